@@ -1,0 +1,158 @@
+package generic
+
+import "math"
+
+// CosSinExact writes the cosine and sine of the real products
+// position*invFreq[i], correctly rounded and then scaled:
+//
+//	cos[i] = RN32(RN32(cos(position*invFreq[i])) * scaleCos)
+//	sin[i] = RN32(RN32(sin(position*invFreq[i])) * scaleSin)
+//
+// for i < len(invFreq). The sine of a zero angle is +0 before scaling. It holds
+// for |position*invFreq[i]| < 2^50; other entries are NaN. cos and sin hold at
+// least len(invFreq) elements.
+func CosSinExact(cos, sin []float32, position int32, invFreq []float64, scaleCos, scaleSin float32) {
+	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
+	p := float64(position)
+	for i, w := range invFreq {
+		c, s := cosSinExact(p, w)
+		cos[i], sin[i] = c*scaleCos, s*scaleSin
+	}
+}
+
+// CosSinFloat32 writes the cosine and sine of float32 angles, correctly
+// rounded and then scaled:
+//
+//	a = RN32(position * invFreq[i])
+//	cos[i] = RN32(RN32(cos(a)) * scaleCos)
+//	sin[i] = RN32(RN32(sin(a)) * scaleSin)
+//
+// for i < len(invFreq). It holds for every float32: sin(-0) is -0, and the
+// cosine and sine of infinities and NaNs are NaN. With position 1 it is the
+// plain cosine and sine of invFreq[i]. cos and sin hold at least len(invFreq)
+// elements.
+func CosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
+	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
+	for i, w := range invFreq {
+		c, s := cosSinFloat32(position * w)
+		cos[i], sin[i] = c*scaleCos, s*scaleSin
+	}
+}
+
+// maxAngle bounds the angles whose quarter turns float64 arithmetic can count:
+// the product with 2/pi has to stay below 2^51.
+const maxAngle = 1 << 50
+
+// 2/pi as an unevaluated sum of float64.
+const (
+	twoOverPi0 = 0x1.45f306dc9c883p-1
+	twoOverPi1 = -0x1.6b01ec5417056p-55
+	twoOverPi2 = -0x1.6447e493ad4cep-109
+)
+
+// 2/pi with the first part truncated: both parts are positive, so that the
+// product with -0 stays -0.
+const (
+	twoOverPiHigh = 0x1.45f306dc9c882p-1
+	twoOverPiLow  = 0x1.4a7f09d5f47d5p-54
+)
+
+// QuarterTurns returns invFreq*2/pi as an unevaluated sum high+low, with a
+// relative error below 2^-104.
+func QuarterTurns(invFreq float64) (high, low float64) {
+	high = invFreq * twoOverPi0
+	low = math.FMA(invFreq, twoOverPi0, -high)
+	low = math.FMA(invFreq, twoOverPi1, low)
+	low = math.FMA(invFreq, twoOverPi2, low)
+	return high, low
+}
+
+// Margin bounds the absolute error of float64 cosines and sines of angles of
+// at least 1, here and in the kernels. Below 1 the error of a sine is bounded
+// by Margin times the largest angle that went into it.
+const Margin = 0x1p-49
+
+// cosSinExact is Ziv's method: it accepts the float64 result when the two ends
+// of its error interval round to the same float32.
+func cosSinExact(p, w float64) (cos, sin float32) {
+	angle := math.Abs(p * w)
+	if !(angle < maxAngle) {
+		return float32(math.NaN()), float32(math.NaN())
+	}
+	high, low := QuarterTurns(w)
+	c, s := cosSin(p, high, low)
+	m := Margin * min(1, angle)
+	cos, cosLow := float32(c+Margin), float32(c-Margin)
+	sin, sinLow := float32(s+m), float32(s-m)
+	if cos == cosLow && sin == sinLow && sin != 0 {
+		return cos, sin
+	}
+	return cosSinProduct(p, w)
+}
+
+func cosSinFloat32(angle float32) (cos, sin float32) {
+	x := float64(angle)
+	if !(math.Abs(x) < maxAngle) {
+		if math.IsInf(x, 0) || x != x {
+			return float32(math.NaN()), float32(math.NaN())
+		}
+		return cosSinProduct(1, x)
+	}
+	c, s := cosSin(x, twoOverPiHigh, twoOverPiLow)
+	return float32(c), float32(s)
+}
+
+// Polynomials for the cosine and sine of (pi/2)*f for |f| <= 1/2 + 2^-30:
+// relative minimax fits with float64 coefficients, relative errors 2^-53.9 and
+// 2^-54.5 before rounding.
+const (
+	cos1 = -0x1.3bd3cc9be459dp+0
+	cos2 = 0x1.03c1f081b0e01p-2
+	cos3 = -0x1.55d3c7dc3b7f3p-6
+	cos4 = 0x1.e1f4fb8227886p-11
+	cos5 = -0x1.a6c9c96ed0743p-16
+	cos6 = 0x1.f3dca8530df2bp-22
+	sin0 = 0x1.921fb54442d18p+0
+	sin1 = -0x1.4abbce625be09p-1
+	sin2 = 0x1.466bc67754fffp-4
+	sin3 = -0x1.32d2ccdfe9424p-8
+	sin4 = 0x1.50782d5f14823p-13
+	sin5 = -0x1.e2fe76fdff885p-19
+	sin6 = 0x1.e357ef99c063fp-25
+)
+
+// cosSin returns the cosine and sine of (pi/2)*x*(high+low) in float64, for a
+// product below 2^51. The relative error is below 2^-50.7, plus that of the
+// reduction, which matters only for angles beyond 1.
+func cosSin(x, high, low float64) (cos, sin float64) {
+	const toInteger = 0x1.8p52 // adding it rounds to an integer in the low bits
+	q := math.FMA(x, high, toInteger)
+	k := q - toInteger
+	f := math.FMA(x, high, -k)
+	f = math.FMA(x, low, f)
+	y := f * f
+	s := math.FMA(y, sin6, sin5)
+	s = math.FMA(y, s, sin4)
+	s = math.FMA(y, s, sin3)
+	s = math.FMA(y, s, sin2)
+	s = math.FMA(y, s, sin1)
+	s = math.FMA(y, s, sin0)
+	s = float64(f * s)
+	c := math.FMA(y, cos6, cos5)
+	c = math.FMA(y, c, cos4)
+	c = math.FMA(y, c, cos3)
+	c = math.FMA(y, c, cos2)
+	c = math.FMA(y, c, cos1)
+	c = math.FMA(y, c, 1)
+	quarter := math.Float64bits(q)
+	if quarter&1 != 0 {
+		c, s = s, c
+	}
+	if quarter&2 != 0 {
+		s = -s
+	}
+	if (quarter+1)&2 != 0 {
+		c = -c
+	}
+	return c, s
+}

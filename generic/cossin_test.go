@@ -1,0 +1,308 @@
+package generic
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// precision is 200 bits for the fraction of the angle and the bits that the
+// reduction of an angle below 2^128 cancels.
+const precision = 200 + 128 + 64
+
+var bigPi = machin()
+
+// machin returns pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239).
+func machin() *big.Float {
+	atanInverse := func(n int64) *big.Float {
+		unit := new(big.Int).Lsh(big.NewInt(1), precision+32)
+		term := new(big.Int).Div(unit, big.NewInt(n))
+		sum := new(big.Int)
+		square := big.NewInt(n * n)
+		for k := int64(1); term.Sign() != 0; k += 2 {
+			part := new(big.Int).Div(term, big.NewInt(k))
+			if k%4 == 1 {
+				sum.Add(sum, part)
+			} else {
+				sum.Sub(sum, part)
+			}
+			term.Div(term, square)
+		}
+		f := new(big.Float).SetPrec(precision).SetInt(sum)
+		return f.SetMantExp(f, -(precision + 32))
+	}
+	a := new(big.Float).Mul(atanInverse(5), big.NewFloat(16))
+	b := new(big.Float).Mul(atanInverse(239), big.NewFloat(4))
+	return a.Sub(a, b)
+}
+
+func newBig() *big.Float { return new(big.Float).SetPrec(precision) }
+
+// bigCosSin is the reference: cosine and sine of angle modulo 2 pi by Taylor's
+// series with a plain sum, rounded to float32 by math/big.
+func bigCosSin(angle *big.Float) (cos, sin float32) {
+	turn := newBig().Mul(bigPi, big.NewFloat(2))
+	turns, _ := newBig().Quo(angle, turn).Int(nil)
+	a := newBig().Sub(angle, newBig().Mul(turn, newBig().SetInt(turns)))
+	sumCos, sumSin := newBig(), newBig()
+	term := newBig().SetInt64(1)
+	for n := int64(0); n < 400; n++ {
+		switch n % 4 {
+		case 0:
+			sumCos.Add(sumCos, term)
+		case 1:
+			sumSin.Add(sumSin, term)
+		case 2:
+			sumCos.Sub(sumCos, term)
+		case 3:
+			sumSin.Sub(sumSin, term)
+		}
+		term = newBig().Quo(newBig().Mul(term, a), newBig().SetInt64(n+1))
+		if term.Sign() == 0 || term.MantExp(nil) < -precision {
+			break
+		}
+	}
+	cos, _ = sumCos.Float32()
+	sin, _ = sumSin.Float32()
+	if angle.Sign() == 0 {
+		sin = 0
+	}
+	return cos, sin
+}
+
+func bigProduct(p int32, w float64) *big.Float {
+	return newBig().Mul(newBig().SetInt64(int64(p)), newBig().SetFloat64(w))
+}
+
+func sameBits(a, b float32) bool {
+	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
+}
+
+// randomPair draws ladders of every model size, whole exponents, and positions
+// from the first to the last of int32.
+func randomPair(r *rand.Rand) (int32, float64) {
+	p := int32(r.Uint32() >> r.IntN(32))
+	if r.IntN(2) == 0 {
+		p = -p
+	}
+	switch r.IntN(3) {
+	case 0:
+		return p, math.Exp2(-30 * r.Float64())
+	case 1:
+		return p, math.Pow(10000, -float64(r.IntN(64))/64)
+	default:
+		w := math.Ldexp(r.Float64()*2-1, r.IntN(60)-40)
+		if math.Abs(float64(p)*w) >= maxAngle {
+			w = math.Ldexp(w, -40)
+		}
+		return p, w
+	}
+}
+
+func TestCosSinExactAgainstBig(t *testing.T) {
+	n := 30000
+	if testing.Short() {
+		n = 3000
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	misrounded := 0
+	for range n {
+		p, w := randomPair(r)
+		var c, s [1]float32
+		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
+		wantC, wantS := bigCosSin(bigProduct(p, w))
+		slowC, slowS := cosSinProduct(float64(p), w)
+		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+			misrounded++
+			t.Errorf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+		}
+		if !sameBits(slowC, wantC) || !sameBits(slowS, wantS) {
+			misrounded++
+			t.Errorf("fixed point, position %d, invFreq %x: got %x, %x, want %x, %x", p, w, slowC, slowS, wantC, wantS)
+		}
+		if misrounded > 10 {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d pairs, %d misrounded", n, misrounded)
+}
+
+// hardPairs are (position, invFreq) pairs whose angle is within about 2^-80 of
+// a multiple of pi/2, or whose value is within about 2^-50 of the midpoint of
+// two float32. They were found by continued fractions and by search.
+func hardPairs(r *rand.Rand) (int32, float64) {
+	// The float64 nearest to k*pi/2/p: p*w misses k*pi/2 by about p*2^-53 w.
+	p := int32(r.Uint32()>>1>>r.IntN(30)) | 1
+	k := r.Int64N(1 << (1 + r.IntN(40)))
+	half := newBig().Mul(bigPi, newBig().SetInt64(k))
+	half.Quo(half, newBig().SetInt64(2*int64(p)))
+	w, _ := half.Float64()
+	return p, w
+}
+
+func TestCosSinExactNearMultiplesOfHalfPi(t *testing.T) {
+	n := 20000
+	if testing.Short() {
+		n = 2000
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range n {
+		p, w := hardPairs(r)
+		if math.Abs(float64(p)*w) >= maxAngle {
+			continue
+		}
+		var c, s [1]float32
+		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
+		wantC, wantS := bigCosSin(bigProduct(p, w))
+		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+		}
+	}
+}
+
+// Angles whose cosine or sine lies closest to the midpoint of two float32
+// numbers: for each position the float64 frequency that hits a midpoint best.
+func TestCosSinExactNearMidpoints(t *testing.T) {
+	n := 5000
+	if testing.Short() {
+		n = 500
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	undecided := 0
+	for range n {
+		p := int32(r.Uint32()>>1>>r.IntN(20)) | 1
+		target := math.Float32frombits(r.Uint32N(0x3f800000-0x38000000) + 0x38000000)
+		next := math.Nextafter32(target, 2)
+		midpoint := newBig().Add(newBig().SetFloat64(float64(target)), newBig().SetFloat64(float64(next)))
+		midpoint.Quo(midpoint, newBig().SetInt64(2))
+		m, _ := midpoint.Float64()
+		angle := newBig().SetFloat64(math.Asin(m))
+		// One Newton step in high precision: a -= (sin a - m)/cos a.
+		sinA, cosA := bigSeries(angle)
+		step := newBig().Quo(newBig().Sub(sinA, midpoint), cosA)
+		angle.Sub(angle, step)
+		turns := newBig().Mul(bigPi, newBig().SetInt64(2*r.Int64N(1<<r.IntN(20))))
+		angle.Add(angle, turns)
+		w, _ := newBig().Quo(angle, newBig().SetInt64(int64(p))).Float64()
+		high, low := QuarterTurns(w)
+		_, s64 := cosSin(float64(p), high, low)
+		if float32(s64+Margin) != float32(s64-Margin) {
+			undecided++
+		}
+		var c, s [1]float32
+		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
+		wantC, wantS := bigCosSin(bigProduct(p, w))
+		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+		}
+	}
+	if undecided < n/10 {
+		t.Errorf("only %d of %d pairs reached the second stage: the test does not test it", undecided, n)
+	}
+}
+
+func bigSeries(a *big.Float) (sin, cos *big.Float) {
+	sin, cos = newBig(), newBig()
+	term := newBig().SetInt64(1)
+	for n := int64(0); n < 120; n++ {
+		signed := newBig().Set(term)
+		if n%4 > 1 {
+			signed.Neg(signed)
+		}
+		if n%2 == 0 {
+			cos.Add(cos, signed)
+		} else {
+			sin.Add(sin, signed)
+		}
+		term.Quo(newBig().Mul(term, a), newBig().SetInt64(n+1))
+	}
+	return sin, cos
+}
+
+func TestCosSinExactTiny(t *testing.T) {
+	for _, tt := range []struct {
+		p    int32
+		w    float64
+		want float32
+	}{
+		{0, 1, 0},
+		{0, -1, 0},
+		{7, 0, 0},
+		{-7, math.Copysign(0, -1), 0},
+		{1, 0x1p-149, 0x1p-149},                         // the smallest float32
+		{1, 0x1p-150, 0},                                // a tie, moved below it by the cubic term
+		{1, 0x1.8p-149, 0x1p-149},                       // a tie again
+		{1, 0x1.0000000000001p-150, 0x1p-149},           // just above the tie
+		{3, 0x1p-150, 0x1p-149},                         // 1.5 units: below the tie
+		{1, math.SmallestNonzeroFloat64, 0},             //
+		{math.MinInt32, -0x1p-180, 0x1p-149},            //
+		{1, -0x1.000001p-60, -0x1p-60},                  // a tie of normal numbers, towards zero
+		{1, 0x1.000003p-60, 0x1.000002p-60},             // a tie whose even neighbour lies above
+		{1, 0x1.0000030000001p-60, 0x1.000004p-60},      //
+		{1, 0x1.000002p-60, 0x1.000002p-60},             // a float32 stays, though the sine is smaller
+		{math.MaxInt32, 0x1.00000002p-91, 0x1p-60},      // the product needs 63 bits
+		{math.MaxInt32, 0x1.0000000e2p-91, 0x1p-60},     //
+		{math.MaxInt32, 0x1.000001p-91, 0x1.000002p-60}, // (2^31-1)(2^24+1) lies 2^-31 below the tie + 2^-25
+	} {
+		var c, s [1]float32
+		CosSinExact(c[:], s[:], tt.p, []float64{tt.w}, 1, 1)
+		if tt.p == math.MaxInt32 {
+			tt.want, _ = bigProduct(tt.p, tt.w).Float32() // far enough from a tie for the cubic term not to count
+		}
+		if c[0] != 1 || !sameBits(s[0], tt.want) {
+			t.Errorf("position %d, invFreq %x: got %x, %x, want 1, %x", tt.p, tt.w, c[0], s[0], tt.want)
+		}
+	}
+}
+
+// Known hard cases: float32 angles whose cosine lies closest to a midpoint, and
+// the angle with the smallest remainder modulo pi/2.
+var hardAngles = []uint32{0x5f18b878, 0x6115cb11, 0x7908cd73, 0x6f79be45, 0x5c98f6b2, 0x73243f06, 0x7f7fffff, 0x58800000, 0x587fffff, 1, 0x00800000, 0x3f490fdb, 0x3fc90fdb, 0x40490fdb}
+
+func TestCosSinFloat32AgainstBig(t *testing.T) {
+	n := 30000
+	if testing.Short() {
+		n = 3000
+	}
+	r := rand.New(rand.NewPCG(7, 8))
+	check := func(bits uint32) {
+		a := math.Float32frombits(bits)
+		var c, s [1]float32
+		CosSinFloat32(c[:], s[:], []float32{a}, 1, 1, 1)
+		if math.IsInf(float64(a), 0) || a != a {
+			if c[0] == c[0] || s[0] == s[0] {
+				t.Fatalf("%x: got %v, %v, want NaN", bits, c[0], s[0])
+			}
+			return
+		}
+		wantC, wantS := bigCosSin(newBig().SetFloat64(float64(a)))
+		if a == 0 {
+			wantS = a
+		}
+		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+			t.Fatalf("%x: got %x, %x, want %x, %x", bits, c[0], s[0], wantC, wantS)
+		}
+	}
+	for _, bits := range append(hardAngles, 0, 0x7f800000, 0x7fc00000, 0x7f800001) {
+		check(bits)
+		check(bits | 1<<31)
+	}
+	for range n {
+		check(r.Uint32())
+	}
+}
+
+func TestScaling(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 1000 {
+		p, w := randomPair(r)
+		scaleC, scaleS := r.Float32()*4, -r.Float32()*4
+		var c, s, c1, s1 [1]float32
+		CosSinExact(c1[:], s1[:], p, []float64{w}, 1, 1)
+		CosSinExact(c[:], s[:], p, []float64{w}, scaleC, scaleS)
+		if !sameBits(c[0], c1[0]*scaleC) || !sameBits(s[0], s1[0]*scaleS) {
+			t.Fatalf("position %d, invFreq %x: scaling is not one multiplication", p, w)
+		}
+	}
+}
