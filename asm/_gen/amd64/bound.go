@@ -1,0 +1,55 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// blocks runs body for every 64 float32 of x.
+func (e *emitter) blocks(body func(x reg.GPVirtual)) {
+	x, n := e.argument("x"), e.argument("n")
+	loop, done := e.label("loop"), e.label("done")
+	e.TESTQ(n, n)
+	e.JZ(operand.LabelRef(done))
+	e.Label(loop)
+	body(x)
+	e.ADDQ(operand.U32(256), x)
+	e.SUBQ(operand.Imm(64), n)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+}
+
+func scale(e *emitter, prefetch bool) {
+	factor := e.broadcast32("factor", e.vector())
+	e.blocks(func(x reg.GPVirtual) {
+		for d := 0; d < 256; d += 4 * e.lanes() {
+			if prefetch && d%64 == 0 {
+				e.PREFETCHT0(operand.Mem{Base: x, Disp: d + 4096})
+			}
+			v := e.vector()
+			e.VMULPS(operand.Mem{Base: x, Disp: d}, factor, v)
+			e.VMOVUPS(v, operand.Mem{Base: x, Disp: d})
+		}
+	})
+	e.VZEROUPPER()
+	e.RET()
+}
+
+func store(e *emitter, nonTemporal bool) {
+	value := e.broadcast32("value", e.vector())
+	e.blocks(func(x reg.GPVirtual) {
+		for d := 0; d < 256; d += 4 * e.lanes() {
+			at := operand.Mem{Base: x, Disp: d}
+			if nonTemporal {
+				e.VMOVNTPS(value, at)
+			} else {
+				e.VMOVUPS(value, at)
+			}
+		}
+	})
+	if nonTemporal {
+		e.SFENCE()
+	}
+	e.VZEROUPPER()
+	e.RET()
+}

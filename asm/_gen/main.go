@@ -1,0 +1,60 @@
+// Command _gen writes the assembly kernels and their Go stubs.
+//
+//	go run -C asm/_gen . -dir ..
+package main
+
+import (
+	"flag"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/go-posenc/posenc/asm/_gen/amd64"
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+)
+
+// assemblers maps a GOARCH to its back end.
+var assemblers = map[string]func(pkg, family string, operations []operation.Operation) (assembly, stubs []byte, err error){
+	"amd64": amd64.Assemble,
+}
+
+func main() {
+	log.SetFlags(0)
+	directory := flag.String("dir", "", "the asm folder")
+	flag.Parse()
+	files, err := generate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(*directory, name), content, 0o644); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// generate returns every generated file by its path below the asm folder.
+func generate() (map[string][]byte, error) {
+	type family struct{ pkg, name string }
+	members := map[family][]operation.Operation{}
+	for _, op := range operation.Operations {
+		f := family{op.Package, op.Family}
+		members[f] = append(members[f], op)
+	}
+	files := map[string][]byte{}
+	for f, operations := range members {
+		folder := ""
+		if f.pkg != "asm" {
+			folder = f.pkg
+		}
+		for goarch, assemble := range assemblers {
+			assembly, stubs, err := assemble(f.pkg, f.name, operations)
+			if err != nil {
+				return nil, err
+			}
+			name := filepath.Join(folder, f.name+"_"+goarch)
+			files[name+".s"], files[name+".go"] = assembly, stubs
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,121 @@
+// Package operation lists the operations that have assembly kernels. The list
+// drives both back ends: for each operation it gives the family, which names
+// the files, the Go signature and the documentation of the stub.
+package operation
+
+// Operation is one kernel, written once for each instruction set.
+type Operation struct {
+	Package   string // "asm", or "bound" for what only benchmarks use
+	Family    string // files are <family>_<goarch>.s and .go
+	Name      string // symbols are <Name><ISA>
+	Signature string // parameters and results
+	Doc       string // %s is the symbol
+}
+
+// InstructionSets names the instruction sets of a GOARCH as they end symbols.
+var InstructionSets = map[string][]string{
+	"amd64": {"AVX2", "AVX512"},
+	"arm64": {"NEON"},
+}
+
+const rotateParameters = "tokens, tokenStride, heads, headStride, tableStride int"
+
+// Operations is the list.
+var Operations = []Operation{
+	{
+		Package:   "asm",
+		Family:    "rotate",
+		Name:      "RotateHalfSplitF32",
+		Signature: "(x, cos, sin *float32, pairs, partner, " + rotateParameters + ")",
+		Doc: `%s rotates the pairs (x[i], x[i+partner]), i < pairs, of every
+head of every token, as generic.RotateHalfSplit does. The row of head h of token
+t starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
+and sin[t*tableStride]. Strides are in elements.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "rotate",
+		Name:      "RotateInterleavedF32",
+		Signature: "(x, cos, sin *float32, pairs, " + rotateParameters + ")",
+		Doc: `%s rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head
+of every token, as generic.RotateInterleaved does. The row of head h of token t
+starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
+and sin[t*tableStride]. Strides are in elements.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "cossin",
+		Name:      "CosSinExactF32",
+		Signature: "(cos, sin *float32, high, low, margin *float64, n int, position float64, scaleCos, scaleSin float32) (undecided uint64)",
+		Doc: `%s writes what generic.CosSinExact does for one position and n
+frequencies. high[i]+low[i] is invFreq[i]*2/pi, margin[i] is
+generic.Margin*|invFreq[i]|; the three are readable up to a multiple of 16
+elements. undecided is not 0 where some entry could not be rounded with
+certainty: the row is then to be written anew by generic.CosSinExact.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "cossin",
+		Name:      "CosSinSeedF64",
+		Signature: "(cos, sin, error *float64, high, low, margin *float64, n int, position, reach float64)",
+		Doc: `%s writes the cosine and sine of position*invFreq[i] in float64
+and the error bound min(generic.Margin, reach*margin[i]) of sines of angles up
+to reach*|invFreq[i]|, for i < n, a multiple of 16.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "cossin",
+		Name:      "CosSinShiftF32",
+		Signature: "(cos, sin *float32, stride, rows int, seed, shift *float64, n int, scaleCos, scaleSin float32) (done int)",
+		Doc: `%s writes rows of cosines and sines by the linear shift of the
+angle a of a seed by the angle b of row r:
+
+	cos(a+b) = cos(a)cos(b) - sin(a)sin(b)
+	sin(a+b) = sin(a)cos(b) + cos(a)sin(b)
+
+Row r is cos[r*stride+i] and sin[r*stride+i], i < n <= 64. seed is [3][64]: cosine,
+sine and error bound as CosSinSeedF64 writes them. shift is [rows][2][64]: cosine
+and sine. done counts the rows written; where it is less than rows, the row
+at done holds an entry that could not be rounded with certainty and is to be
+written anew by generic.CosSinExact.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "cossin",
+		Name:      "CosSinFloat32F32",
+		Signature: "(cos, sin, invFreq *float32, n int, position, scaleCos, scaleSin float32) (beyond uint64)",
+		Doc: `%s writes what generic.CosSinFloat32 does for one position and n
+frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
+those entries are then to be written anew by generic.CosSinFloat32.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "bound",
+		Name:      "ScaleF32",
+		Signature: "(x *float32, n int, factor float32)",
+		Doc: `%s multiplies x[i] by factor for i < n, a multiple of 64: what any
+operation in place has to load and store.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "bound",
+		Name:      "ScalePrefetchF32",
+		Signature: "(x *float32, n int, factor float32)",
+		Doc:       `%s is ScaleF32 with the lines 4 KiB ahead prefetched.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "bound",
+		Name:      "StoreF32",
+		Signature: "(x *float32, n int, value float32)",
+		Doc:       `%s sets x[i] to value for i < n, a multiple of 64, by plain stores.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "bound",
+		Name:      "StoreNonTemporalF32",
+		Signature: "(x *float32, n int, value float32)",
+		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
+pass the caches. x is aligned to 64 bytes.`,
+	},
+}
