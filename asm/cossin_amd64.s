@@ -326,7 +326,7 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Z2
 	VANDPD       magnitude64<>+0(SB), Z2, Z3
-	VPXOR        X4, X4, X4
+	VPXORD       Y4, Y4, Y4
 	VMOVUPD      toInteger<>+0(SB), Z5
 	VMOVUPD      sine0<>+0(SB), Z6
 	VMOVUPD      cosine0<>+0(SB), Z7
@@ -421,11 +421,13 @@ part2:
 	VMOVUPS Y23, K1, (SI)(R8*4)
 
 done3:
-	XORQ   AX, AX
-	VPTEST Y4, Y4
-	SETNE  AL
+	XORQ     AX, AX
+	VPTESTMD Y4, Y4, K1
+	KMOVW    K1, CX
+	TESTL    CX, CX
+	SETNE    AL
 	VZEROUPPER
-	MOVQ   AX, undecided+64(FP)
+	MOVQ     AX, undecided+64(FP)
 	RET
 
 // func CosSinSeedF64AVX2(cos *float64, sin *float64, error *float64, high *float64, low *float64, margin *float64, n int, position float64, reach float64)
@@ -695,11 +697,11 @@ TEXT ·CosSinShiftF32AVX512(SB), $0-72
 	JZ           exit2
 
 row1:
-	VPXOR X4, X4, X4
-	XORQ  R9, R9
-	MOVQ  R10, R8
-	TESTQ R8, R8
-	JZ    done5
+	VPXORD Y4, Y4, Y4
+	XORQ   R9, R9
+	MOVQ   R10, R8
+	TESTQ  R8, R8
+	JZ     done5
 
 loop3:
 	VMOVUPD (DX)(R9*8), Z5
@@ -747,14 +749,16 @@ part4:
 	VMOVUPS Y7, K1, (DI)(R9*4)
 
 done5:
-	VPTEST Y4, Y4
-	JNZ    exit2
-	ADDQ   AX, SI
-	ADDQ   AX, DI
-	ADDQ   $0x00000400, BX
-	INCQ   R11
-	CMPQ   R11, CX
-	JLT    row1
+	VPTESTMD Y4, Y4, K1
+	KMOVW    K1, R8
+	TESTL    R8, R8
+	JNZ      exit2
+	ADDQ     AX, SI
+	ADDQ     AX, DI
+	ADDQ     $0x00000400, BX
+	INCQ     R11
+	CMPQ     R11, CX
+	JLT      row1
 
 exit2:
 	VZEROUPPER
@@ -946,7 +950,7 @@ DATA magnitude32<>+60(SB)/4, $0x7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
 // func CosSinFloat32F32AVX512(cos *float32, sin *float32, invFreq *float32, n int, position float32, scaleCos float32, scaleSin float32) (beyond uint64)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	MOVQ         invFreq+16(FP), AX
 	MOVQ         cos+0(FP), CX
@@ -956,7 +960,7 @@ TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	VBROADCASTSS scaleSin+40(FP), Y1
 	XORQ         SI, SI
 	VBROADCASTSS position+32(FP), Y2
-	VPXOR        X3, X3, X3
+	VPXORD       Y3, Y3, Y3
 	VMOVUPD      toInteger<>+0(SB), Z4
 	VMOVUPD      sine0<>+0(SB), Z5
 	VMOVUPD      cosine0<>+0(SB), Z6
@@ -993,8 +997,9 @@ whole4:
 loaded5:
 	VMULPS    Y2, Y22, Y22
 	VANDPS    magnitude32<>+0(SB), Y22, Y25
-	VCMPPS    $0x05, two50<>+0(SB), Y25, Y25
-	VPOR      Y25, Y3, Y3
+	VCMPPS    $0x05, two50<>+0(SB), Y25, K1
+	VPMOVM2D  K1, Y25
+	VPORD     Y25, Y3, Y3
 	VCVTPS2PD Y22, Z22
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
@@ -1056,9 +1061,11 @@ part2:
 	VMOVUPS Y25, K1, (DX)(SI*4)
 
 done3:
-	XORQ   AX, AX
-	VPTEST Y3, Y3
-	SETNE  AL
+	XORQ     AX, AX
+	VPTESTMD Y3, Y3, K1
+	KMOVW    K1, CX
+	TESTL    CX, CX
+	SETNE    AL
 	VZEROUPPER
-	MOVQ   AX, beyond+48(FP)
+	MOVQ     AX, beyond+48(FP)
 	RET

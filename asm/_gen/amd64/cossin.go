@@ -116,15 +116,32 @@ func (e *emitter) orDifference(all, a, b reg.VecVirtual) {
 // zero returns a half vector of zeros.
 func (e *emitter) zero() reg.VecVirtual {
 	v := e.half()
-	e.VPXOR(v.AsX(), v.AsX(), v.AsX())
+	if e.avx512 {
+		e.VPXORD(v, v, v)
+	} else {
+		e.VPXOR(v, v, v)
+	}
 	return v
+}
+
+// testBits sets the zero flag where no bit of v is set. VPTEST does not reach
+// the upper sixteen registers.
+func (e *emitter) testBits(v reg.VecVirtual) {
+	if !e.avx512 {
+		e.VPTEST(v, v)
+		return
+	}
+	some, bits := e.K(), e.GP32()
+	e.VPTESTMD(v, v, some)
+	e.KMOVW(some, bits)
+	e.TESTL(bits, bits)
 }
 
 // returnBits returns 1 in the named result where any bit of v is set, else 0.
 func (e *emitter) returnBits(v reg.VecVirtual, result string) {
 	flag := e.GP64()
 	e.XORQ(flag, flag)
-	e.VPTEST(v, v)
+	e.testBits(v)
 	e.SETNE(flag.As8())
 	e.VZEROUPPER()
 	e.Store(flag, e.Return(result))
@@ -289,7 +306,7 @@ func cosSinShift(e *emitter) {
 		e.Comment("2. Ziv's test")
 		return e.acceptUpper(cos, twice, undecided), e.acceptUpper(error, twiceError, undecided)
 	})
-	e.VPTEST(undecided, undecided)
+	e.testBits(undecided)
 	e.JNZ(operand.LabelRef(exit))
 	e.ADDQ(stride, r.cos)
 	e.ADDQ(stride, r.sin)
@@ -317,8 +334,15 @@ func cosSinFloat32(e *emitter) {
 		e.VMULPS(position, in, angle)
 		e.VANDPS(magnitude, angle, size)
 		const notLess = 5 // true for NaN too
-		e.VCMPPS(operand.Imm(notLess), limit, size, outside)
-		e.VPOR(outside, beyond, beyond)
+		if e.avx512 {
+			k := e.K()
+			e.VCMPPS(operand.Imm(notLess), limit, size, k)
+			e.VPMOVM2D(k, outside)
+			e.VPORD(outside, beyond, beyond)
+		} else {
+			e.VCMPPS(operand.Imm(notLess), limit, size, outside)
+			e.VPOR(outside, beyond, beyond)
+		}
 		e.VCVTPS2PD(angle, x)
 		cos, sin := e.cosSin(t, x, high, low)
 		return e.round32(cos), e.round32(sin)

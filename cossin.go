@@ -1,0 +1,179 @@
+package posenc
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// CosSin writes the cosines and sines that Rotate uses, Scaling applied: rows
+// of RotaryDim/2 entries for each position, [len(positions)][RotaryDim/2], so
+// that both slices hold exactly that many elements. cos and sin must not
+// overlap. A call allocates nothing.
+//
+// Every entry is correctly rounded: with a the angle that Angles says,
+//
+//	cos = RN32(RN32(cos(a)) * RN32(Scaling))
+//	sin = RN32(RN32(sin(a)) * RN32(Scaling))
+//
+// Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
+func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
+	const function = "Rotary.CosSin"
+	if r == nil {
+		return argumentError(ErrConfig, function, "r", "nil", "a Rotary from NewRotary")
+	}
+	pairs := r.rotaryDim / 2
+	if err := checkTables(function, cos, sin, len(positions), pairs); err != nil {
+		return err
+	}
+	if err := checkPositions(function, positions, r.lastPosition); err != nil {
+		return err
+	}
+	r.rows(cos, sin, pairs, 0, pairs, positions, 1)
+	return nil
+}
+
+// CosSin writes rows of cosines and sines of the real products
+// positions[t]*invFreq[i], each correctly rounded to float32:
+//
+//	cos[t*len(invFreq)+i] = RN32(cos(positions[t]*invFreq[i]))
+//	sin[t*len(invFreq)+i] = RN32(sin(positions[t]*invFreq[i]))
+//
+// cos and sin hold exactly len(positions)*len(invFreq) elements and must not
+// overlap. The frequencies are radians per position, and every angle is below
+// 2^50 in magnitude. A call allocates nothing. It prepares the frequencies anew
+// every time: for a few rows at a time a Rotary is faster.
+//
+// Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
+func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
+	const function = "CosSin"
+	if err := checkTables(function, cos, sin, len(positions), len(invFreq)); err != nil {
+		return err
+	}
+	largest, i := largestMagnitude(invFreq)
+	if !(largest < maxAngle) {
+		return frequencyError(function, "invFreq", i, invFreq[i])
+	}
+	if err := checkPositions(function, positions, lastPosition(largest)); err != nil {
+		return err
+	}
+	for column := 0; column < len(invFreq); column += kernels.Width {
+		frequencies := invFreq[column:min(column+kernels.Width, len(invFreq))]
+		if len(positions) < shiftedRows {
+			cosSinFew(cos, sin, len(invFreq), column, positions, frequencies)
+		} else {
+			cosSinMany(cos, sin, len(invFreq), column, positions, frequencies)
+		}
+	}
+	return nil
+}
+
+// shiftedRows is the number of rows from which on the shift of a block pays.
+const shiftedRows = 128
+
+func cosSinFew(cos, sin []float32, stride, column int, positions []int32, invFreq []float64) {
+	var block kernels.Block
+	block.Set(invFreq)
+	for t, p := range positions {
+		at := t*stride + column
+		end := at + len(invFreq)
+		kernels.CosSinExactRow(implementation, cos[at:end], sin[at:end], p, &block, 1, 1)
+	}
+}
+
+func cosSinMany(cos, sin []float32, stride, column int, positions []int32, invFreq []float64) {
+	var block kernels.Block
+	var shift kernels.Shift
+	block.Set(invFreq)
+	shift.Set(implementation, &block)
+	kernels.CosSinExactRows(implementation, cos[column:], sin[column:], stride, positions, &block, &shift, 1, 1)
+}
+
+// CosSinAngles writes the cosines and sines of float32 angles in radians,
+// correctly rounded for every float32:
+//
+//	cos[i] = RN32(cos(angles[i]))
+//	sin[i] = RN32(sin(angles[i]))
+//
+// The sine of -0 is -0; infinities and NaNs give NaN. cos and sin hold exactly
+// len(angles) elements. The three slices must not overlap. A call allocates
+// nothing.
+//
+// Errors wrap ErrLength or ErrOverlap.
+func CosSinAngles(cos, sin, angles []float32) error {
+	const function = "CosSinAngles"
+	if err := checkTables(function, cos, sin, len(angles), 1); err != nil {
+		return err
+	}
+	for _, out := range []struct {
+		name string
+		s    []float32
+	}{{"cos", cos}, {"sin", sin}} {
+		if overlap(out.s, angles) {
+			return argumentError(ErrOverlap, function, out.name, "sharing elements with angles", "another slice")
+		}
+	}
+	for i := 0; i < len(angles); i += callElements {
+		end := min(i+callElements, len(angles))
+		kernels.CosSinFloat32(implementation, cos[i:end], sin[i:end], angles[i:end], 1, 1, 1)
+	}
+	return nil
+}
+
+// rows writes the pairs from number column on, pairs of them, of the rows of
+// positions: row t at cos[t*stride] and sin[t*stride]. The sines are multiplied
+// by direction.
+func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, positions []int32, direction float32) {
+	scaleCos, scaleSin := r.scaling, r.scaling*direction
+	if r.angles == Float32 {
+		invFreq := r.invFreq32[column : column+pairs]
+		for t, p := range positions {
+			at := t * stride
+			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
+		}
+		return
+	}
+	for done := 0; done < pairs; done += kernels.Width {
+		i := (column + done) / kernels.Width
+		b := &r.blocks[i]
+		if len(positions) == 1 {
+			end := done + b.Len()
+			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
+		} else {
+			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &r.shifts[i], scaleCos, scaleSin)
+		}
+	}
+}
+
+// checkTables checks that cos and sin hold rows of pairs entries for each of
+// the given number of tokens.
+func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
+	want, ok := multiply(tokens, pairs)
+	for _, table := range []struct {
+		name string
+		len  int
+	}{{"cos", len(cos)}, {"sin", len(sin)}} {
+		if !ok || table.len != want {
+			return argumentError(ErrLength, function, table.name, elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
+		}
+	}
+	if overlap(cos, sin) {
+		return argumentError(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
+	}
+	return nil
+}
+
+// overlap reports whether a and b share an element.
+func overlap(a, b []float32) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	startA, startB := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return startA < startB+4*uintptr(len(b)) && startB < startA+4*uintptr(len(a))
+}
+
+// indexed names an element of an argument.
+func indexed(argument string, index int) string {
+	return argument + "[" + strconv.Itoa(index) + "]"
+}

@@ -1,0 +1,54 @@
+//go:build amd64 && !purego
+
+package posenc
+
+import (
+	"github.com/go-posenc/posenc/kernels"
+	"github.com/klauspost/cpuid/v2"
+	"golang.org/x/sys/cpu"
+)
+
+// gate is what an implementation needs. cpuid asks the CPU and the operating
+// system; x/sys/cpu obeys GODEBUG as well, and a feature counts when both have
+// it.
+type gate struct {
+	impl     kernels.Implementation
+	features []cpuid.FeatureID
+	enabled  []*bool
+}
+
+// gates lists the implementations from the fastest to the slowest.
+var gates = []gate{
+	{
+		kernels.AVX512,
+		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ},
+		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &cpu.X86.HasBMI2, &cpu.X86.HasAVX512F, &cpu.X86.HasAVX512VL, &cpu.X86.HasAVX512DQ},
+	},
+	{
+		kernels.AVX2,
+		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3},
+		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA},
+	},
+}
+
+func supported() []kernels.Implementation {
+	var list []kernels.Implementation
+	for _, g := range gates {
+		if g.open() {
+			list = append(list, g.impl)
+		}
+	}
+	return append(list, kernels.Generic)
+}
+
+func (g *gate) open() bool {
+	if !cpuid.CPU.Supports(g.features...) {
+		return false
+	}
+	for _, enabled := range g.enabled {
+		if !*enabled {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,22 @@
+package posenc
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Every error wraps one of these and names the function, the argument, its
+// value and what was expected. Nothing has been written where an error is
+// returned.
+var (
+	ErrConfig   = errors.New("posenc: invalid configuration")                  // a RotaryConfig, a Rotary or a frequency
+	ErrLength   = errors.New("posenc: wrong length")                           // a slice with too few or too many elements
+	ErrShape    = errors.New("posenc: invalid shape")                          // heads and strides of a View
+	ErrOverlap  = errors.New("posenc: overlapping memory")                     // rows or slices that share elements
+	ErrPosition = errors.New("posenc: position beyond the range of the angle") // |position*InvFreq| >= 2^50
+)
+
+// argumentError describes an argument of a function.
+func argumentError(kind error, function, argument string, value any, expected string, args ...any) error {
+	return fmt.Errorf("posenc.%s: %s is %v, want %s: %w", function, argument, value, fmt.Sprintf(expected, args...), kind)
+}

@@ -1,0 +1,3 @@
+package posenc
+
+//go:generate go run -C asm/_gen . -dir ..

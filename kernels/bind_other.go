@@ -1,0 +1,76 @@
+//go:build purego || !(amd64 || arm64)
+
+package kernels
+
+import "github.com/go-posenc/posenc/generic"
+
+// RotateHalfSplit rotates the pairs (x[i], x[i+Partner]) of every row in place:
+// see generic.RotateHalfSplit.
+func RotateHalfSplit(impl Implementation, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateHalfSplitGeneric(x, cos, sin, r)
+	default:
+		missing("RotateHalfSplit", impl)
+	}
+}
+
+// RotateInterleaved rotates the pairs (x[2i], x[2i+1]) of every row in place:
+// see generic.RotateInterleaved.
+func RotateInterleaved(impl Implementation, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateInterleavedGeneric(x, cos, sin, r)
+	default:
+		missing("RotateInterleaved", impl)
+	}
+}
+
+// cosSinExact writes the row of one position and reports whether every entry
+// was decided.
+func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
+	switch impl {
+	case Generic:
+		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
+		return true
+	default:
+		missing("CosSinExact", impl)
+	}
+	return false
+}
+
+// cosSinSeed writes the float64 cosines and sines of one position and the error
+// bounds of sines of angles up to reach times the frequencies.
+func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
+	switch impl {
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("CosSinSeed", impl)
+	}
+}
+
+// cosSinShift writes rows from a seed and returns how many came before the
+// first that was not decided.
+func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) (done int) {
+	switch impl {
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("CosSinShift", impl)
+	}
+	return 0
+}
+
+// cosSinFloat32 writes the row of one position and reports whether every angle
+// was below 2^50.
+func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {
+	switch impl {
+	case Generic:
+		generic.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)
+		return true
+	default:
+		missing("CosSinFloat32", impl)
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/generic"
+)
+
+// Width is the most frequencies that a Block holds.
+const Width = 64
+
+// Block holds up to Width neighbouring frequencies of a ladder as the kernels
+// read them.
+type Block struct {
+	invFreq           []float64
+	high, low, margin [Width]float64
+}
+
+// Set prepares the block for invFreq, at most Width frequencies, and keeps the
+// slice.
+func (b *Block) Set(invFreq []float64) {
+	b.invFreq = invFreq
+	for i, w := range invFreq {
+		b.high[i], b.low[i] = generic.QuarterTurns(w)
+		b.margin[i] = generic.Margin * math.Abs(w)
+	}
+}
+
+// Len returns the number of frequencies.
+func (b *Block) Len() int { return len(b.invFreq) }
+
+// shiftRows is the number of positions that share a seed.
+const shiftRows = 32
+
+// Shift holds the cosines and sines of the positions 0 to 31 times the
+// frequencies of a block, in float64.
+//
+// By the linear shift property of sinusoids, the row of a position is that of
+// the multiple of 32 below it, the seed, shifted by one of these:
+//
+//	cos(a+b) = cos(a)cos(b) - sin(a)sin(b)
+//	sin(a+b) = sin(a)cos(b) + cos(a)sin(b)
+type Shift [shiftRows][2][Width]float64
+
+// Set prepares the shift for a block.
+func (s *Shift) Set(impl Implementation, b *Block) {
+	if impl == Generic {
+		return // the plain Go rows do without
+	}
+	var unused [Width]float64
+	for p := range s {
+		cosSinSeed(impl, &s[p][0], &s[p][1], &unused, b, float64(p), 0)
+	}
+}
+
+// CosSinExactRow writes the row of one position: see generic.CosSinExact.
+func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) {
+	if !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
+		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
+	}
+}
+
+// CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
+// the positions. Runs of positions one after another share their seeds.
+func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32) {
+	const shortRun = 4 // below it a row of its own is cheaper than a seed
+	var seed [3][Width]float64
+	n := b.Len()
+	for t := 0; t < len(positions); {
+		run := runLength(positions[t:])
+		if impl == Generic || run < shortRun {
+			for range run {
+				at := t * stride
+				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], positions[t], b, scaleCos, scaleSin)
+				t++
+			}
+			continue
+		}
+		first := int(positions[t] & (shiftRows - 1))
+		base := float64(positions[t]) - float64(first)
+		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, math.Abs(base)+shiftRows)
+		for done := 0; done < run; {
+			at := (t + done) * stride
+			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+			if done < run {
+				at = (t + done) * stride
+				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.invFreq, scaleCos, scaleSin)
+				done++
+			}
+		}
+		t += run
+	}
+}
+
+// runLength counts the positions from the first on that follow one another
+// without leaving its block of shiftRows.
+func runLength(positions []int32) int {
+	n := min(len(positions), shiftRows-int(positions[0]&(shiftRows-1)))
+	for i := 1; i < n; i++ {
+		if positions[i] != positions[0]+int32(i) {
+			return i
+		}
+	}
+	return n
+}
+
+// CosSinFloat32 writes the row of one position: see generic.CosSinFloat32.
+func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
+	if cosSinFloat32(impl, cos, sin, invFreq, position, scaleCos, scaleSin) {
+		return
+	}
+	for i, w := range invFreq {
+		if a := position * w; !(a > -0x1p50 && a < 0x1p50) {
+			generic.CosSinFloat32(cos[i:i+1], sin[i:i+1], invFreq[i:i+1], position, scaleCos, scaleSin)
+		}
+	}
+}

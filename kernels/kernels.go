@@ -1,0 +1,38 @@
+// Package kernels says what each operation is and binds it to its
+// implementations: one switch for each operation and GOARCH. The switches call
+// the assembly stubs directly, so that no argument escapes to the heap.
+//
+// Nothing here checks its arguments, and nothing here is under the module's
+// compatibility promise.
+package kernels
+
+// Implementation names a set of kernels.
+type Implementation uint8
+
+// The implementations, by the instructions that they need.
+const (
+	Generic Implementation = iota // plain Go
+	AVX2                          // amd64 with AVX2 and FMA
+	AVX512                        // amd64 with AVX-512 F, VL and DQ
+	NEON                          // arm64
+)
+
+// String returns the name that POSENC_IMPL takes.
+func (i Implementation) String() string {
+	switch i {
+	case Generic:
+		return "generic"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	case NEON:
+		return "neon"
+	}
+	return "unknown"
+}
+
+// missing reports an operation whose switch lacks a row.
+func missing(operation string, impl Implementation) {
+	panic("kernels: " + operation + " has no row for implementation " + impl.String())
+}

@@ -1,0 +1,178 @@
+package posenc
+
+import (
+	"math/bits"
+	"strconv"
+	"unsafe"
+)
+
+// Element is the type of the elements of Q and K.
+type Element interface{ float32 }
+
+// View describes Q or K as rows of HeadDim elements (a number that the Rotary
+// knows), one for each head of each token: head h of token t is
+//
+//	Data[t*TokenStride+h*HeadStride:][:HeadDim]
+//
+// Units are elements. There are as many tokens as positions.
+//
+// Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
+// elements. Strided, it holds at least those up to the last element of the last
+// row; a stride left 0 means what it is when packed. Rows must not overlap.
+type View[T Element] struct {
+	Data        []T
+	Heads       int // heads per token
+	TokenStride int // elements from token to token; 0 means Heads*HeadDim
+	HeadStride  int // elements from head to head; 0 means HeadDim ([heads][tokens][HeadDim]: set both)
+}
+
+// grid is a checked View: where its rows lie.
+type grid struct {
+	tokens, tokenStride int
+	heads, headStride   int
+	dim                 int // elements of a row
+}
+
+// grid checks the view for the given number of tokens.
+func (v *View[T]) grid(function string, index, tokens, dim int) (grid, error) {
+	fail := func(kind error, field string, value any, expected string, args ...any) (grid, error) {
+		return grid{}, argumentError(kind, function, "xs["+strconv.Itoa(index)+"]."+field, value, expected, args...)
+	}
+	if v.Heads < 1 {
+		return fail(ErrShape, "Heads", v.Heads, "at least 1")
+	}
+	if v.TokenStride < 0 {
+		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
+	}
+	if v.HeadStride < 0 {
+		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
+	}
+	g := grid{tokens, v.TokenStride, v.Heads, v.HeadStride, dim}
+	if g.headStride == 0 {
+		g.headStride = dim
+	}
+	if g.tokenStride == 0 {
+		var ok bool
+		if g.tokenStride, ok = multiply(v.Heads, dim); !ok {
+			return fail(ErrShape, "Heads", v.Heads, "a product with HeadDim %d that fits an int", dim)
+		}
+	}
+	if tokens == 0 {
+		if v.TokenStride == 0 && v.HeadStride == 0 && len(v.Data) != 0 {
+			return fail(ErrLength, "Data", elements(len(v.Data)), "none for no positions")
+		}
+		return g, nil
+	}
+	need, ok := g.extent()
+	switch {
+	case !ok:
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count for %d tokens of %d heads of %d", tokens, v.Heads, dim)
+	case v.TokenStride == 0 && v.HeadStride == 0 && len(v.Data) != need:
+		return fail(ErrLength, "Data", elements(len(v.Data)), "%d for %d tokens of %d heads of %d", need, tokens, v.Heads, dim)
+	case len(v.Data) < need:
+		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d for %d tokens of %d heads of %d at strides %d and %d", need, tokens, v.Heads, dim, g.tokenStride, g.headStride)
+	}
+	if g.selfOverlaps() {
+		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", dim, v.Heads, g.headStride)
+	}
+	return g, nil
+}
+
+// elements says how long a slice is.
+type elements int
+
+func (n elements) String() string {
+	if n == 1 {
+		return "1 element"
+	}
+	return strconv.Itoa(int(n)) + " elements"
+}
+
+// multiply returns a*b for numbers of at least 0, unless it overflows an int.
+func multiply(a, b int) (int, bool) {
+	high, low := bits.Mul(uint(a), uint(b))
+	return int(low), high == 0 && int(low) >= 0
+}
+
+// extent returns the elements up to the end of the last row, unless they
+// overflow an int. There is at least one row.
+func (g *grid) extent() (int, bool) {
+	t, ok1 := multiply(g.tokens-1, g.tokenStride)
+	h, ok2 := multiply(g.heads-1, g.headStride)
+	sum := t + h + g.dim // of three numbers below 2^63: wraps to a negative one or passes 2^64 to one below dim
+	return sum, ok1 && ok2 && t+h >= 0 && sum >= 0
+}
+
+// selfOverlaps reports whether two rows share an element.
+func (g *grid) selfOverlaps() bool {
+	if (g.heads == 1 || g.headStride >= g.dim) && (g.tokens == 1 || g.tokenStride >= (g.heads-1)*g.headStride+g.dim) {
+		return false // token after token
+	}
+	if (g.tokens == 1 || g.tokenStride >= g.dim) && (g.heads == 1 || g.headStride >= (g.tokens-1)*g.tokenStride+g.dim) {
+		return false // head after head
+	}
+	return g.overlaps(g, 0, true)
+}
+
+// overlaps reports whether a row of g and a row of o share an element, where o
+// starts delta elements after g. With self, a row does not overlap itself.
+func (g *grid) overlaps(o *grid, delta int, self bool) bool {
+	// A row at t*tokenStride+h*headStride meets a row of o when the difference
+	// of their starts is less than dim either way. For each pair of heads the
+	// starts of the tokens form two arithmetic sequences; with equal strides
+	// only their difference counts.
+	if g.tokenStride == o.tokenStride && g.headStride == o.headStride {
+		for dh := -(g.heads - 1); dh < o.heads; dh++ {
+			if g.meets(delta+dh*g.headStride, o.tokens, self && dh == 0) {
+				return true
+			}
+		}
+		return false
+	}
+	for t := range g.tokens {
+		for h := range g.heads {
+			for oh := range o.heads {
+				start := delta + oh*o.headStride - t*g.tokenStride - h*g.headStride
+				single := grid{tokens: 1, tokenStride: o.tokenStride, dim: g.dim}
+				if single.meets(start, o.tokens, false) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// meets reports whether |start + dt*tokenStride| < dim for some difference of
+// tokens -g.tokens < dt < tokens, dt != 0 with self.
+func (g *grid) meets(start, tokens int, self bool) bool {
+	nearest := -start / g.tokenStride
+	for _, dt := range [3]int{nearest - 1, nearest, nearest + 1} {
+		dt = min(max(dt, 1-g.tokens), tokens-1)
+		if self && dt == 0 {
+			continue
+		}
+		if d := start + dt*g.tokenStride; d < g.dim && -d < g.dim {
+			return true
+		}
+	}
+	return false
+}
+
+// offset returns the elements from the start of a to the start of b.
+func offset[T Element](a, b []T) int {
+	var zero T
+	difference := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a))))
+	return difference / int(unsafe.Sizeof(zero))
+}
+
+// viewsOverlap reports whether two checked views share an element.
+func viewsOverlap[T Element](a, b *View[T], ga, gb *grid) bool {
+	delta := offset(a.Data, b.Data)
+	endA, _ := ga.extent()
+	endB, _ := gb.extent()
+	if delta >= endA || -delta >= endB {
+		return false
+	}
+	return ga.overlaps(gb, delta, false)
+}
