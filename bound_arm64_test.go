@@ -1,0 +1,25 @@
+//go:build arm64 && !purego
+
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/asm/bound"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+func scaleBounds(kernels.Implementation) []func(x []float32) {
+	return []func(x []float32){
+		func(x []float32) { bound.ScaleF32NEON(unsafe.SliceData(x), len(x), 1) },
+		func(x []float32) { bound.ScalePrefetchF32NEON(unsafe.SliceData(x), len(x), 1) },
+	}
+}
+
+func storeBounds(kernels.Implementation) []func(x []float32) {
+	return []func(x []float32){func(x []float32) { bound.StoreF32NEON(unsafe.SliceData(x), len(x), 1) }}
+}
+
+func nonTemporalBounds(kernels.Implementation) []func(x []float32) {
+	return []func(x []float32){func(x []float32) { bound.StoreNonTemporalF32NEON(unsafe.SliceData(x), len(x), 1) }}
+}
