@@ -260,12 +260,20 @@ func checkViewsOverlap[T Element](function string, xs []View[T], tokens, dim int
 const (
 	tokenPairs = kernels.Width // pairs of a row, one token
 	chunkPairs = 1024          // pairs of all rows, several tokens
-	chunkRows  = 8             // tokens: as many streams of memory as pay
+	chunkRows  = 16
 )
 
-// callElements bounds the elements that one call of a kernel rotates, so that a
-// garbage collection never waits long for assembly.
-const callElements = 64 << 10
+const (
+	// cacheElements bounds the views that are rotated token by token, the
+	// fastest way in a cache. Beyond it several tokens go to one call of a
+	// kernel, which then works on as many streams of memory at once.
+	cacheElements = 4 << 20
+	streams       = 8
+
+	// callElements bounds the elements that one call of a kernel rotates, so
+	// that a garbage collection never waits long for assembly.
+	callElements = 64 << 10
+)
 
 func rotateToken[T Element](r *Rotary, positions []int32, xs []View[T], direction float32) {
 	var cos, sin [tokenPairs]float32
@@ -293,7 +301,7 @@ func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, po
 		v := &xs[i]
 		data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(v.Data))), len(v.Data))
 		rows := kernels.Rows{
-			Pairs: pairs, Partner: r.rotaryDim / 2, TableStride: pairs, Tokens: len(positions),
+			Pairs: pairs, Partner: r.rotaryDim / 2, TableStride: pairs,
 			TokenStride: v.TokenStride, HeadStride: v.HeadStride,
 		}
 		if rows.HeadStride == 0 {
@@ -302,14 +310,25 @@ func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, po
 		if rows.TokenStride == 0 {
 			rows.TokenStride = v.Heads * r.headDim
 		}
-		heads := max(1, callElements/(2*pairs*len(positions)))
-		for h := 0; h < v.Heads; h += heads {
-			rows.Heads = min(heads, v.Heads-h)
-			x := first*rows.TokenStride + h*rows.HeadStride + r.offset
-			if r.layout == HalfSplit {
-				kernels.RotateHalfSplit(implementation, data[x+column:], cos, sin, &rows)
-			} else {
-				kernels.RotateInterleaved(implementation, data[x+2*column:], cos, sin, &rows)
+		tokens := 1
+		if len(data) > cacheElements {
+			tokens = streams
+		}
+		start := r.offset + column
+		if r.layout == Interleaved {
+			start += column
+		}
+		for t := 0; t < len(positions); t += tokens {
+			rows.Tokens = min(tokens, len(positions)-t)
+			heads := max(1, callElements/(2*pairs*rows.Tokens))
+			for h := 0; h < v.Heads; h += heads {
+				rows.Heads = min(heads, v.Heads-h)
+				x := data[(first+t)*rows.TokenStride+h*rows.HeadStride+start:]
+				if r.layout == HalfSplit {
+					kernels.RotateHalfSplit(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
+				} else {
+					kernels.RotateInterleaved(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
+				}
 			}
 		}
 	}

@@ -66,6 +66,20 @@ func CosSinShiftF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *
 //go:noescape
 func CosSinShiftF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
 
+// CosSinShiftNonTemporalF32AVX2 is CosSinShiftF32 with stores that pass the caches, for tables
+// well beyond them. cos and sin are aligned to 32 bytes; n and stride are
+// multiples of 8.
+//
+//go:noescape
+func CosSinShiftNonTemporalF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+
+// CosSinShiftNonTemporalF32AVX512 is CosSinShiftF32 with stores that pass the caches, for tables
+// well beyond them. cos and sin are aligned to 32 bytes; n and stride are
+// multiples of 8.
+//
+//go:noescape
+func CosSinShiftNonTemporalF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+
 // CosSinFloat32F32AVX2 writes what generic.CosSinFloat32 does for one position and n
 // frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 // those entries are then to be written anew by generic.CosSinFloat32.

@@ -18,11 +18,11 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Y2
 	VANDPD       magnitude64<>+0(SB), Y2, Y3
-	VPXOR        X4, X4, X4
-	TESTQ        DI, DI
-	JZ           done3
+	VPXOR        Y4, Y4, Y4
+	CMPQ         DI, $0x08
+	JLT          single2
 
-loop1:
+main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y5
 	VMOVAPD     Y5, Y7
@@ -63,60 +63,243 @@ loop1:
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
 	VMULPD     (DX)(R8*8), Y3, Y5
 	VMINPD     margin<>+0(SB), Y5, Y5
-	VADDPD     Y5, Y5, Y7
-	VADDPD     margin<>+0(SB), Y10, Y8
-	VSUBPD     twiceMargin<>+0(SB), Y8, Y9
-	VCVTPD2PSY Y8, X8
-	VCVTPD2PSY Y9, X9
-	VPXOR      X8, X9, X9
-	VPOR       X9, X4, X4
-	VADDPD     Y5, Y6, Y5
-	VSUBPD     Y7, Y5, Y6
-	VCVTPD2PSY Y5, X5
-	VCVTPD2PSY Y6, X6
-	VPXOR      X5, X6, X6
-	VPOR       X6, X4, X4
-	VMULPS     X0, X8, X8
+	VADDPD     margin<>+0(SB), Y10, Y7
+	VSUBPD     margin<>+0(SB), Y10, Y8
+	VPADDQ     half29<>+0(SB), Y7, Y7
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPXOR      Y7, Y8, Y8
+	VPOR       Y8, Y4, Y4
+	VCVTPD2PSY Y10, X7
+	VADDPD     Y5, Y6, Y8
+	VSUBPD     Y5, Y6, Y5
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPADDQ     half29<>+0(SB), Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y4, Y4
+	VCVTPD2PSY Y6, X5
+	VMULPS     X0, X7, X7
 	VMULPS     X1, X5, X5
-	CMPQ       DI, $0x04
-	JLT        part2
-	VMOVUPS    X8, (BX)(R8*4)
+	VMOVUPS    X7, (BX)(R8*4)
+	VMOVUPS    X5, (SI)(R8*4)
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     32(AX)(R8*8), Y5
+	VMOVAPD     Y5, Y7
+	VFMADD213PD toInteger<>+0(SB), Y2, Y5
+	VSUBPD      toInteger<>+0(SB), Y5, Y6
+	VFMSUB213PD Y6, Y2, Y7
+	VFMADD231PD 32(CX)(R8*8), Y2, Y7
+	VMULPD      Y7, Y7, Y6
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y9
+	VFMADD213PD sine5<>+0(SB), Y6, Y8
+	VFMADD213PD cosine5<>+0(SB), Y6, Y9
+	VFMADD213PD sine4<>+0(SB), Y6, Y8
+	VFMADD213PD cosine4<>+0(SB), Y6, Y9
+	VFMADD213PD sine3<>+0(SB), Y6, Y8
+	VFMADD213PD cosine3<>+0(SB), Y6, Y9
+	VFMADD213PD sine2<>+0(SB), Y6, Y8
+	VFMADD213PD cosine2<>+0(SB), Y6, Y9
+	VFMADD213PD sine1<>+0(SB), Y6, Y8
+	VFMADD213PD cosine1<>+0(SB), Y6, Y9
+	VFMADD213PD sine0<>+0(SB), Y6, Y8
+	VFMADD213PD cosine0<>+0(SB), Y6, Y9
+	VMULPD      Y7, Y8, Y8
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ    $0x3f, Y5, Y6
+	VPSLLQ    $0x3e, Y5, Y5
+	VPXOR     Y6, Y5, Y7
+	VBLENDVPD Y6, Y8, Y9, Y10
+	VBLENDVPD Y6, Y9, Y8, Y6
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPAND     signBit<>+0(SB), Y7, Y7
+	VPXOR     Y5, Y6, Y6
+	VPXOR     Y7, Y10, Y10
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     32(DX)(R8*8), Y3, Y5
+	VMINPD     margin<>+0(SB), Y5, Y5
+	VADDPD     margin<>+0(SB), Y10, Y7
+	VSUBPD     margin<>+0(SB), Y10, Y8
+	VPADDQ     half29<>+0(SB), Y7, Y7
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPXOR      Y7, Y8, Y8
+	VPOR       Y8, Y4, Y4
+	VCVTPD2PSY Y10, X7
+	VADDPD     Y5, Y6, Y8
+	VSUBPD     Y5, Y6, Y5
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPADDQ     half29<>+0(SB), Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y4, Y4
+	VCVTPD2PSY Y6, X5
+	VMULPS     X0, X7, X7
+	VMULPS     X1, X5, X5
+	VMOVUPS    X7, 16(BX)(R8*4)
+	VMOVUPS    X5, 16(SI)(R8*4)
+	ADDQ       $0x08, R8
+	SUBQ       $0x08, DI
+	CMPQ       DI, $0x08
+	JGE        main1
+
+single2:
+	CMPQ DI, $0x04
+	JLT  part4
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Y5
+	VMOVAPD     Y5, Y7
+	VFMADD213PD toInteger<>+0(SB), Y2, Y5
+	VSUBPD      toInteger<>+0(SB), Y5, Y6
+	VFMSUB213PD Y6, Y2, Y7
+	VFMADD231PD (CX)(R8*8), Y2, Y7
+	VMULPD      Y7, Y7, Y6
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y9
+	VFMADD213PD sine5<>+0(SB), Y6, Y8
+	VFMADD213PD cosine5<>+0(SB), Y6, Y9
+	VFMADD213PD sine4<>+0(SB), Y6, Y8
+	VFMADD213PD cosine4<>+0(SB), Y6, Y9
+	VFMADD213PD sine3<>+0(SB), Y6, Y8
+	VFMADD213PD cosine3<>+0(SB), Y6, Y9
+	VFMADD213PD sine2<>+0(SB), Y6, Y8
+	VFMADD213PD cosine2<>+0(SB), Y6, Y9
+	VFMADD213PD sine1<>+0(SB), Y6, Y8
+	VFMADD213PD cosine1<>+0(SB), Y6, Y9
+	VFMADD213PD sine0<>+0(SB), Y6, Y8
+	VFMADD213PD cosine0<>+0(SB), Y6, Y9
+	VMULPD      Y7, Y8, Y8
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ    $0x3f, Y5, Y6
+	VPSLLQ    $0x3e, Y5, Y5
+	VPXOR     Y6, Y5, Y7
+	VBLENDVPD Y6, Y8, Y9, Y10
+	VBLENDVPD Y6, Y9, Y8, Y6
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPAND     signBit<>+0(SB), Y7, Y7
+	VPXOR     Y5, Y6, Y6
+	VPXOR     Y7, Y10, Y10
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     (DX)(R8*8), Y3, Y5
+	VMINPD     margin<>+0(SB), Y5, Y5
+	VADDPD     margin<>+0(SB), Y10, Y7
+	VSUBPD     margin<>+0(SB), Y10, Y8
+	VPADDQ     half29<>+0(SB), Y7, Y7
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPXOR      Y7, Y8, Y8
+	VPOR       Y8, Y4, Y4
+	VCVTPD2PSY Y10, X7
+	VADDPD     Y5, Y6, Y8
+	VSUBPD     Y5, Y6, Y5
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPADDQ     half29<>+0(SB), Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y4, Y4
+	VCVTPD2PSY Y6, X5
+	VMULPS     X0, X7, X7
+	VMULPS     X1, X5, X5
+	VMOVUPS    X7, (BX)(R8*4)
 	VMOVUPS    X5, (SI)(R8*4)
 	ADDQ       $0x04, R8
 	SUBQ       $0x04, DI
-	JNZ        loop1
-	JMP        done3
+	JMP        single2
 
-part2:
-	LEAQ    (BX)(R8*4), AX
-	TESTQ   $0x00000002, DI
-	JZ      single4
-	VMOVLPS X8, (AX)
-	VPSRLDQ $0x08, X8, X8
-	ADDQ    $0x08, AX
+part4:
+	TESTQ DI, DI
+	JZ    done3
 
-single4:
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Y5
+	VMOVAPD     Y5, Y7
+	VFMADD213PD toInteger<>+0(SB), Y2, Y5
+	VSUBPD      toInteger<>+0(SB), Y5, Y6
+	VFMSUB213PD Y6, Y2, Y7
+	VFMADD231PD (CX)(R8*8), Y2, Y7
+	VMULPD      Y7, Y7, Y2
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y8
+	VFMADD213PD sine5<>+0(SB), Y2, Y6
+	VFMADD213PD cosine5<>+0(SB), Y2, Y8
+	VFMADD213PD sine4<>+0(SB), Y2, Y6
+	VFMADD213PD cosine4<>+0(SB), Y2, Y8
+	VFMADD213PD sine3<>+0(SB), Y2, Y6
+	VFMADD213PD cosine3<>+0(SB), Y2, Y8
+	VFMADD213PD sine2<>+0(SB), Y2, Y6
+	VFMADD213PD cosine2<>+0(SB), Y2, Y8
+	VFMADD213PD sine1<>+0(SB), Y2, Y6
+	VFMADD213PD cosine1<>+0(SB), Y2, Y8
+	VFMADD213PD sine0<>+0(SB), Y2, Y6
+	VFMADD213PD cosine0<>+0(SB), Y2, Y8
+	VMULPD      Y7, Y6, Y6
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ    $0x3f, Y5, Y2
+	VPSLLQ    $0x3e, Y5, Y5
+	VPXOR     Y2, Y5, Y7
+	VBLENDVPD Y2, Y6, Y8, Y9
+	VBLENDVPD Y2, Y8, Y6, Y2
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPAND     signBit<>+0(SB), Y7, Y7
+	VPXOR     Y5, Y2, Y2
+	VPXOR     Y7, Y9, Y9
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     (DX)(R8*8), Y3, Y3
+	VMINPD     margin<>+0(SB), Y3, Y3
+	VADDPD     margin<>+0(SB), Y9, Y5
+	VSUBPD     margin<>+0(SB), Y9, Y6
+	VPADDQ     half29<>+0(SB), Y5, Y5
+	VPADDQ     half29<>+0(SB), Y6, Y6
+	VPXOR      Y5, Y6, Y6
+	VPOR       Y6, Y4, Y4
+	VCVTPD2PSY Y9, X5
+	VADDPD     Y3, Y2, Y6
+	VSUBPD     Y3, Y2, Y3
+	VPADDQ     half29<>+0(SB), Y6, Y6
+	VPADDQ     half29<>+0(SB), Y3, Y3
+	VPXOR      Y6, Y3, Y3
+	VPOR       Y3, Y4, Y4
+	VCVTPD2PSY Y2, X2
+	VMULPS     X0, X5, X5
+	VMULPS     X1, X2, X2
+	LEAQ       (BX)(R8*4), AX
+	TESTQ      $0x00000002, DI
+	JZ         single5
+	VMOVLPS    X5, (AX)
+	VPSRLDQ    $0x08, X5, X5
+	ADDQ       $0x08, AX
+
+single5:
 	TESTQ  $0x00000001, DI
-	JZ     stored5
-	VMOVSS X8, (AX)
-
-stored5:
-	LEAQ    (SI)(R8*4), AX
-	TESTQ   $0x00000002, DI
-	JZ      single6
-	VMOVLPS X5, (AX)
-	VPSRLDQ $0x08, X5, X5
-	ADDQ    $0x08, AX
-
-single6:
-	TESTQ  $0x00000001, DI
-	JZ     stored7
+	JZ     stored6
 	VMOVSS X5, (AX)
 
-stored7:
+stored6:
+	LEAQ    (SI)(R8*4), AX
+	TESTQ   $0x00000002, DI
+	JZ      single7
+	VMOVLPS X2, (AX)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x08, AX
+
+single7:
+	TESTQ  $0x00000001, DI
+	JZ     stored8
+	VMOVSS X2, (AX)
+
+stored8:
 done3:
 	XORQ   AX, AX
-	VPTEST X4, X4
+	VPTEST above29<>+0(SB), Y4
 	SETNE  AL
 	VZEROUPPER
 	MOVQ   AX, undecided+64(FP)
@@ -131,6 +314,26 @@ DATA magnitude64<>+40(SB)/8, $0x7fffffffffffffff
 DATA magnitude64<>+48(SB)/8, $0x7fffffffffffffff
 DATA magnitude64<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL magnitude64<>(SB), RODATA|NOPTR, $64
+
+DATA half29<>+0(SB)/8, $0x0000000010000000
+DATA half29<>+8(SB)/8, $0x0000000010000000
+DATA half29<>+16(SB)/8, $0x0000000010000000
+DATA half29<>+24(SB)/8, $0x0000000010000000
+DATA half29<>+32(SB)/8, $0x0000000010000000
+DATA half29<>+40(SB)/8, $0x0000000010000000
+DATA half29<>+48(SB)/8, $0x0000000010000000
+DATA half29<>+56(SB)/8, $0x0000000010000000
+GLOBL half29<>(SB), RODATA|NOPTR, $64
+
+DATA above29<>+0(SB)/8, $0xffffffffe0000000
+DATA above29<>+8(SB)/8, $0xffffffffe0000000
+DATA above29<>+16(SB)/8, $0xffffffffe0000000
+DATA above29<>+24(SB)/8, $0xffffffffe0000000
+DATA above29<>+32(SB)/8, $0xffffffffe0000000
+DATA above29<>+40(SB)/8, $0xffffffffe0000000
+DATA above29<>+48(SB)/8, $0xffffffffe0000000
+DATA above29<>+56(SB)/8, $0xffffffffe0000000
+GLOBL above29<>(SB), RODATA|NOPTR, $64
 
 DATA toInteger<>+0(SB)/8, $0x4338000000000000
 DATA toInteger<>+8(SB)/8, $0x4338000000000000
@@ -302,16 +505,6 @@ DATA margin<>+48(SB)/8, $0x3ce0000000000000
 DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
-DATA twiceMargin<>+0(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+8(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+16(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+24(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+32(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+40(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+48(SB)/8, $0x3cf0000000000000
-DATA twiceMargin<>+56(SB)/8, $0x3cf0000000000000
-GLOBL twiceMargin<>(SB), RODATA|NOPTR, $64
-
 // func CosSinExactF32AVX512(cos *float32, sin *float32, high *float64, low *float64, margin *float64, n int, position float64, scaleCos float32, scaleSin float32) (undecided uint64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·CosSinExactF32AVX512(SB), $0-72
@@ -326,103 +519,271 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Z2
 	VANDPD       magnitude64<>+0(SB), Z2, Z3
-	VPXORD       Y4, Y4, Y4
-	VMOVUPD      toInteger<>+0(SB), Z5
-	VMOVUPD      sine0<>+0(SB), Z6
-	VMOVUPD      cosine0<>+0(SB), Z7
-	VMOVUPD      sine1<>+0(SB), Z8
-	VMOVUPD      cosine1<>+0(SB), Z9
-	VMOVUPD      sine2<>+0(SB), Z10
-	VMOVUPD      cosine2<>+0(SB), Z11
-	VMOVUPD      sine3<>+0(SB), Z12
-	VMOVUPD      cosine3<>+0(SB), Z13
-	VMOVUPD      sine4<>+0(SB), Z14
-	VMOVUPD      cosine4<>+0(SB), Z15
-	VMOVUPD      sine5<>+0(SB), Z16
-	VMOVUPD      cosine5<>+0(SB), Z17
-	VMOVUPD      sine6<>+0(SB), Z18
-	VMOVUPD      cosine6<>+0(SB), Z19
-	VMOVUPD      signBit<>+0(SB), Z20
-	VMOVUPD      margin<>+0(SB), Z21
-	VMOVUPD      twiceMargin<>+0(SB), Z22
-	TESTQ        DI, DI
-	JZ           done3
+	VMOVUPD      half29<>+0(SB), Z5
+	VPXORD       Z4, Z4, Z4
+	VMOVUPD      toInteger<>+0(SB), Z6
+	VMOVUPD      sine0<>+0(SB), Z7
+	VMOVUPD      cosine0<>+0(SB), Z8
+	VMOVUPD      sine1<>+0(SB), Z9
+	VMOVUPD      cosine1<>+0(SB), Z10
+	VMOVUPD      sine2<>+0(SB), Z11
+	VMOVUPD      cosine2<>+0(SB), Z12
+	VMOVUPD      sine3<>+0(SB), Z13
+	VMOVUPD      cosine3<>+0(SB), Z14
+	VMOVUPD      signBit<>+0(SB), Z15
+	VMOVUPD      margin<>+0(SB), Z16
+	CMPQ         DI, $0x10
+	JLT          single2
 
-loop1:
+main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z23
-	VMOVAPD     Z23, Z25
-	VFMADD213PD Z5, Z2, Z23
-	VSUBPD      Z5, Z23, Z24
-	VFMSUB213PD Z24, Z2, Z25
-	VFMADD231PD (CX)(R8*8), Z2, Z25
-	VMULPD      Z25, Z25, Z24
+	VMOVUPD     (AX)(R8*8), Z17
+	VMOVAPD     Z17, Z19
+	VFMADD213PD Z6, Z2, Z17
+	VSUBPD      Z6, Z17, Z18
+	VFMSUB213PD Z18, Z2, Z19
+	VFMADD231PD (CX)(R8*8), Z2, Z19
+	VMULPD      Z19, Z19, Z18
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     Z18, Z28
-	VMOVUPD     Z19, Z29
-	VFMADD213PD Z16, Z24, Z28
-	VFMADD213PD Z17, Z24, Z29
-	VFMADD213PD Z14, Z24, Z28
-	VFMADD213PD Z15, Z24, Z29
-	VFMADD213PD Z12, Z24, Z28
-	VFMADD213PD Z13, Z24, Z29
-	VFMADD213PD Z10, Z24, Z28
-	VFMADD213PD Z11, Z24, Z29
-	VFMADD213PD Z8, Z24, Z28
-	VFMADD213PD Z9, Z24, Z29
-	VFMADD213PD Z6, Z24, Z28
-	VFMADD213PD Z7, Z24, Z29
-	VMULPD      Z25, Z28, Z28
+	VMOVUPD     sine6<>+0(SB), Z28
+	VMOVUPD     cosine6<>+0(SB), Z29
+	VFMADD213PD sine5<>+0(SB), Z18, Z28
+	VFMADD213PD cosine5<>+0(SB), Z18, Z29
+	VFMADD213PD sine4<>+0(SB), Z18, Z28
+	VFMADD213PD cosine4<>+0(SB), Z18, Z29
+	VFMADD213PD Z13, Z18, Z28
+	VFMADD213PD Z14, Z18, Z29
+	VFMADD213PD Z11, Z18, Z28
+	VFMADD213PD Z12, Z18, Z29
+	VFMADD213PD Z9, Z18, Z28
+	VFMADD213PD Z10, Z18, Z29
+	VFMADD213PD Z7, Z18, Z28
+	VFMADD213PD Z8, Z18, Z29
+	VMULPD      Z19, Z28, Z28
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z23, Z24
-	VPSLLQ     $0x3e, Z23, Z23
-	VPMOVQ2M   Z24, K1
-	VPXORQ     Z24, Z23, Z24
-	VBLENDMPD  Z28, Z29, K1, Z26
-	VBLENDMPD  Z29, Z28, K1, Z27
-	VPTERNLOGQ $0x78, Z20, Z23, Z27
-	VPTERNLOGQ $0x78, Z20, Z24, Z26
+	VPSLLQ     $0x3f, Z17, Z18
+	VPSLLQ     $0x3e, Z17, Z17
+	VPMOVQ2M   Z18, K1
+	VPXORQ     Z18, Z17, Z18
+	VBLENDMPD  Z28, Z29, K1, Z20
+	VBLENDMPD  Z29, Z28, K1, Z21
+	VPTERNLOGQ $0x78, Z15, Z17, Z21
+	VPTERNLOGQ $0x78, Z15, Z18, Z20
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z23
-	VMINPD     Z21, Z23, Z23
-	VADDPD     Z23, Z23, Z24
-	VADDPD     Z21, Z26, Z25
-	VSUBPD     Z22, Z25, Z28
-	VCVTPD2PS  Z25, Y25
-	VCVTPD2PS  Z28, Y28
-	VPTERNLOGQ $0xf6, Y25, Y28, Y4
-	VADDPD     Z23, Z27, Z23
-	VSUBPD     Z24, Z23, Z24
-	VCVTPD2PS  Z23, Y23
-	VCVTPD2PS  Z24, Y24
-	VPTERNLOGQ $0xf6, Y23, Y24, Y4
-	VMULPS     Y0, Y25, Y25
-	VMULPS     Y1, Y23, Y23
-	CMPQ       DI, $0x08
-	JLT        part2
-	VMOVUPS    Y25, (BX)(R8*4)
-	VMOVUPS    Y23, (SI)(R8*4)
+	VMULPD     (DX)(R8*8), Z3, Z17
+	VMINPD     Z16, Z17, Z17
+	VADDPD     Z16, Z20, Z18
+	VSUBPD     Z16, Z20, Z19
+	VPADDQ     Z5, Z18, Z18
+	VPADDQ     Z5, Z19, Z19
+	VPTERNLOGQ $0xf6, Z18, Z19, Z4
+	VCVTPD2PS  Z20, Y18
+	VADDPD     Z17, Z21, Z19
+	VSUBPD     Z17, Z21, Z17
+	VPADDQ     Z5, Z19, Z19
+	VPADDQ     Z5, Z17, Z17
+	VPTERNLOGQ $0xf6, Z19, Z17, Z4
+	VCVTPD2PS  Z21, Y17
+	VMULPS     Y0, Y18, Y18
+	VMULPS     Y1, Y17, Y17
+	VMOVUPS    Y18, (BX)(R8*4)
+	VMOVUPS    Y17, (SI)(R8*4)
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     64(AX)(R8*8), Z17
+	VMOVAPD     Z17, Z19
+	VFMADD213PD Z6, Z2, Z17
+	VSUBPD      Z6, Z17, Z18
+	VFMSUB213PD Z18, Z2, Z19
+	VFMADD231PD 64(CX)(R8*8), Z2, Z19
+	VMULPD      Z19, Z19, Z18
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z28
+	VMOVUPD     cosine6<>+0(SB), Z29
+	VFMADD213PD sine5<>+0(SB), Z18, Z28
+	VFMADD213PD cosine5<>+0(SB), Z18, Z29
+	VFMADD213PD sine4<>+0(SB), Z18, Z28
+	VFMADD213PD cosine4<>+0(SB), Z18, Z29
+	VFMADD213PD Z13, Z18, Z28
+	VFMADD213PD Z14, Z18, Z29
+	VFMADD213PD Z11, Z18, Z28
+	VFMADD213PD Z12, Z18, Z29
+	VFMADD213PD Z9, Z18, Z28
+	VFMADD213PD Z10, Z18, Z29
+	VFMADD213PD Z7, Z18, Z28
+	VFMADD213PD Z8, Z18, Z29
+	VMULPD      Z19, Z28, Z28
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z17, Z18
+	VPSLLQ     $0x3e, Z17, Z17
+	VPMOVQ2M   Z18, K1
+	VPXORQ     Z18, Z17, Z18
+	VBLENDMPD  Z28, Z29, K1, Z22
+	VBLENDMPD  Z29, Z28, K1, Z23
+	VPTERNLOGQ $0x78, Z15, Z17, Z23
+	VPTERNLOGQ $0x78, Z15, Z18, Z22
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     64(DX)(R8*8), Z3, Z17
+	VMINPD     Z16, Z17, Z17
+	VADDPD     Z16, Z22, Z18
+	VSUBPD     Z16, Z22, Z19
+	VPADDQ     Z5, Z18, Z18
+	VPADDQ     Z5, Z19, Z19
+	VPTERNLOGQ $0xf6, Z18, Z19, Z4
+	VCVTPD2PS  Z22, Y18
+	VADDPD     Z17, Z23, Z19
+	VSUBPD     Z17, Z23, Z17
+	VPADDQ     Z5, Z19, Z19
+	VPADDQ     Z5, Z17, Z17
+	VPTERNLOGQ $0xf6, Z19, Z17, Z4
+	VCVTPD2PS  Z23, Y17
+	VMULPS     Y0, Y18, Y18
+	VMULPS     Y1, Y17, Y17
+	VMOVUPS    Y18, 32(BX)(R8*4)
+	VMOVUPS    Y17, 32(SI)(R8*4)
+	ADDQ       $0x10, R8
+	SUBQ       $0x10, DI
+	CMPQ       DI, $0x10
+	JGE        main1
+
+single2:
+	CMPQ DI, $0x08
+	JLT  part4
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Z17
+	VMOVAPD     Z17, Z19
+	VFMADD213PD Z6, Z2, Z17
+	VSUBPD      Z6, Z17, Z18
+	VFMSUB213PD Z18, Z2, Z19
+	VFMADD231PD (CX)(R8*8), Z2, Z19
+	VMULPD      Z19, Z19, Z18
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z20
+	VMOVUPD     cosine6<>+0(SB), Z21
+	VFMADD213PD sine5<>+0(SB), Z18, Z20
+	VFMADD213PD cosine5<>+0(SB), Z18, Z21
+	VFMADD213PD sine4<>+0(SB), Z18, Z20
+	VFMADD213PD cosine4<>+0(SB), Z18, Z21
+	VFMADD213PD Z13, Z18, Z20
+	VFMADD213PD Z14, Z18, Z21
+	VFMADD213PD Z11, Z18, Z20
+	VFMADD213PD Z12, Z18, Z21
+	VFMADD213PD Z9, Z18, Z20
+	VFMADD213PD Z10, Z18, Z21
+	VFMADD213PD Z7, Z18, Z20
+	VFMADD213PD Z8, Z18, Z21
+	VMULPD      Z19, Z20, Z20
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z17, Z18
+	VPSLLQ     $0x3e, Z17, Z17
+	VPMOVQ2M   Z18, K1
+	VPXORQ     Z18, Z17, Z18
+	VBLENDMPD  Z20, Z21, K1, Z24
+	VBLENDMPD  Z21, Z20, K1, Z25
+	VPTERNLOGQ $0x78, Z15, Z17, Z25
+	VPTERNLOGQ $0x78, Z15, Z18, Z24
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     (DX)(R8*8), Z3, Z17
+	VMINPD     Z16, Z17, Z17
+	VADDPD     Z16, Z24, Z18
+	VSUBPD     Z16, Z24, Z19
+	VPADDQ     Z5, Z18, Z18
+	VPADDQ     Z5, Z19, Z19
+	VPTERNLOGQ $0xf6, Z18, Z19, Z4
+	VCVTPD2PS  Z24, Y18
+	VADDPD     Z17, Z25, Z19
+	VSUBPD     Z17, Z25, Z17
+	VPADDQ     Z5, Z19, Z19
+	VPADDQ     Z5, Z17, Z17
+	VPTERNLOGQ $0xf6, Z19, Z17, Z4
+	VCVTPD2PS  Z25, Y17
+	VMULPS     Y0, Y18, Y18
+	VMULPS     Y1, Y17, Y17
+	VMOVUPS    Y18, (BX)(R8*4)
+	VMOVUPS    Y17, (SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
-	JNZ        loop1
-	JMP        done3
+	JMP        single2
 
-part2:
-	MOVQ    $0xffffffffffffffff, AX
-	BZHIQ   DI, AX, AX
-	KMOVW   AX, K1
-	VMOVUPS Y25, K1, (BX)(R8*4)
-	MOVQ    $0xffffffffffffffff, AX
-	BZHIQ   DI, AX, AX
-	KMOVW   AX, K1
-	VMOVUPS Y23, K1, (SI)(R8*4)
+part4:
+	TESTQ DI, DI
+	JZ    done3
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Z17
+	VMOVAPD     Z17, Z18
+	VFMADD213PD Z6, Z2, Z17
+	VSUBPD      Z6, Z17, Z6
+	VFMSUB213PD Z6, Z2, Z18
+	VFMADD231PD (CX)(R8*8), Z2, Z18
+	VMULPD      Z18, Z18, Z2
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z6
+	VMOVUPD     cosine6<>+0(SB), Z19
+	VFMADD213PD sine5<>+0(SB), Z2, Z6
+	VFMADD213PD cosine5<>+0(SB), Z2, Z19
+	VFMADD213PD sine4<>+0(SB), Z2, Z6
+	VFMADD213PD cosine4<>+0(SB), Z2, Z19
+	VFMADD213PD Z13, Z2, Z6
+	VFMADD213PD Z14, Z2, Z19
+	VFMADD213PD Z11, Z2, Z6
+	VFMADD213PD Z12, Z2, Z19
+	VFMADD213PD Z9, Z2, Z6
+	VFMADD213PD Z10, Z2, Z19
+	VFMADD213PD Z7, Z2, Z6
+	VFMADD213PD Z8, Z2, Z19
+	VMULPD      Z18, Z6, Z6
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z17, Z2
+	VPSLLQ     $0x3e, Z17, Z7
+	VPMOVQ2M   Z2, K1
+	VPXORQ     Z2, Z7, Z2
+	VBLENDMPD  Z6, Z19, K1, Z26
+	VBLENDMPD  Z19, Z6, K1, Z27
+	VPTERNLOGQ $0x78, Z15, Z7, Z27
+	VPTERNLOGQ $0x78, Z15, Z2, Z26
+
+	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
+	VMULPD     (DX)(R8*8), Z3, Z2
+	VMINPD     Z16, Z2, Z2
+	VADDPD     Z16, Z26, Z3
+	VSUBPD     Z16, Z26, Z6
+	VPADDQ     Z5, Z3, Z3
+	VPADDQ     Z5, Z6, Z6
+	VPTERNLOGQ $0xf6, Z3, Z6, Z4
+	VCVTPD2PS  Z26, Y3
+	VADDPD     Z2, Z27, Z6
+	VSUBPD     Z2, Z27, Z2
+	VPADDQ     Z5, Z6, Z6
+	VPADDQ     Z5, Z2, Z2
+	VPTERNLOGQ $0xf6, Z6, Z2, Z4
+	VCVTPD2PS  Z27, Y2
+	VMULPS     Y0, Y3, Y3
+	VMULPS     Y1, Y2, Y2
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      DI, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y3, K1, (BX)(R8*4)
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      DI, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y2, K1, (SI)(R8*4)
 
 done3:
 	XORQ     AX, AX
-	VPTESTMD Y4, Y4, K1
+	VPTESTMD above29<>+0(SB), Z4, K1
 	KMOVW    K1, CX
 	TESTL    CX, CX
 	SETNE    AL
@@ -513,57 +874,51 @@ TEXT ·CosSinSeedF64AVX512(SB), $0-72
 	VMOVUPD      cosine2<>+0(SB), Z8
 	VMOVUPD      sine3<>+0(SB), Z9
 	VMOVUPD      cosine3<>+0(SB), Z10
-	VMOVUPD      sine4<>+0(SB), Z11
-	VMOVUPD      cosine4<>+0(SB), Z12
-	VMOVUPD      sine5<>+0(SB), Z13
-	VMOVUPD      cosine5<>+0(SB), Z14
-	VMOVUPD      sine6<>+0(SB), Z15
-	VMOVUPD      cosine6<>+0(SB), Z16
-	VMOVUPD      signBit<>+0(SB), Z17
-	VMOVUPD      margin<>+0(SB), Z18
+	VMOVUPD      signBit<>+0(SB), Z11
+	VMOVUPD      margin<>+0(SB), Z12
 	XORQ         R9, R9
 
 loop1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (BX)(R9*8), Z19
-	VMOVAPD     Z19, Z21
-	VFMADD213PD Z2, Z0, Z19
-	VSUBPD      Z2, Z19, Z20
-	VFMSUB213PD Z20, Z0, Z21
-	VFMADD231PD (SI)(R9*8), Z0, Z21
-	VMULPD      Z21, Z21, Z20
+	VMOVUPD     (BX)(R9*8), Z13
+	VMOVAPD     Z13, Z15
+	VFMADD213PD Z2, Z0, Z13
+	VSUBPD      Z2, Z13, Z14
+	VFMSUB213PD Z14, Z0, Z15
+	VFMADD231PD (SI)(R9*8), Z0, Z15
+	VMULPD      Z15, Z15, Z14
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     Z15, Z24
-	VMOVUPD     Z16, Z25
-	VFMADD213PD Z13, Z20, Z24
-	VFMADD213PD Z14, Z20, Z25
-	VFMADD213PD Z11, Z20, Z24
-	VFMADD213PD Z12, Z20, Z25
-	VFMADD213PD Z9, Z20, Z24
-	VFMADD213PD Z10, Z20, Z25
-	VFMADD213PD Z7, Z20, Z24
-	VFMADD213PD Z8, Z20, Z25
-	VFMADD213PD Z5, Z20, Z24
-	VFMADD213PD Z6, Z20, Z25
-	VFMADD213PD Z3, Z20, Z24
-	VFMADD213PD Z4, Z20, Z25
-	VMULPD      Z21, Z24, Z24
+	VMOVUPD     sine6<>+0(SB), Z18
+	VMOVUPD     cosine6<>+0(SB), Z19
+	VFMADD213PD sine5<>+0(SB), Z14, Z18
+	VFMADD213PD cosine5<>+0(SB), Z14, Z19
+	VFMADD213PD sine4<>+0(SB), Z14, Z18
+	VFMADD213PD cosine4<>+0(SB), Z14, Z19
+	VFMADD213PD Z9, Z14, Z18
+	VFMADD213PD Z10, Z14, Z19
+	VFMADD213PD Z7, Z14, Z18
+	VFMADD213PD Z8, Z14, Z19
+	VFMADD213PD Z5, Z14, Z18
+	VFMADD213PD Z6, Z14, Z19
+	VFMADD213PD Z3, Z14, Z18
+	VFMADD213PD Z4, Z14, Z19
+	VMULPD      Z15, Z18, Z18
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z19, Z20
-	VPSLLQ     $0x3e, Z19, Z19
-	VPMOVQ2M   Z20, K1
-	VPXORQ     Z20, Z19, Z20
-	VBLENDMPD  Z24, Z25, K1, Z22
-	VBLENDMPD  Z25, Z24, K1, Z23
-	VPTERNLOGQ $0x78, Z17, Z19, Z23
-	VPTERNLOGQ $0x78, Z17, Z20, Z22
-	VMULPD     (DI)(R9*8), Z1, Z19
-	VMINPD     Z18, Z19, Z19
-	VMOVUPD    Z22, (AX)(R9*8)
-	VMOVUPD    Z23, (CX)(R9*8)
-	VMOVUPD    Z19, (DX)(R9*8)
+	VPSLLQ     $0x3f, Z13, Z14
+	VPSLLQ     $0x3e, Z13, Z13
+	VPMOVQ2M   Z14, K1
+	VPXORQ     Z14, Z13, Z14
+	VBLENDMPD  Z18, Z19, K1, Z16
+	VBLENDMPD  Z19, Z18, K1, Z17
+	VPTERNLOGQ $0x78, Z11, Z13, Z17
+	VPTERNLOGQ $0x78, Z11, Z14, Z16
+	VMULPD     (DI)(R9*8), Z1, Z13
+	VMINPD     Z12, Z13, Z13
+	VMOVUPD    Z16, (AX)(R9*8)
+	VMOVUPD    Z17, (CX)(R9*8)
+	VMOVUPD    Z13, (DX)(R9*8)
 	ADDQ       $0x08, R9
 	CMPQ       R9, R8
 	JLT        loop1
@@ -571,7 +926,7 @@ loop1:
 	RET
 
 // func CosSinShiftF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·CosSinShiftF32AVX2(SB), $0-72
 	MOVQ         stride+16(FP), AX
 	SHLQ         $0x02, AX
@@ -586,82 +941,185 @@ TEXT ·CosSinShiftF32AVX2(SB), $0-72
 	XORQ         R9, R9
 	MOVQ         R8, R10
 	XORQ         R11, R11
+	VMOVUPD      margin<>+0(SB), Y2
+	VMOVUPD      half29<>+0(SB), Y4
+	VPXOR        Y3, Y3, Y3
 	TESTQ        CX, CX
 	JZ           exit2
 
 row1:
-	VPXOR X2, X2, X2
+	VPXOR Y3, Y3, Y3
 	XORQ  R9, R9
 	MOVQ  R10, R8
-	TESTQ R8, R8
-	JZ    done5
+	CMPQ  R8, $0x08
+	JLT   single4
 
-loop3:
-	VMOVUPD (DX)(R9*8), Y3
-	VMOVUPD 512(DX)(R9*8), Y4
-	VMOVUPD 1024(DX)(R9*8), Y7
-	VMOVUPD (BX)(R9*8), Y5
-	VMOVUPD 512(BX)(R9*8), Y6
+main3:
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
 
-	// 1. upper ends of the error intervals: the products plus the error bounds
-	VADDPD       Y7, Y7, Y8
-	VFMADD231PD  Y4, Y5, Y7
-	VFMADD231PD  Y3, Y6, Y7
-	VMOVUPD      margin<>+0(SB), Y9
-	VFMADD231PD  Y3, Y5, Y9
-	VFNMADD231PD Y4, Y6, Y9
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
 
 	// 2. Ziv's test
-	VSUBPD     twiceMargin<>+0(SB), Y9, Y3
-	VCVTPD2PSY Y9, X4
-	VCVTPD2PSY Y3, X3
-	VPXOR      X4, X3, X3
-	VPOR       X3, X2, X2
-	VSUBPD     Y8, Y7, Y3
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
 	VCVTPD2PSY Y7, X5
-	VCVTPD2PSY Y3, X3
-	VPXOR      X5, X3, X3
-	VPOR       X3, X2, X2
-	VMULPS     X0, X4, X4
+	VMULPS     X0, X6, X6
 	VMULPS     X1, X5, X5
-	CMPQ       R8, $0x04
-	JLT        part4
-	VMOVUPS    X4, (SI)(R9*4)
+	VMOVUPS    X6, (SI)(R9*4)
+	VMOVUPS    X5, (DI)(R9*4)
+	VMOVUPD    32(DX)(R9*8), Y5
+	VMOVUPD    544(DX)(R9*8), Y6
+	VMOVUPD    32(BX)(R9*8), Y7
+	VMOVUPD    544(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1056(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	VMOVUPS    X6, 16(SI)(R9*4)
+	VMOVUPS    X5, 16(DI)(R9*4)
+	ADDQ       $0x08, R9
+	SUBQ       $0x08, R8
+	CMPQ       R8, $0x08
+	JGE        main3
+
+single4:
+	CMPQ    R8, $0x04
+	JLT     part6
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	VMOVUPS    X6, (SI)(R9*4)
 	VMOVUPS    X5, (DI)(R9*4)
 	ADDQ       $0x04, R9
 	SUBQ       $0x04, R8
-	JNZ        loop3
-	JMP        done5
+	JMP        single4
 
-part4:
-	LEAQ    (SI)(R9*4), R12
-	TESTQ   $0x00000002, R8
-	JZ      single6
-	VMOVLPS X4, (R12)
-	VPSRLDQ $0x08, X4, X4
-	ADDQ    $0x08, R12
+part6:
+	TESTQ   R8, R8
+	JZ      done5
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
 
-single6:
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	LEAQ       (SI)(R9*4), R12
+	TESTQ      $0x00000002, R8
+	JZ         single7
+	VMOVLPS    X6, (R12)
+	VPSRLDQ    $0x08, X6, X6
+	ADDQ       $0x08, R12
+
+single7:
 	TESTQ  $0x00000001, R8
-	JZ     stored7
-	VMOVSS X4, (R12)
+	JZ     stored8
+	VMOVSS X6, (R12)
 
-stored7:
+stored8:
 	LEAQ    (DI)(R9*4), R9
 	TESTQ   $0x00000002, R8
-	JZ      single8
+	JZ      single9
 	VMOVLPS X5, (R9)
 	VPSRLDQ $0x08, X5, X5
 	ADDQ    $0x08, R9
 
-single8:
+single9:
 	TESTQ  $0x00000001, R8
-	JZ     stored9
+	JZ     stored10
 	VMOVSS X5, (R9)
 
-stored9:
+stored10:
 done5:
-	VPTEST X2, X2
+	VPTEST above29<>+0(SB), Y3
 	JNZ    exit2
 	ADDQ   AX, SI
 	ADDQ   AX, DI
@@ -692,64 +1150,159 @@ TEXT ·CosSinShiftF32AVX512(SB), $0-72
 	MOVQ         R8, R10
 	XORQ         R11, R11
 	VMOVUPD      margin<>+0(SB), Z2
-	VMOVUPD      twiceMargin<>+0(SB), Z3
+	VMOVUPD      half29<>+0(SB), Z4
+	VPXORD       Z3, Z3, Z3
 	TESTQ        CX, CX
 	JZ           exit2
 
 row1:
-	VPXORD Y4, Y4, Y4
+	VPXORD Z3, Z3, Z3
 	XORQ   R9, R9
 	MOVQ   R10, R8
-	TESTQ  R8, R8
-	JZ     done5
+	CMPQ   R8, $0x10
+	JLT    single4
 
-loop3:
+main3:
 	VMOVUPD (DX)(R9*8), Z5
 	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD 1024(DX)(R9*8), Z9
 	VMOVUPD (BX)(R9*8), Z7
 	VMOVUPD 512(BX)(R9*8), Z8
 
-	// 1. upper ends of the error intervals: the products plus the error bounds
-	VADDPD       Z9, Z9, Z10
-	VFMADD231PD  Z6, Z7, Z9
-	VFMADD231PD  Z5, Z8, Z9
-	VMOVUPD      Z2, Z11
-	VFMADD231PD  Z5, Z7, Z11
-	VFNMADD231PD Z6, Z8, Z11
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
 
 	// 2. Ziv's test
-	VSUBPD     Z3, Z11, Z5
-	VCVTPD2PS  Z11, Y6
-	VCVTPD2PS  Z5, Y5
-	VPTERNLOGQ $0xf6, Y6, Y5, Y4
-	VSUBPD     Z10, Z9, Z5
-	VCVTPD2PS  Z9, Y7
-	VCVTPD2PS  Z5, Y5
-	VPTERNLOGQ $0xf6, Y7, Y5, Y4
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
 	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y7, Y7
-	CMPQ       R8, $0x08
-	JLT        part4
+	VMULPS     Y1, Y5, Y5
 	VMOVUPS    Y6, (SI)(R9*4)
-	VMOVUPS    Y7, (DI)(R9*4)
+	VMOVUPS    Y5, (DI)(R9*4)
+	VMOVUPD    64(DX)(R9*8), Z5
+	VMOVUPD    576(DX)(R9*8), Z6
+	VMOVUPD    64(BX)(R9*8), Z7
+	VMOVUPD    576(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1088(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	VMOVUPS    Y6, 32(SI)(R9*4)
+	VMOVUPS    Y5, 32(DI)(R9*4)
+	ADDQ       $0x10, R9
+	SUBQ       $0x10, R8
+	CMPQ       R8, $0x10
+	JGE        main3
+
+single4:
+	CMPQ    R8, $0x08
+	JLT     part6
+	VMOVUPD (DX)(R9*8), Z5
+	VMOVUPD 512(DX)(R9*8), Z6
+	VMOVUPD (BX)(R9*8), Z7
+	VMOVUPD 512(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	VMOVUPS    Y6, (SI)(R9*4)
+	VMOVUPS    Y5, (DI)(R9*4)
 	ADDQ       $0x08, R9
 	SUBQ       $0x08, R8
-	JNZ        loop3
-	JMP        done5
+	JMP        single4
 
-part4:
-	MOVQ    $0xffffffffffffffff, R12
-	BZHIQ   R8, R12, R12
-	KMOVW   R12, K1
-	VMOVUPS Y6, K1, (SI)(R9*4)
-	MOVQ    $0xffffffffffffffff, R12
-	BZHIQ   R8, R12, R12
-	KMOVW   R12, K1
-	VMOVUPS Y7, K1, (DI)(R9*4)
+part6:
+	TESTQ   R8, R8
+	JZ      done5
+	VMOVUPD (DX)(R9*8), Z5
+	VMOVUPD 512(DX)(R9*8), Z6
+	VMOVUPD (BX)(R9*8), Z7
+	VMOVUPD 512(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	MOVQ       $0xffffffffffffffff, R12
+	BZHIQ      R8, R12, R12
+	KMOVW      R12, K1
+	VMOVUPS    Y6, K1, (SI)(R9*4)
+	MOVQ       $0xffffffffffffffff, R12
+	BZHIQ      R8, R12, R12
+	KMOVW      R12, K1
+	VMOVUPS    Y5, K1, (DI)(R9*4)
 
 done5:
-	VPTESTMD Y4, Y4, K1
+	VPTESTMD above29<>+0(SB), Z3, K1
 	KMOVW    K1, R8
 	TESTL    R8, R8
 	JNZ      exit2
@@ -761,6 +1314,401 @@ done5:
 	JLT      row1
 
 exit2:
+	VZEROUPPER
+	MOVQ R11, done+64(FP)
+	RET
+
+// func CosSinShiftNonTemporalF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·CosSinShiftNonTemporalF32AVX2(SB), $0-72
+	MOVQ         stride+16(FP), AX
+	SHLQ         $0x02, AX
+	MOVQ         rows+24(FP), CX
+	MOVQ         seed+32(FP), DX
+	MOVQ         shift+40(FP), BX
+	MOVQ         cos+0(FP), SI
+	MOVQ         sin+8(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS scaleCos+56(FP), X0
+	VBROADCASTSS scaleSin+60(FP), X1
+	XORQ         R9, R9
+	MOVQ         R8, R10
+	XORQ         R11, R11
+	VMOVUPD      margin<>+0(SB), Y2
+	VMOVUPD      half29<>+0(SB), Y4
+	VPXOR        Y3, Y3, Y3
+	TESTQ        CX, CX
+	JZ           exit2
+
+row1:
+	VPXOR Y3, Y3, Y3
+	XORQ  R9, R9
+	MOVQ  R10, R8
+	CMPQ  R8, $0x08
+	JLT   single4
+
+main3:
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	VMOVNTPS   X6, (SI)(R9*4)
+	VMOVNTPS   X5, (DI)(R9*4)
+	VMOVUPD    32(DX)(R9*8), Y5
+	VMOVUPD    544(DX)(R9*8), Y6
+	VMOVUPD    32(BX)(R9*8), Y7
+	VMOVUPD    544(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1056(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	VMOVNTPS   X6, 16(SI)(R9*4)
+	VMOVNTPS   X5, 16(DI)(R9*4)
+	ADDQ       $0x08, R9
+	SUBQ       $0x08, R8
+	CMPQ       R8, $0x08
+	JGE        main3
+
+single4:
+	CMPQ    R8, $0x04
+	JLT     part6
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	VMOVNTPS   X6, (SI)(R9*4)
+	VMOVNTPS   X5, (DI)(R9*4)
+	ADDQ       $0x04, R9
+	SUBQ       $0x04, R8
+	JMP        single4
+
+part6:
+	TESTQ   R8, R8
+	JZ      done5
+	VMOVUPD (DX)(R9*8), Y5
+	VMOVUPD 512(DX)(R9*8), Y6
+	VMOVUPD (BX)(R9*8), Y7
+	VMOVUPD 512(BX)(R9*8), Y8
+
+	// 1. the linear shift
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Y5
+	VADDPD     Y2, Y9, Y6
+	VSUBPD     Y2, Y9, Y8
+	VPADDQ     Y4, Y6, Y6
+	VPADDQ     Y4, Y8, Y8
+	VPXOR      Y6, Y8, Y8
+	VPOR       Y8, Y3, Y3
+	VCVTPD2PSY Y9, X6
+	VADDPD     Y5, Y7, Y8
+	VSUBPD     Y5, Y7, Y5
+	VPADDQ     Y4, Y8, Y8
+	VPADDQ     Y4, Y5, Y5
+	VPXOR      Y8, Y5, Y5
+	VPOR       Y5, Y3, Y3
+	VCVTPD2PSY Y7, X5
+	VMULPS     X0, X6, X6
+	VMULPS     X1, X5, X5
+	LEAQ       (SI)(R9*4), R12
+	TESTQ      $0x00000002, R8
+	JZ         single7
+	VMOVLPS    X6, (R12)
+	VPSRLDQ    $0x08, X6, X6
+	ADDQ       $0x08, R12
+
+single7:
+	TESTQ  $0x00000001, R8
+	JZ     stored8
+	VMOVSS X6, (R12)
+
+stored8:
+	LEAQ    (DI)(R9*4), R9
+	TESTQ   $0x00000002, R8
+	JZ      single9
+	VMOVLPS X5, (R9)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x08, R9
+
+single9:
+	TESTQ  $0x00000001, R8
+	JZ     stored10
+	VMOVSS X5, (R9)
+
+stored10:
+done5:
+	VPTEST above29<>+0(SB), Y3
+	JNZ    exit2
+	ADDQ   AX, SI
+	ADDQ   AX, DI
+	ADDQ   $0x00000400, BX
+	INCQ   R11
+	CMPQ   R11, CX
+	JLT    row1
+
+exit2:
+	SFENCE
+	VZEROUPPER
+	MOVQ R11, done+64(FP)
+	RET
+
+// func CosSinShiftNonTemporalF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·CosSinShiftNonTemporalF32AVX512(SB), $0-72
+	MOVQ         stride+16(FP), AX
+	SHLQ         $0x02, AX
+	MOVQ         rows+24(FP), CX
+	MOVQ         seed+32(FP), DX
+	MOVQ         shift+40(FP), BX
+	MOVQ         cos+0(FP), SI
+	MOVQ         sin+8(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS scaleCos+56(FP), Y0
+	VBROADCASTSS scaleSin+60(FP), Y1
+	XORQ         R9, R9
+	MOVQ         R8, R10
+	XORQ         R11, R11
+	VMOVUPD      margin<>+0(SB), Z2
+	VMOVUPD      half29<>+0(SB), Z4
+	VPXORD       Z3, Z3, Z3
+	TESTQ        CX, CX
+	JZ           exit2
+
+row1:
+	VPXORD Z3, Z3, Z3
+	XORQ   R9, R9
+	MOVQ   R10, R8
+	CMPQ   R8, $0x10
+	JLT    single4
+
+main3:
+	VMOVUPD (DX)(R9*8), Z5
+	VMOVUPD 512(DX)(R9*8), Z6
+	VMOVUPD (BX)(R9*8), Z7
+	VMOVUPD 512(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	VMOVNTPS   Y6, (SI)(R9*4)
+	VMOVNTPS   Y5, (DI)(R9*4)
+	VMOVUPD    64(DX)(R9*8), Z5
+	VMOVUPD    576(DX)(R9*8), Z6
+	VMOVUPD    64(BX)(R9*8), Z7
+	VMOVUPD    576(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1088(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	VMOVNTPS   Y6, 32(SI)(R9*4)
+	VMOVNTPS   Y5, 32(DI)(R9*4)
+	ADDQ       $0x10, R9
+	SUBQ       $0x10, R8
+	CMPQ       R8, $0x10
+	JGE        main3
+
+single4:
+	CMPQ    R8, $0x08
+	JLT     part6
+	VMOVUPD (DX)(R9*8), Z5
+	VMOVUPD 512(DX)(R9*8), Z6
+	VMOVUPD (BX)(R9*8), Z7
+	VMOVUPD 512(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	VMOVNTPS   Y6, (SI)(R9*4)
+	VMOVNTPS   Y5, (DI)(R9*4)
+	ADDQ       $0x08, R9
+	SUBQ       $0x08, R8
+	JMP        single4
+
+part6:
+	TESTQ   R8, R8
+	JZ      done5
+	VMOVUPD (DX)(R9*8), Z5
+	VMOVUPD 512(DX)(R9*8), Z6
+	VMOVUPD (BX)(R9*8), Z7
+	VMOVUPD 512(BX)(R9*8), Z8
+
+	// 1. the linear shift
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+
+	// 2. Ziv's test
+	VMOVUPD    1024(DX)(R9*8), Z5
+	VADDPD     Z2, Z9, Z6
+	VSUBPD     Z2, Z9, Z8
+	VPADDQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z8, Z8
+	VPTERNLOGQ $0xf6, Z6, Z8, Z3
+	VCVTPD2PS  Z9, Y6
+	VADDPD     Z5, Z7, Z8
+	VSUBPD     Z5, Z7, Z5
+	VPADDQ     Z4, Z8, Z8
+	VPADDQ     Z4, Z5, Z5
+	VPTERNLOGQ $0xf6, Z8, Z5, Z3
+	VCVTPD2PS  Z7, Y5
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y5, Y5
+	MOVQ       $0xffffffffffffffff, R12
+	BZHIQ      R8, R12, R12
+	KMOVW      R12, K1
+	VMOVUPS    Y6, K1, (SI)(R9*4)
+	MOVQ       $0xffffffffffffffff, R12
+	BZHIQ      R8, R12, R12
+	KMOVW      R12, K1
+	VMOVUPS    Y5, K1, (DI)(R9*4)
+
+done5:
+	VPTESTMD above29<>+0(SB), Z3, K1
+	KMOVW    K1, R8
+	TESTL    R8, R8
+	JNZ      exit2
+	ADDQ     AX, SI
+	ADDQ     AX, DI
+	ADDQ     $0x00000400, BX
+	INCQ     R11
+	CMPQ     R11, CX
+	JLT      row1
+
+exit2:
+	SFENCE
 	VZEROUPPER
 	MOVQ R11, done+64(FP)
 	RET
@@ -777,32 +1725,11 @@ TEXT ·CosSinFloat32F32AVX2(SB), $0-56
 	XORQ         SI, SI
 	VBROADCASTSS position+32(FP), X2
 	VPXOR        X3, X3, X3
-	TESTQ        BX, BX
-	JZ           done3
+	CMPQ         BX, $0x08
+	JLT          single2
 
-loop1:
-	CMPQ   BX, $0x04
-	JGE    whole4
-	LEAQ   (AX)(SI*4), DI
-	VXORPS X4, X4, X4
-	TESTQ  $0x00000001, BX
-	JZ     pair6
-	VMOVSS (DI), X4
-	ADDQ   $0x04, DI
-
-pair6:
-	TESTQ   $0x00000002, BX
-	JZ      loaded7
-	VPSLLDQ $0x08, X4, X4
-	VMOVLPS (DI), X4, X4
-
-loaded7:
-	JMP loaded5
-
-whole4:
-	VMOVUPS (AX)(SI*4), X4
-
-loaded5:
+main1:
+	VMOVUPS   (AX)(SI*4), X4
 	VMULPS    X2, X4, X4
 	VANDPS    magnitude32<>+0(SB), X4, X5
 	VCMPPS    $0x05, two50<>+0(SB), X5, X5
@@ -849,42 +1776,206 @@ loaded5:
 	VCVTPD2PSY Y4, X4
 	VMULPS     X0, X5, X5
 	VMULPS     X1, X4, X4
-	CMPQ       BX, $0x04
-	JLT        part2
+	VMOVUPS    X5, (CX)(SI*4)
+	VMOVUPS    X4, (DX)(SI*4)
+	VMOVUPS    16(AX)(SI*4), X4
+	VMULPS     X2, X4, X4
+	VANDPS     magnitude32<>+0(SB), X4, X5
+	VCMPPS     $0x05, two50<>+0(SB), X5, X5
+	VPOR       X5, X3, X3
+	VCVTPS2PD  X4, Y4
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y5
+	VMOVAPD     Y5, Y7
+	VFMADD213PD toInteger<>+0(SB), Y4, Y5
+	VSUBPD      toInteger<>+0(SB), Y5, Y6
+	VFMSUB213PD Y6, Y4, Y7
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y7
+	VMULPD      Y7, Y7, Y4
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y8
+	VFMADD213PD sine5<>+0(SB), Y4, Y6
+	VFMADD213PD cosine5<>+0(SB), Y4, Y8
+	VFMADD213PD sine4<>+0(SB), Y4, Y6
+	VFMADD213PD cosine4<>+0(SB), Y4, Y8
+	VFMADD213PD sine3<>+0(SB), Y4, Y6
+	VFMADD213PD cosine3<>+0(SB), Y4, Y8
+	VFMADD213PD sine2<>+0(SB), Y4, Y6
+	VFMADD213PD cosine2<>+0(SB), Y4, Y8
+	VFMADD213PD sine1<>+0(SB), Y4, Y6
+	VFMADD213PD cosine1<>+0(SB), Y4, Y8
+	VFMADD213PD sine0<>+0(SB), Y4, Y6
+	VFMADD213PD cosine0<>+0(SB), Y4, Y8
+	VMULPD      Y7, Y6, Y6
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Y5, Y4
+	VPSLLQ     $0x3e, Y5, Y5
+	VPXOR      Y4, Y5, Y7
+	VBLENDVPD  Y4, Y6, Y8, Y9
+	VBLENDVPD  Y4, Y8, Y6, Y4
+	VPAND      signBit<>+0(SB), Y5, Y5
+	VPAND      signBit<>+0(SB), Y7, Y7
+	VPXOR      Y5, Y4, Y4
+	VPXOR      Y7, Y9, Y9
+	VCVTPD2PSY Y9, X5
+	VCVTPD2PSY Y4, X4
+	VMULPS     X0, X5, X5
+	VMULPS     X1, X4, X4
+	VMOVUPS    X5, 16(CX)(SI*4)
+	VMOVUPS    X4, 16(DX)(SI*4)
+	ADDQ       $0x08, SI
+	SUBQ       $0x08, BX
+	CMPQ       BX, $0x08
+	JGE        main1
+
+single2:
+	CMPQ      BX, $0x04
+	JLT       part4
+	VMOVUPS   (AX)(SI*4), X4
+	VMULPS    X2, X4, X4
+	VANDPS    magnitude32<>+0(SB), X4, X5
+	VCMPPS    $0x05, two50<>+0(SB), X5, X5
+	VPOR      X5, X3, X3
+	VCVTPS2PD X4, Y4
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y5
+	VMOVAPD     Y5, Y7
+	VFMADD213PD toInteger<>+0(SB), Y4, Y5
+	VSUBPD      toInteger<>+0(SB), Y5, Y6
+	VFMSUB213PD Y6, Y4, Y7
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y7
+	VMULPD      Y7, Y7, Y4
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y8
+	VFMADD213PD sine5<>+0(SB), Y4, Y6
+	VFMADD213PD cosine5<>+0(SB), Y4, Y8
+	VFMADD213PD sine4<>+0(SB), Y4, Y6
+	VFMADD213PD cosine4<>+0(SB), Y4, Y8
+	VFMADD213PD sine3<>+0(SB), Y4, Y6
+	VFMADD213PD cosine3<>+0(SB), Y4, Y8
+	VFMADD213PD sine2<>+0(SB), Y4, Y6
+	VFMADD213PD cosine2<>+0(SB), Y4, Y8
+	VFMADD213PD sine1<>+0(SB), Y4, Y6
+	VFMADD213PD cosine1<>+0(SB), Y4, Y8
+	VFMADD213PD sine0<>+0(SB), Y4, Y6
+	VFMADD213PD cosine0<>+0(SB), Y4, Y8
+	VMULPD      Y7, Y6, Y6
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Y5, Y4
+	VPSLLQ     $0x3e, Y5, Y5
+	VPXOR      Y4, Y5, Y7
+	VBLENDVPD  Y4, Y6, Y8, Y9
+	VBLENDVPD  Y4, Y8, Y6, Y4
+	VPAND      signBit<>+0(SB), Y5, Y5
+	VPAND      signBit<>+0(SB), Y7, Y7
+	VPXOR      Y5, Y4, Y4
+	VPXOR      Y7, Y9, Y9
+	VCVTPD2PSY Y9, X5
+	VCVTPD2PSY Y4, X4
+	VMULPS     X0, X5, X5
+	VMULPS     X1, X4, X4
 	VMOVUPS    X5, (CX)(SI*4)
 	VMOVUPS    X4, (DX)(SI*4)
 	ADDQ       $0x04, SI
 	SUBQ       $0x04, BX
-	JNZ        loop1
-	JMP        done3
+	JMP        single2
 
-part2:
-	LEAQ    (CX)(SI*4), AX
-	TESTQ   $0x00000002, BX
-	JZ      single8
-	VMOVLPS X5, (AX)
-	VPSRLDQ $0x08, X5, X5
-	ADDQ    $0x08, AX
-
-single8:
+part4:
+	TESTQ  BX, BX
+	JZ     done3
+	LEAQ   (AX)(SI*4), AX
+	VXORPS X4, X4, X4
 	TESTQ  $0x00000001, BX
-	JZ     stored9
-	VMOVSS X5, (AX)
+	JZ     pair5
+	VMOVSS -4(AX)(BX*4), X4
 
-stored9:
-	LEAQ    (DX)(SI*4), AX
+pair5:
 	TESTQ   $0x00000002, BX
-	JZ      single10
-	VMOVLPS X4, (AX)
-	VPSRLDQ $0x08, X4, X4
-	ADDQ    $0x08, AX
+	JZ      loaded6
+	VPSLLDQ $0x08, X4, X4
+	VMOVLPS (AX), X4, X4
 
-single10:
+loaded6:
+	VMULPS    X2, X4, X2
+	VANDPS    magnitude32<>+0(SB), X2, X4
+	VCMPPS    $0x05, two50<>+0(SB), X4, X4
+	VPOR      X4, X3, X3
+	VCVTPS2PD X2, Y2
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y4
+	VMOVAPD     Y4, Y6
+	VFMADD213PD toInteger<>+0(SB), Y2, Y4
+	VSUBPD      toInteger<>+0(SB), Y4, Y5
+	VFMSUB213PD Y5, Y2, Y6
+	VFMADD231PD twoOverPiLow<>+0(SB), Y2, Y6
+	VMULPD      Y6, Y6, Y2
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y5
+	VMOVUPD     cosine6<>+0(SB), Y7
+	VFMADD213PD sine5<>+0(SB), Y2, Y5
+	VFMADD213PD cosine5<>+0(SB), Y2, Y7
+	VFMADD213PD sine4<>+0(SB), Y2, Y5
+	VFMADD213PD cosine4<>+0(SB), Y2, Y7
+	VFMADD213PD sine3<>+0(SB), Y2, Y5
+	VFMADD213PD cosine3<>+0(SB), Y2, Y7
+	VFMADD213PD sine2<>+0(SB), Y2, Y5
+	VFMADD213PD cosine2<>+0(SB), Y2, Y7
+	VFMADD213PD sine1<>+0(SB), Y2, Y5
+	VFMADD213PD cosine1<>+0(SB), Y2, Y7
+	VFMADD213PD sine0<>+0(SB), Y2, Y5
+	VFMADD213PD cosine0<>+0(SB), Y2, Y7
+	VMULPD      Y6, Y5, Y5
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Y4, Y2
+	VPSLLQ     $0x3e, Y4, Y4
+	VPXOR      Y2, Y4, Y6
+	VBLENDVPD  Y2, Y5, Y7, Y8
+	VBLENDVPD  Y2, Y7, Y5, Y2
+	VPAND      signBit<>+0(SB), Y4, Y4
+	VPAND      signBit<>+0(SB), Y6, Y6
+	VPXOR      Y4, Y2, Y2
+	VPXOR      Y6, Y8, Y8
+	VCVTPD2PSY Y8, X4
+	VCVTPD2PSY Y2, X2
+	VMULPS     X0, X4, X4
+	VMULPS     X1, X2, X2
+	LEAQ       (CX)(SI*4), AX
+	TESTQ      $0x00000002, BX
+	JZ         single7
+	VMOVLPS    X4, (AX)
+	VPSRLDQ    $0x08, X4, X4
+	ADDQ       $0x08, AX
+
+single7:
 	TESTQ  $0x00000001, BX
-	JZ     stored11
+	JZ     stored8
 	VMOVSS X4, (AX)
 
-stored11:
+stored8:
+	LEAQ    (DX)(SI*4), AX
+	TESTQ   $0x00000002, BX
+	JZ      single9
+	VMOVLPS X2, (AX)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x08, AX
+
+single9:
+	TESTQ  $0x00000001, BX
+	JZ     stored10
+	VMOVSS X2, (AX)
+
+stored10:
 done3:
 	XORQ   AX, AX
 	VPTEST X3, X3
@@ -970,95 +2061,233 @@ TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	VMOVUPD      cosine2<>+0(SB), Z10
 	VMOVUPD      sine3<>+0(SB), Z11
 	VMOVUPD      cosine3<>+0(SB), Z12
-	VMOVUPD      sine4<>+0(SB), Z13
-	VMOVUPD      cosine4<>+0(SB), Z14
-	VMOVUPD      sine5<>+0(SB), Z15
-	VMOVUPD      cosine5<>+0(SB), Z16
-	VMOVUPD      sine6<>+0(SB), Z17
-	VMOVUPD      cosine6<>+0(SB), Z18
-	VMOVUPD      signBit<>+0(SB), Z19
-	VMOVUPD      twoOverPiHigh<>+0(SB), Z20
-	VMOVUPD      twoOverPiLow<>+0(SB), Z21
-	TESTQ        BX, BX
-	JZ           done3
+	VMOVUPD      signBit<>+0(SB), Z13
+	VMOVUPD      twoOverPiHigh<>+0(SB), Z14
+	VMOVUPD      twoOverPiLow<>+0(SB), Z15
+	CMPQ         BX, $0x10
+	JLT          single2
 
-loop1:
-	CMPQ      BX, $0x08
-	JGE       whole4
-	MOVQ      $0xffffffffffffffff, DI
-	BZHIQ     BX, DI, DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(SI*4), K1, Y22
-	JMP       loaded5
-
-whole4:
-	VMOVUPS (AX)(SI*4), Y22
-
-loaded5:
-	VMULPS    Y2, Y22, Y22
-	VANDPS    magnitude32<>+0(SB), Y22, Y25
+main1:
+	VMOVUPS   (AX)(SI*4), Y16
+	VMULPS    Y2, Y16, Y16
+	VANDPS    magnitude32<>+0(SB), Y16, Y25
 	VCMPPS    $0x05, two50<>+0(SB), Y25, K1
 	VPMOVM2D  K1, Y25
 	VPORD     Y25, Y3, Y3
-	VCVTPS2PD Y22, Z22
+	VCVTPS2PD Y16, Z16
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z20, Z25
+	VMOVUPD     Z14, Z25
 	VMOVAPD     Z25, Z27
-	VFMADD213PD Z4, Z22, Z25
+	VFMADD213PD Z4, Z16, Z25
 	VSUBPD      Z4, Z25, Z26
-	VFMSUB213PD Z26, Z22, Z27
-	VFMADD231PD Z21, Z22, Z27
-	VMULPD      Z27, Z27, Z22
+	VFMSUB213PD Z26, Z16, Z27
+	VFMADD231PD Z15, Z16, Z27
+	VMULPD      Z27, Z27, Z16
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     Z17, Z26
-	VMOVUPD     Z18, Z28
-	VFMADD213PD Z15, Z22, Z26
-	VFMADD213PD Z16, Z22, Z28
-	VFMADD213PD Z13, Z22, Z26
-	VFMADD213PD Z14, Z22, Z28
-	VFMADD213PD Z11, Z22, Z26
-	VFMADD213PD Z12, Z22, Z28
-	VFMADD213PD Z9, Z22, Z26
-	VFMADD213PD Z10, Z22, Z28
-	VFMADD213PD Z7, Z22, Z26
-	VFMADD213PD Z8, Z22, Z28
-	VFMADD213PD Z5, Z22, Z26
-	VFMADD213PD Z6, Z22, Z28
+	VMOVUPD     sine6<>+0(SB), Z26
+	VMOVUPD     cosine6<>+0(SB), Z28
+	VFMADD213PD sine5<>+0(SB), Z16, Z26
+	VFMADD213PD cosine5<>+0(SB), Z16, Z28
+	VFMADD213PD sine4<>+0(SB), Z16, Z26
+	VFMADD213PD cosine4<>+0(SB), Z16, Z28
+	VFMADD213PD Z11, Z16, Z26
+	VFMADD213PD Z12, Z16, Z28
+	VFMADD213PD Z9, Z16, Z26
+	VFMADD213PD Z10, Z16, Z28
+	VFMADD213PD Z7, Z16, Z26
+	VFMADD213PD Z8, Z16, Z28
+	VFMADD213PD Z5, Z16, Z26
+	VFMADD213PD Z6, Z16, Z28
 	VMULPD      Z27, Z26, Z26
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z25, Z22
+	VPSLLQ     $0x3f, Z25, Z16
 	VPSLLQ     $0x3e, Z25, Z25
-	VPMOVQ2M   Z22, K1
-	VPXORQ     Z22, Z25, Z22
-	VBLENDMPD  Z26, Z28, K1, Z23
-	VBLENDMPD  Z28, Z26, K1, Z24
-	VPTERNLOGQ $0x78, Z19, Z25, Z24
-	VPTERNLOGQ $0x78, Z19, Z22, Z23
-	VCVTPD2PS  Z23, Y22
-	VCVTPD2PS  Z24, Y25
-	VMULPS     Y0, Y22, Y22
+	VPMOVQ2M   Z16, K1
+	VPXORQ     Z16, Z25, Z16
+	VBLENDMPD  Z26, Z28, K1, Z17
+	VBLENDMPD  Z28, Z26, K1, Z18
+	VPTERNLOGQ $0x78, Z13, Z25, Z18
+	VPTERNLOGQ $0x78, Z13, Z16, Z17
+	VCVTPD2PS  Z17, Y16
+	VCVTPD2PS  Z18, Y25
+	VMULPS     Y0, Y16, Y16
 	VMULPS     Y1, Y25, Y25
-	CMPQ       BX, $0x08
-	JLT        part2
-	VMOVUPS    Y22, (CX)(SI*4)
+	VMOVUPS    Y16, (CX)(SI*4)
 	VMOVUPS    Y25, (DX)(SI*4)
+	VMOVUPS    32(AX)(SI*4), Y16
+	VMULPS     Y2, Y16, Y16
+	VANDPS     magnitude32<>+0(SB), Y16, Y25
+	VCMPPS     $0x05, two50<>+0(SB), Y25, K1
+	VPMOVM2D   K1, Y25
+	VPORD      Y25, Y3, Y3
+	VCVTPS2PD  Y16, Z16
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     Z14, Z25
+	VMOVAPD     Z25, Z27
+	VFMADD213PD Z4, Z16, Z25
+	VSUBPD      Z4, Z25, Z26
+	VFMSUB213PD Z26, Z16, Z27
+	VFMADD231PD Z15, Z16, Z27
+	VMULPD      Z27, Z27, Z16
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z26
+	VMOVUPD     cosine6<>+0(SB), Z28
+	VFMADD213PD sine5<>+0(SB), Z16, Z26
+	VFMADD213PD cosine5<>+0(SB), Z16, Z28
+	VFMADD213PD sine4<>+0(SB), Z16, Z26
+	VFMADD213PD cosine4<>+0(SB), Z16, Z28
+	VFMADD213PD Z11, Z16, Z26
+	VFMADD213PD Z12, Z16, Z28
+	VFMADD213PD Z9, Z16, Z26
+	VFMADD213PD Z10, Z16, Z28
+	VFMADD213PD Z7, Z16, Z26
+	VFMADD213PD Z8, Z16, Z28
+	VFMADD213PD Z5, Z16, Z26
+	VFMADD213PD Z6, Z16, Z28
+	VMULPD      Z27, Z26, Z26
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z25, Z16
+	VPSLLQ     $0x3e, Z25, Z25
+	VPMOVQ2M   Z16, K1
+	VPXORQ     Z16, Z25, Z16
+	VBLENDMPD  Z26, Z28, K1, Z19
+	VBLENDMPD  Z28, Z26, K1, Z20
+	VPTERNLOGQ $0x78, Z13, Z25, Z20
+	VPTERNLOGQ $0x78, Z13, Z16, Z19
+	VCVTPD2PS  Z19, Y16
+	VCVTPD2PS  Z20, Y25
+	VMULPS     Y0, Y16, Y16
+	VMULPS     Y1, Y25, Y25
+	VMOVUPS    Y16, 32(CX)(SI*4)
+	VMOVUPS    Y25, 32(DX)(SI*4)
+	ADDQ       $0x10, SI
+	SUBQ       $0x10, BX
+	CMPQ       BX, $0x10
+	JGE        main1
+
+single2:
+	CMPQ      BX, $0x08
+	JLT       part4
+	VMOVUPS   (AX)(SI*4), Y16
+	VMULPS    Y2, Y16, Y16
+	VANDPS    magnitude32<>+0(SB), Y16, Y17
+	VCMPPS    $0x05, two50<>+0(SB), Y17, K1
+	VPMOVM2D  K1, Y17
+	VPORD     Y17, Y3, Y3
+	VCVTPS2PD Y16, Z16
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     Z14, Z17
+	VMOVAPD     Z17, Z19
+	VFMADD213PD Z4, Z16, Z17
+	VSUBPD      Z4, Z17, Z18
+	VFMSUB213PD Z18, Z16, Z19
+	VFMADD231PD Z15, Z16, Z19
+	VMULPD      Z19, Z19, Z16
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z18
+	VMOVUPD     cosine6<>+0(SB), Z20
+	VFMADD213PD sine5<>+0(SB), Z16, Z18
+	VFMADD213PD cosine5<>+0(SB), Z16, Z20
+	VFMADD213PD sine4<>+0(SB), Z16, Z18
+	VFMADD213PD cosine4<>+0(SB), Z16, Z20
+	VFMADD213PD Z11, Z16, Z18
+	VFMADD213PD Z12, Z16, Z20
+	VFMADD213PD Z9, Z16, Z18
+	VFMADD213PD Z10, Z16, Z20
+	VFMADD213PD Z7, Z16, Z18
+	VFMADD213PD Z8, Z16, Z20
+	VFMADD213PD Z5, Z16, Z18
+	VFMADD213PD Z6, Z16, Z20
+	VMULPD      Z19, Z18, Z18
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z17, Z16
+	VPSLLQ     $0x3e, Z17, Z17
+	VPMOVQ2M   Z16, K1
+	VPXORQ     Z16, Z17, Z16
+	VBLENDMPD  Z18, Z20, K1, Z21
+	VBLENDMPD  Z20, Z18, K1, Z22
+	VPTERNLOGQ $0x78, Z13, Z17, Z22
+	VPTERNLOGQ $0x78, Z13, Z16, Z21
+	VCVTPD2PS  Z21, Y16
+	VCVTPD2PS  Z22, Y17
+	VMULPS     Y0, Y16, Y16
+	VMULPS     Y1, Y17, Y17
+	VMOVUPS    Y16, (CX)(SI*4)
+	VMOVUPS    Y17, (DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
-	JNZ        loop1
-	JMP        done3
+	JMP        single2
 
-part2:
-	MOVQ    $0xffffffffffffffff, AX
-	BZHIQ   BX, AX, AX
-	KMOVW   AX, K1
-	VMOVUPS Y22, K1, (CX)(SI*4)
-	MOVQ    $0xffffffffffffffff, AX
-	BZHIQ   BX, AX, AX
-	KMOVW   AX, K1
-	VMOVUPS Y25, K1, (DX)(SI*4)
+part4:
+	TESTQ     BX, BX
+	JZ        done3
+	MOVQ      $0xffffffffffffffff, DI
+	BZHIQ     BX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (AX)(SI*4), K1, Y16
+	VMULPS    Y2, Y16, Y2
+	VANDPS    magnitude32<>+0(SB), Y2, Y16
+	VCMPPS    $0x05, two50<>+0(SB), Y16, K1
+	VPMOVM2D  K1, Y16
+	VPORD     Y16, Y3, Y3
+	VCVTPS2PD Y2, Z2
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     Z14, Z14
+	VMOVAPD     Z14, Z16
+	VFMADD213PD Z4, Z2, Z14
+	VSUBPD      Z4, Z14, Z4
+	VFMSUB213PD Z4, Z2, Z16
+	VFMADD231PD Z15, Z2, Z16
+	VMULPD      Z16, Z16, Z2
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z4
+	VMOVUPD     cosine6<>+0(SB), Z15
+	VFMADD213PD sine5<>+0(SB), Z2, Z4
+	VFMADD213PD cosine5<>+0(SB), Z2, Z15
+	VFMADD213PD sine4<>+0(SB), Z2, Z4
+	VFMADD213PD cosine4<>+0(SB), Z2, Z15
+	VFMADD213PD Z11, Z2, Z4
+	VFMADD213PD Z12, Z2, Z15
+	VFMADD213PD Z9, Z2, Z4
+	VFMADD213PD Z10, Z2, Z15
+	VFMADD213PD Z7, Z2, Z4
+	VFMADD213PD Z8, Z2, Z15
+	VFMADD213PD Z5, Z2, Z4
+	VFMADD213PD Z6, Z2, Z15
+	VMULPD      Z16, Z4, Z4
+
+	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VPSLLQ     $0x3f, Z14, Z2
+	VPSLLQ     $0x3e, Z14, Z5
+	VPMOVQ2M   Z2, K1
+	VPXORQ     Z2, Z5, Z2
+	VBLENDMPD  Z4, Z15, K1, Z23
+	VBLENDMPD  Z15, Z4, K1, Z24
+	VPTERNLOGQ $0x78, Z13, Z5, Z24
+	VPTERNLOGQ $0x78, Z13, Z2, Z23
+	VCVTPD2PS  Z23, Y2
+	VCVTPD2PS  Z24, Y4
+	VMULPS     Y0, Y2, Y2
+	VMULPS     Y1, Y4, Y4
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      BX, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y2, K1, (CX)(SI*4)
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      BX, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y4, K1, (DX)(SI*4)
 
 done3:
 	XORQ     AX, AX

@@ -14,13 +14,17 @@ const Width = 64
 type Block struct {
 	invFreq           []float64
 	high, low, margin [Width]float64
+	subnormal         bool // some sines may be subnormal float32, which Ziv's test on bits does not see
 }
 
 // Set prepares the block for invFreq, at most Width frequencies, and keeps the
 // slice.
 func (b *Block) Set(invFreq []float64) {
-	b.invFreq = invFreq
+	b.invFreq, b.subnormal = invFreq, false
 	for i, w := range invFreq {
+		if w != 0 && math.Abs(w) < 0x1p-120 {
+			b.subnormal = true
+		}
 		b.high[i], b.low[i] = generic.QuarterTurns(w)
 		b.margin[i] = generic.Margin * math.Abs(w)
 	}
@@ -55,7 +59,7 @@ func (s *Shift) Set(impl Implementation, b *Block) {
 
 // CosSinExactRow writes the row of one position: see generic.CosSinExact.
 func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) {
-	if !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
+	if b.subnormal || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
 		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
 	}
 }
@@ -68,7 +72,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	n := b.Len()
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
-		if impl == Generic || run < shortRun {
+		if impl == Generic || b.subnormal || run < shortRun {
 			for range run {
 				at := t * stride
 				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], positions[t], b, scaleCos, scaleSin)

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/go-posenc/posenc/asm/_gen/amd64"
+	"github.com/go-posenc/posenc/asm/_gen/arm64"
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
 // assemblers maps a GOARCH to its back end.
 var assemblers = map[string]func(pkg, family string, operations []operation.Operation) (assembly, stubs []byte, err error){
 	"amd64": amd64.Assemble,
+	"arm64": arm64.Assemble,
 }
 
 func main() {
@@ -48,7 +50,7 @@ func generate() (map[string][]byte, error) {
 			folder = f.pkg
 		}
 		for goarch, assemble := range assemblers {
-			assembly, stubs, err := assemble(f.pkg, f.name, operations)
+			assembly, stubs, err := assemble(f.pkg, f.name, operation.On(goarch, operations))
 			if err != nil {
 				return nil, err
 			}

@@ -179,7 +179,7 @@ done2:
 	RET
 
 // func StoreNonTemporalF32AVX2(x *float32, n int, value float32)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·StoreNonTemporalF32AVX2(SB), $0-20
 	VBROADCASTSS value+16(FP), Y0
 	MOVQ         x+0(FP), AX
@@ -206,7 +206,7 @@ done2:
 	RET
 
 // func StoreNonTemporalF32AVX512(x *float32, n int, value float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·StoreNonTemporalF32AVX512(SB), $0-20
 	VBROADCASTSS value+16(FP), Z0
 	MOVQ         x+0(FP), AX

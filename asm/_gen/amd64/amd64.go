@@ -11,6 +11,7 @@ import (
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
@@ -19,16 +20,17 @@ import (
 
 // kernels maps each operation to the function that writes its body.
 var kernels = map[string]func(*emitter){
-	"RotateHalfSplitF32":   rotateHalfSplit,
-	"RotateInterleavedF32": rotateInterleaved,
-	"CosSinExactF32":       cosSinExact,
-	"CosSinSeedF64":        cosSinSeed,
-	"CosSinShiftF32":       cosSinShift,
-	"CosSinFloat32F32":     cosSinFloat32,
-	"ScaleF32":             func(e *emitter) { scale(e, false) },
-	"ScalePrefetchF32":     func(e *emitter) { scale(e, true) },
-	"StoreF32":             func(e *emitter) { store(e, false) },
-	"StoreNonTemporalF32":  func(e *emitter) { store(e, true) },
+	"RotateHalfSplitF32":        rotateHalfSplit,
+	"RotateInterleavedF32":      rotateInterleaved,
+	"CosSinExactF32":            cosSinExact,
+	"CosSinSeedF64":             cosSinSeed,
+	"CosSinShiftF32":            func(e *emitter) { cosSinShift(e, false) },
+	"CosSinShiftNonTemporalF32": func(e *emitter) { cosSinShift(e, true) },
+	"CosSinFloat32F32":          cosSinFloat32,
+	"ScaleF32":                  func(e *emitter) { scale(e, false) },
+	"ScalePrefetchF32":          func(e *emitter) { scale(e, true) },
+	"StoreF32":                  func(e *emitter) { store(e, false) },
+	"StoreNonTemporalF32":       func(e *emitter) { store(e, true) },
 }
 
 // Assemble returns the .s file and the stubs of one family.
@@ -92,6 +94,10 @@ func (e *emitter) lanes() int {
 	}
 	return 8
 }
+
+// fence orders non-temporal stores before what follows. avo counts SFENCE as an
+// extension of MMX, but it came with SSE.
+func (e *emitter) fence() { e.Instruction(&ir.Instruction{Opcode: "SFENCE"}) }
 
 func (e *emitter) label(name string) string {
 	e.labels++
@@ -214,8 +220,7 @@ func (e *emitter) loadHalf(v reg.VecVirtual, from operand.Mem, count reg.GPVirtu
 	e.VXORPS(v, v, v)
 	e.TESTQ(operand.U32(1), count)
 	e.JZ(operand.LabelRef(pair))
-	e.VMOVSS(operand.Mem{Base: at}, v)
-	e.ADDQ(operand.Imm(4), at)
+	e.VMOVSS(operand.Mem{Base: at, Index: count, Scale: 4, Disp: -4}, v) // the last: a pair comes before it
 	e.Label(pair)
 	e.TESTQ(operand.U32(2), count)
 	e.JZ(operand.LabelRef(done))

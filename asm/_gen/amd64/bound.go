@@ -48,7 +48,7 @@ func store(e *emitter, nonTemporal bool) {
 		}
 	})
 	if nonTemporal {
-		e.SFENCE()
+		e.fence()
 	}
 	e.VZEROUPPER()
 	e.RET()

@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -30,10 +32,14 @@ func (e *emitter) newQuarterTurns() *quarterTurns {
 	t := &quarterTurns{
 		toInteger: e.constant("toInteger", 0x1.8p52),
 	}
-	names := "0123456"
-	for i := range names {
-		t.sine = append(t.sine, e.constant("sine"+names[i:i+1], sineCoefficients[i]))
-		t.cosine = append(t.cosine, e.constant("cosine"+names[i:i+1], cosineCoefficients[i]))
+	const kept = 4 // coefficients in registers, where there are enough
+	for i := range sineCoefficients {
+		keep := e.constant
+		if i >= kept {
+			keep = func(name string, value float64) operand.Op { return e.wide(name, value) }
+		}
+		t.sine = append(t.sine, keep(fmt.Sprint("sine", i), sineCoefficients[i]))
+		t.cosine = append(t.cosine, keep(fmt.Sprint("cosine", i), cosineCoefficients[i]))
 	}
 	signBit := e.data("signBit", 8, 1<<63)
 	t.signBit = signBit
@@ -102,46 +108,34 @@ func (e *emitter) round32(v reg.VecVirtual) reg.VecVirtual {
 	return r
 }
 
-// orDifference sets bits of all where a and b differ.
-func (e *emitter) orDifference(all, a, b reg.VecVirtual) {
-	if e.avx512 {
-		const orXor = 0xf6 // first | (second ^ third)
-		e.VPTERNLOGQ(operand.Imm(orXor), a, b, all)
-		return
-	}
-	e.VPXOR(a, b, b)
-	e.VPOR(b, all, all)
-}
-
-// zero returns a half vector of zeros.
-func (e *emitter) zero() reg.VecVirtual {
-	v := e.half()
+// clear sets v to zero.
+func (e *emitter) clear(v reg.VecVirtual) {
 	if e.avx512 {
 		e.VPXORD(v, v, v)
 	} else {
 		e.VPXOR(v, v, v)
 	}
-	return v
 }
 
-// testBits sets the zero flag where no bit of v is set. VPTEST does not reach
-// the upper sixteen registers.
-func (e *emitter) testBits(v reg.VecVirtual) {
+// testBits sets the zero flag where v has no bit of mask set. VPTEST does not
+// reach the upper sixteen registers.
+func (e *emitter) testBits(v reg.VecVirtual, mask operand.Op) {
 	if !e.avx512 {
-		e.VPTEST(v, v)
+		e.VPTEST(mask, v)
 		return
 	}
 	some, bits := e.K(), e.GP32()
-	e.VPTESTMD(v, v, some)
+	e.VPTESTMD(mask, v, some)
 	e.KMOVW(some, bits)
 	e.TESTL(bits, bits)
 }
 
-// returnBits returns 1 in the named result where any bit of v is set, else 0.
-func (e *emitter) returnBits(v reg.VecVirtual, result string) {
+// returnBits returns 1 in the named result where v has a bit of mask set, else
+// 0.
+func (e *emitter) returnBits(v reg.VecVirtual, mask operand.Op, result string) {
 	flag := e.GP64()
 	e.XORQ(flag, flag)
-	e.testBits(v)
+	e.testBits(v, mask)
 	e.SETNE(flag.As8())
 	e.VZEROUPPER()
 	e.Store(flag, e.Return(result))
@@ -151,6 +145,8 @@ func (e *emitter) returnBits(v reg.VecVirtual, result string) {
 // row is a loop over the n entries of a row of cosines and sines.
 type row struct {
 	cos, sin, n, i     reg.GPVirtual
+	nonTemporal        bool // whole half vectors are stored past the caches
+	ahead              int  // entries after i, in an unrolled loop
 	scaleCos, scaleSin reg.VecVirtual
 }
 
@@ -162,60 +158,111 @@ func (e *emitter) newRow() *row {
 	return r
 }
 
+// unrolled is the number of half vectors in one turn of the main loop.
+const unrolled = 2
+
+// at returns the address of the current entries in an array of size bytes each.
+func (r *row) at(base reg.GPVirtual, size int) operand.Mem {
+	return operand.Mem{Base: base, Index: r.i, Scale: uint8(size), Disp: r.ahead * size}
+}
+
 // loop runs body for every half vector of entries, scales what it returns and
 // stores it. Where input is not nil, body gets the half vector of it.
 func (e *emitter) loop(r *row, input reg.GPVirtual, body func(in reg.VecVirtual) (cos, sin reg.VecVirtual)) {
-	step := operand.Imm(uint64(e.lanes() / 2))
-	loop, part, done := e.label("loop"), e.label("part"), e.label("done")
+	step := e.lanes() / 2
+	main, single, done := e.label("main"), e.label("single"), e.label("done")
+	advance := func(n int) {
+		e.ADDQ(operand.Imm(uint64(n)), r.i)
+		e.SUBQ(operand.Imm(uint64(n)), r.n)
+	}
+	whole := func() {
+		var in reg.VecVirtual
+		if input != nil {
+			in = e.half()
+			e.VMOVUPS(r.at(input, 4), in)
+		}
+		cos, sin := e.scaled(r, in, body)
+		move := e.VMOVUPS
+		if r.nonTemporal {
+			move = func(operands ...operand.Op) { e.VMOVNTPS(operands[0], operands[1]) }
+		}
+		move(cos, r.at(r.cos, 4))
+		move(sin, r.at(r.sin, 4))
+	}
+	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
+	e.JLT(operand.LabelRef(single))
+	e.Label(main)
+	for r.ahead = 0; r.ahead < unrolled*step; r.ahead += step {
+		whole()
+	}
+	r.ahead = 0
+	advance(unrolled * step)
+	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
+	e.JGE(operand.LabelRef(main))
+	e.Label(single)
+	part := e.label("part")
+	e.CMPQ(r.n, operand.Imm(uint64(step)))
+	e.JLT(operand.LabelRef(part))
+	whole()
+	advance(step)
+	e.JMP(operand.LabelRef(single))
+	e.Label(part)
 	e.TESTQ(r.n, r.n)
 	e.JZ(operand.LabelRef(done))
-	e.Label(loop)
 	var in reg.VecVirtual
 	if input != nil {
-		whole, loaded := e.label("whole"), e.label("loaded")
 		in = e.half()
-		from := operand.Mem{Base: input, Index: r.i, Scale: 4}
-		e.CMPQ(r.n, step)
-		e.JGE(operand.LabelRef(whole))
-		e.loadHalf(in, from, r.n)
-		e.JMP(operand.LabelRef(loaded))
-		e.Label(whole)
-		e.VMOVUPS(from, in)
-		e.Label(loaded)
+		e.loadHalf(in, r.at(input, 4), r.n)
 	}
-	cos, sin := body(in)
-	e.VMULPS(r.scaleCos, cos, cos)
-	e.VMULPS(r.scaleSin, sin, sin)
-	cosAt := operand.Mem{Base: r.cos, Index: r.i, Scale: 4}
-	sinAt := operand.Mem{Base: r.sin, Index: r.i, Scale: 4}
-	e.CMPQ(r.n, step)
-	e.JLT(operand.LabelRef(part))
-	e.VMOVUPS(cos, cosAt)
-	e.VMOVUPS(sin, sinAt)
-	e.ADDQ(step, r.i)
-	e.SUBQ(step, r.n)
-	e.JNZ(operand.LabelRef(loop))
-	e.JMP(operand.LabelRef(done))
-	e.Label(part)
-	e.storeHalf(cos, cosAt, r.n)
-	e.storeHalf(sin, sinAt, r.n)
+	cos, sin := e.scaled(r, in, body)
+	e.storeHalf(cos, r.at(r.cos, 4), r.n)
+	e.storeHalf(sin, r.at(r.sin, 4), r.n)
 	e.Label(done)
 }
 
-// accept rounds v-error and v+error to float32 and marks in undecided where
-// they differ: elsewhere the result is the correctly rounded one (Ziv's test).
-func (e *emitter) accept(v reg.VecVirtual, bound, twice operand.Op, undecided reg.VecVirtual) reg.VecVirtual {
-	upper := e.vector()
-	e.VADDPD(bound, v, upper)
-	return e.acceptUpper(upper, twice, undecided)
+func (e *emitter) scaled(r *row, in reg.VecVirtual, body func(in reg.VecVirtual) (cos, sin reg.VecVirtual)) (cos, sin reg.VecVirtual) {
+	cos, sin = body(in)
+	e.VMULPS(r.scaleCos, cos, cos)
+	e.VMULPS(r.scaleSin, sin, sin)
+	return cos, sin
 }
 
-func (e *emitter) acceptUpper(upper reg.VecVirtual, twice operand.Op, undecided reg.VecVirtual) reg.VecVirtual {
-	lower := e.vector()
-	e.VSUBPD(twice, upper, lower)
-	rounded := e.round32(upper)
-	e.orDifference(undecided, rounded, e.round32(lower))
-	return rounded
+// ziv is Ziv's test: a value is certain when both ends of its error interval
+// round to the same float32. On the bits of a float64 that means the same bits
+// above the lowest 29 once half of their unit is added.
+type ziv struct {
+	half      operand.Op
+	undecided reg.VecVirtual // has bits of mask set where some value failed
+	mask      operand.Op
+}
+
+func (e *emitter) newZiv(inRegister bool) *ziv {
+	z := &ziv{half: e.data("half29", 8, 1<<28), mask: e.data("above29", 8, ^uint64(1<<29-1)), undecided: e.vector()}
+	if e.avx512 || inRegister {
+		half := e.vector()
+		e.VMOVUPD(z.half, half)
+		z.half = half
+	}
+	e.clear(z.undecided)
+	return z
+}
+
+// round rounds v to float32 and notes in z where that is not certain for an
+// error of bound.
+func (e *emitter) round(z *ziv, v reg.VecVirtual, bound operand.Op) reg.VecVirtual {
+	upper, lower := e.vector(), e.vector()
+	e.VADDPD(bound, v, upper)
+	e.VSUBPD(bound, v, lower)
+	e.VPADDQ(z.half, upper, upper)
+	e.VPADDQ(z.half, lower, lower)
+	if e.avx512 {
+		const orXor = 0xf6 // first | (second ^ third)
+		e.VPTERNLOGQ(operand.Imm(orXor), upper, lower, z.undecided)
+	} else {
+		e.VPXOR(upper, lower, lower)
+		e.VPOR(lower, z.undecided, z.undecided)
+	}
+	return e.round32(v)
 }
 
 func cosSinExact(e *emitter) {
@@ -224,20 +271,18 @@ func cosSinExact(e *emitter) {
 	x := e.broadcast64("position")
 	size := e.vector()
 	e.VANDPD(e.magnitude64(), x, size)
-	undecided := e.zero()
+	z := e.newZiv(false)
 	t := e.newQuarterTurns()
-	bound, twice := e.constant("margin", margin), e.constant("twiceMargin", 2*margin)
+	bound := e.constant("margin", margin)
 	e.loop(r, nil, func(reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
-		at := func(base reg.GPVirtual) operand.Op { return operand.Mem{Base: base, Index: r.i, Scale: 8} }
-		cos, sin := e.cosSin(t, x, at(high), at(low))
+		cos, sin := e.cosSin(t, x, r.at(high, 8), r.at(low, 8))
 		e.Comment("4. Ziv's test; the error of a sine is in proportion to angles below 1")
-		error, twiceError := e.vector(), e.vector()
-		e.VMULPD(at(reach), size, error)
+		error := e.vector()
+		e.VMULPD(r.at(reach, 8), size, error)
 		e.VMINPD(bound, error, error)
-		e.VADDPD(error, error, twiceError)
-		return e.accept(cos, bound, twice, undecided), e.accept(sin, error, twiceError, undecided)
+		return e.round(z, cos, bound), e.round(z, sin, error)
 	})
-	e.returnBits(undecided, "undecided")
+	e.returnBits(z.undecided, z.mask, "undecided")
 }
 
 func (e *emitter) magnitude64() operand.Op { return e.data("magnitude64", 8, 1<<63-1) }
@@ -267,46 +312,47 @@ func cosSinSeed(e *emitter) {
 	e.RET()
 }
 
-func cosSinShift(e *emitter) {
+func cosSinShift(e *emitter, nonTemporal bool) {
 	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
 	stride, rows := e.stride("stride", 4), e.argument("rows")
 	seed, shift := e.argument("seed"), e.argument("shift")
 	r := e.newRow()
+	r.nonTemporal = nonTemporal
 	n := e.GP64()
 	e.MOVQ(r.n, n)
 	done := e.GP64()
 	e.XORQ(done, done)
-	bound, twice := e.constant("margin", margin), e.constant("twiceMargin", 2*margin)
+	bound := e.vector()
+	e.VMOVUPD(e.wide("margin", margin), bound)
+	z := e.newZiv(true)
 	rowLoop, exit := e.label("row"), e.label("exit")
 	e.TESTQ(rows, rows)
 	e.JZ(operand.LabelRef(exit))
 	e.Label(rowLoop)
-	undecided := e.zero()
+	e.clear(z.undecided)
 	e.XORQ(r.i, r.i)
 	e.MOVQ(n, r.n)
 	e.loop(r, nil, func(reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
 		at := func(base reg.GPVirtual, p int) operand.Mem {
-			return operand.Mem{Base: base, Index: r.i, Scale: 8, Disp: p * plane}
+			return r.at(base, 8).Offset(p * plane)
 		}
 		cosA, sinA, cosB, sinB := e.vector(), e.vector(), e.vector(), e.vector()
-		error, twiceError := e.vector(), e.vector()
 		e.VMOVUPD(at(seed, 0), cosA)
 		e.VMOVUPD(at(seed, 1), sinA)
-		e.VMOVUPD(at(seed, 2), error)
 		e.VMOVUPD(at(shift, 0), cosB)
 		e.VMOVUPD(at(shift, 1), sinB)
-		e.Comment("1. upper ends of the error intervals: the products plus the error bounds")
-		e.VADDPD(error, error, twiceError)
-		e.VFMADD231PD(sinA, cosB, error)
-		e.VFMADD231PD(cosA, sinB, error)
-		cos := e.vector()
-		e.VMOVUPD(bound, cos)
-		e.VFMADD231PD(cosA, cosB, cos)
+		e.Comment("1. the linear shift")
+		cos, sin := e.vector(), e.vector()
+		e.VMULPD(cosA, cosB, cos)
+		e.VMULPD(sinA, cosB, sin)
 		e.VFNMADD231PD(sinA, sinB, cos)
+		e.VFMADD231PD(cosA, sinB, sin)
 		e.Comment("2. Ziv's test")
-		return e.acceptUpper(cos, twice, undecided), e.acceptUpper(error, twiceError, undecided)
+		error := e.vector()
+		e.VMOVUPD(at(seed, 2), error)
+		return e.round(z, cos, bound), e.round(z, sin, error)
 	})
-	e.testBits(undecided)
+	e.testBits(z.undecided, z.mask)
 	e.JNZ(operand.LabelRef(exit))
 	e.ADDQ(stride, r.cos)
 	e.ADDQ(stride, r.sin)
@@ -315,6 +361,9 @@ func cosSinShift(e *emitter) {
 	e.CMPQ(done, rows)
 	e.JLT(operand.LabelRef(rowLoop))
 	e.Label(exit)
+	if nonTemporal {
+		e.fence()
+	}
 	e.VZEROUPPER()
 	e.Store(done, e.Return("done"))
 	e.RET()
@@ -324,7 +373,8 @@ func cosSinFloat32(e *emitter) {
 	invFreq := e.argument("invFreq")
 	r := e.newRow()
 	position := e.broadcast32("position", e.half())
-	beyond := e.zero()
+	beyond := e.half()
+	e.clear(beyond)
 	t := e.newQuarterTurns()
 	high, low := e.constant("twoOverPiHigh", 0x1.45f306dc9c882p-1), e.constant("twoOverPiLow", 0x1.4a7f09d5f47d5p-54)
 	limit := e.wide32("two50", 0x58800000)
@@ -347,5 +397,5 @@ func cosSinFloat32(e *emitter) {
 		cos, sin := e.cosSin(t, x, high, low)
 		return e.round32(cos), e.round32(sin)
 	})
-	e.returnBits(beyond, "beyond")
+	e.returnBits(beyond, beyond, "beyond")
 }

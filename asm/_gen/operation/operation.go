@@ -3,6 +3,8 @@
 // the files, the Go signature and the documentation of the stub.
 package operation
 
+import "slices"
+
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
 	Package   string // "asm", or "bound" for what only benchmarks use
@@ -10,6 +12,7 @@ type Operation struct {
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
 	Doc       string // %s is the symbol
+	Only      string // the one GOARCH that has it, or "" for all
 }
 
 // InstructionSets names the instruction sets of a GOARCH as they end symbols.
@@ -17,6 +20,15 @@ var InstructionSets = map[string][]string{
 	"amd64": {"AVX2", "AVX512"},
 	"arm64": {"NEON"},
 }
+
+// On returns those operations that a GOARCH has.
+func On(goarch string, operations []Operation) []Operation {
+	return slices.DeleteFunc(slices.Clone(operations), func(op Operation) bool {
+		return op.Only != "" && op.Only != goarch
+	})
+}
+
+const shiftSignature = "(cos, sin *float32, stride, rows int, seed, shift *float64, n int, scaleCos, scaleSin float32) (done int)"
 
 const rotateParameters = "tokens, tokenStride, heads, headStride, tableStride int"
 
@@ -66,7 +78,7 @@ to reach*|invFreq[i]|, for i < n, a multiple of 16.`,
 		Package:   "asm",
 		Family:    "cossin",
 		Name:      "CosSinShiftF32",
-		Signature: "(cos, sin *float32, stride, rows int, seed, shift *float64, n int, scaleCos, scaleSin float32) (done int)",
+		Signature: shiftSignature,
 		Doc: `%s writes rows of cosines and sines by the linear shift of the
 angle a of a seed by the angle b of row r:
 
@@ -78,6 +90,16 @@ sine and error bound as CosSinSeedF64 writes them. shift is [rows][2][64]: cosin
 and sine. done counts the rows written; where it is less than rows, the row
 at done holds an entry that could not be rounded with certainty and is to be
 written anew by generic.CosSinExact.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "cossin",
+		Name:      "CosSinShiftNonTemporalF32",
+		Signature: shiftSignature,
+		Doc: `%s is CosSinShiftF32 with stores that pass the caches, for tables
+well beyond them. cos and sin are aligned to 32 bytes; n and stride are
+multiples of 8.`,
+		Only: "amd64",
 	},
 	{
 		Package:   "asm",

@@ -1,0 +1,44 @@
+package arm64
+
+// blocks runs body for every 64 float32 of x.
+func (e *emitter) blocks(body func(x general)) {
+	x, n := e.argument("x"), e.argument("n")
+	loop, done := e.newLabel("loop"), e.newLabel("done")
+	e.cbz(n, done)
+	e.label(loop)
+	e.temporary(func() { body(x) })
+	e.add(x, 256)
+	e.subs(n, 64)
+	e.branch("BNE", loop)
+	e.label(done)
+	e.ret()
+}
+
+func scale(e *emitter, prefetch bool) {
+	factor := e.broadcast("factor")
+	e.blocks(func(x general) {
+		for at := 0; at < 256; at += 32 {
+			if prefetch && at%64 == 0 {
+				e.op("PRFM", "%d(%s), PSTL1KEEP", at+4096, x)
+			}
+			a, b := e.vector(), e.vector()
+			e.ldp(a, b, x, at)
+			e.fmul4s(a, a, factor)
+			e.fmul4s(b, b, factor)
+			e.stp(a, b, x, at)
+		}
+	})
+}
+
+func store(e *emitter, nonTemporal bool) {
+	value := e.broadcast("value")
+	e.blocks(func(x general) {
+		for at := 0; at < 256; at += 32 {
+			if nonTemporal {
+				e.stnp(value, value, x, at)
+			} else {
+				e.stp(value, value, x, at)
+			}
+		}
+	})
+}

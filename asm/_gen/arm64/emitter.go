@@ -1,0 +1,394 @@
+package arm64
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// vector and general number the registers V0-V31 and R0-R17. Go keeps the
+// general registers from R18 on for itself.
+type (
+	vector  uint32
+	general uint32
+)
+
+func (v vector) String() string  { return fmt.Sprintf("V%d", uint32(v)) }
+func (r general) String() string { return fmt.Sprintf("R%d", uint32(r)) }
+
+// float is the name of a vector register where it is loaded or stored.
+func (v vector) float() string { return fmt.Sprintf("F%d", uint32(v)) }
+
+const (
+	vectors  = 32
+	generals = 18
+)
+
+// emitter writes one kernel.
+//
+// Methods named by instructions take their operands in Arm's order, the
+// destination first. The ending says the arrangement: 4s is four float32 or
+// 32-bit integers, 2d two float64 or 64-bit integers, 16b all bits.
+type emitter struct {
+	text          bytes.Buffer
+	block         [][2]string // mnemonics and operands since the last label
+	frame         *frame
+	constants     *constants // of the file
+	vectorInUse   [vectors]bool
+	generalsInUse int
+	labels        int
+}
+
+// vector returns a free register.
+func (e *emitter) vector() vector {
+	for i, used := range e.vectorInUse {
+		if !used {
+			e.vectorInUse[i] = true
+			return vector(i)
+		}
+	}
+	panic("out of vector registers")
+}
+
+func (e *emitter) vectors(n int) []vector {
+	list := make([]vector, n)
+	for i := range list {
+		list[i] = e.vector()
+	}
+	return list
+}
+
+// release says that registers are free again.
+func (e *emitter) release(list ...vector) {
+	for _, v := range list {
+		if !e.vectorInUse[v] {
+			panic(v.String() + " released twice")
+		}
+		e.vectorInUse[v] = false
+	}
+}
+
+// neighbours returns the first of two free registers in a row.
+func (e *emitter) neighbours() vector {
+	for i := range vectors - 1 {
+		if !e.vectorInUse[i] && !e.vectorInUse[i+1] {
+			e.vectorInUse[i], e.vectorInUse[i+1] = true, true
+			return vector(i)
+		}
+	}
+	panic("no two vector registers in a row")
+}
+
+// temporary frees the registers that body took and still has.
+func (e *emitter) temporary(body func()) {
+	before := e.vectorInUse
+	body()
+	e.vectorInUse = before
+}
+
+// general returns a new register. Kernels never give one back.
+func (e *emitter) general() general {
+	if e.generalsInUse == generals {
+		panic("out of general registers")
+	}
+	e.generalsInUse++
+	return general(e.generalsInUse - 1)
+}
+
+// op writes one instruction of Go's assembler.
+func (e *emitter) op(mnemonic, format string, operands ...any) {
+	e.block = append(e.block, [2]string{mnemonic, fmt.Sprintf(format, operands...)})
+}
+
+// word writes an instruction that Go's assembler lacks, with its Arm syntax.
+func (e *emitter) word(encoding uint32, format string, operands ...any) {
+	e.op("WORD", "$0x%08x // %s", encoding, fmt.Sprintf(format, operands...))
+}
+
+// flush writes the block with its operands in one column.
+func (e *emitter) flush() {
+	width := 0
+	for _, line := range e.block {
+		width = max(width, len(line[0]))
+	}
+	for _, line := range e.block {
+		fmt.Fprintf(&e.text, "\t%s\n", strings.TrimRight(fmt.Sprintf("%-*s %s", width, line[0], line[1]), " "))
+	}
+	e.block = nil
+}
+
+func (e *emitter) comment(text string) {
+	e.flush()
+	fmt.Fprintf(&e.text, "\n\t// %s\n", text)
+}
+
+// newLabel returns a label that the kernel does not have yet.
+func (e *emitter) newLabel(name string) string {
+	e.labels++
+	return fmt.Sprintf("%s%d", name, e.labels)
+}
+
+func (e *emitter) label(name string) {
+	e.flush()
+	fmt.Fprintf(&e.text, "\n%s:\n", name)
+}
+
+// branch writes a branch of Go's assembler that takes only a label.
+func (e *emitter) branch(mnemonic, label string) { e.op(mnemonic, "%s", label) }
+
+// constants are the read-only data of one file.
+type constants struct {
+	text  bytes.Buffer
+	named map[string]bool
+}
+
+// data returns the symbol of read-only data.
+func (c *constants) data(name string, words ...uint64) string {
+	if !c.named[name] {
+		c.named[name] = true
+		c.text.WriteByte('\n')
+		for i, w := range words {
+			fmt.Fprintf(&c.text, "DATA %s<>+%d(SB)/8, $0x%016x\n", name, 8*i, w)
+		}
+		fmt.Fprintf(&c.text, "GLOBL %s<>(SB), RODATA|NOPTR, $%d\n", name, 8*len(words))
+	}
+	return name + "<>"
+}
+
+// Arguments and results.
+
+// argument loads an argument of 8 bytes.
+func (e *emitter) argument(name string) general {
+	r := e.general()
+	e.loadArgument(r, name)
+	return r
+}
+
+func (e *emitter) loadArgument(r general, name string) {
+	e.op("MOVD", "%s, %s", e.frame.address(name), r)
+}
+
+// stride loads an argument that counts float32, as bytes.
+func (e *emitter) stride(name string) general {
+	r := e.argument(name)
+	e.op("LSL", "$2, %s", r)
+	return r
+}
+
+// broadcast loads a float argument into every lane.
+func (e *emitter) broadcast(name string) vector {
+	v := e.vector()
+	if e.frame.sizes[name] == 4 {
+		e.op("FMOVS", "%s, %s", e.frame.address(name), v.float())
+		e.op("VDUP", "%s.S[0], %s.S4", v, v)
+	} else {
+		e.op("FMOVD", "%s, %s", e.frame.address(name), v.float())
+		e.op("VDUP", "%s.D[0], %s.D2", v, v)
+	}
+	return v
+}
+
+func (e *emitter) result(r general, name string) { e.op("MOVD", "%s, %s", r, e.frame.address(name)) }
+
+// General registers.
+
+func (e *emitter) movGeneral(d, n general)       { e.op("MOVD", "%s, %s", n, d) }
+func (e *emitter) clearGeneral(d general)        { e.op("MOVD", "$0, %s", d) }
+func (e *emitter) add(d general, n int)          { e.op("ADD", "$%d, %s", n, d) }
+func (e *emitter) addGeneral(d, n general)       { e.op("ADD", "%s, %s", n, d) }
+func (e *emitter) sub(d general, n int)          { e.op("SUB", "$%d, %s", n, d) }
+func (e *emitter) subs(d general, n int)         { e.op("SUBS", "$%d, %s", n, d) }
+func (e *emitter) cmp(r general, n int)          { e.op("CMP", "$%d, %s", n, r) }
+func (e *emitter) cmpGeneral(n, m general)       { e.op("CMP", "%s, %s", m, n) }
+func (e *emitter) cbz(r general, label string)   { e.op("CBZ", "%s, %s", r, label) }
+func (e *emitter) cbnz(r general, label string)  { e.op("CBNZ", "%s, %s", r, label) }
+func (e *emitter) symbol(d general, name string) { e.op("MOVD", "$%s(SB), %s", name, d) }
+func (e *emitter) ret()                          { e.op("RET", "") }
+
+// tbz branches where a bit of r is 0.
+func (e *emitter) tbz(r general, bit int, label string) { e.op("TBZ", "$%d, %s, %s", bit, r, label) }
+
+// Loads and stores. Those of pairs take a multiple of 16 from -1024 to 1008.
+
+func offset(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func (e *emitter) ldr(d vector, base general, at int) {
+	e.op("FMOVQ", "%s(%s), %s", offset(at), base, d.float())
+}
+
+func (e *emitter) str(v vector, base general, at int) {
+	e.op("FMOVQ", "%s, %s(%s)", v.float(), offset(at), base)
+}
+
+func (e *emitter) ldp(d1, d2 vector, base general, at int) {
+	e.op("FLDPQ", "%s(%s), (%s, %s)", offset(at), base, d1.float(), d2.float())
+}
+
+func (e *emitter) stp(v1, v2 vector, base general, at int) {
+	e.op("FSTPQ", "(%s, %s), %s(%s)", v1.float(), v2.float(), offset(at), base)
+}
+
+// ldr32 and ldr64 set the other lanes to zero.
+func (e *emitter) ldr32(d vector, base general, at int) {
+	e.op("FMOVS", "%s(%s), %s", offset(at), base, d.float())
+}
+
+func (e *emitter) ldr64(d vector, base general, at int) {
+	e.op("FMOVD", "%s(%s), %s", offset(at), base, d.float())
+}
+
+func (e *emitter) str32(v vector, base general, at int) {
+	e.op("FMOVS", "%s, %s(%s)", v.float(), offset(at), base)
+}
+
+func (e *emitter) str64(v vector, base general, at int) {
+	e.op("FMOVD", "%s, %s(%s)", v.float(), offset(at), base)
+}
+
+// loadFloats and storeFloats move a multiple of 8 float32, 4, or 1.
+func (e *emitter) loadFloats(base general, n int) []vector {
+	list := e.vectors(max(1, n/4))
+	switch n {
+	case 1:
+		e.ldr32(list[0], base, 0)
+	case 4:
+		e.ldr(list[0], base, 0)
+	default:
+		for i := 0; i < len(list); i += 2 {
+			e.ldp(list[i], list[i+1], base, 16*i)
+		}
+	}
+	return list
+}
+
+func (e *emitter) storeFloats(list []vector, base general, n int) {
+	switch n {
+	case 1:
+		e.str32(list[0], base, 0)
+	case 4:
+		e.str(list[0], base, 0)
+	default:
+		for i := 0; i < len(list); i += 2 {
+			e.stp(list[i], list[i+1], base, 16*i)
+		}
+	}
+}
+
+// load sets d to a float64 constant, or to two, repeated over all lanes.
+func (e *emitter) load(name string, low, high uint64) vector {
+	r := general(generals - 1)
+	if e.generalsInUse == generals {
+		panic("no general register for an address")
+	}
+	d := e.vector()
+	e.symbol(r, e.constants.data(name, low, high))
+	e.ldr(d, r, 0)
+	return d
+}
+
+func (e *emitter) load64(name string, value float64) vector {
+	bits := math.Float64bits(value)
+	return e.load(name, bits, bits)
+}
+
+func (e *emitter) load32(name string, bits uint32) vector {
+	both := uint64(bits)<<32 | uint64(bits)
+	return e.load(name, both, both)
+}
+
+// ld2 and st2 move eight float32 and the address: d1 or v1 has the even ones,
+// the register after it the odd ones.
+func (e *emitter) ld2(even vector, base general) {
+	e.op("VLD2.P", "32(%s), [%s.S4, %s.S4]", base, even, even+1)
+}
+
+func (e *emitter) st2(even vector, base general) {
+	e.op("VST2.P", "[%s.S4, %s.S4], 32(%s)", even, even+1, base)
+}
+
+// Instructions on whole vectors that Go's assembler has.
+
+func (e *emitter) clear(d vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", d, d, d) }
+
+func (e *emitter) eor16b(d, n, m vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) orr16b(d, n, m vector) { e.op("VORR", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) uzp14s(d, n, m vector) { e.op("VUZP1", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) fmla2d(d, n, m vector) { e.op("VFMLA", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) fmls2d(d, n, m vector) { e.op("VFMLS", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) upperHalf(d, n vector) { e.op("VEXT", "$8, %s.B16, %s.B16, %s.B16", n, n, d) }
+func (e *emitter) lane0To2(d, n vector)  { e.op("VMOV", "%s.S[0], %s.S[2]", n, d) }
+func (e *emitter) umov(d general, n vector, lane int) {
+	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
+}
+
+// bsl16b sets each bit of d to that of n where it is 1, of m where it is 0.
+func (e *emitter) bsl16b(d, n, m vector) { e.op("VBSL", "%s.B16, %s.B16, %s.B16", m, n, d) }
+
+// cmtst sets lanes to ones where n and m share a bit, to zeros elsewhere.
+func (e *emitter) cmtst(bits int, d, n, m vector) {
+	a := arrangement(bits)
+	e.op("VCMTST", "%s.%s, %s.%s, %s.%s", m, a, n, a, d, a)
+}
+
+func (e *emitter) ushr(bits int, d, n vector, by int) { e.shift("VUSHR", bits, d, n, by) }
+func (e *emitter) shl(bits int, d, n vector, by int)  { e.shift("VSHL", bits, d, n, by) }
+
+// sli shifts n left and keeps the bits of d below.
+func (e *emitter) sli(bits int, d, n vector, by int) { e.shift("VSLI", bits, d, n, by) }
+
+func (e *emitter) shift(mnemonic string, bits int, d, n vector, by int) {
+	a := arrangement(bits)
+	e.op(mnemonic, "$%d, %s.%s, %s.%s", by, n, a, d, a)
+}
+
+// arrangement is Go's name of lanes of 32 or 64 bits.
+func arrangement(bits int) string {
+	if bits == 64 {
+		return "D2"
+	}
+	return "S4"
+}
+
+// Instructions that Go's assembler lacks.
+
+func (e *emitter) three(base uint32, name, lanes string, d, n, m vector) {
+	e.word(base|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%s, v%d.%s", name, d, lanes, n, lanes, m, lanes)
+}
+
+func (e *emitter) two(base uint32, name string, d vector, dLanes string, n vector, nLanes string) {
+	e.word(base|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%s", name, d, dLanes, n, nLanes)
+}
+
+func (e *emitter) fadd4s(d, n, m vector) { e.three(0x4e20d400, "fadd", "4s", d, n, m) }
+func (e *emitter) fsub4s(d, n, m vector) { e.three(0x4ea0d400, "fsub", "4s", d, n, m) }
+func (e *emitter) fmul4s(d, n, m vector) { e.three(0x6e20dc00, "fmul", "4s", d, n, m) }
+func (e *emitter) fadd2d(d, n, m vector) { e.three(0x4e60d400, "fadd", "2d", d, n, m) }
+func (e *emitter) fsub2d(d, n, m vector) { e.three(0x4ee0d400, "fsub", "2d", d, n, m) }
+func (e *emitter) fmul2d(d, n, m vector) { e.three(0x6e60dc00, "fmul", "2d", d, n, m) }
+func (e *emitter) fmin2d(d, n, m vector) { e.three(0x4ee0f400, "fmin", "2d", d, n, m) }
+func (e *emitter) fneg2d(d, n vector)    { e.two(0x6ee0f800, "fneg", d, "2d", n, "2d") }
+func (e *emitter) fabs2d(d, n vector)    { e.two(0x4ee0f800, "fabs", d, "2d", n, "2d") }
+
+// facgt4s sets lanes to ones where |n| > |m|, to zeros elsewhere and for NaN.
+func (e *emitter) facgt4s(d, n, m vector) { e.three(0x6ea0ec00, "facgt", "4s", d, n, m) }
+
+// orn16b sets d to n or not m.
+func (e *emitter) orn16b(d, n, m vector) { e.three(0x4ee01c00, "orn", "16b", d, n, m) }
+
+// fcvtl and fcvtl2 widen the lower and the upper two float32, fcvtn and fcvtn2
+// round two float64 into the lower and the upper two float32.
+func (e *emitter) fcvtl(d, n vector)  { e.two(0x0e617800, "fcvtl", d, "2d", n, "2s") }
+func (e *emitter) fcvtl2(d, n vector) { e.two(0x4e617800, "fcvtl2", d, "2d", n, "4s") }
+func (e *emitter) fcvtn(d, n vector)  { e.two(0x0e616800, "fcvtn", d, "2s", n, "2d") }
+func (e *emitter) fcvtn2(d, n vector) { e.two(0x4e616800, "fcvtn2", d, "4s", n, "2d") }
+
+// stnp is stp past the caches.
+func (e *emitter) stnp(v1, v2 vector, base general, at int) {
+	e.word(0xac000000|uint32(at/16&0x7f)<<15|uint32(v2)<<10|uint32(base)<<5|uint32(v1), "stnp q%d, q%d, [x%d, #%d]", v1, v2, base, at)
+}
