@@ -125,6 +125,9 @@ func CosSinAngles(cos, sin, angles []float32) error {
 // positions: row t at cos[t*stride] and sin[t*stride]. The sines are multiplied
 // by direction.
 func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, positions []int32, direction float32) {
+	if len(positions) == 0 {
+		return
+	}
 	scaleCos, scaleSin := r.scaling, r.scaling*direction
 	if r.angles == Float32 {
 		invFreq := r.invFreq32[column : column+pairs]

@@ -223,34 +223,23 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	if err := checkPositions(function, positions, r.lastPosition); err != nil {
 		return err
 	}
+	var g grid
 	for i := range xs {
-		if _, err := xs[i].grid(function, i, len(positions), r.headDim); err != nil {
-			return err
+		if p := xs[i].grid(&g, len(positions), r.headDim); p != none {
+			return xs[i].problemError(p, function, i, &g)
 		}
 	}
-	if err := checkViewsOverlap(function, xs, len(positions), r.headDim); err != nil {
-		return err
+	for i := range xs {
+		for j := range i {
+			if viewsOverlap(&xs[j], &xs[i], len(positions), r.headDim) {
+				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
+			}
+		}
 	}
 	if len(positions) == 1 && r.rotaryDim <= 2*tokenPairs {
 		rotateToken(r, positions, xs, direction)
 	} else {
 		rotateTokens(r, positions, xs, direction)
-	}
-	return nil
-}
-
-func checkViewsOverlap[T Element](function string, xs []View[T], tokens, dim int) error {
-	if tokens == 0 {
-		return nil
-	}
-	for i := range xs {
-		for j := range i {
-			a, _ := xs[j].grid(function, j, tokens, dim)
-			b, _ := xs[i].grid(function, i, tokens, dim)
-			if viewsOverlap(&xs[j], &xs[i], &a, &b) {
-				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
-			}
-		}
 	}
 	return nil
 }
@@ -297,13 +286,12 @@ func rotateTokens[T Element](r *Rotary, positions []int32, xs []View[T], directi
 // tokens from number first on.
 func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, positions []int32, first int, xs []View[T], direction float32) {
 	r.rows(cos, sin, pairs, column, pairs, positions, direction)
+	var rows kernels.Rows
+	rows.Pairs, rows.Partner, rows.TableStride = pairs, r.rotaryDim/2, pairs
 	for i := range xs {
 		v := &xs[i]
 		data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(v.Data))), len(v.Data))
-		rows := kernels.Rows{
-			Pairs: pairs, Partner: r.rotaryDim / 2, TableStride: pairs,
-			TokenStride: v.TokenStride, HeadStride: v.HeadStride,
-		}
+		rows.TokenStride, rows.HeadStride = v.TokenStride, v.HeadStride
 		if rows.HeadStride == 0 {
 			rows.HeadStride = r.headDim
 		}
@@ -320,7 +308,10 @@ func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, po
 		}
 		for t := 0; t < len(positions); t += tokens {
 			rows.Tokens = min(tokens, len(positions)-t)
-			heads := max(1, callElements/(2*pairs*rows.Tokens))
+			heads := v.Heads
+			if heads*pairs > callElements/(2*streams) {
+				heads = max(1, callElements/(2*pairs*rows.Tokens))
+			}
 			for h := 0; h < v.Heads; h += heads {
 				rows.Heads = min(heads, v.Heads-h)
 				x := data[(first+t)*rows.TokenStride+h*rows.HeadStride+start:]

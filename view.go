@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"fmt"
 	"math/bits"
 	"strconv"
 	"unsafe"
@@ -26,56 +27,102 @@ type View[T Element] struct {
 	HeadStride  int // elements from head to head; 0 means HeadDim ([heads][tokens][HeadDim]: set both)
 }
 
-// grid is a checked View: where its rows lie.
+// grid is a View whose rows are known to lie inside its Data and apart.
 type grid struct {
 	tokens, tokenStride int
 	heads, headStride   int
 	dim                 int // elements of a row
 }
 
-// grid checks the view for the given number of tokens.
-func (v *View[T]) grid(function string, index, tokens, dim int) (grid, error) {
-	fail := func(kind error, field string, value any, expected string, args ...any) (grid, error) {
-		return grid{}, argumentError(kind, function, "xs["+strconv.Itoa(index)+"]."+field, value, expected, args...)
+// problem is what keeps a View from being a grid.
+type problem uint8
+
+const (
+	none problem = iota
+	fewHeads
+	manyHeads
+	negativeTokenStride
+	negativeHeadStride
+	uncountable
+	wrongLength
+	shortData
+	rowsOverlap
+)
+
+// grid sets g to the rows of the view for the given number of tokens. (It is
+// written field by field: a struct built and copied costs a call of Rotate more
+// than the checks.)
+func (v *View[T]) grid(g *grid, tokens, dim int) problem {
+	g.tokens, g.tokenStride = tokens, v.TokenStride
+	g.heads, g.headStride = v.Heads, v.HeadStride
+	g.dim = dim
+	packed := v.TokenStride == 0 && v.HeadStride == 0
+	switch {
+	case v.Heads < 1:
+		return fewHeads
+	case v.TokenStride < 0:
+		return negativeTokenStride
+	case v.HeadStride < 0:
+		return negativeHeadStride
 	}
-	if v.Heads < 1 {
-		return fail(ErrShape, "Heads", v.Heads, "at least 1")
-	}
-	if v.TokenStride < 0 {
-		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
-	}
-	if v.HeadStride < 0 {
-		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
-	}
-	g := grid{tokens, v.TokenStride, v.Heads, v.HeadStride, dim}
 	if g.headStride == 0 {
 		g.headStride = dim
 	}
 	if g.tokenStride == 0 {
 		var ok bool
 		if g.tokenStride, ok = multiply(v.Heads, dim); !ok {
-			return fail(ErrShape, "Heads", v.Heads, "a product with HeadDim %d that fits an int", dim)
+			return manyHeads
 		}
 	}
 	if tokens == 0 {
-		if v.TokenStride == 0 && v.HeadStride == 0 && len(v.Data) != 0 {
-			return fail(ErrLength, "Data", elements(len(v.Data)), "none for no positions")
+		if packed && len(v.Data) != 0 {
+			return wrongLength
 		}
-		return g, nil
+		return none
 	}
 	need, ok := g.extent()
 	switch {
 	case !ok:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count for %d tokens of %d heads of %d", tokens, v.Heads, dim)
-	case v.TokenStride == 0 && v.HeadStride == 0 && len(v.Data) != need:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "%d for %d tokens of %d heads of %d", need, tokens, v.Heads, dim)
+		return uncountable
+	case packed && len(v.Data) != need:
+		return wrongLength
 	case len(v.Data) < need:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d for %d tokens of %d heads of %d at strides %d and %d", need, tokens, v.Heads, dim, g.tokenStride, g.headStride)
+		return shortData
+	case !packed && g.selfOverlaps():
+		return rowsOverlap
 	}
-	if g.selfOverlaps() {
-		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", dim, v.Heads, g.headStride)
+	return none
+}
+
+// problemError describes what is wrong with view number index.
+func (v *View[T]) problemError(p problem, function string, index int, g *grid) error {
+	fail := func(kind error, field string, value any, expected string, args ...any) error {
+		return argumentError(kind, function, indexed("xs", index)+"."+field, value, expected, args...)
 	}
-	return g, nil
+	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.tokens, v.Heads, g.dim)
+	switch p {
+	case fewHeads:
+		return fail(ErrShape, "Heads", v.Heads, "at least 1")
+	case manyHeads:
+		return fail(ErrShape, "Heads", v.Heads, "a product with HeadDim %d that fits an int", g.dim)
+	case negativeTokenStride:
+		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
+	case negativeHeadStride:
+		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
+	case uncountable:
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s", shape)
+	case wrongLength:
+		need := 0
+		if g.tokens > 0 {
+			need, _ = g.extent()
+		}
+		return fail(ErrLength, "Data", elements(len(v.Data)), "%d %s", need, shape)
+	case shortData:
+		need, _ := g.extent()
+		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d and %d", need, shape, g.tokenStride, g.headStride)
+	default:
+		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", g.dim, v.Heads, g.headStride)
+	}
 }
 
 // elements says how long a slice is.
@@ -166,13 +213,16 @@ func offset[T Element](a, b []T) int {
 	return difference / int(unsafe.Sizeof(zero))
 }
 
-// viewsOverlap reports whether two checked views share an element.
-func viewsOverlap[T Element](a, b *View[T], ga, gb *grid) bool {
+// viewsOverlap reports whether two views that are grids share an element.
+func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 	delta := offset(a.Data, b.Data)
-	endA, _ := ga.extent()
-	endB, _ := gb.extent()
-	if delta >= endA || -delta >= endB {
+	if tokens == 0 || delta >= len(a.Data) || -delta >= len(b.Data) {
 		return false
 	}
-	return ga.overlaps(gb, delta, false)
+	var ga, gb grid
+	a.grid(&ga, tokens, dim)
+	b.grid(&gb, tokens, dim)
+	endA, _ := ga.extent()
+	endB, _ := gb.extent()
+	return delta < endA && -delta < endB && ga.overlaps(&gb, delta, false)
 }

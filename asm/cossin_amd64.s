@@ -25,120 +25,112 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y5
-	VMOVAPD     Y5, Y7
+	VMOVAPD     Y5, Y9
+	VMOVUPD     32(AX)(R8*8), Y6
+	VMOVAPD     Y6, Y10
 	VFMADD213PD toInteger<>+0(SB), Y2, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y2, Y7
-	VFMADD231PD (CX)(R8*8), Y2, Y7
-	VMULPD      Y7, Y7, Y6
+	VFMADD213PD toInteger<>+0(SB), Y2, Y6
+	VSUBPD      toInteger<>+0(SB), Y5, Y7
+	VSUBPD      toInteger<>+0(SB), Y6, Y8
+	VFMSUB213PD Y7, Y2, Y9
+	VFMSUB213PD Y8, Y2, Y10
+	VFMADD231PD (CX)(R8*8), Y2, Y9
+	VFMADD231PD 32(CX)(R8*8), Y2, Y10
+	VMULPD      Y9, Y9, Y7
+	VMULPD      Y10, Y10, Y8
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y9
-	VFMADD213PD sine5<>+0(SB), Y6, Y8
-	VFMADD213PD cosine5<>+0(SB), Y6, Y9
-	VFMADD213PD sine4<>+0(SB), Y6, Y8
-	VFMADD213PD cosine4<>+0(SB), Y6, Y9
-	VFMADD213PD sine3<>+0(SB), Y6, Y8
-	VFMADD213PD cosine3<>+0(SB), Y6, Y9
-	VFMADD213PD sine2<>+0(SB), Y6, Y8
-	VFMADD213PD cosine2<>+0(SB), Y6, Y9
-	VFMADD213PD sine1<>+0(SB), Y6, Y8
-	VFMADD213PD cosine1<>+0(SB), Y6, Y9
-	VFMADD213PD sine0<>+0(SB), Y6, Y8
-	VFMADD213PD cosine0<>+0(SB), Y6, Y9
-	VMULPD      Y7, Y8, Y8
+	VMOVUPD     sine6<>+0(SB), Y11
+	VMOVUPD     cosine6<>+0(SB), Y13
+	VMOVUPD     sine6<>+0(SB), Y12
+	VMOVUPD     cosine6<>+0(SB), Y14
+	VFMADD213PD sine5<>+0(SB), Y7, Y11
+	VFMADD213PD cosine5<>+0(SB), Y7, Y13
+	VFMADD213PD sine5<>+0(SB), Y8, Y12
+	VFMADD213PD cosine5<>+0(SB), Y8, Y14
+	VFMADD213PD sine4<>+0(SB), Y7, Y11
+	VFMADD213PD cosine4<>+0(SB), Y7, Y13
+	VFMADD213PD sine4<>+0(SB), Y8, Y12
+	VFMADD213PD cosine4<>+0(SB), Y8, Y14
+	VFMADD213PD sine3<>+0(SB), Y7, Y11
+	VFMADD213PD cosine3<>+0(SB), Y7, Y13
+	VFMADD213PD sine3<>+0(SB), Y8, Y12
+	VFMADD213PD cosine3<>+0(SB), Y8, Y14
+	VFMADD213PD sine2<>+0(SB), Y7, Y11
+	VFMADD213PD cosine2<>+0(SB), Y7, Y13
+	VFMADD213PD sine2<>+0(SB), Y8, Y12
+	VFMADD213PD cosine2<>+0(SB), Y8, Y14
+	VFMADD213PD sine1<>+0(SB), Y7, Y11
+	VFMADD213PD cosine1<>+0(SB), Y7, Y13
+	VFMADD213PD sine1<>+0(SB), Y8, Y12
+	VFMADD213PD cosine1<>+0(SB), Y8, Y14
+	VFMADD213PD sine0<>+0(SB), Y7, Y11
+	VFMADD213PD cosine0<>+0(SB), Y7, Y13
+	VFMADD213PD sine0<>+0(SB), Y8, Y12
+	VFMADD213PD cosine0<>+0(SB), Y8, Y14
+	VMULPD      Y9, Y11, Y11
+	VMULPD      Y10, Y12, Y12
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y5, Y6
+	VPSLLQ    $0x3f, Y5, Y7
 	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y6, Y5, Y7
-	VBLENDVPD Y6, Y8, Y9, Y10
-	VBLENDVPD Y6, Y9, Y8, Y6
+	VPXOR     Y7, Y5, Y8
+	VBLENDVPD Y7, Y11, Y13, Y9
+	VBLENDVPD Y7, Y13, Y11, Y7
 	VPAND     signBit<>+0(SB), Y5, Y5
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y5, Y6, Y6
-	VPXOR     Y7, Y10, Y10
+	VPAND     signBit<>+0(SB), Y8, Y8
+	VPXOR     Y5, Y7, Y7
+	VPXOR     Y8, Y9, Y9
+	VPSLLQ    $0x3f, Y6, Y5
+	VPSLLQ    $0x3e, Y6, Y6
+	VPXOR     Y5, Y6, Y8
+	VBLENDVPD Y5, Y12, Y14, Y10
+	VBLENDVPD Y5, Y14, Y12, Y5
+	VPAND     signBit<>+0(SB), Y6, Y6
+	VPAND     signBit<>+0(SB), Y8, Y8
+	VPXOR     Y6, Y5, Y5
+	VPXOR     Y8, Y10, Y10
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y5
-	VMINPD     margin<>+0(SB), Y5, Y5
-	VADDPD     margin<>+0(SB), Y10, Y7
-	VSUBPD     margin<>+0(SB), Y10, Y8
+	VMULPD     (DX)(R8*8), Y3, Y6
+	VMINPD     margin<>+0(SB), Y6, Y6
+	VADDPD     margin<>+0(SB), Y9, Y8
+	VSUBPD     margin<>+0(SB), Y9, Y11
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPADDQ     half29<>+0(SB), Y11, Y11
+	VPXOR      Y8, Y11, Y11
+	VPOR       Y11, Y4, Y4
+	VCVTPD2PSY Y9, X8
+	VADDPD     Y6, Y7, Y9
+	VSUBPD     Y6, Y7, Y6
+	VPADDQ     half29<>+0(SB), Y9, Y9
+	VPADDQ     half29<>+0(SB), Y6, Y6
+	VPXOR      Y9, Y6, Y6
+	VPOR       Y6, Y4, Y4
+	VCVTPD2PSY Y7, X6
+	VMULPD     32(DX)(R8*8), Y3, Y7
+	VMINPD     margin<>+0(SB), Y7, Y7
+	VADDPD     margin<>+0(SB), Y10, Y9
+	VSUBPD     margin<>+0(SB), Y10, Y11
+	VPADDQ     half29<>+0(SB), Y9, Y9
+	VPADDQ     half29<>+0(SB), Y11, Y11
+	VPXOR      Y9, Y11, Y11
+	VPOR       Y11, Y4, Y4
+	VCVTPD2PSY Y10, X9
+	VADDPD     Y7, Y5, Y10
+	VSUBPD     Y7, Y5, Y7
+	VPADDQ     half29<>+0(SB), Y10, Y10
 	VPADDQ     half29<>+0(SB), Y7, Y7
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPXOR      Y7, Y8, Y8
-	VPOR       Y8, Y4, Y4
-	VCVTPD2PSY Y10, X7
-	VADDPD     Y5, Y6, Y8
-	VSUBPD     Y5, Y6, Y5
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPADDQ     half29<>+0(SB), Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y4, Y4
-	VCVTPD2PSY Y6, X5
-	VMULPS     X0, X7, X7
+	VPXOR      Y10, Y7, Y7
+	VPOR       Y7, Y4, Y4
+	VCVTPD2PSY Y5, X5
+	VMULPS     X0, X8, X8
+	VMULPS     X1, X6, X6
+	VMULPS     X0, X9, X9
 	VMULPS     X1, X5, X5
-	VMOVUPS    X7, (BX)(R8*4)
-	VMOVUPS    X5, (SI)(R8*4)
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     32(AX)(R8*8), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y2, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y2, Y7
-	VFMADD231PD 32(CX)(R8*8), Y2, Y7
-	VMULPD      Y7, Y7, Y6
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y9
-	VFMADD213PD sine5<>+0(SB), Y6, Y8
-	VFMADD213PD cosine5<>+0(SB), Y6, Y9
-	VFMADD213PD sine4<>+0(SB), Y6, Y8
-	VFMADD213PD cosine4<>+0(SB), Y6, Y9
-	VFMADD213PD sine3<>+0(SB), Y6, Y8
-	VFMADD213PD cosine3<>+0(SB), Y6, Y9
-	VFMADD213PD sine2<>+0(SB), Y6, Y8
-	VFMADD213PD cosine2<>+0(SB), Y6, Y9
-	VFMADD213PD sine1<>+0(SB), Y6, Y8
-	VFMADD213PD cosine1<>+0(SB), Y6, Y9
-	VFMADD213PD sine0<>+0(SB), Y6, Y8
-	VFMADD213PD cosine0<>+0(SB), Y6, Y9
-	VMULPD      Y7, Y8, Y8
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y5, Y6
-	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y6, Y5, Y7
-	VBLENDVPD Y6, Y8, Y9, Y10
-	VBLENDVPD Y6, Y9, Y8, Y6
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y5, Y6, Y6
-	VPXOR     Y7, Y10, Y10
-
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     32(DX)(R8*8), Y3, Y5
-	VMINPD     margin<>+0(SB), Y5, Y5
-	VADDPD     margin<>+0(SB), Y10, Y7
-	VSUBPD     margin<>+0(SB), Y10, Y8
-	VPADDQ     half29<>+0(SB), Y7, Y7
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPXOR      Y7, Y8, Y8
-	VPOR       Y8, Y4, Y4
-	VCVTPD2PSY Y10, X7
-	VADDPD     Y5, Y6, Y8
-	VSUBPD     Y5, Y6, Y5
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPADDQ     half29<>+0(SB), Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y4, Y4
-	VCVTPD2PSY Y6, X5
-	VMULPS     X0, X7, X7
-	VMULPS     X1, X5, X5
-	VMOVUPS    X7, 16(BX)(R8*4)
+	VMOVUPS    X8, (BX)(R8*4)
+	VMOVUPS    X6, (SI)(R8*4)
+	VMOVUPS    X9, 16(BX)(R8*4)
 	VMOVUPS    X5, 16(SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
@@ -147,7 +139,7 @@ main1:
 
 single2:
 	CMPQ DI, $0x04
-	JLT  part4
+	JLT  part3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y5
@@ -211,9 +203,9 @@ single2:
 	SUBQ       $0x04, DI
 	JMP        single2
 
-part4:
+part3:
 	TESTQ DI, DI
-	JZ    done3
+	JZ    done4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y5
@@ -297,7 +289,7 @@ single7:
 	VMOVSS X2, (AX)
 
 stored8:
-done3:
+done4:
 	XORQ   AX, AX
 	VPTEST above29<>+0(SB), Y4
 	SETNE  AL
@@ -526,127 +518,115 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	VMOVUPD      cosine0<>+0(SB), Z8
 	VMOVUPD      sine1<>+0(SB), Z9
 	VMOVUPD      cosine1<>+0(SB), Z10
-	VMOVUPD      sine2<>+0(SB), Z11
-	VMOVUPD      cosine2<>+0(SB), Z12
-	VMOVUPD      sine3<>+0(SB), Z13
-	VMOVUPD      cosine3<>+0(SB), Z14
-	VMOVUPD      signBit<>+0(SB), Z15
-	VMOVUPD      margin<>+0(SB), Z16
+	VMOVUPD      signBit<>+0(SB), Z11
+	VMOVUPD      margin<>+0(SB), Z12
 	CMPQ         DI, $0x10
 	JLT          single2
 
 main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z17
-	VMOVAPD     Z17, Z19
-	VFMADD213PD Z6, Z2, Z17
-	VSUBPD      Z6, Z17, Z18
-	VFMSUB213PD Z18, Z2, Z19
-	VFMADD231PD (CX)(R8*8), Z2, Z19
-	VMULPD      Z19, Z19, Z18
+	VMOVUPD     (AX)(R8*8), Z13
+	VMOVAPD     Z13, Z17
+	VMOVUPD     64(AX)(R8*8), Z14
+	VMOVAPD     Z14, Z18
+	VFMADD213PD Z6, Z2, Z13
+	VFMADD213PD Z6, Z2, Z14
+	VSUBPD      Z6, Z13, Z15
+	VSUBPD      Z6, Z14, Z16
+	VFMSUB213PD Z15, Z2, Z17
+	VFMSUB213PD Z16, Z2, Z18
+	VFMADD231PD (CX)(R8*8), Z2, Z17
+	VFMADD231PD 64(CX)(R8*8), Z2, Z18
+	VMULPD      Z17, Z17, Z15
+	VMULPD      Z18, Z18, Z16
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z28
+	VMOVUPD     sine6<>+0(SB), Z27
 	VMOVUPD     cosine6<>+0(SB), Z29
-	VFMADD213PD sine5<>+0(SB), Z18, Z28
-	VFMADD213PD cosine5<>+0(SB), Z18, Z29
-	VFMADD213PD sine4<>+0(SB), Z18, Z28
-	VFMADD213PD cosine4<>+0(SB), Z18, Z29
-	VFMADD213PD Z13, Z18, Z28
-	VFMADD213PD Z14, Z18, Z29
-	VFMADD213PD Z11, Z18, Z28
-	VFMADD213PD Z12, Z18, Z29
-	VFMADD213PD Z9, Z18, Z28
-	VFMADD213PD Z10, Z18, Z29
-	VFMADD213PD Z7, Z18, Z28
-	VFMADD213PD Z8, Z18, Z29
-	VMULPD      Z19, Z28, Z28
+	VMOVUPD     sine6<>+0(SB), Z28
+	VMOVUPD     cosine6<>+0(SB), Z30
+	VFMADD213PD sine5<>+0(SB), Z15, Z27
+	VFMADD213PD cosine5<>+0(SB), Z15, Z29
+	VFMADD213PD sine5<>+0(SB), Z16, Z28
+	VFMADD213PD cosine5<>+0(SB), Z16, Z30
+	VFMADD213PD sine4<>+0(SB), Z15, Z27
+	VFMADD213PD cosine4<>+0(SB), Z15, Z29
+	VFMADD213PD sine4<>+0(SB), Z16, Z28
+	VFMADD213PD cosine4<>+0(SB), Z16, Z30
+	VFMADD213PD sine3<>+0(SB), Z15, Z27
+	VFMADD213PD cosine3<>+0(SB), Z15, Z29
+	VFMADD213PD sine3<>+0(SB), Z16, Z28
+	VFMADD213PD cosine3<>+0(SB), Z16, Z30
+	VFMADD213PD sine2<>+0(SB), Z15, Z27
+	VFMADD213PD cosine2<>+0(SB), Z15, Z29
+	VFMADD213PD sine2<>+0(SB), Z16, Z28
+	VFMADD213PD cosine2<>+0(SB), Z16, Z30
+	VFMADD213PD Z9, Z15, Z27
+	VFMADD213PD Z10, Z15, Z29
+	VFMADD213PD Z9, Z16, Z28
+	VFMADD213PD Z10, Z16, Z30
+	VFMADD213PD Z7, Z15, Z27
+	VFMADD213PD Z8, Z15, Z29
+	VFMADD213PD Z7, Z16, Z28
+	VFMADD213PD Z8, Z16, Z30
+	VMULPD      Z17, Z27, Z27
+	VMULPD      Z18, Z28, Z28
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z17, Z18
-	VPSLLQ     $0x3e, Z17, Z17
-	VPMOVQ2M   Z18, K1
-	VPXORQ     Z18, Z17, Z18
-	VBLENDMPD  Z28, Z29, K1, Z20
-	VBLENDMPD  Z29, Z28, K1, Z21
-	VPTERNLOGQ $0x78, Z15, Z17, Z21
-	VPTERNLOGQ $0x78, Z15, Z18, Z20
+	VPSLLQ     $0x3f, Z13, Z15
+	VPSLLQ     $0x3e, Z13, Z13
+	VPMOVQ2M   Z15, K1
+	VPXORQ     Z15, Z13, Z15
+	VBLENDMPD  Z27, Z29, K1, Z19
+	VBLENDMPD  Z29, Z27, K1, Z20
+	VPTERNLOGQ $0x78, Z11, Z13, Z20
+	VPTERNLOGQ $0x78, Z11, Z15, Z19
+	VPSLLQ     $0x3f, Z14, Z13
+	VPSLLQ     $0x3e, Z14, Z14
+	VPMOVQ2M   Z13, K1
+	VPXORQ     Z13, Z14, Z13
+	VBLENDMPD  Z28, Z30, K1, Z21
+	VBLENDMPD  Z30, Z28, K1, Z22
+	VPTERNLOGQ $0x78, Z11, Z14, Z22
+	VPTERNLOGQ $0x78, Z11, Z13, Z21
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z17
-	VMINPD     Z16, Z17, Z17
-	VADDPD     Z16, Z20, Z18
-	VSUBPD     Z16, Z20, Z19
-	VPADDQ     Z5, Z18, Z18
-	VPADDQ     Z5, Z19, Z19
-	VPTERNLOGQ $0xf6, Z18, Z19, Z4
-	VCVTPD2PS  Z20, Y18
-	VADDPD     Z17, Z21, Z19
-	VSUBPD     Z17, Z21, Z17
-	VPADDQ     Z5, Z19, Z19
+	VMULPD     (DX)(R8*8), Z3, Z13
+	VMINPD     Z12, Z13, Z13
+	VADDPD     Z12, Z19, Z14
+	VSUBPD     Z12, Z19, Z15
+	VPADDQ     Z5, Z14, Z14
+	VPADDQ     Z5, Z15, Z15
+	VPTERNLOGQ $0xf6, Z14, Z15, Z4
+	VCVTPD2PS  Z19, Y14
+	VADDPD     Z13, Z20, Z15
+	VSUBPD     Z13, Z20, Z13
+	VPADDQ     Z5, Z15, Z15
+	VPADDQ     Z5, Z13, Z13
+	VPTERNLOGQ $0xf6, Z15, Z13, Z4
+	VCVTPD2PS  Z20, Y13
+	VMULPD     64(DX)(R8*8), Z3, Z15
+	VMINPD     Z12, Z15, Z15
+	VADDPD     Z12, Z21, Z16
+	VSUBPD     Z12, Z21, Z17
+	VPADDQ     Z5, Z16, Z16
 	VPADDQ     Z5, Z17, Z17
-	VPTERNLOGQ $0xf6, Z19, Z17, Z4
-	VCVTPD2PS  Z21, Y17
-	VMULPS     Y0, Y18, Y18
-	VMULPS     Y1, Y17, Y17
-	VMOVUPS    Y18, (BX)(R8*4)
-	VMOVUPS    Y17, (SI)(R8*4)
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     64(AX)(R8*8), Z17
-	VMOVAPD     Z17, Z19
-	VFMADD213PD Z6, Z2, Z17
-	VSUBPD      Z6, Z17, Z18
-	VFMSUB213PD Z18, Z2, Z19
-	VFMADD231PD 64(CX)(R8*8), Z2, Z19
-	VMULPD      Z19, Z19, Z18
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z28
-	VMOVUPD     cosine6<>+0(SB), Z29
-	VFMADD213PD sine5<>+0(SB), Z18, Z28
-	VFMADD213PD cosine5<>+0(SB), Z18, Z29
-	VFMADD213PD sine4<>+0(SB), Z18, Z28
-	VFMADD213PD cosine4<>+0(SB), Z18, Z29
-	VFMADD213PD Z13, Z18, Z28
-	VFMADD213PD Z14, Z18, Z29
-	VFMADD213PD Z11, Z18, Z28
-	VFMADD213PD Z12, Z18, Z29
-	VFMADD213PD Z9, Z18, Z28
-	VFMADD213PD Z10, Z18, Z29
-	VFMADD213PD Z7, Z18, Z28
-	VFMADD213PD Z8, Z18, Z29
-	VMULPD      Z19, Z28, Z28
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z17, Z18
-	VPSLLQ     $0x3e, Z17, Z17
-	VPMOVQ2M   Z18, K1
-	VPXORQ     Z18, Z17, Z18
-	VBLENDMPD  Z28, Z29, K1, Z22
-	VBLENDMPD  Z29, Z28, K1, Z23
-	VPTERNLOGQ $0x78, Z15, Z17, Z23
-	VPTERNLOGQ $0x78, Z15, Z18, Z22
-
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     64(DX)(R8*8), Z3, Z17
-	VMINPD     Z16, Z17, Z17
-	VADDPD     Z16, Z22, Z18
-	VSUBPD     Z16, Z22, Z19
-	VPADDQ     Z5, Z18, Z18
-	VPADDQ     Z5, Z19, Z19
-	VPTERNLOGQ $0xf6, Z18, Z19, Z4
-	VCVTPD2PS  Z22, Y18
-	VADDPD     Z17, Z23, Z19
-	VSUBPD     Z17, Z23, Z17
-	VPADDQ     Z5, Z19, Z19
+	VPTERNLOGQ $0xf6, Z16, Z17, Z4
+	VCVTPD2PS  Z21, Y16
+	VADDPD     Z15, Z22, Z17
+	VSUBPD     Z15, Z22, Z15
 	VPADDQ     Z5, Z17, Z17
-	VPTERNLOGQ $0xf6, Z19, Z17, Z4
-	VCVTPD2PS  Z23, Y17
-	VMULPS     Y0, Y18, Y18
-	VMULPS     Y1, Y17, Y17
-	VMOVUPS    Y18, 32(BX)(R8*4)
-	VMOVUPS    Y17, 32(SI)(R8*4)
+	VPADDQ     Z5, Z15, Z15
+	VPTERNLOGQ $0xf6, Z17, Z15, Z4
+	VCVTPD2PS  Z22, Y15
+	VMULPS     Y0, Y14, Y14
+	VMULPS     Y1, Y13, Y13
+	VMULPS     Y0, Y16, Y16
+	VMULPS     Y1, Y15, Y15
+	VMOVUPS    Y14, (BX)(R8*4)
+	VMOVUPS    Y13, (SI)(R8*4)
+	VMOVUPS    Y16, 32(BX)(R8*4)
+	VMOVUPS    Y15, 32(SI)(R8*4)
 	ADDQ       $0x10, R8
 	SUBQ       $0x10, DI
 	CMPQ       DI, $0x10
@@ -654,122 +634,122 @@ main1:
 
 single2:
 	CMPQ DI, $0x08
-	JLT  part4
+	JLT  part3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z17
-	VMOVAPD     Z17, Z19
-	VFMADD213PD Z6, Z2, Z17
-	VSUBPD      Z6, Z17, Z18
-	VFMSUB213PD Z18, Z2, Z19
-	VFMADD231PD (CX)(R8*8), Z2, Z19
-	VMULPD      Z19, Z19, Z18
+	VMOVUPD     (AX)(R8*8), Z13
+	VMOVAPD     Z13, Z15
+	VFMADD213PD Z6, Z2, Z13
+	VSUBPD      Z6, Z13, Z14
+	VFMSUB213PD Z14, Z2, Z15
+	VFMADD231PD (CX)(R8*8), Z2, Z15
+	VMULPD      Z15, Z15, Z14
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z20
-	VMOVUPD     cosine6<>+0(SB), Z21
-	VFMADD213PD sine5<>+0(SB), Z18, Z20
-	VFMADD213PD cosine5<>+0(SB), Z18, Z21
-	VFMADD213PD sine4<>+0(SB), Z18, Z20
-	VFMADD213PD cosine4<>+0(SB), Z18, Z21
-	VFMADD213PD Z13, Z18, Z20
-	VFMADD213PD Z14, Z18, Z21
-	VFMADD213PD Z11, Z18, Z20
-	VFMADD213PD Z12, Z18, Z21
-	VFMADD213PD Z9, Z18, Z20
-	VFMADD213PD Z10, Z18, Z21
-	VFMADD213PD Z7, Z18, Z20
-	VFMADD213PD Z8, Z18, Z21
-	VMULPD      Z19, Z20, Z20
+	VMOVUPD     sine6<>+0(SB), Z16
+	VMOVUPD     cosine6<>+0(SB), Z17
+	VFMADD213PD sine5<>+0(SB), Z14, Z16
+	VFMADD213PD cosine5<>+0(SB), Z14, Z17
+	VFMADD213PD sine4<>+0(SB), Z14, Z16
+	VFMADD213PD cosine4<>+0(SB), Z14, Z17
+	VFMADD213PD sine3<>+0(SB), Z14, Z16
+	VFMADD213PD cosine3<>+0(SB), Z14, Z17
+	VFMADD213PD sine2<>+0(SB), Z14, Z16
+	VFMADD213PD cosine2<>+0(SB), Z14, Z17
+	VFMADD213PD Z9, Z14, Z16
+	VFMADD213PD Z10, Z14, Z17
+	VFMADD213PD Z7, Z14, Z16
+	VFMADD213PD Z8, Z14, Z17
+	VMULPD      Z15, Z16, Z16
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z17, Z18
-	VPSLLQ     $0x3e, Z17, Z17
-	VPMOVQ2M   Z18, K1
-	VPXORQ     Z18, Z17, Z18
-	VBLENDMPD  Z20, Z21, K1, Z24
-	VBLENDMPD  Z21, Z20, K1, Z25
-	VPTERNLOGQ $0x78, Z15, Z17, Z25
-	VPTERNLOGQ $0x78, Z15, Z18, Z24
+	VPSLLQ     $0x3f, Z13, Z14
+	VPSLLQ     $0x3e, Z13, Z13
+	VPMOVQ2M   Z14, K1
+	VPXORQ     Z14, Z13, Z14
+	VBLENDMPD  Z16, Z17, K1, Z23
+	VBLENDMPD  Z17, Z16, K1, Z24
+	VPTERNLOGQ $0x78, Z11, Z13, Z24
+	VPTERNLOGQ $0x78, Z11, Z14, Z23
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z17
-	VMINPD     Z16, Z17, Z17
-	VADDPD     Z16, Z24, Z18
-	VSUBPD     Z16, Z24, Z19
-	VPADDQ     Z5, Z18, Z18
-	VPADDQ     Z5, Z19, Z19
-	VPTERNLOGQ $0xf6, Z18, Z19, Z4
-	VCVTPD2PS  Z24, Y18
-	VADDPD     Z17, Z25, Z19
-	VSUBPD     Z17, Z25, Z17
-	VPADDQ     Z5, Z19, Z19
-	VPADDQ     Z5, Z17, Z17
-	VPTERNLOGQ $0xf6, Z19, Z17, Z4
-	VCVTPD2PS  Z25, Y17
-	VMULPS     Y0, Y18, Y18
-	VMULPS     Y1, Y17, Y17
-	VMOVUPS    Y18, (BX)(R8*4)
-	VMOVUPS    Y17, (SI)(R8*4)
+	VMULPD     (DX)(R8*8), Z3, Z13
+	VMINPD     Z12, Z13, Z13
+	VADDPD     Z12, Z23, Z14
+	VSUBPD     Z12, Z23, Z15
+	VPADDQ     Z5, Z14, Z14
+	VPADDQ     Z5, Z15, Z15
+	VPTERNLOGQ $0xf6, Z14, Z15, Z4
+	VCVTPD2PS  Z23, Y14
+	VADDPD     Z13, Z24, Z15
+	VSUBPD     Z13, Z24, Z13
+	VPADDQ     Z5, Z15, Z15
+	VPADDQ     Z5, Z13, Z13
+	VPTERNLOGQ $0xf6, Z15, Z13, Z4
+	VCVTPD2PS  Z24, Y13
+	VMULPS     Y0, Y14, Y14
+	VMULPS     Y1, Y13, Y13
+	VMOVUPS    Y14, (BX)(R8*4)
+	VMOVUPS    Y13, (SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
 	JMP        single2
 
-part4:
+part3:
 	TESTQ DI, DI
-	JZ    done3
+	JZ    done4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z17
-	VMOVAPD     Z17, Z18
-	VFMADD213PD Z6, Z2, Z17
-	VSUBPD      Z6, Z17, Z6
-	VFMSUB213PD Z6, Z2, Z18
-	VFMADD231PD (CX)(R8*8), Z2, Z18
-	VMULPD      Z18, Z18, Z2
+	VMOVUPD     (AX)(R8*8), Z13
+	VMOVAPD     Z13, Z14
+	VFMADD213PD Z6, Z2, Z13
+	VSUBPD      Z6, Z13, Z6
+	VFMSUB213PD Z6, Z2, Z14
+	VFMADD231PD (CX)(R8*8), Z2, Z14
+	VMULPD      Z14, Z14, Z2
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z6
-	VMOVUPD     cosine6<>+0(SB), Z19
+	VMOVUPD     cosine6<>+0(SB), Z15
 	VFMADD213PD sine5<>+0(SB), Z2, Z6
-	VFMADD213PD cosine5<>+0(SB), Z2, Z19
+	VFMADD213PD cosine5<>+0(SB), Z2, Z15
 	VFMADD213PD sine4<>+0(SB), Z2, Z6
-	VFMADD213PD cosine4<>+0(SB), Z2, Z19
-	VFMADD213PD Z13, Z2, Z6
-	VFMADD213PD Z14, Z2, Z19
-	VFMADD213PD Z11, Z2, Z6
-	VFMADD213PD Z12, Z2, Z19
+	VFMADD213PD cosine4<>+0(SB), Z2, Z15
+	VFMADD213PD sine3<>+0(SB), Z2, Z6
+	VFMADD213PD cosine3<>+0(SB), Z2, Z15
+	VFMADD213PD sine2<>+0(SB), Z2, Z6
+	VFMADD213PD cosine2<>+0(SB), Z2, Z15
 	VFMADD213PD Z9, Z2, Z6
-	VFMADD213PD Z10, Z2, Z19
+	VFMADD213PD Z10, Z2, Z15
 	VFMADD213PD Z7, Z2, Z6
-	VFMADD213PD Z8, Z2, Z19
-	VMULPD      Z18, Z6, Z6
+	VFMADD213PD Z8, Z2, Z15
+	VMULPD      Z14, Z6, Z6
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z17, Z2
-	VPSLLQ     $0x3e, Z17, Z7
+	VPSLLQ     $0x3f, Z13, Z2
+	VPSLLQ     $0x3e, Z13, Z7
 	VPMOVQ2M   Z2, K1
 	VPXORQ     Z2, Z7, Z2
-	VBLENDMPD  Z6, Z19, K1, Z26
-	VBLENDMPD  Z19, Z6, K1, Z27
-	VPTERNLOGQ $0x78, Z15, Z7, Z27
-	VPTERNLOGQ $0x78, Z15, Z2, Z26
+	VBLENDMPD  Z6, Z15, K1, Z25
+	VBLENDMPD  Z15, Z6, K1, Z26
+	VPTERNLOGQ $0x78, Z11, Z7, Z26
+	VPTERNLOGQ $0x78, Z11, Z2, Z25
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
 	VMULPD     (DX)(R8*8), Z3, Z2
-	VMINPD     Z16, Z2, Z2
-	VADDPD     Z16, Z26, Z3
-	VSUBPD     Z16, Z26, Z6
+	VMINPD     Z12, Z2, Z2
+	VADDPD     Z12, Z25, Z3
+	VSUBPD     Z12, Z25, Z6
 	VPADDQ     Z5, Z3, Z3
 	VPADDQ     Z5, Z6, Z6
 	VPTERNLOGQ $0xf6, Z3, Z6, Z4
-	VCVTPD2PS  Z26, Y3
-	VADDPD     Z2, Z27, Z6
-	VSUBPD     Z2, Z27, Z2
+	VCVTPD2PS  Z25, Y3
+	VADDPD     Z2, Z26, Z6
+	VSUBPD     Z2, Z26, Z2
 	VPADDQ     Z5, Z6, Z6
 	VPADDQ     Z5, Z2, Z2
 	VPTERNLOGQ $0xf6, Z6, Z2, Z4
-	VCVTPD2PS  Z27, Y2
+	VCVTPD2PS  Z26, Y2
 	VMULPS     Y0, Y3, Y3
 	VMULPS     Y1, Y2, Y2
 	MOVQ       $0xffffffffffffffff, AX
@@ -781,7 +761,7 @@ part4:
 	KMOVW      AX, K1
 	VMOVUPS    Y2, K1, (SI)(R8*4)
 
-done3:
+done4:
 	XORQ     AX, AX
 	VPTESTMD above29<>+0(SB), Z4, K1
 	KMOVW    K1, CX
@@ -870,55 +850,51 @@ TEXT ·CosSinSeedF64AVX512(SB), $0-72
 	VMOVUPD      cosine0<>+0(SB), Z4
 	VMOVUPD      sine1<>+0(SB), Z5
 	VMOVUPD      cosine1<>+0(SB), Z6
-	VMOVUPD      sine2<>+0(SB), Z7
-	VMOVUPD      cosine2<>+0(SB), Z8
-	VMOVUPD      sine3<>+0(SB), Z9
-	VMOVUPD      cosine3<>+0(SB), Z10
-	VMOVUPD      signBit<>+0(SB), Z11
-	VMOVUPD      margin<>+0(SB), Z12
+	VMOVUPD      signBit<>+0(SB), Z7
+	VMOVUPD      margin<>+0(SB), Z8
 	XORQ         R9, R9
 
 loop1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (BX)(R9*8), Z13
-	VMOVAPD     Z13, Z15
-	VFMADD213PD Z2, Z0, Z13
-	VSUBPD      Z2, Z13, Z14
-	VFMSUB213PD Z14, Z0, Z15
-	VFMADD231PD (SI)(R9*8), Z0, Z15
-	VMULPD      Z15, Z15, Z14
+	VMOVUPD     (BX)(R9*8), Z9
+	VMOVAPD     Z9, Z11
+	VFMADD213PD Z2, Z0, Z9
+	VSUBPD      Z2, Z9, Z10
+	VFMSUB213PD Z10, Z0, Z11
+	VFMADD231PD (SI)(R9*8), Z0, Z11
+	VMULPD      Z11, Z11, Z10
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z18
-	VMOVUPD     cosine6<>+0(SB), Z19
-	VFMADD213PD sine5<>+0(SB), Z14, Z18
-	VFMADD213PD cosine5<>+0(SB), Z14, Z19
-	VFMADD213PD sine4<>+0(SB), Z14, Z18
-	VFMADD213PD cosine4<>+0(SB), Z14, Z19
-	VFMADD213PD Z9, Z14, Z18
-	VFMADD213PD Z10, Z14, Z19
-	VFMADD213PD Z7, Z14, Z18
-	VFMADD213PD Z8, Z14, Z19
-	VFMADD213PD Z5, Z14, Z18
-	VFMADD213PD Z6, Z14, Z19
-	VFMADD213PD Z3, Z14, Z18
-	VFMADD213PD Z4, Z14, Z19
-	VMULPD      Z15, Z18, Z18
+	VMOVUPD     sine6<>+0(SB), Z14
+	VMOVUPD     cosine6<>+0(SB), Z15
+	VFMADD213PD sine5<>+0(SB), Z10, Z14
+	VFMADD213PD cosine5<>+0(SB), Z10, Z15
+	VFMADD213PD sine4<>+0(SB), Z10, Z14
+	VFMADD213PD cosine4<>+0(SB), Z10, Z15
+	VFMADD213PD sine3<>+0(SB), Z10, Z14
+	VFMADD213PD cosine3<>+0(SB), Z10, Z15
+	VFMADD213PD sine2<>+0(SB), Z10, Z14
+	VFMADD213PD cosine2<>+0(SB), Z10, Z15
+	VFMADD213PD Z5, Z10, Z14
+	VFMADD213PD Z6, Z10, Z15
+	VFMADD213PD Z3, Z10, Z14
+	VFMADD213PD Z4, Z10, Z15
+	VMULPD      Z11, Z14, Z14
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z13, Z14
-	VPSLLQ     $0x3e, Z13, Z13
-	VPMOVQ2M   Z14, K1
-	VPXORQ     Z14, Z13, Z14
-	VBLENDMPD  Z18, Z19, K1, Z16
-	VBLENDMPD  Z19, Z18, K1, Z17
-	VPTERNLOGQ $0x78, Z11, Z13, Z17
-	VPTERNLOGQ $0x78, Z11, Z14, Z16
-	VMULPD     (DI)(R9*8), Z1, Z13
-	VMINPD     Z12, Z13, Z13
-	VMOVUPD    Z16, (AX)(R9*8)
-	VMOVUPD    Z17, (CX)(R9*8)
-	VMOVUPD    Z13, (DX)(R9*8)
+	VPSLLQ     $0x3f, Z9, Z10
+	VPSLLQ     $0x3e, Z9, Z9
+	VPMOVQ2M   Z10, K1
+	VPXORQ     Z10, Z9, Z10
+	VBLENDMPD  Z14, Z15, K1, Z12
+	VBLENDMPD  Z15, Z14, K1, Z13
+	VPTERNLOGQ $0x78, Z7, Z9, Z13
+	VPTERNLOGQ $0x78, Z7, Z10, Z12
+	VMULPD     (DI)(R9*8), Z1, Z9
+	VMINPD     Z8, Z9, Z9
+	VMOVUPD    Z12, (AX)(R9*8)
+	VMOVUPD    Z13, (CX)(R9*8)
+	VMOVUPD    Z9, (DX)(R9*8)
 	ADDQ       $0x08, R9
 	CMPQ       R9, R8
 	JLT        loop1
@@ -982,41 +958,41 @@ main3:
 	VPXOR      Y8, Y5, Y5
 	VPOR       Y5, Y3, Y3
 	VCVTPD2PSY Y7, X5
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X5, X5
-	VMOVUPS    X6, (SI)(R9*4)
-	VMOVUPS    X5, (DI)(R9*4)
-	VMOVUPD    32(DX)(R9*8), Y5
-	VMOVUPD    544(DX)(R9*8), Y6
-	VMOVUPD    32(BX)(R9*8), Y7
-	VMOVUPD    544(BX)(R9*8), Y8
+	VMOVUPD    32(DX)(R9*8), Y7
+	VMOVUPD    544(DX)(R9*8), Y8
+	VMOVUPD    32(BX)(R9*8), Y9
+	VMOVUPD    544(BX)(R9*8), Y10
 
 	// 1. the linear shift
-	VMULPD       Y5, Y7, Y9
-	VMULPD       Y6, Y7, Y7
-	VFNMADD231PD Y6, Y8, Y9
-	VFMADD231PD  Y5, Y8, Y7
+	VMULPD       Y7, Y9, Y11
+	VMULPD       Y8, Y9, Y9
+	VFNMADD231PD Y8, Y10, Y11
+	VFMADD231PD  Y7, Y10, Y9
 
 	// 2. Ziv's test
-	VMOVUPD    1056(DX)(R9*8), Y5
-	VADDPD     Y2, Y9, Y6
-	VSUBPD     Y2, Y9, Y8
-	VPADDQ     Y4, Y6, Y6
+	VMOVUPD    1056(DX)(R9*8), Y7
+	VADDPD     Y2, Y11, Y8
+	VSUBPD     Y2, Y11, Y10
 	VPADDQ     Y4, Y8, Y8
-	VPXOR      Y6, Y8, Y8
-	VPOR       Y8, Y3, Y3
-	VCVTPD2PSY Y9, X6
-	VADDPD     Y5, Y7, Y8
-	VSUBPD     Y5, Y7, Y5
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y3, Y3
-	VCVTPD2PSY Y7, X5
+	VPADDQ     Y4, Y10, Y10
+	VPXOR      Y8, Y10, Y10
+	VPOR       Y10, Y3, Y3
+	VCVTPD2PSY Y11, X8
+	VADDPD     Y7, Y9, Y10
+	VSUBPD     Y7, Y9, Y7
+	VPADDQ     Y4, Y10, Y10
+	VPADDQ     Y4, Y7, Y7
+	VPXOR      Y10, Y7, Y7
+	VPOR       Y7, Y3, Y3
+	VCVTPD2PSY Y9, X7
 	VMULPS     X0, X6, X6
 	VMULPS     X1, X5, X5
-	VMOVUPS    X6, 16(SI)(R9*4)
-	VMOVUPS    X5, 16(DI)(R9*4)
+	VMULPS     X0, X8, X8
+	VMULPS     X1, X7, X7
+	VMOVUPS    X6, (SI)(R9*4)
+	VMOVUPS    X5, (DI)(R9*4)
+	VMOVUPS    X8, 16(SI)(R9*4)
+	VMOVUPS    X7, 16(DI)(R9*4)
 	ADDQ       $0x08, R9
 	SUBQ       $0x08, R8
 	CMPQ       R8, $0x08
@@ -1024,7 +1000,7 @@ main3:
 
 single4:
 	CMPQ    R8, $0x04
-	JLT     part6
+	JLT     part5
 	VMOVUPD (DX)(R9*8), Y5
 	VMOVUPD 512(DX)(R9*8), Y6
 	VMOVUPD (BX)(R9*8), Y7
@@ -1060,9 +1036,9 @@ single4:
 	SUBQ       $0x04, R8
 	JMP        single4
 
-part6:
+part5:
 	TESTQ   R8, R8
-	JZ      done5
+	JZ      done6
 	VMOVUPD (DX)(R9*8), Y5
 	VMOVUPD 512(DX)(R9*8), Y6
 	VMOVUPD (BX)(R9*8), Y7
@@ -1118,7 +1094,7 @@ single9:
 	VMOVSS X5, (R9)
 
 stored10:
-done5:
+done6:
 	VPTEST above29<>+0(SB), Y3
 	JNZ    exit2
 	ADDQ   AX, SI
@@ -1188,39 +1164,39 @@ main3:
 	VPADDQ     Z4, Z5, Z5
 	VPTERNLOGQ $0xf6, Z8, Z5, Z3
 	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMOVUPS    Y6, (SI)(R9*4)
-	VMOVUPS    Y5, (DI)(R9*4)
-	VMOVUPD    64(DX)(R9*8), Z5
-	VMOVUPD    576(DX)(R9*8), Z6
-	VMOVUPD    64(BX)(R9*8), Z7
-	VMOVUPD    576(BX)(R9*8), Z8
+	VMOVUPD    64(DX)(R9*8), Z7
+	VMOVUPD    576(DX)(R9*8), Z8
+	VMOVUPD    64(BX)(R9*8), Z9
+	VMOVUPD    576(BX)(R9*8), Z10
 
 	// 1. the linear shift
-	VMULPD       Z5, Z7, Z9
-	VMULPD       Z6, Z7, Z7
-	VFNMADD231PD Z6, Z8, Z9
-	VFMADD231PD  Z5, Z8, Z7
+	VMULPD       Z7, Z9, Z11
+	VMULPD       Z8, Z9, Z9
+	VFNMADD231PD Z8, Z10, Z11
+	VFMADD231PD  Z7, Z10, Z9
 
 	// 2. Ziv's test
-	VMOVUPD    1088(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
+	VMOVUPD    1088(DX)(R9*8), Z7
+	VADDPD     Z2, Z11, Z8
+	VSUBPD     Z2, Z11, Z10
 	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
+	VPADDQ     Z4, Z10, Z10
+	VPTERNLOGQ $0xf6, Z8, Z10, Z3
+	VCVTPD2PS  Z11, Y8
+	VADDPD     Z7, Z9, Z10
+	VSUBPD     Z7, Z9, Z7
+	VPADDQ     Z4, Z10, Z10
+	VPADDQ     Z4, Z7, Z7
+	VPTERNLOGQ $0xf6, Z10, Z7, Z3
+	VCVTPD2PS  Z9, Y7
 	VMULPS     Y0, Y6, Y6
 	VMULPS     Y1, Y5, Y5
-	VMOVUPS    Y6, 32(SI)(R9*4)
-	VMOVUPS    Y5, 32(DI)(R9*4)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y7, Y7
+	VMOVUPS    Y6, (SI)(R9*4)
+	VMOVUPS    Y5, (DI)(R9*4)
+	VMOVUPS    Y8, 32(SI)(R9*4)
+	VMOVUPS    Y7, 32(DI)(R9*4)
 	ADDQ       $0x10, R9
 	SUBQ       $0x10, R8
 	CMPQ       R8, $0x10
@@ -1228,7 +1204,7 @@ main3:
 
 single4:
 	CMPQ    R8, $0x08
-	JLT     part6
+	JLT     part5
 	VMOVUPD (DX)(R9*8), Z5
 	VMOVUPD 512(DX)(R9*8), Z6
 	VMOVUPD (BX)(R9*8), Z7
@@ -1262,9 +1238,9 @@ single4:
 	SUBQ       $0x08, R8
 	JMP        single4
 
-part6:
+part5:
 	TESTQ   R8, R8
-	JZ      done5
+	JZ      done6
 	VMOVUPD (DX)(R9*8), Z5
 	VMOVUPD 512(DX)(R9*8), Z6
 	VMOVUPD (BX)(R9*8), Z7
@@ -1301,7 +1277,7 @@ part6:
 	KMOVW      R12, K1
 	VMOVUPS    Y5, K1, (DI)(R9*4)
 
-done5:
+done6:
 	VPTESTMD above29<>+0(SB), Z3, K1
 	KMOVW    K1, R8
 	TESTL    R8, R8
@@ -1375,41 +1351,41 @@ main3:
 	VPXOR      Y8, Y5, Y5
 	VPOR       Y5, Y3, Y3
 	VCVTPD2PSY Y7, X5
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X5, X5
-	VMOVNTPS   X6, (SI)(R9*4)
-	VMOVNTPS   X5, (DI)(R9*4)
-	VMOVUPD    32(DX)(R9*8), Y5
-	VMOVUPD    544(DX)(R9*8), Y6
-	VMOVUPD    32(BX)(R9*8), Y7
-	VMOVUPD    544(BX)(R9*8), Y8
+	VMOVUPD    32(DX)(R9*8), Y7
+	VMOVUPD    544(DX)(R9*8), Y8
+	VMOVUPD    32(BX)(R9*8), Y9
+	VMOVUPD    544(BX)(R9*8), Y10
 
 	// 1. the linear shift
-	VMULPD       Y5, Y7, Y9
-	VMULPD       Y6, Y7, Y7
-	VFNMADD231PD Y6, Y8, Y9
-	VFMADD231PD  Y5, Y8, Y7
+	VMULPD       Y7, Y9, Y11
+	VMULPD       Y8, Y9, Y9
+	VFNMADD231PD Y8, Y10, Y11
+	VFMADD231PD  Y7, Y10, Y9
 
 	// 2. Ziv's test
-	VMOVUPD    1056(DX)(R9*8), Y5
-	VADDPD     Y2, Y9, Y6
-	VSUBPD     Y2, Y9, Y8
-	VPADDQ     Y4, Y6, Y6
+	VMOVUPD    1056(DX)(R9*8), Y7
+	VADDPD     Y2, Y11, Y8
+	VSUBPD     Y2, Y11, Y10
 	VPADDQ     Y4, Y8, Y8
-	VPXOR      Y6, Y8, Y8
-	VPOR       Y8, Y3, Y3
-	VCVTPD2PSY Y9, X6
-	VADDPD     Y5, Y7, Y8
-	VSUBPD     Y5, Y7, Y5
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y3, Y3
-	VCVTPD2PSY Y7, X5
+	VPADDQ     Y4, Y10, Y10
+	VPXOR      Y8, Y10, Y10
+	VPOR       Y10, Y3, Y3
+	VCVTPD2PSY Y11, X8
+	VADDPD     Y7, Y9, Y10
+	VSUBPD     Y7, Y9, Y7
+	VPADDQ     Y4, Y10, Y10
+	VPADDQ     Y4, Y7, Y7
+	VPXOR      Y10, Y7, Y7
+	VPOR       Y7, Y3, Y3
+	VCVTPD2PSY Y9, X7
 	VMULPS     X0, X6, X6
 	VMULPS     X1, X5, X5
-	VMOVNTPS   X6, 16(SI)(R9*4)
-	VMOVNTPS   X5, 16(DI)(R9*4)
+	VMULPS     X0, X8, X8
+	VMULPS     X1, X7, X7
+	VMOVNTPS   X6, (SI)(R9*4)
+	VMOVNTPS   X5, (DI)(R9*4)
+	VMOVNTPS   X8, 16(SI)(R9*4)
+	VMOVNTPS   X7, 16(DI)(R9*4)
 	ADDQ       $0x08, R9
 	SUBQ       $0x08, R8
 	CMPQ       R8, $0x08
@@ -1417,7 +1393,7 @@ main3:
 
 single4:
 	CMPQ    R8, $0x04
-	JLT     part6
+	JLT     part5
 	VMOVUPD (DX)(R9*8), Y5
 	VMOVUPD 512(DX)(R9*8), Y6
 	VMOVUPD (BX)(R9*8), Y7
@@ -1453,9 +1429,9 @@ single4:
 	SUBQ       $0x04, R8
 	JMP        single4
 
-part6:
+part5:
 	TESTQ   R8, R8
-	JZ      done5
+	JZ      done6
 	VMOVUPD (DX)(R9*8), Y5
 	VMOVUPD 512(DX)(R9*8), Y6
 	VMOVUPD (BX)(R9*8), Y7
@@ -1511,7 +1487,7 @@ single9:
 	VMOVSS X5, (R9)
 
 stored10:
-done5:
+done6:
 	VPTEST above29<>+0(SB), Y3
 	JNZ    exit2
 	ADDQ   AX, SI
@@ -1582,39 +1558,39 @@ main3:
 	VPADDQ     Z4, Z5, Z5
 	VPTERNLOGQ $0xf6, Z8, Z5, Z3
 	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMOVNTPS   Y6, (SI)(R9*4)
-	VMOVNTPS   Y5, (DI)(R9*4)
-	VMOVUPD    64(DX)(R9*8), Z5
-	VMOVUPD    576(DX)(R9*8), Z6
-	VMOVUPD    64(BX)(R9*8), Z7
-	VMOVUPD    576(BX)(R9*8), Z8
+	VMOVUPD    64(DX)(R9*8), Z7
+	VMOVUPD    576(DX)(R9*8), Z8
+	VMOVUPD    64(BX)(R9*8), Z9
+	VMOVUPD    576(BX)(R9*8), Z10
 
 	// 1. the linear shift
-	VMULPD       Z5, Z7, Z9
-	VMULPD       Z6, Z7, Z7
-	VFNMADD231PD Z6, Z8, Z9
-	VFMADD231PD  Z5, Z8, Z7
+	VMULPD       Z7, Z9, Z11
+	VMULPD       Z8, Z9, Z9
+	VFNMADD231PD Z8, Z10, Z11
+	VFMADD231PD  Z7, Z10, Z9
 
 	// 2. Ziv's test
-	VMOVUPD    1088(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
+	VMOVUPD    1088(DX)(R9*8), Z7
+	VADDPD     Z2, Z11, Z8
+	VSUBPD     Z2, Z11, Z10
 	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
+	VPADDQ     Z4, Z10, Z10
+	VPTERNLOGQ $0xf6, Z8, Z10, Z3
+	VCVTPD2PS  Z11, Y8
+	VADDPD     Z7, Z9, Z10
+	VSUBPD     Z7, Z9, Z7
+	VPADDQ     Z4, Z10, Z10
+	VPADDQ     Z4, Z7, Z7
+	VPTERNLOGQ $0xf6, Z10, Z7, Z3
+	VCVTPD2PS  Z9, Y7
 	VMULPS     Y0, Y6, Y6
 	VMULPS     Y1, Y5, Y5
-	VMOVNTPS   Y6, 32(SI)(R9*4)
-	VMOVNTPS   Y5, 32(DI)(R9*4)
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y7, Y7
+	VMOVNTPS   Y6, (SI)(R9*4)
+	VMOVNTPS   Y5, (DI)(R9*4)
+	VMOVNTPS   Y8, 32(SI)(R9*4)
+	VMOVNTPS   Y7, 32(DI)(R9*4)
 	ADDQ       $0x10, R9
 	SUBQ       $0x10, R8
 	CMPQ       R8, $0x10
@@ -1622,7 +1598,7 @@ main3:
 
 single4:
 	CMPQ    R8, $0x08
-	JLT     part6
+	JLT     part5
 	VMOVUPD (DX)(R9*8), Z5
 	VMOVUPD 512(DX)(R9*8), Z6
 	VMOVUPD (BX)(R9*8), Z7
@@ -1656,9 +1632,9 @@ single4:
 	SUBQ       $0x08, R8
 	JMP        single4
 
-part6:
+part5:
 	TESTQ   R8, R8
-	JZ      done5
+	JZ      done6
 	VMOVUPD (DX)(R9*8), Z5
 	VMOVUPD 512(DX)(R9*8), Z6
 	VMOVUPD (BX)(R9*8), Z7
@@ -1695,7 +1671,7 @@ part6:
 	KMOVW      R12, K1
 	VMOVUPS    Y5, K1, (DI)(R9*4)
 
-done5:
+done6:
 	VPTESTMD above29<>+0(SB), Z3, K1
 	KMOVW    K1, R8
 	TESTL    R8, R8
@@ -1730,103 +1706,97 @@ TEXT ·CosSinFloat32F32AVX2(SB), $0-56
 
 main1:
 	VMOVUPS   (AX)(SI*4), X4
+	VMOVUPS   16(AX)(SI*4), X5
 	VMULPS    X2, X4, X4
-	VANDPS    magnitude32<>+0(SB), X4, X5
-	VCMPPS    $0x05, two50<>+0(SB), X5, X5
-	VPOR      X5, X3, X3
+	VANDPS    magnitude32<>+0(SB), X4, X6
+	VCMPPS    $0x05, two50<>+0(SB), X6, X6
+	VPOR      X6, X3, X3
 	VCVTPS2PD X4, Y4
+	VMULPS    X2, X5, X5
+	VANDPS    magnitude32<>+0(SB), X5, X6
+	VCMPPS    $0x05, two50<>+0(SB), X6, X6
+	VPOR      X6, X3, X3
+	VCVTPS2PD X5, Y5
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y4, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y4, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y7
-	VMULPD      Y7, Y7, Y4
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y6
+	VMOVAPD     Y6, Y10
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y7
+	VMOVAPD     Y7, Y11
+	VFMADD213PD toInteger<>+0(SB), Y4, Y6
+	VFMADD213PD toInteger<>+0(SB), Y5, Y7
+	VSUBPD      toInteger<>+0(SB), Y6, Y8
+	VSUBPD      toInteger<>+0(SB), Y7, Y9
+	VFMSUB213PD Y8, Y4, Y10
+	VFMSUB213PD Y9, Y5, Y11
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y10
+	VFMADD231PD twoOverPiLow<>+0(SB), Y5, Y11
+	VMULPD      Y10, Y10, Y4
+	VMULPD      Y11, Y11, Y5
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y6
-	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y4, Y6
-	VFMADD213PD cosine5<>+0(SB), Y4, Y8
-	VFMADD213PD sine4<>+0(SB), Y4, Y6
-	VFMADD213PD cosine4<>+0(SB), Y4, Y8
-	VFMADD213PD sine3<>+0(SB), Y4, Y6
-	VFMADD213PD cosine3<>+0(SB), Y4, Y8
-	VFMADD213PD sine2<>+0(SB), Y4, Y6
-	VFMADD213PD cosine2<>+0(SB), Y4, Y8
-	VFMADD213PD sine1<>+0(SB), Y4, Y6
-	VFMADD213PD cosine1<>+0(SB), Y4, Y8
-	VFMADD213PD sine0<>+0(SB), Y4, Y6
-	VFMADD213PD cosine0<>+0(SB), Y4, Y8
-	VMULPD      Y7, Y6, Y6
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y12
+	VMOVUPD     sine6<>+0(SB), Y9
+	VMOVUPD     cosine6<>+0(SB), Y13
+	VFMADD213PD sine5<>+0(SB), Y4, Y8
+	VFMADD213PD cosine5<>+0(SB), Y4, Y12
+	VFMADD213PD sine5<>+0(SB), Y5, Y9
+	VFMADD213PD cosine5<>+0(SB), Y5, Y13
+	VFMADD213PD sine4<>+0(SB), Y4, Y8
+	VFMADD213PD cosine4<>+0(SB), Y4, Y12
+	VFMADD213PD sine4<>+0(SB), Y5, Y9
+	VFMADD213PD cosine4<>+0(SB), Y5, Y13
+	VFMADD213PD sine3<>+0(SB), Y4, Y8
+	VFMADD213PD cosine3<>+0(SB), Y4, Y12
+	VFMADD213PD sine3<>+0(SB), Y5, Y9
+	VFMADD213PD cosine3<>+0(SB), Y5, Y13
+	VFMADD213PD sine2<>+0(SB), Y4, Y8
+	VFMADD213PD cosine2<>+0(SB), Y4, Y12
+	VFMADD213PD sine2<>+0(SB), Y5, Y9
+	VFMADD213PD cosine2<>+0(SB), Y5, Y13
+	VFMADD213PD sine1<>+0(SB), Y4, Y8
+	VFMADD213PD cosine1<>+0(SB), Y4, Y12
+	VFMADD213PD sine1<>+0(SB), Y5, Y9
+	VFMADD213PD cosine1<>+0(SB), Y5, Y13
+	VFMADD213PD sine0<>+0(SB), Y4, Y8
+	VFMADD213PD cosine0<>+0(SB), Y4, Y12
+	VFMADD213PD sine0<>+0(SB), Y5, Y9
+	VFMADD213PD cosine0<>+0(SB), Y5, Y13
+	VMULPD      Y10, Y8, Y8
+	VMULPD      Y11, Y9, Y9
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Y5, Y4
-	VPSLLQ     $0x3e, Y5, Y5
-	VPXOR      Y4, Y5, Y7
-	VBLENDVPD  Y4, Y6, Y8, Y9
-	VBLENDVPD  Y4, Y8, Y6, Y4
+	VPSLLQ     $0x3f, Y6, Y4
+	VPSLLQ     $0x3e, Y6, Y5
+	VPXOR      Y4, Y5, Y6
+	VBLENDVPD  Y4, Y8, Y12, Y10
+	VBLENDVPD  Y4, Y12, Y8, Y4
 	VPAND      signBit<>+0(SB), Y5, Y5
-	VPAND      signBit<>+0(SB), Y7, Y7
+	VPAND      signBit<>+0(SB), Y6, Y6
 	VPXOR      Y5, Y4, Y4
-	VPXOR      Y7, Y9, Y9
-	VCVTPD2PSY Y9, X5
+	VPXOR      Y6, Y10, Y10
+	VPSLLQ     $0x3f, Y7, Y5
+	VPSLLQ     $0x3e, Y7, Y6
+	VPXOR      Y5, Y6, Y7
+	VBLENDVPD  Y5, Y9, Y13, Y8
+	VBLENDVPD  Y5, Y13, Y9, Y5
+	VPAND      signBit<>+0(SB), Y6, Y6
+	VPAND      signBit<>+0(SB), Y7, Y7
+	VPXOR      Y6, Y5, Y5
+	VPXOR      Y7, Y8, Y8
+	VCVTPD2PSY Y10, X6
 	VCVTPD2PSY Y4, X4
-	VMULPS     X0, X5, X5
+	VCVTPD2PSY Y8, X7
+	VCVTPD2PSY Y5, X5
+	VMULPS     X0, X6, X6
 	VMULPS     X1, X4, X4
-	VMOVUPS    X5, (CX)(SI*4)
+	VMULPS     X0, X7, X7
+	VMULPS     X1, X5, X5
+	VMOVUPS    X6, (CX)(SI*4)
 	VMOVUPS    X4, (DX)(SI*4)
-	VMOVUPS    16(AX)(SI*4), X4
-	VMULPS     X2, X4, X4
-	VANDPS     magnitude32<>+0(SB), X4, X5
-	VCMPPS     $0x05, two50<>+0(SB), X5, X5
-	VPOR       X5, X3, X3
-	VCVTPS2PD  X4, Y4
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y4, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y4, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y7
-	VMULPD      Y7, Y7, Y4
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y6
-	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y4, Y6
-	VFMADD213PD cosine5<>+0(SB), Y4, Y8
-	VFMADD213PD sine4<>+0(SB), Y4, Y6
-	VFMADD213PD cosine4<>+0(SB), Y4, Y8
-	VFMADD213PD sine3<>+0(SB), Y4, Y6
-	VFMADD213PD cosine3<>+0(SB), Y4, Y8
-	VFMADD213PD sine2<>+0(SB), Y4, Y6
-	VFMADD213PD cosine2<>+0(SB), Y4, Y8
-	VFMADD213PD sine1<>+0(SB), Y4, Y6
-	VFMADD213PD cosine1<>+0(SB), Y4, Y8
-	VFMADD213PD sine0<>+0(SB), Y4, Y6
-	VFMADD213PD cosine0<>+0(SB), Y4, Y8
-	VMULPD      Y7, Y6, Y6
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Y5, Y4
-	VPSLLQ     $0x3e, Y5, Y5
-	VPXOR      Y4, Y5, Y7
-	VBLENDVPD  Y4, Y6, Y8, Y9
-	VBLENDVPD  Y4, Y8, Y6, Y4
-	VPAND      signBit<>+0(SB), Y5, Y5
-	VPAND      signBit<>+0(SB), Y7, Y7
-	VPXOR      Y5, Y4, Y4
-	VPXOR      Y7, Y9, Y9
-	VCVTPD2PSY Y9, X5
-	VCVTPD2PSY Y4, X4
-	VMULPS     X0, X5, X5
-	VMULPS     X1, X4, X4
-	VMOVUPS    X5, 16(CX)(SI*4)
-	VMOVUPS    X4, 16(DX)(SI*4)
+	VMOVUPS    X7, 16(CX)(SI*4)
+	VMOVUPS    X5, 16(DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
 	CMPQ       BX, $0x08
@@ -1834,7 +1804,7 @@ main1:
 
 single2:
 	CMPQ      BX, $0x04
-	JLT       part4
+	JLT       part3
 	VMOVUPS   (AX)(SI*4), X4
 	VMULPS    X2, X4, X4
 	VANDPS    magnitude32<>+0(SB), X4, X5
@@ -1888,9 +1858,9 @@ single2:
 	SUBQ       $0x04, BX
 	JMP        single2
 
-part4:
+part3:
 	TESTQ  BX, BX
-	JZ     done3
+	JZ     done4
 	LEAQ   (AX)(SI*4), AX
 	VXORPS X4, X4, X4
 	TESTQ  $0x00000001, BX
@@ -1976,7 +1946,7 @@ single9:
 	VMOVSS X2, (AX)
 
 stored10:
-done3:
+done4:
 	XORQ   AX, AX
 	VPTEST X3, X3
 	SETNE  AL
@@ -2057,115 +2027,105 @@ TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	VMOVUPD      cosine0<>+0(SB), Z6
 	VMOVUPD      sine1<>+0(SB), Z7
 	VMOVUPD      cosine1<>+0(SB), Z8
-	VMOVUPD      sine2<>+0(SB), Z9
-	VMOVUPD      cosine2<>+0(SB), Z10
-	VMOVUPD      sine3<>+0(SB), Z11
-	VMOVUPD      cosine3<>+0(SB), Z12
-	VMOVUPD      signBit<>+0(SB), Z13
-	VMOVUPD      twoOverPiHigh<>+0(SB), Z14
-	VMOVUPD      twoOverPiLow<>+0(SB), Z15
+	VMOVUPD      signBit<>+0(SB), Z9
+	VMOVUPD      twoOverPiHigh<>+0(SB), Z10
+	VMOVUPD      twoOverPiLow<>+0(SB), Z11
 	CMPQ         BX, $0x10
 	JLT          single2
 
 main1:
-	VMOVUPS   (AX)(SI*4), Y16
-	VMULPS    Y2, Y16, Y16
-	VANDPS    magnitude32<>+0(SB), Y16, Y25
-	VCMPPS    $0x05, two50<>+0(SB), Y25, K1
-	VPMOVM2D  K1, Y25
-	VPORD     Y25, Y3, Y3
-	VCVTPS2PD Y16, Z16
+	VMOVUPS   (AX)(SI*4), Y12
+	VMOVUPS   32(AX)(SI*4), Y13
+	VMULPS    Y2, Y12, Y12
+	VANDPS    magnitude32<>+0(SB), Y12, Y22
+	VCMPPS    $0x05, two50<>+0(SB), Y22, K1
+	VPMOVM2D  K1, Y22
+	VPORD     Y22, Y3, Y3
+	VCVTPS2PD Y12, Z12
+	VMULPS    Y2, Y13, Y13
+	VANDPS    magnitude32<>+0(SB), Y13, Y22
+	VCMPPS    $0x05, two50<>+0(SB), Y22, K1
+	VPMOVM2D  K1, Y22
+	VPORD     Y22, Y3, Y3
+	VCVTPS2PD Y13, Z13
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z14, Z25
-	VMOVAPD     Z25, Z27
-	VFMADD213PD Z4, Z16, Z25
-	VSUBPD      Z4, Z25, Z26
-	VFMSUB213PD Z26, Z16, Z27
-	VFMADD231PD Z15, Z16, Z27
-	VMULPD      Z27, Z27, Z16
+	VMOVUPD     Z10, Z22
+	VMOVAPD     Z22, Z26
+	VMOVUPD     Z10, Z23
+	VMOVAPD     Z23, Z27
+	VFMADD213PD Z4, Z12, Z22
+	VFMADD213PD Z4, Z13, Z23
+	VSUBPD      Z4, Z22, Z24
+	VSUBPD      Z4, Z23, Z25
+	VFMSUB213PD Z24, Z12, Z26
+	VFMSUB213PD Z25, Z13, Z27
+	VFMADD231PD Z11, Z12, Z26
+	VFMADD231PD Z11, Z13, Z27
+	VMULPD      Z26, Z26, Z12
+	VMULPD      Z27, Z27, Z13
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z26
+	VMOVUPD     sine6<>+0(SB), Z24
 	VMOVUPD     cosine6<>+0(SB), Z28
-	VFMADD213PD sine5<>+0(SB), Z16, Z26
-	VFMADD213PD cosine5<>+0(SB), Z16, Z28
-	VFMADD213PD sine4<>+0(SB), Z16, Z26
-	VFMADD213PD cosine4<>+0(SB), Z16, Z28
-	VFMADD213PD Z11, Z16, Z26
-	VFMADD213PD Z12, Z16, Z28
-	VFMADD213PD Z9, Z16, Z26
-	VFMADD213PD Z10, Z16, Z28
-	VFMADD213PD Z7, Z16, Z26
-	VFMADD213PD Z8, Z16, Z28
-	VFMADD213PD Z5, Z16, Z26
-	VFMADD213PD Z6, Z16, Z28
-	VMULPD      Z27, Z26, Z26
+	VMOVUPD     sine6<>+0(SB), Z25
+	VMOVUPD     cosine6<>+0(SB), Z29
+	VFMADD213PD sine5<>+0(SB), Z12, Z24
+	VFMADD213PD cosine5<>+0(SB), Z12, Z28
+	VFMADD213PD sine5<>+0(SB), Z13, Z25
+	VFMADD213PD cosine5<>+0(SB), Z13, Z29
+	VFMADD213PD sine4<>+0(SB), Z12, Z24
+	VFMADD213PD cosine4<>+0(SB), Z12, Z28
+	VFMADD213PD sine4<>+0(SB), Z13, Z25
+	VFMADD213PD cosine4<>+0(SB), Z13, Z29
+	VFMADD213PD sine3<>+0(SB), Z12, Z24
+	VFMADD213PD cosine3<>+0(SB), Z12, Z28
+	VFMADD213PD sine3<>+0(SB), Z13, Z25
+	VFMADD213PD cosine3<>+0(SB), Z13, Z29
+	VFMADD213PD sine2<>+0(SB), Z12, Z24
+	VFMADD213PD cosine2<>+0(SB), Z12, Z28
+	VFMADD213PD sine2<>+0(SB), Z13, Z25
+	VFMADD213PD cosine2<>+0(SB), Z13, Z29
+	VFMADD213PD Z7, Z12, Z24
+	VFMADD213PD Z8, Z12, Z28
+	VFMADD213PD Z7, Z13, Z25
+	VFMADD213PD Z8, Z13, Z29
+	VFMADD213PD Z5, Z12, Z24
+	VFMADD213PD Z6, Z12, Z28
+	VFMADD213PD Z5, Z13, Z25
+	VFMADD213PD Z6, Z13, Z29
+	VMULPD      Z26, Z24, Z24
+	VMULPD      Z27, Z25, Z25
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z25, Z16
-	VPSLLQ     $0x3e, Z25, Z25
-	VPMOVQ2M   Z16, K1
-	VPXORQ     Z16, Z25, Z16
-	VBLENDMPD  Z26, Z28, K1, Z17
-	VBLENDMPD  Z28, Z26, K1, Z18
-	VPTERNLOGQ $0x78, Z13, Z25, Z18
-	VPTERNLOGQ $0x78, Z13, Z16, Z17
-	VCVTPD2PS  Z17, Y16
-	VCVTPD2PS  Z18, Y25
-	VMULPS     Y0, Y16, Y16
-	VMULPS     Y1, Y25, Y25
-	VMOVUPS    Y16, (CX)(SI*4)
-	VMOVUPS    Y25, (DX)(SI*4)
-	VMOVUPS    32(AX)(SI*4), Y16
-	VMULPS     Y2, Y16, Y16
-	VANDPS     magnitude32<>+0(SB), Y16, Y25
-	VCMPPS     $0x05, two50<>+0(SB), Y25, K1
-	VPMOVM2D   K1, Y25
-	VPORD      Y25, Y3, Y3
-	VCVTPS2PD  Y16, Z16
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z14, Z25
-	VMOVAPD     Z25, Z27
-	VFMADD213PD Z4, Z16, Z25
-	VSUBPD      Z4, Z25, Z26
-	VFMSUB213PD Z26, Z16, Z27
-	VFMADD231PD Z15, Z16, Z27
-	VMULPD      Z27, Z27, Z16
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z26
-	VMOVUPD     cosine6<>+0(SB), Z28
-	VFMADD213PD sine5<>+0(SB), Z16, Z26
-	VFMADD213PD cosine5<>+0(SB), Z16, Z28
-	VFMADD213PD sine4<>+0(SB), Z16, Z26
-	VFMADD213PD cosine4<>+0(SB), Z16, Z28
-	VFMADD213PD Z11, Z16, Z26
-	VFMADD213PD Z12, Z16, Z28
-	VFMADD213PD Z9, Z16, Z26
-	VFMADD213PD Z10, Z16, Z28
-	VFMADD213PD Z7, Z16, Z26
-	VFMADD213PD Z8, Z16, Z28
-	VFMADD213PD Z5, Z16, Z26
-	VFMADD213PD Z6, Z16, Z28
-	VMULPD      Z27, Z26, Z26
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z25, Z16
-	VPSLLQ     $0x3e, Z25, Z25
-	VPMOVQ2M   Z16, K1
-	VPXORQ     Z16, Z25, Z16
-	VBLENDMPD  Z26, Z28, K1, Z19
-	VBLENDMPD  Z28, Z26, K1, Z20
-	VPTERNLOGQ $0x78, Z13, Z25, Z20
-	VPTERNLOGQ $0x78, Z13, Z16, Z19
-	VCVTPD2PS  Z19, Y16
-	VCVTPD2PS  Z20, Y25
-	VMULPS     Y0, Y16, Y16
-	VMULPS     Y1, Y25, Y25
-	VMOVUPS    Y16, 32(CX)(SI*4)
-	VMOVUPS    Y25, 32(DX)(SI*4)
+	VPSLLQ     $0x3f, Z22, Z12
+	VPSLLQ     $0x3e, Z22, Z13
+	VPMOVQ2M   Z12, K1
+	VPXORQ     Z12, Z13, Z12
+	VBLENDMPD  Z24, Z28, K1, Z14
+	VBLENDMPD  Z28, Z24, K1, Z15
+	VPTERNLOGQ $0x78, Z9, Z13, Z15
+	VPTERNLOGQ $0x78, Z9, Z12, Z14
+	VPSLLQ     $0x3f, Z23, Z12
+	VPSLLQ     $0x3e, Z23, Z13
+	VPMOVQ2M   Z12, K1
+	VPXORQ     Z12, Z13, Z12
+	VBLENDMPD  Z25, Z29, K1, Z16
+	VBLENDMPD  Z29, Z25, K1, Z17
+	VPTERNLOGQ $0x78, Z9, Z13, Z17
+	VPTERNLOGQ $0x78, Z9, Z12, Z16
+	VCVTPD2PS  Z14, Y12
+	VCVTPD2PS  Z15, Y13
+	VCVTPD2PS  Z16, Y22
+	VCVTPD2PS  Z17, Y23
+	VMULPS     Y0, Y12, Y12
+	VMULPS     Y1, Y13, Y13
+	VMULPS     Y0, Y22, Y22
+	VMULPS     Y1, Y23, Y23
+	VMOVUPS    Y12, (CX)(SI*4)
+	VMOVUPS    Y13, (DX)(SI*4)
+	VMOVUPS    Y22, 32(CX)(SI*4)
+	VMOVUPS    Y23, 32(DX)(SI*4)
 	ADDQ       $0x10, SI
 	SUBQ       $0x10, BX
 	CMPQ       BX, $0x10
@@ -2173,111 +2133,111 @@ main1:
 
 single2:
 	CMPQ      BX, $0x08
-	JLT       part4
-	VMOVUPS   (AX)(SI*4), Y16
-	VMULPS    Y2, Y16, Y16
-	VANDPS    magnitude32<>+0(SB), Y16, Y17
-	VCMPPS    $0x05, two50<>+0(SB), Y17, K1
-	VPMOVM2D  K1, Y17
-	VPORD     Y17, Y3, Y3
-	VCVTPS2PD Y16, Z16
+	JLT       part3
+	VMOVUPS   (AX)(SI*4), Y12
+	VMULPS    Y2, Y12, Y12
+	VANDPS    magnitude32<>+0(SB), Y12, Y13
+	VCMPPS    $0x05, two50<>+0(SB), Y13, K1
+	VPMOVM2D  K1, Y13
+	VPORD     Y13, Y3, Y3
+	VCVTPS2PD Y12, Z12
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z14, Z17
-	VMOVAPD     Z17, Z19
-	VFMADD213PD Z4, Z16, Z17
-	VSUBPD      Z4, Z17, Z18
-	VFMSUB213PD Z18, Z16, Z19
-	VFMADD231PD Z15, Z16, Z19
-	VMULPD      Z19, Z19, Z16
+	VMOVUPD     Z10, Z13
+	VMOVAPD     Z13, Z15
+	VFMADD213PD Z4, Z12, Z13
+	VSUBPD      Z4, Z13, Z14
+	VFMSUB213PD Z14, Z12, Z15
+	VFMADD231PD Z11, Z12, Z15
+	VMULPD      Z15, Z15, Z12
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z18
-	VMOVUPD     cosine6<>+0(SB), Z20
-	VFMADD213PD sine5<>+0(SB), Z16, Z18
-	VFMADD213PD cosine5<>+0(SB), Z16, Z20
-	VFMADD213PD sine4<>+0(SB), Z16, Z18
-	VFMADD213PD cosine4<>+0(SB), Z16, Z20
-	VFMADD213PD Z11, Z16, Z18
-	VFMADD213PD Z12, Z16, Z20
-	VFMADD213PD Z9, Z16, Z18
-	VFMADD213PD Z10, Z16, Z20
-	VFMADD213PD Z7, Z16, Z18
-	VFMADD213PD Z8, Z16, Z20
-	VFMADD213PD Z5, Z16, Z18
-	VFMADD213PD Z6, Z16, Z20
-	VMULPD      Z19, Z18, Z18
+	VMOVUPD     sine6<>+0(SB), Z14
+	VMOVUPD     cosine6<>+0(SB), Z16
+	VFMADD213PD sine5<>+0(SB), Z12, Z14
+	VFMADD213PD cosine5<>+0(SB), Z12, Z16
+	VFMADD213PD sine4<>+0(SB), Z12, Z14
+	VFMADD213PD cosine4<>+0(SB), Z12, Z16
+	VFMADD213PD sine3<>+0(SB), Z12, Z14
+	VFMADD213PD cosine3<>+0(SB), Z12, Z16
+	VFMADD213PD sine2<>+0(SB), Z12, Z14
+	VFMADD213PD cosine2<>+0(SB), Z12, Z16
+	VFMADD213PD Z7, Z12, Z14
+	VFMADD213PD Z8, Z12, Z16
+	VFMADD213PD Z5, Z12, Z14
+	VFMADD213PD Z6, Z12, Z16
+	VMULPD      Z15, Z14, Z14
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z17, Z16
-	VPSLLQ     $0x3e, Z17, Z17
-	VPMOVQ2M   Z16, K1
-	VPXORQ     Z16, Z17, Z16
-	VBLENDMPD  Z18, Z20, K1, Z21
-	VBLENDMPD  Z20, Z18, K1, Z22
-	VPTERNLOGQ $0x78, Z13, Z17, Z22
-	VPTERNLOGQ $0x78, Z13, Z16, Z21
-	VCVTPD2PS  Z21, Y16
-	VCVTPD2PS  Z22, Y17
-	VMULPS     Y0, Y16, Y16
-	VMULPS     Y1, Y17, Y17
-	VMOVUPS    Y16, (CX)(SI*4)
-	VMOVUPS    Y17, (DX)(SI*4)
+	VPSLLQ     $0x3f, Z13, Z12
+	VPSLLQ     $0x3e, Z13, Z13
+	VPMOVQ2M   Z12, K1
+	VPXORQ     Z12, Z13, Z12
+	VBLENDMPD  Z14, Z16, K1, Z18
+	VBLENDMPD  Z16, Z14, K1, Z19
+	VPTERNLOGQ $0x78, Z9, Z13, Z19
+	VPTERNLOGQ $0x78, Z9, Z12, Z18
+	VCVTPD2PS  Z18, Y12
+	VCVTPD2PS  Z19, Y13
+	VMULPS     Y0, Y12, Y12
+	VMULPS     Y1, Y13, Y13
+	VMOVUPS    Y12, (CX)(SI*4)
+	VMOVUPS    Y13, (DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
 	JMP        single2
 
-part4:
+part3:
 	TESTQ     BX, BX
-	JZ        done3
+	JZ        done4
 	MOVQ      $0xffffffffffffffff, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(SI*4), K1, Y16
-	VMULPS    Y2, Y16, Y2
-	VANDPS    magnitude32<>+0(SB), Y2, Y16
-	VCMPPS    $0x05, two50<>+0(SB), Y16, K1
-	VPMOVM2D  K1, Y16
-	VPORD     Y16, Y3, Y3
+	VMOVUPS.Z (AX)(SI*4), K1, Y12
+	VMULPS    Y2, Y12, Y2
+	VANDPS    magnitude32<>+0(SB), Y2, Y12
+	VCMPPS    $0x05, two50<>+0(SB), Y12, K1
+	VPMOVM2D  K1, Y12
+	VPORD     Y12, Y3, Y3
 	VCVTPS2PD Y2, Z2
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z14, Z14
-	VMOVAPD     Z14, Z16
-	VFMADD213PD Z4, Z2, Z14
-	VSUBPD      Z4, Z14, Z4
-	VFMSUB213PD Z4, Z2, Z16
-	VFMADD231PD Z15, Z2, Z16
-	VMULPD      Z16, Z16, Z2
+	VMOVUPD     Z10, Z10
+	VMOVAPD     Z10, Z12
+	VFMADD213PD Z4, Z2, Z10
+	VSUBPD      Z4, Z10, Z4
+	VFMSUB213PD Z4, Z2, Z12
+	VFMADD231PD Z11, Z2, Z12
+	VMULPD      Z12, Z12, Z2
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z4
-	VMOVUPD     cosine6<>+0(SB), Z15
+	VMOVUPD     cosine6<>+0(SB), Z11
 	VFMADD213PD sine5<>+0(SB), Z2, Z4
-	VFMADD213PD cosine5<>+0(SB), Z2, Z15
+	VFMADD213PD cosine5<>+0(SB), Z2, Z11
 	VFMADD213PD sine4<>+0(SB), Z2, Z4
-	VFMADD213PD cosine4<>+0(SB), Z2, Z15
-	VFMADD213PD Z11, Z2, Z4
-	VFMADD213PD Z12, Z2, Z15
-	VFMADD213PD Z9, Z2, Z4
-	VFMADD213PD Z10, Z2, Z15
+	VFMADD213PD cosine4<>+0(SB), Z2, Z11
+	VFMADD213PD sine3<>+0(SB), Z2, Z4
+	VFMADD213PD cosine3<>+0(SB), Z2, Z11
+	VFMADD213PD sine2<>+0(SB), Z2, Z4
+	VFMADD213PD cosine2<>+0(SB), Z2, Z11
 	VFMADD213PD Z7, Z2, Z4
-	VFMADD213PD Z8, Z2, Z15
+	VFMADD213PD Z8, Z2, Z11
 	VFMADD213PD Z5, Z2, Z4
-	VFMADD213PD Z6, Z2, Z15
-	VMULPD      Z16, Z4, Z4
+	VFMADD213PD Z6, Z2, Z11
+	VMULPD      Z12, Z4, Z4
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z14, Z2
-	VPSLLQ     $0x3e, Z14, Z5
+	VPSLLQ     $0x3f, Z10, Z2
+	VPSLLQ     $0x3e, Z10, Z5
 	VPMOVQ2M   Z2, K1
 	VPXORQ     Z2, Z5, Z2
-	VBLENDMPD  Z4, Z15, K1, Z23
-	VBLENDMPD  Z15, Z4, K1, Z24
-	VPTERNLOGQ $0x78, Z13, Z5, Z24
-	VPTERNLOGQ $0x78, Z13, Z2, Z23
-	VCVTPD2PS  Z23, Y2
-	VCVTPD2PS  Z24, Y4
+	VBLENDMPD  Z4, Z11, K1, Z20
+	VBLENDMPD  Z11, Z4, K1, Z21
+	VPTERNLOGQ $0x78, Z9, Z5, Z21
+	VPTERNLOGQ $0x78, Z9, Z2, Z20
+	VCVTPD2PS  Z20, Y2
+	VCVTPD2PS  Z21, Y4
 	VMULPS     Y0, Y2, Y2
 	VMULPS     Y1, Y4, Y4
 	MOVQ       $0xffffffffffffffff, AX
@@ -2289,7 +2249,7 @@ part4:
 	KMOVW      AX, K1
 	VMOVUPS    Y4, K1, (DX)(SI*4)
 
-done3:
+done4:
 	XORQ     AX, AX
 	VPTESTMD Y3, Y3, K1
 	KMOVW    K1, CX

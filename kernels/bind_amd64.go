@@ -72,12 +72,19 @@ func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, 
 }
 
 // cosSinShift writes rows from a seed and returns how many came before the
-// first that was not decided.
-func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) (done int) {
+// first that was not decided. nonTemporal asks for stores that pass the caches,
+// where there are such.
+func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32, nonTemporal bool) (done int) {
 	switch impl {
 	case AVX512:
+		if nonTemporal {
+			return asm.CosSinShiftNonTemporalF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
+		}
 		return asm.CosSinShiftF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case AVX2:
+		if nonTemporal {
+			return asm.CosSinShiftNonTemporalF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
+		}
 		return asm.CosSinShiftF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case Generic:
 		// The rows of plain Go need no seeds.

@@ -51,8 +51,9 @@ func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, 
 }
 
 // cosSinShift writes rows from a seed and returns how many came before the
-// first that was not decided.
-func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) (done int) {
+// first that was not decided. nonTemporal asks for stores that pass the caches,
+// where there are such.
+func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32, nonTemporal bool) (done int) {
 	switch impl {
 	case Generic:
 		// The rows of plain Go need no seeds.

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
 )
@@ -70,6 +71,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	const shortRun = 4 // below it a row of its own is cheaper than a seed
 	var seed [3][Width]float64
 	n := b.Len()
+	nonTemporal := len(positions)*stride >= beyondCache && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
 		if impl == Generic || b.subnormal || run < shortRun {
@@ -85,7 +87,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, math.Abs(base)+shiftRows)
 		for done := 0; done < run; {
 			at := (t + done) * stride
-			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin, nonTemporal)
 			if done < run {
 				at = (t + done) * stride
 				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.invFreq, scaleCos, scaleSin)
@@ -94,6 +96,20 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		}
 		t += run
 	}
+}
+
+// beyondCache is the number of entries of each table from which on stores pass
+// the caches: 64 MiB for both tables. A store to a line that is not in a cache
+// reads it first, and nothing of a table so large is still there when it is
+// read.
+const beyondCache = 8 << 20
+
+// aligned reports whether every row may be written by non-temporal stores: n
+// and stride are multiples of 8 entries and the rows start at multiples of 32
+// bytes.
+func aligned(cos, sin []float32, stride, n int) bool {
+	address := uintptr(unsafe.Pointer(unsafe.SliceData(cos))) | uintptr(unsafe.Pointer(unsafe.SliceData(sin)))
+	return address%32 == 0 && (stride|n)%8 == 0
 }
 
 // runLength counts the positions from the first on that follow one another

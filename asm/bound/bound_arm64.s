@@ -137,7 +137,7 @@ TEXT ·StoreNonTemporalF32NEON(SB), NOSPLIT, $0-20
 	CBZ   R1, done2
 
 loop1:
-	WORD $0xac000000 // stnp q0, q0, [x0, #0]
+	WORD $0xac000000 // stnp q0, q0, [x0]
 	WORD $0xac010000 // stnp q0, q0, [x0, #32]
 	WORD $0xac020000 // stnp q0, q0, [x0, #64]
 	WORD $0xac030000 // stnp q0, q0, [x0, #96]

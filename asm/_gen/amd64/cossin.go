@@ -32,7 +32,7 @@ func (e *emitter) newQuarterTurns() *quarterTurns {
 	t := &quarterTurns{
 		toInteger: e.constant("toInteger", 0x1.8p52),
 	}
-	const kept = 4 // coefficients in registers, where there are enough
+	const kept = 2 // coefficients in registers, where there are enough
 	for i := range sineCoefficients {
 		keep := e.constant
 		if i >= kept {
@@ -51,27 +51,67 @@ func (e *emitter) newQuarterTurns() *quarterTurns {
 	return t
 }
 
-// cosSin writes generic's cosSin: the cosines and sines of (pi/2)*x*(high+low).
-func (e *emitter) cosSin(t *quarterTurns, x reg.VecVirtual, high, low operand.Op) (cos, sin reg.VecVirtual) {
-	e.Comment("1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer")
-	q, k, f, y := e.vector(), e.vector(), e.vector(), e.vector()
-	e.VMOVUPD(high, q)
-	e.VMOVAPD(q, f)
-	e.VFMADD213PD(t.toInteger, x, q)
-	e.VSUBPD(t.toInteger, q, k)
-	e.VFMSUB213PD(k, x, f)
-	e.VFMADD231PD(low, x, f)
-	e.VMULPD(f, f, y)
-	e.Comment("2. polynomials in y = f*f")
-	s, c := e.vector(), e.vector()
-	e.VMOVUPD(t.sine[6], s)
-	e.VMOVUPD(t.cosine[6], c)
-	for i := 5; i >= 0; i-- {
-		e.VFMADD213PD(t.sine[i], y, s)
-		e.VFMADD213PD(t.cosine[i], y, c)
+// angles are the operands of one vector of angles (pi/2)*x*(high+low).
+type angles struct {
+	x         reg.VecVirtual
+	high, low operand.Op
+}
+
+// cosSin writes generic's cosSin for several vectors at once: their instructions
+// take turns, because each vector alone is one long chain.
+func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtual) {
+	vectors := func() []reg.VecVirtual {
+		list := make([]reg.VecVirtual, len(in))
+		for j := range list {
+			list[j] = e.vector()
+		}
+		return list
 	}
-	e.VMULPD(f, s, s)
+	e.Comment("1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer")
+	q, k, f, y := vectors(), vectors(), vectors(), vectors()
+	for j, a := range in {
+		e.VMOVUPD(a.high, q[j])
+		e.VMOVAPD(q[j], f[j])
+	}
+	for j, a := range in {
+		e.VFMADD213PD(t.toInteger, a.x, q[j])
+	}
+	for j := range in {
+		e.VSUBPD(t.toInteger, q[j], k[j])
+	}
+	for j, a := range in {
+		e.VFMSUB213PD(k[j], a.x, f[j])
+	}
+	for j, a := range in {
+		e.VFMADD231PD(a.low, a.x, f[j])
+	}
+	for j := range in {
+		e.VMULPD(f[j], f[j], y[j])
+	}
+	e.Comment("2. polynomials in y = f*f")
+	s, c := vectors(), vectors()
+	for j := range in {
+		e.VMOVUPD(t.sine[6], s[j])
+		e.VMOVUPD(t.cosine[6], c[j])
+	}
+	for i := 5; i >= 0; i-- {
+		for j := range in {
+			e.VFMADD213PD(t.sine[i], y[j], s[j])
+			e.VFMADD213PD(t.cosine[i], y[j], c[j])
+		}
+	}
+	for j := range in {
+		e.VMULPD(f[j], s[j], s[j])
+	}
 	e.Comment("3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
+	for j := range in {
+		jCos, jSin := e.quadrant(t, q[j], c[j], s[j])
+		cos, sin = append(cos, jCos), append(sin, jSin)
+	}
+	return cos, sin
+}
+
+func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
 	odd, negateSin, negateCos := e.vector(), e.vector(), e.vector()
 	cos, sin = e.vector(), e.vector()
 	e.VPSLLQ(operand.Imm(63), q, odd)
@@ -166,65 +206,74 @@ func (r *row) at(base reg.GPVirtual, size int) operand.Mem {
 	return operand.Mem{Base: base, Index: r.i, Scale: uint8(size), Disp: r.ahead * size}
 }
 
-// loop runs body for every half vector of entries, scales what it returns and
-// stores it. Where input is not nil, body gets the half vector of it.
-func (e *emitter) loop(r *row, input reg.GPVirtual, body func(in reg.VecVirtual) (cos, sin reg.VecVirtual)) {
+// after returns the row that many entries on.
+func (r *row) after(entries int) *row {
+	next := *r
+	next.ahead += entries
+	return &next
+}
+
+// loop runs body for every half vector of entries, in the main loop for
+// unrolled ones at once, scales what it returns and stores it. body gets a row
+// for each; where input is not nil, also the half vectors of it.
+func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual)) {
 	step := e.lanes() / 2
-	main, single, done := e.label("main"), e.label("single"), e.label("done")
-	advance := func(n int) {
-		e.ADDQ(operand.Imm(uint64(n)), r.i)
-		e.SUBQ(operand.Imm(uint64(n)), r.n)
+	main, single, part, done := e.label("main"), e.label("single"), e.label("part"), e.label("done")
+	scaled := func(rows []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
+		cos, sin = body(rows, in)
+		for j := range rows {
+			e.VMULPS(r.scaleCos, cos[j], cos[j])
+			e.VMULPS(r.scaleSin, sin[j], sin[j])
+		}
+		return cos, sin
 	}
-	whole := func() {
-		var in reg.VecVirtual
-		if input != nil {
-			in = e.half()
-			e.VMOVUPS(r.at(input, 4), in)
+	whole := func(count int) {
+		var rows []*row
+		var in []reg.VecVirtual
+		for j := range count {
+			rows = append(rows, r.after(j*step))
+			if input != nil {
+				v := e.half()
+				e.VMOVUPS(rows[j].at(input, 4), v)
+				in = append(in, v)
+			}
 		}
-		cos, sin := e.scaled(r, in, body)
-		move := e.VMOVUPS
-		if r.nonTemporal {
-			move = func(operands ...operand.Op) { e.VMOVNTPS(operands[0], operands[1]) }
+		cos, sin := scaled(rows, in)
+		for j, row := range rows {
+			if r.nonTemporal {
+				e.VMOVNTPS(cos[j], row.at(r.cos, 4))
+				e.VMOVNTPS(sin[j], row.at(r.sin, 4))
+			} else {
+				e.VMOVUPS(cos[j], row.at(r.cos, 4))
+				e.VMOVUPS(sin[j], row.at(r.sin, 4))
+			}
 		}
-		move(cos, r.at(r.cos, 4))
-		move(sin, r.at(r.sin, 4))
+		e.ADDQ(operand.Imm(uint64(count*step)), r.i)
+		e.SUBQ(operand.Imm(uint64(count*step)), r.n)
 	}
 	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
 	e.JLT(operand.LabelRef(single))
 	e.Label(main)
-	for r.ahead = 0; r.ahead < unrolled*step; r.ahead += step {
-		whole()
-	}
-	r.ahead = 0
-	advance(unrolled * step)
+	whole(unrolled)
 	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
 	e.JGE(operand.LabelRef(main))
 	e.Label(single)
-	part := e.label("part")
 	e.CMPQ(r.n, operand.Imm(uint64(step)))
 	e.JLT(operand.LabelRef(part))
-	whole()
-	advance(step)
+	whole(1)
 	e.JMP(operand.LabelRef(single))
 	e.Label(part)
 	e.TESTQ(r.n, r.n)
 	e.JZ(operand.LabelRef(done))
-	var in reg.VecVirtual
+	var in []reg.VecVirtual
 	if input != nil {
-		in = e.half()
-		e.loadHalf(in, r.at(input, 4), r.n)
+		in = append(in, e.half())
+		e.loadHalf(in[0], r.at(input, 4), r.n)
 	}
-	cos, sin := e.scaled(r, in, body)
-	e.storeHalf(cos, r.at(r.cos, 4), r.n)
-	e.storeHalf(sin, r.at(r.sin, 4), r.n)
+	cos, sin := scaled([]*row{r}, in)
+	e.storeHalf(cos[0], r.at(r.cos, 4), r.n)
+	e.storeHalf(sin[0], r.at(r.sin, 4), r.n)
 	e.Label(done)
-}
-
-func (e *emitter) scaled(r *row, in reg.VecVirtual, body func(in reg.VecVirtual) (cos, sin reg.VecVirtual)) (cos, sin reg.VecVirtual) {
-	cos, sin = body(in)
-	e.VMULPS(r.scaleCos, cos, cos)
-	e.VMULPS(r.scaleSin, sin, sin)
-	return cos, sin
 }
 
 // ziv is Ziv's test: a value is certain when both ends of its error interval
@@ -274,13 +323,20 @@ func cosSinExact(e *emitter) {
 	z := e.newZiv(false)
 	t := e.newQuarterTurns()
 	bound := e.constant("margin", margin)
-	e.loop(r, nil, func(reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
-		cos, sin := e.cosSin(t, x, r.at(high, 8), r.at(low, 8))
+	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
+		var in []angles
+		for _, r := range rows {
+			in = append(in, angles{x, r.at(high, 8), r.at(low, 8)})
+		}
+		cos, sin = e.cosSin(t, in)
 		e.Comment("4. Ziv's test; the error of a sine is in proportion to angles below 1")
-		error := e.vector()
-		e.VMULPD(r.at(reach, 8), size, error)
-		e.VMINPD(bound, error, error)
-		return e.round(z, cos, bound), e.round(z, sin, error)
+		for j, r := range rows {
+			error := e.vector()
+			e.VMULPD(r.at(reach, 8), size, error)
+			e.VMINPD(bound, error, error)
+			cos[j], sin[j] = e.round(z, cos[j], bound), e.round(z, sin[j], error)
+		}
+		return cos, sin
 	})
 	e.returnBits(z.undecided, z.mask, "undecided")
 }
@@ -298,7 +354,8 @@ func cosSinSeed(e *emitter) {
 	e.XORQ(i, i)
 	e.Label(loop)
 	at := func(base reg.GPVirtual) operand.Mem { return operand.Mem{Base: base, Index: i, Scale: 8} }
-	cos, sin := e.cosSin(t, x, at(high), at(low))
+	cosines, sines := e.cosSin(t, []angles{{x, at(high), at(low)}})
+	cos, sin := cosines[0], sines[0]
 	error := e.vector()
 	e.VMULPD(at(factor), reach, error)
 	e.VMINPD(bound, error, error)
@@ -332,25 +389,26 @@ func cosSinShift(e *emitter, nonTemporal bool) {
 	e.clear(z.undecided)
 	e.XORQ(r.i, r.i)
 	e.MOVQ(n, r.n)
-	e.loop(r, nil, func(reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
-		at := func(base reg.GPVirtual, p int) operand.Mem {
-			return r.at(base, 8).Offset(p * plane)
+	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
+		for _, r := range rows {
+			at := func(base reg.GPVirtual, p int) operand.Mem { return r.at(base, 8).Offset(p * plane) }
+			cosA, sinA, cosB, sinB := e.vector(), e.vector(), e.vector(), e.vector()
+			e.VMOVUPD(at(seed, 0), cosA)
+			e.VMOVUPD(at(seed, 1), sinA)
+			e.VMOVUPD(at(shift, 0), cosB)
+			e.VMOVUPD(at(shift, 1), sinB)
+			e.Comment("1. the linear shift")
+			c, s := e.vector(), e.vector()
+			e.VMULPD(cosA, cosB, c)
+			e.VMULPD(sinA, cosB, s)
+			e.VFNMADD231PD(sinA, sinB, c)
+			e.VFMADD231PD(cosA, sinB, s)
+			e.Comment("2. Ziv's test")
+			error := e.vector()
+			e.VMOVUPD(at(seed, 2), error)
+			cos, sin = append(cos, e.round(z, c, bound)), append(sin, e.round(z, s, error))
 		}
-		cosA, sinA, cosB, sinB := e.vector(), e.vector(), e.vector(), e.vector()
-		e.VMOVUPD(at(seed, 0), cosA)
-		e.VMOVUPD(at(seed, 1), sinA)
-		e.VMOVUPD(at(shift, 0), cosB)
-		e.VMOVUPD(at(shift, 1), sinB)
-		e.Comment("1. the linear shift")
-		cos, sin := e.vector(), e.vector()
-		e.VMULPD(cosA, cosB, cos)
-		e.VMULPD(sinA, cosB, sin)
-		e.VFNMADD231PD(sinA, sinB, cos)
-		e.VFMADD231PD(cosA, sinB, sin)
-		e.Comment("2. Ziv's test")
-		error := e.vector()
-		e.VMOVUPD(at(seed, 2), error)
-		return e.round(z, cos, bound), e.round(z, sin, error)
+		return cos, sin
 	})
 	e.testBits(z.undecided, z.mask)
 	e.JNZ(operand.LabelRef(exit))
@@ -379,23 +437,30 @@ func cosSinFloat32(e *emitter) {
 	high, low := e.constant("twoOverPiHigh", 0x1.45f306dc9c882p-1), e.constant("twoOverPiLow", 0x1.4a7f09d5f47d5p-54)
 	limit := e.wide32("two50", 0x58800000)
 	magnitude := e.wide32("magnitude32", 1<<31-1)
-	e.loop(r, invFreq, func(in reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
-		angle, size, outside, x := e.half(), e.half(), e.half(), e.vector()
-		e.VMULPS(position, in, angle)
-		e.VANDPS(magnitude, angle, size)
-		const notLess = 5 // true for NaN too
-		if e.avx512 {
-			k := e.K()
-			e.VCMPPS(operand.Imm(notLess), limit, size, k)
-			e.VPMOVM2D(k, outside)
-			e.VPORD(outside, beyond, beyond)
-		} else {
-			e.VCMPPS(operand.Imm(notLess), limit, size, outside)
-			e.VPOR(outside, beyond, beyond)
+	e.loop(r, invFreq, func(_ []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
+		var list []angles
+		for _, v := range in {
+			angle, size, outside, x := e.half(), e.half(), e.half(), e.vector()
+			e.VMULPS(position, v, angle)
+			e.VANDPS(magnitude, angle, size)
+			const notLess = 5 // true for NaN too
+			if e.avx512 {
+				k := e.K()
+				e.VCMPPS(operand.Imm(notLess), limit, size, k)
+				e.VPMOVM2D(k, outside)
+				e.VPORD(outside, beyond, beyond)
+			} else {
+				e.VCMPPS(operand.Imm(notLess), limit, size, outside)
+				e.VPOR(outside, beyond, beyond)
+			}
+			e.VCVTPS2PD(angle, x)
+			list = append(list, angles{x, high, low})
 		}
-		e.VCVTPS2PD(angle, x)
-		cos, sin := e.cosSin(t, x, high, low)
-		return e.round32(cos), e.round32(sin)
+		cos, sin = e.cosSin(t, list)
+		for j := range cos {
+			cos[j], sin[j] = e.round32(cos[j]), e.round32(sin[j])
+		}
+		return cos, sin
 	})
 	e.returnBits(beyond, beyond, "beyond")
 }

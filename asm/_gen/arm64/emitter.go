@@ -390,5 +390,9 @@ func (e *emitter) fcvtn2(d, n vector) { e.two(0x4e616800, "fcvtn2", d, "4s", n, 
 
 // stnp is stp past the caches.
 func (e *emitter) stnp(v1, v2 vector, base general, at int) {
-	e.word(0xac000000|uint32(at/16&0x7f)<<15|uint32(v2)<<10|uint32(base)<<5|uint32(v1), "stnp q%d, q%d, [x%d, #%d]", v1, v2, base, at)
+	address := fmt.Sprintf("[x%d, #%d]", base, at)
+	if at == 0 {
+		address = fmt.Sprintf("[x%d]", base)
+	}
+	e.word(0xac000000|uint32(at/16&0x7f)<<15|uint32(v2)<<10|uint32(base)<<5|uint32(v1), "stnp q%d, q%d, %s", v1, v2, address)
 }

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+	"golang.org/x/arch/arm64/arm64asm"
+)
+
+func generated(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, err := generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// The files in the repository are those that the generator writes.
+func TestFilesAreUpToDate(t *testing.T) {
+	first, second := generated(t), generated(t)
+	if !maps.EqualFunc(first, second, bytes.Equal) {
+		t.Error("two runs differ")
+	}
+	for name, content := range first {
+		onDisk, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Equal(onDisk, content) {
+			t.Errorf("%s is not what the generator writes: go run -C asm/_gen . -dir ..", name)
+		}
+	}
+	// Nor does a file that it once wrote stay behind.
+	for _, folder := range []string{"..", "../bound"} {
+		for goarch := range assemblers {
+			names, err := filepath.Glob(filepath.Join(folder, "*_"+goarch+".*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				name, err = filepath.Rel("..", name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, ok := first[name]; !ok {
+					t.Errorf("%s is not among what the generator writes", name)
+				}
+			}
+		}
+	}
+}
+
+// instruction is a WORD of an arm64 file with its comment in Arm syntax.
+type instruction struct {
+	encoding uint32
+	syntax   string
+}
+
+var wordLine = regexp.MustCompile(`^WORD +\$0x([0-9a-f]{8}) // (.+)$`)
+
+// words returns every different WORD of the arm64 files.
+func words(t *testing.T) []instruction {
+	t.Helper()
+	all := map[instruction]bool{}
+	for name, content := range generated(t) {
+		if !strings.HasSuffix(name, "_arm64.s") {
+			continue
+		}
+		for line := range strings.Lines(string(content)) {
+			line = strings.TrimSpace(line)
+			if !strings.Contains(line, "WORD") {
+				continue
+			}
+			m := wordLine.FindStringSubmatch(line)
+			if m == nil {
+				t.Errorf("%s: %q is not a WORD with its Arm syntax", name, line)
+				continue
+			}
+			encoding, err := strconv.ParseUint(m[1], 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[instruction{uint32(encoding), m[2]}] = true
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(all), func(a, b instruction) int { return strings.Compare(a.syntax, b.syntax) })
+	if len(list) == 0 {
+		t.Fatal("no WORD in the arm64 files")
+	}
+	return list
+}
+
+// undecodable lists the mnemonics that golang.org/x/arch cannot decode, with the
+// reason. llvm-mc alone checks them.
+var undecodable = map[string]string{}
+
+// The comment of a WORD is what the word means: golang.org/x/arch decodes it.
+func TestWordsDecode(t *testing.T) {
+	list := words(t)
+	for _, in := range list {
+		mnemonic, _, _ := strings.Cut(in.syntax, " ")
+		decoded, err := arm64asm.Decode(binary.LittleEndian.AppendUint32(nil, in.encoding))
+		if reason, ok := undecodable[mnemonic]; ok {
+			if err == nil {
+				t.Errorf("golang.org/x/arch decodes %s: take it off the list", in.syntax)
+			} else {
+				t.Logf("%s: only llvm-mc can check it: %s", in.syntax, reason)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%#08x, %s: %v", in.encoding, in.syntax, err)
+			continue
+		}
+		if got := arm64asm.GNUSyntax(decoded); normal(got) != normal(in.syntax) {
+			t.Errorf("%#08x means %q, its comment is %q", in.encoding, got, in.syntax)
+		}
+	}
+	t.Logf("%d different words", len(list))
+}
+
+// normal drops what is only style: case and spaces.
+func normal(syntax string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(syntax, ",", ", ")), " "))
+}
+
+var encodingComment = regexp.MustCompile(`encoding: \[(0x[0-9a-f]{2}),(0x[0-9a-f]{2}),(0x[0-9a-f]{2}),(0x[0-9a-f]{2})\]`)
+
+// A second witness: LLVM assembles the comment of a WORD to the word.
+func TestWordsAssemble(t *testing.T) {
+	const llvm = "llvm-mc-19"
+	if _, err := exec.LookPath(llvm); err != nil {
+		t.Skipf("NOT TESTED: %s (Debian package llvm-19) is not installed", llvm)
+	}
+	list := words(t)
+	var source strings.Builder
+	for _, in := range list {
+		fmt.Fprintln(&source, in.syntax)
+	}
+	command := exec.Command(llvm, "-triple=aarch64", "-show-encoding")
+	command.Stdin = strings.NewReader(source.String())
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	found := encodingComment.FindAllSubmatch(output, -1)
+	if len(found) != len(list) {
+		t.Fatalf("%s assembled %d of %d instructions:\n%s", llvm, len(found), len(list), output)
+	}
+	for i, m := range found {
+		var encoding uint32
+		for j, text := range m[1:] {
+			b, err := strconv.ParseUint(string(text), 0, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoding |= uint32(b) << (8 * j)
+		}
+		if encoding != list[i].encoding {
+			t.Errorf("%s is %#08x, not %#08x", list[i].syntax, encoding, list[i].encoding)
+		}
+	}
+}
+
+// Every amd64 kernel says which CPU features it needs, by names that the gates
+// of package posenc can be compared with.
+func TestRequirementsParse(t *testing.T) {
+	symbols := 0
+	for name, content := range generated(t) {
+		if !strings.HasSuffix(name, "_amd64.s") {
+			continue
+		}
+		requirements := ""
+		for line := range strings.Lines(string(content)) {
+			if list, ok := strings.CutPrefix(line, "// Requires: "); ok {
+				requirements = strings.TrimSpace(list)
+			}
+			if !strings.HasPrefix(line, "TEXT ") {
+				continue
+			}
+			symbols++
+			if requirements == "" {
+				t.Errorf("%s: nothing required by %s", name, line)
+			}
+			for feature := range strings.SplitSeq(requirements, ", ") {
+				if feature == "MMX+" {
+					feature = cpuid.MMXEXT.String() // avo's name of it, for PREFETCHT0
+				}
+				if cpuid.ParseFeature(feature) == cpuid.UNKNOWN {
+					t.Errorf("%s: cpuid does not know %q of %s", name, feature, line)
+				}
+			}
+			requirements = ""
+		}
+	}
+	if symbols == 0 {
+		t.Error("no kernels in the amd64 files")
+	}
+	t.Logf("%d kernels", symbols)
+}

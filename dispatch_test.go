@@ -1,0 +1,231 @@
+package posenc
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// TestImplementations says what the suite runs. POSENC_REQUIRE names
+// implementations, separated by commas, without which it fails.
+func TestImplementations(t *testing.T) {
+	var names []string
+	for _, impl := range supported() {
+		names = append(names, impl.String())
+	}
+	t.Logf("%s/%s: tested here: %s; in use: %s", runtime.GOOS, runtime.GOARCH, strings.Join(names, ", "), Implementation())
+	for _, impl := range compiled() {
+		if !slices.Contains(supported(), impl) {
+			t.Logf("NOT TESTED here: %s", impl)
+		}
+	}
+	for name := range strings.SplitSeq(os.Getenv("POSENC_REQUIRE"), ",") {
+		if name != "" && !slices.Contains(names, name) {
+			t.Errorf("POSENC_REQUIRE asks for %q; this machine and build have %s", name, strings.Join(names, ", "))
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	const none = "none"
+	all := []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
+	for _, tt := range []struct {
+		request   string
+		available []kernels.Implementation
+		want      kernels.Implementation
+	}{
+		{"", all, kernels.AVX512},
+		{"", all[1:], kernels.AVX2},
+		{"", all[2:], kernels.Generic},
+		{"avx512", all, kernels.AVX512},
+		{"avx2", all, kernels.AVX2},
+		{"generic", all, kernels.Generic},
+		{"avx512", all[1:], kernels.Generic}, // never raised, and not the next best
+		{"neon", all, kernels.Generic},
+		{"neon", []kernels.Implementation{kernels.NEON, kernels.Generic}, kernels.NEON},
+		{"avx2", []kernels.Implementation{kernels.NEON, kernels.Generic}, kernels.Generic},
+		{none, all, kernels.Generic},
+		{"AVX2", all, kernels.Generic},
+		{" avx2", all, kernels.Generic},
+		{"unknown", all, kernels.Generic},
+	} {
+		if got := choose(tt.request, tt.available); got != tt.want {
+			t.Errorf("choose(%q, %v) is %v, want %v", tt.request, tt.available, got, tt.want)
+		}
+	}
+}
+
+func TestSupported(t *testing.T) {
+	list := supported()
+	if list[len(list)-1] != kernels.Generic {
+		t.Errorf("supported() is %v, want generic last", list)
+	}
+	for _, impl := range list {
+		if !slices.Contains(compiled(), impl) {
+			t.Errorf("supported() has %v, which is not among %v", impl, compiled())
+		}
+		restore := use(impl)
+		if Implementation() != impl.String() {
+			t.Errorf("Implementation() is %q, want %q", Implementation(), impl)
+		}
+		restore()
+	}
+}
+
+// child is the environment variable that makes TestChild print.
+const child = "POSENC_TEST_CHILD"
+
+func TestChild(t *testing.T) {
+	if os.Getenv(child) == "" {
+		t.Skip("runs in a process of its own, started by TestEnvironment")
+	}
+	fmt.Printf("implementation=%s\n", Implementation())
+}
+
+// environment runs a process with the variables added and returns what it said
+// its implementation was.
+func environment(t *testing.T, variables ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Skipf("NOT TESTED: no way to start a process: %v", err)
+	}
+	cmd := exec.Command(self, "-test.run=^TestChild$", "-test.count=1")
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "POSENC_IMPL=") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, child+"=1"), variables...)
+	var out, errors strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errors
+	if err := cmd.Start(); err != nil { // an emulator, or a system without processes
+		t.Skipf("NOT TESTED: no way to start a process: %v", err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s%s", variables, err, out.String(), errors.String())
+	}
+	m := regexp.MustCompile(`implementation=(\w+)`).FindStringSubmatch(out.String())
+	if m == nil {
+		t.Fatalf("%v: no implementation in %q", variables, out.String())
+	}
+	return m[1]
+}
+
+// What the environment asks for is what a program gets.
+func TestEnvironment(t *testing.T) {
+	without := func(off ...kernels.Implementation) string {
+		for _, impl := range supported() {
+			if !slices.Contains(off, impl) {
+				return impl.String()
+			}
+		}
+		return ""
+	}
+	type setting struct {
+		variables []string
+		want      string
+	}
+	settings := []setting{
+		{nil, without()},
+		{[]string{"POSENC_IMPL="}, without()},
+		{[]string{"POSENC_IMPL=nonsense"}, "generic"},
+	}
+	for _, impl := range []kernels.Implementation{kernels.Generic, kernels.AVX2, kernels.AVX512, kernels.NEON} {
+		want := "generic"
+		if slices.Contains(supported(), impl) {
+			want = impl.String()
+		}
+		settings = append(settings, setting{[]string{"POSENC_IMPL=" + impl.String()}, want})
+	}
+	if runtime.GOARCH == "amd64" {
+		off := func(feature string) string {
+			return "GODEBUG=" + strings.TrimPrefix(os.Getenv("GODEBUG")+","+feature, ",")
+		}
+		settings = append(settings,
+			setting{[]string{off("cpu.avx2=off")}, "generic"},
+			setting{[]string{off("cpu.fma=off")}, "generic"},
+			setting{[]string{off("cpu.avx512f=off")}, without(kernels.AVX512)},
+			setting{[]string{off("cpu.avx2=off"), "POSENC_IMPL=avx2"}, "generic"},
+		)
+	}
+	for _, s := range settings {
+		t.Run(strings.Join(s.variables, " "), func(t *testing.T) {
+			if got := environment(t, s.variables...); got != s.want {
+				t.Errorf("got %s, want %s", got, s.want)
+			}
+		})
+	}
+}
+
+// operations calls every kernel, each with so little to do that only a missing
+// row can go wrong.
+var operations = map[string]func(impl kernels.Implementation){
+	"RotateHalfSplitF32": func(impl kernels.Implementation) {
+		var x, cos, sin [2]float32
+		kernels.RotateHalfSplit(impl, x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Partner: 1, Tokens: 1, Heads: 1})
+	},
+	"RotateInterleavedF32": func(impl kernels.Implementation) {
+		var x, cos, sin [2]float32
+		kernels.RotateInterleaved(impl, x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Tokens: 1, Heads: 1})
+	},
+	"CosSinExactF32": func(impl kernels.Implementation) {
+		var cos, sin [1]float32
+		var block kernels.Block
+		block.Set([]float64{1})
+		kernels.CosSinExactRow(impl, cos[:], sin[:], 1, &block, 1, 1)
+	},
+	"CosSinSeedF64": func(impl kernels.Implementation) {
+		var block kernels.Block
+		block.Set([]float64{1})
+		new(kernels.Shift).Set(impl, &block)
+	},
+	"CosSinShiftF32": func(impl kernels.Implementation) {
+		var cos, sin [8]float32
+		var block kernels.Block
+		var shift kernels.Shift
+		block.Set([]float64{1})
+		shift.Set(impl, &block)
+		kernels.CosSinExactRows(impl, cos[:], sin[:], 1, []int32{0, 1, 2, 3, 4, 5, 6, 7}, &block, &shift, 1, 1)
+	},
+	"CosSinFloat32F32": func(impl kernels.Implementation) {
+		var cos, sin [1]float32
+		kernels.CosSinFloat32(impl, cos[:], sin[:], []float32{1}, 1, 1, 1)
+	},
+}
+
+// No operation lacks a row: kernels panics where one is missing.
+func TestOperationsHaveRows(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for name, call := range operations {
+			t.Run("operation="+name, func(t *testing.T) { call(impl) })
+		}
+	})
+}
+
+// The generator's list of operations and this one are the same.
+func TestOperationsComplete(t *testing.T) {
+	text, err := os.ReadFile("asm/_gen/operation/operation.go")
+	if err != nil {
+		t.Skipf("NOT TESTED: there is no source here, only the test binary: %v", err)
+	}
+	found := map[string]bool{}
+	for _, m := range regexp.MustCompile(`Package:\s+"asm",\s+Family:\s+"\w+",\s+Name:\s+"(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+		found[m[1]] = true
+		if operations[m[1]] == nil {
+			t.Errorf("operation %s is not tested", m[1])
+		}
+	}
+	for name := range operations {
+		if !found[name] {
+			t.Errorf("operation %s is not in the generator's list", name)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package posenc applies the positional encodings of transformers, with SIMD
+// kernels for amd64 and arm64 and plain Go elsewhere. Today it has the rotary
+// embedding (RoPE; Su et al. 2021, arXiv:2104.09864): [Rotate] turns Q and K in
+// place, [Rotary.CosSin] and [CosSin] write tables, and [CosSinAngles] takes
+// cosines and sines of any float32.
+//
+// Results are defined to the last bit, and the same on every implementation.
+//
+// # Formulas
+//
+// Token t has a position, positions[t]. Pair i of a head, i < rotaryDim/2, has a
+// frequency, invFreq[i], in radians per position. The pair is turned by their
+// product, the angle:
+//
+//	invFreq[i] = base^(-2i/rotaryDim)    unless given
+//	angle      = positions[t]*invFreq[i]
+//	cos, sin   = Scaling*cos(angle), Scaling*sin(angle)
+//	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
+//
+// [RotateInverse] has -sin in place of sin.
+//
+// # Vocabulary
+//
+//   - headDim: elements per head. rotaryDim: how many of them are rotated, from
+//     element Offset on; the others do not change (partial rotation).
+//   - base: what frequencies are powers of, 10000 or 500000, say; often called
+//     rope_theta.
+//   - invFreq: the frequencies, rotaryDim/2 of them.
+//   - positions: one int32 for each token: in any order, repeated, negative.
+//   - cos, sin: tables of half width, a row of rotaryDim/2 for each position.
+//   - Scaling: a factor on cos and sin, the attention factor of YaRN and LongRoPE.
+//   - HalfSplit, Interleaved: which two elements of a head form a pair.
+//
+// The rotated elements of a head, numbered from 0, for rotaryDim 8:
+//
+//	HalfSplit      pairs (0,4) (1,5) (2,6) (3,7)    (x[i], x[i+rotaryDim/2])
+//	Interleaved    pairs (0,1) (2,3) (4,5) (6,7)    (x[2i], x[2i+1])
+//
+// The layout belongs to the weights, so the same model may need the one or the
+// other, depending on its file:
+//
+//   - HalfSplit: GPT-NeoX; Llama, Mistral, Qwen and Gemma as Hugging Face
+//     stores them; ggml's mode NEOX.
+//   - Interleaved: GPT-J, CodeGen, Command R, GLM-4 and Helium; Llama as Meta
+//     stores it; ggml's mode NORMAL, as for Llama in GGUF.
+//
+// # Shapes
+//
+// A [View] says where the heads of each token lie in a slice. All counts and
+// strides are in elements. With T tokens and H heads of D elements:
+//
+//	[tokens][heads][dim]   View{Data: x, Heads: H}
+//
+//	    token 0                     token 1
+//	    | head 0 | head 1 | ...     | head 0 | head 1 | ...
+//
+//	[heads][tokens][dim]   View{Data: x, Heads: H, TokenStride: D, HeadStride: T*D}
+//
+//	    head 0                      head 1
+//	    | token 0 | token 1 | ...   | token 0 | token 1 | ...
+//
+//	packed QKV             View{Data: qkv, Heads: HQ, TokenStride: (HQ+2*HK)*D}
+//	                       View{Data: qkv[HQ*D:], Heads: HK, TokenStride: (HQ+2*HK)*D}
+//
+//	    token 0                     token 1
+//	    | Q heads | K heads | V ... | Q heads | K heads | V ...
+//
+// Q and K go into one call, each with its own number of heads. A batch is more
+// tokens: its positions may start anew in the middle.
+//
+// # Aliasing
+//
+// Rotation works in place. The rows of a view must not share elements, nor may
+// two views of a call, though their rows may alternate in memory as in packed
+// QKV. Tables must not overlap each other or their input. What overlaps is an
+// error.
+//
+// # Numerics
+//
+// RN32 is rounding to the nearest float32, ties to even.
+//
+//   - With [Exact] angles, the default, cos and sin are RN32(cos(a)) and
+//     RN32(sin(a)) of the real product a = position*invFreq, invFreq a float64.
+//     That is correct rounding: always the nearest float32.
+//   - With [Float32] angles the angle is rounded first, a =
+//     RN32(RN32(position)*RN32(invFreq)), as Hugging Face transformers does; its
+//     cosine and sine are then correctly rounded too. (Those of PyTorch may be
+//     off by a bit, which differs from platform to platform.) Such angles are
+//     coarse: their error grows with the position, to 9.3e-3 radians below
+//     position 131072 for Llama 3.
+//   - Scaling, rounded to float32, multiplies each by RN32.
+//   - Rotation is RN32(RN32(x1*cos) - RN32(x2*sin)) and RN32(RN32(x2*cos) +
+//     RN32(x1*sin)). There is no fused multiply-add. Subnormals are kept.
+//   - Frequencies from Base are correctly rounded float64; with Float32 they
+//     take the float32 steps of transformers, each correctly rounded.
+//
+// Two results are the same when their bits are equal or both are NaN: the sign
+// and payload of a NaN may differ.
+//
+// Angles must be below 2^50 in magnitude, which leaves every int32 position for
+// frequencies below 2^18. Elements are float32; float16 and bfloat16 are not
+// there yet.
+//
+// # Concurrency
+//
+// A [Rotary] does not change and may be shared. The package starts no
+// goroutines: callers own the threads. Any range of tokens or heads may be a
+// call of its own, from any goroutine, and gives the bits of one call for all;
+// so does a decode step after a prefill. Only [NewRotary] and errors allocate.
+//
+// The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
+// and a garbage collection never waits long.
+//
+// # Errors
+//
+// Errors name the function, the argument, its value and what was expected, and
+// wrap [ErrConfig], [ErrLength], [ErrShape], [ErrOverlap] or [ErrPosition]. All
+// checks come before the first write: after an error nothing has changed.
+//
+// # Choosing an implementation
+//
+// The fastest kernels that the CPU and the operating system support are chosen
+// when the program starts; [Implementation] names them. Three things lower the
+// choice, and none raises it:
+//
+//   - the environment variable POSENC_IMPL: avx512, avx2, neon or generic. A name
+//     that is unknown, or not available here, means generic;
+//   - GODEBUG, as in GODEBUG=cpu.avx2=off;
+//   - the build tag purego, which leaves all assembly out.
+package posenc

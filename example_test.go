@@ -1,0 +1,187 @@
+package posenc_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/go-posenc/posenc"
+)
+
+// Q and K of two tokens, with two query heads and one key head of four
+// elements. README.md has this as a program.
+func Example() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{0, 1}
+	q := []float32{ // [2 tokens][2 heads][4]
+		1, 2, 3, 4, 5, 6, 7, 8,
+		1, 2, 3, 4, 5, 6, 7, 8,
+	}
+	k := []float32{ // [2 tokens][1 head][4]
+		1, 0, 0, 1,
+		1, 0, 0, 1,
+	}
+	err = posenc.Rotate(r, positions,
+		posenc.View[float32]{Data: q, Heads: 2},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(q[:8])
+	fmt.Println(q[8:])
+	fmt.Println(k)
+	// Output:
+	// [1 2 3 4 5 6 7 8]
+	// [-1.9841106 1.9943411 2.4623778 4.0028243 -3.1887856 5.98868 7.9894705 8.008477]
+	// [1 0 0 1 0.5403023 -0.0014142131 0.84147096 0.999999]
+}
+
+// Queries, keys and values of a token side by side, as one matrix product
+// writes them: Q and K are views of the same slice.
+func ExampleRotate_packedQKV() {
+	const (
+		tokens, queryHeads, keyHeads, headDim = 2, 2, 1, 2
+
+		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
+	)
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	qkv := []float32{
+		1, 0, 0, 1, 1, 0, 7, 7,
+		1, 0, 0, 1, 1, 0, 7, 7,
+	}
+	err = posenc.Rotate(r, []int32{0, 1},
+		posenc.View[float32]{Data: qkv, Heads: queryHeads, TokenStride: row},
+		posenc.View[float32]{Data: qkv[queryHeads*headDim:], Heads: keyHeads, TokenStride: row})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for t := range tokens {
+		fmt.Println(qkv[t*row : (t+1)*row])
+	}
+	// Output:
+	// [1 0 0 1 1 0 7 7]
+	// [0.5403023 0.84147096 -0.84147096 0.5403023 0.5403023 0.84147096 7 7]
+}
+
+// All tokens of a head one after another: both strides are set.
+func ExampleRotate_headsFirst() {
+	const tokens, heads, headDim = 3, 2, 2
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{ // [heads][tokens][headDim]
+		1, 0, 1, 0, 1, 0,
+		0, 1, 0, 1, 0, 1,
+	}
+	err = posenc.Rotate(r, []int32{0, 1, 2},
+		posenc.View[float32]{Data: x, Heads: heads, TokenStride: headDim, HeadStride: tokens * headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x[:tokens*headDim])
+	fmt.Println(x[tokens*headDim:])
+	// Output:
+	// [1 0 0.5403023 0.84147096 -0.41614684 0.9092974]
+	// [0 1 -0.84147096 0.5403023 -0.9092974 -0.41614684]
+}
+
+// Only the first half of each head is rotated, as in GPT-NeoX (a quarter) and
+// GLM-4 (half, Interleaved).
+func ExampleRotate_partial() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.Interleaved})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{1, 0, 1, 0, 5, 6, 7, 8}
+	if err := posenc.Rotate(r, []int32{1}, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x)
+	// Output:
+	// [0.5403023 0.84147096 0.99995 0.009999833 5 6 7 8]
+}
+
+// Undoing a rotation gives the elements back up to rounding.
+func ExampleRotateInverse() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{131072}
+	x := posenc.View[float32]{Data: []float32{1, 2, 3, 4}, Heads: 1}
+	if err := posenc.Rotate(r, positions, x); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.Data)
+	if err := posenc.RotateInverse(r, positions, x); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x.Data)
+	// Output:
+	// [3.0394323 0.94195056 -0.87284136 -4.371811]
+	// [1 2.0000002 3 4]
+}
+
+// The rows that Rotate uses, for an engine that applies them itself.
+func ExampleRotary_CosSin() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{0, 1, 131072}
+	cos := make([]float32, len(positions)*2) // rows of RotaryDim/2
+	sin := make([]float32, len(positions)*2)
+	if err := r.CosSin(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	for t, p := range positions {
+		fmt.Println(p, cos[2*t:2*t+2], sin[2*t:2*t+2])
+	}
+	// Output:
+	// 0 [1 1] [0 0]
+	// 1 [0.5403023 0.999999] [0.84147096 0.0014142131]
+	// 131072 [0.042090815 -0.99995166] [-0.9991138 -0.0098333275]
+}
+
+// Frequencies of one's own, here one turn in 12 positions. The frequency is a
+// float64 near pi/6, so the sine at position 6 is not 0: it is that of the exact
+// product.
+func ExampleCosSin() {
+	positions := []int32{0, 2, 4, 6}
+	cos := make([]float32, len(positions))
+	sin := make([]float32, len(positions))
+	if err := posenc.CosSin(cos, sin, positions, []float64{2 * math.Pi / 12}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cos)
+	fmt.Println(sin)
+	// Output:
+	// [1 0.5 -0.5 -1]
+	// [0 0.8660254 0.8660254 -3.2162452e-16]
+}
+
+// Correctly rounded for every float32, however large.
+func ExampleCosSinAngles() {
+	angles := []float32{0, 1, -1, 1e10, 1e38}
+	cos := make([]float32, len(angles))
+	sin := make([]float32, len(angles))
+	if err := posenc.CosSinAngles(cos, sin, angles); err != nil {
+		log.Fatal(err)
+	}
+	for i, a := range angles {
+		fmt.Println(a, cos[i], sin[i])
+	}
+	// Output:
+	// 0 1 0
+	// 1 0.5403023 0.84147096
+	// -1 0.5403023 -0.84147096
+	// 1e+10 0.87311965 -0.48750603
+	// 1e+38 0.14681168 0.9891645
+}

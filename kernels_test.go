@@ -1,0 +1,473 @@
+package posenc
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// eachImplementation runs f once for every implementation that this GOARCH has,
+// with the package switched to it.
+func eachImplementation(t *testing.T, f func(t *testing.T, impl kernels.Implementation)) {
+	t.Helper()
+	for _, impl := range compiled() {
+		t.Run("impl="+impl.String(), func(t *testing.T) {
+			if !slices.Contains(supported(), impl) {
+				t.Skipf("NOT TESTED: the CPU, the operating system or GODEBUG does not allow %s", impl)
+			}
+			defer use(impl)()
+			f(t, impl)
+		})
+	}
+}
+
+// use switches the package to impl and returns what switches it back.
+func use(impl kernels.Implementation) (restore func()) {
+	saved := implementation
+	implementation = impl
+	return func() { implementation = saved }
+}
+
+// lengths brackets every lane count of the kernels and the width of a block.
+var lengths = []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129}
+
+// tokenCounts brackets the rows of a chunk and of a seed.
+var tokenCounts = []int{1, 2, 3, 7, 8, 9, 33}
+
+var headCounts = []int{1, 2, 3, 8}
+
+// rounds returns n, or fewer for -short.
+func rounds(n int) int {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 20210420)) }
+
+// oneOf returns an element of list.
+func oneOf[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+// extremes are bit patterns that arithmetic treats in a way of its own: zeros,
+// subnormals, the smallest and the largest numbers, infinities, and quiet and
+// signalling NaNs with several payloads.
+var extremes = []uint32{
+	0, 1 << 31, 1, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+	0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f000000, 0x7f800000, 0xff800000,
+	0x7fc00000, 0xffc00000, 0x7fc12345, 0xffffffff, 0x7f800001, 0xffa5a5a5,
+}
+
+// fillRandom sets s to numbers of ordinary size, any bit patterns and extremes.
+func fillRandom(r *rand.Rand, s []float32) {
+	for i := range s {
+		switch r.IntN(8) {
+		case 0:
+			s[i] = math.Float32frombits(oneOf(r, extremes))
+		case 1:
+			s[i] = math.Float32frombits(r.Uint32())
+		default:
+			s[i] = 2*r.Float32() - 1
+		}
+	}
+}
+
+// same reports equal bits or two NaNs.
+func same(a, b float32) bool {
+	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
+}
+
+// padded is a slice with random elements before and after it that nothing may
+// write to: its canaries.
+type padded struct {
+	all   []float32
+	first int
+	n     int
+}
+
+const padding = 40
+
+// newPadded returns n random elements that start misaligned by 0 to 15 elements.
+func newPadded(r *rand.Rand, n, misaligned int) padded {
+	p := padded{make([]float32, n+2*padding+misaligned), padding + misaligned, n}
+	fillRandom(r, p.all)
+	return p
+}
+
+func (p padded) slice() []float32 { return p.all[p.first : p.first+p.n : p.first+p.n] }
+
+func (p padded) clone() padded {
+	p.all = slices.Clone(p.all)
+	return p
+}
+
+// check compares with want: the elements of the slice that touched marks have
+// to be the same, everything else has to have the very bits of want.
+func (p padded) check(t testing.TB, name string, want padded, touched func(i int) bool) {
+	t.Helper()
+	for i, got := range p.all {
+		w, at := want.all[i], i-p.first
+		if math.Float32bits(got) == math.Float32bits(w) {
+			continue
+		}
+		inside := at >= 0 && at < p.n && touched(at)
+		if inside && same(got, w) {
+			continue
+		}
+		what := "is not to be written"
+		if inside {
+			what = "is wrong"
+		}
+		t.Fatalf("%s[%d of %d] %s: got %#08x (%v), want %#08x (%v)", name, at, p.n, what, math.Float32bits(got), got, math.Float32bits(w), w)
+	}
+}
+
+// every marks all elements as touched.
+func every(int) bool { return true }
+
+var layouts = []Layout{HalfSplit, Interleaved}
+
+// rowLength returns the elements from the first to the last of a row.
+func rowLength(l Layout, r *kernels.Rows) int {
+	if l == HalfSplit {
+		return r.Partner + r.Pairs
+	}
+	return 2 * r.Pairs
+}
+
+// pairAt returns where the elements of pair i are.
+func pairAt(l Layout, row, i, partner int) (first, second int) {
+	if l == HalfSplit {
+		return row + i, row + i + partner
+	}
+	return row + 2*i, row + 2*i + 1
+}
+
+// rotateEachPair is generic's rotation of one pair after another, and marks
+// what it touches.
+func rotateEachPair(l Layout, x, cos, sin []float32, rows *kernels.Rows, touched []bool) {
+	for t := range rows.Tokens {
+		for h := range rows.Heads {
+			for i := range rows.Pairs {
+				a, b := pairAt(l, t*rows.TokenStride+h*rows.HeadStride, i, rows.Partner)
+				at := t*rows.TableStride + i
+				generic.RotateHalfSplit(x[a:a+1], x[b:b+1], cos[at:], sin[at:])
+				touched[a], touched[b] = true, true
+			}
+		}
+	}
+}
+
+func rotateKernel(l Layout, impl kernels.Implementation, x, cos, sin []float32, rows *kernels.Rows) {
+	if l == HalfSplit {
+		kernels.RotateHalfSplit(impl, x, cos, sin, rows)
+	} else {
+		kernels.RotateInterleaved(impl, x, cos, sin, rows)
+	}
+}
+
+// checkRotation compares a rotation with generic on random elements.
+func checkRotation(t *testing.T, r *rand.Rand, l Layout, impl kernels.Implementation, rows kernels.Rows, misaligned [3]int) {
+	t.Helper()
+	n := (rows.Tokens-1)*rows.TokenStride + (rows.Heads-1)*rows.HeadStride + rowLength(l, &rows)
+	table := (rows.Tokens-1)*rows.TableStride + rows.Pairs
+	x := newPadded(r, n, misaligned[0])
+	cos, sin := newPadded(r, table, misaligned[1]), newPadded(r, table, misaligned[2])
+	want, wantCos, wantSin := x.clone(), cos.clone(), sin.clone()
+	touched := make([]bool, n)
+	rotateEachPair(l, want.slice(), cos.slice(), sin.slice(), &rows, touched)
+	rotateKernel(l, impl, x.slice(), cos.slice(), sin.slice(), &rows)
+	name := fmt.Sprintf("%+v, misaligned by %d: ", rows, misaligned)
+	x.check(t, name+"x", want, func(i int) bool { return touched[i] })
+	cos.check(t, name+"cos", wantCos, every)
+	sin.check(t, name+"sin", wantSin, every)
+}
+
+// strides lists the ways to lay out rows of n elements in memory.
+func strides(r *rand.Rand, tokens, heads, n int) map[string][2]int {
+	gap := 1 + r.IntN(20)
+	return map[string][2]int{
+		"packed":    {heads * n, n},
+		"qkv":       {3 * heads * n, n},
+		"headmajor": {n, tokens * n},
+		"gaps":      {heads*(n+gap) + r.IntN(20), n + gap},
+		"headgaps":  {n + gap, tokens*(n+gap) + r.IntN(20)},
+	}
+}
+
+func TestRotateKernels(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, l := range layouts {
+			t.Run("layout="+layoutName(l), func(t *testing.T) {
+				r := newRand(1)
+				for _, pairs := range lengths {
+					for _, tokens := range tokenCounts {
+						for _, heads := range headCounts {
+							if testing.Short() && r.IntN(8) != 0 {
+								continue
+							}
+							rows := kernels.Rows{Pairs: pairs, Partner: pairs + r.IntN(2)*r.IntN(40), Tokens: tokens, Heads: heads, TableStride: pairs + r.IntN(2)*r.IntN(9)}
+							for _, s := range strides(r, tokens, heads, rowLength(l, &rows)) {
+								rows.TokenStride, rows.HeadStride = s[0], s[1]
+								checkRotation(t, r, l, impl, rows, [3]int{r.IntN(16), r.IntN(16), r.IntN(16)})
+							}
+						}
+					}
+				}
+			})
+		}
+	})
+}
+
+// Every start of x against every remainder of a vector.
+func TestRotateKernelsAlignment(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(2)
+		for _, l := range layouts {
+			for pairs := range 70 {
+				for start := range 16 {
+					if testing.Short() && r.IntN(8) != 0 {
+						continue
+					}
+					rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: 1, Heads: 2, TokenStride: 4 * pairs, HeadStride: 2 * pairs, TableStride: pairs}
+					checkRotation(t, r, l, impl, rows, [3]int{start, r.IntN(16), r.IntN(16)})
+				}
+			}
+		}
+	})
+}
+
+// Nothing to do is done by doing nothing.
+func TestRotateKernelsEmpty(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(3)
+		for _, l := range layouts {
+			for _, rows := range []kernels.Rows{
+				{Pairs: 0, Partner: 8, Tokens: 2, TokenStride: 32, Heads: 2, HeadStride: 16, TableStride: 8},
+				{Pairs: 8, Partner: 8, Tokens: 0, TokenStride: 32, Heads: 2, HeadStride: 16, TableStride: 8},
+				{Pairs: 8, Partner: 8, Tokens: 2, TokenStride: 32, Heads: 0, HeadStride: 16, TableStride: 8},
+			} {
+				x := newPadded(r, 64, 0)
+				want := x.clone()
+				rotateKernel(l, impl, x.slice(), x.slice(), x.slice(), &rows)
+				x.check(t, fmt.Sprintf("%+v: x", rows), want, func(int) bool { return false })
+			}
+		}
+	})
+}
+
+// positionKinds are sequences of positions by what they do to runs of seeds.
+var positionKinds = map[string]func(r *rand.Rand, s []int32){
+	"sequential": func(r *rand.Rand, s []int32) { countFrom(s, int32(r.IntN(1<<20)), 1) },
+	"zero":       func(r *rand.Rand, s []int32) { countFrom(s, 0, 1) },
+	"crossing":   func(r *rand.Rand, s []int32) { countFrom(s, int32(r.IntN(1<<26))<<5-int32(r.IntN(len(s)+1)), 1) },
+	"negative":   func(r *rand.Rand, s []int32) { countFrom(s, -int32(r.IntN(100)), 1) },
+	"last":       func(r *rand.Rand, s []int32) { countFrom(s, math.MaxInt32-int32(r.IntN(len(s)+1)), 1) }, // wraps
+	"descending": func(r *rand.Rand, s []int32) { countFrom(s, int32(r.IntN(1<<20)), -1) },
+	"repeated":   func(r *rand.Rand, s []int32) { countFrom(s, int32(r.Uint32()), 0) },
+	"random": func(r *rand.Rand, s []int32) {
+		for i := range s {
+			s[i] = int32(r.Uint32()) >> r.IntN(32)
+		}
+	},
+	"extremes": func(r *rand.Rand, s []int32) {
+		for i := range s {
+			s[i] = oneOf(r, []int32{0, 1, -1, 31, 32, 33, math.MinInt32, math.MinInt32 + 1, math.MaxInt32, math.MaxInt32 - 1})
+		}
+	},
+	"runs": func(r *rand.Rand, s []int32) { // of the lengths where seeds begin to pay
+		for len(s) > 0 {
+			n := 1 + r.IntN(min(6, len(s)))
+			countFrom(s[:n], int32(r.Uint32())>>r.IntN(32), 1)
+			s = s[n:]
+		}
+	},
+}
+
+func countFrom(s []int32, first, step int32) {
+	for i := range s {
+		s[i] = first
+		first += step
+	}
+}
+
+// positionNames lists positionKinds in one order for all runs.
+var positionNames = func() (names []string) {
+	for name := range positionKinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}()
+
+func randomPositions(r *rand.Rand, kind string, n int) []int32 {
+	s := make([]int32, n)
+	positionKinds[kind](r, s)
+	return s
+}
+
+// farthest is the largest magnitude of an int32.
+const farthest = 1 << 31
+
+// randomFrequency returns one of a size that models have, zero, or any number
+// whose angles stay below 2^50 at the given distance.
+func randomFrequency(r *rand.Rand, distance float64) float64 {
+	switch r.IntN(8) {
+	case 0:
+		return oneOf(r, []float64{0, math.Copysign(0, -1), 1, -1, math.Pi / 2, math.Pi, math.SmallestNonzeroFloat64, 0x1p-149, 0x1p-150})
+	case 1:
+		w := math.Ldexp(1+r.Float64(), r.IntN(250)-200) / max(1, distance)
+		return math.Copysign(w, r.Float64()-0.5)
+	default:
+		return math.Pow(500000, -r.Float64())
+	}
+}
+
+// hardFrequency returns one whose cosine or sine at position p lies so close to
+// the midpoint of two float32 that float64 arithmetic cannot round it: kernels
+// have to notice.
+func hardFrequency(r *rand.Rand, p int32) float64 {
+	if p == 0 {
+		return 1
+	}
+	low := math.Float32frombits(0x3d800000 + r.Uint32N(0x3f7fff00-0x3d800000)) // 1/16 to 1
+	midpoint := (float64(low) + float64(math.Nextafter32(low, 2))) / 2
+	angle := math.Acos(midpoint)
+	if r.IntN(2) == 0 {
+		angle = math.Asin(midpoint)
+	}
+	if r.IntN(2) == 0 {
+		angle = math.Pi - angle
+	}
+	return angle / float64(p)
+}
+
+// randomFrequencies returns n frequencies; with hard, every fourth is hard at
+// one of the positions.
+func randomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = randomFrequency(r, farthest)
+		if hard && i%4 == 0 {
+			s[i] = hardFrequency(r, oneOf(r, positions))
+		}
+	}
+	return s
+}
+
+// randomScales returns what multiplies cosines and sines.
+func randomScales(r *rand.Rand) (cos, sin float32) {
+	scales := []float32{1, -1, 1.2079441541679836, 0.5, -3.3e-20, 2.5e38}
+	return oneOf(r, scales), oneOf(r, scales)
+}
+
+// blockLengths are numbers of frequencies up to the width of a block.
+var blockLengths = slices.DeleteFunc(slices.Clone(lengths), func(n int) bool { return n > kernels.Width })
+
+func TestCosSinExactRowKernels(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(4)
+		for range rounds(20) {
+			for n := range kernels.Width + 1 {
+				for _, p := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
+					invFreq := randomFrequencies(r, n, []int32{p}, r.IntN(4) == 0)
+					scaleCos, scaleSin := randomScales(r)
+					cos, sin := newPadded(r, n, r.IntN(16)), newPadded(r, n, r.IntN(16))
+					wantCos, wantSin := cos.clone(), sin.clone()
+					generic.CosSinExact(wantCos.slice(), wantSin.slice(), p, invFreq, scaleCos, scaleSin)
+					var block kernels.Block
+					block.Set(invFreq)
+					kernels.CosSinExactRow(impl, cos.slice(), sin.slice(), p, &block, scaleCos, scaleSin)
+					name := fmt.Sprintf("position %d, %d frequencies %x: ", p, n, invFreq)
+					cos.check(t, name+"cos", wantCos, every)
+					sin.check(t, name+"sin", wantSin, every)
+				}
+			}
+		}
+	})
+}
+
+func TestCosSinExactRowsKernels(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, kind := range positionNames {
+			t.Run("positions="+kind, func(t *testing.T) {
+				r := newRand(5)
+				for range rounds(10) {
+					for _, n := range blockLengths {
+						checkExactRows(t, r, impl, randomPositions(r, kind, oneOf(r, append(tokenCounts, 4, 5, 31, 32, 65, 100))), n)
+					}
+				}
+			})
+		}
+	})
+}
+
+func checkExactRows(t *testing.T, r *rand.Rand, impl kernels.Implementation, positions []int32, n int) {
+	t.Helper()
+	invFreq := randomFrequencies(r, n, positions, r.IntN(2) == 0)
+	scaleCos, scaleSin := randomScales(r)
+	stride := n + r.IntN(2)*r.IntN(70)
+	size := (len(positions)-1)*stride + n
+	cos, sin := newPadded(r, size, r.IntN(16)), newPadded(r, size, r.IntN(16))
+	wantCos, wantSin := cos.clone(), sin.clone()
+	for i, p := range positions {
+		generic.CosSinExact(wantCos.slice()[i*stride:], wantSin.slice()[i*stride:], p, invFreq, scaleCos, scaleSin)
+	}
+	var block kernels.Block
+	var shift kernels.Shift
+	block.Set(invFreq)
+	shift.Set(impl, &block)
+	kernels.CosSinExactRows(impl, cos.slice(), sin.slice(), stride, positions, &block, &shift, scaleCos, scaleSin)
+	name := fmt.Sprintf("positions %d, stride %d, %d frequencies %x: ", positions, stride, n, invFreq)
+	inRow := func(i int) bool { return i%stride < n }
+	cos.check(t, name+"cos", wantCos, inRow)
+	sin.check(t, name+"sin", wantSin, inRow)
+}
+
+// hardAngles are float32 angles on both sides of the limit of the fast path,
+// the largest ones, and those whose cosine lies closest to a midpoint.
+var hardAngles = []uint32{
+	0x58800000, 0x587fffff, 0x58800001, 0x7f7fffff, 0x5f18b878, 0x6115cb11, 0x7908cd73, 0x6f79be45, 0x5c98f6b2, 0x73243f06,
+	0x3f490fdb, 0x3fc90fdb, 0x40490fdb, 0x00000001, 0x00800000,
+}
+
+func TestCosSinFloat32Kernels(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(6)
+		for range rounds(20) {
+			for n := range 131 {
+				angles := newPadded(r, n, r.IntN(16))
+				for i := range angles.slice() {
+					switch r.IntN(4) {
+					case 0:
+						angles.slice()[i] = math.Float32frombits(oneOf(r, hardAngles) | r.Uint32()&(1<<31))
+					case 1: // below the limit, so that whole rows take the fast path
+						angles.slice()[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
+					}
+				}
+				if r.IntN(2) == 0 {
+					for i, a := range angles.slice() {
+						if !(math.Abs(float64(a)) < 0x1p49) {
+							angles.slice()[i] = r.Float32()
+						}
+					}
+				}
+				position := oneOf(r, []float32{1, 0, -1, 2, 1 << 20, math.MinInt32, r.Float32(), 0x1p-100, float32(math.Inf(1)), float32(math.NaN())})
+				scaleCos, scaleSin := randomScales(r)
+				cos, sin := newPadded(r, n, r.IntN(16)), newPadded(r, n, r.IntN(16))
+				wantCos, wantSin, wantAngles := cos.clone(), sin.clone(), angles.clone()
+				generic.CosSinFloat32(wantCos.slice(), wantSin.slice(), angles.slice(), position, scaleCos, scaleSin)
+				kernels.CosSinFloat32(impl, cos.slice(), sin.slice(), angles.slice(), position, scaleCos, scaleSin)
+				name := fmt.Sprintf("position %v, angles %x: ", position, angles.slice())
+				cos.check(t, name+"cos", wantCos, every)
+				sin.check(t, name+"sin", wantSin, every)
+				angles.check(t, name+"angles", wantAngles, func(int) bool { return false })
+			}
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package posenc
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// spots returns the elements of memory that a view touches, from the formula
+// in the documentation of View, where its Data starts at element start. unique
+// is false where two rows share one.
+func spots(v *View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
+	touched, unique = map[int]bool{}, true
+	tokenStride, headStride := v.TokenStride, v.HeadStride
+	if tokenStride == 0 {
+		tokenStride = v.Heads * dim
+	}
+	if headStride == 0 {
+		headStride = dim
+	}
+	for t := range tokens {
+		for h := range v.Heads {
+			for i := range dim {
+				at := start + t*tokenStride + h*headStride + i
+				unique = unique && !touched[at]
+				touched[at] = true
+			}
+		}
+	}
+	return touched, unique
+}
+
+// end returns the elements up to the last of touched.
+func end(touched map[int]bool) int {
+	last := -1
+	for at := range touched {
+		last = max(last, at)
+	}
+	return last + 1
+}
+
+func share(a, b map[int]bool) bool {
+	for at := range a {
+		if b[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// randomView returns a small one whose rows often nearly touch.
+func randomView(r *rand.Rand, dim int) View[float32] {
+	v := View[float32]{Heads: 1 + r.IntN(4)}
+	if r.IntN(4) != 0 {
+		v.TokenStride = 1 + r.IntN(30)
+	}
+	if r.IntN(4) != 0 {
+		v.HeadStride = 1 + r.IntN(30)
+	}
+	return v
+}
+
+// Rows of a view overlap exactly when a bitmap says so.
+func TestViewOverlapsItself(t *testing.T) {
+	r := newRand(10)
+	var memory [512]float32
+	overlapping := 0
+	const n = 200000
+	for range rounds(n) {
+		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
+		v := randomView(r, dim)
+		touched, unique := spots(&v, 0, tokens, dim)
+		v.Data = memory[:end(touched)]
+		if !unique {
+			overlapping++
+		}
+		if p := v.grid(&grid{}, tokens, dim); (p == none) != unique {
+			t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d: got problem %d, rows share elements: %t", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, p, !unique)
+		}
+	}
+	if share := overlapping * 100 / rounds(n); share < 20 || share > 80 {
+		t.Errorf("%d%% of the views overlap: the test is one-sided", share)
+	}
+}
+
+// Two views overlap exactly when a bitmap says so.
+func TestViewsOverlapEachOther(t *testing.T) {
+	r := newRand(11)
+	memory := make([]float32, 1024)
+	overlapping, accepted := 0, 0
+	for accepted < rounds(100000) {
+		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
+		a, b := randomView(r, dim), randomView(r, dim)
+		if r.IntN(2) == 0 { // packed QKV and kin: equal strides
+			b.TokenStride, b.HeadStride = a.TokenStride, a.HeadStride
+		}
+		startA, startB := r.IntN(60), r.IntN(60)
+		inA, uniqueA := spots(&a, startA, tokens, dim)
+		inB, uniqueB := spots(&b, startB, tokens, dim)
+		if !uniqueA || !uniqueB {
+			continue
+		}
+		accepted++
+		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
+		problemA := a.grid(&grid{}, tokens, dim)
+		problemB := b.grid(&grid{}, tokens, dim)
+		if problemA != none || problemB != none {
+			t.Fatal(problemA, problemB)
+		}
+		want := share(inA, inB)
+		if want {
+			overlapping++
+		}
+		if got := viewsOverlap(&a, &b, tokens, dim); got != want {
+			t.Fatalf("%d tokens of dim %d: %d heads at strides %d and %d from %d, %d heads at strides %d and %d from %d: got %t, want %t",
+				tokens, dim, a.Heads, a.TokenStride, a.HeadStride, startA, b.Heads, b.TokenStride, b.HeadStride, startB, got, want)
+		}
+	}
+	if share := overlapping * 100 / accepted; share < 20 || share > 80 {
+		t.Errorf("%d%% of the pairs overlap: the test is one-sided", share)
+	}
+}
+
+// Data has to reach exactly to the last element of the last row, and for a
+// packed view to hold nothing more.
+func TestViewLength(t *testing.T) {
+	r := newRand(12)
+	var memory [512]float32
+	for range rounds(20000) {
+		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
+		v := randomView(r, dim)
+		touched, unique := spots(&v, 0, tokens, dim)
+		if !unique {
+			continue
+		}
+		packed := v.TokenStride == 0 && v.HeadStride == 0
+		n := end(touched)
+		for _, length := range []int{0, n - 1, n, n + 1} {
+			v.Data = memory[:length]
+			want := length == n || length > n && !packed
+			if p := v.grid(&grid{}, tokens, dim); (p == none) != want {
+				t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d in %d elements of %d: got problem %d", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, length, n, p)
+			}
+		}
+	}
+}
+
+// Sizes that overflow an int are errors, whatever they wrap to.
+func TestViewSizeOverflow(t *testing.T) {
+	sizes := []int{1, 2, 3, 4, 8, 1 << 15, 1<<15 + 1, 1 << 16, 1<<16 + 1, 1 << 30, math.MaxInt32, math.MaxInt / 3, math.MaxInt/2 - 1, math.MaxInt / 2, math.MaxInt/2 + 1, math.MaxInt - 1, math.MaxInt}
+	var memory [64]float32
+	for _, tokens := range []int{1, 2, 3, 4, 1 << 16, math.MaxInt32} {
+		for _, dim := range []int{2, 8, 1 << 16, math.MaxInt - 1, math.MaxInt} {
+			for _, heads := range sizes {
+				for _, tokenStride := range append(sizes, 0) {
+					for _, headStride := range append(sizes, 0) {
+						v := View[float32]{Data: memory[:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+						p := v.grid(&grid{}, tokens, dim)
+						if fits := fits(&v, tokens, dim); p == none && !fits {
+							t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d pass for %d elements", tokens, dim, heads, tokenStride, headStride, len(v.Data))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// fits reports in float64, which does not wrap, whether the last row ends
+// within Data; near a power of two it would not matter here.
+func fits(v *View[float32], tokens, dim int) bool {
+	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
+	if tokenStride == 0 {
+		tokenStride = float64(v.Heads) * float64(dim)
+	}
+	if headStride == 0 {
+		headStride = float64(dim)
+	}
+	last := float64(tokens-1)*tokenStride + float64(v.Heads-1)*headStride + float64(dim)
+	return last <= float64(len(v.Data))
+}
