@@ -106,13 +106,11 @@ func CosSinAngles(cos, sin, angles []float32) error {
 	if err := checkTables(function, cos, sin, len(angles), 1); err != nil {
 		return err
 	}
-	for _, out := range []struct {
-		name string
-		s    []float32
-	}{{"cos", cos}, {"sin", sin}} {
-		if overlap(out.s, angles) {
-			return argumentError(ErrOverlap, function, out.name, "sharing elements with angles", "another slice")
-		}
+	if overlap(cos, angles) {
+		return argumentError(ErrOverlap, function, "cos", "sharing elements with angles", "another slice")
+	}
+	if overlap(sin, angles) {
+		return argumentError(ErrOverlap, function, "sin", "sharing elements with angles", "another slice")
 	}
 	for i := 0; i < len(angles); i += callElements {
 		end := min(i+callElements, len(angles))

@@ -135,7 +135,6 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		}
 		return r, nil
 	}
-	invFreq = append([]float64(nil), invFreq...)
 	blocks := (len(invFreq) + kernels.Width - 1) / kernels.Width
 	r.blocks = make([]kernels.Block, blocks)
 	r.shifts = make([]kernels.Shift, blocks)

@@ -48,7 +48,7 @@ func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Blo
 	case AVX2:
 		return asm.CosSinExactF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), float64(position), scaleCos, scaleSin) == 0
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
+		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)

@@ -31,7 +31,7 @@ func RotateInterleaved(impl Implementation, x, cos, sin []float32, r *Rows) {
 func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
 	switch impl {
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
+		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)

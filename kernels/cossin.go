@@ -13,15 +13,15 @@ const Width = 64
 // Block holds up to Width neighbouring frequencies of a ladder as the kernels
 // read them.
 type Block struct {
-	invFreq           []float64
+	n                 int
+	invFreq           [Width]float64
 	high, low, margin [Width]float64
 	subnormal         bool // some sines may be subnormal float32, which Ziv's test on bits does not see
 }
 
-// Set prepares the block for invFreq, at most Width frequencies, and keeps the
-// slice.
+// Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
-	b.invFreq, b.subnormal = invFreq, false
+	b.n, b.subnormal = copy(b.invFreq[:], invFreq), false
 	for i, w := range invFreq {
 		if w != 0 && math.Abs(w) < 0x1p-120 {
 			b.subnormal = true
@@ -31,8 +31,10 @@ func (b *Block) Set(invFreq []float64) {
 	}
 }
 
+func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
+
 // Len returns the number of frequencies.
-func (b *Block) Len() int { return len(b.invFreq) }
+func (b *Block) Len() int { return b.n }
 
 // shiftRows is the number of positions that share a seed.
 const shiftRows = 32
@@ -61,7 +63,7 @@ func (s *Shift) Set(impl Implementation, b *Block) {
 // CosSinExactRow writes the row of one position: see generic.CosSinExact.
 func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) {
 	if b.subnormal || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
-		generic.CosSinExact(cos, sin, position, b.invFreq, scaleCos, scaleSin)
+		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 	}
 }
 
@@ -90,7 +92,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin, nonTemporal)
 			if done < run {
 				at = (t + done) * stride
-				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.invFreq, scaleCos, scaleSin)
+				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.frequencies(), scaleCos, scaleSin)
 				done++
 			}
 		}
