@@ -87,8 +87,14 @@ func cosSinMany(cos, sin []float32, stride, column int, positions []int32, invFr
 	var shift kernels.Shift
 	block.Set(invFreq)
 	shift.Set(implementation, &block)
-	kernels.CosSinExactRows(implementation, cos[column:], sin[column:], stride, positions, &block, &shift, 1, 1)
+	kernels.CosSinExactRows(implementation, cos[column:], sin[column:], stride, positions, &block, &shift, 1, 1, pastCaches(len(cos)))
 }
+
+// pastCaches reports whether tables of the given number of entries each, 64 MiB
+// for both, are stored past the caches. A store to a line that is in no cache
+// reads it first, and of a table so large nothing is still in a cache when it
+// is used.
+func pastCaches(entries int) bool { return entries >= 8<<20 }
 
 // CosSinAngles writes the cosines and sines of float32 angles in radians,
 // correctly rounded for every float32:
@@ -142,7 +148,7 @@ func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, positions [
 			end := done + b.Len()
 			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
 		} else {
-			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &r.shifts[i], scaleCos, scaleSin)
+			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &r.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
 		}
 	}
 }

@@ -193,7 +193,15 @@ var operations = map[string]func(impl kernels.Implementation){
 		var shift kernels.Shift
 		block.Set([]float64{1})
 		shift.Set(impl, &block)
-		kernels.CosSinExactRows(impl, cos[:], sin[:], 1, []int32{0, 1, 2, 3, 4, 5, 6, 7}, &block, &shift, 1, 1)
+		kernels.CosSinExactRows(impl, cos[:], sin[:], 1, []int32{0, 1, 2, 3, 4, 5, 6, 7}, &block, &shift, 1, 1, false)
+	},
+	"CosSinShiftNonTemporalF32": func(impl kernels.Implementation) {
+		var block kernels.Block
+		var shift kernels.Shift
+		block.Set(make([]float64, 8))
+		shift.Set(impl, &block)
+		cos, sin := aligned(64), aligned(64)
+		kernels.CosSinExactRows(impl, cos, sin, 8, []int32{0, 1, 2, 3, 4, 5, 6, 7}, &block, &shift, 1, 1, true)
 	},
 	"CosSinFloat32F32": func(impl kernels.Implementation) {
 		var cos, sin [1]float32

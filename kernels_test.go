@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
@@ -407,6 +408,45 @@ func TestCosSinExactRowsKernels(t *testing.T) {
 	})
 }
 
+// Rows whose alignment lets them be stored past the caches.
+func TestCosSinExactRowsNonTemporal(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(6)
+		for range rounds(10) {
+			for n := 8; n <= kernels.Width; n += 8 {
+				for _, gap := range []int{0, 8, 64} {
+					positions := randomPositions(r, oneOf(r, positionNames), 70)
+					stride := n + gap
+					size := (len(positions)-1)*stride + n
+					invFreq := randomFrequencies(r, n, positions, r.IntN(2) == 0)
+					cos, sin := newPadded(r, size, 0), newPadded(r, size, 0)
+					for cos.address()%32 != 0 {
+						cos = newPadded(r, size, r.IntN(16))
+					}
+					for sin.address()%32 != 0 {
+						sin = newPadded(r, size, r.IntN(16))
+					}
+					wantCos, wantSin := cos.clone(), sin.clone()
+					for i, p := range positions {
+						generic.CosSinExact(wantCos.slice()[i*stride:], wantSin.slice()[i*stride:], p, invFreq, 1, -1)
+					}
+					var block kernels.Block
+					var shift kernels.Shift
+					block.Set(invFreq)
+					shift.Set(impl, &block)
+					kernels.CosSinExactRows(impl, cos.slice(), sin.slice(), stride, positions, &block, &shift, 1, -1, true)
+					inRow := func(i int) bool { return i%stride < n }
+					name := fmt.Sprintf("%d frequencies %x, stride %d: ", n, invFreq, stride)
+					cos.check(t, name+"cos", wantCos, inRow)
+					sin.check(t, name+"sin", wantSin, inRow)
+				}
+			}
+		}
+	})
+}
+
+func (p padded) address() uintptr { return uintptr(unsafe.Pointer(&p.slice()[0])) }
+
 func checkExactRows(t *testing.T, r *rand.Rand, impl kernels.Implementation, positions []int32, n int) {
 	t.Helper()
 	invFreq := randomFrequencies(r, n, positions, r.IntN(2) == 0)
@@ -422,7 +462,7 @@ func checkExactRows(t *testing.T, r *rand.Rand, impl kernels.Implementation, pos
 	var shift kernels.Shift
 	block.Set(invFreq)
 	shift.Set(impl, &block)
-	kernels.CosSinExactRows(impl, cos.slice(), sin.slice(), stride, positions, &block, &shift, scaleCos, scaleSin)
+	kernels.CosSinExactRows(impl, cos.slice(), sin.slice(), stride, positions, &block, &shift, scaleCos, scaleSin, r.IntN(2) == 0)
 	name := fmt.Sprintf("positions %d, stride %d, %d frequencies %x: ", positions, stride, n, invFreq)
 	inRow := func(i int) bool { return i%stride < n }
 	cos.check(t, name+"cos", wantCos, inRow)

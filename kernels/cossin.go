@@ -68,12 +68,13 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *
 }
 
 // CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
-// the positions. Runs of positions one after another share their seeds.
-func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32) {
+// the positions. Runs of positions one after another share their seeds. With
+// pastCaches, rows that are aligned for it are stored past the caches.
+func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, pastCaches bool) {
 	const shortRun = 4 // below it a row of its own is cheaper than a seed
 	var seed [3][Width]float64
 	n := b.Len()
-	nonTemporal := len(positions)*stride >= beyondCache && aligned(cos, sin, stride, n)
+	nonTemporal := pastCaches && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
 		if impl == Generic || b.subnormal || run < shortRun {
@@ -99,12 +100,6 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		t += run
 	}
 }
-
-// beyondCache is the number of entries of each table from which on stores pass
-// the caches: 64 MiB for both tables. A store to a line that is not in a cache
-// reads it first, and nothing of a table so large is still there when it is
-// read.
-const beyondCache = 8 << 20
 
 // aligned reports whether every row may be written by non-temporal stores: n
 // and stride are multiples of 8 entries and the rows start at multiples of 32

@@ -1,0 +1,258 @@
+// Command mca prints what llvm-mca says of the inner loops of the kernels, as a
+// Markdown table: cycles per element with everything in the first cache.
+//
+//	go run -C asm/_gen ./mca arm64
+//
+// It stands in for measurements on machines that are not at hand.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	assembler = "llvm-mc-19"
+	analyzer  = "llvm-mca-19"
+	turns     = 1000 // of a loop
+)
+
+// target says how LLVM names a GOARCH and some of its CPUs.
+type target struct {
+	triple string
+	cpus   []string
+}
+
+var targets = map[string]target{
+	"arm64": {"aarch64", []string{"neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2"}},
+	"amd64": {"x86_64", []string{"sapphirerapids", "znver4"}},
+}
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 || targets[os.Args[1]].triple == "" {
+		log.Fatal("usage: go run -C asm/_gen ./mca amd64|arm64")
+	}
+	goarch := os.Args[1]
+	to := targets[goarch]
+	files, err := filepath.Glob("../*_" + goarch + ".s")
+	if err != nil {
+		log.Fatal(err)
+	}
+	bounds, err := filepath.Glob("../bound/*_" + goarch + ".s")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("| kernel, loop | elements a turn | %s |\n|---|---|%s\n", strings.Join(to.cpus, " | "), strings.Repeat("---|", len(to.cpus)))
+	for _, file := range append(files, bounds...) {
+		loops, err := innerLoops(file)
+		if err != nil {
+			log.Fatal(err)
+		}
+		code, err := disassemble(file, goarch)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, l := range loops {
+			fmt.Printf("| %s, %s | %d |", l.symbol, l.label, l.elements())
+			for _, cpu := range to.cpus {
+				cycles, bound, err := analyze(l.encodings(code), to.triple, cpu)
+				if err != nil {
+					log.Fatalf("%s, %s: %v", l.symbol, l.label, err)
+				}
+				n := float64(l.elements())
+				fmt.Printf(" %.2f (%.2f) |", cycles/n, bound/n)
+			}
+			fmt.Println()
+		}
+	}
+}
+
+// loop is the lines of a source file from a label to a branch back to it.
+type loop struct {
+	symbol, label string
+	first, last   int // counted from 1
+	bytes         int // stored in a turn
+}
+
+// elements counts what a turn stores, in the units of the symbol: pairs,
+// entries of a table, or float32.
+func (l loop) elements() int {
+	switch {
+	case strings.Contains(l.symbol, "SeedF64"):
+		return l.bytes / 24 // cosine, sine and error in float64
+	case strings.HasPrefix(l.symbol, "Scale"), strings.HasPrefix(l.symbol, "Store"):
+		return l.bytes / 4
+	default:
+		return l.bytes / 8 // two float32
+	}
+}
+
+func (l loop) encodings(code map[int][]string) []string {
+	var list []string
+	for line := l.first; line <= l.last; line++ {
+		list = append(list, code[line]...)
+	}
+	return list
+}
+
+var (
+	textLine   = regexp.MustCompile(`^TEXT ·(\w+)\(SB\)`)
+	labelLine  = regexp.MustCompile(`^(\w+):$`)
+	branchLine = regexp.MustCompile(`^\t(?:B\w*|J\w+|CBN?Z|TBN?Z)\s+(?:.*, )?(\w+)$`)
+	storeLine  = regexp.MustCompile(`^\t(?:` +
+		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
+		`|(FSTPQ|VST2\.P|WORD.*// stnp)` + // 32 bytes
+		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
+)
+
+// innerLoops returns, for every kernel, those loops without another inside that
+// store the most in a turn: the others do what is left over.
+func innerLoops(file string) ([]loop, error) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var found []loop // of the kernel
+	var all []loop
+	finish := func() {
+		most := 0
+		var inner []loop
+		for _, l := range found {
+			contains := false
+			for _, other := range found {
+				contains = contains || l != other && l.first <= other.first && other.last <= l.last
+			}
+			if !contains {
+				inner = append(inner, l)
+				most = max(most, l.bytes)
+			}
+		}
+		for _, l := range inner {
+			if l.bytes == most {
+				all = append(all, l)
+			}
+		}
+		found = nil
+	}
+	symbol := ""
+	labels := map[string]int{}
+	var stored []int // up to each line
+	sum := 0
+	for i, line := range strings.Split(string(source), "\n") {
+		if m := storeLine.FindStringSubmatch(line); m != nil {
+			sum += map[string]int{"X": 16, "Y": 32, "Z": 64}[m[1]]
+			if m[2] != "" {
+				sum += 32
+			}
+			if m[3] != "" {
+				sum += 16
+			}
+		}
+		stored = append(stored, sum)
+		if m := textLine.FindStringSubmatch(line); m != nil {
+			finish()
+			symbol, labels = m[1], map[string]int{}
+		} else if m := labelLine.FindStringSubmatch(line); m != nil {
+			labels[m[1]] = i
+		} else if m := branchLine.FindStringSubmatch(line); m != nil {
+			if start, ok := labels[m[1]]; ok {
+				found = append(found, loop{symbol, strings.TrimRight(m[1], "0123456789"), start + 1, i + 1, sum - stored[start]})
+			}
+		}
+	}
+	finish()
+	return all, nil
+}
+
+var objdumpLine = regexp.MustCompile(`^\s+\S+\.s:(\d+)\s+0x[0-9a-f]+\s+([0-9a-f]+)\s`)
+
+// disassemble returns the encodings of the instructions of each line of a source
+// file, as LLVM reads them.
+func disassemble(file, goarch string) (map[int][]string, error) {
+	folder, err := os.MkdirTemp("", "mca")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	object := filepath.Join(folder, "kernels.o")
+	headers := filepath.Join(strings.TrimSpace(string(root)), "pkg", "include")
+	command := exec.Command("go", "tool", "asm", "-p", "asm", "-I", headers, "-o", object, file)
+	command.Env = append(os.Environ(), "GOARCH="+goarch)
+	if output, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%v\n%s", err, output)
+	}
+	output, err := exec.Command("go", "tool", "objdump", object).Output()
+	if err != nil {
+		return nil, err
+	}
+	code := map[int][]string{}
+	for text := range strings.Lines(string(output)) {
+		m := objdumpLine.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		line, err := strconv.Atoi(m[1])
+		if err != nil {
+			return nil, err
+		}
+		var list []string
+		for i := 0; i < len(m[2]); i += 2 {
+			list = append(list, "0x"+m[2][i:i+2])
+		}
+		if goarch == "arm64" { // printed as a number
+			list[0], list[1], list[2], list[3] = list[3], list[2], list[1], list[0]
+		}
+		code[line] = append(code[line], strings.Join(list, " "))
+	}
+	return code, nil
+}
+
+var (
+	totalCycles = regexp.MustCompile(`Total Cycles: +(\d+)`)
+	throughput  = regexp.MustCompile(`Block RThroughput: +([\d.]+)`)
+)
+
+// analyze returns the cycles of a turn, and what they would be if nothing but
+// the execution units held them up.
+func analyze(encodings []string, triple, cpu string) (cycles, bound float64, err error) {
+	text, err := run(strings.Join(encodings, "\n"), assembler, "-triple="+triple, "-mcpu="+cpu, "-disassemble")
+	if err != nil {
+		return 0, 0, err
+	}
+	report, err := run(text, analyzer, "-mtriple="+triple, "-mcpu="+cpu, "-iterations="+strconv.Itoa(turns))
+	if err != nil {
+		return 0, 0, err
+	}
+	total, limit := totalCycles.FindStringSubmatch(report), throughput.FindStringSubmatch(report)
+	if total == nil || limit == nil {
+		return 0, 0, fmt.Errorf("%s said:\n%s", analyzer, report)
+	}
+	if cycles, err = strconv.ParseFloat(total[1], 64); err != nil {
+		return 0, 0, err
+	}
+	bound, err = strconv.ParseFloat(limit[1], 64)
+	return cycles / turns, bound, err
+}
+
+func run(input, name string, arguments ...string) (string, error) {
+	command := exec.Command(name, arguments...)
+	command.Stdin = strings.NewReader(input)
+	var output, complaint bytes.Buffer
+	command.Stdout, command.Stderr = &output, &complaint
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("%s: %v\n%s", name, err, complaint.String())
+	}
+	return output.String(), nil
+}
