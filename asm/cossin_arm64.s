@@ -56,6 +56,12 @@ DATA one64<>+0(SB)/8, $0x0000000000000001
 DATA one64<>+8(SB)/8, $0x0000000000000001
 GLOBL one64<>(SB), RODATA|NOPTR, $16
 
+DATA margins<>+0(SB)/8, $0x3ce0000000000000
+DATA margins<>+8(SB)/8, $0x3ce0000000000000
+DATA margins<>+16(SB)/8, $0x3ce0000000000000
+DATA margins<>+24(SB)/8, $0x3ce0000000000000
+GLOBL margins<>(SB), RODATA|NOPTR, $32
+
 DATA twiceMargin<>+0(SB)/8, $0x3cf0000000000000
 DATA twiceMargin<>+8(SB)/8, $0x3cf0000000000000
 GLOBL twiceMargin<>(SB), RODATA|NOPTR, $16
@@ -121,46 +127,58 @@ loop1:
 	WORD  $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 
 	// 2. polynomials in y = f*f
-	FLDPQ (R6), (F20, F22)
+	FMOVQ (R6), F20
+	FMOVQ 16(R6), F22
 	VFMLA V6.D2, V18.D2, V20.D2
 	VFMLA V7.D2, V18.D2, V22.D2
-	FLDPQ (R6), (F21, F23)
+	FMOVQ (R6), F21
+	FMOVQ 16(R6), F23
 	VFMLA V6.D2, V19.D2, V21.D2
 	VFMLA V7.D2, V19.D2, V23.D2
-	FLDPQ 32(R6), (F24, F25)
+	FMOVQ 32(R6), F24
+	FMOVQ 48(R6), F25
 	VFMLA V20.D2, V18.D2, V24.D2
 	VFMLA V22.D2, V18.D2, V25.D2
-	FLDPQ 32(R6), (F20, F22)
+	FMOVQ 32(R6), F20
+	FMOVQ 48(R6), F22
 	VFMLA V21.D2, V19.D2, V20.D2
 	VFMLA V23.D2, V19.D2, V22.D2
-	FLDPQ 64(R6), (F21, F23)
+	FMOVQ 64(R6), F21
+	FMOVQ 80(R6), F23
 	VFMLA V24.D2, V18.D2, V21.D2
 	VFMLA V25.D2, V18.D2, V23.D2
-	FLDPQ 64(R6), (F24, F25)
+	FMOVQ 64(R6), F24
+	FMOVQ 80(R6), F25
 	VFMLA V20.D2, V19.D2, V24.D2
 	VFMLA V22.D2, V19.D2, V25.D2
-	FLDPQ 96(R6), (F20, F22)
+	FMOVQ 96(R6), F20
+	FMOVQ 112(R6), F22
 	VFMLA V21.D2, V18.D2, V20.D2
 	VFMLA V23.D2, V18.D2, V22.D2
-	FLDPQ 96(R6), (F21, F23)
+	FMOVQ 96(R6), F21
+	FMOVQ 112(R6), F23
 	VFMLA V24.D2, V19.D2, V21.D2
 	VFMLA V25.D2, V19.D2, V23.D2
-	FLDPQ 128(R6), (F24, F25)
+	FMOVQ 128(R6), F24
+	FMOVQ 144(R6), F25
 	VFMLA V20.D2, V18.D2, V24.D2
 	VFMLA V22.D2, V18.D2, V25.D2
-	FLDPQ 128(R6), (F20, F22)
+	FMOVQ 128(R6), F20
+	FMOVQ 144(R6), F22
 	VFMLA V21.D2, V19.D2, V20.D2
 	VFMLA V23.D2, V19.D2, V22.D2
-	FLDPQ 160(R6), (F21, F23)
+	FMOVQ 160(R6), F21
+	FMOVQ 176(R6), F23
 	VFMLA V24.D2, V18.D2, V21.D2
 	VFMLA V25.D2, V18.D2, V23.D2
-	FLDPQ 160(R6), (F24, F25)
+	FMOVQ 160(R6), F24
+	FMOVQ 176(R6), F25
 	VFMLA V20.D2, V19.D2, V24.D2
 	VFMLA V22.D2, V19.D2, V25.D2
 	WORD  $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD  $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
 
-	// Ziv's test; the error of a sine is in proportion to angles below 1
+	// 3. Ziv's test; the error of a sine is in proportion to angles below 1
 	FLDPQ.P 32(R2), (F10, F11)
 	WORD    $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
 	WORD    $0x4ee8f54a // fmin v10.2d, v10.2d, v8.2d
@@ -188,7 +206,7 @@ loop1:
 	VORR    V12.B16, V4.B16, V4.B16
 	VUZP1   V15.S4, V14.S4, V14.S4
 
-	// 3. quadrant
+	// 4. quadrant
 	VCMTST V9.S4, V14.S4, V12.S4
 	VCMTST V9.S4, V14.S4, V13.S4
 	VUSHR  $1, V14.S4, V15.S4
@@ -228,46 +246,58 @@ part2:
 	WORD  $0x6e71de33 // fmul v19.2d, v17.2d, v17.2d
 
 	// 2. polynomials in y = f*f
-	FLDPQ (R6), (F20, F22)
+	FMOVQ (R6), F20
+	FMOVQ 16(R6), F22
 	VFMLA V6.D2, V18.D2, V20.D2
 	VFMLA V7.D2, V18.D2, V22.D2
-	FLDPQ (R6), (F21, F23)
+	FMOVQ (R6), F21
+	FMOVQ 16(R6), F23
 	VFMLA V6.D2, V19.D2, V21.D2
 	VFMLA V7.D2, V19.D2, V23.D2
-	FLDPQ 32(R6), (F24, F25)
+	FMOVQ 32(R6), F24
+	FMOVQ 48(R6), F25
 	VFMLA V20.D2, V18.D2, V24.D2
 	VFMLA V22.D2, V18.D2, V25.D2
-	FLDPQ 32(R6), (F20, F22)
+	FMOVQ 32(R6), F20
+	FMOVQ 48(R6), F22
 	VFMLA V21.D2, V19.D2, V20.D2
 	VFMLA V23.D2, V19.D2, V22.D2
-	FLDPQ 64(R6), (F21, F23)
+	FMOVQ 64(R6), F21
+	FMOVQ 80(R6), F23
 	VFMLA V24.D2, V18.D2, V21.D2
 	VFMLA V25.D2, V18.D2, V23.D2
-	FLDPQ 64(R6), (F24, F25)
+	FMOVQ 64(R6), F24
+	FMOVQ 80(R6), F25
 	VFMLA V20.D2, V19.D2, V24.D2
 	VFMLA V22.D2, V19.D2, V25.D2
-	FLDPQ 96(R6), (F20, F22)
+	FMOVQ 96(R6), F20
+	FMOVQ 112(R6), F22
 	VFMLA V21.D2, V18.D2, V20.D2
 	VFMLA V23.D2, V18.D2, V22.D2
-	FLDPQ 96(R6), (F21, F23)
+	FMOVQ 96(R6), F21
+	FMOVQ 112(R6), F23
 	VFMLA V24.D2, V19.D2, V21.D2
 	VFMLA V25.D2, V19.D2, V23.D2
-	FLDPQ 128(R6), (F24, F25)
+	FMOVQ 128(R6), F24
+	FMOVQ 144(R6), F25
 	VFMLA V20.D2, V18.D2, V24.D2
 	VFMLA V22.D2, V18.D2, V25.D2
-	FLDPQ 128(R6), (F20, F22)
+	FMOVQ 128(R6), F20
+	FMOVQ 144(R6), F22
 	VFMLA V21.D2, V19.D2, V20.D2
 	VFMLA V23.D2, V19.D2, V22.D2
-	FLDPQ 160(R6), (F21, F23)
+	FMOVQ 160(R6), F21
+	FMOVQ 176(R6), F23
 	VFMLA V24.D2, V18.D2, V21.D2
 	VFMLA V25.D2, V18.D2, V23.D2
-	FLDPQ 160(R6), (F24, F25)
+	FMOVQ 160(R6), F24
+	FMOVQ 176(R6), F25
 	VFMLA V20.D2, V19.D2, V24.D2
 	VFMLA V22.D2, V19.D2, V25.D2
 	WORD  $0x6e75de15 // fmul v21.2d, v16.2d, v21.2d
 	WORD  $0x6e78de38 // fmul v24.2d, v17.2d, v24.2d
 
-	// Ziv's test; the error of a sine is in proportion to angles below 1
+	// 3. Ziv's test; the error of a sine is in proportion to angles below 1
 	FLDPQ.P 32(R2), (F10, F11)
 	WORD    $0x6e63dd4a // fmul v10.2d, v10.2d, v3.2d
 	WORD    $0x4ee8f54a // fmin v10.2d, v10.2d, v8.2d
@@ -295,7 +325,7 @@ part2:
 	VORR    V12.B16, V4.B16, V4.B16
 	VUZP1   V15.S4, V14.S4, V14.S4
 
-	// 3. quadrant
+	// 4. quadrant
 	VCMTST V9.S4, V14.S4, V12.S4
 	VCMTST V9.S4, V14.S4, V13.S4
 	VUSHR  $1, V14.S4, V15.S4
@@ -382,79 +412,89 @@ loop2:
 	WORD  $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 
 	// 2. polynomials in y = f*f
-	FLDPQ   (R7), (F17, F19)
-	VFMLA   V3.D2, V15.D2, V17.D2
-	VFMLA   V4.D2, V15.D2, V19.D2
-	FLDPQ   (R7), (F18, F20)
-	VFMLA   V3.D2, V16.D2, V18.D2
-	VFMLA   V4.D2, V16.D2, V20.D2
-	FLDPQ   32(R7), (F21, F22)
-	VFMLA   V17.D2, V15.D2, V21.D2
-	VFMLA   V19.D2, V15.D2, V22.D2
-	FLDPQ   32(R7), (F17, F19)
-	VFMLA   V18.D2, V16.D2, V17.D2
-	VFMLA   V20.D2, V16.D2, V19.D2
-	FLDPQ   64(R7), (F18, F20)
-	VFMLA   V21.D2, V15.D2, V18.D2
-	VFMLA   V22.D2, V15.D2, V20.D2
-	FLDPQ   64(R7), (F21, F22)
-	VFMLA   V17.D2, V16.D2, V21.D2
-	VFMLA   V19.D2, V16.D2, V22.D2
-	FLDPQ   96(R7), (F17, F19)
-	VFMLA   V18.D2, V15.D2, V17.D2
-	VFMLA   V20.D2, V15.D2, V19.D2
-	FLDPQ   96(R7), (F18, F20)
-	VFMLA   V21.D2, V16.D2, V18.D2
-	VFMLA   V22.D2, V16.D2, V20.D2
-	FLDPQ   128(R7), (F21, F22)
-	VFMLA   V17.D2, V15.D2, V21.D2
-	VFMLA   V19.D2, V15.D2, V22.D2
-	FLDPQ   128(R7), (F17, F19)
-	VFMLA   V18.D2, V16.D2, V17.D2
-	VFMLA   V20.D2, V16.D2, V19.D2
-	FLDPQ   160(R7), (F18, F20)
-	VFMLA   V21.D2, V15.D2, V18.D2
-	VFMLA   V22.D2, V15.D2, V20.D2
-	FLDPQ   160(R7), (F21, F22)
-	VFMLA   V17.D2, V16.D2, V21.D2
-	VFMLA   V19.D2, V16.D2, V22.D2
-	WORD    $0x6e72ddb2 // fmul v18.2d, v13.2d, v18.2d
-	WORD    $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
+	FMOVQ (R7), F17
+	FMOVQ 16(R7), F19
+	VFMLA V3.D2, V15.D2, V17.D2
+	VFMLA V4.D2, V15.D2, V19.D2
+	FMOVQ (R7), F18
+	FMOVQ 16(R7), F20
+	VFMLA V3.D2, V16.D2, V18.D2
+	VFMLA V4.D2, V16.D2, V20.D2
+	FMOVQ 32(R7), F21
+	FMOVQ 48(R7), F22
+	VFMLA V17.D2, V15.D2, V21.D2
+	VFMLA V19.D2, V15.D2, V22.D2
+	FMOVQ 32(R7), F17
+	FMOVQ 48(R7), F19
+	VFMLA V18.D2, V16.D2, V17.D2
+	VFMLA V20.D2, V16.D2, V19.D2
+	FMOVQ 64(R7), F18
+	FMOVQ 80(R7), F20
+	VFMLA V21.D2, V15.D2, V18.D2
+	VFMLA V22.D2, V15.D2, V20.D2
+	FMOVQ 64(R7), F21
+	FMOVQ 80(R7), F22
+	VFMLA V17.D2, V16.D2, V21.D2
+	VFMLA V19.D2, V16.D2, V22.D2
+	FMOVQ 96(R7), F17
+	FMOVQ 112(R7), F19
+	VFMLA V18.D2, V15.D2, V17.D2
+	VFMLA V20.D2, V15.D2, V19.D2
+	FMOVQ 96(R7), F18
+	FMOVQ 112(R7), F20
+	VFMLA V21.D2, V16.D2, V18.D2
+	VFMLA V22.D2, V16.D2, V20.D2
+	FMOVQ 128(R7), F21
+	FMOVQ 144(R7), F22
+	VFMLA V17.D2, V15.D2, V21.D2
+	VFMLA V19.D2, V15.D2, V22.D2
+	FMOVQ 128(R7), F17
+	FMOVQ 144(R7), F19
+	VFMLA V18.D2, V16.D2, V17.D2
+	VFMLA V20.D2, V16.D2, V19.D2
+	FMOVQ 160(R7), F18
+	FMOVQ 176(R7), F20
+	VFMLA V21.D2, V15.D2, V18.D2
+	VFMLA V22.D2, V15.D2, V20.D2
+	FMOVQ 160(R7), F21
+	FMOVQ 176(R7), F22
+	VFMLA V17.D2, V16.D2, V21.D2
+	VFMLA V19.D2, V16.D2, V22.D2
+	WORD  $0x6e72ddb2 // fmul v18.2d, v13.2d, v18.2d
+	WORD  $0x6e75ddd5 // fmul v21.2d, v14.2d, v21.2d
+
+	// 3. quadrant and error bounds
 	FLDPQ.P 32(R5), (F7, F8)
-
-	// 3. quadrant
-	VCMTST V6.D2, V11.D2, V9.D2
-	VCMTST V6.D2, V11.D2, V10.D2
-	VUSHR  $1, V11.D2, V13.D2
-	VEOR   V13.B16, V11.B16, V11.B16
-	VSLI   $63, V13.D2, V20.D2
-	VSHL   $63, V11.D2, V11.D2
-	VEOR   V11.B16, V18.B16, V18.B16
-	VBSL   V20.B16, V18.B16, V9.B16
-	VBSL   V18.B16, V20.B16, V10.B16
-	WORD   $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
-	WORD   $0x4ee5f4e7 // fmin v7.2d, v7.2d, v5.2d
-
-	// 3. quadrant
-	VCMTST V6.D2, V12.D2, V11.D2
-	VCMTST V6.D2, V12.D2, V13.D2
-	VUSHR  $1, V12.D2, V14.D2
-	VEOR   V14.B16, V12.B16, V12.B16
-	VSLI   $63, V14.D2, V22.D2
-	VSHL   $63, V12.D2, V12.D2
-	VEOR   V12.B16, V21.B16, V21.B16
-	VBSL   V22.B16, V21.B16, V11.B16
-	VBSL   V21.B16, V22.B16, V13.B16
-	WORD   $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
-	WORD   $0x4ee5f508 // fmin v8.2d, v8.2d, v5.2d
-	FSTPQ  (F9, F11), (R0)
-	ADD    $32, R0
-	FSTPQ  (F10, F13), (R1)
-	ADD    $32, R1
-	FSTPQ  (F7, F8), (R2)
-	ADD    $32, R2
-	SUBS   $4, R6
-	BNE    loop2
+	VCMTST  V6.D2, V11.D2, V9.D2
+	VCMTST  V6.D2, V11.D2, V10.D2
+	VUSHR   $1, V11.D2, V13.D2
+	VEOR    V13.B16, V11.B16, V11.B16
+	VSLI    $63, V13.D2, V20.D2
+	VSHL    $63, V11.D2, V11.D2
+	VEOR    V11.B16, V18.B16, V18.B16
+	VBSL    V20.B16, V18.B16, V9.B16
+	VBSL    V18.B16, V20.B16, V10.B16
+	WORD    $0x6e61dce7 // fmul v7.2d, v7.2d, v1.2d
+	WORD    $0x4ee5f4e7 // fmin v7.2d, v7.2d, v5.2d
+	VCMTST  V6.D2, V12.D2, V11.D2
+	VCMTST  V6.D2, V12.D2, V13.D2
+	VUSHR   $1, V12.D2, V14.D2
+	VEOR    V14.B16, V12.B16, V12.B16
+	VSLI    $63, V14.D2, V22.D2
+	VSHL    $63, V12.D2, V12.D2
+	VEOR    V12.B16, V21.B16, V21.B16
+	VBSL    V22.B16, V21.B16, V11.B16
+	VBSL    V21.B16, V22.B16, V13.B16
+	WORD    $0x6e61dd08 // fmul v8.2d, v8.2d, v1.2d
+	WORD    $0x4ee5f508 // fmin v8.2d, v8.2d, v5.2d
+	FSTPQ   (F9, F11), (R0)
+	ADD     $32, R0
+	FSTPQ   (F10, F13), (R1)
+	ADD     $32, R1
+	FSTPQ   (F7, F8), (R2)
+	ADD     $32, R2
+	SUBS    $4, R6
+	BNE     loop2
 
 done1:
 	RET
@@ -473,15 +513,14 @@ TEXT ·CosSinShiftF32NEON(SB), NOSPLIT, $0-72
 	VDUP  V0.S[0], V0.S4
 	FMOVS scaleSin+60(FP), F1
 	VDUP  V1.S[0], V1.S4
-	MOVD  $margin<>(SB), R17
-	FMOVQ (R17), F2
+	MOVD  $margins<>(SB), R15
 	MOVD  $twiceMargin<>(SB), R17
-	FMOVQ (R17), F3
+	FMOVQ (R17), F2
 	MOVD  $0, R10
 	CBZ   R1, exit2
 
 row1:
-	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V3.B16, V3.B16, V3.B16
 	MOVD R4, R7
 	MOVD R5, R8
 	MOVD R6, R9
@@ -492,120 +531,118 @@ row1:
 	BLT  part4
 
 loop3:
-	FLDPQ   512(R11), (F7, F8)
-	FLDPQ   512(R12), (F11, F12)
-	FLDPQ.P 32(R11), (F5, F6)
-	FLDPQ.P 32(R12), (F9, F10)
-	FLDPQ   (R13), (F15, F16)
-	FLDPQ.P 32(R13), (F17, F18)
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
-	VORR  V2.B16, V2.B16, V13.B16
-	WORD  $0x4e71d631 // fadd v17.2d, v17.2d, v17.2d
-	VFMLA V9.D2, V7.D2, V15.D2
-	VFMLA V9.D2, V5.D2, V13.D2
-	VFMLA V11.D2, V5.D2, V15.D2
-	VFMLS V11.D2, V7.D2, V13.D2
-	VORR  V2.B16, V2.B16, V14.B16
-	WORD  $0x4e72d652 // fadd v18.2d, v18.2d, v18.2d
-	VFMLA V10.D2, V8.D2, V16.D2
-	VFMLA V10.D2, V6.D2, V14.D2
-	VFMLA V12.D2, V6.D2, V16.D2
-	VFMLS V12.D2, V8.D2, V14.D2
+	FLDPQ   512(R11), (F6, F7)
+	FLDPQ   512(R12), (F10, F11)
+	FLDPQ.P 32(R11), (F4, F5)
+	FLDPQ.P 32(R12), (F8, F9)
+	FLDPQ   (R13), (F14, F15)
+	FLDPQ.P 32(R13), (F16, F17)
+	FLDPQ   (R15), (F12, F13)
+	WORD    $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VFMLA   V8.D2, V6.D2, V14.D2
+	VFMLA   V8.D2, V4.D2, V12.D2
+	VFMLA   V10.D2, V4.D2, V14.D2
+	VFMLS   V10.D2, V6.D2, V12.D2
+	WORD    $0x4e71d631 // fadd v17.2d, v17.2d, v17.2d
+	VFMLA   V9.D2, V7.D2, V15.D2
+	VFMLA   V9.D2, V5.D2, V13.D2
+	VFMLA   V11.D2, V5.D2, V15.D2
+	VFMLS   V11.D2, V7.D2, V13.D2
 
 	// 2. Ziv's test
-	WORD  $0x4ee3d5a5 // fsub v5.2d, v13.2d, v3.2d
+	WORD  $0x4ee2d584 // fsub v4.2d, v12.2d, v2.2d
+	WORD  $0x4ef0d5c6 // fsub v6.2d, v14.2d, v16.2d
+	WORD  $0x4ee2d5a5 // fsub v5.2d, v13.2d, v2.2d
 	WORD  $0x4ef1d5e7 // fsub v7.2d, v15.2d, v17.2d
-	WORD  $0x4ee3d5c6 // fsub v6.2d, v14.2d, v3.2d
-	WORD  $0x4ef2d608 // fsub v8.2d, v16.2d, v18.2d
-	WORD  $0x0e6169a9 // fcvtn v9.2s, v13.2d
-	WORD  $0x4e6169c9 // fcvtn2 v9.4s, v14.2d
-	WORD  $0x0e6168aa // fcvtn v10.2s, v5.2d
-	WORD  $0x4e6168ca // fcvtn2 v10.4s, v6.2d
-	VEOR  V9.B16, V10.B16, V10.B16
-	VORR  V10.B16, V4.B16, V4.B16
-	WORD  $0x0e6169e5 // fcvtn v5.2s, v15.2d
-	WORD  $0x4e616a05 // fcvtn2 v5.4s, v16.2d
-	WORD  $0x0e6168e6 // fcvtn v6.2s, v7.2d
-	WORD  $0x4e616906 // fcvtn2 v6.4s, v8.2d
-	VEOR  V5.B16, V6.B16, V6.B16
-	VORR  V6.B16, V4.B16, V4.B16
-	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
-	FMOVQ F9, (R7)
-	FMOVQ F5, (R8)
+	WORD  $0x0e616988 // fcvtn v8.2s, v12.2d
+	WORD  $0x4e6169a8 // fcvtn2 v8.4s, v13.2d
+	WORD  $0x0e616889 // fcvtn v9.2s, v4.2d
+	WORD  $0x4e6168a9 // fcvtn2 v9.4s, v5.2d
+	VEOR  V8.B16, V9.B16, V9.B16
+	VORR  V9.B16, V3.B16, V3.B16
+	WORD  $0x0e6169c4 // fcvtn v4.2s, v14.2d
+	WORD  $0x4e6169e4 // fcvtn2 v4.4s, v15.2d
+	WORD  $0x0e6168c5 // fcvtn v5.2s, v6.2d
+	WORD  $0x4e6168e5 // fcvtn2 v5.4s, v7.2d
+	VEOR  V4.B16, V5.B16, V5.B16
+	VORR  V5.B16, V3.B16, V3.B16
+	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD  $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
+	FMOVQ F8, (R7)
+	FMOVQ F4, (R8)
 	ADD   $16, R7
 	ADD   $16, R8
 	SUBS  $4, R9
 	BGE   loop3
 
 part4:
-	ADDS    $4, R9
-	BEQ     done5
-	FLDPQ   512(R11), (F7, F8)
-	FLDPQ   512(R12), (F11, F12)
-	FLDPQ.P 32(R11), (F5, F6)
-	FLDPQ.P 32(R12), (F9, F10)
-	FLDPQ   (R13), (F15, F16)
-	FLDPQ.P 32(R13), (F17, F18)
+	ADDS $4, R9
+	BEQ  done5
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
-	VORR  V2.B16, V2.B16, V13.B16
-	WORD  $0x4e71d631 // fadd v17.2d, v17.2d, v17.2d
-	VFMLA V9.D2, V7.D2, V15.D2
-	VFMLA V9.D2, V5.D2, V13.D2
-	VFMLA V11.D2, V5.D2, V15.D2
-	VFMLS V11.D2, V7.D2, V13.D2
-	VORR  V2.B16, V2.B16, V14.B16
-	WORD  $0x4e72d652 // fadd v18.2d, v18.2d, v18.2d
-	VFMLA V10.D2, V8.D2, V16.D2
-	VFMLA V10.D2, V6.D2, V14.D2
-	VFMLA V12.D2, V6.D2, V16.D2
-	VFMLS V12.D2, V8.D2, V14.D2
+	FLDPQ   512(R11), (F6, F7)
+	FLDPQ   512(R12), (F10, F11)
+	FLDPQ.P 32(R11), (F4, F5)
+	FLDPQ.P 32(R12), (F8, F9)
+	FLDPQ   (R13), (F14, F15)
+	FLDPQ.P 32(R13), (F16, F17)
+	FLDPQ   (R15), (F12, F13)
+	WORD    $0x4e70d610 // fadd v16.2d, v16.2d, v16.2d
+	VFMLA   V8.D2, V6.D2, V14.D2
+	VFMLA   V8.D2, V4.D2, V12.D2
+	VFMLA   V10.D2, V4.D2, V14.D2
+	VFMLS   V10.D2, V6.D2, V12.D2
+	WORD    $0x4e71d631 // fadd v17.2d, v17.2d, v17.2d
+	VFMLA   V9.D2, V7.D2, V15.D2
+	VFMLA   V9.D2, V5.D2, V13.D2
+	VFMLA   V11.D2, V5.D2, V15.D2
+	VFMLS   V11.D2, V7.D2, V13.D2
 
 	// 2. Ziv's test
-	WORD  $0x4ee3d5a5 // fsub v5.2d, v13.2d, v3.2d
+	WORD  $0x4ee2d584 // fsub v4.2d, v12.2d, v2.2d
+	WORD  $0x4ef0d5c6 // fsub v6.2d, v14.2d, v16.2d
+	WORD  $0x4ee2d5a5 // fsub v5.2d, v13.2d, v2.2d
 	WORD  $0x4ef1d5e7 // fsub v7.2d, v15.2d, v17.2d
-	WORD  $0x4ee3d5c6 // fsub v6.2d, v14.2d, v3.2d
-	WORD  $0x4ef2d608 // fsub v8.2d, v16.2d, v18.2d
-	WORD  $0x0e6169a9 // fcvtn v9.2s, v13.2d
-	WORD  $0x4e6169c9 // fcvtn2 v9.4s, v14.2d
-	WORD  $0x0e6168aa // fcvtn v10.2s, v5.2d
-	WORD  $0x4e6168ca // fcvtn2 v10.4s, v6.2d
-	VEOR  V9.B16, V10.B16, V10.B16
-	VORR  V10.B16, V4.B16, V4.B16
-	WORD  $0x0e6169e5 // fcvtn v5.2s, v15.2d
-	WORD  $0x4e616a05 // fcvtn2 v5.4s, v16.2d
-	WORD  $0x0e6168e6 // fcvtn v6.2s, v7.2d
-	WORD  $0x4e616906 // fcvtn2 v6.4s, v8.2d
-	VEOR  V5.B16, V6.B16, V6.B16
-	VORR  V6.B16, V4.B16, V4.B16
-	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD  $0x0e616988 // fcvtn v8.2s, v12.2d
+	WORD  $0x4e6169a8 // fcvtn2 v8.4s, v13.2d
+	WORD  $0x0e616889 // fcvtn v9.2s, v4.2d
+	WORD  $0x4e6168a9 // fcvtn2 v9.4s, v5.2d
+	VEOR  V8.B16, V9.B16, V9.B16
+	VORR  V9.B16, V3.B16, V3.B16
+	WORD  $0x0e6169c4 // fcvtn v4.2s, v14.2d
+	WORD  $0x4e6169e4 // fcvtn2 v4.4s, v15.2d
+	WORD  $0x0e6168c5 // fcvtn v5.2s, v6.2d
+	WORD  $0x4e6168e5 // fcvtn2 v5.4s, v7.2d
+	VEOR  V4.B16, V5.B16, V5.B16
+	VORR  V5.B16, V3.B16, V3.B16
+	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD  $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
 	TBZ   $1, R9, single6
-	FMOVD F9, (R7)
+	FMOVD F8, (R7)
 	ADD   $8, R7
-	VEXT  $8, V9.B16, V9.B16, V9.B16
+	VEXT  $8, V8.B16, V8.B16, V8.B16
 
 single6:
 	TBZ   $0, R9, stored7
-	FMOVS F9, (R7)
+	FMOVS F8, (R7)
 
 stored7:
 	TBZ   $1, R9, single8
-	FMOVD F5, (R8)
+	FMOVD F4, (R8)
 	ADD   $8, R8
-	VEXT  $8, V5.B16, V5.B16, V5.B16
+	VEXT  $8, V4.B16, V4.B16, V4.B16
 
 single8:
 	TBZ   $0, R9, stored9
-	FMOVS F5, (R8)
+	FMOVS F4, (R8)
 
 stored9:
 
 done5:
-	VMOV V4.D[0], R14
-	VMOV V4.D[1], R17
+	VMOV V3.D[0], R14
+	VMOV V3.D[1], R17
 	ORR  R17, R14
 	CBNZ R14, exit2
 	ADD  R0, R4
@@ -651,12 +688,13 @@ TEXT ·CosSinFloat32F32NEON(SB), NOSPLIT, $0-56
 	BLT   part2
 
 loop1:
-	FMOVQ.P 16(R0), F11
-	WORD    $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
-	WORD    $0x6eabed2c // facgt v12.4s, v9.4s, v11.4s
-	WORD    $0x4eec1c63 // orn v3.16b, v3.16b, v12.16b
-	WORD    $0x0e61796d // fcvtl v13.2d, v11.2s
-	WORD    $0x4e61796e // fcvtl2 v14.2d, v11.4s
+	FMOVQ (R0), F11
+	ADD   $16, R0
+	WORD  $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD  $0x6eabed2c // facgt v12.4s, v9.4s, v11.4s
+	WORD  $0x4eec1c63 // orn v3.16b, v3.16b, v12.16b
+	WORD  $0x0e61796d // fcvtl v13.2d, v11.2s
+	WORD  $0x4e61796e // fcvtl2 v14.2d, v11.4s
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	FMOVQ 192(R4), F11
@@ -675,51 +713,63 @@ loop1:
 	WORD  $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
 
 	// 2. polynomials in y = f*f
-	FLDPQ (R4), (F19, F21)
+	FMOVQ (R4), F19
+	FMOVQ 16(R4), F21
 	VFMLA V5.D2, V17.D2, V19.D2
 	VFMLA V6.D2, V17.D2, V21.D2
-	FLDPQ (R4), (F20, F22)
+	FMOVQ (R4), F20
+	FMOVQ 16(R4), F22
 	VFMLA V5.D2, V18.D2, V20.D2
 	VFMLA V6.D2, V18.D2, V22.D2
-	FLDPQ 32(R4), (F23, F24)
+	FMOVQ 32(R4), F23
+	FMOVQ 48(R4), F24
 	VFMLA V19.D2, V17.D2, V23.D2
 	VFMLA V21.D2, V17.D2, V24.D2
-	FLDPQ 32(R4), (F19, F21)
+	FMOVQ 32(R4), F19
+	FMOVQ 48(R4), F21
 	VFMLA V20.D2, V18.D2, V19.D2
 	VFMLA V22.D2, V18.D2, V21.D2
-	FLDPQ 64(R4), (F20, F22)
+	FMOVQ 64(R4), F20
+	FMOVQ 80(R4), F22
 	VFMLA V23.D2, V17.D2, V20.D2
 	VFMLA V24.D2, V17.D2, V22.D2
-	FLDPQ 64(R4), (F23, F24)
+	FMOVQ 64(R4), F23
+	FMOVQ 80(R4), F24
 	VFMLA V19.D2, V18.D2, V23.D2
 	VFMLA V21.D2, V18.D2, V24.D2
-	FLDPQ 96(R4), (F19, F21)
+	FMOVQ 96(R4), F19
+	FMOVQ 112(R4), F21
 	VFMLA V20.D2, V17.D2, V19.D2
 	VFMLA V22.D2, V17.D2, V21.D2
-	FLDPQ 96(R4), (F20, F22)
+	FMOVQ 96(R4), F20
+	FMOVQ 112(R4), F22
 	VFMLA V23.D2, V18.D2, V20.D2
 	VFMLA V24.D2, V18.D2, V22.D2
-	FLDPQ 128(R4), (F23, F24)
+	FMOVQ 128(R4), F23
+	FMOVQ 144(R4), F24
 	VFMLA V19.D2, V17.D2, V23.D2
 	VFMLA V21.D2, V17.D2, V24.D2
-	FLDPQ 128(R4), (F19, F21)
+	FMOVQ 128(R4), F19
+	FMOVQ 144(R4), F21
 	VFMLA V20.D2, V18.D2, V19.D2
 	VFMLA V22.D2, V18.D2, V21.D2
-	FLDPQ 160(R4), (F20, F22)
+	FMOVQ 160(R4), F20
+	FMOVQ 176(R4), F22
 	VFMLA V23.D2, V17.D2, V20.D2
 	VFMLA V24.D2, V17.D2, V22.D2
-	FLDPQ 160(R4), (F23, F24)
+	FMOVQ 160(R4), F23
+	FMOVQ 176(R4), F24
 	VFMLA V19.D2, V18.D2, V23.D2
 	VFMLA V21.D2, V18.D2, V24.D2
 	WORD  $0x6e74ddf4 // fmul v20.2d, v15.2d, v20.2d
 	WORD  $0x6e77de17 // fmul v23.2d, v16.2d, v23.2d
-	VUZP1 V12.S4, V11.S4, V11.S4
-	WORD  $0x0e616acf // fcvtn v15.2s, v22.2d
-	WORD  $0x4e616b0f // fcvtn2 v15.4s, v24.2d
-	WORD  $0x0e616a90 // fcvtn v16.2s, v20.2d
-	WORD  $0x4e616af0 // fcvtn2 v16.4s, v23.2d
 
-	// 3. quadrant
+	// 3. rounding and quadrant
+	VUZP1  V12.S4, V11.S4, V11.S4
+	WORD   $0x0e616acf // fcvtn v15.2s, v22.2d
+	WORD   $0x4e616b0f // fcvtn2 v15.4s, v24.2d
+	WORD   $0x0e616a90 // fcvtn v16.2s, v20.2d
+	WORD   $0x4e616af0 // fcvtn2 v16.4s, v23.2d
 	VCMTST V10.S4, V11.S4, V17.S4
 	VCMTST V10.S4, V11.S4, V18.S4
 	VUSHR  $1, V11.S4, V19.S4
@@ -775,51 +825,63 @@ loaded5:
 	WORD  $0x6e70de12 // fmul v18.2d, v16.2d, v16.2d
 
 	// 2. polynomials in y = f*f
-	FLDPQ (R4), (F19, F21)
+	FMOVQ (R4), F19
+	FMOVQ 16(R4), F21
 	VFMLA V5.D2, V17.D2, V19.D2
 	VFMLA V6.D2, V17.D2, V21.D2
-	FLDPQ (R4), (F20, F22)
+	FMOVQ (R4), F20
+	FMOVQ 16(R4), F22
 	VFMLA V5.D2, V18.D2, V20.D2
 	VFMLA V6.D2, V18.D2, V22.D2
-	FLDPQ 32(R4), (F23, F24)
+	FMOVQ 32(R4), F23
+	FMOVQ 48(R4), F24
 	VFMLA V19.D2, V17.D2, V23.D2
 	VFMLA V21.D2, V17.D2, V24.D2
-	FLDPQ 32(R4), (F19, F21)
+	FMOVQ 32(R4), F19
+	FMOVQ 48(R4), F21
 	VFMLA V20.D2, V18.D2, V19.D2
 	VFMLA V22.D2, V18.D2, V21.D2
-	FLDPQ 64(R4), (F20, F22)
+	FMOVQ 64(R4), F20
+	FMOVQ 80(R4), F22
 	VFMLA V23.D2, V17.D2, V20.D2
 	VFMLA V24.D2, V17.D2, V22.D2
-	FLDPQ 64(R4), (F23, F24)
+	FMOVQ 64(R4), F23
+	FMOVQ 80(R4), F24
 	VFMLA V19.D2, V18.D2, V23.D2
 	VFMLA V21.D2, V18.D2, V24.D2
-	FLDPQ 96(R4), (F19, F21)
+	FMOVQ 96(R4), F19
+	FMOVQ 112(R4), F21
 	VFMLA V20.D2, V17.D2, V19.D2
 	VFMLA V22.D2, V17.D2, V21.D2
-	FLDPQ 96(R4), (F20, F22)
+	FMOVQ 96(R4), F20
+	FMOVQ 112(R4), F22
 	VFMLA V23.D2, V18.D2, V20.D2
 	VFMLA V24.D2, V18.D2, V22.D2
-	FLDPQ 128(R4), (F23, F24)
+	FMOVQ 128(R4), F23
+	FMOVQ 144(R4), F24
 	VFMLA V19.D2, V17.D2, V23.D2
 	VFMLA V21.D2, V17.D2, V24.D2
-	FLDPQ 128(R4), (F19, F21)
+	FMOVQ 128(R4), F19
+	FMOVQ 144(R4), F21
 	VFMLA V20.D2, V18.D2, V19.D2
 	VFMLA V22.D2, V18.D2, V21.D2
-	FLDPQ 160(R4), (F20, F22)
+	FMOVQ 160(R4), F20
+	FMOVQ 176(R4), F22
 	VFMLA V23.D2, V17.D2, V20.D2
 	VFMLA V24.D2, V17.D2, V22.D2
-	FLDPQ 160(R4), (F23, F24)
+	FMOVQ 160(R4), F23
+	FMOVQ 176(R4), F24
 	VFMLA V19.D2, V18.D2, V23.D2
 	VFMLA V21.D2, V18.D2, V24.D2
 	WORD  $0x6e74ddf4 // fmul v20.2d, v15.2d, v20.2d
 	WORD  $0x6e77de17 // fmul v23.2d, v16.2d, v23.2d
-	VUZP1 V12.S4, V11.S4, V11.S4
-	WORD  $0x0e616acf // fcvtn v15.2s, v22.2d
-	WORD  $0x4e616b0f // fcvtn2 v15.4s, v24.2d
-	WORD  $0x0e616a90 // fcvtn v16.2s, v20.2d
-	WORD  $0x4e616af0 // fcvtn2 v16.4s, v23.2d
 
-	// 3. quadrant
+	// 3. rounding and quadrant
+	VUZP1  V12.S4, V11.S4, V11.S4
+	WORD   $0x0e616acf // fcvtn v15.2s, v22.2d
+	WORD   $0x4e616b0f // fcvtn2 v15.4s, v24.2d
+	WORD   $0x0e616a90 // fcvtn v16.2s, v20.2d
+	WORD   $0x4e616af0 // fcvtn2 v16.4s, v23.2d
 	VCMTST V10.S4, V11.S4, V17.S4
 	VCMTST V10.S4, V11.S4, V18.S4
 	VUSHR  $1, V11.S4, V19.S4

@@ -91,7 +91,8 @@ func (e *emitter) cosSin(t *quarterTurns, x, high, low []vector) (q, cos, sin []
 			if i > 0 {
 				sin[j], cos[j] = e.vector(), e.vector()
 			}
-			e.ldp(sin[j], cos[j], t.sums, 32*i)
+			e.ldr(sin[j], t.sums, 32*i)
+			e.ldr(cos[j], t.sums, 32*i+16)
 			e.fmla2d(sin[j], y[j], lastSine[j])
 			e.fmla2d(cos[j], y[j], lastCosine[j])
 			if i > 0 {
@@ -113,7 +114,6 @@ func (e *emitter) cosSin(t *quarterTurns, x, high, low []vector) (q, cos, sin []
 // which was positive, takes its sign from bit 1, and the sine is negated where
 // the two bits differ.
 func (e *emitter) quadrant(bits int, one, q, c, s vector) (cos, sin vector) {
-	e.comment("3. quadrant")
 	cos, sin = e.vector(), e.vector()
 	half := e.vector()
 	e.cmtst(bits, cos, q, one)
@@ -162,10 +162,9 @@ func (e *emitter) returnBits(v vector, result string) {
 
 // anyBits sets flag to 0 where no bit of v is set.
 func (e *emitter) anyBits(flag general, v vector) {
-	upper := general(generals - 1)
 	e.umov(flag, v, 0)
-	e.umov(upper, v, 1)
-	e.op("ORR", "%s, %s", upper, flag)
+	e.umov(scratch, v, 1)
+	e.op("ORR", "%s, %s", scratch, flag)
 }
 
 // row is a loop over the n entries of a row of cosines and sines.
@@ -249,7 +248,7 @@ func (e *emitter) loadPart(from, n general) vector {
 // loadPair loads four float64 and moves the address behind them.
 func (e *emitter) loadPair(from general) []vector {
 	v := e.vectors(2)
-	e.op("FLDPQ.P", "32(%s), (%s, %s)", from, v[0].float(), v[1].float())
+	e.ldpNext(v[0], v[1], from)
 	return v
 }
 
@@ -277,7 +276,7 @@ func cosSinExact(e *emitter) {
 		q, c, s := e.cosSin(t, []vector{position, position}, highs, lows)
 		e.release(highs...)
 		e.release(lows...)
-		e.comment("Ziv's test; the error of a sine is in proportion to angles below 1")
+		e.comment("3. Ziv's test; the error of a sine is in proportion to angles below 1")
 		error := e.loadPair(reach)
 		var upperCos, upperSin, lowerCos, lowerSin []vector
 		for j := range 2 {
@@ -292,6 +291,7 @@ func cosSinExact(e *emitter) {
 		cos, sin := e.accept(upperCos, lowerCos, undecided), e.accept(upperSin, lowerSin, undecided)
 		e.uzp14s(q[0], q[0], q[1])
 		e.release(q[1])
+		e.comment("4. quadrant")
 		return e.quadrant(32, one, q[0], cos, sin)
 	})
 	e.returnBits(undecided, "undecided")
@@ -319,6 +319,7 @@ func cosSinSeed(e *emitter) {
 		q, c, s := e.cosSin(t, []vector{position, position}, highs, lows)
 		e.release(highs...)
 		e.release(lows...)
+		e.comment("3. quadrant and error bounds")
 		error := e.loadPair(factor)
 		for j := range 2 {
 			c[j], s[j] = e.quadrant(64, one, q[j], c[j], s[j])
@@ -347,7 +348,10 @@ func cosSinShift(e *emitter) {
 	row := *r
 	row.cos, row.sin, row.n = e.general(), e.general(), e.general()
 	done, a, b, errors, flag := e.general(), e.general(), e.general(), e.general(), e.general()
-	bound, twice, undecided := e.load64("margin", margin), e.load64("twiceMargin", 2*margin), e.vector()
+	bounds := e.general() // two vectors of the bound, loaded anew: FMLA adds to it
+	bits := math.Float64bits(margin)
+	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
+	twice, undecided := e.load64("twiceMargin", 2*margin), e.vector()
 	rowLoop, exit := e.newLabel("row"), e.newLabel("exit")
 	e.clearGeneral(done)
 	e.cbz(rows, exit)
@@ -360,17 +364,17 @@ func cosSinShift(e *emitter) {
 	e.op("ADD", "$%d, %s, %s", 2*plane, seed, errors)
 	e.movGeneral(b, shift)
 	e.loop(&row, func(bool) (vector, vector) {
+		e.comment("1. upper ends of the error intervals: the products plus the error bounds")
 		cosA, sinA, cosB, sinB := e.vectors(2), e.vectors(2), e.vectors(2), e.vectors(2)
 		cos, sin, error := e.vectors(2), e.vectors(2), e.vectors(2)
 		e.ldp(sinA[0], sinA[1], a, plane)
 		e.ldp(sinB[0], sinB[1], b, plane)
-		e.op("FLDPQ.P", "32(%s), (%s, %s)", a, cosA[0].float(), cosA[1].float())
-		e.op("FLDPQ.P", "32(%s), (%s, %s)", b, cosB[0].float(), cosB[1].float())
+		e.ldpNext(cosA[0], cosA[1], a)
+		e.ldpNext(cosB[0], cosB[1], b)
 		e.ldp(sin[0], sin[1], errors, 0)
-		e.op("FLDPQ.P", "32(%s), (%s, %s)", errors, error[0].float(), error[1].float())
-		e.comment("1. upper ends of the error intervals: the products plus the error bounds")
+		e.ldpNext(error[0], error[1], errors)
+		e.ldp(cos[0], cos[1], bounds, 0)
 		for j := range 2 {
-			e.op("VORR", "%s.B16, %s.B16, %s.B16", bound, bound, cos[j])
 			e.fadd2d(error[j], error[j], error[j])
 			e.fmla2d(sin[j], sinA[j], cosB[j])
 			e.fmla2d(cos[j], cosA[j], cosB[j])
@@ -415,7 +419,8 @@ func cosSinFloat32(e *emitter) {
 			angle = e.loadPart(invFreq, r.n)
 		} else {
 			angle = e.vector()
-			e.op("FMOVQ.P", "16(%s), %s", invFreq, angle.float())
+			e.ldr(angle, invFreq, 0)
+			e.add(invFreq, 16)
 		}
 		inside, x := e.vector(), e.vectors(2)
 		e.fmul4s(angle, angle, position)
@@ -425,6 +430,7 @@ func cosSinFloat32(e *emitter) {
 		e.fcvtl2(x[1], angle)
 		e.release(angle, inside)
 		q, c, s := e.cosSin(t, x, []vector{high, high}, []vector{low, low})
+		e.comment("3. rounding and quadrant")
 		e.uzp14s(q[0], q[0], q[1])
 		return e.quadrant(32, one, q[0], e.round32(c), e.round32(s))
 	})

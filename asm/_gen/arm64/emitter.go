@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// vector and general number the registers V0-V31 and R0-R17. Go keeps the
-// general registers from R18 on for itself.
+// vector and general number the registers V0-V31 and R0-R16. Go keeps the
+// general registers from R18 on for itself; R17 is for addresses of constants
+// and the like.
 type (
 	vector  uint32
 	general uint32
@@ -22,7 +23,9 @@ func (v vector) float() string { return fmt.Sprintf("F%d", uint32(v)) }
 
 const (
 	vectors  = 32
-	generals = 18
+	generals = 17
+
+	scratch general = 17 // for what lasts a few instructions
 )
 
 // emitter writes one kernel.
@@ -230,6 +233,11 @@ func (e *emitter) ldp(d1, d2 vector, base general, at int) {
 	e.op("FLDPQ", "%s(%s), (%s, %s)", offset(at), base, d1.float(), d2.float())
 }
 
+// ldpNext loads a pair and moves the address behind it.
+func (e *emitter) ldpNext(d1, d2 vector, base general) {
+	e.op("FLDPQ.P", "32(%s), (%s, %s)", base, d1.float(), d2.float())
+}
+
 func (e *emitter) stp(v1, v2 vector, base general, at int) {
 	e.op("FSTPQ", "(%s, %s), %s(%s)", v1.float(), v2.float(), offset(at), base)
 }
@@ -282,13 +290,9 @@ func (e *emitter) storeFloats(list []vector, base general, n int) {
 
 // load sets d to a float64 constant, or to two, repeated over all lanes.
 func (e *emitter) load(name string, low, high uint64) vector {
-	r := general(generals - 1)
-	if e.generalsInUse == generals {
-		panic("no general register for an address")
-	}
 	d := e.vector()
-	e.symbol(r, e.constants.data(name, low, high))
-	e.ldr(d, r, 0)
+	e.symbol(scratch, e.constants.data(name, low, high))
+	e.ldr(d, scratch, 0)
 	return d
 }
 
