@@ -19,119 +19,120 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	VBROADCASTSD position+48(FP), Y2
 	VANDPD       magnitude64<>+0(SB), Y2, Y3
 	VPXOR        Y4, Y4, Y4
+	VMOVUPD      toInteger<>+0(SB), Y5
 	CMPQ         DI, $0x08
 	JLT          single2
 
 main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y5
-	VMOVAPD     Y5, Y9
-	VMOVUPD     32(AX)(R8*8), Y6
+	VMOVUPD     (AX)(R8*8), Y6
 	VMOVAPD     Y6, Y10
-	VFMADD213PD toInteger<>+0(SB), Y2, Y5
-	VFMADD213PD toInteger<>+0(SB), Y2, Y6
-	VSUBPD      toInteger<>+0(SB), Y5, Y7
-	VSUBPD      toInteger<>+0(SB), Y6, Y8
-	VFMSUB213PD Y7, Y2, Y9
-	VFMSUB213PD Y8, Y2, Y10
-	VFMADD231PD (CX)(R8*8), Y2, Y9
-	VFMADD231PD 32(CX)(R8*8), Y2, Y10
-	VMULPD      Y9, Y9, Y7
+	VMOVUPD     32(AX)(R8*8), Y7
+	VMOVAPD     Y7, Y11
+	VFMADD213PD Y5, Y2, Y6
+	VFMADD213PD Y5, Y2, Y7
+	VSUBPD      Y6, Y5, Y8
+	VSUBPD      Y7, Y5, Y9
+	VFMADD213PD Y8, Y2, Y10
+	VFMADD213PD Y9, Y2, Y11
+	VFMADD231PD (CX)(R8*8), Y2, Y10
+	VFMADD231PD 32(CX)(R8*8), Y2, Y11
 	VMULPD      Y10, Y10, Y8
+	VMULPD      Y11, Y11, Y9
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y11
-	VMOVUPD     cosine6<>+0(SB), Y13
 	VMOVUPD     sine6<>+0(SB), Y12
 	VMOVUPD     cosine6<>+0(SB), Y14
-	VFMADD213PD sine5<>+0(SB), Y7, Y11
-	VFMADD213PD cosine5<>+0(SB), Y7, Y13
+	VMOVUPD     sine6<>+0(SB), Y13
+	VMOVUPD     cosine6<>+0(SB), Y15
 	VFMADD213PD sine5<>+0(SB), Y8, Y12
 	VFMADD213PD cosine5<>+0(SB), Y8, Y14
-	VFMADD213PD sine4<>+0(SB), Y7, Y11
-	VFMADD213PD cosine4<>+0(SB), Y7, Y13
+	VFMADD213PD sine5<>+0(SB), Y9, Y13
+	VFMADD213PD cosine5<>+0(SB), Y9, Y15
 	VFMADD213PD sine4<>+0(SB), Y8, Y12
 	VFMADD213PD cosine4<>+0(SB), Y8, Y14
-	VFMADD213PD sine3<>+0(SB), Y7, Y11
-	VFMADD213PD cosine3<>+0(SB), Y7, Y13
+	VFMADD213PD sine4<>+0(SB), Y9, Y13
+	VFMADD213PD cosine4<>+0(SB), Y9, Y15
 	VFMADD213PD sine3<>+0(SB), Y8, Y12
 	VFMADD213PD cosine3<>+0(SB), Y8, Y14
-	VFMADD213PD sine2<>+0(SB), Y7, Y11
-	VFMADD213PD cosine2<>+0(SB), Y7, Y13
+	VFMADD213PD sine3<>+0(SB), Y9, Y13
+	VFMADD213PD cosine3<>+0(SB), Y9, Y15
 	VFMADD213PD sine2<>+0(SB), Y8, Y12
 	VFMADD213PD cosine2<>+0(SB), Y8, Y14
-	VFMADD213PD sine1<>+0(SB), Y7, Y11
-	VFMADD213PD cosine1<>+0(SB), Y7, Y13
+	VFMADD213PD sine2<>+0(SB), Y9, Y13
+	VFMADD213PD cosine2<>+0(SB), Y9, Y15
 	VFMADD213PD sine1<>+0(SB), Y8, Y12
 	VFMADD213PD cosine1<>+0(SB), Y8, Y14
-	VFMADD213PD sine0<>+0(SB), Y7, Y11
-	VFMADD213PD cosine0<>+0(SB), Y7, Y13
+	VFMADD213PD sine1<>+0(SB), Y9, Y13
+	VFMADD213PD cosine1<>+0(SB), Y9, Y15
 	VFMADD213PD sine0<>+0(SB), Y8, Y12
 	VFMADD213PD cosine0<>+0(SB), Y8, Y14
-	VMULPD      Y9, Y11, Y11
+	VFMADD213PD sine0<>+0(SB), Y9, Y13
+	VFMADD213PD cosine0<>+0(SB), Y9, Y15
 	VMULPD      Y10, Y12, Y12
+	VMULPD      Y11, Y13, Y13
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y5, Y7
-	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y7, Y5, Y8
-	VBLENDVPD Y7, Y11, Y13, Y9
-	VBLENDVPD Y7, Y13, Y11, Y7
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPAND     signBit<>+0(SB), Y8, Y8
-	VPXOR     Y5, Y7, Y7
-	VPXOR     Y8, Y9, Y9
-	VPSLLQ    $0x3f, Y6, Y5
+	VPSLLQ    $0x3f, Y6, Y8
 	VPSLLQ    $0x3e, Y6, Y6
-	VPXOR     Y5, Y6, Y8
-	VBLENDVPD Y5, Y12, Y14, Y10
-	VBLENDVPD Y5, Y14, Y12, Y5
+	VPXOR     Y8, Y6, Y9
+	VBLENDVPD Y8, Y12, Y14, Y10
+	VBLENDVPD Y8, Y14, Y12, Y8
 	VPAND     signBit<>+0(SB), Y6, Y6
-	VPAND     signBit<>+0(SB), Y8, Y8
-	VPXOR     Y6, Y5, Y5
-	VPXOR     Y8, Y10, Y10
+	VPAND     signBit<>+0(SB), Y9, Y9
+	VPXOR     Y6, Y8, Y8
+	VPXOR     Y9, Y10, Y10
+	VPSLLQ    $0x3f, Y7, Y6
+	VPSLLQ    $0x3e, Y7, Y7
+	VPXOR     Y6, Y7, Y9
+	VBLENDVPD Y6, Y13, Y15, Y11
+	VBLENDVPD Y6, Y15, Y13, Y6
+	VPAND     signBit<>+0(SB), Y7, Y7
+	VPAND     signBit<>+0(SB), Y9, Y9
+	VPXOR     Y7, Y6, Y6
+	VPXOR     Y9, Y11, Y11
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y6
-	VMINPD     margin<>+0(SB), Y6, Y6
-	VADDPD     margin<>+0(SB), Y9, Y8
-	VSUBPD     margin<>+0(SB), Y9, Y11
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPADDQ     half29<>+0(SB), Y11, Y11
-	VPXOR      Y8, Y11, Y11
-	VPOR       Y11, Y4, Y4
-	VCVTPD2PSY Y9, X8
-	VADDPD     Y6, Y7, Y9
-	VSUBPD     Y6, Y7, Y6
-	VPADDQ     half29<>+0(SB), Y9, Y9
-	VPADDQ     half29<>+0(SB), Y6, Y6
-	VPXOR      Y9, Y6, Y6
-	VPOR       Y6, Y4, Y4
-	VCVTPD2PSY Y7, X6
-	VMULPD     32(DX)(R8*8), Y3, Y7
+	VMULPD     (DX)(R8*8), Y3, Y7
 	VMINPD     margin<>+0(SB), Y7, Y7
 	VADDPD     margin<>+0(SB), Y10, Y9
-	VSUBPD     margin<>+0(SB), Y10, Y11
+	VSUBPD     margin<>+0(SB), Y10, Y12
 	VPADDQ     half29<>+0(SB), Y9, Y9
-	VPADDQ     half29<>+0(SB), Y11, Y11
-	VPXOR      Y9, Y11, Y11
-	VPOR       Y11, Y4, Y4
+	VPADDQ     half29<>+0(SB), Y12, Y12
+	VPXOR      Y9, Y12, Y12
+	VPOR       Y12, Y4, Y4
 	VCVTPD2PSY Y10, X9
-	VADDPD     Y7, Y5, Y10
-	VSUBPD     Y7, Y5, Y7
+	VADDPD     Y7, Y8, Y10
+	VSUBPD     Y7, Y8, Y7
 	VPADDQ     half29<>+0(SB), Y10, Y10
 	VPADDQ     half29<>+0(SB), Y7, Y7
 	VPXOR      Y10, Y7, Y7
 	VPOR       Y7, Y4, Y4
-	VCVTPD2PSY Y5, X5
-	VMULPS     X0, X8, X8
-	VMULPS     X1, X6, X6
+	VCVTPD2PSY Y8, X7
+	VMULPD     32(DX)(R8*8), Y3, Y8
+	VMINPD     margin<>+0(SB), Y8, Y8
+	VADDPD     margin<>+0(SB), Y11, Y10
+	VSUBPD     margin<>+0(SB), Y11, Y12
+	VPADDQ     half29<>+0(SB), Y10, Y10
+	VPADDQ     half29<>+0(SB), Y12, Y12
+	VPXOR      Y10, Y12, Y12
+	VPOR       Y12, Y4, Y4
+	VCVTPD2PSY Y11, X10
+	VADDPD     Y8, Y6, Y11
+	VSUBPD     Y8, Y6, Y8
+	VPADDQ     half29<>+0(SB), Y11, Y11
+	VPADDQ     half29<>+0(SB), Y8, Y8
+	VPXOR      Y11, Y8, Y8
+	VPOR       Y8, Y4, Y4
+	VCVTPD2PSY Y6, X6
 	VMULPS     X0, X9, X9
-	VMULPS     X1, X5, X5
-	VMOVUPS    X8, (BX)(R8*4)
-	VMOVUPS    X6, (SI)(R8*4)
-	VMOVUPS    X9, 16(BX)(R8*4)
-	VMOVUPS    X5, 16(SI)(R8*4)
+	VMULPS     X1, X7, X7
+	VMULPS     X0, X10, X10
+	VMULPS     X1, X6, X6
+	VMOVUPS    X9, (BX)(R8*4)
+	VMOVUPS    X7, (SI)(R8*4)
+	VMOVUPS    X10, 16(BX)(R8*4)
+	VMOVUPS    X6, 16(SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
 	CMPQ       DI, $0x08
@@ -142,63 +143,63 @@ single2:
 	JLT  part3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y2, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y2, Y7
-	VFMADD231PD (CX)(R8*8), Y2, Y7
-	VMULPD      Y7, Y7, Y6
+	VMOVUPD     (AX)(R8*8), Y6
+	VMOVAPD     Y6, Y8
+	VFMADD213PD Y5, Y2, Y6
+	VSUBPD      Y6, Y5, Y7
+	VFMADD213PD Y7, Y2, Y8
+	VFMADD231PD (CX)(R8*8), Y2, Y8
+	VMULPD      Y8, Y8, Y7
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y9
-	VFMADD213PD sine5<>+0(SB), Y6, Y8
-	VFMADD213PD cosine5<>+0(SB), Y6, Y9
-	VFMADD213PD sine4<>+0(SB), Y6, Y8
-	VFMADD213PD cosine4<>+0(SB), Y6, Y9
-	VFMADD213PD sine3<>+0(SB), Y6, Y8
-	VFMADD213PD cosine3<>+0(SB), Y6, Y9
-	VFMADD213PD sine2<>+0(SB), Y6, Y8
-	VFMADD213PD cosine2<>+0(SB), Y6, Y9
-	VFMADD213PD sine1<>+0(SB), Y6, Y8
-	VFMADD213PD cosine1<>+0(SB), Y6, Y9
-	VFMADD213PD sine0<>+0(SB), Y6, Y8
-	VFMADD213PD cosine0<>+0(SB), Y6, Y9
-	VMULPD      Y7, Y8, Y8
+	VMOVUPD     sine6<>+0(SB), Y9
+	VMOVUPD     cosine6<>+0(SB), Y10
+	VFMADD213PD sine5<>+0(SB), Y7, Y9
+	VFMADD213PD cosine5<>+0(SB), Y7, Y10
+	VFMADD213PD sine4<>+0(SB), Y7, Y9
+	VFMADD213PD cosine4<>+0(SB), Y7, Y10
+	VFMADD213PD sine3<>+0(SB), Y7, Y9
+	VFMADD213PD cosine3<>+0(SB), Y7, Y10
+	VFMADD213PD sine2<>+0(SB), Y7, Y9
+	VFMADD213PD cosine2<>+0(SB), Y7, Y10
+	VFMADD213PD sine1<>+0(SB), Y7, Y9
+	VFMADD213PD cosine1<>+0(SB), Y7, Y10
+	VFMADD213PD sine0<>+0(SB), Y7, Y9
+	VFMADD213PD cosine0<>+0(SB), Y7, Y10
+	VMULPD      Y8, Y9, Y9
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y5, Y6
-	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y6, Y5, Y7
-	VBLENDVPD Y6, Y8, Y9, Y10
-	VBLENDVPD Y6, Y9, Y8, Y6
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y5, Y6, Y6
-	VPXOR     Y7, Y10, Y10
+	VPSLLQ    $0x3f, Y6, Y7
+	VPSLLQ    $0x3e, Y6, Y6
+	VPXOR     Y7, Y6, Y8
+	VBLENDVPD Y7, Y9, Y10, Y11
+	VBLENDVPD Y7, Y10, Y9, Y7
+	VPAND     signBit<>+0(SB), Y6, Y6
+	VPAND     signBit<>+0(SB), Y8, Y8
+	VPXOR     Y6, Y7, Y7
+	VPXOR     Y8, Y11, Y11
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y5
-	VMINPD     margin<>+0(SB), Y5, Y5
-	VADDPD     margin<>+0(SB), Y10, Y7
-	VSUBPD     margin<>+0(SB), Y10, Y8
-	VPADDQ     half29<>+0(SB), Y7, Y7
+	VMULPD     (DX)(R8*8), Y3, Y6
+	VMINPD     margin<>+0(SB), Y6, Y6
+	VADDPD     margin<>+0(SB), Y11, Y8
+	VSUBPD     margin<>+0(SB), Y11, Y9
 	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPXOR      Y7, Y8, Y8
-	VPOR       Y8, Y4, Y4
-	VCVTPD2PSY Y10, X7
-	VADDPD     Y5, Y6, Y8
-	VSUBPD     Y5, Y6, Y5
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPADDQ     half29<>+0(SB), Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y4, Y4
-	VCVTPD2PSY Y6, X5
-	VMULPS     X0, X7, X7
-	VMULPS     X1, X5, X5
-	VMOVUPS    X7, (BX)(R8*4)
-	VMOVUPS    X5, (SI)(R8*4)
+	VPADDQ     half29<>+0(SB), Y9, Y9
+	VPXOR      Y8, Y9, Y9
+	VPOR       Y9, Y4, Y4
+	VCVTPD2PSY Y11, X8
+	VADDPD     Y6, Y7, Y9
+	VSUBPD     Y6, Y7, Y6
+	VPADDQ     half29<>+0(SB), Y9, Y9
+	VPADDQ     half29<>+0(SB), Y6, Y6
+	VPXOR      Y9, Y6, Y6
+	VPOR       Y6, Y4, Y4
+	VCVTPD2PSY Y7, X6
+	VMULPS     X0, X8, X8
+	VMULPS     X1, X6, X6
+	VMOVUPS    X8, (BX)(R8*4)
+	VMOVUPS    X6, (SI)(R8*4)
 	ADDQ       $0x04, R8
 	SUBQ       $0x04, DI
 	JMP        single2
@@ -208,40 +209,40 @@ part3:
 	JZ    done4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y2, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y2, Y7
+	VMOVUPD     (AX)(R8*8), Y6
+	VMOVAPD     Y6, Y7
+	VFMADD213PD Y5, Y2, Y6
+	VSUBPD      Y6, Y5, Y5
+	VFMADD213PD Y5, Y2, Y7
 	VFMADD231PD (CX)(R8*8), Y2, Y7
 	VMULPD      Y7, Y7, Y2
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     sine6<>+0(SB), Y5
 	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y2, Y6
+	VFMADD213PD sine5<>+0(SB), Y2, Y5
 	VFMADD213PD cosine5<>+0(SB), Y2, Y8
-	VFMADD213PD sine4<>+0(SB), Y2, Y6
+	VFMADD213PD sine4<>+0(SB), Y2, Y5
 	VFMADD213PD cosine4<>+0(SB), Y2, Y8
-	VFMADD213PD sine3<>+0(SB), Y2, Y6
+	VFMADD213PD sine3<>+0(SB), Y2, Y5
 	VFMADD213PD cosine3<>+0(SB), Y2, Y8
-	VFMADD213PD sine2<>+0(SB), Y2, Y6
+	VFMADD213PD sine2<>+0(SB), Y2, Y5
 	VFMADD213PD cosine2<>+0(SB), Y2, Y8
-	VFMADD213PD sine1<>+0(SB), Y2, Y6
+	VFMADD213PD sine1<>+0(SB), Y2, Y5
 	VFMADD213PD cosine1<>+0(SB), Y2, Y8
-	VFMADD213PD sine0<>+0(SB), Y2, Y6
+	VFMADD213PD sine0<>+0(SB), Y2, Y5
 	VFMADD213PD cosine0<>+0(SB), Y2, Y8
-	VMULPD      Y7, Y6, Y6
+	VMULPD      Y7, Y5, Y5
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y5, Y2
-	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y2, Y5, Y7
-	VBLENDVPD Y2, Y6, Y8, Y9
-	VBLENDVPD Y2, Y8, Y6, Y2
-	VPAND     signBit<>+0(SB), Y5, Y5
+	VPSLLQ    $0x3f, Y6, Y2
+	VPSLLQ    $0x3e, Y6, Y6
+	VPXOR     Y2, Y6, Y7
+	VBLENDVPD Y2, Y5, Y8, Y9
+	VBLENDVPD Y2, Y8, Y5, Y2
+	VPAND     signBit<>+0(SB), Y6, Y6
 	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y5, Y2, Y2
+	VPXOR     Y6, Y2, Y2
 	VPXOR     Y7, Y9, Y9
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
@@ -514,119 +515,120 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	VMOVUPD      half29<>+0(SB), Z5
 	VPXORD       Z4, Z4, Z4
 	VMOVUPD      toInteger<>+0(SB), Z6
-	VMOVUPD      sine0<>+0(SB), Z7
-	VMOVUPD      cosine0<>+0(SB), Z8
-	VMOVUPD      sine1<>+0(SB), Z9
-	VMOVUPD      cosine1<>+0(SB), Z10
-	VMOVUPD      signBit<>+0(SB), Z11
-	VMOVUPD      margin<>+0(SB), Z12
+	VMOVUPD      toInteger<>+0(SB), Z6
+	VMOVUPD      sine0<>+0(SB), Z15
+	VMOVUPD      cosine0<>+0(SB), Z16
+	VMOVUPD      sine1<>+0(SB), Z17
+	VMOVUPD      cosine1<>+0(SB), Z18
+	VMOVUPD      signBit<>+0(SB), Z19
+	VMOVUPD      margin<>+0(SB), Z20
 	CMPQ         DI, $0x10
 	JLT          single2
 
 main1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z13
-	VMOVAPD     Z13, Z17
-	VMOVUPD     64(AX)(R8*8), Z14
-	VMOVAPD     Z14, Z18
-	VFMADD213PD Z6, Z2, Z13
-	VFMADD213PD Z6, Z2, Z14
-	VSUBPD      Z6, Z13, Z15
-	VSUBPD      Z6, Z14, Z16
-	VFMSUB213PD Z15, Z2, Z17
-	VFMSUB213PD Z16, Z2, Z18
-	VFMADD231PD (CX)(R8*8), Z2, Z17
-	VFMADD231PD 64(CX)(R8*8), Z2, Z18
-	VMULPD      Z17, Z17, Z15
-	VMULPD      Z18, Z18, Z16
+	VMOVUPD     (AX)(R8*8), Z21
+	VMOVAPD     Z21, Z25
+	VMOVUPD     64(AX)(R8*8), Z22
+	VMOVAPD     Z22, Z26
+	VFMADD213PD Z6, Z2, Z21
+	VFMADD213PD Z6, Z2, Z22
+	VSUBPD      Z21, Z6, Z23
+	VSUBPD      Z22, Z6, Z24
+	VFMADD213PD Z23, Z2, Z25
+	VFMADD213PD Z24, Z2, Z26
+	VFMADD231PD (CX)(R8*8), Z2, Z25
+	VFMADD231PD 64(CX)(R8*8), Z2, Z26
+	VMULPD      Z25, Z25, Z23
+	VMULPD      Z26, Z26, Z24
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z27
 	VMOVUPD     cosine6<>+0(SB), Z29
 	VMOVUPD     sine6<>+0(SB), Z28
 	VMOVUPD     cosine6<>+0(SB), Z30
-	VFMADD213PD sine5<>+0(SB), Z15, Z27
-	VFMADD213PD cosine5<>+0(SB), Z15, Z29
-	VFMADD213PD sine5<>+0(SB), Z16, Z28
-	VFMADD213PD cosine5<>+0(SB), Z16, Z30
-	VFMADD213PD sine4<>+0(SB), Z15, Z27
-	VFMADD213PD cosine4<>+0(SB), Z15, Z29
-	VFMADD213PD sine4<>+0(SB), Z16, Z28
-	VFMADD213PD cosine4<>+0(SB), Z16, Z30
-	VFMADD213PD sine3<>+0(SB), Z15, Z27
-	VFMADD213PD cosine3<>+0(SB), Z15, Z29
-	VFMADD213PD sine3<>+0(SB), Z16, Z28
-	VFMADD213PD cosine3<>+0(SB), Z16, Z30
-	VFMADD213PD sine2<>+0(SB), Z15, Z27
-	VFMADD213PD cosine2<>+0(SB), Z15, Z29
-	VFMADD213PD sine2<>+0(SB), Z16, Z28
-	VFMADD213PD cosine2<>+0(SB), Z16, Z30
-	VFMADD213PD Z9, Z15, Z27
-	VFMADD213PD Z10, Z15, Z29
-	VFMADD213PD Z9, Z16, Z28
-	VFMADD213PD Z10, Z16, Z30
-	VFMADD213PD Z7, Z15, Z27
-	VFMADD213PD Z8, Z15, Z29
-	VFMADD213PD Z7, Z16, Z28
-	VFMADD213PD Z8, Z16, Z30
-	VMULPD      Z17, Z27, Z27
-	VMULPD      Z18, Z28, Z28
+	VFMADD213PD sine5<>+0(SB), Z23, Z27
+	VFMADD213PD cosine5<>+0(SB), Z23, Z29
+	VFMADD213PD sine5<>+0(SB), Z24, Z28
+	VFMADD213PD cosine5<>+0(SB), Z24, Z30
+	VFMADD213PD sine4<>+0(SB), Z23, Z27
+	VFMADD213PD cosine4<>+0(SB), Z23, Z29
+	VFMADD213PD sine4<>+0(SB), Z24, Z28
+	VFMADD213PD cosine4<>+0(SB), Z24, Z30
+	VFMADD213PD sine3<>+0(SB), Z23, Z27
+	VFMADD213PD cosine3<>+0(SB), Z23, Z29
+	VFMADD213PD sine3<>+0(SB), Z24, Z28
+	VFMADD213PD cosine3<>+0(SB), Z24, Z30
+	VFMADD213PD sine2<>+0(SB), Z23, Z27
+	VFMADD213PD cosine2<>+0(SB), Z23, Z29
+	VFMADD213PD sine2<>+0(SB), Z24, Z28
+	VFMADD213PD cosine2<>+0(SB), Z24, Z30
+	VFMADD213PD Z17, Z23, Z27
+	VFMADD213PD Z18, Z23, Z29
+	VFMADD213PD Z17, Z24, Z28
+	VFMADD213PD Z18, Z24, Z30
+	VFMADD213PD Z15, Z23, Z27
+	VFMADD213PD Z16, Z23, Z29
+	VFMADD213PD Z15, Z24, Z28
+	VFMADD213PD Z16, Z24, Z30
+	VMULPD      Z25, Z27, Z27
+	VMULPD      Z26, Z28, Z28
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z13, Z15
-	VPSLLQ     $0x3e, Z13, Z13
-	VPMOVQ2M   Z15, K1
-	VPXORQ     Z15, Z13, Z15
-	VBLENDMPD  Z27, Z29, K1, Z19
-	VBLENDMPD  Z29, Z27, K1, Z20
-	VPTERNLOGQ $0x78, Z11, Z13, Z20
-	VPTERNLOGQ $0x78, Z11, Z15, Z19
-	VPSLLQ     $0x3f, Z14, Z13
-	VPSLLQ     $0x3e, Z14, Z14
-	VPMOVQ2M   Z13, K1
-	VPXORQ     Z13, Z14, Z13
-	VBLENDMPD  Z28, Z30, K1, Z21
-	VBLENDMPD  Z30, Z28, K1, Z22
-	VPTERNLOGQ $0x78, Z11, Z14, Z22
-	VPTERNLOGQ $0x78, Z11, Z13, Z21
+	VPSLLQ     $0x3f, Z21, Z23
+	VPSLLQ     $0x3e, Z21, Z21
+	VPMOVQ2M   Z23, K1
+	VPXORQ     Z23, Z21, Z23
+	VBLENDMPD  Z27, Z29, K1, Z7
+	VBLENDMPD  Z29, Z27, K1, Z8
+	VPTERNLOGQ $0x78, Z19, Z21, Z8
+	VPTERNLOGQ $0x78, Z19, Z23, Z7
+	VPSLLQ     $0x3f, Z22, Z21
+	VPSLLQ     $0x3e, Z22, Z22
+	VPMOVQ2M   Z21, K1
+	VPXORQ     Z21, Z22, Z21
+	VBLENDMPD  Z28, Z30, K1, Z9
+	VBLENDMPD  Z30, Z28, K1, Z10
+	VPTERNLOGQ $0x78, Z19, Z22, Z10
+	VPTERNLOGQ $0x78, Z19, Z21, Z9
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z13
-	VMINPD     Z12, Z13, Z13
-	VADDPD     Z12, Z19, Z14
-	VSUBPD     Z12, Z19, Z15
-	VPADDQ     Z5, Z14, Z14
-	VPADDQ     Z5, Z15, Z15
-	VPTERNLOGQ $0xf6, Z14, Z15, Z4
-	VCVTPD2PS  Z19, Y14
-	VADDPD     Z13, Z20, Z15
-	VSUBPD     Z13, Z20, Z13
-	VPADDQ     Z5, Z15, Z15
-	VPADDQ     Z5, Z13, Z13
-	VPTERNLOGQ $0xf6, Z15, Z13, Z4
-	VCVTPD2PS  Z20, Y13
-	VMULPD     64(DX)(R8*8), Z3, Z15
-	VMINPD     Z12, Z15, Z15
-	VADDPD     Z12, Z21, Z16
-	VSUBPD     Z12, Z21, Z17
-	VPADDQ     Z5, Z16, Z16
-	VPADDQ     Z5, Z17, Z17
-	VPTERNLOGQ $0xf6, Z16, Z17, Z4
-	VCVTPD2PS  Z21, Y16
-	VADDPD     Z15, Z22, Z17
-	VSUBPD     Z15, Z22, Z15
-	VPADDQ     Z5, Z17, Z17
-	VPADDQ     Z5, Z15, Z15
-	VPTERNLOGQ $0xf6, Z17, Z15, Z4
-	VCVTPD2PS  Z22, Y15
-	VMULPS     Y0, Y14, Y14
-	VMULPS     Y1, Y13, Y13
-	VMULPS     Y0, Y16, Y16
-	VMULPS     Y1, Y15, Y15
-	VMOVUPS    Y14, (BX)(R8*4)
-	VMOVUPS    Y13, (SI)(R8*4)
-	VMOVUPS    Y16, 32(BX)(R8*4)
-	VMOVUPS    Y15, 32(SI)(R8*4)
+	VMULPD     (DX)(R8*8), Z3, Z21
+	VMINPD     Z20, Z21, Z21
+	VADDPD     Z20, Z7, Z22
+	VSUBPD     Z20, Z7, Z23
+	VPADDQ     Z5, Z22, Z22
+	VPADDQ     Z5, Z23, Z23
+	VPTERNLOGQ $0xf6, Z22, Z23, Z4
+	VCVTPD2PS  Z7, Y22
+	VADDPD     Z21, Z8, Z23
+	VSUBPD     Z21, Z8, Z21
+	VPADDQ     Z5, Z23, Z23
+	VPADDQ     Z5, Z21, Z21
+	VPTERNLOGQ $0xf6, Z23, Z21, Z4
+	VCVTPD2PS  Z8, Y21
+	VMULPD     64(DX)(R8*8), Z3, Z23
+	VMINPD     Z20, Z23, Z23
+	VADDPD     Z20, Z9, Z24
+	VSUBPD     Z20, Z9, Z25
+	VPADDQ     Z5, Z24, Z24
+	VPADDQ     Z5, Z25, Z25
+	VPTERNLOGQ $0xf6, Z24, Z25, Z4
+	VCVTPD2PS  Z9, Y24
+	VADDPD     Z23, Z10, Z25
+	VSUBPD     Z23, Z10, Z23
+	VPADDQ     Z5, Z25, Z25
+	VPADDQ     Z5, Z23, Z23
+	VPTERNLOGQ $0xf6, Z25, Z23, Z4
+	VCVTPD2PS  Z10, Y23
+	VMULPS     Y0, Y22, Y22
+	VMULPS     Y1, Y21, Y21
+	VMULPS     Y0, Y24, Y24
+	VMULPS     Y1, Y23, Y23
+	VMOVUPS    Y22, (BX)(R8*4)
+	VMOVUPS    Y21, (SI)(R8*4)
+	VMOVUPS    Y24, 32(BX)(R8*4)
+	VMOVUPS    Y23, 32(SI)(R8*4)
 	ADDQ       $0x10, R8
 	SUBQ       $0x10, DI
 	CMPQ       DI, $0x10
@@ -637,60 +639,60 @@ single2:
 	JLT  part3
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z13
-	VMOVAPD     Z13, Z15
-	VFMADD213PD Z6, Z2, Z13
-	VSUBPD      Z6, Z13, Z14
-	VFMSUB213PD Z14, Z2, Z15
-	VFMADD231PD (CX)(R8*8), Z2, Z15
-	VMULPD      Z15, Z15, Z14
+	VMOVUPD     (AX)(R8*8), Z7
+	VMOVAPD     Z7, Z9
+	VFMADD213PD Z6, Z2, Z7
+	VSUBPD      Z7, Z6, Z8
+	VFMADD213PD Z8, Z2, Z9
+	VFMADD231PD (CX)(R8*8), Z2, Z9
+	VMULPD      Z9, Z9, Z8
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z16
-	VMOVUPD     cosine6<>+0(SB), Z17
-	VFMADD213PD sine5<>+0(SB), Z14, Z16
-	VFMADD213PD cosine5<>+0(SB), Z14, Z17
-	VFMADD213PD sine4<>+0(SB), Z14, Z16
-	VFMADD213PD cosine4<>+0(SB), Z14, Z17
-	VFMADD213PD sine3<>+0(SB), Z14, Z16
-	VFMADD213PD cosine3<>+0(SB), Z14, Z17
-	VFMADD213PD sine2<>+0(SB), Z14, Z16
-	VFMADD213PD cosine2<>+0(SB), Z14, Z17
-	VFMADD213PD Z9, Z14, Z16
-	VFMADD213PD Z10, Z14, Z17
-	VFMADD213PD Z7, Z14, Z16
-	VFMADD213PD Z8, Z14, Z17
-	VMULPD      Z15, Z16, Z16
+	VMOVUPD     sine6<>+0(SB), Z10
+	VMOVUPD     cosine6<>+0(SB), Z21
+	VFMADD213PD sine5<>+0(SB), Z8, Z10
+	VFMADD213PD cosine5<>+0(SB), Z8, Z21
+	VFMADD213PD sine4<>+0(SB), Z8, Z10
+	VFMADD213PD cosine4<>+0(SB), Z8, Z21
+	VFMADD213PD sine3<>+0(SB), Z8, Z10
+	VFMADD213PD cosine3<>+0(SB), Z8, Z21
+	VFMADD213PD sine2<>+0(SB), Z8, Z10
+	VFMADD213PD cosine2<>+0(SB), Z8, Z21
+	VFMADD213PD Z17, Z8, Z10
+	VFMADD213PD Z18, Z8, Z21
+	VFMADD213PD Z15, Z8, Z10
+	VFMADD213PD Z16, Z8, Z21
+	VMULPD      Z9, Z10, Z10
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z13, Z14
-	VPSLLQ     $0x3e, Z13, Z13
-	VPMOVQ2M   Z14, K1
-	VPXORQ     Z14, Z13, Z14
-	VBLENDMPD  Z16, Z17, K1, Z23
-	VBLENDMPD  Z17, Z16, K1, Z24
-	VPTERNLOGQ $0x78, Z11, Z13, Z24
-	VPTERNLOGQ $0x78, Z11, Z14, Z23
+	VPSLLQ     $0x3f, Z7, Z8
+	VPSLLQ     $0x3e, Z7, Z7
+	VPMOVQ2M   Z8, K1
+	VPXORQ     Z8, Z7, Z8
+	VBLENDMPD  Z10, Z21, K1, Z11
+	VBLENDMPD  Z21, Z10, K1, Z12
+	VPTERNLOGQ $0x78, Z19, Z7, Z12
+	VPTERNLOGQ $0x78, Z19, Z8, Z11
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z13
-	VMINPD     Z12, Z13, Z13
-	VADDPD     Z12, Z23, Z14
-	VSUBPD     Z12, Z23, Z15
-	VPADDQ     Z5, Z14, Z14
-	VPADDQ     Z5, Z15, Z15
-	VPTERNLOGQ $0xf6, Z14, Z15, Z4
-	VCVTPD2PS  Z23, Y14
-	VADDPD     Z13, Z24, Z15
-	VSUBPD     Z13, Z24, Z13
-	VPADDQ     Z5, Z15, Z15
-	VPADDQ     Z5, Z13, Z13
-	VPTERNLOGQ $0xf6, Z15, Z13, Z4
-	VCVTPD2PS  Z24, Y13
-	VMULPS     Y0, Y14, Y14
-	VMULPS     Y1, Y13, Y13
-	VMOVUPS    Y14, (BX)(R8*4)
-	VMOVUPS    Y13, (SI)(R8*4)
+	VMULPD     (DX)(R8*8), Z3, Z7
+	VMINPD     Z20, Z7, Z7
+	VADDPD     Z20, Z11, Z8
+	VSUBPD     Z20, Z11, Z9
+	VPADDQ     Z5, Z8, Z8
+	VPADDQ     Z5, Z9, Z9
+	VPTERNLOGQ $0xf6, Z8, Z9, Z4
+	VCVTPD2PS  Z11, Y8
+	VADDPD     Z7, Z12, Z9
+	VSUBPD     Z7, Z12, Z7
+	VPADDQ     Z5, Z9, Z9
+	VPADDQ     Z5, Z7, Z7
+	VPTERNLOGQ $0xf6, Z9, Z7, Z4
+	VCVTPD2PS  Z12, Y7
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y7, Y7
+	VMOVUPS    Y8, (BX)(R8*4)
+	VMOVUPS    Y7, (SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
 	JMP        single2
@@ -700,56 +702,56 @@ part3:
 	JZ    done4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z13
-	VMOVAPD     Z13, Z14
-	VFMADD213PD Z6, Z2, Z13
-	VSUBPD      Z6, Z13, Z6
-	VFMSUB213PD Z6, Z2, Z14
-	VFMADD231PD (CX)(R8*8), Z2, Z14
-	VMULPD      Z14, Z14, Z2
+	VMOVUPD     (AX)(R8*8), Z7
+	VMOVAPD     Z7, Z8
+	VFMADD213PD Z6, Z2, Z7
+	VSUBPD      Z7, Z6, Z6
+	VFMADD213PD Z6, Z2, Z8
+	VFMADD231PD (CX)(R8*8), Z2, Z8
+	VMULPD      Z8, Z8, Z2
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z6
-	VMOVUPD     cosine6<>+0(SB), Z15
+	VMOVUPD     cosine6<>+0(SB), Z9
 	VFMADD213PD sine5<>+0(SB), Z2, Z6
-	VFMADD213PD cosine5<>+0(SB), Z2, Z15
+	VFMADD213PD cosine5<>+0(SB), Z2, Z9
 	VFMADD213PD sine4<>+0(SB), Z2, Z6
-	VFMADD213PD cosine4<>+0(SB), Z2, Z15
+	VFMADD213PD cosine4<>+0(SB), Z2, Z9
 	VFMADD213PD sine3<>+0(SB), Z2, Z6
-	VFMADD213PD cosine3<>+0(SB), Z2, Z15
+	VFMADD213PD cosine3<>+0(SB), Z2, Z9
 	VFMADD213PD sine2<>+0(SB), Z2, Z6
-	VFMADD213PD cosine2<>+0(SB), Z2, Z15
-	VFMADD213PD Z9, Z2, Z6
-	VFMADD213PD Z10, Z2, Z15
-	VFMADD213PD Z7, Z2, Z6
-	VFMADD213PD Z8, Z2, Z15
-	VMULPD      Z14, Z6, Z6
+	VFMADD213PD cosine2<>+0(SB), Z2, Z9
+	VFMADD213PD Z17, Z2, Z6
+	VFMADD213PD Z18, Z2, Z9
+	VFMADD213PD Z15, Z2, Z6
+	VFMADD213PD Z16, Z2, Z9
+	VMULPD      Z8, Z6, Z6
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z13, Z2
-	VPSLLQ     $0x3e, Z13, Z7
+	VPSLLQ     $0x3f, Z7, Z2
+	VPSLLQ     $0x3e, Z7, Z7
 	VPMOVQ2M   Z2, K1
 	VPXORQ     Z2, Z7, Z2
-	VBLENDMPD  Z6, Z15, K1, Z25
-	VBLENDMPD  Z15, Z6, K1, Z26
-	VPTERNLOGQ $0x78, Z11, Z7, Z26
-	VPTERNLOGQ $0x78, Z11, Z2, Z25
+	VBLENDMPD  Z6, Z9, K1, Z13
+	VBLENDMPD  Z9, Z6, K1, Z14
+	VPTERNLOGQ $0x78, Z19, Z7, Z14
+	VPTERNLOGQ $0x78, Z19, Z2, Z13
 
 	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
 	VMULPD     (DX)(R8*8), Z3, Z2
-	VMINPD     Z12, Z2, Z2
-	VADDPD     Z12, Z25, Z3
-	VSUBPD     Z12, Z25, Z6
+	VMINPD     Z20, Z2, Z2
+	VADDPD     Z20, Z13, Z3
+	VSUBPD     Z20, Z13, Z6
 	VPADDQ     Z5, Z3, Z3
 	VPADDQ     Z5, Z6, Z6
 	VPTERNLOGQ $0xf6, Z3, Z6, Z4
-	VCVTPD2PS  Z25, Y3
-	VADDPD     Z2, Z26, Z6
-	VSUBPD     Z2, Z26, Z2
+	VCVTPD2PS  Z13, Y3
+	VADDPD     Z2, Z14, Z6
+	VSUBPD     Z2, Z14, Z2
 	VPADDQ     Z5, Z6, Z6
 	VPADDQ     Z5, Z2, Z2
 	VPTERNLOGQ $0xf6, Z6, Z2, Z4
-	VCVTPD2PS  Z26, Y2
+	VCVTPD2PS  Z14, Y2
 	VMULPS     Y0, Y3, Y3
 	VMULPS     Y1, Y2, Y2
 	MOVQ       $0xffffffffffffffff, AX
@@ -783,50 +785,51 @@ TEXT ·CosSinSeedF64AVX2(SB), $0-72
 	MOVQ         n+48(FP), R8
 	VBROADCASTSD position+56(FP), Y0
 	VBROADCASTSD reach+64(FP), Y1
+	VMOVUPD      toInteger<>+0(SB), Y2
 	XORQ         R9, R9
 
 loop1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (BX)(R9*8), Y2
-	VMOVAPD     Y2, Y4
-	VFMADD213PD toInteger<>+0(SB), Y0, Y2
-	VSUBPD      toInteger<>+0(SB), Y2, Y3
-	VFMSUB213PD Y3, Y0, Y4
-	VFMADD231PD (SI)(R9*8), Y0, Y4
-	VMULPD      Y4, Y4, Y3
+	VMOVUPD     (BX)(R9*8), Y3
+	VMOVAPD     Y3, Y5
+	VFMADD213PD Y2, Y0, Y3
+	VSUBPD      Y3, Y2, Y4
+	VFMADD213PD Y4, Y0, Y5
+	VFMADD231PD (SI)(R9*8), Y0, Y5
+	VMULPD      Y5, Y5, Y4
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y5
-	VMOVUPD     cosine6<>+0(SB), Y6
-	VFMADD213PD sine5<>+0(SB), Y3, Y5
-	VFMADD213PD cosine5<>+0(SB), Y3, Y6
-	VFMADD213PD sine4<>+0(SB), Y3, Y5
-	VFMADD213PD cosine4<>+0(SB), Y3, Y6
-	VFMADD213PD sine3<>+0(SB), Y3, Y5
-	VFMADD213PD cosine3<>+0(SB), Y3, Y6
-	VFMADD213PD sine2<>+0(SB), Y3, Y5
-	VFMADD213PD cosine2<>+0(SB), Y3, Y6
-	VFMADD213PD sine1<>+0(SB), Y3, Y5
-	VFMADD213PD cosine1<>+0(SB), Y3, Y6
-	VFMADD213PD sine0<>+0(SB), Y3, Y5
-	VFMADD213PD cosine0<>+0(SB), Y3, Y6
-	VMULPD      Y4, Y5, Y5
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y7
+	VFMADD213PD sine5<>+0(SB), Y4, Y6
+	VFMADD213PD cosine5<>+0(SB), Y4, Y7
+	VFMADD213PD sine4<>+0(SB), Y4, Y6
+	VFMADD213PD cosine4<>+0(SB), Y4, Y7
+	VFMADD213PD sine3<>+0(SB), Y4, Y6
+	VFMADD213PD cosine3<>+0(SB), Y4, Y7
+	VFMADD213PD sine2<>+0(SB), Y4, Y6
+	VFMADD213PD cosine2<>+0(SB), Y4, Y7
+	VFMADD213PD sine1<>+0(SB), Y4, Y6
+	VFMADD213PD cosine1<>+0(SB), Y4, Y7
+	VFMADD213PD sine0<>+0(SB), Y4, Y6
+	VFMADD213PD cosine0<>+0(SB), Y4, Y7
+	VMULPD      Y5, Y6, Y6
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y2, Y3
-	VPSLLQ    $0x3e, Y2, Y2
-	VPXOR     Y3, Y2, Y4
-	VBLENDVPD Y3, Y5, Y6, Y7
-	VBLENDVPD Y3, Y6, Y5, Y3
-	VPAND     signBit<>+0(SB), Y2, Y2
-	VPAND     signBit<>+0(SB), Y4, Y4
-	VPXOR     Y2, Y3, Y3
-	VPXOR     Y4, Y7, Y7
-	VMULPD    (DI)(R9*8), Y1, Y2
-	VMINPD    margin<>+0(SB), Y2, Y2
-	VMOVUPD   Y7, (AX)(R9*8)
-	VMOVUPD   Y3, (CX)(R9*8)
-	VMOVUPD   Y2, (DX)(R9*8)
+	VPSLLQ    $0x3f, Y3, Y4
+	VPSLLQ    $0x3e, Y3, Y3
+	VPXOR     Y4, Y3, Y5
+	VBLENDVPD Y4, Y6, Y7, Y8
+	VBLENDVPD Y4, Y7, Y6, Y4
+	VPAND     signBit<>+0(SB), Y3, Y3
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPXOR     Y3, Y4, Y4
+	VPXOR     Y5, Y8, Y8
+	VMULPD    (DI)(R9*8), Y1, Y3
+	VMINPD    margin<>+0(SB), Y3, Y3
+	VMOVUPD   Y8, (AX)(R9*8)
+	VMOVUPD   Y4, (CX)(R9*8)
+	VMOVUPD   Y3, (DX)(R9*8)
 	ADDQ      $0x04, R9
 	CMPQ      R9, R8
 	JLT       loop1
@@ -846,55 +849,56 @@ TEXT ·CosSinSeedF64AVX512(SB), $0-72
 	VBROADCASTSD position+56(FP), Z0
 	VBROADCASTSD reach+64(FP), Z1
 	VMOVUPD      toInteger<>+0(SB), Z2
-	VMOVUPD      sine0<>+0(SB), Z3
-	VMOVUPD      cosine0<>+0(SB), Z4
-	VMOVUPD      sine1<>+0(SB), Z5
-	VMOVUPD      cosine1<>+0(SB), Z6
-	VMOVUPD      signBit<>+0(SB), Z7
-	VMOVUPD      margin<>+0(SB), Z8
+	VMOVUPD      toInteger<>+0(SB), Z2
+	VMOVUPD      sine0<>+0(SB), Z5
+	VMOVUPD      cosine0<>+0(SB), Z6
+	VMOVUPD      sine1<>+0(SB), Z7
+	VMOVUPD      cosine1<>+0(SB), Z8
+	VMOVUPD      signBit<>+0(SB), Z9
+	VMOVUPD      margin<>+0(SB), Z10
 	XORQ         R9, R9
 
 loop1:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (BX)(R9*8), Z9
-	VMOVAPD     Z9, Z11
-	VFMADD213PD Z2, Z0, Z9
-	VSUBPD      Z2, Z9, Z10
-	VFMSUB213PD Z10, Z0, Z11
-	VFMADD231PD (SI)(R9*8), Z0, Z11
-	VMULPD      Z11, Z11, Z10
+	VMOVUPD     (BX)(R9*8), Z11
+	VMOVAPD     Z11, Z13
+	VFMADD213PD Z2, Z0, Z11
+	VSUBPD      Z11, Z2, Z12
+	VFMADD213PD Z12, Z0, Z13
+	VFMADD231PD (SI)(R9*8), Z0, Z13
+	VMULPD      Z13, Z13, Z12
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z14
 	VMOVUPD     cosine6<>+0(SB), Z15
-	VFMADD213PD sine5<>+0(SB), Z10, Z14
-	VFMADD213PD cosine5<>+0(SB), Z10, Z15
-	VFMADD213PD sine4<>+0(SB), Z10, Z14
-	VFMADD213PD cosine4<>+0(SB), Z10, Z15
-	VFMADD213PD sine3<>+0(SB), Z10, Z14
-	VFMADD213PD cosine3<>+0(SB), Z10, Z15
-	VFMADD213PD sine2<>+0(SB), Z10, Z14
-	VFMADD213PD cosine2<>+0(SB), Z10, Z15
-	VFMADD213PD Z5, Z10, Z14
-	VFMADD213PD Z6, Z10, Z15
-	VFMADD213PD Z3, Z10, Z14
-	VFMADD213PD Z4, Z10, Z15
-	VMULPD      Z11, Z14, Z14
+	VFMADD213PD sine5<>+0(SB), Z12, Z14
+	VFMADD213PD cosine5<>+0(SB), Z12, Z15
+	VFMADD213PD sine4<>+0(SB), Z12, Z14
+	VFMADD213PD cosine4<>+0(SB), Z12, Z15
+	VFMADD213PD sine3<>+0(SB), Z12, Z14
+	VFMADD213PD cosine3<>+0(SB), Z12, Z15
+	VFMADD213PD sine2<>+0(SB), Z12, Z14
+	VFMADD213PD cosine2<>+0(SB), Z12, Z15
+	VFMADD213PD Z7, Z12, Z14
+	VFMADD213PD Z8, Z12, Z15
+	VFMADD213PD Z5, Z12, Z14
+	VFMADD213PD Z6, Z12, Z15
+	VMULPD      Z13, Z14, Z14
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z9, Z10
-	VPSLLQ     $0x3e, Z9, Z9
-	VPMOVQ2M   Z10, K1
-	VPXORQ     Z10, Z9, Z10
-	VBLENDMPD  Z14, Z15, K1, Z12
-	VBLENDMPD  Z15, Z14, K1, Z13
-	VPTERNLOGQ $0x78, Z7, Z9, Z13
-	VPTERNLOGQ $0x78, Z7, Z10, Z12
-	VMULPD     (DI)(R9*8), Z1, Z9
-	VMINPD     Z8, Z9, Z9
-	VMOVUPD    Z12, (AX)(R9*8)
-	VMOVUPD    Z13, (CX)(R9*8)
-	VMOVUPD    Z9, (DX)(R9*8)
+	VPSLLQ     $0x3f, Z11, Z12
+	VPSLLQ     $0x3e, Z11, Z11
+	VPMOVQ2M   Z12, K1
+	VPXORQ     Z12, Z11, Z12
+	VBLENDMPD  Z14, Z15, K1, Z3
+	VBLENDMPD  Z15, Z14, K1, Z4
+	VPTERNLOGQ $0x78, Z9, Z11, Z4
+	VPTERNLOGQ $0x78, Z9, Z12, Z3
+	VMULPD     (DI)(R9*8), Z1, Z11
+	VMINPD     Z10, Z11, Z11
+	VMOVUPD    Z3, (AX)(R9*8)
+	VMOVUPD    Z4, (CX)(R9*8)
+	VMOVUPD    Z11, (DX)(R9*8)
 	ADDQ       $0x08, R9
 	CMPQ       R9, R8
 	JLT        loop1

@@ -25,12 +25,18 @@ var (
 // quarterTurns holds the constants of generic's cosSin.
 type quarterTurns struct {
 	toInteger, signBit operand.Op
+	dropZeroSign       reg.VecVirtual // toInteger in a register, to make every zero angle +0: f + (M-q), not f - (q-M)
 	sine, cosine       []operand.Op
 }
 
-func (e *emitter) newQuarterTurns() *quarterTurns {
+func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
 	t := &quarterTurns{
 		toInteger: e.constant("toInteger", 0x1.8p52),
+	}
+	if dropZeroSign {
+		t.dropZeroSign = e.vector()
+		e.VMOVUPD(e.wide("toInteger", 0x1.8p52), t.dropZeroSign)
+		t.toInteger = t.dropZeroSign
 	}
 	const kept = 2 // coefficients in registers, where there are enough
 	for i := range sineCoefficients {
@@ -77,10 +83,18 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 		e.VFMADD213PD(t.toInteger, a.x, q[j])
 	}
 	for j := range in {
-		e.VSUBPD(t.toInteger, q[j], k[j])
+		if t.dropZeroSign != nil {
+			e.VSUBPD(q[j], t.dropZeroSign, k[j])
+		} else {
+			e.VSUBPD(t.toInteger, q[j], k[j])
+		}
 	}
 	for j, a := range in {
-		e.VFMSUB213PD(k[j], a.x, f[j])
+		if t.dropZeroSign != nil {
+			e.VFMADD213PD(k[j], a.x, f[j])
+		} else {
+			e.VFMSUB213PD(k[j], a.x, f[j])
+		}
 	}
 	for j, a := range in {
 		e.VFMADD231PD(a.low, a.x, f[j])
@@ -321,7 +335,7 @@ func cosSinExact(e *emitter) {
 	size := e.vector()
 	e.VANDPD(e.magnitude64(), x, size)
 	z := e.newZiv(false)
-	t := e.newQuarterTurns()
+	t := e.newQuarterTurns(true)
 	bound := e.constant("margin", margin)
 	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		var in []angles
@@ -348,7 +362,7 @@ func cosSinSeed(e *emitter) {
 	high, low, factor := e.argument("high"), e.argument("low"), e.argument("margin")
 	n, i := e.argument("n"), e.GP64()
 	x, reach := e.broadcast64("position"), e.broadcast64("reach")
-	t := e.newQuarterTurns()
+	t := e.newQuarterTurns(true)
 	bound := e.constant("margin", margin)
 	loop := e.label("loop")
 	e.XORQ(i, i)
@@ -433,7 +447,7 @@ func cosSinFloat32(e *emitter) {
 	position := e.broadcast32("position", e.half())
 	beyond := e.half()
 	e.clear(beyond)
-	t := e.newQuarterTurns()
+	t := e.newQuarterTurns(false)
 	high, low := e.constant("twoOverPiHigh", 0x1.45f306dc9c882p-1), e.constant("twoOverPiLow", 0x1.4a7f09d5f47d5p-54)
 	limit := e.wide32("two50", 0x58800000)
 	magnitude := e.wide32("magnitude32", 1<<31-1)
