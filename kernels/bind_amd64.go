@@ -82,9 +82,6 @@ func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed
 		}
 		return asm.CosSinShiftF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case AVX2:
-		if nonTemporal {
-			return asm.CosSinShiftNonTemporalF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
-		}
 		return asm.CosSinShiftF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case Generic:
 		// The rows of plain Go need no seeds.

@@ -40,6 +40,9 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	constants := map[string]operand.Mem{}
 	for _, op := range operations {
 		for _, isa := range operation.InstructionSets["amd64"] {
+			if op.Only != "" && op.Only != isa {
+				continue
+			}
 			c.Function(op.Name + isa)
 			c.Doc(strings.Split(fmt.Sprintf(op.Doc, op.Name+isa), "\n")...)
 			c.Pragma("noescape")

@@ -12,7 +12,7 @@ type Operation struct {
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
 	Doc       string // %s is the symbol
-	Only      string // the one GOARCH that has it, or "" for all
+	Only      string // the one instruction set that has it, or "" for all
 }
 
 // InstructionSets names the instruction sets of a GOARCH as they end symbols.
@@ -24,7 +24,7 @@ var InstructionSets = map[string][]string{
 // On returns those operations that a GOARCH has.
 func On(goarch string, operations []Operation) []Operation {
 	return slices.DeleteFunc(slices.Clone(operations), func(op Operation) bool {
-		return op.Only != "" && op.Only != goarch
+		return op.Only != "" && !slices.Contains(InstructionSets[goarch], op.Only)
 	})
 }
 
@@ -98,8 +98,8 @@ written anew by generic.CosSinExact.`,
 		Signature: shiftSignature,
 		Doc: `%s is CosSinShiftF32 with stores that pass the caches, for tables
 well beyond them. cos and sin are aligned to 32 bytes; n and stride are
-multiples of 8.`,
-		Only: "amd64",
+multiples of 8. (AVX2 stores too little at a time for it to pay.)`,
+		Only: "AVX512",
 	},
 	{
 		Package:   "asm",
