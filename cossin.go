@@ -118,8 +118,9 @@ func CosSinAngles(cos, sin, angles []float32) error {
 	if overlap(sin, angles) {
 		return argumentError(ErrOverlap, function, "sin", "sharing elements with angles", "another slice")
 	}
-	for i := 0; i < len(angles); i += callElements {
-		end := min(i+callElements, len(angles))
+	const call = callElements / 8 // a cosine and a sine cost more than a rotation
+	for i := 0; i < len(angles); i += call {
+		end := min(i+call, len(angles))
 		kernels.CosSinFloat32(implementation, cos[i:end], sin[i:end], angles[i:end], 1, 1, 1)
 	}
 	return nil
