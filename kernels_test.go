@@ -316,13 +316,21 @@ func randomPositions(r *rand.Rand, kind string, n int) []int32 {
 const farthest = 1 << 31
 
 // randomFrequency returns one of a size that models have, zero, or any number
-// whose angles stay below 2^50 at the given distance.
-func randomFrequency(r *rand.Rand, distance float64) float64 {
+// whose angles stay below 2^50 at the given distance; without tiny, not one
+// whose sine may be a subnormal float32.
+func randomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
 	switch r.IntN(8) {
 	case 0:
-		return oneOf(r, []float64{0, math.Copysign(0, -1), 1, -1, math.Pi / 2, math.Pi, math.SmallestNonzeroFloat64, 0x1p-149, 0x1p-150})
+		if tiny {
+			return oneOf(r, []float64{math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-149, 0x1p-150, 0x1.8p-127})
+		}
+		return oneOf(r, []float64{0, math.Copysign(0, -1), 1, -1, math.Pi / 2, math.Pi, 0x1p-120, -0x1p-120})
 	case 1:
-		w := math.Ldexp(1+r.Float64(), r.IntN(250)-200) / max(1, distance)
+		exponent := r.IntN(139) - 89
+		if tiny {
+			exponent = r.IntN(250) - 200
+		}
+		w := math.Ldexp(1+r.Float64(), exponent) / max(1, distance)
 		return math.Copysign(w, r.Float64()-0.5)
 	default:
 		return math.Pow(500000, -r.Float64())
@@ -352,8 +360,9 @@ func hardFrequency(r *rand.Rand, p int32) float64 {
 // one of the positions.
 func randomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []float64 {
 	s := make([]float64, n)
+	tiny := r.IntN(4) == 0 // one is enough to keep a block from the kernels
 	for i := range s {
-		s[i] = randomFrequency(r, farthest)
+		s[i] = randomFrequency(r, farthest, tiny)
 		if hard && i%4 == 0 {
 			s[i] = hardFrequency(r, oneOf(r, positions))
 		}
