@@ -173,16 +173,16 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 	}
 }
 
-// rotateLoop is what engines write today: a plain loop over a ready table.
-func rotateLoop(x, cos, sin []float32, heads, dim int) {
-	half := dim / 2
+// rotateLoop is what engines write today: a plain loop over a ready table. The
+// partner of an element lies partner elements on, the next pair step elements.
+func rotateLoop(x, cos, sin []float32, heads, dim, partner, step int) {
 	for h := range heads {
 		row := x[h*dim : (h+1)*dim]
-		for i := range half {
+		for i := range dim / 2 {
 			c, s := cos[i], sin[i]
-			a, b := row[i], row[i+half]
-			row[i] = a*c - b*s
-			row[i+half] = b*c + a*s
+			a, b := row[i*step], row[i*step+partner]
+			row[i*step] = a*c - b*s
+			row[i*step+partner] = b*c + a*s
 		}
 	}
 }
@@ -192,9 +192,9 @@ func rotateLoop(x, cos, sin []float32, heads, dim int) {
 // call of Rotate costs more, the call with its row made on the fly.
 func BenchmarkRotateKernel(b *testing.B) {
 	for _, layout := range []Layout{HalfSplit, Interleaved} {
-		kernel := kernels.RotateHalfSplit
+		kernel, partner, step := kernels.RotateHalfSplit, 64, 1
 		if layout == Interleaved {
-			kernel = kernels.RotateInterleaved
+			kernel, partner, step = kernels.RotateInterleaved, 1, 2
 		}
 		r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
 		position := []int32{4321}
@@ -211,7 +211,7 @@ func BenchmarkRotateKernel(b *testing.B) {
 					against(b, "of-scale", ready(x, 32), overBuffer(scaleBounds(implementation), x)...)
 				})
 				b.Run("against=loop", func(b *testing.B) {
-					against(b, "x-loop", ready(x, 32), func() { rotateLoop(x, cos, sin, 32, 128) })
+					against(b, "x-loop", ready(x, 32), func() { rotateLoop(x, cos, sin, 32, 128, partner, step) })
 				})
 				b.Run("against=decode", func(b *testing.B) {
 					q, k := aligned(32*128), aligned(8*128)

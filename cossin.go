@@ -7,15 +7,16 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// CosSin writes the cosines and sines that Rotate uses, Scaling applied: rows
-// of RotaryDim/2 entries for each position, [len(positions)][RotaryDim/2], so
-// that both slices hold exactly that many elements. cos and sin must not
-// overlap. A call allocates nothing.
+// CosSin writes the cosines and sines that Rotate uses, one row of RotaryDim/2
+// entries for each position. With a the angle of position t and pair i, rounded
+// as Angles says,
 //
-// Every entry is correctly rounded: with a the angle that Angles says,
+//	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(Scaling))
+//	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(Scaling))
 //
-//	cos = RN32(RN32(cos(a)) * RN32(Scaling))
-//	sin = RN32(RN32(sin(a)) * RN32(Scaling))
+// The cosine and the sine are correctly rounded; Scaling, where it is not 1,
+// rounds once more. Both slices hold exactly len(positions)*RotaryDim/2
+// elements and must not overlap. A call allocates nothing.
 //
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {

@@ -1,162 +1,186 @@
-//go:build linux || darwin || freebsd || netbsd || openbsd
+//go:build unix
 
 package posenc
 
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 	"golang.org/x/sys/unix"
 )
 
-// fence is memory between two pages that may not be touched.
-type fence struct{ pages []byte }
+// guardPages says that what lies around an arena faults.
+const guardPages = true
 
-func newFence(t testing.TB, elements int) *fence {
+// newArenas returns pieces of at least n bytes each, with a page that nobody
+// may touch before, between and after them.
+func newArenas(t testing.TB, n, pieces int) [][]byte {
 	t.Helper()
 	page := os.Getpagesize()
-	inside := (4*elements + page - 1) / page * page
-	memory, err := unix.Mmap(-1, 0, inside+2*page, unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	size := (n + page - 1) / page * page
+	memory, err := unix.Mmap(-1, 0, page+pieces*(size+page), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Munmap(memory) })
-	pages := memory[page : page+inside]
-	if err := unix.Mprotect(pages, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() {
+		if err := unix.Munmap(memory); err != nil {
+			t.Error(err)
+		}
+	})
+	var arenas [][]byte
+	for i := range pieces {
+		start := page + i*(size+page)
+		arena := memory[start : start+size : start+size]
+		if err := unix.Mprotect(arena, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+			t.Fatal(err)
+		}
+		arenas = append(arenas, arena)
 	}
-	return &fence{pages}
+	return arenas
 }
 
-// slice returns n float32 that end, or start, at a page that may not be touched.
-func (f *fence) slice(n int, atEnd bool) []float32 {
-	at := 0
-	if atEnd {
-		at = len(f.pages)/4 - n
-	}
-	all := unsafe.Slice((*float32)(unsafe.Pointer(&f.pages[0])), len(f.pages)/4)
-	s := all[at : at+n : at+n]
-	for i := range s {
-		s[i] = 1 + float32(i%7)
-	}
-	return s
-}
+func newArena(t testing.TB, n int) []byte { return newArenas(t, n, 1)[0] }
 
-// within runs call and fails the test where it touches a page that it may not.
-func within(t *testing.T, what string, call func()) {
-	t.Helper()
+// fault runs f and returns what it panicked with, which with SetPanicOnFault
+// includes memory that it may not touch, and the functions that were running.
+func fault(f func()) (reason any, functions []string) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if fault := recover(); fault != nil {
-			t.Fatalf("%s: %v", what, fault)
+		if reason = recover(); reason == nil {
+			return
+		}
+		pcs := make([]uintptr, 50)
+		frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+		for {
+			frame, more := frames.Next()
+			functions = append(functions, frame.Function)
+			if !more {
+				return
+			}
 		}
 	}()
-	call()
+	f()
+	return nil, nil
 }
 
-// The pages do stop what goes beyond a slice: else the tests below test nothing.
-func TestGuardFaults(t *testing.T) {
-	f := newFence(t, 16)
+// The guard itself: one element too far, either way, is noticed.
+func TestGuardCatches(t *testing.T) {
+	arena := newArena(t, 100)
 	for _, atEnd := range []bool{false, true} {
-		s := f.slice(16, atEnd)
-		beyond := unsafe.Pointer(uintptr(unsafe.Pointer(&s[0])) - 4)
+		s := flush[float32](arena, 4, atEnd)
+		beyond := unsafe.Add(unsafe.Pointer(&s[0]), -4)
 		if atEnd {
-			beyond = unsafe.Pointer(uintptr(unsafe.Pointer(&s[15])) + 4)
+			beyond = unsafe.Add(unsafe.Pointer(&s[3]), 4)
 		}
-		func() {
-			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-			defer func() {
-				if recover() == nil {
-					t.Errorf("at end %t: no fault", atEnd)
-				}
-			}()
-			s[0] = *(*float32)(beyond)
-		}()
+		if reason, _ := fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
+			t.Errorf("a write within the slice: %v", reason)
+		}
+		var read float32
+		if reason, _ := fault(func() { read = *(*float32)(beyond) }); reason == nil {
+			t.Errorf("a read beyond the slice gave %v", read)
+		}
+		if reason, _ := fault(func() { *(*float32)(beyond) = 1 }); reason == nil {
+			t.Error("a write beyond the slice was not noticed")
+		}
 	}
 }
 
-const guardedLengths = 70
-
-func TestGuardRotate(t *testing.T) {
-	const most = 3 * 2 * 2 * guardedLengths
-	xs, cosines, sines := newFence(t, most), newFence(t, most), newFence(t, most)
+// The halves of a row end and begin at a guard of their own: neither the end of
+// the first nor the start of the second is touched by more than its pairs.
+func TestGuardHalves(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range layouts {
-			for pairs := range guardedLengths + 1 {
-				for _, tokens := range []int{1, 3} {
-					for _, atEnd := range []bool{false, true} {
-						const heads = 2
-						dim := 2 * pairs
-						rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, TokenStride: heads * dim, Heads: heads, HeadStride: dim, TableStride: pairs}
-						x := xs.slice(tokens*heads*dim, atEnd)
-						cos, sin := cosines.slice(tokens*pairs, atEnd), sines.slice(tokens*pairs, atEnd)
-						want := append([]float32(nil), x...)
-						rotateEachPair(layout, want, cos, sin, &rows, make([]bool, len(want)))
-						what := fmt.Sprintf("layout %s, %d pairs, %d tokens, at end %t", layoutName(layout), pairs, tokens, atEnd)
-						within(t, what, func() { rotateKernel(layout, impl, x, cos, sin, &rows) })
-						for i := range x {
-							if !same(x[i], want[i]) {
-								t.Fatalf("%s: x[%d] is %v, want %v", what, i, x[i], want[i])
-							}
-						}
-					}
+		r := newRand(50)
+		parts := newArenas(t, 4*70, 2)
+		distance := int(uintptr(unsafe.Pointer(&parts[1][0]))-uintptr(unsafe.Pointer(&parts[0][0]))) / 4
+		whole := len(parts[0]) / 4
+		for pairs := 1; pairs <= 70; pairs++ {
+			cos, sin := make([]float32, pairs), make([]float32, pairs)
+			fillRandom(r, cos)
+			fillRandom(r, sin)
+			first, second := flush[float32](parts[0], pairs, true), flush[float32](parts[1], pairs, false)
+			for _, half := range [][]float32{first, second} {
+				fillRandom(r, half)
+			}
+			want := append(slices.Clone(first), second...)
+			rows := kernels.Rows{Pairs: pairs, Partner: distance - (whole - pairs), Tokens: 1, Heads: 1, TableStride: pairs}
+			x := unsafe.Slice(&first[0], rows.Partner+pairs)
+			if reason, _ := fault(func() { kernels.RotateHalfSplit(impl, x, cos, sin, &rows) }); reason != nil {
+				t.Fatalf("%d pairs: %v", pairs, reason)
+			}
+			packed := rows
+			packed.Partner = pairs
+			rotateEachPair(HalfSplit, want, cos, sin, &packed, make([]bool, 2*pairs))
+			for i, got := range append(slices.Clone(first), second...) {
+				if !same(got, want[i]) {
+					t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, got, want[i])
 				}
 			}
 		}
 	})
 }
 
-func TestGuardCosSin(t *testing.T) {
-	const most = 5 * guardedLengths
-	cosines, sines, angles := newFence(t, most), newFence(t, most), newFence(t, most)
+// Every operation runs the code that its implementation names: it is called
+// with memory that faults, and the fault says where. The bits alone could not
+// tell: they are the same everywhere.
+func TestKernelsAreHit(t *testing.T) {
+	const n = 64
+	cos, sin := make([]float32, 8*n), make([]float32, 8*n)
+	block := new(kernels.Block)
+	block.Set(slices.Repeat([]float64{0.5}, n))
+	positions := []int32{0, 1, 2, 3, 4, 5, 6, 7}
+	rows := &kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for n := range guardedLengths + 1 {
-			for _, atEnd := range []bool{false, true} {
-				what := fmt.Sprintf("%d entries, at end %t", n, atEnd)
-				wantCos, wantSin := make([]float32, 5*n), make([]float32, 5*n)
-				check := func(cos, sin []float32) {
-					t.Helper()
-					for i := range cos {
-						if !same(cos[i], wantCos[i]) || !same(sin[i], wantSin[i]) {
-							t.Fatalf("%s: entry %d is %v, %v, want %v, %v", what, i, cos[i], sin[i], wantCos[i], wantSin[i])
-						}
-					}
-				}
-				cos, sin, in := cosines.slice(n, atEnd), sines.slice(n, atEnd), angles.slice(n, atEnd)
-				generic.CosSinFloat32(wantCos, wantSin, in, 3, 1, 1)
-				within(t, what, func() { kernels.CosSinFloat32(impl, cos, sin, in, 3, 1, 1) })
-				check(cos, sin)
-				if n > kernels.Width {
-					continue
-				}
-				invFreq := make([]float64, n)
-				for i := range invFreq {
-					invFreq[i] = 1 / float64(1+i)
-				}
-				var block kernels.Block
-				var shift kernels.Shift
-				block.Set(invFreq)
-				shift.Set(impl, &block)
-				generic.CosSinExact(wantCos, wantSin, 12345, invFreq, 1, 1)
-				within(t, what, func() { kernels.CosSinExactRow(impl, cos, sin, 12345, &block, 1, 1) })
-				check(cos, sin)
-				positions := []int32{64, 65, 66, 67, 68}
-				for i, p := range positions {
-					generic.CosSinExact(wantCos[i*n:], wantSin[i*n:], p, invFreq, 1, 1)
-				}
-				for _, pastCaches := range []bool{false, true} {
-					cos, sin := cosines.slice(5*n, atEnd), sines.slice(5*n, atEnd)
-					within(t, what, func() {
-						kernels.CosSinExactRows(impl, cos, sin, n, positions, &block, &shift, 1, 1, pastCaches)
-					})
-					check(cos, sin)
-				}
+		arena := newArena(t, os.Getpagesize())
+		dead := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(&arena[0]), len(arena))), 8*n) // the guard
+		shift := new(kernels.Shift)
+		shift.Set(impl, block)
+		exactRows := func(pastCaches bool) func() {
+			return func() {
+				kernels.CosSinExactRows(impl, dead, sin[:n*8], n, positions, block, shift, 1, 1, pastCaches)
 			}
+		}
+		for operation, call := range map[string]func(){
+			"RotateHalfSplitF32":   func() { kernels.RotateHalfSplit(impl, dead, cos, sin, rows) },
+			"RotateInterleavedF32": func() { kernels.RotateInterleaved(impl, dead, cos, sin, rows) },
+			"CosSinExactF32":       func() { kernels.CosSinExactRow(impl, dead[:n], sin[:n], 7, block, 1, 1) },
+			"CosSinSeedF64": func() { // Go looks at the first element: it has to be there
+				(*kernels.Shift)(unsafe.Add(unsafe.Pointer(&dead[0]), -64)).Set(impl, block)
+			},
+			"CosSinShiftF32":            exactRows(false),
+			"CosSinShiftNonTemporalF32": exactRows(true),
+			"CosSinFloat32F32":          func() { kernels.CosSinFloat32(impl, dead[:n], sin[:n], cos[:n], 1, 1, 1) },
+		} {
+			t.Run("operation="+operation, func(t *testing.T) {
+				want := "posenc/asm." + operation + strings.ToUpper(impl.String())
+				switch {
+				case impl == kernels.Generic && operation == "CosSinSeedF64":
+					t.Skip("plain Go has no seeds")
+				case impl == kernels.Generic:
+					want = "posenc/generic."
+				case operation == "CosSinShiftNonTemporalF32" && impl != kernels.AVX512:
+					want = "posenc/asm.CosSinShiftF32" + strings.ToUpper(impl.String())
+				}
+				if operation == "CosSinShiftNonTemporalF32" && uintptr(unsafe.Pointer(&sin[0]))%32 != 0 {
+					t.Fatal("the sines are not aligned: the test does not test it")
+				}
+				reason, functions := fault(call)
+				if reason == nil {
+					t.Fatal("memory that faults was not touched")
+				}
+				hit := slices.ContainsFunc(functions, func(f string) bool {
+					return strings.HasSuffix(f, want) || impl == kernels.Generic && strings.Contains(f, want)
+				})
+				if !hit {
+					t.Errorf("%s did not run: %s", want, fmt.Sprint(functions))
+				}
+			})
 		}
 	})
 }

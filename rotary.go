@@ -61,8 +61,9 @@ const (
 // reference to InvFreq.
 //
 // The frequencies from Base are the real numbers Base^(-2i/RotaryDim) rounded
-// to float64 once; with Angles Float32 each step is rounded to float32, as
-// transformers does.
+// to float64 once. With Angles Float32 they take the float32 steps of
+// transformers, each correctly rounded (PyTorch's own power function may be off
+// by one bit).
 //
 // Errors wrap ErrConfig.
 func NewRotary(cfg RotaryConfig) (*Rotary, error) {
@@ -209,8 +210,9 @@ func Rotate[T Element](r *Rotary, positions []int32, xs ...View[T]) error {
 	return rotate("Rotate", r, positions, xs, 1)
 }
 
-// RotateInverse is Rotate with the opposite angles, -s in place of s: without
-// Scaling it undoes Rotate up to rounding; Scaling multiplies once more.
+// RotateInverse is Rotate with the opposite angles, -s in place of s. Without
+// Scaling it undoes Rotate up to rounding. With Scaling it does not: cos and sin
+// are multiplied by it as in Rotate, so that both together scale by its square.
 func RotateInverse[T Element](r *Rotary, positions []int32, xs ...View[T]) error {
 	return rotate("RotateInverse", r, positions, xs, -1)
 }

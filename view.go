@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Element is the type of the elements of Q and K.
+// Element is the type of the elements of Q and K: float32.
 type Element interface{ float32 }
 
 // View describes Q or K as rows of HeadDim elements (a number that the Rotary
@@ -19,12 +19,14 @@ type Element interface{ float32 }
 //
 // Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
 // elements. Strided, it holds at least those up to the last element of the last
-// row; a stride left 0 means what it is when packed. Rows must not overlap.
+// row; a stride left 0 means what it is when packed. Rows must not overlap:
+// for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
+// HeadStride to tokens*HeadDim.
 type View[T Element] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
-	HeadStride  int // elements from head to head; 0 means HeadDim ([heads][tokens][HeadDim]: set both)
+	HeadStride  int // elements from head to head; 0 means HeadDim
 }
 
 // grid is a View whose rows are known to lie inside its Data and apart.

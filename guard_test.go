@@ -1,0 +1,229 @@
+package posenc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// flush returns n elements at the start or at the end of an arena, next to its
+// guard.
+func flush[T any](arena []byte, n int, atEnd bool) []T {
+	var zero T
+	start := 0
+	if atEnd && (n > 0 || guardPages) {
+		start = len(arena) - n*int(unsafe.Sizeof(zero))
+	}
+	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(arena)), start)), n)
+}
+
+// guards is an arena for each slice of a call.
+type guards struct {
+	t      *testing.T
+	r      *rand.Rand
+	arenas map[string][]byte
+}
+
+func newGuards(t *testing.T, r *rand.Rand, bytes int, names ...string) *guards {
+	g := &guards{t, r, map[string][]byte{}}
+	for _, name := range names {
+		g.arenas[name] = newArena(t, bytes)
+	}
+	return g
+}
+
+// floats fills an arena with random elements and returns n of them.
+func (g *guards) floats(name string, n int, atEnd bool) []float32 {
+	arena := g.arenas[name]
+	fillRandom(g.r, flush[float32](arena, len(arena)/4, false))
+	return flush[float32](arena, n, atEnd)
+}
+
+// check makes a call that may write to the named slices alone, and compares
+// them with what want makes of copies.
+func (g *guards) check(name string, call func(), want func(copies map[string][]float32), outputs map[string][]float32) {
+	g.t.Helper()
+	before, copies := map[string][]byte{}, map[string][]float32{}
+	for key, arena := range g.arenas {
+		before[key] = slices.Clone(arena)
+	}
+	for key, s := range outputs {
+		copies[key] = slices.Clone(s)
+	}
+	want(copies)
+	if reason, functions := fault(call); reason != nil {
+		g.t.Fatalf("%s: %v in %s", name, reason, functions)
+	}
+	for key, s := range outputs {
+		for i := range s {
+			if !same(s[i], copies[key][i]) {
+				g.t.Fatalf("%s: %s[%d] is %v, want %v", name, key, i, s[i], copies[key][i])
+			}
+		}
+		// Back to what it was, so that the arena as a whole has to be.
+		arena := g.arenas[key]
+		if len(s) > 0 {
+			start := int(uintptr(unsafe.Pointer(&s[0])) - uintptr(unsafe.Pointer(&arena[0])))
+			copy(arena[start:start+4*len(s)], before[key][start:])
+		}
+	}
+	for key, arena := range g.arenas {
+		if !slices.Equal(arena, before[key]) {
+			g.t.Fatalf("%s: memory beyond %s was written", name, key)
+		}
+	}
+}
+
+func TestGuardRotate(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(51)
+		g := newGuards(t, r, 4*2*3*150, "x", "cos", "sin")
+		for _, l := range layouts {
+			for pairs := range 71 {
+				for _, atEnd := range []bool{false, true} {
+					for _, shape := range [][2]int{{1, 1}, {2, 3}} {
+						rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], TokenStride: 2 * pairs * shape[1], HeadStride: 2 * pairs, TableStride: pairs}
+						x := g.floats("x", shape[0]*shape[1]*2*pairs, atEnd)
+						cos, sin := g.floats("cos", shape[0]*pairs, atEnd), g.floats("sin", shape[0]*pairs, atEnd)
+						g.check(fmt.Sprintf("layout %s, %+v, at the end: %t", layoutName(l), rows, atEnd),
+							func() { rotateKernel(l, impl, x, cos, sin, &rows) },
+							func(copies map[string][]float32) {
+								rotateEachPair(l, copies["x"], cos, sin, &rows, make([]bool, len(x)))
+							}, map[string][]float32{"x": x})
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGuardCosSinExact(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(52)
+		g := newGuards(t, r, 4*9*kernels.Width, "cos", "sin")
+		positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7} // runs of 6, of 2 and of 1
+		for n := range kernels.Width + 1 {
+			for _, atEnd := range []bool{false, true} {
+				for _, rows := range []int{1, 6, 9} {
+					for _, pastCaches := range []bool{false, true} {
+						invFreq := randomFrequencies(r, n, positions, n%2 == 0)
+						var block kernels.Block
+						var shift kernels.Shift
+						block.Set(invFreq)
+						shift.Set(impl, &block)
+						cos, sin := g.floats("cos", rows*n, atEnd), g.floats("sin", rows*n, atEnd)
+						g.check(fmt.Sprintf("%d rows of %d, at the end: %t", rows, n, atEnd),
+							func() {
+								if rows == 1 {
+									kernels.CosSinExactRow(impl, cos, sin, positions[0], &block, 1, -1)
+								} else {
+									kernels.CosSinExactRows(impl, cos, sin, n, positions[:rows], &block, &shift, 1, -1, pastCaches)
+								}
+							},
+							func(copies map[string][]float32) {
+								for i, p := range positions[:rows] {
+									generic.CosSinExact(copies["cos"][i*n:], copies["sin"][i*n:], p, invFreq, 1, -1)
+								}
+							}, map[string][]float32{"cos": cos, "sin": sin})
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGuardCosSinFloat32(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(53)
+		g := newGuards(t, r, 4*80, "cos", "sin", "angles")
+		for n := range 71 {
+			for _, atEnd := range []bool{false, true} {
+				for _, small := range []bool{false, true} { // none or some beyond the fast path
+					angles := g.floats("angles", n, atEnd)
+					for i := range angles {
+						if small {
+							angles[i] = 100 * r.Float32()
+						}
+					}
+					cos, sin := g.floats("cos", n, atEnd), g.floats("sin", n, atEnd)
+					g.check(fmt.Sprintf("%d angles, at the end: %t", n, atEnd),
+						func() { kernels.CosSinFloat32(impl, cos, sin, angles, 3, 1, -1) },
+						func(copies map[string][]float32) {
+							generic.CosSinFloat32(copies["cos"], copies["sin"], angles, 3, 1, -1)
+						}, map[string][]float32{"cos": cos, "sin": sin})
+				}
+			}
+		}
+	})
+}
+
+// The public functions with every slice next to a guard, positions and
+// frequencies too.
+func TestGuardPublic(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(54)
+		const heads = 2
+		g := newGuards(t, r, 4*9*heads*300, "x", "cos", "sin", "positions", "invFreq")
+		for _, pairs := range lengths {
+			for _, tokens := range []int{1, 2, 9} {
+				for _, atEnd := range []bool{false, true} {
+					positions := flush[int32](g.arenas["positions"], tokens, atEnd)
+					invFreq := flush[float64](g.arenas["invFreq"], pairs, atEnd)
+					positionKinds["runs"](r, positions)
+					for i := range invFreq {
+						invFreq[i] = math.Pow(10000, -float64(i)/float64(pairs))
+					}
+					cfg := RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Layout: Layout(r.IntN(2)), Angles: Angles(r.IntN(2))}
+					rotary := mustRotary(t, cfg)
+					name := fmt.Sprintf("%d tokens, %d pairs, at the end: %t", tokens, pairs, atEnd)
+					var err error
+					fill := func(what string, call func(cos, sin []float32) error, want func(cos, sin []float32)) {
+						cos, sin := g.floats("cos", tokens*pairs, atEnd), g.floats("sin", tokens*pairs, atEnd)
+						g.check(what+", "+name,
+							func() { err = errors.Join(err, call(cos, sin)) },
+							func(copies map[string][]float32) { want(copies["cos"], copies["sin"]) },
+							map[string][]float32{"cos": cos, "sin": sin})
+					}
+					tables := func(cfg RotaryConfig) func(cos, sin []float32) {
+						return func(cos, sin []float32) {
+							c, s := tablesOf(t, cfg, positions, 1)
+							copy(cos, c)
+							copy(sin, s)
+						}
+					}
+					exact := cfg
+					exact.Angles = Exact
+					fill("Rotary.CosSin", func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }, tables(cfg))
+					fill("CosSin", func(cos, sin []float32) error { return CosSin(cos, sin, positions, invFreq) }, tables(exact))
+					angles := g.floats("x", tokens*pairs, atEnd)
+					fill("CosSinAngles", func(cos, sin []float32) error { return CosSinAngles(cos, sin, angles) }, func(cos, sin []float32) {
+						generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
+					})
+					x := g.floats("x", tokens*heads*2*pairs, atEnd)
+					p := place1(heads)
+					g.check("Rotate, "+name,
+						func() { err = errors.Join(err, Rotate(rotary, positions, View[float32]{Data: x, Heads: heads})) },
+						func(copies map[string][]float32) {
+							cos, sin := tablesOf(t, cfg, positions, 1)
+							p.rotateViews(cfg, copies["x"], cos, sin, tokens)
+						}, map[string][]float32{"x": x})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// place1 is one packed view.
+func place1(heads int) placed {
+	return placed{kind: "packed", views: []View[float32]{{Heads: heads}}, starts: []int{0}}
+}
