@@ -150,8 +150,8 @@ func TestKernelsAreHit(t *testing.T) {
 			"RotateHalfSplitF32":   func() { kernels.RotateHalfSplit(impl, dead, cos, sin, rows) },
 			"RotateInterleavedF32": func() { kernels.RotateInterleaved(impl, dead, cos, sin, rows) },
 			"CosSinExactF32":       func() { kernels.CosSinExactRow(impl, dead[:n], sin[:n], 7, block, 1, 1) },
-			"CosSinSeedF64": func() { // Go looks at the first element: it has to be there
-				(*kernels.Shift)(unsafe.Add(unsafe.Pointer(&dead[0]), -64)).Set(impl, block)
+			"CosSinSeedF64": func() { // Go looks at the first cosine and sine: they have to be there
+				(*kernels.Shift)(unsafe.Add(unsafe.Pointer(&dead[0]), -8*(kernels.Width+8))).Set(impl, block)
 			},
 			"CosSinShiftF32":            exactRows(false),
 			"CosSinShiftNonTemporalF32": exactRows(true),

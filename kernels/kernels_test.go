@@ -1,0 +1,248 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+)
+
+// What the kernels compute is tested in the root package, on all their
+// implementations. Here is what it cannot see.
+
+func each(t *testing.T, f func(t *testing.T, impl Implementation)) {
+	for _, impl := range available() {
+		t.Run("impl="+impl.String(), func(t *testing.T) { f(t, impl) })
+	}
+}
+
+func TestImplementationNames(t *testing.T) {
+	for impl, want := range map[Implementation]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon", 200: "unknown"} {
+		if impl.String() != want {
+			t.Errorf("%d is %q, want %q", impl, impl, want)
+		}
+	}
+}
+
+// A row that a switch lacks fails, and says which.
+func TestMissingRowPanics(t *testing.T) {
+	var block Block
+	var row [Width]float64
+	block.Set([]float64{1})
+	for _, impl := range append(foreign, 200) {
+		for name, call := range map[string]func(){
+			"RotateHalfSplit":   func() { RotateHalfSplit(impl, nil, nil, nil, &Rows{}) },
+			"RotateInterleaved": func() { RotateInterleaved(impl, nil, nil, nil, &Rows{}) },
+			"CosSinExact":       func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeed":        func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"CosSinShift":       func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
+			"CosSinFloat32":     func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+		} {
+			func() {
+				defer func() {
+					message := fmt.Sprint(recover())
+					if !strings.Contains(message, name+" has no row") || !strings.Contains(message, impl.String()) {
+						t.Errorf("%s on %s: %s", name, impl, message)
+					}
+				}()
+				call()
+			}()
+		}
+	}
+}
+
+func TestRunLength(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20000 {
+		positions := make([]int32, 1+r.IntN(80))
+		p := int32(r.Uint32()) >> r.IntN(32)
+		if r.IntN(8) == 0 {
+			p = math.MaxInt32 - int32(r.IntN(80))
+		}
+		for i := range positions {
+			positions[i] = p
+			p++
+			if r.IntN(40) == 0 {
+				p += int32(r.IntN(3)) - 1
+			}
+		}
+		// The run goes on while the block of 32 stays and the next one is 1 more.
+		want := 1
+		for want < len(positions) && int64(positions[want]) == int64(positions[want-1])+1 && positions[want]>>5 == positions[0]>>5 {
+			want++
+		}
+		if got := runLength(positions); got != want {
+			t.Fatalf("%v: got %d, want %d", positions, got, want)
+		}
+	}
+}
+
+// A block that is set anew keeps nothing of what it was.
+func TestBlockSetAnew(t *testing.T) {
+	long := make([]float64, Width)
+	for i := range long {
+		long[i] = 0x1p-140 // subnormal sines
+	}
+	var fresh, used Block
+	used.Set(long)
+	if !used.subnormal || used.Len() != Width {
+		t.Errorf("Len() is %d, subnormal is %t", used.Len(), used.subnormal)
+	}
+	short := []float64{1, 0.5, 0}
+	fresh.Set(short)
+	used.Set(short)
+	short[0] = 7 // not kept
+	if used.subnormal || used.Len() != 3 || !slices.Equal(used.frequencies(), []float64{1, 0.5, 0}) {
+		t.Errorf("got %v, subnormal %t", used.frequencies(), used.subnormal)
+	}
+	each(t, func(t *testing.T, impl Implementation) {
+		var a, b [2][3]float32
+		CosSinExactRow(impl, a[0][:], a[1][:], 12345, &fresh, 1, 1)
+		CosSinExactRow(impl, b[0][:], b[1][:], 12345, &used, 1, 1)
+		if a != b {
+			t.Errorf("got %v, want %v", b, a)
+		}
+	})
+}
+
+// Blocks whose sines may be subnormal are told from others.
+func TestBlockSubnormal(t *testing.T) {
+	for w, want := range map[float64]bool{0: false, 1: false, -1: false, 0x1p-126: true, -0x1p-126: true, 0x1.fffp-127: true, math.SmallestNonzeroFloat64: true, 0x1p-100: false} {
+		var block Block
+		block.Set([]float64{1, w, 1})
+		if block.subnormal != want {
+			t.Errorf("frequency %x: got %t, want %t", w, block.subnormal, want)
+		}
+	}
+}
+
+// hard returns a frequency whose cosine at position p is next to the midpoint
+// of two float32.
+func hard(r *rand.Rand, p int32) float64 {
+	low := math.Float32frombits(0x3f000000 + r.Uint32N(0x7f0000))
+	midpoint := (float64(low) + float64(math.Nextafter32(low, 1))) / 2
+	return math.Acos(midpoint) / float64(p)
+}
+
+func ladder() []float64 {
+	s := make([]float64, Width)
+	for i := range s {
+		s[i] = math.Pow(10000, -float64(i)/Width)
+	}
+	return s
+}
+
+// A kernel that is never certain would be right and slow, one that is always
+// certain fast and wrong.
+func TestUndecided(t *testing.T) {
+	each(t, func(t *testing.T, impl Implementation) {
+		if impl == Generic {
+			t.Skip("plain Go decides everything")
+		}
+		r := rand.New(rand.NewPCG(2, 2))
+		const rows = 3000
+		var cos, sin [Width]float32
+		var easy, near int
+		for range rows {
+			var block Block
+			p := int32(1 + r.IntN(1<<20))
+			invFreq := ladder()
+			block.Set(invFreq)
+			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
+				easy++
+			}
+			invFreq[r.IntN(Width)] = hard(r, p)
+			block.Set(invFreq)
+			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
+				near++
+			}
+		}
+		t.Logf("of %d rows %d were undecided, of hard ones %d", rows, easy, near)
+		if easy > rows/100 {
+			t.Errorf("%d of %d ordinary rows were undecided", easy, rows)
+		}
+		if near < rows*9/10 {
+			t.Errorf("%d of %d hard rows were undecided", near, rows)
+		}
+	})
+}
+
+// CosSinShift stops at the row with a hard entry: the rows before it are right,
+// those after it untouched.
+func TestShiftStops(t *testing.T) {
+	each(t, func(t *testing.T, impl Implementation) {
+		if impl == Generic {
+			t.Skip("plain Go has no seeds")
+		}
+		r := rand.New(rand.NewPCG(3, 3))
+		stopped := 0
+		const tries = 300
+		for range tries {
+			n := 1 + r.IntN(Width)
+			base := int32(r.IntN(1<<15)) * shiftRows
+			row := r.IntN(shiftRows)
+			if base == 0 && row == 0 {
+				continue
+			}
+			invFreq := ladder()[:n]
+			invFreq[r.IntN(n)] = hard(r, base+int32(row))
+			var block Block
+			var shift Shift
+			var seed [3][Width]float64
+			block.Set(invFreq)
+			shift.Set(impl, &block)
+			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &block, float64(base), float64(base)+shiftRows)
+			cos, sin := make([]float32, shiftRows*n), make([]float32, shiftRows*n)
+			for i := range cos {
+				cos[i], sin[i] = 7, 8
+			}
+			done := cosSinShift(impl, cos, sin, n, shiftRows, &seed, shift[:], n, 1, 1, false)
+			if done < 0 || done > shiftRows {
+				t.Fatalf("%d of %d rows done", done, shiftRows)
+			}
+			if done == row {
+				stopped++
+			}
+			var wantCos, wantSin [Width]float32
+			for i := range done {
+				generic.CosSinExact(wantCos[:], wantSin[:], base+int32(i), invFreq, 1, 1)
+				if !slices.Equal(cos[i*n:][:n], wantCos[:n]) || !slices.Equal(sin[i*n:][:n], wantSin[:n]) {
+					t.Fatalf("row %d of %d done is wrong: position %d, frequencies %x", i, done, base+int32(i), invFreq)
+				}
+			}
+			for i := min(done+1, shiftRows) * n; i < len(cos); i++ {
+				if cos[i] != 7 || sin[i] != 8 {
+					t.Fatalf("row %d was written, %d done", i/n, done)
+				}
+			}
+		}
+		if stopped < tries*8/10 {
+			t.Errorf("stopped at the hard row %d times of %d", stopped, tries)
+		}
+	})
+}
+
+func TestAligned(t *testing.T) {
+	memory := make([]float32, 64)
+	start := 0
+	for !aligned(memory[start:], memory[start:], 8, 8) {
+		if start++; start > 8 {
+			t.Fatal("no start is aligned")
+		}
+	}
+	for _, tt := range []struct {
+		cos, sin, stride, n int
+		want                bool
+	}{
+		{0, 0, 8, 8, true}, {8, 16, 64, 16, true}, {0, 1, 8, 8, false}, {4, 0, 8, 8, false},
+		{0, 0, 12, 8, false}, {0, 0, 8, 4, false}, {0, 0, 9, 8, false}, {2, 6, 8, 8, false},
+	} {
+		if got := aligned(memory[start+tt.cos:], memory[start+tt.sin:], tt.stride, tt.n); got != tt.want {
+			t.Errorf("%+v: got %t", tt, got)
+		}
+	}
+}
