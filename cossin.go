@@ -21,8 +21,8 @@ import (
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	const function = "Rotary.CosSin"
-	if r == nil {
-		return argumentError(ErrConfig, function, "r", "nil", "a Rotary from NewRotary")
+	if r == nil || r.rotaryDim == 0 {
+		return argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
 	pairs := r.rotaryDim / 2
 	if err := checkTables(function, cos, sin, len(positions), pairs); err != nil {
@@ -163,7 +163,10 @@ func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
 		name string
 		len  int
 	}{{"cos", len(cos)}, {"sin", len(sin)}} {
-		if !ok || table.len != want {
+		if !ok {
+			return argumentError(ErrLength, function, table.name, elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
+		}
+		if table.len != want {
 			return argumentError(ErrLength, function, table.name, elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // al. 2021, arXiv:2104.09864).
 type RotaryConfig struct {
 	HeadDim   int       // elements per head
-	RotaryDim int       // elements rotated, even; 0 means HeadDim
+	RotaryDim int       // elements rotated, even, at most 65536; 0 means HeadDim
 	Offset    int       // first rotated element of a head
 	Layout    Layout    // which elements form a pair
 	Base      float64   // frequencies Base^(-2i/RotaryDim) when InvFreq is nil; 0 means 10000
@@ -79,6 +79,9 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	}
 	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
 		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
+	}
+	if dim > frequency.MaxRotaryDim {
+		return fail("RotaryDim", dim, "at most %d", frequency.MaxRotaryDim)
 	}
 	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
 		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
@@ -218,8 +221,8 @@ func RotateInverse[T Element](r *Rotary, positions []int32, xs ...View[T]) error
 }
 
 func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[T], direction float32) error {
-	if r == nil {
-		return argumentError(ErrConfig, function, "r", "nil", "a Rotary from NewRotary")
+	if r == nil || r.rotaryDim == 0 {
+		return argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
 	if err := checkPositions(function, positions, r.lastPosition); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 	case negativeHeadStride:
 		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
 	case uncountable:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s", shape)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d and %d", shape, g.tokenStride, g.headStride)
 	case wrongLength:
 		need := 0
 		if g.tokens > 0 {
@@ -148,7 +148,7 @@ func multiply(a, b int) (int, bool) {
 func (g *grid) extent() (int, bool) {
 	t, ok1 := multiply(g.tokens-1, g.tokenStride)
 	h, ok2 := multiply(g.heads-1, g.headStride)
-	sum := t + h + g.dim // of three numbers below 2^63: wraps to a negative one or passes 2^64 to one below dim
+	sum := t + h + g.dim // a sum of two that overflows is negative
 	return sum, ok1 && ok2 && t+h >= 0 && sum >= 0
 }
 

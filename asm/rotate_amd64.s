@@ -1221,22 +1221,24 @@ next10:
 	MOVQ      AX, SI
 
 head14:
-	VMOVSLDUP.Z (DI), K2, Z1
-	VMOVSHDUP.Z (DI), K2, Z3
-	VMULPS      Z5, Z1, Z1
-	VMULPS      Z6, Z3, Z3
-	VADDPS      Z3, Z1, Z1
-	VMOVUPS     Z1, K2, (DI)
-	VMOVSLDUP.Z 64(DI), K3, Z1
-	VMOVSHDUP.Z 64(DI), K3, Z3
-	VMULPS      Z0, Z1, Z1
-	VMULPS      Z2, Z3, Z3
-	VADDPS      Z3, Z1, Z1
-	VMOVUPS     Z1, K3, 64(DI)
-	LEAQ        (DI)(CX*4), DI
-	DECQ        SI
-	JNZ         head14
-	ADDQ        $0x00000000, DX
+	VMOVUPS.Z (DI), K2, Z3
+	VMOVSLDUP Z3, Z1
+	VMOVSHDUP Z3, Z3
+	VMULPS    Z5, Z1, Z1
+	VMULPS    Z6, Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VMOVUPS   Z1, K2, (DI)
+	VMOVUPS.Z 64(DI), K3, Z3
+	VMOVSLDUP Z3, Z1
+	VMOVSHDUP Z3, Z3
+	VMULPS    Z0, Z1, Z1
+	VMULPS    Z2, Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VMOVUPS   Z1, K3, 64(DI)
+	LEAQ      (DI)(CX*4), DI
+	DECQ      SI
+	JNZ       head14
+	ADDQ      $0x00000000, DX
 
 next13:
 	JMP done2
@@ -1293,41 +1295,43 @@ block17:
 	JGE       block17
 
 next18:
-	TESTQ       R10, R10
-	JZ          next20
-	MOVQ        $0xffffffffffffffff, R14
-	BZHIQ       R10, R14, R14
-	KMOVW       R14, K1
-	MOVQ        $0xffffffffffffffff, R14
-	LEAQ        (R10)(R10*1), R10
-	BZHIQ       R10, R14, R14
-	KMOVW       R14, K2
-	SHRQ        $0x10, R14
-	KMOVW       R14, K3
-	VMOVUPS.Z   (R12), K1, Z3
-	VMOVUPS.Z   (R13), K1, Z4
-	VPXORD      Z2, Z4, Z5
-	VMOVAPS     Z3, Z6
-	VPERMT2PS   Z4, Z0, Z6
-	VMOVAPS     Z5, Z7
-	VPERMT2PS   Z3, Z0, Z7
-	VMOVAPS     Z3, Z8
-	VPERMT2PS   Z4, Z1, Z8
-	VMOVAPS     Z5, Z4
-	VPERMT2PS   Z3, Z1, Z4
-	VMOVSLDUP.Z (R11), K2, Z3
-	VMOVSHDUP.Z (R11), K2, Z5
-	VMULPS      Z6, Z3, Z3
-	VMULPS      Z7, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VMOVUPS     Z3, K2, (R11)
-	VMOVSLDUP.Z 64(R11), K3, Z3
-	VMOVSHDUP.Z 64(R11), K3, Z5
-	VMULPS      Z8, Z3, Z3
-	VMULPS      Z4, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VMOVUPS     Z3, K3, 64(R11)
-	ADDQ        $0x00000000, R11
+	TESTQ     R10, R10
+	JZ        next20
+	MOVQ      $0xffffffffffffffff, R14
+	BZHIQ     R10, R14, R14
+	KMOVW     R14, K1
+	MOVQ      $0xffffffffffffffff, R14
+	LEAQ      (R10)(R10*1), R10
+	BZHIQ     R10, R14, R14
+	KMOVW     R14, K2
+	SHRQ      $0x10, R14
+	KMOVW     R14, K3
+	VMOVUPS.Z (R12), K1, Z3
+	VMOVUPS.Z (R13), K1, Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS.Z (R11), K2, Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, K2, (R11)
+	VMOVUPS.Z 64(R11), K3, Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, K3, 64(R11)
+	ADDQ      $0x00000000, R11
 
 next20:
 	LEAQ (DI)(BX*4), DI

@@ -29,16 +29,19 @@ const (
 // ErrParameter is wrapped by every error.
 var ErrParameter = errors.New("frequency: invalid parameter")
 
+// MaxRotaryDim bounds the length of a ladder.
+const MaxRotaryDim = 1 << 16
+
 // Default returns the ladder of the original rotary embedding (Su et al. 2021),
 // for i < rotaryDim/2:
 //
 //	InvFreq[i] = base^(-2i/rotaryDim)
 //
 // With Float32 it is RN32(1/RN32(RN32(base)^RN32(2i/rotaryDim))). rotaryDim is
-// even and at least 2, base a finite number above 1.
+// even, from 2 to MaxRotaryDim, base a finite number above 1.
 func Default(rotaryDim int, base float64, rounding Rounding) (Ladder, error) {
-	if rotaryDim < 2 || rotaryDim%2 != 0 {
-		return Ladder{}, fmt.Errorf("frequency.Default: rotaryDim is %d, want an even number of at least 2: %w", rotaryDim, ErrParameter)
+	if rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > MaxRotaryDim {
+		return Ladder{}, fmt.Errorf("frequency.Default: rotaryDim is %d, want an even number from 2 to %d: %w", rotaryDim, MaxRotaryDim, ErrParameter)
 	}
 	if !(base > 1 && base <= math.MaxFloat64) {
 		return Ladder{}, fmt.Errorf("frequency.Default: base is %v, want a finite number above 1: %w", base, ErrParameter)

@@ -116,6 +116,8 @@ func TestDefaultErrors(t *testing.T) {
 		{0, 10000, Exact, "rotaryDim is 0"},
 		{-2, 10000, Exact, "rotaryDim is -2"},
 		{7, 10000, Exact, "rotaryDim is 7"},
+		{MaxRotaryDim + 2, 10000, Exact, "rotaryDim is 65538"},
+		{math.MaxInt - 1, 10000, Exact, "rotaryDim is"},
 		{8, 1, Exact, "base is 1"},
 		{8, 0, Exact, "base is 0"},
 		{8, -3, Exact, "base is -3"},

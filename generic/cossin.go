@@ -67,10 +67,15 @@ func QuarterTurns(invFreq float64) (high, low float64) {
 	return high, low
 }
 
-// Margin bounds the absolute error of float64 cosines and sines of angles of
-// at least 1, here and in the kernels. Below 1 the error of a sine is bounded
-// by Margin times the largest angle that went into it.
+// Margin bounds the absolute error of the float64 cosines and sines of angles
+// from 1 to MarginAngle, here and in the kernels. Below 1 the error of a sine is
+// bounded by Margin times the largest angle that went into it.
 const Margin = 0x1p-49
+
+// MarginAngle ends the range of Margin. The quarter turns of larger angles are
+// counted by the high part of 2/pi alone, and what the low part adds takes the
+// rest out of the range of the polynomials.
+const MarginAngle = 1 << 40
 
 // cosSinExact is Ziv's method: it accepts the float64 result when the two ends
 // of its error interval round to the same float32.
@@ -78,6 +83,9 @@ func cosSinExact(p, w float64) (cos, sin float32) {
 	angle := math.Abs(p * w)
 	if !(angle < maxAngle) {
 		return float32(math.NaN()), float32(math.NaN())
+	}
+	if angle >= MarginAngle {
+		return cosSinProduct(p, w)
 	}
 	high, low := QuarterTurns(w)
 	c, s := cosSin(p, high, low)
@@ -102,9 +110,10 @@ func cosSinFloat32(angle float32) (cos, sin float32) {
 	return float32(c), float32(s)
 }
 
-// Polynomials for the cosine and sine of (pi/2)*f for |f| <= 1/2 + 2^-30:
-// relative minimax fits with float64 coefficients, relative errors 2^-53.9 and
-// 2^-54.5 before rounding.
+// Polynomials for the cosine and sine of (pi/2)*f: relative minimax fits with
+// float64 coefficients for |f| <= 1/2 + 2^-30, relative errors 2^-53.9 and
+// 2^-54.5 before rounding. Angles below MarginAngle reach 1/2 + 2^-13, where
+// they are hardly larger; the float32 angles beyond were all tried.
 const (
 	cos1 = -0x1.3bd3cc9be459dp+0
 	cos2 = 0x1.03c1f081b0e01p-2
@@ -122,8 +131,8 @@ const (
 )
 
 // cosSin returns the cosine and sine of (pi/2)*x*(high+low) in float64, for a
-// product below 2^51. The relative error is below 2^-50.7, plus that of the
-// reduction, which matters only for angles beyond 1.
+// product below 2^51. For angles below MarginAngle the relative error is below
+// 2^-50.7, plus that of the reduction, which matters only beyond 1.
 func cosSin(x, high, low float64) (cos, sin float64) {
 	const toInteger = 0x1.8p52 // adding it rounds to an integer in the low bits
 	q := math.FMA(x, high, toInteger)

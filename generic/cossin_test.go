@@ -220,6 +220,36 @@ func bigSeries(a *big.Float) (sin, cos *big.Float) {
 	return sin, cos
 }
 
+// Large angles whose quarter turns lie near a half, where the polynomials of the
+// first stage end.
+func TestCosSinExactLarge(t *testing.T) {
+	check := func(p int32, w float64) {
+		t.Helper()
+		var c, s [1]float32
+		CosSinExact(c[:], s[:], p, []float64{w}, 1, 1)
+		wantC, wantS := bigCosSin(bigProduct(p, w))
+		if !sameBits(c[0], wantC) || !sameBits(s[0], wantS) {
+			t.Fatalf("position %d, invFreq %x: got %x, %x, want %x, %x", p, w, c[0], s[0], wantC, wantS)
+		}
+	}
+	check(1, 0x1.cacc4a048d5e8p+49)
+	check(1, 0x1.b11650ade8d97p+49)
+	check(2146875885, 0x1.f5f6c0329d52p+18)
+	r := rand.New(rand.NewPCG(11, 12))
+	n := 5000
+	if testing.Short() {
+		n = 500
+	}
+	for range n {
+		p := int32(r.Uint32()>>1>>r.IntN(31)) | 1
+		k := float64(r.Int64N(1<<(30+r.IntN(19)))) + 0.5 // an odd number of eighths of a turn
+		w := k * math.Pi / 2 / float64(p)
+		if math.Abs(float64(p)*w) < maxAngle {
+			check(p, w)
+		}
+	}
+}
+
 func TestCosSinExactTiny(t *testing.T) {
 	for _, tt := range []struct {
 		p    int32

@@ -16,19 +16,27 @@ type Block struct {
 	n                 int
 	invFreq           [Width]float64
 	high, low, margin [Width]float64
-	subnormal         bool // some sines may be subnormal float32, which Ziv's test on bits does not see
+	largest           float64 // |invFreq|
+	subnormal         bool    // some sines may be subnormal float32, which Ziv's test on bits does not see
 }
 
 // Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
-	b.n, b.subnormal = copy(b.invFreq[:], invFreq), false
+	b.n, b.largest, b.subnormal = copy(b.invFreq[:], invFreq), 0, false
 	for i, w := range invFreq {
 		if w != 0 && math.Abs(w) < 0x1p-120 {
 			b.subnormal = true
 		}
+		b.largest = max(b.largest, math.Abs(w))
 		b.high[i], b.low[i] = generic.QuarterTurns(w)
 		b.margin[i] = generic.Margin * math.Abs(w)
 	}
+}
+
+// certain reports whether the error bounds of the kernels hold for positions up
+// to reach in magnitude.
+func (b *Block) certain(reach float64) bool {
+	return !b.subnormal && reach*b.largest < generic.MarginAngle
 }
 
 func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
@@ -62,7 +70,7 @@ func (s *Shift) Set(impl Implementation, b *Block) {
 
 // CosSinExactRow writes the row of one position: see generic.CosSinExact.
 func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) {
-	if b.subnormal || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
+	if !b.certain(math.Abs(float64(position))) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
 		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 	}
 }
@@ -77,7 +85,10 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	nonTemporal := pastCaches && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
-		if impl == Generic || b.subnormal || run < shortRun {
+		first := int(positions[t] & (shiftRows - 1))
+		base := float64(positions[t]) - float64(first)
+		reach := math.Abs(base) + shiftRows
+		if impl == Generic || run < shortRun || !b.certain(reach) {
 			for range run {
 				at := t * stride
 				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], positions[t], b, scaleCos, scaleSin)
@@ -85,9 +96,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 			}
 			continue
 		}
-		first := int(positions[t] & (shiftRows - 1))
-		base := float64(positions[t]) - float64(first)
-		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, math.Abs(base)+shiftRows)
+		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
 		for done := 0; done < run; {
 			at := (t + done) * stride
 			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin, nonTemporal)

@@ -13,7 +13,7 @@ type Implementation uint8
 const (
 	Generic Implementation = iota // plain Go
 	AVX2                          // amd64 with AVX2 and FMA
-	AVX512                        // amd64 with AVX-512 F, VL and DQ
+	AVX512                        // amd64 with AVX2, FMA, BMI2 and AVX-512 F, VL and DQ
 	NEON                          // arm64
 )
 

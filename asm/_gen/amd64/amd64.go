@@ -112,10 +112,10 @@ func (e *emitter) argument(name string) reg.GPVirtual {
 	return e.Load(e.Param(name), e.GP64()).(reg.GPVirtual)
 }
 
-// stride loads a parameter that counts elements of size bytes, as bytes.
-func (e *emitter) stride(name string, size int) reg.GPVirtual {
+// stride loads a parameter that counts float32, as bytes.
+func (e *emitter) stride(name string) reg.GPVirtual {
 	r := e.argument(name)
-	e.SHLQ(operand.Imm(uint64(math.Log2(float64(size)))), r)
+	e.SHLQ(operand.Imm(2), r)
 	return r
 }
 

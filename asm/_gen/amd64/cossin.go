@@ -3,23 +3,9 @@ package amd64
 import (
 	"fmt"
 
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
-
-// margin is generic.Margin.
-const margin = 0x1p-49
-
-// coefficients are those of generic: see there for where they come from.
-var (
-	sineCoefficients = []float64{
-		0x1.921fb54442d18p+0, -0x1.4abbce625be09p-1, 0x1.466bc67754fffp-4, -0x1.32d2ccdfe9424p-8,
-		0x1.50782d5f14823p-13, -0x1.e2fe76fdff885p-19, 0x1.e357ef99c063fp-25,
-	}
-	cosineCoefficients = []float64{
-		1, -0x1.3bd3cc9be459dp+0, 0x1.03c1f081b0e01p-2, -0x1.55d3c7dc3b7f3p-6,
-		0x1.e1f4fb8227886p-11, -0x1.a6c9c96ed0743p-16, 0x1.f3dca8530df2bp-22,
-	}
 )
 
 // quarterTurns holds the constants of generic's cosSin.
@@ -31,21 +17,21 @@ type quarterTurns struct {
 
 func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
 	t := &quarterTurns{
-		toInteger: e.constant("toInteger", 0x1.8p52),
+		toInteger: e.constant("toInteger", operation.ToInteger),
 	}
 	if dropZeroSign {
 		t.dropZeroSign = e.vector()
-		e.VMOVUPD(e.wide("toInteger", 0x1.8p52), t.dropZeroSign)
+		e.VMOVUPD(e.wide("toInteger", operation.ToInteger), t.dropZeroSign)
 		t.toInteger = t.dropZeroSign
 	}
 	const kept = 2 // coefficients in registers, where there are enough
-	for i := range sineCoefficients {
+	for i := range operation.Sine {
 		keep := e.constant
 		if i >= kept {
 			keep = func(name string, value float64) operand.Op { return e.wide(name, value) }
 		}
-		t.sine = append(t.sine, keep(fmt.Sprint("sine", i), sineCoefficients[i]))
-		t.cosine = append(t.cosine, keep(fmt.Sprint("cosine", i), cosineCoefficients[i]))
+		t.sine = append(t.sine, keep(fmt.Sprint("sine", i), operation.Sine[i]))
+		t.cosine = append(t.cosine, keep(fmt.Sprint("cosine", i), operation.Cosine[i]))
 	}
 	signBit := e.data("signBit", 8, 1<<63)
 	t.signBit = signBit
@@ -329,14 +315,14 @@ func (e *emitter) round(z *ziv, v reg.VecVirtual, bound operand.Op) reg.VecVirtu
 }
 
 func cosSinExact(e *emitter) {
-	high, low, reach := e.argument("high"), e.argument("low"), e.argument("margin")
+	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	r := e.newRow()
 	x := e.broadcast64("position")
 	size := e.vector()
 	e.VANDPD(e.magnitude64(), x, size)
 	z := e.newZiv(false)
 	t := e.newQuarterTurns(true)
-	bound := e.constant("margin", margin)
+	bound := e.constant("margin", operation.Margin)
 	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		var in []angles
 		for _, r := range rows {
@@ -346,7 +332,7 @@ func cosSinExact(e *emitter) {
 		e.Comment("4. Ziv's test; the error of a sine is in proportion to angles below 1")
 		for j, r := range rows {
 			error := e.vector()
-			e.VMULPD(r.at(reach, 8), size, error)
+			e.VMULPD(r.at(margin, 8), size, error)
 			e.VMINPD(bound, error, error)
 			cos[j], sin[j] = e.round(z, cos[j], bound), e.round(z, sin[j], error)
 		}
@@ -359,11 +345,11 @@ func (e *emitter) magnitude64() operand.Op { return e.data("magnitude64", 8, 1<<
 
 func cosSinSeed(e *emitter) {
 	cosTo, sinTo, errorTo := e.argument("cos"), e.argument("sin"), e.argument("error")
-	high, low, factor := e.argument("high"), e.argument("low"), e.argument("margin")
+	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	n, i := e.argument("n"), e.GP64()
 	x, reach := e.broadcast64("position"), e.broadcast64("reach")
 	t := e.newQuarterTurns(true)
-	bound := e.constant("margin", margin)
+	bound := e.constant("margin", operation.Margin)
 	loop := e.label("loop")
 	e.XORQ(i, i)
 	e.Label(loop)
@@ -371,7 +357,7 @@ func cosSinSeed(e *emitter) {
 	cosines, sines := e.cosSin(t, []angles{{x, at(high), at(low)}})
 	cos, sin := cosines[0], sines[0]
 	error := e.vector()
-	e.VMULPD(at(factor), reach, error)
+	e.VMULPD(at(margin), reach, error)
 	e.VMINPD(bound, error, error)
 	e.VMOVUPD(cos, at(cosTo))
 	e.VMOVUPD(sin, at(sinTo))
@@ -385,7 +371,7 @@ func cosSinSeed(e *emitter) {
 
 func cosSinShift(e *emitter, nonTemporal bool) {
 	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
-	stride, rows := e.stride("stride", 4), e.argument("rows")
+	stride, rows := e.stride("stride"), e.argument("rows")
 	seed, shift := e.argument("seed"), e.argument("shift")
 	r := e.newRow()
 	r.nonTemporal = nonTemporal
@@ -394,7 +380,7 @@ func cosSinShift(e *emitter, nonTemporal bool) {
 	done := e.GP64()
 	e.XORQ(done, done)
 	bound := e.vector()
-	e.VMOVUPD(e.wide("margin", margin), bound)
+	e.VMOVUPD(e.wide("margin", operation.Margin), bound)
 	z := e.newZiv(true)
 	rowLoop, exit := e.label("row"), e.label("exit")
 	e.TESTQ(rows, rows)
@@ -448,7 +434,7 @@ func cosSinFloat32(e *emitter) {
 	beyond := e.half()
 	e.clear(beyond)
 	t := e.newQuarterTurns(false)
-	high, low := e.constant("twoOverPiHigh", 0x1.45f306dc9c882p-1), e.constant("twoOverPiLow", 0x1.4a7f09d5f47d5p-54)
+	high, low := e.constant("twoOverPiHigh", operation.TwoOverPiHigh), e.constant("twoOverPiLow", operation.TwoOverPiLow)
 	limit := e.wide32("two50", 0x58800000)
 	magnitude := e.wide32("magnitude32", 1<<31-1)
 	e.loop(r, invFreq, func(_ []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {

@@ -315,8 +315,11 @@ func rotateInterleavedAVX512(e *emitter) {
 				e.VMOVSLDUP(at, even)
 				e.VMOVSHDUP(at, odd)
 			} else {
-				e.VMOVSLDUP_Z(at, mask, even)
-				e.VMOVSHDUP_Z(at, mask, odd)
+				// The doubling loads fault on elements that their mask leaves
+				// out; plain ones do not.
+				x := e.load(0, mask, at)
+				e.VMOVSLDUP(x, even)
+				e.VMOVSHDUP(x, odd)
 			}
 			e.VMULPS(first[j], even, even)
 			e.VMULPS(second[j], odd, odd)

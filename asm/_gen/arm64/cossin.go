@@ -1,20 +1,9 @@
 package arm64
 
-import "math"
+import (
+	"math"
 
-// margin is generic.Margin.
-const margin = 0x1p-49
-
-// Coefficients are those of generic: see there for where they come from.
-var (
-	sineCoefficients = []float64{
-		0x1.921fb54442d18p+0, -0x1.4abbce625be09p-1, 0x1.466bc67754fffp-4, -0x1.32d2ccdfe9424p-8,
-		0x1.50782d5f14823p-13, -0x1.e2fe76fdff885p-19, 0x1.e357ef99c063fp-25,
-	}
-	cosineCoefficients = []float64{
-		1, -0x1.3bd3cc9be459dp+0, 0x1.03c1f081b0e01p-2, -0x1.55d3c7dc3b7f3p-6,
-		0x1.e1f4fb8227886p-11, -0x1.a6c9c96ed0743p-16, 0x1.f3dca8530df2bp-22,
-	}
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
 // quarterTurns holds the constants of generic's cosSin.
@@ -38,14 +27,14 @@ func (e *emitter) newQuarterTurns() *quarterTurns {
 		sums = append(sums, math.Float64bits(value), math.Float64bits(value))
 	}
 	for i := 5; i >= 0; i-- {
-		twice(sineCoefficients[i])
-		twice(cosineCoefficients[i])
+		twice(operation.Sine[i])
+		twice(operation.Cosine[i])
 	}
 	twice(toInteger)
 	t := &quarterTurns{
 		toInteger: e.load64("toInteger", toInteger),
-		sine6:     e.load64("sine6", sineCoefficients[6]),
-		cosine6:   e.load64("cosine6", cosineCoefficients[6]),
+		sine6:     e.load64("sine6", operation.Sine[6]),
+		cosine6:   e.load64("cosine6", operation.Cosine[6]),
 		sums:      e.general(),
 	}
 	e.symbol(t.sums, e.constants.data("sums", sums...))
@@ -263,21 +252,21 @@ func (e *emitter) ones(bits int) vector {
 // becomes a cosine belongs to an angle above 1/2, where its error is still far
 // below the bound for it.
 func cosSinExact(e *emitter) {
-	high, low, reach := e.argument("high"), e.argument("low"), e.argument("margin")
+	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	r := e.newRow()
 	position := e.broadcast("position")
 	size, undecided := e.vector(), e.vector()
 	e.fabs2d(size, position)
 	e.clear(undecided)
 	t := e.newQuarterTurns()
-	bound, one := e.load64("margin", margin), e.ones(32)
+	bound, one := e.load64("margin", operation.Margin), e.ones(32)
 	e.loop(r, func(bool) (vector, vector) {
 		highs, lows := e.loadPair(high), e.loadPair(low)
 		q, c, s := e.cosSin(t, []vector{position, position}, highs, lows)
 		e.release(highs...)
 		e.release(lows...)
 		e.comment("3. Ziv's test; the error of a sine is in proportion to angles below 1")
-		error := e.loadPair(reach)
+		error := e.loadPair(margin)
 		var upperCos, upperSin, lowerCos, lowerSin []vector
 		for j := range 2 {
 			e.fmul2d(error[j], error[j], size)
@@ -306,11 +295,11 @@ func (e *emitter) end(instruction func(d, n, m vector), v, error vector) vector 
 
 func cosSinSeed(e *emitter) {
 	cosTo, sinTo, errorTo := e.argument("cos"), e.argument("sin"), e.argument("error")
-	high, low, factor := e.argument("high"), e.argument("low"), e.argument("margin")
+	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	n, done := e.argument("n"), e.newLabel("done")
 	position, reach := e.broadcast("position"), e.broadcast("reach")
 	t := e.newQuarterTurns()
-	bound, one := e.load64("margin", margin), e.ones(64)
+	bound, one := e.load64("margin", operation.Margin), e.ones(64)
 	loop := e.newLabel("loop")
 	e.cbz(n, done)
 	e.label(loop)
@@ -320,7 +309,7 @@ func cosSinSeed(e *emitter) {
 		e.release(highs...)
 		e.release(lows...)
 		e.comment("3. quadrant and error bounds")
-		error := e.loadPair(factor)
+		error := e.loadPair(margin)
 		for j := range 2 {
 			c[j], s[j] = e.quadrant(64, one, q[j], c[j], s[j])
 			e.fmul2d(error[j], error[j], reach)
@@ -349,9 +338,9 @@ func cosSinShift(e *emitter) {
 	row.cos, row.sin, row.n = e.general(), e.general(), e.general()
 	done, a, b, errors, flag := e.general(), e.general(), e.general(), e.general(), e.general()
 	bounds := e.general() // two vectors of the bound, loaded anew: FMLA adds to it
-	bits := math.Float64bits(margin)
+	bits := math.Float64bits(operation.Margin)
 	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
-	twice, undecided := e.load64("twiceMargin", 2*margin), e.vector()
+	twice, undecided := e.load64("twiceMargin", 2*operation.Margin), e.vector()
 	rowLoop, exit := e.newLabel("row"), e.newLabel("exit")
 	e.clearGeneral(done)
 	e.cbz(rows, exit)
@@ -411,7 +400,7 @@ func cosSinFloat32(e *emitter) {
 	e.clear(beyond)
 	t := e.newQuarterTurns()
 	t.keepZero = true
-	high, low := e.load64("twoOverPiHigh", 0x1.45f306dc9c882p-1), e.load64("twoOverPiLow", 0x1.4a7f09d5f47d5p-54)
+	high, low := e.load64("twoOverPiHigh", operation.TwoOverPiHigh), e.load64("twoOverPiLow", operation.TwoOverPiLow)
 	limit, one := e.load32("two50", 0x58800000), e.ones(32)
 	e.loop(r, func(part bool) (vector, vector) {
 		var angle vector

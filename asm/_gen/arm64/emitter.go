@@ -288,7 +288,7 @@ func (e *emitter) storeFloats(list []vector, base general, n int) {
 	}
 }
 
-// load sets d to a float64 constant, or to two, repeated over all lanes.
+// load returns a register with the bits of low and high in its two lanes.
 func (e *emitter) load(name string, low, high uint64) vector {
 	d := e.vector()
 	e.symbol(scratch, e.constants.data(name, low, high))
