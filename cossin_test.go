@@ -297,6 +297,7 @@ func TestCosSinErrors(t *testing.T) {
 		tables("CosSinAngles", func(cos, sin []float32) error { return CosSinAngles(cos, sin, angles) }),
 		[]wrong{
 			{"no rotary", func() error { return none.CosSin(cos, sin, positions) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is nil"}},
+			{"zero rotary", func() error { return new(Rotary).CosSin(cos, sin, positions) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is nil or zero"}},
 			{"rotary, position", func() error { return fast.CosSin(cos, sin, []int32{1, 1024, 5000}) }, ErrPosition, []string{"posenc.Rotary.CosSin: positions[1] is 1024", "1023"}},
 			{"position", func() error { return CosSin(cos, sin, []int32{1, 2, -1024}, []float64{1, 0x1p40, 0, 2}) }, ErrPosition, []string{"posenc.CosSin: positions[2] is -1024", "1023"}},
 			{"least position", func() error { return CosSin(cos, sin, []int32{1, 2, math.MinInt32}, []float64{1, 0x1p19, 0, 2}) }, ErrPosition, []string{"positions[2] is -2147483648"}},

@@ -356,6 +356,14 @@ func hardFrequency(r *rand.Rand, p int32) float64 {
 	return angle / float64(p)
 }
 
+// largeFrequency returns one whose angle at position p lies between 2^29 and
+// 2^50, an odd number of eighths of a turn: there the reduction of float64 loses
+// what its polynomials need.
+func largeFrequency(r *rand.Rand, p int32) float64 {
+	k := math.Floor(math.Ldexp(1+r.Float64(), 29+r.IntN(20))) + 0.5
+	return k * math.Pi / 2 / max(1, math.Abs(float64(p)))
+}
+
 // randomFrequencies returns n frequencies; with hard, every fourth is hard at
 // one of the positions.
 func randomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []float64 {
@@ -386,6 +394,9 @@ func TestCosSinExactRowKernels(t *testing.T) {
 			for n := range kernels.Width + 1 {
 				for _, p := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
 					invFreq := randomFrequencies(r, n, []int32{p}, r.IntN(4) == 0)
+					if n > 0 && r.IntN(4) == 0 {
+						invFreq[r.IntN(n)] = largeFrequency(r, p)
+					}
 					scaleCos, scaleSin := randomScales(r)
 					cos, sin := newPadded(r, n, r.IntN(16)), newPadded(r, n, r.IntN(16))
 					wantCos, wantSin := cos.clone(), sin.clone()
@@ -459,6 +470,9 @@ func (p padded) address() uintptr { return uintptr(unsafe.Pointer(&p.slice()[0])
 func checkExactRows(t *testing.T, r *rand.Rand, impl kernels.Implementation, positions []int32, n int) {
 	t.Helper()
 	invFreq := randomFrequencies(r, n, positions, r.IntN(2) == 0)
+	if r.IntN(8) == 0 {
+		invFreq[r.IntN(n)] = largeFrequency(r, positions[0])
+	}
 	scaleCos, scaleSin := randomScales(r)
 	stride := n + r.IntN(2)*r.IntN(70)
 	size := (len(positions)-1)*stride + n

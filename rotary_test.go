@@ -611,6 +611,7 @@ func TestRotateErrors(t *testing.T) {
 		}
 		calls := []wrong{
 			{"no rotary", func() error { return rotate(nil, positions, good) }, ErrConfig, []string{"r is nil"}},
+			{"zero rotary", func() error { return rotate(new(Rotary), positions, good) }, ErrConfig, []string{"r is nil or zero"}},
 			{"position", func() error { return rotate(fast, []int32{1023, 1024, -5}, good) }, ErrPosition, []string{"positions[1] is 1024", "1023"}},
 			{"negative position", func() error { return rotate(fast, []int32{1, 2, -1024}, good) }, ErrPosition, []string{"positions[2] is -1024"}},
 			{"least position", func() error { return rotate(fast, []int32{math.MinInt32, 0, 0}, good) }, ErrPosition, []string{"positions[0] is -2147483648"}},
@@ -709,6 +710,9 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"odd", RotaryConfig{HeadDim: 8, RotaryDim: 3}, []string{"cfg.RotaryDim is 3"}},
 		{"negative", RotaryConfig{HeadDim: 8, RotaryDim: -2}, []string{"cfg.RotaryDim is -2"}},
 		{"beyond the head", RotaryConfig{HeadDim: 8, RotaryDim: 10}, []string{"cfg.RotaryDim is 10", "8"}},
+		{"huge", RotaryConfig{HeadDim: math.MaxInt - 1}, []string{"cfg.RotaryDim is"}},
+		{"above the bound", RotaryConfig{HeadDim: 1 << 20, RotaryDim: frequency.MaxRotaryDim + 2}, []string{"cfg.RotaryDim is 65538", "65536"}},
+		{"frequencies above the bound", RotaryConfig{HeadDim: 1 << 20, InvFreq: make([]float64, 1<<19)}, []string{"cfg.RotaryDim is 1048576", "65536"}},
 		{"head of 1", RotaryConfig{HeadDim: 1}, []string{"cfg.RotaryDim is 1"}},
 		{"negative offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: -1}, []string{"cfg.Offset is -1"}},
 		{"offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: 5}, []string{"cfg.Offset is 5", "4"}},

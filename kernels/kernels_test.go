@@ -150,12 +150,13 @@ func TestUndecided(t *testing.T) {
 		for range rows {
 			var block Block
 			p := int32(1 + r.IntN(1<<20))
-			invFreq := ladder()
+			n := 1 + r.IntN(Width) // the last part of a row has code of its own
+			invFreq := ladder()[:n]
 			block.Set(invFreq)
 			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
 				easy++
 			}
-			invFreq[r.IntN(Width)] = hard(r, p)
+			invFreq[r.IntN(n)] = hard(r, p)
 			block.Set(invFreq)
 			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
 				near++
