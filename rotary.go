@@ -295,13 +295,14 @@ func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, po
 	for i := range xs {
 		v := &xs[i]
 		data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(v.Data))), len(v.Data))
-		rows.TokenStride, rows.HeadStride = v.TokenStride, v.HeadStride
-		if rows.HeadStride == 0 {
-			rows.HeadStride = r.headDim
+		rows.XTokenStride, rows.XHeadStride = v.TokenStride, v.HeadStride
+		if rows.XHeadStride == 0 {
+			rows.XHeadStride = r.headDim
 		}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * r.headDim
+		if rows.XTokenStride == 0 {
+			rows.XTokenStride = v.Heads * r.headDim
 		}
+		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		tokens := 1
 		if len(data) > cacheElements {
 			tokens = streams
@@ -318,11 +319,11 @@ func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, po
 			}
 			for h := 0; h < v.Heads; h += heads {
 				rows.Heads = min(heads, v.Heads-h)
-				x := data[(first+t)*rows.TokenStride+h*rows.HeadStride+start:]
+				x := data[(first+t)*rows.XTokenStride+h*rows.XHeadStride+start:]
 				if r.layout == HalfSplit {
-					kernels.RotateHalfSplit(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
+					kernels.RotateHalfSplitF32(implementation, x, x, cos[t*pairs:], sin[t*pairs:], &rows)
 				} else {
-					kernels.RotateInterleaved(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
+					kernels.RotateInterleavedF32(implementation, x, x, cos[t*pairs:], sin[t*pairs:], &rows)
 				}
 			}
 		}

@@ -140,15 +140,16 @@ func (p placed) rotateViews(cfg RotaryConfig, memory, cos, sin []float32, tokens
 	pairs := rotaryDim / 2
 	for i := range p.views {
 		v := &p.views[i]
-		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, TokenStride: v.TokenStride, Heads: v.Heads, HeadStride: v.HeadStride, TableStride: pairs}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * cfg.HeadDim
+		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, XTokenStride: v.TokenStride, Heads: v.Heads, XHeadStride: v.HeadStride, TableStride: pairs}
+		if rows.XTokenStride == 0 {
+			rows.XTokenStride = v.Heads * cfg.HeadDim
 		}
-		if rows.HeadStride == 0 {
-			rows.HeadStride = cfg.HeadDim
+		if rows.XHeadStride == 0 {
+			rows.XHeadStride = cfg.HeadDim
 		}
+		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		at := p.starts[i] + cfg.Offset
-		rotateEachPair(cfg.Layout, memory[at:], cos, sin, &rows, touched[at:])
+		rotateEachPair(cfg.Layout, memory[at:], memory[at:], cos, sin, &rows, touched[at:])
 	}
 	return touched
 }
