@@ -2,9 +2,9 @@ package posenc
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // rotateFullWidth rotates by a table with an entry for each element, token by
@@ -17,16 +17,11 @@ func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []V
 	for ; s.first < tokens; s.first++ {
 		full := r.table.rows(rows{memory[0][:], memory[1][:], dim}, 0, dim, &s, m.direction)
 		cos, sin := memory[2][:dim], memory[3][:dim]
-		copy(cos, full.cos[:dim])
-		copy(sin, full.sin[:dim])
-		if r.out == Interleaved {
-			deinterleave(cos, full.cos)
-			deinterleave(sin, full.sin)
-		}
+		reorderFloat32s(cos, full.cos[:dim], r.out, HalfSplit)
+		reorderFloat32s(sin, full.sin[:dim], r.out, HalfSplit)
 		half := slices.Equal(cos[:pairs], cos[pairs:]) && slices.Equal(sin[:pairs], sin[pairs:])
-		var x operand
 		for i := range xs {
-			operandOf(&x, &xs[i], r.headDim)
+			x := operandOf(&xs[i], r.headDim)
 			at := x.token(s.first)
 			if half {
 				r.turn(&x, &x, at, at, 1, 0, pairs, rows{cos, sin, pairs}, m)
@@ -39,37 +34,28 @@ func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []V
 	}
 }
 
-// deinterleave copies the even elements of x to the first half of y and the odd
-// ones to the second.
-func deinterleave(y, x []float32) {
-	half := len(y) / 2
-	for i := range half {
-		y[i], y[half+i] = x[2*i], x[2*i+1]
-	}
-}
-
 // turnFullWidth rotates the row of x from element at on. The first halves of cos
 // and sin are the entries of the first elements of the pairs.
 func (r *Rotary) turnFullWidth(x *operand, at int, cos, sin []float32, m *manner) {
-	var memory [2][2 * chunkPairs]float32
-	wide := operand{data: unsafe.Pointer(&memory[0]), length: r.rotaryDim, kind: kindFloat32}
-	convert(&wide, x, 0, at, r.rotaryDim)
-	pairs := r.rotaryDim / 2
-	y1, y2 := memory[1][:pairs], memory[1][pairs:2*pairs]
-	for i := range pairs {
-		a, b := memory[0][i], memory[0][i+pairs]
-		if m.in == Interleaved {
-			a, b = memory[0][2*i], memory[0][2*i+1]
-		}
-		y1[i], _ = generic.RotatePair(a, b, cos[i], sin[i])
-		_, y2[i] = generic.RotatePair(a, b, cos[pairs+i], sin[pairs+i])
+	var row, ordered, turned [2 * chunkPairs]float32
+	dim, pairs := r.rotaryDim, r.rotaryDim/2
+	wide := operandOver(row[:dim])
+	convert(&wide, x, 0, at, dim)
+	reorderFloat32s(ordered[:dim], row[:dim], m.in, HalfSplit)
+	generic.RotateFullWidth(turned[:pairs], turned[pairs:dim], ordered[:pairs], ordered[pairs:dim], cos, sin)
+	reorderFloat32s(row[:dim], turned[:dim], HalfSplit, m.out)
+	convert(x, &wide, at, 0, dim)
+}
+
+// reorderFloat32s copies the pairs of x from one order to another.
+func reorderFloat32s(y, x []float32, in, out Layout) {
+	pairs := len(x) / 2
+	switch {
+	case in == out:
+		copy(y, x)
+	case in == Interleaved:
+		kernels.DeinterleaveB32(implementation, y, x, pairs)
+	default:
+		kernels.InterleaveB32(implementation, y, x, pairs)
 	}
-	for i := range pairs {
-		if m.out == Interleaved {
-			memory[0][2*i], memory[0][2*i+1] = y1[i], y2[i]
-		} else {
-			memory[0][i], memory[0][pairs+i] = y1[i], y2[i]
-		}
-	}
-	convert(x, &wide, at, 0, r.rotaryDim)
 }

@@ -140,15 +140,16 @@ func (p placed) rotateViews(cfg RotaryConfig, memory, cos, sin []float32, tokens
 	pairs := rotaryDim / 2
 	for i := range p.views {
 		v := &p.views[i]
-		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, TokenStride: v.TokenStride, Heads: v.Heads, HeadStride: v.HeadStride, TableStride: pairs}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * cfg.HeadDim
+		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, XTokenStride: v.TokenStride, Heads: v.Heads, XHeadStride: v.HeadStride, TableStride: pairs}
+		if rows.XTokenStride == 0 {
+			rows.XTokenStride = v.Heads * cfg.HeadDim
 		}
-		if rows.HeadStride == 0 {
-			rows.HeadStride = cfg.HeadDim
+		if rows.XHeadStride == 0 {
+			rows.XHeadStride = cfg.HeadDim
 		}
+		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		at := p.starts[i] + cfg.Offset
-		rotateEachPair(cfg.Layout, memory[at:], cos, sin, &rows, touched[at:])
+		rotateEachPair(cfg.Layout, memory[at:], memory[at:], cos, sin, &rows, touched[at:])
 	}
 	return touched
 }
@@ -731,7 +732,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: 5}, []string{"cfg.Offset is 5", "4"}},
 		{"huge offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: math.MaxInt}, []string{"cfg.Offset is"}},
 		{"offset of a whole head", RotaryConfig{HeadDim: 8, Offset: 1}, []string{"cfg.Offset is 1"}},
-		{"layout", RotaryConfig{HeadDim: 8, Layout: 2}, []string{"cfg.Layout is 2"}},
+		{"layout", RotaryConfig{HeadDim: 8, Layout: 4}, []string{"cfg.Layout is 4"}},
 		{"angles", RotaryConfig{HeadDim: 8, Angles: 2}, []string{"cfg.Angles is 2"}},
 		{"base NaN", RotaryConfig{HeadDim: 8, Base: nan}, []string{"cfg.Base is NaN"}},
 		{"base 1", RotaryConfig{HeadDim: 8, Base: 1}, []string{"cfg.Base is 1"}},

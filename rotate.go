@@ -151,9 +151,8 @@ func rotateTokens[T Element](r *Rotary, positions []int32, tokens int, xs []View
 // tokens of a span.
 func rotateChunk[T Element](r *Rotary, scratch rows, column, pairs int, s *span, xs []View[T], m *manner) {
 	table := r.rows(scratch, column, pairs, s, m.scaling, m.direction)
-	var x operand
 	for i := range xs {
-		operandOf(&x, &xs[i], r.headDim)
+		x := operandOf(&xs[i], r.headDim)
 		for t := 0; t < s.n; {
 			n := x.together(s.first+t, s.n-t)
 			at := x.token(s.first + t)
@@ -176,16 +175,19 @@ type operand struct {
 	sequenceStride int
 }
 
-func operandOf[T Element](o *operand, v *View[T], dim int) {
-	o.data, o.length, o.kind = unsafe.Pointer(unsafe.SliceData(v.Data)), len(v.Data), kindOf[T]()
-	o.heads, o.headStride, o.tokenStride = v.Heads, v.HeadStride, v.TokenStride
-	o.sequenceTokens, o.sequenceStride = v.SequenceTokens, v.SequenceStride
+func operandOf[T Element](v *View[T], dim int) operand {
+	o := operand{
+		data: unsafe.Pointer(unsafe.SliceData(v.Data)), length: len(v.Data), kind: kindOf[T](),
+		heads: v.Heads, headStride: v.HeadStride, tokenStride: v.TokenStride,
+		sequenceTokens: v.SequenceTokens, sequenceStride: v.SequenceStride,
+	}
 	if o.headStride == 0 {
 		o.headStride = dim
 	}
 	if o.tokenStride == 0 {
 		o.tokenStride = v.Heads * dim
 	}
+	return o
 }
 
 // token returns the element where the rows of token t start.
@@ -296,8 +298,8 @@ func launch(y, x *operand, yAt, xAt int, cos, sin []float32, k *kernels.Rows, la
 func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table rows, m *manner) {
 	var memory [2][2 * chunkPairs]float32
 	dim := r.rotaryDim
-	ordered := operand{data: unsafe.Pointer(&memory[0]), length: len(memory[0]), kind: x.kind, headStride: dim}
-	widened := operand{data: unsafe.Pointer(&memory[1]), length: len(memory[1]), kind: kindFloat32, headStride: dim}
+	ordered, widened := operandOver(memory[0][:]), operandOver(memory[1][:])
+	ordered.kind, ordered.headStride, widened.headStride = x.kind, dim, dim
 	heads := min(x.heads, 2*chunkPairs/dim)
 	k := kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, YTokenStride: y.tokenStride, YHeadStride: y.headStride, XHeadStride: dim}
 	for t := range n {
@@ -322,10 +324,8 @@ func reorder(y, x *operand, yAt, xAt, pairs int, m *manner) {
 	switch {
 	case m.in == m.out:
 		convert(y, x, yAt, xAt, 2*pairs)
-	case x.kind == kindFloat32 && m.in == Interleaved:
-		kernels.DeinterleaveB32(implementation, y.float32s(yAt), x.float32s(xAt), pairs)
 	case x.kind == kindFloat32:
-		kernels.InterleaveB32(implementation, y.float32s(yAt), x.float32s(xAt), pairs)
+		reorderFloat32s(y.float32s(yAt)[:2*pairs], x.float32s(xAt)[:2*pairs], m.in, m.out)
 	case m.in == Interleaved:
 		kernels.DeinterleaveB16(implementation, y.bits(yAt), x.bits(xAt), pairs)
 	default:
@@ -350,7 +350,7 @@ func convert(y, x *operand, yAt, xAt, n int) {
 		kernels.ConvertF32ToBF16(implementation, y.bits(yAt)[:n], x.float32s(xAt))
 	default:
 		var memory [chunkPairs]float32
-		wide := operand{data: unsafe.Pointer(&memory), length: len(memory), kind: kindFloat32}
+		wide := operandOver(memory[:])
 		for done := 0; done < n; done += chunkPairs {
 			count := min(chunkPairs, n-done)
 			convert(&wide, x, 0, xAt+done, count)

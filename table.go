@@ -103,8 +103,8 @@ func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
 		return nil, argumentError(ErrLength, function, "table.Sin", elements(len(t.Sin)), "%d as in table.Cos", len(t.Cos))
 	}
 	p := &page{capacity: rows}
-	operandOf(&p.cos, &View[C]{Data: t.Cos, TokenStride: stride}, width)
-	operandOf(&p.sin, &View[C]{Data: t.Sin, TokenStride: stride}, width)
+	p.cos = operandOf(&View[C]{Data: t.Cos, TokenStride: stride}, width)
+	p.sin = operandOf(&View[C]{Data: t.Sin, TokenStride: stride}, width)
 	r.table = &table{pages: []*page{p}, count: rows, fullWidth: t.FullWidth}
 	r.scaling = 1
 	return r, nil
@@ -182,8 +182,8 @@ func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary
 				capacity = max(capacity, leastRows)
 			}
 			p = &page{first: t.count, capacity: capacity}
-			operandOf(&p.cos, &View[float32]{Data: make([]float32, capacity*pairs), TokenStride: pairs}, pairs)
-			operandOf(&p.sin, &View[float32]{Data: make([]float32, capacity*pairs), TokenStride: pairs}, pairs)
+			p.cos = operandOf(&View[float32]{Data: make([]float32, capacity*pairs), TokenStride: pairs}, pairs)
+			p.sin = operandOf(&View[float32]{Data: make([]float32, capacity*pairs), TokenStride: pairs}, pairs)
 			t.pages = append(t.pages, p)
 			used, n = 0, tokens-done
 			p.used.Store(int64(n))
@@ -244,13 +244,13 @@ func (t *table) rows(scratch rows, column, pairs int, s *span, direction float32
 			return rows{p.cos.float32s(at), p.sin.float32s(at), p.cos.tokenStride}
 		}
 	}
-	to := operand{kind: kindFloat32}
 	for i := range s.n {
 		row := s.rowOf(i)
 		p := t.page(row)
 		at := (row-p.first)*p.cos.tokenStride + column
-		convert(to.over(scratch.cos[i*scratch.stride:]), &p.cos, 0, at, pairs)
-		convert(to.over(scratch.sin[i*scratch.stride:]), &p.sin, 0, at, pairs)
+		cos, sin := operandOver(scratch.cos[i*scratch.stride:]), operandOver(scratch.sin[i*scratch.stride:])
+		convert(&cos, &p.cos, 0, at, pairs)
+		convert(&sin, &p.sin, 0, at, pairs)
 		if direction < 0 {
 			sin := scratch.sin[i*scratch.stride:][:pairs]
 			for k, v := range sin {
@@ -261,8 +261,7 @@ func (t *table) rows(scratch rows, column, pairs int, s *span, direction float32
 	return scratch
 }
 
-// over returns o with the memory of s.
-func (o *operand) over(s []float32) *operand {
-	o.data, o.length = unsafe.Pointer(unsafe.SliceData(s)), len(s)
-	return o
+// operandOver returns an operand for s alone.
+func operandOver(s []float32) operand {
+	return operand{data: unsafe.Pointer(unsafe.SliceData(s)), length: len(s), kind: kindFloat32}
 }
