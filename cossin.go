@@ -150,12 +150,12 @@ func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
 }
 
 // overlap reports whether a and b share an element.
-func overlap(a, b []float32) bool {
+func overlap[T any](a, b []T) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
-	startA, startB := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return startA < startB+4*uintptr(len(b)) && startB < startA+4*uintptr(len(a))
+	startA, startB, size := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0])), unsafe.Sizeof(a[0])
+	return startA < startB+size*uintptr(len(b)) && startB < startA+size*uintptr(len(a))
 }
 
 // indexed names an element of an argument.
