@@ -42,6 +42,11 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		invFreq := l.invFreq32[column : column+pairs]
 		for t, p := range positions {
 			at := t * stride
+			if t > 0 && p == positions[t-1] {
+				copy(cos[at:at+pairs], cos[at-stride:])
+				copy(sin[at:at+pairs], sin[at-stride:])
+				continue
+			}
 			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
 		}
 		return

@@ -76,7 +76,8 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *
 }
 
 // CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
-// the positions. Runs of positions one after another share their seeds. With
+// the positions. Runs of positions one after another share their seeds; a
+// position like the one before takes its row. With
 // pastCaches, rows that are aligned for it are stored past the caches.
 func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, pastCaches bool) {
 	const shortRun = 4 // below it a row of its own is cheaper than a seed
@@ -91,6 +92,12 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		if impl == Generic || run < shortRun || !b.certain(reach) {
 			for range run {
 				at := t * stride
+				if t > 0 && positions[t] == positions[t-1] {
+					copy(cos[at:at+n], cos[at-stride:])
+					copy(sin[at:at+n], sin[at-stride:])
+					t++
+					continue
+				}
 				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], positions[t], b, scaleCos, scaleSin)
 				t++
 			}
