@@ -3,6 +3,7 @@ package posenc
 import (
 	"math"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -122,6 +123,29 @@ func (a *axis) rows(to rows, positions []int32, scaleCos, scaleSin float32) {
 	}
 }
 
+// decay is the factors of xPos: 2^(direction*(p-center)*(high[i]+low[i])).
+type decay struct {
+	high, low []float64
+	center    int32
+	direction float64
+}
+
+// apply multiplies the pairs from number column on, pairs of them, of the rows
+// of positions.
+func (d *decay) apply(to rows, column, pairs int, positions []int32) {
+	for t, p := range positions {
+		row := to.from(t)
+		distance := d.direction * (float64(p) - float64(d.center))
+		for i := range pairs {
+			high, low := d.high[column+i], d.low[column+i]
+			exponent := distance * high
+			factor := generic.Exp2(exponent, math.FMA(distance, high, -exponent)+float64(distance*low))
+			row.cos[i] *= factor
+			row.sin[i] *= factor
+		}
+	}
+}
+
 // span is consecutive tokens of a call.
 type span struct {
 	positions []int32 // of the whole call, [axes][tokens]
@@ -163,6 +187,9 @@ func (r *Rotary) rows(scratch rows, column, pairs int, s *span, scaling, directi
 	}
 	if r.axisCount == 1 {
 		r.ladder.rows(scratch, column, pairs, s.of(0), scaling, scaling*direction)
+		if r.decay != nil {
+			r.decay.apply(scratch, column, pairs, s.of(0))
+		}
 		return scratch
 	}
 	// The rows of several axes fit the scratch memory, so that column is 0.
