@@ -57,9 +57,25 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		b := &l.blocks[i]
 		if len(positions) == 1 {
 			end := done + b.Len()
-			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
+			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], float64(positions[0]), b, scaleCos, scaleSin)
 		} else {
 			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &l.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
+		}
+	}
+}
+
+// fractionalRows is rows of all pairs for positions that need not be integers.
+func (l *ladder) fractionalRows(to rows, pairs int, positions []float32, scaleCos, scaleSin float32) {
+	for t, p := range positions {
+		row := to.from(t)
+		if l.blocks == nil {
+			kernels.CosSinFloat32(implementation, row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
+			continue
+		}
+		for i := range l.blocks {
+			b := &l.blocks[i]
+			first := i * kernels.Width
+			kernels.CosSinExactRow(implementation, row.cos[first:first+b.Len()], row.sin[first:first+b.Len()], float64(p), b, scaleCos, scaleSin)
 		}
 	}
 }
