@@ -46,7 +46,8 @@ func DynamicNTK(rotaryDim int, base, factor float64, maxPositions, seqLen int, r
 		return f.newBase32(&check, "factor", factor, rotaryDim, newBase)
 	}
 	stretch := float32(factor)*float32(seqLen)/float32(maxPositions) - float32(factor-1)
-	newBase := float32(base) * f.power32(stretch, float32(exponent))
+	// torch raises a single element to the exponent in float64.
+	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
 	return f.newBase32(&check, "factor", factor, rotaryDim, float64(newBase))
 }
 
@@ -98,8 +99,10 @@ func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error)
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^mixedB)
 //	a          = ln(factor) / (rotaryDim/2)^mixedB
 //
-// With Float32 it follows the float32 steps of vLLM. factor is a finite number
-// above 0, mixedB a finite number from 0, the rest as in Default.
+// With Float32 it follows the float32 steps of vLLM, with mixedB rounded to
+// float32. (torch does that in its vector loops and not in the rest of a loop,
+// which depends on the processor.) factor is a finite number above 0, mixedB a
+// finite number from 0, the rest as in Default.
 func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
