@@ -117,6 +117,24 @@ func TestYaRNCorners(t *testing.T) {
 	}
 }
 
+// Corners beyond the range of float64 are far from all pairs: the ramp runs
+// from pair 0 to pair rotaryDim-1.
+func TestYaRNFarCorners(t *testing.T) {
+	must := mustLadder(t)
+	p := YaRNParameters{Factor: 4, OriginalMaxPositions: 4096, BetaFast: math.MaxFloat64, BetaSlow: math.SmallestNonzeroFloat64}
+	original := must(Default(64, 10000, Exact)).InvFreq
+	exact := must(YaRN(64, 10000, p, Exact)).InvFreq
+	float := must(YaRN(64, 10000, p, Float32)).InvFreq
+	for i, inverse := range original {
+		ramp := float64(i) / 63
+		want := inverse * (ramp/4 + 1 - ramp)
+		// Some roundings of float64 and of float32.
+		if math.Abs(exact[i]-want) > 1e-15*want || math.Abs(float[i]-want) > 1e-6*want {
+			t.Errorf("InvFreq[%d] is %v and %v, want %v", i, exact[i], float[i], want)
+		}
+	}
+}
+
 func TestYaRNAttention(t *testing.T) {
 	g := func(s, m float64) float64 { return 1 + 0.1*m*math.Log(s) }
 	for _, tt := range []struct {
@@ -304,6 +322,10 @@ func TestErrors(t *testing.T) {
 		add(fmt.Sprintf("NTKMixed: mixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) { return NTKMixed(8, 10000, 2, mixedB, Exact) })
 	}
 	add("NTKMixed: mixedB is 1e+39, want a finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1e39, Float32) })
+	add("DynamicNTK: factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, 1.9728851947686512e17, 30000, 0, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
+	})
+	add("NTKMixed: mixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1e30, Float32) })
 	add("NTKMixed: mixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1000, Float32) })
 	for _, partial := range []float64{-0.25, 1.25, nan} {
 		add(fmt.Sprintf("Proportional: partialRotaryFactor is %v, want a number from 0 to 1", partial), func() (Ladder, error) { return Proportional(8, 10000, partial, 1, Exact) })
