@@ -91,7 +91,7 @@ func decoder(hidden, heads, headDim, layers, positions int, base float64) family
 // qk_rope_head_dim and qk_nope_head_dim.
 func mla(rope, rest, layers, positions int, base float64) family {
 	f := decoder(0, 0, rope, layers, positions, base)
-	f.names, f.latent, f.noPEDim, f.layout = latent, true, rest, interleavedToHalfSplit
+	f.names, f.latent, f.noPEDim, f.layout = latent, true, rest, posenc.InterleavedToHalfSplit
 	return f
 }
 

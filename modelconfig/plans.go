@@ -5,13 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 )
-
-// interleavedToHalfSplit is the layout of DeepSeek V3's attention in
-// transformers: pairs of neighbours in, halves out.
-const interleavedToHalfSplit = posenc.Interleaved + 1
 
 func number(s string) json.Number { return json.Number(s) }
 
