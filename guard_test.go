@@ -130,7 +130,7 @@ func TestGuardCosSinExact(t *testing.T) {
 						g.check(fmt.Sprintf("%d rows of %d, at the end: %t", rows, n, atEnd),
 							func() {
 								if rows == 1 {
-									kernels.CosSinExactRow(impl, cos, sin, positions[0], &block, 1, -1)
+									kernels.CosSinExactRow(impl, cos, sin, float64(positions[0]), &block, 1, -1)
 								} else {
 									kernels.CosSinExactRows(impl, cos, sin, n, positions[:rows], &block, &shift, 1, -1, pastCaches)
 								}

@@ -421,7 +421,7 @@ func TestCosSinExactRowKernels(t *testing.T) {
 					generic.CosSinExact(wantCos.slice(), wantSin.slice(), p, invFreq, scaleCos, scaleSin)
 					var block kernels.Block
 					block.Set(invFreq)
-					kernels.CosSinExactRow(impl, cos.slice(), sin.slice(), p, &block, scaleCos, scaleSin)
+					kernels.CosSinExactRow(impl, cos.slice(), sin.slice(), float64(p), &block, scaleCos, scaleSin)
 					name := fmt.Sprintf("position %d, %d frequencies %x: ", p, n, invFreq)
 					cos.check(t, name+"cos", wantCos, every)
 					sin.check(t, name+"sin", wantSin, every)

@@ -62,6 +62,9 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 		}
 		r = r.table.source
 	}
+	if r != nil && r.decay != nil {
+		return argumentError(ErrConfig, "Shift", "r", "a Rotary with XPos", "one whose keys do not depend on a center")
+	}
 	return rotate("Shift", r, deltas, xs, shift)
 }
 

@@ -3,6 +3,7 @@ package posenc
 import (
 	"math"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -42,6 +43,11 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		invFreq := l.invFreq32[column : column+pairs]
 		for t, p := range positions {
 			at := t * stride
+			if t > 0 && p == positions[t-1] {
+				copy(cos[at:at+pairs], cos[at-stride:])
+				copy(sin[at:at+pairs], sin[at-stride:])
+				continue
+			}
 			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
 		}
 		return
@@ -51,9 +57,25 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		b := &l.blocks[i]
 		if len(positions) == 1 {
 			end := done + b.Len()
-			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
+			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], float64(positions[0]), b, scaleCos, scaleSin)
 		} else {
 			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &l.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
+		}
+	}
+}
+
+// fractionalRows is rows of all pairs for positions that need not be integers.
+func (l *ladder) fractionalRows(to rows, pairs int, positions []float32, scaleCos, scaleSin float32) {
+	for t, p := range positions {
+		row := to.from(t)
+		if l.blocks == nil {
+			kernels.CosSinFloat32(implementation, row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
+			continue
+		}
+		for i := range l.blocks {
+			b := &l.blocks[i]
+			first := i * kernels.Width
+			kernels.CosSinExactRow(implementation, row.cos[first:first+b.Len()], row.sin[first:first+b.Len()], float64(p), b, scaleCos, scaleSin)
 		}
 	}
 }
@@ -117,6 +139,29 @@ func (a *axis) rows(to rows, positions []int32, scaleCos, scaleSin float32) {
 	}
 }
 
+// decay is the factors of xPos: 2^(direction*(p-center)*(high[i]+low[i])).
+type decay struct {
+	high, low []float64
+	center    int32
+	direction float64
+}
+
+// apply multiplies the pairs from number column on, pairs of them, of the rows
+// of positions.
+func (d *decay) apply(to rows, column, pairs int, positions []int32) {
+	for t, p := range positions {
+		row := to.from(t)
+		distance := d.direction * (float64(p) - float64(d.center))
+		for i := range pairs {
+			high, low := d.high[column+i], d.low[column+i]
+			exponent := distance * high
+			factor := generic.Exp2(exponent, math.FMA(distance, high, -exponent)+float64(distance*low))
+			row.cos[i] *= factor
+			row.sin[i] *= factor
+		}
+	}
+}
+
 // span is consecutive tokens of a call.
 type span struct {
 	positions []int32 // of the whole call, [axes][tokens]
@@ -158,6 +203,9 @@ func (r *Rotary) rows(scratch rows, column, pairs int, s *span, scaling, directi
 	}
 	if r.axisCount == 1 {
 		r.ladder.rows(scratch, column, pairs, s.of(0), scaling, scaling*direction)
+		if r.decay != nil {
+			r.decay.apply(scratch, column, pairs, s.of(0))
+		}
 		return scratch
 	}
 	// The rows of several axes fit the scratch memory, so that column is 0.

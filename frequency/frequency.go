@@ -25,9 +25,10 @@
 //
 // With Float32 a ladder follows the rule's reference (transformers, or vLLM
 // where transformers lacks the rule) operation by operation in the same
-// precision, with every operation correctly rounded. torch rounds each of them
-// correctly but powers, which err by up to one unit in the last place and so
-// move about one frequency in eighty, by one unit and rarely two.
+// precision, with every operation correctly rounded. So does torch, but for
+// powers (and NTKMixed's logarithm and exponentials), which err by up to one
+// unit in the last place. That moves about one frequency in eighty, by one
+// unit, rarely two, and a few where Llama3 takes a difference of near numbers.
 package frequency
 
 import (

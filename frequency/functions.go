@@ -32,9 +32,9 @@ func twoPi() *big.Float {
 	return x.SetMantExp(x, 1)
 }
 
-// settle removes the error of the functions, so that a real number midway
-// between two floating-point numbers is rounded to even. Of a number that is
-// not one, it moves less than the function may have.
+// settle leaves out the last bits of x, which hold the errors of the functions:
+// a real number midway between two floating-point numbers is exactly that
+// again, and is rounded to even.
 func settle(x *big.Float) *big.Float { return new(big.Float).SetPrec(precision - 56).Set(x) }
 
 // nearest returns x rounded to float64.
@@ -116,10 +116,10 @@ func logarithmNearOne(x *big.Float) *big.Float {
 // exponential returns e^x, and 0 or +Inf where that is far beyond float64.
 func (f *functions) exponential(x *big.Float) *big.Float {
 	const (
-		nearest  = -12 // |rest| < 2^-12 for the series
-		farthest = 20  // |x| < 2^20
+		seriesExponent = -12 // |rest| < 2^-12
+		lastExponent   = 20  // |x| < 2^20
 	)
-	if x.MantExp(nil) > farthest {
+	if x.MantExp(nil) > lastExponent {
 		if x.Sign() < 0 {
 			return newReal()
 		}
@@ -127,7 +127,7 @@ func (f *functions) exponential(x *big.Float) *big.Float {
 	}
 	twos, _ := quotient(x, f.logarithmOf2()).Int64()
 	rest := difference(x, product(real(float64(twos)), f.logarithmOf2()))
-	halvings := max(rest.MantExp(nil)-nearest, 0)
+	halvings := max(rest.MantExp(nil)-seriesExponent, 0)
 	rest.SetMantExp(rest, -halvings)
 	result, term := real(1), real(1)
 	for k := 1; term.Sign() != 0 && term.MantExp(nil) > -precision; k++ {

@@ -37,12 +37,12 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 
 // cosSinExact writes the row of one position and reports whether every entry
 // was decided.
-func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
+func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
 	switch impl {
 	case NEON:
-		return asm.CosSinExactF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), float64(position), scaleCos, scaleSin) == 0
+		return asm.CosSinExactF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
+		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)

@@ -28,10 +28,10 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 
 // cosSinExact writes the row of one position and reports whether every entry
 // was decided.
-func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
+func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
 	switch impl {
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
+		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)
