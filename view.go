@@ -7,9 +7,6 @@ import (
 	"unsafe"
 )
 
-// Element is the type of the elements of Q and K: float32.
-type Element interface{ float32 }
-
 // View describes Q or K as rows of HeadDim elements (a number that the Rotary
 // knows), one for each head of each token: head h of token t is
 //
@@ -22,16 +19,24 @@ type Element interface{ float32 }
 // row; a stride left 0 means what it is when packed. Rows must not overlap:
 // for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
 // HeadStride to tokens*HeadDim.
+//
+// With BatchStride the tokens are those of Batch sequences of equal length, one
+// sequence after the other: token t of sequence b starts b*BatchStride after
+// token t of the first. [batch][heads][tokens][HeadDim] needs it, and no other
+// usual shape.
 type View[T Element] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
 	HeadStride  int // elements from head to head; 0 means HeadDim
+	Batch       int // sequences, where BatchStride is set; 0 otherwise
+	BatchStride int // elements from sequence to sequence; 0: all tokens are one sequence
 }
 
 // grid is a View whose rows are known to lie inside its Data and apart.
 type grid struct {
-	tokens, tokenStride int
+	batch, batchStride  int
+	tokens, tokenStride int // tokens of a sequence
 	heads, headStride   int
 	dim                 int // elements of a row
 }
@@ -45,6 +50,10 @@ const (
 	manyHeads
 	negativeTokenStride
 	negativeHeadStride
+	negativeBatchStride
+	batchWithoutStride
+	fewSequences
+	unevenSequences
 	uncountable
 	wrongLength
 	shortData
@@ -58,7 +67,8 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	g.tokens, g.tokenStride = tokens, v.TokenStride
 	g.heads, g.headStride = v.Heads, v.HeadStride
 	g.dim = dim
-	packed := v.TokenStride == 0 && v.HeadStride == 0
+	g.batch, g.batchStride = 1, v.BatchStride
+	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.BatchStride == 0
 	switch {
 	case v.Heads < 1:
 		return fewHeads
@@ -66,6 +76,19 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 		return negativeTokenStride
 	case v.HeadStride < 0:
 		return negativeHeadStride
+	case v.BatchStride < 0:
+		return negativeBatchStride
+	case v.BatchStride > 0:
+		g.batch = v.Batch
+		if g.batch < 1 {
+			return fewSequences
+		}
+		if tokens%g.batch != 0 {
+			return unevenSequences
+		}
+		g.tokens = tokens / g.batch
+	case v.Batch != 0:
+		return batchWithoutStride
 	}
 	if g.headStride == 0 {
 		g.headStride = dim
@@ -101,7 +124,7 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
 		return argumentError(kind, function, indexed("xs", index)+"."+field, value, expected, args...)
 	}
-	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.tokens, v.Heads, g.dim)
+	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.batch*g.tokens, v.Heads, g.dim)
 	switch p {
 	case fewHeads:
 		return fail(ErrShape, "Heads", v.Heads, "at least 1")
@@ -111,8 +134,16 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
 		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
+	case negativeBatchStride:
+		return fail(ErrShape, "BatchStride", v.BatchStride, "at least 0")
+	case batchWithoutStride:
+		return fail(ErrShape, "Batch", v.Batch, "0 where BatchStride is 0")
+	case fewSequences:
+		return fail(ErrShape, "Batch", v.Batch, "at least 1 where BatchStride is %d", v.BatchStride)
+	case unevenSequences:
+		return fail(ErrShape, "Batch", v.Batch, "a divisor of the number of tokens, %d", g.tokens)
 	case uncountable:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d and %d", shape, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.batchStride, g.tokenStride, g.headStride)
 	case wrongLength:
 		need := 0
 		if g.tokens > 0 {
@@ -121,9 +152,9 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrLength, "Data", elements(len(v.Data)), "%d %s", need, shape)
 	case shortData:
 		need, _ := g.extent()
-		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d and %d", need, shape, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.batchStride, g.tokenStride, g.headStride)
 	default:
-		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", g.dim, v.Heads, g.headStride)
+		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at BatchStride %d", g.dim, v.Heads, g.headStride, g.batch, g.batchStride)
 	}
 }
 
@@ -146,25 +177,63 @@ func multiply(a, b int) (int, bool) {
 // extent returns the elements up to the end of the last row, unless they
 // overflow an int. There is at least one row.
 func (g *grid) extent() (int, bool) {
+	b, ok0 := multiply(g.batch-1, g.batchStride)
 	t, ok1 := multiply(g.tokens-1, g.tokenStride)
 	h, ok2 := multiply(g.heads-1, g.headStride)
-	sum := t + h + g.dim // a sum of two that overflows is negative
-	return sum, ok1 && ok2 && t+h >= 0 && sum >= 0
+	if !(ok0 && ok1 && ok2) {
+		return 0, false
+	}
+	sum := 0
+	for _, n := range [4]int{b, t, h, g.dim} {
+		if sum += n; sum < 0 {
+			return 0, false
+		}
+	}
+	return sum, true
 }
 
 // selfOverlaps reports whether two rows share an element.
 func (g *grid) selfOverlaps() bool {
-	if (g.heads == 1 || g.headStride >= g.dim) && (g.tokens == 1 || g.tokenStride >= (g.heads-1)*g.headStride+g.dim) {
-		return false // token after token
+	if g.nested() {
+		return false
 	}
-	if (g.tokens == 1 || g.tokenStride >= g.dim) && (g.heads == 1 || g.headStride >= (g.tokens-1)*g.tokenStride+g.dim) {
-		return false // head after head
+	for b := range g.batch {
+		if g.overlaps(g, b*g.batchStride, b == 0) {
+			return true
+		}
 	}
-	return g.overlaps(g, 0, true)
+	return false
 }
 
-// overlaps reports whether a row of g and a row of o share an element, where o
-// starts delta elements after g. With self, a row does not overlap itself.
+// nested reports whether the rows lie apart because each stride steps over all
+// that smaller strides reach, in any order of tokens, heads and sequences.
+func (g *grid) nested() bool {
+	levels := [3]struct{ count, stride int }{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.batch, g.batchStride}}
+	for i := range levels {
+		if levels[i].count == 1 {
+			levels[i].stride = 0
+		}
+	}
+	for i := 1; i < len(levels); i++ {
+		for j := i; j > 0 && levels[j].stride < levels[j-1].stride; j-- {
+			levels[j], levels[j-1] = levels[j-1], levels[j]
+		}
+	}
+	reach := g.dim
+	for _, l := range levels {
+		if l.count > 1 {
+			if l.stride < reach {
+				return false
+			}
+			reach += (l.count - 1) * l.stride
+		}
+	}
+	return true
+}
+
+// overlaps reports whether a row of the first sequence of g and one of the first
+// of o share an element, where o starts delta elements after g. With self, a row
+// does not overlap itself.
 func (g *grid) overlaps(o *grid, delta int, self bool) bool {
 	// A row at t*tokenStride+h*headStride meets a row of o when the difference
 	// of their starts is less than dim either way. For each pair of heads the
@@ -226,5 +295,23 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 	b.grid(&gb, tokens, dim)
 	endA, _ := ga.extent()
 	endB, _ := gb.extent()
-	return delta < endA && -delta < endB && ga.overlaps(&gb, delta, false)
+	if delta >= endA || -delta >= endB {
+		return false
+	}
+	if ga.batchStride == gb.batchStride {
+		for d := 1 - ga.batch; d < gb.batch; d++ {
+			if ga.overlaps(&gb, delta+d*ga.batchStride, false) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range ga.batch {
+		for j := range gb.batch {
+			if ga.overlaps(&gb, delta+j*gb.batchStride-i*ga.batchStride, false) {
+				return true
+			}
+		}
+	}
+	return false
 }
