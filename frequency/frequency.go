@@ -25,9 +25,9 @@
 //
 // With Float32 a ladder follows the rule's reference (transformers, or vLLM
 // where transformers lacks the rule) operation by operation in the same
-// precision, with every operation correctly rounded. The reference's own
-// float32 power is only good to the last bit or so: about one frequency in
-// thirty differs from it by one unit in the last place.
+// precision, with every operation correctly rounded. torch rounds each of them
+// correctly but powers, which err by up to one unit in the last place and so
+// move about one frequency in eighty, by one unit and rarely two.
 package frequency
 
 import (

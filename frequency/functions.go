@@ -93,6 +93,10 @@ func (f *functions) logarithmOf2() *big.Float {
 func (f *functions) logarithm(x *big.Float) *big.Float {
 	mantissa := newReal()
 	exponent := x.MantExp(mantissa)
+	if mantissa.Cmp(real(0.7)) < 0 {
+		exponent--
+		mantissa.SetMantExp(mantissa, 1)
+	}
 	return sum(product(real(float64(exponent)), f.logarithmOf2()), logarithmNearOne(mantissa))
 }
 
@@ -112,8 +116,8 @@ func logarithmNearOne(x *big.Float) *big.Float {
 // exponential returns e^x, and 0 or +Inf where that is far beyond float64.
 func (f *functions) exponential(x *big.Float) *big.Float {
 	const (
-		halvings = 12
-		farthest = 20 // |x| < 2^20
+		nearest  = -12 // |rest| < 2^-12 for the series
+		farthest = 20  // |x| < 2^20
 	)
 	if x.MantExp(nil) > farthest {
 		if x.Sign() < 0 {
@@ -123,6 +127,7 @@ func (f *functions) exponential(x *big.Float) *big.Float {
 	}
 	twos, _ := quotient(x, f.logarithmOf2()).Int64()
 	rest := difference(x, product(real(float64(twos)), f.logarithmOf2()))
+	halvings := max(rest.MantExp(nil)-nearest, 0)
 	rest.SetMantExp(rest, -halvings)
 	result, term := real(1), real(1)
 	for k := 1; term.Sign() != 0 && term.MantExp(nil) > -precision; k++ {
@@ -157,13 +162,26 @@ func (f *functions) inverses(base float64, dim, n int) iter.Seq2[int, *big.Float
 func (f *functions) powers32(base float64, dim, n int) iter.Seq2[int, float32] {
 	return func(yield func(int, float32) bool) {
 		logBase := f.logarithm(real(float64(float32(base))))
-		for i := range n {
-			exponent := float32(2*i) / float32(dim)
-			if !yield(i, nearest32(f.exponential(product(logBase, real(float64(exponent)))))) {
+		step := quotient(product(real(2), logBase), whole(dim))
+		for i, power := range f.geometric(newReal(), step, n) {
+			exponent := real(float64(float32(2*i) / float32(dim)))
+			if rounded := difference(exponent, quotient(whole(2*i), whole(dim))); rounded.Sign() != 0 {
+				power = product(power, f.exponential(product(rounded, logBase)))
+			}
+			if !yield(i, nearest32(power)) {
 				return
 			}
 		}
 	}
+}
+
+// logarithms returns ln(1) to ln(n).
+func logarithms(n int) []*big.Float {
+	result := []*big.Float{newReal()}
+	for m := 1; m < n; m++ {
+		result = append(result, sum(result[m-1], logarithmNearOne(quotient(whole(m+1), whole(m)))))
+	}
+	return result
 }
 
 // logarithm64 returns ln(x) rounded to float64, for x from 0 to +Inf.
@@ -188,17 +206,4 @@ func (f *functions) power64(x, y float64) float64 {
 		return math.NaN()
 	}
 	return nearest(f.exponential(product(real(y), f.logarithm(real(x)))))
-}
-
-// power32 returns x^y rounded to float32, for y >= 0; NaN for x < 0.
-func (f *functions) power32(x, y float32) float32 {
-	switch {
-	case y == 0:
-		return 1
-	case x == 0 || x > math.MaxFloat32:
-		return x
-	case !(x > 0):
-		return float32(math.NaN())
-	}
-	return nearest32(f.exponential(product(real(float64(y)), f.logarithm(real(float64(x))))))
 }

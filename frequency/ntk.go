@@ -46,7 +46,8 @@ func DynamicNTK(rotaryDim int, base, factor float64, maxPositions, seqLen int, r
 		return f.newBase32(&check, "factor", factor, rotaryDim, newBase)
 	}
 	stretch := float32(factor)*float32(seqLen)/float32(maxPositions) - float32(factor-1)
-	newBase := float32(base) * f.power32(stretch, float32(exponent))
+	// torch raises a single element to the exponent in float64.
+	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
 	return f.newBase32(&check, "factor", factor, rotaryDim, float64(newBase))
 }
 
@@ -98,23 +99,27 @@ func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error)
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^mixedB)
 //	a          = ln(factor) / (rotaryDim/2)^mixedB
 //
-// With Float32 it follows the float32 steps of vLLM. factor is a finite number
-// above 0, mixedB a finite number from 0, the rest as in Default.
+// With Float32 it follows the float32 steps of vLLM, with mixedB rounded to
+// float32. (torch does that in its vector loops and not in the rest of a loop,
+// which depends on the processor.) factor is a finite number above 0, mixedB a
+// finite number from 0, the rest as in Default.
 func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.positive("factor", factor)
 	check.require(mixedB >= 0 && mixedB <= math.MaxFloat64, "mixedB", mixedB, "a finite number from 0")
+	check.require(rounding != Float32 || mixedB <= math.MaxFloat32, "mixedB", mixedB, "a finite float32")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	ladder := unscaled(rotaryDim / 2)
+	logs := logarithms(rotaryDim / 2)
 	if rounding == Float32 {
 		a := nearest32(f.logarithm(real(float64(float32(factor)))))
 		a /= float32(f.power64(float64(rotaryDim)/2, mixedB))
 		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			exponent := a * f.power32(float32(i+1), float32(mixedB))
+			exponent := a * nearest32(f.exponential(product(real(float64(float32(mixedB))), logs[i])))
 			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "mixedB", mixedB, "one whose powers of %d are finite float32", rotaryDim/2)
 			if check.err != nil {
 				return Ladder{}, check.err
@@ -127,7 +132,7 @@ func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (L
 	logFactor := f.logarithm(real(factor))
 	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
 		// (i+1)^mixedB / (rotaryDim/2)^mixedB, at most 1
-		share := f.exponential(product(real(mixedB), f.logarithm(quotient(whole(2*(i+1)), whole(rotaryDim)))))
+		share := f.exponential(product(real(mixedB), difference(logs[i], logs[len(logs)-1])))
 		ladder.InvFreq[i] = nearest(quotient(inverse, f.exponential(product(share, logFactor))))
 	}
 	return check.ladder(ladder)
