@@ -439,6 +439,24 @@ def round_to(x, bits):
         return float(+x)
 
 
+def ordered(x):
+    """An integer that counts float32 values."""
+    (bits,) = struct.unpack(">i", struct.pack(">f", x))
+    return bits if bits >= 0 else -(bits & 0x7FFFFFFF)
+
+
+def misrounded(table, angles, function, attention):
+    """[index, steps] of the entries that are so many float32 values away from
+    RN32(RN32(function(angle)) * RN32(attention factor))."""
+    scale = real(round_to(real(attention), 24))
+    result = []
+    for index, (entry, angle) in enumerate(zip(table.flatten().tolist(), angles.flatten().tolist(), strict=True)):
+        steps = ordered(entry) - ordered(round_to(real(round_to(function(real(angle)), 24)) * scale, 24))
+        if steps:
+            result.append([index, steps])
+    return result
+
+
 def exact(config, p, head_dim, seq, axes, positions):
     """Everything that is correctly rounded: float64 frequencies, and float32 tables of
     position*frequency, RN32(RN32(cos) * RN32(attention factor))."""
@@ -488,6 +506,9 @@ def case(family, kind, seq, axes, positions):
     embeddings = family.forward(kind, shaped)
     inv_freq = family.inv_freq(kind)
     cos, sin = family.tables(embeddings)
+    on_axis = torch.tensor(positions).reshape(axes, tokens)
+    pairs = [axis_of(p, j, axes) for j in range(len(inv_freq))]
+    angles = on_axis[pairs].T.float() * inv_freq  # RN32(RN32(position) * frequency)
     q = inputs(0, tokens, Q_HEADS, head_dim)
     k = inputs(K_START, tokens, K_HEADS, head_dim)
     q, k = family.apply(q, k, embeddings)
@@ -502,6 +523,8 @@ def case(family, kind, seq, axes, positions):
         "softmax_scale": hex64([family.softmax_scale()]),
         "cos": rows32(cos),
         "sin": rows32(sin),
+        "cos_misrounded": misrounded(cos, angles, mpmath.cos, family.scaling(kind)),
+        "sin_misrounded": misrounded(sin, angles, mpmath.sin, family.scaling(kind)),
         "q": rows32(q[0].transpose(0, 1)),
         "k": rows32(k[0].transpose(0, 1)),
         "exact": exact(config, p, head_dim, seq, axes, positions),
