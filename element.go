@@ -42,3 +42,11 @@ func kindOf[T Element]() kind {
 	}
 	return kindFloat32
 }
+
+// size returns the bytes of an element.
+func (k kind) size() uintptr {
+	if k == kindFloat32 {
+		return 4
+	}
+	return 2
+}

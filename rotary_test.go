@@ -140,15 +140,16 @@ func (p placed) rotateViews(cfg RotaryConfig, memory, cos, sin []float32, tokens
 	pairs := rotaryDim / 2
 	for i := range p.views {
 		v := &p.views[i]
-		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, TokenStride: v.TokenStride, Heads: v.Heads, HeadStride: v.HeadStride, TableStride: pairs}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * cfg.HeadDim
+		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, XTokenStride: v.TokenStride, Heads: v.Heads, XHeadStride: v.HeadStride, TableStride: pairs}
+		if rows.XTokenStride == 0 {
+			rows.XTokenStride = v.Heads * cfg.HeadDim
 		}
-		if rows.HeadStride == 0 {
-			rows.HeadStride = cfg.HeadDim
+		if rows.XHeadStride == 0 {
+			rows.XHeadStride = cfg.HeadDim
 		}
+		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		at := p.starts[i] + cfg.Offset
-		rotateEachPair(cfg.Layout, memory[at:], cos, sin, &rows, touched[at:])
+		rotateEachPair(cfg.Layout, memory[at:], memory[at:], cos, sin, &rows, touched[at:])
 	}
 	return touched
 }
@@ -630,10 +631,10 @@ func TestRotateErrors(t *testing.T) {
 			views("least token stride", ErrShape, []string{"xs[0].TokenStride is -"}, strided(memory[:48], 2, math.MinInt, 0)),
 			views("negative head stride", ErrShape, []string{"xs[0].HeadStride is -8"}, strided(memory[:48], 2, 0, -8)),
 			views("huge token stride", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt, 0)),
-			views("token stride that wraps", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt/2 + 1, 0)), // 2*stride is 2^63
-			views("token stride almost that", ErrLength, []string{"xs[0].Data"}, strided(memory[:48], 2, math.MaxInt/2 - 4, 0)),
+			views("token stride that wraps", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt/2+1, 0)), // 2*stride is 2^63
+			views("token stride almost that", ErrLength, []string{"xs[0].Data"}, strided(memory[:48], 2, math.MaxInt/2-4, 0)),
 			views("huge head stride", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, 0, math.MaxInt)),
-			views("both strides huge", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 3, math.MaxInt / 2, math.MaxInt / 2)),
+			views("both strides huge", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 3, math.MaxInt/2, math.MaxInt/2)),
 			views("no data", ErrLength, []string{"xs[0].Data is 0 elements", "48"}, V{Heads: 2}),
 			views("one element", ErrLength, []string{"xs[0].Data is 1 element,", "48"}, packed(1, 2)),
 			views("too short", ErrLength, []string{"xs[0].Data is 47 elements", "48"}, packed(47, 2)),
@@ -685,10 +686,18 @@ func TestRotateAccepts(t *testing.T) {
 		"neighbours": func() error {
 			return Rotate(rotary, positions, V{Data: memory[:48], Heads: 2}, V{Data: memory[48:72], Heads: 1})
 		},
-		"packed QKV":                func() error { return Rotate(rotary, positions, strided(memory, 4, 64, 0), strided(memory[32:], 2, 64, 0)) },
-		"[q k v] of each head":      func() error { return Rotate(rotary, positions, strided(memory, 4, 96, 24), strided(memory[8:], 4, 96, 24)) },
-		"[heads][tokens], Q and K":  func() error { return Rotate(rotary, positions, strided(memory, 2, 8, 24), strided(memory[48:], 1, 8, 24)) },
-		"views of other strides":    func() error { return Rotate(rotary, positions, strided(memory, 1, 20, 0), strided(memory[8:], 1, 24, 0)) },
+		"packed QKV": func() error {
+			return Rotate(rotary, positions, strided(memory, 4, 64, 0), strided(memory[32:], 2, 64, 0))
+		},
+		"[q k v] of each head": func() error {
+			return Rotate(rotary, positions, strided(memory, 4, 96, 24), strided(memory[8:], 4, 96, 24))
+		},
+		"[heads][tokens], Q and K": func() error {
+			return Rotate(rotary, positions, strided(memory, 2, 8, 24), strided(memory[48:], 1, 8, 24))
+		},
+		"views of other strides": func() error {
+			return Rotate(rotary, positions, strided(memory, 1, 20, 0), strided(memory[8:], 1, 24, 0))
+		},
 		"tokens between heads":      func() error { return Rotate(rotary, positions, strided(memory, 2, 16, 56)) },
 		"rows that cross elsewhere": func() error { return Rotate(rotary, positions, strided(memory, 3, 12, 41)) },
 		"last positions":            func() error { return Rotate(edge, []int32{1023, -1023, 0}, V{Data: memory[:24], Heads: 1}) },
@@ -723,7 +732,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: 5}, []string{"cfg.Offset is 5", "4"}},
 		{"huge offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: math.MaxInt}, []string{"cfg.Offset is"}},
 		{"offset of a whole head", RotaryConfig{HeadDim: 8, Offset: 1}, []string{"cfg.Offset is 1"}},
-		{"layout", RotaryConfig{HeadDim: 8, Layout: 2}, []string{"cfg.Layout is 2"}},
+		{"layout", RotaryConfig{HeadDim: 8, Layout: 4}, []string{"cfg.Layout is 4"}},
 		{"angles", RotaryConfig{HeadDim: 8, Angles: 2}, []string{"cfg.Angles is 2"}},
 		{"base NaN", RotaryConfig{HeadDim: 8, Base: nan}, []string{"cfg.Base is NaN"}},
 		{"base 1", RotaryConfig{HeadDim: 8, Base: 1}, []string{"cfg.Base is 1"}},

@@ -20,25 +20,26 @@ import (
 // for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
 // HeadStride to tokens*HeadDim.
 //
-// With BatchStride the tokens are those of Batch sequences of equal length, one
-// sequence after the other: token t of sequence b starts b*BatchStride after
-// token t of the first. [batch][heads][tokens][HeadDim] needs it, and no other
-// usual shape.
+// With SequenceStride the tokens come in sequences of SequenceTokens, one after
+// the other: token t is number t%SequenceTokens of sequence t/SequenceTokens,
+// and a sequence starts SequenceStride after the one before. Only shapes like
+// [batch][heads][tokens][HeadDim], or a cache in such blocks, need it.
 type View[T Element] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
 	HeadStride  int // elements from head to head; 0 means HeadDim
-	Batch       int // sequences, where BatchStride is set; 0 otherwise
-	BatchStride int // elements from sequence to sequence; 0: all tokens are one sequence
+
+	SequenceTokens int // tokens of a sequence, where SequenceStride is set; 0 otherwise
+	SequenceStride int // elements from sequence to sequence; 0: all tokens are one sequence
 }
 
 // grid is a View whose rows are known to lie inside its Data and apart.
 type grid struct {
-	batch, batchStride  int
-	tokens, tokenStride int // tokens of a sequence
-	heads, headStride   int
-	dim                 int // elements of a row
+	sequences, sequenceStride int
+	tokens, tokenStride       int // tokens of a sequence
+	heads, headStride         int
+	dim                       int // elements of a row
 }
 
 // problem is what keeps a View from being a grid.
@@ -50,9 +51,9 @@ const (
 	manyHeads
 	negativeTokenStride
 	negativeHeadStride
-	negativeBatchStride
-	batchWithoutStride
-	fewSequences
+	negativeSequenceStride
+	tokensWithoutStride
+	fewTokens
 	unevenSequences
 	uncountable
 	wrongLength
@@ -67,8 +68,8 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	g.tokens, g.tokenStride = tokens, v.TokenStride
 	g.heads, g.headStride = v.Heads, v.HeadStride
 	g.dim = dim
-	g.batch, g.batchStride = 1, v.BatchStride
-	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.BatchStride == 0
+	g.sequences, g.sequenceStride = 1, v.SequenceStride
+	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
 	switch {
 	case v.Heads < 1:
 		return fewHeads
@@ -76,19 +77,18 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 		return negativeTokenStride
 	case v.HeadStride < 0:
 		return negativeHeadStride
-	case v.BatchStride < 0:
-		return negativeBatchStride
-	case v.BatchStride > 0:
-		g.batch = v.Batch
-		if g.batch < 1 {
-			return fewSequences
+	case v.SequenceStride < 0:
+		return negativeSequenceStride
+	case v.SequenceStride > 0:
+		if v.SequenceTokens < 1 {
+			return fewTokens
 		}
-		if tokens%g.batch != 0 {
+		if tokens%v.SequenceTokens != 0 {
 			return unevenSequences
 		}
-		g.tokens = tokens / g.batch
-	case v.Batch != 0:
-		return batchWithoutStride
+		g.sequences, g.tokens = tokens/v.SequenceTokens, v.SequenceTokens
+	case v.SequenceTokens != 0:
+		return tokensWithoutStride
 	}
 	if g.headStride == 0 {
 		g.headStride = dim
@@ -119,12 +119,12 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	return none
 }
 
-// problemError describes what is wrong with view number index.
-func (v *View[T]) problemError(p problem, function string, index int, g *grid) error {
+// problemError describes what is wrong with the view that is the named argument.
+func (v *View[T]) problemError(p problem, function, argument string, g *grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
-		return argumentError(kind, function, indexed("xs", index)+"."+field, value, expected, args...)
+		return argumentError(kind, function, argument+"."+field, value, expected, args...)
 	}
-	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.batch*g.tokens, v.Heads, g.dim)
+	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.sequences*g.tokens, v.Heads, g.dim)
 	switch p {
 	case fewHeads:
 		return fail(ErrShape, "Heads", v.Heads, "at least 1")
@@ -134,16 +134,16 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
 		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
-	case negativeBatchStride:
-		return fail(ErrShape, "BatchStride", v.BatchStride, "at least 0")
-	case batchWithoutStride:
-		return fail(ErrShape, "Batch", v.Batch, "0 where BatchStride is 0")
-	case fewSequences:
-		return fail(ErrShape, "Batch", v.Batch, "at least 1 where BatchStride is %d", v.BatchStride)
+	case negativeSequenceStride:
+		return fail(ErrShape, "SequenceStride", v.SequenceStride, "at least 0")
+	case tokensWithoutStride:
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "0 where SequenceStride is 0")
+	case fewTokens:
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "at least 1 where SequenceStride is %d", v.SequenceStride)
 	case unevenSequences:
-		return fail(ErrShape, "Batch", v.Batch, "a divisor of the number of tokens, %d", g.tokens)
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.tokens)
 	case uncountable:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.batchStride, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.sequenceStride, g.tokenStride, g.headStride)
 	case wrongLength:
 		need := 0
 		if g.tokens > 0 {
@@ -152,9 +152,9 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrLength, "Data", elements(len(v.Data)), "%d %s", need, shape)
 	case shortData:
 		need, _ := g.extent()
-		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.batchStride, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.sequenceStride, g.tokenStride, g.headStride)
 	default:
-		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at BatchStride %d", g.dim, v.Heads, g.headStride, g.batch, g.batchStride)
+		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.dim, v.Heads, g.headStride, g.sequences, g.sequenceStride)
 	}
 }
 
@@ -177,7 +177,7 @@ func multiply(a, b int) (int, bool) {
 // extent returns the elements up to the end of the last row, unless they
 // overflow an int. There is at least one row.
 func (g *grid) extent() (int, bool) {
-	b, ok0 := multiply(g.batch-1, g.batchStride)
+	b, ok0 := multiply(g.sequences-1, g.sequenceStride)
 	t, ok1 := multiply(g.tokens-1, g.tokenStride)
 	h, ok2 := multiply(g.heads-1, g.headStride)
 	if !(ok0 && ok1 && ok2) {
@@ -197,8 +197,8 @@ func (g *grid) selfOverlaps() bool {
 	if g.nested() {
 		return false
 	}
-	for b := range g.batch {
-		if g.overlaps(g, b*g.batchStride, b == 0) {
+	for b := range g.sequences {
+		if g.overlaps(g, b*g.sequenceStride, b == 0) {
 			return true
 		}
 	}
@@ -208,7 +208,7 @@ func (g *grid) selfOverlaps() bool {
 // nested reports whether the rows lie apart because each stride steps over all
 // that smaller strides reach, in any order of tokens, heads and sequences.
 func (g *grid) nested() bool {
-	levels := [3]struct{ count, stride int }{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.batch, g.batchStride}}
+	levels := [3]struct{ count, stride int }{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.sequences, g.sequenceStride}}
 	for i := range levels {
 		if levels[i].count == 1 {
 			levels[i].stride = 0
@@ -298,17 +298,17 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 	if delta >= endA || -delta >= endB {
 		return false
 	}
-	if ga.batchStride == gb.batchStride {
-		for d := 1 - ga.batch; d < gb.batch; d++ {
-			if ga.overlaps(&gb, delta+d*ga.batchStride, false) {
+	if ga.sequenceStride == gb.sequenceStride {
+		for d := 1 - ga.sequences; d < gb.sequences; d++ {
+			if ga.overlaps(&gb, delta+d*ga.sequenceStride, false) {
 				return true
 			}
 		}
 		return false
 	}
-	for i := range ga.batch {
-		for j := range gb.batch {
-			if ga.overlaps(&gb, delta+j*gb.batchStride-i*ga.batchStride, false) {
+	for i := range ga.sequences {
+		for j := range gb.sequences {
+			if ga.overlaps(&gb, delta+j*gb.sequenceStride-i*ga.sequenceStride, false) {
 				return true
 			}
 		}
