@@ -22,7 +22,7 @@ os.environ["ATEN_CPU_CAPABILITY"] = "avx2"
 
 import mpmath
 import torch
-from transformers import AutoModel, AutoModelForCausalLM, CONFIG_MAPPING
+from transformers import AutoModelForCausalLM, CONFIG_MAPPING
 from transformers.utils import logging
 
 HERE = pathlib.Path(__file__).parent
@@ -63,10 +63,10 @@ def rows32(tensor):
 
 def modeling_module(config):
     """The module whose classes transformers runs for a (text) configuration."""
-    for auto in AutoModel, AutoModelForCausalLM:
-        if type(config) in auto._model_mapping.keys():
-            return importlib.import_module(auto._model_mapping[type(config)].__module__)
-    raise KeyError(type(config))
+    try:
+        return importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
+    except ModuleNotFoundError:  # internlm3 runs llama's
+        return importlib.import_module(AutoModelForCausalLM._model_mapping[type(config)].__module__)
 
 
 def find_class(module, suffix):
@@ -111,15 +111,18 @@ class Family:
         return True
 
     def layers(self):
-        nested = rope_kinds(self.config) != [""]
         result = []
         for index in range(self.config.num_hidden_layers):
             rotates = self.is_attention(index)
             if rotates:
                 with torch.device("meta"):
                     rotates = bool(self.rotates(self.attention_layer(index)))
-            result.append([self.config.layer_types[index] if nested else "", rotates])
+            result.append([self.rope_kind(index), rotates])
         return result
+
+    def rope_kind(self, index):
+        """The key of rope_parameters for a layer."""
+        return "" if rope_kinds(self.config) == [""] else self.config.layer_types[index]
 
     def is_attention(self, index):
         return True
@@ -182,12 +185,22 @@ class Gemma4(OneTensor):
 
 
 class RepeatedTables(Family):
-    """cos and sin hold each entry twice in a row (cohere)."""
+    """cos and sin hold each entry twice in a row."""
 
     def tables(self, embeddings):
         cos, sin = embeddings
         assert torch.equal(cos[..., ::2], cos[..., 1::2]) and torch.equal(sin[..., ::2], sin[..., 1::2])
         return cos[0, :, ::2], sin[0, :, ::2]
+
+
+class Ernie45VL(RepeatedTables):
+    """The class keeps the frequencies of height and width apart: the even ones first."""
+
+    def inv_freq(self, kind):
+        stored = super().inv_freq(kind)
+        both = stored[: sum(self.rotary.mrope_section[:2])]
+        both.copy_(both.reshape(2, -1).T.flatten())
+        return stored
 
 
 class Cohere2(RepeatedTables):
@@ -212,7 +225,7 @@ class Exaone4(Family):
         return attention.sliding_window is None or attention.is_sliding
 
 
-class Qwen3Next(Family):
+class HybridAttention(Family):
     """Linear attention layers have no positions."""
 
     def attention_index(self):
@@ -220,6 +233,20 @@ class Qwen3Next(Family):
 
     def is_attention(self, index):
         return self.config.layer_types[index] == "full_attention"
+
+
+class DeepseekV4(Family):
+    """apply_rotary_pos_emb takes one [1, heads, tokens, dim] and rotates its end."""
+
+    def rope_kind(self, index):
+        with torch.device("meta"):
+            return self.attention_layer(index).rope_layer_type
+
+    def tables(self, embeddings):
+        return embeddings[0][0], embeddings[1][0]
+
+    def apply(self, q, k, embeddings):
+        return tuple(self.module.apply_rotary_pos_emb(x, *embeddings) for x in (q, k))
 
 
 class Complex(Family):
@@ -298,14 +325,18 @@ FAMILIES = {
     "cohere2": Cohere2,
     "deepseek_v2": DeepseekV2,
     "deepseek_v3": DeepseekV3,
+    "deepseek_v4": DeepseekV4,
+    "ernie4_5_vl_moe_text": Ernie45VL,
     "exaone4": Exaone4,
     "gemma3n_text": OneTensor,
     "gemma4_text": Gemma4,
+    "glm4v_text": RepeatedTables,
     "gpt_oss": HalfTables,
     "gptj": Sinusoids,
     "llama4_text": Llama4,
     "phi": PartialOutside,
-    "qwen3_next": Qwen3Next,
+    "qwen3_5_moe_text": HybridAttention,
+    "qwen3_next": HybridAttention,
     "smollm3": SmolLM3,
     "stablelm": PartialOutside,
 }
@@ -469,7 +500,7 @@ def exact(config, p, head_dim, seq, axes, positions):
     def table(function):
         rows = []
         for t in range(tokens):
-            angles = [positions[axis_of(p, j, axes) * tokens + t] * real(f) for j, f in enumerate(inv_freq)]
+            angles = [positions[axis_of(config, p, j, axes) * tokens + t] * real(f) for j, f in enumerate(inv_freq)]
             rows.append(hex32([round_to(real(round_to(function(a), 24)) * scale, 24) for a in angles]))
         return rows
 
@@ -482,11 +513,13 @@ def exact(config, p, head_dim, seq, axes, positions):
     }
 
 
-def axis_of(p, pair, axes):
+def axis_of(config, p, pair, axes):
     """The axis from which a pair takes its position (M-RoPE)."""
     if axes == 1:
         return 0
     section = p["mrope_section"]
+    if config.model_type == "ernie4_5_vl_moe_text":
+        return 1 + pair % 2 if pair < section[0] + section[1] else 0
     if p.get("mrope_interleaved"):
         axis = pair % 3
         return axis if axis and pair < 3 * section[axis] else 0
@@ -507,7 +540,7 @@ def case(family, kind, seq, axes, positions):
     inv_freq = family.inv_freq(kind)
     cos, sin = family.tables(embeddings)
     on_axis = torch.tensor(positions).reshape(axes, tokens)
-    pairs = [axis_of(p, j, axes) for j in range(len(inv_freq))]
+    pairs = [axis_of(config, p, j, axes) for j in range(len(inv_freq))]
     angles = on_axis[pairs].T.float() * inv_freq  # RN32(RN32(position) * frequency)
     q = inputs(0, tokens, Q_HEADS, head_dim)
     k = inputs(K_START, tokens, K_HEADS, head_dim)
