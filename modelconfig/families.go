@@ -259,8 +259,8 @@ var families = map[string]family{
 	"qwen":              decoder(4096, 32, 128, 32, 8192, 1e4).called(qwen1).part(1).baseOf("rotary_emb_base").ruled(qwenDynamicNTK),
 
 	// Pairs of neighbours.
-	"gptj":         decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved(),
-	"codegen":      decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved(),
+	"gptj":         decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved().checked(unscaled),
+	"codegen":      decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved().checked(unscaled),
 	"cohere":       decoder(8192, 64, 0, 40, 8192, 5e5).interleaved(),
 	"glm":          decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
 	"glm4":         decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
@@ -319,9 +319,7 @@ var families = map[string]family{
 	"minicpm3":      mla(32, 64, 62, 32768, 1e4).laid(posenc.HalfSplit),
 
 	// Positions of several axes.
-	"qwen2_vl":             decoder(8192, 64, 0, 80, 32768, 1e6).sectioned(16, 24, 24),
 	"qwen2_vl_text":        decoder(8192, 64, 0, 80, 32768, 1e6).sectioned(16, 24, 24),
-	"qwen2_5_vl":           decoder(8192, 64, 0, 80, 32768, 1e6).sectioned(16, 24, 24),
 	"qwen2_5_vl_text":      decoder(8192, 64, 0, 80, 32768, 1e6).sectioned(16, 24, 24),
 	"qwen2_5_omni_text":    decoder(3584, 28, 0, 28, 32768, 1e6).sectioned(16, 24, 24),
 	"paddleocr_vl_text":    decoder(1024, 16, 128, 18, 131072, 5e5).sectioned(16, 24, 24),

@@ -520,6 +520,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_local_base_freq": 10000}`, ErrUnknown, "rope_local_base_freq"},
 		{`{"model_type": "llama", "use_mrope": true}`, ErrContradiction, "use_mrope"},
 		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},
+		{`{"model_type": "gptj", "rope_scaling": {"type": "linear", "factor": 2}}`, ErrUnknown, "rope_scaling"},
 		{`{"model_type": "gemma3_text", "rope_parameters": {"rope_type": "default"}}`, ErrValue, "full_attention"},
 		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}, "rope_theta": 1}}`, ErrUnknown, `"rope_theta"`},
 		{`{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention"]}`, ErrContradiction, "layer_types"},

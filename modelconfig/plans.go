@@ -317,6 +317,15 @@ func positionType(rotary string) func(r *reader) {
 	}
 }
 
+// unscaled: the code of the type reads no rope block.
+func unscaled(r *reader) {
+	for _, key := range []string{"rope_scaling", "rope_parameters"} {
+		if block, ok := r.object(key); ok && len(block) > 0 {
+			r.fail(ErrUnknown, key, "an object", "nothing: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
+		}
+	}
+}
+
 func slidingWindow(r *reader) {
 	if _, null := r.keys["sliding_window"]; null && !r.has("sliding_window") {
 		r.fail(ErrNotRotary, "sliding_window", "null", "a number: layers without a window do not rotate")

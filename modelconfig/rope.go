@@ -207,6 +207,9 @@ func (p *ropeParameters) rule() ladderOf {
 			if hasFactor && factor != 1 {
 				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			}
+			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
+				p.number(key) // of any value, but a number
+			}
 			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 				return frequency.NTKAlpha(dim, base, alpha, rounding)
 			}
@@ -373,6 +376,7 @@ func (f *family) readAxes(block *reader, pairs int) []uint8 {
 	if interleaved, ok := block.boolean("mrope_interleaved"); ok && interleaved != f.interleavedSections {
 		block.fail(ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.interleavedSections)
 	}
+	block.boolean("interleaved")
 	if block.err != nil || sections == nil {
 		return nil
 	}
