@@ -3,17 +3,19 @@
 //
 // There is a constructor for each scaling rule:
 //
-//	Default       the original embedding          "default"
-//	Linear        position interpolation          "linear"
-//	DynamicNTK    base by sequence length         "dynamic" with factor
-//	NTKAlpha      base by a fixed alpha           "dynamic" with alpha, "xdrope"
-//	NTK           base by a fixed factor          "ntk"
-//	NTKMixed      the same, mixed over the pairs  "ntk" with mixed_b
-//	YaRN          ramp over the pairs             "yarn", "deepseek_yarn"
-//	LongRoPE      two lists of divisors           "longrope", "su"
-//	Llama3        smooth by the wavelength        "llama3"
-//	Proportional  as wide as the head             "proportional"
-//	Factors       one list of divisors            rope_freqs.weight of GGUF files
+//	Default           the original embedding           "default"
+//	Linear            position interpolation           "linear"
+//	DynamicNTK        base by sequence length          "dynamic" with factor
+//	NTKAlpha          base by a fixed alpha            "dynamic" with alpha, "xdrope"
+//	NTK               base by a fixed factor           "ntk"
+//	NTKMixed          the same, mixed over the pairs   "ntk" with mixed_b
+//	YaRN              ramp over the pairs              "yarn", "deepseek_yarn"
+//	LongRoPE          two lists of divisors            "longrope", "su"
+//	Llama3            smooth by the wavelength         "llama3"
+//	Proportional      as wide as the head              "proportional"
+//	Factors           one list of divisors             rope_freqs.weight of GGUF files
+//	Axial             a ladder for each axis           "axial"
+//	AxialAlternating  one ladder, dealt to axes        "axial" of Pixtral
 //
 // The names on the right are the values of rope_type (formerly type) in a
 // config.json. A constructor is a pure function of its arguments.
@@ -42,6 +44,7 @@ type Ladder struct {
 	InvFreq      []float64 // radians per position, one for each pair
 	Scaling      float64   // multiplies cos and sin
 	SoftmaxScale float64   // multiplies the attention scores
+	Axes         []uint8   // the axis from which each pair takes its position; nil: 0 for all
 }
 
 // Rounding says how the frequencies of a ladder are rounded.
