@@ -227,7 +227,7 @@ func (c *vector) heads(start, heads int, cfg *posenc.RotaryConfig) (x []float32,
 // PyTorch's power, cosine and sine of float32 have an error below 1 ulp and so
 // are at most one step from the correctly rounded value. The reciprocal of a
 // power can be two steps off then, and so can the product of a cosine and an
-// attention factor. How many are off at all is PyTorch's own: 1.2 of 100
+// attention factor. How many are off at all is PyTorch's own: 1 of 100
 // frequencies and 3 of 100 cosines and sines.
 const (
 	frequencySteps   = 2
