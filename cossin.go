@@ -21,17 +21,15 @@ import (
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	const function = "Rotary.CosSin"
-	if r == nil || r.rotaryDim == 0 {
-		return argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
+	tokens, err := r.tokenCount(function, positions)
+	if err != nil {
+		return err
 	}
 	pairs := r.rotaryDim / 2
-	if err := checkTables(function, cos, sin, len(positions), pairs); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
 		return err
 	}
-	if err := checkPositions(function, positions, r.lastPosition); err != nil {
-		return err
-	}
-	r.rows(cos, sin, pairs, 0, pairs, positions, 1)
+	r.rows(cos, sin, pairs, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
 	return nil
 }
 
@@ -125,34 +123,6 @@ func CosSinAngles(cos, sin, angles []float32) error {
 		kernels.CosSinFloat32(implementation, cos[i:end], sin[i:end], angles[i:end], 1, 1, 1)
 	}
 	return nil
-}
-
-// rows writes the pairs from number column on, pairs of them, of the rows of
-// positions: row t at cos[t*stride] and sin[t*stride]. The sines are multiplied
-// by direction.
-func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, positions []int32, direction float32) {
-	if len(positions) == 0 {
-		return
-	}
-	scaleCos, scaleSin := r.scaling, r.scaling*direction
-	if r.angles == Float32 {
-		invFreq := r.invFreq32[column : column+pairs]
-		for t, p := range positions {
-			at := t * stride
-			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
-		}
-		return
-	}
-	for done := 0; done < pairs; done += kernels.Width {
-		i := (column + done) / kernels.Width
-		b := &r.blocks[i]
-		if len(positions) == 1 {
-			end := done + b.Len()
-			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
-		} else {
-			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &r.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
-		}
-	}
 }
 
 // checkTables checks that cos and sin hold rows of pairs entries for each of

@@ -1,0 +1,220 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// ladder is frequencies as the kernels read them.
+type ladder struct {
+	blocks    []kernels.Block // Exact angles: kernels.Width frequencies at a time
+	shifts    []kernels.Shift
+	invFreq32 []float32 // Float32 angles
+}
+
+func (l *ladder) set(invFreq []float64, angles Angles) {
+	if angles == Float32 {
+		l.invFreq32 = make([]float32, len(invFreq))
+		for i, w := range invFreq {
+			l.invFreq32[i] = float32(w)
+		}
+		return
+	}
+	blocks := (len(invFreq) + kernels.Width - 1) / kernels.Width
+	l.blocks = make([]kernels.Block, blocks)
+	l.shifts = make([]kernels.Shift, blocks)
+	for i := range l.blocks {
+		first := i * kernels.Width
+		l.blocks[i].Set(invFreq[first:min(first+kernels.Width, len(invFreq))])
+		l.shifts[i].Set(implementation, &l.blocks[i])
+	}
+}
+
+// rows writes the pairs from number column on, pairs of them, of the rows of
+// positions: row t at cos[t*stride] and sin[t*stride].
+func (l *ladder) rows(cos, sin []float32, stride, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
+	if len(positions) == 0 {
+		return
+	}
+	if l.blocks == nil {
+		invFreq := l.invFreq32[column : column+pairs]
+		for t, p := range positions {
+			at := t * stride
+			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
+		}
+		return
+	}
+	for done := 0; done < pairs; done += kernels.Width {
+		i := (column + done) / kernels.Width
+		b := &l.blocks[i]
+		if len(positions) == 1 {
+			end := done + b.Len()
+			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
+		} else {
+			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &l.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
+		}
+	}
+}
+
+// axis is the pairs that take their positions from one axis.
+type axis struct {
+	ladder
+	index int     // of the axis
+	pairs []int32 // numbers of the pairs, ascending
+}
+
+// axesOf sorts the pairs by their axes. An axis without pairs has no entry.
+func axesOf(axes []uint8, invFreq []float64, angles Angles) []axis {
+	var all []axis
+	for index := range axisCount(axes) {
+		a := axis{index: index}
+		var frequencies []float64
+		for j, of := range axes {
+			if int(of) == index {
+				a.pairs = append(a.pairs, int32(j))
+				frequencies = append(frequencies, invFreq[j])
+			}
+		}
+		if len(a.pairs) > 0 {
+			a.set(frequencies, angles)
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// axisCount returns the number of axes of positions, one where axes is empty.
+func axisCount(axes []uint8) int {
+	count := 1
+	for _, a := range axes {
+		count = max(count, int(a)+1)
+	}
+	return count
+}
+
+// rows writes the pairs of the axis in the rows of positions.
+func (a *axis) rows(cos, sin []float32, stride int, positions []int32, scaleCos, scaleSin float32) {
+	n := len(a.pairs)
+	first := int(a.pairs[0])
+	if int(a.pairs[n-1]) == first+n-1 {
+		a.ladder.rows(cos[first:], sin[first:], stride, 0, n, positions, scaleCos, scaleSin)
+		return
+	}
+	var c, s [chunkPairs]float32
+	rows := chunkPairs / n
+	for t := 0; t < len(positions); t += rows {
+		end := min(t+rows, len(positions))
+		a.ladder.rows(c[:], s[:], n, 0, n, positions[t:end], scaleCos, scaleSin)
+		for i := range end - t {
+			cosRow, sinRow := cos[(t+i)*stride:], sin[(t+i)*stride:]
+			from := c[i*n : i*n+n]
+			fromSin := s[i*n : i*n+n]
+			for k, pair := range a.pairs {
+				cosRow[pair] = from[k]
+				sinRow[pair] = fromSin[k]
+			}
+		}
+	}
+}
+
+// span is consecutive tokens of a call.
+type span struct {
+	positions []int32 // of the whole call, [axes][tokens]
+	tokens    int     // of the whole call
+	first, n  int     // the tokens of the span
+}
+
+// of returns the positions of the span on one axis.
+func (s *span) of(axis int) []int32 {
+	return s.positions[axis*s.tokens+s.first:][:s.n]
+}
+
+// alike reports whether every token of the span has the same position on all
+// axes, as text has in a model of images.
+func (s *span) alike(axes int) bool {
+	positions := s.of(0)
+	for a := 1; a < axes; a++ {
+		for t, p := range s.of(a) {
+			if p != positions[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rows writes the pairs from number column on, pairs of them, of the rows of
+// the tokens of a span: row t at cos[t*stride] and sin[t*stride]. The sines are
+// multiplied by direction.
+func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, s *span, scaling, direction float32) {
+	if r.axisCount == 1 {
+		r.ladder.rows(cos, sin, stride, column, pairs, s.of(0), scaling, scaling*direction)
+		return
+	}
+	// The rows of several axes fit the scratch memory, so that column is 0.
+	for part := (span{s.positions, s.tokens, s.first, 0}); part.first < s.first+s.n; part.first += part.n {
+		part.n = min(chunkRows, s.first+s.n-part.first)
+		at := (part.first - s.first) * stride
+		if part.alike(r.axisCount) {
+			r.ladder.rows(cos[at:], sin[at:], stride, 0, pairs, part.of(0), scaling, scaling*direction)
+			continue
+		}
+		for i := range r.axes {
+			a := &r.axes[i]
+			a.rows(cos[at:], sin[at:], stride, part.of(a.index), scaling, scaling*direction)
+		}
+	}
+}
+
+// largestMagnitude returns the largest |w| and its index; a NaN is the largest
+// of all.
+func largestMagnitude(invFreq []float64) (largest float64, index int) {
+	for i, w := range invFreq {
+		if m := math.Abs(w); !(m <= largest) {
+			largest, index = m, i
+			if m != m {
+				break
+			}
+		}
+	}
+	return largest, index
+}
+
+// lastPosition returns the largest |position| for which position*largest stays
+// below 2^50.
+func lastPosition(largest float64) int64 {
+	if largest < 1<<18 { // 2^31 * 2^18 is below 2^50
+		return 1 << 31
+	}
+	// The quotient may be rounded up to where the product is 2^50.
+	return int64(math.Nextafter(maxAngle/largest, 0))
+}
+
+func frequencyError(function, argument string, index int, value float64) error {
+	return argumentError(ErrConfig, function, indexed(argument, index), value, "a finite number below 2^50 in magnitude")
+}
+
+// tokenCount returns the number of tokens that the positions are of.
+func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
+	if r == nil || r.rotaryDim == 0 {
+		return 0, argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
+	}
+	if len(positions)%r.axisCount != 0 {
+		return 0, argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
+	}
+	return len(positions) / r.axisCount, checkPositions(function, positions, r.lastPosition)
+}
+
+// checkPositions returns an error for the first position beyond last.
+func checkPositions(function string, positions []int32, last int64) error {
+	if last >= 1<<31 {
+		return nil
+	}
+	for i, p := range positions {
+		if int64(p) > last || int64(p) < -last {
+			return argumentError(ErrPosition, function, indexed("positions", i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
+		}
+	}
+	return nil
+}
