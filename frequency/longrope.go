@@ -1,5 +1,7 @@
 package frequency
 
+import "math"
+
 // LongRoPEParameters are the keys of a LongRoPE configuration.
 type LongRoPEParameters struct {
 	ShortFactors         []float64 // short_factor, one for each pair
@@ -31,5 +33,43 @@ type LongRoPEParameters struct {
 // are given), the attention factors finite and not negative, seqLen not
 // negative, the rest as in Default.
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
-	return Ladder{}, ErrParameter
+	check := checker{function: "LongRoPE", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.factors("ShortFactors", p.ShortFactors, rotaryDim)
+	check.factors("LongFactors", p.LongFactors, rotaryDim)
+	check.require(p.OriginalMaxPositions >= 2, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
+	check.optional("ShortAttentionFactor", p.ShortAttentionFactor)
+	check.optional("LongAttentionFactor", p.LongAttentionFactor)
+	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
+		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "Factor", p.Factor, "a finite number above 0")
+	}
+	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
+	if seqLen > p.OriginalMaxPositions {
+		factors, attentionFactor = p.LongFactors, p.LongAttentionFactor
+	}
+	switch {
+	case attentionFactor != 0:
+		ladder.Scaling = attentionFactor
+	case p.Factor > 1 && rounding == Float32:
+		ladder.Scaling = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
+	case p.Factor > 1:
+		ratio := quotient(f.logarithm(real(p.Factor)), f.logarithm(whole(p.OriginalMaxPositions)))
+		ladder.Scaling = nearest(newReal().Sqrt(sum(real(1), ratio)))
+	}
+	if rounding == Float32 {
+		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+			ladder.InvFreq[i] = float64(1 / (float32(factors[i]) * power))
+		}
+		return check.ladder(ladder)
+	}
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
+	}
+	return check.ladder(ladder)
 }

@@ -17,5 +17,24 @@ package frequency
 // headDim is even, from 2 to MaxRotaryDim, partialRotaryFactor from 0 to 1,
 // factor a finite number above 0, base as in Default.
 func Proportional(headDim int, base, partialRotaryFactor, factor float64, rounding Rounding) (Ladder, error) {
-	return Ladder{}, ErrParameter
+	check := checker{function: "Proportional", rounding: rounding}
+	check.common("headDim", headDim, 2, base)
+	check.require(partialRotaryFactor >= 0 && partialRotaryFactor <= 1, "partialRotaryFactor", partialRotaryFactor, "a number from 0 to 1")
+	check.positive("factor", factor)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(headDim / 2)
+	rotated := int(partialRotaryFactor*float64(headDim)) / 2
+	if rounding == Float32 {
+		for i, power := range f.powers32(base, headDim, rotated) {
+			ladder.InvFreq[i] = float64(1 / power / float32(factor))
+		}
+		return check.ladder(ladder)
+	}
+	for i, inverse := range f.inverses(base, headDim, rotated) {
+		ladder.InvFreq[i] = nearest(quotient(inverse, real(factor)))
+	}
+	return check.ladder(ladder)
 }

@@ -1,5 +1,11 @@
 package frequency
 
+import (
+	"cmp"
+	"math"
+	"math/big"
+)
+
 // YaRNParameters are the keys of a YaRN configuration. A field that is 0 has
 // the default that is stated.
 type YaRNParameters struct {
@@ -42,8 +48,7 @@ type YaRNParameters struct {
 // ggml's parameters are Factor = 1/freq_scale, OriginalMaxPositions =
 // n_ctx_orig, ExtrapolationFactor = ext_factor and AttentionMultiplier =
 // attn_factor with the default AttentionFactor (for freq_scale up to 1: g is
-// never below 1 here). llama.cpp divides that g out of attn_factor again: of
-// its keys, rope.scaling.yarn_log_multiplier is MScaleAllDim/10 with MScale 1.
+// never below 1 here), without the division by which llama.cpp takes g back.
 //
 // With Exact, floor and ceil are those of the real corners, which are never
 // whole numbers since π is transcendental. With Float32 the corners and the
@@ -55,5 +60,123 @@ type YaRNParameters struct {
 // 1; the other fields are finite and not negative, and low does not lie above
 // high (frameworks disagree on what then follows). The rest is as in Default.
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
-	return Ladder{}, ErrParameter
+	check := checker{function: "YaRN", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	p.BetaFast = cmp.Or(p.BetaFast, 32)
+	p.BetaSlow = cmp.Or(p.BetaSlow, 1)
+	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
+	p.AttentionMultiplier = cmp.Or(p.AttentionMultiplier, 1)
+	check.positive("Factor", p.Factor)
+	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "BetaSlow", p.BetaSlow, "a finite number above 0")
+	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "BetaFast", p.BetaFast, "a finite number from BetaSlow, which is %v", p.BetaSlow)
+	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0, up to 1")
+	check.optional("AttentionFactor", p.AttentionFactor)
+	check.optional("MScale", p.MScale)
+	check.optional("MScaleAllDim", p.MScaleAllDim)
+	check.optional("AttentionMultiplier", p.AttentionMultiplier)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if rounding == Float32 {
+		return yarn32(&check, rotaryDim, base, p)
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	logBase := f.logarithm(real(base))
+	corner := func(turns float64) *big.Float {
+		log := f.logarithm(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(turns))))
+		return quotient(product(whole(rotaryDim), log), product(real(2), logBase))
+	}
+	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	if !p.Untruncated {
+		low, high = floor(low), ceiling(high)
+	}
+	low, high = greatest(low, newReal()), least(high, whole(rotaryDim-1))
+	check.require(low.Cmp(high) <= 0, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if low.Cmp(high) == 0 {
+		high = sum(high, quotient(real(1), real(1000)))
+	}
+	factor, extrapolation, one := real(p.Factor), real(p.ExtrapolationFactor), real(1)
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		ramp := quotient(difference(whole(i), low), difference(high, low))
+		ramp = least(greatest(ramp, newReal()), one)
+		keep := product(difference(one, ramp), extrapolation)
+		ladder.InvFreq[i] = nearest(product(inverse, sum(quotient(difference(one, keep), factor), keep)))
+	}
+
+	growth := func(mscale float64) *big.Float {
+		if p.Factor <= 1 {
+			return one
+		}
+		return sum(one, quotient(product(real(mscale), f.logarithm(factor)), real(10)))
+	}
+	attentionFactor := real(p.AttentionFactor)
+	switch {
+	case p.AttentionFactor != 0:
+	case p.MScale != 0 && p.MScaleAllDim != 0:
+		attentionFactor = quotient(growth(p.MScale), growth(p.MScaleAllDim))
+	default:
+		attentionFactor = growth(1)
+	}
+	ladder.Scaling = nearest(product(attentionFactor, real(p.AttentionMultiplier)))
+	if p.ScaleSoftmax {
+		ladder.SoftmaxScale = nearest(product(growth(p.MScaleAllDim), growth(p.MScaleAllDim)))
+	}
+	return check.ladder(ladder)
+}
+
+const cornersApart = "a length and a base whose ramp does not start above its end"
+
+// yarn32 returns the Float32 ladder: corners and attention factor in float64,
+// frequencies in float32.
+func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	corner := func(turns float64) float64 {
+		log := f.logarithm64(float64(p.OriginalMaxPositions) / (turns * 2 * math.Pi))
+		return float64(rotaryDim) * log / (2 * f.logarithm64(base))
+	}
+	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	if !p.Untruncated {
+		low, high = math.Floor(low), math.Ceil(high)
+	}
+	low, high = max(low, 0), min(high, float64(rotaryDim-1))
+	check.require(low <= high, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if low == high {
+		high += 0.001
+	}
+	for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+		extrapolated := 1 / power
+		interpolated := 1 / (float32(p.Factor) * power)
+		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
+		keep := float32((1 - ramp) * float32(p.ExtrapolationFactor))
+		ladder.InvFreq[i] = float64(float32(interpolated*(1-keep)) + float32(extrapolated*keep))
+	}
+
+	growth := func(mscale float64) float64 {
+		if p.Factor <= 1 {
+			return 1
+		}
+		return float64(0.1*mscale*f.logarithm64(p.Factor)) + 1
+	}
+	attentionFactor := p.AttentionFactor
+	switch {
+	case p.AttentionFactor != 0:
+	case p.MScale != 0 && p.MScaleAllDim != 0:
+		attentionFactor = growth(p.MScale) / growth(p.MScaleAllDim)
+	default:
+		attentionFactor = growth(1)
+	}
+	ladder.Scaling = attentionFactor * p.AttentionMultiplier
+	if p.ScaleSoftmax {
+		ladder.SoftmaxScale = growth(p.MScaleAllDim) * growth(p.MScaleAllDim)
+	}
+	return check.ladder(ladder)
 }
