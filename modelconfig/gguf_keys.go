@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 
@@ -23,7 +24,7 @@ func (r *ggufReader) fail(sentinel error, name string, value any, expected strin
 }
 
 func (r *ggufReader) wrongType(key, expected string) {
-	r.fail(ErrSyntax, key, "of another type", "%s", expected)
+	r.fail(ErrSyntax, key, fmt.Sprintf("of type %T", r.keys[key]), "%s", expected)
 }
 
 // value returns the value of a whole key; absent: not valid.
@@ -33,7 +34,7 @@ func (r *ggufReader) value(key string) reflect.Value {
 	}
 	v, present := r.keys[key]
 	if present && v == nil {
-		r.fail(ErrSyntax, key, "nil", "a value")
+		r.wrongType(key, "a value")
 	}
 	return reflect.ValueOf(v)
 }
