@@ -192,17 +192,17 @@ func rotateLoop(x, cos, sin []float32, heads, dim, partner, step int) {
 // call of Rotate costs more, the call with its row made on the fly.
 func BenchmarkRotateKernel(b *testing.B) {
 	for _, layout := range []Layout{HalfSplit, Interleaved} {
-		kernel, partner, step := kernels.RotateHalfSplit, 64, 1
+		kernel, partner, step := kernels.RotateHalfSplitF32, 64, 1
 		if layout == Interleaved {
-			kernel, partner, step = kernels.RotateInterleaved, 1, 2
+			kernel, partner, step = kernels.RotateInterleavedF32, 1, 2
 		}
 		r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
 		position := []int32{4321}
 		cos, sin := aligned(64), aligned(64)
 		r.CosSin(cos, sin, position)
 		ready := func(x []float32, heads int) func() {
-			rows := &kernels.Rows{Pairs: 64, Partner: 64, Tokens: 1, Heads: heads, HeadStride: 128}
-			return func() { kernel(implementation, x, cos, sin, rows) }
+			rows := &kernels.Rows{Pairs: 64, Partner: 64, Tokens: 1, Heads: heads, YHeadStride: 128, XHeadStride: 128}
+			return func() { kernel(implementation, x, x, cos, sin, rows) }
 		}
 		b.Run("layout="+layoutName(layout), func(b *testing.B) {
 			benchmarkEach(b, func(b *testing.B) {

@@ -29,7 +29,10 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
 		return err
 	}
-	r.rows(cos, sin, pairs, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
+	if r.table != nil {
+		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
+	}
+	r.rows(rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
 	return nil
 }
 

@@ -170,11 +170,11 @@ func TestEnvironment(t *testing.T) {
 var operations = map[string]func(impl kernels.Implementation){
 	"RotateHalfSplitF32": func(impl kernels.Implementation) {
 		var x, cos, sin [2]float32
-		kernels.RotateHalfSplit(impl, x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Partner: 1, Tokens: 1, Heads: 1})
+		kernels.RotateHalfSplitF32(impl, x[:], x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Partner: 1, Tokens: 1, Heads: 1})
 	},
 	"RotateInterleavedF32": func(impl kernels.Implementation) {
 		var x, cos, sin [2]float32
-		kernels.RotateInterleaved(impl, x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Tokens: 1, Heads: 1})
+		kernels.RotateInterleavedF32(impl, x[:], x[:], cos[:], sin[:], &kernels.Rows{Pairs: 1, Tokens: 1, Heads: 1})
 	},
 	"CosSinExactF32": func(impl kernels.Implementation) {
 		var cos, sin [1]float32

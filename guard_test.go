@@ -84,19 +84,27 @@ func (g *guards) check(name string, call func(), want func(copies map[string][]f
 func TestGuardRotate(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(51)
-		g := newGuards(t, r, 4*2*3*150, "x", "cos", "sin")
+		g := newGuards(t, r, 4*2*3*150, "y", "x", "cos", "sin")
 		for _, l := range layouts {
 			for pairs := range 71 {
 				for _, atEnd := range []bool{false, true} {
 					for _, shape := range [][2]int{{1, 1}, {2, 3}} {
-						rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], TokenStride: 2 * pairs * shape[1], HeadStride: 2 * pairs, TableStride: pairs}
-						x := g.floats("x", shape[0]*shape[1]*2*pairs, atEnd)
-						cos, sin := g.floats("cos", shape[0]*pairs, atEnd), g.floats("sin", shape[0]*pairs, atEnd)
-						g.check(fmt.Sprintf("layout %s, %+v, at the end: %t", layoutName(l), rows, atEnd),
-							func() { rotateKernel(l, impl, x, cos, sin, &rows) },
-							func(copies map[string][]float32) {
-								rotateEachPair(l, copies["x"], cos, sin, &rows, make([]bool, len(x)))
-							}, map[string][]float32{"x": x})
+						for _, inPlace := range []bool{false, true} {
+							rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], XTokenStride: 2 * pairs * shape[1], XHeadStride: 2 * pairs, TableStride: pairs}
+							rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
+							n := shape[0] * shape[1] * 2 * pairs
+							x := g.floats("x", n, atEnd)
+							output, y := "x", x
+							if !inPlace {
+								output, y = "y", g.floats("y", n, atEnd)
+							}
+							cos, sin := g.floats("cos", shape[0]*pairs, atEnd), g.floats("sin", shape[0]*pairs, atEnd)
+							g.check(fmt.Sprintf("layout %s, %+v, at the end: %t, in place: %t", layoutName(l), rows, atEnd, inPlace),
+								func() { rotateKernel(l, impl, y, x, cos, sin, &rows) },
+								func(copies map[string][]float32) {
+									rotateEachPair(l, copies[output], slices.Clone(x), cos, sin, &rows, make([]bool, n))
+								}, map[string][]float32{output: y})
+						}
 					}
 				}
 			}

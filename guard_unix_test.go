@@ -111,12 +111,12 @@ func TestGuardHalves(t *testing.T) {
 			want := append(slices.Clone(first), second...)
 			rows := kernels.Rows{Pairs: pairs, Partner: distance - (whole - pairs), Tokens: 1, Heads: 1, TableStride: pairs}
 			x := unsafe.Slice(&first[0], rows.Partner+pairs)
-			if reason, _ := fault(func() { kernels.RotateHalfSplit(impl, x, cos, sin, &rows) }); reason != nil {
+			if reason, _ := fault(func() { kernels.RotateHalfSplitF32(impl, x, x, cos, sin, &rows) }); reason != nil {
 				t.Fatalf("%d pairs: %v", pairs, reason)
 			}
 			packed := rows
 			packed.Partner = pairs
-			rotateEachPair(HalfSplit, want, cos, sin, &packed, make([]bool, 2*pairs))
+			rotateEachPair(HalfSplit, want, want, cos, sin, &packed, make([]bool, 2*pairs))
 			for i, got := range append(slices.Clone(first), second...) {
 				if !same(got, want[i]) {
 					t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, got, want[i])
@@ -147,8 +147,8 @@ func TestKernelsAreHit(t *testing.T) {
 			}
 		}
 		for operation, call := range map[string]func(){
-			"RotateHalfSplitF32":   func() { kernels.RotateHalfSplit(impl, dead, cos, sin, rows) },
-			"RotateInterleavedF32": func() { kernels.RotateInterleaved(impl, dead, cos, sin, rows) },
+			"RotateHalfSplitF32":   func() { kernels.RotateHalfSplitF32(impl, dead, dead, cos, sin, rows) },
+			"RotateInterleavedF32": func() { kernels.RotateInterleavedF32(impl, dead, dead, cos, sin, rows) },
 			"CosSinExactF32":       func() { kernels.CosSinExactRow(impl, dead[:n], sin[:n], 7, block, 1, 1) },
 			"CosSinSeedF64": func() { // Go looks at the first cosine and sine: they have to be there
 				(*kernels.Shift)(unsafe.Add(unsafe.Pointer(&dead[0]), -8*(kernels.Width+8))).Set(impl, block)

@@ -150,54 +150,65 @@ func pairAt(l Layout, row, i, partner int) (first, second int) {
 }
 
 // rotateEachPair is generic's rotation of one pair after another, and marks
-// what it touches.
-func rotateEachPair(l Layout, x, cos, sin []float32, rows *kernels.Rows, touched []bool) {
+// what it touches of y.
+func rotateEachPair(l Layout, y, x, cos, sin []float32, rows *kernels.Rows, touched []bool) {
 	for t := range rows.Tokens {
 		for h := range rows.Heads {
 			for i := range rows.Pairs {
-				a, b := pairAt(l, t*rows.TokenStride+h*rows.HeadStride, i, rows.Partner)
+				ya, yb := pairAt(l, t*rows.YTokenStride+h*rows.YHeadStride, i, rows.Partner)
+				xa, xb := pairAt(l, t*rows.XTokenStride+h*rows.XHeadStride, i, rows.Partner)
 				at := t*rows.TableStride + i
-				generic.RotateHalfSplit(x[a:a+1], x[b:b+1], cos[at:], sin[at:])
-				touched[a], touched[b] = true, true
+				generic.RotateHalfSplitF32(y[ya:], y[yb:], x[xa:xa+1], x[xb:], cos[at:], sin[at:])
+				touched[ya], touched[yb] = true, true
 			}
 		}
 	}
 }
 
-func rotateKernel(l Layout, impl kernels.Implementation, x, cos, sin []float32, rows *kernels.Rows) {
+func rotateKernel(l Layout, impl kernels.Implementation, y, x, cos, sin []float32, rows *kernels.Rows) {
 	if l == HalfSplit {
-		kernels.RotateHalfSplit(impl, x, cos, sin, rows)
+		kernels.RotateHalfSplitF32(impl, y, x, cos, sin, rows)
 	} else {
-		kernels.RotateInterleaved(impl, x, cos, sin, rows)
+		kernels.RotateInterleavedF32(impl, y, x, cos, sin, rows)
 	}
 }
 
-// checkRotation compares a rotation with generic on random elements.
-func checkRotation(t *testing.T, r *rand.Rand, l Layout, impl kernels.Implementation, rows kernels.Rows, misaligned [3]int) {
+// checkRotation compares a rotation with generic on random elements, in place
+// where y and x have the same strides and start.
+func checkRotation(t *testing.T, r *rand.Rand, l Layout, impl kernels.Implementation, rows kernels.Rows, misaligned [4]int) {
 	t.Helper()
-	n := (rows.Tokens-1)*rows.TokenStride + (rows.Heads-1)*rows.HeadStride + rowLength(l, &rows)
+	extent := func(tokenStride, headStride int) int {
+		return (rows.Tokens-1)*tokenStride + (rows.Heads-1)*headStride + rowLength(l, &rows)
+	}
 	table := (rows.Tokens-1)*rows.TableStride + rows.Pairs
-	x := newPadded(r, n, misaligned[0])
+	x := newPadded(r, extent(rows.XTokenStride, rows.XHeadStride), misaligned[0])
+	y, inPlace := x, rows.YTokenStride == rows.XTokenStride && rows.YHeadStride == rows.XHeadStride && misaligned[0] == misaligned[3]
+	if !inPlace {
+		y = newPadded(r, extent(rows.YTokenStride, rows.YHeadStride), misaligned[3])
+	}
 	cos, sin := newPadded(r, table, misaligned[1]), newPadded(r, table, misaligned[2])
-	want, wantCos, wantSin := x.clone(), cos.clone(), sin.clone()
-	touched := make([]bool, n)
-	rotateEachPair(l, want.slice(), cos.slice(), sin.slice(), &rows, touched)
-	rotateKernel(l, impl, x.slice(), cos.slice(), sin.slice(), &rows)
+	given, want, wantCos, wantSin := x.clone(), y.clone(), cos.clone(), sin.clone()
+	touched := make([]bool, y.n)
+	rotateEachPair(l, want.slice(), given.slice(), cos.slice(), sin.slice(), &rows, touched)
+	rotateKernel(l, impl, y.slice(), x.slice(), cos.slice(), sin.slice(), &rows)
 	name := fmt.Sprintf("%+v, misaligned by %d: ", rows, misaligned)
-	x.check(t, name+"x", want, func(i int) bool { return touched[i] })
+	y.check(t, name+"y", want, func(i int) bool { return touched[i] })
+	if !inPlace {
+		x.check(t, name+"x", given, func(int) bool { return false })
+	}
 	cos.check(t, name+"cos", wantCos, every)
 	sin.check(t, name+"sin", wantSin, every)
 }
 
 // strides lists the ways to lay out rows of n elements in memory.
-func strides(r *rand.Rand, tokens, heads, n int) map[string][2]int {
+func strides(r *rand.Rand, tokens, heads, n int) [][2]int {
 	gap := 1 + r.IntN(20)
-	return map[string][2]int{
-		"packed":    {heads * n, n},
-		"qkv":       {3 * heads * n, n},
-		"headmajor": {n, tokens * n},
-		"gaps":      {heads*(n+gap) + r.IntN(20), n + gap},
-		"headgaps":  {n + gap, tokens*(n+gap) + r.IntN(20)},
+	return [][2]int{
+		{heads * n, n},     // packed
+		{3 * heads * n, n}, // packed QKV
+		{n, tokens * n},    // heads outside
+		{heads*(n+gap) + r.IntN(20), n + gap},
+		{n + gap, tokens*(n+gap) + r.IntN(20)},
 	}
 }
 
@@ -213,9 +224,16 @@ func TestRotateKernels(t *testing.T) {
 								continue
 							}
 							rows := kernels.Rows{Pairs: pairs, Partner: pairs + r.IntN(2)*r.IntN(40), Tokens: tokens, Heads: heads, TableStride: pairs + r.IntN(2)*r.IntN(9)}
-							for _, s := range strides(r, tokens, heads, rowLength(l, &rows)) {
-								rows.TokenStride, rows.HeadStride = s[0], s[1]
-								checkRotation(t, r, l, impl, rows, [3]int{r.IntN(16), r.IntN(16), r.IntN(16)})
+							all := strides(r, tokens, heads, rowLength(l, &rows))
+							for _, s := range all {
+								rows.XTokenStride, rows.XHeadStride = s[0], s[1]
+								misaligned := [4]int{r.IntN(16), r.IntN(16), r.IntN(16), r.IntN(16)}
+								y := oneOf(r, all)
+								if r.IntN(2) == 0 {
+									y, misaligned[3] = s, misaligned[0]
+								}
+								rows.YTokenStride, rows.YHeadStride = y[0], y[1]
+								checkRotation(t, r, l, impl, rows, misaligned)
 							}
 						}
 					}
@@ -235,8 +253,8 @@ func TestRotateKernelsAlignment(t *testing.T) {
 					if testing.Short() && r.IntN(8) != 0 {
 						continue
 					}
-					rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: 1, Heads: 2, TokenStride: 4 * pairs, HeadStride: 2 * pairs, TableStride: pairs}
-					checkRotation(t, r, l, impl, rows, [3]int{start, r.IntN(16), r.IntN(16)})
+					rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: 1, Heads: 2, YHeadStride: 2 * pairs, XHeadStride: 2 * pairs, TableStride: pairs}
+					checkRotation(t, r, l, impl, rows, [4]int{start, r.IntN(16), r.IntN(16), oneOf(r, []int{start, r.IntN(16)})})
 				}
 			}
 		}
@@ -249,13 +267,13 @@ func TestRotateKernelsEmpty(t *testing.T) {
 		r := newRand(3)
 		for _, l := range layouts {
 			for _, rows := range []kernels.Rows{
-				{Pairs: 0, Partner: 8, Tokens: 2, TokenStride: 32, Heads: 2, HeadStride: 16, TableStride: 8},
-				{Pairs: 8, Partner: 8, Tokens: 0, TokenStride: 32, Heads: 2, HeadStride: 16, TableStride: 8},
-				{Pairs: 8, Partner: 8, Tokens: 2, TokenStride: 32, Heads: 0, HeadStride: 16, TableStride: 8},
+				{Pairs: 0, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
+				{Pairs: 8, Partner: 8, Tokens: 0, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
+				{Pairs: 8, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 0, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
 			} {
 				x := newPadded(r, 64, 0)
 				want := x.clone()
-				rotateKernel(l, impl, x.slice(), x.slice(), x.slice(), &rows)
+				rotateKernel(l, impl, x.slice(), x.slice(), x.slice(), x.slice(), &rows)
 				x.check(t, fmt.Sprintf("%+v: x", rows), want, func(int) bool { return false })
 			}
 		}

@@ -12,6 +12,12 @@ type Layout uint8
 const (
 	HalfSplit   Layout = iota // pairs (x[i], x[i+RotaryDim/2]): GPT-NeoX, Hugging Face Llama; ggml NEOX
 	Interleaved               // pairs (x[2i], x[2i+1]): GPT-J, Meta Llama; ggml NORMAL
+
+	// What reads one order and writes the other. Rotated heads are then in
+	// the second order, and so is a cache of keys.
+
+	InterleavedToHalfSplit // reads Interleaved, writes HalfSplit: Hugging Face DeepSeek V3
+	HalfSplitToInterleaved // reads HalfSplit, writes Interleaved
 )
 
 // Angles says how the angle of a position is rounded before its cosine and
@@ -41,13 +47,14 @@ type RotaryConfig struct {
 // may be used by many goroutines at once.
 type Rotary struct {
 	headDim, rotaryDim, offset int
-	layout                     Layout
+	in, out                    Layout // HalfSplit or Interleaved: how pairs are read and written
 	scaling                    float32
 	lastPosition               int64 // the largest |position| whose angles stay below 2^50
 
 	ladder    ladder // of all pairs
 	axisCount int    // axes of positions
 	axes      []axis // where there are several
+	table     *table // where rows are looked up instead
 }
 
 const (
@@ -65,28 +72,15 @@ const (
 //
 // Errors wrap ErrConfig.
 func NewRotary(cfg RotaryConfig) (*Rotary, error) {
+	const function = "NewRotary"
 	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
-		return nil, argumentError(ErrConfig, "NewRotary", "cfg."+field, value, expected, args...)
+		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
-	if cfg.HeadDim < 1 {
-		return fail("HeadDim", cfg.HeadDim, "at least 1")
+	r, err := newGeometry(function, cfg)
+	if err != nil {
+		return nil, err
 	}
-	dim := cfg.RotaryDim
-	if dim == 0 {
-		dim = cfg.HeadDim
-	}
-	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
-		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
-	}
-	if dim > frequency.MaxRotaryDim {
-		return fail("RotaryDim", dim, "at most %d", frequency.MaxRotaryDim)
-	}
-	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
-		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
-	}
-	if cfg.Layout > Interleaved {
-		return fail("Layout", cfg.Layout, "HalfSplit or Interleaved")
-	}
+	dim := r.rotaryDim
 	if cfg.Angles > Float32 {
 		return fail("Angles", cfg.Angles, "Exact or Float32")
 	}
@@ -133,13 +127,49 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if !(largest < maxAngle) {
 		return nil, frequencyError("NewRotary", "cfg.InvFreq", i, invFreq[i])
 	}
-	r := &Rotary{
-		headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset, layout: cfg.Layout,
-		scaling: scaling, lastPosition: lastPosition(largest), axisCount: axisCount(cfg.Axes),
-	}
+	r.scaling, r.lastPosition, r.axisCount = scaling, lastPosition(largest), axisCount(cfg.Axes)
 	r.ladder.set(invFreq, cfg.Angles)
 	if r.axisCount > 1 {
 		r.axes = axesOf(cfg.Axes, invFreq, cfg.Angles)
 	}
 	return r, nil
+}
+
+// newGeometry returns a Rotary that knows its shape and nothing else.
+func newGeometry(function string, cfg RotaryConfig) (*Rotary, error) {
+	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
+		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
+	}
+	if cfg.HeadDim < 1 {
+		return fail("HeadDim", cfg.HeadDim, "at least 1")
+	}
+	dim := cfg.RotaryDim
+	if dim == 0 {
+		dim = cfg.HeadDim
+	}
+	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
+		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
+	}
+	if dim > frequency.MaxRotaryDim {
+		return fail("RotaryDim", dim, "at most %d", frequency.MaxRotaryDim)
+	}
+	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
+		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
+	}
+	in, out := HalfSplit, HalfSplit
+	switch cfg.Layout {
+	case HalfSplit:
+	case Interleaved:
+		in, out = Interleaved, Interleaved
+	case InterleavedToHalfSplit:
+		in = Interleaved
+	case HalfSplitToInterleaved:
+		out = Interleaved
+	default:
+		return fail("Layout", cfg.Layout, "one of the constants of type Layout")
+	}
+	if in != out && dim > 2*chunkPairs {
+		return fail("RotaryDim", dim, "at most %d with a Layout that writes another order than it reads", 2*chunkPairs)
+	}
+	return &Rotary{headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset, in: in, out: out, axisCount: 1}, nil
 }

@@ -140,15 +140,16 @@ func (p placed) rotateViews(cfg RotaryConfig, memory, cos, sin []float32, tokens
 	pairs := rotaryDim / 2
 	for i := range p.views {
 		v := &p.views[i]
-		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, TokenStride: v.TokenStride, Heads: v.Heads, HeadStride: v.HeadStride, TableStride: pairs}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * cfg.HeadDim
+		rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: tokens, XTokenStride: v.TokenStride, Heads: v.Heads, XHeadStride: v.HeadStride, TableStride: pairs}
+		if rows.XTokenStride == 0 {
+			rows.XTokenStride = v.Heads * cfg.HeadDim
 		}
-		if rows.HeadStride == 0 {
-			rows.HeadStride = cfg.HeadDim
+		if rows.XHeadStride == 0 {
+			rows.XHeadStride = cfg.HeadDim
 		}
+		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		at := p.starts[i] + cfg.Offset
-		rotateEachPair(cfg.Layout, memory[at:], cos, sin, &rows, touched[at:])
+		rotateEachPair(cfg.Layout, memory[at:], memory[at:], cos, sin, &rows, touched[at:])
 	}
 	return touched
 }
@@ -603,7 +604,6 @@ func TestRotateErrors(t *testing.T) {
 	huge := mustRotary(t, RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2})
 	positions := []int32{5, 6, 7}
 	good := View[float32]{Data: memory[400:448], Heads: 2}
-	type V = View[float32]
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
 	for function, rotate := range map[string]func(*Rotary, []int32, ...V) error{"Rotate": Rotate[float32], "RotateInverse": RotateInverse[float32]} {
 		views := func(name string, kind error, says []string, xs ...V) wrong {
@@ -624,42 +624,49 @@ func TestRotateErrors(t *testing.T) {
 			views("negative heads", ErrShape, []string{"xs[0].Heads is -1"}, packed(48, -1)),
 			views("least heads", ErrShape, []string{"xs[0].Heads is -"}, packed(48, math.MinInt)),
 			views("huge heads", ErrShape, []string{fmt.Sprint("xs[0].Heads is ", math.MaxInt)}, packed(48, math.MaxInt)),
-			views("huge heads, strided", ErrLength, []string{"xs[0].Data is 48 elements"}, V{memory[:48], math.MaxInt, 8, 8}),
+			views("huge heads, strided", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], math.MaxInt, 8, 8)),
 			views("heads that wrap to 0", ErrShape, []string{"xs[0].Heads"}, packed(0, math.MaxInt/8+1)),
 			views("heads that wrap to 2", ErrShape, []string{"xs[0].Heads"}, packed(48, (math.MaxInt/8+1)*2/2+2)),
-			views("negative token stride", ErrShape, []string{"xs[0].TokenStride is -1"}, V{memory[:48], 2, -1, 0}),
-			views("least token stride", ErrShape, []string{"xs[0].TokenStride is -"}, V{memory[:48], 2, math.MinInt, 0}),
-			views("negative head stride", ErrShape, []string{"xs[0].HeadStride is -8"}, V{memory[:48], 2, 0, -8}),
-			views("huge token stride", ErrLength, []string{"xs[0].Data is 48 elements"}, V{memory[:48], 2, math.MaxInt, 0}),
-			views("token stride that wraps", ErrLength, []string{"xs[0].Data is 48 elements"}, V{memory[:48], 2, math.MaxInt/2 + 1, 0}), // 2*stride is 2^63
-			views("token stride almost that", ErrLength, []string{"xs[0].Data"}, V{memory[:48], 2, math.MaxInt/2 - 4, 0}),
-			views("huge head stride", ErrLength, []string{"xs[0].Data is 48 elements"}, V{memory[:48], 2, 0, math.MaxInt}),
-			views("both strides huge", ErrLength, []string{"xs[0].Data is 48 elements"}, V{memory[:48], 3, math.MaxInt / 2, math.MaxInt / 2}),
+			views("negative token stride", ErrShape, []string{"xs[0].TokenStride is -1"}, strided(memory[:48], 2, -1, 0)),
+			views("least token stride", ErrShape, []string{"xs[0].TokenStride is -"}, strided(memory[:48], 2, math.MinInt, 0)),
+			views("negative head stride", ErrShape, []string{"xs[0].HeadStride is -8"}, strided(memory[:48], 2, 0, -8)),
+			views("huge token stride", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt, 0)),
+			views("token stride that wraps", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt/2+1, 0)), // 2*stride is 2^63
+			views("token stride almost that", ErrLength, []string{"xs[0].Data"}, strided(memory[:48], 2, math.MaxInt/2-4, 0)),
+			views("huge head stride", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, 0, math.MaxInt)),
+			views("both strides huge", ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 3, math.MaxInt/2, math.MaxInt/2)),
 			views("no data", ErrLength, []string{"xs[0].Data is 0 elements", "48"}, V{Heads: 2}),
 			views("one element", ErrLength, []string{"xs[0].Data is 1 element,", "48"}, packed(1, 2)),
 			views("too short", ErrLength, []string{"xs[0].Data is 47 elements", "48"}, packed(47, 2)),
 			views("too long", ErrLength, []string{"xs[0].Data is 49 elements", "48"}, packed(49, 2)),
-			views("too short for token stride", ErrLength, []string{"xs[0].Data is 215 elements", "216"}, V{memory[:215], 2, 100, 0}),
-			views("too short for head stride", ErrLength, []string{"xs[0].Data is 60 elements", "61"}, V{memory[:60], 2, 16, 21}),
-			views("too short for heads after heads", ErrLength, []string{"xs[0].Data is 47 elements", "48"}, V{memory[:47], 2, 8, 24}),
+			views("too short for token stride", ErrLength, []string{"xs[0].Data is 215 elements", "216"}, strided(memory[:215], 2, 100, 0)),
+			views("too short for head stride", ErrLength, []string{"xs[0].Data is 60 elements", "61"}, strided(memory[:60], 2, 16, 21)),
+			views("too short for heads after heads", ErrLength, []string{"xs[0].Data is 47 elements", "48"}, strided(memory[:47], 2, 8, 24)),
 			views("second too short", ErrLength, []string{"xs[1].Data is 23 elements", "24"}, good, packed(23, 1)),
 			views("third without heads", ErrShape, []string{"xs[2].Heads is 0"}, good, packed(24, 1), V{}),
 
-			views("tokens overlap", ErrOverlap, []string{"xs[0].TokenStride is 8"}, V{memory[:200], 2, 8, 0}),
-			views("tokens overlap by one", ErrOverlap, []string{"xs[0].TokenStride is 15"}, V{memory[:200], 2, 15, 0}),
-			views("heads overlap", ErrOverlap, []string{"xs[0].TokenStride is 100", "HeadStride 7"}, V{memory[:300], 2, 100, 7}),
-			views("rows cross", ErrOverlap, []string{"xs[0].TokenStride is 20"}, V{memory[:300], 3, 20, 19}),
-			views("all the same", ErrOverlap, []string{"xs[0].TokenStride is 1"}, V{memory[:300], 2, 1, 1}),
+			views("tokens overlap", ErrOverlap, []string{"xs[0].TokenStride is 8"}, strided(memory[:200], 2, 8, 0)),
+			views("tokens overlap by one", ErrOverlap, []string{"xs[0].TokenStride is 15"}, strided(memory[:200], 2, 15, 0)),
+			views("heads overlap", ErrOverlap, []string{"xs[0].TokenStride is 100", "HeadStride 7"}, strided(memory[:300], 2, 100, 7)),
+			views("rows cross", ErrOverlap, []string{"xs[0].TokenStride is 20"}, strided(memory[:300], 3, 20, 19)),
+			views("all the same", ErrOverlap, []string{"xs[0].TokenStride is 1"}, strided(memory[:300], 2, 1, 1)),
 			views("same view twice", ErrOverlap, []string{"xs[1]", "xs[0]"}, good, good),
 			views("same view last", ErrOverlap, []string{"xs[2]", "xs[0]"}, good, packed(24, 1), good),
 			views("views share the last element", ErrOverlap, []string{"xs[1]"}, packed(48, 2), V{Data: memory[47:71], Heads: 1}),
 			views("views share the first element", ErrOverlap, []string{"xs[1]"}, V{Data: memory[47:71], Heads: 1}, packed(48, 2)),
 			views("one view within another", ErrOverlap, []string{"xs[1]"}, packed(240, 10), V{Data: memory[100:124], Heads: 1}),
-			views("views interleave and touch", ErrOverlap, []string{"xs[1]"}, V{memory[:200], 2, 48, 0}, V{memory[15:200], 1, 48, 0}),
-			views("views of other strides", ErrOverlap, []string{"xs[1]"}, V{memory[:200], 1, 20, 0}, V{memory[8:200], 1, 26, 0}), // 2*20 < 8+26+8
+			views("views interleave and touch", ErrOverlap, []string{"xs[1]"}, strided(memory[:200], 2, 48, 0), strided(memory[15:200], 1, 48, 0)),
+			views("views of other strides", ErrOverlap, []string{"xs[1]"}, strided(memory[:200], 1, 20, 0), strided(memory[8:200], 1, 26, 0)), // 2*20 < 8+26+8
 		}
 		t.Run("function="+function, func(t *testing.T) { checkWrong(t, calls, memory) })
 	}
+}
+
+// V is a view of the tests of errors.
+type V = View[float32]
+
+func strided(data []float32, heads, tokenStride, headStride int) V {
+	return V{Data: data, Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
 }
 
 func TestRotateAccepts(t *testing.T) {
@@ -668,24 +675,31 @@ func TestRotateAccepts(t *testing.T) {
 	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
 	edge := mustRotary(t, RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
-	type V = View[float32]
 	for name, call := range map[string]func() error{
 		"no views":              func() error { return Rotate[float32](rotary, positions) },
 		"no tokens":             func() error { return Rotate(rotary, nil, V{Heads: 2}) },
-		"no tokens, strided":    func() error { return Rotate(rotary, nil, V{memory, 2, 16, 8}, V{memory, 2, 16, 8}) },
-		"one token, any stride": func() error { return Rotate(rotary, positions[:1], V{memory[:8], 1, math.MaxInt, math.MaxInt}) },
-		"one token, stride 1":   func() error { return Rotate(rotary, positions[:1], V{memory[:8], 1, 1, 1}) },
-		"one head, any stride":  func() error { return Rotate(rotary, positions, V{memory[:24], 1, 8, math.MaxInt}) },
-		"longer than its rows":  func() error { return Rotate(rotary, positions, V{memory, 2, 16, 0}) },
+		"no tokens, strided":    func() error { return Rotate(rotary, nil, strided(memory, 2, 16, 8), strided(memory, 2, 16, 8)) },
+		"one token, any stride": func() error { return Rotate(rotary, positions[:1], strided(memory[:8], 1, math.MaxInt, math.MaxInt)) },
+		"one token, stride 1":   func() error { return Rotate(rotary, positions[:1], strided(memory[:8], 1, 1, 1)) },
+		"one head, any stride":  func() error { return Rotate(rotary, positions, strided(memory[:24], 1, 8, math.MaxInt)) },
+		"longer than its rows":  func() error { return Rotate(rotary, positions, strided(memory, 2, 16, 0)) },
 		"neighbours": func() error {
 			return Rotate(rotary, positions, V{Data: memory[:48], Heads: 2}, V{Data: memory[48:72], Heads: 1})
 		},
-		"packed QKV":                func() error { return Rotate(rotary, positions, V{memory, 4, 64, 0}, V{memory[32:], 2, 64, 0}) },
-		"[q k v] of each head":      func() error { return Rotate(rotary, positions, V{memory, 4, 96, 24}, V{memory[8:], 4, 96, 24}) },
-		"[heads][tokens], Q and K":  func() error { return Rotate(rotary, positions, V{memory, 2, 8, 24}, V{memory[48:], 1, 8, 24}) },
-		"views of other strides":    func() error { return Rotate(rotary, positions, V{memory, 1, 20, 0}, V{memory[8:], 1, 24, 0}) },
-		"tokens between heads":      func() error { return Rotate(rotary, positions, V{memory, 2, 16, 56}) },
-		"rows that cross elsewhere": func() error { return Rotate(rotary, positions, V{memory, 3, 12, 41}) },
+		"packed QKV": func() error {
+			return Rotate(rotary, positions, strided(memory, 4, 64, 0), strided(memory[32:], 2, 64, 0))
+		},
+		"[q k v] of each head": func() error {
+			return Rotate(rotary, positions, strided(memory, 4, 96, 24), strided(memory[8:], 4, 96, 24))
+		},
+		"[heads][tokens], Q and K": func() error {
+			return Rotate(rotary, positions, strided(memory, 2, 8, 24), strided(memory[48:], 1, 8, 24))
+		},
+		"views of other strides": func() error {
+			return Rotate(rotary, positions, strided(memory, 1, 20, 0), strided(memory[8:], 1, 24, 0))
+		},
+		"tokens between heads":      func() error { return Rotate(rotary, positions, strided(memory, 2, 16, 56)) },
+		"rows that cross elsewhere": func() error { return Rotate(rotary, positions, strided(memory, 3, 12, 41)) },
 		"last positions":            func() error { return Rotate(edge, []int32{1023, -1023, 0}, V{Data: memory[:24], Heads: 1}) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -718,7 +732,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: 5}, []string{"cfg.Offset is 5", "4"}},
 		{"huge offset", RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: math.MaxInt}, []string{"cfg.Offset is"}},
 		{"offset of a whole head", RotaryConfig{HeadDim: 8, Offset: 1}, []string{"cfg.Offset is 1"}},
-		{"layout", RotaryConfig{HeadDim: 8, Layout: 2}, []string{"cfg.Layout is 2"}},
+		{"layout", RotaryConfig{HeadDim: 8, Layout: 4}, []string{"cfg.Layout is 4"}},
 		{"angles", RotaryConfig{HeadDim: 8, Angles: 2}, []string{"cfg.Angles is 2"}},
 		{"base NaN", RotaryConfig{HeadDim: 8, Base: nan}, []string{"cfg.Base is NaN"}},
 		{"base 1", RotaryConfig{HeadDim: 8, Base: 1}, []string{"cfg.Base is 1"}},

@@ -11,13 +11,17 @@ import (
 //
 //	c = RN32(RN32(cos(a)) * RN32(Scaling))    a = positions[t]*InvFreq[i]
 //	s = RN32(RN32(sin(a)) * RN32(Scaling))
-//	x1, x2 = RN32(RN32(x1*c) - RN32(x2*s)), RN32(RN32(x2*c) + RN32(x1*s))
+//	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
-// where RN32 rounds to the nearest float32, ties to even: the result is defined
-// to the last bit and the same on every implementation. The elements of a head
-// outside the rotated slice do not change.
+// where RN32 rounds to the nearest float32, ties to even, and RN the float32
+// sum to T once more, if T is a type of 16 bits. The result is defined to the
+// last bit and the same on every implementation. The elements of a head outside
+// the rotated slice do not change.
 //
-// positions has one entry for each token, in any order, repeated or negative.
+// positions has one entry for each token, in any order, repeated or negative;
+// with several axes it is [axes][tokens]. With a Rotary that holds a table, see
+// [NewTableRotary], positions are numbers of its rows.
+//
 // Every view has as many tokens and its own number of heads; views may
 // interleave in memory (packed QKV) but not share elements. A call allocates
 // nothing, and any range of tokens or heads may be rotated by a call of its
@@ -25,17 +29,68 @@ import (
 //
 // Errors wrap ErrConfig (r), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](r *Rotary, positions []int32, xs ...View[T]) error {
-	return rotate("Rotate", r, positions, xs, 1)
+	return rotate("Rotate", r, positions, xs, forward)
 }
 
 // RotateInverse is Rotate with the opposite angles, -s in place of s. Without
 // Scaling it undoes Rotate up to rounding. With Scaling it does not: cos and sin
 // are multiplied by it as in Rotate, so that both together scale by its square.
+// Where the Layout reads one order of elements and writes the other,
+// RotateInverse reads what Rotate writes and writes what Rotate reads.
 func RotateInverse[T Element](r *Rotary, positions []int32, xs ...View[T]) error {
-	return rotate("RotateInverse", r, positions, xs, -1)
+	return rotate("RotateInverse", r, positions, xs, inverse)
 }
 
-func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[T], direction float32) error {
+// Shift moves keys that are rotated already, in a cache, by deltas[t] positions
+// each: Shift by d after Rotate at p is Rotate at p+d, but for rounding. It is a
+// rotation by the angles deltas[t]*InvFreq[i] alone: Scaling, which the keys
+// have in them, is not applied again. The order of the elements is that which
+// Rotate writes.
+//
+// deltas is as positions of Rotate, with an entry for each token (for each axis
+// and token). Equal deltas one after another cost one row of cosines and sines.
+// Each shift rounds once more: the root mean square error that it adds, relative
+// to the root mean square of the keys, is about 4e-8 in float32, 2.1e-4 in
+// float16 and 1.7e-3 in bfloat16.
+//
+// Errors are those of Rotate; ErrConfig also for a Rotary over a table of the
+// caller, which knows no frequencies.
+func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
+	if r != nil && r.table != nil {
+		if r.table.source == nil {
+			return argumentError(ErrConfig, "Shift", "r", "a Rotary over a table of the caller", "one that knows its frequencies")
+		}
+		r = r.table.source
+	}
+	return rotate("Shift", r, deltas, xs, shift)
+}
+
+// operation says which rotation a call is.
+type operation uint8
+
+const (
+	forward operation = iota
+	inverse
+	shift
+)
+
+// manner is what a rotation does beside the angles of its tokens.
+type manner struct {
+	in, out            Layout // HalfSplit or Interleaved: how pairs are read and written
+	scaling, direction float32
+}
+
+func (r *Rotary) manner(o operation) manner {
+	switch o {
+	case inverse:
+		return manner{r.out, r.in, r.scaling, -1}
+	case shift:
+		return manner{r.out, r.out, 1, 1}
+	}
+	return manner{r.in, r.out, r.scaling, 1}
+}
+
+func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[T], o operation) error {
 	tokens, err := r.tokenCount(function, positions)
 	if err != nil {
 		return err
@@ -43,7 +98,7 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	var g grid
 	for i := range xs {
 		if p := xs[i].grid(&g, tokens, r.headDim); p != none {
-			return xs[i].problemError(p, function, i, &g)
+			return xs[i].problemError(p, function, indexed("xs", i), &g)
 		}
 	}
 	for i := range xs {
@@ -53,10 +108,15 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 			}
 		}
 	}
+	m := r.manner(o)
+	if r.table != nil && r.table.fullWidth {
+		rotateFullWidth(r, positions, tokens, xs, &m)
+		return nil
+	}
 	if tokens == 1 && r.rotaryDim <= 2*tokenPairs {
-		rotateToken(r, positions, xs, direction)
+		rotateToken(r, positions, xs, &m)
 	} else {
-		rotateTokens(r, positions, tokens, xs, direction)
+		rotateTokens(r, positions, tokens, xs, &m)
 	}
 	return nil
 }
@@ -68,6 +128,93 @@ const (
 	chunkPairs = 1024          // pairs of all rows, several tokens
 	chunkRows  = 16
 )
+
+func rotateToken[T Element](r *Rotary, positions []int32, xs []View[T], m *manner) {
+	var cos, sin [tokenPairs]float32
+	rotateChunk(r, rows{cos[:], sin[:], r.rotaryDim / 2}, 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, m)
+}
+
+func rotateTokens[T Element](r *Rotary, positions []int32, tokens int, xs []View[T], m *manner) {
+	var cos, sin [chunkPairs]float32
+	pairs := r.rotaryDim / 2
+	columns := min(pairs, chunkPairs)
+	count := min(chunkRows, chunkPairs/columns)
+	for t := 0; t < tokens; t += count {
+		for column := 0; column < pairs; column += columns {
+			n := min(columns, pairs-column)
+			rotateChunk(r, rows{cos[:], sin[:], n}, column, n, &span{positions, tokens, t, min(count, tokens-t)}, xs, m)
+		}
+	}
+}
+
+// rotateChunk rotates the pairs from number column on, pairs of them, of the
+// tokens of a span.
+func rotateChunk[T Element](r *Rotary, scratch rows, column, pairs int, s *span, xs []View[T], m *manner) {
+	table := r.rows(scratch, column, pairs, s, m.scaling, m.direction)
+	for i := range xs {
+		x := operandOf(&xs[i], r.headDim)
+		for t := 0; t < s.n; {
+			n := x.together(s.first+t, s.n-t)
+			at := x.token(s.first + t)
+			r.turn(&x, &x, at, at, n, column, pairs, table.from(t), m)
+			t += n
+		}
+	}
+}
+
+// operand is the rows of a View, the type of their elements forgotten, so that
+// one body serves all types.
+type operand struct {
+	data           unsafe.Pointer
+	length         int
+	kind           kind
+	heads          int
+	headStride     int
+	tokenStride    int
+	sequenceTokens int // 0: all tokens
+	sequenceStride int
+}
+
+func operandOf[T Element](v *View[T], dim int) operand {
+	o := operand{
+		data: unsafe.Pointer(unsafe.SliceData(v.Data)), length: len(v.Data), kind: kindOf[T](),
+		heads: v.Heads, headStride: v.HeadStride, tokenStride: v.TokenStride,
+		sequenceTokens: v.SequenceTokens, sequenceStride: v.SequenceStride,
+	}
+	if o.headStride == 0 {
+		o.headStride = dim
+	}
+	if o.tokenStride == 0 {
+		o.tokenStride = v.Heads * dim
+	}
+	return o
+}
+
+// token returns the element where the rows of token t start.
+func (o *operand) token(t int) int {
+	if o.sequenceTokens == 0 {
+		return t * o.tokenStride
+	}
+	return t/o.sequenceTokens*o.sequenceStride + t%o.sequenceTokens*o.tokenStride
+}
+
+// together returns how many of n tokens from t on are in the sequence of t.
+func (o *operand) together(t, n int) int {
+	if o.sequenceTokens == 0 {
+		return n
+	}
+	return min(n, o.sequenceTokens-t%o.sequenceTokens)
+}
+
+// float32s returns the elements from number at on.
+func (o *operand) float32s(at int) []float32 {
+	return unsafe.Slice((*float32)(o.data), o.length)[at:]
+}
+
+// bits returns the 16-bit elements from number at on.
+func (o *operand) bits(at int) []uint16 {
+	return unsafe.Slice((*uint16)(o.data), o.length)[at:]
+}
 
 const (
 	// cacheElements bounds the views that are rotated token by token, the
@@ -81,63 +228,133 @@ const (
 	callElements = 64 << 10
 )
 
-func rotateToken[T Element](r *Rotary, positions []int32, xs []View[T], direction float32) {
-	var cos, sin [tokenPairs]float32
-	rotateChunk(r, cos[:], sin[:], 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, direction)
-}
-
-func rotateTokens[T Element](r *Rotary, positions []int32, tokens int, xs []View[T], direction float32) {
-	var cos, sin [chunkPairs]float32
-	pairs := r.rotaryDim / 2
-	columns := min(pairs, chunkPairs)
-	rows := min(chunkRows, chunkPairs/columns)
-	for t := 0; t < tokens; t += rows {
-		for column := 0; column < pairs; column += columns {
-			n := min(columns, pairs-column)
-			rotateChunk(r, cos[:], sin[:], column, n, &span{positions, tokens, t, min(rows, tokens-t)}, xs, direction)
+// turn rotates the pairs from number column on, pairs of them, of n tokens one
+// after another: those of x from element xAt on, into y from yAt on. Row t of
+// table is that of token t.
+func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table rows, m *manner) {
+	if m.in != m.out || x.kind != y.kind && x.kind != kindFloat32 {
+		r.turnThroughScratch(y, x, yAt, xAt, n, table, m)
+		return
+	}
+	var k kernels.Rows
+	k.Pairs, k.Partner, k.TableStride = pairs, r.rotaryDim/2, table.stride
+	k.YTokenStride, k.YHeadStride = y.tokenStride, y.headStride
+	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
+	tokens := 1
+	if x.length > cacheElements {
+		tokens = streams
+	}
+	start := r.offset + column
+	if m.in == Interleaved {
+		start += column
+	}
+	for t := 0; t < n; t += tokens {
+		k.Tokens = min(tokens, n-t)
+		heads := x.heads
+		if heads*pairs > callElements/(2*streams) {
+			heads = max(1, callElements/(2*pairs*k.Tokens))
+		}
+		cos, sin := table.cos[t*table.stride:], table.sin[t*table.stride:]
+		for h := 0; h < x.heads; h += heads {
+			k.Heads = min(heads, x.heads-h)
+			launch(y, x, yAt+t*y.tokenStride+h*y.headStride+start, xAt+t*x.tokenStride+h*x.headStride+start, cos, sin, &k, m.out)
 		}
 	}
 }
 
-// rotateChunk rotates the pairs from number column on, pairs of them, of the
-// tokens of a span.
-func rotateChunk[T Element](r *Rotary, cos, sin []float32, column, pairs int, s *span, xs []View[T], direction float32) {
-	r.rows(cos, sin, pairs, column, pairs, s, r.scaling, direction)
-	var rows kernels.Rows
-	rows.Pairs, rows.Partner, rows.TableStride = pairs, r.rotaryDim/2, pairs
-	for i := range xs {
-		v := &xs[i]
-		data := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(v.Data))), len(v.Data))
-		rows.TokenStride, rows.HeadStride = v.TokenStride, v.HeadStride
-		if rows.HeadStride == 0 {
-			rows.HeadStride = r.headDim
+// launch calls the kernel for the types of x and y, the same or x float32.
+func launch(y, x *operand, yAt, xAt int, cos, sin []float32, k *kernels.Rows, layout Layout) {
+	if layout == HalfSplit {
+		switch {
+		case y.kind == kindFloat32:
+			kernels.RotateHalfSplitF32(implementation, y.float32s(yAt), x.float32s(xAt), cos, sin, k)
+		case x.kind == kindFloat16:
+			kernels.RotateHalfSplitF16(implementation, y.bits(yAt), x.bits(xAt), cos, sin, k)
+		case x.kind == kindBFloat16:
+			kernels.RotateHalfSplitBF16(implementation, y.bits(yAt), x.bits(xAt), cos, sin, k)
+		case y.kind == kindFloat16:
+			kernels.RotateHalfSplitF32ToF16(implementation, y.bits(yAt), x.float32s(xAt), cos, sin, k)
+		default:
+			kernels.RotateHalfSplitF32ToBF16(implementation, y.bits(yAt), x.float32s(xAt), cos, sin, k)
 		}
-		if rows.TokenStride == 0 {
-			rows.TokenStride = v.Heads * r.headDim
-		}
-		tokens := 1
-		if len(data) > cacheElements {
-			tokens = streams
-		}
-		start := r.offset + column
-		if r.layout == Interleaved {
-			start += column
-		}
-		for t := 0; t < s.n; t += tokens {
-			rows.Tokens = min(tokens, s.n-t)
-			heads := v.Heads
-			if heads*pairs > callElements/(2*streams) {
-				heads = max(1, callElements/(2*pairs*rows.Tokens))
+		return
+	}
+	switch {
+	case y.kind == kindFloat32:
+		kernels.RotateInterleavedF32(implementation, y.float32s(yAt), x.float32s(xAt), cos, sin, k)
+	case x.kind == kindFloat16:
+		kernels.RotateInterleavedF16(implementation, y.bits(yAt), x.bits(xAt), cos, sin, k)
+	case x.kind == kindBFloat16:
+		kernels.RotateInterleavedBF16(implementation, y.bits(yAt), x.bits(xAt), cos, sin, k)
+	case y.kind == kindFloat16:
+		kernels.RotateInterleavedF32ToF16(implementation, y.bits(yAt), x.float32s(xAt), cos, sin, k)
+	default:
+		kernels.RotateInterleavedF32ToBF16(implementation, y.bits(yAt), x.float32s(xAt), cos, sin, k)
+	}
+}
+
+// turnThroughScratch is turn where the rows must be brought into the order or
+// the type of y first. All pairs of a row are rotated.
+func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table rows, m *manner) {
+	var memory [2][2 * chunkPairs]float32
+	dim := r.rotaryDim
+	ordered, widened := operandOver(memory[0][:]), operandOver(memory[1][:])
+	ordered.kind, ordered.headStride, widened.headStride = x.kind, dim, dim
+	heads := min(x.heads, 2*chunkPairs/dim)
+	k := kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, YTokenStride: y.tokenStride, YHeadStride: y.headStride, XHeadStride: dim}
+	for t := range n {
+		for h := 0; h < x.heads; h += heads {
+			k.Heads = min(heads, x.heads-h)
+			for i := range k.Heads {
+				from := xAt + t*x.tokenStride + (h+i)*x.headStride + r.offset
+				reorder(&ordered, x, i*dim, from, dim/2, m)
 			}
-			for h := 0; h < v.Heads; h += heads {
-				rows.Heads = min(heads, v.Heads-h)
-				x := data[(s.first+t)*rows.TokenStride+h*rows.HeadStride+start:]
-				if r.layout == HalfSplit {
-					kernels.RotateHalfSplit(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
-				} else {
-					kernels.RotateInterleaved(implementation, x, cos[t*pairs:], sin[t*pairs:], &rows)
-				}
+			source := &ordered
+			if x.kind != y.kind && x.kind != kindFloat32 {
+				convert(&widened, &ordered, 0, 0, k.Heads*dim)
+				source = &widened
 			}
+			launch(y, source, yAt+t*y.tokenStride+h*y.headStride+r.offset, 0, table.cos[t*table.stride:], table.sin[t*table.stride:], &k, m.out)
+		}
+	}
+}
+
+// reorder copies the pairs of a row from the order of m.in to that of m.out.
+func reorder(y, x *operand, yAt, xAt, pairs int, m *manner) {
+	switch {
+	case m.in == m.out:
+		convert(y, x, yAt, xAt, 2*pairs)
+	case x.kind == kindFloat32:
+		reorderFloat32s(y.float32s(yAt)[:2*pairs], x.float32s(xAt)[:2*pairs], m.in, m.out)
+	case m.in == Interleaved:
+		kernels.DeinterleaveB16(implementation, y.bits(yAt), x.bits(xAt), pairs)
+	default:
+		kernels.InterleaveB16(implementation, y.bits(yAt), x.bits(xAt), pairs)
+	}
+}
+
+// convert copies n elements of x to y, rounding once where y has fewer bits.
+func convert(y, x *operand, yAt, xAt, n int) {
+	switch {
+	case x.kind == y.kind && x.kind == kindFloat32:
+		copy(y.float32s(yAt)[:n], x.float32s(xAt))
+	case x.kind == y.kind:
+		copy(y.bits(yAt)[:n], x.bits(xAt))
+	case x.kind == kindFloat16 && y.kind == kindFloat32:
+		kernels.ConvertF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt))
+	case x.kind == kindBFloat16 && y.kind == kindFloat32:
+		kernels.ConvertBF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt))
+	case x.kind == kindFloat32 && y.kind == kindFloat16:
+		kernels.ConvertF32ToF16(implementation, y.bits(yAt)[:n], x.float32s(xAt))
+	case x.kind == kindFloat32:
+		kernels.ConvertF32ToBF16(implementation, y.bits(yAt)[:n], x.float32s(xAt))
+	default:
+		var memory [chunkPairs]float32
+		wide := operandOver(memory[:])
+		for done := 0; done < n; done += chunkPairs {
+			count := min(chunkPairs, n-done)
+			convert(&wide, x, 0, xAt+done, count)
+			convert(y, &wide, yAt+done, 0, count)
 		}
 	}
 }

@@ -32,8 +32,9 @@ func (l *ladder) set(invFreq []float64, angles Angles) {
 }
 
 // rows writes the pairs from number column on, pairs of them, of the rows of
-// positions: row t at cos[t*stride] and sin[t*stride].
-func (l *ladder) rows(cos, sin []float32, stride, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
+// positions.
+func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
+	cos, sin, stride := to.cos, to.sin, to.stride
 	if len(positions) == 0 {
 		return
 	}
@@ -94,25 +95,23 @@ func axisCount(axes []uint8) int {
 }
 
 // rows writes the pairs of the axis in the rows of positions.
-func (a *axis) rows(cos, sin []float32, stride int, positions []int32, scaleCos, scaleSin float32) {
+func (a *axis) rows(to rows, positions []int32, scaleCos, scaleSin float32) {
 	n := len(a.pairs)
 	first := int(a.pairs[0])
 	if int(a.pairs[n-1]) == first+n-1 {
-		a.ladder.rows(cos[first:], sin[first:], stride, 0, n, positions, scaleCos, scaleSin)
+		a.ladder.rows(rows{to.cos[first:], to.sin[first:], to.stride}, 0, n, positions, scaleCos, scaleSin)
 		return
 	}
 	var c, s [chunkPairs]float32
-	rows := chunkPairs / n
-	for t := 0; t < len(positions); t += rows {
-		end := min(t+rows, len(positions))
-		a.ladder.rows(c[:], s[:], n, 0, n, positions[t:end], scaleCos, scaleSin)
+	count := chunkPairs / n
+	for t := 0; t < len(positions); t += count {
+		end := min(t+count, len(positions))
+		a.ladder.rows(rows{c[:], s[:], n}, 0, n, positions[t:end], scaleCos, scaleSin)
 		for i := range end - t {
-			cosRow, sinRow := cos[(t+i)*stride:], sin[(t+i)*stride:]
-			from := c[i*n : i*n+n]
-			fromSin := s[i*n : i*n+n]
+			row := to.from(t + i)
+			cosines, sines := c[i*n:i*n+n], s[i*n:i*n+n]
 			for k, pair := range a.pairs {
-				cosRow[pair] = from[k]
-				sinRow[pair] = fromSin[k]
+				row.cos[pair], row.sin[pair] = cosines[k], sines[k]
 			}
 		}
 	}
@@ -144,27 +143,42 @@ func (s *span) alike(axes int) bool {
 	return true
 }
 
-// rows writes the pairs from number column on, pairs of them, of the rows of
-// the tokens of a span: row t at cos[t*stride] and sin[t*stride]. The sines are
+// rows is cosines and sines, row t at cos[t*stride] and sin[t*stride].
+type rows struct {
+	cos, sin []float32
+	stride   int
+}
+
+// rows returns the pairs from number column on, pairs of them, of the rows of
+// the tokens of a span, in scratch or wherever a table has them. The sines are
 // multiplied by direction.
-func (r *Rotary) rows(cos, sin []float32, stride, column, pairs int, s *span, scaling, direction float32) {
+func (r *Rotary) rows(scratch rows, column, pairs int, s *span, scaling, direction float32) rows {
+	if r.table != nil {
+		return r.table.rows(scratch, column, pairs, s, direction)
+	}
 	if r.axisCount == 1 {
-		r.ladder.rows(cos, sin, stride, column, pairs, s.of(0), scaling, scaling*direction)
-		return
+		r.ladder.rows(scratch, column, pairs, s.of(0), scaling, scaling*direction)
+		return scratch
 	}
 	// The rows of several axes fit the scratch memory, so that column is 0.
 	for part := (span{s.positions, s.tokens, s.first, 0}); part.first < s.first+s.n; part.first += part.n {
 		part.n = min(chunkRows, s.first+s.n-part.first)
-		at := (part.first - s.first) * stride
+		to := scratch.from(part.first - s.first)
 		if part.alike(r.axisCount) {
-			r.ladder.rows(cos[at:], sin[at:], stride, 0, pairs, part.of(0), scaling, scaling*direction)
+			r.ladder.rows(to, 0, pairs, part.of(0), scaling, scaling*direction)
 			continue
 		}
 		for i := range r.axes {
 			a := &r.axes[i]
-			a.rows(cos[at:], sin[at:], stride, part.of(a.index), scaling, scaling*direction)
+			a.rows(to, part.of(a.index), scaling, scaling*direction)
 		}
 	}
+	return scratch
+}
+
+// from returns the rows from number t on.
+func (r rows) from(t int) rows {
+	return rows{r.cos[t*r.stride:], r.sin[t*r.stride:], r.stride}
 }
 
 // largestMagnitude returns the largest |w| and its index; a NaN is the largest
@@ -199,6 +213,9 @@ func frequencyError(function, argument string, index int, value float64) error {
 func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
 	if r == nil || r.rotaryDim == 0 {
 		return 0, argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
+	}
+	if r.table != nil {
+		return r.table.tokenCount(function, positions)
 	}
 	if len(positions)%r.axisCount != 0 {
 		return 0, argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)

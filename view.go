@@ -7,9 +7,6 @@ import (
 	"unsafe"
 )
 
-// Element is the type of the elements of Q and K: float32.
-type Element interface{ float32 }
-
 // View describes Q or K as rows of HeadDim elements (a number that the Rotary
 // knows), one for each head of each token: head h of token t is
 //
@@ -22,18 +19,27 @@ type Element interface{ float32 }
 // row; a stride left 0 means what it is when packed. Rows must not overlap:
 // for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
 // HeadStride to tokens*HeadDim.
+//
+// With SequenceStride the tokens come in sequences of SequenceTokens, one after
+// the other: token t is number t%SequenceTokens of sequence t/SequenceTokens,
+// and a sequence starts SequenceStride after the one before. Only shapes like
+// [batch][heads][tokens][HeadDim], or a cache in such blocks, need it.
 type View[T Element] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim
 	HeadStride  int // elements from head to head; 0 means HeadDim
+
+	SequenceTokens int // tokens of a sequence, where SequenceStride is set; 0 otherwise
+	SequenceStride int // elements from sequence to sequence; 0: all tokens are one sequence
 }
 
 // grid is a View whose rows are known to lie inside its Data and apart.
 type grid struct {
-	tokens, tokenStride int
-	heads, headStride   int
-	dim                 int // elements of a row
+	sequences, sequenceStride int
+	tokens, tokenStride       int // tokens of a sequence
+	heads, headStride         int
+	dim                       int // elements of a row
 }
 
 // problem is what keeps a View from being a grid.
@@ -45,6 +51,10 @@ const (
 	manyHeads
 	negativeTokenStride
 	negativeHeadStride
+	negativeSequenceStride
+	tokensWithoutStride
+	fewTokens
+	unevenSequences
 	uncountable
 	wrongLength
 	shortData
@@ -58,7 +68,8 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	g.tokens, g.tokenStride = tokens, v.TokenStride
 	g.heads, g.headStride = v.Heads, v.HeadStride
 	g.dim = dim
-	packed := v.TokenStride == 0 && v.HeadStride == 0
+	g.sequences, g.sequenceStride = 1, v.SequenceStride
+	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
 	switch {
 	case v.Heads < 1:
 		return fewHeads
@@ -66,6 +77,18 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 		return negativeTokenStride
 	case v.HeadStride < 0:
 		return negativeHeadStride
+	case v.SequenceStride < 0:
+		return negativeSequenceStride
+	case v.SequenceStride > 0:
+		if v.SequenceTokens < 1 {
+			return fewTokens
+		}
+		if tokens%v.SequenceTokens != 0 {
+			return unevenSequences
+		}
+		g.sequences, g.tokens = tokens/v.SequenceTokens, v.SequenceTokens
+	case v.SequenceTokens != 0:
+		return tokensWithoutStride
 	}
 	if g.headStride == 0 {
 		g.headStride = dim
@@ -96,12 +119,12 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	return none
 }
 
-// problemError describes what is wrong with view number index.
-func (v *View[T]) problemError(p problem, function string, index int, g *grid) error {
+// problemError describes what is wrong with the view that is the named argument.
+func (v *View[T]) problemError(p problem, function, argument string, g *grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
-		return argumentError(kind, function, indexed("xs", index)+"."+field, value, expected, args...)
+		return argumentError(kind, function, argument+"."+field, value, expected, args...)
 	}
-	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.tokens, v.Heads, g.dim)
+	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.sequences*g.tokens, v.Heads, g.dim)
 	switch p {
 	case fewHeads:
 		return fail(ErrShape, "Heads", v.Heads, "at least 1")
@@ -111,8 +134,16 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
 		return fail(ErrShape, "HeadStride", v.HeadStride, "at least 0")
+	case negativeSequenceStride:
+		return fail(ErrShape, "SequenceStride", v.SequenceStride, "at least 0")
+	case tokensWithoutStride:
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "0 where SequenceStride is 0")
+	case fewTokens:
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "at least 1 where SequenceStride is %d", v.SequenceStride)
+	case unevenSequences:
+		return fail(ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.tokens)
 	case uncountable:
-		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d and %d", shape, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.sequenceStride, g.tokenStride, g.headStride)
 	case wrongLength:
 		need := 0
 		if g.tokens > 0 {
@@ -121,9 +152,9 @@ func (v *View[T]) problemError(p problem, function string, index int, g *grid) e
 		return fail(ErrLength, "Data", elements(len(v.Data)), "%d %s", need, shape)
 	case shortData:
 		need, _ := g.extent()
-		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d and %d", need, shape, g.tokenStride, g.headStride)
+		return fail(ErrLength, "Data", elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.sequenceStride, g.tokenStride, g.headStride)
 	default:
-		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", g.dim, v.Heads, g.headStride)
+		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.dim, v.Heads, g.headStride, g.sequences, g.sequenceStride)
 	}
 }
 
@@ -146,25 +177,63 @@ func multiply(a, b int) (int, bool) {
 // extent returns the elements up to the end of the last row, unless they
 // overflow an int. There is at least one row.
 func (g *grid) extent() (int, bool) {
+	b, ok0 := multiply(g.sequences-1, g.sequenceStride)
 	t, ok1 := multiply(g.tokens-1, g.tokenStride)
 	h, ok2 := multiply(g.heads-1, g.headStride)
-	sum := t + h + g.dim // a sum of two that overflows is negative
-	return sum, ok1 && ok2 && t+h >= 0 && sum >= 0
+	if !(ok0 && ok1 && ok2) {
+		return 0, false
+	}
+	sum := 0
+	for _, n := range [4]int{b, t, h, g.dim} {
+		if sum += n; sum < 0 {
+			return 0, false
+		}
+	}
+	return sum, true
 }
 
 // selfOverlaps reports whether two rows share an element.
 func (g *grid) selfOverlaps() bool {
-	if (g.heads == 1 || g.headStride >= g.dim) && (g.tokens == 1 || g.tokenStride >= (g.heads-1)*g.headStride+g.dim) {
-		return false // token after token
+	if g.nested() {
+		return false
 	}
-	if (g.tokens == 1 || g.tokenStride >= g.dim) && (g.heads == 1 || g.headStride >= (g.tokens-1)*g.tokenStride+g.dim) {
-		return false // head after head
+	for b := range g.sequences {
+		if g.overlaps(g, b*g.sequenceStride, b == 0) {
+			return true
+		}
 	}
-	return g.overlaps(g, 0, true)
+	return false
 }
 
-// overlaps reports whether a row of g and a row of o share an element, where o
-// starts delta elements after g. With self, a row does not overlap itself.
+// nested reports whether the rows lie apart because each stride steps over all
+// that smaller strides reach, in any order of tokens, heads and sequences.
+func (g *grid) nested() bool {
+	levels := [3]struct{ count, stride int }{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.sequences, g.sequenceStride}}
+	for i := range levels {
+		if levels[i].count == 1 {
+			levels[i].stride = 0
+		}
+	}
+	for i := 1; i < len(levels); i++ {
+		for j := i; j > 0 && levels[j].stride < levels[j-1].stride; j-- {
+			levels[j], levels[j-1] = levels[j-1], levels[j]
+		}
+	}
+	reach := g.dim
+	for _, l := range levels {
+		if l.count > 1 {
+			if l.stride < reach {
+				return false
+			}
+			reach += (l.count - 1) * l.stride
+		}
+	}
+	return true
+}
+
+// overlaps reports whether a row of the first sequence of g and one of the first
+// of o share an element, where o starts delta elements after g. With self, a row
+// does not overlap itself.
 func (g *grid) overlaps(o *grid, delta int, self bool) bool {
 	// A row at t*tokenStride+h*headStride meets a row of o when the difference
 	// of their starts is less than dim either way. For each pair of heads the
@@ -226,5 +295,23 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 	b.grid(&gb, tokens, dim)
 	endA, _ := ga.extent()
 	endB, _ := gb.extent()
-	return delta < endA && -delta < endB && ga.overlaps(&gb, delta, false)
+	if delta >= endA || -delta >= endB {
+		return false
+	}
+	if ga.sequenceStride == gb.sequenceStride {
+		for d := 1 - ga.sequences; d < gb.sequences; d++ {
+			if ga.overlaps(&gb, delta+d*ga.sequenceStride, false) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range ga.sequences {
+		for j := range gb.sequences {
+			if ga.overlaps(&gb, delta+j*gb.sequenceStride-i*ga.sequenceStride, false) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -4,34 +4,38 @@
 
 package asm
 
-// RotateHalfSplitF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every
-// head of every token, as generic.RotateHalfSplit does. The row of head h of token
-// t starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateHalfSplitF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32AVX2(x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, tokenStride int, heads int, headStride int, tableStride int)
+func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
-// RotateHalfSplitF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every
-// head of every token, as generic.RotateHalfSplit does. The row of head h of token
-// t starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateHalfSplitF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32AVX512(x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, tokenStride int, heads int, headStride int, tableStride int)
+func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
-// RotateInterleavedF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head
-// of every token, as generic.RotateInterleaved does. The row of head h of token t
-// starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateInterleavedF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32AVX2(x *float32, cos *float32, sin *float32, pairs int, tokens int, tokenStride int, heads int, headStride int, tableStride int)
+func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
-// RotateInterleavedF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head
-// of every token, as generic.RotateInterleaved does. The row of head h of token t
-// starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateInterleavedF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32AVX512(x *float32, cos *float32, sin *float32, pairs int, tokens int, tokenStride int, heads int, headStride int, tableStride int)
+func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)

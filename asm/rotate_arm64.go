@@ -4,18 +4,20 @@
 
 package asm
 
-// RotateHalfSplitF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every
-// head of every token, as generic.RotateHalfSplit does. The row of head h of token
-// t starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateHalfSplitF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32NEON(x, cos, sin *float32, pairs, partner, tokens, tokenStride, heads, headStride, tableStride int)
+func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
-// RotateInterleavedF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head
-// of every token, as generic.RotateInterleaved does. The row of head h of token t
-// starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-// and sin[t*tableStride]. Strides are in elements.
+// RotateInterleavedF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32NEON(x, cos, sin *float32, pairs, tokens, tokenStride, heads, headStride, tableStride int)
+func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)

@@ -4,48 +4,50 @@
 
 #include "textflag.h"
 
-// func RotateHalfSplitF32NEON(x, cos, sin *float32, pairs, partner, tokens, tokenStride, heads, headStride, tableStride int)
-TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-80
-	MOVD partner+32(FP), R0
-	LSL  $2, R0
-	MOVD heads+56(FP), R2
-	MOVD pairs+24(FP), R3
-	MOVD tokens+40(FP), R4
-	CBZ  R2, done1
-	CBZ  R3, done1
-	CBZ  R4, done1
-	MOVD x+0(FP), R5
-	MOVD headStride+64(FP), R6
-	LSL  $2, R6
-	MOVD tokenStride+48(FP), R7
-	LSL  $2, R7
-	MOVD tableStride+72(FP), R8
-	LSL  $2, R8
+// func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-104
+	MOVD partner+40(FP), R0
+	MOVD heads+72(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+48(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R3
 
 head2:
-	MOVD R5, R9
-	MOVD cos+8(FP), R10
-	MOVD sin+16(FP), R11
-	MOVD tokens+40(FP), R4
+	MOVD yHeadStride+80(FP), R5
+	MUL  R3, R5, R5
+	MOVD y+0(FP), R17
+	ADD  R5<<2, R17, R5
+	MOVD xHeadStride+88(FP), R6
+	MUL  R3, R6, R6
+	MOVD x+8(FP), R17
+	ADD  R6<<2, R17, R6
+	MOVD cos+16(FP), R7
+	MOVD sin+24(FP), R8
+	MOVD tokens+48(FP), R4
 
 token3:
-	MOVD R9, R12
-	MOVD R10, R13
-	MOVD R11, R14
-	MOVD R3, R15
-	ADD  R0, R12, R1
-	CMP  $16, R15
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD R8, R12
+	MOVD pairs+32(FP), R13
+	ADD  R0<<2, R9, R1
+	ADD  R0<<2, R10, R2
+	CMP  $16, R13
 	BLT  next5
 
 pairs4:
-	FLDPQ (R13), (F0, F1)
-	FLDPQ 32(R13), (F2, F3)
-	FLDPQ (R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	FLDPQ (R12), (F8, F9)
-	FLDPQ 32(R12), (F10, F11)
-	FLDPQ (R1), (F12, F13)
-	FLDPQ 32(R1), (F14, F15)
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ (R12), (F4, F5)
+	FLDPQ 32(R12), (F6, F7)
+	FLDPQ (R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ (R2), (F12, F13)
+	FLDPQ 32(R2), (F14, F15)
 	WORD  $0x6e24dd90 // fmul v16.4s, v12.4s, v4.4s
 	WORD  $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
 	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
@@ -70,209 +72,226 @@ pairs4:
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD  $0x4eb0d56b // fsub v11.4s, v11.4s, v16.4s
 	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
-	FSTPQ (F8, F9), (R12)
-	FSTPQ (F10, F11), 32(R12)
+	FSTPQ (F8, F9), (R9)
+	FSTPQ (F10, F11), 32(R9)
 	FSTPQ (F12, F13), (R1)
 	FSTPQ (F14, F15), 32(R1)
-	ADD   $64, R12
+	ADD   $64, R9
 	ADD   $64, R1
-	ADD   $64, R13
-	ADD   $64, R14
-	SUB   $16, R15
-	CMP   $16, R15
+	ADD   $64, R10
+	ADD   $64, R2
+	ADD   $64, R11
+	ADD   $64, R12
+	SUB   $16, R13
+	CMP   $16, R13
 	BGE   pairs4
 
 next5:
-	CMP $4, R15
+	CMP $4, R13
 	BLT next7
 
 pairs6:
-	FMOVQ (R13), F0
-	FMOVQ (R14), F1
-	FMOVQ (R12), F2
-	FMOVQ (R1), F3
+	FMOVQ (R11), F0
+	FMOVQ (R12), F1
+	FMOVQ (R10), F2
+	FMOVQ (R2), F3
 	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
 	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
-	FMOVQ F2, (R12)
+	FMOVQ F2, (R9)
 	FMOVQ F3, (R1)
-	ADD   $16, R12
+	ADD   $16, R9
 	ADD   $16, R1
-	ADD   $16, R13
-	ADD   $16, R14
-	SUB   $4, R15
-	CMP   $4, R15
+	ADD   $16, R10
+	ADD   $16, R2
+	ADD   $16, R11
+	ADD   $16, R12
+	SUB   $4, R13
+	CMP   $4, R13
 	BGE   pairs6
 
 next7:
-	CMP $1, R15
+	CMP $1, R13
 	BLT next9
 
 pairs8:
-	FMOVS (R13), F0
-	FMOVS (R14), F1
-	FMOVS (R12), F2
-	FMOVS (R1), F3
+	FMOVS (R11), F0
+	FMOVS (R12), F1
+	FMOVS (R10), F2
+	FMOVS (R2), F3
 	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
 	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
-	FMOVS F2, (R12)
+	FMOVS F2, (R9)
 	FMOVS F3, (R1)
-	ADD   $4, R12
+	ADD   $4, R9
 	ADD   $4, R1
-	ADD   $4, R13
-	ADD   $4, R14
-	SUB   $1, R15
-	CMP   $1, R15
+	ADD   $4, R10
+	ADD   $4, R2
+	ADD   $4, R11
+	ADD   $4, R12
+	SUB   $1, R13
+	CMP   $1, R13
 	BGE   pairs8
 
 next9:
-	ADD  R7, R9
-	ADD  R8, R10
-	ADD  R8, R11
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<2, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R7, R7
+	ADD  R17<<2, R8, R8
 	SUBS $1, R4
 	BNE  token3
-	ADD  R6, R5
-	SUBS $1, R2
+	ADD  $1, R3
+	MOVD heads+72(FP), R17
+	CMP  R17, R3
 	BNE  head2
 
 done1:
 	RET
 
-// func RotateInterleavedF32NEON(x, cos, sin *float32, pairs, tokens, tokenStride, heads, headStride, tableStride int)
-TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-72
-	MOVD heads+48(FP), R1
-	MOVD pairs+24(FP), R2
-	MOVD tokens+32(FP), R3
-	CBZ  R1, done1
-	CBZ  R2, done1
-	CBZ  R3, done1
-	MOVD x+0(FP), R4
-	MOVD headStride+56(FP), R5
-	LSL  $2, R5
-	MOVD tokenStride+40(FP), R6
-	LSL  $2, R6
-	MOVD tableStride+64(FP), R7
-	LSL  $2, R7
+// func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
+	MOVD heads+64(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+40(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R0
 
 head2:
-	MOVD R4, R8
-	MOVD cos+8(FP), R9
-	MOVD sin+16(FP), R10
-	MOVD tokens+32(FP), R3
+	MOVD yHeadStride+72(FP), R2
+	MUL  R0, R2, R2
+	MOVD y+0(FP), R17
+	ADD  R2<<2, R17, R2
+	MOVD xHeadStride+80(FP), R3
+	MUL  R0, R3, R3
+	MOVD x+8(FP), R17
+	ADD  R3<<2, R17, R3
+	MOVD cos+16(FP), R4
+	MOVD sin+24(FP), R5
+	MOVD tokens+40(FP), R1
 
 token3:
-	MOVD R8, R11
-	MOVD R9, R12
-	MOVD R10, R13
-	MOVD R2, R14
-	MOVD R11, R0
-	CMP  $16, R14
+	MOVD R2, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	MOVD R5, R9
+	MOVD pairs+32(FP), R10
+	CMP  $16, R10
 	BLT  next5
 
 pairs4:
-	FLDPQ  (R12), (F0, F1)
-	FLDPQ  32(R12), (F2, F3)
-	FLDPQ  (R13), (F4, F5)
-	FLDPQ  32(R13), (F6, F7)
-	VLD2.P 32(R11), [V8.S4, V9.S4]
-	VLD2.P 32(R11), [V10.S4, V11.S4]
-	VLD2.P 32(R11), [V12.S4, V13.S4]
-	VLD2.P 32(R11), [V14.S4, V15.S4]
+	FLDPQ  (R8), (F0, F1)
+	FLDPQ  32(R8), (F2, F3)
+	FLDPQ  (R9), (F4, F5)
+	FLDPQ  32(R9), (F6, F7)
+	VLD2.P 32(R7), [V8.S4, V9.S4]
+	VLD2.P 32(R7), [V10.S4, V11.S4]
+	VLD2.P 32(R7), [V12.S4, V13.S4]
+	VLD2.P 32(R7), [V14.S4, V15.S4]
 	WORD   $0x6e24dd30 // fmul v16.4s, v9.4s, v4.4s
 	WORD   $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
 	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
 	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
 	WORD   $0x4e24d529 // fadd v9.4s, v9.4s, v4.4s
-	VST2.P [V8.S4, V9.S4], 32(R0)
+	VST2.P [V8.S4, V9.S4], 32(R6)
 	WORD   $0x6e25dd70 // fmul v16.4s, v11.4s, v5.4s
 	WORD   $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
 	WORD   $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
 	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
 	WORD   $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
 	WORD   $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
-	VST2.P [V10.S4, V11.S4], 32(R0)
+	VST2.P [V10.S4, V11.S4], 32(R6)
 	WORD   $0x6e26ddb0 // fmul v16.4s, v13.4s, v6.4s
 	WORD   $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
 	WORD   $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	WORD   $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
 	WORD   $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
 	WORD   $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
-	VST2.P [V12.S4, V13.S4], 32(R0)
+	VST2.P [V12.S4, V13.S4], 32(R6)
 	WORD   $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
 	WORD   $0x6e27ddc7 // fmul v7.4s, v14.4s, v7.4s
 	WORD   $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD   $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
 	WORD   $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
-	VST2.P [V14.S4, V15.S4], 32(R0)
-	ADD    $64, R12
-	ADD    $64, R13
-	SUB    $16, R14
-	CMP    $16, R14
+	VST2.P [V14.S4, V15.S4], 32(R6)
+	ADD    $64, R8
+	ADD    $64, R9
+	SUB    $16, R10
+	CMP    $16, R10
 	BGE    pairs4
 
 next5:
-	CMP $4, R14
+	CMP $4, R10
 	BLT next7
 
 pairs6:
-	FMOVQ  (R12), F0
-	FMOVQ  (R13), F1
-	VLD2.P 32(R11), [V2.S4, V3.S4]
+	FMOVQ  (R8), F0
+	FMOVQ  (R9), F1
+	VLD2.P 32(R7), [V2.S4, V3.S4]
 	WORD   $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
 	WORD   $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD   $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
 	WORD   $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
-	VST2.P [V2.S4, V3.S4], 32(R0)
-	ADD    $16, R12
-	ADD    $16, R13
-	SUB    $4, R14
-	CMP    $4, R14
+	VST2.P [V2.S4, V3.S4], 32(R6)
+	ADD    $16, R8
+	ADD    $16, R9
+	SUB    $4, R10
+	CMP    $4, R10
 	BGE    pairs6
 
 next7:
-	CMP $1, R14
+	CMP $1, R10
 	BLT next9
 
 pairs8:
-	FMOVS (R12), F0
-	FMOVS (R13), F1
-	FMOVS (R11), F2
-	FMOVS 4(R11), F3
+	FMOVS (R8), F0
+	FMOVS (R9), F1
+	FMOVS (R7), F2
+	FMOVS 4(R7), F3
 	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
 	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
-	FMOVS F2, (R0)
-	FMOVS F3, 4(R0)
-	ADD   $8, R11
-	ADD   $8, R0
-	ADD   $4, R12
-	ADD   $4, R13
-	SUB   $1, R14
-	CMP   $1, R14
+	FMOVS F2, (R6)
+	FMOVS F3, 4(R6)
+	ADD   $8, R7
+	ADD   $8, R6
+	ADD   $4, R8
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
 	BGE   pairs8
 
 next9:
-	ADD  R6, R8
-	ADD  R7, R9
-	ADD  R7, R10
-	SUBS $1, R3
-	BNE  token3
-	ADD  R5, R4
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<2, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R4, R4
+	ADD  R17<<2, R5, R5
 	SUBS $1, R1
+	BNE  token3
+	ADD  $1, R0
+	MOVD heads+64(FP), R17
+	CMP  R17, R0
 	BNE  head2
 
 done1:

@@ -1,27 +1,28 @@
 package generic
 
-// RotateHalfSplit rotates, in place, the pairs (x1[i], x2[i]) by the angle
-// whose cosine and sine are cos[i] and sin[i], for i < len(x1):
+// RotateHalfSplitF32 rotates the pairs (x1[i], x2[i]) by the angle whose cosine
+// and sine are cos[i] and sin[i], for i < len(x1):
 //
-//	x1[i], x2[i] = RN32(RN32(x1[i]*cos[i]) - RN32(x2[i]*sin[i])),
+//	y1[i], y2[i] = RN32(RN32(x1[i]*cos[i]) - RN32(x2[i]*sin[i])),
 //	               RN32(RN32(x2[i]*cos[i]) + RN32(x1[i]*sin[i]))
 //
-// The other slices hold at least len(x1) elements.
-func RotateHalfSplit(x1, x2, cos, sin []float32) {
-	x2, cos, sin = x2[:len(x1)], cos[:len(x1)], sin[:len(x1)]
+// The other slices hold at least len(x1) elements. y1 may be x1 and y2 be x2.
+func RotateHalfSplitF32(y1, y2, x1, x2, cos, sin []float32) {
+	n := len(x1)
+	y1, y2, x2, cos, sin = y1[:n], y2[:n], x2[:n], cos[:n], sin[:n]
 	for i, a := range x1 {
-		x1[i], x2[i] = rotate(a, x2[i], cos[i], sin[i])
+		y1[i], y2[i] = rotate(a, x2[i], cos[i], sin[i])
 	}
 }
 
-// RotateInterleaved rotates, in place, the pairs (x[2i], x[2i+1]) as
-// RotateHalfSplit does, for i < len(x)/2. cos and sin hold at least len(x)/2
-// elements.
-func RotateInterleaved(x, cos, sin []float32) {
+// RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) to (y[2i], y[2i+1]) as
+// RotateHalfSplitF32 does, for i < len(x)/2. y holds at least len(x) elements,
+// cos and sin half as many. y may be x.
+func RotateInterleavedF32(y, x, cos, sin []float32) {
 	n := len(x) / 2
-	cos, sin = cos[:n], sin[:n]
+	y, cos, sin = y[:2*n], cos[:n], sin[:n]
 	for i := range n {
-		x[2*i], x[2*i+1] = rotate(x[2*i], x[2*i+1], cos[i], sin[i])
+		y[2*i], y[2*i+1] = rotate(x[2*i], x[2*i+1], cos[i], sin[i])
 	}
 }
 

@@ -9,29 +9,29 @@ import (
 	"github.com/go-posenc/posenc/generic"
 )
 
-// RotateHalfSplit rotates the pairs (x[i], x[i+Partner]) of every row in place:
-// see generic.RotateHalfSplit.
-func RotateHalfSplit(impl Implementation, x, cos, sin []float32, r *Rows) {
+// RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
+// see generic.RotateHalfSplitF32.
+func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
 	switch impl {
 	case NEON:
-		asm.RotateHalfSplitF32NEON(unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.TokenStride, r.Heads, r.HeadStride, r.TableStride)
+		asm.RotateHalfSplitF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
 	case Generic:
-		rotateHalfSplitGeneric(x, cos, sin, r)
+		rotateHalfSplitF32Generic(y, x, cos, sin, r)
 	default:
-		missing("RotateHalfSplit", impl)
+		missing("RotateHalfSplitF32", impl)
 	}
 }
 
-// RotateInterleaved rotates the pairs (x[2i], x[2i+1]) of every row in place:
-// see generic.RotateInterleaved.
-func RotateInterleaved(impl Implementation, x, cos, sin []float32, r *Rows) {
+// RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y:
+// see generic.RotateInterleavedF32.
+func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
 	switch impl {
 	case NEON:
-		asm.RotateInterleavedF32NEON(unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.TokenStride, r.Heads, r.HeadStride, r.TableStride)
+		asm.RotateInterleavedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
 	case Generic:
-		rotateInterleavedGeneric(x, cos, sin, r)
+		rotateInterleavedF32Generic(y, x, cos, sin, r)
 	default:
-		missing("RotateInterleaved", impl)
+		missing("RotateInterleavedF32", impl)
 	}
 }
 

@@ -35,12 +35,12 @@ func TestMissingRowPanics(t *testing.T) {
 	block.Set([]float64{1})
 	for _, impl := range append(foreign, 200) {
 		for name, call := range map[string]func(){
-			"RotateHalfSplit":   func() { RotateHalfSplit(impl, nil, nil, nil, &Rows{}) },
-			"RotateInterleaved": func() { RotateInterleaved(impl, nil, nil, nil, &Rows{}) },
-			"CosSinExact":       func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
-			"CosSinSeed":        func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
-			"CosSinShift":       func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
-			"CosSinFloat32":     func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+			"RotateHalfSplitF32":   func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32": func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"CosSinExact":          func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeed":           func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"CosSinShift":          func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
+			"CosSinFloat32":        func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
 		} {
 			func() {
 				defer func() {

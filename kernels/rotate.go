@@ -2,36 +2,38 @@ package kernels
 
 import "github.com/go-posenc/posenc/generic"
 
-// Rows says where the rows of one rotation lie: head h of token t starts at
-// x[t*TokenStride+h*HeadStride] and takes its angles from cos[t*TableStride]
-// and sin[t*TableStride]. Units are elements.
+// Rows says where the rows of one rotation lie: head h of token t is read from
+// x[t*XTokenStride+h*XHeadStride] on, written from y[t*YTokenStride+h*YHeadStride]
+// on, and takes its angles from cos[t*TableStride] and sin[t*TableStride]. Units
+// are elements. Either y is x and the strides are the same, or the two share no
+// memory.
 type Rows struct {
-	Pairs       int // pairs of a row to rotate
-	Partner     int // HalfSplit: elements from the first of a pair to the second
-	Tokens      int
-	TokenStride int
-	Heads       int
-	HeadStride  int
-	TableStride int
+	Pairs                      int // pairs of a row to rotate
+	Partner                    int // HalfSplit: elements from the first of a pair to the second, in x and in y
+	Tokens                     int
+	YTokenStride, XTokenStride int
+	Heads                      int
+	YHeadStride, XHeadStride   int
+	TableStride                int
 }
 
-// each calls row for the offsets of every row in x and in the tables.
-func (r *Rows) each(row func(x, table int)) {
+// each calls row for the offsets of every row in y, x and the tables.
+func (r *Rows) each(row func(y, x, table int)) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
-			row(t*r.TokenStride+h*r.HeadStride, t*r.TableStride)
+			row(t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride)
 		}
 	}
 }
 
-func rotateHalfSplitGeneric(x, cos, sin []float32, r *Rows) {
-	r.each(func(i, table int) {
-		generic.RotateHalfSplit(x[i:i+r.Pairs], x[i+r.Partner:], cos[table:], sin[table:])
+func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateHalfSplitF32(y[i:], y[i+r.Partner:], x[j:j+r.Pairs], x[j+r.Partner:], cos[table:], sin[table:])
 	})
 }
 
-func rotateInterleavedGeneric(x, cos, sin []float32, r *Rows) {
-	r.each(func(i, table int) {
-		generic.RotateInterleaved(x[i:i+2*r.Pairs], cos[table:], sin[table:])
+func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateInterleavedF32(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
 	})
 }

@@ -126,7 +126,7 @@ func reference() (string, error) {
 			for _, x := range [][]float32{s.q, s.k} {
 				perToken := len(x) / len(s.positions)
 				for head := range slices.Chunk(x[t*perToken:(t+1)*perToken], headDim) {
-					generic.RotateHalfSplit(head[:pairs], head[pairs:], cos[:], sin[:])
+					generic.RotateHalfSplitF32(head[:pairs], head[pairs:], head[:pairs], head[pairs:], cos[:], sin[:])
 				}
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // rotation is where the loops of both layouts stand.
 type rotation struct {
-	row       reg.GPVirtual // a block of x in one head
+	y, x      reg.GPVirtual // a block of one head
 	cos, sin  reg.GPVirtual // the same block of the table rows
 	pairs     reg.OpmaskVirtual
 	low, high reg.OpmaskVirtual
@@ -18,7 +18,7 @@ type rotation struct {
 // the table rows into registers, apply rotates a block of x by it. Sizes are in
 // pairs, from the largest down to 1, or to 0 for a last block under masks.
 type blocks struct {
-	elements   int // of x, one after another, for each pair
+	elements   int // of y and x, one after another, for each pair
 	oneToken   []int
 	manyTokens []int
 	table      func(r *rotation, size int)
@@ -51,52 +51,70 @@ func (e *emitter) rotate(b blocks) {
 }
 
 func (e *emitter) rotateToken(b blocks) {
-	heads, headStride := e.argument("heads"), e.argument("headStride")
-	x, n, head := e.argument("x"), e.argument("pairs"), e.GP64()
-	r := &rotation{row: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
+	heads, head := e.argument("heads"), e.GP64()
+	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
+	y, x, n := e.argument("y"), e.argument("x"), e.argument("pairs")
+	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
 	e.spans(r, n, b.oneToken, func(size int) {
 		headLoop := e.label("head")
 		b.table(r, size)
-		e.MOVQ(x, r.row)
+		e.MOVQ(y, r.y)
+		e.MOVQ(x, r.x)
 		e.MOVQ(heads, head)
 		e.Label(headLoop)
 		b.apply(r, size)
-		e.step(r.row, headStride)
+		e.step(r.y, yHeadStride)
+		e.step(r.x, xHeadStride)
 		e.DECQ(head)
 		e.JNZ(operand.LabelRef(headLoop))
+		e.ADDQ(operand.U32(uint32(4*b.elements*size)), y)
 		e.ADDQ(operand.U32(uint32(4*b.elements*size)), x)
 	})
 }
 
+// rotateTokens has no register for a stride: it reads them where they are due.
 func (e *emitter) rotateTokens(b blocks) {
-	base, heads, token := e.argument("x"), e.argument("heads"), e.GP64()
-	tokenStride, tableStride := e.argument("tokenStride"), e.argument("tableStride")
-	x, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64()
-	r := &rotation{row: e.GP64(), cos: e.GP64(), sin: e.GP64()}
+	head, token := e.GP64(), e.GP64()
+	y, x, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64(), e.GP64()
+	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.GP64(), sin: e.GP64()}
+	sides := []struct {
+		name string
+		row  reg.GPVirtual
+	}{{"y", y}, {"x", x}}
 	headLoop, tokenLoop := e.label("head"), e.label("token")
+	e.XORQ(head, head)
 	e.Label(headLoop)
-	e.MOVQ(base, x)
+	for _, s := range sides {
+		e.Load(e.Param(s.name+"HeadStride"), s.row)
+		e.IMULQ(head, s.row)
+		e.LEAQ(operand.Mem{Base: e.argument(s.name), Index: s.row, Scale: 4}, s.row)
+	}
 	e.Load(e.Param("cos"), cos)
 	e.Load(e.Param("sin"), sin)
 	e.Load(e.Param("tokens"), token)
 	e.Label(tokenLoop)
-	e.MOVQ(x, r.row)
+	e.MOVQ(y, r.y)
+	e.MOVQ(x, r.x)
 	e.MOVQ(cos, r.cos)
 	e.MOVQ(sin, r.sin)
 	e.Load(e.Param("pairs"), n)
 	e.spans(r, n, b.manyTokens, func(size int) {
 		b.table(r, size)
 		b.apply(r, size)
-		e.ADDQ(operand.U32(uint32(4*b.elements*size)), r.row)
+		e.ADDQ(operand.U32(uint32(4*b.elements*size)), r.y)
+		e.ADDQ(operand.U32(uint32(4*b.elements*size)), r.x)
 	})
-	e.step(x, tokenStride)
+	for _, s := range sides {
+		e.step(s.row, e.argument(s.name+"TokenStride"))
+	}
+	tableStride := e.argument("tableStride")
 	e.step(cos, tableStride)
 	e.step(sin, tableStride)
 	e.DECQ(token)
 	e.JNZ(operand.LabelRef(tokenLoop))
-	e.step(base, e.argument("headStride"))
-	e.DECQ(heads)
-	e.JNZ(operand.LabelRef(headLoop))
+	e.INCQ(head)
+	e.CMPQ(head, e.argument("heads"))
+	e.JNE(operand.LabelRef(headLoop))
 }
 
 // spans runs body over n pairs in blocks of the given sizes, and advances the
@@ -208,8 +226,11 @@ func rotateHalfSplit(e *emitter) {
 	b.apply = func(r *rotation, size int) {
 		part, count := parts(size)
 		for j := range count {
-			first := operand.Mem{Base: r.row, Disp: 4 * part * j}
-			second := operand.Mem{Base: r.row, Index: partner, Scale: 4, Disp: 4 * part * j}
+			halves := func(row reg.GPVirtual) (first, second operand.Mem) {
+				first = operand.Mem{Base: row, Disp: 4 * part * j}
+				return first, operand.Mem{Base: row, Index: partner, Scale: 4, Disp: 4 * part * j}
+			}
+			first, second := halves(r.x)
 			x1, x2 := e.load(part, r.pairs, first), e.load(part, r.pairs, second)
 			x1s, x2s := e.part(part), e.part(part)
 			e.VMULPS(sin[j], x1, x1s)
@@ -218,6 +239,7 @@ func rotateHalfSplit(e *emitter) {
 			e.VMULPS(cos[j], x2, x2)
 			e.VSUBPS(x2s, x1, x1)
 			e.VADDPS(x1s, x2, x2)
+			first, second = halves(r.y)
 			e.save(part, r.pairs, x1, first)
 			e.save(part, r.pairs, x2, second)
 		}
@@ -268,13 +290,12 @@ func rotateInterleavedAVX2(e *emitter) {
 	b.apply = func(r *rotation, size int) {
 		part, count := parts(size)
 		for j := range count {
-			at := operand.Mem{Base: r.row, Disp: 4 * part * j}
-			x, swapped := e.load(part, nil, at), e.part(part)
+			x, swapped := e.load(part, nil, operand.Mem{Base: r.x, Disp: 4 * part * j}), e.part(part)
 			e.VPERMILPS(operand.Imm(0xb1), x, swapped)
 			e.VMULPS(cos[j], x, x)
 			e.VMULPS(sin[j], swapped, swapped)
 			e.VADDSUBPS(swapped, x, x)
-			e.save(part, nil, x, at)
+			e.save(part, nil, x, operand.Mem{Base: r.y, Disp: 4 * part * j})
 		}
 	}
 	e.rotate(b)
@@ -309,22 +330,22 @@ func rotateInterleavedAVX512(e *emitter) {
 	b.apply = func(r *rotation, size int) {
 		for j := range first {
 			even, odd := e.ZMM(), e.ZMM()
-			at := operand.Mem{Base: r.row, Disp: 64 * j}
+			from := operand.Mem{Base: r.x, Disp: 64 * j}
 			mask := []reg.OpmaskVirtual{r.low, r.high}[j%2]
 			if size > 0 {
-				e.VMOVSLDUP(at, even)
-				e.VMOVSHDUP(at, odd)
+				e.VMOVSLDUP(from, even)
+				e.VMOVSHDUP(from, odd)
 			} else {
 				// The doubling loads fault on elements that their mask leaves
 				// out; plain ones do not.
-				x := e.load(0, mask, at)
+				x := e.load(0, mask, from)
 				e.VMOVSLDUP(x, even)
 				e.VMOVSHDUP(x, odd)
 			}
 			e.VMULPS(first[j], even, even)
 			e.VMULPS(second[j], odd, odd)
 			e.VADDPS(odd, even, even)
-			e.save(min(size, 16), mask, even, at)
+			e.save(min(size, 16), mask, even, operand.Mem{Base: r.y, Disp: 64 * j})
 		}
 	}
 	e.rotate(b)

@@ -200,6 +200,7 @@ func (e *emitter) movGeneral(d, n general)       { e.op("MOVD", "%s, %s", n, d) 
 func (e *emitter) clearGeneral(d general)        { e.op("MOVD", "$0, %s", d) }
 func (e *emitter) add(d general, n int)          { e.op("ADD", "$%d, %s", n, d) }
 func (e *emitter) addGeneral(d, n general)       { e.op("ADD", "%s, %s", n, d) }
+func (e *emitter) mul(d, n, m general)           { e.op("MUL", "%s, %s, %s", m, n, d) }
 func (e *emitter) sub(d general, n int)          { e.op("SUB", "$%d, %s", n, d) }
 func (e *emitter) subs(d general, n int)         { e.op("SUBS", "$%d, %s", n, d) }
 func (e *emitter) cmp(r general, n int)          { e.op("CMP", "$%d, %s", n, r) }
@@ -208,6 +209,11 @@ func (e *emitter) cbz(r general, label string)   { e.op("CBZ", "%s, %s", r, labe
 func (e *emitter) cbnz(r general, label string)  { e.op("CBNZ", "%s, %s", r, label) }
 func (e *emitter) symbol(d general, name string) { e.op("MOVD", "$%s(SB), %s", name, d) }
 func (e *emitter) ret()                          { e.op("RET", "") }
+
+// addShifted sets d to n + m<<by.
+func (e *emitter) addShifted(d, n, m general, by int) {
+	e.op("ADD", "%s<<%d, %s, %s", m, by, n, d)
+}
 
 // tbz branches where a bit of r is 0.
 func (e *emitter) tbz(r general, bit int, label string) { e.op("TBZ", "$%d, %s, %s", bit, r, label) }

@@ -30,7 +30,7 @@ func On(goarch string, operations []Operation) []Operation {
 
 const shiftSignature = "(cos, sin *float32, stride, rows int, seed, shift *float64, n int, scaleCos, scaleSin float32) (done int)"
 
-const rotateParameters = "tokens, tokenStride, heads, headStride, tableStride int"
+const rotateParameters = "tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int"
 
 // Operations is the list.
 var Operations = []Operation{
@@ -38,21 +38,23 @@ var Operations = []Operation{
 		Package:   "asm",
 		Family:    "rotate",
 		Name:      "RotateHalfSplitF32",
-		Signature: "(x, cos, sin *float32, pairs, partner, " + rotateParameters + ")",
-		Doc: `%s rotates the pairs (x[i], x[i+partner]), i < pairs, of every
-head of every token, as generic.RotateHalfSplit does. The row of head h of token
-t starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-and sin[t*tableStride]. Strides are in elements.`,
+		Signature: "(y, x, cos, sin *float32, pairs, partner, " + rotateParameters + ")",
+		Doc: `%s rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
+read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+Either y is x and has its strides, or the two share no memory.`,
 	},
 	{
 		Package:   "asm",
 		Family:    "rotate",
 		Name:      "RotateInterleavedF32",
-		Signature: "(x, cos, sin *float32, pairs, " + rotateParameters + ")",
-		Doc: `%s rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head
-of every token, as generic.RotateInterleaved does. The row of head h of token t
-starts at x[t*tokenStride+h*headStride], its table rows at cos[t*tableStride]
-and sin[t*tableStride]. Strides are in elements.`,
+		Signature: "(y, x, cos, sin *float32, pairs, " + rotateParameters + ")",
+		Doc: `%s rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
+read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+Either y is x and has its strides, or the two share no memory.`,
 	},
 	{
 		Package:   "asm",

@@ -1,0 +1,52 @@
+package posenc
+
+import "unsafe"
+
+// Float16 is the bits of an IEEE 754 binary16 number.
+type Float16 uint16
+
+// BFloat16 is the bits of a bfloat16 number: the upper half of a float32.
+type BFloat16 uint16
+
+// Element is the type of the elements of Q and K. Arithmetic is in float32:
+// 16-bit elements are widened, which is exact, and each result is rounded to
+// them once.
+type Element interface{ float32 | Float16 | BFloat16 }
+
+// Float16s returns bits as float16 elements, without copying them.
+func Float16s(bits []uint16) []Float16 {
+	return unsafe.Slice((*Float16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
+}
+
+// BFloat16s returns bits as bfloat16 elements, without copying them.
+func BFloat16s(bits []uint16) []BFloat16 {
+	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
+}
+
+// kind is the type of an element at run time.
+type kind uint8
+
+const (
+	kindFloat32 kind = iota
+	kindFloat16
+	kindBFloat16
+)
+
+func kindOf[T Element]() kind {
+	var zero T
+	switch any(zero).(type) {
+	case Float16:
+		return kindFloat16
+	case BFloat16:
+		return kindBFloat16
+	}
+	return kindFloat32
+}
+
+// size returns the bytes of an element.
+func (k kind) size() uintptr {
+	if k == kindFloat32 {
+		return 4
+	}
+	return 2
+}

@@ -1,0 +1,61 @@
+package posenc
+
+import (
+	"slices"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// rotateFullWidth rotates by a table with an entry for each element, token by
+// token. Where the two entries of every pair are equal, a row is one of half the
+// width.
+func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []View[T], m *manner) {
+	var memory [4][2 * chunkPairs]float32
+	dim, pairs := r.rotaryDim, r.rotaryDim/2
+	s := span{positions, tokens, 0, 1}
+	for ; s.first < tokens; s.first++ {
+		full := r.table.rows(rows{memory[0][:], memory[1][:], dim}, 0, dim, &s, m.direction)
+		cos, sin := memory[2][:dim], memory[3][:dim]
+		reorderFloat32s(cos, full.cos[:dim], r.out, HalfSplit)
+		reorderFloat32s(sin, full.sin[:dim], r.out, HalfSplit)
+		half := slices.Equal(cos[:pairs], cos[pairs:]) && slices.Equal(sin[:pairs], sin[pairs:])
+		for i := range xs {
+			x := operandOf(&xs[i], r.headDim)
+			at := x.token(s.first)
+			if half {
+				r.turn(&x, &x, at, at, 1, 0, pairs, rows{cos, sin, pairs}, m)
+				continue
+			}
+			for h := range x.heads {
+				r.turnFullWidth(&x, at+h*x.headStride+r.offset, cos, sin, m)
+			}
+		}
+	}
+}
+
+// turnFullWidth rotates the row of x from element at on. The first halves of cos
+// and sin are the entries of the first elements of the pairs.
+func (r *Rotary) turnFullWidth(x *operand, at int, cos, sin []float32, m *manner) {
+	var row, ordered, turned [2 * chunkPairs]float32
+	dim, pairs := r.rotaryDim, r.rotaryDim/2
+	wide := operandOver(row[:dim])
+	convert(&wide, x, 0, at, dim)
+	reorderFloat32s(ordered[:dim], row[:dim], m.in, HalfSplit)
+	generic.RotateFullWidth(turned[:pairs], turned[pairs:dim], ordered[:pairs], ordered[pairs:dim], cos, sin)
+	reorderFloat32s(row[:dim], turned[:dim], HalfSplit, m.out)
+	convert(x, &wide, at, 0, dim)
+}
+
+// reorderFloat32s copies the pairs of x from one order to another.
+func reorderFloat32s(y, x []float32, in, out Layout) {
+	pairs := len(x) / 2
+	switch {
+	case in == out:
+		copy(y, x)
+	case in == Interleaved:
+		kernels.DeinterleaveB32(implementation, y, x, pairs)
+	default:
+		kernels.InterleaveB32(implementation, y, x, pairs)
+	}
+}

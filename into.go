@@ -1,0 +1,118 @@
+package posenc
+
+// RotateInto rotates the heads of src into dst, a cache of keys say, in one
+// pass: what Rotate would make of src, rounded once to D. Elements outside the
+// rotated slice are copied, rounded where D has fewer bits.
+//
+// Token t goes to token slots[t] of dst, or to token t where slots is nil; a
+// negative slot drops the token. Of tokens with the same slot the last one
+// stays. dst has as many heads as src. With slots it may be longer than the
+// tokens of the call, and holds at least those up to the largest slot.
+//
+// dst must share no memory with src. Elements of dst that belong to no slot do
+// not change. A call allocates nothing.
+//
+// Errors wrap ErrConfig (r), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots []int32, src View[S]) error {
+	const function = "RotateInto"
+	tokens, err := r.tokenCount(function, positions)
+	if err != nil {
+		return err
+	}
+	if r.table != nil && r.table.fullWidth {
+		return argumentError(ErrConfig, function, "r", "a Rotary over a table of full width", "one over a table with an entry for each pair")
+	}
+	if slots != nil && len(slots) != tokens {
+		return argumentError(ErrLength, function, "slots", elements(len(slots)), "%d, one for each token", tokens)
+	}
+	var g grid
+	if p := src.grid(&g, tokens, r.headDim); p != none {
+		return src.problemError(p, function, "src", &g)
+	}
+	if dst.Heads != src.Heads {
+		return argumentError(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
+	}
+	reach := tokens // tokens of dst up to the last that is written
+	if slots != nil {
+		largest := int32(-1)
+		for _, s := range slots {
+			largest = max(largest, s)
+		}
+		reach = int(largest) + 1
+		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
+		}
+		if dst.TokenStride == 0 && dst.HeadStride == 0 {
+			dst.HeadStride = r.headDim // may be longer: not packed
+		}
+	}
+	if p := dst.grid(&g, reach, r.headDim); p != none {
+		return dst.problemError(p, function, "dst", &g)
+	}
+	y, x := operandOf(&dst, r.headDim), operandOf(&src, r.headDim)
+	if tokens == 0 || reach == 0 {
+		return nil
+	}
+	if y.overlaps(&x) {
+		return argumentError(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	}
+	m := r.manner(forward)
+	r.rotateInto(&y, &x, positions, slots, tokens, &m)
+	return nil
+}
+
+func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int, m *manner) {
+	var cos, sin [chunkPairs]float32
+	pairs := r.rotaryDim / 2
+	columns := min(pairs, chunkPairs)
+	count := min(chunkRows, chunkPairs/columns)
+	slot := func(t int) int {
+		if slots == nil {
+			return t
+		}
+		return int(slots[t])
+	}
+	for first := 0; first < tokens; first += count {
+		rowCount := min(count, tokens-first)
+		for column := 0; column < pairs; column += columns {
+			width := min(columns, pairs-column)
+			table := r.rows(rows{cos[:], sin[:], width}, column, width, &span{positions, tokens, first, rowCount}, m.scaling, m.direction)
+			for t := first; t < first+rowCount; {
+				at := slot(t)
+				if at < 0 {
+					t++
+					continue
+				}
+				n := min(x.together(t, first+rowCount-t), y.together(at, first+rowCount-t))
+				for i := 1; i < n; i++ {
+					if slot(t+i) != at+i {
+						n = i
+					}
+				}
+				r.turn(y, x, y.token(at), x.token(t), n, column, width, table.from(t-first), m)
+				if column == 0 && r.rotaryDim < r.headDim {
+					r.copyRest(y, x, y.token(at), x.token(t), n)
+				}
+				t += n
+			}
+		}
+	}
+}
+
+// copyRest copies what lies outside the rotated slice in the heads of n tokens.
+func (r *Rotary) copyRest(y, x *operand, yAt, xAt, n int) {
+	end := r.offset + r.rotaryDim
+	for t := range n {
+		for h := range x.heads {
+			to, from := yAt+t*y.tokenStride+h*y.headStride, xAt+t*x.tokenStride+h*x.headStride
+			convert(y, x, to, from, r.offset)
+			convert(y, x, to+end, from+end, r.headDim-end)
+		}
+	}
+}
+
+// overlaps reports whether the memory of two operands meets.
+func (o *operand) overlaps(other *operand) bool {
+	a, b := uintptr(o.data), uintptr(other.data)
+	return a < b+uintptr(other.length)*other.kind.size() && b < a+uintptr(o.length)*o.kind.size()
+}
