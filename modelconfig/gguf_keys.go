@@ -136,8 +136,8 @@ func (r *ggufReader) integers(key string, most int) []int {
 		r.wrongType(r.prefix+key, "a list of integers")
 		return nil
 	}
-	if v.Len() > most {
-		r.fail(ErrValue, r.prefix+key, v.Len(), "at most %d integers", most)
+	if v.Len() == 0 || v.Len() > most { // readers that skip a list may leave it empty
+		r.fail(ErrValue, r.prefix+key, v.Len(), "from 1 to %d integers", most)
 		return nil
 	}
 	list := make([]int, v.Len())

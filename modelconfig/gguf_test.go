@@ -426,6 +426,7 @@ func TestGGUFErrors(t *testing.T) {
 		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 24, 25}}},
 		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, -24, 24}}},
 		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", make([]int32, 5)}},
+		{"glm4", ErrValue, "glm4.rope.dimension_sections", []any{"rope.dimension_sections", []any(nil)}},
 		{"qwen3vl", ErrValue, "qwen3vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 16, 16, 16}}},
 		{"qwen2", ErrContradiction, "qwen2.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 24, 24}}},
 		{"qwen2", ErrContradiction, "qwen2.rope.freq_base_swa", []any{"rope.freq_base_swa", float32(5000)}},
