@@ -51,8 +51,8 @@ type kindDefaults struct {
 	base            float64
 	baseKeys        []string
 	partial         float64
-	headDim         int
-	headDimKey      string
+	headDimKey      string  // where heads of this kind have a width of their own
+	headDim         int     // its default
 	scaled          bool    // rope_scaling is about this kind
 	absent          object  // the rope block of a configuration without one
 	attentionFactor float64 // default of attention_factor; 0: derived
@@ -171,7 +171,7 @@ func globalLocal(global, local float64, globalKey, localKey string) []kindDefaul
 func gemma4(global object) []kindDefaults {
 	return []kindDefaults{
 		{layerType: "full_attention", base: 1e6, partial: 1, headDim: 512, headDimKey: "global_head_dim", scaled: true, absent: global},
-		{layerType: "sliding_attention", base: 1e4, partial: 1, headDim: 256},
+		{layerType: "sliding_attention", base: 1e4, partial: 1},
 	}
 }
 
@@ -283,7 +283,7 @@ var families = map[string]family{
 	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
 	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).part(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
-	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(all("linear_attention"), "hybrid")).checked(memoryRoPE),
+	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(memoryRoPE),
 	"minimax":          decoder(4096, 32, 0, 32, 131072, 1e6).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_text_01":  decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
@@ -291,20 +291,20 @@ var families = map[string]family{
 	// Kinds of layers with frequencies of their own.
 	"gemma3_text":           decoder(2304, 8, 256, 26, 131072, 0).layered(typed(gemma3Layers)).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
 	"gemma3n_text":          decoder(2048, 8, 256, 35, 32768, 0).layered(typed(lastOf("", 5, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
-	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Block)...).checked(noPerLayerConfig),
-	"embedding_gemma2_text": decoder(512, 4, 256, 24, 262144, 0).layered(gemma4Layers).with(gemma4(nil)...).checked(noPerLayerConfig),
+	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Block)...),
+	"embedding_gemma2_text": decoder(512, 4, 256, 24, 262144, 0).layered(gemma4Layers).with(gemma4(nil)...),
 	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...),
 	"modernbert":            modernBERT(),
 	"modernbert-decoder":    modernBERT(),
 	"mimo_v2_flash": decoder(4096, 64, 192, 48, 131072, 0).part(0.334).layered(typed(miMoLayers)).with(
-		kindDefaults{layerType: "full_attention", base: 5e6, baseKeys: []string{"rope_theta"}, partial: 0.334, headDim: 192, scaled: true},
-		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"swa_rope_theta"}, partial: 0.334, headDim: 192}),
+		kindDefaults{layerType: "full_attention", base: 5e6, baseKeys: []string{"rope_theta"}, partial: 0.334, scaled: true},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"swa_rope_theta"}, partial: 0.334}),
 	"laguna": decoder(2048, 48, 128, 40, 131072, 0).part(1).layered(typed(all("full_attention"))).with(
-		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1, headDim: 128, absent: object{"rope_theta": number("500000"), "partial_rotary_factor": number("0.5")}},
-		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1, headDim: 128}),
+		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1, absent: object{"rope_theta": number("500000"), "partial_rotary_factor": number("0.5")}},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
 	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).part(0.125).tail().interleaved().flat().layered(deepSeekV4Layers).with(
-		kindDefaults{layerType: "compress", base: 160000, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, headDim: 512, scaled: true, attentionFactor: 1},
-		kindDefaults{layerType: "main", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 0.125, headDim: 512}),
+		kindDefaults{layerType: "compress", base: 160000, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, scaled: true, attentionFactor: 1},
+		kindDefaults{layerType: "main", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 0.125}),
 
 	// Latent attention.
 	"deepseek_v2":   mla(64, 128, 32, 2048, 1e4).laid(posenc.Interleaved).checked(usesMLA),

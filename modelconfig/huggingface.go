@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/go-posenc/posenc"
 )
@@ -188,7 +189,7 @@ func readModel(r *reader, f *family, m *Model) {
 	m.layers = f.plan(r, layers)
 	kinds := f.kinds
 	if len(kinds) == 0 {
-		kinds = []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, headDim: f.headDim, scaled: true}}
+		kinds = []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, scaled: true}}
 		for i := range m.layers {
 			m.layers[i].Type = ""
 		}
@@ -199,7 +200,7 @@ func readModel(r *reader, f *family, m *Model) {
 		if block == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, block, f, &kinds[i])
+		k := readKind(r, block, f, &kinds[i], m.layers)
 		if r.err == nil {
 			r.err = block.err
 		}
@@ -240,9 +241,12 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 }
 
 // headDim is the number of elements of a head: its key, or hidden size by heads.
-func headDim(r *reader, f *family, k *kindDefaults) int {
+func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) int {
 	if k.headDimKey != "" {
-		return r.integerOr([]string{k.headDimKey}, k.headDim)
+		dim := value{}
+		dim.agree(r, k.headDimKey)
+		perLayerHeadDim(r, k, layers, &dim)
+		return int(dim.or(float64(k.headDim)))
 	}
 	for _, key := range f.names.headDim {
 		if n, ok := r.integer(key); ok {
@@ -252,10 +256,27 @@ func headDim(r *reader, f *family, k *kindDefaults) int {
 			return hiddenByHeads(r, f)
 		}
 	}
-	if k.headDim != 0 {
-		return k.headDim
+	if f.headDim != 0 {
+		return f.headDim
 	}
 	return hiddenByHeads(r, f)
+}
+
+// perLayerHeadDim reads per_layer_config, in which transformers 5 writes the
+// head_dim of single layers, by number.
+func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
+	single, _ := r.object("per_layer_config")
+	for _, number := range sortedKeys(single) {
+		key := "per_layer_config." + number + ".head_dim"
+		if !r.has(key) {
+			continue
+		}
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType {
+			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
+		}
+		dim.agree(r, key)
+	}
 }
 
 func hiddenByHeads(r *reader, f *family) int {
@@ -272,7 +293,7 @@ func hiddenByHeads(r *reader, f *family) int {
 }
 
 // readKind reads one kind of layer from its rope block.
-func readKind(r, block *reader, f *family, k *kindDefaults) kind {
+func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind {
 	base := value{}
 	base.agree(block, "rope_theta")
 	for _, key := range k.baseKeys {
@@ -284,7 +305,7 @@ func readKind(r, block *reader, f *family, k *kindDefaults) kind {
 			theBase *= ratio
 		}
 	}
-	dim := headDim(r, f, k)
+	dim := headDim(r, f, k, layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(block, f)
 	rotaryDim, partial := rotatedPart(r, block, f, k, dim, ropeType)
@@ -403,6 +424,14 @@ func positionKeys(r *reader, f *family) {
 	}
 	if r.has("rotary_emb_scale_base") {
 		r.fail(ErrUnknown, "rotary_emb_scale_base", kindOf(r.lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
+	}
+	if !slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { return k.headDimKey != "" }) {
+		single, _ := r.object("per_layer_config")
+		for _, number := range sortedKeys(single) {
+			if key := "per_layer_config." + number + ".head_dim"; r.has(key) {
+				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: heads of models of this type are alike (use posenc.RotaryConfig)")
+			}
+		}
 	}
 	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
 		if n, ok := r.number(key); ok && n != 1 && !slices.Contains(f.extraKeys, key) {

@@ -133,8 +133,9 @@ func kindOf(value any) string {
 	return "an object"
 }
 
+// shortened is a name or a number as an error shows it.
 func shortened(s string) string {
-	const most = 32
+	const most = 96
 	if len(s) > most {
 		return s[:most] + "..."
 	}
@@ -151,7 +152,7 @@ type reader struct {
 
 func (r *reader) fail(sentinel error, key string, value any, expected string, args ...any) {
 	if r.err == nil {
-		r.err = valueError(sentinel, "HuggingFace", r.path+key, value, expected, args...)
+		r.err = valueError(sentinel, "HuggingFace", shortened(r.path+key), value, expected, args...)
 	}
 }
 
@@ -297,7 +298,7 @@ func (v *value) agree(r *reader, key string) {
 		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.key, v.number)
 	}
 	if !v.given {
-		*v = value{r.path + key, number, true}
+		*v = value{shortened(r.path + key), number, true}
 	}
 }
 

@@ -252,6 +252,17 @@ func miMoLayers(r *reader, n int) []string {
 	return types
 }
 
+// zambaLayers: the hybrid layers of Zamba2's class, which has 54.
+func zambaLayers(r *reader, n int) []string {
+	types := all("linear_attention")(r, n)
+	for _, i := range []int{6, 12, 18, 24, 30, 36, 42, 47, 51} {
+		if i < n {
+			types[i] = "hybrid"
+		}
+	}
+	return types
+}
+
 // mllamaLayers: layers of cross attention do not rotate.
 func mllamaLayers(r *reader, n int) []Layer {
 	layers := everyLayer(r, n)
@@ -327,12 +338,6 @@ func memoryRoPE(r *reader) {
 func usesMLA(r *reader) {
 	if use, ok := r.boolean("use_mla"); ok && !use {
 		r.fail(ErrUnknown, "use_mla", false, "true: DeepSeek V2 without latent attention is not read (use posenc.RotaryConfig)")
-	}
-}
-
-func noPerLayerConfig(r *reader) {
-	if r.has("per_layer_config") {
-		r.fail(ErrUnknown, "per_layer_config", kindOf(r.lookup("per_layer_config")), "nothing: set global_head_dim")
 	}
 }
 

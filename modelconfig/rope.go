@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -384,12 +385,12 @@ func (f *family) readAxes(block *reader, pairs int) []uint8 {
 		sum += n
 	}
 	if sum != pairs || len(sections) != f.axisCount && f.axisCount != 0 {
-		block.fail(ErrValue, key, sections, "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
+		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
 		return nil
 	}
 	axes, err := f.axes(sections)
 	if err != nil {
-		block.fail(ErrValue, key, sections, "sections that make axes (%v)", err)
+		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
 	}
 	return axes
 }
