@@ -68,7 +68,7 @@ func (r *ggufReader) number(key string, missing float64) float64 {
 	if !v.IsValid() {
 		return missing
 	}
-	x := math.NaN()
+	var x float64
 	switch {
 	case v.CanFloat():
 		x = v.Float()
