@@ -35,12 +35,20 @@ func TestMissingRowPanics(t *testing.T) {
 	block.Set([]float64{1})
 	for _, impl := range append(foreign, 200) {
 		for name, call := range map[string]func(){
-			"RotateHalfSplitF32":   func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32": func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"CosSinExact":          func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
-			"CosSinSeed":           func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
-			"CosSinShift":          func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
-			"CosSinFloat32":        func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+			"RotateHalfSplitF32":         func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF16":         func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitBF16":        func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToF16":    func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToBF16":   func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32":       func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF16":       func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedBF16":      func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToF16":  func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToBF16": func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"CosSinExact":                func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeed":                 func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"CosSinShift":                func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
+			"CosSinFloat32":              func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
 		} {
 			func() {
 				defer func() {
