@@ -59,7 +59,7 @@ func testRotateElementsLarge[T Element](t *testing.T) {
 				if layout > Interleaved && tt.pairs > chunkPairs || testing.Short() && r.IntN(4) != 0 {
 					continue
 				}
-				cfg := RotaryConfig{HeadDim: 2*tt.pairs + 3, RotaryDim: 2 * tt.pairs, Offset: 1, Layout: layout, Angles: Float32}
+				cfg := RotaryConfig{HeadDim: 2*tt.pairs + 3, RotaryDim: 2 * tt.pairs, Offset: 1, Layout: layout, Angles: Float32, InvFreq: ladderOf(tt.pairs)}
 				positions := randomPositions(r, "runs", tt.tokens)
 				v := View[T]{Heads: tt.heads}
 				m := allocate(r, &v, tt.tokens, cfg.HeadDim)
@@ -190,8 +190,8 @@ func TestLayoutErrors(t *testing.T) {
 			{HeadDim: 4000, RotaryDim: 2052, Offset: 7, Layout: layout},
 			{HeadDim: 65536, Layout: layout},
 		} {
-			dim := max(cfg.RotaryDim, 2050)
-			if cfg.RotaryDim == 0 {
+			dim := cfg.RotaryDim
+			if dim == 0 {
 				dim = cfg.HeadDim
 			}
 			says := fmt.Sprintf("cfg.RotaryDim is %d, want at most 2048 with a Layout", dim)

@@ -347,10 +347,20 @@ func plainTables(t testing.TB, cfg RotaryConfig, positions []int32) (cos, sin []
 // allLayouts are those of a configuration.
 var allLayouts = []Layout{HalfSplit, Interleaved, InterleavedToHalfSplit, HalfSplitToInterleaved}
 
+// ladderOf returns frequencies of ordinary size, without the cost of rounding
+// those from a base correctly.
+func ladderOf(pairs int) []float64 {
+	s := make([]float64, pairs)
+	for i := range s {
+		s[i] = math.Pow(10000, -float64(i)/float64(pairs))
+	}
+	return s
+}
+
 // randomGeometry returns a configuration of so many pairs, somewhere in its
 // heads.
 func randomGeometry(r *rand.Rand, layout Layout, pairs int) RotaryConfig {
-	cfg := RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
+	cfg := RotaryConfig{HeadDim: 2 * pairs, Layout: layout, InvFreq: ladderOf(pairs)}
 	if r.IntN(2) == 0 {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, r.IntN(20)
 		cfg.HeadDim += cfg.Offset + r.IntN(20)
