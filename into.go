@@ -7,7 +7,8 @@ package posenc
 // Token t goes to token slots[t] of dst, or to token t where slots is nil; a
 // negative slot drops the token. Of tokens with the same slot the last one
 // stays. dst has as many heads as src. With slots it may be longer than the
-// tokens of the call, and holds at least those up to the largest slot.
+// tokens of the call, and holds at least those up to the largest slot, with
+// SequenceStride up to the end of its sequence.
 //
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
@@ -40,7 +41,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 		}
 		reach = int(largest) + 1
 		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
-			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
+			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
+				reach += dst.SequenceTokens - rest
+			}
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			dst.HeadStride = r.headDim // may be longer: not packed
