@@ -1,5 +1,7 @@
 package posenc
 
+import "fmt"
+
 // RotateInto rotates the heads of src into dst, a cache of keys say, in one
 // pass: what Rotate would make of src, rounded once to D. Elements outside the
 // rotated slice are copied, rounded where D has fewer bits.
@@ -9,6 +11,8 @@ package posenc
 // stays. dst has as many heads as src. With slots it may be longer than the
 // tokens of the call, and holds at least those up to the largest slot, with
 // SequenceStride up to the end of its sequence.
+//
+// From float16 or bfloat16 to another type RotaryDim is at most 2048.
 //
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
@@ -22,6 +26,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 	}
 	if r.table != nil && r.table.fullWidth {
 		return argumentError(ErrConfig, function, "r", "a Rotary over a table of full width", "one over a table with an entry for each pair")
+	}
+	if to, from := kindOf[D](), kindOf[S](); to != from && from != kindFloat32 && r.rotaryDim > 2*chunkPairs {
+		return argumentError(ErrConfig, function, "r", fmt.Sprintf("a Rotary of RotaryDim %d", r.rotaryDim), "at most %d from one type of 16 bits to another type", 2*chunkPairs)
 	}
 	if slots != nil && len(slots) != tokens {
 		return argumentError(ErrLength, function, "slots", elements(len(slots)), "%d, one for each token", tokens)
