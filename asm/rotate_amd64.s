@@ -1424,6 +1424,10 @@ block3:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     64(R12), Y5
 	VINSERTF128 $0x01, 96(R12), Y5, Y5
 	VMOVUPS     80(R12), Y6
@@ -1436,6 +1440,10 @@ block3:
 	VINSERTF128 $0x01, 112(R13), Y8, Y8
 	VSHUFPS     $0x88, Y8, Y7, Y6
 	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
+	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
 	MOVQ        DI, R10
 	MOVQ        R8, R11
 	MOVQ        CX, DX
@@ -1467,7 +1475,6 @@ head5:
 	VPSUBUSW Y8, Y13, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y12, Y8
-	VPMAXUW  Y12, Y8, Y8
 	VMOVUPS  Y8, (R10)
 	VPSRLD   $0x10, Y10, Y8
 	VPSLLD   $0x10, Y11, Y9
@@ -1477,7 +1484,6 @@ head5:
 	VPSUBUSW Y10, Y9, Y10
 	VPSRLW   $0x0f, Y10, Y10
 	VPADDSW  Y10, Y8, Y10
-	VPMAXUW  Y8, Y10, Y10
 	VMOVUPS  Y10, (R10)(AX*2)
 	VMOVUPS  32(R11), Y9
 	VPSLLD   $0x10, Y9, Y8
@@ -1505,7 +1511,6 @@ head5:
 	VPSUBUSW Y8, Y13, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y12, Y8
-	VPMAXUW  Y12, Y8, Y8
 	VMOVUPS  Y8, 32(R10)
 	VPSRLD   $0x10, Y10, Y8
 	VPSLLD   $0x10, Y11, Y9
@@ -1515,7 +1520,6 @@ head5:
 	VPSUBUSW Y10, Y9, Y10
 	VPSRLW   $0x0f, Y10, Y10
 	VPADDSW  Y10, Y8, Y10
-	VPMAXUW  Y8, Y10, Y10
 	VMOVUPS  Y10, 32(R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
@@ -1546,6 +1550,10 @@ block6:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	MOVQ        DI, R10
 	MOVQ        R8, R11
 	MOVQ        CX, DX
@@ -1577,7 +1585,6 @@ head8:
 	VPSUBUSW Y4, Y9, Y4
 	VPSRLW   $0x0f, Y4, Y4
 	VPADDSW  Y4, Y8, Y4
-	VPMAXUW  Y8, Y4, Y4
 	VMOVUPS  Y4, (R10)
 	VPSRLD   $0x10, Y6, Y4
 	VPSLLD   $0x10, Y7, Y5
@@ -1587,7 +1594,6 @@ head8:
 	VPSUBUSW Y6, Y5, Y6
 	VPSRLW   $0x0f, Y6, Y6
 	VPADDSW  Y6, Y4, Y6
-	VPMAXUW  Y4, Y6, Y6
 	VMOVUPS  Y6, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
@@ -1614,6 +1620,10 @@ block9:
 	VMOVUPS 16(R13), X4
 	VSHUFPS $0x88, X4, X3, X2
 	VSHUFPS $0xdd, X4, X3, X3
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
 	MOVQ    DI, R10
 	MOVQ    R8, R11
 	MOVQ    CX, DX
@@ -1645,7 +1655,6 @@ head11:
 	VPSUBUSW X4, X9, X4
 	VPSRLW   $0x0f, X4, X4
 	VPADDSW  X4, X8, X4
-	VPMAXUW  X8, X4, X4
 	VMOVUPS  X4, (R10)
 	VPSRLD   $0x10, X6, X4
 	VPSLLD   $0x10, X7, X5
@@ -1655,7 +1664,6 @@ head11:
 	VPSUBUSW X6, X5, X6
 	VPSRLW   $0x0f, X6, X6
 	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
 	VMOVUPS  X6, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
@@ -1680,6 +1688,10 @@ block12:
 	VMOVUPS (R13), X3
 	VSHUFPS $0x88, X3, X3, X2
 	VSHUFPS $0xdd, X3, X3, X3
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
 	MOVQ    DI, R10
 	MOVQ    R8, R11
 	MOVQ    CX, DX
@@ -1711,7 +1723,6 @@ head14:
 	VPSUBUSW X4, X9, X4
 	VPSRLW   $0x0f, X4, X4
 	VPADDSW  X4, X8, X4
-	VPMAXUW  X8, X4, X4
 	VMOVQ    X4, (R10)
 	VPSRLD   $0x10, X6, X4
 	VPSLLD   $0x10, X7, X5
@@ -1721,7 +1732,6 @@ head14:
 	VPSUBUSW X6, X5, X6
 	VPSRLW   $0x0f, X6, X6
 	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
 	VMOVQ    X6, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
@@ -1832,6 +1842,10 @@ block20:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     64(R12), Y5
 	VINSERTF128 $0x01, 96(R12), Y5, Y5
 	VMOVUPS     80(R12), Y6
@@ -1844,6 +1858,10 @@ block20:
 	VINSERTF128 $0x01, 112(R13), Y8, Y8
 	VSHUFPS     $0x88, Y8, Y7, Y6
 	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
+	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
 	VMOVUPS     (R11), Y9
 	VPSLLD      $0x10, Y9, Y8
 	VPAND       upperHalf<>+0(SB), Y9, Y9
@@ -1870,7 +1888,6 @@ block20:
 	VPSUBUSW    Y2, Y1, Y2
 	VPSRLW      $0x0f, Y2, Y2
 	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
 	VMOVUPS     Y2, (R10)
 	VPSRLD      $0x10, Y10, Y0
 	VPSLLD      $0x10, Y11, Y1
@@ -1880,7 +1897,6 @@ block20:
 	VPSUBUSW    Y2, Y1, Y2
 	VPSRLW      $0x0f, Y2, Y2
 	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
 	VMOVUPS     Y2, (R10)(AX*2)
 	VMOVUPS     32(R11), Y1
 	VPSLLD      $0x10, Y1, Y0
@@ -1908,7 +1924,6 @@ block20:
 	VPSUBUSW    Y0, Y5, Y0
 	VPSRLW      $0x0f, Y0, Y0
 	VPADDSW     Y0, Y4, Y0
-	VPMAXUW     Y4, Y0, Y0
 	VMOVUPS     Y0, 32(R10)
 	VPSRLD      $0x10, Y2, Y0
 	VPSLLD      $0x10, Y3, Y1
@@ -1918,7 +1933,6 @@ block20:
 	VPSUBUSW    Y2, Y1, Y2
 	VPSRLW      $0x0f, Y2, Y2
 	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
 	VMOVUPS     Y2, 32(R10)(AX*2)
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
@@ -1945,6 +1959,10 @@ block22:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     (R11), Y5
 	VPSLLD      $0x10, Y5, Y4
 	VPAND       upperHalf<>+0(SB), Y5, Y5
@@ -1971,7 +1989,6 @@ block22:
 	VPSUBUSW    Y2, Y1, Y2
 	VPSRLW      $0x0f, Y2, Y2
 	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
 	VMOVUPS     Y2, (R10)
 	VPSRLD      $0x10, Y6, Y0
 	VPSLLD      $0x10, Y7, Y1
@@ -1981,7 +1998,6 @@ block22:
 	VPSUBUSW    Y2, Y1, Y2
 	VPSRLW      $0x0f, Y2, Y2
 	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
 	VMOVUPS     Y2, (R10)(AX*2)
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
@@ -2004,6 +2020,10 @@ block24:
 	VMOVUPS  16(R13), X4
 	VSHUFPS  $0x88, X4, X3, X2
 	VSHUFPS  $0xdd, X4, X3, X3
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
+	VPMINUD  negativeNaN<>+0(SB), X2, X2
+	VPMINUD  negativeNaN<>+0(SB), X3, X3
 	VMOVUPS  (R11), X5
 	VPSLLD   $0x10, X5, X4
 	VPAND    upperHalf<>+0(SB), X5, X5
@@ -2030,7 +2050,6 @@ block24:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVUPS  X2, (R10)
 	VPSRLD   $0x10, X6, X0
 	VPSLLD   $0x10, X7, X1
@@ -2040,7 +2059,6 @@ block24:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVUPS  X2, (R10)(AX*2)
 	ADDQ     $0x00000010, R10
 	ADDQ     $0x00000010, R11
@@ -2061,6 +2079,10 @@ block26:
 	VMOVUPS  (R13), X3
 	VSHUFPS  $0x88, X3, X3, X2
 	VSHUFPS  $0xdd, X3, X3, X3
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
+	VPMINUD  negativeNaN<>+0(SB), X2, X2
+	VPMINUD  negativeNaN<>+0(SB), X3, X3
 	VMOVQ    (R11), X5
 	VPSLLD   $0x10, X5, X4
 	VPAND    upperHalf<>+0(SB), X5, X5
@@ -2087,7 +2109,6 @@ block26:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVQ    X2, (R10)
 	VPSRLD   $0x10, X6, X0
 	VPSLLD   $0x10, X7, X1
@@ -2097,7 +2118,6 @@ block26:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVQ    X2, (R10)(AX*2)
 	ADDQ     $0x00000008, R10
 	ADDQ     $0x00000008, R11
@@ -2209,6 +2229,24 @@ DATA one16<>+56(SB)/4, $0x00010001
 DATA one16<>+60(SB)/4, $0x00010001
 GLOBL one16<>(SB), RODATA|NOPTR, $64
 
+DATA negativeNaN<>+0(SB)/4, $0xff810000
+DATA negativeNaN<>+4(SB)/4, $0xff810000
+DATA negativeNaN<>+8(SB)/4, $0xff810000
+DATA negativeNaN<>+12(SB)/4, $0xff810000
+DATA negativeNaN<>+16(SB)/4, $0xff810000
+DATA negativeNaN<>+20(SB)/4, $0xff810000
+DATA negativeNaN<>+24(SB)/4, $0xff810000
+DATA negativeNaN<>+28(SB)/4, $0xff810000
+DATA negativeNaN<>+32(SB)/4, $0xff810000
+DATA negativeNaN<>+36(SB)/4, $0xff810000
+DATA negativeNaN<>+40(SB)/4, $0xff810000
+DATA negativeNaN<>+44(SB)/4, $0xff810000
+DATA negativeNaN<>+48(SB)/4, $0xff810000
+DATA negativeNaN<>+52(SB)/4, $0xff810000
+DATA negativeNaN<>+56(SB)/4, $0xff810000
+DATA negativeNaN<>+60(SB)/4, $0xff810000
+GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
+
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
@@ -2253,6 +2291,10 @@ block3:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   128(R12), Z9
 	VMOVUPS   192(R12), Z10
 	VMOVAPS   Z9, Z8
@@ -2265,6 +2307,10 @@ block3:
 	VPERMT2PS Z12, Z2, Z10
 	VMOVAPS   Z11, Z11
 	VPERMT2PS Z12, Z3, Z11
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2296,7 +2342,6 @@ head5:
 	VPSUBUSW  Z12, Z17, Z12
 	VPSRLW    $0x0f, Z12, Z12
 	VPADDSW   Z12, Z16, Z12
-	VPMAXUW   Z16, Z12, Z12
 	VMOVUPS   Z12, (R10)
 	VPSRLD    $0x10, Z14, Z12
 	VPSLLD    $0x10, Z15, Z13
@@ -2306,7 +2351,6 @@ head5:
 	VPSUBUSW  Z14, Z13, Z14
 	VPSRLW    $0x0f, Z14, Z14
 	VPADDSW   Z14, Z12, Z14
-	VPMAXUW   Z12, Z14, Z14
 	VMOVUPS   Z14, (R10)(AX*2)
 	VMOVUPS   64(R11), Z13
 	VPSLLD    $0x10, Z13, Z12
@@ -2334,7 +2378,6 @@ head5:
 	VPSUBUSW  Z12, Z17, Z12
 	VPSRLW    $0x0f, Z12, Z12
 	VPADDSW   Z12, Z16, Z12
-	VPMAXUW   Z16, Z12, Z12
 	VMOVUPS   Z12, 64(R10)
 	VPSRLD    $0x10, Z14, Z12
 	VPSLLD    $0x10, Z15, Z13
@@ -2344,7 +2387,6 @@ head5:
 	VPSUBUSW  Z14, Z13, Z14
 	VPSRLW    $0x0f, Z14, Z14
 	VPADDSW   Z14, Z12, Z14
-	VPMAXUW   Z12, Z14, Z14
 	VMOVUPS   Z14, 64(R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*2), R11
@@ -2375,6 +2417,10 @@ block6:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2406,7 +2452,6 @@ head8:
 	VPSUBUSW  Z8, Z13, Z8
 	VPSRLW    $0x0f, Z8, Z8
 	VPADDSW   Z8, Z12, Z8
-	VPMAXUW   Z12, Z8, Z8
 	VMOVUPS   Z8, (R10)
 	VPSRLD    $0x10, Z10, Z8
 	VPSLLD    $0x10, Z11, Z9
@@ -2416,7 +2461,6 @@ head8:
 	VPSUBUSW  Z10, Z9, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z8, Z10
-	VPMAXUW   Z8, Z10, Z10
 	VMOVUPS   Z10, (R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*2), R11
@@ -2450,6 +2494,10 @@ next7:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z2
 	VPERMT2PS Z8, Z3, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2481,7 +2529,6 @@ head11:
 	VPSUBUSW    Z3, Z11, Z3
 	VPSRLW      $0x0f, Z3, Z3
 	VPADDSW     Z3, Z10, Z3
-	VPMAXUW     Z10, Z3, Z3
 	VMOVDQU16   Z3, K2, (R10)
 	VPSRLD      $0x10, Z8, Z3
 	VPSLLD      $0x10, Z9, Z7
@@ -2491,7 +2538,6 @@ head11:
 	VPSUBUSW    Z8, Z7, Z8
 	VPSRLW      $0x0f, Z8, Z8
 	VPADDSW     Z8, Z3, Z8
-	VPMAXUW     Z3, Z8, Z8
 	VMOVDQU16   Z8, K2, (R10)(AX*2)
 	LEAQ        (R10)(BX*2), R10
 	LEAQ        (R11)(SI*2), R11
@@ -2541,6 +2587,10 @@ block14:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   128(R12), Z9
 	VMOVUPS   192(R12), Z10
 	VMOVAPS   Z9, Z8
@@ -2553,6 +2603,10 @@ block14:
 	VPERMT2PS Z12, Z2, Z10
 	VMOVAPS   Z11, Z11
 	VPERMT2PS Z12, Z3, Z11
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
 	VMOVUPS   (R11), Z13
 	VPSLLD    $0x10, Z13, Z12
 	VPANDD    Z0, Z13, Z13
@@ -2579,7 +2633,6 @@ block14:
 	VPSUBUSW  Z6, Z5, Z6
 	VPSRLW    $0x0f, Z6, Z6
 	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
 	VMOVUPS   Z6, (R10)
 	VPSRLD    $0x10, Z14, Z4
 	VPSLLD    $0x10, Z15, Z5
@@ -2589,7 +2642,6 @@ block14:
 	VPSUBUSW  Z6, Z5, Z6
 	VPSRLW    $0x0f, Z6, Z6
 	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
 	VMOVUPS   Z6, (R10)(AX*2)
 	VMOVUPS   64(R11), Z5
 	VPSLLD    $0x10, Z5, Z4
@@ -2617,7 +2669,6 @@ block14:
 	VPSUBUSW  Z4, Z9, Z4
 	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z4, Z8, Z4
-	VPMAXUW   Z8, Z4, Z4
 	VMOVUPS   Z4, 64(R10)
 	VPSRLD    $0x10, Z6, Z4
 	VPSLLD    $0x10, Z7, Z5
@@ -2627,7 +2678,6 @@ block14:
 	VPSUBUSW  Z6, Z5, Z6
 	VPSRLW    $0x0f, Z6, Z6
 	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
 	VMOVUPS   Z6, 64(R10)(AX*2)
 	ADDQ      $0x00000080, R10
 	ADDQ      $0x00000080, R11
@@ -2654,6 +2704,10 @@ block16:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   (R11), Z9
 	VPSLLD    $0x10, Z9, Z8
 	VPANDD    Z0, Z9, Z9
@@ -2680,7 +2734,6 @@ block16:
 	VPSUBUSW  Z6, Z5, Z6
 	VPSRLW    $0x0f, Z6, Z6
 	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
 	VMOVUPS   Z6, (R10)
 	VPSRLD    $0x10, Z10, Z4
 	VPSLLD    $0x10, Z11, Z5
@@ -2690,7 +2743,6 @@ block16:
 	VPSUBUSW  Z6, Z5, Z6
 	VPSRLW    $0x0f, Z6, Z6
 	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
 	VMOVUPS   Z6, (R10)(AX*2)
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000040, R11
@@ -2720,6 +2772,10 @@ next17:
 	VPERMT2PS   Z8, Z2, Z6
 	VMOVAPS     Z7, Z7
 	VPERMT2PS   Z8, Z3, Z7
+	VPMINUD     negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD     negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD     negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD     negativeNaN<>+0(SB), Z7, Z7
 	VMOVDQU16.Z (R11), K2, Z9
 	VPSLLD      $0x10, Z9, Z8
 	VPANDD      Z0, Z9, Z9
@@ -2746,7 +2802,6 @@ next17:
 	VPSUBUSW    Z6, Z5, Z6
 	VPSRLW      $0x0f, Z6, Z6
 	VPADDSW     Z6, Z4, Z6
-	VPMAXUW     Z4, Z6, Z6
 	VMOVDQU16   Z6, K2, (R10)
 	VPSRLD      $0x10, Z10, Z4
 	VPSLLD      $0x10, Z11, Z5
@@ -2756,7 +2811,6 @@ next17:
 	VPSUBUSW    Z6, Z5, Z6
 	VPSRLW      $0x0f, Z6, Z6
 	VPADDSW     Z6, Z4, Z6
-	VPMAXUW     Z4, Z6, Z6
 	VMOVDQU16   Z6, K2, (R10)(AX*2)
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
@@ -6574,12 +6628,20 @@ TEXT ·RotateInterleavedBF16AVX2(SB), $0-96
 block3:
 	VMOVUPS (R11), Y0
 	VMOVUPS (R12), Y1
+	VPMINUD negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS 32(R11), Y2
 	VMOVUPS 32(R12), Y3
+	VPMINUD negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS 64(R11), Y4
 	VMOVUPS 64(R12), Y5
+	VPMINUD negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD negativeNaN<>+0(SB), Y5, Y5
 	VMOVUPS 96(R11), Y6
 	VMOVUPS 96(R12), Y7
+	VPMINUD negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD negativeNaN<>+0(SB), Y7, Y7
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6602,7 +6664,6 @@ head5:
 	VPSUBUSW Y8, Y11, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
 	VMOVUPS  Y8, (R9)
 	VMOVUPS  32(R10), Y9
 	VPSLLD   $0x10, Y9, Y8
@@ -6621,7 +6682,6 @@ head5:
 	VPSUBUSW Y8, Y11, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
 	VMOVUPS  Y8, 32(R9)
 	VMOVUPS  64(R10), Y9
 	VPSLLD   $0x10, Y9, Y8
@@ -6640,7 +6700,6 @@ head5:
 	VPSUBUSW Y8, Y11, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
 	VMOVUPS  Y8, 64(R9)
 	VMOVUPS  96(R10), Y9
 	VPSLLD   $0x10, Y9, Y8
@@ -6659,7 +6718,6 @@ head5:
 	VPSUBUSW Y8, Y11, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
 	VMOVUPS  Y8, 96(R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6680,6 +6738,8 @@ next4:
 block6:
 	VMOVUPS (R11), Y0
 	VMOVUPS (R12), Y1
+	VPMINUD negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD negativeNaN<>+0(SB), Y1, Y1
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6702,7 +6762,6 @@ head8:
 	VPSUBUSW Y2, Y5, Y2
 	VPSRLW   $0x0f, Y2, Y2
 	VPADDSW  Y2, Y4, Y2
-	VPMAXUW  Y4, Y2, Y2
 	VMOVUPS  Y2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6723,6 +6782,8 @@ next7:
 block9:
 	VMOVUPS (R11), X0
 	VMOVUPS (R12), X1
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6745,7 +6806,6 @@ head11:
 	VPSUBUSW X2, X5, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
 	VMOVUPS  X2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6764,11 +6824,13 @@ next10:
 	JLT  next13
 
 block12:
-	VMOVSS (R11), X0
-	VMOVSS (R12), X1
-	MOVQ   SI, R9
-	MOVQ   DI, R10
-	MOVQ   AX, CX
+	VMOVSS  (R11), X0
+	VMOVSS  (R12), X1
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
 
 head14:
 	VMOVD    (R10), X3
@@ -6788,7 +6850,6 @@ head14:
 	VPSUBUSW X2, X5, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
 	VMOVD    X2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6833,12 +6894,20 @@ token16:
 block17:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
+	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS  32(R11), Y2
 	VMOVUPS  32(R12), Y3
+	VPMINUD  negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD  negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS  64(R11), Y4
 	VMOVUPS  64(R12), Y5
+	VPMINUD  negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD  negativeNaN<>+0(SB), Y5, Y5
 	VMOVUPS  96(R11), Y6
 	VMOVUPS  96(R12), Y7
+	VPMINUD  negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD  negativeNaN<>+0(SB), Y7, Y7
 	VMOVUPS  (R10), Y9
 	VPSLLD   $0x10, Y9, Y8
 	VPAND    upperHalf<>+0(SB), Y9, Y9
@@ -6856,7 +6925,6 @@ block17:
 	VPSUBUSW Y8, Y1, Y8
 	VPSRLW   $0x0f, Y8, Y8
 	VPADDSW  Y8, Y0, Y8
-	VPMAXUW  Y0, Y8, Y8
 	VMOVUPS  Y8, (R9)
 	VMOVUPS  32(R10), Y1
 	VPSLLD   $0x10, Y1, Y0
@@ -6875,7 +6943,6 @@ block17:
 	VPSUBUSW Y0, Y3, Y0
 	VPSRLW   $0x0f, Y0, Y0
 	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
 	VMOVUPS  Y0, 32(R9)
 	VMOVUPS  64(R10), Y1
 	VPSLLD   $0x10, Y1, Y0
@@ -6894,7 +6961,6 @@ block17:
 	VPSUBUSW Y0, Y3, Y0
 	VPSRLW   $0x0f, Y0, Y0
 	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
 	VMOVUPS  Y0, 64(R9)
 	VMOVUPS  96(R10), Y1
 	VPSLLD   $0x10, Y1, Y0
@@ -6913,7 +6979,6 @@ block17:
 	VPSUBUSW Y0, Y3, Y0
 	VPSRLW   $0x0f, Y0, Y0
 	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
 	VMOVUPS  Y0, 96(R9)
 	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, R10
@@ -6930,6 +6995,8 @@ next18:
 block19:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
+	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS  (R10), Y3
 	VPSLLD   $0x10, Y3, Y2
 	VPAND    upperHalf<>+0(SB), Y3, Y3
@@ -6947,7 +7014,6 @@ block19:
 	VPSUBUSW Y2, Y1, Y2
 	VPSRLW   $0x0f, Y2, Y2
 	VPADDSW  Y2, Y0, Y2
-	VPMAXUW  Y0, Y2, Y2
 	VMOVUPS  Y2, (R9)
 	ADDQ     $0x00000020, R9
 	ADDQ     $0x00000020, R10
@@ -6964,6 +7030,8 @@ next20:
 block21:
 	VMOVUPS  (R11), X0
 	VMOVUPS  (R12), X1
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
 	VMOVUPS  (R10), X3
 	VPSLLD   $0x10, X3, X2
 	VPAND    upperHalf<>+0(SB), X3, X3
@@ -6981,7 +7049,6 @@ block21:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVUPS  X2, (R9)
 	ADDQ     $0x00000010, R9
 	ADDQ     $0x00000010, R10
@@ -6998,6 +7065,8 @@ next22:
 block23:
 	VMOVSS   (R11), X0
 	VMOVSS   (R12), X1
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
 	VMOVD    (R10), X3
 	VPSLLD   $0x10, X3, X2
 	VPAND    upperHalf<>+0(SB), X3, X3
@@ -7015,7 +7084,6 @@ block23:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVD    X2, (R9)
 	ADDQ     $0x00000004, R9
 	ADDQ     $0x00000004, R10
@@ -7077,12 +7145,20 @@ TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 block3:
 	VMOVUPS (R11), Z2
 	VMOVUPS (R12), Z3
+	VPMINUD negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS 64(R11), Z4
 	VMOVUPS 64(R12), Z5
+	VPMINUD negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD negativeNaN<>+0(SB), Z5, Z5
 	VMOVUPS 128(R11), Z6
 	VMOVUPS 128(R12), Z7
+	VPMINUD negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS 192(R11), Z8
 	VMOVUPS 192(R12), Z9
+	VPMINUD negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD negativeNaN<>+0(SB), Z9, Z9
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -7105,7 +7181,6 @@ head5:
 	VPSUBUSW  Z10, Z13, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
 	VMOVUPS   Z10, (R9)
 	VMOVUPS   64(R10), Z11
 	VPSLLD    $0x10, Z11, Z10
@@ -7124,7 +7199,6 @@ head5:
 	VPSUBUSW  Z10, Z13, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
 	VMOVUPS   Z10, 64(R9)
 	VMOVUPS   128(R10), Z11
 	VPSLLD    $0x10, Z11, Z10
@@ -7143,7 +7217,6 @@ head5:
 	VPSUBUSW  Z10, Z13, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
 	VMOVUPS   Z10, 128(R9)
 	VMOVUPS   192(R10), Z11
 	VPSLLD    $0x10, Z11, Z10
@@ -7162,7 +7235,6 @@ head5:
 	VPSUBUSW  Z10, Z13, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
 	VMOVUPS   Z10, 192(R9)
 	LEAQ      (R9)(DX*2), R9
 	LEAQ      (R10)(BX*2), R10
@@ -7183,6 +7255,8 @@ next4:
 block6:
 	VMOVUPS (R11), Z2
 	VMOVUPS (R12), Z3
+	VPMINUD negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD negativeNaN<>+0(SB), Z3, Z3
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -7205,7 +7279,6 @@ head8:
 	VPSUBUSW  Z4, Z7, Z4
 	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z4, Z6, Z4
-	VPMAXUW   Z6, Z4, Z4
 	VMOVUPS   Z4, (R9)
 	LEAQ      (R9)(DX*2), R9
 	LEAQ      (R10)(BX*2), R10
@@ -7235,6 +7308,8 @@ next7:
 	KMOVD     R8, K4
 	VMOVUPS.Z (R11), K2, Z2
 	VMOVUPS.Z (R12), K2, Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	MOVQ      SI, R9
 	MOVQ      DI, R10
 	MOVQ      AX, CX
@@ -7257,7 +7332,6 @@ head11:
 	VPSUBUSW    Z4, Z7, Z4
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z6, Z4
-	VPMAXUW     Z6, Z4, Z4
 	VMOVDQU16   Z4, K3, (R9)
 	LEAQ        (R9)(DX*2), R9
 	LEAQ        (R10)(BX*2), R10
@@ -7297,12 +7371,20 @@ token13:
 block14:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS   64(R11), Z4
 	VMOVUPS   64(R12), Z5
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
 	VMOVUPS   128(R11), Z6
 	VMOVUPS   128(R12), Z7
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   192(R11), Z8
 	VMOVUPS   192(R12), Z9
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
 	VMOVUPS   (R10), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
@@ -7320,7 +7402,6 @@ block14:
 	VPSUBUSW  Z10, Z3, Z10
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z2, Z10
-	VPMAXUW   Z2, Z10, Z10
 	VMOVUPS   Z10, (R9)
 	VMOVUPS   64(R10), Z3
 	VPSLLD    $0x10, Z3, Z2
@@ -7339,7 +7420,6 @@ block14:
 	VPSUBUSW  Z2, Z5, Z2
 	VPSRLW    $0x0f, Z2, Z2
 	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
 	VMOVUPS   Z2, 64(R9)
 	VMOVUPS   128(R10), Z3
 	VPSLLD    $0x10, Z3, Z2
@@ -7358,7 +7438,6 @@ block14:
 	VPSUBUSW  Z2, Z5, Z2
 	VPSRLW    $0x0f, Z2, Z2
 	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
 	VMOVUPS   Z2, 128(R9)
 	VMOVUPS   192(R10), Z3
 	VPSLLD    $0x10, Z3, Z2
@@ -7377,7 +7456,6 @@ block14:
 	VPSUBUSW  Z2, Z5, Z2
 	VPSRLW    $0x0f, Z2, Z2
 	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
 	VMOVUPS   Z2, 192(R9)
 	ADDQ      $0x00000100, R9
 	ADDQ      $0x00000100, R10
@@ -7394,6 +7472,8 @@ next15:
 block16:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS   (R10), Z5
 	VPSLLD    $0x10, Z5, Z4
 	VPANDD    Z0, Z5, Z5
@@ -7411,7 +7491,6 @@ block16:
 	VPSUBUSW  Z4, Z3, Z4
 	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z4, Z2, Z4
-	VPMAXUW   Z2, Z4, Z4
 	VMOVUPS   Z4, (R9)
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000040, R10
@@ -7437,6 +7516,8 @@ next17:
 	KMOVD       R13, K4
 	VMOVUPS.Z   (R11), K2, Z2
 	VMOVUPS.Z   (R12), K2, Z3
+	VPMINUD     negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD     negativeNaN<>+0(SB), Z3, Z3
 	VMOVDQU16.Z (R10), K3, Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD      Z0, Z5, Z5
@@ -7454,7 +7535,6 @@ next17:
 	VPSUBUSW    Z4, Z3, Z4
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z2, Z4
-	VPMAXUW     Z2, Z4, Z4
 	VMOVDQU16   Z4, K3, (R9)
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10

@@ -94,7 +94,7 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	const nearest = operand.U8(0)
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundByTurns(v, v), to)
+		e.saveWords(p, mask, e.roundByTurns(v, v, true), to)
 	case t == float16s && p.size >= 4 && !p.masked:
 		e.VCVTPS2PH(nearest, v, to)
 	case t == float16s:
@@ -151,14 +151,18 @@ func (e *emitter) saveWords(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to
 type turns struct {
 	upperHalf   operand.Op        // of every 32 bits
 	one         operand.Op        // in every 16 bits
+	negativeNaN operand.Op        // bits just above those of -infinity
 	oddWords    reg.OpmaskVirtual // AVX-512
 	evens, odds reg.VecVirtual    // AVX-512: numbers of elements of two vectors
 }
 
 func (e *emitter) loadTurns() {
-	upperHalf, one := e.wide32("upperHalf", 0xffff0000), e.wide32("one16", 1<<16|1)
+	e.turns = turns{
+		upperHalf:   e.wide32("upperHalf", 0xffff0000),
+		one:         e.wide32("one16", 1<<16|1),
+		negativeNaN: e.wide32("negativeNaN", 0xff810000),
+	}
 	if !e.avx512 {
-		e.turns = turns{upperHalf: upperHalf, one: one}
 		return
 	}
 	keep := func(from operand.Mem) reg.VecVirtual {
@@ -166,13 +170,11 @@ func (e *emitter) loadTurns() {
 		e.VMOVUPS(from, v)
 		return v
 	}
-	e.turns = turns{
-		upperHalf: keep(upperHalf),
-		one:       keep(one),
-		oddWords:  e.K(),
-		evens:     keep(e.elements("evenElements", func(i uint32) uint32 { return 2 * i })),
-		odds:      keep(e.elements("oddElements", func(i uint32) uint32 { return 2*i + 1 })),
-	}
+	e.turns.upperHalf = keep(e.turns.upperHalf.(operand.Mem))
+	e.turns.one = keep(e.turns.one.(operand.Mem))
+	e.turns.evens = keep(e.elements("evenElements", func(i uint32) uint32 { return 2 * i }))
+	e.turns.odds = keep(e.elements("oddElements", func(i uint32) uint32 { return 2*i + 1 }))
+	e.turns.oddWords = e.K()
 	bits := e.GP32()
 	e.MOVL(operand.U32(0xaaaaaaaa), bits)
 	e.KMOVD(bits, e.turns.oddWords)
@@ -219,19 +221,19 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	return even, odd
 }
 
-// saveByTurns stores even and odd numbers as bfloat16.
-func (e *emitter) saveByTurns(p part, m masks, even, odd reg.VecVirtual, to operand.Mem) {
-	e.saveWords(p, m.low, e.roundByTurns(even, odd), to)
+// saveByTurns stores even and odd numbers as bfloat16: see roundByTurns.
+func (e *emitter) saveByTurns(p part, m masks, even, odd reg.VecVirtual, nanBits bool, to operand.Mem) {
+	e.saveWords(p, m.low, e.roundByTurns(even, odd, nanBits), to)
 }
 
 // roundByTurns returns even and odd numbers as words of bfloat16. NaNs have to
 // be quiet, as those that arithmetic makes are.
 //
 // The upper half of a float32 is rounded up where the lower half is above
-// 0x8000, or is 0x8000 and the upper is odd. Of finite numbers that leaves the
-// sign alone. A NaN of ones would become a zero: saturation keeps 0x7fff, and the
-// maximum brings 0xffff back.
-func (e *emitter) roundByTurns(even, odd reg.VecVirtual) reg.VecVirtual {
+// 0x8000, or is 0x8000 and the upper is odd. Of what is no NaN that leaves the
+// sign alone. NaNs keep theirs too: 0x7fff by saturation, and 0xffff by a maximum
+// with what it was, or without one where none of them has lower bits.
+func (e *emitter) roundByTurns(even, odd reg.VecVirtual, nanBits bool) reg.VecVirtual {
 	upper, lower, up := e.like(even), e.like(even), e.like(even)
 	e.VPSRLD(operand.Imm(16), even, upper)
 	e.VPSLLD(operand.Imm(16), odd, lower)
@@ -248,8 +250,18 @@ func (e *emitter) roundByTurns(even, odd reg.VecVirtual) reg.VecVirtual {
 	e.VPSUBUSW(up, lower, up)
 	e.VPSRLW(operand.Imm(15), up, up)
 	e.VPADDSW(up, upper, up)
-	e.VPMAXUW(upper, up, up)
+	if nanBits {
+		e.VPMAXUW(upper, up, up)
+	}
 	return up
+}
+
+// clearNaNBits makes all negative NaNs one without lower bits, so that none of
+// them becomes 0xffff with lower bits when arithmetic makes it quiet.
+func (e *emitter) clearNaNBits(list ...reg.VecVirtual) {
+	for _, v := range list {
+		e.VPMINUD(e.turns.negativeNaN, v, v)
+	}
 }
 
 // like returns a new register as wide as v.

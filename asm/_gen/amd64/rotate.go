@@ -205,7 +205,7 @@ func rotateHalfSplit(e *emitter, y, x element) {
 	}
 	save := func(p part, m masks, v []reg.VecVirtual, to operand.Mem) {
 		if len(v) == 2 {
-			e.saveByTurns(p, m, v[0], v[1], to)
+			e.saveByTurns(p, m, v[0], v[1], x == float32s, to)
 		} else {
 			e.save(y, p, m.low, v[0], to)
 		}
@@ -215,8 +215,12 @@ func rotateHalfSplit(e *emitter, y, x element) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
-			cos = append(cos, load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j}))
-			sin = append(sin, load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j}))
+			c := load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j})
+			s := load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})
+			if x == bfloat16s && len(c) == 2 {
+				e.clearNaNBits(append(c, s...)...)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -270,8 +274,12 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		cos, sin = nil, nil
 		table, _, count := parts(block)
 		for j := range count {
-			cos = append(cos, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j}))
-			sin = append(sin, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j}))
+			c := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j})
+			s := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j})
+			if x == bfloat16s {
+				e.clearNaNBits(c, s)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -279,7 +287,7 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		for j := range count {
 			x1, x2 := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
 			e.rotatePairs(x1, x2, cos[j], sin[j])
-			e.saveByTurns(row, r.row, x1, x2, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * j})
+			e.saveByTurns(row, r.row, x1, x2, x == float32s, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * j})
 		}
 	}
 	e.rotate(b)
