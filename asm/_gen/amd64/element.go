@@ -94,7 +94,7 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	const nearest = operand.U8(0)
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundByTurns(v, v, true), to)
+		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s && p.size >= 4 && !p.masked:
 		e.VCVTPS2PH(nearest, v, to)
 	case t == float16s:
@@ -221,39 +221,54 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	return even, odd
 }
 
-// saveByTurns stores even and odd numbers as bfloat16: see roundByTurns.
-func (e *emitter) saveByTurns(p part, m masks, even, odd reg.VecVirtual, nanBits bool, to operand.Mem) {
-	e.saveWords(p, m.low, e.roundByTurns(even, odd, nanBits), to)
-}
-
-// roundByTurns returns even and odd numbers as words of bfloat16. NaNs have to
-// be quiet, as those that arithmetic makes are.
+// roundByTurns returns even and odd numbers as words of bfloat16, several of both
+// step by step. NaNs have to be quiet, as those that arithmetic makes are.
 //
 // The upper half of a float32 is rounded up where the lower half is above
 // 0x8000, or is 0x8000 and the upper is odd. Of what is no NaN that leaves the
 // sign alone. NaNs keep theirs too: 0x7fff by saturation, and 0xffff by a maximum
 // with what it was, or without one where none of them has lower bits.
-func (e *emitter) roundByTurns(even, odd reg.VecVirtual, nanBits bool) reg.VecVirtual {
-	upper, lower, up := e.like(even), e.like(even), e.like(even)
-	e.VPSRLD(operand.Imm(16), even, upper)
-	e.VPSLLD(operand.Imm(16), odd, lower)
+func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (words []reg.VecVirtual) {
+	uppers, lowers := make([]reg.VecVirtual, len(evens)), make([]reg.VecVirtual, len(evens))
+	for i, even := range evens {
+		uppers[i], lowers[i] = e.like(even), e.like(even)
+		words = append(words, e.like(even))
+		e.VPSRLD(operand.Imm(16), even, uppers[i])
+		e.VPSLLD(operand.Imm(16), odds[i], lowers[i])
+	}
+	for i, even := range evens {
+		e.joinWords(odds[i], uppers[i], uppers[i])
+		e.joinWords(lowers[i], even, lowers[i])
+	}
+	for i, upper := range uppers {
+		if e.avx512 {
+			e.VPANDND(e.turns.one, upper, words[i])
+		} else {
+			e.VPANDN(e.turns.one, upper, words[i])
+		}
+	}
+	for i, up := range words {
+		e.VPSUBUSW(up, lowers[i], up)
+	}
+	for _, up := range words {
+		e.VPSRLW(operand.Imm(15), up, up)
+	}
+	for i, up := range words {
+		e.VPADDSW(up, uppers[i], up)
+		if nanBits {
+			e.VPMAXUW(uppers[i], up, up)
+		}
+	}
+	return words
+}
+
+// joinWords takes the odd words of odd and the even words of even.
+func (e *emitter) joinWords(odd, even, to reg.VecVirtual) {
 	if e.avx512 {
-		e.VPBLENDMW(odd, upper, e.turns.oddWords, upper)
-		e.VPBLENDMW(lower, even, e.turns.oddWords, lower)
-		e.VPANDND(e.turns.one, upper, up)
+		e.VPBLENDMW(odd, even, e.turns.oddWords, to)
 	} else {
-		const oddWords = operand.U8(0xaa)
-		e.VPBLENDW(oddWords, odd, upper, upper)
-		e.VPBLENDW(oddWords, lower, even, lower)
-		e.VPANDN(e.turns.one, upper, up)
+		e.VPBLENDW(operand.U8(0xaa), odd, even, to)
 	}
-	e.VPSUBUSW(up, lower, up)
-	e.VPSRLW(operand.Imm(15), up, up)
-	e.VPADDSW(up, upper, up)
-	if nanBits {
-		e.VPMAXUW(upper, up, up)
-	}
-	return up
 }
 
 // clearNaNBits makes all negative NaNs one without lower bits, so that none of
