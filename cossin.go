@@ -22,6 +22,9 @@ import (
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	const function = "Rotary.CosSin"
+	if r != nil && r.table != nil {
+		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
+	}
 	tokens, err := r.tokenCount(function, positions)
 	if err != nil {
 		return err
@@ -29,9 +32,6 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	pairs := r.rotaryDim / 2
 	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
 		return err
-	}
-	if r.table != nil {
-		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
 	}
 	r.rows(&rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
 	return nil

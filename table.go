@@ -89,20 +89,20 @@ func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
 		stride = width
 	}
 	if stride < width {
-		return nil, argumentError(ErrConfig, function, "table.Stride", t.Stride, "0 or at least the %d entries of a row", width)
+		return nil, argumentError(ErrConfig, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}
 	rows := 0
 	if len(t.Cos) >= width {
 		rows = (len(t.Cos)-width)/stride + 1
 	}
 	if t.Stride == 0 && len(t.Cos)%width != 0 {
-		return nil, argumentError(ErrLength, function, "table.Cos", elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
+		return nil, argumentError(ErrLength, function, "t.Cos", elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
 	}
 	if need := (rows-1)*stride + width; rows > 0 && len(t.Sin) < need || rows == 0 && len(t.Sin) >= width {
-		return nil, argumentError(ErrLength, function, "table.Sin", elements(len(t.Sin)), "as many rows as table.Cos, %d", rows)
+		return nil, argumentError(ErrLength, function, "t.Sin", elements(len(t.Sin)), "as many rows as t.Cos, %d", rows)
 	}
 	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {
-		return nil, argumentError(ErrLength, function, "table.Sin", elements(len(t.Sin)), "%d as in table.Cos", len(t.Cos))
+		return nil, argumentError(ErrLength, function, "t.Sin", elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	p := &page{capacity: rows}
 	p.cos = operandOf(&View[C]{Data: t.Cos, TokenStride: stride}, width)
