@@ -15,7 +15,8 @@ func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []V
 	dim, pairs := r.rotaryDim, r.rotaryDim/2
 	s := span{positions, tokens, 0, 1}
 	for ; s.first < tokens; s.first++ {
-		full := r.table.rows(rows{memory[0][:], memory[1][:], dim}, 0, dim, &s, m.direction)
+		full := rows{memory[0][:], memory[1][:], dim}
+		r.table.rows(&full, 0, dim, &s, m.direction)
 		cos, sin := memory[2][:dim], memory[3][:dim]
 		reorderFloat32s(cos, full.cos[:dim], r.out, HalfSplit)
 		reorderFloat32s(sin, full.sin[:dim], r.out, HalfSplit)
@@ -24,7 +25,7 @@ func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []V
 			x := operandOf(&xs[i], r.headDim)
 			at := x.token(s.first)
 			if half {
-				r.turn(&x, &x, at, at, 1, 0, pairs, rows{cos, sin, pairs}, m)
+				r.turn(&x, &x, at, at, 1, 0, pairs, &rows{cos, sin, pairs}, 0, m)
 				continue
 			}
 			for h := range x.heads {
