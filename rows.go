@@ -207,6 +207,23 @@ func (s *span) alike(axes int) bool {
 	return true
 }
 
+// repeated reports whether all tokens of the span, of which there are several,
+// have the same positions.
+func (s *span) repeated(axes int) bool {
+	if s.n < 2 || s.positions == nil {
+		return false
+	}
+	for a := range axes {
+		positions := s.of(a)
+		for _, p := range positions[1:] {
+			if p != positions[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // rows is cosines and sines, row t at cos[t*stride] and sin[t*stride].
 type rows struct {
 	cos, sin []float32
