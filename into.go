@@ -20,7 +20,7 @@ import "fmt"
 // Errors wrap ErrConfig (r), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots []int32, src View[S]) error {
 	const function = "RotateInto"
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}

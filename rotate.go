@@ -51,8 +51,9 @@ func RotateInverse[T Element](r *Rotary, positions []int32, xs ...View[T]) error
 // and token). Equal deltas one after another cost a row of cosines and sines for
 // every 16 tokens.
 // Each shift rounds once more: the root mean square error that it adds, relative
-// to the root mean square of the keys, is about 4e-8 in float32, 2.1e-4 in
-// float16 and 1.7e-3 in bfloat16.
+// to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16
+// and 1.7e-3 in bfloat16. The errors of n shifts add up to sqrt(n) times as much,
+// those of equal deltas in float32 to more: ten of them to 2.4e-7.
 //
 // Errors are those of Rotate; ErrConfig also for a Rotary over a table of the
 // caller, which knows no frequencies.
@@ -95,7 +96,11 @@ func (r *Rotary) manner(o operation) manner {
 }
 
 func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[T], o operation) error {
-	tokens, err := r.tokenCount(function, positions)
+	argument := "positions"
+	if o == shift {
+		argument = "deltas"
+	}
+	tokens, err := r.tokenCount(function, argument, positions)
 	if err != nil {
 		return err
 	}
