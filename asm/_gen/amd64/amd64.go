@@ -35,6 +35,7 @@ var kernels = map[string]func(*emitter){
 	"CosSinShiftF32":             func(e *emitter) { cosSinShift(e, false) },
 	"CosSinShiftNonTemporalF32":  func(e *emitter) { cosSinShift(e, true) },
 	"CosSinFloat32F32":           cosSinFloat32,
+	"CopyNonTemporalB32":         copyNonTemporal,
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },
