@@ -219,6 +219,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				o.at(impl, unsafe.Pointer(&x), len(x), cos[:], sin[:], &kernels.Rows{Pairs: 1, Partner: 1, Tokens: 1, Heads: 1})
 			})
 		}
+		for _, o := range copies {
+			t.Run("operation="+o.name(), func(t *testing.T) {
+				var y, x [2]float32
+				o.at(impl, unsafe.Pointer(&y), unsafe.Pointer(&x), len(x))
+			})
+		}
 		for name, call := range operations {
 			t.Run("operation="+name, func(t *testing.T) { call(impl) })
 		}
@@ -233,6 +239,9 @@ func TestOperationsComplete(t *testing.T) {
 		tested[name] = true
 	}
 	for _, o := range rotations {
+		tested[o.name()] = true
+	}
+	for _, o := range copies {
 		tested[o.name()] = true
 	}
 	files, err := filepath.Glob("asm/*_*64.go")
