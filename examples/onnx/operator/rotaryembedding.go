@@ -46,7 +46,7 @@ type Attributes struct {
 //   - A position_id is int64 and may be anything. Beyond the caches, the
 //     reference raises IndexError, and it counts negative ones from the end;
 //     onnxruntime once read out of bounds, and since then refuses them on CPUs,
-//     but returns X unrotated on CUDA (microsoft/onnxruntime#27597, #28205). Here
+//     but returns X unrotated on CUDA (microsoft/onnxruntime#27597). Here
 //     each is an error.
 //   - A cache wider than r/2 is an error, as in the reference; the function body
 //     of the standard takes its first r/2 columns.
