@@ -76,7 +76,8 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 		rowCount := min(count, tokens-first)
 		for column := 0; column < pairs; column += columns {
 			width := min(columns, pairs-column)
-			table := r.rows(rows{cos[:], sin[:], width}, column, width, &span{positions, tokens, first, rowCount}, m.scaling, m.direction)
+			table := rows{cos[:], sin[:], width}
+			r.rows(&table, column, width, &span{positions, tokens, first, rowCount}, m.scaling, m.direction)
 			for t := first; t < first+rowCount; {
 				at := slot(t)
 				if at < 0 {
@@ -89,7 +90,7 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 						n = i
 					}
 				}
-				r.turn(y, x, y.token(at), x.token(t), n, column, width, table.from(t-first), m)
+				r.turn(y, x, y.token(at), x.token(t), n, column, width, &table, t-first, m)
 				if column == 0 && r.rotaryDim < r.headDim {
 					r.copyRest(y, x, y.token(at), x.token(t), n)
 				}

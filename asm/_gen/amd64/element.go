@@ -94,7 +94,7 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	const nearest = operand.U8(0)
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundByTurns(v, v), to)
+		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s && p.size >= 4 && !p.masked:
 		e.VCVTPS2PH(nearest, v, to)
 	case t == float16s:
@@ -151,14 +151,18 @@ func (e *emitter) saveWords(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to
 type turns struct {
 	upperHalf   operand.Op        // of every 32 bits
 	one         operand.Op        // in every 16 bits
+	negativeNaN operand.Op        // bits just above those of -infinity
 	oddWords    reg.OpmaskVirtual // AVX-512
 	evens, odds reg.VecVirtual    // AVX-512: numbers of elements of two vectors
 }
 
 func (e *emitter) loadTurns() {
-	upperHalf, one := e.wide32("upperHalf", 0xffff0000), e.wide32("one16", 1<<16|1)
+	e.turns = turns{
+		upperHalf:   e.wide32("upperHalf", 0xffff0000),
+		one:         e.wide32("one16", 1<<16|1),
+		negativeNaN: e.wide32("negativeNaN", 0xff810000),
+	}
 	if !e.avx512 {
-		e.turns = turns{upperHalf: upperHalf, one: one}
 		return
 	}
 	keep := func(from operand.Mem) reg.VecVirtual {
@@ -166,13 +170,11 @@ func (e *emitter) loadTurns() {
 		e.VMOVUPS(from, v)
 		return v
 	}
-	e.turns = turns{
-		upperHalf: keep(upperHalf),
-		one:       keep(one),
-		oddWords:  e.K(),
-		evens:     keep(e.elements("evenElements", func(i uint32) uint32 { return 2 * i })),
-		odds:      keep(e.elements("oddElements", func(i uint32) uint32 { return 2*i + 1 })),
-	}
+	e.turns.upperHalf = keep(e.turns.upperHalf.(operand.Mem))
+	e.turns.one = keep(e.turns.one.(operand.Mem))
+	e.turns.evens = keep(e.elements("evenElements", func(i uint32) uint32 { return 2 * i }))
+	e.turns.odds = keep(e.elements("oddElements", func(i uint32) uint32 { return 2*i + 1 }))
+	e.turns.oddWords = e.K()
 	bits := e.GP32()
 	e.MOVL(operand.U32(0xaaaaaaaa), bits)
 	e.KMOVD(bits, e.turns.oddWords)
@@ -219,37 +221,62 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	return even, odd
 }
 
-// saveByTurns stores even and odd numbers as bfloat16.
-func (e *emitter) saveByTurns(p part, m masks, even, odd reg.VecVirtual, to operand.Mem) {
-	e.saveWords(p, m.low, e.roundByTurns(even, odd), to)
-}
-
-// roundByTurns returns even and odd numbers as words of bfloat16. NaNs have to
-// be quiet, as those that arithmetic makes are.
+// roundByTurns returns even and odd numbers as words of bfloat16, several of both
+// step by step. NaNs have to be quiet, as those that arithmetic makes are.
 //
 // The upper half of a float32 is rounded up where the lower half is above
-// 0x8000, or is 0x8000 and the upper is odd. Of finite numbers that leaves the
-// sign alone. A NaN of ones would become a zero: saturation keeps 0x7fff, and the
-// maximum brings 0xffff back.
-func (e *emitter) roundByTurns(even, odd reg.VecVirtual) reg.VecVirtual {
-	upper, lower, up := e.like(even), e.like(even), e.like(even)
-	e.VPSRLD(operand.Imm(16), even, upper)
-	e.VPSLLD(operand.Imm(16), odd, lower)
-	if e.avx512 {
-		e.VPBLENDMW(odd, upper, e.turns.oddWords, upper)
-		e.VPBLENDMW(lower, even, e.turns.oddWords, lower)
-		e.VPANDND(e.turns.one, upper, up)
-	} else {
-		const oddWords = operand.U8(0xaa)
-		e.VPBLENDW(oddWords, odd, upper, upper)
-		e.VPBLENDW(oddWords, lower, even, lower)
-		e.VPANDN(e.turns.one, upper, up)
+// 0x8000, or is 0x8000 and the upper is odd. Of what is no NaN that leaves the
+// sign alone. NaNs keep theirs too: 0x7fff by saturation, and 0xffff by a maximum
+// with what it was, or without one where none of them has lower bits.
+func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (words []reg.VecVirtual) {
+	uppers, lowers := make([]reg.VecVirtual, len(evens)), make([]reg.VecVirtual, len(evens))
+	for i, even := range evens {
+		uppers[i], lowers[i] = e.like(even), e.like(even)
+		words = append(words, e.like(even))
+		e.VPSRLD(operand.Imm(16), even, uppers[i])
+		e.VPSLLD(operand.Imm(16), odds[i], lowers[i])
 	}
-	e.VPSUBUSW(up, lower, up)
-	e.VPSRLW(operand.Imm(15), up, up)
-	e.VPADDSW(up, upper, up)
-	e.VPMAXUW(upper, up, up)
-	return up
+	for i, even := range evens {
+		e.joinWords(odds[i], uppers[i], uppers[i])
+		e.joinWords(lowers[i], even, lowers[i])
+	}
+	for i, upper := range uppers {
+		if e.avx512 {
+			e.VPANDND(e.turns.one, upper, words[i])
+		} else {
+			e.VPANDN(e.turns.one, upper, words[i])
+		}
+	}
+	for i, up := range words {
+		e.VPSUBUSW(up, lowers[i], up)
+	}
+	for _, up := range words {
+		e.VPSRLW(operand.Imm(15), up, up)
+	}
+	for i, up := range words {
+		e.VPADDSW(up, uppers[i], up)
+		if nanBits {
+			e.VPMAXUW(uppers[i], up, up)
+		}
+	}
+	return words
+}
+
+// joinWords takes the odd words of odd and the even words of even.
+func (e *emitter) joinWords(odd, even, to reg.VecVirtual) {
+	if e.avx512 {
+		e.VPBLENDMW(odd, even, e.turns.oddWords, to)
+	} else {
+		e.VPBLENDW(operand.U8(0xaa), odd, even, to)
+	}
+}
+
+// clearNaNBits makes all negative NaNs one without lower bits, so that none of
+// them becomes 0xffff with lower bits when arithmetic makes it quiet.
+func (e *emitter) clearNaNBits(list ...reg.VecVirtual) {
+	for _, v := range list {
+		e.VPMINUD(e.turns.negativeNaN, v, v)
+	}
 }
 
 // like returns a new register as wide as v.

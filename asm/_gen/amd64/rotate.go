@@ -203,20 +203,17 @@ func rotateHalfSplit(e *emitter, y, x element) {
 		}
 		return []reg.VecVirtual{e.load(t, p, m.low, from)}
 	}
-	save := func(p part, m masks, v []reg.VecVirtual, to operand.Mem) {
-		if len(v) == 2 {
-			e.saveByTurns(p, m, v[0], v[1], to)
-		} else {
-			e.save(y, p, m.low, v[0], to)
-		}
-	}
 	var cos, sin [][]reg.VecVirtual
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
-			cos = append(cos, load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j}))
-			sin = append(sin, load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j}))
+			c := load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j})
+			s := load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})
+			if x == bfloat16s && len(c) == 2 {
+				e.clearNaNBits(append(c, s...)...)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -234,8 +231,14 @@ func rotateHalfSplit(e *emitter, y, x element) {
 				e.rotatePairs(x1[i], x2[i], cos[j][i], sin[j][i])
 			}
 			first, second = halves(r.y, y)
-			save(p, r.row, x1, first)
-			save(p, r.row, x2, second)
+			if len(x1) == 1 {
+				e.save(y, p, r.row.low, x1[0], first)
+				e.save(y, p, r.row.low, x2[0], second)
+				continue
+			}
+			words := e.roundByTurns([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
+			e.saveWords(p, r.row.low, words[0], first)
+			e.saveWords(p, r.row.low, words[1], second)
 		}
 	}
 	e.rotate(b)
@@ -270,16 +273,26 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		cos, sin = nil, nil
 		table, _, count := parts(block)
 		for j := range count {
-			cos = append(cos, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j}))
-			sin = append(sin, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j}))
+			c := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j})
+			s := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j})
+			if x == bfloat16s {
+				e.clearNaNBits(c, s)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
 		_, row, count := parts(block)
-		for j := range count {
-			x1, x2 := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
-			e.rotatePairs(x1, x2, cos[j], sin[j])
-			e.saveByTurns(row, r.row, x1, x2, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * j})
+		for first := 0; first < count; first += 2 {
+			var x1, x2 []reg.VecVirtual
+			for j := first; j < min(first+2, count); j++ {
+				a, b := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
+				e.rotatePairs(a, b, cos[j], sin[j])
+				x1, x2 = append(x1, a), append(x2, b)
+			}
+			for i, words := range e.roundByTurns(x1, x2, x == float32s) {
+				e.saveWords(row, r.row.low, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
+			}
 		}
 	}
 	e.rotate(b)
