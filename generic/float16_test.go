@@ -1,0 +1,148 @@
+package generic
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+	"testing"
+)
+
+// format is a 16-bit number format with its conversions.
+type format struct {
+	name               string
+	exponent, mantissa int // bits
+	widen              func(uint16) float32
+	round              func(float32) uint16
+}
+
+var formats = []format{
+	{"float16", 5, 10, Float16ToFloat32, Float32ToFloat16},
+	{"bfloat16", 8, 7, BFloat16ToFloat32, Float32ToBFloat16},
+}
+
+// infinity returns the bits of the positive one.
+func (f *format) infinity() uint16 { return (1<<f.exponent - 1) << f.mantissa }
+
+// value returns what the bits mean by IEEE 754.
+func (f *format) value(bits uint16) float64 {
+	sign := 1 - 2*float64(bits>>15)
+	exponent := int(bits&0x7fff) >> f.mantissa
+	mantissa := float64(bits & (1<<f.mantissa - 1))
+	bias := 1<<(f.exponent-1) - 1
+	switch {
+	case exponent == 1<<f.exponent-1 && mantissa != 0:
+		return math.NaN()
+	case exponent == 1<<f.exponent-1:
+		return math.Inf(int(sign))
+	case exponent == 0:
+		return math.Copysign(math.Ldexp(mantissa, 1-bias-f.mantissa), sign)
+	}
+	return sign * math.Ldexp(mantissa+math.Ldexp(1, f.mantissa), exponent-bias-f.mantissa)
+}
+
+// limit is where an unbounded exponent would go on: infinity stands for it when
+// midpoints are compared.
+func (f *format) limit() float64 { return math.Ldexp(1, 1<<(f.exponent-1)) }
+
+func TestWiden(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			for bits := range 1 << 16 {
+				got, want := float64(f.widen(uint16(bits))), f.value(uint16(bits))
+				if math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
+					t.Fatalf("%#04x is %v, want %v", bits, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Every midpoint of two neighbours goes to the even one; the float32 below and
+// above it go down and up.
+func TestRoundMidpoints(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			for low := range f.infinity() {
+				high := f.value(low + 1)
+				if low+1 == f.infinity() {
+					high = f.limit()
+				}
+				midpoint := float32((f.value(low) + high) / 2)
+				if 2*float64(midpoint) != f.value(low)+high {
+					t.Fatalf("the midpoint above %#04x is no float32", low)
+				}
+				for x, want := range map[float32]uint16{
+					midpoint:                      low + low&1,
+					math.Nextafter32(midpoint, 0): low,
+					math.Nextafter32(midpoint, float32(math.Inf(1))): low + 1,
+					float32(f.value(low)):                            low,
+				} {
+					if got := f.round(x); got != want {
+						t.Fatalf("%v is rounded to %#04x, want %#04x", x, got, want)
+					}
+					if got := f.round(-x); got != want|0x8000 {
+						t.Fatalf("%v is rounded to %#04x, want %#04x", -x, got, want|0x8000)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRoundSpecial(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			for bits, want := range map[uint32]uint16{
+				0: 0, 1 << 31: 0x8000, 1: 0, 0x80000001: 0x8000,
+				0x7f800000: f.infinity(), 0xff800000: f.infinity() | 0x8000,
+				0x7f7fffff: f.infinity(), 0xff7fffff: f.infinity() | 0x8000,
+			} {
+				if got := f.round(math.Float32frombits(bits)); got != want {
+					t.Errorf("%#08x is rounded to %#04x, want %#04x", bits, got, want)
+				}
+			}
+			for _, nan := range []uint32{0x7f800001, 0x7f80ffff, 0x7fc00000, 0x7fffffff, 0xff800001, 0xff9fffff, 0xffc00000, 0xffffffff} {
+				if got := f.round(math.Float32frombits(nan)); !math.IsNaN(f.value(got)) {
+					t.Errorf("%#08x is rounded to %#04x, want a NaN", nan, got)
+				}
+			}
+		})
+	}
+}
+
+// Any float32 goes to the nearest by comparison with all numbers of the format.
+func TestRoundRandom(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			values := make([]float64, f.infinity()+1)
+			for i := range values {
+				values[i] = f.value(uint16(i))
+			}
+			values[f.infinity()] = f.limit()
+			r := rand.New(rand.NewPCG(1, 16))
+			for range 2_000_000 {
+				x := math.Float32frombits(r.Uint32())
+				if r.IntN(2) == 0 { // around the numbers of the format
+					x = float32(math.Ldexp(1+r.Float64(), r.IntN(50)-30))
+				}
+				m := math.Abs(float64(x))
+				if m != m {
+					continue
+				}
+				want := min(sort.SearchFloat64s(values, m), len(values)-1) // the first not below m
+				if want > 0 {
+					// Sums of two neighbours and twice a float32 are exact in float64.
+					if sum := values[want-1] + values[want]; 2*m < sum || 2*m == sum && want%2 == 1 {
+						want--
+					}
+				}
+				if math.Signbit(float64(x)) {
+					want |= 0x8000
+				}
+				if got := f.round(x); int(got) != want {
+					t.Fatalf("%v is rounded to %#04x, want %#04x", x, got, want)
+				}
+			}
+		})
+	}
+}
