@@ -27,6 +27,8 @@ var kernels = map[string]func(*emitter){
 	"CosSinShiftF32":            func(e *emitter) { cosSinShift(e, false) },
 	"CosSinShiftNonTemporalF32": func(e *emitter) { cosSinShift(e, true) },
 	"CosSinFloat32F32":          cosSinFloat32,
+	"RMSNormF32":                rmsNorm,
+	"ScaleRowsF32":              scaleRows,
 	"ScaleF32":                  func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":          func(e *emitter) { scale(e, true) },
 	"StoreF32":                  func(e *emitter) { store(e, false) },

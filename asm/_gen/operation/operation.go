@@ -113,6 +113,22 @@ frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 those entries are then to be written anew by generic.CosSinFloat32.`,
 	},
 	{
+		Package:   "asm",
+		Family:    "norm",
+		Name:      "RMSNormF32",
+		Signature: "(x, weight *float32, n, count, stride int, epsilon float32)",
+		Doc: `%s does what generic.RMSNormF32 does to count rows of n elements.
+Row r is x[r*stride] on, stride in elements.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "norm",
+		Name:      "ScaleRowsF32",
+		Signature: "(x *float32, factor float32, n, count, stride int)",
+		Doc: `%s does what generic.ScaleF32 does to count rows of n elements.
+Row r is x[r*stride] on, stride in elements.`,
+	},
+	{
 		Package:   "bound",
 		Family:    "bound",
 		Name:      "ScaleF32",
