@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"math"
 	"strconv"
 	"unsafe"
 
@@ -33,6 +34,58 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
 	}
 	r.rows(rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
+	return nil
+}
+
+// CosSinFractional is CosSin for positions that are not integers, such as the
+// times of video frames; NewTableRotary rotates by what it writes. The position
+// is the real number that the float32 is; with Angles Float32 the angle is
+// RN32(positions[t]*RN32(InvFreq)). With several axes positions is
+// [axes][tokens].
+//
+// Errors wrap ErrConfig (r, which has neither XPos nor a table), ErrLength,
+// ErrOverlap or ErrPosition (a NaN, an infinity or an angle beyond 2^50).
+func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
+	const function = "Rotary.CosSinFractional"
+	if r == nil || r.rotaryDim == 0 || r.table != nil || r.decay != nil {
+		return argumentError(ErrConfig, function, "r", "nil, zero, over a table or with XPos", "a Rotary of frequencies alone, from NewRotary")
+	}
+	if len(positions)%r.axisCount != 0 {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
+	}
+	for i, p := range positions {
+		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
+			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %d in magnitude", r.lastPosition)
+		}
+	}
+	pairs, tokens := r.rotaryDim/2, len(positions)/r.axisCount
+	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
+		return err
+	}
+	if overlap(cos, positions) {
+		return argumentError(ErrOverlap, function, "cos", "sharing elements with positions", "another slice")
+	}
+	if overlap(sin, positions) {
+		return argumentError(ErrOverlap, function, "sin", "sharing elements with positions", "another slice")
+	}
+	to := rows{cos, sin, pairs}
+	if r.axisCount == 1 {
+		r.ladder.fractionalRows(to, pairs, positions, r.scaling, r.scaling)
+		return nil
+	}
+	var c, s [chunkPairs]float32
+	for i := range r.axes {
+		a := &r.axes[i]
+		n := len(a.pairs)
+		for t := range tokens {
+			at := a.index*tokens + t
+			a.ladder.fractionalRows(rows{c[:], s[:], n}, n, positions[at:at+1], r.scaling, r.scaling)
+			row := to.from(t)
+			for k, pair := range a.pairs {
+				row.cos[pair], row.sin[pair] = c[k], s[k]
+			}
+		}
+	}
 	return nil
 }
 
@@ -80,7 +133,7 @@ func cosSinFew(cos, sin []float32, stride, column int, positions []int32, invFre
 	for t, p := range positions {
 		at := t*stride + column
 		end := at + len(invFreq)
-		kernels.CosSinExactRow(implementation, cos[at:end], sin[at:end], p, &block, 1, 1)
+		kernels.CosSinExactRow(implementation, cos[at:end], sin[at:end], float64(p), &block, 1, 1)
 	}
 }
 
@@ -150,12 +203,12 @@ func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
 }
 
 // overlap reports whether a and b share an element.
-func overlap(a, b []float32) bool {
+func overlap[T any](a, b []T) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
-	startA, startB := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return startA < startB+4*uintptr(len(b)) && startB < startA+4*uintptr(len(a))
+	startA, startB, size := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0])), unsafe.Sizeof(a[0])
+	return startA < startB+size*uintptr(len(b)) && startB < startA+size*uintptr(len(a))
 }
 
 // indexed names an element of an argument.

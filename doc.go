@@ -1,8 +1,21 @@
 // Package posenc applies the positional encodings of transformers, with SIMD
 // kernels for amd64 and arm64 and plain Go elsewhere. Today it has the rotary
-// embedding (RoPE; Su et al. 2021, arXiv:2104.09864): [Rotate] turns Q and K in
-// place, [Rotary.CosSin] and [CosSin] write tables, and [CosSinAngles] takes
-// cosines and sines of any float32.
+// embedding (RoPE; Su et al. 2021, arXiv:2104.09864), for float32, float16 and
+// bfloat16.
+//
+//   - [Rotate] turns Q and K in place, [RotateInverse] turns them back.
+//   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
+//   - [RotateFused] normalizes and scales heads on the way ([Normalize],
+//     [Scale] and [QueryScales] are its parts).
+//   - [Rotary.Tabulate] computes the rows of a batch once for all layers.
+//   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write tables, and
+//     [NewTableRotary] rotates by tables of the caller. [CosSinAngles] takes
+//     cosines and sines of any float32.
+//   - [RaggedPositions] and [DualChunk] fill in positions.
+//   - [PermuteLayout] reorders the weights of Q and K from one layout to another.
+//
+// Package modelconfig reads a config.json or the keys of a GGUF file into a
+// [RotaryConfig], package frequency has the scaling rules.
 //
 // Results are defined to the last bit, and the same on every implementation.
 //
@@ -29,12 +42,17 @@
 //   - positions: one int32 for each token: in any order, repeated, negative.
 //   - cos, sin: tables of half width, a row of rotaryDim/2 for each position.
 //   - Scaling: a factor on cos and sin, the attention factor of YaRN and LongRoPE.
+//   - Axes: where tokens have several positions, time, height and width say, the
+//     axis from which each pair takes its own (M-RoPE, vision).
 //   - HalfSplit, Interleaved: which two elements of a head form a pair.
 //
 // The rotated elements of a head, numbered from 0, for rotaryDim 8:
 //
 //	HalfSplit      pairs (0,4) (1,5) (2,6) (3,7)    (x[i], x[i+rotaryDim/2])
 //	Interleaved    pairs (0,1) (2,3) (4,5) (6,7)    (x[2i], x[2i+1])
+//
+// InterleavedToHalfSplit and HalfSplitToInterleaved read one order and write the
+// other; rotated Q and K, and a cache of keys, are then in the second.
 //
 // The layout belongs to the weights, so the same model may need the one or the
 // other, depending on its file:
@@ -65,15 +83,30 @@
 //	    token 0                     token 1
 //	    | Q heads | K heads | V ... | Q heads | K heads | V ...
 //
-// Q and K go into one call, each with its own number of heads. A batch is more
-// tokens: its positions may start anew in the middle.
+//	[batch][heads][tokens][dim]   View{Data: x, Heads: H, TokenStride: D, HeadStride: T*D,
+//	                                   SequenceTokens: T, SequenceStride: H*T*D}
+//
+// Q and K go into one call, each with its own number of heads; either may go
+// alone. A batch is more tokens: its positions may start anew in the middle
+// ([RaggedPositions]), and padding on the left has negative ones.
+//
+// # Rows
+//
+// Rotate makes the cosines and sines of each token as it goes. The layers of a
+// model share their positions, so it pays to compute them once:
+//
+//	rows, err := rotary.Tabulate(positions)    // one step of a batch
+//	posenc.Rotate(rows, nil, q, k)             // each layer: token t takes row t
+//
+// The bits are the same. Tables that come from elsewhere work alike, see
+// [NewTableRotary].
 //
 // # Aliasing
 //
 // Rotation works in place. The rows of a view must not share elements, nor may
 // two views of a call, though their rows may alternate in memory as in packed
-// QKV. Tables must not overlap each other or their input. What overlaps is an
-// error.
+// QKV. Tables must not overlap each other or their input, and a destination
+// must share no memory with its source. What overlaps is an error.
 //
 // # Numerics
 //
@@ -91,6 +124,9 @@
 //   - Scaling, rounded to float32, multiplies each by RN32.
 //   - Rotation is RN32(RN32(x1*cos) - RN32(x2*sin)) and RN32(RN32(x2*cos) +
 //     RN32(x1*sin)). There is no fused multiply-add. Subnormals are kept.
+//   - float16 and bfloat16 elements are widened, which is exact, and the result
+//     of a rotation is rounded to them once more, ties to even. Cosines and sines
+//     stay float32.
 //   - Frequencies from Base are correctly rounded float64; with Float32 they
 //     take the float32 steps of transformers, each correctly rounded.
 //
@@ -98,15 +134,15 @@
 // and payload of a NaN may differ.
 //
 // Angles must be below 2^50 in magnitude, which leaves every int32 position for
-// frequencies below 2^18. Elements are float32; float16 and bfloat16 are not
-// there yet.
+// frequencies below 2^18.
 //
 // # Concurrency
 //
 // A [Rotary] does not change and may be shared. The package starts no
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
-// so does a decode step after a prefill. Only [NewRotary] and errors allocate.
+// so does a decode step after a prefill. Only what makes a new value and errors
+// allocate.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long.

@@ -41,16 +41,25 @@ func newGuards(t *testing.T, r *rand.Rand, bytes int, names ...string) *guards {
 
 // floats fills an arena with random elements and returns n of them.
 func (g *guards) floats(name string, n int, atEnd bool) []float32 {
+	return guarded(g, &float32Numbers, name, n, atEnd)
+}
+
+func guarded[T number](g *guards, of *numbers[T], name string, n int, atEnd bool) []T {
 	arena := g.arenas[name]
-	fillRandom(g.r, flush[float32](arena, len(arena)/4, false))
-	return flush[float32](arena, n, atEnd)
+	of.fill(g.r, flush[T](arena, len(arena)/int(unsafe.Sizeof(T(0))), false))
+	return flush[T](arena, n, atEnd)
 }
 
 // check makes a call that may write to the named slices alone, and compares
 // them with what want makes of copies.
 func (g *guards) check(name string, call func(), want func(copies map[string][]float32), outputs map[string][]float32) {
 	g.t.Helper()
-	before, copies := map[string][]byte{}, map[string][]float32{}
+	checkGuarded(g, &float32Numbers, name, call, want, outputs)
+}
+
+func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(), want func(copies map[string][]T), outputs map[string][]T) {
+	g.t.Helper()
+	before, copies := map[string][]byte{}, map[string][]T{}
 	for key, arena := range g.arenas {
 		before[key] = slices.Clone(arena)
 	}
@@ -63,7 +72,7 @@ func (g *guards) check(name string, call func(), want func(copies map[string][]f
 	}
 	for key, s := range outputs {
 		for i := range s {
-			if !same(s[i], copies[key][i]) {
+			if !of.same(s[i], copies[key][i]) {
 				g.t.Fatalf("%s: %s[%d] is %v, want %v", name, key, i, s[i], copies[key][i])
 			}
 		}
@@ -71,7 +80,7 @@ func (g *guards) check(name string, call func(), want func(copies map[string][]f
 		arena := g.arenas[key]
 		if len(s) > 0 {
 			start := int(uintptr(unsafe.Pointer(&s[0])) - uintptr(unsafe.Pointer(&arena[0])))
-			copy(arena[start:start+4*len(s)], before[key][start:])
+			copy(arena[start:start+int(unsafe.Sizeof(s[0]))*len(s)], before[key][start:])
 		}
 	}
 	for key, arena := range g.arenas {
@@ -85,25 +94,14 @@ func TestGuardRotate(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(51)
 		g := newGuards(t, r, 4*2*3*150, "y", "x", "cos", "sin")
-		for _, l := range layouts {
+		for _, o := range rotations {
 			for pairs := range 71 {
 				for _, atEnd := range []bool{false, true} {
 					for _, shape := range [][2]int{{1, 1}, {2, 3}} {
+						rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], XTokenStride: 2 * pairs * shape[1], XHeadStride: 2 * pairs, TableStride: pairs}
+						rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 						for _, inPlace := range []bool{false, true} {
-							rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], XTokenStride: 2 * pairs * shape[1], XHeadStride: 2 * pairs, TableStride: pairs}
-							rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
-							n := shape[0] * shape[1] * 2 * pairs
-							x := g.floats("x", n, atEnd)
-							output, y := "x", x
-							if !inPlace {
-								output, y = "y", g.floats("y", n, atEnd)
-							}
-							cos, sin := g.floats("cos", shape[0]*pairs, atEnd), g.floats("sin", shape[0]*pairs, atEnd)
-							g.check(fmt.Sprintf("layout %s, %+v, at the end: %t, in place: %t", layoutName(l), rows, atEnd, inPlace),
-								func() { rotateKernel(l, impl, y, x, cos, sin, &rows) },
-								func(copies map[string][]float32) {
-									rotateEachPair(l, copies[output], slices.Clone(x), cos, sin, &rows, make([]bool, n))
-								}, map[string][]float32{output: y})
+							o.guard(g, impl, rows, inPlace, atEnd)
 						}
 					}
 				}
@@ -130,7 +128,7 @@ func TestGuardCosSinExact(t *testing.T) {
 						g.check(fmt.Sprintf("%d rows of %d, at the end: %t", rows, n, atEnd),
 							func() {
 								if rows == 1 {
-									kernels.CosSinExactRow(impl, cos, sin, positions[0], &block, 1, -1)
+									kernels.CosSinExactRow(impl, cos, sin, float64(positions[0]), &block, 1, -1)
 								} else {
 									kernels.CosSinExactRows(impl, cos, sin, n, positions[:rows], &block, &shift, 1, -1, pastCaches)
 								}

@@ -4,6 +4,7 @@ package posenc
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -95,35 +96,54 @@ func TestGuardCatches(t *testing.T) {
 // The halves of a row end and begin at a guard of their own: neither the end of
 // the first nor the start of the second is touched by more than its pairs.
 func TestGuardHalves(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	eachRotation(t, func(t *testing.T, impl kernels.Implementation, o rotationTest) {
+		if o.layout() != HalfSplit {
+			return
+		}
 		r := newRand(50)
-		parts := newArenas(t, 4*70, 2)
-		distance := int(uintptr(unsafe.Pointer(&parts[1][0]))-uintptr(unsafe.Pointer(&parts[0][0]))) / 4
-		whole := len(parts[0]) / 4
+		arenas := newArenas(t, 4*70, 2)
 		for pairs := 1; pairs <= 70; pairs++ {
-			cos, sin := make([]float32, pairs), make([]float32, pairs)
-			fillRandom(r, cos)
-			fillRandom(r, sin)
-			first, second := flush[float32](parts[0], pairs, true), flush[float32](parts[1], pairs, false)
-			for _, half := range [][]float32{first, second} {
-				fillRandom(r, half)
-			}
-			want := append(slices.Clone(first), second...)
-			rows := kernels.Rows{Pairs: pairs, Partner: distance - (whole - pairs), Tokens: 1, Heads: 1, TableStride: pairs}
-			x := unsafe.Slice(&first[0], rows.Partner+pairs)
-			if reason, _ := fault(func() { kernels.RotateHalfSplitF32(impl, x, x, cos, sin, &rows) }); reason != nil {
-				t.Fatalf("%d pairs: %v", pairs, reason)
-			}
-			packed := rows
-			packed.Partner = pairs
-			rotateEachPair(HalfSplit, want, want, cos, sin, &packed, make([]bool, 2*pairs))
-			for i, got := range append(slices.Clone(first), second...) {
-				if !same(got, want[i]) {
-					t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, got, want[i])
-				}
-			}
+			o.guardHalves(t, r, impl, pairs, arenas)
 		}
 	})
+}
+
+func (o rotation[Y, X]) guardHalves(t *testing.T, r *rand.Rand, impl kernels.Implementation, pairs int, arenas [][]byte) {
+	t.Helper()
+	check := func(y []Y, x []X, partner int) {
+		cos, sin := make([]float32, pairs), make([]float32, pairs)
+		fillRandom(r, cos)
+		fillRandom(r, sin)
+		for _, at := range []int{0, partner} {
+			o.x.fill(r, x[at:at+pairs])
+		}
+		want := make([]Y, 2*pairs)
+		o.define(want[:pairs], want[pairs:], x[:pairs], x[partner:], cos, sin)
+		rows := kernels.Rows{Pairs: pairs, Partner: partner, Tokens: 1, Heads: 1, TableStride: pairs}
+		if reason, _ := fault(func() { o.kernel(impl, y, x, cos, sin, &rows) }); reason != nil {
+			t.Fatalf("%d pairs: %v", pairs, reason)
+		}
+		for i, got := range append(slices.Clone(y[:pairs]), y[partner:]...) {
+			if !o.y.same(got, want[i]) {
+				t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, o.y.widen(got), o.y.widen(want[i]))
+			}
+		}
+	}
+	y, partner := guardedHalves[Y](arenas, pairs)
+	check(y, make([]X, partner+pairs), partner)
+	x, partner := guardedHalves[X](arenas, pairs)
+	check(make([]Y, partner+pairs), x, partner)
+	if o.inPlace() {
+		check(o.asY(x), x, partner)
+	}
+}
+
+// guardedHalves returns a row with a guard between its halves, and their
+// distance.
+func guardedHalves[T number](arenas [][]byte, pairs int) (row []T, partner int) {
+	first, second := flush[T](arenas[0], pairs, true), flush[T](arenas[1], pairs, false)
+	partner = int(uintptr(unsafe.Pointer(&second[0]))-uintptr(unsafe.Pointer(&first[0]))) / int(unsafe.Sizeof(first[0]))
+	return unsafe.Slice(&first[0], partner+pairs), partner
 }
 
 // Every operation runs the code that its implementation names: it is called
@@ -146,17 +166,19 @@ func TestKernelsAreHit(t *testing.T) {
 				kernels.CosSinExactRows(impl, dead, sin[:n*8], n, positions, block, shift, 1, 1, pastCaches)
 			}
 		}
-		for operation, call := range map[string]func(){
-			"RotateHalfSplitF32":   func() { kernels.RotateHalfSplitF32(impl, dead, dead, cos, sin, rows) },
-			"RotateInterleavedF32": func() { kernels.RotateInterleavedF32(impl, dead, dead, cos, sin, rows) },
-			"CosSinExactF32":       func() { kernels.CosSinExactRow(impl, dead[:n], sin[:n], 7, block, 1, 1) },
+		calls := map[string]func(){
+			"CosSinExactF32": func() { kernels.CosSinExactRow(impl, dead[:n], sin[:n], 7, block, 1, 1) },
 			"CosSinSeedF64": func() { // Go looks at the first cosine and sine: they have to be there
 				(*kernels.Shift)(unsafe.Add(unsafe.Pointer(&dead[0]), -8*(kernels.Width+8))).Set(impl, block)
 			},
 			"CosSinShiftF32":            exactRows(false),
 			"CosSinShiftNonTemporalF32": exactRows(true),
 			"CosSinFloat32F32":          func() { kernels.CosSinFloat32(impl, dead[:n], sin[:n], cos[:n], 1, 1, 1) },
-		} {
+		}
+		for _, o := range rotations {
+			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), len(dead), cos, sin, rows) }
+		}
+		for operation, call := range calls {
 			t.Run("operation="+operation, func(t *testing.T) {
 				want := "posenc/asm." + operation + strings.ToUpper(impl.String())
 				switch {

@@ -78,207 +78,101 @@ func fillRandom(r *rand.Rand, s []float32) {
 	}
 }
 
-// same reports equal bits or two NaNs.
-func same(a, b float32) bool {
-	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
+// number is what a type of numbers is in memory: float16 and bfloat16 are their
+// bits.
+type number interface{ float32 | uint16 }
+
+// numbers is a type of numbers.
+type numbers[T number] struct {
+	widen func(T) float32
+	round func(float32) T
+	bits  func(T) uint32
+	fill  func(r *rand.Rand, s []T)
 }
+
+var (
+	float32Numbers = numbers[float32]{
+		func(x float32) float32 { return x }, func(x float32) float32 { return x }, math.Float32bits, fillRandom,
+	}
+	float16Numbers  = numbers16(generic.Float16ToFloat32, generic.Float32ToFloat16)
+	bfloat16Numbers = numbers16(generic.BFloat16ToFloat32, generic.Float32ToBFloat16)
+)
+
+func numbers16(widen func(uint16) float32, round func(float32) uint16) numbers[uint16] {
+	return numbers[uint16]{widen, round, func(x uint16) uint32 { return uint32(x) }, func(r *rand.Rand, s []uint16) {
+		for i := range s {
+			switch r.IntN(8) {
+			case 0:
+				s[i] = round(math.Float32frombits(oneOf(r, extremes)))
+			case 1: // subnormal numbers, infinities and NaNs of both formats too
+				s[i] = uint16(r.Uint32())
+			default:
+				s[i] = round(2*r.Float32() - 1)
+			}
+		}
+	}}
+}
+
+// same reports equal bits or two NaNs.
+func (f *numbers[T]) same(a, b T) bool {
+	return f.bits(a) == f.bits(b) || f.widen(a) != f.widen(a) && f.widen(b) != f.widen(b)
+}
+
+func same(a, b float32) bool { return float32Numbers.same(a, b) }
 
 // padded is a slice with random elements before and after it that nothing may
 // write to: its canaries.
-type padded struct {
-	all   []float32
-	first int
-	n     int
+type padded[T number] struct {
+	numbers *numbers[T]
+	all     []T
+	first   int
+	n       int
 }
 
 const padding = 40
 
-// newPadded returns n random elements that start misaligned by 0 to 15 elements.
-func newPadded(r *rand.Rand, n, misaligned int) padded {
-	p := padded{make([]float32, n+2*padding+misaligned), padding + misaligned, n}
-	fillRandom(r, p.all)
+// newPadded returns n random float32 that start misaligned by 0 to 15 elements.
+func newPadded(r *rand.Rand, n, misaligned int) padded[float32] {
+	return newPaddedOf(r, &float32Numbers, n, misaligned)
+}
+
+func newPaddedOf[T number](r *rand.Rand, of *numbers[T], n, misaligned int) padded[T] {
+	p := padded[T]{of, make([]T, n+2*padding+misaligned), padding + misaligned, n}
+	of.fill(r, p.all)
 	return p
 }
 
-func (p padded) slice() []float32 { return p.all[p.first : p.first+p.n : p.first+p.n] }
+func (p padded[T]) slice() []T { return p.all[p.first : p.first+p.n : p.first+p.n] }
 
-func (p padded) clone() padded {
+func (p padded[T]) clone() padded[T] {
 	p.all = slices.Clone(p.all)
 	return p
 }
 
 // check compares with want: the elements of the slice that touched marks have
 // to be the same, everything else has to have the very bits of want.
-func (p padded) check(t testing.TB, name string, want padded, touched func(i int) bool) {
+func (p padded[T]) check(t testing.TB, name string, want padded[T], touched func(i int) bool) {
 	t.Helper()
+	bits := p.numbers.bits
 	for i, got := range p.all {
 		w, at := want.all[i], i-p.first
-		if math.Float32bits(got) == math.Float32bits(w) {
+		if bits(got) == bits(w) {
 			continue
 		}
 		inside := at >= 0 && at < p.n && touched(at)
-		if inside && same(got, w) {
+		if inside && p.numbers.same(got, w) {
 			continue
 		}
 		what := "is not to be written"
 		if inside {
 			what = "is wrong"
 		}
-		t.Fatalf("%s[%d of %d] %s: got %#08x (%v), want %#08x (%v)", name, at, p.n, what, math.Float32bits(got), got, math.Float32bits(w), w)
+		t.Fatalf("%s[%d of %d] %s: got %#08x (%v), want %#08x (%v)", name, at, p.n, what, bits(got), p.numbers.widen(got), bits(w), p.numbers.widen(w))
 	}
 }
 
 // every marks all elements as touched.
 func every(int) bool { return true }
-
-var layouts = []Layout{HalfSplit, Interleaved}
-
-// rowLength returns the elements from the first to the last of a row.
-func rowLength(l Layout, r *kernels.Rows) int {
-	if l == HalfSplit {
-		return r.Partner + r.Pairs
-	}
-	return 2 * r.Pairs
-}
-
-// pairAt returns where the elements of pair i are.
-func pairAt(l Layout, row, i, partner int) (first, second int) {
-	if l == HalfSplit {
-		return row + i, row + i + partner
-	}
-	return row + 2*i, row + 2*i + 1
-}
-
-// rotateEachPair is generic's rotation of one pair after another, and marks
-// what it touches of y.
-func rotateEachPair(l Layout, y, x, cos, sin []float32, rows *kernels.Rows, touched []bool) {
-	for t := range rows.Tokens {
-		for h := range rows.Heads {
-			for i := range rows.Pairs {
-				ya, yb := pairAt(l, t*rows.YTokenStride+h*rows.YHeadStride, i, rows.Partner)
-				xa, xb := pairAt(l, t*rows.XTokenStride+h*rows.XHeadStride, i, rows.Partner)
-				at := t*rows.TableStride + i
-				generic.RotateHalfSplitF32(y[ya:], y[yb:], x[xa:xa+1], x[xb:], cos[at:], sin[at:])
-				touched[ya], touched[yb] = true, true
-			}
-		}
-	}
-}
-
-func rotateKernel(l Layout, impl kernels.Implementation, y, x, cos, sin []float32, rows *kernels.Rows) {
-	if l == HalfSplit {
-		kernels.RotateHalfSplitF32(impl, y, x, cos, sin, rows)
-	} else {
-		kernels.RotateInterleavedF32(impl, y, x, cos, sin, rows)
-	}
-}
-
-// checkRotation compares a rotation with generic on random elements, in place
-// where y and x have the same strides and start.
-func checkRotation(t *testing.T, r *rand.Rand, l Layout, impl kernels.Implementation, rows kernels.Rows, misaligned [4]int) {
-	t.Helper()
-	extent := func(tokenStride, headStride int) int {
-		return (rows.Tokens-1)*tokenStride + (rows.Heads-1)*headStride + rowLength(l, &rows)
-	}
-	table := (rows.Tokens-1)*rows.TableStride + rows.Pairs
-	x := newPadded(r, extent(rows.XTokenStride, rows.XHeadStride), misaligned[0])
-	y, inPlace := x, rows.YTokenStride == rows.XTokenStride && rows.YHeadStride == rows.XHeadStride && misaligned[0] == misaligned[3]
-	if !inPlace {
-		y = newPadded(r, extent(rows.YTokenStride, rows.YHeadStride), misaligned[3])
-	}
-	cos, sin := newPadded(r, table, misaligned[1]), newPadded(r, table, misaligned[2])
-	given, want, wantCos, wantSin := x.clone(), y.clone(), cos.clone(), sin.clone()
-	touched := make([]bool, y.n)
-	rotateEachPair(l, want.slice(), given.slice(), cos.slice(), sin.slice(), &rows, touched)
-	rotateKernel(l, impl, y.slice(), x.slice(), cos.slice(), sin.slice(), &rows)
-	name := fmt.Sprintf("%+v, misaligned by %d: ", rows, misaligned)
-	y.check(t, name+"y", want, func(i int) bool { return touched[i] })
-	if !inPlace {
-		x.check(t, name+"x", given, func(int) bool { return false })
-	}
-	cos.check(t, name+"cos", wantCos, every)
-	sin.check(t, name+"sin", wantSin, every)
-}
-
-// strides lists the ways to lay out rows of n elements in memory.
-func strides(r *rand.Rand, tokens, heads, n int) [][2]int {
-	gap := 1 + r.IntN(20)
-	return [][2]int{
-		{heads * n, n},     // packed
-		{3 * heads * n, n}, // packed QKV
-		{n, tokens * n},    // heads outside
-		{heads*(n+gap) + r.IntN(20), n + gap},
-		{n + gap, tokens*(n+gap) + r.IntN(20)},
-	}
-}
-
-func TestRotateKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, l := range layouts {
-			t.Run("layout="+layoutName(l), func(t *testing.T) {
-				r := newRand(1)
-				for _, pairs := range lengths {
-					for _, tokens := range tokenCounts {
-						for _, heads := range headCounts {
-							if testing.Short() && r.IntN(8) != 0 {
-								continue
-							}
-							rows := kernels.Rows{Pairs: pairs, Partner: pairs + r.IntN(2)*r.IntN(40), Tokens: tokens, Heads: heads, TableStride: pairs + r.IntN(2)*r.IntN(9)}
-							all := strides(r, tokens, heads, rowLength(l, &rows))
-							for _, s := range all {
-								rows.XTokenStride, rows.XHeadStride = s[0], s[1]
-								misaligned := [4]int{r.IntN(16), r.IntN(16), r.IntN(16), r.IntN(16)}
-								y := oneOf(r, all)
-								if r.IntN(2) == 0 {
-									y, misaligned[3] = s, misaligned[0]
-								}
-								rows.YTokenStride, rows.YHeadStride = y[0], y[1]
-								checkRotation(t, r, l, impl, rows, misaligned)
-							}
-						}
-					}
-				}
-			})
-		}
-	})
-}
-
-// Every start of x against every remainder of a vector.
-func TestRotateKernelsAlignment(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(2)
-		for _, l := range layouts {
-			for pairs := range 70 {
-				for start := range 16 {
-					if testing.Short() && r.IntN(8) != 0 {
-						continue
-					}
-					rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: 1, Heads: 2, YHeadStride: 2 * pairs, XHeadStride: 2 * pairs, TableStride: pairs}
-					checkRotation(t, r, l, impl, rows, [4]int{start, r.IntN(16), r.IntN(16), oneOf(r, []int{start, r.IntN(16)})})
-				}
-			}
-		}
-	})
-}
-
-// Nothing to do is done by doing nothing.
-func TestRotateKernelsEmpty(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(3)
-		for _, l := range layouts {
-			for _, rows := range []kernels.Rows{
-				{Pairs: 0, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
-				{Pairs: 8, Partner: 8, Tokens: 0, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
-				{Pairs: 8, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 0, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
-			} {
-				x := newPadded(r, 64, 0)
-				want := x.clone()
-				rotateKernel(l, impl, x.slice(), x.slice(), x.slice(), x.slice(), &rows)
-				x.check(t, fmt.Sprintf("%+v: x", rows), want, func(int) bool { return false })
-			}
-		}
-	})
-}
 
 // positionKinds are sequences of positions by what they do to runs of seeds.
 var positionKinds = map[string]func(r *rand.Rand, s []int32){
@@ -421,7 +315,7 @@ func TestCosSinExactRowKernels(t *testing.T) {
 					generic.CosSinExact(wantCos.slice(), wantSin.slice(), p, invFreq, scaleCos, scaleSin)
 					var block kernels.Block
 					block.Set(invFreq)
-					kernels.CosSinExactRow(impl, cos.slice(), sin.slice(), p, &block, scaleCos, scaleSin)
+					kernels.CosSinExactRow(impl, cos.slice(), sin.slice(), float64(p), &block, scaleCos, scaleSin)
 					name := fmt.Sprintf("position %d, %d frequencies %x: ", p, n, invFreq)
 					cos.check(t, name+"cos", wantCos, every)
 					sin.check(t, name+"sin", wantSin, every)
@@ -483,7 +377,7 @@ func TestCosSinExactRowsNonTemporal(t *testing.T) {
 	})
 }
 
-func (p padded) address() uintptr { return uintptr(unsafe.Pointer(&p.slice()[0])) }
+func (p padded[T]) address() uintptr { return uintptr(unsafe.Pointer(&p.slice()[0])) }
 
 func checkExactRows(t *testing.T, r *rand.Rand, impl kernels.Implementation, positions []int32, n int) {
 	t.Helper()

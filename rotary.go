@@ -41,6 +41,22 @@ type RotaryConfig struct {
 	Scaling   float64   // multiplies cos and sin (attention factor of YaRN and LongRoPE); 0 means 1
 	Angles    Angles    // how angles are rounded
 	Axes      []uint8   // the axis from which each pair takes its position; nil: 0 for all
+	XPos      *XPos     // lets pairs decay with the position; nil: no decay
+}
+
+// XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554), with which
+// queries and keys are scaled so that scores fall with the distance: cos and sin
+// of position p and pair i are multiplied by
+//
+//	((2i + 0.4*RotaryDim)/(1.4*RotaryDim))^((p-Center)/ScaleBase)
+//
+// correctly rounded to float32, once more by RN32. Keys take the reciprocal, so
+// that queries and keys have a Rotary each. FlashAttention takes half the current
+// length as Center; keys in a cache keep the Center with which they were rotated.
+type XPos struct {
+	ScaleBase float64 // 512 in the paper
+	Center    int32
+	Keys      bool // the reciprocal, for keys
 }
 
 // Rotary is a rotary position embedding. It does not change after NewRotary and
@@ -54,6 +70,7 @@ type Rotary struct {
 	ladder    ladder // of all pairs
 	axisCount int    // axes of positions
 	axes      []axis // where there are several
+	decay     *decay // of xPos
 	table     *table // where rows are looked up instead
 }
 
@@ -121,6 +138,18 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		}
 		if dim/2 > chunkPairs {
 			return fail("RotaryDim", dim, "at most %d with Axes", 2*chunkPairs)
+		}
+	}
+	if cfg.XPos != nil {
+		if cfg.Axes != nil {
+			return fail("Axes", elements(len(cfg.Axes)), "nil with XPos")
+		}
+		r.decay = &decay{center: cfg.XPos.Center, direction: 1}
+		if cfg.XPos.Keys {
+			r.decay.direction = -1
+		}
+		if r.decay.high, r.decay.low, err = frequency.XPos(dim, cfg.XPos.ScaleBase); err != nil {
+			return fail("XPos.ScaleBase", cfg.XPos.ScaleBase, "a base that package frequency takes (%v)", err)
 		}
 	}
 	largest, i := largestMagnitude(invFreq)

@@ -149,7 +149,7 @@ func (p placed) rotateViews(cfg RotaryConfig, memory, cos, sin []float32, tokens
 		}
 		rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 		at := p.starts[i] + cfg.Offset
-		rotateEachPair(cfg.Layout, memory[at:], memory[at:], cos, sin, &rows, touched[at:])
+		rotateEachPair(cfg.Layout, memory[at:], cos, sin, &rows, touched[at:])
 	}
 	return touched
 }

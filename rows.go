@@ -3,6 +3,7 @@ package posenc
 import (
 	"math"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -42,6 +43,11 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		invFreq := l.invFreq32[column : column+pairs]
 		for t, p := range positions {
 			at := t * stride
+			if t > 0 && p == positions[t-1] {
+				copy(cos[at:at+pairs], cos[at-stride:])
+				copy(sin[at:at+pairs], sin[at-stride:])
+				continue
+			}
 			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
 		}
 		return
@@ -51,9 +57,25 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 		b := &l.blocks[i]
 		if len(positions) == 1 {
 			end := done + b.Len()
-			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], positions[0], b, scaleCos, scaleSin)
+			kernels.CosSinExactRow(implementation, cos[done:end], sin[done:end], float64(positions[0]), b, scaleCos, scaleSin)
 		} else {
 			kernels.CosSinExactRows(implementation, cos[done:], sin[done:], stride, positions, b, &l.shifts[i], scaleCos, scaleSin, pastCaches(len(cos)))
+		}
+	}
+}
+
+// fractionalRows is rows of all pairs for positions that need not be integers.
+func (l *ladder) fractionalRows(to rows, pairs int, positions []float32, scaleCos, scaleSin float32) {
+	for t, p := range positions {
+		row := to.from(t)
+		if l.blocks == nil {
+			kernels.CosSinFloat32(implementation, row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
+			continue
+		}
+		for i := range l.blocks {
+			b := &l.blocks[i]
+			first := i * kernels.Width
+			kernels.CosSinExactRow(implementation, row.cos[first:first+b.Len()], row.sin[first:first+b.Len()], float64(p), b, scaleCos, scaleSin)
 		}
 	}
 }
@@ -94,25 +116,67 @@ func axisCount(axes []uint8) int {
 	return count
 }
 
-// rows writes the pairs of the axis in the rows of positions.
-func (a *axis) rows(to rows, positions []int32, scaleCos, scaleSin float32) {
-	n := len(a.pairs)
-	first := int(a.pairs[0])
-	if int(a.pairs[n-1]) == first+n-1 {
-		a.ladder.rows(rows{to.cos[first:], to.sin[first:], to.stride}, 0, n, positions, scaleCos, scaleSin)
-		return
+// axisRows writes the rows of at most chunkRows tokens of several axes, whose
+// pairs fit the scratch memory. A row starts as the one before; only axes whose
+// position is another are written into it, as time and height stay the same
+// along a line of an image.
+func (r *Rotary) axisRows(to rows, s *span, scaleCos, scaleSin float32) {
+	var cos, sin [chunkPairs]float32
+	pairs := r.rotaryDim / 2
+	at := 0
+	for i := range r.axes {
+		a := &r.axes[i]
+		n := len(a.pairs)
+		a.ladder.rows(rows{cos[at:], sin[at:], n}, 0, n, s.of(a.index), scaleCos, scaleSin)
+		at += n * s.n
 	}
-	var c, s [chunkPairs]float32
-	count := chunkPairs / n
-	for t := 0; t < len(positions); t += count {
-		end := min(t+count, len(positions))
-		a.ladder.rows(rows{c[:], s[:], n}, 0, n, positions[t:end], scaleCos, scaleSin)
-		for i := range end - t {
-			row := to.from(t + i)
-			cosines, sines := c[i*n:i*n+n], s[i*n:i*n+n]
-			for k, pair := range a.pairs {
-				row.cos[pair], row.sin[pair] = cosines[k], sines[k]
+	for t := range s.n {
+		row := to.from(t)
+		row.cos, row.sin = row.cos[:pairs], row.sin[:pairs]
+		if t > 0 {
+			before := to.from(t - 1)
+			copy(row.cos, before.cos)
+			copy(row.sin, before.sin)
+		}
+		at := 0
+		for i := range r.axes {
+			a := &r.axes[i]
+			n := len(a.pairs)
+			if positions := s.of(a.index); t == 0 || positions[t] != positions[t-1] {
+				cosines, sines := cos[at+t*n:][:n], sin[at+t*n:][:n]
+				if first := int(a.pairs[0]); int(a.pairs[n-1]) == first+n-1 {
+					copy(row.cos[first:], cosines)
+					copy(row.sin[first:], sines)
+				} else {
+					for k, pair := range a.pairs {
+						row.cos[pair], row.sin[pair] = cosines[k], sines[k]
+					}
+				}
 			}
+			at += n * s.n
+		}
+	}
+}
+
+// decay is the factors of xPos: 2^(direction*(p-center)*(high[i]+low[i])).
+type decay struct {
+	high, low []float64
+	center    int32
+	direction float64
+}
+
+// apply multiplies the pairs from number column on, pairs of them, of the rows
+// of positions.
+func (d *decay) apply(to rows, column, pairs int, positions []int32) {
+	for t, p := range positions {
+		row := to.from(t)
+		distance := d.direction * (float64(p) - float64(d.center))
+		for i := range pairs {
+			high, low := d.high[column+i], d.low[column+i]
+			exponent := distance * high
+			factor := generic.Exp2(exponent, math.FMA(distance, high, -exponent)+float64(distance*low))
+			row.cos[i] *= factor
+			row.sin[i] *= factor
 		}
 	}
 }
@@ -158,19 +222,20 @@ func (r *Rotary) rows(scratch rows, column, pairs int, s *span, scaling, directi
 	}
 	if r.axisCount == 1 {
 		r.ladder.rows(scratch, column, pairs, s.of(0), scaling, scaling*direction)
+		if r.decay != nil {
+			r.decay.apply(scratch, column, pairs, s.of(0))
+		}
 		return scratch
 	}
 	// The rows of several axes fit the scratch memory, so that column is 0.
+	most := min(chunkRows, chunkPairs/pairs)
 	for part := (span{s.positions, s.tokens, s.first, 0}); part.first < s.first+s.n; part.first += part.n {
-		part.n = min(chunkRows, s.first+s.n-part.first)
+		part.n = min(most, s.first+s.n-part.first)
 		to := scratch.from(part.first - s.first)
 		if part.alike(r.axisCount) {
 			r.ladder.rows(to, 0, pairs, part.of(0), scaling, scaling*direction)
-			continue
-		}
-		for i := range r.axes {
-			a := &r.axes[i]
-			a.rows(to, part.of(a.index), scaling, scaling*direction)
+		} else {
+			r.axisRows(to, &part, scaling, scaling*direction)
 		}
 	}
 	return scratch

@@ -50,7 +50,7 @@ type page struct {
 //
 // so that without positions there are as many tokens as rows. A position
 // outside the table is an error. cfg gives HeadDim, RotaryDim, Offset and
-// Layout; what belongs to frequencies (Base, InvFreq, Scaling, Angles, Axes) is
+// Layout; what belongs to frequencies (Base, InvFreq, Scaling, Angles, Axes, XPos) is
 // zero.
 //
 // The table is read by every call, and not copied: it must not change during
@@ -70,6 +70,8 @@ func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
 		return nil, argumentError(ErrConfig, function, "cfg.Angles", cfg.Angles, "0 where a table is given")
 	case cfg.Axes != nil:
 		return nil, argumentError(ErrConfig, function, "cfg.Axes", elements(len(cfg.Axes)), "nil where a table is given")
+	case cfg.XPos != nil:
+		return nil, argumentError(ErrConfig, function, "cfg.XPos", *cfg.XPos, "nil where a table is given")
 	}
 	r, err := newGeometry(function, cfg)
 	if err != nil {

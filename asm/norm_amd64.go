@@ -4,26 +4,74 @@
 
 package asm
 
-// RMSNormF32AVX2 does what generic.RMSNormF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// RMSNormF32AVX2 does what generic.RMSNormF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
 func RMSNormF32AVX2(x *float32, weight *float32, n int, count int, stride int, epsilon float32)
 
-// RMSNormF32AVX512 does what generic.RMSNormF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// RMSNormF32AVX512 does what generic.RMSNormF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
 func RMSNormF32AVX512(x *float32, weight *float32, n int, count int, stride int, epsilon float32)
 
-// ScaleRowsF32AVX2 does what generic.ScaleF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// ScaleRowsF32AVX2 does what generic.ScaleF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
 func ScaleRowsF32AVX2(x *float32, factor float32, n int, count int, stride int)
 
-// ScaleRowsF32AVX512 does what generic.ScaleF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// ScaleRowsF32AVX512 does what generic.ScaleF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
 func ScaleRowsF32AVX512(x *float32, factor float32, n int, count int, stride int)
+
+// RMSNormF16AVX2 does what generic.RMSNormF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+
+// RMSNormF16AVX512 does what generic.RMSNormF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+
+// ScaleRowsF16AVX2 does what generic.ScaleF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+
+// ScaleRowsF16AVX512 does what generic.ScaleF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+
+// RMSNormBF16AVX2 does what generic.RMSNormBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormBF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+
+// RMSNormBF16AVX512 does what generic.RMSNormBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+
+// ScaleRowsBF16AVX2 does what generic.ScaleBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsBF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+
+// ScaleRowsBF16AVX512 does what generic.ScaleBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsBF16AVX512(x *uint16, factor float32, n int, count int, stride int)

@@ -399,7 +399,7 @@ DATA one32<>+60(SB)/4, $0x3f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
 
 // func RMSNormF32AVX512(x *float32, weight *float32, n int, count int, stride int, epsilon float32)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormF32AVX512(SB), $0-44
 	MOVQ  x+0(FP), AX
 	MOVQ  weight+8(FP), CX
@@ -414,7 +414,9 @@ TEXT ·RMSNormF32AVX512(SB), $0-44
 	ANDQ  $0x0f, SI
 	MOVQ  $0xffffffffffffffff, R9
 	BZHIQ SI, R9, R9
-	KMOVW R9, K1
+	KMOVD R9, K1
+	SHRQ  $0x10, R9
+	KMOVD R9, K2
 	CMPQ  BX, $0x04
 	JLT   next3
 
@@ -538,7 +540,9 @@ next8:
 	JZ        next10
 	MOVQ      $0xffffffffffffffff, R11
 	BZHIQ     R10, R11, R11
-	KMOVW     R11, K2
+	KMOVD     R11, K2
+	SHRQ      $0x10, R11
+	KMOVD     R11, K3
 	VMOVUPS.Z (R9), K2, Z4
 	VMOVUPS.Z (SI), K2, Z5
 	VMULPS    Z0, Z5, Z5
@@ -556,8 +560,8 @@ next8:
 	VMULPS    Z1, Z0, Z0
 	VMULPS    Z4, Z0, Z0
 	VMOVUPS   Z0, K2, (SI)(R8*1)
-	ADDQ      $0x00000000, R9
-	ADDQ      $0x00000000, SI
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000040, SI
 
 next10:
 	LEAQ (AX)(DI*4), AX
@@ -633,14 +637,16 @@ next17:
 	JZ        next19
 	MOVQ      $0xffffffffffffffff, R10
 	BZHIQ     R9, R10, R10
-	KMOVW     R10, K2
+	KMOVD     R10, K2
+	SHRQ      $0x10, R10
+	KMOVD     R10, K3
 	VMOVUPS.Z (R8), K2, Z1
 	VMOVUPS.Z (SI), K2, Z2
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (SI)
-	ADDQ      $0x00000000, R8
-	ADDQ      $0x00000000, SI
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000040, SI
 
 next19:
 	LEAQ (AX)(DI*1), AX
@@ -668,67 +674,45 @@ TEXT ·ScaleRowsF32AVX2(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x20
+	CMPQ DI, $0x08
 	JLT  next4
 
 part3:
 	VMOVUPS (SI), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (SI)
-	VMOVUPS 32(SI), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(SI)
-	VMOVUPS 64(SI), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(SI)
-	VMOVUPS 96(SI), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(SI)
-	ADDQ    $0x00000080, SI
-	SUBQ    $0x20, DI
-	CMPQ    DI, $0x20
-	JGE     part3
-
-next4:
-	CMPQ DI, $0x08
-	JLT  next6
-
-part5:
-	VMOVUPS (SI), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (SI)
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, DI
 	CMPQ    DI, $0x08
-	JGE     part5
+	JGE     part3
 
-next6:
+next4:
 	CMPQ DI, $0x04
-	JLT  next8
+	JLT  next6
 
-part7:
+part5:
 	VMOVUPS (SI), X1
 	VMULPS  X0, X1, X1
 	VMOVUPS X1, (SI)
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, DI
 	CMPQ    DI, $0x04
-	JGE     part7
+	JGE     part5
 
-next8:
+next6:
 	CMPQ DI, $0x01
-	JLT  next10
+	JLT  next8
 
-part9:
+part7:
 	VMOVSS (SI), X1
 	VMULPS X0, X1, X1
 	VMOVSS X1, (SI)
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    part9
+	JGE    part7
 
-next10:
+next8:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -738,7 +722,7 @@ done1:
 	RET
 
 // func ScaleRowsF32AVX512(x *float32, factor float32, n int, count int, stride int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·ScaleRowsF32AVX512(SB), $0-40
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
@@ -752,52 +736,2115 @@ TEXT ·ScaleRowsF32AVX512(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x40
+	CMPQ DI, $0x10
 	JLT  next4
 
 part3:
 	VMOVUPS (SI), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (SI)
-	VMOVUPS 64(SI), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(SI)
-	VMOVUPS 128(SI), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(SI)
-	VMOVUPS 192(SI), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(SI)
-	ADDQ    $0x00000100, SI
-	SUBQ    $0x40, DI
-	CMPQ    DI, $0x40
-	JGE     part3
-
-next4:
-	CMPQ DI, $0x10
-	JLT  next6
-
-part5:
-	VMOVUPS (SI), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (SI)
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, DI
 	CMPQ    DI, $0x10
-	JGE     part5
+	JGE     part3
 
-next6:
+next4:
 	TESTQ     DI, DI
-	JZ        next8
+	JZ        next6
 	MOVQ      $0xffffffffffffffff, R8
 	BZHIQ     DI, R8, R8
-	KMOVW     R8, K1
+	KMOVD     R8, K1
+	SHRQ      $0x10, R8
+	KMOVD     R8, K2
 	VMOVUPS.Z (SI), K1, Z1
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (SI)
-	ADDQ      $0x00000000, SI
+	ADDQ      $0x00000040, SI
+
+next6:
+	ADDQ BX, AX
+	DECQ DX
+	JNZ  rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+// func RMSNormF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+// Requires: AVX, AVX2, F16C
+TEXT ·RMSNormF16AVX2(SB), $64-44
+	MOVQ    x+0(FP), AX
+	MOVQ    weight+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    stride+32(FP), DI
+	SHLQ    $0x01, DI
+	LEAQ    (DI)(DI*2), R8
+	TESTQ   DX, DX
+	JZ      done1
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (SP)
+	VMOVUPS Y0, 32(SP)
+	CMPQ    BX, $0x04
+	JLT     next3
+
+rows2:
+	MOVQ   AX, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   DX, R9
+	SUBQ   $0x10, R9
+	JLT    rest5
+
+squares4:
+	VCVTPH2PS (SI), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VCVTPH2PS 16(SI), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	VCVTPH2PS (SI)(DI*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VCVTPH2PS 16(SI)(DI*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	VCVTPH2PS (SI)(DI*2), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VCVTPH2PS 16(SI)(DI*2), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	VCVTPH2PS (SI)(R8*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VCVTPH2PS 16(SI)(R8*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R9
+	JGE       squares4
+
+rest5:
+	ADDQ $0x10, R9
+	JZ   summed6
+	LEAQ (SI), R11
+	XORQ R10, R10
+
+single7:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VCVTPH2PS X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single7
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	LEAQ      (SI)(DI*1), R11
+	XORQ      R10, R10
+
+single8:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VCVTPH2PS X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single8
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	LEAQ      (SI)(DI*2), R11
+	XORQ      R10, R10
+
+single9:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VCVTPH2PS X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single9
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	LEAQ      (SI)(R8*1), R10
+	XORQ      SI, SI
+
+single10:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(SI*2), X8, X8
+	VCVTPH2PS X8, X8
+	VMOVSS    X8, (SP)(SI*4)
+	INCQ      SI
+	CMPQ      SI, R9
+	JNE       single10
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+
+summed6:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X2, X0, X0
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPS       X4, X2, X2
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X3
+	VADDPS       X6, X3, X3
+	VUNPCKLPD    X0, X1, X4
+	VUNPCKHPD    X0, X1, X0
+	VADDPS       X0, X4, X4
+	VUNPCKLPD    X3, X2, X0
+	VUNPCKHPD    X3, X2, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0x88, X0, X4, X1
+	VSHUFPS      $0xdd, X0, X4, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   DX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	MOVQ         AX, SI
+	VBROADCASTSS X1, Y0
+	VPERMILPS    $0x01, X1, X2
+	VBROADCASTSS X2, Y2
+	VPERMILPS    $0x02, X1, X3
+	VBROADCASTSS X3, Y3
+	VPERMILPS    $0x03, X1, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         CX, R9
+	MOVQ         DX, R10
+	CMPQ         R10, $0x08
+	JLT          next12
+
+part11:
+	VMOVUPS   (R9), Y4
+	VCVTPH2PS (SI), Y5
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y4, Y5, Y5
+	VCVTPS2PH $0x00, Y5, (SI)
+	VCVTPH2PS (SI)(DI*1), Y5
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y4, Y5, Y5
+	VCVTPS2PH $0x00, Y5, (SI)(DI*1)
+	VCVTPH2PS (SI)(DI*2), Y5
+	VMULPS    Y3, Y5, Y5
+	VMULPS    Y4, Y5, Y5
+	VCVTPS2PH $0x00, Y5, (SI)(DI*2)
+	VCVTPH2PS (SI)(R8*1), Y5
+	VMULPS    Y1, Y5, Y5
+	VMULPS    Y4, Y5, Y5
+	VCVTPS2PH $0x00, Y5, (SI)(R8*1)
+	ADDQ      $0x00000020, R9
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x08, R10
+	CMPQ      R10, $0x08
+	JGE       part11
+
+next12:
+	CMPQ R10, $0x04
+	JLT  next14
+
+part13:
+	VMOVUPS   (R9), X4
+	VCVTPH2PS (SI), X5
+	VMULPS    X0, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, (SI)
+	VCVTPH2PS (SI)(DI*1), X5
+	VMULPS    X2, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, (SI)(DI*1)
+	VCVTPH2PS (SI)(DI*2), X5
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, (SI)(DI*2)
+	VCVTPH2PS (SI)(R8*1), X5
+	VMULPS    X1, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, (SI)(R8*1)
+	ADDQ      $0x00000010, R9
+	ADDQ      $0x00000008, SI
+	SUBQ      $0x04, R10
+	CMPQ      R10, $0x04
+	JGE       part13
+
+next14:
+	CMPQ R10, $0x01
+	JLT  next16
+
+part15:
+	VMOVSS    (R9), X4
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI), X5, X5
+	VCVTPH2PS X5, X5
+	VMULPS    X0, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VPEXTRW   $0x00, X5, (SI)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(DI*1), X5, X5
+	VCVTPH2PS X5, X5
+	VMULPS    X2, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VPEXTRW   $0x00, X5, (SI)(DI*1)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(DI*2), X5, X5
+	VCVTPH2PS X5, X5
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VPEXTRW   $0x00, X5, (SI)(DI*2)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(R8*1), X5, X5
+	VCVTPH2PS X5, X5
+	VMULPS    X1, X5, X5
+	VMULPS    X4, X5, X5
+	VCVTPS2PH $0x00, X5, X4
+	VPEXTRW   $0x00, X4, (SI)(R8*1)
+	ADDQ      $0x00000004, R9
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, R10
+	CMPQ      R10, $0x01
+	JGE       part15
+
+next16:
+	LEAQ (AX)(DI*4), AX
+	SUBQ $0x04, BX
+	CMPQ BX, $0x04
+	JGE  rows2
+
+next3:
+	CMPQ BX, $0x01
+	JLT  next18
+
+rows17:
+	MOVQ   AX, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   DX, R8
+	SUBQ   $0x10, R8
+	JLT    rest20
+
+squares19:
+	VCVTPH2PS (SI), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VCVTPH2PS 16(SI), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R8
+	JGE       squares19
+
+rest20:
+	ADDQ $0x10, R8
+	JZ   summed21
+	LEAQ (SI), R9
+	XORQ SI, SI
+
+single22:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R9)(SI*2), X2, X2
+	VCVTPH2PS X2, X2
+	VMOVSS    X2, (SP)(SI*4)
+	INCQ      SI
+	CMPQ      SI, R8
+	JNE       single22
+	VMOVUPS   (SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VMOVUPS   32(SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+
+summed21:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   DX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	MOVQ         AX, SI
+	VBROADCASTSS X1, Y0
+	MOVQ         CX, R8
+	MOVQ         DX, R9
+	CMPQ         R9, $0x08
+	JLT          next24
+
+part23:
+	VMOVUPS   (R8), Y1
+	VCVTPH2PS (SI), Y2
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VCVTPS2PH $0x00, Y2, (SI)
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
+	JGE       part23
+
+next24:
+	CMPQ R9, $0x04
+	JLT  next26
+
+part25:
+	VMOVUPS   (R8), X1
+	VCVTPH2PS (SI), X2
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X2, X2
+	VCVTPS2PH $0x00, X2, (SI)
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000008, SI
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       part25
+
+next26:
+	CMPQ R9, $0x01
+	JLT  next28
+
+part27:
+	VMOVSS    (R8), X1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (SI), X2, X2
+	VCVTPH2PS X2, X2
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X2, X2
+	VCVTPS2PH $0x00, X2, X1
+	VPEXTRW   $0x00, X1, (SI)
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       part27
+
+next28:
+	LEAQ (AX)(DI*1), AX
+	SUBQ $0x01, BX
+	CMPQ BX, $0x01
+	JGE  rows17
+
+next18:
+done1:
+	VZEROUPPER
+	RET
+
+// func RMSNormF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·RMSNormF16AVX512(SB), $0-44
+	MOVQ  x+0(FP), AX
+	MOVQ  weight+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  stride+32(FP), DI
+	SHLQ  $0x01, DI
+	LEAQ  (DI)(DI*2), R8
+	TESTQ DX, DX
+	JZ    done1
+	MOVQ  DX, SI
+	ANDQ  $0x0f, SI
+	MOVQ  $0xffffffffffffffff, R9
+	BZHIQ SI, R9, R9
+	KMOVD R9, K1
+	SHRQ  $0x10, R9
+	KMOVD R9, K2
+	CMPQ  BX, $0x04
+	JLT   next3
+
+rows2:
+	MOVQ   AX, SI
+	VXORPS Z0, Z0, Z0
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	MOVQ   DX, R9
+	SUBQ   $0x10, R9
+	JLT    rest5
+
+squares4:
+	VCVTPH2PS (SI), Z4
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z0, Z0
+	VCVTPH2PS (SI)(DI*1), Z4
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z1, Z1
+	VCVTPH2PS (SI)(DI*2), Z4
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z2, Z2
+	VCVTPH2PS (SI)(R8*1), Z4
+	VMULPS    Z4, Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R9
+	JGE       squares4
+
+rest5:
+	ADDQ        $0x10, R9
+	JZ          summed6
+	VMOVDQU16.Z (SI), K1, Y4
+	VCVTPH2PS   Y4, Z4
+	VMULPS      Z4, Z4, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVDQU16.Z (SI)(DI*1), K1, Y4
+	VCVTPH2PS   Y4, Z4
+	VMULPS      Z4, Z4, Z4
+	VADDPS      Z4, Z1, Z1
+	VMOVDQU16.Z (SI)(DI*2), K1, Y4
+	VCVTPH2PS   Y4, Z4
+	VMULPS      Z4, Z4, Z4
+	VADDPS      Z4, Z2, Z2
+	VMOVDQU16.Z (SI)(R8*1), K1, Y4
+	VCVTPH2PS   Y4, Z4
+	VMULPS      Z4, Z4, Z4
+	VADDPS      Z4, Z3, Z3
+
+summed6:
+	VEXTRACTF32X8 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X4
+	VADDPS        X0, X4, X4
+	VEXTRACTF32X8 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X0
+	VADDPS        X1, X0, X0
+	VEXTRACTF32X8 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y2
+	VEXTRACTF32X4 $0x01, Y2, X1
+	VADDPS        X2, X1, X1
+	VEXTRACTF32X8 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF32X4 $0x01, Y3, X2
+	VADDPS        X3, X2, X2
+	VUNPCKLPD     X0, X4, X3
+	VUNPCKHPD     X0, X4, X0
+	VADDPS        X0, X3, X3
+	VUNPCKLPD     X2, X1, X0
+	VUNPCKHPD     X2, X1, X1
+	VADDPS        X1, X0, X0
+	VSHUFPS       $0x88, X0, X3, X1
+	VSHUFPS       $0xdd, X0, X3, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  epsilon+40(FP), X2
+	VXORPS        X0, X0, X0
+	VCVTSI2SSQ    DX, X0, X0
+	VBROADCASTSS  X0, X0
+	VDIVPS        X0, X1, X1
+	VADDPS        X2, X1, X1
+	VSQRTPS       X1, X1
+	VMOVUPS       one32<>+0(SB), X0
+	VDIVPS        X1, X0, X1
+	MOVQ          AX, SI
+	VBROADCASTSS  X1, Z0
+	VPERMILPS     $0x01, X1, X2
+	VBROADCASTSS  X2, Z2
+	VPERMILPS     $0x02, X1, X3
+	VBROADCASTSS  X3, Z3
+	VPERMILPS     $0x03, X1, X1
+	VBROADCASTSS  X1, Z1
+	MOVQ          CX, R9
+	MOVQ          DX, R10
+	CMPQ          R10, $0x10
+	JLT           next8
+
+part7:
+	VMOVUPS   (R9), Z4
+	VCVTPH2PS (SI), Z5
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VCVTPS2PH $0x00, Z5, (SI)
+	VCVTPH2PS (SI)(DI*1), Z5
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VCVTPS2PH $0x00, Z5, (SI)(DI*1)
+	VCVTPH2PS (SI)(DI*2), Z5
+	VMULPS    Z3, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VCVTPS2PH $0x00, Z5, (SI)(DI*2)
+	VCVTPH2PS (SI)(R8*1), Z5
+	VMULPS    Z1, Z5, Z5
+	VMULPS    Z4, Z5, Z5
+	VCVTPS2PH $0x00, Z5, (SI)(R8*1)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x10, R10
+	CMPQ      R10, $0x10
+	JGE       part7
 
 next8:
+	TESTQ       R10, R10
+	JZ          next10
+	MOVQ        $0xffffffffffffffff, R11
+	BZHIQ       R10, R11, R11
+	KMOVD       R11, K2
+	SHRQ        $0x10, R11
+	KMOVD       R11, K3
+	VMOVUPS.Z   (R9), K2, Z4
+	VMOVDQU16.Z (SI), K2, Y5
+	VCVTPH2PS   Y5, Z5
+	VMULPS      Z0, Z5, Z5
+	VMULPS      Z4, Z5, Z5
+	VCVTPS2PH   $0x00, Z5, Y0
+	VMOVDQU16   Y0, K2, (SI)
+	VMOVDQU16.Z (SI)(DI*1), K2, Y0
+	VCVTPH2PS   Y0, Z0
+	VMULPS      Z2, Z0, Z0
+	VMULPS      Z4, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, Y0
+	VMOVDQU16   Y0, K2, (SI)(DI*1)
+	VMOVDQU16.Z (SI)(DI*2), K2, Y0
+	VCVTPH2PS   Y0, Z0
+	VMULPS      Z3, Z0, Z0
+	VMULPS      Z4, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, Y0
+	VMOVDQU16   Y0, K2, (SI)(DI*2)
+	VMOVDQU16.Z (SI)(R8*1), K2, Y0
+	VCVTPH2PS   Y0, Z0
+	VMULPS      Z1, Z0, Z0
+	VMULPS      Z4, Z0, Z0
+	VCVTPS2PH   $0x00, Z0, Y0
+	VMOVDQU16   Y0, K2, (SI)(R8*1)
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000020, SI
+
+next10:
+	LEAQ (AX)(DI*4), AX
+	SUBQ $0x04, BX
+	CMPQ BX, $0x04
+	JGE  rows2
+
+next3:
+	CMPQ BX, $0x01
+	JLT  next12
+
+rows11:
+	MOVQ   AX, SI
+	VXORPS Z0, Z0, Z0
+	MOVQ   DX, R8
+	SUBQ   $0x10, R8
+	JLT    rest14
+
+squares13:
+	VCVTPH2PS (SI), Z1
+	VMULPS    Z1, Z1, Z1
+	VADDPS    Z1, Z0, Z0
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R8
+	JGE       squares13
+
+rest14:
+	ADDQ        $0x10, R8
+	JZ          summed15
+	VMOVDQU16.Z (SI), K1, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS      Z1, Z1, Z1
+	VADDPS      Z1, Z0, Z0
+
+summed15:
+	VEXTRACTF32X8 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
+	VADDPS        X0, X1, X1
+	VMOVHLPS      X1, X1, X0
+	VADDPS        X0, X1, X1
+	VMOVSHDUP     X1, X0
+	VADDPS        X0, X1, X1
+	VBROADCASTSS  epsilon+40(FP), X2
+	VXORPS        X0, X0, X0
+	VCVTSI2SSQ    DX, X0, X0
+	VBROADCASTSS  X0, X0
+	VDIVPS        X0, X1, X1
+	VADDPS        X2, X1, X1
+	VSQRTPS       X1, X1
+	VMOVUPS       one32<>+0(SB), X0
+	VDIVPS        X1, X0, X1
+	MOVQ          AX, SI
+	VBROADCASTSS  X1, Z0
+	MOVQ          CX, R8
+	MOVQ          DX, R9
+	CMPQ          R9, $0x10
+	JLT           next17
+
+part16:
+	VMOVUPS   (R8), Z1
+	VCVTPH2PS (SI), Z2
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VCVTPS2PH $0x00, Z2, (SI)
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
+	JGE       part16
+
+next17:
+	TESTQ       R9, R9
+	JZ          next19
+	MOVQ        $0xffffffffffffffff, R10
+	BZHIQ       R9, R10, R10
+	KMOVD       R10, K2
+	SHRQ        $0x10, R10
+	KMOVD       R10, K3
+	VMOVUPS.Z   (R8), K2, Z1
+	VMOVDQU16.Z (SI), K2, Y2
+	VCVTPH2PS   Y2, Z2
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VCVTPS2PH   $0x00, Z2, Y0
+	VMOVDQU16   Y0, K2, (SI)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000020, SI
+
+next19:
+	LEAQ (AX)(DI*1), AX
+	SUBQ $0x01, BX
+	CMPQ BX, $0x01
+	JGE  rows11
+
+next12:
+done1:
+	VZEROUPPER
+	RET
+
+// func ScaleRowsF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+// Requires: AVX, F16C
+TEXT ·ScaleRowsF16AVX2(SB), $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x01, BX
+	VBROADCASTSS factor+8(FP), Y0
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x08
+	JLT  next4
+
+part3:
+	VCVTPH2PS (SI), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, (SI)
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x08, DI
+	CMPQ      DI, $0x08
+	JGE       part3
+
+next4:
+	CMPQ DI, $0x04
+	JLT  next6
+
+part5:
+	VCVTPH2PS (SI), X1
+	VMULPS    X0, X1, X1
+	VCVTPS2PH $0x00, X1, (SI)
+	ADDQ      $0x00000008, SI
+	SUBQ      $0x04, DI
+	CMPQ      DI, $0x04
+	JGE       part5
+
+next6:
+	CMPQ DI, $0x01
+	JLT  next8
+
+part7:
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (SI), X1, X1
+	VCVTPH2PS X1, X1
+	VMULPS    X0, X1, X1
+	VCVTPS2PH $0x00, X1, X1
+	VPEXTRW   $0x00, X1, (SI)
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, DI
+	CMPQ      DI, $0x01
+	JGE       part7
+
+next8:
+	ADDQ BX, AX
+	DECQ DX
+	JNZ  rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+// func ScaleRowsF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·ScaleRowsF16AVX512(SB), $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x01, BX
+	VBROADCASTSS factor+8(FP), Z0
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x10
+	JLT  next4
+
+part3:
+	VCVTPH2PS (SI), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, (SI)
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       part3
+
+next4:
+	TESTQ       DI, DI
+	JZ          next6
+	MOVQ        $0xffffffffffffffff, R8
+	BZHIQ       DI, R8, R8
+	KMOVD       R8, K1
+	SHRQ        $0x10, R8
+	KMOVD       R8, K2
+	VMOVDQU16.Z (SI), K1, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS      Z0, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, Y1
+	VMOVDQU16   Y1, K1, (SI)
+	ADDQ        $0x00000020, SI
+
+next6:
+	ADDQ BX, AX
+	DECQ DX
+	JNZ  rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+// func RMSNormBF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+// Requires: AVX, AVX2
+TEXT ·RMSNormBF16AVX2(SB), $64-44
+	MOVQ    x+0(FP), AX
+	MOVQ    weight+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    stride+32(FP), DI
+	SHLQ    $0x01, DI
+	LEAQ    (DI)(DI*2), R8
+	TESTQ   DX, DX
+	JZ      done1
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS Y0, (SP)
+	VMOVUPS Y0, 32(SP)
+	CMPQ    BX, $0x04
+	JLT     next3
+
+rows2:
+	MOVQ   AX, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   DX, R9
+	SUBQ   $0x10, R9
+	JLT    rest5
+
+squares4:
+	VMOVUPS   (SI), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVUPS   16(SI), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	VMOVUPS   (SI)(DI*1), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   16(SI)(DI*1), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	VMOVUPS   (SI)(DI*2), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVUPS   16(SI)(DI*2), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	VMOVUPS   (SI)(R8*1), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   16(SI)(R8*1), X8
+	VPMOVZXWD X8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R9
+	JGE       squares4
+
+rest5:
+	ADDQ $0x10, R9
+	JZ   summed6
+	LEAQ (SI), R11
+	XORQ R10, R10
+
+single7:
+	VPXOR   X8, X8, X8
+	VPINSRW $0x00, (R11)(R10*2), X8, X8
+	VPSLLD  $0x10, X8, X8
+	VMOVSS  X8, (SP)(R10*4)
+	INCQ    R10
+	CMPQ    R10, R9
+	JNE     single7
+	VMOVUPS (SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y1, Y1
+	LEAQ    (SI)(DI*1), R11
+	XORQ    R10, R10
+
+single8:
+	VPXOR   X8, X8, X8
+	VPINSRW $0x00, (R11)(R10*2), X8, X8
+	VPSLLD  $0x10, X8, X8
+	VMOVSS  X8, (SP)(R10*4)
+	INCQ    R10
+	CMPQ    R10, R9
+	JNE     single8
+	VMOVUPS (SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 32(SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y3, Y3
+	LEAQ    (SI)(DI*2), R11
+	XORQ    R10, R10
+
+single9:
+	VPXOR   X8, X8, X8
+	VPINSRW $0x00, (R11)(R10*2), X8, X8
+	VPSLLD  $0x10, X8, X8
+	VMOVSS  X8, (SP)(R10*4)
+	INCQ    R10
+	CMPQ    R10, R9
+	JNE     single9
+	VMOVUPS (SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 32(SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y5, Y5
+	LEAQ    (SI)(R8*1), R10
+	XORQ    SI, SI
+
+single10:
+	VPXOR   X8, X8, X8
+	VPINSRW $0x00, (R10)(SI*2), X8, X8
+	VPSLLD  $0x10, X8, X8
+	VMOVSS  X8, (SP)(SI*4)
+	INCQ    SI
+	CMPQ    SI, R9
+	JNE     single10
+	VMOVUPS (SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 32(SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y7, Y7
+
+summed6:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X2, X0, X0
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPS       X4, X2, X2
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X3
+	VADDPS       X6, X3, X3
+	VUNPCKLPD    X0, X1, X4
+	VUNPCKHPD    X0, X1, X0
+	VADDPS       X0, X4, X4
+	VUNPCKLPD    X3, X2, X0
+	VUNPCKHPD    X3, X2, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0x88, X0, X4, X1
+	VSHUFPS      $0xdd, X0, X4, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   DX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	MOVQ         AX, SI
+	VBROADCASTSS X1, Y0
+	VPERMILPS    $0x01, X1, X2
+	VBROADCASTSS X2, Y2
+	VPERMILPS    $0x02, X1, X3
+	VBROADCASTSS X3, Y3
+	VPERMILPS    $0x03, X1, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         CX, R9
+	MOVQ         DX, R10
+	CMPQ         R10, $0x10
+	JLT          next12
+
+part11:
+	VMOVUPS     (R9), Y5
+	VINSERTF128 $0x01, 32(R9), Y5, Y5
+	VMOVUPS     16(R9), Y6
+	VINSERTF128 $0x01, 48(R9), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (SI), Y7
+	VPSLLD      $0x10, Y7, Y6
+	VPAND       upperHalf<>+0(SB), Y7, Y7
+	VMULPS      Y0, Y6, Y6
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y0, Y7, Y7
+	VMULPS      Y5, Y7, Y7
+	VPSRLD      $0x10, Y6, Y8
+	VPSLLD      $0x10, Y7, Y9
+	VPBLENDW    $0xaa, Y7, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y6, Y9
+	VPANDN      one16<>+0(SB), Y8, Y6
+	VPSUBUSW    Y6, Y9, Y6
+	VPSRLW      $0x0f, Y6, Y6
+	VPADDSW     Y6, Y8, Y6
+	VPMAXUW     Y8, Y6, Y6
+	VMOVUPS     Y6, (SI)
+	VMOVUPS     (SI)(DI*1), Y7
+	VPSLLD      $0x10, Y7, Y6
+	VPAND       upperHalf<>+0(SB), Y7, Y7
+	VMULPS      Y2, Y6, Y6
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y2, Y7, Y7
+	VMULPS      Y5, Y7, Y7
+	VPSRLD      $0x10, Y6, Y8
+	VPSLLD      $0x10, Y7, Y9
+	VPBLENDW    $0xaa, Y7, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y6, Y9
+	VPANDN      one16<>+0(SB), Y8, Y6
+	VPSUBUSW    Y6, Y9, Y6
+	VPSRLW      $0x0f, Y6, Y6
+	VPADDSW     Y6, Y8, Y6
+	VPMAXUW     Y8, Y6, Y6
+	VMOVUPS     Y6, (SI)(DI*1)
+	VMOVUPS     (SI)(DI*2), Y7
+	VPSLLD      $0x10, Y7, Y6
+	VPAND       upperHalf<>+0(SB), Y7, Y7
+	VMULPS      Y3, Y6, Y6
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y3, Y7, Y7
+	VMULPS      Y5, Y7, Y7
+	VPSRLD      $0x10, Y6, Y8
+	VPSLLD      $0x10, Y7, Y9
+	VPBLENDW    $0xaa, Y7, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y6, Y9
+	VPANDN      one16<>+0(SB), Y8, Y6
+	VPSUBUSW    Y6, Y9, Y6
+	VPSRLW      $0x0f, Y6, Y6
+	VPADDSW     Y6, Y8, Y6
+	VPMAXUW     Y8, Y6, Y6
+	VMOVUPS     Y6, (SI)(DI*2)
+	VMOVUPS     (SI)(R8*1), Y7
+	VPSLLD      $0x10, Y7, Y6
+	VPAND       upperHalf<>+0(SB), Y7, Y7
+	VMULPS      Y1, Y6, Y6
+	VMULPS      Y4, Y6, Y6
+	VMULPS      Y1, Y7, Y7
+	VMULPS      Y5, Y7, Y7
+	VPSRLD      $0x10, Y6, Y4
+	VPSLLD      $0x10, Y7, Y5
+	VPBLENDW    $0xaa, Y7, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y6, Y5
+	VPANDN      one16<>+0(SB), Y4, Y6
+	VPSUBUSW    Y6, Y5, Y6
+	VPSRLW      $0x0f, Y6, Y6
+	VPADDSW     Y6, Y4, Y6
+	VPMAXUW     Y4, Y6, Y6
+	VMOVUPS     Y6, (SI)(R8*1)
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000020, SI
+	SUBQ        $0x10, R10
+	CMPQ        R10, $0x10
+	JGE         part11
+
+next12:
+	CMPQ R10, $0x04
+	JLT  next14
+
+part13:
+	VMOVUPS  (R9), X5
+	VSHUFPS  $0x88, X5, X5, X4
+	VSHUFPS  $0xdd, X5, X5, X5
+	VMOVQ    (SI), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X0, X6, X6
+	VMULPS   X4, X6, X6
+	VMULPS   X0, X7, X7
+	VMULPS   X5, X7, X7
+	VPSRLD   $0x10, X6, X8
+	VPSLLD   $0x10, X7, X9
+	VPBLENDW $0xaa, X7, X8, X8
+	VPBLENDW $0xaa, X9, X6, X9
+	VPANDN   one16<>+0(SB), X8, X6
+	VPSUBUSW X6, X9, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X8, X6
+	VPMAXUW  X8, X6, X6
+	VMOVQ    X6, (SI)
+	VMOVQ    (SI)(DI*1), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X2, X6, X6
+	VMULPS   X4, X6, X6
+	VMULPS   X2, X7, X7
+	VMULPS   X5, X7, X7
+	VPSRLD   $0x10, X6, X8
+	VPSLLD   $0x10, X7, X9
+	VPBLENDW $0xaa, X7, X8, X8
+	VPBLENDW $0xaa, X9, X6, X9
+	VPANDN   one16<>+0(SB), X8, X6
+	VPSUBUSW X6, X9, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X8, X6
+	VPMAXUW  X8, X6, X6
+	VMOVQ    X6, (SI)(DI*1)
+	VMOVQ    (SI)(DI*2), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X3, X6, X6
+	VMULPS   X4, X6, X6
+	VMULPS   X3, X7, X7
+	VMULPS   X5, X7, X7
+	VPSRLD   $0x10, X6, X8
+	VPSLLD   $0x10, X7, X9
+	VPBLENDW $0xaa, X7, X8, X8
+	VPBLENDW $0xaa, X9, X6, X9
+	VPANDN   one16<>+0(SB), X8, X6
+	VPSUBUSW X6, X9, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X8, X6
+	VPMAXUW  X8, X6, X6
+	VMOVQ    X6, (SI)(DI*2)
+	VMOVQ    (SI)(R8*1), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X1, X6, X6
+	VMULPS   X4, X6, X6
+	VMULPS   X1, X7, X7
+	VMULPS   X5, X7, X7
+	VPSRLD   $0x10, X6, X4
+	VPSLLD   $0x10, X7, X5
+	VPBLENDW $0xaa, X7, X4, X4
+	VPBLENDW $0xaa, X5, X6, X5
+	VPANDN   one16<>+0(SB), X4, X6
+	VPSUBUSW X6, X5, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X4, X6
+	VPMAXUW  X4, X6, X6
+	VMOVQ    X6, (SI)(R8*1)
+	ADDQ     $0x00000010, R9
+	ADDQ     $0x00000008, SI
+	SUBQ     $0x04, R10
+	CMPQ     R10, $0x04
+	JGE      part13
+
+next14:
+	CMPQ R10, $0x01
+	JLT  next16
+
+part15:
+	VMOVSS   (R9), X4
+	VPXOR    X5, X5, X5
+	VPINSRW  $0x00, (SI), X5, X5
+	VPSLLD   $0x10, X5, X5
+	VMULPS   X0, X5, X5
+	VMULPS   X4, X5, X5
+	VPSRLD   $0x10, X5, X6
+	VPSLLD   $0x10, X5, X7
+	VPBLENDW $0xaa, X5, X6, X6
+	VPBLENDW $0xaa, X7, X5, X7
+	VPANDN   one16<>+0(SB), X6, X5
+	VPSUBUSW X5, X7, X5
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X5, X6, X5
+	VPMAXUW  X6, X5, X5
+	VPEXTRW  $0x00, X5, (SI)
+	VPXOR    X5, X5, X5
+	VPINSRW  $0x00, (SI)(DI*1), X5, X5
+	VPSLLD   $0x10, X5, X5
+	VMULPS   X2, X5, X5
+	VMULPS   X4, X5, X5
+	VPSRLD   $0x10, X5, X6
+	VPSLLD   $0x10, X5, X7
+	VPBLENDW $0xaa, X5, X6, X6
+	VPBLENDW $0xaa, X7, X5, X7
+	VPANDN   one16<>+0(SB), X6, X5
+	VPSUBUSW X5, X7, X5
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X5, X6, X5
+	VPMAXUW  X6, X5, X5
+	VPEXTRW  $0x00, X5, (SI)(DI*1)
+	VPXOR    X5, X5, X5
+	VPINSRW  $0x00, (SI)(DI*2), X5, X5
+	VPSLLD   $0x10, X5, X5
+	VMULPS   X3, X5, X5
+	VMULPS   X4, X5, X5
+	VPSRLD   $0x10, X5, X6
+	VPSLLD   $0x10, X5, X7
+	VPBLENDW $0xaa, X5, X6, X6
+	VPBLENDW $0xaa, X7, X5, X7
+	VPANDN   one16<>+0(SB), X6, X5
+	VPSUBUSW X5, X7, X5
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X5, X6, X5
+	VPMAXUW  X6, X5, X5
+	VPEXTRW  $0x00, X5, (SI)(DI*2)
+	VPXOR    X5, X5, X5
+	VPINSRW  $0x00, (SI)(R8*1), X5, X5
+	VPSLLD   $0x10, X5, X5
+	VMULPS   X1, X5, X5
+	VMULPS   X4, X5, X5
+	VPSRLD   $0x10, X5, X4
+	VPSLLD   $0x10, X5, X6
+	VPBLENDW $0xaa, X5, X4, X4
+	VPBLENDW $0xaa, X6, X5, X6
+	VPANDN   one16<>+0(SB), X4, X5
+	VPSUBUSW X5, X6, X5
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X5, X4, X5
+	VPMAXUW  X4, X5, X5
+	VPEXTRW  $0x00, X5, (SI)(R8*1)
+	ADDQ     $0x00000004, R9
+	ADDQ     $0x00000002, SI
+	SUBQ     $0x01, R10
+	CMPQ     R10, $0x01
+	JGE      part15
+
+next16:
+	LEAQ (AX)(DI*4), AX
+	SUBQ $0x04, BX
+	CMPQ BX, $0x04
+	JGE  rows2
+
+next3:
+	CMPQ BX, $0x01
+	JLT  next18
+
+rows17:
+	MOVQ   AX, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   DX, R8
+	SUBQ   $0x10, R8
+	JLT    rest20
+
+squares19:
+	VMOVUPS   (SI), X2
+	VPMOVZXWD X2, Y2
+	VPSLLD    $0x10, Y2, Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VMOVUPS   16(SI), X2
+	VPMOVZXWD X2, Y2
+	VPSLLD    $0x10, Y2, Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R8
+	JGE       squares19
+
+rest20:
+	ADDQ $0x10, R8
+	JZ   summed21
+	LEAQ (SI), R9
+	XORQ SI, SI
+
+single22:
+	VPXOR   X2, X2, X2
+	VPINSRW $0x00, (R9)(SI*2), X2, X2
+	VPSLLD  $0x10, X2, X2
+	VMOVSS  X2, (SP)(SI*4)
+	INCQ    SI
+	CMPQ    SI, R8
+	JNE     single22
+	VMOVUPS (SP), Y2
+	VMULPS  Y2, Y2, Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(SP), Y2
+	VMULPS  Y2, Y2, Y2
+	VADDPS  Y2, Y1, Y1
+
+summed21:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   DX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	MOVQ         AX, SI
+	VBROADCASTSS X1, Y0
+	MOVQ         CX, R8
+	MOVQ         DX, R9
+	CMPQ         R9, $0x10
+	JLT          next24
+
+part23:
+	VMOVUPS     (R8), Y2
+	VINSERTF128 $0x01, 32(R8), Y2, Y2
+	VMOVUPS     16(R8), Y3
+	VINSERTF128 $0x01, 48(R8), Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y1
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMOVUPS     (SI), Y4
+	VPSLLD      $0x10, Y4, Y3
+	VPAND       upperHalf<>+0(SB), Y4, Y4
+	VMULPS      Y0, Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y2, Y4, Y4
+	VPSRLD      $0x10, Y3, Y1
+	VPSLLD      $0x10, Y4, Y2
+	VPBLENDW    $0xaa, Y4, Y1, Y1
+	VPBLENDW    $0xaa, Y2, Y3, Y2
+	VPANDN      one16<>+0(SB), Y1, Y3
+	VPSUBUSW    Y3, Y2, Y3
+	VPSRLW      $0x0f, Y3, Y3
+	VPADDSW     Y3, Y1, Y3
+	VPMAXUW     Y1, Y3, Y3
+	VMOVUPS     Y3, (SI)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000020, SI
+	SUBQ        $0x10, R9
+	CMPQ        R9, $0x10
+	JGE         part23
+
+next24:
+	CMPQ R9, $0x04
+	JLT  next26
+
+part25:
+	VMOVUPS  (R8), X2
+	VSHUFPS  $0x88, X2, X2, X1
+	VSHUFPS  $0xdd, X2, X2, X2
+	VMOVQ    (SI), X4
+	VPSLLD   $0x10, X4, X3
+	VPAND    upperHalf<>+0(SB), X4, X4
+	VMULPS   X0, X3, X3
+	VMULPS   X1, X3, X3
+	VMULPS   X0, X4, X4
+	VMULPS   X2, X4, X4
+	VPSRLD   $0x10, X3, X1
+	VPSLLD   $0x10, X4, X2
+	VPBLENDW $0xaa, X4, X1, X1
+	VPBLENDW $0xaa, X2, X3, X2
+	VPANDN   one16<>+0(SB), X1, X3
+	VPSUBUSW X3, X2, X3
+	VPSRLW   $0x0f, X3, X3
+	VPADDSW  X3, X1, X3
+	VPMAXUW  X1, X3, X3
+	VMOVQ    X3, (SI)
+	ADDQ     $0x00000010, R8
+	ADDQ     $0x00000008, SI
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
+	JGE      part25
+
+next26:
+	CMPQ R9, $0x01
+	JLT  next28
+
+part27:
+	VMOVSS   (R8), X1
+	VPXOR    X2, X2, X2
+	VPINSRW  $0x00, (SI), X2, X2
+	VPSLLD   $0x10, X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   X1, X2, X2
+	VPSRLD   $0x10, X2, X1
+	VPSLLD   $0x10, X2, X3
+	VPBLENDW $0xaa, X2, X1, X1
+	VPBLENDW $0xaa, X3, X2, X3
+	VPANDN   one16<>+0(SB), X1, X2
+	VPSUBUSW X2, X3, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X1, X2
+	VPMAXUW  X1, X2, X2
+	VPEXTRW  $0x00, X2, (SI)
+	ADDQ     $0x00000004, R8
+	ADDQ     $0x00000002, SI
+	SUBQ     $0x01, R9
+	CMPQ     R9, $0x01
+	JGE      part27
+
+next28:
+	LEAQ (AX)(DI*1), AX
+	SUBQ $0x01, BX
+	CMPQ BX, $0x01
+	JGE  rows17
+
+next18:
+done1:
+	VZEROUPPER
+	RET
+
+DATA upperHalf<>+0(SB)/4, $0xffff0000
+DATA upperHalf<>+4(SB)/4, $0xffff0000
+DATA upperHalf<>+8(SB)/4, $0xffff0000
+DATA upperHalf<>+12(SB)/4, $0xffff0000
+DATA upperHalf<>+16(SB)/4, $0xffff0000
+DATA upperHalf<>+20(SB)/4, $0xffff0000
+DATA upperHalf<>+24(SB)/4, $0xffff0000
+DATA upperHalf<>+28(SB)/4, $0xffff0000
+DATA upperHalf<>+32(SB)/4, $0xffff0000
+DATA upperHalf<>+36(SB)/4, $0xffff0000
+DATA upperHalf<>+40(SB)/4, $0xffff0000
+DATA upperHalf<>+44(SB)/4, $0xffff0000
+DATA upperHalf<>+48(SB)/4, $0xffff0000
+DATA upperHalf<>+52(SB)/4, $0xffff0000
+DATA upperHalf<>+56(SB)/4, $0xffff0000
+DATA upperHalf<>+60(SB)/4, $0xffff0000
+GLOBL upperHalf<>(SB), RODATA|NOPTR, $64
+
+DATA one16<>+0(SB)/4, $0x00010001
+DATA one16<>+4(SB)/4, $0x00010001
+DATA one16<>+8(SB)/4, $0x00010001
+DATA one16<>+12(SB)/4, $0x00010001
+DATA one16<>+16(SB)/4, $0x00010001
+DATA one16<>+20(SB)/4, $0x00010001
+DATA one16<>+24(SB)/4, $0x00010001
+DATA one16<>+28(SB)/4, $0x00010001
+DATA one16<>+32(SB)/4, $0x00010001
+DATA one16<>+36(SB)/4, $0x00010001
+DATA one16<>+40(SB)/4, $0x00010001
+DATA one16<>+44(SB)/4, $0x00010001
+DATA one16<>+48(SB)/4, $0x00010001
+DATA one16<>+52(SB)/4, $0x00010001
+DATA one16<>+56(SB)/4, $0x00010001
+DATA one16<>+60(SB)/4, $0x00010001
+GLOBL one16<>(SB), RODATA|NOPTR, $64
+
+// func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·RMSNormBF16AVX512(SB), $0-44
+	MOVQ    x+0(FP), AX
+	MOVQ    weight+8(FP), CX
+	MOVQ    n+16(FP), DX
+	MOVQ    count+24(FP), BX
+	MOVQ    stride+32(FP), DI
+	SHLQ    $0x01, DI
+	LEAQ    (DI)(DI*2), R8
+	TESTQ   DX, DX
+	JZ      done1
+	VMOVUPS upperHalf<>+0(SB), Z0
+	VMOVUPS one16<>+0(SB), Z1
+	VMOVUPS evenElements<>+0(SB), Z2
+	VMOVUPS oddElements<>+0(SB), Z3
+	MOVL    $0xaaaaaaaa, SI
+	KMOVD   SI, K1
+	MOVQ    DX, SI
+	ANDQ    $0x0f, SI
+	MOVQ    $0xffffffffffffffff, R9
+	BZHIQ   SI, R9, R9
+	KMOVD   R9, K2
+	SHRQ    $0x10, R9
+	KMOVD   R9, K3
+	CMPQ    BX, $0x04
+	JLT     next3
+
+rows2:
+	MOVQ   AX, SI
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	MOVQ   DX, R9
+	SUBQ   $0x10, R9
+	JLT    rest5
+
+squares4:
+	VMOVUPS   (SI), Y8
+	VPMOVZXWD Y8, Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z4, Z4
+	VMOVUPS   (SI)(DI*1), Y8
+	VPMOVZXWD Y8, Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z5, Z5
+	VMOVUPS   (SI)(DI*2), Y8
+	VPMOVZXWD Y8, Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   (SI)(R8*1), Y8
+	VPMOVZXWD Y8, Z8
+	VPSLLD    $0x10, Z8, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R9
+	JGE       squares4
+
+rest5:
+	ADDQ        $0x10, R9
+	JZ          summed6
+	VMOVDQU16.Z (SI), K2, Y8
+	VPMOVZXWD   Y8, Z8
+	VPSLLD      $0x10, Z8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z4, Z4
+	VMOVDQU16.Z (SI)(DI*1), K2, Y8
+	VPMOVZXWD   Y8, Z8
+	VPSLLD      $0x10, Z8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z5, Z5
+	VMOVDQU16.Z (SI)(DI*2), K2, Y8
+	VPMOVZXWD   Y8, Z8
+	VPSLLD      $0x10, Z8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVDQU16.Z (SI)(R8*1), K2, Y8
+	VPMOVZXWD   Y8, Z8
+	VPSLLD      $0x10, Z8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+
+summed6:
+	VEXTRACTF32X8 $0x01, Z4, Y8
+	VADDPS        Y8, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X8
+	VADDPS        X4, X8, X8
+	VEXTRACTF32X8 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X4
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X8 $0x01, Z6, Y5
+	VADDPS        Y5, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X5
+	VADDPS        X6, X5, X5
+	VEXTRACTF32X8 $0x01, Z7, Y6
+	VADDPS        Y6, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X6
+	VADDPS        X7, X6, X6
+	VUNPCKLPD     X4, X8, X7
+	VUNPCKHPD     X4, X8, X4
+	VADDPS        X4, X7, X7
+	VUNPCKLPD     X6, X5, X4
+	VUNPCKHPD     X6, X5, X5
+	VADDPS        X5, X4, X4
+	VSHUFPS       $0x88, X4, X7, X5
+	VSHUFPS       $0xdd, X4, X7, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  epsilon+40(FP), X6
+	VXORPS        X4, X4, X4
+	VCVTSI2SSQ    DX, X4, X4
+	VBROADCASTSS  X4, X4
+	VDIVPS        X4, X5, X5
+	VADDPS        X6, X5, X5
+	VSQRTPS       X5, X5
+	VMOVUPS       one32<>+0(SB), X4
+	VDIVPS        X5, X4, X5
+	MOVQ          AX, SI
+	VBROADCASTSS  X5, Z4
+	VPERMILPS     $0x01, X5, X6
+	VBROADCASTSS  X6, Z6
+	VPERMILPS     $0x02, X5, X7
+	VBROADCASTSS  X7, Z7
+	VPERMILPS     $0x03, X5, X5
+	VBROADCASTSS  X5, Z5
+	MOVQ          CX, R9
+	MOVQ          DX, R10
+	CMPQ          R10, $0x20
+	JLT           next8
+
+part7:
+	VMOVUPS   (R9), Z9
+	VMOVUPS   64(R9), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   (SI), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VMULPS    Z9, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, (SI)
+	VMOVUPS   (SI)(DI*1), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z9, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, (SI)(DI*1)
+	VMOVUPS   (SI)(DI*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z7, Z10, Z10
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z7, Z11, Z11
+	VMULPS    Z9, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, (SI)(DI*2)
+	VMOVUPS   (SI)(R8*1), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z5, Z10, Z10
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z5, Z11, Z11
+	VMULPS    Z9, Z11, Z11
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPANDND   Z1, Z8, Z10
+	VPSUBUSW  Z10, Z9, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VMOVUPS   Z10, (SI)(R8*1)
+	ADDQ      $0x00000080, R9
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x20, R10
+	CMPQ      R10, $0x20
+	JGE       part7
+
+next8:
+	TESTQ       R10, R10
+	JZ          next10
+	MOVQ        $0xffffffffffffffff, R11
+	BZHIQ       R10, R11, R11
+	KMOVD       R11, K3
+	SHRQ        $0x10, R11
+	KMOVD       R11, K4
+	VMOVUPS.Z   (R9), K3, Z9
+	VMOVUPS.Z   64(R9), K4, Z10
+	VMOVAPS     Z9, Z8
+	VPERMT2PS   Z10, Z2, Z8
+	VMOVAPS     Z9, Z9
+	VPERMT2PS   Z10, Z3, Z9
+	VMOVDQU16.Z (SI), K3, Z11
+	VPSLLD      $0x10, Z11, Z10
+	VPANDD      Z0, Z11, Z11
+	VMULPS      Z4, Z10, Z10
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z4, Z11, Z11
+	VMULPS      Z9, Z11, Z11
+	VPSRLD      $0x10, Z10, Z4
+	VPSLLD      $0x10, Z11, Z12
+	VPBLENDMW   Z11, Z4, K1, Z4
+	VPBLENDMW   Z12, Z10, K1, Z12
+	VPANDND     Z1, Z4, Z10
+	VPSUBUSW    Z10, Z12, Z10
+	VPSRLW      $0x0f, Z10, Z10
+	VPADDSW     Z10, Z4, Z10
+	VPMAXUW     Z4, Z10, Z10
+	VMOVDQU16   Z10, K3, (SI)
+	VMOVDQU16.Z (SI)(DI*1), K3, Z10
+	VPSLLD      $0x10, Z10, Z4
+	VPANDD      Z0, Z10, Z10
+	VMULPS      Z6, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VMULPS      Z6, Z10, Z10
+	VMULPS      Z9, Z10, Z10
+	VPSRLD      $0x10, Z4, Z6
+	VPSLLD      $0x10, Z10, Z11
+	VPBLENDMW   Z10, Z6, K1, Z6
+	VPBLENDMW   Z11, Z4, K1, Z11
+	VPANDND     Z1, Z6, Z4
+	VPSUBUSW    Z4, Z11, Z4
+	VPSRLW      $0x0f, Z4, Z4
+	VPADDSW     Z4, Z6, Z4
+	VPMAXUW     Z6, Z4, Z4
+	VMOVDQU16   Z4, K3, (SI)(DI*1)
+	VMOVDQU16.Z (SI)(DI*2), K3, Z6
+	VPSLLD      $0x10, Z6, Z4
+	VPANDD      Z0, Z6, Z6
+	VMULPS      Z7, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VMULPS      Z7, Z6, Z6
+	VMULPS      Z9, Z6, Z6
+	VPSRLD      $0x10, Z4, Z7
+	VPSLLD      $0x10, Z6, Z10
+	VPBLENDMW   Z6, Z7, K1, Z7
+	VPBLENDMW   Z10, Z4, K1, Z10
+	VPANDND     Z1, Z7, Z4
+	VPSUBUSW    Z4, Z10, Z4
+	VPSRLW      $0x0f, Z4, Z4
+	VPADDSW     Z4, Z7, Z4
+	VPMAXUW     Z7, Z4, Z4
+	VMOVDQU16   Z4, K3, (SI)(DI*2)
+	VMOVDQU16.Z (SI)(R8*1), K3, Z6
+	VPSLLD      $0x10, Z6, Z4
+	VPANDD      Z0, Z6, Z6
+	VMULPS      Z5, Z4, Z4
+	VMULPS      Z8, Z4, Z4
+	VMULPS      Z5, Z6, Z6
+	VMULPS      Z9, Z6, Z6
+	VPSRLD      $0x10, Z4, Z5
+	VPSLLD      $0x10, Z6, Z7
+	VPBLENDMW   Z6, Z5, K1, Z5
+	VPBLENDMW   Z7, Z4, K1, Z7
+	VPANDND     Z1, Z5, Z4
+	VPSUBUSW    Z4, Z7, Z4
+	VPSRLW      $0x0f, Z4, Z4
+	VPADDSW     Z4, Z5, Z4
+	VPMAXUW     Z5, Z4, Z4
+	VMOVDQU16   Z4, K3, (SI)(R8*1)
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000040, SI
+
+next10:
+	LEAQ (AX)(DI*4), AX
+	SUBQ $0x04, BX
+	CMPQ BX, $0x04
+	JGE  rows2
+
+next3:
+	CMPQ BX, $0x01
+	JLT  next12
+
+rows11:
+	MOVQ   AX, SI
+	VXORPS Z4, Z4, Z4
+	MOVQ   DX, R8
+	SUBQ   $0x10, R8
+	JLT    rest14
+
+squares13:
+	VMOVUPS   (SI), Y5
+	VPMOVZXWD Y5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VMULPS    Z5, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	ADDQ      $0x20, SI
+	SUBQ      $0x10, R8
+	JGE       squares13
+
+rest14:
+	ADDQ        $0x10, R8
+	JZ          summed15
+	VMOVDQU16.Z (SI), K2, Y5
+	VPMOVZXWD   Y5, Z5
+	VPSLLD      $0x10, Z5, Z5
+	VMULPS      Z5, Z5, Z5
+	VADDPS      Z5, Z4, Z4
+
+summed15:
+	VEXTRACTF32X8 $0x01, Z4, Y5
+	VADDPS        Y5, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X5
+	VADDPS        X4, X5, X5
+	VMOVHLPS      X5, X5, X4
+	VADDPS        X4, X5, X5
+	VMOVSHDUP     X5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  epsilon+40(FP), X6
+	VXORPS        X4, X4, X4
+	VCVTSI2SSQ    DX, X4, X4
+	VBROADCASTSS  X4, X4
+	VDIVPS        X4, X5, X5
+	VADDPS        X6, X5, X5
+	VSQRTPS       X5, X5
+	VMOVUPS       one32<>+0(SB), X4
+	VDIVPS        X5, X4, X5
+	MOVQ          AX, SI
+	VBROADCASTSS  X5, Z4
+	MOVQ          CX, R8
+	MOVQ          DX, R9
+	CMPQ          R9, $0x20
+	JLT           next17
+
+part16:
+	VMOVUPS   (R8), Z6
+	VMOVUPS   64(R8), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z2, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   (SI), Z8
+	VPSLLD    $0x10, Z8, Z7
+	VPANDD    Z0, Z8, Z8
+	VMULPS    Z4, Z7, Z7
+	VMULPS    Z5, Z7, Z7
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z6, Z8, Z8
+	VPSRLD    $0x10, Z7, Z5
+	VPSLLD    $0x10, Z8, Z6
+	VPBLENDMW Z8, Z5, K1, Z5
+	VPBLENDMW Z6, Z7, K1, Z6
+	VPANDND   Z1, Z5, Z7
+	VPSUBUSW  Z7, Z6, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z5, Z7
+	VPMAXUW   Z5, Z7, Z7
+	VMOVUPS   Z7, (SI)
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       part16
+
+next17:
+	TESTQ       R9, R9
+	JZ          next19
+	MOVQ        $0xffffffffffffffff, R10
+	BZHIQ       R9, R10, R10
+	KMOVD       R10, K3
+	SHRQ        $0x10, R10
+	KMOVD       R10, K4
+	VMOVUPS.Z   (R8), K3, Z6
+	VMOVUPS.Z   64(R8), K4, Z7
+	VMOVAPS     Z6, Z5
+	VPERMT2PS   Z7, Z2, Z5
+	VMOVAPS     Z6, Z6
+	VPERMT2PS   Z7, Z3, Z6
+	VMOVDQU16.Z (SI), K3, Z8
+	VPSLLD      $0x10, Z8, Z7
+	VPANDD      Z0, Z8, Z8
+	VMULPS      Z4, Z7, Z7
+	VMULPS      Z5, Z7, Z7
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z6, Z8, Z8
+	VPSRLD      $0x10, Z7, Z4
+	VPSLLD      $0x10, Z8, Z5
+	VPBLENDMW   Z8, Z4, K1, Z4
+	VPBLENDMW   Z5, Z7, K1, Z5
+	VPANDND     Z1, Z4, Z6
+	VPSUBUSW    Z6, Z5, Z6
+	VPSRLW      $0x0f, Z6, Z6
+	VPADDSW     Z6, Z4, Z6
+	VPMAXUW     Z4, Z6, Z6
+	VMOVDQU16   Z6, K3, (SI)
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x00000040, SI
+
+next19:
+	LEAQ (AX)(DI*1), AX
+	SUBQ $0x01, BX
+	CMPQ BX, $0x01
+	JGE  rows11
+
+next12:
+done1:
+	VZEROUPPER
+	RET
+
+DATA evenElements<>+0(SB)/4, $0x00000000
+DATA evenElements<>+4(SB)/4, $0x00000002
+DATA evenElements<>+8(SB)/4, $0x00000004
+DATA evenElements<>+12(SB)/4, $0x00000006
+DATA evenElements<>+16(SB)/4, $0x00000008
+DATA evenElements<>+20(SB)/4, $0x0000000a
+DATA evenElements<>+24(SB)/4, $0x0000000c
+DATA evenElements<>+28(SB)/4, $0x0000000e
+DATA evenElements<>+32(SB)/4, $0x00000010
+DATA evenElements<>+36(SB)/4, $0x00000012
+DATA evenElements<>+40(SB)/4, $0x00000014
+DATA evenElements<>+44(SB)/4, $0x00000016
+DATA evenElements<>+48(SB)/4, $0x00000018
+DATA evenElements<>+52(SB)/4, $0x0000001a
+DATA evenElements<>+56(SB)/4, $0x0000001c
+DATA evenElements<>+60(SB)/4, $0x0000001e
+GLOBL evenElements<>(SB), RODATA|NOPTR, $64
+
+DATA oddElements<>+0(SB)/4, $0x00000001
+DATA oddElements<>+4(SB)/4, $0x00000003
+DATA oddElements<>+8(SB)/4, $0x00000005
+DATA oddElements<>+12(SB)/4, $0x00000007
+DATA oddElements<>+16(SB)/4, $0x00000009
+DATA oddElements<>+20(SB)/4, $0x0000000b
+DATA oddElements<>+24(SB)/4, $0x0000000d
+DATA oddElements<>+28(SB)/4, $0x0000000f
+DATA oddElements<>+32(SB)/4, $0x00000011
+DATA oddElements<>+36(SB)/4, $0x00000013
+DATA oddElements<>+40(SB)/4, $0x00000015
+DATA oddElements<>+44(SB)/4, $0x00000017
+DATA oddElements<>+48(SB)/4, $0x00000019
+DATA oddElements<>+52(SB)/4, $0x0000001b
+DATA oddElements<>+56(SB)/4, $0x0000001d
+DATA oddElements<>+60(SB)/4, $0x0000001f
+GLOBL oddElements<>(SB), RODATA|NOPTR, $64
+
+// func ScaleRowsBF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+// Requires: AVX, AVX2
+TEXT ·ScaleRowsBF16AVX2(SB), $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x01, BX
+	VBROADCASTSS factor+8(FP), Y0
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x10
+	JLT  next4
+
+part3:
+	VMOVUPS  (SI), Y2
+	VPSLLD   $0x10, Y2, Y1
+	VPAND    upperHalf<>+0(SB), Y2, Y2
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VPSRLD   $0x10, Y1, Y3
+	VPSLLD   $0x10, Y2, Y4
+	VPBLENDW $0xaa, Y2, Y3, Y3
+	VPBLENDW $0xaa, Y4, Y1, Y4
+	VPANDN   one16<>+0(SB), Y3, Y1
+	VPSUBUSW Y1, Y4, Y1
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y1, Y3, Y1
+	VPMAXUW  Y3, Y1, Y1
+	VMOVUPS  Y1, (SI)
+	ADDQ     $0x00000020, SI
+	SUBQ     $0x10, DI
+	CMPQ     DI, $0x10
+	JGE      part3
+
+next4:
+	CMPQ DI, $0x04
+	JLT  next6
+
+part5:
+	VMOVQ    (SI), X2
+	VPSLLD   $0x10, X2, X1
+	VPAND    upperHalf<>+0(SB), X2, X2
+	VMULPS   X0, X1, X1
+	VMULPS   X0, X2, X2
+	VPSRLD   $0x10, X1, X3
+	VPSLLD   $0x10, X2, X4
+	VPBLENDW $0xaa, X2, X3, X3
+	VPBLENDW $0xaa, X4, X1, X4
+	VPANDN   one16<>+0(SB), X3, X1
+	VPSUBUSW X1, X4, X1
+	VPSRLW   $0x0f, X1, X1
+	VPADDSW  X1, X3, X1
+	VPMAXUW  X3, X1, X1
+	VMOVQ    X1, (SI)
+	ADDQ     $0x00000008, SI
+	SUBQ     $0x04, DI
+	CMPQ     DI, $0x04
+	JGE      part5
+
+next6:
+	CMPQ DI, $0x01
+	JLT  next8
+
+part7:
+	VPXOR    X1, X1, X1
+	VPINSRW  $0x00, (SI), X1, X1
+	VPSLLD   $0x10, X1, X1
+	VMULPS   X0, X1, X1
+	VPSRLD   $0x10, X1, X2
+	VPSLLD   $0x10, X1, X3
+	VPBLENDW $0xaa, X1, X2, X2
+	VPBLENDW $0xaa, X3, X1, X3
+	VPANDN   one16<>+0(SB), X2, X1
+	VPSUBUSW X1, X3, X1
+	VPSRLW   $0x0f, X1, X1
+	VPADDSW  X1, X2, X1
+	VPMAXUW  X2, X1, X1
+	VPEXTRW  $0x00, X1, (SI)
+	ADDQ     $0x00000002, SI
+	SUBQ     $0x01, DI
+	CMPQ     DI, $0x01
+	JGE      part7
+
+next8:
+	ADDQ BX, AX
+	DECQ DX
+	JNZ  rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+// func ScaleRowsBF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·ScaleRowsBF16AVX512(SB), $0-40
+	MOVQ         x+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         count+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x01, BX
+	VBROADCASTSS factor+8(FP), Z0
+	VMOVUPS      upperHalf<>+0(SB), Z1
+	VMOVUPS      one16<>+0(SB), Z2
+	VMOVUPS      evenElements<>+0(SB), Z3
+	VMOVUPS      oddElements<>+0(SB), Z3
+	MOVL         $0xaaaaaaaa, SI
+	KMOVD        SI, K1
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x20
+	JLT  next4
+
+part3:
+	VMOVUPS   (SI), Z4
+	VPSLLD    $0x10, Z4, Z3
+	VPANDD    Z1, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z2, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, (SI)
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x20, DI
+	CMPQ      DI, $0x20
+	JGE       part3
+
+next4:
+	TESTQ       DI, DI
+	JZ          next6
+	MOVQ        $0xffffffffffffffff, R8
+	BZHIQ       DI, R8, R8
+	KMOVD       R8, K2
+	SHRQ        $0x10, R8
+	KMOVD       R8, K3
+	VMOVDQU16.Z (SI), K2, Z4
+	VPSLLD      $0x10, Z4, Z3
+	VPANDD      Z1, Z4, Z4
+	VMULPS      Z0, Z3, Z3
+	VMULPS      Z0, Z4, Z4
+	VPSRLD      $0x10, Z3, Z5
+	VPSLLD      $0x10, Z4, Z6
+	VPBLENDMW   Z4, Z5, K1, Z5
+	VPBLENDMW   Z6, Z3, K1, Z6
+	VPANDND     Z2, Z5, Z3
+	VPSUBUSW    Z3, Z6, Z3
+	VPSRLW      $0x0f, Z3, Z3
+	VPADDSW     Z3, Z5, Z3
+	VPMAXUW     Z5, Z3, Z3
+	VMOVDQU16   Z3, K2, (SI)
+	ADDQ        $0x00000040, SI
+
+next6:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2

@@ -4,14 +4,38 @@
 
 package asm
 
-// RMSNormF32NEON does what generic.RMSNormF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// RMSNormF32NEON does what generic.RMSNormF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func RMSNormF32NEON(x, weight *float32, n, count, stride int, epsilon float32)
+func RMSNormF32NEON(x *float32, weight *float32, n, count, stride int, epsilon float32)
 
-// ScaleRowsF32NEON does what generic.ScaleF32 does to count rows of n elements.
-// Row r is x[r*stride] on, stride in elements.
+// ScaleRowsF32NEON does what generic.ScaleF32 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
 func ScaleRowsF32NEON(x *float32, factor float32, n, count, stride int)
+
+// RMSNormF16NEON does what generic.RMSNormF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
+
+// ScaleRowsF16NEON does what generic.ScaleF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsF16NEON(x *uint16, factor float32, n, count, stride int)
+
+// RMSNormBF16NEON does what generic.RMSNormBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func RMSNormBF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
+
+// ScaleRowsBF16NEON does what generic.ScaleBF16 does to count rows of
+// n elements. Row i starts at x[i*stride], stride in elements.
+//
+//go:noescape
+func ScaleRowsBF16NEON(x *uint16, factor float32, n, count, stride int)

@@ -8,7 +8,15 @@ DATA one32<>+0(SB)/8, $0x3f8000003f800000
 DATA one32<>+8(SB)/8, $0x3f8000003f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $16
 
-// func RMSNormF32NEON(x, weight *float32, n, count, stride int, epsilon float32)
+DATA one16<>+0(SB)/8, $0x0001000100010001
+DATA one16<>+8(SB)/8, $0x0001000100010001
+GLOBL one16<>(SB), RODATA|NOPTR, $16
+
+DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
+GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
+
+// func RMSNormF32NEON(x *float32, weight *float32, n, count, stride int, epsilon float32)
 TEXT ·RMSNormF32NEON(SB), NOSPLIT, $64-44
 	MOVD  x+0(FP), R0
 	MOVD  weight+8(FP), R1
@@ -107,74 +115,82 @@ rest5:
 	MOVD R11, R12
 
 single7:
-	FMOVS.P 4(R5), F16
-	FMOVS.P F16, 4(R12)
-	SUBS    $1, R17
-	BNE     single7
-	FLDPQ   (R11), (F16, F17)
-	FLDPQ   32(R11), (F18, F19)
-	WORD    $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD    $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
-	WORD    $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
-	WORD    $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
-	WORD    $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD    $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
-	WORD    $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
-	WORD    $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	MOVD    R9, R17
-	MOVD    R11, R12
+	FMOVS (R5), F16
+	FMOVS F16, (R12)
+	ADD   $4, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single7
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
 
 single8:
-	FMOVS.P 4(R6), F16
-	FMOVS.P F16, 4(R12)
-	SUBS    $1, R17
-	BNE     single8
-	FLDPQ   (R11), (F16, F17)
-	FLDPQ   32(R11), (F18, F19)
-	WORD    $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD    $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
-	WORD    $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
-	WORD    $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
-	WORD    $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD    $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
-	WORD    $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
-	WORD    $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
-	MOVD    R9, R17
-	MOVD    R11, R12
+	FMOVS (R6), F16
+	FMOVS F16, (R12)
+	ADD   $4, R6
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single8
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
 
 single9:
-	FMOVS.P 4(R7), F16
-	FMOVS.P F16, 4(R12)
-	SUBS    $1, R17
-	BNE     single9
-	FLDPQ   (R11), (F16, F17)
-	FLDPQ   32(R11), (F18, F19)
-	WORD    $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD    $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
-	WORD    $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
-	WORD    $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
-	WORD    $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD    $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
-	WORD    $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
-	WORD    $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
-	MOVD    R9, R17
-	MOVD    R11, R12
+	FMOVS (R7), F16
+	FMOVS F16, (R12)
+	ADD   $4, R7
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single9
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
 
 single10:
-	FMOVS.P 4(R8), F16
-	FMOVS.P F16, 4(R12)
-	SUBS    $1, R17
-	BNE     single10
-	FLDPQ   (R11), (F16, F17)
-	FLDPQ   32(R11), (F18, F19)
-	WORD    $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
-	WORD    $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
-	WORD    $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
-	WORD    $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
-	WORD    $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
-	WORD    $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
-	WORD    $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
-	WORD    $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	FMOVS (R8), F16
+	FMOVS F16, (R12)
+	ADD   $4, R8
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single10
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
 
 summed6:
 	WORD   $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
@@ -389,20 +405,22 @@ rest20:
 	MOVD R11, R12
 
 single22:
-	FMOVS.P 4(R5), F4
-	FMOVS.P F4, 4(R12)
-	SUBS    $1, R17
-	BNE     single22
-	FLDPQ   (R11), (F4, F5)
-	FLDPQ   32(R11), (F6, F7)
-	WORD    $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
-	WORD    $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
-	WORD    $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
-	WORD    $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
-	WORD    $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
-	WORD    $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
-	WORD    $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
-	WORD    $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	FMOVS (R5), F4
+	FMOVS F4, (R12)
+	ADD   $4, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single22
+	FLDPQ (R11), (F4, F5)
+	FLDPQ 32(R11), (F6, F7)
+	WORD  $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD  $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD  $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD  $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD  $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD  $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD  $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
 
 summed21:
 	WORD   $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
@@ -549,6 +567,1446 @@ part7:
 	WORD  $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
 	FMOVS F1, (R4)
 	ADD   $4, R4
+	SUB   $1, R5
+	CMP   $1, R5
+	BGE   part7
+
+next8:
+	ADD  R3, R0
+	SUBS $1, R2
+	BNE  rows2
+
+done1:
+	RET
+
+// func RMSNormF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
+TEXT ·RMSNormF16NEON(SB), NOSPLIT, $64-44
+	MOVD  x+0(FP), R0
+	MOVD  weight+8(FP), R1
+	MOVD  n+16(FP), R2
+	MOVD  count+24(FP), R3
+	MOVD  stride+32(FP), R4
+	LSL   $1, R4
+	MOVD  $tail-64(SP), R11
+	CBZ   R2, done1
+	VEOR  V0.B16, V0.B16, V0.B16
+	FSTPQ (F0, F0), (R11)
+	FSTPQ (F0, F0), 32(R11)
+	CMP   $4, R3
+	BLT   next3
+
+rows2:
+	MOVD R0, R5
+	MOVD R5, R6
+	ADD  R4, R6
+	MOVD R6, R7
+	ADD  R4, R7
+	MOVD R7, R8
+	ADD  R4, R8
+	MOVD R2, R9
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	CMP  $16, R9
+	BLT  rest5
+
+squares4:
+	FLDPQ (R5), (F16, F17)
+	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
+	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
+	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
+	WORD  $0x4e217a35 // fcvtl2 v21.4s, v17.8h
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d400 // fadd v0.4s, v0.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d421 // fadd v1.4s, v1.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d442 // fadd v2.4s, v2.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	ADD   $32, R5
+	FLDPQ (R6), (F16, F17)
+	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
+	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
+	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
+	WORD  $0x4e217a35 // fcvtl2 v21.4s, v17.8h
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	ADD   $32, R6
+	FLDPQ (R7), (F16, F17)
+	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
+	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
+	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
+	WORD  $0x4e217a35 // fcvtl2 v21.4s, v17.8h
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d508 // fadd v8.4s, v8.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d529 // fadd v9.4s, v9.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
+	ADD   $32, R7
+	FLDPQ (R8), (F16, F17)
+	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
+	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
+	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
+	WORD  $0x4e217a35 // fcvtl2 v21.4s, v17.8h
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d5ce // fadd v14.4s, v14.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	ADD   $32, R8
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   squares4
+
+rest5:
+	CBZ  R9, summed6
+	MOVD R9, R17
+	MOVD R11, R12
+
+single7:
+	VLD1R (R5), [V16.H8]
+	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
+	FMOVS F17, (R12)
+	ADD   $2, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single7
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d421 // fadd v1.4s, v1.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single8:
+	VLD1R (R6), [V16.H8]
+	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
+	FMOVS F17, (R12)
+	ADD   $2, R6
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single8
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single9:
+	VLD1R (R7), [V16.H8]
+	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
+	FMOVS F17, (R12)
+	ADD   $2, R7
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single9
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d529 // fadd v9.4s, v9.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single10:
+	VLD1R (R8), [V16.H8]
+	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
+	FMOVS F17, (R12)
+	ADD   $2, R8
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single10
+	FLDPQ (R11), (F16, F17)
+	FLDPQ 32(R11), (F18, F19)
+	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
+	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
+	WORD  $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD  $0x6e32de52 // fmul v18.4s, v18.4s, v18.4s
+	WORD  $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+
+summed6:
+	WORD   $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD   $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD   $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	WORD   $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD   $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	WORD   $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	WORD   $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD   $0x4e2bd529 // fadd v9.4s, v9.4s, v11.4s
+	WORD   $0x4e29d508 // fadd v8.4s, v8.4s, v9.4s
+	WORD   $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	WORD   $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD   $0x4e2dd58c // fadd v12.4s, v12.4s, v13.4s
+	VZIP1  V4.D2, V0.D2, V16.D2
+	VZIP2  V4.D2, V0.D2, V17.D2
+	WORD   $0x4e31d610 // fadd v16.4s, v16.4s, v17.4s
+	VZIP1  V12.D2, V8.D2, V18.D2
+	VZIP2  V12.D2, V8.D2, V19.D2
+	WORD   $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
+	WORD   $0x6e32d614 // faddp v20.4s, v16.4s, v18.4s
+	SCVTFS R2, F21
+	VDUP   V21.S[0], V21.S4
+	WORD   $0x6e35fe94 // fdiv v20.4s, v20.4s, v21.4s
+	FMOVS  epsilon+40(FP), F22
+	VDUP   V22.S[0], V22.S4
+	WORD   $0x4e36d694 // fadd v20.4s, v20.4s, v22.4s
+	WORD   $0x6ea1fa94 // fsqrt v20.4s, v20.4s
+	MOVD   $one32<>(SB), R17
+	FMOVQ  (R17), F23
+	WORD   $0x6e34fef4 // fdiv v20.4s, v23.4s, v20.4s
+	MOVD   R0, R5
+	MOVD   R5, R6
+	ADD    R4, R6
+	MOVD   R6, R7
+	ADD    R4, R7
+	MOVD   R7, R8
+	ADD    R4, R8
+	MOVD   R2, R9
+	MOVD   R1, R10
+	VDUP   V20.S[0], V0.S4
+	VDUP   V20.S[1], V1.S4
+	VDUP   V20.S[2], V2.S4
+	VDUP   V20.S[3], V3.S4
+	CMP    $16, R9
+	BLT    next12
+
+part11:
+	FLDPQ (R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
+	FLDPQ (R5), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	WORD  $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
+	WORD  $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD  $0x6e26dd8c // fmul v12.4s, v12.4s, v6.4s
+	WORD  $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	FSTPQ (F8, F9), (R5)
+	ADD   $32, R5
+	FLDPQ (R6), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	WORD  $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	WORD  $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD  $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD  $0x6e21dd8c // fmul v12.4s, v12.4s, v1.4s
+	WORD  $0x6e26dd8c // fmul v12.4s, v12.4s, v6.4s
+	WORD  $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	FSTPQ (F8, F9), (R6)
+	ADD   $32, R6
+	FLDPQ (R7), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	WORD  $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD  $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD  $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	WORD  $0x6e26dd8c // fmul v12.4s, v12.4s, v6.4s
+	WORD  $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	FSTPQ (F8, F9), (R7)
+	ADD   $32, R7
+	FLDPQ (R8), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	WORD  $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD  $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD  $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD  $0x6e26dd8c // fmul v12.4s, v12.4s, v6.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	FSTPQ (F8, F9), (R8)
+	ADD   $32, R8
+	ADD   $64, R10
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   part11
+
+next12:
+	CMP $4, R9
+	BLT next14
+
+part13:
+	FMOVQ (R10), F4
+	FMOVD (R5), F5
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	FMOVD F5, (R5)
+	ADD   $8, R5
+	FMOVD (R6), F5
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	FMOVD F5, (R6)
+	ADD   $8, R6
+	FMOVD (R7), F5
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	FMOVD F5, (R7)
+	ADD   $8, R7
+	FMOVD (R8), F5
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	FMOVD F5, (R8)
+	ADD   $8, R8
+	ADD   $16, R10
+	SUB   $4, R9
+	CMP   $4, R9
+	BGE   part13
+
+next14:
+	CMP $1, R9
+	BLT next16
+
+part15:
+	FMOVS (R10), F4
+	VLD1R (R5), [V5.H8]
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	VST1  V5.H[0], (R5)
+	ADD   $2, R5
+	VLD1R (R6), [V5.H8]
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	VST1  V5.H[0], (R6)
+	ADD   $2, R6
+	VLD1R (R7), [V5.H8]
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	VST1  V5.H[0], (R7)
+	ADD   $2, R7
+	VLD1R (R8), [V5.H8]
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	VST1  V5.H[0], (R8)
+	ADD   $2, R8
+	ADD   $4, R10
+	SUB   $1, R9
+	CMP   $1, R9
+	BGE   part15
+
+next16:
+	ADD R4, R0
+	ADD R4, R0
+	ADD R4, R0
+	ADD R4, R0
+	SUB $4, R3
+	CMP $4, R3
+	BGE rows2
+
+next3:
+	CMP $1, R3
+	BLT next18
+
+rows17:
+	MOVD R0, R5
+	MOVD R2, R9
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	CMP  $16, R9
+	BLT  rest20
+
+squares19:
+	FLDPQ (R5), (F4, F5)
+	WORD  $0x0e217886 // fcvtl v6.4s, v4.4h
+	WORD  $0x4e217887 // fcvtl2 v7.4s, v4.8h
+	WORD  $0x0e2178a8 // fcvtl v8.4s, v5.4h
+	WORD  $0x4e2178a9 // fcvtl2 v9.4s, v5.8h
+	WORD  $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD  $0x4e26d400 // fadd v0.4s, v0.4s, v6.4s
+	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD  $0x4e27d421 // fadd v1.4s, v1.4s, v7.4s
+	WORD  $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD  $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
+	WORD  $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD  $0x4e29d463 // fadd v3.4s, v3.4s, v9.4s
+	ADD   $32, R5
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   squares19
+
+rest20:
+	CBZ  R9, summed21
+	MOVD R9, R17
+	MOVD R11, R12
+
+single22:
+	VLD1R (R5), [V4.H8]
+	WORD  $0x0e217885 // fcvtl v5.4s, v4.4h
+	FMOVS F5, (R12)
+	ADD   $2, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single22
+	FLDPQ (R11), (F4, F5)
+	FLDPQ 32(R11), (F6, F7)
+	WORD  $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
+	WORD  $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
+	WORD  $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
+	WORD  $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD  $0x6e26dcc6 // fmul v6.4s, v6.4s, v6.4s
+	WORD  $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD  $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+
+summed21:
+	WORD   $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD   $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
+	WORD   $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	VZIP1  V0.D2, V0.D2, V4.D2
+	VZIP2  V0.D2, V0.D2, V5.D2
+	WORD   $0x4e25d484 // fadd v4.4s, v4.4s, v5.4s
+	VZIP1  V0.D2, V0.D2, V6.D2
+	VZIP2  V0.D2, V0.D2, V7.D2
+	WORD   $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
+	WORD   $0x6e26d488 // faddp v8.4s, v4.4s, v6.4s
+	SCVTFS R2, F9
+	VDUP   V9.S[0], V9.S4
+	WORD   $0x6e29fd08 // fdiv v8.4s, v8.4s, v9.4s
+	FMOVS  epsilon+40(FP), F10
+	VDUP   V10.S[0], V10.S4
+	WORD   $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD   $0x6ea1f908 // fsqrt v8.4s, v8.4s
+	MOVD   $one32<>(SB), R17
+	FMOVQ  (R17), F11
+	WORD   $0x6e28fd68 // fdiv v8.4s, v11.4s, v8.4s
+	MOVD   R0, R5
+	MOVD   R2, R9
+	MOVD   R1, R10
+	VDUP   V8.S[0], V0.S4
+	CMP    $16, R9
+	BLT    next24
+
+part23:
+	FLDPQ (R10), (F1, F2)
+	FLDPQ 32(R10), (F3, F12)
+	FLDPQ (R5), (F13, F14)
+	WORD  $0x0e2179af // fcvtl v15.4s, v13.4h
+	WORD  $0x4e2179b0 // fcvtl2 v16.4s, v13.8h
+	WORD  $0x0e2179d1 // fcvtl v17.4s, v14.4h
+	WORD  $0x4e2179d2 // fcvtl2 v18.4s, v14.8h
+	WORD  $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
+	WORD  $0x6e21ddef // fmul v15.4s, v15.4s, v1.4s
+	WORD  $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
+	WORD  $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD  $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
+	WORD  $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
+	WORD  $0x0e2169ed // fcvtn v13.4h, v15.4s
+	WORD  $0x4e216a0d // fcvtn2 v13.8h, v16.4s
+	WORD  $0x0e216a2e // fcvtn v14.4h, v17.4s
+	WORD  $0x4e216a4e // fcvtn2 v14.8h, v18.4s
+	FSTPQ (F13, F14), (R5)
+	ADD   $32, R5
+	ADD   $64, R10
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   part23
+
+next24:
+	CMP $4, R9
+	BLT next26
+
+part25:
+	FMOVQ (R10), F1
+	FMOVD (R5), F2
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
+	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
+	FMOVD F2, (R5)
+	ADD   $8, R5
+	ADD   $16, R10
+	SUB   $4, R9
+	CMP   $4, R9
+	BGE   part25
+
+next26:
+	CMP $1, R9
+	BLT next28
+
+part27:
+	FMOVS (R10), F1
+	VLD1R (R5), [V2.H8]
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
+	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
+	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
+	VST1  V2.H[0], (R5)
+	ADD   $2, R5
+	ADD   $4, R10
+	SUB   $1, R9
+	CMP   $1, R9
+	BGE   part27
+
+next28:
+	ADD R4, R0
+	SUB $1, R3
+	CMP $1, R3
+	BGE rows17
+
+next18:
+
+done1:
+	RET
+
+// func ScaleRowsF16NEON(x *uint16, factor float32, n, count, stride int)
+TEXT ·ScaleRowsF16NEON(SB), NOSPLIT, $0-40
+	MOVD  x+0(FP), R0
+	MOVD  n+16(FP), R1
+	MOVD  count+24(FP), R2
+	MOVD  stride+32(FP), R3
+	LSL   $1, R3
+	FMOVS factor+8(FP), F0
+	VDUP  V0.S[0], V0.S4
+	CBZ   R2, done1
+
+rows2:
+	MOVD R0, R4
+	MOVD R1, R5
+	CMP  $16, R5
+	BLT  next4
+
+part3:
+	FLDPQ (R4), (F1, F2)
+	WORD  $0x0e217823 // fcvtl v3.4s, v1.4h
+	WORD  $0x4e217824 // fcvtl2 v4.4s, v1.8h
+	WORD  $0x0e217845 // fcvtl v5.4s, v2.4h
+	WORD  $0x4e217846 // fcvtl2 v6.4s, v2.8h
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x0e216861 // fcvtn v1.4h, v3.4s
+	WORD  $0x4e216881 // fcvtn2 v1.8h, v4.4s
+	WORD  $0x0e2168a2 // fcvtn v2.4h, v5.4s
+	WORD  $0x4e2168c2 // fcvtn2 v2.8h, v6.4s
+	FSTPQ (F1, F2), (R4)
+	ADD   $32, R4
+	SUB   $16, R5
+	CMP   $16, R5
+	BGE   part3
+
+next4:
+	CMP $4, R5
+	BLT next6
+
+part5:
+	FMOVD (R4), F1
+	WORD  $0x0e217822 // fcvtl v2.4s, v1.4h
+	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD  $0x0e216841 // fcvtn v1.4h, v2.4s
+	WORD  $0x4e216841 // fcvtn2 v1.8h, v2.4s
+	FMOVD F1, (R4)
+	ADD   $8, R4
+	SUB   $4, R5
+	CMP   $4, R5
+	BGE   part5
+
+next6:
+	CMP $1, R5
+	BLT next8
+
+part7:
+	VLD1R (R4), [V1.H8]
+	WORD  $0x0e217822 // fcvtl v2.4s, v1.4h
+	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD  $0x0e216841 // fcvtn v1.4h, v2.4s
+	WORD  $0x4e216841 // fcvtn2 v1.8h, v2.4s
+	VST1  V1.H[0], (R4)
+	ADD   $2, R4
+	SUB   $1, R5
+	CMP   $1, R5
+	BGE   part7
+
+next8:
+	ADD  R3, R0
+	SUBS $1, R2
+	BNE  rows2
+
+done1:
+	RET
+
+// func RMSNormBF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
+TEXT ·RMSNormBF16NEON(SB), NOSPLIT, $64-44
+	MOVD  x+0(FP), R0
+	MOVD  weight+8(FP), R1
+	MOVD  n+16(FP), R2
+	MOVD  count+24(FP), R3
+	MOVD  stride+32(FP), R4
+	LSL   $1, R4
+	MOVD  $tail-64(SP), R11
+	CBZ   R2, done1
+	VEOR  V0.B16, V0.B16, V0.B16
+	FSTPQ (F0, F0), (R11)
+	FSTPQ (F0, F0), 32(R11)
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	CMP   $4, R3
+	BLT   next3
+
+rows2:
+	MOVD R0, R5
+	MOVD R5, R6
+	ADD  R4, R6
+	MOVD R6, R7
+	ADD  R4, R7
+	MOVD R7, R8
+	ADD  R4, R8
+	MOVD R2, R9
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	VEOR V16.B16, V16.B16, V16.B16
+	VEOR V17.B16, V17.B16, V17.B16
+	VEOR V18.B16, V18.B16, V18.B16
+	CMP  $16, R9
+	BLT  rest5
+
+squares4:
+	FLDPQ (R5), (F19, F20)
+	VZIP1 V19.H8, V0.H8, V21.H8
+	VZIP2 V19.H8, V0.H8, V22.H8
+	VZIP1 V20.H8, V0.H8, V23.H8
+	VZIP2 V20.H8, V0.H8, V24.H8
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d484 // fadd v4.4s, v4.4s, v22.4s
+	WORD  $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD  $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
+	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
+	WORD  $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
+	ADD   $32, R5
+	FLDPQ (R6), (F19, F20)
+	VZIP1 V19.H8, V0.H8, V21.H8
+	VZIP2 V19.H8, V0.H8, V22.H8
+	VZIP1 V20.H8, V0.H8, V23.H8
+	VZIP2 V20.H8, V0.H8, V24.H8
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d508 // fadd v8.4s, v8.4s, v22.4s
+	WORD  $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD  $0x4e37d529 // fadd v9.4s, v9.4s, v23.4s
+	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
+	WORD  $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
+	ADD   $32, R6
+	FLDPQ (R7), (F19, F20)
+	VZIP1 V19.H8, V0.H8, V21.H8
+	VZIP2 V19.H8, V0.H8, V22.H8
+	VZIP1 V20.H8, V0.H8, V23.H8
+	VZIP2 V20.H8, V0.H8, V24.H8
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d58c // fadd v12.4s, v12.4s, v22.4s
+	WORD  $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD  $0x4e37d5ad // fadd v13.4s, v13.4s, v23.4s
+	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
+	WORD  $0x4e38d5ce // fadd v14.4s, v14.4s, v24.4s
+	ADD   $32, R7
+	FLDPQ (R8), (F19, F20)
+	VZIP1 V19.H8, V0.H8, V21.H8
+	VZIP2 V19.H8, V0.H8, V22.H8
+	VZIP1 V20.H8, V0.H8, V23.H8
+	VZIP2 V20.H8, V0.H8, V24.H8
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d610 // fadd v16.4s, v16.4s, v22.4s
+	WORD  $0x6e37def7 // fmul v23.4s, v23.4s, v23.4s
+	WORD  $0x4e37d631 // fadd v17.4s, v17.4s, v23.4s
+	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
+	WORD  $0x4e38d652 // fadd v18.4s, v18.4s, v24.4s
+	ADD   $32, R8
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   squares4
+
+rest5:
+	CBZ  R9, summed6
+	MOVD R9, R17
+	MOVD R11, R12
+
+single7:
+	VLD1R (R5), [V19.H8]
+	VZIP1 V19.H8, V0.H8, V20.H8
+	FMOVS F20, (R12)
+	ADD   $2, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single7
+	FLDPQ (R11), (F19, F20)
+	FLDPQ 32(R11), (F21, F22)
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single8:
+	VLD1R (R6), [V19.H8]
+	VZIP1 V19.H8, V0.H8, V20.H8
+	FMOVS F20, (R12)
+	ADD   $2, R6
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single8
+	FLDPQ (R11), (F19, F20)
+	FLDPQ 32(R11), (F21, F22)
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d54a // fadd v10.4s, v10.4s, v22.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single9:
+	VLD1R (R7), [V19.H8]
+	VZIP1 V19.H8, V0.H8, V20.H8
+	FMOVS F20, (R12)
+	ADD   $2, R7
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single9
+	FLDPQ (R11), (F19, F20)
+	FLDPQ 32(R11), (F21, F22)
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d58c // fadd v12.4s, v12.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
+	MOVD  R9, R17
+	MOVD  R11, R12
+
+single10:
+	VLD1R (R8), [V19.H8]
+	VZIP1 V19.H8, V0.H8, V20.H8
+	FMOVS F20, (R12)
+	ADD   $2, R8
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single10
+	FLDPQ (R11), (F19, F20)
+	FLDPQ 32(R11), (F21, F22)
+	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
+	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
+	WORD  $0x4e34d610 // fadd v16.4s, v16.4s, v20.4s
+	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
+	WORD  $0x4e35d631 // fadd v17.4s, v17.4s, v21.4s
+	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
+	WORD  $0x4e36d652 // fadd v18.4s, v18.4s, v22.4s
+
+summed6:
+	WORD   $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD   $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD   $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	WORD   $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
+	WORD   $0x4e2ad508 // fadd v8.4s, v8.4s, v10.4s
+	WORD   $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	WORD   $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD   $0x4e2ed58c // fadd v12.4s, v12.4s, v14.4s
+	WORD   $0x4e2cd56b // fadd v11.4s, v11.4s, v12.4s
+	WORD   $0x4e31d5ef // fadd v15.4s, v15.4s, v17.4s
+	WORD   $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD   $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
+	VZIP1  V7.D2, V3.D2, V19.D2
+	VZIP2  V7.D2, V3.D2, V20.D2
+	WORD   $0x4e34d673 // fadd v19.4s, v19.4s, v20.4s
+	VZIP1  V15.D2, V11.D2, V21.D2
+	VZIP2  V15.D2, V11.D2, V22.D2
+	WORD   $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
+	WORD   $0x6e35d677 // faddp v23.4s, v19.4s, v21.4s
+	SCVTFS R2, F24
+	VDUP   V24.S[0], V24.S4
+	WORD   $0x6e38fef7 // fdiv v23.4s, v23.4s, v24.4s
+	FMOVS  epsilon+40(FP), F25
+	VDUP   V25.S[0], V25.S4
+	WORD   $0x4e39d6f7 // fadd v23.4s, v23.4s, v25.4s
+	WORD   $0x6ea1faf7 // fsqrt v23.4s, v23.4s
+	MOVD   $one32<>(SB), R17
+	FMOVQ  (R17), F26
+	WORD   $0x6e37ff57 // fdiv v23.4s, v26.4s, v23.4s
+	MOVD   R0, R5
+	MOVD   R5, R6
+	ADD    R4, R6
+	MOVD   R6, R7
+	ADD    R4, R7
+	MOVD   R7, R8
+	ADD    R4, R8
+	MOVD   R2, R9
+	MOVD   R1, R10
+	VDUP   V23.S[0], V3.S4
+	VDUP   V23.S[1], V4.S4
+	VDUP   V23.S[2], V5.S4
+	VDUP   V23.S[3], V6.S4
+	CMP    $16, R9
+	BLT    next12
+
+part11:
+	FLDPQ (R10), (F7, F8)
+	FLDPQ 32(R10), (F9, F10)
+	FLDPQ (R5), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD  $0x6e28ddce // fmul v14.4s, v14.4s, v8.4s
+	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD  $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD  $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
+	WORD  $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
+	VUZP2 V14.H8, V13.H8, V11.H8
+	VUZP1 V14.H8, V13.H8, V12.H8
+	WORD  $0x4e6b1c31 // bic v17.16b, v1.16b, v11.16b
+	WORD  $0x6e712d8c // uqsub v12.8h, v12.8h, v17.8h
+	VUSHR $15, V12.H8, V12.H8
+	WORD  $0x4e6c0d6c // sqadd v12.8h, v11.8h, v12.8h
+	VUMAX V12.H8, V11.H8, V11.H8
+	VUZP2 V16.H8, V15.H8, V12.H8
+	VUZP1 V16.H8, V15.H8, V17.H8
+	WORD  $0x4e6c1c32 // bic v18.16b, v1.16b, v12.16b
+	WORD  $0x6e722e31 // uqsub v17.8h, v17.8h, v18.8h
+	VUSHR $15, V17.H8, V17.H8
+	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
+	VUMAX V17.H8, V12.H8, V12.H8
+	FSTPQ (F11, F12), (R5)
+	ADD   $32, R5
+	FLDPQ (R6), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	WORD  $0x6e24ddad // fmul v13.4s, v13.4s, v4.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
+	WORD  $0x6e28ddce // fmul v14.4s, v14.4s, v8.4s
+	WORD  $0x6e24ddef // fmul v15.4s, v15.4s, v4.4s
+	WORD  $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD  $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD  $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
+	VUZP2 V14.H8, V13.H8, V11.H8
+	VUZP1 V14.H8, V13.H8, V12.H8
+	WORD  $0x4e6b1c31 // bic v17.16b, v1.16b, v11.16b
+	WORD  $0x6e712d8c // uqsub v12.8h, v12.8h, v17.8h
+	VUSHR $15, V12.H8, V12.H8
+	WORD  $0x4e6c0d6c // sqadd v12.8h, v11.8h, v12.8h
+	VUMAX V12.H8, V11.H8, V11.H8
+	VUZP2 V16.H8, V15.H8, V12.H8
+	VUZP1 V16.H8, V15.H8, V17.H8
+	WORD  $0x4e6c1c32 // bic v18.16b, v1.16b, v12.16b
+	WORD  $0x6e722e31 // uqsub v17.8h, v17.8h, v18.8h
+	VUSHR $15, V17.H8, V17.H8
+	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
+	VUMAX V17.H8, V12.H8, V12.H8
+	FSTPQ (F11, F12), (R6)
+	ADD   $32, R6
+	FLDPQ (R7), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x6e25ddce // fmul v14.4s, v14.4s, v5.4s
+	WORD  $0x6e28ddce // fmul v14.4s, v14.4s, v8.4s
+	WORD  $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD  $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD  $0x6e25de10 // fmul v16.4s, v16.4s, v5.4s
+	WORD  $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
+	VUZP2 V14.H8, V13.H8, V11.H8
+	VUZP1 V14.H8, V13.H8, V12.H8
+	WORD  $0x4e6b1c31 // bic v17.16b, v1.16b, v11.16b
+	WORD  $0x6e712d8c // uqsub v12.8h, v12.8h, v17.8h
+	VUSHR $15, V12.H8, V12.H8
+	WORD  $0x4e6c0d6c // sqadd v12.8h, v11.8h, v12.8h
+	VUMAX V12.H8, V11.H8, V11.H8
+	VUZP2 V16.H8, V15.H8, V12.H8
+	VUZP1 V16.H8, V15.H8, V17.H8
+	WORD  $0x4e6c1c32 // bic v18.16b, v1.16b, v12.16b
+	WORD  $0x6e722e31 // uqsub v17.8h, v17.8h, v18.8h
+	VUSHR $15, V17.H8, V17.H8
+	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
+	VUMAX V17.H8, V12.H8, V12.H8
+	FSTPQ (F11, F12), (R7)
+	ADD   $32, R7
+	FLDPQ (R8), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	WORD  $0x6e26ddad // fmul v13.4s, v13.4s, v6.4s
+	WORD  $0x6e27ddad // fmul v13.4s, v13.4s, v7.4s
+	WORD  $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD  $0x6e28ddce // fmul v14.4s, v14.4s, v8.4s
+	WORD  $0x6e26ddef // fmul v15.4s, v15.4s, v6.4s
+	WORD  $0x6e29ddef // fmul v15.4s, v15.4s, v9.4s
+	WORD  $0x6e26de10 // fmul v16.4s, v16.4s, v6.4s
+	WORD  $0x6e2ade10 // fmul v16.4s, v16.4s, v10.4s
+	VUZP2 V14.H8, V13.H8, V11.H8
+	VUZP1 V14.H8, V13.H8, V12.H8
+	WORD  $0x4e6b1c31 // bic v17.16b, v1.16b, v11.16b
+	WORD  $0x6e712d8c // uqsub v12.8h, v12.8h, v17.8h
+	VUSHR $15, V12.H8, V12.H8
+	WORD  $0x4e6c0d6c // sqadd v12.8h, v11.8h, v12.8h
+	VUMAX V12.H8, V11.H8, V11.H8
+	VUZP2 V16.H8, V15.H8, V12.H8
+	VUZP1 V16.H8, V15.H8, V17.H8
+	WORD  $0x4e6c1c32 // bic v18.16b, v1.16b, v12.16b
+	WORD  $0x6e722e31 // uqsub v17.8h, v17.8h, v18.8h
+	VUSHR $15, V17.H8, V17.H8
+	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
+	VUMAX V17.H8, V12.H8, V12.H8
+	FSTPQ (F11, F12), (R8)
+	ADD   $32, R8
+	ADD   $64, R10
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   part11
+
+next12:
+	CMP $4, R9
+	BLT next14
+
+part13:
+	FMOVQ (R10), F7
+	FMOVD (R5), F8
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	FMOVD F8, (R5)
+	ADD   $8, R5
+	FMOVD (R6), F8
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	FMOVD F8, (R6)
+	ADD   $8, R6
+	FMOVD (R7), F8
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	FMOVD F8, (R7)
+	ADD   $8, R7
+	FMOVD (R8), F8
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	FMOVD F8, (R8)
+	ADD   $8, R8
+	ADD   $16, R10
+	SUB   $4, R9
+	CMP   $4, R9
+	BGE   part13
+
+next14:
+	CMP $1, R9
+	BLT next16
+
+part15:
+	FMOVS (R10), F7
+	VLD1R (R5), [V8.H8]
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R5)
+	ADD   $2, R5
+	VLD1R (R6), [V8.H8]
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R6)
+	ADD   $2, R6
+	VLD1R (R7), [V8.H8]
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R7)
+	ADD   $2, R7
+	VLD1R (R8), [V8.H8]
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R8)
+	ADD   $2, R8
+	ADD   $4, R10
+	SUB   $1, R9
+	CMP   $1, R9
+	BGE   part15
+
+next16:
+	ADD R4, R0
+	ADD R4, R0
+	ADD R4, R0
+	ADD R4, R0
+	SUB $4, R3
+	CMP $4, R3
+	BGE rows2
+
+next3:
+	CMP $1, R3
+	BLT next18
+
+rows17:
+	MOVD R0, R5
+	MOVD R2, R9
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	CMP  $16, R9
+	BLT  rest20
+
+squares19:
+	FLDPQ (R5), (F7, F8)
+	VZIP1 V7.H8, V0.H8, V9.H8
+	VZIP2 V7.H8, V0.H8, V10.H8
+	VZIP1 V8.H8, V0.H8, V11.H8
+	VZIP2 V8.H8, V0.H8, V12.H8
+	WORD  $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD  $0x4e29d463 // fadd v3.4s, v3.4s, v9.4s
+	WORD  $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD  $0x4e2ad484 // fadd v4.4s, v4.4s, v10.4s
+	WORD  $0x6e2bdd6b // fmul v11.4s, v11.4s, v11.4s
+	WORD  $0x4e2bd4a5 // fadd v5.4s, v5.4s, v11.4s
+	WORD  $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
+	WORD  $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
+	ADD   $32, R5
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   squares19
+
+rest20:
+	CBZ  R9, summed21
+	MOVD R9, R17
+	MOVD R11, R12
+
+single22:
+	VLD1R (R5), [V7.H8]
+	VZIP1 V7.H8, V0.H8, V8.H8
+	FMOVS F8, (R12)
+	ADD   $2, R5
+	ADD   $4, R12
+	SUBS  $1, R17
+	BNE   single22
+	FLDPQ (R11), (F7, F8)
+	FLDPQ 32(R11), (F9, F10)
+	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
+	WORD  $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD  $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
+	WORD  $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD  $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
+	WORD  $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
+	WORD  $0x6e2add4a // fmul v10.4s, v10.4s, v10.4s
+	WORD  $0x4e2ad4c6 // fadd v6.4s, v6.4s, v10.4s
+
+summed21:
+	WORD   $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
+	WORD   $0x4e26d484 // fadd v4.4s, v4.4s, v6.4s
+	WORD   $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
+	VZIP1  V3.D2, V3.D2, V7.D2
+	VZIP2  V3.D2, V3.D2, V8.D2
+	WORD   $0x4e28d4e7 // fadd v7.4s, v7.4s, v8.4s
+	VZIP1  V3.D2, V3.D2, V9.D2
+	VZIP2  V3.D2, V3.D2, V10.D2
+	WORD   $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
+	WORD   $0x6e29d4eb // faddp v11.4s, v7.4s, v9.4s
+	SCVTFS R2, F12
+	VDUP   V12.S[0], V12.S4
+	WORD   $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
+	FMOVS  epsilon+40(FP), F13
+	VDUP   V13.S[0], V13.S4
+	WORD   $0x4e2dd56b // fadd v11.4s, v11.4s, v13.4s
+	WORD   $0x6ea1f96b // fsqrt v11.4s, v11.4s
+	MOVD   $one32<>(SB), R17
+	FMOVQ  (R17), F14
+	WORD   $0x6e2bfdcb // fdiv v11.4s, v14.4s, v11.4s
+	MOVD   R0, R5
+	MOVD   R2, R9
+	MOVD   R1, R10
+	VDUP   V11.S[0], V3.S4
+	CMP    $16, R9
+	BLT    next24
+
+part23:
+	FLDPQ (R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F15)
+	FLDPQ (R5), (F16, F17)
+	VZIP1 V16.H8, V0.H8, V18.H8
+	VZIP2 V16.H8, V0.H8, V19.H8
+	VZIP1 V17.H8, V0.H8, V20.H8
+	VZIP2 V17.H8, V0.H8, V21.H8
+	WORD  $0x6e23de52 // fmul v18.4s, v18.4s, v3.4s
+	WORD  $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD  $0x6e23de73 // fmul v19.4s, v19.4s, v3.4s
+	WORD  $0x6e25de73 // fmul v19.4s, v19.4s, v5.4s
+	WORD  $0x6e23de94 // fmul v20.4s, v20.4s, v3.4s
+	WORD  $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
+	WORD  $0x6e23deb5 // fmul v21.4s, v21.4s, v3.4s
+	WORD  $0x6e2fdeb5 // fmul v21.4s, v21.4s, v15.4s
+	VUZP2 V19.H8, V18.H8, V16.H8
+	VUZP1 V19.H8, V18.H8, V17.H8
+	WORD  $0x4e701c36 // bic v22.16b, v1.16b, v16.16b
+	WORD  $0x6e762e31 // uqsub v17.8h, v17.8h, v22.8h
+	VUSHR $15, V17.H8, V17.H8
+	WORD  $0x4e710e11 // sqadd v17.8h, v16.8h, v17.8h
+	VUMAX V17.H8, V16.H8, V16.H8
+	VUZP2 V21.H8, V20.H8, V17.H8
+	VUZP1 V21.H8, V20.H8, V22.H8
+	WORD  $0x4e711c37 // bic v23.16b, v1.16b, v17.16b
+	WORD  $0x6e772ed6 // uqsub v22.8h, v22.8h, v23.8h
+	VUSHR $15, V22.H8, V22.H8
+	WORD  $0x4e760e36 // sqadd v22.8h, v17.8h, v22.8h
+	VUMAX V22.H8, V17.H8, V17.H8
+	FSTPQ (F16, F17), (R5)
+	ADD   $32, R5
+	ADD   $64, R10
+	SUB   $16, R9
+	CMP   $16, R9
+	BGE   part23
+
+next24:
+	CMP $4, R9
+	BLT next26
+
+part25:
+	FMOVQ (R10), F4
+	FMOVD (R5), F5
+	VZIP1 V5.H8, V0.H8, V6.H8
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	VUZP2 V6.H8, V6.H8, V5.H8
+	VUZP1 V6.H8, V6.H8, V15.H8
+	WORD  $0x4e651c30 // bic v16.16b, v1.16b, v5.16b
+	WORD  $0x6e702def // uqsub v15.8h, v15.8h, v16.8h
+	VUSHR $15, V15.H8, V15.H8
+	WORD  $0x4e6f0caf // sqadd v15.8h, v5.8h, v15.8h
+	VUMAX V15.H8, V5.H8, V5.H8
+	FMOVD F5, (R5)
+	ADD   $8, R5
+	ADD   $16, R10
+	SUB   $4, R9
+	CMP   $4, R9
+	BGE   part25
+
+next26:
+	CMP $1, R9
+	BLT next28
+
+part27:
+	FMOVS (R10), F4
+	VLD1R (R5), [V5.H8]
+	VZIP1 V5.H8, V0.H8, V6.H8
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	VUZP2 V6.H8, V6.H8, V5.H8
+	VUZP1 V6.H8, V6.H8, V15.H8
+	WORD  $0x4e651c30 // bic v16.16b, v1.16b, v5.16b
+	WORD  $0x6e702def // uqsub v15.8h, v15.8h, v16.8h
+	VUSHR $15, V15.H8, V15.H8
+	WORD  $0x4e6f0caf // sqadd v15.8h, v5.8h, v15.8h
+	VUMAX V15.H8, V5.H8, V5.H8
+	VST1  V5.H[0], (R5)
+	ADD   $2, R5
+	ADD   $4, R10
+	SUB   $1, R9
+	CMP   $1, R9
+	BGE   part27
+
+next28:
+	ADD R4, R0
+	SUB $1, R3
+	CMP $1, R3
+	BGE rows17
+
+next18:
+
+done1:
+	RET
+
+// func ScaleRowsBF16NEON(x *uint16, factor float32, n, count, stride int)
+TEXT ·ScaleRowsBF16NEON(SB), NOSPLIT, $0-40
+	MOVD  x+0(FP), R0
+	MOVD  n+16(FP), R1
+	MOVD  count+24(FP), R2
+	MOVD  stride+32(FP), R3
+	LSL   $1, R3
+	FMOVS factor+8(FP), F0
+	VDUP  V0.S[0], V0.S4
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F2
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F3
+	VEOR  V1.B16, V1.B16, V1.B16
+	CBZ   R2, done1
+
+rows2:
+	MOVD R0, R4
+	MOVD R1, R5
+	CMP  $16, R5
+	BLT  next4
+
+part3:
+	FLDPQ (R4), (F4, F5)
+	VZIP1 V4.H8, V1.H8, V6.H8
+	VZIP2 V4.H8, V1.H8, V7.H8
+	VZIP1 V5.H8, V1.H8, V8.H8
+	VZIP2 V5.H8, V1.H8, V9.H8
+	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x6e20dce7 // fmul v7.4s, v7.4s, v0.4s
+	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	VUZP2 V7.H8, V6.H8, V4.H8
+	VUZP1 V7.H8, V6.H8, V5.H8
+	WORD  $0x4e641c4a // bic v10.16b, v2.16b, v4.16b
+	WORD  $0x6e6a2ca5 // uqsub v5.8h, v5.8h, v10.8h
+	VUSHR $15, V5.H8, V5.H8
+	WORD  $0x4e650c85 // sqadd v5.8h, v4.8h, v5.8h
+	VUMAX V5.H8, V4.H8, V4.H8
+	VUZP2 V9.H8, V8.H8, V5.H8
+	VUZP1 V9.H8, V8.H8, V10.H8
+	WORD  $0x4e651c4b // bic v11.16b, v2.16b, v5.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0caa // sqadd v10.8h, v5.8h, v10.8h
+	VUMAX V10.H8, V5.H8, V5.H8
+	FSTPQ (F4, F5), (R4)
+	ADD   $32, R4
+	SUB   $16, R5
+	CMP   $16, R5
+	BGE   part3
+
+next4:
+	CMP $4, R5
+	BLT next6
+
+part5:
+	FMOVD (R4), F4
+	VZIP1 V4.H8, V1.H8, V5.H8
+	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	VUZP2 V5.H8, V5.H8, V4.H8
+	VUZP1 V5.H8, V5.H8, V6.H8
+	WORD  $0x4e641c47 // bic v7.16b, v2.16b, v4.16b
+	WORD  $0x6e672cc6 // uqsub v6.8h, v6.8h, v7.8h
+	VUSHR $15, V6.H8, V6.H8
+	WORD  $0x4e660c86 // sqadd v6.8h, v4.8h, v6.8h
+	VUMAX V6.H8, V4.H8, V4.H8
+	FMOVD F4, (R4)
+	ADD   $8, R4
+	SUB   $4, R5
+	CMP   $4, R5
+	BGE   part5
+
+next6:
+	CMP $1, R5
+	BLT next8
+
+part7:
+	VLD1R (R4), [V4.H8]
+	VZIP1 V4.H8, V1.H8, V5.H8
+	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	VUZP2 V5.H8, V5.H8, V4.H8
+	VUZP1 V5.H8, V5.H8, V6.H8
+	WORD  $0x4e641c47 // bic v7.16b, v2.16b, v4.16b
+	WORD  $0x6e672cc6 // uqsub v6.8h, v6.8h, v7.8h
+	VUSHR $15, V6.H8, V6.H8
+	WORD  $0x4e660c86 // sqadd v6.8h, v4.8h, v6.8h
+	VUMAX V6.H8, V4.H8, V4.H8
+	VST1  V4.H[0], (R4)
+	ADD   $2, R4
 	SUB   $1, R5
 	CMP   $1, R5
 	BGE   part7

@@ -22,6 +22,78 @@ func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, 
 //go:noescape
 func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
+// RotateHalfSplitF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitBF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitBF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF32ToF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF32ToF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF32ToBF16AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF32ToBF16AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
 // RotateInterleavedF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
 // read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
@@ -39,3 +111,75 @@ func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32
 //
 //go:noescape
 func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedBF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedBF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF32ToF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF32ToF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF32ToBF16AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF32ToBF16AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)

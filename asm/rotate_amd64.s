@@ -377,7 +377,7 @@ done2:
 	RET
 
 // func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateHalfSplitF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  tokens+48(FP), CX
@@ -506,13 +506,9 @@ next7:
 	JZ        next10
 	MOVQ      $0xffffffffffffffff, DX
 	BZHIQ     R9, DX, DX
-	KMOVW     DX, K1
-	MOVQ      $0xffffffffffffffff, DX
-	LEAQ      (R9)(R9*1), R9
-	BZHIQ     R9, DX, DX
-	KMOVW     DX, K2
+	KMOVD     DX, K1
 	SHRQ      $0x10, DX
-	KMOVW     DX, K2
+	KMOVD     DX, K2
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z (R13), K1, Z1
 	MOVQ      DI, R10
@@ -534,8 +530,8 @@ head11:
 	LEAQ      (R11)(SI*4), R11
 	DECQ      DX
 	JNZ       head11
-	ADDQ      $0x00000000, DI
-	ADDQ      $0x00000000, R8
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R8
 
 next10:
 	JMP done2
@@ -652,13 +648,9 @@ next17:
 	JZ        next19
 	MOVQ      $0xffffffffffffffff, R14
 	BZHIQ     R9, R14, R14
-	KMOVW     R14, K1
-	MOVQ      $0xffffffffffffffff, R14
-	LEAQ      (R9)(R9*1), R9
-	BZHIQ     R9, R14, R14
-	KMOVW     R14, K2
+	KMOVD     R14, K1
 	SHRQ      $0x10, R14
-	KMOVW     R14, K2
+	KMOVD     R14, K2
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z (R13), K1, Z1
 	VMOVUPS.Z (R11), K1, Z2
@@ -671,12 +663,4270 @@ next17:
 	VADDPS    Z4, Z3, Z3
 	VMOVUPS   Z2, K1, (R10)
 	VMOVUPS   Z3, K1, (R10)(AX*4)
-	ADDQ      $0x00000000, R10
-	ADDQ      $0x00000000, R11
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
 
 next19:
 	MOVQ yTokenStride+56(FP), R9
 	LEAQ (BX)(R9*4), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*4), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token13
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, F16C
+TEXT ·RotateHalfSplitF16AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS (R12), Y0
+	VMOVUPS (R13), Y1
+	VMOVUPS 32(R12), Y2
+	VMOVUPS 32(R13), Y3
+	VMOVUPS 64(R12), Y4
+	VMOVUPS 64(R13), Y5
+	VMOVUPS 96(R12), Y6
+	VMOVUPS 96(R13), Y7
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head5:
+	VCVTPH2PS (R11), Y8
+	VCVTPH2PS (R11)(AX*2), Y9
+	VMULPS    Y1, Y8, Y10
+	VMULPS    Y1, Y9, Y11
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y0, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, (R10)
+	VCVTPS2PH $0x00, Y9, (R10)(AX*2)
+	VCVTPH2PS 16(R11), Y8
+	VCVTPH2PS 16(R11)(AX*2), Y9
+	VMULPS    Y3, Y8, Y10
+	VMULPS    Y3, Y9, Y11
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y2, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 16(R10)
+	VCVTPS2PH $0x00, Y9, 16(R10)(AX*2)
+	VCVTPH2PS 32(R11), Y8
+	VCVTPH2PS 32(R11)(AX*2), Y9
+	VMULPS    Y5, Y8, Y10
+	VMULPS    Y5, Y9, Y11
+	VMULPS    Y4, Y8, Y8
+	VMULPS    Y4, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 32(R10)
+	VCVTPS2PH $0x00, Y9, 32(R10)(AX*2)
+	VCVTPH2PS 48(R11), Y8
+	VCVTPH2PS 48(R11)(AX*2), Y9
+	VMULPS    Y7, Y8, Y10
+	VMULPS    Y7, Y9, Y11
+	VMULPS    Y6, Y8, Y8
+	VMULPS    Y6, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 48(R10)
+	VCVTPS2PH $0x00, Y9, 48(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (R12), Y0
+	VMOVUPS (R13), Y1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head8:
+	VCVTPH2PS (R11), Y2
+	VCVTPH2PS (R11)(AX*2), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VCVTPS2PH $0x00, Y2, (R10)
+	VCVTPS2PH $0x00, Y3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, R12
+	ADDQ      $0x00000020, R13
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
+	JGE       block6
+
+next7:
+	CMPQ R9, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (R12), X0
+	VMOVUPS (R13), X1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head11:
+	VCVTPH2PS (R11), X2
+	VCVTPH2PS (R11)(AX*2), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head11
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, R12
+	ADDQ      $0x00000010, R13
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       block9
+
+next10:
+	CMPQ R9, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (R12), X0
+	VMOVSS (R13), X1
+	MOVQ   DI, R10
+	MOVQ   R8, R11
+	MOVQ   CX, DX
+
+head14:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VCVTPH2PS X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, X2
+	VPEXTRW   $0x00, X2, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head14
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head15:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*2), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token16:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x20
+	JLT  next18
+
+block17:
+	VMOVUPS   (R12), Y0
+	VMOVUPS   (R13), Y1
+	VMOVUPS   32(R12), Y2
+	VMOVUPS   32(R13), Y3
+	VMOVUPS   64(R12), Y4
+	VMOVUPS   64(R13), Y5
+	VMOVUPS   96(R12), Y6
+	VMOVUPS   96(R13), Y7
+	VCVTPH2PS (R11), Y8
+	VCVTPH2PS (R11)(AX*2), Y9
+	VMULPS    Y1, Y8, Y10
+	VMULPS    Y1, Y9, Y1
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y0, Y9, Y9
+	VSUBPS    Y1, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, (R10)
+	VCVTPS2PH $0x00, Y9, (R10)(AX*2)
+	VCVTPH2PS 16(R11), Y0
+	VCVTPH2PS 16(R11)(AX*2), Y1
+	VMULPS    Y3, Y0, Y8
+	VMULPS    Y3, Y1, Y3
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y2, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y8, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 16(R10)
+	VCVTPS2PH $0x00, Y1, 16(R10)(AX*2)
+	VCVTPH2PS 32(R11), Y0
+	VCVTPH2PS 32(R11)(AX*2), Y1
+	VMULPS    Y5, Y0, Y2
+	VMULPS    Y5, Y1, Y3
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y4, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 32(R10)
+	VCVTPS2PH $0x00, Y1, 32(R10)(AX*2)
+	VCVTPH2PS 48(R11), Y0
+	VCVTPH2PS 48(R11)(AX*2), Y1
+	VMULPS    Y7, Y0, Y2
+	VMULPS    Y7, Y1, Y3
+	VMULPS    Y6, Y0, Y0
+	VMULPS    Y6, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 48(R10)
+	VCVTPS2PH $0x00, Y1, 48(R10)(AX*2)
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block17
+
+next18:
+	CMPQ R9, $0x08
+	JLT  next20
+
+block19:
+	VMOVUPS   (R12), Y0
+	VMOVUPS   (R13), Y1
+	VCVTPH2PS (R11), Y2
+	VCVTPH2PS (R11)(AX*2), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y1
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y1, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VCVTPS2PH $0x00, Y2, (R10)
+	VCVTPS2PH $0x00, Y3, (R10)(AX*2)
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000020, R12
+	ADDQ      $0x00000020, R13
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
+	JGE       block19
+
+next20:
+	CMPQ R9, $0x04
+	JLT  next22
+
+block21:
+	VMOVUPS   (R12), X0
+	VMOVUPS   (R13), X1
+	VCVTPH2PS (R11), X2
+	VCVTPH2PS (R11)(AX*2), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, (R10)(AX*2)
+	ADDQ      $0x00000008, R10
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000010, R12
+	ADDQ      $0x00000010, R13
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       block21
+
+next22:
+	CMPQ R9, $0x01
+	JLT  next24
+
+block23:
+	VMOVSS    (R12), X0
+	VMOVSS    (R13), X1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VCVTPH2PS X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X0
+	VPEXTRW   $0x00, X0, (R10)
+	VCVTPS2PH $0x00, X3, X0
+	VPEXTRW   $0x00, X0, (R10)(AX*2)
+	ADDQ      $0x00000002, R10
+	ADDQ      $0x00000002, R11
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block23
+
+next24:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*2), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token16
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·RotateHalfSplitF16AVX512(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x40
+	JLT   next4
+
+block3:
+	VMOVUPS (R12), Z0
+	VMOVUPS (R13), Z1
+	VMOVUPS 64(R12), Z2
+	VMOVUPS 64(R13), Z3
+	VMOVUPS 128(R12), Z4
+	VMOVUPS 128(R13), Z5
+	VMOVUPS 192(R12), Z6
+	VMOVUPS 192(R13), Z7
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head5:
+	VCVTPH2PS (R11), Z8
+	VCVTPH2PS (R11)(AX*2), Z9
+	VMULPS    Z1, Z8, Z10
+	VMULPS    Z1, Z9, Z11
+	VMULPS    Z0, Z8, Z8
+	VMULPS    Z0, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, (R10)
+	VCVTPS2PH $0x00, Z9, (R10)(AX*2)
+	VCVTPH2PS 32(R11), Z8
+	VCVTPH2PS 32(R11)(AX*2), Z9
+	VMULPS    Z3, Z8, Z10
+	VMULPS    Z3, Z9, Z11
+	VMULPS    Z2, Z8, Z8
+	VMULPS    Z2, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 32(R10)
+	VCVTPS2PH $0x00, Z9, 32(R10)(AX*2)
+	VCVTPH2PS 64(R11), Z8
+	VCVTPH2PS 64(R11)(AX*2), Z9
+	VMULPS    Z5, Z8, Z10
+	VMULPS    Z5, Z9, Z11
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 64(R10)
+	VCVTPS2PH $0x00, Z9, 64(R10)(AX*2)
+	VCVTPH2PS 96(R11), Z8
+	VCVTPH2PS 96(R11)(AX*2), Z9
+	VMULPS    Z7, Z8, Z10
+	VMULPS    Z7, Z9, Z11
+	VMULPS    Z6, Z8, Z8
+	VMULPS    Z6, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 96(R10)
+	VCVTPS2PH $0x00, Z9, 96(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (R12), Z0
+	VMOVUPS (R13), Z1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head8:
+	VCVTPH2PS (R11), Z2
+	VCVTPH2PS (R11)(AX*2), Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z5
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, (R10)
+	VCVTPS2PH $0x00, Z3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000040, R12
+	ADDQ      $0x00000040, R13
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
+	JGE       block6
+
+next7:
+	TESTQ     R9, R9
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, DX
+	BZHIQ     R9, DX, DX
+	KMOVD     DX, K1
+	SHRQ      $0x10, DX
+	KMOVD     DX, K2
+	VMOVUPS.Z (R12), K1, Z0
+	VMOVUPS.Z (R13), K1, Z1
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head11:
+	VMOVDQU16.Z (R11), K1, Y2
+	VCVTPH2PS   Y2, Z2
+	VMOVDQU16.Z (R11)(AX*2), K1, Y3
+	VCVTPH2PS   Y3, Z3
+	VMULPS      Z1, Z2, Z4
+	VMULPS      Z1, Z3, Z5
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	VSUBPS      Z5, Z2, Z2
+	VADDPS      Z4, Z3, Z3
+	VCVTPS2PH   $0x00, Z2, Y2
+	VMOVDQU16   Y2, K1, (R10)
+	VCVTPS2PH   $0x00, Z3, Y2
+	VMOVDQU16   Y2, K1, (R10)(AX*2)
+	LEAQ        (R10)(BX*2), R10
+	LEAQ        (R11)(SI*2), R11
+	DECQ        DX
+	JNZ         head11
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, R8
+
+next10:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head12:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*2), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token13:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R12), Z0
+	VMOVUPS   (R13), Z1
+	VMOVUPS   64(R12), Z2
+	VMOVUPS   64(R13), Z3
+	VMOVUPS   128(R12), Z4
+	VMOVUPS   128(R13), Z5
+	VMOVUPS   192(R12), Z6
+	VMOVUPS   192(R13), Z7
+	VCVTPH2PS (R11), Z8
+	VCVTPH2PS (R11)(AX*2), Z9
+	VMULPS    Z1, Z8, Z10
+	VMULPS    Z1, Z9, Z1
+	VMULPS    Z0, Z8, Z8
+	VMULPS    Z0, Z9, Z9
+	VSUBPS    Z1, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, (R10)
+	VCVTPS2PH $0x00, Z9, (R10)(AX*2)
+	VCVTPH2PS 32(R11), Z0
+	VCVTPH2PS 32(R11)(AX*2), Z1
+	VMULPS    Z3, Z0, Z8
+	VMULPS    Z3, Z1, Z3
+	VMULPS    Z2, Z0, Z0
+	VMULPS    Z2, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z8, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 32(R10)
+	VCVTPS2PH $0x00, Z1, 32(R10)(AX*2)
+	VCVTPH2PS 64(R11), Z0
+	VCVTPH2PS 64(R11)(AX*2), Z1
+	VMULPS    Z5, Z0, Z2
+	VMULPS    Z5, Z1, Z3
+	VMULPS    Z4, Z0, Z0
+	VMULPS    Z4, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 64(R10)
+	VCVTPS2PH $0x00, Z1, 64(R10)(AX*2)
+	VCVTPH2PS 96(R11), Z0
+	VCVTPH2PS 96(R11)(AX*2), Z1
+	VMULPS    Z7, Z0, Z2
+	VMULPS    Z7, Z1, Z3
+	VMULPS    Z6, Z0, Z0
+	VMULPS    Z6, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 96(R10)
+	VCVTPS2PH $0x00, Z1, 96(R10)(AX*2)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R9, $0x10
+	JLT  next17
+
+block16:
+	VMOVUPS   (R12), Z0
+	VMOVUPS   (R13), Z1
+	VCVTPH2PS (R11), Z2
+	VCVTPH2PS (R11)(AX*2), Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z1
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z1, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, (R10)
+	VCVTPS2PH $0x00, Z3, (R10)(AX*2)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000020, R11
+	ADDQ      $0x00000040, R12
+	ADDQ      $0x00000040, R13
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
+	JGE       block16
+
+next17:
+	TESTQ       R9, R9
+	JZ          next19
+	MOVQ        $0xffffffffffffffff, R14
+	BZHIQ       R9, R14, R14
+	KMOVD       R14, K1
+	SHRQ        $0x10, R14
+	KMOVD       R14, K2
+	VMOVUPS.Z   (R12), K1, Z0
+	VMOVUPS.Z   (R13), K1, Z1
+	VMOVDQU16.Z (R11), K1, Y2
+	VCVTPH2PS   Y2, Z2
+	VMOVDQU16.Z (R11)(AX*2), K1, Y3
+	VCVTPH2PS   Y3, Z3
+	VMULPS      Z1, Z2, Z4
+	VMULPS      Z1, Z3, Z1
+	VMULPS      Z0, Z2, Z2
+	VMULPS      Z0, Z3, Z3
+	VSUBPS      Z1, Z2, Z2
+	VADDPS      Z4, Z3, Z3
+	VCVTPS2PH   $0x00, Z2, Y0
+	VMOVDQU16   Y0, K1, (R10)
+	VCVTPS2PH   $0x00, Z3, Y0
+	VMOVDQU16   Y0, K1, (R10)(AX*2)
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000020, R11
+
+next19:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*2), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token13
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateHalfSplitBF16AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     64(R12), Y5
+	VINSERTF128 $0x01, 96(R12), Y5, Y5
+	VMOVUPS     80(R12), Y6
+	VINSERTF128 $0x01, 112(R12), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     64(R13), Y7
+	VINSERTF128 $0x01, 96(R13), Y7, Y7
+	VMOVUPS     80(R13), Y8
+	VINSERTF128 $0x01, 112(R13), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	MOVQ        DI, R10
+	MOVQ        R8, R11
+	MOVQ        CX, DX
+
+head5:
+	VMOVUPS  (R11), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMOVUPS  (R11)(AX*2), Y11
+	VPSLLD   $0x10, Y11, Y10
+	VPAND    upperHalf<>+0(SB), Y11, Y11
+	VMULPS   Y2, Y8, Y12
+	VMULPS   Y2, Y10, Y13
+	VMULPS   Y0, Y8, Y8
+	VMULPS   Y0, Y10, Y10
+	VSUBPS   Y13, Y8, Y8
+	VADDPS   Y12, Y10, Y10
+	VMULPS   Y3, Y9, Y12
+	VMULPS   Y3, Y11, Y13
+	VMULPS   Y1, Y9, Y9
+	VMULPS   Y1, Y11, Y11
+	VSUBPS   Y13, Y9, Y9
+	VADDPS   Y12, Y11, Y11
+	VPSRLD   $0x10, Y8, Y12
+	VPSLLD   $0x10, Y9, Y13
+	VPBLENDW $0xaa, Y9, Y12, Y12
+	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPANDN   one16<>+0(SB), Y12, Y8
+	VPSUBUSW Y8, Y13, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y12, Y8
+	VPMAXUW  Y12, Y8, Y8
+	VMOVUPS  Y8, (R10)
+	VPSRLD   $0x10, Y10, Y8
+	VPSLLD   $0x10, Y11, Y9
+	VPBLENDW $0xaa, Y11, Y8, Y8
+	VPBLENDW $0xaa, Y9, Y10, Y9
+	VPANDN   one16<>+0(SB), Y8, Y10
+	VPSUBUSW Y10, Y9, Y10
+	VPSRLW   $0x0f, Y10, Y10
+	VPADDSW  Y10, Y8, Y10
+	VPMAXUW  Y8, Y10, Y10
+	VMOVUPS  Y10, (R10)(AX*2)
+	VMOVUPS  32(R11), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMOVUPS  32(R11)(AX*2), Y11
+	VPSLLD   $0x10, Y11, Y10
+	VPAND    upperHalf<>+0(SB), Y11, Y11
+	VMULPS   Y6, Y8, Y12
+	VMULPS   Y6, Y10, Y13
+	VMULPS   Y4, Y8, Y8
+	VMULPS   Y4, Y10, Y10
+	VSUBPS   Y13, Y8, Y8
+	VADDPS   Y12, Y10, Y10
+	VMULPS   Y7, Y9, Y12
+	VMULPS   Y7, Y11, Y13
+	VMULPS   Y5, Y9, Y9
+	VMULPS   Y5, Y11, Y11
+	VSUBPS   Y13, Y9, Y9
+	VADDPS   Y12, Y11, Y11
+	VPSRLD   $0x10, Y8, Y12
+	VPSLLD   $0x10, Y9, Y13
+	VPBLENDW $0xaa, Y9, Y12, Y12
+	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPANDN   one16<>+0(SB), Y12, Y8
+	VPSUBUSW Y8, Y13, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y12, Y8
+	VPMAXUW  Y12, Y8, Y8
+	VMOVUPS  Y8, 32(R10)
+	VPSRLD   $0x10, Y10, Y8
+	VPSLLD   $0x10, Y11, Y9
+	VPBLENDW $0xaa, Y11, Y8, Y8
+	VPBLENDW $0xaa, Y9, Y10, Y9
+	VPANDN   one16<>+0(SB), Y8, Y10
+	VPSUBUSW Y10, Y9, Y10
+	VPSRLW   $0x0f, Y10, Y10
+	VPADDSW  Y10, Y8, Y10
+	VPMAXUW  Y8, Y10, Y10
+	VMOVUPS  Y10, 32(R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*2), R11
+	DECQ     DX
+	JNZ      head5
+	ADDQ     $0x00000040, DI
+	ADDQ     $0x00000040, R8
+	ADDQ     $0x00000080, R12
+	ADDQ     $0x00000080, R13
+	SUBQ     $0x20, R9
+	CMPQ     R9, $0x20
+	JGE      block3
+
+next4:
+	CMPQ R9, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	MOVQ        DI, R10
+	MOVQ        R8, R11
+	MOVQ        CX, DX
+
+head8:
+	VMOVUPS  (R11), Y5
+	VPSLLD   $0x10, Y5, Y4
+	VPAND    upperHalf<>+0(SB), Y5, Y5
+	VMOVUPS  (R11)(AX*2), Y7
+	VPSLLD   $0x10, Y7, Y6
+	VPAND    upperHalf<>+0(SB), Y7, Y7
+	VMULPS   Y2, Y4, Y8
+	VMULPS   Y2, Y6, Y9
+	VMULPS   Y0, Y4, Y4
+	VMULPS   Y0, Y6, Y6
+	VSUBPS   Y9, Y4, Y4
+	VADDPS   Y8, Y6, Y6
+	VMULPS   Y3, Y5, Y8
+	VMULPS   Y3, Y7, Y9
+	VMULPS   Y1, Y5, Y5
+	VMULPS   Y1, Y7, Y7
+	VSUBPS   Y9, Y5, Y5
+	VADDPS   Y8, Y7, Y7
+	VPSRLD   $0x10, Y4, Y8
+	VPSLLD   $0x10, Y5, Y9
+	VPBLENDW $0xaa, Y5, Y8, Y8
+	VPBLENDW $0xaa, Y9, Y4, Y9
+	VPANDN   one16<>+0(SB), Y8, Y4
+	VPSUBUSW Y4, Y9, Y4
+	VPSRLW   $0x0f, Y4, Y4
+	VPADDSW  Y4, Y8, Y4
+	VPMAXUW  Y8, Y4, Y4
+	VMOVUPS  Y4, (R10)
+	VPSRLD   $0x10, Y6, Y4
+	VPSLLD   $0x10, Y7, Y5
+	VPBLENDW $0xaa, Y7, Y4, Y4
+	VPBLENDW $0xaa, Y5, Y6, Y5
+	VPANDN   one16<>+0(SB), Y4, Y6
+	VPSUBUSW Y6, Y5, Y6
+	VPSRLW   $0x0f, Y6, Y6
+	VPADDSW  Y6, Y4, Y6
+	VPMAXUW  Y4, Y6, Y6
+	VMOVUPS  Y6, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*2), R11
+	DECQ     DX
+	JNZ      head8
+	ADDQ     $0x00000020, DI
+	ADDQ     $0x00000020, R8
+	ADDQ     $0x00000040, R12
+	ADDQ     $0x00000040, R13
+	SUBQ     $0x10, R9
+	CMPQ     R9, $0x10
+	JGE      block6
+
+next7:
+	CMPQ R9, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (R12), X1
+	VMOVUPS 16(R12), X2
+	VSHUFPS $0x88, X2, X1, X0
+	VSHUFPS $0xdd, X2, X1, X1
+	VMOVUPS (R13), X3
+	VMOVUPS 16(R13), X4
+	VSHUFPS $0x88, X4, X3, X2
+	VSHUFPS $0xdd, X4, X3, X3
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head11:
+	VMOVUPS  (R11), X5
+	VPSLLD   $0x10, X5, X4
+	VPAND    upperHalf<>+0(SB), X5, X5
+	VMOVUPS  (R11)(AX*2), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X9
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X9, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X8
+	VMULPS   X3, X7, X9
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X9, X5, X5
+	VADDPS   X8, X7, X7
+	VPSRLD   $0x10, X4, X8
+	VPSLLD   $0x10, X5, X9
+	VPBLENDW $0xaa, X5, X8, X8
+	VPBLENDW $0xaa, X9, X4, X9
+	VPANDN   one16<>+0(SB), X8, X4
+	VPSUBUSW X4, X9, X4
+	VPSRLW   $0x0f, X4, X4
+	VPADDSW  X4, X8, X4
+	VPMAXUW  X8, X4, X4
+	VMOVUPS  X4, (R10)
+	VPSRLD   $0x10, X6, X4
+	VPSLLD   $0x10, X7, X5
+	VPBLENDW $0xaa, X7, X4, X4
+	VPBLENDW $0xaa, X5, X6, X5
+	VPANDN   one16<>+0(SB), X4, X6
+	VPSUBUSW X6, X5, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X4, X6
+	VPMAXUW  X4, X6, X6
+	VMOVUPS  X6, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*2), R11
+	DECQ     DX
+	JNZ      head11
+	ADDQ     $0x00000010, DI
+	ADDQ     $0x00000010, R8
+	ADDQ     $0x00000020, R12
+	ADDQ     $0x00000020, R13
+	SUBQ     $0x08, R9
+	CMPQ     R9, $0x08
+	JGE      block9
+
+next10:
+	CMPQ R9, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (R12), X1
+	VSHUFPS $0x88, X1, X1, X0
+	VSHUFPS $0xdd, X1, X1, X1
+	VMOVUPS (R13), X3
+	VSHUFPS $0x88, X3, X3, X2
+	VSHUFPS $0xdd, X3, X3, X3
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head14:
+	VMOVQ    (R11), X5
+	VPSLLD   $0x10, X5, X4
+	VPAND    upperHalf<>+0(SB), X5, X5
+	VMOVQ    (R11)(AX*2), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X9
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X9, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X8
+	VMULPS   X3, X7, X9
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X9, X5, X5
+	VADDPS   X8, X7, X7
+	VPSRLD   $0x10, X4, X8
+	VPSLLD   $0x10, X5, X9
+	VPBLENDW $0xaa, X5, X8, X8
+	VPBLENDW $0xaa, X9, X4, X9
+	VPANDN   one16<>+0(SB), X8, X4
+	VPSUBUSW X4, X9, X4
+	VPSRLW   $0x0f, X4, X4
+	VPADDSW  X4, X8, X4
+	VPMAXUW  X8, X4, X4
+	VMOVQ    X4, (R10)
+	VPSRLD   $0x10, X6, X4
+	VPSLLD   $0x10, X7, X5
+	VPBLENDW $0xaa, X7, X4, X4
+	VPBLENDW $0xaa, X5, X6, X5
+	VPANDN   one16<>+0(SB), X4, X6
+	VPSUBUSW X6, X5, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X4, X6
+	VPMAXUW  X4, X6, X6
+	VMOVQ    X6, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*2), R11
+	DECQ     DX
+	JNZ      head14
+	ADDQ     $0x00000008, DI
+	ADDQ     $0x00000008, R8
+	ADDQ     $0x00000010, R12
+	ADDQ     $0x00000010, R13
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
+	JGE      block12
+
+next13:
+	CMPQ R9, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (R12), X0
+	VMOVSS (R13), X1
+	MOVQ   DI, R10
+	MOVQ   R8, R11
+	MOVQ   CX, DX
+
+head17:
+	VPXOR    X2, X2, X2
+	VPINSRW  $0x00, (R11), X2, X2
+	VPSLLD   $0x10, X2, X2
+	VPXOR    X3, X3, X3
+	VPINSRW  $0x00, (R11)(AX*2), X3, X3
+	VPSLLD   $0x10, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X2, X5
+	VPBLENDW $0xaa, X2, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VPEXTRW  $0x00, X2, (R10)
+	VPSRLD   $0x10, X3, X2
+	VPSLLD   $0x10, X3, X4
+	VPBLENDW $0xaa, X3, X2, X2
+	VPBLENDW $0xaa, X4, X3, X4
+	VPANDN   one16<>+0(SB), X2, X3
+	VPSUBUSW X3, X4, X3
+	VPSRLW   $0x0f, X3, X3
+	VPADDSW  X3, X2, X3
+	VPMAXUW  X2, X3, X3
+	VPEXTRW  $0x00, X3, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*2), R11
+	DECQ     DX
+	JNZ      head17
+	ADDQ     $0x00000002, DI
+	ADDQ     $0x00000002, R8
+	ADDQ     $0x00000004, R12
+	ADDQ     $0x00000004, R13
+	SUBQ     $0x01, R9
+	CMPQ     R9, $0x01
+	JGE      block15
+
+next16:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head18:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*2), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token19:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x20
+	JLT  next21
+
+block20:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     64(R12), Y5
+	VINSERTF128 $0x01, 96(R12), Y5, Y5
+	VMOVUPS     80(R12), Y6
+	VINSERTF128 $0x01, 112(R12), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     64(R13), Y7
+	VINSERTF128 $0x01, 96(R13), Y7, Y7
+	VMOVUPS     80(R13), Y8
+	VINSERTF128 $0x01, 112(R13), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VMOVUPS     (R11), Y9
+	VPSLLD      $0x10, Y9, Y8
+	VPAND       upperHalf<>+0(SB), Y9, Y9
+	VMOVUPS     (R11)(AX*2), Y11
+	VPSLLD      $0x10, Y11, Y10
+	VPAND       upperHalf<>+0(SB), Y11, Y11
+	VMULPS      Y2, Y8, Y12
+	VMULPS      Y2, Y10, Y2
+	VMULPS      Y0, Y8, Y8
+	VMULPS      Y0, Y10, Y10
+	VSUBPS      Y2, Y8, Y8
+	VADDPS      Y12, Y10, Y10
+	VMULPS      Y3, Y9, Y0
+	VMULPS      Y3, Y11, Y2
+	VMULPS      Y1, Y9, Y9
+	VMULPS      Y1, Y11, Y11
+	VSUBPS      Y2, Y9, Y9
+	VADDPS      Y0, Y11, Y11
+	VPSRLD      $0x10, Y8, Y0
+	VPSLLD      $0x10, Y9, Y1
+	VPBLENDW    $0xaa, Y9, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y8, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)
+	VPSRLD      $0x10, Y10, Y0
+	VPSLLD      $0x10, Y11, Y1
+	VPBLENDW    $0xaa, Y11, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y10, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)(AX*2)
+	VMOVUPS     32(R11), Y1
+	VPSLLD      $0x10, Y1, Y0
+	VPAND       upperHalf<>+0(SB), Y1, Y1
+	VMOVUPS     32(R11)(AX*2), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      Y6, Y0, Y8
+	VMULPS      Y6, Y2, Y6
+	VMULPS      Y4, Y0, Y0
+	VMULPS      Y4, Y2, Y2
+	VSUBPS      Y6, Y0, Y0
+	VADDPS      Y8, Y2, Y2
+	VMULPS      Y7, Y1, Y4
+	VMULPS      Y7, Y3, Y6
+	VMULPS      Y5, Y1, Y1
+	VMULPS      Y5, Y3, Y3
+	VSUBPS      Y6, Y1, Y1
+	VADDPS      Y4, Y3, Y3
+	VPSRLD      $0x10, Y0, Y4
+	VPSLLD      $0x10, Y1, Y5
+	VPBLENDW    $0xaa, Y1, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y0, Y5
+	VPANDN      one16<>+0(SB), Y4, Y0
+	VPSUBUSW    Y0, Y5, Y0
+	VPSRLW      $0x0f, Y0, Y0
+	VPADDSW     Y0, Y4, Y0
+	VPMAXUW     Y4, Y0, Y0
+	VMOVUPS     Y0, 32(R10)
+	VPSRLD      $0x10, Y2, Y0
+	VPSLLD      $0x10, Y3, Y1
+	VPBLENDW    $0xaa, Y3, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y2, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, 32(R10)(AX*2)
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	SUBQ        $0x20, R9
+	CMPQ        R9, $0x20
+	JGE         block20
+
+next21:
+	CMPQ R9, $0x10
+	JLT  next23
+
+block22:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     (R11), Y5
+	VPSLLD      $0x10, Y5, Y4
+	VPAND       upperHalf<>+0(SB), Y5, Y5
+	VMOVUPS     (R11)(AX*2), Y7
+	VPSLLD      $0x10, Y7, Y6
+	VPAND       upperHalf<>+0(SB), Y7, Y7
+	VMULPS      Y2, Y4, Y8
+	VMULPS      Y2, Y6, Y2
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y0, Y6, Y6
+	VSUBPS      Y2, Y4, Y4
+	VADDPS      Y8, Y6, Y6
+	VMULPS      Y3, Y5, Y0
+	VMULPS      Y3, Y7, Y2
+	VMULPS      Y1, Y5, Y5
+	VMULPS      Y1, Y7, Y7
+	VSUBPS      Y2, Y5, Y5
+	VADDPS      Y0, Y7, Y7
+	VPSRLD      $0x10, Y4, Y0
+	VPSLLD      $0x10, Y5, Y1
+	VPBLENDW    $0xaa, Y5, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y4, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)
+	VPSRLD      $0x10, Y6, Y0
+	VPSLLD      $0x10, Y7, Y1
+	VPBLENDW    $0xaa, Y7, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y6, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)(AX*2)
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
+	SUBQ        $0x10, R9
+	CMPQ        R9, $0x10
+	JGE         block22
+
+next23:
+	CMPQ R9, $0x08
+	JLT  next25
+
+block24:
+	VMOVUPS  (R12), X1
+	VMOVUPS  16(R12), X2
+	VSHUFPS  $0x88, X2, X1, X0
+	VSHUFPS  $0xdd, X2, X1, X1
+	VMOVUPS  (R13), X3
+	VMOVUPS  16(R13), X4
+	VSHUFPS  $0x88, X4, X3, X2
+	VSHUFPS  $0xdd, X4, X3, X3
+	VMOVUPS  (R11), X5
+	VPSLLD   $0x10, X5, X4
+	VPAND    upperHalf<>+0(SB), X5, X5
+	VMOVUPS  (R11)(AX*2), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X2
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X2, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X0
+	VMULPS   X3, X7, X2
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X2, X5, X5
+	VADDPS   X0, X7, X7
+	VPSRLD   $0x10, X4, X0
+	VPSLLD   $0x10, X5, X1
+	VPBLENDW $0xaa, X5, X0, X0
+	VPBLENDW $0xaa, X1, X4, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R10)
+	VPSRLD   $0x10, X6, X0
+	VPSLLD   $0x10, X7, X1
+	VPBLENDW $0xaa, X7, X0, X0
+	VPBLENDW $0xaa, X1, X6, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R10)(AX*2)
+	ADDQ     $0x00000010, R10
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000020, R12
+	ADDQ     $0x00000020, R13
+	SUBQ     $0x08, R9
+	CMPQ     R9, $0x08
+	JGE      block24
+
+next25:
+	CMPQ R9, $0x04
+	JLT  next27
+
+block26:
+	VMOVUPS  (R12), X1
+	VSHUFPS  $0x88, X1, X1, X0
+	VSHUFPS  $0xdd, X1, X1, X1
+	VMOVUPS  (R13), X3
+	VSHUFPS  $0x88, X3, X3, X2
+	VSHUFPS  $0xdd, X3, X3, X3
+	VMOVQ    (R11), X5
+	VPSLLD   $0x10, X5, X4
+	VPAND    upperHalf<>+0(SB), X5, X5
+	VMOVQ    (R11)(AX*2), X7
+	VPSLLD   $0x10, X7, X6
+	VPAND    upperHalf<>+0(SB), X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X2
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X2, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X0
+	VMULPS   X3, X7, X2
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X2, X5, X5
+	VADDPS   X0, X7, X7
+	VPSRLD   $0x10, X4, X0
+	VPSLLD   $0x10, X5, X1
+	VPBLENDW $0xaa, X5, X0, X0
+	VPBLENDW $0xaa, X1, X4, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (R10)
+	VPSRLD   $0x10, X6, X0
+	VPSLLD   $0x10, X7, X1
+	VPBLENDW $0xaa, X7, X0, X0
+	VPBLENDW $0xaa, X1, X6, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (R10)(AX*2)
+	ADDQ     $0x00000008, R10
+	ADDQ     $0x00000008, R11
+	ADDQ     $0x00000010, R12
+	ADDQ     $0x00000010, R13
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
+	JGE      block26
+
+next27:
+	CMPQ R9, $0x01
+	JLT  next29
+
+block28:
+	VMOVSS   (R12), X0
+	VMOVSS   (R13), X1
+	VPXOR    X2, X2, X2
+	VPINSRW  $0x00, (R11), X2, X2
+	VPSLLD   $0x10, X2, X2
+	VPXOR    X3, X3, X3
+	VPINSRW  $0x00, (R11)(AX*2), X3, X3
+	VPSLLD   $0x10, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X2, X1
+	VPBLENDW $0xaa, X2, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VPEXTRW  $0x00, X2, (R10)
+	VPSRLD   $0x10, X3, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X3, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VPEXTRW  $0x00, X2, (R10)(AX*2)
+	ADDQ     $0x00000002, R10
+	ADDQ     $0x00000002, R11
+	ADDQ     $0x00000004, R12
+	ADDQ     $0x00000004, R13
+	SUBQ     $0x01, R9
+	CMPQ     R9, $0x01
+	JGE      block28
+
+next29:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*2), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token19
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head18
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA upperHalf<>+0(SB)/4, $0xffff0000
+DATA upperHalf<>+4(SB)/4, $0xffff0000
+DATA upperHalf<>+8(SB)/4, $0xffff0000
+DATA upperHalf<>+12(SB)/4, $0xffff0000
+DATA upperHalf<>+16(SB)/4, $0xffff0000
+DATA upperHalf<>+20(SB)/4, $0xffff0000
+DATA upperHalf<>+24(SB)/4, $0xffff0000
+DATA upperHalf<>+28(SB)/4, $0xffff0000
+DATA upperHalf<>+32(SB)/4, $0xffff0000
+DATA upperHalf<>+36(SB)/4, $0xffff0000
+DATA upperHalf<>+40(SB)/4, $0xffff0000
+DATA upperHalf<>+44(SB)/4, $0xffff0000
+DATA upperHalf<>+48(SB)/4, $0xffff0000
+DATA upperHalf<>+52(SB)/4, $0xffff0000
+DATA upperHalf<>+56(SB)/4, $0xffff0000
+DATA upperHalf<>+60(SB)/4, $0xffff0000
+GLOBL upperHalf<>(SB), RODATA|NOPTR, $64
+
+DATA one16<>+0(SB)/4, $0x00010001
+DATA one16<>+4(SB)/4, $0x00010001
+DATA one16<>+8(SB)/4, $0x00010001
+DATA one16<>+12(SB)/4, $0x00010001
+DATA one16<>+16(SB)/4, $0x00010001
+DATA one16<>+20(SB)/4, $0x00010001
+DATA one16<>+24(SB)/4, $0x00010001
+DATA one16<>+28(SB)/4, $0x00010001
+DATA one16<>+32(SB)/4, $0x00010001
+DATA one16<>+36(SB)/4, $0x00010001
+DATA one16<>+40(SB)/4, $0x00010001
+DATA one16<>+44(SB)/4, $0x00010001
+DATA one16<>+48(SB)/4, $0x00010001
+DATA one16<>+52(SB)/4, $0x00010001
+DATA one16<>+56(SB)/4, $0x00010001
+DATA one16<>+60(SB)/4, $0x00010001
+GLOBL one16<>(SB), RODATA|NOPTR, $64
+
+// func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
+	MOVQ    partner+40(FP), AX
+	VMOVUPS upperHalf<>+0(SB), Z0
+	VMOVUPS one16<>+0(SB), Z1
+	VMOVUPS evenElements<>+0(SB), Z2
+	VMOVUPS oddElements<>+0(SB), Z3
+	MOVL    $0xaaaaaaaa, CX
+	KMOVD   CX, K1
+	MOVQ    tokens+48(FP), CX
+	MOVQ    heads+72(FP), DX
+	TESTQ   DX, DX
+	JZ      done2
+	MOVQ    pairs+32(FP), DX
+	TESTQ   DX, DX
+	JZ      done2
+	CMPQ    CX, $0x01
+	JLT     done2
+	JNE     many1
+	MOVQ    heads+72(FP), CX
+	MOVQ    yHeadStride+80(FP), BX
+	MOVQ    xHeadStride+88(FP), SI
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), R8
+	MOVQ    pairs+32(FP), R9
+	MOVQ    cos+16(FP), R12
+	MOVQ    sin+24(FP), R13
+	CMPQ    R9, $0x40
+	JLT     next4
+
+block3:
+	VMOVUPS   (R12), Z5
+	VMOVUPS   64(R12), Z6
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z6, Z2, Z4
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z6, Z3, Z5
+	VMOVUPS   (R13), Z7
+	VMOVUPS   64(R13), Z8
+	VMOVAPS   Z7, Z6
+	VPERMT2PS Z8, Z2, Z6
+	VMOVAPS   Z7, Z7
+	VPERMT2PS Z8, Z3, Z7
+	VMOVUPS   128(R12), Z9
+	VMOVUPS   192(R12), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   128(R13), Z11
+	VMOVUPS   192(R13), Z12
+	VMOVAPS   Z11, Z10
+	VPERMT2PS Z12, Z2, Z10
+	VMOVAPS   Z11, Z11
+	VPERMT2PS Z12, Z3, Z11
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head5:
+	VMOVUPS   (R11), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMOVUPS   (R11)(AX*2), Z15
+	VPSLLD    $0x10, Z15, Z14
+	VPANDD    Z0, Z15, Z15
+	VMULPS    Z6, Z12, Z16
+	VMULPS    Z6, Z14, Z17
+	VMULPS    Z4, Z12, Z12
+	VMULPS    Z4, Z14, Z14
+	VSUBPS    Z17, Z12, Z12
+	VADDPS    Z16, Z14, Z14
+	VMULPS    Z7, Z13, Z16
+	VMULPS    Z7, Z15, Z17
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z5, Z15, Z15
+	VSUBPS    Z17, Z13, Z13
+	VADDPS    Z16, Z15, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z16, Z12
+	VPSUBUSW  Z12, Z17, Z12
+	VPSRLW    $0x0f, Z12, Z12
+	VPADDSW   Z12, Z16, Z12
+	VPMAXUW   Z16, Z12, Z12
+	VMOVUPS   Z12, (R10)
+	VPSRLD    $0x10, Z14, Z12
+	VPSLLD    $0x10, Z15, Z13
+	VPBLENDMW Z15, Z12, K1, Z12
+	VPBLENDMW Z13, Z14, K1, Z13
+	VPANDND   Z1, Z12, Z14
+	VPSUBUSW  Z14, Z13, Z14
+	VPSRLW    $0x0f, Z14, Z14
+	VPADDSW   Z14, Z12, Z14
+	VPMAXUW   Z12, Z14, Z14
+	VMOVUPS   Z14, (R10)(AX*2)
+	VMOVUPS   64(R11), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMOVUPS   64(R11)(AX*2), Z15
+	VPSLLD    $0x10, Z15, Z14
+	VPANDD    Z0, Z15, Z15
+	VMULPS    Z10, Z12, Z16
+	VMULPS    Z10, Z14, Z17
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z8, Z14, Z14
+	VSUBPS    Z17, Z12, Z12
+	VADDPS    Z16, Z14, Z14
+	VMULPS    Z11, Z13, Z16
+	VMULPS    Z11, Z15, Z17
+	VMULPS    Z9, Z13, Z13
+	VMULPS    Z9, Z15, Z15
+	VSUBPS    Z17, Z13, Z13
+	VADDPS    Z16, Z15, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z16, Z12
+	VPSUBUSW  Z12, Z17, Z12
+	VPSRLW    $0x0f, Z12, Z12
+	VPADDSW   Z12, Z16, Z12
+	VPMAXUW   Z16, Z12, Z12
+	VMOVUPS   Z12, 64(R10)
+	VPSRLD    $0x10, Z14, Z12
+	VPSLLD    $0x10, Z15, Z13
+	VPBLENDMW Z15, Z12, K1, Z12
+	VPBLENDMW Z13, Z14, K1, Z13
+	VPANDND   Z1, Z12, Z14
+	VPSUBUSW  Z14, Z13, Z14
+	VPSRLW    $0x0f, Z14, Z14
+	VPADDSW   Z14, Z12, Z14
+	VPMAXUW   Z12, Z14, Z14
+	VMOVUPS   Z14, 64(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (R12), Z5
+	VMOVUPS   64(R12), Z6
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z6, Z2, Z4
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z6, Z3, Z5
+	VMOVUPS   (R13), Z7
+	VMOVUPS   64(R13), Z8
+	VMOVAPS   Z7, Z6
+	VPERMT2PS Z8, Z2, Z6
+	VMOVAPS   Z7, Z7
+	VPERMT2PS Z8, Z3, Z7
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head8:
+	VMOVUPS   (R11), Z9
+	VPSLLD    $0x10, Z9, Z8
+	VPANDD    Z0, Z9, Z9
+	VMOVUPS   (R11)(AX*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z6, Z8, Z12
+	VMULPS    Z6, Z10, Z13
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z13, Z8, Z8
+	VADDPS    Z12, Z10, Z10
+	VMULPS    Z7, Z9, Z12
+	VMULPS    Z7, Z11, Z13
+	VMULPS    Z5, Z9, Z9
+	VMULPS    Z5, Z11, Z11
+	VSUBPS    Z13, Z9, Z9
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z8, Z12
+	VPSLLD    $0x10, Z9, Z13
+	VPBLENDMW Z9, Z12, K1, Z12
+	VPBLENDMW Z13, Z8, K1, Z13
+	VPANDND   Z1, Z12, Z8
+	VPSUBUSW  Z8, Z13, Z8
+	VPSRLW    $0x0f, Z8, Z8
+	VPADDSW   Z8, Z12, Z8
+	VPMAXUW   Z12, Z8, Z8
+	VMOVUPS   Z8, (R10)
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPANDND   Z1, Z8, Z10
+	VPSUBUSW  Z10, Z9, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VMOVUPS   Z10, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block6
+
+next7:
+	TESTQ     R9, R9
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, DX
+	BZHIQ     R9, DX, DX
+	KMOVD     DX, K2
+	SHRQ      $0x10, DX
+	KMOVD     DX, K3
+	VMOVUPS.Z (R12), K2, Z5
+	VMOVUPS.Z 64(R12), K3, Z6
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z6, Z2, Z4
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z6, Z3, Z5
+	VMOVUPS.Z (R13), K2, Z7
+	VMOVUPS.Z 64(R13), K3, Z8
+	VMOVAPS   Z7, Z6
+	VPERMT2PS Z8, Z2, Z6
+	VMOVAPS   Z7, Z2
+	VPERMT2PS Z8, Z3, Z2
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head11:
+	VMOVDQU16.Z (R11), K2, Z7
+	VPSLLD      $0x10, Z7, Z3
+	VPANDD      Z0, Z7, Z7
+	VMOVDQU16.Z (R11)(AX*2), K2, Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD      Z0, Z9, Z9
+	VMULPS      Z6, Z3, Z10
+	VMULPS      Z6, Z8, Z11
+	VMULPS      Z4, Z3, Z3
+	VMULPS      Z4, Z8, Z8
+	VSUBPS      Z11, Z3, Z3
+	VADDPS      Z10, Z8, Z8
+	VMULPS      Z2, Z7, Z10
+	VMULPS      Z2, Z9, Z11
+	VMULPS      Z5, Z7, Z7
+	VMULPS      Z5, Z9, Z9
+	VSUBPS      Z11, Z7, Z7
+	VADDPS      Z10, Z9, Z9
+	VPSRLD      $0x10, Z3, Z10
+	VPSLLD      $0x10, Z7, Z11
+	VPBLENDMW   Z7, Z10, K1, Z10
+	VPBLENDMW   Z11, Z3, K1, Z11
+	VPANDND     Z1, Z10, Z3
+	VPSUBUSW    Z3, Z11, Z3
+	VPSRLW      $0x0f, Z3, Z3
+	VPADDSW     Z3, Z10, Z3
+	VPMAXUW     Z10, Z3, Z3
+	VMOVDQU16   Z3, K2, (R10)
+	VPSRLD      $0x10, Z8, Z3
+	VPSLLD      $0x10, Z9, Z7
+	VPBLENDMW   Z9, Z3, K1, Z3
+	VPBLENDMW   Z7, Z8, K1, Z7
+	VPANDND     Z1, Z3, Z8
+	VPSUBUSW    Z8, Z7, Z8
+	VPSRLW      $0x0f, Z8, Z8
+	VPADDSW     Z8, Z3, Z8
+	VPMAXUW     Z3, Z8, Z8
+	VMOVDQU16   Z8, K2, (R10)(AX*2)
+	LEAQ        (R10)(BX*2), R10
+	LEAQ        (R11)(SI*2), R11
+	DECQ        DX
+	JNZ         head11
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, R8
+
+next10:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head12:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*2), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token13:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R12), Z5
+	VMOVUPS   64(R12), Z6
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z6, Z2, Z4
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z6, Z3, Z5
+	VMOVUPS   (R13), Z7
+	VMOVUPS   64(R13), Z8
+	VMOVAPS   Z7, Z6
+	VPERMT2PS Z8, Z2, Z6
+	VMOVAPS   Z7, Z7
+	VPERMT2PS Z8, Z3, Z7
+	VMOVUPS   128(R12), Z9
+	VMOVUPS   192(R12), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   128(R13), Z11
+	VMOVUPS   192(R13), Z12
+	VMOVAPS   Z11, Z10
+	VPERMT2PS Z12, Z2, Z10
+	VMOVAPS   Z11, Z11
+	VPERMT2PS Z12, Z3, Z11
+	VMOVUPS   (R11), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMOVUPS   (R11)(AX*2), Z15
+	VPSLLD    $0x10, Z15, Z14
+	VPANDD    Z0, Z15, Z15
+	VMULPS    Z6, Z12, Z16
+	VMULPS    Z6, Z14, Z6
+	VMULPS    Z4, Z12, Z12
+	VMULPS    Z4, Z14, Z14
+	VSUBPS    Z6, Z12, Z12
+	VADDPS    Z16, Z14, Z14
+	VMULPS    Z7, Z13, Z4
+	VMULPS    Z7, Z15, Z6
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z5, Z15, Z15
+	VSUBPS    Z6, Z13, Z13
+	VADDPS    Z4, Z15, Z15
+	VPSRLD    $0x10, Z12, Z4
+	VPSLLD    $0x10, Z13, Z5
+	VPBLENDMW Z13, Z4, K1, Z4
+	VPBLENDMW Z5, Z12, K1, Z5
+	VPANDND   Z1, Z4, Z6
+	VPSUBUSW  Z6, Z5, Z6
+	VPSRLW    $0x0f, Z6, Z6
+	VPADDSW   Z6, Z4, Z6
+	VPMAXUW   Z4, Z6, Z6
+	VMOVUPS   Z6, (R10)
+	VPSRLD    $0x10, Z14, Z4
+	VPSLLD    $0x10, Z15, Z5
+	VPBLENDMW Z15, Z4, K1, Z4
+	VPBLENDMW Z5, Z14, K1, Z5
+	VPANDND   Z1, Z4, Z6
+	VPSUBUSW  Z6, Z5, Z6
+	VPSRLW    $0x0f, Z6, Z6
+	VPADDSW   Z6, Z4, Z6
+	VPMAXUW   Z4, Z6, Z6
+	VMOVUPS   Z6, (R10)(AX*2)
+	VMOVUPS   64(R11), Z5
+	VPSLLD    $0x10, Z5, Z4
+	VPANDD    Z0, Z5, Z5
+	VMOVUPS   64(R11)(AX*2), Z7
+	VPSLLD    $0x10, Z7, Z6
+	VPANDD    Z0, Z7, Z7
+	VMULPS    Z10, Z4, Z12
+	VMULPS    Z10, Z6, Z10
+	VMULPS    Z8, Z4, Z4
+	VMULPS    Z8, Z6, Z6
+	VSUBPS    Z10, Z4, Z4
+	VADDPS    Z12, Z6, Z6
+	VMULPS    Z11, Z5, Z8
+	VMULPS    Z11, Z7, Z10
+	VMULPS    Z9, Z5, Z5
+	VMULPS    Z9, Z7, Z7
+	VSUBPS    Z10, Z5, Z5
+	VADDPS    Z8, Z7, Z7
+	VPSRLD    $0x10, Z4, Z8
+	VPSLLD    $0x10, Z5, Z9
+	VPBLENDMW Z5, Z8, K1, Z8
+	VPBLENDMW Z9, Z4, K1, Z9
+	VPANDND   Z1, Z8, Z4
+	VPSUBUSW  Z4, Z9, Z4
+	VPSRLW    $0x0f, Z4, Z4
+	VPADDSW   Z4, Z8, Z4
+	VPMAXUW   Z8, Z4, Z4
+	VMOVUPS   Z4, 64(R10)
+	VPSRLD    $0x10, Z6, Z4
+	VPSLLD    $0x10, Z7, Z5
+	VPBLENDMW Z7, Z4, K1, Z4
+	VPBLENDMW Z5, Z6, K1, Z5
+	VPANDND   Z1, Z4, Z6
+	VPSUBUSW  Z6, Z5, Z6
+	VPSRLW    $0x0f, Z6, Z6
+	VPADDSW   Z6, Z4, Z6
+	VPMAXUW   Z4, Z6, Z6
+	VMOVUPS   Z6, 64(R10)(AX*2)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R9, $0x20
+	JLT  next17
+
+block16:
+	VMOVUPS   (R12), Z5
+	VMOVUPS   64(R12), Z6
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z6, Z2, Z4
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z6, Z3, Z5
+	VMOVUPS   (R13), Z7
+	VMOVUPS   64(R13), Z8
+	VMOVAPS   Z7, Z6
+	VPERMT2PS Z8, Z2, Z6
+	VMOVAPS   Z7, Z7
+	VPERMT2PS Z8, Z3, Z7
+	VMOVUPS   (R11), Z9
+	VPSLLD    $0x10, Z9, Z8
+	VPANDD    Z0, Z9, Z9
+	VMOVUPS   (R11)(AX*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z6, Z8, Z12
+	VMULPS    Z6, Z10, Z6
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z6, Z8, Z8
+	VADDPS    Z12, Z10, Z10
+	VMULPS    Z7, Z9, Z4
+	VMULPS    Z7, Z11, Z6
+	VMULPS    Z5, Z9, Z9
+	VMULPS    Z5, Z11, Z11
+	VSUBPS    Z6, Z9, Z9
+	VADDPS    Z4, Z11, Z11
+	VPSRLD    $0x10, Z8, Z4
+	VPSLLD    $0x10, Z9, Z5
+	VPBLENDMW Z9, Z4, K1, Z4
+	VPBLENDMW Z5, Z8, K1, Z5
+	VPANDND   Z1, Z4, Z6
+	VPSUBUSW  Z6, Z5, Z6
+	VPSRLW    $0x0f, Z6, Z6
+	VPADDSW   Z6, Z4, Z6
+	VPMAXUW   Z4, Z6, Z6
+	VMOVUPS   Z6, (R10)
+	VPSRLD    $0x10, Z10, Z4
+	VPSLLD    $0x10, Z11, Z5
+	VPBLENDMW Z11, Z4, K1, Z4
+	VPBLENDMW Z5, Z10, K1, Z5
+	VPANDND   Z1, Z4, Z6
+	VPSUBUSW  Z6, Z5, Z6
+	VPSRLW    $0x0f, Z6, Z6
+	VPADDSW   Z6, Z4, Z6
+	VPMAXUW   Z4, Z6, Z6
+	VMOVUPS   Z6, (R10)(AX*2)
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block16
+
+next17:
+	TESTQ       R9, R9
+	JZ          next19
+	MOVQ        $0xffffffffffffffff, R14
+	BZHIQ       R9, R14, R14
+	KMOVD       R14, K2
+	SHRQ        $0x10, R14
+	KMOVD       R14, K3
+	VMOVUPS.Z   (R12), K2, Z5
+	VMOVUPS.Z   64(R12), K3, Z6
+	VMOVAPS     Z5, Z4
+	VPERMT2PS   Z6, Z2, Z4
+	VMOVAPS     Z5, Z5
+	VPERMT2PS   Z6, Z3, Z5
+	VMOVUPS.Z   (R13), K2, Z7
+	VMOVUPS.Z   64(R13), K3, Z8
+	VMOVAPS     Z7, Z6
+	VPERMT2PS   Z8, Z2, Z6
+	VMOVAPS     Z7, Z7
+	VPERMT2PS   Z8, Z3, Z7
+	VMOVDQU16.Z (R11), K2, Z9
+	VPSLLD      $0x10, Z9, Z8
+	VPANDD      Z0, Z9, Z9
+	VMOVDQU16.Z (R11)(AX*2), K2, Z11
+	VPSLLD      $0x10, Z11, Z10
+	VPANDD      Z0, Z11, Z11
+	VMULPS      Z6, Z8, Z12
+	VMULPS      Z6, Z10, Z6
+	VMULPS      Z4, Z8, Z8
+	VMULPS      Z4, Z10, Z10
+	VSUBPS      Z6, Z8, Z8
+	VADDPS      Z12, Z10, Z10
+	VMULPS      Z7, Z9, Z4
+	VMULPS      Z7, Z11, Z6
+	VMULPS      Z5, Z9, Z9
+	VMULPS      Z5, Z11, Z11
+	VSUBPS      Z6, Z9, Z9
+	VADDPS      Z4, Z11, Z11
+	VPSRLD      $0x10, Z8, Z4
+	VPSLLD      $0x10, Z9, Z5
+	VPBLENDMW   Z9, Z4, K1, Z4
+	VPBLENDMW   Z5, Z8, K1, Z5
+	VPANDND     Z1, Z4, Z6
+	VPSUBUSW    Z6, Z5, Z6
+	VPSRLW      $0x0f, Z6, Z6
+	VPADDSW     Z6, Z4, Z6
+	VPMAXUW     Z4, Z6, Z6
+	VMOVDQU16   Z6, K2, (R10)
+	VPSRLD      $0x10, Z10, Z4
+	VPSLLD      $0x10, Z11, Z5
+	VPBLENDMW   Z11, Z4, K1, Z4
+	VPBLENDMW   Z5, Z10, K1, Z5
+	VPANDND     Z1, Z4, Z6
+	VPSUBUSW    Z6, Z5, Z6
+	VPSRLW      $0x0f, Z6, Z6
+	VPADDSW     Z6, Z4, Z6
+	VPMAXUW     Z4, Z6, Z6
+	VMOVDQU16   Z6, K2, (R10)(AX*2)
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+
+next19:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*2), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token13
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET
+
+DATA evenElements<>+0(SB)/4, $0x00000000
+DATA evenElements<>+4(SB)/4, $0x00000002
+DATA evenElements<>+8(SB)/4, $0x00000004
+DATA evenElements<>+12(SB)/4, $0x00000006
+DATA evenElements<>+16(SB)/4, $0x00000008
+DATA evenElements<>+20(SB)/4, $0x0000000a
+DATA evenElements<>+24(SB)/4, $0x0000000c
+DATA evenElements<>+28(SB)/4, $0x0000000e
+DATA evenElements<>+32(SB)/4, $0x00000010
+DATA evenElements<>+36(SB)/4, $0x00000012
+DATA evenElements<>+40(SB)/4, $0x00000014
+DATA evenElements<>+44(SB)/4, $0x00000016
+DATA evenElements<>+48(SB)/4, $0x00000018
+DATA evenElements<>+52(SB)/4, $0x0000001a
+DATA evenElements<>+56(SB)/4, $0x0000001c
+DATA evenElements<>+60(SB)/4, $0x0000001e
+GLOBL evenElements<>(SB), RODATA|NOPTR, $64
+
+DATA oddElements<>+0(SB)/4, $0x00000001
+DATA oddElements<>+4(SB)/4, $0x00000003
+DATA oddElements<>+8(SB)/4, $0x00000005
+DATA oddElements<>+12(SB)/4, $0x00000007
+DATA oddElements<>+16(SB)/4, $0x00000009
+DATA oddElements<>+20(SB)/4, $0x0000000b
+DATA oddElements<>+24(SB)/4, $0x0000000d
+DATA oddElements<>+28(SB)/4, $0x0000000f
+DATA oddElements<>+32(SB)/4, $0x00000011
+DATA oddElements<>+36(SB)/4, $0x00000013
+DATA oddElements<>+40(SB)/4, $0x00000015
+DATA oddElements<>+44(SB)/4, $0x00000017
+DATA oddElements<>+48(SB)/4, $0x00000019
+DATA oddElements<>+52(SB)/4, $0x0000001b
+DATA oddElements<>+56(SB)/4, $0x0000001d
+DATA oddElements<>+60(SB)/4, $0x0000001f
+GLOBL oddElements<>(SB), RODATA|NOPTR, $64
+
+// func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, F16C
+TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS (R12), Y0
+	VMOVUPS (R13), Y1
+	VMOVUPS 32(R12), Y2
+	VMOVUPS 32(R13), Y3
+	VMOVUPS 64(R12), Y4
+	VMOVUPS 64(R13), Y5
+	VMOVUPS 96(R12), Y6
+	VMOVUPS 96(R13), Y7
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head5:
+	VMOVUPS   (R11), Y8
+	VMOVUPS   (R11)(AX*4), Y9
+	VMULPS    Y1, Y8, Y10
+	VMULPS    Y1, Y9, Y11
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y0, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, (R10)
+	VCVTPS2PH $0x00, Y9, (R10)(AX*2)
+	VMOVUPS   32(R11), Y8
+	VMOVUPS   32(R11)(AX*4), Y9
+	VMULPS    Y3, Y8, Y10
+	VMULPS    Y3, Y9, Y11
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y2, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 16(R10)
+	VCVTPS2PH $0x00, Y9, 16(R10)(AX*2)
+	VMOVUPS   64(R11), Y8
+	VMOVUPS   64(R11)(AX*4), Y9
+	VMULPS    Y5, Y8, Y10
+	VMULPS    Y5, Y9, Y11
+	VMULPS    Y4, Y8, Y8
+	VMULPS    Y4, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 32(R10)
+	VCVTPS2PH $0x00, Y9, 32(R10)(AX*2)
+	VMOVUPS   96(R11), Y8
+	VMOVUPS   96(R11)(AX*4), Y9
+	VMULPS    Y7, Y8, Y10
+	VMULPS    Y7, Y9, Y11
+	VMULPS    Y6, Y8, Y8
+	VMULPS    Y6, Y9, Y9
+	VSUBPS    Y11, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, 48(R10)
+	VCVTPS2PH $0x00, Y9, 48(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (R12), Y0
+	VMOVUPS (R13), Y1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head8:
+	VMOVUPS   (R11), Y2
+	VMOVUPS   (R11)(AX*4), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VCVTPS2PH $0x00, Y2, (R10)
+	VCVTPS2PH $0x00, Y3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000020, R12
+	ADDQ      $0x00000020, R13
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
+	JGE       block6
+
+next7:
+	CMPQ R9, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (R12), X0
+	VMOVUPS (R13), X1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head11:
+	VMOVUPS   (R11), X2
+	VMOVUPS   (R11)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head11
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000010, R12
+	ADDQ      $0x00000010, R13
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       block9
+
+next10:
+	CMPQ R9, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (R12), X0
+	VMOVSS (R13), X1
+	MOVQ   DI, R10
+	MOVQ   R8, R11
+	MOVQ   CX, DX
+
+head14:
+	VMOVSS    (R11), X2
+	VMOVSS    (R11)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, X2
+	VPEXTRW   $0x00, X2, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head14
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head15:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*4), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token16:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x20
+	JLT  next18
+
+block17:
+	VMOVUPS   (R12), Y0
+	VMOVUPS   (R13), Y1
+	VMOVUPS   32(R12), Y2
+	VMOVUPS   32(R13), Y3
+	VMOVUPS   64(R12), Y4
+	VMOVUPS   64(R13), Y5
+	VMOVUPS   96(R12), Y6
+	VMOVUPS   96(R13), Y7
+	VMOVUPS   (R11), Y8
+	VMOVUPS   (R11)(AX*4), Y9
+	VMULPS    Y1, Y8, Y10
+	VMULPS    Y1, Y9, Y1
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y0, Y9, Y9
+	VSUBPS    Y1, Y8, Y8
+	VADDPS    Y10, Y9, Y9
+	VCVTPS2PH $0x00, Y8, (R10)
+	VCVTPS2PH $0x00, Y9, (R10)(AX*2)
+	VMOVUPS   32(R11), Y0
+	VMOVUPS   32(R11)(AX*4), Y1
+	VMULPS    Y3, Y0, Y8
+	VMULPS    Y3, Y1, Y3
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y2, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y8, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 16(R10)
+	VCVTPS2PH $0x00, Y1, 16(R10)(AX*2)
+	VMOVUPS   64(R11), Y0
+	VMOVUPS   64(R11)(AX*4), Y1
+	VMULPS    Y5, Y0, Y2
+	VMULPS    Y5, Y1, Y3
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y4, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 32(R10)
+	VCVTPS2PH $0x00, Y1, 32(R10)(AX*2)
+	VMOVUPS   96(R11), Y0
+	VMOVUPS   96(R11)(AX*4), Y1
+	VMULPS    Y7, Y0, Y2
+	VMULPS    Y7, Y1, Y3
+	VMULPS    Y6, Y0, Y0
+	VMULPS    Y6, Y1, Y1
+	VSUBPS    Y3, Y0, Y0
+	VADDPS    Y2, Y1, Y1
+	VCVTPS2PH $0x00, Y0, 48(R10)
+	VCVTPS2PH $0x00, Y1, 48(R10)(AX*2)
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block17
+
+next18:
+	CMPQ R9, $0x08
+	JLT  next20
+
+block19:
+	VMOVUPS   (R12), Y0
+	VMOVUPS   (R13), Y1
+	VMOVUPS   (R11), Y2
+	VMOVUPS   (R11)(AX*4), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y1
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y1, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VCVTPS2PH $0x00, Y2, (R10)
+	VCVTPS2PH $0x00, Y3, (R10)(AX*2)
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000020, R11
+	ADDQ      $0x00000020, R12
+	ADDQ      $0x00000020, R13
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
+	JGE       block19
+
+next20:
+	CMPQ R9, $0x04
+	JLT  next22
+
+block21:
+	VMOVUPS   (R12), X0
+	VMOVUPS   (R13), X1
+	VMOVUPS   (R11), X2
+	VMOVUPS   (R11)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, (R10)
+	VCVTPS2PH $0x00, X3, (R10)(AX*2)
+	ADDQ      $0x00000008, R10
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000010, R12
+	ADDQ      $0x00000010, R13
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       block21
+
+next22:
+	CMPQ R9, $0x01
+	JLT  next24
+
+block23:
+	VMOVSS    (R12), X0
+	VMOVSS    (R13), X1
+	VMOVSS    (R11), X2
+	VMOVSS    (R11)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X0
+	VPEXTRW   $0x00, X0, (R10)
+	VCVTPS2PH $0x00, X3, X0
+	VPEXTRW   $0x00, X0, (R10)(AX*2)
+	ADDQ      $0x00000002, R10
+	ADDQ      $0x00000004, R11
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block23
+
+next24:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*4), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token16
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x40
+	JLT   next4
+
+block3:
+	VMOVUPS (R12), Z0
+	VMOVUPS (R13), Z1
+	VMOVUPS 64(R12), Z2
+	VMOVUPS 64(R13), Z3
+	VMOVUPS 128(R12), Z4
+	VMOVUPS 128(R13), Z5
+	VMOVUPS 192(R12), Z6
+	VMOVUPS 192(R13), Z7
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head5:
+	VMOVUPS   (R11), Z8
+	VMOVUPS   (R11)(AX*4), Z9
+	VMULPS    Z1, Z8, Z10
+	VMULPS    Z1, Z9, Z11
+	VMULPS    Z0, Z8, Z8
+	VMULPS    Z0, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, (R10)
+	VCVTPS2PH $0x00, Z9, (R10)(AX*2)
+	VMOVUPS   64(R11), Z8
+	VMOVUPS   64(R11)(AX*4), Z9
+	VMULPS    Z3, Z8, Z10
+	VMULPS    Z3, Z9, Z11
+	VMULPS    Z2, Z8, Z8
+	VMULPS    Z2, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 32(R10)
+	VCVTPS2PH $0x00, Z9, 32(R10)(AX*2)
+	VMOVUPS   128(R11), Z8
+	VMOVUPS   128(R11)(AX*4), Z9
+	VMULPS    Z5, Z8, Z10
+	VMULPS    Z5, Z9, Z11
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 64(R10)
+	VCVTPS2PH $0x00, Z9, 64(R10)(AX*2)
+	VMOVUPS   192(R11), Z8
+	VMOVUPS   192(R11)(AX*4), Z9
+	VMULPS    Z7, Z8, Z10
+	VMULPS    Z7, Z9, Z11
+	VMULPS    Z6, Z8, Z8
+	VMULPS    Z6, Z9, Z9
+	VSUBPS    Z11, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, 96(R10)
+	VCVTPS2PH $0x00, Z9, 96(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000100, R8
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (R12), Z0
+	VMOVUPS (R13), Z1
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head8:
+	VMOVUPS   (R11), Z2
+	VMOVUPS   (R11)(AX*4), Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z5
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, (R10)
+	VCVTPS2PH $0x00, Z3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000040, R12
+	ADDQ      $0x00000040, R13
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
+	JGE       block6
+
+next7:
+	TESTQ     R9, R9
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, DX
+	BZHIQ     R9, DX, DX
+	KMOVD     DX, K1
+	SHRQ      $0x10, DX
+	KMOVD     DX, K2
+	VMOVUPS.Z (R12), K1, Z0
+	VMOVUPS.Z (R13), K1, Z1
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head11:
+	VMOVUPS.Z (R11), K1, Z2
+	VMOVUPS.Z (R11)(AX*4), K1, Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z5
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, Y2
+	VMOVDQU16 Y2, K1, (R10)
+	VCVTPS2PH $0x00, Z3, Y2
+	VMOVDQU16 Y2, K1, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head11
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000040, R8
+
+next10:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head12:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*4), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token13:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R12), Z0
+	VMOVUPS   (R13), Z1
+	VMOVUPS   64(R12), Z2
+	VMOVUPS   64(R13), Z3
+	VMOVUPS   128(R12), Z4
+	VMOVUPS   128(R13), Z5
+	VMOVUPS   192(R12), Z6
+	VMOVUPS   192(R13), Z7
+	VMOVUPS   (R11), Z8
+	VMOVUPS   (R11)(AX*4), Z9
+	VMULPS    Z1, Z8, Z10
+	VMULPS    Z1, Z9, Z1
+	VMULPS    Z0, Z8, Z8
+	VMULPS    Z0, Z9, Z9
+	VSUBPS    Z1, Z8, Z8
+	VADDPS    Z10, Z9, Z9
+	VCVTPS2PH $0x00, Z8, (R10)
+	VCVTPS2PH $0x00, Z9, (R10)(AX*2)
+	VMOVUPS   64(R11), Z0
+	VMOVUPS   64(R11)(AX*4), Z1
+	VMULPS    Z3, Z0, Z8
+	VMULPS    Z3, Z1, Z3
+	VMULPS    Z2, Z0, Z0
+	VMULPS    Z2, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z8, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 32(R10)
+	VCVTPS2PH $0x00, Z1, 32(R10)(AX*2)
+	VMOVUPS   128(R11), Z0
+	VMOVUPS   128(R11)(AX*4), Z1
+	VMULPS    Z5, Z0, Z2
+	VMULPS    Z5, Z1, Z3
+	VMULPS    Z4, Z0, Z0
+	VMULPS    Z4, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 64(R10)
+	VCVTPS2PH $0x00, Z1, 64(R10)(AX*2)
+	VMOVUPS   192(R11), Z0
+	VMOVUPS   192(R11)(AX*4), Z1
+	VMULPS    Z7, Z0, Z2
+	VMULPS    Z7, Z1, Z3
+	VMULPS    Z6, Z0, Z0
+	VMULPS    Z6, Z1, Z1
+	VSUBPS    Z3, Z0, Z0
+	VADDPS    Z2, Z1, Z1
+	VCVTPS2PH $0x00, Z0, 96(R10)
+	VCVTPS2PH $0x00, Z1, 96(R10)(AX*2)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R9, $0x10
+	JLT  next17
+
+block16:
+	VMOVUPS   (R12), Z0
+	VMOVUPS   (R13), Z1
+	VMOVUPS   (R11), Z2
+	VMOVUPS   (R11)(AX*4), Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z1
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z1, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, (R10)
+	VCVTPS2PH $0x00, Z3, (R10)(AX*2)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	ADDQ      $0x00000040, R13
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
+	JGE       block16
+
+next17:
+	TESTQ     R9, R9
+	JZ        next19
+	MOVQ      $0xffffffffffffffff, R14
+	BZHIQ     R9, R14, R14
+	KMOVD     R14, K1
+	SHRQ      $0x10, R14
+	KMOVD     R14, K2
+	VMOVUPS.Z (R12), K1, Z0
+	VMOVUPS.Z (R13), K1, Z1
+	VMOVUPS.Z (R11), K1, Z2
+	VMOVUPS.Z (R11)(AX*4), K1, Z3
+	VMULPS    Z1, Z2, Z4
+	VMULPS    Z1, Z3, Z1
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z3, Z3
+	VSUBPS    Z1, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VCVTPS2PH $0x00, Z2, Y0
+	VMOVDQU16 Y0, K1, (R10)
+	VCVTPS2PH $0x00, Z3, Y0
+	VMOVDQU16 Y0, K1, (R10)(AX*2)
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000040, R11
+
+next19:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*4), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token13
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  tokens+48(FP), CX
+	MOVQ  heads+72(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	MOVQ  pairs+32(FP), DX
+	TESTQ DX, DX
+	JZ    done2
+	CMPQ  CX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+72(FP), CX
+	MOVQ  yHeadStride+80(FP), BX
+	MOVQ  xHeadStride+88(FP), SI
+	MOVQ  y+0(FP), DI
+	MOVQ  x+8(FP), R8
+	MOVQ  pairs+32(FP), R9
+	MOVQ  cos+16(FP), R12
+	MOVQ  sin+24(FP), R13
+	CMPQ  R9, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     64(R12), Y5
+	VINSERTF128 $0x01, 96(R12), Y5, Y5
+	VMOVUPS     80(R12), Y6
+	VINSERTF128 $0x01, 112(R12), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     64(R13), Y7
+	VINSERTF128 $0x01, 96(R13), Y7, Y7
+	VMOVUPS     80(R13), Y8
+	VINSERTF128 $0x01, 112(R13), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	MOVQ        DI, R10
+	MOVQ        R8, R11
+	MOVQ        CX, DX
+
+head5:
+	VMOVUPS     (R11), Y9
+	VINSERTF128 $0x01, 32(R11), Y9, Y9
+	VMOVUPS     16(R11), Y10
+	VINSERTF128 $0x01, 48(R11), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMOVUPS     (R11)(AX*4), Y11
+	VINSERTF128 $0x01, 32(R11)(AX*4), Y11, Y11
+	VMOVUPS     16(R11)(AX*4), Y12
+	VINSERTF128 $0x01, 48(R11)(AX*4), Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y10
+	VSHUFPS     $0xdd, Y12, Y11, Y11
+	VMULPS      Y2, Y8, Y12
+	VMULPS      Y2, Y10, Y13
+	VMULPS      Y0, Y8, Y8
+	VMULPS      Y0, Y10, Y10
+	VSUBPS      Y13, Y8, Y8
+	VADDPS      Y12, Y10, Y10
+	VMULPS      Y3, Y9, Y12
+	VMULPS      Y3, Y11, Y13
+	VMULPS      Y1, Y9, Y9
+	VMULPS      Y1, Y11, Y11
+	VSUBPS      Y13, Y9, Y9
+	VADDPS      Y12, Y11, Y11
+	VPSRLD      $0x10, Y8, Y12
+	VPSLLD      $0x10, Y9, Y13
+	VPBLENDW    $0xaa, Y9, Y12, Y12
+	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPANDN      one16<>+0(SB), Y12, Y8
+	VPSUBUSW    Y8, Y13, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y12, Y8
+	VPMAXUW     Y12, Y8, Y8
+	VMOVUPS     Y8, (R10)
+	VPSRLD      $0x10, Y10, Y8
+	VPSLLD      $0x10, Y11, Y9
+	VPBLENDW    $0xaa, Y11, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y10, Y9
+	VPANDN      one16<>+0(SB), Y8, Y10
+	VPSUBUSW    Y10, Y9, Y10
+	VPSRLW      $0x0f, Y10, Y10
+	VPADDSW     Y10, Y8, Y10
+	VPMAXUW     Y8, Y10, Y10
+	VMOVUPS     Y10, (R10)(AX*2)
+	VMOVUPS     64(R11), Y9
+	VINSERTF128 $0x01, 96(R11), Y9, Y9
+	VMOVUPS     80(R11), Y10
+	VINSERTF128 $0x01, 112(R11), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMOVUPS     64(R11)(AX*4), Y11
+	VINSERTF128 $0x01, 96(R11)(AX*4), Y11, Y11
+	VMOVUPS     80(R11)(AX*4), Y12
+	VINSERTF128 $0x01, 112(R11)(AX*4), Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y10
+	VSHUFPS     $0xdd, Y12, Y11, Y11
+	VMULPS      Y6, Y8, Y12
+	VMULPS      Y6, Y10, Y13
+	VMULPS      Y4, Y8, Y8
+	VMULPS      Y4, Y10, Y10
+	VSUBPS      Y13, Y8, Y8
+	VADDPS      Y12, Y10, Y10
+	VMULPS      Y7, Y9, Y12
+	VMULPS      Y7, Y11, Y13
+	VMULPS      Y5, Y9, Y9
+	VMULPS      Y5, Y11, Y11
+	VSUBPS      Y13, Y9, Y9
+	VADDPS      Y12, Y11, Y11
+	VPSRLD      $0x10, Y8, Y12
+	VPSLLD      $0x10, Y9, Y13
+	VPBLENDW    $0xaa, Y9, Y12, Y12
+	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPANDN      one16<>+0(SB), Y12, Y8
+	VPSUBUSW    Y8, Y13, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y12, Y8
+	VPMAXUW     Y12, Y8, Y8
+	VMOVUPS     Y8, 32(R10)
+	VPSRLD      $0x10, Y10, Y8
+	VPSLLD      $0x10, Y11, Y9
+	VPBLENDW    $0xaa, Y11, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y10, Y9
+	VPANDN      one16<>+0(SB), Y8, Y10
+	VPSUBUSW    Y10, Y9, Y10
+	VPSRLW      $0x0f, Y10, Y10
+	VPADDSW     Y10, Y8, Y10
+	VPMAXUW     Y8, Y10, Y10
+	VMOVUPS     Y10, 32(R10)(AX*2)
+	LEAQ        (R10)(BX*2), R10
+	LEAQ        (R11)(SI*4), R11
+	DECQ        DX
+	JNZ         head5
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	SUBQ        $0x20, R9
+	CMPQ        R9, $0x20
+	JGE         block3
+
+next4:
+	CMPQ R9, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	MOVQ        DI, R10
+	MOVQ        R8, R11
+	MOVQ        CX, DX
+
+head8:
+	VMOVUPS     (R11), Y5
+	VINSERTF128 $0x01, 32(R11), Y5, Y5
+	VMOVUPS     16(R11), Y6
+	VINSERTF128 $0x01, 48(R11), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (R11)(AX*4), Y7
+	VINSERTF128 $0x01, 32(R11)(AX*4), Y7, Y7
+	VMOVUPS     16(R11)(AX*4), Y8
+	VINSERTF128 $0x01, 48(R11)(AX*4), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VMULPS      Y2, Y4, Y8
+	VMULPS      Y2, Y6, Y9
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y0, Y6, Y6
+	VSUBPS      Y9, Y4, Y4
+	VADDPS      Y8, Y6, Y6
+	VMULPS      Y3, Y5, Y8
+	VMULPS      Y3, Y7, Y9
+	VMULPS      Y1, Y5, Y5
+	VMULPS      Y1, Y7, Y7
+	VSUBPS      Y9, Y5, Y5
+	VADDPS      Y8, Y7, Y7
+	VPSRLD      $0x10, Y4, Y8
+	VPSLLD      $0x10, Y5, Y9
+	VPBLENDW    $0xaa, Y5, Y8, Y8
+	VPBLENDW    $0xaa, Y9, Y4, Y9
+	VPANDN      one16<>+0(SB), Y8, Y4
+	VPSUBUSW    Y4, Y9, Y4
+	VPSRLW      $0x0f, Y4, Y4
+	VPADDSW     Y4, Y8, Y4
+	VPMAXUW     Y8, Y4, Y4
+	VMOVUPS     Y4, (R10)
+	VPSRLD      $0x10, Y6, Y4
+	VPSLLD      $0x10, Y7, Y5
+	VPBLENDW    $0xaa, Y7, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y6, Y5
+	VPANDN      one16<>+0(SB), Y4, Y6
+	VPSUBUSW    Y6, Y5, Y6
+	VPSRLW      $0x0f, Y6, Y6
+	VPADDSW     Y6, Y4, Y6
+	VPMAXUW     Y4, Y6, Y6
+	VMOVUPS     Y6, (R10)(AX*2)
+	LEAQ        (R10)(BX*2), R10
+	LEAQ        (R11)(SI*4), R11
+	DECQ        DX
+	JNZ         head8
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
+	SUBQ        $0x10, R9
+	CMPQ        R9, $0x10
+	JGE         block6
+
+next7:
+	CMPQ R9, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (R12), X1
+	VMOVUPS 16(R12), X2
+	VSHUFPS $0x88, X2, X1, X0
+	VSHUFPS $0xdd, X2, X1, X1
+	VMOVUPS (R13), X3
+	VMOVUPS 16(R13), X4
+	VSHUFPS $0x88, X4, X3, X2
+	VSHUFPS $0xdd, X4, X3, X3
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head11:
+	VMOVUPS  (R11), X5
+	VMOVUPS  16(R11), X6
+	VSHUFPS  $0x88, X6, X5, X4
+	VSHUFPS  $0xdd, X6, X5, X5
+	VMOVUPS  (R11)(AX*4), X7
+	VMOVUPS  16(R11)(AX*4), X8
+	VSHUFPS  $0x88, X8, X7, X6
+	VSHUFPS  $0xdd, X8, X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X9
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X9, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X8
+	VMULPS   X3, X7, X9
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X9, X5, X5
+	VADDPS   X8, X7, X7
+	VPSRLD   $0x10, X4, X8
+	VPSLLD   $0x10, X5, X9
+	VPBLENDW $0xaa, X5, X8, X8
+	VPBLENDW $0xaa, X9, X4, X9
+	VPANDN   one16<>+0(SB), X8, X4
+	VPSUBUSW X4, X9, X4
+	VPSRLW   $0x0f, X4, X4
+	VPADDSW  X4, X8, X4
+	VPMAXUW  X8, X4, X4
+	VMOVUPS  X4, (R10)
+	VPSRLD   $0x10, X6, X4
+	VPSLLD   $0x10, X7, X5
+	VPBLENDW $0xaa, X7, X4, X4
+	VPBLENDW $0xaa, X5, X6, X5
+	VPANDN   one16<>+0(SB), X4, X6
+	VPSUBUSW X6, X5, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X4, X6
+	VPMAXUW  X4, X6, X6
+	VMOVUPS  X6, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*4), R11
+	DECQ     DX
+	JNZ      head11
+	ADDQ     $0x00000010, DI
+	ADDQ     $0x00000020, R8
+	ADDQ     $0x00000020, R12
+	ADDQ     $0x00000020, R13
+	SUBQ     $0x08, R9
+	CMPQ     R9, $0x08
+	JGE      block9
+
+next10:
+	CMPQ R9, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (R12), X1
+	VSHUFPS $0x88, X1, X1, X0
+	VSHUFPS $0xdd, X1, X1, X1
+	VMOVUPS (R13), X3
+	VSHUFPS $0x88, X3, X3, X2
+	VSHUFPS $0xdd, X3, X3, X3
+	MOVQ    DI, R10
+	MOVQ    R8, R11
+	MOVQ    CX, DX
+
+head14:
+	VMOVUPS  (R11), X5
+	VSHUFPS  $0x88, X5, X5, X4
+	VSHUFPS  $0xdd, X5, X5, X5
+	VMOVUPS  (R11)(AX*4), X7
+	VSHUFPS  $0x88, X7, X7, X6
+	VSHUFPS  $0xdd, X7, X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X9
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X9, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X8
+	VMULPS   X3, X7, X9
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X9, X5, X5
+	VADDPS   X8, X7, X7
+	VPSRLD   $0x10, X4, X8
+	VPSLLD   $0x10, X5, X9
+	VPBLENDW $0xaa, X5, X8, X8
+	VPBLENDW $0xaa, X9, X4, X9
+	VPANDN   one16<>+0(SB), X8, X4
+	VPSUBUSW X4, X9, X4
+	VPSRLW   $0x0f, X4, X4
+	VPADDSW  X4, X8, X4
+	VPMAXUW  X8, X4, X4
+	VMOVQ    X4, (R10)
+	VPSRLD   $0x10, X6, X4
+	VPSLLD   $0x10, X7, X5
+	VPBLENDW $0xaa, X7, X4, X4
+	VPBLENDW $0xaa, X5, X6, X5
+	VPANDN   one16<>+0(SB), X4, X6
+	VPSUBUSW X6, X5, X6
+	VPSRLW   $0x0f, X6, X6
+	VPADDSW  X6, X4, X6
+	VPMAXUW  X4, X6, X6
+	VMOVQ    X6, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*4), R11
+	DECQ     DX
+	JNZ      head14
+	ADDQ     $0x00000008, DI
+	ADDQ     $0x00000010, R8
+	ADDQ     $0x00000010, R12
+	ADDQ     $0x00000010, R13
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
+	JGE      block12
+
+next13:
+	CMPQ R9, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (R12), X0
+	VMOVSS (R13), X1
+	MOVQ   DI, R10
+	MOVQ   R8, R11
+	MOVQ   CX, DX
+
+head17:
+	VMOVSS   (R11), X2
+	VMOVSS   (R11)(AX*4), X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X2, X5
+	VPBLENDW $0xaa, X2, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VPEXTRW  $0x00, X2, (R10)
+	VPSRLD   $0x10, X3, X2
+	VPSLLD   $0x10, X3, X4
+	VPBLENDW $0xaa, X3, X2, X2
+	VPBLENDW $0xaa, X4, X3, X4
+	VPANDN   one16<>+0(SB), X2, X3
+	VPSUBUSW X3, X4, X3
+	VPSRLW   $0x0f, X3, X3
+	VPADDSW  X3, X2, X3
+	VPMAXUW  X2, X3, X3
+	VPEXTRW  $0x00, X3, (R10)(AX*2)
+	LEAQ     (R10)(BX*2), R10
+	LEAQ     (R11)(SI*4), R11
+	DECQ     DX
+	JNZ      head17
+	ADDQ     $0x00000002, DI
+	ADDQ     $0x00000004, R8
+	ADDQ     $0x00000004, R12
+	ADDQ     $0x00000004, R13
+	SUBQ     $0x01, R9
+	CMPQ     R9, $0x01
+	JGE      block15
+
+next16:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head18:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*4), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token19:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x20
+	JLT  next21
+
+block20:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     64(R12), Y5
+	VINSERTF128 $0x01, 96(R12), Y5, Y5
+	VMOVUPS     80(R12), Y6
+	VINSERTF128 $0x01, 112(R12), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     64(R13), Y7
+	VINSERTF128 $0x01, 96(R13), Y7, Y7
+	VMOVUPS     80(R13), Y8
+	VINSERTF128 $0x01, 112(R13), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VMOVUPS     (R11), Y9
+	VINSERTF128 $0x01, 32(R11), Y9, Y9
+	VMOVUPS     16(R11), Y10
+	VINSERTF128 $0x01, 48(R11), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMOVUPS     (R11)(AX*4), Y11
+	VINSERTF128 $0x01, 32(R11)(AX*4), Y11, Y11
+	VMOVUPS     16(R11)(AX*4), Y12
+	VINSERTF128 $0x01, 48(R11)(AX*4), Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y10
+	VSHUFPS     $0xdd, Y12, Y11, Y11
+	VMULPS      Y2, Y8, Y12
+	VMULPS      Y2, Y10, Y2
+	VMULPS      Y0, Y8, Y8
+	VMULPS      Y0, Y10, Y10
+	VSUBPS      Y2, Y8, Y8
+	VADDPS      Y12, Y10, Y10
+	VMULPS      Y3, Y9, Y0
+	VMULPS      Y3, Y11, Y2
+	VMULPS      Y1, Y9, Y9
+	VMULPS      Y1, Y11, Y11
+	VSUBPS      Y2, Y9, Y9
+	VADDPS      Y0, Y11, Y11
+	VPSRLD      $0x10, Y8, Y0
+	VPSLLD      $0x10, Y9, Y1
+	VPBLENDW    $0xaa, Y9, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y8, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)
+	VPSRLD      $0x10, Y10, Y0
+	VPSLLD      $0x10, Y11, Y1
+	VPBLENDW    $0xaa, Y11, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y10, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)(AX*2)
+	VMOVUPS     64(R11), Y1
+	VINSERTF128 $0x01, 96(R11), Y1, Y1
+	VMOVUPS     80(R11), Y2
+	VINSERTF128 $0x01, 112(R11), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     64(R11)(AX*4), Y3
+	VINSERTF128 $0x01, 96(R11)(AX*4), Y3, Y3
+	VMOVUPS     80(R11)(AX*4), Y8
+	VINSERTF128 $0x01, 112(R11)(AX*4), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y3, Y2
+	VSHUFPS     $0xdd, Y8, Y3, Y3
+	VMULPS      Y6, Y0, Y8
+	VMULPS      Y6, Y2, Y6
+	VMULPS      Y4, Y0, Y0
+	VMULPS      Y4, Y2, Y2
+	VSUBPS      Y6, Y0, Y0
+	VADDPS      Y8, Y2, Y2
+	VMULPS      Y7, Y1, Y4
+	VMULPS      Y7, Y3, Y6
+	VMULPS      Y5, Y1, Y1
+	VMULPS      Y5, Y3, Y3
+	VSUBPS      Y6, Y1, Y1
+	VADDPS      Y4, Y3, Y3
+	VPSRLD      $0x10, Y0, Y4
+	VPSLLD      $0x10, Y1, Y5
+	VPBLENDW    $0xaa, Y1, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y0, Y5
+	VPANDN      one16<>+0(SB), Y4, Y0
+	VPSUBUSW    Y0, Y5, Y0
+	VPSRLW      $0x0f, Y0, Y0
+	VPADDSW     Y0, Y4, Y0
+	VPMAXUW     Y4, Y0, Y0
+	VMOVUPS     Y0, 32(R10)
+	VPSRLD      $0x10, Y2, Y0
+	VPSLLD      $0x10, Y3, Y1
+	VPBLENDW    $0xaa, Y3, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y2, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, 32(R10)(AX*2)
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R12
+	ADDQ        $0x00000080, R13
+	SUBQ        $0x20, R9
+	CMPQ        R9, $0x20
+	JGE         block20
+
+next21:
+	CMPQ R9, $0x10
+	JLT  next23
+
+block22:
+	VMOVUPS     (R12), Y1
+	VINSERTF128 $0x01, 32(R12), Y1, Y1
+	VMOVUPS     16(R12), Y2
+	VINSERTF128 $0x01, 48(R12), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (R13), Y3
+	VINSERTF128 $0x01, 32(R13), Y3, Y3
+	VMOVUPS     16(R13), Y4
+	VINSERTF128 $0x01, 48(R13), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     (R11), Y5
+	VINSERTF128 $0x01, 32(R11), Y5, Y5
+	VMOVUPS     16(R11), Y6
+	VINSERTF128 $0x01, 48(R11), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (R11)(AX*4), Y7
+	VINSERTF128 $0x01, 32(R11)(AX*4), Y7, Y7
+	VMOVUPS     16(R11)(AX*4), Y8
+	VINSERTF128 $0x01, 48(R11)(AX*4), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VMULPS      Y2, Y4, Y8
+	VMULPS      Y2, Y6, Y2
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y0, Y6, Y6
+	VSUBPS      Y2, Y4, Y4
+	VADDPS      Y8, Y6, Y6
+	VMULPS      Y3, Y5, Y0
+	VMULPS      Y3, Y7, Y2
+	VMULPS      Y1, Y5, Y5
+	VMULPS      Y1, Y7, Y7
+	VSUBPS      Y2, Y5, Y5
+	VADDPS      Y0, Y7, Y7
+	VPSRLD      $0x10, Y4, Y0
+	VPSLLD      $0x10, Y5, Y1
+	VPBLENDW    $0xaa, Y5, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y4, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)
+	VPSRLD      $0x10, Y6, Y0
+	VPSLLD      $0x10, Y7, Y1
+	VPBLENDW    $0xaa, Y7, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y6, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R10)(AX*2)
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000040, R13
+	SUBQ        $0x10, R9
+	CMPQ        R9, $0x10
+	JGE         block22
+
+next23:
+	CMPQ R9, $0x08
+	JLT  next25
+
+block24:
+	VMOVUPS  (R12), X1
+	VMOVUPS  16(R12), X2
+	VSHUFPS  $0x88, X2, X1, X0
+	VSHUFPS  $0xdd, X2, X1, X1
+	VMOVUPS  (R13), X3
+	VMOVUPS  16(R13), X4
+	VSHUFPS  $0x88, X4, X3, X2
+	VSHUFPS  $0xdd, X4, X3, X3
+	VMOVUPS  (R11), X5
+	VMOVUPS  16(R11), X6
+	VSHUFPS  $0x88, X6, X5, X4
+	VSHUFPS  $0xdd, X6, X5, X5
+	VMOVUPS  (R11)(AX*4), X7
+	VMOVUPS  16(R11)(AX*4), X8
+	VSHUFPS  $0x88, X8, X7, X6
+	VSHUFPS  $0xdd, X8, X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X2
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X2, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X0
+	VMULPS   X3, X7, X2
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X2, X5, X5
+	VADDPS   X0, X7, X7
+	VPSRLD   $0x10, X4, X0
+	VPSLLD   $0x10, X5, X1
+	VPBLENDW $0xaa, X5, X0, X0
+	VPBLENDW $0xaa, X1, X4, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R10)
+	VPSRLD   $0x10, X6, X0
+	VPSLLD   $0x10, X7, X1
+	VPBLENDW $0xaa, X7, X0, X0
+	VPBLENDW $0xaa, X1, X6, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R10)(AX*2)
+	ADDQ     $0x00000010, R10
+	ADDQ     $0x00000020, R11
+	ADDQ     $0x00000020, R12
+	ADDQ     $0x00000020, R13
+	SUBQ     $0x08, R9
+	CMPQ     R9, $0x08
+	JGE      block24
+
+next25:
+	CMPQ R9, $0x04
+	JLT  next27
+
+block26:
+	VMOVUPS  (R12), X1
+	VSHUFPS  $0x88, X1, X1, X0
+	VSHUFPS  $0xdd, X1, X1, X1
+	VMOVUPS  (R13), X3
+	VSHUFPS  $0x88, X3, X3, X2
+	VSHUFPS  $0xdd, X3, X3, X3
+	VMOVUPS  (R11), X5
+	VSHUFPS  $0x88, X5, X5, X4
+	VSHUFPS  $0xdd, X5, X5, X5
+	VMOVUPS  (R11)(AX*4), X7
+	VSHUFPS  $0x88, X7, X7, X6
+	VSHUFPS  $0xdd, X7, X7, X7
+	VMULPS   X2, X4, X8
+	VMULPS   X2, X6, X2
+	VMULPS   X0, X4, X4
+	VMULPS   X0, X6, X6
+	VSUBPS   X2, X4, X4
+	VADDPS   X8, X6, X6
+	VMULPS   X3, X5, X0
+	VMULPS   X3, X7, X2
+	VMULPS   X1, X5, X5
+	VMULPS   X1, X7, X7
+	VSUBPS   X2, X5, X5
+	VADDPS   X0, X7, X7
+	VPSRLD   $0x10, X4, X0
+	VPSLLD   $0x10, X5, X1
+	VPBLENDW $0xaa, X5, X0, X0
+	VPBLENDW $0xaa, X1, X4, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (R10)
+	VPSRLD   $0x10, X6, X0
+	VPSLLD   $0x10, X7, X1
+	VPBLENDW $0xaa, X7, X0, X0
+	VPBLENDW $0xaa, X1, X6, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (R10)(AX*2)
+	ADDQ     $0x00000008, R10
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000010, R12
+	ADDQ     $0x00000010, R13
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
+	JGE      block26
+
+next27:
+	CMPQ R9, $0x01
+	JLT  next29
+
+block28:
+	VMOVSS   (R12), X0
+	VMOVSS   (R13), X1
+	VMOVSS   (R11), X2
+	VMOVSS   (R11)(AX*4), X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X2, X1
+	VPBLENDW $0xaa, X2, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VPEXTRW  $0x00, X2, (R10)
+	VPSRLD   $0x10, X3, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X3, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VPEXTRW  $0x00, X2, (R10)(AX*2)
+	ADDQ     $0x00000002, R10
+	ADDQ     $0x00000004, R11
+	ADDQ     $0x00000004, R12
+	ADDQ     $0x00000004, R13
+	SUBQ     $0x01, R9
+	CMPQ     R9, $0x01
+	JGE      block28
+
+next29:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
+	MOVQ xTokenStride+64(FP), R9
+	LEAQ (SI)(R9*4), SI
+	MOVQ tableStride+96(FP), R9
+	LEAQ (DI)(R9*4), DI
+	LEAQ (R8)(R9*4), R8
+	DECQ DX
+	JNZ  token19
+	INCQ CX
+	MOVQ heads+72(FP), DX
+	CMPQ CX, DX
+	JNE  head18
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
+	MOVQ    partner+40(FP), AX
+	VMOVUPS upperHalf<>+0(SB), Z0
+	VMOVUPS one16<>+0(SB), Z0
+	VMOVUPS evenElements<>+0(SB), Z1
+	VMOVUPS oddElements<>+0(SB), Z2
+	MOVL    $0xaaaaaaaa, CX
+	KMOVD   CX, K1
+	MOVQ    tokens+48(FP), CX
+	MOVQ    heads+72(FP), DX
+	TESTQ   DX, DX
+	JZ      done2
+	MOVQ    pairs+32(FP), DX
+	TESTQ   DX, DX
+	JZ      done2
+	CMPQ    CX, $0x01
+	JLT     done2
+	JNE     many1
+	MOVQ    heads+72(FP), CX
+	MOVQ    yHeadStride+80(FP), BX
+	MOVQ    xHeadStride+88(FP), SI
+	MOVQ    y+0(FP), DI
+	MOVQ    x+8(FP), R8
+	MOVQ    pairs+32(FP), R9
+	MOVQ    cos+16(FP), R12
+	MOVQ    sin+24(FP), R13
+	CMPQ    R9, $0x40
+	JLT     next4
+
+block3:
+	VMOVUPS   (R12), Z4
+	VMOVUPS   64(R12), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS   (R13), Z6
+	VMOVUPS   64(R13), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMOVUPS   128(R12), Z8
+	VMOVUPS   192(R12), Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS   128(R13), Z10
+	VMOVUPS   192(R13), Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head5:
+	VMOVUPS   (R11), Z12
+	VMOVUPS   64(R11), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMOVUPS   (R11)(AX*4), Z14
+	VMOVUPS   64(R11)(AX*4), Z15
+	VMOVAPS   Z14, Z13
+	VPERMT2PS Z15, Z1, Z13
+	VMOVAPS   Z14, Z14
+	VPERMT2PS Z15, Z2, Z14
+	VMULPS    Z5, Z11, Z15
+	VMULPS    Z5, Z13, Z16
+	VMULPS    Z3, Z11, Z11
+	VMULPS    Z3, Z13, Z13
+	VSUBPS    Z16, Z11, Z11
+	VADDPS    Z15, Z13, Z13
+	VMULPS    Z6, Z12, Z15
+	VMULPS    Z6, Z14, Z16
+	VMULPS    Z4, Z12, Z12
+	VMULPS    Z4, Z14, Z14
+	VSUBPS    Z16, Z12, Z12
+	VADDPS    Z15, Z14, Z14
+	VPSRLD    $0x10, Z11, Z15
+	VPSLLD    $0x10, Z12, Z16
+	VPBLENDMW Z12, Z15, K1, Z15
+	VPBLENDMW Z16, Z11, K1, Z16
+	VPANDND   Z0, Z15, Z11
+	VPSUBUSW  Z11, Z16, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z15, Z11
+	VPMAXUW   Z15, Z11, Z11
+	VMOVUPS   Z11, (R10)
+	VPSRLD    $0x10, Z13, Z11
+	VPSLLD    $0x10, Z14, Z12
+	VPBLENDMW Z14, Z11, K1, Z11
+	VPBLENDMW Z12, Z13, K1, Z12
+	VPANDND   Z0, Z11, Z13
+	VPSUBUSW  Z13, Z12, Z13
+	VPSRLW    $0x0f, Z13, Z13
+	VPADDSW   Z13, Z11, Z13
+	VPMAXUW   Z11, Z13, Z13
+	VMOVUPS   Z13, (R10)(AX*2)
+	VMOVUPS   128(R11), Z12
+	VMOVUPS   192(R11), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMOVUPS   128(R11)(AX*4), Z14
+	VMOVUPS   192(R11)(AX*4), Z15
+	VMOVAPS   Z14, Z13
+	VPERMT2PS Z15, Z1, Z13
+	VMOVAPS   Z14, Z14
+	VPERMT2PS Z15, Z2, Z14
+	VMULPS    Z9, Z11, Z15
+	VMULPS    Z9, Z13, Z16
+	VMULPS    Z7, Z11, Z11
+	VMULPS    Z7, Z13, Z13
+	VSUBPS    Z16, Z11, Z11
+	VADDPS    Z15, Z13, Z13
+	VMULPS    Z10, Z12, Z15
+	VMULPS    Z10, Z14, Z16
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z8, Z14, Z14
+	VSUBPS    Z16, Z12, Z12
+	VADDPS    Z15, Z14, Z14
+	VPSRLD    $0x10, Z11, Z15
+	VPSLLD    $0x10, Z12, Z16
+	VPBLENDMW Z12, Z15, K1, Z15
+	VPBLENDMW Z16, Z11, K1, Z16
+	VPANDND   Z0, Z15, Z11
+	VPSUBUSW  Z11, Z16, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z15, Z11
+	VPMAXUW   Z15, Z11, Z11
+	VMOVUPS   Z11, 64(R10)
+	VPSRLD    $0x10, Z13, Z11
+	VPSLLD    $0x10, Z14, Z12
+	VPBLENDMW Z14, Z11, K1, Z11
+	VPBLENDMW Z12, Z13, K1, Z12
+	VPANDND   Z0, Z11, Z13
+	VPSUBUSW  Z13, Z12, Z13
+	VPSRLW    $0x0f, Z13, Z13
+	VPADDSW   Z13, Z11, Z13
+	VPMAXUW   Z11, Z13, Z13
+	VMOVUPS   Z13, 64(R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head5
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000100, R8
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R9, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (R12), Z4
+	VMOVUPS   64(R12), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS   (R13), Z6
+	VMOVUPS   64(R13), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head8:
+	VMOVUPS   (R11), Z8
+	VMOVUPS   64(R11), Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS   (R11)(AX*4), Z10
+	VMOVUPS   64(R11)(AX*4), Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	VMULPS    Z5, Z7, Z11
+	VMULPS    Z5, Z9, Z12
+	VMULPS    Z3, Z7, Z7
+	VMULPS    Z3, Z9, Z9
+	VSUBPS    Z12, Z7, Z7
+	VADDPS    Z11, Z9, Z9
+	VMULPS    Z6, Z8, Z11
+	VMULPS    Z6, Z10, Z12
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z12, Z8, Z8
+	VADDPS    Z11, Z10, Z10
+	VPSRLD    $0x10, Z7, Z11
+	VPSLLD    $0x10, Z8, Z12
+	VPBLENDMW Z8, Z11, K1, Z11
+	VPBLENDMW Z12, Z7, K1, Z12
+	VPANDND   Z0, Z11, Z7
+	VPSUBUSW  Z7, Z12, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z11, Z7
+	VPMAXUW   Z11, Z7, Z7
+	VMOVUPS   Z7, (R10)
+	VPSRLD    $0x10, Z9, Z7
+	VPSLLD    $0x10, Z10, Z8
+	VPBLENDMW Z10, Z7, K1, Z7
+	VPBLENDMW Z8, Z9, K1, Z8
+	VPANDND   Z0, Z7, Z9
+	VPSUBUSW  Z9, Z8, Z9
+	VPSRLW    $0x0f, Z9, Z9
+	VPADDSW   Z9, Z7, Z9
+	VPMAXUW   Z7, Z9, Z9
+	VMOVUPS   Z9, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head8
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block6
+
+next7:
+	TESTQ     R9, R9
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, DX
+	BZHIQ     R9, DX, DX
+	KMOVD     DX, K2
+	SHRQ      $0x10, DX
+	KMOVD     DX, K3
+	VMOVUPS.Z (R12), K2, Z4
+	VMOVUPS.Z 64(R12), K3, Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS.Z (R13), K2, Z6
+	VMOVUPS.Z 64(R13), K3, Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	MOVQ      DI, R10
+	MOVQ      R8, R11
+	MOVQ      CX, DX
+
+head11:
+	VMOVUPS.Z (R11), K2, Z8
+	VMOVUPS.Z 64(R11), K3, Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS.Z (R11)(AX*4), K2, Z10
+	VMOVUPS.Z 64(R11)(AX*4), K3, Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	VMULPS    Z5, Z7, Z11
+	VMULPS    Z5, Z9, Z12
+	VMULPS    Z3, Z7, Z7
+	VMULPS    Z3, Z9, Z9
+	VSUBPS    Z12, Z7, Z7
+	VADDPS    Z11, Z9, Z9
+	VMULPS    Z6, Z8, Z11
+	VMULPS    Z6, Z10, Z12
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z12, Z8, Z8
+	VADDPS    Z11, Z10, Z10
+	VPSRLD    $0x10, Z7, Z11
+	VPSLLD    $0x10, Z8, Z12
+	VPBLENDMW Z8, Z11, K1, Z11
+	VPBLENDMW Z12, Z7, K1, Z12
+	VPANDND   Z0, Z11, Z7
+	VPSUBUSW  Z7, Z12, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z11, Z7
+	VPMAXUW   Z11, Z7, Z7
+	VMOVDQU16 Z7, K2, (R10)
+	VPSRLD    $0x10, Z9, Z7
+	VPSLLD    $0x10, Z10, Z8
+	VPBLENDMW Z10, Z7, K1, Z7
+	VPBLENDMW Z8, Z9, K1, Z8
+	VPANDND   Z0, Z7, Z9
+	VPSUBUSW  Z9, Z8, Z9
+	VPSRLW    $0x0f, Z9, Z9
+	VPADDSW   Z9, Z7, Z9
+	VPMAXUW   Z7, Z9, Z9
+	VMOVDQU16 Z9, K2, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*4), R11
+	DECQ      DX
+	JNZ       head11
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000080, R8
+
+next10:
+	JMP done2
+
+many1:
+	XORQ CX, CX
+
+head12:
+	MOVQ  yHeadStride+80(FP), BX
+	IMULQ CX, BX
+	MOVQ  y+0(FP), DX
+	LEAQ  (DX)(BX*2), BX
+	MOVQ  xHeadStride+88(FP), SI
+	IMULQ CX, SI
+	MOVQ  x+8(FP), DX
+	LEAQ  (DX)(SI*4), SI
+	MOVQ  cos+16(FP), DI
+	MOVQ  sin+24(FP), R8
+	MOVQ  tokens+48(FP), DX
+
+token13:
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ R8, R13
+	MOVQ pairs+32(FP), R9
+	CMPQ R9, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R12), Z4
+	VMOVUPS   64(R12), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS   (R13), Z6
+	VMOVUPS   64(R13), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMOVUPS   128(R12), Z8
+	VMOVUPS   192(R12), Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS   128(R13), Z10
+	VMOVUPS   192(R13), Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	VMOVUPS   (R11), Z12
+	VMOVUPS   64(R11), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMOVUPS   (R11)(AX*4), Z14
+	VMOVUPS   64(R11)(AX*4), Z15
+	VMOVAPS   Z14, Z13
+	VPERMT2PS Z15, Z1, Z13
+	VMOVAPS   Z14, Z14
+	VPERMT2PS Z15, Z2, Z14
+	VMULPS    Z5, Z11, Z15
+	VMULPS    Z5, Z13, Z5
+	VMULPS    Z3, Z11, Z11
+	VMULPS    Z3, Z13, Z13
+	VSUBPS    Z5, Z11, Z11
+	VADDPS    Z15, Z13, Z13
+	VMULPS    Z6, Z12, Z3
+	VMULPS    Z6, Z14, Z5
+	VMULPS    Z4, Z12, Z12
+	VMULPS    Z4, Z14, Z14
+	VSUBPS    Z5, Z12, Z12
+	VADDPS    Z3, Z14, Z14
+	VPSRLD    $0x10, Z11, Z3
+	VPSLLD    $0x10, Z12, Z4
+	VPBLENDMW Z12, Z3, K1, Z3
+	VPBLENDMW Z4, Z11, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, (R10)
+	VPSRLD    $0x10, Z13, Z3
+	VPSLLD    $0x10, Z14, Z4
+	VPBLENDMW Z14, Z3, K1, Z3
+	VPBLENDMW Z4, Z13, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, (R10)(AX*2)
+	VMOVUPS   128(R11), Z4
+	VMOVUPS   192(R11), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS   128(R11)(AX*4), Z6
+	VMOVUPS   192(R11)(AX*4), Z11
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z11, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z11, Z2, Z6
+	VMULPS    Z9, Z3, Z11
+	VMULPS    Z9, Z5, Z9
+	VMULPS    Z7, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VSUBPS    Z9, Z3, Z3
+	VADDPS    Z11, Z5, Z5
+	VMULPS    Z10, Z4, Z7
+	VMULPS    Z10, Z6, Z9
+	VMULPS    Z8, Z4, Z4
+	VMULPS    Z8, Z6, Z6
+	VSUBPS    Z9, Z4, Z4
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z3, Z7
+	VPSLLD    $0x10, Z4, Z8
+	VPBLENDMW Z4, Z7, K1, Z7
+	VPBLENDMW Z8, Z3, K1, Z8
+	VPANDND   Z0, Z7, Z3
+	VPSUBUSW  Z3, Z8, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z7, Z3
+	VPMAXUW   Z7, Z3, Z3
+	VMOVUPS   Z3, 64(R10)
+	VPSRLD    $0x10, Z5, Z3
+	VPSLLD    $0x10, Z6, Z4
+	VPBLENDMW Z6, Z3, K1, Z3
+	VPBLENDMW Z4, Z5, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, 64(R10)(AX*2)
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	ADDQ      $0x00000100, R13
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R9, $0x20
+	JLT  next17
+
+block16:
+	VMOVUPS   (R12), Z4
+	VMOVUPS   64(R12), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS   (R13), Z6
+	VMOVUPS   64(R13), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMOVUPS   (R11), Z8
+	VMOVUPS   64(R11), Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS   (R11)(AX*4), Z10
+	VMOVUPS   64(R11)(AX*4), Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	VMULPS    Z5, Z7, Z11
+	VMULPS    Z5, Z9, Z5
+	VMULPS    Z3, Z7, Z7
+	VMULPS    Z3, Z9, Z9
+	VSUBPS    Z5, Z7, Z7
+	VADDPS    Z11, Z9, Z9
+	VMULPS    Z6, Z8, Z3
+	VMULPS    Z6, Z10, Z5
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z5, Z8, Z8
+	VADDPS    Z3, Z10, Z10
+	VPSRLD    $0x10, Z7, Z3
+	VPSLLD    $0x10, Z8, Z4
+	VPBLENDMW Z8, Z3, K1, Z3
+	VPBLENDMW Z4, Z7, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, (R10)
+	VPSRLD    $0x10, Z9, Z3
+	VPSLLD    $0x10, Z10, Z4
+	VPBLENDMW Z10, Z3, K1, Z3
+	VPBLENDMW Z4, Z9, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, (R10)(AX*2)
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000080, R12
+	ADDQ      $0x00000080, R13
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block16
+
+next17:
+	TESTQ     R9, R9
+	JZ        next19
+	MOVQ      $0xffffffffffffffff, R14
+	BZHIQ     R9, R14, R14
+	KMOVD     R14, K2
+	SHRQ      $0x10, R14
+	KMOVD     R14, K3
+	VMOVUPS.Z (R12), K2, Z4
+	VMOVUPS.Z 64(R12), K3, Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMOVUPS.Z (R13), K2, Z6
+	VMOVUPS.Z 64(R13), K3, Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMOVUPS.Z (R11), K2, Z8
+	VMOVUPS.Z 64(R11), K3, Z9
+	VMOVAPS   Z8, Z7
+	VPERMT2PS Z9, Z1, Z7
+	VMOVAPS   Z8, Z8
+	VPERMT2PS Z9, Z2, Z8
+	VMOVUPS.Z (R11)(AX*4), K2, Z10
+	VMOVUPS.Z 64(R11)(AX*4), K3, Z11
+	VMOVAPS   Z10, Z9
+	VPERMT2PS Z11, Z1, Z9
+	VMOVAPS   Z10, Z10
+	VPERMT2PS Z11, Z2, Z10
+	VMULPS    Z5, Z7, Z11
+	VMULPS    Z5, Z9, Z5
+	VMULPS    Z3, Z7, Z7
+	VMULPS    Z3, Z9, Z9
+	VSUBPS    Z5, Z7, Z7
+	VADDPS    Z11, Z9, Z9
+	VMULPS    Z6, Z8, Z3
+	VMULPS    Z6, Z10, Z5
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z4, Z10, Z10
+	VSUBPS    Z5, Z8, Z8
+	VADDPS    Z3, Z10, Z10
+	VPSRLD    $0x10, Z7, Z3
+	VPSLLD    $0x10, Z8, Z4
+	VPBLENDMW Z8, Z3, K1, Z3
+	VPBLENDMW Z4, Z7, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVDQU16 Z5, K2, (R10)
+	VPSRLD    $0x10, Z9, Z3
+	VPSLLD    $0x10, Z10, Z4
+	VPBLENDMW Z10, Z3, K1, Z3
+	VPBLENDMW Z4, Z9, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVDQU16 Z5, K2, (R10)(AX*2)
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000080, R11
+
+next19:
+	MOVQ yTokenStride+56(FP), R9
+	LEAQ (BX)(R9*2), BX
 	MOVQ xTokenStride+64(FP), R9
 	LEAQ (SI)(R9*4), SI
 	MOVQ tableStride+96(FP), R9
@@ -1033,7 +5283,7 @@ done2:
 	RET
 
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateInterleavedF32AVX512(SB), $0-96
 	VMOVDQU32 interleaveLow<>+0(SB), Z0
 	VMOVDQU32 interleaveHigh<>+0(SB), Z1
@@ -1287,13 +5537,15 @@ next10:
 	JZ        next13
 	MOVQ      $0xffffffffffffffff, CX
 	BZHIQ     R8, CX, CX
-	KMOVW     CX, K1
-	MOVQ      $0xffffffffffffffff, CX
-	LEAQ      (R8)(R8*1), R8
-	BZHIQ     R8, CX, CX
-	KMOVW     CX, K2
+	KMOVD     CX, K1
 	SHRQ      $0x10, CX
-	KMOVW     CX, K3
+	KMOVD     CX, K2
+	LEAQ      (R8)(R8*1), CX
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     CX, R8, R8
+	KMOVD     R8, K2
+	SHRQ      $0x10, R8
+	KMOVD     R8, K3
 	VMOVUPS.Z (R11), K1, Z3
 	VMOVUPS.Z (R12), K1, Z4
 	VPXORD    Z2, Z4, Z2
@@ -1328,8 +5580,8 @@ head14:
 	LEAQ      (R10)(BX*4), R10
 	DECQ      CX
 	JNZ       head14
-	ADDQ      $0x00000000, SI
-	ADDQ      $0x00000000, DI
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, DI
 
 next13:
 	JMP done2
@@ -1396,13 +5648,15 @@ next18:
 	JZ        next20
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     R8, R13, R13
-	KMOVW     R13, K1
-	MOVQ      $0xffffffffffffffff, R13
-	LEAQ      (R8)(R8*1), R8
-	BZHIQ     R8, R13, R13
-	KMOVW     R13, K2
+	KMOVD     R13, K1
 	SHRQ      $0x10, R13
-	KMOVW     R13, K3
+	KMOVD     R13, K2
+	LEAQ      (R8)(R8*1), R8
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R8, R13, R13
+	KMOVD     R13, K2
+	SHRQ      $0x10, R13
+	KMOVD     R13, K3
 	VMOVUPS.Z (R11), K1, Z3
 	VMOVUPS.Z (R12), K1, Z4
 	VPXORD    Z2, Z4, Z5
@@ -1428,8 +5682,8 @@ next18:
 	VMULPS    Z4, Z5, Z5
 	VADDPS    Z5, Z3, Z3
 	VMOVUPS   Z3, K3, 64(R9)
-	ADDQ      $0x00000000, R9
-	ADDQ      $0x00000000, R10
+	ADDQ      $0x00000080, R9
+	ADDQ      $0x00000080, R10
 
 next20:
 	MOVQ yTokenStride+48(FP), R8
@@ -1503,3 +5757,3489 @@ DATA signBit32<>+52(SB)/4, $0x80000000
 DATA signBit32<>+56(SB)/4, $0x80000000
 DATA signBit32<>+60(SB)/4, $0x80000000
 GLOBL signBit32<>(SB), RODATA|NOPTR, $64
+
+// func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·RotateInterleavedF16AVX2(SB), $0-96
+	MOVQ  tokens+40(FP), AX
+	MOVQ  heads+64(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	CMPQ  AX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+64(FP), AX
+	MOVQ  yHeadStride+72(FP), DX
+	MOVQ  xHeadStride+80(FP), BX
+	MOVQ  y+0(FP), SI
+	MOVQ  x+8(FP), DI
+	MOVQ  pairs+32(FP), R8
+	MOVQ  cos+16(FP), R11
+	MOVQ  sin+24(FP), R12
+	CMPQ  R8, $0x10
+	JLT   next4
+
+block3:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(R11), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(R12), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(R11), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(R12), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(R11), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(R12), Y7
+	VMOVSLDUP Y7, Y7
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head5:
+	VCVTPH2PS (R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y1, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, (R9)
+	VCVTPH2PS 16(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y3, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 16(R9)
+	VCVTPH2PS 32(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y4, Y8, Y8
+	VMULPS    Y5, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 32(R9)
+	VCVTPH2PS 48(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y6, Y8, Y8
+	VMULPS    Y7, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 48(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x04
+	JLT  next7
+
+block6:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head8:
+	VCVTPH2PS (R10), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VCVTPS2PH $0x00, Y2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000010, R12
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
+	JGE       block6
+
+next7:
+	CMPQ R8, $0x02
+	JLT  next10
+
+block9:
+	VMOVSD    (R11), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (R12), X1
+	VUNPCKLPS X1, X1, X1
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VCVTPH2PS (R10), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head11
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000008, R12
+	SUBQ      $0x02, R8
+	CMPQ      R8, $0x02
+	JGE       block9
+
+next10:
+	CMPQ R8, $0x01
+	JLT  next13
+
+block12:
+	VBROADCASTSS (R11), X0
+	VBROADCASTSS (R12), X1
+	MOVQ         SI, R9
+	MOVQ         DI, R10
+	MOVQ         AX, CX
+
+head14:
+	VMOVD     (R10), X2
+	VCVTPH2PS X2, X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, X2
+	VMOVD     X2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head14
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, R11
+	ADDQ      $0x00000004, R12
+	SUBQ      $0x01, R8
+	CMPQ      R8, $0x01
+	JGE       block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*2), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x10
+	JLT  next18
+
+block17:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(R11), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(R12), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(R11), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(R12), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(R11), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(R12), Y7
+	VMOVSLDUP Y7, Y7
+	VCVTPH2PS (R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y1, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, (R9)
+	VCVTPH2PS 16(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y3, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 16(R9)
+	VCVTPH2PS 32(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y5, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 32(R9)
+	VCVTPH2PS 48(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y6, Y0, Y0
+	VMULPS    Y7, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 48(R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block17
+
+next18:
+	CMPQ R8, $0x04
+	JLT  next20
+
+block19:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VCVTPH2PS (R10), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VCVTPS2PH $0x00, Y2, (R9)
+	ADDQ      $0x00000010, R9
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000010, R12
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
+	JGE       block19
+
+next20:
+	CMPQ R8, $0x02
+	JLT  next22
+
+block21:
+	VMOVSD    (R11), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (R12), X1
+	VUNPCKLPS X1, X1, X1
+	VCVTPH2PS (R10), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, (R9)
+	ADDQ      $0x00000008, R9
+	ADDQ      $0x00000008, R10
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000008, R12
+	SUBQ      $0x02, R8
+	CMPQ      R8, $0x02
+	JGE       block21
+
+next22:
+	CMPQ R8, $0x01
+	JLT  next24
+
+block23:
+	VBROADCASTSS (R11), X0
+	VBROADCASTSS (R12), X1
+	VMOVD        (R10), X2
+	VCVTPH2PS    X2, X2
+	VPERMILPS    $0xb1, X2, X3
+	VMULPS       X0, X2, X2
+	VMULPS       X1, X3, X3
+	VADDSUBPS    X3, X2, X2
+	VCVTPS2PH    $0x00, X2, X0
+	VMOVD        X0, (R9)
+	ADDQ         $0x00000004, R9
+	ADDQ         $0x00000004, R10
+	ADDQ         $0x00000004, R11
+	ADDQ         $0x00000004, R12
+	SUBQ         $0x01, R8
+	CMPQ         R8, $0x01
+	JGE          block23
+
+next24:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*2), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·RotateInterleavedF16AVX512(SB), $0-96
+	VMOVDQU32 interleaveLow<>+0(SB), Z0
+	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVDQU32 signBit32<>+0(SB), Z2
+	MOVQ      tokens+40(FP), AX
+	MOVQ      heads+64(FP), CX
+	TESTQ     CX, CX
+	JZ        done2
+	MOVQ      pairs+32(FP), CX
+	TESTQ     CX, CX
+	JZ        done2
+	CMPQ      AX, $0x01
+	JLT       done2
+	JNE       many1
+	MOVQ      heads+64(FP), AX
+	MOVQ      yHeadStride+72(FP), DX
+	MOVQ      xHeadStride+80(FP), BX
+	MOVQ      y+0(FP), SI
+	MOVQ      x+8(FP), DI
+	MOVQ      pairs+32(FP), R8
+	MOVQ      cos+16(FP), R11
+	MOVQ      sin+24(FP), R12
+	CMPQ      R8, $0x40
+	JLT       next4
+
+block3:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(R11), Z3
+	VMOVUPS   64(R12), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	VMOVUPS   128(R11), Z3
+	VMOVUPS   128(R12), Z9
+	VPXORD    Z2, Z9, Z13
+	VMOVAPS   Z3, Z14
+	VPERMT2PS Z9, Z0, Z14
+	VMOVAPS   Z13, Z15
+	VPERMT2PS Z3, Z0, Z15
+	VMOVAPS   Z3, Z16
+	VPERMT2PS Z9, Z1, Z16
+	VMOVAPS   Z13, Z9
+	VPERMT2PS Z3, Z1, Z9
+	VMOVUPS   192(R11), Z3
+	VMOVUPS   192(R12), Z13
+	VPXORD    Z2, Z13, Z17
+	VMOVAPS   Z3, Z18
+	VPERMT2PS Z13, Z0, Z18
+	VMOVAPS   Z17, Z19
+	VPERMT2PS Z3, Z0, Z19
+	VMOVAPS   Z3, Z20
+	VPERMT2PS Z13, Z1, Z20
+	VMOVAPS   Z17, Z13
+	VPERMT2PS Z3, Z1, Z13
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head5:
+	VCVTPH2PS (R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VCVTPH2PS 32(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	VCVTPH2PS 64(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z11, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 64(R9)
+	VCVTPH2PS 96(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z12, Z3, Z3
+	VMULPS    Z5, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 96(R9)
+	VCVTPH2PS 128(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z14, Z3, Z3
+	VMULPS    Z15, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 128(R9)
+	VCVTPH2PS 160(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z16, Z3, Z3
+	VMULPS    Z9, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 160(R9)
+	VCVTPH2PS 192(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z18, Z3, Z3
+	VMULPS    Z19, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 192(R9)
+	VCVTPH2PS 224(R10), Z17
+	VMOVSLDUP Z17, Z3
+	VMOVSHDUP Z17, Z17
+	VMULPS    Z20, Z3, Z3
+	VMULPS    Z13, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 224(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(R11), Z3
+	VMOVUPS   64(R12), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head8:
+	VCVTPH2PS (R10), Z9
+	VMOVSLDUP Z9, Z3
+	VMOVSHDUP Z9, Z9
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VCVTPH2PS 32(R10), Z9
+	VMOVSLDUP Z9, Z3
+	VMOVSHDUP Z9, Z9
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	VCVTPH2PS 64(R10), Z9
+	VMOVSLDUP Z9, Z3
+	VMOVSHDUP Z9, Z9
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z11, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 64(R9)
+	VCVTPH2PS 96(R10), Z9
+	VMOVSLDUP Z9, Z3
+	VMOVSHDUP Z9, Z9
+	VMULPS    Z12, Z3, Z3
+	VMULPS    Z5, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 96(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000080, R12
+	SUBQ      $0x20, R8
+	CMPQ      R8, $0x20
+	JGE       block6
+
+next7:
+	CMPQ R8, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VCVTPH2PS (R10), Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VCVTPH2PS 32(R10), Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head11
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block9
+
+next10:
+	TESTQ     R8, R8
+	JZ        next13
+	MOVQ      $0xffffffffffffffff, CX
+	BZHIQ     R8, CX, CX
+	KMOVD     CX, K1
+	SHRQ      $0x10, CX
+	KMOVD     CX, K2
+	LEAQ      (R8)(R8*1), CX
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     CX, R8, R8
+	KMOVD     R8, K2
+	SHRQ      $0x10, R8
+	KMOVD     R8, K3
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R12), K1, Z4
+	VPXORD    Z2, Z4, Z2
+	VMOVAPS   Z3, Z5
+	VPERMT2PS Z4, Z0, Z5
+	VMOVAPS   Z2, Z6
+	VPERMT2PS Z3, Z0, Z6
+	VMOVAPS   Z3, Z0
+	VPERMT2PS Z4, Z1, Z0
+	VMOVAPS   Z2, Z2
+	VPERMT2PS Z3, Z1, Z2
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head14:
+	VMOVDQU16.Z (R10), K2, Y1
+	VCVTPH2PS   Y1, Z3
+	VMOVSLDUP   Z3, Z1
+	VMOVSHDUP   Z3, Z3
+	VMULPS      Z5, Z1, Z1
+	VMULPS      Z6, Z3, Z3
+	VADDPS      Z3, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, Y1
+	VMOVDQU16   Y1, K2, (R9)
+	VMOVDQU16.Z 32(R10), K3, Y1
+	VCVTPH2PS   Y1, Z3
+	VMOVSLDUP   Z3, Z1
+	VMOVSHDUP   Z3, Z3
+	VMULPS      Z0, Z1, Z1
+	VMULPS      Z2, Z3, Z3
+	VADDPS      Z3, Z1, Z1
+	VCVTPS2PH   $0x00, Z1, Y1
+	VMOVDQU16   Y1, K3, 32(R9)
+	LEAQ        (R9)(DX*2), R9
+	LEAQ        (R10)(BX*2), R10
+	DECQ        CX
+	JNZ         head14
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000040, DI
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*2), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x10
+	JLT  next18
+
+block17:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VCVTPH2PS (R10), Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VCVTPH2PS 32(R10), Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block17
+
+next18:
+	TESTQ       R8, R8
+	JZ          next20
+	MOVQ        $0xffffffffffffffff, R13
+	BZHIQ       R8, R13, R13
+	KMOVD       R13, K1
+	SHRQ        $0x10, R13
+	KMOVD       R13, K2
+	LEAQ        (R8)(R8*1), R8
+	MOVQ        $0xffffffffffffffff, R13
+	BZHIQ       R8, R13, R13
+	KMOVD       R13, K2
+	SHRQ        $0x10, R13
+	KMOVD       R13, K3
+	VMOVUPS.Z   (R11), K1, Z3
+	VMOVUPS.Z   (R12), K1, Z4
+	VPXORD      Z2, Z4, Z5
+	VMOVAPS     Z3, Z6
+	VPERMT2PS   Z4, Z0, Z6
+	VMOVAPS     Z5, Z7
+	VPERMT2PS   Z3, Z0, Z7
+	VMOVAPS     Z3, Z8
+	VPERMT2PS   Z4, Z1, Z8
+	VMOVAPS     Z5, Z4
+	VPERMT2PS   Z3, Z1, Z4
+	VMOVDQU16.Z (R10), K2, Y3
+	VCVTPH2PS   Y3, Z5
+	VMOVSLDUP   Z5, Z3
+	VMOVSHDUP   Z5, Z5
+	VMULPS      Z6, Z3, Z3
+	VMULPS      Z7, Z5, Z5
+	VADDPS      Z5, Z3, Z3
+	VCVTPS2PH   $0x00, Z3, Y3
+	VMOVDQU16   Y3, K2, (R9)
+	VMOVDQU16.Z 32(R10), K3, Y3
+	VCVTPH2PS   Y3, Z5
+	VMOVSLDUP   Z5, Z3
+	VMOVSHDUP   Z5, Z5
+	VMULPS      Z8, Z3, Z3
+	VMULPS      Z4, Z5, Z5
+	VADDPS      Z5, Z3, Z3
+	VCVTPS2PH   $0x00, Z3, Y3
+	VMOVDQU16   Y3, K3, 32(R9)
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+
+next20:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*2), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateInterleavedBF16AVX2(SB), $0-96
+	MOVQ  tokens+40(FP), AX
+	MOVQ  heads+64(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	CMPQ  AX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+64(FP), AX
+	MOVQ  yHeadStride+72(FP), DX
+	MOVQ  xHeadStride+80(FP), BX
+	MOVQ  y+0(FP), SI
+	MOVQ  x+8(FP), DI
+	MOVQ  pairs+32(FP), R8
+	MOVQ  cos+16(FP), R11
+	MOVQ  sin+24(FP), R12
+	CMPQ  R8, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS (R11), Y0
+	VMOVUPS (R12), Y1
+	VMOVUPS 32(R11), Y2
+	VMOVUPS 32(R12), Y3
+	VMOVUPS 64(R11), Y4
+	VMOVUPS 64(R12), Y5
+	VMOVUPS 96(R11), Y6
+	VMOVUPS 96(R12), Y7
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head5:
+	VMOVUPS  (R10), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMULPS   Y1, Y8, Y10
+	VMULPS   Y1, Y9, Y11
+	VMULPS   Y0, Y8, Y8
+	VMULPS   Y0, Y9, Y9
+	VSUBPS   Y11, Y8, Y8
+	VADDPS   Y10, Y9, Y9
+	VPSRLD   $0x10, Y8, Y10
+	VPSLLD   $0x10, Y9, Y11
+	VPBLENDW $0xaa, Y9, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y8, Y11
+	VPANDN   one16<>+0(SB), Y10, Y8
+	VPSUBUSW Y8, Y11, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y10, Y8
+	VPMAXUW  Y10, Y8, Y8
+	VMOVUPS  Y8, (R9)
+	VMOVUPS  32(R10), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMULPS   Y3, Y8, Y10
+	VMULPS   Y3, Y9, Y11
+	VMULPS   Y2, Y8, Y8
+	VMULPS   Y2, Y9, Y9
+	VSUBPS   Y11, Y8, Y8
+	VADDPS   Y10, Y9, Y9
+	VPSRLD   $0x10, Y8, Y10
+	VPSLLD   $0x10, Y9, Y11
+	VPBLENDW $0xaa, Y9, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y8, Y11
+	VPANDN   one16<>+0(SB), Y10, Y8
+	VPSUBUSW Y8, Y11, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y10, Y8
+	VPMAXUW  Y10, Y8, Y8
+	VMOVUPS  Y8, 32(R9)
+	VMOVUPS  64(R10), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMULPS   Y5, Y8, Y10
+	VMULPS   Y5, Y9, Y11
+	VMULPS   Y4, Y8, Y8
+	VMULPS   Y4, Y9, Y9
+	VSUBPS   Y11, Y8, Y8
+	VADDPS   Y10, Y9, Y9
+	VPSRLD   $0x10, Y8, Y10
+	VPSLLD   $0x10, Y9, Y11
+	VPBLENDW $0xaa, Y9, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y8, Y11
+	VPANDN   one16<>+0(SB), Y10, Y8
+	VPSUBUSW Y8, Y11, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y10, Y8
+	VPMAXUW  Y10, Y8, Y8
+	VMOVUPS  Y8, 64(R9)
+	VMOVUPS  96(R10), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMULPS   Y7, Y8, Y10
+	VMULPS   Y7, Y9, Y11
+	VMULPS   Y6, Y8, Y8
+	VMULPS   Y6, Y9, Y9
+	VSUBPS   Y11, Y8, Y8
+	VADDPS   Y10, Y9, Y9
+	VPSRLD   $0x10, Y8, Y10
+	VPSLLD   $0x10, Y9, Y11
+	VPBLENDW $0xaa, Y9, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y8, Y11
+	VPANDN   one16<>+0(SB), Y10, Y8
+	VPSUBUSW Y8, Y11, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y10, Y8
+	VPMAXUW  Y10, Y8, Y8
+	VMOVUPS  Y8, 96(R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*2), R10
+	DECQ     CX
+	JNZ      head5
+	ADDQ     $0x00000080, SI
+	ADDQ     $0x00000080, DI
+	ADDQ     $0x00000080, R11
+	ADDQ     $0x00000080, R12
+	SUBQ     $0x20, R8
+	CMPQ     R8, $0x20
+	JGE      block3
+
+next4:
+	CMPQ R8, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (R11), Y0
+	VMOVUPS (R12), Y1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head8:
+	VMOVUPS  (R10), Y3
+	VPSLLD   $0x10, Y3, Y2
+	VPAND    upperHalf<>+0(SB), Y3, Y3
+	VMULPS   Y1, Y2, Y4
+	VMULPS   Y1, Y3, Y5
+	VMULPS   Y0, Y2, Y2
+	VMULPS   Y0, Y3, Y3
+	VSUBPS   Y5, Y2, Y2
+	VADDPS   Y4, Y3, Y3
+	VPSRLD   $0x10, Y2, Y4
+	VPSLLD   $0x10, Y3, Y5
+	VPBLENDW $0xaa, Y3, Y4, Y4
+	VPBLENDW $0xaa, Y5, Y2, Y5
+	VPANDN   one16<>+0(SB), Y4, Y2
+	VPSUBUSW Y2, Y5, Y2
+	VPSRLW   $0x0f, Y2, Y2
+	VPADDSW  Y2, Y4, Y2
+	VPMAXUW  Y4, Y2, Y2
+	VMOVUPS  Y2, (R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*2), R10
+	DECQ     CX
+	JNZ      head8
+	ADDQ     $0x00000020, SI
+	ADDQ     $0x00000020, DI
+	ADDQ     $0x00000020, R11
+	ADDQ     $0x00000020, R12
+	SUBQ     $0x08, R8
+	CMPQ     R8, $0x08
+	JGE      block6
+
+next7:
+	CMPQ R8, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (R11), X0
+	VMOVUPS (R12), X1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head11:
+	VMOVUPS  (R10), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVUPS  X2, (R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*2), R10
+	DECQ     CX
+	JNZ      head11
+	ADDQ     $0x00000010, SI
+	ADDQ     $0x00000010, DI
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000010, R12
+	SUBQ     $0x04, R8
+	CMPQ     R8, $0x04
+	JGE      block9
+
+next10:
+	CMPQ R8, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (R11), X0
+	VMOVSS (R12), X1
+	MOVQ   SI, R9
+	MOVQ   DI, R10
+	MOVQ   AX, CX
+
+head14:
+	VMOVD    (R10), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVD    X2, (R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*2), R10
+	DECQ     CX
+	JNZ      head14
+	ADDQ     $0x00000004, SI
+	ADDQ     $0x00000004, DI
+	ADDQ     $0x00000004, R11
+	ADDQ     $0x00000004, R12
+	SUBQ     $0x01, R8
+	CMPQ     R8, $0x01
+	JGE      block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*2), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x20
+	JLT  next18
+
+block17:
+	VMOVUPS  (R11), Y0
+	VMOVUPS  (R12), Y1
+	VMOVUPS  32(R11), Y2
+	VMOVUPS  32(R12), Y3
+	VMOVUPS  64(R11), Y4
+	VMOVUPS  64(R12), Y5
+	VMOVUPS  96(R11), Y6
+	VMOVUPS  96(R12), Y7
+	VMOVUPS  (R10), Y9
+	VPSLLD   $0x10, Y9, Y8
+	VPAND    upperHalf<>+0(SB), Y9, Y9
+	VMULPS   Y1, Y8, Y10
+	VMULPS   Y1, Y9, Y1
+	VMULPS   Y0, Y8, Y8
+	VMULPS   Y0, Y9, Y9
+	VSUBPS   Y1, Y8, Y8
+	VADDPS   Y10, Y9, Y9
+	VPSRLD   $0x10, Y8, Y0
+	VPSLLD   $0x10, Y9, Y1
+	VPBLENDW $0xaa, Y9, Y0, Y0
+	VPBLENDW $0xaa, Y1, Y8, Y1
+	VPANDN   one16<>+0(SB), Y0, Y8
+	VPSUBUSW Y8, Y1, Y8
+	VPSRLW   $0x0f, Y8, Y8
+	VPADDSW  Y8, Y0, Y8
+	VPMAXUW  Y0, Y8, Y8
+	VMOVUPS  Y8, (R9)
+	VMOVUPS  32(R10), Y1
+	VPSLLD   $0x10, Y1, Y0
+	VPAND    upperHalf<>+0(SB), Y1, Y1
+	VMULPS   Y3, Y0, Y8
+	VMULPS   Y3, Y1, Y3
+	VMULPS   Y2, Y0, Y0
+	VMULPS   Y2, Y1, Y1
+	VSUBPS   Y3, Y0, Y0
+	VADDPS   Y8, Y1, Y1
+	VPSRLD   $0x10, Y0, Y2
+	VPSLLD   $0x10, Y1, Y3
+	VPBLENDW $0xaa, Y1, Y2, Y2
+	VPBLENDW $0xaa, Y3, Y0, Y3
+	VPANDN   one16<>+0(SB), Y2, Y0
+	VPSUBUSW Y0, Y3, Y0
+	VPSRLW   $0x0f, Y0, Y0
+	VPADDSW  Y0, Y2, Y0
+	VPMAXUW  Y2, Y0, Y0
+	VMOVUPS  Y0, 32(R9)
+	VMOVUPS  64(R10), Y1
+	VPSLLD   $0x10, Y1, Y0
+	VPAND    upperHalf<>+0(SB), Y1, Y1
+	VMULPS   Y5, Y0, Y2
+	VMULPS   Y5, Y1, Y3
+	VMULPS   Y4, Y0, Y0
+	VMULPS   Y4, Y1, Y1
+	VSUBPS   Y3, Y0, Y0
+	VADDPS   Y2, Y1, Y1
+	VPSRLD   $0x10, Y0, Y2
+	VPSLLD   $0x10, Y1, Y3
+	VPBLENDW $0xaa, Y1, Y2, Y2
+	VPBLENDW $0xaa, Y3, Y0, Y3
+	VPANDN   one16<>+0(SB), Y2, Y0
+	VPSUBUSW Y0, Y3, Y0
+	VPSRLW   $0x0f, Y0, Y0
+	VPADDSW  Y0, Y2, Y0
+	VPMAXUW  Y2, Y0, Y0
+	VMOVUPS  Y0, 64(R9)
+	VMOVUPS  96(R10), Y1
+	VPSLLD   $0x10, Y1, Y0
+	VPAND    upperHalf<>+0(SB), Y1, Y1
+	VMULPS   Y7, Y0, Y2
+	VMULPS   Y7, Y1, Y3
+	VMULPS   Y6, Y0, Y0
+	VMULPS   Y6, Y1, Y1
+	VSUBPS   Y3, Y0, Y0
+	VADDPS   Y2, Y1, Y1
+	VPSRLD   $0x10, Y0, Y2
+	VPSLLD   $0x10, Y1, Y3
+	VPBLENDW $0xaa, Y1, Y2, Y2
+	VPBLENDW $0xaa, Y3, Y0, Y3
+	VPANDN   one16<>+0(SB), Y2, Y0
+	VPSUBUSW Y0, Y3, Y0
+	VPSRLW   $0x0f, Y0, Y0
+	VPADDSW  Y0, Y2, Y0
+	VPMAXUW  Y2, Y0, Y0
+	VMOVUPS  Y0, 96(R9)
+	ADDQ     $0x00000080, R9
+	ADDQ     $0x00000080, R10
+	ADDQ     $0x00000080, R11
+	ADDQ     $0x00000080, R12
+	SUBQ     $0x20, R8
+	CMPQ     R8, $0x20
+	JGE      block17
+
+next18:
+	CMPQ R8, $0x08
+	JLT  next20
+
+block19:
+	VMOVUPS  (R11), Y0
+	VMOVUPS  (R12), Y1
+	VMOVUPS  (R10), Y3
+	VPSLLD   $0x10, Y3, Y2
+	VPAND    upperHalf<>+0(SB), Y3, Y3
+	VMULPS   Y1, Y2, Y4
+	VMULPS   Y1, Y3, Y1
+	VMULPS   Y0, Y2, Y2
+	VMULPS   Y0, Y3, Y3
+	VSUBPS   Y1, Y2, Y2
+	VADDPS   Y4, Y3, Y3
+	VPSRLD   $0x10, Y2, Y0
+	VPSLLD   $0x10, Y3, Y1
+	VPBLENDW $0xaa, Y3, Y0, Y0
+	VPBLENDW $0xaa, Y1, Y2, Y1
+	VPANDN   one16<>+0(SB), Y0, Y2
+	VPSUBUSW Y2, Y1, Y2
+	VPSRLW   $0x0f, Y2, Y2
+	VPADDSW  Y2, Y0, Y2
+	VPMAXUW  Y0, Y2, Y2
+	VMOVUPS  Y2, (R9)
+	ADDQ     $0x00000020, R9
+	ADDQ     $0x00000020, R10
+	ADDQ     $0x00000020, R11
+	ADDQ     $0x00000020, R12
+	SUBQ     $0x08, R8
+	CMPQ     R8, $0x08
+	JGE      block19
+
+next20:
+	CMPQ R8, $0x04
+	JLT  next22
+
+block21:
+	VMOVUPS  (R11), X0
+	VMOVUPS  (R12), X1
+	VMOVUPS  (R10), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R9)
+	ADDQ     $0x00000010, R9
+	ADDQ     $0x00000010, R10
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000010, R12
+	SUBQ     $0x04, R8
+	CMPQ     R8, $0x04
+	JGE      block21
+
+next22:
+	CMPQ R8, $0x01
+	JLT  next24
+
+block23:
+	VMOVSS   (R11), X0
+	VMOVSS   (R12), X1
+	VMOVD    (R10), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVD    X2, (R9)
+	ADDQ     $0x00000004, R9
+	ADDQ     $0x00000004, R10
+	ADDQ     $0x00000004, R11
+	ADDQ     $0x00000004, R12
+	SUBQ     $0x01, R8
+	CMPQ     R8, $0x01
+	JGE      block23
+
+next24:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*2), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
+	VMOVUPS upperHalf<>+0(SB), Z0
+	VMOVUPS one16<>+0(SB), Z1
+	VMOVUPS evenElements<>+0(SB), Z2
+	VMOVUPS oddElements<>+0(SB), Z2
+	MOVL    $0xaaaaaaaa, AX
+	KMOVD   AX, K1
+	MOVQ    tokens+40(FP), AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
+	JZ      done2
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
+	JZ      done2
+	CMPQ    AX, $0x01
+	JLT     done2
+	JNE     many1
+	MOVQ    heads+64(FP), AX
+	MOVQ    yHeadStride+72(FP), DX
+	MOVQ    xHeadStride+80(FP), BX
+	MOVQ    y+0(FP), SI
+	MOVQ    x+8(FP), DI
+	MOVQ    pairs+32(FP), R8
+	MOVQ    cos+16(FP), R11
+	MOVQ    sin+24(FP), R12
+	CMPQ    R8, $0x40
+	JLT     next4
+
+block3:
+	VMOVUPS (R11), Z2
+	VMOVUPS (R12), Z3
+	VMOVUPS 64(R11), Z4
+	VMOVUPS 64(R12), Z5
+	VMOVUPS 128(R11), Z6
+	VMOVUPS 128(R12), Z7
+	VMOVUPS 192(R11), Z8
+	VMOVUPS 192(R12), Z9
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head5:
+	VMOVUPS   (R10), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z3, Z10, Z12
+	VMULPS    Z3, Z11, Z13
+	VMULPS    Z2, Z10, Z10
+	VMULPS    Z2, Z11, Z11
+	VSUBPS    Z13, Z10, Z10
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, (R9)
+	VMOVUPS   64(R10), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z5, Z10, Z12
+	VMULPS    Z5, Z11, Z13
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VSUBPS    Z13, Z10, Z10
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, 64(R9)
+	VMOVUPS   128(R10), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z7, Z10, Z12
+	VMULPS    Z7, Z11, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VSUBPS    Z13, Z10, Z10
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, 128(R9)
+	VMOVUPS   192(R10), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z9, Z10, Z12
+	VMULPS    Z9, Z11, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z8, Z11, Z11
+	VSUBPS    Z13, Z10, Z10
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z10, Z12
+	VPSLLD    $0x10, Z11, Z13
+	VPBLENDMW Z11, Z12, K1, Z12
+	VPBLENDMW Z13, Z10, K1, Z13
+	VPANDND   Z1, Z12, Z10
+	VPSUBUSW  Z10, Z13, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z12, Z10
+	VPMAXUW   Z12, Z10, Z10
+	VMOVUPS   Z10, 192(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (R11), Z2
+	VMOVUPS (R12), Z3
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head8:
+	VMOVUPS   (R10), Z5
+	VPSLLD    $0x10, Z5, Z4
+	VPANDD    Z0, Z5, Z5
+	VMULPS    Z3, Z4, Z6
+	VMULPS    Z3, Z5, Z7
+	VMULPS    Z2, Z4, Z4
+	VMULPS    Z2, Z5, Z5
+	VSUBPS    Z7, Z4, Z4
+	VADDPS    Z6, Z5, Z5
+	VPSRLD    $0x10, Z4, Z6
+	VPSLLD    $0x10, Z5, Z7
+	VPBLENDMW Z5, Z6, K1, Z6
+	VPBLENDMW Z7, Z4, K1, Z7
+	VPANDND   Z1, Z6, Z4
+	VPSUBUSW  Z4, Z7, Z4
+	VPSRLW    $0x0f, Z4, Z4
+	VPADDSW   Z4, Z6, Z4
+	VPMAXUW   Z6, Z4, Z4
+	VMOVUPS   Z4, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*2), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block6
+
+next7:
+	TESTQ     R8, R8
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, CX
+	BZHIQ     R8, CX, CX
+	KMOVD     CX, K2
+	SHRQ      $0x10, CX
+	KMOVD     CX, K3
+	LEAQ      (R8)(R8*1), CX
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     CX, R8, R8
+	KMOVD     R8, K3
+	SHRQ      $0x10, R8
+	KMOVD     R8, K4
+	VMOVUPS.Z (R11), K2, Z2
+	VMOVUPS.Z (R12), K2, Z3
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VMOVDQU16.Z (R10), K3, Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD      Z0, Z5, Z5
+	VMULPS      Z3, Z4, Z6
+	VMULPS      Z3, Z5, Z7
+	VMULPS      Z2, Z4, Z4
+	VMULPS      Z2, Z5, Z5
+	VSUBPS      Z7, Z4, Z4
+	VADDPS      Z6, Z5, Z5
+	VPSRLD      $0x10, Z4, Z6
+	VPSLLD      $0x10, Z5, Z7
+	VPBLENDMW   Z5, Z6, K1, Z6
+	VPBLENDMW   Z7, Z4, K1, Z7
+	VPANDND     Z1, Z6, Z4
+	VPSUBUSW    Z4, Z7, Z4
+	VPSRLW      $0x0f, Z4, Z4
+	VPADDSW     Z4, Z6, Z4
+	VPMAXUW     Z6, Z4, Z4
+	VMOVDQU16   Z4, K3, (R9)
+	LEAQ        (R9)(DX*2), R9
+	LEAQ        (R10)(BX*2), R10
+	DECQ        CX
+	JNZ         head11
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000040, DI
+
+next10:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head12:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*2), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token13:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R11), Z2
+	VMOVUPS   (R12), Z3
+	VMOVUPS   64(R11), Z4
+	VMOVUPS   64(R12), Z5
+	VMOVUPS   128(R11), Z6
+	VMOVUPS   128(R12), Z7
+	VMOVUPS   192(R11), Z8
+	VMOVUPS   192(R12), Z9
+	VMOVUPS   (R10), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMULPS    Z3, Z10, Z12
+	VMULPS    Z3, Z11, Z3
+	VMULPS    Z2, Z10, Z10
+	VMULPS    Z2, Z11, Z11
+	VSUBPS    Z3, Z10, Z10
+	VADDPS    Z12, Z11, Z11
+	VPSRLD    $0x10, Z10, Z2
+	VPSLLD    $0x10, Z11, Z3
+	VPBLENDMW Z11, Z2, K1, Z2
+	VPBLENDMW Z3, Z10, K1, Z3
+	VPANDND   Z1, Z2, Z10
+	VPSUBUSW  Z10, Z3, Z10
+	VPSRLW    $0x0f, Z10, Z10
+	VPADDSW   Z10, Z2, Z10
+	VPMAXUW   Z2, Z10, Z10
+	VMOVUPS   Z10, (R9)
+	VMOVUPS   64(R10), Z3
+	VPSLLD    $0x10, Z3, Z2
+	VPANDD    Z0, Z3, Z3
+	VMULPS    Z5, Z2, Z10
+	VMULPS    Z5, Z3, Z5
+	VMULPS    Z4, Z2, Z2
+	VMULPS    Z4, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z10, Z3, Z3
+	VPSRLD    $0x10, Z2, Z4
+	VPSLLD    $0x10, Z3, Z5
+	VPBLENDMW Z3, Z4, K1, Z4
+	VPBLENDMW Z5, Z2, K1, Z5
+	VPANDND   Z1, Z4, Z2
+	VPSUBUSW  Z2, Z5, Z2
+	VPSRLW    $0x0f, Z2, Z2
+	VPADDSW   Z2, Z4, Z2
+	VPMAXUW   Z4, Z2, Z2
+	VMOVUPS   Z2, 64(R9)
+	VMOVUPS   128(R10), Z3
+	VPSLLD    $0x10, Z3, Z2
+	VPANDD    Z0, Z3, Z3
+	VMULPS    Z7, Z2, Z4
+	VMULPS    Z7, Z3, Z5
+	VMULPS    Z6, Z2, Z2
+	VMULPS    Z6, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VPSRLD    $0x10, Z2, Z4
+	VPSLLD    $0x10, Z3, Z5
+	VPBLENDMW Z3, Z4, K1, Z4
+	VPBLENDMW Z5, Z2, K1, Z5
+	VPANDND   Z1, Z4, Z2
+	VPSUBUSW  Z2, Z5, Z2
+	VPSRLW    $0x0f, Z2, Z2
+	VPADDSW   Z2, Z4, Z2
+	VPMAXUW   Z4, Z2, Z2
+	VMOVUPS   Z2, 128(R9)
+	VMOVUPS   192(R10), Z3
+	VPSLLD    $0x10, Z3, Z2
+	VPANDD    Z0, Z3, Z3
+	VMULPS    Z9, Z2, Z4
+	VMULPS    Z9, Z3, Z5
+	VMULPS    Z8, Z2, Z2
+	VMULPS    Z8, Z3, Z3
+	VSUBPS    Z5, Z2, Z2
+	VADDPS    Z4, Z3, Z3
+	VPSRLD    $0x10, Z2, Z4
+	VPSLLD    $0x10, Z3, Z5
+	VPBLENDMW Z3, Z4, K1, Z4
+	VPBLENDMW Z5, Z2, K1, Z5
+	VPANDND   Z1, Z4, Z2
+	VPSUBUSW  Z2, Z5, Z2
+	VPSRLW    $0x0f, Z2, Z2
+	VPADDSW   Z2, Z4, Z2
+	VPMAXUW   Z4, Z2, Z2
+	VMOVUPS   Z2, 192(R9)
+	ADDQ      $0x00000100, R9
+	ADDQ      $0x00000100, R10
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R8, $0x10
+	JLT  next17
+
+block16:
+	VMOVUPS   (R11), Z2
+	VMOVUPS   (R12), Z3
+	VMOVUPS   (R10), Z5
+	VPSLLD    $0x10, Z5, Z4
+	VPANDD    Z0, Z5, Z5
+	VMULPS    Z3, Z4, Z6
+	VMULPS    Z3, Z5, Z3
+	VMULPS    Z2, Z4, Z4
+	VMULPS    Z2, Z5, Z5
+	VSUBPS    Z3, Z4, Z4
+	VADDPS    Z6, Z5, Z5
+	VPSRLD    $0x10, Z4, Z2
+	VPSLLD    $0x10, Z5, Z3
+	VPBLENDMW Z5, Z2, K1, Z2
+	VPBLENDMW Z3, Z4, K1, Z3
+	VPANDND   Z1, Z2, Z4
+	VPSUBUSW  Z4, Z3, Z4
+	VPSRLW    $0x0f, Z4, Z4
+	VPADDSW   Z4, Z2, Z4
+	VPMAXUW   Z2, Z4, Z4
+	VMOVUPS   Z4, (R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000040, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block16
+
+next17:
+	TESTQ       R8, R8
+	JZ          next19
+	MOVQ        $0xffffffffffffffff, R13
+	BZHIQ       R8, R13, R13
+	KMOVD       R13, K2
+	SHRQ        $0x10, R13
+	KMOVD       R13, K3
+	LEAQ        (R8)(R8*1), R8
+	MOVQ        $0xffffffffffffffff, R13
+	BZHIQ       R8, R13, R13
+	KMOVD       R13, K3
+	SHRQ        $0x10, R13
+	KMOVD       R13, K4
+	VMOVUPS.Z   (R11), K2, Z2
+	VMOVUPS.Z   (R12), K2, Z3
+	VMOVDQU16.Z (R10), K3, Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD      Z0, Z5, Z5
+	VMULPS      Z3, Z4, Z6
+	VMULPS      Z3, Z5, Z3
+	VMULPS      Z2, Z4, Z4
+	VMULPS      Z2, Z5, Z5
+	VSUBPS      Z3, Z4, Z4
+	VADDPS      Z6, Z5, Z5
+	VPSRLD      $0x10, Z4, Z2
+	VPSLLD      $0x10, Z5, Z3
+	VPBLENDMW   Z5, Z2, K1, Z2
+	VPBLENDMW   Z3, Z4, K1, Z3
+	VPANDND     Z1, Z2, Z4
+	VPSUBUSW    Z4, Z3, Z4
+	VPSRLW      $0x0f, Z4, Z4
+	VPADDSW     Z4, Z2, Z4
+	VPMAXUW     Z2, Z4, Z4
+	VMOVDQU16   Z4, K3, (R9)
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+
+next19:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*2), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token13
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·RotateInterleavedF32ToF16AVX2(SB), $0-96
+	MOVQ  tokens+40(FP), AX
+	MOVQ  heads+64(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	CMPQ  AX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+64(FP), AX
+	MOVQ  yHeadStride+72(FP), DX
+	MOVQ  xHeadStride+80(FP), BX
+	MOVQ  y+0(FP), SI
+	MOVQ  x+8(FP), DI
+	MOVQ  pairs+32(FP), R8
+	MOVQ  cos+16(FP), R11
+	MOVQ  sin+24(FP), R12
+	CMPQ  R8, $0x10
+	JLT   next4
+
+block3:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(R11), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(R12), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(R11), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(R12), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(R11), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(R12), Y7
+	VMOVSLDUP Y7, Y7
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head5:
+	VMOVUPS   (R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y1, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, (R9)
+	VMOVUPS   32(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y2, Y8, Y8
+	VMULPS    Y3, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 16(R9)
+	VMOVUPS   64(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y4, Y8, Y8
+	VMULPS    Y5, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 32(R9)
+	VMOVUPS   96(R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y6, Y8, Y8
+	VMULPS    Y7, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, 48(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x04
+	JLT  next7
+
+block6:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head8:
+	VMOVUPS   (R10), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VCVTPS2PH $0x00, Y2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000010, R12
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
+	JGE       block6
+
+next7:
+	CMPQ R8, $0x02
+	JLT  next10
+
+block9:
+	VMOVSD    (R11), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (R12), X1
+	VUNPCKLPS X1, X1, X1
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VMOVUPS   (R10), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head11
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000008, R12
+	SUBQ      $0x02, R8
+	CMPQ      R8, $0x02
+	JGE       block9
+
+next10:
+	CMPQ R8, $0x01
+	JLT  next13
+
+block12:
+	VBROADCASTSS (R11), X0
+	VBROADCASTSS (R12), X1
+	MOVQ         SI, R9
+	MOVQ         DI, R10
+	MOVQ         AX, CX
+
+head14:
+	VMOVSD    (R10), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, X2
+	VMOVD     X2, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head14
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000004, R11
+	ADDQ      $0x00000004, R12
+	SUBQ      $0x01, R8
+	CMPQ      R8, $0x01
+	JGE       block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*4), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x10
+	JLT  next18
+
+block17:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(R11), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(R12), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(R11), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(R12), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(R11), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(R12), Y7
+	VMOVSLDUP Y7, Y7
+	VMOVUPS   (R10), Y8
+	VPERMILPS $0xb1, Y8, Y9
+	VMULPS    Y0, Y8, Y8
+	VMULPS    Y1, Y9, Y9
+	VADDSUBPS Y9, Y8, Y8
+	VCVTPS2PH $0x00, Y8, (R9)
+	VMOVUPS   32(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y3, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 16(R9)
+	VMOVUPS   64(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y5, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 32(R9)
+	VMOVUPS   96(R10), Y0
+	VPERMILPS $0xb1, Y0, Y1
+	VMULPS    Y6, Y0, Y0
+	VMULPS    Y7, Y1, Y1
+	VADDSUBPS Y1, Y0, Y0
+	VCVTPS2PH $0x00, Y0, 48(R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block17
+
+next18:
+	CMPQ R8, $0x04
+	JLT  next20
+
+block19:
+	VPMOVZXDQ (R11), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (R12), Y1
+	VMOVSLDUP Y1, Y1
+	VMOVUPS   (R10), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VCVTPS2PH $0x00, Y2, (R9)
+	ADDQ      $0x00000010, R9
+	ADDQ      $0x00000020, R10
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000010, R12
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
+	JGE       block19
+
+next20:
+	CMPQ R8, $0x02
+	JLT  next22
+
+block21:
+	VMOVSD    (R11), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (R12), X1
+	VUNPCKLPS X1, X1, X1
+	VMOVUPS   (R10), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VCVTPS2PH $0x00, X2, (R9)
+	ADDQ      $0x00000008, R9
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000008, R12
+	SUBQ      $0x02, R8
+	CMPQ      R8, $0x02
+	JGE       block21
+
+next22:
+	CMPQ R8, $0x01
+	JLT  next24
+
+block23:
+	VBROADCASTSS (R11), X0
+	VBROADCASTSS (R12), X1
+	VMOVSD       (R10), X2
+	VPERMILPS    $0xb1, X2, X3
+	VMULPS       X0, X2, X2
+	VMULPS       X1, X3, X3
+	VADDSUBPS    X3, X2, X2
+	VCVTPS2PH    $0x00, X2, X0
+	VMOVD        X0, (R9)
+	ADDQ         $0x00000004, R9
+	ADDQ         $0x00000008, R10
+	ADDQ         $0x00000004, R11
+	ADDQ         $0x00000004, R12
+	SUBQ         $0x01, R8
+	CMPQ         R8, $0x01
+	JGE          block23
+
+next24:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*4), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
+	VMOVDQU32 interleaveLow<>+0(SB), Z0
+	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVDQU32 signBit32<>+0(SB), Z2
+	MOVQ      tokens+40(FP), AX
+	MOVQ      heads+64(FP), CX
+	TESTQ     CX, CX
+	JZ        done2
+	MOVQ      pairs+32(FP), CX
+	TESTQ     CX, CX
+	JZ        done2
+	CMPQ      AX, $0x01
+	JLT       done2
+	JNE       many1
+	MOVQ      heads+64(FP), AX
+	MOVQ      yHeadStride+72(FP), DX
+	MOVQ      xHeadStride+80(FP), BX
+	MOVQ      y+0(FP), SI
+	MOVQ      x+8(FP), DI
+	MOVQ      pairs+32(FP), R8
+	MOVQ      cos+16(FP), R11
+	MOVQ      sin+24(FP), R12
+	CMPQ      R8, $0x40
+	JLT       next4
+
+block3:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(R11), Z3
+	VMOVUPS   64(R12), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	VMOVUPS   128(R11), Z3
+	VMOVUPS   128(R12), Z9
+	VPXORD    Z2, Z9, Z13
+	VMOVAPS   Z3, Z14
+	VPERMT2PS Z9, Z0, Z14
+	VMOVAPS   Z13, Z15
+	VPERMT2PS Z3, Z0, Z15
+	VMOVAPS   Z3, Z16
+	VPERMT2PS Z9, Z1, Z16
+	VMOVAPS   Z13, Z9
+	VPERMT2PS Z3, Z1, Z9
+	VMOVUPS   192(R11), Z3
+	VMOVUPS   192(R12), Z13
+	VPXORD    Z2, Z13, Z17
+	VMOVAPS   Z3, Z18
+	VPERMT2PS Z13, Z0, Z18
+	VMOVAPS   Z17, Z19
+	VPERMT2PS Z3, Z0, Z19
+	VMOVAPS   Z3, Z20
+	VPERMT2PS Z13, Z1, Z20
+	VMOVAPS   Z17, Z13
+	VPERMT2PS Z3, Z1, Z13
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head5:
+	VMOVSLDUP (R10), Z3
+	VMOVSHDUP (R10), Z17
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VMOVSLDUP 64(R10), Z3
+	VMOVSHDUP 64(R10), Z17
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	VMOVSLDUP 128(R10), Z3
+	VMOVSHDUP 128(R10), Z17
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z11, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 64(R9)
+	VMOVSLDUP 192(R10), Z3
+	VMOVSHDUP 192(R10), Z17
+	VMULPS    Z12, Z3, Z3
+	VMULPS    Z5, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 96(R9)
+	VMOVSLDUP 256(R10), Z3
+	VMOVSHDUP 256(R10), Z17
+	VMULPS    Z14, Z3, Z3
+	VMULPS    Z15, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 128(R9)
+	VMOVSLDUP 320(R10), Z3
+	VMOVSHDUP 320(R10), Z17
+	VMULPS    Z16, Z3, Z3
+	VMULPS    Z9, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 160(R9)
+	VMOVSLDUP 384(R10), Z3
+	VMOVSHDUP 384(R10), Z17
+	VMULPS    Z18, Z3, Z3
+	VMULPS    Z19, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 192(R9)
+	VMOVSLDUP 448(R10), Z3
+	VMOVSHDUP 448(R10), Z17
+	VMULPS    Z20, Z3, Z3
+	VMULPS    Z13, Z17, Z17
+	VADDPS    Z17, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 224(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000200, DI
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(R11), Z3
+	VMOVUPS   64(R12), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head8:
+	VMOVSLDUP (R10), Z3
+	VMOVSHDUP (R10), Z9
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VMOVSLDUP 64(R10), Z3
+	VMOVSHDUP 64(R10), Z9
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	VMOVSLDUP 128(R10), Z3
+	VMOVSHDUP 128(R10), Z9
+	VMULPS    Z10, Z3, Z3
+	VMULPS    Z11, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 64(R9)
+	VMOVSLDUP 192(R10), Z3
+	VMOVSHDUP 192(R10), Z9
+	VMULPS    Z12, Z3, Z3
+	VMULPS    Z5, Z9, Z9
+	VADDPS    Z9, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 96(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000080, R11
+	ADDQ      $0x00000080, R12
+	SUBQ      $0x20, R8
+	CMPQ      R8, $0x20
+	JGE       block6
+
+next7:
+	CMPQ R8, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VMOVSLDUP (R10), Z3
+	VMOVSHDUP (R10), Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VMOVSLDUP 64(R10), Z3
+	VMOVSHDUP 64(R10), Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head11
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block9
+
+next10:
+	TESTQ     R8, R8
+	JZ        next13
+	MOVQ      $0xffffffffffffffff, CX
+	BZHIQ     R8, CX, CX
+	KMOVD     CX, K1
+	SHRQ      $0x10, CX
+	KMOVD     CX, K2
+	LEAQ      (R8)(R8*1), CX
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     CX, R8, R8
+	KMOVD     R8, K2
+	SHRQ      $0x10, R8
+	KMOVD     R8, K3
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R12), K1, Z4
+	VPXORD    Z2, Z4, Z2
+	VMOVAPS   Z3, Z5
+	VPERMT2PS Z4, Z0, Z5
+	VMOVAPS   Z2, Z6
+	VPERMT2PS Z3, Z0, Z6
+	VMOVAPS   Z3, Z0
+	VPERMT2PS Z4, Z1, Z0
+	VMOVAPS   Z2, Z2
+	VPERMT2PS Z3, Z1, Z2
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head14:
+	VMOVUPS.Z (R10), K2, Z3
+	VMOVSLDUP Z3, Z1
+	VMOVSHDUP Z3, Z3
+	VMULPS    Z5, Z1, Z1
+	VMULPS    Z6, Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVDQU16 Y1, K2, (R9)
+	VMOVUPS.Z 64(R10), K3, Z3
+	VMOVSLDUP Z3, Z1
+	VMOVSHDUP Z3, Z3
+	VMULPS    Z0, Z1, Z1
+	VMULPS    Z2, Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVDQU16 Y1, K3, 32(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head14
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000080, DI
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*4), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x10
+	JLT  next18
+
+block17:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVSLDUP (R10), Z3
+	VMOVSHDUP (R10), Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, (R9)
+	VMOVSLDUP 64(R10), Z3
+	VMOVSHDUP 64(R10), Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, 32(R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block17
+
+next18:
+	TESTQ     R8, R8
+	JZ        next20
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R8, R13, R13
+	KMOVD     R13, K1
+	SHRQ      $0x10, R13
+	KMOVD     R13, K2
+	LEAQ      (R8)(R8*1), R8
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R8, R13, R13
+	KMOVD     R13, K2
+	SHRQ      $0x10, R13
+	KMOVD     R13, K3
+	VMOVUPS.Z (R11), K1, Z3
+	VMOVUPS.Z (R12), K1, Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS.Z (R10), K2, Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z6, Z3, Z3
+	VMULPS    Z7, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, Y3
+	VMOVDQU16 Y3, K2, (R9)
+	VMOVUPS.Z 64(R10), K3, Z5
+	VMOVSLDUP Z5, Z3
+	VMOVSHDUP Z5, Z5
+	VMULPS    Z8, Z3, Z3
+	VMULPS    Z4, Z5, Z5
+	VADDPS    Z5, Z3, Z3
+	VCVTPS2PH $0x00, Z3, Y3
+	VMOVDQU16 Y3, K3, 32(R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000080, R10
+
+next20:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*4), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $0-96
+	MOVQ  tokens+40(FP), AX
+	MOVQ  heads+64(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	CMPQ  AX, $0x01
+	JLT   done2
+	JNE   many1
+	MOVQ  heads+64(FP), AX
+	MOVQ  yHeadStride+72(FP), DX
+	MOVQ  xHeadStride+80(FP), BX
+	MOVQ  y+0(FP), SI
+	MOVQ  x+8(FP), DI
+	MOVQ  pairs+32(FP), R8
+	MOVQ  cos+16(FP), R11
+	MOVQ  sin+24(FP), R12
+	CMPQ  R8, $0x20
+	JLT   next4
+
+block3:
+	VMOVUPS (R11), Y0
+	VMOVUPS (R12), Y1
+	VMOVUPS 32(R11), Y2
+	VMOVUPS 32(R12), Y3
+	VMOVUPS 64(R11), Y4
+	VMOVUPS 64(R12), Y5
+	VMOVUPS 96(R11), Y6
+	VMOVUPS 96(R12), Y7
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head5:
+	VMOVUPS     (R10), Y9
+	VINSERTF128 $0x01, 32(R10), Y9, Y9
+	VMOVUPS     16(R10), Y10
+	VINSERTF128 $0x01, 48(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMULPS      Y1, Y8, Y10
+	VMULPS      Y1, Y9, Y11
+	VMULPS      Y0, Y8, Y8
+	VMULPS      Y0, Y9, Y9
+	VSUBPS      Y11, Y8, Y8
+	VADDPS      Y10, Y9, Y9
+	VPSRLD      $0x10, Y8, Y10
+	VPSLLD      $0x10, Y9, Y11
+	VPBLENDW    $0xaa, Y9, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y8, Y11
+	VPANDN      one16<>+0(SB), Y10, Y8
+	VPSUBUSW    Y8, Y11, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y10, Y8
+	VPMAXUW     Y10, Y8, Y8
+	VMOVUPS     Y8, (R9)
+	VMOVUPS     64(R10), Y9
+	VINSERTF128 $0x01, 96(R10), Y9, Y9
+	VMOVUPS     80(R10), Y10
+	VINSERTF128 $0x01, 112(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMULPS      Y3, Y8, Y10
+	VMULPS      Y3, Y9, Y11
+	VMULPS      Y2, Y8, Y8
+	VMULPS      Y2, Y9, Y9
+	VSUBPS      Y11, Y8, Y8
+	VADDPS      Y10, Y9, Y9
+	VPSRLD      $0x10, Y8, Y10
+	VPSLLD      $0x10, Y9, Y11
+	VPBLENDW    $0xaa, Y9, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y8, Y11
+	VPANDN      one16<>+0(SB), Y10, Y8
+	VPSUBUSW    Y8, Y11, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y10, Y8
+	VPMAXUW     Y10, Y8, Y8
+	VMOVUPS     Y8, 32(R9)
+	VMOVUPS     128(R10), Y9
+	VINSERTF128 $0x01, 160(R10), Y9, Y9
+	VMOVUPS     144(R10), Y10
+	VINSERTF128 $0x01, 176(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMULPS      Y5, Y8, Y10
+	VMULPS      Y5, Y9, Y11
+	VMULPS      Y4, Y8, Y8
+	VMULPS      Y4, Y9, Y9
+	VSUBPS      Y11, Y8, Y8
+	VADDPS      Y10, Y9, Y9
+	VPSRLD      $0x10, Y8, Y10
+	VPSLLD      $0x10, Y9, Y11
+	VPBLENDW    $0xaa, Y9, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y8, Y11
+	VPANDN      one16<>+0(SB), Y10, Y8
+	VPSUBUSW    Y8, Y11, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y10, Y8
+	VPMAXUW     Y10, Y8, Y8
+	VMOVUPS     Y8, 64(R9)
+	VMOVUPS     192(R10), Y9
+	VINSERTF128 $0x01, 224(R10), Y9, Y9
+	VMOVUPS     208(R10), Y10
+	VINSERTF128 $0x01, 240(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMULPS      Y7, Y8, Y10
+	VMULPS      Y7, Y9, Y11
+	VMULPS      Y6, Y8, Y8
+	VMULPS      Y6, Y9, Y9
+	VSUBPS      Y11, Y8, Y8
+	VADDPS      Y10, Y9, Y9
+	VPSRLD      $0x10, Y8, Y10
+	VPSLLD      $0x10, Y9, Y11
+	VPBLENDW    $0xaa, Y9, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y8, Y11
+	VPANDN      one16<>+0(SB), Y10, Y8
+	VPSUBUSW    Y8, Y11, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y10, Y8
+	VPMAXUW     Y10, Y8, Y8
+	VMOVUPS     Y8, 96(R9)
+	LEAQ        (R9)(DX*2), R9
+	LEAQ        (R10)(BX*4), R10
+	DECQ        CX
+	JNZ         head5
+	ADDQ        $0x00000080, SI
+	ADDQ        $0x00000100, DI
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R12
+	SUBQ        $0x20, R8
+	CMPQ        R8, $0x20
+	JGE         block3
+
+next4:
+	CMPQ R8, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (R11), Y0
+	VMOVUPS (R12), Y1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head8:
+	VMOVUPS     (R10), Y3
+	VINSERTF128 $0x01, 32(R10), Y3, Y3
+	VMOVUPS     16(R10), Y4
+	VINSERTF128 $0x01, 48(R10), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y1, Y2, Y4
+	VMULPS      Y1, Y3, Y5
+	VMULPS      Y0, Y2, Y2
+	VMULPS      Y0, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y4, Y3, Y3
+	VPSRLD      $0x10, Y2, Y4
+	VPSLLD      $0x10, Y3, Y5
+	VPBLENDW    $0xaa, Y3, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y2, Y5
+	VPANDN      one16<>+0(SB), Y4, Y2
+	VPSUBUSW    Y2, Y5, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y4, Y2
+	VPMAXUW     Y4, Y2, Y2
+	VMOVUPS     Y2, (R9)
+	LEAQ        (R9)(DX*2), R9
+	LEAQ        (R10)(BX*4), R10
+	DECQ        CX
+	JNZ         head8
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	SUBQ        $0x08, R8
+	CMPQ        R8, $0x08
+	JGE         block6
+
+next7:
+	CMPQ R8, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (R11), X0
+	VMOVUPS (R12), X1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head11:
+	VMOVUPS  (R10), X3
+	VMOVUPS  16(R10), X4
+	VSHUFPS  $0x88, X4, X3, X2
+	VSHUFPS  $0xdd, X4, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVUPS  X2, (R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*4), R10
+	DECQ     CX
+	JNZ      head11
+	ADDQ     $0x00000010, SI
+	ADDQ     $0x00000020, DI
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000010, R12
+	SUBQ     $0x04, R8
+	CMPQ     R8, $0x04
+	JGE      block9
+
+next10:
+	CMPQ R8, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (R11), X0
+	VMOVSS (R12), X1
+	MOVQ   SI, R9
+	MOVQ   DI, R10
+	MOVQ   AX, CX
+
+head14:
+	VMOVSD   (R10), X3
+	VSHUFPS  $0x88, X3, X3, X2
+	VSHUFPS  $0xdd, X3, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X5
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X5, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVD    X2, (R9)
+	LEAQ     (R9)(DX*2), R9
+	LEAQ     (R10)(BX*4), R10
+	DECQ     CX
+	JNZ      head14
+	ADDQ     $0x00000004, SI
+	ADDQ     $0x00000008, DI
+	ADDQ     $0x00000004, R11
+	ADDQ     $0x00000004, R12
+	SUBQ     $0x01, R8
+	CMPQ     R8, $0x01
+	JGE      block12
+
+next13:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head15:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*4), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token16:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x20
+	JLT  next18
+
+block17:
+	VMOVUPS     (R11), Y0
+	VMOVUPS     (R12), Y1
+	VMOVUPS     32(R11), Y2
+	VMOVUPS     32(R12), Y3
+	VMOVUPS     64(R11), Y4
+	VMOVUPS     64(R12), Y5
+	VMOVUPS     96(R11), Y6
+	VMOVUPS     96(R12), Y7
+	VMOVUPS     (R10), Y9
+	VINSERTF128 $0x01, 32(R10), Y9, Y9
+	VMOVUPS     16(R10), Y10
+	VINSERTF128 $0x01, 48(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y9
+	VMULPS      Y1, Y8, Y10
+	VMULPS      Y1, Y9, Y1
+	VMULPS      Y0, Y8, Y8
+	VMULPS      Y0, Y9, Y9
+	VSUBPS      Y1, Y8, Y8
+	VADDPS      Y10, Y9, Y9
+	VPSRLD      $0x10, Y8, Y0
+	VPSLLD      $0x10, Y9, Y1
+	VPBLENDW    $0xaa, Y9, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y8, Y1
+	VPANDN      one16<>+0(SB), Y0, Y8
+	VPSUBUSW    Y8, Y1, Y8
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y8, Y0, Y8
+	VPMAXUW     Y0, Y8, Y8
+	VMOVUPS     Y8, (R9)
+	VMOVUPS     64(R10), Y1
+	VINSERTF128 $0x01, 96(R10), Y1, Y1
+	VMOVUPS     80(R10), Y8
+	VINSERTF128 $0x01, 112(R10), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y1, Y0
+	VSHUFPS     $0xdd, Y8, Y1, Y1
+	VMULPS      Y3, Y0, Y8
+	VMULPS      Y3, Y1, Y3
+	VMULPS      Y2, Y0, Y0
+	VMULPS      Y2, Y1, Y1
+	VSUBPS      Y3, Y0, Y0
+	VADDPS      Y8, Y1, Y1
+	VPSRLD      $0x10, Y0, Y2
+	VPSLLD      $0x10, Y1, Y3
+	VPBLENDW    $0xaa, Y1, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y0, Y3
+	VPANDN      one16<>+0(SB), Y2, Y0
+	VPSUBUSW    Y0, Y3, Y0
+	VPSRLW      $0x0f, Y0, Y0
+	VPADDSW     Y0, Y2, Y0
+	VPMAXUW     Y2, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     128(R10), Y1
+	VINSERTF128 $0x01, 160(R10), Y1, Y1
+	VMOVUPS     144(R10), Y2
+	VINSERTF128 $0x01, 176(R10), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMULPS      Y5, Y0, Y2
+	VMULPS      Y5, Y1, Y3
+	VMULPS      Y4, Y0, Y0
+	VMULPS      Y4, Y1, Y1
+	VSUBPS      Y3, Y0, Y0
+	VADDPS      Y2, Y1, Y1
+	VPSRLD      $0x10, Y0, Y2
+	VPSLLD      $0x10, Y1, Y3
+	VPBLENDW    $0xaa, Y1, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y0, Y3
+	VPANDN      one16<>+0(SB), Y2, Y0
+	VPSUBUSW    Y0, Y3, Y0
+	VPSRLW      $0x0f, Y0, Y0
+	VPADDSW     Y0, Y2, Y0
+	VPMAXUW     Y2, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     192(R10), Y1
+	VINSERTF128 $0x01, 224(R10), Y1, Y1
+	VMOVUPS     208(R10), Y2
+	VINSERTF128 $0x01, 240(R10), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMULPS      Y7, Y0, Y2
+	VMULPS      Y7, Y1, Y3
+	VMULPS      Y6, Y0, Y0
+	VMULPS      Y6, Y1, Y1
+	VSUBPS      Y3, Y0, Y0
+	VADDPS      Y2, Y1, Y1
+	VPSRLD      $0x10, Y0, Y2
+	VPSLLD      $0x10, Y1, Y3
+	VPBLENDW    $0xaa, Y1, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y0, Y3
+	VPANDN      one16<>+0(SB), Y2, Y0
+	VPSUBUSW    Y0, Y3, Y0
+	VPSRLW      $0x0f, Y0, Y0
+	VPADDSW     Y0, Y2, Y0
+	VPMAXUW     Y2, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000100, R10
+	ADDQ        $0x00000080, R11
+	ADDQ        $0x00000080, R12
+	SUBQ        $0x20, R8
+	CMPQ        R8, $0x20
+	JGE         block17
+
+next18:
+	CMPQ R8, $0x08
+	JLT  next20
+
+block19:
+	VMOVUPS     (R11), Y0
+	VMOVUPS     (R12), Y1
+	VMOVUPS     (R10), Y3
+	VINSERTF128 $0x01, 32(R10), Y3, Y3
+	VMOVUPS     16(R10), Y4
+	VINSERTF128 $0x01, 48(R10), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y1, Y2, Y4
+	VMULPS      Y1, Y3, Y1
+	VMULPS      Y0, Y2, Y2
+	VMULPS      Y0, Y3, Y3
+	VSUBPS      Y1, Y2, Y2
+	VADDPS      Y4, Y3, Y3
+	VPSRLD      $0x10, Y2, Y0
+	VPSLLD      $0x10, Y3, Y1
+	VPBLENDW    $0xaa, Y3, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y2, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (R9)
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	SUBQ        $0x08, R8
+	CMPQ        R8, $0x08
+	JGE         block19
+
+next20:
+	CMPQ R8, $0x04
+	JLT  next22
+
+block21:
+	VMOVUPS  (R11), X0
+	VMOVUPS  (R12), X1
+	VMOVUPS  (R10), X3
+	VMOVUPS  16(R10), X4
+	VSHUFPS  $0x88, X4, X3, X2
+	VSHUFPS  $0xdd, X4, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVUPS  X2, (R9)
+	ADDQ     $0x00000010, R9
+	ADDQ     $0x00000020, R10
+	ADDQ     $0x00000010, R11
+	ADDQ     $0x00000010, R12
+	SUBQ     $0x04, R8
+	CMPQ     R8, $0x04
+	JGE      block21
+
+next22:
+	CMPQ R8, $0x01
+	JLT  next24
+
+block23:
+	VMOVSS   (R11), X0
+	VMOVSS   (R12), X1
+	VMOVSD   (R10), X3
+	VSHUFPS  $0x88, X3, X3, X2
+	VSHUFPS  $0xdd, X3, X3, X3
+	VMULPS   X1, X2, X4
+	VMULPS   X1, X3, X1
+	VMULPS   X0, X2, X2
+	VMULPS   X0, X3, X3
+	VSUBPS   X1, X2, X2
+	VADDPS   X4, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVD    X2, (R9)
+	ADDQ     $0x00000004, R9
+	ADDQ     $0x00000008, R10
+	ADDQ     $0x00000004, R11
+	ADDQ     $0x00000004, R12
+	SUBQ     $0x01, R8
+	CMPQ     R8, $0x01
+	JGE      block23
+
+next24:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*4), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token16
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head15
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
+	VMOVUPS upperHalf<>+0(SB), Z0
+	VMOVUPS one16<>+0(SB), Z0
+	VMOVUPS evenElements<>+0(SB), Z1
+	VMOVUPS oddElements<>+0(SB), Z2
+	MOVL    $0xaaaaaaaa, AX
+	KMOVD   AX, K1
+	MOVQ    tokens+40(FP), AX
+	MOVQ    heads+64(FP), CX
+	TESTQ   CX, CX
+	JZ      done2
+	MOVQ    pairs+32(FP), CX
+	TESTQ   CX, CX
+	JZ      done2
+	CMPQ    AX, $0x01
+	JLT     done2
+	JNE     many1
+	MOVQ    heads+64(FP), AX
+	MOVQ    yHeadStride+72(FP), DX
+	MOVQ    xHeadStride+80(FP), BX
+	MOVQ    y+0(FP), SI
+	MOVQ    x+8(FP), DI
+	MOVQ    pairs+32(FP), R8
+	MOVQ    cos+16(FP), R11
+	MOVQ    sin+24(FP), R12
+	CMPQ    R8, $0x40
+	JLT     next4
+
+block3:
+	VMOVUPS (R11), Z3
+	VMOVUPS (R12), Z4
+	VMOVUPS 64(R11), Z5
+	VMOVUPS 64(R12), Z6
+	VMOVUPS 128(R11), Z7
+	VMOVUPS 128(R12), Z8
+	VMOVUPS 192(R11), Z9
+	VMOVUPS 192(R12), Z10
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head5:
+	VMOVUPS   (R10), Z12
+	VMOVUPS   64(R10), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMULPS    Z4, Z11, Z13
+	VMULPS    Z4, Z12, Z14
+	VMULPS    Z3, Z11, Z11
+	VMULPS    Z3, Z12, Z12
+	VSUBPS    Z14, Z11, Z11
+	VADDPS    Z13, Z12, Z12
+	VPSRLD    $0x10, Z11, Z13
+	VPSLLD    $0x10, Z12, Z14
+	VPBLENDMW Z12, Z13, K1, Z13
+	VPBLENDMW Z14, Z11, K1, Z14
+	VPANDND   Z0, Z13, Z11
+	VPSUBUSW  Z11, Z14, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z13, Z11
+	VPMAXUW   Z13, Z11, Z11
+	VMOVUPS   Z11, (R9)
+	VMOVUPS   128(R10), Z12
+	VMOVUPS   192(R10), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMULPS    Z6, Z11, Z13
+	VMULPS    Z6, Z12, Z14
+	VMULPS    Z5, Z11, Z11
+	VMULPS    Z5, Z12, Z12
+	VSUBPS    Z14, Z11, Z11
+	VADDPS    Z13, Z12, Z12
+	VPSRLD    $0x10, Z11, Z13
+	VPSLLD    $0x10, Z12, Z14
+	VPBLENDMW Z12, Z13, K1, Z13
+	VPBLENDMW Z14, Z11, K1, Z14
+	VPANDND   Z0, Z13, Z11
+	VPSUBUSW  Z11, Z14, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z13, Z11
+	VPMAXUW   Z13, Z11, Z11
+	VMOVUPS   Z11, 64(R9)
+	VMOVUPS   256(R10), Z12
+	VMOVUPS   320(R10), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMULPS    Z8, Z11, Z13
+	VMULPS    Z8, Z12, Z14
+	VMULPS    Z7, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VSUBPS    Z14, Z11, Z11
+	VADDPS    Z13, Z12, Z12
+	VPSRLD    $0x10, Z11, Z13
+	VPSLLD    $0x10, Z12, Z14
+	VPBLENDMW Z12, Z13, K1, Z13
+	VPBLENDMW Z14, Z11, K1, Z14
+	VPANDND   Z0, Z13, Z11
+	VPSUBUSW  Z11, Z14, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z13, Z11
+	VPMAXUW   Z13, Z11, Z11
+	VMOVUPS   Z11, 128(R9)
+	VMOVUPS   384(R10), Z12
+	VMOVUPS   448(R10), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMULPS    Z10, Z11, Z13
+	VMULPS    Z10, Z12, Z14
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z9, Z12, Z12
+	VSUBPS    Z14, Z11, Z11
+	VADDPS    Z13, Z12, Z12
+	VPSRLD    $0x10, Z11, Z13
+	VPSLLD    $0x10, Z12, Z14
+	VPBLENDMW Z12, Z13, K1, Z13
+	VPBLENDMW Z14, Z11, K1, Z14
+	VPANDND   Z0, Z13, Z11
+	VPSUBUSW  Z11, Z14, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z13, Z11
+	VPMAXUW   Z13, Z11, Z11
+	VMOVUPS   Z11, 192(R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head5
+	ADDQ      $0x00000100, SI
+	ADDQ      $0x00000200, DI
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block3
+
+next4:
+	CMPQ R8, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (R11), Z3
+	VMOVUPS (R12), Z4
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
+
+head8:
+	VMOVUPS   (R10), Z6
+	VMOVUPS   64(R10), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMULPS    Z4, Z5, Z7
+	VMULPS    Z4, Z6, Z8
+	VMULPS    Z3, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VSUBPS    Z8, Z5, Z5
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z5, Z7
+	VPSLLD    $0x10, Z6, Z8
+	VPBLENDMW Z6, Z7, K1, Z7
+	VPBLENDMW Z8, Z5, K1, Z8
+	VPANDND   Z0, Z7, Z5
+	VPSUBUSW  Z5, Z8, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z7, Z5
+	VPMAXUW   Z7, Z5, Z5
+	VMOVUPS   Z5, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head8
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block6
+
+next7:
+	TESTQ     R8, R8
+	JZ        next10
+	MOVQ      $0xffffffffffffffff, CX
+	BZHIQ     R8, CX, CX
+	KMOVD     CX, K2
+	SHRQ      $0x10, CX
+	KMOVD     CX, K3
+	LEAQ      (R8)(R8*1), CX
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     CX, R8, R8
+	KMOVD     R8, K3
+	SHRQ      $0x10, R8
+	KMOVD     R8, K4
+	VMOVUPS.Z (R11), K2, Z3
+	VMOVUPS.Z (R12), K2, Z4
+	MOVQ      SI, R9
+	MOVQ      DI, R10
+	MOVQ      AX, CX
+
+head11:
+	VMOVUPS.Z (R10), K3, Z6
+	VMOVUPS.Z 64(R10), K4, Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMULPS    Z4, Z5, Z7
+	VMULPS    Z4, Z6, Z8
+	VMULPS    Z3, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VSUBPS    Z8, Z5, Z5
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z5, Z7
+	VPSLLD    $0x10, Z6, Z8
+	VPBLENDMW Z6, Z7, K1, Z7
+	VPBLENDMW Z8, Z5, K1, Z8
+	VPANDND   Z0, Z7, Z5
+	VPSUBUSW  Z5, Z8, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z7, Z5
+	VPMAXUW   Z7, Z5, Z5
+	VMOVDQU16 Z5, K3, (R9)
+	LEAQ      (R9)(DX*2), R9
+	LEAQ      (R10)(BX*4), R10
+	DECQ      CX
+	JNZ       head11
+	ADDQ      $0x00000040, SI
+	ADDQ      $0x00000080, DI
+
+next10:
+	JMP done2
+
+many1:
+	XORQ AX, AX
+
+head12:
+	MOVQ  yHeadStride+72(FP), DX
+	IMULQ AX, DX
+	MOVQ  y+0(FP), CX
+	LEAQ  (CX)(DX*2), DX
+	MOVQ  xHeadStride+80(FP), BX
+	IMULQ AX, BX
+	MOVQ  x+8(FP), CX
+	LEAQ  (CX)(BX*4), BX
+	MOVQ  cos+16(FP), SI
+	MOVQ  sin+24(FP), DI
+	MOVQ  tokens+40(FP), CX
+
+token13:
+	MOVQ DX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ DI, R12
+	MOVQ pairs+32(FP), R8
+	CMPQ R8, $0x40
+	JLT  next15
+
+block14:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VMOVUPS   64(R11), Z5
+	VMOVUPS   64(R12), Z6
+	VMOVUPS   128(R11), Z7
+	VMOVUPS   128(R12), Z8
+	VMOVUPS   192(R11), Z9
+	VMOVUPS   192(R12), Z10
+	VMOVUPS   (R10), Z12
+	VMOVUPS   64(R10), Z13
+	VMOVAPS   Z12, Z11
+	VPERMT2PS Z13, Z1, Z11
+	VMOVAPS   Z12, Z12
+	VPERMT2PS Z13, Z2, Z12
+	VMULPS    Z4, Z11, Z13
+	VMULPS    Z4, Z12, Z4
+	VMULPS    Z3, Z11, Z11
+	VMULPS    Z3, Z12, Z12
+	VSUBPS    Z4, Z11, Z11
+	VADDPS    Z13, Z12, Z12
+	VPSRLD    $0x10, Z11, Z3
+	VPSLLD    $0x10, Z12, Z4
+	VPBLENDMW Z12, Z3, K1, Z3
+	VPBLENDMW Z4, Z11, K1, Z4
+	VPANDND   Z0, Z3, Z11
+	VPSUBUSW  Z11, Z4, Z11
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z11, Z3, Z11
+	VPMAXUW   Z3, Z11, Z11
+	VMOVUPS   Z11, (R9)
+	VMOVUPS   128(R10), Z4
+	VMOVUPS   192(R10), Z11
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z11, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z11, Z2, Z4
+	VMULPS    Z6, Z3, Z11
+	VMULPS    Z6, Z4, Z6
+	VMULPS    Z5, Z3, Z3
+	VMULPS    Z5, Z4, Z4
+	VSUBPS    Z6, Z3, Z3
+	VADDPS    Z11, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z0, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 64(R9)
+	VMOVUPS   256(R10), Z4
+	VMOVUPS   320(R10), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMULPS    Z8, Z3, Z5
+	VMULPS    Z8, Z4, Z6
+	VMULPS    Z7, Z3, Z3
+	VMULPS    Z7, Z4, Z4
+	VSUBPS    Z6, Z3, Z3
+	VADDPS    Z5, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z0, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 128(R9)
+	VMOVUPS   384(R10), Z4
+	VMOVUPS   448(R10), Z5
+	VMOVAPS   Z4, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z2, Z4
+	VMULPS    Z10, Z3, Z5
+	VMULPS    Z10, Z4, Z6
+	VMULPS    Z9, Z3, Z3
+	VMULPS    Z9, Z4, Z4
+	VSUBPS    Z6, Z3, Z3
+	VADDPS    Z5, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z0, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 192(R9)
+	ADDQ      $0x00000100, R9
+	ADDQ      $0x00000200, R10
+	ADDQ      $0x00000100, R11
+	ADDQ      $0x00000100, R12
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block14
+
+next15:
+	CMPQ R8, $0x10
+	JLT  next17
+
+block16:
+	VMOVUPS   (R11), Z3
+	VMOVUPS   (R12), Z4
+	VMOVUPS   (R10), Z6
+	VMOVUPS   64(R10), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMULPS    Z4, Z5, Z7
+	VMULPS    Z4, Z6, Z4
+	VMULPS    Z3, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VSUBPS    Z4, Z5, Z5
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z5, Z3
+	VPSLLD    $0x10, Z6, Z4
+	VPBLENDMW Z6, Z3, K1, Z3
+	VPBLENDMW Z4, Z5, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVUPS   Z5, (R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000080, R10
+	ADDQ      $0x00000040, R11
+	ADDQ      $0x00000040, R12
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
+	JGE       block16
+
+next17:
+	TESTQ     R8, R8
+	JZ        next19
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R8, R13, R13
+	KMOVD     R13, K2
+	SHRQ      $0x10, R13
+	KMOVD     R13, K3
+	LEAQ      (R8)(R8*1), R8
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R8, R13, R13
+	KMOVD     R13, K3
+	SHRQ      $0x10, R13
+	KMOVD     R13, K4
+	VMOVUPS.Z (R11), K2, Z3
+	VMOVUPS.Z (R12), K2, Z4
+	VMOVUPS.Z (R10), K3, Z6
+	VMOVUPS.Z 64(R10), K4, Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMULPS    Z4, Z5, Z7
+	VMULPS    Z4, Z6, Z4
+	VMULPS    Z3, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VSUBPS    Z4, Z5, Z5
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z5, Z3
+	VPSLLD    $0x10, Z6, Z4
+	VPBLENDMW Z6, Z3, K1, Z3
+	VPBLENDMW Z4, Z5, K1, Z4
+	VPANDND   Z0, Z3, Z5
+	VPSUBUSW  Z5, Z4, Z5
+	VPSRLW    $0x0f, Z5, Z5
+	VPADDSW   Z5, Z3, Z5
+	VPMAXUW   Z3, Z5, Z5
+	VMOVDQU16 Z5, K3, (R9)
+	ADDQ      $0x00000040, R9
+	ADDQ      $0x00000080, R10
+
+next19:
+	MOVQ yTokenStride+48(FP), R8
+	LEAQ (DX)(R8*2), DX
+	MOVQ xTokenStride+56(FP), R8
+	LEAQ (BX)(R8*4), BX
+	MOVQ tableStride+88(FP), R8
+	LEAQ (SI)(R8*4), SI
+	LEAQ (DI)(R8*4), DI
+	DECQ CX
+	JNZ  token13
+	INCQ AX
+	MOVQ heads+64(FP), CX
+	CMPQ AX, CX
+	JNE  head12
+
+done2:
+	VZEROUPPER
+	RET

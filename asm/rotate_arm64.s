@@ -4,7 +4,15 @@
 
 #include "textflag.h"
 
-// func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+DATA one16<>+0(SB)/8, $0x0001000100010001
+DATA one16<>+8(SB)/8, $0x0001000100010001
+GLOBL one16<>(SB), RODATA|NOPTR, $16
+
+DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
+DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
+GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
+
+// func RotateHalfSplitF32NEON(y *float32, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-104
 	MOVD partner+40(FP), R0
 	MOVD heads+72(FP), R17
@@ -158,7 +166,789 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitF16NEON(SB), NOSPLIT, $0-104
+	MOVD partner+40(FP), R0
+	MOVD heads+72(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+48(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R3
+
+head2:
+	MOVD yHeadStride+80(FP), R5
+	MUL  R3, R5, R5
+	MOVD y+0(FP), R17
+	ADD  R5<<1, R17, R5
+	MOVD xHeadStride+88(FP), R6
+	MUL  R3, R6, R6
+	MOVD x+8(FP), R17
+	ADD  R6<<1, R17, R6
+	MOVD cos+16(FP), R7
+	MOVD sin+24(FP), R8
+	MOVD tokens+48(FP), R4
+
+token3:
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD R8, R12
+	MOVD pairs+32(FP), R13
+	ADD  R0<<1, R9, R1
+	ADD  R0<<1, R10, R2
+	CMP  $16, R13
+	BLT  next5
+
+pairs4:
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ (R12), (F4, F5)
+	FLDPQ 32(R12), (F6, F7)
+	FLDPQ (R10), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	FLDPQ (R2), (F8, F9)
+	WORD  $0x0e21790e // fcvtl v14.4s, v8.4h
+	WORD  $0x4e21790f // fcvtl2 v15.4s, v8.8h
+	WORD  $0x0e217930 // fcvtl v16.4s, v9.4h
+	WORD  $0x4e217931 // fcvtl2 v17.4s, v9.8h
+	WORD  $0x6e24ddc8 // fmul v8.4s, v14.4s, v4.4s
+	WORD  $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD  $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD  $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
+	WORD  $0x4e24d5ce // fadd v14.4s, v14.4s, v4.4s
+	WORD  $0x6e25dde8 // fmul v8.4s, v15.4s, v5.4s
+	WORD  $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
+	WORD  $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD  $0x6e21ddef // fmul v15.4s, v15.4s, v1.4s
+	WORD  $0x4ea8d56b // fsub v11.4s, v11.4s, v8.4s
+	WORD  $0x4e25d5ef // fadd v15.4s, v15.4s, v5.4s
+	WORD  $0x6e26de08 // fmul v8.4s, v16.4s, v6.4s
+	WORD  $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
+	WORD  $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	WORD  $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD  $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
+	WORD  $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
+	WORD  $0x6e27de28 // fmul v8.4s, v17.4s, v7.4s
+	WORD  $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x4ea8d5ad // fsub v13.4s, v13.4s, v8.4s
+	WORD  $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	FSTPQ (F8, F9), (R9)
+	WORD  $0x0e2169d2 // fcvtn v18.4h, v14.4s
+	WORD  $0x4e2169f2 // fcvtn2 v18.8h, v15.4s
+	WORD  $0x0e216a13 // fcvtn v19.4h, v16.4s
+	WORD  $0x4e216a33 // fcvtn2 v19.8h, v17.4s
+	FSTPQ (F18, F19), (R1)
+	ADD   $32, R9
+	ADD   $32, R1
+	ADD   $32, R10
+	ADD   $32, R2
+	ADD   $64, R11
+	ADD   $64, R12
+	SUB   $16, R13
+	CMP   $16, R13
+	BGE   pairs4
+
+next5:
+	CMP $4, R13
+	BLT next7
+
+pairs6:
+	FMOVQ (R11), F0
+	FMOVQ (R12), F1
+	FMOVD (R10), F2
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	FMOVD (R2), F2
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
+	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
+	FMOVD F2, (R9)
+	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
+	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
+	FMOVD F5, (R1)
+	ADD   $8, R9
+	ADD   $8, R1
+	ADD   $8, R10
+	ADD   $8, R2
+	ADD   $16, R11
+	ADD   $16, R12
+	SUB   $4, R13
+	CMP   $4, R13
+	BGE   pairs6
+
+next7:
+	CMP $1, R13
+	BLT next9
+
+pairs8:
+	FMOVS (R11), F0
+	FMOVS (R12), F1
+	VLD1R (R10), [V2.H8]
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	VLD1R (R2), [V2.H8]
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
+	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
+	VST1  V2.H[0], (R9)
+	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
+	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
+	VST1  V5.H[0], (R1)
+	ADD   $2, R9
+	ADD   $2, R1
+	ADD   $2, R10
+	ADD   $2, R2
+	ADD   $4, R11
+	ADD   $4, R12
+	SUB   $1, R13
+	CMP   $1, R13
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<1, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R7, R7
+	ADD  R17<<2, R8, R8
+	SUBS $1, R4
+	BNE  token3
+	ADD  $1, R3
+	MOVD heads+72(FP), R17
+	CMP  R17, R3
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateHalfSplitBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitBF16NEON(SB), NOSPLIT, $0-104
+	MOVD  partner+40(FP), R0
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+72(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+48(FP), R17
+	CBZ   R17, done1
+	MOVD  $0, R3
+
+head2:
+	MOVD yHeadStride+80(FP), R5
+	MUL  R3, R5, R5
+	MOVD y+0(FP), R17
+	ADD  R5<<1, R17, R5
+	MOVD xHeadStride+88(FP), R6
+	MUL  R3, R6, R6
+	MOVD x+8(FP), R17
+	ADD  R6<<1, R17, R6
+	MOVD cos+16(FP), R7
+	MOVD sin+24(FP), R8
+	MOVD tokens+48(FP), R4
+
+token3:
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD R8, R12
+	MOVD pairs+32(FP), R13
+	ADD  R0<<1, R9, R1
+	ADD  R0<<1, R10, R2
+	CMP  $16, R13
+	BLT  next5
+
+pairs4:
+	FLDPQ (R11), (F3, F4)
+	FLDPQ 32(R11), (F5, F6)
+	FLDPQ (R12), (F7, F8)
+	FLDPQ 32(R12), (F9, F10)
+	FLDPQ (R10), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	FLDPQ (R2), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V17.H8
+	VZIP2 V11.H8, V0.H8, V18.H8
+	VZIP1 V12.H8, V0.H8, V19.H8
+	VZIP2 V12.H8, V0.H8, V20.H8
+	WORD  $0x6e27de2b // fmul v11.4s, v17.4s, v7.4s
+	WORD  $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x4eabd5ad // fsub v13.4s, v13.4s, v11.4s
+	WORD  $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	WORD  $0x6e28de4b // fmul v11.4s, v18.4s, v8.4s
+	WORD  $0x6e28ddc8 // fmul v8.4s, v14.4s, v8.4s
+	WORD  $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
+	WORD  $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD  $0x4eabd5ce // fsub v14.4s, v14.4s, v11.4s
+	WORD  $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
+	WORD  $0x6e29de6b // fmul v11.4s, v19.4s, v9.4s
+	WORD  $0x6e29dde9 // fmul v9.4s, v15.4s, v9.4s
+	WORD  $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD  $0x6e25de73 // fmul v19.4s, v19.4s, v5.4s
+	WORD  $0x4eabd5ef // fsub v15.4s, v15.4s, v11.4s
+	WORD  $0x4e29d673 // fadd v19.4s, v19.4s, v9.4s
+	WORD  $0x6e2ade8b // fmul v11.4s, v20.4s, v10.4s
+	WORD  $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
+	WORD  $0x6e26de10 // fmul v16.4s, v16.4s, v6.4s
+	WORD  $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
+	WORD  $0x4eabd610 // fsub v16.4s, v16.4s, v11.4s
+	WORD  $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	VUZP2 V14.H8, V13.H8, V11.H8
+	VUZP1 V14.H8, V13.H8, V12.H8
+	WORD  $0x4e6b1c35 // bic v21.16b, v1.16b, v11.16b
+	WORD  $0x6e752d8c // uqsub v12.8h, v12.8h, v21.8h
+	VUSHR $15, V12.H8, V12.H8
+	WORD  $0x4e6c0d6c // sqadd v12.8h, v11.8h, v12.8h
+	VUMAX V12.H8, V11.H8, V11.H8
+	VUZP2 V16.H8, V15.H8, V12.H8
+	VUZP1 V16.H8, V15.H8, V21.H8
+	WORD  $0x4e6c1c36 // bic v22.16b, v1.16b, v12.16b
+	WORD  $0x6e762eb5 // uqsub v21.8h, v21.8h, v22.8h
+	VUSHR $15, V21.H8, V21.H8
+	WORD  $0x4e750d95 // sqadd v21.8h, v12.8h, v21.8h
+	VUMAX V21.H8, V12.H8, V12.H8
+	FSTPQ (F11, F12), (R9)
+	VUZP2 V18.H8, V17.H8, V21.H8
+	VUZP1 V18.H8, V17.H8, V22.H8
+	WORD  $0x4e751c37 // bic v23.16b, v1.16b, v21.16b
+	WORD  $0x6e772ed6 // uqsub v22.8h, v22.8h, v23.8h
+	VUSHR $15, V22.H8, V22.H8
+	WORD  $0x4e760eb6 // sqadd v22.8h, v21.8h, v22.8h
+	VUMAX V22.H8, V21.H8, V21.H8
+	VUZP2 V20.H8, V19.H8, V22.H8
+	VUZP1 V20.H8, V19.H8, V23.H8
+	WORD  $0x4e761c38 // bic v24.16b, v1.16b, v22.16b
+	WORD  $0x6e782ef7 // uqsub v23.8h, v23.8h, v24.8h
+	VUSHR $15, V23.H8, V23.H8
+	WORD  $0x4e770ed7 // sqadd v23.8h, v22.8h, v23.8h
+	VUMAX V23.H8, V22.H8, V22.H8
+	FSTPQ (F21, F22), (R1)
+	ADD   $32, R9
+	ADD   $32, R1
+	ADD   $32, R10
+	ADD   $32, R2
+	ADD   $64, R11
+	ADD   $64, R12
+	SUB   $16, R13
+	CMP   $16, R13
+	BGE   pairs4
+
+next5:
+	CMP $4, R13
+	BLT next7
+
+pairs6:
+	FMOVQ (R11), F3
+	FMOVQ (R12), F4
+	FMOVD (R10), F5
+	VZIP1 V5.H8, V0.H8, V6.H8
+	FMOVD (R2), F5
+	VZIP1 V5.H8, V0.H8, V7.H8
+	WORD  $0x6e24dce5 // fmul v5.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
+	WORD  $0x4ea5d4c6 // fsub v6.4s, v6.4s, v5.4s
+	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	VUZP2 V6.H8, V6.H8, V5.H8
+	VUZP1 V6.H8, V6.H8, V8.H8
+	WORD  $0x4e651c29 // bic v9.16b, v1.16b, v5.16b
+	WORD  $0x6e692d08 // uqsub v8.8h, v8.8h, v9.8h
+	VUSHR $15, V8.H8, V8.H8
+	WORD  $0x4e680ca8 // sqadd v8.8h, v5.8h, v8.8h
+	VUMAX V8.H8, V5.H8, V5.H8
+	FMOVD F5, (R9)
+	VUZP2 V7.H8, V7.H8, V8.H8
+	VUZP1 V7.H8, V7.H8, V9.H8
+	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
+	WORD  $0x6e6a2d29 // uqsub v9.8h, v9.8h, v10.8h
+	VUSHR $15, V9.H8, V9.H8
+	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
+	VUMAX V9.H8, V8.H8, V8.H8
+	FMOVD F8, (R1)
+	ADD   $8, R9
+	ADD   $8, R1
+	ADD   $8, R10
+	ADD   $8, R2
+	ADD   $16, R11
+	ADD   $16, R12
+	SUB   $4, R13
+	CMP   $4, R13
+	BGE   pairs6
+
+next7:
+	CMP $1, R13
+	BLT next9
+
+pairs8:
+	FMOVS (R11), F3
+	FMOVS (R12), F4
+	VLD1R (R10), [V5.H8]
+	VZIP1 V5.H8, V0.H8, V6.H8
+	VLD1R (R2), [V5.H8]
+	VZIP1 V5.H8, V0.H8, V7.H8
+	WORD  $0x6e24dce5 // fmul v5.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
+	WORD  $0x4ea5d4c6 // fsub v6.4s, v6.4s, v5.4s
+	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	VUZP2 V6.H8, V6.H8, V5.H8
+	VUZP1 V6.H8, V6.H8, V8.H8
+	WORD  $0x4e651c29 // bic v9.16b, v1.16b, v5.16b
+	WORD  $0x6e692d08 // uqsub v8.8h, v8.8h, v9.8h
+	VUSHR $15, V8.H8, V8.H8
+	WORD  $0x4e680ca8 // sqadd v8.8h, v5.8h, v8.8h
+	VUMAX V8.H8, V5.H8, V5.H8
+	VST1  V5.H[0], (R9)
+	VUZP2 V7.H8, V7.H8, V8.H8
+	VUZP1 V7.H8, V7.H8, V9.H8
+	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
+	WORD  $0x6e6a2d29 // uqsub v9.8h, v9.8h, v10.8h
+	VUSHR $15, V9.H8, V9.H8
+	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
+	VUMAX V9.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R1)
+	ADD   $2, R9
+	ADD   $2, R1
+	ADD   $2, R10
+	ADD   $2, R2
+	ADD   $4, R11
+	ADD   $4, R12
+	SUB   $1, R13
+	CMP   $1, R13
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<1, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R7, R7
+	ADD  R17<<2, R8, R8
+	SUBS $1, R4
+	BNE  token3
+	ADD  $1, R3
+	MOVD heads+72(FP), R17
+	CMP  R17, R3
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateHalfSplitF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitF32ToF16NEON(SB), NOSPLIT, $0-104
+	MOVD partner+40(FP), R0
+	MOVD heads+72(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+48(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R3
+
+head2:
+	MOVD yHeadStride+80(FP), R5
+	MUL  R3, R5, R5
+	MOVD y+0(FP), R17
+	ADD  R5<<1, R17, R5
+	MOVD xHeadStride+88(FP), R6
+	MUL  R3, R6, R6
+	MOVD x+8(FP), R17
+	ADD  R6<<2, R17, R6
+	MOVD cos+16(FP), R7
+	MOVD sin+24(FP), R8
+	MOVD tokens+48(FP), R4
+
+token3:
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD R8, R12
+	MOVD pairs+32(FP), R13
+	ADD  R0<<1, R9, R1
+	ADD  R0<<2, R10, R2
+	CMP  $16, R13
+	BLT  next5
+
+pairs4:
+	FLDPQ (R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ (R12), (F4, F5)
+	FLDPQ 32(R12), (F6, F7)
+	FLDPQ (R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ (R2), (F12, F13)
+	FLDPQ 32(R2), (F14, F15)
+	WORD  $0x6e24dd90 // fmul v16.4s, v12.4s, v4.4s
+	WORD  $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD  $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
+	WORD  $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
+	WORD  $0x6e25ddb0 // fmul v16.4s, v13.4s, v5.4s
+	WORD  $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
+	WORD  $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
+	WORD  $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
+	WORD  $0x4eb0d529 // fsub v9.4s, v9.4s, v16.4s
+	WORD  $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD  $0x6e26ddd0 // fmul v16.4s, v14.4s, v6.4s
+	WORD  $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
+	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD  $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD  $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
+	WORD  $0x4e26d5ce // fadd v14.4s, v14.4s, v6.4s
+	WORD  $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD  $0x4eb0d56b // fsub v11.4s, v11.4s, v16.4s
+	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD  $0x0e216910 // fcvtn v16.4h, v8.4s
+	WORD  $0x4e216930 // fcvtn2 v16.8h, v9.4s
+	WORD  $0x0e216951 // fcvtn v17.4h, v10.4s
+	WORD  $0x4e216971 // fcvtn2 v17.8h, v11.4s
+	FSTPQ (F16, F17), (R9)
+	WORD  $0x0e216992 // fcvtn v18.4h, v12.4s
+	WORD  $0x4e2169b2 // fcvtn2 v18.8h, v13.4s
+	WORD  $0x0e2169d3 // fcvtn v19.4h, v14.4s
+	WORD  $0x4e2169f3 // fcvtn2 v19.8h, v15.4s
+	FSTPQ (F18, F19), (R1)
+	ADD   $32, R9
+	ADD   $32, R1
+	ADD   $64, R10
+	ADD   $64, R2
+	ADD   $64, R11
+	ADD   $64, R12
+	SUB   $16, R13
+	CMP   $16, R13
+	BGE   pairs4
+
+next5:
+	CMP $4, R13
+	BLT next7
+
+pairs6:
+	FMOVQ (R11), F0
+	FMOVQ (R12), F1
+	FMOVQ (R10), F2
+	FMOVQ (R2), F3
+	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
+	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
+	FMOVD F4, (R9)
+	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
+	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
+	FMOVD F5, (R1)
+	ADD   $8, R9
+	ADD   $8, R1
+	ADD   $16, R10
+	ADD   $16, R2
+	ADD   $16, R11
+	ADD   $16, R12
+	SUB   $4, R13
+	CMP   $4, R13
+	BGE   pairs6
+
+next7:
+	CMP $1, R13
+	BLT next9
+
+pairs8:
+	FMOVS (R11), F0
+	FMOVS (R12), F1
+	FMOVS (R10), F2
+	FMOVS (R2), F3
+	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
+	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
+	VST1  V4.H[0], (R9)
+	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
+	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
+	VST1  V5.H[0], (R1)
+	ADD   $2, R9
+	ADD   $2, R1
+	ADD   $4, R10
+	ADD   $4, R2
+	ADD   $4, R11
+	ADD   $4, R12
+	SUB   $1, R13
+	CMP   $1, R13
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<1, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R7, R7
+	ADD  R17<<2, R8, R8
+	SUBS $1, R4
+	BNE  token3
+	ADD  $1, R3
+	MOVD heads+72(FP), R17
+	CMP  R17, R3
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateHalfSplitF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitF32ToBF16NEON(SB), NOSPLIT, $0-104
+	MOVD  partner+40(FP), R0
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+72(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+48(FP), R17
+	CBZ   R17, done1
+	MOVD  $0, R3
+
+head2:
+	MOVD yHeadStride+80(FP), R5
+	MUL  R3, R5, R5
+	MOVD y+0(FP), R17
+	ADD  R5<<1, R17, R5
+	MOVD xHeadStride+88(FP), R6
+	MUL  R3, R6, R6
+	MOVD x+8(FP), R17
+	ADD  R6<<2, R17, R6
+	MOVD cos+16(FP), R7
+	MOVD sin+24(FP), R8
+	MOVD tokens+48(FP), R4
+
+token3:
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD R8, R12
+	MOVD pairs+32(FP), R13
+	ADD  R0<<1, R9, R1
+	ADD  R0<<2, R10, R2
+	CMP  $16, R13
+	BLT  next5
+
+pairs4:
+	FLDPQ (R11), (F3, F4)
+	FLDPQ 32(R11), (F5, F6)
+	FLDPQ (R12), (F7, F8)
+	FLDPQ 32(R12), (F9, F10)
+	FLDPQ (R10), (F11, F12)
+	FLDPQ 32(R10), (F13, F14)
+	FLDPQ (R2), (F15, F16)
+	FLDPQ 32(R2), (F17, F18)
+	WORD  $0x6e27ddf3 // fmul v19.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD  $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
+	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD  $0x6e28de13 // fmul v19.4s, v16.4s, v8.4s
+	WORD  $0x6e28dd88 // fmul v8.4s, v12.4s, v8.4s
+	WORD  $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD  $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD  $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
+	WORD  $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD  $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD  $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
+	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD  $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	WORD  $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD  $0x4e29d631 // fadd v17.4s, v17.4s, v9.4s
+	WORD  $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
+	WORD  $0x6e2addca // fmul v10.4s, v14.4s, v10.4s
+	WORD  $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD  $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD  $0x4eb3d5ce // fsub v14.4s, v14.4s, v19.4s
+	WORD  $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	VUZP2 V12.H8, V11.H8, V19.H8
+	VUZP1 V12.H8, V11.H8, V20.H8
+	WORD  $0x4e731c35 // bic v21.16b, v1.16b, v19.16b
+	WORD  $0x6e752e94 // uqsub v20.8h, v20.8h, v21.8h
+	VUSHR $15, V20.H8, V20.H8
+	WORD  $0x4e740e74 // sqadd v20.8h, v19.8h, v20.8h
+	VUMAX V20.H8, V19.H8, V19.H8
+	VUZP2 V14.H8, V13.H8, V20.H8
+	VUZP1 V14.H8, V13.H8, V21.H8
+	WORD  $0x4e741c36 // bic v22.16b, v1.16b, v20.16b
+	WORD  $0x6e762eb5 // uqsub v21.8h, v21.8h, v22.8h
+	VUSHR $15, V21.H8, V21.H8
+	WORD  $0x4e750e95 // sqadd v21.8h, v20.8h, v21.8h
+	VUMAX V21.H8, V20.H8, V20.H8
+	FSTPQ (F19, F20), (R9)
+	VUZP2 V16.H8, V15.H8, V21.H8
+	VUZP1 V16.H8, V15.H8, V22.H8
+	WORD  $0x4e751c37 // bic v23.16b, v1.16b, v21.16b
+	WORD  $0x6e772ed6 // uqsub v22.8h, v22.8h, v23.8h
+	VUSHR $15, V22.H8, V22.H8
+	WORD  $0x4e760eb6 // sqadd v22.8h, v21.8h, v22.8h
+	VUMAX V22.H8, V21.H8, V21.H8
+	VUZP2 V18.H8, V17.H8, V22.H8
+	VUZP1 V18.H8, V17.H8, V23.H8
+	WORD  $0x4e761c38 // bic v24.16b, v1.16b, v22.16b
+	WORD  $0x6e782ef7 // uqsub v23.8h, v23.8h, v24.8h
+	VUSHR $15, V23.H8, V23.H8
+	WORD  $0x4e770ed7 // sqadd v23.8h, v22.8h, v23.8h
+	VUMAX V23.H8, V22.H8, V22.H8
+	FSTPQ (F21, F22), (R1)
+	ADD   $32, R9
+	ADD   $32, R1
+	ADD   $64, R10
+	ADD   $64, R2
+	ADD   $64, R11
+	ADD   $64, R12
+	SUB   $16, R13
+	CMP   $16, R13
+	BGE   pairs4
+
+next5:
+	CMP $4, R13
+	BLT next7
+
+pairs6:
+	FMOVQ (R11), F3
+	FMOVQ (R12), F4
+	FMOVQ (R10), F5
+	FMOVQ (R2), F6
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	VUZP2 V5.H8, V5.H8, V7.H8
+	VUZP1 V5.H8, V5.H8, V8.H8
+	WORD  $0x4e671c29 // bic v9.16b, v1.16b, v7.16b
+	WORD  $0x6e692d08 // uqsub v8.8h, v8.8h, v9.8h
+	VUSHR $15, V8.H8, V8.H8
+	WORD  $0x4e680ce8 // sqadd v8.8h, v7.8h, v8.8h
+	VUMAX V8.H8, V7.H8, V7.H8
+	FMOVD F7, (R9)
+	VUZP2 V6.H8, V6.H8, V8.H8
+	VUZP1 V6.H8, V6.H8, V9.H8
+	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
+	WORD  $0x6e6a2d29 // uqsub v9.8h, v9.8h, v10.8h
+	VUSHR $15, V9.H8, V9.H8
+	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
+	VUMAX V9.H8, V8.H8, V8.H8
+	FMOVD F8, (R1)
+	ADD   $8, R9
+	ADD   $8, R1
+	ADD   $16, R10
+	ADD   $16, R2
+	ADD   $16, R11
+	ADD   $16, R12
+	SUB   $4, R13
+	CMP   $4, R13
+	BGE   pairs6
+
+next7:
+	CMP $1, R13
+	BLT next9
+
+pairs8:
+	FMOVS (R11), F3
+	FMOVS (R12), F4
+	FMOVS (R10), F5
+	FMOVS (R2), F6
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	VUZP2 V5.H8, V5.H8, V7.H8
+	VUZP1 V5.H8, V5.H8, V8.H8
+	WORD  $0x4e671c29 // bic v9.16b, v1.16b, v7.16b
+	WORD  $0x6e692d08 // uqsub v8.8h, v8.8h, v9.8h
+	VUSHR $15, V8.H8, V8.H8
+	WORD  $0x4e680ce8 // sqadd v8.8h, v7.8h, v8.8h
+	VUMAX V8.H8, V7.H8, V7.H8
+	VST1  V7.H[0], (R9)
+	VUZP2 V6.H8, V6.H8, V8.H8
+	VUZP1 V6.H8, V6.H8, V9.H8
+	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
+	WORD  $0x6e6a2d29 // uqsub v9.8h, v9.8h, v10.8h
+	VUSHR $15, V9.H8, V9.H8
+	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
+	VUMAX V9.H8, V8.H8, V8.H8
+	VST1  V8.H[0], (R1)
+	ADD   $2, R9
+	ADD   $2, R1
+	ADD   $4, R10
+	ADD   $4, R2
+	ADD   $4, R11
+	ADD   $4, R12
+	SUB   $1, R13
+	CMP   $1, R13
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<1, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R7, R7
+	ADD  R17<<2, R8, R8
+	SUBS $1, R4
+	BNE  token3
+	ADD  $1, R3
+	MOVD heads+72(FP), R17
+	CMP  R17, R3
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateInterleavedF32NEON(y *float32, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
 	MOVD heads+64(FP), R17
 	CBZ  R17, done1
@@ -205,27 +995,27 @@ pairs4:
 	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
 	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
 	WORD   $0x4e24d529 // fadd v9.4s, v9.4s, v4.4s
-	VST2.P [V8.S4, V9.S4], 32(R6)
 	WORD   $0x6e25dd70 // fmul v16.4s, v11.4s, v5.4s
 	WORD   $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
 	WORD   $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
 	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
 	WORD   $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
 	WORD   $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
-	VST2.P [V10.S4, V11.S4], 32(R6)
 	WORD   $0x6e26ddb0 // fmul v16.4s, v13.4s, v6.4s
 	WORD   $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
 	WORD   $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	WORD   $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
 	WORD   $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
 	WORD   $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
-	VST2.P [V12.S4, V13.S4], 32(R6)
 	WORD   $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
 	WORD   $0x6e27ddc7 // fmul v7.4s, v14.4s, v7.4s
 	WORD   $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD   $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
 	WORD   $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	VST2.P [V8.S4, V9.S4], 32(R6)
+	VST2.P [V10.S4, V11.S4], 32(R6)
+	VST2.P [V12.S4, V13.S4], 32(R6)
 	VST2.P [V14.S4, V15.S4], 32(R6)
 	ADD    $64, R8
 	ADD    $64, R9
@@ -262,7 +1052,9 @@ pairs8:
 	FMOVS (R8), F0
 	FMOVS (R9), F1
 	FMOVS (R7), F2
-	FMOVS 4(R7), F3
+	ADD   $4, R7
+	FMOVS (R7), F3
+	ADD   $4, R7
 	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -270,9 +1062,9 @@ pairs8:
 	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
 	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
 	FMOVS F2, (R6)
-	FMOVS F3, 4(R6)
-	ADD   $8, R7
-	ADD   $8, R6
+	ADD   $4, R6
+	FMOVS F3, (R6)
+	ADD   $4, R6
 	ADD   $4, R8
 	ADD   $4, R9
 	SUB   $1, R10
@@ -282,6 +1074,708 @@ pairs8:
 next9:
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<2, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R4, R4
+	ADD  R17<<2, R5, R5
+	SUBS $1, R1
+	BNE  token3
+	ADD  $1, R0
+	MOVD heads+64(FP), R17
+	CMP  R17, R0
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateInterleavedF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedF16NEON(SB), NOSPLIT, $0-96
+	MOVD heads+64(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+40(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R0
+
+head2:
+	MOVD yHeadStride+72(FP), R2
+	MUL  R0, R2, R2
+	MOVD y+0(FP), R17
+	ADD  R2<<1, R17, R2
+	MOVD xHeadStride+80(FP), R3
+	MUL  R0, R3, R3
+	MOVD x+8(FP), R17
+	ADD  R3<<1, R17, R3
+	MOVD cos+16(FP), R4
+	MOVD sin+24(FP), R5
+	MOVD tokens+40(FP), R1
+
+token3:
+	MOVD R2, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	MOVD R5, R9
+	MOVD pairs+32(FP), R10
+	CMP  $16, R10
+	BLT  next5
+
+pairs4:
+	FLDPQ  (R8), (F0, F1)
+	FLDPQ  32(R8), (F2, F3)
+	FLDPQ  (R9), (F4, F5)
+	FLDPQ  32(R9), (F6, F7)
+	VLD2.P 32(R7), [V8.H8, V9.H8]
+	WORD   $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD   $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD   $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD   $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	VLD2.P 32(R7), [V8.H8, V9.H8]
+	WORD   $0x0e21790e // fcvtl v14.4s, v8.4h
+	WORD   $0x4e21790f // fcvtl2 v15.4s, v8.8h
+	WORD   $0x0e217930 // fcvtl v16.4s, v9.4h
+	WORD   $0x4e217931 // fcvtl2 v17.4s, v9.8h
+	WORD   $0x6e24dd88 // fmul v8.4s, v12.4s, v4.4s
+	WORD   $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
+	WORD   $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
+	WORD   $0x6e25dda8 // fmul v8.4s, v13.4s, v5.4s
+	WORD   $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
+	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD   $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
+	WORD   $0x4ea8d56b // fsub v11.4s, v11.4s, v8.4s
+	WORD   $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
+	WORD   $0x6e26de08 // fmul v8.4s, v16.4s, v6.4s
+	WORD   $0x6e26ddc6 // fmul v6.4s, v14.4s, v6.4s
+	WORD   $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD   $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD   $0x4ea8d5ce // fsub v14.4s, v14.4s, v8.4s
+	WORD   $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
+	WORD   $0x6e27de28 // fmul v8.4s, v17.4s, v7.4s
+	WORD   $0x6e27dde7 // fmul v7.4s, v15.4s, v7.4s
+	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD   $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD   $0x4ea8d5ef // fsub v15.4s, v15.4s, v8.4s
+	WORD   $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	WORD   $0x0e216948 // fcvtn v8.4h, v10.4s
+	WORD   $0x4e216968 // fcvtn2 v8.8h, v11.4s
+	WORD   $0x0e216989 // fcvtn v9.4h, v12.4s
+	WORD   $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
+	VST2.P [V8.H8, V9.H8], 32(R6)
+	WORD   $0x0e2169d2 // fcvtn v18.4h, v14.4s
+	WORD   $0x4e2169f2 // fcvtn2 v18.8h, v15.4s
+	WORD   $0x0e216a13 // fcvtn v19.4h, v16.4s
+	WORD   $0x4e216a33 // fcvtn2 v19.8h, v17.4s
+	VST2.P [V18.H8, V19.H8], 32(R6)
+	ADD    $64, R8
+	ADD    $64, R9
+	SUB    $16, R10
+	CMP    $16, R10
+	BGE    pairs4
+
+next5:
+	CMP $4, R10
+	BLT next7
+
+pairs6:
+	FMOVQ  (R8), F0
+	FMOVQ  (R9), F1
+	VLD2.P 16(R7), [V2.H4, V3.H4]
+	WORD   $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD   $0x0e217865 // fcvtl v5.4s, v3.4h
+	WORD   $0x6e21dca2 // fmul v2.4s, v5.4s, v1.4s
+	WORD   $0x6e21dc81 // fmul v1.4s, v4.4s, v1.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x4ea2d484 // fsub v4.4s, v4.4s, v2.4s
+	WORD   $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD   $0x0e216882 // fcvtn v2.4h, v4.4s
+	WORD   $0x4e216882 // fcvtn2 v2.8h, v4.4s
+	WORD   $0x0e2168a3 // fcvtn v3.4h, v5.4s
+	WORD   $0x4e2168a3 // fcvtn2 v3.8h, v5.4s
+	VST2.P [V2.H4, V3.H4], 16(R6)
+	ADD    $16, R8
+	ADD    $16, R9
+	SUB    $4, R10
+	CMP    $4, R10
+	BGE    pairs6
+
+next7:
+	CMP $1, R10
+	BLT next9
+
+pairs8:
+	FMOVS (R8), F0
+	FMOVS (R9), F1
+	VLD1R (R7), [V2.H8]
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	ADD   $2, R7
+	VLD1R (R7), [V2.H8]
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	ADD   $2, R7
+	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
+	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
+	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
+	VST1  V2.H[0], (R6)
+	ADD   $2, R6
+	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
+	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
+	VST1  V5.H[0], (R6)
+	ADD   $2, R6
+	ADD   $4, R8
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<1, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R4, R4
+	ADD  R17<<2, R5, R5
+	SUBS $1, R1
+	BNE  token3
+	ADD  $1, R0
+	MOVD heads+64(FP), R17
+	CMP  R17, R0
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateInterleavedBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedBF16NEON(SB), NOSPLIT, $0-96
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+64(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+40(FP), R17
+	CBZ   R17, done1
+	MOVD  $0, R0
+
+head2:
+	MOVD yHeadStride+72(FP), R2
+	MUL  R0, R2, R2
+	MOVD y+0(FP), R17
+	ADD  R2<<1, R17, R2
+	MOVD xHeadStride+80(FP), R3
+	MUL  R0, R3, R3
+	MOVD x+8(FP), R17
+	ADD  R3<<1, R17, R3
+	MOVD cos+16(FP), R4
+	MOVD sin+24(FP), R5
+	MOVD tokens+40(FP), R1
+
+token3:
+	MOVD R2, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	MOVD R5, R9
+	MOVD pairs+32(FP), R10
+	CMP  $16, R10
+	BLT  next5
+
+pairs4:
+	FLDPQ (R8), (F3, F4)
+	FLDPQ 32(R8), (F5, F6)
+	FLDPQ (R9), (F7, F8)
+	FLDPQ 32(R9), (F9, F10)
+	FLDPQ (R7), (F11, F12)
+	FLDPQ 32(R7), (F13, F14)
+	VSHL  $16, V11.S4, V15.S4
+	VAND  V2.B16, V11.B16, V11.B16
+	VSHL  $16, V12.S4, V16.S4
+	VAND  V2.B16, V12.B16, V12.B16
+	VSHL  $16, V13.S4, V17.S4
+	VAND  V2.B16, V13.B16, V13.B16
+	VSHL  $16, V14.S4, V18.S4
+	VAND  V2.B16, V14.B16, V14.B16
+	ADD   $64, R7
+	WORD  $0x6e27dd73 // fmul v19.4s, v11.4s, v7.4s
+	WORD  $0x6e27dde7 // fmul v7.4s, v15.4s, v7.4s
+	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD  $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD  $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
+	WORD  $0x6e28dd93 // fmul v19.4s, v12.4s, v8.4s
+	WORD  $0x6e28de08 // fmul v8.4s, v16.4s, v8.4s
+	WORD  $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD  $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD  $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
+	WORD  $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD  $0x6e29ddb3 // fmul v19.4s, v13.4s, v9.4s
+	WORD  $0x6e29de29 // fmul v9.4s, v17.4s, v9.4s
+	WORD  $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD  $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD  $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
+	WORD  $0x6e2addd3 // fmul v19.4s, v14.4s, v10.4s
+	WORD  $0x6e2ade4a // fmul v10.4s, v18.4s, v10.4s
+	WORD  $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD  $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD  $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
+	WORD  $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	VTRN1 V11.H8, V15.H8, V19.H8
+	VTRN2 V11.H8, V15.H8, V15.H8
+	WORD  $0x4e6f1c34 // bic v20.16b, v1.16b, v15.16b
+	WORD  $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR $15, V19.H8, V19.H8
+	WORD  $0x4e730df3 // sqadd v19.8h, v15.8h, v19.8h
+	VUMAX V19.H8, V15.H8, V15.H8
+	VTRN1 V12.H8, V16.H8, V19.H8
+	VTRN2 V12.H8, V16.H8, V16.H8
+	WORD  $0x4e701c34 // bic v20.16b, v1.16b, v16.16b
+	WORD  $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR $15, V19.H8, V19.H8
+	WORD  $0x4e730e13 // sqadd v19.8h, v16.8h, v19.8h
+	VUMAX V19.H8, V16.H8, V16.H8
+	VTRN1 V13.H8, V17.H8, V19.H8
+	VTRN2 V13.H8, V17.H8, V17.H8
+	WORD  $0x4e711c34 // bic v20.16b, v1.16b, v17.16b
+	WORD  $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR $15, V19.H8, V19.H8
+	WORD  $0x4e730e33 // sqadd v19.8h, v17.8h, v19.8h
+	VUMAX V19.H8, V17.H8, V17.H8
+	VTRN1 V14.H8, V18.H8, V19.H8
+	VTRN2 V14.H8, V18.H8, V18.H8
+	WORD  $0x4e721c34 // bic v20.16b, v1.16b, v18.16b
+	WORD  $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR $15, V19.H8, V19.H8
+	WORD  $0x4e730e53 // sqadd v19.8h, v18.8h, v19.8h
+	VUMAX V19.H8, V18.H8, V18.H8
+	FSTPQ (F15, F16), (R6)
+	FSTPQ (F17, F18), 32(R6)
+	ADD   $64, R6
+	ADD   $64, R8
+	ADD   $64, R9
+	SUB   $16, R10
+	CMP   $16, R10
+	BGE   pairs4
+
+next5:
+	CMP $4, R10
+	BLT next7
+
+pairs6:
+	FMOVQ (R8), F3
+	FMOVQ (R9), F4
+	FMOVQ (R7), F5
+	VSHL  $16, V5.S4, V6.S4
+	VAND  V2.B16, V5.B16, V5.B16
+	ADD   $16, R7
+	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
+	WORD  $0x4e24d4a5 // fadd v5.4s, v5.4s, v4.4s
+	VTRN1 V5.H8, V6.H8, V7.H8
+	VTRN2 V5.H8, V6.H8, V6.H8
+	WORD  $0x4e661c28 // bic v8.16b, v1.16b, v6.16b
+	WORD  $0x6e682ce7 // uqsub v7.8h, v7.8h, v8.8h
+	VUSHR $15, V7.H8, V7.H8
+	WORD  $0x4e670cc7 // sqadd v7.8h, v6.8h, v7.8h
+	VUMAX V7.H8, V6.H8, V6.H8
+	FMOVQ F6, (R6)
+	ADD   $16, R6
+	ADD   $16, R8
+	ADD   $16, R9
+	SUB   $4, R10
+	CMP   $4, R10
+	BGE   pairs6
+
+next7:
+	CMP $1, R10
+	BLT next9
+
+pairs8:
+	FMOVS (R8), F3
+	FMOVS (R9), F4
+	FMOVS (R7), F5
+	VSHL  $16, V5.S4, V6.S4
+	VAND  V2.B16, V5.B16, V5.B16
+	ADD   $4, R7
+	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
+	WORD  $0x4e24d4a5 // fadd v5.4s, v5.4s, v4.4s
+	VTRN1 V5.H8, V6.H8, V7.H8
+	VTRN2 V5.H8, V6.H8, V6.H8
+	WORD  $0x4e661c28 // bic v8.16b, v1.16b, v6.16b
+	WORD  $0x6e682ce7 // uqsub v7.8h, v7.8h, v8.8h
+	VUSHR $15, V7.H8, V7.H8
+	WORD  $0x4e670cc7 // sqadd v7.8h, v6.8h, v7.8h
+	VUMAX V7.H8, V6.H8, V6.H8
+	FMOVS F6, (R6)
+	ADD   $4, R6
+	ADD   $4, R8
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<1, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R4, R4
+	ADD  R17<<2, R5, R5
+	SUBS $1, R1
+	BNE  token3
+	ADD  $1, R0
+	MOVD heads+64(FP), R17
+	CMP  R17, R0
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateInterleavedF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedF32ToF16NEON(SB), NOSPLIT, $0-96
+	MOVD heads+64(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+40(FP), R17
+	CBZ  R17, done1
+	MOVD $0, R0
+
+head2:
+	MOVD yHeadStride+72(FP), R2
+	MUL  R0, R2, R2
+	MOVD y+0(FP), R17
+	ADD  R2<<1, R17, R2
+	MOVD xHeadStride+80(FP), R3
+	MUL  R0, R3, R3
+	MOVD x+8(FP), R17
+	ADD  R3<<2, R17, R3
+	MOVD cos+16(FP), R4
+	MOVD sin+24(FP), R5
+	MOVD tokens+40(FP), R1
+
+token3:
+	MOVD R2, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	MOVD R5, R9
+	MOVD pairs+32(FP), R10
+	CMP  $16, R10
+	BLT  next5
+
+pairs4:
+	FLDPQ  (R8), (F0, F1)
+	FLDPQ  32(R8), (F2, F3)
+	FLDPQ  (R9), (F4, F5)
+	FLDPQ  32(R9), (F6, F7)
+	VLD2.P 32(R7), [V8.S4, V9.S4]
+	VLD2.P 32(R7), [V10.S4, V11.S4]
+	VLD2.P 32(R7), [V12.S4, V13.S4]
+	VLD2.P 32(R7), [V14.S4, V15.S4]
+	WORD   $0x6e24dd30 // fmul v16.4s, v9.4s, v4.4s
+	WORD   $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
+	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
+	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
+	WORD   $0x4e24d529 // fadd v9.4s, v9.4s, v4.4s
+	WORD   $0x6e25dd70 // fmul v16.4s, v11.4s, v5.4s
+	WORD   $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
+	WORD   $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
+	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD   $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
+	WORD   $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
+	WORD   $0x6e26ddb0 // fmul v16.4s, v13.4s, v6.4s
+	WORD   $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
+	WORD   $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	WORD   $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
+	WORD   $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
+	WORD   $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
+	WORD   $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
+	WORD   $0x6e27ddc7 // fmul v7.4s, v14.4s, v7.4s
+	WORD   $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
+	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD   $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
+	WORD   $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD   $0x0e216910 // fcvtn v16.4h, v8.4s
+	WORD   $0x4e216950 // fcvtn2 v16.8h, v10.4s
+	WORD   $0x0e216931 // fcvtn v17.4h, v9.4s
+	WORD   $0x4e216971 // fcvtn2 v17.8h, v11.4s
+	VST2.P [V16.H8, V17.H8], 32(R6)
+	WORD   $0x0e216992 // fcvtn v18.4h, v12.4s
+	WORD   $0x4e2169d2 // fcvtn2 v18.8h, v14.4s
+	WORD   $0x0e2169b3 // fcvtn v19.4h, v13.4s
+	WORD   $0x4e2169f3 // fcvtn2 v19.8h, v15.4s
+	VST2.P [V18.H8, V19.H8], 32(R6)
+	ADD    $64, R8
+	ADD    $64, R9
+	SUB    $16, R10
+	CMP    $16, R10
+	BGE    pairs4
+
+next5:
+	CMP $4, R10
+	BLT next7
+
+pairs6:
+	FMOVQ  (R8), F0
+	FMOVQ  (R9), F1
+	VLD2.P 32(R7), [V2.S4, V3.S4]
+	WORD   $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
+	WORD   $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD   $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD   $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD   $0x0e216844 // fcvtn v4.4h, v2.4s
+	WORD   $0x4e216844 // fcvtn2 v4.8h, v2.4s
+	WORD   $0x0e216865 // fcvtn v5.4h, v3.4s
+	WORD   $0x4e216865 // fcvtn2 v5.8h, v3.4s
+	VST2.P [V4.H4, V5.H4], 16(R6)
+	ADD    $16, R8
+	ADD    $16, R9
+	SUB    $4, R10
+	CMP    $4, R10
+	BGE    pairs6
+
+next7:
+	CMP $1, R10
+	BLT next9
+
+pairs8:
+	FMOVS (R8), F0
+	FMOVS (R9), F1
+	FMOVS (R7), F2
+	ADD   $4, R7
+	FMOVS (R7), F3
+	ADD   $4, R7
+	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
+	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
+	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
+	VST1  V4.H[0], (R6)
+	ADD   $2, R6
+	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
+	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
+	VST1  V5.H[0], (R6)
+	ADD   $2, R6
+	ADD   $4, R8
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<1, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R4, R4
+	ADD  R17<<2, R5, R5
+	SUBS $1, R1
+	BNE  token3
+	ADD  $1, R0
+	MOVD heads+64(FP), R17
+	CMP  R17, R0
+	BNE  head2
+
+done1:
+	RET
+
+// func RotateInterleavedF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedF32ToBF16NEON(SB), NOSPLIT, $0-96
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+64(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+40(FP), R17
+	CBZ   R17, done1
+	MOVD  $0, R0
+
+head2:
+	MOVD yHeadStride+72(FP), R2
+	MUL  R0, R2, R2
+	MOVD y+0(FP), R17
+	ADD  R2<<1, R17, R2
+	MOVD xHeadStride+80(FP), R3
+	MUL  R0, R3, R3
+	MOVD x+8(FP), R17
+	ADD  R3<<2, R17, R3
+	MOVD cos+16(FP), R4
+	MOVD sin+24(FP), R5
+	MOVD tokens+40(FP), R1
+
+token3:
+	MOVD R2, R6
+	MOVD R3, R7
+	MOVD R4, R8
+	MOVD R5, R9
+	MOVD pairs+32(FP), R10
+	CMP  $16, R10
+	BLT  next5
+
+pairs4:
+	FLDPQ  (R8), (F3, F4)
+	FLDPQ  32(R8), (F5, F6)
+	FLDPQ  (R9), (F7, F8)
+	FLDPQ  32(R9), (F9, F10)
+	VLD2.P 32(R7), [V11.S4, V12.S4]
+	VLD2.P 32(R7), [V13.S4, V14.S4]
+	VLD2.P 32(R7), [V15.S4, V16.S4]
+	VLD2.P 32(R7), [V17.S4, V18.S4]
+	WORD   $0x6e27dd93 // fmul v19.4s, v12.4s, v7.4s
+	WORD   $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD   $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD   $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD   $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
+	WORD   $0x4e27d58c // fadd v12.4s, v12.4s, v7.4s
+	WORD   $0x6e28ddd3 // fmul v19.4s, v14.4s, v8.4s
+	WORD   $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
+	WORD   $0x6e24ddad // fmul v13.4s, v13.4s, v4.4s
+	WORD   $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
+	WORD   $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
+	WORD   $0x4e28d5ce // fadd v14.4s, v14.4s, v8.4s
+	WORD   $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
+	WORD   $0x6e29dde9 // fmul v9.4s, v15.4s, v9.4s
+	WORD   $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD   $0x6e25de10 // fmul v16.4s, v16.4s, v5.4s
+	WORD   $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
+	WORD   $0x4e29d610 // fadd v16.4s, v16.4s, v9.4s
+	WORD   $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
+	WORD   $0x6e2ade2a // fmul v10.4s, v17.4s, v10.4s
+	WORD   $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
+	WORD   $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD   $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD   $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	VTRN1  V12.H8, V11.H8, V19.H8
+	VTRN2  V12.H8, V11.H8, V11.H8
+	WORD   $0x4e6b1c34 // bic v20.16b, v1.16b, v11.16b
+	WORD   $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR  $15, V19.H8, V19.H8
+	WORD   $0x4e730d73 // sqadd v19.8h, v11.8h, v19.8h
+	VUMAX  V19.H8, V11.H8, V11.H8
+	VTRN1  V14.H8, V13.H8, V19.H8
+	VTRN2  V14.H8, V13.H8, V13.H8
+	WORD   $0x4e6d1c34 // bic v20.16b, v1.16b, v13.16b
+	WORD   $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR  $15, V19.H8, V19.H8
+	WORD   $0x4e730db3 // sqadd v19.8h, v13.8h, v19.8h
+	VUMAX  V19.H8, V13.H8, V13.H8
+	VTRN1  V16.H8, V15.H8, V19.H8
+	VTRN2  V16.H8, V15.H8, V15.H8
+	WORD   $0x4e6f1c34 // bic v20.16b, v1.16b, v15.16b
+	WORD   $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR  $15, V19.H8, V19.H8
+	WORD   $0x4e730df3 // sqadd v19.8h, v15.8h, v19.8h
+	VUMAX  V19.H8, V15.H8, V15.H8
+	VTRN1  V18.H8, V17.H8, V19.H8
+	VTRN2  V18.H8, V17.H8, V17.H8
+	WORD   $0x4e711c34 // bic v20.16b, v1.16b, v17.16b
+	WORD   $0x6e742e73 // uqsub v19.8h, v19.8h, v20.8h
+	VUSHR  $15, V19.H8, V19.H8
+	WORD   $0x4e730e33 // sqadd v19.8h, v17.8h, v19.8h
+	VUMAX  V19.H8, V17.H8, V17.H8
+	FSTPQ  (F11, F13), (R6)
+	FSTPQ  (F15, F17), 32(R6)
+	ADD    $64, R6
+	ADD    $64, R8
+	ADD    $64, R9
+	SUB    $16, R10
+	CMP    $16, R10
+	BGE    pairs4
+
+next5:
+	CMP $4, R10
+	BLT next7
+
+pairs6:
+	FMOVQ  (R8), F3
+	FMOVQ  (R9), F4
+	VLD2.P 32(R7), [V5.S4, V6.S4]
+	WORD   $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD   $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD   $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD   $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD   $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD   $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	VTRN1  V6.H8, V5.H8, V7.H8
+	VTRN2  V6.H8, V5.H8, V5.H8
+	WORD   $0x4e651c28 // bic v8.16b, v1.16b, v5.16b
+	WORD   $0x6e682ce7 // uqsub v7.8h, v7.8h, v8.8h
+	VUSHR  $15, V7.H8, V7.H8
+	WORD   $0x4e670ca7 // sqadd v7.8h, v5.8h, v7.8h
+	VUMAX  V7.H8, V5.H8, V5.H8
+	FMOVQ  F5, (R6)
+	ADD    $16, R6
+	ADD    $16, R8
+	ADD    $16, R9
+	SUB    $4, R10
+	CMP    $4, R10
+	BGE    pairs6
+
+next7:
+	CMP $1, R10
+	BLT next9
+
+pairs8:
+	FMOVS (R8), F3
+	FMOVS (R9), F4
+	FMOVS (R7), F5
+	ADD   $4, R7
+	FMOVS (R7), F6
+	ADD   $4, R7
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
+	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	VTRN1 V6.H8, V5.H8, V7.H8
+	VTRN2 V6.H8, V5.H8, V5.H8
+	WORD  $0x4e651c28 // bic v8.16b, v1.16b, v5.16b
+	WORD  $0x6e682ce7 // uqsub v7.8h, v7.8h, v8.8h
+	VUSHR $15, V7.H8, V7.H8
+	WORD  $0x4e670ca7 // sqadd v7.8h, v5.8h, v7.8h
+	VUMAX V7.H8, V5.H8, V5.H8
+	FMOVS F5, (R6)
+	ADD   $4, R6
+	ADD   $4, R8
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   pairs8
+
+next9:
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
 	ADD  R17<<2, R3, R3
 	MOVD tableStride+88(FP), R17

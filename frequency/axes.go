@@ -14,7 +14,7 @@ import "fmt"
 // GLM-4V, HunYuan (xdrope_section, four axes), ggml's MROPE
 // (rope.dimension_sections).
 func Sections(sections ...int) ([]uint8, error) {
-	pairs, err := sum("Sections", sections)
+	pairs, err := pairsOf("Sections", sections)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func Sections(sections ...int) ([]uint8, error) {
 //	axis 2 where j%3 = 2 and j < 3*width,
 //	axis 0 otherwise.
 func InterleavedSections(time, height, width int) ([]uint8, error) {
-	pairs, err := sum("InterleavedSections", []int{time, height, width})
+	pairs, err := pairsOf("InterleavedSections", []int{time, height, width})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func InterleavedSections(time, height, width int) ([]uint8, error) {
 // time). height and width are equal. The axes are 0 for time, 1 for height and
 // 2 for width.
 func AlternatingSections(height, width, time int) ([]uint8, error) {
-	pairs, err := sum("AlternatingSections", []int{height, width, time})
+	pairs, err := pairsOf("AlternatingSections", []int{height, width, time})
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func AlternatingSections(height, width, time int) ([]uint8, error) {
 	return axes, nil
 }
 
-// sum returns the pairs of all sections.
-func sum(function string, sections []int) (int, error) {
+// pairsOf returns the pairs of all sections.
+func pairsOf(function string, sections []int) (int, error) {
 	if len(sections) < 1 || len(sections) > 256 {
 		return 0, fmt.Errorf("frequency.%s: sections are %d, want from 1 to 256: %w", function, len(sections), ErrParameter)
 	}

@@ -12,10 +12,14 @@ import "math"
 // for |position*invFreq[i]| < 2^50; other entries are NaN. cos and sin hold at
 // least len(invFreq) elements.
 func CosSinExact(cos, sin []float32, position int32, invFreq []float64, scaleCos, scaleSin float32) {
+	CosSinExactAt(cos, sin, float64(position), invFreq, scaleCos, scaleSin)
+}
+
+// CosSinExactAt is CosSinExact for any position of at most 31 significant bits.
+func CosSinExactAt(cos, sin []float32, position float64, invFreq []float64, scaleCos, scaleSin float32) {
 	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
-	p := float64(position)
 	for i, w := range invFreq {
-		c, s := cosSinExact(p, w)
+		c, s := cosSinExact(position, w)
 		cos[i], sin[i] = c*scaleCos, s*scaleSin
 	}
 }
@@ -84,7 +88,7 @@ func cosSinExact(p, w float64) (cos, sin float32) {
 	if !(angle < maxAngle) {
 		return float32(math.NaN()), float32(math.NaN())
 	}
-	if angle >= MarginAngle {
+	if angle >= MarginAngle || angle < 0x1p-1000 { // with a product that may be inexact
 		return cosSinProduct(p, w)
 	}
 	high, low := QuarterTurns(w)

@@ -6,7 +6,8 @@ import (
 )
 
 // cosSinProduct returns the correctly rounded cosine and sine of the real
-// product p*w, for |p| < 2^31 an integer and any finite w, |p*w| < 2^128.
+// product p*w, for p of at most 31 significant bits and any finite w,
+// |p*w| < 2^128.
 //
 // It decides what float64 arithmetic could not: the angle is reduced exactly
 // and evaluated in 256-bit fixed point, with an error below 2^-240. A product
@@ -20,6 +21,7 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 	if product < 0x1p-40 {
 		return 1, sinTiny(p, w)
 	}
+	p, w = integral(p, w)
 	negative := (p < 0) != (w < 0)
 	f, quarter, below := quarterTurns(math.Abs(p), math.Abs(w))
 	c, s := cosSinFixed(f)
@@ -47,13 +49,26 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 	return cos, sin
 }
 
+// integral returns an integer and a number with the product of p and w, which is
+// at least 2^-40: so both are exact.
+func integral(p, w float64) (integer, rest float64) {
+	if math.Abs(p) < 1<<31 && p == math.Trunc(p) {
+		return p, w
+	}
+	fraction, exponent := math.Frexp(p)
+	return math.Ldexp(fraction, 31), math.Ldexp(w, exponent-31)
+}
+
 // sinTiny returns the correctly rounded sine of p*w for |p*w| < 2^-40, which is
 // the product moved towards zero by less than 2^-80 of itself. Rounding to odd
 // at 53 bits keeps what the last rounding to 24 bits has to know.
 func sinTiny(p, w float64) float32 {
 	product := p * w
-	if product == 0 {
+	if p == 0 || w == 0 {
 		return 0
+	}
+	if math.Abs(product) < 0x1p-1000 { // not exact, and far below float32
+		return float32(product)
 	}
 	rest := math.FMA(p, w, -product)
 	if rest == 0 || (rest < 0) != (product < 0) {

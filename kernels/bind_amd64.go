@@ -24,6 +24,62 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) 
 	}
 }
 
+// RotateHalfSplitF16: see generic.RotateHalfSplitF16.
+func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateHalfSplitF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateHalfSplitF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF16", impl)
+	}
+}
+
+// RotateHalfSplitBF16: see generic.RotateHalfSplitBF16.
+func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateHalfSplitBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateHalfSplitBF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitBF16", impl)
+	}
+}
+
+// RotateHalfSplitF32ToF16: see generic.RotateHalfSplitF32ToF16.
+func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateHalfSplitF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateHalfSplitF32ToF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitF32ToF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF32ToF16", impl)
+	}
+}
+
+// RotateHalfSplitF32ToBF16: see generic.RotateHalfSplitF32ToBF16.
+func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateHalfSplitF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateHalfSplitF32ToBF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitF32ToBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF32ToBF16", impl)
+	}
+}
+
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedF32.
 func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
@@ -39,16 +95,72 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 	}
 }
 
-// cosSinExact writes the row of one position and reports whether every entry
-// was decided.
-func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
+// RotateInterleavedF16: see generic.RotateInterleavedF16.
+func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
 	switch impl {
 	case AVX512:
-		return asm.CosSinExactF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), float64(position), scaleCos, scaleSin) == 0
+		asm.RotateInterleavedF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
 	case AVX2:
-		return asm.CosSinExactF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), float64(position), scaleCos, scaleSin) == 0
+		asm.RotateInterleavedF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
+		rotateInterleavedF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF16", impl)
+	}
+}
+
+// RotateInterleavedBF16: see generic.RotateInterleavedBF16.
+func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateInterleavedBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateInterleavedBF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateInterleavedBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedBF16", impl)
+	}
+}
+
+// RotateInterleavedF32ToF16: see generic.RotateInterleavedF32ToF16.
+func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateInterleavedF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateInterleavedF32ToF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateInterleavedF32ToF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF32ToF16", impl)
+	}
+}
+
+// RotateInterleavedF32ToBF16: see generic.RotateInterleavedF32ToBF16.
+func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case AVX512:
+		asm.RotateInterleavedF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case AVX2:
+		asm.RotateInterleavedF32ToBF16AVX2(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateInterleavedF32ToBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF32ToBF16", impl)
+	}
+}
+
+// cosSinExact writes the row of one position and reports whether every entry
+// was decided.
+func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
+	switch impl {
+	case AVX512:
+		return asm.CosSinExactF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
+	case AVX2:
+		return asm.CosSinExactF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
+	case Generic:
+		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)
@@ -140,7 +252,11 @@ func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
 // RMSNormF16 normalizes rows of Len elements in place: see generic.RMSNormF16.
 func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
 	switch impl {
-	case AVX512, AVX2, Generic:
+	case AVX512:
+		asm.RMSNormF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case Generic:
 		rmsNormF16Generic(x, weight, l, epsilon)
 	default:
 		missing("RMSNormF16", impl)
@@ -151,7 +267,11 @@ func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, eps
 // generic.ScaleF16.
 func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 	switch impl {
-	case AVX512, AVX2, Generic:
+	case AVX512:
+		asm.ScaleRowsF16AVX512(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case AVX2:
+		asm.ScaleRowsF16AVX2(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case Generic:
 		scaleRowsF16Generic(x, factor, l)
 	default:
 		missing("ScaleRowsF16", impl)
@@ -161,7 +281,11 @@ func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 // RMSNormBF16 normalizes rows of Len elements in place: see generic.RMSNormBF16.
 func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
 	switch impl {
-	case AVX512, AVX2, Generic:
+	case AVX512:
+		asm.RMSNormBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormBF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case Generic:
 		rmsNormBF16Generic(x, weight, l, epsilon)
 	default:
 		missing("RMSNormBF16", impl)
@@ -172,7 +296,11 @@ func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, ep
 // generic.ScaleBF16.
 func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 	switch impl {
-	case AVX512, AVX2, Generic:
+	case AVX512:
+		asm.ScaleRowsBF16AVX512(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case AVX2:
+		asm.ScaleRowsBF16AVX2(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case Generic:
 		scaleRowsBF16Generic(x, factor, l)
 	default:
 		missing("ScaleRowsBF16", impl)

@@ -15,6 +15,46 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) 
 	}
 }
 
+// RotateHalfSplitF16: see generic.RotateHalfSplitF16.
+func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateHalfSplitF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF16", impl)
+	}
+}
+
+// RotateHalfSplitBF16: see generic.RotateHalfSplitBF16.
+func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateHalfSplitBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitBF16", impl)
+	}
+}
+
+// RotateHalfSplitF32ToF16: see generic.RotateHalfSplitF32ToF16.
+func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateHalfSplitF32ToF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF32ToF16", impl)
+	}
+}
+
+// RotateHalfSplitF32ToBF16: see generic.RotateHalfSplitF32ToBF16.
+func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateHalfSplitF32ToBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF32ToBF16", impl)
+	}
+}
+
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedF32.
 func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
@@ -26,12 +66,52 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 	}
 }
 
-// cosSinExact writes the row of one position and reports whether every entry
-// was decided.
-func cosSinExact(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) bool {
+// RotateInterleavedF16: see generic.RotateInterleavedF16.
+func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
 	switch impl {
 	case Generic:
-		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
+		rotateInterleavedF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF16", impl)
+	}
+}
+
+// RotateInterleavedBF16: see generic.RotateInterleavedBF16.
+func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateInterleavedBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedBF16", impl)
+	}
+}
+
+// RotateInterleavedF32ToF16: see generic.RotateInterleavedF32ToF16.
+func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateInterleavedF32ToF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF32ToF16", impl)
+	}
+}
+
+// RotateInterleavedF32ToBF16: see generic.RotateInterleavedF32ToBF16.
+func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+	switch impl {
+	case Generic:
+		rotateInterleavedF32ToBF16Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF32ToBF16", impl)
+	}
+}
+
+// cosSinExact writes the row of one position and reports whether every entry
+// was decided.
+func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
+	switch impl {
+	case Generic:
+		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
 		missing("CosSinExact", impl)

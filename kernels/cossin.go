@@ -16,16 +16,15 @@ type Block struct {
 	n                 int
 	invFreq           [Width]float64
 	high, low, margin [Width]float64
-	largest           float64 // |invFreq|
-	subnormal         bool    // some sines may be subnormal float32, which Ziv's test on bits does not see
+	largest, smallest float64 // |invFreq|, the smallest that is not 0
 }
 
 // Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
-	b.n, b.largest, b.subnormal = copy(b.invFreq[:], invFreq), 0, false
+	b.n, b.largest, b.smallest = copy(b.invFreq[:], invFreq), 0, math.MaxFloat64
 	for i, w := range invFreq {
-		if w != 0 && math.Abs(w) < 0x1p-120 {
-			b.subnormal = true
+		if w != 0 {
+			b.smallest = min(b.smallest, math.Abs(w))
 		}
 		b.largest = max(b.largest, math.Abs(w))
 		b.high[i], b.low[i] = generic.QuarterTurns(w)
@@ -33,10 +32,11 @@ func (b *Block) Set(invFreq []float64) {
 	}
 }
 
-// certain reports whether the error bounds of the kernels hold for positions up
-// to reach in magnitude.
-func (b *Block) certain(reach float64) bool {
-	return !b.subnormal && reach*b.largest < generic.MarginAngle
+// certain reports whether the error bounds of the kernels hold for positions
+// that are 0 or from least to most in magnitude. Sines that may be subnormal
+// float32 are not for Ziv's test on bits.
+func (b *Block) certain(least, most float64) bool {
+	return least*b.smallest >= 0x1p-120 && most*b.largest < generic.MarginAngle
 }
 
 func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
@@ -68,15 +68,21 @@ func (s *Shift) Set(impl Implementation, b *Block) {
 	}
 }
 
-// CosSinExactRow writes the row of one position: see generic.CosSinExact.
-func CosSinExactRow(impl Implementation, cos, sin []float32, position int32, b *Block, scaleCos, scaleSin float32) {
-	if !b.certain(math.Abs(float64(position))) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
-		generic.CosSinExact(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
+// CosSinExactRow writes the row of one position, a number of at most 31
+// significant bits: see generic.CosSinExact.
+func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) {
+	magnitude := math.Abs(position)
+	if magnitude == 0 {
+		magnitude = 1
+	}
+	if !b.certain(magnitude, magnitude) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
+		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 	}
 }
 
 // CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
-// the positions. Runs of positions one after another share their seeds. With
+// the positions. Runs of positions one after another share their seeds; a
+// position like the one before takes its row. With
 // pastCaches, rows that are aligned for it are stored past the caches.
 func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, pastCaches bool) {
 	const shortRun = 4 // below it a row of its own is cheaper than a seed
@@ -88,10 +94,16 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
-		if impl == Generic || run < shortRun || !b.certain(reach) {
+		if impl == Generic || run < shortRun || !b.certain(1, reach) {
 			for range run {
 				at := t * stride
-				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], positions[t], b, scaleCos, scaleSin)
+				if t > 0 && positions[t] == positions[t-1] {
+					copy(cos[at:at+n], cos[at-stride:])
+					copy(sin[at:at+n], sin[at-stride:])
+					t++
+					continue
+				}
+				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], float64(positions[t]), b, scaleCos, scaleSin)
 				t++
 			}
 			continue

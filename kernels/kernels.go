@@ -12,8 +12,8 @@ type Implementation uint8
 // The implementations, by the instructions that they need.
 const (
 	Generic Implementation = iota // plain Go
-	AVX2                          // amd64 with AVX2 and FMA
-	AVX512                        // amd64 with AVX2, FMA, BMI2 and AVX-512 F, VL and DQ
+	AVX2                          // amd64 with AVX2, FMA and F16C
+	AVX512                        // amd64 with AVX2, FMA, F16C, BMI2 and AVX-512 F, VL, DQ and BW
 	NEON                          // arm64
 )
 

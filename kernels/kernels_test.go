@@ -35,12 +35,20 @@ func TestMissingRowPanics(t *testing.T) {
 	block.Set([]float64{1})
 	for _, impl := range append(foreign, 200) {
 		for name, call := range map[string]func(){
-			"RotateHalfSplitF32":   func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32": func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"CosSinExact":          func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
-			"CosSinSeed":           func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
-			"CosSinShift":          func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
-			"CosSinFloat32":        func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+			"RotateHalfSplitF32":         func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF16":         func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitBF16":        func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToF16":    func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToBF16":   func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32":       func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF16":       func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedBF16":      func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToF16":  func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToBF16": func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"CosSinExact":                func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeed":                 func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"CosSinShift":                func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
+			"CosSinFloat32":              func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
 		} {
 			func() {
 				defer func() {
@@ -89,15 +97,15 @@ func TestBlockSetAnew(t *testing.T) {
 	}
 	var fresh, used Block
 	used.Set(long)
-	if !used.subnormal || used.Len() != Width {
-		t.Errorf("Len() is %d, subnormal is %t", used.Len(), used.subnormal)
+	if used.certain(1, 1) || used.Len() != Width {
+		t.Errorf("Len() is %d, subnormal is %t", used.Len(), !used.certain(1, 1))
 	}
 	short := []float64{1, 0.5, 0}
 	fresh.Set(short)
 	used.Set(short)
 	short[0] = 7 // not kept
-	if used.subnormal || used.Len() != 3 || !slices.Equal(used.frequencies(), []float64{1, 0.5, 0}) {
-		t.Errorf("got %v, subnormal %t", used.frequencies(), used.subnormal)
+	if !used.certain(1, 1) || used.Len() != 3 || !slices.Equal(used.frequencies(), []float64{1, 0.5, 0}) {
+		t.Errorf("got %v, subnormal %t", used.frequencies(), !used.certain(1, 1))
 	}
 	each(t, func(t *testing.T, impl Implementation) {
 		var a, b [2][3]float32
@@ -114,8 +122,8 @@ func TestBlockSubnormal(t *testing.T) {
 	for w, want := range map[float64]bool{0: false, 1: false, -1: false, 0x1p-126: true, -0x1p-126: true, 0x1.fffp-127: true, math.SmallestNonzeroFloat64: true, 0x1p-100: false} {
 		var block Block
 		block.Set([]float64{1, w, 1})
-		if block.subnormal != want {
-			t.Errorf("frequency %x: got %t, want %t", w, block.subnormal, want)
+		if !block.certain(1, 1) != want {
+			t.Errorf("frequency %x: got %t, want %t", w, !block.certain(1, 1), want)
 		}
 	}
 }
@@ -153,12 +161,12 @@ func TestUndecided(t *testing.T) {
 			n := 1 + r.IntN(Width) // the last part of a row has code of its own
 			invFreq := ladder()[:n]
 			block.Set(invFreq)
-			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
+			if !cosSinExact(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				easy++
 			}
 			invFreq[r.IntN(n)] = hard(r, p)
 			block.Set(invFreq)
-			if !cosSinExact(impl, cos[:], sin[:], p, &block, 1, 1) {
+			if !cosSinExact(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				near++
 			}
 		}

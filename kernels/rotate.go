@@ -32,8 +32,56 @@ func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rows) {
 	})
 }
 
+func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateHalfSplitF16(y[i:], y[i+r.Partner:], x[j:j+r.Pairs], x[j+r.Partner:], cos[table:], sin[table:])
+	})
+}
+
+func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateHalfSplitBF16(y[i:], y[i+r.Partner:], x[j:j+r.Pairs], x[j+r.Partner:], cos[table:], sin[table:])
+	})
+}
+
+func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateHalfSplitF32ToF16(y[i:], y[i+r.Partner:], x[j:j+r.Pairs], x[j+r.Partner:], cos[table:], sin[table:])
+	})
+}
+
+func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateHalfSplitF32ToBF16(y[i:], y[i+r.Partner:], x[j:j+r.Pairs], x[j+r.Partner:], cos[table:], sin[table:])
+	})
+}
+
 func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rows) {
 	r.each(func(i, j, table int) {
 		generic.RotateInterleavedF32(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
+	})
+}
+
+func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateInterleavedF16(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
+	})
+}
+
+func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateInterleavedBF16(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
+	})
+}
+
+func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateInterleavedF32ToF16(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
+	})
+}
+
+func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+	r.each(func(i, j, table int) {
+		generic.RotateInterleavedF32ToBF16(y[i:], x[j:j+2*r.Pairs], cos[table:], sin[table:])
 	})
 }

@@ -20,19 +20,31 @@ import (
 
 // kernels maps each operation to the function that writes its body.
 var kernels = map[string]func(*emitter){
-	"RotateHalfSplitF32":        rotateHalfSplit,
-	"RotateInterleavedF32":      rotateInterleaved,
-	"CosSinExactF32":            cosSinExact,
-	"CosSinSeedF64":             cosSinSeed,
-	"CosSinShiftF32":            func(e *emitter) { cosSinShift(e, false) },
-	"CosSinShiftNonTemporalF32": func(e *emitter) { cosSinShift(e, true) },
-	"CosSinFloat32F32":          cosSinFloat32,
-	"RMSNormF32":                rmsNorm,
-	"ScaleRowsF32":              scaleRows,
-	"ScaleF32":                  func(e *emitter) { scale(e, false) },
-	"ScalePrefetchF32":          func(e *emitter) { scale(e, true) },
-	"StoreF32":                  func(e *emitter) { store(e, false) },
-	"StoreNonTemporalF32":       func(e *emitter) { store(e, true) },
+	"RotateHalfSplitF32":         func(e *emitter) { rotateHalfSplit(e, float32s, float32s) },
+	"RotateHalfSplitF16":         func(e *emitter) { rotateHalfSplit(e, float16s, float16s) },
+	"RotateHalfSplitBF16":        func(e *emitter) { rotateHalfSplit(e, bfloat16s, bfloat16s) },
+	"RotateHalfSplitF32ToF16":    func(e *emitter) { rotateHalfSplit(e, float16s, float32s) },
+	"RotateHalfSplitF32ToBF16":   func(e *emitter) { rotateHalfSplit(e, bfloat16s, float32s) },
+	"RotateInterleavedF32":       func(e *emitter) { rotateInterleaved(e, float32s, float32s) },
+	"RotateInterleavedF16":       func(e *emitter) { rotateInterleaved(e, float16s, float16s) },
+	"RotateInterleavedBF16":      func(e *emitter) { rotateInterleaved(e, bfloat16s, bfloat16s) },
+	"RotateInterleavedF32ToF16":  func(e *emitter) { rotateInterleaved(e, float16s, float32s) },
+	"RotateInterleavedF32ToBF16": func(e *emitter) { rotateInterleaved(e, bfloat16s, float32s) },
+	"CosSinExactF32":             cosSinExact,
+	"CosSinSeedF64":              cosSinSeed,
+	"CosSinShiftF32":             func(e *emitter) { cosSinShift(e, false) },
+	"CosSinShiftNonTemporalF32":  func(e *emitter) { cosSinShift(e, true) },
+	"CosSinFloat32F32":           cosSinFloat32,
+	"RMSNormF32":                 func(e *emitter) { rmsNorm(e, float32s) },
+	"RMSNormF16":                 func(e *emitter) { rmsNorm(e, float16s) },
+	"RMSNormBF16":                func(e *emitter) { rmsNorm(e, bfloat16s) },
+	"ScaleRowsF32":               func(e *emitter) { scaleRows(e, float32s) },
+	"ScaleRowsF16":               func(e *emitter) { scaleRows(e, float16s) },
+	"ScaleRowsBF16":              func(e *emitter) { scaleRows(e, bfloat16s) },
+	"ScaleF32":                   func(e *emitter) { scale(e, false) },
+	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
+	"StoreF32":                   func(e *emitter) { store(e, false) },
+	"StoreNonTemporalF32":        func(e *emitter) { store(e, true) },
 }
 
 // Assemble returns the .s file and the stubs of one family.
@@ -72,6 +84,7 @@ type emitter struct {
 	*build.Context
 	avx512    bool
 	constants map[string]operand.Mem // data sections of the file
+	turns     turns
 	labels    int
 }
 

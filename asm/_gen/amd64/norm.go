@@ -8,6 +8,7 @@ import (
 // lines is rows of x that are worked on together, so that what one waits for is
 // time for the others.
 type lines struct {
+	t       element
 	count   int
 	at      reg.GPVirtual // in the first row
 	stride  reg.GPVirtual // in bytes
@@ -26,19 +27,22 @@ func (l *lines) row(i, displacement int) operand.Mem {
 	return m
 }
 
-func rmsNorm(e *emitter) {
+func rmsNorm(e *emitter, t element) {
 	done := e.label("done")
 	x, weight, n, count := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count")
-	l := &lines{at: e.GP64(), stride: e.stride("stride"), stride3: e.GP64()}
+	l := &lines{t: t, at: e.GP64(), stride: e.byteStride(t), stride3: e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
 	e.TESTQ(n, n)
 	e.JZ(operand.LabelRef(done))
+	if t == bfloat16s {
+		e.loadTurns()
+	}
 	tail := &squareTail{}
 	if e.avx512 {
 		left := e.GP64()
 		e.MOVQ(n, left)
 		e.ANDQ(operand.Imm(15), left)
-		tail.mask = e.tailMask(left)
+		tail.mask = e.masks(left).low
 	} else {
 		tail.memory = e.AllocLocal(64)
 		zero := e.YMM()
@@ -66,6 +70,14 @@ func rmsNorm(e *emitter) {
 	e.RET()
 }
 
+// byteStride loads the stride of x in bytes.
+func (e *emitter) byteStride(t element) reg.GPVirtual {
+	stride := e.argument("stride")
+	shift := map[int]uint64{4: 2, 2: 1}[t.bytes()]
+	e.SHLQ(operand.Imm(shift), stride)
+	return stride
+}
+
 // squareTail is how the last elements of a row are brought to their lanes, with
 // zeros in the others: by a mask, or through memory that starts as zeros.
 type squareTail struct {
@@ -76,10 +88,9 @@ type squareTail struct {
 // squareSums returns, for each row, the sums of the squares of its elements in
 // 16 lanes: one vector or two.
 func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]reg.VecVirtual {
-	perRow := 16 / e.lanes()
 	sums := make([][]reg.VecVirtual, l.count)
 	for i := range sums {
-		for range perRow {
+		for range 16 / e.lanes() {
 			sum := e.vector()
 			e.VXORPS(sum, sum, sum)
 			sums[i] = append(sums[i], sum)
@@ -97,12 +108,10 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	e.Label(loop)
 	for i := range sums {
 		for j, sum := range sums[i] {
-			v := e.vector()
-			e.VMOVUPS(l.row(i, 4*e.lanes()*j), v)
-			add(v, sum)
+			add(e.widened(l.t, part{size: e.lanes()}, nil, l.row(i, j*e.lanes()*l.t.bytes())), sum)
 		}
 	}
-	e.ADDQ(operand.Imm(64), l.at)
+	e.ADDQ(operand.Imm(uint64(16*l.t.bytes())), l.at)
 	e.SUBQ(operand.Imm(16), left)
 	e.JGE(operand.LabelRef(loop))
 	e.Label(rest)
@@ -110,9 +119,7 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	e.JZ(operand.LabelRef(done))
 	for i := range sums {
 		if e.avx512 {
-			v := e.vector()
-			e.VMOVUPS_Z(l.row(i, 0), tail.mask, v)
-			add(v, sums[i][0])
+			add(e.widened(l.t, part{16, true}, tail.mask, l.row(i, 0)), sums[i][0])
 			continue
 		}
 		single := e.label("single")
@@ -120,8 +127,7 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 		e.LEAQ(l.row(i, 0), from)
 		e.XORQ(index, index)
 		e.Label(single)
-		v := e.XMM()
-		e.VMOVSS(operand.Mem{Base: from, Index: index, Scale: 4}, v)
+		v := e.load(l.t, part{size: 1}, nil, operand.Mem{Base: from, Index: index, Scale: uint8(l.t.bytes())})
 		e.VMOVSS(v, tail.memory.Idx(index, 4))
 		e.INCQ(index)
 		e.CMPQ(index, left)
@@ -134,6 +140,17 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	}
 	e.Label(done)
 	return sums
+}
+
+// widened loads a vector of numbers in order.
+func (e *emitter) widened(t element, p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
+	if t != bfloat16s {
+		return e.load(t, p, mask, from)
+	}
+	v := e.vectorOf(p.size)
+	e.VPMOVZXWD(e.loadWords(p, mask, from), v)
+	e.VPSLLD(operand.Imm(16), v, v)
+	return v
 }
 
 // inverseRoots returns the inverses of the root mean squares of rows, in as many
@@ -157,9 +174,9 @@ func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.Vec
 	sum := quads[0]
 	if len(quads) == 1 {
 		upper := e.XMM()
-		e.VMOVHLPS(sum, sum, upper)
+		e.VMOVHLPS(sum, sum, upper) // +2
 		e.VADDPS(upper, sum, sum)
-		e.VMOVSHDUP(sum, upper)
+		e.VMOVSHDUP(sum, upper) // +1
 		e.VADDPS(upper, sum, sum)
 	} else {
 		var pairs [2]reg.VecVirtual // +2, of two rows each
@@ -174,7 +191,7 @@ func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.Vec
 		even, odd := e.XMM(), e.XMM()
 		e.VSHUFPS(evens, pairs[1], pairs[0], even)
 		e.VSHUFPS(odds, pairs[1], pairs[0], odd)
-		e.VADDPS(odd, even, even)
+		e.VADDPS(odd, even, even) // +1
 		sum = even
 	}
 	length, epsilon, one := e.XMM(), e.broadcast32("epsilon", e.XMM()), e.XMM()
@@ -204,48 +221,78 @@ func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, inverses reg.
 	w, left := e.GP64(), e.GP64()
 	e.MOVQ(weight, w)
 	e.MOVQ(n, left)
-	sizes := []int{8, 4, 1}
-	if e.avx512 {
-		sizes = []int{16, 0}
-	}
-	e.parts(left, sizes, func(size int, mask reg.OpmaskVirtual) {
-		factor := e.load(size, mask, operand.Mem{Base: w})
+	e.steps(l.t, left, func(p step) {
+		weights := e.loadStep(float32s, p, operand.Mem{Base: w})
 		for i := range factors {
-			v := e.load(size, mask, l.row(i, 0))
-			e.VMULPS(as(factors[i], v), v, v)
-			e.VMULPS(factor, v, v)
-			e.save(size, mask, v, l.row(i, 0))
+			list := e.loadStep(l.t, p, l.row(i, 0))
+			for j, v := range list {
+				e.VMULPS(lanesOf(factors[i], v), v, v)
+				e.VMULPS(weights[j], v, v)
+			}
+			e.saveStep(l.t, p, list, l.row(i, 0))
 		}
-		e.ADDQ(operand.U32(uint32(4*size)), w)
-		e.ADDQ(operand.U32(uint32(4*size)), l.at)
+		e.ADDQ(operand.U32(uint32(4*p.size)), w)
+		e.ADDQ(operand.U32(uint32(l.t.bytes()*p.size)), l.at)
 	})
 }
 
-// parts runs body over left elements, as many at a time as one of the sizes says,
-// 0 for the last ones under a mask.
-func (e *emitter) parts(left reg.GPVirtual, sizes []int, body func(size int, mask reg.OpmaskVirtual)) {
-	for _, size := range sizes {
+// step is a part and how it is moved.
+type step struct {
+	part
+	byTurns bool
+	masks   masks
+}
+
+// steps runs body over left elements. bfloat16 goes by turns, as far as it can.
+func (e *emitter) steps(t element, left reg.GPVirtual, body func(p step)) {
+	list := []step{{part: part{size: 8}}, {part: part{size: 4}}, {part: part{size: 1}}}
+	switch {
+	case t == bfloat16s && e.avx512:
+		list = []step{{part: part{size: 32}, byTurns: true}, {part: part{32, true}, byTurns: true}}
+	case t == bfloat16s:
+		list = []step{{part: part{size: 16}, byTurns: true}, {part: part{size: 4}, byTurns: true}, {part: part{size: 1}}}
+	case e.avx512:
+		list = []step{{part: part{size: 16}}, {part: part{16, true}}}
+	}
+	for _, p := range list {
 		loop, next := e.label("part"), e.label("next")
-		if size == 0 {
+		if p.masked {
 			e.TESTQ(left, left)
 			e.JZ(operand.LabelRef(next))
-			body(size, e.tailMask(left))
+			p.masks = e.masks(left)
+			body(p)
 			e.Label(next)
 			continue
 		}
-		e.CMPQ(left, operand.Imm(uint64(size)))
+		e.CMPQ(left, operand.Imm(uint64(p.size)))
 		e.JLT(operand.LabelRef(next))
 		e.Label(loop)
-		body(size, nil)
-		e.SUBQ(operand.Imm(uint64(size)), left)
-		e.CMPQ(left, operand.Imm(uint64(size)))
+		body(p)
+		e.SUBQ(operand.Imm(uint64(p.size)), left)
+		e.CMPQ(left, operand.Imm(uint64(p.size)))
 		e.JGE(operand.LabelRef(loop))
 		e.Label(next)
 	}
 }
 
-// as returns the lanes of v that a register like the other has.
-func as(v, other reg.VecVirtual) reg.Register {
+func (e *emitter) loadStep(t element, p step, from operand.Mem) []reg.VecVirtual {
+	if p.byTurns {
+		even, odd := e.loadByTurns(t, p.part, p.masks, from)
+		return []reg.VecVirtual{even, odd}
+	}
+	return []reg.VecVirtual{e.load(t, p.part, p.masks.low, from)}
+}
+
+func (e *emitter) saveStep(t element, p step, list []reg.VecVirtual, to operand.Mem) {
+	if p.byTurns {
+		e.saveByTurns(p.part, p.masks, list[0], list[1], to)
+	} else {
+		e.save(t, p.part, p.masks.low, list[0], to)
+	}
+}
+
+// lanesOf returns as many lanes of v as the other has.
+func lanesOf(v, other reg.VecVirtual) reg.Register {
 	switch other.Size() {
 	case 64:
 		return v.AsZ()
@@ -257,29 +304,26 @@ func as(v, other reg.VecVirtual) reg.Register {
 }
 
 // scaleRows multiplies rows by one factor.
-func scaleRows(e *emitter) {
+func scaleRows(e *emitter, t element) {
 	done, loop := e.label("done"), e.label("rows")
-	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.stride("stride")
+	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	factor := e.broadcast32("factor", e.vector())
+	if t == bfloat16s {
+		e.loadTurns()
+	}
 	at, left := e.GP64(), e.GP64()
 	e.TESTQ(count, count)
 	e.JZ(operand.LabelRef(done))
 	e.Label(loop)
 	e.MOVQ(x, at)
 	e.MOVQ(n, left)
-	sizes := []int{32, 8, 4, 1}
-	if e.avx512 {
-		sizes = []int{64, 16, 0}
-	}
-	e.parts(left, sizes, func(size int, mask reg.OpmaskVirtual) {
-		part := min(size, e.lanes())
-		for j := range max(1, size/max(part, 1)) {
-			place := operand.Mem{Base: at, Disp: 4 * part * j}
-			v := e.load(part, mask, place)
-			e.VMULPS(as(factor, v), v, v)
-			e.save(part, mask, v, place)
+	e.steps(t, left, func(p step) {
+		list := e.loadStep(t, p, operand.Mem{Base: at})
+		for _, v := range list {
+			e.VMULPS(lanesOf(factor, v), v, v)
 		}
-		e.ADDQ(operand.U32(uint32(4*size)), at)
+		e.saveStep(t, p, list, operand.Mem{Base: at})
+		e.ADDQ(operand.U32(uint32(t.bytes()*p.size)), at)
 	})
 	e.ADDQ(stride, x)
 	e.DECQ(count)

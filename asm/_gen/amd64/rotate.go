@@ -1,28 +1,35 @@
 package amd64
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // rotation is where the loops of both layouts stand.
 type rotation struct {
-	y, x      reg.GPVirtual // a block of one head
-	cos, sin  reg.GPVirtual // the same block of the table rows
-	pairs     reg.OpmaskVirtual
-	low, high reg.OpmaskVirtual
+	y, x       reg.GPVirtual // a block of one head
+	cos, sin   reg.GPVirtual // the same block of the table rows
+	pairs, row masks         // of the last block: in the tables, in y and x
 }
 
 // blocks says how a layout rotates one block of pairs. table loads a block of
 // the table rows into registers, apply rotates a block of x by it. Sizes are in
-// pairs, from the largest down to 1, or to 0 for a last block under masks.
+// pairs, from the largest down to 1, or to a last block under masks.
 type blocks struct {
+	y, x       element
 	elements   int // of y and x, one after another, for each pair
-	oneToken   []int
-	manyTokens []int
-	table      func(r *rotation, size int)
-	apply      func(r *rotation, size int)
+	oneToken   []part
+	manyTokens []part
+	table      func(r *rotation, block part)
+	apply      func(r *rotation, block part)
+}
+
+// whole returns blocks of the given sizes.
+func whole(sizes ...int) (list []part) {
+	for _, size := range sizes {
+		list = append(list, part{size, false})
+	}
+	return list
 }
 
 // rotate writes the two ways through the rows. With one token, a block of its
@@ -55,20 +62,19 @@ func (e *emitter) rotateToken(b blocks) {
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
 	y, x, n := e.argument("y"), e.argument("x"), e.argument("pairs")
 	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
-	e.spans(r, n, b.oneToken, func(size int) {
+	e.spans(r, n, b.elements, b.oneToken, func(block part) {
 		headLoop := e.label("head")
-		b.table(r, size)
+		b.table(r, block)
 		e.MOVQ(y, r.y)
 		e.MOVQ(x, r.x)
 		e.MOVQ(heads, head)
 		e.Label(headLoop)
-		b.apply(r, size)
-		e.step(r.y, yHeadStride)
-		e.step(r.x, xHeadStride)
+		b.apply(r, block)
+		e.step(r.y, yHeadStride, b.y)
+		e.step(r.x, xHeadStride, b.x)
 		e.DECQ(head)
 		e.JNZ(operand.LabelRef(headLoop))
-		e.ADDQ(operand.U32(uint32(4*b.elements*size)), y)
-		e.ADDQ(operand.U32(uint32(4*b.elements*size)), x)
+		b.advance(e, block, y, x)
 	})
 }
 
@@ -78,16 +84,17 @@ func (e *emitter) rotateTokens(b blocks) {
 	y, x, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64(), e.GP64()
 	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.GP64(), sin: e.GP64()}
 	sides := []struct {
-		name string
-		row  reg.GPVirtual
-	}{{"y", y}, {"x", x}}
+		name  string
+		row   reg.GPVirtual
+		units element
+	}{{"y", y, b.y}, {"x", x, b.x}}
 	headLoop, tokenLoop := e.label("head"), e.label("token")
 	e.XORQ(head, head)
 	e.Label(headLoop)
 	for _, s := range sides {
 		e.Load(e.Param(s.name+"HeadStride"), s.row)
 		e.IMULQ(head, s.row)
-		e.LEAQ(operand.Mem{Base: e.argument(s.name), Index: s.row, Scale: 4}, s.row)
+		e.LEAQ(operand.Mem{Base: e.argument(s.name), Index: s.row, Scale: uint8(s.units.bytes())}, s.row)
 	}
 	e.Load(e.Param("cos"), cos)
 	e.Load(e.Param("sin"), sin)
@@ -98,18 +105,17 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.MOVQ(cos, r.cos)
 	e.MOVQ(sin, r.sin)
 	e.Load(e.Param("pairs"), n)
-	e.spans(r, n, b.manyTokens, func(size int) {
-		b.table(r, size)
-		b.apply(r, size)
-		e.ADDQ(operand.U32(uint32(4*b.elements*size)), r.y)
-		e.ADDQ(operand.U32(uint32(4*b.elements*size)), r.x)
+	e.spans(r, n, b.elements, b.manyTokens, func(block part) {
+		b.table(r, block)
+		b.apply(r, block)
+		b.advance(e, block, r.y, r.x)
 	})
 	for _, s := range sides {
-		e.step(s.row, e.argument(s.name+"TokenStride"))
+		e.step(s.row, e.argument(s.name+"TokenStride"), s.units)
 	}
 	tableStride := e.argument("tableStride")
-	e.step(cos, tableStride)
-	e.step(sin, tableStride)
+	e.step(cos, tableStride, float32s)
+	e.step(sin, tableStride, float32s)
 	e.DECQ(token)
 	e.JNZ(operand.LabelRef(tokenLoop))
 	e.INCQ(head)
@@ -117,156 +123,180 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.JNE(operand.LabelRef(headLoop))
 }
 
+// advance moves the addresses behind a block.
+func (b *blocks) advance(e *emitter, block part, y, x reg.GPVirtual) {
+	e.ADDQ(operand.U32(uint32(b.y.bytes()*b.elements*block.size)), y)
+	e.ADDQ(operand.U32(uint32(b.x.bytes()*b.elements*block.size)), x)
+}
+
 // spans runs body over n pairs in blocks of the given sizes, and advances the
 // table rows.
-func (e *emitter) spans(r *rotation, n reg.GPVirtual, sizes []int, body func(size int)) {
-	for _, size := range sizes {
-		block, next := e.label("block"), e.label("next")
-		if size == 0 {
+func (e *emitter) spans(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
+	for _, block := range sizes {
+		loop, next := e.label("block"), e.label("next")
+		if block.masked {
 			e.TESTQ(n, n)
 			e.JZ(operand.LabelRef(next))
-			r.pairs, r.low, r.high = e.tailMasks(n)
-			body(size)
+			r.pairs = e.masks(n)
+			r.row = r.pairs
+			if elements == 2 {
+				doubled := e.GP64()
+				e.LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, doubled)
+				r.row = e.masks(doubled)
+			}
+			body(block)
 			e.Label(next)
 			continue
 		}
-		e.CMPQ(n, operand.Imm(uint64(size)))
+		e.CMPQ(n, operand.Imm(uint64(block.size)))
 		e.JLT(operand.LabelRef(next))
-		e.Label(block)
-		body(size)
-		e.ADDQ(operand.U32(uint32(4*size)), r.cos)
-		e.ADDQ(operand.U32(uint32(4*size)), r.sin)
-		e.SUBQ(operand.Imm(uint64(size)), n)
-		e.CMPQ(n, operand.Imm(uint64(size)))
-		e.JGE(operand.LabelRef(block))
+		e.Label(loop)
+		body(block)
+		e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
+		e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
+		e.SUBQ(operand.Imm(uint64(block.size)), n)
+		e.CMPQ(n, operand.Imm(uint64(block.size)))
+		e.JGE(operand.LabelRef(loop))
 		e.Label(next)
 	}
 }
 
 // step moves an address by a stride in elements.
-func (e *emitter) step(address, stride reg.GPVirtual) {
-	e.LEAQ(operand.Mem{Base: address, Index: stride, Scale: 4}, address)
+func (e *emitter) step(address, stride reg.GPVirtual, units element) {
+	e.LEAQ(operand.Mem{Base: address, Index: stride, Scale: uint8(units.bytes())}, address)
 }
 
-// tailMasks returns the masks of count pairs, count below 16: of the pairs, and
-// of the low and the high 16 of their elements.
-func (e *emitter) tailMasks(count reg.GPVirtual) (pairs, low, high reg.OpmaskVirtual) {
-	pairs = e.tailMask(count)
-	bits, doubled := e.GP64(), e.GP64()
-	e.MOVQ(operand.U64(^uint64(0)), bits)
-	e.LEAQ(operand.Mem{Base: count, Index: count, Scale: 1}, doubled)
-	e.BZHIQ(doubled, bits, bits)
-	low, high = e.K(), e.K()
-	e.KMOVW(bits.As32(), low)
-	e.SHRQ(operand.Imm(16), bits)
-	e.KMOVW(bits.As32(), high)
-	return pairs, low, high
+// rotatePairs sets x1, x2 = x1*c - x2*s, x2*c + x1*s, each product and each sum
+// rounded.
+func (e *emitter) rotatePairs(x1, x2, c, s reg.VecVirtual) {
+	x1s, x2s := e.like(x1), e.like(x1)
+	e.VMULPS(s, x1, x1s)
+	e.VMULPS(s, x2, x2s)
+	e.VMULPS(c, x1, x1)
+	e.VMULPS(c, x2, x2)
+	e.VSUBPS(x2s, x1, x1)
+	e.VADDPS(x1s, x2, x2)
 }
 
-// part is a register for a part of a block: 16, 8, 4, 2 or 1 float32, and 0 for
-// 16 under a mask.
-func (e *emitter) part(size int) reg.VecVirtual {
-	switch size {
-	case 16, 0:
-		return e.ZMM()
-	case 8:
-		return e.YMM()
-	default:
-		return e.XMM()
-	}
-}
-
-func (e *emitter) load(size int, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
-	v := e.part(size)
-	switch size {
-	case 0:
-		e.VMOVUPS_Z(from, mask, v)
-	case 1:
-		e.VMOVSS(from, v)
-	case 2:
-		e.VMOVSD(from, v)
-	default:
-		e.VMOVUPS(from, v)
-	}
-	return v
-}
-
-func (e *emitter) save(size int, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
-	switch size {
-	case 0:
-		e.VMOVUPS(v, mask, to)
-	case 1:
-		e.VMOVSS(v, to)
-	case 2:
-		e.VMOVSD(v, to)
-	default:
-		e.VMOVUPS(v, to)
-	}
-}
-
-func rotateHalfSplit(e *emitter) {
+// rotateHalfSplit takes numbers in order, or by turns where y is bfloat16.
+func rotateHalfSplit(e *emitter, y, x element) {
 	partner := e.argument("partner")
-	b := blocks{elements: 1, oneToken: []int{32, 8, 4, 1}, manyTokens: []int{32, 8, 4, 1}}
+	b := blocks{y: y, x: x, elements: 1, oneToken: whole(32, 8, 4, 1)}
+	width := e.lanes() // of a whole part
+	if y == bfloat16s {
+		e.loadTurns()
+		width *= 2
+		b.oneToken = whole(32, 16, 8, 4, 1)
+	}
 	if e.avx512 {
-		b.oneToken, b.manyTokens = []int{64, 16, 0}, []int{64, 16, 0}
+		b.oneToken = append(whole(64, width), part{width, true})
 	}
-	var cos, sin []reg.VecVirtual
-	parts := func(size int) (part, count int) {
-		part = min(size, e.lanes())
-		return part, max(1, size/max(part, 1))
+	b.manyTokens = b.oneToken
+	parts := func(block part) (p part, count int) {
+		p = part{min(block.size, width), block.masked}
+		return p, block.size / p.size
 	}
-	b.table = func(r *rotation, size int) {
-		cos, sin = nil, nil
-		part, count := parts(size)
-		for j := range count {
-			cos = append(cos, e.load(part, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * part * j}))
-			sin = append(sin, e.load(part, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * part * j}))
+	load := func(t element, p part, m masks, from operand.Mem) []reg.VecVirtual {
+		if y == bfloat16s && p.size > 1 {
+			even, odd := e.loadByTurns(t, p, m, from)
+			return []reg.VecVirtual{even, odd}
+		}
+		return []reg.VecVirtual{e.load(t, p, m.low, from)}
+	}
+	save := func(p part, m masks, v []reg.VecVirtual, to operand.Mem) {
+		if len(v) == 2 {
+			e.saveByTurns(p, m, v[0], v[1], to)
+		} else {
+			e.save(y, p, m.low, v[0], to)
 		}
 	}
-	b.apply = func(r *rotation, size int) {
-		part, count := parts(size)
+	var cos, sin [][]reg.VecVirtual
+	b.table = func(r *rotation, block part) {
+		cos, sin = nil, nil
+		p, count := parts(block)
 		for j := range count {
-			halves := func(row reg.GPVirtual) (first, second operand.Mem) {
-				first = operand.Mem{Base: row, Disp: 4 * part * j}
-				return first, operand.Mem{Base: row, Index: partner, Scale: 4, Disp: 4 * part * j}
+			cos = append(cos, load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j}))
+			sin = append(sin, load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j}))
+		}
+	}
+	b.apply = func(r *rotation, block part) {
+		p, count := parts(block)
+		for j := range count {
+			halves := func(row reg.GPVirtual, t element) (first, second operand.Mem) {
+				first = operand.Mem{Base: row, Disp: t.bytes() * p.size * j}
+				second = first
+				second.Index, second.Scale = partner, uint8(t.bytes())
+				return first, second
 			}
-			first, second := halves(r.x)
-			x1, x2 := e.load(part, r.pairs, first), e.load(part, r.pairs, second)
-			x1s, x2s := e.part(part), e.part(part)
-			e.VMULPS(sin[j], x1, x1s)
-			e.VMULPS(sin[j], x2, x2s)
-			e.VMULPS(cos[j], x1, x1)
-			e.VMULPS(cos[j], x2, x2)
-			e.VSUBPS(x2s, x1, x1)
-			e.VADDPS(x1s, x2, x2)
-			first, second = halves(r.y)
-			e.save(part, r.pairs, x1, first)
-			e.save(part, r.pairs, x2, second)
+			first, second := halves(r.x, x)
+			x1, x2 := load(x, p, r.row, first), load(x, p, r.row, second)
+			for i := range x1 {
+				e.rotatePairs(x1[i], x2[i], cos[j][i], sin[j][i])
+			}
+			first, second = halves(r.y, y)
+			save(p, r.row, x1, first)
+			save(p, r.row, x2, second)
 		}
 	}
 	e.rotate(b)
 }
 
-func rotateInterleaved(e *emitter) {
-	if e.avx512 {
-		rotateInterleavedAVX512(e)
-	} else {
-		rotateInterleavedAVX2(e)
+func rotateInterleaved(e *emitter, y, x element) {
+	switch {
+	case y == bfloat16s:
+		rotateInterleavedByTurns(e, y, x)
+	case e.avx512:
+		rotateInterleavedAVX512(e, y, x)
+	default:
+		rotateInterleavedAVX2(e, y, x)
 	}
+}
+
+// rotateInterleavedByTurns has the first of all pairs in one vector and the
+// second in another.
+func rotateInterleavedByTurns(e *emitter, y, x element) {
+	e.loadTurns()
+	b := blocks{y: y, x: x, elements: 2, oneToken: whole(32, 8, 4, 1)}
+	if e.avx512 {
+		b.oneToken = append(whole(64, 16), part{16, true})
+	}
+	b.manyTokens = b.oneToken
+	parts := func(block part) (table, row part, count int) {
+		table = part{min(block.size, e.lanes()), block.masked}
+		return table, part{2 * table.size, table.masked}, block.size / table.size
+	}
+	var cos, sin []reg.VecVirtual
+	b.table = func(r *rotation, block part) {
+		cos, sin = nil, nil
+		table, _, count := parts(block)
+		for j := range count {
+			cos = append(cos, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j}))
+			sin = append(sin, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j}))
+		}
+	}
+	b.apply = func(r *rotation, block part) {
+		_, row, count := parts(block)
+		for j := range count {
+			x1, x2 := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
+			e.rotatePairs(x1, x2, cos[j], sin[j])
+			e.saveByTurns(row, r.row, x1, x2, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * j})
+		}
+	}
+	e.rotate(b)
 }
 
 // rotateInterleavedAVX2 multiplies the elements by the cosines and the elements
 // with their neighbours swapped by the sines; the difference goes to the even
 // elements, the sum to the odd. Table entries are doubled in registers.
-func rotateInterleavedAVX2(e *emitter) {
+func rotateInterleavedAVX2(e *emitter, y, x element) {
 	var cos, sin []reg.VecVirtual
-	parts := func(size int) (part, count int) {
-		part = min(2*size, 8)
-		return part, 2 * size / part
+	parts := func(block part) (p part, count int) {
+		p.size = min(2*block.size, 8)
+		return p, 2 * block.size / p.size
 	}
-	double := func(part int, from operand.Mem) reg.VecVirtual {
-		v := e.part(part)
-		switch part {
+	double := func(p part, from operand.Mem) reg.VecVirtual {
+		v := e.vectorOf(p.size)
+		switch p.size {
 		case 8:
 			e.VPMOVZXDQ(from, v)
 			e.VMOVSLDUP(v, v)
@@ -278,43 +308,51 @@ func rotateInterleavedAVX2(e *emitter) {
 		}
 		return v
 	}
-	b := blocks{elements: 2, oneToken: []int{16, 4, 2, 1}, manyTokens: []int{16, 4, 2, 1}}
-	b.table = func(r *rotation, size int) {
+	b := blocks{y: y, x: x, elements: 2, oneToken: whole(16, 4, 2, 1), manyTokens: whole(16, 4, 2, 1)}
+	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
-		part, count := parts(size)
+		p, count := parts(block)
 		for j := range count {
-			cos = append(cos, double(part, operand.Mem{Base: r.cos, Disp: 2 * part * j}))
-			sin = append(sin, double(part, operand.Mem{Base: r.sin, Disp: 2 * part * j}))
+			cos = append(cos, double(p, operand.Mem{Base: r.cos, Disp: 2 * p.size * j}))
+			sin = append(sin, double(p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j}))
 		}
 	}
-	b.apply = func(r *rotation, size int) {
-		part, count := parts(size)
+	b.apply = func(r *rotation, block part) {
+		p, count := parts(block)
+		var none reg.OpmaskVirtual
 		for j := range count {
-			x, swapped := e.load(part, nil, operand.Mem{Base: r.x, Disp: 4 * part * j}), e.part(part)
-			e.VPERMILPS(operand.Imm(0xb1), x, swapped)
-			e.VMULPS(cos[j], x, x)
+			v := e.load(x, p, none, operand.Mem{Base: r.x, Disp: x.bytes() * p.size * j})
+			swapped := e.like(v)
+			e.VPERMILPS(operand.Imm(0xb1), v, swapped)
+			e.VMULPS(cos[j], v, v)
 			e.VMULPS(sin[j], swapped, swapped)
-			e.VADDSUBPS(swapped, x, x)
-			e.save(part, nil, x, operand.Mem{Base: r.y, Disp: 4 * part * j})
+			e.VADDSUBPS(swapped, v, v)
+			e.save(y, p, none, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
 		}
 	}
 	e.rotate(b)
 }
 
 // rotateInterleavedAVX512 keeps a table row as (c, s) and (-s, c). With the even
-// and the odd elements doubled by the loads, a row costs two products and a sum.
-func rotateInterleavedAVX512(e *emitter) {
+// and the odd elements doubled, of float32 by the loads, a row costs two products
+// and a sum.
+func rotateInterleavedAVX512(e *emitter, y, x element) {
 	low, high, minus := e.ZMM(), e.ZMM(), e.ZMM()
-	e.VMOVDQU32(e.interleave("interleaveLow", 0), low)
-	e.VMOVDQU32(e.interleave("interleaveHigh", 8), high)
+	byTurns := func(first uint32) func(i uint32) uint32 {
+		return func(i uint32) uint32 { return first + i/2 + 16*(i&1) }
+	}
+	e.VMOVDQU32(e.elements("interleaveLow", byTurns(0)), low)
+	e.VMOVDQU32(e.elements("interleaveHigh", byTurns(8)), high)
 	e.VMOVDQU32(e.wide32("signBit32", 1<<31), minus)
 	var first, second []reg.VecVirtual
-	b := blocks{elements: 2, oneToken: []int{64, 32, 16, 0}, manyTokens: []int{16, 0}}
-	b.table = func(r *rotation, size int) {
+	last := part{16, true}
+	b := blocks{y: y, x: x, elements: 2, oneToken: append(whole(64, 32, 16), last), manyTokens: append(whole(16), last)}
+	b.table = func(r *rotation, block part) {
 		first, second = nil, nil
-		for j := range max(size/16, 1) {
-			cos := e.load(min(size, 16), r.pairs, operand.Mem{Base: r.cos, Disp: 64 * j})
-			sin := e.load(min(size, 16), r.pairs, operand.Mem{Base: r.sin, Disp: 64 * j})
+		p := part{16, block.masked}
+		for j := range block.size / 16 {
+			cos := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.cos, Disp: 64 * j})
+			sin := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.sin, Disp: 64 * j})
 			negated := e.ZMM()
 			e.VPXORD(minus, sin, negated)
 			for _, order := range []reg.VecVirtual{low, high} {
@@ -327,41 +365,27 @@ func rotateInterleavedAVX512(e *emitter) {
 			}
 		}
 	}
-	b.apply = func(r *rotation, size int) {
+	b.apply = func(r *rotation, block part) {
+		p := part{16, block.masked}
 		for j := range first {
 			even, odd := e.ZMM(), e.ZMM()
-			from := operand.Mem{Base: r.x, Disp: 64 * j}
-			mask := []reg.OpmaskVirtual{r.low, r.high}[j%2]
-			if size > 0 {
+			from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}
+			mask := []reg.OpmaskVirtual{r.row.low, r.row.high}[j%2]
+			if x == float32s && !block.masked {
 				e.VMOVSLDUP(from, even)
 				e.VMOVSHDUP(from, odd)
 			} else {
 				// The doubling loads fault on elements that their mask leaves
 				// out; plain ones do not.
-				x := e.load(0, mask, from)
-				e.VMOVSLDUP(x, even)
-				e.VMOVSHDUP(x, odd)
+				v := e.load(x, p, mask, from)
+				e.VMOVSLDUP(v, even)
+				e.VMOVSHDUP(v, odd)
 			}
 			e.VMULPS(first[j], even, even)
 			e.VMULPS(second[j], odd, odd)
 			e.VADDPS(odd, even, even)
-			e.save(min(size, 16), mask, even, operand.Mem{Base: r.y, Disp: 64 * j})
+			e.save(y, p, mask, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
 		}
 	}
 	e.rotate(b)
-}
-
-// interleave returns the control that takes elements first, first+1, ... of two
-// vectors by turns.
-func (e *emitter) interleave(name string, first uint32) operand.Mem {
-	if m, ok := e.constants[name]; ok {
-		return m
-	}
-	m := e.StaticGlobal(name)
-	e.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := uint32(0); i < 16; i++ {
-		e.AddDatum(int(4*i), operand.U32(first+i/2+16*(i&1)))
-	}
-	e.constants[name] = m
-	return m
 }

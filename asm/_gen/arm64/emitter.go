@@ -41,6 +41,7 @@ type emitter struct {
 	vectorInUse   [vectors]bool
 	generalsInUse int
 	locals        int // bytes of memory on the stack
+	bfloat16      bfloat16
 	labels        int
 }
 
@@ -268,15 +269,6 @@ func (e *emitter) stp(v1, v2 vector, base general, at int) {
 	e.op("FSTPQ", "(%s, %s), %s(%s)", v1.float(), v2.float(), offset(at), base)
 }
 
-// ldr32Next and str32Next move the address behind the float32.
-func (e *emitter) ldr32Next(d vector, base general) {
-	e.op("FMOVS.P", "4(%s), %s", base, d.float())
-}
-
-func (e *emitter) str32Next(v vector, base general) {
-	e.op("FMOVS.P", "%s, 4(%s)", v.float(), base)
-}
-
 // ldr32 and ldr64 set the other lanes to zero.
 func (e *emitter) ldr32(d vector, base general, at int) {
 	e.op("FMOVS", "%s(%s), %s", offset(at), base, d.float())
@@ -341,23 +333,37 @@ func (e *emitter) load32(name string, bits uint32) vector {
 	return e.load(name, both, both)
 }
 
-// ld2 and st2 move eight float32 and the address: d1 or v1 has the even ones,
-// the register after it the odd ones.
-func (e *emitter) ld2(even vector, base general) {
-	e.op("VLD2.P", "32(%s), [%s.S4, %s.S4]", base, even, even+1)
+// ld2 and st2 move pairs of elements of the given bits and the address: the
+// register has the even ones, the one after it the odd ones.
+func (e *emitter) ld2(even vector, base general, pairs, bits int) {
+	a := lanes(pairs, bits)
+	e.op("VLD2.P", "%d(%s), [%s.%s, %s.%s]", pairs*bits/4, base, even, a, even+1, a)
 }
 
-func (e *emitter) st2(even vector, base general) {
-	e.op("VST2.P", "[%s.S4, %s.S4], 32(%s)", even, even+1, base)
+func (e *emitter) st2(even vector, base general, pairs, bits int) {
+	a := lanes(pairs, bits)
+	e.op("VST2.P", "[%s.%s, %s.%s], %d(%s)", even, a, even+1, a, pairs*bits/4, base)
 }
+
+// ld1r8h loads 16 bits into every lane, st1h stores those of lane 0.
+func (e *emitter) ld1r8h(d vector, base general) { e.op("VLD1R", "(%s), [%s.H8]", base, d) }
+func (e *emitter) st1h(v vector, base general)   { e.op("VST1", "%s.H[0], (%s)", v, base) }
 
 // Instructions on whole vectors that Go's assembler has.
 
 func (e *emitter) clear(d vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", d, d, d) }
 
 func (e *emitter) eor16b(d, n, m vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) and16b(d, n, m vector) { e.op("VAND", "%s.B16, %s.B16, %s.B16", m, n, d) }
 func (e *emitter) orr16b(d, n, m vector) { e.op("VORR", "%s.B16, %s.B16, %s.B16", m, n, d) }
 func (e *emitter) uzp14s(d, n, m vector) { e.op("VUZP1", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) uzp18h(d, n, m vector) { e.op("VUZP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) uzp28h(d, n, m vector) { e.op("VUZP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) trn18h(d, n, m vector) { e.op("VTRN1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) trn28h(d, n, m vector) { e.op("VTRN2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) zip18h(d, n, m vector) { e.op("VZIP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) zip28h(d, n, m vector) { e.op("VZIP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) umax8h(d, n, m vector) { e.op("VUMAX", "%s.H8, %s.H8, %s.H8", m, n, d) }
 func (e *emitter) fmla2d(d, n, m vector) { e.op("VFMLA", "%s.D2, %s.D2, %s.D2", m, n, d) }
 func (e *emitter) fmls2d(d, n, m vector) { e.op("VFMLS", "%s.D2, %s.D2, %s.D2", m, n, d) }
 func (e *emitter) upperHalf(d, n vector) { e.op("VEXT", "$8, %s.B16, %s.B16, %s.B16", n, n, d) }
@@ -388,12 +394,12 @@ func (e *emitter) shift(mnemonic string, bits int, d, n vector, by int) {
 	e.op(mnemonic, "$%d, %s.%s, %s.%s", by, n, a, d, a)
 }
 
-// arrangement is Go's name of lanes of 32 or 64 bits.
-func arrangement(bits int) string {
-	if bits == 64 {
-		return "D2"
-	}
-	return "S4"
+// arrangement is Go's name of lanes that fill a vector.
+func arrangement(bits int) string { return lanes(128/bits, bits) }
+
+// lanes is Go's name of n lanes.
+func lanes(n, bits int) string {
+	return fmt.Sprintf("%c%d", map[int]rune{16: 'H', 32: 'S', 64: 'D'}[bits], n)
 }
 
 // Instructions that Go's assembler lacks.
@@ -424,8 +430,20 @@ func (e *emitter) faddp4s(d, n, m vector) { e.three(0x6e20d400, "faddp", "4s", d
 // facgt4s sets lanes to ones where |n| > |m|, to zeros elsewhere and for NaN.
 func (e *emitter) facgt4s(d, n, m vector) { e.three(0x6ea0ec00, "facgt", "4s", d, n, m) }
 
-// orn16b sets d to n or not m.
+// orn16b sets d to n or not m, bic16b to n and not m.
 func (e *emitter) orn16b(d, n, m vector) { e.three(0x4ee01c00, "orn", "16b", d, n, m) }
+func (e *emitter) bic16b(d, n, m vector) { e.three(0x4e601c00, "bic", "16b", d, n, m) }
+
+// uqsub8h and sqadd8h saturate.
+func (e *emitter) uqsub8h(d, n, m vector) { e.three(0x6e602c00, "uqsub", "8h", d, n, m) }
+func (e *emitter) sqadd8h(d, n, m vector) { e.three(0x4e600c00, "sqadd", "8h", d, n, m) }
+
+// fcvtl4s and fcvtl24s widen the lower and the upper four float16, fcvtn4h and
+// fcvtn28h round four float32 into them.
+func (e *emitter) fcvtl4s(d, n vector)  { e.two(0x0e217800, "fcvtl", d, "4s", n, "4h") }
+func (e *emitter) fcvtl24s(d, n vector) { e.two(0x4e217800, "fcvtl2", d, "4s", n, "8h") }
+func (e *emitter) fcvtn4h(d, n vector)  { e.two(0x0e216800, "fcvtn", d, "4h", n, "4s") }
+func (e *emitter) fcvtn28h(d, n vector) { e.two(0x4e216800, "fcvtn2", d, "8h", n, "4s") }
 
 // fcvtl and fcvtl2 widen the lower and the upper two float32, fcvtn and fcvtn2
 // round two float64 into the lower and the upper two float32.

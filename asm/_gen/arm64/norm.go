@@ -4,8 +4,8 @@ package arm64
 // time for the others.
 const together = 4
 
-func rmsNorm(e *emitter) {
-	x, weight, n, count, stride := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count"), e.stride("stride")
+func rmsNorm(e *emitter, t element) {
+	x, weight, n, count, stride := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	var at [together]general // in the rows
 	for i := range at {
 		at[i] = e.general()
@@ -19,6 +19,9 @@ func rmsNorm(e *emitter) {
 		e.stp(zero, zero, tail, 0)
 		e.stp(zero, zero, tail, 32)
 	})
+	if t == bfloat16s {
+		e.loadBFloat16()
+	}
 	for _, rows := range []int{together, 1} {
 		loop, next := e.newLabel("rows"), e.newLabel("next")
 		start := func() {
@@ -34,10 +37,10 @@ func rmsNorm(e *emitter) {
 		e.label(loop)
 		e.temporary(func() {
 			start()
-			inverses := e.inverseRoots(e.squareSums(at[:rows], left, tail, copied), n)
+			inverses := e.inverseRoots(e.squareSums(t, at[:rows], left, tail, copied), n)
 			start()
 			e.movGeneral(w, weight)
-			e.multiplyRows(at[:rows], w, left, inverses)
+			e.multiplyRows(t, at[:rows], w, left, inverses)
 		})
 		for range rows {
 			e.addGeneral(x, stride)
@@ -54,7 +57,7 @@ func rmsNorm(e *emitter) {
 // squareSums returns, for each row, the sums of the squares of its elements in
 // 16 lanes. The last elements come to their lanes through the memory at tail,
 // which starts as zeros.
-func (e *emitter) squareSums(at []general, left, tail, copied general) [][]vector {
+func (e *emitter) squareSums(t element, at []general, left, tail, copied general) [][]vector {
 	sums := make([][]vector, len(at))
 	for i := range sums {
 		sums[i] = e.vectors(4)
@@ -62,9 +65,9 @@ func (e *emitter) squareSums(at []general, left, tail, copied general) [][]vecto
 			e.clear(sum)
 		}
 	}
-	add := func(row []vector, from general) {
+	add := func(row []vector, t element, from general) {
 		e.temporary(func() {
-			for j, v := range e.loadFloats(from, 16) {
+			for j, v := range e.loadNumbers(t, from, 16) {
 				e.fmul4s(v, v, v)
 				e.fadd4s(row[j], row[j], v)
 			}
@@ -75,8 +78,8 @@ func (e *emitter) squareSums(at []general, left, tail, copied general) [][]vecto
 	e.branch("BLT", rest)
 	e.label(loop)
 	for i, row := range sums {
-		add(row, at[i])
-		e.add(at[i], 64)
+		add(row, t, at[i])
+		e.add(at[i], t.bytes(16))
 	}
 	e.sub(left, 16)
 	e.cmp(left, 16)
@@ -89,13 +92,13 @@ func (e *emitter) squareSums(at []general, left, tail, copied general) [][]vecto
 		e.movGeneral(copied, tail)
 		e.label(single)
 		e.temporary(func() {
-			v := e.vector()
-			e.ldr32Next(v, at[i])
-			e.str32Next(v, copied)
+			e.storeFloats(e.loadNumbers(t, at[i], 1), copied, 1)
 		})
+		e.add(at[i], t.bytes(1))
+		e.add(copied, 4)
 		e.subs(scratch, 1)
 		e.branch("BNE", single)
-		add(row, tail)
+		add(row, float32s, tail)
 	}
 	e.label(done)
 	return sums
@@ -136,7 +139,7 @@ func (e *emitter) inverseRoots(sums [][]vector, n general) vector {
 }
 
 // multiplyRows multiplies each row by its lane of inverses, and by weight.
-func (e *emitter) multiplyRows(at []general, weight, left general, inverses vector) {
+func (e *emitter) multiplyRows(t element, at []general, weight, left general, inverses vector) {
 	factors := e.vectors(len(at))
 	for i, f := range factors {
 		e.broadcastLane(f, inverses, i)
@@ -145,14 +148,14 @@ func (e *emitter) multiplyRows(at []general, weight, left general, inverses vect
 		w := e.loadFloats(weight, size)
 		for i, row := range at {
 			e.temporary(func() {
-				list := e.loadFloats(row, size)
+				list := e.loadNumbers(t, row, size)
 				for j, v := range list {
 					e.fmul4s(v, v, factors[i])
 					e.fmul4s(v, v, w[j])
 				}
-				e.storeFloats(list, row, size)
+				e.storeNumbers(t, list, row, size)
 			})
-			e.add(row, 4*size)
+			e.add(row, t.bytes(size))
 		}
 		e.add(weight, 4*size)
 	})
@@ -173,22 +176,32 @@ func (e *emitter) parts(left general, body func(size int)) {
 	}
 }
 
+// byteStride loads the stride of x in bytes.
+func (e *emitter) byteStride(t element) general {
+	stride := e.argument("stride")
+	e.op("LSL", "$%d, %s", t.shift(), stride)
+	return stride
+}
+
 // scaleRows multiplies rows by one factor.
-func scaleRows(e *emitter) {
-	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.stride("stride")
+func scaleRows(e *emitter, t element) {
+	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	at, left, done, loop := e.general(), e.general(), e.newLabel("done"), e.newLabel("rows")
 	factor := e.broadcast("factor")
+	if t == bfloat16s {
+		e.loadBFloat16()
+	}
 	e.cbz(count, done)
 	e.label(loop)
 	e.movGeneral(at, x)
 	e.movGeneral(left, n)
 	e.parts(left, func(size int) {
-		list := e.loadFloats(at, size)
+		list := e.loadNumbers(t, at, size)
 		for _, v := range list {
 			e.fmul4s(v, v, factor)
 		}
-		e.storeFloats(list, at, size)
-		e.add(at, 4*size)
+		e.storeNumbers(t, list, at, size)
+		e.add(at, t.bytes(size))
 	})
 	e.addGeneral(x, stride)
 	e.subs(count, 1)

@@ -14,7 +14,7 @@ var sizes = []int{16, 4, 1}
 // pairs. Tokens are inside heads: several streams of memory at once run faster
 // than one where x comes from DRAM. Strides have no registers: they are read
 // where they are due.
-func (e *emitter) rotate(row func(r *rotation), block func(r *rotation, size int)) {
+func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func(r *rotation, size int)) {
 	head, token, done := e.general(), e.general(), e.newLabel("done")
 	for _, name := range []string{"heads", "pairs", "tokens"} {
 		e.loadArgument(scratch, name)
@@ -23,9 +23,10 @@ func (e *emitter) rotate(row func(r *rotation), block func(r *rotation, size int
 	y, x, cos, sin := e.general(), e.general(), e.general(), e.general()
 	r := &rotation{y: e.general(), x: e.general(), cos: e.general(), sin: e.general(), n: e.general()}
 	sides := []struct {
-		name string
-		row  general
-	}{{"y", y}, {"x", x}}
+		name  string
+		row   general
+		units element
+	}{{"y", y, yType}, {"x", x, xType}}
 	headLoop, tokenLoop := e.newLabel("head"), e.newLabel("token")
 	e.clearGeneral(head)
 
@@ -34,7 +35,7 @@ func (e *emitter) rotate(row func(r *rotation), block func(r *rotation, size int
 		e.loadArgument(s.row, s.name+"HeadStride")
 		e.mul(s.row, s.row, head)
 		e.loadArgument(scratch, s.name)
-		e.addShifted(s.row, scratch, s.row, 2)
+		e.addShifted(s.row, scratch, s.row, s.units.shift())
 	}
 	e.loadArgument(cos, "cos")
 	e.loadArgument(sin, "sin")
@@ -62,11 +63,11 @@ func (e *emitter) rotate(row func(r *rotation), block func(r *rotation, size int
 	}
 	for _, s := range sides {
 		e.loadArgument(scratch, s.name+"TokenStride")
-		e.addShifted(s.row, s.row, scratch, 2)
+		e.addShifted(s.row, s.row, scratch, s.units.shift())
 	}
 	e.loadArgument(scratch, "tableStride")
-	e.addShifted(cos, cos, scratch, 2)
-	e.addShifted(sin, sin, scratch, 2)
+	e.addShifted(cos, cos, scratch, float32s.shift())
+	e.addShifted(sin, sin, scratch, float32s.shift())
 	e.subs(token, 1)
 	e.branch("BNE", tokenLoop)
 	e.add(head, 1)
@@ -90,49 +91,41 @@ func (e *emitter) rotatePairs(x1, x2, c, s vector) {
 	e.release(x2s)
 }
 
-func rotateHalfSplit(e *emitter) {
+func rotateHalfSplit(e *emitter, y, x element) {
 	partner, y2, x2 := e.argument("partner"), e.general(), e.general()
-	row := func(r *rotation) {
-		e.addShifted(y2, r.y, partner, 2)
-		e.addShifted(x2, r.x, partner, 2)
+	if y == bfloat16s {
+		e.loadBFloat16()
 	}
-	e.rotate(row, func(r *rotation, size int) {
+	row := func(r *rotation) {
+		e.addShifted(y2, r.y, partner, y.shift())
+		e.addShifted(x2, r.x, partner, x.shift())
+	}
+	e.rotate(y, x, row, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)
-		a, b := e.loadFloats(r.x, size), e.loadFloats(x2, size)
+		a, b := e.loadNumbers(x, r.x, size), e.loadNumbers(x, x2, size)
 		for j := range a {
 			e.rotatePairs(a[j], b[j], c[j], s[j])
 		}
-		e.storeFloats(a, r.y, size)
-		e.storeFloats(b, y2, size)
-		for _, at := range []general{r.y, y2, r.x, x2} {
-			e.add(at, 4*size)
-		}
+		e.storeNumbers(y, a, r.y, size)
+		e.storeNumbers(y, b, y2, size)
+		e.add(r.y, y.bytes(size))
+		e.add(y2, y.bytes(size))
+		e.add(r.x, x.bytes(size))
+		e.add(x2, x.bytes(size))
 	})
 }
 
 // rotateInterleaved takes even and odd elements apart as it loads them.
-func rotateInterleaved(e *emitter) {
-	e.rotate(func(*rotation) {}, func(r *rotation, size int) {
+func rotateInterleaved(e *emitter, y, x element) {
+	if y == bfloat16s {
+		e.loadBFloat16()
+	}
+	e.rotate(y, x, func(*rotation) {}, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)
-		if size == 1 {
-			a, b := e.vector(), e.vector()
-			e.ldr32(a, r.x, 0)
-			e.ldr32(b, r.x, 4)
-			e.rotatePairs(a, b, c[0], s[0])
-			e.str32(a, r.y, 0)
-			e.str32(b, r.y, 4)
-			e.add(r.x, 8)
-			e.add(r.y, 8)
-			return
+		a, b := e.loadPairs(x, r.x, size)
+		for j := range a {
+			e.rotatePairs(a[j], b[j], c[j], s[j])
 		}
-		even := make([]vector, len(c))
-		for j := range even {
-			even[j] = e.neighbours()
-			e.ld2(even[j], r.x)
-		}
-		for j := range even {
-			e.rotatePairs(even[j], even[j]+1, c[j], s[j])
-			e.st2(even[j], r.y)
-		}
+		e.storePairs(y, a, b, r.y, size)
 	})
 }

@@ -30,32 +30,63 @@ func On(goarch string, operations []Operation) []Operation {
 
 const shiftSignature = "(cos, sin *float32, stride, rows int, seed, shift *float64, n int, scaleCos, scaleSin float32) (done int)"
 
-const rotateParameters = "tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int"
+// rotations lists the rotations of both layouts for all types of y and x.
+func rotations() (list []Operation) {
+	for _, layout := range []struct{ name, pair, partner string }{
+		{"HalfSplit", "(x[i], x[i+partner])", "partner, "},
+		{"Interleaved", "(x[2i], x[2i+1])", ""},
+	} {
+		for _, types := range []struct{ name, y, x string }{
+			{"F32", "float32", "float32"},
+			{"F16", "uint16", "uint16"},
+			{"BF16", "uint16", "uint16"},
+			{"F32ToF16", "uint16", "float32"},
+			{"F32ToBF16", "uint16", "float32"},
+		} {
+			name := "Rotate" + layout.name + types.name
+			list = append(list, Operation{
+				Package: "asm",
+				Family:  "rotate",
+				Name:    name,
+				Signature: "(y *" + types.y + ", x *" + types.x + ", cos, sin *float32, pairs, " + layout.partner +
+					"tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)",
+				Doc: `%s rotates the pairs ` + layout.pair + `, i < pairs, of every head of
+every token, as generic.` + name + ` does. The row of head h of token t is
+read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+Either y is x and has its strides, or the two share no memory.`,
+			})
+		}
+	}
+	return list
+}
+
+// norms lists the normalizations and scalings of rows for all types of x.
+func norms() (list []Operation) {
+	const rows = ` does to count rows of
+n elements. Row i starts at x[i*stride], stride in elements.`
+	for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
+		list = append(list,
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "RMSNorm" + types.name,
+				Signature: "(x *" + types.x + ", weight *float32, n, count, stride int, epsilon float32)",
+				Doc:       "%s does what generic.RMSNorm" + types.name + rows,
+			},
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "ScaleRows" + types.name,
+				Signature: "(x *" + types.x + ", factor float32, n, count, stride int)",
+				Doc:       "%s does what generic.Scale" + types.name + rows,
+			})
+	}
+	return list
+}
 
 // Operations is the list.
-var Operations = []Operation{
-	{
-		Package:   "asm",
-		Family:    "rotate",
-		Name:      "RotateHalfSplitF32",
-		Signature: "(y, x, cos, sin *float32, pairs, partner, " + rotateParameters + ")",
-		Doc: `%s rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
-every token, as generic.RotateHalfSplitF32 does. The row of head h of token t is
-read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
-rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
-Either y is x and has its strides, or the two share no memory.`,
-	},
-	{
-		Package:   "asm",
-		Family:    "rotate",
-		Name:      "RotateInterleavedF32",
-		Signature: "(y, x, cos, sin *float32, pairs, " + rotateParameters + ")",
-		Doc: `%s rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
-every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
-read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
-rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
-Either y is x and has its strides, or the two share no memory.`,
-	},
+var Operations = slices.Concat(rotations(), norms(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "cossin",
@@ -113,22 +144,6 @@ frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 those entries are then to be written anew by generic.CosSinFloat32.`,
 	},
 	{
-		Package:   "asm",
-		Family:    "norm",
-		Name:      "RMSNormF32",
-		Signature: "(x, weight *float32, n, count, stride int, epsilon float32)",
-		Doc: `%s does what generic.RMSNormF32 does to count rows of n elements.
-Row r is x[r*stride] on, stride in elements.`,
-	},
-	{
-		Package:   "asm",
-		Family:    "norm",
-		Name:      "ScaleRowsF32",
-		Signature: "(x *float32, factor float32, n, count, stride int)",
-		Doc: `%s does what generic.ScaleF32 does to count rows of n elements.
-Row r is x[r*stride] on, stride in elements.`,
-	},
-	{
 		Package:   "bound",
 		Family:    "bound",
 		Name:      "ScaleF32",
@@ -158,4 +173,4 @@ operation in place has to load and store.`,
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
 	},
-}
+})

@@ -1,0 +1,68 @@
+package frequency
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestAxial(t *testing.T) {
+	for _, rounding := range []Rounding{Exact, Float32} {
+		ladder, err := Axial(256, rounding, 16, 56, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var axes []uint8
+		var invFreq []float64
+		for axis, dim := range []int{16, 56, 8} {
+			part, err := Default(dim, 256, rounding)
+			if err != nil {
+				t.Fatal(err)
+			}
+			invFreq = append(invFreq, part.InvFreq...)
+			axes = append(axes, slices.Repeat([]uint8{uint8(axis)}, dim/2)...)
+		}
+		if !slices.Equal(ladder.InvFreq, invFreq) || !slices.Equal(ladder.Axes, axes) || ladder.Scaling != 1 || ladder.SoftmaxScale != 1 {
+			t.Errorf("rounding %d: got %+v", rounding, ladder)
+		}
+	}
+}
+
+// Of the frequencies 10000^(-2i/16), height has i = 0, 2, 4, 6 and width the rest.
+func TestAxialAlternating(t *testing.T) {
+	ladder, err := AxialAlternating(16, 10000, Exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{1, 0.1, 0.01, 0.001, math.Sqrt(0.1), math.Sqrt(0.001), math.Sqrt(0.00001), math.Sqrt(0.0000001)}
+	for i, w := range ladder.InvFreq {
+		if math.Abs(w-want[i]) > 1e-15*want[i] {
+			t.Errorf("InvFreq[%d] is %v, want %v", i, w, want[i])
+		}
+	}
+	if !slices.Equal(ladder.Axes, []uint8{0, 0, 0, 0, 1, 1, 1, 1}) {
+		t.Errorf("axes are %v", ladder.Axes)
+	}
+}
+
+func TestAxialErrors(t *testing.T) {
+	for _, dims := range [][]int{nil, {0}, {-2}, {3}, {16, 7}, {MaxRotaryDim, 2}, {math.MaxInt - 1}, make([]int, 300)} {
+		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrParameter) {
+			t.Errorf("dims %v: %v", dims, err)
+		}
+	}
+	for _, dim := range []int{0, -4, 2, 6, MaxRotaryDim + 4} {
+		if _, err := AxialAlternating(dim, 10000, Exact); !errors.Is(err, ErrParameter) {
+			t.Errorf("headDim %d: %v", dim, err)
+		}
+	}
+	for _, base := range []float64{1, 0, math.NaN(), math.Inf(1)} {
+		if _, err := Axial(base, Exact, 16); !errors.Is(err, ErrParameter) {
+			t.Errorf("base %v: %v", base, err)
+		}
+		if _, err := AxialAlternating(16, base, Float32); !errors.Is(err, ErrParameter) {
+			t.Errorf("base %v: %v", base, err)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package frequency
+
+// Factors returns a ladder whose frequencies have a divisor each (ggml's
+// freq_factors; the tensor rope_freqs.weight of GGUF files, by which llama.cpp
+// ships the frequencies of Llama 3 and Gemma 4):
+//
+//	InvFreq[i] = base^(-2i/rotaryDim) / factors[i]
+//
+// With Float32 it is the frequency of Default divided by RN32(factors[i]), in
+// float32. (ggml computes the angle of each position by a running product in
+// float32, which no ladder can follow.) There are rotaryDim/2 factors, finite
+// numbers above 0, the rest is as in Default.
+func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) (Ladder, error) {
+	check := checker{function: "Factors", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.factors("factors", factors, rotaryDim)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	if rounding == Float32 {
+		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+			ladder.InvFreq[i] = float64(1 / power / float32(factors[i]))
+		}
+		return check.ladder(ladder)
+	}
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
+	}
+	return check.ladder(ladder)
+}

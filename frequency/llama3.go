@@ -1,0 +1,76 @@
+package frequency
+
+import "math"
+
+// Llama3Parameters are the keys of a Llama 3.1 configuration.
+type Llama3Parameters struct {
+	Factor               float64 // factor: 8 in Llama 3.1, 32 in Llama 3.2
+	LowFreqFactor        float64 // low_freq_factor: 1
+	HighFreqFactor       float64 // high_freq_factor: 4
+	OriginalMaxPositions int     // original_max_position_embeddings: 8192
+}
+
+// Llama3 returns the ladder of Llama 3.1 (Meta's llama-models; transformers
+// rope_type "llama3"). With the turns of pair i over the original length,
+//
+//	inv        = base^(-2i/rotaryDim)
+//	turns      = OriginalMaxPositions · inv / (2π)
+//	smooth     = (turns - LowFreqFactor) / (HighFreqFactor - LowFreqFactor)
+//	InvFreq[i] = inv                                            where turns > HighFreqFactor
+//	             inv/Factor                                     where turns < LowFreqFactor
+//	             (1 - smooth)·inv/Factor + smooth·inv           between
+//
+// turns never equals one of the two factors, since π is transcendental. With
+// Float32 it follows the float32 steps of transformers, which compares and
+// smooths by the wavelength 2π/inv.
+//
+// Factor is a finite number above 0, LowFreqFactor above 0 and below
+// HighFreqFactor, both finite, OriginalMaxPositions at least 1, the rest as in
+// Default.
+func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
+	check := checker{function: "Llama3", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.positive("Factor", p.Factor)
+	check.positive("LowFreqFactor", p.LowFreqFactor)
+	check.positive("HighFreqFactor", p.HighFreqFactor)
+	check.require(p.LowFreqFactor < p.HighFreqFactor, "LowFreqFactor", p.LowFreqFactor, "less than HighFreqFactor, which is %v", p.HighFreqFactor)
+	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	if rounding == Float32 {
+		longest := float32(float64(p.OriginalMaxPositions) / p.LowFreqFactor)
+		shortest := float32(float64(p.OriginalMaxPositions) / p.HighFreqFactor)
+		between := float32(p.HighFreqFactor - p.LowFreqFactor)
+		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+			inverse := 1 / power
+			// torch divides a number by a tensor by its reciprocal.
+			wavelength := 1 / inverse * float32(2*math.Pi)
+			scaled := inverse
+			if wavelength > longest {
+				scaled /= float32(p.Factor)
+			} else if !(wavelength < shortest) {
+				turns := float32(1 / wavelength * float32(p.OriginalMaxPositions))
+				smooth := (turns - float32(p.LowFreqFactor)) / between
+				scaled = float32((1-smooth)*inverse/float32(p.Factor)) + float32(smooth*inverse)
+			}
+			ladder.InvFreq[i] = float64(scaled)
+		}
+		return check.ladder(ladder)
+	}
+	factor, low, high := real(p.Factor), real(p.LowFreqFactor), real(p.HighFreqFactor)
+	turnsPerRadian := quotient(whole(p.OriginalMaxPositions), twoPi())
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		scaled := quotient(inverse, factor)
+		if turns := product(turnsPerRadian, inverse); turns.Cmp(high) > 0 {
+			scaled = inverse
+		} else if turns.Cmp(low) > 0 {
+			smooth := quotient(difference(turns, low), difference(high, low))
+			scaled = sum(product(difference(real(1), smooth), scaled), product(smooth, inverse))
+		}
+		ladder.InvFreq[i] = nearest(scaled)
+	}
+	return check.ladder(ladder)
+}

@@ -1,0 +1,75 @@
+package frequency
+
+import "math"
+
+// LongRoPEParameters are the keys of a LongRoPE configuration.
+type LongRoPEParameters struct {
+	ShortFactors         []float64 // short_factor, one for each pair
+	LongFactors          []float64 // long_factor, one for each pair
+	OriginalMaxPositions int       // original_max_position_embeddings
+	Factor               float64   // factor; where absent, max_position_embeddings / original_max_position_embeddings
+	ShortAttentionFactor float64   // attention_factor or short_mscale, in place of the derived one; 0 means derived
+	LongAttentionFactor  float64   // attention_factor or long_mscale, in place of the derived one; 0 means derived
+}
+
+// LongRoPE returns the ladder of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
+// transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
+// seqLen tokens:
+//
+//	factors    = LongFactors if seqLen > OriginalMaxPositions, else ShortFactors
+//	InvFreq[i] = 1 / (factors[i] · base^(2i/rotaryDim))
+//	Scaling    = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
+//
+// seqLen counts the tokens of the whole context, cached ones included. Keys
+// that were rotated by the short factors do not fit the long ones: transformers
+// drops its cache at the switch; vLLM passes its longest context for every
+// sequence.
+//
+// With Float32 the frequencies follow the float32 steps of transformers and
+// Scaling is computed in float64.
+//
+// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is
+// at least 2, Factor a finite number above 0 (or 0 where both attention factors
+// are given), the attention factors finite and not negative, seqLen not
+// negative, the rest as in Default.
+func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
+	check := checker{function: "LongRoPE", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.factors("ShortFactors", p.ShortFactors, rotaryDim)
+	check.factors("LongFactors", p.LongFactors, rotaryDim)
+	check.require(p.OriginalMaxPositions >= 2, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
+	check.optional("ShortAttentionFactor", p.ShortAttentionFactor)
+	check.optional("LongAttentionFactor", p.LongAttentionFactor)
+	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
+		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "Factor", p.Factor, "a finite number above 0")
+	}
+	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
+	if seqLen > p.OriginalMaxPositions {
+		factors, attentionFactor = p.LongFactors, p.LongAttentionFactor
+	}
+	switch {
+	case attentionFactor != 0:
+		ladder.Scaling = attentionFactor
+	case p.Factor > 1 && rounding == Float32:
+		ladder.Scaling = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
+	case p.Factor > 1:
+		ratio := quotient(f.logarithm(real(p.Factor)), f.logarithm(whole(p.OriginalMaxPositions)))
+		ladder.Scaling = nearest(newReal().Sqrt(sum(real(1), ratio)))
+	}
+	if rounding == Float32 {
+		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+			ladder.InvFreq[i] = float64(1 / (float32(factors[i]) * power))
+		}
+		return check.ladder(ladder)
+	}
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
+	}
+	return check.ladder(ladder)
+}

@@ -1,0 +1,191 @@
+package frequency
+
+import (
+	"math"
+	"math/big"
+)
+
+// DynamicNTK returns the ladder of dynamic NTK-aware scaling for a sequence of
+// seqLen tokens (transformers rope_type "dynamic"; keys factor and
+// max_position_embeddings, never original_max_position_embeddings):
+//
+//	n          = max(seqLen, maxPositions)
+//	newBase    = base · (factor·n/maxPositions - (factor - 1))^(rotaryDim/(rotaryDim-2))
+//	InvFreq[i] = newBase^(-2i/rotaryDim)
+//
+// Up to maxPositions tokens that is Default; seqLen 0 asks for it. Longer
+// sequences have a ladder for each length: keys rotated by the ladder of a
+// shorter one keep that. vLLM uses one for all lengths: seqLen =
+// factor·maxPositions.
+//
+// With Float32 the new base is computed in float64 up to maxPositions and by
+// float32 steps beyond, as transformers does, whose sequence length is a tensor
+// then.
+//
+// rotaryDim is even, from 4 to MaxRotaryDim, factor a finite number above 0,
+// maxPositions at least 1, seqLen not negative, the rest as in Default.
+func DynamicNTK(rotaryDim int, base, factor float64, maxPositions, seqLen int, rounding Rounding) (Ladder, error) {
+	check := checker{function: "DynamicNTK", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 4, base)
+	check.positive("factor", factor)
+	check.require(maxPositions >= 1, "maxPositions", maxPositions, "at least 1")
+	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	if rounding == Exact {
+		beyond := whole(max(seqLen, maxPositions) - maxPositions)
+		stretch := sum(real(1), quotient(product(real(factor), beyond), whole(maxPositions)))
+		return f.stretchedBase(&check, "factor", factor, rotaryDim, base, stretch)
+	}
+	exponent := float64(rotaryDim) / float64(rotaryDim-2)
+	if seqLen <= maxPositions {
+		length := float64(maxPositions)
+		newBase := base * f.power64(factor*length/length-(factor-1), exponent)
+		return f.newBase32(&check, "factor", factor, rotaryDim, newBase)
+	}
+	stretch := float32(factor)*float32(seqLen)/float32(maxPositions) - float32(factor-1)
+	// torch raises a single element to the exponent in float64.
+	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
+	return f.newBase32(&check, "factor", factor, rotaryDim, float64(newBase))
+}
+
+// NTK returns the ladder of fixed NTK scaling (Su 2023,
+// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
+// models, key factor without mixed_b):
+//
+//	InvFreq[i] = (base·factor)^(-2i/rotaryDim) / factor^(2/rotaryDim)
+//
+// With Float32 it follows the float32 steps of vLLM. factor is a finite number
+// above 0, base·factor above 1, the rest as in Default.
+func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error) {
+	check := checker{function: "NTK", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.positive("factor", factor)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	if rounding == Float32 {
+		check.newBase("factor", factor, base*factor)
+		if check.err != nil {
+			return Ladder{}, check.err
+		}
+		divisor := float32(f.power64(factor, 2/float64(rotaryDim)))
+		for i, power := range f.powers32(base*factor, rotaryDim, rotaryDim/2) {
+			ladder.InvFreq[i] = float64(1 / power / divisor)
+		}
+		return check.ladder(ladder)
+	}
+	logFactor := f.logarithm(real(factor))
+	logBase := sum(f.logarithm(real(base)), logFactor)
+	check.require(logBase.Sign() > 0, "factor", factor, "one that leaves the base above 1")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	perPair := quotient(real(-2), whole(rotaryDim))
+	for i, inverse := range f.geometric(product(perPair, logFactor), product(perPair, logBase), rotaryDim/2) {
+		ladder.InvFreq[i] = nearest(inverse)
+	}
+	return check.ladder(ladder)
+}
+
+// NTKMixed returns the ladder of mixed NTK scaling (Su 2023,
+// https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
+// models, keys factor and mixed_b):
+//
+//	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^mixedB)
+//	a          = ln(factor) / (rotaryDim/2)^mixedB
+//
+// With Float32 it follows the float32 steps of vLLM, with mixedB rounded to
+// float32. (torch does that in its vector loops and not in the rest of a loop,
+// which depends on the processor.) factor is a finite number above 0, mixedB a
+// finite number from 0, the rest as in Default.
+func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (Ladder, error) {
+	check := checker{function: "NTKMixed", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	check.positive("factor", factor)
+	check.require(mixedB >= 0 && mixedB <= math.MaxFloat64, "mixedB", mixedB, "a finite number from 0")
+	check.require(rounding != Float32 || mixedB <= math.MaxFloat32, "mixedB", mixedB, "a finite float32")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	logs := logarithms(rotaryDim / 2)
+	if rounding == Float32 {
+		a := nearest32(f.logarithm(real(float64(float32(factor)))))
+		a /= float32(f.power64(float64(rotaryDim)/2, mixedB))
+		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+			exponent := a * nearest32(f.exponential(product(real(float64(float32(mixedB))), logs[i])))
+			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "mixedB", mixedB, "one whose powers of %d are finite float32", rotaryDim/2)
+			if check.err != nil {
+				return Ladder{}, check.err
+			}
+			divisor := nearest32(f.exponential(real(float64(exponent))))
+			ladder.InvFreq[i] = float64(1 / power / divisor)
+		}
+		return check.ladder(ladder)
+	}
+	logFactor := f.logarithm(real(factor))
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		// (i+1)^mixedB / (rotaryDim/2)^mixedB, at most 1
+		share := f.exponential(product(real(mixedB), difference(logs[i], logs[len(logs)-1])))
+		ladder.InvFreq[i] = nearest(quotient(inverse, f.exponential(product(share, logFactor))))
+	}
+	return check.ladder(ladder)
+}
+
+// NTKAlpha returns the ladder of NTK-aware scaling by a fixed alpha (HunYuan;
+// transformers and vLLM rope_type "dynamic" or "xdrope" with key alpha):
+//
+//	InvFreq[i] = (base · alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
+//
+// With Float32 the new base is computed in float64. rotaryDim is even, from 4
+// to MaxRotaryDim, alpha a finite number above 0 that leaves the new base above
+// 1, the rest as in Default.
+func NTKAlpha(rotaryDim int, base, alpha float64, rounding Rounding) (Ladder, error) {
+	check := checker{function: "NTKAlpha", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 4, base)
+	check.positive("alpha", alpha)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	var f functions
+	if rounding == Exact {
+		return f.stretchedBase(&check, "alpha", alpha, rotaryDim, base, real(alpha))
+	}
+	newBase := base * f.power64(alpha, float64(rotaryDim)/float64(rotaryDim-2))
+	return f.newBase32(&check, "alpha", alpha, rotaryDim, newBase)
+}
+
+// stretchedBase returns the Exact ladder of base·stretch^(rotaryDim/(rotaryDim-2)).
+func (f *functions) stretchedBase(check *checker, parameter string, value float64, rotaryDim int, base float64, stretch *big.Float) (Ladder, error) {
+	exponent := quotient(whole(rotaryDim), whole(rotaryDim-2))
+	logBase := sum(f.logarithm(real(base)), product(exponent, f.logarithm(stretch)))
+	check.require(logBase.Sign() > 0, parameter, value, "one that leaves the base above 1")
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	ladder := unscaled(rotaryDim / 2)
+	step := quotient(product(real(-2), logBase), whole(rotaryDim))
+	for i, inverse := range f.geometric(newReal(), step, rotaryDim/2) {
+		ladder.InvFreq[i] = nearest(inverse)
+	}
+	return check.ladder(ladder)
+}
+
+// newBase32 returns the Float32 ladder of a base that a parameter has changed.
+func (f *functions) newBase32(check *checker, parameter string, value float64, rotaryDim int, newBase float64) (Ladder, error) {
+	check.newBase(parameter, value, newBase)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	ladder := unscaled(rotaryDim / 2)
+	for i, power := range f.powers32(newBase, rotaryDim, rotaryDim/2) {
+		ladder.InvFreq[i] = float64(1 / power)
+	}
+	return check.ladder(ladder)
+}

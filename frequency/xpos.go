@@ -1,0 +1,34 @@
+package frequency
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// XPos returns the rates at which xPos (Sun et al. 2022, arXiv:2212.10554) lets
+// each pair decay, in powers of two per position: for i < rotaryDim/2
+//
+//	high[i]+low[i] = log2((2i + 0.4*rotaryDim)/(1.4*rotaryDim)) / scaleBase
+//
+// rounded to the sum of two float64. rotaryDim is even, from 2 to MaxRotaryDim,
+// scaleBase (512 in the paper) a positive finite number. Errors wrap
+// ErrParameter.
+func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
+	if rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > MaxRotaryDim {
+		return nil, nil, fmt.Errorf("frequency.XPos: rotaryDim is %d, want an even number from 2 to %d: %w", rotaryDim, MaxRotaryDim, ErrParameter)
+	}
+	if !(scaleBase >= 0x1p-50 && scaleBase <= math.MaxFloat64) {
+		return nil, nil, fmt.Errorf("frequency.XPos: scaleBase is %v, want a finite number of at least 2^-50: %w", scaleBase, ErrParameter)
+	}
+	var f functions
+	high, low = make([]float64, rotaryDim/2), make([]float64, rotaryDim/2)
+	divisor := product(f.logarithmOf2(), real(scaleBase))
+	for i := range high {
+		ratio := quotient(real(float64(10*i+2*rotaryDim)), real(float64(7*rotaryDim)))
+		rate := quotient(f.logarithm(ratio), divisor)
+		high[i], _ = rate.Float64()
+		low[i], _ = new(big.Float).SetPrec(precision).Sub(rate, real(high[i])).Float64()
+	}
+	return high, low, nil
+}

@@ -1,0 +1,182 @@
+package frequency
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+)
+
+// YaRNParameters are the keys of a YaRN configuration. A field that is 0 has
+// the default that is stated.
+type YaRNParameters struct {
+	Factor               float64 // factor; where absent, max_position_embeddings / original_max_position_embeddings
+	OriginalMaxPositions int     // original_max_position_embeddings; ggml n_ctx_orig
+	BetaFast             float64 // beta_fast, turns over the original length from which a pair keeps its frequency; 0 means 32
+	BetaSlow             float64 // beta_slow, turns up to which its frequency is divided by Factor; 0 means 1
+	Untruncated          bool    // truncate is false (gpt-oss): the ramp starts and ends between pairs
+	ExtrapolationFactor  float64 // vLLM extrapolation_factor, ggml ext_factor; 0 means 1 (for ggml's 0 use Linear)
+
+	AttentionFactor     float64 // attention_factor, in place of the derived one; 0 means derived
+	MScale              float64 // mscale; counts only together with MScaleAllDim
+	MScaleAllDim        float64 // mscale_all_dim
+	AttentionMultiplier float64 // multiplies the attention factor: attn_factor of vLLM, rope.scaling.attn_factor of GGUF; 0 means 1
+
+	// ScaleSoftmax asks for SoftmaxScale = g(Factor, MScaleAllDim)^2: what the
+	// attention of DeepSeek V2 and V3 and the models built like them does. Other
+	// models have the same keys without it, so the keys do not say.
+	ScaleSoftmax bool
+}
+
+// YaRN returns the ladder of YaRN (Peng et al. 2023, arXiv:2309.00071;
+// transformers rope_type "yarn", vLLM "yarn" and "deepseek_yarn"):
+//
+//	corner(turns) = rotaryDim · ln(OriginalMaxPositions/(2π·turns)) / (2·ln(base))
+//	low           = max(floor(corner(BetaFast)), 0)
+//	high          = min(ceil(corner(BetaSlow)), rotaryDim-1)     and low + 0.001 where that is low
+//	ramp          = min(max((i - low)/(high - low), 0), 1)
+//	keep          = (1 - ramp) · ExtrapolationFactor
+//	InvFreq[i]    = base^(-2i/rotaryDim) · ((1 - keep)/Factor + keep)
+//	Scaling       = AttentionFactor · AttentionMultiplier
+//	SoftmaxScale  = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
+//
+// Untruncated leaves out floor and ceil. An AttentionFactor of 0 means
+//
+//	g(Factor, MScale)/g(Factor, MScaleAllDim)     where neither MScale nor MScaleAllDim is 0
+//	g(Factor, 1)                                  otherwise
+//	g(s, m) = 1 + 0.1·m·ln(s) for s > 1, else 1
+//
+// ggml's parameters are Factor = 1/freq_scale, OriginalMaxPositions =
+// n_ctx_orig, ExtrapolationFactor = ext_factor and AttentionMultiplier =
+// attn_factor with the default AttentionFactor (for freq_scale up to 1: g is
+// never below 1 here), without the division by which llama.cpp takes g back.
+//
+// With Exact, floor and ceil are those of the real corners, which are never
+// whole numbers since π is transcendental. With Float32 the corners and the
+// attention factor are computed in float64 and the frequencies in float32, step
+// by step as transformers does.
+//
+// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast
+// not less than BetaSlow, both finite and above 0, ExtrapolationFactor at most
+// 1; the other fields are finite and not negative, and low does not lie above
+// high (frameworks disagree on what then follows). The rest is as in Default.
+func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
+	check := checker{function: "YaRN", rounding: rounding}
+	check.common("rotaryDim", rotaryDim, 2, base)
+	p.BetaFast = cmp.Or(p.BetaFast, 32)
+	p.BetaSlow = cmp.Or(p.BetaSlow, 1)
+	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
+	p.AttentionMultiplier = cmp.Or(p.AttentionMultiplier, 1)
+	check.positive("Factor", p.Factor)
+	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "BetaSlow", p.BetaSlow, "a finite number above 0")
+	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "BetaFast", p.BetaFast, "a finite number from BetaSlow, which is %v", p.BetaSlow)
+	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0, up to 1")
+	check.optional("AttentionFactor", p.AttentionFactor)
+	check.optional("MScale", p.MScale)
+	check.optional("MScaleAllDim", p.MScaleAllDim)
+	check.optional("AttentionMultiplier", p.AttentionMultiplier)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if rounding == Float32 {
+		return yarn32(&check, rotaryDim, base, p)
+	}
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	logBase := f.logarithm(real(base))
+	corner := func(turns float64) *big.Float {
+		log := f.logarithm(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(turns))))
+		return quotient(product(whole(rotaryDim), log), product(real(2), logBase))
+	}
+	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	if !p.Untruncated {
+		low, high = floor(low), ceiling(high)
+	}
+	low, high = greatest(low, newReal()), least(high, whole(rotaryDim-1))
+	check.require(low.Cmp(high) <= 0, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if low.Cmp(high) == 0 {
+		high = sum(high, quotient(real(1), real(1000)))
+	}
+	factor, extrapolation, one := real(p.Factor), real(p.ExtrapolationFactor), real(1)
+	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
+		ramp := quotient(difference(whole(i), low), difference(high, low))
+		ramp = least(greatest(ramp, newReal()), one)
+		keep := product(difference(one, ramp), extrapolation)
+		ladder.InvFreq[i] = nearest(product(inverse, sum(quotient(difference(one, keep), factor), keep)))
+	}
+
+	growth := func(mscale float64) *big.Float {
+		if p.Factor <= 1 {
+			return one
+		}
+		return sum(one, quotient(product(real(mscale), f.logarithm(factor)), real(10)))
+	}
+	attentionFactor := real(p.AttentionFactor)
+	switch {
+	case p.AttentionFactor != 0:
+	case p.MScale != 0 && p.MScaleAllDim != 0:
+		attentionFactor = quotient(growth(p.MScale), growth(p.MScaleAllDim))
+	default:
+		attentionFactor = growth(1)
+	}
+	ladder.Scaling = nearest(product(attentionFactor, real(p.AttentionMultiplier)))
+	if p.ScaleSoftmax {
+		ladder.SoftmaxScale = nearest(product(growth(p.MScaleAllDim), growth(p.MScaleAllDim)))
+	}
+	return check.ladder(ladder)
+}
+
+const cornersApart = "a length and a base whose ramp does not start above its end"
+
+// yarn32 returns the Float32 ladder: corners and attention factor in float64,
+// frequencies in float32.
+func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
+	var f functions
+	ladder := unscaled(rotaryDim / 2)
+	corner := func(turns float64) float64 {
+		log := f.logarithm64(float64(p.OriginalMaxPositions) / (turns * 2 * math.Pi))
+		return float64(rotaryDim) * log / (2 * f.logarithm64(base))
+	}
+	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	if !p.Untruncated {
+		low, high = math.Floor(low), math.Ceil(high)
+	}
+	low, high = max(low, 0), min(high, float64(rotaryDim-1))
+	check.require(low <= high, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	if check.err != nil {
+		return Ladder{}, check.err
+	}
+	if low == high {
+		high += 0.001
+	}
+	for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
+		extrapolated := 1 / power
+		interpolated := 1 / (float32(p.Factor) * power)
+		ramp := min(max((float32(i)-float32(low))/float32(high-low), 0), 1)
+		keep := float32((1 - ramp) * float32(p.ExtrapolationFactor))
+		ladder.InvFreq[i] = float64(float32(interpolated*(1-keep)) + float32(extrapolated*keep))
+	}
+
+	growth := func(mscale float64) float64 {
+		if p.Factor <= 1 {
+			return 1
+		}
+		return float64(0.1*mscale*f.logarithm64(p.Factor)) + 1
+	}
+	attentionFactor := p.AttentionFactor
+	switch {
+	case p.AttentionFactor != 0:
+	case p.MScale != 0 && p.MScaleAllDim != 0:
+		attentionFactor = growth(p.MScale) / growth(p.MScaleAllDim)
+	default:
+		attentionFactor = growth(1)
+	}
+	ladder.Scaling = attentionFactor * p.AttentionMultiplier
+	if p.ScaleSoftmax {
+		ladder.SoftmaxScale = growth(p.MScaleAllDim) * growth(p.MScaleAllDim)
+	}
+	return check.ladder(ladder)
+}

@@ -1,0 +1,19 @@
+// Package modelconfig reads a model's own description of its rotary position
+// embedding into configurations for posenc: [HuggingFace] a config.json, [GGUF]
+// the metadata of a GGUF file.
+//
+// A [Model] says which layers rotate ([Model.Layers]), what kinds of them there
+// are ([Model.LayerTypes]), and gives each kind its [posenc.RotaryConfig]:
+// layout, rotated slice of the head, frequencies, factor on cosine and sine, and
+// the axes of positions. A factor on the attention scores is apart
+// ([Model.SoftmaxScale]).
+//
+// What is not understood is an error that names it and says what can be set
+// instead: an unknown type, rule or key, keys that contradict each other, numbers
+// out of range. Nothing that speaks of rotary positions is passed over.
+//
+// What some models do beside the rotation stays with the caller: the factor on
+// queries that grows with the position (llama_4_scaling_beta of Ministral 3,
+// attn_temperature_tuning of Llama 4, use_logn_attn of Qwen 1), windows of
+// attention, and norms of Q and K.
+package modelconfig

@@ -1,0 +1,163 @@
+package modelconfig
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/models.md anew")
+
+const models = "../docs/models.md"
+
+func familyTable() string {
+	var b strings.Builder
+	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes |\n|---|---|---|---|---|---|\n")
+	for _, name := range sortedNames(families) {
+		f := families[name]
+		pairs := map[posenc.Layout]string{
+			posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
+		}[f.layout]
+		if f.layoutKey != "" {
+			pairs += ", by " + f.layoutKey
+		}
+		rotated := "whole head"
+		switch {
+		case f.latent:
+			rotated = fmt.Sprintf("qk_rope_head_dim (%d)", f.headDim)
+		case f.rotaryDim != 0:
+			rotated = fmt.Sprintf("rotary_dim (%d)", f.rotaryDim)
+		case f.trailing:
+			rotated = fmt.Sprintf("tail, partial_rotary_factor (%v)", f.partial)
+		case !f.wholeHead:
+			rotated = fmt.Sprintf("partial_rotary_factor (%v)", f.partial)
+		}
+		var bases []string
+		for _, k := range f.kinds {
+			bases = append(bases, fmt.Sprintf("%s: %.0f", k.layerType, k.base))
+		}
+		if bases == nil {
+			bases = []string{fmt.Sprintf("%.0f", f.base)}
+		}
+		r := &reader{keys: object{}}
+		n := 0
+		layers := f.plan(r, f.layers)
+		for _, layer := range layers {
+			if layer.Rotates {
+				n++
+			}
+		}
+		rotating := fmt.Sprintf("%d of %d", n, len(layers))
+		switch n {
+		case len(layers):
+			rotating = "all"
+		case 0:
+			rotating = "by its keys"
+		}
+		axes := "1"
+		switch {
+		case f.axes != nil && f.sections == nil:
+			axes = "by sections"
+		case f.axes != nil:
+			axes = fmt.Sprintf("3 %v", f.sections)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes)
+	}
+	return b.String()
+}
+
+func wrapperTable() string {
+	var b strings.Builder
+	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
+	for _, name := range sortedNames(wrappers) {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].textType)
+	}
+	return b.String()
+}
+
+func notRotaryTable() string {
+	byReason := map[string][]string{}
+	for _, name := range sortedNames(notRotary) {
+		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
+	}
+	var b strings.Builder
+	b.WriteString("| positions | model_type |\n|---|---|\n")
+	for _, reason := range sortedNames(byReason) {
+		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
+	}
+	return b.String()
+}
+
+// The tables of docs/models.md that the code holds are the code's.
+func TestDocs(t *testing.T) {
+	data, err := os.ReadFile(models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, table := range []struct{ name, want string }{
+		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"not rotary", notRotaryTable()},
+	} {
+		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
+		i := strings.Index(text, start)
+		if i < 0 {
+			t.Fatalf("no table %s", table.name)
+		}
+		i += len(start)
+		length := strings.Index(text[i:], end)
+		if length < 0 {
+			t.Fatalf("table %s has no end", table.name)
+		}
+		if text[i:i+length] != table.want {
+			if !*update {
+				t.Errorf("table %s is not the code's; go test ./modelconfig -run TestDocs -update", table.name)
+			}
+			text = text[:i] + table.want + text[i+length:]
+		}
+	}
+	if *update {
+		if err := os.WriteFile(models, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// Each rule with its keys, and each trap with the name of its test.
+	for ropeType, keys := range ropeTypes {
+		line := lineWith(text, "| `"+ropeType+"` |")
+		for _, key := range keys {
+			if !strings.Contains(line, "`"+key+"`") {
+				t.Errorf("rule %s: no key %s in %q", ropeType, key, line)
+			}
+		}
+	}
+	for _, trap := range traps {
+		if lineWith(text, "| `TestTrap/"+trap.name+"` |") == "" {
+			t.Errorf("no line for TestTrap/%s", trap.name)
+		}
+	}
+	for _, part := range strings.Split(text, "`TestTrap/")[1:] {
+		name, _, _ := strings.Cut(part, "`")
+		if !slices.ContainsFunc(traps, func(trap struct {
+			name string
+			test func(t *testing.T)
+		}) bool {
+			return trap.name == name
+		}) {
+			t.Errorf("no test TestTrap/%s", name)
+		}
+	}
+}
+
+func lineWith(text, part string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			return line
+		}
+	}
+	return ""
+}

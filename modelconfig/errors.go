@@ -1,0 +1,31 @@
+package modelconfig
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Every error wraps one of these and names the function, the key, its value and
+// what was expected or can be set instead.
+var (
+	ErrSyntax        = errors.New("modelconfig: malformed configuration") // not JSON, a key twice, the wrong type of value, too big
+	ErrUnknown       = errors.New("modelconfig: unknown")                 // a model type, a rope type or a key of a rope block that is not known
+	ErrNotRotary     = errors.New("modelconfig: positions not rotary")    // the model has other positions, or none
+	ErrValue         = errors.New("modelconfig: invalid value")           // a number out of range, a key missing, a wrong length
+	ErrContradiction = errors.New("modelconfig: contradiction")           // keys that say different things
+	ErrArgument      = errors.New("modelconfig: invalid argument")        // an argument of a method of Model
+)
+
+// valueError describes a key of a configuration or an argument.
+func valueError(sentinel error, function, name string, value any, expected string, args ...any) error {
+	return fmt.Errorf("modelconfig.%s: %s is %v, want %s: %w", function, name, value, fmt.Sprintf(expected, args...), sentinel)
+}
+
+// quoted is a string as an error shows it: quoted, and cut where it is long.
+func quoted(s string) string {
+	const most = 64
+	if len(s) > most {
+		return fmt.Sprintf("%.*q...", most, s)
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,111 @@
+package modelconfig_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// From the config.json of Llama 3.1 8B to rotated Q and K.
+func ExampleHuggingFace() {
+	config := []byte(`{
+		"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
+		"num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0,
+		"rope_scaling": {
+			"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+			"original_max_position_embeddings": 8192
+		}
+	}`)
+	positions := []int32{0, 1, 100000}
+	q := make([]float32, 3*32*128) // [tokens][heads][128]
+	k := make([]float32, 3*8*128)
+	for t := range 3 {
+		q[t*32*128], k[t*8*128] = 1, 1
+	}
+
+	model, err := modelconfig.HuggingFace(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg, err := model.Rotary("", 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rotary, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = posenc.Rotate(rotary, positions, posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Println(k[t*8*128], k[t*8*128+64])
+	}
+	// Output:
+	// 1 0
+	// 0.5403023 0.84147096
+	// -0.9993608 0.0357488
+}
+
+// Layers of Gemma 3 have frequencies of two kinds.
+func ExampleModel_LayerTypes() {
+	model, err := modelconfig.HuggingFace([]byte(`{
+		"model_type": "gemma3",
+		"text_config": {
+			"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34,
+			"rope_scaling": {"rope_type": "linear", "factor": 8.0}, "sliding_window": 1024
+		}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	rotary := map[string]*posenc.Rotary{}
+	for _, layerType := range model.LayerTypes() {
+		cfg, err := model.Rotary(layerType, 0)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if rotary[layerType], err = posenc.NewRotary(cfg); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %d elements, slowest pair %.3g radians per position\n", layerType, cfg.RotaryDim, cfg.InvFreq[127])
+	}
+	for i, layer := range model.Layers()[:6] {
+		fmt.Println(i, layer.Type, rotary[layer.Type] != nil)
+	}
+	// Output:
+	// full_attention: 256 elements, slowest pair 1.39e-07 radians per position
+	// sliding_attention: 256 elements, slowest pair 0.000107 radians per position
+	// 0 sliding_attention true
+	// 1 sliding_attention true
+	// 2 sliding_attention true
+	// 3 sliding_attention true
+	// 4 sliding_attention true
+	// 5 full_attention true
+}
+
+// LongRoPE has other frequencies for sequences beyond the trained length. Keys
+// that were rotated before such a switch have to be rotated anew.
+func ExampleModel_Rotary() {
+	model, err := modelconfig.HuggingFace([]byte(`{
+		"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
+		"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
+		"rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.0, 1.0, 1.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}
+	}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, seqLen := range []int{4096, 4097} {
+		cfg, err := model.Rotary("", seqLen)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", seqLen, cfg.InvFreq, cfg.Scaling)
+	}
+	// Output:
+	// 4096 tokens: [1.000000 0.100000 0.010000 0.001000], cos and sin times 1.190238
+	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
+}

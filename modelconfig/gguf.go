@@ -1,0 +1,599 @@
+package modelconfig
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// GGUF reads the rotary position embedding of a model from the metadata of a
+// GGUF file. keys maps the metadata keys to their values as a GGUF reader gives
+// them: string, bool, any integer or float type of Go, and slices of them or
+// []any. The tensors of frequency factors go into the same map under their
+// names, rope_freqs.weight, rope_factors_long.weight and
+// rope_factors_short.weight, as []float32 or []float64; a file that has one needs
+// it here. Other keys are ignored.
+//
+// The rules are those of llama.cpp, {arch} being general.architecture:
+//
+//	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
+//	{arch}.rope.dimension_count             elements rotated, the first of a head; absent: all
+//	{arch}.rope.freq_base                   base; absent: 10000
+//	{arch}.rope.scaling.type                none, linear, yarn or longrope; absent: linear
+//	{arch}.rope.scaling.factor              factor, formerly {arch}.rope.scale_linear; absent or 0: 1
+//	{arch}.rope.scaling.attn_factor         multiplies cos and sin; absent: 1
+//	{arch}.rope.scaling.original_context_length    absent: context_length
+//	{arch}.rope.scaling.yarn_ext_factor     frequency.YaRNParameters.ExtrapolationFactor; absent or negative: 1
+//	{arch}.rope.scaling.yarn_beta_fast      BetaFast; absent: 32 (Grok: 8)
+//	{arch}.rope.scaling.yarn_beta_slow      BetaSlow; absent: 1
+//	{arch}.rope.scaling.yarn_log_multiplier MScaleAllDim, divided by 10 for DeepSeek and Mistral 4
+//	{arch}.rope.scaling.alpha               HunYuan-VL: base·alpha^(headDim/(headDim-2))
+//	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
+//	rope_freqs.weight                       a divisor for each frequency
+//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length
+//
+// The layout is that of the weights in the file: the conversion to GGUF reorders
+// Q and K of Llama and its like to Interleaved. For multi-head latent attention
+// (DeepSeek V2 and V3, MiniCPM3) the configuration is that of the rotated part
+// alone, rope.dimension_count elements, since it lies at different places in Q
+// and in K: give its first element and the strides in the posenc.View.
+//
+// Layers of a sliding window have rotary parameters of their own in some
+// architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
+// The kinds of layers are then "full_attention" and "sliding_attention". For
+// seqLen, Rotary takes llama.cpp's context length of a sequence.
+//
+// llama.cpp is not followed in four places, where the file says otherwise:
+//   - beta_fast, beta_slow and ext_factor count for every architecture (in
+//     llama.cpp only for Grok, the first two also for Mistral 3);
+//   - all layers of Llama 4 without a window rotate (llama.cpp leaves out the
+//     last one);
+//   - pairs of Qwen3-VL beyond the three sections take the position of time,
+//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0);
+//   - sliding_window_pattern may be a list for every architecture that has it.
+//
+// yarn_attn_factor is accepted where it changes nothing, being 1 or 1 +
+// 0.1·ln(factor): llama.cpp does not read it together with YaRN.
+//
+// Errors wrap ErrSyntax (a value of the wrong type), ErrUnknown (an architecture,
+// a scaling type or a key under {arch}.rope that is not known), ErrNotRotary,
+// ErrValue or ErrContradiction.
+func GGUF(keys map[string]any) (*Model, error) {
+	r := &ggufReader{keys: keys}
+	name := r.text("general.architecture", "")
+	if r.err != nil {
+		return nil, r.err
+	}
+	if name == "" {
+		return nil, valueError(ErrValue, "GGUF", "general.architecture", "missing", "the architecture of the model")
+	}
+	if positions, known := ggufNotRotary[name]; known {
+		return nil, valueError(ErrNotRotary, "GGUF", "general.architecture", quoted(name), "an architecture with rotary positions (this one has %s)", positions)
+	}
+	arch, known := ggufArchitectures[name]
+	if !known {
+		return nil, valueError(ErrUnknown, "GGUF", "general.architecture", quoted(name), "an architecture that is known here; set posenc.RotaryConfig directly")
+	}
+	r.prefix = name + "."
+	r.checkRopeKeys()
+	m := &Model{modelType: name}
+	r.model(m, &arch)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return m, nil
+}
+
+const (
+	maxGGUFLayers = 4096 // llama.cpp: 512
+
+	fullAttention    = "full_attention"
+	slidingAttention = "sliding_attention"
+)
+
+// ggufRopeKeys are the keys that may follow {arch}.rope.
+var ggufRopeKeys = []string{
+	"dimension_count", "dimension_count_swa", "dimension_sections", "freq_base", "freq_base_swa", "scale_linear",
+	"scaling.type", "scaling.factor", "scaling.alpha", "scaling.attn_factor", "scaling.original_context_length", "scaling.finetuned",
+	"scaling.yarn_log_multiplier", "scaling.yarn_ext_factor", "scaling.yarn_attn_factor", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow",
+}
+
+func (r *ggufReader) checkRopeKeys() {
+	rope := r.prefix + "rope."
+	unknown := ""
+	for key := range r.keys {
+		if rest, found := strings.CutPrefix(key, rope); found && !slices.Contains(ggufRopeKeys, rest) && (unknown == "" || key < unknown) {
+			unknown = key
+		}
+	}
+	if unknown != "" {
+		r.fail(ErrUnknown, quoted(unknown), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+	}
+}
+
+// ggufScaling is the rope.scaling block, as rules of package frequency.
+type ggufScaling struct {
+	factor       float64 // 1/freq_scale of ggml
+	alpha        float64 // 0: none
+	attention    float64 // multiplies cos and sin
+	yarn         *frequency.YaRNParameters
+	freqs        []float64 // divisors of the frequencies; nil: none
+	short, long  []float64 // both or none
+	originalSize int
+}
+
+func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
+	divisors := s.freqs
+	if s.short != nil {
+		divisors = s.short
+		if seqLen > s.originalSize {
+			divisors = s.long
+		}
+	}
+	switch {
+	case s.yarn != nil:
+		return frequency.YaRN(rotaryDim, base, *s.yarn, rounding)
+	case divisors != nil:
+		if s.factor != 1 {
+			divisors = slices.Clone(divisors)
+			for i := range divisors {
+				divisors[i] *= s.factor // exact: both are float32 in a file
+			}
+		}
+		ladder, err = frequency.Factors(rotaryDim, base, divisors, rounding)
+	case s.alpha != 0:
+		ladder, err = frequency.NTKAlpha(rotaryDim, base, s.alpha, rounding)
+	case s.factor != 1:
+		ladder, err = frequency.Linear(rotaryDim, base, s.factor, rounding)
+	default:
+		ladder, err = frequency.Default(rotaryDim, base, rounding)
+	}
+	ladder.Scaling = s.attention
+	return ladder, err
+}
+
+// scaling reads the keys of rope.scaling.
+func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
+	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
+	legacy := r.number("rope.scale_linear", 0)
+	if s.factor != 0 && legacy != 0 && s.factor != legacy {
+		r.fail(ErrContradiction, r.prefix+"rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
+	}
+	if s.factor == 0 {
+		s.factor = legacy
+	}
+	if s.factor == 0 {
+		s.factor = 1
+	}
+	if !(s.factor > 0) {
+		r.fail(ErrValue, r.prefix+"rope.scaling.factor", s.factor, "a number above 0, or 0 for none")
+	}
+	if s.alpha != 0 && !arch.alpha {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
+	}
+	if !(s.alpha >= 0) {
+		r.fail(ErrValue, r.prefix+"rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
+	}
+	if s.alpha != 0 && s.factor != 1 {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
+	}
+	s.attention = r.number("rope.scaling.attn_factor", 1)
+	if !(s.attention > 0) {
+		r.fail(ErrValue, r.prefix+"rope.scaling.attn_factor", s.attention, "a number above 0")
+	}
+	s.originalSize = r.integer("rope.scaling.original_context_length", 0)
+	if s.originalSize == 0 {
+		s.originalSize = r.integer("context_length", 0)
+	}
+
+	yarn := false
+	kind := r.text(r.prefix+"rope.scaling.type", "linear")
+	switch kind {
+	case "none":
+		if s.factor != 1 {
+			r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "linear or yarn where rope.scaling.factor is %v, or factor 1", s.factor)
+		}
+	case "linear", "longrope":
+	case "yarn":
+		yarn = true
+	default:
+		r.fail(ErrUnknown, r.prefix+"rope.scaling.type", quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq by package frequency")
+	}
+	s.yarn = r.yarn(s, arch, kind, yarn)
+	r.factors(s, arch, kind)
+	if arch.latent && s.yarn == nil && s.factor != 1 {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.factor", s.factor, "1 without yarn, since llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
+	}
+	return s
+}
+
+// yarn reads the keys of YaRN; the result is nil where positions are not
+// scaled by it.
+func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, yarn bool) *frequency.YaRNParameters {
+	p := &frequency.YaRNParameters{
+		Factor:               s.factor,
+		OriginalMaxPositions: s.originalSize,
+		BetaFast:             r.number("rope.scaling.yarn_beta_fast", 0),
+		BetaSlow:             r.number("rope.scaling.yarn_beta_slow", 0),
+		ExtrapolationFactor:  r.number("rope.scaling.yarn_ext_factor", -1),
+		MScaleAllDim:         r.number("rope.scaling.yarn_log_multiplier", 0),
+		AttentionMultiplier:  s.attention,
+	}
+	attention := r.number("rope.scaling.yarn_attn_factor", 1)
+	if !yarn {
+		for _, key := range []string{"beta_fast", "beta_slow", "log_multiplier"} {
+			if v := r.number("rope.scaling.yarn_"+key, 0); v != 0 {
+				r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_"+key, v, "no such key where rope.scaling.type is %s, or type yarn", quoted(kind))
+			}
+		}
+		if p.ExtrapolationFactor > 0 {
+			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", quoted(kind))
+		}
+	}
+	if p.BetaFast == 0 && arch.betaFast != 0 {
+		p.BetaFast = arch.betaFast
+	}
+	if p.ExtrapolationFactor < 0 {
+		p.ExtrapolationFactor = 1
+	}
+	if !yarn || p.ExtrapolationFactor == 0 {
+		if attention != 1 {
+			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_attn_factor", attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
+		}
+		return nil
+	}
+	if derived := 1 + 0.1*math.Log(max(s.factor, 1)); attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived) {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, since llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
+	}
+	if p.OriginalMaxPositions == 0 {
+		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with yarn")
+	}
+	if p.ExtrapolationFactor > 1 {
+		r.fail(ErrValue, r.prefix+"rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
+	}
+	if p.MScaleAllDim < 0 || p.BetaFast < 0 || p.BetaSlow < 0 {
+		r.fail(ErrValue, r.prefix+"rope.scaling.yarn_*", "negative", "numbers above 0")
+	}
+	if p.MScaleAllDim != 0 {
+		switch arch.logMultiplier {
+		case logMultiplierUnread:
+			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, since llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
+		case logMultiplierTenth:
+			// The file has mscale_all_dim/10 in float32; this division undoes it.
+			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
+		}
+		p.MScale = 1
+		if arch.equalMScale {
+			p.MScale = p.MScaleAllDim
+		}
+	}
+	if arch.latent {
+		p.ScaleSoftmax = true
+		if p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1 {
+			r.fail(ErrValue, r.prefix+"rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
+		}
+	}
+	return p
+}
+
+// factors reads the tensors of frequency factors, at any length.
+func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string) {
+	const freqs, short, long = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
+	s.freqs, s.short, s.long = r.tensor(freqs), r.tensor(short), r.tensor(long)
+	if s.freqs != nil && !arch.freqs {
+		r.fail(ErrContradiction, freqs, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	}
+	if s.short != nil && !arch.longRoPE {
+		r.fail(ErrContradiction, short, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	}
+	if (s.short == nil) != (s.long == nil) {
+		r.fail(ErrContradiction, short+" or "+long, "missing", "both tensors or none")
+	}
+	if s.short != nil && s.freqs != nil {
+		r.fail(ErrContradiction, freqs, "set", "either this tensor or %s and %s", short, long)
+	}
+	if kind == "longrope" && s.short == nil {
+		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", short, long)
+	}
+	if s.short != nil && s.originalSize == 0 {
+		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", long)
+	}
+	if (s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0) {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
+	}
+}
+
+// resize checks the length of the factors, one for each pair of rotaryDim
+// elements. Where layers rotate different widths the tensor has those of the
+// widest.
+func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
+	for _, t := range []struct {
+		name    string
+		factors *[]float64
+	}{{"rope_freqs.weight", &s.freqs}, {"rope_factors_short.weight", &s.short}, {"rope_factors_long.weight", &s.long}} {
+		n := len(*t.factors)
+		if *t.factors == nil || n == rotaryDim/2 {
+			continue
+		}
+		if !longer || n < rotaryDim/2 {
+			r.fail(ErrValue, t.name, n, "%d factors, one for each pair", rotaryDim/2)
+			return
+		}
+		*t.factors = (*t.factors)[:rotaryDim/2]
+	}
+}
+
+func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
+	blocks := r.integer("block_count", 0)
+	count := blocks - r.integer("nextn_predict_layers", 0)
+	if r.err == nil && (count < 1 || blocks > maxGGUFLayers) {
+		r.fail(ErrValue, r.prefix+"block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", maxGGUFLayers)
+	}
+	if r.err != nil {
+		return
+	}
+	if arch.rotaryLayers != 0 && count != arch.rotaryLayers {
+		r.fail(ErrNotRotary, r.prefix+"block_count", count, "%d (larger models of the architecture have ALiBi)", arch.rotaryLayers)
+		return
+	}
+	if !r.flag("rope.scaling.finetuned", true) && arch.finetuned {
+		r.fail(ErrNotRotary, r.prefix+"rope.scaling.finetuned", false, "true where layers rotate")
+		return
+	}
+
+	headDim, rotaryDim := r.headSize(arch, count)
+	base := r.base("rope.freq_base", 10000)
+	scaling := r.scaling(arch)
+	layout, axes := r.layoutAndAxes(arch, rotaryDim)
+	slides, windowed := r.sliding(arch, count)
+	rotates := r.rotating(arch, count, slides, windowed)
+
+	// Parameters of sliding layers.
+	slidingHead := r.integer("attention.key_length_swa", headDim)
+	slidingDim := r.integer("rope.dimension_count_swa", rotaryDim)
+	slidingBase := base
+	slidingScaling := scaling
+	if windowed && arch.sliding.base != 0 {
+		slidingBase = arch.sliding.base
+	}
+	slidingBase = r.base("rope.freq_base_swa", slidingBase)
+	if windowed && (arch.sliding.base != 0 || arch.sliding.plain) {
+		// These layers keep neither factor nor divisors. The attention factor
+		// stays, but in those that llama.cpp calls without any scaling.
+		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
+		if arch.sliding.plain {
+			slidingScaling.attention = 1
+		}
+	}
+	if arch.halfOfFull {
+		rotaryDim /= 2
+	}
+	r.checkDims(headDim, rotaryDim, slidingHead, slidingDim)
+	if scaling.alpha != 0 && rotaryDim != headDim {
+		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
+	}
+	r.resize(scaling, rotaryDim, arch.halfOfFull)
+	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
+	if separate && (!windowed || arch.sliding.sameBase) {
+		r.fail(ErrContradiction, r.prefix+"rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	}
+	if r.err != nil {
+		return
+	}
+	separate = separate || slidingScaling != scaling
+
+	fullType, slidingType := "", ""
+	if separate {
+		fullType, slidingType = fullAttention, slidingAttention
+	}
+	m.layers = make([]Layer, count)
+	m.kinds = map[string]kind{}
+	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
+		m.kinds[name] = kind{
+			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
+			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+				return scaling.ladder(rotaryDim, base, seqLen, rounding)
+			},
+		}
+	}
+	for i := range m.layers {
+		layerType := fullType
+		if slides[i] {
+			layerType = slidingType
+		}
+		m.layers[i] = Layer{Type: layerType, Rotates: rotates[i]}
+		if _, known := m.kinds[layerType]; known || !rotates[i] {
+			continue
+		}
+		if slides[i] && separate {
+			add(layerType, slidingHead, slidingDim, slidingBase, slidingScaling)
+		} else {
+			add(layerType, headDim, rotaryDim, base, scaling)
+		}
+	}
+	if len(m.kinds) == 0 {
+		r.fail(ErrNotRotary, r.prefix+"attention.*", "such that no layer rotates", "at least one layer with rotary attention")
+	}
+}
+
+// headSize returns the elements per head and how many of them rotate.
+func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotaryDim int) {
+	if arch.latent || arch.latentPart {
+		rotaryDim = r.integer("rope.dimension_count", 0)
+		if rotaryDim == 0 && r.err == nil {
+			r.fail(ErrValue, r.prefix+"rope.dimension_count", "missing", "the elements of a head that rotate")
+		}
+		return rotaryDim, rotaryDim
+	}
+	headDim = r.integer("attention.key_length", 0)
+	if headDim == 0 && r.err == nil {
+		width := r.integer("embedding_length", 0)
+		heads := r.perLayer("attention.head_count", count)
+		if r.err == nil && (width == 0 || heads == nil || heads[0] == 0 || width%heads[0] != 0) {
+			r.fail(ErrValue, r.prefix+"attention.key_length", "missing", "it, or embedding_length, a multiple of attention.head_count")
+		}
+		if r.err == nil {
+			headDim = width / heads[0]
+		}
+	}
+	rotaryDim = r.integer("rope.dimension_count", headDim)
+	if arch.whole && rotaryDim != headDim {
+		r.fail(ErrContradiction, r.prefix+"rope.dimension_count", rotaryDim, "%d, the whole head, in this architecture", headDim)
+	}
+	return headDim, rotaryDim
+}
+
+func (r *ggufReader) checkDims(headDim, rotaryDim, slidingHead, slidingDim int) {
+	for _, d := range [][2]int{{headDim, rotaryDim}, {slidingHead, slidingDim}} {
+		if d[1] < 2 || d[1]%2 != 0 || d[1] > d[0] || d[1] > frequency.MaxRotaryDim {
+			r.fail(ErrValue, r.prefix+"rope.dimension_count", d[1], "an even number from 2 to the head size, %d, and %d", d[0], frequency.MaxRotaryDim)
+		}
+	}
+}
+
+func (r *ggufReader) base(key string, missing float64) float64 {
+	base := r.number(key, missing)
+	if !(base > 1) {
+		r.fail(ErrValue, r.prefix+key, base, "a number above 1")
+	}
+	return base
+}
+
+// layoutAndAxes returns the layout and the axis of each pair (nil for one axis).
+func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posenc.Layout, []uint8) {
+	const key = "rope.dimension_sections"
+	sections := r.integers(key, 4)
+	pairs := 0
+	for _, n := range sections {
+		pairs += n // at most four int32
+	}
+	if pairs == 0 {
+		if arch.axes == sectionedAxes || arch.axes == interleavedAxes {
+			r.fail(ErrValue, r.prefix+key, "missing", "the pairs of time, height and width")
+		}
+		return arch.layout, nil
+	}
+	if arch.axes == oneAxis {
+		r.fail(ErrContradiction, r.prefix+key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		return arch.layout, nil
+	}
+	if pairs != rotaryDim/2 {
+		r.fail(ErrValue, r.prefix+key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
+		return arch.layout, nil
+	}
+	var axes []uint8
+	var err error
+	if arch.axes == interleavedAxes {
+		sections = append(sections, 0, 0, 0, 0)[:4]
+		if sections[3] != 0 {
+			r.fail(ErrValue, r.prefix+key, sections, "three sections")
+			return arch.layout, nil
+		}
+		axes, err = frequency.InterleavedSections(sections[0], sections[1], sections[2])
+	} else {
+		axes, err = frequency.Sections(sections...)
+	}
+	if err != nil {
+		r.fail(ErrValue, r.prefix+key, sections, "pairs of time, height and width (%v)", err)
+	}
+	return posenc.HalfSplit, axes
+}
+
+// sliding says which layers have a sliding window, and whether any do.
+func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, windowed bool) {
+	slides = make([]bool, count)
+	s := arch.sliding
+	if s == nil || s.layers != 0 && s.layers != count {
+		return slides, false
+	}
+	switch s.window {
+	case windowUnlessZero:
+		windowed = r.integer("attention.sliding_window", 1) > 0
+	case windowIfGiven:
+		windowed = r.integer("attention.sliding_window", 0) > 0
+	case windowAlways:
+		windowed = true
+		if r.integer("attention.sliding_window", 1) == 0 {
+			r.fail(ErrValue, r.prefix+"attention.sliding_window", 0, "at least 1 in this architecture")
+		}
+	}
+	if !windowed {
+		return slides, false
+	}
+	const key = "attention.sliding_window_pattern"
+	if r.isList(key) {
+		for i, flag := range r.perLayer(key, count) {
+			slides[i] = flag != 0
+		}
+		return slides, true
+	}
+	period := r.integer(key, s.period)
+	if s.period == 0 && r.keys[r.prefix+key] == nil {
+		r.fail(ErrValue, r.prefix+key, "missing", "which layers have a sliding window")
+	}
+	for i := range slides {
+		switch {
+		case period == 0:
+			slides[i] = true
+		case s.denseFirst:
+			slides[i] = i%period != 0
+		default:
+			slides[i] = i%period < period-1
+		}
+	}
+	return slides, true
+}
+
+// rotating says which layers rotate.
+func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, windowed bool) []bool {
+	rotates := make([]bool, count)
+	dense := 0
+	if arch.nope == denseAndSliding {
+		dense = r.integer("leading_dense_block_count", 0)
+	}
+	for i := range rotates {
+		switch arch.nope {
+		case allRotate:
+			rotates[i] = true
+		case onlySliding:
+			rotates[i] = slides[i] || !windowed
+		case denseAndSliding:
+			rotates[i] = slides[i] || i < dense
+		case lastOfFourRests:
+			rotates[i] = (i+1)%4 != 0
+		case lastOfFourRestsIfWindowed:
+			rotates[i] = (i+1)%4 != 0 || !windowed
+		case firstOfFourRestsIfWindowed:
+			rotates[i] = i%4 != 0 || !windowed
+		}
+	}
+	// Layers without attention.
+	if arch.attentionInterval != 0 {
+		if recurrent := r.perLayer("attention.recurrent_layers", count); recurrent != nil {
+			for i := range rotates {
+				rotates[i] = rotates[i] && recurrent[i] == 0
+			}
+		} else {
+			interval := r.integer("full_attention_interval", arch.attentionInterval)
+			if interval == 0 {
+				r.fail(ErrValue, r.prefix+"full_attention_interval", 0, "at least 1")
+				return rotates
+			}
+			for i := range rotates {
+				rotates[i] = rotates[i] && (i+1)%interval == 0
+			}
+		}
+	}
+	for _, key := range []string{"attention.head_count", "attention.head_count_kv"} {
+		if !r.isList(key) {
+			continue
+		}
+		for i, heads := range r.perLayer(key, count) {
+			rotates[i] = rotates[i] && heads != 0
+		}
+	}
+	return rotates
+}

@@ -1,0 +1,227 @@
+package modelconfig
+
+import "github.com/go-posenc/posenc"
+
+// ggufArchitecture is what llama.cpp knows of an architecture and a GGUF file
+// does not say. The zero value of a field is the usual.
+type ggufArchitecture struct {
+	layout posenc.Layout // llama.cpp's rope type: NORM is Interleaved, NEOX HalfSplit
+	axes   ggufAxes      // MROPE and IMROPE, whose layout is HalfSplit
+
+	whole      bool // all elements of a head rotate
+	latent     bool // multi-head latent attention, whose scores YaRN scales
+	latentPart bool // multi-head latent attention with plain scores
+	halfOfFull bool // layers without a window rotate half of dimension_count
+
+	freqs    bool // rope_freqs.weight
+	longRoPE bool // rope_factors_short.weight and rope_factors_long.weight
+
+	betaFast      float64 // default of yarn_beta_fast; 0: 32
+	logMultiplier logMultiplier
+	equalMScale   bool // yarn_log_multiplier stands for mscale, too
+	alpha         bool // rope.scaling.alpha
+
+	sliding           *ggufSliding
+	nope              ggufNoPE
+	attentionInterval int  // default of full_attention_interval, where other layers are recurrent
+	rotaryLayers      int  // the one block_count that rotates; 0: any
+	finetuned         bool // rope.scaling.finetuned false means that no layer rotates
+}
+
+type ggufAxes uint8
+
+const (
+	oneAxis         ggufAxes = iota
+	sectionedAxes            // MROPE
+	interleavedAxes          // IMROPE
+	optionalAxes             // MROPE where the file has sections
+)
+
+type logMultiplier uint8
+
+const (
+	logMultiplierUnread logMultiplier = iota
+	logMultiplierTenth                // the file has mscale_all_dim/10
+	logMultiplierPlain                // the file has mscale_all_dim
+)
+
+// ggufNoPE says which layers rotate.
+type ggufNoPE uint8
+
+const (
+	allRotate ggufNoPE = iota
+	onlySliding
+	denseAndSliding            // the leading dense layers and those of a window
+	lastOfFourRests            // layers 3, 7, 11... do not rotate
+	lastOfFourRestsIfWindowed  // the same in models with a window
+	firstOfFourRestsIfWindowed // layers 0, 4, 8... do not rotate
+)
+
+// ggufSliding says which layers have a sliding window, and what they rotate by.
+type ggufSliding struct {
+	window     ggufWindow
+	layers     int  // the one number of layers that has windows; 0: any
+	period     int  // default of sliding_window_pattern: every period-th layer has no window; 0: the key must be there
+	denseFirst bool // it is the first of each period, else the last
+
+	base     float64 // default of freq_base_swa, which goes with factor 1; 0: freq_base and its scaling
+	plain    bool    // no scaling
+	sameBase bool    // freq_base_swa is not read, freq_base counts
+}
+
+type ggufWindow uint8
+
+const (
+	windowAlways     ggufWindow = iota
+	windowIfGiven               // where sliding_window is there and not 0
+	windowUnlessZero            // where sliding_window is not 0
+)
+
+const (
+	normal = posenc.Interleaved
+	neoX   = posenc.HalfSplit
+)
+
+// ggufNotRotary are the architectures of llama.cpp whose layers rotate nothing.
+var ggufNotRotary = map[string]string{
+	"bert":             "learned positions",
+	"bloom":            "ALiBi",
+	"gpt2":             "learned positions",
+	"jais":             "ALiBi",
+	"jamba":            "none",
+	"jina-bert-v2":     "ALiBi",
+	"kimi-k3":          "none",
+	"kimi-linear":      "none",
+	"mamba":            "none",
+	"mamba2":           "none",
+	"mpt":              "ALiBi",
+	"nemotron_h":       "none",
+	"nemotron_h_moe":   "none",
+	"refact":           "ALiBi",
+	"rwkv6":            "none",
+	"rwkv6qwen2":       "none",
+	"rwkv7":            "none",
+	"arwkv7":           "none",
+	"starcoder":        "learned positions",
+	"t5":               "relative buckets",
+	"t5encoder":        "relative buckets",
+	"wavtokenizer-dec": "none",
+}
+
+// ggufArchitectures has the rotary architectures, by general.architecture. The
+// facts are those of llama.cpp of August 2026 (llama_model_rope_type and the
+// files of src/models).
+var ggufArchitectures = map[string]ggufArchitecture{
+	"afmoe":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: lastOfFourRests},
+	"apertus":         {layout: neoX, freqs: true, longRoPE: true},
+	"arcee":           {layout: normal, freqs: true},
+	"arctic":          {layout: normal},
+	"baichuan":        {layout: normal, rotaryLayers: 32},
+	"bailingmoe":      {layout: normal},
+	"bailingmoe2":     {layout: neoX},
+	"bailingmoe3":     {layout: normal, latentPart: true},
+	"bitnet":          {layout: neoX},
+	"chameleon":       {layout: normal},
+	"chatglm":         {layout: normal},
+	"codeshell":       {layout: neoX},
+	"cohere2":         {layout: normal, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
+	"cohere2moe":      {layout: normal, sliding: &ggufSliding{denseFirst: true, sameBase: true}, nope: denseAndSliding},
+	"command-r":       {layout: normal},
+	"dbrx":            {layout: neoX},
+	"deci":            {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"deepseek":        {layout: normal},
+	"deepseek2":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true},
+	"deepseek2-ocr":   {layout: neoX},
+	"deepseek32":      {layout: normal, latent: true, logMultiplier: logMultiplierTenth},
+	"dots1":           {layout: neoX},
+	"dream":           {layout: neoX},
+	"ernie4_5":        {layout: normal},
+	"ernie4_5-moe":    {layout: normal},
+	"eurobert":        {layout: neoX},
+	"exaone":          {layout: neoX, freqs: true},
+	"exaone-moe":      {layout: neoX, freqs: true, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
+	"exaone4":         {layout: neoX, freqs: true, sliding: &ggufSliding{layers: 64, period: 4, sameBase: true}, nope: onlySliding},
+	"falcon":          {layout: neoX, whole: true},
+	"falcon-h1":       {layout: neoX},
+	"gemma":           {layout: neoX},
+	"gemma-embedding": {layout: neoX, sliding: &ggufSliding{period: 6, base: 10000}},
+	"gemma2":          {layout: neoX, sliding: &ggufSliding{period: 2}},
+	"gemma3":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 6, base: 10000}},
+	"gemma3n":         {layout: neoX, sliding: &ggufSliding{period: 5, base: 10000}},
+	"gemma4":          {layout: neoX, freqs: true, sliding: &ggufSliding{base: 10000}},
+	"glm-dsa":         {layout: normal, latent: true},
+	"glm4":            {layout: normal, axes: optionalAxes},
+	"glm4moe":         {layout: neoX, axes: optionalAxes},
+	"gpt-oss":         {layout: neoX, sliding: &ggufSliding{period: 2}},
+	"gptneox":         {layout: neoX},
+	"granite":         {layout: normal, freqs: true, longRoPE: true, finetuned: true},
+	"granitehybrid":   {layout: normal, freqs: true, finetuned: true},
+	"granitemoe":      {layout: normal, freqs: true, longRoPE: true, finetuned: true},
+	"grok":            {layout: neoX, betaFast: 8},
+	"grovemoe":        {layout: neoX},
+	"hunyuan-dense":   {layout: neoX},
+	"hunyuan-moe":     {layout: neoX},
+	"hunyuan_vl":      {layout: neoX, axes: optionalAxes, alpha: true},
+	"hy_v3":           {layout: neoX},
+	"internlm2":       {layout: normal},
+	"jais2":           {layout: neoX},
+	"jina-bert-v3":    {layout: neoX},
+	"laguna":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true, plain: true}},
+	"lfm2":            {layout: neoX},
+	"lfm2moe":         {layout: neoX},
+	"llada":           {layout: normal},
+	"llada-moe":       {layout: neoX},
+	"llama":           {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"llama-embed":     {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: lastOfFourRestsIfWindowed},
+	"maincoder":       {layout: normal},
+	"mellum":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
+	"mimo2":           {layout: neoX, sliding: &ggufSliding{base: 10000}},
+	"minicpm":         {layout: normal, freqs: true, longRoPE: true},
+	"minicpm3":        {layout: neoX, latentPart: true, longRoPE: true},
+	"minimax-01":      {layout: neoX, attentionInterval: 8},
+	"minimax-m2":      {layout: neoX},
+	"minimax-m3":      {layout: neoX},
+	"mistral3":        {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain},
+	"mistral4":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth},
+	"modern-bert":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000}},
+	"nanbeige":        {layout: normal, freqs: true},
+	"nemotron":        {layout: neoX},
+	"neo-bert":        {layout: normal},
+	"nomic-bert":      {layout: neoX},
+	"nomic-bert-moe":  {layout: neoX},
+	"olmo":            {layout: normal},
+	"olmo2":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
+	"olmoe":           {layout: neoX},
+	"openelm":         {layout: neoX},
+	"orion":           {layout: neoX},
+	"paddleocr":       {axes: sectionedAxes},
+	"pangu-embedded":  {layout: neoX},
+	"phi2":            {layout: neoX},
+	"phi3":            {layout: neoX, longRoPE: true},
+	"phimoe":          {layout: neoX, longRoPE: true},
+	"plamo":           {layout: neoX, whole: true},
+	"plamo2":          {layout: neoX},
+	"plamo3":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 8, base: 10000}},
+	"plm":             {layout: normal, latentPart: true},
+	"qwen":            {layout: neoX},
+	"qwen2":           {layout: neoX},
+	"qwen2moe":        {layout: neoX},
+	"qwen2vl":         {axes: sectionedAxes},
+	"qwen3":           {layout: neoX},
+	"qwen35":          {axes: interleavedAxes, attentionInterval: 4},
+	"qwen35moe":       {axes: interleavedAxes, attentionInterval: 4},
+	"qwen3moe":        {layout: neoX},
+	"qwen3next":       {layout: neoX, attentionInterval: 4},
+	"qwen3vl":         {axes: interleavedAxes},
+	"qwen3vlmoe":      {axes: interleavedAxes},
+	"rnd1":            {layout: neoX},
+	"seed_oss":        {layout: neoX},
+	"smallthinker":    {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: firstOfFourRestsIfWindowed},
+	"smollm3":         {layout: normal, nope: lastOfFourRests},
+	"stablelm":        {layout: neoX},
+	"starcoder2":      {layout: neoX},
+	"step35":          {layout: neoX, halfOfFull: true, freqs: true, longRoPE: true, sliding: &ggufSliding{base: 10000}},
+	"talkie":          {layout: neoX},
+	"xverse":          {layout: normal},
+}

@@ -1,0 +1,592 @@
+package modelconfig
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// ggufKeys are the keys of a small model of an architecture, changed and
+// completed by pairs of key (after the architecture and its point, or a whole
+// key after a slash) and value; nil takes a key out.
+func ggufKeys(arch string, pairs ...any) map[string]any {
+	keys := map[string]any{
+		"general.architecture":         arch,
+		arch + ".block_count":          uint32(8),
+		arch + ".context_length":       uint32(32768),
+		arch + ".embedding_length":     uint32(512),
+		arch + ".attention.head_count": uint32(4),
+		"tokenizer.ggml.tokens":        []any{"a", "b"},
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		key := pairs[i].(string)
+		if whole, found := strings.CutPrefix(key, "/"); found {
+			key = whole
+		} else {
+			key = arch + "." + key
+		}
+		if pairs[i+1] == nil {
+			delete(keys, key)
+		} else {
+			keys[key] = pairs[i+1]
+		}
+	}
+	return keys
+}
+
+func readGGUF(t *testing.T, arch string, pairs ...any) *Model {
+	t.Helper()
+	m, err := GGUF(ggufKeys(arch, pairs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func rotaryGGUF(t *testing.T, m *Model, layerType string, seqLen int) posenc.RotaryConfig {
+	t.Helper()
+	cfg, err := m.Rotary(layerType, seqLen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := posenc.NewRotary(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// TestGGUFArchitectures reads a model of each architecture with nothing but the
+// keys that it requires.
+func TestGGUFArchitectures(t *testing.T) {
+	if len(ggufArchitectures) < 60 {
+		t.Errorf("%d architectures", len(ggufArchitectures))
+	}
+	for name, arch := range ggufArchitectures {
+		t.Run(name, func(t *testing.T) {
+			if _, both := ggufNotRotary[name]; both {
+				t.Error("rotary and not rotary")
+			}
+			pairs := []any{"rope.dimension_count", uint32(128)}
+			if arch.axes != oneAxis {
+				pairs = append(pairs, "rope.dimension_sections", []int32{24, 20, 20, 0})
+			}
+			if arch.rotaryLayers != 0 {
+				pairs = append(pairs, "block_count", uint32(arch.rotaryLayers))
+			}
+			if arch.sliding != nil && arch.sliding.period == 0 {
+				pairs = append(pairs, "attention.sliding_window_pattern", []bool{true, true, true, false, true, true, true, false})
+			}
+			m := readGGUF(t, name, pairs...)
+			if m.Type() != name {
+				t.Errorf("Type is %q", m.Type())
+			}
+			if len(m.LayerTypes()) == 0 {
+				t.Error("no kind of layer")
+			}
+			for _, layerType := range m.LayerTypes() {
+				rotaryGGUF(t, m, layerType, 0)
+			}
+			for i, layer := range m.Layers() {
+				if layer.Rotates && !slices.Contains(m.LayerTypes(), layer.Type) {
+					t.Errorf("layer %d is of %q", i, layer.Type)
+				}
+			}
+		})
+	}
+}
+
+// TestGGUFLayouts checks examples of llama.cpp's four rope types.
+func TestGGUFLayouts(t *testing.T) {
+	for _, test := range []struct {
+		layout posenc.Layout
+		names  string
+	}{
+		{posenc.Interleaved, "llama llama4 mistral3 deepseek2 command-r cohere2 chatglm glm4 granite smollm3 internlm2 olmo arcee ernie4_5 baichuan xverse minicpm neo-bert"},
+		{posenc.HalfSplit, "qwen qwen2 qwen2moe qwen2vl qwen3 qwen3moe qwen3next qwen3vl qwen35 gemma gemma2 gemma3 gemma3n gemma4 phi2 phi3 phimoe falcon gptneox stablelm starcoder2 olmo2 olmoe " +
+			"gpt-oss nomic-bert modern-bert nemotron exaone exaone4 glm4moe minicpm3 lfm2 seed_oss grok hunyuan-moe deepseek2-ocr"},
+	} {
+		for name := range strings.FieldsSeq(test.names) {
+			arch, known := ggufArchitectures[name]
+			if !known {
+				t.Errorf("%s is unknown", name)
+			} else if arch.layout != test.layout {
+				t.Errorf("%s has layout %d", name, arch.layout)
+			}
+		}
+	}
+	// GLM-4 has its weights in the other order where it has sections.
+	m := readGGUF(t, "glm4", "rope.dimension_count", 64, "rope.dimension_sections", []int32{8, 12, 12, 0})
+	if cfg := rotaryGGUF(t, m, "", 0); cfg.Layout != posenc.HalfSplit || len(cfg.Axes) != 32 {
+		t.Errorf("GLM-4V: layout %d, axes %v", cfg.Layout, cfg.Axes)
+	}
+}
+
+// TestGGUFLayers checks which layers rotate and which slide: R rotates, s slides
+// and rotates by its own parameters, a point does not rotate.
+func TestGGUFLayers(t *testing.T) {
+	window := []any{"attention.sliding_window", uint32(512)}
+	for _, test := range []struct {
+		name, arch, want string
+		pairs            []any
+	}{
+		{"Llama", "llama", "RRRRRRRR", nil},
+		{"SmolLM3", "smollm3", "RRR.RRR.", nil},
+		{"Cohere 2", "cohere2", "RRR.RRR.", window},
+		{"Cohere 2 MoE", "cohere2moe", "R.RR.RRR", []any{"leading_dense_block_count", 1, "attention.sliding_window_pattern", []bool{false, false, true, true, false, true, true, true}}},
+		{"Llama 4", "llama4", "RRR.RRR.", nil},
+		{"Llama 4 without a window", "llama4", "RRRRRRRR", []any{"attention.sliding_window", uint32(0)}},
+		{"EXAONE 4 1.2B", "exaone4", "RRRRRRRR", nil},
+		{"EXAONE 4 32B", "exaone4", strings.Repeat("RRR.", 16), []any{"block_count", uint32(64)}},
+		{"EXAONE MoE", "exaone-moe", "RRR.RRR.", window},
+		{"SmallThinker", "smallthinker", ".RRR.RRR", window},
+		{"SmallThinker without a window", "smallthinker", "RRRRRRRR", nil},
+		{"AFMoE", "afmoe", "RRR.RRR.", window},
+		{"Gemma 2", "gemma2", "RRRRRRRR", window},
+		{"Gemma 3", "gemma3", "sssssRss", window},
+		{"Gemma 3 without a window", "gemma3", "RRRRRRRR", nil},
+		{"Gemma 3, period 4", "gemma3", "sssRsssR", append(window, "attention.sliding_window_pattern", uint32(4))},
+		{"Gemma 3n", "gemma3n", "ssssRsss", window},
+		{"Gemma 4", "gemma4", "ssRsssRs", append(window, "attention.sliding_window_pattern", []any{true, true, false, true, true, true, false, true})},
+		{"ModernBERT", "modern-bert", "RssRssRs", window},
+		{"Olmo 3", "olmo2", "sssRsssR", window},
+		{"OLMo 2", "olmo2", "RRRRRRRR", nil},
+		{"gpt-oss", "gpt-oss", "RRRRRRRR", window},
+		{"gpt-oss with another base", "gpt-oss", "sRsRsRsR", append(window, "rope.freq_base_swa", float32(5000))},
+		{"MiMo 2", "mimo2", "RssssssR", append(window, "attention.sliding_window_pattern", []int32{0, 1, 1, 1, 1, 1, 1, 0})},
+		{"Qwen3-Next", "qwen3next", "...R...R", nil},
+		{"Qwen3-Next, list", "qwen3next", "R......R", []any{"attention.recurrent_layers", []bool{false, true, true, true, true, true, true, false}}},
+		{"MiniMax-01", "minimax-01", ".......R", nil},
+		{"LFM2", "lfm2", "..R..R.R", []any{"attention.head_count_kv", []uint32{0, 0, 8, 0, 0, 8, 0, 8}}},
+		{"Granite 4 hybrid", "granitehybrid", "..R.....", []any{"attention.head_count_kv", []any{0, 0, 8, 0, 0, 0, 0, 0}}},
+		{"DeciLM", "deci", "RR.RR.RR", []any{"attention.head_count", []uint32{4, 4, 0, 4, 4, 4, 4, 4}, "attention.head_count_kv", []uint32{4, 4, 0, 4, 4, 0, 4, 4}}},
+		{"GLM-4.5 with a predicting layer", "glm4moe", "RRRRRRR", []any{"nextn_predict_layers", uint32(1)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m := readGGUF(t, test.arch, test.pairs...)
+			got := ""
+			for _, layer := range m.Layers() {
+				switch {
+				case !layer.Rotates:
+					got += "."
+				case layer.Type == slidingAttention:
+					got += "s"
+				default:
+					got += "R"
+				}
+			}
+			if got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			want := []string{""}
+			if strings.Contains(got, "s") {
+				want = []string{fullAttention, slidingAttention}
+			}
+			if types := m.LayerTypes(); !slices.Equal(types, want) {
+				t.Errorf("kinds %q, want %q", types, want)
+			}
+		})
+	}
+}
+
+// TestGGUFValueTypes gives the same values as each type that a reader may use.
+func TestGGUFValueTypes(t *testing.T) {
+	type named uint16
+	want := rotaryGGUF(t, readGGUF(t, "qwen2", "rope.dimension_count", uint32(64), "rope.freq_base", float32(50000)), "", 0)
+	for _, count := range []any{64, int8(64), int16(64), int32(64), int64(64), uint(64), uint8(64), uint16(64), uint64(64), named(64)} {
+		for _, base := range []any{50000, int32(50000), uint64(50000), float32(50000), float64(50000)} {
+			got := rotaryGGUF(t, readGGUF(t, "qwen2", "rope.dimension_count", count, "rope.freq_base", base), "", 0)
+			if got.RotaryDim != 64 || got.HeadDim != 128 || !slices.Equal(got.InvFreq, want.InvFreq) {
+				t.Errorf("%T and %T: RotaryDim %d of %d, frequencies %v", count, base, got.RotaryDim, got.HeadDim, got.InvFreq)
+			}
+		}
+	}
+	factors := make([]float64, 64)
+	for i := range factors {
+		factors[i] = 1 + float64(i)/16
+	}
+	want = rotaryGGUF(t, readGGUF(t, "llama", "/rope_freqs.weight", factors), "", 0)
+	narrow, boxed := make([]float32, 64), make([]any, 64)
+	for i, f := range factors {
+		narrow[i], boxed[i] = float32(f), f
+	}
+	for _, list := range []any{narrow, boxed, [64]float32(narrow)} {
+		if got := rotaryGGUF(t, readGGUF(t, "llama", "/rope_freqs.weight", list), "", 0); !slices.Equal(got.InvFreq, want.InvFreq) {
+			t.Errorf("%T: frequencies %v", list, got.InvFreq)
+		}
+	}
+}
+
+// TestTrapGGUF has what is easily done wrong with GGUF files. That each rule
+// gives ggml's rotations is in TestLlamaCpp.
+func TestTrapGGUF(t *testing.T) {
+	yarn := func(factor float32, pairs ...any) []any {
+		return append([]any{"rope.scaling.type", "yarn", "rope.scaling.factor", factor, "rope.scaling.original_context_length", uint32(4096)}, pairs...)
+	}
+	near := func(t *testing.T, what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= 1e-6*want) { // keys are float32
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	g := func(factor, m float64) float64 { return 1 + 0.1*m*math.Log(factor) }
+
+	t.Run("attention factor of YaRN counts once", func(t *testing.T) {
+		// ggml multiplies by 1 + 0.1·ln(factor), llama.cpp divides by it first.
+		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4)...), "", 0).Scaling, g(4, 1))
+		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4, "rope.scaling.attn_factor", float32(0.5))...), "", 0).Scaling, 0.5*g(4, 1))
+	})
+	t.Run("yarn_attn_factor is not attn_factor", func(t *testing.T) {
+		// The conversion writes Hugging Face's attention_factor there.
+		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "olmo2", yarn(8, "rope.scaling.yarn_attn_factor", float32(1.2079441541679836))...), "", 0).Scaling, g(8, 1))
+	})
+	t.Run("attention factor without YaRN", func(t *testing.T) {
+		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "phi3", "rope.scaling.attn_factor", float32(1.1902381)), "", 0).Scaling, 1.1902381)
+	})
+	t.Run("scores of DeepSeek", func(t *testing.T) {
+		for _, test := range []struct{ key, mscale float64 }{{0.1, 1}, {0.0707, 0.707}} {
+			m := readGGUF(t, "deepseek2", yarn(40, "rope.dimension_count", 64, "rope.scaling.yarn_log_multiplier", float32(test.key))...)
+			near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
+			scale, err := m.SoftmaxScale("", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "SoftmaxScale", scale, g(40, test.mscale)*g(40, test.mscale))
+		}
+	})
+	t.Run("Mistral 3 has mscale_all_dim itself", func(t *testing.T) {
+		m := readGGUF(t, "mistral3", yarn(16, "rope.scaling.yarn_log_multiplier", float32(1))...)
+		near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
+		if scale, err := m.SoftmaxScale("", 0); scale != 1 || err != nil {
+			t.Errorf("SoftmaxScale is %v, %v", scale, err)
+		}
+	})
+	t.Run("rotated part of latent attention", func(t *testing.T) {
+		cfg := rotaryGGUF(t, readGGUF(t, "deepseek2", "attention.key_length", 576, "attention.key_length_mla", 192, "rope.dimension_count", 64), "", 0)
+		if cfg.HeadDim != 64 || cfg.RotaryDim != 64 || cfg.Layout != posenc.Interleaved {
+			t.Errorf("%+v", cfg)
+		}
+	})
+	t.Run("LongRoPE switches after the original length", func(t *testing.T) {
+		short, long := make([]float32, 64), make([]float32, 64)
+		for i := range short {
+			short[i], long[i] = 1, 2
+		}
+		m := readGGUF(t, "phi3", "rope.scaling.type", "longrope", "rope.scaling.original_context_length", 4096, "/rope_factors_short.weight", short, "/rope_factors_long.weight", long)
+		for _, test := range []struct {
+			seqLen int
+			want   float64
+		}{{0, 1}, {4096, 1}, {4097, 0.5}} {
+			if got := rotaryGGUF(t, m, "", test.seqLen).InvFreq[0]; got != test.want {
+				t.Errorf("length %d: first frequency %v, want %v", test.seqLen, got, test.want)
+			}
+		}
+	})
+	t.Run("factor applies to longrope and to factors, too", func(t *testing.T) {
+		factors := slices.Repeat([]float32{2}, 64)
+		if got := rotaryGGUF(t, readGGUF(t, "llama", "rope.scaling.factor", float32(4), "/rope_freqs.weight", factors), "", 0).InvFreq[0]; got != 0.125 {
+			t.Errorf("first frequency %v, want 1/8", got)
+		}
+	})
+	t.Run("factor 0 is none", func(t *testing.T) {
+		if got := rotaryGGUF(t, readGGUF(t, "llama", "rope.scaling.factor", float32(0), "rope.scale_linear", float32(0)), "", 0).InvFreq[0]; got != 1 {
+			t.Errorf("first frequency %v, want 1", got)
+		}
+	})
+	t.Run("local base of Gemma 3", func(t *testing.T) {
+		m := readGGUF(t, "gemma3", "attention.sliding_window", 1024, "rope.freq_base", float32(1e6), "rope.scaling.factor", float32(8))
+		local, err := frequency.Default(128, 10000, frequency.Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		global, err := frequency.Linear(128, 1e6, 8, frequency.Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rotaryGGUF(t, m, slidingAttention, 0).InvFreq; !slices.Equal(got, local.InvFreq) {
+			t.Errorf("local frequencies %v", got)
+		}
+		if got := rotaryGGUF(t, m, fullAttention, 0).InvFreq; !slices.Equal(got, global.InvFreq) {
+			t.Errorf("global frequencies %v", got)
+		}
+	})
+	t.Run("heads of Gemma 4", func(t *testing.T) {
+		m := readGGUF(t, "gemma4", "attention.sliding_window_pattern", []bool{true, true, true, true, true, false, true, true},
+			"attention.key_length", 512, "attention.key_length_swa", 256, "rope.dimension_count", 512, "rope.dimension_count_swa", 256)
+		if cfg := rotaryGGUF(t, m, fullAttention, 0); cfg.HeadDim != 512 || cfg.RotaryDim != 512 {
+			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
+		}
+		if cfg := rotaryGGUF(t, m, slidingAttention, 0); cfg.HeadDim != 256 || cfg.RotaryDim != 256 {
+			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
+		}
+	})
+	t.Run("half of the head in Step 3.5", func(t *testing.T) {
+		m := readGGUF(t, "step35", "attention.sliding_window_pattern", []bool{false, true, true, true, false, true, true, true}, "/rope_freqs.weight", slices.Repeat([]float32{2}, 64))
+		full, sliding := rotaryGGUF(t, m, fullAttention, 0), rotaryGGUF(t, m, slidingAttention, 0)
+		if full.RotaryDim != 64 || full.InvFreq[0] != 0.5 || sliding.RotaryDim != 128 || sliding.InvFreq[0] != 1 {
+			t.Errorf("%d from %v, sliding %d from %v", full.RotaryDim, full.InvFreq[0], sliding.RotaryDim, sliding.InvFreq[0])
+		}
+	})
+	t.Run("sections of Qwen3-VL without a fourth axis", func(t *testing.T) {
+		// ggml gives pairs 61 and 62 to the fourth axis.
+		cfg := rotaryGGUF(t, readGGUF(t, "qwen3vl", "rope.dimension_sections", []int32{24, 20, 20, 0}), "", 0)
+		if !slices.Equal(cfg.Axes[57:], []uint8{0, 1, 2, 0, 0, 0, 0}) {
+			t.Errorf("axes from pair 57: %v", cfg.Axes[57:])
+		}
+	})
+	t.Run("beta_fast of Grok", func(t *testing.T) {
+		grok := rotaryGGUF(t, readGGUF(t, "grok", yarn(16)...), "", 0)
+		given := rotaryGGUF(t, readGGUF(t, "qwen2", yarn(16, "rope.scaling.yarn_beta_fast", float32(8))...), "", 0)
+		usual := rotaryGGUF(t, readGGUF(t, "qwen2", yarn(16)...), "", 0)
+		if !slices.Equal(grok.InvFreq, given.InvFreq) || slices.Equal(grok.InvFreq, usual.InvFreq) {
+			t.Error("the default of Grok is not 8")
+		}
+	})
+}
+
+func TestGGUFErrors(t *testing.T) {
+	factors := func(n int) []float32 { return slices.Repeat([]float32{1}, n) }
+	for _, test := range []struct {
+		arch  string
+		want  error
+		says  string
+		pairs []any
+	}{
+		{"llama", ErrValue, "general.architecture", []any{"/general.architecture", nil}},
+		{"llama", ErrSyntax, "general.architecture", []any{"/general.architecture", 7}},
+		{"llama5", ErrUnknown, "llama5", nil},
+		{"gptj", ErrUnknown, "gptj", nil},
+		{"bert", ErrNotRotary, "learned", nil},
+		{"jina-bert-v2", ErrNotRotary, "ALiBi", nil},
+		{"t5", ErrNotRotary, "relative", nil},
+		{"mamba", ErrNotRotary, "none", nil},
+		{"baichuan", ErrNotRotary, "ALiBi", []any{"block_count", 40}},
+		{"granitehybrid", ErrNotRotary, "finetuned", []any{"rope.scaling.finetuned", false}},
+		{"lfm2", ErrNotRotary, "no layer rotates", []any{"attention.head_count_kv", make([]uint32, 8)}},
+		{"llama", ErrUnknown, "llama.rope.local.freq_base", []any{"rope.local.freq_base", float32(1e4)}},
+		{"llama", ErrUnknown, "llama.rope.freq_base_per_layer", []any{"rope.freq_base_per_layer", []float32{1e4}}},
+		{"llama", ErrUnknown, "llama.rope.scaling.type", []any{"rope.scaling.type", "ntk"}},
+		{"llama", ErrSyntax, "llama.rope.freq_base", []any{"rope.freq_base", "10000"}},
+		{"llama", ErrSyntax, "float64", []any{"rope.dimension_count", 128.0}},
+		{"llama", ErrSyntax, "llama.rope.scaling.finetuned", []any{"rope.scaling.finetuned", 1}},
+		{"llama", ErrSyntax, "llama.rope.scaling.type", []any{"rope.scaling.type", []string{"yarn"}}},
+		{"llama", ErrSyntax, "llama.rope.freq_base", []any{"rope.freq_base", []float32(nil)}},
+		{"llama", ErrSyntax, "rope_freqs.weight", []any{"/rope_freqs.weight", []uint8{1}}},
+		{"llama", ErrValue, "llama.rope.freq_base", []any{"rope.freq_base", float32(1)}},
+		{"llama", ErrValue, "llama.rope.freq_base", []any{"rope.freq_base", math.NaN()}},
+		{"llama", ErrValue, "llama.rope.freq_base", []any{"rope.freq_base", math.Inf(1)}},
+		{"llama", ErrValue, "llama.rope.dimension_count", []any{"rope.dimension_count", -1}},
+		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 63}},
+		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 130}},
+		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"attention.key_length", 1 << 20}},
+		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 0}},
+		{"qwen2", ErrValue, "qwen2.attention.key_length", []any{"embedding_length", nil}},
+		{"qwen2", ErrValue, "qwen2.attention.key_length", []any{"attention.head_count", 0}},
+		{"qwen2", ErrValue, "qwen2.attention.key_length", []any{"attention.head_count", 3}},
+		{"qwen2", ErrValue, "qwen2.block_count", []any{"block_count", nil}},
+		{"qwen2", ErrValue, "qwen2.block_count", []any{"block_count", 1 << 30}},
+		{"qwen2", ErrValue, "qwen2.block_count", []any{"nextn_predict_layers", 8}},
+		{"deepseek2", ErrValue, "deepseek2.rope.dimension_count", nil},
+		{"llama", ErrContradiction, "llama.rope.dimension_count", []any{"rope.dimension_count", 64}},
+		{"llama", ErrContradiction, "llama.rope.scale_linear", []any{"rope.scaling.factor", float32(2), "rope.scale_linear", float32(4)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.type", []any{"rope.scaling.factor", float32(2), "rope.scaling.type", "none"}},
+		{"llama", ErrValue, "llama.rope.scaling.factor", []any{"rope.scaling.factor", float32(-2)}},
+		{"llama", ErrValue, "llama.rope.scaling.attn_factor", []any{"rope.scaling.attn_factor", float32(0)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.alpha", []any{"rope.scaling.alpha", float32(1000)}},
+		{"hunyuan_vl", ErrContradiction, "hunyuan_vl.rope.scaling.alpha", []any{"rope.scaling.alpha", float32(1000), "rope.scaling.factor", float32(2)}},
+		{"hunyuan_vl", ErrContradiction, "hunyuan_vl.rope.scaling.alpha", []any{"rope.scaling.alpha", float32(1000), "rope.dimension_count", 64}},
+		{"llama", ErrContradiction, "llama.rope.scaling.yarn_beta_fast", []any{"rope.scaling.yarn_beta_fast", float32(32)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.yarn_ext_factor", []any{"rope.scaling.yarn_ext_factor", float32(1)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.yarn_attn_factor", []any{"rope.scaling.yarn_attn_factor", float32(0.5)}},
+		{"llama", ErrContradiction, "1.138629", []any{"rope.scaling.type", "yarn", "rope.scaling.factor", float32(4), "rope.scaling.yarn_attn_factor", float32(0.5)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.yarn_log_multiplier", []any{"rope.scaling.type", "yarn", "rope.scaling.yarn_log_multiplier", float32(0.1)}},
+		{"llama", ErrValue, "original_context_length", []any{"rope.scaling.type", "yarn", "context_length", nil}},
+		{"llama", ErrValue, "yarn_ext_factor", []any{"rope.scaling.type", "yarn", "rope.scaling.yarn_ext_factor", float32(2)}},
+		{"llama", ErrValue, "yarn_", []any{"rope.scaling.type", "yarn", "rope.scaling.yarn_beta_fast", float32(-2)}},
+		{"deepseek2", ErrValue, "yarn_log_multiplier", []any{"rope.dimension_count", 64, "rope.scaling.type", "yarn", "rope.scaling.factor", float32(40)}},
+		{"deepseek2", ErrContradiction, "scaling.factor", []any{"rope.dimension_count", 64, "rope.scaling.factor", float32(40)}},
+		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(63)}},
+		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(65)}},
+		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(1 << 20)}},
+		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", []float32{}}},
+		{"llama", ErrValue, "rope_freqs.weight", []any{"/rope_freqs.weight", append(factors(63), 0)}},
+		{"qwen2", ErrContradiction, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(64)}},
+		{"llama", ErrContradiction, "llama.rope.scaling.type", []any{"rope.scaling.type", "yarn", "/rope_freqs.weight", factors(64)}},
+		{"qwen2", ErrContradiction, "rope_factors_short.weight", []any{"/rope_factors_short.weight", factors(64), "/rope_factors_long.weight", factors(64)}},
+		{"phi3", ErrContradiction, "rope_factors_long.weight", []any{"/rope_factors_short.weight", factors(64)}},
+		{"phi3", ErrValue, "rope_factors_short.weight", []any{"rope.scaling.type", "longrope"}},
+		{"llama", ErrContradiction, "rope_freqs.weight", []any{"/rope_freqs.weight", factors(64), "/rope_factors_short.weight", factors(64), "/rope_factors_long.weight", factors(64)}},
+		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", nil},
+		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 24, 25}}},
+		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, -24, 24}}},
+		{"qwen2vl", ErrValue, "qwen2vl.rope.dimension_sections", []any{"rope.dimension_sections", make([]int32, 5)}},
+		{"glm4", ErrValue, "glm4.rope.dimension_sections", []any{"rope.dimension_sections", []any(nil)}},
+		{"qwen3vl", ErrValue, "qwen3vl.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 16, 16, 16}}},
+		{"qwen2", ErrContradiction, "qwen2.rope.dimension_sections", []any{"rope.dimension_sections", []int32{16, 24, 24}}},
+		{"qwen2", ErrContradiction, "qwen2.rope.freq_base_swa", []any{"rope.freq_base_swa", float32(5000)}},
+		{"cohere2", ErrContradiction, "cohere2.rope.freq_base_swa", []any{"rope.freq_base_swa", float32(5000)}},
+		{"cohere2", ErrValue, "sliding_window", []any{"attention.sliding_window", 0}},
+		{"gemma4", ErrValue, "gemma4.attention.sliding_window_pattern", nil},
+		{"gemma4", ErrValue, "gemma4.attention.sliding_window_pattern", []any{"attention.sliding_window_pattern", []bool{true}}},
+		{"gemma4", ErrSyntax, "gemma4.attention.sliding_window_pattern", []any{"attention.sliding_window_pattern", slices.Repeat([]any{nil}, 8)}},
+		{"qwen3next", ErrValue, "full_attention_interval", []any{"full_attention_interval", 0}},
+	} {
+		_, err := GGUF(ggufKeys(test.arch, test.pairs...))
+		if !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) || !strings.HasPrefix(err.Error(), "modelconfig.GGUF: ") {
+			t.Errorf("%s %v: %v, want %q that names %s", test.arch, test.pairs, err, test.want, test.says)
+		}
+	}
+	if _, err := GGUF(nil); !errors.Is(err, ErrValue) {
+		t.Errorf("no keys: %v", err)
+	}
+}
+
+// TestGGUFLeavesKeys checks that the model keeps no reference to the keys.
+func TestGGUFLeavesKeys(t *testing.T) {
+	factors := slices.Repeat([]float64{2}, 64)
+	keys := ggufKeys("llama", "/rope_freqs.weight", factors)
+	before := maps.Clone(keys)
+	m, err := GGUF(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) != len(before) {
+		t.Error("the keys changed")
+	}
+	factors[0] = 100
+	if got := rotaryGGUF(t, m, "", 0).InvFreq[0]; got != 0.5 {
+		t.Errorf("first frequency %v, want 1/2", got)
+	}
+}
+
+// decodeGGUF makes a map of keys from any bytes. The first byte is the
+// architecture. Then each entry has a byte for its key and one for the type of
+// its value, and the value.
+func decodeGGUF(data []byte, names []string) map[string]any {
+	next := func(n int) []byte {
+		b := make([]byte, n)
+		copy(b, data)
+		data = data[min(n, len(data)):]
+		return b
+	}
+	arch := names[int(next(1)[0])%len(names)]
+	whole := []string{"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight", "general.architecture", arch + ".rope.other"}
+	after := append([]string{
+		"block_count", "context_length", "embedding_length", "nextn_predict_layers", "leading_dense_block_count", "full_attention_interval",
+		"attention.key_length", "attention.key_length_swa", "attention.head_count", "attention.head_count_kv", "attention.recurrent_layers",
+		"attention.sliding_window", "attention.sliding_window_pattern",
+	}, ggufRopeKeys...)
+	keys := ggufKeys(arch)
+	var value func(depth int) any
+	value = func(depth int) any {
+		switch kind := next(1)[0] % 16; kind {
+		case 0:
+			return uint32(next(1)[0])
+		case 1:
+			return binary.LittleEndian.Uint32(next(4))
+		case 2:
+			return int64(binary.LittleEndian.Uint64(next(8)))
+		case 3:
+			return math.Float32frombits(binary.LittleEndian.Uint32(next(4)))
+		case 4:
+			return math.Float64frombits(binary.LittleEndian.Uint64(next(8)))
+		case 5:
+			return float32(next(1)[0])
+		case 6:
+			return next(1)[0]%2 == 0
+		case 7:
+			return []string{"none", "linear", "yarn", "longrope"}[next(1)[0]%4]
+		case 8:
+			return string(next(int(next(1)[0])))
+		case 9:
+			return nil
+		case 10:
+			list := make([]float32, next(1)[0])
+			for i := range list {
+				list[i] = float32(next(1)[0])
+			}
+			return list
+		case 11:
+			list := make([]int32, next(1)[0])
+			for i := range list {
+				list[i] = int32(int8(next(1)[0]))
+			}
+			return list
+		case 12:
+			return slices.Repeat([]float64{float64(next(1)[0]) / 8}, int(next(1)[0])*64)
+		case 13:
+			list := make([]bool, next(1)[0])
+			for i, b := range next(len(list)) {
+				list[i] = b%2 == 0
+			}
+			return list
+		case 14:
+			list := make([]any, next(1)[0]%16)
+			for i := range list {
+				if depth < 3 {
+					list[i] = value(depth + 1)
+				}
+			}
+			return list
+		default:
+			return struct{ x, y int }{1, 2}
+		}
+	}
+	for len(data) > 0 {
+		key := int(next(1)[0]) % (len(whole) + len(after))
+		if key < len(whole) {
+			keys[whole[key]] = value(0)
+		} else {
+			keys[arch+"."+after[key-len(whole)]] = value(0)
+		}
+	}
+	return keys
+}
+
+func FuzzGGUF(f *testing.F) {
+	names := slices.Sorted(maps.Keys(ggufArchitectures))
+	names = append(names, slices.Sorted(maps.Keys(ggufNotRotary))...)
+	names = append(names, "unknown", "")
+	for i := range names {
+		f.Add([]byte{byte(i)}, 0)
+		f.Add([]byte{byte(i), 30, 7, 2, 31, 5, 4, 33, 0, 100}, 5000)
+		f.Add([]byte{byte(i), 0, 12, 9, 1}, 1)
+	}
+	sentinels := []error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}
+	f.Fuzz(func(t *testing.T, data []byte, seqLen int) {
+		m, err := GGUF(decodeGGUF(data, names))
+		if err != nil {
+			if m != nil || !slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) }) || len(err.Error()) > 2000 {
+				t.Fatalf("%v, %v", m, err)
+			}
+			return
+		}
+		if n := len(m.Layers()); n < 1 || n > maxGGUFLayers {
+			t.Fatalf("%d layers", n)
+		}
+		if len(m.LayerTypes()) == 0 {
+			t.Fatal("no kind of layer")
+		}
+		for _, layerType := range m.LayerTypes() {
+			cfg, err := m.Rotary(layerType, seqLen)
+			if err != nil {
+				if !errors.Is(err, ErrArgument) && !errors.Is(err, ErrValue) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim {
+				t.Fatalf("%d frequencies for %d elements", len(cfg.InvFreq), cfg.RotaryDim)
+			}
+			if _, err := posenc.NewRotary(cfg); err != nil && !errors.Is(err, posenc.ErrConfig) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

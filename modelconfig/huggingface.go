@@ -1,0 +1,456 @@
+package modelconfig
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-posenc/posenc"
+)
+
+// HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
+// of transformers 4 (rope_theta, rope_scaling) and that of transformers 5
+// (rope_parameters, flat or by layer type), with the spellings that models have
+// of their own. An absent key, and one that is null, has the default of the
+// configuration class of the model_type in transformers 5.23. Of a model for
+// images or audio it reads the text model, from text_config where there is one.
+//
+// The layout is that of the weights on the Hub. Where latent attention (MLA:
+// DeepSeek V2 and V3, and the models built like them) splits a head into a part
+// without positions and a rotary part, HeadDim is that of the rotary part,
+// qk_rope_head_dim: Q's is the end of each head (a View from element
+// qk_nope_head_dim on, with HeadStride), K's is one head that all share.
+//
+// What would be guessed is an error: a model type, a rope type or a key of a
+// rope block that is not known, keys that contradict each other, a number out
+// of range. Keys beside the rope blocks that do not speak of rotary positions
+// are not looked at. docs/models.md lists types, rules and keys.
+//
+// A document has at most 4 MiB and 64 levels.
+//
+// Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
+func HuggingFace(config []byte) (*Model, error) {
+	keys, err := parseObject(config)
+	if err != nil {
+		return nil, fmt.Errorf("modelconfig.HuggingFace: config is not a JSON object that can be read: %w (%w)", err, ErrSyntax)
+	}
+	r := textModel(&reader{keys: keys})
+	modelType, ok := r.text("model_type")
+	if !ok {
+		r.fail(ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
+	}
+	f := familyOf(r, modelType)
+	m := &Model{modelType: modelType, kinds: map[string]kind{}}
+	if r.err == nil {
+		readModel(r, &f, m)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	for layerType := range m.kinds {
+		if err := m.accepted(layerType); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// accepted returns an error for a kind of layer whose frequencies cannot be
+// computed or make no posenc.Rotary.
+func (m *Model) accepted(layerType string) error {
+	cfg, _, err := m.rotary("HuggingFace", layerType, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := posenc.NewRotary(cfg); err != nil {
+		return valueError(ErrValue, "HuggingFace", "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+	}
+	return nil
+}
+
+// textModel follows a configuration of several models to that of its text
+// model.
+func textModel(r *reader) *reader {
+	for range 3 {
+		modelType, _ := r.text("model_type")
+		w, several := wrappers[modelType]
+		if r.err != nil || !several {
+			return r
+		}
+		inner, ok := r.object(w.key)
+		if r.err != nil {
+			return r
+		}
+		if !ok {
+			// Written before text_config was, or with nothing but defaults in it.
+			r.keys = withType(r.keys, w.textType)
+			return r
+		}
+		text := r.within(w.key, inner)
+		beside, inside := ropeValues(r.keys), ropeValues(inner)
+		for _, key := range sortedKeys(beside) {
+			if !sameValue(beside[key], inside[key]) {
+				r.fail(ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
+			}
+		}
+		if r.err != nil {
+			return r
+		}
+		if inner["model_type"] == nil {
+			text.keys = withType(inner, w.textType)
+		}
+		r = text
+	}
+	return r
+}
+
+// ropeValues returns the base and the rope parameters of a configuration,
+// wherever they stand in it.
+func ropeValues(keys object) object {
+	values := object{}
+	for _, from := range []any{object{"rope_theta": keys["rope_theta"]}, keys["rope_scaling"], keys["rope_parameters"]} {
+		block, _ := from.(object)
+		for key, v := range block {
+			if v != nil && key != "type" && key != "rope_type" {
+				values[key] = v
+			}
+		}
+	}
+	return values
+}
+
+func withType(keys object, modelType string) object {
+	typed := object{}
+	for key, v := range keys {
+		typed[key] = v
+	}
+	typed["model_type"] = modelType
+	return typed
+}
+
+// sameValue compares JSON values, numbers by what they are.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case object:
+		b, ok := b.(object)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key := range a {
+			if _, ok := b[key]; !ok || !sameValue(a[key], b[key]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameValue)
+	}
+	if x, ok := toNumber(a); ok {
+		y, ok := toNumber(b)
+		return ok && x == y
+	}
+	switch b.(type) {
+	case object, []any:
+		return false
+	}
+	return a == b
+}
+
+func familyOf(r *reader, modelType string) family {
+	if r.err != nil {
+		return family{}
+	}
+	if reason := notRotary[modelType]; reason != "" {
+		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions, not %s", reason)
+	}
+	f, known := families[modelType]
+	if !known {
+		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
+	}
+	return f
+}
+
+// Bounds of what a configuration makes us allocate.
+const maxLayers = 1 << 14
+
+func readModel(r *reader, f *family, m *Model) {
+	if f.check != nil {
+		f.check(r)
+	}
+	positionKeys(r, f)
+	layers := r.integerOr(f.names.layers, f.layers)
+	if r.err == nil && (layers < 1 || layers > maxLayers) {
+		r.fail(ErrValue, f.names.layers[0], layers, "from 1 to %d", maxLayers)
+	}
+	if r.err != nil {
+		return
+	}
+	m.layers = f.plan(r, layers)
+	kinds := f.kinds
+	if len(kinds) == 0 {
+		kinds = []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, scaled: true}}
+		for i := range m.layers {
+			m.layers[i].Type = ""
+		}
+	}
+	blocks := ropeBlocks(r, f)
+	for i := range kinds {
+		block := blocks[kinds[i].layerType]
+		if block == nil || r.err != nil {
+			continue
+		}
+		k := readKind(r, block, f, &kinds[i], m.layers)
+		if r.err == nil {
+			r.err = block.err
+		}
+		m.kinds[kinds[i].layerType] = k
+	}
+	rotating := map[string]bool{}
+	for i := range m.layers {
+		layer := &m.layers[i]
+		_, known := m.kinds[layer.Type]
+		layer.Rotates = layer.Rotates && known
+		rotating[layer.Type] = rotating[layer.Type] || layer.Rotates
+	}
+	for layerType := range m.kinds {
+		if !rotating[layerType] {
+			delete(m.kinds, layerType)
+		}
+	}
+	if len(m.kinds) == 0 {
+		r.fail(ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
+	}
+}
+
+// integerOr returns the number under one of the spellings of a key; under two,
+// they must agree.
+func (r *reader) integerOr(spellings []string, absent int) int {
+	result, first := absent, ""
+	for _, key := range spellings {
+		n, ok := r.integer(key)
+		if !ok {
+			continue
+		}
+		if first != "" && n != result {
+			r.fail(ErrContradiction, key, n, "the value of %s, which is %d", first, result)
+		}
+		result, first = n, key
+	}
+	return result
+}
+
+// headDim is the number of elements of a head: its key, or hidden size by heads.
+func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) int {
+	if k.headDimKey != "" {
+		dim := value{}
+		dim.agree(r, k.headDimKey)
+		perLayerHeadDim(r, k, layers, &dim)
+		return int(dim.or(float64(k.headDim)))
+	}
+	for _, key := range f.names.headDim {
+		if n, ok := r.integer(key); ok {
+			return n
+		}
+		if _, null := r.keys[key]; null && r.err == nil {
+			return hiddenByHeads(r, f)
+		}
+	}
+	if f.headDim != 0 {
+		return f.headDim
+	}
+	return hiddenByHeads(r, f)
+}
+
+// perLayerHeadDim reads per_layer_config, in which transformers 5 writes the
+// head_dim of single layers, by number.
+func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
+	single, _ := r.object("per_layer_config")
+	for _, number := range sortedKeys(single) {
+		key := "per_layer_config." + number + ".head_dim"
+		if !r.has(key) {
+			continue
+		}
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType {
+			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
+		}
+		dim.agree(r, key)
+	}
+}
+
+func hiddenByHeads(r *reader, f *family) int {
+	hidden := r.integerOr(f.names.hidden, f.hidden)
+	heads := r.integerOr(f.names.heads, f.heads)
+	if r.err != nil {
+		return 0
+	}
+	if heads < 1 || hidden < 1 || hidden%heads != 0 {
+		r.fail(ErrValue, f.names.hidden[0], hidden, "a multiple of %s, which is %d; or set head_dim", f.names.heads[0], heads)
+		return 0
+	}
+	return hidden / heads
+}
+
+// readKind reads one kind of layer from its rope block.
+func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind {
+	base := value{}
+	base.agree(block, "rope_theta")
+	for _, key := range k.baseKeys {
+		base.agree(r, key)
+	}
+	theBase := base.or(k.base)
+	if f.baseRatio != "" {
+		if ratio, ok := r.number(f.baseRatio); ok {
+			theBase *= ratio
+		}
+	}
+	dim := headDim(r, f, k, layers)
+	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
+	ropeType := ropeTypeOf(block, f)
+	rotaryDim, partial := rotatedPart(r, block, f, k, dim, ropeType)
+	if r.err != nil || block.err != nil {
+		return kind{}
+	}
+	if dim < 2 {
+		r.fail(ErrValue, f.names.headDim[0], dim, "at least 2 elements per head")
+		return kind{}
+	}
+	if rotaryDim < 2 || rotaryDim%2 != 0 {
+		r.fail(ErrValue, "partial_rotary_factor", partial, "an even number of rotated elements, not %d of %d (round it with posenc.RotaryConfig)", rotaryDim, dim)
+		return kind{}
+	}
+	cfg.RotaryDim = rotaryDim
+	if f.trailing {
+		cfg.Offset = dim - cfg.RotaryDim
+	}
+	cfg.Axes = f.readAxes(block, rotaryDim/2)
+	p := ropeParameters{
+		reader: block, model: r, family: f, kind: k,
+		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
+		positions: r.integerOr(f.names.positions, f.positions),
+	}
+	return kind{rotary: cfg, ladder: p.rule()}
+}
+
+// rotatedPart is how much of a head rotates: the number of elements, and its
+// share under any of its spellings.
+func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, ropeType string) (rotaryDim int, partial float64) {
+	share := value{}
+	share.agree(block, "partial_rotary_factor")
+	if f.latent {
+		// HeadDim is the rotary part already; some configurations say what part
+		// of Q's head that is.
+		share.agree(r, "partial_rotary_factor")
+		rest := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
+		if share.given && share.number != 1 && share.number != float64(headDim)/float64(headDim+rest) {
+			r.fail(ErrContradiction, "partial_rotary_factor", share.number, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+rest)
+		}
+		return headDim, 1
+	}
+	if !share.given || len(f.kinds) == 0 { // beside blocks of several kinds it is what they leave open
+		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_percentage", "rotary_emb_fraction"} {
+			share.agree(r, key)
+		}
+	}
+	partial = share.or(k.partial)
+	rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
+	if !share.given && f.rotaryDim != 0 {
+		rotaryDim = f.rotaryDim
+	}
+	key := "rotary_dim"
+	if f.trailing {
+		key = "qk_rope_head_dim"
+	}
+	if n, ok := r.integer(key); ok {
+		if share.given && n != rotaryDim {
+			r.fail(ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, share.key)
+		}
+		rotaryDim = n
+	}
+	if r.err != nil || block.err != nil {
+		return 0, 0
+	}
+	if !(partial > 0 && partial <= 1) {
+		r.fail(ErrValue, "partial_rotary_factor", partial, "above 0 and at most 1")
+	} else if ropeType == "proportional" {
+		return headDim, partial // the ladder itself leaves pairs out
+	} else if rotaryDim > headDim {
+		r.fail(ErrContradiction, key, rotaryDim, "at most the %d elements of a head", headDim)
+	} else if rotaryDim != headDim && f.wholeHead {
+		r.fail(ErrContradiction, "partial_rotary_factor", partial, "1: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)")
+	}
+	return rotaryDim, partial
+}
+
+// layoutOf is the layout of the family, by the key that some have for it.
+func layoutOf(r *reader, f *family) posenc.Layout {
+	if f.layoutKey == "" {
+		return f.layout
+	}
+	set, ok := r.boolean(f.layoutKey)
+	if !ok || set == (f.layout != posenc.HalfSplit) {
+		return f.layout
+	}
+	if set {
+		return posenc.Interleaved
+	}
+	return posenc.HalfSplit
+}
+
+// positionKeys looks at the keys beside the rope blocks that speak of rotary
+// positions and that the family has no use for.
+func positionKeys(r *reader, f *family) {
+	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rope"} {
+		if use, ok := r.boolean(key); ok && !use {
+			r.fail(ErrNotRotary, key, false, "true")
+		}
+	}
+	for _, key := range []string{"alibi", "use_alibi"} {
+		if use, ok := r.boolean(key); ok && use {
+			r.fail(ErrNotRotary, key, true, "false: ALiBi rotates nothing")
+		}
+	}
+	if use, ok := r.boolean("use_mrope"); ok && use && f.axes == nil {
+		r.fail(ErrContradiction, "use_mrope", true, "false for this model type, which has one axis of positions")
+	}
+	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
+		if key == f.layoutKey {
+			continue
+		}
+		if set, ok := r.boolean(key); ok && set != (f.layout != posenc.HalfSplit) {
+			r.fail(ErrContradiction, key, set, "%v, the layout of this model type (set Layout in posenc.RotaryConfig)", !set)
+		}
+	}
+	if r.has("rotary_emb_scale_base") {
+		r.fail(ErrUnknown, "rotary_emb_scale_base", kindOf(r.lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
+	}
+	if !slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { return k.headDimKey != "" }) {
+		single, _ := r.object("per_layer_config")
+		for _, number := range sortedKeys(single) {
+			if key := "per_layer_config." + number + ".head_dim"; r.has(key) {
+				r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: heads of models of this type are alike (use posenc.RotaryConfig)")
+			}
+		}
+	}
+	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
+		if n, ok := r.number(key); ok && n != 1 && !slices.Contains(f.extraKeys, key) {
+			r.fail(ErrUnknown, key, n, "1 or nothing for this model type; use rope_scaling or posenc.RotaryConfig")
+		}
+	}
+	used := f.baseKeys
+	for i := range f.kinds {
+		used = append(used[:len(used):len(used)], f.kinds[i].baseKeys...)
+	}
+	for _, key := range allBaseKeys {
+		if r.has(key) && !slices.Contains(used, key) {
+			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: models of this type do not have this key (use posenc.RotaryConfig)")
+		}
+	}
+}
+
+// allBaseKeys are the spellings of a base beside the rope blocks.
+var allBaseKeys = []string{
+	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
+	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",
+}

@@ -1,0 +1,665 @@
+package modelconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+// near compares with a figure worked out in float64 by math.Pow and math.Log,
+// each good to a few units in the last place.
+func near(got, want float64) bool { return math.Abs(got-want) <= 1e-12*math.Abs(want) }
+
+func mustRead(t *testing.T, config string) *Model {
+	t.Helper()
+	m, err := HuggingFace([]byte(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
+	t.Helper()
+	cfg, err := mustRead(t, config).Rotary(layerType, seqLen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func wantError(t *testing.T, config string, sentinel error, parts ...string) {
+	t.Helper()
+	m, err := HuggingFace([]byte(config))
+	if !errors.Is(err, sentinel) || m != nil {
+		t.Fatalf("%.200s: got %v, %v, want %v", config, m, err, sentinel)
+	}
+	for _, part := range append(parts, "modelconfig.HuggingFace: ") {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not have %q", err, part)
+		}
+	}
+}
+
+func rotating(m *Model) string {
+	var s strings.Builder
+	for _, layer := range m.Layers() {
+		if layer.Rotates {
+			s.WriteByte('R')
+		} else {
+			s.WriteByte('-')
+		}
+	}
+	return s.String()
+}
+
+const (
+	llama31   = `{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_theta": 500000.0, "rope_scaling": {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`
+	gptOSS    = `{"model_type": "gpt_oss", "head_dim": 64, "num_hidden_layers": 24, "max_position_embeddings": 131072, "rope_theta": 150000, "rope_scaling": {"beta_fast": 32.0, "beta_slow": 1.0, "factor": 32.0, "original_max_position_embeddings": 4096, "rope_type": "yarn", "truncate": %v}}`
+	deepSeek  = `{"model_type": "%s", "num_hidden_layers": 61, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "max_position_embeddings": 163840, "rope_theta": 10000, %s "rope_scaling": {"beta_fast": 32, "beta_slow": 1, "factor": 40, "mscale": %v, "mscale_all_dim": %v, "original_max_position_embeddings": 4096, "type": "yarn"}}`
+	qwenYaRN  = `{"model_type": "qwen3", "head_dim": 128, "max_position_embeddings": 40960, "rope_theta": 1000000, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768%s}}`
+	phi3      = `{"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0, "rope_scaling": {"type": "%s", "short_factor": [1.0, 1.0, 1.0, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}}`
+	gemma3    = `{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}}`
+	gemma4V5  = `{"model_type": "gemma4_text", "num_hidden_layers": 12, "head_dim": 256, "global_head_dim": 512, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1000000.0, "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 10000.0, "rope_type": "default"}}}`
+	internLM3 = `{"model_type": "internlm3", "head_dim": 128, "max_position_embeddings": 32768, "rope_theta": 50000000, "rope_scaling": {"factor": 6.0, "rope_type": "dynamic"}}`
+)
+
+// traps are where implementations disagree; docs/models.md has a line for each.
+var traps = []struct {
+	name string
+	test func(t *testing.T)
+}{
+	{"attention_factor_replaces_the_derived_one", func(t *testing.T) {
+		cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.2079441541679836`), "", 0)
+		if cfg.Scaling != 1.2079441541679836 {
+			t.Errorf("Scaling is %v", cfg.Scaling)
+		}
+		if cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0); !near(cfg.Scaling, 1+0.1*math.Log(4)) {
+			t.Errorf("derived: %v", cfg.Scaling)
+		}
+		wantError(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 0`), ErrValue, "attention_factor is 0")
+	}},
+	{"attn_factor_is_another_key", func(t *testing.T) {
+		wantError(t, fmt.Sprintf(qwenYaRN, `, "attn_factor": 0.8782488562869419`), ErrUnknown, `"attn_factor"`, "attention_factor")
+	}},
+	{"yarn_zero_is_absent", func(t *testing.T) {
+		want := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0)
+		for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
+			got := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "`+key+`": 0`), "", 0)
+			if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling {
+				t.Errorf("%s: 0 is not the default", key)
+			}
+		}
+		// One of mscale and mscale_all_dim alone does not count.
+		if got := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "mscale": 0.5`), "", 0); got.Scaling != want.Scaling {
+			t.Errorf("mscale alone: %v", got.Scaling)
+		}
+	}},
+	{"yarn_truncate", func(t *testing.T) {
+		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
+		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
+		inv := func(i float64) float64 { return math.Pow(150000, -2*i/64) }
+		on := func(i, low, high float64) float64 {
+			ramp := (i - low) / (high - low)
+			return inv(i) * (ramp/32 + 1 - ramp)
+		}
+		corner := func(turns float64) float64 {
+			return 64 * math.Log(4096/(turns*2*math.Pi)) / (2 * math.Log(150000))
+		}
+		got := mustRotary(t, fmt.Sprintf(gptOSS, false), "", 0).InvFreq
+		if !near(got[8], inv(8)) || !near(got[9], on(9, corner(32), corner(1))) {
+			t.Errorf("untruncated: %v %v", got[8], got[9])
+		}
+		got = mustRotary(t, fmt.Sprintf(gptOSS, true), "", 0).InvFreq
+		if !near(got[8], inv(8)) || !near(got[9], on(9, 8, 18)) {
+			t.Errorf("truncated: %v %v", got[8], got[9])
+		}
+	}},
+	{"yarn_factor_wins_over_the_ratio", func(t *testing.T) {
+		// Qwen3's README asks for factor 4 beside 40960/32768.
+		if got := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0).InvFreq[63]; !near(got, math.Pow(1e6, -126.0/128)/4) {
+			t.Errorf("InvFreq[63] is %v", got)
+		}
+		without := strings.Replace(fmt.Sprintf(qwenYaRN, ""), `"factor": 4.0, `, "", 1)
+		if got := mustRotary(t, without, "", 0).InvFreq[63]; !near(got, math.Pow(1e6, -126.0/128)/1.25) {
+			t.Errorf("without factor: InvFreq[63] is %v", got)
+		}
+	}},
+	{"llama3_smooths_by_frequency", func(t *testing.T) {
+		got := mustRotary(t, llama31, "", 0).InvFreq
+		medium := 0
+		for i, v := range got {
+			inv := math.Pow(500000, -2*float64(i)/128)
+			turns := 8192 * inv / (2 * math.Pi)
+			want := inv
+			if turns < 1 {
+				want = inv / 8
+			} else if turns < 4 {
+				smooth := (turns - 1) / (4 - 1)
+				want = (1-smooth)*inv/8 + smooth*inv
+				medium++
+			}
+			if !near(v, want) {
+				t.Errorf("InvFreq[%d] is %v, want %v", i, v, want)
+			}
+		}
+		if medium == 0 {
+			t.Error("no pair between")
+		}
+	}},
+	{"llama3_equal_factors", func(t *testing.T) {
+		// Llama 4 Scout publishes 1 for both.
+		got := mustRotary(t, `{"model_type": "llama4_text", "num_hidden_layers": 4, "head_dim": 128, "max_position_embeddings": 10485760, "rope_theta": 500000.0, "rope_scaling": {"factor": 16.0, "high_freq_factor": 1.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`, "", 0).InvFreq
+		for i, v := range got {
+			want := math.Pow(500000, -2*float64(i)/128)
+			if 8192*want/(2*math.Pi) < 1 {
+				want /= 16
+			}
+			if !near(v, want) {
+				t.Errorf("InvFreq[%d] is %v, want %v", i, v, want)
+			}
+		}
+	}},
+	{"longrope_switches_beyond_the_original_length", func(t *testing.T) {
+		m := mustRead(t, fmt.Sprintf(phi3, "longrope"))
+		for seqLen, factor := range map[int]float64{0: 2, 1: 2, 4096: 2, 4097: 8, 131072: 8} {
+			cfg, err := m.Rotary("", seqLen)
+			if err != nil || !near(cfg.InvFreq[3], math.Pow(10000, -6.0/8)/factor) {
+				t.Errorf("seqLen %d: InvFreq[3] is %v, %v", seqLen, cfg.InvFreq[3], err)
+			}
+			// One factor for both, by 131072/4096.
+			if !near(cfg.Scaling, math.Sqrt(1+math.Log(32)/math.Log(4096))) {
+				t.Errorf("seqLen %d: Scaling is %v", seqLen, cfg.Scaling)
+			}
+		}
+	}},
+	{"longrope_has_older_names", func(t *testing.T) {
+		want := mustRotary(t, fmt.Sprintf(phi3, "longrope"), "", 4097)
+		for _, name := range []string{"su", "yarn"} {
+			if got := mustRotary(t, fmt.Sprintf(phi3, name), "", 4097); !slices.Equal(got.InvFreq, want.InvFreq) {
+				t.Errorf("%s: other frequencies", name)
+			}
+		}
+	}},
+	{"longrope_original_length_stands_beside_the_block", func(t *testing.T) {
+		inside := strings.Replace(fmt.Sprintf(phi3, "longrope"), `"type":`, `"original_max_position_embeddings": 8192, "type":`, 1)
+		wantError(t, inside, ErrContradiction, "original_max_position_embeddings is 8192", "4096")
+	}},
+	{"longrope_short_and_long_mscale", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 8, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5, "original_max_position_embeddings": 4096}}`)
+		for seqLen, want := range map[int]float64{4096: 1.25, 4097: 1.5} {
+			if cfg, err := m.Rotary("", seqLen); err != nil || cfg.Scaling != want {
+				t.Errorf("seqLen %d: Scaling is %v, %v", seqLen, cfg.Scaling, err)
+			}
+		}
+	}},
+	{"dynamic_ntk_grows_from_max_position_embeddings", func(t *testing.T) {
+		m := mustRead(t, internLM3)
+		for seqLen, growth := range map[int]float64{0: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
+			cfg, err := m.Rotary("", seqLen)
+			base := 5e7 * math.Pow(growth, 128.0/126)
+			if err != nil || !near(cfg.InvFreq[1], math.Pow(base, -2.0/128)) {
+				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
+			}
+		}
+		wantError(t, strings.Replace(internLM3, `"factor": 6.0`, `"factor": 6.0, "original_max_position_embeddings": 4096`, 1), ErrUnknown, "original_max_position_embeddings")
+	}},
+	{"dynamic_ntk_with_alpha_is_static", func(t *testing.T) {
+		config := `{"model_type": "hunyuan_v1_dense", "head_dim": 128, "max_position_embeddings": 262144, "rope_theta": 10000.0, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "dynamic"}}`
+		want := math.Pow(10000*math.Pow(1000, 128.0/126), -2.0/128)
+		for _, seqLen := range []int{0, 1 << 20} {
+			if cfg := mustRotary(t, config, "", seqLen); !near(cfg.InvFreq[1], want) || cfg.Scaling != 1 {
+				t.Errorf("seqLen %d: %v, %v, want %v", seqLen, cfg.InvFreq[1], cfg.Scaling, want)
+			}
+		}
+		wantError(t, strings.Replace(config, "hunyuan_v1_dense", "llama", 1), ErrUnknown, `"alpha"`)
+	}},
+	{"qwen1_dynamic_ntk_is_its_own", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "qwen", "kv_channels": 128, "seq_length": 8192, "rotary_emb_base": 10000, "rotary_pct": 1.0, "use_dynamic_ntk": true}`)
+		// 2^ceil(log2(n/L) + 1) - 1
+		for seqLen, alpha := range map[int]float64{0: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
+			cfg, err := m.Rotary("", seqLen)
+			if err != nil || !near(cfg.InvFreq[1], math.Pow(10000*math.Pow(alpha, 128.0/126), -2.0/128)) {
+				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
+			}
+		}
+	}},
+	{"mrope_section_counts_pairs", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "rope_theta": 1000000.0, "rope_scaling": {"mrope_section": [16, 24, 24], "type": "mrope"}}`, "", 0)
+		for j, axis := range cfg.Axes {
+			if want := map[bool]uint8{true: 0, false: map[bool]uint8{true: 1, false: 2}[j < 40]}[j < 16]; axis != want {
+				t.Errorf("axis of pair %d is %d, want %d", j, axis, want)
+			}
+		}
+		if len(cfg.Axes) != 64 {
+			t.Errorf("%d axes", len(cfg.Axes))
+		}
+		wantError(t, `{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "rope_scaling": {"mrope_section": [32, 48, 48], "type": "mrope"}}`, ErrValue, "mrope_section", "64")
+	}},
+	{"mrope_interleaved", func(t *testing.T) {
+		config := `{"model_type": "qwen3_vl", "text_config": {"model_type": "qwen3_vl_text", "head_dim": 128, "rope_parameters": {"mrope_interleaved": %v, "mrope_section": [24, 20, 20], "rope_theta": 5000000, "rope_type": "default"}}}`
+		cfg := mustRotary(t, fmt.Sprintf(config, true), "", 0)
+		count := [3]int{}
+		for j, axis := range cfg.Axes {
+			count[axis]++
+			if want := j % 3; j < 60 && int(axis) != want || j >= 60 && axis != 0 {
+				t.Errorf("axis of pair %d is %d", j, axis)
+			}
+		}
+		if count != [3]int{24, 20, 20} {
+			t.Errorf("axes have %v pairs", count)
+		}
+		wantError(t, fmt.Sprintf(config, false), ErrContradiction, "mrope_interleaved")
+	}},
+	{"mrope_of_ernie_alternates", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "ernie4_5_vl_moe_text", "hidden_size": 2560, "num_attention_heads": 20, "rope_parameters": {"rope_type": "default", "rope_theta": 500000, "mrope_section": [22, 22, 20]}}`, "", 0)
+		for j, axis := range cfg.Axes {
+			want := uint8(1 + j%2)
+			if j >= 44 {
+				want = 0
+			}
+			if axis != want {
+				t.Errorf("axis of pair %d is %d, want %d", j, axis, want)
+			}
+		}
+		if cfg.Layout != posenc.Interleaved {
+			t.Errorf("Layout is %v", cfg.Layout)
+		}
+	}},
+	{"mrope_of_hunyuan_has_four_axes", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "xdrope", "xdrope_section": [16, 16, 16, 16]}}`, "", 0)
+		for j, axis := range cfg.Axes {
+			if int(axis) != j/16 {
+				t.Errorf("axis of pair %d is %d", j, axis)
+			}
+		}
+	}},
+	{"partial_rotation_counts_exponents_by_rotary_dim", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "phi", "hidden_size": 2560, "num_attention_heads": 32, "partial_rotary_factor": 0.4}`, "", 0)
+		if cfg.HeadDim != 80 || cfg.RotaryDim != 32 || !near(cfg.InvFreq[1], math.Pow(10000, -2.0/32)) {
+			t.Errorf("%d of %d, InvFreq[1] %v", cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[1])
+		}
+	}},
+	{"proportional_counts_exponents_by_head_dim", func(t *testing.T) {
+		cfg := mustRotary(t, gemma4V5, "full_attention", 0)
+		if cfg.HeadDim != 512 || cfg.RotaryDim != 512 || !near(cfg.InvFreq[63], math.Pow(1e6, -126.0/512)) || cfg.InvFreq[64] != 0 || cfg.InvFreq[255] != 0 {
+			t.Errorf("%d of %d, InvFreq %v", cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq)
+		}
+	}},
+	{"odd_rotary_dim", func(t *testing.T) {
+		// 0.3 of 50 elements; transformers rounds the 15 up in one place only.
+		wantError(t, `{"model_type": "phi", "hidden_size": 500, "num_attention_heads": 10, "partial_rotary_factor": 0.3}`, ErrValue, "15 of 50")
+	}},
+	{"rotary_dim_or_its_share", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64}`, "", 0)
+		if cfg.RotaryDim != 64 || cfg.HeadDim != 128 {
+			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
+		}
+		wantError(t, `{"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64, "partial_rotary_factor": 0.25}`, ErrContradiction, "rotary_dim is 64", "32 of 128")
+	}},
+	{"whole_heads_whatever_the_factor_says", func(t *testing.T) {
+		wantError(t, `{"model_type": "llama", "partial_rotary_factor": 0.5}`, ErrContradiction, "partial_rotary_factor is 0.5", "whole heads")
+		if cfg := mustRotary(t, `{"model_type": "cohere2", "rotary_pct": 1.0, "position_embedding_type": "rope_gptj"}`, "", 0); cfg.RotaryDim != 128 {
+			t.Errorf("rotary_pct 1: %d", cfg.RotaryDim)
+		}
+	}},
+	{"interleaved_pairs", func(t *testing.T) {
+		for _, modelType := range []string{"gptj", "codegen", "cohere", "cohere2", "glm", "glm4", "helium", "ernie4_5", "ernie4_5_moe", "llama4_text", "deepseek_v2"} {
+			if cfg := mustRotary(t, `{"model_type": "`+modelType+`"}`, "", 0); cfg.Layout != posenc.Interleaved {
+				t.Errorf("%s: Layout is %v", modelType, cfg.Layout)
+			}
+		}
+		for _, config := range []string{`{"model_type": "glm4_moe", "head_dim": 128}`, llama31, `{"model_type": "gpt_neox"}`, `{"model_type": "falcon"}`} {
+			if cfg := mustRotary(t, config, "", 0); cfg.Layout != posenc.HalfSplit {
+				t.Errorf("%s: Layout is %v", config, cfg.Layout)
+			}
+		}
+		wantError(t, `{"model_type": "llama", "rope_interleaved": true}`, ErrContradiction, "rope_interleaved")
+	}},
+	{"deepseek_v3_writes_halves", func(t *testing.T) {
+		for interleave, want := range map[string]posenc.Layout{"": posenc.InterleavedToHalfSplit, `"rope_interleave": true,`: posenc.InterleavedToHalfSplit, `"rope_interleave": false,`: posenc.HalfSplit} {
+			cfg := mustRotary(t, fmt.Sprintf(deepSeek, "deepseek_v3", interleave, "1.0", "1.0"), "", 0)
+			if cfg.Layout != want || cfg.HeadDim != 64 || cfg.RotaryDim != 64 {
+				t.Errorf("%q: Layout is %v, %d of %d", interleave, cfg.Layout, cfg.RotaryDim, cfg.HeadDim)
+			}
+		}
+	}},
+	{"deepseek_scales_the_softmax", func(t *testing.T) {
+		for _, tt := range []struct{ modelType, mscale string }{{"deepseek_v2", "0.707"}, {"deepseek_v3", "1.0"}} {
+			m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
+			cfg, err := m.Rotary("", 0)
+			scale, err2 := m.SoftmaxScale("", 0)
+			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
+			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.Scaling != 1 || !near(scale, want) {
+				t.Errorf("%s: Scaling %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.Scaling, scale, want)
+			}
+		}
+		// The same keys in a model that does not.
+		m := mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`))
+		if scale, err := m.SoftmaxScale("", 0); scale != 1 || err != nil {
+			t.Errorf("qwen3: %v, %v", scale, err)
+		}
+	}},
+	{"gemma3_scales_global_layers_only", func(t *testing.T) {
+		m := mustRead(t, gemma3)
+		if types := m.LayerTypes(); !slices.Equal(types, []string{"full_attention", "sliding_attention"}) || m.Type() != "gemma3_text" {
+			t.Fatalf("%s: layer types %q", m.Type(), types)
+		}
+		for layerType, want := range map[string]float64{"full_attention": math.Pow(1e6, -2.0/256) / 8, "sliding_attention": math.Pow(1e4, -2.0/256)} {
+			if cfg, err := m.Rotary(layerType, 0); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
+				t.Errorf("%s: InvFreq[1] is %v of %d elements, want %v: %v", layerType, cfg.InvFreq[1], cfg.HeadDim, want, err)
+			}
+		}
+		for i, layer := range m.Layers() {
+			if (layer.Type == "full_attention") != (i%6 == 5) || !layer.Rotates {
+				t.Errorf("layer %d is %v", i, layer)
+			}
+		}
+	}},
+	{"modernbert_is_not_absolute", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "modernbert", "global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "global_attn_every_n_layers": 3, "position_embedding_type": "absolute"}`)
+		cfg, err := m.Rotary("full_attention", 0)
+		if err != nil || !near(cfg.InvFreq[1], math.Pow(160000, -2.0/64)) || m.Layers()[0].Type != "full_attention" || m.Layers()[2].Type != "sliding_attention" {
+			t.Errorf("%v, %v, %v", cfg.InvFreq[1], m.Layers()[:3], err)
+		}
+	}},
+	{"no_rope_layers_has_1_for_rotation", func(t *testing.T) {
+		for _, config := range []string{
+			`{"model_type": "smollm3", "num_hidden_layers": 8}`,
+			`{"model_type": "llama4_text", "num_hidden_layers": 8, "no_rope_layers": []}`,
+			`{"model_type": "smollm3", "num_hidden_layers": 8, "no_rope_layers": [1, 1, 1, 0, 1, 1, 1, 0]}`,
+		} {
+			if got := rotating(mustRead(t, config)); got != "RRR-RRR-" {
+				t.Errorf("%s: %s", config, got)
+			}
+		}
+		wantError(t, `{"model_type": "smollm3", "num_hidden_layers": 8, "no_rope_layers": [1, 0]}`, ErrContradiction, "no_rope_layers")
+	}},
+	{"sliding_layers_only", func(t *testing.T) {
+		for config, want := range map[string]string{
+			`{"model_type": "cohere2", "num_hidden_layers": 8, "sliding_window_pattern": 4}`:                                                                 "RRR-RRR-",
+			`{"model_type": "exaone4", "num_hidden_layers": 8, "sliding_window": 4096, "sliding_window_pattern": "LLLG"}`:                                    "RRR-RRR-",
+			`{"model_type": "exaone4", "num_hidden_layers": 4, "sliding_window": null, "sliding_window_pattern": null}`:                                      "RRRR",
+			`{"model_type": "afmoe", "num_hidden_layers": 4, "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"]}`: "-RR-",
+		} {
+			if got := rotating(mustRead(t, config)); got != want {
+				t.Errorf("%s: %s, want %s", config, got, want)
+			}
+		}
+	}},
+	{"falcon_with_alibi", func(t *testing.T) {
+		wantError(t, `{"model_type": "falcon", "alibi": true}`, ErrNotRotary, "alibi is true")
+		wantError(t, `{"model_type": "baichuan", "hidden_size": 5120, "num_attention_heads": 40}`, ErrNotRotary, "ALiBi")
+		wantError(t, `{"model_type": "bloom"}`, ErrNotRotary, "ALiBi")
+	}},
+	{"hybrid_models_without_rope", func(t *testing.T) {
+		wantError(t, `{"model_type": "granitemoehybrid", "position_embedding_type": "nope", "num_hidden_layers": 2, "layer_types": ["mamba", "attention"]}`, ErrNotRotary, "nope")
+		if got := rotating(mustRead(t, `{"model_type": "granitemoehybrid", "position_embedding_type": "rope", "num_hidden_layers": 2, "layer_types": ["mamba", "attention"]}`)); got != "-R" {
+			t.Errorf("got %s", got)
+		}
+	}},
+	{"two_names_of_one_key", func(t *testing.T) {
+		wantError(t, `{"model_type": "llama", "rope_scaling": {"type": "linear", "rope_type": "dynamic", "factor": 2}}`, ErrContradiction, `"linear"`, `"dynamic"`)
+		wantError(t, `{"model_type": "llama", "rope_theta": 10000, "rope_parameters": {"rope_type": "default", "rope_theta": 500000}}`, ErrContradiction, "rope_theta", "500000")
+		wantError(t, `{"model_type": "llama", "rope_scaling": {"rope_type": "linear", "factor": 2}, "rope_parameters": {"rope_type": "linear", "factor": 4}}`, ErrContradiction, "factor")
+		wantError(t, `{"model_type": "gpt_neox", "rotary_pct": 0.25, "partial_rotary_factor": 0.5}`, ErrContradiction, "rotary_pct")
+		mustRead(t, `{"model_type": "gpt_neox", "rotary_pct": 0.25, "partial_rotary_factor": 0.25, "rotary_emb_base": 10000, "rope_theta": 10000.0}`)
+	}},
+	{"keys_beside_text_config", func(t *testing.T) {
+		wantError(t, `{"model_type": "llava", "rope_theta": 500000, "text_config": {"model_type": "llama"}}`, ErrContradiction, "rope_theta", "text_config")
+		mustRead(t, `{"model_type": "llava", "rope_theta": 500000, "text_config": {"model_type": "llama", "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}}}`)
+	}},
+	{"head_dim_may_differ_from_hidden_by_heads", func(t *testing.T) {
+		for config, want := range map[string]int{
+			`{"model_type": "qwen3", "hidden_size": 1024, "num_attention_heads": 16}`:                   128, // of the class
+			`{"model_type": "qwen3", "hidden_size": 1024, "num_attention_heads": 16, "head_dim": null}`: 64,
+			`{"model_type": "llama", "hidden_size": 1024, "num_attention_heads": 16, "head_dim": 128}`:  128,
+		} {
+			if got := mustRotary(t, config, "", 0).HeadDim; got != want {
+				t.Errorf("%s: HeadDim is %d, want %d", config, got, want)
+			}
+		}
+	}},
+	{"chatglm_rope_ratio_multiplies_the_base", func(t *testing.T) {
+		cfg := mustRotary(t, `{"model_type": "chatglm", "kv_channels": 128, "num_layers": 40, "rope_ratio": 500, "original_rope": true}`, "", 0)
+		if cfg.RotaryDim != 64 || cfg.Layout != posenc.Interleaved || !near(cfg.InvFreq[1], math.Pow(5e6, -2.0/64)) {
+			t.Errorf("%d of %d, %v, %v", cfg.RotaryDim, cfg.HeadDim, cfg.Layout, cfg.InvFreq[1])
+		}
+		wantError(t, `{"model_type": "llama", "rope_ratio": 500}`, ErrUnknown, "rope_ratio is 500")
+	}},
+	{"nomic_bert_scaling", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
+		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
+			cfg, err := m.Rotary("", seqLen)
+			if err != nil || !near(cfg.InvFreq[1], math.Pow(1000*math.Pow(growth, 64.0/62), -2.0/64)) {
+				t.Errorf("seqLen %d: %v, %v", seqLen, cfg.InvFreq[1], err)
+			}
+		}
+		wantError(t, `{"model_type": "nomic_bert", "rotary_emb_scale_base": 512}`, ErrUnknown, "xPos")
+	}},
+	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
+		for layerType, want := range map[string]float64{"main": 1e4, "compress": 160000} {
+			cfg, err := m.Rotary(layerType, 0)
+			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.Scaling != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
+				t.Errorf("%s: %+v, %v", layerType, cfg, err)
+			}
+		}
+	}},
+	{"infinity_and_nan", func(t *testing.T) {
+		mustRead(t, `{"model_type": "llama", "time_step_limit": [0.0, Infinity], "x": -Infinity, "y": NaN, "z": "Infinity\"NaN"}`)
+		for _, literal := range []string{"Infinity", "-Infinity", "NaN", "1e400"} {
+			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
+		}
+	}},
+}
+
+func TestTrap(t *testing.T) {
+	for _, trap := range traps {
+		t.Run(trap.name, trap.test)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
+	for _, tt := range []struct {
+		config   string
+		sentinel error
+		part     string
+	}{
+		{``, ErrSyntax, "unexpected EOF"},
+		{`{`, ErrSyntax, "unexpected EOF"},
+		{`[]`, ErrSyntax, "a list of 0"},
+		{`null`, ErrSyntax, "null"},
+		{`{} {}`, ErrSyntax, "more text"},
+		{`{"a": 1, "a": 1}`, ErrSyntax, `"a" stands twice`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 2, "factor": 4}}`, ErrSyntax, `"factor" stands twice`},
+		{`{"x": Nan}`, ErrSyntax, "invalid character"},
+		{deep, ErrSyntax, "64 levels"},
+		{strings.Repeat(" ", maxBytes) + "{}", ErrSyntax, "4194306 bytes"},
+		{`{}`, ErrValue, "model_type is absent"},
+		{`{"model_type": 7}`, ErrSyntax, "model_type is the number 7"},
+		{`{"model_type": "lama"}`, ErrUnknown, `model_type is "lama"`},
+		{`{"model_type": "` + strings.Repeat("x", 1000) + `"}`, ErrUnknown, `xxx"...`},
+		{`{"model_type": "bert"}`, ErrNotRotary, "learned"},
+		{`{"model_type": "t5"}`, ErrNotRotary, "relative"},
+		{`{"model_type": "mamba"}`, ErrNotRotary, "none"},
+		{`{"model_type": "gptj", "rotary": false}`, ErrNotRotary, "rotary is false"},
+		{`{"model_type": "llama", "hidden_size": "4096"}`, ErrSyntax, `hidden_size is "4096"`},
+		{`{"model_type": "llama", "hidden_size": 4096.5}`, ErrSyntax, "hidden_size is the number 4096.5"},
+		{`{"model_type": "llama", "hidden_size": 4100}`, ErrValue, "hidden_size is 4100"},
+		{`{"model_type": "llama", "num_attention_heads": 0}`, ErrValue, "num_attention_heads, which is 0"},
+		{`{"model_type": "llama", "num_hidden_layers": 0}`, ErrValue, "num_hidden_layers is 0"},
+		{`{"model_type": "llama", "num_hidden_layers": 1000000000}`, ErrValue, "num_hidden_layers is 1000000000"},
+		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is 1"},
+		{`{"model_type": "llama", "head_dim": 127}`, ErrValue, "127 of 127"},
+		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "rotaryDim is 2147483646"},
+		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "base is 0"},
+		{`{"model_type": "llama", "rope_theta": "1e6"}`, ErrSyntax, `rope_theta is "1e6"`},
+		{`{"model_type": "llama", "rope_theta": [10000, 500000]}`, ErrSyntax, "rope_theta is a list of 2"},
+		{`{"model_type": "llama", "rope_scaling": "linear"}`, ErrSyntax, "rope_scaling is"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear"}}`, ErrValue, "rope_scaling.factor is absent"},
+		{`{"model_type": "llama", "rope_scaling": {"factor": 8}}`, ErrValue, "rope_scaling.rope_type is absent"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": true}}`, ErrSyntax, "factor is true"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 0}}`, ErrValue, "actor is 0"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling."beta"`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "lineaR", "factor": 8}}`, ErrUnknown, `"lineaR"`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "default", "factor": 8}}`, ErrContradiction, "factor is 8"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1}}`, ErrValue, "high_freq_factor is absent"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1}}`, ErrValue, "LowFreqFactor is 4"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": [1, 2], "long_factor": [1, 2]}}`, ErrValue, "short_factor is a list of 2, want a list of 64"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": "1", "long_factor": [1]}}`, ErrSyntax, "short_factor"},
+		{`{"model_type": "llama", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "default"}}`, ErrUnknown, "mrope_section"},
+		{`{"model_type": "llama", "rope_parameters": {"full_attention": {"rope_type": "default"}}}`, ErrValue, "full_attention"},
+		{`{"model_type": "llama", "rope_local_base_freq": 10000}`, ErrUnknown, "rope_local_base_freq"},
+		{`{"model_type": "llama", "use_mrope": true}`, ErrContradiction, "use_mrope"},
+		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},
+		{`{"model_type": "gptj", "rope_scaling": {"type": "linear", "factor": 2}}`, ErrUnknown, "rope_scaling"},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"rope_type": "default"}}`, ErrValue, "full_attention"},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}, "rope_theta": 1}}`, ErrUnknown, `"rope_theta"`},
+		{`{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention"]}`, ErrContradiction, "layer_types"},
+		{`{"model_type": "gemma3_text", "num_hidden_layers": 1, "layer_types": ["whole"]}`, ErrUnknown, `layer_types[0] is "whole"`},
+		{`{"model_type": "gemma3_text", "sliding_window_pattern": 0}`, ErrValue, "sliding_window_pattern is 0"},
+		{`{"model_type": "lfm2", "full_attn_idxs": [99]}`, ErrValue, "full_attn_idxs is 99"},
+		{`{"model_type": "llava", "text_config": []}`, ErrSyntax, "text_config is a list of 0"},
+		{`{"model_type": "llava", "text_config": {"model_type": "bert"}}`, ErrNotRotary, "text_config.model_type"},
+	} {
+		wantError(t, tt.config, tt.sentinel, tt.part)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	m := mustRead(t, gemma3)
+	var zero Model
+	for _, tt := range []struct {
+		m         *Model
+		layerType string
+		seqLen    int
+		part      string
+	}{
+		{m, "", 0, `layerType is ""`},
+		{m, "full_attention", -1, "seqLen is -1"},
+		{&zero, "", 0, "the Model is nil or zero"},
+		{nil, "", 0, "the Model is nil or zero"},
+		{&Model{Angles: 7, kinds: m.kinds}, "full_attention", 0, "Angles is 7"},
+	} {
+		_, err := tt.m.Rotary(tt.layerType, tt.seqLen)
+		_, err2 := tt.m.SoftmaxScale(tt.layerType, tt.seqLen)
+		if !errors.Is(err, ErrArgument) || !errors.Is(err2, ErrArgument) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: "+tt.part) {
+			t.Errorf("got %v, %v", err, err2)
+		}
+	}
+	if m.Layers()[0].Type = "x"; m.Layers()[0].Type == "x" {
+		t.Error("Layers gives its own memory away")
+	}
+}
+
+// The form of transformers 5 is that of transformers 4 in other words.
+func TestForms(t *testing.T) {
+	for _, pair := range [][2]string{
+		{llama31, `{"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "max_position_embeddings": 131072, "rope_parameters": {"rope_theta": 500000.0, "factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}`},
+		{gemma3, `{"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8, "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}}}`},
+		{`{"model_type": "phi", "partial_rotary_factor": 0.25}`, `{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.25}}`},
+		{`{"model_type": "gemma4_text", "num_hidden_layers": 12}`, `{"model_type": "gemma4_text", "num_hidden_layers": 12, "per_layer_config": {"05": {"head_dim": 512}, "11": {"head_dim": 512}}}`},
+	} {
+		a, b := mustRead(t, pair[0]), mustRead(t, pair[1])
+		if !slices.Equal(a.Layers(), b.Layers()) || !slices.Equal(a.LayerTypes(), b.LayerTypes()) {
+			t.Errorf("%s: other layers", pair[1])
+		}
+		for _, layerType := range a.LayerTypes() {
+			x, err := a.Rotary(layerType, 0)
+			y, err2 := b.Rotary(layerType, 0)
+			if err != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
+				t.Errorf("%s, %q: %v and %v", pair[1], layerType, x, y)
+			}
+		}
+	}
+}
+
+// Every type reads a configuration that has its sizes and no other key.
+func TestFamilies(t *testing.T) {
+	if len(families) < 60 {
+		t.Errorf("%d types", len(families))
+	}
+	for modelType := range families {
+		if notRotary[modelType] != "" {
+			t.Errorf("%s is and is not rotary", modelType)
+		}
+		config := map[string]any{
+			"model_type": modelType, "hidden_size": 4096, "num_attention_heads": 32, "position_embedding_type": "rope", "use_mem_rope": true,
+			"num_hidden_layers": 12, "num_layers": 12, "n_layer": 12, "n_layers": 12, "attn_layer_indices": []int{3}, "n_embd": 4096, "n_head": 32,
+			"d_model": 4096, "n_heads": 32,
+		}
+		if modelType == "esm" {
+			config["position_embedding_type"] = "rotary"
+		}
+		if modelType == "granitemoehybrid" {
+			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
+		}
+		if strings.HasPrefix(modelType, "glm4v_text") || strings.HasPrefix(modelType, "glm_ocr") {
+			config["partial_rotary_factor"] = 0.5
+		}
+		document, err := json.Marshal(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := HuggingFace(document)
+		if err != nil {
+			t.Errorf("%s: %v", modelType, err)
+			continue
+		}
+		if len(m.Layers()) != 12 || len(m.LayerTypes()) == 0 {
+			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.LayerTypes())
+		}
+	}
+	for outer, w := range wrappers {
+		_, nested := wrappers[w.textType]
+		if _, known := families[w.textType]; !known && !nested {
+			t.Errorf("%s holds %s, which is no type", outer, w.textType)
+		}
+	}
+}
+
+func FuzzHuggingFace(f *testing.F) {
+	for _, config := range []string{
+		llama31, fmt.Sprintf(gptOSS, false), fmt.Sprintf(deepSeek, "deepseek_v3", "", "1.0", "1.0"), fmt.Sprintf(qwenYaRN, ""),
+		fmt.Sprintf(phi3, "su"), gemma3, gemma4V5, internLM3, `{"model_type": "llama", "x": [Infinity, -Infinity, NaN]}`,
+		`{"model_type": "qwen2_vl", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "mrope"}}`,
+	} {
+		f.Add([]byte(config))
+	}
+	f.Fuzz(func(t *testing.T, config []byte) {
+		m, err := HuggingFace(config)
+		if err != nil {
+			if !slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) }) || len(err.Error()) > 2000 {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
+		if len(m.Layers()) > maxLayers {
+			t.Fatalf("%d layers", len(m.Layers()))
+		}
+		for _, layerType := range m.LayerTypes() {
+			cfg, err := m.Rotary(layerType, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := posenc.NewRotary(cfg); err != nil {
+				t.Fatal(err)
+			}
+			m.Angles = posenc.Float32
+			for _, seqLen := range []int{1, 5000, math.MaxInt} {
+				if _, err := m.Rotary(layerType, seqLen); err != nil && !errors.Is(err, ErrValue) {
+					t.Fatal(err)
+				}
+			}
+			m.Angles = posenc.Exact
+		}
+	})
+}

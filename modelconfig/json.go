@@ -1,0 +1,311 @@
+package modelconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of a document. Published files have less than 1 MB and 10 levels.
+const (
+	maxBytes = 4 << 20
+	maxDepth = 64
+)
+
+// object is a JSON object. Numbers are json.Number, nulls nil.
+type object map[string]any
+
+// parseObject reads a document that is one object. A name that stands twice in
+// an object is an error, where encoding/json would take the last.
+func parseObject(data []byte) (object, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%d bytes, more than %d", len(data), maxBytes)
+	}
+	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(data)))
+	d.UseNumber()
+	value, err := parseValue(d, 0)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more text after the object")
+	}
+	o, ok := value.(object)
+	if !ok {
+		return nil, fmt.Errorf("%s, not an object", kindOf(value))
+	}
+	return o, nil
+}
+
+func parseValue(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delimiter, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("more than %d levels", maxDepth)
+	}
+	if delimiter == '[' {
+		list := []any{}
+		for d.More() {
+			value, err := parseValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err := d.Token()
+		return list, err
+	}
+	o := object{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name := token.(string) // Decoder lets nothing else stand for a name
+		if _, twice := o[name]; twice {
+			return nil, fmt.Errorf("%s stands twice in one object", quoted(name))
+		}
+		if o[name], err = parseValue(d, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err = d.Token()
+	return o, err
+}
+
+// withoutNonFinite replaces the literals NaN and Infinity, which Python writes
+// (time_step_limit of Mamba models) and JSON does not have, by numbers beyond
+// float64: harmless where nobody asks for them, out of range where somebody does.
+func withoutNonFinite(data []byte) []byte {
+	literals := []string{"NaN", "Infinity"}
+	var out []byte
+	copied, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && (c == 'N' || c == 'I'):
+			for _, literal := range literals {
+				if bytes.HasPrefix(data[i:], []byte(literal)) {
+					out = append(append(out, data[copied:i]...), "1e999"...)
+					i += len(literal) - 1
+					copied = i + 1
+				}
+			}
+		}
+	}
+	if out == nil {
+		return data
+	}
+	return append(out, data[copied:]...)
+}
+
+func kindOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(value)
+	case string:
+		return quoted(value)
+	case json.Number:
+		return "the number " + shortened(value.String())
+	case []any:
+		return fmt.Sprintf("a list of %d", len(value))
+	}
+	return "an object"
+}
+
+// shortened is a name or a number as an error shows it.
+func shortened(s string) string {
+	const most = 96
+	if len(s) > most {
+		return s[:most] + "..."
+	}
+	return s
+}
+
+// reader reads keys of a configuration. The first error sticks, and everything
+// read after it is absent.
+type reader struct {
+	keys object
+	path string // of keys: "", "text_config."
+	err  error
+}
+
+func (r *reader) fail(sentinel error, key string, value any, expected string, args ...any) {
+	if r.err == nil {
+		r.err = valueError(sentinel, "HuggingFace", shortened(r.path+key), value, expected, args...)
+	}
+}
+
+// within returns a reader of the object that stands under key.
+func (r *reader) within(key string, keys object) *reader {
+	return &reader{keys: keys, path: r.path + key + "."}
+}
+
+// lookup returns the value of a key; a dot leads into an object. A null is
+// absent, as it is to transformers.
+func (r *reader) lookup(key string) any {
+	if r.err != nil {
+		return nil
+	}
+	keys := r.keys
+	for {
+		first, rest, nested := strings.Cut(key, ".")
+		if !nested {
+			return keys[key]
+		}
+		inner, ok := keys[first].(object)
+		if !ok {
+			return nil
+		}
+		keys, key = inner, rest
+	}
+}
+
+func (r *reader) has(key string) bool { return r.lookup(key) != nil }
+
+func read[T any](r *reader, key, expected string, convert func(any) (T, bool)) (value T, present bool) {
+	found := r.lookup(key)
+	if found == nil {
+		return value, false
+	}
+	value, ok := convert(found)
+	if !ok {
+		r.fail(ErrSyntax, key, kindOf(found), "%s", expected)
+	}
+	return value, ok
+}
+
+func (r *reader) text(key string) (string, bool) {
+	return read(r, key, "a string", func(v any) (string, bool) { s, ok := v.(string); return s, ok })
+}
+
+func (r *reader) boolean(key string) (bool, bool) {
+	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
+}
+
+func (r *reader) number(key string) (float64, bool) {
+	return read(r, key, "a number that float64 has", toNumber)
+}
+
+func (r *reader) integer(key string) (int, bool) {
+	return read(r, key, "a whole number below 2^31", toInteger)
+}
+
+func (r *reader) object(key string) (object, bool) {
+	return read(r, key, "an object", func(v any) (object, bool) { o, ok := v.(object); return o, ok })
+}
+
+func (r *reader) numbers(key string) ([]float64, bool) {
+	return read(r, key, "a list of numbers that float64 has", listOf(toNumber))
+}
+
+func (r *reader) integers(key string) ([]int, bool) {
+	return read(r, key, "a list of whole numbers below 2^31", listOf(toInteger))
+}
+
+func (r *reader) texts(key string) ([]string, bool) {
+	return read(r, key, "a list of strings", listOf(func(v any) (string, bool) { s, ok := v.(string); return s, ok }))
+}
+
+func toNumber(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(n.String(), 64)
+	return x, err == nil
+}
+
+func toInteger(v any) (int, bool) {
+	x, ok := toNumber(v)
+	if !ok || x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+		return 0, false
+	}
+	return int(x), true
+}
+
+func listOf[T any](convert func(any) (T, bool)) func(any) ([]T, bool) {
+	return func(v any) ([]T, bool) {
+		values, ok := v.([]any)
+		if !ok {
+			return nil, false
+		}
+		list := make([]T, len(values))
+		for i, value := range values {
+			if list[i], ok = convert(value); !ok {
+				return nil, false
+			}
+		}
+		return list, true
+	}
+}
+
+// unknownKeys fails for the first key, in order, that is not in any of the lists.
+func (r *reader) unknownKeys(expected string, known ...[]string) {
+	for _, key := range sortedKeys(r.keys) {
+		if r.keys[key] != nil && !slices.ContainsFunc(known, func(list []string) bool { return slices.Contains(list, key) }) {
+			if hint := hints[key]; hint != "" {
+				expected = hint
+			}
+			r.fail(ErrUnknown, quoted(key), kindOf(r.keys[key]), "%s", expected)
+		}
+	}
+}
+
+func sortedKeys(o object) []string {
+	keys := make([]string, 0, len(o))
+	for key := range o {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// value is a number that a configuration gives at one or several places.
+type value struct {
+	key    string // the first place, with its path
+	number float64
+	given  bool
+}
+
+// agree adds another place of the same value, which must have the same number.
+func (v *value) agree(r *reader, key string) {
+	number, ok := r.number(key)
+	if !ok {
+		return
+	}
+	if v.given && v.number != number {
+		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.key, v.number)
+	}
+	if !v.given {
+		*v = value{shortened(r.path + key), number, true}
+	}
+}
+
+// or returns the number, or that of an absent key.
+func (v *value) or(absent float64) float64 {
+	if v.given {
+		return v.number
+	}
+	return absent
+}

@@ -1,0 +1,370 @@
+package modelconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// ggmlCase is a rotation that ggml computed (testdata/llamacpp/README.md).
+type ggmlCase struct {
+	Name      string
+	Keys      map[string]any
+	Tensors   map[string][]float32
+	LayerType string
+	SeqLen    int
+	Arguments struct {
+		NDims    int     `json:"n_dims"`
+		FreqBase float64 `json:"freq_base"`
+	}
+	HeadDim   int
+	Positions [][]int32
+	Rotated   []string
+}
+
+func ggmlCases(t *testing.T) []*ggmlCase {
+	data, err := os.ReadFile("testdata/llamacpp/rotated.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var cases []*ggmlCase
+	if err := d.Decode(&cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		for key, v := range c.Keys {
+			if n, ok := v.(json.Number); ok {
+				c.Keys[key] = metadataNumber(t, n)
+			} else if list, ok := v.([]any); ok {
+				for i := range list {
+					if n, ok := list[i].(json.Number); ok {
+						list[i] = metadataNumber(t, n)
+					}
+				}
+			}
+		}
+		for name, factors := range c.Tensors {
+			c.Keys[name] = factors
+		}
+	}
+	return cases
+}
+
+// metadataNumber gives a number the type that it has in a GGUF file.
+func metadataNumber(t *testing.T, n json.Number) any {
+	if i, err := strconv.ParseUint(n.String(), 10, 32); err == nil {
+		return uint32(i)
+	}
+	x, err := n.Float64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float32(x)
+}
+
+func (c *ggmlCase) config(t *testing.T) posenc.RotaryConfig {
+	t.Helper()
+	m, err := GGUF(c.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := m.Rotary(c.LayerType, c.SeqLen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// ggmlInput is element k of a row before the rotation.
+func ggmlInput(k int) float32 { return float32((37*k+11)%31-15) / 4 }
+
+// compare rotates the row of a case by cfg and compares it with ggml's. worst is
+// the largest difference in units of the tolerance:
+//
+// ggml takes the angle of pair i as a product of i+1 float32 numbers: the
+// position, and i times powf(freq_base, -2/n_dims). u = 2^-24 bounds the relative
+// error of one rounding. Each of the i products has one; each factor has the
+// error of powf, below 2u, and that of its exponent, u·|ln factor|. The
+// division by freq_factors, the factor of interpolation and the mixture of
+// YaRN, all of positive numbers, add at most 12 more (the ramp is a quotient of
+// differences of integers, so that its error stays within three roundings).
+// Interpolation only makes the angle smaller, so that
+//
+//	|error of the angle| <= position · extrapolated frequency · u · (i·(3 + |ln factor|) + 12)
+//
+// with the frequency before interpolation, base^(-2i/n_dims)/freq_factors[i].
+// The cosine and sine of libm are within 1 unit in the last place, 2u, their
+// factor mscale is a product of float32 numbers and a logarithm, 12u, and the
+// rotation rounds three times. posenc's own rounding is within that. Beyond an
+// error of 2 every cosine would agree; the test says below which part of the
+// pairs that is so.
+func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64, where string, meaningful int) {
+	t.Helper()
+	const u = 0x1p-24
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := len(c.Rotated)
+	x := make([]float32, count*c.HeadDim)
+	for i := range x {
+		x[i] = ggmlInput(i % c.HeadDim)
+	}
+	axes := 1
+	if cfg.Axes != nil {
+		axes = int(slices.Max(cfg.Axes)) + 1
+	}
+	positions := slices.Concat(c.Positions[:axes]...)
+	// The rotated part alone is the head for multi-head latent attention.
+	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
+		t.Fatal(err)
+	}
+	half := c.Arguments.NDims / 2
+	logStep := -2 / float64(c.Arguments.NDims) * math.Log(c.Arguments.FreqBase)
+	divisors := c.divisors()
+	for row := range count {
+		want := make([]float32, c.HeadDim)
+		for k := range want {
+			bits, err := strconv.ParseUint(c.Rotated[row][8*k:8*k+8], 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[k] = math.Float32frombits(uint32(bits))
+		}
+		got := x[row*c.HeadDim:][:c.HeadDim]
+		for k := 2 * half; k < c.HeadDim; k++ {
+			if got[k] != want[k] {
+				t.Errorf("%s: element %d beyond the rotated ones is %v, ggml has %v", c.Name, k, got[k], want[k])
+			}
+		}
+		for i := range half {
+			a, b := i, i+half
+			if cfg.Layout == posenc.Interleaved {
+				a, b = 2*i, 2*i+1
+			}
+			axis := 0
+			if cfg.Axes != nil {
+				axis = int(cfg.Axes[i])
+			}
+			angle := math.Abs(float64(c.Positions[axis][row])) * math.Exp(float64(i)*logStep)
+			if divisors != nil {
+				angle /= float64(divisors[i])
+			}
+			angleError := angle * u * (float64(i)*(3-logStep) + 12)
+			if angleError < 0.01 {
+				meaningful++
+			}
+			size := (math.Abs(float64(ggmlInput(a))) + math.Abs(float64(ggmlInput(b)))) * max(cfg.Scaling, 1)
+			tolerance := size * (min(angleError, 2) + 20*u)
+			for _, k := range []int{a, b} {
+				difference := math.Abs(float64(got[k]) - float64(want[k]))
+				if excess := difference / tolerance; excess > worst {
+					worst = excess
+					where = fmt.Sprintf("position %d, pair %d: %v, ggml has %v, tolerance %.3g", c.Positions[axis][row], i, got[k], want[k], tolerance)
+				}
+			}
+		}
+	}
+	return worst, where, meaningful
+}
+
+// divisors are the frequency factors that ggml was given.
+func (c *ggmlCase) divisors() []float32 {
+	if c.LayerType == slidingAttention {
+		return nil
+	}
+	if f := c.Tensors["rope_freqs.weight"]; f != nil {
+		return f
+	}
+	if c.SeqLen > 4096 {
+		return c.Tensors["rope_factors_long.weight"]
+	}
+	return c.Tensors["rope_factors_short.weight"]
+}
+
+// TestLlamaCpp compares rotations with those of ggml's own code.
+func TestLlamaCpp(t *testing.T) {
+	cases := ggmlCases(t)
+	if len(cases) < 40 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			worst, where, meaningful := c.compare(t, c.config(t))
+			if worst > 1 {
+				t.Errorf("%.3g times the tolerance: %s", worst, where)
+			}
+			if all := len(c.Rotated) * c.Arguments.NDims / 2; meaningful < all*3/4 {
+				t.Errorf("only %d of %d angles of ggml are known to 0.01", meaningful, all)
+			}
+			t.Logf("largest difference %.3g of the tolerance", worst)
+		})
+	}
+}
+
+// TestLlamaCppTellsWrongRules shows that the tolerance of TestLlamaCpp is tight
+// enough: each of these mistakes exceeds it in every case to which it applies.
+func TestLlamaCppTellsWrongRules(t *testing.T) {
+	number := func(c *ggmlCase, key string, missing float64) float64 {
+		for k, v := range c.Keys {
+			if strings.HasSuffix(k, ".rope."+key) {
+				switch x := v.(type) {
+				case float32:
+					return float64(x)
+				case uint32:
+					return float64(x)
+				}
+			}
+		}
+		return missing
+	}
+	// yarn is the ladder of the case with other parameters; nil without YaRN.
+	yarn := func(t *testing.T, c *ggmlCase, change func(p *frequency.YaRNParameters)) *frequency.Ladder {
+		if c.Keys[fmt.Sprint(c.Keys["general.architecture"])+".rope.scaling.type"] != "yarn" || c.LayerType == slidingAttention {
+			return nil
+		}
+		p := frequency.YaRNParameters{
+			Factor: number(c, "scaling.factor", 1), OriginalMaxPositions: int(number(c, "scaling.original_context_length", 0)),
+			BetaFast: number(c, "scaling.yarn_beta_fast", 32), BetaSlow: number(c, "scaling.yarn_beta_slow", 1),
+			ExtrapolationFactor: number(c, "scaling.yarn_ext_factor", 1), AttentionMultiplier: number(c, "scaling.attn_factor", 1),
+			AttentionFactor: 1,
+		}
+		if number(c, "scaling.yarn_log_multiplier", 0) == 0 {
+			p.AttentionFactor = 1 + 0.1*math.Log(p.Factor)
+		}
+		change(&p)
+		ladder, err := frequency.YaRN(c.Arguments.NDims, c.Arguments.FreqBase, p, frequency.Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &ladder
+	}
+	mistakes := []struct {
+		name  string
+		wrong func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) (applies bool)
+	}{
+		{"the other layout", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			cfg.Layout = posenc.Interleaved - cfg.Layout
+			return true
+		}},
+		{"no factors", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			ladder, err := frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.InvFreq = ladder.InvFreq
+			return c.divisors() != nil
+		}},
+		{"no interpolation", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			ladder, err := frequency.Default(c.Arguments.NDims, c.Arguments.FreqBase, frequency.Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.InvFreq = ladder.InvFreq
+			return number(c, "scaling.factor", number(c, "scale_linear", 1)) != 1 && c.LayerType != slidingAttention
+		}},
+		{"no ramp", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			if yarn(t, c, func(*frequency.YaRNParameters) {}) == nil {
+				return false
+			}
+			ladder, err := frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.InvFreq = ladder.InvFreq
+			return true
+		}},
+		{"untruncated corners", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			ladder := yarn(t, c, func(p *frequency.YaRNParameters) { p.Untruncated = true })
+			if ladder == nil {
+				return false
+			}
+			cfg.InvFreq = ladder.InvFreq
+			return true
+		}},
+		{"half the original length", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			ladder := yarn(t, c, func(p *frequency.YaRNParameters) { p.OriginalMaxPositions /= 2 })
+			if ladder == nil {
+				return false
+			}
+			cfg.InvFreq = ladder.InvFreq
+			return true
+		}},
+		{"no attention factor", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			applies := cfg.Scaling != 1
+			cfg.Scaling = 1
+			return applies
+		}},
+		{"the attention factor twice", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			applies := cfg.Scaling != 1
+			cfg.Scaling *= cfg.Scaling
+			return applies
+		}},
+		{"an attention factor where it cancels", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			cfg.Scaling *= 1 + 0.1*math.Log(number(c, "scaling.factor", 1))
+			return number(c, "scaling.yarn_log_multiplier", 0) != 0
+		}},
+		{"one axis", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			applies := cfg.Axes != nil
+			cfg.Axes = nil
+			return applies
+		}},
+		{"height and width exchanged", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			applies := cfg.Axes != nil
+			cfg.Axes = slices.Clone(cfg.Axes)
+			for i, axis := range cfg.Axes {
+				if axis == 1 || axis == 2 {
+					cfg.Axes[i] = 3 - axis
+				}
+			}
+			return applies
+		}},
+		{"the base of 1 % less", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			for i := range cfg.InvFreq {
+				cfg.InvFreq[i] *= math.Pow(0.99, -2*float64(i)/float64(c.Arguments.NDims))
+			}
+			return true
+		}},
+	}
+	cases := ggmlCases(t)
+	for _, mistake := range mistakes {
+		t.Run(mistake.name, func(t *testing.T) {
+			applied := 0
+			for _, c := range cases {
+				cfg := c.config(t)
+				if !mistake.wrong(t, c, &cfg) {
+					continue
+				}
+				applied++
+				if worst, _, _ := c.compare(t, cfg); worst < 10 {
+					t.Errorf("%s: only %.3g times the tolerance", c.Name, worst)
+				}
+			}
+			if applied == 0 {
+				t.Error("applies to no case")
+			}
+			t.Logf("%d cases", applied)
+		})
+	}
+	// The same construction without a mistake is within the tolerance.
+	for _, c := range cases {
+		if ladder := yarn(t, c, func(*frequency.YaRNParameters) {}); ladder != nil {
+			cfg := c.config(t)
+			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.Scaling
+			if worst, where, _ := c.compare(t, cfg); worst > 1 {
+				t.Errorf("%s: %.3g times the tolerance: %s", c.Name, worst, where)
+			}
+		}
+	}
+}

@@ -1,0 +1,407 @@
+package modelconfig
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// ropeBlocks returns the rope parameters of each kind of layer: rope_parameters
+// (transformers 5), rope_scaling (transformers 4), or both where they agree.
+// A kind whose block is null does not rotate and has none.
+func ropeBlocks(r *reader, f *family) map[string]*reader {
+	parameters, given := r.object("rope_parameters")
+	scaling, scaled := r.object("rope_scaling")
+	if r.err != nil {
+		return nil
+	}
+	if f.kinds == nil {
+		block := merged(r, parameters, scaling)
+		if !given && !scaled && f.absent != nil {
+			block.keys = f.absent
+		}
+		return map[string]*reader{"": block}
+	}
+	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters[k.layerType]; return ok })
+	if given && !nested {
+		// transformers ignores a flat block where it wants one for each kind.
+		if len(parameters) > 0 && !f.flatBlock {
+			r.fail(ErrValue, "rope_parameters", "flat", "a block for each kind of layer, such as %q", f.kinds[0].layerType)
+			return nil
+		}
+		scaling, parameters = merged(r, parameters, scaling).keys, nil
+	}
+	blocks := map[string]*reader{}
+	outer := r.within("rope_parameters", parameters)
+	var known []string
+	for _, k := range f.kinds {
+		known = append(known, k.layerType)
+		if v, stands := parameters[k.layerType]; stands && v == nil {
+			continue
+		}
+		inner, _ := outer.object(k.layerType)
+		block := outer.within(k.layerType, inner)
+		if k.scaled {
+			block = merged(outer.within(k.layerType, nil), inner, scaling)
+		}
+		if inner == nil && !(k.scaled && scaling != nil) && k.absent != nil {
+			block.keys = k.absent
+		}
+		blocks[k.layerType] = block
+	}
+	outer.unknownKeys("the kinds of layers of this model type only", known)
+	if r.err == nil {
+		r.err = outer.err
+	}
+	return blocks
+}
+
+// merged is one block of the keys of both forms.
+func merged(r *reader, parameters, scaling object) *reader {
+	if scaling == nil {
+		return r.within("rope_parameters", parameters)
+	}
+	block := r.within("rope_scaling", scaling)
+	if parameters == nil {
+		return block
+	}
+	both := object{}
+	for _, from := range []object{parameters, scaling} {
+		for _, key := range sortedKeys(from) {
+			if before := both[key]; before != nil && from[key] != nil && !sameValue(before, from[key]) {
+				block.fail(ErrContradiction, key, kindOf(from[key]), "what rope_parameters says: %s", kindOf(before))
+			}
+			if from[key] != nil {
+				both[key] = from[key]
+			}
+		}
+	}
+	block.keys = both
+	return block
+}
+
+// ropeTypes are the rules and the keys of each in a rope block, besides
+// commonKeys. Where transformers names a rule in two ways, both are here.
+var ropeTypes = map[string][]string{
+	"default":      {"factor"},
+	"linear":       {"factor"},
+	"dynamic":      {"factor", "alpha"},
+	"yarn":         {"factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate", "finetuned"},
+	"longrope":     {"factor", "original_max_position_embeddings", "attention_factor", "short_factor", "long_factor"},
+	"llama3":       {"factor", "original_max_position_embeddings", "low_freq_factor", "high_freq_factor"},
+	"proportional": {"factor"},
+	"ntk":          {"factor", "mixed_b"},
+}
+
+var commonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+
+// hints say what to set in place of keys of other programs.
+var hints = map[string]string{
+	"attn_factor":          "attention_factor: attn_factor is vLLM's, which multiplies the derived factor by it, where attention_factor replaces it (or set Scaling in posenc.RotaryConfig)",
+	"extrapolation_factor": "nothing: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
+	"mrope_section":        "nothing: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
+	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",
+	"full_attention":       "one block: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+	"sliding_attention":    "one block: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+}
+
+// ropeTypeOf is the rule that a block names, by rope_type or type.
+func ropeTypeOf(block *reader, f *family) string {
+	canonical := func(key string) string {
+		name, ok := block.text(key)
+		switch {
+		case !ok:
+			return ""
+		case name == "su":
+			return "longrope"
+		case name == "mrope" && f.axes != nil:
+			return "default"
+		case name == "xdrope" && f.alpha:
+			return "dynamic"
+		case name == "yarn" && f.yarnIsLongRoPE:
+			return "longrope"
+		}
+		return name
+	}
+	ropeType, older := canonical("rope_type"), canonical("type")
+	if ropeType == "" {
+		ropeType = older
+	} else if older != "" && older != ropeType {
+		block.fail(ErrContradiction, "type", quoted(older), "what rope_type says: %s", quoted(ropeType))
+	}
+	if ropeType == "" {
+		for _, key := range sortedKeys(block.keys) {
+			if block.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
+				block.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
+			}
+		}
+		ropeType = "default"
+	}
+	known, ok := ropeTypes[ropeType]
+	if !ok {
+		block.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedNames(ropeTypes))
+		return ""
+	}
+	extra := f.extraKeys
+	if ropeType != "dynamic" || !f.alpha {
+		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
+	}
+	block.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
+	return ropeType
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ladderOf builds a ladder for the length of a sequence.
+type ladderOf = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+
+// ropeParameters is what a rule is made of.
+type ropeParameters struct {
+	*reader         // of the block
+	model   *reader // of the keys beside it
+	family  *family
+	kind    *kindDefaults
+
+	ropeType           string
+	headDim, rotaryDim int
+	base, partial      float64
+	positions          int // max_position_embeddings
+}
+
+// rule returns the constructor of the ladder with its parameters.
+func (p *ropeParameters) rule() ladderOf {
+	dim, base := p.rotaryDim, p.base
+	if p.positions < 1 {
+		p.model.fail(ErrValue, p.family.names.positions[0], p.positions, "at least 1")
+	}
+	if p.family.rule != nil {
+		if rule := p.family.rule(p); rule != nil {
+			return rule
+		}
+	}
+	factor, hasFactor := p.number("factor")
+	if !hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha") {
+		p.fail(ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
+	}
+	switch p.ropeType {
+	case "default":
+		if hasFactor && factor != 1 {
+			p.fail(ErrContradiction, "factor", factor, "1 or nothing with rope_type default, which scales nothing")
+		}
+	case "linear":
+		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Linear(dim, base, factor, rounding)
+		}
+	case "dynamic":
+		positions := p.positions // never original_max_position_embeddings
+		if alpha, ok := p.number("alpha"); ok && alpha != 0 {
+			if hasFactor && factor != 1 {
+				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
+			}
+			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
+				p.number(key) // of any value, but a number
+			}
+			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+				return frequency.NTKAlpha(dim, base, alpha, rounding)
+			}
+		}
+		return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
+		}
+	case "ntk":
+		if mixedB, ok := p.number("mixed_b"); ok {
+			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+				return frequency.NTKMixed(dim, base, factor, mixedB, rounding)
+			}
+		}
+		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.NTK(dim, base, factor, rounding)
+		}
+	case "yarn":
+		return p.yarn(factor, hasFactor)
+	case "longrope":
+		return p.longRoPE(factor, hasFactor)
+	case "llama3":
+		return p.llama3(factor)
+	case "proportional":
+		if !hasFactor {
+			factor = 1
+		}
+		headDim, partial := p.headDim, p.partial
+		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Proportional(headDim, base, partial, factor, rounding)
+		}
+	}
+	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.Default(dim, base, rounding)
+	}
+}
+
+// originalPositions is the trained length before scaling: in the block, beside
+// it (Phi-3), or max_position_embeddings where it stands nowhere.
+func (p *ropeParameters) originalPositions() int {
+	inside, given := p.integer("original_max_position_embeddings")
+	beside, also := p.model.integer("original_max_position_embeddings")
+	switch {
+	case given && also && inside != beside:
+		p.fail(ErrContradiction, "original_max_position_embeddings", inside, "the value beside %s, which is %d", p.path, beside)
+	case given:
+		return inside
+	case also:
+		return beside
+	case p.family.originalPositions != 0:
+		return p.family.originalPositions
+	}
+	return p.positions
+}
+
+// attentionFactor is the key that takes the place of the derived factor, 0 where
+// it is absent.
+func (p *ropeParameters) attentionFactor() float64 {
+	factor, ok := p.number("attention_factor")
+	if !ok {
+		return p.kind.attentionFactor
+	}
+	if factor <= 0 {
+		p.fail(ErrValue, "attention_factor", factor, "above 0")
+	}
+	return factor
+}
+
+func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
+	original := p.originalPositions()
+	if !hasFactor && original > 0 {
+		factor = float64(p.positions) / float64(original)
+	}
+	if n, ok := p.integer("max_position_embeddings"); ok && n != p.positions {
+		p.fail(ErrContradiction, "max_position_embeddings", n, "the value beside the block, which is %d", p.positions)
+	}
+	parameters := frequency.YaRNParameters{
+		Factor: factor, OriginalMaxPositions: original,
+		AttentionFactor: p.attentionFactor(),
+		ScaleSoftmax:    p.family.latent,
+	}
+	// To transformers, 0 is as good as absent for these four.
+	parameters.BetaFast, _ = p.number("beta_fast")
+	parameters.BetaSlow, _ = p.number("beta_slow")
+	parameters.MScale, _ = p.number("mscale")
+	parameters.MScaleAllDim, _ = p.number("mscale_all_dim")
+	truncate, ok := p.boolean("truncate")
+	parameters.Untruncated = ok && !truncate
+	p.boolean("finetuned")
+	p.number("llama_4_scaling_beta")
+	dim, base := p.rotaryDim, p.base
+	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.YaRN(dim, base, parameters, rounding)
+	}
+}
+
+func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
+	original := p.originalPositions()
+	if !hasFactor && original > 0 {
+		factor = float64(p.positions) / float64(original)
+	}
+	attentionFactor := p.attentionFactor()
+	parameters := frequency.LongRoPEParameters{
+		OriginalMaxPositions: original, Factor: factor,
+		ShortAttentionFactor: attentionFactor, LongAttentionFactor: attentionFactor,
+	}
+	for _, list := range []struct {
+		key     string
+		factors *[]float64
+	}{{"short_factor", &parameters.ShortFactors}, {"long_factor", &parameters.LongFactors}} {
+		factors, ok := p.numbers(list.key)
+		if !ok {
+			p.fail(ErrValue, list.key, "absent", "a list of %d numbers, one for each pair", p.rotaryDim/2)
+		} else if len(factors) != p.rotaryDim/2 {
+			p.fail(ErrValue, list.key, kindOf(p.lookup(list.key)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
+		}
+		*list.factors = factors
+	}
+	if short, ok := p.number("short_mscale"); ok {
+		parameters.ShortAttentionFactor = short
+	}
+	if long, ok := p.number("long_mscale"); ok {
+		parameters.LongAttentionFactor = long
+	}
+	dim, base := p.rotaryDim, p.base
+	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.LongRoPE(dim, base, parameters, seqLen, rounding)
+	}
+}
+
+func (p *ropeParameters) llama3(factor float64) ladderOf {
+	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions()}
+	for _, key := range []struct {
+		name   string
+		number *float64
+	}{{"low_freq_factor", &parameters.LowFreqFactor}, {"high_freq_factor", &parameters.HighFreqFactor}} {
+		number, ok := p.number(key.name)
+		if !ok {
+			p.fail(ErrValue, key.name, "absent", "a number")
+		}
+		*key.number = number
+	}
+	if parameters.LowFreqFactor == parameters.HighFreqFactor {
+		// Llama 4 has 1 for both: pairs either keep their frequency or divide it,
+		// and none lies between.
+		parameters.HighFreqFactor = math.Nextafter(parameters.LowFreqFactor, math.Inf(1))
+	}
+	dim, base := p.rotaryDim, p.base
+	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.Llama3(dim, base, parameters, rounding)
+	}
+}
+
+// readAxes returns the axis of each pair, nil for models of one axis.
+func (f *family) readAxes(block *reader, pairs int) []uint8 {
+	if f.axes == nil {
+		return nil
+	}
+	sections, key := f.sections, "mrope_section"
+	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
+		if given, ok := block.integers(spelling); ok {
+			sections, key = given, spelling
+		}
+	}
+	if interleaved, ok := block.boolean("mrope_interleaved"); ok && interleaved != f.interleavedSections {
+		block.fail(ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.interleavedSections)
+	}
+	block.boolean("interleaved")
+	if block.err != nil || sections == nil {
+		return nil
+	}
+	sum := 0
+	for _, n := range sections {
+		if n < 0 || n > pairs-sum {
+			sum = -1
+			break
+		}
+		sum += n
+	}
+	if sum != pairs || len(sections) != f.axisCount && f.axisCount != 0 {
+		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
+		return nil
+	}
+	axes, err := f.axes(sections)
+	if err != nil {
+		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
+	}
+	return axes
+}
+
+func axesText(n int) string {
+	if n == 3 {
+		return "three counts of"
+	}
+	return "counts of"
+}

@@ -1,0 +1,440 @@
+package modelconfig_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// vectors is a file of testdata/transformers/vectors; README.md there says how
+// it was made.
+type vectors struct {
+	Layers [][2]any `json:"layers"` // kind, rotates
+	Cases  []vector `json:"cases"`
+
+	model *modelconfig.Model
+}
+
+type vector struct {
+	LayerType string   `json:"layer_type"`
+	Seq       int      `json:"seq"`
+	Axes      int      `json:"axes"`
+	Positions []int32  `json:"positions"` // [axes][tokens]
+	HeadDim   int      `json:"head_dim"`
+	InvFreq   string   `json:"inv_freq"`
+	Attention string   `json:"attention_factor"`
+	Softmax   string   `json:"softmax_scale"`
+	Cos       []string `json:"cos"` // one row for each token
+	Sin       []string `json:"sin"`
+	Q         []string `json:"q"` // two heads
+	K         []string `json:"k"` // one head
+
+	// [index, steps] of the entries of Cos and Sin that are so many float32
+	// values away from the correctly rounded ones.
+	CosMisrounded [][2]int `json:"cos_misrounded"`
+	SinMisrounded [][2]int `json:"sin_misrounded"`
+
+	Exact struct {
+		InvFreq   string   `json:"inv_freq"`
+		Attention string   `json:"attention_factor"`
+		Softmax   string   `json:"softmax_scale"`
+		Cos       []string `json:"cos"`
+		Sin       []string `json:"sin"`
+	} `json:"exact"`
+}
+
+// eachVectors calls f in a subtest for every published model.
+func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
+	directory := filepath.Join("testdata", "transformers")
+	configs, err := filepath.Glob(filepath.Join(directory, "configs", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(directory, "vectors", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 34 || len(files) != len(configs) {
+		t.Fatalf("%d files of vectors for %d configurations, want as many, and at least 34", len(files), len(configs))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v vectors
+			if err := json.Unmarshal(data, &v); err != nil {
+				t.Fatal(err)
+			}
+			config, err := os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.model, err = modelconfig.HuggingFace(config); err != nil {
+				t.Fatal(err)
+			}
+			v.model.Angles = angles
+			if len(v.Cases) == 0 {
+				t.Fatal("no cases")
+			}
+			f(t, &v)
+		})
+	}
+}
+
+// run calls f in a subtest for every case.
+func (v *vectors) run(t *testing.T, f func(t *testing.T, c *vector)) {
+	for i := range v.Cases {
+		c := &v.Cases[i]
+		name := c.LayerType
+		if name == "" {
+			name = "all"
+		}
+		name = fmt.Sprintf("%s/seq=%d", name, c.Seq)
+		if !c.alike() {
+			name += ",image"
+		}
+		t.Run(name, func(t *testing.T) { f(t, c) })
+	}
+}
+
+func (c *vector) tokens() int { return len(c.Positions) / c.Axes }
+
+// alike reports whether all axes have the same positions.
+func (c *vector) alike() bool {
+	for a := 1; a < c.Axes; a++ {
+		if !slices.Equal(c.Positions[:c.tokens()], c.Positions[a*c.tokens():][:c.tokens()]) {
+			return false
+		}
+	}
+	return true
+}
+
+// rotary returns the configuration of the case's layers.
+func (c *vector) rotary(t *testing.T, m *modelconfig.Model) posenc.RotaryConfig {
+	t.Helper()
+	cfg, err := m.Rotary(c.LayerType, c.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes := 1
+	for _, a := range cfg.Axes {
+		axes = max(axes, int(a)+1)
+	}
+	if axes != c.Axes {
+		t.Fatalf("%d axes of positions, want %d", axes, c.Axes)
+	}
+	if want := len(c.InvFreq) / 8; len(cfg.InvFreq) != want {
+		t.Fatalf("%d frequencies, want %d", len(cfg.InvFreq), want)
+	}
+	return cfg
+}
+
+// tables returns the cosines and sines of a configuration.
+func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary, cos, sin []float32) {
+	t.Helper()
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := c.tokens() * len(cfg.InvFreq)
+	cos, sin = make([]float32, n), make([]float32, n)
+	if err := r.CosSin(cos, sin, c.Positions); err != nil {
+		t.Fatal(err)
+	}
+	return r, cos, sin
+}
+
+func decode(t *testing.T, s string) []byte {
+	t.Helper()
+	data, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func decode32(t *testing.T, rows ...string) []float32 {
+	t.Helper()
+	data := decode(t, strings.Join(rows, ""))
+	x := make([]float32, len(data)/4)
+	for i := range x {
+		x[i] = math.Float32frombits(uint32(data[4*i])<<24 | uint32(data[4*i+1])<<16 | uint32(data[4*i+2])<<8 | uint32(data[4*i+3]))
+	}
+	return x
+}
+
+func decode64(t *testing.T, s string) []float64 {
+	t.Helper()
+	data := decode(t, s)
+	x := make([]float64, len(data)/8)
+	for i := range x {
+		var bits uint64
+		for _, b := range data[8*i : 8*i+8] {
+			bits = bits<<8 | uint64(b)
+		}
+		x[i] = math.Float64frombits(bits)
+	}
+	return x
+}
+
+// ordered counts float32 values.
+func ordered(x float32) int {
+	bits := int64(math.Float32bits(x))
+	if bits >= 1<<31 {
+		bits = 1<<31 - bits
+	}
+	return int(bits)
+}
+
+// step returns the float32 so many values above x.
+func step(x float32, steps int) float32 {
+	n := int64(ordered(x)) + int64(steps)
+	if n < 0 {
+		n = 1<<31 - n
+	}
+	return math.Float32frombits(uint32(n))
+}
+
+// heads are the recorded q or k before rotation. Where a head of the
+// configuration is longer than a recorded one (multi-head latent attention),
+// the recorded elements are the rotated slice, at says where it starts, and the
+// rest is zero.
+func (c *vector) heads(start, heads int, cfg *posenc.RotaryConfig) (x []float32, at int) {
+	if cfg.HeadDim != c.HeadDim {
+		at = cfg.Offset
+	}
+	x = make([]float32, c.tokens()*heads*cfg.HeadDim)
+	for head := range c.tokens() * heads {
+		for j := range c.HeadDim {
+			n := uint64(start + head*c.HeadDim + j)
+			x[head*cfg.HeadDim+at+j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
+		}
+	}
+	return x, at
+}
+
+// PyTorch's power, cosine and sine of float32 have an error below 1 ulp and so
+// are at most one step from the correctly rounded value. The reciprocal of a
+// power can be two steps off then, and so can the product of a cosine and an
+// attention factor. How many are off at all is PyTorch's own: 1 of 100
+// frequencies and 3 of 100 cosines and sines.
+const (
+	frequencySteps   = 2
+	tableSteps       = 1
+	scaledTableSteps = 2
+
+	equalFrequencies = 0.98
+	equalEntries     = 0.95 // of the tables of a model
+)
+
+// TestTransformersFloat32 compares with the numbers of Hugging Face
+// transformers. The ladder is compared on its own; the tables and the rotation
+// use the recorded ladder, because at a large position one step of a frequency
+// is many steps of a cosine. The tables are equal to the bit to correctly
+// rounded ones, and those to the recorded ones but for the misrounded entries.
+// The rotation is equal to the bit where the cosine and the sine are.
+func TestTransformersFloat32(t *testing.T) {
+	var frequencies, entries, elements tally
+	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+		var file tally
+		v.run(t, func(t *testing.T, c *vector) {
+			cfg := c.rotary(t, v.model)
+			for i, want := range decode32(t, c.InvFreq) {
+				got := float32(cfg.InvFreq[i])
+				frequencies.add(got == want)
+				if d := ordered(got) - ordered(want); max(d, -d) > frequencySteps {
+					t.Errorf("InvFreq[%d] is %v, transformers has %v", i, got, want)
+				}
+				cfg.InvFreq[i] = float64(want)
+			}
+
+			r, cos, sin := c.tables(t, cfg)
+			same := make([]bool, len(cos)) // the recorded cosine and sine are correctly rounded
+			for i := range same {
+				same[i] = true
+			}
+			compare := func(name string, got, want []float32, misrounded [][2]int) {
+				if len(got) != len(want) {
+					t.Fatalf("%s has %d entries, recorded are %d", name, len(got), len(want))
+				}
+				most := tableSteps
+				if cfg.Scaling != 1 {
+					most = scaledTableSteps
+				}
+				for _, m := range misrounded {
+					if max(m[1], -m[1]) > most {
+						t.Errorf("%s of transformers is %d steps off, want at most %d", name, m[1], most)
+					}
+					same[m[0]] = false
+					want[m[0]] = step(want[m[0]], -m[1])
+				}
+				for i := range got {
+					if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+						t.Errorf("%s[%d][%d] is %x, want %x", name, i/len(cfg.InvFreq), i%len(cfg.InvFreq), got[i], want[i])
+					}
+				}
+				file.addMany(len(got)-len(misrounded), len(got))
+			}
+			compare("cos", cos, decode32(t, c.Cos...), c.CosMisrounded)
+			compare("sin", sin, decode32(t, c.Sin...), c.SinMisrounded)
+
+			c.rotate(t, r, &cfg, 0, 2, c.Q, same, &elements)
+			c.rotate(t, r, &cfg, 1<<20, 1, c.K, same, &elements)
+		})
+		if file.share() < equalEntries {
+			t.Errorf("%v entries of the tables equal, want %v", file, equalEntries)
+		}
+		t.Logf("%v entries of the tables equal", file)
+		entries.addMany(file.equal, file.all)
+	})
+	if frequencies.share() < equalFrequencies {
+		t.Errorf("%v frequencies equal, want %v", frequencies, equalFrequencies)
+	}
+	t.Logf("equal: %v frequencies, %v entries of tables, %v elements of q and k", frequencies, entries, elements)
+}
+
+// tally counts what is equal to the recorded numbers.
+type tally struct{ equal, all int }
+
+func (n *tally) add(equal bool) {
+	n.all++
+	if equal {
+		n.equal++
+	}
+}
+
+func (n *tally) addMany(equal, all int) { n.equal, n.all = n.equal+equal, n.all+all }
+
+func (n tally) share() float64 { return float64(n.equal) / float64(n.all) }
+
+func (n tally) String() string { return fmt.Sprintf("%d of %d", n.equal, n.all) }
+
+// rotate compares rotated heads. same has an entry for each token and pair.
+func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig, start, heads int, rotated []string, same []bool, elements *tally) {
+	t.Helper()
+	x, at := c.heads(start, heads, cfg)
+	if err := posenc.Rotate(r, c.Positions, posenc.View[float32]{Data: x, Heads: heads}); err != nil {
+		t.Fatal(err)
+	}
+	recorded := decode32(t, rotated...)
+	if len(recorded) != c.tokens()*heads*c.HeadDim {
+		t.Fatalf("%d elements recorded, want %d tokens of %d heads of %d", len(recorded), c.tokens(), heads, c.HeadDim)
+	}
+	// A step of a cosine or sine is at most 2^-23, as both stay below 2, and |x|
+	// at most 4: two steps move each of two products by 2^-20. Rounding the
+	// products and their sum, below 8 and 16, adds 2^-20 on either side.
+	const bound = 0x1p-18
+	pairs := len(cfg.InvFreq)
+	for i, want := range recorded {
+		head, j := i/c.HeadDim, at+i%c.HeadDim
+		got := x[head*cfg.HeadDim+j]
+		equal := math.Float32bits(got) == math.Float32bits(want)
+		elements.add(equal)
+		if equal {
+			continue
+		}
+		j -= cfg.Offset
+		turned := j >= 0 && j < 2*pairs
+		pair := j % pairs
+		if cfg.Layout == posenc.Interleaved {
+			pair = j / 2
+		}
+		if !turned || same[head/heads*pairs+pair] || !(math.Abs(float64(got)-float64(want)) <= bound) {
+			t.Errorf("element %d of head %d, from %d, is %v, transformers has %v", i%c.HeadDim, head, start, got, want)
+		}
+	}
+}
+
+// TestTransformersExact compares with the same formulas in 200 bits: not one
+// number is misrounded.
+func TestTransformersExact(t *testing.T) {
+	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+		v.run(t, func(t *testing.T, c *vector) {
+			cfg := c.rotary(t, v.model)
+			for i, want := range decode64(t, c.Exact.InvFreq) {
+				if cfg.InvFreq[i] != want {
+					t.Errorf("InvFreq[%d] is %x, want %x", i, cfg.InvFreq[i], want)
+				}
+			}
+			if want := decode64(t, c.Exact.Attention)[0]; cfg.Scaling != want {
+				t.Errorf("Scaling is %x, want %x", cfg.Scaling, want)
+			}
+			softmax, err := v.model.SoftmaxScale(c.LayerType, c.Seq)
+			if want := decode64(t, c.Exact.Softmax)[0]; err != nil || softmax != want {
+				t.Errorf("SoftmaxScale is %x, %v, want %x", softmax, err, want)
+			}
+			_, cos, sin := c.tables(t, cfg)
+			wantCos, wantSin := decode32(t, c.Exact.Cos...), decode32(t, c.Exact.Sin...)
+			if len(cos) != len(wantCos) || len(sin) != len(wantSin) {
+				t.Fatalf("tables of %d and %d, recorded are %d and %d", len(cos), len(sin), len(wantCos), len(wantSin))
+			}
+			for i := range cos {
+				if math.Float32bits(cos[i]) != math.Float32bits(wantCos[i]) || math.Float32bits(sin[i]) != math.Float32bits(wantSin[i]) {
+					t.Errorf("row %d, pair %d is %x, %x, want %x, %x", i/len(cfg.InvFreq), i%len(cfg.InvFreq), cos[i], sin[i], wantCos[i], wantSin[i])
+				}
+			}
+		})
+	})
+}
+
+// TestTransformersLayers compares which layers rotate and with which kind of
+// frequencies, the head that they rotate, and the two scales.
+func TestTransformersLayers(t *testing.T) {
+	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+		layers := v.model.Layers()
+		if len(layers) != len(v.Layers) {
+			t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
+		}
+		for i, layer := range layers {
+			kind, rotates := v.Layers[i][0].(string), v.Layers[i][1].(bool)
+			if layer.Rotates != rotates || rotates && layer.Type != kind {
+				t.Errorf("layer %d is %+v, want kind %q that rotates: %v", i, layer, kind, rotates)
+			}
+		}
+		kinds := map[string]int{} // cases of each
+		for i := range v.Cases {
+			kinds[v.Cases[i].LayerType]++
+		}
+		for _, kind := range v.model.LayerTypes() {
+			if kinds[kind] == 0 {
+				t.Errorf("LayerTypes has %q, transformers has not", kind)
+			}
+		}
+		if len(kinds) != len(v.model.LayerTypes()) {
+			t.Errorf("LayerTypes are %q, want %d", v.model.LayerTypes(), len(kinds))
+		}
+		v.run(t, func(t *testing.T, c *vector) {
+			cfg := c.rotary(t, v.model)
+			if cfg.HeadDim < c.HeadDim || cfg.HeadDim > c.HeadDim && cfg.Offset+c.HeadDim > cfg.HeadDim {
+				t.Errorf("heads of %d elements with %d from %d on rotated, want %d", cfg.HeadDim, 2*len(cfg.InvFreq), cfg.Offset, c.HeadDim)
+			}
+			// Python takes a logarithm and two to four operations in float64.
+			const tolerance = 8 * 0x1p-53
+			if want := decode64(t, c.Attention)[0]; !(math.Abs(cfg.Scaling-want) <= tolerance*want) {
+				t.Errorf("Scaling is %v, transformers has %v", cfg.Scaling, want)
+			}
+			softmax, err := v.model.SoftmaxScale(c.LayerType, c.Seq)
+			if want := decode64(t, c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
+				t.Errorf("SoftmaxScale is %v, %v, transformers has %v", softmax, err, want)
+			}
+			if c.Seq != 0 || kinds[c.LayerType] > c.Axes {
+				return
+			}
+			longer, err := v.model.Rotary(c.LayerType, 1<<20)
+			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.Scaling != cfg.Scaling {
+				t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
+			}
+		})
+	})
+}

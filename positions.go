@@ -1,0 +1,143 @@
+package posenc
+
+import "math"
+
+// RaggedPositions fills in the positions of sequences that lie one after
+// another: token t of sequence b, starts[b] <= t < starts[b+1], is at
+//
+//	positions[t] = offsets[b] + t - starts[b]
+//
+// starts are the cumulative lengths (cu_seqlens, indptr): one more than there
+// are sequences, ascending from 0 to len(positions). offsets are the positions
+// of the first tokens: the tokens that a cache already has, or minus the padding
+// on the left; nil means 0 for every sequence.
+//
+// Errors wrap ErrLength, ErrShape (starts), ErrOverlap or ErrPosition (a position
+// that is no int32).
+func RaggedPositions(positions, starts, offsets []int32) error {
+	const function = "RaggedPositions"
+	if len(starts) < 1 {
+		return argumentError(ErrLength, function, "starts", elements(0), "one more than there are sequences")
+	}
+	if offsets != nil && len(offsets) != len(starts)-1 {
+		return argumentError(ErrLength, function, "offsets", elements(len(offsets)), "nil or %d, one for each sequence", len(starts)-1)
+	}
+	if overlap(positions, starts) {
+		return argumentError(ErrOverlap, function, "positions", "sharing elements with starts", "another slice")
+	}
+	if overlap(positions, offsets) {
+		return argumentError(ErrOverlap, function, "positions", "sharing elements with offsets", "another slice")
+	}
+	if starts[0] != 0 {
+		return argumentError(ErrShape, function, "starts[0]", starts[0], "0")
+	}
+	for b, start := range starts[:len(starts)-1] {
+		end := starts[b+1]
+		if end < start {
+			return argumentError(ErrShape, function, indexed("starts", b+1), end, "at least starts[%d] = %d", b, start)
+		}
+		if offsets != nil && int64(offsets[b])+int64(end-start)-1 > math.MaxInt32 {
+			return argumentError(ErrPosition, function, indexed("offsets", b), offsets[b], "at most %d for %d tokens", math.MaxInt32-int64(end-start)+1, end-start)
+		}
+	}
+	if last := starts[len(starts)-1]; int(last) != len(positions) {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "starts[%d] = %d", len(starts)-1, last)
+	}
+	for b, start := range starts[:len(starts)-1] {
+		var offset int32
+		if offsets != nil {
+			offset = offsets[b]
+		}
+		for t := start; t < starts[b+1]; t++ {
+			positions[t] = offset + (t - start)
+		}
+	}
+	return nil
+}
+
+// DualChunk is dual chunk attention (An et al. 2024, arXiv:2402.17463; Qwen2.5
+// 1M), which bounds every relative position by the trained length. Keys are at
+// their positions modulo ChunkSize-LocalSize; each query is rotated once for
+// each of the five ways in which it meets keys.
+type DualChunk struct {
+	ChunkSize int32 // the trained length
+	LocalSize int32 // tokens of the chunk before that are met at their true distance; below ChunkSize
+}
+
+// DualChunkQuery says which keys a query is rotated for.
+type DualChunkQuery uint8
+
+const (
+	IntraChunk             DualChunkQuery = iota // keys of its own chunk
+	SuccessiveChunk                              // keys of the chunk before, distances at most ChunkSize
+	InterChunk                                   // keys of all chunks before that
+	SuccessiveChunkUnbound                       // SuccessiveChunk without the bound (vLLM's query_succ_critical)
+	InterChunkUnbound                            // InterChunk at growing distances (vLLM's query_inter_critical)
+)
+
+// KeyPositions writes the positions at which the keys of tokens are rotated,
+//
+//	keys[t] = positions[t] mod (ChunkSize-LocalSize)
+//
+// keys may be positions. Errors wrap ErrConfig, ErrLength, ErrOverlap or
+// ErrPosition (a negative position).
+func (d DualChunk) KeyPositions(keys, positions []int32) error {
+	return d.fill("DualChunk.KeyPositions", "keys", keys, positions, func(p, length int32) int32 { return p })
+}
+
+// QueryPositions writes the positions at which queries are rotated for the keys
+// that which names. With n = ChunkSize-LocalSize and p = positions[t] mod n,
+//
+//	IntraChunk              queries[t] = p
+//	SuccessiveChunk         queries[t] = min(p+n, ChunkSize)
+//	InterChunk              queries[t] = min(2n-1, ChunkSize)
+//	SuccessiveChunkUnbound  queries[t] = p+n
+//	InterChunkUnbound       queries[t] = p+ChunkSize
+//
+// as in vLLM's dual chunk rotary embedding. queries may be positions. Errors wrap
+// ErrConfig, ErrLength, ErrOverlap or ErrPosition (a negative position).
+func (d DualChunk) QueryPositions(queries, positions []int32, which DualChunkQuery) error {
+	const function = "DualChunk.QueryPositions"
+	var at func(p, length int32) int32
+	switch which {
+	case IntraChunk:
+		at = func(p, length int32) int32 { return p }
+	case SuccessiveChunk:
+		at = func(p, length int32) int32 { return min(p+length, d.ChunkSize) }
+	case InterChunk:
+		at = func(p, length int32) int32 { return min(2*length-1, d.ChunkSize) }
+	case SuccessiveChunkUnbound:
+		at = func(p, length int32) int32 { return p + length }
+	case InterChunkUnbound:
+		at = func(p, length int32) int32 { return p + d.ChunkSize }
+	default:
+		return argumentError(ErrConfig, function, "which", which, "one of the constants of type DualChunkQuery")
+	}
+	return d.fill(function, "queries", queries, positions, at)
+}
+
+func (d DualChunk) fill(function, name string, results, positions []int32, at func(p, length int32) int32) error {
+	const largest = 1 << 30 // so that no sum of two overflows
+	if d.ChunkSize < 1 || d.ChunkSize > largest {
+		return argumentError(ErrConfig, function, "d.ChunkSize", d.ChunkSize, "from 1 to 2^30")
+	}
+	if d.LocalSize < 0 || d.LocalSize >= d.ChunkSize {
+		return argumentError(ErrConfig, function, "d.LocalSize", d.LocalSize, "from 0 to ChunkSize-1 = %d", d.ChunkSize-1)
+	}
+	if len(results) != len(positions) {
+		return argumentError(ErrLength, function, name, elements(len(results)), "%d as in positions", len(positions))
+	}
+	if overlap(results, positions) && &results[0] != &positions[0] {
+		return argumentError(ErrOverlap, function, name, "sharing some elements with positions", "another slice or the same")
+	}
+	for t, p := range positions {
+		if p < 0 {
+			return argumentError(ErrPosition, function, indexed("positions", t), p, "at least 0")
+		}
+	}
+	length := d.ChunkSize - d.LocalSize
+	for t, p := range positions {
+		results[t] = at(p%length, length)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package posenc
+
+import (
+	"math"
+	"testing"
+)
+
+// Tables of xPos are those without it times the decay, which a float64 power
+// gives within its own error; the products of queries and keys depend on their
+// distance alone.
+func TestXPos(t *testing.T) {
+	const dim, pairs, center = 64, 32, 100
+	plain := mustRotary(t, RotaryConfig{HeadDim: dim})
+	query := mustRotary(t, RotaryConfig{HeadDim: dim, XPos: &XPos{ScaleBase: 512, Center: center}})
+	key := mustRotary(t, RotaryConfig{HeadDim: dim, XPos: &XPos{ScaleBase: 512, Center: center, Keys: true}})
+	positions := []int32{0, 1, 2, 99, 100, 101, 511, 612, 4095, -7}
+	n := len(positions) * pairs
+	var cos, sin [3][]float32
+	for i, r := range []*Rotary{plain, query, key} {
+		cos[i], sin[i] = make([]float32, n), make([]float32, n)
+		if err := r.CosSin(cos[i], sin[i], positions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p, position := range positions {
+		for i := range pairs {
+			at := p*pairs + i
+			decay := math.Pow((2*float64(i)+0.4*dim)/(1.4*dim), float64(position-center)/512)
+			for k, factor := range []float64{1, decay, 1 / decay} {
+				for _, pair := range [][2]float32{{cos[k][at], cos[0][at]}, {sin[k][at], sin[0][at]}} {
+					// One rounding of the factor, one of the product, math.Pow's few ulp.
+					want := float64(pair[1]) * factor
+					if math.Abs(float64(pair[0])-want) > math.Abs(want)*(2*0x1p-24+0x1p-45) {
+						t.Fatalf("position %d, pair %d: %v, want %v", position, i, pair[0], want)
+					}
+				}
+			}
+			if position == center && (cos[1][at] != cos[0][at] || sin[2][at] != sin[0][at]) {
+				t.Fatalf("pair %d decays at the center", i)
+			}
+		}
+	}
+
+	score := func(q, k int32) float64 {
+		x, y := make([]float32, dim), make([]float32, dim)
+		for i := range x {
+			x[i], y[i] = float32(i%7)-3, float32(i%5)-1
+		}
+		if err := Rotate(query, []int32{q}, View[float32]{Data: x, Heads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Rotate(key, []int32{k}, View[float32]{Data: y, Heads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i := range x {
+			sum += float64(x[i]) * float64(y[i])
+		}
+		return sum
+	}
+	for _, distance := range []int32{0, 1, 50, 600} {
+		a, b := score(1000, 1000-distance), score(1300, 1300-distance)
+		if math.Abs(a-b) > 64*12*8*0x1p-24*4 { // pairs, products, roundings of terms below 4
+			t.Errorf("distance %d: scores %v and %v", distance, a, b)
+		}
+	}
+}
+
+func TestXPosSplitsAndRefuses(t *testing.T) {
+	r := mustRotary(t, RotaryConfig{HeadDim: 32, XPos: &XPos{ScaleBase: 512, Center: 20}})
+	positions := sequence(40)
+	whole, parts := make([]float32, 40*32), make([]float32, 40*32)
+	for i := range whole {
+		whole[i] = float32(i%11) - 5
+	}
+	copy(parts, whole)
+	if err := Rotate(r, positions, View[float32]{Data: whole, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for t0 := 0; t0 < 40; {
+		end := min(40, t0+1+t0%5)
+		if err := Rotate(r, positions[t0:end], View[float32]{Data: parts[t0*32 : end*32], Heads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		t0 = end
+	}
+	for i := range whole {
+		if !same(whole[i], parts[i]) {
+			t.Fatalf("element %d is %v at once and %v in parts", i, whole[i], parts[i])
+		}
+	}
+	for name, call := range map[string]func() error{
+		"shift": func() error { return Shift(r, []int32{1}, View[float32]{Data: make([]float32, 32), Heads: 1}) },
+		"base": func() error {
+			_, err := NewRotary(RotaryConfig{HeadDim: 32, XPos: &XPos{}})
+			return err
+		},
+		"axes": func() error {
+			_, err := NewRotary(RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &XPos{ScaleBase: 512}})
+			return err
+		},
+		"table": func() error {
+			_, err := NewTableRotary(RotaryConfig{HeadDim: 4, XPos: &XPos{ScaleBase: 512}}, Table[float32]{})
+			return err
+		},
+	} {
+		if err := call(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
