@@ -106,6 +106,86 @@ func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []f
 	}
 }
 
+// ConvertF16ToF32: see generic.ConvertF16ToF32.
+func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
+	switch impl {
+	case Generic:
+		generic.ConvertF16ToF32(y, x)
+	default:
+		missing("ConvertF16ToF32", impl)
+	}
+}
+
+// ConvertBF16ToF32: see generic.ConvertBF16ToF32.
+func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
+	switch impl {
+	case Generic:
+		generic.ConvertBF16ToF32(y, x)
+	default:
+		missing("ConvertBF16ToF32", impl)
+	}
+}
+
+// ConvertF32ToF16: see generic.ConvertF32ToF16.
+func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
+	switch impl {
+	case Generic:
+		generic.ConvertF32ToF16(y, x)
+	default:
+		missing("ConvertF32ToF16", impl)
+	}
+}
+
+// ConvertF32ToBF16: see generic.ConvertF32ToBF16.
+func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
+	switch impl {
+	case Generic:
+		generic.ConvertF32ToBF16(y, x)
+	default:
+		missing("ConvertF32ToBF16", impl)
+	}
+}
+
+// DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
+func DeinterleaveB32(impl Implementation, y, x []uint32) {
+	switch impl {
+	case Generic:
+		generic.Deinterleave(y, x)
+	default:
+		missing("DeinterleaveB32", impl)
+	}
+}
+
+// DeinterleaveB16 is generic.Deinterleave of elements of 2 bytes.
+func DeinterleaveB16(impl Implementation, y, x []uint16) {
+	switch impl {
+	case Generic:
+		generic.Deinterleave(y, x)
+	default:
+		missing("DeinterleaveB16", impl)
+	}
+}
+
+// InterleaveB32 is generic.Interleave of elements of 4 bytes.
+func InterleaveB32(impl Implementation, y, x []uint32) {
+	switch impl {
+	case Generic:
+		generic.Interleave(y, x)
+	default:
+		missing("InterleaveB32", impl)
+	}
+}
+
+// InterleaveB16 is generic.Interleave of elements of 2 bytes.
+func InterleaveB16(impl Implementation, y, x []uint16) {
+	switch impl {
+	case Generic:
+		generic.Interleave(y, x)
+	default:
+		missing("InterleaveB16", impl)
+	}
+}
+
 // cosSinExact writes the row of one position and reports whether every entry
 // was decided.
 func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {

@@ -286,6 +286,13 @@ func (e *emitter) str64(v vector, base general, at int) {
 	e.op("FMOVD", "%s, %s(%s)", v.float(), offset(at), base)
 }
 
+// moveElement moves 4 or 2 bytes.
+func (e *emitter) moveElement(bytes int, to, from general, toAt, fromAt int) {
+	mnemonic := map[int]string{4: "MOVWU", 2: "MOVHU"}[bytes]
+	e.op(mnemonic, "%s(%s), %s", offset(fromAt), from, scratch)
+	e.op(mnemonic, "%s, %s(%s)", scratch, offset(toAt), to)
+}
+
 // loadFloats and storeFloats move a multiple of 8 float32, 4, or 1.
 func (e *emitter) loadFloats(base general, n int) []vector {
 	list := e.vectors(max(1, n/4))
