@@ -201,6 +201,9 @@ var operations = map[string]func(impl kernels.Implementation){
 		cos, sin := aligned(64), aligned(64)
 		kernels.CosSinExactRows(impl, cos, sin, 8, []int32{0, 1, 2, 3, 4, 5, 6, 7}, &block, &shift, 1, 1, true)
 	},
+	"CopyNonTemporalB32": func(impl kernels.Implementation) {
+		kernels.CopyPastCaches(impl, aligned(8), aligned(8))
+	},
 	"CosSinFloat32F32": func(impl kernels.Implementation) {
 		var cos, sin [1]float32
 		kernels.CosSinFloat32(impl, cos[:], sin[:], []float32{1}, 1, 1, 1)

@@ -143,7 +143,7 @@ const (
 
 func rotateToken[T Element](r *Rotary, positions []int32, xs []View[T], m *manner) {
 	var cos, sin [tokenPairs]float32
-	rotateChunk(r, rows{cos[:], sin[:], r.rotaryDim / 2}, 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, m)
+	rotateChunk(r, &rows{cos[:], sin[:], r.rotaryDim / 2}, 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, m)
 }
 
 func rotateTokens[T Element](r *Rotary, positions []int32, tokens int, xs []View[T], m *manner) {
@@ -154,21 +154,21 @@ func rotateTokens[T Element](r *Rotary, positions []int32, tokens int, xs []View
 	for t := 0; t < tokens; t += count {
 		for column := 0; column < pairs; column += columns {
 			n := min(columns, pairs-column)
-			rotateChunk(r, rows{cos[:], sin[:], n}, column, n, &span{positions, tokens, t, min(count, tokens-t)}, xs, m)
+			rotateChunk(r, &rows{cos[:], sin[:], n}, column, n, &span{positions, tokens, t, min(count, tokens-t)}, xs, m)
 		}
 	}
 }
 
 // rotateChunk rotates the pairs from number column on, pairs of them, of the
 // tokens of a span.
-func rotateChunk[T Element](r *Rotary, scratch rows, column, pairs int, s *span, xs []View[T], m *manner) {
-	table := r.rows(scratch, column, pairs, s, m.scaling, m.direction)
+func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []View[T], m *manner) {
+	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	for i := range xs {
 		x := operandOf(&xs[i], r.headDim)
 		for t := 0; t < s.n; {
 			n := x.together(s.first+t, s.n-t)
 			at := x.token(s.first + t)
-			r.turn(&x, &x, at, at, n, column, pairs, table.from(t), m)
+			r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
 			t += n
 		}
 	}
@@ -241,11 +241,11 @@ const (
 )
 
 // turn rotates the pairs from number column on, pairs of them, of n tokens one
-// after another: those of x from element xAt on, into y from yAt on. Row t of
-// table is that of token t.
-func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table rows, m *manner) {
+// after another: those of x from element xAt on, into y from yAt on. Row
+// first+t of table is that of token t.
+func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows, first int, m *manner) {
 	if m.in != m.out || x.kind != y.kind && x.kind != kindFloat32 {
-		r.turnThroughScratch(y, x, yAt, xAt, n, table, m)
+		r.turnThroughScratch(y, x, yAt, xAt, n, table, first, m)
 		return
 	}
 	var k kernels.Rows
@@ -266,7 +266,8 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table rows,
 		if heads*pairs > callElements/(2*streams) {
 			heads = max(1, callElements/(2*pairs*k.Tokens))
 		}
-		cos, sin := table.cos[t*table.stride:], table.sin[t*table.stride:]
+		row := (first + t) * table.stride
+		cos, sin := table.cos[row:], table.sin[row:]
 		for h := 0; h < x.heads; h += heads {
 			k.Heads = min(heads, x.heads-h)
 			launch(y, x, yAt+t*y.tokenStride+h*y.headStride+start, xAt+t*x.tokenStride+h*x.headStride+start, cos, sin, &k, m.out)
@@ -307,7 +308,7 @@ func launch(y, x *operand, yAt, xAt int, cos, sin []float32, k *kernels.Rows, la
 
 // turnThroughScratch is turn where the rows must be brought into the order or
 // the type of y first. All pairs of a row are rotated.
-func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table rows, m *manner) {
+func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table *rows, first int, m *manner) {
 	var memory [2][2 * chunkPairs]float32
 	dim := r.rotaryDim
 	ordered, widened := operandOver(memory[0][:]), operandOver(memory[1][:])
@@ -326,7 +327,7 @@ func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table rows, 
 				convert(&widened, &ordered, 0, 0, k.Heads*dim)
 				source = &widened
 			}
-			launch(y, source, yAt+t*y.tokenStride+h*y.headStride+r.offset, 0, table.cos[t*table.stride:], table.sin[t*table.stride:], &k, m.out)
+			launch(y, source, yAt+t*y.tokenStride+h*y.headStride+r.offset, 0, table.cos[(first+t)*table.stride:], table.sin[(first+t)*table.stride:], &k, m.out)
 		}
 	}
 }

@@ -173,7 +173,7 @@ summed6:
 	CMPQ         R10, $0x08
 	JLT          next12
 
-part11:
+block11:
 	VMOVUPS (R9), Y4
 	VMOVUPS (SI), Y5
 	VMULPS  Y0, Y5, Y5
@@ -195,13 +195,13 @@ part11:
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, R10
 	CMPQ    R10, $0x08
-	JGE     part11
+	JGE     block11
 
 next12:
 	CMPQ R10, $0x04
 	JLT  next14
 
-part13:
+block13:
 	VMOVUPS (R9), X4
 	VMOVUPS (SI), X5
 	VMULPS  X0, X5, X5
@@ -223,13 +223,13 @@ part13:
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, R10
 	CMPQ    R10, $0x04
-	JGE     part13
+	JGE     block13
 
 next14:
 	CMPQ R10, $0x01
 	JLT  next16
 
-part15:
+block15:
 	VMOVSS (R9), X4
 	VMOVSS (SI), X5
 	VMULPS X0, X5, X5
@@ -251,7 +251,7 @@ part15:
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, R10
 	CMPQ   R10, $0x01
-	JGE    part15
+	JGE    block15
 
 next16:
 	LEAQ (AX)(DI*4), AX
@@ -325,7 +325,7 @@ summed21:
 	CMPQ         R9, $0x08
 	JLT          next24
 
-part23:
+block23:
 	VMOVUPS (R8), Y1
 	VMOVUPS (SI), Y2
 	VMULPS  Y0, Y2, Y2
@@ -335,13 +335,13 @@ part23:
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, R9
 	CMPQ    R9, $0x08
-	JGE     part23
+	JGE     block23
 
 next24:
 	CMPQ R9, $0x04
 	JLT  next26
 
-part25:
+block25:
 	VMOVUPS (R8), X1
 	VMOVUPS (SI), X2
 	VMULPS  X0, X2, X2
@@ -351,13 +351,13 @@ part25:
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, R9
 	CMPQ    R9, $0x04
-	JGE     part25
+	JGE     block25
 
 next26:
 	CMPQ R9, $0x01
 	JLT  next28
 
-part27:
+block27:
 	VMOVSS (R8), X1
 	VMOVSS (SI), X2
 	VMULPS X0, X2, X2
@@ -367,7 +367,7 @@ part27:
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, R9
 	CMPQ   R9, $0x01
-	JGE    part27
+	JGE    block27
 
 next28:
 	LEAQ (AX)(DI*1), AX
@@ -511,7 +511,7 @@ summed6:
 	CMPQ          R10, $0x10
 	JLT           next8
 
-part7:
+block7:
 	VMOVUPS (R9), Z4
 	VMOVUPS (SI), Z5
 	VMULPS  Z0, Z5, Z5
@@ -533,7 +533,7 @@ part7:
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, R10
 	CMPQ    R10, $0x10
-	JGE     part7
+	JGE     block7
 
 next8:
 	TESTQ     R10, R10
@@ -620,7 +620,7 @@ summed15:
 	CMPQ          R9, $0x10
 	JLT           next17
 
-part16:
+block16:
 	VMOVUPS (R8), Z1
 	VMOVUPS (SI), Z2
 	VMULPS  Z0, Z2, Z2
@@ -630,7 +630,7 @@ part16:
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     part16
+	JGE     block16
 
 next17:
 	TESTQ     R9, R9
@@ -677,40 +677,40 @@ rows2:
 	CMPQ DI, $0x08
 	JLT  next4
 
-part3:
+block3:
 	VMOVUPS (SI), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (SI)
 	ADDQ    $0x00000020, SI
 	SUBQ    $0x08, DI
 	CMPQ    DI, $0x08
-	JGE     part3
+	JGE     block3
 
 next4:
 	CMPQ DI, $0x04
 	JLT  next6
 
-part5:
+block5:
 	VMOVUPS (SI), X1
 	VMULPS  X0, X1, X1
 	VMOVUPS X1, (SI)
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, DI
 	CMPQ    DI, $0x04
-	JGE     part5
+	JGE     block5
 
 next6:
 	CMPQ DI, $0x01
 	JLT  next8
 
-part7:
+block7:
 	VMOVSS (SI), X1
 	VMULPS X0, X1, X1
 	VMOVSS X1, (SI)
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    part7
+	JGE    block7
 
 next8:
 	ADDQ BX, AX
@@ -739,14 +739,14 @@ rows2:
 	CMPQ DI, $0x10
 	JLT  next4
 
-part3:
+block3:
 	VMOVUPS (SI), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (SI)
 	ADDQ    $0x00000040, SI
 	SUBQ    $0x10, DI
 	CMPQ    DI, $0x10
-	JGE     part3
+	JGE     block3
 
 next4:
 	TESTQ     DI, DI
@@ -947,7 +947,7 @@ summed6:
 	CMPQ         R10, $0x08
 	JLT          next12
 
-part11:
+block11:
 	VMOVUPS   (R9), Y4
 	VCVTPH2PS (SI), Y5
 	VMULPS    Y0, Y5, Y5
@@ -969,13 +969,13 @@ part11:
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x08, R10
 	CMPQ      R10, $0x08
-	JGE       part11
+	JGE       block11
 
 next12:
 	CMPQ R10, $0x04
 	JLT  next14
 
-part13:
+block13:
 	VMOVUPS   (R9), X4
 	VCVTPH2PS (SI), X5
 	VMULPS    X0, X5, X5
@@ -997,13 +997,13 @@ part13:
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x04, R10
 	CMPQ      R10, $0x04
-	JGE       part13
+	JGE       block13
 
 next14:
 	CMPQ R10, $0x01
 	JLT  next16
 
-part15:
+block15:
 	VMOVSS    (R9), X4
 	VPXOR     X5, X5, X5
 	VPINSRW   $0x00, (SI), X5, X5
@@ -1037,7 +1037,7 @@ part15:
 	ADDQ      $0x00000002, SI
 	SUBQ      $0x01, R10
 	CMPQ      R10, $0x01
-	JGE       part15
+	JGE       block15
 
 next16:
 	LEAQ (AX)(DI*4), AX
@@ -1113,7 +1113,7 @@ summed21:
 	CMPQ         R9, $0x08
 	JLT          next24
 
-part23:
+block23:
 	VMOVUPS   (R8), Y1
 	VCVTPH2PS (SI), Y2
 	VMULPS    Y0, Y2, Y2
@@ -1123,13 +1123,13 @@ part23:
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x08, R9
 	CMPQ      R9, $0x08
-	JGE       part23
+	JGE       block23
 
 next24:
 	CMPQ R9, $0x04
 	JLT  next26
 
-part25:
+block25:
 	VMOVUPS   (R8), X1
 	VCVTPH2PS (SI), X2
 	VMULPS    X0, X2, X2
@@ -1139,13 +1139,13 @@ part25:
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x04, R9
 	CMPQ      R9, $0x04
-	JGE       part25
+	JGE       block25
 
 next26:
 	CMPQ R9, $0x01
 	JLT  next28
 
-part27:
+block27:
 	VMOVSS    (R8), X1
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (SI), X2, X2
@@ -1158,7 +1158,7 @@ part27:
 	ADDQ      $0x00000002, SI
 	SUBQ      $0x01, R9
 	CMPQ      R9, $0x01
-	JGE       part27
+	JGE       block27
 
 next28:
 	LEAQ (AX)(DI*1), AX
@@ -1288,7 +1288,7 @@ summed6:
 	CMPQ          R10, $0x10
 	JLT           next8
 
-part7:
+block7:
 	VMOVUPS   (R9), Z4
 	VCVTPH2PS (SI), Z5
 	VMULPS    Z0, Z5, Z5
@@ -1310,7 +1310,7 @@ part7:
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x10, R10
 	CMPQ      R10, $0x10
-	JGE       part7
+	JGE       block7
 
 next8:
 	TESTQ       R10, R10
@@ -1406,7 +1406,7 @@ summed15:
 	CMPQ          R9, $0x10
 	JLT           next17
 
-part16:
+block16:
 	VMOVUPS   (R8), Z1
 	VCVTPH2PS (SI), Z2
 	VMULPS    Z0, Z2, Z2
@@ -1416,7 +1416,7 @@ part16:
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x10, R9
 	CMPQ      R9, $0x10
-	JGE       part16
+	JGE       block16
 
 next17:
 	TESTQ       R9, R9
@@ -1465,33 +1465,33 @@ rows2:
 	CMPQ DI, $0x08
 	JLT  next4
 
-part3:
+block3:
 	VCVTPH2PS (SI), Y1
 	VMULPS    Y0, Y1, Y1
 	VCVTPS2PH $0x00, Y1, (SI)
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x08, DI
 	CMPQ      DI, $0x08
-	JGE       part3
+	JGE       block3
 
 next4:
 	CMPQ DI, $0x04
 	JLT  next6
 
-part5:
+block5:
 	VCVTPH2PS (SI), X1
 	VMULPS    X0, X1, X1
 	VCVTPS2PH $0x00, X1, (SI)
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x04, DI
 	CMPQ      DI, $0x04
-	JGE       part5
+	JGE       block5
 
 next6:
 	CMPQ DI, $0x01
 	JLT  next8
 
-part7:
+block7:
 	VPXOR     X1, X1, X1
 	VPINSRW   $0x00, (SI), X1, X1
 	VCVTPH2PS X1, X1
@@ -1501,7 +1501,7 @@ part7:
 	ADDQ      $0x00000002, SI
 	SUBQ      $0x01, DI
 	CMPQ      DI, $0x01
-	JGE       part7
+	JGE       block7
 
 next8:
 	ADDQ BX, AX
@@ -1530,14 +1530,14 @@ rows2:
 	CMPQ DI, $0x10
 	JLT  next4
 
-part3:
+block3:
 	VCVTPH2PS (SI), Z1
 	VMULPS    Z0, Z1, Z1
 	VCVTPS2PH $0x00, Z1, (SI)
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x10, DI
 	CMPQ      DI, $0x10
-	JGE       part3
+	JGE       block3
 
 next4:
 	TESTQ       DI, DI
@@ -1596,43 +1596,35 @@ rows2:
 	JLT    rest5
 
 squares4:
-	VMOVUPS   (SI), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD (SI), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y0, Y0
-	VMOVUPS   16(SI), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD 16(SI), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y1, Y1
-	VMOVUPS   (SI)(DI*1), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD (SI)(DI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y2, Y2
-	VMOVUPS   16(SI)(DI*1), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD 16(SI)(DI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y3, Y3
-	VMOVUPS   (SI)(DI*2), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD (SI)(DI*2), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y4, Y4
-	VMOVUPS   16(SI)(DI*2), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD 16(SI)(DI*2), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y5, Y5
-	VMOVUPS   (SI)(R8*1), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD (SI)(R8*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y6, Y6
-	VMOVUPS   16(SI)(R8*1), X8
-	VPMOVZXWD X8, Y8
+	VPMOVZXWD 16(SI)(R8*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y7, Y7
@@ -1647,70 +1639,74 @@ rest5:
 	XORQ R10, R10
 
 single7:
-	VPXOR   X8, X8, X8
-	VPINSRW $0x00, (R11)(R10*2), X8, X8
-	VPSLLD  $0x10, X8, X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
-	JNE     single7
-	VMOVUPS (SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y0, Y0
-	VMOVUPS 32(SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y1, Y1
-	LEAQ    (SI)(DI*1), R11
-	XORQ    R10, R10
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single7
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	LEAQ      (SI)(DI*1), R11
+	XORQ      R10, R10
 
 single8:
-	VPXOR   X8, X8, X8
-	VPINSRW $0x00, (R11)(R10*2), X8, X8
-	VPSLLD  $0x10, X8, X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
-	JNE     single8
-	VMOVUPS (SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y2, Y2
-	VMOVUPS 32(SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y3, Y3
-	LEAQ    (SI)(DI*2), R11
-	XORQ    R10, R10
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single8
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	LEAQ      (SI)(DI*2), R11
+	XORQ      R10, R10
 
 single9:
-	VPXOR   X8, X8, X8
-	VPINSRW $0x00, (R11)(R10*2), X8, X8
-	VPSLLD  $0x10, X8, X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
-	JNE     single9
-	VMOVUPS (SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y4, Y4
-	VMOVUPS 32(SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y5, Y5
-	LEAQ    (SI)(R8*1), R10
-	XORQ    SI, SI
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R10*4)
+	INCQ      R10
+	CMPQ      R10, R9
+	JNE       single9
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	LEAQ      (SI)(R8*1), R10
+	XORQ      SI, SI
 
 single10:
-	VPXOR   X8, X8, X8
-	VPINSRW $0x00, (R10)(SI*2), X8, X8
-	VPSLLD  $0x10, X8, X8
-	VMOVSS  X8, (SP)(SI*4)
-	INCQ    SI
-	CMPQ    SI, R9
-	JNE     single10
-	VMOVUPS (SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS 32(SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y7, Y7
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(SI*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(SI*4)
+	INCQ      SI
+	CMPQ      SI, R9
+	JNE       single10
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
 
 summed6:
 	VADDPS       Y1, Y0, Y0
@@ -1756,7 +1752,7 @@ summed6:
 	CMPQ         R10, $0x10
 	JLT          next12
 
-part11:
+block11:
 	VMOVUPS     (R9), Y5
 	VINSERTF128 $0x01, 32(R9), Y5, Y5
 	VMOVUPS     16(R9), Y6
@@ -1835,13 +1831,13 @@ part11:
 	ADDQ        $0x00000020, SI
 	SUBQ        $0x10, R10
 	CMPQ        R10, $0x10
-	JGE         part11
+	JGE         block11
 
 next12:
 	CMPQ R10, $0x04
 	JLT  next14
 
-part13:
+block13:
 	VMOVUPS  (R9), X5
 	VSHUFPS  $0x88, X5, X5, X4
 	VSHUFPS  $0xdd, X5, X5, X5
@@ -1917,79 +1913,83 @@ part13:
 	ADDQ     $0x00000008, SI
 	SUBQ     $0x04, R10
 	CMPQ     R10, $0x04
-	JGE      part13
+	JGE      block13
 
 next14:
 	CMPQ R10, $0x01
 	JLT  next16
 
-part15:
-	VMOVSS   (R9), X4
-	VPXOR    X5, X5, X5
-	VPINSRW  $0x00, (SI), X5, X5
-	VPSLLD   $0x10, X5, X5
-	VMULPS   X0, X5, X5
-	VMULPS   X4, X5, X5
-	VPSRLD   $0x10, X5, X6
-	VPSLLD   $0x10, X5, X7
-	VPBLENDW $0xaa, X5, X6, X6
-	VPBLENDW $0xaa, X7, X5, X7
-	VPANDN   one16<>+0(SB), X6, X5
-	VPSUBUSW X5, X7, X5
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X5, X6, X5
-	VPMAXUW  X6, X5, X5
-	VPEXTRW  $0x00, X5, (SI)
-	VPXOR    X5, X5, X5
-	VPINSRW  $0x00, (SI)(DI*1), X5, X5
-	VPSLLD   $0x10, X5, X5
-	VMULPS   X2, X5, X5
-	VMULPS   X4, X5, X5
-	VPSRLD   $0x10, X5, X6
-	VPSLLD   $0x10, X5, X7
-	VPBLENDW $0xaa, X5, X6, X6
-	VPBLENDW $0xaa, X7, X5, X7
-	VPANDN   one16<>+0(SB), X6, X5
-	VPSUBUSW X5, X7, X5
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X5, X6, X5
-	VPMAXUW  X6, X5, X5
-	VPEXTRW  $0x00, X5, (SI)(DI*1)
-	VPXOR    X5, X5, X5
-	VPINSRW  $0x00, (SI)(DI*2), X5, X5
-	VPSLLD   $0x10, X5, X5
-	VMULPS   X3, X5, X5
-	VMULPS   X4, X5, X5
-	VPSRLD   $0x10, X5, X6
-	VPSLLD   $0x10, X5, X7
-	VPBLENDW $0xaa, X5, X6, X6
-	VPBLENDW $0xaa, X7, X5, X7
-	VPANDN   one16<>+0(SB), X6, X5
-	VPSUBUSW X5, X7, X5
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X5, X6, X5
-	VPMAXUW  X6, X5, X5
-	VPEXTRW  $0x00, X5, (SI)(DI*2)
-	VPXOR    X5, X5, X5
-	VPINSRW  $0x00, (SI)(R8*1), X5, X5
-	VPSLLD   $0x10, X5, X5
-	VMULPS   X1, X5, X5
-	VMULPS   X4, X5, X5
-	VPSRLD   $0x10, X5, X4
-	VPSLLD   $0x10, X5, X6
-	VPBLENDW $0xaa, X5, X4, X4
-	VPBLENDW $0xaa, X6, X5, X6
-	VPANDN   one16<>+0(SB), X4, X5
-	VPSUBUSW X5, X6, X5
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X5, X4, X5
-	VPMAXUW  X4, X5, X5
-	VPEXTRW  $0x00, X5, (SI)(R8*1)
-	ADDQ     $0x00000004, R9
-	ADDQ     $0x00000002, SI
-	SUBQ     $0x01, R10
-	CMPQ     R10, $0x01
-	JGE      part15
+block15:
+	VMOVSS    (R9), X4
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI), X5, X5
+	VPMOVZXWD X5, X5
+	VPSLLD    $0x10, X5, X5
+	VMULPS    X0, X5, X5
+	VMULPS    X4, X5, X5
+	VPSRLD    $0x10, X5, X6
+	VPSLLD    $0x10, X5, X7
+	VPBLENDW  $0xaa, X5, X6, X6
+	VPBLENDW  $0xaa, X7, X5, X7
+	VPANDN    one16<>+0(SB), X6, X5
+	VPSUBUSW  X5, X7, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X6, X5
+	VPMAXUW   X6, X5, X5
+	VPEXTRW   $0x00, X5, (SI)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(DI*1), X5, X5
+	VPMOVZXWD X5, X5
+	VPSLLD    $0x10, X5, X5
+	VMULPS    X2, X5, X5
+	VMULPS    X4, X5, X5
+	VPSRLD    $0x10, X5, X6
+	VPSLLD    $0x10, X5, X7
+	VPBLENDW  $0xaa, X5, X6, X6
+	VPBLENDW  $0xaa, X7, X5, X7
+	VPANDN    one16<>+0(SB), X6, X5
+	VPSUBUSW  X5, X7, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X6, X5
+	VPMAXUW   X6, X5, X5
+	VPEXTRW   $0x00, X5, (SI)(DI*1)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(DI*2), X5, X5
+	VPMOVZXWD X5, X5
+	VPSLLD    $0x10, X5, X5
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X5, X5
+	VPSRLD    $0x10, X5, X6
+	VPSLLD    $0x10, X5, X7
+	VPBLENDW  $0xaa, X5, X6, X6
+	VPBLENDW  $0xaa, X7, X5, X7
+	VPANDN    one16<>+0(SB), X6, X5
+	VPSUBUSW  X5, X7, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X6, X5
+	VPMAXUW   X6, X5, X5
+	VPEXTRW   $0x00, X5, (SI)(DI*2)
+	VPXOR     X5, X5, X5
+	VPINSRW   $0x00, (SI)(R8*1), X5, X5
+	VPMOVZXWD X5, X5
+	VPSLLD    $0x10, X5, X5
+	VMULPS    X1, X5, X5
+	VMULPS    X4, X5, X5
+	VPSRLD    $0x10, X5, X4
+	VPSLLD    $0x10, X5, X6
+	VPBLENDW  $0xaa, X5, X4, X4
+	VPBLENDW  $0xaa, X6, X5, X6
+	VPANDN    one16<>+0(SB), X4, X5
+	VPSUBUSW  X5, X6, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X4, X5
+	VPMAXUW   X4, X5, X5
+	VPEXTRW   $0x00, X5, (SI)(R8*1)
+	ADDQ      $0x00000004, R9
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, R10
+	CMPQ      R10, $0x01
+	JGE       block15
 
 next16:
 	LEAQ (AX)(DI*4), AX
@@ -2010,13 +2010,11 @@ rows17:
 	JLT    rest20
 
 squares19:
-	VMOVUPS   (SI), X2
-	VPMOVZXWD X2, Y2
+	VPMOVZXWD (SI), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
-	VMOVUPS   16(SI), X2
-	VPMOVZXWD X2, Y2
+	VPMOVZXWD 16(SI), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y1, Y1
@@ -2031,19 +2029,20 @@ rest20:
 	XORQ SI, SI
 
 single22:
-	VPXOR   X2, X2, X2
-	VPINSRW $0x00, (R9)(SI*2), X2, X2
-	VPSLLD  $0x10, X2, X2
-	VMOVSS  X2, (SP)(SI*4)
-	INCQ    SI
-	CMPQ    SI, R8
-	JNE     single22
-	VMOVUPS (SP), Y2
-	VMULPS  Y2, Y2, Y2
-	VADDPS  Y2, Y0, Y0
-	VMOVUPS 32(SP), Y2
-	VMULPS  Y2, Y2, Y2
-	VADDPS  Y2, Y1, Y1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R9)(SI*2), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VMOVSS    X2, (SP)(SI*4)
+	INCQ      SI
+	CMPQ      SI, R8
+	JNE       single22
+	VMOVUPS   (SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VMOVUPS   32(SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
 
 summed21:
 	VADDPS       Y1, Y0, Y0
@@ -2069,7 +2068,7 @@ summed21:
 	CMPQ         R9, $0x10
 	JLT          next24
 
-part23:
+block23:
 	VMOVUPS     (R8), Y2
 	VINSERTF128 $0x01, 32(R8), Y2, Y2
 	VMOVUPS     16(R8), Y3
@@ -2097,13 +2096,13 @@ part23:
 	ADDQ        $0x00000020, SI
 	SUBQ        $0x10, R9
 	CMPQ        R9, $0x10
-	JGE         part23
+	JGE         block23
 
 next24:
 	CMPQ R9, $0x04
 	JLT  next26
 
-part25:
+block25:
 	VMOVUPS  (R8), X2
 	VSHUFPS  $0x88, X2, X2, X1
 	VSHUFPS  $0xdd, X2, X2, X2
@@ -2128,34 +2127,35 @@ part25:
 	ADDQ     $0x00000008, SI
 	SUBQ     $0x04, R9
 	CMPQ     R9, $0x04
-	JGE      part25
+	JGE      block25
 
 next26:
 	CMPQ R9, $0x01
 	JLT  next28
 
-part27:
-	VMOVSS   (R8), X1
-	VPXOR    X2, X2, X2
-	VPINSRW  $0x00, (SI), X2, X2
-	VPSLLD   $0x10, X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   X1, X2, X2
-	VPSRLD   $0x10, X2, X1
-	VPSLLD   $0x10, X2, X3
-	VPBLENDW $0xaa, X2, X1, X1
-	VPBLENDW $0xaa, X3, X2, X3
-	VPANDN   one16<>+0(SB), X1, X2
-	VPSUBUSW X2, X3, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X1, X2
-	VPMAXUW  X1, X2, X2
-	VPEXTRW  $0x00, X2, (SI)
-	ADDQ     $0x00000004, R8
-	ADDQ     $0x00000002, SI
-	SUBQ     $0x01, R9
-	CMPQ     R9, $0x01
-	JGE      part27
+block27:
+	VMOVSS    (R8), X1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (SI), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X2, X2
+	VPSRLD    $0x10, X2, X1
+	VPSLLD    $0x10, X2, X3
+	VPBLENDW  $0xaa, X2, X1, X1
+	VPBLENDW  $0xaa, X3, X2, X3
+	VPANDN    one16<>+0(SB), X1, X2
+	VPSUBUSW  X2, X3, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X1, X2
+	VPMAXUW   X1, X2, X2
+	VPEXTRW   $0x00, X2, (SI)
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block27
 
 next28:
 	LEAQ (AX)(DI*1), AX
@@ -2204,6 +2204,24 @@ DATA one16<>+56(SB)/4, $0x00010001
 DATA one16<>+60(SB)/4, $0x00010001
 GLOBL one16<>(SB), RODATA|NOPTR, $64
 
+DATA negativeNaN<>+0(SB)/4, $0xff810000
+DATA negativeNaN<>+4(SB)/4, $0xff810000
+DATA negativeNaN<>+8(SB)/4, $0xff810000
+DATA negativeNaN<>+12(SB)/4, $0xff810000
+DATA negativeNaN<>+16(SB)/4, $0xff810000
+DATA negativeNaN<>+20(SB)/4, $0xff810000
+DATA negativeNaN<>+24(SB)/4, $0xff810000
+DATA negativeNaN<>+28(SB)/4, $0xff810000
+DATA negativeNaN<>+32(SB)/4, $0xff810000
+DATA negativeNaN<>+36(SB)/4, $0xff810000
+DATA negativeNaN<>+40(SB)/4, $0xff810000
+DATA negativeNaN<>+44(SB)/4, $0xff810000
+DATA negativeNaN<>+48(SB)/4, $0xff810000
+DATA negativeNaN<>+52(SB)/4, $0xff810000
+DATA negativeNaN<>+56(SB)/4, $0xff810000
+DATA negativeNaN<>+60(SB)/4, $0xff810000
+GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
+
 // func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormBF16AVX512(SB), $0-44
@@ -2218,8 +2236,8 @@ TEXT ·RMSNormBF16AVX512(SB), $0-44
 	JZ      done1
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evenElements<>+0(SB), Z2
-	VMOVUPS oddElements<>+0(SB), Z3
+	VMOVUPS evens32<>+0(SB), Z2
+	VMOVUPS odds32<>+0(SB), Z3
 	MOVL    $0xaaaaaaaa, SI
 	KMOVD   SI, K1
 	MOVQ    DX, SI
@@ -2243,23 +2261,19 @@ rows2:
 	JLT    rest5
 
 squares4:
-	VMOVUPS   (SI), Y8
-	VPMOVZXWD Y8, Z8
+	VPMOVZXWD (SI), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z4, Z4
-	VMOVUPS   (SI)(DI*1), Y8
-	VPMOVZXWD Y8, Z8
+	VPMOVZXWD (SI)(DI*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z5, Z5
-	VMOVUPS   (SI)(DI*2), Y8
-	VPMOVZXWD Y8, Z8
+	VPMOVZXWD (SI)(DI*2), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z6, Z6
-	VMOVUPS   (SI)(R8*1), Y8
-	VPMOVZXWD Y8, Z8
+	VPMOVZXWD (SI)(R8*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z7, Z7
@@ -2339,7 +2353,7 @@ summed6:
 	CMPQ          R10, $0x20
 	JLT           next8
 
-part7:
+block7:
 	VMOVUPS   (R9), Z9
 	VMOVUPS   64(R9), Z10
 	VMOVAPS   Z9, Z8
@@ -2418,7 +2432,7 @@ part7:
 	ADDQ      $0x00000040, SI
 	SUBQ      $0x20, R10
 	CMPQ      R10, $0x20
-	JGE       part7
+	JGE       block7
 
 next8:
 	TESTQ       R10, R10
@@ -2523,8 +2537,7 @@ rows11:
 	JLT    rest14
 
 squares13:
-	VMOVUPS   (SI), Y5
-	VPMOVZXWD Y5, Z5
+	VPMOVZXWD (SI), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VMULPS    Z5, Z5, Z5
 	VADDPS    Z5, Z4, Z4
@@ -2566,7 +2579,7 @@ summed15:
 	CMPQ          R9, $0x20
 	JLT           next17
 
-part16:
+block16:
 	VMOVUPS   (R8), Z6
 	VMOVUPS   64(R8), Z7
 	VMOVAPS   Z6, Z5
@@ -2594,7 +2607,7 @@ part16:
 	ADDQ      $0x00000040, SI
 	SUBQ      $0x20, R9
 	CMPQ      R9, $0x20
-	JGE       part16
+	JGE       block16
 
 next17:
 	TESTQ       R9, R9
@@ -2641,41 +2654,41 @@ done1:
 	VZEROUPPER
 	RET
 
-DATA evenElements<>+0(SB)/4, $0x00000000
-DATA evenElements<>+4(SB)/4, $0x00000002
-DATA evenElements<>+8(SB)/4, $0x00000004
-DATA evenElements<>+12(SB)/4, $0x00000006
-DATA evenElements<>+16(SB)/4, $0x00000008
-DATA evenElements<>+20(SB)/4, $0x0000000a
-DATA evenElements<>+24(SB)/4, $0x0000000c
-DATA evenElements<>+28(SB)/4, $0x0000000e
-DATA evenElements<>+32(SB)/4, $0x00000010
-DATA evenElements<>+36(SB)/4, $0x00000012
-DATA evenElements<>+40(SB)/4, $0x00000014
-DATA evenElements<>+44(SB)/4, $0x00000016
-DATA evenElements<>+48(SB)/4, $0x00000018
-DATA evenElements<>+52(SB)/4, $0x0000001a
-DATA evenElements<>+56(SB)/4, $0x0000001c
-DATA evenElements<>+60(SB)/4, $0x0000001e
-GLOBL evenElements<>(SB), RODATA|NOPTR, $64
+DATA evens32<>+0(SB)/4, $0x00000000
+DATA evens32<>+4(SB)/4, $0x00000002
+DATA evens32<>+8(SB)/4, $0x00000004
+DATA evens32<>+12(SB)/4, $0x00000006
+DATA evens32<>+16(SB)/4, $0x00000008
+DATA evens32<>+20(SB)/4, $0x0000000a
+DATA evens32<>+24(SB)/4, $0x0000000c
+DATA evens32<>+28(SB)/4, $0x0000000e
+DATA evens32<>+32(SB)/4, $0x00000010
+DATA evens32<>+36(SB)/4, $0x00000012
+DATA evens32<>+40(SB)/4, $0x00000014
+DATA evens32<>+44(SB)/4, $0x00000016
+DATA evens32<>+48(SB)/4, $0x00000018
+DATA evens32<>+52(SB)/4, $0x0000001a
+DATA evens32<>+56(SB)/4, $0x0000001c
+DATA evens32<>+60(SB)/4, $0x0000001e
+GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA oddElements<>+0(SB)/4, $0x00000001
-DATA oddElements<>+4(SB)/4, $0x00000003
-DATA oddElements<>+8(SB)/4, $0x00000005
-DATA oddElements<>+12(SB)/4, $0x00000007
-DATA oddElements<>+16(SB)/4, $0x00000009
-DATA oddElements<>+20(SB)/4, $0x0000000b
-DATA oddElements<>+24(SB)/4, $0x0000000d
-DATA oddElements<>+28(SB)/4, $0x0000000f
-DATA oddElements<>+32(SB)/4, $0x00000011
-DATA oddElements<>+36(SB)/4, $0x00000013
-DATA oddElements<>+40(SB)/4, $0x00000015
-DATA oddElements<>+44(SB)/4, $0x00000017
-DATA oddElements<>+48(SB)/4, $0x00000019
-DATA oddElements<>+52(SB)/4, $0x0000001b
-DATA oddElements<>+56(SB)/4, $0x0000001d
-DATA oddElements<>+60(SB)/4, $0x0000001f
-GLOBL oddElements<>(SB), RODATA|NOPTR, $64
+DATA odds32<>+0(SB)/4, $0x00000001
+DATA odds32<>+4(SB)/4, $0x00000003
+DATA odds32<>+8(SB)/4, $0x00000005
+DATA odds32<>+12(SB)/4, $0x00000007
+DATA odds32<>+16(SB)/4, $0x00000009
+DATA odds32<>+20(SB)/4, $0x0000000b
+DATA odds32<>+24(SB)/4, $0x0000000d
+DATA odds32<>+28(SB)/4, $0x0000000f
+DATA odds32<>+32(SB)/4, $0x00000011
+DATA odds32<>+36(SB)/4, $0x00000013
+DATA odds32<>+40(SB)/4, $0x00000015
+DATA odds32<>+44(SB)/4, $0x00000017
+DATA odds32<>+48(SB)/4, $0x00000019
+DATA odds32<>+52(SB)/4, $0x0000001b
+DATA odds32<>+56(SB)/4, $0x0000001d
+DATA odds32<>+60(SB)/4, $0x0000001f
+GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func ScaleRowsBF16AVX2(x *uint16, factor float32, n int, count int, stride int)
 // Requires: AVX, AVX2
@@ -2695,7 +2708,7 @@ rows2:
 	CMPQ DI, $0x10
 	JLT  next4
 
-part3:
+block3:
 	VMOVUPS  (SI), Y2
 	VPSLLD   $0x10, Y2, Y1
 	VPAND    upperHalf<>+0(SB), Y2, Y2
@@ -2714,13 +2727,13 @@ part3:
 	ADDQ     $0x00000020, SI
 	SUBQ     $0x10, DI
 	CMPQ     DI, $0x10
-	JGE      part3
+	JGE      block3
 
 next4:
 	CMPQ DI, $0x04
 	JLT  next6
 
-part5:
+block5:
 	VMOVQ    (SI), X2
 	VPSLLD   $0x10, X2, X1
 	VPAND    upperHalf<>+0(SB), X2, X2
@@ -2739,31 +2752,32 @@ part5:
 	ADDQ     $0x00000008, SI
 	SUBQ     $0x04, DI
 	CMPQ     DI, $0x04
-	JGE      part5
+	JGE      block5
 
 next6:
 	CMPQ DI, $0x01
 	JLT  next8
 
-part7:
-	VPXOR    X1, X1, X1
-	VPINSRW  $0x00, (SI), X1, X1
-	VPSLLD   $0x10, X1, X1
-	VMULPS   X0, X1, X1
-	VPSRLD   $0x10, X1, X2
-	VPSLLD   $0x10, X1, X3
-	VPBLENDW $0xaa, X1, X2, X2
-	VPBLENDW $0xaa, X3, X1, X3
-	VPANDN   one16<>+0(SB), X2, X1
-	VPSUBUSW X1, X3, X1
-	VPSRLW   $0x0f, X1, X1
-	VPADDSW  X1, X2, X1
-	VPMAXUW  X2, X1, X1
-	VPEXTRW  $0x00, X1, (SI)
-	ADDQ     $0x00000002, SI
-	SUBQ     $0x01, DI
-	CMPQ     DI, $0x01
-	JGE      part7
+block7:
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (SI), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X2
+	VPSLLD    $0x10, X1, X3
+	VPBLENDW  $0xaa, X1, X2, X2
+	VPBLENDW  $0xaa, X3, X1, X3
+	VPANDN    one16<>+0(SB), X2, X1
+	VPSUBUSW  X1, X3, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X2, X1
+	VPMAXUW   X2, X1, X1
+	VPEXTRW   $0x00, X1, (SI)
+	ADDQ      $0x00000002, SI
+	SUBQ      $0x01, DI
+	CMPQ      DI, $0x01
+	JGE       block7
 
 next8:
 	ADDQ BX, AX
@@ -2785,8 +2799,8 @@ TEXT ·ScaleRowsBF16AVX512(SB), $0-40
 	VBROADCASTSS factor+8(FP), Z0
 	VMOVUPS      upperHalf<>+0(SB), Z1
 	VMOVUPS      one16<>+0(SB), Z2
-	VMOVUPS      evenElements<>+0(SB), Z3
-	VMOVUPS      oddElements<>+0(SB), Z3
+	VMOVUPS      evens32<>+0(SB), Z3
+	VMOVUPS      odds32<>+0(SB), Z3
 	MOVL         $0xaaaaaaaa, SI
 	KMOVD        SI, K1
 	TESTQ        DX, DX
@@ -2798,7 +2812,7 @@ rows2:
 	CMPQ DI, $0x20
 	JLT  next4
 
-part3:
+block3:
 	VMOVUPS   (SI), Z4
 	VPSLLD    $0x10, Z4, Z3
 	VPANDD    Z1, Z4, Z4
@@ -2817,7 +2831,7 @@ part3:
 	ADDQ      $0x00000040, SI
 	SUBQ      $0x20, DI
 	CMPQ      DI, $0x20
-	JGE       part3
+	JGE       block3
 
 next4:
 	TESTQ       DI, DI

@@ -332,6 +332,22 @@ func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 	return false
 }
 
+// CopiesPastCaches reports whether CopyPastCaches is more than a copy.
+func CopiesPastCaches(impl Implementation) bool { return impl != Generic }
+
+// CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
+// long, by stores that pass the caches where there are such.
+func CopyPastCaches(impl Implementation, y, x []float32) {
+	switch impl {
+	case AVX512, AVX2:
+		asm.CopyNonTemporalB32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), len(y))
+	case Generic:
+		copy(y, x)
+	default:
+		missing("CopyPastCaches", impl)
+	}
+}
+
 // RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
 func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
 	switch impl {

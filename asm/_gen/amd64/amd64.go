@@ -49,6 +49,7 @@ var kernels = map[string]func(*emitter){
 	"ScaleRowsF32":               func(e *emitter) { scaleRows(e, float32s) },
 	"ScaleRowsF16":               func(e *emitter) { scaleRows(e, float16s) },
 	"ScaleRowsBF16":              func(e *emitter) { scaleRows(e, bfloat16s) },
+	"CopyNonTemporalB32":         copyNonTemporal,
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },

@@ -42,7 +42,7 @@ func rmsNorm(e *emitter, t element) {
 		left := e.GP64()
 		e.MOVQ(n, left)
 		e.ANDQ(operand.Imm(15), left)
-		tail.mask = e.masks(left).low
+		tail.mask = e.masks(left, 16).low
 	} else {
 		tail.memory = e.AllocLocal(64)
 		zero := e.YMM()
@@ -108,7 +108,7 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	e.Label(loop)
 	for i := range sums {
 		for j, sum := range sums[i] {
-			add(e.widened(l.t, part{size: e.lanes()}, nil, l.row(i, j*e.lanes()*l.t.bytes())), sum)
+			add(e.load(l.t, part{size: e.lanes()}, nil, l.row(i, j*e.lanes()*l.t.bytes())), sum)
 		}
 	}
 	e.ADDQ(operand.Imm(uint64(16*l.t.bytes())), l.at)
@@ -119,7 +119,7 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	e.JZ(operand.LabelRef(done))
 	for i := range sums {
 		if e.avx512 {
-			add(e.widened(l.t, part{16, true}, tail.mask, l.row(i, 0)), sums[i][0])
+			add(e.load(l.t, part{16, true}, tail.mask, l.row(i, 0)), sums[i][0])
 			continue
 		}
 		single := e.label("single")
@@ -140,17 +140,6 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	}
 	e.Label(done)
 	return sums
-}
-
-// widened loads a vector of numbers in order.
-func (e *emitter) widened(t element, p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
-	if t != bfloat16s {
-		return e.load(t, p, mask, from)
-	}
-	v := e.vectorOf(p.size)
-	e.VPMOVZXWD(e.loadWords(p, mask, from), v)
-	e.VPSLLD(operand.Imm(16), v, v)
-	return v
 }
 
 // inverseRoots returns the inverses of the root mean squares of rows, in as many
@@ -221,74 +210,59 @@ func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, inverses reg.
 	w, left := e.GP64(), e.GP64()
 	e.MOVQ(weight, w)
 	e.MOVQ(n, left)
-	e.steps(l.t, left, func(p step) {
-		weights := e.loadStep(float32s, p, operand.Mem{Base: w})
+	e.numberParts(l.t, left, func(p part, m masks) {
+		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: w})
 		for i := range factors {
-			list := e.loadStep(l.t, p, l.row(i, 0))
+			list := e.loadPart(l.t, l.t, p, m, l.row(i, 0))
 			for j, v := range list {
 				e.VMULPS(lanesOf(factors[i], v), v, v)
 				e.VMULPS(weights[j], v, v)
 			}
-			e.saveStep(l.t, p, list, l.row(i, 0))
+			e.savePart(l.t, p, m, list, l.row(i, 0))
 		}
 		e.ADDQ(operand.U32(uint32(4*p.size)), w)
 		e.ADDQ(operand.U32(uint32(l.t.bytes()*p.size)), l.at)
 	})
 }
 
-// step is a part and how it is moved.
-type step struct {
-	part
-	byTurns bool
-	masks   masks
-}
-
-// steps runs body over left elements. bfloat16 goes by turns, as far as it can.
-func (e *emitter) steps(t element, left reg.GPVirtual, body func(p step)) {
-	list := []step{{part: part{size: 8}}, {part: part{size: 4}}, {part: part{size: 1}}}
+// numberParts runs body over n elements. bfloat16 goes by turns, but for a last
+// single one.
+func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks)) {
+	sizes := whole(8, 4, 1)
 	switch {
 	case t == bfloat16s && e.avx512:
-		list = []step{{part: part{size: 32}, byTurns: true}, {part: part{32, true}, byTurns: true}}
+		sizes = []part{{32, false}, {32, true}}
 	case t == bfloat16s:
-		list = []step{{part: part{size: 16}, byTurns: true}, {part: part{size: 4}, byTurns: true}, {part: part{size: 1}}}
+		sizes = whole(16, 4, 1)
 	case e.avx512:
-		list = []step{{part: part{size: 16}}, {part: part{16, true}}}
+		sizes = []part{{16, false}, {16, true}}
 	}
-	for _, p := range list {
-		loop, next := e.label("part"), e.label("next")
+	e.spans(n, sizes, func(p part) {
+		var m masks
 		if p.masked {
-			e.TESTQ(left, left)
-			e.JZ(operand.LabelRef(next))
-			p.masks = e.masks(left)
-			body(p)
-			e.Label(next)
-			continue
+			m = e.masks(n, 16)
 		}
-		e.CMPQ(left, operand.Imm(uint64(p.size)))
-		e.JLT(operand.LabelRef(next))
-		e.Label(loop)
-		body(p)
-		e.SUBQ(operand.Imm(uint64(p.size)), left)
-		e.CMPQ(left, operand.Imm(uint64(p.size)))
-		e.JGE(operand.LabelRef(loop))
-		e.Label(next)
-	}
+		body(p, m)
+	})
 }
 
-func (e *emitter) loadStep(t element, p step, from operand.Mem) []reg.VecVirtual {
-	if p.byTurns {
-		even, odd := e.loadByTurns(t, p.part, p.masks, from)
+// loadPart loads a part of numbers that meets one of numbers of another type,
+// and goes as that does.
+func (e *emitter) loadPart(t, other element, p part, m masks, from operand.Mem) []reg.VecVirtual {
+	if other == bfloat16s && p.size > 1 {
+		even, odd := e.loadByTurns(t, p, m, from)
 		return []reg.VecVirtual{even, odd}
 	}
-	return []reg.VecVirtual{e.load(t, p.part, p.masks.low, from)}
+	return []reg.VecVirtual{e.load(t, p, m.low, from)}
 }
 
-func (e *emitter) saveStep(t element, p step, list []reg.VecVirtual, to operand.Mem) {
-	if p.byTurns {
-		e.saveByTurns(p.part, p.masks, list[0], list[1], to)
-	} else {
-		e.save(t, p.part, p.masks.low, list[0], to)
+func (e *emitter) savePart(t element, p part, m masks, list []reg.VecVirtual, to operand.Mem) {
+	if len(list) == 2 {
+		words := e.roundByTurns(list[:1], list[1:], true)
+		e.saveWords(p, m.low, words[0], to)
+		return
 	}
+	e.save(t, p, m.low, list[0], to)
 }
 
 // lanesOf returns as many lanes of v as the other has.
@@ -317,12 +291,12 @@ func scaleRows(e *emitter, t element) {
 	e.Label(loop)
 	e.MOVQ(x, at)
 	e.MOVQ(n, left)
-	e.steps(t, left, func(p step) {
-		list := e.loadStep(t, p, operand.Mem{Base: at})
+	e.numberParts(t, left, func(p part, m masks) {
+		list := e.loadPart(t, t, p, m, operand.Mem{Base: at})
 		for _, v := range list {
 			e.VMULPS(lanesOf(factor, v), v, v)
 		}
-		e.saveStep(t, p, list, operand.Mem{Base: at})
+		e.savePart(t, p, m, list, operand.Mem{Base: at})
 		e.ADDQ(operand.U32(uint32(t.bytes()*p.size)), at)
 	})
 	e.ADDQ(stride, x)

@@ -200,6 +200,15 @@ frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 those entries are then to be written anew by generic.CosSinFloat32.`,
 	},
 	{
+		Package:   "asm",
+		Family:    "copy",
+		Name:      "CopyNonTemporalB32",
+		Signature: "(y, x *float32, n int)",
+		Doc: `%s copies x[i] to y[i] for i < n, a multiple of 8, by stores that
+pass the caches. y is aligned to 32 bytes. (Wider stores do not pay.)`,
+		Only: "AVX2",
+	},
+	{
 		Package:   "bound",
 		Family:    "bound",
 		Name:      "ScaleF32",
