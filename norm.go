@@ -221,7 +221,7 @@ func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
 
 func fuseToken[T Element](r *Rotary, positions []int32, xs []FusedView[T], m *manner) {
 	var cos, sin [tokenPairs]float32
-	fuseChunk(r, rows{cos[:], sin[:], r.rotaryDim / 2}, 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, m)
+	fuseChunk(r, &rows{cos[:], sin[:], r.rotaryDim / 2}, 0, r.rotaryDim/2, &span{positions, 1, 0, 1}, xs, m)
 }
 
 func fuseTokens[T Element](r *Rotary, positions []int32, tokens int, xs []FusedView[T], m *manner) {
@@ -232,7 +232,7 @@ func fuseTokens[T Element](r *Rotary, positions []int32, tokens int, xs []FusedV
 	for t := 0; t < tokens; t += count {
 		for column := 0; column < pairs; column += columns {
 			n := min(columns, pairs-column)
-			fuseChunk(r, rows{cos[:], sin[:], n}, column, n, &span{positions, tokens, t, min(count, tokens-t)}, xs, m)
+			fuseChunk(r, &rows{cos[:], sin[:], n}, column, n, &span{positions, tokens, t, min(count, tokens-t)}, xs, m)
 		}
 	}
 }
@@ -243,8 +243,8 @@ const fusedElements = 4 << 10
 
 // fuseChunk does to the tokens of a span what rotateChunk does. Before the first
 // column of pairs it normalizes them, after the last it scales them.
-func fuseChunk[T Element](r *Rotary, scratch rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
-	table := r.rows(scratch, column, pairs, s, m.scaling, m.direction)
+func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
+	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	for i := range xs {
 		x := operandOf(&xs[i].View, r.headDim)
 		count := max(1, fusedElements/(x.heads*r.headDim))
@@ -255,7 +255,7 @@ func fuseChunk[T Element](r *Rotary, scratch rows, column, pairs int, s *span, x
 				xs[i].normalize(&x, r.headDim, first, n)
 			}
 			at := x.token(first)
-			r.turn(&x, &x, at, at, n, column, pairs, table.from(t), m)
+			r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
 			if column+pairs == r.rotaryDim/2 {
 				xs[i].scale(&x, r.headDim, first, n)
 			}
