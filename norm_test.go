@@ -1,12 +1,15 @@
 package posenc
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -543,7 +546,7 @@ func rmsNormReal(x, weight []float32, epsilon float32) []*big.Float {
 	return y
 }
 
-// relativeErrors returns the largest |got-want|/|want| in units of 2^-24.
+// relativeError returns the largest |got-want|/|want| in units of 2^-24.
 func relativeError(got []float32, want []*big.Float) (largest float64) {
 	for i, w := range want {
 		if w.Sign() == 0 {
@@ -590,6 +593,94 @@ func TestNormalizeAgainstReal(t *testing.T) {
 		}
 		t.Logf("off by at most %.2f units of 2^-24", worst)
 	})
+}
+
+// goldenInputs returns what testdata/rmsnorm/generate.py starts from.
+func goldenInputs(start, n int) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = float32((uint64(start+i)*2654435761+97)%(1<<24)) - 1<<23
+		s[i] /= 1 << 21
+	}
+	return s
+}
+
+// The norm modules of transformers. In float32 both are within their bounds of
+// the real numbers; PyTorch says nothing of the order of its sums, which may be
+// a chain of n-1 additions. In bfloat16 what is so close rounds to the same
+// number or to its neighbour.
+func TestNormalizeAgainstTransformers(t *testing.T) {
+	text, err := os.ReadFile("testdata/rmsnorm/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Module         string
+			Rows, Elements int
+			Epsilon        float64
+			UnitOffset     bool `json:"unit_offset"`
+			Float32        string
+			BFloat16       string
+		}
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	if len(vectors.Cases) != 3 {
+		t.Fatalf("%d cases, want 3", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		t.Run("module="+c.Module, func(t *testing.T) {
+			n := mustNorm(t, goldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
+			x := goldenInputs(0, c.Rows*c.Elements)
+			low := make([]BFloat16, len(x))
+			for i, v := range x {
+				low[i] = narrow[BFloat16](v)
+			}
+			if err := Normalize(n, c.Rows, View[float32]{Data: x, Heads: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if len(c.Float32) != 8*len(x) || c.BFloat16 != "" && len(c.BFloat16) != 4*len(x) {
+				t.Fatalf("%d and %d digits of %d elements", len(c.Float32), len(c.BFloat16), len(x))
+			}
+			worst := 0.0
+			for i, got := range x {
+				word, err := strconv.ParseUint(c.Float32[8*i:8*i+8], 16, 32)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := float64(math.Float32frombits(uint32(word)))
+				worst = max(worst, math.Abs(float64(got)-want)/math.Abs(want)*0x1p24)
+			}
+			bound := normBound(laneAdditions(c.Elements)) + normBound(c.Elements-1)
+			if !(worst <= bound) {
+				t.Errorf("float32: off by %.2f units of 2^-24, at most %.2f are explained", worst, bound)
+			}
+			t.Logf("float32: off by at most %.2f units of 2^-24", worst)
+			if c.BFloat16 == "" {
+				return
+			}
+			if err := Normalize(n, c.Rows, View[BFloat16]{Data: low, Heads: 1}); err != nil {
+				t.Fatal(err)
+			}
+			differ := 0
+			for i, got := range low {
+				want, err := strconv.ParseUint(c.BFloat16[4*i:4*i+4], 16, 16)
+				if err != nil {
+					t.Fatal(err)
+				}
+				steps := int(got) - int(want)
+				if steps < -1 || steps > 1 {
+					t.Errorf("bfloat16: element %d is %#x, want %#x or a neighbour", i, got, want)
+				}
+				if steps != 0 {
+					differ++
+				}
+			}
+			t.Logf("bfloat16: %d of %d elements differ", differ, len(low))
+		})
+	}
 }
 
 // What the formula gives where squares overflow or vanish.
