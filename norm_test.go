@@ -917,3 +917,118 @@ func TestLogarithm(t *testing.T) {
 	}
 	t.Logf("relative error at most %x", worst)
 }
+
+// FuzzNormalize normalizes and scales rows of any bits, in a view of any shape,
+// on every implementation: the same error and untouched data, or the bits of
+// generic.
+func FuzzNormalize(f *testing.F) {
+	f.Add(uint8(128), 32, 0, 0, 4, uint32(0x358637bd), uint8(0), []byte("some data here.."))
+	f.Add(uint8(33), 3, 200, 40, 5, uint32(0), uint8(9), []byte{0, 0, 128, 127, 1, 0, 0, 0})
+	f.Add(uint8(7), 2, 7, 70, 9, uint32(1), uint8(2), []byte{0, 0, 0, 128, 0, 0, 192, 127})
+	f.Add(uint8(1), math.MaxInt, -1, math.MinInt, -3, uint32(0xffffffff), uint8(255), []byte(nil))
+	f.Fuzz(func(t *testing.T, dim uint8, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
+		switch mode % 3 {
+		case 0:
+			fuzzNormalize[float32](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
+		case 1:
+			fuzzNormalize[Float16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
+		default:
+			fuzzNormalize[BFloat16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
+		}
+	})
+}
+
+// repeatElements is repeat32 for elements of any type.
+func repeatElements[T Element](s []T, data []byte) {
+	wide := make([]float32, len(s))
+	repeat32(wide, data)
+	for i, v := range wide {
+		s[i] = ofBits[T](math.Float32bits(v))
+	}
+}
+
+func fuzzNormalize[T Element](t *testing.T, dim, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
+	tokens %= 64
+	weight := make([]float32, dim)
+	repeat32(weight, data)
+	epsilon := math.Float32frombits(epsilonBits)
+	n, err := NewRMSNorm(weight, epsilon, mode&64 != 0)
+	if err != nil {
+		return
+	}
+	size := 1 << 14
+	if exact := tokens * dim * (heads % 256); tokenStride == 0 && headStride == 0 && exact >= 0 && exact <= size {
+		size = exact
+	}
+	start := int(mode % 16)
+	before := make([]T, start+size)
+	repeatElements(before, data)
+	factors := make([]float32, max(0, tokens))
+	repeat32(factors, data)
+	var want []T
+	onEach(func(impl kernels.Implementation) {
+		x := slices.Clone(before)
+		v := View[T]{Data: x[start:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+		if err := Normalize(n, tokens, v); err != nil {
+			if !slices.EqualFunc(x, before, func(a, b T) bool { return bitsOf(a) == bitsOf(b) }) {
+				t.Fatalf("%s: wrote before the error %v", impl, err)
+			}
+			return
+		}
+		if err := Scale(factors, dim, v); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = slices.Clone(before)
+			o := operandOf(&v, dim)
+			for token := range tokens {
+				for h := range heads {
+					row := want[start+token*o.tokenStride+h*o.headStride:][:dim]
+					normalizeRow(row, n.weight, epsilon)
+					scaleRow(row, factors[token])
+				}
+			}
+		}
+		if i := firstDifference(x, want); i >= 0 {
+			t.Fatalf("%s differs from generic at %d: %d tokens of %d heads of %d at %d and %d", impl, i, tokens, heads, dim, tokenStride, headStride)
+		}
+	})
+}
+
+// FuzzRotateFused compares RotateFused with its steps.
+func FuzzRotateFused(f *testing.F) {
+	for seed := range uint64(12) {
+		f.Add(seed, uint8(seed), []byte("some data here.."))
+	}
+	f.Add(uint64(99), uint8(7), []byte{0, 0, 128, 127, 1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, seed uint64, mode uint8, data []byte) {
+		kind := placeKinds[int(mode/3)%len(placeKinds)]
+		switch mode % 3 {
+		case 0:
+			fuzzRotateFused[float32](t, seed, kind, data)
+		case 1:
+			fuzzRotateFused[Float16](t, seed, kind, data)
+		default:
+			fuzzRotateFused[BFloat16](t, seed, kind, data)
+		}
+	})
+}
+
+func fuzzRotateFused[T Element](t *testing.T, seed uint64, kind string, data []byte) {
+	c := randomFusedCase[T](t, newRand(seed), kind)
+	if len(data) >= 4 {
+		repeatElements(c.memory, data)
+	}
+	onEach(func(impl kernels.Implementation) {
+		want, got := slices.Clone(c.memory), slices.Clone(c.memory)
+		if err := c.steps(viewsIn(c.place, want, c.tokens, c.headDim)); err != nil {
+			t.Fatal(err)
+		}
+		if err := RotateFused(c.rotary, c.positions, c.fused(viewsIn(c.place, got, c.tokens, c.headDim))...); err != nil {
+			t.Fatal(err)
+		}
+		if i := firstDifference(got, want); i >= 0 {
+			t.Fatalf("%s, %s, %d tokens of %d: element %d is %v, want %v", impl, kind, c.tokens, c.headDim, i, got[i], want[i])
+		}
+	})
+}
