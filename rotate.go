@@ -98,18 +98,8 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	if err != nil {
 		return err
 	}
-	var g grid
-	for i := range xs {
-		if p := xs[i].grid(&g, tokens, r.headDim); p != none {
-			return xs[i].problemError(p, function, indexed("xs", i), &g)
-		}
-	}
-	for i := range xs {
-		for j := range i {
-			if viewsOverlap(&xs[j], &xs[i], tokens, r.headDim) {
-				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
-			}
-		}
+	if err := checkViews(function, xs, tokens, r.headDim); err != nil {
+		return err
 	}
 	m := r.manner(o)
 	if r.table != nil && r.table.fullWidth {
@@ -120,6 +110,25 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 		rotateToken(r, positions, xs, &m)
 	} else {
 		rotateTokens(r, positions, tokens, xs, &m)
+	}
+	return nil
+}
+
+// checkViews returns an error unless every view is a grid and no two share an
+// element.
+func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
+	var g grid
+	for i := range xs {
+		if p := xs[i].grid(&g, tokens, dim); p != none {
+			return xs[i].problemError(p, function, indexed("xs", i), &g)
+		}
+	}
+	for i := range xs {
+		for j := range i {
+			if viewsOverlap(&xs[j], &xs[i], tokens, dim) {
+				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
+			}
+		}
 	}
 	return nil
 }
