@@ -43,6 +43,8 @@ type family struct {
 
 	check func(r *reader)                  // other keys that decide
 	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
+
+	arrangement arrangement // of the pairs of a vision tower
 }
 
 // kindDefaults are those of one kind of layer.
@@ -344,10 +346,10 @@ var families = map[string]family{
 	"esm":                decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary")),
 }
 
-// wrapper is a model of several models.
+// wrapper is a model of several models, of which one is asked for.
 type wrapper struct {
-	key      string // of the text model
-	textType string // its model_type, where it does not say
+	key       string // of the model that is asked for
+	innerType string // its model_type, where it does not say
 }
 
 // wrappers are the model types that hold a text model.
@@ -390,6 +392,9 @@ var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
 	"bert": learned, "roberta": learned, "xlm-roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
+	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
+	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned,
+	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,

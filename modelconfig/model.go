@@ -107,5 +107,8 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	cfg.Angles = m.Angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.Scaling = ladder.Scaling
+	if ladder.Axes != nil {
+		cfg.Axes = ladder.Axes
+	}
 	return cfg, ladder, nil
 }

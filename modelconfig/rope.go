@@ -120,6 +120,8 @@ func ropeTypeOf(block *reader, f *family) string {
 			return "default"
 		case name == "xdrope" && f.alpha:
 			return "dynamic"
+		case name == "axial" && f.arrangement != nil:
+			return "default"
 		case name == "yarn" && f.yarnIsLongRoPE:
 			return "longrope"
 		}
