@@ -338,7 +338,11 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
-	return kind{rotary: cfg, ladder: p.rule()}
+	result := kind{rotary: cfg, ladder: p.rule(), scalesRotating: f.scalesRotating}
+	if f.queryScale != nil {
+		result.queryScale = f.queryScale(&p)
+	}
+	return result
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its

@@ -500,3 +500,38 @@ func TestTransformersLayers(t *testing.T) {
 		})
 	})
 }
+
+// TestTransformersQueryScales compares the factors of queries by position with
+// those that the functions of transformers return.
+func TestTransformersQueryScales(t *testing.T) {
+	models := 0
+	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+		if v.QueryScales == nil {
+			return
+		}
+		models++
+		scaled := 0
+		for i, layer := range v.model.Layers() {
+			scale, ok := v.model.QueryScale(layer)
+			if !ok {
+				continue
+			}
+			scaled++
+			for j, want := range decode32(t, v.QueryScales.Factors) {
+				k := 1 + (int(v.QueryScales.Positions[j])+scale.Offset)/scale.Length
+				got := 1 + scale.Beta*math.Log(float64(k))
+				// PyTorch's logarithm, below 8, is off by less than 2^-20; a tenth of
+				// that, and two roundings of numbers below 1 and 2.
+				if !(math.Abs(got-float64(want)) <= 0x1p-22) {
+					t.Errorf("layer %d scales position %d by %v, transformers by %v", i, v.QueryScales.Positions[j], got, want)
+				}
+			}
+		}
+		if scaled == 0 {
+			t.Error("no layer scales queries")
+		}
+	})
+	if models != 2 {
+		t.Errorf("%d models scale queries, want 2", models)
+	}
+}
