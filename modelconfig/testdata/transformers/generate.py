@@ -4,7 +4,8 @@ For each configs/<name>.json this writes vectors/<name>.json: the inverse
 frequencies, the cosines and sines and a rotated q and k of the model's own
 rotary embedding class and apply function, in float32, and the same formula
 evaluated with 200 bits. A model with a vision tower that rotates has the tower's
-beside them. towers.json holds those of the default configuration of each tower.
+beside them. towers.json holds those of the default configuration of each tower,
+gemma4_vision.json a q of Gemma 4's tower.
 No weights, no network. With the versions of requirements.txt and a CPU with AVX2
 the files are the same byte for byte.
 
@@ -803,6 +804,20 @@ def generate_towers():
     write(HERE / "towers.json", towers)
 
 
+def generate_gemma4():
+    """Gemma 4 rotates each half of a head on its own."""
+    config = CONFIG_MAPPING["gemma4_vision"]()
+    module = modeling_module(config)
+    rows, columns = (axis[1:3] for axis in PATCHES)
+    positions = torch.tensor([columns, rows]).T[None]
+    with torch.no_grad():
+        q = inputs(0, len(rows), Q_HEADS, config.head_dim).transpose(1, 2)
+        cos, sin = module.Gemma4VisionRotaryEmbedding(config)(q, positions)
+        q = module.apply_multidimensional_rope(q, cos, sin, positions)
+    values = {"head_dim": config.head_dim, "rows": rows, "columns": columns, "q": rows32(q[0])}
+    write(HERE / "gemma4_vision.json", values)
+
+
 def write(path, values):
     with open(path, "w") as file:
         json.dump(values, file, separators=(",", ":"))
@@ -821,6 +836,7 @@ def main():
     for name in sys.argv[1:] or sorted(path.stem for path in (HERE / "configs").glob("*.json")):
         generate(name)
     generate_towers()
+    generate_gemma4()
 
 
 if __name__ == "__main__":
