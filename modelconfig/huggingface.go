@@ -30,11 +30,16 @@ import (
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {
+	return huggingFace("HuggingFace", config, textModel)
+}
+
+// huggingFace reads the model to which follow leads.
+func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
 	keys, err := parseObject(config)
 	if err != nil {
-		return nil, fmt.Errorf("modelconfig.HuggingFace: config is not a JSON object that can be read: %w (%w)", err, ErrSyntax)
+		return nil, fmt.Errorf("modelconfig.%s: config is not a JSON object that can be read: %w (%w)", function, err, ErrSyntax)
 	}
-	r := textModel(&reader{keys: keys})
+	r := follow(&reader{function: function, keys: keys})
 	modelType, ok := r.text("model_type")
 	if !ok {
 		r.fail(ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
@@ -48,7 +53,7 @@ func HuggingFace(config []byte) (*Model, error) {
 		return nil, r.err
 	}
 	for layerType := range m.kinds {
-		if err := m.accepted(layerType); err != nil {
+		if err := m.accepted(function, layerType); err != nil {
 			return nil, err
 		}
 	}
@@ -57,13 +62,13 @@ func HuggingFace(config []byte) (*Model, error) {
 
 // accepted returns an error for a kind of layer whose frequencies cannot be
 // computed or make no posenc.Rotary.
-func (m *Model) accepted(layerType string) error {
-	cfg, _, err := m.rotary("HuggingFace", layerType, 0)
+func (m *Model) accepted(function, layerType string) error {
+	cfg, _, err := m.rotary(function, layerType, 0)
 	if err != nil {
 		return err
 	}
 	if _, err := posenc.NewRotary(cfg); err != nil {
-		return valueError(ErrValue, "HuggingFace", "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+		return valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
 	}
 	return nil
 }
@@ -83,7 +88,7 @@ func textModel(r *reader) *reader {
 		}
 		if !ok {
 			// Written before text_config was, or with nothing but defaults in it.
-			r.keys = withType(r.keys, w.textType)
+			r.keys = withType(r.keys, w.innerType)
 			return r
 		}
 		text := r.within(w.key, inner)
@@ -97,7 +102,7 @@ func textModel(r *reader) *reader {
 			return r
 		}
 		if inner["model_type"] == nil {
-			text.keys = withType(inner, w.textType)
+			text.keys = withType(inner, w.innerType)
 		}
 		r = text
 	}
@@ -165,6 +170,9 @@ func familyOf(r *reader, modelType string) family {
 		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions, not %s", reason)
 	}
 	f, known := families[modelType]
+	if !known {
+		f, known = towers[modelType]
+	}
 	if !known {
 		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
 	}
@@ -330,7 +338,11 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
-	return kind{rotary: cfg, ladder: p.rule()}
+	result := kind{rotary: cfg, ladder: p.rule(), scalesRotating: f.scalesRotating}
+	if f.queryScale != nil {
+		result.queryScale = f.queryScale(&p)
+	}
+	return result
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its
