@@ -280,7 +280,7 @@ var families = map[string]family{
 	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).part(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
-	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope")),
+	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
 	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).part(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
 	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(memoryRoPE),
@@ -337,11 +337,12 @@ var families = map[string]family{
 
 	// Encoders.
 	"nomic_bert":         decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
-	"new":                decoder(768, 12, 0, 12, 8192, 1e4).checked(positionType("rope")),
-	"gte":                decoder(768, 12, 0, 12, 8192, 160000),
+	"new":                decoder(768, 12, 0, 12, 2048, 1e4).checked(positionType("rope", "rope")),
+	"gte":                decoder(768, 12, 0, 12, 8192, 160000).checked(positionType("rope", "rope")),
 	"jina_embeddings_v3": decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),
+	"xlm-roberta":        decoder(1024, 16, 0, 24, 8194, 1e4).baseOf("rope_theta", "rotary_emb_base").checked(positionType("rotary", "absolute")),
 	"eurobert":           decoder(768, 12, 0, 12, 8192, 1e4),
-	"esm":                decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary")),
+	"esm":                decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
 }
 
 // wrapper is a model of several models.
@@ -388,7 +389,7 @@ const (
 // notRotary are model types whose positions are of another kind.
 var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
-	"bert": learned, "roberta": learned, "xlm-roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
+	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,

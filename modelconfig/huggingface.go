@@ -161,8 +161,11 @@ func familyOf(r *reader, modelType string) family {
 	if r.err != nil {
 		return family{}
 	}
-	if reason := notRotary[modelType]; reason != "" {
-		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions, not %s", reason)
+	if t, ok := r.text("position_embedding_type"); ok && t == "alibi" {
+		r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "rotary positions, not %s", aliBi)
+	}
+	if positions := notRotary[modelType]; positions != "" {
+		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
 	f, known := families[modelType]
 	if !known {

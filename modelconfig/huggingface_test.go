@@ -397,6 +397,24 @@ var traps = []struct {
 		wantError(t, `{"model_type": "falcon", "alibi": true}`, ErrNotRotary, "alibi is true")
 		wantError(t, `{"model_type": "baichuan", "hidden_size": 5120, "num_attention_heads": 40}`, ErrNotRotary, "ALiBi")
 		wantError(t, `{"model_type": "bloom"}`, ErrNotRotary, "ALiBi")
+		wantError(t, `{"model_type": "bert", "position_embedding_type": "alibi"}`, ErrNotRotary, `position_embedding_type is "alibi"`) // Jina v2
+	}},
+	{"position_embedding_type_of_encoders", func(t *testing.T) {
+		// jina-embeddings-v3 and bge-m3 say xlm-roberta both.
+		cfg := mustRotary(t, `{"model_type": "xlm-roberta", "hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 24, "max_position_embeddings": 8194, "position_embedding_type": "rotary", "rotary_emb_base": 20000.0}`, "", 0)
+		if cfg.HeadDim != 64 || cfg.Layout != posenc.HalfSplit || !near(cfg.InvFreq[1], math.Pow(20000, -2.0/64)) {
+			t.Errorf("%d, %v, %v", cfg.HeadDim, cfg.Layout, cfg.InvFreq[1])
+		}
+		for config, part := range map[string]string{
+			`{"model_type": "xlm-roberta", "position_embedding_type": "absolute"}`: `"absolute", want "rotary"`,
+			`{"model_type": "xlm-roberta"}`:                                        `"absolute", want "rotary"`,
+			`{"model_type": "new", "position_embedding_type": "absolute"}`:         `"absolute", want "rope"`,
+			`{"model_type": "gte", "position_embedding_type": "absolute"}`:         `"absolute", want "rope"`,
+			`{"model_type": "esm"}`: `"absolute", want "rotary"`,
+		} {
+			wantError(t, config, ErrNotRotary, part)
+		}
+		mustRead(t, `{"model_type": "new"}`) // its class says rope
 	}},
 	{"hybrid_models_without_rope", func(t *testing.T) {
 		wantError(t, `{"model_type": "granitemoehybrid", "position_embedding_type": "nope", "num_hidden_layers": 2, "layer_types": ["mamba", "attention"]}`, ErrNotRotary, "nope")
@@ -596,7 +614,7 @@ func TestFamilies(t *testing.T) {
 			"num_hidden_layers": 12, "num_layers": 12, "n_layer": 12, "n_layers": 12, "attn_layer_indices": []int{3}, "n_embd": 4096, "n_head": 32,
 			"d_model": 4096, "n_heads": 32,
 		}
-		if modelType == "esm" {
+		if modelType == "esm" || modelType == "xlm-roberta" {
 			config["position_embedding_type"] = "rotary"
 		}
 		if modelType == "granitemoehybrid" {

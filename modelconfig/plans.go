@@ -307,12 +307,16 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 
 // The rest are the checks and the rules of single types.
 
-// positionType fails unless position_embedding_type has the value for which the
-// code of the type rotates.
-func positionType(rotary string) func(r *reader) {
+// positionType fails unless position_embedding_type, or what its absence means,
+// is the value for which the code of the type rotates.
+func positionType(rotary, absent string) func(r *reader) {
 	return func(r *reader) {
-		if t, ok := r.text("position_embedding_type"); !ok || t != rotary {
-			r.fail(ErrNotRotary, "position_embedding_type", kindOf(r.lookup("position_embedding_type")), "%q", rotary)
+		t, ok := r.text("position_embedding_type")
+		if !ok {
+			t = absent
+		}
+		if t != rotary {
+			r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
 		}
 	}
 }
