@@ -131,7 +131,7 @@ func (f family) phi3() family {
 func (f family) hunyuan() family {
 	f.alpha = true
 	// They accompany alpha in published files, where the code does not read them.
-	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim")
+	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
 
 // The three ways of M-RoPE, with their default sections.

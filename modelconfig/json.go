@@ -146,7 +146,8 @@ func shortened(s string) string {
 // read after it is absent.
 type reader struct {
 	keys object
-	path string // of keys: "", "text_config."
+	path string          // of keys: "", "text_config."
+	seen map[string]bool // keys that were looked up
 	err  error
 }
 
@@ -168,6 +169,10 @@ func (r *reader) lookup(key string) any {
 		return nil
 	}
 	keys := r.keys
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[key] = true
 	for {
 		first, rest, nested := strings.Cut(key, ".")
 		if !nested {

@@ -354,6 +354,14 @@ func usesMLA(r *reader) {
 	}
 }
 
+// withoutMLA: HunYuan's files have the keys of latent attention and do not use it.
+func withoutMLA(r *reader) {
+	if use, ok := r.boolean("use_mla"); ok && use {
+		r.fail(ErrUnknown, "use_mla", true, "false: HunYuan with latent attention is not read (use posenc.RotaryConfig)")
+	}
+	r.integer("qk_rope_head_dim")
+}
+
 func timePairs(r *reader) {
 	if n, ok := r.integer("freq_allocation"); ok && n != 20 {
 		r.fail(ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")

@@ -133,6 +133,9 @@ func ropeTypeOf(block *reader, f *family) string {
 	if ropeType == "" {
 		for _, key := range sortedKeys(block.keys) {
 			if block.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
+				if hint := hints[key]; hint != "" {
+					block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "%s", hint)
+				}
 				block.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}
 		}
