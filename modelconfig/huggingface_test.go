@@ -428,6 +428,26 @@ var traps = []struct {
 			t.Errorf("got %s", got)
 		}
 	}},
+	{"zamba2_layers_are_of_54", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "zamba2", "hidden_size": 2048, "attention_head_dim": 128, "num_hidden_layers": 7, "use_mem_rope": true, "layers_block_type": ["mamba", "mamba", "mamba", "mamba", "mamba", "hybrid", "mamba"]}`)
+		if got := rotating(m); got != "-----R-" {
+			t.Errorf("got %s", got)
+		}
+		wantError(t, `{"model_type": "zamba2", "num_hidden_layers": 81, "use_mem_rope": true}`, ErrContradiction, "layers_block_type")
+		wantError(t, `{"model_type": "zamba2", "hidden_size": 3584, "use_mem_rope": true}`, ErrContradiction, "attention_head_dim is 160")
+		wantError(t, `{"model_type": "zamba2", "use_mem_rope": true, "use_long_context": true}`, ErrUnknown, "use_long_context")
+		wantError(t, `{"model_type": "zamba2"}`, ErrNotRotary, "use_mem_rope")
+	}},
+	{"ling_rotates_half_heads_or_whole", func(t *testing.T) {
+		for config, want := range map[string]int{ // Ling-lite-1.5, Ling-mini-2.0
+			`{"model_type": "bailing_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 32768, "rope_scaling": null, "rope_theta": 600000}`: 128,
+			`{"model_type": "bailing_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 20, "head_dim": 128, "partial_rotary_factor": 0.5, "rope_theta": 600000}`:          64,
+		} {
+			if cfg := mustRotary(t, config, "", 0); cfg.RotaryDim != want || cfg.HeadDim != 128 || !near(cfg.InvFreq[1], math.Pow(6e5, -2/float64(want))) {
+				t.Errorf("%d of %d, %v", cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[1])
+			}
+		}
+	}},
 	{"two_names_of_one_key", func(t *testing.T) {
 		wantError(t, `{"model_type": "llama", "rope_scaling": {"type": "linear", "rope_type": "dynamic", "factor": 2}}`, ErrContradiction, `"linear"`, `"dynamic"`)
 		wantError(t, `{"model_type": "llama", "rope_theta": 10000, "rope_parameters": {"rope_type": "default", "rope_theta": 500000}}`, ErrContradiction, "rope_theta", "500000")
@@ -473,6 +493,8 @@ var traps = []struct {
 			t.Errorf("%d of %d, %v, %v", cfg.RotaryDim, cfg.HeadDim, cfg.Layout, cfg.InvFreq[1])
 		}
 		wantError(t, `{"model_type": "llama", "rope_ratio": 500}`, ErrUnknown, "rope_ratio is 500")
+		wantError(t, `{"model_type": "chatglm", "_name_or_path": "THUDM/chatglm2-6b-32k", "rope_ratio": 16}`, ErrUnknown, "frequency.Linear")
+		wantError(t, `{"model_type": "chatglm", "position_encoding_2d": true}`, ErrUnknown, "position_encoding_2d")
 	}},
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
@@ -643,7 +665,8 @@ func TestFamilies(t *testing.T) {
 			config["position_embedding_type"] = "rotary"
 		}
 		if modelType == "zamba2" {
-			config["use_mem_rope"] = true
+			config["use_mem_rope"], config["attention_head_dim"] = true, 256
+			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
 		}
 		if modelType == "granitemoehybrid" {
 			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
