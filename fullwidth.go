@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // rotateFullWidth rotates by a table with an entry for each element, token by
@@ -61,13 +60,6 @@ func (r *Rotary) turnFullWidth(x *operand, at int, cos, sin []float32, m *manner
 
 // reorderFloat32s copies the pairs of x from one order to another.
 func reorderFloat32s(y, x []float32, in, out Layout) {
-	pairs := len(x) / 2
-	switch {
-	case in == out:
-		copy(y, x)
-	case in == Interleaved:
-		kernels.DeinterleaveB32(implementation, y, x, pairs)
-	default:
-		kernels.InterleaveB32(implementation, y, x, pairs)
-	}
+	to, from := operandOver(y), operandOver(x)
+	reorder(&to, &from, 0, 0, len(x)/2, in, out)
 }

@@ -1,6 +1,11 @@
 package posenc
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // RotateInto rotates the heads of src into dst, a cache of keys say, in one
 // pass: what Rotate would make of src, rounded once to D. Elements outside the
@@ -76,6 +81,7 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 	pairs := r.rotaryDim / 2
 	columns := min(pairs, chunkPairs)
 	count := min(chunkRows, chunkPairs/columns)
+	past := r.passesCaches(y, tokens)
 	slot := func(t int) int {
 		if slots == nil {
 			return t
@@ -100,9 +106,13 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 						n = i
 					}
 				}
-				r.turn(y, x, y.token(at), x.token(t), n, column, width, &table, t-first, m)
-				if column == 0 && r.rotaryDim < r.headDim {
-					r.copyRest(y, x, y.token(at), x.token(t), n)
+				if past {
+					r.turnPastCaches(y, x, y.token(at), x.token(t), n, &table, t-first, m)
+				} else {
+					r.turn(y, x, y.token(at), x.token(t), n, column, width, &table, t-first, m)
+					if column == 0 {
+						r.copyRest(y, x, y.token(at), x.token(t), n)
+					}
 				}
 				t += n
 			}
@@ -110,8 +120,48 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 	}
 }
 
+// passesCaches reports whether rows of y are to be written past the caches: 4 MiB
+// and more, whole heads that lie together, in vectors that are aligned. A store
+// to a line that is in no cache reads it first.
+func (r *Rotary) passesCaches(y *operand, tokens int) bool {
+	const least = 4 << 20
+	size := int(y.kind.size())
+	bytes, ok := multiply(tokens, y.heads*r.headDim*size)
+	head := r.headDim * size
+	return ok && bytes >= least && kernels.CopiesPastCaches(implementation) && y.headStride == r.headDim &&
+		head <= scratchBytes && r.rotaryDim/2 <= chunkPairs &&
+		(head|y.tokenStride*size|y.sequenceStride*size|int(uintptr(y.data)%32))%32 == 0
+}
+
+// scratchBytes is where heads wait for their store, in the fastest cache.
+const scratchBytes = 8 << 10
+
+// turnPastCaches is turn and copyRest for n tokens, some heads at a time, by way
+// of memory in the cache.
+func (r *Rotary) turnPastCaches(y, x *operand, yAt, xAt, n int, table *rows, first int, m *manner) {
+	var memory [scratchBytes / 4]float32
+	size := int(y.kind.size())
+	some, from := operandOver(memory[:]), *x
+	some.kind, some.headStride = y.kind, r.headDim
+	most := scratchBytes / (r.headDim * size)
+	for t := range n {
+		for h := 0; h < x.heads; h += most {
+			from.heads = min(most, x.heads-h)
+			at := xAt + t*x.tokenStride + h*x.headStride
+			r.turn(&some, &from, 0, at, 1, 0, r.rotaryDim/2, table, first+t, m)
+			r.copyRest(&some, &from, 0, at, 1)
+			words := from.heads * r.headDim * size / 4
+			to := unsafe.Add(y.data, (yAt+t*y.tokenStride+h*y.headStride)*size)
+			kernels.CopyPastCaches(implementation, unsafe.Slice((*float32)(to), words), memory[:words])
+		}
+	}
+}
+
 // copyRest copies what lies outside the rotated slice in the heads of n tokens.
 func (r *Rotary) copyRest(y, x *operand, yAt, xAt, n int) {
+	if r.rotaryDim == r.headDim {
+		return
+	}
 	end := r.offset + r.rotaryDim
 	for t := range n {
 		for h := range x.heads {

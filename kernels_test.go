@@ -80,8 +80,8 @@ func fillRandom(r *rand.Rand, s []float32) {
 }
 
 // number is what a type of numbers is in memory: float16 and bfloat16 are their
-// bits.
-type number interface{ float32 | uint16 }
+// bits, and so is what kernels only move.
+type number interface{ float32 | uint16 | uint32 }
 
 // numbers is a type of numbers.
 type numbers[T number] struct {

@@ -104,18 +104,8 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	if err != nil {
 		return err
 	}
-	var g grid
-	for i := range xs {
-		if p := xs[i].grid(&g, tokens, r.headDim); p != none {
-			return xs[i].problemError(p, function, indexed("xs", i), &g)
-		}
-	}
-	for i := range xs {
-		for j := range i {
-			if viewsOverlap(&xs[j], &xs[i], tokens, r.headDim) {
-				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
-			}
-		}
+	if err := checkViews(function, xs, tokens, r.headDim); err != nil {
+		return err
 	}
 	m := r.manner(o)
 	if r.table != nil && r.table.fullWidth {
@@ -126,6 +116,25 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 		rotateToken(r, positions, xs, &m)
 	} else {
 		rotateTokens(r, positions, tokens, xs, &m)
+	}
+	return nil
+}
+
+// checkViews returns an error unless every view is a grid and no two share an
+// element.
+func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
+	var g grid
+	for i := range xs {
+		if p := xs[i].grid(&g, tokens, dim); p != none {
+			return xs[i].problemError(p, function, indexed("xs", i), &g)
+		}
+	}
+	for i := range xs {
+		for j := range i {
+			if viewsOverlap(&xs[j], &xs[i], tokens, dim) {
+				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
+			}
+		}
 	}
 	return nil
 }
@@ -225,6 +234,11 @@ func (o *operand) float32s(at int) []float32 {
 	return unsafe.Slice((*float32)(o.data), o.length)[at:]
 }
 
+// words returns the bits of the float32 elements from number at on.
+func (o *operand) words(at int) []uint32 {
+	return unsafe.Slice((*uint32)(o.data), o.length)[at:]
+}
+
 // bits returns the 16-bit elements from number at on.
 func (o *operand) bits(at int) []uint16 {
 	return unsafe.Slice((*uint16)(o.data), o.length)[at:]
@@ -322,7 +336,7 @@ func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table *rows,
 			k.Heads = min(heads, x.heads-h)
 			for i := range k.Heads {
 				from := xAt + t*x.tokenStride + (h+i)*x.headStride + r.offset
-				reorder(&ordered, x, i*dim, from, dim/2, m)
+				reorder(&ordered, x, i*dim, from, dim/2, m.in, m.out)
 			}
 			source := &ordered
 			if x.kind != y.kind && x.kind != kindFloat32 {
@@ -334,17 +348,19 @@ func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table *rows,
 	}
 }
 
-// reorder copies the pairs of a row from the order of m.in to that of m.out.
-func reorder(y, x *operand, yAt, xAt, pairs int, m *manner) {
+// reorder copies the pairs of a row from one order to another.
+func reorder(y, x *operand, yAt, xAt, pairs int, in, out Layout) {
 	switch {
-	case m.in == m.out:
+	case in == out:
 		convert(y, x, yAt, xAt, 2*pairs)
+	case x.kind == kindFloat32 && in == Interleaved:
+		kernels.DeinterleaveB32(implementation, y.words(yAt)[:2*pairs], x.words(xAt)[:2*pairs])
 	case x.kind == kindFloat32:
-		reorderFloat32s(y.float32s(yAt)[:2*pairs], x.float32s(xAt)[:2*pairs], m.in, m.out)
-	case m.in == Interleaved:
-		kernels.DeinterleaveB16(implementation, y.bits(yAt), x.bits(xAt), pairs)
+		kernels.InterleaveB32(implementation, y.words(yAt)[:2*pairs], x.words(xAt)[:2*pairs])
+	case in == Interleaved:
+		kernels.DeinterleaveB16(implementation, y.bits(yAt)[:2*pairs], x.bits(xAt)[:2*pairs])
 	default:
-		kernels.InterleaveB16(implementation, y.bits(yAt), x.bits(xAt), pairs)
+		kernels.InterleaveB16(implementation, y.bits(yAt)[:2*pairs], x.bits(xAt)[:2*pairs])
 	}
 }
 
@@ -356,13 +372,13 @@ func convert(y, x *operand, yAt, xAt, n int) {
 	case x.kind == y.kind:
 		copy(y.bits(yAt)[:n], x.bits(xAt))
 	case x.kind == kindFloat16 && y.kind == kindFloat32:
-		kernels.ConvertF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt))
+		kernels.ConvertF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt)[:n])
 	case x.kind == kindBFloat16 && y.kind == kindFloat32:
-		kernels.ConvertBF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt))
+		kernels.ConvertBF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt)[:n])
 	case x.kind == kindFloat32 && y.kind == kindFloat16:
-		kernels.ConvertF32ToF16(implementation, y.bits(yAt)[:n], x.float32s(xAt))
+		kernels.ConvertF32ToF16(implementation, y.bits(yAt)[:n], x.float32s(xAt)[:n])
 	case x.kind == kindFloat32:
-		kernels.ConvertF32ToBF16(implementation, y.bits(yAt)[:n], x.float32s(xAt))
+		kernels.ConvertF32ToBF16(implementation, y.bits(yAt)[:n], x.float32s(xAt)[:n])
 	default:
 		var memory [chunkPairs]float32
 		wide := operandOver(memory[:])

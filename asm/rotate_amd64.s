@@ -1757,49 +1757,51 @@ block15:
 	MOVQ   CX, DX
 
 head17:
-	VPXOR    X2, X2, X2
-	VPINSRW  $0x00, (R11), X2, X2
-	VPSLLD   $0x10, X2, X2
-	VPXOR    X3, X3, X3
-	VPINSRW  $0x00, (R11)(AX*2), X3, X3
-	VPSLLD   $0x10, X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X5
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X5, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X2, X5
-	VPBLENDW $0xaa, X2, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
-	VPEXTRW  $0x00, X2, (R10)
-	VPSRLD   $0x10, X3, X2
-	VPSLLD   $0x10, X3, X4
-	VPBLENDW $0xaa, X3, X2, X2
-	VPBLENDW $0xaa, X4, X3, X4
-	VPANDN   one16<>+0(SB), X2, X3
-	VPSUBUSW X3, X4, X3
-	VPSRLW   $0x0f, X3, X3
-	VPADDSW  X3, X2, X3
-	VPMAXUW  X2, X3, X3
-	VPEXTRW  $0x00, X3, (R10)(AX*2)
-	LEAQ     (R10)(BX*2), R10
-	LEAQ     (R11)(SI*2), R11
-	DECQ     DX
-	JNZ      head17
-	ADDQ     $0x00000002, DI
-	ADDQ     $0x00000002, R8
-	ADDQ     $0x00000004, R12
-	ADDQ     $0x00000004, R13
-	SUBQ     $0x01, R9
-	CMPQ     R9, $0x01
-	JGE      block15
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VPSRLD    $0x10, X2, X4
+	VPSLLD    $0x10, X2, X5
+	VPBLENDW  $0xaa, X2, X4, X4
+	VPBLENDW  $0xaa, X5, X2, X5
+	VPANDN    one16<>+0(SB), X4, X2
+	VPSUBUSW  X2, X5, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X4, X2
+	VPMAXUW   X4, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VPSRLD    $0x10, X3, X2
+	VPSLLD    $0x10, X3, X4
+	VPBLENDW  $0xaa, X3, X2, X2
+	VPBLENDW  $0xaa, X4, X3, X4
+	VPANDN    one16<>+0(SB), X2, X3
+	VPSUBUSW  X3, X4, X3
+	VPSRLW    $0x0f, X3, X3
+	VPADDSW   X3, X2, X3
+	VPMAXUW   X2, X3, X3
+	VPEXTRW   $0x00, X3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head17
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block15
 
 next16:
 	JMP done2
@@ -2132,47 +2134,49 @@ next27:
 	JLT  next29
 
 block28:
-	VMOVSS   (R12), X0
-	VMOVSS   (R13), X1
-	VPXOR    X2, X2, X2
-	VPINSRW  $0x00, (R11), X2, X2
-	VPSLLD   $0x10, X2, X2
-	VPXOR    X3, X3, X3
-	VPINSRW  $0x00, (R11)(AX*2), X3, X3
-	VPSLLD   $0x10, X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X1
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X1, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X2, X1
-	VPBLENDW $0xaa, X2, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VPEXTRW  $0x00, X2, (R10)
-	VPSRLD   $0x10, X3, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X3, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VPEXTRW  $0x00, X2, (R10)(AX*2)
-	ADDQ     $0x00000002, R10
-	ADDQ     $0x00000002, R11
-	ADDQ     $0x00000004, R12
-	ADDQ     $0x00000004, R13
-	SUBQ     $0x01, R9
-	CMPQ     R9, $0x01
-	JGE      block28
+	VMOVSS    (R12), X0
+	VMOVSS    (R13), X1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VPSRLD    $0x10, X2, X0
+	VPSLLD    $0x10, X2, X1
+	VPBLENDW  $0xaa, X2, X0, X0
+	VPBLENDW  $0xaa, X1, X2, X1
+	VPANDN    one16<>+0(SB), X0, X2
+	VPSUBUSW  X2, X1, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X0, X2
+	VPMAXUW   X0, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VPSRLD    $0x10, X3, X0
+	VPSLLD    $0x10, X3, X1
+	VPBLENDW  $0xaa, X3, X0, X0
+	VPBLENDW  $0xaa, X1, X3, X1
+	VPANDN    one16<>+0(SB), X0, X2
+	VPSUBUSW  X2, X1, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X0, X2
+	VPMAXUW   X0, X2, X2
+	VPEXTRW   $0x00, X2, (R10)(AX*2)
+	ADDQ      $0x00000002, R10
+	ADDQ      $0x00000002, R11
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block28
 
 next29:
 	MOVQ yTokenStride+56(FP), R9
@@ -2253,8 +2257,8 @@ TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evenElements<>+0(SB), Z2
-	VMOVUPS oddElements<>+0(SB), Z3
+	VMOVUPS evens32<>+0(SB), Z2
+	VMOVUPS odds32<>+0(SB), Z3
 	MOVL    $0xaaaaaaaa, CX
 	KMOVD   CX, K1
 	MOVQ    tokens+48(FP), CX
@@ -2834,41 +2838,41 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA evenElements<>+0(SB)/4, $0x00000000
-DATA evenElements<>+4(SB)/4, $0x00000002
-DATA evenElements<>+8(SB)/4, $0x00000004
-DATA evenElements<>+12(SB)/4, $0x00000006
-DATA evenElements<>+16(SB)/4, $0x00000008
-DATA evenElements<>+20(SB)/4, $0x0000000a
-DATA evenElements<>+24(SB)/4, $0x0000000c
-DATA evenElements<>+28(SB)/4, $0x0000000e
-DATA evenElements<>+32(SB)/4, $0x00000010
-DATA evenElements<>+36(SB)/4, $0x00000012
-DATA evenElements<>+40(SB)/4, $0x00000014
-DATA evenElements<>+44(SB)/4, $0x00000016
-DATA evenElements<>+48(SB)/4, $0x00000018
-DATA evenElements<>+52(SB)/4, $0x0000001a
-DATA evenElements<>+56(SB)/4, $0x0000001c
-DATA evenElements<>+60(SB)/4, $0x0000001e
-GLOBL evenElements<>(SB), RODATA|NOPTR, $64
+DATA evens32<>+0(SB)/4, $0x00000000
+DATA evens32<>+4(SB)/4, $0x00000002
+DATA evens32<>+8(SB)/4, $0x00000004
+DATA evens32<>+12(SB)/4, $0x00000006
+DATA evens32<>+16(SB)/4, $0x00000008
+DATA evens32<>+20(SB)/4, $0x0000000a
+DATA evens32<>+24(SB)/4, $0x0000000c
+DATA evens32<>+28(SB)/4, $0x0000000e
+DATA evens32<>+32(SB)/4, $0x00000010
+DATA evens32<>+36(SB)/4, $0x00000012
+DATA evens32<>+40(SB)/4, $0x00000014
+DATA evens32<>+44(SB)/4, $0x00000016
+DATA evens32<>+48(SB)/4, $0x00000018
+DATA evens32<>+52(SB)/4, $0x0000001a
+DATA evens32<>+56(SB)/4, $0x0000001c
+DATA evens32<>+60(SB)/4, $0x0000001e
+GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA oddElements<>+0(SB)/4, $0x00000001
-DATA oddElements<>+4(SB)/4, $0x00000003
-DATA oddElements<>+8(SB)/4, $0x00000005
-DATA oddElements<>+12(SB)/4, $0x00000007
-DATA oddElements<>+16(SB)/4, $0x00000009
-DATA oddElements<>+20(SB)/4, $0x0000000b
-DATA oddElements<>+24(SB)/4, $0x0000000d
-DATA oddElements<>+28(SB)/4, $0x0000000f
-DATA oddElements<>+32(SB)/4, $0x00000011
-DATA oddElements<>+36(SB)/4, $0x00000013
-DATA oddElements<>+40(SB)/4, $0x00000015
-DATA oddElements<>+44(SB)/4, $0x00000017
-DATA oddElements<>+48(SB)/4, $0x00000019
-DATA oddElements<>+52(SB)/4, $0x0000001b
-DATA oddElements<>+56(SB)/4, $0x0000001d
-DATA oddElements<>+60(SB)/4, $0x0000001f
-GLOBL oddElements<>(SB), RODATA|NOPTR, $64
+DATA odds32<>+0(SB)/4, $0x00000001
+DATA odds32<>+4(SB)/4, $0x00000003
+DATA odds32<>+8(SB)/4, $0x00000005
+DATA odds32<>+12(SB)/4, $0x00000007
+DATA odds32<>+16(SB)/4, $0x00000009
+DATA odds32<>+20(SB)/4, $0x0000000b
+DATA odds32<>+24(SB)/4, $0x0000000d
+DATA odds32<>+28(SB)/4, $0x0000000f
+DATA odds32<>+32(SB)/4, $0x00000011
+DATA odds32<>+36(SB)/4, $0x00000013
+DATA odds32<>+40(SB)/4, $0x00000015
+DATA odds32<>+44(SB)/4, $0x00000017
+DATA odds32<>+48(SB)/4, $0x00000019
+DATA odds32<>+52(SB)/4, $0x0000001b
+DATA odds32<>+56(SB)/4, $0x0000001d
+DATA odds32<>+60(SB)/4, $0x0000001f
+GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
@@ -4384,8 +4388,8 @@ TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evenElements<>+0(SB), Z1
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z1
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, CX
 	KMOVD   CX, K1
 	MOVQ    tokens+48(FP), CX
@@ -5339,8 +5343,8 @@ done2:
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateInterleavedF32AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -5758,41 +5762,41 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA interleaveLow<>+0(SB)/4, $0x00000000
-DATA interleaveLow<>+4(SB)/4, $0x00000010
-DATA interleaveLow<>+8(SB)/4, $0x00000001
-DATA interleaveLow<>+12(SB)/4, $0x00000011
-DATA interleaveLow<>+16(SB)/4, $0x00000002
-DATA interleaveLow<>+20(SB)/4, $0x00000012
-DATA interleaveLow<>+24(SB)/4, $0x00000003
-DATA interleaveLow<>+28(SB)/4, $0x00000013
-DATA interleaveLow<>+32(SB)/4, $0x00000004
-DATA interleaveLow<>+36(SB)/4, $0x00000014
-DATA interleaveLow<>+40(SB)/4, $0x00000005
-DATA interleaveLow<>+44(SB)/4, $0x00000015
-DATA interleaveLow<>+48(SB)/4, $0x00000006
-DATA interleaveLow<>+52(SB)/4, $0x00000016
-DATA interleaveLow<>+56(SB)/4, $0x00000007
-DATA interleaveLow<>+60(SB)/4, $0x00000017
-GLOBL interleaveLow<>(SB), RODATA|NOPTR, $64
+DATA low32<>+0(SB)/4, $0x00000000
+DATA low32<>+4(SB)/4, $0x00000010
+DATA low32<>+8(SB)/4, $0x00000001
+DATA low32<>+12(SB)/4, $0x00000011
+DATA low32<>+16(SB)/4, $0x00000002
+DATA low32<>+20(SB)/4, $0x00000012
+DATA low32<>+24(SB)/4, $0x00000003
+DATA low32<>+28(SB)/4, $0x00000013
+DATA low32<>+32(SB)/4, $0x00000004
+DATA low32<>+36(SB)/4, $0x00000014
+DATA low32<>+40(SB)/4, $0x00000005
+DATA low32<>+44(SB)/4, $0x00000015
+DATA low32<>+48(SB)/4, $0x00000006
+DATA low32<>+52(SB)/4, $0x00000016
+DATA low32<>+56(SB)/4, $0x00000007
+DATA low32<>+60(SB)/4, $0x00000017
+GLOBL low32<>(SB), RODATA|NOPTR, $64
 
-DATA interleaveHigh<>+0(SB)/4, $0x00000008
-DATA interleaveHigh<>+4(SB)/4, $0x00000018
-DATA interleaveHigh<>+8(SB)/4, $0x00000009
-DATA interleaveHigh<>+12(SB)/4, $0x00000019
-DATA interleaveHigh<>+16(SB)/4, $0x0000000a
-DATA interleaveHigh<>+20(SB)/4, $0x0000001a
-DATA interleaveHigh<>+24(SB)/4, $0x0000000b
-DATA interleaveHigh<>+28(SB)/4, $0x0000001b
-DATA interleaveHigh<>+32(SB)/4, $0x0000000c
-DATA interleaveHigh<>+36(SB)/4, $0x0000001c
-DATA interleaveHigh<>+40(SB)/4, $0x0000000d
-DATA interleaveHigh<>+44(SB)/4, $0x0000001d
-DATA interleaveHigh<>+48(SB)/4, $0x0000000e
-DATA interleaveHigh<>+52(SB)/4, $0x0000001e
-DATA interleaveHigh<>+56(SB)/4, $0x0000000f
-DATA interleaveHigh<>+60(SB)/4, $0x0000001f
-GLOBL interleaveHigh<>(SB), RODATA|NOPTR, $64
+DATA high32<>+0(SB)/4, $0x00000008
+DATA high32<>+4(SB)/4, $0x00000018
+DATA high32<>+8(SB)/4, $0x00000009
+DATA high32<>+12(SB)/4, $0x00000019
+DATA high32<>+16(SB)/4, $0x0000000a
+DATA high32<>+20(SB)/4, $0x0000001a
+DATA high32<>+24(SB)/4, $0x0000000b
+DATA high32<>+28(SB)/4, $0x0000001b
+DATA high32<>+32(SB)/4, $0x0000000c
+DATA high32<>+36(SB)/4, $0x0000001c
+DATA high32<>+40(SB)/4, $0x0000000d
+DATA high32<>+44(SB)/4, $0x0000001d
+DATA high32<>+48(SB)/4, $0x0000000e
+DATA high32<>+52(SB)/4, $0x0000001e
+DATA high32<>+56(SB)/4, $0x0000000f
+DATA high32<>+60(SB)/4, $0x0000001f
+GLOBL high32<>(SB), RODATA|NOPTR, $64
 
 DATA signBit32<>+0(SB)/4, $0x80000000
 DATA signBit32<>+4(SB)/4, $0x80000000
@@ -6158,8 +6162,8 @@ done2:
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·RotateInterleavedF16AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -7117,8 +7121,8 @@ done2:
 TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evenElements<>+0(SB), Z2
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z2
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, AX
 	KMOVD   AX, K1
 	MOVQ    tokens+40(FP), AX
@@ -7902,8 +7906,8 @@ done2:
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -8859,8 +8863,8 @@ done2:
 TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evenElements<>+0(SB), Z1
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z1
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, AX
 	KMOVD   AX, K1
 	MOVQ    tokens+40(FP), AX

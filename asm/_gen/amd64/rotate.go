@@ -24,14 +24,6 @@ type blocks struct {
 	apply      func(r *rotation, block part)
 }
 
-// whole returns blocks of the given sizes.
-func whole(sizes ...int) (list []part) {
-	for _, size := range sizes {
-		list = append(list, part{size, false})
-	}
-	return list
-}
-
 // rotate writes the two ways through the rows. With one token, a block of its
 // table rows stays in registers over all heads: the fastest where x is in a
 // cache. With several, the tokens are the inner loop and every row is done from
@@ -62,7 +54,7 @@ func (e *emitter) rotateToken(b blocks) {
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
 	y, x, n := e.argument("y"), e.argument("x"), e.argument("pairs")
 	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
-	e.spans(r, n, b.elements, b.oneToken, func(block part) {
+	e.rotateBlocks(r, n, b.elements, b.oneToken, func(block part) {
 		headLoop := e.label("head")
 		b.table(r, block)
 		e.MOVQ(y, r.y)
@@ -105,7 +97,7 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.MOVQ(cos, r.cos)
 	e.MOVQ(sin, r.sin)
 	e.Load(e.Param("pairs"), n)
-	e.spans(r, n, b.elements, b.manyTokens, func(block part) {
+	e.rotateBlocks(r, n, b.elements, b.manyTokens, func(block part) {
 		b.table(r, block)
 		b.apply(r, block)
 		b.advance(e, block, r.y, r.x)
@@ -129,36 +121,22 @@ func (b *blocks) advance(e *emitter, block part, y, x reg.GPVirtual) {
 	e.ADDQ(operand.U32(uint32(b.x.bytes()*b.elements*block.size)), x)
 }
 
-// spans runs body over n pairs in blocks of the given sizes, and advances the
-// table rows.
-func (e *emitter) spans(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
-	for _, block := range sizes {
-		loop, next := e.label("block"), e.label("next")
-		if block.masked {
-			e.TESTQ(n, n)
-			e.JZ(operand.LabelRef(next))
-			r.pairs = e.masks(n)
-			r.row = r.pairs
-			if elements == 2 {
-				doubled := e.GP64()
-				e.LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, doubled)
-				r.row = e.masks(doubled)
-			}
+// rotateBlocks runs body over n pairs, and advances the table rows.
+func (e *emitter) rotateBlocks(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
+	e.spans(n, sizes, func(block part) {
+		if !block.masked {
 			body(block)
-			e.Label(next)
-			continue
+			e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
+			e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
+			return
 		}
-		e.CMPQ(n, operand.Imm(uint64(block.size)))
-		e.JLT(operand.LabelRef(next))
-		e.Label(loop)
+		r.pairs = e.masks(n, 16)
+		r.row = r.pairs
+		if elements == 2 {
+			r.row = e.masks(e.twice(n), 16)
+		}
 		body(block)
-		e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
-		e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
-		e.SUBQ(operand.Imm(uint64(block.size)), n)
-		e.CMPQ(n, operand.Imm(uint64(block.size)))
-		e.JGE(operand.LabelRef(loop))
-		e.Label(next)
-	}
+	})
 }
 
 // step moves an address by a stride in elements.
@@ -350,12 +328,7 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 // and the odd elements doubled, of float32 by the loads, a row costs two products
 // and a sum.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
-	low, high, minus := e.ZMM(), e.ZMM(), e.ZMM()
-	byTurns := func(first uint32) func(i uint32) uint32 {
-		return func(i uint32) uint32 { return first + i/2 + 16*(i&1) }
-	}
-	e.VMOVDQU32(e.elements("interleaveLow", byTurns(0)), low)
-	e.VMOVDQU32(e.elements("interleaveHigh", byTurns(8)), high)
+	low, high, minus := e.permutation("low", 4), e.permutation("high", 4), e.ZMM()
 	e.VMOVDQU32(e.wide32("signBit32", 1<<31), minus)
 	var first, second []reg.VecVirtual
 	last := part{16, true}

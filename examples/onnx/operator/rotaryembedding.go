@@ -32,8 +32,14 @@ type Attributes struct {
 //	                      [batch, sequence, r/2] without
 //	position_ids          [batch, sequence], numbers of rows; optional: nil
 //
-// Y is new memory. float16 and bfloat16 are rotated in float32 and rounded once;
-// ONNX leaves their rounding open.
+// Each pair of a token is rotated by the row of the caches that position_ids gives
+// it, or by its own:
+//
+//	x1, x2 = x1*cos - x2*sin, x2*cos + x1*sin
+//
+// Y is new memory. In float32 it has the bits of ONNX's reference, which rounds
+// each product and each sum. float16 and bfloat16 are rotated in float32 and
+// rounded once; ONNX leaves their rounding open.
 //
 // Errors name the input and wrap those of posenc.
 //
@@ -46,8 +52,8 @@ type Attributes struct {
 //   - A position_id is int64 and may be anything. Beyond the caches, the
 //     reference raises IndexError, and it counts negative ones from the end;
 //     onnxruntime once read out of bounds, and since then refuses them on CPUs,
-//     but returns X unrotated on CUDA (microsoft/onnxruntime#27597, #28205). Here
-//     each is an error.
+//     but returns X unrotated on CUDA (microsoft/onnxruntime#27597). Here each is
+//     an error.
 //   - A cache wider than r/2 is an error, as in the reference; the function body
 //     of the standard takes its first r/2 columns.
 //   - com.microsoft.RotaryEmbedding is another operator: position_ids come second
