@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/models.md anew")
@@ -80,6 +81,41 @@ func wrapperTable() string {
 	return b.String()
 }
 
+func towerTable(t *testing.T) string {
+	holders := map[string][]string{}
+	for _, name := range sortedNames(visionWrappers) {
+		inner := visionWrappers[name].innerType
+		holders[inner] = append(holders[inner], name)
+	}
+	orders := map[string]string{
+		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows in turns",
+	}
+	var b strings.Builder
+	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
+	for _, name := range sortedNames(towers) {
+		f := towers[name]
+		pairs, order := "half-split", "within each half of a head: not one rotation"
+		if f.layout == posenc.Interleaved {
+			pairs = "interleaved"
+		}
+		if f.arrangement != nil {
+			ladder, err := f.arrangement(16, 1e4, frequency.Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order = orders[strings.Trim(strings.ReplaceAll(fmt.Sprint(ladder.Axes), " ", ""), "[]")]
+			if order == "" {
+				t.Fatalf("%s: no words for axes %v", name, ladder.Axes)
+			}
+			if order == "rows, then columns" && ladder.InvFreq[4] != ladder.InvFreq[0] {
+				order += ", with the even and the odd frequencies of a head"
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, pairs, order, f.hidden/f.heads, strings.Join(holders[name], ", "))
+	}
+	return b.String()
+}
+
 func notRotaryTable() string {
 	byReason := map[string][]string{}
 	for _, name := range sortedNames(notRotary) {
@@ -101,7 +137,7 @@ func TestDocs(t *testing.T) {
 	}
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
-		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"not rotary", notRotaryTable()},
+		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable()},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)

