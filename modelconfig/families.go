@@ -71,7 +71,7 @@ var (
 	nomic    = &spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
 	dbrx     = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len"}}
 	falcon   = &spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
-	chatGLM  = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
+	chatGLMs = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
 	qwen1    = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
 	channels = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	latent   = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
@@ -139,7 +139,7 @@ func (f family) phi3() family {
 func (f family) hunyuan() family {
 	f.alpha = true
 	// They accompany alpha in published files, where the code does not read them.
-	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim")
+	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
 
 // The three ways of M-RoPE, with their default sections.
@@ -263,6 +263,7 @@ var families = map[string]family{
 	"nemotron":          decoder(6144, 48, 0, 32, 4096, 1e4).part(0.5),
 	"glm4_moe":          decoder(4096, 96, 0, 46, 131072, 1e4).part(0.5),
 	"minimax_m2":        decoder(3072, 48, 128, 62, 196608, 5e6).part(1),
+	"bailing_moe":       decoder(2048, 16, 0, 28, 32768, 6e5).part(1), // Ling: defaults of Ling-lite-1.5
 	"solar_open":        decoder(4096, 64, 128, 48, 131072, 1e6).part(1),
 	"qwen":              decoder(4096, 32, 128, 32, 8192, 1e4).called(qwen1).part(1).baseOf("rotary_emb_base").ruled(qwenDynamicNTK),
 
@@ -272,7 +273,7 @@ var families = map[string]family{
 	"cohere":       decoder(8192, 64, 0, 40, 8192, 5e5).interleaved(),
 	"glm":          decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
 	"glm4":         decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
-	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLM).part(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope"),
+	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLMs).part(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope").checked(chatGLM),
 	"helium":       decoder(2560, 20, 128, 24, 4096, 1e5).interleaved(),
 	"ernie4_5":     decoder(1024, 16, 128, 18, 131072, 5e5).interleaved(),
 	"ernie4_5_moe": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved(),
@@ -288,10 +289,10 @@ var families = map[string]family{
 	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).part(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
-	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope")),
+	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
 	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).part(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
-	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(memoryRoPE),
+	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(zamba2),
 	"minimax":          decoder(4096, 32, 0, 32, 131072, 1e6).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_text_01":  decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
@@ -344,12 +345,15 @@ var families = map[string]family{
 	"hunyuan_vl_text":      decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan().xd(),
 
 	// Encoders.
-	"nomic_bert":         decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
-	"new":                decoder(768, 12, 0, 12, 8192, 1e4).checked(positionType("rope")),
-	"gte":                decoder(768, 12, 0, 12, 8192, 160000),
-	"jina_embeddings_v3": decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),
-	"eurobert":           decoder(768, 12, 0, 12, 8192, 1e4),
-	"esm":                decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary")),
+	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
+	"new":                      decoder(768, 12, 0, 12, 2048, 1e4).checked(positionType("rope", "rope")),
+	"gte":                      decoder(768, 12, 0, 12, 8192, 160000).checked(positionType("rope", "rope")),
+	"jina_embeddings_v3":       decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),
+	"xlm-roberta":              decoder(1024, 16, 0, 24, 8194, 1e4).baseOf("rope_theta", "rotary_emb_base").checked(positionType("rotary", "absolute")),
+	"llama_bidirec":            decoder(4096, 32, 0, 32, 2048, 1e4),
+	"bidirectional_pplx_qwen3": decoder(4096, 32, 128, 32, 32768, 1e4),
+	"eurobert":                 decoder(768, 12, 0, 12, 8192, 1e4),
+	"esm":                      decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
 }
 
 // wrapper is a model of several models, of which one is asked for.
@@ -396,7 +400,7 @@ const (
 // notRotary are model types whose positions are of another kind.
 var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
-	"bert": learned, "roberta": learned, "xlm-roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
+	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
 	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned,

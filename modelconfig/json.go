@@ -147,7 +147,8 @@ func shortened(s string) string {
 type reader struct {
 	function string // for errors
 	keys     object
-	path     string // of keys: "", "text_config."
+	path     string          // of keys: "", "text_config."
+	seen     map[string]bool // keys that were looked up
 	err      error
 }
 
@@ -169,6 +170,10 @@ func (r *reader) lookup(key string) any {
 		return nil
 	}
 	keys := r.keys
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[key] = true
 	for {
 		first, rest, nested := strings.Cut(key, ".")
 		if !nested {

@@ -2,7 +2,6 @@ package modelconfig
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -136,6 +135,9 @@ func ropeTypeOf(block *reader, f *family) string {
 	if ropeType == "" {
 		for _, key := range sortedKeys(block.keys) {
 			if block.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
+				if hint := hints[key]; hint != "" {
+					block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "%s", hint)
+				}
 				block.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}
 		}
@@ -351,11 +353,6 @@ func (p *ropeParameters) llama3(factor float64) ladderOf {
 			p.fail(ErrValue, key.name, "absent", "a number")
 		}
 		*key.number = number
-	}
-	if parameters.LowFreqFactor == parameters.HighFreqFactor {
-		// Llama 4 has 1 for both: pairs either keep their frequency or divide it,
-		// and none lies between.
-		parameters.HighFreqFactor = math.Nextafter(parameters.LowFreqFactor, math.Inf(1))
 	}
 	dim, base := p.rotaryDim, p.base
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {

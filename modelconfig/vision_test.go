@@ -113,7 +113,7 @@ func TestVisionErrors(t *testing.T) {
 		want   error
 		part   string
 	}{
-		{`{"model_type": "llava"}`, ErrNotRotary, `vision_config.model_type is "clip_vision_model", want a model with rotary positions, not learned absolute positions`},
+		{`{"model_type": "llava"}`, ErrNotRotary, `vision_config.model_type is "clip_vision_model", want a model with rotary positions; this type has learned absolute positions`},
 		{`{"model_type": "gemma3", "vision_config": {"model_type": "siglip_vision_model"}}`, ErrNotRotary, "siglip_vision_model"},
 		{`{"model_type": "llama"}`, ErrUnknown, `model_type is "llama", want a vision tower`},
 		{`{"model_type": "qwen2_vl", "vision_config": {"model_type": "qwen2_vl_text"}}`, ErrUnknown, `vision_config.model_type is "qwen2_vl_text"`},
