@@ -22,7 +22,10 @@ import (
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	const function = "Rotary.CosSin"
-	tokens, err := r.tokenCount(function, positions)
+	if r != nil && r.table != nil {
+		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
+	}
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}
@@ -30,10 +33,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
 		return err
 	}
-	if r.table != nil {
-		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
-	}
-	r.rows(rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
+	r.rows(&rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	if overlap(sin, positions) {
 		return argumentError(ErrOverlap, function, "sin", "sharing elements with positions", "another slice")
 	}
-	to := rows{cos, sin, pairs}
+	to := &rows{cos, sin, pairs}
 	if r.axisCount == 1 {
 		r.ladder.fractionalRows(to, pairs, positions, r.scaling, r.scaling)
 		return nil
@@ -79,7 +79,7 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 		n := len(a.pairs)
 		for t := range tokens {
 			at := a.index*tokens + t
-			a.ladder.fractionalRows(rows{c[:], s[:], n}, n, positions[at:at+1], r.scaling, r.scaling)
+			a.ladder.fractionalRows(&rows{c[:], s[:], n}, n, positions[at:at+1], r.scaling, r.scaling)
 			row := to.from(t)
 			for k, pair := range a.pairs {
 				row.cos[pair], row.sin[pair] = c[k], s[k]
@@ -110,7 +110,7 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	if !(largest < maxAngle) {
 		return frequencyError(function, "invFreq", i, invFreq[i])
 	}
-	if err := checkPositions(function, positions, lastPosition(largest)); err != nil {
+	if err := checkPositions(function, "positions", positions, lastPosition(largest)); err != nil {
 		return err
 	}
 	for column := 0; column < len(invFreq); column += kernels.Width {

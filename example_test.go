@@ -185,3 +185,46 @@ func ExampleCosSinAngles() {
 	// 1e+10 0.87311965 -0.48750603
 	// 1e+38 0.14681168 0.9891645
 }
+
+// Qwen3 normalizes each head of Q and K by weights of its own before it rotates
+// them. Here are one token, with two query heads and one key head.
+func ExampleRotateFused() {
+	const headDim, epsilon = 4, 1e-6
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 1000000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	qNorm, err := posenc.NewRMSNorm([]float32{1, 2, 1, 2}, epsilon, false) // self_attn.q_norm.weight
+	if err != nil {
+		log.Fatal(err)
+	}
+	kNorm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 1}, epsilon, false) // self_attn.k_norm.weight
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
+	k := []float32{3, 3, 0, 0}
+	err = posenc.RotateFused(r, []int32{0},
+		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
+		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n%.4f\n", q, k)
+	// Output:
+	// [1.0000 2.0000 1.0000 2.0000 1.2000 0.0000 1.6000 0.0000]
+	// [1.4142 1.4142 0.0000 0.0000]
+}
+
+// Ministral 3 multiplies the queries of later positions, after their rotation, by
+// factors that Scale and RotateFused take.
+func ExampleQueryScales() {
+	positions := []int32{0, 16383, 16384, 100000}
+	scales := make([]float32, len(positions))
+	if err := posenc.QueryScales(scales, positions, 0.1, 16384, 0); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scales)
+	// Output:
+	// [1 1 1.0693147 1.194591]
+}

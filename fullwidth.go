@@ -1,30 +1,30 @@
 package posenc
 
 import (
-	"slices"
+	"math"
 
 	"github.com/go-posenc/posenc/generic"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // rotateFullWidth rotates by a table with an entry for each element, token by
-// token. Where the two entries of every pair are equal, a row is one of half the
-// width.
+// token. Where the two entries of every pair have the same bits, a row is one
+// of half the width.
 func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []View[T], m *manner) {
 	var memory [4][2 * chunkPairs]float32
 	dim, pairs := r.rotaryDim, r.rotaryDim/2
 	s := span{positions, tokens, 0, 1}
 	for ; s.first < tokens; s.first++ {
-		full := r.table.rows(rows{memory[0][:], memory[1][:], dim}, 0, dim, &s, m.direction)
+		full := rows{memory[0][:], memory[1][:], dim}
+		r.table.rows(&full, 0, dim, &s, m.direction)
 		cos, sin := memory[2][:dim], memory[3][:dim]
 		reorderFloat32s(cos, full.cos[:dim], r.out, HalfSplit)
 		reorderFloat32s(sin, full.sin[:dim], r.out, HalfSplit)
-		half := slices.Equal(cos[:pairs], cos[pairs:]) && slices.Equal(sin[:pairs], sin[pairs:])
+		half := equalBits(cos[:pairs], cos[pairs:]) && equalBits(sin[:pairs], sin[pairs:])
 		for i := range xs {
 			x := operandOf(&xs[i], r.headDim)
 			at := x.token(s.first)
 			if half {
-				r.turn(&x, &x, at, at, 1, 0, pairs, rows{cos, sin, pairs}, m)
+				r.turn(&x, &x, at, at, 1, 0, pairs, &rows{cos, sin, pairs}, 0, m)
 				continue
 			}
 			for h := range x.heads {
@@ -32,6 +32,17 @@ func rotateFullWidth[T Element](r *Rotary, positions []int32, tokens int, xs []V
 			}
 		}
 	}
+}
+
+// equalBits reports whether a and b, of the same length, have the same bits: to
+// a sum of zeros the sign of a zero matters.
+func equalBits(a, b []float32) bool {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // turnFullWidth rotates the row of x from element at on. The first halves of cos
@@ -49,13 +60,6 @@ func (r *Rotary) turnFullWidth(x *operand, at int, cos, sin []float32, m *manner
 
 // reorderFloat32s copies the pairs of x from one order to another.
 func reorderFloat32s(y, x []float32, in, out Layout) {
-	pairs := len(x) / 2
-	switch {
-	case in == out:
-		copy(y, x)
-	case in == Interleaved:
-		kernels.DeinterleaveB32(implementation, y, x, pairs)
-	default:
-		kernels.InterleaveB32(implementation, y, x, pairs)
-	}
+	to, from := operandOver(y), operandOver(x)
+	reorder(&to, &from, 0, 0, len(x)/2, in, out)
 }

@@ -178,6 +178,16 @@ func TestKernelsAreHit(t *testing.T) {
 		for _, o := range rotations {
 			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), len(dead), cos, sin, rows) }
 		}
+		for _, n := range norms {
+			for _, name := range n.names() {
+				calls[name] = func() {
+					n.at(name, impl, unsafe.Pointer(&dead[0]), cos, &kernels.Lines{Len: 64, Count: 1})
+				}
+			}
+		}
+		for _, o := range copies {
+			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), unsafe.Pointer(&cos[0]), n) }
+		}
 		for operation, call := range calls {
 			t.Run("operation="+operation, func(t *testing.T) {
 				want := "posenc/asm." + operation + strings.ToUpper(impl.String())

@@ -1,5 +1,12 @@
 package posenc
 
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
 // RotateInto rotates the heads of src into dst, a cache of keys say, in one
 // pass: what Rotate would make of src, rounded once to D. Elements outside the
 // rotated slice are copied, rounded where D has fewer bits.
@@ -7,7 +14,10 @@ package posenc
 // Token t goes to token slots[t] of dst, or to token t where slots is nil; a
 // negative slot drops the token. Of tokens with the same slot the last one
 // stays. dst has as many heads as src. With slots it may be longer than the
-// tokens of the call, and holds at least those up to the largest slot.
+// tokens of the call, and holds at least those up to the largest slot, with
+// SequenceStride up to the end of its sequence.
+//
+// From float16 or bfloat16 to another type RotaryDim is at most 2048.
 //
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
@@ -15,12 +25,15 @@ package posenc
 // Errors wrap ErrConfig (r), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots []int32, src View[S]) error {
 	const function = "RotateInto"
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}
 	if r.table != nil && r.table.fullWidth {
 		return argumentError(ErrConfig, function, "r", "a Rotary over a table of full width", "one over a table with an entry for each pair")
+	}
+	if to, from := kindOf[D](), kindOf[S](); to != from && from != kindFloat32 && r.rotaryDim > 2*chunkPairs {
+		return argumentError(ErrConfig, function, "r", fmt.Sprintf("a Rotary of RotaryDim %d", r.rotaryDim), "at most %d from one type of 16 bits to another type", 2*chunkPairs)
 	}
 	if slots != nil && len(slots) != tokens {
 		return argumentError(ErrLength, function, "slots", elements(len(slots)), "%d, one for each token", tokens)
@@ -40,7 +53,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 		}
 		reach = int(largest) + 1
 		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
-			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
+			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
+				reach += dst.SequenceTokens - rest
+			}
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			dst.HeadStride = r.headDim // may be longer: not packed
@@ -66,6 +81,7 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 	pairs := r.rotaryDim / 2
 	columns := min(pairs, chunkPairs)
 	count := min(chunkRows, chunkPairs/columns)
+	past := r.passesCaches(y, tokens)
 	slot := func(t int) int {
 		if slots == nil {
 			return t
@@ -76,7 +92,8 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 		rowCount := min(count, tokens-first)
 		for column := 0; column < pairs; column += columns {
 			width := min(columns, pairs-column)
-			table := r.rows(rows{cos[:], sin[:], width}, column, width, &span{positions, tokens, first, rowCount}, m.scaling, m.direction)
+			table := rows{cos[:], sin[:], width}
+			r.rows(&table, column, width, &span{positions, tokens, first, rowCount}, m.scaling, m.direction)
 			for t := first; t < first+rowCount; {
 				at := slot(t)
 				if at < 0 {
@@ -89,9 +106,13 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 						n = i
 					}
 				}
-				r.turn(y, x, y.token(at), x.token(t), n, column, width, table.from(t-first), m)
-				if column == 0 && r.rotaryDim < r.headDim {
-					r.copyRest(y, x, y.token(at), x.token(t), n)
+				if past {
+					r.turnPastCaches(y, x, y.token(at), x.token(t), n, &table, t-first, m)
+				} else {
+					r.turn(y, x, y.token(at), x.token(t), n, column, width, &table, t-first, m)
+					if column == 0 {
+						r.copyRest(y, x, y.token(at), x.token(t), n)
+					}
 				}
 				t += n
 			}
@@ -99,8 +120,48 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 	}
 }
 
+// passesCaches reports whether rows of y are to be written past the caches: 4 MiB
+// and more, whole heads that lie together, in vectors that are aligned. A store
+// to a line that is in no cache reads it first.
+func (r *Rotary) passesCaches(y *operand, tokens int) bool {
+	const least = 4 << 20
+	size := int(y.kind.size())
+	bytes, ok := multiply(tokens, y.heads*r.headDim*size)
+	head := r.headDim * size
+	return ok && bytes >= least && kernels.CopiesPastCaches(implementation) && y.headStride == r.headDim &&
+		head <= scratchBytes && r.rotaryDim/2 <= chunkPairs &&
+		(head|y.tokenStride*size|y.sequenceStride*size|int(uintptr(y.data)%32))%32 == 0
+}
+
+// scratchBytes is where heads wait for their store, in the fastest cache.
+const scratchBytes = 8 << 10
+
+// turnPastCaches is turn and copyRest for n tokens, some heads at a time, by way
+// of memory in the cache.
+func (r *Rotary) turnPastCaches(y, x *operand, yAt, xAt, n int, table *rows, first int, m *manner) {
+	var memory [scratchBytes / 4]float32
+	size := int(y.kind.size())
+	some, from := operandOver(memory[:]), *x
+	some.kind, some.headStride = y.kind, r.headDim
+	most := scratchBytes / (r.headDim * size)
+	for t := range n {
+		for h := 0; h < x.heads; h += most {
+			from.heads = min(most, x.heads-h)
+			at := xAt + t*x.tokenStride + h*x.headStride
+			r.turn(&some, &from, 0, at, 1, 0, r.rotaryDim/2, table, first+t, m)
+			r.copyRest(&some, &from, 0, at, 1)
+			words := from.heads * r.headDim * size / 4
+			to := unsafe.Add(y.data, (yAt+t*y.tokenStride+h*y.headStride)*size)
+			kernels.CopyPastCaches(implementation, unsafe.Slice((*float32)(to), words), memory[:words])
+		}
+	}
+}
+
 // copyRest copies what lies outside the rotated slice in the heads of n tokens.
 func (r *Rotary) copyRest(y, x *operand, yAt, xAt, n int) {
+	if r.rotaryDim == r.headDim {
+		return
+	}
 	end := r.offset + r.rotaryDim
 	for t := range n {
 		for h := range x.heads {

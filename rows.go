@@ -34,7 +34,7 @@ func (l *ladder) set(invFreq []float64, angles Angles) {
 
 // rows writes the pairs from number column on, pairs of them, of the rows of
 // positions.
-func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
+func (l *ladder) rows(to *rows, column, pairs int, positions []int32, scaleCos, scaleSin float32) {
 	cos, sin, stride := to.cos, to.sin, to.stride
 	if len(positions) == 0 {
 		return
@@ -65,7 +65,7 @@ func (l *ladder) rows(to rows, column, pairs int, positions []int32, scaleCos, s
 }
 
 // fractionalRows is rows of all pairs for positions that need not be integers.
-func (l *ladder) fractionalRows(to rows, pairs int, positions []float32, scaleCos, scaleSin float32) {
+func (l *ladder) fractionalRows(to *rows, pairs int, positions []float32, scaleCos, scaleSin float32) {
 	for t, p := range positions {
 		row := to.from(t)
 		if l.blocks == nil {
@@ -120,14 +120,14 @@ func axisCount(axes []uint8) int {
 // pairs fit the scratch memory. A row starts as the one before; only axes whose
 // position is another are written into it, as time and height stay the same
 // along a line of an image.
-func (r *Rotary) axisRows(to rows, s *span, scaleCos, scaleSin float32) {
+func (r *Rotary) axisRows(to *rows, s *span, scaleCos, scaleSin float32) {
 	var cos, sin [chunkPairs]float32
 	pairs := r.rotaryDim / 2
 	at := 0
 	for i := range r.axes {
 		a := &r.axes[i]
 		n := len(a.pairs)
-		a.ladder.rows(rows{cos[at:], sin[at:], n}, 0, n, s.of(a.index), scaleCos, scaleSin)
+		a.ladder.rows(&rows{cos[at:], sin[at:], n}, 0, n, s.of(a.index), scaleCos, scaleSin)
 		at += n * s.n
 	}
 	for t := range s.n {
@@ -167,7 +167,7 @@ type decay struct {
 
 // apply multiplies the pairs from number column on, pairs of them, of the rows
 // of positions.
-func (d *decay) apply(to rows, column, pairs int, positions []int32) {
+func (d *decay) apply(to *rows, column, pairs int, positions []int32) {
 	for t, p := range positions {
 		row := to.from(t)
 		distance := d.direction * (float64(p) - float64(d.center))
@@ -207,42 +207,59 @@ func (s *span) alike(axes int) bool {
 	return true
 }
 
+// repeated reports whether all tokens of the span, of which there are several,
+// have the same positions.
+func (s *span) repeated(axes int) bool {
+	if s.n < 2 || s.positions == nil {
+		return false
+	}
+	for a := range axes {
+		positions := s.of(a)
+		for _, p := range positions[1:] {
+			if p != positions[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // rows is cosines and sines, row t at cos[t*stride] and sin[t*stride].
 type rows struct {
 	cos, sin []float32
 	stride   int
 }
 
-// rows returns the pairs from number column on, pairs of them, of the rows of
-// the tokens of a span, in scratch or wherever a table has them. The sines are
+// rows writes the pairs from number column on, pairs of them, of the rows of the
+// tokens of a span, or points to where a table has them. The sines are
 // multiplied by direction.
-func (r *Rotary) rows(scratch rows, column, pairs int, s *span, scaling, direction float32) rows {
+func (r *Rotary) rows(to *rows, column, pairs int, s *span, scaling, direction float32) {
 	if r.table != nil {
-		return r.table.rows(scratch, column, pairs, s, direction)
+		r.table.rows(to, column, pairs, s, direction)
+		return
 	}
 	if r.axisCount == 1 {
-		r.ladder.rows(scratch, column, pairs, s.of(0), scaling, scaling*direction)
+		r.ladder.rows(to, column, pairs, s.of(0), scaling, scaling*direction)
 		if r.decay != nil {
-			r.decay.apply(scratch, column, pairs, s.of(0))
+			r.decay.apply(to, column, pairs, s.of(0))
 		}
-		return scratch
+		return
 	}
 	// The rows of several axes fit the scratch memory, so that column is 0.
 	most := min(chunkRows, chunkPairs/pairs)
 	for part := (span{s.positions, s.tokens, s.first, 0}); part.first < s.first+s.n; part.first += part.n {
 		part.n = min(most, s.first+s.n-part.first)
-		to := scratch.from(part.first - s.first)
+		rest := to.from(part.first - s.first)
 		if part.alike(r.axisCount) {
-			r.ladder.rows(to, 0, pairs, part.of(0), scaling, scaling*direction)
+			r.ladder.rows(&rest, 0, pairs, part.of(0), scaling, scaling*direction)
 		} else {
-			r.axisRows(to, &part, scaling, scaling*direction)
+			r.axisRows(&rest, &part, scaling, scaling*direction)
 		}
 	}
-	return scratch
 }
 
 // from returns the rows from number t on.
-func (r rows) from(t int) rows {
+func (r *rows) from(t int) rows {
 	return rows{r.cos[t*r.stride:], r.sin[t*r.stride:], r.stride}
 }
 
@@ -274,8 +291,9 @@ func frequencyError(function, argument string, index int, value float64) error {
 	return argumentError(ErrConfig, function, indexed(argument, index), value, "a finite number below 2^50 in magnitude")
 }
 
-// tokenCount returns the number of tokens that the positions are of.
-func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
+// tokenCount returns the number of tokens that the positions, the named
+// argument, are of.
+func (r *Rotary) tokenCount(function, argument string, positions []int32) (int, error) {
 	if r == nil || r.rotaryDim == 0 {
 		return 0, argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
@@ -283,19 +301,19 @@ func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
 		return r.table.tokenCount(function, positions)
 	}
 	if len(positions)%r.axisCount != 0 {
-		return 0, argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
+		return 0, argumentError(ErrLength, function, argument, elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
 	}
-	return len(positions) / r.axisCount, checkPositions(function, positions, r.lastPosition)
+	return len(positions) / r.axisCount, checkPositions(function, argument, positions, r.lastPosition)
 }
 
 // checkPositions returns an error for the first position beyond last.
-func checkPositions(function string, positions []int32, last int64) error {
+func checkPositions(function, argument string, positions []int32, last int64) error {
 	if last >= 1<<31 {
 		return nil
 	}
 	for i, p := range positions {
 		if int64(p) > last || int64(p) < -last {
-			return argumentError(ErrPosition, function, indexed("positions", i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
 		}
 	}
 	return nil

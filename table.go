@@ -89,20 +89,20 @@ func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
 		stride = width
 	}
 	if stride < width {
-		return nil, argumentError(ErrConfig, function, "table.Stride", t.Stride, "0 or at least the %d entries of a row", width)
+		return nil, argumentError(ErrConfig, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}
 	rows := 0
 	if len(t.Cos) >= width {
 		rows = (len(t.Cos)-width)/stride + 1
 	}
 	if t.Stride == 0 && len(t.Cos)%width != 0 {
-		return nil, argumentError(ErrLength, function, "table.Cos", elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
+		return nil, argumentError(ErrLength, function, "t.Cos", elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
 	}
 	if need := (rows-1)*stride + width; rows > 0 && len(t.Sin) < need || rows == 0 && len(t.Sin) >= width {
-		return nil, argumentError(ErrLength, function, "table.Sin", elements(len(t.Sin)), "as many rows as table.Cos, %d", rows)
+		return nil, argumentError(ErrLength, function, "t.Sin", elements(len(t.Sin)), "as many rows as t.Cos, %d", rows)
 	}
 	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {
-		return nil, argumentError(ErrLength, function, "table.Sin", elements(len(t.Sin)), "%d as in table.Cos", len(t.Cos))
+		return nil, argumentError(ErrLength, function, "t.Sin", elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	p := &page{capacity: rows}
 	p.cos = operandOf(&View[C]{Data: t.Cos, TokenStride: stride}, width)
@@ -130,7 +130,7 @@ func (r *Rotary) Tabulate(positions []int32) (*Rotary, error) {
 	if r != nil && r.table != nil {
 		return nil, argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
 	}
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (r *Rotary) Extend(positions []int32) (*Rotary, error) {
 		return nil, argumentError(ErrConfig, function, "r", "without rows of its own", "a Rotary from Tabulate or Extend")
 	}
 	source := r.table.source
-	tokens, err := source.tokenCount(function, positions)
+	tokens, err := source.tokenCount(function, "positions", positions)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary
 			p.used.Store(int64(n))
 		}
 		at := used * pairs
-		source.rows(rows{p.cos.float32s(at)[:n*pairs], p.sin.float32s(at)[:n*pairs], pairs}, 0, pairs, &span{positions, tokens, done, n}, source.scaling, 1)
+		source.rows(&rows{p.cos.float32s(at)[:n*pairs], p.sin.float32s(at)[:n*pairs], pairs}, 0, pairs, &span{positions, tokens, done, n}, source.scaling, 1)
 		t.count += n
 		done += n
 	}
@@ -228,11 +228,11 @@ func (t *table) page(row int) *page {
 	return t.pages[i]
 }
 
-// rows returns the pairs from number column on, pairs of them, of the rows of a
-// span: where they lie, if they can be used there, or copied to scratch.
-func (t *table) rows(scratch rows, column, pairs int, s *span, direction float32) rows {
+// rows points to the pairs from number column on, pairs of them, of the rows of
+// a span where they lie, if they can be used there, or copies them.
+func (t *table) rows(to *rows, column, pairs int, s *span, direction float32) {
 	if s.n == 0 {
-		return scratch
+		return
 	}
 	if direction > 0 {
 		row := s.rowOf(0)
@@ -243,24 +243,24 @@ func (t *table) rows(scratch rows, column, pairs int, s *span, direction float32
 		}
 		if i == s.n && p.cos.kind == kindFloat32 {
 			at := (row-p.first)*p.cos.tokenStride + column
-			return rows{p.cos.float32s(at), p.sin.float32s(at), p.cos.tokenStride}
+			to.cos, to.sin, to.stride = p.cos.float32s(at), p.sin.float32s(at), p.cos.tokenStride
+			return
 		}
 	}
 	for i := range s.n {
 		row := s.rowOf(i)
 		p := t.page(row)
 		at := (row-p.first)*p.cos.tokenStride + column
-		cos, sin := operandOver(scratch.cos[i*scratch.stride:]), operandOver(scratch.sin[i*scratch.stride:])
+		cos, sin := operandOver(to.cos[i*to.stride:]), operandOver(to.sin[i*to.stride:])
 		convert(&cos, &p.cos, 0, at, pairs)
 		convert(&sin, &p.sin, 0, at, pairs)
 		if direction < 0 {
-			sin := scratch.sin[i*scratch.stride:][:pairs]
+			sin := to.sin[i*to.stride:][:pairs]
 			for k, v := range sin {
 				sin[k] = -v
 			}
 		}
 	}
-	return scratch
 }
 
 // operandOver returns an operand for s alone.

@@ -180,16 +180,10 @@ func (g *grid) extent() (int, bool) {
 	b, ok0 := multiply(g.sequences-1, g.sequenceStride)
 	t, ok1 := multiply(g.tokens-1, g.tokenStride)
 	h, ok2 := multiply(g.heads-1, g.headStride)
-	if !(ok0 && ok1 && ok2) {
-		return 0, false
-	}
-	sum := 0
-	for _, n := range [4]int{b, t, h, g.dim} {
-		if sum += n; sum < 0 {
-			return 0, false
-		}
-	}
-	return sum, true
+	tokens := b + t // a sum of two that overflows is negative
+	rows := tokens + h
+	sum := rows + g.dim
+	return sum, ok0 && ok1 && ok2 && tokens >= 0 && rows >= 0 && sum >= 0
 }
 
 // selfOverlaps reports whether two rows share an element.

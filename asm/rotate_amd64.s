@@ -1424,6 +1424,10 @@ block3:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     64(R12), Y5
 	VINSERTF128 $0x01, 96(R12), Y5, Y5
 	VMOVUPS     80(R12), Y6
@@ -1436,6 +1440,10 @@ block3:
 	VINSERTF128 $0x01, 112(R13), Y8, Y8
 	VSHUFPS     $0x88, Y8, Y7, Y6
 	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
+	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
 	MOVQ        DI, R10
 	MOVQ        R8, R11
 	MOVQ        CX, DX
@@ -1461,24 +1469,22 @@ head5:
 	VADDPS   Y12, Y11, Y11
 	VPSRLD   $0x10, Y8, Y12
 	VPSLLD   $0x10, Y9, Y13
+	VPSRLD   $0x10, Y10, Y14
+	VPSLLD   $0x10, Y11, Y15
 	VPBLENDW $0xaa, Y9, Y12, Y12
 	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPBLENDW $0xaa, Y11, Y14, Y14
+	VPBLENDW $0xaa, Y15, Y10, Y15
 	VPANDN   one16<>+0(SB), Y12, Y8
+	VPANDN   one16<>+0(SB), Y14, Y9
 	VPSUBUSW Y8, Y13, Y8
+	VPSUBUSW Y9, Y15, Y9
 	VPSRLW   $0x0f, Y8, Y8
+	VPSRLW   $0x0f, Y9, Y9
 	VPADDSW  Y8, Y12, Y8
-	VPMAXUW  Y12, Y8, Y8
+	VPADDSW  Y9, Y14, Y9
 	VMOVUPS  Y8, (R10)
-	VPSRLD   $0x10, Y10, Y8
-	VPSLLD   $0x10, Y11, Y9
-	VPBLENDW $0xaa, Y11, Y8, Y8
-	VPBLENDW $0xaa, Y9, Y10, Y9
-	VPANDN   one16<>+0(SB), Y8, Y10
-	VPSUBUSW Y10, Y9, Y10
-	VPSRLW   $0x0f, Y10, Y10
-	VPADDSW  Y10, Y8, Y10
-	VPMAXUW  Y8, Y10, Y10
-	VMOVUPS  Y10, (R10)(AX*2)
+	VMOVUPS  Y9, (R10)(AX*2)
 	VMOVUPS  32(R11), Y9
 	VPSLLD   $0x10, Y9, Y8
 	VPAND    upperHalf<>+0(SB), Y9, Y9
@@ -1499,24 +1505,22 @@ head5:
 	VADDPS   Y12, Y11, Y11
 	VPSRLD   $0x10, Y8, Y12
 	VPSLLD   $0x10, Y9, Y13
+	VPSRLD   $0x10, Y10, Y14
+	VPSLLD   $0x10, Y11, Y15
 	VPBLENDW $0xaa, Y9, Y12, Y12
 	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPBLENDW $0xaa, Y11, Y14, Y14
+	VPBLENDW $0xaa, Y15, Y10, Y15
 	VPANDN   one16<>+0(SB), Y12, Y8
+	VPANDN   one16<>+0(SB), Y14, Y9
 	VPSUBUSW Y8, Y13, Y8
+	VPSUBUSW Y9, Y15, Y9
 	VPSRLW   $0x0f, Y8, Y8
+	VPSRLW   $0x0f, Y9, Y9
 	VPADDSW  Y8, Y12, Y8
-	VPMAXUW  Y12, Y8, Y8
+	VPADDSW  Y9, Y14, Y9
 	VMOVUPS  Y8, 32(R10)
-	VPSRLD   $0x10, Y10, Y8
-	VPSLLD   $0x10, Y11, Y9
-	VPBLENDW $0xaa, Y11, Y8, Y8
-	VPBLENDW $0xaa, Y9, Y10, Y9
-	VPANDN   one16<>+0(SB), Y8, Y10
-	VPSUBUSW Y10, Y9, Y10
-	VPSRLW   $0x0f, Y10, Y10
-	VPADDSW  Y10, Y8, Y10
-	VPMAXUW  Y8, Y10, Y10
-	VMOVUPS  Y10, 32(R10)(AX*2)
+	VMOVUPS  Y9, 32(R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
 	DECQ     DX
@@ -1546,6 +1550,10 @@ block6:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	MOVQ        DI, R10
 	MOVQ        R8, R11
 	MOVQ        CX, DX
@@ -1571,24 +1579,22 @@ head8:
 	VADDPS   Y8, Y7, Y7
 	VPSRLD   $0x10, Y4, Y8
 	VPSLLD   $0x10, Y5, Y9
+	VPSRLD   $0x10, Y6, Y10
+	VPSLLD   $0x10, Y7, Y11
 	VPBLENDW $0xaa, Y5, Y8, Y8
 	VPBLENDW $0xaa, Y9, Y4, Y9
+	VPBLENDW $0xaa, Y7, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y6, Y11
 	VPANDN   one16<>+0(SB), Y8, Y4
+	VPANDN   one16<>+0(SB), Y10, Y5
 	VPSUBUSW Y4, Y9, Y4
+	VPSUBUSW Y5, Y11, Y5
 	VPSRLW   $0x0f, Y4, Y4
+	VPSRLW   $0x0f, Y5, Y5
 	VPADDSW  Y4, Y8, Y4
-	VPMAXUW  Y8, Y4, Y4
+	VPADDSW  Y5, Y10, Y5
 	VMOVUPS  Y4, (R10)
-	VPSRLD   $0x10, Y6, Y4
-	VPSLLD   $0x10, Y7, Y5
-	VPBLENDW $0xaa, Y7, Y4, Y4
-	VPBLENDW $0xaa, Y5, Y6, Y5
-	VPANDN   one16<>+0(SB), Y4, Y6
-	VPSUBUSW Y6, Y5, Y6
-	VPSRLW   $0x0f, Y6, Y6
-	VPADDSW  Y6, Y4, Y6
-	VPMAXUW  Y4, Y6, Y6
-	VMOVUPS  Y6, (R10)(AX*2)
+	VMOVUPS  Y5, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
 	DECQ     DX
@@ -1614,6 +1620,10 @@ block9:
 	VMOVUPS 16(R13), X4
 	VSHUFPS $0x88, X4, X3, X2
 	VSHUFPS $0xdd, X4, X3, X3
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
 	MOVQ    DI, R10
 	MOVQ    R8, R11
 	MOVQ    CX, DX
@@ -1639,24 +1649,22 @@ head11:
 	VADDPS   X8, X7, X7
 	VPSRLD   $0x10, X4, X8
 	VPSLLD   $0x10, X5, X9
+	VPSRLD   $0x10, X6, X10
+	VPSLLD   $0x10, X7, X11
 	VPBLENDW $0xaa, X5, X8, X8
 	VPBLENDW $0xaa, X9, X4, X9
+	VPBLENDW $0xaa, X7, X10, X10
+	VPBLENDW $0xaa, X11, X6, X11
 	VPANDN   one16<>+0(SB), X8, X4
+	VPANDN   one16<>+0(SB), X10, X5
 	VPSUBUSW X4, X9, X4
+	VPSUBUSW X5, X11, X5
 	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
 	VPADDSW  X4, X8, X4
-	VPMAXUW  X8, X4, X4
+	VPADDSW  X5, X10, X5
 	VMOVUPS  X4, (R10)
-	VPSRLD   $0x10, X6, X4
-	VPSLLD   $0x10, X7, X5
-	VPBLENDW $0xaa, X7, X4, X4
-	VPBLENDW $0xaa, X5, X6, X5
-	VPANDN   one16<>+0(SB), X4, X6
-	VPSUBUSW X6, X5, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
-	VMOVUPS  X6, (R10)(AX*2)
+	VMOVUPS  X5, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
 	DECQ     DX
@@ -1680,6 +1688,10 @@ block12:
 	VMOVUPS (R13), X3
 	VSHUFPS $0x88, X3, X3, X2
 	VSHUFPS $0xdd, X3, X3, X3
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
 	MOVQ    DI, R10
 	MOVQ    R8, R11
 	MOVQ    CX, DX
@@ -1705,24 +1717,22 @@ head14:
 	VADDPS   X8, X7, X7
 	VPSRLD   $0x10, X4, X8
 	VPSLLD   $0x10, X5, X9
+	VPSRLD   $0x10, X6, X10
+	VPSLLD   $0x10, X7, X11
 	VPBLENDW $0xaa, X5, X8, X8
 	VPBLENDW $0xaa, X9, X4, X9
+	VPBLENDW $0xaa, X7, X10, X10
+	VPBLENDW $0xaa, X11, X6, X11
 	VPANDN   one16<>+0(SB), X8, X4
+	VPANDN   one16<>+0(SB), X10, X5
 	VPSUBUSW X4, X9, X4
+	VPSUBUSW X5, X11, X5
 	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
 	VPADDSW  X4, X8, X4
-	VPMAXUW  X8, X4, X4
+	VPADDSW  X5, X10, X5
 	VMOVQ    X4, (R10)
-	VPSRLD   $0x10, X6, X4
-	VPSLLD   $0x10, X7, X5
-	VPBLENDW $0xaa, X7, X4, X4
-	VPBLENDW $0xaa, X5, X6, X5
-	VPANDN   one16<>+0(SB), X4, X6
-	VPSUBUSW X6, X5, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
-	VMOVQ    X6, (R10)(AX*2)
+	VMOVQ    X5, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*2), R11
 	DECQ     DX
@@ -1747,49 +1757,51 @@ block15:
 	MOVQ   CX, DX
 
 head17:
-	VPXOR    X2, X2, X2
-	VPINSRW  $0x00, (R11), X2, X2
-	VPSLLD   $0x10, X2, X2
-	VPXOR    X3, X3, X3
-	VPINSRW  $0x00, (R11)(AX*2), X3, X3
-	VPSLLD   $0x10, X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X5
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X5, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X2, X5
-	VPBLENDW $0xaa, X2, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
-	VPEXTRW  $0x00, X2, (R10)
-	VPSRLD   $0x10, X3, X2
-	VPSLLD   $0x10, X3, X4
-	VPBLENDW $0xaa, X3, X2, X2
-	VPBLENDW $0xaa, X4, X3, X4
-	VPANDN   one16<>+0(SB), X2, X3
-	VPSUBUSW X3, X4, X3
-	VPSRLW   $0x0f, X3, X3
-	VPADDSW  X3, X2, X3
-	VPMAXUW  X2, X3, X3
-	VPEXTRW  $0x00, X3, (R10)(AX*2)
-	LEAQ     (R10)(BX*2), R10
-	LEAQ     (R11)(SI*2), R11
-	DECQ     DX
-	JNZ      head17
-	ADDQ     $0x00000002, DI
-	ADDQ     $0x00000002, R8
-	ADDQ     $0x00000004, R12
-	ADDQ     $0x00000004, R13
-	SUBQ     $0x01, R9
-	CMPQ     R9, $0x01
-	JGE      block15
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VPSRLD    $0x10, X2, X4
+	VPSLLD    $0x10, X2, X5
+	VPBLENDW  $0xaa, X2, X4, X4
+	VPBLENDW  $0xaa, X5, X2, X5
+	VPANDN    one16<>+0(SB), X4, X2
+	VPSUBUSW  X2, X5, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X4, X2
+	VPMAXUW   X4, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VPSRLD    $0x10, X3, X2
+	VPSLLD    $0x10, X3, X4
+	VPBLENDW  $0xaa, X3, X2, X2
+	VPBLENDW  $0xaa, X4, X3, X4
+	VPANDN    one16<>+0(SB), X2, X3
+	VPSUBUSW  X3, X4, X3
+	VPSRLW    $0x0f, X3, X3
+	VPADDSW   X3, X2, X3
+	VPMAXUW   X2, X3, X3
+	VPEXTRW   $0x00, X3, (R10)(AX*2)
+	LEAQ      (R10)(BX*2), R10
+	LEAQ      (R11)(SI*2), R11
+	DECQ      DX
+	JNZ       head17
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block15
 
 next16:
 	JMP done2
@@ -1832,6 +1844,10 @@ block20:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     64(R12), Y5
 	VINSERTF128 $0x01, 96(R12), Y5, Y5
 	VMOVUPS     80(R12), Y6
@@ -1844,6 +1860,10 @@ block20:
 	VINSERTF128 $0x01, 112(R13), Y8, Y8
 	VSHUFPS     $0x88, Y8, Y7, Y6
 	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
+	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
 	VMOVUPS     (R11), Y9
 	VPSLLD      $0x10, Y9, Y8
 	VPAND       upperHalf<>+0(SB), Y9, Y9
@@ -1864,24 +1884,22 @@ block20:
 	VADDPS      Y0, Y11, Y11
 	VPSRLD      $0x10, Y8, Y0
 	VPSLLD      $0x10, Y9, Y1
+	VPSRLD      $0x10, Y10, Y2
+	VPSLLD      $0x10, Y11, Y3
 	VPBLENDW    $0xaa, Y9, Y0, Y0
 	VPBLENDW    $0xaa, Y1, Y8, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)
-	VPSRLD      $0x10, Y10, Y0
-	VPSLLD      $0x10, Y11, Y1
-	VPBLENDW    $0xaa, Y11, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y10, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)(AX*2)
+	VPBLENDW    $0xaa, Y11, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y10, Y3
+	VPANDN      one16<>+0(SB), Y0, Y8
+	VPANDN      one16<>+0(SB), Y2, Y9
+	VPSUBUSW    Y8, Y1, Y8
+	VPSUBUSW    Y9, Y3, Y9
+	VPSRLW      $0x0f, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
+	VPADDSW     Y8, Y0, Y8
+	VPADDSW     Y9, Y2, Y9
+	VMOVUPS     Y8, (R10)
+	VMOVUPS     Y9, (R10)(AX*2)
 	VMOVUPS     32(R11), Y1
 	VPSLLD      $0x10, Y1, Y0
 	VPAND       upperHalf<>+0(SB), Y1, Y1
@@ -1902,24 +1920,22 @@ block20:
 	VADDPS      Y4, Y3, Y3
 	VPSRLD      $0x10, Y0, Y4
 	VPSLLD      $0x10, Y1, Y5
+	VPSRLD      $0x10, Y2, Y6
+	VPSLLD      $0x10, Y3, Y7
 	VPBLENDW    $0xaa, Y1, Y4, Y4
 	VPBLENDW    $0xaa, Y5, Y0, Y5
+	VPBLENDW    $0xaa, Y3, Y6, Y6
+	VPBLENDW    $0xaa, Y7, Y2, Y7
 	VPANDN      one16<>+0(SB), Y4, Y0
+	VPANDN      one16<>+0(SB), Y6, Y1
 	VPSUBUSW    Y0, Y5, Y0
+	VPSUBUSW    Y1, Y7, Y1
 	VPSRLW      $0x0f, Y0, Y0
+	VPSRLW      $0x0f, Y1, Y1
 	VPADDSW     Y0, Y4, Y0
-	VPMAXUW     Y4, Y0, Y0
+	VPADDSW     Y1, Y6, Y1
 	VMOVUPS     Y0, 32(R10)
-	VPSRLD      $0x10, Y2, Y0
-	VPSLLD      $0x10, Y3, Y1
-	VPBLENDW    $0xaa, Y3, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y2, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, 32(R10)(AX*2)
+	VMOVUPS     Y1, 32(R10)(AX*2)
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000080, R12
@@ -1945,6 +1961,10 @@ block22:
 	VINSERTF128 $0x01, 48(R13), Y4, Y4
 	VSHUFPS     $0x88, Y4, Y3, Y2
 	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
+	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS     (R11), Y5
 	VPSLLD      $0x10, Y5, Y4
 	VPAND       upperHalf<>+0(SB), Y5, Y5
@@ -1965,24 +1985,22 @@ block22:
 	VADDPS      Y0, Y7, Y7
 	VPSRLD      $0x10, Y4, Y0
 	VPSLLD      $0x10, Y5, Y1
+	VPSRLD      $0x10, Y6, Y2
+	VPSLLD      $0x10, Y7, Y3
 	VPBLENDW    $0xaa, Y5, Y0, Y0
 	VPBLENDW    $0xaa, Y1, Y4, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)
-	VPSRLD      $0x10, Y6, Y0
-	VPSLLD      $0x10, Y7, Y1
-	VPBLENDW    $0xaa, Y7, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y6, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)(AX*2)
+	VPBLENDW    $0xaa, Y7, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y6, Y3
+	VPANDN      one16<>+0(SB), Y0, Y4
+	VPANDN      one16<>+0(SB), Y2, Y5
+	VPSUBUSW    Y4, Y1, Y4
+	VPSUBUSW    Y5, Y3, Y5
+	VPSRLW      $0x0f, Y4, Y4
+	VPSRLW      $0x0f, Y5, Y5
+	VPADDSW     Y4, Y0, Y4
+	VPADDSW     Y5, Y2, Y5
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     Y5, (R10)(AX*2)
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000040, R12
@@ -2004,6 +2022,10 @@ block24:
 	VMOVUPS  16(R13), X4
 	VSHUFPS  $0x88, X4, X3, X2
 	VSHUFPS  $0xdd, X4, X3, X3
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
+	VPMINUD  negativeNaN<>+0(SB), X2, X2
+	VPMINUD  negativeNaN<>+0(SB), X3, X3
 	VMOVUPS  (R11), X5
 	VPSLLD   $0x10, X5, X4
 	VPAND    upperHalf<>+0(SB), X5, X5
@@ -2024,24 +2046,22 @@ block24:
 	VADDPS   X0, X7, X7
 	VPSRLD   $0x10, X4, X0
 	VPSLLD   $0x10, X5, X1
+	VPSRLD   $0x10, X6, X2
+	VPSLLD   $0x10, X7, X3
 	VPBLENDW $0xaa, X5, X0, X0
 	VPBLENDW $0xaa, X1, X4, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVUPS  X2, (R10)
-	VPSRLD   $0x10, X6, X0
-	VPSLLD   $0x10, X7, X1
-	VPBLENDW $0xaa, X7, X0, X0
-	VPBLENDW $0xaa, X1, X6, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVUPS  X2, (R10)(AX*2)
+	VPBLENDW $0xaa, X7, X2, X2
+	VPBLENDW $0xaa, X3, X6, X3
+	VPANDN   one16<>+0(SB), X0, X4
+	VPANDN   one16<>+0(SB), X2, X5
+	VPSUBUSW X4, X1, X4
+	VPSUBUSW X5, X3, X5
+	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X4, X0, X4
+	VPADDSW  X5, X2, X5
+	VMOVUPS  X4, (R10)
+	VMOVUPS  X5, (R10)(AX*2)
 	ADDQ     $0x00000010, R10
 	ADDQ     $0x00000010, R11
 	ADDQ     $0x00000020, R12
@@ -2061,6 +2081,10 @@ block26:
 	VMOVUPS  (R13), X3
 	VSHUFPS  $0x88, X3, X3, X2
 	VSHUFPS  $0xdd, X3, X3, X3
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
+	VPMINUD  negativeNaN<>+0(SB), X2, X2
+	VPMINUD  negativeNaN<>+0(SB), X3, X3
 	VMOVQ    (R11), X5
 	VPSLLD   $0x10, X5, X4
 	VPAND    upperHalf<>+0(SB), X5, X5
@@ -2081,24 +2105,22 @@ block26:
 	VADDPS   X0, X7, X7
 	VPSRLD   $0x10, X4, X0
 	VPSLLD   $0x10, X5, X1
+	VPSRLD   $0x10, X6, X2
+	VPSLLD   $0x10, X7, X3
 	VPBLENDW $0xaa, X5, X0, X0
 	VPBLENDW $0xaa, X1, X4, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (R10)
-	VPSRLD   $0x10, X6, X0
-	VPSLLD   $0x10, X7, X1
-	VPBLENDW $0xaa, X7, X0, X0
-	VPBLENDW $0xaa, X1, X6, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (R10)(AX*2)
+	VPBLENDW $0xaa, X7, X2, X2
+	VPBLENDW $0xaa, X3, X6, X3
+	VPANDN   one16<>+0(SB), X0, X4
+	VPANDN   one16<>+0(SB), X2, X5
+	VPSUBUSW X4, X1, X4
+	VPSUBUSW X5, X3, X5
+	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X4, X0, X4
+	VPADDSW  X5, X2, X5
+	VMOVQ    X4, (R10)
+	VMOVQ    X5, (R10)(AX*2)
 	ADDQ     $0x00000008, R10
 	ADDQ     $0x00000008, R11
 	ADDQ     $0x00000010, R12
@@ -2112,47 +2134,49 @@ next27:
 	JLT  next29
 
 block28:
-	VMOVSS   (R12), X0
-	VMOVSS   (R13), X1
-	VPXOR    X2, X2, X2
-	VPINSRW  $0x00, (R11), X2, X2
-	VPSLLD   $0x10, X2, X2
-	VPXOR    X3, X3, X3
-	VPINSRW  $0x00, (R11)(AX*2), X3, X3
-	VPSLLD   $0x10, X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X1
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X1, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X2, X1
-	VPBLENDW $0xaa, X2, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VPEXTRW  $0x00, X2, (R10)
-	VPSRLD   $0x10, X3, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X3, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VPEXTRW  $0x00, X2, (R10)(AX*2)
-	ADDQ     $0x00000002, R10
-	ADDQ     $0x00000002, R11
-	ADDQ     $0x00000004, R12
-	ADDQ     $0x00000004, R13
-	SUBQ     $0x01, R9
-	CMPQ     R9, $0x01
-	JGE      block28
+	VMOVSS    (R12), X0
+	VMOVSS    (R13), X1
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R11), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R11)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X1
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X1, X2, X2
+	VADDPS    X4, X3, X3
+	VPSRLD    $0x10, X2, X0
+	VPSLLD    $0x10, X2, X1
+	VPBLENDW  $0xaa, X2, X0, X0
+	VPBLENDW  $0xaa, X1, X2, X1
+	VPANDN    one16<>+0(SB), X0, X2
+	VPSUBUSW  X2, X1, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X0, X2
+	VPMAXUW   X0, X2, X2
+	VPEXTRW   $0x00, X2, (R10)
+	VPSRLD    $0x10, X3, X0
+	VPSLLD    $0x10, X3, X1
+	VPBLENDW  $0xaa, X3, X0, X0
+	VPBLENDW  $0xaa, X1, X3, X1
+	VPANDN    one16<>+0(SB), X0, X2
+	VPSUBUSW  X2, X1, X2
+	VPSRLW    $0x0f, X2, X2
+	VPADDSW   X2, X0, X2
+	VPMAXUW   X0, X2, X2
+	VPEXTRW   $0x00, X2, (R10)(AX*2)
+	ADDQ      $0x00000002, R10
+	ADDQ      $0x00000002, R11
+	ADDQ      $0x00000004, R12
+	ADDQ      $0x00000004, R13
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
+	JGE       block28
 
 next29:
 	MOVQ yTokenStride+56(FP), R9
@@ -2209,14 +2233,32 @@ DATA one16<>+56(SB)/4, $0x00010001
 DATA one16<>+60(SB)/4, $0x00010001
 GLOBL one16<>(SB), RODATA|NOPTR, $64
 
+DATA negativeNaN<>+0(SB)/4, $0xff810000
+DATA negativeNaN<>+4(SB)/4, $0xff810000
+DATA negativeNaN<>+8(SB)/4, $0xff810000
+DATA negativeNaN<>+12(SB)/4, $0xff810000
+DATA negativeNaN<>+16(SB)/4, $0xff810000
+DATA negativeNaN<>+20(SB)/4, $0xff810000
+DATA negativeNaN<>+24(SB)/4, $0xff810000
+DATA negativeNaN<>+28(SB)/4, $0xff810000
+DATA negativeNaN<>+32(SB)/4, $0xff810000
+DATA negativeNaN<>+36(SB)/4, $0xff810000
+DATA negativeNaN<>+40(SB)/4, $0xff810000
+DATA negativeNaN<>+44(SB)/4, $0xff810000
+DATA negativeNaN<>+48(SB)/4, $0xff810000
+DATA negativeNaN<>+52(SB)/4, $0xff810000
+DATA negativeNaN<>+56(SB)/4, $0xff810000
+DATA negativeNaN<>+60(SB)/4, $0xff810000
+GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
+
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evenElements<>+0(SB), Z2
-	VMOVUPS oddElements<>+0(SB), Z3
+	VMOVUPS evens32<>+0(SB), Z2
+	VMOVUPS odds32<>+0(SB), Z3
 	MOVL    $0xaaaaaaaa, CX
 	KMOVD   CX, K1
 	MOVQ    tokens+48(FP), CX
@@ -2253,6 +2295,10 @@ block3:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   128(R12), Z9
 	VMOVUPS   192(R12), Z10
 	VMOVAPS   Z9, Z8
@@ -2265,6 +2311,10 @@ block3:
 	VPERMT2PS Z12, Z2, Z10
 	VMOVAPS   Z11, Z11
 	VPERMT2PS Z12, Z3, Z11
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2290,24 +2340,22 @@ head5:
 	VADDPS    Z16, Z15, Z15
 	VPSRLD    $0x10, Z12, Z16
 	VPSLLD    $0x10, Z13, Z17
+	VPSRLD    $0x10, Z14, Z18
+	VPSLLD    $0x10, Z15, Z19
 	VPBLENDMW Z13, Z16, K1, Z16
 	VPBLENDMW Z17, Z12, K1, Z17
+	VPBLENDMW Z15, Z18, K1, Z18
+	VPBLENDMW Z19, Z14, K1, Z19
 	VPANDND   Z1, Z16, Z12
+	VPANDND   Z1, Z18, Z13
 	VPSUBUSW  Z12, Z17, Z12
+	VPSUBUSW  Z13, Z19, Z13
 	VPSRLW    $0x0f, Z12, Z12
+	VPSRLW    $0x0f, Z13, Z13
 	VPADDSW   Z12, Z16, Z12
-	VPMAXUW   Z16, Z12, Z12
+	VPADDSW   Z13, Z18, Z13
 	VMOVUPS   Z12, (R10)
-	VPSRLD    $0x10, Z14, Z12
-	VPSLLD    $0x10, Z15, Z13
-	VPBLENDMW Z15, Z12, K1, Z12
-	VPBLENDMW Z13, Z14, K1, Z13
-	VPANDND   Z1, Z12, Z14
-	VPSUBUSW  Z14, Z13, Z14
-	VPSRLW    $0x0f, Z14, Z14
-	VPADDSW   Z14, Z12, Z14
-	VPMAXUW   Z12, Z14, Z14
-	VMOVUPS   Z14, (R10)(AX*2)
+	VMOVUPS   Z13, (R10)(AX*2)
 	VMOVUPS   64(R11), Z13
 	VPSLLD    $0x10, Z13, Z12
 	VPANDD    Z0, Z13, Z13
@@ -2328,24 +2376,22 @@ head5:
 	VADDPS    Z16, Z15, Z15
 	VPSRLD    $0x10, Z12, Z16
 	VPSLLD    $0x10, Z13, Z17
+	VPSRLD    $0x10, Z14, Z18
+	VPSLLD    $0x10, Z15, Z19
 	VPBLENDMW Z13, Z16, K1, Z16
 	VPBLENDMW Z17, Z12, K1, Z17
+	VPBLENDMW Z15, Z18, K1, Z18
+	VPBLENDMW Z19, Z14, K1, Z19
 	VPANDND   Z1, Z16, Z12
+	VPANDND   Z1, Z18, Z13
 	VPSUBUSW  Z12, Z17, Z12
+	VPSUBUSW  Z13, Z19, Z13
 	VPSRLW    $0x0f, Z12, Z12
+	VPSRLW    $0x0f, Z13, Z13
 	VPADDSW   Z12, Z16, Z12
-	VPMAXUW   Z16, Z12, Z12
+	VPADDSW   Z13, Z18, Z13
 	VMOVUPS   Z12, 64(R10)
-	VPSRLD    $0x10, Z14, Z12
-	VPSLLD    $0x10, Z15, Z13
-	VPBLENDMW Z15, Z12, K1, Z12
-	VPBLENDMW Z13, Z14, K1, Z13
-	VPANDND   Z1, Z12, Z14
-	VPSUBUSW  Z14, Z13, Z14
-	VPSRLW    $0x0f, Z14, Z14
-	VPADDSW   Z14, Z12, Z14
-	VPMAXUW   Z12, Z14, Z14
-	VMOVUPS   Z14, 64(R10)(AX*2)
+	VMOVUPS   Z13, 64(R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*2), R11
 	DECQ      DX
@@ -2375,6 +2421,10 @@ block6:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2400,24 +2450,22 @@ head8:
 	VADDPS    Z12, Z11, Z11
 	VPSRLD    $0x10, Z8, Z12
 	VPSLLD    $0x10, Z9, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
 	VPBLENDMW Z9, Z12, K1, Z12
 	VPBLENDMW Z13, Z8, K1, Z13
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
 	VPANDND   Z1, Z12, Z8
+	VPANDND   Z1, Z14, Z9
 	VPSUBUSW  Z8, Z13, Z8
+	VPSUBUSW  Z9, Z15, Z9
 	VPSRLW    $0x0f, Z8, Z8
+	VPSRLW    $0x0f, Z9, Z9
 	VPADDSW   Z8, Z12, Z8
-	VPMAXUW   Z12, Z8, Z8
+	VPADDSW   Z9, Z14, Z9
 	VMOVUPS   Z8, (R10)
-	VPSRLD    $0x10, Z10, Z8
-	VPSLLD    $0x10, Z11, Z9
-	VPBLENDMW Z11, Z8, K1, Z8
-	VPBLENDMW Z9, Z10, K1, Z9
-	VPANDND   Z1, Z8, Z10
-	VPSUBUSW  Z10, Z9, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z8, Z10
-	VPMAXUW   Z8, Z10, Z10
-	VMOVUPS   Z10, (R10)(AX*2)
+	VMOVUPS   Z9, (R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*2), R11
 	DECQ      DX
@@ -2450,6 +2498,10 @@ next7:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z2
 	VPERMT2PS Z8, Z3, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
 	MOVQ      DI, R10
 	MOVQ      R8, R11
 	MOVQ      CX, DX
@@ -2475,24 +2527,22 @@ head11:
 	VADDPS      Z10, Z9, Z9
 	VPSRLD      $0x10, Z3, Z10
 	VPSLLD      $0x10, Z7, Z11
+	VPSRLD      $0x10, Z8, Z12
+	VPSLLD      $0x10, Z9, Z13
 	VPBLENDMW   Z7, Z10, K1, Z10
 	VPBLENDMW   Z11, Z3, K1, Z11
+	VPBLENDMW   Z9, Z12, K1, Z12
+	VPBLENDMW   Z13, Z8, K1, Z13
 	VPANDND     Z1, Z10, Z3
+	VPANDND     Z1, Z12, Z7
 	VPSUBUSW    Z3, Z11, Z3
+	VPSUBUSW    Z7, Z13, Z7
 	VPSRLW      $0x0f, Z3, Z3
+	VPSRLW      $0x0f, Z7, Z7
 	VPADDSW     Z3, Z10, Z3
-	VPMAXUW     Z10, Z3, Z3
+	VPADDSW     Z7, Z12, Z7
 	VMOVDQU16   Z3, K2, (R10)
-	VPSRLD      $0x10, Z8, Z3
-	VPSLLD      $0x10, Z9, Z7
-	VPBLENDMW   Z9, Z3, K1, Z3
-	VPBLENDMW   Z7, Z8, K1, Z7
-	VPANDND     Z1, Z3, Z8
-	VPSUBUSW    Z8, Z7, Z8
-	VPSRLW      $0x0f, Z8, Z8
-	VPADDSW     Z8, Z3, Z8
-	VPMAXUW     Z3, Z8, Z8
-	VMOVDQU16   Z8, K2, (R10)(AX*2)
+	VMOVDQU16   Z7, K2, (R10)(AX*2)
 	LEAQ        (R10)(BX*2), R10
 	LEAQ        (R11)(SI*2), R11
 	DECQ        DX
@@ -2541,6 +2591,10 @@ block14:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   128(R12), Z9
 	VMOVUPS   192(R12), Z10
 	VMOVAPS   Z9, Z8
@@ -2553,6 +2607,10 @@ block14:
 	VPERMT2PS Z12, Z2, Z10
 	VMOVAPS   Z11, Z11
 	VPERMT2PS Z12, Z3, Z11
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
 	VMOVUPS   (R11), Z13
 	VPSLLD    $0x10, Z13, Z12
 	VPANDD    Z0, Z13, Z13
@@ -2573,24 +2631,22 @@ block14:
 	VADDPS    Z4, Z15, Z15
 	VPSRLD    $0x10, Z12, Z4
 	VPSLLD    $0x10, Z13, Z5
+	VPSRLD    $0x10, Z14, Z6
+	VPSLLD    $0x10, Z15, Z7
 	VPBLENDMW Z13, Z4, K1, Z4
 	VPBLENDMW Z5, Z12, K1, Z5
-	VPANDND   Z1, Z4, Z6
-	VPSUBUSW  Z6, Z5, Z6
-	VPSRLW    $0x0f, Z6, Z6
-	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
-	VMOVUPS   Z6, (R10)
-	VPSRLD    $0x10, Z14, Z4
-	VPSLLD    $0x10, Z15, Z5
-	VPBLENDMW Z15, Z4, K1, Z4
-	VPBLENDMW Z5, Z14, K1, Z5
-	VPANDND   Z1, Z4, Z6
-	VPSUBUSW  Z6, Z5, Z6
-	VPSRLW    $0x0f, Z6, Z6
-	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
-	VMOVUPS   Z6, (R10)(AX*2)
+	VPBLENDMW Z15, Z6, K1, Z6
+	VPBLENDMW Z7, Z14, K1, Z7
+	VPANDND   Z1, Z4, Z12
+	VPANDND   Z1, Z6, Z13
+	VPSUBUSW  Z12, Z5, Z12
+	VPSUBUSW  Z13, Z7, Z13
+	VPSRLW    $0x0f, Z12, Z12
+	VPSRLW    $0x0f, Z13, Z13
+	VPADDSW   Z12, Z4, Z12
+	VPADDSW   Z13, Z6, Z13
+	VMOVUPS   Z12, (R10)
+	VMOVUPS   Z13, (R10)(AX*2)
 	VMOVUPS   64(R11), Z5
 	VPSLLD    $0x10, Z5, Z4
 	VPANDD    Z0, Z5, Z5
@@ -2611,24 +2667,22 @@ block14:
 	VADDPS    Z8, Z7, Z7
 	VPSRLD    $0x10, Z4, Z8
 	VPSLLD    $0x10, Z5, Z9
+	VPSRLD    $0x10, Z6, Z10
+	VPSLLD    $0x10, Z7, Z11
 	VPBLENDMW Z5, Z8, K1, Z8
 	VPBLENDMW Z9, Z4, K1, Z9
+	VPBLENDMW Z7, Z10, K1, Z10
+	VPBLENDMW Z11, Z6, K1, Z11
 	VPANDND   Z1, Z8, Z4
+	VPANDND   Z1, Z10, Z5
 	VPSUBUSW  Z4, Z9, Z4
+	VPSUBUSW  Z5, Z11, Z5
 	VPSRLW    $0x0f, Z4, Z4
+	VPSRLW    $0x0f, Z5, Z5
 	VPADDSW   Z4, Z8, Z4
-	VPMAXUW   Z8, Z4, Z4
+	VPADDSW   Z5, Z10, Z5
 	VMOVUPS   Z4, 64(R10)
-	VPSRLD    $0x10, Z6, Z4
-	VPSLLD    $0x10, Z7, Z5
-	VPBLENDMW Z7, Z4, K1, Z4
-	VPBLENDMW Z5, Z6, K1, Z5
-	VPANDND   Z1, Z4, Z6
-	VPSUBUSW  Z6, Z5, Z6
-	VPSRLW    $0x0f, Z6, Z6
-	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
-	VMOVUPS   Z6, 64(R10)(AX*2)
+	VMOVUPS   Z5, 64(R10)(AX*2)
 	ADDQ      $0x00000080, R10
 	ADDQ      $0x00000080, R11
 	ADDQ      $0x00000100, R12
@@ -2654,6 +2708,10 @@ block16:
 	VPERMT2PS Z8, Z2, Z6
 	VMOVAPS   Z7, Z7
 	VPERMT2PS Z8, Z3, Z7
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   (R11), Z9
 	VPSLLD    $0x10, Z9, Z8
 	VPANDD    Z0, Z9, Z9
@@ -2674,24 +2732,22 @@ block16:
 	VADDPS    Z4, Z11, Z11
 	VPSRLD    $0x10, Z8, Z4
 	VPSLLD    $0x10, Z9, Z5
+	VPSRLD    $0x10, Z10, Z6
+	VPSLLD    $0x10, Z11, Z7
 	VPBLENDMW Z9, Z4, K1, Z4
 	VPBLENDMW Z5, Z8, K1, Z5
-	VPANDND   Z1, Z4, Z6
-	VPSUBUSW  Z6, Z5, Z6
-	VPSRLW    $0x0f, Z6, Z6
-	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
-	VMOVUPS   Z6, (R10)
-	VPSRLD    $0x10, Z10, Z4
-	VPSLLD    $0x10, Z11, Z5
-	VPBLENDMW Z11, Z4, K1, Z4
-	VPBLENDMW Z5, Z10, K1, Z5
-	VPANDND   Z1, Z4, Z6
-	VPSUBUSW  Z6, Z5, Z6
-	VPSRLW    $0x0f, Z6, Z6
-	VPADDSW   Z6, Z4, Z6
-	VPMAXUW   Z4, Z6, Z6
-	VMOVUPS   Z6, (R10)(AX*2)
+	VPBLENDMW Z11, Z6, K1, Z6
+	VPBLENDMW Z7, Z10, K1, Z7
+	VPANDND   Z1, Z4, Z8
+	VPANDND   Z1, Z6, Z9
+	VPSUBUSW  Z8, Z5, Z8
+	VPSUBUSW  Z9, Z7, Z9
+	VPSRLW    $0x0f, Z8, Z8
+	VPSRLW    $0x0f, Z9, Z9
+	VPADDSW   Z8, Z4, Z8
+	VPADDSW   Z9, Z6, Z9
+	VMOVUPS   Z8, (R10)
+	VMOVUPS   Z9, (R10)(AX*2)
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000080, R12
@@ -2720,6 +2776,10 @@ next17:
 	VPERMT2PS   Z8, Z2, Z6
 	VMOVAPS     Z7, Z7
 	VPERMT2PS   Z8, Z3, Z7
+	VPMINUD     negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD     negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD     negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD     negativeNaN<>+0(SB), Z7, Z7
 	VMOVDQU16.Z (R11), K2, Z9
 	VPSLLD      $0x10, Z9, Z8
 	VPANDD      Z0, Z9, Z9
@@ -2740,24 +2800,22 @@ next17:
 	VADDPS      Z4, Z11, Z11
 	VPSRLD      $0x10, Z8, Z4
 	VPSLLD      $0x10, Z9, Z5
+	VPSRLD      $0x10, Z10, Z6
+	VPSLLD      $0x10, Z11, Z7
 	VPBLENDMW   Z9, Z4, K1, Z4
 	VPBLENDMW   Z5, Z8, K1, Z5
-	VPANDND     Z1, Z4, Z6
-	VPSUBUSW    Z6, Z5, Z6
-	VPSRLW      $0x0f, Z6, Z6
-	VPADDSW     Z6, Z4, Z6
-	VPMAXUW     Z4, Z6, Z6
-	VMOVDQU16   Z6, K2, (R10)
-	VPSRLD      $0x10, Z10, Z4
-	VPSLLD      $0x10, Z11, Z5
-	VPBLENDMW   Z11, Z4, K1, Z4
-	VPBLENDMW   Z5, Z10, K1, Z5
-	VPANDND     Z1, Z4, Z6
-	VPSUBUSW    Z6, Z5, Z6
-	VPSRLW      $0x0f, Z6, Z6
-	VPADDSW     Z6, Z4, Z6
-	VPMAXUW     Z4, Z6, Z6
-	VMOVDQU16   Z6, K2, (R10)(AX*2)
+	VPBLENDMW   Z11, Z6, K1, Z6
+	VPBLENDMW   Z7, Z10, K1, Z7
+	VPANDND     Z1, Z4, Z8
+	VPANDND     Z1, Z6, Z9
+	VPSUBUSW    Z8, Z5, Z8
+	VPSUBUSW    Z9, Z7, Z9
+	VPSRLW      $0x0f, Z8, Z8
+	VPSRLW      $0x0f, Z9, Z9
+	VPADDSW     Z8, Z4, Z8
+	VPADDSW     Z9, Z6, Z9
+	VMOVDQU16   Z8, K2, (R10)
+	VMOVDQU16   Z9, K2, (R10)(AX*2)
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
 
@@ -2780,41 +2838,41 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA evenElements<>+0(SB)/4, $0x00000000
-DATA evenElements<>+4(SB)/4, $0x00000002
-DATA evenElements<>+8(SB)/4, $0x00000004
-DATA evenElements<>+12(SB)/4, $0x00000006
-DATA evenElements<>+16(SB)/4, $0x00000008
-DATA evenElements<>+20(SB)/4, $0x0000000a
-DATA evenElements<>+24(SB)/4, $0x0000000c
-DATA evenElements<>+28(SB)/4, $0x0000000e
-DATA evenElements<>+32(SB)/4, $0x00000010
-DATA evenElements<>+36(SB)/4, $0x00000012
-DATA evenElements<>+40(SB)/4, $0x00000014
-DATA evenElements<>+44(SB)/4, $0x00000016
-DATA evenElements<>+48(SB)/4, $0x00000018
-DATA evenElements<>+52(SB)/4, $0x0000001a
-DATA evenElements<>+56(SB)/4, $0x0000001c
-DATA evenElements<>+60(SB)/4, $0x0000001e
-GLOBL evenElements<>(SB), RODATA|NOPTR, $64
+DATA evens32<>+0(SB)/4, $0x00000000
+DATA evens32<>+4(SB)/4, $0x00000002
+DATA evens32<>+8(SB)/4, $0x00000004
+DATA evens32<>+12(SB)/4, $0x00000006
+DATA evens32<>+16(SB)/4, $0x00000008
+DATA evens32<>+20(SB)/4, $0x0000000a
+DATA evens32<>+24(SB)/4, $0x0000000c
+DATA evens32<>+28(SB)/4, $0x0000000e
+DATA evens32<>+32(SB)/4, $0x00000010
+DATA evens32<>+36(SB)/4, $0x00000012
+DATA evens32<>+40(SB)/4, $0x00000014
+DATA evens32<>+44(SB)/4, $0x00000016
+DATA evens32<>+48(SB)/4, $0x00000018
+DATA evens32<>+52(SB)/4, $0x0000001a
+DATA evens32<>+56(SB)/4, $0x0000001c
+DATA evens32<>+60(SB)/4, $0x0000001e
+GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
-DATA oddElements<>+0(SB)/4, $0x00000001
-DATA oddElements<>+4(SB)/4, $0x00000003
-DATA oddElements<>+8(SB)/4, $0x00000005
-DATA oddElements<>+12(SB)/4, $0x00000007
-DATA oddElements<>+16(SB)/4, $0x00000009
-DATA oddElements<>+20(SB)/4, $0x0000000b
-DATA oddElements<>+24(SB)/4, $0x0000000d
-DATA oddElements<>+28(SB)/4, $0x0000000f
-DATA oddElements<>+32(SB)/4, $0x00000011
-DATA oddElements<>+36(SB)/4, $0x00000013
-DATA oddElements<>+40(SB)/4, $0x00000015
-DATA oddElements<>+44(SB)/4, $0x00000017
-DATA oddElements<>+48(SB)/4, $0x00000019
-DATA oddElements<>+52(SB)/4, $0x0000001b
-DATA oddElements<>+56(SB)/4, $0x0000001d
-DATA oddElements<>+60(SB)/4, $0x0000001f
-GLOBL oddElements<>(SB), RODATA|NOPTR, $64
+DATA odds32<>+0(SB)/4, $0x00000001
+DATA odds32<>+4(SB)/4, $0x00000003
+DATA odds32<>+8(SB)/4, $0x00000005
+DATA odds32<>+12(SB)/4, $0x00000007
+DATA odds32<>+16(SB)/4, $0x00000009
+DATA odds32<>+20(SB)/4, $0x0000000b
+DATA odds32<>+24(SB)/4, $0x0000000d
+DATA odds32<>+28(SB)/4, $0x0000000f
+DATA odds32<>+32(SB)/4, $0x00000011
+DATA odds32<>+36(SB)/4, $0x00000013
+DATA odds32<>+40(SB)/4, $0x00000015
+DATA odds32<>+44(SB)/4, $0x00000017
+DATA odds32<>+48(SB)/4, $0x00000019
+DATA odds32<>+52(SB)/4, $0x0000001b
+DATA odds32<>+56(SB)/4, $0x0000001d
+DATA odds32<>+60(SB)/4, $0x0000001f
+GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
@@ -3586,24 +3644,24 @@ head5:
 	VADDPS      Y12, Y11, Y11
 	VPSRLD      $0x10, Y8, Y12
 	VPSLLD      $0x10, Y9, Y13
+	VPSRLD      $0x10, Y10, Y14
+	VPSLLD      $0x10, Y11, Y15
 	VPBLENDW    $0xaa, Y9, Y12, Y12
 	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPBLENDW    $0xaa, Y11, Y14, Y14
+	VPBLENDW    $0xaa, Y15, Y10, Y15
 	VPANDN      one16<>+0(SB), Y12, Y8
+	VPANDN      one16<>+0(SB), Y14, Y9
 	VPSUBUSW    Y8, Y13, Y8
+	VPSUBUSW    Y9, Y15, Y9
 	VPSRLW      $0x0f, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
 	VPADDSW     Y8, Y12, Y8
 	VPMAXUW     Y12, Y8, Y8
+	VPADDSW     Y9, Y14, Y9
+	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, (R10)
-	VPSRLD      $0x10, Y10, Y8
-	VPSLLD      $0x10, Y11, Y9
-	VPBLENDW    $0xaa, Y11, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y10, Y9
-	VPANDN      one16<>+0(SB), Y8, Y10
-	VPSUBUSW    Y10, Y9, Y10
-	VPSRLW      $0x0f, Y10, Y10
-	VPADDSW     Y10, Y8, Y10
-	VPMAXUW     Y8, Y10, Y10
-	VMOVUPS     Y10, (R10)(AX*2)
+	VMOVUPS     Y9, (R10)(AX*2)
 	VMOVUPS     64(R11), Y9
 	VINSERTF128 $0x01, 96(R11), Y9, Y9
 	VMOVUPS     80(R11), Y10
@@ -3630,24 +3688,24 @@ head5:
 	VADDPS      Y12, Y11, Y11
 	VPSRLD      $0x10, Y8, Y12
 	VPSLLD      $0x10, Y9, Y13
+	VPSRLD      $0x10, Y10, Y14
+	VPSLLD      $0x10, Y11, Y15
 	VPBLENDW    $0xaa, Y9, Y12, Y12
 	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPBLENDW    $0xaa, Y11, Y14, Y14
+	VPBLENDW    $0xaa, Y15, Y10, Y15
 	VPANDN      one16<>+0(SB), Y12, Y8
+	VPANDN      one16<>+0(SB), Y14, Y9
 	VPSUBUSW    Y8, Y13, Y8
+	VPSUBUSW    Y9, Y15, Y9
 	VPSRLW      $0x0f, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
 	VPADDSW     Y8, Y12, Y8
 	VPMAXUW     Y12, Y8, Y8
+	VPADDSW     Y9, Y14, Y9
+	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, 32(R10)
-	VPSRLD      $0x10, Y10, Y8
-	VPSLLD      $0x10, Y11, Y9
-	VPBLENDW    $0xaa, Y11, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y10, Y9
-	VPANDN      one16<>+0(SB), Y8, Y10
-	VPSUBUSW    Y10, Y9, Y10
-	VPSRLW      $0x0f, Y10, Y10
-	VPADDSW     Y10, Y8, Y10
-	VPMAXUW     Y8, Y10, Y10
-	VMOVUPS     Y10, 32(R10)(AX*2)
+	VMOVUPS     Y9, 32(R10)(AX*2)
 	LEAQ        (R10)(BX*2), R10
 	LEAQ        (R11)(SI*4), R11
 	DECQ        DX
@@ -3708,24 +3766,24 @@ head8:
 	VADDPS      Y8, Y7, Y7
 	VPSRLD      $0x10, Y4, Y8
 	VPSLLD      $0x10, Y5, Y9
+	VPSRLD      $0x10, Y6, Y10
+	VPSLLD      $0x10, Y7, Y11
 	VPBLENDW    $0xaa, Y5, Y8, Y8
 	VPBLENDW    $0xaa, Y9, Y4, Y9
+	VPBLENDW    $0xaa, Y7, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y6, Y11
 	VPANDN      one16<>+0(SB), Y8, Y4
+	VPANDN      one16<>+0(SB), Y10, Y5
 	VPSUBUSW    Y4, Y9, Y4
+	VPSUBUSW    Y5, Y11, Y5
 	VPSRLW      $0x0f, Y4, Y4
+	VPSRLW      $0x0f, Y5, Y5
 	VPADDSW     Y4, Y8, Y4
 	VPMAXUW     Y8, Y4, Y4
+	VPADDSW     Y5, Y10, Y5
+	VPMAXUW     Y10, Y5, Y5
 	VMOVUPS     Y4, (R10)
-	VPSRLD      $0x10, Y6, Y4
-	VPSLLD      $0x10, Y7, Y5
-	VPBLENDW    $0xaa, Y7, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y6, Y5
-	VPANDN      one16<>+0(SB), Y4, Y6
-	VPSUBUSW    Y6, Y5, Y6
-	VPSRLW      $0x0f, Y6, Y6
-	VPADDSW     Y6, Y4, Y6
-	VPMAXUW     Y4, Y6, Y6
-	VMOVUPS     Y6, (R10)(AX*2)
+	VMOVUPS     Y5, (R10)(AX*2)
 	LEAQ        (R10)(BX*2), R10
 	LEAQ        (R11)(SI*4), R11
 	DECQ        DX
@@ -3778,24 +3836,24 @@ head11:
 	VADDPS   X8, X7, X7
 	VPSRLD   $0x10, X4, X8
 	VPSLLD   $0x10, X5, X9
+	VPSRLD   $0x10, X6, X10
+	VPSLLD   $0x10, X7, X11
 	VPBLENDW $0xaa, X5, X8, X8
 	VPBLENDW $0xaa, X9, X4, X9
+	VPBLENDW $0xaa, X7, X10, X10
+	VPBLENDW $0xaa, X11, X6, X11
 	VPANDN   one16<>+0(SB), X8, X4
+	VPANDN   one16<>+0(SB), X10, X5
 	VPSUBUSW X4, X9, X4
+	VPSUBUSW X5, X11, X5
 	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
 	VPADDSW  X4, X8, X4
 	VPMAXUW  X8, X4, X4
+	VPADDSW  X5, X10, X5
+	VPMAXUW  X10, X5, X5
 	VMOVUPS  X4, (R10)
-	VPSRLD   $0x10, X6, X4
-	VPSLLD   $0x10, X7, X5
-	VPBLENDW $0xaa, X7, X4, X4
-	VPBLENDW $0xaa, X5, X6, X5
-	VPANDN   one16<>+0(SB), X4, X6
-	VPSUBUSW X6, X5, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
-	VMOVUPS  X6, (R10)(AX*2)
+	VMOVUPS  X5, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*4), R11
 	DECQ     DX
@@ -3844,24 +3902,24 @@ head14:
 	VADDPS   X8, X7, X7
 	VPSRLD   $0x10, X4, X8
 	VPSLLD   $0x10, X5, X9
+	VPSRLD   $0x10, X6, X10
+	VPSLLD   $0x10, X7, X11
 	VPBLENDW $0xaa, X5, X8, X8
 	VPBLENDW $0xaa, X9, X4, X9
+	VPBLENDW $0xaa, X7, X10, X10
+	VPBLENDW $0xaa, X11, X6, X11
 	VPANDN   one16<>+0(SB), X8, X4
+	VPANDN   one16<>+0(SB), X10, X5
 	VPSUBUSW X4, X9, X4
+	VPSUBUSW X5, X11, X5
 	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
 	VPADDSW  X4, X8, X4
 	VPMAXUW  X8, X4, X4
+	VPADDSW  X5, X10, X5
+	VPMAXUW  X10, X5, X5
 	VMOVQ    X4, (R10)
-	VPSRLD   $0x10, X6, X4
-	VPSLLD   $0x10, X7, X5
-	VPBLENDW $0xaa, X7, X4, X4
-	VPBLENDW $0xaa, X5, X6, X5
-	VPANDN   one16<>+0(SB), X4, X6
-	VPSUBUSW X6, X5, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
-	VMOVQ    X6, (R10)(AX*2)
+	VMOVQ    X5, (R10)(AX*2)
 	LEAQ     (R10)(BX*2), R10
 	LEAQ     (R11)(SI*4), R11
 	DECQ     DX
@@ -4005,24 +4063,24 @@ block20:
 	VADDPS      Y0, Y11, Y11
 	VPSRLD      $0x10, Y8, Y0
 	VPSLLD      $0x10, Y9, Y1
+	VPSRLD      $0x10, Y10, Y2
+	VPSLLD      $0x10, Y11, Y3
 	VPBLENDW    $0xaa, Y9, Y0, Y0
 	VPBLENDW    $0xaa, Y1, Y8, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)
-	VPSRLD      $0x10, Y10, Y0
-	VPSLLD      $0x10, Y11, Y1
-	VPBLENDW    $0xaa, Y11, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y10, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)(AX*2)
+	VPBLENDW    $0xaa, Y11, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y10, Y3
+	VPANDN      one16<>+0(SB), Y0, Y8
+	VPANDN      one16<>+0(SB), Y2, Y9
+	VPSUBUSW    Y8, Y1, Y8
+	VPSUBUSW    Y9, Y3, Y9
+	VPSRLW      $0x0f, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
+	VPADDSW     Y8, Y0, Y8
+	VPMAXUW     Y0, Y8, Y8
+	VPADDSW     Y9, Y2, Y9
+	VPMAXUW     Y2, Y9, Y9
+	VMOVUPS     Y8, (R10)
+	VMOVUPS     Y9, (R10)(AX*2)
 	VMOVUPS     64(R11), Y1
 	VINSERTF128 $0x01, 96(R11), Y1, Y1
 	VMOVUPS     80(R11), Y2
@@ -4049,24 +4107,24 @@ block20:
 	VADDPS      Y4, Y3, Y3
 	VPSRLD      $0x10, Y0, Y4
 	VPSLLD      $0x10, Y1, Y5
+	VPSRLD      $0x10, Y2, Y6
+	VPSLLD      $0x10, Y3, Y7
 	VPBLENDW    $0xaa, Y1, Y4, Y4
 	VPBLENDW    $0xaa, Y5, Y0, Y5
+	VPBLENDW    $0xaa, Y3, Y6, Y6
+	VPBLENDW    $0xaa, Y7, Y2, Y7
 	VPANDN      one16<>+0(SB), Y4, Y0
+	VPANDN      one16<>+0(SB), Y6, Y1
 	VPSUBUSW    Y0, Y5, Y0
+	VPSUBUSW    Y1, Y7, Y1
 	VPSRLW      $0x0f, Y0, Y0
+	VPSRLW      $0x0f, Y1, Y1
 	VPADDSW     Y0, Y4, Y0
 	VPMAXUW     Y4, Y0, Y0
+	VPADDSW     Y1, Y6, Y1
+	VPMAXUW     Y6, Y1, Y1
 	VMOVUPS     Y0, 32(R10)
-	VPSRLD      $0x10, Y2, Y0
-	VPSLLD      $0x10, Y3, Y1
-	VPBLENDW    $0xaa, Y3, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y2, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, 32(R10)(AX*2)
+	VMOVUPS     Y1, 32(R10)(AX*2)
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000080, R11
 	ADDQ        $0x00000080, R12
@@ -4118,24 +4176,24 @@ block22:
 	VADDPS      Y0, Y7, Y7
 	VPSRLD      $0x10, Y4, Y0
 	VPSLLD      $0x10, Y5, Y1
+	VPSRLD      $0x10, Y6, Y2
+	VPSLLD      $0x10, Y7, Y3
 	VPBLENDW    $0xaa, Y5, Y0, Y0
 	VPBLENDW    $0xaa, Y1, Y4, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)
-	VPSRLD      $0x10, Y6, Y0
-	VPSLLD      $0x10, Y7, Y1
-	VPBLENDW    $0xaa, Y7, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y6, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (R10)(AX*2)
+	VPBLENDW    $0xaa, Y7, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y6, Y3
+	VPANDN      one16<>+0(SB), Y0, Y4
+	VPANDN      one16<>+0(SB), Y2, Y5
+	VPSUBUSW    Y4, Y1, Y4
+	VPSUBUSW    Y5, Y3, Y5
+	VPSRLW      $0x0f, Y4, Y4
+	VPSRLW      $0x0f, Y5, Y5
+	VPADDSW     Y4, Y0, Y4
+	VPMAXUW     Y0, Y4, Y4
+	VPADDSW     Y5, Y2, Y5
+	VPMAXUW     Y2, Y5, Y5
+	VMOVUPS     Y4, (R10)
+	VMOVUPS     Y5, (R10)(AX*2)
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
@@ -4179,24 +4237,24 @@ block24:
 	VADDPS   X0, X7, X7
 	VPSRLD   $0x10, X4, X0
 	VPSLLD   $0x10, X5, X1
+	VPSRLD   $0x10, X6, X2
+	VPSLLD   $0x10, X7, X3
 	VPBLENDW $0xaa, X5, X0, X0
 	VPBLENDW $0xaa, X1, X4, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVUPS  X2, (R10)
-	VPSRLD   $0x10, X6, X0
-	VPSLLD   $0x10, X7, X1
-	VPBLENDW $0xaa, X7, X0, X0
-	VPBLENDW $0xaa, X1, X6, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVUPS  X2, (R10)(AX*2)
+	VPBLENDW $0xaa, X7, X2, X2
+	VPBLENDW $0xaa, X3, X6, X3
+	VPANDN   one16<>+0(SB), X0, X4
+	VPANDN   one16<>+0(SB), X2, X5
+	VPSUBUSW X4, X1, X4
+	VPSUBUSW X5, X3, X5
+	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X4, X0, X4
+	VPMAXUW  X0, X4, X4
+	VPADDSW  X5, X2, X5
+	VPMAXUW  X2, X5, X5
+	VMOVUPS  X4, (R10)
+	VMOVUPS  X5, (R10)(AX*2)
 	ADDQ     $0x00000010, R10
 	ADDQ     $0x00000020, R11
 	ADDQ     $0x00000020, R12
@@ -4236,24 +4294,24 @@ block26:
 	VADDPS   X0, X7, X7
 	VPSRLD   $0x10, X4, X0
 	VPSLLD   $0x10, X5, X1
+	VPSRLD   $0x10, X6, X2
+	VPSLLD   $0x10, X7, X3
 	VPBLENDW $0xaa, X5, X0, X0
 	VPBLENDW $0xaa, X1, X4, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (R10)
-	VPSRLD   $0x10, X6, X0
-	VPSLLD   $0x10, X7, X1
-	VPBLENDW $0xaa, X7, X0, X0
-	VPBLENDW $0xaa, X1, X6, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (R10)(AX*2)
+	VPBLENDW $0xaa, X7, X2, X2
+	VPBLENDW $0xaa, X3, X6, X3
+	VPANDN   one16<>+0(SB), X0, X4
+	VPANDN   one16<>+0(SB), X2, X5
+	VPSUBUSW X4, X1, X4
+	VPSUBUSW X5, X3, X5
+	VPSRLW   $0x0f, X4, X4
+	VPSRLW   $0x0f, X5, X5
+	VPADDSW  X4, X0, X4
+	VPMAXUW  X0, X4, X4
+	VPADDSW  X5, X2, X5
+	VPMAXUW  X2, X5, X5
+	VMOVQ    X4, (R10)
+	VMOVQ    X5, (R10)(AX*2)
 	ADDQ     $0x00000008, R10
 	ADDQ     $0x00000010, R11
 	ADDQ     $0x00000010, R12
@@ -4330,8 +4388,8 @@ TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evenElements<>+0(SB), Z1
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z1
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, CX
 	KMOVD   CX, K1
 	MOVQ    tokens+48(FP), CX
@@ -4411,24 +4469,24 @@ head5:
 	VADDPS    Z15, Z14, Z14
 	VPSRLD    $0x10, Z11, Z15
 	VPSLLD    $0x10, Z12, Z16
+	VPSRLD    $0x10, Z13, Z17
+	VPSLLD    $0x10, Z14, Z18
 	VPBLENDMW Z12, Z15, K1, Z15
 	VPBLENDMW Z16, Z11, K1, Z16
+	VPBLENDMW Z14, Z17, K1, Z17
+	VPBLENDMW Z18, Z13, K1, Z18
 	VPANDND   Z0, Z15, Z11
+	VPANDND   Z0, Z17, Z12
 	VPSUBUSW  Z11, Z16, Z11
+	VPSUBUSW  Z12, Z18, Z12
 	VPSRLW    $0x0f, Z11, Z11
+	VPSRLW    $0x0f, Z12, Z12
 	VPADDSW   Z11, Z15, Z11
 	VPMAXUW   Z15, Z11, Z11
+	VPADDSW   Z12, Z17, Z12
+	VPMAXUW   Z17, Z12, Z12
 	VMOVUPS   Z11, (R10)
-	VPSRLD    $0x10, Z13, Z11
-	VPSLLD    $0x10, Z14, Z12
-	VPBLENDMW Z14, Z11, K1, Z11
-	VPBLENDMW Z12, Z13, K1, Z12
-	VPANDND   Z0, Z11, Z13
-	VPSUBUSW  Z13, Z12, Z13
-	VPSRLW    $0x0f, Z13, Z13
-	VPADDSW   Z13, Z11, Z13
-	VPMAXUW   Z11, Z13, Z13
-	VMOVUPS   Z13, (R10)(AX*2)
+	VMOVUPS   Z12, (R10)(AX*2)
 	VMOVUPS   128(R11), Z12
 	VMOVUPS   192(R11), Z13
 	VMOVAPS   Z12, Z11
@@ -4455,24 +4513,24 @@ head5:
 	VADDPS    Z15, Z14, Z14
 	VPSRLD    $0x10, Z11, Z15
 	VPSLLD    $0x10, Z12, Z16
+	VPSRLD    $0x10, Z13, Z17
+	VPSLLD    $0x10, Z14, Z18
 	VPBLENDMW Z12, Z15, K1, Z15
 	VPBLENDMW Z16, Z11, K1, Z16
+	VPBLENDMW Z14, Z17, K1, Z17
+	VPBLENDMW Z18, Z13, K1, Z18
 	VPANDND   Z0, Z15, Z11
+	VPANDND   Z0, Z17, Z12
 	VPSUBUSW  Z11, Z16, Z11
+	VPSUBUSW  Z12, Z18, Z12
 	VPSRLW    $0x0f, Z11, Z11
+	VPSRLW    $0x0f, Z12, Z12
 	VPADDSW   Z11, Z15, Z11
 	VPMAXUW   Z15, Z11, Z11
+	VPADDSW   Z12, Z17, Z12
+	VPMAXUW   Z17, Z12, Z12
 	VMOVUPS   Z11, 64(R10)
-	VPSRLD    $0x10, Z13, Z11
-	VPSLLD    $0x10, Z14, Z12
-	VPBLENDMW Z14, Z11, K1, Z11
-	VPBLENDMW Z12, Z13, K1, Z12
-	VPANDND   Z0, Z11, Z13
-	VPSUBUSW  Z13, Z12, Z13
-	VPSRLW    $0x0f, Z13, Z13
-	VPADDSW   Z13, Z11, Z13
-	VPMAXUW   Z11, Z13, Z13
-	VMOVUPS   Z13, 64(R10)(AX*2)
+	VMOVUPS   Z12, 64(R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*4), R11
 	DECQ      DX
@@ -4533,24 +4591,24 @@ head8:
 	VADDPS    Z11, Z10, Z10
 	VPSRLD    $0x10, Z7, Z11
 	VPSLLD    $0x10, Z8, Z12
+	VPSRLD    $0x10, Z9, Z13
+	VPSLLD    $0x10, Z10, Z14
 	VPBLENDMW Z8, Z11, K1, Z11
 	VPBLENDMW Z12, Z7, K1, Z12
+	VPBLENDMW Z10, Z13, K1, Z13
+	VPBLENDMW Z14, Z9, K1, Z14
 	VPANDND   Z0, Z11, Z7
+	VPANDND   Z0, Z13, Z8
 	VPSUBUSW  Z7, Z12, Z7
+	VPSUBUSW  Z8, Z14, Z8
 	VPSRLW    $0x0f, Z7, Z7
+	VPSRLW    $0x0f, Z8, Z8
 	VPADDSW   Z7, Z11, Z7
 	VPMAXUW   Z11, Z7, Z7
+	VPADDSW   Z8, Z13, Z8
+	VPMAXUW   Z13, Z8, Z8
 	VMOVUPS   Z7, (R10)
-	VPSRLD    $0x10, Z9, Z7
-	VPSLLD    $0x10, Z10, Z8
-	VPBLENDMW Z10, Z7, K1, Z7
-	VPBLENDMW Z8, Z9, K1, Z8
-	VPANDND   Z0, Z7, Z9
-	VPSUBUSW  Z9, Z8, Z9
-	VPSRLW    $0x0f, Z9, Z9
-	VPADDSW   Z9, Z7, Z9
-	VPMAXUW   Z7, Z9, Z9
-	VMOVUPS   Z9, (R10)(AX*2)
+	VMOVUPS   Z8, (R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*4), R11
 	DECQ      DX
@@ -4614,24 +4672,24 @@ head11:
 	VADDPS    Z11, Z10, Z10
 	VPSRLD    $0x10, Z7, Z11
 	VPSLLD    $0x10, Z8, Z12
+	VPSRLD    $0x10, Z9, Z13
+	VPSLLD    $0x10, Z10, Z14
 	VPBLENDMW Z8, Z11, K1, Z11
 	VPBLENDMW Z12, Z7, K1, Z12
+	VPBLENDMW Z10, Z13, K1, Z13
+	VPBLENDMW Z14, Z9, K1, Z14
 	VPANDND   Z0, Z11, Z7
+	VPANDND   Z0, Z13, Z8
 	VPSUBUSW  Z7, Z12, Z7
+	VPSUBUSW  Z8, Z14, Z8
 	VPSRLW    $0x0f, Z7, Z7
+	VPSRLW    $0x0f, Z8, Z8
 	VPADDSW   Z7, Z11, Z7
 	VPMAXUW   Z11, Z7, Z7
+	VPADDSW   Z8, Z13, Z8
+	VPMAXUW   Z13, Z8, Z8
 	VMOVDQU16 Z7, K2, (R10)
-	VPSRLD    $0x10, Z9, Z7
-	VPSLLD    $0x10, Z10, Z8
-	VPBLENDMW Z10, Z7, K1, Z7
-	VPBLENDMW Z8, Z9, K1, Z8
-	VPANDND   Z0, Z7, Z9
-	VPSUBUSW  Z9, Z8, Z9
-	VPSRLW    $0x0f, Z9, Z9
-	VPADDSW   Z9, Z7, Z9
-	VPMAXUW   Z7, Z9, Z9
-	VMOVDQU16 Z9, K2, (R10)(AX*2)
+	VMOVDQU16 Z8, K2, (R10)(AX*2)
 	LEAQ      (R10)(BX*2), R10
 	LEAQ      (R11)(SI*4), R11
 	DECQ      DX
@@ -4718,24 +4776,24 @@ block14:
 	VADDPS    Z3, Z14, Z14
 	VPSRLD    $0x10, Z11, Z3
 	VPSLLD    $0x10, Z12, Z4
+	VPSRLD    $0x10, Z13, Z5
+	VPSLLD    $0x10, Z14, Z6
 	VPBLENDMW Z12, Z3, K1, Z3
 	VPBLENDMW Z4, Z11, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, (R10)
-	VPSRLD    $0x10, Z13, Z3
-	VPSLLD    $0x10, Z14, Z4
-	VPBLENDMW Z14, Z3, K1, Z3
-	VPBLENDMW Z4, Z13, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, (R10)(AX*2)
+	VPBLENDMW Z14, Z5, K1, Z5
+	VPBLENDMW Z6, Z13, K1, Z6
+	VPANDND   Z0, Z3, Z11
+	VPANDND   Z0, Z5, Z12
+	VPSUBUSW  Z11, Z4, Z11
+	VPSUBUSW  Z12, Z6, Z12
+	VPSRLW    $0x0f, Z11, Z11
+	VPSRLW    $0x0f, Z12, Z12
+	VPADDSW   Z11, Z3, Z11
+	VPMAXUW   Z3, Z11, Z11
+	VPADDSW   Z12, Z5, Z12
+	VPMAXUW   Z5, Z12, Z12
+	VMOVUPS   Z11, (R10)
+	VMOVUPS   Z12, (R10)(AX*2)
 	VMOVUPS   128(R11), Z4
 	VMOVUPS   192(R11), Z5
 	VMOVAPS   Z4, Z3
@@ -4762,24 +4820,24 @@ block14:
 	VADDPS    Z7, Z6, Z6
 	VPSRLD    $0x10, Z3, Z7
 	VPSLLD    $0x10, Z4, Z8
+	VPSRLD    $0x10, Z5, Z9
+	VPSLLD    $0x10, Z6, Z10
 	VPBLENDMW Z4, Z7, K1, Z7
 	VPBLENDMW Z8, Z3, K1, Z8
+	VPBLENDMW Z6, Z9, K1, Z9
+	VPBLENDMW Z10, Z5, K1, Z10
 	VPANDND   Z0, Z7, Z3
+	VPANDND   Z0, Z9, Z4
 	VPSUBUSW  Z3, Z8, Z3
+	VPSUBUSW  Z4, Z10, Z4
 	VPSRLW    $0x0f, Z3, Z3
+	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z3, Z7, Z3
 	VPMAXUW   Z7, Z3, Z3
+	VPADDSW   Z4, Z9, Z4
+	VPMAXUW   Z9, Z4, Z4
 	VMOVUPS   Z3, 64(R10)
-	VPSRLD    $0x10, Z5, Z3
-	VPSLLD    $0x10, Z6, Z4
-	VPBLENDMW Z6, Z3, K1, Z3
-	VPBLENDMW Z4, Z5, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, 64(R10)(AX*2)
+	VMOVUPS   Z4, 64(R10)(AX*2)
 	ADDQ      $0x00000080, R10
 	ADDQ      $0x00000100, R11
 	ADDQ      $0x00000100, R12
@@ -4831,24 +4889,24 @@ block16:
 	VADDPS    Z3, Z10, Z10
 	VPSRLD    $0x10, Z7, Z3
 	VPSLLD    $0x10, Z8, Z4
+	VPSRLD    $0x10, Z9, Z5
+	VPSLLD    $0x10, Z10, Z6
 	VPBLENDMW Z8, Z3, K1, Z3
 	VPBLENDMW Z4, Z7, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, (R10)
-	VPSRLD    $0x10, Z9, Z3
-	VPSLLD    $0x10, Z10, Z4
-	VPBLENDMW Z10, Z3, K1, Z3
-	VPBLENDMW Z4, Z9, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, (R10)(AX*2)
+	VPBLENDMW Z10, Z5, K1, Z5
+	VPBLENDMW Z6, Z9, K1, Z6
+	VPANDND   Z0, Z3, Z7
+	VPANDND   Z0, Z5, Z8
+	VPSUBUSW  Z7, Z4, Z7
+	VPSUBUSW  Z8, Z6, Z8
+	VPSRLW    $0x0f, Z7, Z7
+	VPSRLW    $0x0f, Z8, Z8
+	VPADDSW   Z7, Z3, Z7
+	VPMAXUW   Z3, Z7, Z7
+	VPADDSW   Z8, Z5, Z8
+	VPMAXUW   Z5, Z8, Z8
+	VMOVUPS   Z7, (R10)
+	VMOVUPS   Z8, (R10)(AX*2)
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000080, R11
 	ADDQ      $0x00000080, R12
@@ -4903,24 +4961,24 @@ next17:
 	VADDPS    Z3, Z10, Z10
 	VPSRLD    $0x10, Z7, Z3
 	VPSLLD    $0x10, Z8, Z4
+	VPSRLD    $0x10, Z9, Z5
+	VPSLLD    $0x10, Z10, Z6
 	VPBLENDMW Z8, Z3, K1, Z3
 	VPBLENDMW Z4, Z7, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVDQU16 Z5, K2, (R10)
-	VPSRLD    $0x10, Z9, Z3
-	VPSLLD    $0x10, Z10, Z4
-	VPBLENDMW Z10, Z3, K1, Z3
-	VPBLENDMW Z4, Z9, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVDQU16 Z5, K2, (R10)(AX*2)
+	VPBLENDMW Z10, Z5, K1, Z5
+	VPBLENDMW Z6, Z9, K1, Z6
+	VPANDND   Z0, Z3, Z7
+	VPANDND   Z0, Z5, Z8
+	VPSUBUSW  Z7, Z4, Z7
+	VPSUBUSW  Z8, Z6, Z8
+	VPSRLW    $0x0f, Z7, Z7
+	VPSRLW    $0x0f, Z8, Z8
+	VPADDSW   Z7, Z3, Z7
+	VPMAXUW   Z3, Z7, Z7
+	VPADDSW   Z8, Z5, Z8
+	VPMAXUW   Z5, Z8, Z8
+	VMOVDQU16 Z7, K2, (R10)
+	VMOVDQU16 Z8, K2, (R10)(AX*2)
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000080, R11
 
@@ -5285,8 +5343,8 @@ done2:
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·RotateInterleavedF32AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -5704,41 +5762,41 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA interleaveLow<>+0(SB)/4, $0x00000000
-DATA interleaveLow<>+4(SB)/4, $0x00000010
-DATA interleaveLow<>+8(SB)/4, $0x00000001
-DATA interleaveLow<>+12(SB)/4, $0x00000011
-DATA interleaveLow<>+16(SB)/4, $0x00000002
-DATA interleaveLow<>+20(SB)/4, $0x00000012
-DATA interleaveLow<>+24(SB)/4, $0x00000003
-DATA interleaveLow<>+28(SB)/4, $0x00000013
-DATA interleaveLow<>+32(SB)/4, $0x00000004
-DATA interleaveLow<>+36(SB)/4, $0x00000014
-DATA interleaveLow<>+40(SB)/4, $0x00000005
-DATA interleaveLow<>+44(SB)/4, $0x00000015
-DATA interleaveLow<>+48(SB)/4, $0x00000006
-DATA interleaveLow<>+52(SB)/4, $0x00000016
-DATA interleaveLow<>+56(SB)/4, $0x00000007
-DATA interleaveLow<>+60(SB)/4, $0x00000017
-GLOBL interleaveLow<>(SB), RODATA|NOPTR, $64
+DATA low32<>+0(SB)/4, $0x00000000
+DATA low32<>+4(SB)/4, $0x00000010
+DATA low32<>+8(SB)/4, $0x00000001
+DATA low32<>+12(SB)/4, $0x00000011
+DATA low32<>+16(SB)/4, $0x00000002
+DATA low32<>+20(SB)/4, $0x00000012
+DATA low32<>+24(SB)/4, $0x00000003
+DATA low32<>+28(SB)/4, $0x00000013
+DATA low32<>+32(SB)/4, $0x00000004
+DATA low32<>+36(SB)/4, $0x00000014
+DATA low32<>+40(SB)/4, $0x00000005
+DATA low32<>+44(SB)/4, $0x00000015
+DATA low32<>+48(SB)/4, $0x00000006
+DATA low32<>+52(SB)/4, $0x00000016
+DATA low32<>+56(SB)/4, $0x00000007
+DATA low32<>+60(SB)/4, $0x00000017
+GLOBL low32<>(SB), RODATA|NOPTR, $64
 
-DATA interleaveHigh<>+0(SB)/4, $0x00000008
-DATA interleaveHigh<>+4(SB)/4, $0x00000018
-DATA interleaveHigh<>+8(SB)/4, $0x00000009
-DATA interleaveHigh<>+12(SB)/4, $0x00000019
-DATA interleaveHigh<>+16(SB)/4, $0x0000000a
-DATA interleaveHigh<>+20(SB)/4, $0x0000001a
-DATA interleaveHigh<>+24(SB)/4, $0x0000000b
-DATA interleaveHigh<>+28(SB)/4, $0x0000001b
-DATA interleaveHigh<>+32(SB)/4, $0x0000000c
-DATA interleaveHigh<>+36(SB)/4, $0x0000001c
-DATA interleaveHigh<>+40(SB)/4, $0x0000000d
-DATA interleaveHigh<>+44(SB)/4, $0x0000001d
-DATA interleaveHigh<>+48(SB)/4, $0x0000000e
-DATA interleaveHigh<>+52(SB)/4, $0x0000001e
-DATA interleaveHigh<>+56(SB)/4, $0x0000000f
-DATA interleaveHigh<>+60(SB)/4, $0x0000001f
-GLOBL interleaveHigh<>(SB), RODATA|NOPTR, $64
+DATA high32<>+0(SB)/4, $0x00000008
+DATA high32<>+4(SB)/4, $0x00000018
+DATA high32<>+8(SB)/4, $0x00000009
+DATA high32<>+12(SB)/4, $0x00000019
+DATA high32<>+16(SB)/4, $0x0000000a
+DATA high32<>+20(SB)/4, $0x0000001a
+DATA high32<>+24(SB)/4, $0x0000000b
+DATA high32<>+28(SB)/4, $0x0000001b
+DATA high32<>+32(SB)/4, $0x0000000c
+DATA high32<>+36(SB)/4, $0x0000001c
+DATA high32<>+40(SB)/4, $0x0000000d
+DATA high32<>+44(SB)/4, $0x0000001d
+DATA high32<>+48(SB)/4, $0x0000000e
+DATA high32<>+52(SB)/4, $0x0000001e
+DATA high32<>+56(SB)/4, $0x0000000f
+DATA high32<>+60(SB)/4, $0x0000001f
+GLOBL high32<>(SB), RODATA|NOPTR, $64
 
 DATA signBit32<>+0(SB)/4, $0x80000000
 DATA signBit32<>+4(SB)/4, $0x80000000
@@ -6104,8 +6162,8 @@ done2:
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·RotateInterleavedF16AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -6574,12 +6632,20 @@ TEXT ·RotateInterleavedBF16AVX2(SB), $0-96
 block3:
 	VMOVUPS (R11), Y0
 	VMOVUPS (R12), Y1
+	VPMINUD negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS 32(R11), Y2
 	VMOVUPS 32(R12), Y3
+	VPMINUD negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS 64(R11), Y4
 	VMOVUPS 64(R12), Y5
+	VPMINUD negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD negativeNaN<>+0(SB), Y5, Y5
 	VMOVUPS 96(R11), Y6
 	VMOVUPS 96(R12), Y7
+	VPMINUD negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD negativeNaN<>+0(SB), Y7, Y7
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6594,35 +6660,33 @@ head5:
 	VMULPS   Y0, Y9, Y9
 	VSUBPS   Y11, Y8, Y8
 	VADDPS   Y10, Y9, Y9
-	VPSRLD   $0x10, Y8, Y10
-	VPSLLD   $0x10, Y9, Y11
-	VPBLENDW $0xaa, Y9, Y10, Y10
-	VPBLENDW $0xaa, Y11, Y8, Y11
-	VPANDN   one16<>+0(SB), Y10, Y8
-	VPSUBUSW Y8, Y11, Y8
+	VMOVUPS  32(R10), Y11
+	VPSLLD   $0x10, Y11, Y10
+	VPAND    upperHalf<>+0(SB), Y11, Y11
+	VMULPS   Y3, Y10, Y12
+	VMULPS   Y3, Y11, Y13
+	VMULPS   Y2, Y10, Y10
+	VMULPS   Y2, Y11, Y11
+	VSUBPS   Y13, Y10, Y10
+	VADDPS   Y12, Y11, Y11
+	VPSRLD   $0x10, Y8, Y12
+	VPSLLD   $0x10, Y9, Y13
+	VPSRLD   $0x10, Y10, Y14
+	VPSLLD   $0x10, Y11, Y15
+	VPBLENDW $0xaa, Y9, Y12, Y12
+	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPBLENDW $0xaa, Y11, Y14, Y14
+	VPBLENDW $0xaa, Y15, Y10, Y15
+	VPANDN   one16<>+0(SB), Y12, Y8
+	VPANDN   one16<>+0(SB), Y14, Y9
+	VPSUBUSW Y8, Y13, Y8
+	VPSUBUSW Y9, Y15, Y9
 	VPSRLW   $0x0f, Y8, Y8
-	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
+	VPSRLW   $0x0f, Y9, Y9
+	VPADDSW  Y8, Y12, Y8
+	VPADDSW  Y9, Y14, Y9
 	VMOVUPS  Y8, (R9)
-	VMOVUPS  32(R10), Y9
-	VPSLLD   $0x10, Y9, Y8
-	VPAND    upperHalf<>+0(SB), Y9, Y9
-	VMULPS   Y3, Y8, Y10
-	VMULPS   Y3, Y9, Y11
-	VMULPS   Y2, Y8, Y8
-	VMULPS   Y2, Y9, Y9
-	VSUBPS   Y11, Y8, Y8
-	VADDPS   Y10, Y9, Y9
-	VPSRLD   $0x10, Y8, Y10
-	VPSLLD   $0x10, Y9, Y11
-	VPBLENDW $0xaa, Y9, Y10, Y10
-	VPBLENDW $0xaa, Y11, Y8, Y11
-	VPANDN   one16<>+0(SB), Y10, Y8
-	VPSUBUSW Y8, Y11, Y8
-	VPSRLW   $0x0f, Y8, Y8
-	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
-	VMOVUPS  Y8, 32(R9)
+	VMOVUPS  Y9, 32(R9)
 	VMOVUPS  64(R10), Y9
 	VPSLLD   $0x10, Y9, Y8
 	VPAND    upperHalf<>+0(SB), Y9, Y9
@@ -6632,35 +6696,33 @@ head5:
 	VMULPS   Y4, Y9, Y9
 	VSUBPS   Y11, Y8, Y8
 	VADDPS   Y10, Y9, Y9
-	VPSRLD   $0x10, Y8, Y10
-	VPSLLD   $0x10, Y9, Y11
-	VPBLENDW $0xaa, Y9, Y10, Y10
-	VPBLENDW $0xaa, Y11, Y8, Y11
-	VPANDN   one16<>+0(SB), Y10, Y8
-	VPSUBUSW Y8, Y11, Y8
+	VMOVUPS  96(R10), Y11
+	VPSLLD   $0x10, Y11, Y10
+	VPAND    upperHalf<>+0(SB), Y11, Y11
+	VMULPS   Y7, Y10, Y12
+	VMULPS   Y7, Y11, Y13
+	VMULPS   Y6, Y10, Y10
+	VMULPS   Y6, Y11, Y11
+	VSUBPS   Y13, Y10, Y10
+	VADDPS   Y12, Y11, Y11
+	VPSRLD   $0x10, Y8, Y12
+	VPSLLD   $0x10, Y9, Y13
+	VPSRLD   $0x10, Y10, Y14
+	VPSLLD   $0x10, Y11, Y15
+	VPBLENDW $0xaa, Y9, Y12, Y12
+	VPBLENDW $0xaa, Y13, Y8, Y13
+	VPBLENDW $0xaa, Y11, Y14, Y14
+	VPBLENDW $0xaa, Y15, Y10, Y15
+	VPANDN   one16<>+0(SB), Y12, Y8
+	VPANDN   one16<>+0(SB), Y14, Y9
+	VPSUBUSW Y8, Y13, Y8
+	VPSUBUSW Y9, Y15, Y9
 	VPSRLW   $0x0f, Y8, Y8
-	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
+	VPSRLW   $0x0f, Y9, Y9
+	VPADDSW  Y8, Y12, Y8
+	VPADDSW  Y9, Y14, Y9
 	VMOVUPS  Y8, 64(R9)
-	VMOVUPS  96(R10), Y9
-	VPSLLD   $0x10, Y9, Y8
-	VPAND    upperHalf<>+0(SB), Y9, Y9
-	VMULPS   Y7, Y8, Y10
-	VMULPS   Y7, Y9, Y11
-	VMULPS   Y6, Y8, Y8
-	VMULPS   Y6, Y9, Y9
-	VSUBPS   Y11, Y8, Y8
-	VADDPS   Y10, Y9, Y9
-	VPSRLD   $0x10, Y8, Y10
-	VPSLLD   $0x10, Y9, Y11
-	VPBLENDW $0xaa, Y9, Y10, Y10
-	VPBLENDW $0xaa, Y11, Y8, Y11
-	VPANDN   one16<>+0(SB), Y10, Y8
-	VPSUBUSW Y8, Y11, Y8
-	VPSRLW   $0x0f, Y8, Y8
-	VPADDSW  Y8, Y10, Y8
-	VPMAXUW  Y10, Y8, Y8
-	VMOVUPS  Y8, 96(R9)
+	VMOVUPS  Y9, 96(R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
 	DECQ     CX
@@ -6680,6 +6742,8 @@ next4:
 block6:
 	VMOVUPS (R11), Y0
 	VMOVUPS (R12), Y1
+	VPMINUD negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD negativeNaN<>+0(SB), Y1, Y1
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6702,7 +6766,6 @@ head8:
 	VPSUBUSW Y2, Y5, Y2
 	VPSRLW   $0x0f, Y2, Y2
 	VPADDSW  Y2, Y4, Y2
-	VPMAXUW  Y4, Y2, Y2
 	VMOVUPS  Y2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6723,6 +6786,8 @@ next7:
 block9:
 	VMOVUPS (R11), X0
 	VMOVUPS (R12), X1
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -6745,7 +6810,6 @@ head11:
 	VPSUBUSW X2, X5, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
 	VMOVUPS  X2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6764,11 +6828,13 @@ next10:
 	JLT  next13
 
 block12:
-	VMOVSS (R11), X0
-	VMOVSS (R12), X1
-	MOVQ   SI, R9
-	MOVQ   DI, R10
-	MOVQ   AX, CX
+	VMOVSS  (R11), X0
+	VMOVSS  (R12), X1
+	VPMINUD negativeNaN<>+0(SB), X0, X0
+	VPMINUD negativeNaN<>+0(SB), X1, X1
+	MOVQ    SI, R9
+	MOVQ    DI, R10
+	MOVQ    AX, CX
 
 head14:
 	VMOVD    (R10), X3
@@ -6788,7 +6854,6 @@ head14:
 	VPSUBUSW X2, X5, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
 	VMOVD    X2, (R9)
 	LEAQ     (R9)(DX*2), R9
 	LEAQ     (R10)(BX*2), R10
@@ -6833,12 +6898,20 @@ token16:
 block17:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
+	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS  32(R11), Y2
 	VMOVUPS  32(R12), Y3
+	VPMINUD  negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD  negativeNaN<>+0(SB), Y3, Y3
 	VMOVUPS  64(R11), Y4
 	VMOVUPS  64(R12), Y5
+	VPMINUD  negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD  negativeNaN<>+0(SB), Y5, Y5
 	VMOVUPS  96(R11), Y6
 	VMOVUPS  96(R12), Y7
+	VPMINUD  negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD  negativeNaN<>+0(SB), Y7, Y7
 	VMOVUPS  (R10), Y9
 	VPSLLD   $0x10, Y9, Y8
 	VPAND    upperHalf<>+0(SB), Y9, Y9
@@ -6848,35 +6921,33 @@ block17:
 	VMULPS   Y0, Y9, Y9
 	VSUBPS   Y1, Y8, Y8
 	VADDPS   Y10, Y9, Y9
-	VPSRLD   $0x10, Y8, Y0
-	VPSLLD   $0x10, Y9, Y1
-	VPBLENDW $0xaa, Y9, Y0, Y0
-	VPBLENDW $0xaa, Y1, Y8, Y1
-	VPANDN   one16<>+0(SB), Y0, Y8
-	VPSUBUSW Y8, Y1, Y8
-	VPSRLW   $0x0f, Y8, Y8
-	VPADDSW  Y8, Y0, Y8
-	VPMAXUW  Y0, Y8, Y8
-	VMOVUPS  Y8, (R9)
 	VMOVUPS  32(R10), Y1
 	VPSLLD   $0x10, Y1, Y0
 	VPAND    upperHalf<>+0(SB), Y1, Y1
-	VMULPS   Y3, Y0, Y8
+	VMULPS   Y3, Y0, Y10
 	VMULPS   Y3, Y1, Y3
 	VMULPS   Y2, Y0, Y0
 	VMULPS   Y2, Y1, Y1
 	VSUBPS   Y3, Y0, Y0
-	VADDPS   Y8, Y1, Y1
-	VPSRLD   $0x10, Y0, Y2
-	VPSLLD   $0x10, Y1, Y3
-	VPBLENDW $0xaa, Y1, Y2, Y2
-	VPBLENDW $0xaa, Y3, Y0, Y3
+	VADDPS   Y10, Y1, Y1
+	VPSRLD   $0x10, Y8, Y2
+	VPSLLD   $0x10, Y9, Y3
+	VPSRLD   $0x10, Y0, Y10
+	VPSLLD   $0x10, Y1, Y11
+	VPBLENDW $0xaa, Y9, Y2, Y2
+	VPBLENDW $0xaa, Y3, Y8, Y3
+	VPBLENDW $0xaa, Y1, Y10, Y10
+	VPBLENDW $0xaa, Y11, Y0, Y11
 	VPANDN   one16<>+0(SB), Y2, Y0
+	VPANDN   one16<>+0(SB), Y10, Y1
 	VPSUBUSW Y0, Y3, Y0
+	VPSUBUSW Y1, Y11, Y1
 	VPSRLW   $0x0f, Y0, Y0
+	VPSRLW   $0x0f, Y1, Y1
 	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
-	VMOVUPS  Y0, 32(R9)
+	VPADDSW  Y1, Y10, Y1
+	VMOVUPS  Y0, (R9)
+	VMOVUPS  Y1, 32(R9)
 	VMOVUPS  64(R10), Y1
 	VPSLLD   $0x10, Y1, Y0
 	VPAND    upperHalf<>+0(SB), Y1, Y1
@@ -6886,35 +6957,33 @@ block17:
 	VMULPS   Y4, Y1, Y1
 	VSUBPS   Y3, Y0, Y0
 	VADDPS   Y2, Y1, Y1
-	VPSRLD   $0x10, Y0, Y2
-	VPSLLD   $0x10, Y1, Y3
-	VPBLENDW $0xaa, Y1, Y2, Y2
-	VPBLENDW $0xaa, Y3, Y0, Y3
-	VPANDN   one16<>+0(SB), Y2, Y0
-	VPSUBUSW Y0, Y3, Y0
+	VMOVUPS  96(R10), Y3
+	VPSLLD   $0x10, Y3, Y2
+	VPAND    upperHalf<>+0(SB), Y3, Y3
+	VMULPS   Y7, Y2, Y4
+	VMULPS   Y7, Y3, Y5
+	VMULPS   Y6, Y2, Y2
+	VMULPS   Y6, Y3, Y3
+	VSUBPS   Y5, Y2, Y2
+	VADDPS   Y4, Y3, Y3
+	VPSRLD   $0x10, Y0, Y4
+	VPSLLD   $0x10, Y1, Y5
+	VPSRLD   $0x10, Y2, Y6
+	VPSLLD   $0x10, Y3, Y7
+	VPBLENDW $0xaa, Y1, Y4, Y4
+	VPBLENDW $0xaa, Y5, Y0, Y5
+	VPBLENDW $0xaa, Y3, Y6, Y6
+	VPBLENDW $0xaa, Y7, Y2, Y7
+	VPANDN   one16<>+0(SB), Y4, Y0
+	VPANDN   one16<>+0(SB), Y6, Y1
+	VPSUBUSW Y0, Y5, Y0
+	VPSUBUSW Y1, Y7, Y1
 	VPSRLW   $0x0f, Y0, Y0
-	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y0, Y4, Y0
+	VPADDSW  Y1, Y6, Y1
 	VMOVUPS  Y0, 64(R9)
-	VMOVUPS  96(R10), Y1
-	VPSLLD   $0x10, Y1, Y0
-	VPAND    upperHalf<>+0(SB), Y1, Y1
-	VMULPS   Y7, Y0, Y2
-	VMULPS   Y7, Y1, Y3
-	VMULPS   Y6, Y0, Y0
-	VMULPS   Y6, Y1, Y1
-	VSUBPS   Y3, Y0, Y0
-	VADDPS   Y2, Y1, Y1
-	VPSRLD   $0x10, Y0, Y2
-	VPSLLD   $0x10, Y1, Y3
-	VPBLENDW $0xaa, Y1, Y2, Y2
-	VPBLENDW $0xaa, Y3, Y0, Y3
-	VPANDN   one16<>+0(SB), Y2, Y0
-	VPSUBUSW Y0, Y3, Y0
-	VPSRLW   $0x0f, Y0, Y0
-	VPADDSW  Y0, Y2, Y0
-	VPMAXUW  Y2, Y0, Y0
-	VMOVUPS  Y0, 96(R9)
+	VMOVUPS  Y1, 96(R9)
 	ADDQ     $0x00000080, R9
 	ADDQ     $0x00000080, R10
 	ADDQ     $0x00000080, R11
@@ -6930,6 +6999,8 @@ next18:
 block19:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
+	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
+	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
 	VMOVUPS  (R10), Y3
 	VPSLLD   $0x10, Y3, Y2
 	VPAND    upperHalf<>+0(SB), Y3, Y3
@@ -6947,7 +7018,6 @@ block19:
 	VPSUBUSW Y2, Y1, Y2
 	VPSRLW   $0x0f, Y2, Y2
 	VPADDSW  Y2, Y0, Y2
-	VPMAXUW  Y0, Y2, Y2
 	VMOVUPS  Y2, (R9)
 	ADDQ     $0x00000020, R9
 	ADDQ     $0x00000020, R10
@@ -6964,6 +7034,8 @@ next20:
 block21:
 	VMOVUPS  (R11), X0
 	VMOVUPS  (R12), X1
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
 	VMOVUPS  (R10), X3
 	VPSLLD   $0x10, X3, X2
 	VPAND    upperHalf<>+0(SB), X3, X3
@@ -6981,7 +7053,6 @@ block21:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVUPS  X2, (R9)
 	ADDQ     $0x00000010, R9
 	ADDQ     $0x00000010, R10
@@ -6998,6 +7069,8 @@ next22:
 block23:
 	VMOVSS   (R11), X0
 	VMOVSS   (R12), X1
+	VPMINUD  negativeNaN<>+0(SB), X0, X0
+	VPMINUD  negativeNaN<>+0(SB), X1, X1
 	VMOVD    (R10), X3
 	VPSLLD   $0x10, X3, X2
 	VPAND    upperHalf<>+0(SB), X3, X3
@@ -7015,7 +7088,6 @@ block23:
 	VPSUBUSW X2, X1, X2
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
 	VMOVD    X2, (R9)
 	ADDQ     $0x00000004, R9
 	ADDQ     $0x00000004, R10
@@ -7049,8 +7121,8 @@ done2:
 TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evenElements<>+0(SB), Z2
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z2
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, AX
 	KMOVD   AX, K1
 	MOVQ    tokens+40(FP), AX
@@ -7077,12 +7149,20 @@ TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 block3:
 	VMOVUPS (R11), Z2
 	VMOVUPS (R12), Z3
+	VPMINUD negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS 64(R11), Z4
 	VMOVUPS 64(R12), Z5
+	VPMINUD negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD negativeNaN<>+0(SB), Z5, Z5
 	VMOVUPS 128(R11), Z6
 	VMOVUPS 128(R12), Z7
+	VPMINUD negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS 192(R11), Z8
 	VMOVUPS 192(R12), Z9
+	VPMINUD negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD negativeNaN<>+0(SB), Z9, Z9
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -7097,35 +7177,33 @@ head5:
 	VMULPS    Z2, Z11, Z11
 	VSUBPS    Z13, Z10, Z10
 	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
+	VMOVUPS   64(R10), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z5, Z12, Z14
+	VMULPS    Z5, Z13, Z15
+	VMULPS    Z4, Z12, Z12
+	VMULPS    Z4, Z13, Z13
+	VSUBPS    Z15, Z12, Z12
+	VADDPS    Z14, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
 	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPADDSW   Z11, Z16, Z11
 	VMOVUPS   Z10, (R9)
-	VMOVUPS   64(R10), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z5, Z10, Z12
-	VMULPS    Z5, Z11, Z13
-	VMULPS    Z4, Z10, Z10
-	VMULPS    Z4, Z11, Z11
-	VSUBPS    Z13, Z10, Z10
-	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, 64(R9)
+	VMOVUPS   Z11, 64(R9)
 	VMOVUPS   128(R10), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
@@ -7135,35 +7213,33 @@ head5:
 	VMULPS    Z6, Z11, Z11
 	VSUBPS    Z13, Z10, Z10
 	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
+	VMOVUPS   192(R10), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z9, Z12, Z14
+	VMULPS    Z9, Z13, Z15
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z8, Z13, Z13
+	VSUBPS    Z15, Z12, Z12
+	VADDPS    Z14, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
 	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPADDSW   Z11, Z16, Z11
 	VMOVUPS   Z10, 128(R9)
-	VMOVUPS   192(R10), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z9, Z10, Z12
-	VMULPS    Z9, Z11, Z13
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z8, Z11, Z11
-	VSUBPS    Z13, Z10, Z10
-	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, 192(R9)
+	VMOVUPS   Z11, 192(R9)
 	LEAQ      (R9)(DX*2), R9
 	LEAQ      (R10)(BX*2), R10
 	DECQ      CX
@@ -7183,6 +7259,8 @@ next4:
 block6:
 	VMOVUPS (R11), Z2
 	VMOVUPS (R12), Z3
+	VPMINUD negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD negativeNaN<>+0(SB), Z3, Z3
 	MOVQ    SI, R9
 	MOVQ    DI, R10
 	MOVQ    AX, CX
@@ -7205,7 +7283,6 @@ head8:
 	VPSUBUSW  Z4, Z7, Z4
 	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z4, Z6, Z4
-	VPMAXUW   Z6, Z4, Z4
 	VMOVUPS   Z4, (R9)
 	LEAQ      (R9)(DX*2), R9
 	LEAQ      (R10)(BX*2), R10
@@ -7235,6 +7312,8 @@ next7:
 	KMOVD     R8, K4
 	VMOVUPS.Z (R11), K2, Z2
 	VMOVUPS.Z (R12), K2, Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	MOVQ      SI, R9
 	MOVQ      DI, R10
 	MOVQ      AX, CX
@@ -7257,7 +7336,6 @@ head11:
 	VPSUBUSW    Z4, Z7, Z4
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z6, Z4
-	VPMAXUW     Z6, Z4, Z4
 	VMOVDQU16   Z4, K3, (R9)
 	LEAQ        (R9)(DX*2), R9
 	LEAQ        (R10)(BX*2), R10
@@ -7297,12 +7375,20 @@ token13:
 block14:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS   64(R11), Z4
 	VMOVUPS   64(R12), Z5
+	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
 	VMOVUPS   128(R11), Z6
 	VMOVUPS   128(R12), Z7
+	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
 	VMOVUPS   192(R11), Z8
 	VMOVUPS   192(R12), Z9
+	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
 	VMOVUPS   (R10), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
@@ -7312,35 +7398,33 @@ block14:
 	VMULPS    Z2, Z11, Z11
 	VSUBPS    Z3, Z10, Z10
 	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z10, Z2
-	VPSLLD    $0x10, Z11, Z3
-	VPBLENDMW Z11, Z2, K1, Z2
-	VPBLENDMW Z3, Z10, K1, Z3
-	VPANDND   Z1, Z2, Z10
-	VPSUBUSW  Z10, Z3, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z2, Z10
-	VPMAXUW   Z2, Z10, Z10
-	VMOVUPS   Z10, (R9)
 	VMOVUPS   64(R10), Z3
 	VPSLLD    $0x10, Z3, Z2
 	VPANDD    Z0, Z3, Z3
-	VMULPS    Z5, Z2, Z10
+	VMULPS    Z5, Z2, Z12
 	VMULPS    Z5, Z3, Z5
 	VMULPS    Z4, Z2, Z2
 	VMULPS    Z4, Z3, Z3
 	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z10, Z3, Z3
-	VPSRLD    $0x10, Z2, Z4
-	VPSLLD    $0x10, Z3, Z5
-	VPBLENDMW Z3, Z4, K1, Z4
-	VPBLENDMW Z5, Z2, K1, Z5
+	VADDPS    Z12, Z3, Z3
+	VPSRLD    $0x10, Z10, Z4
+	VPSLLD    $0x10, Z11, Z5
+	VPSRLD    $0x10, Z2, Z12
+	VPSLLD    $0x10, Z3, Z13
+	VPBLENDMW Z11, Z4, K1, Z4
+	VPBLENDMW Z5, Z10, K1, Z5
+	VPBLENDMW Z3, Z12, K1, Z12
+	VPBLENDMW Z13, Z2, K1, Z13
 	VPANDND   Z1, Z4, Z2
+	VPANDND   Z1, Z12, Z3
 	VPSUBUSW  Z2, Z5, Z2
+	VPSUBUSW  Z3, Z13, Z3
 	VPSRLW    $0x0f, Z2, Z2
+	VPSRLW    $0x0f, Z3, Z3
 	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
-	VMOVUPS   Z2, 64(R9)
+	VPADDSW   Z3, Z12, Z3
+	VMOVUPS   Z2, (R9)
+	VMOVUPS   Z3, 64(R9)
 	VMOVUPS   128(R10), Z3
 	VPSLLD    $0x10, Z3, Z2
 	VPANDD    Z0, Z3, Z3
@@ -7350,35 +7434,33 @@ block14:
 	VMULPS    Z6, Z3, Z3
 	VSUBPS    Z5, Z2, Z2
 	VADDPS    Z4, Z3, Z3
-	VPSRLD    $0x10, Z2, Z4
-	VPSLLD    $0x10, Z3, Z5
-	VPBLENDMW Z3, Z4, K1, Z4
-	VPBLENDMW Z5, Z2, K1, Z5
-	VPANDND   Z1, Z4, Z2
-	VPSUBUSW  Z2, Z5, Z2
+	VMOVUPS   192(R10), Z5
+	VPSLLD    $0x10, Z5, Z4
+	VPANDD    Z0, Z5, Z5
+	VMULPS    Z9, Z4, Z6
+	VMULPS    Z9, Z5, Z7
+	VMULPS    Z8, Z4, Z4
+	VMULPS    Z8, Z5, Z5
+	VSUBPS    Z7, Z4, Z4
+	VADDPS    Z6, Z5, Z5
+	VPSRLD    $0x10, Z2, Z6
+	VPSLLD    $0x10, Z3, Z7
+	VPSRLD    $0x10, Z4, Z8
+	VPSLLD    $0x10, Z5, Z9
+	VPBLENDMW Z3, Z6, K1, Z6
+	VPBLENDMW Z7, Z2, K1, Z7
+	VPBLENDMW Z5, Z8, K1, Z8
+	VPBLENDMW Z9, Z4, K1, Z9
+	VPANDND   Z1, Z6, Z2
+	VPANDND   Z1, Z8, Z3
+	VPSUBUSW  Z2, Z7, Z2
+	VPSUBUSW  Z3, Z9, Z3
 	VPSRLW    $0x0f, Z2, Z2
-	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z2, Z6, Z2
+	VPADDSW   Z3, Z8, Z3
 	VMOVUPS   Z2, 128(R9)
-	VMOVUPS   192(R10), Z3
-	VPSLLD    $0x10, Z3, Z2
-	VPANDD    Z0, Z3, Z3
-	VMULPS    Z9, Z2, Z4
-	VMULPS    Z9, Z3, Z5
-	VMULPS    Z8, Z2, Z2
-	VMULPS    Z8, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VPSRLD    $0x10, Z2, Z4
-	VPSLLD    $0x10, Z3, Z5
-	VPBLENDMW Z3, Z4, K1, Z4
-	VPBLENDMW Z5, Z2, K1, Z5
-	VPANDND   Z1, Z4, Z2
-	VPSUBUSW  Z2, Z5, Z2
-	VPSRLW    $0x0f, Z2, Z2
-	VPADDSW   Z2, Z4, Z2
-	VPMAXUW   Z4, Z2, Z2
-	VMOVUPS   Z2, 192(R9)
+	VMOVUPS   Z3, 192(R9)
 	ADDQ      $0x00000100, R9
 	ADDQ      $0x00000100, R10
 	ADDQ      $0x00000100, R11
@@ -7394,6 +7476,8 @@ next15:
 block16:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
+	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
 	VMOVUPS   (R10), Z5
 	VPSLLD    $0x10, Z5, Z4
 	VPANDD    Z0, Z5, Z5
@@ -7411,7 +7495,6 @@ block16:
 	VPSUBUSW  Z4, Z3, Z4
 	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z4, Z2, Z4
-	VPMAXUW   Z2, Z4, Z4
 	VMOVUPS   Z4, (R9)
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000040, R10
@@ -7437,6 +7520,8 @@ next17:
 	KMOVD       R13, K4
 	VMOVUPS.Z   (R11), K2, Z2
 	VMOVUPS.Z   (R12), K2, Z3
+	VPMINUD     negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD     negativeNaN<>+0(SB), Z3, Z3
 	VMOVDQU16.Z (R10), K3, Z5
 	VPSLLD      $0x10, Z5, Z4
 	VPANDD      Z0, Z5, Z5
@@ -7454,7 +7539,6 @@ next17:
 	VPSUBUSW    Z4, Z3, Z4
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z2, Z4
-	VPMAXUW     Z2, Z4, Z4
 	VMOVDQU16   Z4, K3, (R9)
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
@@ -7822,8 +7906,8 @@ done2:
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
-	VMOVDQU32 interleaveLow<>+0(SB), Z0
-	VMOVDQU32 interleaveHigh<>+0(SB), Z1
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
 	MOVQ      tokens+40(FP), AX
 	MOVQ      heads+64(FP), CX
@@ -8295,38 +8379,38 @@ head5:
 	VMULPS      Y0, Y9, Y9
 	VSUBPS      Y11, Y8, Y8
 	VADDPS      Y10, Y9, Y9
-	VPSRLD      $0x10, Y8, Y10
-	VPSLLD      $0x10, Y9, Y11
-	VPBLENDW    $0xaa, Y9, Y10, Y10
-	VPBLENDW    $0xaa, Y11, Y8, Y11
-	VPANDN      one16<>+0(SB), Y10, Y8
-	VPSUBUSW    Y8, Y11, Y8
+	VMOVUPS     64(R10), Y11
+	VINSERTF128 $0x01, 96(R10), Y11, Y11
+	VMOVUPS     80(R10), Y12
+	VINSERTF128 $0x01, 112(R10), Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y10
+	VSHUFPS     $0xdd, Y12, Y11, Y11
+	VMULPS      Y3, Y10, Y12
+	VMULPS      Y3, Y11, Y13
+	VMULPS      Y2, Y10, Y10
+	VMULPS      Y2, Y11, Y11
+	VSUBPS      Y13, Y10, Y10
+	VADDPS      Y12, Y11, Y11
+	VPSRLD      $0x10, Y8, Y12
+	VPSLLD      $0x10, Y9, Y13
+	VPSRLD      $0x10, Y10, Y14
+	VPSLLD      $0x10, Y11, Y15
+	VPBLENDW    $0xaa, Y9, Y12, Y12
+	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPBLENDW    $0xaa, Y11, Y14, Y14
+	VPBLENDW    $0xaa, Y15, Y10, Y15
+	VPANDN      one16<>+0(SB), Y12, Y8
+	VPANDN      one16<>+0(SB), Y14, Y9
+	VPSUBUSW    Y8, Y13, Y8
+	VPSUBUSW    Y9, Y15, Y9
 	VPSRLW      $0x0f, Y8, Y8
-	VPADDSW     Y8, Y10, Y8
-	VPMAXUW     Y10, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
+	VPADDSW     Y8, Y12, Y8
+	VPMAXUW     Y12, Y8, Y8
+	VPADDSW     Y9, Y14, Y9
+	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, (R9)
-	VMOVUPS     64(R10), Y9
-	VINSERTF128 $0x01, 96(R10), Y9, Y9
-	VMOVUPS     80(R10), Y10
-	VINSERTF128 $0x01, 112(R10), Y10, Y10
-	VSHUFPS     $0x88, Y10, Y9, Y8
-	VSHUFPS     $0xdd, Y10, Y9, Y9
-	VMULPS      Y3, Y8, Y10
-	VMULPS      Y3, Y9, Y11
-	VMULPS      Y2, Y8, Y8
-	VMULPS      Y2, Y9, Y9
-	VSUBPS      Y11, Y8, Y8
-	VADDPS      Y10, Y9, Y9
-	VPSRLD      $0x10, Y8, Y10
-	VPSLLD      $0x10, Y9, Y11
-	VPBLENDW    $0xaa, Y9, Y10, Y10
-	VPBLENDW    $0xaa, Y11, Y8, Y11
-	VPANDN      one16<>+0(SB), Y10, Y8
-	VPSUBUSW    Y8, Y11, Y8
-	VPSRLW      $0x0f, Y8, Y8
-	VPADDSW     Y8, Y10, Y8
-	VPMAXUW     Y10, Y8, Y8
-	VMOVUPS     Y8, 32(R9)
+	VMOVUPS     Y9, 32(R9)
 	VMOVUPS     128(R10), Y9
 	VINSERTF128 $0x01, 160(R10), Y9, Y9
 	VMOVUPS     144(R10), Y10
@@ -8339,38 +8423,38 @@ head5:
 	VMULPS      Y4, Y9, Y9
 	VSUBPS      Y11, Y8, Y8
 	VADDPS      Y10, Y9, Y9
-	VPSRLD      $0x10, Y8, Y10
-	VPSLLD      $0x10, Y9, Y11
-	VPBLENDW    $0xaa, Y9, Y10, Y10
-	VPBLENDW    $0xaa, Y11, Y8, Y11
-	VPANDN      one16<>+0(SB), Y10, Y8
-	VPSUBUSW    Y8, Y11, Y8
+	VMOVUPS     192(R10), Y11
+	VINSERTF128 $0x01, 224(R10), Y11, Y11
+	VMOVUPS     208(R10), Y12
+	VINSERTF128 $0x01, 240(R10), Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y10
+	VSHUFPS     $0xdd, Y12, Y11, Y11
+	VMULPS      Y7, Y10, Y12
+	VMULPS      Y7, Y11, Y13
+	VMULPS      Y6, Y10, Y10
+	VMULPS      Y6, Y11, Y11
+	VSUBPS      Y13, Y10, Y10
+	VADDPS      Y12, Y11, Y11
+	VPSRLD      $0x10, Y8, Y12
+	VPSLLD      $0x10, Y9, Y13
+	VPSRLD      $0x10, Y10, Y14
+	VPSLLD      $0x10, Y11, Y15
+	VPBLENDW    $0xaa, Y9, Y12, Y12
+	VPBLENDW    $0xaa, Y13, Y8, Y13
+	VPBLENDW    $0xaa, Y11, Y14, Y14
+	VPBLENDW    $0xaa, Y15, Y10, Y15
+	VPANDN      one16<>+0(SB), Y12, Y8
+	VPANDN      one16<>+0(SB), Y14, Y9
+	VPSUBUSW    Y8, Y13, Y8
+	VPSUBUSW    Y9, Y15, Y9
 	VPSRLW      $0x0f, Y8, Y8
-	VPADDSW     Y8, Y10, Y8
-	VPMAXUW     Y10, Y8, Y8
+	VPSRLW      $0x0f, Y9, Y9
+	VPADDSW     Y8, Y12, Y8
+	VPMAXUW     Y12, Y8, Y8
+	VPADDSW     Y9, Y14, Y9
+	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, 64(R9)
-	VMOVUPS     192(R10), Y9
-	VINSERTF128 $0x01, 224(R10), Y9, Y9
-	VMOVUPS     208(R10), Y10
-	VINSERTF128 $0x01, 240(R10), Y10, Y10
-	VSHUFPS     $0x88, Y10, Y9, Y8
-	VSHUFPS     $0xdd, Y10, Y9, Y9
-	VMULPS      Y7, Y8, Y10
-	VMULPS      Y7, Y9, Y11
-	VMULPS      Y6, Y8, Y8
-	VMULPS      Y6, Y9, Y9
-	VSUBPS      Y11, Y8, Y8
-	VADDPS      Y10, Y9, Y9
-	VPSRLD      $0x10, Y8, Y10
-	VPSLLD      $0x10, Y9, Y11
-	VPBLENDW    $0xaa, Y9, Y10, Y10
-	VPBLENDW    $0xaa, Y11, Y8, Y11
-	VPANDN      one16<>+0(SB), Y10, Y8
-	VPSUBUSW    Y8, Y11, Y8
-	VPSRLW      $0x0f, Y8, Y8
-	VPADDSW     Y8, Y10, Y8
-	VPMAXUW     Y10, Y8, Y8
-	VMOVUPS     Y8, 96(R9)
+	VMOVUPS     Y9, 96(R9)
 	LEAQ        (R9)(DX*2), R9
 	LEAQ        (R10)(BX*4), R10
 	DECQ        CX
@@ -8565,38 +8649,38 @@ block17:
 	VMULPS      Y0, Y9, Y9
 	VSUBPS      Y1, Y8, Y8
 	VADDPS      Y10, Y9, Y9
-	VPSRLD      $0x10, Y8, Y0
-	VPSLLD      $0x10, Y9, Y1
-	VPBLENDW    $0xaa, Y9, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y8, Y1
-	VPANDN      one16<>+0(SB), Y0, Y8
-	VPSUBUSW    Y8, Y1, Y8
-	VPSRLW      $0x0f, Y8, Y8
-	VPADDSW     Y8, Y0, Y8
-	VPMAXUW     Y0, Y8, Y8
-	VMOVUPS     Y8, (R9)
 	VMOVUPS     64(R10), Y1
 	VINSERTF128 $0x01, 96(R10), Y1, Y1
-	VMOVUPS     80(R10), Y8
-	VINSERTF128 $0x01, 112(R10), Y8, Y8
-	VSHUFPS     $0x88, Y8, Y1, Y0
-	VSHUFPS     $0xdd, Y8, Y1, Y1
-	VMULPS      Y3, Y0, Y8
+	VMOVUPS     80(R10), Y10
+	VINSERTF128 $0x01, 112(R10), Y10, Y10
+	VSHUFPS     $0x88, Y10, Y1, Y0
+	VSHUFPS     $0xdd, Y10, Y1, Y1
+	VMULPS      Y3, Y0, Y10
 	VMULPS      Y3, Y1, Y3
 	VMULPS      Y2, Y0, Y0
 	VMULPS      Y2, Y1, Y1
 	VSUBPS      Y3, Y0, Y0
-	VADDPS      Y8, Y1, Y1
-	VPSRLD      $0x10, Y0, Y2
-	VPSLLD      $0x10, Y1, Y3
-	VPBLENDW    $0xaa, Y1, Y2, Y2
-	VPBLENDW    $0xaa, Y3, Y0, Y3
+	VADDPS      Y10, Y1, Y1
+	VPSRLD      $0x10, Y8, Y2
+	VPSLLD      $0x10, Y9, Y3
+	VPSRLD      $0x10, Y0, Y10
+	VPSLLD      $0x10, Y1, Y11
+	VPBLENDW    $0xaa, Y9, Y2, Y2
+	VPBLENDW    $0xaa, Y3, Y8, Y3
+	VPBLENDW    $0xaa, Y1, Y10, Y10
+	VPBLENDW    $0xaa, Y11, Y0, Y11
 	VPANDN      one16<>+0(SB), Y2, Y0
+	VPANDN      one16<>+0(SB), Y10, Y1
 	VPSUBUSW    Y0, Y3, Y0
+	VPSUBUSW    Y1, Y11, Y1
 	VPSRLW      $0x0f, Y0, Y0
+	VPSRLW      $0x0f, Y1, Y1
 	VPADDSW     Y0, Y2, Y0
 	VPMAXUW     Y2, Y0, Y0
-	VMOVUPS     Y0, 32(R9)
+	VPADDSW     Y1, Y10, Y1
+	VPMAXUW     Y10, Y1, Y1
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     Y1, 32(R9)
 	VMOVUPS     128(R10), Y1
 	VINSERTF128 $0x01, 160(R10), Y1, Y1
 	VMOVUPS     144(R10), Y2
@@ -8609,38 +8693,38 @@ block17:
 	VMULPS      Y4, Y1, Y1
 	VSUBPS      Y3, Y0, Y0
 	VADDPS      Y2, Y1, Y1
-	VPSRLD      $0x10, Y0, Y2
-	VPSLLD      $0x10, Y1, Y3
-	VPBLENDW    $0xaa, Y1, Y2, Y2
-	VPBLENDW    $0xaa, Y3, Y0, Y3
-	VPANDN      one16<>+0(SB), Y2, Y0
-	VPSUBUSW    Y0, Y3, Y0
+	VMOVUPS     192(R10), Y3
+	VINSERTF128 $0x01, 224(R10), Y3, Y3
+	VMOVUPS     208(R10), Y4
+	VINSERTF128 $0x01, 240(R10), Y4, Y4
+	VSHUFPS     $0x88, Y4, Y3, Y2
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y7, Y2, Y4
+	VMULPS      Y7, Y3, Y5
+	VMULPS      Y6, Y2, Y2
+	VMULPS      Y6, Y3, Y3
+	VSUBPS      Y5, Y2, Y2
+	VADDPS      Y4, Y3, Y3
+	VPSRLD      $0x10, Y0, Y4
+	VPSLLD      $0x10, Y1, Y5
+	VPSRLD      $0x10, Y2, Y6
+	VPSLLD      $0x10, Y3, Y7
+	VPBLENDW    $0xaa, Y1, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y0, Y5
+	VPBLENDW    $0xaa, Y3, Y6, Y6
+	VPBLENDW    $0xaa, Y7, Y2, Y7
+	VPANDN      one16<>+0(SB), Y4, Y0
+	VPANDN      one16<>+0(SB), Y6, Y1
+	VPSUBUSW    Y0, Y5, Y0
+	VPSUBUSW    Y1, Y7, Y1
 	VPSRLW      $0x0f, Y0, Y0
-	VPADDSW     Y0, Y2, Y0
-	VPMAXUW     Y2, Y0, Y0
+	VPSRLW      $0x0f, Y1, Y1
+	VPADDSW     Y0, Y4, Y0
+	VPMAXUW     Y4, Y0, Y0
+	VPADDSW     Y1, Y6, Y1
+	VPMAXUW     Y6, Y1, Y1
 	VMOVUPS     Y0, 64(R9)
-	VMOVUPS     192(R10), Y1
-	VINSERTF128 $0x01, 224(R10), Y1, Y1
-	VMOVUPS     208(R10), Y2
-	VINSERTF128 $0x01, 240(R10), Y2, Y2
-	VSHUFPS     $0x88, Y2, Y1, Y0
-	VSHUFPS     $0xdd, Y2, Y1, Y1
-	VMULPS      Y7, Y0, Y2
-	VMULPS      Y7, Y1, Y3
-	VMULPS      Y6, Y0, Y0
-	VMULPS      Y6, Y1, Y1
-	VSUBPS      Y3, Y0, Y0
-	VADDPS      Y2, Y1, Y1
-	VPSRLD      $0x10, Y0, Y2
-	VPSLLD      $0x10, Y1, Y3
-	VPBLENDW    $0xaa, Y1, Y2, Y2
-	VPBLENDW    $0xaa, Y3, Y0, Y3
-	VPANDN      one16<>+0(SB), Y2, Y0
-	VPSUBUSW    Y0, Y3, Y0
-	VPSRLW      $0x0f, Y0, Y0
-	VPADDSW     Y0, Y2, Y0
-	VPMAXUW     Y2, Y0, Y0
-	VMOVUPS     Y0, 96(R9)
+	VMOVUPS     Y1, 96(R9)
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000100, R10
 	ADDQ        $0x00000080, R11
@@ -8779,8 +8863,8 @@ done2:
 TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evenElements<>+0(SB), Z1
-	VMOVUPS oddElements<>+0(SB), Z2
+	VMOVUPS evens32<>+0(SB), Z1
+	VMOVUPS odds32<>+0(SB), Z2
 	MOVL    $0xaaaaaaaa, AX
 	KMOVD   AX, K1
 	MOVQ    tokens+40(FP), AX
@@ -8830,38 +8914,38 @@ head5:
 	VMULPS    Z3, Z12, Z12
 	VSUBPS    Z14, Z11, Z11
 	VADDPS    Z13, Z12, Z12
-	VPSRLD    $0x10, Z11, Z13
-	VPSLLD    $0x10, Z12, Z14
-	VPBLENDMW Z12, Z13, K1, Z13
-	VPBLENDMW Z14, Z11, K1, Z14
-	VPANDND   Z0, Z13, Z11
-	VPSUBUSW  Z11, Z14, Z11
+	VMOVUPS   128(R10), Z14
+	VMOVUPS   192(R10), Z15
+	VMOVAPS   Z14, Z13
+	VPERMT2PS Z15, Z1, Z13
+	VMOVAPS   Z14, Z14
+	VPERMT2PS Z15, Z2, Z14
+	VMULPS    Z6, Z13, Z15
+	VMULPS    Z6, Z14, Z16
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z5, Z14, Z14
+	VSUBPS    Z16, Z13, Z13
+	VADDPS    Z15, Z14, Z14
+	VPSRLD    $0x10, Z11, Z15
+	VPSLLD    $0x10, Z12, Z16
+	VPSRLD    $0x10, Z13, Z17
+	VPSLLD    $0x10, Z14, Z18
+	VPBLENDMW Z12, Z15, K1, Z15
+	VPBLENDMW Z16, Z11, K1, Z16
+	VPBLENDMW Z14, Z17, K1, Z17
+	VPBLENDMW Z18, Z13, K1, Z18
+	VPANDND   Z0, Z15, Z11
+	VPANDND   Z0, Z17, Z12
+	VPSUBUSW  Z11, Z16, Z11
+	VPSUBUSW  Z12, Z18, Z12
 	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z11, Z13, Z11
-	VPMAXUW   Z13, Z11, Z11
+	VPSRLW    $0x0f, Z12, Z12
+	VPADDSW   Z11, Z15, Z11
+	VPMAXUW   Z15, Z11, Z11
+	VPADDSW   Z12, Z17, Z12
+	VPMAXUW   Z17, Z12, Z12
 	VMOVUPS   Z11, (R9)
-	VMOVUPS   128(R10), Z12
-	VMOVUPS   192(R10), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMULPS    Z6, Z11, Z13
-	VMULPS    Z6, Z12, Z14
-	VMULPS    Z5, Z11, Z11
-	VMULPS    Z5, Z12, Z12
-	VSUBPS    Z14, Z11, Z11
-	VADDPS    Z13, Z12, Z12
-	VPSRLD    $0x10, Z11, Z13
-	VPSLLD    $0x10, Z12, Z14
-	VPBLENDMW Z12, Z13, K1, Z13
-	VPBLENDMW Z14, Z11, K1, Z14
-	VPANDND   Z0, Z13, Z11
-	VPSUBUSW  Z11, Z14, Z11
-	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z11, Z13, Z11
-	VPMAXUW   Z13, Z11, Z11
-	VMOVUPS   Z11, 64(R9)
+	VMOVUPS   Z12, 64(R9)
 	VMOVUPS   256(R10), Z12
 	VMOVUPS   320(R10), Z13
 	VMOVAPS   Z12, Z11
@@ -8874,38 +8958,38 @@ head5:
 	VMULPS    Z7, Z12, Z12
 	VSUBPS    Z14, Z11, Z11
 	VADDPS    Z13, Z12, Z12
-	VPSRLD    $0x10, Z11, Z13
-	VPSLLD    $0x10, Z12, Z14
-	VPBLENDMW Z12, Z13, K1, Z13
-	VPBLENDMW Z14, Z11, K1, Z14
-	VPANDND   Z0, Z13, Z11
-	VPSUBUSW  Z11, Z14, Z11
+	VMOVUPS   384(R10), Z14
+	VMOVUPS   448(R10), Z15
+	VMOVAPS   Z14, Z13
+	VPERMT2PS Z15, Z1, Z13
+	VMOVAPS   Z14, Z14
+	VPERMT2PS Z15, Z2, Z14
+	VMULPS    Z10, Z13, Z15
+	VMULPS    Z10, Z14, Z16
+	VMULPS    Z9, Z13, Z13
+	VMULPS    Z9, Z14, Z14
+	VSUBPS    Z16, Z13, Z13
+	VADDPS    Z15, Z14, Z14
+	VPSRLD    $0x10, Z11, Z15
+	VPSLLD    $0x10, Z12, Z16
+	VPSRLD    $0x10, Z13, Z17
+	VPSLLD    $0x10, Z14, Z18
+	VPBLENDMW Z12, Z15, K1, Z15
+	VPBLENDMW Z16, Z11, K1, Z16
+	VPBLENDMW Z14, Z17, K1, Z17
+	VPBLENDMW Z18, Z13, K1, Z18
+	VPANDND   Z0, Z15, Z11
+	VPANDND   Z0, Z17, Z12
+	VPSUBUSW  Z11, Z16, Z11
+	VPSUBUSW  Z12, Z18, Z12
 	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z11, Z13, Z11
-	VPMAXUW   Z13, Z11, Z11
+	VPSRLW    $0x0f, Z12, Z12
+	VPADDSW   Z11, Z15, Z11
+	VPMAXUW   Z15, Z11, Z11
+	VPADDSW   Z12, Z17, Z12
+	VPMAXUW   Z17, Z12, Z12
 	VMOVUPS   Z11, 128(R9)
-	VMOVUPS   384(R10), Z12
-	VMOVUPS   448(R10), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMULPS    Z10, Z11, Z13
-	VMULPS    Z10, Z12, Z14
-	VMULPS    Z9, Z11, Z11
-	VMULPS    Z9, Z12, Z12
-	VSUBPS    Z14, Z11, Z11
-	VADDPS    Z13, Z12, Z12
-	VPSRLD    $0x10, Z11, Z13
-	VPSLLD    $0x10, Z12, Z14
-	VPBLENDMW Z12, Z13, K1, Z13
-	VPBLENDMW Z14, Z11, K1, Z14
-	VPANDND   Z0, Z13, Z11
-	VPSUBUSW  Z11, Z14, Z11
-	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z11, Z13, Z11
-	VPMAXUW   Z13, Z11, Z11
-	VMOVUPS   Z11, 192(R9)
+	VMOVUPS   Z12, 192(R9)
 	LEAQ      (R9)(DX*2), R9
 	LEAQ      (R10)(BX*4), R10
 	DECQ      CX
@@ -9063,38 +9147,38 @@ block14:
 	VMULPS    Z3, Z12, Z12
 	VSUBPS    Z4, Z11, Z11
 	VADDPS    Z13, Z12, Z12
-	VPSRLD    $0x10, Z11, Z3
-	VPSLLD    $0x10, Z12, Z4
-	VPBLENDMW Z12, Z3, K1, Z3
-	VPBLENDMW Z4, Z11, K1, Z4
-	VPANDND   Z0, Z3, Z11
-	VPSUBUSW  Z11, Z4, Z11
-	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z11, Z3, Z11
-	VPMAXUW   Z3, Z11, Z11
-	VMOVUPS   Z11, (R9)
 	VMOVUPS   128(R10), Z4
-	VMOVUPS   192(R10), Z11
+	VMOVUPS   192(R10), Z13
 	VMOVAPS   Z4, Z3
-	VPERMT2PS Z11, Z1, Z3
+	VPERMT2PS Z13, Z1, Z3
 	VMOVAPS   Z4, Z4
-	VPERMT2PS Z11, Z2, Z4
-	VMULPS    Z6, Z3, Z11
+	VPERMT2PS Z13, Z2, Z4
+	VMULPS    Z6, Z3, Z13
 	VMULPS    Z6, Z4, Z6
 	VMULPS    Z5, Z3, Z3
 	VMULPS    Z5, Z4, Z4
 	VSUBPS    Z6, Z3, Z3
-	VADDPS    Z11, Z4, Z4
-	VPSRLD    $0x10, Z3, Z5
-	VPSLLD    $0x10, Z4, Z6
-	VPBLENDMW Z4, Z5, K1, Z5
-	VPBLENDMW Z6, Z3, K1, Z6
+	VADDPS    Z13, Z4, Z4
+	VPSRLD    $0x10, Z11, Z5
+	VPSLLD    $0x10, Z12, Z6
+	VPSRLD    $0x10, Z3, Z13
+	VPSLLD    $0x10, Z4, Z14
+	VPBLENDMW Z12, Z5, K1, Z5
+	VPBLENDMW Z6, Z11, K1, Z6
+	VPBLENDMW Z4, Z13, K1, Z13
+	VPBLENDMW Z14, Z3, K1, Z14
 	VPANDND   Z0, Z5, Z3
+	VPANDND   Z0, Z13, Z4
 	VPSUBUSW  Z3, Z6, Z3
+	VPSUBUSW  Z4, Z14, Z4
 	VPSRLW    $0x0f, Z3, Z3
+	VPSRLW    $0x0f, Z4, Z4
 	VPADDSW   Z3, Z5, Z3
 	VPMAXUW   Z5, Z3, Z3
-	VMOVUPS   Z3, 64(R9)
+	VPADDSW   Z4, Z13, Z4
+	VPMAXUW   Z13, Z4, Z4
+	VMOVUPS   Z3, (R9)
+	VMOVUPS   Z4, 64(R9)
 	VMOVUPS   256(R10), Z4
 	VMOVUPS   320(R10), Z5
 	VMOVAPS   Z4, Z3
@@ -9107,38 +9191,38 @@ block14:
 	VMULPS    Z7, Z4, Z4
 	VSUBPS    Z6, Z3, Z3
 	VADDPS    Z5, Z4, Z4
-	VPSRLD    $0x10, Z3, Z5
-	VPSLLD    $0x10, Z4, Z6
-	VPBLENDMW Z4, Z5, K1, Z5
-	VPBLENDMW Z6, Z3, K1, Z6
-	VPANDND   Z0, Z5, Z3
-	VPSUBUSW  Z3, Z6, Z3
+	VMOVUPS   384(R10), Z6
+	VMOVUPS   448(R10), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z2, Z6
+	VMULPS    Z10, Z5, Z7
+	VMULPS    Z10, Z6, Z8
+	VMULPS    Z9, Z5, Z5
+	VMULPS    Z9, Z6, Z6
+	VSUBPS    Z8, Z5, Z5
+	VADDPS    Z7, Z6, Z6
+	VPSRLD    $0x10, Z3, Z7
+	VPSLLD    $0x10, Z4, Z8
+	VPSRLD    $0x10, Z5, Z9
+	VPSLLD    $0x10, Z6, Z10
+	VPBLENDMW Z4, Z7, K1, Z7
+	VPBLENDMW Z8, Z3, K1, Z8
+	VPBLENDMW Z6, Z9, K1, Z9
+	VPBLENDMW Z10, Z5, K1, Z10
+	VPANDND   Z0, Z7, Z3
+	VPANDND   Z0, Z9, Z4
+	VPSUBUSW  Z3, Z8, Z3
+	VPSUBUSW  Z4, Z10, Z4
 	VPSRLW    $0x0f, Z3, Z3
-	VPADDSW   Z3, Z5, Z3
-	VPMAXUW   Z5, Z3, Z3
+	VPSRLW    $0x0f, Z4, Z4
+	VPADDSW   Z3, Z7, Z3
+	VPMAXUW   Z7, Z3, Z3
+	VPADDSW   Z4, Z9, Z4
+	VPMAXUW   Z9, Z4, Z4
 	VMOVUPS   Z3, 128(R9)
-	VMOVUPS   384(R10), Z4
-	VMOVUPS   448(R10), Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMULPS    Z10, Z3, Z5
-	VMULPS    Z10, Z4, Z6
-	VMULPS    Z9, Z3, Z3
-	VMULPS    Z9, Z4, Z4
-	VSUBPS    Z6, Z3, Z3
-	VADDPS    Z5, Z4, Z4
-	VPSRLD    $0x10, Z3, Z5
-	VPSLLD    $0x10, Z4, Z6
-	VPBLENDMW Z4, Z5, K1, Z5
-	VPBLENDMW Z6, Z3, K1, Z6
-	VPANDND   Z0, Z5, Z3
-	VPSUBUSW  Z3, Z6, Z3
-	VPSRLW    $0x0f, Z3, Z3
-	VPADDSW   Z3, Z5, Z3
-	VPMAXUW   Z5, Z3, Z3
-	VMOVUPS   Z3, 192(R9)
+	VMOVUPS   Z4, 192(R9)
 	ADDQ      $0x00000100, R9
 	ADDQ      $0x00000200, R10
 	ADDQ      $0x00000100, R11

@@ -47,7 +47,7 @@ token3:
 	CMP  $16, R13
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R11), (F0, F1)
 	FLDPQ 32(R11), (F2, F3)
 	FLDPQ (R12), (F4, F5)
@@ -92,13 +92,13 @@ pairs4:
 	ADD   $64, R12
 	SUB   $16, R13
 	CMP   $16, R13
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R13
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R11), F0
 	FMOVQ (R12), F1
 	FMOVQ (R10), F2
@@ -119,13 +119,13 @@ pairs6:
 	ADD   $16, R12
 	SUB   $4, R13
 	CMP   $4, R13
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R13
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R11), F0
 	FMOVS (R12), F1
 	FMOVS (R10), F2
@@ -146,7 +146,7 @@ pairs8:
 	ADD   $4, R12
 	SUB   $1, R13
 	CMP   $1, R13
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+56(FP), R17
@@ -201,7 +201,7 @@ token3:
 	CMP  $16, R13
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R11), (F0, F1)
 	FLDPQ 32(R11), (F2, F3)
 	FLDPQ (R12), (F4, F5)
@@ -258,13 +258,13 @@ pairs4:
 	ADD   $64, R12
 	SUB   $16, R13
 	CMP   $16, R13
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R13
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R11), F0
 	FMOVQ (R12), F1
 	FMOVD (R10), F2
@@ -291,13 +291,13 @@ pairs6:
 	ADD   $16, R12
 	SUB   $4, R13
 	CMP   $4, R13
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R13
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R11), F0
 	FMOVS (R12), F1
 	VLD1R (R10), [V2.H8]
@@ -324,7 +324,7 @@ pairs8:
 	ADD   $4, R12
 	SUB   $1, R13
 	CMP   $1, R13
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+56(FP), R17
@@ -384,7 +384,7 @@ token3:
 	CMP  $16, R13
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R11), (F3, F4)
 	FLDPQ 32(R11), (F5, F6)
 	FLDPQ (R12), (F7, F8)
@@ -461,13 +461,13 @@ pairs4:
 	ADD   $64, R12
 	SUB   $16, R13
 	CMP   $16, R13
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R13
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R11), F3
 	FMOVQ (R12), F4
 	FMOVD (R10), F5
@@ -504,13 +504,13 @@ pairs6:
 	ADD   $16, R12
 	SUB   $4, R13
 	CMP   $4, R13
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R13
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R11), F3
 	FMOVS (R12), F4
 	VLD1R (R10), [V5.H8]
@@ -547,7 +547,7 @@ pairs8:
 	ADD   $4, R12
 	SUB   $1, R13
 	CMP   $1, R13
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+56(FP), R17
@@ -602,7 +602,7 @@ token3:
 	CMP  $16, R13
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R11), (F0, F1)
 	FLDPQ 32(R11), (F2, F3)
 	FLDPQ (R12), (F4, F5)
@@ -653,13 +653,13 @@ pairs4:
 	ADD   $64, R12
 	SUB   $16, R13
 	CMP   $16, R13
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R13
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R11), F0
 	FMOVQ (R12), F1
 	FMOVQ (R10), F2
@@ -684,13 +684,13 @@ pairs6:
 	ADD   $16, R12
 	SUB   $4, R13
 	CMP   $4, R13
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R13
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R11), F0
 	FMOVS (R12), F1
 	FMOVS (R10), F2
@@ -715,7 +715,7 @@ pairs8:
 	ADD   $4, R12
 	SUB   $1, R13
 	CMP   $1, R13
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+56(FP), R17
@@ -775,7 +775,7 @@ token3:
 	CMP  $16, R13
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R11), (F3, F4)
 	FLDPQ 32(R11), (F5, F6)
 	FLDPQ (R12), (F7, F8)
@@ -846,13 +846,13 @@ pairs4:
 	ADD   $64, R12
 	SUB   $16, R13
 	CMP   $16, R13
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R13
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R11), F3
 	FMOVQ (R12), F4
 	FMOVQ (R10), F5
@@ -887,13 +887,13 @@ pairs6:
 	ADD   $16, R12
 	SUB   $4, R13
 	CMP   $4, R13
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R13
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R11), F3
 	FMOVS (R12), F4
 	FMOVS (R10), F5
@@ -928,7 +928,7 @@ pairs8:
 	ADD   $4, R12
 	SUB   $1, R13
 	CMP   $1, R13
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+56(FP), R17
@@ -980,7 +980,7 @@ token3:
 	CMP  $16, R10
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ  (R8), (F0, F1)
 	FLDPQ  32(R8), (F2, F3)
 	FLDPQ  (R9), (F4, F5)
@@ -1021,13 +1021,13 @@ pairs4:
 	ADD    $64, R9
 	SUB    $16, R10
 	CMP    $16, R10
-	BGE    pairs4
+	BGE    loop4
 
 next5:
 	CMP $4, R10
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ  (R8), F0
 	FMOVQ  (R9), F1
 	VLD2.P 32(R7), [V2.S4, V3.S4]
@@ -1042,13 +1042,13 @@ pairs6:
 	ADD    $16, R9
 	SUB    $4, R10
 	CMP    $4, R10
-	BGE    pairs6
+	BGE    loop6
 
 next7:
 	CMP $1, R10
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R8), F0
 	FMOVS (R9), F1
 	FMOVS (R7), F2
@@ -1069,7 +1069,7 @@ pairs8:
 	ADD   $4, R9
 	SUB   $1, R10
 	CMP   $1, R10
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+48(FP), R17
@@ -1121,7 +1121,7 @@ token3:
 	CMP  $16, R10
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ  (R8), (F0, F1)
 	FLDPQ  32(R8), (F2, F3)
 	FLDPQ  (R9), (F4, F5)
@@ -1174,13 +1174,13 @@ pairs4:
 	ADD    $64, R9
 	SUB    $16, R10
 	CMP    $16, R10
-	BGE    pairs4
+	BGE    loop4
 
 next5:
 	CMP $4, R10
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ  (R8), F0
 	FMOVQ  (R9), F1
 	VLD2.P 16(R7), [V2.H4, V3.H4]
@@ -1201,13 +1201,13 @@ pairs6:
 	ADD    $16, R9
 	SUB    $4, R10
 	CMP    $4, R10
-	BGE    pairs6
+	BGE    loop6
 
 next7:
 	CMP $1, R10
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R8), F0
 	FMOVS (R9), F1
 	VLD1R (R7), [V2.H8]
@@ -1234,7 +1234,7 @@ pairs8:
 	ADD   $4, R9
 	SUB   $1, R10
 	CMP   $1, R10
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+48(FP), R17
@@ -1291,7 +1291,7 @@ token3:
 	CMP  $16, R10
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ (R8), (F3, F4)
 	FLDPQ 32(R8), (F5, F6)
 	FLDPQ (R9), (F7, F8)
@@ -1366,13 +1366,13 @@ pairs4:
 	ADD   $64, R9
 	SUB   $16, R10
 	CMP   $16, R10
-	BGE   pairs4
+	BGE   loop4
 
 next5:
 	CMP $4, R10
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ (R8), F3
 	FMOVQ (R9), F4
 	FMOVQ (R7), F5
@@ -1398,13 +1398,13 @@ pairs6:
 	ADD   $16, R9
 	SUB   $4, R10
 	CMP   $4, R10
-	BGE   pairs6
+	BGE   loop6
 
 next7:
 	CMP $1, R10
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R8), F3
 	FMOVS (R9), F4
 	FMOVS (R7), F5
@@ -1430,7 +1430,7 @@ pairs8:
 	ADD   $4, R9
 	SUB   $1, R10
 	CMP   $1, R10
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+48(FP), R17
@@ -1482,7 +1482,7 @@ token3:
 	CMP  $16, R10
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ  (R8), (F0, F1)
 	FLDPQ  32(R8), (F2, F3)
 	FLDPQ  (R9), (F4, F5)
@@ -1529,13 +1529,13 @@ pairs4:
 	ADD    $64, R9
 	SUB    $16, R10
 	CMP    $16, R10
-	BGE    pairs4
+	BGE    loop4
 
 next5:
 	CMP $4, R10
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ  (R8), F0
 	FMOVQ  (R9), F1
 	VLD2.P 32(R7), [V2.S4, V3.S4]
@@ -1554,13 +1554,13 @@ pairs6:
 	ADD    $16, R9
 	SUB    $4, R10
 	CMP    $4, R10
-	BGE    pairs6
+	BGE    loop6
 
 next7:
 	CMP $1, R10
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R8), F0
 	FMOVS (R9), F1
 	FMOVS (R7), F2
@@ -1585,7 +1585,7 @@ pairs8:
 	ADD   $4, R9
 	SUB   $1, R10
 	CMP   $1, R10
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+48(FP), R17
@@ -1642,7 +1642,7 @@ token3:
 	CMP  $16, R10
 	BLT  next5
 
-pairs4:
+loop4:
 	FLDPQ  (R8), (F3, F4)
 	FLDPQ  32(R8), (F5, F6)
 	FLDPQ  (R9), (F7, F8)
@@ -1710,13 +1710,13 @@ pairs4:
 	ADD    $64, R9
 	SUB    $16, R10
 	CMP    $16, R10
-	BGE    pairs4
+	BGE    loop4
 
 next5:
 	CMP $4, R10
 	BLT next7
 
-pairs6:
+loop6:
 	FMOVQ  (R8), F3
 	FMOVQ  (R9), F4
 	VLD2.P 32(R7), [V5.S4, V6.S4]
@@ -1739,13 +1739,13 @@ pairs6:
 	ADD    $16, R9
 	SUB    $4, R10
 	CMP    $4, R10
-	BGE    pairs6
+	BGE    loop6
 
 next7:
 	CMP $1, R10
 	BLT next9
 
-pairs8:
+loop8:
 	FMOVS (R8), F3
 	FMOVS (R9), F4
 	FMOVS (R7), F5
@@ -1771,7 +1771,7 @@ pairs8:
 	ADD   $4, R9
 	SUB   $1, R10
 	CMP   $1, R10
-	BGE   pairs8
+	BGE   loop8
 
 next9:
 	MOVD yTokenStride+48(FP), R17

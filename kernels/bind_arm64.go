@@ -131,6 +131,102 @@ func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []f
 	}
 }
 
+// ConvertF16ToF32: see generic.ConvertF16ToF32.
+func ConvertF16ToF32(impl Implementation, y []float32, x []uint16) {
+	switch impl {
+	case NEON:
+		asm.ConvertF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
+	case Generic:
+		generic.ConvertF16ToF32(y, x)
+	default:
+		missing("ConvertF16ToF32", impl)
+	}
+}
+
+// ConvertBF16ToF32: see generic.ConvertBF16ToF32.
+func ConvertBF16ToF32(impl Implementation, y []float32, x []uint16) {
+	switch impl {
+	case NEON:
+		asm.ConvertBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
+	case Generic:
+		generic.ConvertBF16ToF32(y, x)
+	default:
+		missing("ConvertBF16ToF32", impl)
+	}
+}
+
+// ConvertF32ToF16: see generic.ConvertF32ToF16.
+func ConvertF32ToF16(impl Implementation, y []uint16, x []float32) {
+	switch impl {
+	case NEON:
+		asm.ConvertF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
+	case Generic:
+		generic.ConvertF32ToF16(y, x)
+	default:
+		missing("ConvertF32ToF16", impl)
+	}
+}
+
+// ConvertF32ToBF16: see generic.ConvertF32ToBF16.
+func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
+	switch impl {
+	case NEON:
+		asm.ConvertF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x))
+	case Generic:
+		generic.ConvertF32ToBF16(y, x)
+	default:
+		missing("ConvertF32ToBF16", impl)
+	}
+}
+
+// DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
+func DeinterleaveB32(impl Implementation, y, x []uint32) {
+	switch impl {
+	case NEON:
+		asm.DeinterleaveB32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
+	case Generic:
+		generic.Deinterleave(y, x)
+	default:
+		missing("DeinterleaveB32", impl)
+	}
+}
+
+// DeinterleaveB16 is generic.Deinterleave of elements of 2 bytes.
+func DeinterleaveB16(impl Implementation, y, x []uint16) {
+	switch impl {
+	case NEON:
+		asm.DeinterleaveB16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
+	case Generic:
+		generic.Deinterleave(y, x)
+	default:
+		missing("DeinterleaveB16", impl)
+	}
+}
+
+// InterleaveB32 is generic.Interleave of elements of 4 bytes.
+func InterleaveB32(impl Implementation, y, x []uint32) {
+	switch impl {
+	case NEON:
+		asm.InterleaveB32NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
+	case Generic:
+		generic.Interleave(y, x)
+	default:
+		missing("InterleaveB32", impl)
+	}
+}
+
+// InterleaveB16 is generic.Interleave of elements of 2 bytes.
+func InterleaveB16(impl Implementation, y, x []uint16) {
+	switch impl {
+	case NEON:
+		asm.InterleaveB16NEON(unsafe.SliceData(y), unsafe.SliceData(x), len(x)/2)
+	case Generic:
+		generic.Interleave(y, x)
+	default:
+		missing("InterleaveB16", impl)
+	}
+}
+
 // cosSinExact writes the row of one position and reports whether every entry
 // was decided.
 func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
@@ -187,4 +283,93 @@ func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 		missing("CosSinFloat32", impl)
 	}
 	return false
+}
+
+// CopiesPastCaches reports whether CopyPastCaches is more than a copy.
+func CopiesPastCaches(impl Implementation) bool { return false }
+
+// CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
+// long, by stores that pass the caches where there are such.
+func CopyPastCaches(impl Implementation, y, x []float32) {
+	switch impl {
+	case NEON, Generic:
+		copy(y, x)
+	default:
+		missing("CopyPastCaches", impl)
+	}
+}
+
+// RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
+func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case NEON:
+		asm.RMSNormF32NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case Generic:
+		rmsNormF32Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormF32", impl)
+	}
+}
+
+// ScaleRowsF32 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleF32.
+func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
+	switch impl {
+	case NEON:
+		asm.ScaleRowsF32NEON(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case Generic:
+		scaleRowsF32Generic(x, factor, l)
+	default:
+		missing("ScaleRowsF32", impl)
+	}
+}
+
+// RMSNormF16 normalizes rows of Len elements in place: see generic.RMSNormF16.
+func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case NEON:
+		asm.RMSNormF16NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case Generic:
+		rmsNormF16Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormF16", impl)
+	}
+}
+
+// ScaleRowsF16 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleF16.
+func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	switch impl {
+	case NEON:
+		asm.ScaleRowsF16NEON(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case Generic:
+		scaleRowsF16Generic(x, factor, l)
+	default:
+		missing("ScaleRowsF16", impl)
+	}
+}
+
+// RMSNormBF16 normalizes rows of Len elements in place: see generic.RMSNormBF16.
+func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case NEON:
+		asm.RMSNormBF16NEON(unsafe.SliceData(x), unsafe.SliceData(weight), l.Len, l.Count, l.Stride, epsilon)
+	case Generic:
+		rmsNormBF16Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormBF16", impl)
+	}
+}
+
+// ScaleRowsBF16 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleBF16.
+func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	switch impl {
+	case NEON:
+		asm.ScaleRowsBF16NEON(unsafe.SliceData(x), factor, l.Len, l.Count, l.Stride)
+	case Generic:
+		scaleRowsBF16Generic(x, factor, l)
+	default:
+		missing("ScaleRowsBF16", impl)
+	}
 }

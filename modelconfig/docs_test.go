@@ -75,7 +75,7 @@ func wrapperTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
 	for _, name := range sortedNames(wrappers) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].textType)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType)
 	}
 	return b.String()
 }

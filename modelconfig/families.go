@@ -43,6 +43,10 @@ type family struct {
 
 	check func(r *reader)                  // other keys that decide
 	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
+
+	arrangement    arrangement // of the pairs of a vision tower
+	queryScale     func(p *ropeParameters) *QueryScale
+	scalesRotating bool // queryScale is of the layers that rotate, not of the others
 }
 
 // kindDefaults are those of one kind of layer.
@@ -118,6 +122,10 @@ func (f family) allowing(keys ...string) family {
 func (f family) original(positions int) family    { f.originalPositions = positions; return f }
 func (f family) without(block object) family      { f.absent = block; return f }
 func (f family) checked(c func(r *reader)) family { f.check = c; return f }
+func (f family) scaled(rotating bool, scale func(p *ropeParameters) *QueryScale) family {
+	f.queryScale, f.scalesRotating = scale, rotating
+	return f
+}
 func (f family) ruled(rule func(p *ropeParameters) ladderOf) family {
 	f.rule = rule
 	return f
@@ -190,7 +198,7 @@ var families = map[string]family{
 	"mistral":           decoder(4096, 32, 0, 32, 131072, 1e4),
 	"mixtral":           decoder(4096, 32, 0, 32, 131072, 1e6),
 	"ministral":         decoder(4096, 32, 0, 32, 131072, 1e4),
-	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Block),
+	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Block).scaled(true, scaledByBeta),
 	"qwen2":             decoder(4096, 32, 0, 32, 32768, 1e4),
 	"qwen2_moe":         decoder(2048, 16, 0, 24, 32768, 1e4),
 	"qwen3":             decoder(4096, 32, 128, 32, 32768, 1e4),
@@ -271,7 +279,7 @@ var families = map[string]family{
 	"ernie4_5_moe": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved(),
 
 	// Layers that do not rotate.
-	"llama4_text":      decoder(5120, 40, 128, 48, 131072, 5e5).interleaved().layered(ropeFlags(4)),
+	"llama4_text":      decoder(5120, 40, 128, 48, 131072, 5e5).interleaved().layered(ropeFlags(4)).scaled(false, scaledWithoutRotation),
 	"smollm3":          decoder(2048, 16, 0, 36, 32768, 2e6).layered(ropeFlags(4)),
 	"cohere2":          decoder(8192, 64, 0, 40, 8192, 1e4).interleaved().layered(typed(lastOf("sliding_window_pattern", 4, "sliding_attention"), "sliding_attention")).checked(slidingWindow),
 	"exaone4":          decoder(4096, 32, 0, 32, 2048, 1e4).layered(exaone4Layers),
@@ -315,7 +323,7 @@ var families = map[string]family{
 	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).laidBy("rope_interleave"),
 	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4),
 	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat),
-	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Block),
+	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Block).scaled(true, scaledByBeta),
 	"youtu":         mla(64, 128, 32, 131072, 1e4).laidBy("rope_interleave"),
 	"minicpm3":      mla(32, 64, 62, 32768, 1e4).laid(posenc.HalfSplit),
 
@@ -348,10 +356,10 @@ var families = map[string]family{
 	"esm":                      decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
 }
 
-// wrapper is a model of several models.
+// wrapper is a model of several models, of which one is asked for.
 type wrapper struct {
-	key      string // of the text model
-	textType string // its model_type, where it does not say
+	key       string // of the model that is asked for
+	innerType string // its model_type, where it does not say
 }
 
 // wrappers are the model types that hold a text model.
@@ -394,6 +402,9 @@ var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
 	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
+	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
+	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned,
+	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,

@@ -31,11 +31,16 @@ import (
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {
+	return huggingFace("HuggingFace", config, textModel)
+}
+
+// huggingFace reads the model to which follow leads.
+func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
 	keys, err := parseObject(config)
 	if err != nil {
-		return nil, fmt.Errorf("modelconfig.HuggingFace: config is not a JSON object that can be read: %w (%w)", err, ErrSyntax)
+		return nil, fmt.Errorf("modelconfig.%s: config is not a JSON object that can be read: %w (%w)", function, err, ErrSyntax)
 	}
-	r := textModel(&reader{keys: keys})
+	r := follow(&reader{function: function, keys: keys})
 	modelType, ok := r.text("model_type")
 	if !ok {
 		r.fail(ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
@@ -48,7 +53,7 @@ func HuggingFace(config []byte) (*Model, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	return m.accepted("HuggingFace")
+	return m.accepted(function)
 }
 
 // textModel follows a configuration of several models to that of its text
@@ -66,7 +71,7 @@ func textModel(r *reader) *reader {
 		}
 		if !ok {
 			// Written before text_config was, or with nothing but defaults in it.
-			r.keys = withType(r.keys, w.textType)
+			r.keys = withType(r.keys, w.innerType)
 			return r
 		}
 		text := r.within(w.key, inner)
@@ -80,7 +85,7 @@ func textModel(r *reader) *reader {
 			return r
 		}
 		if inner["model_type"] == nil {
-			text.keys = withType(inner, w.textType)
+			text.keys = withType(inner, w.innerType)
 		}
 		r = text
 	}
@@ -158,6 +163,9 @@ func familyOf(r *reader, modelType string) family {
 		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
 	f, known := families[modelType]
+	if !known {
+		f, known = towers[modelType]
+	}
 	if !known {
 		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
 	}
@@ -341,7 +349,11 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
-	return kind{rotary: cfg, ladder: p.rule()}
+	result := kind{rotary: cfg, ladder: p.rule(), scalesRotating: f.scalesRotating}
+	if f.queryScale != nil {
+		result.queryScale = f.queryScale(&p)
+	}
+	return result
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its

@@ -688,9 +688,9 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	for outer, w := range wrappers {
-		_, nested := wrappers[w.textType]
-		if _, known := families[w.textType]; !known && !nested {
-			t.Errorf("%s holds %s, which is no type", outer, w.textType)
+		_, nested := wrappers[w.innerType]
+		if _, known := families[w.innerType]; !known && !nested {
+			t.Errorf("%s holds %s, which is no type", outer, w.innerType)
 		}
 	}
 }

@@ -34,6 +34,9 @@ type kind struct {
 	rotary posenc.RotaryConfig
 	// ladder is called with 0 or the length of the sequence.
 	ladder func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+
+	queryScale     *QueryScale // nil: none
+	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -122,5 +125,8 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	cfg.Angles = m.Angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.Scaling = ladder.Scaling
+	if ladder.Axes != nil {
+		cfg.Axes = ladder.Axes
+	}
 	return cfg, ladder, nil
 }

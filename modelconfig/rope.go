@@ -119,6 +119,8 @@ func ropeTypeOf(block *reader, f *family) string {
 			return "default"
 		case name == "xdrope" && f.alpha:
 			return "dynamic"
+		case name == "axial" && f.arrangement != nil:
+			return "default"
 		case name == "yarn" && f.yarnIsLongRoPE:
 			return "longrope"
 		}
@@ -300,7 +302,6 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 	truncate, ok := p.boolean("truncate")
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
-	p.number("llama_4_scaling_beta")
 	dim, base := p.rotaryDim, p.base
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.YaRN(dim, base, parameters, rounding)

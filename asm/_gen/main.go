@@ -50,7 +50,11 @@ func generate() (map[string][]byte, error) {
 			folder = f.pkg
 		}
 		for goarch, assemble := range assemblers {
-			assembly, stubs, err := assemble(f.pkg, f.name, operation.On(goarch, operations))
+			here := operation.On(goarch, operations)
+			if len(here) == 0 {
+				continue
+			}
+			assembly, stubs, err := assemble(f.pkg, f.name, here)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -37,22 +39,60 @@ type part struct {
 // half is what one vector of a part by turns holds.
 func (p part) half() part { return part{p.size / 2, p.masked} }
 
-// masks cover the numbers of a last part: up to 32 of them, or where they are
-// taken 16 at a time, the first and the second 16.
+// whole returns parts of the given sizes.
+func whole(sizes ...int) (list []part) {
+	for _, size := range sizes {
+		list = append(list, part{size, false})
+	}
+	return list
+}
+
+// spans runs body over n elements in parts of the given sizes, from the largest
+// down to 1, or to a last one under masks.
+func (e *emitter) spans(n reg.GPVirtual, sizes []part, body func(p part)) {
+	for _, p := range sizes {
+		loop, next := e.label("block"), e.label("next")
+		if p.masked {
+			e.TESTQ(n, n)
+			e.JZ(operand.LabelRef(next))
+			body(p)
+			e.Label(next)
+			continue
+		}
+		e.CMPQ(n, operand.Imm(uint64(p.size)))
+		e.JLT(operand.LabelRef(next))
+		e.Label(loop)
+		body(p)
+		e.SUBQ(operand.Imm(uint64(p.size)), n)
+		e.CMPQ(n, operand.Imm(uint64(p.size)))
+		e.JGE(operand.LabelRef(loop))
+		e.Label(next)
+	}
+}
+
+// masks cover the elements of a last part that fit into one vector, and those
+// that fit into a second.
 type masks struct {
 	low, high reg.OpmaskVirtual
 }
 
-// masks returns those of count numbers, count at most 32.
-func (e *emitter) masks(count reg.GPVirtual) masks {
+// masks returns those of count elements, the first vector taking so many.
+func (e *emitter) masks(count reg.GPVirtual, first int) masks {
 	bits := e.GP64()
 	e.MOVQ(operand.U64(^uint64(0)), bits)
 	e.BZHIQ(count, bits, bits)
 	m := masks{e.K(), e.K()}
 	e.KMOVD(bits.As32(), m.low)
-	e.SHRQ(operand.Imm(16), bits)
+	e.SHRQ(operand.Imm(uint64(first)), bits)
 	e.KMOVD(bits.As32(), m.high)
 	return m
+}
+
+// twice returns a new register of twice n.
+func (e *emitter) twice(n reg.GPVirtual) reg.GPVirtual {
+	doubled := e.GP64()
+	e.LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, doubled)
+	return doubled
 }
 
 // vectorOf is a register for size float32, or for twice as many words.
@@ -67,12 +107,17 @@ func (e *emitter) vectorOf(size int) reg.VecVirtual {
 	}
 }
 
-// load loads numbers in order. Of bfloat16 it is one at most.
+// load loads numbers in order.
 func (e *emitter) load(t element, p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
 	v := e.vectorOf(p.size)
 	switch {
 	case t == bfloat16s:
-		e.VPSLLD(operand.Imm(16), e.loadWords(p, mask, from), v)
+		if p.size >= 4 && !p.masked {
+			e.VPMOVZXWD(from, v)
+		} else {
+			e.VPMOVZXWD(e.loadWords(p, mask, from), v)
+		}
+		e.VPSLLD(operand.Imm(16), v, v)
 	case t == float16s && p.size >= 4 && !p.masked:
 		e.VCVTPH2PS(from, v)
 	case t == float16s:
@@ -94,7 +139,7 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	const nearest = operand.U8(0)
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundByTurns(v, v), to)
+		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s && p.size >= 4 && !p.masked:
 		e.VCVTPS2PH(nearest, v, to)
 	case t == float16s:
@@ -151,14 +196,18 @@ func (e *emitter) saveWords(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to
 type turns struct {
 	upperHalf   operand.Op        // of every 32 bits
 	one         operand.Op        // in every 16 bits
+	negativeNaN operand.Op        // bits just above those of -infinity
 	oddWords    reg.OpmaskVirtual // AVX-512
 	evens, odds reg.VecVirtual    // AVX-512: numbers of elements of two vectors
 }
 
 func (e *emitter) loadTurns() {
-	upperHalf, one := e.wide32("upperHalf", 0xffff0000), e.wide32("one16", 1<<16|1)
+	e.turns = turns{
+		upperHalf:   e.wide32("upperHalf", 0xffff0000),
+		one:         e.wide32("one16", 1<<16|1),
+		negativeNaN: e.wide32("negativeNaN", 0xff810000),
+	}
 	if !e.avx512 {
-		e.turns = turns{upperHalf: upperHalf, one: one}
 		return
 	}
 	keep := func(from operand.Mem) reg.VecVirtual {
@@ -166,13 +215,10 @@ func (e *emitter) loadTurns() {
 		e.VMOVUPS(from, v)
 		return v
 	}
-	e.turns = turns{
-		upperHalf: keep(upperHalf),
-		one:       keep(one),
-		oddWords:  e.K(),
-		evens:     keep(e.elements("evenElements", func(i uint32) uint32 { return 2 * i })),
-		odds:      keep(e.elements("oddElements", func(i uint32) uint32 { return 2*i + 1 })),
-	}
+	e.turns.upperHalf = keep(e.turns.upperHalf.(operand.Mem))
+	e.turns.one = keep(e.turns.one.(operand.Mem))
+	e.turns.evens, e.turns.odds = e.permutation("evens", 4), e.permutation("odds", 4)
+	e.turns.oddWords = e.K()
 	bits := e.GP32()
 	e.MOVL(operand.U32(0xaaaaaaaa), bits)
 	e.KMOVD(bits, e.turns.oddWords)
@@ -200,11 +246,7 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 		e.VMOVAPS(low, odd)
 		e.VPERMT2PS(high, e.turns.odds, odd)
 	case 16:
-		low, high := e.YMM(), e.YMM() // numbers 0-3 and 8-11, 4-7 and 12-15
-		e.VMOVUPS(from, low)
-		e.VINSERTF128(operand.Imm(1), from.Offset(32), low, low)
-		e.VMOVUPS(from.Offset(16), high)
-		e.VINSERTF128(operand.Imm(1), from.Offset(48), high, high)
+		low, high := e.quarters(from)
 		e.VSHUFPS(evens, high, low, even)
 		e.VSHUFPS(odds, high, low, odd)
 	case 8:
@@ -219,51 +261,116 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	return even, odd
 }
 
-// saveByTurns stores even and odd numbers as bfloat16.
-func (e *emitter) saveByTurns(p part, m masks, even, odd reg.VecVirtual, to operand.Mem) {
-	e.saveWords(p, m.low, e.roundByTurns(even, odd), to)
-}
-
-// roundByTurns returns even and odd numbers as words of bfloat16. NaNs have to
-// be quiet, as those that arithmetic makes are.
+// roundByTurns returns even and odd numbers as words of bfloat16, several of both
+// step by step. NaNs have to be quiet, as those that arithmetic makes are.
 //
 // The upper half of a float32 is rounded up where the lower half is above
-// 0x8000, or is 0x8000 and the upper is odd. Of finite numbers that leaves the
-// sign alone. A NaN of ones would become a zero: saturation keeps 0x7fff, and the
-// maximum brings 0xffff back.
-func (e *emitter) roundByTurns(even, odd reg.VecVirtual) reg.VecVirtual {
-	upper, lower, up := e.like(even), e.like(even), e.like(even)
-	e.VPSRLD(operand.Imm(16), even, upper)
-	e.VPSLLD(operand.Imm(16), odd, lower)
-	if e.avx512 {
-		e.VPBLENDMW(odd, upper, e.turns.oddWords, upper)
-		e.VPBLENDMW(lower, even, e.turns.oddWords, lower)
-		e.VPANDND(e.turns.one, upper, up)
-	} else {
-		const oddWords = operand.U8(0xaa)
-		e.VPBLENDW(oddWords, odd, upper, upper)
-		e.VPBLENDW(oddWords, lower, even, lower)
-		e.VPANDN(e.turns.one, upper, up)
+// 0x8000, or is 0x8000 and the upper is odd. Of what is no NaN that leaves the
+// sign alone. NaNs keep theirs too: 0x7fff by saturation, and 0xffff by a maximum
+// with what it was, or without one where none of them has lower bits.
+func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (words []reg.VecVirtual) {
+	uppers, lowers := make([]reg.VecVirtual, len(evens)), make([]reg.VecVirtual, len(evens))
+	for i, even := range evens {
+		uppers[i], lowers[i] = e.like(even), e.like(even)
+		words = append(words, e.like(even))
+		e.VPSRLD(operand.Imm(16), even, uppers[i])
+		e.VPSLLD(operand.Imm(16), odds[i], lowers[i])
 	}
-	e.VPSUBUSW(up, lower, up)
-	e.VPSRLW(operand.Imm(15), up, up)
-	e.VPADDSW(up, upper, up)
-	e.VPMAXUW(upper, up, up)
-	return up
+	for i, even := range evens {
+		e.joinWords(odds[i], uppers[i], uppers[i])
+		e.joinWords(lowers[i], even, lowers[i])
+	}
+	for i, upper := range uppers {
+		if e.avx512 {
+			e.VPANDND(e.turns.one, upper, words[i])
+		} else {
+			e.VPANDN(e.turns.one, upper, words[i])
+		}
+	}
+	for i, up := range words {
+		e.VPSUBUSW(up, lowers[i], up)
+	}
+	for _, up := range words {
+		e.VPSRLW(operand.Imm(15), up, up)
+	}
+	for i, up := range words {
+		e.VPADDSW(up, uppers[i], up)
+		if nanBits {
+			e.VPMAXUW(uppers[i], up, up)
+		}
+	}
+	return words
+}
+
+// joinWords takes the odd words of odd and the even words of even.
+func (e *emitter) joinWords(odd, even, to reg.VecVirtual) {
+	if e.avx512 {
+		e.VPBLENDMW(odd, even, e.turns.oddWords, to)
+	} else {
+		e.VPBLENDW(operand.U8(0xaa), odd, even, to)
+	}
+}
+
+// clearNaNBits makes all negative NaNs one without lower bits, so that none of
+// them becomes 0xffff with lower bits when arithmetic makes it quiet.
+func (e *emitter) clearNaNBits(list ...reg.VecVirtual) {
+	for _, v := range list {
+		e.VPMINUD(e.turns.negativeNaN, v, v)
+	}
 }
 
 // like returns a new register as wide as v.
 func (e *emitter) like(v reg.VecVirtual) reg.VecVirtual { return e.vectorOf(int(v.Size()) / 4) }
 
-// elements returns the numbers of elements that a permutation takes.
-func (e *emitter) elements(name string, number func(i uint32) uint32) operand.Mem {
+// quarters loads 64 bytes into two vectors of AVX2: of the four times 16 bytes,
+// the first and the third, and the second and the fourth.
+func (e *emitter) quarters(from operand.Mem) (low, high reg.VecVirtual) {
+	low, high = e.YMM(), e.YMM()
+	e.VMOVUPS(from, low)
+	e.VINSERTF128(operand.Imm(1), from.Offset(32), low, low)
+	e.VMOVUPS(from.Offset(16), high)
+	e.VINSERTF128(operand.Imm(1), from.Offset(48), high, high)
+	return low, high
+}
+
+// permutations take elements of two vectors, counted through both of them.
+var permutations = map[string]func(i, width uint32) uint32{
+	"evens": func(i, _ uint32) uint32 { return 2 * i },
+	"odds":  func(i, _ uint32) uint32 { return 2*i + 1 },
+	"low":   func(i, width uint32) uint32 { return i/2 + width*(i&1) },
+	"high":  func(i, width uint32) uint32 { return width/2 + i/2 + width*(i&1) },
+}
+
+// permutation loads the control of a permutation of elements of two vectors.
+func (e *emitter) permutation(name string, bytes int) reg.VecVirtual {
+	v := e.vector()
+	e.VMOVUPS(e.controls(fmt.Sprintf("%s%d", name, 8*bytes), bytes, 64/bytes, func(i uint32) uint32 {
+		return permutations[name](i, uint32(64/bytes))
+	}), v)
+	return v
+}
+
+// shuffle returns the control of VPSHUFB that takes words of each 16 bytes.
+func (e *emitter) shuffle(name string, words []uint16) operand.Mem {
+	return e.controls(name, 2, 16, func(i uint32) uint32 {
+		w := uint32(words[i%8])
+		return 2*w | (2*w+1)<<8
+	})
+}
+
+// controls returns the address of n controls of 4 or 2 bytes.
+func (e *emitter) controls(name string, bytes, n int, control func(i uint32) uint32) operand.Mem {
 	if m, ok := e.constants[name]; ok {
 		return m
 	}
 	m := e.StaticGlobal(name)
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range uint32(16) {
-		e.AddDatum(int(4*i), operand.U32(number(i)))
+	for i := range n {
+		if bytes == 4 {
+			e.AddDatum(4*i, operand.U32(control(uint32(i))))
+		} else {
+			e.AddDatum(2*i, operand.U16(control(uint32(i))))
+		}
 	}
 	e.constants[name] = m
 	return m

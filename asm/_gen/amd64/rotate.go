@@ -24,14 +24,6 @@ type blocks struct {
 	apply      func(r *rotation, block part)
 }
 
-// whole returns blocks of the given sizes.
-func whole(sizes ...int) (list []part) {
-	for _, size := range sizes {
-		list = append(list, part{size, false})
-	}
-	return list
-}
-
 // rotate writes the two ways through the rows. With one token, a block of its
 // table rows stays in registers over all heads: the fastest where x is in a
 // cache. With several, the tokens are the inner loop and every row is done from
@@ -62,7 +54,7 @@ func (e *emitter) rotateToken(b blocks) {
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
 	y, x, n := e.argument("y"), e.argument("x"), e.argument("pairs")
 	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
-	e.spans(r, n, b.elements, b.oneToken, func(block part) {
+	e.rotateBlocks(r, n, b.elements, b.oneToken, func(block part) {
 		headLoop := e.label("head")
 		b.table(r, block)
 		e.MOVQ(y, r.y)
@@ -105,7 +97,7 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.MOVQ(cos, r.cos)
 	e.MOVQ(sin, r.sin)
 	e.Load(e.Param("pairs"), n)
-	e.spans(r, n, b.elements, b.manyTokens, func(block part) {
+	e.rotateBlocks(r, n, b.elements, b.manyTokens, func(block part) {
 		b.table(r, block)
 		b.apply(r, block)
 		b.advance(e, block, r.y, r.x)
@@ -129,36 +121,22 @@ func (b *blocks) advance(e *emitter, block part, y, x reg.GPVirtual) {
 	e.ADDQ(operand.U32(uint32(b.x.bytes()*b.elements*block.size)), x)
 }
 
-// spans runs body over n pairs in blocks of the given sizes, and advances the
-// table rows.
-func (e *emitter) spans(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
-	for _, block := range sizes {
-		loop, next := e.label("block"), e.label("next")
-		if block.masked {
-			e.TESTQ(n, n)
-			e.JZ(operand.LabelRef(next))
-			r.pairs = e.masks(n)
-			r.row = r.pairs
-			if elements == 2 {
-				doubled := e.GP64()
-				e.LEAQ(operand.Mem{Base: n, Index: n, Scale: 1}, doubled)
-				r.row = e.masks(doubled)
-			}
+// rotateBlocks runs body over n pairs, and advances the table rows.
+func (e *emitter) rotateBlocks(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
+	e.spans(n, sizes, func(block part) {
+		if !block.masked {
 			body(block)
-			e.Label(next)
-			continue
+			e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
+			e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
+			return
 		}
-		e.CMPQ(n, operand.Imm(uint64(block.size)))
-		e.JLT(operand.LabelRef(next))
-		e.Label(loop)
+		r.pairs = e.masks(n, 16)
+		r.row = r.pairs
+		if elements == 2 {
+			r.row = e.masks(e.twice(n), 16)
+		}
 		body(block)
-		e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
-		e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
-		e.SUBQ(operand.Imm(uint64(block.size)), n)
-		e.CMPQ(n, operand.Imm(uint64(block.size)))
-		e.JGE(operand.LabelRef(loop))
-		e.Label(next)
-	}
+	})
 }
 
 // step moves an address by a stride in elements.
@@ -203,20 +181,17 @@ func rotateHalfSplit(e *emitter, y, x element) {
 		}
 		return []reg.VecVirtual{e.load(t, p, m.low, from)}
 	}
-	save := func(p part, m masks, v []reg.VecVirtual, to operand.Mem) {
-		if len(v) == 2 {
-			e.saveByTurns(p, m, v[0], v[1], to)
-		} else {
-			e.save(y, p, m.low, v[0], to)
-		}
-	}
 	var cos, sin [][]reg.VecVirtual
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
-			cos = append(cos, load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j}))
-			sin = append(sin, load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j}))
+			c := load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j})
+			s := load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})
+			if x == bfloat16s && len(c) == 2 {
+				e.clearNaNBits(append(c, s...)...)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -234,8 +209,14 @@ func rotateHalfSplit(e *emitter, y, x element) {
 				e.rotatePairs(x1[i], x2[i], cos[j][i], sin[j][i])
 			}
 			first, second = halves(r.y, y)
-			save(p, r.row, x1, first)
-			save(p, r.row, x2, second)
+			if len(x1) == 1 {
+				e.save(y, p, r.row.low, x1[0], first)
+				e.save(y, p, r.row.low, x2[0], second)
+				continue
+			}
+			words := e.roundByTurns([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
+			e.saveWords(p, r.row.low, words[0], first)
+			e.saveWords(p, r.row.low, words[1], second)
 		}
 	}
 	e.rotate(b)
@@ -270,16 +251,26 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		cos, sin = nil, nil
 		table, _, count := parts(block)
 		for j := range count {
-			cos = append(cos, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j}))
-			sin = append(sin, e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j}))
+			c := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j})
+			s := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j})
+			if x == bfloat16s {
+				e.clearNaNBits(c, s)
+			}
+			cos, sin = append(cos, c), append(sin, s)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
 		_, row, count := parts(block)
-		for j := range count {
-			x1, x2 := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
-			e.rotatePairs(x1, x2, cos[j], sin[j])
-			e.saveByTurns(row, r.row, x1, x2, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * j})
+		for first := 0; first < count; first += 2 {
+			var x1, x2 []reg.VecVirtual
+			for j := first; j < min(first+2, count); j++ {
+				a, b := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
+				e.rotatePairs(a, b, cos[j], sin[j])
+				x1, x2 = append(x1, a), append(x2, b)
+			}
+			for i, words := range e.roundByTurns(x1, x2, x == float32s) {
+				e.saveWords(row, r.row.low, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
+			}
 		}
 	}
 	e.rotate(b)
@@ -337,12 +328,7 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 // and the odd elements doubled, of float32 by the loads, a row costs two products
 // and a sum.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
-	low, high, minus := e.ZMM(), e.ZMM(), e.ZMM()
-	byTurns := func(first uint32) func(i uint32) uint32 {
-		return func(i uint32) uint32 { return first + i/2 + 16*(i&1) }
-	}
-	e.VMOVDQU32(e.elements("interleaveLow", byTurns(0)), low)
-	e.VMOVDQU32(e.elements("interleaveHigh", byTurns(8)), high)
+	low, high, minus := e.permutation("low", 4), e.permutation("high", 4), e.ZMM()
 	e.VMOVDQU32(e.wide32("signBit32", 1<<31), minus)
 	var first, second []reg.VecVirtual
 	last := part{16, true}

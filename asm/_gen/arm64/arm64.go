@@ -22,10 +22,24 @@ var kernels = map[string]func(*emitter){
 	"RotateInterleavedBF16":      func(e *emitter) { rotateInterleaved(e, bfloat16s, bfloat16s) },
 	"RotateInterleavedF32ToF16":  func(e *emitter) { rotateInterleaved(e, float16s, float32s) },
 	"RotateInterleavedF32ToBF16": func(e *emitter) { rotateInterleaved(e, bfloat16s, float32s) },
+	"ConvertF16ToF32":            func(e *emitter) { convert(e, float32s, float16s) },
+	"ConvertBF16ToF32":           func(e *emitter) { convert(e, float32s, bfloat16s) },
+	"ConvertF32ToF16":            func(e *emitter) { convert(e, float16s, float32s) },
+	"ConvertF32ToBF16":           func(e *emitter) { convert(e, bfloat16s, float32s) },
+	"DeinterleaveB32":            func(e *emitter) { deinterleave(e, 4) },
+	"DeinterleaveB16":            func(e *emitter) { deinterleave(e, 2) },
+	"InterleaveB32":              func(e *emitter) { interleave(e, 4) },
+	"InterleaveB16":              func(e *emitter) { interleave(e, 2) },
 	"CosSinExactF32":             cosSinExact,
 	"CosSinSeedF64":              cosSinSeed,
 	"CosSinShiftF32":             cosSinShift,
 	"CosSinFloat32F32":           cosSinFloat32,
+	"RMSNormF32":                 func(e *emitter) { rmsNorm(e, float32s) },
+	"RMSNormF16":                 func(e *emitter) { rmsNorm(e, float16s) },
+	"RMSNormBF16":                func(e *emitter) { rmsNorm(e, bfloat16s) },
+	"ScaleRowsF32":               func(e *emitter) { scaleRows(e, float32s) },
+	"ScaleRowsF16":               func(e *emitter) { scaleRows(e, float16s) },
+	"ScaleRowsBF16":              func(e *emitter) { scaleRows(e, bfloat16s) },
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },
@@ -52,7 +66,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 			e := &emitter{constants: c, frame: frame}
 			kernel(e)
 			e.flush()
-			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n%s", name, op.Signature, name, frame.size, e.text.Bytes())
+			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n%s", name, op.Signature, name, e.locals, frame.size, e.text.Bytes())
 			doc := strings.ReplaceAll(fmt.Sprintf(op.Doc, name), "\n", "\n// ")
 			doc = strings.ReplaceAll(doc, "// \n", "//\n")
 			doc = strings.ReplaceAll(doc, "// \t", "//\t")

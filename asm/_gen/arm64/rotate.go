@@ -48,19 +48,11 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	e.movGeneral(r.sin, sin)
 	e.loadArgument(r.n, "pairs")
 	row(r)
-	for _, size := range sizes {
-		loop, next := e.newLabel("pairs"), e.newLabel("next")
-		e.cmp(r.n, size)
-		e.branch("BLT", next)
-		e.label(loop)
-		e.temporary(func() { block(r, size) })
+	e.spans(r.n, sizes, func(size int) {
+		block(r, size)
 		e.add(r.cos, 4*size)
 		e.add(r.sin, 4*size)
-		e.sub(r.n, size)
-		e.cmp(r.n, size)
-		e.branch("BGE", loop)
-		e.label(next)
-	}
+	})
 	for _, s := range sides {
 		e.loadArgument(scratch, s.name+"TokenStride")
 		e.addShifted(s.row, s.row, scratch, s.units.shift())

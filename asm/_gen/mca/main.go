@@ -83,17 +83,24 @@ type loop struct {
 }
 
 // elements counts what a turn stores, in the units of the symbol: pairs,
-// entries of a table, or float32.
+// entries of a table, or numbers.
 func (l loop) elements() int {
+	number := 4 // bytes
+	if sixteenBits.MatchString(l.symbol) {
+		number = 2
+	}
 	switch {
 	case strings.Contains(l.symbol, "SeedF64"):
 		return l.bytes / 24 // cosine, sine and error in float64
-	case strings.HasPrefix(l.symbol, "Scale"), strings.HasPrefix(l.symbol, "Store"):
-		return l.bytes / 4
+	case strings.HasPrefix(l.symbol, "Rotate"), strings.HasPrefix(l.symbol, "CosSin"):
+		return l.bytes / (2 * number)
 	default:
-		return l.bytes / 8 // two float32
+		return l.bytes / number
 	}
 }
+
+// sixteenBits matches the kernels that write those.
+var sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
 
 func (l loop) encodings(code map[int][]string) []string {
 	var list []string
@@ -109,7 +116,8 @@ var (
 	branchLine = regexp.MustCompile(`^\t(?:B\w*|J\w+|CBN?Z|TBN?Z)\s+(?:.*, )?(\w+)$`)
 	storeLine  = regexp.MustCompile(`^\t(?:` +
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
-		`|(FSTPQ|VST2\.P|WORD.*// stnp)` + // 32 bytes
+		`|(?:VCVTPS2PH\s+\$0x00, ([YZ])\d+, [-\d]*\()` + // half of its bytes
+		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
 )
 
@@ -148,11 +156,12 @@ func innerLoops(file string) ([]loop, error) {
 	sum := 0
 	for i, line := range strings.Split(string(source), "\n") {
 		if m := storeLine.FindStringSubmatch(line); m != nil {
-			sum += map[string]int{"X": 16, "Y": 32, "Z": 64}[m[1]]
-			if m[2] != "" {
+			width := map[string]int{"X": 16, "Y": 32, "Z": 64}
+			sum += width[m[1]] + width[m[2]]/2
+			if m[3] != "" {
 				sum += 32
 			}
-			if m[3] != "" {
+			if m[4] != "" {
 				sum += 16
 			}
 		}

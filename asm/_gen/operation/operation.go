@@ -61,8 +61,88 @@ Either y is x and has its strides, or the two share no memory.`,
 	return list
 }
 
+// norms lists the normalizations and scalings of rows for all types of x.
+func norms() (list []Operation) {
+	const rows = ` does to count rows of
+n elements. Row i starts at x[i*stride], stride in elements.`
+	for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
+		list = append(list,
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "RMSNorm" + types.name,
+				Signature: "(x *" + types.x + ", weight *float32, n, count, stride int, epsilon float32)",
+				Doc:       "%s does what generic.RMSNorm" + types.name + rows,
+			},
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "ScaleRows" + types.name,
+				Signature: "(x *" + types.x + ", factor float32, n, count, stride int)",
+				Doc:       "%s does what generic.Scale" + types.name + rows,
+			})
+	}
+	return list
+}
+
 // Operations is the list.
-var Operations = append(rotations(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), []Operation{
+	{
+		Package:   "asm",
+		Family:    "convert",
+		Name:      "ConvertF16ToF32",
+		Signature: "(y *float32, x *uint16, n int)",
+		Doc:       `%s does what generic.ConvertF16ToF32 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "convert",
+		Name:      "ConvertBF16ToF32",
+		Signature: "(y *float32, x *uint16, n int)",
+		Doc:       `%s does what generic.ConvertBF16ToF32 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "convert",
+		Name:      "ConvertF32ToF16",
+		Signature: "(y *uint16, x *float32, n int)",
+		Doc:       `%s does what generic.ConvertF32ToF16 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "convert",
+		Name:      "ConvertF32ToBF16",
+		Signature: "(y *uint16, x *float32, n int)",
+		Doc:       `%s does what generic.ConvertF32ToBF16 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "layout",
+		Name:      "DeinterleaveB32",
+		Signature: "(y, x *uint32, pairs int)",
+		Doc:       `%s does what generic.Deinterleave does with elements of 4 bytes.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "layout",
+		Name:      "DeinterleaveB16",
+		Signature: "(y, x *uint16, pairs int)",
+		Doc:       `%s does what generic.Deinterleave does with elements of 2 bytes.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "layout",
+		Name:      "InterleaveB32",
+		Signature: "(y, x *uint32, pairs int)",
+		Doc:       `%s does what generic.Interleave does with elements of 4 bytes.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "layout",
+		Name:      "InterleaveB16",
+		Signature: "(y, x *uint16, pairs int)",
+		Doc:       `%s does what generic.Interleave does with elements of 2 bytes.`,
+	},
 	{
 		Package:   "asm",
 		Family:    "cossin",
@@ -120,6 +200,15 @@ frequencies. beyond is not 0 where some angle is NaN, infinite or at least 2^50:
 those entries are then to be written anew by generic.CosSinFloat32.`,
 	},
 	{
+		Package:   "asm",
+		Family:    "copy",
+		Name:      "CopyNonTemporalB32",
+		Signature: "(y, x *float32, n int)",
+		Doc: `%s copies x[i] to y[i] for i < n, a multiple of 8, by stores that
+pass the caches. y is aligned to 32 bytes. (Wider stores do not pay.)`,
+		Only: "AVX2",
+	},
+	{
 		Package:   "bound",
 		Family:    "bound",
 		Name:      "ScaleF32",
@@ -149,4 +238,4 @@ operation in place has to load and store.`,
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
 	},
-}...)
+})

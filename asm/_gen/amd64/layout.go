@@ -1,0 +1,181 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Elements of 4 or 2 bytes change places; nothing looks at what they mean.
+
+// deinterleave writes the even elements of x to the first half of y and the odd
+// ones to the second.
+func deinterleave(e *emitter, bytes int) {
+	l := e.newLayout(bytes, "evens", "odds")
+	halves := []reg.GPVirtual{l.y, e.GP64()}
+	e.LEAQ(operand.Mem{Base: l.y, Index: l.n, Scale: uint8(bytes)}, halves[1])
+	l.run(func(p part) {
+		var pairs, elements masks
+		if p.masked {
+			pairs, elements = e.masks(l.n, l.width), e.masks(e.twice(l.n), l.width)
+		}
+		to := [2]operand.Mem{{Base: halves[0]}, {Base: halves[1]}}
+		if p.size == 1 {
+			l.move(operand.Mem{Base: l.x}, to[0])
+			l.move(operand.Mem{Base: l.x, Disp: bytes}, to[1])
+		} else {
+			even, odd := l.split(p, elements)
+			l.save(p, pairs.low, even, to[0])
+			l.save(p, pairs.low, odd, to[1])
+		}
+		e.ADDQ(operand.U32(uint32(2*bytes*p.size)), l.x)
+		for _, half := range halves {
+			e.ADDQ(operand.U32(uint32(bytes*p.size)), half)
+		}
+	})
+}
+
+// interleave writes the elements of the first and of the second half of x to y
+// by turns.
+func interleave(e *emitter, bytes int) {
+	l := e.newLayout(bytes, "low", "high")
+	halves := []reg.GPVirtual{l.x, e.GP64()}
+	e.LEAQ(operand.Mem{Base: l.x, Index: l.n, Scale: uint8(bytes)}, halves[1])
+	l.run(func(p part) {
+		var pairs, elements masks
+		if p.masked {
+			pairs, elements = e.masks(l.n, l.width), e.masks(e.twice(l.n), l.width)
+		}
+		first, second := operand.Mem{Base: halves[0]}, operand.Mem{Base: halves[1]}
+		if p.size == 1 {
+			l.move(first, operand.Mem{Base: l.y})
+			l.move(second, operand.Mem{Base: l.y, Disp: bytes})
+		} else {
+			low, high := l.join(l.load(p, pairs.low, first), l.load(p, pairs.low, second))
+			l.save(p, elements.low, low, operand.Mem{Base: l.y})
+			l.save(p, elements.high, high, operand.Mem{Base: l.y, Disp: bytes * l.width})
+		}
+		e.ADDQ(operand.U32(uint32(2*bytes*p.size)), l.y)
+		for _, half := range halves {
+			e.ADDQ(operand.U32(uint32(bytes*p.size)), half)
+		}
+	})
+}
+
+// layout is a change of places under way.
+type layout struct {
+	*emitter
+	bytes, width  int // of an element, and the elements of a vector
+	y, x, n       reg.GPVirtual
+	first, second reg.VecVirtual // AVX-512: permutations of two vectors
+}
+
+func (e *emitter) newLayout(bytes int, first, second string) *layout {
+	l := &layout{emitter: e, bytes: bytes, width: e.lanes() * 4 / bytes}
+	l.y, l.x, l.n = e.argument("y"), e.argument("x"), e.argument("pairs")
+	if e.avx512 {
+		l.first, l.second = e.permutation(first, bytes), e.permutation(second, bytes)
+	}
+	return l
+}
+
+// run runs body over all pairs.
+func (l *layout) run(body func(p part)) {
+	sizes := whole(l.width, 1)
+	if l.avx512 {
+		sizes[1] = part{l.width, true}
+	}
+	l.spans(l.n, sizes, body)
+	l.VZEROUPPER()
+	l.RET()
+}
+
+// move moves one element.
+func (l *layout) move(from, to operand.Mem) {
+	v := l.GP32()
+	if l.bytes == 4 {
+		l.MOVL(from, v)
+		l.MOVL(v, to)
+	} else {
+		l.MOVWLZX(from, v)
+		l.MOVW(v.As16(), to)
+	}
+}
+
+func (l *layout) load(p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
+	v := l.vector()
+	switch {
+	case !p.masked:
+		l.VMOVUPS(from, v)
+	case l.bytes == 4:
+		l.VMOVUPS_Z(from, mask, v)
+	default:
+		l.VMOVDQU16_Z(from, mask, v)
+	}
+	return v
+}
+
+func (l *layout) save(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
+	switch {
+	case !p.masked:
+		l.VMOVUPS(v, to)
+	case l.bytes == 4:
+		l.VMOVUPS(v, mask, to)
+	default:
+		l.VMOVDQU16(v, mask, to)
+	}
+}
+
+// split returns the even and the odd elements of two vectors of x.
+func (l *layout) split(p part, m masks) (even, odd reg.VecVirtual) {
+	from := operand.Mem{Base: l.x}
+	if l.avx512 {
+		return l.permute(l.load(p, m.low, from), l.load(p, m.high, from.Offset(64)))
+	}
+	low, high := l.quarters(from)
+	even, odd = l.vector(), l.vector()
+	if l.bytes == 4 {
+		l.VSHUFPS(operand.U8(0x88), high, low, even)
+		l.VSHUFPS(operand.U8(0xdd), high, low, odd)
+		return even, odd
+	}
+	apart := l.shuffle("evenOddWords", []uint16{0, 2, 4, 6, 1, 3, 5, 7})
+	l.VPSHUFB(apart, low, low)
+	l.VPSHUFB(apart, high, high)
+	l.VPUNPCKLQDQ(high, low, even)
+	l.VPUNPCKHQDQ(high, low, odd)
+	return even, odd
+}
+
+// join returns the elements of two vectors by turns.
+func (l *layout) join(first, second reg.VecVirtual) (low, high reg.VecVirtual) {
+	if l.avx512 {
+		return l.permute(first, second)
+	}
+	even, odd := l.vector(), l.vector() // the lower and the upper half of each 16 bytes
+	if l.bytes == 4 {
+		l.VUNPCKLPS(second, first, even)
+		l.VUNPCKHPS(second, first, odd)
+	} else {
+		l.VPUNPCKLWD(second, first, even)
+		l.VPUNPCKHWD(second, first, odd)
+	}
+	low, high = l.vector(), l.vector()
+	l.VPERM2F128(operand.U8(0x20), odd, even, low)
+	l.VPERM2F128(operand.U8(0x31), odd, even, high)
+	return low, high
+}
+
+// permute returns both permutations of two vectors.
+func (l *layout) permute(low, high reg.VecVirtual) (first, second reg.VecVirtual) {
+	first, second = l.vector(), l.vector()
+	l.VMOVAPS(low, first)
+	l.VMOVAPS(low, second)
+	if l.bytes == 4 {
+		l.VPERMT2PS(high, l.first, first)
+		l.VPERMT2PS(high, l.second, second)
+	} else {
+		l.VPERMT2W(high, l.first, first)
+		l.VPERMT2W(high, l.second, second)
+	}
+	return first, second
+}

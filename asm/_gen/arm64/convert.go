@@ -1,0 +1,85 @@
+package arm64
+
+// spans runs body over n elements in parts of the given sizes, from the most to
+// the least.
+func (e *emitter) spans(n general, sizes []int, body func(size int)) {
+	for _, size := range sizes {
+		loop, next := e.newLabel("loop"), e.newLabel("next")
+		e.cmp(n, size)
+		e.branch("BLT", next)
+		e.label(loop)
+		e.temporary(func() { body(size) })
+		e.sub(n, size)
+		e.cmp(n, size)
+		e.branch("BGE", loop)
+		e.label(next)
+	}
+}
+
+// convert writes numbers of x as those of y.
+func convert(e *emitter, y, x element) {
+	to, from, n := e.argument("y"), e.argument("x"), e.argument("n")
+	var minusZero vector
+	if y == bfloat16s || x == bfloat16s {
+		e.loadBFloat16()
+	}
+	if y == bfloat16s {
+		minusZero = e.load32("signBit32", 1<<31)
+	}
+	e.spans(n, sizes, func(size int) {
+		list := e.loadNumbers(x, from, size)
+		if y == bfloat16s {
+			for _, v := range list { // makes NaNs quiet and changes nothing else
+				e.fadd4s(v, v, minusZero)
+			}
+		}
+		e.storeNumbers(y, list, to, size)
+		e.add(from, x.bytes(size))
+		e.add(to, y.bytes(size))
+	})
+	e.ret()
+}
+
+// deinterleave writes the even elements of x, of 4 or 2 bytes, to the first half
+// of y and the odd ones to the second.
+func deinterleave(e *emitter, bytes int) {
+	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
+	e.addShifted(second, y, n, bytes/2)
+	e.spans(n, []int{16 / bytes, 1}, func(size int) {
+		if size == 1 {
+			e.moveElement(bytes, y, x, 0, 0)
+			e.moveElement(bytes, second, x, 0, bytes)
+			e.add(x, 2*bytes)
+		} else {
+			even := e.neighbours()
+			e.ld2(even, x, size, 8*bytes)
+			e.str(even, y, 0)
+			e.str(even+1, second, 0)
+		}
+		e.add(y, bytes*size)
+		e.add(second, bytes*size)
+	})
+	e.ret()
+}
+
+// interleave writes the elements of the first and of the second half of x to y
+// by turns.
+func interleave(e *emitter, bytes int) {
+	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
+	e.addShifted(second, x, n, bytes/2)
+	e.spans(n, []int{16 / bytes, 1}, func(size int) {
+		if size == 1 {
+			e.moveElement(bytes, y, x, 0, 0)
+			e.moveElement(bytes, y, second, bytes, 0)
+			e.add(y, 2*bytes)
+		} else {
+			even := e.neighbours()
+			e.ldr(even, x, 0)
+			e.ldr(even+1, second, 0)
+			e.st2(even, y, size, 8*bytes)
+		}
+		e.add(x, bytes*size)
+		e.add(second, bytes*size)
+	})
+	e.ret()
+}

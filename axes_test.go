@@ -1,0 +1,231 @@
+package posenc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// axisMap is a map of pairs to axes.
+type axisMap struct {
+	name string
+	axes []uint8
+}
+
+// axisMaps lists maps that models use, and others.
+func axisMaps(t testing.TB, r *rand.Rand) []axisMap {
+	t.Helper()
+	must := func(axes []uint8, err error) []uint8 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return axes
+	}
+	random := func(pairs, count int) []uint8 {
+		axes := make([]uint8, pairs)
+		for j := range axes {
+			axes[j] = uint8(r.IntN(count))
+		}
+		return axes
+	}
+	last := make([]uint8, 20)
+	last[3], last[19] = 255, 254
+	return []axisMap{
+		{"sections", must(frequency.Sections(16, 24, 24))},
+		{"four sections", must(frequency.Sections(16, 16, 16, 16))},
+		{"long sections", must(frequency.Sections(70, 1, 130))},
+		{"section left out", must(frequency.Sections(5, 0, 9))},
+		{"interleaved", must(frequency.InterleavedSections(24, 20, 20))},
+		{"interleaved, short", must(frequency.InterleavedSections(11, 11, 10))},
+		{"alternating", must(frequency.AlternatingSections(22, 22, 20))},
+		{"one axis", make([]uint8, 12)},
+		{"one axis, the second", slices.Repeat([]uint8{1}, 12)},
+		{"one pair", []uint8{2}},
+		{"all axes", last},
+		{"random", random(1+r.IntN(130), 3)},
+		{"random, axes left out", random(9, 40)},
+		{"widest", random(chunkPairs, 4)},
+	}
+}
+
+// axisPositions returns positions [axes][tokens]: of text in places, where all
+// axes are alike.
+func axisPositions(r *rand.Rand, axes, tokens int) []int32 {
+	var positions []int32
+	for range axes {
+		positions = append(positions, randomPositions(r, oneOf(r, positionNames), tokens)...)
+	}
+	for t := 0; t < tokens; {
+		n := min(1+r.IntN(40), tokens-t)
+		for a := 1; a < axes && r.IntN(2) == 0; a++ {
+			copy(positions[a*tokens+t:], positions[t:t+n])
+		}
+		if r.IntN(2) == 0 {
+			for a := 1; a < axes; a++ {
+				copy(positions[a*tokens+t:], positions[t:t+n])
+			}
+		}
+		t += n
+	}
+	return positions
+}
+
+// Every pair takes its position from its axis, in tables and in rotations.
+func TestAxes(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(60)
+		for range rounds(10) {
+			for _, m := range axisMaps(t, r) {
+				pairs, axes := len(m.axes), int(slices.Max(m.axes))+1
+				cfg := randomGeometry(r, oneOf(r, allLayouts), pairs)
+				cfg.Angles, cfg.Axes = Angles(r.IntN(2)), m.axes
+				if r.IntN(2) == 0 {
+					cfg.Scaling = 1.2079441541679836
+				}
+				tokens := oneOf(r, []int{1, 2, 15, 16, 17, 32, 33, 50})
+				if pairs > 500 {
+					tokens = 1 + r.IntN(3)
+				}
+				positions := axisPositions(r, axes, tokens)
+				if r.IntN(3) == 0 {
+					cfg.InvFreq = randomFrequencies(r, pairs, positions, true)
+				}
+				rotary := mustRotary(t, cfg)
+				wantCos, wantSin := plainTables(t, cfg, positions)
+				name := fmt.Sprintf("%s, angles %d, layout %d, %d tokens", m.name, cfg.Angles, cfg.Layout, tokens)
+				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+				if err := rotary.CosSin(cos, sin, positions); err != nil {
+					t.Fatal(err)
+				}
+				if !sameSlices(cos, wantCos) || !sameSlices(sin, wantSin) {
+					t.Fatalf("%s: the tables are wrong", name)
+				}
+				p := plainOf(cfg).with(wantCos, wantSin)
+				checkPlain(t, r, name, rotary, positions, tokens, p, Rotate[float32])
+				checkPlain(t, r, name+", inverse", rotary, positions, tokens, p.inverse(), RotateInverse[float32])
+			}
+		}
+	})
+}
+
+// Text has the same position on all axes and is rotated as by a Rotary without
+// axes.
+func TestAxesOfText(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(61)
+		for _, m := range axisMaps(t, r) {
+			for _, angles := range []Angles{Exact, Float32} {
+				const tokens, heads = 40, 2
+				cfg := RotaryConfig{HeadDim: 2 * len(m.axes), Angles: angles, Axes: m.axes}
+				positions := randomPositions(r, "runs", tokens)
+				got := randomElements[float32](r, tokens*heads*cfg.HeadDim)
+				want := slices.Clone(got)
+				err := Rotate(mustRotary(t, cfg), slices.Repeat(positions, int(slices.Max(m.axes))+1), View[float32]{Data: got, Heads: heads})
+				cfg.Axes = nil
+				if err := errors.Join(err, Rotate(mustRotary(t, cfg), positions, View[float32]{Data: want, Heads: heads})); err != nil {
+					t.Fatal(err)
+				}
+				if !sameSlices(got, want) {
+					t.Errorf("%s, angles %d: text is rotated otherwise", m.name, angles)
+				}
+			}
+		}
+	})
+}
+
+// Any split of the tokens over calls gives the bits of one call.
+func TestAxesSplit(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(62)
+		const tokens, axes, dim = 100, 3, 128
+		for range rounds(20) {
+			m := oneOf(r, axisMaps(t, r)[:2])
+			rotary := mustRotary(t, RotaryConfig{HeadDim: dim, Axes: m.axes})
+			count := int(slices.Max(m.axes)) + 1
+			positions := axisPositions(r, count, tokens)
+			got := randomElements[float32](r, tokens*dim)
+			want := slices.Clone(got)
+			if err := Rotate(rotary, positions, View[float32]{Data: want, Heads: 1}); err != nil {
+				t.Fatal(err)
+			}
+			for first := 0; first < tokens; {
+				n := min(1+r.IntN(30), tokens-first)
+				var part []int32
+				for a := range count {
+					part = append(part, positions[a*tokens+first:][:n]...)
+				}
+				if err := Rotate(rotary, part, View[float32]{Data: got[first*dim:][:n*dim], Heads: 1}); err != nil {
+					t.Fatal(err)
+				}
+				first += n
+			}
+			if !sameSlices(got, want) {
+				t.Fatalf("%s: a split gives other bits", m.name)
+			}
+		}
+	})
+}
+
+// NewRotary keeps nothing of Axes.
+func TestAxesCopied(t *testing.T) {
+	axes := []uint8{0, 1, 2, 1}
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: axes})
+	cos, sin := make([]float32, 4), make([]float32, 4)
+	cos1, sin1 := slices.Clone(cos), slices.Clone(sin)
+	err := rotary.CosSin(cos, sin, []int32{1, 2, 3})
+	clear(axes)
+	if err := errors.Join(err, rotary.CosSin(cos1, sin1, []int32{1, 2, 3})); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(cos, cos1) || !slices.Equal(sin, sin1) {
+		t.Error("the Rotary changed with the slice that it was made from")
+	}
+}
+
+func TestAxesErrors(t *testing.T) {
+	data := make([]float32, 64)
+	three := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := mustRotary(t, RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := mustRotary(t, RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
+	calls := []wrong{
+		{"no tokens", func() error { return Rotate(three, nil, V{Data: data[:8], Heads: 1}) }, ErrLength, []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
+		{"data of positions", func() error { return Rotate(three, make([]int32, 3), V{Data: data[:24], Heads: 1}) }, ErrLength, []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
+		{"position on the second axis", func() error { return Rotate(fast, []int32{1, 5, 7, 1024}, V{Data: data[:8], Heads: 1}) }, ErrPosition, []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
+		{"tables", func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, ErrLength, []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
+	}
+	for _, n := range []int{1, 2, 4, 5, 7} {
+		says := []string{fmt.Sprintf("positions is %d element", n), "a multiple of 3"}
+		positions := make([]int32, n)
+		calls = append(calls,
+			wrong{fmt.Sprint(n, " positions"), func() error { return Rotate(three, positions, V{Data: data[:8*n], Heads: 1}) }, ErrLength, append(says, "posenc.Rotate:")},
+			wrong{fmt.Sprint(n, " positions, inverse"), func() error { return RotateInverse(three, positions, V{Data: data[:8*n], Heads: 1}) }, ErrLength, append(says, "posenc.RotateInverse:")},
+			wrong{fmt.Sprint(n, " positions of tables"), func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, ErrLength, append(says, "posenc.Rotary.CosSin:")},
+			wrong{fmt.Sprint(n, " positions of rows"), func() error { _, err := three.Tabulate(positions); return err }, ErrLength, append(says, "posenc.Rotary.Tabulate:")},
+		)
+	}
+	calls = append(calls, wrong{"256 axes", func() error { return Rotate(all, make([]int32, 255), V{Data: data[:4], Heads: 1}) }, ErrLength, []string{"a multiple of 256"}})
+	for name, tt := range map[string]struct {
+		cfg  RotaryConfig
+		says string
+	}{
+		"no axes":       {RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes is 0 elements, want nil or RotaryDim/2 = 4"},
+		"too few axes":  {RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes is 3 elements"},
+		"too many axes": {RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes is 4 elements, want nil or RotaryDim/2 = 2"},
+		"too wide":      {RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
+	} {
+		calls = append(calls, wrong{name, func() error { _, err := NewRotary(tt.cfg); return err }, ErrConfig, []string{"posenc.NewRotary: ", tt.says}})
+	}
+	checkWrong(t, calls, data)
+	if err := all.CosSin(data[:2], data[2:4], make([]int32, 256)); err != nil {
+		t.Errorf("256 axes: %v", err)
+	}
+	if err := Rotate(fast, []int32{math.MaxInt32 >> 21, -1023}, V{Data: data[:4], Heads: 1}); err != nil {
+		t.Errorf("last positions: %v", err)
+	}
+}

@@ -1,0 +1,336 @@
+package posenc_test
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/examples/onnx/operator"
+)
+
+// onnxCase is an input of ONNX's RotaryEmbedding and what onnx.reference makes
+// of it (testdata/onnx/generate.py).
+type onnxCase struct {
+	Name, Type         string
+	Interleaved        int
+	RotaryEmbeddingDim int `json:"rotary_embedding_dim"`
+	NumHeads           int `json:"num_heads"`
+	X, Y               onnxTensor
+	CosCache           onnxTensor              `json:"cos_cache"`
+	SinCache           onnxTensor              `json:"sin_cache"`
+	PositionIDs        *operator.Tensor[int64] `json:"position_ids"`
+	YFloat32           onnxTensor              `json:"y_float32"` // Y in float32, rounded once
+}
+
+func (c *onnxCase) attributes() operator.Attributes {
+	return operator.Attributes{Interleaved: c.Interleaved != 0, RotaryEmbeddingDim: c.RotaryEmbeddingDim, NumHeads: c.NumHeads}
+}
+
+// onnxTensor has little-endian elements.
+type onnxTensor struct {
+	Shape []int
+	Data  []byte
+}
+
+func (t *onnxTensor) UnmarshalJSON(text []byte) error {
+	var fields struct {
+		Shape []int
+		Data  string
+	}
+	err := json.Unmarshal(text, &fields)
+	if err == nil {
+		t.Shape = fields.Shape
+		t.Data, err = base64.StdEncoding.DecodeString(fields.Data)
+	}
+	return err
+}
+
+func decodeTensor[T posenc.Element](t *testing.T, from onnxTensor) operator.Tensor[T] {
+	t.Helper()
+	size := 1
+	for _, n := range from.Shape {
+		size *= n
+	}
+	to := operator.Tensor[T]{Shape: from.Shape, Data: make([]T, size)}
+	if n, err := binary.Decode(from.Data, binary.LittleEndian, to.Data); err != nil || n != len(from.Data) {
+		t.Fatalf("shape %v has %d bytes of %d: %v", from.Shape, n, len(from.Data), err)
+	}
+	return to
+}
+
+func onnxCases(t *testing.T) []*onnxCase {
+	t.Helper()
+	text, err := os.ReadFile("testdata/onnx/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*onnxCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// caseOf returns the case of a name and a type of elements.
+func caseOf(t *testing.T, cases []*onnxCase, name, elementType string) *onnxCase {
+	t.Helper()
+	for _, c := range cases {
+		if c.Name == name && c.Type == elementType {
+			return c
+		}
+	}
+	t.Fatalf("no case %s of %s", name, elementType)
+	return nil
+}
+
+// bitsOf returns the bits of an element.
+func bitsOf[T posenc.Element](x T) uint32 {
+	switch x := any(x).(type) {
+	case posenc.Float16:
+		return uint32(x)
+	case posenc.BFloat16:
+		return uint32(x)
+	default:
+		return math.Float32bits(x.(float32))
+	}
+}
+
+// valueOf returns the value of a finite element.
+func valueOf[T posenc.Element](x T) float64 {
+	switch x := any(x).(type) {
+	case posenc.Float16:
+		exponent, fraction := int(x>>10&31), int(x&0x3ff)
+		if exponent > 0 {
+			exponent, fraction = exponent-1, fraction+0x400
+		}
+		return math.Copysign(math.Ldexp(float64(fraction), exponent-24), float64(int16(x)))
+	case posenc.BFloat16:
+		return float64(math.Float32frombits(uint32(x) << 16))
+	default:
+		return float64(x.(float32))
+	}
+}
+
+// eachPair calls f for the elements of every pair and its entry in the caches,
+// by the loops that the shapes of the operator mean.
+func (c *onnxCase) eachPair(f func(first, second, entry int)) {
+	batch, sequence, heads := c.X.Shape[0], c.X.Shape[1], c.NumHeads
+	if len(c.X.Shape) == 4 {
+		heads, sequence = c.X.Shape[1], c.X.Shape[2]
+	}
+	size := 1
+	for _, n := range c.X.Shape {
+		size *= n
+	}
+	headSize := size / (batch * sequence * heads)
+	pairs := c.CosCache.Shape[len(c.CosCache.Shape)-1]
+	for b := range batch {
+		for h := range heads {
+			for s := range sequence {
+				head, row := (b*sequence+s)*heads+h, b*sequence+s
+				if len(c.X.Shape) == 4 {
+					head = (b*heads+h)*sequence + s
+				}
+				if c.PositionIDs != nil {
+					row = int(c.PositionIDs.Data[row])
+				}
+				for i := range pairs {
+					first, second := i, i+pairs
+					if c.Interleaved != 0 {
+						first, second = 2*i, 2*i+1
+					}
+					f(head*headSize+first, head*headSize+second, row*pairs+i)
+				}
+			}
+		}
+	}
+}
+
+// The node tests of ONNX and some more, against its reference. In float32 the
+// bits are those of the reference, which rounds each product and each sum, as
+// posenc does.
+func TestONNXRotaryEmbedding(t *testing.T) {
+	count := map[string]int{}
+	for _, c := range onnxCases(t) {
+		t.Run(c.Name+"/type="+c.Type, func(t *testing.T) {
+			switch c.Type {
+			case "float32":
+				checkONNX[float32](t, c, c.Y, 0)
+			case "float16":
+				checkONNX[posenc.Float16](t, c, c.YFloat32, 0x1p-11)
+			case "bfloat16":
+				checkONNX[posenc.BFloat16](t, c, c.YFloat32, 0x1p-8)
+			default:
+				t.Fatalf("unknown type %q", c.Type)
+			}
+		})
+		if strings.HasPrefix(c.Name, "test_rotary_embedding") {
+			count[c.Type]++
+		}
+	}
+	for _, elementType := range []string{"float32", "float16", "bfloat16"} {
+		if count[elementType] != 8 {
+			t.Errorf("%d node tests of type %s, want the 8 of ONNX", count[elementType], elementType)
+		}
+	}
+}
+
+// checkONNX wants the bits of want. For types of 16 bits, whose relative
+// rounding error is at most unit, the reference's own result, in which every
+// operation is rounded to the type, has to be near.
+func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, unit float64) {
+	x, cos, sin := decodeTensor[T](t, c.X), decodeTensor[T](t, c.CosCache), decodeTensor[T](t, c.SinCache)
+	y, err := operator.RotaryEmbedding(x, cos, sin, c.PositionIDs, c.attributes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := decodeTensor[T](t, want)
+	if !slices.Equal(y.Shape, expected.Shape) || len(y.Data) != len(expected.Data) {
+		t.Fatalf("%d elements of shape %v, want shape %v", len(y.Data), y.Shape, expected.Shape)
+	}
+	for i := range y.Data {
+		if bitsOf(y.Data[i]) != bitsOf(expected.Data[i]) {
+			t.Fatalf("Y[%d] is %v (%#x), want %v (%#x)", i, valueOf(y.Data[i]), bitsOf(y.Data[i]), valueOf(expected.Data[i]), bitsOf(expected.Data[i]))
+		}
+	}
+	for i, v := range decodeTensor[T](t, c.X).Data {
+		if bitsOf(x.Data[i]) != bitsOf(v) {
+			t.Fatalf("X[%d] was %v, is %v", i, valueOf(v), valueOf(x.Data[i]))
+		}
+	}
+	if unit == 0 {
+		return
+	}
+	// With m = |x1*c|+|x2*s|, the products of the reference are off by unit*m at
+	// most, and the rounded sum by unit*m*(1+unit) more; ours is rounded once, by
+	// unit*m, but for float32 roundings, which with the product of two units are
+	// below unit*m/100. Where the type is subnormal (below 2^-14 in float16), each
+	// of the four roundings is off by half of its least number, 2^-24.
+	steps := decodeTensor[T](t, c.Y)
+	near := func(at int, m float64) {
+		tolerance := 3.01*unit*m + 4*0x1p-25
+		if got, want := valueOf(y.Data[at]), valueOf(steps.Data[at]); !(math.Abs(got-want) <= tolerance) {
+			t.Fatalf("Y[%d] is %v, want %v of the reference to %v", at, got, want, tolerance)
+		}
+	}
+	c.eachPair(func(first, second, entry int) {
+		x1, x2 := math.Abs(valueOf(x.Data[first])), math.Abs(valueOf(x.Data[second]))
+		co, si := math.Abs(valueOf(cos.Data[entry])), math.Abs(valueOf(sin.Data[entry]))
+		near(first, x1*co+x2*si)
+		near(second, x2*co+x1*si)
+	})
+}
+
+// A position outside the caches is an error, neither identity nor another row.
+func TestONNXPositionsOutside(t *testing.T) {
+	cases := onnxCases(t)
+	outside := []int64{50, 51, -1, -50, math.MaxInt32, math.MaxInt32 + 1, 1 << 32, 1<<32 + 3, math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
+	for _, name := range []string{"test_rotary_embedding", "test_rotary_embedding_3d_input", "test_rotary_embedding_with_interleaved_rotary_dim"} {
+		for _, id := range outside {
+			for _, at := range []int{0, 5} {
+				t.Run(fmt.Sprintf("%s/id=%d/at=%d", name, id, at), func(t *testing.T) {
+					checkOutside[float32](t, caseOf(t, cases, name, "float32"), id, at)
+					checkOutside[posenc.Float16](t, caseOf(t, cases, name, "float16"), id, at)
+					checkOutside[posenc.BFloat16](t, caseOf(t, cases, name, "bfloat16"), id, at)
+				})
+			}
+		}
+	}
+}
+
+func checkOutside[T posenc.Element](t *testing.T, c *onnxCase, id int64, at int) {
+	ids := operator.Tensor[int64]{Shape: c.PositionIDs.Shape, Data: slices.Clone(c.PositionIDs.Data)}
+	ids.Data[at] = id
+	y, err := operator.RotaryEmbedding(decodeTensor[T](t, c.X), decodeTensor[T](t, c.CosCache), decodeTensor[T](t, c.SinCache), &ids, c.attributes())
+	if !errors.Is(err, posenc.ErrPosition) || !strings.Contains(err.Error(), fmt.Sprint(" is ", id, ",")) {
+		t.Errorf("%s: error %v, want one of position %d", c.Type, err, id)
+	}
+	if y.Data != nil || y.Shape != nil {
+		t.Errorf("%s: a result beside the error", c.Type)
+	}
+}
+
+// What the operator does not allow.
+func TestONNXErrors(t *testing.T) {
+	type arguments struct {
+		x, cos, sin operator.Tensor[float32]
+		ids         *operator.Tensor[int64]
+		attributes  operator.Attributes
+	}
+	const withIDs, without, rank3 = "test_rotary_embedding", "test_rotary_embedding_no_position_ids", "test_rotary_embedding_3d_input"
+	for _, tt := range []struct {
+		name, base string
+		change     func(a *arguments)
+		kind       error
+		says       string
+	}{
+		{"rank 2", withIDs, func(a *arguments) { a.x.Shape = []int{24, 8} }, posenc.ErrShape, "X has shape [24 8], want 3 or 4 dimensions"},
+		{"rank 5", withIDs, func(a *arguments) { a.x.Shape = []int{1, 2, 4, 3, 8} }, posenc.ErrShape, "want 3 or 4 dimensions"},
+		{"no shape", withIDs, func(a *arguments) { a.x = operator.Tensor[float32]{} }, posenc.ErrLength, "X has 0 elements, want 1 for shape []"},
+		{"negative dimension", withIDs, func(a *arguments) { a.x.Shape = []int{-2, -4, 3, 8} }, posenc.ErrShape, "X has shape [-2 -4 3 8]"},
+		{"uncountable", withIDs, func(a *arguments) { a.x.Shape = []int{1 << 30, 1 << 30, 1 << 30, 1 << 30} }, posenc.ErrShape, "fits an int"},
+		{"too few elements", withIDs, func(a *arguments) { a.x.Data = a.x.Data[1:] }, posenc.ErrLength, "X has 191 elements, want 192"},
+		{"no heads in X", withIDs, func(a *arguments) { a.x = operator.Tensor[float32]{Shape: []int{2, 0, 3, 8}} }, posenc.ErrShape, "Heads is 0"},
+		{"rank 3 without num_heads", rank3, func(a *arguments) { a.attributes.NumHeads = 0 }, posenc.ErrShape, "num_heads is 0, want a divisor of X's last dimension, 32"},
+		{"negative num_heads", rank3, func(a *arguments) { a.attributes.NumHeads = -4 }, posenc.ErrShape, "num_heads is -4"},
+		{"num_heads no divisor", rank3, func(a *arguments) { a.attributes.NumHeads = 5 }, posenc.ErrShape, "num_heads is 5"},
+		{"odd head_size", rank3, func(a *arguments) { a.attributes.NumHeads = 32 }, posenc.ErrConfig, "rotary_embedding_dim is 0, want an even number from 2 to head_size 1, or 0 where that is even"},
+		{"odd rotary_embedding_dim", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 3 }, posenc.ErrConfig, "rotary_embedding_dim is 3"},
+		{"negative rotary_embedding_dim", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = -2 }, posenc.ErrConfig, "rotary_embedding_dim is -2"},
+		{"rotary_embedding_dim above head_size", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 10 }, posenc.ErrConfig, "rotary_embedding_dim is 10"},
+		{"caches wider than rotary_embedding_dim/2", withIDs, func(a *arguments) { a.attributes.RotaryEmbeddingDim = 4 }, posenc.ErrShape, "cos_cache has shape [50 4], want [50 2]"},
+		{"caches of rank 3 with position_ids", without, func(a *arguments) {
+			a.ids = &operator.Tensor[int64]{Shape: []int{2, 3}, Data: make([]int64, 6)}
+		}, posenc.ErrShape, "cos_cache has shape [2 3 4], want [2 4]"},
+		{"caches of rank 2 without position_ids", withIDs, func(a *arguments) { a.ids = nil }, posenc.ErrShape, "cos_cache has shape [50 4], want [2 3 4]"},
+		{"caches of another sequence", without, func(a *arguments) { a.cos.Shape = []int{3, 2, 4} }, posenc.ErrShape, "cos_cache has shape [3 2 4], want [2 3 4]"},
+		{"caches without shape", withIDs, func(a *arguments) { a.cos.Shape, a.cos.Data = nil, a.cos.Data[:1] }, posenc.ErrShape, "cos_cache has shape [], want [0 4]"},
+		{"caches that differ", withIDs, func(a *arguments) { a.sin.Shape, a.sin.Data = []int{49, 4}, a.sin.Data[:196] }, posenc.ErrShape, "sin_cache has shape [49 4], want [50 4]"},
+		{"sin_cache too short", withIDs, func(a *arguments) { a.sin.Data = a.sin.Data[1:] }, posenc.ErrLength, "sin_cache has 199 elements, want 200"},
+		{"position_ids of another shape", withIDs, func(a *arguments) { a.ids.Shape = []int{3, 2} }, posenc.ErrShape, "position_ids has shape [3 2], want [2 3]"},
+		{"position_ids as one offset", withIDs, func(a *arguments) { a.ids.Shape, a.ids.Data = []int{1}, a.ids.Data[:1] }, posenc.ErrShape, "position_ids has shape [1], want [2 3]"},
+		{"position_ids too short", withIDs, func(a *arguments) { a.ids.Data = a.ids.Data[:5] }, posenc.ErrLength, "position_ids has 5 elements, want 6"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := caseOf(t, onnxCases(t), tt.base, "float32")
+			a := arguments{decodeTensor[float32](t, c.X), decodeTensor[float32](t, c.CosCache), decodeTensor[float32](t, c.SinCache), c.PositionIDs, c.attributes()}
+			tt.change(&a)
+			y, err := operator.RotaryEmbedding(a.x, a.cos, a.sin, a.ids, a.attributes)
+			if !errors.Is(err, tt.kind) || !strings.HasPrefix(err.Error(), "RotaryEmbedding: ") || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v, want one that says %q and wraps %q", err, tt.says, tt.kind)
+			}
+			if y.Data != nil || y.Shape != nil {
+				t.Error("a result beside the error")
+			}
+		})
+	}
+}
+
+// Tensors without elements are none to rotate.
+func TestONNXEmpty(t *testing.T) {
+	const headSize = 8
+	for _, shape := range [][]int{{0, 4, 3, headSize}, {2, 4, 0, headSize}, {0, 3, 4 * headSize}, {2, 0, 4 * headSize}} {
+		batch, sequence := shape[0], shape[len(shape)-2]
+		x := operator.Tensor[float32]{Shape: shape}
+		attributes := operator.Attributes{NumHeads: 4}
+		ids := operator.Tensor[int64]{Shape: []int{batch, sequence}}
+		rows := operator.Tensor[float32]{Shape: []int{1, headSize / 2}, Data: make([]float32, headSize/2)}
+		caches := operator.Tensor[float32]{Shape: []int{batch, sequence, headSize / 2}}
+		y, err := operator.RotaryEmbedding(x, rows, rows, &ids, attributes)
+		if err != nil || len(y.Data) != 0 || !slices.Equal(y.Shape, shape) {
+			t.Errorf("shape %v with position_ids: %v, %v", shape, y, err)
+		}
+		y, err = operator.RotaryEmbedding(x, caches, caches, nil, attributes)
+		if err != nil || len(y.Data) != 0 || !slices.Equal(y.Shape, shape) {
+			t.Errorf("shape %v without position_ids: %v, %v", shape, y, err)
+		}
+	}
+}

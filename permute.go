@@ -1,0 +1,128 @@
+package posenc
+
+// Permutation says which rows of a projection of Q or K change places.
+type Permutation struct {
+	Heads     int    // heads of the projection: for K the key heads
+	HeadDim   int    // rows per head
+	RotaryDim int    // rows of a head that are rotated, even; 0 means HeadDim
+	Offset    int    // first rotated row of a head
+	Layout    Layout // InterleavedToHalfSplit or HalfSplitToInterleaved
+	RowSize   int    // elements of a row; 0 means 1
+}
+
+// PermuteWeights brings the weights that make Q or K from one layout into the
+// other, so that a model stored for [Interleaved] can be rotated by [HalfSplit]
+// or the reverse. Row j of the rotated slice of a head, Offset <= j <
+// Offset+RotaryDim, is counted from Offset here; with n = RotaryDim/2 and i < n,
+//
+//	InterleavedToHalfSplit    dst[i], dst[i+n] = src[2i], src[2i+1]
+//	HalfSplitToInterleaved    dst[2i], dst[2i+1] = src[i], src[i+n]
+//
+// All other rows are copied. The first is what Hugging Face's
+// convert_llama_weights_to_hf.py does to Meta's Llama (permute), the second what
+// llama.cpp's convert_hf_to_gguf.py does on the way back (LlamaModel.permute).
+//
+// dst and src hold exactly Heads*HeadDim*RowSize elements:
+//
+//	weight, [Heads*HeadDim][RowSize]    RowSize the input features
+//	bias, [Heads*HeadDim]               RowSize 1
+//	norm of each head, [HeadDim]        Heads 1, RowSize 1 (Qwen3, Gemma 3)
+//	norm of all heads, [Heads*HeadDim]  RowSize 1 (OLMo 2)
+//
+// What is rotated in part (GPT-NeoX, GLM-4) sets RotaryDim. Multi-head latent
+// attention, whose checkpoints are Interleaved (DeepSeek V2 and V3), has two
+// weights to permute, or q_proj like q_b_proj where queries have no latent:
+//
+//	q_b_proj            Heads: heads, HeadDim: nope+rope, RotaryDim: rope, Offset: nope
+//	kv_a_proj_with_mqa  Heads: 1, HeadDim: lora+rope, RotaryDim: rope, Offset: lora
+//
+// with nope = qk_nope_head_dim, rope = qk_rope_head_dim and lora = kv_lora_rank.
+//
+// Permute whatever stands between the input and the rotation, of Q and of K:
+// then rotated Q and K have the same elements in another order, bit for bit
+// (but for a norm, which adds up its squares in another order), and every q·k is
+// the same sum in another order. V and the output projection are not rotated and
+// stay as they are.
+//
+// Elements are moved and not looked at, so that T may be anything: a quantised
+// row may be RowSize bytes, or blocks. Scales of rows are permuted like a bias.
+// Where rows share a scale, only rows of the same scale may change places.
+//
+// dst and src are the same slice or share no memory. In place, a call allocates
+// the rotated rows of one head; otherwise nothing.
+//
+// Errors wrap ErrConfig, ErrShape (Heads, RowSize), ErrLength or ErrOverlap.
+func PermuteWeights[T any](dst, src []T, p Permutation) error {
+	const function = "PermuteWeights"
+	dim := p.RotaryDim
+	if dim == 0 {
+		dim = p.HeadDim
+	}
+	size := p.RowSize
+	if size == 0 {
+		size = 1
+	}
+	switch {
+	case p.Heads < 1:
+		return argumentError(ErrShape, function, "p.Heads", p.Heads, "at least 1")
+	case p.HeadDim < 1:
+		return argumentError(ErrConfig, function, "p.HeadDim", p.HeadDim, "at least 1")
+	case dim < 2 || dim%2 != 0 || dim > p.HeadDim:
+		return argumentError(ErrConfig, function, "p.RotaryDim", dim, "an even number from 2 to HeadDim %d", p.HeadDim)
+	case p.Offset < 0 || p.Offset > p.HeadDim-dim:
+		return argumentError(ErrConfig, function, "p.Offset", p.Offset, "from 0 to HeadDim-RotaryDim = %d", p.HeadDim-dim)
+	case p.Layout != InterleavedToHalfSplit && p.Layout != HalfSplitToInterleaved:
+		return argumentError(ErrConfig, function, "p.Layout", p.Layout, "InterleavedToHalfSplit (%d) or HalfSplitToInterleaved (%d)", InterleavedToHalfSplit, HalfSplitToInterleaved)
+	case size < 1:
+		return argumentError(ErrShape, function, "p.RowSize", p.RowSize, "at least 0")
+	}
+	rows, ok := multiply(p.Heads, p.HeadDim)
+	need, fits := multiply(rows, size)
+	if !ok || !fits {
+		return argumentError(ErrLength, function, "src", elements(len(src)), "%d heads of %d rows of %d, more than an int can count", p.Heads, p.HeadDim, size)
+	}
+	if len(src) != need {
+		return argumentError(ErrLength, function, "src", elements(len(src)), "%d for %d heads of %d rows of %d", need, p.Heads, p.HeadDim, size)
+	}
+	if len(dst) != need {
+		return argumentError(ErrLength, function, "dst", elements(len(dst)), "%d as in src", need)
+	}
+	inPlace := &dst[0] == &src[0]
+	if overlap(dst, src) && !inPlace {
+		return argumentError(ErrOverlap, function, "dst", "sharing some elements with src", "another slice or the same")
+	}
+
+	var scratch []T
+	if inPlace {
+		scratch = make([]T, dim*size)
+	}
+	for h := range p.Heads {
+		start, end := h*p.HeadDim*size, (h+1)*p.HeadDim*size
+		first := start + p.Offset*size
+		last := first + dim*size
+		from := src[first:last]
+		if inPlace {
+			copy(scratch, from)
+			from = scratch
+		} else {
+			copy(dst[start:first], src[start:first])
+			copy(dst[last:end], src[last:end])
+		}
+		permuteRows(dst[first:last], from, size, dim/2, p.Layout)
+	}
+	return nil
+}
+
+// permuteRows reorders the rows of a head, pairs of them, of size elements each.
+func permuteRows[T any](dst, src []T, size, pairs int, layout Layout) {
+	row := func(s []T, i int) []T { return s[i*size:][:size] }
+	for i := range pairs {
+		if layout == InterleavedToHalfSplit {
+			copy(row(dst, i), row(src, 2*i))
+			copy(row(dst, i+pairs), row(src, 2*i+1))
+		} else {
+			copy(row(dst, 2*i), row(src, i))
+			copy(row(dst, 2*i+1), row(src, i+pairs))
+		}
+	}
+}

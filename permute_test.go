@@ -1,0 +1,475 @@
+package posenc_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+// permutations are shapes of real and of small models, rows of a few elements.
+var permutations = []struct {
+	name string
+	p    posenc.Permutation
+}{
+	{"least", posenc.Permutation{Heads: 1, HeadDim: 2}},
+	{"bias", posenc.Permutation{Heads: 8, HeadDim: 128}},
+	{"norm", posenc.Permutation{Heads: 1, HeadDim: 64, RowSize: 1}},
+	{"weight", posenc.Permutation{Heads: 4, HeadDim: 80, RowSize: 7}},
+	{"partial (GPT-NeoX)", posenc.Permutation{Heads: 3, HeadDim: 96, RotaryDim: 24, RowSize: 5}},
+	{"middle", posenc.Permutation{Heads: 3, HeadDim: 11, RotaryDim: 6, Offset: 2, RowSize: 3}},
+	{"q_b_proj (DeepSeek V3)", posenc.Permutation{Heads: 4, HeadDim: 192, RotaryDim: 64, Offset: 128, RowSize: 3}},
+	{"kv_a_proj_with_mqa (DeepSeek V3)", posenc.Permutation{Heads: 1, HeadDim: 576, RotaryDim: 64, Offset: 512, RowSize: 3}},
+}
+
+var directions = []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
+
+func rotaryDim(p posenc.Permutation) int {
+	if p.RotaryDim == 0 {
+		return p.HeadDim
+	}
+	return p.RotaryDim
+}
+
+func rowSize(p posenc.Permutation) int { return max(p.RowSize, 1) }
+
+func sizeOf(p posenc.Permutation) int { return p.Heads * p.HeadDim * rowSize(p) }
+
+// elementsFrom returns n elements of any bits, NaNs of every kind among them.
+func elementsFrom[T any](r *rand.Rand, n int, of func(bits uint32) T) []T {
+	s := make([]T, n)
+	for i := range s {
+		bits := r.Uint32()
+		if r.IntN(8) == 0 {
+			bits = 0x7f800000 | bits&0x807fffff
+		}
+		s[i] = of(bits)
+	}
+	return s
+}
+
+// swapAxes is reshape(a, b, c, d).transpose(1, 2) of numpy, flat again.
+func swapAxes[T any](x []T, a, b, c, d int) []T {
+	y := make([]T, 0, len(x))
+	for i := range a {
+		for k := range c {
+			for j := range b {
+				y = append(y, x[((i*b+j)*c+k)*d:][:d]...)
+			}
+		}
+	}
+	return y
+}
+
+// permuted is what PermuteWeights should make of x: on the rotated rows of each
+// head convert_llama_weights_to_hf.py's
+//
+//	w.view(n_heads, dim1 // n_heads // 2, 2, dim2).transpose(1, 2)
+//
+// or llama.cpp's LlamaModel.permute,
+//
+//	weights.reshape(n_head, 2, weights.shape[0] // n_head // 2, *weights.shape[1:]).swapaxes(1, 2)
+func permuted[T any](x []T, p posenc.Permutation) []T {
+	y := slices.Clone(x)
+	dim, size := rotaryDim(p), rowSize(p)
+	for h := range p.Heads {
+		at := (h*p.HeadDim + p.Offset) * size
+		rows := x[at : at+dim*size]
+		if p.Layout == posenc.InterleavedToHalfSplit {
+			rows = swapAxes(rows, 1, dim/2, 2, size)
+		} else {
+			rows = swapAxes(rows, 1, 2, dim/2, size)
+		}
+		copy(y[at:], rows)
+	}
+	return y
+}
+
+func checkPermuteWeights[T any, B comparable](t *testing.T, p posenc.Permutation, of func(bits uint32) T, bits func(T) B) {
+	const around = 5
+	r := rand.New(rand.NewPCG(40, 1))
+	n := sizeOf(p)
+	sameBits := func(a, b []T) bool {
+		return slices.EqualFunc(a, b, func(a, b T) bool { return bits(a) == bits(b) })
+	}
+	src := elementsFrom(r, n, of)
+	before := slices.Clone(src)
+	memory := elementsFrom(r, n+2*around, of)
+	outside := slices.Clone(memory)
+	if err := posenc.PermuteWeights(memory[around:around+n], src, p); err != nil {
+		t.Fatal(err)
+	}
+	got := memory[around : around+n]
+	if want := permuted(src, p); !sameBits(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if !sameBits(src, before) {
+		t.Error("src was written to")
+	}
+	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
+		t.Error("memory around dst was written to")
+	}
+	copy(memory[around:], src)
+	if err := posenc.PermuteWeights(got, got, p); err != nil {
+		t.Fatal(err)
+	}
+	if want := permuted(src, p); !sameBits(got, want) {
+		t.Errorf("in place: got %v, want %v", got, want)
+	}
+	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
+		t.Error("in place: memory around dst was written to")
+	}
+	back := p
+	back.Layout = directions[0] + directions[1] - p.Layout
+	if err := posenc.PermuteWeights(got, got, back); err != nil {
+		t.Fatal(err)
+	}
+	if !sameBits(got, src) {
+		t.Errorf("there and back: got %v, want %v", got, src)
+	}
+}
+
+// Elements of any type move as those who store the models move them.
+func TestPermuteWeights(t *testing.T) {
+	for _, tt := range permutations {
+		for _, layout := range directions {
+			p := tt.p
+			p.Layout = layout
+			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
+				checkPermuteWeights(t, p, math.Float32frombits, math.Float32bits)
+				checkPermuteWeights(t, p, func(b uint32) posenc.Float16 { return posenc.Float16(b >> 16) }, bitsOf)
+				checkPermuteWeights(t, p, func(b uint32) posenc.BFloat16 { return posenc.BFloat16(b >> 16) }, bitsOf)
+				identity := func(b uint8) uint8 { return b }
+				checkPermuteWeights(t, p, func(b uint32) uint8 { return uint8(b >> 24) }, identity)
+				type block [34]byte
+				checkPermuteWeights(t, p, func(b uint32) (x block) {
+					binary.LittleEndian.PutUint32(x[30:], b)
+					return x
+				}, func(x block) block { return x })
+			})
+		}
+	}
+}
+
+// The formulas above on whole weights, as the converters apply them: K by its
+// own number of heads.
+func TestPermuteWeightsLlama(t *testing.T) {
+	const queryHeads, keyHeads, headDim, features = 6, 2, 16, 9
+	r := rand.New(rand.NewPCG(41, 1))
+	for _, heads := range []int{queryHeads, keyHeads} {
+		meta := elementsFrom(r, heads*headDim*features, func(b uint32) uint32 { return b })
+		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RowSize: features, Layout: posenc.InterleavedToHalfSplit}
+		huggingFace := make([]uint32, len(meta))
+		if err := posenc.PermuteWeights(huggingFace, meta, p); err != nil {
+			t.Fatal(err)
+		}
+		if want := swapAxes(meta, heads, headDim/2, 2, features); !slices.Equal(huggingFace, want) {
+			t.Errorf("%d heads for Hugging Face: got %v, want %v", heads, huggingFace, want)
+		}
+		p.Layout = posenc.HalfSplitToInterleaved
+		gguf := make([]uint32, len(meta))
+		if err := posenc.PermuteWeights(gguf, huggingFace, p); err != nil {
+			t.Fatal(err)
+		}
+		if want := swapAxes(huggingFace, heads, 2, headDim/2, features); !slices.Equal(gguf, want) || !slices.Equal(gguf, meta) {
+			t.Errorf("%d heads for llama.cpp: got %v, want %v", heads, gguf, want)
+		}
+	}
+}
+
+// projection makes the heads of a few tokens: x = (weight*input + bias) * norm,
+// with norm one entry for each element of a head.
+type projection struct {
+	p                  posenc.Permutation
+	weight, bias, norm []float32
+}
+
+func newProjection(r *rand.Rand, p posenc.Permutation) projection {
+	random := func(n int) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(r.NormFloat64())
+		}
+		return s
+	}
+	return projection{p, random(sizeOf(p)), random(p.Heads * p.HeadDim), random(p.HeadDim)}
+}
+
+// permute returns the projection in the other layout.
+func (w projection) permute(t *testing.T) projection {
+	y := projection{w.p, slices.Clone(w.weight), slices.Clone(w.bias), slices.Clone(w.norm)}
+	bias, norm := w.p, w.p
+	bias.RowSize = 0
+	norm.RowSize, norm.Heads = 0, 1
+	for _, err := range []error{
+		posenc.PermuteWeights(y.weight, y.weight, w.p),
+		posenc.PermuteWeights(y.bias, y.bias, bias),
+		posenc.PermuteWeights(y.norm, y.norm, norm),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return y
+}
+
+// heads returns [tokens][Heads][HeadDim] of input, [tokens][RowSize].
+func (w projection) heads(input []float32) []float32 {
+	var x []float32
+	for token := range slices.Chunk(input, w.p.RowSize) {
+		for i, b := range w.bias {
+			sum := b
+			for k, v := range token {
+				sum += float32(v * w.weight[i*w.p.RowSize+k])
+			}
+			x = append(x, sum*w.norm[i%w.p.HeadDim])
+		}
+	}
+	return x
+}
+
+// rotated returns the heads of input, rotated in a layout.
+func (w projection) rotated(t *testing.T, layout posenc.Layout, positions []int32, input []float32) []float32 {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: w.p.HeadDim, RotaryDim: w.p.RotaryDim, Offset: w.p.Offset, Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := w.heads(input)
+	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: w.p.Heads}); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func sameFloats(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
+}
+
+// dot returns the product of two vectors without rounding: each product is exact
+// in float64, and the sum of a few hundred of them below 2^64 and of bits down to
+// 2^-298 fits 512 bits.
+func dot(a, b []float32) *big.Float {
+	sum := new(big.Float).SetPrec(512)
+	for i := range a {
+		sum.Add(sum, big.NewFloat(float64(a[i])*float64(b[i])))
+	}
+	return sum
+}
+
+// Permuted weights, rotated in the other layout, give the permuted heads bit for
+// bit, so that every product of a query and a key is the same. Rotating from the
+// one layout into the other gives them too.
+func TestPermuteWeightsKeepsRotation(t *testing.T) {
+	const features = 6
+	positions := []int32{0, 1, 77, 131071}
+	for _, tt := range permutations {
+		for _, layout := range directions {
+			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(42, 1))
+				before, after := posenc.Interleaved, posenc.HalfSplit
+				if layout == posenc.HalfSplitToInterleaved {
+					before, after = after, before
+				}
+				p := tt.p
+				p.Layout, p.RowSize = layout, features
+				input := make([]float32, len(positions)*features)
+				for i := range input {
+					input[i] = float32(r.NormFloat64())
+				}
+				query, key := newProjection(r, p), newProjection(r, p)
+				q, k := query.rotated(t, before, positions, input), key.rotated(t, before, positions, input)
+				q2, k2 := query.permute(t).rotated(t, after, positions, input), key.permute(t).rotated(t, after, positions, input)
+				heads := p
+				heads.Heads, heads.RowSize = p.Heads*len(positions), 1
+				for _, x := range [][2][]float32{{q, q2}, {k, k2}} {
+					if want := permuted(x[0], heads); !sameFloats(x[1], want) {
+						t.Fatalf("got %v, want %v", x[1], want)
+					}
+				}
+				if through := query.rotated(t, layout, positions, input); !sameFloats(through, q2) {
+					t.Fatalf("rotated into the other layout: got %v, want %v", through, q2)
+				}
+				for i := range positions {
+					for j := range positions {
+						for h := range p.Heads {
+							at, to := (i*p.Heads+h)*p.HeadDim, (j*p.Heads+h)*p.HeadDim
+							a := dot(q[at:at+p.HeadDim], k[to:to+p.HeadDim])
+							b := dot(q2[at:at+p.HeadDim], k2[to:to+p.HeadDim])
+							if a.Cmp(b) != 0 {
+								t.Fatalf("tokens %d and %d, head %d: product %v, was %v", i, j, h, b, a)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestPermuteWeightsErrors(t *testing.T) {
+	const toHalfSplit = posenc.InterleavedToHalfSplit
+	memory := make([]uint32, 200)
+	x := memory[:96]
+	for _, tt := range []struct {
+		name     string
+		dst, src []uint32
+		p        posenc.Permutation
+		kind     error
+		says     string
+	}{
+		{"zero", x, x, posenc.Permutation{}, posenc.ErrShape, "p.Heads is 0, want at least 1"},
+		{"negative heads", x, x, posenc.Permutation{Heads: -3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrShape, "p.Heads is -3"},
+		{"no HeadDim", x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}, posenc.ErrConfig, "p.HeadDim is 0"},
+		{"odd HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 7, want an even number from 2 to HeadDim 7"},
+		{"odd RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 3, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 3"},
+		{"negative RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: -2, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is -2"},
+		{"RotaryDim above HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 10"},
+		{"negative Offset", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4"},
+		{"Offset too large", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: 5, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is 5"},
+		{"Offset of the whole head", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Offset: math.MaxInt, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is "},
+		{"one layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4}, posenc.ErrConfig, "p.Layout is 0, want InterleavedToHalfSplit (2) or HalfSplitToInterleaved (3)"},
+		{"unknown layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: 4}, posenc.ErrConfig, "p.Layout is 4"},
+		{"negative RowSize", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: -4, Layout: toHalfSplit}, posenc.ErrShape, "p.RowSize is -4"},
+		{"uncountable rows", x, x, posenc.Permutation{Heads: math.MaxInt, HeadDim: 2, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"},
+		{"uncountable elements", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: math.MaxInt, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"},
+		{"RowSize forgotten", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrLength, "src is 96 elements, want 24 for 3 heads of 8 rows of 1"},
+		{"src nil", x, nil, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "src is 0 elements, want 96"},
+		{"dst nil", nil, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 0 elements, want 96"},
+		{"dst too long", memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 97 elements, want 96"},
+		{"dst one on", memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing some elements with src"},
+		{"dst at the end", memory[95:191], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"},
+		{"src one on", x, memory[1:97], posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for i := range memory {
+				memory[i] = uint32(i)
+			}
+			err := posenc.PermuteWeights(tt.dst, tt.src, tt.p)
+			if !errors.Is(err, tt.kind) || !strings.HasPrefix(err.Error(), "posenc.PermuteWeights: ") || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v, want one that says %q and wraps %q", err, tt.says, tt.kind)
+			}
+			for i, v := range memory {
+				if v != uint32(i) {
+					t.Fatalf("element %d was written before the error %v", i, err)
+				}
+			}
+		})
+	}
+	// Neighbours do not overlap.
+	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
+	if err := posenc.PermuteWeights(memory[96:192], x, p); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPermuteWeightsAllocates(t *testing.T) {
+	p := posenc.Permutation{Heads: 4, HeadDim: 64, RowSize: 32, Layout: posenc.InterleavedToHalfSplit}
+	src, dst := make([]float32, sizeOf(p)), make([]float32, sizeOf(p))
+	if n := testing.AllocsPerRun(10, func() {
+		if err := posenc.PermuteWeights(dst, src, p); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+// FuzzPermuteWeights takes any permutation: an error and nothing written, or the
+// formulas of the converters, in place and out of place.
+func FuzzPermuteWeights(f *testing.F) {
+	f.Add(4, 8, 0, 0, 3, uint8(2), uint16(96), []byte{1, 2, 3})
+	f.Add(2, 11, 6, 2, 1, uint8(3), uint16(22), []byte("weights"))
+	f.Add(1, 2, 0, 0, 0, uint8(2), uint16(2), []byte(nil))
+	f.Add(math.MaxInt, math.MaxInt, math.MinInt, -1, math.MaxInt, uint8(9), uint16(7), []byte{0xff})
+	f.Add(3, 4, 4, math.MaxInt, 1, uint8(2), uint16(12), []byte{0})
+	f.Fuzz(func(t *testing.T, heads, headDim, rotary, offset, size int, layout uint8, length uint16, data []byte) {
+		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RotaryDim: rotary, Offset: offset, RowSize: size, Layout: posenc.Layout(layout % 6)}
+		n := int(length)
+		// Lengths that fit are rare by chance.
+		if small := heads > 0 && heads < 64 && headDim > 0 && headDim < 64 && size >= 0 && size < 64; small && length%2 == 0 {
+			n = sizeOf(p)
+		}
+		src := make([]uint16, n)
+		for i := range src {
+			src[i] = uint16(i)
+			if len(data) > 0 {
+				src[i] ^= uint16(data[i%len(data)]) << 8
+			}
+		}
+		before, dst := slices.Clone(src), make([]uint16, n)
+		if err := posenc.PermuteWeights(dst, src, p); err != nil {
+			if slices.ContainsFunc(dst, func(v uint16) bool { return v != 0 }) {
+				t.Fatalf("%+v: written before the error %v", p, err)
+			}
+			if err := posenc.PermuteWeights(src, src, p); err == nil || !slices.Equal(src, before) {
+				t.Fatalf("%+v: in place no error, or written before it", p)
+			}
+			return
+		}
+		if want := permuted(before, p); !slices.Equal(dst, want) || !slices.Equal(src, before) {
+			t.Fatalf("%+v: got %v, want %v", p, dst, want)
+		}
+		if err := posenc.PermuteWeights(src, src, p); err != nil || !slices.Equal(src, dst) {
+			t.Fatalf("%+v: in place %v, want %v (%v)", p, src, dst, err)
+		}
+	})
+}
+
+// A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows
+// are numbered by their place in the file.
+func ExamplePermuteWeights() {
+	const keyHeads, headDim, features = 2, 6, 3
+	weight := make([]float32, keyHeads*headDim*features)
+	for i := range weight {
+		weight[i] = float32(i / features)
+	}
+	err := posenc.PermuteWeights(weight, weight, posenc.Permutation{
+		Heads: keyHeads, HeadDim: headDim, RowSize: features, Layout: posenc.InterleavedToHalfSplit,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := 0; i < len(weight); i += headDim * features {
+		fmt.Println(weight[i : i+headDim*features])
+	}
+	// Output:
+	// [0 0 0 2 2 2 4 4 4 1 1 1 3 3 3 5 5 5]
+	// [6 6 6 8 8 8 10 10 10 7 7 7 9 9 9 11 11 11]
+}
+
+// Multi-head latent attention (DeepSeek V3): the rotated rows of the queries are
+// the last of every head, and those of the one key follow its latent rows. In
+// the model nope is 128, rope 64 and lora 512.
+func ExamplePermuteWeights_latentAttention() {
+	const heads, nope, rope, lora = 2, 2, 4, 3
+	queries := []posenc.BFloat16{ // rows of q_b_proj, of one element
+		0, 1, 2, 3, 4, 5,
+		6, 7, 8, 9, 10, 11,
+	}
+	key := []posenc.BFloat16{0, 1, 2, 3, 4, 5, 6} // rows of kv_a_proj_with_mqa
+	err := posenc.PermuteWeights(queries, queries, posenc.Permutation{
+		Heads: heads, HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = posenc.PermuteWeights(key, key, posenc.Permutation{
+		Heads: 1, HeadDim: lora + rope, RotaryDim: rope, Offset: lora, Layout: posenc.InterleavedToHalfSplit,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(queries)
+	fmt.Println(key)
+	// Output:
+	// [0 1 2 4 3 5 6 7 8 10 9 11]
+	// [0 1 2 3 5 4 6]
+}

@@ -1,0 +1,537 @@
+package posenc
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// randomTable returns a table of so many rows: cosines and sines apart, with
+// gaps, or [cos|sin] in one slice. The entries of both halves of a row of full
+// width are equal where same says so.
+func randomTable[C Element](r *rand.Rand, rows, pairs int, full bool, out Layout, same bool) Table[C] {
+	width := pairs
+	if full {
+		width *= 2
+	}
+	t := Table[C]{FullWidth: full}
+	reach := func(stride int) int {
+		if rows == 0 {
+			return 0
+		}
+		return (rows-1)*stride + width
+	}
+	switch r.IntN(3) {
+	case 0:
+		t.Cos, t.Sin = randomElements[C](r, rows*width), randomElements[C](r, rows*width)
+	case 1:
+		t.Stride = width + r.IntN(5)
+		t.Cos, t.Sin = randomElements[C](r, reach(t.Stride)), randomElements[C](r, reach(t.Stride))
+	case 2:
+		t.Stride = 2 * width
+		both := randomElements[C](r, rows*t.Stride)
+		t.Cos, t.Sin = both, both[min(width, len(both)):]
+	}
+	if full && same {
+		stride := max(t.Stride, width)
+		for row := range rows {
+			for i := range pairs {
+				a, b := pairAt(out, row*stride, i, pairs)
+				t.Cos[b], t.Sin[b] = t.Cos[a], t.Sin[a]
+			}
+		}
+	}
+	return t
+}
+
+// rowsOf returns the rows of a table that the tokens take, for plain.
+func rowsOf[C Element](p plain, t Table[C], ids []int32) plain {
+	pairs := p.rotaryDim / 2
+	stride := t.Stride
+	if stride == 0 {
+		stride = pairs
+		if t.FullWidth {
+			stride *= 2
+		}
+	}
+	for i := range p.cos {
+		p.cos[i], p.sin[i] = make([]float32, len(ids)*pairs), make([]float32, len(ids)*pairs)
+	}
+	for token, id := range ids {
+		for i := range pairs {
+			at := [2]int{int(id)*stride + i, int(id)*stride + i}
+			if t.FullWidth {
+				at[0], at[1] = pairAt(p.out, int(id)*stride, i, pairs)
+			}
+			for k := range at {
+				p.cos[k][token*pairs+i], p.sin[k][token*pairs+i] = widen(t.Cos[at[k]]), widen(t.Sin[at[k]])
+			}
+		}
+	}
+	return p
+}
+
+// randomIDs returns n numbers of rows, in runs, repeated and anyhow; nil, where
+// there are as many tokens as rows.
+func randomIDs(r *rand.Rand, n, rows int) []int32 {
+	ids := make([]int32, n)
+	for t := 0; t < n; {
+		start, step := r.IntN(rows), r.IntN(3)-1
+		for end := min(n, t+1+r.IntN(20)); t < end; t++ {
+			ids[t] = int32(start)
+			start = min(max(start+step, 0), rows-1)
+		}
+	}
+	return ids
+}
+
+func TestTable(t *testing.T) {
+	eachType(t, testTable[float32, float32], testTable[Float16, Float16], testTable[BFloat16, BFloat16])
+	t.Run("type=float32/table=float16", testTable[float32, Float16])
+	t.Run("type=bfloat16/table=float32", testTable[BFloat16, float32])
+}
+
+// Tables of any shape against the plain loop.
+func testTable[T, C Element](t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(80)
+		for range rounds(3) {
+			for _, layout := range allLayouts {
+				for _, pairs := range lengths {
+					for _, full := range []bool{false, true} {
+						cfg := randomGeometry(r, layout, pairs)
+						cfg.InvFreq = nil
+						p := plainOf(cfg)
+						rows, equal := oneOf(r, []int{1, 2, 20, 40}), r.IntN(2) == 0
+						table := randomTable[C](r, rows, pairs, full, p.out, equal)
+						rotary, err := NewTableRotary(cfg, table)
+						if err != nil {
+							t.Fatal(err)
+						}
+						tokens := oneOf(r, []int{1, 1, 2, 16, 17, 36})
+						ids := randomIDs(r, tokens, rows)
+						given := ids
+						if r.IntN(4) == 0 {
+							tokens, ids, given = rows, make([]int32, rows), nil
+							countFrom(ids, 0, 1)
+						}
+						p = rowsOf(p, table, ids)
+						name := fmt.Sprintf("layout %d, %d pairs, %d rows with stride %d, full width: %t, equal halves: %t, ids %v", layout, pairs, rows, table.Stride, full, equal, given)
+						if r.IntN(3) == 0 {
+							checkPlain(t, r, name+", inverse", rotary, given, tokens, p.inverse(), RotateInverse[T])
+						} else {
+							checkPlain(t, r, name, rotary, given, tokens, p, Rotate[T])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Rows wider than the scratch memory go in columns.
+func TestTableWide(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		testTableWide[float32](t)
+		testTableWide[BFloat16](t)
+	})
+}
+
+func testTableWide[C Element](t *testing.T) {
+	r := newRand(81)
+	for _, layout := range layouts {
+		for _, pairs := range []int{512, 1024, 1025, 2100} {
+			cfg := RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
+			table := randomTable[C](r, 5, pairs, false, layout, false)
+			rotary, err := NewTableRotary(cfg, table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ids := range [][]int32{{0, 1, 2, 3, 4}, {4}, {3, 3, 1}} {
+				p := rowsOf(plainOf(cfg), table, ids)
+				name := fmt.Sprintf("%d pairs, ids %v", pairs, ids)
+				checkPlain(t, r, name, rotary, ids, len(ids), p, Rotate[float32])
+				checkPlain(t, r, name+", inverse", rotary, ids, len(ids), p.inverse(), RotateInverse[float32])
+			}
+		}
+	}
+}
+
+// transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
+// differ and numbers with which float32 is exact.
+func TestTableUnequalHalves(t *testing.T) {
+	rotary, err := NewTableRotary(RotaryConfig{HeadDim: 4}, Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1, 2, 3, 4}
+	if err := Rotate(rotary, nil, View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{-5.5, -1, 5, 13}; !slices.Equal(x, want) {
+		t.Errorf("got %v, want %v", x, want)
+	}
+}
+
+// Halves that differ in the sign of a zero alone differ: x2*c2 has its sign.
+func TestTableSignOfZero(t *testing.T) {
+	negative := ofBits[float32](1 << 31)
+	rotary, err := NewTableRotary(RotaryConfig{HeadDim: 2}, Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1, 1}
+	if err := Rotate(rotary, nil, View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if bitsOf(x[0]) != 0 || bitsOf(x[1]) != 1<<31 { // 0 - 0, -0 + -0
+		t.Errorf("got %v, want [0 -0]", x)
+	}
+}
+
+// A table is read, not copied.
+func TestTableIsRead(t *testing.T) {
+	cos, sin := []float32{1, 1}, []float32{0, 0}
+	rotary, err := NewTableRotary(RotaryConfig{HeadDim: 2}, Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cos[1], sin[1] = 0, 1
+	x := []float32{3, 4, 3, 4}
+	if err := Rotate(rotary, nil, View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{3, 4, -4, 3}; !slices.Equal(x, want) {
+		t.Errorf("got %v, want %v", x, want)
+	}
+}
+
+// Tables without rows are tables.
+func TestTableEmpty(t *testing.T) {
+	for _, table := range []Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
+		rotary, err := NewTableRotary(RotaryConfig{HeadDim: 8}, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var x []float32
+		if err := errors.Join(Rotate(rotary, nil, V{Heads: 1}), Rotate(rotary, []int32{}, V{Data: x, Heads: 1})); err != nil {
+			t.Error(err)
+		}
+		if err := Rotate(rotary, []int32{0}, V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, ErrPosition) {
+			t.Errorf("row 0 of an empty table: %v", err)
+		}
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	data := make([]float32, 256)
+	cfg := RotaryConfig{HeadDim: 8}
+	table := Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
+	rotary, err := NewTableRotary(cfg, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := NewTableRotary(cfg, Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := mustRotary(t, cfg).Tabulate([]int32{5, 6, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
+	var calls []wrong
+	for name, r := range map[string]*Rotary{"table": rotary, "full width": full, "rows": rows} {
+		calls = append(calls,
+			wrong{name + ", row beyond", func() error { return Rotate(r, []int32{0, 2, 3}, x(3)) }, ErrPosition, []string{"posenc.Rotate: positions[2] is 3", "3 rows"}},
+			wrong{name + ", row far beyond", func() error { return Rotate(r, []int32{1 << 30}, x(1)) }, ErrPosition, []string{"positions[0] is 1073741824"}},
+			wrong{name + ", negative row", func() error { return RotateInverse(r, []int32{2, -1}, x(2)) }, ErrPosition, []string{"posenc.RotateInverse: positions[1] is -1"}},
+			wrong{name + ", all rows", func() error { return Rotate(r, nil, x(2)) }, ErrLength, []string{"xs[0].Data is 32 elements", "48 for 3 tokens"}},
+			wrong{name + ", no tokens", func() error { return Rotate(r, []int32{}, x(1)) }, ErrLength, []string{"xs[0].Data is 16 elements, want 0"}},
+			wrong{name + ", tables", func() error { return r.CosSin(data[:12], data[12:24], []int32{0, 1, 2}) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is a Rotary that holds a table"}},
+			wrong{name + ", tables of no row", func() error { return r.CosSin(data[:4], data[12:16], []int32{7}) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is"}},
+			wrong{name + ", tabulate", func() error { _, err := r.Tabulate([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Tabulate: r is a Rotary that holds a table"}},
+		)
+	}
+	fast := mustRotary(t, RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
+	fastRows, err := fast.Tabulate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls = append(calls,
+		wrong{"extend a table", func() error { _, err := rotary.Extend([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Extend: r is without rows of its own"}},
+		wrong{"extend a Rotary", func() error { _, err := fast.Extend([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Extend: r is"}},
+		wrong{"extend nil", func() error { _, err := (*Rotary)(nil).Extend([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Extend: r is"}},
+		wrong{"tabulate nil", func() error { _, err := (*Rotary)(nil).Tabulate([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Tabulate: r is nil or zero"}},
+		wrong{"tabulate zero", func() error { _, err := new(Rotary).Tabulate([]int32{1}); return err }, ErrConfig, []string{"posenc.Rotary.Tabulate: r is nil or zero"}},
+		wrong{"tabulate a position", func() error { _, err := fast.Tabulate([]int32{1, 1024}); return err }, ErrPosition, []string{"posenc.Rotary.Tabulate: positions[1] is 1024"}},
+		wrong{"extend by a position", func() error { _, err := fastRows.Extend([]int32{1, 2, -1024}); return err }, ErrPosition, []string{"posenc.Rotary.Extend: positions[2] is -1024"}},
+	)
+	for name, tt := range map[string]struct {
+		cfg   RotaryConfig
+		table Table[float32]
+		kind  error
+		says  string
+	}{
+		"base":                 {RotaryConfig{HeadDim: 8, Base: 10000}, table, ErrConfig, "cfg.Base is 10000, want 0"},
+		"frequencies":          {RotaryConfig{HeadDim: 8, InvFreq: make([]float64, 4)}, table, ErrConfig, "cfg.InvFreq is 4 elements, want nil"},
+		"scaling":              {RotaryConfig{HeadDim: 8, Scaling: 1}, table, ErrConfig, "cfg.Scaling is 1, want 0"},
+		"angles":               {RotaryConfig{HeadDim: 8, Angles: Float32}, table, ErrConfig, "cfg.Angles is 1, want 0"},
+		"axes":                 {RotaryConfig{HeadDim: 8, Axes: []uint8{0, 0, 0, 0}}, table, ErrConfig, "cfg.Axes is 4 elements, want nil"},
+		"no head":              {RotaryConfig{}, table, ErrConfig, "cfg.HeadDim is 0"},
+		"odd":                  {RotaryConfig{HeadDim: 7}, table, ErrConfig, "cfg.RotaryDim is 7"},
+		"offset":               {RotaryConfig{HeadDim: 8, Offset: 1}, table, ErrConfig, "cfg.Offset is 1"},
+		"layout":               {RotaryConfig{HeadDim: 8, Layout: 4}, table, ErrConfig, "cfg.Layout is 4"},
+		"wide":                 {RotaryConfig{HeadDim: 2050}, Table[float32]{FullWidth: true}, ErrConfig, "cfg.RotaryDim is 2050, want at most 2048 with a table of full width"},
+		"negative stride":      {cfg, Table[float32]{Cos: data, Sin: data, Stride: -4}, ErrConfig, "t.Stride is -4, want 0 or at least the 4 entries"},
+		"short stride":         {cfg, Table[float32]{Cos: data, Sin: data, Stride: 3}, ErrConfig, "t.Stride is 3"},
+		"short stride, full":   {cfg, Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, ErrConfig, "t.Stride is 7, want 0 or at least the 8 entries"},
+		"part of a row":        {cfg, Table[float32]{Cos: data[:9], Sin: data[:9]}, ErrLength, "t.Cos is 9 elements, want a multiple of the 4 entries"},
+		"part of a row, full":  {cfg, Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
+		"fewer sines":          {cfg, Table[float32]{Cos: data[:12], Sin: data[:8]}, ErrLength, "t.Sin is 8 elements"},
+		"more sines":           {cfg, Table[float32]{Cos: data[:12], Sin: data[:16]}, ErrLength, "t.Sin is 16 elements"},
+		"part of a sine row":   {cfg, Table[float32]{Cos: data[:12], Sin: data[:13]}, ErrLength, "t.Sin is 13 elements"},
+		"no cosines":           {cfg, Table[float32]{Sin: data[:12]}, ErrLength, "t.Sin is 12 elements"},
+		"no sines":             {cfg, Table[float32]{Cos: data[:12]}, ErrLength, "t.Sin is 0 elements"},
+		"fewer sines, strided": {cfg, Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, ErrLength, "t.Sin is 27 elements"},
+		"no cosines, strided":  {cfg, Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, ErrLength, "t.Sin is 12 elements"},
+	} {
+		calls = append(calls, wrong{name, func() error { _, err := NewTableRotary(tt.cfg, tt.table); return err }, tt.kind, []string{"posenc.NewTableRotary: " + tt.says}})
+	}
+	checkWrong(t, calls, data)
+}
+
+func TestTabulate(t *testing.T) {
+	eachType(t, testTabulate[float32], testTabulate[Float16], testTabulate[BFloat16])
+}
+
+// A Rotary that holds rows rotates as the one that it was made from, whatever
+// its rows were added by.
+func testTabulate[T Element](t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(82)
+		for range rounds(150) {
+			maps := axisMaps(t, r)
+			m := maps[r.IntN(len(maps)-1)]
+			cfg := randomGeometry(r, oneOf(r, allLayouts), len(m.axes))
+			cfg.Angles = Angles(r.IntN(2))
+			axes := 1
+			if r.IntN(2) == 0 {
+				cfg.Axes, axes = m.axes, int(slices.Max(m.axes))+1
+			}
+			if r.IntN(2) == 0 {
+				cfg.Scaling = 1.2079441541679836
+			}
+			rotary := mustRotary(t, cfg)
+			rows := oneOf(r, []int{1, 2, 17, 40})
+			positions := axisPositions(r, axes, rows)
+			part := func(first, n int) (s []int32) {
+				for a := range axes {
+					s = append(s, positions[a*rows+first:][:n]...)
+				}
+				return s
+			}
+			first := r.IntN(rows + 1)
+			tabulated, err := rotary.Tabulate(part(0, first))
+			for first < rows && err == nil {
+				n := min(r.IntN(6), rows-first)
+				tabulated, err = tabulated.Extend(part(first, n))
+				first += n
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens := 1 + r.IntN(40)
+			ids := randomIDs(r, tokens, rows)
+			given := ids
+			if r.IntN(4) == 0 {
+				tokens, ids, given = rows, make([]int32, rows), nil
+				countFrom(ids, 0, 1)
+			}
+			direct := make([]int32, axes*tokens)
+			for a := range axes {
+				for i, id := range ids {
+					direct[a*tokens+i] = positions[a*rows+int(id)]
+				}
+			}
+			const heads = 2
+			x := randomElements[T](r, tokens*heads*cfg.HeadDim)
+			for name, rotate := range map[string]func(*Rotary, []int32, ...View[T]) error{"Rotate": Rotate[T], "RotateInverse": RotateInverse[T]} {
+				got, want := slices.Clone(x), slices.Clone(x)
+				err := errors.Join(rotate(tabulated, given, View[T]{Data: got, Heads: heads}), rotate(rotary, direct, View[T]{Data: want, Heads: heads}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.EqualFunc(got, want, sameElement) {
+					t.Fatalf("%s, %s, angles %d, layout %d, rows %v of %d: tabulated rows give other bits", name, m.name, cfg.Angles, cfg.Layout, given, rows)
+				}
+			}
+		}
+	})
+}
+
+// Extend shares every row that there is; what it was called on stays as it is,
+// and two that extend the same do not disturb each other.
+func TestExtendShares(t *testing.T) {
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 8})
+	rows := func(r *Rotary) []*float32 {
+		var list []*float32
+		for i := range r.table.count {
+			p := r.table.page(i)
+			list = append(list, &p.cos.float32s((i - p.first) * p.cos.tokenStride)[0], &p.sin.float32s((i - p.first) * p.sin.tokenStride)[0])
+		}
+		return list
+	}
+	check := func(name string, r *Rotary, positions []int32) {
+		t.Helper()
+		x := slices.Repeat([]float32{1, 2, 3, 4, 5, 6, 7, 8}, len(positions))
+		want := slices.Clone(x)
+		if err := errors.Join(Rotate(r, nil, V{Data: x, Heads: 1}), Rotate(rotary, positions, V{Data: want, Heads: 1})); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(x, want) {
+			t.Errorf("%s: rows of %v are others", name, positions)
+		}
+	}
+	tabulated, err := rotary.Tabulate([]int32{3, 1, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extend := func(r *Rotary, positions ...int32) *Rotary {
+		t.Helper()
+		before := rows(r)
+		e, err := r.Extend(positions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := rows(e)
+		if len(after) != len(before)+2*len(positions) || !slices.Equal(after[:len(before)], before) || !slices.Equal(rows(r), before) {
+			t.Errorf("rows moved when %v were added to %d rows", positions, len(before)/2)
+		}
+		return e
+	}
+	a := extend(tabulated, 1, 5)
+	b := extend(tabulated, 9) // as a did
+	c := extend(a, 2, 6)
+	d := extend(a, 5, 3, 5)
+	e := extend(c, slices.Repeat([]int32{8}, 40)...) // more than a page
+	f := extend(e)
+	for _, r := range []*Rotary{a, b, c, d, e, f} {
+		for i, p := range rows(r) {
+			if slices.Contains(rows(r)[:i], p) {
+				t.Errorf("two rows of one Rotary share memory")
+			}
+		}
+	}
+	check("tabulated", tabulated, []int32{3, 1, 4})
+	check("a", a, []int32{3, 1, 4, 1, 5})
+	check("b", b, []int32{3, 1, 4, 9})
+	check("c", c, []int32{3, 1, 4, 1, 5, 2, 6})
+	check("d", d, []int32{3, 1, 4, 1, 5, 5, 3, 5})
+	check("f", f, append([]int32{3, 1, 4, 1, 5, 2, 6}, slices.Repeat([]int32{8}, 40)...))
+}
+
+// Row after row, memory grows by doubling: few pages, and never much more of
+// them than rows. From 16384 rows on, the pages stay as long.
+func TestExtendGrows(t *testing.T) {
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 2, InvFreq: []float64{1}})
+	r, err := rotary.Tabulate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 100000
+	if testing.Short() {
+		total = 5000
+	}
+	for i := range total {
+		if r, err = r.Extend([]int32{int32(i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i&(i+1) != 0 && i != total-1 {
+			continue
+		}
+		capacity := 0
+		for _, p := range r.table.pages {
+			capacity += p.capacity
+		}
+		if rows := i + 1; capacity > max(16, min(2*rows, rows+16<<10)) || len(r.table.pages) > 13+rows>>14 {
+			t.Fatalf("%d rows have %d pages for %d", rows, len(r.table.pages), capacity)
+		}
+	}
+	x, want := make([]float32, 2*total), make([]float32, 2*total)
+	positions := make([]int32, total)
+	for i := range positions {
+		x[2*i], want[2*i] = 1, 1
+		positions[i] = int32(i)
+	}
+	if err := errors.Join(Rotate(r, nil, V{Data: x, Heads: 1}), Rotate(rotary, positions, V{Data: want, Heads: 1})); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x, want) {
+		t.Error("rows that were added one by one are others")
+	}
+	if testing.AllocsPerRun(100, func() { r, _ = r.Extend(positions[:1]) }) > 3 { // the Rotary, its table, sometimes a page
+		t.Error("a row costs more than 3 allocations")
+	}
+}
+
+// Many goroutines extend one Rotary, rotate by it and by what they made.
+func TestExtendConcurrently(t *testing.T) {
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 16})
+	first, err := rotary.Tabulate([]int32{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, err = first.Extend([]int32{8}); err != nil { // a page with room
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	for g := range 8 {
+		done.Go(func() {
+			r, positions := first, []int32{7, 8}
+			for i := range rounds(60) {
+				more := []int32{int32(100*g + i), int32(g)}
+				var err error
+				if r, err = r.Extend(more); err != nil {
+					t.Error(err)
+					return
+				}
+				positions = append(positions, more...)
+				x := slices.Repeat([]float32{1}, 16*len(positions))
+				y, want := slices.Clone(x[:32]), slices.Clone(x)
+				err = errors.Join(Rotate(r, nil, V{Data: x, Heads: 1}), Rotate(first, nil, V{Data: y, Heads: 1}), Rotate(rotary, positions, V{Data: want, Heads: 1}))
+				if err != nil || !slices.Equal(x, want) || !slices.Equal(y, want[:32]) {
+					t.Errorf("goroutine %d, %d rows: rows are others, error %v", g, len(positions), err)
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+}
+
+// Tabulate keeps nothing of the positions and nothing of its rows is written
+// later.
+func TestTabulateEmpty(t *testing.T) {
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	for _, positions := range [][]int32{nil, {}} {
+		r, err := rotary.Tabulate(positions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = r.Extend(positions); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(Rotate(r, nil, V{Heads: 1}), Rotate(r, []int32{}, V{Heads: 1})); err != nil {
+			t.Error(err)
+		}
+		if err := Rotate(r, []int32{0}, V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, ErrPosition) {
+			t.Errorf("row 0 of none: %v", err)
+		}
+	}
+}
