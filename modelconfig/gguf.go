@@ -84,7 +84,7 @@ func GGUF(keys map[string]any) (*Model, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	return m, nil
+	return m.accepted("GGUF")
 }
 
 const (

@@ -54,25 +54,7 @@ func huggingFace(function string, config []byte, follow func(*reader) *reader) (
 	if r.err != nil {
 		return nil, r.err
 	}
-	for layerType := range m.kinds {
-		if err := m.accepted(function, layerType); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// accepted returns an error for a kind of layer whose frequencies cannot be
-// computed or make no posenc.Rotary.
-func (m *Model) accepted(function, layerType string) error {
-	cfg, _, err := m.rotary(function, layerType, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := posenc.NewRotary(cfg); err != nil {
-		return valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
-	}
-	return nil
+	return m.accepted(function)
 }
 
 // textModel follows a configuration of several models to that of its text
