@@ -171,12 +171,19 @@ func ExampleModel_QueryScale() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	positions := []int32{0, 8191, 100000}
+	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
 	for i, layer := range model.Layers() {
-		if scale, ok := model.QueryScale(layer); ok {
-			fmt.Printf("layer %d: beta %v, length %d, offset %d\n", i, scale.Beta, scale.Length, scale.Offset)
+		scale, ok := model.QueryScale(layer)
+		if !ok {
+			continue
 		}
+		if err := posenc.QueryScales(scales, positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("layer", i, scales)
 	}
 	// Output:
-	// layer 3: beta 0.1, length 8192, offset 1
-	// layer 7: beta 0.1, length 8192, offset 1
+	// layer 3 [1 1.0693147 1.2564949]
+	// layer 7 [1 1.0693147 1.2564949]
 }

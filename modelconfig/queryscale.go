@@ -5,7 +5,7 @@ package modelconfig
 //
 //	1 + Beta*ln(1 + floor((p+Offset)/Length))
 //
-// The fields are arguments of posenc.QueryScales, in that order.
+// The fields are arguments of [posenc.QueryScales], in that order.
 type QueryScale struct {
 	Beta           float64
 	Length, Offset int
