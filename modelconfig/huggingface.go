@@ -202,7 +202,7 @@ func readModel(r *reader, f *family, m *Model) {
 		if block == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, block, f, &kinds[i], m.layers)
+		k := readKind(r, block, f, &kinds[i], m)
 		if r.err == nil {
 			r.err = block.err
 		}
@@ -314,7 +314,7 @@ func hiddenByHeads(r *reader, f *family) int {
 }
 
 // readKind reads one kind of layer from its rope block.
-func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind {
+func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	base := value{}
 	base.agree(block, "rope_theta")
 	for _, key := range k.baseKeys {
@@ -326,7 +326,7 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 			theBase *= ratio
 		}
 	}
-	dim := headDim(r, f, k, layers)
+	dim := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(block, f)
 	if r.err == nil && dim < 2 {
@@ -350,11 +350,10 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
-	result := kind{rotary: cfg, ladder: p.rule(), scalesRotating: f.scalesRotating}
 	if f.queryScale != nil {
-		result.queryScale = f.queryScale(&p)
+		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	return result
+	return kind{rotary: cfg, ladder: p.rule()}
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its

@@ -20,6 +20,9 @@ type Model struct {
 	modelType string
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
+
+	queryScale     *QueryScale // nil: none
+	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Layer is what a hidden layer of a model does with positions.
@@ -34,9 +37,6 @@ type kind struct {
 	rotary posenc.RotaryConfig
 	// ladder is called with 0 or the length of the sequence.
 	ladder func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-
-	queryScale     *QueryScale // nil: none
-	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Type is the type that the configuration names: model_type of a config.json
