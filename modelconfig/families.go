@@ -385,6 +385,7 @@ var wrappers = map[string]wrapper{
 	"ovis2": {"text_config", "qwen2"}, "got_ocr2": {"text_config", "qwen2"}, "fast_vlm": {"text_config", "qwen2"},
 	"perception_lm": {"text_config", "llama"}, "fuyu": {"text_config", "persimmon"}, "hunyuan_vl": {"text_config", "hunyuan_vl_text"},
 	"paddleocr_vl": {"text_config", "paddleocr_vl_text"}, "lighton_ocr": {"text_config", "qwen3"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
 }
 
@@ -403,7 +404,7 @@ var notRotary = map[string]string{
 	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
-	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned,
+	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
 	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,

@@ -182,5 +182,7 @@ var visionWrappers = map[string]wrapper{
 	"smolvlm": {"vision_config", "smolvlm_vision"}, "aria": {"vision_config", "idefics3_vision"}, "aya_vision": {"vision_config", "siglip_vision_model"},
 	"cohere2_vision": {"vision_config", "siglip_vision_model"}, "internvl": {"vision_config", "internvl_vision"}, "internvl_chat": {"vision_config", "intern_vit_6b"},
 	"deepseek_vl": {"vision_config", "siglip_vision_model"}, "janus": {"vision_config", "janus_vision_model"}, "lfm2_vl": {"vision_config", "siglip2_vision_model"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
+	"glmga": {"vision_config", "glm4v_vision"}, "ovis2": {"vision_config", "ovis2_vision"},
 	"got_ocr2": {"vision_config", "got_ocr2_vision"}, "modernvbert": {"vision_config", "siglip_vision_model"}, "hunyuan_vl": {"vision_config", "hunyuan_vl_vision"},
 }

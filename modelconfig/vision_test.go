@@ -57,6 +57,7 @@ func TestVision(t *testing.T) {
 		{"type of the whole model", `{"model_type": "glm4v_moe", "vision_config": {"model_type": "glm4v_moe", "depth": 24, "hidden_size": 1536, "num_heads": 12}}`,
 			"glm4v_moe_vision", 24, 128, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./128), math.Pow(1e4, -4./128)},
 		{"omni", qwenOmni, "qwen2_5_omni_vision_encoder", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
+		{"retrieval", `{"model_type": "colqwen2", "vlm_config": ` + qwen2VL + `}`, "qwen2_vl_vision", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"ernie", ernieVL, "DFNRope_vision_transformer", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"block of transformers 5", `{"model_type": "qwen3_5", "vision_config": {"rope_parameters": {"rope_type": "axial", "rope_theta": 100}}}`,
 			"qwen3_5_vision", 27, 72, posenc.HalfSplit, "00..11", math.Pow(100, -4./72), math.Pow(100, -4./72)},
