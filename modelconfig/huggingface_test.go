@@ -101,6 +101,14 @@ var traps = []struct {
 			t.Errorf("mscale alone: %v", got.Scaling)
 		}
 	}},
+	{"yarn_up_to_factor_1_has_attention_factor_1", func(t *testing.T) {
+		for _, factor := range []string{"1.0", "0.5"} {
+			cfg := mustRotary(t, strings.Replace(fmt.Sprintf(qwenYaRN, ""), `"factor": 4.0`, `"factor": `+factor, 1), "", 0)
+			if cfg.Scaling != 1 {
+				t.Errorf("factor %s: Scaling is %v", factor, cfg.Scaling)
+			}
+		}
+	}},
 	{"yarn_truncate", func(t *testing.T) {
 		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
 		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
@@ -241,6 +249,20 @@ var traps = []struct {
 			t.Errorf("%d axes", len(cfg.Axes))
 		}
 		wantError(t, `{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "rope_scaling": {"mrope_section": [32, 48, 48], "type": "mrope"}}`, ErrValue, "mrope_section", "64")
+	}},
+	{"mrope_with_scaling_or_a_part_of_the_head", func(t *testing.T) {
+		// Qwen2.5-VL's README asks for yarn beside the sections.
+		yarn := `"rope_theta": 1000000, "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768`
+		want := mustRotary(t, `{"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`}}`, "", 0)
+		got := mustRotary(t, `{"model_type": "qwen2_5_vl", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`, "mrope_section": [16, 24, 24]}}`, "", 0)
+		if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling || len(got.Axes) != 64 || got.Axes[16] != 1 || got.Axes[40] != 2 {
+			t.Errorf("yarn: %v, %v, axes %v", got.InvFreq, got.Scaling, got.Axes)
+		}
+		// GLM-4.5V: sections are of the rotated half.
+		got = mustRotary(t, `{"model_type": "glm4v_moe_text", "head_dim": 128, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "default", "mrope_section": [8, 12, 12]}}`, "", 0)
+		if got.RotaryDim != 64 || len(got.Axes) != 32 {
+			t.Errorf("part: %d elements, %d axes", got.RotaryDim, len(got.Axes))
+		}
 	}},
 	{"mrope_interleaved", func(t *testing.T) {
 		config := `{"model_type": "qwen3_vl", "text_config": {"model_type": "qwen3_vl_text", "head_dim": 128, "rope_parameters": {"mrope_interleaved": %v, "mrope_section": [24, 20, 20], "rope_theta": 5000000, "rope_type": "default"}}}`
@@ -702,7 +724,11 @@ func TestValues(t *testing.T) {
 		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
 	}
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for _, modelType := range sortedNames(families) {
+	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+		read := HuggingFace
+		if _, tower := towers[modelType]; tower {
+			read = HuggingFaceVision
+		}
 		for _, key := range keys {
 			for _, value := range values {
 				config := `{"model_type": "` + modelType + `", "` + key + `": ` + value
@@ -712,7 +738,7 @@ func TestValues(t *testing.T) {
 					}
 				}
 				config += "}"
-				if _, err := HuggingFace([]byte(config)); err != nil && !wrapsOne(err) {
+				if _, err := read([]byte(config)); err != nil && !wrapsOne(err) {
 					t.Errorf("%s: %v", config, err)
 				}
 			}
