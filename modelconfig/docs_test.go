@@ -44,6 +44,9 @@ func familyTable() string {
 		if bases == nil {
 			bases = []string{fmt.Sprintf("%.0f", f.base)}
 		}
+		if bases[0] == "0" {
+			bases[0] = "by its key"
+		}
 		r := &reader{keys: object{}}
 		n := 0
 		layers := f.plan(r, f.layers)

@@ -293,6 +293,9 @@ var traps = []struct {
 		if cfg.Layout != posenc.Interleaved {
 			t.Errorf("Layout is %v", cfg.Layout)
 		}
+		mustRead(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": true, "freq_allocation": 20}`)
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": false}`, ErrUnknown, "rope_3d")
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "freq_allocation": 16}`, ErrUnknown, "freq_allocation")
 	}},
 	{"mrope_of_hunyuan_has_four_axes", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "xdrope", "xdrope_section": [16, 16, 16, 16]}}`, "", 0)
@@ -518,6 +521,12 @@ var traps = []struct {
 		wantError(t, `{"model_type": "chatglm", "_name_or_path": "THUDM/chatglm2-6b-32k", "rope_ratio": 16}`, ErrUnknown, "frequency.Linear")
 		wantError(t, `{"model_type": "chatglm", "position_encoding_2d": true}`, ErrUnknown, "position_encoding_2d")
 	}},
+	{"xverse_has_its_base_in_its_code", func(t *testing.T) {
+		wantError(t, `{"model_type": "xverse", "max_position_embeddings": 8192}`, ErrValue, "rope_theta is absent", "500000")
+		if cfg := mustRotary(t, `{"model_type": "xverse", "rope_theta": 500000}`, "", 0); !near(cfg.InvFreq[1], math.Pow(5e5, -2.0/128)) {
+			t.Errorf("InvFreq[1] is %v", cfg.InvFreq[1])
+		}
+	}},
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
 		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
@@ -689,6 +698,9 @@ func TestFamilies(t *testing.T) {
 		if modelType == "zamba2" {
 			config["use_mem_rope"], config["attention_head_dim"] = true, 256
 			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
+		}
+		if modelType == "xverse" {
+			config["rope_theta"] = 10000
 		}
 		if modelType == "granitemoehybrid" {
 			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
