@@ -253,6 +253,7 @@ var families = map[string]family{
 	// A part of the head.
 	"phi":               decoder(2048, 32, 0, 24, 2048, 1e4).part(0.5),
 	"phi3":              decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
+	"phi3_v":            decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi4_multimodal":   decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"phi4mm":            decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).part(0.25).baseOf("rope_theta", "rotary_emb_base"),

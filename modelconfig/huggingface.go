@@ -374,7 +374,7 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 		return headDim, 1
 	}
 	beside := value{}
-	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percentage", "rotary_emb_fraction"} {
+	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
 		beside.agree(r, key)
 	}
 	switch {

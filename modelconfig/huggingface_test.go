@@ -494,6 +494,7 @@ var traps = []struct {
 		mustRead(t, `{"model_type": "hunyuan_v1_moe", "head_dim": 128, "use_mla": false, "qk_rope_head_dim": 64, "use_rotary_pos_emb": true, "position_embedding_xdrope": false}`)
 		wantError(t, `{"model_type": "hunyuan_v1_moe", "use_mla": true}`, ErrUnknown, "use_mla")
 		mustRead(t, `{"model_type": "glm_moe_dsa", "indexer_rope_interleave": true}`)
+		mustRead(t, `{"model_type": "jetmoe", "kv_channels": 128, "rotary_percent": 1.0}`)
 		mustRead(t, `{"model_type": "llama", "rope_dim": null}`)
 	}},
 	{"keys_beside_text_config", func(t *testing.T) {
