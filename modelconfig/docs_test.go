@@ -45,6 +45,9 @@ func familyTable() string {
 		if bases == nil {
 			bases = []string{fmt.Sprintf("%.0f", f.base)}
 		}
+		if bases[0] == "0" {
+			bases[0] = "by its key"
+		}
 		r := &reader{keys: object{}}
 		n := 0
 		layers := f.plan(r, f.layers)
@@ -186,6 +189,34 @@ func TestDocs(t *testing.T) {
 		}) {
 			t.Errorf("no test TestTrap/%s", name)
 		}
+	}
+}
+
+// The traps of GGUF files in docs/models.md are those of TestTrapGGUF.
+func TestDocsGGUF(t *testing.T) {
+	text, err := os.ReadFile(models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("gguf_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(text, start, end string) []string {
+		var names []string
+		for _, part := range strings.Split(text, start)[1:] {
+			name, _, _ := strings.Cut(part, end)
+			names = append(names, strings.ReplaceAll(name, " ", "_"))
+		}
+		return names
+	}
+	_, traps, found := strings.Cut(string(source), "func TestTrapGGUF(")
+	traps, _, closed := strings.Cut(traps, "\n}\n")
+	if !found || !closed {
+		t.Fatal("no TestTrapGGUF in gguf_test.go")
+	}
+	if got, want := names(string(text), "`TestTrapGGUF/", "`"), names(traps, "\tt.Run(\"", "\""); !slices.Equal(got, want) {
+		t.Errorf("docs/models.md has %q, TestTrapGGUF %q", got, want)
 	}
 }
 

@@ -25,8 +25,10 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of a
 // rope block that is not known, keys that contradict each other, a number out
-// of range. Keys beside the rope blocks that do not speak of rotary positions
-// are not looked at. docs/models.md lists types, rules and keys.
+// of range. Of the keys beside the rope blocks, one that has rope or rotary in
+// its name and that the type does not have is an error too; others that no type
+// reads for its positions are not looked at. docs/models.md lists types, rules
+// and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
@@ -372,7 +374,7 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 		return headDim, 1
 	}
 	beside := value{}
-	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percentage", "rotary_emb_fraction"} {
+	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
 		beside.agree(r, key)
 	}
 	switch {
