@@ -153,7 +153,7 @@ type FusedView[T Element] struct {
 // one that shares memory with a view.
 func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) error {
 	const function = "RotateFused"
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}
