@@ -142,7 +142,7 @@ func (r *Rotary) turnPastCaches(y, x *operand, yAt, xAt, n int, table *rows, fir
 	var memory [scratchBytes / 4]float32
 	size := int(y.kind.size())
 	some, from := operandOver(memory[:]), *x
-	some.kind, some.headStride = y.kind, r.headDim
+	some.kind, some.length, some.headStride = y.kind, scratchBytes/size, r.headDim
 	most := scratchBytes / (r.headDim * size)
 	for t := range n {
 		for h := 0; h < x.heads; h += most {
