@@ -54,7 +54,8 @@ type page struct {
 // zero.
 //
 // The table is read by every call, and not copied: it must not change during
-// one. 16-bit entries are widened, exactly.
+// one, and what is rotated must share no memory with it. 16-bit entries are
+// widened, exactly. With FullWidth RotaryDim is at most 2048.
 //
 // Errors wrap ErrConfig or ErrLength.
 func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
@@ -209,6 +210,15 @@ func (t *table) tokenCount(function string, positions []int32) (int, error) {
 		}
 	}
 	return len(positions), nil
+}
+
+// overlaps reports whether x shares memory with a table of the caller.
+func (t *table) overlaps(x *operand) bool {
+	return t.source == nil && (x.overlaps(&t.pages[0].cos) || x.overlaps(&t.pages[0].sin))
+}
+
+func tableOverlapError(function, argument string) error {
+	return argumentError(ErrOverlap, function, argument, "sharing memory with the table of r", "a view of other memory")
 }
 
 // rowOf returns the row that token t takes.
