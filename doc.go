@@ -105,8 +105,9 @@
 //
 // Rotation works in place. The rows of a view must not share elements, nor may
 // two views of a call, though their rows may alternate in memory as in packed
-// QKV. Tables must not overlap each other or their input, and a destination
-// must share no memory with its source. What overlaps is an error.
+// QKV. Tables must not overlap each other or their input, a destination must
+// share no memory with its source, and what is rotated none with a table of the
+// caller. What overlaps is an error.
 //
 // # Numerics
 //
