@@ -135,7 +135,7 @@ func (r *Rotary) Tabulate(positions []int32) (*Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.extended(r, positions, tokens), nil
+	return r.extended(function, r, positions, tokens)
 }
 
 // Extend returns a Rotary that holds the rows of r and, after them, those of
@@ -153,14 +153,17 @@ func (r *Rotary) Extend(positions []int32) (*Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.extended(source, positions, tokens), nil
+	return r.extended(function, source, positions, tokens)
 }
 
 // extended returns a Rotary that holds the rows of r's table, if it has one,
 // and those of more positions of source.
-func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary {
+func (r *Rotary) extended(function string, source *Rotary, positions []int32, tokens int) (*Rotary, error) {
 	const leastRows, mostRows = 16, 16 << 10 // of a new page
 	pairs := source.rotaryDim / 2
+	if _, ok := multiply(tokens, 4*pairs); !ok {
+		return nil, argumentError(ErrLength, function, "positions", elements(len(positions)), "rows of %d bytes each that an int can count", 4*pairs)
+	}
 	result := &Rotary{
 		headDim: source.headDim, rotaryDim: source.rotaryDim, offset: source.offset,
 		in: source.in, out: source.out, scaling: source.scaling, axisCount: 1,
@@ -196,7 +199,7 @@ func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary
 		t.count += n
 		done += n
 	}
-	return result
+	return result, nil
 }
 
 // tokenCount returns the number of tokens that take the rows of positions.

@@ -3,8 +3,10 @@ package posenc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -558,6 +560,24 @@ func TestTabulateEmpty(t *testing.T) {
 		}
 		if err := Rotate(r, []int32{0}, V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, ErrPosition) {
 			t.Errorf("row 0 of none: %v", err)
+		}
+	}
+}
+
+// Where an int has 32 bits, the bytes of a table may be more than it can count.
+func TestTabulateHuge(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		t.Skip("NOT TESTED: here an int counts every table")
+	}
+	source := mustRotary(t, RotaryConfig{HeadDim: 1 << 16})
+	empty, err := source.Tabulate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	positions := make([]int32, 1<<14)
+	for name, tabulate := range map[string]func([]int32) (*Rotary, error){"Tabulate": source.Tabulate, "Extend": empty.Extend} {
+		if _, err := tabulate(positions); !errors.Is(err, ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary."+name+": positions is 16384 elements") {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }
