@@ -142,8 +142,9 @@
 // A [Rotary] does not change and may be shared. The package starts no
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
-// so does a decode step after a prefill. Only what makes a new value and errors
-// allocate.
+// so does a decode step after a prefill. Only what makes a new value, errors and
+// [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
+// results that are next to the middle between two float32.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long.
