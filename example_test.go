@@ -514,3 +514,34 @@ func ExampleDualChunk() {
 	// query [7]
 	// query [8]
 }
+
+// [batch][heads][tokens][headDim], as PyTorch has it: tokens come in sequences.
+func ExampleRotate_batch() {
+	const batch, heads, tokens, headDim = 2, 1, 2, 2
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 0, 1, 0, // the first sequence
+		1, 0, 1, 0,
+	}
+	positions := []int32{ // [batch][tokens]
+		0, 1,
+		-1, 0, // a token of padding on the left
+	}
+	err = posenc.Rotate(r, positions, posenc.View[float32]{
+		Data: x, Heads: heads,
+		TokenStride: headDim, HeadStride: tokens * headDim,
+		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for b := range batch {
+		fmt.Println(x[b*heads*tokens*headDim:][:heads*tokens*headDim])
+	}
+	// Output:
+	// [1 0 0.5403023 0.84147096]
+	// [0.5403023 -0.84147096 1 0]
+}
