@@ -397,29 +397,24 @@ func ExampleQueryScales() {
 	// [1 1 1.0693147 1.194591]
 }
 
-// Multi-head latent attention, as in DeepSeek V3: a query is [nope|rope], of which
-// the end is rotated, the key one head that all queries share. The weights are
-// Interleaved, what is rotated becomes HalfSplit.
+// Multi-head latent attention, as in DeepSeek V3: of a query, [nope|rope], the end
+// is rotated, and the key is one head that all queries share. The weights are
+// Interleaved; what is rotated becomes HalfSplit.
 func ExampleRotate_latentAttention() {
-	const nope, rope = 2, 4
-	forQueries, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: nope + rope, RotaryDim: rope, Offset: nope, Layout: posenc.InterleavedToHalfSplit})
+	const heads, nope, rope = 2, 2, 4
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: rope, Layout: posenc.InterleavedToHalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
-	forKeys, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: rope, Layout: posenc.InterleavedToHalfSplit})
-	if err != nil {
-		log.Fatal(err)
-	}
-	q := []float32{ // two heads
+	q := []float32{
 		8, 9, 1, 2, 3, 4,
 		8, 9, 1, 0, 1, 0,
 	}
 	k := []float32{1, 2, 3, 4}
-	positions := []int32{1}
-	if err := posenc.Rotate(forQueries, positions, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
-		log.Fatal(err)
-	}
-	if err := posenc.Rotate(forKeys, positions, posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+	err = posenc.Rotate(r, []int32{1},
+		posenc.View[float32]{Data: q[nope:], Heads: heads, HeadStride: nope + rope, TokenStride: heads * (nope + rope)},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.2f\n%.2f\n%.2f\n", q[:6], q[6:], k)
