@@ -55,3 +55,17 @@ func ExampleSinusoidal_Shift() {
 	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
 	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
 }
+
+// The embeddings of BERT: those of words, plus those of token types, plus those
+// of positions.
+func ExampleAddEmbeddings() {
+	words := []float32{1, 2, 3, 4}
+	types := posenc.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1}}
+	positions := posenc.Embedding[float32]{Table: []float32{100, 200, 300, 400, 500, 600}, IDs: []int32{0, 1}}
+	if err := posenc.AddEmbeddings(words, 2, types, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(words)
+	// Output:
+	// [101 202 313 424]
+}

@@ -40,8 +40,8 @@ func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
 	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
 }
 
-// SinusoidalMarian returns the encoding of Marian, Pegasus, Blenderbot and
-// RoFormer in Hugging Face transformers, and of Transformer-XL and XLNet: the
+// SinusoidalMarian returns the encoding of Marian, Pegasus and RoFormer
+// in Hugging Face transformers, and of Transformer-XL and XLNet: the
 // frequencies of SinusoidalVaswani with sines first, for k < dim/2
 //
 //	row[k], row[dim/2+k] = sin, cos of p*10000^(-2k/dim)
