@@ -45,7 +45,7 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 // less than a product of 84 bits can be away from midway between two float64, so
 // that only from midway it matters.
 func sinTiny64(p, w float64) float64 {
-	product := p * w
+	product := float64(p * w) // not fused into the difference below
 	rest := math.FMA(p, w, -product)
 	if below := math.Nextafter(product, 0); rest != 0 && rest == (below-product)/2 {
 		return below
