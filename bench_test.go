@@ -268,3 +268,35 @@ func BenchmarkCosSinAgainstBound(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFusedAgainstSteps reports RotateFused against Normalize and Rotate one
+// after another: above 1, fused is faster.
+func BenchmarkFusedAgainstSteps(b *testing.B) {
+	b.Run("dtype=f32", benchmarkFusedAgainstSteps[float32])
+	b.Run("dtype=f16", benchmarkFusedAgainstSteps[Float16])
+	b.Run("dtype=bf16", benchmarkFusedAgainstSteps[BFloat16])
+}
+
+func benchmarkFusedAgainstSteps[T Element](b *testing.B) {
+	const heads, dim = 32, 128
+	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
+		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
+			benchmarkEach(b, func(b *testing.B) {
+				r := mustRotary(b, RotaryConfig{HeadDim: dim, Base: 1000000})
+				norm := mustNorm(b, aligned(dim), 1e-6, false)
+				positions := sequence(tokens)
+				data := make([]T, tokens*heads*dim)
+				for i := range data {
+					data[i] = narrow[T](1)
+				}
+				x := View[T]{Data: data, Heads: heads}
+				against(b, "x-steps",
+					func() { RotateFused(r, positions, FusedView[T]{View: x, Norm: norm}) },
+					func() {
+						Normalize(norm, tokens, x)
+						Rotate(r, positions, x)
+					})
+			})
+		})
+	}
+}

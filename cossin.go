@@ -25,7 +25,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	if r != nil && r.table != nil {
 		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
 	}
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	if !(largest < maxAngle) {
 		return frequencyError(function, "invFreq", i, invFreq[i])
 	}
-	if err := checkPositions(function, positions, lastPosition(largest)); err != nil {
+	if err := checkPositions(function, "positions", positions, lastPosition(largest)); err != nil {
 		return err
 	}
 	for column := 0; column < len(invFreq); column += kernels.Width {

@@ -219,6 +219,14 @@ func TestOperationsHaveRows(t *testing.T) {
 				o.at(impl, unsafe.Pointer(&x), len(x), cos[:], sin[:], &kernels.Rows{Pairs: 1, Partner: 1, Tokens: 1, Heads: 1})
 			})
 		}
+		for _, n := range norms {
+			for _, name := range n.names() {
+				t.Run("operation="+name, func(t *testing.T) {
+					var x [2]float32
+					n.at(name, impl, unsafe.Pointer(&x), x[:], &kernels.Lines{Len: 2, Count: 1})
+				})
+			}
+		}
 		for _, o := range copies {
 			t.Run("operation="+o.name(), func(t *testing.T) {
 				var y, x [2]float32
@@ -246,6 +254,11 @@ func TestOperationsComplete(t *testing.T) {
 	}
 	for _, o := range rotations {
 		tested[o.name()] = true
+	}
+	for _, n := range norms {
+		for _, name := range n.names() {
+			tested[name] = true
+		}
 	}
 	for _, o := range copies {
 		tested[o.name()] = true

@@ -12,7 +12,7 @@
 //     [NewTableRotary] rotates by tables of the caller. [CosSinAngles] takes
 //     cosines and sines of any float32.
 //   - [RaggedPositions] and [DualChunk] fill in positions.
-//   - [PermuteLayout] reorders the weights of Q and K from one layout to another.
+//   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // Package modelconfig reads a config.json or the keys of a GGUF file into a
 // [RotaryConfig], package frequency has the scaling rules.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // Q and K of two tokens, with two query heads and one key head of four
@@ -184,4 +185,214 @@ func ExampleCosSinAngles() {
 	// -1 0.5403023 -0.84147096
 	// 1e+10 0.87311965 -0.48750603
 	// 1e+38 0.14681168 0.9891645
+}
+
+// A table of the caller, [rows][cos|sin] as vLLM keeps it, and two tokens at
+// rows of their own.
+func ExampleNewTableRotary() {
+	const headDim = 4
+	table := []float32{
+		1, 1, 0, 0,
+		0, 0.5, 1, 0.25,
+	}
+	r, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: headDim},
+		posenc.Table[float32]{Cos: table, Sin: table[headDim/2:], Stride: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 2, 3, 4,
+		1, 2, 3, 4,
+	}
+	if err := posenc.Rotate(r, []int32{1, 0}, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x[:headDim])
+	fmt.Println(x[headDim:])
+	err = posenc.Rotate(r, []int32{0, 2}, posenc.View[float32]{Data: x, Heads: 1})
+	fmt.Println(err)
+	// Output:
+	// [-3 0 1 2.5]
+	// [1 2 3 4]
+	// posenc.Rotate: positions[1] is 2, want the number of one of the 2 rows of the table: posenc: position out of range
+}
+
+// The rows of a batch are computed once and rotate every layer; a decode step
+// adds its row.
+func ExampleRotary_Tabulate() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := r.Tabulate([]int32{0, 1}) // prefill
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 { // layers
+		q := []float32{1, 0, 1, 0}
+		if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // nil: all rows
+			log.Fatal(err)
+		}
+		fmt.Println(q)
+	}
+	if rows, err = rows.Extend([]int32{2}); err != nil { // decode
+		log.Fatal(err)
+	}
+	q := []float32{1, 0}
+	if err := posenc.Rotate(rows, []int32{2}, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // row 2
+		log.Fatal(err)
+	}
+	fmt.Println(q)
+	// Output:
+	// [1 0 0.5403023 0.84147096]
+	// [1 0 0.5403023 0.84147096]
+	// [-0.41614684 0.9092974]
+}
+
+// Keys are rotated on their way into a paged cache of bfloat16, whose blocks of
+// two tokens are [heads][2][headDim]: the tokens go to the second token of block
+// 2 and the first of block 0.
+func ExampleRotateInto() {
+	const headDim, heads, block, blocks = 2, 1, 2, 3
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	cache := make([]uint16, blocks*heads*block*headDim)
+	keys := []float32{1, 0, 1, 0}
+	err = posenc.RotateInto(r, []int32{0, 1},
+		posenc.View[posenc.BFloat16]{
+			Data: posenc.BFloat16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
+			SequenceTokens: block, SequenceStride: heads * block * headDim,
+		},
+		[]int32{5, 0},
+		posenc.View[float32]{Data: keys, Heads: heads})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%#04x\n", cache)
+	// Output:
+	// [0x3f0a 0x3f57 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3f80 0x0000]
+}
+
+// A cache drops its first two tokens: the keys that stay move by -2 positions.
+func ExampleShift() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
+	if err := posenc.Rotate(r, []int32{2, 3}, keys); err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.Shift(r, []int32{-2, -2}, keys); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f\n", keys.Data) // positions 0 and 1
+	// Output:
+	// [1.000000 0.000000 0.540302 0.841471]
+}
+
+// Three sequences one after another: the first begins, the second has 100 tokens
+// in its cache, the third has two tokens of padding on its left.
+func ExampleRaggedPositions() {
+	starts := []int32{0, 3, 4, 8}
+	positions := make([]int32, 8)
+	if err := posenc.RaggedPositions(positions, starts, []int32{0, 100, -2}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output:
+	// [0 1 2 100 -2 -1 0 1]
+}
+
+// M-RoPE as in Qwen2-VL, here for heads of 8: of the four pairs one turns by
+// time, two by height, one by width. A token of text is followed by an image of
+// one row of two patches.
+func ExampleRotate_mrope() {
+	axes, err := frequency.Sections(1, 2, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{ // [axes][tokens]
+		0, 1, 1, // time
+		0, 1, 1, // height
+		0, 1, 2, // width
+	}
+	x := make([]float32, 3*8)
+	for t := range 3 {
+		copy(x[8*t:], []float32{1, 1, 1, 1})
+	}
+	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Printf("%.2f\n", x[8*t:8*t+8])
+	}
+	// Output:
+	// [1.00 1.00 1.00 1.00 0.00 0.00 0.00 0.00]
+	// [0.54 0.54 0.54 0.54 0.84 0.84 0.84 0.84]
+	// [0.54 0.54 0.54 -0.42 0.84 0.84 0.84 0.91]
+}
+
+// float16 elements as an engine has them, in a []uint16.
+func ExampleFloat16s() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []uint16{0x3c00, 0} // 1, 0
+	if err := posenc.Rotate(r, []int32{1}, posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
+	// Output:
+	// [0x3853 0x3abb]
+}
+
+// Qwen3 normalizes each head of Q and K by weights of its own before it rotates
+// them. Here are one token, with two query heads and one key head.
+func ExampleRotateFused() {
+	const headDim, epsilon = 4, 1e-6
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 1000000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	qNorm, err := posenc.NewRMSNorm([]float32{1, 2, 1, 2}, epsilon, false) // self_attn.q_norm.weight
+	if err != nil {
+		log.Fatal(err)
+	}
+	kNorm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 1}, epsilon, false) // self_attn.k_norm.weight
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
+	k := []float32{3, 3, 0, 0}
+	err = posenc.RotateFused(r, []int32{0},
+		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
+		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n%.4f\n", q, k)
+	// Output:
+	// [1.0000 2.0000 1.0000 2.0000 1.2000 0.0000 1.6000 0.0000]
+	// [1.4142 1.4142 0.0000 0.0000]
+}
+
+// Ministral 3 multiplies the queries of later positions, after their rotation, by
+// factors that Scale and RotateFused take.
+func ExampleQueryScales() {
+	positions := []int32{0, 16383, 16384, 100000}
+	scales := make([]float32, len(positions))
+	if err := posenc.QueryScales(scales, positions, 0.1, 16384, 0); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scales)
+	// Output:
+	// [1 1 1.0693147 1.194591]
 }

@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
@@ -13,7 +14,10 @@ import (
 // Token t goes to token slots[t] of dst, or to token t where slots is nil; a
 // negative slot drops the token. Of tokens with the same slot the last one
 // stays. dst has as many heads as src. With slots it may be longer than the
-// tokens of the call, and holds at least those up to the largest slot.
+// tokens of the call, and holds at least those up to the largest slot, with
+// SequenceStride up to the end of its sequence.
+//
+// From float16 or bfloat16 to another type RotaryDim is at most 2048.
 //
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
@@ -21,12 +25,15 @@ import (
 // Errors wrap ErrConfig (r), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots []int32, src View[S]) error {
 	const function = "RotateInto"
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return err
 	}
 	if r.table != nil && r.table.fullWidth {
 		return argumentError(ErrConfig, function, "r", "a Rotary over a table of full width", "one over a table with an entry for each pair")
+	}
+	if to, from := kindOf[D](), kindOf[S](); to != from && from != kindFloat32 && r.rotaryDim > 2*chunkPairs {
+		return argumentError(ErrConfig, function, "r", fmt.Sprintf("a Rotary of RotaryDim %d", r.rotaryDim), "at most %d from one type of 16 bits to another type", 2*chunkPairs)
 	}
 	if slots != nil && len(slots) != tokens {
 		return argumentError(ErrLength, function, "slots", elements(len(slots)), "%d, one for each token", tokens)
@@ -46,7 +53,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 		}
 		reach = int(largest) + 1
 		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
-			reach = (reach + dst.SequenceTokens - 1) / dst.SequenceTokens * dst.SequenceTokens
+			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
+				reach += dst.SequenceTokens - rest
+			}
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			dst.HeadStride = r.headDim // may be longer: not packed
@@ -133,7 +142,7 @@ func (r *Rotary) turnPastCaches(y, x *operand, yAt, xAt, n int, table *rows, fir
 	var memory [scratchBytes / 4]float32
 	size := int(y.kind.size())
 	some, from := operandOver(memory[:]), *x
-	some.kind, some.headStride = y.kind, r.headDim
+	some.kind, some.length, some.headStride = y.kind, scratchBytes/size, r.headDim
 	most := scratchBytes / (r.headDim * size)
 	for t := range n {
 		for h := 0; h < x.heads; h += most {

@@ -207,6 +207,23 @@ func (s *span) alike(axes int) bool {
 	return true
 }
 
+// repeated reports whether all tokens of the span, of which there are several,
+// have the same positions.
+func (s *span) repeated(axes int) bool {
+	if s.n < 2 || s.positions == nil {
+		return false
+	}
+	for a := range axes {
+		positions := s.of(a)
+		for _, p := range positions[1:] {
+			if p != positions[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // rows is cosines and sines, row t at cos[t*stride] and sin[t*stride].
 type rows struct {
 	cos, sin []float32
@@ -274,8 +291,9 @@ func frequencyError(function, argument string, index int, value float64) error {
 	return argumentError(ErrConfig, function, indexed(argument, index), value, "a finite number below 2^50 in magnitude")
 }
 
-// tokenCount returns the number of tokens that the positions are of.
-func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
+// tokenCount returns the number of tokens that the positions, the named
+// argument, are of.
+func (r *Rotary) tokenCount(function, argument string, positions []int32) (int, error) {
 	if r == nil || r.rotaryDim == 0 {
 		return 0, argumentError(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
 	}
@@ -283,19 +301,19 @@ func (r *Rotary) tokenCount(function string, positions []int32) (int, error) {
 		return r.table.tokenCount(function, positions)
 	}
 	if len(positions)%r.axisCount != 0 {
-		return 0, argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
+		return 0, argumentError(ErrLength, function, argument, elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
 	}
-	return len(positions) / r.axisCount, checkPositions(function, positions, r.lastPosition)
+	return len(positions) / r.axisCount, checkPositions(function, argument, positions, r.lastPosition)
 }
 
 // checkPositions returns an error for the first position beyond last.
-func checkPositions(function string, positions []int32, last int64) error {
+func checkPositions(function, argument string, positions []int32, last int64) error {
 	if last >= 1<<31 {
 		return nil
 	}
 	for i, p := range positions {
 		if int64(p) > last || int64(p) < -last {
-			return argumentError(ErrPosition, function, indexed("positions", i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
 		}
 	}
 	return nil

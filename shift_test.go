@@ -1,108 +1,247 @@
 package posenc
 
 import (
+	"errors"
+	"fmt"
 	"math"
-	"math/big"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// shiftBound is that of Shift. A row is within 2^-25 of the real numbers and so
-// are the cosines and sines of the shift: through a sum of two products that
-// makes at most sqrt(2)*2^-25 each. Roundings add 2^-25 for each product and
-// 2^-24 for the sum, which may be above 1. Together below 2^-22.2.
-const shiftBound = 0x1p-22
+// shiftOf returns the configuration whose Rotate is Shift of cfg: without
+// Scaling, in the order that cfg writes.
+func shiftOf(cfg RotaryConfig) RotaryConfig {
+	cfg.Scaling, cfg.Layout = 0, plainOf(cfg).out
+	return cfg
+}
 
-// Shifted rows are near the rows at the new positions, and so is the product
-// with the matrix, which is a rotation in blocks.
-func TestSinusoidalShift(t *testing.T) {
+// randomDeltas returns deltas [axes][tokens]: one for all, one for each
+// sequence or any.
+func randomDeltas(r *rand.Rand, axes, tokens int) []int32 {
+	switch r.IntN(4) {
+	case 0:
+		deltas := make([]int32, 0, axes*tokens)
+		for range axes {
+			deltas = append(deltas, slices.Repeat([]int32{int32(r.Uint32()) >> r.IntN(32)}, tokens)...)
+		}
+		return deltas
+	case 1:
+		deltas := make([]int32, axes*tokens)
+		for t := range deltas {
+			deltas[t] = -int32(t / 11)
+		}
+		return deltas
+	}
+	return axisPositions(r, axes, tokens)
+}
+
+func TestShift(t *testing.T) {
+	eachType(t, testShift[float32], testShift[Float16], testShift[BFloat16])
+}
+
+// Shift is a rotation by the deltas, without Scaling and in the order that
+// Rotate writes, also by a Rotary that holds rows.
+func testShift[T Element](t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(81)
-		for range rounds(60) {
-			cfg := randomSinusoidal(r)
-			cfg.Scaling = 0
-			if cfg.Padding != nil {
-				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become
-			}
-			s := mustSinusoidal(t)(NewSinusoidal(cfg))
-			const tokens = 5
-			from, deltas, to := make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes)
-			for i := range from {
-				from[i], deltas[i] = int32(r.IntN(1<<30)-1<<29)>>r.IntN(30), int32(r.IntN(1<<30)-1<<29)>>r.IntN(30)
-				to[i] = from[i] + deltas[i]
-			}
-			if cfg.Padding != nil {
-				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
-			}
-			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
-			if err := SinusoidalRows(s, from, shifted); err != nil {
-				t.Fatal(err)
-			}
-			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
-			if err := s.Shift(shifted, deltas); err != nil {
-				t.Fatal(err)
-			}
-			if err := SinusoidalRows(s, to, want); err != nil {
-				t.Fatal(err)
-			}
-			for i := range want { // want is within 2^-25 itself, which the bound has to spare
-				if math.Abs(float64(shifted[i])-float64(want[i])) > shiftBound {
-					t.Fatalf("element %d of %+v from %v by %v: got %v, want %v", i, cfg, from, deltas, shifted[i], want[i])
+		r := newRand(100)
+		for range rounds(6) {
+			for _, layout := range allLayouts {
+				for _, pairs := range lengths {
+					cfg := randomGeometry(r, layout, pairs)
+					cfg.Angles, cfg.Scaling = Angles(r.IntN(2)), 1.2079441541679836
+					axes := 1
+					if r.IntN(4) == 0 {
+						axes = 3
+						cfg.Axes = make([]uint8, pairs)
+						for j := range cfg.Axes {
+							cfg.Axes[j] = uint8(r.IntN(axes))
+						}
+						cfg.Axes[0] = 2
+					}
+					tokens := oneOf(r, []int{0, 1, 2, 12, 16, 17, 40})
+					rotary := mustRotary(t, cfg)
+					if r.IntN(3) == 0 {
+						var err error
+						if rotary, err = rotary.Tabulate(make([]int32, 5*axes)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					deltas := randomDeltas(r, axes, tokens)
+					p := plainOf(shiftOf(cfg)).with(plainTables(t, shiftOf(cfg), deltas))
+					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), rotary, deltas, tokens, p, Shift[T])
 				}
 			}
-			last := make([]int32, cfg.Axes)
-			for a := range last {
-				last[a] = deltas[a*tokens+tokens-1]
-			}
-			checkShiftMatrix(t, s, last, row, want[(tokens-1)*cfg.Dim:])
 		}
 	})
 }
 
-func checkShiftMatrix(t *testing.T, s *Sinusoidal, deltas []int32, row, want []float32) {
-	t.Helper()
-	matrix := make([]float32, s.dim*s.dim)
-	if err := s.ShiftMatrix(matrix, deltas); err != nil {
-		t.Fatal(err)
+// roundings is what three roundings of a pair to T may err by, those of Rotate,
+// of Shift and of the rotation to compare with: half a unit of each element,
+// which for subnormal float16 is 2^-25.
+func roundings[T Element]() (relative, absolute float64) {
+	switch any(T(0)).(type) {
+	case Float16:
+		return 3 * 0x1p-11, 3 * 0x1p-24
+	case BFloat16:
+		return 3 * 0x1p-8, 0
 	}
-	for i, w := range want {
-		sum, squares := 0.0, 0.0
-		for j, m := range matrix[i*s.dim:][:s.dim] {
-			sum += float64(m) * float64(row[j])
-			squares += float64(m) * float64(m)
+	return 0, 0
+}
+
+func TestShiftMoves(t *testing.T) {
+	eachType(t, testShiftMoves[float32], testShiftMoves[Float16], testShiftMoves[BFloat16])
+}
+
+// Shift by d after Rotate at p is near Rotate at p+d. Scaling is in the keys
+// once: 2, which rounds nothing.
+func testShiftMoves[T Element](t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(101)
+		const tokens, dim, scaling = 30, 64, 2
+		relative, absolute := roundings[T]()
+		for _, layout := range allLayouts {
+			rotary, out := mustRotary(t, RotaryConfig{HeadDim: dim, Layout: layout, Scaling: scaling}), plainOf(RotaryConfig{Layout: layout}).out
+			for range rounds(10) {
+				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
+				for i := range positions {
+					positions[i], deltas[i] = int32(r.IntN(1<<17)), int32(r.IntN(1<<18)-1<<17)
+					sums[i] = positions[i] + deltas[i]
+				}
+				x := make([]T, tokens*dim)
+				for i := range x {
+					x[i] = narrow[T](float32(r.NormFloat64()))
+				}
+				want := slices.Clone(x)
+				view := View[T]{Data: x, Heads: 1}
+				if err := errors.Join(Rotate(rotary, positions, view), Shift(rotary, deltas, view), Rotate(rotary, sums, View[T]{Data: want, Heads: 1})); err != nil {
+					t.Fatal(err)
+				}
+				head := make([]float32, dim)
+				pairs := func(x []T) []complex128 {
+					for i := range head {
+						head[i] = widen(x[i])
+					}
+					return pairsOf(out, head)
+				}
+				for token := range tokens {
+					shifted, direct := pairs(x[token*dim:]), pairs(want[token*dim:])
+					for j := range direct {
+						// Three rotations, and the products of their errors.
+						if d, size := cmplx.Abs(shifted[j]-direct[j]), cmplx.Abs(direct[j]); d > 1.02*(3*rotationError+relative)*size+absolute {
+							t.Fatalf("layout %d, position %d shifted by %d, pair %d: got %v, want %v", layout, positions[token], deltas[token], j, shifted[j], direct[j])
+						}
+					}
+				}
+			}
 		}
-		if math.Abs(sum-float64(w)) > shiftBound {
-			t.Fatalf("row %d of the matrix for %v gives %v, want %v", i, deltas, sum, w)
+	})
+}
+
+func TestShiftError(t *testing.T) {
+	eachType(t,
+		func(t *testing.T) { testShiftError[float32](t, 4.2e-8) },
+		func(t *testing.T) { testShiftError[Float16](t, 2.1e-4) },
+		func(t *testing.T) { testShiftError[BFloat16](t, 1.7e-3) },
+	)
+}
+
+// The errors of Shift's documentation, which other keys and deltas change by a
+// few percent: each shift adds one, as if at random where the deltas differ.
+func testShiftError[T Element](t *testing.T, documented float64) {
+	r := newRand(102)
+	const tokens, dim, shifts = 500, 128, 10
+	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
+	for _, equal := range []bool{false, true} {
+		x, start := make([]T, tokens*dim), make([]float32, tokens*dim)
+		for i := range x {
+			x[i] = narrow[T](float32(r.NormFloat64()))
+			start[i] = widen(x[i])
 		}
-		rotated := i < 2*s.axes*s.pairs
-		// cos²+sin² of two numbers that are each off by 2^-25 at most
-		if rotated && math.Abs(squares-1) > 0x1p-23 || !rotated && squares != 0 {
-			t.Fatalf("row %d of the matrix has squares of sum %v", i, squares)
+		deltas, sums := make([]int32, tokens), make([]int32, tokens)
+		for n := 1; n <= shifts; n++ {
+			for i := range deltas {
+				if n == 1 || !equal {
+					deltas[i] = int32(r.IntN(4096) - 2048)
+				}
+				sums[i] += deltas[i]
+			}
+			if err := Shift(rotary, deltas, View[T]{Data: x, Heads: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if n != 1 && n != shifts {
+				continue
+			}
+			var errorSquares, squares float64
+			head := make([]float32, dim)
+			for token := range tokens {
+				for i := range head {
+					head[i] = widen(x[token*dim+i])
+				}
+				got, before := pairsOf(HalfSplit, head), pairsOf(HalfSplit, start[token*dim:][:dim])
+				for j := range got {
+					want := before[j] * cmplx.Exp(complex(0, float64(sums[token])*math.Pow(10000, -2*float64(j)/dim)))
+					d := cmplx.Abs(got[j] - want)
+					errorSquares += d * d
+					squares += real(want * cmplx.Conj(want))
+				}
+			}
+			most := documented * math.Sqrt(float64(n))
+			if equal {
+				most = documented * float64(n)
+			}
+			rms := math.Sqrt(errorSquares / squares)
+			t.Logf("%d shifts, equal: %t: %.3g", n, equal, rms)
+			if least := 0.9 * documented * math.Sqrt(float64(n)); rms > 1.1*most || rms < least {
+				t.Errorf("%d shifts, equal deltas: %t: the error is %.3g, want from %.3g to %.3g", n, equal, rms, least, 1.1*most)
+			}
 		}
 	}
 }
 
-// A shift there and back, with a frequency whose angles are exact: the elements
-// of the matrix against numbers known in closed form.
-func TestShiftMatrixOfEighths(t *testing.T) {
-	eighth, _ := new(big.Float).Quo(big.NewFloat(math.Pi), big.NewFloat(4)).Float64()
-	s := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
-	half := float32(math.Sqrt2 / 2)
-	for delta, want := range map[int32][]float32{
-		0:  {1, 0, 0, 1},
-		1:  {half, half, -half, half},
-		-1: {half, -half, half, half},
-	} {
-		got := make([]float32, 4)
-		if err := s.ShiftMatrix(got, []int32{delta}); err != nil {
+func TestShiftErrors(t *testing.T) {
+	data := make([]float32, 64)
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 8})
+	fast := mustRotary(t, RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	axes := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	decaying := mustRotary(t, RotaryConfig{HeadDim: 8, XPos: &XPos{ScaleBase: 512}})
+	tabulate := func(r *Rotary) *Rotary {
+		rows, err := r.Tabulate(make([]int32, 3*r.axisCount))
+		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("delta %d: got %v, want %v", delta, got, want)
-				break
-			}
-		}
+		return rows
 	}
+	table, err := NewTableRotary(RotaryConfig{HeadDim: 8}, Table[float32]{Cos: data[:12], Sin: data[12:24]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := NewTableRotary(RotaryConfig{HeadDim: 8}, Table[float32]{Cos: data[:24], Sin: data[24:48], FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shift := func(name string, kind error, says string, r *Rotary, deltas []int32, xs ...V) wrong {
+		return wrong{name, func() error { return Shift(r, deltas, xs...) }, kind, []string{"posenc.Shift: " + says}}
+	}
+	x := V{Data: data[:24], Heads: 1}
+	checkWrong(t, []wrong{
+		shift("no rotary", ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
+		shift("zero rotary", ErrConfig, "r is nil or zero", new(Rotary), []int32{1, 2, 3}, x),
+		shift("table", ErrConfig, "r is a Rotary over a table of the caller", table, []int32{0, 1, 2}, x),
+		shift("table, no deltas", ErrConfig, "r is a Rotary over a table of the caller", table, nil, x),
+		shift("table of full width", ErrConfig, "r is a Rotary over a table of the caller", full, []int32{0, 1, 2}, x),
+		shift("decay", ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
+		shift("rows of decay", ErrConfig, "r is a Rotary with XPos", tabulate(decaying), []int32{0, 1, 2}, x),
+		shift("delta", ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
+		shift("delta, rows", ErrPosition, "deltas[2] is -1024, want at most 1023", tabulate(fast), []int32{5, 4, -1024}, x),
+		shift("deltas of axes", ErrLength, "deltas is 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
+		shift("deltas of axes, rows", ErrLength, "deltas is 4 elements, want a multiple of 3", tabulate(axes), []int32{5, 4, 4, 4}, x),
+		shift("data", ErrLength, "xs[0].Data is 24 elements, want 16", rotary, []int32{1, 2}, x),
+		shift("no deltas", ErrLength, "xs[0].Data is 24 elements, want 0", tabulate(rotary), nil, x), // not all rows
+		shift("heads", ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
+		shift("same view", ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
+	}, data)
 }

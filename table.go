@@ -130,7 +130,7 @@ func (r *Rotary) Tabulate(positions []int32) (*Rotary, error) {
 	if r != nil && r.table != nil {
 		return nil, argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
 	}
-	tokens, err := r.tokenCount(function, positions)
+	tokens, err := r.tokenCount(function, "positions", positions)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (r *Rotary) Extend(positions []int32) (*Rotary, error) {
 		return nil, argumentError(ErrConfig, function, "r", "without rows of its own", "a Rotary from Tabulate or Extend")
 	}
 	source := r.table.source
-	tokens, err := source.tokenCount(function, positions)
+	tokens, err := source.tokenCount(function, "positions", positions)
 	if err != nil {
 		return nil, err
 	}

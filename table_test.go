@@ -100,7 +100,7 @@ func TestTable(t *testing.T) {
 func testTable[T, C Element](t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(80)
-		for range rounds(3) {
+		for range rounds(2) {
 			for _, layout := range allLayouts {
 				for _, pairs := range lengths {
 					for _, full := range []bool{false, true} {

@@ -20,11 +20,12 @@ type Llama3Parameters struct {
 //	             inv/Factor                                     where turns < LowFreqFactor
 //	             (1 - smooth)·inv/Factor + smooth·inv           between
 //
-// turns never equals one of the two factors, since π is transcendental. With
-// Float32 it follows the float32 steps of transformers, which compares and
-// smooths by the wavelength 2π/inv.
+// turns never equals one of the two factors, since π is transcendental: where
+// they are equal (Llama 4), no pair lies between. With Float32 it follows the
+// float32 steps of transformers, which compares and smooths by the wavelength
+// 2π/inv; for equal factors smooth is then 0, as in vLLM.
 //
-// Factor is a finite number above 0, LowFreqFactor above 0 and below
+// Factor is a finite number above 0, LowFreqFactor above 0 and not above
 // HighFreqFactor, both finite, OriginalMaxPositions at least 1, the rest as in
 // Default.
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
@@ -33,7 +34,7 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 	check.positive("Factor", p.Factor)
 	check.positive("LowFreqFactor", p.LowFreqFactor)
 	check.positive("HighFreqFactor", p.HighFreqFactor)
-	check.require(p.LowFreqFactor < p.HighFreqFactor, "LowFreqFactor", p.LowFreqFactor, "less than HighFreqFactor, which is %v", p.HighFreqFactor)
+	check.require(p.LowFreqFactor <= p.HighFreqFactor, "LowFreqFactor", p.LowFreqFactor, "at most HighFreqFactor, which is %v", p.HighFreqFactor)
 	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
 	if check.err != nil {
 		return Ladder{}, check.err
@@ -53,7 +54,10 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 				scaled /= float32(p.Factor)
 			} else if !(wavelength < shortest) {
 				turns := float32(1 / wavelength * float32(p.OriginalMaxPositions))
-				smooth := (turns - float32(p.LowFreqFactor)) / between
+				smooth := float32(0)
+				if between != 0 {
+					smooth = (turns - float32(p.LowFreqFactor)) / between
+				}
 				scaled = float32((1-smooth)*inverse/float32(p.Factor)) + float32(smooth*inverse)
 			}
 			ladder.InvFreq[i] = float64(scaled)

@@ -60,6 +60,30 @@ func TestRulesThatCoincide(t *testing.T) {
 	}
 }
 
+// Llama 4 has 1 for both factors: a pair keeps its frequency or is divided.
+func TestLlama3EqualFactors(t *testing.T) {
+	must := mustLadder(t)
+	for _, rounding := range []Rounding{Exact, Float32} {
+		original, scaled := must(Default(128, 500000, rounding)), must(Linear(128, 500000, 16, rounding))
+		ladder := must(Llama3(128, 500000, Llama3Parameters{Factor: 16, LowFreqFactor: 1, HighFreqFactor: 1, OriginalMaxPositions: 8192}, rounding))
+		for i, got := range ladder.InvFreq {
+			want := original.InvFreq[i]
+			if 8192*want < 2*math.Pi {
+				want = scaled.InvFreq[i]
+			}
+			if got != want {
+				t.Errorf("rounding %v: InvFreq[%d] is %v, want %v", rounding, i, got, want)
+			}
+		}
+	}
+	// A wavelength that float32 makes equal to the limit.
+	limit := 1 / float64(float32(2*math.Pi))
+	ladder := must(Llama3(4, 10000, Llama3Parameters{Factor: 2, LowFreqFactor: limit, HighFreqFactor: limit, OriginalMaxPositions: 1}, Float32))
+	if ladder.InvFreq[0] != 0.5 {
+		t.Errorf("at the limit: InvFreq[0] is %v, want 0.5", ladder.InvFreq[0])
+	}
+}
+
 // Two lengths that are the same float64.
 func TestLengthsAreNotRounded(t *testing.T) {
 	const maxPositions = math.MaxInt - 1
@@ -349,10 +373,7 @@ func TestErrors(t *testing.T) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor = factor, 1 }), 8192, Exact)
 		})
 	}
-	add("Llama3: LowFreqFactor is 4, want less than HighFreqFactor, which is 4", func() (Ladder, error) {
-		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = 4 }), Exact)
-	})
-	add("Llama3: LowFreqFactor is 5, want less than HighFreqFactor, which is 4", func() (Ladder, error) {
+	add("Llama3: LowFreqFactor is 5, want at most HighFreqFactor, which is 4", func() (Ladder, error) {
 		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = 5 }), Exact)
 	})
 	add("Llama3: OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {

@@ -279,3 +279,66 @@ func CopyPastCaches(impl Implementation, y, x []float32) {
 		missing("CopyPastCaches", impl)
 	}
 }
+
+// RMSNormF32 normalizes rows of Len elements in place: see generic.RMSNormF32.
+func RMSNormF32(impl Implementation, x, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormF32Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormF32", impl)
+	}
+}
+
+// ScaleRowsF32 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleF32.
+func ScaleRowsF32(impl Implementation, x []float32, factor float32, l *Lines) {
+	switch impl {
+	case Generic:
+		scaleRowsF32Generic(x, factor, l)
+	default:
+		missing("ScaleRowsF32", impl)
+	}
+}
+
+// RMSNormF16 normalizes rows of Len elements in place: see generic.RMSNormF16.
+func RMSNormF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormF16Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormF16", impl)
+	}
+}
+
+// ScaleRowsF16 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleF16.
+func ScaleRowsF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	switch impl {
+	case Generic:
+		scaleRowsF16Generic(x, factor, l)
+	default:
+		missing("ScaleRowsF16", impl)
+	}
+}
+
+// RMSNormBF16 normalizes rows of Len elements in place: see generic.RMSNormBF16.
+func RMSNormBF16(impl Implementation, x []uint16, weight []float32, l *Lines, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormBF16Generic(x, weight, l, epsilon)
+	default:
+		missing("RMSNormBF16", impl)
+	}
+}
+
+// ScaleRowsBF16 multiplies rows of Len elements by factor, in place: see
+// generic.ScaleBF16.
+func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
+	switch impl {
+	case Generic:
+		scaleRowsBF16Generic(x, factor, l)
+	default:
+		missing("ScaleRowsBF16", impl)
+	}
+}

@@ -12,8 +12,11 @@
 // instead: an unknown type, rule or key, keys that contradict each other, numbers
 // out of range. Nothing that speaks of rotary positions is passed over.
 //
-// What some models do beside the rotation stays with the caller: the factor on
-// queries that grows with the position (llama_4_scaling_beta of Ministral 3,
-// attn_temperature_tuning of Llama 4, use_logn_attn of Qwen 1), windows of
-// attention, and norms of Q and K.
+// A factor on queries that grows with the position is apart too
+// ([Model.QueryScale]). The vision tower of a multimodal model is a Model of its
+// own ([HuggingFaceVision]).
+//
+// What some models do beside the rotation stays with the caller: use_logn_attn of
+// Qwen 1, the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its
+// chunk_size), windows of attention, and norms of Q and K.
 package modelconfig

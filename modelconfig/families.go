@@ -43,6 +43,10 @@ type family struct {
 
 	check func(r *reader)                  // other keys that decide
 	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
+
+	arrangement    arrangement // of the pairs of a vision tower
+	queryScale     func(p *ropeParameters) *QueryScale
+	scalesRotating bool // queryScale is of the layers that rotate, not of the others
 }
 
 // kindDefaults are those of one kind of layer.
@@ -67,7 +71,7 @@ var (
 	nomic    = &spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
 	dbrx     = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len"}}
 	falcon   = &spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
-	chatGLM  = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
+	chatGLMs = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
 	qwen1    = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
 	channels = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
 	latent   = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
@@ -118,6 +122,10 @@ func (f family) allowing(keys ...string) family {
 func (f family) original(positions int) family    { f.originalPositions = positions; return f }
 func (f family) without(block object) family      { f.absent = block; return f }
 func (f family) checked(c func(r *reader)) family { f.check = c; return f }
+func (f family) scaled(rotating bool, scale func(p *ropeParameters) *QueryScale) family {
+	f.queryScale, f.scalesRotating = scale, rotating
+	return f
+}
 func (f family) ruled(rule func(p *ropeParameters) ladderOf) family {
 	f.rule = rule
 	return f
@@ -131,7 +139,7 @@ func (f family) phi3() family {
 func (f family) hunyuan() family {
 	f.alpha = true
 	// They accompany alpha in published files, where the code does not read them.
-	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim")
+	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
 
 // The three ways of M-RoPE, with their default sections.
@@ -190,7 +198,7 @@ var families = map[string]family{
 	"mistral":           decoder(4096, 32, 0, 32, 131072, 1e4),
 	"mixtral":           decoder(4096, 32, 0, 32, 131072, 1e6),
 	"ministral":         decoder(4096, 32, 0, 32, 131072, 1e4),
-	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Block),
+	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Block).scaled(true, scaledByBeta),
 	"qwen2":             decoder(4096, 32, 0, 32, 32768, 1e4),
 	"qwen2_moe":         decoder(2048, 16, 0, 24, 32768, 1e4),
 	"qwen3":             decoder(4096, 32, 128, 32, 32768, 1e4),
@@ -225,8 +233,8 @@ var families = map[string]family{
 	"jetmoe":            decoder(2048, 0, 128, 12, 4096, 1e4).called(channels),
 	"dbrx":              decoder(2048, 16, 0, 24, 2048, 1e4).called(dbrx).baseOf("rope_theta", "attn_config.rope_theta"),
 	"falcon":            decoder(4544, 71, 0, 32, 2048, 1e4).called(falcon),
-	"RefinedWebModel":   decoder(4544, 71, 0, 32, 2048, 1e4).called(falcon),
-	"RefinedWeb":        decoder(8192, 128, 0, 60, 2048, 1e4).called(falcon),
+	"RefinedWebModel":   decoder(64, 8, 0, 2, 2048, 1e4).called(falcon),
+	"RefinedWeb":        decoder(64, 8, 0, 2, 2048, 1e4).called(falcon),
 	"falcon_h1":         decoder(4096, 32, 0, 32, 8192, 1e4),
 	"phimoe":            decoder(4096, 32, 0, 32, 131072, 1e6).allowing("short_mscale", "long_mscale"),
 	"mllama_text_model": decoder(4096, 32, 0, 40, 131072, 5e5).layered(mllamaLayers),
@@ -234,7 +242,7 @@ var families = map[string]family{
 	"deepseek":          decoder(4096, 32, 0, 30, 2048, 1e4),
 	"minicpm":           decoder(4096, 32, 0, 32, 2048, 1e4),
 	"orion":             decoder(4096, 32, 0, 32, 4096, 1e4),
-	"xverse":            decoder(4096, 32, 0, 32, 2048, 1e4),
+	"xverse":            decoder(4096, 32, 0, 32, 2048, 0).checked(namedBase),
 	"Yi":                decoder(4096, 32, 0, 32, 4096, 5e6),
 	"baichuan":          decoder(4096, 32, 0, 32, 4096, 1e4).checked(baichuan7B),
 	"exaone":            decoder(4096, 32, 0, 32, 2048, 1e4).called(exaone),
@@ -245,6 +253,7 @@ var families = map[string]family{
 	// A part of the head.
 	"phi":               decoder(2048, 32, 0, 24, 2048, 1e4).part(0.5),
 	"phi3":              decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
+	"phi3_v":            decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi4_multimodal":   decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"phi4mm":            decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).part(0.25).baseOf("rope_theta", "rotary_emb_base"),
@@ -255,6 +264,7 @@ var families = map[string]family{
 	"nemotron":          decoder(6144, 48, 0, 32, 4096, 1e4).part(0.5),
 	"glm4_moe":          decoder(4096, 96, 0, 46, 131072, 1e4).part(0.5),
 	"minimax_m2":        decoder(3072, 48, 128, 62, 196608, 5e6).part(1),
+	"bailing_moe":       decoder(2048, 16, 0, 28, 32768, 6e5).part(1), // Ling: defaults of Ling-lite-1.5
 	"solar_open":        decoder(4096, 64, 128, 48, 131072, 1e6).part(1),
 	"qwen":              decoder(4096, 32, 128, 32, 8192, 1e4).called(qwen1).part(1).baseOf("rotary_emb_base").ruled(qwenDynamicNTK),
 
@@ -264,13 +274,13 @@ var families = map[string]family{
 	"cohere":       decoder(8192, 64, 0, 40, 8192, 5e5).interleaved(),
 	"glm":          decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
 	"glm4":         decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
-	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLM).part(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope"),
+	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLMs).part(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope").checked(chatGLM),
 	"helium":       decoder(2560, 20, 128, 24, 4096, 1e5).interleaved(),
 	"ernie4_5":     decoder(1024, 16, 128, 18, 131072, 5e5).interleaved(),
 	"ernie4_5_moe": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved(),
 
 	// Layers that do not rotate.
-	"llama4_text":      decoder(5120, 40, 128, 48, 131072, 5e5).interleaved().layered(ropeFlags(4)),
+	"llama4_text":      decoder(5120, 40, 128, 48, 131072, 5e5).interleaved().layered(ropeFlags(4)).scaled(false, scaledWithoutRotation),
 	"smollm3":          decoder(2048, 16, 0, 36, 32768, 2e6).layered(ropeFlags(4)),
 	"cohere2":          decoder(8192, 64, 0, 40, 8192, 1e4).interleaved().layered(typed(lastOf("sliding_window_pattern", 4, "sliding_attention"), "sliding_attention")).checked(slidingWindow),
 	"exaone4":          decoder(4096, 32, 0, 32, 2048, 1e4).layered(exaone4Layers),
@@ -280,10 +290,10 @@ var families = map[string]family{
 	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).part(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
-	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope")),
+	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
 	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).part(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
-	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(memoryRoPE),
+	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(zamba2),
 	"minimax":          decoder(4096, 32, 0, 32, 131072, 1e6).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_text_01":  decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
 	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
@@ -314,7 +324,7 @@ var families = map[string]family{
 	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).laidBy("rope_interleave"),
 	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4),
 	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat),
-	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Block),
+	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Block).scaled(true, scaledByBeta),
 	"youtu":         mla(64, 128, 32, 131072, 1e4).laidBy("rope_interleave"),
 	"minicpm3":      mla(32, 64, 62, 32768, 1e4).laid(posenc.HalfSplit),
 
@@ -332,22 +342,25 @@ var families = map[string]family{
 	"qwen3_5_text":         decoder(4096, 16, 256, 32, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"qwen3_5_moe_text":     decoder(2048, 16, 256, 40, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"ernie4_5_vl_moe_text": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20),
-	"ernie4_5_moe_vl":      decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20).checked(timePairs),
+	"ernie4_5_moe_vl":      decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20).checked(ernieAxes),
 	"hunyuan_vl_text":      decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan().xd(),
 
 	// Encoders.
-	"nomic_bert":         decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
-	"new":                decoder(768, 12, 0, 12, 8192, 1e4).checked(positionType("rope")),
-	"gte":                decoder(768, 12, 0, 12, 8192, 160000),
-	"jina_embeddings_v3": decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),
-	"eurobert":           decoder(768, 12, 0, 12, 8192, 1e4),
-	"esm":                decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary")),
+	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
+	"new":                      decoder(768, 12, 0, 12, 2048, 1e4).checked(positionType("rope", "rope")),
+	"gte":                      decoder(768, 12, 0, 12, 8192, 160000).checked(positionType("rope", "rope")),
+	"jina_embeddings_v3":       decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),
+	"xlm-roberta":              decoder(1024, 16, 0, 24, 8194, 1e4).baseOf("rope_theta", "rotary_emb_base").checked(positionType("rotary", "absolute")),
+	"llama_bidirec":            decoder(4096, 32, 0, 32, 2048, 1e4),
+	"bidirectional_pplx_qwen3": decoder(4096, 32, 128, 32, 32768, 1e4),
+	"eurobert":                 decoder(768, 12, 0, 12, 8192, 1e4),
+	"esm":                      decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
 }
 
-// wrapper is a model of several models.
+// wrapper is a model of several models, of which one is asked for.
 type wrapper struct {
-	key      string // of the text model
-	textType string // its model_type, where it does not say
+	key       string // of the model that is asked for
+	innerType string // its model_type, where it does not say
 }
 
 // wrappers are the model types that hold a text model.
@@ -373,6 +386,7 @@ var wrappers = map[string]wrapper{
 	"ovis2": {"text_config", "qwen2"}, "got_ocr2": {"text_config", "qwen2"}, "fast_vlm": {"text_config", "qwen2"},
 	"perception_lm": {"text_config", "llama"}, "fuyu": {"text_config", "persimmon"}, "hunyuan_vl": {"text_config", "hunyuan_vl_text"},
 	"paddleocr_vl": {"text_config", "paddleocr_vl_text"}, "lighton_ocr": {"text_config", "qwen3"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
 }
 
@@ -388,8 +402,11 @@ const (
 // notRotary are model types whose positions are of another kind.
 var notRotary = map[string]string{
 	"gpt2": learned, "gpt_neo": learned, "gpt_bigcode": learned, "openai-gpt": learned, "opt": learned, "biogpt": learned, "xglm": sinusoidal,
-	"bert": learned, "roberta": learned, "xlm-roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
+	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
+	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
+	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
+	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-posenc/posenc"
 )
@@ -13,7 +14,8 @@ import (
 // (rope_parameters, flat or by layer type), with the spellings that models have
 // of their own. An absent key, and one that is null, has the default of the
 // configuration class of the model_type in transformers 5.23. Of a model for
-// images or audio it reads the text model, from text_config where there is one.
+// images or audio it reads the text model, from text_config where there is one;
+// HuggingFaceVision reads the tower that sees the images.
 //
 // The layout is that of the weights on the Hub. Where latent attention (MLA:
 // DeepSeek V2 and V3, and the models built like them) splits a head into a part
@@ -23,18 +25,25 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of a
 // rope block that is not known, keys that contradict each other, a number out
-// of range. Keys beside the rope blocks that do not speak of rotary positions
-// are not looked at. docs/models.md lists types, rules and keys.
+// of range. Of the keys beside the rope blocks, one that has rope or rotary in
+// its name and that the type does not have is an error too; others that no type
+// reads for its positions are not looked at. docs/models.md lists types, rules
+// and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {
+	return huggingFace("HuggingFace", config, textModel)
+}
+
+// huggingFace reads the model to which follow leads.
+func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
 	keys, err := parseObject(config)
 	if err != nil {
-		return nil, fmt.Errorf("modelconfig.HuggingFace: config is not a JSON object that can be read: %w (%w)", err, ErrSyntax)
+		return nil, fmt.Errorf("modelconfig.%s: config is not a JSON object that can be read: %w (%w)", function, err, ErrSyntax)
 	}
-	r := textModel(&reader{keys: keys})
+	r := follow(&reader{function: function, keys: keys})
 	modelType, ok := r.text("model_type")
 	if !ok {
 		r.fail(ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
@@ -47,25 +56,7 @@ func HuggingFace(config []byte) (*Model, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	for layerType := range m.kinds {
-		if err := m.accepted(layerType); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// accepted returns an error for a kind of layer whose frequencies cannot be
-// computed or make no posenc.Rotary.
-func (m *Model) accepted(layerType string) error {
-	cfg, _, err := m.rotary("HuggingFace", layerType, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := posenc.NewRotary(cfg); err != nil {
-		return valueError(ErrValue, "HuggingFace", "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
-	}
-	return nil
+	return m.accepted(function)
 }
 
 // textModel follows a configuration of several models to that of its text
@@ -83,7 +74,7 @@ func textModel(r *reader) *reader {
 		}
 		if !ok {
 			// Written before text_config was, or with nothing but defaults in it.
-			r.keys = withType(r.keys, w.textType)
+			r.keys = withType(r.keys, w.innerType)
 			return r
 		}
 		text := r.within(w.key, inner)
@@ -97,22 +88,29 @@ func textModel(r *reader) *reader {
 			return r
 		}
 		if inner["model_type"] == nil {
-			text.keys = withType(inner, w.textType)
+			text.keys = withType(inner, w.innerType)
 		}
 		r = text
 	}
 	return r
 }
 
-// ropeValues returns the base and the rope parameters of a configuration,
-// wherever they stand in it.
+// ropeValues returns what a configuration says about rotary positions, wherever
+// it stands in it.
 func ropeValues(keys object) object {
 	values := object{}
-	for _, from := range []any{object{"rope_theta": keys["rope_theta"]}, keys["rope_scaling"], keys["rope_parameters"]} {
-		block, _ := from.(object)
-		for key, v := range block {
-			if v != nil && key != "type" && key != "rope_type" {
-				values[key] = v
+	for _, key := range sortedKeys(keys) {
+		if keys[key] == nil || !namesRotation(key) {
+			continue
+		}
+		block, ok := keys[key].(object)
+		if !ok {
+			values[key] = keys[key]
+			continue
+		}
+		for inner, v := range block {
+			if v != nil && inner != "type" && inner != "rope_type" {
+				values[inner] = v
 			}
 		}
 	}
@@ -161,10 +159,16 @@ func familyOf(r *reader, modelType string) family {
 	if r.err != nil {
 		return family{}
 	}
-	if reason := notRotary[modelType]; reason != "" {
-		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions, not %s", reason)
+	if t, ok := r.text("position_embedding_type"); ok && t == "alibi" {
+		r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "rotary positions, not %s", aliBi)
+	}
+	if positions := notRotary[modelType]; positions != "" {
+		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; this type has %s", positions)
 	}
 	f, known := families[modelType]
+	if !known {
+		f, known = towers[modelType]
+	}
 	if !known {
 		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
 	}
@@ -200,7 +204,7 @@ func readModel(r *reader, f *family, m *Model) {
 		if block == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, block, f, &kinds[i], m.layers)
+		k := readKind(r, block, f, &kinds[i], m)
 		if r.err == nil {
 			r.err = block.err
 		}
@@ -221,7 +225,26 @@ func readModel(r *reader, f *family, m *Model) {
 	if len(m.kinds) == 0 {
 		r.fail(ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
 	}
+	unreadKeys(r)
 }
+
+// unreadKeys fails for a key that is about rotary positions by its name, and
+// that nothing has read.
+func unreadKeys(r *reader) {
+	for _, key := range sortedKeys(r.keys) {
+		if r.keys[key] != nil && !r.seen[key] && namesRotation(key) && !slices.Contains(harmlessKeys, key) {
+			r.fail(ErrUnknown, quoted(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
+		}
+	}
+}
+
+func namesRotation(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "rope") || strings.Contains(key, "rotary")
+}
+
+// harmlessKeys stand in published files and change nothing in the attention.
+var harmlessKeys = []string{"indexer_rope_interleave"}
 
 // integerOr returns the number under one of the spellings of a key; under two,
 // they must agree.
@@ -293,7 +316,7 @@ func hiddenByHeads(r *reader, f *family) int {
 }
 
 // readKind reads one kind of layer from its rope block.
-func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind {
+func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	base := value{}
 	base.agree(block, "rope_theta")
 	for _, key := range k.baseKeys {
@@ -305,19 +328,18 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 			theBase *= ratio
 		}
 	}
-	dim := headDim(r, f, k, layers)
+	dim := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(block, f)
+	if r.err == nil && dim < 2 {
+		key := f.names.hidden[0] // by heads
+		if len(f.names.headDim) > 0 {
+			key = f.names.headDim[0]
+		}
+		r.fail(ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
+	}
 	rotaryDim, partial := rotatedPart(r, block, f, k, dim, ropeType)
 	if r.err != nil || block.err != nil {
-		return kind{}
-	}
-	if dim < 2 {
-		r.fail(ErrValue, f.names.headDim[0], dim, "at least 2 elements per head")
-		return kind{}
-	}
-	if rotaryDim < 2 || rotaryDim%2 != 0 {
-		r.fail(ErrValue, "partial_rotary_factor", partial, "an even number of rotated elements, not %d of %d (round it with posenc.RotaryConfig)", rotaryDim, dim)
 		return kind{}
 	}
 	cfg.RotaryDim = rotaryDim
@@ -329,6 +351,9 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		reader: block, model: r, family: f, kind: k,
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
+	}
+	if f.queryScale != nil {
+		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
 	return kind{rotary: cfg, ladder: p.rule()}
 }
@@ -348,10 +373,15 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 		}
 		return headDim, 1
 	}
-	if !share.given || len(f.kinds) == 0 { // beside blocks of several kinds it is what they leave open
-		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_percentage", "rotary_emb_fraction"} {
-			share.agree(r, key)
-		}
+	beside := value{}
+	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
+		beside.agree(r, key)
+	}
+	switch {
+	case !share.given:
+		share = beside
+	case len(f.kinds) == 0 && beside.given && beside.number != share.number: // of several kinds it is what their blocks leave open
+		r.fail(ErrContradiction, beside.key, beside.number, "the value of %s, which is %v", share.key, share.number)
 	}
 	partial = share.or(k.partial)
 	rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
@@ -362,7 +392,8 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 	if f.trailing {
 		key = "qk_rope_head_dim"
 	}
-	if n, ok := r.integer(key); ok {
+	n, counted := r.integer(key)
+	if counted {
 		if share.given && n != rotaryDim {
 			r.fail(ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, share.key)
 		}
@@ -377,6 +408,10 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 		return headDim, partial // the ladder itself leaves pairs out
 	} else if rotaryDim > headDim {
 		r.fail(ErrContradiction, key, rotaryDim, "at most the %d elements of a head", headDim)
+	} else if counted && (rotaryDim < 2 || rotaryDim%2 != 0) {
+		r.fail(ErrValue, key, rotaryDim, "an even number from 2 to %d, the elements of a head", headDim)
+	} else if rotaryDim < 2 || rotaryDim%2 != 0 {
+		r.fail(ErrValue, "partial_rotary_factor", partial, "an even number of rotated elements, not %d of %d (round it with posenc.RotaryConfig)", rotaryDim, headDim)
 	} else if rotaryDim != headDim && f.wholeHead {
 		r.fail(ErrContradiction, "partial_rotary_factor", partial, "1: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)")
 	}
@@ -401,7 +436,7 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 // positionKeys looks at the keys beside the rope blocks that speak of rotary
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
-	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rope"} {
+	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope"} {
 		if use, ok := r.boolean(key); ok && !use {
 			r.fail(ErrNotRotary, key, false, "true")
 		}
@@ -411,8 +446,10 @@ func positionKeys(r *reader, f *family) {
 			r.fail(ErrNotRotary, key, true, "false: ALiBi rotates nothing")
 		}
 	}
-	if use, ok := r.boolean("use_mrope"); ok && use && f.axes == nil {
-		r.fail(ErrContradiction, "use_mrope", true, "false for this model type, which has one axis of positions")
+	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
+		if use, ok := r.boolean(key); ok && use && f.axes == nil {
+			r.fail(ErrContradiction, key, true, "false for this model type, which has one axis of positions")
+		}
 	}
 	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
 		if key == f.layoutKey {

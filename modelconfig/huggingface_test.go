@@ -101,6 +101,14 @@ var traps = []struct {
 			t.Errorf("mscale alone: %v", got.Scaling)
 		}
 	}},
+	{"yarn_up_to_factor_1_has_attention_factor_1", func(t *testing.T) {
+		for _, factor := range []string{"1.0", "0.5"} {
+			cfg := mustRotary(t, strings.Replace(fmt.Sprintf(qwenYaRN, ""), `"factor": 4.0`, `"factor": `+factor, 1), "", 0)
+			if cfg.Scaling != 1 {
+				t.Errorf("factor %s: Scaling is %v", factor, cfg.Scaling)
+			}
+		}
+	}},
 	{"yarn_truncate", func(t *testing.T) {
 		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
 		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
@@ -242,6 +250,20 @@ var traps = []struct {
 		}
 		wantError(t, `{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "rope_scaling": {"mrope_section": [32, 48, 48], "type": "mrope"}}`, ErrValue, "mrope_section", "64")
 	}},
+	{"mrope_with_scaling_or_a_part_of_the_head", func(t *testing.T) {
+		// Qwen2.5-VL's README asks for yarn beside the sections.
+		yarn := `"rope_theta": 1000000, "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768`
+		want := mustRotary(t, `{"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`}}`, "", 0)
+		got := mustRotary(t, `{"model_type": "qwen2_5_vl", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`, "mrope_section": [16, 24, 24]}}`, "", 0)
+		if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling || len(got.Axes) != 64 || got.Axes[16] != 1 || got.Axes[40] != 2 {
+			t.Errorf("yarn: %v, %v, axes %v", got.InvFreq, got.Scaling, got.Axes)
+		}
+		// GLM-4.5V: sections are of the rotated half.
+		got = mustRotary(t, `{"model_type": "glm4v_moe_text", "head_dim": 128, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "default", "mrope_section": [8, 12, 12]}}`, "", 0)
+		if got.RotaryDim != 64 || len(got.Axes) != 32 {
+			t.Errorf("part: %d elements, %d axes", got.RotaryDim, len(got.Axes))
+		}
+	}},
 	{"mrope_interleaved", func(t *testing.T) {
 		config := `{"model_type": "qwen3_vl", "text_config": {"model_type": "qwen3_vl_text", "head_dim": 128, "rope_parameters": {"mrope_interleaved": %v, "mrope_section": [24, 20, 20], "rope_theta": 5000000, "rope_type": "default"}}}`
 		cfg := mustRotary(t, fmt.Sprintf(config, true), "", 0)
@@ -271,6 +293,9 @@ var traps = []struct {
 		if cfg.Layout != posenc.Interleaved {
 			t.Errorf("Layout is %v", cfg.Layout)
 		}
+		mustRead(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": true, "freq_allocation": 20}`)
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": false}`, ErrUnknown, "rope_3d")
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "freq_allocation": 16}`, ErrUnknown, "freq_allocation")
 	}},
 	{"mrope_of_hunyuan_has_four_axes", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "xdrope", "xdrope_section": [16, 16, 16, 16]}}`, "", 0)
@@ -301,6 +326,12 @@ var traps = []struct {
 		if cfg.RotaryDim != 64 || cfg.HeadDim != 128 {
 			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
 		}
+		for _, key := range []string{"rope_percent", "rope_percentage"} { // Nemotron
+			if cfg := mustRotary(t, `{"model_type": "nemotron", "`+key+`": 0.25}`, "", 0); cfg.RotaryDim != 32 || cfg.HeadDim != 128 {
+				t.Errorf("%s: %d of %d", key, cfg.RotaryDim, cfg.HeadDim)
+			}
+		}
+		wantError(t, `{"model_type": "gptj", "rotary_dim": 0}`, ErrValue, "rotary_dim is 0")
 		wantError(t, `{"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64, "partial_rotary_factor": 0.25}`, ErrContradiction, "rotary_dim is 64", "32 of 128")
 	}},
 	{"whole_heads_whatever_the_factor_says", func(t *testing.T) {
@@ -397,11 +428,49 @@ var traps = []struct {
 		wantError(t, `{"model_type": "falcon", "alibi": true}`, ErrNotRotary, "alibi is true")
 		wantError(t, `{"model_type": "baichuan", "hidden_size": 5120, "num_attention_heads": 40}`, ErrNotRotary, "ALiBi")
 		wantError(t, `{"model_type": "bloom"}`, ErrNotRotary, "ALiBi")
+		wantError(t, `{"model_type": "bert", "position_embedding_type": "alibi"}`, ErrNotRotary, `position_embedding_type is "alibi"`) // Jina v2
+	}},
+	{"position_embedding_type_of_encoders", func(t *testing.T) {
+		// jina-embeddings-v3 and bge-m3 say xlm-roberta both.
+		cfg := mustRotary(t, `{"model_type": "xlm-roberta", "hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 24, "max_position_embeddings": 8194, "position_embedding_type": "rotary", "rotary_emb_base": 20000.0}`, "", 0)
+		if cfg.HeadDim != 64 || cfg.Layout != posenc.HalfSplit || !near(cfg.InvFreq[1], math.Pow(20000, -2.0/64)) {
+			t.Errorf("%d, %v, %v", cfg.HeadDim, cfg.Layout, cfg.InvFreq[1])
+		}
+		for config, part := range map[string]string{
+			`{"model_type": "xlm-roberta", "position_embedding_type": "absolute"}`: `"absolute", want "rotary"`,
+			`{"model_type": "xlm-roberta"}`:                                        `"absolute", want "rotary"`,
+			`{"model_type": "new", "position_embedding_type": "absolute"}`:         `"absolute", want "rope"`,
+			`{"model_type": "gte", "position_embedding_type": "absolute"}`:         `"absolute", want "rope"`,
+			`{"model_type": "esm"}`:                                                `"absolute", want "rotary"`,
+		} {
+			wantError(t, config, ErrNotRotary, part)
+		}
+		mustRead(t, `{"model_type": "new"}`) // its class says rope
 	}},
 	{"hybrid_models_without_rope", func(t *testing.T) {
 		wantError(t, `{"model_type": "granitemoehybrid", "position_embedding_type": "nope", "num_hidden_layers": 2, "layer_types": ["mamba", "attention"]}`, ErrNotRotary, "nope")
 		if got := rotating(mustRead(t, `{"model_type": "granitemoehybrid", "position_embedding_type": "rope", "num_hidden_layers": 2, "layer_types": ["mamba", "attention"]}`)); got != "-R" {
 			t.Errorf("got %s", got)
+		}
+	}},
+	{"zamba2_layers_are_of_54", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "zamba2", "hidden_size": 2048, "attention_head_dim": 128, "num_hidden_layers": 7, "use_mem_rope": true, "layers_block_type": ["mamba", "mamba", "mamba", "mamba", "mamba", "hybrid", "mamba"]}`)
+		if got := rotating(m); got != "-----R-" {
+			t.Errorf("got %s", got)
+		}
+		wantError(t, `{"model_type": "zamba2", "num_hidden_layers": 81, "use_mem_rope": true}`, ErrContradiction, "layers_block_type")
+		wantError(t, `{"model_type": "zamba2", "hidden_size": 3584, "use_mem_rope": true}`, ErrContradiction, "attention_head_dim is 160")
+		wantError(t, `{"model_type": "zamba2", "use_mem_rope": true, "use_long_context": true}`, ErrUnknown, "use_long_context")
+		wantError(t, `{"model_type": "zamba2"}`, ErrNotRotary, "use_mem_rope")
+	}},
+	{"ling_rotates_half_heads_or_whole", func(t *testing.T) {
+		for config, want := range map[string]int{ // Ling-lite-1.5, Ling-mini-2.0
+			`{"model_type": "bailing_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 28, "max_position_embeddings": 32768, "rope_scaling": null, "rope_theta": 600000}`: 128,
+			`{"model_type": "bailing_moe", "hidden_size": 2048, "num_attention_heads": 16, "num_hidden_layers": 20, "head_dim": 128, "partial_rotary_factor": 0.5, "rope_theta": 600000}`:          64,
+		} {
+			if cfg := mustRotary(t, config, "", 0); cfg.RotaryDim != want || cfg.HeadDim != 128 || !near(cfg.InvFreq[1], math.Pow(6e5, -2/float64(want))) {
+				t.Errorf("%d of %d, %v", cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[1])
+			}
 		}
 	}},
 	{"two_names_of_one_key", func(t *testing.T) {
@@ -411,7 +480,25 @@ var traps = []struct {
 		wantError(t, `{"model_type": "gpt_neox", "rotary_pct": 0.25, "partial_rotary_factor": 0.5}`, ErrContradiction, "rotary_pct")
 		mustRead(t, `{"model_type": "gpt_neox", "rotary_pct": 0.25, "partial_rotary_factor": 0.25, "rotary_emb_base": 10000, "rope_theta": 10000.0}`)
 	}},
+	{"keys_that_nothing_reads", func(t *testing.T) {
+		for _, key := range []string{
+			`"rope_freq_base": 500000`, `"rope_dim": 64`, `"Rope_Theta": 500000`, `"layer_rope_theta": [10000, 0]`, `"no_rope_layers": [1, 0]`,
+			`"use_mem_rope": false`, `"qk_rope_head_dim": 64`, `"rotary_embedding": false`, `"rope_type": "linear"`, `"mrope_section": [16, 24, 24]`,
+		} {
+			name, _, _ := strings.Cut(key, ":")
+			wantError(t, `{"model_type": "llama", `+key+`}`, ErrUnknown, name)
+		}
+		wantError(t, `{"model_type": "llama", "use_rotary_pos_emb": false}`, ErrNotRotary, "use_rotary_pos_emb")
+		wantError(t, `{"model_type": "llama", "position_embedding_xdrope": true}`, ErrContradiction, "position_embedding_xdrope")
+		// Harmless in the published files of these types.
+		mustRead(t, `{"model_type": "hunyuan_v1_moe", "head_dim": 128, "use_mla": false, "qk_rope_head_dim": 64, "use_rotary_pos_emb": true, "position_embedding_xdrope": false}`)
+		wantError(t, `{"model_type": "hunyuan_v1_moe", "use_mla": true}`, ErrUnknown, "use_mla")
+		mustRead(t, `{"model_type": "glm_moe_dsa", "indexer_rope_interleave": true}`)
+		mustRead(t, `{"model_type": "jetmoe", "kv_channels": 128, "rotary_percent": 1.0}`)
+		mustRead(t, `{"model_type": "llama", "rope_dim": null}`)
+	}},
 	{"keys_beside_text_config", func(t *testing.T) {
+		wantError(t, `{"model_type": "llava", "partial_rotary_factor": 0.5, "text_config": {"model_type": "llama"}}`, ErrContradiction, "partial_rotary_factor", "text_config")
 		wantError(t, `{"model_type": "llava", "rope_theta": 500000, "text_config": {"model_type": "llama"}}`, ErrContradiction, "rope_theta", "text_config")
 		mustRead(t, `{"model_type": "llava", "rope_theta": 500000, "text_config": {"model_type": "llama", "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}}}`)
 	}},
@@ -432,6 +519,14 @@ var traps = []struct {
 			t.Errorf("%d of %d, %v, %v", cfg.RotaryDim, cfg.HeadDim, cfg.Layout, cfg.InvFreq[1])
 		}
 		wantError(t, `{"model_type": "llama", "rope_ratio": 500}`, ErrUnknown, "rope_ratio is 500")
+		wantError(t, `{"model_type": "chatglm", "_name_or_path": "THUDM/chatglm2-6b-32k", "rope_ratio": 16}`, ErrUnknown, "frequency.Linear")
+		wantError(t, `{"model_type": "chatglm", "position_encoding_2d": true}`, ErrUnknown, "position_encoding_2d")
+	}},
+	{"xverse_has_its_base_in_its_code", func(t *testing.T) {
+		wantError(t, `{"model_type": "xverse", "max_position_embeddings": 8192}`, ErrValue, "rope_theta is absent", "500000")
+		if cfg := mustRotary(t, `{"model_type": "xverse", "rope_theta": 500000}`, "", 0); !near(cfg.InvFreq[1], math.Pow(5e5, -2.0/128)) {
+			t.Errorf("InvFreq[1] is %v", cfg.InvFreq[1])
+		}
 	}},
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
@@ -456,6 +551,47 @@ var traps = []struct {
 		mustRead(t, `{"model_type": "llama", "time_step_limit": [0.0, Infinity], "x": -Infinity, "y": NaN, "z": "Infinity\"NaN"}`)
 		for _, literal := range []string{"Infinity", "-Infinity", "NaN", "1e400"} {
 			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
+		}
+	}},
+	{"qwen2_vl_tower_has_embed_dim", func(t *testing.T) {
+		if cfg := mustRotaryVision(t, qwen2VL); cfg.HeadDim != 80 {
+			t.Errorf("%d elements", cfg.HeadDim)
+		}
+	}},
+	{"pixtral_shares_one_ladder", func(t *testing.T) {
+		cfg := mustRotaryVision(t, pixtral12B)
+		for k := range 16 {
+			if !near(cfg.InvFreq[k], math.Pow(1e4, -float64(4*k)/64)) || !near(cfg.InvFreq[16+k], math.Pow(1e4, -float64(4*k+2)/64)) || cfg.Axes[k] != 0 || cfg.Axes[16+k] != 1 {
+				t.Errorf("%d: %v of %d, %v of %d", k, cfg.InvFreq[k], cfg.Axes[k], cfg.InvFreq[16+k], cfg.Axes[16+k])
+			}
+		}
+	}},
+	{"llama4_vision_has_columns_first", func(t *testing.T) {
+		cfg := mustRotaryVision(t, `{"model_type": "llama4", "vision_config": {"hidden_size": 1408, "num_attention_heads": 16}}`)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j/22) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j%22))/88)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+	}},
+	{"moonvit_has_columns_and_rows_in_turns", func(t *testing.T) {
+		cfg := mustRotaryVision(t, kimiK25)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j%2) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j/2))/72)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+		if cfg.Layout != posenc.Interleaved {
+			t.Errorf("layout %d", cfg.Layout)
+		}
+	}},
+	{"gemma4_vision_is_not_one_rotation", gemma4Vision},
+	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
+		for i, layer := range m.Layers() {
+			if scale, ok := m.QueryScale(layer); ok != (i == 3) || ok && scale != (QueryScale{0.1, 8192, 1}) {
+				t.Errorf("layer %d: %+v, %v", i, scale, ok)
+			}
 		}
 	}},
 }
@@ -497,7 +633,8 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "num_attention_heads": 0}`, ErrValue, "num_attention_heads, which is 0"},
 		{`{"model_type": "llama", "num_hidden_layers": 0}`, ErrValue, "num_hidden_layers is 0"},
 		{`{"model_type": "llama", "num_hidden_layers": 1000000000}`, ErrValue, "num_hidden_layers is 1000000000"},
-		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is 1"},
+		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is the number 1"},
+		{`{"model_type": "falcon", "hidden_size": 4, "num_attention_heads": 4}`, ErrValue, "hidden_size is the number 4"},
 		{`{"model_type": "llama", "head_dim": 127}`, ErrValue, "127 of 127"},
 		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "rotaryDim is 2147483646"},
 		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "base is 0"},
@@ -516,7 +653,8 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": [1, 2], "long_factor": [1, 2]}}`, ErrValue, "short_factor is a list of 2, want a list of 64"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": "1", "long_factor": [1]}}`, ErrSyntax, "short_factor"},
 		{`{"model_type": "llama", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "default"}}`, ErrUnknown, "mrope_section"},
-		{`{"model_type": "llama", "rope_parameters": {"full_attention": {"rope_type": "default"}}}`, ErrValue, "full_attention"},
+		{`{"model_type": "llama", "rope_parameters": {"full_attention": {"rope_type": "default"}}}`, ErrUnknown, "full_attention"},
+		{`{"model_type": "llama", "rope_scaling": {"full_attention": {"type": "linear", "factor": 2}}}`, ErrUnknown, "one block"},
 		{`{"model_type": "llama", "rope_local_base_freq": 10000}`, ErrUnknown, "rope_local_base_freq"},
 		{`{"model_type": "llama", "use_mrope": true}`, ErrContradiction, "use_mrope"},
 		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},
@@ -592,12 +730,19 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%s is and is not rotary", modelType)
 		}
 		config := map[string]any{
-			"model_type": modelType, "hidden_size": 4096, "num_attention_heads": 32, "position_embedding_type": "rope", "use_mem_rope": true,
+			"model_type": modelType, "hidden_size": 4096, "num_attention_heads": 32, "position_embedding_type": "rope",
 			"num_hidden_layers": 12, "num_layers": 12, "n_layer": 12, "n_layers": 12, "attn_layer_indices": []int{3}, "n_embd": 4096, "n_head": 32,
 			"d_model": 4096, "n_heads": 32,
 		}
-		if modelType == "esm" {
+		if modelType == "esm" || modelType == "xlm-roberta" {
 			config["position_embedding_type"] = "rotary"
+		}
+		if modelType == "zamba2" {
+			config["use_mem_rope"], config["attention_head_dim"] = true, 256
+			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
+		}
+		if modelType == "xverse" {
+			config["rope_theta"] = 10000
 		}
 		if modelType == "granitemoehybrid" {
 			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
@@ -619,11 +764,45 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 	for outer, w := range wrappers {
-		_, nested := wrappers[w.textType]
-		if _, known := families[w.textType]; !known && !nested {
-			t.Errorf("%s holds %s, which is no type", outer, w.textType)
+		_, nested := wrappers[w.innerType]
+		if _, known := families[w.innerType]; !known && !nested {
+			t.Errorf("%s holds %s, which is no type", outer, w.innerType)
 		}
 	}
+}
+
+// No value of a key makes a reading of any type panic or fail without a sentinel.
+func TestValues(t *testing.T) {
+	keys := []string{
+		"hidden_size", "num_attention_heads", "head_dim", "kv_channels", "qk_rope_head_dim", "num_hidden_layers", "max_position_embeddings", "rope_theta", "rope_scaling",
+		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
+	}
+	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
+	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+		read := HuggingFace
+		if _, tower := towers[modelType]; tower {
+			read = HuggingFaceVision
+		}
+		for _, key := range keys {
+			for _, value := range values {
+				config := `{"model_type": "` + modelType + `", "` + key + `": ` + value
+				for other, small := range map[string]string{"hidden_size": "4", "num_attention_heads": "4", "head_dim": "4", "num_hidden_layers": "2"} {
+					if other != key {
+						config += `, "` + other + `": ` + small
+					}
+				}
+				config += "}"
+				if _, err := read([]byte(config)); err != nil && !wrapsOne(err) {
+					t.Errorf("%s: %v", config, err)
+				}
+			}
+		}
+	}
+}
+
+// wrapsOne says whether an error of HuggingFace wraps what its documentation says.
+func wrapsOne(err error) bool {
+	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) })
 }
 
 func FuzzHuggingFace(f *testing.F) {
@@ -634,10 +813,13 @@ func FuzzHuggingFace(f *testing.F) {
 	} {
 		f.Add([]byte(config))
 	}
+	for _, modelType := range sortedNames(families) {
+		f.Add([]byte(`{"model_type": "` + modelType + `", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}`))
+	}
 	f.Fuzz(func(t *testing.T, config []byte) {
 		m, err := HuggingFace(config)
 		if err != nil {
-			if !slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) }) || len(err.Error()) > 2000 {
+			if !wrapsOne(err) || len(err.Error()) > 2000 {
 				t.Fatalf("error %v", err)
 			}
 			return

@@ -145,20 +145,22 @@ func shortened(s string) string {
 // reader reads keys of a configuration. The first error sticks, and everything
 // read after it is absent.
 type reader struct {
-	keys object
-	path string // of keys: "", "text_config."
-	err  error
+	function string // for errors
+	keys     object
+	path     string          // of keys: "", "text_config."
+	seen     map[string]bool // keys that were looked up
+	err      error
 }
 
 func (r *reader) fail(sentinel error, key string, value any, expected string, args ...any) {
 	if r.err == nil {
-		r.err = valueError(sentinel, "HuggingFace", shortened(r.path+key), value, expected, args...)
+		r.err = valueError(sentinel, r.function, shortened(r.path+key), value, expected, args...)
 	}
 }
 
 // within returns a reader of the object that stands under key.
 func (r *reader) within(key string, keys object) *reader {
-	return &reader{keys: keys, path: r.path + key + "."}
+	return &reader{function: r.function, keys: keys, path: r.path + key + "."}
 }
 
 // lookup returns the value of a key; a dot leads into an object. A null is
@@ -168,6 +170,10 @@ func (r *reader) lookup(key string) any {
 		return nil
 	}
 	keys := r.keys
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[key] = true
 	for {
 		first, rest, nested := strings.Cut(key, ".")
 		if !nested {

@@ -20,6 +20,9 @@ type Model struct {
 	modelType string
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
+
+	queryScale     *QueryScale // nil: none
+	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Layer is what a hidden layer of a model does with positions.
@@ -77,6 +80,21 @@ func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
 	return ladder.SoftmaxScale, err
 }
 
+// accepted returns m, or an error where the frequencies of a kind of layer cannot
+// be computed or make no posenc.Rotary.
+func (m *Model) accepted(function string) (*Model, error) {
+	for _, layerType := range m.LayerTypes() {
+		cfg, _, err := m.rotary(function, layerType, 0)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := posenc.NewRotary(cfg); err != nil {
+			return nil, valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+		}
+	}
+	return m, nil
+}
+
 func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryConfig, frequency.Ladder, error) {
 	fail := func(err error) (posenc.RotaryConfig, frequency.Ladder, error) {
 		return posenc.RotaryConfig{}, frequency.Ladder{}, err
@@ -107,5 +125,8 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	cfg.Angles = m.Angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.Scaling = ladder.Scaling
+	if ladder.Axes != nil {
+		cfg.Axes = ladder.Axes
+	}
 	return cfg, ladder, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc/frequency"
 )
@@ -13,8 +14,8 @@ func number(s string) json.Number { return json.Number(s) }
 // Rope blocks of configurations that have none, where the class supplies one.
 var (
 	gptOSSBlock     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
-	ministral3Block = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "original_max_position_embeddings": number("16384")}
-	mistral4Block   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "original_max_position_embeddings": number("8192")}
+	ministral3Block = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
+	mistral4Block   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
 	gemma4Block     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
 )
 
@@ -254,6 +255,9 @@ func miMoLayers(r *reader, n int) []string {
 
 // zambaLayers: the hybrid layers of Zamba2's class, which has 54.
 func zambaLayers(r *reader, n int) []string {
+	if n != 54 {
+		r.fail(ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
+	}
 	types := all("linear_attention")(r, n)
 	for _, i := range []int{6, 12, 18, 24, 30, 36, 42, 47, 51} {
 		if i < n {
@@ -307,12 +311,16 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 
 // The rest are the checks and the rules of single types.
 
-// positionType fails unless position_embedding_type has the value for which the
-// code of the type rotates.
-func positionType(rotary string) func(r *reader) {
+// positionType fails unless position_embedding_type, or what its absence means,
+// is the value for which the code of the type rotates.
+func positionType(rotary, absent string) func(r *reader) {
 	return func(r *reader) {
-		if t, ok := r.text("position_embedding_type"); !ok || t != rotary {
-			r.fail(ErrNotRotary, "position_embedding_type", kindOf(r.lookup("position_embedding_type")), "%q", rotary)
+		t, ok := r.text("position_embedding_type")
+		if !ok {
+			t = absent
+		}
+		if t != rotary {
+			r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
 		}
 	}
 }
@@ -338,9 +346,30 @@ func baichuan7B(r *reader) {
 	}
 }
 
-func memoryRoPE(r *reader) {
+// zamba2: RoPE is an option, and a head has twice the elements of hidden size by
+// heads, the residual stream being joined to the embeddings.
+func zamba2(r *reader) {
 	if use, ok := r.boolean("use_mem_rope"); !ok || !use {
 		r.fail(ErrNotRotary, "use_mem_rope", kindOf(r.lookup("use_mem_rope")), "true")
+	}
+	if use, ok := r.boolean("use_long_context"); ok && use {
+		r.fail(ErrUnknown, "use_long_context", true, "false: its rescaled base is not in the configuration (use posenc.RotaryConfig)")
+	}
+	hidden, heads := r.integerOr([]string{"hidden_size"}, 2560), r.integerOr([]string{"num_attention_heads"}, 32)
+	dim := r.integerOr([]string{"attention_head_dim"}, 160)
+	if dim*heads != 2*hidden {
+		r.fail(ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
+	}
+}
+
+// chatGLM: three generations of models have this type.
+func chatGLM(r *reader) {
+	if twoAxes, ok := r.boolean("position_encoding_2d"); ok && twoAxes {
+		r.fail(ErrUnknown, "position_encoding_2d", true, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)")
+	}
+	name, _ := r.text("_name_or_path")
+	if ratio, ok := r.number("rope_ratio"); ok && ratio != 1 && strings.Contains(name, "chatglm2") {
+		r.fail(ErrUnknown, "rope_ratio", ratio, "1: ChatGLM2 divides positions by it where later models multiply the base (use frequency.Linear)")
 	}
 }
 
@@ -350,7 +379,25 @@ func usesMLA(r *reader) {
 	}
 }
 
-func timePairs(r *reader) {
+// withoutMLA: HunYuan's files have the keys of latent attention and do not use it.
+func withoutMLA(r *reader) {
+	if use, ok := r.boolean("use_mla"); ok && use {
+		r.fail(ErrUnknown, "use_mla", true, "false: HunYuan with latent attention is not read (use posenc.RotaryConfig)")
+	}
+	r.integer("qk_rope_head_dim")
+}
+
+// namedBase: the base of XVERSE stands in the code published with each model.
+func namedBase(r *reader) {
+	if !r.has("rope_theta") && !r.has("rope_parameters.rope_theta") {
+		r.fail(ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
+	}
+}
+
+func ernieAxes(r *reader) {
+	if axes, ok := r.boolean("rope_3d"); ok && !axes {
+		r.fail(ErrUnknown, "rope_3d", false, "true (leave Axes nil in posenc.RotaryConfig)")
+	}
 	if n, ok := r.integer("freq_allocation"); ok && n != 20 {
 		r.fail(ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
 	}

@@ -2,7 +2,6 @@ package modelconfig
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -120,6 +119,8 @@ func ropeTypeOf(block *reader, f *family) string {
 			return "default"
 		case name == "xdrope" && f.alpha:
 			return "dynamic"
+		case name == "axial" && f.arrangement != nil:
+			return "default"
 		case name == "yarn" && f.yarnIsLongRoPE:
 			return "longrope"
 		}
@@ -134,6 +135,9 @@ func ropeTypeOf(block *reader, f *family) string {
 	if ropeType == "" {
 		for _, key := range sortedKeys(block.keys) {
 			if block.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
+				if hint := hints[key]; hint != "" {
+					block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "%s", hint)
+				}
 				block.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}
 		}
@@ -298,7 +302,6 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 	truncate, ok := p.boolean("truncate")
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
-	p.number("llama_4_scaling_beta")
 	dim, base := p.rotaryDim, p.base
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.YaRN(dim, base, parameters, rounding)
@@ -350,11 +353,6 @@ func (p *ropeParameters) llama3(factor float64) ladderOf {
 			p.fail(ErrValue, key.name, "absent", "a number")
 		}
 		*key.number = number
-	}
-	if parameters.LowFreqFactor == parameters.HighFreqFactor {
-		// Llama 4 has 1 for both: pairs either keep their frequency or divide it,
-		// and none lies between.
-		parameters.HighFreqFactor = math.Nextafter(parameters.LowFreqFactor, math.Inf(1))
 	}
 	dim, base := p.rotaryDim, p.base
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {

@@ -21,7 +21,14 @@ type vectors struct {
 	Layers [][2]any `json:"layers"` // kind, rotates
 	Cases  []vector `json:"cases"`
 
+	QueryScales *struct {
+		Positions []int32 `json:"positions"`
+		Factors   string  `json:"factors"`
+	} `json:"query_scales"`
+	Vision *vectors `json:"vision"` // of the vision tower
+
 	model *modelconfig.Model
+	tower bool // v is that of a vision tower
 }
 
 type vector struct {
@@ -52,7 +59,8 @@ type vector struct {
 	} `json:"exact"`
 }
 
-// eachVectors calls f in a subtest for every published model.
+// eachVectors calls f in a subtest for every published model, for its vision
+// tower, and for the default configuration of every tower.
 func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
 	configs, err := filepath.Glob(filepath.Join(directory, "configs", "*.json"))
@@ -83,13 +91,46 @@ func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vec
 			if v.model, err = modelconfig.HuggingFace(config); err != nil {
 				t.Fatal(err)
 			}
-			v.model.Angles = angles
-			if len(v.Cases) == 0 {
-				t.Fatal("no cases")
+			v.with(t, angles, f)
+			if v.Vision != nil {
+				v.Vision.tower = true
+				if v.Vision.model, err = modelconfig.HuggingFaceVision(config); err != nil {
+					t.Fatal(err)
+				}
+				t.Run("vision", func(t *testing.T) { v.Vision.with(t, angles, f) })
 			}
-			f(t, &v)
 		})
 	}
+
+	data, err := os.ReadFile(filepath.Join(directory, "towers.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var towers map[string]*vectors
+	if err := json.Unmarshal(data, &towers); err != nil {
+		t.Fatal(err)
+	}
+	if len(towers) < 18 {
+		t.Fatalf("%d towers, want at least 18", len(towers))
+	}
+	for modelType, v := range towers {
+		v.tower = true
+		t.Run(modelType, func(t *testing.T) {
+			if v.model, err = modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)); err != nil {
+				t.Fatal(err)
+			}
+			v.with(t, angles, f)
+		})
+	}
+}
+
+// with calls f with the model set to angles.
+func (v *vectors) with(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
+	v.model.Angles = angles
+	if len(v.Cases) == 0 {
+		t.Fatal("no cases")
+	}
+	f(t, v)
 }
 
 // run calls f in a subtest for every case.
@@ -235,7 +276,7 @@ const (
 	scaledTableSteps = 2
 
 	equalFrequencies = 0.98
-	equalEntries     = 0.95 // of the tables of a model
+	equalEntries     = 0.95 // of the tables of a model, or of all vision towers together, which have few positions
 )
 
 // TestTransformersFloat32 compares with the numbers of Hugging Face
@@ -245,7 +286,7 @@ const (
 // rounded ones, and those to the recorded ones but for the misrounded entries.
 // The rotation is equal to the bit where the cosine and the sine are.
 func TestTransformersFloat32(t *testing.T) {
-	var frequencies, entries, elements tally
+	var frequencies, entries, towers, elements tally
 	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
@@ -289,15 +330,21 @@ func TestTransformersFloat32(t *testing.T) {
 			compare("cos", cos, decode32(t, c.Cos...), c.CosMisrounded)
 			compare("sin", sin, decode32(t, c.Sin...), c.SinMisrounded)
 
-			c.rotate(t, r, &cfg, 0, 2, c.Q, same, &elements)
-			c.rotate(t, r, &cfg, 1<<20, 1, c.K, same, &elements)
+			table := [2][]float32{cos, sin}
+			c.rotate(t, r, &cfg, 0, 2, c.Q, table, same, &elements)
+			c.rotate(t, r, &cfg, 1<<20, 1, c.K, table, same, &elements)
 		})
-		if file.share() < equalEntries {
+		if v.tower {
+			towers.addMany(file.equal, file.all)
+		} else if file.share() < equalEntries {
 			t.Errorf("%v entries of the tables equal, want %v", file, equalEntries)
 		}
 		t.Logf("%v entries of the tables equal", file)
 		entries.addMany(file.equal, file.all)
 	})
+	if towers.share() < equalEntries {
+		t.Errorf("%v entries of the tables of towers equal, want %v", towers, equalEntries)
+	}
 	if frequencies.share() < equalFrequencies {
 		t.Errorf("%v frequencies equal, want %v", frequencies, equalFrequencies)
 	}
@@ -320,10 +367,18 @@ func (n tally) share() float64 { return float64(n.equal) / float64(n.all) }
 
 func (n tally) String() string { return fmt.Sprintf("%d of %d", n.equal, n.all) }
 
-// rotate compares rotated heads. same has an entry for each token and pair.
-func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig, start, heads int, rotated []string, same []bool, elements *tally) {
+// contracted is a rotation as PyTorch's compiler makes it of a product of complex
+// numbers that no loop of 8 of them reaches: one product is not rounded.
+func contracted(x1, x2, cos, sin float32) (y1, y2 float32) {
+	fma := func(a, b, c float32) float32 { return float32(math.FMA(float64(a), float64(b), float64(c))) }
+	return fma(x1, cos, -x2*sin), fma(x1, sin, x2*cos)
+}
+
+// rotate compares rotated heads, of which table has the cosines and sines. same has an entry for each token and pair.
+func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig, start, heads int, rotated []string, table [2][]float32, same []bool, elements *tally) {
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
+	before := slices.Clone(x)
 	if err := posenc.Rotate(r, c.Positions, posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		t.Fatal(err)
 	}
@@ -349,6 +404,13 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 		pair := j % pairs
 		if cfg.Layout == posenc.Interleaved {
 			pair = j / 2
+		}
+		if turned && cfg.Layout == posenc.Interleaved && pair >= pairs&^7 {
+			x1, x2 := before[head*cfg.HeadDim+at+2*pair], before[head*cfg.HeadDim+at+2*pair+1]
+			y1, y2 := contracted(x1, x2, table[0][head/heads*pairs+pair], table[1][head/heads*pairs+pair])
+			if want == [2]float32{y1, y2}[j%2] {
+				continue
+			}
 		}
 		if !turned || same[head/heads*pairs+pair] || !(math.Abs(float64(got)-float64(want)) <= bound) {
 			t.Errorf("element %d of head %d, from %d, is %v, transformers has %v", i%c.HeadDim, head, start, got, want)
@@ -437,4 +499,42 @@ func TestTransformersLayers(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestTransformersQueryScales compares the factors of queries by position with
+// those that the functions of transformers return.
+func TestTransformersQueryScales(t *testing.T) {
+	models := 0
+	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+		if v.QueryScales == nil {
+			return
+		}
+		models++
+		scaled := 0
+		for i, layer := range v.model.Layers() {
+			scale, ok := v.model.QueryScale(layer)
+			if !ok {
+				continue
+			}
+			scaled++
+			want := decode32(t, v.QueryScales.Factors)
+			got := make([]float32, len(want))
+			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+				t.Fatal(err)
+			}
+			for j := range want {
+				// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
+				// a tenth of that, and roundings of numbers below 1 and 2.
+				if d := ordered(got[j]) - ordered(want[j]); max(d, -d) > 2 {
+					t.Errorf("layer %d scales position %d by %v, transformers by %v", i, v.QueryScales.Positions[j], got[j], want[j])
+				}
+			}
+		}
+		if scaled == 0 {
+			t.Error("no layer scales queries")
+		}
+	})
+	if models != 2 {
+		t.Errorf("%d models scale queries, want 2", models)
+	}
 }

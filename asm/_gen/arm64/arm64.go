@@ -37,6 +37,12 @@ var kernels = map[string]func(*emitter){
 	"CosSinSeedF64":              cosSinSeed,
 	"CosSinShiftF32":             cosSinShift,
 	"CosSinFloat32F32":           cosSinFloat32,
+	"RMSNormF32":                 func(e *emitter) { rmsNorm(e, float32s) },
+	"RMSNormF16":                 func(e *emitter) { rmsNorm(e, float16s) },
+	"RMSNormBF16":                func(e *emitter) { rmsNorm(e, bfloat16s) },
+	"ScaleRowsF32":               func(e *emitter) { scaleRows(e, float32s) },
+	"ScaleRowsF16":               func(e *emitter) { scaleRows(e, float16s) },
+	"ScaleRowsBF16":              func(e *emitter) { scaleRows(e, bfloat16s) },
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },
@@ -63,7 +69,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 			e := &emitter{constants: c, frame: frame}
 			kernel(e)
 			e.flush()
-			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n%s", name, op.Signature, name, frame.size, e.text.Bytes())
+			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n%s", name, op.Signature, name, e.locals, frame.size, e.text.Bytes())
 			doc := strings.ReplaceAll(fmt.Sprintf(op.Doc, name), "\n", "\n// ")
 			doc = strings.ReplaceAll(doc, "// \n", "//\n")
 			doc = strings.ReplaceAll(doc, "// \t", "//\t")

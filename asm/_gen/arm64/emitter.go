@@ -40,6 +40,7 @@ type emitter struct {
 	constants     *constants // of the file
 	vectorInUse   [vectors]bool
 	generalsInUse int
+	locals        int // bytes of memory on the stack
 	bfloat16      bfloat16
 	labels        int
 }
@@ -180,6 +181,14 @@ func (e *emitter) stride(name string) general {
 	return r
 }
 
+// local returns the address of new memory on the stack.
+func (e *emitter) local(name string, bytes int) general {
+	r := e.general()
+	e.locals += bytes
+	e.op("MOVD", "$%s-%d(SP), %s", name, e.locals, r)
+	return r
+}
+
 // broadcast loads a float argument into every lane.
 func (e *emitter) broadcast(name string) vector {
 	v := e.vector()
@@ -214,6 +223,17 @@ func (e *emitter) ret()                          { e.op("RET", "") }
 // addShifted sets d to n + m<<by.
 func (e *emitter) addShifted(d, n, m general, by int) {
 	e.op("ADD", "%s<<%d, %s, %s", m, by, n, d)
+}
+
+// scvtf sets every lane to the float32 nearest to an integer.
+func (e *emitter) scvtf(d vector, n general) {
+	e.op("SCVTFS", "%s, %s", n, d.float())
+	e.broadcastLane(d, d, 0)
+}
+
+// broadcastLane sets every lane of d to one of n.
+func (e *emitter) broadcastLane(d, n vector, lane int) {
+	e.op("VDUP", "%s.S[%d], %s.S4", n, lane, d)
 }
 
 // tbz branches where a bit of r is 0.
@@ -355,6 +375,8 @@ func (e *emitter) fmla2d(d, n, m vector) { e.op("VFMLA", "%s.D2, %s.D2, %s.D2", 
 func (e *emitter) fmls2d(d, n, m vector) { e.op("VFMLS", "%s.D2, %s.D2, %s.D2", m, n, d) }
 func (e *emitter) upperHalf(d, n vector) { e.op("VEXT", "$8, %s.B16, %s.B16, %s.B16", n, n, d) }
 func (e *emitter) lane0To2(d, n vector)  { e.op("VMOV", "%s.S[0], %s.S[2]", n, d) }
+func (e *emitter) zip12d(d, n, m vector) { e.op("VZIP1", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) zip22d(d, n, m vector) { e.op("VZIP2", "%s.D2, %s.D2, %s.D2", m, n, d) }
 func (e *emitter) umov(d general, n vector, lane int) {
 	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
 }
@@ -400,12 +422,17 @@ func (e *emitter) two(base uint32, name string, d vector, dLanes string, n vecto
 func (e *emitter) fadd4s(d, n, m vector) { e.three(0x4e20d400, "fadd", "4s", d, n, m) }
 func (e *emitter) fsub4s(d, n, m vector) { e.three(0x4ea0d400, "fsub", "4s", d, n, m) }
 func (e *emitter) fmul4s(d, n, m vector) { e.three(0x6e20dc00, "fmul", "4s", d, n, m) }
+func (e *emitter) fdiv4s(d, n, m vector) { e.three(0x6e20fc00, "fdiv", "4s", d, n, m) }
+func (e *emitter) fsqrt4s(d, n vector)   { e.two(0x6ea1f800, "fsqrt", d, "4s", n, "4s") }
 func (e *emitter) fadd2d(d, n, m vector) { e.three(0x4e60d400, "fadd", "2d", d, n, m) }
 func (e *emitter) fsub2d(d, n, m vector) { e.three(0x4ee0d400, "fsub", "2d", d, n, m) }
 func (e *emitter) fmul2d(d, n, m vector) { e.three(0x6e60dc00, "fmul", "2d", d, n, m) }
 func (e *emitter) fmin2d(d, n, m vector) { e.three(0x4ee0f400, "fmin", "2d", d, n, m) }
 func (e *emitter) fneg2d(d, n vector)    { e.two(0x6ee0f800, "fneg", d, "2d", n, "2d") }
 func (e *emitter) fabs2d(d, n vector)    { e.two(0x4ee0f800, "fabs", d, "2d", n, "2d") }
+
+// faddp4s sets d to the sums of neighbours in n, then those in m.
+func (e *emitter) faddp4s(d, n, m vector) { e.three(0x6e20d400, "faddp", "4s", d, n, m) }
 
 // facgt4s sets lanes to ones where |n| > |m|, to zeros elsewhere and for NaN.
 func (e *emitter) facgt4s(d, n, m vector) { e.three(0x6ea0ec00, "facgt", "4s", d, n, m) }

@@ -61,8 +61,32 @@ Either y is x and has its strides, or the two share no memory.`,
 	return list
 }
 
+// norms lists the normalizations and scalings of rows for all types of x.
+func norms() (list []Operation) {
+	const rows = ` does to count rows of
+n elements. Row i starts at x[i*stride], stride in elements.`
+	for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
+		list = append(list,
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "RMSNorm" + types.name,
+				Signature: "(x *" + types.x + ", weight *float32, n, count, stride int, epsilon float32)",
+				Doc:       "%s does what generic.RMSNorm" + types.name + rows,
+			},
+			Operation{
+				Package:   "asm",
+				Family:    "norm",
+				Name:      "ScaleRows" + types.name,
+				Signature: "(x *" + types.x + ", factor float32, n, count, stride int)",
+				Doc:       "%s does what generic.Scale" + types.name + rows,
+			})
+	}
+	return list
+}
+
 // Operations is the list.
-var Operations = append(rotations(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
@@ -235,4 +259,4 @@ operation in place has to load and store.`,
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
 	},
-}...)
+})

@@ -3,12 +3,16 @@
 For each configs/<name>.json this writes vectors/<name>.json: the inverse
 frequencies, the cosines and sines and a rotated q and k of the model's own
 rotary embedding class and apply function, in float32, and the same formula
-evaluated with 200 bits. No weights, no network. With the versions of
-requirements.txt and a CPU with AVX2 the files are the same byte for byte.
+evaluated with 200 bits. A model with a vision tower that rotates has the tower's
+beside them. towers.json holds those of the default configuration of each tower,
+gemma4_vision.json a q of Gemma 4's tower.
+No weights, no network. With the versions of requirements.txt and a CPU with AVX2
+the files are the same byte for byte.
 
     python3 generate.py [name ...]
 """
 
+import copy
 import importlib
 import importlib.metadata
 import json
@@ -28,6 +32,8 @@ from transformers.utils import logging
 HERE = pathlib.Path(__file__).parent
 POSITIONS = [0, 1, 511, 4096, 32767, 131071]
 Q_HEADS, K_HEADS = 2, 1
+SCALED = [0, 8190, 8191, 8192, 16383, 16384, 131071, 262143, 1048575]  # positions of scaled queries
+PATCHES = [[0, 1, 9, 24], [0, 2, 24, 17]]  # rows and columns
 K_START = 1 << 20  # index of k's first element in the formula of the inputs
 
 mpmath.mp.prec = 200
@@ -129,6 +135,10 @@ class Family:
 
     def softmax_scale(self):
         return 1.0
+
+    def query_scales(self, positions):
+        """Factors of queries by position, None where there are none."""
+        return None
 
     # Rotary embedding
 
@@ -256,9 +266,49 @@ class Complex(Family):
         return embeddings[0].real.contiguous(), embeddings[0].imag.contiguous()
 
 
+class Ministral3(Family):
+    def query_scales(self, positions):
+        p = self.config.rope_parameters
+        positions = torch.tensor(positions)[None]
+        scales = self.module.get_llama_4_attn_scale(
+            positions, p["llama_4_scaling_beta"], p["original_max_position_embeddings"]
+        )
+        return scales.flatten().tolist()
+
+
 class Llama4(Complex):
     def rotates(self, attention):
         return attention.use_rope
+
+    def query_scales(self, positions):
+        """Those of the attention's own forward: what becomes of queries of ones in a layer that does not rotate."""
+        config = copy.deepcopy(self.config)
+        config.hidden_size = config.head_dim = 2
+        config.num_attention_heads = config.num_key_value_heads = 1
+        config._attn_implementation = "eager"
+        attention = self.module.Llama4TextAttention(config, config.no_rope_layers.index(0))
+        attention.q_proj = torch.nn.Identity()
+        scales = []
+
+        def capture(module, query, key, value, *rest, **options):
+            scales.append(query.flatten()[0].item())
+            return query.transpose(1, 2), None
+
+        class Cache:
+            def __init__(self, length):
+                self.length = length
+
+            def get_seq_length(self, layer):
+                return self.length
+
+            def update(self, key, value, *rest):
+                return key, value
+
+        eager, self.module.eager_attention_forward = self.module.eager_attention_forward, capture
+        for position in positions:
+            attention(torch.ones(1, 1, 2), None, None, past_key_values=Cache(position))
+        self.module.eager_attention_forward = eager
+        return scales
 
     def apply(self, q, k, embeddings):
         q, k = self.module.apply_rotary_emb(q.transpose(1, 2).contiguous(), k.transpose(1, 2).contiguous(), embeddings)
@@ -334,11 +384,138 @@ FAMILIES = {
     "gpt_oss": HalfTables,
     "gptj": Sinusoids,
     "llama4_text": Llama4,
+    "ministral3": Ministral3,
     "phi": PartialOutside,
     "qwen3_5_moe_text": HybridAttention,
     "qwen3_next": HybridAttention,
     "smollm3": SmolLM3,
     "stablelm": PartialOutside,
+}
+
+
+class Tower:
+    """How the attention of a vision tower uses its rotary embedding. Axis 0 is the row of a patch, axis 1 its column."""
+
+    def __init__(self, module, config):
+        self.module, self.config = module, config
+        names = [
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and "Vision" in name and name.endswith("RotaryEmbedding")
+        ]
+        assert len(names) == 1, names
+        self.rotary = getattr(module, names[0])(config)
+
+    def layers(self):
+        return [["", True]] * self.config.num_hidden_layers
+
+    def hidden(self):
+        return self.config.hidden_size
+
+    def head_dim(self):
+        return self.hidden() // self.config.num_attention_heads
+
+    def ladder(self):
+        """The frequency and the axis of each pair."""
+        stored = self.rotary.inv_freq
+        return torch.cat((stored, stored)), [0] * len(stored) + [1] * len(stored)
+
+    def exponents(self):
+        """Those of the real frequencies: base^-e."""
+        dim = self.head_dim()
+        return [real(4 * k) / dim for k in range(dim // 4)] * 2
+
+    def forward(self, rows, columns):
+        return self.rotary(torch.zeros(1), torch.tensor([rows, columns]).T)
+
+    def tables(self, embeddings):
+        """cos and sin, half width, [tokens, pairs]."""
+        cos, sin = embeddings
+        half = cos.shape[-1] // 2
+        assert torch.equal(cos[:, :half], cos[:, half:]) and torch.equal(sin[:, :half], sin[:, half:])
+        return cos[:, :half], sin[:, :half]
+
+    def apply(self, q, k, embeddings):
+        """q and k are [1, heads, tokens, dim]."""
+        q, k = (x[0].transpose(0, 1) for x in (q, k))
+        return tuple(x.transpose(0, 1)[None] for x in self.module.apply_rotary_pos_emb_vision(q, k, *embeddings))
+
+
+class Qwen2VLTower(Tower):
+    def hidden(self):
+        return self.config.embed_dim
+
+
+class PixtralTower(Tower):
+    def ladder(self):
+        stored = self.rotary.inv_freq
+        return stored, [0] * (len(stored) // 2) + [1] * (len(stored) // 2)
+
+    def exponents(self):
+        dim = self.head_dim()
+        return [real(4 * k + n) / dim for n in (0, 2) for k in range(dim // 4)]
+
+    def apply(self, q, k, embeddings):
+        return self.module.apply_rotary_pos_emb(q, k, *embeddings, unsqueeze_dim=0)
+
+
+class Llama4Tower(Tower):
+    """Rows and columns from 1; the class token, which comes last, at 0, 0."""
+
+    def ladder(self):
+        # A statement of _compute_freqs_ci.
+        dim = self.head_dim() // 2
+        stored = 1.0 / (10000 ** (torch.arange(0, dim, 2)[: (dim // 2)].float() / dim))
+        return torch.cat((stored, stored)), [1] * len(stored) + [0] * len(stored)
+
+    def forward(self, rows, columns):
+        side = self.config.image_size // self.config.patch_size
+        return self.rotary(torch.zeros(1))[[(r - 1) * side + c - 1 if r else -1 for r, c in zip(rows, columns)]]
+
+    def tables(self, embeddings):
+        return embeddings[:, 0].real.contiguous(), embeddings[:, 0].imag.contiguous()
+
+    def apply(self, q, k, embeddings):
+        q, k = (x.transpose(1, 2) for x in (q, k))
+        return tuple(x.transpose(1, 2) for x in self.module.vision_apply_rotary_emb(q, k, embeddings))
+
+
+class KimiTower(Tower):
+    """Weights on the Hub are for pairs of neighbours; transformers permutes them when it loads them."""
+
+    def ladder(self):
+        stored = self.rotary.inv_freq
+        return stored.repeat_interleave(2), [1, 0] * len(stored)
+
+    def exponents(self):
+        dim = self.head_dim()
+        return [real(4 * (j // 2)) / dim for j in range(dim // 2)]
+
+    def apply(self, q, k, embeddings):
+        halves = (x.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2) for x in (q, k))
+        rotated = super().apply(*halves, embeddings)
+        return tuple(x.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2) for x in rotated)
+
+
+TOWERS = {
+    "ernie4_5_vl_moe_vision": Tower,
+    "exaone4_5_vision": Tower,
+    "glm4v_moe_vision": Tower,
+    "glm4v_vision": Tower,
+    "glm_ocr_vision": Tower,
+    "kimi_k25_vision": KimiTower,
+    "llama4_vision_model": Llama4Tower,
+    "paddleocr_vl_vision": Tower,
+    "pixtral": PixtralTower,
+    "qwen2_5_omni_vision_encoder": Tower,
+    "qwen2_5_vl_vision": Tower,
+    "qwen2_vl_vision": Qwen2VLTower,
+    "qwen3_5_moe_vision": Tower,
+    "qwen3_5_vision": Tower,
+    "qwen3_omni_moe_vision_encoder": Tower,
+    "qwen3_vl_moe_vision": Tower,
+    "qwen3_vl_vision": Tower,
+    "video_llama_3_vision": Tower,
 }
 
 
@@ -488,19 +665,19 @@ def misrounded(table, angles, function, attention):
     return result
 
 
-def exact(config, p, head_dim, seq, axes, positions):
+def exact(ladder, pairs, positions):
     """Everything that is correctly rounded: float64 frequencies, and float32 tables of
-    position*frequency, RN32(RN32(cos) * RN32(attention factor))."""
-    freqs, attention, softmax = exact_ladder(config, p, head_dim, seq)
+    position*frequency, RN32(RN32(cos) * RN32(attention factor)). pairs has the axis of
+    each pair, positions is [axes][tokens]."""
+    freqs, attention, softmax = ladder
     inv_freq = [round_to(f, 53) for f in freqs]
     attention, softmax = round_to(attention, 53), round_to(softmax, 53)
     scale = real(round_to(real(attention), 24))
-    tokens = len(positions) // axes
 
     def table(function):
         rows = []
-        for t in range(tokens):
-            angles = [positions[axis_of(config, p, j, axes) * tokens + t] * real(f) for j, f in enumerate(inv_freq)]
+        for t in range(len(positions[0])):
+            angles = [positions[axis][t] * real(f) for axis, f in zip(pairs, inv_freq, strict=True)]
             rows.append(hex32([round_to(real(round_to(function(a), 24)) * scale, 24) for a in angles]))
         return rows
 
@@ -535,33 +712,55 @@ def case(family, kind, seq, axes, positions):
     tokens = len(positions) // axes
     head_dim = family.head_dim(kind)
     family.reset()
-    shaped = positions if axes == 1 else [positions[a * tokens : (a + 1) * tokens] for a in range(axes)]
-    embeddings = family.forward(kind, shaped)
+    on_axes = [positions[a * tokens : (a + 1) * tokens] for a in range(axes)]
+    embeddings = family.forward(kind, positions if axes == 1 else on_axes)
     inv_freq = family.inv_freq(kind)
     cos, sin = family.tables(embeddings)
-    on_axis = torch.tensor(positions).reshape(axes, tokens)
     pairs = [axis_of(config, p, j, axes) for j in range(len(inv_freq))]
-    angles = on_axis[pairs].T.float() * inv_freq  # RN32(RN32(position) * frequency)
-    q = inputs(0, tokens, Q_HEADS, head_dim)
-    k = inputs(K_START, tokens, K_HEADS, head_dim)
-    q, k = family.apply(q, k, embeddings)
+    return recorded(
+        kind, seq, on_axes, head_dim, inv_freq, pairs, (cos, sin), family.scaling(kind), family.softmax_scale(),
+        lambda q, k: family.apply(q, k, embeddings), exact_ladder(config, p, head_dim, seq),
+    )  # fmt: skip
+
+
+def recorded(kind, seq, positions, head_dim, inv_freq, pairs, tables, attention, softmax, apply, ladder):
+    """A case of a file. positions is [axes][tokens], pairs the axis of each pair."""
+    tokens = len(positions[0])
+    cos, sin = tables
+    angles = torch.tensor(positions)[pairs].T.float() * inv_freq  # RN32(RN32(position) * frequency)
+    q, k = apply(inputs(0, tokens, Q_HEADS, head_dim), inputs(K_START, tokens, K_HEADS, head_dim))
     return {
         "layer_type": kind,
         "seq": seq,
-        "axes": axes,
-        "positions": positions,
+        "axes": len(positions),
+        "positions": sum(positions, []),
         "head_dim": head_dim,
         "inv_freq": hex32(inv_freq.tolist()),
-        "attention_factor": hex64([family.scaling(kind)]),
-        "softmax_scale": hex64([family.softmax_scale()]),
+        "attention_factor": hex64([attention]),
+        "softmax_scale": hex64([softmax]),
         "cos": rows32(cos),
         "sin": rows32(sin),
-        "cos_misrounded": misrounded(cos, angles, mpmath.cos, family.scaling(kind)),
-        "sin_misrounded": misrounded(sin, angles, mpmath.sin, family.scaling(kind)),
+        "cos_misrounded": misrounded(cos, angles, mpmath.cos, attention),
+        "sin_misrounded": misrounded(sin, angles, mpmath.sin, attention),
         "q": rows32(q[0].transpose(0, 1)),
         "k": rows32(k[0].transpose(0, 1)),
-        "exact": exact(config, p, head_dim, seq, axes, positions),
+        "exact": exact(ladder, pairs, positions),
     }
+
+
+def tower_vectors(config, positions):
+    """What a file holds of a vision tower. positions is [rows], [columns]."""
+    model_type = type(config).model_type  # files written by transformers 4 have another
+    tower = TOWERS[model_type](modeling_module(config), config)
+    embeddings = tower.forward(*positions)
+    inv_freq, pairs = tower.ladder()
+    base = real((config.rope_parameters or {}).get("rope_theta", 10000))
+    ladder = [mpmath.power(base, -e) for e in tower.exponents()], real(1), real(1)
+    only = recorded(
+        "", 0, positions, tower.head_dim(), inv_freq, pairs, tower.tables(embeddings), 1.0, 1.0,
+        lambda q, k: tower.apply(q, k, embeddings), ladder,
+    )  # fmt: skip
+    return {"model_type": model_type, "layers": tower.layers(), "cases": [only]}
 
 
 def cases(family):
@@ -584,12 +783,44 @@ def cases(family):
 def generate(name):
     with open(HERE / "configs" / f"{name}.json") as file:
         raw = json.load(file)
-    config = CONFIG_MAPPING[raw["model_type"]].from_dict(raw).get_text_config()
+    whole = CONFIG_MAPPING[raw["model_type"]].from_dict(raw)
+    config = whole.get_text_config()
     family = FAMILIES.get(config.model_type, Family)(modeling_module(config), config)
     with torch.no_grad():
         vectors = {"model_type": config.model_type, "layers": family.layers(), "cases": list(cases(family))}
-    with open(HERE / "vectors" / f"{name}.json", "w") as file:
-        json.dump(vectors, file, separators=(",", ":"))
+        scales = family.query_scales(SCALED)
+        if scales:
+            vectors["query_scales"] = {"positions": SCALED, "factors": hex32(scales)}
+        vision = getattr(whole, "vision_config", None)
+        if type(vision) in {CONFIG_MAPPING[name] for name in TOWERS}:
+            vectors["vision"] = tower_vectors(vision, PATCHES)
+    write(HERE / "vectors" / f"{name}.json", vectors)
+
+
+def generate_towers():
+    positions = [axis[1:3] for axis in PATCHES]
+    with torch.no_grad():
+        towers = {name: tower_vectors(CONFIG_MAPPING[name](), positions) for name in TOWERS}
+    write(HERE / "towers.json", towers)
+
+
+def generate_gemma4():
+    """Gemma 4 rotates each half of a head on its own."""
+    config = CONFIG_MAPPING["gemma4_vision"]()
+    module = modeling_module(config)
+    rows, columns = (axis[1:3] for axis in PATCHES)
+    positions = torch.tensor([columns, rows]).T[None]
+    with torch.no_grad():
+        q = inputs(0, len(rows), Q_HEADS, config.head_dim).transpose(1, 2)
+        cos, sin = module.Gemma4VisionRotaryEmbedding(config)(q, positions)
+        q = module.apply_multidimensional_rope(q, cos, sin, positions)
+    values = {"head_dim": config.head_dim, "rows": rows, "columns": columns, "q": rows32(q[0])}
+    write(HERE / "gemma4_vision.json", values)
+
+
+def write(path, values):
+    with open(path, "w") as file:
+        json.dump(values, file, separators=(",", ":"))
         file.write("\n")
 
 
@@ -604,6 +835,8 @@ def main():
     (HERE / "vectors").mkdir(exist_ok=True)
     for name in sys.argv[1:] or sorted(path.stem for path in (HERE / "configs").glob("*.json")):
         generate(name)
+    generate_towers()
+    generate_gemma4()
 
 
 if __name__ == "__main__":

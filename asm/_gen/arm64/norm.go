@@ -1,0 +1,211 @@
+package arm64
+
+// together is how many rows are worked on at once, so that what one waits for is
+// time for the others.
+const together = 4
+
+func rmsNorm(e *emitter, t element) {
+	x, weight, n, count, stride := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count"), e.byteStride(t)
+	var at [together]general // in the rows
+	for i := range at {
+		at[i] = e.general()
+	}
+	left, w, tail, copied := e.general(), e.general(), e.local("tail", 64), e.general()
+	done := e.newLabel("done")
+	e.cbz(n, done)
+	e.temporary(func() {
+		zero := e.vector()
+		e.clear(zero)
+		e.stp(zero, zero, tail, 0)
+		e.stp(zero, zero, tail, 32)
+	})
+	if t == bfloat16s {
+		e.loadBFloat16()
+	}
+	for _, rows := range []int{together, 1} {
+		loop, next := e.newLabel("rows"), e.newLabel("next")
+		start := func() {
+			e.movGeneral(at[0], x)
+			for i := 1; i < rows; i++ {
+				e.movGeneral(at[i], at[i-1])
+				e.addGeneral(at[i], stride)
+			}
+			e.movGeneral(left, n)
+		}
+		e.cmp(count, rows)
+		e.branch("BLT", next)
+		e.label(loop)
+		e.temporary(func() {
+			start()
+			inverses := e.inverseRoots(e.squareSums(t, at[:rows], left, tail, copied), n)
+			start()
+			e.movGeneral(w, weight)
+			e.multiplyRows(t, at[:rows], w, left, inverses)
+		})
+		for range rows {
+			e.addGeneral(x, stride)
+		}
+		e.sub(count, rows)
+		e.cmp(count, rows)
+		e.branch("BGE", loop)
+		e.label(next)
+	}
+	e.label(done)
+	e.ret()
+}
+
+// squareSums returns, for each row, the sums of the squares of its elements in
+// 16 lanes. The last elements come to their lanes through the memory at tail,
+// which starts as zeros.
+func (e *emitter) squareSums(t element, at []general, left, tail, copied general) [][]vector {
+	sums := make([][]vector, len(at))
+	for i := range sums {
+		sums[i] = e.vectors(4)
+		for _, sum := range sums[i] {
+			e.clear(sum)
+		}
+	}
+	add := func(row []vector, t element, from general) {
+		e.temporary(func() {
+			for j, v := range e.loadNumbers(t, from, 16) {
+				e.fmul4s(v, v, v)
+				e.fadd4s(row[j], row[j], v)
+			}
+		})
+	}
+	loop, rest, done := e.newLabel("squares"), e.newLabel("rest"), e.newLabel("summed")
+	e.cmp(left, 16)
+	e.branch("BLT", rest)
+	e.label(loop)
+	for i, row := range sums {
+		add(row, t, at[i])
+		e.add(at[i], t.bytes(16))
+	}
+	e.sub(left, 16)
+	e.cmp(left, 16)
+	e.branch("BGE", loop)
+	e.label(rest)
+	e.cbz(left, done)
+	for i, row := range sums {
+		single := e.newLabel("single")
+		e.movGeneral(scratch, left)
+		e.movGeneral(copied, tail)
+		e.label(single)
+		e.temporary(func() {
+			e.storeFloats(e.loadNumbers(t, at[i], 1), copied, 1)
+		})
+		e.add(at[i], t.bytes(1))
+		e.add(copied, 4)
+		e.subs(scratch, 1)
+		e.branch("BNE", single)
+		add(row, float32s, tail)
+	}
+	e.label(done)
+	return sums
+}
+
+// inverseRoots returns the inverses of the root mean squares of rows, in as many
+// lanes.
+func (e *emitter) inverseRoots(sums [][]vector, n general) vector {
+	var quads [together]vector
+	for i, row := range sums {
+		e.fadd4s(row[0], row[0], row[2]) // +8
+		e.fadd4s(row[1], row[1], row[3])
+		e.fadd4s(row[0], row[0], row[1]) // +4
+		quads[i] = row[0]
+	}
+	for i := len(sums); i < together; i++ {
+		quads[i] = quads[0]
+	}
+	var pairs [2]vector // +2, of two rows each
+	for i := range pairs {
+		low, high := e.vector(), e.vector()
+		e.zip12d(low, quads[2*i], quads[2*i+1])
+		e.zip22d(high, quads[2*i], quads[2*i+1])
+		e.fadd4s(low, low, high)
+		pairs[i] = low
+	}
+	sum, length := e.vector(), e.vector()
+	e.faddp4s(sum, pairs[0], pairs[1])
+	e.scvtf(length, n)
+	e.fdiv4s(sum, sum, length)
+	e.fadd4s(sum, sum, e.broadcast("epsilon"))
+	e.fsqrt4s(sum, sum)
+	e.fdiv4s(sum, e.load32("one32", 0x3f800000), sum)
+	for _, row := range sums {
+		e.release(row...)
+	}
+	return sum
+}
+
+// multiplyRows multiplies each row by its lane of inverses, and by weight.
+func (e *emitter) multiplyRows(t element, at []general, weight, left general, inverses vector) {
+	factors := e.vectors(len(at))
+	for i, f := range factors {
+		e.broadcastLane(f, inverses, i)
+	}
+	e.parts(left, func(size int) {
+		w := e.loadFloats(weight, size)
+		for i, row := range at {
+			e.temporary(func() {
+				list := e.loadNumbers(t, row, size)
+				for j, v := range list {
+					e.fmul4s(v, v, factors[i])
+					e.fmul4s(v, v, w[j])
+				}
+				e.storeNumbers(t, list, row, size)
+			})
+			e.add(row, t.bytes(size))
+		}
+		e.add(weight, 4*size)
+	})
+}
+
+// parts runs body over left elements.
+func (e *emitter) parts(left general, body func(size int)) {
+	for _, size := range sizes {
+		loop, next := e.newLabel("part"), e.newLabel("next")
+		e.cmp(left, size)
+		e.branch("BLT", next)
+		e.label(loop)
+		e.temporary(func() { body(size) })
+		e.sub(left, size)
+		e.cmp(left, size)
+		e.branch("BGE", loop)
+		e.label(next)
+	}
+}
+
+// byteStride loads the stride of x in bytes.
+func (e *emitter) byteStride(t element) general {
+	stride := e.argument("stride")
+	e.op("LSL", "$%d, %s", t.shift(), stride)
+	return stride
+}
+
+// scaleRows multiplies rows by one factor.
+func scaleRows(e *emitter, t element) {
+	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
+	at, left, done, loop := e.general(), e.general(), e.newLabel("done"), e.newLabel("rows")
+	factor := e.broadcast("factor")
+	if t == bfloat16s {
+		e.loadBFloat16()
+	}
+	e.cbz(count, done)
+	e.label(loop)
+	e.movGeneral(at, x)
+	e.movGeneral(left, n)
+	e.parts(left, func(size int) {
+		list := e.loadNumbers(t, at, size)
+		for _, v := range list {
+			e.fmul4s(v, v, factor)
+		}
+		e.storeNumbers(t, list, at, size)
+		e.add(at, t.bytes(size))
+	})
+	e.addGeneral(x, stride)
+	e.subs(count, 1)
+	e.branch("BNE", loop)
+	e.label(done)
+	e.ret()
+}

@@ -1,0 +1,142 @@
+package frequency
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// digits returns axes that are written as digits.
+func digits(s string) []uint8 {
+	var axes []uint8
+	for _, c := range strings.ReplaceAll(s, " ", "") {
+		axes = append(axes, uint8(c-'0'))
+	}
+	return axes
+}
+
+// The axes of models. Those of Qwen2-VL, Qwen3-VL, Qwen3.5 and ERNIE 4.5 VL are what the
+// rotary embeddings of transformers 5.23.0 do with a position on one axis at a
+// time. Those of HunYuan are the model's own code and vLLM's; transformers
+// 5.23.0 gives the two elements of a pair different axes, which no rotation is.
+func TestAxesOfModels(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		axes func() ([]uint8, error)
+		want string
+	}{
+		{"Qwen2-VL", func() ([]uint8, error) { return Sections(16, 24, 24) },
+			"0000000000000000 111111111111111111111111 222222222222222222222222"},
+		{"Qwen3-VL", func() ([]uint8, error) { return InterleavedSections(24, 20, 20) },
+			"012012012012012012012012012012012012012012012012012012012012 0000"},
+		{"ERNIE 4.5 VL", func() ([]uint8, error) { return AlternatingSections(22, 22, 20) },
+			"12121212121212121212121212121212121212121212 00000000000000000000"},
+		{"HunYuan VL", func() ([]uint8, error) { return Sections(16, 16, 16, 16) },
+			"0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
+		{"Qwen3.5", func() ([]uint8, error) { return InterleavedSections(11, 11, 10) },
+			"012012012012012012012012012012 01"},
+	} {
+		axes, err := tt.axes()
+		if want := digits(tt.want); err != nil || !slices.Equal(axes, want) {
+			t.Errorf("%s: got %v, want %v, error %v", tt.name, axes, want, err)
+		}
+	}
+}
+
+// Sections is the split of a doubled list over the full width of which part i
+// is of axis i modulo their number, as the code of Qwen2-VL wrote it first: both
+// elements of pair j have the same axis, axes[j].
+func TestSectionsOfFullWidth(t *testing.T) {
+	for _, sections := range [][]int{{16, 24, 24}, {8, 12, 12}, {16, 16, 16, 16}, {5}, {3, 0, 4}, {0, 1}, {1, 2, 3, 4, 5, 6, 7}} {
+		var full []uint8
+		for i, n := range slices.Concat(sections, sections) {
+			full = append(full, slices.Repeat([]uint8{uint8(i % len(sections))}, n)...)
+		}
+		axes, err := Sections(sections...)
+		if err != nil || !slices.Equal(slices.Concat(axes, axes), full) {
+			t.Errorf("%v: got %v, want half of %v, error %v", sections, axes, full, err)
+		}
+	}
+}
+
+// InterleavedSections overwrites a row of time by every third pair of height,
+// from the second on, and of width, from the third on.
+func TestInterleavedSectionsOverwrite(t *testing.T) {
+	for time := range 12 {
+		for height := range 12 {
+			for width := range 12 {
+				if time+height+width == 0 {
+					continue
+				}
+				want := make([]uint8, time+height+width)
+				for axis, n := range map[int]int{1: height, 2: width} {
+					for j := axis; j < min(3*n, len(want)); j += 3 {
+						want[j] = uint8(axis)
+					}
+				}
+				axes, err := InterleavedSections(time, height, width)
+				if err != nil || !slices.Equal(axes, want) {
+					t.Fatalf("%d, %d, %d: got %v, want %v, error %v", time, height, width, axes, want, err)
+				}
+			}
+		}
+	}
+}
+
+// Each section has as many pairs as it says.
+func TestSectionCounts(t *testing.T) {
+	count := func(axes []uint8, axis uint8) (n int) {
+		for _, a := range axes {
+			if a == axis {
+				n++
+			}
+		}
+		return n
+	}
+	for _, tt := range []struct{ time, height, width int }{{24, 20, 20}, {11, 11, 10}, {4, 4, 4}, {5, 4, 4}, {1, 0, 0}} {
+		axes, err := InterleavedSections(tt.time, tt.height, tt.width)
+		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.width {
+			t.Errorf("interleaved %+v: got %v, error %v", tt, axes, err)
+		}
+	}
+	for _, tt := range []struct{ time, height int }{{20, 22}, {0, 3}, {3, 0}, {1, 1}} {
+		axes, err := AlternatingSections(tt.height, tt.height, tt.time)
+		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.height {
+			t.Errorf("alternating %+v: got %v, error %v", tt, axes, err)
+		}
+	}
+	axes, err := Sections(slices.Repeat([]int{128}, 256)...)
+	if err != nil || len(axes) != MaxRotaryDim/2 || axes[len(axes)-1] != 255 {
+		t.Errorf("256 sections of 128: %d pairs, error %v", len(axes), err)
+	}
+}
+
+func TestAxesErrors(t *testing.T) {
+	const largest = MaxRotaryDim / 2
+	for _, tt := range []struct {
+		call func() ([]uint8, error)
+		says string
+	}{
+		{func() ([]uint8, error) { return Sections() }, "frequency.Sections: sections are 0, want from 1 to 256"},
+		{func() ([]uint8, error) { return Sections(make([]int, 257)...) }, "frequency.Sections: sections are 257, want from 1 to 256"},
+		{func() ([]uint8, error) { return Sections(16, -1, 24) }, "frequency.Sections: section 1 is -1, want at least 0"},
+		{func() ([]uint8, error) { return Sections(0, 0) }, "frequency.Sections: the sections are empty"},
+		{func() ([]uint8, error) { return Sections(largest, 1) }, fmt.Sprintf("frequency.Sections: section 1 is 1, want at least 0 and at most %d pairs in all", largest)},
+		{func() ([]uint8, error) { return Sections(1, math.MaxInt, math.MaxInt) }, fmt.Sprint("frequency.Sections: section 1 is ", math.MaxInt)},
+		{func() ([]uint8, error) { return InterleavedSections(0, 0, 0) }, "frequency.InterleavedSections: the sections are empty"},
+		{func() ([]uint8, error) { return InterleavedSections(24, 20, -20) }, "frequency.InterleavedSections: section 2 is -20"},
+		{func() ([]uint8, error) { return InterleavedSections(largest, 0, 1) }, "frequency.InterleavedSections: section 2 is 1"},
+		{func() ([]uint8, error) { return AlternatingSections(22, 20, 22) }, "frequency.AlternatingSections: width is 20, want height, 22"},
+		{func() ([]uint8, error) { return AlternatingSections(0, 0, 0) }, "frequency.AlternatingSections: the sections are empty"},
+		{func() ([]uint8, error) { return AlternatingSections(-1, -1, 20) }, "frequency.AlternatingSections: section 0 is -1"},
+		{func() ([]uint8, error) { return AlternatingSections(largest, largest, 0) }, "frequency.AlternatingSections: section 1 is"},
+	} {
+		axes, err := tt.call()
+		if axes != nil || !errors.Is(err, ErrParameter) || !strings.Contains(fmt.Sprint(err), tt.says) {
+			t.Errorf("got %v and %v, want %q", axes, err, tt.says)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package modelconfig
+
+// QueryScale says how a model scales queries by their position p, so that
+// attention stays sharp over many keys: by
+//
+//	1 + Beta*ln(1 + floor((p+Offset)/Length))
+//
+// The fields are arguments of [posenc.QueryScales], in that order.
+type QueryScale struct {
+	Beta           float64
+	Length, Offset int
+}
+
+// QueryScale returns how the queries of a layer, one of Layers, are scaled by
+// their position, and false for layers that do not scale them. It scales queries
+// as wholes, after the rotation, where there is one: with latent attention the
+// part without positions too.
+//
+//   - Llama 4 scales them in the layers that do not rotate, by attn_scale and
+//     floor_scale, unless attn_temperature_tuning is false or 0. GGUF files do not
+//     have these keys: llama.cpp takes 0.1 and 8192.
+//   - Ministral 3 and Mistral 4 scale them in all layers, by llama_4_scaling_beta
+//     and original_max_position_embeddings of the rope block; in GGUF files by
+//     attention.temperature_scale (DeepSeek V2's architecture too).
+func (m *Model) QueryScale(layer Layer) (QueryScale, bool) {
+	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
+		return QueryScale{}, false
+	}
+	return *m.queryScale, true
+}
+
+// maxBeta is that of posenc.QueryScales.
+const maxBeta = 0x1p100
+
+// scaledByBeta is the scale of Ministral 3 and Mistral 4.
+func scaledByBeta(p *ropeParameters) *QueryScale {
+	beta, ok := p.number("llama_4_scaling_beta")
+	if !ok {
+		return nil
+	}
+	length := p.originalPositions()
+	if beta < 0 || beta > maxBeta {
+		p.fail(ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
+	}
+	if length < 1 {
+		p.fail(ErrValue, "original_max_position_embeddings", length, "at least 1")
+	}
+	return &QueryScale{Beta: beta, Length: length}
+}
+
+// scaledWithoutRotation is the scale of Llama 4.
+func scaledWithoutRotation(p *ropeParameters) *QueryScale {
+	r := p.model
+	const tuning = "attn_temperature_tuning"
+	if _, isNumber := toNumber(r.lookup(tuning)); isNumber { // as transformers 4 wrote it
+		if n, _ := r.number(tuning); n == 0 {
+			return nil
+		}
+	} else if tuned, ok := r.boolean(tuning); ok && !tuned {
+		return nil
+	}
+	beta, length := value{}, r.integerOr([]string{"floor_scale"}, 8192)
+	beta.agree(r, "attn_scale")
+	if b := beta.or(0.1); b < 0 || b > maxBeta {
+		r.fail(ErrValue, "attn_scale", b, "from 0 to 2^100")
+	}
+	if length < 1 {
+		r.fail(ErrValue, "floor_scale", length, "at least 1")
+	}
+	return &QueryScale{Beta: beta.or(0.1), Length: length, Offset: 1}
+}
+
+// ggufQueryScale says which keys scale the queries of an architecture.
+type ggufQueryScale uint8
+
+const (
+	queriesUnscaled            ggufQueryScale = iota
+	scaledBeyondOriginal                      // temperature_scale, by the original length
+	scaledBeyondLength                        // temperature_scale, by temperature_length
+	scaledWhereRestsIfWindowed                // layers without rotation, in models with a window
+)
+
+func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *QueryScale {
+	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
+	beta, length, key := 0.0, 0, lengthKey
+	switch arch.queryScale {
+	case scaledBeyondOriginal:
+		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
+	case scaledBeyondLength:
+		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
+	case scaledWhereRestsIfWindowed:
+		if windowed {
+			return &QueryScale{Beta: 0.1, Length: 8192, Offset: 1}
+		}
+	}
+	if beta == 0 {
+		return nil
+	}
+	if beta < 0 || beta > maxBeta {
+		r.fail(ErrValue, r.prefix+scaleKey, beta, "from 0 to 2^100")
+	}
+	if length < 1 {
+		r.fail(ErrValue, r.prefix+key, length, "at least 1 with %s", scaleKey)
+	}
+	return &QueryScale{Beta: beta, Length: length}
+}

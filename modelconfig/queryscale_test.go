@@ -1,0 +1,117 @@
+package modelconfig
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+const ministral3 = `{"model_type": "ministral3", "num_hidden_layers": 2, "rope_parameters": {
+	"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1%s}}`
+
+func TestQueryScale(t *testing.T) {
+	llama4 := func(keys string) string {
+		return `{"model_type": "llama4_text", "num_hidden_layers": 4` + keys + `}`
+	}
+	for _, c := range []struct {
+		config        string
+		rotates, rest QueryScale // Length 0: none
+	}{
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0.25`), QueryScale{0.25, 16384, 0}, QueryScale{}},
+		{fmt.Sprintf(ministral3, ""), QueryScale{}, QueryScale{}},
+		{`{"model_type": "ministral3"}`, QueryScale{0.1, 16384, 0}, QueryScale{}},
+		{`{"model_type": "mistral4"}`, QueryScale{0.1, 8192, 0}, QueryScale{}},
+		{llama4(""), QueryScale{}, QueryScale{0.1, 8192, 1}},
+		{llama4(`, "attn_temperature_tuning": 4, "attn_scale": 0.5, "floor_scale": 4096`), QueryScale{}, QueryScale{0.5, 4096, 1}},
+		{llama4(`, "attn_temperature_tuning": true`), QueryScale{}, QueryScale{0.1, 8192, 1}},
+		{llama4(`, "attn_temperature_tuning": false`), QueryScale{}, QueryScale{}},
+		{llama4(`, "attn_temperature_tuning": 0`), QueryScale{}, QueryScale{}},
+		{`{"model_type": "llama"}`, QueryScale{}, QueryScale{}},
+	} {
+		m, err := HuggingFace([]byte(c.config))
+		if err != nil {
+			t.Errorf("%s: %v", c.config, err)
+			continue
+		}
+		for i, layer := range m.Layers() {
+			want := c.rest
+			if layer.Rotates {
+				want = c.rotates
+			}
+			if got, ok := m.QueryScale(layer); got != want || ok != (want.Length != 0) {
+				t.Errorf("%s: layer %d has %+v, %v, want %+v", c.config, i, got, ok, want)
+			}
+		}
+	}
+	if got, ok := (*Model)(nil).QueryScale(Layer{}); ok {
+		t.Errorf("no model has %+v", got)
+	}
+
+	for _, c := range []struct {
+		config string
+		want   error
+	}{
+		{llama4(`, "floor_scale": 0`), ErrValue},
+		{llama4(`, "attn_scale": -1`), ErrValue},
+		{llama4(`, "attn_scale": "0.1"`), ErrSyntax},
+		{llama4(`, "attn_temperature_tuning": "yes"`), ErrSyntax},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": -0.1`), ErrValue},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": [1]`), ErrSyntax},
+		{`{"model_type": "llama", "rope_parameters": {"rope_type": "default", "llama_4_scaling_beta": 0.1}}`, ErrUnknown},
+	} {
+		if _, err := HuggingFace([]byte(c.config)); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.config, err, c.want)
+		}
+	}
+}
+
+func TestGGUFQueryScale(t *testing.T) {
+	keys := func(architecture string, more map[string]any) map[string]any {
+		keys := map[string]any{"general.architecture": architecture}
+		for key, v := range map[string]any{
+			"block_count": uint32(8), "embedding_length": uint32(512), "attention.head_count": uint32(8), "rope.dimension_count": uint32(64),
+		} {
+			keys[architecture+"."+key] = v
+		}
+		for key, v := range more {
+			keys[architecture+"."+key] = v
+		}
+		return keys
+	}
+	for _, c := range []struct {
+		architecture  string
+		more          map[string]any
+		rotates, rest QueryScale // Length 0: none
+	}{
+		{"llama4", nil, QueryScale{}, QueryScale{0.1, 8192, 1}},
+		{"llama4", map[string]any{"attention.sliding_window": uint32(0)}, QueryScale{}, QueryScale{}},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "rope.scaling.original_context_length": uint32(16384), "context_length": uint32(262144)}, QueryScale{0.25, 16384, 0}, QueryScale{}},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "context_length": uint32(4096)}, QueryScale{0.25, 4096, 0}, QueryScale{}},
+		{"mistral3", nil, QueryScale{}, QueryScale{}},
+		{"deepseek2", map[string]any{"attention.temperature_scale": float32(0.5), "attention.temperature_length": uint32(8192)}, QueryScale{0.5, 8192, 0}, QueryScale{}},
+		{"llama", map[string]any{"attention.temperature_scale": float32(0.5)}, QueryScale{}, QueryScale{}},
+	} {
+		m, err := GGUF(keys(c.architecture, c.more))
+		if err != nil {
+			t.Errorf("%s, %v: %v", c.architecture, c.more, err)
+			continue
+		}
+		for i, layer := range m.Layers() {
+			want := c.rest
+			if layer.Rotates {
+				want = c.rotates
+			}
+			if got, ok := m.QueryScale(layer); got != want || ok != (want.Length != 0) {
+				t.Errorf("%s, %v: layer %d has %+v, %v, want %+v", c.architecture, c.more, i, got, ok, want)
+			}
+		}
+	}
+	for _, more := range []map[string]any{
+		{"attention.temperature_scale": float32(0.5)},
+		{"attention.temperature_scale": float32(-0.5), "attention.temperature_length": uint32(8192)},
+	} {
+		if _, err := GGUF(keys("deepseek2", more)); !errors.Is(err, ErrValue) {
+			t.Errorf("%v: %v", more, err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package modelconfig
+
+import "github.com/go-posenc/posenc/frequency"
+
+// HuggingFaceVision reads the vision tower of a multimodal model from its
+// config.json: the model's own file, which has the tower under vision_config, or
+// the object of the tower itself. What HuggingFace says about keys, layouts,
+// strictness, bounds and errors holds here too. A tower with learned positions
+// (CLIP, SigLIP) is ErrNotRotary.
+//
+// Each patch of an image has two positions. The configurations that Rotary
+// returns take them as RotaryConfig.Axes says, from positions of shape
+// [2][patches]: axis 0 is the row of the patch, counted from the top, and axis 1
+// its column, whatever the order of the model's own code. Both begin at 0, for
+// each image anew, and each frame of a video has those of an image. Two families
+// differ:
+//
+//   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
+//   - Models that merge patches before the tower (Qwen2-VL and most others) bring
+//     those of a merged block together. The positions go with the patches.
+//
+// With n patches in a row of the grid, patch i is thus at i/n, i%n. The
+// frequencies of heads of d elements are, for k < d/4,
+//
+//	base^(-4k/d)      of rows
+//	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
+//
+// docs/models.md lists the towers and the order of their pairs. seqLen changes
+// nothing.
+func HuggingFaceVision(config []byte) (*Model, error) {
+	return huggingFace("HuggingFaceVision", config, visionModel)
+}
+
+// visionModel follows a configuration of several models to that of its vision
+// tower.
+func visionModel(r *reader) *reader {
+	for range 3 {
+		modelType, _ := r.text("model_type")
+		w, several := visionWrappers[modelType]
+		if r.err != nil || !several {
+			break
+		}
+		inner, _ := r.object(w.key)
+		if r.err != nil {
+			break
+		}
+		tower := r.within(w.key, inner)
+		innerType, given := tower.text("model_type")
+		if !given {
+			tower.keys = withType(inner, w.innerType)
+		} else if same, ok := visionWrappers[innerType]; ok && same.key == w.key {
+			// transformers 4 wrote the type of the whole model.
+			tower.keys = withType(inner, same.innerType)
+		}
+		r = tower
+	}
+	modelType, given := r.text("model_type")
+	if _, known := towers[modelType]; given && !known && notRotary[modelType] == "" {
+		r.fail(ErrUnknown, "model_type", quoted(modelType), "a vision tower in docs/models.md, or a model that holds one; use posenc.RotaryConfig with InvFreq and Axes")
+	}
+	return r
+}
+
+// arrangement is the ladder of a head whose pairs are of two axes, 0 the row and 1
+// the column.
+type arrangement func(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error)
+
+func rowsThenColumns(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return frequency.Axial(base, rounding, headDim/2, headDim/2)
+}
+
+func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
+	ladder, err := rowsThenColumns(headDim, base, rounding)
+	for j := range ladder.Axes {
+		ladder.Axes[j] = 1 - ladder.Axes[j]
+	}
+	return ladder, err
+}
+
+// columnsAndRows deals the pairs of columnsThenRows to columns and rows in turns.
+func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
+	ladder, err := rowsThenColumns(headDim, base, rounding)
+	half := len(ladder.InvFreq) / 2
+	for j := 2*half - 1; j >= 0; j-- { // both halves hold the same frequencies
+		ladder.InvFreq[j], ladder.Axes[j] = ladder.InvFreq[j/2], uint8(1-j%2)
+	}
+	return ladder, err
+}
+
+// axial makes a vision tower of a family.
+func (f family) axial(a arrangement) family {
+	f.arrangement = a
+	f.rule = axialRule
+	f.check = func(r *reader) {
+		dim, ok := r.integer("head_dim")
+		if hidden := hiddenByHeads(r, &f); ok && r.err == nil && dim != hidden {
+			r.fail(ErrContradiction, "head_dim", dim, "%s by %s, which is %d", f.names.hidden[0], f.names.heads[0], hidden)
+		}
+	}
+	return f
+}
+
+func axialRule(p *ropeParameters) ladderOf {
+	if p.ropeType != "default" {
+		p.fail(ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
+	}
+	if factor, ok := p.number("factor"); ok && factor != 1 {
+		p.fail(ErrContradiction, "factor", factor, "1 or nothing in a vision tower, whose code scales nothing")
+	}
+	dim, base, arrange := p.headDim, p.base, p.family.arrangement
+	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return arrange(dim, base, rounding)
+	}
+}
+
+// twoRotations fails: the pairs of Gemma 4 lie within each half of a head, which
+// one RotaryConfig cannot say.
+func twoRotations(r *reader) {
+	r.fail(ErrUnknown, "model_type", `"gemma4_vision"`, "a tower that rotates heads as a whole: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, by columns at Offset 0 and by rows at Offset headDim/2")
+}
+
+var (
+	towerNames = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
+	qwenTower  = &spellings{[]string{"hidden_size"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
+	embedTower = &spellings{[]string{"embed_dim"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
+	moonTower  = &spellings{[]string{"hidden_size", "vt_hidden_size"}, []string{"num_attention_heads", "vt_num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "vt_num_hidden_layers"}, nil}
+)
+
+// tower starts a vision tower with the defaults of its configuration class.
+func tower(hidden, heads, layers int) family {
+	const positions = 1 // not a key of towers, and nothing depends on it
+	return decoder(hidden, heads, 0, layers, positions, 1e4).called(towerNames)
+}
+
+// towers are the vision towers that rotate, by the model_type of their own
+// configuration. Source: transformers 5.23; for moonvit and
+// DFNRope_vision_transformer the code published with the models.
+var towers = map[string]family{
+	"qwen2_vl_vision":               tower(1280, 16, 32).called(embedTower).axial(rowsThenColumns),
+	"qwen2_5_vl_vision":             tower(3584, 16, 32).called(qwenTower).axial(rowsThenColumns),
+	"qwen2_5_omni_vision_encoder":   tower(3584, 16, 32).called(qwenTower).axial(rowsThenColumns),
+	"qwen3_vl_vision":               tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"qwen3_vl_moe_vision":           tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"qwen3_omni_moe_vision_encoder": tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"qwen3_5_vision":                tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"qwen3_5_moe_vision":            tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"glm4v_vision":                  tower(1536, 12, 24).called(qwenTower).axial(rowsThenColumns),
+	"glm4v_moe_vision":              tower(1536, 12, 24).called(qwenTower).axial(rowsThenColumns),
+	"glm_ocr_vision":                tower(1024, 16, 24).called(qwenTower).axial(rowsThenColumns),
+	"ernie4_5_vl_moe_vision":        tower(1280, 16, 32).called(qwenTower).axial(rowsThenColumns),
+	"DFNRope_vision_transformer":    tower(1280, 16, 32).called(embedTower).axial(rowsThenColumns),
+	"exaone4_5_vision":              tower(3584, 16, 32).called(qwenTower).axial(rowsThenColumns),
+	"paddleocr_vl_vision":           tower(1152, 16, 27).axial(rowsThenColumns),
+	"video_llama_3_vision":          tower(768, 12, 12).axial(rowsThenColumns),
+	"pixtral":                       tower(1024, 16, 24).axial(frequency.AxialAlternating),
+	"llama4_vision_model":           tower(768, 16, 34).interleaved().axial(columnsThenRows),
+	"moonvit":                       tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
+	"kimi_k25_vision":               tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
+	"gemma4_vision":                 tower(768, 12, 16).checked(twoRotations),
+}
+
+// visionWrappers are the model types that hold a vision tower.
+var visionWrappers = map[string]wrapper{
+	"qwen2_vl": {"vision_config", "qwen2_vl_vision"}, "qwen2_5_vl": {"vision_config", "qwen2_5_vl_vision"},
+	"qwen3_vl": {"vision_config", "qwen3_vl_vision"}, "qwen3_vl_moe": {"vision_config", "qwen3_vl_moe_vision"},
+	"qwen3_5": {"vision_config", "qwen3_5_vision"}, "qwen3_5_moe": {"vision_config", "qwen3_5_moe_vision"},
+	"qwen2_5_omni": {"thinker_config", "qwen2_5_omni_thinker"}, "qwen2_5_omni_thinker": {"vision_config", "qwen2_5_omni_vision_encoder"},
+	"qwen3_omni_moe": {"thinker_config", "qwen3_omni_moe_thinker"}, "qwen3_omni_moe_thinker": {"vision_config", "qwen3_omni_moe_vision_encoder"},
+	"glm4v": {"vision_config", "glm4v_vision"}, "glm46v": {"vision_config", "glm4v_vision"},
+	"glm4v_moe": {"vision_config", "glm4v_moe_vision"}, "glm_ocr": {"vision_config", "glm_ocr_vision"},
+	"ernie4_5_vl_moe": {"vision_config", "ernie4_5_vl_moe_vision"}, "ernie4_5_moe_vl": {"vision_config", "DFNRope_vision_transformer"},
+	"exaone4_5": {"vision_config", "exaone4_5_vision"}, "paddleocr_vl": {"vision_config", "paddleocr_vl_vision"},
+	"video_llama_3": {"vision_config", "video_llama_3_vision"},
+	"mistral3":      {"vision_config", "pixtral"}, "lighton_ocr": {"vision_config", "pixtral"}, "llama4": {"vision_config", "llama4_vision_model"},
+	"kimi_vl": {"vision_config", "moonvit"}, "kimi_k25": {"vision_config", "kimi_k25_vision"},
+	"gemma4": {"vision_config", "gemma4_vision"}, "embedding_gemma2": {"vision_config", "gemma4_vision"},
+	"gemma3": {"vision_config", "siglip_vision_model"}, "shieldgemma2": {"vision_config", "siglip_vision_model"}, "gemma3n": {"vision_config", "gemma3n_vision"},
+	"paligemma": {"vision_config", "siglip_vision_model"}, "llava": {"vision_config", "clip_vision_model"},
+	"llava_next": {"vision_config", "clip_vision_model"}, "llava_next_video": {"vision_config", "clip_vision_model"},
+	"llava_onevision": {"vision_config", "siglip_vision_model"}, "vipllava": {"vision_config", "clip_vision_model"}, "video_llava": {"vision_config", "clip_vision_model"},
+	"mllama": {"vision_config", "mllama_vision_model"}, "idefics2": {"vision_config", "idefics2_vision"}, "idefics3": {"vision_config", "idefics3_vision"},
+	"smolvlm": {"vision_config", "smolvlm_vision"}, "aria": {"vision_config", "idefics3_vision"}, "aya_vision": {"vision_config", "siglip_vision_model"},
+	"cohere2_vision": {"vision_config", "siglip_vision_model"}, "internvl": {"vision_config", "internvl_vision"}, "internvl_chat": {"vision_config", "intern_vit_6b"},
+	"deepseek_vl": {"vision_config", "siglip_vision_model"}, "janus": {"vision_config", "janus_vision_model"}, "lfm2_vl": {"vision_config", "siglip2_vision_model"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
+	"glmga": {"vision_config", "glm4v_vision"}, "ovis2": {"vision_config", "ovis2_vision"},
+	"got_ocr2": {"vision_config", "got_ocr2_vision"}, "modernvbert": {"vision_config", "siglip_vision_model"}, "hunyuan_vl": {"vision_config", "hunyuan_vl_vision"},
+}
