@@ -149,6 +149,9 @@ func TestKernelsAreHit(t *testing.T) {
 		for _, o := range copies {
 			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), unsafe.Pointer(&cos[0]), n) }
 		}
+		for _, o := range additions {
+			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), cos, n) }
+		}
 		for operation, call := range calls {
 			t.Run("operation="+operation, func(t *testing.T) {
 				want := "posenc/asm." + operation + strings.ToUpper(impl.String())
