@@ -1,0 +1,28 @@
+package posenc_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-posenc/posenc"
+)
+
+// One query of two heads, at position 3, and the four keys up to its own.
+func ExampleAddALiBi() {
+	slopes := make([]float32, 2)
+	if err := posenc.ALiBiSlopes(slopes, 8); err != nil {
+		log.Fatal(err)
+	}
+	scores := make([]float32, 2*4)
+	err := posenc.AddALiBi(posenc.Scores{Data: scores, Heads: 2, Queries: 1, Keys: 4, FirstQuery: 3}, slopes, posenc.CausalALiBi)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(slopes)
+	fmt.Println(scores[:4])
+	fmt.Println(scores[4:])
+	// Output:
+	// [0.0625 0.00390625]
+	// [-0.1875 -0.125 -0.0625 0]
+	// [-0.01171875 -0.0078125 -0.00390625 0]
+}
