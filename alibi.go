@@ -80,7 +80,7 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 		return argumentError(ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
 	var b block
-	for t.next(&b) {
+	for t.nextOfKernel(&b) {
 		y, slope := scores.Data[b.at:], slopes[t.firstHead+b.head]
 		switch form {
 		case CausalALiBi:

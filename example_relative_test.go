@@ -26,3 +26,25 @@ func ExampleAddALiBi() {
 	// [-0.1875 -0.125 -0.0625 0]
 	// [-0.01171875 -0.0078125 -0.00390625 0]
 }
+
+// A decoder step: one query at position 3 and the four keys up to its own, in
+// buckets of their own.
+func ExampleAddT5() {
+	buckets, err := posenc.NewT5Buckets(32, 128, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	weights := make([]float32, 32*1) // [buckets][heads], of the model
+	for i := range weights {
+		weights[i] = float32(i) / 2
+	}
+	scores := []float32{1, 1, 1, 1}
+	if err := posenc.AddT5(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, buckets, weights); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	fmt.Println(buckets.Bucket(-100))
+	// Output:
+	// [2.5 2 1.5 1]
+	// 30
+}

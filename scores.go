@@ -96,11 +96,11 @@ func (s *Scores) check(t *tile, function string, modelHeads int) error {
 	return nil
 }
 
-// The keys of a block and its scores are bounded: what works on them needs little
-// memory and never runs long.
+// One call of a kernel does at most so many scores, so that it never runs long. A
+// block has at most so many keys: what it needs of memory is on the stack.
 const (
-	blockKeys   = 1024
-	blockScores = 1 << 14
+	kernelScores = 1 << 14
+	blockKeys    = 1024
 )
 
 // block is a part of one head of a tile. The numbers of its first head, query and
@@ -111,31 +111,46 @@ type block struct {
 	at               int // element of the first score
 }
 
-// next moves b to the next block, the first one after a zero block, and reports
-// whether there is one.
-func (t *tile) next(b *block) bool {
+// next moves b to the next block, of at most rows queries, or to the first one
+// where b is zero, and reports whether there is one.
+func (t *tile) next(b *block, rows int) bool {
 	if t.keys == 0 {
 		return false
 	}
 	if b.Rows > 0 {
-		b.key += b.Len
-		if b.key == t.keys {
-			b.key = 0
-			b.query += b.Rows
-			if b.query == t.queries {
-				b.query = 0
+		b.query += b.Rows
+		if b.query == t.queries {
+			b.query = 0
+			b.key += b.Len
+			if b.key == t.keys {
+				b.key = 0
 				b.head++
 			}
 		}
 	}
 	b.Stride = t.queryStride
 	b.Len = min(blockKeys, t.keys-b.key)
-	b.Rows = min(blockScores/min(blockKeys, t.keys), t.queries-b.query)
+	b.Rows = min(rows, t.queries-b.query)
 	b.at = b.head*t.headStride + b.query*t.queryStride + b.key
 	return b.head < t.heads
+}
+
+// nextOfKernel is next to a block that one call of a kernel does.
+func (t *tile) nextOfKernel(b *block) bool {
+	return t.next(b, max(1, kernelScores/max(1, min(blockKeys, t.keys))))
 }
 
 // distance returns how far the first key of a block is behind its first query.
 func (t *tile) distance(b *block) int {
 	return t.firstKey + b.key - t.firstQuery - b.query
+}
+
+// addRows adds to the rows of a block those of x that start at first and every
+// step elements from there.
+func (b *block) addRows(scores, x []float32, first, step int) {
+	most := max(1, kernelScores/b.Len)
+	for r := 0; r < b.Rows; r += most {
+		piece := kernels.Tile{Len: b.Len, Rows: min(most, b.Rows-r), Stride: b.Stride}
+		kernels.AddRowsF32(implementation, scores[b.at+r*b.Stride:], x, first+r*step, step, &piece)
+	}
 }

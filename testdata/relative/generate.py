@@ -40,7 +40,48 @@ def alibi():
     return cases
 
 
-families = {f.__name__: f for f in [alibi]}
+def t5():
+    from transformers import MPNetConfig, T5Config
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+    from transformers.models.t5.modeling_t5 import T5Attention
+    from transformers.models.wavlm.modeling_wavlm import WavLMAttention
+
+    cases = []
+    for model, buckets, most, bidirectional in [
+        ("t5", 32, 128, True),
+        ("t5", 32, 128, False),
+        ("t5", 64, 256, True),
+        ("t5", 20, 100, False),
+        ("t5", 7, 50, False),
+        ("t5", 4, 2, True),
+        ("mpnet", 32, 128, True),
+        ("wavlm", 320, 800, True),
+    ]:
+        d = torch.arange(-2 * most, 2 * most + 1)
+        if model == "t5":
+            result = T5Attention._relative_position_bucket(d, bidirectional, buckets, most)
+        elif model == "mpnet":
+            result = MPNetEncoder.relative_position_bucket(d, buckets, most)
+        else:
+            attention = WavLMAttention(16, 2, num_buckets=buckets, max_distance=most)
+            result = attention._relative_positions_bucket(d)
+        cases.append({"model": model, "buckets": buckets, "max_distance": most, "bidirectional": bidirectional, "first": -2 * most, "bucket": encode(result)})
+    heads, queries, keys = 3, 5, 150
+    for decoder in [False, True]:
+        config = T5Config(num_heads=heads, d_model=12, d_kv=4, is_decoder=decoder)
+        attention = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
+        attention.relative_attention_bias.weight.copy_(inputs(0, 32, heads))
+        result = attention.compute_bias(queries, keys, past_seen_tokens=70)
+        cases.append({"model": "t5", "buckets": 32, "max_distance": 128, "bidirectional": not decoder, "first_query": 70, "queries": queries, "bias": encode(result)})
+    config = MPNetConfig(num_attention_heads=heads, hidden_size=12)
+    encoder = MPNetEncoder(config)
+    encoder.relative_attention_bias.weight.copy_(inputs(0, 32, heads))
+    result = encoder.compute_position_bias(torch.zeros(1, 40, 12))
+    cases.append({"model": "mpnet", "buckets": 32, "max_distance": 128, "bidirectional": True, "first_query": 0, "queries": 40, "bias": encode(result)})
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5]}
 torch.manual_seed(0)
 with torch.no_grad():
     cases = families[sys.argv[1]]()
