@@ -48,3 +48,22 @@ func ExampleAddT5() {
 	// [2.5 2 1.5 1]
 	// 30
 }
+
+// Content to position alone: the product of a query with position r is r here, so
+// that the scores show which position each key takes.
+func ExampleAddDeBERTa() {
+	buckets, err := posenc.NewDeBERTaBuckets(4, 8) // 2*4 relative positions
+	if err != nil {
+		log.Fatal(err)
+	}
+	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
+	scores := make([]float32, 10)
+	err = posenc.AddDeBERTa(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets,
+		posenc.Products{Data: contentToPosition}, posenc.Products{}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	// Output:
+	// [7 7 6 5 4 3 2 1 1 1]
+}

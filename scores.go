@@ -154,3 +154,11 @@ func (b *block) addRows(scores, x []float32, first, step int) {
 		kernels.AddRowsF32(implementation, scores[b.at+r*b.Stride:], x, first+r*step, step, &piece)
 	}
 }
+
+// addRow adds to the first elements of one row of a block.
+func (b *block) addRow(scores []float32, row int, biases []float32) {
+	if len(biases) > 0 {
+		piece := kernels.Tile{Len: len(biases), Rows: 1}
+		kernels.AddRowsF32(implementation, scores[b.at+row*b.Stride:], biases, 0, 0, &piece)
+	}
+}

@@ -81,7 +81,37 @@ def t5():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5]}
+def deberta():
+    from transformers import DebertaV2Config
+    from transformers.models.deberta_v2 import modeling_deberta_v2 as deberta_v2
+
+    cases = []
+    for buckets, most in [(256, 512), (128, 256), (32, 128), (16, 40), (4, 8), (0, 512)]:
+        d = torch.arange(-most - 40, most + 41)
+        result = deberta_v2.make_log_bucket_position(d, buckets, most) if buckets else d
+        span = buckets or most
+        result = torch.clamp(result.to(torch.long) + span, 0, 2 * span - 1)
+        cases.append({"buckets": buckets, "max_position": most, "first": -most - 40, "position": encode(result)})
+    heads, dim, tokens, span = 2, 8, 30, 8
+    for types in [["c2p", "p2c"], ["c2p"], ["p2c"]]:
+        config = DebertaV2Config(hidden_size=heads * dim, num_attention_heads=heads, relative_attention=True, position_buckets=span, max_relative_positions=20, pos_att_type=types, share_att_key=True, hidden_dropout_prob=0.0)
+        attention = deberta_v2.DisentangledSelfAttention(config).eval()
+        query, key = inputs(0, heads, tokens, dim), inputs(1000, heads, tokens, dim)
+        embeddings = inputs(2000, 2 * span, heads * dim)
+        factor = 1 + len(types)
+        bias = attention.disentangled_attention_bias(query, key, None, embeddings, factor)
+        position_key = attention.transpose_for_scores(attention.key_proj(embeddings.unsqueeze(0)), heads)
+        position_query = attention.transpose_for_scores(attention.query_proj(embeddings.unsqueeze(0)), heads)
+        case = {"buckets": span, "max_position": 20, "types": types, "tokens": tokens, "scale": encode(deberta_v2.scaled_size_sqrt(query, factor).reshape(1)), "bias": encode(bias)}
+        if "c2p" in types:
+            case["c2p"] = encode(torch.bmm(query, position_key.transpose(-1, -2)))
+        if "p2c" in types:
+            case["p2c"] = encode(torch.bmm(key, position_query.transpose(-1, -2)))
+        cases.append(case)
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5, deberta]}
 torch.manual_seed(0)
 with torch.no_grad():
     cases = families[sys.argv[1]]()
