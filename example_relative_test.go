@@ -67,3 +67,27 @@ func ExampleAddDeBERTa() {
 	// Output:
 	// [7 7 6 5 4 3 2 1 1 1]
 }
+
+// Two queries after one key of memory. The products show the distances of their
+// columns, 2, 1 and 0: those of the first query are shifted by one, and its last
+// key, which comes after it and is masked, gets none.
+func ExampleAddRelativeShift() {
+	products := []float32{
+		2, 1, 0,
+		2, 1, 0,
+	}
+	scores := []float32{
+		10, 20, 30,
+		10, 20, 30,
+	}
+	err := posenc.AddRelativeShift(posenc.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
+		posenc.Products{Data: products}, 3, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores[:3])
+	fmt.Println(scores[3:])
+	// Output:
+	// [11 20 30]
+	// [12 21 30]
+}

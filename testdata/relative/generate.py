@@ -111,7 +111,23 @@ def deberta():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5, deberta]}
+def xlnet():
+    from transformers import XLNetConfig
+    from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
+
+    cases = []
+    heads, queries, memory = 2, 9, 14
+    keys = queries + memory
+    for kind in ["bi", "uni"]:
+        config = XLNetConfig(n_layer=0, d_model=8, n_head=heads, attn_type=kind)
+        rows = XLNetModel(config).relative_positional_encoding(queries, keys).shape[0]
+        products = inputs(0, 1, heads, queries, rows)
+        shifted = XLNetRelativeAttention.rel_shift_bnij(products, klen=keys)
+        cases.append({"kind": kind, "heads": heads, "queries": queries, "keys": keys, "columns": rows, "shifted": encode(shifted)})
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet]}
 torch.manual_seed(0)
 with torch.no_grad():
     cases = families[sys.argv[1]]()
