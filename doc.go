@@ -1,7 +1,8 @@
 // Package posenc applies the positional encodings of transformers, with SIMD
-// kernels for amd64 and arm64 and plain Go elsewhere. Today it has the rotary
-// embedding (RoPE; Su et al. 2021, arXiv:2104.09864), for float32, float16 and
+// kernels for amd64 and arm64 and plain Go elsewhere, for float32, float16 and
 // bfloat16.
+//
+// The rotary embedding (RoPE; Su et al. 2021, arXiv:2104.09864):
 //
 //   - [Rotate] turns Q and K in place, [RotateInverse] turns them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
@@ -13,6 +14,19 @@
 //     cosines and sines of any float32.
 //   - [RaggedPositions] and [DualChunk] fill in positions.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
+//
+// Encodings that are added to embeddings:
+//
+//   - [SinusoidalRows] and [AddSinusoidal]: Vaswani, tensor2tensor, fairseq,
+//     Marian, Whisper, MusicGen, Transformer-XL, diffusion timesteps, MAE, DETR, MLX.
+//   - [AddEmbeddings]: learned positions and token types, as in BERT, RoBERTa,
+//     OPT and BART; [InterpolateTable] and [InterpolateGrid] resize their tables.
+//
+// Relative encodings, added to a tile of attention scores:
+//
+//   - [AddALiBi]: BLOOM, MPT, Falcon, Jina.
+//   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
+//   - [AddRelativeShift]: Transformer-XL, XLNet.
 //
 // Package modelconfig reads a config.json or the keys of a GGUF file into a
 // [RotaryConfig], package frequency has the scaling rules.
