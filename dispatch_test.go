@@ -227,10 +227,22 @@ func TestOperationsHaveRows(t *testing.T) {
 				})
 			}
 		}
+		for _, o := range biases {
+			t.Run("operation="+o.name, func(t *testing.T) {
+				var y, x [1]float32
+				o.kernel(impl, y[:], x[:], 0, 0, 1, &kernels.Tile{Len: 1, Rows: 1})
+			})
+		}
 		for _, o := range copies {
 			t.Run("operation="+o.name(), func(t *testing.T) {
 				var y, x [2]float32
 				o.at(impl, unsafe.Pointer(&y), unsafe.Pointer(&x), len(x))
+			})
+		}
+		for _, o := range additions {
+			t.Run("operation="+o.name(), func(t *testing.T) {
+				var x, y [2]float32
+				o.at(impl, unsafe.Pointer(&x), y[:], len(x))
 			})
 		}
 		for name, call := range operations {
@@ -254,7 +266,13 @@ func TestOperationsComplete(t *testing.T) {
 			tested[name] = true
 		}
 	}
+	for _, o := range biases {
+		tested[o.name] = true
+	}
 	for _, o := range copies {
+		tested[o.name()] = true
+	}
+	for _, o := range additions {
 		tested[o.name()] = true
 	}
 	files, err := filepath.Glob("asm/*_*64.go")

@@ -105,8 +105,9 @@
 //
 // Rotation works in place. The rows of a view must not share elements, nor may
 // two views of a call, though their rows may alternate in memory as in packed
-// QKV. Tables must not overlap each other or their input, and a destination
-// must share no memory with its source. What overlaps is an error.
+// QKV. Tables must not overlap each other or their input, a destination must
+// share no memory with its source, and what is rotated none with a table of the
+// caller. What overlaps is an error.
 //
 // # Numerics
 //
@@ -141,8 +142,9 @@
 // A [Rotary] does not change and may be shared. The package starts no
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
-// so does a decode step after a prefill. Only what makes a new value and errors
-// allocate.
+// so does a decode step after a prefill. Only what makes a new value, errors and
+// [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
+// results that are next to the middle between two float32.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long.

@@ -146,8 +146,14 @@ func TestKernelsAreHit(t *testing.T) {
 				}
 			}
 		}
+		for _, o := range biases {
+			calls[o.name] = func() { o.kernel(impl, dead, cos, 0, 0, 1, &kernels.Tile{Len: n, Rows: 1}) }
+		}
 		for _, o := range copies {
 			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), unsafe.Pointer(&cos[0]), n) }
+		}
+		for _, o := range additions {
+			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), cos, n) }
 		}
 		for operation, call := range calls {
 			t.Run("operation="+operation, func(t *testing.T) {

@@ -146,6 +146,36 @@ func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
 	}
 }
 
+// AddScaledF32: see generic.AddScaledF32.
+func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledF32(x, y, scale)
+	default:
+		missing("AddScaledF32", impl)
+	}
+}
+
+// AddScaledF16: see generic.AddScaledF16.
+func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledF16(x, y, scale)
+	default:
+		missing("AddScaledF16", impl)
+	}
+}
+
+// AddScaledBF16: see generic.AddScaledBF16.
+func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledBF16(x, y, scale)
+	default:
+		missing("AddScaledBF16", impl)
+	}
+}
+
 // DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
 func DeinterleaveB32(impl Implementation, y, x []uint32) {
 	switch impl {
@@ -183,6 +213,38 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 		generic.Interleave(y, x)
 	default:
 		missing("InterleaveB16", impl)
+	}
+}
+
+// AddRowsF32 adds the row of x from element xFirst+r*xStride on to row r of y: see
+// generic.AddF32.
+func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Tile) {
+	switch impl {
+	case Generic:
+		addRowsF32Generic(y, x, xFirst, xStride, t)
+	default:
+		missing("AddRowsF32", impl)
+	}
+}
+
+// AddDistanceF32 adds to rows of y, the first distance of row r being
+// first+r*step: see generic.AddDistanceF32.
+func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	switch impl {
+	case Generic:
+		addDistanceF32Generic(y, slope, first, step, t)
+	default:
+		missing("AddDistanceF32", impl)
+	}
+}
+
+// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
+func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	switch impl {
+	case Generic:
+		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+	default:
+		missing("AddAbsoluteDistanceF32", impl)
 	}
 }
 
