@@ -60,6 +60,9 @@ func testRotateInto[D, S Element](t *testing.T) {
 		for range rounds(4) {
 			for _, layout := range allLayouts {
 				for _, pairs := range lengths {
+					if testing.Short() && r.IntN(4) != 0 {
+						continue
+					}
 					cfg := randomGeometry(r, layout, pairs)
 					cfg.Angles = Angles(r.IntN(2))
 					tokens, heads := oneOf(r, []int{0, 1, 1, 2, 6, 16, 17, 36}), oneOf(r, headCounts)
