@@ -91,3 +91,25 @@ func ExampleAddRelativeShift() {
 	// [11 20 30]
 	// [12 21 30]
 }
+
+// One query at position 2. The products show their distances, clipped to 1.
+func ExampleAddShaw() {
+	products := []float32{-1, 0, 1}
+	scores := make([]float32, 5)
+	tile := posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
+	if err := posenc.AddShaw(tile, posenc.Products{Data: products}, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+
+	// The weights of attention, summed for a product with the values of distances.
+	tile.Data = []float32{0.125, 0.125, 0.25, 0.25, 0.25}
+	sums := make([]float32, 3)
+	if err := posenc.SumShaw(posenc.Products{Data: sums}, tile, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sums)
+	// Output:
+	// [-1 -1 0 1 1]
+	// [0.25 0.25 0.5]
+}

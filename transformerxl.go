@@ -38,7 +38,7 @@ func AddRelativeShift(scores Scores, products Products, columns, first int) erro
 		return argumentError(ErrShape, function, "columns", columns, "at least 1")
 	}
 	var t tile
-	if err := scores.check(&t, function, math.MaxInt); err != nil {
+	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
 	if err := products.check(function, "products", scores.Data, t.heads, t.queries, columns); err != nil {
