@@ -113,3 +113,19 @@ func ExampleAddShaw() {
 	// [-1 -1 0 1 1]
 	// [0.25 0.25 0.5]
 }
+
+// The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
+func ExampleAddSwin() {
+	table := []float32{-2, -1, 0, 1, 2} // query column - key column
+	biases := make([]float32, 9)
+	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, 1, 3, table); err != nil {
+		log.Fatal(err)
+	}
+	for query := range 3 {
+		fmt.Println(biases[3*query : 3*query+3])
+	}
+	// Output:
+	// [0 -1 -2]
+	// [1 0 -1]
+	// [2 1 0]
+}
