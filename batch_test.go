@@ -134,7 +134,7 @@ func TestSequencesOverlapEachOther(t *testing.T) {
 	r := newRand(113)
 	memory := make([]float32, 8192)
 	overlapping, accepted := 0, 0
-	for accepted < rounds(20000) {
+	for accepted < rounds(10000) {
 		dim := 1 + r.IntN(6)
 		a, tokens := randomSequences(r, dim)
 		b, others := randomSequences(r, dim)

@@ -41,34 +41,45 @@ func TestRotateIntoLarge(t *testing.T) {
 }
 
 func testRotateIntoLarge[D Element](t *testing.T) {
-	const heads, dim, tokens = 5, 112, 5000 // 11 MB of float32
-	positions := sequence(tokens)
-	slots := sequence(tokens)
-	slots[17], slots[18], slots[19] = -1, 40, 19
-	src := make([]float32, tokens*heads*dim)
-	fillRandom(newRand(61), src)
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, cfg := range []RotaryConfig{
-			{HeadDim: dim},
-			{HeadDim: dim, RotaryDim: 64, Offset: 16, Layout: Interleaved},
-			{HeadDim: dim, Layout: InterleavedToHalfSplit},
-		} {
-			r := mustRotary(t, cfg)
-			whole, parts := make([]D, len(src)), make([]D, len(src))
-			if err := RotateInto(r, positions, View[D]{Data: whole, Heads: heads}, slots, View[float32]{Data: src, Heads: heads}); err != nil {
-				t.Fatal(err)
-			}
-			for first := 0; first < tokens; first += 500 {
-				part := View[float32]{Data: src[first*heads*dim : (first+500)*heads*dim], Heads: heads}
-				if err := RotateInto(r, positions[first:first+500], View[D]{Data: parts, Heads: heads}, slots[first:first+500], part); err != nil {
+	size := (4<<20 + 4<<18) / int(kindOf[D]().size())
+	source := make([]float32, size)
+	fillRandom(newRand(61), source)
+	for _, shape := range []struct{ heads, dim, rotaryDim, offset int }{
+		{5, 112, 64, 16},
+		{32, 128, 64, 32},    // all of the scratch memory, with 16 bits
+		{1, 4096, 64, 4032},  // in one head
+		{3, 1040, 1024, 16},  // heads that fill it in part
+		{100, 32, 16, 16},    // more heads than fit
+		{1, 2048, 2048, 0},   // all of it, with 32 bits
+		{64, 64, 64, 0},      //
+		{2, 4096, 2048, 100}, // too large for it, with 32 bits
+	} {
+		heads, dim := shape.heads, shape.dim
+		tokens := size / (heads * dim)
+		slots := sequence(tokens)
+		slots[17], slots[18], slots[19] = -1, 40, 19
+		positions, src := sequence(tokens), source[:tokens*heads*dim]
+		eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+			for _, layout := range []Layout{Interleaved, InterleavedToHalfSplit} {
+				cfg := RotaryConfig{HeadDim: dim, RotaryDim: shape.rotaryDim, Offset: shape.offset, Layout: layout}
+				r := mustRotary(t, cfg)
+				whole, parts := make([]D, len(src)), make([]D, len(src))
+				if err := RotateInto(r, positions, View[D]{Data: whole, Heads: heads}, slots, View[float32]{Data: src, Heads: heads}); err != nil {
 					t.Fatal(err)
 				}
-			}
-			for i := range whole {
-				if !sameElement(whole[i], parts[i]) {
-					t.Fatalf("%+v: element %d is %v at once and %v in parts", cfg, i, whole[i], parts[i])
+				for first := 0; first < tokens; first += 100 {
+					last := min(first+100, tokens)
+					part := View[float32]{Data: src[first*heads*dim : last*heads*dim], Heads: heads}
+					if err := RotateInto(r, positions[first:last], View[D]{Data: parts, Heads: heads}, slots[first:last], part); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for i := range whole {
+					if !sameElement(whole[i], parts[i]) {
+						t.Fatalf("%+v: element %d is %v at once and %v in parts", cfg, i, whole[i], parts[i])
+					}
 				}
 			}
-		}
-	})
+		})
+	}
 }

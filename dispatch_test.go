@@ -239,6 +239,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				o.at(impl, unsafe.Pointer(&y), unsafe.Pointer(&x), len(x))
 			})
 		}
+		for _, o := range additions {
+			t.Run("operation="+o.name(), func(t *testing.T) {
+				var x, y [2]float32
+				o.at(impl, unsafe.Pointer(&x), y[:], len(x))
+			})
+		}
 		for name, call := range operations {
 			t.Run("operation="+name, func(t *testing.T) { call(impl) })
 		}
@@ -264,6 +270,9 @@ func TestOperationsComplete(t *testing.T) {
 		tested[o.name] = true
 	}
 	for _, o := range copies {
+		tested[o.name()] = true
+	}
+	for _, o := range additions {
 		tested[o.name()] = true
 	}
 	files, err := filepath.Glob("asm/*_*64.go")

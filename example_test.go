@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // Q and K of two tokens, with two query heads and one key head of four
@@ -186,6 +187,173 @@ func ExampleCosSinAngles() {
 	// 1e+38 0.14681168 0.9891645
 }
 
+// A table of the caller, [rows][cos|sin] as vLLM keeps it, and two tokens at
+// rows of their own.
+func ExampleNewTableRotary() {
+	const headDim = 4
+	table := []float32{
+		1, 1, 0, 0,
+		0, 0.5, 1, 0.25,
+	}
+	r, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: headDim},
+		posenc.Table[float32]{Cos: table, Sin: table[headDim/2:], Stride: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 2, 3, 4,
+		1, 2, 3, 4,
+	}
+	if err := posenc.Rotate(r, []int32{1, 0}, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(x[:headDim])
+	fmt.Println(x[headDim:])
+	err = posenc.Rotate(r, []int32{0, 2}, posenc.View[float32]{Data: x, Heads: 1})
+	fmt.Println(err)
+	// Output:
+	// [-3 0 1 2.5]
+	// [1 2 3 4]
+	// posenc.Rotate: positions[1] is 2, want the number of one of the 2 rows of the table: posenc: position out of range
+}
+
+// The rows of a batch are computed once and rotate every layer; a decode step
+// adds its row.
+func ExampleRotary_Tabulate() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := r.Tabulate([]int32{0, 1}) // prefill
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 { // layers
+		q := []float32{1, 0, 1, 0}
+		if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // nil: all rows
+			log.Fatal(err)
+		}
+		fmt.Println(q)
+	}
+	if rows, err = rows.Extend([]int32{2}); err != nil { // decode
+		log.Fatal(err)
+	}
+	q := []float32{1, 0}
+	if err := posenc.Rotate(rows, []int32{2}, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // row 2
+		log.Fatal(err)
+	}
+	fmt.Println(q)
+	// Output:
+	// [1 0 0.5403023 0.84147096]
+	// [1 0 0.5403023 0.84147096]
+	// [-0.41614684 0.9092974]
+}
+
+// Keys are rotated on their way into a paged cache of bfloat16, whose blocks of
+// two tokens are [heads][2][headDim]: the tokens go to the second token of block
+// 2 and the first of block 0.
+func ExampleRotateInto() {
+	const headDim, heads, block, blocks = 2, 1, 2, 3
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	cache := make([]uint16, blocks*heads*block*headDim)
+	keys := []float32{1, 0, 1, 0}
+	err = posenc.RotateInto(r, []int32{0, 1},
+		posenc.View[posenc.BFloat16]{
+			Data: posenc.BFloat16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
+			SequenceTokens: block, SequenceStride: heads * block * headDim,
+		},
+		[]int32{5, 0},
+		posenc.View[float32]{Data: keys, Heads: heads})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%#04x\n", cache)
+	// Output:
+	// [0x3f0a 0x3f57 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x0000 0x3f80 0x0000]
+}
+
+// A cache drops its first two tokens: the keys that stay move by -2 positions.
+func ExampleShift() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
+	if err := posenc.Rotate(r, []int32{2, 3}, keys); err != nil {
+		log.Fatal(err)
+	}
+	if err := posenc.Shift(r, []int32{-2, -2}, keys); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f\n", keys.Data) // positions 0 and 1
+	// Output:
+	// [1.000000 0.000000 0.540302 0.841471]
+}
+
+// Three sequences one after another: the first begins, the second has 100 tokens
+// in its cache, the third has two tokens of padding on its left.
+func ExampleRaggedPositions() {
+	starts := []int32{0, 3, 4, 8}
+	positions := make([]int32, 8)
+	if err := posenc.RaggedPositions(positions, starts, []int32{0, 100, -2}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output:
+	// [0 1 2 100 -2 -1 0 1]
+}
+
+// M-RoPE as in Qwen2-VL, here for heads of 8: of the four pairs one turns by
+// time, two by height, one by width. A token of text is followed by an image of
+// one row of two patches.
+func ExampleRotate_mrope() {
+	axes, err := frequency.Sections(1, 2, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{ // [axes][tokens]
+		0, 1, 1, // time
+		0, 1, 1, // height
+		0, 1, 2, // width
+	}
+	x := make([]float32, 3*8)
+	for t := range 3 {
+		copy(x[8*t:], []float32{1, 1, 1, 1})
+	}
+	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Printf("%.2f\n", x[8*t:8*t+8])
+	}
+	// Output:
+	// [1.00 1.00 1.00 1.00 0.00 0.00 0.00 0.00]
+	// [0.54 0.54 0.54 0.54 0.84 0.84 0.84 0.84]
+	// [0.54 0.54 0.54 -0.42 0.84 0.84 0.84 0.91]
+}
+
+// float16 elements as an engine has them, in a []uint16.
+func ExampleFloat16s() {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []uint16{0x3c00, 0} // 1, 0
+	if err := posenc.Rotate(r, []int32{1}, posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
+	// Output:
+	// [0x3853 0x3abb]
+}
+
 // Qwen3 normalizes each head of Q and K by weights of its own before it rotates
 // them. Here are one token, with two query heads and one key head.
 func ExampleRotateFused() {
@@ -227,4 +395,148 @@ func ExampleQueryScales() {
 	fmt.Println(scales)
 	// Output:
 	// [1 1 1.0693147 1.194591]
+}
+
+// Multi-head latent attention, as in DeepSeek V3: of a query, [nope|rope], the end
+// is rotated, and the key is one head that all queries share. The weights are
+// Interleaved; what is rotated becomes HalfSplit.
+func ExampleRotate_latentAttention() {
+	const heads, nope, rope = 2, 2, 4
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: rope, Layout: posenc.InterleavedToHalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{
+		8, 9, 1, 2, 3, 4,
+		8, 9, 1, 0, 1, 0,
+	}
+	k := []float32{1, 2, 3, 4}
+	err = posenc.Rotate(r, []int32{1},
+		posenc.View[float32]{Data: q[nope:], Heads: heads, HeadStride: nope + rope, TokenStride: heads * (nope + rope)},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n%.2f\n%.2f\n", q[:6], q[6:], k)
+	// Output:
+	// [8.00 9.00 -1.14 2.96 1.92 4.03]
+	// [8.00 9.00 0.54 1.00 0.84 0.01]
+	// [-1.14 2.96 1.92 4.03]
+}
+
+// Frames of a video at 24 per second, whose positions are their times in
+// seconds.
+func ExampleRotary_CosSinFractional() {
+	cfg := posenc.RotaryConfig{HeadDim: 4}
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	times := []float32{0, 1. / 24, 2. / 24}
+	cos, sin := make([]float32, len(times)*2), make([]float32, len(times)*2)
+	if err := r.CosSinFractional(cos, sin, times); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewTableRotary(cfg, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 1, 0, 0,
+		1, 1, 0, 0,
+		1, 1, 0, 0,
+	}
+	if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	for ; len(x) > 0; x = x[4:] {
+		fmt.Printf("%.4f\n", x[:4])
+	}
+	// Output:
+	// [1.0000 1.0000 0.0000 0.0000]
+	// [0.9991 1.0000 0.0417 0.0004]
+	// [0.9965 1.0000 0.0832 0.0008]
+}
+
+// Queries and keys decay in opposite directions, so that their product decays
+// with the distance.
+func ExampleXPos() {
+	cfg := posenc.RotaryConfig{HeadDim: 2, XPos: &posenc.XPos{ScaleBase: 512}}
+	forQueries, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg.XPos.Keys = true
+	forKeys, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, distance := range []int32{0, 512, 1024} {
+		q, k := []float32{1, 0}, []float32{1, 0}
+		if err := posenc.Rotate(forQueries, []int32{1000 + distance}, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		if err := posenc.Rotate(forKeys, []int32{1000}, posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		length := math.Hypot(float64(q[0]), float64(q[1]))
+		fmt.Printf("%.3f %.3f\n", length, length*math.Hypot(float64(k[0]), float64(k[1])))
+	}
+	// Output:
+	// 0.087 1.000
+	// 0.025 0.286
+	// 0.007 0.082
+}
+
+// A model trained on 8 positions, of which 2 are local, at position 7: its keys
+// start anew at 6, and its queries have a position for each kind of keys.
+func ExampleDualChunk() {
+	d := posenc.DualChunk{ChunkSize: 8, LocalSize: 2}
+	positions, rotated := []int32{7}, make([]int32, 1)
+	if err := d.KeyPositions(rotated, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("key", rotated)
+	for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk} {
+		if err := d.QueryPositions(rotated, positions, which); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("query", rotated)
+	}
+	// Output:
+	// key [1]
+	// query [1]
+	// query [7]
+	// query [8]
+}
+
+// [batch][heads][tokens][headDim], as PyTorch has it: tokens come in sequences.
+func ExampleRotate_batch() {
+	const batch, heads, tokens, headDim = 2, 1, 2, 2
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 0, 1, 0, // the first sequence
+		1, 0, 1, 0,
+	}
+	positions := []int32{ // [batch][tokens]
+		0, 1,
+		-1, 0, // a token of padding on the left
+	}
+	err = posenc.Rotate(r, positions, posenc.View[float32]{
+		Data: x, Heads: heads,
+		TokenStride: headDim, HeadStride: tokens * headDim,
+		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for b := range batch {
+		fmt.Println(x[b*heads*tokens*headDim:][:heads*tokens*headDim])
+	}
+	// Output:
+	// [1 0 0.5403023 0.84147096]
+	// [0.5403023 -0.84147096 1 0]
 }

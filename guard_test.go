@@ -113,6 +113,45 @@ func TestGuardRotate(t *testing.T) {
 	})
 }
 
+// guardHalves rotates a row whose halves lie next to a guard of their own.
+func (o rotation[Y, X]) guardHalves(t *testing.T, r *rand.Rand, impl kernels.Implementation, pairs int, arenas [][]byte) {
+	t.Helper()
+	check := func(y []Y, x []X, partner int) {
+		cos, sin := make([]float32, pairs), make([]float32, pairs)
+		fillRandom(r, cos)
+		fillRandom(r, sin)
+		for _, at := range []int{0, partner} {
+			o.x.fill(r, x[at:at+pairs])
+		}
+		want := make([]Y, 2*pairs)
+		o.define(want[:pairs], want[pairs:], x[:pairs], x[partner:], cos, sin)
+		rows := kernels.Rows{Pairs: pairs, Partner: partner, Tokens: 1, Heads: 1, TableStride: pairs}
+		if reason, _ := fault(func() { o.kernel(impl, y, x, cos, sin, &rows) }); reason != nil {
+			t.Fatalf("%d pairs: %v", pairs, reason)
+		}
+		for i, got := range append(slices.Clone(y[:pairs]), y[partner:]...) {
+			if !o.y.same(got, want[i]) {
+				t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, o.y.widen(got), o.y.widen(want[i]))
+			}
+		}
+	}
+	y, partner := guardedHalves[Y](arenas, pairs)
+	check(y, make([]X, partner+pairs), partner)
+	x, partner := guardedHalves[X](arenas, pairs)
+	check(make([]Y, partner+pairs), x, partner)
+	if o.inPlace() {
+		check(o.asY(x), x, partner)
+	}
+}
+
+// guardedHalves returns a row with a guard between its halves, and their
+// distance.
+func guardedHalves[T number](arenas [][]byte, pairs int) (row []T, partner int) {
+	first, second := flush[T](arenas[0], pairs, true), flush[T](arenas[1], pairs, false)
+	partner = int(uintptr(unsafe.Pointer(&second[0]))-uintptr(unsafe.Pointer(&first[0]))) / int(unsafe.Sizeof(first[0]))
+	return unsafe.Slice(&first[0], partner+pairs), partner
+}
+
 func TestGuardCosSinExact(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(52)

@@ -4,7 +4,6 @@ package posenc
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -108,44 +107,6 @@ func TestGuardHalves(t *testing.T) {
 	})
 }
 
-func (o rotation[Y, X]) guardHalves(t *testing.T, r *rand.Rand, impl kernels.Implementation, pairs int, arenas [][]byte) {
-	t.Helper()
-	check := func(y []Y, x []X, partner int) {
-		cos, sin := make([]float32, pairs), make([]float32, pairs)
-		fillRandom(r, cos)
-		fillRandom(r, sin)
-		for _, at := range []int{0, partner} {
-			o.x.fill(r, x[at:at+pairs])
-		}
-		want := make([]Y, 2*pairs)
-		o.define(want[:pairs], want[pairs:], x[:pairs], x[partner:], cos, sin)
-		rows := kernels.Rows{Pairs: pairs, Partner: partner, Tokens: 1, Heads: 1, TableStride: pairs}
-		if reason, _ := fault(func() { o.kernel(impl, y, x, cos, sin, &rows) }); reason != nil {
-			t.Fatalf("%d pairs: %v", pairs, reason)
-		}
-		for i, got := range append(slices.Clone(y[:pairs]), y[partner:]...) {
-			if !o.y.same(got, want[i]) {
-				t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, o.y.widen(got), o.y.widen(want[i]))
-			}
-		}
-	}
-	y, partner := guardedHalves[Y](arenas, pairs)
-	check(y, make([]X, partner+pairs), partner)
-	x, partner := guardedHalves[X](arenas, pairs)
-	check(make([]Y, partner+pairs), x, partner)
-	if o.inPlace() {
-		check(o.asY(x), x, partner)
-	}
-}
-
-// guardedHalves returns a row with a guard between its halves, and their
-// distance.
-func guardedHalves[T number](arenas [][]byte, pairs int) (row []T, partner int) {
-	first, second := flush[T](arenas[0], pairs, true), flush[T](arenas[1], pairs, false)
-	partner = int(uintptr(unsafe.Pointer(&second[0]))-uintptr(unsafe.Pointer(&first[0]))) / int(unsafe.Sizeof(first[0]))
-	return unsafe.Slice(&first[0], partner+pairs), partner
-}
-
 // Every operation runs the code that its implementation names: it is called
 // with memory that faults, and the fault says where. The bits alone could not
 // tell: they are the same everywhere.
@@ -190,6 +151,9 @@ func TestKernelsAreHit(t *testing.T) {
 		}
 		for _, o := range copies {
 			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), unsafe.Pointer(&cos[0]), n) }
+		}
+		for _, o := range additions {
+			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), cos, n) }
 		}
 		for operation, call := range calls {
 			t.Run("operation="+operation, func(t *testing.T) {

@@ -241,12 +241,14 @@ func (g *grid) overlaps(o *grid, delta int, self bool) bool {
 		}
 		return false
 	}
-	for t := range g.tokens {
+	part, parts := *g, 1
+	if g.tokenStride != o.tokenStride { // each token of g alone
+		part.tokens, part.tokenStride, parts = 1, o.tokenStride, g.tokens
+	}
+	for t := range parts {
 		for h := range g.heads {
 			for oh := range o.heads {
-				start := delta + oh*o.headStride - t*g.tokenStride - h*g.headStride
-				single := grid{tokens: 1, tokenStride: o.tokenStride, dim: g.dim}
-				if single.meets(start, o.tokens, false) {
+				if part.meets(delta+oh*o.headStride-t*g.tokenStride-h*g.headStride, o.tokens, false) {
 					return true
 				}
 			}

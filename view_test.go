@@ -91,7 +91,10 @@ func TestViewsOverlapEachOther(t *testing.T) {
 	for accepted < rounds(100000) {
 		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
 		a, b := randomView(r, dim), randomView(r, dim)
-		if r.IntN(2) == 0 { // packed QKV and kin: equal strides
+		switch r.IntN(4) {
+		case 0: // heads of Q, K and V by turns
+			b.TokenStride = a.TokenStride
+		case 1, 2: // packed QKV and kin: equal strides
 			b.TokenStride, b.HeadStride = a.TokenStride, a.HeadStride
 		}
 		startA, startB := r.IntN(60), r.IntN(60)

@@ -9,13 +9,21 @@ package frequency
 // The dims add up to the rotary dimension; each is even. Axes says which pairs
 // belong to which axis.
 //
-//	Qwen2-VL, Qwen3-VL, GLM-4V vision   dims headDim/2, headDim/2: height, width; half-split
-//	Llama 4 vision                      the same: x+1, y+1 (0, 0 for the class token); interleaved
-//	FLUX, HunyuanVideo                  dims 16, 56, 56: time, height, width; interleaved
-//	Wan                                 dims t, h, w with h = w = 2*(headDim/6); interleaved
+//	                        base   dims                  axes                    pairs
+//	Qwen2-VL, GLM-4V vision 10000  headDim/2 twice       row, column             half-split
+//	Llama 4 vision          10000  headDim/2 twice       column, row, from 1     interleaved
+//	FLUX.1                  10000  16, 56, 56            image, row, column      interleaved
+//	FLUX.2                  2000   32, 32, 32, 32        four position ids       interleaved
+//	HunyuanVideo            256    16, 56, 56            time, row, column       interleaved
+//	Wan                     10000  t, h, h               time, row, column       interleaved
 //
-// Source: rope type "axial" of transformers, get_1d_rotary_pos_embed of
-// diffusers. Errors wrap ErrParameter.
+// where Wan's h is 2*(headDim/6), rounded down, and t = headDim-2h: 44, 42, 42 of
+// 128. Text tokens of FLUX.1 are at 0 on all axes; those of HunyuanVideo are not
+// rotated. FLUX and Wan compute angles in float64 (nearly Exact), HunyuanVideo in
+// float32.
+//
+// Source: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
+// HunyuanVideoRotaryPosEmbed of diffusers. Errors wrap ErrParameter.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "Axial", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "dims", len(dims), "from 1 to 256 axes")
@@ -46,11 +54,11 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 }
 
 // AxialAlternating returns the ladder of Pixtral's images: one default ladder
-// over the head, of which the height takes the even entries and the width the
-// odd ones. For k < headDim/4
+// over the head, of which rows take the even entries and columns the odd ones.
+// For k < headDim/4
 //
-//	InvFreq[k]           = base^(-4k/headDim)        axis 0, height
-//	InvFreq[headDim/4+k] = base^(-(4k+2)/headDim)    axis 1, width
+//	InvFreq[k]           = base^(-4k/headDim)        axis 0, the row of a patch
+//	InvFreq[headDim/4+k] = base^(-(4k+2)/headDim)    axis 1, its column
 //
 // headDim is a multiple of 4. Errors wrap ErrParameter.
 func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, error) {

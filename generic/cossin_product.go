@@ -21,26 +21,9 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 	if product < 0x1p-40 {
 		return 1, sinTiny(p, w)
 	}
-	p, w = integral(p, w)
-	negative := (p < 0) != (w < 0)
-	f, quarter, below := quarterTurns(math.Abs(p), math.Abs(w))
-	c, s := cosSinFixed(f)
-	if quarter&1 != 0 {
-		c, s = s, c
-	}
+	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
 	cos, sin = c.float32(), s.float32()
-	// f was taken as a magnitude: the sine of the part below zero is negative,
-	// and an odd quarter turn hands that sign to the cosine.
-	sinNegative := quarter&2 != 0
-	cosNegative := (quarter+1)&2 != 0
-	if below {
-		if quarter&1 == 0 {
-			sinNegative = !sinNegative
-		} else {
-			cosNegative = !cosNegative
-		}
-	}
-	if sinNegative != negative {
+	if sinNegative {
 		sin = -sin
 	}
 	if cosNegative {
@@ -49,8 +32,32 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 	return cos, sin
 }
 
+// cosSinReduced returns the magnitudes and signs of the cosine and sine of p*w,
+// which is at least 2^-45.
+func cosSinReduced(p, w float64) (cos, sin fixed, cosNegative, sinNegative bool) {
+	p, w = integral(p, w)
+	negative := (p < 0) != (w < 0)
+	f, quarter, below := quarterTurns(math.Abs(p), math.Abs(w))
+	cos, sin = cosSinFixed(f)
+	if quarter&1 != 0 {
+		cos, sin = sin, cos
+	}
+	// f was taken as a magnitude: the sine of the part below zero is negative,
+	// and an odd quarter turn hands that sign to the cosine.
+	sinNegative = quarter&2 != 0
+	cosNegative = (quarter+1)&2 != 0
+	if below {
+		if quarter&1 == 0 {
+			sinNegative = !sinNegative
+		} else {
+			cosNegative = !cosNegative
+		}
+	}
+	return cos, sin, cosNegative, sinNegative != negative
+}
+
 // integral returns an integer and a number with the product of p and w, which is
-// at least 2^-40: so both are exact.
+// at least 2^-45: so both are exact.
 func integral(p, w float64) (integer, rest float64) {
 	if math.Abs(p) < 1<<31 && p == math.Trunc(p) {
 		return p, w
@@ -219,6 +226,26 @@ func (a fixed) over(divisor uint64) (result fixed) {
 // float32 rounds to the nearest float32, ties to even. The value is zero or a
 // normal float32.
 func (a fixed) float32() float32 {
+	word, exponent := a.leading()
+	// Keep 53 bits rounded to odd, which float64 holds exactly.
+	odd := word >> 11
+	if word<<53 != 0 {
+		odd |= 1
+	}
+	return float32(math.Ldexp(float64(odd), exponent+11))
+}
+
+// float64 rounds to the nearest float64, ties to even. The value is zero or at
+// least 2^-200.
+func (a fixed) float64() float64 {
+	word, exponent := a.leading()
+	return math.Ldexp(float64(int64(word>>1|word&1)), exponent+1)
+}
+
+// leading returns the 64 bits from the first that is set on, the last of them
+// set too where others follow, and the exponent of the unit of the last: the
+// value is word*2^exponent. Zero is 0.
+func (a fixed) leading() (word uint64, exponent int) {
 	for i, word := range a {
 		if word == 0 {
 			continue
@@ -234,12 +261,7 @@ func (a fixed) float32() float32 {
 				word |= 1 // far below the rounding bit
 			}
 		}
-		// Keep 53 bits rounded to odd, which float64 holds exactly.
-		odd := word >> 11
-		if word<<53 != 0 {
-			odd |= 1
-		}
-		return float32(math.Ldexp(float64(odd), 64*(4-i)-int(zeros)-254-53))
+		return word, 64*(4-i) - int(zeros) - 254 - 64
 	}
-	return 0
+	return 0, 0
 }

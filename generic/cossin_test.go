@@ -42,6 +42,17 @@ func newBig() *big.Float { return new(big.Float).SetPrec(precision) }
 // bigCosSin is the reference: cosine and sine of angle modulo 2 pi by Taylor's
 // series with a plain sum, rounded to float32 by math/big.
 func bigCosSin(angle *big.Float) (cos, sin float32) {
+	sumCos, sumSin := bigSums(angle)
+	cos, _ = sumCos.Float32()
+	sin, _ = sumSin.Float32()
+	if angle.Sign() == 0 {
+		sin = 0
+	}
+	return cos, sin
+}
+
+// bigSums returns the sums of bigCosSin.
+func bigSums(angle *big.Float) (cos, sin *big.Float) {
 	turn := newBig().Mul(bigPi, big.NewFloat(2))
 	turns, _ := newBig().Quo(angle, turn).Int(nil)
 	a := newBig().Sub(angle, newBig().Mul(turn, newBig().SetInt(turns)))
@@ -63,12 +74,7 @@ func bigCosSin(angle *big.Float) (cos, sin float32) {
 			break
 		}
 	}
-	cos, _ = sumCos.Float32()
-	sin, _ = sumSin.Float32()
-	if angle.Sign() == 0 {
-		sin = 0
-	}
-	return cos, sin
+	return sumCos, sumSin
 }
 
 func bigProduct(p int32, w float64) *big.Float {

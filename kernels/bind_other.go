@@ -146,6 +146,36 @@ func ConvertF32ToBF16(impl Implementation, y []uint16, x []float32) {
 	}
 }
 
+// AddScaledF32: see generic.AddScaledF32.
+func AddScaledF32(impl Implementation, x, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledF32(x, y, scale)
+	default:
+		missing("AddScaledF32", impl)
+	}
+}
+
+// AddScaledF16: see generic.AddScaledF16.
+func AddScaledF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledF16(x, y, scale)
+	default:
+		missing("AddScaledF16", impl)
+	}
+}
+
+// AddScaledBF16: see generic.AddScaledBF16.
+func AddScaledBF16(impl Implementation, x []uint16, y []float32, scale float32) {
+	switch impl {
+	case Generic:
+		generic.AddScaledBF16(x, y, scale)
+	default:
+		missing("AddScaledBF16", impl)
+	}
+}
+
 // DeinterleaveB32 is generic.Deinterleave of elements of 4 bytes.
 func DeinterleaveB32(impl Implementation, y, x []uint32) {
 	switch impl {

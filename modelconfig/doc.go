@@ -17,5 +17,6 @@
 // own ([HuggingFaceVision]).
 //
 // What some models do beside the rotation stays with the caller: use_logn_attn of
-// Qwen 1, windows of attention, and norms of Q and K.
+// Qwen 1, the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its
+// chunk_size), windows of attention, and norms of Q and K.
 package modelconfig

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/models.md anew")
@@ -43,6 +44,9 @@ func familyTable() string {
 		}
 		if bases == nil {
 			bases = []string{fmt.Sprintf("%.0f", f.base)}
+		}
+		if bases[0] == "0" {
+			bases[0] = "by its key"
 		}
 		r := &reader{keys: object{}}
 		n := 0
@@ -80,6 +84,41 @@ func wrapperTable() string {
 	return b.String()
 }
 
+func towerTable(t *testing.T) string {
+	holders := map[string][]string{}
+	for _, name := range sortedNames(visionWrappers) {
+		inner := visionWrappers[name].innerType
+		holders[inner] = append(holders[inner], name)
+	}
+	orders := map[string]string{
+		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows in turns",
+	}
+	var b strings.Builder
+	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
+	for _, name := range sortedNames(towers) {
+		f := towers[name]
+		pairs, order := "half-split", "within each half of a head: not one rotation"
+		if f.layout == posenc.Interleaved {
+			pairs = "interleaved"
+		}
+		if f.arrangement != nil {
+			ladder, err := f.arrangement(16, 1e4, frequency.Exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order = orders[strings.Trim(strings.ReplaceAll(fmt.Sprint(ladder.Axes), " ", ""), "[]")]
+			if order == "" {
+				t.Fatalf("%s: no words for axes %v", name, ladder.Axes)
+			}
+			if order == "rows, then columns" && ladder.InvFreq[4] != ladder.InvFreq[0] {
+				order += ", with the even and the odd frequencies of a head"
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, pairs, order, f.hidden/f.heads, strings.Join(holders[name], ", "))
+	}
+	return b.String()
+}
+
 func notRotaryTable() string {
 	byReason := map[string][]string{}
 	for _, name := range sortedNames(notRotary) {
@@ -101,7 +140,7 @@ func TestDocs(t *testing.T) {
 	}
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
-		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"not rotary", notRotaryTable()},
+		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable()},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)
@@ -150,6 +189,34 @@ func TestDocs(t *testing.T) {
 		}) {
 			t.Errorf("no test TestTrap/%s", name)
 		}
+	}
+}
+
+// The traps of GGUF files in docs/models.md are those of TestTrapGGUF.
+func TestDocsGGUF(t *testing.T) {
+	text, err := os.ReadFile(models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("gguf_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(text, start, end string) []string {
+		var names []string
+		for _, part := range strings.Split(text, start)[1:] {
+			name, _, _ := strings.Cut(part, end)
+			names = append(names, strings.ReplaceAll(name, " ", "_"))
+		}
+		return names
+	}
+	_, traps, found := strings.Cut(string(source), "func TestTrapGGUF(")
+	traps, _, closed := strings.Cut(traps, "\n}\n")
+	if !found || !closed {
+		t.Fatal("no TestTrapGGUF in gguf_test.go")
+	}
+	if got, want := names(string(text), "`TestTrapGGUF/", "`"), names(traps, "\tt.Run(\"", "\""); !slices.Equal(got, want) {
+		t.Errorf("docs/models.md has %q, TestTrapGGUF %q", got, want)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // what was expected or can be set instead.
 var (
 	ErrSyntax        = errors.New("modelconfig: malformed configuration") // not JSON, a key twice, the wrong type of value, too big
-	ErrUnknown       = errors.New("modelconfig: unknown")                 // a model type, a rope type or a key of a rope block that is not known
+	ErrUnknown       = errors.New("modelconfig: unknown")                 // a model type, a rope type or a key about rotary positions that is not known
 	ErrNotRotary     = errors.New("modelconfig: positions not rotary")    // the model has other positions, or none
 	ErrValue         = errors.New("modelconfig: invalid value")           // a number out of range, a key missing, a wrong length
 	ErrContradiction = errors.New("modelconfig: contradiction")           // keys that say different things

@@ -109,3 +109,81 @@ func ExampleModel_Rotary() {
 	// 4096 tokens: [1.000000 0.100000 0.010000 0.001000], cos and sin times 1.190238
 	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
 }
+
+// From the config.json of Qwen2-VL to the rotated Q of an image in its vision
+// tower.
+func ExampleHuggingFaceVision() {
+	config := []byte(`{
+		"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_hidden_layers": 28,
+		"vision_config": {
+			"depth": 32, "embed_dim": 1280, "hidden_size": 3584, "num_heads": 16, "patch_size": 14, "spatial_merge_size": 2
+		}
+	}`)
+	tower, err := modelconfig.HuggingFaceVision(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg, err := tower.Rotary("", 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rotary, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// An image of 4 rows of 6 patches. Blocks of 2 by 2 are merged to one token in
+	// the end, and their patches come one after another.
+	const rows, columns, merge, heads = 4, 6, 2, 16
+	var row, column []int32
+	for i := range rows / merge {
+		for j := range columns / merge {
+			for k := range merge * merge {
+				row = append(row, int32(i*merge+k/merge))
+				column = append(column, int32(j*merge+k%merge))
+			}
+		}
+	}
+	q := make([]float32, rows*columns*heads*cfg.HeadDim) // [patches][heads][80]
+	for i := range q {
+		q[i] = 1
+	}
+	if err := posenc.Rotate(rotary, append(row, column...), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tower.Type(), cfg.HeadDim)
+	for _, patch := range []int{0, 1, 2, 3, 4} {
+		head := q[patch*heads*cfg.HeadDim:]
+		fmt.Printf("row %d, column %d: %.3f %.3f\n", row[patch], column[patch], head[0], head[20])
+	}
+	// Output:
+	// qwen2_vl_vision 80
+	// row 0, column 0: 1.000 1.000
+	// row 0, column 1: 1.000 -0.301
+	// row 1, column 0: -0.301 1.000
+	// row 1, column 1: -0.301 -0.301
+	// row 0, column 2: 1.000 -1.325
+}
+
+// Llama 4 scales the queries of layers that do not rotate.
+func ExampleModel_QueryScale() {
+	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := []int32{0, 8191, 100000}
+	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
+	for i, layer := range model.Layers() {
+		scale, ok := model.QueryScale(layer)
+		if !ok {
+			continue
+		}
+		if err := posenc.QueryScales(scales, positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("layer", i, scales)
+	}
+	// Output:
+	// layer 3 [1 1.0693147 1.2564949]
+	// layer 7 [1 1.0693147 1.2564949]
+}

@@ -233,8 +233,8 @@ var families = map[string]family{
 	"jetmoe":            decoder(2048, 0, 128, 12, 4096, 1e4).called(channels),
 	"dbrx":              decoder(2048, 16, 0, 24, 2048, 1e4).called(dbrx).baseOf("rope_theta", "attn_config.rope_theta"),
 	"falcon":            decoder(4544, 71, 0, 32, 2048, 1e4).called(falcon),
-	"RefinedWebModel":   decoder(4544, 71, 0, 32, 2048, 1e4).called(falcon),
-	"RefinedWeb":        decoder(8192, 128, 0, 60, 2048, 1e4).called(falcon),
+	"RefinedWebModel":   decoder(64, 8, 0, 2, 2048, 1e4).called(falcon),
+	"RefinedWeb":        decoder(64, 8, 0, 2, 2048, 1e4).called(falcon),
 	"falcon_h1":         decoder(4096, 32, 0, 32, 8192, 1e4),
 	"phimoe":            decoder(4096, 32, 0, 32, 131072, 1e6).allowing("short_mscale", "long_mscale"),
 	"mllama_text_model": decoder(4096, 32, 0, 40, 131072, 5e5).layered(mllamaLayers),
@@ -242,7 +242,7 @@ var families = map[string]family{
 	"deepseek":          decoder(4096, 32, 0, 30, 2048, 1e4),
 	"minicpm":           decoder(4096, 32, 0, 32, 2048, 1e4),
 	"orion":             decoder(4096, 32, 0, 32, 4096, 1e4),
-	"xverse":            decoder(4096, 32, 0, 32, 2048, 1e4),
+	"xverse":            decoder(4096, 32, 0, 32, 2048, 0).checked(namedBase),
 	"Yi":                decoder(4096, 32, 0, 32, 4096, 5e6),
 	"baichuan":          decoder(4096, 32, 0, 32, 4096, 1e4).checked(baichuan7B),
 	"exaone":            decoder(4096, 32, 0, 32, 2048, 1e4).called(exaone),
@@ -253,6 +253,7 @@ var families = map[string]family{
 	// A part of the head.
 	"phi":               decoder(2048, 32, 0, 24, 2048, 1e4).part(0.5),
 	"phi3":              decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
+	"phi3_v":            decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi4_multimodal":   decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"phi4mm":            decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).part(0.25).baseOf("rope_theta", "rotary_emb_base"),
@@ -341,7 +342,7 @@ var families = map[string]family{
 	"qwen3_5_text":         decoder(4096, 16, 256, 32, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"qwen3_5_moe_text":     decoder(2048, 16, 256, 40, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"ernie4_5_vl_moe_text": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20),
-	"ernie4_5_moe_vl":      decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20).checked(timePairs),
+	"ernie4_5_moe_vl":      decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20).checked(ernieAxes),
 	"hunyuan_vl_text":      decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan().xd(),
 
 	// Encoders.
@@ -385,6 +386,7 @@ var wrappers = map[string]wrapper{
 	"ovis2": {"text_config", "qwen2"}, "got_ocr2": {"text_config", "qwen2"}, "fast_vlm": {"text_config", "qwen2"},
 	"perception_lm": {"text_config", "llama"}, "fuyu": {"text_config", "persimmon"}, "hunyuan_vl": {"text_config", "hunyuan_vl_text"},
 	"paddleocr_vl": {"text_config", "paddleocr_vl_text"}, "lighton_ocr": {"text_config", "qwen3"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
 }
 
@@ -403,7 +405,7 @@ var notRotary = map[string]string{
 	"bert": learned, "roberta": learned, "camembert": learned, "distilbert": learned, "albert": learned, "electra": learned,
 	"bart": learned, "mbart": learned, "blenderbot": learned, "m2m_100": sinusoidal, "marian": sinusoidal, "pegasus": sinusoidal,
 	"clip_vision_model": learned, "siglip_vision_model": learned, "siglip2_vision_model": learned, "idefics2_vision": learned, "idefics3_vision": learned,
-	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned,
+	"smolvlm_vision": learned, "internvl_vision": learned, "intern_vit_6b": learned, "mllama_vision_model": learned, "janus_vision_model": learned, "ovis2_vision": learned,
 	"hunyuan_vl_vision": learned, "got_ocr2_vision": relative, "gemma3n_vision": noPositions,
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,

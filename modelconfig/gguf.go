@@ -84,7 +84,7 @@ func GGUF(keys map[string]any) (*Model, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	return m, nil
+	return m.accepted("GGUF")
 }
 
 const (
@@ -350,6 +350,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
 	slides, windowed := r.sliding(arch, count)
 	rotates := r.rotating(arch, count, slides, windowed)
+	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledWhereRestsIfWindowed
 
 	// Parameters of sliding layers.
 	slidingHead := r.integer("attention.key_length_swa", headDim)

@@ -21,6 +21,8 @@ type ggufArchitecture struct {
 	equalMScale   bool // yarn_log_multiplier stands for mscale, too
 	alpha         bool // rope.scaling.alpha
 
+	queryScale ggufQueryScale
+
 	sliding           *ggufSliding
 	nope              ggufNoPE
 	attentionInterval int  // default of full_attention_interval, where other layers are recurrent
@@ -130,7 +132,7 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"dbrx":            {layout: neoX},
 	"deci":            {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"deepseek":        {layout: normal},
-	"deepseek2":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true},
+	"deepseek2":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true, queryScale: scaledBeyondLength},
 	"deepseek2-ocr":   {layout: neoX},
 	"deepseek32":      {layout: normal, latent: true, logMultiplier: logMultiplierTenth},
 	"dots1":           {layout: neoX},
@@ -173,7 +175,7 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"llada-moe":       {layout: neoX},
 	"llama":           {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"llama-embed":     {layout: normal, whole: true, freqs: true, longRoPE: true},
-	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: lastOfFourRestsIfWindowed},
+	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: lastOfFourRestsIfWindowed, queryScale: scaledWhereRestsIfWindowed},
 	"maincoder":       {layout: normal},
 	"mellum":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
 	"mimo2":           {layout: neoX, sliding: &ggufSliding{base: 10000}},
@@ -182,8 +184,8 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"minimax-01":      {layout: neoX, attentionInterval: 8},
 	"minimax-m2":      {layout: neoX},
 	"minimax-m3":      {layout: neoX},
-	"mistral3":        {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain},
-	"mistral4":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth},
+	"mistral3":        {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain, queryScale: scaledBeyondOriginal},
+	"mistral4":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth, queryScale: scaledBeyondLength},
 	"modern-bert":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000}},
 	"nanbeige":        {layout: normal, freqs: true},
 	"nemotron":        {layout: neoX},

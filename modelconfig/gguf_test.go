@@ -372,6 +372,7 @@ func TestGGUFErrors(t *testing.T) {
 		{"llama", ErrUnknown, "llama.rope.local.freq_base", []any{"rope.local.freq_base", float32(1e4)}},
 		{"llama", ErrUnknown, "llama.rope.freq_base_per_layer", []any{"rope.freq_base_per_layer", []float32{1e4}}},
 		{"llama", ErrUnknown, "llama.rope.scaling.type", []any{"rope.scaling.type", "ntk"}},
+		{"llama", ErrValue, "InvFreq[0] is +Inf", []any{"rope.scaling.factor", 1e-320}},
 		{"llama", ErrSyntax, "llama.rope.freq_base", []any{"rope.freq_base", "10000"}},
 		{"llama", ErrSyntax, "float64", []any{"rope.dimension_count", 128.0}},
 		{"llama", ErrSyntax, "llama.rope.scaling.finetuned", []any{"rope.scaling.finetuned", 1}},
@@ -574,7 +575,14 @@ func FuzzGGUF(f *testing.F) {
 			t.Fatal("no kind of layer")
 		}
 		for _, layerType := range m.LayerTypes() {
-			cfg, err := m.Rotary(layerType, seqLen)
+			cfg, err := m.Rotary(layerType, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := posenc.NewRotary(cfg); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err = m.Rotary(layerType, seqLen)
 			if err != nil {
 				if !errors.Is(err, ErrArgument) && !errors.Is(err, ErrValue) {
 					t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 // (rope_parameters, flat or by layer type), with the spellings that models have
 // of their own. An absent key, and one that is null, has the default of the
 // configuration class of the model_type in transformers 5.23. Of a model for
-// images or audio it reads the text model, from text_config where there is one.
+// images or audio it reads the text model, from text_config where there is one;
+// HuggingFaceVision reads the tower that sees the images.
 //
 // The layout is that of the weights on the Hub. Where latent attention (MLA:
 // DeepSeek V2 and V3, and the models built like them) splits a head into a part
@@ -24,8 +25,10 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of a
 // rope block that is not known, keys that contradict each other, a number out
-// of range. Keys beside the rope blocks that do not speak of rotary positions
-// are not looked at. docs/models.md lists types, rules and keys.
+// of range. Of the keys beside the rope blocks, one that has rope or rotary in
+// its name and that the type does not have is an error too; others that no type
+// reads for its positions are not looked at. docs/models.md lists types, rules
+// and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
@@ -53,25 +56,7 @@ func huggingFace(function string, config []byte, follow func(*reader) *reader) (
 	if r.err != nil {
 		return nil, r.err
 	}
-	for layerType := range m.kinds {
-		if err := m.accepted(function, layerType); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// accepted returns an error for a kind of layer whose frequencies cannot be
-// computed or make no posenc.Rotary.
-func (m *Model) accepted(function, layerType string) error {
-	cfg, _, err := m.rotary(function, layerType, 0)
-	if err != nil {
-		return err
-	}
-	if _, err := posenc.NewRotary(cfg); err != nil {
-		return valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
-	}
-	return nil
+	return m.accepted(function)
 }
 
 // textModel follows a configuration of several models to that of its text
@@ -219,7 +204,7 @@ func readModel(r *reader, f *family, m *Model) {
 		if block == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, block, f, &kinds[i], m.layers)
+		k := readKind(r, block, f, &kinds[i], m)
 		if r.err == nil {
 			r.err = block.err
 		}
@@ -331,7 +316,7 @@ func hiddenByHeads(r *reader, f *family) int {
 }
 
 // readKind reads one kind of layer from its rope block.
-func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind {
+func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	base := value{}
 	base.agree(block, "rope_theta")
 	for _, key := range k.baseKeys {
@@ -343,7 +328,7 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 			theBase *= ratio
 		}
 	}
-	dim := headDim(r, f, k, layers)
+	dim := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(block, f)
 	if r.err == nil && dim < 2 {
@@ -367,11 +352,10 @@ func readKind(r, block *reader, f *family, k *kindDefaults, layers []Layer) kind
 		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
-	result := kind{rotary: cfg, ladder: p.rule(), scalesRotating: f.scalesRotating}
 	if f.queryScale != nil {
-		result.queryScale = f.queryScale(&p)
+		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	return result
+	return kind{rotary: cfg, ladder: p.rule()}
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its
@@ -390,7 +374,7 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, rope
 		return headDim, 1
 	}
 	beside := value{}
-	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percentage", "rotary_emb_fraction"} {
+	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
 		beside.agree(r, key)
 	}
 	switch {

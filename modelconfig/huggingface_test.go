@@ -101,6 +101,14 @@ var traps = []struct {
 			t.Errorf("mscale alone: %v", got.Scaling)
 		}
 	}},
+	{"yarn_up_to_factor_1_has_attention_factor_1", func(t *testing.T) {
+		for _, factor := range []string{"1.0", "0.5"} {
+			cfg := mustRotary(t, strings.Replace(fmt.Sprintf(qwenYaRN, ""), `"factor": 4.0`, `"factor": `+factor, 1), "", 0)
+			if cfg.Scaling != 1 {
+				t.Errorf("factor %s: Scaling is %v", factor, cfg.Scaling)
+			}
+		}
+	}},
 	{"yarn_truncate", func(t *testing.T) {
 		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
 		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
@@ -242,6 +250,20 @@ var traps = []struct {
 		}
 		wantError(t, `{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "rope_scaling": {"mrope_section": [32, 48, 48], "type": "mrope"}}`, ErrValue, "mrope_section", "64")
 	}},
+	{"mrope_with_scaling_or_a_part_of_the_head", func(t *testing.T) {
+		// Qwen2.5-VL's README asks for yarn beside the sections.
+		yarn := `"rope_theta": 1000000, "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768`
+		want := mustRotary(t, `{"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`}}`, "", 0)
+		got := mustRotary(t, `{"model_type": "qwen2_5_vl", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`, "mrope_section": [16, 24, 24]}}`, "", 0)
+		if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling || len(got.Axes) != 64 || got.Axes[16] != 1 || got.Axes[40] != 2 {
+			t.Errorf("yarn: %v, %v, axes %v", got.InvFreq, got.Scaling, got.Axes)
+		}
+		// GLM-4.5V: sections are of the rotated half.
+		got = mustRotary(t, `{"model_type": "glm4v_moe_text", "head_dim": 128, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "default", "mrope_section": [8, 12, 12]}}`, "", 0)
+		if got.RotaryDim != 64 || len(got.Axes) != 32 {
+			t.Errorf("part: %d elements, %d axes", got.RotaryDim, len(got.Axes))
+		}
+	}},
 	{"mrope_interleaved", func(t *testing.T) {
 		config := `{"model_type": "qwen3_vl", "text_config": {"model_type": "qwen3_vl_text", "head_dim": 128, "rope_parameters": {"mrope_interleaved": %v, "mrope_section": [24, 20, 20], "rope_theta": 5000000, "rope_type": "default"}}}`
 		cfg := mustRotary(t, fmt.Sprintf(config, true), "", 0)
@@ -271,6 +293,9 @@ var traps = []struct {
 		if cfg.Layout != posenc.Interleaved {
 			t.Errorf("Layout is %v", cfg.Layout)
 		}
+		mustRead(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": true, "freq_allocation": 20}`)
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "rope_3d": false}`, ErrUnknown, "rope_3d")
+		wantError(t, `{"model_type": "ernie4_5_moe_vl", "freq_allocation": 16}`, ErrUnknown, "freq_allocation")
 	}},
 	{"mrope_of_hunyuan_has_four_axes", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "hunyuan_vl", "head_dim": 128, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "xdrope", "xdrope_section": [16, 16, 16, 16]}}`, "", 0)
@@ -469,6 +494,7 @@ var traps = []struct {
 		mustRead(t, `{"model_type": "hunyuan_v1_moe", "head_dim": 128, "use_mla": false, "qk_rope_head_dim": 64, "use_rotary_pos_emb": true, "position_embedding_xdrope": false}`)
 		wantError(t, `{"model_type": "hunyuan_v1_moe", "use_mla": true}`, ErrUnknown, "use_mla")
 		mustRead(t, `{"model_type": "glm_moe_dsa", "indexer_rope_interleave": true}`)
+		mustRead(t, `{"model_type": "jetmoe", "kv_channels": 128, "rotary_percent": 1.0}`)
 		mustRead(t, `{"model_type": "llama", "rope_dim": null}`)
 	}},
 	{"keys_beside_text_config", func(t *testing.T) {
@@ -496,6 +522,12 @@ var traps = []struct {
 		wantError(t, `{"model_type": "chatglm", "_name_or_path": "THUDM/chatglm2-6b-32k", "rope_ratio": 16}`, ErrUnknown, "frequency.Linear")
 		wantError(t, `{"model_type": "chatglm", "position_encoding_2d": true}`, ErrUnknown, "position_encoding_2d")
 	}},
+	{"xverse_has_its_base_in_its_code", func(t *testing.T) {
+		wantError(t, `{"model_type": "xverse", "max_position_embeddings": 8192}`, ErrValue, "rope_theta is absent", "500000")
+		if cfg := mustRotary(t, `{"model_type": "xverse", "rope_theta": 500000}`, "", 0); !near(cfg.InvFreq[1], math.Pow(5e5, -2.0/128)) {
+			t.Errorf("InvFreq[1] is %v", cfg.InvFreq[1])
+		}
+	}},
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
 		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
@@ -519,6 +551,47 @@ var traps = []struct {
 		mustRead(t, `{"model_type": "llama", "time_step_limit": [0.0, Infinity], "x": -Infinity, "y": NaN, "z": "Infinity\"NaN"}`)
 		for _, literal := range []string{"Infinity", "-Infinity", "NaN", "1e400"} {
 			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
+		}
+	}},
+	{"qwen2_vl_tower_has_embed_dim", func(t *testing.T) {
+		if cfg := mustRotaryVision(t, qwen2VL); cfg.HeadDim != 80 {
+			t.Errorf("%d elements", cfg.HeadDim)
+		}
+	}},
+	{"pixtral_shares_one_ladder", func(t *testing.T) {
+		cfg := mustRotaryVision(t, pixtral12B)
+		for k := range 16 {
+			if !near(cfg.InvFreq[k], math.Pow(1e4, -float64(4*k)/64)) || !near(cfg.InvFreq[16+k], math.Pow(1e4, -float64(4*k+2)/64)) || cfg.Axes[k] != 0 || cfg.Axes[16+k] != 1 {
+				t.Errorf("%d: %v of %d, %v of %d", k, cfg.InvFreq[k], cfg.Axes[k], cfg.InvFreq[16+k], cfg.Axes[16+k])
+			}
+		}
+	}},
+	{"llama4_vision_has_columns_first", func(t *testing.T) {
+		cfg := mustRotaryVision(t, `{"model_type": "llama4", "vision_config": {"hidden_size": 1408, "num_attention_heads": 16}}`)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j/22) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j%22))/88)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+	}},
+	{"moonvit_has_columns_and_rows_in_turns", func(t *testing.T) {
+		cfg := mustRotaryVision(t, kimiK25)
+		for j, axis := range cfg.Axes {
+			if axis != uint8(1-j%2) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j/2))/72)) {
+				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+			}
+		}
+		if cfg.Layout != posenc.Interleaved {
+			t.Errorf("layout %d", cfg.Layout)
+		}
+	}},
+	{"gemma4_vision_is_not_one_rotation", gemma4Vision},
+	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
+		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
+		for i, layer := range m.Layers() {
+			if scale, ok := m.QueryScale(layer); ok != (i == 3) || ok && scale != (QueryScale{0.1, 8192, 1}) {
+				t.Errorf("layer %d: %+v, %v", i, scale, ok)
+			}
 		}
 	}},
 }
@@ -668,6 +741,9 @@ func TestFamilies(t *testing.T) {
 			config["use_mem_rope"], config["attention_head_dim"] = true, 256
 			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
 		}
+		if modelType == "xverse" {
+			config["rope_theta"] = 10000
+		}
 		if modelType == "granitemoehybrid" {
 			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
 		}
@@ -702,7 +778,11 @@ func TestValues(t *testing.T) {
 		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
 	}
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for _, modelType := range sortedNames(families) {
+	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+		read := HuggingFace
+		if _, tower := towers[modelType]; tower {
+			read = HuggingFaceVision
+		}
 		for _, key := range keys {
 			for _, value := range values {
 				config := `{"model_type": "` + modelType + `", "` + key + `": ` + value
@@ -712,7 +792,7 @@ func TestValues(t *testing.T) {
 					}
 				}
 				config += "}"
-				if _, err := HuggingFace([]byte(config)); err != nil && !wrapsOne(err) {
+				if _, err := read([]byte(config)); err != nil && !wrapsOne(err) {
 					t.Errorf("%s: %v", config, err)
 				}
 			}

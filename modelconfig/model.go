@@ -20,6 +20,9 @@ type Model struct {
 	modelType string
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
+
+	queryScale     *QueryScale // nil: none
+	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Layer is what a hidden layer of a model does with positions.
@@ -34,9 +37,6 @@ type kind struct {
 	rotary posenc.RotaryConfig
 	// ladder is called with 0 or the length of the sequence.
 	ladder func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-
-	queryScale     *QueryScale // nil: none
-	scalesRotating bool        // it is of the layers that rotate, not of the others
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -78,6 +78,21 @@ func (m *Model) Rotary(layerType string, seqLen int) (posenc.RotaryConfig, error
 func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
 	_, ladder, err := m.rotary("Model.SoftmaxScale", layerType, seqLen)
 	return ladder.SoftmaxScale, err
+}
+
+// accepted returns m, or an error where the frequencies of a kind of layer cannot
+// be computed or make no posenc.Rotary.
+func (m *Model) accepted(function string) (*Model, error) {
+	for _, layerType := range m.LayerTypes() {
+		cfg, _, err := m.rotary(function, layerType, 0)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := posenc.NewRotary(cfg); err != nil {
+			return nil, valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+		}
+	}
+	return m, nil
 }
 
 func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryConfig, frequency.Ladder, error) {

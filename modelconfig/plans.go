@@ -387,7 +387,17 @@ func withoutMLA(r *reader) {
 	r.integer("qk_rope_head_dim")
 }
 
-func timePairs(r *reader) {
+// namedBase: the base of XVERSE stands in the code published with each model.
+func namedBase(r *reader) {
+	if !r.has("rope_theta") && !r.has("rope_parameters.rope_theta") {
+		r.fail(ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
+	}
+}
+
+func ernieAxes(r *reader) {
+	if axes, ok := r.boolean("rope_3d"); ok && !axes {
+		r.fail(ErrUnknown, "rope_3d", false, "true (leave Axes nil in posenc.RotaryConfig)")
+	}
 	if n, ok := r.integer("freq_allocation"); ok && n != 20 {
 		r.fail(ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
 	}

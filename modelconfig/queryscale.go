@@ -5,7 +5,7 @@ package modelconfig
 //
 //	1 + Beta*ln(1 + floor((p+Offset)/Length))
 //
-// The fields are arguments of posenc.QueryScales, in that order.
+// The fields are arguments of [posenc.QueryScales], in that order.
 type QueryScale struct {
 	Beta           float64
 	Length, Offset int
@@ -17,18 +17,16 @@ type QueryScale struct {
 // part without positions too.
 //
 //   - Llama 4 scales them in the layers that do not rotate, by attn_scale and
-//     floor_scale, unless attn_temperature_tuning is false or 0.
+//     floor_scale, unless attn_temperature_tuning is false or 0. GGUF files do not
+//     have these keys: llama.cpp takes 0.1 and 8192.
 //   - Ministral 3 and Mistral 4 scale them in all layers, by llama_4_scaling_beta
-//     and original_max_position_embeddings of the rope block.
+//     and original_max_position_embeddings of the rope block; in GGUF files by
+//     attention.temperature_scale (DeepSeek V2's architecture too).
 func (m *Model) QueryScale(layer Layer) (QueryScale, bool) {
-	if m == nil {
+	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
 		return QueryScale{}, false
 	}
-	k := m.kinds[layer.Type]
-	if k.queryScale == nil || k.scalesRotating != layer.Rotates {
-		return QueryScale{}, false
-	}
-	return *k.queryScale, true
+	return *m.queryScale, true
 }
 
 // maxBeta is that of posenc.QueryScales.
@@ -70,4 +68,39 @@ func scaledWithoutRotation(p *ropeParameters) *QueryScale {
 		r.fail(ErrValue, "floor_scale", length, "at least 1")
 	}
 	return &QueryScale{Beta: beta.or(0.1), Length: length, Offset: 1}
+}
+
+// ggufQueryScale says which keys scale the queries of an architecture.
+type ggufQueryScale uint8
+
+const (
+	queriesUnscaled            ggufQueryScale = iota
+	scaledBeyondOriginal                      // temperature_scale, by the original length
+	scaledBeyondLength                        // temperature_scale, by temperature_length
+	scaledWhereRestsIfWindowed                // layers without rotation, in models with a window
+)
+
+func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *QueryScale {
+	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
+	beta, length, key := 0.0, 0, lengthKey
+	switch arch.queryScale {
+	case scaledBeyondOriginal:
+		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
+	case scaledBeyondLength:
+		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
+	case scaledWhereRestsIfWindowed:
+		if windowed {
+			return &QueryScale{Beta: 0.1, Length: 8192, Offset: 1}
+		}
+	}
+	if beta == 0 {
+		return nil
+	}
+	if beta < 0 || beta > maxBeta {
+		r.fail(ErrValue, r.prefix+scaleKey, beta, "from 0 to 2^100")
+	}
+	if length < 1 {
+		r.fail(ErrValue, r.prefix+key, length, "at least 1 with %s", scaleKey)
+	}
+	return &QueryScale{Beta: beta, Length: length}
 }

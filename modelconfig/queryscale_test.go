@@ -42,9 +42,6 @@ func TestQueryScale(t *testing.T) {
 				t.Errorf("%s: layer %d has %+v, %v, want %+v", c.config, i, got, ok, want)
 			}
 		}
-		if got, ok := m.QueryScale(Layer{Type: "none"}); ok {
-			t.Errorf("%s: a layer of no kind has %+v", c.config, got)
-		}
 	}
 	if got, ok := (*Model)(nil).QueryScale(Layer{}); ok {
 		t.Errorf("no model has %+v", got)
@@ -64,6 +61,57 @@ func TestQueryScale(t *testing.T) {
 	} {
 		if _, err := HuggingFace([]byte(c.config)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.config, err, c.want)
+		}
+	}
+}
+
+func TestGGUFQueryScale(t *testing.T) {
+	keys := func(architecture string, more map[string]any) map[string]any {
+		keys := map[string]any{"general.architecture": architecture}
+		for key, v := range map[string]any{
+			"block_count": uint32(8), "embedding_length": uint32(512), "attention.head_count": uint32(8), "rope.dimension_count": uint32(64),
+		} {
+			keys[architecture+"."+key] = v
+		}
+		for key, v := range more {
+			keys[architecture+"."+key] = v
+		}
+		return keys
+	}
+	for _, c := range []struct {
+		architecture  string
+		more          map[string]any
+		rotates, rest QueryScale // Length 0: none
+	}{
+		{"llama4", nil, QueryScale{}, QueryScale{0.1, 8192, 1}},
+		{"llama4", map[string]any{"attention.sliding_window": uint32(0)}, QueryScale{}, QueryScale{}},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "rope.scaling.original_context_length": uint32(16384), "context_length": uint32(262144)}, QueryScale{0.25, 16384, 0}, QueryScale{}},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "context_length": uint32(4096)}, QueryScale{0.25, 4096, 0}, QueryScale{}},
+		{"mistral3", nil, QueryScale{}, QueryScale{}},
+		{"deepseek2", map[string]any{"attention.temperature_scale": float32(0.5), "attention.temperature_length": uint32(8192)}, QueryScale{0.5, 8192, 0}, QueryScale{}},
+		{"llama", map[string]any{"attention.temperature_scale": float32(0.5)}, QueryScale{}, QueryScale{}},
+	} {
+		m, err := GGUF(keys(c.architecture, c.more))
+		if err != nil {
+			t.Errorf("%s, %v: %v", c.architecture, c.more, err)
+			continue
+		}
+		for i, layer := range m.Layers() {
+			want := c.rest
+			if layer.Rotates {
+				want = c.rotates
+			}
+			if got, ok := m.QueryScale(layer); got != want || ok != (want.Length != 0) {
+				t.Errorf("%s, %v: layer %d has %+v, %v, want %+v", c.architecture, c.more, i, got, ok, want)
+			}
+		}
+	}
+	for _, more := range []map[string]any{
+		{"attention.temperature_scale": float32(0.5)},
+		{"attention.temperature_scale": float32(-0.5), "attention.temperature_length": uint32(8192)},
+	} {
+		if _, err := GGUF(keys("deepseek2", more)); !errors.Is(err, ErrValue) {
+			t.Errorf("%v: %v", more, err)
 		}
 	}
 }

@@ -16,14 +16,14 @@ import "github.com/go-posenc/posenc/frequency"
 // differ:
 //
 //   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
-//   - Models that merge patches (Qwen2-VL and most others) bring the patches of a
-//     merged block together. The positions go with them.
+//   - Models that merge patches before the tower (Qwen2-VL and most others) bring
+//     those of a merged block together. The positions go with the patches.
 //
-// Of n patches in a row of the grid, patch i is thus at i/n, i%n. The frequencies
-// of head dimension d are, for k < d/4,
+// With n patches in a row of the grid, patch i is thus at i/n, i%n. The
+// frequencies of heads of d elements are, for k < d/4,
 //
-//	base^(-4k/d)                                 of row and column: Qwen2-VL and its like, Llama 4, MoonViT
-//	base^(-4k/d) of row, base^(-(4k+2)/d) of column   Pixtral
+//	base^(-4k/d)      of rows
+//	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
 //
 // docs/models.md lists the towers and the order of their pairs. seqLen changes
 // nothing.
@@ -182,5 +182,7 @@ var visionWrappers = map[string]wrapper{
 	"smolvlm": {"vision_config", "smolvlm_vision"}, "aria": {"vision_config", "idefics3_vision"}, "aya_vision": {"vision_config", "siglip_vision_model"},
 	"cohere2_vision": {"vision_config", "siglip_vision_model"}, "internvl": {"vision_config", "internvl_vision"}, "internvl_chat": {"vision_config", "intern_vit_6b"},
 	"deepseek_vl": {"vision_config", "siglip_vision_model"}, "janus": {"vision_config", "janus_vision_model"}, "lfm2_vl": {"vision_config", "siglip2_vision_model"},
+	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
+	"glmga": {"vision_config", "glm4v_vision"}, "ovis2": {"vision_config", "ovis2_vision"},
 	"got_ocr2": {"vision_config", "got_ocr2_vision"}, "modernvbert": {"vision_config", "siglip_vision_model"}, "hunyuan_vl": {"vision_config", "hunyuan_vl_vision"},
 }

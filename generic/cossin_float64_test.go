@@ -1,0 +1,72 @@
+package generic
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// Every entry is the nearest float64 of a reference with more than 200 bits.
+func TestCosSinExactF64AgainstBig(t *testing.T) {
+	n := 4000
+	if testing.Short() {
+		n = 400
+	}
+	r := rand.New(rand.NewPCG(64, 2))
+	for range n {
+		p, w := randomPair(r)
+		position := float64(p)
+		if r.IntN(4) == 0 { // a float32 that is no integer
+			position = float64(float32(math.Ldexp(r.Float64()*2-1, r.IntN(20))))
+			w = math.Exp2(-30 * r.Float64())
+		}
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], position, []float64{w})
+		c, s := bigSums(newBig().Mul(newBig().SetFloat64(position), newBig().SetFloat64(w)))
+		wantCos, _ := c.Float64()
+		wantSin, _ := s.Float64()
+		if cos[0] != wantCos || sin[0] != wantSin {
+			t.Errorf("position %v, invFreq %x: got %x, %x, want %x, %x", position, w, cos[0], sin[0], wantCos, wantSin)
+		}
+	}
+}
+
+// The sine of a tiny angle is the angle moved a little towards zero, which
+// matters where the angle is midway between two float64.
+func TestCosSinExactF64Tiny(t *testing.T) {
+	for _, tt := range []struct{ position, invFreq float64 }{
+		{3, 0x1.0000000000001p-60},           // midway, even above: RN64 of the product would go up
+		{3, 0x1.0000000000003p-60},           // midway, even below
+		{-3, 0x1.0000000000001p-60},          // negative
+		{5, 0x1.0000000000001p-100},          // not midway
+		{1, 0x1.fffffffffffffp-46},           // representable
+		{3, 0x1.5555555555555p-60},           // next to a power of two
+		{0x1.8p0, 0x1.5555555555555p-60},     // a position with a fraction
+		{1<<31 - 1, 0x1.fffffffffffffp-80},   // 84 bits
+		{-(1 << 30), 0x1.123456789abcdp-900}, // far below
+	} {
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], tt.position, []float64{tt.invFreq})
+		angle := new(big.Float).SetPrec(2000).Mul(big.NewFloat(tt.position), big.NewFloat(tt.invFreq))
+		cube := new(big.Float).SetPrec(2000).Mul(angle, angle)
+		cube.Mul(cube, angle)
+		want, _ := new(big.Float).SetPrec(2000).Sub(angle, cube.Quo(cube, big.NewFloat(6))).Float64()
+		if sin[0] != want || cos[0] != 1 {
+			t.Errorf("%v * %x: got %x, %x, want 1, %x", tt.position, tt.invFreq, cos[0], sin[0], want)
+		}
+	}
+	var cos, sin [4]float64
+	CosSinExactF64(cos[:], sin[:], 0, []float64{1, -1, 0, math.MaxFloat64})
+	for i := range cos {
+		if cos[i] != 1 || math.Float64bits(sin[i]) != 0 {
+			t.Errorf("position 0: got %v, %v", cos[i], sin[i])
+		}
+	}
+	CosSinExactF64(cos[:], sin[:], 2, []float64{maxAngle / 2, math.Inf(1), math.NaN(), 0x1p-990})
+	for i := range cos {
+		if cos[i] == cos[i] || sin[i] == sin[i] {
+			t.Errorf("beyond the range: got %v, %v, want NaN", cos[i], sin[i])
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package posenc
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Embedding is a learned table and the rows of it that tokens take.
+type Embedding[W Element] struct {
+	Table  []W     // [rows][dim]
+	IDs    []int32 // one for each token: a position, a token type
+	Offset int     // row of ID 0
+}
+
+// AddEmbeddings adds rows of learned tables to the embeddings of tokens, in
+// place: for each e of embeddings, in their order,
+//
+//	x[t][i] = RN(RN32(x[t][i] + e.Table[e.Offset+e.IDs[t]][i]))
+//
+// with an RN that rounds once to elements of 16 bits: what PyTorch computes where
+// x and the tables have the same type. x is [tokens][dim].
+//
+//	GPT-2, CLIP          positions from 0
+//	BERT, ELECTRA        token types, then positions from 0
+//	RoBERTa, XLM-R       token types, then PaddedPositions with padding 1
+//	BART, mBART          positions from 0, Offset 2
+//	OPT                  PaddedPositions with padding 1, Offset 0: its offset of 2 is in them
+//
+// x holds exactly dim elements for each of the IDs, which are as many in all
+// embeddings, and shares no memory with tables and IDs. A call allocates nothing.
+//
+// Errors wrap ErrShape (dim), ErrLength, ErrOverlap or ErrPosition (an ID without
+// a row).
+func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) error {
+	const function = "AddEmbeddings"
+	if dim < 1 {
+		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+	}
+	if len(x)%dim != 0 {
+		return argumentError(ErrLength, function, "x", elements(len(x)), "a multiple of dim %d", dim)
+	}
+	tokens := len(x) / dim
+	for i := range embeddings {
+		e := &embeddings[i]
+		field := func(name string) string { return indexed("embeddings", i) + "." + name }
+		if len(e.IDs) != tokens {
+			return argumentError(ErrLength, function, field("IDs"), elements(len(e.IDs)), "%d, one for each row of x", tokens)
+		}
+		if len(e.Table)%dim != 0 {
+			return argumentError(ErrLength, function, field("Table"), elements(len(e.Table)), "a multiple of dim %d", dim)
+		}
+		if memoryOverlaps(x, e.Table) {
+			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
+		}
+		if memoryOverlaps(x, e.IDs) {
+			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
+		}
+		rows := len(e.Table) / dim
+		if e.Offset < 0 || e.Offset > rows {
+			return argumentError(ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
+		}
+		for t, id := range e.IDs {
+			if int64(id) < -int64(e.Offset) || int64(id) >= int64(rows-e.Offset) {
+				return argumentError(ErrPosition, function, indexed(field("IDs"), t), id, "from %d to %d, the rows of the table", -e.Offset, rows-e.Offset-1)
+			}
+		}
+	}
+	if len(embeddings) == 0 {
+		return nil
+	}
+	if kindOf[W]() == kindFloat32 {
+		for t := range tokens {
+			row := x[t*dim:][:dim]
+			for i := range embeddings {
+				e := &embeddings[i]
+				table := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(e.Table))), len(e.Table))
+				addRow(row, table[(e.Offset+int(e.IDs[t]))*dim:][:dim])
+			}
+		}
+		return nil
+	}
+	var memory [chunkPairs]float32
+	wide := operandOver(memory[:])
+	for t := range tokens {
+		for i := range embeddings {
+			e := &embeddings[i]
+			from := operandOf(&View[W]{Data: e.Table, Heads: 1}, dim)
+			first := (e.Offset + int(e.IDs[t])) * dim
+			for column := 0; column < dim; column += len(memory) {
+				n := min(len(memory), dim-column)
+				convert(&wide, &from, 0, first+column, n)
+				addRow(x[t*dim+column:][:n], memory[:n])
+			}
+		}
+	}
+	return nil
+}
+
+// addRow adds y to x in calls of kernels that do not last long.
+func addRow[T Element](x []T, y []float32) {
+	for i := 0; i < len(x); i += callElements {
+		end := min(i+callElements, len(x))
+		addScaled(x[i:end], y[i:end], 1)
+	}
+}
+
+// maxInterpolated bounds the lengths of tables that are interpolated.
+const maxInterpolated = 1 << 24
+
+// InterpolateTable makes a learned table for another number of positions, by
+// linear interpolation between the centres of its rows, as PyTorch's
+// interpolate(mode="linear", align_corners=False) does. With n rows of src, m of
+// dst and u = (i+1/2)*n/m - 1/2, or 0 where that is negative,
+//
+//	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
+//
+// where f is u-floor(u) rounded to float64 and the sum is in float64. dst and src
+// are [rows][dim], at most 2^24 rows, and share no element.
+//
+// Errors wrap ErrShape (dim, more rows), ErrLength or ErrOverlap.
+func InterpolateTable(dst, src []float32, dim int) error {
+	const function = "InterpolateTable"
+	if dim < 1 {
+		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+	}
+	for _, table := range []struct {
+		name string
+		len  int
+	}{{"dst", len(dst)}, {"src", len(src)}} {
+		if table.len == 0 || table.len%dim != 0 {
+			return argumentError(ErrLength, function, table.name, elements(table.len), "a multiple of dim %d above 0", dim)
+		}
+		if table.len/dim > maxInterpolated {
+			return argumentError(ErrShape, function, table.name, elements(table.len), "at most 2^24 rows of %d", dim)
+		}
+	}
+	if overlap(dst, src) {
+		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")
+	}
+	n, m := len(src)/dim, len(dst)/dim
+	for i := range m {
+		whole, f := centre(i, n, m)
+		if whole < 0 {
+			whole, f = 0, 0
+		}
+		first, second := src[whole*dim:][:dim], src[min(whole+1, n-1)*dim:][:dim]
+		for j := range dim {
+			dst[i*dim+j] = float32(float64((1-f)*float64(first[j])) + float64(f*float64(second[j])))
+		}
+	}
+	return nil
+}
+
+// InterpolateGrid makes the table of the patches of an image for another grid,
+// by bicubic interpolation between the centres of the patches, as PyTorch's
+// interpolate(mode="bicubic", align_corners=False) does and ViT with it (Keys
+// 1981 with a = -3/4). Patches beyond the border are those at the border:
+//
+//	dst[y][x] = RN32(sum over i, j from -1 to 2 of w(f, i) * w(g, j) * src[r+i][c+j])
+//
+// with r+f = (y+1/2)*srcHeight/dstHeight - 1/2, r whole and 0 <= f < 1, c+g
+// likewise for x, and the weights
+//
+//	w(f, i) = k(|f-i|)    k(t) = (a+2)t³ - (a+3)t² + 1    for t <= 1
+//	                      k(t) = at³ - 5at² + 8at - 4a    for 1 < t <= 2
+//
+// Sums are in float64. dst is [dstHeight][dstWidth][dim], src likewise, heights
+// and widths at most 2^24, and they share no element. A row of a class token is
+// not of the grid: it is copied.
+//
+// Errors wrap ErrShape, ErrLength or ErrOverlap.
+func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int) error {
+	const function = "InterpolateGrid"
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"dstHeight", dstHeight}, {"dstWidth", dstWidth}, {"srcHeight", srcHeight}, {"srcWidth", srcWidth}} {
+		if size.value < 1 || size.value > maxInterpolated {
+			return argumentError(ErrShape, function, size.name, size.value, "from 1 to 2^24")
+		}
+	}
+	if dim < 1 {
+		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+	}
+	for _, grid := range []struct {
+		name               string
+		len, height, width int
+	}{{"dst", len(dst), dstHeight, dstWidth}, {"src", len(src), srcHeight, srcWidth}} {
+		patches, ok := multiply(grid.height, grid.width)
+		want, fits := multiply(patches, dim)
+		if !ok || !fits || grid.len != want {
+			return argumentError(ErrLength, function, grid.name, elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
+		}
+	}
+	if overlap(dst, src) {
+		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")
+	}
+	for y := range dstHeight {
+		rows, rowWeights := cubic(y, srcHeight, dstHeight)
+		for x := range dstWidth {
+			columns, columnWeights := cubic(x, srcWidth, dstWidth)
+			to := dst[(y*dstWidth+x)*dim:][:dim]
+			for j := range to {
+				sum := 0.0
+				for a, row := range rows {
+					line := 0.0
+					for b, column := range columns {
+						line += float64(columnWeights[b] * float64(src[(row*srcWidth+column)*dim+j]))
+					}
+					sum += float64(rowWeights[a] * line)
+				}
+				to[j] = float32(sum)
+			}
+		}
+	}
+	return nil
+}
+
+// centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, as a whole number and
+// the rest rounded to float64.
+func centre(i, n, m int) (whole int, rest float64) {
+	numerator, denominator := int64(2*i+1)*int64(n)-int64(m), 2*int64(m)
+	quotient, remainder := numerator/denominator, numerator%denominator
+	if remainder < 0 {
+		quotient, remainder = quotient-1, remainder+denominator
+	}
+	return int(quotient), float64(remainder) / float64(denominator)
+}
+
+// cubic returns which of n elements make element i of m, and their weights.
+func cubic(i, n, m int) (from [4]int, weights [4]float64) {
+	const a = -0.75
+	near := func(t float64) float64 { return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1) }
+	far := func(t float64) float64 { return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a) }
+	whole, f := centre(i, n, m)
+	for j := range from {
+		from[j] = min(max(whole-1+j, 0), n-1)
+	}
+	return from, [4]float64{far(1 + f), near(f), near(1 - f), far(2 - f)}
+}

@@ -1,0 +1,342 @@
+package posenc
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// learnedVectors is what PyTorch makes of learned tables
+// (testdata/learned/generate.py).
+type learnedVectors struct {
+	Add []struct {
+		Model, Type        string
+		Dim                int
+		Mask               []bool
+		TypeIDs            []int32 `json:"type_ids"`
+		Table, Types, X, Y string
+	}
+	Linear []struct {
+		Dim      int
+		Src, Dst string
+	}
+	Bicubic []struct {
+		Dim      int
+		From, To [2]int
+		Src, Dst string
+	}
+}
+
+func loadLearned(t *testing.T) (v learnedVectors) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/learned/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func decodeElements[T Element](t *testing.T, text string) (list []T) {
+	t.Helper()
+	for _, bits := range decodeBits(t, text, int(kindOf[T]().size())) {
+		var x T
+		switch x := any(&x).(type) {
+		case *float32:
+			*x = math.Float32frombits(uint32(bits))
+		case *Float16:
+			*x = Float16(bits)
+		case *BFloat16:
+			*x = BFloat16(bits)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// Embeddings have the bits that PyTorch gives them, with the rows that the
+// models look up.
+func TestAddEmbeddingsVectors(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		eachType(t, testAddEmbeddings[float32], testAddEmbeddings[Float16], testAddEmbeddings[BFloat16])
+	})
+}
+
+func testAddEmbeddings[T Element](t *testing.T) {
+	name := map[kind]string{kindFloat32: "float32", kindFloat16: "float16", kindBFloat16: "bfloat16"}[kindOf[T]()]
+	count := 0
+	for _, c := range loadLearned(t).Add {
+		if c.Type != name {
+			continue
+		}
+		count++
+		e := Embedding[T]{Table: decodeElements[T](t, c.Table), IDs: make([]int32, len(c.Mask))}
+		var err error
+		switch c.Model {
+		case "bert", "bart":
+			countFrom(e.IDs, 0, 1)
+		case "roberta", "opt":
+			err = PaddedPositions(e.IDs, c.Mask, 1)
+		}
+		if c.Model == "bart" {
+			e.Offset = 2
+		}
+		x := decodeElements[T](t, c.X)
+		err = errors.Join(err, AddEmbeddings(x, c.Dim, Embedding[T]{Table: decodeElements[T](t, c.Types), IDs: c.TypeIDs}, e))
+		if want := decodeElements[T](t, c.Y); err != nil || !slices.Equal(x, want) {
+			t.Errorf("%s: got %v, %v, want %v", c.Model, x, err, want)
+		}
+	}
+	if count != 4 {
+		t.Errorf("%d cases, want 4", count)
+	}
+}
+
+// All types of embeddings and tables, at lengths round those of vectors, against
+// a plain loop.
+func TestAddEmbeddingsAgainstPlain(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		eachType(t, testAddOfAllTypes[float32], testAddOfAllTypes[Float16], testAddOfAllTypes[BFloat16])
+	})
+}
+
+func testAddOfAllTypes[T Element](t *testing.T) {
+	eachType(t, testAddOf[T, float32], testAddOf[T, Float16], testAddOf[T, BFloat16])
+}
+
+func testAddOf[T, W Element](t *testing.T) {
+	r := newRand(91)
+	for _, dim := range append([]int{1023, 1025, 2100}, lengths...) {
+		const tokens, rows, offset, canaries = 5, 7, 2, 20
+		embeddings := make([]Embedding[W], r.IntN(3))
+		for i := range embeddings {
+			embeddings[i] = Embedding[W]{randomElements[W](r, rows*dim), make([]int32, tokens), offset}
+			for t := range embeddings[i].IDs {
+				embeddings[i].IDs[t] = int32(r.IntN(rows)) - offset
+			}
+		}
+		x := randomElements[T](r, tokens*dim+2*canaries)
+		want := slices.Clone(x)
+		for t := range tokens {
+			for j := range dim {
+				v := &want[canaries+t*dim+j]
+				for _, e := range embeddings {
+					*v = narrow[T](widen(*v) + widen(e.Table[(int(e.IDs[t])+offset)*dim+j]))
+				}
+			}
+		}
+		if err := AddEmbeddings(x[canaries:canaries+tokens*dim], dim, embeddings...); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if !same(widen(x[i]), widen(want[i])) {
+				t.Fatalf("dim %d, %d tables: element %d is %v, want %v", dim, len(embeddings), i-canaries, widen(x[i]), widen(want[i]))
+			}
+		}
+	}
+}
+
+// PyTorch takes coordinates and sums in float32: of tables up to 3.5 in
+// magnitude and coordinates up to 16 that is some roundings of 2^-20 times their
+// slopes, below 2^-17 together.
+const interpolationError = 0x1p-17
+
+func TestInterpolateVectors(t *testing.T) {
+	v := loadLearned(t)
+	if len(v.Linear) != 6 || len(v.Bicubic) != 6 {
+		t.Fatalf("%d and %d cases, want 6", len(v.Linear), len(v.Bicubic))
+	}
+	compare := func(name string, got, want []float32, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if !(math.Abs(float64(got[i])-float64(want[i])) <= interpolationError) {
+				t.Errorf("%s: element %d is %v, want %v", name, i, got[i], want[i])
+			}
+		}
+	}
+	for _, c := range v.Linear {
+		want := decodeElements[float32](t, c.Dst)
+		got := make([]float32, len(want))
+		compare("linear", got, want, InterpolateTable(got, decodeElements[float32](t, c.Src), c.Dim))
+	}
+	for _, c := range v.Bicubic {
+		want := decodeElements[float32](t, c.Dst)
+		got := make([]float32, len(want))
+		compare("bicubic", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim))
+	}
+}
+
+// What interpolation has to keep: a table of the same size, one that is the same
+// everywhere, the symmetry of a grid, and a straight line between its ends.
+func TestInterpolateIdentities(t *testing.T) {
+	r := newRand(92)
+	for range 50 {
+		h, w, dim := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(4)
+		toH, toW := 1+r.IntN(20), 1+r.IntN(20)
+		src := make([]float32, h*w*dim)
+		for i := range src {
+			src[i] = 4*r.Float32() - 2
+		}
+		dst := make([]float32, len(src))
+		if err := InterpolateGrid(dst, h, w, src, h, w, dim); err != nil || !slices.Equal(dst, src) {
+			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
+		}
+		if err := InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
+			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
+		}
+		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
+		err := InterpolateGrid(to, toH, toW, src, h, w, dim)
+		turned := slices.Clone(src)
+		reverseRows(turned, dim)
+		err = errors.Join(err, InterpolateGrid(mirrored, toH, toW, turned, h, w, dim))
+		reverseRows(mirrored, dim)
+		for i := range to { // sums in another order, of 16 products below 4, rounded to float32
+			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
+				t.Fatalf("turned by 180 degrees: got %v, want %v (%v)", mirrored[i], to[i], err)
+			}
+		}
+		for i := range src {
+			src[i] = 1.5
+		}
+		if err := InterpolateGrid(to, toH, toW, src, h, w, dim); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
+			t.Fatalf("a constant: got %v, %v", to, err)
+		}
+	}
+	line := []float32{0, 8, 16, 24}
+	got := make([]float32, 8)
+	if err := InterpolateTable(got, line, 1); err != nil || !slices.Equal(got, []float32{0, 2, 6, 10, 14, 18, 22, 24}) {
+		t.Errorf("a line: got %v, %v", got, err)
+	}
+}
+
+func reverseRows(x []float32, dim int) {
+	slices.Reverse(x)
+	for i := 0; i < len(x); i += dim {
+		slices.Reverse(x[i : i+dim])
+	}
+}
+
+func TestLearnedErrors(t *testing.T) {
+	x, table, ids := make([]float32, 8), make([]float32, 12), []int32{0, 2}
+	add := func(e Embedding[float32]) error { return AddEmbeddings(x, 4, e) }
+	for _, tt := range []struct {
+		name string
+		err  error
+		kind error
+		want string
+	}{
+		{"dim", AddEmbeddings[float32, float32](x, 0), ErrShape, "posenc.AddEmbeddings: dim is 0"},
+		{"x", AddEmbeddings[float32, float32](x, 3), ErrLength, "x is 8 elements"},
+		{"IDs", add(Embedding[float32]{table, ids[:1], 0}), ErrLength, "embeddings[0].IDs is 1 element, want 2"},
+		{"table", add(Embedding[float32]{table[:11], ids, 0}), ErrLength, "embeddings[0].Table is 11 elements"},
+		{"high ID", add(Embedding[float32]{table, []int32{0, 3}, 0}), ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2"},
+		{"low ID", add(Embedding[float32]{table, []int32{-1, 0}, 0}), ErrPosition, "embeddings[0].IDs[0] is -1"},
+		{"high ID with an offset", add(Embedding[float32]{table, ids, 1}), ErrPosition, "want from -1 to 1"},
+		{"lowest ID", add(Embedding[float32]{table, []int32{math.MinInt32, 0}, 2}), ErrPosition, "IDs[0]"},
+		{"offset", add(Embedding[float32]{table, ids, 4}), ErrPosition, "embeddings[0].Offset is 4"},
+		{"negative offset", add(Embedding[float32]{table, ids, math.MinInt}), ErrPosition, "Offset"},
+		{"overlap", add(Embedding[float32]{x, []int32{0, 1}, 0}), ErrOverlap, "x is sharing memory with embeddings[0].Table"},
+		{"second table", AddEmbeddings(x, 4, Embedding[float32]{table, ids, 0}, Embedding[float32]{table, ids, -1}), ErrPosition, "embeddings[1].Offset"},
+
+		{"linear dim", InterpolateTable(x, table, -1), ErrShape, "InterpolateTable: dim is -1"},
+		{"linear nothing", InterpolateTable(x[:0], table, 4), ErrLength, "dst is 0 elements"},
+		{"linear part", InterpolateTable(x, table[:7], 4), ErrLength, "src is 7 elements"},
+		{"linear overlap", InterpolateTable(x, x[4:], 4), ErrOverlap, "dst"},
+		{"grid height", InterpolateGrid(x, 0, 2, table, 3, 2, 2), ErrShape, "InterpolateGrid: dstHeight is 0"},
+		{"grid width", InterpolateGrid(x, 2, 2, table, 3, 1<<24+1, 2), ErrShape, "srcWidth"},
+		{"grid dim", InterpolateGrid(x, 2, 2, table, 3, 2, 0), ErrShape, "dim is 0"},
+		{"grid dst", InterpolateGrid(x, 2, 3, table, 3, 2, 2), ErrLength, "dst is 8 elements, want 2*3*2"},
+		{"grid src", InterpolateGrid(x, 2, 2, table, 2, 2, 2), ErrLength, "src is 12 elements"},
+		{"grid too large", InterpolateGrid(x, 1<<24, 1<<24, table, 2, 2, math.MaxInt), ErrLength, "dst"},
+		{"grid overlap", InterpolateGrid(x[:4], 2, 1, x[2:6], 1, 2, 2), ErrOverlap, "dst"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
+		}
+	}
+	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+		t.Error("an error came after the first write")
+	}
+}
+
+func TestAddEmbeddingsAllocatesNothing(t *testing.T) {
+	x, table, ids := make([]float32, 40*96), make([]float32, 9*96), make([]int32, 40)
+	half := make([]BFloat16, 9*96)
+	var err error
+	for name, call := range map[string]func(){
+		"float32 tables": func() {
+			err = AddEmbeddings(x, 96, Embedding[float32]{table, ids, 0}, Embedding[float32]{table, ids, 2})
+		},
+		"bfloat16 tables": func() { err = AddEmbeddings(x, 96, Embedding[BFloat16]{half, ids, 0}) },
+	} {
+		eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+			if n := testing.AllocsPerRun(20, call); n != 0 || err != nil {
+				t.Errorf("%s: %v allocations, %v", name, n, err)
+			}
+		})
+	}
+}
+
+// The table next to a guard: no row is read beyond its end.
+func TestGuardEmbeddings(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := newGuards(t, newRand(93), 4*3*140, "x", "table")
+		for _, dim := range lengths {
+			for _, atEnd := range []bool{false, true} {
+				x, table := g.floats("x", 2*dim, atEnd), g.floats("table", 3*dim, atEnd)
+				var err error
+				g.check("AddEmbeddings", func() { err = AddEmbeddings(x, dim, Embedding[float32]{table, []int32{2, 0}, 0}) },
+					func(copies map[string][]float32) {
+						for i := range dim {
+							copies["x"][i] += table[2*dim+i]
+							copies["x"][dim+i] += table[i]
+						}
+					}, map[string][]float32{"x": x})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// FuzzAddEmbeddings adds rows of tables of any shape, valid or not, on every
+// implementation: the same error and untouched data, or the bits of a plain loop.
+func FuzzAddEmbeddings(f *testing.F) {
+	f.Add(8, 3, 2, 1, []byte{1, 0, 0, 0}, []byte{1, 2, 3, 4})
+	f.Add(0, 1, 1, -1, []byte{255, 255, 255, 255}, []byte(nil))
+	f.Add(-3, 200, 7, math.MaxInt, []byte{0, 0, 0, 128}, []byte{0, 0, 192, 127})
+	f.Fuzz(func(t *testing.T, dim, rows, tokens, offset int, idData, data []byte) {
+		rows, tokens = (rows%20+20)%20, (tokens%20+20)%20
+		size := (dim%200 + 200) % 200
+		table, before := make([]float32, rows*size), make([]float32, tokens*size)
+		repeat32(table, data)
+		repeat32(before, idData)
+		e := Embedding[float32]{table, repeatPositions(tokens, idData, 0), offset}
+		onEach(func(impl kernels.Implementation) {
+			x := slices.Clone(before)
+			if err := AddEmbeddings(x, dim, e); err != nil {
+				if !sameBits(x, before) {
+					t.Fatalf("%s: wrote before the error %v", impl, err)
+				}
+				return
+			}
+			for i := range x {
+				if w := before[i] + table[(int(e.IDs[i/dim])+offset)*dim+i%dim]; !same(x[i], w) {
+					t.Fatalf("%s: element %d is %v, want %v", impl, i, x[i], w)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,410 @@
+package posenc
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// SinusoidalOrder is the order of the sines and cosines in a row of a sinusoidal
+// encoding of n frequencies.
+type SinusoidalOrder uint8
+
+const (
+	SinCosInterleaved SinusoidalOrder = iota // row[2k], row[2k+1] = sin, cos of frequency k: Vaswani et al., DETR
+	SinThenCos                               // row[k], row[n+k] = sin, cos: tensor2tensor, fairseq, Marian, Whisper
+	CosThenSin                               // row[k], row[n+k] = cos, sin: diffusers with flip_sin_to_cos, MLX with cos_first
+)
+
+// SinusoidalConfig describes a sinusoidal position encoding (Vaswani et al. 2017,
+// arXiv:1706.03762). The functions Sinusoidal... give those of known models.
+type SinusoidalConfig struct {
+	Dim     int             // elements of a row, from 2*Axes*len(InvFreq) to 65536; those beyond are zero
+	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
+	Order   SinusoidalOrder // of sines and cosines
+	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
+	Scaling float64         // multiplies sines and cosines; 0 means 1
+	Padding *int32          // a token at this position on the first axis has a row of zeros; nil: none
+}
+
+// Sinusoidal is a sinusoidal position encoding. It does not change after
+// NewSinusoidal and may be used by many goroutines at once.
+type Sinusoidal struct {
+	dim, pairs, axes int // pairs of one axis
+	order            SinusoidalOrder
+	scaling          float32
+	padded           bool
+	padding          int32
+	invFreq          []float64
+	lastPosition     int64   // the largest |position| whose angles stay below 2^50
+	ladder           ladder  // Exact
+	shift            *Rotary // of one axis
+}
+
+// Position is the type of the positions of a sinusoidal encoding: tokens have
+// integers; the timesteps of diffusion models and the normalised coordinates of
+// DETR are float32, each the real number that it is.
+type Position interface{ int32 | float32 }
+
+// NewSinusoidal checks the configuration and prepares its frequencies. It keeps
+// no reference to InvFreq or Padding. Errors wrap ErrConfig.
+func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
+	return newSinusoidal("NewSinusoidal", cfg)
+}
+
+func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
+	fail := func(field string, value any, expected string, args ...any) (*Sinusoidal, error) {
+		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
+	}
+	pairs := len(cfg.InvFreq)
+	if pairs < 1 || pairs > frequency.MaxRotaryDim/2 {
+		return fail("InvFreq", elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
+	}
+	axes := cfg.Axes
+	if axes == 0 {
+		axes = 1
+	}
+	if axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs) {
+		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
+	}
+	if cfg.Dim < 2*axes*pairs || cfg.Dim > frequency.MaxRotaryDim {
+		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs, axes, pairs, frequency.MaxRotaryDim)
+	}
+	if cfg.Order > CosThenSin {
+		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
+	}
+	scaling := float32(cfg.Scaling)
+	if cfg.Scaling == 0 {
+		scaling = 1
+	}
+	if !(scaling > 0 && scaling <= math.MaxFloat32) {
+		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
+	}
+	for i, w := range cfg.InvFreq {
+		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < 0x1p-900 {
+			return fail(indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
+		}
+	}
+	layout := HalfSplit
+	if cfg.Order == SinCosInterleaved {
+		layout = Interleaved
+	}
+	shift, err := NewRotary(RotaryConfig{HeadDim: 2 * pairs, Layout: layout, InvFreq: cfg.InvFreq})
+	if err != nil {
+		return fail("InvFreq", elements(pairs), "frequencies of a Rotary (%v)", err)
+	}
+	s := &Sinusoidal{
+		dim: cfg.Dim, pairs: pairs, axes: axes, order: cfg.Order, scaling: scaling, padded: cfg.Padding != nil,
+		invFreq: append([]float64(nil), cfg.InvFreq...), lastPosition: shift.lastPosition, ladder: shift.ladder, shift: shift,
+	}
+	if s.padded {
+		s.padding = *cfg.Padding
+	}
+	return s, nil
+}
+
+// SinusoidalRows writes the row of each position. With n frequencies w, the sine
+// and the cosine of frequency k at position p are
+//
+//	RN32(RN32(sin(p*w[k])) * RN32(Scaling))    RN32(RN32(cos(p*w[k])) * RN32(Scaling))
+//
+// of the real product, correctly rounded; Scaling rounds once more where it is
+// not 1, and so do elements of 16 bits. They are in the order of the
+// configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
+// [axes][tokens], and axis a has the elements from 2*n*a on. Elements beyond are
+// zero.
+//
+// dst holds exactly tokens*Dim elements and shares none with positions. A call
+// allocates nothing.
+//
+// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (an angle of
+// 2^50 or beyond, a NaN or an infinity).
+func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T) error {
+	const function = "SinusoidalRows"
+	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
+	if err != nil || tokens == 0 {
+		return err
+	}
+	if out, ok := any(dst).([]float32); ok && s.order != SinCosInterleaved {
+		if p, ok := any(positions).([]int32); ok {
+			s.writeRows(out, p, tokens)
+			return nil
+		}
+	}
+	sinusoidalRows(s, positions, tokens, destination[T]{rows: dst})
+	return nil
+}
+
+// AddSinusoidal scales embeddings and adds the rows of their positions, in place
+// and in one pass:
+//
+//	x[i] = RN(RN32(RN32(x[i]*scale) + row[i]))
+//
+// with the float32 rows of SinusoidalRows and an RN that rounds once to
+// elements of 16 bits. scale is 1, or the factor by which a model scales its
+// token embeddings: sqrt(Dim) in Vaswani et al. x is [tokens][Dim].
+//
+// x holds exactly tokens*Dim elements and shares none with positions. A call
+// allocates nothing.
+//
+// Errors wrap ErrConfig (s, or a scale that is not finite), ErrLength,
+// ErrOverlap or ErrPosition.
+func AddSinusoidal[T Element, P Position](s *Sinusoidal, positions []P, x []T, scale float32) error {
+	const function = "AddSinusoidal"
+	tokens, err := checkSinusoidal(function, s, "positions", positions, "x", x)
+	if err != nil {
+		return err
+	}
+	if !(math.Abs(float64(scale)) <= math.MaxFloat32) {
+		return argumentError(ErrConfig, function, "scale", scale, "a finite number")
+	}
+	if tokens > 0 {
+		sinusoidalRows(s, positions, tokens, destination[T]{rows: x, add: true, scale: scale})
+	}
+	return nil
+}
+
+// SinusoidalRows64 is SinusoidalRows in float64, as MAE makes its tables:
+//
+//	RN64(RN64(sin(p*w[k])) * RN32(Scaling))    RN64(RN64(cos(p*w[k])) * RN32(Scaling))
+//
+// The sine and the cosine are correctly rounded: within half a unit in the last
+// place. That takes microseconds for each pair, so that it is for tables made
+// once.
+//
+// Errors are those of SinusoidalRows.
+func SinusoidalRows64[P Position](s *Sinusoidal, positions []P, dst []float64) error {
+	const function = "SinusoidalRows64"
+	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
+	if err != nil || tokens == 0 {
+		return err
+	}
+	clear(dst)
+	var cos, sin [sinusoidalColumns]float64
+	for t := range tokens {
+		if s.isPadding(float64(positions[t])) {
+			continue
+		}
+		for axis := range s.axes {
+			row := dst[t*s.dim+2*axis*s.pairs:][:2*s.pairs]
+			for column := 0; column < s.pairs; column += sinusoidalColumns {
+				invFreq := s.invFreq[column:min(column+sinusoidalColumns, s.pairs)]
+				generic.CosSinExactF64(cos[:], sin[:], float64(positions[axis*tokens+t]), invFreq)
+				for i := range invFreq {
+					sinAt, cosAt := s.places(column + i)
+					row[sinAt], row[cosAt] = sin[i]*float64(s.scaling), cos[i]*float64(s.scaling)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkSinusoidal checks the arguments of a call that writes to the slice called
+// name and returns the number of tokens. argument is what positions are called.
+func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, argument string, positions []P, name string, x []T) (tokens int, err error) {
+	if s == nil || s.dim == 0 {
+		return 0, argumentError(ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+	}
+	if len(positions)%s.axes != 0 {
+		return 0, argumentError(ErrLength, function, argument, elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", s.axes, s.axes)
+	}
+	tokens = len(positions) / s.axes
+	if err := checkAngles(function, s, argument, positions); err != nil {
+		return 0, err
+	}
+	want, ok := multiply(tokens, s.dim)
+	if !ok {
+		return 0, argumentError(ErrLength, function, name, elements(len(x)), "%d rows of %d, more than an int can count", tokens, s.dim)
+	}
+	if len(x) != want {
+		return 0, argumentError(ErrLength, function, name, elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
+	}
+	if memoryOverlaps(x, positions) {
+		return 0, argumentError(ErrOverlap, function, name, "sharing memory with "+argument, "another slice")
+	}
+	return tokens, nil
+}
+
+// memoryOverlaps is overlap for slices of different types.
+func memoryOverlaps[A, B any](a []A, b []B) bool {
+	bytesA := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), uintptr(len(a))*unsafe.Sizeof(*new(A)))
+	bytesB := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))*unsafe.Sizeof(*new(B)))
+	return overlap(bytesA, bytesB)
+}
+
+// checkAngles returns an error for the first position that is no number or makes
+// an angle too large.
+func checkAngles[P Position](function string, s *Sinusoidal, argument string, positions []P) error {
+	for i, p := range positions {
+		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %d in magnitude, so that angles stay below 2^50", s.lastPosition)
+		}
+	}
+	return nil
+}
+
+func (s *Sinusoidal) isPadding(position float64) bool {
+	return s.padded && position == float64(s.padding)
+}
+
+// places returns where the sine and the cosine of frequency k are in the
+// elements of an axis.
+func (s *Sinusoidal) places(k int) (sin, cos int) {
+	switch s.order {
+	case SinThenCos:
+		return k, s.pairs + k
+	case CosThenSin:
+		return s.pairs + k, k
+	default:
+		return 2 * k, 2*k + 1
+	}
+}
+
+// writeRows writes rows of an order other than SinCosInterleaved where they
+// belong at once.
+func (s *Sinusoidal) writeRows(dst []float32, positions []int32, tokens int) {
+	sinAt, cosAt := s.places(0)
+	for axis := range s.axes {
+		first := 2 * axis * s.pairs
+		to := &rows{dst[first+cosAt:], dst[first+sinAt:], s.dim}
+		s.ladder.rows(to, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
+	}
+	rest := 2 * s.axes * s.pairs
+	for t := range tokens {
+		row := dst[t*s.dim:][:s.dim]
+		if s.isPadding(float64(positions[t])) {
+			clear(row)
+		} else {
+			clear(row[rest:])
+		}
+	}
+}
+
+const (
+	sinusoidalColumns = kernels.Width // frequencies at a time
+	sinusoidalTokens  = 32            // rows that share the seeds of kernels.CosSinExactRows
+	fewTokensAtOnce   = 3             // below the rows from which on seeds pay
+)
+
+// destination is the rows that elements are written or added to.
+type destination[T Element] struct {
+	rows  []T
+	add   bool
+	scale float32 // of what is added to
+}
+
+// sinusoidalRows writes or adds rows some frequencies and tokens at a time.
+func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T]) {
+	if tokens <= fewTokensAtOnce { // less memory to clear
+		var scratch [2 * sinusoidalColumns * fewTokensAtOnce]float32
+		sinusoidalParts(s, positions, tokens, to, scratch[:])
+		return
+	}
+	var scratch [2 * sinusoidalColumns * sinusoidalTokens]float32
+	sinusoidalParts(s, positions, tokens, to, scratch[:])
+}
+
+func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T], scratch []float32) {
+	var ordered [2 * sinusoidalColumns]float32
+	most := len(scratch) / (2 * sinusoidalColumns)
+	rest := 2 * s.axes * s.pairs
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		for axis := range s.axes {
+			part := positions[axis*tokens+first:][:count]
+			for column := 0; column < s.pairs; column += sinusoidalColumns {
+				n := min(sinusoidalColumns, s.pairs-column)
+				// A row of scratch is n sines, then n cosines.
+				table := &rows{scratch[n:], scratch, 2 * n}
+				switch p := any(part).(type) {
+				case []int32:
+					s.ladder.rows(table, column, n, p, s.scaling, s.scaling)
+				case []float32:
+					s.ladder.fractionalBlock(table, column, p, s.scaling)
+				}
+				sinAt, cosAt := s.places(column)
+				for t := range count {
+					row := scratch[2*n*t:][:2*n]
+					if s.isPadding(float64(positions[first+t])) {
+						clear(row)
+					}
+					at := (first+t)*s.dim + 2*axis*s.pairs
+					if s.order == SinCosInterleaved {
+						to.putInterleaved(at+sinAt, ordered[:2*n], row)
+					} else {
+						to.put(at+sinAt, row[:n])
+						to.put(at+cosAt, row[n:])
+					}
+				}
+			}
+		}
+		if rest < s.dim {
+			clear(ordered[:])
+			for t := first; t < first+count; t++ {
+				for column := rest; column < s.dim; column += len(ordered) {
+					to.put(t*s.dim+column, ordered[:min(len(ordered), s.dim-column)])
+				}
+			}
+		}
+	}
+}
+
+// fractionalBlock writes the pairs of the block from number column on.
+func (l *ladder) fractionalBlock(to *rows, column int, positions []float32, scaling float32) {
+	b := &l.blocks[column/kernels.Width]
+	n := b.Len()
+	for t, p := range positions {
+		row := to.from(t)
+		kernels.CosSinExactRow(implementation, row.cos[:n], row.sin[:n], float64(p), b, scaling, scaling)
+	}
+}
+
+// interleaveFloat32s writes the elements of the first and of the second half of
+// x to y by turns.
+func interleaveFloat32s(y, x []float32) {
+	bits := func(s []float32) []uint32 {
+		return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+	}
+	kernels.InterleaveB32(implementation, bits(y), bits(x))
+}
+
+// putInterleaved puts the elements of the two halves of values by turns, through
+// ordered of the same length.
+func (d *destination[T]) putInterleaved(at int, ordered, values []float32) {
+	if out, ok := any(d.rows).([]float32); ok && !d.add {
+		interleaveFloat32s(out[at:at+len(values)], values)
+		return
+	}
+	interleaveFloat32s(ordered, values)
+	d.put(at, ordered)
+}
+
+// put writes values to the elements from number at on, or adds them.
+func (d *destination[T]) put(at int, values []float32) {
+	to := d.rows[at : at+len(values)]
+	if d.add {
+		addScaled(to, values, d.scale)
+		return
+	}
+	y := operandOf(&View[T]{Data: to, Heads: 1}, len(to))
+	x := operandOver(values)
+	convert(&y, &x, 0, 0, len(values))
+}
+
+// addScaled sets x to x*scale+y, each step rounded to float32 and the sum to
+// the elements of x.
+func addScaled[T Element](x []T, y []float32, scale float32) {
+	data := unsafe.Pointer(unsafe.SliceData(x))
+	switch kindOf[T]() {
+	case kindFloat32:
+		kernels.AddScaledF32(implementation, unsafe.Slice((*float32)(data), len(x)), y, scale)
+	case kindFloat16:
+		kernels.AddScaledF16(implementation, unsafe.Slice((*uint16)(data), len(x)), y, scale)
+	case kindBFloat16:
+		kernels.AddScaledBF16(implementation, unsafe.Slice((*uint16)(data), len(x)), y, scale)
+	}
+}

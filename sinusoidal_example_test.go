@@ -1,0 +1,71 @@
+package posenc_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-posenc/posenc"
+)
+
+// The rows of the first positions, and the embeddings of two tokens scaled by 2
+// with the rows of positions 7 and 8 added.
+func ExampleAddSinusoidal() {
+	s, err := posenc.SinusoidalVaswani(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows := make([]float32, 3*4)
+	if err := posenc.SinusoidalRows(s, []int32{0, 1, 2}, rows); err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Println(rows[4*t : 4*t+4])
+	}
+	embeddings := []float32{1, 2, 3, 4, 5, 6, 7, 8}
+	if err := posenc.AddSinusoidal(s, []int32{7, 8}, embeddings, 2); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(embeddings)
+	// Output:
+	// [0 1 0 1]
+	// [0.84147096 0.5403023 0.009999833 0.99995]
+	// [0.9092974 -0.41614684 0.019998666 0.9998]
+	// [2.6569867 4.7539024 6.069943 8.997551 10.989358 11.8545 14.079915 16.996801]
+}
+
+// The rows of positions 1 and 2, moved on by 100 without knowing them.
+func ExampleSinusoidal_Shift() {
+	s, err := posenc.SinusoidalWhisper(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows := make([]float32, 2*4)
+	if err := posenc.SinusoidalRows(s, []int32{1, 2}, rows); err != nil {
+		log.Fatal(err)
+	}
+	if err := s.Shift(rows, []int32{100, 100}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f\n", rows)
+	if err := posenc.SinusoidalRows(s, []int32{101, 102}, rows); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.6f\n", rows)
+	// Output:
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
+	// [0.452026 0.010100 0.892005 0.999949 0.994827 0.010200 0.101586 0.999948]
+}
+
+// The embeddings of BERT: those of words, plus those of token types, plus those
+// of positions.
+func ExampleAddEmbeddings() {
+	words := []float32{1, 2, 3, 4}
+	types := posenc.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1}}
+	positions := posenc.Embedding[float32]{Table: []float32{100, 200, 300, 400, 500, 600}, IDs: []int32{0, 1}}
+	if err := posenc.AddEmbeddings(words, 2, types, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(words)
+	// Output:
+	// [101 202 313 424]
+}

@@ -1,0 +1,341 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// sinusoidalOf makes the encoding of a model whose channels and frequencies were
+// checked.
+func sinusoidalOf(function string, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
+	if err != nil {
+		return nil, argumentError(ErrConfig, function, "the ladder", err, "frequencies that package frequency makes")
+	}
+	cfg.InvFreq = invFreq
+	return newSinusoidal(function, cfg)
+}
+
+// checkChannels checks the channels of an encoding, at least least and a multiple
+// of unit.
+func checkChannels(function string, dim, least, unit int) error {
+	if dim < least || dim > frequency.MaxRotaryDim || dim%unit != 0 {
+		return argumentError(ErrConfig, function, "dim", dim, "a multiple of %d from %d to %d", unit, least, frequency.MaxRotaryDim)
+	}
+	return nil
+}
+
+// SinusoidalVaswani returns the encoding of Vaswani et al. 2017
+// (arXiv:1706.03762): for k < dim/2
+//
+//	row[2k], row[2k+1] = sin, cos of p*10000^(-2k/dim)
+//
+// dim is even. Errors wrap ErrConfig.
+func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
+	const function = "SinusoidalVaswani"
+	if err := checkChannels(function, dim, 2, 2); err != nil {
+		return nil, err
+	}
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
+}
+
+// SinusoidalMarian returns the encoding of Marian, Pegasus and RoFormer
+// in Hugging Face transformers, and of Transformer-XL and XLNet: the
+// frequencies of SinusoidalVaswani with sines first, for k < dim/2
+//
+//	row[k], row[dim/2+k] = sin, cos of p*10000^(-2k/dim)
+//
+// dim is even. Transformer-XL takes its positions from DescendingPositions.
+// Errors wrap ErrConfig.
+func SinusoidalMarian(dim int) (*Sinusoidal, error) {
+	const function = "SinusoidalMarian"
+	if err := checkChannels(function, dim, 2, 2); err != nil {
+		return nil, err
+	}
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+}
+
+// SinusoidalTensor2Tensor returns the timing signal of tensor2tensor: that of
+// get_timing_signal_1d with one axis, of get_timing_signal_nd with several. With
+// n = dim/(2*axes) rounded down, axis a and k < n
+//
+//	row[2na+k], row[2na+n+k] = sin, cos of p*min*(max/min)^(-k/max(n-1, 1))
+//
+// The other channels are zero. It is minTimescale that multiplies, as there.
+// start_index is added to positions. Errors wrap ErrConfig.
+func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) (*Sinusoidal, error) {
+	const function = "SinusoidalTensor2Tensor"
+	if err := checkChannels(function, dim, 2, 1); err != nil {
+		return nil, err
+	}
+	if axes < 1 || axes > dim/2 {
+		return nil, argumentError(ErrConfig, function, "axes", axes, "from 1 to dim/2 = %d", dim/2)
+	}
+	invFreq, err := frequency.TimingSignal(dim/(2*axes), minTimescale, maxTimescale)
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
+}
+
+// SinusoidalFairseq returns the encoding of fairseq, and of FSMT, M2M-100 and
+// SpeechT5 in transformers: with n = dim/2 rounded down and k < n
+//
+//	row[k], row[n+k] = sin, cos of p*10000^(-k/(n-1))
+//
+// The last channel of an odd dim is zero, and so is the row of position padding.
+// PaddedPositions gives its positions, which start at padding+1. dim is at least
+// 4. Errors wrap ErrConfig.
+func SinusoidalFairseq(dim int, padding int32) (*Sinusoidal, error) {
+	const function = "SinusoidalFairseq"
+	if err := checkChannels(function, dim, 4, 1); err != nil {
+		return nil, err
+	}
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
+}
+
+// SinusoidalWhisper returns the encoding of Whisper's encoder: for k < dim/2
+//
+//	row[k], row[dim/2+k] = sin, cos of p*10000^(-k/(dim/2-1))
+//
+// dim is even and at least 4. Errors wrap ErrConfig.
+func SinusoidalWhisper(dim int) (*Sinusoidal, error) {
+	const function = "SinusoidalWhisper"
+	if err := checkChannels(function, dim, 4, 2); err != nil {
+		return nil, err
+	}
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+}
+
+// SinusoidalMusicGen returns the encoding of MusicGen's decoder, that of
+// SinusoidalWhisper with cosines first; the last channel of an odd dim is zero.
+// dim is at least 4. Errors wrap ErrConfig.
+func SinusoidalMusicGen(dim int) (*Sinusoidal, error) {
+	const function = "SinusoidalMusicGen"
+	if err := checkChannels(function, dim, 4, 1); err != nil {
+		return nil, err
+	}
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
+}
+
+// Timesteps has the parameters of get_timestep_embedding of diffusers, whose
+// zero values are not its defaults: DownscaleFreqShift is 1 there.
+type Timesteps struct {
+	FlipSinToCos       bool    // cosines first
+	DownscaleFreqShift float64 // below dim/2
+	Scale              float64 // multiplies angles; 0 means 1
+	MaxPeriod          float64 // 0 means 10000
+}
+
+// SinusoidalTimesteps returns the timestep embedding of diffusion models, as in
+// diffusers: with n = dim/2 rounded down and k < n
+//
+//	row[k], row[n+k] = sin, cos of t*Scale*MaxPeriod^(-k/(n-DownscaleFreqShift))
+//
+// or the cosines first. The last channel of an odd dim is zero. Timesteps t are
+// int32 or float32. OpenAI's guided-diffusion is the zero shift with
+// FlipSinToCos. Errors wrap ErrConfig.
+func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
+	const function = "SinusoidalTimesteps"
+	if err := checkChannels(function, dim, 2, 1); err != nil {
+		return nil, err
+	}
+	n := dim / 2
+	if !(p.DownscaleFreqShift < float64(n) && p.DownscaleFreqShift >= -math.MaxFloat32) {
+		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number below dim/2 = %d", n)
+	}
+	if p.Scale == 0 {
+		p.Scale = 1
+	}
+	if p.MaxPeriod == 0 {
+		p.MaxPeriod = defaultBase
+	}
+	order := SinThenCos
+	if p.FlipSinToCos {
+		order = CosThenSin
+	}
+	invFreq, err := frequency.Sinusoidal(n, p.Scale, p.MaxPeriod, float64(n)-p.DownscaleFreqShift)
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
+}
+
+// SinusoidalMAE returns the encoding of the patches of an image in MAE
+// (get_2d_sincos_pos_embed): with n = dim/4 and k < n
+//
+//	row[k], row[n+k] = sin, cos of column*10000^(-k/n)
+//	row[2n+k], row[3n+k] = sin, cos of row*10000^(-k/n)
+//
+// Axis 0 of the positions is the column of a patch, axis 1 its row, although the
+// names in MAE's source say it the other way round. The row of a class token is
+// zero: its position on axis 0 is -1. dim is a multiple of 4. MAE's tables are
+// those of SinusoidalRows64. Errors wrap ErrConfig.
+func SinusoidalMAE(dim int) (*Sinusoidal, error) {
+	const function = "SinusoidalMAE"
+	if err := checkChannels(function, dim, 4, 4); err != nil {
+		return nil, err
+	}
+	class := int32(-1)
+	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
+}
+
+// SinusoidalDETR returns the sine encoding of the pixels of an image in DETR
+// (PositionEmbeddingSine): with d features for an axis and k < d/2
+//
+//	row[2k], row[2k+1] = sin, cos of y*temperature^(-2k/d)
+//	row[d+2k], row[d+2k+1] = sin, cos of x*temperature^(-2k/d)
+//
+// Axis 0 is y, axis 1 is x, as DETRPositions writes them. features is even, 128
+// in DETR, and temperature 10000. Errors wrap ErrConfig.
+func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
+	const function = "SinusoidalDETR"
+	if features < 2 || features%2 != 0 || features > frequency.MaxRotaryDim/2 {
+		return nil, argumentError(ErrConfig, function, "features", features, "an even number from 2 to %d", frequency.MaxRotaryDim/2)
+	}
+	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
+	return sinusoidalOf(function, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
+}
+
+// SinusoidalMLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with
+// n = dim/2 and k < n
+//
+//	row[k], row[n+k] = scale * sin, cos of p*maxFreq*(minFreq/maxFreq)^(k/(n-1))
+//
+// or the cosines first. Its defaults are minFreq 0.0001, maxFreq 1 and scale 0,
+// which means sqrt(2/dim); full_turns multiplies both frequencies by 2π. dim is
+// even and at least 4. Errors wrap ErrConfig.
+func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Sinusoidal, error) {
+	const function = "SinusoidalMLX"
+	if err := checkChannels(function, dim, 4, 2); err != nil {
+		return nil, err
+	}
+	if scale == 0 {
+		scale = math.Sqrt(2 / float64(dim))
+	}
+	order := SinThenCos
+	if cosFirst {
+		order = CosThenSin
+	}
+	invFreq, err := frequency.Geometric(dim/2, maxFreq, minFreq)
+	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
+}
+
+// PaddedPositions writes the positions of a sequence with padding tokens, which
+// mask says are not there: those that are count on from padding+1, and the
+// others are at padding.
+//
+//	positions[t] = padding + mask[t]*(mask[0] + ... + mask[t])
+//
+// So do fairseq, RoBERTa and XLM-R with their padding index, and OPT, whose
+// table starts with two rows of its own, with padding 1.
+//
+// Errors wrap ErrLength, ErrOverlap or ErrPosition (a position that is no int32).
+func PaddedPositions(positions []int32, mask []bool, padding int32) error {
+	const function = "PaddedPositions"
+	if len(positions) != len(mask) {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "%d as in mask", len(mask))
+	}
+	if int64(padding)+int64(len(mask)) > math.MaxInt32 {
+		return argumentError(ErrPosition, function, "padding", padding, "at most %d for %d tokens", math.MaxInt32-int64(len(mask)), len(mask))
+	}
+	if memoryOverlaps(positions, mask) {
+		return argumentError(ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
+	}
+	last := padding
+	for t, there := range mask {
+		positions[t] = padding
+		if there {
+			last++
+			positions[t] = last
+		}
+	}
+	return nil
+}
+
+// DescendingPositions writes the positions of Transformer-XL's relative encoding,
+// positions[i] = n-1-i for n positions, or the limit where that is less: clamp_len
+// there; 0 is no limit. Errors wrap ErrLength (more than 2^31 positions) or
+// ErrPosition (a negative limit).
+func DescendingPositions(positions []int32, limit int32) error {
+	const function = "DescendingPositions"
+	if int64(len(positions)) > 1<<31 {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "at most 2^31")
+	}
+	if limit < 0 {
+		return argumentError(ErrPosition, function, "limit", limit, "at least 0")
+	}
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	for i := range positions {
+		positions[i] = int32(min(int64(len(positions)-1-i), int64(limit)))
+	}
+	return nil
+}
+
+// DETRPositions writes the positions of the pixels of an image for
+// SinusoidalDETR, [2][height*width], y before x. Of the pixels that mask says
+// belong to the image, y counts those of the column down to the pixel and x those
+// of the row, both from 1. mask is [height][width]; nil is an image without
+// padding.
+//
+// scale, 2π in DETR, normalises them: with last the count at the end of the
+// column, or of the row,
+//
+//	y = RN32(RN32(y / RN32(last+RN32(1e-6))) * RN32(scale))
+//
+// 0 leaves them as they are.
+//
+// Errors wrap ErrShape (height or width), ErrLength, ErrOverlap or ErrConfig
+// (scale).
+func DETRPositions(positions []float32, mask []bool, height, width int, scale float64) error {
+	const function = "DETRPositions"
+	if height < 1 || height > 1<<24 { // as far as float32 counts
+		return argumentError(ErrShape, function, "height", height, "from 1 to 2^24")
+	}
+	if width < 1 || width > 1<<24 {
+		return argumentError(ErrShape, function, "width", width, "from 1 to 2^24")
+	}
+	n, ok := multiply(height, width)
+	if both, fits := multiply(2, n); !ok || !fits || len(positions) != both {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "2*%d*%d", height, width)
+	}
+	if mask != nil && len(mask) != n {
+		return argumentError(ErrLength, function, "mask", elements(len(mask)), "nil or %d*%d", height, width)
+	}
+	if memoryOverlaps(positions, mask) {
+		return argumentError(ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
+	}
+	if !(scale >= 0 && float32(scale) <= math.MaxFloat32) {
+		return argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
+	}
+	for column := range width {
+		countPixels(positions[:n], mask, column, height, width, float32(scale))
+	}
+	for row := range height {
+		countPixels(positions[n:], mask, row*width, width, 1, float32(scale))
+	}
+	return nil
+}
+
+// countPixels writes the positions of the pixels of a column or a row, n of them
+// from first on.
+func countPixels(positions []float32, mask []bool, first, n, stride int, scale float32) {
+	const epsilon = 1e-6
+	count := 0
+	for i := range n {
+		if at := first + i*stride; mask == nil || mask[at] {
+			count++
+		}
+		positions[first+i*stride] = float32(count)
+	}
+	if scale == 0 {
+		return
+	}
+	last := float32(count) + float32(epsilon)
+	for i := range n {
+		p := &positions[first+i*stride]
+		*p = float32(*p/last) * scale
+	}
+}

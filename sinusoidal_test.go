@@ -1,0 +1,581 @@
+package posenc
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// sinusoidalCase is rows of the encoding of a model
+// (testdata/sinusoidal/generate.py).
+type sinusoidalCase struct {
+	Model      string
+	Dim        int
+	Arguments  map[string]any
+	Fractional bool
+	Positions  []float64
+	InvFreq    []string `json:"inv_freq"`
+	Exact      string
+	Exact64    string
+	Reference  []float64
+	Error      float64
+}
+
+func (c *sinusoidalCase) number(name string) float64 {
+	x, _ := c.Arguments[name].(float64)
+	return x
+}
+
+func (c *sinusoidalCase) flag(name string) bool {
+	b, _ := c.Arguments[name].(bool)
+	return b
+}
+
+func (c *sinusoidalCase) make() (*Sinusoidal, error) {
+	switch c.Model {
+	case "vaswani":
+		return SinusoidalVaswani(c.Dim)
+	case "marian":
+		return SinusoidalMarian(c.Dim)
+	case "tensor2tensor":
+		axes := 1
+		if c.Dim == 14 {
+			axes = 2
+		}
+		return SinusoidalTensor2Tensor(c.Dim, axes, c.number("min"), c.number("max"))
+	case "fairseq":
+		return SinusoidalFairseq(c.Dim, int32(c.number("padding")))
+	case "whisper":
+		return SinusoidalWhisper(c.Dim)
+	case "musicgen":
+		return SinusoidalMusicGen(c.Dim)
+	case "timesteps":
+		return SinusoidalTimesteps(c.Dim, Timesteps{
+			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
+		})
+	case "mae":
+		return SinusoidalMAE(c.Dim)
+	case "detr":
+		return SinusoidalDETR(c.Dim/2, 10000)
+	case "mlx":
+		return SinusoidalMLX(c.Dim, c.number("min"), c.number("max"), c.number("scale"), c.flag("cos_first"))
+	}
+	return nil, fmt.Errorf("no model %s", c.Model)
+}
+
+func sinusoidalCases(t *testing.T) []*sinusoidalCase {
+	t.Helper()
+	text, err := os.ReadFile("testdata/sinusoidal/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []*sinusoidalCase }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Cases
+}
+
+func mustSinusoidal(t testing.TB) func(s *Sinusoidal, err error) *Sinusoidal {
+	return func(s *Sinusoidal, err error) *Sinusoidal {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+// decodeBits returns big-endian hexadecimal numbers of so many bytes.
+func decodeBits(t *testing.T, text string, size int) (list []uint64) {
+	t.Helper()
+	data, err := hex.DecodeString(text)
+	if err != nil || len(data)%size != 0 {
+		t.Fatalf("%d bytes: %v", len(data), err)
+	}
+	for i := 0; i < len(data); i += size {
+		var bits uint64
+		for _, b := range data[i : i+size] {
+			bits = bits<<8 | uint64(b)
+		}
+		list = append(list, bits)
+	}
+	return list
+}
+
+// Every row has the bits of the formula, and comes as near to what the model's
+// framework computes as that is to the formula.
+func TestSinusoidalVectors(t *testing.T) {
+	models := map[string]bool{}
+	cases := sinusoidalCases(t)
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for i, c := range cases {
+			models[c.Model] = true
+			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
+		}
+	})
+	if len(models) != 10 {
+		t.Errorf("%d models, want 10", len(models))
+	}
+}
+
+func (c *sinusoidalCase) check(t *testing.T) {
+	s := mustSinusoidal(t)(c.make())
+	for k, text := range c.InvFreq {
+		if got := math.Float64bits(s.invFreq[k]); got != decodeBits(t, text, 8)[0] {
+			t.Fatalf("frequency %d is %x, want %s", k, s.invFreq[k], text)
+		}
+	}
+	tokens := len(c.Positions) / s.axes
+	rows := make([]float32, tokens*s.dim)
+	rows64 := make([]float64, tokens*s.dim)
+	var integers []int32
+	var fractions []float32
+	for _, p := range c.Positions {
+		integers, fractions = append(integers, int32(p)), append(fractions, float32(p))
+	}
+	var err error
+	if c.Fractional {
+		err = errors.Join(SinusoidalRows(s, fractions, rows), SinusoidalRows64(s, fractions, rows64))
+	} else {
+		err = errors.Join(SinusoidalRows(s, integers, rows), SinusoidalRows64(s, integers, rows64))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := decodeBits(t, c.Exact, 4)
+	if len(want) != len(rows) {
+		t.Fatalf("%d elements, want %d", len(rows), len(want))
+	}
+	for i, bits := range want {
+		if math.Float32bits(rows[i]) != uint32(bits) {
+			t.Errorf("element %d of row %d is %x, want %x", i%s.dim, i/s.dim, rows[i], math.Float32frombits(uint32(bits)))
+		}
+		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error {
+			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error)
+		}
+		// In float64 MAE rounds a few times near 1, to 2^-53, and its angles.
+		if c.Model == "mae" && math.Abs(rows64[i]-c.Reference[i]) > 0x1p-50 {
+			t.Errorf("element %d of row %d is %v, and %v in MAE", i%s.dim, i/s.dim, rows64[i], c.Reference[i])
+		}
+	}
+	for i, bits := range decodeBits(t, c.Exact64, 8) {
+		if want := math.Float64frombits(bits) * float64(s.scaling); rows64[i] != want {
+			t.Errorf("element %d of row %d is %x in float64, want %x", i%s.dim, i/s.dim, rows64[i], want)
+		}
+	}
+	if c.Model == "detr" {
+		c.checkDETRPositions(t, fractions)
+	}
+}
+
+func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
+	height, width := int(c.number("height")), int(c.number("width"))
+	var mask []bool
+	if c.flag("masked") {
+		mask = make([]bool, height*width)
+		for y := range 3 {
+			for x := range 3 {
+				mask[y*width+x] = true
+			}
+		}
+	}
+	got := make([]float32, 2*height*width)
+	if err := DETRPositions(got, mask, height, width, c.number("scale")); err != nil {
+		t.Fatal(err)
+	}
+	if !sameBits(got, want) {
+		t.Errorf("positions %v, want %v", got, want)
+	}
+}
+
+// The table of a tutorial for 4 channels with 100 for 10000, to the digits
+// printed there.
+func TestSinusoidalTutorial(t *testing.T) {
+	want := []float32{
+		0, 1, 0, 1,
+		0.84147098, 0.54030231, 0.09983342, 0.99500417,
+		0.90929743, -0.41614684, 0.19866933, 0.98006658,
+		0.14112001, -0.9899925, 0.29552021, 0.95533649,
+	}
+	s := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
+	got := make([]float32, 16)
+	if err := SinusoidalRows(s, []int32{0, 1, 2, 3}, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if math.Abs(float64(got[i]-w)) > 6e-8 { // eight digits and a rounding
+			t.Errorf("element %d is %v, want %v", i, got[i], w)
+		}
+	}
+}
+
+// plainSinusoidal is the row of a token, element by element.
+func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
+	row := make([]float32, cfg.Dim)
+	n, scaling := len(cfg.InvFreq), float32(1)
+	if cfg.Scaling != 0 {
+		scaling = float32(cfg.Scaling)
+	}
+	if cfg.Padding != nil && positions[0] == float64(*cfg.Padding) {
+		return row
+	}
+	for axis, p := range positions {
+		for k, w := range cfg.InvFreq {
+			var cos, sin [1]float32
+			generic.CosSinExactAt(cos[:], sin[:], p, []float64{w}, scaling, scaling)
+			first := 2 * n * axis
+			switch cfg.Order {
+			case SinCosInterleaved:
+				row[first+2*k], row[first+2*k+1] = sin[0], cos[0]
+			case SinThenCos:
+				row[first+k], row[first+n+k] = sin[0], cos[0]
+			case CosThenSin:
+				row[first+k], row[first+n+k] = cos[0], sin[0]
+			}
+		}
+	}
+	return row
+}
+
+// sinusoidalExtra is channels beyond the axes.
+var sinusoidalExtra = []int{0, 0, 1, 5, 140}
+
+func randomSinusoidal(r *rand.Rand) SinusoidalConfig {
+	cfg := SinusoidalConfig{
+		InvFreq: make([]float64, 1+r.IntN(150)),
+		Order:   SinusoidalOrder(r.IntN(3)),
+		Axes:    1 + r.IntN(3),
+		Scaling: oneOf(r, []float64{0, 1, 0.3, 0.0625}),
+	}
+	for i := range cfg.InvFreq {
+		cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
+	}
+	cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + oneOf(r, sinusoidalExtra)
+	if r.IntN(2) == 0 {
+		padding := int32(r.IntN(4) - 1)
+		cfg.Padding = &padding
+	}
+	return cfg
+}
+
+// Rows are written and added as plain loops over the formulas would, at all
+// lengths, between canaries.
+func TestSinusoidalAgainstPlain(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		eachType(t, testSinusoidal[float32], testSinusoidal[Float16], testSinusoidal[BFloat16])
+	})
+}
+
+func testSinusoidal[T Element](t *testing.T) {
+	r := newRand(71)
+	for range rounds(60) {
+		cfg := randomSinusoidal(r)
+		s := mustSinusoidal(t)(NewSinusoidal(cfg))
+		tokens := oneOf(r, []int{0, 1, 2, 3, 4, 5, 31, 32, 33, 70})
+		integers := make([]int32, cfg.Axes*tokens)
+		fractions := make([]float32, len(integers))
+		kinds := []string{"sequential", "zero", "repeated", "random", "runs", "descending"}
+		if tokens > 0 {
+			positionKinds[oneOf(r, kinds)](r, integers)
+		}
+		for i := range fractions {
+			fractions[i] = oneOf(r, []float32{0, -1, 1, 0.5, 1000 * r.Float32(), -r.Float32()})
+			if r.IntN(5) == 0 {
+				integers[i] = int32(r.IntN(3)) - 1
+			}
+		}
+		scale := oneOf(r, []float32{1, 22.627417, -0.3, 0})
+		checkSinusoidalCalls(t, r, cfg, s, integers, tokens, scale, SinusoidalRows[T, int32], AddSinusoidal[T, int32])
+		checkSinusoidalCalls(t, r, cfg, s, fractions, tokens, scale, SinusoidalRows[T, float32], AddSinusoidal[T, float32])
+	}
+}
+
+func checkSinusoidalCalls[T Element, P Position](t *testing.T, r *rand.Rand, cfg SinusoidalConfig, s *Sinusoidal, positions []P, tokens int, scale float32,
+	write func(*Sinusoidal, []P, []T) error, add func(*Sinusoidal, []P, []T, float32) error) {
+	t.Helper()
+	const canaries = 32
+	start := canaries + r.IntN(16)
+	memory := make([]T, start+tokens*cfg.Dim+canaries)
+	for i := range memory {
+		memory[i] = narrow[T](4*r.Float32() - 2)
+	}
+	written, added := slices.Clone(memory), slices.Clone(memory)
+	end := start + tokens*cfg.Dim
+	given := slices.Clone(positions)
+	if err := errors.Join(write(s, positions, written[start:end:end]), add(s, positions, added[start:end:end], scale)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(positions, given) {
+		t.Fatal("positions have changed")
+	}
+	for i, x := range memory {
+		wantWritten, wantAdded := x, x
+		if i >= start && i < end {
+			at := make([]float64, cfg.Axes)
+			for a := range at {
+				at[a] = float64(positions[a*tokens+(i-start)/cfg.Dim])
+			}
+			if (i-start)%cfg.Dim == 0 {
+				plainRow = plainSinusoidal(cfg, at)
+			}
+			v := plainRow[(i-start)%cfg.Dim]
+			wantWritten, wantAdded = narrow[T](v), narrow[T](float32(widen(x)*scale)+v)
+		}
+		if !same(widen(written[i]), widen(wantWritten)) || !same(widen(added[i]), widen(wantAdded)) {
+			t.Fatalf("element %d of %d tokens of %+v: wrote %v, want %v; added %v, want %v",
+				i-start, tokens, cfg, widen(written[i]), widen(wantWritten), widen(added[i]), widen(wantAdded))
+		}
+	}
+}
+
+var plainRow []float32 // of the token at hand
+
+// Rows in one call are those of many calls.
+func TestSinusoidalInParts(t *testing.T) {
+	s := mustSinusoidal(t)(SinusoidalVaswani(96))
+	const tokens = 100
+	positions := make([]int32, tokens)
+	countFrom(positions, 977, 1)
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		whole, parts := make([]float32, tokens*96), make([]float32, tokens*96)
+		if err := SinusoidalRows(s, positions, whole); err != nil {
+			t.Fatal(err)
+		}
+		for first, n := 0, 1; first < tokens; first, n = first+n, n+3 {
+			last := min(first+n, tokens)
+			if err := SinusoidalRows(s, positions[first:last], parts[first*96:last*96]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !sameBits(whole, parts) {
+			t.Error("parts differ")
+		}
+	})
+}
+
+func TestSinusoidalAllocatesNothing(t *testing.T) {
+	s := mustSinusoidal(t)(SinusoidalVaswani(96))
+	whisper := mustSinusoidal(t)(SinusoidalWhisper(96))
+	positions, times := make([]int32, 40), make([]float32, 40)
+	x, half := make([]float32, 40*96), make([]BFloat16, 40*96)
+	var err error
+	for name, call := range map[string]func(){
+		"SinusoidalRows interleaved":  func() { err = SinusoidalRows(s, positions, x) },
+		"SinusoidalRows concatenated": func() { err = SinusoidalRows(whisper, positions, x) },
+		"SinusoidalRows of times":     func() { err = SinusoidalRows(whisper, times, x) },
+		"SinusoidalRows of bfloat16":  func() { err = SinusoidalRows(s, positions, half) },
+		"AddSinusoidal":               func() { err = AddSinusoidal(s, positions, x, 2) },
+		"AddSinusoidal to one token":  func() { err = AddSinusoidal(s, positions[:1], half[:96], 2) },
+		"Sinusoidal.Shift":            func() { err = s.Shift(x, positions) },
+	} {
+		eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+			if n := testing.AllocsPerRun(20, call); n != 0 || err != nil {
+				t.Errorf("%s: %v allocations, %v", name, n, err)
+			}
+		})
+	}
+}
+
+func TestSinusoidalErrors(t *testing.T) {
+	s := mustSinusoidal(t)(SinusoidalVaswani(8))
+	mae := mustSinusoidal(t)(SinusoidalMAE(8))
+	large := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	x := make([]float32, 16)
+	sharedX := make([]float32, 8)
+	nan := float32(math.NaN())
+	create := func(cfg SinusoidalConfig) error { _, err := NewSinusoidal(cfg); return err }
+	of := func(_ *Sinusoidal, err error) error { return err }
+	one := []float64{1}
+	for _, tt := range []struct {
+		name string
+		err  error
+		kind error
+		want string
+	}{
+		{"no frequencies", create(SinusoidalConfig{Dim: 4}), ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
+		{"too many frequencies", create(SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), ErrConfig, "cfg.InvFreq"},
+		{"negative axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), ErrConfig, "cfg.Axes is -1"},
+		{"many axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), ErrConfig, "cfg.Axes"},
+		{"few channels", create(SinusoidalConfig{Dim: 3, InvFreq: one, Axes: 2}), ErrConfig, "cfg.Dim is 3"},
+		{"many channels", create(SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), ErrConfig, "cfg.Dim"},
+		{"order", create(SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), ErrConfig, "cfg.Order is 3"},
+		{"scaling", create(SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), ErrConfig, "cfg.Scaling"},
+		{"negative scaling", create(SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), ErrConfig, "cfg.Scaling"},
+		{"frequency", create(SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), ErrConfig, "cfg.InvFreq[1]"},
+		{"tiny frequency", create(SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), ErrConfig, "cfg.InvFreq[0]"},
+
+		{"odd Vaswani", of(SinusoidalVaswani(7)), ErrConfig, "SinusoidalVaswani: dim is 7"},
+		{"odd Marian", of(SinusoidalMarian(7)), ErrConfig, "SinusoidalMarian: dim is 7"},
+		{"one channel", of(SinusoidalTensor2Tensor(1, 1, 1, 1e4)), ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
+		{"more axes than pairs", of(SinusoidalTensor2Tensor(5, 3, 1, 1e4)), ErrConfig, "axes is 3"},
+		{"timescale", of(SinusoidalTensor2Tensor(4, 1, 0, 1e4)), ErrConfig, "minTimescale is 0"},
+		{"fairseq of 3 channels", of(SinusoidalFairseq(3, 1)), ErrConfig, "SinusoidalFairseq: dim is 3"},
+		{"Whisper of 2 channels", of(SinusoidalWhisper(2)), ErrConfig, "SinusoidalWhisper: dim is 2"},
+		{"MusicGen of 3 channels", of(SinusoidalMusicGen(3)), ErrConfig, "SinusoidalMusicGen: dim is 3"},
+		{"timesteps of 1 channel", of(SinusoidalTimesteps(1, Timesteps{})), ErrConfig, "SinusoidalTimesteps: dim is 1"},
+		{"shift of all", of(SinusoidalTimesteps(2, Timesteps{DownscaleFreqShift: 1})), ErrConfig, "DownscaleFreqShift is 1"},
+		{"period", of(SinusoidalTimesteps(2, Timesteps{MaxPeriod: 1})), ErrConfig, "base is 1"},
+		{"MAE of 6 channels", of(SinusoidalMAE(6)), ErrConfig, "SinusoidalMAE: dim is 6"},
+		{"odd DETR", of(SinusoidalDETR(7, 1e4)), ErrConfig, "features is 7"},
+		{"MLX of 2 channels", of(SinusoidalMLX(2, 1e-4, 1, 0, false)), ErrConfig, "SinusoidalMLX: dim is 2"},
+		{"MLX frequency", of(SinusoidalMLX(4, 0, 1, 0, false)), ErrConfig, "last is 0"},
+
+		{"nil", SinusoidalRows(nil, []int32{1}, x), ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
+		{"zero", AddSinusoidal(new(Sinusoidal), []int32{1}, x, 1), ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
+		{"uneven axes", SinusoidalRows(mae, []int32{1, 2, 3}, x), ErrLength, "positions is 3 elements"},
+		{"short", SinusoidalRows(s, []int32{1, 2}, x[:15]), ErrLength, "dst is 15 elements, want 16"},
+		{"long", AddSinusoidal(s, []int32{1}, x, 1), ErrLength, "x is 16 elements, want 8"},
+		{"float64 rows", SinusoidalRows64(s, []int32{1}, make([]float64, 7)), ErrLength, "SinusoidalRows64: dst is 7 elements"},
+		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"time", SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"NaN", SinusoidalRows(s, []float32{nan}, x[:8]), ErrPosition, "positions[0] is NaN"},
+		{"scale", AddSinusoidal(s, []int32{1}, x[:8], nan), ErrConfig, "scale is NaN"},
+		{"overlap", SinusoidalRows(s, sharedX[7:], sharedX), ErrOverlap, "dst is sharing memory with positions"},
+
+		{"shift length", s.Shift(x, []int32{1}), ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
+		{"shift of nil", (*Sinusoidal)(nil).Shift(x, []int32{1}), ErrConfig, "Sinusoidal.Shift: s is nil"},
+		{"matrix of nil", (*Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
+		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), ErrLength, "deltas is 1 element, want 2"},
+		{"matrix length", s.ShiftMatrix(x, []int32{1}), ErrLength, "matrix is 16 elements, want 8*8"},
+		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), ErrPosition, "deltas"},
+
+		{"mask", PaddedPositions(make([]int32, 2), make([]bool, 3), 1), ErrLength, "positions is 2 elements, want 3"},
+		{"padding", PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), ErrPosition, "padding is"},
+		{"limit", DescendingPositions(make([]int32, 2), -1), ErrPosition, "limit is -1"},
+		{"height", DETRPositions(x, nil, 0, 4, 0), ErrShape, "height is 0"},
+		{"width", DETRPositions(x, nil, 4, -1, 0), ErrShape, "width is -1"},
+		{"pixels", DETRPositions(x, nil, 4, 3, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
+		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0), ErrLength, "mask is 7 elements"},
+		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1)), ErrConfig, "scale is +Inf"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
+		}
+	}
+	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+		t.Error("an error came after the first write")
+	}
+}
+
+// What the helpers for positions write, against the sums of their definitions.
+func TestSinusoidalPositions(t *testing.T) {
+	mask := []bool{false, true, true, false, true, true, false}
+	got := make([]int32, len(mask))
+	if err := PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
+		t.Errorf("PaddedPositions: %v, %v", got, err)
+	}
+	if err := DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
+		t.Errorf("DescendingPositions: %v, %v", got, err)
+	}
+	if err := DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
+		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)
+	}
+}
+
+// Slices next to a guard, positions too.
+func TestGuardSinusoidal(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(72)
+		g := newGuards(t, r, 4*40*330, "x", "positions")
+		for _, pairs := range []int{1, 3, 8, 17, 63, 64, 65} {
+			for _, tokens := range []int{1, 4, 33} {
+				for order := range CosThenSin + 1 {
+					for _, atEnd := range []bool{false, true} {
+						cfg := SinusoidalConfig{Dim: 2*pairs + int(order)%2, InvFreq: randomFrequencies(r, pairs, []int32{100}, false), Order: order}
+						for i := range cfg.InvFreq {
+							cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
+						}
+						s := mustSinusoidal(t)(NewSinusoidal(cfg))
+						positions := flush[int32](g.arenas["positions"], tokens, atEnd)
+						countFrom(positions, 90, 1)
+						x := g.floats("x", tokens*cfg.Dim, atEnd)
+						for _, add := range []bool{false, true} {
+							var err error
+							g.check(fmt.Sprintf("%d tokens, %d pairs, order %d, add %t, at the end %t", tokens, pairs, order, add, atEnd), func() {
+								if add {
+									err = AddSinusoidal(s, positions, x, 2)
+								} else {
+									err = SinusoidalRows(s, positions, x)
+								}
+							}, func(copies map[string][]float32) {
+								for t, p := range positions {
+									row := copies["x"][t*cfg.Dim:][:cfg.Dim]
+									for i, v := range plainSinusoidal(cfg, []float64{float64(p)}) {
+										if add {
+											v += float32(row[i] * 2)
+										}
+										row[i] = v
+									}
+								}
+							}, map[string][]float32{"x": x})
+							if err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzSinusoidal writes and adds rows of any shape and frequencies, valid or not,
+// on every implementation: the same error and untouched data, or the bits of
+// plain loops.
+func FuzzSinusoidal(f *testing.F) {
+	f.Add(64, 20, 1, uint8(33), uint8(0), uint8(200), []byte{1, 0, 0, 0}, []byte(nil), float32(8))
+	f.Add(9, 3, 1, uint8(4), uint8(5), uint8(0), []byte{0, 0, 0, 128, 255, 255, 255, 127}, []byte{1, 2, 3, 4, 5, 6, 7, 8}, float32(1))
+	f.Add(-1, 0, math.MaxInt, uint8(1), uint8(255), uint8(255), []byte{0}, []byte{0}, float32(math.Inf(1)))
+	f.Fuzz(func(t *testing.T, dim, pairs, axes int, tokens, mode, run uint8, positionData, frequencyData []byte, scale float32) {
+		pairs, tokens = (pairs%150+150)%150, tokens%70
+		cfg := SinusoidalConfig{Dim: dim, InvFreq: repeat64(pairs, frequencyData), Order: SinusoidalOrder(mode & 3), Axes: axes}
+		if mode&4 != 0 {
+			cfg.Padding = new(int32)
+		}
+		s, err := NewSinusoidal(cfg)
+		if err != nil || dim > 1000 {
+			return
+		}
+		positions := repeatPositions(s.axes*int(tokens), positionData, run)
+		before := make([]float32, int(tokens)*dim)
+		repeat32(before, positionData)
+		var want []float32
+		onEach(func(impl kernels.Implementation) {
+			rows, sums := slices.Clone(before), slices.Clone(before)
+			err, errAdd := SinusoidalRows(s, positions, rows), AddSinusoidal(s, positions, sums, scale)
+			if err != nil && !sameBits(rows, before) || errAdd != nil && !sameBits(sums, before) {
+				t.Fatalf("%s: wrote before the errors %v, %v", impl, err, errAdd)
+			}
+			if err != nil {
+				return
+			}
+			if want == nil {
+				want = []float32{}
+				cfg.Axes = s.axes
+				for token := range int(tokens) {
+					at := make([]float64, s.axes)
+					for a := range at {
+						at[a] = float64(positions[a*int(tokens)+token])
+					}
+					want = append(want, plainSinusoidal(cfg, at)...)
+				}
+			}
+			for i, w := range want {
+				if !same(rows[i], w) || errAdd == nil && !same(sums[i], float32(before[i]*scale)+w) {
+					t.Fatalf("%s: element %d is %v, want %v; the sum is %v", impl, i, rows[i], w, sums[i])
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,67 @@
+"""Writes vectors.json: learned position embeddings and their interpolation.
+
+    python generate.py > vectors.json        (versions: requirements.txt)
+
+"add" is what PyTorch makes of x + types[type_ids] + table[rows], in float32,
+float16 and bfloat16; the rows are those that the position embedding of the named
+model of transformers looks up. "linear" and "bicubic" are
+torch.nn.functional.interpolate with align_corners=False, on the CPU. Elements are
+bits in hexadecimal, most significant digit first.
+"""
+
+import json
+import sys
+
+import torch
+from torch.nn.functional import interpolate
+from transformers.models.bart.modeling_bart import BartLearnedPositionalEmbedding
+from transformers.models.opt.modeling_opt import OPTLearnedPositionalEmbedding
+from transformers.models.roberta.modeling_roberta import RobertaEmbeddings
+
+torch.manual_seed(20210420)
+torch.set_num_threads(1)
+
+
+def bits(x):
+    view, digits = (torch.int32, 8) if x.dtype == torch.float32 else (torch.int16, 4)
+    mask = 16**digits - 1
+    return "".join(f"{int(v) & mask:0{digits}x}" for v in x.contiguous().view(view).ravel())
+
+
+add = []
+rows, dim, tokens = 9, 11, 6
+mask = torch.tensor([[0, 1, 1, 1, 0, 1]])
+for dtype, name in ((torch.float32, "float32"), (torch.float16, "float16"), (torch.bfloat16, "bfloat16")):
+    for model in ("bert", "roberta", "bart", "opt"):
+        table = torch.randn(rows, dim).to(dtype)
+        types = torch.randn(2, dim).to(dtype)
+        x = torch.randn(tokens, dim).to(dtype)
+        type_ids = torch.tensor([0, 1, 1, 0, 0, 1])
+        y = x + types[type_ids]
+        if model == "bert":
+            y = y + table[torch.arange(tokens)]
+        elif model == "roberta":
+            ids = RobertaEmbeddings.create_position_ids_from_input_ids(torch.where(mask == 1, 5, 1), 1)
+            y = y + table[ids[0]]
+        else:
+            cls = BartLearnedPositionalEmbedding if model == "bart" else OPTLearnedPositionalEmbedding
+            embedding = cls(rows - 2, dim).to(dtype)
+            embedding.weight.data.copy_(table)
+            y = y + embedding(torch.zeros(1, tokens) if model == "bart" else mask)[0].detach()
+        add.append({"model": model, "type": name, "dim": dim, "mask": [bool(m) for m in mask[0]], "type_ids": type_ids.tolist(),
+                    "table": bits(table), "types": bits(types), "x": bits(x), "y": bits(y)})
+
+linear = []
+for n, m in ((1, 3), (5, 5), (4, 7), (7, 4), (9, 2), (3, 31)):
+    src = torch.randn(n, 3)
+    dst = interpolate(src.T[None], size=m, mode="linear", align_corners=False)[0].T
+    linear.append({"dim": 3, "src": bits(src), "dst": bits(dst)})
+
+bicubic = []
+for h, w, H, W in ((1, 1, 2, 3), (4, 4, 4, 4), (4, 4, 7, 5), (7, 5, 3, 4), (2, 9, 5, 2), (3, 3, 14, 14)):
+    src = torch.randn(h, w, 2)
+    dst = interpolate(src.permute(2, 0, 1)[None], size=(H, W), mode="bicubic", align_corners=False)[0].permute(1, 2, 0)
+    bicubic.append({"dim": 2, "from": [h, w], "to": [H, W], "src": bits(src), "dst": bits(dst)})
+
+json.dump({"versions": {"torch": torch.__version__}, "add": add, "linear": linear, "bicubic": bicubic}, sys.stdout, separators=(",", ":"))
+print()
