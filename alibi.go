@@ -73,7 +73,7 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 		return argumentError(ErrConfig, function, "form", form, "one of the constants of type ALiBiForm")
 	}
 	var t tile
-	if err := scores.check(&t, function, len(slopes)); err != nil {
+	if err := scores.check(&t, function, "scores", len(slopes)); err != nil {
 		return err
 	}
 	if overlap(slopes, scores.Data) {

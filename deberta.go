@@ -78,7 +78,7 @@ func (b *DeBERTaBuckets) Position(distance int) int {
 }
 
 func (b *DeBERTaBuckets) position(distance int) int {
-	bucket := distance
+	bucket := min(max(distance, -b.span), b.span)
 	if b.bucketOf != nil {
 		n := max(distance, -distance)
 		bucket = b.span
@@ -125,7 +125,7 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 		return argumentError(ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
 	}
 	var t tile
-	if err := scores.check(&t, function, math.MaxInt); err != nil {
+	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
 	if c2p {

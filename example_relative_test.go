@@ -91,3 +91,41 @@ func ExampleAddRelativeShift() {
 	// [11 20 30]
 	// [12 21 30]
 }
+
+// One query at position 2. The products show their distances, clipped to 1.
+func ExampleAddShaw() {
+	products := []float32{-1, 0, 1}
+	scores := make([]float32, 5)
+	tile := posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
+	if err := posenc.AddShaw(tile, posenc.Products{Data: products}, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+
+	// The weights of attention, summed for a product with the values of distances.
+	tile.Data = []float32{0.125, 0.125, 0.25, 0.25, 0.25}
+	sums := make([]float32, 3)
+	if err := posenc.SumShaw(posenc.Products{Data: sums}, tile, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sums)
+	// Output:
+	// [-1 -1 0 1 1]
+	// [0.25 0.25 0.5]
+}
+
+// The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
+func ExampleAddSwin() {
+	table := []float32{-2, -1, 0, 1, 2} // query column - key column
+	biases := make([]float32, 9)
+	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, 1, 3, table); err != nil {
+		log.Fatal(err)
+	}
+	for query := range 3 {
+		fmt.Println(biases[3*query : 3*query+3])
+	}
+	// Output:
+	// [0 -1 -2]
+	// [1 0 -1]
+	// [2 1 0]
+}

@@ -51,7 +51,7 @@ func (p *Products) check(function, argument string, scores []float32, heads, row
 	case len(p.Data) < need:
 		return fail(ErrLength, "Data", elements(len(p.Data)), "at least %d for %d heads of %d rows of %d at strides %d and %d", need, heads, rows, columns, p.HeadStride, p.RowStride)
 	case overlap(p.Data, scores):
-		return fail(ErrOverlap, "Data", "sharing elements with scores.Data", "another slice")
+		return fail(ErrOverlap, "Data", "sharing elements with the tile", "another slice")
 	}
 	return nil
 }

@@ -41,9 +41,9 @@ type tile struct {
 }
 
 // check sets t to the scores. Their heads are some of those of a model.
-func (s *Scores) check(t *tile, function string, modelHeads int) error {
+func (s *Scores) check(t *tile, function, argument string, modelHeads int) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
-		return argumentError(kind, function, "scores."+field, value, expected, args...)
+		return argumentError(kind, function, argument+"."+field, value, expected, args...)
 	}
 	switch {
 	case s.Heads < 1:

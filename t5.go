@@ -121,7 +121,7 @@ func AddT5(scores Scores, buckets *T5Buckets, weights []float32) error {
 	}
 	heads := len(weights) / buckets.buckets
 	var t tile
-	if err := scores.check(&t, function, heads); err != nil {
+	if err := scores.check(&t, function, "scores", heads); err != nil {
 		return err
 	}
 	if overlap(weights, scores.Data) {

@@ -12,11 +12,12 @@ import "math"
 // is that of the queries plus the bias v (r_r_bias) with R, the encodings of
 // relative positions: column c stands for the distance first-c, as R is laid out
 // there, from the largest distance down. The scores are those of the queries plus
-// the bias u (r_w_bias) with the keys; both are scaled later.
+// the bias u (r_w_bias) with the keys; both are scaled later, but in TENER not at all.
 //
 //	Transformer-XL             first keys-1, columns keys
 //	XLNet, bidirectional       first keys, columns keys+queries
 //	XLNet, unidirectional      first keys, columns keys+1
+//	TENER (arXiv:1911.04474)   first keys, columns 2*keys
 //
 // where queries and keys are all of them, memory included, not those of the tile:
 // every tile of a row has the same products. That is what rel_shift does by
@@ -38,7 +39,7 @@ func AddRelativeShift(scores Scores, products Products, columns, first int) erro
 		return argumentError(ErrShape, function, "columns", columns, "at least 1")
 	}
 	var t tile
-	if err := scores.check(&t, function, math.MaxInt); err != nil {
+	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
 	if err := products.check(function, "products", scores.Data, t.heads, t.queries, columns); err != nil {

@@ -43,6 +43,27 @@ func TestRelativeShiftAgainstRelShift(t *testing.T) {
 	}
 }
 
+// The shift of TENER's code: a column of zeros goes after x, the whole is read as
+// rows of 2*n elements, and the first n columns are left out.
+func TestRelativeShiftAgainstTENER(t *testing.T) {
+	for _, n := range []int{1, 2, 9, 40} {
+		products := goldenInputs(0, n*2*n)
+		var padded []float32
+		for q := range n {
+			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
+		}
+		got := make([]float32, n*n)
+		if err := AddRelativeShift(Scores{Data: got, Heads: 1, Queries: n, Keys: n}, Products{Data: products}, 2*n, n); err != nil {
+			t.Fatal(err)
+		}
+		for q := range n {
+			if want := padded[q*2*n+n:][:n]; !slices.Equal(got[q*n:][:n], want) {
+				t.Errorf("%d keys: query %d gets %v, want %v", n, q, got[q*n:][:n], want)
+			}
+		}
+	}
+}
+
 // The shift of transformers' XLNet, in both directions and, as far as keys are not
 // masked, in one.
 func TestRelativeShiftAgainstTransformers(t *testing.T) {

@@ -127,7 +127,18 @@ def xlnet():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5, deberta, xlnet]}
+def swin():
+    from transformers.models.swin.modeling_swin import SwinRelativePositionBias
+
+    cases = []
+    for height, width, heads in [(7, 7, 2), (3, 5, 3), (1, 4, 1), (4, 4, 4)]:
+        module = SwinRelativePositionBias(heads, (height, width))
+        module.relative_position_bias_table.copy_(inputs(0, *module.relative_position_bias_table.shape))
+        cases.append({"height": height, "width": width, "heads": heads, "bias": encode(module())})
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin]}
 torch.manual_seed(0)
 with torch.no_grad():
     cases = families[sys.argv[1]]()
