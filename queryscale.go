@@ -1,0 +1,123 @@
+package posenc
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// QueryScales writes the factors by which some models multiply queries, so that
+// attention stays sharp over many keys:
+//
+//	scales[t] = RN32(1 + beta*ln(1 + floor((positions[t]+offset)/length)))
+//
+// the real number rounded to float32 once, the same on every machine.
+//
+//   - Llama 4, in layers without rotation: beta is attn_scale (0.1), length
+//     floor_scale (8192), offset 1.
+//   - Ministral 3 and Mistral 4, after the rotation: beta is
+//     llama_4_scaling_beta, length original_max_position_embeddings, offset 0.
+//
+// (transformers rounds the factors of the latter to the type of the queries;
+// Scale does not.) length is at least 1, beta from 0 to 2^100 and offset from 0
+// to 2^31-1. A position below -offset has no factor: an error.
+//
+// scales has an entry for each position. A call allocates nothing, but for a
+// real number within 2^-49 of the middle between two float32.
+//
+// Errors wrap ErrLength, ErrConfig (beta, length, offset) or ErrPosition.
+func QueryScales(scales []float32, positions []int32, beta float64, length, offset int) error {
+	const function = "QueryScales"
+	if len(scales) != len(positions) {
+		return argumentError(ErrLength, function, "scales", elements(len(scales)), "%d, one for each position", len(positions))
+	}
+	if !(beta >= 0 && beta <= 0x1p100) {
+		return argumentError(ErrConfig, function, "beta", beta, "from 0 to 2^100")
+	}
+	if length < 1 {
+		return argumentError(ErrConfig, function, "length", length, "at least 1")
+	}
+	if offset < 0 || offset > math.MaxInt32 {
+		return argumentError(ErrConfig, function, "offset", offset, "from 0 to %d", math.MaxInt32)
+	}
+	for t, p := range positions {
+		if int64(p) < -int64(offset) {
+			return argumentError(ErrPosition, function, indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
+		}
+	}
+	last, scale := uint64(1), float32(1)
+	for t, p := range positions {
+		if k := 1 + uint64(int64(p)+int64(offset))/uint64(length); k != last {
+			last, scale = k, queryScale(k, beta)
+		}
+		scales[t] = scale
+	}
+	return nil
+}
+
+// queryScale returns RN32(1 + beta*ln(k)).
+func queryScale(k uint64, beta float64) float32 {
+	// The relative error of beta*logarithm(k) is below 2^-51.5, and the sum
+	// rounds once more.
+	const margin = 0x1p-49
+	v := 1 + float64(beta*logarithm(k))
+	low, high := float32(v-float64(v*margin)), float32(v+float64(v*margin))
+	if low == high {
+		return low
+	}
+	return queryScaleReal(k, beta)
+}
+
+// logarithm returns ln(k), 1 <= k <= 2^33, with a relative error below 2^-52.
+//
+// With k = 2^e*m, 1 <= m < 2, it is e*ln(2) + 2*atanh(z), z = (m-1)/(m+1) < 1/3,
+// in integers that count units of 2^-64. The 21 terms of atanh are each off by
+// less than 3 units, e*ln(2) by e at most: together less than 2^-56, and ln(k),
+// if it is not 0, is above 0.69. Three roundings to float64 follow.
+func logarithm(k uint64) float64 {
+	const ln2 = 0xb17217f7d1cf79ab
+	e := bits.Len64(k) - 1
+	power := uint64(1) << e
+	z, _ := bits.Div64(k-power, 0, k+power)
+	square, _ := bits.Mul64(z, z)
+	var sum uint64
+	for term, n := z, uint64(1); term != 0; n += 2 {
+		sum += term / n
+		term, _ = bits.Mul64(term, square)
+	}
+	whole, fraction := bits.Mul64(uint64(e), ln2)
+	fraction, carry := bits.Add64(fraction, 2*sum, 0)
+	return float64(whole+carry) + float64(float64(fraction)*0x1p-64)
+}
+
+// queryScaleReal returns RN32(1 + beta*ln(k)), k > 1 and beta > 0, with as many
+// bits as it takes. They are finite: ln(k) is irrational, and so is the sum, which
+// is then never in the middle between two float32.
+func queryScaleReal(k uint64, beta float64) float32 {
+	for precision := uint(128); ; precision *= 2 {
+		real := func() *big.Float { return new(big.Float).SetPrec(precision) }
+		// atanh returns that of a/b <= 1/3. It has fewer than precision/3 terms;
+		// they and their sum are each off by a few times 2^-precision.
+		atanh := func(a, b uint64) *big.Float {
+			z := real().Quo(real().SetUint64(a), real().SetUint64(b))
+			square, sum := real().Mul(z, z), real()
+			for n := uint64(1); z.Sign() != 0 && z.MantExp(nil) > -int(precision); n += 2 {
+				sum.Add(sum, real().Quo(z, real().SetUint64(n)))
+				z.Mul(z, square)
+			}
+			return sum
+		}
+		e := bits.Len64(k) - 1
+		power := uint64(1) << e
+		ln := real().Mul(real().SetInt64(int64(e)), atanh(1, 3))
+		ln.Add(ln, atanh(k-power, k+power))
+		v := real().Mul(real().SetFloat64(2*beta), ln)
+		v.Add(v, real().SetInt64(1))
+		margin := real().SetMantExp(v, 32-int(precision)) // enough for 2^20 bits
+		low, _ := real().Sub(v, margin).Float32()
+		high, _ := real().Add(v, margin).Float32()
+		if low == high {
+			return low
+		}
+	}
+}
