@@ -44,22 +44,19 @@ func testRotateIntoLarge[D Element](t *testing.T) {
 	size := (4<<20 + 4<<18) / int(kindOf[D]().size())
 	source := make([]float32, size)
 	fillRandom(newRand(61), source)
-	for _, shape := range []struct{ heads, dim, rotaryDim, offset int }{
-		{5, 112, 64, 16},
-		{32, 128, 64, 32},    // all of the scratch memory, with 16 bits
-		{1, 4096, 64, 4032},  // in one head
-		{3, 1040, 1024, 16},  // heads that fill it in part
-		{100, 32, 16, 16},    // more heads than fit
-		{1, 2048, 2048, 0},   // all of it, with 32 bits
-		{64, 64, 64, 0},      //
-		{2, 4096, 2048, 100}, // too large for it, with 32 bits
+	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset int }{
+		"few heads":               {5, 112, 64, 16},
+		"one head":                {1, 4096, 64, 4032}, // all of the scratch memory, with 16 bits
+		"heads that do not fit":   {3, 1040, 1024, 16},
+		"more heads than fit":     {100, 32, 16, 16},
+		"a head that may not fit": {2, 4096, 2048, 100},
 	} {
 		heads, dim := shape.heads, shape.dim
 		tokens := size / (heads * dim)
 		slots := sequence(tokens)
 		slots[17], slots[18], slots[19] = -1, 40, 19
 		positions, src := sequence(tokens), source[:tokens*heads*dim]
-		eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		large := func(t *testing.T, impl kernels.Implementation) {
 			for _, layout := range []Layout{Interleaved, InterleavedToHalfSplit} {
 				cfg := RotaryConfig{HeadDim: dim, RotaryDim: shape.rotaryDim, Offset: shape.offset, Layout: layout}
 				r := mustRotary(t, cfg)
@@ -80,6 +77,7 @@ func testRotateIntoLarge[D Element](t *testing.T) {
 					}
 				}
 			}
-		})
+		}
+		t.Run(name, func(t *testing.T) { eachImplementation(t, large) })
 	}
 }

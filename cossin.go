@@ -44,7 +44,8 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 // [axes][tokens].
 //
 // Errors wrap ErrConfig (r, which has neither XPos nor a table), ErrLength,
-// ErrOverlap or ErrPosition (a NaN, an infinity or an angle beyond 2^50).
+// ErrOverlap or ErrPosition (a NaN, a position beyond 2^31 in magnitude or an angle
+// of 2^50 or beyond).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	const function = "Rotary.CosSinFractional"
 	if r == nil || r.rotaryDim == 0 || r.table != nil || r.decay != nil {

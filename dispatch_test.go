@@ -227,6 +227,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				})
 			}
 		}
+		for _, o := range biases {
+			t.Run("operation="+o.name, func(t *testing.T) {
+				var y, x [1]float32
+				o.kernel(impl, y[:], x[:], 0, 0, 1, &kernels.Tile{Len: 1, Rows: 1})
+			})
+		}
 		for _, o := range copies {
 			t.Run("operation="+o.name(), func(t *testing.T) {
 				var y, x [2]float32
@@ -259,6 +265,9 @@ func TestOperationsComplete(t *testing.T) {
 		for _, name := range n.names() {
 			tested[name] = true
 		}
+	}
+	for _, o := range biases {
+		tested[o.name] = true
 	}
 	for _, o := range copies {
 		tested[o.name()] = true

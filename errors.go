@@ -9,11 +9,11 @@ import (
 // value and what was expected. Nothing has been written where an error is
 // returned.
 var (
-	ErrConfig   = errors.New("posenc: invalid configuration") // a RotaryConfig, a Rotary or a frequency
+	ErrConfig   = errors.New("posenc: invalid configuration") // a RotaryConfig, a Rotary, a norm or another parameter
 	ErrLength   = errors.New("posenc: wrong length")          // a slice with too few or too many elements
-	ErrShape    = errors.New("posenc: invalid shape")         // heads and strides of a View
+	ErrShape    = errors.New("posenc: invalid shape")         // heads and strides of a View, starts of sequences
 	ErrOverlap  = errors.New("posenc: overlapping memory")    // rows or slices that share elements
-	ErrPosition = errors.New("posenc: position out of range") // an angle of 2^50 or beyond, or no row of a table
+	ErrPosition = errors.New("posenc: position out of range") // an angle of 2^50 or beyond, no row of a table, or outside what an operation takes
 )
 
 // argumentError describes an argument of a function.

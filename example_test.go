@@ -396,3 +396,147 @@ func ExampleQueryScales() {
 	// Output:
 	// [1 1 1.0693147 1.194591]
 }
+
+// Multi-head latent attention, as in DeepSeek V3: of a query, [nope|rope], the end
+// is rotated, and the key is one head that all queries share. The weights are
+// Interleaved; what is rotated becomes HalfSplit.
+func ExampleRotate_latentAttention() {
+	const heads, nope, rope = 2, 2, 4
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: rope, Layout: posenc.InterleavedToHalfSplit})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{
+		8, 9, 1, 2, 3, 4,
+		8, 9, 1, 0, 1, 0,
+	}
+	k := []float32{1, 2, 3, 4}
+	err = posenc.Rotate(r, []int32{1},
+		posenc.View[float32]{Data: q[nope:], Heads: heads, HeadStride: nope + rope, TokenStride: heads * (nope + rope)},
+		posenc.View[float32]{Data: k, Heads: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f\n%.2f\n%.2f\n", q[:6], q[6:], k)
+	// Output:
+	// [8.00 9.00 -1.14 2.96 1.92 4.03]
+	// [8.00 9.00 0.54 1.00 0.84 0.01]
+	// [-1.14 2.96 1.92 4.03]
+}
+
+// Frames of a video at 24 per second, whose positions are their times in
+// seconds.
+func ExampleRotary_CosSinFractional() {
+	cfg := posenc.RotaryConfig{HeadDim: 4}
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	times := []float32{0, 1. / 24, 2. / 24}
+	cos, sin := make([]float32, len(times)*2), make([]float32, len(times)*2)
+	if err := r.CosSinFractional(cos, sin, times); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewTableRotary(cfg, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 1, 0, 0,
+		1, 1, 0, 0,
+		1, 1, 0, 0,
+	}
+	if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	for ; len(x) > 0; x = x[4:] {
+		fmt.Printf("%.4f\n", x[:4])
+	}
+	// Output:
+	// [1.0000 1.0000 0.0000 0.0000]
+	// [0.9991 1.0000 0.0417 0.0004]
+	// [0.9965 1.0000 0.0832 0.0008]
+}
+
+// Queries and keys decay in opposite directions, so that their product decays
+// with the distance.
+func ExampleXPos() {
+	cfg := posenc.RotaryConfig{HeadDim: 2, XPos: &posenc.XPos{ScaleBase: 512}}
+	forQueries, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg.XPos.Keys = true
+	forKeys, err := posenc.NewRotary(cfg)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, distance := range []int32{0, 512, 1024} {
+		q, k := []float32{1, 0}, []float32{1, 0}
+		if err := posenc.Rotate(forQueries, []int32{1000 + distance}, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		if err := posenc.Rotate(forKeys, []int32{1000}, posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		length := math.Hypot(float64(q[0]), float64(q[1]))
+		fmt.Printf("%.3f %.3f\n", length, length*math.Hypot(float64(k[0]), float64(k[1])))
+	}
+	// Output:
+	// 0.087 1.000
+	// 0.025 0.286
+	// 0.007 0.082
+}
+
+// A model trained on 8 positions, of which 2 are local, at position 7: its keys
+// start anew at 6, and its queries have a position for each kind of keys.
+func ExampleDualChunk() {
+	d := posenc.DualChunk{ChunkSize: 8, LocalSize: 2}
+	positions, rotated := []int32{7}, make([]int32, 1)
+	if err := d.KeyPositions(rotated, positions); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("key", rotated)
+	for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk} {
+		if err := d.QueryPositions(rotated, positions, which); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("query", rotated)
+	}
+	// Output:
+	// key [1]
+	// query [1]
+	// query [7]
+	// query [8]
+}
+
+// [batch][heads][tokens][headDim], as PyTorch has it: tokens come in sequences.
+func ExampleRotate_batch() {
+	const batch, heads, tokens, headDim = 2, 1, 2, 2
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x := []float32{
+		1, 0, 1, 0, // the first sequence
+		1, 0, 1, 0,
+	}
+	positions := []int32{ // [batch][tokens]
+		0, 1,
+		-1, 0, // a token of padding on the left
+	}
+	err = posenc.Rotate(r, positions, posenc.View[float32]{
+		Data: x, Heads: heads,
+		TokenStride: headDim, HeadStride: tokens * headDim,
+		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for b := range batch {
+		fmt.Println(x[b*heads*tokens*headDim:][:heads*tokens*headDim])
+	}
+	// Output:
+	// [1 0 0.5403023 0.84147096]
+	// [0.5403023 -0.84147096 1 0]
+}

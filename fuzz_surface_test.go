@@ -386,7 +386,9 @@ func fuzzTable[T, C Element](t *testing.T, c *choices, idData, data []byte) {
 		for done < rows && err == nil {
 			n := min(1+steps.below(20), rows-done)
 			if steps.below(3) == 0 { // somebody else takes the room
-				_, err = r.Extend([]int32{math.MaxInt32})
+				if _, err = r.Extend([]int32{math.MaxInt32}); err != nil {
+					break
+				}
 			}
 			var next *Rotary
 			if next, err = r.Extend(positions[done : done+n]); err == nil {

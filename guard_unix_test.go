@@ -146,6 +146,9 @@ func TestKernelsAreHit(t *testing.T) {
 				}
 			}
 		}
+		for _, o := range biases {
+			calls[o.name] = func() { o.kernel(impl, dead, cos, 0, 0, 1, &kernels.Tile{Len: n, Rows: 1}) }
+		}
 		for _, o := range copies {
 			calls[o.name()] = func() { o.at(impl, unsafe.Pointer(&dead[0]), unsafe.Pointer(&cos[0]), n) }
 		}

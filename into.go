@@ -17,7 +17,8 @@ import (
 // tokens of the call, and holds at least those up to the largest slot, with
 // SequenceStride up to the end of its sequence.
 //
-// From float16 or bfloat16 to another type RotaryDim is at most 2048.
+// From float16 or bfloat16 to another type RotaryDim is at most 2048. r holds no
+// table of full width.
 //
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
@@ -70,6 +71,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 	}
 	if y.overlaps(&x) {
 		return argumentError(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	}
+	if r.table != nil && r.table.overlaps(&y) {
+		return tableOverlapError(function, "dst")
 	}
 	m := r.manner(forward)
 	r.rotateInto(&y, &x, positions, slots, tokens, &m)

@@ -60,6 +60,9 @@ func testRotateInto[D, S Element](t *testing.T) {
 		for range rounds(4) {
 			for _, layout := range allLayouts {
 				for _, pairs := range lengths {
+					if testing.Short() && r.IntN(4) != 0 {
+						continue
+					}
 					cfg := randomGeometry(r, layout, pairs)
 					cfg.Angles = Angles(r.IntN(2))
 					tokens, heads := oneOf(r, []int{0, 1, 1, 2, 6, 16, 17, 36}), oneOf(r, headCounts)
@@ -294,4 +297,43 @@ func TestRotateIntoAccepts(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRotateIntoPastCaches(t *testing.T) {
+	t.Run("float16 to float16", testRotateIntoPastCaches[Float16, Float16])
+	t.Run("bfloat16 to float16", testRotateIntoPastCaches[Float16, BFloat16])
+}
+
+// Many heads of 16 bits, in a cache so large that they may be written past the
+// caches of the processor, are those of many small calls.
+func testRotateIntoPastCaches[D, S Element](t *testing.T) {
+	const heads, dim, tokens, some = 40, 128, 512, 32
+	x := slices.Repeat(randomElements[S](newRand(94), some*heads*dim), tokens/some)
+	positions := make([]int32, tokens)
+	countFrom(positions, 0, 1)
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, cfg := range []RotaryConfig{
+			{HeadDim: dim},
+			{HeadDim: dim, RotaryDim: 100, Offset: 28, Layout: InterleavedToHalfSplit},
+		} {
+			r := mustRotary(t, cfg)
+			whole, parts := make([]D, len(x)), make([]D, len(x))
+			err := RotateInto(r, positions, View[D]{Data: whole, Heads: heads}, nil, View[S]{Data: x, Heads: heads})
+			for first := 0; first < tokens; first += some {
+				from, to := first*heads*dim, (first+some)*heads*dim
+				err = errors.Join(err, RotateInto(r, positions[first:first+some], View[D]{Data: parts[from:to], Heads: heads}, nil, View[S]{Data: x[from:to], Heads: heads}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Equal(bytesOf(whole), bytesOf(parts)) {
+				continue // without a look at each element
+			}
+			for i := range whole {
+				if !sameElement(whole[i], parts[i]) {
+					t.Fatalf("%+v: element %d of token %d is %v at once and %v in parts", cfg, i%(heads*dim), i/(heads*dim), widen(whole[i]), widen(parts[i]))
+				}
+			}
+		}
+	})
 }

@@ -180,6 +180,13 @@ func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) er
 			}
 		}
 	}
+	if r.table != nil {
+		for i := range xs {
+			if x := operandOf(&xs[i].View, r.headDim); r.table.overlaps(&x) {
+				return tableOverlapError(function, indexed("xs", i))
+			}
+		}
+	}
 	m := r.manner(forward)
 	switch {
 	case r.table != nil && r.table.fullWidth:

@@ -30,7 +30,8 @@ const (
 )
 
 // RotaryConfig describes the rotary position embedding of a model (RoPE, Su et
-// al. 2021, arXiv:2104.09864).
+// al. 2021, arXiv:2104.09864). RotaryDim is at most 2048 with Axes, or with a
+// Layout that writes another order than it reads; Axes and XPos exclude each other.
 type RotaryConfig struct {
 	HeadDim   int       // elements per head
 	RotaryDim int       // elements rotated, even, at most 65536; 0 means HeadDim
@@ -54,7 +55,7 @@ type RotaryConfig struct {
 // that queries and keys have a Rotary each. FlashAttention takes half the current
 // length as Center; keys in a cache keep the Center with which they were rotated.
 type XPos struct {
-	ScaleBase float64 // 512 in the paper
+	ScaleBase float64 // at least 2^-50; 512 in the paper
 	Center    int32
 	Keys      bool // the reciprocal, for keys
 }

@@ -56,7 +56,8 @@ func RotateInverse[T Element](r *Rotary, positions []int32, xs ...View[T]) error
 // those of equal deltas in float32 to more: ten of them to 2.4e-7.
 //
 // Errors are those of Rotate; ErrConfig also for a Rotary over a table of the
-// caller, which knows no frequencies.
+// caller, which knows no frequencies, and for one with XPos, whose keys depend on
+// its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	if r != nil && r.table != nil {
 		if r.table.source == nil {
@@ -106,6 +107,13 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	}
 	if err := checkViews(function, xs, tokens, r.headDim); err != nil {
 		return err
+	}
+	if r.table != nil && tokens > 0 {
+		for i := range xs {
+			if x := operandOf(&xs[i], r.headDim); r.table.overlaps(&x) {
+				return tableOverlapError(function, indexed("xs", i))
+			}
+		}
 	}
 	m := r.manner(o)
 	if r.table != nil && r.table.fullWidth {

@@ -51,6 +51,9 @@ func testShift[T Element](t *testing.T) {
 		for range rounds(6) {
 			for _, layout := range allLayouts {
 				for _, pairs := range lengths {
+					if testing.Short() && r.IntN(4) != 0 {
+						continue
+					}
 					cfg := randomGeometry(r, layout, pairs)
 					cfg.Angles, cfg.Scaling = Angles(r.IntN(2)), 1.2079441541679836
 					axes := 1

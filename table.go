@@ -54,7 +54,8 @@ type page struct {
 // zero.
 //
 // The table is read by every call, and not copied: it must not change during
-// one. 16-bit entries are widened, exactly.
+// one, and what is rotated must share no memory with it. 16-bit entries are
+// widened, exactly. With FullWidth RotaryDim is at most 2048.
 //
 // Errors wrap ErrConfig or ErrLength.
 func NewTableRotary[C Element](cfg RotaryConfig, t Table[C]) (*Rotary, error) {
@@ -134,7 +135,7 @@ func (r *Rotary) Tabulate(positions []int32) (*Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.extended(r, positions, tokens), nil
+	return r.extended(function, r, positions, tokens)
 }
 
 // Extend returns a Rotary that holds the rows of r and, after them, those of
@@ -152,14 +153,17 @@ func (r *Rotary) Extend(positions []int32) (*Rotary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.extended(source, positions, tokens), nil
+	return r.extended(function, source, positions, tokens)
 }
 
 // extended returns a Rotary that holds the rows of r's table, if it has one,
 // and those of more positions of source.
-func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary {
+func (r *Rotary) extended(function string, source *Rotary, positions []int32, tokens int) (*Rotary, error) {
 	const leastRows, mostRows = 16, 16 << 10 // of a new page
 	pairs := source.rotaryDim / 2
+	if _, ok := multiply(tokens, 4*pairs); !ok {
+		return nil, argumentError(ErrLength, function, "positions", elements(len(positions)), "rows of %d bytes each that an int can count", 4*pairs)
+	}
 	result := &Rotary{
 		headDim: source.headDim, rotaryDim: source.rotaryDim, offset: source.offset,
 		in: source.in, out: source.out, scaling: source.scaling, axisCount: 1,
@@ -195,7 +199,7 @@ func (r *Rotary) extended(source *Rotary, positions []int32, tokens int) *Rotary
 		t.count += n
 		done += n
 	}
-	return result
+	return result, nil
 }
 
 // tokenCount returns the number of tokens that take the rows of positions.
@@ -209,6 +213,15 @@ func (t *table) tokenCount(function string, positions []int32) (int, error) {
 		}
 	}
 	return len(positions), nil
+}
+
+// overlaps reports whether x shares memory with a table of the caller.
+func (t *table) overlaps(x *operand) bool {
+	return t.source == nil && (x.overlaps(&t.pages[0].cos) || x.overlaps(&t.pages[0].sin))
+}
+
+func tableOverlapError(function, argument string) error {
+	return argumentError(ErrOverlap, function, argument, "sharing memory with the table of r", "a view of other memory")
 }
 
 // rowOf returns the row that token t takes.

@@ -3,8 +3,10 @@ package posenc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -104,6 +106,9 @@ func testTable[T, C Element](t *testing.T) {
 			for _, layout := range allLayouts {
 				for _, pairs := range lengths {
 					for _, full := range []bool{false, true} {
+						if testing.Short() && r.IntN(4) != 0 {
+							continue
+						}
 						cfg := randomGeometry(r, layout, pairs)
 						cfg.InvFreq = nil
 						p := plainOf(cfg)
@@ -145,7 +150,7 @@ func TestTableWide(t *testing.T) {
 func testTableWide[C Element](t *testing.T) {
 	r := newRand(81)
 	for _, layout := range layouts {
-		for _, pairs := range []int{512, 1024, 1025, 2100} {
+		for _, pairs := range []int{1024, 1025, 2100} {
 			cfg := RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
 			table := randomTable[C](r, 5, pairs, false, layout, false)
 			rotary, err := NewTableRotary(cfg, table)
@@ -272,6 +277,32 @@ func TestTableErrors(t *testing.T) {
 		wrong{"tabulate a position", func() error { _, err := fast.Tabulate([]int32{1, 1024}); return err }, ErrPosition, []string{"posenc.Rotary.Tabulate: positions[1] is 1024"}},
 		wrong{"extend by a position", func() error { _, err := fastRows.Extend([]int32{1, 2, -1024}); return err }, ErrPosition, []string{"posenc.Rotary.Extend: positions[2] is -1024"}},
 	)
+	shared := make([]float32, 96)
+	for name, table := range map[string]Table[float32]{
+		"half width": {Cos: shared[16:40], Sin: shared[48:72]},
+		"full width": {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true},
+		"[cos|sin]":  {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
+	} {
+		r, err := NewTableRotary(cfg, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := V{Data: shared[64:80], Heads: 2}
+		const says = " is sharing memory with the table of r"
+		calls = append(calls,
+			wrong{name + ", rotate", func() error { return Rotate(r, []int32{0}, V{Data: data[:8], Heads: 1}, over) }, ErrOverlap, []string{"posenc.Rotate: xs[1]" + says}},
+			wrong{name + ", rotate before", func() error { return RotateInverse(r, []int32{0}, V{Data: shared[9:17], Heads: 1}) }, ErrOverlap, []string{"posenc.RotateInverse: xs[0]" + says}},
+			wrong{name + ", fuse", func() error { return RotateFused(r, []int32{0}, FusedView[float32]{View: over}) }, ErrOverlap, []string{"posenc.RotateFused: xs[0]" + says}},
+		)
+		if !table.FullWidth {
+			calls = append(calls, wrong{name + ", into", func() error { return RotateInto(r, []int32{0}, over, nil, x(1)) }, ErrOverlap, []string{"posenc.RotateInto: dst" + says}})
+		}
+		for _, free := range [][]float32{shared[:16], shared[72:88]} {
+			if err := Rotate(r, []int32{0}, V{Data: free, Heads: 2}); err != nil {
+				t.Errorf("%s: next to the table: %v", name, err)
+			}
+		}
+	}
 	for name, tt := range map[string]struct {
 		cfg   RotaryConfig
 		table Table[float32]
@@ -303,7 +334,7 @@ func TestTableErrors(t *testing.T) {
 	} {
 		calls = append(calls, wrong{name, func() error { _, err := NewTableRotary(tt.cfg, tt.table); return err }, tt.kind, []string{"posenc.NewTableRotary: " + tt.says}})
 	}
-	checkWrong(t, calls, data)
+	checkWrong(t, calls, data, shared)
 }
 
 func TestTabulate(t *testing.T) {
@@ -532,6 +563,24 @@ func TestTabulateEmpty(t *testing.T) {
 		}
 		if err := Rotate(r, []int32{0}, V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, ErrPosition) {
 			t.Errorf("row 0 of none: %v", err)
+		}
+	}
+}
+
+// Where an int has 32 bits, the bytes of a table may be more than it can count.
+func TestTabulateHuge(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		t.Skip("NOT TESTED: here an int counts every table")
+	}
+	source := mustRotary(t, RotaryConfig{HeadDim: 1 << 16})
+	empty, err := source.Tabulate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	positions := make([]int32, 1<<14)
+	for name, tabulate := range map[string]func([]int32) (*Rotary, error){"Tabulate": source.Tabulate, "Extend": empty.Extend} {
+		if _, err := tabulate(positions); !errors.Is(err, ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary."+name+": positions is 16384 elements") {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 //	high[i]+low[i] = log2((2i + 0.4*rotaryDim)/(1.4*rotaryDim)) / scaleBase
 //
 // rounded to the sum of two float64. rotaryDim is even, from 2 to MaxRotaryDim,
-// scaleBase (512 in the paper) a positive finite number. Errors wrap
+// scaleBase (512 in the paper) a finite number of at least 2^-50. Errors wrap
 // ErrParameter.
 func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
 	if rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > MaxRotaryDim {

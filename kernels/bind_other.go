@@ -216,6 +216,38 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 	}
 }
 
+// AddRowsF32 adds the row of x from element xFirst+r*xStride on to row r of y: see
+// generic.AddF32.
+func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Tile) {
+	switch impl {
+	case Generic:
+		addRowsF32Generic(y, x, xFirst, xStride, t)
+	default:
+		missing("AddRowsF32", impl)
+	}
+}
+
+// AddDistanceF32 adds to rows of y, the first distance of row r being
+// first+r*step: see generic.AddDistanceF32.
+func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	switch impl {
+	case Generic:
+		addDistanceF32Generic(y, slope, first, step, t)
+	default:
+		missing("AddDistanceF32", impl)
+	}
+}
+
+// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
+func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	switch impl {
+	case Generic:
+		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+	default:
+		missing("AddAbsoluteDistanceF32", impl)
+	}
+}
+
 // cosSinExact writes the row of one position and reports whether every entry
 // was decided.
 func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {

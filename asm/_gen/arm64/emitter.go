@@ -236,6 +236,9 @@ func (e *emitter) broadcastLane(d, n vector, lane int) {
 	e.op("VDUP", "%s.S[%d], %s.S4", n, lane, d)
 }
 
+// broadcastGeneral sets every lane of d to the low 32 bits of n.
+func (e *emitter) broadcastGeneral(d vector, n general) { e.op("VDUP", "%s, %s.S4", n, d) }
+
 // tbz branches where a bit of r is 0.
 func (e *emitter) tbz(r general, bit int, label string) { e.op("TBZ", "$%d, %s, %s", bit, r, label) }
 
@@ -381,6 +384,8 @@ func (e *emitter) umov(d general, n vector, lane int) {
 	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
 }
 
+func (e *emitter) add4s(d, n, m vector) { e.op("VADD", "%s.S4, %s.S4, %s.S4", m, n, d) }
+
 // bsl16b sets each bit of d to that of n where it is 1, of m where it is 0.
 func (e *emitter) bsl16b(d, n, m vector) { e.op("VBSL", "%s.B16, %s.B16, %s.B16", m, n, d) }
 
@@ -424,6 +429,9 @@ func (e *emitter) fsub4s(d, n, m vector) { e.three(0x4ea0d400, "fsub", "4s", d, 
 func (e *emitter) fmul4s(d, n, m vector) { e.three(0x6e20dc00, "fmul", "4s", d, n, m) }
 func (e *emitter) fdiv4s(d, n, m vector) { e.three(0x6e20fc00, "fdiv", "4s", d, n, m) }
 func (e *emitter) fsqrt4s(d, n vector)   { e.two(0x6ea1f800, "fsqrt", d, "4s", n, "4s") }
+func (e *emitter) abs4s(d, n vector)     { e.two(0x4ea0b800, "abs", d, "4s", n, "4s") }
+func (e *emitter) neg4s(d, n vector)     { e.two(0x6ea0b800, "neg", d, "4s", n, "4s") }
+func (e *emitter) scvtf4s(d, n vector)   { e.two(0x4e21d800, "scvtf", d, "4s", n, "4s") }
 func (e *emitter) fadd2d(d, n, m vector) { e.three(0x4e60d400, "fadd", "2d", d, n, m) }
 func (e *emitter) fsub2d(d, n, m vector) { e.three(0x4ee0d400, "fsub", "2d", d, n, m) }
 func (e *emitter) fmul2d(d, n, m vector) { e.three(0x6e60dc00, "fmul", "2d", d, n, m) }

@@ -85,8 +85,40 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 	return list
 }
 
+// biases lists the additions to rows of scores.
+func biases() []Operation {
+	const signature = "(y *float32, n, rows, stride int, slope float32, first, step int)"
+	const rows = ` to rows of n elements. Row r starts at
+y[r*stride], its first distance is first+r*step.`
+	return []Operation{
+		{
+			Package:   "asm",
+			Family:    "bias",
+			Name:      "AddRowsF32",
+			Signature: "(y, x *float32, n, rows, yStride, xStride int)",
+			Doc: `%s does what generic.AddF32 does to rows of n elements. Row r
+starts at y[r*yStride] and takes x[r*xStride] and what follows. xStride may be
+negative.`,
+		},
+		{
+			Package:   "asm",
+			Family:    "bias",
+			Name:      "AddDistanceF32",
+			Signature: signature,
+			Doc:       "%s does what generic.AddDistanceF32 does" + rows,
+		},
+		{
+			Package:   "asm",
+			Family:    "bias",
+			Name:      "AddAbsoluteDistanceF32",
+			Signature: signature,
+			Doc:       "%s does what generic.AddAbsoluteDistanceF32 does" + rows,
+		},
+	}
+}
+
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), biases(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",

@@ -1,0 +1,198 @@
+package posenc
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+)
+
+// root returns 2^(-steps/2^doublings) by square roots, with 300 bits.
+func root(steps, doublings int) *big.Float {
+	x := new(big.Float).SetPrec(300).SetInt64(2)
+	for range doublings {
+		x.Sqrt(x)
+	}
+	y := new(big.Float).SetPrec(300).SetInt64(1)
+	for range steps {
+		y.Quo(y, x)
+	}
+	return y
+}
+
+// Slopes are the nearest float32, by square roots alone.
+func TestALiBiSlopes(t *testing.T) {
+	for _, heads := range []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 40, 64, 71, 112} {
+		slopes := make([]float32, heads)
+		if err := ALiBiSlopes(slopes, 8); err != nil {
+			t.Fatal(err)
+		}
+		power, doublings := 1, 0
+		for 2*power <= heads {
+			power, doublings = 2*power, doublings+1
+		}
+		for h, got := range slopes {
+			exact := root(8*(h+1), doublings)
+			if h >= power {
+				exact = root(8*(2*(h-power)+1), doublings+1)
+			}
+			if want, _ := exact.Float32(); got != want {
+				t.Errorf("%d heads: slope %d is %x, want %x", heads, h, got, want)
+			}
+		}
+	}
+	slopes := make([]float32, 8)
+	if err := ALiBiSlopes(slopes, 8); err != nil || slopes[0] != 0.5 || slopes[7] != 1.0/256 {
+		t.Errorf("slopes of eight heads are %v (%v), want those of the paper, 1/2 to 1/256", slopes, err)
+	}
+}
+
+// The slopes and biases of transformers. Its powers and logarithms are float32:
+// those of n heads are off by n ulp at most (pow by repeated errors of its base,
+// 0.5 ulp for each power of it) and one for pow itself.
+func TestALiBiAgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Model   string
+			Heads   int
+			Keys    int
+			MaxBias float64 `json:"max_bias"`
+			Bias    float32s
+		}
+	}
+	readGolden(t, "alibi", &vectors)
+	if len(vectors.Cases) != 9 {
+		t.Fatalf("%d cases, want 9", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		slopes := make([]float32, c.Heads)
+		if err := ALiBiSlopes(slopes, c.MaxBias); err != nil {
+			t.Fatal(err)
+		}
+		s := Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
+		form := KeyALiBi
+		if c.Model == "mpt" {
+			form, s.FirstQuery = CausalALiBi, c.Keys-1
+		}
+		if err := AddALiBi(s, slopes, form); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Bias) != len(s.Data) {
+			t.Fatalf("%s: %d elements, want %d", c.Model, len(c.Bias), len(s.Data))
+		}
+		worst := 0
+		for i, got := range s.Data {
+			worst = max(worst, ulps(got+0, c.Bias[i]+0)) // the sign of a zero says nothing
+		}
+		if worst > c.Heads+2 {
+			t.Errorf("%s, %d heads: off by %d ulp", c.Model, c.Heads, worst)
+		}
+		t.Logf("%s, %d heads: off by at most %d ulp", c.Model, c.Heads, worst)
+	}
+}
+
+func alibiScores(slopes []float32, form ALiBiForm) scoreFunction {
+	return func(score float32, head, query, key int) float32 {
+		distance := key - query
+		switch {
+		case form == KeyALiBi:
+			distance = key
+		case form == SymmetricALiBi && distance > 0:
+			distance = -distance
+		}
+		bias := slopes[head] * float32(distance)
+		return score + float32(bias)
+	}
+}
+
+func TestAddALiBi(t *testing.T) {
+	slopes := make([]float32, 6)
+	if err := ALiBiSlopes(slopes, 8); err != nil {
+		t.Fatal(err)
+	}
+	slopes[5] = float32(math.Copysign(0, -1))
+	for form := CausalALiBi; form <= KeyALiBi; form++ {
+		add := func(s Scores) error { return AddALiBi(s, slopes, form) }
+		eachScores(t, 94, len(slopes), -60, 80, alibiScores(slopes, form), add)
+		eachScores(t, 95, len(slopes), -1<<30, 1<<30, alibiScores(slopes, form), add)
+		testLargeScores(t, 2, alibiScores(slopes, form), add)
+		testScoreErrors(t, add)
+	}
+}
+
+// A softmax over keys does not tell the key's position from the distance: the
+// biases of a query differ by the same number, exactly so for powers of two.
+func TestALiBiForms(t *testing.T) {
+	slopes := []float32{0.5, 0.25}
+	byDistance, byKey := make([]float32, 2*4*9), make([]float32, 2*4*9)
+	for form, data := range map[ALiBiForm][]float32{CausalALiBi: byDistance, KeyALiBi: byKey} {
+		if err := AddALiBi(Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range byKey {
+		if want := slopes[i/36] * float32(5+i/9%4); byKey[i]-byDistance[i] != want {
+			t.Errorf("element %d: forms differ by %v, want %v", i, byKey[i]-byDistance[i], want)
+		}
+	}
+}
+
+func TestALiBiErrors(t *testing.T) {
+	data := make([]float32, 8)
+	scores := Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
+	for _, tt := range []struct {
+		err  error
+		kind error
+		says string
+	}{
+		{ALiBiSlopes(data, 0), ErrConfig, "ALiBiSlopes: maxBias is 0"},
+		{ALiBiSlopes(data, -8), ErrConfig, "maxBias is -8"},
+		{ALiBiSlopes(data, math.NaN()), ErrConfig, "maxBias is NaN"},
+		{ALiBiSlopes(data, math.Inf(1)), ErrConfig, "maxBias is +Inf"},
+		{AddALiBi(scores, data[4:6], 3), ErrConfig, "AddALiBi: form is 3"},
+		{AddALiBi(scores, data[4:5], CausalALiBi), ErrShape, "for 2 of 1 heads"},
+		{AddALiBi(scores, data[3:5], CausalALiBi), ErrOverlap, "slopes is sharing elements with scores.Data"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
+			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
+		}
+	}
+	for _, x := range data {
+		if x != 0 {
+			t.Fatal("an error came after a write")
+		}
+	}
+	if err := ALiBiSlopes(nil, 8); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALiBiAllocates(t *testing.T) {
+	checkAllocations(t, map[string]func(){
+		"ALiBiSlopes": func() {
+			var slopes [12]float32
+			ALiBiSlopes(slopes[:], 8)
+		},
+		"AddALiBi": func() {
+			var data [64]float32
+			slopes := [2]float32{0.5, 0.25}
+			AddALiBi(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], SymmetricALiBi)
+		},
+	})
+}
+
+// FuzzAddALiBi adds to a tile of any shape, valid or not, on every
+// implementation: the same error and untouched data, or the bits of the
+// definition.
+func FuzzAddALiBi(f *testing.F) {
+	f.Add(2, 3, 40, 0, 0, 0, 0, 0, uint8(0), uint8(3), []byte("some data here.."))
+	f.Add(3, 4, 17, 200, 20, 1, -5, 1<<30-17, uint8(1), uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
+	f.Add(1, 1, math.MaxInt, 1, -1, math.MinInt, 7, 7, uint8(2), uint8(9), []byte{0, 0, 192, 127})
+	f.Fuzz(func(t *testing.T, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, form, misaligned uint8, data []byte) {
+		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
+		slopes := make([]float32, 16)
+		repeat32(slopes, data)
+		fuzzScores(t, s, int(misaligned%16), data, alibiScores(slopes, ALiBiForm(form)), func(s Scores) error { return AddALiBi(s, slopes, ALiBiForm(form)) })
+	})
+}

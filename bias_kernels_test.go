@@ -1,0 +1,98 @@
+package posenc
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// bias is a kernel that adds to rows of y. first and step say where the rows of
+// x start, or their distances.
+type bias struct {
+	name   string
+	kernel func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile)
+	define func(y, x []float32, first int, slope float32)
+	reads  bool // x
+}
+
+// biases lists the additions to scores that have kernels.
+var biases = []bias{
+	{"AddRowsF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.AddRowsF32(impl, y, x, first, step, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, true},
+	{"AddDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.AddDistanceF32(impl, y, slope, first, step, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddDistanceF32(y, slope, first) }, false},
+	{"AddAbsoluteDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.AddAbsoluteDistanceF32(impl, y, slope, first, step, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddAbsoluteDistanceF32(y, slope, first) }, false},
+}
+
+// place returns the elements of x and the first of them, or a distance.
+func (o *bias) place(r *rand.Rand, tile *kernels.Tile, step int) (size, first int) {
+	reach := step * (tile.Rows - 1)
+	if !o.reads {
+		return 0, int(int32(r.Uint32())>>(1+r.IntN(31))) - reach/2
+	}
+	return tile.Len + max(reach, -reach), max(0, -reach)
+}
+
+func TestBiasKernels(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, o := range biases {
+			t.Run("operation="+o.name, func(t *testing.T) {
+				r := newRand(90)
+				for n := 1; n < 200; n++ {
+					for range rounds(10) {
+						tile := kernels.Tile{Len: n, Rows: r.IntN(4), Stride: n + r.IntN(20)}
+						step := r.IntN(41) - 20
+						size, first := o.place(r, &tile, step)
+						slope := 2*r.Float32() - 1
+						if r.IntN(8) == 0 {
+							fill := []float32{0}
+							fillRandom(r, fill)
+							slope = fill[0]
+						}
+						y, x := newPadded(r, tile.Rows*tile.Stride+n, r.IntN(16)), newPadded(r, size, r.IntN(16))
+						given, want := x.clone(), y.clone()
+						for i := range tile.Rows {
+							o.define(want.slice()[i*tile.Stride:][:n], x.slice(), first+i*step, slope)
+						}
+						o.kernel(impl, y.slice(), x.slice(), first, step, slope, &tile)
+						name := fmt.Sprintf("%d rows of %d, first %d, step %d, slope %v: ", tile.Rows, n, first, step, slope)
+						y.check(t, name+"y", want, func(i int) bool { return i/tile.Stride < tile.Rows && i%tile.Stride < n })
+						x.check(t, name+"x", given, func(int) bool { return false })
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestGuardBiases(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(91)
+		g := newGuards(t, r, 4*3*140, "y", "x")
+		for _, o := range biases {
+			for n := 1; n < 140; n++ {
+				for _, atEnd := range []bool{false, true} {
+					tile := kernels.Tile{Len: n, Rows: 3, Stride: n}
+					for _, step := range []int{-1, 0, 1, n} {
+						size, first := o.place(r, &tile, step)
+						y, x := g.floats("y", 3*n, atEnd), g.floats("x", size, atEnd)
+						g.check(fmt.Sprintf("%s of %d elements, step %d, at the end: %t", o.name, n, step, atEnd),
+							func() { o.kernel(impl, y, x, first, step, 0.7, &tile) },
+							func(copies map[string][]float32) {
+								for i := range 3 {
+									o.define(copies["y"][i*n:][:n], x, first+i*step, 0.7)
+								}
+							}, map[string][]float32{"y": y})
+					}
+				}
+			}
+		}
+	})
+}

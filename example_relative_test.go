@@ -1,0 +1,131 @@
+package posenc_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-posenc/posenc"
+)
+
+// One query of two heads, at position 3, and the four keys up to its own.
+func ExampleAddALiBi() {
+	slopes := make([]float32, 2)
+	if err := posenc.ALiBiSlopes(slopes, 8); err != nil {
+		log.Fatal(err)
+	}
+	scores := make([]float32, 2*4)
+	err := posenc.AddALiBi(posenc.Scores{Data: scores, Heads: 2, Queries: 1, Keys: 4, FirstQuery: 3}, slopes, posenc.CausalALiBi)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(slopes)
+	fmt.Println(scores[:4])
+	fmt.Println(scores[4:])
+	// Output:
+	// [0.0625 0.00390625]
+	// [-0.1875 -0.125 -0.0625 0]
+	// [-0.01171875 -0.0078125 -0.00390625 0]
+}
+
+// A decoder step: one query at position 3 and the four keys up to its own, in
+// buckets of their own.
+func ExampleAddT5() {
+	buckets, err := posenc.NewT5Buckets(32, 128, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	weights := make([]float32, 32*1) // [buckets][heads], of the model
+	for i := range weights {
+		weights[i] = float32(i) / 2
+	}
+	scores := []float32{1, 1, 1, 1}
+	if err := posenc.AddT5(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, buckets, weights); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	fmt.Println(buckets.Bucket(-100))
+	// Output:
+	// [2.5 2 1.5 1]
+	// 30
+}
+
+// Content to position alone: the product of a query with position r is r here, so
+// that the scores show which position each key takes.
+func ExampleAddDeBERTa() {
+	buckets, err := posenc.NewDeBERTaBuckets(4, 8) // 2*4 relative positions
+	if err != nil {
+		log.Fatal(err)
+	}
+	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
+	scores := make([]float32, 10)
+	err = posenc.AddDeBERTa(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets,
+		posenc.Products{Data: contentToPosition}, posenc.Products{}, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	// Output:
+	// [7 7 6 5 4 3 2 1 1 1]
+}
+
+// Two queries after one key of memory. The products show the distances of their
+// columns, 2, 1 and 0: those of the first query are shifted by one, and its last
+// key, which comes after it and is masked, gets none.
+func ExampleAddRelativeShift() {
+	products := []float32{
+		2, 1, 0,
+		2, 1, 0,
+	}
+	scores := []float32{
+		10, 20, 30,
+		10, 20, 30,
+	}
+	err := posenc.AddRelativeShift(posenc.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
+		posenc.Products{Data: products}, 3, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores[:3])
+	fmt.Println(scores[3:])
+	// Output:
+	// [11 20 30]
+	// [12 21 30]
+}
+
+// One query at position 2. The products show their distances, clipped to 1.
+func ExampleAddShaw() {
+	products := []float32{-1, 0, 1}
+	scores := make([]float32, 5)
+	tile := posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
+	if err := posenc.AddShaw(tile, posenc.Products{Data: products}, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+
+	// The weights of attention, summed for a product with the values of distances.
+	tile.Data = []float32{0.125, 0.125, 0.25, 0.25, 0.25}
+	sums := make([]float32, 3)
+	if err := posenc.SumShaw(posenc.Products{Data: sums}, tile, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sums)
+	// Output:
+	// [-1 -1 0 1 1]
+	// [0.25 0.25 0.5]
+}
+
+// The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
+func ExampleAddSwin() {
+	table := []float32{-2, -1, 0, 1, 2} // query column - key column
+	biases := make([]float32, 9)
+	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, 1, 3, table); err != nil {
+		log.Fatal(err)
+	}
+	for query := range 3 {
+		fmt.Println(biases[3*query : 3*query+3])
+	}
+	// Output:
+	// [0 -1 -2]
+	// [1 0 -1]
+	// [2 1 0]
+}

@@ -1,0 +1,34 @@
+package generic
+
+// AddF32 adds x to y, which holds at most as many elements:
+//
+//	y[i] = RN32(y[i] + x[i])
+func AddF32(y, x []float32) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] += x[i]
+	}
+}
+
+// AddDistanceF32 adds a bias that is linear in a distance, first for the first
+// element and one more for each that follows:
+//
+//	y[i] = RN32(y[i] + RN32(slope*RN32(first+i)))
+//
+// Distances fit an int32.
+func AddDistanceF32(y []float32, slope float32, first int) {
+	for i := range y {
+		y[i] += float32(slope * float32(first+i))
+	}
+}
+
+// AddAbsoluteDistanceF32 is AddDistanceF32 of minus the magnitude of the
+// distance:
+//
+//	y[i] = RN32(y[i] + RN32(slope*RN32(-|first+i|)))
+func AddAbsoluteDistanceF32(y []float32, slope float32, first int) {
+	for i := range y {
+		d := first + i
+		y[i] += float32(slope * float32(min(d, -d)))
+	}
+}

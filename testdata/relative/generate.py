@@ -1,0 +1,147 @@
+"""Writes <family>.json: biases and scores of relative encodings of transformers.
+
+    python generate.py FAMILY > FAMILY.json        (versions: requirements.txt)
+
+Lists of float32 are little endian, in base64. Inputs that are not listed are
+those of inputs(), which the tests make again.
+"""
+
+import base64
+import json
+import sys
+
+import torch
+import transformers
+
+
+def encode(x):
+    return base64.b64encode(x.detach().to(torch.float32).contiguous().numpy().astype("<f4").tobytes()).decode()
+
+
+def inputs(start, *shape):
+    """Numbers from -4 to 4 that float32 has exactly."""
+    n = torch.Size(shape).numel()
+    i = torch.arange(start, start + n, dtype=torch.int64)
+    return (((i * 2654435761 + 97) % (1 << 24) - (1 << 23)).double() / (1 << 21)).float().reshape(shape)
+
+
+def alibi():
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor as bloom
+    from transformers.models.falcon.modeling_falcon import build_alibi_tensor as falcon
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor as mpt
+
+    cases = []
+    for heads, keys in [(8, 40), (12, 40), (16, 40), (71, 10)]:
+        mask = torch.ones(1, keys, dtype=torch.int64)
+        cases.append({"model": "bloom", "heads": heads, "keys": keys, "max_bias": 8, "bias": encode(bloom(mask, heads, torch.float32))})
+    cases.append({"model": "falcon", "heads": 8, "keys": 40, "max_bias": 8, "bias": encode(falcon(torch.ones(1, 40, dtype=torch.int64), 8, torch.float32))})
+    for heads, bias in [(8, 8), (12, 8), (32, 16), (40, 8)]:
+        cases.append({"model": "mpt", "heads": heads, "keys": 40, "max_bias": bias, "bias": encode(mpt(heads, 40, bias))})
+    return cases
+
+
+def t5():
+    from transformers import MPNetConfig, T5Config
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+    from transformers.models.t5.modeling_t5 import T5Attention
+    from transformers.models.wavlm.modeling_wavlm import WavLMAttention
+
+    cases = []
+    for model, buckets, most, bidirectional in [
+        ("t5", 32, 128, True),
+        ("t5", 32, 128, False),
+        ("t5", 64, 256, True),
+        ("t5", 20, 100, False),
+        ("t5", 7, 50, False),
+        ("t5", 4, 2, True),
+        ("mpnet", 32, 128, True),
+        ("wavlm", 320, 800, True),
+    ]:
+        d = torch.arange(-2 * most, 2 * most + 1)
+        if model == "t5":
+            result = T5Attention._relative_position_bucket(d, bidirectional, buckets, most)
+        elif model == "mpnet":
+            result = MPNetEncoder.relative_position_bucket(d, buckets, most)
+        else:
+            attention = WavLMAttention(16, 2, num_buckets=buckets, max_distance=most)
+            result = attention._relative_positions_bucket(d)
+        cases.append({"model": model, "buckets": buckets, "max_distance": most, "bidirectional": bidirectional, "first": -2 * most, "bucket": encode(result)})
+    heads, queries, keys = 3, 5, 150
+    for decoder in [False, True]:
+        config = T5Config(num_heads=heads, d_model=12, d_kv=4, is_decoder=decoder)
+        attention = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
+        attention.relative_attention_bias.weight.copy_(inputs(0, 32, heads))
+        result = attention.compute_bias(queries, keys, past_seen_tokens=70)
+        cases.append({"model": "t5", "buckets": 32, "max_distance": 128, "bidirectional": not decoder, "first_query": 70, "queries": queries, "bias": encode(result)})
+    config = MPNetConfig(num_attention_heads=heads, hidden_size=12)
+    encoder = MPNetEncoder(config)
+    encoder.relative_attention_bias.weight.copy_(inputs(0, 32, heads))
+    result = encoder.compute_position_bias(torch.zeros(1, 40, 12))
+    cases.append({"model": "mpnet", "buckets": 32, "max_distance": 128, "bidirectional": True, "first_query": 0, "queries": 40, "bias": encode(result)})
+    return cases
+
+
+def deberta():
+    from transformers import DebertaV2Config
+    from transformers.models.deberta_v2 import modeling_deberta_v2 as deberta_v2
+
+    cases = []
+    for buckets, most in [(256, 512), (128, 256), (32, 128), (16, 40), (4, 8), (0, 512)]:
+        d = torch.arange(-most - 40, most + 41)
+        result = deberta_v2.make_log_bucket_position(d, buckets, most) if buckets else d
+        span = buckets or most
+        result = torch.clamp(result.to(torch.long) + span, 0, 2 * span - 1)
+        cases.append({"buckets": buckets, "max_position": most, "first": -most - 40, "position": encode(result)})
+    heads, dim, tokens, span = 2, 8, 30, 8
+    for types in [["c2p", "p2c"], ["c2p"], ["p2c"]]:
+        config = DebertaV2Config(hidden_size=heads * dim, num_attention_heads=heads, relative_attention=True, position_buckets=span, max_relative_positions=20, pos_att_type=types, share_att_key=True, hidden_dropout_prob=0.0)
+        attention = deberta_v2.DisentangledSelfAttention(config).eval()
+        query, key = inputs(0, heads, tokens, dim), inputs(1000, heads, tokens, dim)
+        embeddings = inputs(2000, 2 * span, heads * dim)
+        factor = 1 + len(types)
+        bias = attention.disentangled_attention_bias(query, key, None, embeddings, factor)
+        position_key = attention.transpose_for_scores(attention.key_proj(embeddings.unsqueeze(0)), heads)
+        position_query = attention.transpose_for_scores(attention.query_proj(embeddings.unsqueeze(0)), heads)
+        case = {"buckets": span, "max_position": 20, "types": types, "tokens": tokens, "scale": encode(deberta_v2.scaled_size_sqrt(query, factor).reshape(1)), "bias": encode(bias)}
+        if "c2p" in types:
+            case["c2p"] = encode(torch.bmm(query, position_key.transpose(-1, -2)))
+        if "p2c" in types:
+            case["p2c"] = encode(torch.bmm(key, position_query.transpose(-1, -2)))
+        cases.append(case)
+    return cases
+
+
+def xlnet():
+    from transformers import XLNetConfig
+    from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
+
+    cases = []
+    heads, queries, memory = 2, 9, 14
+    keys = queries + memory
+    for kind in ["bi", "uni"]:
+        config = XLNetConfig(n_layer=0, d_model=8, n_head=heads, attn_type=kind)
+        rows = XLNetModel(config).relative_positional_encoding(queries, keys).shape[0]
+        products = inputs(0, 1, heads, queries, rows)
+        shifted = XLNetRelativeAttention.rel_shift_bnij(products, klen=keys)
+        cases.append({"kind": kind, "heads": heads, "queries": queries, "keys": keys, "columns": rows, "shifted": encode(shifted)})
+    return cases
+
+
+def swin():
+    from transformers.models.swin.modeling_swin import SwinRelativePositionBias
+
+    cases = []
+    for height, width, heads in [(7, 7, 2), (3, 5, 3), (1, 4, 1), (4, 4, 4)]:
+        module = SwinRelativePositionBias(heads, (height, width))
+        module.relative_position_bias_table.copy_(inputs(0, *module.relative_position_bias_table.shape))
+        cases.append({"height": height, "width": width, "heads": heads, "bias": encode(module())})
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin]}
+torch.manual_seed(0)
+with torch.no_grad():
+    cases = families[sys.argv[1]]()
+versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
+json.dump({"versions": versions, "cases": cases}, sys.stdout, indent=1)
+print()

@@ -1,0 +1,218 @@
+package posenc
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// relShift is rel_shift of Transformer-XL's code for one head: a column of zeros
+// goes before x, and the whole is read as keys+1 rows without the first.
+func relShift(x []float32, queries, keys int) []float32 {
+	var padded []float32
+	for q := range queries {
+		padded = append(append(padded, 0), x[q*keys:][:keys]...)
+	}
+	return padded[queries:]
+}
+
+// The shift of Transformer-XL's code, where keys are not masked.
+func TestRelativeShiftAgainstRelShift(t *testing.T) {
+	for _, shape := range [][2]int{{1, 1}, {1, 9}, {5, 5}, {7, 30}, {40, 90}} {
+		queries, keys := shape[0], shape[1]
+		products := goldenInputs(0, queries*keys)
+		want := relShift(products, queries, keys)
+		got := make([]float32, queries*keys)
+		s := Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+		if err := AddRelativeShift(s, Products{Data: products}, keys, keys-1); err != nil {
+			t.Fatal(err)
+		}
+		for q := range queries {
+			for k := range keys {
+				w := want[q*keys+k]
+				if k > keys-queries+q {
+					w = 0
+				}
+				if got[q*keys+k] != w {
+					t.Fatalf("%d queries, %d keys: query %d and key %d get %v, want %v", queries, keys, q, k, got[q*keys+k], w)
+				}
+			}
+		}
+	}
+}
+
+// The shift of TENER's code: a column of zeros goes after x, the whole is read as
+// rows of 2*n elements, and the first n columns are left out.
+func TestRelativeShiftAgainstTENER(t *testing.T) {
+	for _, n := range []int{1, 2, 9, 40} {
+		products := goldenInputs(0, n*2*n)
+		var padded []float32
+		for q := range n {
+			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
+		}
+		got := make([]float32, n*n)
+		if err := AddRelativeShift(Scores{Data: got, Heads: 1, Queries: n, Keys: n}, Products{Data: products}, 2*n, n); err != nil {
+			t.Fatal(err)
+		}
+		for q := range n {
+			if want := padded[q*2*n+n:][:n]; !slices.Equal(got[q*n:][:n], want) {
+				t.Errorf("%d keys: query %d gets %v, want %v", n, q, got[q*n:][:n], want)
+			}
+		}
+	}
+}
+
+// The shift of transformers' XLNet, in both directions and, as far as keys are not
+// masked, in one.
+func TestRelativeShiftAgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Kind                          string
+			Heads, Queries, Keys, Columns int
+			Shifted                       float32s
+		}
+	}
+	readGolden(t, "xlnet", &vectors)
+	if len(vectors.Cases) != 2 {
+		t.Fatalf("%d cases, want 2", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		columns := c.Keys + c.Queries
+		if c.Kind == "uni" {
+			columns = c.Keys + 1
+		}
+		if c.Columns != columns {
+			t.Errorf("%s: transformers has %d relative positions, want %d", c.Kind, c.Columns, columns)
+		}
+		got := make([]float32, c.Heads*c.Queries*c.Keys)
+		first := c.Keys - c.Queries
+		s := Scores{Data: got, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: first}
+		if err := AddRelativeShift(s, Products{Data: goldenInputs(0, c.Heads*c.Queries*c.Columns)}, c.Columns, c.Keys); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.Shifted {
+			if masked := c.Kind == "uni" && i%c.Keys > first+i/c.Keys%c.Queries; !masked && got[i] != want {
+				t.Fatalf("%s: element %d is %v, want %v", c.Kind, i, got[i], want)
+			}
+		}
+	}
+}
+
+func TestAddRelativeShift(t *testing.T) {
+	const heads, least, most = 3, -50, 80
+	for _, first := range []int{most - least, most - least + 9} {
+		for _, columns := range []int{2*(most-least) + 9, first + 1} { // of all distances, of those from 0 on
+			products := make([]float32, heads*(most-least)*columns)
+			fillRandom(newRand(104), products)
+			of := func(head, query int) Products {
+				return Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
+			}
+			eachScores(t, 105, heads, least, most, func(score float32, head, query, key int) float32 {
+				if column := first - (query - key); column < columns {
+					return score + of(head, query).Data[column]
+				}
+				return score
+			}, func(s Scores) error {
+				return AddRelativeShift(s, of(s.FirstHead, s.FirstQuery), columns, first)
+			})
+		}
+	}
+}
+
+// Tiles larger than a block, some of whose keys are after the query.
+func TestAddRelativeShiftLarge(t *testing.T) {
+	for _, shape := range [][2]int{{37, 3000}, {1500, 1600}} {
+		queries, keys := shape[0], shape[1]
+		products := make([]float32, queries*keys)
+		fillRandom(newRand(106), products)
+		s := Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+		want := slices.Clone(s.Data)
+		for q := range queries {
+			for k := 0; k <= keys-queries+q; k++ {
+				want[q*keys+k] += products[q*keys+keys-1-(keys-queries+q-k)]
+			}
+		}
+		if err := AddRelativeShift(s, Products{Data: products}, keys, keys-1); err != nil {
+			t.Fatal(err)
+		}
+		if !sameSlices(s.Data, want) {
+			t.Errorf("%d queries and %d keys differ", queries, keys)
+		}
+	}
+}
+
+func TestRelativeShiftErrors(t *testing.T) {
+	data := make([]float32, 100)
+	scores := Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
+	for _, tt := range []struct {
+		err  error
+		kind error
+		says string
+	}{
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 0, 9), ErrShape, "AddRelativeShift: columns is 0"},
+		{AddRelativeShift(Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, Products{Data: data[12:52]}, 10, 9), ErrLength, "scores.Data is 11 elements"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 9, 9), ErrLength, "products.Data is 40 elements, want 36"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, math.MaxInt, 9), ErrLength, "more than an int can count"},
+		{AddRelativeShift(scores, Products{Data: data[11:51]}, 10, 9), ErrOverlap, "products.Data is sharing elements"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, 5), ErrPosition, "first is 5, want at least 6, and columns from there to 3"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, 13), ErrPosition, "first is 13"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, math.MaxInt), ErrPosition, "first is"},
+		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, math.MinInt), ErrPosition, "first is"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
+			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
+		}
+	}
+	for _, x := range data {
+		if x != 0 {
+			t.Fatal("an error came after a write")
+		}
+	}
+	for _, first := range []int{6, 12} {
+		if err := AddRelativeShift(scores, Products{Data: data[12:52]}, 10, first); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := AddRelativeShift(Scores{Heads: 1}, Products{}, 10, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRelativeShiftAllocates(t *testing.T) {
+	checkAllocations(t, map[string]func(){
+		"AddRelativeShift": func() {
+			var data [18]float32
+			var products [18]float32
+			AddRelativeShift(Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, Products{Data: products[:]}, 3, 2)
+		},
+	})
+}
+
+// FuzzAddRelativeShift adds products at any strides to a tile of any shape.
+func FuzzAddRelativeShift(f *testing.F) {
+	f.Add(2, 3, 40, 0, 0, 37, 0, 130, 40, 40, 39, uint8(3), []byte("some data here.."))
+	f.Add(3, 4, 17, 200, 20, -5, 3, 60, 9, 90, 20, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
+	f.Add(1, 5, 5, 0, 0, 1<<30-5, -1<<30, 0, 5, 3, math.MaxInt, uint8(0), []byte{0, 0, 192, 127})
+	f.Fuzz(func(t *testing.T, heads, queries, keys, headStride, queryStride, firstQuery, firstKey, productHeadStride, rowStride, columns, first int, misaligned uint8, data []byte) {
+		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstQuery: firstQuery, FirstKey: firstKey}
+		products := make([]float32, 1<<14)
+		repeat32(products, data)
+		p := Products{Data: products, HeadStride: productHeadStride, RowStride: rowStride}
+		fuzzScores(t, s, int(misaligned%16), data, func(score float32, head, query, key int) float32 {
+			column := first - (query - key)
+			if column >= columns {
+				return score
+			}
+			row, next := rowStride, productHeadStride
+			if row == 0 {
+				row = columns
+			}
+			if next == 0 {
+				next = queries * row
+			}
+			return score + products[head*next+(query-firstQuery)*row+column]
+		}, func(s Scores) error { return AddRelativeShift(s, p, columns, first) })
+	})
+}
