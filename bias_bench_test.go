@@ -1,0 +1,41 @@
+package posenc
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkAddBias adds biases to tiles of scores of 32 heads, as a share of the
+// speed of scaling as many bytes in place.
+func BenchmarkAddBias(b *testing.B) {
+	const heads = 32
+	slopes, weights := make([]float32, heads), make([]float32, 32*heads)
+	buckets := mustT5Buckets(b, 32, 128, true)
+	table := make([]float32, 13*13*heads)
+	for _, shape := range []struct {
+		queries, keys int
+		swin          bool
+	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}} {
+		s := Scores{Data: aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
+		calls := map[string]func(){
+			"alibi":           func() { AddALiBi(s, slopes, CausalALiBi) },
+			"alibi-symmetric": func() { AddALiBi(s, slopes, SymmetricALiBi) },
+			"t5":              func() { AddT5(s, buckets, weights) },
+		}
+		if shape.swin {
+			calls = map[string]func(){"swin": func() { AddSwin(s, 7, 7, table) }}
+		}
+		for _, family := range []string{"alibi", "alibi-symmetric", "t5", "swin"} {
+			call, ok := calls[family]
+			if !ok {
+				continue
+			}
+			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
+				benchmarkEach(b, func(b *testing.B) {
+					x := aligned(len(s.Data) / 64 * 64)
+					against(b, "of-scale", call, overBuffer(scaleBounds(implementation), x)...)
+				})
+			})
+		}
+	}
+}
