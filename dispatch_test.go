@@ -204,6 +204,7 @@ var operations = map[string]func(impl kernels.Implementation){
 	"CopyNonTemporalB32": func(impl kernels.Implementation) {
 		kernels.CopyPastCaches(impl, aligned(8), aligned(8))
 	},
+	"FenceStores": func(impl kernels.Implementation) { kernels.FenceStores(impl) },
 	"CosSinFloat32F32": func(impl kernels.Implementation) {
 		var cos, sin [1]float32
 		kernels.CosSinFloat32(impl, cos[:], sin[:], []float32{1}, 1, 1, 1)

@@ -122,6 +122,9 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 			}
 		}
 	}
+	if past {
+		kernels.FenceStores(implementation)
+	}
 }
 
 // passesCaches reports whether rows of y are to be written past the caches: 4 MiB
@@ -143,9 +146,11 @@ const scratchBytes = 8 << 10
 // turnPastCaches is turn and copyRest for n tokens, some heads at a time, by way
 // of memory in the cache.
 func (r *Rotary) turnPastCaches(y, x *operand, yAt, xAt, n int, table *rows, first int, m *manner) {
-	var memory [scratchBytes / 4]float32
+	const line = 64 / 4 // elements of a line of the cache
+	var unaligned [scratchBytes/4 + line]float32
+	memory := unaligned[(line-int(uintptr(unsafe.Pointer(&unaligned))/4%line))%line:]
 	size := int(y.kind.size())
-	some, from := operandOver(memory[:]), *x
+	some, from := operandOver(memory), *x
 	some.kind, some.length, some.headStride = y.kind, scratchBytes/size, r.headDim
 	most := scratchBytes / (r.headDim * size)
 	for t := range n {

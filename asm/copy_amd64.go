@@ -5,7 +5,13 @@
 package asm
 
 // CopyNonTemporalB32AVX2 copies x[i] to y[i] for i < n, a multiple of 8, by stores that
-// pass the caches. y is aligned to 32 bytes. (Wider stores do not pay.)
+// pass the caches. y is aligned to 32 bytes. FenceStores has to follow before
+// others may read it. (Wider stores do not pay.)
 //
 //go:noescape
 func CopyNonTemporalB32AVX2(y *float32, x *float32, n int)
+
+// FenceStoresAVX2 lets no store that follows be seen before those that came.
+//
+//go:noescape
+func FenceStoresAVX2()

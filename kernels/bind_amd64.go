@@ -422,7 +422,8 @@ func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 func CopiesPastCaches(impl Implementation) bool { return impl != Generic }
 
 // CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
-// long, by stores that pass the caches where there are such.
+// long, by stores that pass the caches where there are such. FenceStores has to
+// follow before others may read y.
 func CopyPastCaches(impl Implementation, y, x []float32) {
 	switch impl {
 	case AVX512, AVX2:
@@ -431,6 +432,17 @@ func CopyPastCaches(impl Implementation, y, x []float32) {
 		copy(y, x)
 	default:
 		missing("CopyPastCaches", impl)
+	}
+}
+
+// FenceStores lets no store that follows be seen before those of CopyPastCaches.
+func FenceStores(impl Implementation) {
+	switch impl {
+	case AVX512, AVX2:
+		asm.FenceStoresAVX2()
+	case Generic:
+	default:
+		missing("FenceStores", impl)
 	}
 }
 

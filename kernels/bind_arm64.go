@@ -363,13 +363,23 @@ func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 func CopiesPastCaches(impl Implementation) bool { return false }
 
 // CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
-// long, by stores that pass the caches where there are such.
+// long, by stores that pass the caches where there are such. FenceStores has to
+// follow before others may read y.
 func CopyPastCaches(impl Implementation, y, x []float32) {
 	switch impl {
 	case NEON, Generic:
 		copy(y, x)
 	default:
 		missing("CopyPastCaches", impl)
+	}
+}
+
+// FenceStores lets no store that follows be seen before those of CopyPastCaches.
+func FenceStores(impl Implementation) {
+	switch impl {
+	case NEON, Generic:
+	default:
+		missing("FenceStores", impl)
 	}
 }
 

@@ -56,6 +56,7 @@ var kernels = map[string]func(*emitter){
 	"AddDistanceF32":             func(e *emitter) { addDistance(e, false) },
 	"AddAbsoluteDistanceF32":     func(e *emitter) { addDistance(e, true) },
 	"CopyNonTemporalB32":         copyNonTemporal,
+	"FenceStores":                fenceStores,
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },

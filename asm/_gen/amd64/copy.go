@@ -27,7 +27,11 @@ func copyNonTemporal(e *emitter) {
 		e.JMP(operand.LabelRef(loop))
 		e.Label(done)
 	}
-	e.fence()
 	e.VZEROUPPER()
+	e.RET()
+}
+
+func fenceStores(e *emitter) {
+	e.fence()
 	e.RET()
 }

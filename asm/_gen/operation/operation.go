@@ -258,8 +258,17 @@ those entries are then to be written anew by generic.CosSinFloat32.`,
 		Name:      "CopyNonTemporalB32",
 		Signature: "(y, x *float32, n int)",
 		Doc: `%s copies x[i] to y[i] for i < n, a multiple of 8, by stores that
-pass the caches. y is aligned to 32 bytes. (Wider stores do not pay.)`,
+pass the caches. y is aligned to 32 bytes. FenceStores has to follow before
+others may read it. (Wider stores do not pay.)`,
 		Only: "AVX2",
+	},
+	{
+		Package:   "asm",
+		Family:    "copy",
+		Name:      "FenceStores",
+		Signature: "()",
+		Doc:       `%s lets no store that follows be seen before those that came.`,
+		Only:      "AVX2",
 	},
 	{
 		Package:   "bound",
