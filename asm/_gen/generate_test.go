@@ -190,6 +190,9 @@ func TestRequirementsParse(t *testing.T) {
 				continue
 			}
 			symbols++
+			if strings.HasPrefix(line, "TEXT ·FenceStores") {
+				continue // SFENCE is in every amd64
+			}
 			if requirements == "" {
 				t.Errorf("%s: nothing required by %s", name, line)
 			}
