@@ -288,7 +288,7 @@ const (
 	sinusoidalColumns = kernels.Width // frequencies at a time
 	sinusoidalTokens  = 32            // rows that share the seeds of kernels.CosSinExactRows
 	fewTokensAtOnce   = 3             // below the rows from which on seeds pay
-	float32Tokens     = 128           // whose rows are made some frequencies at a time
+	float32Tokens     = 32            // whose rows are made some frequencies at a time
 )
 
 // destination is the rows that elements are written or added to.
@@ -319,7 +319,7 @@ func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens 
 func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add bool, scale float32) {
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: add, Scaling: s.scaling, Scale: scale}
 	for first := 0; first < tokens; {
-		count := min(float32Tokens, tokens-first)
+		count := min(float32Tokens-int(positions[first]&(float32Tokens-1)), tokens-first)
 		if s.padded {
 			count = 1
 			for count < min(float32Tokens, tokens-first) && s.isPadding(float64(positions[first+count])) == s.isPadding(float64(positions[first])) {

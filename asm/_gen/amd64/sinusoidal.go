@@ -11,11 +11,12 @@ import (
 type sinusoidal struct {
 	*emitter
 	to                      []reg.GPVirtual // of sines and cosines by turns, or of cosines and of sines
+	ahead                   []reg.GPVirtual // of the rows of the next seed
 	seed, shift             reg.GPVirtual
 	n, i                    reg.GPVirtual // pairs of a row, and the next of them
 	scaling, scale          reg.VecVirtual
 	add                     bool
-	shifts, least, limits   operand.Mem
+	shifts, least, limits   reg.VecVirtual // in registers: loads set the pace
 	halfUnit, above, margin operand.Mem
 	turns                   reg.VecVirtual // AVX-512: a permutation of two vectors
 	exit                    string
@@ -32,6 +33,13 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	}
 	stride, rows := e.stride("stride"), e.argument("rows")
 	s.seed, s.shift, s.n, s.i = e.argument("seed"), e.argument("shift"), e.argument("n"), e.GP64()
+	for _, to := range s.to {
+		ahead := e.GP64()
+		e.MOVQ(stride, ahead)
+		e.SHLQ(operand.Imm(5), ahead)
+		e.ADDQ(to, ahead)
+		s.ahead = append(s.ahead, ahead)
+	}
 	s.scaling = e.broadcast32("scaling", e.vector())
 	if add {
 		s.scale = e.broadcast32("scale", e.vector())
@@ -56,6 +64,11 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
+		if len(s.to) > j {
+			ahead := to
+			ahead.Base = s.ahead[j]
+			e.PREFETCHT0(ahead)
+		}
 		if add {
 			x := e.vector()
 			e.VMULPS(to, s.scale, x)
@@ -71,7 +84,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.JGE(operand.LabelRef(next))
 	s.tail()
 	e.Label(next)
-	for _, to := range s.to {
+	for _, to := range append(s.to, s.ahead...) {
 		e.ADDQ(stride, to)
 	}
 	e.ADDQ(operand.U32(2*plane), s.shift)
@@ -105,8 +118,10 @@ func (s *sinusoidal) loadTest() {
 	const exponent = operation.SmallEntry // of the smallest entry that the short test is for
 	// The error bound of such an entry in units of its last place, times 8.
 	const margin = 1 << (52 - 49 - exponent + 3)
-	halves := func(name string, lower, upper uint32) operand.Mem {
-		return s.data(name, 8, uint64(upper)<<32|uint64(lower))
+	halves := func(name string, lower, upper uint32) reg.VecVirtual {
+		v := s.vector()
+		s.VMOVUPS(s.data(name, 8, uint64(upper)<<32|uint64(lower)), v)
+		return v
 	}
 	s.shifts = halves("entryShifts", 3, 1)
 	s.least = halves("entryLeast", -(1<<31+margin+1)&(1<<32-1), -((1023+exponent)<<21)&(1<<32-1))
@@ -162,11 +177,9 @@ func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
 		s.JNZ(operand.LabelRef(long))
 	} else {
 		// Above the limits where the maximum with them is something else.
-		limits, same := s.vector(), s.vector()
-		s.VMOVUPS(s.limits, limits)
-		s.VPMAXUD(limits, most, most)
-		s.VPXOR(limits, most, same)
-		s.VPTEST(same, same)
+		s.VPMAXUD(s.limits, most, most)
+		s.VPXOR(s.limits, most, most)
+		s.VPTEST(most, most)
 		s.JNZ(operand.LabelRef(long))
 	}
 	s.Label(certain)
