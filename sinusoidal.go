@@ -331,12 +331,13 @@ func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add
 			rest = 0
 		}
 		for axis := 0; 2*axis*s.pairs < rest; axis++ {
-			for column := 0; column < s.pairs; column += kernels.Width {
-				sinAt, cosAt := s.places(column)
+			part := positions[axis*tokens+first:][:count]
+			for block := 0; block < len(s.ladder.blocks); block += kernels.MaxBlocks {
+				end := min(block+kernels.MaxBlocks, len(s.ladder.blocks))
+				sinAt, cosAt := s.places(block * kernels.Width)
 				at := first*s.dim + 2*axis*s.pairs
 				to.Sin, to.Cos = x[at+sinAt:], x[at+cosAt:]
-				block := column / kernels.Width
-				kernels.SinusoidalRows(implementation, &to, positions[axis*tokens+first:][:count], &s.ladder.blocks[block], &s.ladder.shifts[block])
+				kernels.SinusoidalRows(implementation, &to, part, s.ladder.blocks[block:end], s.ladder.shifts[block:end])
 			}
 		}
 		for t := first; t < first+count && rest < s.dim; t++ {

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func SinusoidalRowsInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -13,39 +13,38 @@ TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
-	MOVQ         CX, R9
-	SHLQ         $0x05, R9
-	ADDQ         AX, R9
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Y0
 	VMOVUPS      entryShifts<>+0(SB), Y1
 	VMOVUPS      entryLeast<>+0(SB), Y2
 	VMOVUPS      entryLimits<>+0(SB), Y3
+	XORQ         R11, R11
 	XORQ         R10, R10
-	XORQ         R8, R8
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -8(DI), R11
-	TESTQ R11, R11
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -8(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y4
-	VMOVUPD      512(BX)(R8*8), Y5
-	VMOVUPD      (SI)(R8*8), Y6
-	VMOVUPD      512(SI)(R8*8), Y7
+	VMOVUPD      (DI)(R10*8), Y4
+	VMOVUPD      512(DI)(R10*8), Y5
+	VMOVUPD      (R8)(R10*8), Y6
+	VMOVUPD      512(R8)(R10*8), Y7
 	VMULPD       Y4, Y6, Y8
 	VMULPD       Y5, Y6, Y6
 	VFNMADD231PD Y5, Y7, Y8
 	VFMADD231PD  Y4, Y7, Y6
-	VMOVUPD      32(BX)(R8*8), Y4
-	VMOVUPD      544(BX)(R8*8), Y5
-	VMOVUPD      32(SI)(R8*8), Y7
-	VMOVUPD      544(SI)(R8*8), Y10
+	VMOVUPD      32(DI)(R10*8), Y4
+	VMOVUPD      544(DI)(R10*8), Y5
+	VMOVUPD      32(R8)(R10*8), Y7
+	VMOVUPD      544(R8)(R10*8), Y10
 	VMULPD       Y4, Y7, Y11
 	VMULPD       Y5, Y7, Y7
 	VFNMADD231PD Y5, Y10, Y11
@@ -82,30 +81,37 @@ certain7:
 	VINSERTF128 $0x01, X5, Y9, Y5
 	VMULPS      Y0, Y4, Y4
 	VMULPS      Y0, Y5, Y5
-	PREFETCHT0  (R9)(R8*8)
-	VMOVUPS     Y4, (AX)(R8*8)
-	VMOVUPS     Y5, 32(AX)(R8*8)
-	ADDQ        $0x08, R8
-	CMPQ        R8, R11
-	JLE         main3
+	VMOVUPS     Y4, (AX)(R10*8)
+	VMOVUPS     Y5, 32(AX)(R10*8)
+	ADDQ        $0x08, R10
+	TESTQ       $0x0000003f, R10
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y4
-	VMOVUPD      512(BX)(R8*8), Y5
-	VMOVUPD      (SI)(R8*8), Y6
-	VMOVUPD      512(SI)(R8*8), Y7
+	VMOVUPD      (DI)(R10*8), Y4
+	VMOVUPD      512(DI)(R10*8), Y5
+	VMOVUPD      (R8)(R10*8), Y6
+	VMOVUPD      512(R8)(R10*8), Y7
 	VMULPD       Y4, Y6, Y8
 	VMULPD       Y5, Y6, Y6
 	VFNMADD231PD Y5, Y7, Y8
 	VFMADD231PD  Y4, Y7, Y6
-	VMOVUPD      32(BX)(R8*8), Y4
-	VMOVUPD      544(BX)(R8*8), Y5
-	VMOVUPD      32(SI)(R8*8), Y7
-	VMOVUPD      544(SI)(R8*8), Y10
+	VMOVUPD      32(DI)(R10*8), Y4
+	VMOVUPD      544(DI)(R10*8), Y5
+	VMOVUPD      32(R8)(R10*8), Y7
+	VMOVUPD      544(R8)(R10*8), Y10
 	VMULPD       Y4, Y7, Y11
 	VMULPD       Y5, Y7, Y7
 	VFNMADD231PD Y5, Y10, Y11
@@ -126,9 +132,9 @@ rest4:
 	VPMAXUD Y3, Y4, Y4
 	VPXOR   Y3, Y4, Y4
 	VPTEST  Y4, Y4
-	JNZ     long8
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PSY  Y6, X4
 	VCVTPD2PSY  Y8, X5
@@ -144,33 +150,32 @@ certain9:
 	VMULPS      Y0, Y5, Y5
 	VMOVUPS     Y4, (SP)
 	VMOVUPS     Y5, 32(SP)
-	MOVQ        DI, R11
-	SUBQ        R8, R11
-	SHLQ        $0x01, R11
-	LEAQ        (AX)(R8*8), R8
-	LEAQ        (SP), R12
+	MOVQ        R9, DI
+	SUBQ        R10, DI
+	SHLQ        $0x01, DI
+	LEAQ        (AX)(R10*8), R8
+	LEAQ        (SP), R10
 
-number10:
-	VMOVSS (R12), X4
+number11:
+	VMOVSS (R10), X4
 	VMOVSS X4, (R8)
-	ADDQ   $0x04, R12
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R11
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
-	ADDQ CX, R9
 	ADDQ $0x00000400, SI
-	ADDQ DI, R10
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R10
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R10, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
@@ -181,8 +186,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
 	VPOR   Y10, Y4, Y4
-	VADDPD 1024(BX)(R8*8), Y6, Y5
-	VSUBPD 1024(BX)(R8*8), Y6, Y10
+	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VSUBPD 1024(DI)(R10*8), Y6, Y10
 	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
@@ -193,8 +198,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
 	VPOR   Y10, Y4, Y4
-	VADDPD 1056(BX)(R8*8), Y7, Y5
-	VSUBPD 1056(BX)(R8*8), Y7, Y10
+	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VSUBPD 1056(DI)(R10*8), Y7, Y10
 	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
@@ -203,7 +208,7 @@ long6:
 	JZ     certain7
 	JMP    exit1
 
-long8:
+long9:
 	VPXOR  Y4, Y4, Y4
 	VADDPD margin<>+0(SB), Y8, Y5
 	VSUBPD margin<>+0(SB), Y8, Y10
@@ -211,8 +216,8 @@ long8:
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
 	VPOR   Y10, Y4, Y4
-	VADDPD 1024(BX)(R8*8), Y6, Y5
-	VSUBPD 1024(BX)(R8*8), Y6, Y10
+	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VSUBPD 1024(DI)(R10*8), Y6, Y10
 	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
@@ -223,14 +228,14 @@ long8:
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
 	VPOR   Y10, Y4, Y4
-	VADDPD 1056(BX)(R8*8), Y7, Y5
-	VSUBPD 1056(BX)(R8*8), Y7, Y10
+	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VSUBPD 1056(DI)(R10*8), Y7, Y10
 	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y10, Y10
 	VPXOR  Y5, Y10, Y10
 	VPOR   Y10, Y4, Y4
 	VPTEST above29<>+0(SB), Y4
-	JZ     certain9
+	JZ     certain10
 	JMP    exit1
 
 DATA entryShifts<>+0(SB)/8, $0x0000000100000003
@@ -294,7 +299,7 @@ DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 // func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -302,40 +307,39 @@ TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
-	MOVQ         CX, R9
-	SHLQ         $0x05, R9
-	ADDQ         AX, R9
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Z0
 	VMOVUPS      low32<>+0(SB), Z1
 	VMOVUPS      entryShifts<>+0(SB), Z2
 	VMOVUPS      entryLeast<>+0(SB), Z3
 	VMOVUPS      entryLimits<>+0(SB), Z4
+	XORQ         R11, R11
 	XORQ         R10, R10
-	XORQ         R8, R8
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -16(DI), R11
-	TESTQ R11, R11
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -16(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z5
-	VMOVUPD      512(BX)(R8*8), Z6
-	VMOVUPD      (SI)(R8*8), Z7
-	VMOVUPD      512(SI)(R8*8), Z8
+	VMOVUPD      (DI)(R10*8), Z5
+	VMOVUPD      512(DI)(R10*8), Z6
+	VMOVUPD      (R8)(R10*8), Z7
+	VMOVUPD      512(R8)(R10*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
-	VMOVUPD      64(BX)(R8*8), Z5
-	VMOVUPD      576(BX)(R8*8), Z6
-	VMOVUPD      64(SI)(R8*8), Z8
-	VMOVUPD      576(SI)(R8*8), Z14
+	VMOVUPD      64(DI)(R10*8), Z5
+	VMOVUPD      576(DI)(R10*8), Z6
+	VMOVUPD      64(R8)(R10*8), Z8
+	VMOVUPD      576(R8)(R10*8), Z14
 	VMULPD       Z5, Z8, Z15
 	VMULPD       Z6, Z8, Z8
 	VFNMADD231PD Z6, Z14, Z15
@@ -359,40 +363,47 @@ main3:
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS  Z7, Y10
-	VCVTPD2PS  Z9, Y11
-	VMOVAPS    Z10, Z5
-	VPERMT2PS  Z11, Z1, Z5
-	VCVTPD2PS  Z8, Y10
-	VCVTPD2PS  Z15, Y11
-	VMOVAPS    Z10, Z6
-	VPERMT2PS  Z11, Z1, Z6
-	VMULPS     Z0, Z5, Z5
-	VMULPS     Z0, Z6, Z6
-	PREFETCHT0 (R9)(R8*8)
-	VMOVUPS    Z5, (AX)(R8*8)
-	VMOVUPS    Z6, 64(AX)(R8*8)
-	ADDQ       $0x10, R8
-	CMPQ       R8, R11
-	JLE        main3
+	VCVTPD2PS Z7, Y10
+	VCVTPD2PS Z9, Y11
+	VMOVAPS   Z10, Z5
+	VPERMT2PS Z11, Z1, Z5
+	VCVTPD2PS Z8, Y10
+	VCVTPD2PS Z15, Y11
+	VMOVAPS   Z10, Z6
+	VPERMT2PS Z11, Z1, Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z0, Z6, Z6
+	VMOVUPS   Z5, (AX)(R10*8)
+	VMOVUPS   Z6, 64(AX)(R10*8)
+	ADDQ      $0x10, R10
+	TESTQ     $0x0000003f, R10
+	JNZ       same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z5
-	VMOVUPD      512(BX)(R8*8), Z6
-	VMOVUPD      (SI)(R8*8), Z7
-	VMOVUPD      512(SI)(R8*8), Z8
+	VMOVUPD      (DI)(R10*8), Z5
+	VMOVUPD      512(DI)(R10*8), Z6
+	VMOVUPD      (R8)(R10*8), Z7
+	VMOVUPD      512(R8)(R10*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
-	VMOVUPD      64(BX)(R8*8), Z5
-	VMOVUPD      576(BX)(R8*8), Z6
-	VMOVUPD      64(SI)(R8*8), Z8
-	VMOVUPD      576(SI)(R8*8), Z14
+	VMOVUPD      64(DI)(R10*8), Z5
+	VMOVUPD      576(DI)(R10*8), Z6
+	VMOVUPD      64(R8)(R10*8), Z8
+	VMOVUPD      576(R8)(R10*8), Z14
 	VMULPD       Z5, Z8, Z15
 	VMULPD       Z6, Z8, Z8
 	VFNMADD231PD Z6, Z14, Z15
@@ -412,9 +423,9 @@ rest4:
 	VPMAXUD  Z6, Z5, Z5
 	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PS Z7, Y10
 	VCVTPD2PS Z9, Y11
@@ -428,33 +439,32 @@ certain9:
 	VMULPS    Z0, Z6, Z6
 	VMOVUPS   Z5, (SP)
 	VMOVUPS   Z6, 64(SP)
-	MOVQ      DI, R11
-	SUBQ      R8, R11
-	SHLQ      $0x01, R11
-	LEAQ      (AX)(R8*8), R8
-	LEAQ      (SP), R12
+	MOVQ      R9, DI
+	SUBQ      R10, DI
+	SHLQ      $0x01, DI
+	LEAQ      (AX)(R10*8), R8
+	LEAQ      (SP), R10
 
-number10:
-	VMOVSS (R12), X5
+number11:
+	VMOVSS (R10), X5
 	VMOVSS X5, (R8)
-	ADDQ   $0x04, R12
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R11
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
-	ADDQ CX, R9
 	ADDQ $0x00000400, SI
-	ADDQ DI, R10
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R10
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R10, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
@@ -464,8 +474,8 @@ long6:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1024(BX)(R8*8), Z7, Z5
-	VSUBPD     1024(BX)(R8*8), Z7, Z6
+	VADDPD     1024(DI)(R10*8), Z7, Z5
+	VSUBPD     1024(DI)(R10*8), Z7, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
@@ -474,26 +484,26 @@ long6:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1088(BX)(R8*8), Z8, Z5
-	VSUBPD     1088(BX)(R8*8), Z8, Z6
+	VADDPD     1088(DI)(R10*8), Z8, Z5
+	VSUBPD     1088(DI)(R10*8), Z8, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
 	VPTESTMD   above29<>+0(SB), Z12, K1
-	KMOVW      K1, R12
-	TESTL      R12, R12
+	KMOVW      K1, R13
+	TESTL      R13, R13
 	JZ         certain7
 	JMP        exit1
 
-long8:
+long9:
 	VPXORD     Z13, Z13, Z13
 	VADDPD     margin<>+0(SB), Z9, Z5
 	VSUBPD     margin<>+0(SB), Z9, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VADDPD     1024(BX)(R8*8), Z7, Z5
-	VSUBPD     1024(BX)(R8*8), Z7, Z6
+	VADDPD     1024(DI)(R10*8), Z7, Z5
+	VSUBPD     1024(DI)(R10*8), Z7, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z13
@@ -502,15 +512,15 @@ long8:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VADDPD     1088(BX)(R8*8), Z8, Z5
-	VSUBPD     1088(BX)(R8*8), Z8, Z6
+	VADDPD     1088(DI)(R10*8), Z8, Z5
+	VSUBPD     1088(DI)(R10*8), Z8, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z13
 	VPTESTMD   above29<>+0(SB), Z13, K1
-	KMOVW      K1, R11
-	TESTL      R11, R11
-	JZ         certain9
+	KMOVW      K1, DI
+	TESTL      DI, DI
+	JZ         certain10
 	JMP        exit1
 
 DATA low32<>+0(SB)/4, $0x00000000
@@ -532,7 +542,7 @@ DATA low32<>+60(SB)/4, $0x00000017
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func AddSinusoidalInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -540,40 +550,39 @@ TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
-	MOVQ         CX, R9
-	SHLQ         $0x05, R9
-	ADDQ         AX, R9
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Y0
 	VBROADCASTSS scale+52(FP), Y1
 	VMOVUPS      entryShifts<>+0(SB), Y2
 	VMOVUPS      entryLeast<>+0(SB), Y3
 	VMOVUPS      entryLimits<>+0(SB), Y4
+	XORQ         R11, R11
 	XORQ         R10, R10
-	XORQ         R8, R8
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -8(DI), R11
-	TESTQ R11, R11
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -8(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y5
-	VMOVUPD      512(BX)(R8*8), Y6
-	VMOVUPD      (SI)(R8*8), Y7
-	VMOVUPD      512(SI)(R8*8), Y8
+	VMOVUPD      (DI)(R10*8), Y5
+	VMOVUPD      512(DI)(R10*8), Y6
+	VMOVUPD      (R8)(R10*8), Y7
+	VMOVUPD      512(R8)(R10*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
-	VMOVUPD      32(BX)(R8*8), Y5
-	VMOVUPD      544(BX)(R8*8), Y6
-	VMOVUPD      32(SI)(R8*8), Y8
-	VMOVUPD      544(SI)(R8*8), Y11
+	VMOVUPD      32(DI)(R10*8), Y5
+	VMOVUPD      544(DI)(R10*8), Y6
+	VMOVUPD      32(R8)(R10*8), Y8
+	VMOVUPD      544(R8)(R10*8), Y11
 	VMULPD       Y5, Y8, Y12
 	VMULPD       Y6, Y8, Y8
 	VFNMADD231PD Y6, Y11, Y12
@@ -610,34 +619,41 @@ certain7:
 	VINSERTF128 $0x01, X6, Y10, Y6
 	VMULPS      Y0, Y5, Y5
 	VMULPS      Y0, Y6, Y6
-	PREFETCHT0  (R9)(R8*8)
-	VMULPS      (AX)(R8*8), Y1, Y7
+	VMULPS      (AX)(R10*8), Y1, Y7
 	VADDPS      Y7, Y5, Y5
-	VMOVUPS     Y5, (AX)(R8*8)
-	VMULPS      32(AX)(R8*8), Y1, Y5
+	VMOVUPS     Y5, (AX)(R10*8)
+	VMULPS      32(AX)(R10*8), Y1, Y5
 	VADDPS      Y5, Y6, Y6
-	VMOVUPS     Y6, 32(AX)(R8*8)
-	ADDQ        $0x08, R8
-	CMPQ        R8, R11
-	JLE         main3
+	VMOVUPS     Y6, 32(AX)(R10*8)
+	ADDQ        $0x08, R10
+	TESTQ       $0x0000003f, R10
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y5
-	VMOVUPD      512(BX)(R8*8), Y6
-	VMOVUPD      (SI)(R8*8), Y7
-	VMOVUPD      512(SI)(R8*8), Y8
+	VMOVUPD      (DI)(R10*8), Y5
+	VMOVUPD      512(DI)(R10*8), Y6
+	VMOVUPD      (R8)(R10*8), Y7
+	VMOVUPD      512(R8)(R10*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
-	VMOVUPD      32(BX)(R8*8), Y5
-	VMOVUPD      544(BX)(R8*8), Y6
-	VMOVUPD      32(SI)(R8*8), Y8
-	VMOVUPD      544(SI)(R8*8), Y11
+	VMOVUPD      32(DI)(R10*8), Y5
+	VMOVUPD      544(DI)(R10*8), Y6
+	VMOVUPD      32(R8)(R10*8), Y8
+	VMOVUPD      544(R8)(R10*8), Y11
 	VMULPD       Y5, Y8, Y12
 	VMULPD       Y6, Y8, Y8
 	VFNMADD231PD Y6, Y11, Y12
@@ -658,9 +674,9 @@ rest4:
 	VPMAXUD Y4, Y5, Y5
 	VPXOR   Y4, Y5, Y5
 	VPTEST  Y5, Y5
-	JNZ     long8
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PSY  Y7, X5
 	VCVTPD2PSY  Y9, X6
@@ -676,36 +692,35 @@ certain9:
 	VMULPS      Y0, Y6, Y6
 	VMOVUPS     Y5, (SP)
 	VMOVUPS     Y6, 32(SP)
-	MOVQ        DI, R11
-	SUBQ        R8, R11
-	SHLQ        $0x01, R11
-	LEAQ        (AX)(R8*8), R8
-	LEAQ        (SP), R12
+	MOVQ        R9, DI
+	SUBQ        R10, DI
+	SHLQ        $0x01, DI
+	LEAQ        (AX)(R10*8), R8
+	LEAQ        (SP), R10
 
-number10:
-	VMOVSS (R12), X5
+number11:
+	VMOVSS (R10), X5
 	VMOVSS (R8), X6
 	VMULSS X1, X6, X6
 	VADDSS X6, X5, X5
 	VMOVSS X5, (R8)
-	ADDQ   $0x04, R12
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R11
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
-	ADDQ CX, R9
 	ADDQ $0x00000400, SI
-	ADDQ DI, R10
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R10
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R10, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
@@ -716,8 +731,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1024(BX)(R8*8), Y7, Y6
-	VSUBPD 1024(BX)(R8*8), Y7, Y11
+	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VSUBPD 1024(DI)(R10*8), Y7, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -728,8 +743,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1056(BX)(R8*8), Y8, Y6
-	VSUBPD 1056(BX)(R8*8), Y8, Y11
+	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VSUBPD 1056(DI)(R10*8), Y8, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -738,7 +753,7 @@ long6:
 	JZ     certain7
 	JMP    exit1
 
-long8:
+long9:
 	VPXOR  Y5, Y5, Y5
 	VADDPD margin<>+0(SB), Y9, Y6
 	VSUBPD margin<>+0(SB), Y9, Y11
@@ -746,8 +761,8 @@ long8:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1024(BX)(R8*8), Y7, Y6
-	VSUBPD 1024(BX)(R8*8), Y7, Y11
+	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VSUBPD 1024(DI)(R10*8), Y7, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -758,18 +773,18 @@ long8:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1056(BX)(R8*8), Y8, Y6
-	VSUBPD 1056(BX)(R8*8), Y8, Y11
+	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VSUBPD 1056(DI)(R10*8), Y8, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
 	VPTEST above29<>+0(SB), Y5
-	JZ     certain9
+	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -777,41 +792,40 @@ TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
-	MOVQ         CX, R9
-	SHLQ         $0x05, R9
-	ADDQ         AX, R9
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Z0
 	VBROADCASTSS scale+52(FP), Z1
 	VMOVUPS      low32<>+0(SB), Z2
 	VMOVUPS      entryShifts<>+0(SB), Z3
 	VMOVUPS      entryLeast<>+0(SB), Z4
 	VMOVUPS      entryLimits<>+0(SB), Z5
+	XORQ         R11, R11
 	XORQ         R10, R10
-	XORQ         R8, R8
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -16(DI), R11
-	TESTQ R11, R11
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -16(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z6
-	VMOVUPD      512(BX)(R8*8), Z7
-	VMOVUPD      (SI)(R8*8), Z8
-	VMOVUPD      512(SI)(R8*8), Z9
+	VMOVUPD      (DI)(R10*8), Z6
+	VMOVUPD      512(DI)(R10*8), Z7
+	VMOVUPD      (R8)(R10*8), Z8
+	VMOVUPD      512(R8)(R10*8), Z9
 	VMULPD       Z6, Z8, Z10
 	VMULPD       Z7, Z8, Z8
 	VFNMADD231PD Z7, Z9, Z10
 	VFMADD231PD  Z6, Z9, Z8
-	VMOVUPD      64(BX)(R8*8), Z6
-	VMOVUPD      576(BX)(R8*8), Z7
-	VMOVUPD      64(SI)(R8*8), Z9
-	VMOVUPD      576(SI)(R8*8), Z15
+	VMOVUPD      64(DI)(R10*8), Z6
+	VMOVUPD      576(DI)(R10*8), Z7
+	VMOVUPD      64(R8)(R10*8), Z9
+	VMOVUPD      576(R8)(R10*8), Z15
 	VMULPD       Z6, Z9, Z16
 	VMULPD       Z7, Z9, Z9
 	VFNMADD231PD Z7, Z15, Z16
@@ -835,44 +849,51 @@ main3:
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS  Z8, Y11
-	VCVTPD2PS  Z10, Y12
-	VMOVAPS    Z11, Z6
-	VPERMT2PS  Z12, Z2, Z6
-	VCVTPD2PS  Z9, Y11
-	VCVTPD2PS  Z16, Y12
-	VMOVAPS    Z11, Z7
-	VPERMT2PS  Z12, Z2, Z7
-	VMULPS     Z0, Z6, Z6
-	VMULPS     Z0, Z7, Z7
-	PREFETCHT0 (R9)(R8*8)
-	VMULPS     (AX)(R8*8), Z1, Z8
-	VADDPS     Z8, Z6, Z6
-	VMOVUPS    Z6, (AX)(R8*8)
-	VMULPS     64(AX)(R8*8), Z1, Z6
-	VADDPS     Z6, Z7, Z7
-	VMOVUPS    Z7, 64(AX)(R8*8)
-	ADDQ       $0x10, R8
-	CMPQ       R8, R11
-	JLE        main3
+	VCVTPD2PS Z8, Y11
+	VCVTPD2PS Z10, Y12
+	VMOVAPS   Z11, Z6
+	VPERMT2PS Z12, Z2, Z6
+	VCVTPD2PS Z9, Y11
+	VCVTPD2PS Z16, Y12
+	VMOVAPS   Z11, Z7
+	VPERMT2PS Z12, Z2, Z7
+	VMULPS    Z0, Z6, Z6
+	VMULPS    Z0, Z7, Z7
+	VMULPS    (AX)(R10*8), Z1, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, (AX)(R10*8)
+	VMULPS    64(AX)(R10*8), Z1, Z6
+	VADDPS    Z6, Z7, Z7
+	VMOVUPS   Z7, 64(AX)(R10*8)
+	ADDQ      $0x10, R10
+	TESTQ     $0x0000003f, R10
+	JNZ       same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z6
-	VMOVUPD      512(BX)(R8*8), Z7
-	VMOVUPD      (SI)(R8*8), Z8
-	VMOVUPD      512(SI)(R8*8), Z9
+	VMOVUPD      (DI)(R10*8), Z6
+	VMOVUPD      512(DI)(R10*8), Z7
+	VMOVUPD      (R8)(R10*8), Z8
+	VMOVUPD      512(R8)(R10*8), Z9
 	VMULPD       Z6, Z8, Z10
 	VMULPD       Z7, Z8, Z8
 	VFNMADD231PD Z7, Z9, Z10
 	VFMADD231PD  Z6, Z9, Z8
-	VMOVUPD      64(BX)(R8*8), Z6
-	VMOVUPD      576(BX)(R8*8), Z7
-	VMOVUPD      64(SI)(R8*8), Z9
-	VMOVUPD      576(SI)(R8*8), Z15
+	VMOVUPD      64(DI)(R10*8), Z6
+	VMOVUPD      576(DI)(R10*8), Z7
+	VMOVUPD      64(R8)(R10*8), Z9
+	VMOVUPD      576(R8)(R10*8), Z15
 	VMULPD       Z6, Z9, Z16
 	VMULPD       Z7, Z9, Z9
 	VFNMADD231PD Z7, Z15, Z16
@@ -892,9 +913,9 @@ rest4:
 	VPMAXUD  Z7, Z6, Z6
 	VPCMPUD  $0x06, Z5, Z6, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PS Z8, Y11
 	VCVTPD2PS Z10, Y12
@@ -908,36 +929,35 @@ certain9:
 	VMULPS    Z0, Z7, Z7
 	VMOVUPS   Z6, (SP)
 	VMOVUPS   Z7, 64(SP)
-	MOVQ      DI, R11
-	SUBQ      R8, R11
-	SHLQ      $0x01, R11
-	LEAQ      (AX)(R8*8), R8
-	LEAQ      (SP), R12
+	MOVQ      R9, DI
+	SUBQ      R10, DI
+	SHLQ      $0x01, DI
+	LEAQ      (AX)(R10*8), R8
+	LEAQ      (SP), R10
 
-number10:
-	VMOVSS (R12), X6
+number11:
+	VMOVSS (R10), X6
 	VMOVSS (R8), X7
 	VMULSS X1, X7, X7
 	VADDSS X7, X6, X6
 	VMOVSS X6, (R8)
-	ADDQ   $0x04, R12
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R11
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
-	ADDQ CX, R9
 	ADDQ $0x00000400, SI
-	ADDQ DI, R10
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R10
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R10, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
@@ -947,8 +967,8 @@ long6:
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VADDPD     1024(BX)(R8*8), Z8, Z6
-	VSUBPD     1024(BX)(R8*8), Z8, Z7
+	VADDPD     1024(DI)(R10*8), Z8, Z6
+	VSUBPD     1024(DI)(R10*8), Z8, Z7
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z13
@@ -957,26 +977,26 @@ long6:
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VADDPD     1088(BX)(R8*8), Z9, Z6
-	VSUBPD     1088(BX)(R8*8), Z9, Z7
+	VADDPD     1088(DI)(R10*8), Z9, Z6
+	VSUBPD     1088(DI)(R10*8), Z9, Z7
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z13
 	VPTESTMD   above29<>+0(SB), Z13, K1
-	KMOVW      K1, R12
-	TESTL      R12, R12
+	KMOVW      K1, R13
+	TESTL      R13, R13
 	JZ         certain7
 	JMP        exit1
 
-long8:
+long9:
 	VPXORD     Z14, Z14, Z14
 	VADDPD     margin<>+0(SB), Z10, Z6
 	VSUBPD     margin<>+0(SB), Z10, Z7
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VADDPD     1024(BX)(R8*8), Z8, Z6
-	VSUBPD     1024(BX)(R8*8), Z8, Z7
+	VADDPD     1024(DI)(R10*8), Z8, Z6
+	VSUBPD     1024(DI)(R10*8), Z8, Z7
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z14
@@ -985,19 +1005,19 @@ long8:
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VADDPD     1088(BX)(R8*8), Z9, Z6
-	VSUBPD     1088(BX)(R8*8), Z9, Z7
+	VADDPD     1088(DI)(R10*8), Z9, Z6
+	VSUBPD     1088(DI)(R10*8), Z9, Z7
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPADDQ     half29<>+0(SB), Z7, Z7
 	VPTERNLOGQ $0xf6, Z6, Z7, Z14
 	VPTESTMD   above29<>+0(SB), Z14, K1
-	KMOVW      K1, R11
-	TESTL      R11, R11
-	JZ         certain9
+	KMOVW      K1, DI
+	TESTL      DI, DI
+	JZ         certain10
 	JMP        exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1006,43 +1026,39 @@ TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         rows+24(FP), BX
 	MOVQ         seed+32(FP), SI
 	MOVQ         shift+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         DX, R10
-	SHLQ         $0x05, R10
-	ADDQ         AX, R10
-	MOVQ         DX, R11
-	SHLQ         $0x05, R11
-	ADDQ         CX, R11
+	MOVQ         n+48(FP), R10
 	VBROADCASTSS scaling+56(FP), Y0
 	VBROADCASTSS scale+60(FP), Y1
 	VMOVUPS      entryShifts<>+0(SB), Y2
 	VMOVUPS      entryLeast<>+0(SB), Y3
 	VMOVUPS      entryLimits<>+0(SB), Y4
 	XORQ         R12, R12
-	XORQ         R9, R9
+	XORQ         R11, R11
 	TESTQ        BX, BX
 	JZ           exit1
 
 row2:
-	XORQ  R9, R9
-	LEAQ  -8(R8), R13
+	XORQ  R11, R11
+	MOVQ  SI, R8
+	MOVQ  DI, R9
+	LEAQ  -8(R10), R13
 	TESTQ R13, R13
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Y5
-	VMOVUPD      512(SI)(R9*8), Y6
-	VMOVUPD      (DI)(R9*8), Y7
-	VMOVUPD      512(DI)(R9*8), Y8
+	VMOVUPD      (R8)(R11*8), Y5
+	VMOVUPD      512(R8)(R11*8), Y6
+	VMOVUPD      (R9)(R11*8), Y7
+	VMOVUPD      512(R9)(R11*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
-	VMOVUPD      32(SI)(R9*8), Y5
-	VMOVUPD      544(SI)(R9*8), Y6
-	VMOVUPD      32(DI)(R9*8), Y8
-	VMOVUPD      544(DI)(R9*8), Y11
+	VMOVUPD      32(R8)(R11*8), Y5
+	VMOVUPD      544(R8)(R11*8), Y6
+	VMOVUPD      32(R9)(R11*8), Y8
+	VMOVUPD      544(R9)(R11*8), Y11
 	VMULPD       Y5, Y8, Y12
 	VMULPD       Y6, Y8, Y8
 	VFNMADD231PD Y6, Y11, Y12
@@ -1075,35 +1091,41 @@ certain7:
 	VINSERTF128 $0x01, X6, Y10, Y6
 	VMULPS      Y0, Y5, Y5
 	VMULPS      Y0, Y6, Y6
-	PREFETCHT0  (R10)(R9*4)
-	VMULPS      (AX)(R9*4), Y1, Y7
+	VMULPS      (AX)(R11*4), Y1, Y7
 	VADDPS      Y7, Y5, Y5
-	VMOVUPS     Y5, (AX)(R9*4)
-	PREFETCHT0  (R11)(R9*4)
-	VMULPS      (CX)(R9*4), Y1, Y5
+	VMOVUPS     Y5, (AX)(R11*4)
+	VMULPS      (CX)(R11*4), Y1, Y5
 	VADDPS      Y5, Y6, Y6
-	VMOVUPS     Y6, (CX)(R9*4)
-	ADDQ        $0x08, R9
-	CMPQ        R9, R13
-	JLE         main3
+	VMOVUPS     Y6, (CX)(R11*4)
+	ADDQ        $0x08, R11
+	TESTQ       $0x0000003f, R11
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, R8
+	ADDQ $0x00007e00, R9
+
+same8:
+	CMPQ R11, R13
+	JLE  main3
 
 rest4:
-	CMPQ R9, R8
+	CMPQ R11, R10
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Y5
-	VMOVUPD      512(SI)(R9*8), Y6
-	VMOVUPD      (DI)(R9*8), Y7
-	VMOVUPD      512(DI)(R9*8), Y8
+	VMOVUPD      (R8)(R11*8), Y5
+	VMOVUPD      512(R8)(R11*8), Y6
+	VMOVUPD      (R9)(R11*8), Y7
+	VMOVUPD      512(R9)(R11*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
-	VMOVUPD      32(SI)(R9*8), Y5
-	VMOVUPD      544(SI)(R9*8), Y6
-	VMOVUPD      32(DI)(R9*8), Y8
-	VMOVUPD      544(DI)(R9*8), Y11
+	VMOVUPD      32(R8)(R11*8), Y5
+	VMOVUPD      544(R8)(R11*8), Y6
+	VMOVUPD      32(R9)(R11*8), Y8
+	VMOVUPD      544(R9)(R11*8), Y11
 	VMULPD       Y5, Y8, Y12
 	VMULPD       Y6, Y8, Y8
 	VFNMADD231PD Y6, Y11, Y12
@@ -1124,9 +1146,9 @@ rest4:
 	VPMAXUD Y4, Y5, Y5
 	VPXOR   Y4, Y5, Y5
 	VPTEST  Y5, Y5
-	JNZ     long8
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PSY  Y9, X10
 	VCVTPD2PSY  Y12, X5
@@ -1138,50 +1160,48 @@ certain9:
 	VMULPS      Y0, Y6, Y6
 	VMOVUPS     Y5, (SP)
 	VMOVUPS     Y6, 32(SP)
-	MOVQ        R8, R13
-	SUBQ        R9, R13
-	LEAQ        (AX)(R9*4), R14
-	LEAQ        (SP), R15
-
-number10:
-	VMOVSS (R15), X5
-	VMOVSS (R14), X6
-	VMULSS X1, X6, X6
-	VADDSS X6, X5, X5
-	VMOVSS X5, (R14)
-	ADDQ   $0x04, R15
-	ADDQ   $0x04, R14
-	DECQ   R13
-	JNZ    number10
-	MOVQ   R8, R13
-	SUBQ   R9, R13
-	LEAQ   (CX)(R9*4), R14
-	LEAQ   32(SP), R9
+	MOVQ        R10, R8
+	SUBQ        R11, R8
+	LEAQ        (AX)(R11*4), R9
+	LEAQ        (SP), R13
 
 number11:
-	VMOVSS (R9), X5
-	VMOVSS (R14), X6
+	VMOVSS (R13), X5
+	VMOVSS (R9), X6
 	VMULSS X1, X6, X6
 	VADDSS X6, X5, X5
-	VMOVSS X5, (R14)
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R13
 	ADDQ   $0x04, R9
-	ADDQ   $0x04, R14
-	DECQ   R13
+	DECQ   R8
 	JNZ    number11
+	MOVQ   R10, R8
+	SUBQ   R11, R8
+	LEAQ   (CX)(R11*4), R9
+	LEAQ   32(SP), R11
+
+number12:
+	VMOVSS (R11), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R11
+	ADDQ   $0x04, R9
+	DECQ   R8
+	JNZ    number12
 
 next5:
 	ADDQ DX, AX
 	ADDQ DX, CX
-	ADDQ DX, R10
-	ADDQ DX, R11
 	ADDQ $0x00000400, DI
-	ADDQ R8, R12
+	ADDQ R10, R12
 	DECQ BX
 	JNZ  row2
-	XORQ R9, R9
+	XORQ R11, R11
 
 exit1:
-	ADDQ R9, R12
+	ADDQ R11, R12
 	VZEROUPPER
 	MOVQ R12, done+64(FP)
 	RET
@@ -1194,8 +1214,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1024(SI)(R9*8), Y7, Y6
-	VSUBPD 1024(SI)(R9*8), Y7, Y11
+	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VSUBPD 1024(R8)(R11*8), Y7, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -1206,8 +1226,8 @@ long6:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1056(SI)(R9*8), Y8, Y6
-	VSUBPD 1056(SI)(R9*8), Y8, Y11
+	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VSUBPD 1056(R8)(R11*8), Y8, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -1216,7 +1236,7 @@ long6:
 	JZ     certain7
 	JMP    exit1
 
-long8:
+long9:
 	VPXOR  Y5, Y5, Y5
 	VADDPD margin<>+0(SB), Y9, Y6
 	VSUBPD margin<>+0(SB), Y9, Y11
@@ -1224,8 +1244,8 @@ long8:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1024(SI)(R9*8), Y7, Y6
-	VSUBPD 1024(SI)(R9*8), Y7, Y11
+	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VSUBPD 1024(R8)(R11*8), Y7, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
@@ -1236,18 +1256,18 @@ long8:
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
-	VADDPD 1056(SI)(R9*8), Y8, Y6
-	VSUBPD 1056(SI)(R9*8), Y8, Y11
+	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VSUBPD 1056(R8)(R11*8), Y8, Y11
 	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y11, Y11
 	VPXOR  Y6, Y11, Y11
 	VPOR   Y11, Y5, Y5
 	VPTEST above29<>+0(SB), Y5
-	JZ     certain9
+	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalHalfSplitF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1256,43 +1276,39 @@ TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         rows+24(FP), BX
 	MOVQ         seed+32(FP), SI
 	MOVQ         shift+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         DX, R10
-	SHLQ         $0x05, R10
-	ADDQ         AX, R10
-	MOVQ         DX, R11
-	SHLQ         $0x05, R11
-	ADDQ         CX, R11
+	MOVQ         n+48(FP), R10
 	VBROADCASTSS scaling+56(FP), Z0
 	VBROADCASTSS scale+60(FP), Z1
 	VMOVUPS      entryShifts<>+0(SB), Z2
 	VMOVUPS      entryLeast<>+0(SB), Z3
 	VMOVUPS      entryLimits<>+0(SB), Z4
 	XORQ         R12, R12
-	XORQ         R9, R9
+	XORQ         R11, R11
 	TESTQ        BX, BX
 	JZ           exit1
 
 row2:
-	XORQ  R9, R9
-	LEAQ  -16(R8), R13
+	XORQ  R11, R11
+	MOVQ  SI, R8
+	MOVQ  DI, R9
+	LEAQ  -16(R10), R13
 	TESTQ R13, R13
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Z5
-	VMOVUPD      512(SI)(R9*8), Z6
-	VMOVUPD      (DI)(R9*8), Z7
-	VMOVUPD      512(DI)(R9*8), Z8
+	VMOVUPD      (R8)(R11*8), Z5
+	VMOVUPD      512(R8)(R11*8), Z6
+	VMOVUPD      (R9)(R11*8), Z7
+	VMOVUPD      512(R9)(R11*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
-	VMOVUPD      64(SI)(R9*8), Z5
-	VMOVUPD      576(SI)(R9*8), Z6
-	VMOVUPD      64(DI)(R9*8), Z8
-	VMOVUPD      576(DI)(R9*8), Z13
+	VMOVUPD      64(R8)(R11*8), Z5
+	VMOVUPD      576(R8)(R11*8), Z6
+	VMOVUPD      64(R9)(R11*8), Z8
+	VMOVUPD      576(R9)(R11*8), Z13
 	VMULPD       Z5, Z8, Z14
 	VMULPD       Z6, Z8, Z8
 	VFNMADD231PD Z6, Z13, Z14
@@ -1324,35 +1340,41 @@ certain7:
 	VINSERTF64X4 $0x01, Y6, Z10, Z6
 	VMULPS       Z0, Z5, Z5
 	VMULPS       Z0, Z6, Z6
-	PREFETCHT0   (R10)(R9*4)
-	VMULPS       (AX)(R9*4), Z1, Z7
+	VMULPS       (AX)(R11*4), Z1, Z7
 	VADDPS       Z7, Z5, Z5
-	VMOVUPS      Z5, (AX)(R9*4)
-	PREFETCHT0   (R11)(R9*4)
-	VMULPS       (CX)(R9*4), Z1, Z5
+	VMOVUPS      Z5, (AX)(R11*4)
+	VMULPS       (CX)(R11*4), Z1, Z5
 	VADDPS       Z5, Z6, Z6
-	VMOVUPS      Z6, (CX)(R9*4)
-	ADDQ         $0x10, R9
-	CMPQ         R9, R13
-	JLE          main3
+	VMOVUPS      Z6, (CX)(R11*4)
+	ADDQ         $0x10, R11
+	TESTQ        $0x0000003f, R11
+	JNZ          same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, R8
+	ADDQ $0x00007e00, R9
+
+same8:
+	CMPQ R11, R13
+	JLE  main3
 
 rest4:
-	CMPQ R9, R8
+	CMPQ R11, R10
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Z5
-	VMOVUPD      512(SI)(R9*8), Z6
-	VMOVUPD      (DI)(R9*8), Z7
-	VMOVUPD      512(DI)(R9*8), Z8
+	VMOVUPD      (R8)(R11*8), Z5
+	VMOVUPD      512(R8)(R11*8), Z6
+	VMOVUPD      (R9)(R11*8), Z7
+	VMOVUPD      512(R9)(R11*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
-	VMOVUPD      64(SI)(R9*8), Z5
-	VMOVUPD      576(SI)(R9*8), Z6
-	VMOVUPD      64(DI)(R9*8), Z8
-	VMOVUPD      576(DI)(R9*8), Z13
+	VMOVUPD      64(R8)(R11*8), Z5
+	VMOVUPD      576(R8)(R11*8), Z6
+	VMOVUPD      64(R9)(R11*8), Z8
+	VMOVUPD      576(R9)(R11*8), Z13
 	VMULPD       Z5, Z8, Z14
 	VMULPD       Z6, Z8, Z8
 	VFNMADD231PD Z6, Z13, Z14
@@ -1372,9 +1394,9 @@ rest4:
 	VPMAXUD  Z6, Z5, Z5
 	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
 	VCVTPD2PS    Z9, Y10
 	VCVTPD2PS    Z14, Y5
@@ -1386,50 +1408,48 @@ certain9:
 	VMULPS       Z0, Z6, Z6
 	VMOVUPS      Z5, (SP)
 	VMOVUPS      Z6, 64(SP)
-	MOVQ         R8, R13
-	SUBQ         R9, R13
-	LEAQ         (AX)(R9*4), R14
-	LEAQ         (SP), R15
-
-number10:
-	VMOVSS (R15), X5
-	VMOVSS (R14), X6
-	VMULSS X1, X6, X6
-	VADDSS X6, X5, X5
-	VMOVSS X5, (R14)
-	ADDQ   $0x04, R15
-	ADDQ   $0x04, R14
-	DECQ   R13
-	JNZ    number10
-	MOVQ   R8, R13
-	SUBQ   R9, R13
-	LEAQ   (CX)(R9*4), R14
-	LEAQ   64(SP), R9
+	MOVQ         R10, R8
+	SUBQ         R11, R8
+	LEAQ         (AX)(R11*4), R9
+	LEAQ         (SP), R13
 
 number11:
-	VMOVSS (R9), X5
-	VMOVSS (R14), X6
+	VMOVSS (R13), X5
+	VMOVSS (R9), X6
 	VMULSS X1, X6, X6
 	VADDSS X6, X5, X5
-	VMOVSS X5, (R14)
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R13
 	ADDQ   $0x04, R9
-	ADDQ   $0x04, R14
-	DECQ   R13
+	DECQ   R8
 	JNZ    number11
+	MOVQ   R10, R8
+	SUBQ   R11, R8
+	LEAQ   (CX)(R11*4), R9
+	LEAQ   64(SP), R11
+
+number12:
+	VMOVSS (R11), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R11
+	ADDQ   $0x04, R9
+	DECQ   R8
+	JNZ    number12
 
 next5:
 	ADDQ DX, AX
 	ADDQ DX, CX
-	ADDQ DX, R10
-	ADDQ DX, R11
 	ADDQ $0x00000400, DI
-	ADDQ R8, R12
+	ADDQ R10, R12
 	DECQ BX
 	JNZ  row2
-	XORQ R9, R9
+	XORQ R11, R11
 
 exit1:
-	ADDQ R9, R12
+	ADDQ R11, R12
 	VZEROUPPER
 	MOVQ R12, done+64(FP)
 	RET
@@ -1441,8 +1461,8 @@ long6:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VADDPD     1024(SI)(R9*8), Z7, Z5
-	VSUBPD     1024(SI)(R9*8), Z7, Z6
+	VADDPD     1024(R8)(R11*8), Z7, Z5
+	VSUBPD     1024(R8)(R11*8), Z7, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z11
@@ -1451,8 +1471,8 @@ long6:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VADDPD     1088(SI)(R9*8), Z8, Z5
-	VSUBPD     1088(SI)(R9*8), Z8, Z6
+	VADDPD     1088(R8)(R11*8), Z8, Z5
+	VSUBPD     1088(R8)(R11*8), Z8, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z11
@@ -1462,15 +1482,15 @@ long6:
 	JZ         certain7
 	JMP        exit1
 
-long8:
+long9:
 	VPXORD     Z12, Z12, Z12
 	VADDPD     margin<>+0(SB), Z9, Z5
 	VSUBPD     margin<>+0(SB), Z9, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1024(SI)(R9*8), Z7, Z5
-	VSUBPD     1024(SI)(R9*8), Z7, Z6
+	VADDPD     1024(R8)(R11*8), Z7, Z5
+	VSUBPD     1024(R8)(R11*8), Z7, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
@@ -1479,13 +1499,13 @@ long8:
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1088(SI)(R9*8), Z8, Z5
-	VSUBPD     1088(SI)(R9*8), Z8, Z6
+	VADDPD     1088(R8)(R11*8), Z8, Z5
+	VSUBPD     1088(R8)(R11*8), Z8, Z6
 	VPADDQ     half29<>+0(SB), Z5, Z5
 	VPADDQ     half29<>+0(SB), Z6, Z6
 	VPTERNLOGQ $0xf6, Z5, Z6, Z12
 	VPTESTMD   above29<>+0(SB), Z12, K1
-	KMOVW      K1, R13
-	TESTL      R13, R13
-	JZ         certain9
+	KMOVW      K1, R8
+	TESTL      R8, R8
+	JZ         certain10
 	JMP        exit1

@@ -6,12 +6,16 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+const (
+	plane      = 64 * 8         // bytes from the cosines to the sines to the errors
+	blockShift = 32 * 2 * plane // bytes of the shifts of 64 pairs
+)
+
 // sinusoidal is a loop over rows of sines and cosines that are made by the linear
 // shift and written where they belong, or added.
 type sinusoidal struct {
 	*emitter
 	to                      []reg.GPVirtual // of sines and cosines by turns, or of cosines and of sines
-	ahead                   []reg.GPVirtual // of the rows of the next seed
 	seed, shift             reg.GPVirtual
 	n, i                    reg.GPVirtual // pairs of a row, and the next of them
 	scaling, scale          reg.VecVirtual
@@ -24,7 +28,6 @@ type sinusoidal struct {
 }
 
 func sinusoidalRows(e *emitter, interleaved, add bool) {
-	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
 	s := &sinusoidal{emitter: e, add: add, exit: e.label("exit")}
 	if interleaved {
 		s.to = append(s.to, e.argument("x"))
@@ -32,14 +35,8 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		s.to = append(s.to, e.argument("cos"), e.argument("sin"))
 	}
 	stride, rows := e.stride("stride"), e.argument("rows")
-	s.seed, s.shift, s.n, s.i = e.argument("seed"), e.argument("shift"), e.argument("n"), e.GP64()
-	for _, to := range s.to {
-		ahead := e.GP64()
-		e.MOVQ(stride, ahead)
-		e.SHLQ(operand.Imm(5), ahead)
-		e.ADDQ(to, ahead)
-		s.ahead = append(s.ahead, ahead)
-	}
+	seed, shift := e.argument("seed"), e.argument("shift")
+	s.seed, s.shift, s.n, s.i = e.GP64(), e.GP64(), e.argument("n"), e.GP64()
 	s.scaling = e.broadcast32("scaling", e.vector())
 	if add {
 		s.scale = e.broadcast32("scale", e.vector())
@@ -56,6 +53,8 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.JZ(operand.LabelRef(s.exit))
 	e.Label(row)
 	e.XORQ(s.i, s.i)
+	e.MOVQ(seed, s.seed)
+	e.MOVQ(shift, s.shift)
 	end := e.GP64()
 	e.LEAQ(operand.Mem{Base: s.n, Disp: -s.width()}, end)
 	e.TESTQ(end, end)
@@ -64,11 +63,6 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
-		if len(s.to) > j {
-			ahead := to
-			ahead.Base = s.ahead[j]
-			e.PREFETCHT0(ahead)
-		}
 		if add {
 			x := e.vector()
 			e.VMULPS(to, s.scale, x)
@@ -77,6 +71,13 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		e.VMOVUPS(v, to)
 	}
 	e.ADDQ(operand.Imm(uint64(s.width())), s.i)
+	same := e.label("same")
+	e.TESTQ(operand.U32(63), s.i)
+	e.JNZ(operand.LabelRef(same))
+	e.Comment("the next 64 pairs, for addresses that i has moved on already")
+	e.ADDQ(operand.U32(2*plane), s.seed)
+	e.ADDQ(operand.U32(blockShift-plane), s.shift)
+	e.Label(same)
 	e.CMPQ(s.i, end)
 	e.JLE(operand.LabelRef(main))
 	e.Label(rest)
@@ -84,10 +85,10 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.JGE(operand.LabelRef(next))
 	s.tail()
 	e.Label(next)
-	for _, to := range append(s.to, s.ahead...) {
+	for _, to := range s.to {
 		e.ADDQ(stride, to)
 	}
-	e.ADDQ(operand.U32(2*plane), s.shift)
+	e.ADDQ(operand.U32(2*plane), shift)
 	e.ADDQ(s.n, done)
 	e.DECQ(rows)
 	e.JNZ(operand.LabelRef(row))
@@ -137,7 +138,6 @@ func (s *sinusoidal) loadTest() {
 // further than that from half of a unit of float32. Both is a comparison in every 32
 // bits.
 func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
-	const plane = 64 * 8
 	step := s.lanes() / 2
 	s.Comment("1. the linear shift")
 	for j := range 2 {
