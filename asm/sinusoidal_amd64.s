@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func SinusoidalRowsInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -81,6 +81,7 @@ certain7:
 	VINSERTF128 $0x01, X5, Y9, Y5
 	VMULPS      Y0, Y4, Y4
 	VMULPS      Y0, Y5, Y5
+	PREFETCHT0  4096(AX)(R10*8)
 	VMOVUPS     Y4, (AX)(R10*8)
 	VMOVUPS     Y5, 32(AX)(R10*8)
 	ADDQ        $0x08, R10
@@ -299,7 +300,7 @@ DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 // func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -363,21 +364,22 @@ main3:
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS Z7, Y10
-	VCVTPD2PS Z9, Y11
-	VMOVAPS   Z10, Z5
-	VPERMT2PS Z11, Z1, Z5
-	VCVTPD2PS Z8, Y10
-	VCVTPD2PS Z15, Y11
-	VMOVAPS   Z10, Z6
-	VPERMT2PS Z11, Z1, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z0, Z6, Z6
-	VMOVUPS   Z5, (AX)(R10*8)
-	VMOVUPS   Z6, 64(AX)(R10*8)
-	ADDQ      $0x10, R10
-	TESTQ     $0x0000003f, R10
-	JNZ       same8
+	VCVTPD2PS  Z7, Y10
+	VCVTPD2PS  Z9, Y11
+	VMOVAPS    Z10, Z5
+	VPERMT2PS  Z11, Z1, Z5
+	VCVTPD2PS  Z8, Y10
+	VCVTPD2PS  Z15, Y11
+	VMOVAPS    Z10, Z6
+	VPERMT2PS  Z11, Z1, Z6
+	VMULPS     Z0, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	PREFETCHT0 4096(AX)(R10*8)
+	VMOVUPS    Z5, (AX)(R10*8)
+	VMOVUPS    Z6, 64(AX)(R10*8)
+	ADDQ       $0x10, R10
+	TESTQ      $0x0000003f, R10
+	JNZ        same8
 
 	// the next 64 pairs, for addresses that i has moved on already
 	ADDQ $0x00000400, DI
@@ -542,7 +544,7 @@ DATA low32<>+60(SB)/4, $0x00000017
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func AddSinusoidalInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -619,6 +621,7 @@ certain7:
 	VINSERTF128 $0x01, X6, Y10, Y6
 	VMULPS      Y0, Y5, Y5
 	VMULPS      Y0, Y6, Y6
+	PREFETCHT0  4096(AX)(R10*8)
 	VMULPS      (AX)(R10*8), Y1, Y7
 	VADDPS      Y7, Y5, Y5
 	VMOVUPS     Y5, (AX)(R10*8)
@@ -784,7 +787,7 @@ long9:
 	JMP    exit1
 
 // func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -849,25 +852,26 @@ main3:
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS Z8, Y11
-	VCVTPD2PS Z10, Y12
-	VMOVAPS   Z11, Z6
-	VPERMT2PS Z12, Z2, Z6
-	VCVTPD2PS Z9, Y11
-	VCVTPD2PS Z16, Y12
-	VMOVAPS   Z11, Z7
-	VPERMT2PS Z12, Z2, Z7
-	VMULPS    Z0, Z6, Z6
-	VMULPS    Z0, Z7, Z7
-	VMULPS    (AX)(R10*8), Z1, Z8
-	VADDPS    Z8, Z6, Z6
-	VMOVUPS   Z6, (AX)(R10*8)
-	VMULPS    64(AX)(R10*8), Z1, Z6
-	VADDPS    Z6, Z7, Z7
-	VMOVUPS   Z7, 64(AX)(R10*8)
-	ADDQ      $0x10, R10
-	TESTQ     $0x0000003f, R10
-	JNZ       same8
+	VCVTPD2PS  Z8, Y11
+	VCVTPD2PS  Z10, Y12
+	VMOVAPS    Z11, Z6
+	VPERMT2PS  Z12, Z2, Z6
+	VCVTPD2PS  Z9, Y11
+	VCVTPD2PS  Z16, Y12
+	VMOVAPS    Z11, Z7
+	VPERMT2PS  Z12, Z2, Z7
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z7, Z7
+	PREFETCHT0 4096(AX)(R10*8)
+	VMULPS     (AX)(R10*8), Z1, Z8
+	VADDPS     Z8, Z6, Z6
+	VMOVUPS    Z6, (AX)(R10*8)
+	VMULPS     64(AX)(R10*8), Z1, Z6
+	VADDPS     Z6, Z7, Z7
+	VMOVUPS    Z7, 64(AX)(R10*8)
+	ADDQ       $0x10, R10
+	TESTQ      $0x0000003f, R10
+	JNZ        same8
 
 	// the next 64 pairs, for addresses that i has moved on already
 	ADDQ $0x00000400, DI
@@ -1017,7 +1021,7 @@ long9:
 	JMP        exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1091,9 +1095,11 @@ certain7:
 	VINSERTF128 $0x01, X6, Y10, Y6
 	VMULPS      Y0, Y5, Y5
 	VMULPS      Y0, Y6, Y6
+	PREFETCHT0  4096(AX)(R11*4)
 	VMULPS      (AX)(R11*4), Y1, Y7
 	VADDPS      Y7, Y5, Y5
 	VMOVUPS     Y5, (AX)(R11*4)
+	PREFETCHT0  4096(CX)(R11*4)
 	VMULPS      (CX)(R11*4), Y1, Y5
 	VADDPS      Y5, Y6, Y6
 	VMOVUPS     Y6, (CX)(R11*4)
@@ -1267,7 +1273,7 @@ long9:
 	JMP    exit1
 
 // func AddSinusoidalHalfSplitF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1340,9 +1346,11 @@ certain7:
 	VINSERTF64X4 $0x01, Y6, Z10, Z6
 	VMULPS       Z0, Z5, Z5
 	VMULPS       Z0, Z6, Z6
+	PREFETCHT0   4096(AX)(R11*4)
 	VMULPS       (AX)(R11*4), Z1, Z7
 	VADDPS       Z7, Z5, Z5
 	VMOVUPS      Z5, (AX)(R11*4)
+	PREFETCHT0   4096(CX)(R11*4)
 	VMULPS       (CX)(R11*4), Z1, Z5
 	VADDPS       Z5, Z6, Z6
 	VMOVUPS      Z6, (CX)(R11*4)
