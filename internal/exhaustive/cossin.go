@@ -13,6 +13,7 @@ import (
 //  1. An angle is a phase, a fraction of a turn in 128 bits of fixed point. Those
 //     of a frequency, or of a power of two, come from math/big; a position, or
 //     the 24 bits of a float32, multiplies them as an integer.
+//
 //  2. A table has the cosine and sine of every 256th of a turn, from math/big,
 //     and Taylor series those of the rest r, at most pi/256:
 //

@@ -85,14 +85,18 @@ type Leg struct {
 // beforeDeadline is the time to leave for the blocks at hand and for the report.
 const beforeDeadline = 20 * time.Second
 
-// Run checks the blocks of a leg that no run of this executable has checked
-// before. It skips the test without the flag, and fails it where blocks are
-// left when the deadline is near.
-func Run(t *testing.T, leg Leg) {
+// SkipWithoutFlag is the first call of an exhaustive test.
+func SkipWithoutFlag(t *testing.T) {
 	t.Helper()
 	if *selected == 0 {
 		t.Skip("NOT RUN: it takes minutes: go test -run Exhaustive ./... -exhaustive")
 	}
+}
+
+// Run checks the blocks of a leg that no run of this executable has checked
+// before, and fails the test where blocks are left when the deadline is near.
+func Run(t *testing.T, leg Leg) {
+	t.Helper()
 	chosen := selected.blocks(leg.Blocks)
 	log := openRecord(t, leg, chosen)
 	defer log.close()
