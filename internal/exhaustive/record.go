@@ -170,9 +170,9 @@ func (r *record) report(workers int) string {
 	if r.found > 0 {
 		fmt.Fprintf(&b, " (%d in earlier runs)", r.found)
 	}
-	fmt.Fprintf(&b, ", %.0f s", r.time.Seconds())
+	fmt.Fprintf(&b, ", %.1f s", r.time.Seconds())
 	if r.cpu > 0 {
-		fmt.Fprintf(&b, ", %.0f s of CPU", r.cpu.Seconds())
+		fmt.Fprintf(&b, ", %.1f s of CPU", r.cpu.Seconds())
 	}
 	fmt.Fprintf(&b, ", %d workers", workers)
 	return b.String()
