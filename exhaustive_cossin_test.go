@@ -119,15 +119,6 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 	return ladders
 }
 
-// exhaustiveColumns are the ladders in the widths that kernels take.
-func exhaustiveColumns(t *testing.T) (columns [][]float64) {
-	t.Helper()
-	for _, ladder := range exhaustiveLadders(t) {
-		columns = slices.AppendSeq(columns, slices.Chunk(ladder, kernels.Width))
-	}
-	return columns
-}
-
 // All entries of the tables of exact angles, for positions below 2^20: in rows
 // that share seeds, and row by row.
 func TestExhaustiveTables(t *testing.T) {

@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -94,7 +95,7 @@ func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(),
 		}
 	}
 	for key, arena := range g.arenas {
-		if !slices.Equal(arena, before[key]) {
+		if !bytes.Equal(arena, before[key]) {
 			g.t.Fatalf("%s: memory beyond %s was written", name, key)
 		}
 	}

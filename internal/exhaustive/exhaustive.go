@@ -89,7 +89,7 @@ const beforeDeadline = 20 * time.Second
 func SkipWithoutFlag(t *testing.T) {
 	t.Helper()
 	if *selected == 0 {
-		t.Skip("NOT RUN: it takes minutes: go test -run Exhaustive ./... -exhaustive")
+		t.Skip("NOT RUN: it takes minutes: go test -v -run Exhaustive ./... -exhaustive")
 	}
 }
 
@@ -98,16 +98,19 @@ func SkipWithoutFlag(t *testing.T) {
 func Run(t *testing.T, leg Leg) {
 	t.Helper()
 	chosen := selected.blocks(leg.Blocks)
-	log := openRecord(t, leg, chosen)
+	path, err := recordPath()
+	if err != nil {
+		t.Logf("nothing is remembered for another run: %v", err)
+	}
+	log := openRecord(t, path, leg, chosen)
 	defer log.close()
 	left := log.left(chosen)
 	deadline, limited := t.Deadline()
 	var next, done atomic.Int64
 	var failed atomic.Bool
 	progress := startProgress(leg.Name, len(chosen), len(left), &done)
-	workers := runtime.GOMAXPROCS(0)
 	t.Run("workers", func(t *testing.T) {
-		for range workers {
+		for range runtime.GOMAXPROCS(0) {
 			t.Run("worker", func(t *testing.T) {
 				t.Parallel()
 				defer func() {
@@ -133,7 +136,7 @@ func Run(t *testing.T, leg Leg) {
 		}
 	})
 	progress.stop()
-	fmt.Fprintln(t.Output(), log.report(workers))
+	fmt.Fprintln(t.Output(), log.report())
 	if rest := len(left) - int(done.Load()); rest > 0 && !t.Failed() {
 		t.Fatalf("NOT FINISHED: %d of %d blocks are left, nothing was wrong so far: run it again to go on, or with -timeout 0", rest, len(chosen))
 	}

@@ -2,7 +2,6 @@ package exhaustive
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +21,6 @@ type record struct {
 	file      *os.File // nil where nothing can be remembered
 	mutex     sync.Mutex
 	done      map[int]bool
-	blocks    int // chosen ones
 	found     int // chosen ones of earlier runs
 	sums      []int64
 	time, cpu time.Duration
@@ -31,19 +29,17 @@ type record struct {
 	lastCPU time.Duration
 }
 
-// openRecord reads what earlier runs of this executable did. Its name is the
-// hash of the executable, so that another build starts anew; the records of
-// other builds are removed.
-func openRecord(t *testing.T, leg Leg, chosen []int) *record {
+// openRecord reads what earlier runs left in a file, which no path stands for.
+func openRecord(t *testing.T, path string, leg Leg, chosen []int) *record {
 	t.Helper()
-	r := &record{leg: leg, done: map[int]bool{}, blocks: len(chosen), sums: make([]int64, len(leg.Counts)), last: time.Now(), lastCPU: cpuTime()}
-	path, err := recordPath()
-	if err == nil {
-		r.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
-	}
-	if err != nil {
-		t.Logf("nothing is remembered for another run: %v", err)
+	r := &record{leg: leg, done: map[int]bool{}, sums: make([]int64, len(leg.Counts)), last: time.Now(), lastCPU: cpuTime()}
+	if path == "" {
 		return r
+	}
+	var err error
+	r.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		t.Fatal(err)
 	}
 	content, err := io.ReadAll(r.file)
 	if err != nil {
@@ -67,7 +63,8 @@ func openRecord(t *testing.T, leg Leg, chosen []int) *record {
 	return r
 }
 
-// recordPath returns the path of the record of this executable.
+// recordPath returns the path of the record of this executable, whose hash is its
+// name, so that another build starts anew; the records of others are removed.
 func recordPath() (string, error) {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -94,7 +91,7 @@ func recordPath() (string, error) {
 	others, err := filepath.Glob(filepath.Join(folder, "*.txt"))
 	for _, other := range others {
 		if other != path {
-			err = errors.Join(err, os.Remove(other))
+			os.Remove(other) // or not, where another run has it open
 		}
 	}
 	return path, err
@@ -160,7 +157,7 @@ func (r *record) add(t *testing.T, block int, counts []int64) {
 }
 
 // report says what was done, in this run and in those before it.
-func (r *record) report(workers int) string {
+func (r *record) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", r.leg.Name)
 	for i, name := range r.leg.Counts {
@@ -174,7 +171,6 @@ func (r *record) report(workers int) string {
 	if r.cpu > 0 {
 		fmt.Fprintf(&b, ", %.1f s of CPU", r.cpu.Seconds())
 	}
-	fmt.Fprintf(&b, ", %d workers", workers)
 	return b.String()
 }
 
