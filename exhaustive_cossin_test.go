@@ -1,10 +1,10 @@
 package posenc
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"unsafe"
@@ -71,6 +71,9 @@ func TestExhaustiveAngles(t *testing.T) {
 	})
 }
 
+//go:embed modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json
+var phiConfig []byte
+
 // exhaustiveLadders are those of ordinary dimensions and bases, and of models
 // with scaling rules.
 func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
@@ -105,11 +108,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 			Long  []float64 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	config, err := os.ReadFile("modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json")
-	if err == nil {
-		err = json.Unmarshal(config, &phi)
-	}
-	if err != nil {
+	if err := json.Unmarshal(phiConfig, &phi); err != nil {
 		t.Fatal(err)
 	}
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
