@@ -103,7 +103,7 @@ func (n norm[T]) guard(g *guards, impl kernels.Implementation, l kernels.Lines, 
 	for _, scale := range []bool{false, true} {
 		x := guarded(g, n.x, "x", l.Count*l.Len, atEnd)
 		n.fill(g.r, x, &l)
-		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, at the end: %t, scale: %t", n.name, l, atEnd, scale),
+		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.gaps, atEnd, scale),
 			func() {
 				if scale {
 					n.scaleKernel(impl, x, epsilon, &l)
