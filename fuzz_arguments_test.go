@@ -13,6 +13,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
+// argumentBytes is the memory from which slices are taken.
+const argumentBytes = 16 << 10
+
 // FuzzArguments calls every function of the package with arguments of any kind:
 // lengths and strides that no memory holds, nil and empty slices, slices that
 // share memory or end where the memory ends, nil and zero receivers, numbers that
@@ -31,49 +34,75 @@ func FuzzArguments(f *testing.F) {
 			f.Add(uint8(i), []byte(shape), []byte("\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\xc0\x7f"))
 		}
 	}
-	const size = 16 << 10
-	written, read := newArena(f, size), newArena(f, size)
+	written, read := newArena(f, argumentBytes), newArena(f, argumentBytes)
 	f.Fuzz(func(t *testing.T, function uint8, shape, data []byte) {
-		name := names[int(function)%len(names)]
-		fill := data
-		if len(fill) == 0 {
-			fill = []byte{0}
+		callArguments(t, names[int(function)%len(names)], shape, data, written, read)
+	})
+}
+
+// callArguments makes one call on every implementation and returns its error.
+func callArguments(t *testing.T, name string, shape, data []byte, written, read []byte) error {
+	t.Helper()
+	if len(data) == 0 {
+		data = []byte{0}
+	}
+	first, called := error(nil), false
+	onEach(func(impl kernels.Implementation) {
+		for i := range written {
+			written[i], read[i] = data[i%len(data)], data[i%len(data)]
 		}
-		first, called := error(nil), false
-		onEach(func(impl kernels.Implementation) {
-			for i := range written {
-				written[i], read[i] = fill[i%len(fill)], fill[i%len(fill)]
+		a := &arguments{choices: slices.Clone(shape), written: pool{arena: written}, read: pool{arena: read}, most: 1 << 20}
+		call := argumentCalls[name](a)
+		before, beforeRead := slices.Clone(written), slices.Clone(read)
+		var err error
+		allocated := allocatedBytes()
+		reason, functions := fault(func() { err = call() })
+		allocated = allocatedBytes() - allocated
+		if reason != nil {
+			t.Fatalf("%s, %s: %v in %s", name, impl, reason, functions)
+		}
+		if allocated > a.most {
+			t.Errorf("%s, %s: %d bytes allocated, want at most %d", name, impl, allocated, a.most)
+		}
+		if called && (err == nil) != (first == nil) {
+			t.Errorf("%s, %s: error %v, on others %v", name, impl, err, first)
+		}
+		first, called = err, true
+		if err != nil {
+			checkArgumentError(t, name, err)
+		} else {
+			for _, rows := range a.writes {
+				rows(func(start, n int) { copy(before[start:start+n], written[start:]) })
 			}
-			a := &arguments{choices: slices.Clone(shape), written: pool{arena: written}, read: pool{arena: read}}
-			a.most = 64 << 10
-			call := argumentCalls[name](a)
-			before, beforeRead := slices.Clone(written), slices.Clone(read)
-			var err error
-			allocated := allocatedBytes()
-			reason, functions := fault(func() { err = call() })
-			allocated = allocatedBytes() - allocated
-			if reason != nil {
-				t.Fatalf("%s, %s: %v in %s", name, impl, reason, functions)
+		}
+		if !slices.Equal(written, before) || !slices.Equal(read, beforeRead) {
+			t.Errorf("%s, %s: memory was written that is not to be; error %v", name, impl, err)
+		}
+	})
+	return first
+}
+
+// The arguments are neither all right nor all wrong, for any function that can fail.
+func TestArgumentsAreOfBothKinds(t *testing.T) {
+	r := newRand(150)
+	written, read := newArena(t, argumentBytes), newArena(t, argumentBytes)
+	for name := range argumentCalls {
+		never := slices.Contains([]string{"Implementation", "Float16s", "BFloat16s", "T5Buckets.Bucket", "DeBERTaBuckets.Position"}, name)
+		right, wrong := false, never
+		for tries := 0; !right || !wrong; tries++ {
+			if tries == 1000 {
+				t.Fatalf("%s: succeeded %t, failed %t", name, right, wrong)
 			}
-			if allocated > a.most {
-				t.Errorf("%s, %s: %d bytes allocated, want at most %d", name, impl, allocated, a.most)
-			}
-			if called && (err == nil) != (first == nil) {
-				t.Errorf("%s, %s: error %v, on others %v", name, impl, err, first)
-			}
-			first, called = err, true
-			if err != nil {
-				checkArgumentError(t, name, err)
-			} else {
-				for _, rows := range a.writes {
-					rows(func(start, n int) { copy(before[start:start+n], written[start:]) })
+			shape, data := make([]byte, 100), make([]byte, 32)
+			for _, s := range [][]byte{shape, data} {
+				for i := range s {
+					s[i] = byte(r.Uint32())
 				}
 			}
-			if !slices.Equal(written, before) || !slices.Equal(read, beforeRead) {
-				t.Errorf("%s, %s: memory was written that is not to be; error %v", name, impl, err)
-			}
-		})
-	})
+			ok := callArguments(t, name, shape, data, written, read) == nil
+			right, wrong = right || ok, wrong || !ok
+		}
+	}
 }
 
 // checkArgumentError checks that an error of a function is as errors.go says.
@@ -85,8 +114,8 @@ func checkArgumentError(t *testing.T, function string, err error) {
 	}
 }
 
-// allocatedBytes returns the bytes that were ever allocated, up to the rest of
-// the spans of small objects.
+// allocatedBytes returns the bytes that were ever allocated. Spans of small objects
+// count as a whole.
 func allocatedBytes() uint64 {
 	sample := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample[:])
@@ -316,17 +345,21 @@ func (a *arguments) rotary() (*Rotary, int) {
 	return r, r.headDim
 }
 
-// tokens returns positions for r, nil ones where it has rows, and how many tokens
-// they are.
+// tokens returns positions for r, nil ones too, and of how many tokens they are.
 func (a *arguments) tokens(r *Rotary) ([]int32, int) {
-	n, axes := a.below(20), 1
-	if r != nil && r.table == nil && r.axisCount > 1 {
-		axes = r.axisCount
+	axes := 1
+	if r != nil {
+		axes = max(r.axisCount, 1)
 	}
-	if r != nil && r.table != nil && a.yes() {
+	var positions []int32
+	n := a.below(20)
+	if a.below(4) > 0 {
+		positions = a.positions(&a.read, n*axes)
+	}
+	if r != nil && r.table != nil && positions == nil {
 		return nil, r.table.count
 	}
-	return a.positions(&a.read, n*axes), n
+	return positions, len(positions) / axes
 }
 
 // view returns a view of any shape.
@@ -548,6 +581,11 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 			n, axes = small(tokens, r.rotaryDim/2), r.axisCount
 		}
 		positions := take[float32](a, &a.written, axes*tokens)
+		if a.below(4) > 0 {
+			for i := range positions {
+				positions[i] = float32(i) / 4
+			}
+		}
 		cos, sin := output[float32](a, n), output[float32](a, n)
 		return func() error { return r.CosSinFractional(cos, sin, positions) }
 	},
@@ -574,7 +612,7 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		return oneType(a, rotateCall[float32](RotateInverse), rotateCall[Float16](RotateInverse), rotateCall[BFloat16](RotateInverse))
 	},
 	"Shift": func(a *arguments) func() error {
-		return oneType(a, rotateCall[float32](Shift), rotateCall[Float16](Shift), rotateCall[BFloat16](Shift))
+		return oneType(a, shiftCall[float32], shiftCall[Float16], shiftCall[BFloat16])
 	},
 	"RotateInto": func(a *arguments) func() error {
 		return []func(*arguments) func() error{
@@ -742,7 +780,6 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 	// Relative encodings.
 	"ALiBiSlopes": func(a *arguments) func() error {
 		slopes, maxBias := output[float32](a, a.below(40)), a.real(8)
-		a.most = 1 << 20 // big.Float, for slopes next to a midpoint
 		return func() error { return ALiBiSlopes(slopes, maxBias) }
 	},
 	"AddALiBi": func(a *arguments) func() error {
@@ -853,9 +890,23 @@ func rotateCall[T Element](rotate func(*Rotary, []int32, ...View[T]) error) func
 		r, dim := a.rotary()
 		positions, tokens := a.tokens(r)
 		xs := outputViews[T](a, tokens, dim)
-		a.most = 1 << 20 // big.Float, for xPos next to a midpoint
 		return func() error { return rotate(r, positions, xs...) }
 	}
+}
+
+func shiftCall[T Element](a *arguments) func() error {
+	r, dim := a.rotary()
+	axes := 1
+	switch {
+	case r != nil && r.table != nil && r.table.source != nil:
+		axes = r.table.source.axisCount
+	case r != nil:
+		axes = r.axisCount
+	}
+	tokens := a.below(20)
+	deltas := a.positions(&a.read, tokens*axes)
+	xs := outputViews[T](a, len(deltas)/max(axes, 1), dim)
+	return func() error { return Shift(r, deltas, xs...) }
 }
 
 func rotateIntoCall[D, S Element](a *arguments) func() error {
@@ -888,7 +939,6 @@ func rotateIntoCall[D, S Element](a *arguments) func() error {
 			}
 		}
 	})
-	a.most = 1 << 20
 	return func() error { return RotateInto(r, positions, dst, slots, src) }
 }
 
@@ -913,7 +963,6 @@ func rotateFusedCall[T Element](a *arguments) func() error {
 		}
 		xs = append(xs, x)
 	}
-	a.most = 1 << 20
 	return func() error { return RotateFused(r, positions, xs...) }
 }
 
