@@ -320,14 +320,29 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Til
 	}
 }
 
+// AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
+func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
+	switch impl {
+	case AVX512:
+		asm.AddConstantF32AVX512(unsafe.SliceData(y), value, t.Len, t.Rows, t.Stride)
+	case AVX2:
+		asm.AddConstantF32AVX2(unsafe.SliceData(y), value, t.Len, t.Rows, t.Stride)
+	case Generic:
+		addConstantF32Generic(y, value, t)
+	default:
+		missing("AddConstantF32", impl)
+	}
+}
+
 // AddDistanceF32 adds to rows of y, the first distance of row r being
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	impl = t.within(impl, first, step)
 	switch impl {
 	case AVX512:
-		asm.AddDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.AddDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case AVX2:
-		asm.AddDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.AddDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case Generic:
 		addDistanceF32Generic(y, slope, first, step, t)
 	default:
@@ -335,17 +350,18 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 	}
 }
 
-// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
-func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+// SubAbsoluteDistanceF32: see generic.SubAbsoluteDistanceF32.
+func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	impl = t.within(impl, first, step)
 	switch impl {
 	case AVX512:
-		asm.AddAbsoluteDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.SubAbsoluteDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case AVX2:
-		asm.AddAbsoluteDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.SubAbsoluteDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case Generic:
-		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+		subAbsoluteDistanceF32Generic(y, slope, first, step, t)
 	default:
-		missing("AddAbsoluteDistanceF32", impl)
+		missing("SubAbsoluteDistanceF32", impl)
 	}
 }
 

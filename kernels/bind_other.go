@@ -227,6 +227,16 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Til
 	}
 }
 
+// AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
+func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
+	switch impl {
+	case Generic:
+		addConstantF32Generic(y, value, t)
+	default:
+		missing("AddConstantF32", impl)
+	}
+}
+
 // AddDistanceF32 adds to rows of y, the first distance of row r being
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
@@ -238,13 +248,13 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 	}
 }
 
-// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
-func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+// SubAbsoluteDistanceF32: see generic.SubAbsoluteDistanceF32.
+func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	switch impl {
 	case Generic:
-		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+		subAbsoluteDistanceF32Generic(y, slope, first, step, t)
 	default:
-		missing("AddAbsoluteDistanceF32", impl)
+		missing("SubAbsoluteDistanceF32", impl)
 	}
 }
 

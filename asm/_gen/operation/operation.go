@@ -87,9 +87,10 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 
 // biases lists the additions to rows of scores.
 func biases() []Operation {
-	const signature = "(y *float32, n, rows, stride int, slope float32, first, step int)"
+	const signature = "(y *float32, n, rows, stride int, slope, first, step float32)"
 	const rows = ` to rows of n elements. Row r starts at
-y[r*stride], its first distance is first+r*step.`
+y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+magnitude.`
 	return []Operation{
 		{
 			Package:   "asm",
@@ -103,6 +104,14 @@ negative.`,
 		{
 			Package:   "asm",
 			Family:    "bias",
+			Name:      "AddConstantF32",
+			Signature: "(y *float32, value float32, n, rows, stride int)",
+			Doc: `%s does what generic.AddConstantF32 does to rows of n elements. Row
+r starts at y[r*stride].`,
+		},
+		{
+			Package:   "asm",
+			Family:    "bias",
 			Name:      "AddDistanceF32",
 			Signature: signature,
 			Doc:       "%s does what generic.AddDistanceF32 does" + rows,
@@ -110,9 +119,9 @@ negative.`,
 		{
 			Package:   "asm",
 			Family:    "bias",
-			Name:      "AddAbsoluteDistanceF32",
+			Name:      "SubAbsoluteDistanceF32",
 			Signature: signature,
-			Doc:       "%s does what generic.AddAbsoluteDistanceF32 does" + rows,
+			Doc:       "%s does what generic.SubAbsoluteDistanceF32 does" + rows,
 		},
 	}
 }
