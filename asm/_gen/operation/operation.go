@@ -85,6 +85,26 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 	return list
 }
 
+// fusions lists the normalizations that rotate as well, for both layouts and all
+// types of x.
+func fusions() (list []Operation) {
+	for _, layout := range []string{"HalfSplit", "Interleaved"} {
+		for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
+			list = append(list, Operation{
+				Package:   "asm",
+				Family:    "fused",
+				Name:      "RMSNormRotate" + layout + types.name,
+				Signature: "(x *" + types.x + ", weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)",
+				Doc: `%s does what generic.RMSNorm` + types.name + ` and then
+generic.Rotate` + layout + types.name + ` do to count rows of n elements. Row i starts at
+x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
+from number first on.`,
+			})
+		}
+	}
+	return list
+}
+
 // biases lists the additions to rows of scores.
 func biases() []Operation {
 	const signature = "(y *float32, n, rows, stride int, slope, first, step float32)"
@@ -127,7 +147,7 @@ r starts at y[r*stride].`,
 }
 
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), biases(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
