@@ -136,16 +136,11 @@ func (e *emitter) load(t element, p part, mask reg.OpmaskVirtual, from operand.M
 
 // save stores numbers in order. Of bfloat16 it is one at most.
 func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
-	const nearest = operand.U8(0)
 	switch {
 	case t == bfloat16s:
 		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
-	case t == float16s && p.size >= 4 && !p.masked:
-		e.VCVTPS2PH(nearest, v, to)
-	case t == float16s:
-		words := e.vectorOf(p.size / 2)
-		e.VCVTPS2PH(nearest, v, words)
-		e.saveWords(p, mask, words, to)
+	case t == float16s: // not to memory at once: that takes Zen twice as long
+		e.saveWords(p, mask, e.roundToFloat16(v), to)
 	case p.masked:
 		e.VMOVUPS(v, mask, to)
 	case p.size == 1:
@@ -265,15 +260,21 @@ func (e *emitter) widenByTurns(words, even, odd reg.VecVirtual) {
 	}
 }
 
+// roundToFloat16 returns v as words of float16.
+func (e *emitter) roundToFloat16(v reg.VecVirtual) reg.VecVirtual {
+	const nearest = operand.U8(0)
+	words := e.vectorOf(int(v.Size()) / 8)
+	e.VCVTPS2PH(nearest, v, words)
+	return words
+}
+
 // roundPart rounds float32 in registers to numbers of a type, in order or by
 // turns.
 func (e *emitter) roundPart(t element, list []reg.VecVirtual) {
 	switch {
 	case t == float16s:
 		for _, v := range list {
-			words := e.vectorOf(int(v.Size()) / 8)
-			e.VCVTPS2PH(operand.U8(0), v, words)
-			e.VCVTPH2PS(words, v)
+			e.VCVTPH2PS(e.roundToFloat16(v), v)
 		}
 	case t == bfloat16s && len(list) == 2:
 		e.widenByTurns(e.roundByTurns(list[:1], list[1:], true)[0], list[0], list[1])
