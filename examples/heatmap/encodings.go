@@ -231,9 +231,9 @@ func base10000(pairs, denominator int) []float64 {
 // t5 returns T5's buckets. What a model adds is the weight it learned for each;
 // drawn is the number of the bucket.
 func t5(bidirectional bool) (encoding, error) {
-	const count = 32
-	buckets, err := posenc.NewT5Buckets(count, 128, bidirectional)
-	weights := numbers(1, count, 0).Data
+	const total = 32
+	buckets, err := posenc.NewT5Buckets(total, 128, bidirectional)
+	weights := numbers(1, total, 0).Data
 	add := func(scores posenc.Scores) error { return posenc.AddT5(scores, buckets, weights) }
 	return encoding{add: add, heads: 1, value: "bucket"}, err
 }
