@@ -267,6 +267,7 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) int {
 	if k.headDimKey != "" {
 		dim := value{}
+		r.integer(k.headDimKey) // fails for what is not whole
 		dim.agree(r, k.headDimKey)
 		perLayerHeadDim(r, k, layers, &dim)
 		return int(dim.or(float64(k.headDim)))
@@ -298,6 +299,7 @@ func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 		if err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType {
 			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
 		}
+		r.integer(key)
 		dim.agree(r, key)
 	}
 }
