@@ -48,9 +48,11 @@ func drawCurves(encodings []encoding, positions int, labels axes, of func(encodi
 			return nil, err
 		}
 		for _, c := range curves {
-			points := make(plotter.XYs, len(c.values))
+			var points plotter.XYs
 			for i, v := range c.values {
-				points[i] = plotter.XY{X: float64(i), Y: v}
+				if !math.IsInf(v, 0) { // the wavelength of a pair that does not turn
+					points = append(points, plotter.XY{X: float64(i), Y: v})
+				}
 			}
 			line, err := plotter.NewLine(points)
 			if err != nil {

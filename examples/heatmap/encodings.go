@@ -128,9 +128,9 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 	},
 	"swin": func(_, positions int) (encoding, error) {
 		side := int(math.Sqrt(float64(positions)))
-		table := numbers(1, (2*side-1)*(2*side-1), 0).Data
-		add := func(scores posenc.Scores) error { return posenc.AddSwin(scores, side, side, table) }
-		return encoding{add: add, heads: 1, value: "index of the bias", grid: true}, nil
+		bias, err := posenc.NewSwinBias(side, side, numbers(1, (2*side-1)*(2*side-1), 0).Data)
+		add := func(scores posenc.Scores) error { return posenc.AddSwin(scores, bias) }
+		return encoding{add: add, heads: 1, value: "index of the bias", grid: true}, err
 	},
 }
 
@@ -231,10 +231,13 @@ func base10000(pairs, denominator int) []float64 {
 // t5 returns T5's buckets. What a model adds is the weight it learned for each;
 // drawn is the number of the bucket.
 func t5(bidirectional bool) (encoding, error) {
-	const count = 32
-	buckets, err := posenc.NewT5Buckets(count, 128, bidirectional)
-	weights := numbers(1, count, 0).Data
-	add := func(scores posenc.Scores) error { return posenc.AddT5(scores, buckets, weights) }
+	const total = 32
+	buckets, err := posenc.NewT5Buckets(total, 128, bidirectional)
+	if err != nil {
+		return encoding{}, err
+	}
+	bias, err := posenc.NewT5Bias(buckets, numbers(1, total, 0).Data)
+	add := func(scores posenc.Scores) error { return posenc.AddT5(scores, bias) }
 	return encoding{add: add, heads: 1, value: "bucket"}, err
 }
 

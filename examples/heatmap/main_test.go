@@ -291,3 +291,22 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// Pairs that do not turn, as three quarters of those of Gemma 4, have no
+// wavelength and are left out.
+func TestPairsThatDoNotTurn(t *testing.T) {
+	p := picture{plot: "wavelength", positions: 2, layers: "full_attention"}
+	e := one(t, p, configs+"gemma-4-E2B-it.json")
+	curves, err := wavelengths(e, p.positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range curves[0].values {
+		if math.IsInf(v, 1) != (k >= len(curves[0].values)/4) {
+			t.Errorf("pair %d of %d: %v", k, len(curves[0].values), v)
+		}
+	}
+	if _, err := p.draw([]encoding{e}); err != nil {
+		t.Error(err)
+	}
+}
