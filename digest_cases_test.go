@@ -741,16 +741,16 @@ func (c *cases) relative() {
 		c.add("AddT5"+suffix, biases)
 	}
 	for _, logarithmic := range []bool{false, true} {
-		span := 70
+		span := 22
 		if logarithmic {
-			span = 64
+			span = 16
 		}
 		buckets := func(d *digest) *DeBERTaBuckets {
 			n := 0
 			if logarithmic {
 				n = span
 			}
-			b, err := NewDeBERTaBuckets(n, 70)
+			b, err := NewDeBERTaBuckets(n, 22)
 			d.must(err)
 			return b
 		}
