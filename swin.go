@@ -92,17 +92,27 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 	if t.firstKey < 0 || t.firstKey > patches-t.keys {
 		return argumentError(ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
 	}
+	// The queries of a column are done at once, each a row of patches below the other,
+	// so that their biases are further up.
+	firstRow, firstColumn := t.firstQuery/width, t.firstQuery%width
+	least, most := t.queries/width, max(1, kernelScores/t.keys)
+	size := (2*height - 1) * width
+	part := kernels.Tile{Len: t.keys, Stride: width * t.queryStride}
 	for head := range t.heads {
+		biases := bias.byColumn[(t.firstHead+head)*width*size:][:width*size]
 		for i := range min(width, t.queries) {
-			// The queries of one column, the one after being a row of patches below.
-			first := t.firstQuery + i
-			b := block{
-				Tile: kernels.Tile{Len: t.keys, Rows: (t.queries - i + width - 1) / width, Stride: width * t.queryStride},
-				at:   head*t.headStride + i*t.queryStride,
+			row, column, queries := firstRow, firstColumn+i, least
+			if column >= width {
+				row, column = row+1, column-width
 			}
-			size := (2*height - 1) * width
-			biases := bias.byColumn[((t.firstHead+head)*width+first%width)*size:][:size]
-			b.addRows(scores.Data, biases, (height-1-first/width)*width+t.firstKey, -width)
+			if i < t.queries-least*width {
+				queries++
+			}
+			at, from := head*t.headStride+i*t.queryStride, column*size+(height-1-row)*width+t.firstKey
+			for r := 0; r < queries; r += most {
+				part.Rows = min(most, queries-r)
+				kernels.AddRowsF32(implementation, scores.Data[at+r*part.Stride:], biases, from-r*width, -width, &part)
+			}
 		}
 	}
 	return nil

@@ -358,6 +358,45 @@ func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed
 	return 0
 }
 
+// sinusoidalRowsInterleaved is sinusoidalRows by asm.SinusoidalRowsInterleavedF32.
+func sinusoidalRowsInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling float32) (done int) {
+	switch impl {
+	case NEON:
+		return asm.SinusoidalRowsInterleavedF32NEON(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("sinusoidalRowsInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalInterleaved is sinusoidalRows by asm.AddSinusoidalInterleavedF32.
+func addSinusoidalInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case NEON:
+		return asm.AddSinusoidalInterleavedF32NEON(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalHalfSplit is sinusoidalRows by asm.AddSinusoidalHalfSplitF32.
+func addSinusoidalHalfSplit(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case NEON:
+		return asm.AddSinusoidalHalfSplitF32NEON(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalHalfSplit", impl)
+	}
+	return 0
+}
+
 // cosSinFloat32 writes the row of one position and reports whether every angle
 // was below 2^50.
 func cosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {

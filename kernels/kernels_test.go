@@ -74,6 +74,9 @@ func TestMissingRowPanics(t *testing.T) {
 			"InterleaveB16":                func() { InterleaveB16(impl, nil, nil) },
 			"CosSinExact":                  func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
 			"CosSinSeed":                   func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"sinusoidalRowsInterleaved":    func() { sinusoidalRowsInterleaved(impl, nil, 0, 0, nil, nil, 0, 1) },
+			"addSinusoidalInterleaved":     func() { addSinusoidalInterleaved(impl, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"addSinusoidalHalfSplit":       func() { addSinusoidalHalfSplit(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
 			"CosSinShift":                  func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
 			"CosSinFloat32":                func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
 		} {

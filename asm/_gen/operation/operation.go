@@ -105,6 +105,39 @@ from number first on.`,
 	return list
 }
 
+// sinusoids lists the rows of sines and cosines that are written by turns or added.
+func sinusoids() []Operation {
+	const arguments = "stride, rows int, seed, shift *float64, n int, scaling"
+	const rows = `
+
+Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
+and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+next pair is one of some of which an entry could not be rounded with certainty.`
+	return []Operation{
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "SinusoidalRowsInterleavedF32",
+			Signature: "(x *float32, " + arguments + " float32) (done int)",
+			Doc:       "%s writes sine i of row r to x[r*stride+2i] and cosine i to\nx[r*stride+2i+1]." + rows,
+		},
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "AddSinusoidalInterleavedF32",
+			Signature: "(x *float32, " + arguments + ", scale float32) (done int)",
+			Doc:       "%s does to x[r*stride+2i] with sine i of row r, and to\nx[r*stride+2i+1] with cosine i, what generic.AddScaledF32 does." + rows,
+		},
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "AddSinusoidalHalfSplitF32",
+			Signature: "(cos, sin *float32, " + arguments + ", scale float32) (done int)",
+			Doc:       "%s does to cos[r*stride+i] with cosine i of row r, and to\nsin[r*stride+i] with sine i, what generic.AddScaledF32 does." + rows,
+		},
+	}
+}
+
 // biases lists the additions to rows of scores.
 func biases() []Operation {
 	const signature = "(y *float32, n, rows, stride int, slope, first, step float32)"
@@ -148,6 +181,9 @@ r starts at y[r*stride].`,
 
 // Operations is the list.
 var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), []Operation{
+}
+
+var Operations = slices.Concat(rotations(), norms(), biases(), sinusoids(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
