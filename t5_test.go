@@ -185,23 +185,3 @@ func TestT5Allocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzAddT5 adds the biases of any buckets to a tile of any shape.
-func FuzzAddT5(f *testing.F) {
-	f.Add(32, 128, true, 2, 3, 40, 0, 0, 0, 0, 0, uint8(3), []byte("some data here.."))
-	f.Add(7, 50, false, 3, 4, 17, 200, 20, 1, -5, 1<<30-17, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, buckets, maxDistance int, bidirectional bool, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, misaligned uint8, data []byte) {
-		if buckets > 100 || maxDistance > 1000 {
-			return // slow to make
-		}
-		b, err := NewT5Buckets(buckets, maxDistance, bidirectional)
-		if err != nil {
-			return
-		}
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		weights := make([]float32, 6*buckets)
-		repeat32(weights, data)
-		bias := mustT5Bias(t, b, weights)
-		fuzzScores(t, s, int(misaligned%16), data, t5Scores(b, weights), func(s Scores) error { return AddT5(s, bias) })
-	})
-}

@@ -180,10 +180,7 @@ r starts at y[r*stride].`,
 }
 
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), []Operation{
-}
-
-var Operations = slices.Concat(rotations(), norms(), biases(), sinusoids(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), sinusoids(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
