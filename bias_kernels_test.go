@@ -23,12 +23,15 @@ var biases = []bias{
 	{"AddRowsF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
 		kernels.AddRowsF32(impl, y, x, first, step, t)
 	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, true},
+	{"AddConstantF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.AddConstantF32(impl, y, slope, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddConstantF32(y, slope) }, false},
 	{"AddDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
 		kernels.AddDistanceF32(impl, y, slope, first, step, t)
 	}, func(y, x []float32, first int, slope float32) { generic.AddDistanceF32(y, slope, first) }, false},
-	{"AddAbsoluteDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
-		kernels.AddAbsoluteDistanceF32(impl, y, slope, first, step, t)
-	}, func(y, x []float32, first int, slope float32) { generic.AddAbsoluteDistanceF32(y, slope, first) }, false},
+	{"SubAbsoluteDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.SubAbsoluteDistanceF32(impl, y, slope, first, step, t)
+	}, func(y, x []float32, first int, slope float32) { generic.SubAbsoluteDistanceF32(y, slope, first) }, false},
 }
 
 // place returns the elements of x and the first of them, or a distance.
