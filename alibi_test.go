@@ -95,14 +95,13 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 func alibiScores(slopes []float32, form ALiBiForm) scoreFunction {
 	return func(score float32, head, query, key int) float32 {
 		distance := key - query
-		switch {
-		case form == KeyALiBi:
+		switch form {
+		case KeyALiBi:
 			distance = key
-		case form == SymmetricALiBi && distance > 0:
-			distance = -distance
+		case SymmetricALiBi:
+			return score - float32(slopes[head]*float32(max(distance, -distance)))
 		}
-		bias := slopes[head] * float32(distance)
-		return score + float32(bias)
+		return score + float32(slopes[head]*float32(distance))
 	}
 }
 

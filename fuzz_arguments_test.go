@@ -797,11 +797,20 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		distance := a.number(-300, 300)
 		return func() error { return within(b.Bucket(distance), buckets) }
 	},
-	"AddT5": func(a *arguments) func() error {
+	"NewT5Bias": func(a *arguments) func() error {
 		b, buckets := a.t5()
+		weights := take[float32](a, &a.written, small(5, buckets))
+		a.constructor()
+		return func() error { return made(NewT5Bias(b, weights)) }
+	},
+	"AddT5": func(a *arguments) func() error {
 		s := a.outputScores()
-		weights := take[float32](a, &a.written, 5*buckets)
-		return func() error { return AddT5(s, b, weights) }
+		b, buckets := a.t5()
+		bias, err := NewT5Bias(b, make([]float32, 5*buckets))
+		if err != nil && a.yes() {
+			bias = new(T5Bias)
+		}
+		return func() error { return AddT5(s, bias) }
 	},
 	"NewDeBERTaBuckets": func(a *arguments) func() error {
 		buckets, maxPosition := a.number(0, 40), a.number(1, 300)
@@ -854,11 +863,26 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		})
 		return func() error { return SumShaw(sums, weights, maxDistance) }
 	},
-	"AddSwin": func(a *arguments) func() error {
-		s := a.outputScores()
+	"NewSwinBias": func(a *arguments) func() error {
 		height, width := a.number(6, 9), a.number(6, 9)
 		table := take[float32](a, &a.written, small(5, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
-		return func() error { return AddSwin(s, height, width, table) }
+		a.constructor()
+		return func() error { return made(NewSwinBias(height, width, table)) }
+	},
+	"AddSwin": func(a *arguments) func() error {
+		s := a.outputScores()
+		var bias *SwinBias
+		switch height, width := 1+a.below(9), 1+a.below(9); a.below(8) {
+		case 0:
+		case 1:
+			bias = new(SwinBias)
+		default:
+			var err error
+			if bias, err = NewSwinBias(height, width, make([]float32, 5*(2*height-1)*(2*width-1))); err != nil {
+				panic(err)
+			}
+		}
+		return func() error { return AddSwin(s, bias) }
 	},
 }
 
