@@ -46,6 +46,7 @@ var kernels = map[string]func(*emitter){
 	"AddRowsF32":                 addRows,
 	"AddDistanceF32":             func(e *emitter) { addDistance(e, false) },
 	"AddAbsoluteDistanceF32":     func(e *emitter) { addDistance(e, true) },
+	"SwapFPCR":                   swapFPCR,
 	"ScaleF32":                   func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":           func(e *emitter) { scale(e, true) },
 	"StoreF32":                   func(e *emitter) { store(e, false) },
