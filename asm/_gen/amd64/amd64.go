@@ -67,6 +67,7 @@ var kernels = map[string]func(*emitter){
 	"SubAbsoluteDistanceF32":       func(e *emitter) { addDistance(e, true) },
 	"CopyNonTemporalB32":           copyNonTemporal,
 	"FenceStores":                  fenceStores,
+	"SwapMXCSR":                    swapMXCSR,
 	"ScaleF32":                     func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":             func(e *emitter) { scale(e, true) },
 	"StoreF32":                     func(e *emitter) { store(e, false) },

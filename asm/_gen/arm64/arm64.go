@@ -56,6 +56,7 @@ var kernels = map[string]func(*emitter){
 	"AddConstantF32":               addConstant,
 	"AddDistanceF32":               func(e *emitter) { addDistance(e, false) },
 	"SubAbsoluteDistanceF32":       func(e *emitter) { addDistance(e, true) },
+	"SwapFPCR":                     swapFPCR,
 	"ScaleF32":                     func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":             func(e *emitter) { scale(e, true) },
 	"StoreF32":                     func(e *emitter) { store(e, false) },

@@ -7,7 +7,7 @@ import "slices"
 
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
-	Package   string // "asm", or "bound" for what only benchmarks use
+	Package   string // "asm", or "bound" for what only tests and benchmarks use
 	Family    string // files are <family>_<goarch>.s and .go
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
@@ -361,5 +361,23 @@ operation in place has to load and store.`,
 		Signature: "(x *float32, n int, value float32)",
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapMXCSR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control and status register of the thread's SSE and AVX
+arithmetic and returns what it was.`,
+		Only: "AVX2",
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapFPCR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control register of the thread's floating-point
+arithmetic and returns what it was.`,
+		Only: "NEON",
 	},
 })
