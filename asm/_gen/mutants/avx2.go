@@ -4,7 +4,7 @@ package main
 var (
 	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves", packages: "."}
 	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
-		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops", packages: ". ./kernels"}
+		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError", packages: ". ./kernels"}
 	copyTests    = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."} // of the families convert and layout
 	pastTests    = tests{names: "TestCopyPastCaches", packages: "."}
 	normTests    = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
@@ -50,8 +50,8 @@ var avx2Mutants = []mutant{
 		old: `e.VADDSUBPS(swapped, v, v)`, new: `e.VADDPS(swapped, v, v)`,
 		wrong: "the first of a pair is a sum"},
 	{name: "avx2/rotate/head-stride", file: amd64Rotate, tests: rotateTests,
-		old: `e.step(r.x, xHeadStride, b.x)`, new: `e.step(r.x, yHeadStride, b.x)`,
-		wrong: "the stride of y for x"},
+		old: `e.step(r.x, xHeadStride, b.x)`, new: `e.step(r.x, xHeadStride, b.y)`,
+		wrong: "the stride of x in elements of y"},
 	{name: "avx2/rotate/table-stride", file: amd64Rotate, tests: rotateTests,
 		old: `e.step(sin, tableStride, float32s)`, new: `e.step(sin, tableStride, bfloat16s)`,
 		wrong: "sines step half as far from token to token"},
@@ -83,9 +83,7 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "cosines are negated in the last quadrant only"},
 	{name: "avx2/cossin/reduction", file: amd64CosSin, tests: cosSinTests,
-		old: `		e.VFMADD231PD(a.low, a.x, f[j])
-`, new: `		_ = a.low
-`,
+		old: `e.VFMADD231PD(a.low, a.x, f[j])`, new: `_, _ = a.low, j`,
 		wrong: "2/pi without its low part"},
 	{name: "avx2/cossin/horner", file: amd64CosSin, tests: cosSinTests,
 		old: `for i := 5; i >= 0; i-- {`, new: `for i := 4; i >= 0; i-- {`,
@@ -113,12 +111,12 @@ var avx2Mutants = []mutant{
 			cos[j], sin[j]`, new: `			cos[j], sin[j]`,
 		wrong: "the error bound of a sine grows beyond 2^-49: right, slow"},
 	{name: "avx2/cossin/seed-reach", file: amd64CosSin, tests: cosSinTests,
-		old: `e.VMULPD(at(margin), reach, error)`, new: `e.VMOVUPD(at(margin), error)`,
+		old: `e.VMULPD(at(margin), reach, error)`, new: `e.VMOVUPD(at(margin), error); _ = reach`,
 		wrong: "the error bound of a seed forgets the position"},
 	{name: "avx2/cossin/seed-cap", file: amd64CosSin, tests: cosSinTests,
 		old: `	e.VMINPD(bound, error, error)
 	e.VMOVUPD(cos, at(cosTo))
-`, new: `	e.VMOVUPD(cos, at(cosTo))
+`, new: `	e.VMOVUPD(cos, at(cosTo)); _ = bound
 `,
 		wrong: "the error bound of a seed grows beyond 2^-49: right, slow"},
 	{name: "avx2/cossin/shift-sign", file: amd64CosSin, tests: cosSinTests,
@@ -319,7 +317,8 @@ var avx2Mutants = []mutant{
 	{name: "avx2/norm/scale-rows", file: amd64Norm, tests: normTests,
 		old: `	e.ADDQ(stride, x)
 	e.DECQ(count)
-`, new: `	e.DECQ(count)
+`, new: `	_ = stride
+	e.DECQ(count)
 `,
 		wrong: "the first row is scaled again and again"},
 
