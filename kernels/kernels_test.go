@@ -210,6 +210,48 @@ func TestUndecided(t *testing.T) {
 	})
 }
 
+// The error bounds hold that Ziv's test goes by. Half of a bound is for the
+// seed, the other half for what shifts it: a seed is off by at most 2^-50, in
+// proportion for the sines of angles below 1.
+func TestSeedError(t *testing.T) {
+	each(t, func(t *testing.T, impl Implementation) {
+		if impl == Generic {
+			t.Skip("plain Go has no seeds")
+		}
+		r := rand.New(rand.NewPCG(4, 4))
+		var block Block
+		var seed [3][Width]float64
+		var cos, sin [Width]float64
+		invFreq := ladder()
+		for range 100 {
+			p := float64(r.IntN(1 << (1 + r.IntN(30))))
+			for i := range invFreq {
+				if r.IntN(4) == 0 {
+					invFreq[i] = math.Copysign(r.Float64(), r.Float64()-0.5)
+				}
+			}
+			block.Set(invFreq)
+			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &block, p, p)
+			generic.CosSinExactF64(cos[:], sin[:], p, invFreq)
+			for i, w := range invFreq {
+				bound := generic.Margin * min(1, p*math.Abs(w))
+				if !(seed[2][i] >= 0.99*bound && seed[2][i] <= 1.01*bound) {
+					t.Errorf("position %v, frequency %x: the error bound is %x, want %x", p, w, seed[2][i], bound)
+				}
+				if error := math.Abs(seed[0][i] - cos[i]); !(error <= generic.Margin/2) {
+					t.Errorf("position %v, frequency %x: the cosine is off by %x", p, w, error)
+				}
+				if error := math.Abs(seed[1][i] - sin[i]); !(error <= bound/2) {
+					t.Errorf("position %v, frequency %x: the sine is off by %x", p, w, error)
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
 // CosSinShift stops at the row with a hard entry: the rows before it are right,
 // those after it untouched.
 func TestShiftStops(t *testing.T) {
