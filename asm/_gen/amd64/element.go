@@ -140,7 +140,10 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	case t == bfloat16s:
 		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s: // not to memory at once: that takes Zen twice as long
-		e.saveWords(p, mask, e.roundToFloat16(v), to)
+		const nearest = operand.U8(0)
+		words := e.vectorOf(p.size / 2)
+		e.VCVTPS2PH(nearest, v, words)
+		e.saveWords(p, mask, words, to)
 	case p.masked:
 		e.VMOVUPS(v, mask, to)
 	case p.size == 1:
@@ -257,29 +260,6 @@ func (e *emitter) widenByTurns(words, even, odd reg.VecVirtual) {
 		e.VPANDD(e.turns.upperHalf, words, odd)
 	} else {
 		e.VPAND(e.turns.upperHalf, words, odd)
-	}
-}
-
-// roundToFloat16 returns v as words of float16.
-func (e *emitter) roundToFloat16(v reg.VecVirtual) reg.VecVirtual {
-	const nearest = operand.U8(0)
-	words := e.vectorOf(int(v.Size()) / 8)
-	e.VCVTPS2PH(nearest, v, words)
-	return words
-}
-
-// roundPart rounds float32 in registers to numbers of a type, in order or by
-// turns.
-func (e *emitter) roundPart(t element, list []reg.VecVirtual) {
-	switch {
-	case t == float16s:
-		for _, v := range list {
-			e.VCVTPH2PS(e.roundToFloat16(v), v)
-		}
-	case t == bfloat16s && len(list) == 2:
-		e.widenByTurns(e.roundByTurns(list[:1], list[1:], true)[0], list[0], list[1])
-	case t == bfloat16s:
-		e.VPSLLD(operand.Imm(16), e.roundByTurns(list, list, true)[0], list[0])
 	}
 }
 

@@ -10,13 +10,13 @@ type fusion struct {
 	*emitter
 	*lines
 	weight, left, cos, sin reg.GPVirtual // left is elements or pairs
-	factors                []operand.Op
+	factors                []factor
 }
 
 // rmsNormRotate normalizes rows and rotates a slice of each by the same angles.
 // What is rounded between the two stays in registers.
 func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
-	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
+	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
 		f := &fusion{emitter: e, lines: l, weight: weight, factors: factors, left: e.argument("first")}
 		e.multiplyLines(l, f.left, weight, factors)
 		f.cos, f.sin = e.argument("cos"), e.argument("sin")
@@ -31,11 +31,23 @@ func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
 	})
 }
 
-// normalized returns a part of row i, rounded to the type of x.
-func (f *fusion) normalized(i int, p part, m masks, from operand.Mem, weights []reg.VecVirtual) []reg.VecVirtual {
-	list := f.multiplied(f.t, p, m, from, f.factors[i], weights)
-	f.roundPart(f.t, list)
-	return list
+// eachRow runs body for the normalized parts of some rows at a time, rounded to
+// the type of x, and stores them. weights are those of the parts of one row, which
+// lie at the addresses of at.
+func (f *fusion) eachRow(p part, m masks, weights [][]reg.VecVirtual, at func(row, part int) operand.Mem, body func(parts [][]reg.VecVirtual)) {
+	together := max(1, sideBySide/len(weights))
+	for i := 0; i < f.count; i += together {
+		var places []place
+		for row := i; row < min(i+together, f.count); row++ {
+			for j, w := range weights {
+				places = append(places, place{at(row, j), f.factors[row], w})
+			}
+		}
+		parts := f.multiplied(f.t, p, m, places)
+		f.roundParts(f.t, p, m, parts, places)
+		body(parts)
+		f.saveParts(f.t, p, m, parts, places)
+	}
 }
 
 // advance moves the addresses behind a block of pairs, of which each has elements
@@ -53,21 +65,22 @@ func (f *fusion) rotateHalfSplit() {
 	second := *f.lines
 	second.at = f.GP64()
 	f.LEAQ(operand.Mem{Base: f.at, Index: partner, Scale: uint8(f.t.bytes())}, second.at)
-	f.numberParts(f.t, f.left, func(p part, m masks) {
-		table := func(from operand.Mem) []reg.VecVirtual { return f.loadPart(float32s, f.t, p, m, from) }
+	f.numberParts(f.t, f.left, func(p part, m masks, at int) {
+		table := func(from operand.Mem) []reg.VecVirtual { return f.loadPart(float32s, f.t, p, m, from.Offset(4*at)) }
 		c, s := table(operand.Mem{Base: f.cos}), table(operand.Mem{Base: f.sin})
 		w1, w2 := table(operand.Mem{Base: f.weight}), table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})
-		for i := range f.factors {
-			x1 := f.normalized(i, p, m, f.row(i, 0), w1)
-			x2 := f.normalized(i, p, m, second.row(i, 0), w2)
-			for j := range x1 {
-				f.rotatePairs(x1[j], x2[j], c[j], s[j])
+		f.eachRow(p, m, [][]reg.VecVirtual{w1, w2}, func(row, half int) operand.Mem {
+			return []*lines{f.lines, &second}[half].row(row, f.t.bytes()*at)
+		}, func(x [][]reg.VecVirtual) {
+			for j := range c {
+				for i := 0; i < len(x); i += 2 {
+					f.rotatePairs(x[i][j], x[i+1][j], c[j], s[j])
+				}
 			}
-			f.savePart(f.t, p, m, x1, f.row(i, 0))
-			f.savePart(f.t, p, m, x2, second.row(i, 0))
-		}
-		f.ADDQ(operand.U32(uint32(f.t.bytes()*p.size)), second.at)
-		f.advance(p.size, 1)
+		})
+	}, func(size int) {
+		f.ADDQ(operand.U32(uint32(f.t.bytes()*size)), second.at)
+		f.advance(size, 1)
 	})
 	f.MOVQ(second.at, f.at)
 	f.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
@@ -88,11 +101,11 @@ func (f *fusion) rotateInterleavedByTurns() {
 	f.eachPairs(whole(8, 4, 1), func(p, row part, pairs, elements masks) {
 		c, s := f.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}), f.load(float32s, p, pairs.low, operand.Mem{Base: f.sin})
 		weights := f.loadPart(float32s, f.t, row, elements, operand.Mem{Base: f.weight})
-		for i := range f.factors {
-			list := f.normalized(i, row, elements, f.row(i, 0), weights)
-			f.rotatePairs(list[0], list[1], c, s)
-			f.savePart(f.t, row, elements, list, f.row(i, 0))
-		}
+		f.eachRow(row, elements, [][]reg.VecVirtual{weights}, func(i, _ int) operand.Mem { return f.row(i, 0) }, func(parts [][]reg.VecVirtual) {
+			for _, x := range parts {
+				f.rotatePairs(x[0], x[1], c, s)
+			}
+		})
 	})
 }
 
@@ -100,11 +113,11 @@ func (f *fusion) rotateInterleavedAVX2() {
 	f.eachPairs(whole(4, 2, 1), func(_, row part, _, elements masks) {
 		c, s := f.double(row, operand.Mem{Base: f.cos}), f.double(row, operand.Mem{Base: f.sin})
 		weights := f.loadPart(float32s, f.t, row, elements, operand.Mem{Base: f.weight})
-		for i := range f.factors {
-			list := f.normalized(i, row, elements, f.row(i, 0), weights)
-			f.rotateNeighbours(list[0], c, s)
-			f.savePart(f.t, row, elements, list, f.row(i, 0))
-		}
+		f.eachRow(row, elements, [][]reg.VecVirtual{weights}, func(i, _ int) operand.Mem { return f.row(i, 0) }, func(parts [][]reg.VecVirtual) {
+			for _, x := range parts {
+				f.rotateNeighbours(x[0], c, s)
+			}
+		})
 	})
 }
 
@@ -117,15 +130,15 @@ func (f *fusion) rotateInterleavedAVX512() {
 		for j := range first {
 			m := masks{low: []reg.OpmaskVirtual{elements.low, elements.high}[j]}
 			weights := f.loadPart(float32s, f.t, p, m, operand.Mem{Base: f.weight, Disp: 64 * j})
-			for i := range f.factors {
-				at := f.row(i, 16*f.t.bytes()*j)
-				even := f.normalized(i, p, m, at, weights)
-				odd := f.ZMM()
-				f.VMOVSHDUP(even[0], odd)
-				f.VMOVSLDUP(even[0], even[0])
-				f.sumOfProducts(even[0], odd, first[j], second[j])
-				f.savePart(f.t, p, m, even, at)
-			}
+			at := func(i, _ int) operand.Mem { return f.row(i, 16*f.t.bytes()*j) }
+			f.eachRow(p, m, [][]reg.VecVirtual{weights}, at, func(parts [][]reg.VecVirtual) {
+				for _, x := range parts {
+					odd := f.ZMM()
+					f.VMOVSHDUP(x[0], odd)
+					f.VMOVSLDUP(x[0], x[0])
+					f.sumOfProducts(x[0], odd, first[j], second[j])
+				}
+			})
 		}
 	})
 }
