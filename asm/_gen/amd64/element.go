@@ -226,7 +226,13 @@ func (e *emitter) loadTurns() {
 func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (even, odd reg.VecVirtual) {
 	even, odd = e.vectorOf(p.size/2), e.vectorOf(p.size/2)
 	if t == bfloat16s {
-		e.widenByTurns(e.loadWords(p, m.low, from), even, odd)
+		words := e.loadWords(p, m.low, from)
+		e.VPSLLD(operand.Imm(16), words, even)
+		if e.avx512 {
+			e.VPANDD(e.turns.upperHalf, words, odd)
+		} else {
+			e.VPAND(e.turns.upperHalf, words, odd)
+		}
 		return even, odd
 	}
 	const evens, odds = operand.U8(0x88), operand.U8(0xdd)
@@ -251,16 +257,6 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 		e.VSHUFPS(odds, v, v, odd)
 	}
 	return even, odd
-}
-
-// widenByTurns sets even and odd to the numbers of words of bfloat16.
-func (e *emitter) widenByTurns(words, even, odd reg.VecVirtual) {
-	e.VPSLLD(operand.Imm(16), words, even)
-	if e.avx512 {
-		e.VPANDD(e.turns.upperHalf, words, odd)
-	} else {
-		e.VPAND(e.turns.upperHalf, words, odd)
-	}
 }
 
 // roundByTurns returns even and odd numbers as words of bfloat16, several of both

@@ -339,42 +339,17 @@ func (e *emitter) savePart(t element, p part, m masks, list []reg.VecVirtual, to
 // saveParts rounds parts to numbers and stores them, several step by step.
 func (e *emitter) saveParts(t element, p part, m masks, parts [][]reg.VecVirtual, to []place) {
 	if len(parts[0]) == 2 {
-		for i, words := range e.roundPartsByTurns(parts) {
+		var evens, odds []reg.VecVirtual
+		for _, list := range parts {
+			evens, odds = append(evens, list[0]), append(odds, list[1])
+		}
+		for i, words := range e.roundByTurns(evens, odds, true) {
 			e.saveWords(p, m.low, words, to[i].at)
 		}
 		return
 	}
 	for i, list := range parts {
 		e.save(t, p, m.low, list[0], to[i].at)
-	}
-}
-
-// roundPartsByTurns returns parts as words of bfloat16.
-func (e *emitter) roundPartsByTurns(parts [][]reg.VecVirtual) []reg.VecVirtual {
-	var evens, odds []reg.VecVirtual
-	for _, list := range parts {
-		evens, odds = append(evens, list[0]), append(odds, list[1])
-	}
-	return e.roundByTurns(evens, odds, true)
-}
-
-// roundParts rounds parts to numbers and widens them again: float16 by way of
-// memory, because that is faster than by registers.
-func (e *emitter) roundParts(t element, p part, m masks, parts [][]reg.VecVirtual, places []place) {
-	switch {
-	case t == float16s:
-		e.saveParts(t, p, m, parts, places)
-		for i := range parts {
-			parts[i] = e.loadPart(t, t, p, m, places[i].at)
-		}
-	case t == bfloat16s && len(parts[0]) == 2:
-		for i, words := range e.roundPartsByTurns(parts) {
-			e.widenByTurns(words, parts[i][0], parts[i][1])
-		}
-	case t == bfloat16s:
-		for _, list := range parts {
-			e.VPSLLD(operand.Imm(16), e.roundByTurns(list, list, true)[0], list[0])
-		}
 	}
 }
 
