@@ -371,9 +371,9 @@ func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *B
 func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
 	switch impl {
 	case AVX512:
-		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case AVX2:
-		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case Generic:
 		// The rows of plain Go need no seeds.
 	default:
