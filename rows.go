@@ -147,8 +147,11 @@ func (r *Rotary) scatteredRows(to *rows, s *span, scaleCos, scaleSin float32) {
 	at := 0
 	for i := range r.axes {
 		a := &r.axes[i]
-		n := len(a.pairs)
-		a.ladder.rows(&rows{cos[at:], sin[at:], n}, 0, n, s.of(a.index), scaleCos, scaleSin)
+		n, positions := len(a.pairs), s.of(a.index)
+		if equal(positions) { // only the first row is read
+			positions = positions[:1]
+		}
+		a.ladder.rows(&rows{cos[at:], sin[at:], n}, 0, n, positions, scaleCos, scaleSin)
 		at += n * s.n
 	}
 	for t := range s.n {
@@ -164,8 +167,9 @@ func (r *Rotary) scatteredRows(to *rows, s *span, scaleCos, scaleSin float32) {
 			a := &r.axes[i]
 			n := len(a.pairs)
 			if positions := s.of(a.index); t == 0 || positions[t] != positions[t-1] {
+				cosines, sines := cos[at+t*n:][:n], sin[at+t*n:][:n]
 				for k, pair := range a.pairs {
-					row.cos[pair], row.sin[pair] = cos[at+t*n+k], sin[at+t*n+k]
+					row.cos[pair], row.sin[pair] = cosines[k], sines[k]
 				}
 			}
 			at += n * s.n
@@ -229,11 +233,18 @@ func (s *span) repeated(axes int) bool {
 		return false
 	}
 	for a := range axes {
-		positions := s.of(a)
-		for _, p := range positions[1:] {
-			if p != positions[0] {
-				return false
-			}
+		if !equal(s.of(a)) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal reports whether all positions, at least one, are the same.
+func equal(positions []int32) bool {
+	for _, p := range positions[1:] {
+		if p != positions[0] {
+			return false
 		}
 	}
 	return true
