@@ -54,7 +54,7 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 // AddALiBi adds linear biases to scores, in place:
 //
 //	score = RN32(score + RN32(slope*RN32(key-query)))      CausalALiBi
-//	score = RN32(score + RN32(slope*RN32(-|key-query|)))   SymmetricALiBi
+//	score = RN32(score - RN32(slope*RN32(|key-query|)))    SymmetricALiBi
 //	score = RN32(score + RN32(slope*RN32(key)))            KeyALiBi
 //
 // key and query are positions, and slope is that of the head: slopes has one for
@@ -80,13 +80,13 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 		return argumentError(ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
 	var b block
-	for t.nextOfKernel(&b) {
+	for t.nextOfKernel(&b, t.queries) {
 		y, slope := scores.Data[b.at:], slopes[t.firstHead+b.head]
 		switch form {
 		case CausalALiBi:
 			kernels.AddDistanceF32(implementation, y, slope, t.distance(&b), -1, &b.Tile)
 		case SymmetricALiBi:
-			kernels.AddAbsoluteDistanceF32(implementation, y, slope, t.distance(&b), -1, &b.Tile)
+			kernels.SubAbsoluteDistanceF32(implementation, y, slope, t.distance(&b), -1, &b.Tile)
 		default:
 			kernels.AddDistanceF32(implementation, y, slope, t.firstKey+b.key, 0, &b.Tile)
 		}

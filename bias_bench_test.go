@@ -9,21 +9,24 @@ import (
 // speed of scaling as many bytes in place.
 func BenchmarkAddBias(b *testing.B) {
 	const heads = 32
-	slopes, weights := make([]float32, heads), make([]float32, 32*heads)
-	buckets := mustT5Buckets(b, 32, 128, true)
-	table := make([]float32, 13*13*heads)
+	slopes := make([]float32, heads)
+	t5 := mustT5Bias(b, mustT5Buckets(b, 32, 128, true), make([]float32, 32*heads))
+	windows := map[int]*SwinBias{}
+	for _, side := range []int{7, 12, 32} {
+		windows[side*side] = mustSwinBias(b, side, side, make([]float32, (2*side-1)*(2*side-1)*heads))
+	}
 	for _, shape := range []struct {
 		queries, keys int
 		swin          bool
-	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}} {
+	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}, {144, 144, true}, {1024, 1024, true}} {
 		s := Scores{Data: aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
 		calls := map[string]func(){
 			"alibi":           func() { AddALiBi(s, slopes, CausalALiBi) },
 			"alibi-symmetric": func() { AddALiBi(s, slopes, SymmetricALiBi) },
-			"t5":              func() { AddT5(s, buckets, weights) },
+			"t5":              func() { AddT5(s, t5) },
 		}
 		if shape.swin {
-			calls = map[string]func(){"swin": func() { AddSwin(s, 7, 7, table) }}
+			calls = map[string]func(){"swin": func() { AddSwin(s, windows[shape.keys]) }}
 		}
 		for _, family := range []string{"alibi", "alibi-symmetric", "t5", "swin"} {
 			call, ok := calls[family]

@@ -729,12 +729,16 @@ func (c *cases) relative() {
 		}
 		c.add("NewT5Buckets"+suffix, bucket)
 		c.add("T5Buckets.Bucket"+suffix, bucket)
-		c.add("AddT5"+suffix, func(d *digest) {
+		biases := func(d *digest) {
 			for i, b := range buckets(d) {
 				weights := anyOf[float32](d, []int{32, 52}[i]*4)
-				d.eachTile(func(s Scores) error { return AddT5(s, b, weights) })
+				bias, err := NewT5Bias(b, weights)
+				d.must(err)
+				d.eachTile(func(s Scores) error { return AddT5(s, bias) })
 			}
-		})
+		}
+		c.add("NewT5Bias"+suffix, biases)
+		c.add("AddT5"+suffix, biases)
 	}
 	for _, logarithmic := range []bool{false, true} {
 		span := 22
@@ -809,19 +813,22 @@ func (c *cases) relative() {
 			}
 		}
 	})
-	c.add("AddSwin", func(d *digest) {
+	windows := func(d *digest) {
 		for _, window := range [][2]int{{1, 1}, {7, 7}, {5, 12}} {
 			height, width := window[0], window[1]
-			table := anyOf[float32](d, (2*height-1)*(2*width-1)*4)
+			bias, err := NewSwinBias(height, width, anyOf[float32](d, (2*height-1)*(2*width-1)*4))
+			d.must(err)
 			n := height * width
 			for shape := range 3 {
 				s := d.scores(shape, 1+d.below(n), 1+d.below(n))
 				s.FirstQuery, s.FirstKey = d.below(n-s.Queries+1), d.below(n-s.Keys+1)
-				d.must(AddSwin(s.Scores, height, width, table))
+				d.must(AddSwin(s.Scores, bias))
 				d.add(s.memory)
 			}
 		}
-	})
+	}
+	c.add("NewSwinBias", windows)
+	c.add("AddSwin", windows)
 }
 
 func (c *cases) ladders() {

@@ -228,6 +228,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				})
 			}
 		}
+		for _, o := range fusions {
+			t.Run("operation="+o.name(), func(t *testing.T) {
+				var x [2]float32
+				o.at(impl, unsafe.Pointer(&x), len(x), x[:], &kernels.Fusion{Lines: kernels.Lines{Len: 2, Count: 1}, Pairs: 1})
+			})
+		}
 		for _, o := range biases {
 			t.Run("operation="+o.name, func(t *testing.T) {
 				var y, x [1]float32
@@ -260,6 +266,9 @@ func TestOperationsComplete(t *testing.T) {
 		tested[name] = true
 	}
 	for _, o := range rotations {
+		tested[o.name()] = true
+	}
+	for _, o := range fusions {
 		tested[o.name()] = true
 	}
 	for _, n := range norms {

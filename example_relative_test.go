@@ -38,8 +38,12 @@ func ExampleAddT5() {
 	for i := range weights {
 		weights[i] = float32(i) / 2
 	}
+	bias, err := posenc.NewT5Bias(buckets, weights)
+	if err != nil {
+		log.Fatal(err)
+	}
 	scores := []float32{1, 1, 1, 1}
-	if err := posenc.AddT5(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, buckets, weights); err != nil {
+	if err := posenc.AddT5(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, bias); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(scores)
@@ -117,8 +121,12 @@ func ExampleAddShaw() {
 // The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
 func ExampleAddSwin() {
 	table := []float32{-2, -1, 0, 1, 2} // query column - key column
+	bias, err := posenc.NewSwinBias(1, 3, table)
+	if err != nil {
+		log.Fatal(err)
+	}
 	biases := make([]float32, 9)
-	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, 1, 3, table); err != nil {
+	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, bias); err != nil {
 		log.Fatal(err)
 	}
 	for query := range 3 {

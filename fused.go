@@ -1,6 +1,10 @@
 package posenc
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // FusedView is a View and what RotateFused does to its heads beside rotating
 // them.
@@ -123,25 +127,67 @@ func fuseTokens[T Element](r *Rotary, positions []int32, tokens int, xs []FusedV
 const fusedElements = 4 << 10
 
 // fuseChunk does to the tokens of a span what rotateChunk does. Before the first
-// column of pairs it normalizes them, after the last it scales them.
+// column of pairs it normalizes them, or as it rotates them, where one kernel does
+// both. After the last column it scales them.
 func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
 	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	for i := range xs {
-		x := operandOf(&xs[i].View, r.headDim)
+		x, norm := operandOf(&xs[i].View, r.headDim), xs[i].Norm
+		together := norm != nil && len(norm.weight) == r.headDim && m.in == m.out && pairs == r.rotaryDim/2
 		count := max(1, fusedElements/(x.heads*r.headDim))
 		for t := 0; t < s.n; {
 			first := s.first + t
 			n := x.together(first, min(count, s.n-t))
-			if column == 0 {
-				xs[i].normalize(&x, r.headDim, first, n)
-			}
 			at := x.token(first)
-			r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
+			if together {
+				for k := range n {
+					r.normalizeAndTurn(&x, norm, at+k*x.tokenStride, table.from(t+k), m.out)
+				}
+			} else {
+				if column == 0 {
+					xs[i].normalize(&x, r.headDim, first, n)
+				}
+				r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
+			}
 			if column+pairs == r.rotaryDim/2 {
 				xs[i].scale(&x, r.headDim, first, n)
 			}
 			t += n
 		}
+	}
+}
+
+// normalizeAndTurn normalizes and rotates the heads of the token that starts at
+// element at by the first row of table.
+func (r *Rotary) normalizeAndTurn(x *operand, norm *RMSNorm, at int, table rows, layout Layout) {
+	f := kernels.Fusion{Lines: kernels.Lines{Len: r.headDim, Stride: x.headStride}, First: r.offset, Pairs: r.rotaryDim / 2}
+	most := max(1, callElements/r.headDim)
+	for head := 0; head < x.heads; head += most {
+		f.Count = min(most, x.heads-head)
+		launchFused(x, at+head*x.headStride, norm, table.cos, table.sin, &f, layout)
+	}
+}
+
+// launchFused calls the kernel for the type of x.
+func launchFused(x *operand, at int, norm *RMSNorm, cos, sin []float32, f *kernels.Fusion, layout Layout) {
+	if layout == HalfSplit {
+		switch x.kind {
+		case kindFloat16:
+			kernels.RMSNormRotateHalfSplitF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
+		case kindBFloat16:
+			kernels.RMSNormRotateHalfSplitBF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
+		default:
+			kernels.RMSNormRotateHalfSplitF32(implementation, x.float32s(at), norm.weight, cos, sin, f, norm.epsilon)
+		}
+		return
+	}
+	switch x.kind {
+	case kindFloat16:
+		kernels.RMSNormRotateInterleavedF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
+	case kindBFloat16:
+		kernels.RMSNormRotateInterleavedBF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
+	default:
+		kernels.RMSNormRotateInterleavedF32(implementation, x.float32s(at), norm.weight, cos, sin, f, norm.epsilon)
 	}
 }
 

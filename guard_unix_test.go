@@ -146,6 +146,11 @@ func TestKernelsAreHit(t *testing.T) {
 				}
 			}
 		}
+		for _, o := range fusions {
+			calls[o.name()] = func() {
+				o.at(impl, unsafe.Pointer(&dead[0]), len(dead), cos, &kernels.Fusion{Lines: kernels.Lines{Len: 64, Count: 1}, Pairs: 32})
+			}
+		}
 		for _, o := range biases {
 			calls[o.name] = func() { o.kernel(impl, dead, cos, 0, 0, 1, &kernels.Tile{Len: n, Rows: 1}) }
 		}

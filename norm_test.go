@@ -36,11 +36,13 @@ type normOperations interface {
 	at(name string, impl kernels.Implementation, data unsafe.Pointer, weight []float32, l *kernels.Lines)
 }
 
-var norms = []normOperations{
-	norm[float32]{"F32", &float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32},
-	norm[uint16]{"F16", &float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16},
-	norm[uint16]{"BF16", &bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16},
-}
+var (
+	float32Norm  = norm[float32]{"F32", &float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32}
+	float16Norm  = norm[uint16]{"F16", &float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16}
+	bfloat16Norm = norm[uint16]{"BF16", &bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16}
+)
+
+var norms = []normOperations{float32Norm, float16Norm, bfloat16Norm}
 
 func (n norm[T]) names() []string { return []string{"RMSNorm" + n.name, "ScaleRows" + n.name} }
 
@@ -102,7 +104,7 @@ func (n norm[T]) guard(g *guards, impl kernels.Implementation, l kernels.Lines, 
 	for _, scale := range []bool{false, true} {
 		x := guarded(g, n.x, "x", l.Count*l.Len, atEnd)
 		n.fill(g.r, x, &l)
-		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, at the end: %t, scale: %t", n.name, l, atEnd, scale),
+		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.gaps, atEnd, scale),
 			func() {
 				if scale {
 					n.scaleKernel(impl, x, epsilon, &l)

@@ -48,7 +48,7 @@ func (l *ladder) rows(to *rows, column, pairs int, positions []int32, scaleCos, 
 				copy(sin[at:at+pairs], sin[at-stride:])
 				continue
 			}
-			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
+			cosSinFloat32(cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
 		}
 		return
 	}
@@ -69,7 +69,7 @@ func (l *ladder) fractionalRows(to *rows, pairs int, positions []float32, scaleC
 	for t, p := range positions {
 		row := to.from(t)
 		if l.blocks == nil {
-			kernels.CosSinFloat32(implementation, row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
+			cosSinFloat32(row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
 			continue
 		}
 		for i := range l.blocks {

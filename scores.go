@@ -97,7 +97,7 @@ func (s *Scores) check(t *tile, function, argument string, modelHeads int) error
 }
 
 // One call of a kernel does at most so many scores, so that it never runs long. A
-// block has at most so many keys: what it needs of memory is on the stack.
+// block whose biases are made first has at most so many keys: they are on the stack.
 const (
 	kernelScores = 1 << 14
 	blockKeys    = 1024
@@ -111,9 +111,18 @@ type block struct {
 	at               int // element of the first score
 }
 
-// next moves b to the next block, of at most rows queries, or to the first one
-// where b is zero, and reports whether there is one.
-func (t *tile) next(b *block, rows int) bool {
+// next moves b to the next block, of at most so many queries and blockKeys keys,
+// or to the first one where b is zero, and reports whether there is one.
+func (t *tile) next(b *block, queries int) bool { return t.advance(b, queries, blockKeys) }
+
+// nextOfKernel is next to a block that one call of a kernel does, of whole rows
+// where they are not too long: memory is best read in its order.
+func (t *tile) nextOfKernel(b *block, queries int) bool {
+	keys := min(t.keys, kernelScores)
+	return t.advance(b, min(queries, max(1, kernelScores/max(1, keys))), keys)
+}
+
+func (t *tile) advance(b *block, queries, keys int) bool {
 	if t.keys == 0 {
 		return false
 	}
@@ -129,15 +138,10 @@ func (t *tile) next(b *block, rows int) bool {
 		}
 	}
 	b.Stride = t.queryStride
-	b.Len = min(blockKeys, t.keys-b.key)
-	b.Rows = min(rows, t.queries-b.query)
+	b.Len = min(keys, t.keys-b.key)
+	b.Rows = min(queries, t.queries-b.query)
 	b.at = b.head*t.headStride + b.query*t.queryStride + b.key
 	return b.head < t.heads
-}
-
-// nextOfKernel is next to a block that one call of a kernel does.
-func (t *tile) nextOfKernel(b *block) bool {
-	return t.next(b, max(1, kernelScores/max(1, min(blockKeys, t.keys))))
 }
 
 // distance returns how far the first key of a block is behind its first query.

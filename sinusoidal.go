@@ -288,6 +288,7 @@ const (
 	sinusoidalColumns = kernels.Width // frequencies at a time
 	sinusoidalTokens  = 32            // rows that share the seeds of kernels.CosSinExactRows
 	fewTokensAtOnce   = 3             // below the rows from which on seeds pay
+	float32Tokens     = 128           // whose rows are made some frequencies at a time
 )
 
 // destination is the rows that elements are written or added to.
@@ -299,6 +300,12 @@ type destination[T Element] struct {
 
 // sinusoidalRows writes or adds rows some frequencies and tokens at a time.
 func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T]) {
+	if x, ok := any(to.rows).([]float32); ok {
+		if p, ok := any(positions).([]int32); ok {
+			s.float32Rows(x, p, tokens, to.add, to.scale)
+			return
+		}
+	}
 	if tokens <= fewTokensAtOnce { // less memory to clear
 		var scratch [2 * sinusoidalColumns * fewTokensAtOnce]float32
 		sinusoidalParts(s, positions, tokens, to, scratch[:])
@@ -306,6 +313,51 @@ func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens 
 	}
 	var scratch [2 * sinusoidalColumns * sinusoidalTokens]float32
 	sinusoidalParts(s, positions, tokens, to, scratch[:])
+}
+
+// float32Rows is sinusoidalRows without memory between.
+func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add bool, scale float32) {
+	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: add, Scaling: s.scaling, Scale: scale}
+	for first := 0; first < tokens; {
+		count := min(float32Tokens, tokens-first)
+		if s.padded {
+			count = 1
+			for count < min(float32Tokens, tokens-first) && s.isPadding(float64(positions[first+count])) == s.isPadding(float64(positions[first])) {
+				count++
+			}
+		}
+		rest := 2 * s.axes * s.pairs // elements that are not zero
+		if s.isPadding(float64(positions[first])) {
+			rest = 0
+		}
+		for axis := 0; 2*axis*s.pairs < rest; axis++ {
+			for column := 0; column < s.pairs; column += kernels.Width {
+				sinAt, cosAt := s.places(column)
+				at := first*s.dim + 2*axis*s.pairs
+				to.Sin, to.Cos = x[at+sinAt:], x[at+cosAt:]
+				block := column / kernels.Width
+				kernels.SinusoidalRows(implementation, &to, positions[axis*tokens+first:][:count], &s.ladder.blocks[block], &s.ladder.shifts[block])
+			}
+		}
+		for t := first; t < first+count && rest < s.dim; t++ {
+			addZeros(x[t*s.dim+rest:(t+1)*s.dim], add, scale)
+		}
+		first += count
+	}
+}
+
+// addZeros writes zeros, or adds them.
+func addZeros(x []float32, add bool, scale float32) {
+	if !add {
+		clear(x)
+		return
+	}
+	var zeros [2 * sinusoidalColumns]float32
+	for len(x) > 0 {
+		n := min(len(x), len(zeros))
+		addScaled(x[:n], zeros[:n], scale)
+		x = x[n:]
+	}
 }
 
 func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T], scratch []float32) {

@@ -1,48 +1,90 @@
 package posenc
 
-// maxWindow bounds the height and the width of a window, so that its positions can
-// be counted.
-const maxWindow = 4096
+import "github.com/go-posenc/posenc/kernels"
 
-// AddSwin adds the relative position biases of a window of Swin Transformer (Liu et
-// al. 2021, arXiv:2103.14030) to scores, in place:
+// maxWindow bounds the height and the width of a window.
+const maxWindow = 64
+
+// SwinBias is the relative position biases of the windows of Swin Transformer (Liu et
+// al. 2021, arXiv:2103.14030). It does not change after NewSwinBias and may be used by
+// many goroutines at once.
+type SwinBias struct {
+	heads, height, width int
+	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
+	// the biases of keys row by row, from the row height-1 above the query to that
+	// height-1 below: those of a window are height*width of them in one piece.
+	byColumn []float32
+}
+
+// NewSwinBias prepares the biases of windows of height by width patches, each from 1
+// to 64, from relative_position_bias_table, [(2*height-1)*(2*width-1)][heads], to which
+// it keeps no reference. It takes memory for (2*height-1)*width*width numbers of each
+// head.
 //
-//	score = RN32(score + table[index*heads+head])
-//	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
+// Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
+// makes of the coordinates.
 //
-// The positions of queries and keys count the patches of the window row by row, from
-// 0 to height*width-1: row position/width, column position%width. table is
-// relative_position_bias_table, [(2*height-1)*(2*width-1)][heads] for all heads of
-// the model; it must share no memory with the scores. height and width are from 1 to
-// 4096. The scores are scaled before.
-//
-// The windows of an image have the same biases: a tile of zeros becomes them, and
-// may be kept. A call allocates nothing.
-//
-// Errors wrap ErrShape, ErrLength, ErrOverlap or ErrPosition.
-func AddSwin(scores Scores, height, width int, table []float32) error {
-	const function = "AddSwin"
+// Errors wrap ErrShape or ErrLength.
+func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
+	const function = "NewSwinBias"
+	if err := checkWindow(function, height, width); err != nil {
+		return nil, err
+	}
+	rows, columns := 2*height-1, 2*width-1
+	if len(table) == 0 || len(table)%(rows*columns) != 0 {
+		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d above 0", rows*columns)
+	}
+	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
+	size, ok := multiply(b.heads, width*rows*width)
+	if !ok {
+		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "fewer heads")
+	}
+	b.byColumn = make([]float32, 0, size)
+	for head := range b.heads {
+		for query := range width {
+			for row := rows - 1; row >= 0; row-- {
+				for key := range width {
+					b.byColumn = append(b.byColumn, table[(row*columns+query-key+width-1)*b.heads+head])
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+func checkWindow(function string, height, width int) error {
 	if height < 1 || height > maxWindow {
 		return argumentError(ErrShape, function, "height", height, "from 1 to %d", maxWindow)
 	}
 	if width < 1 || width > maxWindow {
 		return argumentError(ErrShape, function, "width", width, "from 1 to %d", maxWindow)
 	}
-	rows := (2*height - 1) * (2*width - 1)
-	if len(table)%rows != 0 {
-		return argumentError(ErrLength, function, "table", elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d", rows)
+	return nil
+}
+
+// AddSwin adds the relative position biases of a window to scores, in place:
+//
+//	score = RN32(score + table[index*heads+head])
+//	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
+//
+// with the table of bias. The positions of queries and keys count the patches of the
+// window row by row, from 0 to height*width-1: row position/width, column
+// position%width. The scores are scaled before. A call allocates nothing.
+//
+// Errors wrap ErrConfig (bias), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+func AddSwin(scores Scores, bias *SwinBias) error {
+	const function = "AddSwin"
+	if bias == nil || bias.heads == 0 {
+		return argumentError(ErrConfig, function, "bias", "nil or zero", "a SwinBias from NewSwinBias")
 	}
-	heads := len(table) / rows
 	var t tile
-	if err := scores.check(&t, function, "scores", heads); err != nil {
+	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
 		return err
-	}
-	if overlap(table, scores.Data) {
-		return argumentError(ErrOverlap, function, "table", "sharing elements with scores.Data", "another slice")
 	}
 	if t.keys == 0 {
 		return nil
 	}
+	height, width := bias.height, bias.width
 	patches := height * width
 	if t.firstQuery < 0 || t.firstQuery > patches-t.queries {
 		return argumentError(ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.queries, t.queries, height, width)
@@ -50,24 +92,27 @@ func AddSwin(scores Scores, height, width int, table []float32) error {
 	if t.firstKey < 0 || t.firstKey > patches-t.keys {
 		return argumentError(ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
 	}
-	var biases [blockKeys]float32
-	var b block
-	for t.next(&b, blockKeys) {
-		for r := range b.Rows {
-			query, key := t.firstQuery+b.query+r, t.firstKey+b.key
-			keyRow, keyColumn := key/width, key%width
-			for i := 0; i < b.Len; {
-				// The keys of a row of the window have indices one after another, downward.
-				index := (query/width-keyRow+height-1)*(2*width-1) + query%width - keyColumn + width - 1
-				at := index*heads + t.firstHead + b.head
-				for n := min(width-keyColumn, b.Len-i); n > 0; n-- {
-					biases[i] = table[at]
-					at -= heads
-					i++
-				}
-				keyRow, keyColumn = keyRow+1, 0
+	// The queries of a column are done at once, each a row of patches below the other,
+	// so that their biases are further up.
+	firstRow, firstColumn := t.firstQuery/width, t.firstQuery%width
+	least, most := t.queries/width, max(1, kernelScores/t.keys)
+	size := (2*height - 1) * width
+	part := kernels.Tile{Len: t.keys, Stride: width * t.queryStride}
+	for head := range t.heads {
+		biases := bias.byColumn[(t.firstHead+head)*width*size:][:width*size]
+		for i := range min(width, t.queries) {
+			row, column, queries := firstRow, firstColumn+i, least
+			if column >= width {
+				row, column = row+1, column-width
 			}
-			b.addRow(scores.Data, r, biases[:b.Len])
+			if i < t.queries-least*width {
+				queries++
+			}
+			at, from := head*t.headStride+i*t.queryStride, column*size+(height-1-row)*width+t.firstKey
+			for r := 0; r < queries; r += most {
+				part.Rows = min(most, queries-r)
+				kernels.AddRowsF32(implementation, scores.Data[at+r*part.Stride:], biases, from-r*width, -width, &part)
+			}
 		}
 	}
 	return nil

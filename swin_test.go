@@ -9,6 +9,15 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
+func mustSwinBias(t testing.TB, height, width int, table []float32) *SwinBias {
+	t.Helper()
+	b, err := NewSwinBias(height, width, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // The biases of transformers' Swin, of square windows and others.
 func TestSwinAgainstTransformers(t *testing.T) {
 	var vectors struct {
@@ -25,7 +34,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
 		table := goldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		if err := AddSwin(Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, c.Height, c.Width, table); err != nil {
+		if err := AddSwin(Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(t, c.Height, c.Width, table)); err != nil {
 			t.Fatal(err)
 		}
 		if !sameSlices(got, c.Bias) {
@@ -43,28 +52,30 @@ func swinScores(height, width, heads int, table []float32) scoreFunction {
 
 func TestAddSwin(t *testing.T) {
 	const heads = 4
-	for _, window := range [][2]int{{7, 30}, {12, 12}, {1, 144}, {144, 1}} {
+	for _, window := range [][2]int{{7, 30}, {12, 12}, {2, 64}, {64, 2}} {
 		height, width := window[0], window[1]
 		table := make([]float32, (2*height-1)*(2*width-1)*heads)
 		fillRandom(newRand(110), table)
+		bias := mustSwinBias(t, height, width, table)
 		eachScores(t, 111, heads, 0, height*width, swinScores(height, width, heads, table), func(s Scores) error {
-			return AddSwin(s, height, width, table)
+			return AddSwin(s, bias)
 		})
 	}
 }
 
-// Windows larger than a block.
+// Windows whose columns take several calls of a kernel.
 func TestAddSwinLarge(t *testing.T) {
 	const height, width, heads = 40, 32, 2
 	table := make([]float32, (2*height-1)*(2*width-1)*heads)
 	fillRandom(newRand(112), table)
+	bias := mustSwinBias(t, height, width, table)
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(113)
-		s := Scores{Heads: heads, Queries: 30, Keys: height * width, FirstQuery: 500}
+		s := Scores{Heads: heads, Queries: 700, Keys: height * width, FirstQuery: 500}
 		s.Data = make([]float32, s.Heads*s.Queries*s.Keys)
 		fillRandom(r, s.Data)
 		checkScores(t, r, s, 0, s.Data, swinScores(height, width, heads, table), func(s Scores) error {
-			return AddSwin(s, height, width, table)
+			return AddSwin(s, bias)
 		})
 	})
 }
@@ -77,23 +88,29 @@ func TestSwinErrors(t *testing.T) {
 		s.FirstQuery, s.FirstKey = query, key
 		return s
 	}
-	table := data[12:42] // of 2 by 3 patches, 2 heads
+	bias := mustSwinBias(t, 2, 3, data[12:42]) // 2 heads
+	prepare := func(height, width int, table []float32) error {
+		_, err := NewSwinBias(height, width, table)
+		return err
+	}
 	for _, tt := range []struct {
 		err  error
 		kind error
 		says string
 	}{
-		{AddSwin(scores, 0, 3, table), ErrShape, "AddSwin: height is 0"},
-		{AddSwin(scores, math.MaxInt, 3, table), ErrShape, "height is"},
-		{AddSwin(scores, 2, -1, table), ErrShape, "width is -1"},
-		{AddSwin(scores, 2, 4097, table), ErrShape, "width is 4097"},
-		{AddSwin(scores, 2, 3, data[12:41]), ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
-		{AddSwin(scores, 2, 3, data[12:27]), ErrShape, "for 2 of 1 heads"},
-		{AddSwin(scores, 2, 3, data[11:41]), ErrOverlap, "table is sharing elements"},
-		{AddSwin(at(5, 0), 2, 3, table), ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
-		{AddSwin(at(-1, 0), 2, 3, table), ErrPosition, "scores.FirstQuery is -1"},
-		{AddSwin(at(0, 4), 2, 3, table), ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
-		{AddSwin(at(0, -1), 2, 3, table), ErrPosition, "scores.FirstKey is -1"},
+		{prepare(0, 3, data), ErrShape, "NewSwinBias: height is 0"},
+		{prepare(math.MaxInt, 3, data), ErrShape, "height is"},
+		{prepare(2, -1, data), ErrShape, "width is -1"},
+		{prepare(2, 65, data), ErrShape, "width is 65"},
+		{prepare(2, 3, data[:29]), ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
+		{prepare(2, 3, nil), ErrLength, "table is 0 elements"},
+		{AddSwin(scores, nil), ErrConfig, "AddSwin: bias is nil or zero"},
+		{AddSwin(scores, &SwinBias{}), ErrConfig, "bias is nil or zero"},
+		{AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), ErrShape, "for 2 of 1 heads"},
+		{AddSwin(at(5, 0), bias), ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
+		{AddSwin(at(-1, 0), bias), ErrPosition, "scores.FirstQuery is -1"},
+		{AddSwin(at(0, 4), bias), ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
+		{AddSwin(at(0, -1), bias), ErrPosition, "scores.FirstKey is -1"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -107,28 +124,11 @@ func TestSwinErrors(t *testing.T) {
 }
 
 func TestSwinAllocates(t *testing.T) {
+	bias := mustSwinBias(t, 2, 2, make([]float32, 18))
 	checkAllocations(t, map[string]func(){
 		"AddSwin": func() {
 			var data [32]float32
-			var table [18]float32
-			AddSwin(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, 2, 2, table[:])
+			AddSwin(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, bias)
 		},
-	})
-}
-
-// FuzzAddSwin adds the biases of windows to a tile of any shape.
-func FuzzAddSwin(f *testing.F) {
-	f.Add(7, 7, 2, 3, 40, 0, 0, 0, 0, 5, uint8(3), []byte("some data here.."))
-	f.Add(3, 9, 3, 4, 17, 200, 20, 1, 23, 10, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, height, width, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		const modelHeads = 5
-		rows := 1
-		if height > 0 && height < 50 && width > 0 && width < 50 {
-			rows = (2*height - 1) * (2*width - 1)
-		}
-		table := make([]float32, rows*modelHeads)
-		repeat32(table, data)
-		fuzzScores(t, s, int(misaligned%16), data, swinScores(height, width, modelHeads, table), func(s Scores) error { return AddSwin(s, height, width, table) })
 	})
 }

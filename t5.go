@@ -3,6 +3,8 @@ package posenc
 import (
 	"math/big"
 	"sort"
+
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // T5Buckets says which distances share a relative position bias (Raffel et al.
@@ -102,41 +104,86 @@ func (b *T5Buckets) bucket(distance int) int {
 	return first + int(b.bucketOf[n])
 }
 
+// T5Bias is the relative position biases of a model by distance. It does not change
+// after NewT5Bias and may be used by many goroutines at once.
+type T5Bias struct {
+	heads, reach int       // beyond reach the biases are those at reach
+	byDistance   []float32 // [heads], the distances from -reach-t5Rows to reach+t5Rows
+}
+
+// t5Rows is the most queries that are done at once: the next query has its biases
+// one distance further on.
+const t5Rows = 64
+
+// NewT5Bias prepares the biases of a model from its relative_attention_bias,
+// [buckets][heads], to which it keeps no reference. It takes memory for
+// 2*maxDistance+129 numbers of each head.
+//
+// Errors wrap ErrConfig (buckets) or ErrLength.
+func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
+	const function = "NewT5Bias"
+	if !buckets.valid() {
+		return nil, argumentError(ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
+	}
+	if len(weights) == 0 || len(weights)%buckets.buckets != 0 {
+		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
+	}
+	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
+	width, ok := multiply(b.heads, b.width())
+	if !ok {
+		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "fewer heads")
+	}
+	b.byDistance = make([]float32, width)
+	for h := range b.heads {
+		row := b.row(h)
+		for i := range row {
+			row[i] = weights[buckets.bucket(i-b.reach-t5Rows)*b.heads+h]
+		}
+	}
+	return b, nil
+}
+
+func (b *T5Bias) width() int { return 2*(b.reach+t5Rows) + 1 }
+
+func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][:b.width()] }
+
 // AddT5 adds relative position biases to scores, in place:
 //
 //	score = RN32(score + weights[bucket(key-query)*heads+head])
 //
-// key and query are positions. weights is relative_attention_bias, [buckets][heads]
-// for all heads of the model; it must share no memory with the scores. A call
-// allocates nothing. T5 does not scale the scores before.
+// with the weights and buckets of bias; key and query are positions. A call allocates
+// nothing. T5 does not scale the scores before.
 //
-// Errors wrap ErrConfig (buckets), ErrShape, ErrLength, ErrOverlap or ErrPosition.
-func AddT5(scores Scores, buckets *T5Buckets, weights []float32) error {
+// Errors wrap ErrConfig (bias), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "AddT5"
-	if !buckets.valid() {
-		return argumentError(ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
+	if bias == nil || bias.heads == 0 {
+		return argumentError(ErrConfig, function, "bias", "nil or zero", "a T5Bias from NewT5Bias")
 	}
-	if len(weights)%buckets.buckets != 0 {
-		return argumentError(ErrLength, function, "weights", elements(len(weights)), "a multiple of %d, the number of buckets", buckets.buckets)
-	}
-	heads := len(weights) / buckets.buckets
 	var t tile
-	if err := scores.check(&t, function, "scores", heads); err != nil {
+	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
 		return err
 	}
-	if overlap(weights, scores.Data) {
-		return argumentError(ErrOverlap, function, "weights", "sharing elements with scores.Data", "another slice")
-	}
-	var byDistance [2 * blockKeys]float32
 	var b block
-	for t.next(&b, blockKeys) {
-		// The last query has the least distances.
-		biases := byDistance[:b.Rows+b.Len-1]
-		first, column := t.distance(&b)-(b.Rows-1), t.firstHead+b.head
-		for i := range biases {
-			biases[i] = weights[buckets.bucket(first+i)*heads+column]
+	for t.nextOfKernel(&b, t5Rows) {
+		row, first := bias.row(t.firstHead+b.head), t.distance(&b)
+		// The keys that are beyond reach of every query, before and after it.
+		before := min(max(1-bias.reach-first, 0), b.Len)
+		after := min(max(bias.reach-first+b.Rows-1, before), b.Len)
+		b.addConstant(scores.Data, 0, before, row[0])
+		if before < after {
+			part := kernels.Tile{Len: after - before, Rows: b.Rows, Stride: b.Stride}
+			kernels.AddRowsF32(implementation, scores.Data[b.at+before:], row, first+before+bias.reach+t5Rows, -1, &part)
 		}
-		b.addRows(scores.Data, biases, b.Rows-1, -1)
+		b.addConstant(scores.Data, after, b.Len, row[len(row)-1])
 	}
 	return nil
+}
+
+// addConstant adds to the scores of some keys of a block.
+func (b *block) addConstant(scores []float32, first, end int, value float32) {
+	if first < end {
+		part := kernels.Tile{Len: end - first, Rows: b.Rows, Stride: b.Stride}
+		kernels.AddConstantF32(implementation, scores[b.at+first:], value, &part)
+	}
 }

@@ -18,26 +18,42 @@ func AddRowsF32AVX2(y *float32, x *float32, n int, rows int, yStride int, xStrid
 //go:noescape
 func AddRowsF32AVX512(y *float32, x *float32, n int, rows int, yStride int, xStride int)
 
-// AddDistanceF32AVX2 does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// AddConstantF32AVX2 does what generic.AddConstantF32 does to rows of n elements. Row
+// r starts at y[r*stride].
 //
 //go:noescape
-func AddDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+func AddConstantF32AVX2(y *float32, value float32, n int, rows int, stride int)
+
+// AddConstantF32AVX512 does what generic.AddConstantF32 does to rows of n elements. Row
+// r starts at y[r*stride].
+//
+//go:noescape
+func AddConstantF32AVX512(y *float32, value float32, n int, rows int, stride int)
+
+// AddDistanceF32AVX2 does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
+//
+//go:noescape
+func AddDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 
 // AddDistanceF32AVX512 does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
 //
 //go:noescape
-func AddDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+func AddDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 
-// AddAbsoluteDistanceF32AVX2 does what generic.AddAbsoluteDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// SubAbsoluteDistanceF32AVX2 does what generic.SubAbsoluteDistanceF32 does to rows of n elements. Row r starts at
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
 //
 //go:noescape
-func AddAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+func SubAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 
-// AddAbsoluteDistanceF32AVX512 does what generic.AddAbsoluteDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// SubAbsoluteDistanceF32AVX512 does what generic.SubAbsoluteDistanceF32 does to rows of n elements. Row r starts at
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
 //
 //go:noescape
-func AddAbsoluteDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+func SubAbsoluteDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)

@@ -22,45 +22,55 @@ rows2:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ CX, R8
-	CMPQ R10, $0x20
+	CMPQ R10, $0x40
 	JLT  next4
 
 block3:
 	VMOVUPS (R8), Y0
-	VMOVUPS (R9), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (R9)
+	VADDPS  (R9), Y0, Y0
+	VMOVUPS Y0, (R9)
 	VMOVUPS 32(R8), Y0
-	VMOVUPS 32(R9), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(R9)
+	VADDPS  32(R9), Y0, Y0
+	VMOVUPS Y0, 32(R9)
 	VMOVUPS 64(R8), Y0
-	VMOVUPS 64(R9), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(R9)
+	VADDPS  64(R9), Y0, Y0
+	VMOVUPS Y0, 64(R9)
 	VMOVUPS 96(R8), Y0
-	VMOVUPS 96(R9), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(R9)
-	ADDQ    $0x00000080, R9
-	ADDQ    $0x00000080, R8
-	SUBQ    $0x20, R10
-	CMPQ    R10, $0x20
+	VADDPS  96(R9), Y0, Y0
+	VMOVUPS Y0, 96(R9)
+	VMOVUPS 128(R8), Y0
+	VADDPS  128(R9), Y0, Y0
+	VMOVUPS Y0, 128(R9)
+	VMOVUPS 160(R8), Y0
+	VADDPS  160(R9), Y0, Y0
+	VMOVUPS Y0, 160(R9)
+	VMOVUPS 192(R8), Y0
+	VADDPS  192(R9), Y0, Y0
+	VMOVUPS Y0, 192(R9)
+	VMOVUPS 224(R8), Y0
+	VADDPS  224(R9), Y0, Y0
+	VMOVUPS Y0, 224(R9)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000100, R8
+	SUBQ    $0x40, R10
+	CMPQ    R10, $0x40
 	JGE     block3
 
 next4:
-	CMPQ R10, $0x08
+	CMPQ R10, $0x10
 	JLT  next6
 
 block5:
 	VMOVUPS (R8), Y0
-	VMOVUPS (R9), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    $0x00000020, R9
-	ADDQ    $0x00000020, R8
-	SUBQ    $0x08, R10
-	CMPQ    R10, $0x08
+	VADDPS  (R9), Y0, Y0
+	VMOVUPS Y0, (R9)
+	VMOVUPS 32(R8), Y0
+	VADDPS  32(R9), Y0, Y0
+	VMOVUPS Y0, 32(R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000040, R8
+	SUBQ    $0x10, R10
+	CMPQ    R10, $0x10
 	JGE     block5
 
 next6:
@@ -69,9 +79,8 @@ next6:
 
 block7:
 	VMOVUPS (R8), X0
-	VMOVUPS (R9), X1
-	VADDPS  X0, X1, X1
-	VMOVUPS X1, (R9)
+	VADDPS  (R9), X0, X0
+	VMOVUPS X0, (R9)
 	ADDQ    $0x00000010, R9
 	ADDQ    $0x00000010, R8
 	SUBQ    $0x04, R10
@@ -84,9 +93,8 @@ next8:
 
 block9:
 	VMOVSS (R8), X0
-	VMOVSS (R9), X1
-	VADDPS X0, X1, X1
-	VMOVSS X1, (R9)
+	VADDSS (R9), X0, X0
+	VMOVSS X0, (R9)
 	ADDQ   $0x00000004, R9
 	ADDQ   $0x00000004, R8
 	SUBQ   $0x01, R10
@@ -121,30 +129,38 @@ rows2:
 	MOVQ AX, R9
 	MOVQ DX, R10
 	MOVQ CX, R8
-	CMPQ R10, $0x40
+	CMPQ R10, $0x80
 	JLT  next4
 
 block3:
 	VMOVUPS (R8), Z0
-	VMOVUPS (R9), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (R9)
+	VADDPS  (R9), Z0, Z0
+	VMOVUPS Z0, (R9)
 	VMOVUPS 64(R8), Z0
-	VMOVUPS 64(R9), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(R9)
+	VADDPS  64(R9), Z0, Z0
+	VMOVUPS Z0, 64(R9)
 	VMOVUPS 128(R8), Z0
-	VMOVUPS 128(R9), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(R9)
+	VADDPS  128(R9), Z0, Z0
+	VMOVUPS Z0, 128(R9)
 	VMOVUPS 192(R8), Z0
-	VMOVUPS 192(R9), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(R9)
-	ADDQ    $0x00000100, R9
-	ADDQ    $0x00000100, R8
-	SUBQ    $0x40, R10
-	CMPQ    R10, $0x40
+	VADDPS  192(R9), Z0, Z0
+	VMOVUPS Z0, 192(R9)
+	VMOVUPS 256(R8), Z0
+	VADDPS  256(R9), Z0, Z0
+	VMOVUPS Z0, 256(R9)
+	VMOVUPS 320(R8), Z0
+	VADDPS  320(R9), Z0, Z0
+	VMOVUPS Z0, 320(R9)
+	VMOVUPS 384(R8), Z0
+	VADDPS  384(R9), Z0, Z0
+	VMOVUPS Z0, 384(R9)
+	VMOVUPS 448(R8), Z0
+	VADDPS  448(R9), Z0, Z0
+	VMOVUPS Z0, 448(R9)
+	ADDQ    $0x00000200, R9
+	ADDQ    $0x00000200, R8
+	SUBQ    $0x80, R10
+	CMPQ    R10, $0x80
 	JGE     block3
 
 next4:
@@ -153,9 +169,8 @@ next4:
 
 block5:
 	VMOVUPS (R8), Z0
-	VMOVUPS (R9), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (R9)
+	VADDPS  (R9), Z0, Z0
+	VMOVUPS Z0, (R9)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000040, R8
 	SUBQ    $0x10, R10
@@ -187,583 +202,988 @@ done1:
 	VZEROUPPER
 	RET
 
-// func AddDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first int, step int)
-// Requires: AVX, AVX2
-TEXT ·AddDistanceF32AVX2(SB), $0-56
+// func AddConstantF32AVX2(y *float32, value float32, n int, rows int, stride int)
+// Requires: AVX
+TEXT ·AddConstantF32AVX2(SB), $0-40
 	MOVQ         y+0(FP), AX
-	MOVQ         n+8(FP), CX
-	MOVQ         rows+16(FP), DX
-	MOVQ         stride+24(FP), BX
+	MOVQ         n+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         stride+32(FP), BX
 	SHLQ         $0x02, BX
-	MOVQ         first+40(FP), SI
-	MOVQ         step+48(FP), DI
-	VBROADCASTSS slope+32(FP), Y0
+	VBROADCASTSS value+8(FP), Y0
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ SI, R8
-	CMPQ R10, $0x20
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x40
 	JLT  next4
 
 block3:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPADDD       counts0<>+0(SB), Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      (R9), Y3
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, (R9)
-	VPADDD       counts8<>+0(SB), Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      32(R9), Y3
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, 32(R9)
-	VPADDD       counts16<>+0(SB), Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      64(R9), Y3
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, 64(R9)
-	VPADDD       counts24<>+0(SB), Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      96(R9), Y2
-	VADDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, 96(R9)
-	ADDQ         $0x00000080, R9
-	ADDQ         $0x00000020, R8
-	SUBQ         $0x20, R10
-	CMPQ         R10, $0x20
-	JGE          block3
+	VADDPS  (SI), Y0, Y1
+	VMOVUPS Y1, (SI)
+	VADDPS  32(SI), Y0, Y1
+	VMOVUPS Y1, 32(SI)
+	VADDPS  64(SI), Y0, Y1
+	VMOVUPS Y1, 64(SI)
+	VADDPS  96(SI), Y0, Y1
+	VMOVUPS Y1, 96(SI)
+	VADDPS  128(SI), Y0, Y1
+	VMOVUPS Y1, 128(SI)
+	VADDPS  160(SI), Y0, Y1
+	VMOVUPS Y1, 160(SI)
+	VADDPS  192(SI), Y0, Y1
+	VMOVUPS Y1, 192(SI)
+	VADDPS  224(SI), Y0, Y1
+	VMOVUPS Y1, 224(SI)
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x40, DI
+	CMPQ    DI, $0x40
+	JGE     block3
 
 next4:
-	CMPQ R10, $0x08
+	CMPQ DI, $0x10
 	JLT  next6
 
 block5:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPADDD       counts0<>+0(SB), Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VMULPS       Y0, Y1, Y1
-	VMOVUPS      (R9), Y2
-	VADDPS       Y1, Y2, Y2
-	VMOVUPS      Y2, (R9)
-	ADDQ         $0x00000020, R9
-	ADDQ         $0x00000008, R8
-	SUBQ         $0x08, R10
-	CMPQ         R10, $0x08
-	JGE          block5
+	VADDPS  (SI), Y0, Y1
+	VMOVUPS Y1, (SI)
+	VADDPS  32(SI), Y0, Y1
+	VMOVUPS Y1, 32(SI)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, DI
+	CMPQ    DI, $0x10
+	JGE     block5
 
 next6:
-	CMPQ R10, $0x04
+	CMPQ DI, $0x04
 	JLT  next8
 
 block7:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPADDD       counts0<>+0(SB), X1, X1
-	VCVTDQ2PS    X1, X1
-	VMULPS       X0, X1, X1
-	VMOVUPS      (R9), X2
-	VADDPS       X1, X2, X2
-	VMOVUPS      X2, (R9)
-	ADDQ         $0x00000010, R9
-	ADDQ         $0x00000004, R8
-	SUBQ         $0x04, R10
-	CMPQ         R10, $0x04
-	JGE          block7
+	VADDPS  (SI), X0, X1
+	VMOVUPS X1, (SI)
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x04, DI
+	CMPQ    DI, $0x04
+	JGE     block7
 
 next8:
-	CMPQ R10, $0x01
+	CMPQ DI, $0x01
 	JLT  next10
 
 block9:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VPADDD       counts0<>+0(SB), X1, X1
-	VCVTDQ2PS    X1, X1
-	VMULPS       X0, X1, X1
-	VMOVSS       (R9), X2
-	VADDPS       X1, X2, X2
-	VMOVSS       X2, (R9)
-	ADDQ         $0x00000004, R9
-	ADDQ         $0x00000001, R8
-	SUBQ         $0x01, R10
-	CMPQ         R10, $0x01
-	JGE          block9
+	VADDSS (SI), X0, X1
+	VMOVSS X1, (SI)
+	ADDQ   $0x00000004, SI
+	SUBQ   $0x01, DI
+	CMPQ   DI, $0x01
+	JGE    block9
 
 next10:
 	ADDQ BX, AX
-	ADDQ DI, SI
 	DECQ DX
 	JNZ  rows2
 
 done1:
 	VZEROUPPER
 	RET
+
+// func AddConstantF32AVX512(y *float32, value float32, n int, rows int, stride int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·AddConstantF32AVX512(SB), $0-40
+	MOVQ         y+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	MOVQ         stride+32(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS value+8(FP), Z0
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ AX, SI
+	MOVQ CX, DI
+	CMPQ DI, $0x80
+	JLT  next4
+
+block3:
+	VADDPS  (SI), Z0, Z1
+	VMOVUPS Z1, (SI)
+	VADDPS  64(SI), Z0, Z1
+	VMOVUPS Z1, 64(SI)
+	VADDPS  128(SI), Z0, Z1
+	VMOVUPS Z1, 128(SI)
+	VADDPS  192(SI), Z0, Z1
+	VMOVUPS Z1, 192(SI)
+	VADDPS  256(SI), Z0, Z1
+	VMOVUPS Z1, 256(SI)
+	VADDPS  320(SI), Z0, Z1
+	VMOVUPS Z1, 320(SI)
+	VADDPS  384(SI), Z0, Z1
+	VMOVUPS Z1, 384(SI)
+	VADDPS  448(SI), Z0, Z1
+	VMOVUPS Z1, 448(SI)
+	ADDQ    $0x00000200, SI
+	SUBQ    $0x80, DI
+	CMPQ    DI, $0x80
+	JGE     block3
+
+next4:
+	CMPQ DI, $0x10
+	JLT  next6
+
+block5:
+	VADDPS  (SI), Z0, Z1
+	VMOVUPS Z1, (SI)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, DI
+	CMPQ    DI, $0x10
+	JGE     block5
+
+next6:
+	TESTQ     DI, DI
+	JZ        next8
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     DI, R8, R8
+	KMOVD     R8, K1
+	SHRQ      $0x10, R8
+	KMOVD     R8, K2
+	VMOVUPS.Z (SI), K1, Z1
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (SI)
+	ADDQ      $0x00000040, SI
+
+next8:
+	ADDQ BX, AX
+	DECQ DX
+	JNZ  rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+// func AddDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
+// Requires: AVX, FMA3
+TEXT ·AddDistanceF32AVX2(SB), $0-44
+	MOVQ         y+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         stride+24(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS first+36(FP), Y0
+	VBROADCASTSS step+40(FP), Y1
+	VBROADCASTSS slope+32(FP), Y2
+	VMOVUPS      float1<>+0(SB), Y4
+	VMOVUPS      counts0<>+0(SB), Y5
+	VMOVUPS      counts8<>+0(SB), Y6
+	VMOVUPS      counts16<>+0(SB), Y7
+	VMOVUPS      counts24<>+0(SB), Y8
+	VMOVUPS      counts32<>+0(SB), Y9
+	VMOVUPS      counts40<>+0(SB), Y10
+	VMOVUPS      counts48<>+0(SB), Y11
+	VMOVUPS      counts56<>+0(SB), Y12
+	TESTQ        DX, DX
+	JZ           done1
+
+rows2:
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    DI, $0x40
+	JLT     next4
+
+block3:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	VADDPS      Y7, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 64(SI), Y4, Y13
+	VMOVUPS     Y13, 64(SI)
+	VADDPS      Y8, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 96(SI), Y4, Y13
+	VMOVUPS     Y13, 96(SI)
+	VADDPS      Y9, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 128(SI), Y4, Y13
+	VMOVUPS     Y13, 128(SI)
+	VADDPS      Y10, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 160(SI), Y4, Y13
+	VMOVUPS     Y13, 160(SI)
+	VADDPS      Y11, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 192(SI), Y4, Y13
+	VMOVUPS     Y13, 192(SI)
+	VADDPS      Y12, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 224(SI), Y4, Y13
+	VMOVUPS     Y13, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block3
+
+next4:
+	CMPQ DI, $0x10
+	JLT  next6
+
+block5:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block5
+
+next6:
+	CMPQ DI, $0x04
+	JLT  next8
+
+block7:
+	VADDPS      X5, X3, X13
+	VMULPS      X2, X13, X13
+	VFMADD231PS (SI), X4, X13
+	VMOVUPS     X13, (SI)
+	ADDQ        $0x00000010, SI
+	VADDPS      float4<>+0(SB), Y3, Y3
+	SUBQ        $0x04, DI
+	CMPQ        DI, $0x04
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x01
+	JLT  next10
+
+block9:
+	VADDPS X5, X3, X13
+	VMULPS X2, X13, X13
+	VMOVSS (SI), X14
+	VADDPS X14, X13, X13
+	VMOVSS X13, (SI)
+	ADDQ   $0x00000004, SI
+	VADDPS float1<>+0(SB), Y3, Y3
+	SUBQ   $0x01, DI
+	CMPQ   DI, $0x01
+	JGE    block9
+
+next10:
+	ADDQ   BX, AX
+	VADDPS Y1, Y0, Y0
+	DECQ   DX
+	JNZ    rows2
+
+done1:
+	VZEROUPPER
+	RET
+
+DATA float1<>+0(SB)/4, $0x3f800000
+DATA float1<>+4(SB)/4, $0x3f800000
+DATA float1<>+8(SB)/4, $0x3f800000
+DATA float1<>+12(SB)/4, $0x3f800000
+DATA float1<>+16(SB)/4, $0x3f800000
+DATA float1<>+20(SB)/4, $0x3f800000
+DATA float1<>+24(SB)/4, $0x3f800000
+DATA float1<>+28(SB)/4, $0x3f800000
+DATA float1<>+32(SB)/4, $0x3f800000
+DATA float1<>+36(SB)/4, $0x3f800000
+DATA float1<>+40(SB)/4, $0x3f800000
+DATA float1<>+44(SB)/4, $0x3f800000
+DATA float1<>+48(SB)/4, $0x3f800000
+DATA float1<>+52(SB)/4, $0x3f800000
+DATA float1<>+56(SB)/4, $0x3f800000
+DATA float1<>+60(SB)/4, $0x3f800000
+GLOBL float1<>(SB), RODATA|NOPTR, $64
 
 DATA counts0<>+0(SB)/4, $0x00000000
-DATA counts0<>+4(SB)/4, $0x00000001
-DATA counts0<>+8(SB)/4, $0x00000002
-DATA counts0<>+12(SB)/4, $0x00000003
-DATA counts0<>+16(SB)/4, $0x00000004
-DATA counts0<>+20(SB)/4, $0x00000005
-DATA counts0<>+24(SB)/4, $0x00000006
-DATA counts0<>+28(SB)/4, $0x00000007
-DATA counts0<>+32(SB)/4, $0x00000008
-DATA counts0<>+36(SB)/4, $0x00000009
-DATA counts0<>+40(SB)/4, $0x0000000a
-DATA counts0<>+44(SB)/4, $0x0000000b
-DATA counts0<>+48(SB)/4, $0x0000000c
-DATA counts0<>+52(SB)/4, $0x0000000d
-DATA counts0<>+56(SB)/4, $0x0000000e
-DATA counts0<>+60(SB)/4, $0x0000000f
+DATA counts0<>+4(SB)/4, $0x3f800000
+DATA counts0<>+8(SB)/4, $0x40000000
+DATA counts0<>+12(SB)/4, $0x40400000
+DATA counts0<>+16(SB)/4, $0x40800000
+DATA counts0<>+20(SB)/4, $0x40a00000
+DATA counts0<>+24(SB)/4, $0x40c00000
+DATA counts0<>+28(SB)/4, $0x40e00000
+DATA counts0<>+32(SB)/4, $0x41000000
+DATA counts0<>+36(SB)/4, $0x41100000
+DATA counts0<>+40(SB)/4, $0x41200000
+DATA counts0<>+44(SB)/4, $0x41300000
+DATA counts0<>+48(SB)/4, $0x41400000
+DATA counts0<>+52(SB)/4, $0x41500000
+DATA counts0<>+56(SB)/4, $0x41600000
+DATA counts0<>+60(SB)/4, $0x41700000
 GLOBL counts0<>(SB), RODATA|NOPTR, $64
 
-DATA counts8<>+0(SB)/4, $0x00000008
-DATA counts8<>+4(SB)/4, $0x00000009
-DATA counts8<>+8(SB)/4, $0x0000000a
-DATA counts8<>+12(SB)/4, $0x0000000b
-DATA counts8<>+16(SB)/4, $0x0000000c
-DATA counts8<>+20(SB)/4, $0x0000000d
-DATA counts8<>+24(SB)/4, $0x0000000e
-DATA counts8<>+28(SB)/4, $0x0000000f
-DATA counts8<>+32(SB)/4, $0x00000010
-DATA counts8<>+36(SB)/4, $0x00000011
-DATA counts8<>+40(SB)/4, $0x00000012
-DATA counts8<>+44(SB)/4, $0x00000013
-DATA counts8<>+48(SB)/4, $0x00000014
-DATA counts8<>+52(SB)/4, $0x00000015
-DATA counts8<>+56(SB)/4, $0x00000016
-DATA counts8<>+60(SB)/4, $0x00000017
+DATA counts8<>+0(SB)/4, $0x41000000
+DATA counts8<>+4(SB)/4, $0x41100000
+DATA counts8<>+8(SB)/4, $0x41200000
+DATA counts8<>+12(SB)/4, $0x41300000
+DATA counts8<>+16(SB)/4, $0x41400000
+DATA counts8<>+20(SB)/4, $0x41500000
+DATA counts8<>+24(SB)/4, $0x41600000
+DATA counts8<>+28(SB)/4, $0x41700000
+DATA counts8<>+32(SB)/4, $0x41800000
+DATA counts8<>+36(SB)/4, $0x41880000
+DATA counts8<>+40(SB)/4, $0x41900000
+DATA counts8<>+44(SB)/4, $0x41980000
+DATA counts8<>+48(SB)/4, $0x41a00000
+DATA counts8<>+52(SB)/4, $0x41a80000
+DATA counts8<>+56(SB)/4, $0x41b00000
+DATA counts8<>+60(SB)/4, $0x41b80000
 GLOBL counts8<>(SB), RODATA|NOPTR, $64
 
-DATA counts16<>+0(SB)/4, $0x00000010
-DATA counts16<>+4(SB)/4, $0x00000011
-DATA counts16<>+8(SB)/4, $0x00000012
-DATA counts16<>+12(SB)/4, $0x00000013
-DATA counts16<>+16(SB)/4, $0x00000014
-DATA counts16<>+20(SB)/4, $0x00000015
-DATA counts16<>+24(SB)/4, $0x00000016
-DATA counts16<>+28(SB)/4, $0x00000017
-DATA counts16<>+32(SB)/4, $0x00000018
-DATA counts16<>+36(SB)/4, $0x00000019
-DATA counts16<>+40(SB)/4, $0x0000001a
-DATA counts16<>+44(SB)/4, $0x0000001b
-DATA counts16<>+48(SB)/4, $0x0000001c
-DATA counts16<>+52(SB)/4, $0x0000001d
-DATA counts16<>+56(SB)/4, $0x0000001e
-DATA counts16<>+60(SB)/4, $0x0000001f
+DATA counts16<>+0(SB)/4, $0x41800000
+DATA counts16<>+4(SB)/4, $0x41880000
+DATA counts16<>+8(SB)/4, $0x41900000
+DATA counts16<>+12(SB)/4, $0x41980000
+DATA counts16<>+16(SB)/4, $0x41a00000
+DATA counts16<>+20(SB)/4, $0x41a80000
+DATA counts16<>+24(SB)/4, $0x41b00000
+DATA counts16<>+28(SB)/4, $0x41b80000
+DATA counts16<>+32(SB)/4, $0x41c00000
+DATA counts16<>+36(SB)/4, $0x41c80000
+DATA counts16<>+40(SB)/4, $0x41d00000
+DATA counts16<>+44(SB)/4, $0x41d80000
+DATA counts16<>+48(SB)/4, $0x41e00000
+DATA counts16<>+52(SB)/4, $0x41e80000
+DATA counts16<>+56(SB)/4, $0x41f00000
+DATA counts16<>+60(SB)/4, $0x41f80000
 GLOBL counts16<>(SB), RODATA|NOPTR, $64
 
-DATA counts24<>+0(SB)/4, $0x00000018
-DATA counts24<>+4(SB)/4, $0x00000019
-DATA counts24<>+8(SB)/4, $0x0000001a
-DATA counts24<>+12(SB)/4, $0x0000001b
-DATA counts24<>+16(SB)/4, $0x0000001c
-DATA counts24<>+20(SB)/4, $0x0000001d
-DATA counts24<>+24(SB)/4, $0x0000001e
-DATA counts24<>+28(SB)/4, $0x0000001f
-DATA counts24<>+32(SB)/4, $0x00000020
-DATA counts24<>+36(SB)/4, $0x00000021
-DATA counts24<>+40(SB)/4, $0x00000022
-DATA counts24<>+44(SB)/4, $0x00000023
-DATA counts24<>+48(SB)/4, $0x00000024
-DATA counts24<>+52(SB)/4, $0x00000025
-DATA counts24<>+56(SB)/4, $0x00000026
-DATA counts24<>+60(SB)/4, $0x00000027
+DATA counts24<>+0(SB)/4, $0x41c00000
+DATA counts24<>+4(SB)/4, $0x41c80000
+DATA counts24<>+8(SB)/4, $0x41d00000
+DATA counts24<>+12(SB)/4, $0x41d80000
+DATA counts24<>+16(SB)/4, $0x41e00000
+DATA counts24<>+20(SB)/4, $0x41e80000
+DATA counts24<>+24(SB)/4, $0x41f00000
+DATA counts24<>+28(SB)/4, $0x41f80000
+DATA counts24<>+32(SB)/4, $0x42000000
+DATA counts24<>+36(SB)/4, $0x42040000
+DATA counts24<>+40(SB)/4, $0x42080000
+DATA counts24<>+44(SB)/4, $0x420c0000
+DATA counts24<>+48(SB)/4, $0x42100000
+DATA counts24<>+52(SB)/4, $0x42140000
+DATA counts24<>+56(SB)/4, $0x42180000
+DATA counts24<>+60(SB)/4, $0x421c0000
 GLOBL counts24<>(SB), RODATA|NOPTR, $64
 
-// func AddDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+DATA counts32<>+0(SB)/4, $0x42000000
+DATA counts32<>+4(SB)/4, $0x42040000
+DATA counts32<>+8(SB)/4, $0x42080000
+DATA counts32<>+12(SB)/4, $0x420c0000
+DATA counts32<>+16(SB)/4, $0x42100000
+DATA counts32<>+20(SB)/4, $0x42140000
+DATA counts32<>+24(SB)/4, $0x42180000
+DATA counts32<>+28(SB)/4, $0x421c0000
+DATA counts32<>+32(SB)/4, $0x42200000
+DATA counts32<>+36(SB)/4, $0x42240000
+DATA counts32<>+40(SB)/4, $0x42280000
+DATA counts32<>+44(SB)/4, $0x422c0000
+DATA counts32<>+48(SB)/4, $0x42300000
+DATA counts32<>+52(SB)/4, $0x42340000
+DATA counts32<>+56(SB)/4, $0x42380000
+DATA counts32<>+60(SB)/4, $0x423c0000
+GLOBL counts32<>(SB), RODATA|NOPTR, $64
+
+DATA counts40<>+0(SB)/4, $0x42200000
+DATA counts40<>+4(SB)/4, $0x42240000
+DATA counts40<>+8(SB)/4, $0x42280000
+DATA counts40<>+12(SB)/4, $0x422c0000
+DATA counts40<>+16(SB)/4, $0x42300000
+DATA counts40<>+20(SB)/4, $0x42340000
+DATA counts40<>+24(SB)/4, $0x42380000
+DATA counts40<>+28(SB)/4, $0x423c0000
+DATA counts40<>+32(SB)/4, $0x42400000
+DATA counts40<>+36(SB)/4, $0x42440000
+DATA counts40<>+40(SB)/4, $0x42480000
+DATA counts40<>+44(SB)/4, $0x424c0000
+DATA counts40<>+48(SB)/4, $0x42500000
+DATA counts40<>+52(SB)/4, $0x42540000
+DATA counts40<>+56(SB)/4, $0x42580000
+DATA counts40<>+60(SB)/4, $0x425c0000
+GLOBL counts40<>(SB), RODATA|NOPTR, $64
+
+DATA counts48<>+0(SB)/4, $0x42400000
+DATA counts48<>+4(SB)/4, $0x42440000
+DATA counts48<>+8(SB)/4, $0x42480000
+DATA counts48<>+12(SB)/4, $0x424c0000
+DATA counts48<>+16(SB)/4, $0x42500000
+DATA counts48<>+20(SB)/4, $0x42540000
+DATA counts48<>+24(SB)/4, $0x42580000
+DATA counts48<>+28(SB)/4, $0x425c0000
+DATA counts48<>+32(SB)/4, $0x42600000
+DATA counts48<>+36(SB)/4, $0x42640000
+DATA counts48<>+40(SB)/4, $0x42680000
+DATA counts48<>+44(SB)/4, $0x426c0000
+DATA counts48<>+48(SB)/4, $0x42700000
+DATA counts48<>+52(SB)/4, $0x42740000
+DATA counts48<>+56(SB)/4, $0x42780000
+DATA counts48<>+60(SB)/4, $0x427c0000
+GLOBL counts48<>(SB), RODATA|NOPTR, $64
+
+DATA counts56<>+0(SB)/4, $0x42600000
+DATA counts56<>+4(SB)/4, $0x42640000
+DATA counts56<>+8(SB)/4, $0x42680000
+DATA counts56<>+12(SB)/4, $0x426c0000
+DATA counts56<>+16(SB)/4, $0x42700000
+DATA counts56<>+20(SB)/4, $0x42740000
+DATA counts56<>+24(SB)/4, $0x42780000
+DATA counts56<>+28(SB)/4, $0x427c0000
+DATA counts56<>+32(SB)/4, $0x42800000
+DATA counts56<>+36(SB)/4, $0x42820000
+DATA counts56<>+40(SB)/4, $0x42840000
+DATA counts56<>+44(SB)/4, $0x42860000
+DATA counts56<>+48(SB)/4, $0x42880000
+DATA counts56<>+52(SB)/4, $0x428a0000
+DATA counts56<>+56(SB)/4, $0x428c0000
+DATA counts56<>+60(SB)/4, $0x428e0000
+GLOBL counts56<>(SB), RODATA|NOPTR, $64
+
+DATA float64<>+0(SB)/4, $0x42800000
+DATA float64<>+4(SB)/4, $0x42800000
+DATA float64<>+8(SB)/4, $0x42800000
+DATA float64<>+12(SB)/4, $0x42800000
+DATA float64<>+16(SB)/4, $0x42800000
+DATA float64<>+20(SB)/4, $0x42800000
+DATA float64<>+24(SB)/4, $0x42800000
+DATA float64<>+28(SB)/4, $0x42800000
+DATA float64<>+32(SB)/4, $0x42800000
+DATA float64<>+36(SB)/4, $0x42800000
+DATA float64<>+40(SB)/4, $0x42800000
+DATA float64<>+44(SB)/4, $0x42800000
+DATA float64<>+48(SB)/4, $0x42800000
+DATA float64<>+52(SB)/4, $0x42800000
+DATA float64<>+56(SB)/4, $0x42800000
+DATA float64<>+60(SB)/4, $0x42800000
+GLOBL float64<>(SB), RODATA|NOPTR, $64
+
+DATA float16<>+0(SB)/4, $0x41800000
+DATA float16<>+4(SB)/4, $0x41800000
+DATA float16<>+8(SB)/4, $0x41800000
+DATA float16<>+12(SB)/4, $0x41800000
+DATA float16<>+16(SB)/4, $0x41800000
+DATA float16<>+20(SB)/4, $0x41800000
+DATA float16<>+24(SB)/4, $0x41800000
+DATA float16<>+28(SB)/4, $0x41800000
+DATA float16<>+32(SB)/4, $0x41800000
+DATA float16<>+36(SB)/4, $0x41800000
+DATA float16<>+40(SB)/4, $0x41800000
+DATA float16<>+44(SB)/4, $0x41800000
+DATA float16<>+48(SB)/4, $0x41800000
+DATA float16<>+52(SB)/4, $0x41800000
+DATA float16<>+56(SB)/4, $0x41800000
+DATA float16<>+60(SB)/4, $0x41800000
+GLOBL float16<>(SB), RODATA|NOPTR, $64
+
+DATA float4<>+0(SB)/4, $0x40800000
+DATA float4<>+4(SB)/4, $0x40800000
+DATA float4<>+8(SB)/4, $0x40800000
+DATA float4<>+12(SB)/4, $0x40800000
+DATA float4<>+16(SB)/4, $0x40800000
+DATA float4<>+20(SB)/4, $0x40800000
+DATA float4<>+24(SB)/4, $0x40800000
+DATA float4<>+28(SB)/4, $0x40800000
+DATA float4<>+32(SB)/4, $0x40800000
+DATA float4<>+36(SB)/4, $0x40800000
+DATA float4<>+40(SB)/4, $0x40800000
+DATA float4<>+44(SB)/4, $0x40800000
+DATA float4<>+48(SB)/4, $0x40800000
+DATA float4<>+52(SB)/4, $0x40800000
+DATA float4<>+56(SB)/4, $0x40800000
+DATA float4<>+60(SB)/4, $0x40800000
+GLOBL float4<>(SB), RODATA|NOPTR, $64
+
+// func AddDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·AddDistanceF32AVX512(SB), $0-56
+TEXT ·AddDistanceF32AVX512(SB), $0-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         stride+24(FP), BX
 	SHLQ         $0x02, BX
-	MOVQ         first+40(FP), SI
-	MOVQ         step+48(FP), DI
-	VBROADCASTSS slope+32(FP), Z0
+	VBROADCASTSS first+36(FP), Z0
+	VBROADCASTSS step+40(FP), Z1
+	VBROADCASTSS slope+32(FP), Z2
+	VMOVUPS      float1<>+0(SB), Z4
+	VMOVUPS      counts0<>+0(SB), Z5
+	VMOVUPS      counts16<>+0(SB), Z6
+	VMOVUPS      counts32<>+0(SB), Z7
+	VMOVUPS      counts48<>+0(SB), Z8
+	VMOVUPS      counts64<>+0(SB), Z9
+	VMOVUPS      counts80<>+0(SB), Z10
+	VMOVUPS      counts96<>+0(SB), Z11
+	VMOVUPS      counts112<>+0(SB), Z12
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ SI, R8
-	CMPQ R10, $0x40
-	JLT  next4
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Z0, Z3
+	CMPQ    DI, $0x80
+	JLT     next4
 
 block3:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Z1
-	VPADDD       counts0<>+0(SB), Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      (R9), Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, (R9)
-	VPADDD       counts16<>+0(SB), Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      64(R9), Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, 64(R9)
-	VPADDD       counts32<>+0(SB), Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      128(R9), Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, 128(R9)
-	VPADDD       counts48<>+0(SB), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      192(R9), Z2
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      Z2, 192(R9)
-	ADDQ         $0x00000100, R9
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x40, R10
-	CMPQ         R10, $0x40
-	JGE          block3
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	VADDPS      Z7, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 128(SI), Z4, Z13
+	VMOVUPS     Z13, 128(SI)
+	VADDPS      Z8, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 192(SI), Z4, Z13
+	VMOVUPS     Z13, 192(SI)
+	VADDPS      Z9, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 256(SI), Z4, Z13
+	VMOVUPS     Z13, 256(SI)
+	VADDPS      Z10, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 320(SI), Z4, Z13
+	VMOVUPS     Z13, 320(SI)
+	VADDPS      Z11, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 384(SI), Z4, Z13
+	VMOVUPS     Z13, 384(SI)
+	VADDPS      Z12, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 448(SI), Z4, Z13
+	VMOVUPS     Z13, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block3
 
 next4:
-	CMPQ R10, $0x10
+	CMPQ DI, $0x10
 	JLT  next6
 
 block5:
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Z1
-	VPADDD       counts0<>+0(SB), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      (R9), Z2
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      Z2, (R9)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000010, R8
-	SUBQ         $0x10, R10
-	CMPQ         R10, $0x10
-	JGE          block5
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block5
 
 next6:
-	TESTQ        R10, R10
-	JZ           next8
-	MOVQ         $0xffffffffffffffff, R11
-	BZHIQ        R10, R11, R11
-	KMOVD        R11, K1
-	SHRQ         $0x10, R11
-	KMOVD        R11, K2
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Z1
-	VPADDD       counts0<>+0(SB), Z1, Z1
-	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS.Z    (R9), K1, Z2
-	VADDPS       Z1, Z2, Z2
-	VMOVUPS      Z2, K1, (R9)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000010, R8
+	TESTQ     DI, DI
+	JZ        next8
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     DI, R8, R8
+	KMOVD     R8, K1
+	SHRQ      $0x10, R8
+	KMOVD     R8, K2
+	VADDPS    Z5, Z3, Z13
+	VMULPS    Z2, Z13, Z13
+	VMOVUPS.Z (SI), K1, Z14
+	VADDPS    Z14, Z13, Z13
+	VMOVUPS   Z13, K1, (SI)
+	ADDQ      $0x00000040, SI
+	VADDPS    float16<>+0(SB), Z3, Z3
 
 next8:
-	ADDQ BX, AX
-	ADDQ DI, SI
-	DECQ DX
-	JNZ  rows2
+	ADDQ   BX, AX
+	VADDPS Z1, Z0, Z0
+	DECQ   DX
+	JNZ    rows2
 
 done1:
 	VZEROUPPER
 	RET
 
-DATA counts32<>+0(SB)/4, $0x00000020
-DATA counts32<>+4(SB)/4, $0x00000021
-DATA counts32<>+8(SB)/4, $0x00000022
-DATA counts32<>+12(SB)/4, $0x00000023
-DATA counts32<>+16(SB)/4, $0x00000024
-DATA counts32<>+20(SB)/4, $0x00000025
-DATA counts32<>+24(SB)/4, $0x00000026
-DATA counts32<>+28(SB)/4, $0x00000027
-DATA counts32<>+32(SB)/4, $0x00000028
-DATA counts32<>+36(SB)/4, $0x00000029
-DATA counts32<>+40(SB)/4, $0x0000002a
-DATA counts32<>+44(SB)/4, $0x0000002b
-DATA counts32<>+48(SB)/4, $0x0000002c
-DATA counts32<>+52(SB)/4, $0x0000002d
-DATA counts32<>+56(SB)/4, $0x0000002e
-DATA counts32<>+60(SB)/4, $0x0000002f
-GLOBL counts32<>(SB), RODATA|NOPTR, $64
+DATA counts64<>+0(SB)/4, $0x42800000
+DATA counts64<>+4(SB)/4, $0x42820000
+DATA counts64<>+8(SB)/4, $0x42840000
+DATA counts64<>+12(SB)/4, $0x42860000
+DATA counts64<>+16(SB)/4, $0x42880000
+DATA counts64<>+20(SB)/4, $0x428a0000
+DATA counts64<>+24(SB)/4, $0x428c0000
+DATA counts64<>+28(SB)/4, $0x428e0000
+DATA counts64<>+32(SB)/4, $0x42900000
+DATA counts64<>+36(SB)/4, $0x42920000
+DATA counts64<>+40(SB)/4, $0x42940000
+DATA counts64<>+44(SB)/4, $0x42960000
+DATA counts64<>+48(SB)/4, $0x42980000
+DATA counts64<>+52(SB)/4, $0x429a0000
+DATA counts64<>+56(SB)/4, $0x429c0000
+DATA counts64<>+60(SB)/4, $0x429e0000
+GLOBL counts64<>(SB), RODATA|NOPTR, $64
 
-DATA counts48<>+0(SB)/4, $0x00000030
-DATA counts48<>+4(SB)/4, $0x00000031
-DATA counts48<>+8(SB)/4, $0x00000032
-DATA counts48<>+12(SB)/4, $0x00000033
-DATA counts48<>+16(SB)/4, $0x00000034
-DATA counts48<>+20(SB)/4, $0x00000035
-DATA counts48<>+24(SB)/4, $0x00000036
-DATA counts48<>+28(SB)/4, $0x00000037
-DATA counts48<>+32(SB)/4, $0x00000038
-DATA counts48<>+36(SB)/4, $0x00000039
-DATA counts48<>+40(SB)/4, $0x0000003a
-DATA counts48<>+44(SB)/4, $0x0000003b
-DATA counts48<>+48(SB)/4, $0x0000003c
-DATA counts48<>+52(SB)/4, $0x0000003d
-DATA counts48<>+56(SB)/4, $0x0000003e
-DATA counts48<>+60(SB)/4, $0x0000003f
-GLOBL counts48<>(SB), RODATA|NOPTR, $64
+DATA counts80<>+0(SB)/4, $0x42a00000
+DATA counts80<>+4(SB)/4, $0x42a20000
+DATA counts80<>+8(SB)/4, $0x42a40000
+DATA counts80<>+12(SB)/4, $0x42a60000
+DATA counts80<>+16(SB)/4, $0x42a80000
+DATA counts80<>+20(SB)/4, $0x42aa0000
+DATA counts80<>+24(SB)/4, $0x42ac0000
+DATA counts80<>+28(SB)/4, $0x42ae0000
+DATA counts80<>+32(SB)/4, $0x42b00000
+DATA counts80<>+36(SB)/4, $0x42b20000
+DATA counts80<>+40(SB)/4, $0x42b40000
+DATA counts80<>+44(SB)/4, $0x42b60000
+DATA counts80<>+48(SB)/4, $0x42b80000
+DATA counts80<>+52(SB)/4, $0x42ba0000
+DATA counts80<>+56(SB)/4, $0x42bc0000
+DATA counts80<>+60(SB)/4, $0x42be0000
+GLOBL counts80<>(SB), RODATA|NOPTR, $64
 
-// func AddAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first int, step int)
-// Requires: AVX, AVX2
-TEXT ·AddAbsoluteDistanceF32AVX2(SB), $0-56
+DATA counts96<>+0(SB)/4, $0x42c00000
+DATA counts96<>+4(SB)/4, $0x42c20000
+DATA counts96<>+8(SB)/4, $0x42c40000
+DATA counts96<>+12(SB)/4, $0x42c60000
+DATA counts96<>+16(SB)/4, $0x42c80000
+DATA counts96<>+20(SB)/4, $0x42ca0000
+DATA counts96<>+24(SB)/4, $0x42cc0000
+DATA counts96<>+28(SB)/4, $0x42ce0000
+DATA counts96<>+32(SB)/4, $0x42d00000
+DATA counts96<>+36(SB)/4, $0x42d20000
+DATA counts96<>+40(SB)/4, $0x42d40000
+DATA counts96<>+44(SB)/4, $0x42d60000
+DATA counts96<>+48(SB)/4, $0x42d80000
+DATA counts96<>+52(SB)/4, $0x42da0000
+DATA counts96<>+56(SB)/4, $0x42dc0000
+DATA counts96<>+60(SB)/4, $0x42de0000
+GLOBL counts96<>(SB), RODATA|NOPTR, $64
+
+DATA counts112<>+0(SB)/4, $0x42e00000
+DATA counts112<>+4(SB)/4, $0x42e20000
+DATA counts112<>+8(SB)/4, $0x42e40000
+DATA counts112<>+12(SB)/4, $0x42e60000
+DATA counts112<>+16(SB)/4, $0x42e80000
+DATA counts112<>+20(SB)/4, $0x42ea0000
+DATA counts112<>+24(SB)/4, $0x42ec0000
+DATA counts112<>+28(SB)/4, $0x42ee0000
+DATA counts112<>+32(SB)/4, $0x42f00000
+DATA counts112<>+36(SB)/4, $0x42f20000
+DATA counts112<>+40(SB)/4, $0x42f40000
+DATA counts112<>+44(SB)/4, $0x42f60000
+DATA counts112<>+48(SB)/4, $0x42f80000
+DATA counts112<>+52(SB)/4, $0x42fa0000
+DATA counts112<>+56(SB)/4, $0x42fc0000
+DATA counts112<>+60(SB)/4, $0x42fe0000
+GLOBL counts112<>(SB), RODATA|NOPTR, $64
+
+DATA float128<>+0(SB)/4, $0x43000000
+DATA float128<>+4(SB)/4, $0x43000000
+DATA float128<>+8(SB)/4, $0x43000000
+DATA float128<>+12(SB)/4, $0x43000000
+DATA float128<>+16(SB)/4, $0x43000000
+DATA float128<>+20(SB)/4, $0x43000000
+DATA float128<>+24(SB)/4, $0x43000000
+DATA float128<>+28(SB)/4, $0x43000000
+DATA float128<>+32(SB)/4, $0x43000000
+DATA float128<>+36(SB)/4, $0x43000000
+DATA float128<>+40(SB)/4, $0x43000000
+DATA float128<>+44(SB)/4, $0x43000000
+DATA float128<>+48(SB)/4, $0x43000000
+DATA float128<>+52(SB)/4, $0x43000000
+DATA float128<>+56(SB)/4, $0x43000000
+DATA float128<>+60(SB)/4, $0x43000000
+GLOBL float128<>(SB), RODATA|NOPTR, $64
+
+// func SubAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
+// Requires: AVX, FMA3
+TEXT ·SubAbsoluteDistanceF32AVX2(SB), $0-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         stride+24(FP), BX
 	SHLQ         $0x02, BX
-	MOVQ         first+40(FP), SI
-	MOVQ         step+48(FP), DI
-	VBROADCASTSS slope+32(FP), Y0
-	VXORPS       Y1, Y1, Y1
+	VBROADCASTSS first+36(FP), Y0
+	VBROADCASTSS step+40(FP), Y1
+	VBROADCASTSS slope+32(FP), Y2
+	VMOVUPS      float1<>+0(SB), Y4
+	VMOVUPS      magnitude32<>+0(SB), Y5
+	VMOVUPS      counts0<>+0(SB), Y6
+	VMOVUPS      counts8<>+0(SB), Y7
+	VMOVUPS      counts16<>+0(SB), Y8
+	VMOVUPS      counts24<>+0(SB), Y9
+	VMOVUPS      counts32<>+0(SB), Y10
+	VMOVUPS      counts40<>+0(SB), Y11
+	VMOVUPS      counts48<>+0(SB), Y12
+	VMOVUPS      counts56<>+0(SB), Y13
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ SI, R8
-	CMPQ R10, $0x20
-	JLT  next4
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    DI, $0x40
+	JLT     next4
 
 block3:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       counts0<>+0(SB), Y2, Y3
-	VPABSD       Y3, Y3
-	VPSUBD       Y3, Y1, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y0, Y3, Y3
-	VMOVUPS      (R9), Y4
-	VADDPS       Y3, Y4, Y4
-	VMOVUPS      Y4, (R9)
-	VPADDD       counts8<>+0(SB), Y2, Y3
-	VPABSD       Y3, Y3
-	VPSUBD       Y3, Y1, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y0, Y3, Y3
-	VMOVUPS      32(R9), Y4
-	VADDPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 32(R9)
-	VPADDD       counts16<>+0(SB), Y2, Y3
-	VPABSD       Y3, Y3
-	VPSUBD       Y3, Y1, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y0, Y3, Y3
-	VMOVUPS      64(R9), Y4
-	VADDPS       Y3, Y4, Y4
-	VMOVUPS      Y4, 64(R9)
-	VPADDD       counts24<>+0(SB), Y2, Y2
-	VPABSD       Y2, Y2
-	VPSUBD       Y2, Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      96(R9), Y3
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, 96(R9)
-	ADDQ         $0x00000080, R9
-	ADDQ         $0x00000020, R8
-	SUBQ         $0x20, R10
-	CMPQ         R10, $0x20
-	JGE          block3
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y8, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y9, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	VADDPS      Y10, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 128(SI), Y4, Y14
+	VMOVUPS     Y14, 128(SI)
+	VADDPS      Y11, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 160(SI), Y4, Y14
+	VMOVUPS     Y14, 160(SI)
+	VADDPS      Y12, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 192(SI), Y4, Y14
+	VMOVUPS     Y14, 192(SI)
+	VADDPS      Y13, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 224(SI), Y4, Y14
+	VMOVUPS     Y14, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block3
 
 next4:
-	CMPQ R10, $0x08
+	CMPQ DI, $0x10
 	JLT  next6
 
 block5:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       counts0<>+0(SB), Y2, Y2
-	VPABSD       Y2, Y2
-	VPSUBD       Y2, Y1, Y2
-	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      (R9), Y3
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, (R9)
-	ADDQ         $0x00000020, R9
-	ADDQ         $0x00000008, R8
-	SUBQ         $0x08, R10
-	CMPQ         R10, $0x08
-	JGE          block5
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block5
 
 next6:
-	CMPQ R10, $0x04
+	CMPQ DI, $0x04
 	JLT  next8
 
 block7:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       counts0<>+0(SB), X2, X2
-	VPABSD       X2, X2
-	VPSUBD       X2, X1, X2
-	VCVTDQ2PS    X2, X2
-	VMULPS       X0, X2, X2
-	VMOVUPS      (R9), X3
-	VADDPS       X2, X3, X3
-	VMOVUPS      X3, (R9)
-	ADDQ         $0x00000010, R9
-	ADDQ         $0x00000004, R8
-	SUBQ         $0x04, R10
-	CMPQ         R10, $0x04
-	JGE          block7
+	VADDPS      X6, X3, X14
+	VANDPS      X5, X14, X14
+	VMULPS      X2, X14, X14
+	VFMSUB231PS (SI), X4, X14
+	VMOVUPS     X14, (SI)
+	ADDQ        $0x00000010, SI
+	VADDPS      float4<>+0(SB), Y3, Y3
+	SUBQ        $0x04, DI
+	CMPQ        DI, $0x04
+	JGE         block7
 
 next8:
-	CMPQ R10, $0x01
+	CMPQ DI, $0x01
 	JLT  next10
 
 block9:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       counts0<>+0(SB), X2, X2
-	VPABSD       X2, X2
-	VPSUBD       X2, X1, X2
-	VCVTDQ2PS    X2, X2
-	VMULPS       X0, X2, X2
-	VMOVSS       (R9), X3
-	VADDPS       X2, X3, X3
-	VMOVSS       X3, (R9)
-	ADDQ         $0x00000004, R9
-	ADDQ         $0x00000001, R8
-	SUBQ         $0x01, R10
-	CMPQ         R10, $0x01
-	JGE          block9
+	VADDPS X6, X3, X14
+	VANDPS X5, X14, X14
+	VMULPS X2, X14, X14
+	VMOVSS (SI), X15
+	VSUBPS X14, X15, X14
+	VMOVSS X14, (SI)
+	ADDQ   $0x00000004, SI
+	VADDPS float1<>+0(SB), Y3, Y3
+	SUBQ   $0x01, DI
+	CMPQ   DI, $0x01
+	JGE    block9
 
 next10:
-	ADDQ BX, AX
-	ADDQ DI, SI
-	DECQ DX
-	JNZ  rows2
+	ADDQ   BX, AX
+	VADDPS Y1, Y0, Y0
+	DECQ   DX
+	JNZ    rows2
 
 done1:
 	VZEROUPPER
 	RET
 
-// func AddAbsoluteDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first int, step int)
+DATA magnitude32<>+0(SB)/4, $0x7fffffff
+DATA magnitude32<>+4(SB)/4, $0x7fffffff
+DATA magnitude32<>+8(SB)/4, $0x7fffffff
+DATA magnitude32<>+12(SB)/4, $0x7fffffff
+DATA magnitude32<>+16(SB)/4, $0x7fffffff
+DATA magnitude32<>+20(SB)/4, $0x7fffffff
+DATA magnitude32<>+24(SB)/4, $0x7fffffff
+DATA magnitude32<>+28(SB)/4, $0x7fffffff
+DATA magnitude32<>+32(SB)/4, $0x7fffffff
+DATA magnitude32<>+36(SB)/4, $0x7fffffff
+DATA magnitude32<>+40(SB)/4, $0x7fffffff
+DATA magnitude32<>+44(SB)/4, $0x7fffffff
+DATA magnitude32<>+48(SB)/4, $0x7fffffff
+DATA magnitude32<>+52(SB)/4, $0x7fffffff
+DATA magnitude32<>+56(SB)/4, $0x7fffffff
+DATA magnitude32<>+60(SB)/4, $0x7fffffff
+GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
+
+// func SubAbsoluteDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·AddAbsoluteDistanceF32AVX512(SB), $0-56
+TEXT ·SubAbsoluteDistanceF32AVX512(SB), $0-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
 	MOVQ         stride+24(FP), BX
 	SHLQ         $0x02, BX
-	MOVQ         first+40(FP), SI
-	MOVQ         step+48(FP), DI
-	VBROADCASTSS slope+32(FP), Z0
-	VXORPS       Z1, Z1, Z1
+	VBROADCASTSS first+36(FP), Z0
+	VBROADCASTSS step+40(FP), Z1
+	VBROADCASTSS slope+32(FP), Z2
+	VMOVUPS      float1<>+0(SB), Z4
+	VMOVUPS      magnitude32<>+0(SB), Z5
+	VMOVUPS      counts0<>+0(SB), Z6
+	VMOVUPS      counts16<>+0(SB), Z7
+	VMOVUPS      counts32<>+0(SB), Z8
+	VMOVUPS      counts48<>+0(SB), Z9
+	VMOVUPS      counts64<>+0(SB), Z10
+	VMOVUPS      counts80<>+0(SB), Z11
+	VMOVUPS      counts96<>+0(SB), Z12
+	VMOVUPS      counts112<>+0(SB), Z13
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ CX, R10
-	MOVQ SI, R8
-	CMPQ R10, $0x40
-	JLT  next4
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Z0, Z3
+	CMPQ    DI, $0x80
+	JLT     next4
 
 block3:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Z2
-	VPADDD       counts0<>+0(SB), Z2, Z3
-	VPABSD       Z3, Z3
-	VPSUBD       Z3, Z1, Z3
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      (R9), Z4
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      Z4, (R9)
-	VPADDD       counts16<>+0(SB), Z2, Z3
-	VPABSD       Z3, Z3
-	VPSUBD       Z3, Z1, Z3
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      64(R9), Z4
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      Z4, 64(R9)
-	VPADDD       counts32<>+0(SB), Z2, Z3
-	VPABSD       Z3, Z3
-	VPSUBD       Z3, Z1, Z3
-	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      128(R9), Z4
-	VADDPS       Z3, Z4, Z4
-	VMOVUPS      Z4, 128(R9)
-	VPADDD       counts48<>+0(SB), Z2, Z2
-	VPABSD       Z2, Z2
-	VPSUBD       Z2, Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      192(R9), Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, 192(R9)
-	ADDQ         $0x00000100, R9
-	ADDQ         $0x00000040, R8
-	SUBQ         $0x40, R10
-	CMPQ         R10, $0x40
-	JGE          block3
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z8, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z9, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	VADDPS      Z10, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 256(SI), Z4, Z14
+	VMOVUPS     Z14, 256(SI)
+	VADDPS      Z11, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 320(SI), Z4, Z14
+	VMOVUPS     Z14, 320(SI)
+	VADDPS      Z12, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 384(SI), Z4, Z14
+	VMOVUPS     Z14, 384(SI)
+	VADDPS      Z13, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 448(SI), Z4, Z14
+	VMOVUPS     Z14, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block3
 
 next4:
-	CMPQ R10, $0x10
+	CMPQ DI, $0x10
 	JLT  next6
 
 block5:
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Z2
-	VPADDD       counts0<>+0(SB), Z2, Z2
-	VPABSD       Z2, Z2
-	VPSUBD       Z2, Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS      (R9), Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, (R9)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000010, R8
-	SUBQ         $0x10, R10
-	CMPQ         R10, $0x10
-	JGE          block5
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block5
 
 next6:
-	TESTQ        R10, R10
-	JZ           next8
-	MOVQ         $0xffffffffffffffff, R11
-	BZHIQ        R10, R11, R11
-	KMOVD        R11, K1
-	SHRQ         $0x10, R11
-	KMOVD        R11, K2
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Z2
-	VPADDD       counts0<>+0(SB), Z2, Z2
-	VPABSD       Z2, Z2
-	VPSUBD       Z2, Z1, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS.Z    (R9), K1, Z3
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, K1, (R9)
-	ADDQ         $0x00000040, R9
-	ADDQ         $0x00000010, R8
+	TESTQ     DI, DI
+	JZ        next8
+	MOVQ      $0xffffffffffffffff, R8
+	BZHIQ     DI, R8, R8
+	KMOVD     R8, K1
+	SHRQ      $0x10, R8
+	KMOVD     R8, K2
+	VADDPS    Z6, Z3, Z14
+	VANDPS    Z5, Z14, Z14
+	VMULPS    Z2, Z14, Z14
+	VMOVUPS.Z (SI), K1, Z15
+	VSUBPS    Z14, Z15, Z14
+	VMOVUPS   Z14, K1, (SI)
+	ADDQ      $0x00000040, SI
+	VADDPS    float16<>+0(SB), Z3, Z3
 
 next8:
-	ADDQ BX, AX
-	ADDQ DI, SI
-	DECQ DX
-	JNZ  rows2
+	ADDQ   BX, AX
+	VADDPS Z1, Z0, Z0
+	DECQ   DX
+	JNZ    rows2
 
 done1:
 	VZEROUPPER

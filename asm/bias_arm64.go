@@ -11,14 +11,22 @@ package asm
 //go:noescape
 func AddRowsF32NEON(y, x *float32, n, rows, yStride, xStride int)
 
-// AddDistanceF32NEON does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// AddConstantF32NEON does what generic.AddConstantF32 does to rows of n elements. Row
+// r starts at y[r*stride].
 //
 //go:noescape
-func AddDistanceF32NEON(y *float32, n, rows, stride int, slope float32, first, step int)
+func AddConstantF32NEON(y *float32, value float32, n, rows, stride int)
 
-// AddAbsoluteDistanceF32NEON does what generic.AddAbsoluteDistanceF32 does to rows of n elements. Row r starts at
-// y[r*stride], its first distance is first+r*step.
+// AddDistanceF32NEON does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
 //
 //go:noescape
-func AddAbsoluteDistanceF32NEON(y *float32, n, rows, stride int, slope float32, first, step int)
+func AddDistanceF32NEON(y *float32, n, rows, stride int, slope, first, step float32)
+
+// SubAbsoluteDistanceF32NEON does what generic.SubAbsoluteDistanceF32 does to rows of n elements. Row r starts at
+// y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+// magnitude.
+//
+//go:noescape
+func SubAbsoluteDistanceF32NEON(y *float32, n, rows, stride int, slope, first, step float32)

@@ -4,13 +4,21 @@
 
 #include "textflag.h"
 
-DATA counts<>+0(SB)/8, $0x0000000100000000
-DATA counts<>+8(SB)/8, $0x0000000300000002
+DATA counts<>+0(SB)/8, $0x3f80000000000000
+DATA counts<>+8(SB)/8, $0x4040000040000000
 GLOBL counts<>(SB), RODATA|NOPTR, $16
 
-DATA four<>+0(SB)/8, $0x0000000400000004
-DATA four<>+8(SB)/8, $0x0000000400000004
-GLOBL four<>(SB), RODATA|NOPTR, $16
+DATA float16<>+0(SB)/8, $0x4180000041800000
+DATA float16<>+8(SB)/8, $0x4180000041800000
+GLOBL float16<>(SB), RODATA|NOPTR, $16
+
+DATA float4<>+0(SB)/8, $0x4080000040800000
+DATA float4<>+8(SB)/8, $0x4080000040800000
+GLOBL float4<>(SB), RODATA|NOPTR, $16
+
+DATA float1<>+0(SB)/8, $0x3f8000003f800000
+DATA float1<>+8(SB)/8, $0x3f8000003f800000
+GLOBL float1<>(SB), RODATA|NOPTR, $16
 
 // func AddRowsF32NEON(y, x *float32, n, rows, yStride, xStride int)
 TEXT ·AddRowsF32NEON(SB), NOSPLIT, $0-48
@@ -87,206 +95,265 @@ next8:
 done1:
 	RET
 
-// func AddDistanceF32NEON(y *float32, n, rows, stride int, slope float32, first, step int)
-TEXT ·AddDistanceF32NEON(SB), NOSPLIT, $0-56
+// func AddConstantF32NEON(y *float32, value float32, n, rows, stride int)
+TEXT ·AddConstantF32NEON(SB), NOSPLIT, $0-40
 	MOVD  y+0(FP), R0
-	MOVD  n+8(FP), R1
-	MOVD  rows+16(FP), R2
-	MOVD  stride+24(FP), R3
+	MOVD  n+16(FP), R1
+	MOVD  rows+24(FP), R2
+	MOVD  stride+32(FP), R3
 	LSL   $2, R3
-	MOVD  first+40(FP), R4
-	MOVD  step+48(FP), R5
-	FMOVS slope+32(FP), F0
+	FMOVS value+8(FP), F0
 	VDUP  V0.S[0], V0.S4
-	MOVD  $counts<>(SB), R17
-	FMOVQ (R17), F1
-	MOVD  $four<>(SB), R17
-	FMOVQ (R17), F2
 	CBZ   R2, done1
 
 rows2:
-	MOVD R0, R7
-	MOVD R1, R8
-	MOVD R4, R6
-	CMP  $16, R8
+	MOVD R0, R4
+	MOVD R1, R5
+	CMP  $16, R5
 	BLT  next4
 
 part3:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	VADD  V2.S4, V3.S4, V4.S4
-	VADD  V2.S4, V4.S4, V5.S4
-	VADD  V2.S4, V5.S4, V6.S4
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD  $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	ADD   $16, R6
-	FLDPQ (R7), (F7, F8)
-	FLDPQ 32(R7), (F9, F10)
-	WORD  $0x4e23d4e7 // fadd v7.4s, v7.4s, v3.4s
-	WORD  $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
-	WORD  $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
-	WORD  $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
-	FSTPQ (F7, F8), (R7)
-	FSTPQ (F9, F10), 32(R7)
-	ADD   $64, R7
-	SUB   $16, R8
-	CMP   $16, R8
+	FLDPQ (R4), (F1, F2)
+	FLDPQ 32(R4), (F3, F4)
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD  $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD  $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD  $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	FSTPQ (F1, F2), (R4)
+	FSTPQ (F3, F4), 32(R4)
+	ADD   $64, R4
+	SUB   $16, R5
+	CMP   $16, R5
 	BGE   part3
 
 next4:
-	CMP $4, R8
+	CMP $4, R5
 	BLT next6
 
 part5:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	ADD   $4, R6
-	FMOVQ (R7), F4
-	WORD  $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	FMOVQ F4, (R7)
-	ADD   $16, R7
-	SUB   $4, R8
-	CMP   $4, R8
+	FMOVQ (R4), F1
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVQ F1, (R4)
+	ADD   $16, R4
+	SUB   $4, R5
+	CMP   $4, R5
 	BGE   part5
 
 next6:
-	CMP $1, R8
+	CMP $1, R5
 	BLT next8
 
 part7:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	ADD   $1, R6
-	FMOVS (R7), F4
-	WORD  $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	FMOVS F4, (R7)
-	ADD   $4, R7
-	SUB   $1, R8
-	CMP   $1, R8
+	FMOVS (R4), F1
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVS F1, (R4)
+	ADD   $4, R4
+	SUB   $1, R5
+	CMP   $1, R5
 	BGE   part7
 
 next8:
 	ADD  R3, R0
-	ADD  R5, R4
 	SUBS $1, R2
 	BNE  rows2
 
 done1:
 	RET
 
-// func AddAbsoluteDistanceF32NEON(y *float32, n, rows, stride int, slope float32, first, step int)
-TEXT ·AddAbsoluteDistanceF32NEON(SB), NOSPLIT, $0-56
+// func AddDistanceF32NEON(y *float32, n, rows, stride int, slope, first, step float32)
+TEXT ·AddDistanceF32NEON(SB), NOSPLIT, $0-44
 	MOVD  y+0(FP), R0
 	MOVD  n+8(FP), R1
 	MOVD  rows+16(FP), R2
 	MOVD  stride+24(FP), R3
 	LSL   $2, R3
-	MOVD  first+40(FP), R4
-	MOVD  step+48(FP), R5
-	FMOVS slope+32(FP), F0
+	FMOVS first+36(FP), F0
 	VDUP  V0.S[0], V0.S4
+	FMOVS step+40(FP), F1
+	VDUP  V1.S[0], V1.S4
+	FMOVS slope+32(FP), F2
+	VDUP  V2.S[0], V2.S4
 	MOVD  $counts<>(SB), R17
-	FMOVQ (R17), F1
-	MOVD  $four<>(SB), R17
-	FMOVQ (R17), F2
+	FMOVQ (R17), F3
+	MOVD  $float16<>(SB), R17
+	FMOVQ (R17), F4
+	MOVD  $float4<>(SB), R17
+	FMOVQ (R17), F5
+	MOVD  $float1<>(SB), R17
+	FMOVQ (R17), F6
 	CBZ   R2, done1
 
 rows2:
-	MOVD R0, R7
-	MOVD R1, R8
-	MOVD R4, R6
-	CMP  $16, R8
+	MOVD R0, R4
+	MOVD R1, R5
+	WORD $0x4e23d407 // fadd v7.4s, v0.4s, v3.4s
+	CMP  $16, R5
 	BLT  next4
 
 part3:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	VADD  V2.S4, V3.S4, V4.S4
-	VADD  V2.S4, V4.S4, V5.S4
-	VADD  V2.S4, V5.S4, V6.S4
-	WORD  $0x4ea0b863 // abs v3.4s, v3.4s
-	WORD  $0x6ea0b863 // neg v3.4s, v3.4s
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea0b884 // abs v4.4s, v4.4s
-	WORD  $0x6ea0b884 // neg v4.4s, v4.4s
-	WORD  $0x4e21d884 // scvtf v4.4s, v4.4s
-	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x4ea0b8a5 // abs v5.4s, v5.4s
-	WORD  $0x6ea0b8a5 // neg v5.4s, v5.4s
-	WORD  $0x4e21d8a5 // scvtf v5.4s, v5.4s
-	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD  $0x4ea0b8c6 // abs v6.4s, v6.4s
-	WORD  $0x6ea0b8c6 // neg v6.4s, v6.4s
-	WORD  $0x4e21d8c6 // scvtf v6.4s, v6.4s
-	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
-	ADD   $16, R6
-	FLDPQ (R7), (F7, F8)
-	FLDPQ 32(R7), (F9, F10)
-	WORD  $0x4e23d4e7 // fadd v7.4s, v7.4s, v3.4s
-	WORD  $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
-	WORD  $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
-	WORD  $0x4e26d54a // fadd v10.4s, v10.4s, v6.4s
-	FSTPQ (F7, F8), (R7)
-	FSTPQ (F9, F10), 32(R7)
-	ADD   $64, R7
-	SUB   $16, R8
-	CMP   $16, R8
+	VMOV  V7.B16, V8.B16
+	WORD  $0x4e25d509 // fadd v9.4s, v8.4s, v5.4s
+	WORD  $0x4e25d52a // fadd v10.4s, v9.4s, v5.4s
+	WORD  $0x4e25d54b // fadd v11.4s, v10.4s, v5.4s
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x6e22dd29 // fmul v9.4s, v9.4s, v2.4s
+	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD  $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	FLDPQ (R4), (F12, F13)
+	FLDPQ 32(R4), (F14, F15)
+	WORD  $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD  $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
+	WORD  $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	WORD  $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	FSTPQ (F12, F13), (R4)
+	FSTPQ (F14, F15), 32(R4)
+	ADD   $64, R4
+	SUB   $16, R5
+	CMP   $16, R5
 	BGE   part3
 
 next4:
-	CMP $4, R8
+	CMP $4, R5
 	BLT next6
 
 part5:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	WORD  $0x4ea0b863 // abs v3.4s, v3.4s
-	WORD  $0x6ea0b863 // neg v3.4s, v3.4s
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	ADD   $4, R6
-	FMOVQ (R7), F4
-	WORD  $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	FMOVQ F4, (R7)
-	ADD   $16, R7
-	SUB   $4, R8
-	CMP   $4, R8
+	VMOV  V7.B16, V8.B16
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
+	FMOVQ (R4), F9
+	WORD  $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	FMOVQ F9, (R4)
+	ADD   $16, R4
+	SUB   $4, R5
+	CMP   $4, R5
 	BGE   part5
 
 next6:
-	CMP $1, R8
+	CMP $1, R5
 	BLT next8
 
 part7:
-	VDUP  R6, V3.S4
-	VADD  V1.S4, V3.S4, V3.S4
-	WORD  $0x4ea0b863 // abs v3.4s, v3.4s
-	WORD  $0x6ea0b863 // neg v3.4s, v3.4s
-	WORD  $0x4e21d863 // scvtf v3.4s, v3.4s
-	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	ADD   $1, R6
-	FMOVS (R7), F4
-	WORD  $0x4e23d484 // fadd v4.4s, v4.4s, v3.4s
-	FMOVS F4, (R7)
-	ADD   $4, R7
-	SUB   $1, R8
-	CMP   $1, R8
+	VMOV  V7.B16, V8.B16
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	FMOVS (R4), F9
+	WORD  $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	FMOVS F9, (R4)
+	ADD   $4, R4
+	SUB   $1, R5
+	CMP   $1, R5
 	BGE   part7
 
 next8:
 	ADD  R3, R0
-	ADD  R5, R4
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
+	SUBS $1, R2
+	BNE  rows2
+
+done1:
+	RET
+
+// func SubAbsoluteDistanceF32NEON(y *float32, n, rows, stride int, slope, first, step float32)
+TEXT ·SubAbsoluteDistanceF32NEON(SB), NOSPLIT, $0-44
+	MOVD  y+0(FP), R0
+	MOVD  n+8(FP), R1
+	MOVD  rows+16(FP), R2
+	MOVD  stride+24(FP), R3
+	LSL   $2, R3
+	FMOVS first+36(FP), F0
+	VDUP  V0.S[0], V0.S4
+	FMOVS step+40(FP), F1
+	VDUP  V1.S[0], V1.S4
+	FMOVS slope+32(FP), F2
+	VDUP  V2.S[0], V2.S4
+	MOVD  $counts<>(SB), R17
+	FMOVQ (R17), F3
+	MOVD  $float16<>(SB), R17
+	FMOVQ (R17), F4
+	MOVD  $float4<>(SB), R17
+	FMOVQ (R17), F5
+	MOVD  $float1<>(SB), R17
+	FMOVQ (R17), F6
+	CBZ   R2, done1
+
+rows2:
+	MOVD R0, R4
+	MOVD R1, R5
+	WORD $0x4e23d407 // fadd v7.4s, v0.4s, v3.4s
+	CMP  $16, R5
+	BLT  next4
+
+part3:
+	VMOV  V7.B16, V8.B16
+	WORD  $0x4e25d509 // fadd v9.4s, v8.4s, v5.4s
+	WORD  $0x4e25d52a // fadd v10.4s, v9.4s, v5.4s
+	WORD  $0x4e25d54b // fadd v11.4s, v10.4s, v5.4s
+	WORD  $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x6ea0f908 // fneg v8.4s, v8.4s
+	WORD  $0x4ea0f929 // fabs v9.4s, v9.4s
+	WORD  $0x6e22dd29 // fmul v9.4s, v9.4s, v2.4s
+	WORD  $0x6ea0f929 // fneg v9.4s, v9.4s
+	WORD  $0x4ea0f94a // fabs v10.4s, v10.4s
+	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
+	WORD  $0x6ea0f94a // fneg v10.4s, v10.4s
+	WORD  $0x4ea0f96b // fabs v11.4s, v11.4s
+	WORD  $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
+	WORD  $0x6ea0f96b // fneg v11.4s, v11.4s
+	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	FLDPQ (R4), (F12, F13)
+	FLDPQ 32(R4), (F14, F15)
+	WORD  $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD  $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
+	WORD  $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	WORD  $0x4e2bd5ef // fadd v15.4s, v15.4s, v11.4s
+	FSTPQ (F12, F13), (R4)
+	FSTPQ (F14, F15), 32(R4)
+	ADD   $64, R4
+	SUB   $16, R5
+	CMP   $16, R5
+	BGE   part3
+
+next4:
+	CMP $4, R5
+	BLT next6
+
+part5:
+	VMOV  V7.B16, V8.B16
+	WORD  $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x6ea0f908 // fneg v8.4s, v8.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
+	FMOVQ (R4), F9
+	WORD  $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	FMOVQ F9, (R4)
+	ADD   $16, R4
+	SUB   $4, R5
+	CMP   $4, R5
+	BGE   part5
+
+next6:
+	CMP $1, R5
+	BLT next8
+
+part7:
+	VMOV  V7.B16, V8.B16
+	WORD  $0x4ea0f908 // fabs v8.4s, v8.4s
+	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
+	WORD  $0x6ea0f908 // fneg v8.4s, v8.4s
+	WORD  $0x4e26d4e7 // fadd v7.4s, v7.4s, v6.4s
+	FMOVS (R4), F9
+	WORD  $0x4e28d529 // fadd v9.4s, v9.4s, v8.4s
+	FMOVS F9, (R4)
+	ADD   $4, R4
+	SUB   $1, R5
+	CMP   $1, R5
+	BGE   part7
+
+next8:
+	ADD  R3, R0
+	WORD $0x4e21d400 // fadd v0.4s, v0.4s, v1.4s
 	SUBS $1, R2
 	BNE  rows2
 

@@ -8,22 +8,21 @@
 // Requires: AVX, AVX2
 TEXT ·RMSNormF32AVX2(SB), $64-44
 	MOVQ    x+0(FP), AX
-	MOVQ    weight+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    stride+32(FP), DI
-	SHLQ    $0x02, DI
-	LEAQ    (DI)(DI*2), R8
-	TESTQ   DX, DX
+	MOVQ    n+16(FP), CX
+	MOVQ    count+24(FP), DX
+	MOVQ    stride+32(FP), SI
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), DI
+	TESTQ   CX, CX
 	JZ      done1
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
-	CMPQ    BX, $0x04
+	CMPQ    DX, $0x04
 	JLT     next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -32,50 +31,50 @@ rows2:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VMOVUPS (SI), Y8
+	VMOVUPS (BX), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y0, Y0
-	VMOVUPS 32(SI), Y8
+	VMOVUPS 32(BX), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y1, Y1
-	VMOVUPS (SI)(DI*1), Y8
+	VMOVUPS (BX)(SI*1), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y2, Y2
-	VMOVUPS 32(SI)(DI*1), Y8
+	VMOVUPS 32(BX)(SI*1), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y3, Y3
-	VMOVUPS (SI)(DI*2), Y8
+	VMOVUPS (BX)(SI*2), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y4, Y4
-	VMOVUPS 32(SI)(DI*2), Y8
+	VMOVUPS 32(BX)(SI*2), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y5, Y5
-	VMOVUPS (SI)(R8*1), Y8
+	VMOVUPS (BX)(DI*1), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y6, Y6
-	VMOVUPS 32(SI)(R8*1), Y8
+	VMOVUPS 32(BX)(DI*1), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y7, Y7
-	ADDQ    $0x40, SI
-	SUBQ    $0x10, R9
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, R8
 	JGE     squares4
 
 rest5:
-	ADDQ $0x10, R9
+	ADDQ $0x10, R8
 	JZ   summed6
-	LEAQ (SI), R11
-	XORQ R10, R10
+	LEAQ (BX), R10
+	XORQ R9, R9
 
 single7:
-	VMOVSS  (R11)(R10*4), X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
+	VMOVSS  (R10)(R9*4), X8
+	VMOVSS  X8, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
 	JNE     single7
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
@@ -83,14 +82,14 @@ single7:
 	VMOVUPS 32(SP), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y1, Y1
-	LEAQ    (SI)(DI*1), R11
-	XORQ    R10, R10
+	LEAQ    (BX)(SI*1), R10
+	XORQ    R9, R9
 
 single8:
-	VMOVSS  (R11)(R10*4), X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
+	VMOVSS  (R10)(R9*4), X8
+	VMOVSS  X8, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
 	JNE     single8
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
@@ -98,14 +97,14 @@ single8:
 	VMOVUPS 32(SP), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y3, Y3
-	LEAQ    (SI)(DI*2), R11
-	XORQ    R10, R10
+	LEAQ    (BX)(SI*2), R10
+	XORQ    R9, R9
 
 single9:
-	VMOVSS  (R11)(R10*4), X8
-	VMOVSS  X8, (SP)(R10*4)
-	INCQ    R10
-	CMPQ    R10, R9
+	VMOVSS  (R10)(R9*4), X8
+	VMOVSS  X8, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
 	JNE     single9
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
@@ -113,14 +112,14 @@ single9:
 	VMOVUPS 32(SP), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y5, Y5
-	LEAQ    (SI)(R8*1), R10
-	XORQ    SI, SI
+	LEAQ    (BX)(DI*1), R9
+	XORQ    BX, BX
 
 single10:
-	VMOVSS  (R10)(SI*4), X8
-	VMOVSS  X8, (SP)(SI*4)
-	INCQ    SI
-	CMPQ    SI, R9
+	VMOVSS  (R9)(BX*4), X8
+	VMOVSS  X8, (SP)(BX*4)
+	INCQ    BX
+	CMPQ    BX, R8
 	JNE     single10
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
@@ -153,14 +152,13 @@ summed6:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
 	VPERMILPS    $0x01, X1, X2
 	VBROADCASTSS X2, Y2
@@ -168,131 +166,132 @@ summed6:
 	VBROADCASTSS X3, Y3
 	VPERMILPS    $0x03, X1, X1
 	VBROADCASTSS X1, Y1
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), R8
 	MOVQ         CX, R9
-	MOVQ         DX, R10
-	CMPQ         R10, $0x08
+	CMPQ         R9, $0x08
 	JLT          next12
 
 block11:
-	VMOVUPS (R9), Y4
-	VMOVUPS (SI), Y5
+	VMOVUPS (R8), Y4
+	VMOVUPS (BX), Y5
 	VMULPS  Y0, Y5, Y5
 	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (SI)
-	VMOVUPS (SI)(DI*1), Y5
+	VMOVUPS Y5, (BX)
+	VMOVUPS (BX)(SI*1), Y5
 	VMULPS  Y2, Y5, Y5
 	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (SI)(DI*1)
-	VMOVUPS (SI)(DI*2), Y5
+	VMOVUPS Y5, (BX)(SI*1)
+	VMOVUPS (BX)(SI*2), Y5
 	VMULPS  Y3, Y5, Y5
 	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (SI)(DI*2)
-	VMOVUPS (SI)(R8*1), Y5
+	VMOVUPS Y5, (BX)(SI*2)
+	VMOVUPS (BX)(DI*1), Y5
 	VMULPS  Y1, Y5, Y5
 	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (SI)(R8*1)
-	ADDQ    $0x00000020, R9
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x08, R10
-	CMPQ    R10, $0x08
+	VMOVUPS Y5, (BX)(DI*1)
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, R9
+	CMPQ    R9, $0x08
 	JGE     block11
 
 next12:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JLT  next14
 
 block13:
-	VMOVUPS (R9), X4
-	VMOVUPS (SI), X5
+	VMOVUPS (R8), X4
+	VMOVUPS (BX), X5
 	VMULPS  X0, X5, X5
 	VMULPS  X4, X5, X5
-	VMOVUPS X5, (SI)
-	VMOVUPS (SI)(DI*1), X5
+	VMOVUPS X5, (BX)
+	VMOVUPS (BX)(SI*1), X5
 	VMULPS  X2, X5, X5
 	VMULPS  X4, X5, X5
-	VMOVUPS X5, (SI)(DI*1)
-	VMOVUPS (SI)(DI*2), X5
+	VMOVUPS X5, (BX)(SI*1)
+	VMOVUPS (BX)(SI*2), X5
 	VMULPS  X3, X5, X5
 	VMULPS  X4, X5, X5
-	VMOVUPS X5, (SI)(DI*2)
-	VMOVUPS (SI)(R8*1), X5
+	VMOVUPS X5, (BX)(SI*2)
+	VMOVUPS (BX)(DI*1), X5
 	VMULPS  X1, X5, X5
 	VMULPS  X4, X5, X5
-	VMOVUPS X5, (SI)(R8*1)
-	ADDQ    $0x00000010, R9
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, R10
-	CMPQ    R10, $0x04
+	VMOVUPS X5, (BX)(DI*1)
+	ADDQ    $0x00000010, R8
+	ADDQ    $0x00000010, BX
+	SUBQ    $0x04, R9
+	CMPQ    R9, $0x04
 	JGE     block13
 
 next14:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JLT  next16
 
 block15:
-	VMOVSS (R9), X4
-	VMOVSS (SI), X5
+	VMOVSS (R8), X4
+	VMOVSS (BX), X5
 	VMULPS X0, X5, X5
 	VMULPS X4, X5, X5
-	VMOVSS X5, (SI)
-	VMOVSS (SI)(DI*1), X5
+	VMOVSS X5, (BX)
+	VMOVSS (BX)(SI*1), X5
 	VMULPS X2, X5, X5
 	VMULPS X4, X5, X5
-	VMOVSS X5, (SI)(DI*1)
-	VMOVSS (SI)(DI*2), X5
+	VMOVSS X5, (BX)(SI*1)
+	VMOVSS (BX)(SI*2), X5
 	VMULPS X3, X5, X5
 	VMULPS X4, X5, X5
-	VMOVSS X5, (SI)(DI*2)
-	VMOVSS (SI)(R8*1), X5
+	VMOVSS X5, (BX)(SI*2)
+	VMOVSS (BX)(DI*1), X5
 	VMULPS X1, X5, X5
 	VMULPS X4, X5, X5
-	VMOVSS X5, (SI)(R8*1)
-	ADDQ   $0x00000004, R9
-	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, R10
-	CMPQ   R10, $0x01
+	VMOVSS X5, (BX)(DI*1)
+	ADDQ   $0x00000004, R8
+	ADDQ   $0x00000004, BX
+	SUBQ   $0x01, R9
+	CMPQ   R9, $0x01
 	JGE    block15
 
 next16:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next18
 
 rows17:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest20
 
 squares19:
-	VMOVUPS (SI), Y2
+	VMOVUPS (BX), Y2
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y0, Y0
-	VMOVUPS 32(SI), Y2
+	VMOVUPS 32(BX), Y2
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y1, Y1
-	ADDQ    $0x40, SI
-	SUBQ    $0x10, R8
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DI
 	JGE     squares19
 
 rest20:
-	ADDQ $0x10, R8
+	ADDQ $0x10, DI
 	JZ   summed21
-	LEAQ (SI), R9
-	XORQ SI, SI
+	LEAQ (BX), R8
+	XORQ BX, BX
 
 single22:
-	VMOVSS  (R9)(SI*4), X2
-	VMOVSS  X2, (SP)(SI*4)
-	INCQ    SI
-	CMPQ    SI, R8
+	VMOVSS  (R8)(BX*4), X2
+	VMOVSS  X2, (SP)(BX*4)
+	INCQ    BX
+	CMPQ    BX, DI
 	JNE     single22
 	VMOVUPS (SP), Y2
 	VMULPS  Y2, Y2, Y2
@@ -311,68 +310,68 @@ summed21:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), DI
 	MOVQ         CX, R8
-	MOVQ         DX, R9
-	CMPQ         R9, $0x08
+	CMPQ         R8, $0x08
 	JLT          next24
 
 block23:
-	VMOVUPS (R8), Y1
-	VMOVUPS (SI), Y2
+	VMOVUPS (DI), Y1
+	VMOVUPS (BX), Y2
 	VMULPS  Y0, Y2, Y2
 	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, (SI)
-	ADDQ    $0x00000020, R8
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x08, R9
-	CMPQ    R9, $0x08
+	VMOVUPS Y2, (BX)
+	ADDQ    $0x00000020, DI
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x08, R8
+	CMPQ    R8, $0x08
 	JGE     block23
 
 next24:
-	CMPQ R9, $0x04
+	CMPQ R8, $0x04
 	JLT  next26
 
 block25:
-	VMOVUPS (R8), X1
-	VMOVUPS (SI), X2
+	VMOVUPS (DI), X1
+	VMOVUPS (BX), X2
 	VMULPS  X0, X2, X2
 	VMULPS  X1, X2, X2
-	VMOVUPS X2, (SI)
-	ADDQ    $0x00000010, R8
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, R9
-	CMPQ    R9, $0x04
+	VMOVUPS X2, (BX)
+	ADDQ    $0x00000010, DI
+	ADDQ    $0x00000010, BX
+	SUBQ    $0x04, R8
+	CMPQ    R8, $0x04
 	JGE     block25
 
 next26:
-	CMPQ R9, $0x01
+	CMPQ R8, $0x01
 	JLT  next28
 
 block27:
-	VMOVSS (R8), X1
-	VMOVSS (SI), X2
+	VMOVSS (DI), X1
+	VMOVSS (BX), X2
 	VMULPS X0, X2, X2
 	VMULPS X1, X2, X2
-	VMOVSS X2, (SI)
-	ADDQ   $0x00000004, R8
-	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, R9
-	CMPQ   R9, $0x01
+	VMOVSS X2, (BX)
+	ADDQ   $0x00000004, DI
+	ADDQ   $0x00000004, BX
+	SUBQ   $0x01, R8
+	CMPQ   R8, $0x01
 	JGE    block27
 
 next28:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows17
 
 next18:
@@ -402,64 +401,63 @@ GLOBL one32<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormF32AVX512(SB), $0-44
 	MOVQ  x+0(FP), AX
-	MOVQ  weight+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  stride+32(FP), DI
-	SHLQ  $0x02, DI
-	LEAQ  (DI)(DI*2), R8
-	TESTQ DX, DX
+	MOVQ  n+16(FP), CX
+	MOVQ  count+24(FP), DX
+	MOVQ  stride+32(FP), SI
+	SHLQ  $0x02, SI
+	LEAQ  (SI)(SI*2), DI
+	TESTQ CX, CX
 	JZ    done1
-	MOVQ  DX, SI
-	ANDQ  $0x0f, SI
-	MOVQ  $0xffffffffffffffff, R9
-	BZHIQ SI, R9, R9
-	KMOVD R9, K1
-	SHRQ  $0x10, R9
-	KMOVD R9, K2
-	CMPQ  BX, $0x04
+	MOVQ  CX, BX
+	ANDQ  $0x0f, BX
+	MOVQ  $0xffffffffffffffff, R8
+	BZHIQ BX, R8, R8
+	KMOVD R8, K1
+	SHRQ  $0x10, R8
+	KMOVD R8, K2
+	CMPQ  DX, $0x04
 	JLT   next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VMOVUPS (SI), Z4
+	VMOVUPS (BX), Z4
 	VMULPS  Z4, Z4, Z4
 	VADDPS  Z4, Z0, Z0
-	VMOVUPS (SI)(DI*1), Z4
+	VMOVUPS (BX)(SI*1), Z4
 	VMULPS  Z4, Z4, Z4
 	VADDPS  Z4, Z1, Z1
-	VMOVUPS (SI)(DI*2), Z4
+	VMOVUPS (BX)(SI*2), Z4
 	VMULPS  Z4, Z4, Z4
 	VADDPS  Z4, Z2, Z2
-	VMOVUPS (SI)(R8*1), Z4
+	VMOVUPS (BX)(DI*1), Z4
 	VMULPS  Z4, Z4, Z4
 	VADDPS  Z4, Z3, Z3
-	ADDQ    $0x40, SI
-	SUBQ    $0x10, R9
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, R8
 	JGE     squares4
 
 rest5:
-	ADDQ      $0x10, R9
+	ADDQ      $0x10, R8
 	JZ        summed6
-	VMOVUPS.Z (SI), K1, Z4
+	VMOVUPS.Z (BX), K1, Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z0, Z0
-	VMOVUPS.Z (SI)(DI*1), K1, Z4
+	VMOVUPS.Z (BX)(SI*1), K1, Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z1, Z1
-	VMOVUPS.Z (SI)(DI*2), K1, Z4
+	VMOVUPS.Z (BX)(SI*2), K1, Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z2, Z2
-	VMOVUPS.Z (SI)(R8*1), K1, Z4
+	VMOVUPS.Z (BX)(DI*1), K1, Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z3, Z3
 
@@ -491,14 +489,13 @@ summed6:
 	VADDPS        X0, X1, X1
 	VBROADCASTSS  epsilon+40(FP), X2
 	VXORPS        X0, X0, X0
-	VCVTSI2SSQ    DX, X0, X0
+	VCVTSI2SSQ    CX, X0, X0
 	VBROADCASTSS  X0, X0
 	VDIVPS        X0, X1, X1
 	VADDPS        X2, X1, X1
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	MOVQ          AX, SI
 	VBROADCASTSS  X1, Z0
 	VPERMILPS     $0x01, X1, X2
 	VBROADCASTSS  X2, Z2
@@ -506,92 +503,93 @@ summed6:
 	VBROADCASTSS  X3, Z3
 	VPERMILPS     $0x03, X1, X1
 	VBROADCASTSS  X1, Z1
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), R8
 	MOVQ          CX, R9
-	MOVQ          DX, R10
-	CMPQ          R10, $0x10
+	CMPQ          R9, $0x10
 	JLT           next8
 
 block7:
-	VMOVUPS (R9), Z4
-	VMOVUPS (SI), Z5
+	VMOVUPS (R8), Z4
+	VMOVUPS (BX), Z5
 	VMULPS  Z0, Z5, Z5
 	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (SI)
-	VMOVUPS (SI)(DI*1), Z5
+	VMOVUPS Z5, (BX)
+	VMOVUPS (BX)(SI*1), Z5
 	VMULPS  Z2, Z5, Z5
 	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (SI)(DI*1)
-	VMOVUPS (SI)(DI*2), Z5
+	VMOVUPS Z5, (BX)(SI*1)
+	VMOVUPS (BX)(SI*2), Z5
 	VMULPS  Z3, Z5, Z5
 	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (SI)(DI*2)
-	VMOVUPS (SI)(R8*1), Z5
+	VMOVUPS Z5, (BX)(SI*2)
+	VMOVUPS (BX)(DI*1), Z5
 	VMULPS  Z1, Z5, Z5
 	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (SI)(R8*1)
-	ADDQ    $0x00000040, R9
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, R10
-	CMPQ    R10, $0x10
+	VMOVUPS Z5, (BX)(DI*1)
+	ADDQ    $0x00000040, R8
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, R9
+	CMPQ    R9, $0x10
 	JGE     block7
 
 next8:
-	TESTQ     R10, R10
+	TESTQ     R9, R9
 	JZ        next10
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R10, R11, R11
-	KMOVD     R11, K2
-	SHRQ      $0x10, R11
-	KMOVD     R11, K3
-	VMOVUPS.Z (R9), K2, Z4
-	VMOVUPS.Z (SI), K2, Z5
+	MOVQ      $0xffffffffffffffff, R10
+	BZHIQ     R9, R10, R10
+	KMOVD     R10, K2
+	SHRQ      $0x10, R10
+	KMOVD     R10, K3
+	VMOVUPS.Z (R8), K2, Z4
+	VMOVUPS.Z (BX), K2, Z5
 	VMULPS    Z0, Z5, Z5
 	VMULPS    Z4, Z5, Z5
-	VMOVUPS   Z5, K2, (SI)
-	VMOVUPS.Z (SI)(DI*1), K2, Z0
+	VMOVUPS   Z5, K2, (BX)
+	VMOVUPS.Z (BX)(SI*1), K2, Z0
 	VMULPS    Z2, Z0, Z0
 	VMULPS    Z4, Z0, Z0
-	VMOVUPS   Z0, K2, (SI)(DI*1)
-	VMOVUPS.Z (SI)(DI*2), K2, Z0
+	VMOVUPS   Z0, K2, (BX)(SI*1)
+	VMOVUPS.Z (BX)(SI*2), K2, Z0
 	VMULPS    Z3, Z0, Z0
 	VMULPS    Z4, Z0, Z0
-	VMOVUPS   Z0, K2, (SI)(DI*2)
-	VMOVUPS.Z (SI)(R8*1), K2, Z0
+	VMOVUPS   Z0, K2, (BX)(SI*2)
+	VMOVUPS.Z (BX)(DI*1), K2, Z0
 	VMULPS    Z1, Z0, Z0
 	VMULPS    Z4, Z0, Z0
-	VMOVUPS   Z0, K2, (SI)(R8*1)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, SI
+	VMOVUPS   Z0, K2, (BX)(DI*1)
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000040, BX
 
 next10:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next12
 
 rows11:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest14
 
 squares13:
-	VMOVUPS (SI), Z1
+	VMOVUPS (BX), Z1
 	VMULPS  Z1, Z1, Z1
 	VADDPS  Z1, Z0, Z0
-	ADDQ    $0x40, SI
-	SUBQ    $0x10, R8
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DI
 	JGE     squares13
 
 rest14:
-	ADDQ      $0x10, R8
+	ADDQ      $0x10, DI
 	JZ        summed15
-	VMOVUPS.Z (SI), K1, Z1
+	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
@@ -606,52 +604,52 @@ summed15:
 	VADDPS        X0, X1, X1
 	VBROADCASTSS  epsilon+40(FP), X2
 	VXORPS        X0, X0, X0
-	VCVTSI2SSQ    DX, X0, X0
+	VCVTSI2SSQ    CX, X0, X0
 	VBROADCASTSS  X0, X0
 	VDIVPS        X0, X1, X1
 	VADDPS        X2, X1, X1
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	MOVQ          AX, SI
 	VBROADCASTSS  X1, Z0
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), DI
 	MOVQ          CX, R8
-	MOVQ          DX, R9
-	CMPQ          R9, $0x10
+	CMPQ          R8, $0x10
 	JLT           next17
 
 block16:
-	VMOVUPS (R8), Z1
-	VMOVUPS (SI), Z2
+	VMOVUPS (DI), Z1
+	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
 	VMULPS  Z1, Z2, Z2
-	VMOVUPS Z2, (SI)
-	ADDQ    $0x00000040, R8
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, R9
-	CMPQ    R9, $0x10
+	VMOVUPS Z2, (BX)
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x10, R8
+	CMPQ    R8, $0x10
 	JGE     block16
 
 next17:
-	TESTQ     R9, R9
+	TESTQ     R8, R8
 	JZ        next19
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z1
-	VMOVUPS.Z (SI), K2, Z2
+	MOVQ      $0xffffffffffffffff, R9
+	BZHIQ     R8, R9, R9
+	KMOVD     R9, K2
+	SHRQ      $0x10, R9
+	KMOVD     R9, K3
+	VMOVUPS.Z (DI), K2, Z1
+	VMOVUPS.Z (BX), K2, Z2
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (SI)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, SI
+	VMOVUPS   Z2, K2, (BX)
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000040, BX
 
 next19:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows11
 
 next12:
@@ -774,22 +772,21 @@ done1:
 // Requires: AVX, AVX2, F16C
 TEXT ·RMSNormF16AVX2(SB), $64-44
 	MOVQ    x+0(FP), AX
-	MOVQ    weight+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    stride+32(FP), DI
-	SHLQ    $0x01, DI
-	LEAQ    (DI)(DI*2), R8
-	TESTQ   DX, DX
+	MOVQ    n+16(FP), CX
+	MOVQ    count+24(FP), DX
+	MOVQ    stride+32(FP), SI
+	SHLQ    $0x01, SI
+	LEAQ    (SI)(SI*2), DI
+	TESTQ   CX, CX
 	JZ      done1
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
-	CMPQ    BX, $0x04
+	CMPQ    DX, $0x04
 	JLT     next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -798,52 +795,52 @@ rows2:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VCVTPH2PS (SI), Y8
+	VCVTPH2PS (BX), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y0, Y0
-	VCVTPH2PS 16(SI), Y8
+	VCVTPH2PS 16(BX), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y1, Y1
-	VCVTPH2PS (SI)(DI*1), Y8
+	VCVTPH2PS (BX)(SI*1), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y2, Y2
-	VCVTPH2PS 16(SI)(DI*1), Y8
+	VCVTPH2PS 16(BX)(SI*1), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y3, Y3
-	VCVTPH2PS (SI)(DI*2), Y8
+	VCVTPH2PS (BX)(SI*2), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y4, Y4
-	VCVTPH2PS 16(SI)(DI*2), Y8
+	VCVTPH2PS 16(BX)(SI*2), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y5, Y5
-	VCVTPH2PS (SI)(R8*1), Y8
+	VCVTPH2PS (BX)(DI*1), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y6, Y6
-	VCVTPH2PS 16(SI)(R8*1), Y8
+	VCVTPH2PS 16(BX)(DI*1), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y7, Y7
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R9
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
 	JGE       squares4
 
 rest5:
-	ADDQ $0x10, R9
+	ADDQ $0x10, R8
 	JZ   summed6
-	LEAQ (SI), R11
-	XORQ R10, R10
+	LEAQ (BX), R10
+	XORQ R9, R9
 
 single7:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VCVTPH2PS X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single7
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -851,16 +848,16 @@ single7:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y1, Y1
-	LEAQ      (SI)(DI*1), R11
-	XORQ      R10, R10
+	LEAQ      (BX)(SI*1), R10
+	XORQ      R9, R9
 
 single8:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VCVTPH2PS X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single8
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -868,16 +865,16 @@ single8:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y3, Y3
-	LEAQ      (SI)(DI*2), R11
-	XORQ      R10, R10
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
 
 single9:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VCVTPH2PS X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single9
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -885,16 +882,16 @@ single9:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y5, Y5
-	LEAQ      (SI)(R8*1), R10
-	XORQ      SI, SI
+	LEAQ      (BX)(DI*1), R9
+	XORQ      BX, BX
 
 single10:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R10)(SI*2), X8, X8
+	VPINSRW   $0x00, (R9)(BX*2), X8, X8
 	VCVTPH2PS X8, X8
-	VMOVSS    X8, (SP)(SI*4)
-	INCQ      SI
-	CMPQ      SI, R9
+	VMOVSS    X8, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, R8
 	JNE       single10
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -927,14 +924,13 @@ summed6:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
 	VPERMILPS    $0x01, X1, X2
 	VBROADCASTSS X2, Y2
@@ -942,145 +938,154 @@ summed6:
 	VBROADCASTSS X3, Y3
 	VPERMILPS    $0x03, X1, X1
 	VBROADCASTSS X1, Y1
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), R8
 	MOVQ         CX, R9
-	MOVQ         DX, R10
-	CMPQ         R10, $0x08
+	CMPQ         R9, $0x08
 	JLT          next12
 
 block11:
-	VMOVUPS   (R9), Y4
-	VCVTPH2PS (SI), Y5
+	VMOVUPS   (R8), Y4
+	VCVTPH2PS (BX), Y5
 	VMULPS    Y0, Y5, Y5
 	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, (SI)
-	VCVTPH2PS (SI)(DI*1), Y5
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, (BX)
+	VCVTPH2PS (BX)(SI*1), Y5
 	VMULPS    Y2, Y5, Y5
 	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, (SI)(DI*1)
-	VCVTPH2PS (SI)(DI*2), Y5
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, (BX)(SI*1)
+	VCVTPH2PS (BX)(SI*2), Y5
 	VMULPS    Y3, Y5, Y5
 	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, (SI)(DI*2)
-	VCVTPH2PS (SI)(R8*1), Y5
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, (BX)(SI*2)
+	VCVTPH2PS (BX)(DI*1), Y5
 	VMULPS    Y1, Y5, Y5
 	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, (SI)(R8*1)
-	ADDQ      $0x00000020, R9
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x08, R10
-	CMPQ      R10, $0x08
+	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, (BX)(DI*1)
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x08, R9
+	CMPQ      R9, $0x08
 	JGE       block11
 
 next12:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JLT  next14
 
 block13:
-	VMOVUPS   (R9), X4
-	VCVTPH2PS (SI), X5
+	VMOVUPS   (R8), X4
+	VCVTPH2PS (BX), X5
 	VMULPS    X0, X5, X5
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, (SI)
-	VCVTPH2PS (SI)(DI*1), X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVQ     X5, (BX)
+	VCVTPH2PS (BX)(SI*1), X5
 	VMULPS    X2, X5, X5
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, (SI)(DI*1)
-	VCVTPH2PS (SI)(DI*2), X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVQ     X5, (BX)(SI*1)
+	VCVTPH2PS (BX)(SI*2), X5
 	VMULPS    X3, X5, X5
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, (SI)(DI*2)
-	VCVTPH2PS (SI)(R8*1), X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVQ     X5, (BX)(SI*2)
+	VCVTPH2PS (BX)(DI*1), X5
 	VMULPS    X1, X5, X5
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, (SI)(R8*1)
-	ADDQ      $0x00000010, R9
-	ADDQ      $0x00000008, SI
-	SUBQ      $0x04, R10
-	CMPQ      R10, $0x04
+	VCVTPS2PH $0x00, X5, X4
+	VMOVQ     X4, (BX)(DI*1)
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
 	JGE       block13
 
 next14:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JLT  next16
 
 block15:
-	VMOVSS    (R9), X4
+	VMOVSS    (R8), X4
 	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI), X5, X5
+	VPINSRW   $0x00, (BX), X5, X5
 	VCVTPH2PS X5, X5
 	VMULPS    X0, X5, X5
 	VMULPS    X4, X5, X5
 	VCVTPS2PH $0x00, X5, X5
-	VPEXTRW   $0x00, X5, (SI)
+	VPEXTRW   $0x00, X5, (BX)
 	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(DI*1), X5, X5
+	VPINSRW   $0x00, (BX)(SI*1), X5, X5
 	VCVTPH2PS X5, X5
 	VMULPS    X2, X5, X5
 	VMULPS    X4, X5, X5
 	VCVTPS2PH $0x00, X5, X5
-	VPEXTRW   $0x00, X5, (SI)(DI*1)
+	VPEXTRW   $0x00, X5, (BX)(SI*1)
 	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(DI*2), X5, X5
+	VPINSRW   $0x00, (BX)(SI*2), X5, X5
 	VCVTPH2PS X5, X5
 	VMULPS    X3, X5, X5
 	VMULPS    X4, X5, X5
 	VCVTPS2PH $0x00, X5, X5
-	VPEXTRW   $0x00, X5, (SI)(DI*2)
+	VPEXTRW   $0x00, X5, (BX)(SI*2)
 	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(R8*1), X5, X5
+	VPINSRW   $0x00, (BX)(DI*1), X5, X5
 	VCVTPH2PS X5, X5
 	VMULPS    X1, X5, X5
 	VMULPS    X4, X5, X5
 	VCVTPS2PH $0x00, X5, X4
-	VPEXTRW   $0x00, X4, (SI)(R8*1)
-	ADDQ      $0x00000004, R9
-	ADDQ      $0x00000002, SI
-	SUBQ      $0x01, R10
-	CMPQ      R10, $0x01
+	VPEXTRW   $0x00, X4, (BX)(DI*1)
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000002, BX
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
 	JGE       block15
 
 next16:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next18
 
 rows17:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest20
 
 squares19:
-	VCVTPH2PS (SI), Y2
+	VCVTPH2PS (BX), Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
-	VCVTPH2PS 16(SI), Y2
+	VCVTPH2PS 16(BX), Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y1, Y1
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R8
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
 	JGE       squares19
 
 rest20:
-	ADDQ $0x10, R8
+	ADDQ $0x10, DI
 	JZ   summed21
-	LEAQ (SI), R9
-	XORQ SI, SI
+	LEAQ (BX), R8
+	XORQ BX, BX
 
 single22:
 	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R9)(SI*2), X2, X2
+	VPINSRW   $0x00, (R8)(BX*2), X2, X2
 	VCVTPH2PS X2, X2
-	VMOVSS    X2, (SP)(SI*4)
-	INCQ      SI
-	CMPQ      SI, R8
+	VMOVSS    X2, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DI
 	JNE       single22
 	VMOVUPS   (SP), Y2
 	VMULPS    Y2, Y2, Y2
@@ -1099,71 +1104,73 @@ summed21:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), DI
 	MOVQ         CX, R8
-	MOVQ         DX, R9
-	CMPQ         R9, $0x08
+	CMPQ         R8, $0x08
 	JLT          next24
 
 block23:
-	VMOVUPS   (R8), Y1
-	VCVTPH2PS (SI), Y2
+	VMOVUPS   (DI), Y1
+	VCVTPH2PS (BX), Y2
 	VMULPS    Y0, Y2, Y2
 	VMULPS    Y1, Y2, Y2
-	VCVTPS2PH $0x00, Y2, (SI)
-	ADDQ      $0x00000020, R8
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x08, R9
-	CMPQ      R9, $0x08
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, (BX)
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x08, R8
+	CMPQ      R8, $0x08
 	JGE       block23
 
 next24:
-	CMPQ R9, $0x04
+	CMPQ R8, $0x04
 	JLT  next26
 
 block25:
-	VMOVUPS   (R8), X1
-	VCVTPH2PS (SI), X2
+	VMOVUPS   (DI), X1
+	VCVTPH2PS (BX), X2
 	VMULPS    X0, X2, X2
 	VMULPS    X1, X2, X2
-	VCVTPS2PH $0x00, X2, (SI)
-	ADDQ      $0x00000010, R8
-	ADDQ      $0x00000008, SI
-	SUBQ      $0x04, R9
-	CMPQ      R9, $0x04
+	VCVTPS2PH $0x00, X2, X1
+	VMOVQ     X1, (BX)
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
 	JGE       block25
 
 next26:
-	CMPQ R9, $0x01
+	CMPQ R8, $0x01
 	JLT  next28
 
 block27:
-	VMOVSS    (R8), X1
+	VMOVSS    (DI), X1
 	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (SI), X2, X2
+	VPINSRW   $0x00, (BX), X2, X2
 	VCVTPH2PS X2, X2
 	VMULPS    X0, X2, X2
 	VMULPS    X1, X2, X2
 	VCVTPS2PH $0x00, X2, X1
-	VPEXTRW   $0x00, X1, (SI)
-	ADDQ      $0x00000004, R8
-	ADDQ      $0x00000002, SI
-	SUBQ      $0x01, R9
-	CMPQ      R9, $0x01
+	VPEXTRW   $0x00, X1, (BX)
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, BX
+	SUBQ      $0x01, R8
+	CMPQ      R8, $0x01
 	JGE       block27
 
 next28:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows17
 
 next18:
@@ -1175,67 +1182,66 @@ done1:
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormF16AVX512(SB), $0-44
 	MOVQ  x+0(FP), AX
-	MOVQ  weight+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  count+24(FP), BX
-	MOVQ  stride+32(FP), DI
-	SHLQ  $0x01, DI
-	LEAQ  (DI)(DI*2), R8
-	TESTQ DX, DX
+	MOVQ  n+16(FP), CX
+	MOVQ  count+24(FP), DX
+	MOVQ  stride+32(FP), SI
+	SHLQ  $0x01, SI
+	LEAQ  (SI)(SI*2), DI
+	TESTQ CX, CX
 	JZ    done1
-	MOVQ  DX, SI
-	ANDQ  $0x0f, SI
-	MOVQ  $0xffffffffffffffff, R9
-	BZHIQ SI, R9, R9
-	KMOVD R9, K1
-	SHRQ  $0x10, R9
-	KMOVD R9, K2
-	CMPQ  BX, $0x04
+	MOVQ  CX, BX
+	ANDQ  $0x0f, BX
+	MOVQ  $0xffffffffffffffff, R8
+	BZHIQ BX, R8, R8
+	KMOVD R8, K1
+	SHRQ  $0x10, R8
+	KMOVD R8, K2
+	CMPQ  DX, $0x04
 	JLT   next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
 	VXORPS Z2, Z2, Z2
 	VXORPS Z3, Z3, Z3
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VCVTPH2PS (SI), Z4
+	VCVTPH2PS (BX), Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z0, Z0
-	VCVTPH2PS (SI)(DI*1), Z4
+	VCVTPH2PS (BX)(SI*1), Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z1, Z1
-	VCVTPH2PS (SI)(DI*2), Z4
+	VCVTPH2PS (BX)(SI*2), Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z2, Z2
-	VCVTPH2PS (SI)(R8*1), Z4
+	VCVTPH2PS (BX)(DI*1), Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z3, Z3
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R9
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
 	JGE       squares4
 
 rest5:
-	ADDQ        $0x10, R9
+	ADDQ        $0x10, R8
 	JZ          summed6
-	VMOVDQU16.Z (SI), K1, Y4
+	VMOVDQU16.Z (BX), K1, Y4
 	VCVTPH2PS   Y4, Z4
 	VMULPS      Z4, Z4, Z4
 	VADDPS      Z4, Z0, Z0
-	VMOVDQU16.Z (SI)(DI*1), K1, Y4
+	VMOVDQU16.Z (BX)(SI*1), K1, Y4
 	VCVTPH2PS   Y4, Z4
 	VMULPS      Z4, Z4, Z4
 	VADDPS      Z4, Z1, Z1
-	VMOVDQU16.Z (SI)(DI*2), K1, Y4
+	VMOVDQU16.Z (BX)(SI*2), K1, Y4
 	VCVTPH2PS   Y4, Z4
 	VMULPS      Z4, Z4, Z4
 	VADDPS      Z4, Z2, Z2
-	VMOVDQU16.Z (SI)(R8*1), K1, Y4
+	VMOVDQU16.Z (BX)(DI*1), K1, Y4
 	VCVTPH2PS   Y4, Z4
 	VMULPS      Z4, Z4, Z4
 	VADDPS      Z4, Z3, Z3
@@ -1268,14 +1274,13 @@ summed6:
 	VADDPS        X0, X1, X1
 	VBROADCASTSS  epsilon+40(FP), X2
 	VXORPS        X0, X0, X0
-	VCVTSI2SSQ    DX, X0, X0
+	VCVTSI2SSQ    CX, X0, X0
 	VBROADCASTSS  X0, X0
 	VDIVPS        X0, X1, X1
 	VADDPS        X2, X1, X1
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	MOVQ          AX, SI
 	VBROADCASTSS  X1, Z0
 	VPERMILPS     $0x01, X1, X2
 	VBROADCASTSS  X2, Z2
@@ -1283,100 +1288,105 @@ summed6:
 	VBROADCASTSS  X3, Z3
 	VPERMILPS     $0x03, X1, X1
 	VBROADCASTSS  X1, Z1
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), R8
 	MOVQ          CX, R9
-	MOVQ          DX, R10
-	CMPQ          R10, $0x10
+	CMPQ          R9, $0x10
 	JLT           next8
 
 block7:
-	VMOVUPS   (R9), Z4
-	VCVTPH2PS (SI), Z5
+	VMOVUPS   (R8), Z4
+	VCVTPH2PS (BX), Z5
 	VMULPS    Z0, Z5, Z5
 	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, (SI)
-	VCVTPH2PS (SI)(DI*1), Z5
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, (BX)
+	VCVTPH2PS (BX)(SI*1), Z5
 	VMULPS    Z2, Z5, Z5
 	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, (SI)(DI*1)
-	VCVTPH2PS (SI)(DI*2), Z5
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, (BX)(SI*1)
+	VCVTPH2PS (BX)(SI*2), Z5
 	VMULPS    Z3, Z5, Z5
 	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, (SI)(DI*2)
-	VCVTPH2PS (SI)(R8*1), Z5
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, (BX)(SI*2)
+	VCVTPH2PS (BX)(DI*1), Z5
 	VMULPS    Z1, Z5, Z5
 	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, (SI)(R8*1)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000020, SI
-	SUBQ      $0x10, R10
-	CMPQ      R10, $0x10
+	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, (BX)(DI*1)
+	ADDQ      $0x00000040, R8
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x10, R9
+	CMPQ      R9, $0x10
 	JGE       block7
 
 next8:
-	TESTQ       R10, R10
+	TESTQ       R9, R9
 	JZ          next10
-	MOVQ        $0xffffffffffffffff, R11
-	BZHIQ       R10, R11, R11
-	KMOVD       R11, K2
-	SHRQ        $0x10, R11
-	KMOVD       R11, K3
-	VMOVUPS.Z   (R9), K2, Z4
-	VMOVDQU16.Z (SI), K2, Y5
+	MOVQ        $0xffffffffffffffff, R10
+	BZHIQ       R9, R10, R10
+	KMOVD       R10, K2
+	SHRQ        $0x10, R10
+	KMOVD       R10, K3
+	VMOVUPS.Z   (R8), K2, Z4
+	VMOVDQU16.Z (BX), K2, Y5
 	VCVTPH2PS   Y5, Z5
 	VMULPS      Z0, Z5, Z5
 	VMULPS      Z4, Z5, Z5
 	VCVTPS2PH   $0x00, Z5, Y0
-	VMOVDQU16   Y0, K2, (SI)
-	VMOVDQU16.Z (SI)(DI*1), K2, Y0
+	VMOVDQU16   Y0, K2, (BX)
+	VMOVDQU16.Z (BX)(SI*1), K2, Y0
 	VCVTPH2PS   Y0, Z0
 	VMULPS      Z2, Z0, Z0
 	VMULPS      Z4, Z0, Z0
 	VCVTPS2PH   $0x00, Z0, Y0
-	VMOVDQU16   Y0, K2, (SI)(DI*1)
-	VMOVDQU16.Z (SI)(DI*2), K2, Y0
+	VMOVDQU16   Y0, K2, (BX)(SI*1)
+	VMOVDQU16.Z (BX)(SI*2), K2, Y0
 	VCVTPH2PS   Y0, Z0
 	VMULPS      Z3, Z0, Z0
 	VMULPS      Z4, Z0, Z0
 	VCVTPS2PH   $0x00, Z0, Y0
-	VMOVDQU16   Y0, K2, (SI)(DI*2)
-	VMOVDQU16.Z (SI)(R8*1), K2, Y0
+	VMOVDQU16   Y0, K2, (BX)(SI*2)
+	VMOVDQU16.Z (BX)(DI*1), K2, Y0
 	VCVTPH2PS   Y0, Z0
 	VMULPS      Z1, Z0, Z0
 	VMULPS      Z4, Z0, Z0
 	VCVTPS2PH   $0x00, Z0, Y0
-	VMOVDQU16   Y0, K2, (SI)(R8*1)
-	ADDQ        $0x00000040, R9
-	ADDQ        $0x00000020, SI
+	VMOVDQU16   Y0, K2, (BX)(DI*1)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000020, BX
 
 next10:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next12
 
 rows11:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest14
 
 squares13:
-	VCVTPH2PS (SI), Z1
+	VCVTPH2PS (BX), Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R8
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
 	JGE       squares13
 
 rest14:
-	ADDQ        $0x10, R8
+	ADDQ        $0x10, DI
 	JZ          summed15
-	VMOVDQU16.Z (SI), K1, Y1
+	VMOVDQU16.Z (BX), K1, Y1
 	VCVTPH2PS   Y1, Z1
 	VMULPS      Z1, Z1, Z1
 	VADDPS      Z1, Z0, Z0
@@ -1392,54 +1402,55 @@ summed15:
 	VADDPS        X0, X1, X1
 	VBROADCASTSS  epsilon+40(FP), X2
 	VXORPS        X0, X0, X0
-	VCVTSI2SSQ    DX, X0, X0
+	VCVTSI2SSQ    CX, X0, X0
 	VBROADCASTSS  X0, X0
 	VDIVPS        X0, X1, X1
 	VADDPS        X2, X1, X1
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	MOVQ          AX, SI
 	VBROADCASTSS  X1, Z0
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), DI
 	MOVQ          CX, R8
-	MOVQ          DX, R9
-	CMPQ          R9, $0x10
+	CMPQ          R8, $0x10
 	JLT           next17
 
 block16:
-	VMOVUPS   (R8), Z1
-	VCVTPH2PS (SI), Z2
+	VMOVUPS   (DI), Z1
+	VCVTPH2PS (BX), Z2
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
-	VCVTPS2PH $0x00, Z2, (SI)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000020, SI
-	SUBQ      $0x10, R9
-	CMPQ      R9, $0x10
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, (BX)
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x10, R8
+	CMPQ      R8, $0x10
 	JGE       block16
 
 next17:
-	TESTQ       R9, R9
+	TESTQ       R8, R8
 	JZ          next19
-	MOVQ        $0xffffffffffffffff, R10
-	BZHIQ       R9, R10, R10
-	KMOVD       R10, K2
-	SHRQ        $0x10, R10
-	KMOVD       R10, K3
-	VMOVUPS.Z   (R8), K2, Z1
-	VMOVDQU16.Z (SI), K2, Y2
+	MOVQ        $0xffffffffffffffff, R9
+	BZHIQ       R8, R9, R9
+	KMOVD       R9, K2
+	SHRQ        $0x10, R9
+	KMOVD       R9, K3
+	VMOVUPS.Z   (DI), K2, Z1
+	VMOVDQU16.Z (BX), K2, Y2
 	VCVTPH2PS   Y2, Z2
 	VMULPS      Z0, Z2, Z2
 	VMULPS      Z1, Z2, Z2
 	VCVTPS2PH   $0x00, Z2, Y0
-	VMOVDQU16   Y0, K2, (SI)
-	ADDQ        $0x00000040, R8
-	ADDQ        $0x00000020, SI
+	VMOVDQU16   Y0, K2, (BX)
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000020, BX
 
 next19:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows11
 
 next12:
@@ -1468,7 +1479,8 @@ rows2:
 block3:
 	VCVTPH2PS (SI), Y1
 	VMULPS    Y0, Y1, Y1
-	VCVTPS2PH $0x00, Y1, (SI)
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (SI)
 	ADDQ      $0x00000010, SI
 	SUBQ      $0x08, DI
 	CMPQ      DI, $0x08
@@ -1481,7 +1493,8 @@ next4:
 block5:
 	VCVTPH2PS (SI), X1
 	VMULPS    X0, X1, X1
-	VCVTPS2PH $0x00, X1, (SI)
+	VCVTPS2PH $0x00, X1, X1
+	VMOVQ     X1, (SI)
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x04, DI
 	CMPQ      DI, $0x04
@@ -1533,7 +1546,8 @@ rows2:
 block3:
 	VCVTPH2PS (SI), Z1
 	VMULPS    Z0, Z1, Z1
-	VCVTPS2PH $0x00, Z1, (SI)
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (SI)
 	ADDQ      $0x00000020, SI
 	SUBQ      $0x10, DI
 	CMPQ      DI, $0x10
@@ -1565,24 +1579,23 @@ done1:
 
 // func RMSNormBF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2
-TEXT ·RMSNormBF16AVX2(SB), $64-44
+TEXT ·RMSNormBF16AVX2(SB), $224-44
 	MOVQ    x+0(FP), AX
-	MOVQ    weight+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    stride+32(FP), DI
-	SHLQ    $0x01, DI
-	LEAQ    (DI)(DI*2), R8
-	TESTQ   DX, DX
+	MOVQ    n+16(FP), CX
+	MOVQ    count+24(FP), DX
+	MOVQ    stride+32(FP), SI
+	SHLQ    $0x01, SI
+	LEAQ    (SI)(SI*2), DI
+	TESTQ   CX, CX
 	JZ      done1
 	VXORPS  Y0, Y0, Y0
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
-	CMPQ    BX, $0x04
+	CMPQ    DX, $0x04
 	JLT     next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1591,61 +1604,61 @@ rows2:
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VPMOVZXWD (SI), Y8
+	VPMOVZXWD (BX), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y0, Y0
-	VPMOVZXWD 16(SI), Y8
+	VPMOVZXWD 16(BX), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y1, Y1
-	VPMOVZXWD (SI)(DI*1), Y8
+	VPMOVZXWD (BX)(SI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y2, Y2
-	VPMOVZXWD 16(SI)(DI*1), Y8
+	VPMOVZXWD 16(BX)(SI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y3, Y3
-	VPMOVZXWD (SI)(DI*2), Y8
+	VPMOVZXWD (BX)(SI*2), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y4, Y4
-	VPMOVZXWD 16(SI)(DI*2), Y8
+	VPMOVZXWD 16(BX)(SI*2), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y5, Y5
-	VPMOVZXWD (SI)(R8*1), Y8
+	VPMOVZXWD (BX)(DI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y6, Y6
-	VPMOVZXWD 16(SI)(R8*1), Y8
+	VPMOVZXWD 16(BX)(DI*1), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y7, Y7
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R9
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
 	JGE       squares4
 
 rest5:
-	ADDQ $0x10, R9
+	ADDQ $0x10, R8
 	JZ   summed6
-	LEAQ (SI), R11
-	XORQ R10, R10
+	LEAQ (BX), R10
+	XORQ R9, R9
 
 single7:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VPMOVZXWD X8, X8
 	VPSLLD    $0x10, X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single7
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -1653,17 +1666,17 @@ single7:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y1, Y1
-	LEAQ      (SI)(DI*1), R11
-	XORQ      R10, R10
+	LEAQ      (BX)(SI*1), R10
+	XORQ      R9, R9
 
 single8:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VPMOVZXWD X8, X8
 	VPSLLD    $0x10, X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single8
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -1671,17 +1684,17 @@ single8:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y3, Y3
-	LEAQ      (SI)(DI*2), R11
-	XORQ      R10, R10
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
 
 single9:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R11)(R10*2), X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
 	VPMOVZXWD X8, X8
 	VPSLLD    $0x10, X8, X8
-	VMOVSS    X8, (SP)(R10*4)
-	INCQ      R10
-	CMPQ      R10, R9
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
 	JNE       single9
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -1689,17 +1702,17 @@ single9:
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y5, Y5
-	LEAQ      (SI)(R8*1), R10
-	XORQ      SI, SI
+	LEAQ      (BX)(DI*1), R9
+	XORQ      BX, BX
 
 single10:
 	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R10)(SI*2), X8, X8
+	VPINSRW   $0x00, (R9)(BX*2), X8, X8
 	VPMOVZXWD X8, X8
 	VPSLLD    $0x10, X8, X8
-	VMOVSS    X8, (SP)(SI*4)
-	INCQ      SI
-	CMPQ      SI, R9
+	VMOVSS    X8, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, R8
 	JNE       single10
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -1732,310 +1745,314 @@ summed6:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
-	VPERMILPS    $0x01, X1, X2
-	VBROADCASTSS X2, Y2
-	VPERMILPS    $0x02, X1, X3
-	VBROADCASTSS X3, Y3
-	VPERMILPS    $0x03, X1, X1
-	VBROADCASTSS X1, Y1
+	VMOVUPS      Y0, 64(SP)
+	VPERMILPS    $0x01, X1, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, 96(SP)
+	VPERMILPS    $0x02, X1, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, 128(SP)
+	VPERMILPS    $0x03, X1, X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      Y0, 160(SP)
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), R8
 	MOVQ         CX, R9
-	MOVQ         DX, R10
-	CMPQ         R10, $0x10
+	CMPQ         R9, $0x10
 	JLT          next12
 
 block11:
-	VMOVUPS     (R9), Y5
-	VINSERTF128 $0x01, 32(R9), Y5, Y5
-	VMOVUPS     16(R9), Y6
-	VINSERTF128 $0x01, 48(R9), Y6, Y6
-	VSHUFPS     $0x88, Y6, Y5, Y4
-	VSHUFPS     $0xdd, Y6, Y5, Y5
-	VMOVUPS     (SI), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y0, Y6, Y6
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y0, Y7, Y7
-	VMULPS      Y5, Y7, Y7
-	VPSRLD      $0x10, Y6, Y8
-	VPSLLD      $0x10, Y7, Y9
-	VPBLENDW    $0xaa, Y7, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y6, Y9
-	VPANDN      one16<>+0(SB), Y8, Y6
-	VPSUBUSW    Y6, Y9, Y6
-	VPSRLW      $0x0f, Y6, Y6
-	VPADDSW     Y6, Y8, Y6
-	VPMAXUW     Y8, Y6, Y6
-	VMOVUPS     Y6, (SI)
-	VMOVUPS     (SI)(DI*1), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y2, Y6, Y6
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y2, Y7, Y7
-	VMULPS      Y5, Y7, Y7
-	VPSRLD      $0x10, Y6, Y8
-	VPSLLD      $0x10, Y7, Y9
-	VPBLENDW    $0xaa, Y7, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y6, Y9
-	VPANDN      one16<>+0(SB), Y8, Y6
-	VPSUBUSW    Y6, Y9, Y6
-	VPSRLW      $0x0f, Y6, Y6
-	VPADDSW     Y6, Y8, Y6
-	VPMAXUW     Y8, Y6, Y6
-	VMOVUPS     Y6, (SI)(DI*1)
-	VMOVUPS     (SI)(DI*2), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y3, Y6, Y6
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y3, Y7, Y7
-	VMULPS      Y5, Y7, Y7
-	VPSRLD      $0x10, Y6, Y8
-	VPSLLD      $0x10, Y7, Y9
-	VPBLENDW    $0xaa, Y7, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y6, Y9
-	VPANDN      one16<>+0(SB), Y8, Y6
-	VPSUBUSW    Y6, Y9, Y6
-	VPSRLW      $0x0f, Y6, Y6
-	VPADDSW     Y6, Y8, Y6
-	VPMAXUW     Y8, Y6, Y6
-	VMOVUPS     Y6, (SI)(DI*2)
-	VMOVUPS     (SI)(R8*1), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y1, Y6, Y6
-	VMULPS      Y4, Y6, Y6
-	VMULPS      Y1, Y7, Y7
-	VMULPS      Y5, Y7, Y7
-	VPSRLD      $0x10, Y6, Y4
-	VPSLLD      $0x10, Y7, Y5
-	VPBLENDW    $0xaa, Y7, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y6, Y5
-	VPANDN      one16<>+0(SB), Y4, Y6
-	VPSUBUSW    Y6, Y5, Y6
-	VPSRLW      $0x0f, Y6, Y6
-	VPADDSW     Y6, Y4, Y6
-	VPMAXUW     Y4, Y6, Y6
-	VMOVUPS     Y6, (SI)(R8*1)
-	ADDQ        $0x00000040, R9
-	ADDQ        $0x00000020, SI
-	SUBQ        $0x10, R10
-	CMPQ        R10, $0x10
+	VMOVUPS     (R8), Y1
+	VINSERTF128 $0x01, 32(R8), Y1, Y1
+	VMOVUPS     16(R8), Y2
+	VINSERTF128 $0x01, 48(R8), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (BX), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      64(SP), Y2, Y2
+	VMULPS      Y0, Y2, Y2
+	VMULPS      64(SP), Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VPSRLD      $0x10, Y2, Y4
+	VPSLLD      $0x10, Y3, Y5
+	VPBLENDW    $0xaa, Y3, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y2, Y5
+	VPANDN      one16<>+0(SB), Y4, Y2
+	VPSUBUSW    Y2, Y5, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y4, Y2
+	VPMAXUW     Y4, Y2, Y2
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     (BX)(SI*1), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      96(SP), Y2, Y2
+	VMULPS      Y0, Y2, Y2
+	VMULPS      96(SP), Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VPSRLD      $0x10, Y2, Y4
+	VPSLLD      $0x10, Y3, Y5
+	VPBLENDW    $0xaa, Y3, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y2, Y5
+	VPANDN      one16<>+0(SB), Y4, Y2
+	VPSUBUSW    Y2, Y5, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y4, Y2
+	VPMAXUW     Y4, Y2, Y2
+	VMOVUPS     Y2, (BX)(SI*1)
+	VMOVUPS     (BX)(SI*2), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      128(SP), Y2, Y2
+	VMULPS      Y0, Y2, Y2
+	VMULPS      128(SP), Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VPSRLD      $0x10, Y2, Y4
+	VPSLLD      $0x10, Y3, Y5
+	VPBLENDW    $0xaa, Y3, Y4, Y4
+	VPBLENDW    $0xaa, Y5, Y2, Y5
+	VPANDN      one16<>+0(SB), Y4, Y2
+	VPSUBUSW    Y2, Y5, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y4, Y2
+	VPMAXUW     Y4, Y2, Y2
+	VMOVUPS     Y2, (BX)(SI*2)
+	VMOVUPS     (BX)(DI*1), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      160(SP), Y2, Y2
+	VMULPS      Y0, Y2, Y2
+	VMULPS      160(SP), Y3, Y3
+	VMULPS      Y1, Y3, Y3
+	VPSRLD      $0x10, Y2, Y0
+	VPSLLD      $0x10, Y3, Y1
+	VPBLENDW    $0xaa, Y3, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y2, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (BX)(DI*1)
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x10, R9
+	CMPQ        R9, $0x10
 	JGE         block11
 
 next12:
-	CMPQ R10, $0x04
+	CMPQ R9, $0x04
 	JLT  next14
 
 block13:
-	VMOVUPS  (R9), X5
-	VSHUFPS  $0x88, X5, X5, X4
-	VSHUFPS  $0xdd, X5, X5, X5
-	VMOVQ    (SI), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X0, X6, X6
-	VMULPS   X4, X6, X6
-	VMULPS   X0, X7, X7
-	VMULPS   X5, X7, X7
-	VPSRLD   $0x10, X6, X8
-	VPSLLD   $0x10, X7, X9
-	VPBLENDW $0xaa, X7, X8, X8
-	VPBLENDW $0xaa, X9, X6, X9
-	VPANDN   one16<>+0(SB), X8, X6
-	VPSUBUSW X6, X9, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X8, X6
-	VPMAXUW  X8, X6, X6
-	VMOVQ    X6, (SI)
-	VMOVQ    (SI)(DI*1), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X2, X6, X6
-	VMULPS   X4, X6, X6
-	VMULPS   X2, X7, X7
-	VMULPS   X5, X7, X7
-	VPSRLD   $0x10, X6, X8
-	VPSLLD   $0x10, X7, X9
-	VPBLENDW $0xaa, X7, X8, X8
-	VPBLENDW $0xaa, X9, X6, X9
-	VPANDN   one16<>+0(SB), X8, X6
-	VPSUBUSW X6, X9, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X8, X6
-	VPMAXUW  X8, X6, X6
-	VMOVQ    X6, (SI)(DI*1)
-	VMOVQ    (SI)(DI*2), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X3, X6, X6
-	VMULPS   X4, X6, X6
-	VMULPS   X3, X7, X7
-	VMULPS   X5, X7, X7
-	VPSRLD   $0x10, X6, X8
-	VPSLLD   $0x10, X7, X9
-	VPBLENDW $0xaa, X7, X8, X8
-	VPBLENDW $0xaa, X9, X6, X9
-	VPANDN   one16<>+0(SB), X8, X6
-	VPSUBUSW X6, X9, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X8, X6
-	VPMAXUW  X8, X6, X6
-	VMOVQ    X6, (SI)(DI*2)
-	VMOVQ    (SI)(R8*1), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X1, X6, X6
-	VMULPS   X4, X6, X6
-	VMULPS   X1, X7, X7
-	VMULPS   X5, X7, X7
-	VPSRLD   $0x10, X6, X4
-	VPSLLD   $0x10, X7, X5
-	VPBLENDW $0xaa, X7, X4, X4
-	VPBLENDW $0xaa, X5, X6, X5
-	VPANDN   one16<>+0(SB), X4, X6
-	VPSUBUSW X6, X5, X6
-	VPSRLW   $0x0f, X6, X6
-	VPADDSW  X6, X4, X6
-	VPMAXUW  X4, X6, X6
-	VMOVQ    X6, (SI)(R8*1)
-	ADDQ     $0x00000010, R9
-	ADDQ     $0x00000008, SI
-	SUBQ     $0x04, R10
-	CMPQ     R10, $0x04
+	VMOVUPS  (R8), X1
+	VSHUFPS  $0x88, X1, X1, X0
+	VSHUFPS  $0xdd, X1, X1, X1
+	VMOVQ    (BX), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   64(SP), X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   64(SP), X3, X3
+	VMULPS   X1, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVQ    X2, (BX)
+	VMOVQ    (BX)(SI*1), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   96(SP), X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   96(SP), X3, X3
+	VMULPS   X1, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVQ    X2, (BX)(SI*1)
+	VMOVQ    (BX)(SI*2), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   128(SP), X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   128(SP), X3, X3
+	VMULPS   X1, X3, X3
+	VPSRLD   $0x10, X2, X4
+	VPSLLD   $0x10, X3, X5
+	VPBLENDW $0xaa, X3, X4, X4
+	VPBLENDW $0xaa, X5, X2, X5
+	VPANDN   one16<>+0(SB), X4, X2
+	VPSUBUSW X2, X5, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X4, X2
+	VPMAXUW  X4, X2, X2
+	VMOVQ    X2, (BX)(SI*2)
+	VMOVQ    (BX)(DI*1), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   160(SP), X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   160(SP), X3, X3
+	VMULPS   X1, X3, X3
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (BX)(DI*1)
+	ADDQ     $0x00000010, R8
+	ADDQ     $0x00000008, BX
+	SUBQ     $0x04, R9
+	CMPQ     R9, $0x04
 	JGE      block13
 
 next14:
-	CMPQ R10, $0x01
+	CMPQ R9, $0x01
 	JLT  next16
 
 block15:
-	VMOVSS    (R9), X4
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI), X5, X5
-	VPMOVZXWD X5, X5
-	VPSLLD    $0x10, X5, X5
-	VMULPS    X0, X5, X5
-	VMULPS    X4, X5, X5
-	VPSRLD    $0x10, X5, X6
-	VPSLLD    $0x10, X5, X7
-	VPBLENDW  $0xaa, X5, X6, X6
-	VPBLENDW  $0xaa, X7, X5, X7
-	VPANDN    one16<>+0(SB), X6, X5
-	VPSUBUSW  X5, X7, X5
-	VPSRLW    $0x0f, X5, X5
-	VPADDSW   X5, X6, X5
-	VPMAXUW   X6, X5, X5
-	VPEXTRW   $0x00, X5, (SI)
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(DI*1), X5, X5
-	VPMOVZXWD X5, X5
-	VPSLLD    $0x10, X5, X5
-	VMULPS    X2, X5, X5
-	VMULPS    X4, X5, X5
-	VPSRLD    $0x10, X5, X6
-	VPSLLD    $0x10, X5, X7
-	VPBLENDW  $0xaa, X5, X6, X6
-	VPBLENDW  $0xaa, X7, X5, X7
-	VPANDN    one16<>+0(SB), X6, X5
-	VPSUBUSW  X5, X7, X5
-	VPSRLW    $0x0f, X5, X5
-	VPADDSW   X5, X6, X5
-	VPMAXUW   X6, X5, X5
-	VPEXTRW   $0x00, X5, (SI)(DI*1)
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(DI*2), X5, X5
-	VPMOVZXWD X5, X5
-	VPSLLD    $0x10, X5, X5
-	VMULPS    X3, X5, X5
-	VMULPS    X4, X5, X5
-	VPSRLD    $0x10, X5, X6
-	VPSLLD    $0x10, X5, X7
-	VPBLENDW  $0xaa, X5, X6, X6
-	VPBLENDW  $0xaa, X7, X5, X7
-	VPANDN    one16<>+0(SB), X6, X5
-	VPSUBUSW  X5, X7, X5
-	VPSRLW    $0x0f, X5, X5
-	VPADDSW   X5, X6, X5
-	VPMAXUW   X6, X5, X5
-	VPEXTRW   $0x00, X5, (SI)(DI*2)
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (SI)(R8*1), X5, X5
-	VPMOVZXWD X5, X5
-	VPSLLD    $0x10, X5, X5
-	VMULPS    X1, X5, X5
-	VMULPS    X4, X5, X5
-	VPSRLD    $0x10, X5, X4
-	VPSLLD    $0x10, X5, X6
-	VPBLENDW  $0xaa, X5, X4, X4
-	VPBLENDW  $0xaa, X6, X5, X6
-	VPANDN    one16<>+0(SB), X4, X5
-	VPSUBUSW  X5, X6, X5
-	VPSRLW    $0x0f, X5, X5
-	VPADDSW   X5, X4, X5
-	VPMAXUW   X4, X5, X5
-	VPEXTRW   $0x00, X5, (SI)(R8*1)
-	ADDQ      $0x00000004, R9
-	ADDQ      $0x00000002, SI
-	SUBQ      $0x01, R10
-	CMPQ      R10, $0x01
+	VMOVSS    (R8), X0
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (BX), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    64(SP), X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X2
+	VPSLLD    $0x10, X1, X3
+	VPBLENDW  $0xaa, X1, X2, X2
+	VPBLENDW  $0xaa, X3, X1, X3
+	VPANDN    one16<>+0(SB), X2, X1
+	VPSUBUSW  X1, X3, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X2, X1
+	VPMAXUW   X2, X1, X1
+	VPEXTRW   $0x00, X1, (BX)
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (BX)(SI*1), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    96(SP), X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X2
+	VPSLLD    $0x10, X1, X3
+	VPBLENDW  $0xaa, X1, X2, X2
+	VPBLENDW  $0xaa, X3, X1, X3
+	VPANDN    one16<>+0(SB), X2, X1
+	VPSUBUSW  X1, X3, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X2, X1
+	VPMAXUW   X2, X1, X1
+	VPEXTRW   $0x00, X1, (BX)(SI*1)
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (BX)(SI*2), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    128(SP), X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X2
+	VPSLLD    $0x10, X1, X3
+	VPBLENDW  $0xaa, X1, X2, X2
+	VPBLENDW  $0xaa, X3, X1, X3
+	VPANDN    one16<>+0(SB), X2, X1
+	VPSUBUSW  X1, X3, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X2, X1
+	VPMAXUW   X2, X1, X1
+	VPEXTRW   $0x00, X1, (BX)(SI*2)
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (BX)(DI*1), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    160(SP), X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X0
+	VPSLLD    $0x10, X1, X2
+	VPBLENDW  $0xaa, X1, X0, X0
+	VPBLENDW  $0xaa, X2, X1, X2
+	VPANDN    one16<>+0(SB), X0, X1
+	VPSUBUSW  X1, X2, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X0, X1
+	VPMAXUW   X0, X1, X1
+	VPEXTRW   $0x00, X1, (BX)(DI*1)
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000002, BX
+	SUBQ      $0x01, R9
+	CMPQ      R9, $0x01
 	JGE       block15
 
 next16:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next18
 
 rows17:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest20
 
 squares19:
-	VPMOVZXWD (SI), Y2
+	VPMOVZXWD (BX), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
-	VPMOVZXWD 16(SI), Y2
+	VPMOVZXWD 16(BX), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y1, Y1
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R8
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
 	JGE       squares19
 
 rest20:
-	ADDQ $0x10, R8
+	ADDQ $0x10, DI
 	JZ   summed21
-	LEAQ (SI), R9
-	XORQ SI, SI
+	LEAQ (BX), R8
+	XORQ BX, BX
 
 single22:
 	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R9)(SI*2), X2, X2
+	VPINSRW   $0x00, (R8)(BX*2), X2, X2
 	VPMOVZXWD X2, X2
 	VPSLLD    $0x10, X2, X2
-	VMOVSS    X2, (SP)(SI*4)
-	INCQ      SI
-	CMPQ      SI, R8
+	VMOVSS    X2, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DI
 	JNE       single22
 	VMOVUPS   (SP), Y2
 	VMULPS    Y2, Y2, Y2
@@ -2054,113 +2071,114 @@ summed21:
 	VADDPS       X0, X1, X1
 	VBROADCASTSS epsilon+40(FP), X2
 	VXORPS       X0, X0, X0
-	VCVTSI2SSQ   DX, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
 	VBROADCASTSS X0, X0
 	VDIVPS       X0, X1, X1
 	VADDPS       X2, X1, X1
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	MOVQ         AX, SI
 	VBROADCASTSS X1, Y0
+	VMOVUPS      Y0, 192(SP)
+	MOVQ         AX, BX
+	MOVQ         weight+8(FP), DI
 	MOVQ         CX, R8
-	MOVQ         DX, R9
-	CMPQ         R9, $0x10
+	CMPQ         R8, $0x10
 	JLT          next24
 
 block23:
-	VMOVUPS     (R8), Y2
-	VINSERTF128 $0x01, 32(R8), Y2, Y2
-	VMOVUPS     16(R8), Y3
-	VINSERTF128 $0x01, 48(R8), Y3, Y3
-	VSHUFPS     $0x88, Y3, Y2, Y1
-	VSHUFPS     $0xdd, Y3, Y2, Y2
-	VMOVUPS     (SI), Y4
-	VPSLLD      $0x10, Y4, Y3
-	VPAND       upperHalf<>+0(SB), Y4, Y4
-	VMULPS      Y0, Y3, Y3
+	VMOVUPS     (DI), Y1
+	VINSERTF128 $0x01, 32(DI), Y1, Y1
+	VMOVUPS     16(DI), Y2
+	VINSERTF128 $0x01, 48(DI), Y2, Y2
+	VSHUFPS     $0x88, Y2, Y1, Y0
+	VSHUFPS     $0xdd, Y2, Y1, Y1
+	VMOVUPS     (BX), Y3
+	VPSLLD      $0x10, Y3, Y2
+	VPAND       upperHalf<>+0(SB), Y3, Y3
+	VMULPS      192(SP), Y2, Y2
+	VMULPS      Y0, Y2, Y2
+	VMULPS      192(SP), Y3, Y3
 	VMULPS      Y1, Y3, Y3
-	VMULPS      Y0, Y4, Y4
-	VMULPS      Y2, Y4, Y4
-	VPSRLD      $0x10, Y3, Y1
-	VPSLLD      $0x10, Y4, Y2
-	VPBLENDW    $0xaa, Y4, Y1, Y1
-	VPBLENDW    $0xaa, Y2, Y3, Y2
-	VPANDN      one16<>+0(SB), Y1, Y3
-	VPSUBUSW    Y3, Y2, Y3
-	VPSRLW      $0x0f, Y3, Y3
-	VPADDSW     Y3, Y1, Y3
-	VPMAXUW     Y1, Y3, Y3
-	VMOVUPS     Y3, (SI)
-	ADDQ        $0x00000040, R8
-	ADDQ        $0x00000020, SI
-	SUBQ        $0x10, R9
-	CMPQ        R9, $0x10
+	VPSRLD      $0x10, Y2, Y0
+	VPSLLD      $0x10, Y3, Y1
+	VPBLENDW    $0xaa, Y3, Y0, Y0
+	VPBLENDW    $0xaa, Y1, Y2, Y1
+	VPANDN      one16<>+0(SB), Y0, Y2
+	VPSUBUSW    Y2, Y1, Y2
+	VPSRLW      $0x0f, Y2, Y2
+	VPADDSW     Y2, Y0, Y2
+	VPMAXUW     Y0, Y2, Y2
+	VMOVUPS     Y2, (BX)
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x10, R8
+	CMPQ        R8, $0x10
 	JGE         block23
 
 next24:
-	CMPQ R9, $0x04
+	CMPQ R8, $0x04
 	JLT  next26
 
 block25:
-	VMOVUPS  (R8), X2
-	VSHUFPS  $0x88, X2, X2, X1
-	VSHUFPS  $0xdd, X2, X2, X2
-	VMOVQ    (SI), X4
-	VPSLLD   $0x10, X4, X3
-	VPAND    upperHalf<>+0(SB), X4, X4
-	VMULPS   X0, X3, X3
+	VMOVUPS  (DI), X1
+	VSHUFPS  $0x88, X1, X1, X0
+	VSHUFPS  $0xdd, X1, X1, X1
+	VMOVQ    (BX), X3
+	VPSLLD   $0x10, X3, X2
+	VPAND    upperHalf<>+0(SB), X3, X3
+	VMULPS   192(SP), X2, X2
+	VMULPS   X0, X2, X2
+	VMULPS   192(SP), X3, X3
 	VMULPS   X1, X3, X3
-	VMULPS   X0, X4, X4
-	VMULPS   X2, X4, X4
-	VPSRLD   $0x10, X3, X1
-	VPSLLD   $0x10, X4, X2
-	VPBLENDW $0xaa, X4, X1, X1
-	VPBLENDW $0xaa, X2, X3, X2
-	VPANDN   one16<>+0(SB), X1, X3
-	VPSUBUSW X3, X2, X3
-	VPSRLW   $0x0f, X3, X3
-	VPADDSW  X3, X1, X3
-	VPMAXUW  X1, X3, X3
-	VMOVQ    X3, (SI)
-	ADDQ     $0x00000010, R8
-	ADDQ     $0x00000008, SI
-	SUBQ     $0x04, R9
-	CMPQ     R9, $0x04
+	VPSRLD   $0x10, X2, X0
+	VPSLLD   $0x10, X3, X1
+	VPBLENDW $0xaa, X3, X0, X0
+	VPBLENDW $0xaa, X1, X2, X1
+	VPANDN   one16<>+0(SB), X0, X2
+	VPSUBUSW X2, X1, X2
+	VPSRLW   $0x0f, X2, X2
+	VPADDSW  X2, X0, X2
+	VPMAXUW  X0, X2, X2
+	VMOVQ    X2, (BX)
+	ADDQ     $0x00000010, DI
+	ADDQ     $0x00000008, BX
+	SUBQ     $0x04, R8
+	CMPQ     R8, $0x04
 	JGE      block25
 
 next26:
-	CMPQ R9, $0x01
+	CMPQ R8, $0x01
 	JLT  next28
 
 block27:
-	VMOVSS    (R8), X1
-	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (SI), X2, X2
-	VPMOVZXWD X2, X2
-	VPSLLD    $0x10, X2, X2
-	VMULPS    X0, X2, X2
-	VMULPS    X1, X2, X2
-	VPSRLD    $0x10, X2, X1
-	VPSLLD    $0x10, X2, X3
-	VPBLENDW  $0xaa, X2, X1, X1
-	VPBLENDW  $0xaa, X3, X2, X3
-	VPANDN    one16<>+0(SB), X1, X2
-	VPSUBUSW  X2, X3, X2
-	VPSRLW    $0x0f, X2, X2
-	VPADDSW   X2, X1, X2
-	VPMAXUW   X1, X2, X2
-	VPEXTRW   $0x00, X2, (SI)
-	ADDQ      $0x00000004, R8
-	ADDQ      $0x00000002, SI
-	SUBQ      $0x01, R9
-	CMPQ      R9, $0x01
+	VMOVSS    (DI), X0
+	VPXOR     X1, X1, X1
+	VPINSRW   $0x00, (BX), X1, X1
+	VPMOVZXWD X1, X1
+	VPSLLD    $0x10, X1, X1
+	VMULPS    192(SP), X1, X1
+	VMULPS    X0, X1, X1
+	VPSRLD    $0x10, X1, X0
+	VPSLLD    $0x10, X1, X2
+	VPBLENDW  $0xaa, X1, X0, X0
+	VPBLENDW  $0xaa, X2, X1, X2
+	VPANDN    one16<>+0(SB), X0, X1
+	VPSUBUSW  X1, X2, X1
+	VPSRLW    $0x0f, X1, X1
+	VPADDSW   X1, X0, X1
+	VPMAXUW   X0, X1, X1
+	VPEXTRW   $0x00, X1, (BX)
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, BX
+	SUBQ      $0x01, R8
+	CMPQ      R8, $0x01
 	JGE       block27
 
 next28:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows17
 
 next18:
@@ -2226,80 +2244,79 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·RMSNormBF16AVX512(SB), $0-44
 	MOVQ    x+0(FP), AX
-	MOVQ    weight+8(FP), CX
-	MOVQ    n+16(FP), DX
-	MOVQ    count+24(FP), BX
-	MOVQ    stride+32(FP), DI
-	SHLQ    $0x01, DI
-	LEAQ    (DI)(DI*2), R8
-	TESTQ   DX, DX
+	MOVQ    n+16(FP), CX
+	MOVQ    count+24(FP), DX
+	MOVQ    stride+32(FP), SI
+	SHLQ    $0x01, SI
+	LEAQ    (SI)(SI*2), DI
+	TESTQ   CX, CX
 	JZ      done1
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
 	VMOVUPS evens32<>+0(SB), Z2
 	VMOVUPS odds32<>+0(SB), Z3
-	MOVL    $0xaaaaaaaa, SI
-	KMOVD   SI, K1
-	MOVQ    DX, SI
-	ANDQ    $0x0f, SI
-	MOVQ    $0xffffffffffffffff, R9
-	BZHIQ   SI, R9, R9
-	KMOVD   R9, K2
-	SHRQ    $0x10, R9
-	KMOVD   R9, K3
-	CMPQ    BX, $0x04
+	MOVL    $0xaaaaaaaa, BX
+	KMOVD   BX, K1
+	MOVQ    CX, BX
+	ANDQ    $0x0f, BX
+	MOVQ    $0xffffffffffffffff, R8
+	BZHIQ   BX, R8, R8
+	KMOVD   R8, K2
+	SHRQ    $0x10, R8
+	KMOVD   R8, K3
+	CMPQ    DX, $0x04
 	JLT     next3
 
 rows2:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z4, Z4, Z4
 	VXORPS Z5, Z5, Z5
 	VXORPS Z6, Z6, Z6
 	VXORPS Z7, Z7, Z7
-	MOVQ   DX, R9
-	SUBQ   $0x10, R9
+	MOVQ   CX, R8
+	SUBQ   $0x10, R8
 	JLT    rest5
 
 squares4:
-	VPMOVZXWD (SI), Z8
+	VPMOVZXWD (BX), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z4, Z4
-	VPMOVZXWD (SI)(DI*1), Z8
+	VPMOVZXWD (BX)(SI*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z5, Z5
-	VPMOVZXWD (SI)(DI*2), Z8
+	VPMOVZXWD (BX)(SI*2), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z6, Z6
-	VPMOVZXWD (SI)(R8*1), Z8
+	VPMOVZXWD (BX)(DI*1), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
 	VADDPS    Z8, Z7, Z7
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R9
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
 	JGE       squares4
 
 rest5:
-	ADDQ        $0x10, R9
+	ADDQ        $0x10, R8
 	JZ          summed6
-	VMOVDQU16.Z (SI), K2, Y8
+	VMOVDQU16.Z (BX), K2, Y8
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMULPS      Z8, Z8, Z8
 	VADDPS      Z8, Z4, Z4
-	VMOVDQU16.Z (SI)(DI*1), K2, Y8
+	VMOVDQU16.Z (BX)(SI*1), K2, Y8
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMULPS      Z8, Z8, Z8
 	VADDPS      Z8, Z5, Z5
-	VMOVDQU16.Z (SI)(DI*2), K2, Y8
+	VMOVDQU16.Z (BX)(SI*2), K2, Y8
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMULPS      Z8, Z8, Z8
 	VADDPS      Z8, Z6, Z6
-	VMOVDQU16.Z (SI)(R8*1), K2, Y8
+	VMOVDQU16.Z (BX)(DI*1), K2, Y8
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
 	VMULPS      Z8, Z8, Z8
@@ -2333,14 +2350,13 @@ summed6:
 	VADDPS        X4, X5, X5
 	VBROADCASTSS  epsilon+40(FP), X6
 	VXORPS        X4, X4, X4
-	VCVTSI2SSQ    DX, X4, X4
+	VCVTSI2SSQ    CX, X4, X4
 	VBROADCASTSS  X4, X4
 	VDIVPS        X4, X5, X5
 	VADDPS        X6, X5, X5
 	VSQRTPS       X5, X5
 	VMOVUPS       one32<>+0(SB), X4
 	VDIVPS        X5, X4, X5
-	MOVQ          AX, SI
 	VBROADCASTSS  X5, Z4
 	VPERMILPS     $0x01, X5, X6
 	VBROADCASTSS  X6, Z6
@@ -2348,19 +2364,20 @@ summed6:
 	VBROADCASTSS  X7, Z7
 	VPERMILPS     $0x03, X5, X5
 	VBROADCASTSS  X5, Z5
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), R8
 	MOVQ          CX, R9
-	MOVQ          DX, R10
-	CMPQ          R10, $0x20
+	CMPQ          R9, $0x20
 	JLT           next8
 
 block7:
-	VMOVUPS   (R9), Z9
-	VMOVUPS   64(R9), Z10
+	VMOVUPS   (R8), Z9
+	VMOVUPS   64(R8), Z10
 	VMOVAPS   Z9, Z8
 	VPERMT2PS Z10, Z2, Z8
 	VMOVAPS   Z9, Z9
 	VPERMT2PS Z10, Z3, Z9
-	VMOVUPS   (SI), Z11
+	VMOVUPS   (BX), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
 	VMULPS    Z4, Z10, Z10
@@ -2376,8 +2393,8 @@ block7:
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
 	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (SI)
-	VMOVUPS   (SI)(DI*1), Z11
+	VMOVUPS   Z10, (BX)
+	VMOVUPS   (BX)(SI*1), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
 	VMULPS    Z6, Z10, Z10
@@ -2393,8 +2410,8 @@ block7:
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
 	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (SI)(DI*1)
-	VMOVUPS   (SI)(DI*2), Z11
+	VMOVUPS   Z10, (BX)(SI*1)
+	VMOVUPS   (BX)(SI*2), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
 	VMULPS    Z7, Z10, Z10
@@ -2410,8 +2427,8 @@ block7:
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z12, Z10
 	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (SI)(DI*2)
-	VMOVUPS   (SI)(R8*1), Z11
+	VMOVUPS   Z10, (BX)(SI*2)
+	VMOVUPS   (BX)(DI*1), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
 	VMULPS    Z5, Z10, Z10
@@ -2427,28 +2444,28 @@ block7:
 	VPSRLW    $0x0f, Z10, Z10
 	VPADDSW   Z10, Z8, Z10
 	VPMAXUW   Z8, Z10, Z10
-	VMOVUPS   Z10, (SI)(R8*1)
-	ADDQ      $0x00000080, R9
-	ADDQ      $0x00000040, SI
-	SUBQ      $0x20, R10
-	CMPQ      R10, $0x20
+	VMOVUPS   Z10, (BX)(DI*1)
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
 	JGE       block7
 
 next8:
-	TESTQ       R10, R10
+	TESTQ       R9, R9
 	JZ          next10
-	MOVQ        $0xffffffffffffffff, R11
-	BZHIQ       R10, R11, R11
-	KMOVD       R11, K3
-	SHRQ        $0x10, R11
-	KMOVD       R11, K4
-	VMOVUPS.Z   (R9), K3, Z9
-	VMOVUPS.Z   64(R9), K4, Z10
+	MOVQ        $0xffffffffffffffff, R10
+	BZHIQ       R9, R10, R10
+	KMOVD       R10, K3
+	SHRQ        $0x10, R10
+	KMOVD       R10, K4
+	VMOVUPS.Z   (R8), K3, Z9
+	VMOVUPS.Z   64(R8), K4, Z10
 	VMOVAPS     Z9, Z8
 	VPERMT2PS   Z10, Z2, Z8
 	VMOVAPS     Z9, Z9
 	VPERMT2PS   Z10, Z3, Z9
-	VMOVDQU16.Z (SI), K3, Z11
+	VMOVDQU16.Z (BX), K3, Z11
 	VPSLLD      $0x10, Z11, Z10
 	VPANDD      Z0, Z11, Z11
 	VMULPS      Z4, Z10, Z10
@@ -2464,8 +2481,8 @@ next8:
 	VPSRLW      $0x0f, Z10, Z10
 	VPADDSW     Z10, Z4, Z10
 	VPMAXUW     Z4, Z10, Z10
-	VMOVDQU16   Z10, K3, (SI)
-	VMOVDQU16.Z (SI)(DI*1), K3, Z10
+	VMOVDQU16   Z10, K3, (BX)
+	VMOVDQU16.Z (BX)(SI*1), K3, Z10
 	VPSLLD      $0x10, Z10, Z4
 	VPANDD      Z0, Z10, Z10
 	VMULPS      Z6, Z4, Z4
@@ -2481,8 +2498,8 @@ next8:
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z6, Z4
 	VPMAXUW     Z6, Z4, Z4
-	VMOVDQU16   Z4, K3, (SI)(DI*1)
-	VMOVDQU16.Z (SI)(DI*2), K3, Z6
+	VMOVDQU16   Z4, K3, (BX)(SI*1)
+	VMOVDQU16.Z (BX)(SI*2), K3, Z6
 	VPSLLD      $0x10, Z6, Z4
 	VPANDD      Z0, Z6, Z6
 	VMULPS      Z7, Z4, Z4
@@ -2498,8 +2515,8 @@ next8:
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z7, Z4
 	VPMAXUW     Z7, Z4, Z4
-	VMOVDQU16   Z4, K3, (SI)(DI*2)
-	VMOVDQU16.Z (SI)(R8*1), K3, Z6
+	VMOVDQU16   Z4, K3, (BX)(SI*2)
+	VMOVDQU16.Z (BX)(DI*1), K3, Z6
 	VPSLLD      $0x10, Z6, Z4
 	VPANDD      Z0, Z6, Z6
 	VMULPS      Z5, Z4, Z4
@@ -2515,40 +2532,40 @@ next8:
 	VPSRLW      $0x0f, Z4, Z4
 	VPADDSW     Z4, Z5, Z4
 	VPMAXUW     Z5, Z4, Z4
-	VMOVDQU16   Z4, K3, (SI)(R8*1)
-	ADDQ        $0x00000080, R9
-	ADDQ        $0x00000040, SI
+	VMOVDQU16   Z4, K3, (BX)(DI*1)
+	ADDQ        $0x00000080, R8
+	ADDQ        $0x00000040, BX
 
 next10:
-	LEAQ (AX)(DI*4), AX
-	SUBQ $0x04, BX
-	CMPQ BX, $0x04
+	LEAQ (AX)(SI*4), AX
+	SUBQ $0x04, DX
+	CMPQ DX, $0x04
 	JGE  rows2
 
 next3:
-	CMPQ BX, $0x01
+	CMPQ DX, $0x01
 	JLT  next12
 
 rows11:
-	MOVQ   AX, SI
+	MOVQ   AX, BX
 	VXORPS Z4, Z4, Z4
-	MOVQ   DX, R8
-	SUBQ   $0x10, R8
+	MOVQ   CX, DI
+	SUBQ   $0x10, DI
 	JLT    rest14
 
 squares13:
-	VPMOVZXWD (SI), Z5
+	VPMOVZXWD (BX), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VMULPS    Z5, Z5, Z5
 	VADDPS    Z5, Z4, Z4
-	ADDQ      $0x20, SI
-	SUBQ      $0x10, R8
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
 	JGE       squares13
 
 rest14:
-	ADDQ        $0x10, R8
+	ADDQ        $0x10, DI
 	JZ          summed15
-	VMOVDQU16.Z (SI), K2, Y5
+	VMOVDQU16.Z (BX), K2, Y5
 	VPMOVZXWD   Y5, Z5
 	VPSLLD      $0x10, Z5, Z5
 	VMULPS      Z5, Z5, Z5
@@ -2565,28 +2582,28 @@ summed15:
 	VADDPS        X4, X5, X5
 	VBROADCASTSS  epsilon+40(FP), X6
 	VXORPS        X4, X4, X4
-	VCVTSI2SSQ    DX, X4, X4
+	VCVTSI2SSQ    CX, X4, X4
 	VBROADCASTSS  X4, X4
 	VDIVPS        X4, X5, X5
 	VADDPS        X6, X5, X5
 	VSQRTPS       X5, X5
 	VMOVUPS       one32<>+0(SB), X4
 	VDIVPS        X5, X4, X5
-	MOVQ          AX, SI
 	VBROADCASTSS  X5, Z4
+	MOVQ          AX, BX
+	MOVQ          weight+8(FP), DI
 	MOVQ          CX, R8
-	MOVQ          DX, R9
-	CMPQ          R9, $0x20
+	CMPQ          R8, $0x20
 	JLT           next17
 
 block16:
-	VMOVUPS   (R8), Z6
-	VMOVUPS   64(R8), Z7
+	VMOVUPS   (DI), Z6
+	VMOVUPS   64(DI), Z7
 	VMOVAPS   Z6, Z5
 	VPERMT2PS Z7, Z2, Z5
 	VMOVAPS   Z6, Z6
 	VPERMT2PS Z7, Z3, Z6
-	VMOVUPS   (SI), Z8
+	VMOVUPS   (BX), Z8
 	VPSLLD    $0x10, Z8, Z7
 	VPANDD    Z0, Z8, Z8
 	VMULPS    Z4, Z7, Z7
@@ -2602,28 +2619,28 @@ block16:
 	VPSRLW    $0x0f, Z7, Z7
 	VPADDSW   Z7, Z5, Z7
 	VPMAXUW   Z5, Z7, Z7
-	VMOVUPS   Z7, (SI)
-	ADDQ      $0x00000080, R8
-	ADDQ      $0x00000040, SI
-	SUBQ      $0x20, R9
-	CMPQ      R9, $0x20
+	VMOVUPS   Z7, (BX)
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x20, R8
+	CMPQ      R8, $0x20
 	JGE       block16
 
 next17:
-	TESTQ       R9, R9
+	TESTQ       R8, R8
 	JZ          next19
-	MOVQ        $0xffffffffffffffff, R10
-	BZHIQ       R9, R10, R10
-	KMOVD       R10, K3
-	SHRQ        $0x10, R10
-	KMOVD       R10, K4
-	VMOVUPS.Z   (R8), K3, Z6
-	VMOVUPS.Z   64(R8), K4, Z7
+	MOVQ        $0xffffffffffffffff, R9
+	BZHIQ       R8, R9, R9
+	KMOVD       R9, K3
+	SHRQ        $0x10, R9
+	KMOVD       R9, K4
+	VMOVUPS.Z   (DI), K3, Z6
+	VMOVUPS.Z   64(DI), K4, Z7
 	VMOVAPS     Z6, Z5
 	VPERMT2PS   Z7, Z2, Z5
 	VMOVAPS     Z6, Z6
 	VPERMT2PS   Z7, Z3, Z6
-	VMOVDQU16.Z (SI), K3, Z8
+	VMOVDQU16.Z (BX), K3, Z8
 	VPSLLD      $0x10, Z8, Z7
 	VPANDD      Z0, Z8, Z8
 	VMULPS      Z4, Z7, Z7
@@ -2639,14 +2656,14 @@ next17:
 	VPSRLW      $0x0f, Z6, Z6
 	VPADDSW     Z6, Z4, Z6
 	VPMAXUW     Z4, Z6, Z6
-	VMOVDQU16   Z6, K3, (SI)
-	ADDQ        $0x00000080, R8
-	ADDQ        $0x00000040, SI
+	VMOVDQU16   Z6, K3, (BX)
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x00000040, BX
 
 next19:
-	LEAQ (AX)(DI*1), AX
-	SUBQ $0x01, BX
-	CMPQ BX, $0x01
+	LEAQ (AX)(SI*1), AX
+	SUBQ $0x01, DX
+	CMPQ DX, $0x01
 	JGE  rows11
 
 next12:

@@ -10,6 +10,15 @@ func AddF32(y, x []float32) {
 	}
 }
 
+// AddConstantF32 adds one number:
+//
+//	y[i] = RN32(y[i] + value)
+func AddConstantF32(y []float32, value float32) {
+	for i := range y {
+		y[i] += value
+	}
+}
+
 // AddDistanceF32 adds a bias that is linear in a distance, first for the first
 // element and one more for each that follows:
 //
@@ -22,13 +31,13 @@ func AddDistanceF32(y []float32, slope float32, first int) {
 	}
 }
 
-// AddAbsoluteDistanceF32 is AddDistanceF32 of minus the magnitude of the
+// SubAbsoluteDistanceF32 subtracts a bias that is linear in the magnitude of the
 // distance:
 //
-//	y[i] = RN32(y[i] + RN32(slope*RN32(-|first+i|)))
-func AddAbsoluteDistanceF32(y []float32, slope float32, first int) {
+//	y[i] = RN32(y[i] - RN32(slope*RN32(|first+i|)))
+func SubAbsoluteDistanceF32(y []float32, slope float32, first int) {
 	for i := range y {
 		d := first + i
-		y[i] += float32(slope * float32(min(d, -d)))
+		y[i] -= float32(slope * float32(max(d, -d)))
 	}
 }

@@ -10,9 +10,26 @@ type Tile struct {
 	Stride int
 }
 
+// within returns impl where float32 counts the distances of the tile, as the
+// kernels do, and else Generic.
+func (t *Tile) within(impl Implementation, first, step int) Implementation {
+	const end = 1 << 24
+	last := first + (t.Rows-1)*step
+	if t.Rows > 0 && (min(first, last) <= -end || max(first, last) >= end-t.Len) {
+		return Generic
+	}
+	return impl
+}
+
 func addRowsF32Generic(y, x []float32, xFirst, xStride int, t *Tile) {
 	for r := range t.Rows {
 		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+r*xStride:])
+	}
+}
+
+func addConstantF32Generic(y []float32, value float32, t *Tile) {
+	for r := range t.Rows {
+		generic.AddConstantF32(y[r*t.Stride:][:t.Len], value)
 	}
 }
 
@@ -22,8 +39,8 @@ func addDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile)
 	}
 }
 
-func addAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
+func subAbsoluteDistanceF32Generic(y []float32, slope float32, first, step int, t *Tile) {
 	for r := range t.Rows {
-		generic.AddAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
+		generic.SubAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)
 	}
 }

@@ -320,14 +320,29 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Til
 	}
 }
 
+// AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
+func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
+	switch impl {
+	case AVX512:
+		asm.AddConstantF32AVX512(unsafe.SliceData(y), value, t.Len, t.Rows, t.Stride)
+	case AVX2:
+		asm.AddConstantF32AVX2(unsafe.SliceData(y), value, t.Len, t.Rows, t.Stride)
+	case Generic:
+		addConstantF32Generic(y, value, t)
+	default:
+		missing("AddConstantF32", impl)
+	}
+}
+
 // AddDistanceF32 adds to rows of y, the first distance of row r being
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	impl = t.within(impl, first, step)
 	switch impl {
 	case AVX512:
-		asm.AddDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.AddDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case AVX2:
-		asm.AddDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.AddDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case Generic:
 		addDistanceF32Generic(y, slope, first, step, t)
 	default:
@@ -335,17 +350,18 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 	}
 }
 
-// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
-func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+// SubAbsoluteDistanceF32: see generic.SubAbsoluteDistanceF32.
+func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+	impl = t.within(impl, first, step)
 	switch impl {
 	case AVX512:
-		asm.AddAbsoluteDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.SubAbsoluteDistanceF32AVX512(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case AVX2:
-		asm.AddAbsoluteDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, first, step)
+		asm.SubAbsoluteDistanceF32AVX2(unsafe.SliceData(y), t.Len, t.Rows, t.Stride, slope, float32(first), float32(step))
 	case Generic:
-		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+		subAbsoluteDistanceF32Generic(y, slope, first, step, t)
 	default:
-		missing("AddAbsoluteDistanceF32", impl)
+		missing("SubAbsoluteDistanceF32", impl)
 	}
 }
 
@@ -397,6 +413,51 @@ func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed
 		// The rows of plain Go need no seeds.
 	default:
 		missing("CosSinShift", impl)
+	}
+	return 0
+}
+
+// sinusoidalRowsInterleaved is sinusoidalRows by asm.SinusoidalRowsInterleavedF32.
+func sinusoidalRowsInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling float32) (done int) {
+	switch impl {
+	case AVX512:
+		return asm.SinusoidalRowsInterleavedF32AVX512(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling)
+	case AVX2:
+		return asm.SinusoidalRowsInterleavedF32AVX2(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("sinusoidalRowsInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalInterleaved is sinusoidalRows by asm.AddSinusoidalInterleavedF32.
+func addSinusoidalInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case AVX512:
+		return asm.AddSinusoidalInterleavedF32AVX512(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case AVX2:
+		return asm.AddSinusoidalInterleavedF32AVX2(unsafe.SliceData(x), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalHalfSplit is sinusoidalRows by asm.AddSinusoidalHalfSplitF32.
+func addSinusoidalHalfSplit(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case AVX512:
+		return asm.AddSinusoidalHalfSplitF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case AVX2:
+		return asm.AddSinusoidalHalfSplitF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaling, scale)
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalHalfSplit", impl)
 	}
 	return 0
 }
@@ -530,5 +591,95 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 		scaleRowsBF16Generic(x, factor, l)
 	default:
 		missing("ScaleRowsBF16", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateHalfSplitF32.
+func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateHalfSplitF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateHalfSplitF32AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF32", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF16 and generic.RotateHalfSplitF16.
+func RMSNormRotateHalfSplitF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateHalfSplitF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateHalfSplitF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateHalfSplitF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF16", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitBF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormBF16 and generic.RotateHalfSplitBF16.
+func RMSNormRotateHalfSplitBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateHalfSplitBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateHalfSplitBF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateHalfSplitBF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitBF16", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateInterleavedF32.
+func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateInterleavedF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateInterleavedF32AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF32", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF16 and generic.RotateInterleavedF16.
+func RMSNormRotateInterleavedF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateInterleavedF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateInterleavedF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateInterleavedF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF16", impl)
+	}
+}
+
+// RMSNormRotateInterleavedBF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormBF16 and generic.RotateInterleavedBF16.
+func RMSNormRotateInterleavedBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateInterleavedBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateInterleavedBF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateInterleavedBF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedBF16", impl)
 	}
 }

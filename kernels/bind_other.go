@@ -227,6 +227,16 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Til
 	}
 }
 
+// AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
+func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
+	switch impl {
+	case Generic:
+		addConstantF32Generic(y, value, t)
+	default:
+		missing("AddConstantF32", impl)
+	}
+}
+
 // AddDistanceF32 adds to rows of y, the first distance of row r being
 // first+r*step: see generic.AddDistanceF32.
 func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
@@ -238,13 +248,13 @@ func AddDistanceF32(impl Implementation, y []float32, slope float32, first, step
 	}
 }
 
-// AddAbsoluteDistanceF32: see generic.AddAbsoluteDistanceF32.
-func AddAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
+// SubAbsoluteDistanceF32: see generic.SubAbsoluteDistanceF32.
+func SubAbsoluteDistanceF32(impl Implementation, y []float32, slope float32, first, step int, t *Tile) {
 	switch impl {
 	case Generic:
-		addAbsoluteDistanceF32Generic(y, slope, first, step, t)
+		subAbsoluteDistanceF32Generic(y, slope, first, step, t)
 	default:
-		missing("AddAbsoluteDistanceF32", impl)
+		missing("SubAbsoluteDistanceF32", impl)
 	}
 }
 
@@ -281,6 +291,39 @@ func cosSinShift(impl Implementation, cos, sin []float32, stride, rows int, seed
 		// The rows of plain Go need no seeds.
 	default:
 		missing("CosSinShift", impl)
+	}
+	return 0
+}
+
+// sinusoidalRowsInterleaved is sinusoidalRows by asm.SinusoidalRowsInterleavedF32.
+func sinusoidalRowsInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling float32) (done int) {
+	switch impl {
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("sinusoidalRowsInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalInterleaved is sinusoidalRows by asm.AddSinusoidalInterleavedF32.
+func addSinusoidalInterleaved(impl Implementation, x []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalInterleaved", impl)
+	}
+	return 0
+}
+
+// addSinusoidalHalfSplit is sinusoidalRows by asm.AddSinusoidalHalfSplitF32.
+func addSinusoidalHalfSplit(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaling, scale float32) (done int) {
+	switch impl {
+	case Generic:
+		// The rows of plain Go need no seeds.
+	default:
+		missing("addSinusoidalHalfSplit", impl)
 	}
 	return 0
 }
@@ -382,5 +425,71 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 		scaleRowsBF16Generic(x, factor, l)
 	default:
 		missing("ScaleRowsBF16", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateHalfSplitF32.
+func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF32", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF16 and generic.RotateHalfSplitF16.
+func RMSNormRotateHalfSplitF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateHalfSplitF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF16", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitBF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormBF16 and generic.RotateHalfSplitBF16.
+func RMSNormRotateHalfSplitBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateHalfSplitBF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitBF16", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateInterleavedF32.
+func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF32", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF16 and generic.RotateInterleavedF16.
+func RMSNormRotateInterleavedF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateInterleavedF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF16", impl)
+	}
+}
+
+// RMSNormRotateInterleavedBF16 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormBF16 and generic.RotateInterleavedBF16.
+func RMSNormRotateInterleavedBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateInterleavedBF16Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedBF16", impl)
 	}
 }

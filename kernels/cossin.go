@@ -47,6 +47,9 @@ func (b *Block) Len() int { return b.n }
 // shiftRows is the number of positions that share a seed.
 const shiftRows = 32
 
+// shortRun is the rows below which those of their own are cheaper than a seed.
+const shortRun = 4
+
 // Shift holds the cosines and sines of the positions 0 to 31 times the
 // frequencies of a block, in float64.
 //
@@ -85,7 +88,6 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 // position like the one before takes its row. With
 // pastCaches, rows that are aligned for it are stored past the caches.
 func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, pastCaches bool) {
-	const shortRun = 4 // below it a row of its own is cheaper than a seed
 	var seed [3][Width]float64
 	n := b.Len()
 	nonTemporal := pastCaches && aligned(cos, sin, stride, n)

@@ -2,11 +2,15 @@ package amd64
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
+
+// unrolledBiases is the number of vectors in one turn of the main loop. Stores set
+// its pace where there are no more instructions than that around them.
+const unrolledBiases = 8
 
 // addRows adds rows of x to rows of y.
 func addRows(e *emitter) {
@@ -15,39 +19,75 @@ func addRows(e *emitter) {
 	from := e.GP64()
 	e.biasRows(y, n, rows, yStride, func() { e.MOVQ(x, from) }, func(p part, m masks, to operand.Mem, j int) {
 		bias := e.load(float32s, p, m.low, operand.Mem{Base: from, Disp: 4 * j})
-		v := e.load(float32s, p, m.low, to)
-		e.VADDPS(bias, v, v)
-		e.save(float32s, p, m.low, v, to)
+		e.addTo(p, m, bias, to)
 	}, func(size int) { e.ADDQ(operand.U32(uint32(4*size)), from) }, func() { e.ADDQ(xStride, x) })
 }
 
-// addDistance adds a slope times a distance, or times minus its magnitude.
+// addConstant adds one number to rows of y.
+func addConstant(e *emitter) {
+	y, n, rows, stride := e.argument("y"), e.argument("n"), e.argument("rows"), e.stride("stride")
+	value := e.broadcast32("value", e.vector())
+	nothing := func() {}
+	e.biasRows(y, n, rows, stride, nothing, func(p part, m masks, to operand.Mem, _ int) {
+		v := e.vectorOf(p.size)
+		e.addTo(p, m, lanesOf(value, v), to)
+	}, func(int) {}, nothing)
+}
+
+// addDistance adds a slope times a distance, or subtracts it times its magnitude.
 func addDistance(e *emitter, absolute bool) {
 	y, n, rows, stride := e.argument("y"), e.argument("n"), e.argument("rows"), e.stride("stride")
-	first, step := e.argument("first"), e.argument("step")
-	slope := e.broadcast32("slope", e.vector())
-	zero := e.vector()
+	first, step, slope := e.broadcast32("first", e.vector()), e.broadcast32("step", e.vector()), e.broadcast32("slope", e.vector())
+	at, one := e.vector(), e.vector()
+	e.VMOVUPS(e.wide32("float1", math.Float32bits(1)), one)
+	var magnitude reg.VecVirtual
 	if absolute {
-		e.VXORPS(zero, zero, zero)
+		magnitude = e.vector()
+		e.VMOVUPS(e.wide32("magnitude32", 1<<31-1), magnitude)
 	}
-	at, start := e.GP64(), e.vector()
-	e.biasRows(y, n, rows, stride, func() { e.MOVQ(first, at) }, func(p part, m masks, to operand.Mem, j int) {
-		if j == 0 {
-			e.VMOVD(at.As32(), start.AsX())
-			e.VPBROADCASTD(start.AsX(), start)
-		}
+	var counts []reg.VecVirtual // in registers: one more load is what would cost time
+	for j := range unrolledBiases {
+		v := e.vector()
+		e.VMOVUPS(e.counts(j*e.lanes()), v)
+		counts = append(counts, v)
+	}
+	e.biasRows(y, n, rows, stride, func() { e.VMOVAPS(first, at) }, func(p part, m masks, to operand.Mem, j int) {
 		bias := e.vectorOf(p.size)
-		e.VPADDD(e.counts(j), lanesOf(start, bias), bias)
+		e.VADDPS(lanesOf(counts[j/e.lanes()], bias), lanesOf(at, bias), bias)
 		if absolute {
-			e.VPABSD(bias, bias)
-			e.VPSUBD(bias, lanesOf(zero, bias), bias)
+			e.VANDPS(lanesOf(magnitude, bias), bias, bias)
 		}
-		e.VCVTDQ2PS(bias, bias)
 		e.VMULPS(lanesOf(slope, bias), bias, bias)
-		v := e.load(float32s, p, m.low, to)
-		e.VADDPS(bias, v, v)
-		e.save(float32s, p, m.low, v, to)
-	}, func(size int) { e.ADDQ(operand.U32(uint32(size)), at) }, func() { e.ADDQ(step, first) })
+		switch {
+		case p.masked || p.size == 1:
+			v := e.load(float32s, p, m.low, to)
+			if absolute {
+				e.VSUBPS(bias, v, bias)
+			} else {
+				e.VADDPS(v, bias, bias)
+			}
+		case absolute:
+			e.VFMSUB231PS(to, lanesOf(one, bias), bias)
+		default:
+			e.VFMADD231PS(to, lanesOf(one, bias), bias)
+		}
+		e.save(float32s, p, m.low, bias, to)
+	}, func(size int) { e.VADDPS(e.wide32(fmt.Sprint("float", size), math.Float32bits(float32(size))), at, at) }, func() { e.VADDPS(step, first, first) })
+}
+
+// addTo adds numbers to those in memory, which whole vectors read on the way.
+func (e *emitter) addTo(p part, m masks, v operand.Op, to operand.Mem) {
+	sum := e.vectorOf(p.size)
+	switch {
+	case p.masked:
+		e.VMOVUPS_Z(to, m.low, sum)
+		e.VADDPS(v, sum, sum)
+	case p.size == 1:
+		e.VADDSS(to, v, sum)
+	default:
+		e.VADDPS(to, v, sum)
+	}
+	e.save(float32s, p, m.low, sum, to)
 }
 
 // biasRows runs body over rows of y, vector by vector: j elements on from where
@@ -56,9 +96,9 @@ func addDistance(e *emitter, absolute bool) {
 func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, start func(), body func(p part, m masks, to operand.Mem, j int), advance func(size int), next func()) {
 	done, loop := e.label("done"), e.label("rows")
 	to, left := e.GP64(), e.GP64()
-	sizes := append(whole(4*e.lanes(), e.lanes()), part{16, true})
+	sizes := append(whole(unrolledBiases*e.lanes(), e.lanes()), part{16, true})
 	if !e.avx512 {
-		sizes = whole(32, 8, 4, 1)
+		sizes = whole(unrolledBiases*8, 16, 4, 1)
 	}
 	e.TESTQ(rows, rows)
 	e.JZ(operand.LabelRef(done))
@@ -87,18 +127,9 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, start func(), body 
 	e.RET()
 }
 
-// counts returns the address of the 32-bit integers first, first+1, ... of a
-// full vector.
+// counts returns the address of the float32 first, first+1, ... of a full vector.
 func (e *emitter) counts(first int) operand.Mem {
-	name := fmt.Sprintf("counts%d", first)
-	if m, ok := e.constants[name]; ok {
-		return m
-	}
-	m := e.StaticGlobal(name)
-	e.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		e.AddDatum(4*i, operand.U32(uint32(first+i)))
-	}
-	e.constants[name] = m
-	return m
+	return e.controls(fmt.Sprintf("counts%d", first), 4, 16, func(i uint32) uint32 {
+		return math.Float32bits(float32(first + int(i)))
+	})
 }

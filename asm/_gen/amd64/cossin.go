@@ -299,6 +299,13 @@ func (e *emitter) newZiv(inRegister bool) *ziv {
 // round rounds v to float32 and notes in z where that is not certain for an
 // error of bound.
 func (e *emitter) round(z *ziv, v reg.VecVirtual, bound operand.Op) reg.VecVirtual {
+	e.doubt(z, v, bound)
+	return e.round32(v)
+}
+
+// doubt notes in z where the rounding of v to float32 is not certain for an error
+// of bound.
+func (e *emitter) doubt(z *ziv, v reg.VecVirtual, bound operand.Op) {
 	upper, lower := e.vector(), e.vector()
 	e.VADDPD(bound, v, upper)
 	e.VSUBPD(bound, v, lower)
@@ -311,7 +318,6 @@ func (e *emitter) round(z *ziv, v reg.VecVirtual, bound operand.Op) reg.VecVirtu
 		e.VPXOR(upper, lower, lower)
 		e.VPOR(lower, z.undecided, z.undecided)
 	}
-	return e.round32(v)
 }
 
 func cosSinExact(e *emitter) {

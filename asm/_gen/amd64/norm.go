@@ -28,8 +28,18 @@ func (l *lines) row(i, displacement int) operand.Mem {
 }
 
 func rmsNorm(e *emitter, t element) {
+	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
+		left := e.GP64()
+		e.MOVQ(n, left)
+		e.multiplyLines(l, left, weight, factors)
+	})
+}
+
+// normalize runs body for some rows at a time. It multiplies the n elements of
+// each by its lane of factors and by weight.
+func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtual, factors []operand.Op)) {
 	done := e.label("done")
-	x, weight, n, count := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count")
+	x, n, count := e.argument("x"), e.argument("n"), e.argument("count")
 	l := &lines{t: t, at: e.GP64(), stride: e.byteStride(t), stride3: e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
 	e.TESTQ(n, n)
@@ -56,9 +66,9 @@ func rmsNorm(e *emitter, t element) {
 		e.JLT(operand.LabelRef(next))
 		e.Label(loop)
 		e.MOVQ(x, l.at)
-		inverses := e.inverseRoots(e.squareSums(l, n, tail), n)
+		factors := e.eachLane(l, e.inverseRoots(e.squareSums(l, n, tail), n))
 		e.MOVQ(x, l.at)
-		e.multiplyLines(l, n, weight, inverses)
+		body(l, n, e.argument("weight"), factors)
 		e.LEAQ(operand.Mem{Base: x, Index: l.stride, Scale: uint8(l.count)}, x)
 		e.SUBQ(operand.Imm(uint64(l.count)), count)
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
@@ -195,34 +205,49 @@ func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.Vec
 	return sum
 }
 
-// multiplyLines multiplies each row by its lane of inverses, and by weight.
-func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, inverses reg.VecVirtual) {
-	factors := make([]reg.VecVirtual, l.count)
-	for i := range factors {
-		lane := inverses
+// eachLane returns each lane of v, one for each row, in all lanes: in registers,
+// or in memory where the ways by turns of AVX2 leave none.
+func (e *emitter) eachLane(l *lines, v reg.VecVirtual) (list []operand.Op) {
+	for i := range l.count {
+		lane := v
 		if i > 0 {
 			lane = e.XMM()
-			e.VPERMILPS(operand.U8(uint8(i)), inverses, lane)
+			e.VPERMILPS(operand.U8(uint8(i)), v, lane)
 		}
-		factors[i] = e.vector()
-		e.VBROADCASTSS(lane, factors[i])
+		all := e.vector()
+		e.VBROADCASTSS(lane, all)
+		if l.t != bfloat16s || e.avx512 {
+			list = append(list, all)
+			continue
+		}
+		memory := e.AllocLocal(32)
+		e.VMOVUPS(all, memory)
+		list = append(list, memory)
 	}
-	w, left := e.GP64(), e.GP64()
-	e.MOVQ(weight, w)
-	e.MOVQ(n, left)
-	e.numberParts(l.t, left, func(p part, m masks) {
-		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: w})
-		for i := range factors {
-			list := e.loadPart(l.t, l.t, p, m, l.row(i, 0))
-			for j, v := range list {
-				e.VMULPS(lanesOf(factors[i], v), v, v)
-				e.VMULPS(weights[j], v, v)
-			}
-			e.savePart(l.t, p, m, list, l.row(i, 0))
+	return list
+}
+
+// multiplyLines multiplies n elements of each row by its factor and by weight, and
+// moves all addresses behind them.
+func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
+	e.numberParts(l.t, n, func(p part, m masks) {
+		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: weight})
+		for i, factor := range factors {
+			e.savePart(l.t, p, m, e.multiplied(l.t, p, m, l.row(i, 0), factor, weights), l.row(i, 0))
 		}
-		e.ADDQ(operand.U32(uint32(4*p.size)), w)
+		e.ADDQ(operand.U32(uint32(4*p.size)), weight)
 		e.ADDQ(operand.U32(uint32(l.t.bytes()*p.size)), l.at)
 	})
+}
+
+// multiplied loads a part of numbers and multiplies it by a factor and weights.
+func (e *emitter) multiplied(t element, p part, m masks, from operand.Mem, factor operand.Op, weights []reg.VecVirtual) []reg.VecVirtual {
+	list := e.loadPart(t, t, p, m, from)
+	for j, v := range list {
+		e.VMULPS(lanesOf(factor, v), v, v)
+		e.VMULPS(weights[j], v, v)
+	}
+	return list
 }
 
 // numberParts runs body over n elements. bfloat16 goes by turns, but for a last
@@ -265,15 +290,19 @@ func (e *emitter) savePart(t element, p part, m masks, list []reg.VecVirtual, to
 	e.save(t, p, m.low, list[0], to)
 }
 
-// lanesOf returns as many lanes of v as the other has.
-func lanesOf(v, other reg.VecVirtual) reg.Register {
+// lanesOf returns as many lanes of v, a register or memory, as the other has.
+func lanesOf(v operand.Op, other reg.VecVirtual) operand.Op {
+	register, ok := v.(reg.VecVirtual)
+	if !ok {
+		return v
+	}
 	switch other.Size() {
 	case 64:
-		return v.AsZ()
+		return register.AsZ()
 	case 32:
-		return v.AsY()
+		return register.AsY()
 	default:
-		return v.AsX()
+		return register.AsX()
 	}
 }
 

@@ -329,8 +329,9 @@ func cosSinSeed(e *emitter) {
 	e.ret()
 }
 
+const shiftPlane = 64 * 8 // bytes from the cosines to the sines to the errors
+
 func cosSinShift(e *emitter) {
-	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
 	stride, rows := e.stride("stride"), e.argument("rows")
 	seed, shift := e.argument("seed"), e.argument("shift")
 	r := e.newRow()
@@ -350,46 +351,52 @@ func cosSinShift(e *emitter) {
 	e.movGeneral(row.sin, r.sin)
 	e.movGeneral(row.n, r.n)
 	e.movGeneral(a, seed)
-	e.op("ADD", "$%d, %s, %s", 2*plane, seed, errors)
+	e.op("ADD", "$%d, %s, %s", 2*shiftPlane, seed, errors)
 	e.movGeneral(b, shift)
 	e.loop(&row, func(bool) (vector, vector) {
-		e.comment("1. upper ends of the error intervals: the products plus the error bounds")
-		cosA, sinA, cosB, sinB := e.vectors(2), e.vectors(2), e.vectors(2), e.vectors(2)
-		cos, sin, error := e.vectors(2), e.vectors(2), e.vectors(2)
-		e.ldp(sinA[0], sinA[1], a, plane)
-		e.ldp(sinB[0], sinB[1], b, plane)
-		e.ldpNext(cosA[0], cosA[1], a)
-		e.ldpNext(cosB[0], cosB[1], b)
-		e.ldp(sin[0], sin[1], errors, 0)
-		e.ldpNext(error[0], error[1], errors)
-		e.ldp(cos[0], cos[1], bounds, 0)
-		for j := range 2 {
-			e.fadd2d(error[j], error[j], error[j])
-			e.fmla2d(sin[j], sinA[j], cosB[j])
-			e.fmla2d(cos[j], cosA[j], cosB[j])
-			e.fmla2d(sin[j], cosA[j], sinB[j])
-			e.fmls2d(cos[j], sinA[j], sinB[j])
-			e.release(cosA[j], sinA[j], cosB[j], sinB[j])
-		}
-		e.comment("2. Ziv's test")
-		lowerCos, lowerSin := e.vectors(2), e.vectors(2)
-		for j := range 2 {
-			e.fsub2d(lowerCos[j], cos[j], twice)
-			e.fsub2d(lowerSin[j], sin[j], error[j])
-		}
-		return e.accept(cos, lowerCos, undecided), e.accept(sin, lowerSin, undecided)
+		return e.shifted(a, b, errors, bounds, twice, undecided)
 	})
 	e.anyBits(flag, undecided)
 	e.cbnz(flag, exit)
 	e.addGeneral(r.cos, stride)
 	e.addGeneral(r.sin, stride)
-	e.add(shift, 2*plane)
+	e.add(shift, 2*shiftPlane)
 	e.add(done, 1)
 	e.cmpGeneral(done, rows)
 	e.branch("BLT", rowLoop)
 	e.label(exit)
 	e.result(done, "done")
 	e.ret()
+}
+
+// shifted returns the next four cosines and sines, marks in undecided where their
+// rounding is not certain and moves the addresses on.
+func (e *emitter) shifted(a, b, errors, bounds general, twice, undecided vector) (cosines, sines vector) {
+	e.comment("1. upper ends of the error intervals: the products plus the error bounds")
+	cosA, sinA, cosB, sinB := e.vectors(2), e.vectors(2), e.vectors(2), e.vectors(2)
+	cos, sin, error := e.vectors(2), e.vectors(2), e.vectors(2)
+	e.ldp(sinA[0], sinA[1], a, shiftPlane)
+	e.ldp(sinB[0], sinB[1], b, shiftPlane)
+	e.ldpNext(cosA[0], cosA[1], a)
+	e.ldpNext(cosB[0], cosB[1], b)
+	e.ldp(sin[0], sin[1], errors, 0)
+	e.ldpNext(error[0], error[1], errors)
+	e.ldp(cos[0], cos[1], bounds, 0)
+	for j := range 2 {
+		e.fadd2d(error[j], error[j], error[j])
+		e.fmla2d(sin[j], sinA[j], cosB[j])
+		e.fmla2d(cos[j], cosA[j], cosB[j])
+		e.fmla2d(sin[j], cosA[j], sinB[j])
+		e.fmls2d(cos[j], sinA[j], sinB[j])
+		e.release(cosA[j], sinA[j], cosB[j], sinB[j])
+	}
+	e.comment("2. Ziv's test")
+	lowerCos, lowerSin := e.vectors(2), e.vectors(2)
+	for j := range 2 {
+		e.fsub2d(lowerCos[j], cos[j], twice)
+		e.fsub2d(lowerSin[j], sin[j], error[j])
+	}
+	return e.accept(cos, lowerCos, undecided), e.accept(sin, lowerSin, undecided)
 }
 
 func cosSinFloat32(e *emitter) {

@@ -210,6 +210,7 @@ func (e *emitter) movGeneral(d, n general)       { e.op("MOVD", "%s, %s", n, d) 
 func (e *emitter) clearGeneral(d general)        { e.op("MOVD", "$0, %s", d) }
 func (e *emitter) add(d general, n int)          { e.op("ADD", "$%d, %s", n, d) }
 func (e *emitter) addGeneral(d, n general)       { e.op("ADD", "%s, %s", n, d) }
+func (e *emitter) subGeneral(d, n general)       { e.op("SUB", "%s, %s", n, d) }
 func (e *emitter) mul(d, n, m general)           { e.op("MUL", "%s, %s, %s", m, n, d) }
 func (e *emitter) sub(d general, n int)          { e.op("SUB", "$%d, %s", n, d) }
 func (e *emitter) subs(d general, n int)         { e.op("SUBS", "$%d, %s", n, d) }
@@ -429,9 +430,8 @@ func (e *emitter) fsub4s(d, n, m vector) { e.three(0x4ea0d400, "fsub", "4s", d, 
 func (e *emitter) fmul4s(d, n, m vector) { e.three(0x6e20dc00, "fmul", "4s", d, n, m) }
 func (e *emitter) fdiv4s(d, n, m vector) { e.three(0x6e20fc00, "fdiv", "4s", d, n, m) }
 func (e *emitter) fsqrt4s(d, n vector)   { e.two(0x6ea1f800, "fsqrt", d, "4s", n, "4s") }
-func (e *emitter) abs4s(d, n vector)     { e.two(0x4ea0b800, "abs", d, "4s", n, "4s") }
-func (e *emitter) neg4s(d, n vector)     { e.two(0x6ea0b800, "neg", d, "4s", n, "4s") }
-func (e *emitter) scvtf4s(d, n vector)   { e.two(0x4e21d800, "scvtf", d, "4s", n, "4s") }
+func (e *emitter) fabs4s(d, n vector)    { e.two(0x4ea0f800, "fabs", d, "4s", n, "4s") }
+func (e *emitter) fneg4s(d, n vector)    { e.two(0x6ea0f800, "fneg", d, "4s", n, "4s") }
 func (e *emitter) fadd2d(d, n, m vector) { e.three(0x4e60d400, "fadd", "2d", d, n, m) }
 func (e *emitter) fsub2d(d, n, m vector) { e.three(0x4ee0d400, "fsub", "2d", d, n, m) }
 func (e *emitter) fmul2d(d, n, m vector) { e.three(0x6e60dc00, "fmul", "2d", d, n, m) }

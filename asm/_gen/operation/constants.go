@@ -8,6 +8,11 @@ const (
 	TwoOverPiLow  = 0x1.4a7f09d5f47d5p-54
 )
 
+// SmallEntry is the exponent of the entries of a table below which their error bound
+// in units of the last place is taken for too large. Of all entries 1 in 2^12 is
+// smaller, and for 1 in 2^13 of the others the bound is too large.
+const SmallEntry = -12
+
 // Sine and Cosine are its polynomials, from the constant on.
 var (
 	Sine = []float64{

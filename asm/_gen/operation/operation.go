@@ -7,7 +7,7 @@ import "slices"
 
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
-	Package   string // "asm", or "bound" for what only benchmarks use
+	Package   string // "asm", or "bound" for what only tests and benchmarks use
 	Family    string // files are <family>_<goarch>.s and .go
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
@@ -85,11 +85,65 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 	return list
 }
 
+// fusions lists the normalizations that rotate as well, for both layouts and all
+// types of x.
+func fusions() (list []Operation) {
+	for _, layout := range []string{"HalfSplit", "Interleaved"} {
+		for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
+			list = append(list, Operation{
+				Package:   "asm",
+				Family:    "fused",
+				Name:      "RMSNormRotate" + layout + types.name,
+				Signature: "(x *" + types.x + ", weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)",
+				Doc: `%s does what generic.RMSNorm` + types.name + ` and then
+generic.Rotate` + layout + types.name + ` do to count rows of n elements. Row i starts at
+x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
+from number first on.`,
+			})
+		}
+	}
+	return list
+}
+
+// sinusoids lists the rows of sines and cosines that are written by turns or added.
+func sinusoids() []Operation {
+	const arguments = "stride, rows int, seed, shift *float64, n int, scaling"
+	const rows = `
+
+Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
+and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+next pair is one of some of which an entry could not be rounded with certainty.`
+	return []Operation{
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "SinusoidalRowsInterleavedF32",
+			Signature: "(x *float32, " + arguments + " float32) (done int)",
+			Doc:       "%s writes sine i of row r to x[r*stride+2i] and cosine i to\nx[r*stride+2i+1]." + rows,
+		},
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "AddSinusoidalInterleavedF32",
+			Signature: "(x *float32, " + arguments + ", scale float32) (done int)",
+			Doc:       "%s does to x[r*stride+2i] with sine i of row r, and to\nx[r*stride+2i+1] with cosine i, what generic.AddScaledF32 does." + rows,
+		},
+		{
+			Package:   "asm",
+			Family:    "sinusoidal",
+			Name:      "AddSinusoidalHalfSplitF32",
+			Signature: "(cos, sin *float32, " + arguments + ", scale float32) (done int)",
+			Doc:       "%s does to cos[r*stride+i] with cosine i of row r, and to\nsin[r*stride+i] with sine i, what generic.AddScaledF32 does." + rows,
+		},
+	}
+}
+
 // biases lists the additions to rows of scores.
 func biases() []Operation {
-	const signature = "(y *float32, n, rows, stride int, slope float32, first, step int)"
+	const signature = "(y *float32, n, rows, stride int, slope, first, step float32)"
 	const rows = ` to rows of n elements. Row r starts at
-y[r*stride], its first distance is first+r*step.`
+y[r*stride], its first distance is first+r*step. All distances are below 2^24 in
+magnitude.`
 	return []Operation{
 		{
 			Package:   "asm",
@@ -103,6 +157,14 @@ negative.`,
 		{
 			Package:   "asm",
 			Family:    "bias",
+			Name:      "AddConstantF32",
+			Signature: "(y *float32, value float32, n, rows, stride int)",
+			Doc: `%s does what generic.AddConstantF32 does to rows of n elements. Row
+r starts at y[r*stride].`,
+		},
+		{
+			Package:   "asm",
+			Family:    "bias",
 			Name:      "AddDistanceF32",
 			Signature: signature,
 			Doc:       "%s does what generic.AddDistanceF32 does" + rows,
@@ -110,15 +172,15 @@ negative.`,
 		{
 			Package:   "asm",
 			Family:    "bias",
-			Name:      "AddAbsoluteDistanceF32",
+			Name:      "SubAbsoluteDistanceF32",
 			Signature: signature,
-			Doc:       "%s does what generic.AddAbsoluteDistanceF32 does" + rows,
+			Doc:       "%s does what generic.SubAbsoluteDistanceF32 does" + rows,
 		},
 	}
 }
 
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), biases(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), sinusoids(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
@@ -299,5 +361,23 @@ operation in place has to load and store.`,
 		Signature: "(x *float32, n int, value float32)",
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapMXCSR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control and status register of the thread's SSE and AVX
+arithmetic and returns what it was.`,
+		Only: "AVX2",
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapFPCR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control register of the thread's floating-point
+arithmetic and returns what it was.`,
+		Only: "NEON",
 	},
 })
