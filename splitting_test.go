@@ -139,8 +139,8 @@ func numbersTo(n int) []int {
 	return numbers
 }
 
-// take returns the elements of s with the given numbers.
-func take[E any](s []E, numbers []int) []E {
+// pick returns the elements of s with the given numbers.
+func pick[E any](s []E, numbers []int) []E {
 	taken := make([]E, len(numbers))
 	for i, n := range numbers {
 		taken[i] = s[n]
@@ -260,7 +260,7 @@ func splitRotate[T Element](t testing.TB, r *rand.Rand, c *choices) {
 	cfg, positions := splitConfig(r, allLayouts)
 	rotary, rotate := mustRotary(t, cfg), oneOf(r, []func(*Rotary, []int32, ...View[T]) error{Rotate[T], RotateInverse[T]})
 	splitView(t, r, c, len(positions), cfg.HeadDim, false, func(x View[T], tokens []int) error {
-		return rotate(rotary, take(positions, tokens), x)
+		return rotate(rotary, pick(positions, tokens), x)
 	})
 }
 
@@ -277,7 +277,7 @@ func splitAxes(t testing.TB, r *rand.Rand, c *choices) {
 	splitView(t, r, c, tokens, cfg.HeadDim, false, func(x View[float32], numbers []int) error {
 		var part []int32
 		for axis := range 3 {
-			part = append(part, take(positions[axis*tokens:], numbers)...)
+			part = append(part, pick(positions[axis*tokens:], numbers)...)
 		}
 		return Rotate(rotary, part, x)
 	})
@@ -288,7 +288,7 @@ func splitXPos(t testing.TB, r *rand.Rand, c *choices) {
 	cfg.XPos = &XPos{ScaleBase: 512, Center: int32(r.IntN(1000)), Keys: r.IntN(2) == 0}
 	rotary := mustRotary(t, cfg)
 	splitView(t, r, c, len(positions), cfg.HeadDim, false, func(x View[float32], tokens []int) error {
-		return Rotate(rotary, take(positions, tokens), x)
+		return Rotate(rotary, pick(positions, tokens), x)
 	})
 }
 
@@ -306,7 +306,7 @@ func splitTable(t testing.TB, r *rand.Rand, c *choices) {
 		ids[i] = int32(r.IntN(rows))
 	}
 	splitView(t, r, c, len(ids), cfg.HeadDim, false, func(x View[float32], tokens []int) error {
-		return Rotate(rotary, take(ids, tokens), x)
+		return Rotate(rotary, pick(ids, tokens), x)
 	})
 }
 
@@ -314,7 +314,7 @@ func splitShift(t testing.TB, r *rand.Rand, c *choices) {
 	cfg, deltas := splitConfig(r, allLayouts)
 	rotary := mustRotary(t, cfg)
 	splitView(t, r, c, len(deltas), cfg.HeadDim, false, func(x View[float32], tokens []int) error {
-		return Shift(rotary, take(deltas, tokens), x)
+		return Shift(rotary, pick(deltas, tokens), x)
 	})
 }
 
@@ -402,7 +402,7 @@ func splitInto[D Element](t testing.TB, r *rand.Rand, c *choices) {
 			x, y := some(numbers), dst
 			x.Data, x.TokenStride, x.Heads = x.Data[first*dim:], heads*dim, headCuts[i+1]-first
 			y.Data, y.Heads = dst.Data[first*dst.HeadStride:], x.Heads
-			if err := RotateInto(rotary, take(positions, numbers), y, take(slots, numbers), x); err != nil {
+			if err := RotateInto(rotary, pick(positions, numbers), y, pick(slots, numbers), x); err != nil {
 				t.Error(err)
 			}
 		}
@@ -420,7 +420,7 @@ func splitInto[D Element](t testing.TB, r *rand.Rand, c *choices) {
 		}
 		y := View[D]{Heads: heads, TokenStride: dim, HeadStride: dst.HeadStride}
 		y.Data = dst.Data[block*dst.SequenceStride:][:(heads-1)*dst.HeadStride+blockTokens*dim]
-		if err := RotateInto(rotary, take(positions, numbers), y, inBlock, some(numbers)); err != nil {
+		if err := RotateInto(rotary, pick(positions, numbers), y, inBlock, some(numbers)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -437,11 +437,11 @@ func splitFused[T Element](t testing.TB, r *rand.Rand, c *choices) {
 	}
 	norm, scales := mustNorm(t, randomWeight(r, cfg.HeadDim), 1e-6, true), randomWeight(r, tokens)
 	splitView(t, r, c, tokens, cfg.HeadDim, whole, func(x View[T], tokens []int) error {
-		v := FusedView[T]{x, norm, take(scales, tokens)}
+		v := FusedView[T]{x, norm, pick(scales, tokens)}
 		if whole {
 			v.Norm = norms[x.Heads]
 		}
-		return RotateFused(rotary, take(positions, tokens), v)
+		return RotateFused(rotary, pick(positions, tokens), v)
 	})
 }
 
@@ -456,7 +456,7 @@ func splitNormalize(t testing.TB, r *rand.Rand, c *choices) {
 func splitScale(t testing.TB, r *rand.Rand, c *choices) {
 	dim, factors := oneOf(r, lengths), randomWeight(r, oneOf(r, splitSizes))
 	splitView(t, r, c, len(factors), dim, false, func(x View[Float16], tokens []int) error {
-		return Scale(take(factors, tokens), dim, x)
+		return Scale(pick(factors, tokens), dim, x)
 	})
 }
 
@@ -521,27 +521,27 @@ func splitCosSin(t testing.TB, r *rand.Rand, c *choices) {
 	free := r.IntN(2) == 0
 	splitRows(t, r, c, len(positions), []int{len(invFreq), len(invFreq)}, func(tokens []int, x [][]float32) error {
 		if free {
-			return CosSin(x[0], x[1], take(positions, tokens), invFreq)
+			return CosSin(x[0], x[1], pick(positions, tokens), invFreq)
 		}
-		return rotary.CosSin(x[0], x[1], take(positions, tokens))
+		return rotary.CosSin(x[0], x[1], pick(positions, tokens))
 	})
 	fractions := randomWeight(r, len(positions))
 	splitRows(t, r, c, len(positions), []int{len(invFreq), len(invFreq)}, func(tokens []int, x [][]float32) error {
-		return rotary.CosSinFractional(x[0], x[1], take(fractions, tokens))
+		return rotary.CosSinFractional(x[0], x[1], pick(fractions, tokens))
 	})
 }
 
 func splitAngles(t testing.TB, r *rand.Rand, c *choices) {
 	angles := randomElements[float32](r, oneOf(r, []int{1, 8, 33, 200}))
 	splitRows(t, r, c, len(angles), []int{1, 1}, func(tokens []int, x [][]float32) error {
-		return CosSinAngles(x[0], x[1], take(angles, tokens))
+		return CosSinAngles(x[0], x[1], pick(angles, tokens))
 	})
 }
 
 func splitQueryScales(t testing.TB, r *rand.Rand, c *choices) {
 	positions := randomPositions(r, "zero", 200)
 	splitRows(t, r, c, len(positions), []int{1}, func(tokens []int, x [][]float32) error {
-		return QueryScales(x[0], take(positions, tokens), 0.1, 3, 1)
+		return QueryScales(x[0], pick(positions, tokens), 0.1, 3, 1)
 	})
 }
 
@@ -555,7 +555,7 @@ func splitSinusoidal(call func(s *Sinusoidal, positions []int32, x []float32) er
 		splitRows(t, r, c, tokens, []int{cfg.Dim}, func(numbers []int, x [][]float32) error {
 			var part []int32
 			for axis := range cfg.Axes {
-				part = append(part, take(positions[axis*tokens:], numbers)...)
+				part = append(part, pick(positions[axis*tokens:], numbers)...)
 			}
 			return call(s, part, x[0])
 		})
@@ -570,7 +570,7 @@ func splitSinusoidal64(t testing.TB, r *rand.Rand, c *choices) {
 	}
 	each(c.deal(len(positions)), func(tokens []int) {
 		rows := make([]float64, 12*len(tokens))
-		if err := SinusoidalRows64(s, take(positions, tokens), rows); err != nil {
+		if err := SinusoidalRows64(s, pick(positions, tokens), rows); err != nil {
 			t.Error(err)
 		}
 		for i, token := range tokens {
@@ -588,7 +588,7 @@ func splitEmbeddings(t testing.TB, r *rand.Rand, c *choices) {
 		ids[i] = int32(r.IntN(rows))
 	}
 	splitRows(t, r, c, tokens, []int{dim}, func(numbers []int, x [][]BFloat16) error {
-		e := Embedding[BFloat16]{Table: table, IDs: take(ids, numbers)}
+		e := Embedding[BFloat16]{Table: table, IDs: pick(ids, numbers)}
 		return AddEmbeddings(x[0], dim, e, e)
 	})
 }
@@ -634,8 +634,8 @@ func splitDualChunk(t testing.TB, r *rand.Rand, c *choices) {
 	write(keys, queries, positions)
 	each(c.deal(len(positions)), func(part []int) {
 		someKeys, someQueries := make([]int32, len(part)), make([]int32, len(part))
-		write(someKeys, someQueries, take(positions, part))
-		if !slices.Equal(someKeys, take(keys, part)) || !slices.Equal(someQueries, take(queries, part)) {
+		write(someKeys, someQueries, pick(positions, part))
+		if !slices.Equal(someKeys, pick(keys, part)) || !slices.Equal(someQueries, pick(queries, part)) {
 			t.Errorf("%+v: the positions of tokens %d differ in parts", dual, part)
 		}
 	})
@@ -702,7 +702,11 @@ func splitALiBi(t testing.TB, r *rand.Rand, c *choices) {
 
 func splitT5(t testing.TB, r *rand.Rand, c *choices) {
 	buckets, weights := mustT5Buckets(t, 32, 128, r.IntN(2) == 0), randomWeight(r, 32*splitHeads)
-	splitScores(t, r, c, -200, 200, func(s Scores) error { return AddT5(s, buckets, weights) })
+	bias, err := NewT5Bias(buckets, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	splitScores(t, r, c, -200, 200, func(s Scores) error { return AddT5(s, bias) })
 }
 
 func splitDeBERTa(t testing.TB, r *rand.Rand, c *choices) {
@@ -733,8 +737,11 @@ func splitShaw(t testing.TB, r *rand.Rand, c *choices) {
 
 func splitSwin(t testing.TB, r *rand.Rand, c *choices) {
 	const height, width = 9, 12
-	table := randomWeight(r, (2*height-1)*(2*width-1)*splitHeads)
-	splitScores(t, r, c, 0, height*width, func(s Scores) error { return AddSwin(s, height, width, table) })
+	bias, err := NewSwinBias(height, width, randomWeight(r, (2*height-1)*(2*width-1)*splitHeads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	splitScores(t, r, c, 0, height*width, func(s Scores) error { return AddSwin(s, bias) })
 }
 
 // Sums have the bits of the whole where tiles of the same queries follow each other
