@@ -701,7 +701,11 @@ func splitALiBi(t testing.TB, r *rand.Rand, c *choices) {
 }
 
 func splitT5(t testing.TB, r *rand.Rand, c *choices) {
-	bias := mustT5Bias(t, mustT5Buckets(t, 32, 128, r.IntN(2) == 0), randomWeight(r, 32*splitHeads))
+	buckets, weights := mustT5Buckets(t, 32, 128, r.IntN(2) == 0), randomWeight(r, 32*splitHeads)
+	bias, err := NewT5Bias(buckets, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
 	splitScores(t, r, c, -200, 200, func(s Scores) error { return AddT5(s, bias) })
 }
 
@@ -733,7 +737,10 @@ func splitShaw(t testing.TB, r *rand.Rand, c *choices) {
 
 func splitSwin(t testing.TB, r *rand.Rand, c *choices) {
 	const height, width = 9, 12
-	bias := mustSwinBias(t, height, width, randomWeight(r, (2*height-1)*(2*width-1)*splitHeads))
+	bias, err := NewSwinBias(height, width, randomWeight(r, (2*height-1)*(2*width-1)*splitHeads))
+	if err != nil {
+		t.Fatal(err)
+	}
 	splitScores(t, r, c, 0, height*width, func(s Scores) error { return AddSwin(s, bias) })
 }
 
