@@ -458,6 +458,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"pixels", DETRPositions(x, nil, 4, 3, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
 		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0), ErrLength, "mask is 7 elements"},
 		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1)), ErrConfig, "scale is +Inf"},
+		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300), ErrConfig, "scale is 1e-300"}, // float32 has 0
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
