@@ -109,8 +109,9 @@ func sinusoids() []Operation {
 	const arguments = "stride, rows int, seed, shift *float64, n int, scaling"
 	const rows = `
 
-Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+[blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 next pair is one of some of which an entry could not be rounded with certainty.`
 	return []Operation{
 		{
