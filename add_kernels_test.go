@@ -63,7 +63,7 @@ func randomScale(r *rand.Rand) float32 {
 func (o addition[X]) guard(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 	g.t.Helper()
 	x, y := guarded(g, o.numbers, "x", n, atEnd), g.floats("y", n, atEnd)
-	checkGuarded(g, o.numbers, fmt.Sprintf("%s of %d elements, at the end: %t", o.operation, n, atEnd),
+	checkGuarded(g, o.numbers, fmt.Sprintf("%s of %d elements, gaps %v, at the end: %t", o.operation, n, g.gaps, atEnd),
 		func() { o.kernel(impl, x, y, 3) },
 		func(copies map[string][]X) { o.define(copies["x"], y, 3) },
 		map[string][]X{"x": x})

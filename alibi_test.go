@@ -180,18 +180,3 @@ func TestALiBiAllocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzAddALiBi adds to a tile of any shape, valid or not, on every
-// implementation: the same error and untouched data, or the bits of the
-// definition.
-func FuzzAddALiBi(f *testing.F) {
-	f.Add(2, 3, 40, 0, 0, 0, 0, 0, uint8(0), uint8(3), []byte("some data here.."))
-	f.Add(3, 4, 17, 200, 20, 1, -5, 1<<30-17, uint8(1), uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Add(1, 1, math.MaxInt, 1, -1, math.MinInt, 7, 7, uint8(2), uint8(9), []byte{0, 0, 192, 127})
-	f.Fuzz(func(t *testing.T, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, form, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		slopes := make([]float32, 16)
-		repeat32(slopes, data)
-		fuzzScores(t, s, int(misaligned%16), data, alibiScores(slopes, ALiBiForm(form)), func(s Scores) error { return AddALiBi(s, slopes, ALiBiForm(form)) })
-	})
-}

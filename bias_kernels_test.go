@@ -75,24 +75,29 @@ func TestBiasKernels(t *testing.T) {
 	})
 }
 
+// guard adds to rows of n elements next to guards.
+func (o *bias) guard(g *guards, impl kernels.Implementation, n, rows, step int, atEnd bool) {
+	g.t.Helper()
+	tile := kernels.Tile{Len: n, Rows: rows, Stride: n}
+	size, first := o.place(g.r, &tile, step)
+	y, x := g.floats("y", rows*n, atEnd), g.floats("x", size, atEnd)
+	g.check(fmt.Sprintf("%s of %d rows of %d elements, step %d, gaps %v, at the end: %t", o.name, rows, n, step, g.gaps, atEnd),
+		func() { o.kernel(impl, y, x, first, step, 0.7, &tile) },
+		func(copies map[string][]float32) {
+			for i := range rows {
+				o.define(copies["y"][i*n:][:n], x, first+i*step, 0.7)
+			}
+		}, map[string][]float32{"y": y})
+}
+
 func TestGuardBiases(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(91)
-		g := newGuards(t, r, 4*3*140, "y", "x")
+		g := newGuards(t, newRand(91), 4*3*140, "y", "x")
 		for _, o := range biases {
 			for n := 1; n < 140; n++ {
 				for _, atEnd := range []bool{false, true} {
-					tile := kernels.Tile{Len: n, Rows: 3, Stride: n}
 					for _, step := range []int{-1, 0, 1, n} {
-						size, first := o.place(r, &tile, step)
-						y, x := g.floats("y", 3*n, atEnd), g.floats("x", size, atEnd)
-						g.check(fmt.Sprintf("%s of %d elements, step %d, at the end: %t", o.name, n, step, atEnd),
-							func() { o.kernel(impl, y, x, first, step, 0.7, &tile) },
-							func(copies map[string][]float32) {
-								for i := range 3 {
-									o.define(copies["y"][i*n:][:n], x, first+i*step, 0.7)
-								}
-							}, map[string][]float32{"y": y})
+						o.guard(g, impl, n, 3, step, atEnd)
 					}
 				}
 			}

@@ -103,7 +103,7 @@ func (o rowCopy[Y, X]) guard(g *guards, impl kernels.Implementation, units int, 
 	g.t.Helper()
 	n := units * o.unit
 	x, y := guarded(g, o.x, "x", n, atEnd), guarded(g, o.y, "y", n, atEnd)
-	checkGuarded(g, o.y, fmt.Sprintf("%s of %d elements, at the end: %t", o.operation, n, atEnd),
+	checkGuarded(g, o.y, fmt.Sprintf("%s of %d elements, gaps %v, at the end: %t", o.operation, n, g.gaps, atEnd),
 		func() { o.kernel(impl, y, x) },
 		func(copies map[string][]Y) { o.define(copies["y"], slices.Clone(x)) },
 		map[string][]Y{"y": y})

@@ -181,39 +181,3 @@ func TestDeBERTaAllocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzAddDeBERTa adds biases of products at any strides to a tile of any shape.
-func FuzzAddDeBERTa(f *testing.F) {
-	f.Add(4, 8, 2, 3, 40, 0, 0, 0, 0, 0, 0, 8, 9, uint8(3), []byte("some data here.."))
-	f.Add(0, 9, 3, 4, 17, 200, 20, 1, -5, 300, 1, 60, 18, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Add(16, 40, 1, 5, 5, 0, 0, 0, 0, 0, math.MaxInt, 5, -1, uint8(0), []byte{0, 0, 192, 127})
-	f.Fuzz(func(t *testing.T, buckets, maxPosition, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey, productHeadStride, queryRowStride, keyRowStride int, misaligned uint8, data []byte) {
-		if buckets > 100 || maxPosition > 1000 {
-			return // slow to make
-		}
-		b, err := NewDeBERTaBuckets(buckets, maxPosition)
-		if err != nil {
-			return
-		}
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		products := make([]float32, 1<<14)
-		repeat32(products, data)
-		c2p := Products{Data: products, HeadStride: productHeadStride, RowStride: queryRowStride}
-		p2c := Products{Data: products, HeadStride: productHeadStride, RowStride: keyRowStride}
-		at := func(p Products, rows, head, row, column int) float32 {
-			if p.RowStride == 0 {
-				p.RowStride = 2 * b.span
-			}
-			if p.HeadStride == 0 {
-				p.HeadStride = rows * p.RowStride
-			}
-			return products[head*p.HeadStride+row*p.RowStride+column]
-		}
-		want := func(score float32, head, query, key int) float32 {
-			r := b.Position(query - key)
-			x := at(c2p, queries, head-firstHead, query-firstQuery, r) / 3
-			return score + (x + at(p2c, keys, head-firstHead, key-firstKey, r)/3)
-		}
-		fuzzScores(t, s, int(misaligned%16), data, want, func(s Scores) error { return AddDeBERTa(s, b, c2p, p2c, 3) })
-	})
-}

@@ -228,6 +228,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				})
 			}
 		}
+		for _, o := range fusions {
+			t.Run("operation="+o.operation, func(t *testing.T) {
+				var x, table [2]float32
+				o.kernel(impl, x[:], table[:], table[:], table[:], &kernels.Fusion{Lines: kernels.Lines{Len: 2, Count: 1}, Pairs: 1}, 1)
+			})
+		}
 		for _, o := range biases {
 			t.Run("operation="+o.name, func(t *testing.T) {
 				var y, x [1]float32
@@ -261,6 +267,9 @@ func TestOperationsComplete(t *testing.T) {
 	}
 	for _, o := range rotations {
 		tested[o.name()] = true
+	}
+	for _, o := range fusions {
+		tested[o.operation] = true
 	}
 	for _, n := range norms {
 		for _, name := range n.names() {

@@ -1,6 +1,10 @@
 package posenc
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // FusedView is a View and what RotateFused does to its heads beside rotating
 // them.
@@ -127,20 +131,44 @@ const fusedElements = 4 << 10
 func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
 	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	for i := range xs {
-		x := operandOf(&xs[i].View, r.headDim)
+		x, norm := operandOf(&xs[i].View, r.headDim), xs[i].Norm
+		// One kernel normalizes and rotates whole heads of float32.
+		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.kind == kindFloat32 && m.in == m.out && pairs == r.rotaryDim/2
 		count := max(1, fusedElements/(x.heads*r.headDim))
 		for t := 0; t < s.n; {
 			first := s.first + t
 			n := x.together(first, min(count, s.n-t))
-			if column == 0 {
-				xs[i].normalize(&x, r.headDim, first, n)
-			}
 			at := x.token(first)
-			r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
+			if oneKernel {
+				for k := range n {
+					r.normalizeAndTurn(&x, norm, at+k*x.tokenStride, table.from(t+k), m.out)
+				}
+			} else {
+				if column == 0 {
+					xs[i].normalize(&x, r.headDim, first, n)
+				}
+				r.turn(&x, &x, at, at, n, column, pairs, table, t, m)
+			}
 			if column+pairs == r.rotaryDim/2 {
 				xs[i].scale(&x, r.headDim, first, n)
 			}
 			t += n
+		}
+	}
+}
+
+// normalizeAndTurn normalizes and rotates the heads of float32 of the token that
+// starts at element at, by the first row of table.
+func (r *Rotary) normalizeAndTurn(x *operand, norm *RMSNorm, at int, table rows, layout Layout) {
+	f := kernels.Fusion{Lines: kernels.Lines{Len: r.headDim, Stride: x.headStride}, First: r.offset, Pairs: r.rotaryDim / 2}
+	most := max(1, callElements/r.headDim)
+	for head := 0; head < x.heads; head += most {
+		f.Count = min(most, x.heads-head)
+		from := x.float32s(at + head*x.headStride)
+		if layout == HalfSplit {
+			kernels.RMSNormRotateHalfSplitF32(implementation, from, norm.weight, table.cos, table.sin, &f, norm.epsilon)
+		} else {
+			kernels.RMSNormRotateInterleavedF32(implementation, from, norm.weight, table.cos, table.sin, &f, norm.epsilon)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package posenc
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -188,61 +187,6 @@ func FuzzSinCosFloat32(f *testing.F) {
 			}
 			if !sameSlices(cos, wantCos) || !sameSlices(sin, wantSin) {
 				t.Fatalf("%s differs from generic: %x", impl, angles)
-			}
-		})
-	})
-}
-
-// FuzzRotateViews rotates two views of one piece of memory, which may overlap
-// in any way: they are taken exactly when a bitmap of their elements says that
-// they may be, and then rotated as generic does.
-func FuzzRotateViews(f *testing.F) {
-	f.Add(uint8(3), uint8(8), uint8(0), []byte{0, 4, 64, 0}, []byte{32, 2, 64, 0}, []byte("packed QKV data"))
-	f.Add(uint8(3), uint8(8), uint8(1), []byte{0, 2, 48, 24}, []byte{8, 2, 48, 24}, []byte("[q k v] per head"))
-	f.Add(uint8(3), uint8(8), uint8(2), []byte{0, 2, 0, 0}, []byte{47, 1, 0, 0}, []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Add(uint8(5), uint8(4), uint8(7), []byte{1, 3, 4, 20}, []byte{65, 3, 4, 0}, []byte{1, 2, 3, 4})
-	f.Fuzz(func(t *testing.T, tokens, pairs, mode uint8, first, second, data []byte) {
-		if len(first) != 4 || len(second) != 4 {
-			return
-		}
-		cfg := RotaryConfig{HeadDim: 2*int(pairs%40) + 2, Layout: Layout(mode & 1), Angles: Angles(mode >> 1 & 1)}
-		positions := repeatPositions(int(tokens%20)+1, data, 5)
-		p := placed{}
-		allowed := true
-		var taken []map[int]bool
-		for _, b := range [][]byte{first, second} {
-			v := View[float32]{Heads: int(b[1]%10) + 1, TokenStride: int(b[2]), HeadStride: int(b[3])}
-			if mode&8 != 0 {
-				v.TokenStride *= 5
-			}
-			touched, unique := spots(&v, int(b[0]), len(positions), cfg.HeadDim)
-			allowed = allowed && unique
-			for _, other := range taken {
-				allowed = allowed && !share(touched, other)
-			}
-			taken = append(taken, touched)
-			p.views, p.starts = append(p.views, v), append(p.starts, int(b[0]))
-			p.size = max(p.size, end(touched))
-		}
-		before := make([]float32, p.size)
-		repeat32(before, data)
-		rotary := mustRotary(t, cfg)
-		want := slices.Clone(before)
-		if allowed {
-			cos, sin := tablesOf(t, cfg, positions, 1)
-			p.rotateViews(cfg, want, cos, sin, len(positions))
-		}
-		onEach(func(impl kernels.Implementation) {
-			x := slices.Clone(before)
-			err := Rotate(rotary, positions, p.in(x, len(positions), cfg.HeadDim)...)
-			if (err == nil) != allowed || err != nil && !errors.Is(err, ErrOverlap) {
-				t.Fatalf("%s: %d tokens of %d, views %+v at %v may be rotated: %t, but error %v", impl, len(positions), cfg.HeadDim, p.views, p.starts, allowed, err)
-			}
-			if err != nil && !sameBits(x, before) {
-				t.Fatalf("%s: wrote before the error %v", impl, err)
-			}
-			if !sameSlices(x, want) {
-				t.Fatalf("%s differs from generic: %d tokens of %d, views %+v at %v", impl, len(positions), cfg.HeadDim, p.views, p.starts)
 			}
 		})
 	})

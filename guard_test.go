@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -29,25 +30,35 @@ type guards struct {
 	t      *testing.T
 	r      *rand.Rand
 	arenas map[string][]byte
+	gaps   map[string]int // elements between a slice and its guard
 }
 
 func newGuards(t *testing.T, r *rand.Rand, bytes int, names ...string) *guards {
-	g := &guards{t, r, map[string][]byte{}}
+	g := &guards{t, r, map[string][]byte{}, map[string]int{}}
 	for _, name := range names {
 		g.arenas[name] = newArena(t, bytes)
+		for i := range g.arenas[name] {
+			g.arenas[name][i] = byte(r.Uint32())
+		}
 	}
 	return g
 }
 
-// floats fills an arena with random elements and returns n of them.
+// floats returns n elements of an arena, random ones, next to its guard.
 func (g *guards) floats(name string, n int, atEnd bool) []float32 {
 	return guarded(g, &float32Numbers, name, n, atEnd)
 }
 
 func guarded[T number](g *guards, of *numbers[T], name string, n int, atEnd bool) []T {
-	arena := g.arenas[name]
-	of.fill(g.r, flush[T](arena, len(arena)/int(unsafe.Sizeof(T(0))), false))
-	return flush[T](arena, n, atEnd)
+	gap := g.gaps[name]
+	s := flush[T](g.arenas[name], n+gap, atEnd)
+	if atEnd {
+		s = s[:n]
+	} else {
+		s = s[gap:]
+	}
+	of.fill(g.r, s)
+	return s
 }
 
 // check makes a call that may write to the named slices alone, and compares
@@ -84,7 +95,7 @@ func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(),
 		}
 	}
 	for key, arena := range g.arenas {
-		if !slices.Equal(arena, before[key]) {
+		if !bytes.Equal(arena, before[key]) {
 			g.t.Fatalf("%s: memory beyond %s was written", name, key)
 		}
 	}
@@ -152,34 +163,39 @@ func guardedHalves[T number](arenas [][]byte, pairs int) (row []T, partner int) 
 	return unsafe.Slice(&first[0], partner+pairs), partner
 }
 
+// guardExact computes rows of n frequencies next to guards.
+func (g *guards) guardExact(impl kernels.Implementation, n, rows int, hard, pastCaches, atEnd bool) {
+	g.t.Helper()
+	positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows] // runs of 6, of 2 and of 1
+	invFreq := randomFrequencies(g.r, n, positions, hard)
+	var block kernels.Block
+	var shift kernels.Shift
+	block.Set(invFreq)
+	shift.Set(impl, &block)
+	cos, sin := g.floats("cos", rows*n, atEnd), g.floats("sin", rows*n, atEnd)
+	g.check(fmt.Sprintf("%d rows of %d, gaps %v, at the end: %t", rows, n, g.gaps, atEnd),
+		func() {
+			if rows == 1 {
+				kernels.CosSinExactRow(impl, cos, sin, float64(positions[0]), &block, 1, -1)
+			} else {
+				kernels.CosSinExactRows(impl, cos, sin, n, positions, &block, &shift, 1, -1, pastCaches)
+			}
+		},
+		func(copies map[string][]float32) {
+			for i, p := range positions {
+				generic.CosSinExact(copies["cos"][i*n:], copies["sin"][i*n:], p, invFreq, 1, -1)
+			}
+		}, map[string][]float32{"cos": cos, "sin": sin})
+}
+
 func TestGuardCosSinExact(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(52)
-		g := newGuards(t, r, 4*9*kernels.Width, "cos", "sin")
-		positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7} // runs of 6, of 2 and of 1
+		g := newGuards(t, newRand(52), 4*9*kernels.Width, "cos", "sin")
 		for n := range kernels.Width + 1 {
 			for _, atEnd := range []bool{false, true} {
 				for _, rows := range []int{1, 6, 9} {
 					for _, pastCaches := range []bool{false, true} {
-						invFreq := randomFrequencies(r, n, positions, n%2 == 0)
-						var block kernels.Block
-						var shift kernels.Shift
-						block.Set(invFreq)
-						shift.Set(impl, &block)
-						cos, sin := g.floats("cos", rows*n, atEnd), g.floats("sin", rows*n, atEnd)
-						g.check(fmt.Sprintf("%d rows of %d, at the end: %t", rows, n, atEnd),
-							func() {
-								if rows == 1 {
-									kernels.CosSinExactRow(impl, cos, sin, float64(positions[0]), &block, 1, -1)
-								} else {
-									kernels.CosSinExactRows(impl, cos, sin, n, positions[:rows], &block, &shift, 1, -1, pastCaches)
-								}
-							},
-							func(copies map[string][]float32) {
-								for i, p := range positions[:rows] {
-									generic.CosSinExact(copies["cos"][i*n:], copies["sin"][i*n:], p, invFreq, 1, -1)
-								}
-							}, map[string][]float32{"cos": cos, "sin": sin})
+						g.guardExact(impl, n, rows, n%2 == 0, pastCaches, atEnd)
 					}
 				}
 			}
@@ -187,25 +203,90 @@ func TestGuardCosSinExact(t *testing.T) {
 	})
 }
 
+// guardSinusoids writes or adds rows of n sines and cosines next to guards.
+func (g *guards) guardSinusoids(impl kernels.Implementation, n, rows int, interleaved, add, atEnd bool) {
+	g.t.Helper()
+	positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
+	invFreq := randomFrequencies(g.r, n, positions, false)
+	var block kernels.Block
+	var shift kernels.Shift
+	block.Set(invFreq)
+	shift.Set(impl, &block)
+	to := kernels.Sinusoids{Stride: n, Interleaved: interleaved, Add: add, Scaling: 1, Scale: 3}
+	outputs := map[string][]float32{}
+	if interleaved {
+		to.Stride = 2 * n
+		to.Sin = g.floats("sin", rows*2*n, atEnd)
+	} else {
+		to.Sin, to.Cos = g.floats("sin", rows*n, atEnd), g.floats("cos", rows*n, atEnd)
+		outputs["cos"] = to.Cos
+	}
+	outputs["sin"] = to.Sin
+	g.check(fmt.Sprintf("%d rows of %d, interleaved: %t, add: %t, gaps %v, at the end: %t", rows, n, interleaved, add, g.gaps, atEnd),
+		func() { kernels.SinusoidalRows(impl, &to, positions, []kernels.Block{block}, []kernels.Shift{shift}) },
+		func(copies map[string][]float32) {
+			cos, sin := make([]float32, n), make([]float32, n)
+			put := func(x *float32, entry float32) {
+				if add {
+					entry += float32(*x * to.Scale)
+				}
+				*x = entry
+			}
+			for row, p := range positions {
+				generic.CosSinExact(cos, sin, p, invFreq, 1, 1)
+				for i := range n {
+					if interleaved {
+						put(&copies["sin"][row*2*n+2*i], sin[i])
+						put(&copies["sin"][row*2*n+2*i+1], cos[i])
+					} else {
+						put(&copies["sin"][row*n+i], sin[i])
+						put(&copies["cos"][row*n+i], cos[i])
+					}
+				}
+			}
+		}, outputs)
+}
+
+func TestGuardSinusoids(t *testing.T) {
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := newGuards(t, newRand(56), 4*9*2*kernels.Width, "cos", "sin")
+		for n := 1; n <= kernels.Width; n++ {
+			for _, atEnd := range []bool{false, true} {
+				for _, rows := range []int{1, 9} {
+					g.guardSinusoids(impl, n, rows, true, false, atEnd)
+					g.guardSinusoids(impl, n, rows, true, true, atEnd)
+					g.guardSinusoids(impl, n, rows, false, true, atEnd)
+				}
+			}
+		}
+	})
+}
+
+// guardAngles takes the cosines and sines of n angles next to guards, with small
+// of such as the fast path is for.
+func (g *guards) guardAngles(impl kernels.Implementation, n int, small, atEnd bool) {
+	g.t.Helper()
+	angles := g.floats("angles", n, atEnd)
+	for i := range angles {
+		if small {
+			angles[i] = 100 * g.r.Float32()
+		}
+	}
+	cos, sin := g.floats("cos", n, atEnd), g.floats("sin", n, atEnd)
+	g.check(fmt.Sprintf("%d angles, gaps %v, at the end: %t", n, g.gaps, atEnd),
+		func() { kernels.CosSinFloat32(impl, cos, sin, angles, 3, 1, -1) },
+		func(copies map[string][]float32) {
+			generic.CosSinFloat32(copies["cos"], copies["sin"], angles, 3, 1, -1)
+		}, map[string][]float32{"cos": cos, "sin": sin})
+}
+
 func TestGuardCosSinFloat32(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(53)
-		g := newGuards(t, r, 4*80, "cos", "sin", "angles")
+		g := newGuards(t, newRand(53), 4*80, "cos", "sin", "angles")
 		for n := range 71 {
 			for _, atEnd := range []bool{false, true} {
-				for _, small := range []bool{false, true} { // none or some beyond the fast path
-					angles := g.floats("angles", n, atEnd)
-					for i := range angles {
-						if small {
-							angles[i] = 100 * r.Float32()
-						}
-					}
-					cos, sin := g.floats("cos", n, atEnd), g.floats("sin", n, atEnd)
-					g.check(fmt.Sprintf("%d angles, at the end: %t", n, atEnd),
-						func() { kernels.CosSinFloat32(impl, cos, sin, angles, 3, 1, -1) },
-						func(copies map[string][]float32) {
-							generic.CosSinFloat32(copies["cos"], copies["sin"], angles, 3, 1, -1)
-						}, map[string][]float32{"cos": cos, "sin": sin})
+				for _, small := range []bool{false, true} {
+					g.guardAngles(impl, n, small, atEnd)
 				}
 			}
 		}

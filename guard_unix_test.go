@@ -146,6 +146,11 @@ func TestKernelsAreHit(t *testing.T) {
 				}
 			}
 		}
+		for _, o := range fusions {
+			calls[o.operation] = func() {
+				o.kernel(impl, dead, cos, cos, sin, &kernels.Fusion{Lines: kernels.Lines{Len: 64, Count: 1}, Pairs: 32}, 1)
+			}
+		}
 		for _, o := range biases {
 			calls[o.name] = func() { o.kernel(impl, dead, cos, 0, 0, 1, &kernels.Tile{Len: n, Rows: 1}) }
 		}

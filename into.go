@@ -58,6 +58,9 @@ func RotateInto[D, S Element](r *Rotary, positions []int32, dst View[D], slots [
 				reach += dst.SequenceTokens - rest
 			}
 		}
+		if reach < 0 { // where an int has 32 bits
+			return argumentError(ErrLength, function, "dst.Data", elements(len(dst.Data)), "tokens up to slot %d, more than an int can count", largest)
+		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			dst.HeadStride = r.headDim // may be longer: not packed
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"unsafe"
 
@@ -37,11 +36,13 @@ type normOperations interface {
 	at(name string, impl kernels.Implementation, data unsafe.Pointer, weight []float32, l *kernels.Lines)
 }
 
-var norms = []normOperations{
-	norm[float32]{"F32", &float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32},
-	norm[uint16]{"F16", &float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16},
-	norm[uint16]{"BF16", &bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16},
-}
+var (
+	float32Norm  = norm[float32]{"F32", &float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32}
+	float16Norm  = norm[uint16]{"F16", &float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16}
+	bfloat16Norm = norm[uint16]{"BF16", &bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16}
+)
+
+var norms = []normOperations{float32Norm, float16Norm, bfloat16Norm}
 
 func (n norm[T]) names() []string { return []string{"RMSNorm" + n.name, "ScaleRows" + n.name} }
 
@@ -103,7 +104,7 @@ func (n norm[T]) guard(g *guards, impl kernels.Implementation, l kernels.Lines, 
 	for _, scale := range []bool{false, true} {
 		x := guarded(g, n.x, "x", l.Count*l.Len, atEnd)
 		n.fill(g.r, x, &l)
-		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, at the end: %t, scale: %t", n.name, l, atEnd, scale),
+		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.gaps, atEnd, scale),
 			func() {
 				if scale {
 					n.scaleKernel(impl, x, epsilon, &l)
@@ -507,36 +508,6 @@ func testRotateFused[T Element](t *testing.T) {
 			}
 		}
 	})
-}
-
-// Any range of tokens from any goroutine gives the bits of one call.
-func TestRotateFusedConcurrently(t *testing.T) {
-	const tokens, heads, dim = 67, 3, 64
-	r := newRand(76)
-	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
-	n, scales := mustNorm(t, randomWeight(r, dim), 1e-6, false), randomWeight(r, tokens)
-	positions := sequence(tokens)
-	want := randomWeight(r, tokens*heads*dim)
-	got := slices.Clone(want)
-	call := func(x []float32, first, last int) error {
-		view := View[float32]{Data: x[first*heads*dim : last*heads*dim], Heads: heads}
-		return RotateFused(rotary, positions[first:last], FusedView[float32]{view, n, scales[first:last]})
-	}
-	if err := call(want, 0, tokens); err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	for first := 0; first < tokens; first += 8 {
-		group.Go(func() {
-			if err := call(got, first, min(first+8, tokens)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if !sameBits(got, want) {
-		t.Error("the bits depend on how the tokens are split")
-	}
 }
 
 // rmsNormReal is the real formula.

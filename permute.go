@@ -1,5 +1,7 @@
 package posenc
 
+import "unsafe"
+
 // Permutation says which rows of a projection of Q or K change places.
 type Permutation struct {
 	Heads     int    // heads of the projection: for K the key heads
@@ -86,6 +88,9 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	}
 	if len(dst) != need {
 		return argumentError(ErrLength, function, "dst", elements(len(dst)), "%d as in src", need)
+	}
+	if unsafe.Sizeof(src[0]) == 0 {
+		return nil // nothing to move, however many
 	}
 	inPlace := &dst[0] == &src[0]
 	if overlap(dst, src) && !inPlace {

@@ -270,7 +270,7 @@ func (o rotation[Y, X]) guard(g *guards, impl kernels.Implementation, rows kerne
 		output, y = "x", o.asY(x)
 	}
 	cos, sin := g.floats("cos", rows.Tokens*rows.Pairs, atEnd), g.floats("sin", rows.Tokens*rows.Pairs, atEnd)
-	checkGuarded(g, o.y, fmt.Sprintf("%s, %+v, at the end: %t, in place: %t", o.operation, rows, atEnd, inPlace),
+	checkGuarded(g, o.y, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, in place: %t", o.operation, rows, g.gaps, atEnd, inPlace),
 		func() { o.kernel(impl, y, x, cos, sin, &rows) },
 		func(copies map[string][]Y) {
 			o.eachPair(copies[output], slices.Clone(x), cos, sin, &rows, make([]bool, n))

@@ -239,36 +239,3 @@ func readGolden(t *testing.T, name string, vectors any) {
 func ulps(a, b float32) int {
 	return max(int(math.Float32bits(a))-int(math.Float32bits(b)), int(math.Float32bits(b))-int(math.Float32bits(a)))
 }
-
-// fuzzScores adds to a tile of any shape on every implementation: it is an error
-// and nothing changes, or the bits are those that want says.
-func fuzzScores(t *testing.T, s Scores, start int, data []byte, want scoreFunction, add func(Scores) error) {
-	const most = 1 << 14
-	size := most
-	if s.HeadStride == 0 && s.QueryStride == 0 && s.Heads > 0 && s.Heads < most && s.Queries >= 0 && s.Queries < most && s.Keys >= 0 && s.Keys < most {
-		size = min(most, s.Heads*s.Queries*s.Keys)
-	}
-	before := make([]float32, start+size)
-	repeat32(before, data)
-	var expected []float32
-	onEach(func(impl kernels.Implementation) {
-		memory := slices.Clone(before)
-		s.Data = memory[start:]
-		if err := add(s); err != nil {
-			if !sameBits(memory, before) {
-				t.Fatalf("%s: wrote before the error %v", impl, err)
-			}
-			return
-		}
-		if expected == nil {
-			expected = slices.Clone(before)
-			s.Data = expected[start:]
-			if s.Queries > 0 && s.Keys > 0 {
-				s.apply(want)
-			}
-		}
-		if !sameSlices(memory, expected) {
-			t.Fatalf("%s differs from the definition: %d heads of %d queries and %d keys", impl, s.Heads, s.Queries, s.Keys)
-		}
-	})
-}

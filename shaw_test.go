@@ -197,28 +197,3 @@ func TestShawAllocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzShaw adds products at any strides to a tile of any shape.
-func FuzzShaw(f *testing.F) {
-	f.Add(2, 3, 40, 0, 0, 0, 0, 40, 13, 6, uint8(3), []byte("some data here.."))
-	f.Add(3, 4, 17, 200, 20, -5, 1<<30-17, 60, 9, 4, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, heads, queries, keys, headStride, queryStride, firstQuery, firstKey, productHeadStride, rowStride, maxDistance int, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstQuery: firstQuery, FirstKey: firstKey}
-		products := make([]float32, 1<<14)
-		repeat32(products, data)
-		p := Products{Data: products, HeadStride: productHeadStride, RowStride: rowStride}
-		fuzzScores(t, s, int(misaligned%16), data, func(score float32, head, query, key int) float32 {
-			row, next := rowStride, productHeadStride
-			if row == 0 {
-				row = 2*maxDistance + 1
-			}
-			if next == 0 {
-				next = queries * row
-			}
-			return score + products[head*next+(query-firstQuery)*row+maxDistance+min(max(key-query, -maxDistance), maxDistance)]
-		}, func(s Scores) error { return AddShaw(s, p, maxDistance) })
-		sums := Products{Data: make([]float32, 1<<14), HeadStride: productHeadStride, RowStride: rowStride}
-		s.Data = products
-		_ = SumShaw(sums, s, maxDistance) // does not panic
-	})
-}

@@ -307,7 +307,7 @@ func DETRPositions(positions []float32, mask []bool, height, width int, scale fl
 	if memoryOverlaps(positions, mask) {
 		return argumentError(ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
-	if !(scale >= 0 && float32(scale) <= math.MaxFloat32) {
+	if scale != 0 && !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
 		return argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
 	}
 	for column := range width {

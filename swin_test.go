@@ -132,20 +132,3 @@ func TestSwinAllocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzAddSwin adds the biases of windows to a tile of any shape.
-func FuzzAddSwin(f *testing.F) {
-	f.Add(7, 7, 2, 3, 40, 0, 0, 0, 0, 5, uint8(3), []byte("some data here.."))
-	f.Add(3, 9, 3, 4, 17, 200, 20, 1, 23, 10, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, height, width, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		const modelHeads = 5
-		if height < 1 || height > 20 || width < 1 || width > 20 {
-			return // NewSwinBias refuses others, or is slow
-		}
-		table := make([]float32, (2*height-1)*(2*width-1)*modelHeads)
-		repeat32(table, data)
-		bias := mustSwinBias(t, height, width, table)
-		fuzzScores(t, s, int(misaligned%16), data, swinScores(height, width, modelHeads, table), func(s Scores) error { return AddSwin(s, bias) })
-	})
-}

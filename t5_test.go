@@ -161,6 +161,7 @@ func TestT5Errors(t *testing.T) {
 		{prepare(&T5Buckets{}, data[4:68]), ErrConfig, "buckets is nil or zero"},
 		{prepare(b, data[4:67]), ErrLength, "weights is 63 elements, want a multiple of 32"},
 		{prepare(b, nil), ErrLength, "weights is 0 elements"},
+		{prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), ErrLength, "weights is 512 elements, want of at most 255 heads"},
 		{AddT5(scores, nil), ErrConfig, "AddT5: bias is nil or zero"},
 		{AddT5(scores, &T5Bias{}), ErrConfig, "bias is nil or zero"},
 		{AddT5(scores, mustT5Bias(t, b, data[4:36])), ErrShape, "for 2 of 1 heads"},
@@ -183,25 +184,5 @@ func TestT5Allocates(t *testing.T) {
 			var data [64]float32
 			AddT5(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, bias)
 		},
-	})
-}
-
-// FuzzAddT5 adds the biases of any buckets to a tile of any shape.
-func FuzzAddT5(f *testing.F) {
-	f.Add(32, 128, true, 2, 3, 40, 0, 0, 0, 0, 0, uint8(3), []byte("some data here.."))
-	f.Add(7, 50, false, 3, 4, 17, 200, 20, 1, -5, 1<<30-17, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, buckets, maxDistance int, bidirectional bool, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey int, misaligned uint8, data []byte) {
-		if buckets > 100 || maxDistance > 1000 {
-			return // slow to make
-		}
-		b, err := NewT5Buckets(buckets, maxDistance, bidirectional)
-		if err != nil {
-			return
-		}
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
-		weights := make([]float32, 6*buckets)
-		repeat32(weights, data)
-		bias := mustT5Bias(t, b, weights)
-		fuzzScores(t, s, int(misaligned%16), data, t5Scores(b, weights), func(s Scores) error { return AddT5(s, bias) })
 	})
 }

@@ -189,30 +189,3 @@ func TestRelativeShiftAllocates(t *testing.T) {
 		},
 	})
 }
-
-// FuzzAddRelativeShift adds products at any strides to a tile of any shape.
-func FuzzAddRelativeShift(f *testing.F) {
-	f.Add(2, 3, 40, 0, 0, 37, 0, 130, 40, 40, 39, uint8(3), []byte("some data here.."))
-	f.Add(3, 4, 17, 200, 20, -5, 3, 60, 9, 90, 20, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Add(1, 5, 5, 0, 0, 1<<30-5, -1<<30, 0, 5, 3, math.MaxInt, uint8(0), []byte{0, 0, 192, 127})
-	f.Fuzz(func(t *testing.T, heads, queries, keys, headStride, queryStride, firstQuery, firstKey, productHeadStride, rowStride, columns, first int, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstQuery: firstQuery, FirstKey: firstKey}
-		products := make([]float32, 1<<14)
-		repeat32(products, data)
-		p := Products{Data: products, HeadStride: productHeadStride, RowStride: rowStride}
-		fuzzScores(t, s, int(misaligned%16), data, func(score float32, head, query, key int) float32 {
-			column := first - (query - key)
-			if column >= columns {
-				return score
-			}
-			row, next := rowStride, productHeadStride
-			if row == 0 {
-				row = columns
-			}
-			if next == 0 {
-				next = queries * row
-			}
-			return score + products[head*next+(query-firstQuery)*row+column]
-		}, func(s Scores) error { return AddRelativeShift(s, p, columns, first) })
-	})
-}

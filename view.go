@@ -188,7 +188,7 @@ func (g *grid) extent() (int, bool) {
 
 // selfOverlaps reports whether two rows share an element.
 func (g *grid) selfOverlaps() bool {
-	if g.nested() {
+	if l := g.levels(); l.nested(g.dim) {
 		return false
 	}
 	for b := range g.sequences {
@@ -199,59 +199,79 @@ func (g *grid) selfOverlaps() bool {
 	return false
 }
 
-// nested reports whether the rows lie apart because each stride steps over all
-// that smaller strides reach, in any order of tokens, heads and sequences.
-func (g *grid) nested() bool {
-	levels := [3]struct{ count, stride int }{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.sequences, g.sequenceStride}}
-	for i := range levels {
-		if levels[i].count == 1 {
-			levels[i].stride = 0
+// levels is the strides of a grid, ascending, and how often each is taken. One
+// that is taken no further than its first row has stride 0.
+type levels [3]struct{ count, stride int }
+
+func (g *grid) levels() levels {
+	l := levels{{g.tokens, g.tokenStride}, {g.heads, g.headStride}, {g.sequences, g.sequenceStride}}
+	for i := range l {
+		if l[i].count == 1 {
+			l[i].stride = 0
 		}
 	}
-	for i := 1; i < len(levels); i++ {
-		for j := i; j > 0 && levels[j].stride < levels[j-1].stride; j-- {
-			levels[j], levels[j-1] = levels[j-1], levels[j]
+	for i := 1; i < len(l); i++ {
+		for j := i; j > 0 && l[j].stride < l[j-1].stride; j-- {
+			l[j], l[j-1] = l[j-1], l[j]
 		}
 	}
-	reach := g.dim
-	for _, l := range levels {
-		if l.count > 1 {
-			if l.stride < reach {
+	return l
+}
+
+// nested reports whether rows of dim elements lie apart because each stride
+// steps over all that smaller strides reach.
+func (l *levels) nested(dim int) bool {
+	reach := dim
+	for _, level := range l {
+		if level.count > 1 {
+			if level.stride < reach {
 				return false
 			}
-			reach += (l.count - 1) * l.stride
+			reach += (level.count - 1) * level.stride
 		}
 	}
 	return true
 }
 
+// meet reports whether one of the rows that the first levels make, as many as
+// depth says, shares an element with the row at element at. Of nested levels it
+// looks at one or two steps each.
+func (l *levels) meet(depth, at, dim int) bool {
+	if depth == 0 {
+		return at < dim && -at < dim
+	}
+	level := l[depth-1]
+	if level.count == 1 {
+		return l.meet(depth-1, at, dim)
+	}
+	reach := dim
+	for _, inner := range l[:depth-1] {
+		reach += (inner.count - 1) * inner.stride
+	}
+	if at+dim <= 0 {
+		return false
+	}
+	first := max(0, at-reach+level.stride) / level.stride // the first that reaches beyond at
+	last := min(level.count-1, (at+dim-1)/level.stride)
+	for i := first; i <= last; i++ {
+		if l.meet(depth-1, at-i*level.stride, dim) {
+			return true
+		}
+	}
+	return false
+}
+
 // overlaps reports whether a row of the first sequence of g and one of the first
-// of o share an element, where o starts delta elements after g. With self, a row
-// does not overlap itself.
+// of o, which has the same strides, share an element, where o starts delta
+// elements after g. With self, a row does not overlap itself.
 func (g *grid) overlaps(o *grid, delta int, self bool) bool {
 	// A row at t*tokenStride+h*headStride meets a row of o when the difference
 	// of their starts is less than dim either way. For each pair of heads the
-	// starts of the tokens form two arithmetic sequences; with equal strides
-	// only their difference counts.
-	if g.tokenStride == o.tokenStride && g.headStride == o.headStride {
-		for dh := -(g.heads - 1); dh < o.heads; dh++ {
-			if g.meets(delta+dh*g.headStride, o.tokens, self && dh == 0) {
-				return true
-			}
-		}
-		return false
-	}
-	part, parts := *g, 1
-	if g.tokenStride != o.tokenStride { // each token of g alone
-		part.tokens, part.tokenStride, parts = 1, o.tokenStride, g.tokens
-	}
-	for t := range parts {
-		for h := range g.heads {
-			for oh := range o.heads {
-				if part.meets(delta+oh*o.headStride-t*g.tokenStride-h*g.headStride, o.tokens, false) {
-					return true
-				}
-			}
+	// starts of the tokens form two arithmetic sequences, of which only their
+	// difference counts.
+	for dh := -(g.heads - 1); dh < o.heads; dh++ {
+		if g.meets(delta+dh*g.headStride, o.tokens, self && dh == 0) {
+			return true
 		}
 	}
 	return false
@@ -294,7 +314,7 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 	if delta >= endA || -delta >= endB {
 		return false
 	}
-	if ga.sequenceStride == gb.sequenceStride {
+	if ga.tokenStride == gb.tokenStride && ga.headStride == gb.headStride && ga.sequenceStride == gb.sequenceStride {
 		for d := 1 - ga.sequences; d < gb.sequences; d++ {
 			if ga.overlaps(&gb, delta+d*ga.sequenceStride, false) {
 				return true
@@ -302,10 +322,17 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 		}
 		return false
 	}
-	for i := range ga.sequences {
-		for j := range gb.sequences {
-			if ga.overlaps(&gb, delta+j*gb.sequenceStride-i*ga.sequenceStride, false) {
-				return true
+	// Each row of one is looked for in the other, where it is nested at once.
+	la, lb := ga.levels(), gb.levels()
+	if !lb.nested(dim) || la.nested(dim) && a.Heads > b.Heads {
+		la, lb, delta = lb, la, -delta
+	}
+	for i := range la[0].count {
+		for j := range la[1].count {
+			for k := range la[2].count {
+				if lb.meet(len(lb), i*la[0].stride+j*la[1].stride+k*la[2].stride-delta, dim) {
+					return true
+				}
 			}
 		}
 	}

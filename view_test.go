@@ -124,6 +124,23 @@ func TestViewsOverlapEachOther(t *testing.T) {
 	}
 }
 
+// Heads of different strides are compared in time that grows with their number:
+// with its square, this test would not end.
+func TestViewsOverlapManyHeads(t *testing.T) {
+	const heads = 1 << 20
+	memory := make([]float32, 3*heads)
+	a := View[float32]{Data: memory, Heads: heads, HeadStride: 3}
+	b := View[float32]{Data: memory[2:], Heads: heads / 2, HeadStride: 6}
+	if viewsOverlap(&a, &b, 1, 1) || viewsOverlap(&b, &a, 1, 1) || !viewsOverlap(&a, &b, 1, 2) || !viewsOverlap(&b, &a, 1, 2) {
+		t.Error("rows of 1 element lie apart, rows of 2 share one")
+	}
+	b.Data = memory[len(memory)-2:]
+	b.Heads = 1
+	if viewsOverlap(&a, &b, 1, 1) || !viewsOverlap(&a, &b, 1, 2) {
+		t.Error("the last element but one is in a row of 2, in none of 1")
+	}
+}
+
 // Data has to reach exactly to the last element of the last row, and for a
 // packed view to hold nothing more.
 func TestViewLength(t *testing.T) {

@@ -19,28 +19,27 @@ GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
 // func RMSNormF32NEON(x *float32, weight *float32, n, count, stride int, epsilon float32)
 TEXT ·RMSNormF32NEON(SB), NOSPLIT, $64-44
 	MOVD  x+0(FP), R0
-	MOVD  weight+8(FP), R1
-	MOVD  n+16(FP), R2
-	MOVD  count+24(FP), R3
-	MOVD  stride+32(FP), R4
-	LSL   $2, R4
-	MOVD  $tail-64(SP), R11
-	CBZ   R2, done1
+	MOVD  n+16(FP), R1
+	MOVD  count+24(FP), R2
+	MOVD  stride+32(FP), R3
+	LSL   $2, R3
+	MOVD  $tail-64(SP), R10
+	CBZ   R1, done1
 	VEOR  V0.B16, V0.B16, V0.B16
-	FSTPQ (F0, F0), (R11)
-	FSTPQ (F0, F0), 32(R11)
-	CMP   $4, R3
+	FSTPQ (F0, F0), (R10)
+	FSTPQ (F0, F0), 32(R10)
+	CMP   $4, R2
 	BLT   next3
 
 rows2:
-	MOVD R0, R5
+	MOVD R0, R4
+	MOVD R4, R5
+	ADD  R3, R5
 	MOVD R5, R6
-	ADD  R4, R6
+	ADD  R3, R6
 	MOVD R6, R7
-	ADD  R4, R7
-	MOVD R7, R8
-	ADD  R4, R8
-	MOVD R2, R9
+	ADD  R3, R7
+	MOVD R1, R8
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -57,12 +56,12 @@ rows2:
 	VEOR V13.B16, V13.B16, V13.B16
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest5
 
 squares4:
-	FLDPQ (R5), (F16, F17)
-	FLDPQ 32(R5), (F18, F19)
+	FLDPQ (R4), (F16, F17)
+	FLDPQ 32(R4), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -71,9 +70,9 @@ squares4:
 	WORD  $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	ADD   $64, R5
-	FLDPQ (R6), (F16, F17)
-	FLDPQ 32(R6), (F18, F19)
+	ADD   $64, R4
+	FLDPQ (R5), (F16, F17)
+	FLDPQ 32(R5), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -82,9 +81,9 @@ squares4:
 	WORD  $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
-	ADD   $64, R6
-	FLDPQ (R7), (F16, F17)
-	FLDPQ 32(R7), (F18, F19)
+	ADD   $64, R5
+	FLDPQ (R6), (F16, F17)
+	FLDPQ 32(R6), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -93,9 +92,9 @@ squares4:
 	WORD  $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
-	ADD   $64, R7
-	FLDPQ (R8), (F16, F17)
-	FLDPQ 32(R8), (F18, F19)
+	ADD   $64, R6
+	FLDPQ (R7), (F16, F17)
+	FLDPQ 32(R7), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -104,25 +103,25 @@ squares4:
 	WORD  $0x4e32d5ce // fadd v14.4s, v14.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
-	ADD   $64, R8
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $64, R7
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares4
 
 rest5:
-	CBZ  R9, summed6
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed6
+	MOVD R8, R17
+	MOVD R10, R11
 
 single7:
-	FMOVS (R5), F16
-	FMOVS F16, (R12)
-	ADD   $4, R5
-	ADD   $4, R12
+	FMOVS (R4), F16
+	FMOVS F16, (R11)
+	ADD   $4, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single7
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -131,18 +130,18 @@ single7:
 	WORD  $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single8:
-	FMOVS (R6), F16
-	FMOVS F16, (R12)
-	ADD   $4, R6
-	ADD   $4, R12
+	FMOVS (R5), F16
+	FMOVS F16, (R11)
+	ADD   $4, R5
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single8
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -151,18 +150,18 @@ single8:
 	WORD  $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single9:
-	FMOVS (R7), F16
-	FMOVS F16, (R12)
-	ADD   $4, R7
-	ADD   $4, R12
+	FMOVS (R6), F16
+	FMOVS F16, (R11)
+	ADD   $4, R6
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single9
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -171,18 +170,18 @@ single9:
 	WORD  $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single10:
-	FMOVS (R8), F16
-	FMOVS F16, (R12)
-	ADD   $4, R8
-	ADD   $4, R12
+	FMOVS (R7), F16
+	FMOVS F16, (R11)
+	ADD   $4, R7
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single10
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -212,7 +211,7 @@ summed6:
 	VZIP2  V12.D2, V8.D2, V19.D2
 	WORD   $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	WORD   $0x6e32d614 // faddp v20.4s, v16.4s, v18.4s
-	SCVTFS R2, F21
+	SCVTFS R1, F21
 	VDUP   V21.S[0], V21.S4
 	WORD   $0x6e35fe94 // fdiv v20.4s, v20.4s, v21.4s
 	FMOVS  epsilon+40(FP), F22
@@ -222,27 +221,28 @@ summed6:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F23
 	WORD   $0x6e34fef4 // fdiv v20.4s, v23.4s, v20.4s
-	MOVD   R0, R5
-	MOVD   R5, R6
-	ADD    R4, R6
-	MOVD   R6, R7
-	ADD    R4, R7
-	MOVD   R7, R8
-	ADD    R4, R8
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V20.S[0], V0.S4
 	VDUP   V20.S[1], V1.S4
 	VDUP   V20.S[2], V2.S4
 	VDUP   V20.S[3], V3.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R4, R5
+	ADD    R3, R5
+	MOVD   R5, R6
+	ADD    R3, R6
+	MOVD   R6, R7
+	ADD    R3, R7
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next12
 
 part11:
-	FLDPQ (R10), (F4, F5)
-	FLDPQ 32(R10), (F6, F7)
-	FLDPQ (R5), (F8, F9)
-	FLDPQ 32(R5), (F10, F11)
+	FLDPQ (R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F7)
+	FLDPQ (R4), (F8, F9)
+	FLDPQ 32(R4), (F10, F11)
 	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD  $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
 	WORD  $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
@@ -251,11 +251,11 @@ part11:
 	WORD  $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
 	WORD  $0x6e20dd6b // fmul v11.4s, v11.4s, v0.4s
 	WORD  $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
-	FSTPQ (F8, F9), (R5)
-	FSTPQ (F10, F11), 32(R5)
-	ADD   $64, R5
-	FLDPQ (R6), (F8, F9)
-	FLDPQ 32(R6), (F10, F11)
+	FSTPQ (F8, F9), (R4)
+	FSTPQ (F10, F11), 32(R4)
+	ADD   $64, R4
+	FLDPQ (R5), (F8, F9)
+	FLDPQ 32(R5), (F10, F11)
 	WORD  $0x6e21dd08 // fmul v8.4s, v8.4s, v1.4s
 	WORD  $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
 	WORD  $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
@@ -264,11 +264,11 @@ part11:
 	WORD  $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
 	WORD  $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
 	WORD  $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
-	FSTPQ (F8, F9), (R6)
-	FSTPQ (F10, F11), 32(R6)
-	ADD   $64, R6
-	FLDPQ (R7), (F8, F9)
-	FLDPQ 32(R7), (F10, F11)
+	FSTPQ (F8, F9), (R5)
+	FSTPQ (F10, F11), 32(R5)
+	ADD   $64, R5
+	FLDPQ (R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
 	WORD  $0x6e22dd08 // fmul v8.4s, v8.4s, v2.4s
 	WORD  $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
 	WORD  $0x6e22dd29 // fmul v9.4s, v9.4s, v2.4s
@@ -277,11 +277,11 @@ part11:
 	WORD  $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
 	WORD  $0x6e22dd6b // fmul v11.4s, v11.4s, v2.4s
 	WORD  $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
-	FSTPQ (F8, F9), (R7)
-	FSTPQ (F10, F11), 32(R7)
-	ADD   $64, R7
-	FLDPQ (R8), (F8, F9)
-	FLDPQ 32(R8), (F10, F11)
+	FSTPQ (F8, F9), (R6)
+	FSTPQ (F10, F11), 32(R6)
+	ADD   $64, R6
+	FLDPQ (R7), (F8, F9)
+	FLDPQ 32(R7), (F10, F11)
 	WORD  $0x6e23dd08 // fmul v8.4s, v8.4s, v3.4s
 	WORD  $0x6e24dd08 // fmul v8.4s, v8.4s, v4.4s
 	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
@@ -290,102 +290,102 @@ part11:
 	WORD  $0x6e26dd4a // fmul v10.4s, v10.4s, v6.4s
 	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
 	WORD  $0x6e27dd6b // fmul v11.4s, v11.4s, v7.4s
-	FSTPQ (F8, F9), (R8)
-	FSTPQ (F10, F11), 32(R8)
-	ADD   $64, R8
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	FSTPQ (F8, F9), (R7)
+	FSTPQ (F10, F11), 32(R7)
+	ADD   $64, R7
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part11
 
 next12:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next14
 
 part13:
-	FMOVQ (R10), F4
-	FMOVQ (R5), F5
+	FMOVQ (R9), F4
+	FMOVQ (R4), F5
 	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
+	FMOVQ F5, (R4)
+	ADD   $16, R4
+	FMOVQ (R5), F5
+	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVQ F5, (R5)
 	ADD   $16, R5
 	FMOVQ (R6), F5
-	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD  $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVQ F5, (R6)
 	ADD   $16, R6
 	FMOVQ (R7), F5
-	WORD  $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVQ F5, (R7)
 	ADD   $16, R7
-	FMOVQ (R8), F5
-	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
-	FMOVQ F5, (R8)
-	ADD   $16, R8
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
 	BGE   part13
 
 next14:
-	CMP $1, R9
+	CMP $1, R8
 	BLT next16
 
 part15:
-	FMOVS (R10), F4
-	FMOVS (R5), F5
+	FMOVS (R9), F4
+	FMOVS (R4), F5
 	WORD  $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
+	FMOVS F5, (R4)
+	ADD   $4, R4
+	FMOVS (R5), F5
+	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVS F5, (R5)
 	ADD   $4, R5
 	FMOVS (R6), F5
-	WORD  $0x6e21dca5 // fmul v5.4s, v5.4s, v1.4s
+	WORD  $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVS F5, (R6)
 	ADD   $4, R6
 	FMOVS (R7), F5
-	WORD  $0x6e22dca5 // fmul v5.4s, v5.4s, v2.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
 	FMOVS F5, (R7)
 	ADD   $4, R7
-	FMOVS (R8), F5
-	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD  $0x6e24dca5 // fmul v5.4s, v5.4s, v4.4s
-	FMOVS F5, (R8)
-	ADD   $4, R8
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part15
 
 next16:
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	SUB $4, R3
-	CMP $4, R3
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	SUB $4, R2
+	CMP $4, R2
 	BGE rows2
 
 next3:
-	CMP $1, R3
+	CMP $1, R2
 	BLT next18
 
 rows17:
-	MOVD R0, R5
-	MOVD R2, R9
+	MOVD R0, R4
+	MOVD R1, R8
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	VEOR V3.B16, V3.B16, V3.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest20
 
 squares19:
-	FLDPQ (R5), (F4, F5)
-	FLDPQ 32(R5), (F6, F7)
+	FLDPQ (R4), (F4, F5)
+	FLDPQ 32(R4), (F6, F7)
 	WORD  $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD  $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
 	WORD  $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
@@ -394,25 +394,25 @@ squares19:
 	WORD  $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
 	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
 	WORD  $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
-	ADD   $64, R5
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $64, R4
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares19
 
 rest20:
-	CBZ  R9, summed21
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed21
+	MOVD R8, R17
+	MOVD R10, R11
 
 single22:
-	FMOVS (R5), F4
-	FMOVS F4, (R12)
-	ADD   $4, R5
-	ADD   $4, R12
+	FMOVS (R4), F4
+	FMOVS F4, (R11)
+	ADD   $4, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single22
-	FLDPQ (R11), (F4, F5)
-	FLDPQ 32(R11), (F6, F7)
+	FLDPQ (R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
 	WORD  $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD  $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
 	WORD  $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
@@ -433,7 +433,7 @@ summed21:
 	VZIP2  V0.D2, V0.D2, V7.D2
 	WORD   $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	WORD   $0x6e26d488 // faddp v8.4s, v4.4s, v6.4s
-	SCVTFS R2, F9
+	SCVTFS R1, F9
 	VDUP   V9.S[0], V9.S4
 	WORD   $0x6e29fd08 // fdiv v8.4s, v8.4s, v9.4s
 	FMOVS  epsilon+40(FP), F10
@@ -443,70 +443,71 @@ summed21:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F11
 	WORD   $0x6e28fd68 // fdiv v8.4s, v11.4s, v8.4s
-	MOVD   R0, R5
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V8.S[0], V0.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next24
 
 part23:
-	FLDPQ (R10), (F1, F2)
-	FLDPQ 32(R10), (F3, F12)
-	FLDPQ (R5), (F13, F14)
-	FLDPQ 32(R5), (F15, F16)
+	FLDPQ (R9), (F1, F2)
+	FLDPQ 32(R9), (F3, F8)
+	FLDPQ (R4), (F12, F13)
+	FLDPQ 32(R4), (F14, F15)
+	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD  $0x6e21dd8c // fmul v12.4s, v12.4s, v1.4s
 	WORD  $0x6e20ddad // fmul v13.4s, v13.4s, v0.4s
-	WORD  $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
+	WORD  $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
 	WORD  $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
-	WORD  $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD  $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
 	WORD  $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
-	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD  $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
-	WORD  $0x6e2cde10 // fmul v16.4s, v16.4s, v12.4s
-	FSTPQ (F13, F14), (R5)
-	FSTPQ (F15, F16), 32(R5)
-	ADD   $64, R5
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	WORD  $0x6e28ddef // fmul v15.4s, v15.4s, v8.4s
+	FSTPQ (F12, F13), (R4)
+	FSTPQ (F14, F15), 32(R4)
+	ADD   $64, R4
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part23
 
 next24:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next26
 
 part25:
-	FMOVQ (R10), F1
-	FMOVQ (R5), F2
+	FMOVQ (R9), F1
+	FMOVQ (R4), F2
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
-	FMOVQ F2, (R5)
-	ADD   $16, R5
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
+	FMOVQ F2, (R4)
+	ADD   $16, R4
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
 	BGE   part25
 
 next26:
-	CMP $1, R9
+	CMP $1, R8
 	BLT next28
 
 part27:
-	FMOVS (R10), F1
-	FMOVS (R5), F2
+	FMOVS (R9), F1
+	FMOVS (R4), F2
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e21dc42 // fmul v2.4s, v2.4s, v1.4s
-	FMOVS F2, (R5)
-	ADD   $4, R5
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	FMOVS F2, (R4)
+	ADD   $4, R4
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part27
 
 next28:
-	ADD R4, R0
-	SUB $1, R3
-	CMP $1, R3
+	ADD R3, R0
+	SUB $1, R2
+	CMP $1, R2
 	BGE rows17
 
 next18:
@@ -582,28 +583,27 @@ done1:
 // func RMSNormF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
 TEXT ·RMSNormF16NEON(SB), NOSPLIT, $64-44
 	MOVD  x+0(FP), R0
-	MOVD  weight+8(FP), R1
-	MOVD  n+16(FP), R2
-	MOVD  count+24(FP), R3
-	MOVD  stride+32(FP), R4
-	LSL   $1, R4
-	MOVD  $tail-64(SP), R11
-	CBZ   R2, done1
+	MOVD  n+16(FP), R1
+	MOVD  count+24(FP), R2
+	MOVD  stride+32(FP), R3
+	LSL   $1, R3
+	MOVD  $tail-64(SP), R10
+	CBZ   R1, done1
 	VEOR  V0.B16, V0.B16, V0.B16
-	FSTPQ (F0, F0), (R11)
-	FSTPQ (F0, F0), 32(R11)
-	CMP   $4, R3
+	FSTPQ (F0, F0), (R10)
+	FSTPQ (F0, F0), 32(R10)
+	CMP   $4, R2
 	BLT   next3
 
 rows2:
-	MOVD R0, R5
+	MOVD R0, R4
+	MOVD R4, R5
+	ADD  R3, R5
 	MOVD R5, R6
-	ADD  R4, R6
+	ADD  R3, R6
 	MOVD R6, R7
-	ADD  R4, R7
-	MOVD R7, R8
-	ADD  R4, R8
-	MOVD R2, R9
+	ADD  R3, R7
+	MOVD R1, R8
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
@@ -620,11 +620,11 @@ rows2:
 	VEOR V13.B16, V13.B16, V13.B16
 	VEOR V14.B16, V14.B16, V14.B16
 	VEOR V15.B16, V15.B16, V15.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest5
 
 squares4:
-	FLDPQ (R5), (F16, F17)
+	FLDPQ (R4), (F16, F17)
 	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
 	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
 	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
@@ -637,8 +637,8 @@ squares4:
 	WORD  $0x4e34d442 // fadd v2.4s, v2.4s, v20.4s
 	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
 	WORD  $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
-	ADD   $32, R5
-	FLDPQ (R6), (F16, F17)
+	ADD   $32, R4
+	FLDPQ (R5), (F16, F17)
 	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
 	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
 	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
@@ -651,8 +651,8 @@ squares4:
 	WORD  $0x4e34d4c6 // fadd v6.4s, v6.4s, v20.4s
 	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
 	WORD  $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
-	ADD   $32, R6
-	FLDPQ (R7), (F16, F17)
+	ADD   $32, R5
+	FLDPQ (R6), (F16, F17)
 	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
 	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
 	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
@@ -665,8 +665,8 @@ squares4:
 	WORD  $0x4e34d54a // fadd v10.4s, v10.4s, v20.4s
 	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
 	WORD  $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
-	ADD   $32, R7
-	FLDPQ (R8), (F16, F17)
+	ADD   $32, R6
+	FLDPQ (R7), (F16, F17)
 	WORD  $0x0e217a12 // fcvtl v18.4s, v16.4h
 	WORD  $0x4e217a13 // fcvtl2 v19.4s, v16.8h
 	WORD  $0x0e217a34 // fcvtl v20.4s, v17.4h
@@ -679,26 +679,26 @@ squares4:
 	WORD  $0x4e34d5ce // fadd v14.4s, v14.4s, v20.4s
 	WORD  $0x6e35deb5 // fmul v21.4s, v21.4s, v21.4s
 	WORD  $0x4e35d5ef // fadd v15.4s, v15.4s, v21.4s
-	ADD   $32, R8
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $32, R7
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares4
 
 rest5:
-	CBZ  R9, summed6
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed6
+	MOVD R8, R17
+	MOVD R10, R11
 
 single7:
-	VLD1R (R5), [V16.H8]
+	VLD1R (R4), [V16.H8]
 	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
-	FMOVS F17, (R12)
-	ADD   $2, R5
-	ADD   $4, R12
+	FMOVS F17, (R11)
+	ADD   $2, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single7
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d400 // fadd v0.4s, v0.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -707,19 +707,19 @@ single7:
 	WORD  $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single8:
-	VLD1R (R6), [V16.H8]
+	VLD1R (R5), [V16.H8]
 	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
-	FMOVS F17, (R12)
-	ADD   $2, R6
-	ADD   $4, R12
+	FMOVS F17, (R11)
+	ADD   $2, R5
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single8
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d484 // fadd v4.4s, v4.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -728,19 +728,19 @@ single8:
 	WORD  $0x4e32d4c6 // fadd v6.4s, v6.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single9:
-	VLD1R (R7), [V16.H8]
+	VLD1R (R6), [V16.H8]
 	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
-	FMOVS F17, (R12)
-	ADD   $2, R7
-	ADD   $4, R12
+	FMOVS F17, (R11)
+	ADD   $2, R6
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single9
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d508 // fadd v8.4s, v8.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -749,19 +749,19 @@ single9:
 	WORD  $0x4e32d54a // fadd v10.4s, v10.4s, v18.4s
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single10:
-	VLD1R (R8), [V16.H8]
+	VLD1R (R7), [V16.H8]
 	WORD  $0x0e217a11 // fcvtl v17.4s, v16.4h
-	FMOVS F17, (R12)
-	ADD   $2, R8
-	ADD   $4, R12
+	FMOVS F17, (R11)
+	ADD   $2, R7
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single10
-	FLDPQ (R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
+	FLDPQ (R10), (F16, F17)
+	FLDPQ 32(R10), (F18, F19)
 	WORD  $0x6e30de10 // fmul v16.4s, v16.4s, v16.4s
 	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
 	WORD  $0x6e31de31 // fmul v17.4s, v17.4s, v17.4s
@@ -791,7 +791,7 @@ summed6:
 	VZIP2  V12.D2, V8.D2, V19.D2
 	WORD   $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	WORD   $0x6e32d614 // faddp v20.4s, v16.4s, v18.4s
-	SCVTFS R2, F21
+	SCVTFS R1, F21
 	VDUP   V21.S[0], V21.S4
 	WORD   $0x6e35fe94 // fdiv v20.4s, v20.4s, v21.4s
 	FMOVS  epsilon+40(FP), F22
@@ -801,26 +801,27 @@ summed6:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F23
 	WORD   $0x6e34fef4 // fdiv v20.4s, v23.4s, v20.4s
-	MOVD   R0, R5
-	MOVD   R5, R6
-	ADD    R4, R6
-	MOVD   R6, R7
-	ADD    R4, R7
-	MOVD   R7, R8
-	ADD    R4, R8
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V20.S[0], V0.S4
 	VDUP   V20.S[1], V1.S4
 	VDUP   V20.S[2], V2.S4
 	VDUP   V20.S[3], V3.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R4, R5
+	ADD    R3, R5
+	MOVD   R5, R6
+	ADD    R3, R6
+	MOVD   R6, R7
+	ADD    R3, R7
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next12
 
 part11:
-	FLDPQ (R10), (F4, F5)
-	FLDPQ 32(R10), (F6, F7)
-	FLDPQ (R5), (F8, F9)
+	FLDPQ (R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F7)
+	FLDPQ (R4), (F8, F9)
 	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
@@ -837,9 +838,9 @@ part11:
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	FSTPQ (F8, F9), (R5)
-	ADD   $32, R5
-	FLDPQ (R6), (F8, F9)
+	FSTPQ (F8, F9), (R4)
+	ADD   $32, R4
+	FLDPQ (R5), (F8, F9)
 	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
@@ -856,9 +857,9 @@ part11:
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	FSTPQ (F8, F9), (R6)
-	ADD   $32, R6
-	FLDPQ (R7), (F8, F9)
+	FSTPQ (F8, F9), (R5)
+	ADD   $32, R5
+	FLDPQ (R6), (F8, F9)
 	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
@@ -875,9 +876,9 @@ part11:
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	FSTPQ (F8, F9), (R7)
-	ADD   $32, R7
-	FLDPQ (R8), (F8, F9)
+	FSTPQ (F8, F9), (R6)
+	ADD   $32, R6
+	FLDPQ (R7), (F8, F9)
 	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
@@ -894,22 +895,30 @@ part11:
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	FSTPQ (F8, F9), (R8)
-	ADD   $32, R8
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	FSTPQ (F8, F9), (R7)
+	ADD   $32, R7
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part11
 
 next12:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next14
 
 part13:
-	FMOVQ (R10), F4
-	FMOVD (R5), F5
+	FMOVQ (R9), F4
+	FMOVD (R4), F5
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
 	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	FMOVD F5, (R4)
+	ADD   $8, R4
+	FMOVD (R5), F5
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
@@ -917,7 +926,7 @@ part13:
 	ADD   $8, R5
 	FMOVD (R6), F5
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
@@ -925,34 +934,34 @@ part13:
 	ADD   $8, R6
 	FMOVD (R7), F5
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
 	FMOVD F5, (R7)
 	ADD   $8, R7
-	FMOVD (R8), F5
-	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
-	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
-	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
-	FMOVD F5, (R8)
-	ADD   $8, R8
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
 	BGE   part13
 
 next14:
-	CMP $1, R9
+	CMP $1, R8
 	BLT next16
 
 part15:
-	FMOVS (R10), F4
-	VLD1R (R5), [V5.H8]
+	FMOVS (R9), F4
+	VLD1R (R4), [V5.H8]
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
 	WORD  $0x6e20dcc6 // fmul v6.4s, v6.4s, v0.4s
+	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
+	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
+	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
+	VST1  V5.H[0], (R4)
+	ADD   $2, R4
+	VLD1R (R5), [V5.H8]
+	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
+	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
@@ -960,7 +969,7 @@ part15:
 	ADD   $2, R5
 	VLD1R (R6), [V5.H8]
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e21dcc6 // fmul v6.4s, v6.4s, v1.4s
+	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
@@ -968,50 +977,42 @@ part15:
 	ADD   $2, R6
 	VLD1R (R7), [V5.H8]
 	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e22dcc6 // fmul v6.4s, v6.4s, v2.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
 	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
 	VST1  V5.H[0], (R7)
 	ADD   $2, R7
-	VLD1R (R8), [V5.H8]
-	WORD  $0x0e2178a6 // fcvtl v6.4s, v5.4h
-	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
-	WORD  $0x0e2168c5 // fcvtn v5.4h, v6.4s
-	WORD  $0x4e2168c5 // fcvtn2 v5.8h, v6.4s
-	VST1  V5.H[0], (R8)
-	ADD   $2, R8
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part15
 
 next16:
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	SUB $4, R3
-	CMP $4, R3
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	SUB $4, R2
+	CMP $4, R2
 	BGE rows2
 
 next3:
-	CMP $1, R3
+	CMP $1, R2
 	BLT next18
 
 rows17:
-	MOVD R0, R5
-	MOVD R2, R9
+	MOVD R0, R4
+	MOVD R1, R8
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16
 	VEOR V3.B16, V3.B16, V3.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest20
 
 squares19:
-	FLDPQ (R5), (F4, F5)
+	FLDPQ (R4), (F4, F5)
 	WORD  $0x0e217886 // fcvtl v6.4s, v4.4h
 	WORD  $0x4e217887 // fcvtl2 v7.4s, v4.8h
 	WORD  $0x0e2178a8 // fcvtl v8.4s, v5.4h
@@ -1024,26 +1025,26 @@ squares19:
 	WORD  $0x4e28d442 // fadd v2.4s, v2.4s, v8.4s
 	WORD  $0x6e29dd29 // fmul v9.4s, v9.4s, v9.4s
 	WORD  $0x4e29d463 // fadd v3.4s, v3.4s, v9.4s
-	ADD   $32, R5
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $32, R4
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares19
 
 rest20:
-	CBZ  R9, summed21
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed21
+	MOVD R8, R17
+	MOVD R10, R11
 
 single22:
-	VLD1R (R5), [V4.H8]
+	VLD1R (R4), [V4.H8]
 	WORD  $0x0e217885 // fcvtl v5.4s, v4.4h
-	FMOVS F5, (R12)
-	ADD   $2, R5
-	ADD   $4, R12
+	FMOVS F5, (R11)
+	ADD   $2, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single22
-	FLDPQ (R11), (F4, F5)
-	FLDPQ 32(R11), (F6, F7)
+	FLDPQ (R10), (F4, F5)
+	FLDPQ 32(R10), (F6, F7)
 	WORD  $0x6e24dc84 // fmul v4.4s, v4.4s, v4.4s
 	WORD  $0x4e24d400 // fadd v0.4s, v0.4s, v4.4s
 	WORD  $0x6e25dca5 // fmul v5.4s, v5.4s, v5.4s
@@ -1064,7 +1065,7 @@ summed21:
 	VZIP2  V0.D2, V0.D2, V7.D2
 	WORD   $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	WORD   $0x6e26d488 // faddp v8.4s, v4.4s, v6.4s
-	SCVTFS R2, F9
+	SCVTFS R1, F9
 	VDUP   V9.S[0], V9.S4
 	WORD   $0x6e29fd08 // fdiv v8.4s, v8.4s, v9.4s
 	FMOVS  epsilon+40(FP), F10
@@ -1074,82 +1075,83 @@ summed21:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F11
 	WORD   $0x6e28fd68 // fdiv v8.4s, v11.4s, v8.4s
-	MOVD   R0, R5
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V8.S[0], V0.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next24
 
 part23:
-	FLDPQ (R10), (F1, F2)
-	FLDPQ 32(R10), (F3, F12)
-	FLDPQ (R5), (F13, F14)
-	WORD  $0x0e2179af // fcvtl v15.4s, v13.4h
-	WORD  $0x4e2179b0 // fcvtl2 v16.4s, v13.8h
-	WORD  $0x0e2179d1 // fcvtl v17.4s, v14.4h
-	WORD  $0x4e2179d2 // fcvtl2 v18.4s, v14.8h
+	FLDPQ (R9), (F1, F2)
+	FLDPQ 32(R9), (F3, F8)
+	FLDPQ (R4), (F12, F13)
+	WORD  $0x0e21798e // fcvtl v14.4s, v12.4h
+	WORD  $0x4e21798f // fcvtl2 v15.4s, v12.8h
+	WORD  $0x0e2179b0 // fcvtl v16.4s, v13.4h
+	WORD  $0x4e2179b1 // fcvtl2 v17.4s, v13.8h
+	WORD  $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD  $0x6e21ddce // fmul v14.4s, v14.4s, v1.4s
 	WORD  $0x6e20ddef // fmul v15.4s, v15.4s, v0.4s
-	WORD  $0x6e21ddef // fmul v15.4s, v15.4s, v1.4s
+	WORD  $0x6e22ddef // fmul v15.4s, v15.4s, v2.4s
 	WORD  $0x6e20de10 // fmul v16.4s, v16.4s, v0.4s
-	WORD  $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD  $0x6e23de10 // fmul v16.4s, v16.4s, v3.4s
 	WORD  $0x6e20de31 // fmul v17.4s, v17.4s, v0.4s
-	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
-	WORD  $0x6e20de52 // fmul v18.4s, v18.4s, v0.4s
-	WORD  $0x6e2cde52 // fmul v18.4s, v18.4s, v12.4s
-	WORD  $0x0e2169ed // fcvtn v13.4h, v15.4s
-	WORD  $0x4e216a0d // fcvtn2 v13.8h, v16.4s
-	WORD  $0x0e216a2e // fcvtn v14.4h, v17.4s
-	WORD  $0x4e216a4e // fcvtn2 v14.8h, v18.4s
-	FSTPQ (F13, F14), (R5)
-	ADD   $32, R5
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	WORD  $0x6e28de31 // fmul v17.4s, v17.4s, v8.4s
+	WORD  $0x0e2169cc // fcvtn v12.4h, v14.4s
+	WORD  $0x4e2169ec // fcvtn2 v12.8h, v15.4s
+	WORD  $0x0e216a0d // fcvtn v13.4h, v16.4s
+	WORD  $0x4e216a2d // fcvtn2 v13.8h, v17.4s
+	FSTPQ (F12, F13), (R4)
+	ADD   $32, R4
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part23
 
 next24:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next26
 
 part25:
-	FMOVQ (R10), F1
-	FMOVD (R5), F2
+	FMOVQ (R9), F1
+	FMOVD (R4), F2
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
-	FMOVD F2, (R5)
-	ADD   $8, R5
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
+	FMOVD F2, (R4)
+	ADD   $8, R4
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
 	BGE   part25
 
 next26:
-	CMP $1, R9
+	CMP $1, R8
 	BLT next28
 
 part27:
-	FMOVS (R10), F1
-	VLD1R (R5), [V2.H8]
+	FMOVS (R9), F1
+	VLD1R (R4), [V2.H8]
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
-	VST1  V2.H[0], (R5)
-	ADD   $2, R5
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	VST1  V2.H[0], (R4)
+	ADD   $2, R4
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part27
 
 next28:
-	ADD R4, R0
-	SUB $1, R3
-	CMP $1, R3
+	ADD R3, R0
+	SUB $1, R2
+	CMP $1, R2
 	BGE rows17
 
 next18:
@@ -1237,33 +1239,32 @@ done1:
 // func RMSNormBF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon float32)
 TEXT ·RMSNormBF16NEON(SB), NOSPLIT, $64-44
 	MOVD  x+0(FP), R0
-	MOVD  weight+8(FP), R1
-	MOVD  n+16(FP), R2
-	MOVD  count+24(FP), R3
-	MOVD  stride+32(FP), R4
-	LSL   $1, R4
-	MOVD  $tail-64(SP), R11
-	CBZ   R2, done1
+	MOVD  n+16(FP), R1
+	MOVD  count+24(FP), R2
+	MOVD  stride+32(FP), R3
+	LSL   $1, R3
+	MOVD  $tail-64(SP), R10
+	CBZ   R1, done1
 	VEOR  V0.B16, V0.B16, V0.B16
-	FSTPQ (F0, F0), (R11)
-	FSTPQ (F0, F0), 32(R11)
+	FSTPQ (F0, F0), (R10)
+	FSTPQ (F0, F0), 32(R10)
 	MOVD  $one16<>(SB), R17
 	FMOVQ (R17), F1
 	MOVD  $upperHalf<>(SB), R17
 	FMOVQ (R17), F2
 	VEOR  V0.B16, V0.B16, V0.B16
-	CMP   $4, R3
+	CMP   $4, R2
 	BLT   next3
 
 rows2:
-	MOVD R0, R5
+	MOVD R0, R4
+	MOVD R4, R5
+	ADD  R3, R5
 	MOVD R5, R6
-	ADD  R4, R6
+	ADD  R3, R6
 	MOVD R6, R7
-	ADD  R4, R7
-	MOVD R7, R8
-	ADD  R4, R8
-	MOVD R2, R9
+	ADD  R3, R7
+	MOVD R1, R8
 	VEOR V3.B16, V3.B16, V3.B16
 	VEOR V4.B16, V4.B16, V4.B16
 	VEOR V5.B16, V5.B16, V5.B16
@@ -1280,11 +1281,11 @@ rows2:
 	VEOR V16.B16, V16.B16, V16.B16
 	VEOR V17.B16, V17.B16, V17.B16
 	VEOR V18.B16, V18.B16, V18.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest5
 
 squares4:
-	FLDPQ (R5), (F19, F20)
+	FLDPQ (R4), (F19, F20)
 	VZIP1 V19.H8, V0.H8, V21.H8
 	VZIP2 V19.H8, V0.H8, V22.H8
 	VZIP1 V20.H8, V0.H8, V23.H8
@@ -1297,8 +1298,8 @@ squares4:
 	WORD  $0x4e37d4a5 // fadd v5.4s, v5.4s, v23.4s
 	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
 	WORD  $0x4e38d4c6 // fadd v6.4s, v6.4s, v24.4s
-	ADD   $32, R5
-	FLDPQ (R6), (F19, F20)
+	ADD   $32, R4
+	FLDPQ (R5), (F19, F20)
 	VZIP1 V19.H8, V0.H8, V21.H8
 	VZIP2 V19.H8, V0.H8, V22.H8
 	VZIP1 V20.H8, V0.H8, V23.H8
@@ -1311,8 +1312,8 @@ squares4:
 	WORD  $0x4e37d529 // fadd v9.4s, v9.4s, v23.4s
 	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
 	WORD  $0x4e38d54a // fadd v10.4s, v10.4s, v24.4s
-	ADD   $32, R6
-	FLDPQ (R7), (F19, F20)
+	ADD   $32, R5
+	FLDPQ (R6), (F19, F20)
 	VZIP1 V19.H8, V0.H8, V21.H8
 	VZIP2 V19.H8, V0.H8, V22.H8
 	VZIP1 V20.H8, V0.H8, V23.H8
@@ -1325,8 +1326,8 @@ squares4:
 	WORD  $0x4e37d5ad // fadd v13.4s, v13.4s, v23.4s
 	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
 	WORD  $0x4e38d5ce // fadd v14.4s, v14.4s, v24.4s
-	ADD   $32, R7
-	FLDPQ (R8), (F19, F20)
+	ADD   $32, R6
+	FLDPQ (R7), (F19, F20)
 	VZIP1 V19.H8, V0.H8, V21.H8
 	VZIP2 V19.H8, V0.H8, V22.H8
 	VZIP1 V20.H8, V0.H8, V23.H8
@@ -1339,26 +1340,26 @@ squares4:
 	WORD  $0x4e37d631 // fadd v17.4s, v17.4s, v23.4s
 	WORD  $0x6e38df18 // fmul v24.4s, v24.4s, v24.4s
 	WORD  $0x4e38d652 // fadd v18.4s, v18.4s, v24.4s
-	ADD   $32, R8
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $32, R7
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares4
 
 rest5:
-	CBZ  R9, summed6
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed6
+	MOVD R8, R17
+	MOVD R10, R11
 
 single7:
-	VLD1R (R5), [V19.H8]
+	VLD1R (R4), [V19.H8]
 	VZIP1 V19.H8, V0.H8, V20.H8
-	FMOVS F20, (R12)
-	ADD   $2, R5
-	ADD   $4, R12
+	FMOVS F20, (R11)
+	ADD   $2, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single7
-	FLDPQ (R11), (F19, F20)
-	FLDPQ 32(R11), (F21, F22)
+	FLDPQ (R10), (F19, F20)
+	FLDPQ 32(R10), (F21, F22)
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
 	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
@@ -1367,19 +1368,19 @@ single7:
 	WORD  $0x4e35d4a5 // fadd v5.4s, v5.4s, v21.4s
 	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
 	WORD  $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single8:
-	VLD1R (R6), [V19.H8]
+	VLD1R (R5), [V19.H8]
 	VZIP1 V19.H8, V0.H8, V20.H8
-	FMOVS F20, (R12)
-	ADD   $2, R6
-	ADD   $4, R12
+	FMOVS F20, (R11)
+	ADD   $2, R5
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single8
-	FLDPQ (R11), (F19, F20)
-	FLDPQ 32(R11), (F21, F22)
+	FLDPQ (R10), (F19, F20)
+	FLDPQ 32(R10), (F21, F22)
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d4e7 // fadd v7.4s, v7.4s, v19.4s
 	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
@@ -1388,19 +1389,19 @@ single8:
 	WORD  $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
 	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
 	WORD  $0x4e36d54a // fadd v10.4s, v10.4s, v22.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single9:
-	VLD1R (R7), [V19.H8]
+	VLD1R (R6), [V19.H8]
 	VZIP1 V19.H8, V0.H8, V20.H8
-	FMOVS F20, (R12)
-	ADD   $2, R7
-	ADD   $4, R12
+	FMOVS F20, (R11)
+	ADD   $2, R6
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single9
-	FLDPQ (R11), (F19, F20)
-	FLDPQ 32(R11), (F21, F22)
+	FLDPQ (R10), (F19, F20)
+	FLDPQ 32(R10), (F21, F22)
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
 	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
@@ -1409,19 +1410,19 @@ single9:
 	WORD  $0x4e35d5ad // fadd v13.4s, v13.4s, v21.4s
 	WORD  $0x6e36ded6 // fmul v22.4s, v22.4s, v22.4s
 	WORD  $0x4e36d5ce // fadd v14.4s, v14.4s, v22.4s
-	MOVD  R9, R17
-	MOVD  R11, R12
+	MOVD  R8, R17
+	MOVD  R10, R11
 
 single10:
-	VLD1R (R8), [V19.H8]
+	VLD1R (R7), [V19.H8]
 	VZIP1 V19.H8, V0.H8, V20.H8
-	FMOVS F20, (R12)
-	ADD   $2, R8
-	ADD   $4, R12
+	FMOVS F20, (R11)
+	ADD   $2, R7
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single10
-	FLDPQ (R11), (F19, F20)
-	FLDPQ 32(R11), (F21, F22)
+	FLDPQ (R10), (F19, F20)
+	FLDPQ 32(R10), (F21, F22)
 	WORD  $0x6e33de73 // fmul v19.4s, v19.4s, v19.4s
 	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
 	WORD  $0x6e34de94 // fmul v20.4s, v20.4s, v20.4s
@@ -1451,7 +1452,7 @@ summed6:
 	VZIP2  V15.D2, V11.D2, V22.D2
 	WORD   $0x4e36d6b5 // fadd v21.4s, v21.4s, v22.4s
 	WORD   $0x6e35d677 // faddp v23.4s, v19.4s, v21.4s
-	SCVTFS R2, F24
+	SCVTFS R1, F24
 	VDUP   V24.S[0], V24.S4
 	WORD   $0x6e38fef7 // fdiv v23.4s, v23.4s, v24.4s
 	FMOVS  epsilon+40(FP), F25
@@ -1461,26 +1462,27 @@ summed6:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F26
 	WORD   $0x6e37ff57 // fdiv v23.4s, v26.4s, v23.4s
-	MOVD   R0, R5
-	MOVD   R5, R6
-	ADD    R4, R6
-	MOVD   R6, R7
-	ADD    R4, R7
-	MOVD   R7, R8
-	ADD    R4, R8
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V23.S[0], V3.S4
 	VDUP   V23.S[1], V4.S4
 	VDUP   V23.S[2], V5.S4
 	VDUP   V23.S[3], V6.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R4, R5
+	ADD    R3, R5
+	MOVD   R5, R6
+	ADD    R3, R6
+	MOVD   R6, R7
+	ADD    R3, R7
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next12
 
 part11:
-	FLDPQ (R10), (F7, F8)
-	FLDPQ 32(R10), (F9, F10)
-	FLDPQ (R5), (F11, F12)
+	FLDPQ (R9), (F7, F8)
+	FLDPQ 32(R9), (F9, F10)
+	FLDPQ (R4), (F11, F12)
 	VZIP1 V11.H8, V0.H8, V13.H8
 	VZIP2 V11.H8, V0.H8, V14.H8
 	VZIP1 V12.H8, V0.H8, V15.H8
@@ -1507,9 +1509,9 @@ part11:
 	VUSHR $15, V17.H8, V17.H8
 	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
 	VUMAX V17.H8, V12.H8, V12.H8
-	FSTPQ (F11, F12), (R5)
-	ADD   $32, R5
-	FLDPQ (R6), (F11, F12)
+	FSTPQ (F11, F12), (R4)
+	ADD   $32, R4
+	FLDPQ (R5), (F11, F12)
 	VZIP1 V11.H8, V0.H8, V13.H8
 	VZIP2 V11.H8, V0.H8, V14.H8
 	VZIP1 V12.H8, V0.H8, V15.H8
@@ -1536,9 +1538,9 @@ part11:
 	VUSHR $15, V17.H8, V17.H8
 	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
 	VUMAX V17.H8, V12.H8, V12.H8
-	FSTPQ (F11, F12), (R6)
-	ADD   $32, R6
-	FLDPQ (R7), (F11, F12)
+	FSTPQ (F11, F12), (R5)
+	ADD   $32, R5
+	FLDPQ (R6), (F11, F12)
 	VZIP1 V11.H8, V0.H8, V13.H8
 	VZIP2 V11.H8, V0.H8, V14.H8
 	VZIP1 V12.H8, V0.H8, V15.H8
@@ -1565,9 +1567,9 @@ part11:
 	VUSHR $15, V17.H8, V17.H8
 	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
 	VUMAX V17.H8, V12.H8, V12.H8
-	FSTPQ (F11, F12), (R7)
-	ADD   $32, R7
-	FLDPQ (R8), (F11, F12)
+	FSTPQ (F11, F12), (R6)
+	ADD   $32, R6
+	FLDPQ (R7), (F11, F12)
 	VZIP1 V11.H8, V0.H8, V13.H8
 	VZIP2 V11.H8, V0.H8, V14.H8
 	VZIP1 V12.H8, V0.H8, V15.H8
@@ -1594,22 +1596,35 @@ part11:
 	VUSHR $15, V17.H8, V17.H8
 	WORD  $0x4e710d91 // sqadd v17.8h, v12.8h, v17.8h
 	VUMAX V17.H8, V12.H8, V12.H8
-	FSTPQ (F11, F12), (R8)
-	ADD   $32, R8
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	FSTPQ (F11, F12), (R7)
+	ADD   $32, R7
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part11
 
 next12:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next14
 
 part13:
-	FMOVQ (R10), F7
-	FMOVD (R5), F8
+	FMOVQ (R9), F7
+	FMOVD (R4), F8
 	VZIP1 V8.H8, V0.H8, V9.H8
 	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
+	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
+	VUZP2 V9.H8, V9.H8, V8.H8
+	VUZP1 V9.H8, V9.H8, V10.H8
+	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
+	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
+	VUSHR $15, V10.H8, V10.H8
+	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
+	VUMAX V10.H8, V8.H8, V8.H8
+	FMOVD F8, (R4)
+	ADD   $8, R4
+	FMOVD (R5), F8
+	VZIP1 V8.H8, V0.H8, V9.H8
+	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1622,7 +1637,7 @@ part13:
 	ADD   $8, R5
 	FMOVD (R6), F8
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1635,7 +1650,7 @@ part13:
 	ADD   $8, R6
 	FMOVD (R7), F8
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1646,9 +1661,20 @@ part13:
 	VUMAX V10.H8, V8.H8, V8.H8
 	FMOVD F8, (R7)
 	ADD   $8, R7
-	FMOVD (R8), F8
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
+	BGE   part13
+
+next14:
+	CMP $1, R8
+	BLT next16
+
+part15:
+	FMOVS (R9), F7
+	VLD1R (R4), [V8.H8]
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
+	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1657,22 +1683,11 @@ part13:
 	VUSHR $15, V10.H8, V10.H8
 	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
 	VUMAX V10.H8, V8.H8, V8.H8
-	FMOVD F8, (R8)
-	ADD   $8, R8
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
-	BGE   part13
-
-next14:
-	CMP $1, R9
-	BLT next16
-
-part15:
-	FMOVS (R10), F7
+	VST1  V8.H[0], (R4)
+	ADD   $2, R4
 	VLD1R (R5), [V8.H8]
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
+	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1685,7 +1700,7 @@ part15:
 	ADD   $2, R5
 	VLD1R (R6), [V8.H8]
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1698,7 +1713,7 @@ part15:
 	ADD   $2, R6
 	VLD1R (R7), [V8.H8]
 	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e25dd29 // fmul v9.4s, v9.4s, v5.4s
+	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
 	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
 	VUZP2 V9.H8, V9.H8, V8.H8
 	VUZP1 V9.H8, V9.H8, V10.H8
@@ -1709,49 +1724,36 @@ part15:
 	VUMAX V10.H8, V8.H8, V8.H8
 	VST1  V8.H[0], (R7)
 	ADD   $2, R7
-	VLD1R (R8), [V8.H8]
-	VZIP1 V8.H8, V0.H8, V9.H8
-	WORD  $0x6e26dd29 // fmul v9.4s, v9.4s, v6.4s
-	WORD  $0x6e27dd29 // fmul v9.4s, v9.4s, v7.4s
-	VUZP2 V9.H8, V9.H8, V8.H8
-	VUZP1 V9.H8, V9.H8, V10.H8
-	WORD  $0x4e681c2b // bic v11.16b, v1.16b, v8.16b
-	WORD  $0x6e6b2d4a // uqsub v10.8h, v10.8h, v11.8h
-	VUSHR $15, V10.H8, V10.H8
-	WORD  $0x4e6a0d0a // sqadd v10.8h, v8.8h, v10.8h
-	VUMAX V10.H8, V8.H8, V8.H8
-	VST1  V8.H[0], (R8)
-	ADD   $2, R8
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part15
 
 next16:
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	ADD R4, R0
-	SUB $4, R3
-	CMP $4, R3
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	ADD R3, R0
+	SUB $4, R2
+	CMP $4, R2
 	BGE rows2
 
 next3:
-	CMP $1, R3
+	CMP $1, R2
 	BLT next18
 
 rows17:
-	MOVD R0, R5
-	MOVD R2, R9
+	MOVD R0, R4
+	MOVD R1, R8
 	VEOR V3.B16, V3.B16, V3.B16
 	VEOR V4.B16, V4.B16, V4.B16
 	VEOR V5.B16, V5.B16, V5.B16
 	VEOR V6.B16, V6.B16, V6.B16
-	CMP  $16, R9
+	CMP  $16, R8
 	BLT  rest20
 
 squares19:
-	FLDPQ (R5), (F7, F8)
+	FLDPQ (R4), (F7, F8)
 	VZIP1 V7.H8, V0.H8, V9.H8
 	VZIP2 V7.H8, V0.H8, V10.H8
 	VZIP1 V8.H8, V0.H8, V11.H8
@@ -1764,26 +1766,26 @@ squares19:
 	WORD  $0x4e2bd4a5 // fadd v5.4s, v5.4s, v11.4s
 	WORD  $0x6e2cdd8c // fmul v12.4s, v12.4s, v12.4s
 	WORD  $0x4e2cd4c6 // fadd v6.4s, v6.4s, v12.4s
-	ADD   $32, R5
-	SUB   $16, R9
-	CMP   $16, R9
+	ADD   $32, R4
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   squares19
 
 rest20:
-	CBZ  R9, summed21
-	MOVD R9, R17
-	MOVD R11, R12
+	CBZ  R8, summed21
+	MOVD R8, R17
+	MOVD R10, R11
 
 single22:
-	VLD1R (R5), [V7.H8]
+	VLD1R (R4), [V7.H8]
 	VZIP1 V7.H8, V0.H8, V8.H8
-	FMOVS F8, (R12)
-	ADD   $2, R5
-	ADD   $4, R12
+	FMOVS F8, (R11)
+	ADD   $2, R4
+	ADD   $4, R11
 	SUBS  $1, R17
 	BNE   single22
-	FLDPQ (R11), (F7, F8)
-	FLDPQ 32(R11), (F9, F10)
+	FLDPQ (R10), (F7, F8)
+	FLDPQ 32(R10), (F9, F10)
 	WORD  $0x6e27dce7 // fmul v7.4s, v7.4s, v7.4s
 	WORD  $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
 	WORD  $0x6e28dd08 // fmul v8.4s, v8.4s, v8.4s
@@ -1804,7 +1806,7 @@ summed21:
 	VZIP2  V3.D2, V3.D2, V10.D2
 	WORD   $0x4e2ad529 // fadd v9.4s, v9.4s, v10.4s
 	WORD   $0x6e29d4eb // faddp v11.4s, v7.4s, v9.4s
-	SCVTFS R2, F12
+	SCVTFS R1, F12
 	VDUP   V12.S[0], V12.S4
 	WORD   $0x6e2cfd6b // fdiv v11.4s, v11.4s, v12.4s
 	FMOVS  epsilon+40(FP), F13
@@ -1814,102 +1816,103 @@ summed21:
 	MOVD   $one32<>(SB), R17
 	FMOVQ  (R17), F14
 	WORD   $0x6e2bfdcb // fdiv v11.4s, v14.4s, v11.4s
-	MOVD   R0, R5
-	MOVD   R2, R9
-	MOVD   R1, R10
 	VDUP   V11.S[0], V3.S4
-	CMP    $16, R9
+	MOVD   R0, R4
+	MOVD   R1, R8
+	MOVD   weight+8(FP), R9
+	MOVD   R1, R8
+	CMP    $16, R8
 	BLT    next24
 
 part23:
-	FLDPQ (R10), (F4, F5)
-	FLDPQ 32(R10), (F6, F15)
-	FLDPQ (R5), (F16, F17)
-	VZIP1 V16.H8, V0.H8, V18.H8
-	VZIP2 V16.H8, V0.H8, V19.H8
-	VZIP1 V17.H8, V0.H8, V20.H8
-	VZIP2 V17.H8, V0.H8, V21.H8
+	FLDPQ (R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F11)
+	FLDPQ (R4), (F15, F16)
+	VZIP1 V15.H8, V0.H8, V17.H8
+	VZIP2 V15.H8, V0.H8, V18.H8
+	VZIP1 V16.H8, V0.H8, V19.H8
+	VZIP2 V16.H8, V0.H8, V20.H8
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x6e24de31 // fmul v17.4s, v17.4s, v4.4s
 	WORD  $0x6e23de52 // fmul v18.4s, v18.4s, v3.4s
-	WORD  $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD  $0x6e25de52 // fmul v18.4s, v18.4s, v5.4s
 	WORD  $0x6e23de73 // fmul v19.4s, v19.4s, v3.4s
-	WORD  $0x6e25de73 // fmul v19.4s, v19.4s, v5.4s
+	WORD  $0x6e26de73 // fmul v19.4s, v19.4s, v6.4s
 	WORD  $0x6e23de94 // fmul v20.4s, v20.4s, v3.4s
-	WORD  $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
-	WORD  $0x6e23deb5 // fmul v21.4s, v21.4s, v3.4s
-	WORD  $0x6e2fdeb5 // fmul v21.4s, v21.4s, v15.4s
-	VUZP2 V19.H8, V18.H8, V16.H8
-	VUZP1 V19.H8, V18.H8, V17.H8
+	WORD  $0x6e2bde94 // fmul v20.4s, v20.4s, v11.4s
+	VUZP2 V18.H8, V17.H8, V15.H8
+	VUZP1 V18.H8, V17.H8, V16.H8
+	WORD  $0x4e6f1c35 // bic v21.16b, v1.16b, v15.16b
+	WORD  $0x6e752e10 // uqsub v16.8h, v16.8h, v21.8h
+	VUSHR $15, V16.H8, V16.H8
+	WORD  $0x4e700df0 // sqadd v16.8h, v15.8h, v16.8h
+	VUMAX V16.H8, V15.H8, V15.H8
+	VUZP2 V20.H8, V19.H8, V16.H8
+	VUZP1 V20.H8, V19.H8, V21.H8
 	WORD  $0x4e701c36 // bic v22.16b, v1.16b, v16.16b
-	WORD  $0x6e762e31 // uqsub v17.8h, v17.8h, v22.8h
-	VUSHR $15, V17.H8, V17.H8
-	WORD  $0x4e710e11 // sqadd v17.8h, v16.8h, v17.8h
-	VUMAX V17.H8, V16.H8, V16.H8
-	VUZP2 V21.H8, V20.H8, V17.H8
-	VUZP1 V21.H8, V20.H8, V22.H8
-	WORD  $0x4e711c37 // bic v23.16b, v1.16b, v17.16b
-	WORD  $0x6e772ed6 // uqsub v22.8h, v22.8h, v23.8h
-	VUSHR $15, V22.H8, V22.H8
-	WORD  $0x4e760e36 // sqadd v22.8h, v17.8h, v22.8h
-	VUMAX V22.H8, V17.H8, V17.H8
-	FSTPQ (F16, F17), (R5)
-	ADD   $32, R5
-	ADD   $64, R10
-	SUB   $16, R9
-	CMP   $16, R9
+	WORD  $0x6e762eb5 // uqsub v21.8h, v21.8h, v22.8h
+	VUSHR $15, V21.H8, V21.H8
+	WORD  $0x4e750e15 // sqadd v21.8h, v16.8h, v21.8h
+	VUMAX V21.H8, V16.H8, V16.H8
+	FSTPQ (F15, F16), (R4)
+	ADD   $32, R4
+	ADD   $64, R9
+	SUB   $16, R8
+	CMP   $16, R8
 	BGE   part23
 
 next24:
-	CMP $4, R9
+	CMP $4, R8
 	BLT next26
 
 part25:
-	FMOVQ (R10), F4
-	FMOVD (R5), F5
+	FMOVQ (R9), F4
+	FMOVD (R4), F5
 	VZIP1 V5.H8, V0.H8, V6.H8
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	VUZP2 V6.H8, V6.H8, V5.H8
-	VUZP1 V6.H8, V6.H8, V15.H8
-	WORD  $0x4e651c30 // bic v16.16b, v1.16b, v5.16b
-	WORD  $0x6e702def // uqsub v15.8h, v15.8h, v16.8h
-	VUSHR $15, V15.H8, V15.H8
-	WORD  $0x4e6f0caf // sqadd v15.8h, v5.8h, v15.8h
-	VUMAX V15.H8, V5.H8, V5.H8
-	FMOVD F5, (R5)
-	ADD   $8, R5
-	ADD   $16, R10
-	SUB   $4, R9
-	CMP   $4, R9
+	VUZP1 V6.H8, V6.H8, V11.H8
+	WORD  $0x4e651c2f // bic v15.16b, v1.16b, v5.16b
+	WORD  $0x6e6f2d6b // uqsub v11.8h, v11.8h, v15.8h
+	VUSHR $15, V11.H8, V11.H8
+	WORD  $0x4e6b0cab // sqadd v11.8h, v5.8h, v11.8h
+	VUMAX V11.H8, V5.H8, V5.H8
+	FMOVD F5, (R4)
+	ADD   $8, R4
+	ADD   $16, R9
+	SUB   $4, R8
+	CMP   $4, R8
 	BGE   part25
 
 next26:
-	CMP $1, R9
+	CMP $1, R8
 	BLT next28
 
 part27:
-	FMOVS (R10), F4
-	VLD1R (R5), [V5.H8]
+	FMOVS (R9), F4
+	VLD1R (R4), [V5.H8]
 	VZIP1 V5.H8, V0.H8, V6.H8
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e24dcc6 // fmul v6.4s, v6.4s, v4.4s
 	VUZP2 V6.H8, V6.H8, V5.H8
-	VUZP1 V6.H8, V6.H8, V15.H8
-	WORD  $0x4e651c30 // bic v16.16b, v1.16b, v5.16b
-	WORD  $0x6e702def // uqsub v15.8h, v15.8h, v16.8h
-	VUSHR $15, V15.H8, V15.H8
-	WORD  $0x4e6f0caf // sqadd v15.8h, v5.8h, v15.8h
-	VUMAX V15.H8, V5.H8, V5.H8
-	VST1  V5.H[0], (R5)
-	ADD   $2, R5
-	ADD   $4, R10
-	SUB   $1, R9
-	CMP   $1, R9
+	VUZP1 V6.H8, V6.H8, V11.H8
+	WORD  $0x4e651c2f // bic v15.16b, v1.16b, v5.16b
+	WORD  $0x6e6f2d6b // uqsub v11.8h, v11.8h, v15.8h
+	VUSHR $15, V11.H8, V11.H8
+	WORD  $0x4e6b0cab // sqadd v11.8h, v5.8h, v11.8h
+	VUMAX V11.H8, V5.H8, V5.H8
+	VST1  V5.H[0], (R4)
+	ADD   $2, R4
+	ADD   $4, R9
+	SUB   $1, R8
+	CMP   $1, R8
 	BGE   part27
 
 next28:
-	ADD R4, R0
-	SUB $1, R3
-	CMP $1, R3
+	ADD R3, R0
+	SUB $1, R2
+	CMP $1, R2
 	BGE rows17
 
 next18:

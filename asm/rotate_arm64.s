@@ -56,30 +56,30 @@ loop4:
 	FLDPQ 32(R10), (F10, F11)
 	FLDPQ (R2), (F12, F13)
 	FLDPQ 32(R2), (F14, F15)
-	WORD  $0x6e24dd90 // fmul v16.4s, v12.4s, v4.4s
-	WORD  $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD  $0x6e24dd91 // fmul v17.4s, v12.4s, v4.4s
+	WORD  $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
-	WORD  $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
-	WORD  $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
-	WORD  $0x6e25ddb0 // fmul v16.4s, v13.4s, v5.4s
-	WORD  $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
+	WORD  $0x4eb1d508 // fsub v8.4s, v8.4s, v17.4s
+	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD  $0x6e25ddb1 // fmul v17.4s, v13.4s, v5.4s
+	WORD  $0x6e25dd30 // fmul v16.4s, v9.4s, v5.4s
 	WORD  $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
 	WORD  $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
-	WORD  $0x4eb0d529 // fsub v9.4s, v9.4s, v16.4s
-	WORD  $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
-	WORD  $0x6e26ddd0 // fmul v16.4s, v14.4s, v6.4s
-	WORD  $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
+	WORD  $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
+	WORD  $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD  $0x6e26ddd1 // fmul v17.4s, v14.4s, v6.4s
+	WORD  $0x6e26dd50 // fmul v16.4s, v10.4s, v6.4s
 	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
 	WORD  $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
-	WORD  $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
-	WORD  $0x4e26d5ce // fadd v14.4s, v14.4s, v6.4s
-	WORD  $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
-	WORD  $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD  $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD  $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD  $0x6e27ddf1 // fmul v17.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd70 // fmul v16.4s, v11.4s, v7.4s
 	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD  $0x4eb0d56b // fsub v11.4s, v11.4s, v16.4s
-	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD  $0x4eb1d56b // fsub v11.4s, v11.4s, v17.4s
+	WORD  $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	FSTPQ (F8, F9), (R9)
 	FSTPQ (F10, F11), 32(R9)
 	FSTPQ (F12, F13), (R1)
@@ -103,12 +103,12 @@ loop6:
 	FMOVQ (R12), F1
 	FMOVQ (R10), F2
 	FMOVQ (R2), F3
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	FMOVQ F2, (R9)
 	FMOVQ F3, (R1)
 	ADD   $16, R9
@@ -130,12 +130,12 @@ loop8:
 	FMOVS (R12), F1
 	FMOVS (R10), F2
 	FMOVS (R2), F3
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	FMOVS F2, (R9)
 	FMOVS F3, (R1)
 	ADD   $4, R9
@@ -216,30 +216,30 @@ loop4:
 	WORD  $0x4e21790f // fcvtl2 v15.4s, v8.8h
 	WORD  $0x0e217930 // fcvtl v16.4s, v9.4h
 	WORD  $0x4e217931 // fcvtl2 v17.4s, v9.8h
-	WORD  $0x6e24ddc8 // fmul v8.4s, v14.4s, v4.4s
-	WORD  $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD  $0x6e24ddc9 // fmul v9.4s, v14.4s, v4.4s
+	WORD  $0x6e24dd48 // fmul v8.4s, v10.4s, v4.4s
 	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
 	WORD  $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
-	WORD  $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
-	WORD  $0x4e24d5ce // fadd v14.4s, v14.4s, v4.4s
-	WORD  $0x6e25dde8 // fmul v8.4s, v15.4s, v5.4s
-	WORD  $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
+	WORD  $0x4ea9d54a // fsub v10.4s, v10.4s, v9.4s
+	WORD  $0x4e28d5ce // fadd v14.4s, v14.4s, v8.4s
+	WORD  $0x6e25dde9 // fmul v9.4s, v15.4s, v5.4s
+	WORD  $0x6e25dd68 // fmul v8.4s, v11.4s, v5.4s
 	WORD  $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
 	WORD  $0x6e21ddef // fmul v15.4s, v15.4s, v1.4s
-	WORD  $0x4ea8d56b // fsub v11.4s, v11.4s, v8.4s
-	WORD  $0x4e25d5ef // fadd v15.4s, v15.4s, v5.4s
-	WORD  $0x6e26de08 // fmul v8.4s, v16.4s, v6.4s
-	WORD  $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
+	WORD  $0x4ea9d56b // fsub v11.4s, v11.4s, v9.4s
+	WORD  $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD  $0x6e26de09 // fmul v9.4s, v16.4s, v6.4s
+	WORD  $0x6e26dd88 // fmul v8.4s, v12.4s, v6.4s
 	WORD  $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	WORD  $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
-	WORD  $0x4ea8d58c // fsub v12.4s, v12.4s, v8.4s
-	WORD  $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
-	WORD  $0x6e27de28 // fmul v8.4s, v17.4s, v7.4s
-	WORD  $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
+	WORD  $0x4ea9d58c // fsub v12.4s, v12.4s, v9.4s
+	WORD  $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD  $0x6e27de29 // fmul v9.4s, v17.4s, v7.4s
+	WORD  $0x6e27dda8 // fmul v8.4s, v13.4s, v7.4s
 	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
 	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
-	WORD  $0x4ea8d5ad // fsub v13.4s, v13.4s, v8.4s
-	WORD  $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	WORD  $0x4ea9d5ad // fsub v13.4s, v13.4s, v9.4s
+	WORD  $0x4e28d631 // fadd v17.4s, v17.4s, v8.4s
 	WORD  $0x0e216948 // fcvtn v8.4h, v10.4s
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
@@ -271,12 +271,12 @@ loop6:
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	FMOVD (R2), F2
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
-	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
-	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
-	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
 	FMOVD F2, (R9)
@@ -304,12 +304,12 @@ loop8:
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	VLD1R (R2), [V2.H8]
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
-	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
-	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
-	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
 	VST1  V2.H[0], (R9)
@@ -399,30 +399,30 @@ loop4:
 	VZIP2 V11.H8, V0.H8, V18.H8
 	VZIP1 V12.H8, V0.H8, V19.H8
 	VZIP2 V12.H8, V0.H8, V20.H8
-	WORD  $0x6e27de2b // fmul v11.4s, v17.4s, v7.4s
-	WORD  $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
+	WORD  $0x6e27de2c // fmul v12.4s, v17.4s, v7.4s
+	WORD  $0x6e27ddab // fmul v11.4s, v13.4s, v7.4s
 	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
 	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
-	WORD  $0x4eabd5ad // fsub v13.4s, v13.4s, v11.4s
-	WORD  $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
-	WORD  $0x6e28de4b // fmul v11.4s, v18.4s, v8.4s
-	WORD  $0x6e28ddc8 // fmul v8.4s, v14.4s, v8.4s
+	WORD  $0x4eacd5ad // fsub v13.4s, v13.4s, v12.4s
+	WORD  $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
+	WORD  $0x6e28de4c // fmul v12.4s, v18.4s, v8.4s
+	WORD  $0x6e28ddcb // fmul v11.4s, v14.4s, v8.4s
 	WORD  $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
 	WORD  $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
-	WORD  $0x4eabd5ce // fsub v14.4s, v14.4s, v11.4s
-	WORD  $0x4e28d652 // fadd v18.4s, v18.4s, v8.4s
-	WORD  $0x6e29de6b // fmul v11.4s, v19.4s, v9.4s
-	WORD  $0x6e29dde9 // fmul v9.4s, v15.4s, v9.4s
+	WORD  $0x4eacd5ce // fsub v14.4s, v14.4s, v12.4s
+	WORD  $0x4e2bd652 // fadd v18.4s, v18.4s, v11.4s
+	WORD  $0x6e29de6c // fmul v12.4s, v19.4s, v9.4s
+	WORD  $0x6e29ddeb // fmul v11.4s, v15.4s, v9.4s
 	WORD  $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
 	WORD  $0x6e25de73 // fmul v19.4s, v19.4s, v5.4s
-	WORD  $0x4eabd5ef // fsub v15.4s, v15.4s, v11.4s
-	WORD  $0x4e29d673 // fadd v19.4s, v19.4s, v9.4s
-	WORD  $0x6e2ade8b // fmul v11.4s, v20.4s, v10.4s
-	WORD  $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
+	WORD  $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
+	WORD  $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD  $0x6e2ade8c // fmul v12.4s, v20.4s, v10.4s
+	WORD  $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
 	WORD  $0x6e26de10 // fmul v16.4s, v16.4s, v6.4s
 	WORD  $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
-	WORD  $0x4eabd610 // fsub v16.4s, v16.4s, v11.4s
-	WORD  $0x4e2ad694 // fadd v20.4s, v20.4s, v10.4s
+	WORD  $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD  $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
 	VUZP2 V14.H8, V13.H8, V11.H8
 	VUZP1 V14.H8, V13.H8, V12.H8
 	WORD  $0x4e6b1c35 // bic v21.16b, v1.16b, v11.16b
@@ -474,12 +474,12 @@ loop6:
 	VZIP1 V5.H8, V0.H8, V6.H8
 	FMOVD (R2), F5
 	VZIP1 V5.H8, V0.H8, V7.H8
-	WORD  $0x6e24dce5 // fmul v5.4s, v7.4s, v4.4s
-	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e24dce8 // fmul v8.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc5 // fmul v5.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
-	WORD  $0x4ea5d4c6 // fsub v6.4s, v6.4s, v5.4s
-	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
 	VUZP2 V6.H8, V6.H8, V5.H8
 	VUZP1 V6.H8, V6.H8, V8.H8
 	WORD  $0x4e651c29 // bic v9.16b, v1.16b, v5.16b
@@ -517,12 +517,12 @@ loop8:
 	VZIP1 V5.H8, V0.H8, V6.H8
 	VLD1R (R2), [V5.H8]
 	VZIP1 V5.H8, V0.H8, V7.H8
-	WORD  $0x6e24dce5 // fmul v5.4s, v7.4s, v4.4s
-	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e24dce8 // fmul v8.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc5 // fmul v5.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
-	WORD  $0x4ea5d4c6 // fsub v6.4s, v6.4s, v5.4s
-	WORD  $0x4e24d4e7 // fadd v7.4s, v7.4s, v4.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
 	VUZP2 V6.H8, V6.H8, V5.H8
 	VUZP1 V6.H8, V6.H8, V8.H8
 	WORD  $0x4e651c29 // bic v9.16b, v1.16b, v5.16b
@@ -611,30 +611,30 @@ loop4:
 	FLDPQ 32(R10), (F10, F11)
 	FLDPQ (R2), (F12, F13)
 	FLDPQ 32(R2), (F14, F15)
-	WORD  $0x6e24dd90 // fmul v16.4s, v12.4s, v4.4s
-	WORD  $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD  $0x6e24dd91 // fmul v17.4s, v12.4s, v4.4s
+	WORD  $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD  $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD  $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
-	WORD  $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
-	WORD  $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
-	WORD  $0x6e25ddb0 // fmul v16.4s, v13.4s, v5.4s
-	WORD  $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
+	WORD  $0x4eb1d508 // fsub v8.4s, v8.4s, v17.4s
+	WORD  $0x4e30d58c // fadd v12.4s, v12.4s, v16.4s
+	WORD  $0x6e25ddb1 // fmul v17.4s, v13.4s, v5.4s
+	WORD  $0x6e25dd30 // fmul v16.4s, v9.4s, v5.4s
 	WORD  $0x6e21dd29 // fmul v9.4s, v9.4s, v1.4s
 	WORD  $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
-	WORD  $0x4eb0d529 // fsub v9.4s, v9.4s, v16.4s
-	WORD  $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
-	WORD  $0x6e26ddd0 // fmul v16.4s, v14.4s, v6.4s
-	WORD  $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
+	WORD  $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
+	WORD  $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD  $0x6e26ddd1 // fmul v17.4s, v14.4s, v6.4s
+	WORD  $0x6e26dd50 // fmul v16.4s, v10.4s, v6.4s
 	WORD  $0x6e22dd4a // fmul v10.4s, v10.4s, v2.4s
 	WORD  $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
-	WORD  $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
-	WORD  $0x4e26d5ce // fadd v14.4s, v14.4s, v6.4s
-	WORD  $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
-	WORD  $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD  $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD  $0x4e30d5ce // fadd v14.4s, v14.4s, v16.4s
+	WORD  $0x6e27ddf1 // fmul v17.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd70 // fmul v16.4s, v11.4s, v7.4s
 	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD  $0x4eb0d56b // fsub v11.4s, v11.4s, v16.4s
-	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD  $0x4eb1d56b // fsub v11.4s, v11.4s, v17.4s
+	WORD  $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	WORD  $0x0e216910 // fcvtn v16.4h, v8.4s
 	WORD  $0x4e216930 // fcvtn2 v16.8h, v9.4s
 	WORD  $0x0e216951 // fcvtn v17.4h, v10.4s
@@ -664,12 +664,12 @@ loop6:
 	FMOVQ (R12), F1
 	FMOVQ (R10), F2
 	FMOVQ (R2), F3
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
 	FMOVD F4, (R9)
@@ -695,12 +695,12 @@ loop8:
 	FMOVS (R12), F1
 	FMOVS (R10), F2
 	FMOVS (R2), F3
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
 	VST1  V4.H[0], (R9)
@@ -784,30 +784,30 @@ loop4:
 	FLDPQ 32(R10), (F13, F14)
 	FLDPQ (R2), (F15, F16)
 	FLDPQ 32(R2), (F17, F18)
-	WORD  $0x6e27ddf3 // fmul v19.4s, v15.4s, v7.4s
-	WORD  $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD  $0x6e27ddf4 // fmul v20.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd73 // fmul v19.4s, v11.4s, v7.4s
 	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD  $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
-	WORD  $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
-	WORD  $0x6e28de13 // fmul v19.4s, v16.4s, v8.4s
-	WORD  $0x6e28dd88 // fmul v8.4s, v12.4s, v8.4s
+	WORD  $0x4eb4d56b // fsub v11.4s, v11.4s, v20.4s
+	WORD  $0x4e33d5ef // fadd v15.4s, v15.4s, v19.4s
+	WORD  $0x6e28de14 // fmul v20.4s, v16.4s, v8.4s
+	WORD  $0x6e28dd93 // fmul v19.4s, v12.4s, v8.4s
 	WORD  $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
 	WORD  $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
-	WORD  $0x4eb3d58c // fsub v12.4s, v12.4s, v19.4s
-	WORD  $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
-	WORD  $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
-	WORD  $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
+	WORD  $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
+	WORD  $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD  $0x6e29de34 // fmul v20.4s, v17.4s, v9.4s
+	WORD  $0x6e29ddb3 // fmul v19.4s, v13.4s, v9.4s
 	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
 	WORD  $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
-	WORD  $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
-	WORD  $0x4e29d631 // fadd v17.4s, v17.4s, v9.4s
-	WORD  $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
-	WORD  $0x6e2addca // fmul v10.4s, v14.4s, v10.4s
+	WORD  $0x4eb4d5ad // fsub v13.4s, v13.4s, v20.4s
+	WORD  $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
+	WORD  $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD  $0x6e2addd3 // fmul v19.4s, v14.4s, v10.4s
 	WORD  $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
 	WORD  $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
-	WORD  $0x4eb3d5ce // fsub v14.4s, v14.4s, v19.4s
-	WORD  $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	WORD  $0x4eb4d5ce // fsub v14.4s, v14.4s, v20.4s
+	WORD  $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VUZP2 V12.H8, V11.H8, V19.H8
 	VUZP1 V12.H8, V11.H8, V20.H8
 	WORD  $0x4e731c35 // bic v21.16b, v1.16b, v19.16b
@@ -857,12 +857,12 @@ loop6:
 	FMOVQ (R12), F4
 	FMOVQ (R10), F5
 	FMOVQ (R2), F6
-	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
-	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
-	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	WORD  $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
+	WORD  $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	VUZP2 V5.H8, V5.H8, V7.H8
 	VUZP1 V5.H8, V5.H8, V8.H8
 	WORD  $0x4e671c29 // bic v9.16b, v1.16b, v7.16b
@@ -898,12 +898,12 @@ loop8:
 	FMOVS (R12), F4
 	FMOVS (R10), F5
 	FMOVS (R2), F6
-	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
-	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
-	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	WORD  $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
+	WORD  $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	VUZP2 V5.H8, V5.H8, V7.H8
 	VUZP1 V5.H8, V5.H8, V8.H8
 	WORD  $0x4e671c29 // bic v9.16b, v1.16b, v7.16b
@@ -989,30 +989,30 @@ loop4:
 	VLD2.P 32(R7), [V10.S4, V11.S4]
 	VLD2.P 32(R7), [V12.S4, V13.S4]
 	VLD2.P 32(R7), [V14.S4, V15.S4]
-	WORD   $0x6e24dd30 // fmul v16.4s, v9.4s, v4.4s
-	WORD   $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD   $0x6e24dd31 // fmul v17.4s, v9.4s, v4.4s
+	WORD   $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
-	WORD   $0x4e24d529 // fadd v9.4s, v9.4s, v4.4s
-	WORD   $0x6e25dd70 // fmul v16.4s, v11.4s, v5.4s
-	WORD   $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
+	WORD   $0x4eb1d508 // fsub v8.4s, v8.4s, v17.4s
+	WORD   $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	WORD   $0x6e25dd71 // fmul v17.4s, v11.4s, v5.4s
+	WORD   $0x6e25dd50 // fmul v16.4s, v10.4s, v5.4s
 	WORD   $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
 	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
-	WORD   $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
-	WORD   $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
-	WORD   $0x6e26ddb0 // fmul v16.4s, v13.4s, v6.4s
-	WORD   $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
+	WORD   $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD   $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	WORD   $0x6e26ddb1 // fmul v17.4s, v13.4s, v6.4s
+	WORD   $0x6e26dd90 // fmul v16.4s, v12.4s, v6.4s
 	WORD   $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	WORD   $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
-	WORD   $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
-	WORD   $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
-	WORD   $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
-	WORD   $0x6e27ddc7 // fmul v7.4s, v14.4s, v7.4s
+	WORD   $0x4eb1d58c // fsub v12.4s, v12.4s, v17.4s
+	WORD   $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD   $0x6e27ddf1 // fmul v17.4s, v15.4s, v7.4s
+	WORD   $0x6e27ddd0 // fmul v16.4s, v14.4s, v7.4s
 	WORD   $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD   $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
-	WORD   $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD   $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
+	WORD   $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	VST2.P [V8.S4, V9.S4], 32(R6)
 	VST2.P [V10.S4, V11.S4], 32(R6)
 	VST2.P [V12.S4, V13.S4], 32(R6)
@@ -1031,12 +1031,12 @@ loop6:
 	FMOVQ  (R8), F0
 	FMOVQ  (R9), F1
 	VLD2.P 32(R7), [V2.S4, V3.S4]
-	WORD   $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD   $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD   $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD   $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD   $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD   $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD   $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD   $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	VST2.P [V2.S4, V3.S4], 32(R6)
 	ADD    $16, R8
 	ADD    $16, R9
@@ -1055,12 +1055,12 @@ loop8:
 	ADD   $4, R7
 	FMOVS (R7), F3
 	ADD   $4, R7
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	FMOVS F2, (R6)
 	ADD   $4, R6
 	FMOVS F3, (R6)
@@ -1136,30 +1136,30 @@ loop4:
 	WORD   $0x4e21790f // fcvtl2 v15.4s, v8.8h
 	WORD   $0x0e217930 // fcvtl v16.4s, v9.4h
 	WORD   $0x4e217931 // fcvtl2 v17.4s, v9.8h
-	WORD   $0x6e24dd88 // fmul v8.4s, v12.4s, v4.4s
-	WORD   $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
+	WORD   $0x6e24dd89 // fmul v9.4s, v12.4s, v4.4s
+	WORD   $0x6e24dd48 // fmul v8.4s, v10.4s, v4.4s
 	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
 	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
-	WORD   $0x4ea8d54a // fsub v10.4s, v10.4s, v8.4s
-	WORD   $0x4e24d58c // fadd v12.4s, v12.4s, v4.4s
-	WORD   $0x6e25dda8 // fmul v8.4s, v13.4s, v5.4s
-	WORD   $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
+	WORD   $0x4ea9d54a // fsub v10.4s, v10.4s, v9.4s
+	WORD   $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD   $0x6e25dda9 // fmul v9.4s, v13.4s, v5.4s
+	WORD   $0x6e25dd68 // fmul v8.4s, v11.4s, v5.4s
 	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
 	WORD   $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
-	WORD   $0x4ea8d56b // fsub v11.4s, v11.4s, v8.4s
-	WORD   $0x4e25d5ad // fadd v13.4s, v13.4s, v5.4s
-	WORD   $0x6e26de08 // fmul v8.4s, v16.4s, v6.4s
-	WORD   $0x6e26ddc6 // fmul v6.4s, v14.4s, v6.4s
+	WORD   $0x4ea9d56b // fsub v11.4s, v11.4s, v9.4s
+	WORD   $0x4e28d5ad // fadd v13.4s, v13.4s, v8.4s
+	WORD   $0x6e26de09 // fmul v9.4s, v16.4s, v6.4s
+	WORD   $0x6e26ddc8 // fmul v8.4s, v14.4s, v6.4s
 	WORD   $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
 	WORD   $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
-	WORD   $0x4ea8d5ce // fsub v14.4s, v14.4s, v8.4s
-	WORD   $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
-	WORD   $0x6e27de28 // fmul v8.4s, v17.4s, v7.4s
-	WORD   $0x6e27dde7 // fmul v7.4s, v15.4s, v7.4s
+	WORD   $0x4ea9d5ce // fsub v14.4s, v14.4s, v9.4s
+	WORD   $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD   $0x6e27de29 // fmul v9.4s, v17.4s, v7.4s
+	WORD   $0x6e27dde8 // fmul v8.4s, v15.4s, v7.4s
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD   $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
-	WORD   $0x4ea8d5ef // fsub v15.4s, v15.4s, v8.4s
-	WORD   $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
+	WORD   $0x4ea9d5ef // fsub v15.4s, v15.4s, v9.4s
+	WORD   $0x4e28d631 // fadd v17.4s, v17.4s, v8.4s
 	WORD   $0x0e216948 // fcvtn v8.4h, v10.4s
 	WORD   $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD   $0x0e216989 // fcvtn v9.4h, v12.4s
@@ -1186,12 +1186,12 @@ loop6:
 	VLD2.P 16(R7), [V2.H4, V3.H4]
 	WORD   $0x0e217844 // fcvtl v4.4s, v2.4h
 	WORD   $0x0e217865 // fcvtl v5.4s, v3.4h
-	WORD   $0x6e21dca2 // fmul v2.4s, v5.4s, v1.4s
-	WORD   $0x6e21dc81 // fmul v1.4s, v4.4s, v1.4s
+	WORD   $0x6e21dca3 // fmul v3.4s, v5.4s, v1.4s
+	WORD   $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
 	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
 	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
-	WORD   $0x4ea2d484 // fsub v4.4s, v4.4s, v2.4s
-	WORD   $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	WORD   $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	WORD   $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
 	WORD   $0x0e216882 // fcvtn v2.4h, v4.4s
 	WORD   $0x4e216882 // fcvtn2 v2.8h, v4.4s
 	WORD   $0x0e2168a3 // fcvtn v3.4h, v5.4s
@@ -1216,12 +1216,12 @@ loop8:
 	VLD1R (R7), [V2.H8]
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
 	ADD   $2, R7
-	WORD  $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
-	WORD  $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
-	WORD  $0x4ea2d463 // fsub v3.4s, v3.4s, v2.4s
-	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
 	VST1  V2.H[0], (R6)
@@ -1307,30 +1307,30 @@ loop4:
 	VSHL  $16, V14.S4, V18.S4
 	VAND  V2.B16, V14.B16, V14.B16
 	ADD   $64, R7
-	WORD  $0x6e27dd73 // fmul v19.4s, v11.4s, v7.4s
-	WORD  $0x6e27dde7 // fmul v7.4s, v15.4s, v7.4s
+	WORD  $0x6e27dd74 // fmul v20.4s, v11.4s, v7.4s
+	WORD  $0x6e27ddf3 // fmul v19.4s, v15.4s, v7.4s
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD  $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
-	WORD  $0x4e27d56b // fadd v11.4s, v11.4s, v7.4s
-	WORD  $0x6e28dd93 // fmul v19.4s, v12.4s, v8.4s
-	WORD  $0x6e28de08 // fmul v8.4s, v16.4s, v8.4s
+	WORD  $0x4eb4d5ef // fsub v15.4s, v15.4s, v20.4s
+	WORD  $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD  $0x6e28dd94 // fmul v20.4s, v12.4s, v8.4s
+	WORD  $0x6e28de13 // fmul v19.4s, v16.4s, v8.4s
 	WORD  $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
 	WORD  $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
-	WORD  $0x4eb3d610 // fsub v16.4s, v16.4s, v19.4s
-	WORD  $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
-	WORD  $0x6e29ddb3 // fmul v19.4s, v13.4s, v9.4s
-	WORD  $0x6e29de29 // fmul v9.4s, v17.4s, v9.4s
+	WORD  $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD  $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD  $0x6e29ddb4 // fmul v20.4s, v13.4s, v9.4s
+	WORD  $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
 	WORD  $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
 	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
-	WORD  $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
-	WORD  $0x4e29d5ad // fadd v13.4s, v13.4s, v9.4s
-	WORD  $0x6e2addd3 // fmul v19.4s, v14.4s, v10.4s
-	WORD  $0x6e2ade4a // fmul v10.4s, v18.4s, v10.4s
+	WORD  $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD  $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
+	WORD  $0x6e2addd4 // fmul v20.4s, v14.4s, v10.4s
+	WORD  $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
 	WORD  $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
 	WORD  $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
-	WORD  $0x4eb3d652 // fsub v18.4s, v18.4s, v19.4s
-	WORD  $0x4e2ad5ce // fadd v14.4s, v14.4s, v10.4s
+	WORD  $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD  $0x4e33d5ce // fadd v14.4s, v14.4s, v19.4s
 	VTRN1 V11.H8, V15.H8, V19.H8
 	VTRN2 V11.H8, V15.H8, V15.H8
 	WORD  $0x4e6f1c34 // bic v20.16b, v1.16b, v15.16b
@@ -1379,12 +1379,12 @@ loop6:
 	VSHL  $16, V5.S4, V6.S4
 	VAND  V2.B16, V5.B16, V5.B16
 	ADD   $16, R7
-	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
-	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD  $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
-	WORD  $0x4e24d4a5 // fadd v5.4s, v5.4s, v4.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
 	VTRN1 V5.H8, V6.H8, V7.H8
 	VTRN2 V5.H8, V6.H8, V6.H8
 	WORD  $0x4e661c28 // bic v8.16b, v1.16b, v6.16b
@@ -1411,12 +1411,12 @@ loop8:
 	VSHL  $16, V5.S4, V6.S4
 	VAND  V2.B16, V5.B16, V5.B16
 	ADD   $4, R7
-	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
-	WORD  $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
-	WORD  $0x4ea7d4c6 // fsub v6.4s, v6.4s, v7.4s
-	WORD  $0x4e24d4a5 // fadd v5.4s, v5.4s, v4.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
 	VTRN1 V5.H8, V6.H8, V7.H8
 	VTRN2 V5.H8, V6.H8, V6.H8
 	WORD  $0x4e661c28 // bic v8.16b, v1.16b, v6.16b
@@ -1491,30 +1491,30 @@ loop4:
 	VLD2.P 32(R7), [V10.S4, V11.S4]
 	VLD2.P 32(R7), [V12.S4, V13.S4]
 	VLD2.P 32(R7), [V14.S4, V15.S4]
-	WORD   $0x6e24dd30 // fmul v16.4s, v9.4s, v4.4s
-	WORD   $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
+	WORD   $0x6e24dd31 // fmul v17.4s, v9.4s, v4.4s
+	WORD   $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
 	WORD   $0x6e20dd29 // fmul v9.4s, v9.4s, v0.4s
-	WORD   $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
-	WORD   $0x4e24d529 // fadd v9.4s, v9.4s, v4.4s
-	WORD   $0x6e25dd70 // fmul v16.4s, v11.4s, v5.4s
-	WORD   $0x6e25dd45 // fmul v5.4s, v10.4s, v5.4s
+	WORD   $0x4eb1d508 // fsub v8.4s, v8.4s, v17.4s
+	WORD   $0x4e30d529 // fadd v9.4s, v9.4s, v16.4s
+	WORD   $0x6e25dd71 // fmul v17.4s, v11.4s, v5.4s
+	WORD   $0x6e25dd50 // fmul v16.4s, v10.4s, v5.4s
 	WORD   $0x6e21dd4a // fmul v10.4s, v10.4s, v1.4s
 	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
-	WORD   $0x4eb0d54a // fsub v10.4s, v10.4s, v16.4s
-	WORD   $0x4e25d56b // fadd v11.4s, v11.4s, v5.4s
-	WORD   $0x6e26ddb0 // fmul v16.4s, v13.4s, v6.4s
-	WORD   $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
+	WORD   $0x4eb1d54a // fsub v10.4s, v10.4s, v17.4s
+	WORD   $0x4e30d56b // fadd v11.4s, v11.4s, v16.4s
+	WORD   $0x6e26ddb1 // fmul v17.4s, v13.4s, v6.4s
+	WORD   $0x6e26dd90 // fmul v16.4s, v12.4s, v6.4s
 	WORD   $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
 	WORD   $0x6e22ddad // fmul v13.4s, v13.4s, v2.4s
-	WORD   $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
-	WORD   $0x4e26d5ad // fadd v13.4s, v13.4s, v6.4s
-	WORD   $0x6e27ddf0 // fmul v16.4s, v15.4s, v7.4s
-	WORD   $0x6e27ddc7 // fmul v7.4s, v14.4s, v7.4s
+	WORD   $0x4eb1d58c // fsub v12.4s, v12.4s, v17.4s
+	WORD   $0x4e30d5ad // fadd v13.4s, v13.4s, v16.4s
+	WORD   $0x6e27ddf1 // fmul v17.4s, v15.4s, v7.4s
+	WORD   $0x6e27ddd0 // fmul v16.4s, v14.4s, v7.4s
 	WORD   $0x6e23ddce // fmul v14.4s, v14.4s, v3.4s
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
-	WORD   $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
-	WORD   $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD   $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
+	WORD   $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
 	WORD   $0x0e216910 // fcvtn v16.4h, v8.4s
 	WORD   $0x4e216950 // fcvtn2 v16.8h, v10.4s
 	WORD   $0x0e216931 // fcvtn v17.4h, v9.4s
@@ -1539,12 +1539,12 @@ loop6:
 	FMOVQ  (R8), F0
 	FMOVQ  (R9), F1
 	VLD2.P 32(R7), [V2.S4, V3.S4]
-	WORD   $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD   $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD   $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD   $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD   $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD   $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD   $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD   $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD   $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD   $0x4e216844 // fcvtn2 v4.8h, v2.4s
 	WORD   $0x0e216865 // fcvtn v5.4h, v3.4s
@@ -1567,12 +1567,12 @@ loop8:
 	ADD   $4, R7
 	FMOVS (R7), F3
 	ADD   $4, R7
-	WORD  $0x6e21dc64 // fmul v4.4s, v3.4s, v1.4s
-	WORD  $0x6e21dc41 // fmul v1.4s, v2.4s, v1.4s
+	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
+	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
-	WORD  $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
-	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
+	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
 	VST1  V4.H[0], (R6)
@@ -1651,30 +1651,30 @@ loop4:
 	VLD2.P 32(R7), [V13.S4, V14.S4]
 	VLD2.P 32(R7), [V15.S4, V16.S4]
 	VLD2.P 32(R7), [V17.S4, V18.S4]
-	WORD   $0x6e27dd93 // fmul v19.4s, v12.4s, v7.4s
-	WORD   $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
+	WORD   $0x6e27dd94 // fmul v20.4s, v12.4s, v7.4s
+	WORD   $0x6e27dd73 // fmul v19.4s, v11.4s, v7.4s
 	WORD   $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
 	WORD   $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
-	WORD   $0x4eb3d56b // fsub v11.4s, v11.4s, v19.4s
-	WORD   $0x4e27d58c // fadd v12.4s, v12.4s, v7.4s
-	WORD   $0x6e28ddd3 // fmul v19.4s, v14.4s, v8.4s
-	WORD   $0x6e28dda8 // fmul v8.4s, v13.4s, v8.4s
+	WORD   $0x4eb4d56b // fsub v11.4s, v11.4s, v20.4s
+	WORD   $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD   $0x6e28ddd4 // fmul v20.4s, v14.4s, v8.4s
+	WORD   $0x6e28ddb3 // fmul v19.4s, v13.4s, v8.4s
 	WORD   $0x6e24ddad // fmul v13.4s, v13.4s, v4.4s
 	WORD   $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
-	WORD   $0x4eb3d5ad // fsub v13.4s, v13.4s, v19.4s
-	WORD   $0x4e28d5ce // fadd v14.4s, v14.4s, v8.4s
-	WORD   $0x6e29de13 // fmul v19.4s, v16.4s, v9.4s
-	WORD   $0x6e29dde9 // fmul v9.4s, v15.4s, v9.4s
+	WORD   $0x4eb4d5ad // fsub v13.4s, v13.4s, v20.4s
+	WORD   $0x4e33d5ce // fadd v14.4s, v14.4s, v19.4s
+	WORD   $0x6e29de14 // fmul v20.4s, v16.4s, v9.4s
+	WORD   $0x6e29ddf3 // fmul v19.4s, v15.4s, v9.4s
 	WORD   $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
 	WORD   $0x6e25de10 // fmul v16.4s, v16.4s, v5.4s
-	WORD   $0x4eb3d5ef // fsub v15.4s, v15.4s, v19.4s
-	WORD   $0x4e29d610 // fadd v16.4s, v16.4s, v9.4s
-	WORD   $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
-	WORD   $0x6e2ade2a // fmul v10.4s, v17.4s, v10.4s
+	WORD   $0x4eb4d5ef // fsub v15.4s, v15.4s, v20.4s
+	WORD   $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
+	WORD   $0x6e2ade54 // fmul v20.4s, v18.4s, v10.4s
+	WORD   $0x6e2ade33 // fmul v19.4s, v17.4s, v10.4s
 	WORD   $0x6e26de31 // fmul v17.4s, v17.4s, v6.4s
 	WORD   $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
-	WORD   $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
-	WORD   $0x4e2ad652 // fadd v18.4s, v18.4s, v10.4s
+	WORD   $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD   $0x4e33d652 // fadd v18.4s, v18.4s, v19.4s
 	VTRN1  V12.H8, V11.H8, V19.H8
 	VTRN2  V12.H8, V11.H8, V11.H8
 	WORD   $0x4e6b1c34 // bic v20.16b, v1.16b, v11.16b
@@ -1720,12 +1720,12 @@ loop6:
 	FMOVQ  (R8), F3
 	FMOVQ  (R9), F4
 	VLD2.P 32(R7), [V5.S4, V6.S4]
-	WORD   $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
-	WORD   $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD   $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
+	WORD   $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD   $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD   $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD   $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
-	WORD   $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	WORD   $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
+	WORD   $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	VTRN1  V6.H8, V5.H8, V7.H8
 	VTRN2  V6.H8, V5.H8, V5.H8
 	WORD   $0x4e651c28 // bic v8.16b, v1.16b, v5.16b
@@ -1752,12 +1752,12 @@ loop8:
 	ADD   $4, R7
 	FMOVS (R7), F6
 	ADD   $4, R7
-	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
-	WORD  $0x6e24dca4 // fmul v4.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
+	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
-	WORD  $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
-	WORD  $0x4e24d4c6 // fadd v6.4s, v6.4s, v4.4s
+	WORD  $0x4ea8d4a5 // fsub v5.4s, v5.4s, v8.4s
+	WORD  $0x4e27d4c6 // fadd v6.4s, v6.4s, v7.4s
 	VTRN1 V6.H8, V5.H8, V7.H8
 	VTRN2 V6.H8, V5.H8, V5.H8
 	WORD  $0x4e651c28 // bic v8.16b, v1.16b, v5.16b

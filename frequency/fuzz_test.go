@@ -6,19 +6,129 @@ import (
 	"testing"
 )
 
-// FuzzLadders: whatever the parameters, a constructor returns finite numbers or
-// an error of its own.
-func FuzzLadders(f *testing.F) {
-	for rule := range uint8(11) {
+// parameters are those of all constructors, as a fuzzer gives them.
+type parameters struct {
+	rounding             Rounding
+	dim                  int
+	base, factor         float64
+	maxPositions, seqLen int
+	a, b, c, d, e        float64
+	factors              []float64
+}
+
+// argumentCalls call every function of the package.
+var argumentCalls = []struct {
+	name string
+	call func(p parameters) made
+}{
+	{"Default", func(p parameters) made { return ofLadder(Default(p.dim, p.base, p.rounding)) }},
+	{"Linear", func(p parameters) made { return ofLadder(Linear(p.dim, p.base, p.factor, p.rounding)) }},
+	{"DynamicNTK", func(p parameters) made {
+		return ofLadder(DynamicNTK(p.dim, p.base, p.factor, p.maxPositions, p.seqLen, p.rounding))
+	}},
+	{"NTK", func(p parameters) made { return ofLadder(NTK(p.dim, p.base, p.factor, p.rounding)) }},
+	{"NTKMixed", func(p parameters) made { return ofLadder(NTKMixed(p.dim, p.base, p.factor, p.a, p.rounding)) }},
+	{"NTKAlpha", func(p parameters) made { return ofLadder(NTKAlpha(p.dim, p.base, p.a, p.rounding)) }},
+	{"YaRN", func(p parameters) made {
+		return ofLadder(YaRN(p.dim, p.base, YaRNParameters{
+			Factor: p.factor, OriginalMaxPositions: p.maxPositions, BetaFast: p.a, BetaSlow: p.b, Untruncated: p.seqLen%2 != 0, ExtrapolationFactor: math.Mod(p.c, 1),
+			AttentionFactor: p.c, MScale: p.d, MScaleAllDim: p.e, AttentionMultiplier: p.b, ScaleSoftmax: p.seqLen%3 != 0,
+		}, p.rounding))
+	}},
+	{"LongRoPE", func(p parameters) made {
+		return ofLadder(LongRoPE(p.dim, p.base, LongRoPEParameters{
+			ShortFactors: p.factors, LongFactors: p.factors, OriginalMaxPositions: p.maxPositions, Factor: p.factor, ShortAttentionFactor: p.a, LongAttentionFactor: p.b,
+		}, p.seqLen, p.rounding))
+	}},
+	{"Llama3", func(p parameters) made {
+		return ofLadder(Llama3(p.dim, p.base, Llama3Parameters{Factor: p.factor, LowFreqFactor: p.a, HighFreqFactor: p.b, OriginalMaxPositions: p.maxPositions}, p.rounding))
+	}},
+	{"Proportional", func(p parameters) made { return ofLadder(Proportional(p.dim, p.base, p.a, p.factor, p.rounding)) }},
+	{"Factors", func(p parameters) made { return ofLadder(Factors(p.dim, p.base, p.factors, p.rounding)) }},
+	{"Axial", func(p parameters) made {
+		dims := []int{p.dim, p.maxPositions % 512, p.seqLen % 512}[:p.seqLen&3]
+		m := ofLadder(Axial(p.base, p.rounding, dims...))
+		m.pairs = 0
+		for _, dim := range dims {
+			m.pairs += dim / 2
+		}
+		m.axes = m.pairs
+		return m
+	}},
+	{"AxialAlternating", func(p parameters) made {
+		m := ofLadder(AxialAlternating(p.dim, p.base, p.rounding))
+		m.axes = p.dim / 2
+		return m
+	}},
+	{"Sections", func(p parameters) made {
+		sections := []int{p.dim, p.maxPositions, p.seqLen}[:p.rounding%4]
+		return ofAxes(sections, 3)(Sections(sections...))
+	}},
+	{"InterleavedSections", func(p parameters) made {
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(InterleavedSections(p.dim, p.maxPositions, p.seqLen))
+	}},
+	{"AlternatingSections", func(p parameters) made {
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(AlternatingSections(p.dim, p.maxPositions, p.seqLen))
+	}},
+	{"XPos", func(p parameters) made {
+		high, low, err := XPos(p.dim, p.base)
+		m := made{err: err, pairs: p.dim / 2, numbers: high, rates: true}
+		if len(high) != len(low) {
+			m.err = errors.New("two lengths")
+		}
+		return m
+	}},
+	{"Sinusoidal", func(p parameters) made { return ofFrequencies(p)(Sinusoidal(p.dim, p.a, p.base, p.b)) }},
+	{"TimingSignal", func(p parameters) made { return ofFrequencies(p)(TimingSignal(p.dim, p.a, p.b)) }},
+	{"Geometric", func(p parameters) made { return ofFrequencies(p)(Geometric(p.dim, p.a, p.b)) }},
+}
+
+// made is what a function made, and how many pairs and axes it should have.
+type made struct {
+	err         error
+	pairs, axes int
+	numbers     []float64
+	scales      []float64
+	axisOf      []uint8
+	axisCount   int
+	rates       bool // they are negative
+	least       float64
+}
+
+func ofLadder(l Ladder, err error) made {
+	return made{err: err, pairs: -1, numbers: l.InvFreq, scales: []float64{l.Scaling, l.SoftmaxScale}, axisOf: l.Axes, axisCount: 256}
+}
+
+func ofAxes(sections []int, count int) func([]uint8, error) made {
+	return func(axes []uint8, err error) made {
+		m := made{err: err, axisOf: axes, axisCount: count}
+		for _, n := range sections {
+			m.axes += n
+		}
+		return m
+	}
+}
+
+func ofFrequencies(p parameters) func([]float64, error) made {
+	return func(frequencies []float64, err error) made {
+		return made{err: err, pairs: p.dim, numbers: frequencies, least: 0x1p-900}
+	}
+}
+
+// FuzzArguments: whatever the parameters, a function returns as many finite
+// numbers and axes as it should or an error of its own.
+func FuzzArguments(f *testing.F) {
+	for function := range argumentCalls {
 		for rounding := range uint8(2) {
-			f.Add(rule, rounding, 64, 10000.0, 8.0, 4096, 8192, 0.0, 0.0, 0.0, 0.0, 0.0)
-			f.Add(rule, rounding, 20, 1e30, 1e-3, 17, 1<<20, 1.0, 4.0, 0.5, 0.75, 2.0)
-			f.Add(rule, rounding, 6, 1.0000001, 1e30, math.MaxInt, math.MaxInt, 1e-30, 1e30, 1e30, 1e-30, 1e30)
-			f.Add(rule, rounding, 4, math.MaxFloat64, 5e-324, 1, 0, 1e300, 1e308, 5e-324, 1.0, math.MaxFloat64)
-			f.Add(rule, rounding, 8, math.NaN(), math.Inf(1), math.MinInt, -1, math.NaN(), -1.0, math.Inf(-1), 0.0, math.NaN())
+			f.Add(uint8(function), rounding, 64, 10000.0, 8.0, 4096, 8192, 0.0, 0.0, 0.0, 0.0, 0.0)
+			f.Add(uint8(function), rounding, 20, 1e30, 1e-3, 17, 1<<20, 1.0, 4.0, 0.5, 0.75, 2.0)
+			f.Add(uint8(function), rounding, 6, 1.0000001, 1e30, math.MaxInt, math.MaxInt, 1e-30, 1e30, 1e30, 1e-30, 1e30)
+			f.Add(uint8(function), rounding, 4, math.MaxFloat64, 5e-324, 1, 0, 1e300, 1e308, 5e-324, 1.0, math.MaxFloat64)
+			f.Add(uint8(function), rounding, 8, math.NaN(), math.Inf(1), math.MinInt, -1, math.NaN(), -1.0, math.Inf(-1), 0.0, math.NaN())
+			f.Add(uint8(function), rounding+2, 22, 512.0, 1.0, 22, 20, 1.0, 7.0, 1.0, 1.0, 1.0)
 		}
 	}
-	f.Fuzz(func(t *testing.T, rule, rounding uint8, dim int, base, factor float64, maxPositions, seqLen int, a, b, c, d, e float64) {
+	f.Fuzz(func(t *testing.T, function, rounding uint8, dim int, base, factor float64, maxPositions, seqLen int, a, b, c, d, e float64) {
 		if dim > 256 && dim <= MaxRotaryDim {
 			dim %= 256 // long ladders take long
 		}
@@ -26,54 +136,36 @@ func FuzzLadders(f *testing.F) {
 		for i := range factors {
 			factors[i] = []float64{a, b, c, d, e}[i%5]
 		}
-		var ladder Ladder
-		var err error
-		r := Rounding(rounding)
-		switch rule % 11 {
-		case 0:
-			ladder, err = Default(dim, base, r)
-		case 1:
-			ladder, err = Linear(dim, base, factor, r)
-		case 2:
-			ladder, err = DynamicNTK(dim, base, factor, maxPositions, seqLen, r)
-		case 3:
-			ladder, err = NTK(dim, base, factor, r)
-		case 4:
-			ladder, err = NTKMixed(dim, base, factor, a, r)
-		case 5:
-			ladder, err = NTKAlpha(dim, base, a, r)
-		case 6:
-			ladder, err = YaRN(dim, base, YaRNParameters{
-				Factor: factor, OriginalMaxPositions: maxPositions, BetaFast: a, BetaSlow: b, Untruncated: seqLen%2 != 0, ExtrapolationFactor: math.Mod(c, 1),
-				AttentionFactor: c, MScale: d, MScaleAllDim: e, AttentionMultiplier: b, ScaleSoftmax: seqLen%3 != 0,
-			}, r)
-		case 7:
-			p := LongRoPEParameters{ShortFactors: factors, LongFactors: factors, OriginalMaxPositions: maxPositions, Factor: factor, ShortAttentionFactor: a, LongAttentionFactor: b}
-			ladder, err = LongRoPE(dim, base, p, seqLen, r)
-		case 8:
-			ladder, err = Llama3(dim, base, Llama3Parameters{Factor: factor, LowFreqFactor: a, HighFreqFactor: b, OriginalMaxPositions: maxPositions}, r)
-		case 9:
-			ladder, err = Proportional(dim, base, a, factor, r)
-		case 10:
-			ladder, err = Factors(dim, base, factors, r)
-		}
-		if err != nil {
-			if !errors.Is(err, ErrParameter) || ladder.InvFreq != nil {
-				t.Fatalf("got %v, %v", ladder, err)
+		called := argumentCalls[int(function)%len(argumentCalls)]
+		m := called.call(parameters{Rounding(rounding), dim, base, factor, maxPositions, seqLen, a, b, c, d, e, factors})
+		if m.err != nil {
+			if !errors.Is(m.err, ErrParameter) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
+				t.Fatalf("%s: got %v, %v, %v", called.name, m.numbers, m.axisOf, m.err)
 			}
 			return
 		}
-		if len(ladder.InvFreq) != dim/2 {
-			t.Fatalf("%d frequencies for dimension %d", len(ladder.InvFreq), dim)
+		if m.pairs < 0 {
+			m.pairs = dim / 2
 		}
-		for i, frequency := range ladder.InvFreq {
-			if !(frequency >= 0 && frequency <= math.MaxFloat64) || r == Float32 && frequency != float64(float32(frequency)) {
-				t.Errorf("InvFreq[%d] is %v", i, frequency)
+		if len(m.numbers) != m.pairs || len(m.axisOf) != m.axes {
+			t.Fatalf("%s: %d frequencies and %d axes, want %d and %d", called.name, len(m.numbers), len(m.axisOf), m.pairs, m.axes)
+		}
+		for i, x := range m.numbers {
+			switch {
+			case m.rates && !(x <= 0 && x >= -math.MaxFloat64), !m.rates && !(x >= m.least && x <= math.MaxFloat64):
+				t.Errorf("%s: number %d is %v", called.name, i, x)
+			case m.scales != nil && rounding == uint8(Float32) && x != float64(float32(x)):
+				t.Errorf("%s: frequency %d is %v, no float32", called.name, i, x)
 			}
 		}
-		for _, scale := range []float64{ladder.Scaling, ladder.SoftmaxScale} {
+		for i, axis := range m.axisOf {
+			if int(axis) >= m.axisCount {
+				t.Errorf("%s: pair %d is of axis %d", called.name, i, axis)
+			}
+		}
+		for _, scale := range m.scales {
 			if !(scale > 0 && scale <= math.MaxFloat64) {
-				t.Errorf("scales %v and %v", ladder.Scaling, ladder.SoftmaxScale)
+				t.Errorf("%s: scales %v", called.name, m.scales)
 			}
 		}
 	})

@@ -108,7 +108,7 @@ func cosSinFloat32(angle float32) (cos, sin float32) {
 		if math.IsInf(x, 0) || x != x {
 			return float32(math.NaN()), float32(math.NaN())
 		}
-		return cosSinProduct(1, x)
+		return cosSinLarge(angle)
 	}
 	c, s := cosSin(x, twoOverPiHigh, twoOverPiLow)
 	return float32(c), float32(s)
@@ -157,7 +157,11 @@ func cosSin(x, high, low float64) (cos, sin float64) {
 	c = math.FMA(y, c, cos2)
 	c = math.FMA(y, c, cos1)
 	c = math.FMA(y, c, 1)
-	quarter := math.Float64bits(q)
+	return turn(c, s, math.Float64bits(q))
+}
+
+// turn adds quarter turns, of which only the last two bits count.
+func turn(c, s float64, quarter uint64) (cos, sin float64) {
 	if quarter&1 != 0 {
 		c, s = s, c
 	}

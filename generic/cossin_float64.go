@@ -26,7 +26,7 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 		return 1, 0
 	case !(product < maxAngle && product >= 0x1p-980):
 		return math.NaN(), math.NaN()
-	case product < 0x1p-45:
+	case product < tinyProduct:
 		return 1, sinTiny64(p, w)
 	}
 	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
@@ -40,10 +40,10 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 	return cos, sin
 }
 
-// sinTiny64 returns the correctly rounded sine of p*w for a product below 2^-45,
-// which is the product moved towards zero by less than 2^-92 of itself. That is
-// less than a product of 84 bits can be away from midway between two float64, so
-// that only from midway it matters.
+// sinTiny64 returns the correctly rounded sine of p*w for a product below
+// tinyProduct, which is the product moved towards zero by less than 2^-92 of
+// itself. That is less than a product of 84 bits can be away from midway between
+// two float64, so that only from midway it matters.
 func sinTiny64(p, w float64) float64 {
 	product := float64(p * w) // not fused into the difference below
 	rest := math.FMA(p, w, -product)

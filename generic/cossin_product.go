@@ -10,15 +10,15 @@ import (
 // |p*w| < 2^128.
 //
 // It decides what float64 arithmetic could not: the angle is reduced exactly
-// and evaluated in 256-bit fixed point, with an error below 2^-240. A product
-// of 84 bits that came as close as that to a rounding boundary would be chance
-// of one in 2^100.
+// and evaluated in 256-bit fixed point, with an error below 2^-251. That one of
+// all products of 84 bits came as close as that to a rounding boundary would be
+// chance of one in 2^80.
 func cosSinProduct(p, w float64) (cos, sin float32) {
 	product := math.Abs(p * w)
 	if !(product < 0x1p128) {
 		return float32(math.NaN()), float32(math.NaN())
 	}
-	if product < 0x1p-40 {
+	if product < tinyProduct {
 		return 1, sinTiny(p, w)
 	}
 	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
@@ -32,8 +32,13 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 	return cos, sin
 }
 
+// tinyProduct bounds the products p*w whose sine is the product but for less
+// than 2^-92 of it. What lies between a product of 84 bits and a midpoint of two
+// floating-point numbers is 0 or more than 2^-84 of it.
+const tinyProduct = 0x1p-45
+
 // cosSinReduced returns the magnitudes and signs of the cosine and sine of p*w,
-// which is at least 2^-45.
+// which is at least tinyProduct.
 func cosSinReduced(p, w float64) (cos, sin fixed, cosNegative, sinNegative bool) {
 	p, w = integral(p, w)
 	negative := (p < 0) != (w < 0)
@@ -57,7 +62,7 @@ func cosSinReduced(p, w float64) (cos, sin fixed, cosNegative, sinNegative bool)
 }
 
 // integral returns an integer and a number with the product of p and w, which is
-// at least 2^-45: so both are exact.
+// at least tinyProduct: so both are exact.
 func integral(p, w float64) (integer, rest float64) {
 	if math.Abs(p) < 1<<31 && p == math.Trunc(p) {
 		return p, w
@@ -66,9 +71,10 @@ func integral(p, w float64) (integer, rest float64) {
 	return math.Ldexp(fraction, 31), math.Ldexp(w, exponent-31)
 }
 
-// sinTiny returns the correctly rounded sine of p*w for |p*w| < 2^-40, which is
-// the product moved towards zero by less than 2^-80 of itself. Rounding to odd
-// at 53 bits keeps what the last rounding to 24 bits has to know.
+// sinTiny returns the correctly rounded sine of p*w for |p*w| < tinyProduct,
+// which is the product moved towards zero by less than 2^-92 of itself: not as
+// far as its 84 bits reach. Rounding to odd at 53 bits keeps what the last
+// rounding to 24 bits has to know.
 func sinTiny(p, w float64) float32 {
 	product := p * w
 	if p == 0 || w == 0 {

@@ -292,6 +292,43 @@ func TestCosSinExactTiny(t *testing.T) {
 	}
 }
 
+// Small products of 84 bits that end in a one, just above the midpoint of two
+// float32: from about 2^-40.5 on their sine lies below it.
+func TestCosSinExactNextToTies(t *testing.T) {
+	modulus := new(big.Int).Lsh(big.NewInt(1), 59)
+	for exponent := -130; exponent <= -110; exponent++ {
+		found := 0
+		for p := int64(math.MaxInt32); p > 1<<30 && found < 20; p -= 2 {
+			// p*w = m*2^59 + 1, where m has 25 bits and is odd.
+			inverse := new(big.Int).ModInverse(modulus, big.NewInt(p))
+			if inverse == nil {
+				continue
+			}
+			m := p - inverse.Int64()
+			if m%2 == 0 || m >= 1<<25 || m < 1<<24 {
+				continue
+			}
+			product := new(big.Int).Mul(big.NewInt(m), modulus)
+			product.Add(product, big.NewInt(1))
+			quotient := product.Quo(product, big.NewInt(p))
+			if quotient.BitLen() > 53 {
+				continue
+			}
+			w := math.Ldexp(float64(quotient.Int64()), exponent)
+			var c, s [1]float32
+			CosSinExact(c[:], s[:], int32(p), []float64{w}, 1, 1)
+			_, want := bigCosSin(bigProduct(int32(p), w))
+			if c[0] != 1 || s[0] != want {
+				t.Fatalf("position %d, invFreq %x: got %x, %x, want 1, %x", p, w, c[0], s[0], want)
+			}
+			found++
+		}
+		if found < 20 {
+			t.Fatalf("only %d products", found)
+		}
+	}
+}
+
 // Known hard cases: float32 angles whose cosine lies closest to a midpoint, and
 // the angle with the smallest remainder modulo pi/2.
 var hardAngles = []uint32{0x5f18b878, 0x6115cb11, 0x7908cd73, 0x6f79be45, 0x5c98f6b2, 0x73243f06, 0x7f7fffff, 0x58800000, 0x587fffff, 1, 0x00800000, 0x3f490fdb, 0x3fc90fdb, 0x40490fdb}

@@ -387,9 +387,9 @@ func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *B
 func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
 	switch impl {
 	case AVX512:
-		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case AVX2:
-		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case Generic:
 		// The rows of plain Go need no seeds.
 	default:
@@ -591,5 +591,35 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 		scaleRowsBF16Generic(x, factor, l)
 	default:
 		missing("ScaleRowsBF16", impl)
+	}
+}
+
+// RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateHalfSplitF32.
+func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateHalfSplitF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateHalfSplitF32AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF32", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateInterleavedF32.
+func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case AVX512:
+		asm.RMSNormRotateInterleavedF32AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case AVX2:
+		asm.RMSNormRotateInterleavedF32AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
+	case Generic:
+		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF32", impl)
 	}
 }

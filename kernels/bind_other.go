@@ -427,3 +427,25 @@ func ScaleRowsBF16(impl Implementation, x []uint16, factor float32, l *Lines) {
 		missing("ScaleRowsBF16", impl)
 	}
 }
+
+// RMSNormRotateHalfSplitF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateHalfSplitF32.
+func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateHalfSplitF32", impl)
+	}
+}
+
+// RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
+// generic.RMSNormF32 and generic.RotateInterleavedF32.
+func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
+	switch impl {
+	case Generic:
+		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
+	default:
+		missing("RMSNormRotateInterleavedF32", impl)
+	}
+}

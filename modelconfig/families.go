@@ -35,11 +35,12 @@ type family struct {
 	axisCount           int   // sections that there must be; 0: any number
 	interleavedSections bool
 
-	alpha             bool // "dynamic" may have alpha (HunYuan)
-	yarnIsLongRoPE    bool // early files say yarn (Phi-3)
-	originalPositions int  // default of original_max_position_embeddings beside the block
-	extraKeys         []string
-	absent            object // the rope block of a configuration without one
+	alpha             bool     // "dynamic" may have alpha (HunYuan)
+	yarnIsLongRoPE    bool     // early files say yarn (Phi-3)
+	originalPositions int      // default of original_max_position_embeddings beside the block
+	extraKeys         []string // of the rope block
+	factorKey         string   // a factor beside the rope block, which rule reads
+	absent            object   // the rope block of a configuration without one
 
 	check func(r *reader)                  // other keys that decide
 	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
@@ -103,7 +104,6 @@ func (f family) called(s *spellings) family   { f.names = s; return f }
 func (f family) baseOf(keys ...string) family { f.baseKeys = keys; return f }
 func (f family) baseTimes(key string) family {
 	f.baseRatio = key
-	f.extraKeys = append(f.extraKeys, key)
 	return f
 }
 func (f family) part(factor float64) family        { f.partial, f.wholeHead = factor, false; return f }
@@ -119,6 +119,7 @@ func (f family) allowing(keys ...string) family {
 	f.extraKeys = append(slices.Clone(f.extraKeys), keys...)
 	return f
 }
+func (f family) factorBeside(key string) family   { f.factorKey = key; return f }
 func (f family) original(positions int) family    { f.originalPositions = positions; return f }
 func (f family) without(block object) family      { f.absent = block; return f }
 func (f family) checked(c func(r *reader)) family { f.check = c; return f }
@@ -346,7 +347,7 @@ var families = map[string]family{
 	"hunyuan_vl_text":      decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan().xd(),
 
 	// Encoders.
-	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").allowing("rotary_scaling_factor").ruled(nomicDynamicNTK),
+	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").factorBeside("rotary_scaling_factor").ruled(nomicDynamicNTK),
 	"new":                      decoder(768, 12, 0, 12, 2048, 1e4).checked(positionType("rope", "rope")),
 	"gte":                      decoder(768, 12, 0, 12, 8192, 160000).checked(positionType("rope", "rope")),
 	"jina_embeddings_v3":       decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),

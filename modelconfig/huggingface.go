@@ -267,6 +267,7 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) int {
 	if k.headDimKey != "" {
 		dim := value{}
+		r.integer(k.headDimKey) // fails for what is not whole
 		dim.agree(r, k.headDimKey)
 		perLayerHeadDim(r, k, layers, &dim)
 		return int(dim.or(float64(k.headDim)))
@@ -298,6 +299,7 @@ func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 		if err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType {
 			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
 		}
+		r.integer(key)
 		dim.agree(r, key)
 	}
 }
@@ -355,7 +357,13 @@ func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	if f.queryScale != nil {
 		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	return kind{rotary: cfg, ladder: p.rule()}
+	ladder := p.rule()
+	for _, key := range sortedKeys(block.keys) {
+		if block.keys[key] != nil && !block.seen[key] {
+			block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
+		}
+	}
+	return kind{rotary: cfg, ladder: ladder}
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its
@@ -471,11 +479,14 @@ func positionKeys(r *reader, f *family) {
 		}
 	}
 	for _, key := range []string{"rotary_scaling_factor", "rope_scaling_factor", "rope_ratio", "rope_condense_ratio"} {
-		if n, ok := r.number(key); ok && n != 1 && !slices.Contains(f.extraKeys, key) {
+		if n, ok := r.number(key); ok && n != 1 && key != f.baseRatio && key != f.factorKey {
 			r.fail(ErrUnknown, key, n, "1 or nothing for this model type; use rope_scaling or posenc.RotaryConfig")
 		}
 	}
-	used := f.baseKeys
+	var used []string
+	if len(f.kinds) == 0 {
+		used = f.baseKeys
+	}
 	for i := range f.kinds {
 		used = append(used[:len(used):len(used)], f.kinds[i].baseKeys...)
 	}

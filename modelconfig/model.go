@@ -41,12 +41,20 @@ type kind struct {
 
 // Type is the type that the configuration names: model_type of a config.json
 // ("llama", "gemma3_text"; that of text_config where the text model has a
-// configuration of its own), general.architecture of GGUF keys.
-func (m *Model) Type() string { return m.modelType }
+// configuration of its own), general.architecture of GGUF keys; "" of a nil Model.
+func (m *Model) Type() string {
+	if m == nil {
+		return ""
+	}
+	return m.modelType
+}
 
 // LayerTypes returns the kinds of layers that rotate, sorted: [""] where a model
-// has one kind. Each is an argument for Rotary and SoftmaxScale.
+// has one kind. Each is an argument for Rotary and SoftmaxScale. A nil Model has none.
 func (m *Model) LayerTypes() []string {
+	if m == nil {
+		return nil
+	}
 	types := make([]string, 0, len(m.kinds))
 	for layerType := range m.kinds {
 		types = append(types, layerType)
@@ -55,8 +63,13 @@ func (m *Model) LayerTypes() []string {
 	return types
 }
 
-// Layers returns one entry for each hidden layer of the model.
-func (m *Model) Layers() []Layer { return slices.Clone(m.layers) }
+// Layers returns one entry for each hidden layer of the model; none of a nil Model.
+func (m *Model) Layers() []Layer {
+	if m == nil {
+		return nil
+	}
+	return slices.Clone(m.layers)
+}
 
 // Rotary returns the configuration of the layers of one kind, for
 // posenc.NewRotary. InvFreq and Scaling come from package frequency.

@@ -427,13 +427,13 @@ func qwenDynamicNTK(p *ropeParameters) ladderOf {
 	}
 	dim, base, positions := p.rotaryDim, p.base, p.positions
 	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		times := 1
+		times := 1.0 // a float64 has every power of two that comes up
 		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
 			times *= 2
 		}
 		if times == 1 {
 			return frequency.Default(dim, base, rounding)
 		}
-		return frequency.NTKAlpha(dim, base, float64(2*times-1), rounding)
+		return frequency.NTKAlpha(dim, base, 2*times-1, rounding)
 	}
 }

@@ -32,7 +32,7 @@ func ropeBlocks(r *reader, f *family) map[string]*reader {
 		}
 		scaling, parameters = merged(r, parameters, scaling).keys, nil
 	}
-	blocks := map[string]*reader{}
+	blocks, scales := map[string]*reader{}, false
 	outer := r.within("rope_parameters", parameters)
 	var known []string
 	for _, k := range f.kinds {
@@ -43,6 +43,7 @@ func ropeBlocks(r *reader, f *family) map[string]*reader {
 		inner, _ := outer.object(k.layerType)
 		block := outer.within(k.layerType, inner)
 		if k.scaled {
+			scales = true
 			block = merged(outer.within(k.layerType, nil), inner, scaling)
 		}
 		if inner == nil && !(k.scaled && scaling != nil) && k.absent != nil {
@@ -51,6 +52,9 @@ func ropeBlocks(r *reader, f *family) map[string]*reader {
 		blocks[k.layerType] = block
 	}
 	outer.unknownKeys("the kinds of layers of this model type only", known)
+	if len(scaling) > 0 && !scales {
+		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have a block for each kind of layer in rope_parameters")
+	}
 	if r.err == nil {
 		r.err = outer.err
 	}

@@ -206,25 +206,3 @@ func gemma4Vision(t *testing.T) {
 		}
 	}
 }
-
-func FuzzHuggingFaceVision(f *testing.F) {
-	for _, config := range []string{qwen2VL, pixtral12B, kimiK25, ernieVL, qwenOmni, `{"model_type": "llava"}`, `{"model_type": "llama4_vision_model", "rope_scaling": {"type": "axial"}}`} {
-		f.Add([]byte(config))
-	}
-	f.Fuzz(func(t *testing.T, config []byte) {
-		m, err := HuggingFaceVision(config)
-		if err != nil {
-			if !slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) }) || len(err.Error()) > 2000 {
-				t.Fatalf("error %v", err)
-			}
-			return
-		}
-		cfg, err := m.Rotary("", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := posenc.NewRotary(cfg); err != nil || len(cfg.Axes) != cfg.HeadDim/2 {
-			t.Fatalf("%d axes of %d elements, %v", len(cfg.Axes), cfg.HeadDim, err)
-		}
-	})
-}

@@ -76,7 +76,7 @@ func addDistance(e *emitter, absolute bool) {
 }
 
 // addTo adds numbers to those in memory, which whole vectors read on the way.
-func (e *emitter) addTo(p part, m masks, v reg.Register, to operand.Mem) {
+func (e *emitter) addTo(p part, m masks, v operand.Op, to operand.Mem) {
 	sum := e.vectorOf(p.size)
 	switch {
 	case p.masked:

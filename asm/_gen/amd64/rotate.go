@@ -285,27 +285,13 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 		p.size = min(2*block.size, 8)
 		return p, 2 * block.size / p.size
 	}
-	double := func(p part, from operand.Mem) reg.VecVirtual {
-		v := e.vectorOf(p.size)
-		switch p.size {
-		case 8:
-			e.VPMOVZXDQ(from, v)
-			e.VMOVSLDUP(v, v)
-		case 4:
-			e.VMOVSD(from, v)
-			e.VUNPCKLPS(v, v, v)
-		case 2:
-			e.VBROADCASTSS(from, v)
-		}
-		return v
-	}
 	b := blocks{y: y, x: x, elements: 2, oneToken: whole(16, 4, 2, 1), manyTokens: whole(16, 4, 2, 1)}
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
-			cos = append(cos, double(p, operand.Mem{Base: r.cos, Disp: 2 * p.size * j}))
-			sin = append(sin, double(p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j}))
+			cos = append(cos, e.double(p, operand.Mem{Base: r.cos, Disp: 2 * p.size * j}))
+			sin = append(sin, e.double(p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j}))
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -313,23 +299,43 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 		var none reg.OpmaskVirtual
 		for j := range count {
 			v := e.load(x, p, none, operand.Mem{Base: r.x, Disp: x.bytes() * p.size * j})
-			swapped := e.like(v)
-			e.VPERMILPS(operand.Imm(0xb1), v, swapped)
-			e.VMULPS(cos[j], v, v)
-			e.VMULPS(sin[j], swapped, swapped)
-			e.VADDSUBPS(swapped, v, v)
+			e.rotateNeighbours(v, cos[j], sin[j])
 			e.save(y, p, none, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
 		}
 	}
 	e.rotate(b)
 }
 
+// double loads half a part of table entries, each twice.
+func (e *emitter) double(p part, from operand.Mem) reg.VecVirtual {
+	v := e.vectorOf(p.size)
+	switch p.size {
+	case 8:
+		e.VPMOVZXDQ(from, v)
+		e.VMOVSLDUP(v, v)
+	case 4:
+		e.VMOVSD(from, v)
+		e.VUNPCKLPS(v, v, v)
+	case 2:
+		e.VBROADCASTSS(from, v)
+	}
+	return v
+}
+
+// rotateNeighbours rotates the pairs in v by doubled table entries.
+func (e *emitter) rotateNeighbours(v, c, s reg.VecVirtual) {
+	swapped := e.like(v)
+	e.VPERMILPS(operand.Imm(0xb1), v, swapped)
+	e.VMULPS(c, v, v)
+	e.VMULPS(s, swapped, swapped)
+	e.VADDSUBPS(swapped, v, v)
+}
+
 // rotateInterleavedAVX512 keeps a table row as (c, s) and (-s, c). With the even
 // and the odd elements doubled, of float32 by the loads, a row costs two products
 // and a sum.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
-	low, high, minus := e.permutation("low", 4), e.permutation("high", 4), e.ZMM()
-	e.VMOVDQU32(e.wide32("signBit32", 1<<31), minus)
+	m := e.newRotationMatrix()
 	var first, second []reg.VecVirtual
 	last := part{16, true}
 	b := blocks{y: y, x: x, elements: 2, oneToken: append(whole(64, 32, 16), last), manyTokens: append(whole(16), last)}
@@ -339,16 +345,8 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 		for j := range block.size / 16 {
 			cos := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.cos, Disp: 64 * j})
 			sin := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.sin, Disp: 64 * j})
-			negated := e.ZMM()
-			e.VPXORD(minus, sin, negated)
-			for _, order := range []reg.VecVirtual{low, high} {
-				cs, sc := e.ZMM(), e.ZMM()
-				e.VMOVAPS(cos, cs)
-				e.VPERMT2PS(sin, order, cs)
-				e.VMOVAPS(negated, sc)
-				e.VPERMT2PS(cos, order, sc)
-				first, second = append(first, cs), append(second, sc)
-			}
+			cs, sc := m.columns(cos, sin)
+			first, second = append(first, cs...), append(second, sc...)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
@@ -367,11 +365,45 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 				e.VMOVSLDUP(v, even)
 				e.VMOVSHDUP(v, odd)
 			}
-			e.VMULPS(first[j], even, even)
-			e.VMULPS(second[j], odd, odd)
-			e.VADDPS(odd, even, even)
+			e.sumOfProducts(even, odd, first[j], second[j])
 			e.save(y, p, mask, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
 		}
 	}
 	e.rotate(b)
+}
+
+// rotationMatrix makes the columns of rotations, by which AVX-512 multiplies
+// doubled elements.
+type rotationMatrix struct {
+	*emitter
+	low, high, minus reg.VecVirtual
+}
+
+func (e *emitter) newRotationMatrix() *rotationMatrix {
+	m := &rotationMatrix{e, e.permutation("low", 4), e.permutation("high", 4), e.ZMM()}
+	e.VMOVDQU32(e.wide32("signBit32", 1<<31), m.minus)
+	return m
+}
+
+// columns returns (c, s) and (-s, c) by turns, of the lower and the upper half of
+// a vector of table entries.
+func (m *rotationMatrix) columns(cos, sin reg.VecVirtual) (first, second []reg.VecVirtual) {
+	negated := m.ZMM()
+	m.VPXORD(m.minus, sin, negated)
+	for _, order := range []reg.VecVirtual{m.low, m.high} {
+		cs, sc := m.ZMM(), m.ZMM()
+		m.VMOVAPS(cos, cs)
+		m.VPERMT2PS(sin, order, cs)
+		m.VMOVAPS(negated, sc)
+		m.VPERMT2PS(cos, order, sc)
+		first, second = append(first, cs), append(second, sc)
+	}
+	return first, second
+}
+
+// sumOfProducts sets even to even*first + odd*second.
+func (e *emitter) sumOfProducts(even, odd, first, second reg.VecVirtual) {
+	e.VMULPS(first, even, even)
+	e.VMULPS(second, odd, odd)
+	e.VADDPS(odd, even, even)
 }

@@ -74,7 +74,7 @@ func (e *emitter) biasRows(y, n, rows, stride general, start func(), bias func(s
 	e.movGeneral(to, y)
 	e.movGeneral(left, n)
 	start()
-	e.parts(left, func(size int) {
+	e.parts(left, sizes, func(size int) {
 		biases, list := bias(size), e.loadFloats(to, size)
 		for j, v := range list {
 			e.fadd4s(v, v, biases[j])

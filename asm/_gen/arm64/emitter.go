@@ -210,6 +210,7 @@ func (e *emitter) movGeneral(d, n general)       { e.op("MOVD", "%s, %s", n, d) 
 func (e *emitter) clearGeneral(d general)        { e.op("MOVD", "$0, %s", d) }
 func (e *emitter) add(d general, n int)          { e.op("ADD", "$%d, %s", n, d) }
 func (e *emitter) addGeneral(d, n general)       { e.op("ADD", "%s, %s", n, d) }
+func (e *emitter) subGeneral(d, n general)       { e.op("SUB", "%s, %s", n, d) }
 func (e *emitter) mul(d, n, m general)           { e.op("MUL", "%s, %s, %s", m, n, d) }
 func (e *emitter) sub(d general, n int)          { e.op("SUB", "$%d, %s", n, d) }
 func (e *emitter) subs(d general, n int)         { e.op("SUBS", "$%d, %s", n, d) }

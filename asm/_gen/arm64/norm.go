@@ -5,12 +5,28 @@ package arm64
 const together = 4
 
 func rmsNorm(e *emitter, t element) {
-	x, weight, n, count, stride := e.argument("x"), e.argument("weight"), e.argument("n"), e.argument("count"), e.byteStride(t)
-	var at [together]general // in the rows
+	e.normalize(t, func(l *lines, n general) {
+		e.movGeneral(l.left, n)
+		e.multiplyLines(t, l)
+	})
+}
+
+// lines is rows that are worked on together.
+type lines struct {
+	at           []general // in the rows
+	weight, left general
+	factors      []vector // of the rows
+}
+
+// normalize runs body for some rows at a time. It multiplies the n elements of
+// each by its factor and by weight.
+func (e *emitter) normalize(t element, body func(l *lines, n general)) {
+	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
+	var at [together]general
 	for i := range at {
 		at[i] = e.general()
 	}
-	left, w, tail, copied := e.general(), e.general(), e.local("tail", 64), e.general()
+	left, weight, tail, copied := e.general(), e.general(), e.local("tail", 64), e.general()
 	done := e.newLabel("done")
 	e.cbz(n, done)
 	e.temporary(func() {
@@ -38,9 +54,14 @@ func rmsNorm(e *emitter, t element) {
 		e.temporary(func() {
 			start()
 			inverses := e.inverseRoots(e.squareSums(t, at[:rows], left, tail, copied), n)
+			l := &lines{at[:rows], weight, left, e.vectors(rows)}
+			for i, f := range l.factors {
+				e.broadcastLane(f, inverses, i)
+			}
+			e.release(inverses)
 			start()
-			e.movGeneral(w, weight)
-			e.multiplyRows(t, at[:rows], w, left, inverses)
+			e.loadArgument(weight, "weight")
+			body(l, n)
 		})
 		for range rows {
 			e.addGeneral(x, stride)
@@ -138,31 +159,33 @@ func (e *emitter) inverseRoots(sums [][]vector, n general) vector {
 	return sum
 }
 
-// multiplyRows multiplies each row by its lane of inverses, and by weight.
-func (e *emitter) multiplyRows(t element, at []general, weight, left general, inverses vector) {
-	factors := e.vectors(len(at))
-	for i, f := range factors {
-		e.broadcastLane(f, inverses, i)
-	}
-	e.parts(left, func(size int) {
-		w := e.loadFloats(weight, size)
-		for i, row := range at {
+// multiplyLines multiplies the elements left of each row by its factor and by
+// weight.
+func (e *emitter) multiplyLines(t element, l *lines) {
+	e.parts(l.left, sizes, func(size int) {
+		w := e.loadFloats(l.weight, size)
+		for i, row := range l.at {
 			e.temporary(func() {
 				list := e.loadNumbers(t, row, size)
-				for j, v := range list {
-					e.fmul4s(v, v, factors[i])
-					e.fmul4s(v, v, w[j])
-				}
+				e.multiply(list, l.factors[i], w)
 				e.storeNumbers(t, list, row, size)
 			})
 			e.add(row, t.bytes(size))
 		}
-		e.add(weight, 4*size)
+		e.add(l.weight, 4*size)
 	})
 }
 
-// parts runs body over left elements.
-func (e *emitter) parts(left general, body func(size int)) {
+// multiply multiplies vectors by a factor and by weights.
+func (e *emitter) multiply(list []vector, factor vector, weights []vector) {
+	for j, v := range list {
+		e.fmul4s(v, v, factor)
+		e.fmul4s(v, v, weights[j])
+	}
+}
+
+// parts runs body over left elements in parts of the given sizes.
+func (e *emitter) parts(left general, sizes []int, body func(size int)) {
 	for _, size := range sizes {
 		loop, next := e.newLabel("part"), e.newLabel("next")
 		e.cmp(left, size)
@@ -195,7 +218,7 @@ func scaleRows(e *emitter, t element) {
 	e.label(loop)
 	e.movGeneral(at, x)
 	e.movGeneral(left, n)
-	e.parts(left, func(size int) {
+	e.parts(left, sizes, func(size int) {
 		list := e.loadNumbers(t, at, size)
 		for _, v := range list {
 			e.fmul4s(v, v, factor)

@@ -71,16 +71,16 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 }
 
 // rotatePairs sets x1, x2 = x1*c - x2*s, x2*c + x1*s, each product and each sum
-// rounded, and uses c and s up.
+// rounded.
 func (e *emitter) rotatePairs(x1, x2, c, s vector) {
-	x2s := e.vector()
+	x1s, x2s := e.vector(), e.vector()
 	e.fmul4s(x2s, x2, s)
-	e.fmul4s(s, x1, s)
+	e.fmul4s(x1s, x1, s)
 	e.fmul4s(x1, x1, c)
 	e.fmul4s(x2, x2, c)
 	e.fsub4s(x1, x1, x2s)
-	e.fadd4s(x2, x2, s)
-	e.release(x2s)
+	e.fadd4s(x2, x2, x1s)
+	e.release(x1s, x2s)
 }
 
 func rotateHalfSplit(e *emitter, y, x element) {

@@ -7,7 +7,7 @@ import "slices"
 
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
-	Package   string // "asm", or "bound" for what only benchmarks use
+	Package   string // "asm", or "bound" for what only tests and benchmarks use
 	Family    string // files are <family>_<goarch>.s and .go
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
@@ -81,6 +81,25 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 				Signature: "(x *" + types.x + ", factor float32, n, count, stride int)",
 				Doc:       "%s does what generic.Scale" + types.name + rows,
 			})
+	}
+	return list
+}
+
+// fusions lists the normalizations that rotate as well. They read x once, which is
+// worth it where memory is what they wait for: for float32. Of 16 bits the numbers
+// have to be rounded between the two all the same.
+func fusions() (list []Operation) {
+	for _, layout := range []string{"HalfSplit", "Interleaved"} {
+		list = append(list, Operation{
+			Package:   "asm",
+			Family:    "fused",
+			Name:      "RMSNormRotate" + layout + "F32",
+			Signature: "(x, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)",
+			Doc: `%s does what generic.RMSNormF32 and then
+generic.Rotate` + layout + `F32 do to count rows of n elements. Row i starts at
+x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
+from number first on.`,
+		})
 	}
 	return list
 }
@@ -161,7 +180,7 @@ r starts at y[r*stride].`,
 }
 
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), biases(), sinusoids(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), sinusoids(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
@@ -342,5 +361,23 @@ operation in place has to load and store.`,
 		Signature: "(x *float32, n int, value float32)",
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapMXCSR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control and status register of the thread's SSE and AVX
+arithmetic and returns what it was.`,
+		Only: "AVX2",
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapFPCR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control register of the thread's floating-point
+arithmetic and returns what it was.`,
+		Only: "NEON",
 	},
 })

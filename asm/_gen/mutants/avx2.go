@@ -1,0 +1,439 @@
+package main
+
+// The tests of the families of kernels.
+var (
+	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves", packages: "."}
+	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
+		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError", packages: ". ./kernels"}
+	copyTests       = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."} // of the families convert and layout
+	pastTests       = tests{names: "TestCopyPastCaches", packages: "."}
+	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
+	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
+	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
+	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
+	sinusoidalTests = tests{names: "TestSinusoidalAgainstPlain|TestSinusoidalVectors|TestGuardSinusoidal", packages: "."}
+	proofTests      = tests{names: "TestConstants", packages: "./proof"}
+	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced", packages: ".", module: "asm/_gen"}
+)
+
+const (
+	amd64Rotate     = "asm/_gen/amd64/rotate.go"
+	amd64CosSin     = "asm/_gen/amd64/cossin.go"
+	amd64Element    = "asm/_gen/amd64/element.go"
+	amd64Convert    = "asm/_gen/amd64/convert.go"
+	amd64Layout     = "asm/_gen/amd64/layout.go"
+	amd64Norm       = "asm/_gen/amd64/norm.go"
+	amd64Add        = "asm/_gen/amd64/add.go"
+	amd64Bias       = "asm/_gen/amd64/bias.go"
+	amd64Fused      = "asm/_gen/amd64/fused.go"
+	amd64Sinusoidal = "asm/_gen/amd64/sinusoidal.go"
+	amd64Copy       = "asm/_gen/amd64/copy.go"
+	amd64Emitter    = "asm/_gen/amd64/amd64.go"
+	constants       = "asm/_gen/operation/constants.go"
+)
+
+var avx2Mutants = []mutant{
+	// rotate
+	{name: "avx2/rotate/sign", file: amd64Rotate, tests: rotateTests,
+		old: `e.VSUBPS(x2s, x1, x1)`, new: `e.VADDPS(x2s, x1, x1)`,
+		wrong: "x1*c + x2*s"},
+	{name: "avx2/rotate/sine-for-cosine", file: amd64Rotate, tests: rotateTests,
+		old: `e.VMULPS(c, x2, x2)`, new: `e.VMULPS(s, x2, x2)`,
+		wrong: "x2*s for x2*c"},
+	{name: "avx2/rotate/fma", file: amd64Rotate, tests: rotateTests,
+		old: `	e.VMULPS(c, x1, x1)
+	e.VMULPS(c, x2, x2)
+	e.VSUBPS(x2s, x1, x1)
+`, new: `	e.VMULPS(c, x2, x2)
+	e.VFMSUB132PS(c, x2s, x1)
+`,
+		wrong: "x1*c is not rounded before the difference"},
+	{name: "avx2/rotate/lanes", file: amd64Rotate, tests: rotateTests,
+		old: `e.VPERMILPS(operand.Imm(0xb1), v, swapped)`, new: `e.VPERMILPS(operand.Imm(0x4e), v, swapped)`,
+		wrong: "elements change places with those of the next pair"},
+	{name: "avx2/rotate/both-sums", file: amd64Rotate, tests: rotateTests,
+		old: `e.VADDSUBPS(swapped, v, v)`, new: `e.VADDPS(swapped, v, v)`,
+		wrong: "the first of a pair is a sum"},
+	{name: "avx2/rotate/head-stride", file: amd64Rotate, tests: rotateTests,
+		old: `e.step(r.x, xHeadStride, b.x)`, new: `e.step(r.x, xHeadStride, b.y)`,
+		wrong: "the stride of x in elements of y"},
+	{name: "avx2/rotate/table-stride", file: amd64Rotate, tests: rotateTests,
+		old: `e.step(sin, tableStride, float32s)`, new: `e.step(sin, tableStride, bfloat16s)`,
+		wrong: "sines step half as far from token to token"},
+	{name: "avx2/rotate/partner", file: amd64Rotate, tests: rotateTests,
+		old: `second.Index, second.Scale = partner, uint8(t.bytes())`, new: `second.Index, second.Scale = partner, 4`,
+		wrong: "16-bit partners twice as far away"},
+	{name: "avx2/rotate/no-tokens", file: amd64Rotate, tests: rotateTests,
+		old: `	e.JLT(operand.LabelRef(done))
+	e.JNE(operand.LabelRef(many))
+`, new: `	e.JNE(operand.LabelRef(many))
+`,
+		wrong: "no tokens are as many as 2^64"},
+	{name: "avx2/rotate/nan-bits", file: amd64Rotate, tests: rotateTests,
+		old: `if x == bfloat16s && len(c) == 2 {`, new: `if false {`,
+		wrong: "a NaN of a table keeps bits that carry over"},
+	{name: "avx2/rotate/no-heads", file: amd64Rotate, tests: rotateTests,
+		old: `[]string{"heads", "pairs"}`, new: `[]string{"pairs"}`,
+		wrong: "no heads are as many as 2^64"},
+
+	// cossin
+	{name: "avx2/cossin/quadrant", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VBLENDVPD(odd, c, s, sin)`, new: `e.VMOVUPD(s, sin)`,
+		wrong: "no sine becomes a cosine"},
+	{name: "avx2/cossin/cosine-sign", file: amd64CosSin, tests: cosSinTests,
+		old: `	e.VPXOR(odd, negateSin, negateCos)
+	e.VBLENDVPD(odd, s, c, cos)
+`, new: `	e.VPAND(odd, negateSin, negateCos)
+	e.VBLENDVPD(odd, s, c, cos)
+`,
+		wrong: "cosines are negated in the last quadrant only"},
+	{name: "avx2/cossin/reduction", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VFMADD231PD(a.low, a.x, f[j])`, new: `_, _ = a.low, j`,
+		wrong: "2/pi without its low part"},
+	{name: "avx2/cossin/horner", file: amd64CosSin, tests: cosSinTests,
+		old: `for i := 5; i >= 0; i-- {`, new: `for i := 4; i >= 0; i-- {`,
+		wrong: "a coefficient is left out"},
+	{name: "avx2/cossin/zero-sign", file: amd64CosSin, tests: cosSinTests,
+		old: `t := e.newQuarterTurns(false)`, new: `t := e.newQuarterTurns(true)`,
+		wrong: "the sine of the float32 -0 is +0"},
+	{name: "avx2/cossin/no-ziv", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VPOR(lower, z.undecided, z.undecided)`, new: ``,
+		wrong: "Ziv's test is not made"},
+	{name: "avx2/cossin/one-sided", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VSUBPD(bound, v, lower)`, new: `e.VMOVAPD(v, lower)`,
+		wrong: "Ziv's interval has no lower half"},
+	{name: "avx2/cossin/ziv-half", file: amd64CosSin, tests: cosSinTests,
+		old: `e.data("half29", 8, 1<<28)`, new: `e.data("half29", 8, 1<<27)`,
+		wrong: "Ziv's test looks for another midpoint"},
+	{name: "avx2/cossin/ziv-mask", file: amd64CosSin, tests: cosSinTests,
+		old: `^uint64(1<<29-1)`, new: `^uint64(1<<30-1)`,
+		wrong: "Ziv's test misses the last bit of a float32"},
+	{name: "avx2/cossin/margin-size", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VMULPD(r.at(margin, 8), size, error)`, new: `e.VMOVUPD(r.at(margin, 8), error)`,
+		wrong: "the error bound of a sine forgets the position"},
+	{name: "avx2/cossin/margin-cap", file: amd64CosSin, tests: cosSinTests,
+		old: `			e.VMINPD(bound, error, error)
+			cos[j], sin[j]`, new: `			cos[j], sin[j]`,
+		wrong: "the error bound of a sine grows beyond 2^-49: right, slow"},
+	{name: "avx2/cossin/seed-reach", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VMULPD(at(margin), reach, error)`, new: `e.VMOVUPD(at(margin), error); _ = reach`,
+		wrong: "the error bound of a seed forgets the position"},
+	{name: "avx2/cossin/seed-cap", file: amd64CosSin, tests: cosSinTests,
+		old: `	e.VMINPD(bound, error, error)
+	e.VMOVUPD(cos, at(cosTo))
+`, new: `	e.VMOVUPD(cos, at(cosTo)); _ = bound
+`,
+		wrong: "the error bound of a seed grows beyond 2^-49: right, slow"},
+	{name: "avx2/cossin/shift-sign", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VFNMADD231PD(sinA, sinB, c)`, new: `e.VFMADD231PD(sinA, sinB, c)`,
+		wrong: "cos(a-b) for cos(a+b)"},
+	{name: "avx2/cossin/shift-swap", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VMULPD(sinA, cosB, s)`, new: `e.VMULPD(sinA, sinB, s)`,
+		wrong: "a sine for a cosine in the shift"},
+	{name: "avx2/cossin/shift-row", file: amd64CosSin, tests: cosSinTests,
+		old: `e.ADDQ(operand.U32(2*plane), shift)`, new: `e.ADDQ(operand.U32(plane), shift)`,
+		wrong: "rows of the shift half as far apart"},
+	{name: "avx2/cossin/shift-stride", file: amd64CosSin, tests: cosSinTests,
+		old: `e.ADDQ(stride, r.sin)`, new: `e.ADDQ(operand.Imm(4), r.sin)`,
+		wrong: "rows of sines one element apart"},
+	{name: "avx2/cossin/shift-goes-on", file: amd64CosSin, tests: cosSinTests,
+		old: `	e.testBits(z.undecided, z.mask)
+	e.JNZ(operand.LabelRef(exit))
+	e.ADDQ`, new: `	e.ADDQ`,
+		wrong: "the shift does not stop at a row that is undecided"},
+	{name: "avx2/cossin/shift-bound", file: amd64CosSin, tests: cosSinTests,
+		old: `append(sin, e.round(z, s, error))`, new: `append(sin, e.round(z, s, bound))`,
+		wrong: "small sines with the error bound of large ones: right, slow"},
+	{name: "avx2/cossin/shift-clear", file: amd64CosSin, tests: cosSinTests,
+		old: `	e.clear(z.undecided)
+	e.XORQ(r.i, r.i)
+	e.MOVQ(n, r.n)
+`, new: `	e.XORQ(r.i, r.i)
+	e.MOVQ(n, r.n)
+`,
+		wrong:    "what Ziv's test noted is not cleared for a row",
+		harmless: "a row with a bit of the mask is the last, and other bits do not count"},
+	{name: "avx2/cossin/float32-limit", file: amd64CosSin, tests: cosSinTests,
+		old: `e.wide32("two50", 0x58800000)`, new: `e.wide32("two50", 0x59800000)`,
+		wrong: "float32 angles up to 2^52 are not left to plain Go"},
+	{name: "avx2/cossin/float32-nan", file: amd64CosSin, tests: cosSinTests,
+		old: `const notLess = 5`, new: `const notLess = 13`,
+		wrong:    "a NaN is not left to plain Go",
+		harmless: "the kernel's arithmetic makes NaN of it too"},
+	{name: "avx2/cossin/scale", file: amd64CosSin, tests: cosSinTests,
+		old: `e.VMULPS(r.scaleSin, sin[j], sin[j])`, new: `e.VMULPS(r.scaleCos, sin[j], sin[j])`,
+		wrong: "sines are scaled as cosines are"},
+	{name: "avx2/cossin/last-part", file: amd64CosSin, tests: cosSinTests,
+		old: `e.JLT(operand.LabelRef(part))`, new: `e.JLE(operand.LabelRef(part))`,
+		wrong: "a last whole part is taken for no part"},
+	{name: "avx2/cossin/store-half", file: amd64Emitter, tests: cosSinTests,
+		old: `e.VPSRLDQ(operand.Imm(8), v, v)`, new: `e.VPSRLDQ(operand.Imm(4), v, v)`,
+		wrong: "the third entry of a last part is the second"},
+	{name: "avx2/cossin/load-half", file: amd64Emitter, tests: cosSinTests,
+		old: `Index: count, Scale: 4, Disp: -4}`, new: `Index: count, Scale: 4}`,
+		wrong: "a frequency beyond the last is loaded"},
+	{name: "avx2/cossin/coefficient", file: constants, tests: cosSinTests,
+		old: `-0x1.3bd3cc9be459dp+0`, new: `-0x1.3bd3cc9be479dp+0`,
+		wrong: "a coefficient of the cosine is off by 2^-43"},
+	{name: "go/constants/bit", file: constants, tests: proofTests,
+		old: `0x1.03c1f081b0e01p-2`, new: `0x1.03c1f081b0e02p-2`,
+		wrong: "a coefficient of the cosine is off by its last bit"},
+
+	// convert
+	{name: "avx2/convert/signalling-nan", file: amd64Convert, tests: copyTests,
+		old: `quiet(even, odd)`, new: `quiet(even)`,
+		wrong: "a signalling NaN becomes an infinity"},
+	{name: "avx2/convert/signalling-nan-tail", file: amd64Convert, tests: copyTests,
+		old: `				quiet(v)
+`, new: ``,
+		wrong: "a signalling NaN at the end of a row becomes an infinity"},
+	{name: "avx2/convert/stride", file: amd64Convert, tests: copyTests,
+		old: `uint32(x.bytes()*block.size)`, new: `uint32(y.bytes()*block.size)`,
+		wrong: "x advances by the bytes of y"},
+	{name: "avx2/convert/tail", file: amd64Convert, tests: copyTests,
+		old: `whole(4, 1)`, new: `whole(4)`,
+		wrong: "the last elements are left out"},
+	{name: "avx2/convert/bfloat16-shift", file: amd64Element, tests: copyTests,
+		old: `e.VPSLLD(operand.Imm(16), v, v)`, new: `e.VPSLLD(operand.Imm(15), v, v)`,
+		wrong: "a bfloat16 is widened to another place"},
+	{name: "avx2/convert/float16-truncated", file: amd64Element, tests: copyTests,
+		old: `const nearest = operand.U8(0)`, new: `const nearest = operand.U8(3)`,
+		wrong: "float16 is truncated, not rounded"},
+	{name: "avx2/convert/float16-current-rounding", file: amd64Element, tests: copyTests,
+		old: `const nearest = operand.U8(0)`, new: `const nearest = operand.U8(4)`,
+		wrong:    "float16 is rounded as the thread rounds",
+		harmless: "Go's threads round to nearest, and all other arithmetic relies on it"},
+	{name: "avx2/convert/bfloat16-ties", file: amd64Element, tests: copyTests,
+		old: `e.VPANDN(e.turns.one, upper, words[i])`, new: `e.VPAND(e.turns.one, upper, words[i])`,
+		wrong: "ties of bfloat16 go to odd"},
+	{name: "avx2/convert/bfloat16-nan", file: amd64Element, tests: copyTests,
+		old: `e.VPMAXUW(uppers[i], up, up)`, new: ``,
+		wrong: "the negative NaN of ones becomes a zero"},
+	{name: "avx2/convert/bfloat16-carry", file: amd64Element, tests: copyTests,
+		old: `e.VPADDSW(up, uppers[i], up)`, new: `e.VPADDW(up, uppers[i], up)`,
+		wrong: "the NaN of ones becomes -0"},
+	{name: "avx2/convert/bfloat16-borrow", file: amd64Element, tests: copyTests,
+		old: `e.VPSUBUSW(up, lowers[i], up)`, new: `e.VPSUBW(up, lowers[i], up)`,
+		wrong: "a number without lower bits is rounded up"},
+	{name: "avx2/convert/store-too-far", file: amd64Element, tests: copyTests,
+		old: `e.VPEXTRW(operand.Imm(0), v, to)`, new: `e.VMOVD(v, to)`,
+		wrong: "the last 16 bits are stored as 32"},
+	{name: "avx2/convert/load-too-far", file: amd64Element, tests: copyTests,
+		old: `		e.VMOVSS(from, v)
+	case p.size == 2:
+		e.VMOVSD(from, v)
+	default:
+		e.VMOVUPS(from, v)
+	}
+	return v
+}
+
+// save stores`, new: `		e.VMOVSD(from, v)
+	case p.size == 2:
+		e.VMOVSD(from, v)
+	default:
+		e.VMOVUPS(from, v)
+	}
+	return v
+}
+
+// save stores`,
+		wrong: "the last float32 is loaded as two"},
+	{name: "avx2/convert/load-four-too-far", file: amd64Element, tests: copyTests,
+		old: `		e.VMOVQ(from, v)
+	default:`, new: `		e.VMOVUPS(from, v)
+	default:`,
+		wrong: "four times 16 bits are loaded as eight"},
+	{name: "avx2/convert/one-upper-lanes", file: amd64Element, tests: copyTests,
+		old: `		e.VPXOR(v, v, v)
+		e.VPINSRW`, new: `		e.VPINSRW`,
+		wrong:    "beside a single number lies what the register had",
+		harmless: "the other lanes are not stored"},
+	{name: "avx2/convert/span", file: amd64Element, tests: copyTests,
+		old: `e.JGE(operand.LabelRef(loop))`, new: `e.JG(operand.LabelRef(loop))`,
+		wrong: "the last of the single elements is left out"},
+
+	// layout
+	{name: "avx2/layout/odds", file: amd64Layout, tests: copyTests,
+		old: `l.VSHUFPS(operand.U8(0xdd), high, low, odd)`, new: `l.VSHUFPS(operand.U8(0x88), high, low, odd)`,
+		wrong: "the even elements for the odd"},
+	{name: "avx2/layout/words", file: amd64Layout, tests: copyTests,
+		old: `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, new: `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`,
+		wrong: "two words change places"},
+	{name: "avx2/layout/lanes", file: amd64Layout, tests: copyTests,
+		old: `l.VPERM2F128(operand.U8(0x31), odd, even, high)`, new: `l.VPERM2F128(operand.U8(0x13), odd, even, high)`,
+		wrong: "two times 16 bytes change places"},
+	{name: "avx2/layout/quarters", file: amd64Element, tests: copyTests,
+		old: `from.Offset(48)`, new: `from.Offset(32)`,
+		wrong: "the last 16 bytes are not read"},
+	{name: "avx2/layout/second-half", file: amd64Layout, tests: copyTests,
+		old: `Disp: bytes * l.width}`, new: `Disp: bytes * l.width / 2}`,
+		wrong: "the second vector is stored over the first"},
+	{name: "avx2/layout/store-too-far", file: amd64Layout, tests: copyTests,
+		old: `l.MOVW(v.As16(), to)`, new: `l.MOVL(v, to)`,
+		wrong: "the last 16 bits are stored as 32"},
+	{name: "avx2/layout/load-too-far", file: amd64Layout, tests: copyTests,
+		old: `l.MOVWLZX(from, v)`, new: `l.MOVL(from, v)`,
+		wrong: "the last 16 bits are loaded as 32"},
+
+	// norm
+	{name: "avx2/norm/fma", file: amd64Norm, tests: normTests,
+		old: `		e.VMULPS(v, v, v)
+		e.VADDPS(v, sum, sum)
+`, new: `		e.VFMADD231PS(v, v, sum)
+`,
+		wrong: "squares are not rounded before the sum"},
+	{name: "avx2/norm/order", file: amd64Norm, tests: normTests,
+		old: `		e.VMULPS(lanesOf(factor, v), v, v)
+		e.VMULPS(weights[j], v, v)
+`, new: `		e.VMULPS(weights[j], v, v)
+		e.VMULPS(lanesOf(factor, v), v, v)
+`,
+		wrong: "the weight is multiplied before the inverse"},
+	{name: "avx2/norm/lane", file: amd64Norm, tests: normTests,
+		old: `e.VPERMILPS(operand.U8(uint8(i)), v, lane)`, new: `e.VPERMILPS(operand.U8(uint8(i^1)), v, lane)`,
+		wrong: "a row takes the inverse of another"},
+	{name: "avx2/norm/sum", file: amd64Norm, tests: normTests,
+		old: `e.VSHUFPS(odds, pairs[1], pairs[0], odd)`, new: `e.VSHUFPS(evens, pairs[1], pairs[0], odd)`,
+		wrong: "half of the squares count twice, half not at all"},
+	{name: "avx2/norm/sum-of-one", file: amd64Norm, tests: normTests,
+		old: `		e.VMOVHLPS(sum, sum, upper) // +2
+		e.VADDPS(upper, sum, sum)
+		e.VMOVSHDUP(sum, upper) // +1
+`, new: `		e.VMOVSHDUP(sum, upper)
+		e.VADDPS(upper, sum, sum)
+		e.VMOVHLPS(sum, sum, upper)
+`,
+		wrong: "the sums of a single row in another order"},
+	{name: "avx2/norm/epsilon", file: amd64Norm, tests: normTests,
+		old: `	e.VADDPS(epsilon, sum, sum)
+	e.VSQRTPS(sum, sum)
+`, new: `	e.VSQRTPS(sum, sum)
+	e.VADDPS(epsilon, sum, sum)
+`,
+		wrong: "epsilon is added after the root"},
+	{name: "avx2/norm/tail", file: amd64Norm, tests: normTests,
+		old: `		e.VMOVUPS(zero, tail.memory.Offset(32))
+`, new: ``,
+		wrong: "what was on the stack is added to the squares"},
+	{name: "avx2/norm/stride", file: amd64Norm, tests: normTests,
+		old: `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)`, new: `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 1}, l.stride3)`,
+		wrong: "the fourth row is taken for the third"},
+	{name: "avx2/norm/scale-rows", file: amd64Norm, tests: normTests,
+		old: `	e.ADDQ(stride, x)
+	e.DECQ(count)
+`, new: `	_ = stride
+	e.DECQ(count)
+`,
+		wrong: "the first row is scaled again and again"},
+
+	// add
+	{name: "avx2/add/fma", file: amd64Add, tests: addTests,
+		old: `		e.VMULPS(as(scale, x), x, x)
+		e.VADDPS(y, x, x)
+`, new: `		e.VFMADD213PS(y, as(scale, x), x)
+`,
+		wrong: "the product is not rounded before the sum"},
+	{name: "avx2/add/stride", file: amd64Add, tests: addTests,
+		old: `e.ADDQ(operand.U32(uint32(4*block.size)), from)`, new: `e.ADDQ(operand.U32(uint32(t.bytes()*block.size)), from)`,
+		wrong: "y advances by the bytes of x"},
+	{name: "avx2/add/tail", file: amd64Add, tests: addTests,
+		old: `whole(4, 1)`, new: `whole(4)`,
+		wrong: "the last elements are left out"},
+	{name: "avx2/add/sign", file: amd64Add, tests: addTests,
+		old: `e.VADDPS(y, x, x)`, new: `e.VSUBPS(y, x, x)`,
+		wrong: "y is subtracted"},
+
+	// bias
+	{name: "avx2/bias/magnitude", file: amd64Bias, tests: biasTests,
+		old: `e.VANDPS(lanesOf(magnitude, bias), bias, bias)`, new: ``,
+		wrong: "a distance for its magnitude"},
+	{name: "avx2/bias/sign-of-rest", file: amd64Bias, tests: biasTests,
+		old: `e.VSUBPS(bias, v, bias)`, new: `e.VADDPS(v, bias, bias)`,
+		wrong: "at the end of a row magnitudes are added"},
+	{name: "avx2/bias/lane", file: amd64Bias, tests: biasTests,
+		old: `counts[j/e.lanes()]`, new: `counts[0]`,
+		wrong: "the vectors of a block have the same distances"},
+	{name: "avx2/bias/fma", file: amd64Bias, tests: biasTests,
+		old: `		e.VMULPS(lanesOf(slope, bias), bias, bias)
+`, new: `		if !absolute && p.size > 1 {
+			v := e.load(float32s, p, m.low, to)
+			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
+			e.save(float32s, p, m.low, v, to)
+			return
+		}
+		e.VMULPS(lanesOf(slope, bias), bias, bias)
+`,
+		wrong: "slope*distance is not rounded before the sum"},
+	{name: "avx2/bias/stride", file: amd64Bias, tests: biasTests,
+		old: `e.ADDQ(xStride, x)`, new: `e.LEAQ(operand.Mem{Base: x, Index: xStride, Scale: 1, Disp: 4}, x)`,
+		wrong: "rows of x one element too far apart"},
+	{name: "avx2/bias/step", file: amd64Bias, tests: biasTests,
+		old: `e.VADDPS(step, first, first)`, new: `e.VSUBPS(step, first, first)`,
+		wrong: "distances go the other way from row to row"},
+	{name: "avx2/bias/advance", file: amd64Bias, tests: biasTests,
+		old: `math.Float32bits(float32(size))`, new: `math.Float32bits(float32(size+1))`,
+		wrong: "a distance is left out after each block"},
+
+	// fused
+	{name: "avx2/fused/not-rounded", file: amd64Fused, tests: fusedTests,
+		old: `	f.roundPart(f.t, list)
+`, new: ``,
+		wrong: "16-bit numbers are not rounded before the rotation"},
+	{name: "avx2/fused/weights", file: amd64Fused, tests: fusedTests,
+		old: `table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})`, new: `table(operand.Mem{Base: f.weight})`,
+		wrong: "the second of a pair has the weight of the first"},
+	{name: "avx2/fused/rest", file: amd64Fused, tests: fusedTests,
+		old: `		e.ADDQ(f.left, f.left)
+`, new: ``,
+		wrong: "elements beyond the row are normalized"},
+	{name: "avx2/fused/stride", file: amd64Fused, tests: fusedTests,
+		old: `f.ADDQ(operand.U32(uint32(f.t.bytes()*p.size)), second.at)`, new: `f.ADDQ(operand.U32(uint32(4*p.size)), second.at)`,
+		wrong: "16-bit partners advance by 4 bytes"},
+
+	// sinusoidal
+	{name: "avx2/sinusoidal/sign", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.VFNMADD231PD(sinA, sinB, c)`, new: `s.VFMADD231PD(sinA, sinB, c)`,
+		wrong: "cos(a-b) for cos(a+b)"},
+	{name: "avx2/sinusoidal/fma", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `			e.VMULPS(to, s.scale, x)
+			e.VADDPS(x, v, v)
+`, new: `			_ = x
+			e.VFMADD231PS(to, s.scale, v)
+`,
+		wrong: "the product is not rounded before the sum"},
+	{name: "avx2/sinusoidal/no-ziv", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.JMP(operand.LabelRef(s.exit))`, new: `s.JMP(operand.LabelRef(certain))`,
+		wrong: "the long test decides nothing"},
+	{name: "avx2/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `			s.VPMAXUD(t, most, most)
+`, new: ``,
+		wrong: "only some of the entries are tested"},
+	{name: "avx2/sinusoidal/done", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `e.ADDQ(s.i, done)`, new: ``,
+		wrong: "pairs before an undecided one are made twice"},
+	{name: "avx2/sinusoidal/tail", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `		s.SUBQ(s.i, left)
+`, new: ``,
+		wrong: "pairs beyond the row are written"},
+	{name: "avx2/sinusoidal/scaling", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.VMULPS(s.scaling, v, v)`, new: `_ = v`,
+		wrong: "sines and cosines are not scaled"},
+
+	// copy
+	{name: "avx2/copy/order", file: amd64Copy, tests: pastTests,
+		old: `e.VMOVNTPS(v, operand.Mem{Base: y, Disp: 32 * i})`, new: `e.VMOVNTPS(v, operand.Mem{Base: y, Disp: 32 * (i ^ 1) % (32 * vectors)})`,
+		wrong: "neighbours of 32 bytes change places"},
+	{name: "avx2/copy/last", file: amd64Copy, tests: pastTests,
+		old: `e.JLT(operand.LabelRef(done))`, new: `e.JLE(operand.LabelRef(done))`,
+		wrong: "the last 32 bytes are left out"},
+	{name: "avx2/copy/too-far", file: amd64Copy, tests: pastTests,
+		old: `e.CMPQ(n, operand.Imm(uint64(8*vectors)))`, new: `e.CMPQ(n, operand.Imm(uint64(8*vectors-8)))`,
+		wrong: "128 bytes are copied where 104 are left"},
+	{name: "go/copy/no-fence", file: amd64Copy, tests: assemblyText,
+		old: `	e.fence()
+	e.RET()
+`, new: `	e.RET()
+`,
+		wrong: "FenceStores is no fence"},
+}

@@ -1,0 +1,12 @@
+module github.com/go-posenc/posenc/examples/decoder
+
+go 1.26.0
+
+require github.com/go-posenc/posenc v0.0.0
+
+require (
+	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace github.com/go-posenc/posenc => ../..

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// encoding is a position encoding to draw: one that gives each position a row,
+// or one that adds to attention scores.
+type encoding struct {
+	name    string
+	dim     int                                       // elements of a row
+	rows    func(rows []float32, positions int) error // [positions][dim]; nil for one that adds to scores
+	add     func(scores posenc.Scores) error          // nil for one of rows
+	heads   int                                       // of add
+	value   string                                    // what its numbers are
+	invFreq []float64                                 // nil: has none, or several ladders
+	grid    bool                                      // positions number the patches of a square
+}
+
+// presets has the encodings with a name, made for a dimension and positions.
+var presets = map[string]func(dim, positions int) (encoding, error){
+	"vaswani": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalVaswani(dim)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
+	},
+	"marian": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalMarian(dim)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
+	},
+	"tensor2tensor": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalTensor2Tensor(dim, 1, 1, 10000)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"fairseq": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalFairseq(dim, -1) // no token is padding
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"whisper": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalWhisper(dim)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"musicgen": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalMusicGen(dim)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"mlx": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalMLX(dim, 0.0001, 1, 0, false)
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"timesteps": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalTimesteps(dim, posenc.Timesteps{DownscaleFreqShift: 1})
+		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
+	},
+	"transformerxl": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalMarian(dim)
+		e, err := sinusoidal(s, err, dim, base10000(dim/2, dim/2))
+		e.rows = func(rows []float32, positions int) error {
+			descending := make([]int32, positions)
+			if err := posenc.DescendingPositions(descending, 0); err != nil {
+				return err
+			}
+			return posenc.SinusoidalRows(s, descending, rows)
+		}
+		return e, err
+	},
+	"mae": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalMAE(dim)
+		e, err := sinusoidal(s, err, dim, nil)
+		e.grid = true
+		e.rows = func(rows []float32, patches int) error {
+			side := int(math.Sqrt(float64(patches)))
+			positions := make([]int32, 2*patches) // columns, then rows
+			for t := range patches {
+				positions[t], positions[patches+t] = int32(t%side), int32(t/side)
+			}
+			return posenc.SinusoidalRows(s, positions, rows)
+		}
+		return e, err
+	},
+	"detr": func(dim, _ int) (encoding, error) {
+		s, err := posenc.SinusoidalDETR(dim/2, 10000)
+		e, err := sinusoidal(s, err, dim, nil)
+		e.grid = true
+		e.rows = func(rows []float32, pixels int) error {
+			side := int(math.Sqrt(float64(pixels)))
+			positions := make([]float32, 2*pixels)
+			if err := posenc.DETRPositions(positions, nil, side, side, 2*math.Pi); err != nil {
+				return err
+			}
+			return posenc.SinusoidalRows(s, positions, rows)
+		}
+		return e, err
+	},
+	"alibi": func(_, _ int) (encoding, error) {
+		slopes := make([]float32, 8)
+		if err := posenc.ALiBiSlopes(slopes, 8); err != nil {
+			return encoding{}, err
+		}
+		add := func(scores posenc.Scores) error { return posenc.AddALiBi(scores, slopes, posenc.SymmetricALiBi) }
+		return encoding{add: add, heads: len(slopes), value: "bias"}, nil
+	},
+	"t5":         func(_, _ int) (encoding, error) { return t5(true) },
+	"t5-decoder": func(_, _ int) (encoding, error) { return t5(false) },
+	"deberta": func(_, _ int) (encoding, error) {
+		const span = 256
+		buckets, err := posenc.NewDeBERTaBuckets(span, 512)
+		add := func(scores posenc.Scores) error {
+			return posenc.AddDeBERTa(scores, buckets, numbers(scores.Queries, 2*span, -span), posenc.Products{}, 1)
+		}
+		return encoding{add: add, heads: 1, value: "relative position"}, err
+	},
+	"shaw": func(_, _ int) (encoding, error) {
+		const maxDistance = 16
+		add := func(scores posenc.Scores) error {
+			return posenc.AddShaw(scores, numbers(scores.Queries, 2*maxDistance+1, -maxDistance), maxDistance)
+		}
+		return encoding{add: add, heads: 1, value: "clipped distance"}, nil
+	},
+	"swin": func(_, positions int) (encoding, error) {
+		side := int(math.Sqrt(float64(positions)))
+		bias, err := posenc.NewSwinBias(side, side, numbers(1, (2*side-1)*(2*side-1), 0).Data)
+		add := func(scores posenc.Scores) error { return posenc.AddSwin(scores, bias) }
+		return encoding{add: add, heads: 1, value: "index of the bias", grid: true}, err
+	},
+}
+
+// names returns the names of the presets, sorted.
+func names() []string { return slices.Sorted(maps.Keys(presets)) }
+
+// find returns the encodings of a name or of a config.json, which may have
+// several kinds of layers.
+func (p picture) find(name string) ([]encoding, error) {
+	if strings.HasSuffix(name, ".json") {
+		return p.rotary(name)
+	}
+	preset, found := presets[name]
+	if !found {
+		return nil, fmt.Errorf("expected one of %s, or a config.json", strings.Join(names(), ", "))
+	}
+	e, err := preset(p.dim, p.positions)
+	if err != nil {
+		return nil, err
+	}
+	e.name = name
+	if side := int(math.Sqrt(float64(p.positions))); e.grid && side*side != p.positions {
+		return nil, fmt.Errorf("-positions %d: expected a square, the patches of an image", p.positions)
+	}
+	return []encoding{e}, nil
+}
+
+// rotary returns the rotary embeddings of a model. A row is [cos | sin] of half
+// width: its dot product with another is half of that of heads of ones, rotated
+// to the two positions.
+func (p picture) rotary(path string) ([]encoding, error) {
+	config, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	model, err := modelconfig.HuggingFace(config)
+	if err != nil {
+		return nil, err
+	}
+	kinds := model.LayerTypes()
+	if p.layers != "" {
+		kinds = []string{p.layers}
+	}
+	var encodings []encoding
+	for _, kind := range kinds {
+		cfg, err := model.Rotary(kind, p.positions)
+		if err != nil {
+			return nil, err
+		}
+		r, err := posenc.NewRotary(cfg)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if kind != "" {
+			name += " " + kind
+		}
+		axes := 1
+		if cfg.Axes != nil {
+			axes += int(slices.Max(cfg.Axes))
+		}
+		encodings = append(encodings, encoding{
+			name: name, dim: cfg.RotaryDim, value: "cos, then sin", invFreq: cfg.InvFreq,
+			rows: func(rows []float32, positions int) error {
+				pairs := cfg.RotaryDim / 2
+				cos, sin := make([]float32, positions*pairs), make([]float32, positions*pairs)
+				if err := r.CosSin(cos, sin, slices.Repeat(count(positions), axes)); err != nil {
+					return err
+				}
+				for t := range positions {
+					copy(rows[2*t*pairs:], cos[t*pairs:][:pairs])
+					copy(rows[(2*t+1)*pairs:], sin[t*pairs:][:pairs])
+				}
+				return nil
+			},
+		})
+	}
+	return encodings, nil
+}
+
+// sinusoidal returns a sinusoidal encoding of positions from 0 on.
+func sinusoidal(s *posenc.Sinusoidal, err error, dim int, invFreq []float64) (encoding, error) {
+	return encoding{dim: dim, value: "value", invFreq: invFreq, rows: func(rows []float32, positions int) error {
+		return posenc.SinusoidalRows(s, count(positions), rows)
+	}}, err
+}
+
+// base10000 returns 10000^(-k/denominator), or nil for arguments that no encoding
+// has.
+func base10000(pairs, denominator int) []float64 {
+	invFreq, err := frequency.Sinusoidal(pairs, 1, 10000, float64(denominator))
+	if err != nil {
+		return nil
+	}
+	return invFreq
+}
+
+// t5 returns T5's buckets. What a model adds is the weight it learned for each;
+// drawn is the number of the bucket.
+func t5(bidirectional bool) (encoding, error) {
+	const total = 32
+	buckets, err := posenc.NewT5Buckets(total, 128, bidirectional)
+	if err != nil {
+		return encoding{}, err
+	}
+	bias, err := posenc.NewT5Bias(buckets, numbers(1, total, 0).Data)
+	add := func(scores posenc.Scores) error { return posenc.AddT5(scores, bias) }
+	return encoding{add: add, heads: 1, value: "bucket"}, err
+}
+
+// numbers returns rows of first, first+1, ...
+func numbers(rows, columns, first int) posenc.Products {
+	p := posenc.Products{Data: make([]float32, rows*columns)}
+	for i := range p.Data {
+		p.Data[i] = float32(first + i%columns)
+	}
+	return p
+}
+
+// count returns the positions 0, 1, ...
+func count(positions int) []int32 {
+	p := make([]int32, positions)
+	for i := range p {
+		p[i] = int32(i)
+	}
+	return p
+}
+
+// values returns the rows of positions from 0 on.
+func (e encoding) values(positions int) ([]float32, error) {
+	const most = 1 << 26
+	if positions > most/e.dim {
+		return nil, fmt.Errorf("-positions %d: expected at most %d rows of %d", positions, most/e.dim, e.dim)
+	}
+	rows := make([]float32, positions*e.dim)
+	return rows, e.rows(rows, positions)
+}

@@ -1,0 +1,3 @@
+package frequency
+
+import _ "github.com/go-posenc/posenc/internal/exhaustive" // go test ./... -exhaustive

@@ -1,0 +1,241 @@
+package posenc
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+)
+
+// number32 returns an int32 of four bytes, mostly a small one.
+func (c *choices) number32() int32 {
+	switch c.below(8) {
+	case 0:
+		return []int32{math.MinInt32, math.MaxInt32, math.MaxInt32 - 1, 1 << 30, 1<<30 + 1, -1}[c.below(6)]
+	case 1:
+		return int32(binary.LittleEndian.Uint32([]byte{byte(c.next()), byte(c.next()), byte(c.next()), byte(c.next())}))
+	}
+	return int32(c.below(80)) - 3
+}
+
+func (c *choices) numbers32(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = c.number32()
+	}
+	return s
+}
+
+// FuzzPositions fills in positions and scales of queries by every function that
+// does, and compares them with their definitions, element by element; what a
+// definition does not allow fails and writes nothing.
+func FuzzPositions(f *testing.F) {
+	for function := range uint8(6) {
+		f.Add(function, []byte(nil))
+		f.Add(function, []byte("\x05\x07\x04\x07\x09\x07\x03\x07\x02\x07\x08\x07\x06\x07\x07\x07\x0c\x07\x01\x07\x30\x07\x22\x07\x11"))
+		f.Add(function, []byte("\x09\x00\x01\x01\x02\x07\x03\x00\x00\x00\x05\x01\xff\xff\xff\x7f\x00\x02\x07\x14\x07\x12\x07\x10"))
+	}
+	f.Fuzz(func(t *testing.T, function uint8, shape []byte) {
+		c := choices(shape)
+		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR}[function%6](t, &c)
+	})
+}
+
+// checkDefined makes a call that fills in a slice of n elements, at(i) each.
+func checkDefined[T int32 | float32](t *testing.T, n int, right bool, at func(i int) T, call func(filled []T) error) {
+	t.Helper()
+	filled := make([]T, n)
+	for i := range filled {
+		filled[i] = 77
+	}
+	before := slices.Clone(filled)
+	err := call(filled)
+	if (err == nil) != right {
+		t.Fatalf("right %t, error %v", right, err)
+	}
+	if err != nil {
+		if !slices.Equal(filled, before) {
+			t.Fatalf("written before the error %v", err)
+		}
+		return
+	}
+	for i, got := range filled {
+		if want := at(i); got != want {
+			t.Fatalf("element %d of %d is %v, want %v", i, n, got, want)
+		}
+	}
+}
+
+func fuzzRagged(t *testing.T, c *choices) {
+	sequences, tokens := c.below(8), 0
+	var starts, offsets []int32
+	for range sequences + 1 {
+		starts = append(starts, int32(tokens))
+		tokens += c.below(20)
+	}
+	n := int(starts[sequences])
+	switch c.below(8) {
+	case 0:
+		starts[c.next()%len(starts)] = c.number32()
+	case 1:
+		starts = starts[:c.next()%len(starts)]
+	case 2:
+		n = c.next()
+	}
+	if c.below(3) > 0 {
+		offsets = c.numbers32(sequences)
+		if c.below(8) == 0 {
+			offsets = c.numbers32(c.below(9))
+		}
+	}
+	offset := func(sequence int) int64 {
+		if offsets == nil {
+			return 0
+		}
+		return int64(offsets[sequence])
+	}
+	right := len(starts) > 0 && starts[0] == 0 && int(starts[len(starts)-1]) == n && (offsets == nil || len(offsets) == len(starts)-1)
+	for b := 0; right && b < len(starts)-1; b++ {
+		length := int64(starts[b+1]) - int64(starts[b])
+		right = length >= 0 && (length == 0 || offset(b)+length-1 <= math.MaxInt32)
+	}
+	checkDefined(t, n, right, func(i int) int32 {
+		b := 0
+		for int(starts[b+1]) <= i {
+			b++
+		}
+		return int32(offset(b) + int64(i) - int64(starts[b]))
+	}, func(positions []int32) error { return RaggedPositions(positions, starts, offsets) })
+}
+
+func fuzzDualChunk(t *testing.T, c *choices) {
+	d := DualChunk{ChunkSize: c.number32(), LocalSize: c.number32()}
+	positions := c.numbers32(c.below(20))
+	which := DualChunkQuery(c.below(7)) // the last one is keys
+	size, n := int64(d.ChunkSize), int64(d.ChunkSize)-int64(d.LocalSize)
+	right := size >= 1 && size <= 1<<30 && d.LocalSize >= 0 && n > 0 && which != 5
+	for _, p := range positions {
+		right = right && p >= 0
+	}
+	fill := func(results, positions []int32) error {
+		if which == 6 {
+			return d.KeyPositions(results, positions)
+		}
+		return d.QueryPositions(results, positions, which)
+	}
+	checkDefined(t, len(positions), right, func(i int) int32 {
+		p := int64(positions[i]) % n
+		return int32([]int64{p, min(p+n, size), min(2*n-1, size), p + n, p + size, 0, p}[which])
+	}, func(results []int32) error {
+		err := fill(results, positions)
+		want := results
+		if err != nil {
+			want = positions
+		}
+		inPlace := slices.Clone(positions)
+		if again := fill(inPlace, inPlace); (again == nil) != (err == nil) || !slices.Equal(inPlace, want) {
+			t.Fatalf("in place %v, want %v; error %v, want %v", inPlace, want, again, err)
+		}
+		return err
+	})
+}
+
+func fuzzQueryScales(t *testing.T, c *choices) {
+	positions := c.numbers32(c.below(20))
+	bits := make([]byte, 8)
+	for i := range bits {
+		bits[i] = byte(c.next())
+	}
+	beta := []float64{0.1, 1, 0, math.Copysign(0, -1), -1, 0x1p100, 0x1.0000000000001p100, math.NaN(), math.SmallestNonzeroFloat64, math.Float64frombits(binary.LittleEndian.Uint64(bits))}[c.below(10)]
+	length, offset := int(c.number32()), int(c.number32())
+	if c.below(16) == 0 {
+		length, offset = math.MaxInt, math.MinInt
+	}
+	right := beta >= 0 && beta <= 0x1p100 && length >= 1 && offset >= 0
+	for _, p := range positions {
+		right = right && int64(p)+int64(offset) >= 0
+	}
+	checkDefined(t, len(positions), right, func(i int) float32 {
+		k := 1 + (int64(positions[i])+int64(offset))/int64(length)
+		// Go's logarithm is good to one ulp. Next to the middle between two float32
+		// that does not do.
+		v := 1 + beta*math.Log(float64(k))
+		if low, high := float32(v*(1-0x1p-50)), float32(v*(1+0x1p-50)); low == high {
+			return low
+		}
+		return queryScaleAt300Bits(uint64(k), beta)
+	}, func(scales []float32) error { return QueryScales(scales, positions, beta, length, offset) })
+}
+
+// mask returns what tokens are there.
+func (c *choices) mask(n int) []bool {
+	mask := make([]bool, n)
+	for i := range mask {
+		mask[i] = c.below(3) > 0
+	}
+	return mask
+}
+
+func fuzzPadded(t *testing.T, c *choices) {
+	mask, padding := c.mask(c.below(60)), c.number32()
+	right := int64(padding)+int64(len(mask)) <= math.MaxInt32
+	checkDefined(t, len(mask), right, func(i int) int32 {
+		there := int32(0)
+		for _, m := range mask[:i+1] {
+			if m {
+				there++
+			}
+		}
+		if !mask[i] {
+			return padding
+		}
+		return padding + there
+	}, func(positions []int32) error { return PaddedPositions(positions, mask, padding) })
+}
+
+func fuzzDescending(t *testing.T, c *choices) {
+	n, limit := c.next(), c.number32()
+	checkDefined(t, n, limit >= 0, func(i int) int32 {
+		p := int32(n - 1 - i)
+		if limit > 0 {
+			p = min(p, limit)
+		}
+		return p
+	}, func(positions []int32) error { return DescendingPositions(positions, limit) })
+}
+
+func fuzzDETR(t *testing.T, c *choices) {
+	height, width := c.below(12), c.below(12)
+	pixels := height * width
+	mask := c.mask(pixels)
+	if c.below(3) == 0 {
+		mask = nil
+	}
+	n := 2 * pixels
+	if c.below(8) == 0 {
+		n = c.next()
+	}
+	scale := []float64{0, 2 * math.Pi, 1, 1e-300, 1e-45, -1, math.MaxFloat32, 1e39, math.Inf(1), math.NaN()}[c.below(10)]
+	right := height > 0 && width > 0 && n == 2*pixels && (scale == 0 || float32(scale) > 0 && !math.IsInf(float64(float32(scale)), 1))
+	count := func(row, column, rows, columns int) (n float32) {
+		for i := range rows + 1 {
+			for j := range columns + 1 {
+				if at := (row-i)*width + column - j; mask == nil || mask[at] {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	checkDefined(t, n, right, func(i int) float32 {
+		row, column := i%pixels/width, i%pixels%width
+		p, last := count(row, column, row, 0), count(height-1, column, height-1, 0)
+		if i >= pixels {
+			p, last = count(row, column, 0, column), count(row, width-1, 0, width-1)
+		}
+		if scale == 0 {
+			return p
+		}
+		return float32(p/(last+float32(1e-6))) * float32(scale)
+	}, func(positions []float32) error { return DETRPositions(positions, mask, height, width, scale) })
+}

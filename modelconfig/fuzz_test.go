@@ -1,0 +1,286 @@
+package modelconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+)
+
+// checkModel checks what a function that reads a model has returned: an error that
+// wraps what the documentation says and no Model, or a Model whose methods take any
+// argument.
+func checkModel(t *testing.T, m *Model, err error, seqLen int) {
+	t.Helper()
+	if (m == nil) != (err != nil) || err != nil && (!wrapsOne(err) || len(err.Error()) > 2000) {
+		t.Fatalf("%v, error %v", m, err)
+	}
+	if err == nil && (m.Type() == "" || len(m.Layers()) == 0 || len(m.LayerTypes()) == 0) {
+		t.Fatalf("type %q, %d layers of types %q", m.Type(), len(m.Layers()), m.LayerTypes())
+	}
+	for _, layer := range append(m.Layers()[:min(8, len(m.Layers()))], Layer{Type: "other"}) {
+		scale, scaled := m.QueryScale(layer)
+		if scaled {
+			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale.Beta, scale.Length, scale.Offset); err != nil {
+				t.Fatalf("%+v: %v", scale, err)
+			}
+		}
+	}
+	for _, layerType := range []string{"another", strings.Repeat("long", 100)} {
+		if _, err := m.Rotary(layerType, seqLen); !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+			t.Fatalf("type %q: %v", layerType, err)
+		}
+	}
+	for _, layerType := range m.LayerTypes() {
+		rotaryDim := checkLength(t, m, layerType, 0, true)
+		for _, n := range []int{math.MaxInt, seqLen} {
+			if rotaryDim <= 1024 { // longer ladders take long
+				checkLength(t, m, layerType, n, false)
+				m.Angles = posenc.Float32
+				checkLength(t, m, layerType, n, false)
+				m.Angles = posenc.Exact
+			}
+		}
+		if _, err := m.SoftmaxScale(layerType, math.MinInt); !errors.Is(err, ErrArgument) {
+			t.Fatalf("SoftmaxScale: %v", err)
+		}
+		m.Angles = 77
+		if _, err := m.Rotary(layerType, 0); !errors.Is(err, ErrArgument) {
+			t.Fatalf("Angles 77: %v", err)
+		}
+		m.Angles = posenc.Exact
+	}
+}
+
+// checkLength asks for the rotary configuration for a length, which succeeds if it
+// must, and returns how many elements it rotates.
+func checkLength(t *testing.T, m *Model, layerType string, seqLen int, must bool) int {
+	t.Helper()
+	cfg, err := m.Rotary(layerType, seqLen)
+	if err != nil {
+		if must || !errors.Is(err, ErrValue) && !errors.Is(err, ErrArgument) || seqLen >= 0 && errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+			t.Fatalf("type %q, length %d: %v", layerType, seqLen, err)
+		}
+		return 0
+	}
+	if seqLen < 0 || len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim {
+		t.Fatalf("length %d: %d frequencies for %d elements", seqLen, len(cfg.InvFreq), cfg.RotaryDim)
+	}
+	if scale, err := m.SoftmaxScale(layerType, seqLen); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
+		t.Fatalf("length %d: softmax scale %v, %v", seqLen, scale, err)
+	}
+	if _, err := posenc.NewRotary(cfg); err != nil && (must || !errors.Is(err, posenc.ErrConfig)) {
+		t.Fatal(err)
+	}
+	return cfg.RotaryDim
+}
+
+// FuzzHuggingFace reads any text as a config.json.
+func FuzzHuggingFace(f *testing.F) {
+	for i, configs := range [][]string{{
+		llama31, fmt.Sprintf(gptOSS, false), fmt.Sprintf(deepSeek, "deepseek_v3", "", "1.0", "1.0"), fmt.Sprintf(qwenYaRN, ""),
+		fmt.Sprintf(phi3, "su"), gemma3, gemma4V5, internLM3, `{"model_type": "llama", "x": [Infinity, -Infinity, NaN]}`,
+		`{"model_type": "qwen2_vl", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "mrope"}}`,
+	}, {
+		qwen2VL, pixtral12B, kimiK25, ernieVL, qwenOmni, `{"model_type": "llava"}`, `{"model_type": "llama4_vision_model", "rope_scaling": {"type": "axial"}}`,
+	}} {
+		for _, config := range configs {
+			f.Add(i == 1, []byte(config), 5000)
+		}
+	}
+	for _, modelType := range sortedNames(families) {
+		f.Add(false, []byte(`{"model_type": "`+modelType+`", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}`), 1)
+	}
+	f.Fuzz(func(t *testing.T, vision bool, config []byte, seqLen int) {
+		read := HuggingFace
+		if vision {
+			read = HuggingFaceVision
+		}
+		m, err := read(config)
+		checkModel(t, m, err, seqLen)
+		if n := len(m.Layers()); n > maxLayers {
+			t.Fatalf("%d layers", n)
+		}
+	})
+}
+
+// words are the names in the source of the package: of keys, rules, layers and
+// models.
+func words(t testing.TB) []string {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	found := map[string]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if s, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(s) {
+					found[s] = true
+				}
+			}
+			return true
+		})
+	}
+	return sortedNames(found)
+}
+
+// values are JSON values of every type, most of them wrong for most keys.
+var values = []string{
+	`null`, `true`, `false`, `0`, `1`, `-1`, `2`, `4`, `8`, `16`, `32`, `64`, `128`, `65536`, `65538`, `2147483647`, `2147483648`, `-2147483648`, `9223372036854775807`,
+	`0.5`, `1.5`, `-0.5`, `1e4`, `5e5`, `1e300`, `-1e300`, `1e-300`, `1e999`, `NaN`, `-Infinity`, `""`, `"x"`, `"1"`, `[]`, `[1]`, `[0, 1]`, `[16, 24, 24]`, `[1, 1, 1, 1]`, `[-1, 2147483647, 66]`,
+	`["full_attention", "sliding_attention"]`, `[null]`, `[[1]]`, `[{}]`, `{}`, `{"full_attention": {}}`, `{"sliding_attention": {"rope_theta": 0}}`, `{"x": 1}`, `{"rope_theta": "1"}`,
+}
+
+// FuzzKeys reads configurations that the fuzzer puts together from the words of
+// the package: any keys, beside the rope block and in it, with values of any type.
+func FuzzKeys(f *testing.F) {
+	names := words(f)
+	types := append(sortedNames(families), sortedNames(towers)...)
+	for i := range types {
+		f.Add(i%2 == 0, uint8(i), uint8(i>>8), []byte{}, 0)
+		f.Add(i%2 == 1, uint8(i), uint8(i>>8), []byte{1, byte(i), 0, 10, 2, byte(3 * i), 1, 20, 3, byte(5 * i), 0, 30}, 5000)
+	}
+	f.Fuzz(func(t *testing.T, vision bool, low, high uint8, data []byte, seqLen int) {
+		type member struct{ key, value string }
+		var objects [4][]member // beside the blocks, rope_scaling, rope_parameters, a kind in it
+		objects[0] = []member{{"model_type", strconv.Quote(types[(int(low)+int(high)<<8)%len(types)])}}
+		for ; len(data) >= 4 && len(objects[0]) < 40; data = data[4:] {
+			value := values[int(data[3])%len(values)]
+			if data[0]&16 != 0 {
+				value = strconv.Quote(names[(int(data[3])+int(data[0]>>5)<<8)%len(names)])
+			}
+			i := data[0] % 4
+			objects[i] = append(objects[i], member{names[(int(data[1])+int(data[2])<<8)%len(names)], value})
+		}
+		text := func(members []member) string {
+			var parts, seen []string
+			for _, m := range members {
+				if !slices.Contains(seen, m.key) { // a key twice is another error
+					parts, seen = append(parts, strconv.Quote(m.key)+": "+m.value), append(seen, m.key)
+				}
+			}
+			return "{" + strings.Join(parts, ", ") + "}"
+		}
+		if objects[3] != nil {
+			objects[2] = append(objects[2], member{"full_attention", text(objects[3])}, member{"sliding_attention", text(objects[3])})
+		}
+		for i, key := range []string{1: "rope_scaling", 2: "rope_parameters"} {
+			if i > 0 && objects[i] != nil {
+				objects[0] = append(objects[0], member{key, text(objects[i])})
+			}
+		}
+		read := HuggingFace
+		if vision {
+			read = HuggingFaceVision
+		}
+		m, err := read([]byte(text(objects[0])))
+		checkModel(t, m, err, seqLen)
+	})
+}
+
+// wrongValue is no value of any key that is about positions.
+var wrongValue = [][]int{{1}}
+
+// leastKeys are what types need beside their name.
+var leastKeys = map[string]map[string]any{
+	"bamba": {"attn_layer_indices": []int{1}}, "esm": {"position_embedding_type": "rotary"}, "granitemoehybrid": {"position_embedding_type": "rope", "layer_types": slices.Repeat([]string{"attention"}, 32)},
+	"glm4_moe": {"head_dim": 128}, "glm4v_moe_text": {"head_dim": 128}, "glm4v_text": {"partial_rotary_factor": 0.5}, "qwen3_omni_moe_text": {"head_dim": 128},
+	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
+}
+
+// readType reads the configuration of a type, with what it needs and members.
+func readType(t *testing.T, modelType string, members map[string]any) (*Model, string, error) {
+	t.Helper()
+	document := map[string]any{"model_type": modelType}
+	maps.Copy(document, leastKeys[modelType])
+	maps.Copy(document, members)
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := HuggingFace
+	if _, tower := towers[modelType]; tower {
+		read = HuggingFaceVision
+	}
+	m, err := read(text)
+	return m, string(text), err
+}
+
+func mustRefuse(t *testing.T, modelType string, members map[string]any) {
+	t.Helper()
+	if m, text, err := readType(t, modelType, members); m != nil || err == nil || !wrapsOne(err) || len(err.Error()) > 2000 {
+		t.Errorf("%s: error %v", text, err)
+	}
+}
+
+// Beside the rope block, a key about rotary positions with a wrong value is an
+// error for every type, and not passed over.
+func TestKeysOfWrongType(t *testing.T) {
+	names := words(t)
+	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+		if _, text, err := readType(t, modelType, nil); err != nil && modelType != "gemma4_vision" {
+			t.Errorf("%s: %v", text, err) // it would be of any key
+		}
+		for _, key := range names {
+			if namesRotation(key) && !slices.Contains(harmlessKeys, key) {
+				mustRefuse(t, modelType, map[string]any{key: wrongValue})
+			}
+		}
+	}
+}
+
+// So is one in the rope block, whatever the rule.
+func TestBlockKeysOfWrongType(t *testing.T) {
+	known := slices.Clone(commonKeys)
+	for _, keys := range ropeTypes {
+		known = append(known, keys...)
+	}
+	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+		f, text := families[modelType]
+		if !text {
+			f = towers[modelType]
+		}
+		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.extraKeys...))))
+		for i, key := range keys {
+			for j, rule := range sortedNames(ropeTypes) {
+				if testing.Short() && (i+j)%4 != 0 {
+					continue
+				}
+				block := map[string]any{"rope_type": rule, key: wrongValue}
+				if rule != "default" && rule != "proportional" && key != "factor" {
+					block["factor"] = 4
+				}
+				place := []string{"rope_scaling", "rope_parameters"}[(i+j)%2]
+				mustRefuse(t, modelType, map[string]any{place: block})
+			}
+		}
+	}
+}

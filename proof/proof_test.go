@@ -1,0 +1,194 @@
+// Package proof holds the proof of the error bounds of generic and the kernels:
+// see README.md. Its tests tie the scripts to the code and to one another.
+package proof
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+// constants returns the float64 values of the constants, and of the lists of
+// constants as name0, name1, ..., that Go files define.
+func constants(t *testing.T, files ...string) map[string]float64 {
+	t.Helper()
+	values := map[string]float64{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, expression := range spec.Values {
+				if list, ok := expression.(*ast.CompositeLit); ok {
+					for j, element := range list.Elts {
+						if v, ok := number(element); ok {
+							values[fmt.Sprint(spec.Names[i].Name, j)] = v
+						}
+					}
+				}
+				if v, ok := number(expression); ok {
+					values[spec.Names[i].Name] = v
+				}
+			}
+			return true
+		})
+	}
+	return values
+}
+
+func number(e ast.Expr) (float64, bool) {
+	sign := 1.0
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.SUB {
+		sign, e = -1, u.X
+	}
+	literal, ok := e.(*ast.BasicLit)
+	if !ok || literal.Kind != token.INT && literal.Kind != token.FLOAT {
+		return 0, false
+	}
+	v, exact := constant.Float64Val(constant.MakeFromLiteral(literal.Value, literal.Kind, 0))
+	return sign * v, exact
+}
+
+var (
+	comment    = regexp.MustCompile(`(?m)#.*$`)
+	definition = regexp.MustCompile(`\b(\w+) = (-?(?:0x[0-9a-f.]+p[-+]?\d+|\d+));`)
+	bound      = regexp.MustCompile(`\|([^|]+)\| <= (0x[0-9a-f.]+p[-+]?\d+)`)
+)
+
+// script is the numbers that a Gappa script defines, and the bounds on
+// magnitudes that it assumes and proves.
+type script struct{ defined, assumed, proved map[string]float64 }
+
+func read(t *testing.T, name string) script {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = comment.ReplaceAll(text, nil)
+	formula := regexp.MustCompile(`(?s)\{(.*?)\n->\n(.*?)\n\}`).FindSubmatch(text)
+	if formula == nil {
+		t.Fatalf("%s: no formula", name)
+	}
+	collect := func(r *regexp.Regexp, text []byte) map[string]float64 {
+		values := map[string]float64{}
+		for _, m := range r.FindAllSubmatch(text, -1) {
+			v, err := strconv.ParseFloat(string(m[2]), 64)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, m[0], err)
+			}
+			values[string(m[1])] = v
+		}
+		return values
+	}
+	return script{collect(definition, text), collect(bound, formula[1]), collect(bound, formula[2])}
+}
+
+// names pairs the constants of the scripts with those of generic and of the
+// generator.
+var names = func() map[string][2]string {
+	pairs := map[string][2]string{
+		"Margin":     {"Margin", "Margin"},
+		"toInteger":  {"toInteger", "ToInteger"},
+		"twoOverPi0": {"twoOverPi0", ""},
+		"twoOverPi1": {"twoOverPi1", ""},
+		"twoOverPi2": {"twoOverPi2", ""},
+		"C0":         {"", "Cosine0"},
+	}
+	for i := range 7 {
+		pairs[fmt.Sprint("S", i)] = [2]string{fmt.Sprint("sin", i), fmt.Sprint("Sine", i)}
+		if i > 0 {
+			pairs[fmt.Sprint("C", i)] = [2]string{fmt.Sprint("cos", i), fmt.Sprint("Cosine", i)}
+		}
+	}
+	return pairs
+}()
+
+// Every number that a script defines is that of generic and that of the
+// generator of the kernels.
+func TestConstants(t *testing.T) {
+	inGeneric := constants(t, "../generic/cossin.go")
+	inGenerator := constants(t, "../asm/_gen/operation/constants.go")
+	if inGeneric["twoOverPiHigh"] != inGenerator["TwoOverPiHigh"] || inGeneric["twoOverPiLow"] != inGenerator["TwoOverPiLow"] {
+		t.Error("2/pi for float32 angles differs between generic and the generator")
+	}
+	if got := constants(t, "../asm/_gen/arm64/cossin.go")["toInteger"]; got != inGeneric["toInteger"] {
+		t.Errorf("toInteger is %x in the arm64 generator", got)
+	}
+	files, err := filepath.Glob("*.g")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	seen := map[string]bool{}
+	for _, name := range files {
+		for constant, value := range read(t, name).defined {
+			pair, ok := names[constant]
+			if !ok {
+				t.Errorf("%s: %s is no constant of the code", name, constant)
+			}
+			seen[constant] = true
+			if v, ok := inGeneric[pair[0]]; pair[0] != "" && (!ok || v != value) {
+				t.Errorf("%s: %s is %x, in generic %x", name, constant, value, v)
+			}
+			if v, ok := inGenerator[pair[1]]; pair[1] != "" && (!ok || v != value) {
+				t.Errorf("%s: %s is %x, in the generator %x", name, constant, value, v)
+			}
+		}
+	}
+	for constant := range names {
+		if !seen[constant] {
+			t.Errorf("no script defines %s", constant)
+		}
+	}
+}
+
+// What one script or test proves is what the next assumes.
+func TestBounds(t *testing.T) {
+	turns, cossin, small := read(t, "quarterturns.g"), read(t, "cossin.g"), read(t, "small.g")
+	shift, smallShift := read(t, "shift.g"), read(t, "smallshift.g")
+	tested := constants(t, "../generic/cossin_bound_test.go")
+	const leastOddAngle = math.Pi / 4 * (1 - 0x1p-40) // of an angle that is not reduced to itself
+	for _, link := range []struct {
+		what            string
+		proved, assumed float64
+	}{
+		{"high", turns.proved["(high - W) / W"], cossin.assumed["(high - W) / W"]},
+		{"high", turns.proved["(high - W) / W"], small.assumed["highRelative"]},
+		{"high of float32 angles", tested["highRelative"], cossin.assumed["(high - W) / W"]},
+		{"low", turns.proved["low / high"], cossin.assumed["low / high"]},
+		{"low of float32 angles", tested["lowRelative"], cossin.assumed["low / high"]},
+		{"turns", turns.proved["(turns - W) / W"], cossin.assumed["(turns - W) / W"]},
+		{"turns", turns.proved["(turns - W) / W"], small.assumed["turnsRelative"]},
+		{"turns of float32 angles", tested["turnsRelative"], cossin.assumed["(turns - W) / W"]},
+		{"parts of 2/pi", tested["parts"], turns.assumed["parts - twoOverPi"]},
+		{"sine polynomial", tested["sinRelative"], cossin.assumed["sinRelative"]},
+		{"sine polynomial", tested["sinRelative"], small.assumed["sinRelative"]},
+		{"cosine polynomial", tested["cosRelative"], cossin.assumed["cosRelative"]},
+		{"range of the polynomials", cossin.proved["f"], tested["polynomialReach"]},
+		{"cosine of a", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), shift.assumed["cosA - COSA"]},
+		{"sine of a", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), shift.assumed["sinA - SINA"]},
+		{"cosine of b", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), shift.assumed["cosB - COSB"]},
+		{"sine of b", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), shift.assumed["sinB - SINB"]},
+		{"cosine of a", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), smallShift.assumed["errorCosA"]},
+		{"cosine of b", max(cossin.proved["c - cosT"], cossin.proved["s - sinT"]), smallShift.assumed["errorCosB"]},
+		{"sine of a", max(small.proved["(s - sinT) / angle"], cossin.proved["c - cosT"]/leastOddAngle), smallShift.assumed["errorA"]},
+		{"sine of b", max(small.proved["(s - sinT) / angle"], cossin.proved["c - cosT"]/leastOddAngle), smallShift.assumed["errorB"]},
+	} {
+		if !(link.proved > 0 && link.proved <= link.assumed) {
+			t.Errorf("%s: proved %x, but assumed %x", link.what, link.proved, link.assumed)
+		}
+	}
+}
