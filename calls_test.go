@@ -92,12 +92,33 @@ func long(t *testing.T) {
 		}
 	}
 
+	// Norms with the rotation, for few heads and for many.
+	r := rotary(RotaryConfig{HeadDim: 128, Layout: HalfSplit})
+	norm, err := NewRMSNorm(make([]float32, 128), 1e-6, false)
+	check(err)
+	for _, heads := range []int{1, 3000} {
+		x := View[float32]{Data: make([]float32, 20*heads*128), Heads: heads}
+		check(RotateFused(r, positions[:20], FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}))
+		check(RotateFused(r, make([]int32, 20), FusedView[float32]{View: x, Norm: norm}))
+	}
+
+	// Sinusoidal rows.
+	s, err := NewSinusoidal(SinusoidalConfig{Dim: most, InvFreq: make([]float64, most/2)})
+	check(err)
+	check(SinusoidalRows(s, positions[:40], make([]float32, 40*most)))
+	check(AddSinusoidal(s, positions[:40], make([]Float16, 40*most), 1))
+
 	// Long rows of scores, and many.
+	buckets, err := NewT5Buckets(32, 128, true)
+	check(err)
+	t5, err := NewT5Bias(buckets, make([]float32, 32))
+	check(err)
 	for _, shape := range []struct{ queries, keys int }{{1, width}, {300, 500}} {
 		scores := Scores{Data: make([]float32, shape.queries*shape.keys), Heads: 1, Queries: shape.queries, Keys: shape.keys}
 		for _, form := range []ALiBiForm{CausalALiBi, SymmetricALiBi, KeyALiBi} {
 			check(AddALiBi(scores, []float32{0.5}, form))
 		}
+		check(AddT5(scores, t5))
 	}
 
 	// Long sums.
@@ -240,7 +261,7 @@ func atMost(first int, more ...int) int {
 }
 
 // countParameters returns which parameters of the functions of package asm count
-// elements or, of a rotation, pairs.
+// elements or, where there is no n of them, pairs.
 func countParameters(t *testing.T) map[string][]int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("asm", "*_"+runtime.GOARCH+".go"))
@@ -258,10 +279,11 @@ func countParameters(t *testing.T) map[string][]int {
 			if !ok {
 				continue
 			}
-			i := 0
+			i, rows := 0, false
 			for _, field := range f.Type.Params.List {
 				for _, parameter := range field.Names {
-					if slices.Contains([]string{"n", "pairs", "tokens", "heads", "rows", "count"}, parameter.Name) {
+					rows = rows || parameter.Name == "n"
+					if slices.Contains([]string{"n", "tokens", "heads", "rows", "count"}, parameter.Name) || parameter.Name == "pairs" && !rows {
 						counts[f.Name.Name] = append(counts[f.Name.Name], i)
 					}
 					i++

@@ -60,7 +60,7 @@ func guardedOperations() (list []guardedOperation) {
 		}, "x", "weight")
 	}
 	for _, o := range fusions {
-		add(o.name(), longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
+		add(o.operation, longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 			if n == 0 {
 				return // rows have elements
 			}

@@ -255,3 +255,34 @@ func TestUpperHalvesAreCleared(t *testing.T) {
 	}
 	t.Logf("%d functions", functions)
 }
+
+// Stores past the caches are followed by a fence: no test of what a kernel
+// writes could see that one is missing.
+func TestNonTemporalStoresAreFenced(t *testing.T) {
+	found := 0
+	for name, content := range generated(t) {
+		if !strings.HasSuffix(name, "_amd64.s") {
+			continue
+		}
+		for text := range strings.SplitSeq(string(content), "\nTEXT ·") {
+			symbol, body, _ := strings.Cut(text, "(")
+			fenced := regexp.MustCompile(`\tSFENCE\n(\tVZEROUPPER\n)?(\tMOVQ .*\n)?\tRET\n`).MatchString(body)
+			switch {
+			case strings.HasPrefix(symbol, "FenceStores"):
+				found++
+				if !fenced {
+					t.Errorf("%s: %s is no fence", name, symbol)
+				}
+			case strings.HasPrefix(symbol, "CopyNonTemporal"): // FenceStores follows
+			case strings.Contains(body, "VMOVNT"):
+				found++
+				if !fenced {
+					t.Errorf("%s: %s ends without a fence", name, symbol)
+				}
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d kernels with stores past the caches", found)
+	}
+}

@@ -6,6 +6,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+const (
+	plane      = 64 * 8         // bytes from the cosines to the sines to the errors
+	blockShift = 32 * 2 * plane // bytes of the shifts of 64 pairs
+)
+
 // sinusoidal is a loop over rows of sines and cosines that are made by the linear
 // shift and written where they belong, or added.
 type sinusoidal struct {
@@ -15,7 +20,7 @@ type sinusoidal struct {
 	n, i                    reg.GPVirtual // pairs of a row, and the next of them
 	scaling, scale          reg.VecVirtual
 	add                     bool
-	shifts, least, limits   operand.Mem
+	shifts, least, limits   reg.VecVirtual // in registers: loads set the pace
 	halfUnit, above, margin operand.Mem
 	turns                   reg.VecVirtual // AVX-512: a permutation of two vectors
 	exit                    string
@@ -23,7 +28,6 @@ type sinusoidal struct {
 }
 
 func sinusoidalRows(e *emitter, interleaved, add bool) {
-	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
 	s := &sinusoidal{emitter: e, add: add, exit: e.label("exit")}
 	if interleaved {
 		s.to = append(s.to, e.argument("x"))
@@ -31,7 +35,8 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		s.to = append(s.to, e.argument("cos"), e.argument("sin"))
 	}
 	stride, rows := e.stride("stride"), e.argument("rows")
-	s.seed, s.shift, s.n, s.i = e.argument("seed"), e.argument("shift"), e.argument("n"), e.GP64()
+	seed, shift := e.argument("seed"), e.argument("shift")
+	s.seed, s.shift, s.n, s.i = e.GP64(), e.GP64(), e.argument("n"), e.GP64()
 	s.scaling = e.broadcast32("scaling", e.vector())
 	if add {
 		s.scale = e.broadcast32("scale", e.vector())
@@ -48,6 +53,8 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.JZ(operand.LabelRef(s.exit))
 	e.Label(row)
 	e.XORQ(s.i, s.i)
+	e.MOVQ(seed, s.seed)
+	e.MOVQ(shift, s.shift)
 	end := e.GP64()
 	e.LEAQ(operand.Mem{Base: s.n, Disp: -s.width()}, end)
 	e.TESTQ(end, end)
@@ -56,6 +63,9 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
+		if j < len(s.to) { // a line a turn, for rows in memory
+			e.PREFETCHT0(to.Offset(4096))
+		}
 		if add {
 			x := e.vector()
 			e.VMULPS(to, s.scale, x)
@@ -64,6 +74,13 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		e.VMOVUPS(v, to)
 	}
 	e.ADDQ(operand.Imm(uint64(s.width())), s.i)
+	same := e.label("same")
+	e.TESTQ(operand.U32(63), s.i)
+	e.JNZ(operand.LabelRef(same))
+	e.Comment("the next 64 pairs, for addresses that i has moved on already")
+	e.ADDQ(operand.U32(2*plane), s.seed)
+	e.ADDQ(operand.U32(blockShift-plane), s.shift)
+	e.Label(same)
 	e.CMPQ(s.i, end)
 	e.JLE(operand.LabelRef(main))
 	e.Label(rest)
@@ -74,7 +91,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	for _, to := range s.to {
 		e.ADDQ(stride, to)
 	}
-	e.ADDQ(operand.U32(2*plane), s.shift)
+	e.ADDQ(operand.U32(2*plane), shift)
 	e.ADDQ(s.n, done)
 	e.DECQ(rows)
 	e.JNZ(operand.LabelRef(row))
@@ -105,8 +122,10 @@ func (s *sinusoidal) loadTest() {
 	const exponent = operation.SmallEntry // of the smallest entry that the short test is for
 	// The error bound of such an entry in units of its last place, times 8.
 	const margin = 1 << (52 - 49 - exponent + 3)
-	halves := func(name string, lower, upper uint32) operand.Mem {
-		return s.data(name, 8, uint64(upper)<<32|uint64(lower))
+	halves := func(name string, lower, upper uint32) reg.VecVirtual {
+		v := s.vector()
+		s.VMOVUPS(s.data(name, 8, uint64(upper)<<32|uint64(lower)), v)
+		return v
 	}
 	s.shifts = halves("entryShifts", 3, 1)
 	s.least = halves("entryLeast", -(1<<31+margin+1)&(1<<32-1), -((1023+exponent)<<21)&(1<<32-1))
@@ -122,7 +141,6 @@ func (s *sinusoidal) loadTest() {
 // further than that from half of a unit of float32. Both is a comparison in every 32
 // bits.
 func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
-	const plane = 64 * 8
 	step := s.lanes() / 2
 	s.Comment("1. the linear shift")
 	for j := range 2 {
@@ -162,11 +180,9 @@ func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
 		s.JNZ(operand.LabelRef(long))
 	} else {
 		// Above the limits where the maximum with them is something else.
-		limits, same := s.vector(), s.vector()
-		s.VMOVUPS(s.limits, limits)
-		s.VPMAXUD(limits, most, most)
-		s.VPXOR(limits, most, same)
-		s.VPTEST(same, same)
+		s.VPMAXUD(s.limits, most, most)
+		s.VPXOR(s.limits, most, most)
+		s.VPTEST(most, most)
 		s.JNZ(operand.LabelRef(long))
 	}
 	s.Label(certain)
