@@ -144,12 +144,12 @@ func TestExhaustiveTables(t *testing.T) {
 				for i, w := range invFreq {
 					frequencies[i] = exhaustive.NewFrequency(w)
 				}
-				var prepared kernels.Block
-				prepared.Set(invFreq)
-				shifts := map[kernels.Implementation]*kernels.Shift{}
+				prepared := make([]kernels.Block, 1)
+				prepared[0].Set(invFreq)
+				shifts := map[kernels.Implementation][]kernels.Shift{}
 				for _, impl := range supported() {
-					shifts[impl] = new(kernels.Shift)
-					shifts[impl].Set(impl, &prepared)
+					shifts[impl] = make([]kernels.Shift, 1)
+					shifts[impl][0].Set(impl, &prepared[0])
 				}
 				to := kernels.Sinusoids{Stride: 2 * n, Interleaved: true, Scaling: 1, Scale: 1}
 				split := kernels.Sinusoids{Stride: n, Add: true, Scaling: 1, Scale: 1}
@@ -177,22 +177,22 @@ func TestExhaustiveTables(t *testing.T) {
 					}
 					counts[0] += int64(rows * n)
 					for _, impl := range supported() {
-						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared, shifts[impl], 1, 1, false)
+						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, false)
 						compare(impl, "rows")
 						if impl == kernels.Generic {
 							continue // its rows are of one kind
 						}
 						for row, p := range positions {
-							kernels.CosSinExactRow(impl, cos[row*n:][:n], sin[row*n:][:n], float64(p), &prepared, 1, 1)
+							kernels.CosSinExactRow(impl, cos[row*n:][:n], sin[row*n:][:n], float64(p), &prepared[0], 1, 1)
 						}
 						compare(impl, "row by row")
 						if impl == kernels.AVX512 {
-							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared, shifts[impl], 1, 1, true)
+							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, true)
 							compare(impl, "rows past the caches")
 						}
 						to.Sin = pairs[:2*rows*n]
 						for _, to.Add = range []bool{false, true} {
-							kernels.SinusoidalRows(impl, &to, positions, &prepared, shifts[impl])
+							kernels.SinusoidalRows(impl, &to, positions, prepared, shifts[impl])
 							for i := range cos {
 								sin[i], cos[i] = pairs[2*i], pairs[2*i+1]
 							}
@@ -200,7 +200,7 @@ func TestExhaustiveTables(t *testing.T) {
 							clear(pairs)
 						}
 						split.Sin, split.Cos = sin, cos
-						kernels.SinusoidalRows(impl, &split, positions, &prepared, shifts[impl])
+						kernels.SinusoidalRows(impl, &split, positions, prepared, shifts[impl])
 						compare(impl, "sinusoidal rows in halves")
 					}
 				}

@@ -223,7 +223,7 @@ func (g *guards) guardSinusoids(impl kernels.Implementation, n, rows int, interl
 	}
 	outputs["sin"] = to.Sin
 	g.check(fmt.Sprintf("%d rows of %d, interleaved: %t, add: %t, gaps %v, at the end: %t", rows, n, interleaved, add, g.gaps, atEnd),
-		func() { kernels.SinusoidalRows(impl, &to, positions, &block, &shift) },
+		func() { kernels.SinusoidalRows(impl, &to, positions, []kernels.Block{block}, []kernels.Shift{shift}) },
 		func(copies map[string][]float32) {
 			cos, sin := make([]float32, n), make([]float32, n)
 			put := func(x *float32, entry float32) {
