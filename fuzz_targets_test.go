@@ -28,11 +28,11 @@ var fuzzTargets = map[string]map[string]string{
 		"Rotate": "FuzzRotate", "RotateFused": "FuzzRotateFused", "RotateInto": "FuzzRotateInto", "RotateInverse": "FuzzRotateElements",
 		"Scale": "FuzzNormalize", "Shift": "FuzzShift", "SinusoidalDETR": "FuzzArguments", "SinusoidalFairseq": "FuzzArguments",
 		"SinusoidalMAE": "FuzzArguments", "SinusoidalMLX": "FuzzArguments", "SinusoidalMarian": "FuzzArguments", "SinusoidalMusicGen": "FuzzArguments",
-		"SinusoidalRows": "FuzzSinusoidal", "SinusoidalRows64": "FuzzArguments", "SinusoidalTensor2Tensor": "FuzzArguments",
+		"SinusoidalRows": "FuzzSinusoidalKernels", "SinusoidalRows64": "FuzzArguments", "SinusoidalTensor2Tensor": "FuzzArguments",
 		"SinusoidalTimesteps": "FuzzArguments", "SinusoidalVaswani": "FuzzArguments", "SinusoidalWhisper": "FuzzArguments", "SumShaw": "FuzzScores",
 
 		"DeBERTaBuckets.Position": "FuzzScores", "DualChunk.KeyPositions": "FuzzPositions", "DualChunk.QueryPositions": "FuzzPositions",
-		"Rotary.CosSin": "FuzzAxes", "Rotary.CosSinFractional": "FuzzRotaryTables", "Rotary.Extend": "FuzzTable", "Rotary.Tabulate": "FuzzTable",
+		"Rotary.CosSin": "FuzzAxes", "Rotary.CosSinFractional": "FuzzRotaryTables", "Rotary.Extend": "FuzzTable", "Rotary.Tabulate": "FuzzSplit",
 		"Sinusoidal.Shift": "FuzzArguments", "Sinusoidal.ShiftMatrix": "FuzzArguments", "T5Buckets.Bucket": "FuzzArguments",
 	},
 	"frequency": {
@@ -54,6 +54,9 @@ func TestFuzzTargets(t *testing.T) {
 	for directory, targets := range fuzzTargets {
 		set := token.NewFileSet()
 		sources, tests := parseFiles(t, set, directory, false), parseFiles(t, set, directory, true)
+		if len(sources) == 0 {
+			t.Skip("NOT TESTED: there is no source here, only the test binary")
+		}
 		exported := exportedFunctions(t, set, sources)
 		sameNames(t, directory+", the list of targets", slices.Collect(maps.Keys(targets)), exported)
 		if directory == "." {

@@ -255,13 +255,13 @@ var avx2Mutants = []mutant{
 
 	// layout
 	{name: "avx2/layout/odds", file: amd64Layout, tests: copyTests,
-		old: `l.VSHUFPS(operand.U8(0xdd), high, low, odd)`, new: `l.VSHUFPS(operand.U8(0x88), high, low, odd)`,
+		old: `l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)`, new: `l.e.VSHUFPS(operand.U8(0x88), high, low, odd)`,
 		wrong: "the even elements for the odd"},
 	{name: "avx2/layout/words", file: amd64Layout, tests: copyTests,
 		old: `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, new: `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`,
 		wrong: "two words change places"},
 	{name: "avx2/layout/lanes", file: amd64Layout, tests: copyTests,
-		old: `l.VPERM2F128(operand.U8(0x31), odd, even, high)`, new: `l.VPERM2F128(operand.U8(0x13), odd, even, high)`,
+		old: `l.e.VPERM2F128(operand.U8(0x31), odd, even, high)`, new: `l.e.VPERM2F128(operand.U8(0x13), odd, even, high)`,
 		wrong: "two times 16 bytes change places"},
 	{name: "avx2/layout/quarters", file: amd64Element, tests: copyTests,
 		old: `from.Offset(48)`, new: `from.Offset(32)`,
@@ -270,10 +270,10 @@ var avx2Mutants = []mutant{
 		old: `Disp: bytes * l.width}`, new: `Disp: bytes * l.width / 2}`,
 		wrong: "the second vector is stored over the first"},
 	{name: "avx2/layout/store-too-far", file: amd64Layout, tests: copyTests,
-		old: `l.MOVW(v.As16(), to)`, new: `l.MOVL(v, to)`,
+		old: `l.e.MOVW(v.As16(), to)`, new: `l.e.MOVL(v, to)`,
 		wrong: "the last 16 bits are stored as 32"},
 	{name: "avx2/layout/load-too-far", file: amd64Layout, tests: copyTests,
-		old: `l.MOVWLZX(from, v)`, new: `l.MOVL(from, v)`,
+		old: `l.e.MOVWLZX(from, v)`, new: `l.e.MOVL(from, v)`,
 		wrong: "the last 16 bits are loaded as 32"},
 
 	// norm
@@ -393,7 +393,7 @@ var avx2Mutants = []mutant{
 
 	// sinusoidal
 	{name: "avx2/sinusoidal/sign", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.VFNMADD231PD(sinA, sinB, c)`, new: `s.VFMADD231PD(sinA, sinB, c)`,
+		old: `s.e.VFNMADD231PD(sinA, sinB, c)`, new: `s.e.VFMADD231PD(sinA, sinB, c)`,
 		wrong: "cos(a-b) for cos(a+b)"},
 	{name: "avx2/sinusoidal/fma", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `			e.VMULPS(to, s.scale, x)
@@ -403,21 +403,21 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "the product is not rounded before the sum"},
 	{name: "avx2/sinusoidal/no-ziv", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.JMP(operand.LabelRef(s.exit))`, new: `s.JMP(operand.LabelRef(certain))`,
+		old: `s.e.JMP(operand.LabelRef(s.exit))`, new: `s.e.JMP(operand.LabelRef(certain))`,
 		wrong: "the long test decides nothing"},
 	{name: "avx2/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `			s.VPMAXUD(t, most, most)
+		old: `			s.e.VPMAXUD(t, most, most)
 `, new: ``,
 		wrong: "only some of the entries are tested"},
 	{name: "avx2/sinusoidal/done", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `e.ADDQ(s.i, done)`, new: ``,
 		wrong: "pairs before an undecided one are made twice"},
 	{name: "avx2/sinusoidal/tail", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `		s.SUBQ(s.i, left)
+		old: `		s.e.SUBQ(s.i, left)
 `, new: ``,
 		wrong: "pairs beyond the row are written"},
 	{name: "avx2/sinusoidal/scaling", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.VMULPS(s.scaling, v, v)`, new: `_ = v`,
+		old: `s.e.VMULPS(s.scaling, v, v)`, new: `_ = v`,
 		wrong: "sines and cosines are not scaled"},
 
 	// copy

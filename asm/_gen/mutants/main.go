@@ -42,9 +42,10 @@ type mutant struct {
 
 // tests names tests by the first part of their names and by their packages.
 type tests struct {
-	names    string // regular expression of whole names
-	packages string
-	module   string // folder of the module
+	names      string // regular expression of whole names
+	operations string // of those whose tests to run; empty for all
+	packages   string
+	module     string // folder of the module
 }
 
 // target is how a mutant is run: the first part of its name.
@@ -345,6 +346,9 @@ func (l *laboratory) test(m *mutant) (output string, err error) {
 	pattern := "^(" + m.tests.names + ")$"
 	if t.implementation != "" && m.tests.module == "" {
 		pattern += "/^impl=" + t.implementation + "$"
+	}
+	if m.tests.operations != "" {
+		pattern += "/^operation=(" + m.tests.operations + ")$"
 	}
 	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "4m", "-run", pattern}
 	for _, a := range t.arguments {
