@@ -393,7 +393,7 @@ var avx2Mutants = []mutant{
 
 	// sinusoidal
 	{name: "avx2/sinusoidal/sign", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.VFNMADD231PD(sinA, sinB, c)`, new: `s.e.VFMADD231PD(sinA, sinB, c)`,
+		old: `s.VFNMADD231PD(sinA, sinB, c)`, new: `s.VFMADD231PD(sinA, sinB, c)`,
 		wrong: "cos(a-b) for cos(a+b)"},
 	{name: "avx2/sinusoidal/fma", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `			e.VMULPS(to, s.scale, x)
@@ -403,21 +403,21 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "the product is not rounded before the sum"},
 	{name: "avx2/sinusoidal/no-ziv", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.JMP(operand.LabelRef(s.exit))`, new: `s.e.JMP(operand.LabelRef(certain))`,
+		old: `s.JMP(operand.LabelRef(s.exit))`, new: `s.JMP(operand.LabelRef(certain))`,
 		wrong: "the long test decides nothing"},
 	{name: "avx2/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `			s.e.VPMAXUD(t, most, most)
+		old: `			s.VPMAXUD(t, most, most)
 `, new: ``,
 		wrong: "only some of the entries are tested"},
 	{name: "avx2/sinusoidal/done", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `e.ADDQ(s.i, done)`, new: ``,
 		wrong: "pairs before an undecided one are made twice"},
 	{name: "avx2/sinusoidal/tail", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `		s.e.SUBQ(s.i, left)
+		old: `		s.SUBQ(s.i, left)
 `, new: ``,
 		wrong: "pairs beyond the row are written"},
 	{name: "avx2/sinusoidal/scaling", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.VMULPS(s.scaling, v, v)`, new: `_ = v`,
+		old: `s.VMULPS(s.scaling, v, v)`, new: `_ = v`,
 		wrong: "sines and cosines are not scaled"},
 
 	// copy
