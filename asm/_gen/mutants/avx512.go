@@ -97,7 +97,7 @@ var avx512Mutants = []mutant{
 
 	// fused and sinusoidal
 	{name: "avx512/fused/mask", file: amd64Fused, tests: fusedWide,
-		old: `[]reg.OpmaskVirtual{elements.low, elements.high}[j]`, new: `elements.low`,
+		old: `{low: elements.high}`, new: `{low: elements.low}`,
 		wrong: "the second vector of a last part has the mask of the first"},
 	{name: "avx512/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalWide,
 		old: `s.KORTESTW(k, k)
