@@ -25,7 +25,7 @@ func boundCases(m *memory, bytes int) []measure.Case {
 	var cases []measure.Case
 	x := m.float32s[:bytes/4]
 	for _, b := range bounds() {
-		cases = append(cases, measure.Case{Name: b.name(bytes), Bytes: int64(bytes), Run: func() { b.run(x) }})
+		cases = append(cases, measure.Case{Name: b.name(bytes), Bytes: int64(bytes), Run: func() error { b.run(x); return nil }})
 	}
 	return cases
 }

@@ -38,8 +38,7 @@ func child(arguments []string, w io.Writer) error {
 	if _, err := fmt.Fprintln(w, len(cases)*s.rounds); err != nil {
 		return err
 	}
-	measure.Rounds(cases, s.rounds, func(sample measure.Sample) { err = errors.Join(err, sample.Print(w)) })
-	return err
+	return measure.Rounds(cases, s.rounds, func(sample measure.Sample) error { return sample.Print(w) })
 }
 
 // allCases are in an order that has things to be compared next to each other.

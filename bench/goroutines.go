@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -62,15 +63,14 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])
 		}
 	}
-	if err := part(0, w.tokens); err != nil {
-		return measure.Case{}, err
-	}
-	run := func() {
+	errs := make([]error, goroutines)
+	run := func() error {
 		var group sync.WaitGroup
 		for i := range goroutines {
-			group.Go(func() { part(w.tokens*i/goroutines, w.tokens*(i+1)/goroutines) })
+			group.Go(func() { errs[i] = part(w.tokens*i/goroutines, w.tokens*(i+1)/goroutines) })
 		}
 		group.Wait()
+		return errors.Join(errs...)
 	}
 	return measure.Case{Name: w.name(goroutines), Bytes: int64(bytes), Run: run}, nil
 }

@@ -11,36 +11,33 @@ import (
 type swept struct {
 	operation string
 	title     string
-	call      func(m *memory, bytes int) (func(), error)
+	call      func(m *memory, bytes int) (func() error, error)
 }
 
 var sweeps = []swept{
-	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) (func(), error) {
+	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) (func() error, error) {
 		return sweepRotation(posenc.HalfSplit, m.float32s[:bytes/4])
 	}},
-	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) (func(), error) {
+	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) (func() error, error) {
 		return sweepRotation(posenc.Interleaved, m.float32s[:bytes/4])
 	}},
-	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func(), error) {
+	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func() error, error) {
 		return sweepRotation(posenc.HalfSplit, m.float16s[:bytes/2])
 	}},
-	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func(), error) {
+	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
 		return table{bytes / (8 * pairs), posenc.Exact}.call(m)
 	}},
 }
 
 func (s swept) name(bytes int) string { return fmt.Sprintf("Sweep/op=%s/bytes=%d", s.operation, bytes) }
 
-func sweepRotation[T posenc.Element](layout posenc.Layout, x []T) (func(), error) {
+func sweepRotation[T posenc.Element](layout posenc.Layout, x []T) (func() error, error) {
 	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: layout, Base: base})
 	if err != nil {
 		return nil, err
 	}
 	positions, view := sequence(len(x)/(queryHeads*headDim)), posenc.View[T]{Data: x, Heads: queryHeads}
-	if err := posenc.Rotate(rotary, positions, view); err != nil {
-		return nil, err
-	}
-	return func() { posenc.Rotate(rotary, positions, view) }, nil
+	return func() error { return posenc.Rotate(rotary, positions, view) }, nil
 }
 
 // sweepCases are everything that is measured on so many bytes.

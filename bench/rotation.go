@@ -44,7 +44,7 @@ func (r rotation) bytes() int {
 }
 
 func (r rotation) measured(implementation string, m *memory) (measure.Case, error) {
-	var run func()
+	var run func() error
 	var err error
 	switch r.element {
 	case "f32":
@@ -57,7 +57,7 @@ func (r rotation) measured(implementation string, m *memory) (measure.Case, erro
 	return measure.Case{Name: r.name(implementation), Bytes: int64(r.bytes()), Run: run}, err
 }
 
-func rotateCall[T posenc.Element](r rotation, buffer []T) (func(), error) {
+func rotateCall[T posenc.Element](r rotation, buffer []T) (func() error, error) {
 	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, RotaryDim: r.rotaryDim, Layout: r.layout, Base: base})
 	if err != nil {
 		return nil, err
@@ -65,10 +65,7 @@ func rotateCall[T posenc.Element](r rotation, buffer []T) (func(), error) {
 	positions := sequence(r.tokens)
 	q := posenc.View[T]{Data: buffer[:r.tokens*queryHeads*headDim], Heads: queryHeads}
 	k := posenc.View[T]{Data: buffer[r.tokens*queryHeads*headDim:][:r.tokens*keyHeads*headDim], Heads: keyHeads}
-	if err := posenc.Rotate(rotary, positions, q, k); err != nil {
-		return nil, err
-	}
-	return func() { posenc.Rotate(rotary, positions, q, k) }, nil
+	return func() error { return posenc.Rotate(rotary, positions, q, k) }, nil
 }
 
 // sequence returns n positions, which for a single token is one far from 0.

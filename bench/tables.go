@@ -40,17 +40,14 @@ func (t table) measured(implementation string, m *memory) (measure.Case, error) 
 	return measure.Case{Name: t.name(implementation), Bytes: int64(t.bytes()), Run: run}, err
 }
 
-func (t table) call(m *memory) (func(), error) {
+func (t table) call(m *memory) (func() error, error) {
 	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: t.angles})
 	if err != nil {
 		return nil, err
 	}
 	positions := sequence(t.rows)
 	cos, sin := m.tableHalves(t.rows)
-	if err := rotary.CosSin(cos, sin, positions); err != nil {
-		return nil, err
-	}
-	return func() { rotary.CosSin(cos, sin, positions) }, nil
+	return func() error { return rotary.CosSin(cos, sin, positions) }, nil
 }
 
 func (m *memory) tableHalves(rows int) (cos, sin []float32) {

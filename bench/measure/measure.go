@@ -11,9 +11,9 @@ import (
 
 // Case is one thing to measure.
 type Case struct {
-	Name  string // of the benchmark, without "Benchmark": Family/key=value/...
-	Bytes int64  // that one call moves, for MB/s; 0: none are reported
-	Run   func() // one call
+	Name  string       // of the benchmark, without "Benchmark": Family/key=value/...
+	Bytes int64        // that one call moves, for MB/s; 0: none are reported
+	Run   func() error // one call
 }
 
 // Sample is the time of some calls in a row.
@@ -29,32 +29,45 @@ const (
 )
 
 // Rounds takes rounds samples of every case, in turns: one of each, then again,
-// so that whatever disturbs the machine disturbs them alike.
-func Rounds(cases []Case, rounds int, report func(Sample)) {
+// so that whatever disturbs the machine disturbs them alike. It ends with the
+// first error, of a case or of report.
+func Rounds(cases []Case, rounds int, report func(Sample) error) error {
 	calls, warm := make([]int, len(cases)), make([]bool, len(cases))
 	for range rounds {
 		for i, c := range cases {
 			if calls[i] == 0 {
-				once := sample(c, 1)
-				if once.Time < warmed { // what ran for the first time says little
-					once = sample(c, 1)
+				once, err := sample(c, 1)
+				if err == nil && once.Time < warmed { // what ran for the first time says little
+					once, err = sample(c, 1)
+				}
+				if err != nil {
+					return err
 				}
 				calls[i] = 1 + int(shortest/(once.Time+1))
 				warm[i] = once.Time < warmed
 			} else if warm[i] {
 				c.Run()
 			}
-			report(sample(c, calls[i]))
+			s, err := sample(c, calls[i])
+			if err == nil {
+				err = report(s)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
-func sample(c Case, calls int) Sample {
+func sample(c Case, calls int) (Sample, error) {
 	start := time.Now()
 	for range calls {
-		c.Run()
+		if err := c.Run(); err != nil {
+			return Sample{}, fmt.Errorf("%s: %w", c.Name, err)
+		}
 	}
-	return Sample{c, calls, time.Since(start)}
+	return Sample{c, calls, time.Since(start)}, nil
 }
 
 // Print writes the sample as a line of the Go benchmark format.

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,20 +11,38 @@ import (
 func TestRoundsTakeTurns(t *testing.T) {
 	var ran, reported []string
 	slow := func(name string) Case {
-		return Case{Name: name, Run: func() { ran = append(ran, name); time.Sleep(shortest) }}
+		return Case{Name: name, Run: func() error { ran = append(ran, name); time.Sleep(shortest); return nil }}
 	}
-	Rounds([]Case{slow("a"), slow("b")}, 3, func(s Sample) {
+	err := Rounds([]Case{slow("a"), slow("b")}, 3, func(s Sample) error {
 		reported = append(reported, s.Name)
 		if s.Calls < 1 || s.Time < time.Duration(s.Calls)*shortest {
 			t.Errorf("%s: %d calls in %v, each sleeps %v", s.Name, s.Calls, s.Time, shortest)
 		}
+		return nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if want := []string{"a", "b", "a", "b", "a", "b"}; !slices.Equal(reported, want) {
 		t.Errorf("reported %v, want %v", reported, want)
 	}
 	first := strings.Index(strings.Join(ran, ""), "b")
 	if last := strings.LastIndex(strings.Join(ran, ""), "a"); first > last {
 		t.Errorf("ran %v: not in turns", ran)
+	}
+}
+
+func TestRoundsEndWithAnError(t *testing.T) {
+	broken := errors.New("broken")
+	good := Case{Name: "good", Run: func() error { return nil }}
+	bad := Case{Name: "bad", Run: func() error { return broken }}
+	reported := 0
+	err := Rounds([]Case{good, bad, good}, 2, func(Sample) error { reported++; return nil })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") || reported != 1 {
+		t.Errorf("%v after %d samples, want broken after 1", err, reported)
+	}
+	if err := Rounds([]Case{good}, 2, func(Sample) error { return broken }); err != broken {
+		t.Errorf("%v, want broken", err)
 	}
 }
 
