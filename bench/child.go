@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
@@ -109,14 +110,14 @@ func command(implementation string, arguments ...string) *exec.Cmd {
 	return c
 }
 
-// measureAll runs the implementations in turns and returns their samples. Only the
-// fastest is measured with everything.
-func measureAll(s setting, p *progress) ([]string, error) {
+// measureAll runs the implementations in turns and returns their samples and what
+// share of the time they had a core. Only the fastest is measured with everything.
+func measureAll(s setting, p *progress) (samples []string, share float64, err error) {
 	list, err := implementations()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var samples []string
+	var ran, passed time.Duration
 	for run := range s.runs {
 		for i, implementation := range list {
 			what := "shapes"
@@ -124,14 +125,17 @@ func measureAll(s setting, p *progress) ([]string, error) {
 				what = "everything"
 			}
 			title := fmt.Sprintf("run %d of %d, %s", run+1, s.runs, implementation)
-			got, err := measured(command(implementation, s.name, what), func(done, of int) { p.step(title, done, of) })
+			c, started := command(implementation, s.name, what), time.Now()
+			got, err := measured(c, func(done, of int) { p.step(title, done, of) })
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", implementation, err)
+				return nil, 0, fmt.Errorf("%s: %w", implementation, err)
 			}
 			samples = append(samples, got...)
+			ran += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+			passed += time.Since(started)
 		}
 	}
-	return samples, nil
+	return samples, min(1, ran.Seconds()/passed.Seconds()), nil
 }
 
 func measured(c *exec.Cmd, step func(done, of int)) (samples []string, err error) {

@@ -54,7 +54,7 @@ func main() {
 
 // run measures everything and writes the directory.
 func run(s setting, m machine, directory string, p *progress) error {
-	samples, err := measureAll(s, p)
+	samples, share, err := measureAll(s, p)
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ func run(s setting, m machine, directory string, p *progress) error {
 		return err
 	}
 	samples = append(samples, accuracyLines(curves)...)
-	raw := m.header() + strings.Join(samples, "")
+	raw := m.header(share) + strings.Join(samples, "")
 	results, err := parse(raw)
 	if err != nil {
 		return err
 	}
-	files, err := report(s, m, results, curves)
+	files, err := report(s, m, share, results, curves)
 	if err != nil {
 		return err
 	}

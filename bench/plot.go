@@ -103,12 +103,12 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		edge.Color = color.Gray{Y: 150}
+		edge.Color, edge.Dashes = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}, plotutil.Dashes(2)
 		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{fmt.Sprintf(" L%d", i+1)}})
 		if err != nil {
 			return nil, err
 		}
-		label.TextStyle[0].Font.Variant = "Sans"
+		label.TextStyle[0].Font.Variant, label.TextStyle[0].Color = "Sans", edge.Color
 		label.Offset.Y = vg.Points(3)
 		p.Add(edge, label)
 	}
@@ -132,6 +132,17 @@ func oneTwoFive(low, high float64) []plot.Tick {
 			if v := power * step; v >= low && v <= high {
 				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
 			}
+		}
+	}
+	return ticks
+}
+
+// plainTicks are the usual ones without trailing zeros.
+func plainTicks(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 4, 64)
 		}
 	}
 	return ticks
@@ -186,6 +197,7 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 		}
 	}
 	p.NominalX(labels...)
+	p.Y.Tick.Marker = plot.TickerFunc(plainTicks)
 	p.Y.Min = 0
 	p.Y.Max *= 1.1
 	return encode(p)
@@ -232,7 +244,8 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(counts[len(counts)-1])*1.05, 0, float64(counts[len(counts)-1])*1.2
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.3 // the legend is above
+	p.Y.Tick.Marker = plot.TickerFunc(plainTicks)
 	return encode(p)
 }
 

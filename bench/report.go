@@ -10,8 +10,12 @@ import (
 	"github.com/go-posenc/posenc/bench/peers"
 )
 
+// undisturbed is the share of a core that a run has on a machine that does nothing
+// else: reading the samples and starting processes takes some of it.
+const undisturbed = 0.9
+
 // report returns the files of the report by name, but for the samples.
-func report(s setting, m machine, r results, curves []curve) (map[string][]byte, error) {
+func report(s setting, m machine, share float64, r results, curves []curve) (map[string][]byte, error) {
 	list := implementationsOf(s, r)
 	all, err := compared()
 	if err != nil {
@@ -24,11 +28,15 @@ func report(s setting, m machine, r results, curves []curve) (map[string][]byte,
 	for _, line := range [][2]string{
 		{"CPU", fmt.Sprintf("%s; %d cores", m.cpu, m.cores)}, {"caches", m.caches}, {"system", m.system}, {"Go", m.goVersion},
 		{"commit", m.commit}, {"date", m.date}, {"command", "`" + m.command + "`"}, {"implementation", list[0]},
+		{"share of a core", percent(share)},
 	} {
 		w("| %s | %s |\n", line[0], line[1])
 	}
 	w("\nTimes are medians of %d samples, taken in turns, on one core where nothing else is said. GB/s count every byte once: those that a rotation\n", s.runs*s.rounds)
 	w("changes in place, and those of both tables. [raw.txt](raw.txt) has every sample; benchstat reads it.\n")
+	if share < undisturbed {
+		w("\n**The machine was busy: the measuring processes waited for a core %s of the time. These figures are too slow; do not publish them.**\n", percent(1-share))
+	}
 	if s.name != full.name {
 		w("\nThis is the short run: no figures to publish.\n")
 	}
