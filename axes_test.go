@@ -139,39 +139,6 @@ func TestAxesOfText(t *testing.T) {
 	})
 }
 
-// Any split of the tokens over calls gives the bits of one call.
-func TestAxesSplit(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(62)
-		const tokens, axes, dim = 100, 3, 128
-		for range rounds(20) {
-			m := oneOf(r, axisMaps(t, r)[:2])
-			rotary := mustRotary(t, RotaryConfig{HeadDim: dim, Axes: m.axes})
-			count := int(slices.Max(m.axes)) + 1
-			positions := axisPositions(r, count, tokens)
-			got := randomElements[float32](r, tokens*dim)
-			want := slices.Clone(got)
-			if err := Rotate(rotary, positions, View[float32]{Data: want, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
-			for first := 0; first < tokens; {
-				n := min(1+r.IntN(30), tokens-first)
-				var part []int32
-				for a := range count {
-					part = append(part, positions[a*tokens+first:][:n]...)
-				}
-				if err := Rotate(rotary, part, View[float32]{Data: got[first*dim:][:n*dim], Heads: 1}); err != nil {
-					t.Fatal(err)
-				}
-				first += n
-			}
-			if !sameSlices(got, want) {
-				t.Fatalf("%s: a split gives other bits", m.name)
-			}
-		}
-	})
-}
-
 // NewRotary keeps nothing of Axes.
 func TestAxesCopied(t *testing.T) {
 	axes := []uint8{0, 1, 2, 1}

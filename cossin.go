@@ -174,12 +174,17 @@ func CosSinAngles(cos, sin, angles []float32) error {
 	if overlap(sin, angles) {
 		return argumentError(ErrOverlap, function, "sin", "sharing elements with angles", "another slice")
 	}
-	const call = callElements / 8 // a cosine and a sine cost more than a rotation
-	for i := 0; i < len(angles); i += call {
-		end := min(i+call, len(angles))
-		kernels.CosSinFloat32(implementation, cos[i:end], sin[i:end], angles[i:end], 1, 1, 1)
-	}
+	cosSinFloat32(cos, sin, angles, 1, 1, 1)
 	return nil
+}
+
+// cosSinFloat32 is kernels.CosSinFloat32 for any number of frequencies.
+func cosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
+	const call = callElements / 8 // a cosine and a sine cost more than a rotation
+	for ; len(invFreq) > call; cos, sin, invFreq = cos[call:], sin[call:], invFreq[call:] {
+		kernels.CosSinFloat32(implementation, cos[:call], sin[:call], invFreq[:call], position, scaleCos, scaleSin)
+	}
+	kernels.CosSinFloat32(implementation, cos, sin, invFreq, position, scaleCos, scaleSin)
 }
 
 // checkTables checks that cos and sin hold rows of pairs entries for each of

@@ -229,9 +229,9 @@ func TestOperationsHaveRows(t *testing.T) {
 			}
 		}
 		for _, o := range fusions {
-			t.Run("operation="+o.name(), func(t *testing.T) {
-				var x [2]float32
-				o.at(impl, unsafe.Pointer(&x), len(x), x[:], &kernels.Fusion{Lines: kernels.Lines{Len: 2, Count: 1}, Pairs: 1})
+			t.Run("operation="+o.operation, func(t *testing.T) {
+				var x, table [2]float32
+				o.kernel(impl, x[:], table[:], table[:], table[:], &kernels.Fusion{Lines: kernels.Lines{Len: 2, Count: 1}, Pairs: 1}, 1)
 			})
 		}
 		for _, o := range biases {
@@ -269,7 +269,7 @@ func TestOperationsComplete(t *testing.T) {
 		tested[o.name()] = true
 	}
 	for _, o := range fusions {
-		tested[o.name()] = true
+		tested[o.operation] = true
 	}
 	for _, n := range norms {
 		for _, name := range n.names() {

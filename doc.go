@@ -27,7 +27,7 @@
 //   - [AddALiBi]: BLOOM, MPT, Falcon, Jina.
 //   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
 //   - [AddRelativeShift]: Transformer-XL, XLNet, TENER. [AddShaw] and [SumShaw]:
-//     Shaw. [AddSwin]: Swin v1.
+//     Shaw. [AddSwin]: Swin v1, and v2 with its table made before.
 //
 // Package modelconfig reads a config.json or the keys of a GGUF file into a
 // [RotaryConfig], package frequency has the scaling rules.

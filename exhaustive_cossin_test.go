@@ -1,10 +1,10 @@
 package posenc
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"unsafe"
@@ -71,6 +71,9 @@ func TestExhaustiveAngles(t *testing.T) {
 	})
 }
 
+//go:embed modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json
+var phiConfig []byte
+
 // exhaustiveLadders are those of ordinary dimensions and bases, and of models
 // with scaling rules.
 func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
@@ -105,11 +108,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 			Long  []float64 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	config, err := os.ReadFile("modelconfig/testdata/transformers/configs/Phi-3-mini-128k-instruct.json")
-	if err == nil {
-		err = json.Unmarshal(config, &phi)
-	}
-	if err != nil {
+	if err := json.Unmarshal(phiConfig, &phi); err != nil {
 		t.Fatal(err)
 	}
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
@@ -120,7 +119,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 }
 
 // All entries of the tables of exact angles, for positions below 2^20: in rows
-// that share seeds, and row by row.
+// that share seeds, row by row, and as sinusoidal rows.
 func TestExhaustiveTables(t *testing.T) {
 	exhaustive.SkipWithoutFlag(t)
 	const blocks, chunks, rows = 1 << 8, 1 << 5, 1 << 7 // of positions: 2^20 in all
@@ -136,6 +135,7 @@ func TestExhaustiveTables(t *testing.T) {
 			for i := range tables {
 				tables[i] = alignedFloats(rows * kernels.Width)
 			}
+			pairs := make([]float32, 2*rows*kernels.Width) // sines and cosines, added to 0
 			return func(block int, counts []int64) {
 				invFreq := columns[block/blocks]
 				n := len(invFreq)
@@ -144,13 +144,15 @@ func TestExhaustiveTables(t *testing.T) {
 				for i, w := range invFreq {
 					frequencies[i] = exhaustive.NewFrequency(w)
 				}
-				var prepared kernels.Block
-				prepared.Set(invFreq)
-				shifts := map[kernels.Implementation]*kernels.Shift{}
+				prepared := make([]kernels.Block, 1)
+				prepared[0].Set(invFreq)
+				shifts := map[kernels.Implementation][]kernels.Shift{}
 				for _, impl := range supported() {
-					shifts[impl] = new(kernels.Shift)
-					shifts[impl].Set(impl, &prepared)
+					shifts[impl] = make([]kernels.Shift, 1)
+					shifts[impl][0].Set(impl, &prepared[0])
 				}
+				to := kernels.Sinusoids{Stride: 2 * n, Interleaved: true, Scaling: 1, Scale: 1}
+				split := kernels.Sinusoids{Stride: n, Add: true, Scaling: 1, Scale: 1}
 				compare := func(impl kernels.Implementation, how string) {
 					t.Helper()
 					name := func(i int) string {
@@ -175,19 +177,31 @@ func TestExhaustiveTables(t *testing.T) {
 					}
 					counts[0] += int64(rows * n)
 					for _, impl := range supported() {
-						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared, shifts[impl], 1, 1, false)
+						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, false)
 						compare(impl, "rows")
 						if impl == kernels.Generic {
-							continue // it has no seeds
+							continue // its rows are of one kind
 						}
 						for row, p := range positions {
-							kernels.CosSinExactRow(impl, cos[row*n:][:n], sin[row*n:][:n], float64(p), &prepared, 1, 1)
+							kernels.CosSinExactRow(impl, cos[row*n:][:n], sin[row*n:][:n], float64(p), &prepared[0], 1, 1)
 						}
 						compare(impl, "row by row")
 						if impl == kernels.AVX512 {
-							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared, shifts[impl], 1, 1, true)
+							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, true)
 							compare(impl, "rows past the caches")
 						}
+						to.Sin = pairs[:2*rows*n]
+						for _, to.Add = range []bool{false, true} {
+							kernels.SinusoidalRows(impl, &to, positions, prepared, shifts[impl])
+							for i := range cos {
+								sin[i], cos[i] = pairs[2*i], pairs[2*i+1]
+							}
+							compare(impl, "sinusoidal rows")
+							clear(pairs)
+						}
+						split.Sin, split.Cos = sin, cos
+						kernels.SinusoidalRows(impl, &split, positions, prepared, shifts[impl])
+						compare(impl, "sinusoidal rows in halves")
 					}
 				}
 			}

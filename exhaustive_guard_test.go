@@ -59,6 +59,15 @@ func guardedOperations() (list []guardedOperation) {
 			}
 		}, "x", "weight")
 	}
+	for _, o := range fusions {
+		add(o.operation, longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
+			if n == 0 {
+				return // rows have elements
+			}
+			o.guard(g, impl, newFusion(0, n, 0, 1, 0), atEnd)
+			o.guard(g, impl, newFusion(g.r.IntN(4), n, g.r.IntN(4), 4, 0), atEnd)
+		}, "x", "weight", "cos", "sin")
+	}
 	add("CopyNonTemporalB32", longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 		g.gaps["y"] &^= 7 // it writes whole multiples of 32 bytes
 		n &^= 7
@@ -79,6 +88,16 @@ func guardedOperations() (list []guardedOperation) {
 			for _, pastCaches := range []bool{false, true} {
 				g.guardExact(impl, n, rows, false, pastCaches, atEnd)
 			}
+		}
+	}, "cos", "sin")
+	add("SinusoidalRows, AddSinusoidal", kernels.Width, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
+		if n == 0 {
+			return
+		}
+		for _, rows := range []int{1, 9} {
+			g.guardSinusoids(impl, n, rows, true, false, atEnd)
+			g.guardSinusoids(impl, n, rows, true, true, atEnd)
+			g.guardSinusoids(impl, n, rows, false, true, atEnd)
 		}
 	}, "cos", "sin")
 	return list

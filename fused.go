@@ -127,19 +127,19 @@ func fuseTokens[T Element](r *Rotary, positions []int32, tokens int, xs []FusedV
 const fusedElements = 4 << 10
 
 // fuseChunk does to the tokens of a span what rotateChunk does. Before the first
-// column of pairs it normalizes them, or as it rotates them, where one kernel does
-// both. After the last column it scales them.
+// column of pairs it normalizes them, after the last it scales them.
 func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
 	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	for i := range xs {
 		x, norm := operandOf(&xs[i].View, r.headDim), xs[i].Norm
-		together := norm != nil && len(norm.weight) == r.headDim && m.in == m.out && pairs == r.rotaryDim/2
+		// One kernel normalizes and rotates whole heads of float32.
+		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.kind == kindFloat32 && m.in == m.out && pairs == r.rotaryDim/2
 		count := max(1, fusedElements/(x.heads*r.headDim))
 		for t := 0; t < s.n; {
 			first := s.first + t
 			n := x.together(first, min(count, s.n-t))
 			at := x.token(first)
-			if together {
+			if oneKernel {
 				for k := range n {
 					r.normalizeAndTurn(&x, norm, at+k*x.tokenStride, table.from(t+k), m.out)
 				}
@@ -157,37 +157,19 @@ func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs
 	}
 }
 
-// normalizeAndTurn normalizes and rotates the heads of the token that starts at
-// element at by the first row of table.
+// normalizeAndTurn normalizes and rotates the heads of float32 of the token that
+// starts at element at, by the first row of table.
 func (r *Rotary) normalizeAndTurn(x *operand, norm *RMSNorm, at int, table rows, layout Layout) {
 	f := kernels.Fusion{Lines: kernels.Lines{Len: r.headDim, Stride: x.headStride}, First: r.offset, Pairs: r.rotaryDim / 2}
 	most := max(1, callElements/r.headDim)
 	for head := 0; head < x.heads; head += most {
 		f.Count = min(most, x.heads-head)
-		launchFused(x, at+head*x.headStride, norm, table.cos, table.sin, &f, layout)
-	}
-}
-
-// launchFused calls the kernel for the type of x.
-func launchFused(x *operand, at int, norm *RMSNorm, cos, sin []float32, f *kernels.Fusion, layout Layout) {
-	if layout == HalfSplit {
-		switch x.kind {
-		case kindFloat16:
-			kernels.RMSNormRotateHalfSplitF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
-		case kindBFloat16:
-			kernels.RMSNormRotateHalfSplitBF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
-		default:
-			kernels.RMSNormRotateHalfSplitF32(implementation, x.float32s(at), norm.weight, cos, sin, f, norm.epsilon)
+		from := x.float32s(at + head*x.headStride)
+		if layout == HalfSplit {
+			kernels.RMSNormRotateHalfSplitF32(implementation, from, norm.weight, table.cos, table.sin, &f, norm.epsilon)
+		} else {
+			kernels.RMSNormRotateInterleavedF32(implementation, from, norm.weight, table.cos, table.sin, &f, norm.epsilon)
 		}
-		return
-	}
-	switch x.kind {
-	case kindFloat16:
-		kernels.RMSNormRotateInterleavedF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
-	case kindBFloat16:
-		kernels.RMSNormRotateInterleavedBF16(implementation, x.bits(at), norm.weight, cos, sin, f, norm.epsilon)
-	default:
-		kernels.RMSNormRotateInterleavedF32(implementation, x.float32s(at), norm.weight, cos, sin, f, norm.epsilon)
 	}
 }
 

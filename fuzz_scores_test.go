@@ -30,6 +30,14 @@ func FuzzScores(f *testing.F) {
 	f.Add(uint8(5), 3, 4, 17, 200, 20, 1, 23, 10, 3, 9, 0, 0, 0, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
 	f.Add(uint8(6), 2, 3, 40, 0, 0, 0, 0, 0, 40, 13, 6, 0, 0, uint8(3), []byte("some data here.."))
 	f.Add(uint8(6), 3, 4, 17, 200, 20, 0, -5, last, 60, 9, 4, 0, 0, uint8(0), []byte{0, 0, 128, 127, 1, 0, 0, 0})
+	for encoding := range uint8(7) { // the least and the largest distances
+		a, b, c := 16, 40, 1
+		if encoding > 2 {
+			a, b, c = 0, 0, 20
+		}
+		f.Add(encoding, 1, 3, 17, 0, 0, 0, -1<<30, last, a, b, c, 0, 0, uint8(0), []byte(nil))
+		f.Add(encoding, 1, 3, 17, 0, 0, 0, 1<<30-3, -1<<30, a, b, c, 0, 0, uint8(0), []byte(nil))
+	}
 	f.Fuzz(func(t *testing.T, encoding uint8, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey, a, b, c, d, e int, misaligned uint8, data []byte) {
 		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
 		start := int(misaligned % 16)

@@ -147,8 +147,8 @@ func TestKernelsAreHit(t *testing.T) {
 			}
 		}
 		for _, o := range fusions {
-			calls[o.name()] = func() {
-				o.at(impl, unsafe.Pointer(&dead[0]), len(dead), cos, &kernels.Fusion{Lines: kernels.Lines{Len: 64, Count: 1}, Pairs: 32})
+			calls[o.operation] = func() {
+				o.kernel(impl, dead, cos, cos, sin, &kernels.Fusion{Lines: kernels.Lines{Len: 64, Count: 1}, Pairs: 32}, 1)
 			}
 		}
 		for _, o := range biases {

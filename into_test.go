@@ -231,6 +231,7 @@ func TestRotateIntoErrors(t *testing.T) {
 		into("too few slots", ErrLength, "slots is 2 elements, want 3", rotary, positions, dst, []int32{0, 1}, src),
 		into("too many slots", ErrLength, "slots is 4 elements, want 3", rotary, positions, dst, []int32{0, 1, 2, 3}, src),
 		into("no slots", ErrLength, "slots is 0 elements, want 3", rotary, positions, dst, []int32{}, src),
+		into("largest slot", ErrLength, "dst.Data is ", rotary, positions, dst, []int32{0, math.MaxInt32, 2}, src),
 		into("heads", ErrShape, "dst.Heads is 1, want 2 as in src", rotary, positions, V{Data: data[:24], Heads: 1}, nil, src),
 		into("no heads in src", ErrShape, "src.Heads is 0", rotary, positions, dst, nil, V{Data: source[:48]}),
 		into("no heads in dst", ErrShape, "dst.Heads is 0, want 2", rotary, positions, V{Data: data[:48]}, nil, src),

@@ -434,11 +434,13 @@ func TestCosSinFloat32Kernels(t *testing.T) {
 						angles.slice()[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
 					}
 				}
-				if r.IntN(2) == 0 {
-					for i, a := range angles.slice() {
-						if !(math.Abs(float64(a)) < 0x1p49) {
-							angles.slice()[i] = r.Float32()
-						}
+				kind := r.IntN(4)
+				for i, a := range angles.slice() {
+					switch {
+					case kind == 0: // on both sides of the limit, and not far from it
+						angles.slice()[i] = float32(math.Ldexp(math.Copysign(1+r.Float64(), float64(a)), 48+r.IntN(4)))
+					case kind > 1 && !(math.Abs(float64(a)) < 0x1p49):
+						angles.slice()[i] = r.Float32()
 					}
 				}
 				position := oneOf(r, []float32{1, 0, -1, 2, 1 << 20, math.MinInt32, r.Float32(), 0x1p-100, float32(math.Inf(1)), float32(math.NaN())})

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"unsafe"
 
@@ -509,36 +508,6 @@ func testRotateFused[T Element](t *testing.T) {
 			}
 		}
 	})
-}
-
-// Any range of tokens from any goroutine gives the bits of one call.
-func TestRotateFusedConcurrently(t *testing.T) {
-	const tokens, heads, dim = 67, 3, 64
-	r := newRand(76)
-	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
-	n, scales := mustNorm(t, randomWeight(r, dim), 1e-6, false), randomWeight(r, tokens)
-	positions := sequence(tokens)
-	want := randomWeight(r, tokens*heads*dim)
-	got := slices.Clone(want)
-	call := func(x []float32, first, last int) error {
-		view := View[float32]{Data: x[first*heads*dim : last*heads*dim], Heads: heads}
-		return RotateFused(rotary, positions[first:last], FusedView[float32]{view, n, scales[first:last]})
-	}
-	if err := call(want, 0, tokens); err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	for first := 0; first < tokens; first += 8 {
-		group.Go(func() {
-			if err := call(got, first, min(first+8, tokens)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if !sameBits(got, want) {
-		t.Error("the bits depend on how the tokens are split")
-	}
 }
 
 // rmsNormReal is the real formula.

@@ -370,6 +370,15 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	}
 }
 
+// Elements without a size are as many as an int counts, and nothing is to be done.
+func TestPermuteWeightsOfNoSize(t *testing.T) {
+	p := posenc.Permutation{Heads: math.MaxInt / 4, HeadDim: 2, Layout: posenc.InterleavedToHalfSplit}
+	weights := make([]struct{}, math.MaxInt/4*2)
+	if err := posenc.PermuteWeights(weights, weights, p); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPermuteWeightsAllocates(t *testing.T) {
 	p := posenc.Permutation{Heads: 4, HeadDim: 64, RowSize: 32, Layout: posenc.InterleavedToHalfSplit}
 	src, dst := make([]float32, sizeOf(p)), make([]float32, sizeOf(p))

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -313,54 +312,6 @@ func TestRotateIsLoopOverTables(t *testing.T) {
 				for i := range x {
 					if !same(x[i], want[i]) {
 						t.Fatalf("x[%d] is %v, want %v", i, x[i], want[i])
-					}
-				}
-			}
-		}
-	})
-}
-
-// Any split of the tokens and heads over calls, from many goroutines at once,
-// gives the bits of one call.
-func TestRotateSplit(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(24)
-		const tokens, heads, dim = 150, 6, 32
-		for _, layout := range layouts {
-			for _, angles := range []Angles{Exact, Float32} {
-				rotary := mustRotary(t, RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles})
-				positions := randomPositions(r, oneOf(r, []string{"sequential", "runs", "negative"}), tokens)
-				x := make([]float32, tokens*heads*dim)
-				fillRandom(r, x)
-				want := slices.Clone(x)
-				if err := Rotate(rotary, positions, View[float32]{Data: want, Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
-				var done sync.WaitGroup
-				for first := 0; first < tokens; {
-					n := min(1+r.IntN(20), tokens-first)
-					if first == 0 {
-						n = 100 // prefill, then decode
-					} else if first >= 130 {
-						n = 1
-					}
-					these := positions[first : first+n]
-					for h := 0; h < heads; {
-						some := min(1+r.IntN(3), heads-h)
-						part := x[first*heads*dim+h*dim : (first+n-1)*heads*dim+(h+some)*dim]
-						done.Go(func() {
-							if err := Rotate(rotary, these, View[float32]{Data: part, Heads: some, TokenStride: heads * dim}); err != nil {
-								t.Error(err)
-							}
-						})
-						h += some
-					}
-					first += n
-				}
-				done.Wait()
-				for i := range x {
-					if !same(x[i], want[i]) {
-						t.Fatalf("x[%d] of token %d is %v, want %v", i, i/(heads*dim), x[i], want[i])
 					}
 				}
 			}

@@ -374,6 +374,11 @@ func reorder(y, x *operand, yAt, xAt, pairs int, in, out Layout) {
 
 // convert copies n elements of x to y, rounding once where y has fewer bits.
 func convert(y, x *operand, yAt, xAt, n int) {
+	for ; n > callElements; n -= callElements {
+		convert(y, x, yAt, xAt, callElements)
+		yAt += callElements
+		xAt += callElements
+	}
 	switch {
 	case x.kind == y.kind && x.kind == kindFloat32:
 		copy(y.float32s(yAt)[:n], x.float32s(xAt))

@@ -48,7 +48,7 @@ func (l *ladder) rows(to *rows, column, pairs int, positions []int32, scaleCos, 
 				copy(sin[at:at+pairs], sin[at-stride:])
 				continue
 			}
-			kernels.CosSinFloat32(implementation, cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
+			cosSinFloat32(cos[at:at+pairs], sin[at:at+pairs], invFreq, float32(p), scaleCos, scaleSin)
 		}
 		return
 	}
@@ -69,7 +69,7 @@ func (l *ladder) fractionalRows(to *rows, pairs int, positions []float32, scaleC
 	for t, p := range positions {
 		row := to.from(t)
 		if l.blocks == nil {
-			kernels.CosSinFloat32(implementation, row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
+			cosSinFloat32(row.cos[:pairs], row.sin[:pairs], l.invFreq32, p, scaleCos, scaleSin)
 			continue
 		}
 		for i := range l.blocks {
@@ -116,18 +116,42 @@ func axisCount(axes []uint8) int {
 	return count
 }
 
+// section returns the first of the pairs, and whether they are neighbours.
+func (a *axis) section() (first int, ok bool) {
+	first, last := int(a.pairs[0]), int(a.pairs[len(a.pairs)-1])
+	return first, last-first == len(a.pairs)-1
+}
+
 // axisRows writes the rows of at most chunkRows tokens of several axes, whose
-// pairs fit the scratch memory. A row starts as the one before; only axes whose
-// position is another are written into it, as time and height stay the same
-// along a line of an image.
+// pairs fit the scratch memory.
 func (r *Rotary) axisRows(to *rows, s *span, scaleCos, scaleSin float32) {
+	for i := range r.axes {
+		if _, ok := r.axes[i].section(); !ok {
+			r.scatteredRows(to, s, scaleCos, scaleSin)
+			return
+		}
+	}
+	for i := range r.axes {
+		a := &r.axes[i]
+		first, _ := a.section()
+		a.ladder.rows(&rows{to.cos[first:], to.sin[first:], to.stride}, 0, len(a.pairs), s.of(a.index), scaleCos, scaleSin)
+	}
+}
+
+// scatteredRows is axisRows for axes whose pairs are no sections. A row starts as
+// the one before; only axes whose position is another are written into it, as time
+// and height stay the same along a line of an image.
+func (r *Rotary) scatteredRows(to *rows, s *span, scaleCos, scaleSin float32) {
 	var cos, sin [chunkPairs]float32
 	pairs := r.rotaryDim / 2
 	at := 0
 	for i := range r.axes {
 		a := &r.axes[i]
-		n := len(a.pairs)
-		a.ladder.rows(&rows{cos[at:], sin[at:], n}, 0, n, s.of(a.index), scaleCos, scaleSin)
+		n, positions := len(a.pairs), s.of(a.index)
+		if equal(positions) { // only the first row is read
+			positions = positions[:1]
+		}
+		a.ladder.rows(&rows{cos[at:], sin[at:], n}, 0, n, positions, scaleCos, scaleSin)
 		at += n * s.n
 	}
 	for t := range s.n {
@@ -144,13 +168,8 @@ func (r *Rotary) axisRows(to *rows, s *span, scaleCos, scaleSin float32) {
 			n := len(a.pairs)
 			if positions := s.of(a.index); t == 0 || positions[t] != positions[t-1] {
 				cosines, sines := cos[at+t*n:][:n], sin[at+t*n:][:n]
-				if first := int(a.pairs[0]); int(a.pairs[n-1]) == first+n-1 {
-					copy(row.cos[first:], cosines)
-					copy(row.sin[first:], sines)
-				} else {
-					for k, pair := range a.pairs {
-						row.cos[pair], row.sin[pair] = cosines[k], sines[k]
-					}
+				for k, pair := range a.pairs {
+					row.cos[pair], row.sin[pair] = cosines[k], sines[k]
 				}
 			}
 			at += n * s.n
@@ -214,11 +233,18 @@ func (s *span) repeated(axes int) bool {
 		return false
 	}
 	for a := range axes {
-		positions := s.of(a)
-		for _, p := range positions[1:] {
-			if p != positions[0] {
-				return false
-			}
+		if !equal(s.of(a)) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal reports whether all positions, at least one, are the same.
+func equal(positions []int32) bool {
+	for _, p := range positions[1:] {
+		if p != positions[0] {
+			return false
 		}
 	}
 	return true

@@ -288,7 +288,7 @@ const (
 	sinusoidalColumns = kernels.Width // frequencies at a time
 	sinusoidalTokens  = 32            // rows that share the seeds of kernels.CosSinExactRows
 	fewTokensAtOnce   = 3             // below the rows from which on seeds pay
-	float32Tokens     = 128           // whose rows are made some frequencies at a time
+	float32Tokens     = 32            // whose rows are made some frequencies at a time
 )
 
 // destination is the rows that elements are written or added to.
@@ -319,7 +319,7 @@ func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens 
 func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add bool, scale float32) {
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: add, Scaling: s.scaling, Scale: scale}
 	for first := 0; first < tokens; {
-		count := min(float32Tokens, tokens-first)
+		count := min(float32Tokens-int(positions[first]&(float32Tokens-1)), tokens-first)
 		if s.padded {
 			count = 1
 			for count < min(float32Tokens, tokens-first) && s.isPadding(float64(positions[first+count])) == s.isPadding(float64(positions[first])) {
@@ -331,12 +331,13 @@ func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add
 			rest = 0
 		}
 		for axis := 0; 2*axis*s.pairs < rest; axis++ {
-			for column := 0; column < s.pairs; column += kernels.Width {
-				sinAt, cosAt := s.places(column)
+			part := positions[axis*tokens+first:][:count]
+			for block := 0; block < len(s.ladder.blocks); block += kernels.MaxBlocks {
+				end := min(block+kernels.MaxBlocks, len(s.ladder.blocks))
+				sinAt, cosAt := s.places(block * kernels.Width)
 				at := first*s.dim + 2*axis*s.pairs
 				to.Sin, to.Cos = x[at+sinAt:], x[at+cosAt:]
-				block := column / kernels.Width
-				kernels.SinusoidalRows(implementation, &to, positions[axis*tokens+first:][:count], &s.ladder.blocks[block], &s.ladder.shifts[block])
+				kernels.SinusoidalRows(implementation, &to, part, s.ladder.blocks[block:end], s.ladder.shifts[block:end])
 			}
 		}
 		for t := first; t < first+count && rest < s.dim; t++ {

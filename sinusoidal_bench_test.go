@@ -7,46 +7,34 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// BenchmarkSinusoidal holds rows of both orders, and rows added to embeddings in
-// place, against the cosines and sines alone and against the addition of a table
-// that is there already.
+// BenchmarkSinusoidal reports rows of both orders as a share of the speed of cosines
+// and sines alone, and rows made and added in place, and rows gathered from a table,
+// as a share of the speed of adding a table of as many rows that is there already:
+// 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	vaswani, marian := mustSinusoidal(b)(SinusoidalVaswani(dim)), mustSinusoidal(b)(SinusoidalMarian(dim))
+	orders := map[string]*Sinusoidal{"interleaved": mustSinusoidal(b)(SinusoidalVaswani(dim)), "halves": mustSinusoidal(b)(SinusoidalMarian(dim))}
 	rotary := mustRotary(b, RotaryConfig{HeadDim: dim})
-	for _, tokens := range []int{1, 512, 8192} {
+	for _, tokens := range []int{32, 2048, 32768} {
 		positions := sequence(tokens)
 		x, table, cos, sin := aligned(tokens*dim), aligned(tokens*dim), aligned(tokens*dim/2), aligned(tokens*dim/2)
-		for name, call := range map[string]func() error{
-			"operation=cos-sin":          func() error { return rotary.CosSin(cos, sin, positions) },
-			"operation=rows-interleaved": func() error { return SinusoidalRows(vaswani, positions, x) },
-			"operation=rows-halves":      func() error { return SinusoidalRows(marian, positions, x) },
-			"operation=add-interleaved":  func() error { return AddSinusoidal(vaswani, positions, x, 0.5) },
-			"operation=add-halves":       func() error { return AddSinusoidal(marian, positions, x, 0.5) },
-			"operation=add-table": func() error {
-				for t := range tokens {
-					kernels.AddScaledF32(implementation, x[t*dim:][:dim], table[t*dim:][:dim], 0.5)
-				}
-				return nil
-			},
-			"operation=gather-add": func() error {
-				return AddEmbeddings(x, dim, Embedding[float32]{Table: table, IDs: positions})
-			},
-		} {
-			b.Run(fmt.Sprintf("tokens=%d/dim=%d/%s", tokens, dim, name), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
-					b.SetBytes(4 * int64(tokens) * dim)
-					b.ReportAllocs()
-					for i := 0; b.Loop(); i++ {
-						if i%1024 == 0 { // so that sums stay small
-							clear(x)
-						}
-						if err := call(); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
+		cosSin := func() { rotary.CosSin(cos, sin, positions) }
+		addTable := func() {
+			for t := range tokens {
+				kernels.AddScaledF32(implementation, x[t*dim:][:dim], table[t*dim:][:dim], 0.5) // so that sums stay small
+			}
+		}
+		run := func(operation, unit string, work, rival func()) {
+			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
+				benchmarkEach(b, func(b *testing.B) { against(b, unit, work, rival) })
 			})
 		}
+		for _, order := range []string{"interleaved", "halves"} {
+			s := orders[order]
+			run("rows-"+order, "of-cos-sin", func() { SinusoidalRows(s, positions, x) }, cosSin)
+			run("add-"+order, "of-table", func() { AddSinusoidal(s, positions, x, 0.5) }, addTable)
+		}
+		clear(table)
+		run("gather-add", "of-table", func() { AddEmbeddings(x, dim, Embedding[float32]{Table: table, IDs: positions}) }, addTable)
 	}
 }

@@ -341,29 +341,6 @@ func checkSinusoidalCalls[T Element, P Position](t *testing.T, r *rand.Rand, cfg
 
 var plainRow []float32 // of the token at hand
 
-// Rows in one call are those of many calls.
-func TestSinusoidalInParts(t *testing.T) {
-	s := mustSinusoidal(t)(SinusoidalVaswani(96))
-	const tokens = 100
-	positions := make([]int32, tokens)
-	countFrom(positions, 977, 1)
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		whole, parts := make([]float32, tokens*96), make([]float32, tokens*96)
-		if err := SinusoidalRows(s, positions, whole); err != nil {
-			t.Fatal(err)
-		}
-		for first, n := 0, 1; first < tokens; first, n = first+n, n+3 {
-			last := min(first+n, tokens)
-			if err := SinusoidalRows(s, positions[first:last], parts[first*96:last*96]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !sameBits(whole, parts) {
-			t.Error("parts differ")
-		}
-	})
-}
-
 func TestSinusoidalAllocatesNothing(t *testing.T) {
 	s := mustSinusoidal(t)(SinusoidalVaswani(96))
 	whisper := mustSinusoidal(t)(SinusoidalWhisper(96))
@@ -458,6 +435,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"pixels", DETRPositions(x, nil, 4, 3, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
 		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0), ErrLength, "mask is 7 elements"},
 		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1)), ErrConfig, "scale is +Inf"},
+		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300), ErrConfig, "scale is 1e-300"}, // float32 has 0
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)

@@ -115,9 +115,12 @@ type T5Bias struct {
 // one distance further on.
 const t5Rows = 64
 
+// maxT5Biases bounds the memory that a few weights may take.
+const maxT5Biases = 1 << 25
+
 // NewT5Bias prepares the biases of a model from its relative_attention_bias,
 // [buckets][heads], to which it keeps no reference. It takes memory for
-// 2*maxDistance+129 numbers of each head.
+// 2*maxDistance+129 numbers of each head, at most 2^25 in all.
 //
 // Errors wrap ErrConfig (buckets) or ErrLength.
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
@@ -129,11 +132,10 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
 	}
 	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
-	width, ok := multiply(b.heads, b.width())
-	if !ok {
-		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "fewer heads")
+	if b.heads > maxT5Biases/b.width() {
+		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "of at most %d heads with these buckets", maxT5Biases/b.width())
 	}
-	b.byDistance = make([]float32, width)
+	b.byDistance = make([]float32, b.heads*b.width())
 	for h := range b.heads {
 		row := b.row(h)
 		for i := range row {
@@ -166,7 +168,8 @@ func AddT5(scores Scores, bias *T5Bias) error {
 	}
 	var b block
 	for t.nextOfKernel(&b, t5Rows) {
-		row, first := bias.row(t.firstHead+b.head), t.distance(&b)
+		row := bias.row(t.firstHead + b.head)
+		first := min(max(t.distance(&b), -2*maxBucketDistance), 2*maxBucketDistance)
 		// The keys that are beyond reach of every query, before and after it.
 		before := min(max(1-bias.reach-first, 0), b.Len)
 		after := min(max(bias.reach-first+b.Rows-1, before), b.Len)

@@ -161,6 +161,7 @@ func TestT5Errors(t *testing.T) {
 		{prepare(&T5Buckets{}, data[4:68]), ErrConfig, "buckets is nil or zero"},
 		{prepare(b, data[4:67]), ErrLength, "weights is 63 elements, want a multiple of 32"},
 		{prepare(b, nil), ErrLength, "weights is 0 elements"},
+		{prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), ErrLength, "weights is 512 elements, want of at most 255 heads"},
 		{AddT5(scores, nil), ErrConfig, "AddT5: bias is nil or zero"},
 		{AddT5(scores, &T5Bias{}), ErrConfig, "bias is nil or zero"},
 		{AddT5(scores, mustT5Bias(t, b, data[4:36])), ErrShape, "for 2 of 1 heads"},

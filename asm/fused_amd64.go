@@ -20,38 +20,6 @@ func RMSNormRotateHalfSplitF32AVX2(x *float32, weight *float32, cos *float32, si
 //go:noescape
 func RMSNormRotateHalfSplitF32AVX512(x *float32, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
 
-// RMSNormRotateHalfSplitF16AVX2 does what generic.RMSNormF16 and then
-// generic.RotateHalfSplitF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitF16AVX2(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateHalfSplitF16AVX512 does what generic.RMSNormF16 and then
-// generic.RotateHalfSplitF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitF16AVX512(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateHalfSplitBF16AVX2 does what generic.RMSNormBF16 and then
-// generic.RotateHalfSplitBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitBF16AVX2(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateHalfSplitBF16AVX512 does what generic.RMSNormBF16 and then
-// generic.RotateHalfSplitBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitBF16AVX512(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
 // RMSNormRotateInterleavedF32AVX2 does what generic.RMSNormF32 and then
 // generic.RotateInterleavedF32 do to count rows of n elements. Row i starts at
 // x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
@@ -67,35 +35,3 @@ func RMSNormRotateInterleavedF32AVX2(x *float32, weight *float32, cos *float32, 
 //
 //go:noescape
 func RMSNormRotateInterleavedF32AVX512(x *float32, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedF16AVX2 does what generic.RMSNormF16 and then
-// generic.RotateInterleavedF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedF16AVX2(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedF16AVX512 does what generic.RMSNormF16 and then
-// generic.RotateInterleavedF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedF16AVX512(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedBF16AVX2 does what generic.RMSNormBF16 and then
-// generic.RotateInterleavedBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedBF16AVX2(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedBF16AVX512 does what generic.RMSNormBF16 and then
-// generic.RotateInterleavedBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedBF16AVX512(x *uint16, weight *float32, cos *float32, sin *float32, n int, first int, pairs int, count int, stride int, epsilon float32)

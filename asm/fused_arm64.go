@@ -10,23 +10,7 @@ package asm
 // from number first on.
 //
 //go:noescape
-func RMSNormRotateHalfSplitF32NEON(x *float32, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
-
-// RMSNormRotateHalfSplitF16NEON does what generic.RMSNormF16 and then
-// generic.RotateHalfSplitF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitF16NEON(x *uint16, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
-
-// RMSNormRotateHalfSplitBF16NEON does what generic.RMSNormBF16 and then
-// generic.RotateHalfSplitBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateHalfSplitBF16NEON(x *uint16, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
+func RMSNormRotateHalfSplitF32NEON(x, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
 
 // RMSNormRotateInterleavedF32NEON does what generic.RMSNormF32 and then
 // generic.RotateInterleavedF32 do to count rows of n elements. Row i starts at
@@ -34,20 +18,4 @@ func RMSNormRotateHalfSplitBF16NEON(x *uint16, weight, cos, sin *float32, n, fir
 // from number first on.
 //
 //go:noescape
-func RMSNormRotateInterleavedF32NEON(x *float32, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedF16NEON does what generic.RMSNormF16 and then
-// generic.RotateInterleavedF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedF16NEON(x *uint16, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
-
-// RMSNormRotateInterleavedBF16NEON does what generic.RMSNormBF16 and then
-// generic.RotateInterleavedBF16 do to count rows of n elements. Row i starts at
-// x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
-// from number first on.
-//
-//go:noescape
-func RMSNormRotateInterleavedBF16NEON(x *uint16, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)
+func RMSNormRotateInterleavedF32NEON(x, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)

@@ -6,7 +6,7 @@
 
 // func RMSNormF32AVX2(x *float32, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2
-TEXT ·RMSNormF32AVX2(SB), $64-44
+TEXT ·RMSNormF32AVX2(SB), $96-44
 	MOVQ    x+0(FP), AX
 	MOVQ    n+16(FP), CX
 	MOVQ    count+24(FP), DX
@@ -19,23 +19,21 @@ TEXT ·RMSNormF32AVX2(SB), $64-44
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
 	CMPQ    DX, $0x04
-	JLT     next3
+	JLT     next4
+	MOVQ    AX, BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    CX, R8
+	SUBQ    $0x10, R8
+	JLT     rest6
 
-rows2:
-	MOVQ   AX, BX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   CX, R8
-	SUBQ   $0x10, R8
-	JLT    rest5
-
-squares4:
+squares5:
 	VMOVUPS (BX), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y0, Y0
@@ -62,28 +60,13 @@ squares4:
 	VADDPS  Y8, Y7, Y7
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, R8
-	JGE     squares4
+	JGE     squares5
 
-rest5:
+rest6:
 	ADDQ $0x10, R8
-	JZ   summed6
+	JZ   summed7
 	LEAQ (BX), R10
 	XORQ R9, R9
-
-single7:
-	VMOVSS  (R10)(R9*4), X8
-	VMOVSS  X8, (SP)(R9*4)
-	INCQ    R9
-	CMPQ    R9, R8
-	JNE     single7
-	VMOVUPS (SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y0, Y0
-	VMOVUPS 32(SP), Y8
-	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y1, Y1
-	LEAQ    (BX)(SI*1), R10
-	XORQ    R9, R9
 
 single8:
 	VMOVSS  (R10)(R9*4), X8
@@ -93,11 +76,11 @@ single8:
 	JNE     single8
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y2, Y2
+	VADDPS  Y8, Y0, Y0
 	VMOVUPS 32(SP), Y8
 	VMULPS  Y8, Y8, Y8
-	VADDPS  Y8, Y3, Y3
-	LEAQ    (BX)(SI*2), R10
+	VADDPS  Y8, Y1, Y1
+	LEAQ    (BX)(SI*1), R10
 	XORQ    R9, R9
 
 single9:
@@ -108,6 +91,21 @@ single9:
 	JNE     single9
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 32(SP), Y8
+	VMULPS  Y8, Y8, Y8
+	VADDPS  Y8, Y3, Y3
+	LEAQ    (BX)(SI*2), R10
+	XORQ    R9, R9
+
+single10:
+	VMOVSS  (R10)(R9*4), X8
+	VMOVSS  X8, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
+	JNE     single10
+	VMOVUPS (SP), Y8
+	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y4, Y4
 	VMOVUPS 32(SP), Y8
 	VMULPS  Y8, Y8, Y8
@@ -115,12 +113,12 @@ single9:
 	LEAQ    (BX)(DI*1), R9
 	XORQ    BX, BX
 
-single10:
+single11:
 	VMOVSS  (R9)(BX*4), X8
 	VMOVSS  X8, (SP)(BX*4)
 	INCQ    BX
 	CMPQ    BX, R8
-	JNE     single10
+	JNE     single11
 	VMOVUPS (SP), Y8
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y6, Y6
@@ -128,7 +126,7 @@ single10:
 	VMULPS  Y8, Y8, Y8
 	VADDPS  Y8, Y7, Y7
 
-summed6:
+summed7:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -159,118 +157,339 @@ summed6:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	VPERMILPS    $0x01, X1, X2
-	VBROADCASTSS X2, Y2
-	VPERMILPS    $0x02, X1, X3
-	VBROADCASTSS X3, Y3
-	VPERMILPS    $0x03, X1, X1
-	VBROADCASTSS X1, Y1
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), R8
-	MOVQ         CX, R9
-	CMPQ         R9, $0x08
-	JLT          next12
+	VMOVUPS      X1, 64(SP)
 
-block11:
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS 64(SP), Y0
+	VBROADCASTSS 68(SP), Y1
+	VBROADCASTSS 72(SP), Y2
+	VBROADCASTSS 76(SP), Y3
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(SI*4), BX
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VXORPS       Y10, Y10, Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest13
+
+squares12:
+	VMOVUPS (BX), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y4, Y4
+	VMOVUPS 32(BX), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y5, Y5
+	VMOVUPS (BX)(SI*1), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y6, Y6
+	VMOVUPS 32(BX)(SI*1), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y7, Y7
+	VMOVUPS (BX)(SI*2), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y8, Y8
+	VMOVUPS 32(BX)(SI*2), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y9, Y9
+	VMOVUPS (BX)(DI*1), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(BX)(DI*1), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y11, Y11
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, R8
+	JGE     squares12
+
+rest13:
+	ADDQ $0x10, R8
+	JZ   summed14
+	LEAQ (BX), R10
+	XORQ R9, R9
+
+single15:
+	VMOVSS  (R10)(R9*4), X12
+	VMOVSS  X12, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
+	JNE     single15
+	VMOVUPS (SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y4, Y4
+	VMOVUPS 32(SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y5, Y5
+	LEAQ    (BX)(SI*1), R10
+	XORQ    R9, R9
+
+single16:
+	VMOVSS  (R10)(R9*4), X12
+	VMOVSS  X12, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
+	JNE     single16
+	VMOVUPS (SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y6, Y6
+	VMOVUPS 32(SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y7, Y7
+	LEAQ    (BX)(SI*2), R10
+	XORQ    R9, R9
+
+single17:
+	VMOVSS  (R10)(R9*4), X12
+	VMOVSS  X12, (SP)(R9*4)
+	INCQ    R9
+	CMPQ    R9, R8
+	JNE     single17
+	VMOVUPS (SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y8, Y8
+	VMOVUPS 32(SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y9, Y9
+	LEAQ    (BX)(DI*1), R9
+	XORQ    BX, BX
+
+single18:
+	VMOVSS  (R9)(BX*4), X12
+	VMOVSS  X12, (SP)(BX*4)
+	INCQ    BX
+	CMPQ    BX, R8
+	JNE     single18
+	VMOVUPS (SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(SP), Y12
+	VMULPS  Y12, Y12, Y12
+	VADDPS  Y12, Y11, Y11
+
+summed14:
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X4, X5, X5
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X6, X4, X4
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X6
+	VADDPS       X8, X6, X6
+	VADDPS       Y11, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X7
+	VADDPS       X10, X7, X7
+	VUNPCKLPD    X4, X5, X8
+	VUNPCKHPD    X4, X5, X4
+	VADDPS       X4, X8, X8
+	VUNPCKLPD    X7, X6, X4
+	VUNPCKHPD    X7, X6, X5
+	VADDPS       X5, X4, X4
+	VSHUFPS      $0x88, X4, X8, X5
+	VSHUFPS      $0xdd, X4, X8, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS epsilon+40(FP), X6
+	VXORPS       X4, X4, X4
+	VCVTSI2SSQ   CX, X4, X4
+	VBROADCASTSS X4, X4
+	VDIVPS       X4, X5, X5
+	VADDPS       X6, X5, X5
+	VSQRTPS      X5, X5
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X5, X4, X5
+	VMOVUPS      X5, 64(SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x20
+	JLT  next20
+
+block19:
 	VMOVUPS (R8), Y4
 	VMOVUPS (BX), Y5
+	VMOVUPS (BX)(SI*1), Y6
 	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y6, Y6
 	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
 	VMOVUPS Y5, (BX)
-	VMOVUPS (BX)(SI*1), Y5
-	VMULPS  Y2, Y5, Y5
-	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (BX)(SI*1)
+	VMOVUPS Y6, (BX)(SI*1)
 	VMOVUPS (BX)(SI*2), Y5
-	VMULPS  Y3, Y5, Y5
+	VMOVUPS (BX)(DI*1), Y6
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y3, Y6, Y6
 	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
 	VMOVUPS Y5, (BX)(SI*2)
-	VMOVUPS (BX)(DI*1), Y5
-	VMULPS  Y1, Y5, Y5
+	VMOVUPS Y6, (BX)(DI*1)
+	VMOVUPS 32(R8), Y4
+	VMOVUPS 32(BX), Y5
+	VMOVUPS 32(BX)(SI*1), Y6
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y6, Y6
 	VMULPS  Y4, Y5, Y5
-	VMOVUPS Y5, (BX)(DI*1)
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 32(BX)
+	VMOVUPS Y6, 32(BX)(SI*1)
+	VMOVUPS 32(BX)(SI*2), Y5
+	VMOVUPS 32(BX)(DI*1), Y6
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 32(BX)(SI*2)
+	VMOVUPS Y6, 32(BX)(DI*1)
+	VMOVUPS 64(R8), Y4
+	VMOVUPS 64(BX), Y5
+	VMOVUPS 64(BX)(SI*1), Y6
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 64(BX)
+	VMOVUPS Y6, 64(BX)(SI*1)
+	VMOVUPS 64(BX)(SI*2), Y5
+	VMOVUPS 64(BX)(DI*1), Y6
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 64(BX)(SI*2)
+	VMOVUPS Y6, 64(BX)(DI*1)
+	VMOVUPS 96(R8), Y4
+	VMOVUPS 96(BX), Y5
+	VMOVUPS 96(BX)(SI*1), Y6
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 96(BX)
+	VMOVUPS Y6, 96(BX)(SI*1)
+	VMOVUPS 96(BX)(SI*2), Y5
+	VMOVUPS 96(BX)(DI*1), Y6
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, 96(BX)(SI*2)
+	VMOVUPS Y6, 96(BX)(DI*1)
+	ADDQ    $0x00000080, R8
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x20, R9
+	CMPQ    R9, $0x20
+	JGE     block19
+
+next20:
+	CMPQ R9, $0x08
+	JLT  next22
+
+block21:
+	VMOVUPS (R8), Y4
+	VMOVUPS (BX), Y5
+	VMOVUPS (BX)(SI*1), Y6
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, (BX)
+	VMOVUPS Y6, (BX)(SI*1)
+	VMOVUPS (BX)(SI*2), Y5
+	VMOVUPS (BX)(DI*1), Y6
+	VMULPS  Y2, Y5, Y5
+	VMULPS  Y3, Y6, Y6
+	VMULPS  Y4, Y5, Y5
+	VMULPS  Y4, Y6, Y6
+	VMOVUPS Y5, (BX)(SI*2)
+	VMOVUPS Y6, (BX)(DI*1)
 	ADDQ    $0x00000020, R8
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, R9
 	CMPQ    R9, $0x08
-	JGE     block11
+	JGE     block21
 
-next12:
+next22:
 	CMPQ R9, $0x04
-	JLT  next14
+	JLT  next24
 
-block13:
+block23:
 	VMOVUPS (R8), X4
 	VMOVUPS (BX), X5
+	VMOVUPS (BX)(SI*1), X6
 	VMULPS  X0, X5, X5
+	VMULPS  X1, X6, X6
 	VMULPS  X4, X5, X5
+	VMULPS  X4, X6, X6
 	VMOVUPS X5, (BX)
-	VMOVUPS (BX)(SI*1), X5
-	VMULPS  X2, X5, X5
-	VMULPS  X4, X5, X5
-	VMOVUPS X5, (BX)(SI*1)
+	VMOVUPS X6, (BX)(SI*1)
 	VMOVUPS (BX)(SI*2), X5
-	VMULPS  X3, X5, X5
+	VMOVUPS (BX)(DI*1), X6
+	VMULPS  X2, X5, X5
+	VMULPS  X3, X6, X6
 	VMULPS  X4, X5, X5
+	VMULPS  X4, X6, X6
 	VMOVUPS X5, (BX)(SI*2)
-	VMOVUPS (BX)(DI*1), X5
-	VMULPS  X1, X5, X5
-	VMULPS  X4, X5, X5
-	VMOVUPS X5, (BX)(DI*1)
+	VMOVUPS X6, (BX)(DI*1)
 	ADDQ    $0x00000010, R8
 	ADDQ    $0x00000010, BX
 	SUBQ    $0x04, R9
 	CMPQ    R9, $0x04
-	JGE     block13
+	JGE     block23
 
-next14:
+next24:
 	CMPQ R9, $0x01
-	JLT  next16
+	JLT  next26
 
-block15:
+block25:
 	VMOVSS (R8), X4
 	VMOVSS (BX), X5
+	VMOVSS (BX)(SI*1), X6
 	VMULPS X0, X5, X5
+	VMULPS X1, X6, X6
 	VMULPS X4, X5, X5
+	VMULPS X4, X6, X6
 	VMOVSS X5, (BX)
-	VMOVSS (BX)(SI*1), X5
-	VMULPS X2, X5, X5
-	VMULPS X4, X5, X5
-	VMOVSS X5, (BX)(SI*1)
+	VMOVSS X6, (BX)(SI*1)
 	VMOVSS (BX)(SI*2), X5
-	VMULPS X3, X5, X5
+	VMOVSS (BX)(DI*1), X6
+	VMULPS X2, X5, X5
+	VMULPS X3, X6, X6
 	VMULPS X4, X5, X5
+	VMULPS X4, X6, X6
 	VMOVSS X5, (BX)(SI*2)
-	VMOVSS (BX)(DI*1), X5
-	VMULPS X1, X5, X5
-	VMULPS X4, X5, X5
-	VMOVSS X5, (BX)(DI*1)
+	VMOVSS X6, (BX)(DI*1)
 	ADDQ   $0x00000004, R8
 	ADDQ   $0x00000004, BX
 	SUBQ   $0x01, R9
 	CMPQ   R9, $0x01
-	JGE    block15
+	JGE    block25
 
-next16:
+next26:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next18
-
-rows17:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next29
 	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest20
+	JLT    rest31
 
-squares19:
+squares30:
 	VMOVUPS (BX), Y2
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y0, Y0
@@ -279,20 +498,20 @@ squares19:
 	VADDPS  Y2, Y1, Y1
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares19
+	JGE     squares30
 
-rest20:
+rest31:
 	ADDQ $0x10, DI
-	JZ   summed21
+	JZ   summed32
 	LEAQ (BX), R8
 	XORQ BX, BX
 
-single22:
+single33:
 	VMOVSS  (R8)(BX*4), X2
 	VMOVSS  X2, (SP)(BX*4)
 	INCQ    BX
 	CMPQ    BX, DI
-	JNE     single22
+	JNE     single33
 	VMOVUPS (SP), Y2
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y0, Y0
@@ -300,7 +519,7 @@ single22:
 	VMULPS  Y2, Y2, Y2
 	VADDPS  Y2, Y1, Y1
 
-summed21:
+summed32:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -317,14 +536,110 @@ summed21:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), DI
-	MOVQ         CX, R8
-	CMPQ         R8, $0x08
-	JLT          next24
+	VMOVUPS      X1, 64(SP)
 
-block23:
+rows27:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS 64(SP), Y0
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last28
+	LEAQ         (AX)(SI*1), BX
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	MOVQ         CX, DI
+	SUBQ         $0x10, DI
+	JLT          rest35
+
+squares34:
+	VMOVUPS (BX), Y3
+	VMULPS  Y3, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 32(BX), Y3
+	VMULPS  Y3, Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DI
+	JGE     squares34
+
+rest35:
+	ADDQ $0x10, DI
+	JZ   summed36
+	LEAQ (BX), R8
+	XORQ BX, BX
+
+single37:
+	VMOVSS  (R8)(BX*4), X3
+	VMOVSS  X3, (SP)(BX*4)
+	INCQ    BX
+	CMPQ    BX, DI
+	JNE     single37
+	VMOVUPS (SP), Y3
+	VMULPS  Y3, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 32(SP), Y3
+	VMULPS  Y3, Y3, Y3
+	VADDPS  Y3, Y2, Y2
+
+summed36:
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X1, X2, X2
+	VMOVHLPS     X2, X2, X1
+	VADDPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VADDPS       X1, X2, X2
+	VBROADCASTSS epsilon+40(FP), X3
+	VXORPS       X1, X1, X1
+	VCVTSI2SSQ   CX, X1, X1
+	VBROADCASTSS X1, X1
+	VDIVPS       X1, X2, X2
+	VADDPS       X3, X2, X2
+	VSQRTPS      X2, X2
+	VMOVUPS      one32<>+0(SB), X1
+	VDIVPS       X2, X1, X2
+	VMOVUPS      X2, 64(SP)
+
+last28:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x20
+	JLT  next39
+
+block38:
+	VMOVUPS (DI), Y1
+	VMOVUPS (BX), Y2
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (BX)
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 32(BX), Y2
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 32(BX)
+	VMOVUPS 64(DI), Y1
+	VMOVUPS 64(BX), Y2
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 64(BX)
+	VMOVUPS 96(DI), Y1
+	VMOVUPS 96(BX), Y2
+	VMULPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, 96(BX)
+	ADDQ    $0x00000080, DI
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x20, R8
+	CMPQ    R8, $0x20
+	JGE     block38
+
+next39:
+	CMPQ R8, $0x08
+	JLT  next41
+
+block40:
 	VMOVUPS (DI), Y1
 	VMOVUPS (BX), Y2
 	VMULPS  Y0, Y2, Y2
@@ -334,13 +649,13 @@ block23:
 	ADDQ    $0x00000020, BX
 	SUBQ    $0x08, R8
 	CMPQ    R8, $0x08
-	JGE     block23
+	JGE     block40
 
-next24:
+next41:
 	CMPQ R8, $0x04
-	JLT  next26
+	JLT  next43
 
-block25:
+block42:
 	VMOVUPS (DI), X1
 	VMOVUPS (BX), X2
 	VMULPS  X0, X2, X2
@@ -350,13 +665,13 @@ block25:
 	ADDQ    $0x00000010, BX
 	SUBQ    $0x04, R8
 	CMPQ    R8, $0x04
-	JGE     block25
+	JGE     block42
 
-next26:
+next43:
 	CMPQ R8, $0x01
-	JLT  next28
+	JLT  next45
 
-block27:
+block44:
 	VMOVSS (DI), X1
 	VMOVSS (BX), X2
 	VMULPS X0, X2, X2
@@ -366,15 +681,14 @@ block27:
 	ADDQ   $0x00000004, BX
 	SUBQ   $0x01, R8
 	CMPQ   R8, $0x01
-	JGE    block27
+	JGE    block44
 
-next28:
+next45:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows27
 
-next18:
+next29:
 done1:
 	VZEROUPPER
 	RET
@@ -399,26 +713,24 @@ GLOBL one32<>(SB), RODATA|NOPTR, $64
 
 // func RMSNormF32AVX512(x *float32, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·RMSNormF32AVX512(SB), $0-44
-	MOVQ  x+0(FP), AX
-	MOVQ  n+16(FP), CX
-	MOVQ  count+24(FP), DX
-	MOVQ  stride+32(FP), SI
-	SHLQ  $0x02, SI
-	LEAQ  (SI)(SI*2), DI
-	TESTQ CX, CX
-	JZ    done1
-	MOVQ  CX, BX
-	ANDQ  $0x0f, BX
-	MOVQ  $0xffffffffffffffff, R8
-	BZHIQ BX, R8, R8
-	KMOVD R8, K1
-	SHRQ  $0x10, R8
-	KMOVD R8, K2
-	CMPQ  DX, $0x04
-	JLT   next3
-
-rows2:
+TEXT ·RMSNormF32AVX512(SB), $32-44
+	MOVQ   x+0(FP), AX
+	MOVQ   n+16(FP), CX
+	MOVQ   count+24(FP), DX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), DI
+	TESTQ  CX, CX
+	JZ     done1
+	MOVQ   CX, BX
+	ANDQ   $0x0f, BX
+	MOVQ   $0xffffffffffffffff, R8
+	BZHIQ  BX, R8, R8
+	KMOVD  R8, K1
+	SHRQ   $0x10, R8
+	KMOVD  R8, K2
+	CMPQ   DX, $0x04
+	JLT    next4
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
@@ -426,9 +738,9 @@ rows2:
 	VXORPS Z3, Z3, Z3
 	MOVQ   CX, R8
 	SUBQ   $0x10, R8
-	JLT    rest5
+	JLT    rest6
 
-squares4:
+squares5:
 	VMOVUPS (BX), Z4
 	VMULPS  Z4, Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -443,11 +755,11 @@ squares4:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, R8
-	JGE     squares4
+	JGE     squares5
 
-rest5:
+rest6:
 	ADDQ      $0x10, R8
-	JZ        summed6
+	JZ        summed7
 	VMOVUPS.Z (BX), K1, Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z0, Z0
@@ -461,7 +773,7 @@ rest5:
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z3, Z3
 
-summed6:
+summed7:
 	VEXTRACTF32X8 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X4
@@ -496,46 +808,210 @@ summed6:
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	VBROADCASTSS  X1, Z0
-	VPERMILPS     $0x01, X1, X2
-	VBROADCASTSS  X2, Z2
-	VPERMILPS     $0x02, X1, X3
-	VBROADCASTSS  X3, Z3
-	VPERMILPS     $0x03, X1, X1
-	VBROADCASTSS  X1, Z1
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), R8
-	MOVQ          CX, R9
-	CMPQ          R9, $0x10
-	JLT           next8
+	VMOVUPS       X1, (SP)
 
-block7:
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z0
+	VBROADCASTSS 4(SP), Z1
+	VBROADCASTSS 8(SP), Z2
+	VBROADCASTSS 12(SP), Z3
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(SI*4), BX
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest9
+
+squares8:
+	VMOVUPS (BX), Z8
+	VMULPS  Z8, Z8, Z8
+	VADDPS  Z8, Z4, Z4
+	VMOVUPS (BX)(SI*1), Z8
+	VMULPS  Z8, Z8, Z8
+	VADDPS  Z8, Z5, Z5
+	VMOVUPS (BX)(SI*2), Z8
+	VMULPS  Z8, Z8, Z8
+	VADDPS  Z8, Z6, Z6
+	VMOVUPS (BX)(DI*1), Z8
+	VMULPS  Z8, Z8, Z8
+	VADDPS  Z8, Z7, Z7
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, R8
+	JGE     squares8
+
+rest9:
+	ADDQ      $0x10, R8
+	JZ        summed10
+	VMOVUPS.Z (BX), K1, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z4, Z4
+	VMOVUPS.Z (BX)(SI*1), K1, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z5, Z5
+	VMOVUPS.Z (BX)(SI*2), K1, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS.Z (BX)(DI*1), K1, Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z7, Z7
+
+summed10:
+	VEXTRACTF32X8 $0x01, Z4, Y8
+	VADDPS        Y8, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X8
+	VADDPS        X4, X8, X8
+	VEXTRACTF32X8 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X4
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X8 $0x01, Z6, Y5
+	VADDPS        Y5, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X5
+	VADDPS        X6, X5, X5
+	VEXTRACTF32X8 $0x01, Z7, Y6
+	VADDPS        Y6, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X6
+	VADDPS        X7, X6, X6
+	VUNPCKLPD     X4, X8, X7
+	VUNPCKHPD     X4, X8, X4
+	VADDPS        X4, X7, X7
+	VUNPCKLPD     X6, X5, X4
+	VUNPCKHPD     X6, X5, X5
+	VADDPS        X5, X4, X4
+	VSHUFPS       $0x88, X4, X7, X5
+	VSHUFPS       $0xdd, X4, X7, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  epsilon+40(FP), X6
+	VXORPS        X4, X4, X4
+	VCVTSI2SSQ    CX, X4, X4
+	VBROADCASTSS  X4, X4
+	VDIVPS        X4, X5, X5
+	VADDPS        X6, X5, X5
+	VSQRTPS       X5, X5
+	VMOVUPS       one32<>+0(SB), X4
+	VDIVPS        X5, X4, X5
+	VMOVUPS       X5, (SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x40
+	JLT  next12
+
+block11:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
+	VMOVUPS (BX)(SI*1), Z6
 	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z6, Z6
 	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
 	VMOVUPS Z5, (BX)
-	VMOVUPS (BX)(SI*1), Z5
-	VMULPS  Z2, Z5, Z5
-	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (BX)(SI*1)
+	VMOVUPS Z6, (BX)(SI*1)
 	VMOVUPS (BX)(SI*2), Z5
-	VMULPS  Z3, Z5, Z5
+	VMOVUPS (BX)(DI*1), Z6
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z3, Z6, Z6
 	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
 	VMOVUPS Z5, (BX)(SI*2)
-	VMOVUPS (BX)(DI*1), Z5
-	VMULPS  Z1, Z5, Z5
+	VMOVUPS Z6, (BX)(DI*1)
+	VMOVUPS 64(R8), Z4
+	VMOVUPS 64(BX), Z5
+	VMOVUPS 64(BX)(SI*1), Z6
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z6, Z6
 	VMULPS  Z4, Z5, Z5
-	VMOVUPS Z5, (BX)(DI*1)
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 64(BX)
+	VMOVUPS Z6, 64(BX)(SI*1)
+	VMOVUPS 64(BX)(SI*2), Z5
+	VMOVUPS 64(BX)(DI*1), Z6
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z3, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 64(BX)(SI*2)
+	VMOVUPS Z6, 64(BX)(DI*1)
+	VMOVUPS 128(R8), Z4
+	VMOVUPS 128(BX), Z5
+	VMOVUPS 128(BX)(SI*1), Z6
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 128(BX)
+	VMOVUPS Z6, 128(BX)(SI*1)
+	VMOVUPS 128(BX)(SI*2), Z5
+	VMOVUPS 128(BX)(DI*1), Z6
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z3, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 128(BX)(SI*2)
+	VMOVUPS Z6, 128(BX)(DI*1)
+	VMOVUPS 192(R8), Z4
+	VMOVUPS 192(BX), Z5
+	VMOVUPS 192(BX)(SI*1), Z6
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 192(BX)
+	VMOVUPS Z6, 192(BX)(SI*1)
+	VMOVUPS 192(BX)(SI*2), Z5
+	VMOVUPS 192(BX)(DI*1), Z6
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z3, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, 192(BX)(SI*2)
+	VMOVUPS Z6, 192(BX)(DI*1)
+	ADDQ    $0x00000100, R8
+	ADDQ    $0x00000100, BX
+	SUBQ    $0x40, R9
+	CMPQ    R9, $0x40
+	JGE     block11
+
+next12:
+	CMPQ R9, $0x10
+	JLT  next14
+
+block13:
+	VMOVUPS (R8), Z4
+	VMOVUPS (BX), Z5
+	VMOVUPS (BX)(SI*1), Z6
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, (BX)
+	VMOVUPS Z6, (BX)(SI*1)
+	VMOVUPS (BX)(SI*2), Z5
+	VMOVUPS (BX)(DI*1), Z6
+	VMULPS  Z2, Z5, Z5
+	VMULPS  Z3, Z6, Z6
+	VMULPS  Z4, Z5, Z5
+	VMULPS  Z4, Z6, Z6
+	VMOVUPS Z5, (BX)(SI*2)
+	VMOVUPS Z6, (BX)(DI*1)
 	ADDQ    $0x00000040, R8
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block7
+	JGE     block13
 
-next8:
+next14:
 	TESTQ     R9, R9
-	JZ        next10
+	JZ        next16
 	MOVQ      $0xffffffffffffffff, R10
 	BZHIQ     R9, R10, R10
 	KMOVD     R10, K2
@@ -543,57 +1019,54 @@ next8:
 	KMOVD     R10, K3
 	VMOVUPS.Z (R8), K2, Z4
 	VMOVUPS.Z (BX), K2, Z5
+	VMOVUPS.Z (BX)(SI*1), K2, Z6
 	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
 	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
 	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS.Z (BX)(SI*1), K2, Z0
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z4, Z0, Z0
-	VMOVUPS   Z0, K2, (BX)(SI*1)
+	VMOVUPS   Z6, K2, (BX)(SI*1)
 	VMOVUPS.Z (BX)(SI*2), K2, Z0
-	VMULPS    Z3, Z0, Z0
+	VMOVUPS.Z (BX)(DI*1), K2, Z1
+	VMULPS    Z2, Z0, Z0
+	VMULPS    Z3, Z1, Z1
 	VMULPS    Z4, Z0, Z0
+	VMULPS    Z4, Z1, Z1
 	VMOVUPS   Z0, K2, (BX)(SI*2)
-	VMOVUPS.Z (BX)(DI*1), K2, Z0
-	VMULPS    Z1, Z0, Z0
-	VMULPS    Z4, Z0, Z0
-	VMOVUPS   Z0, K2, (BX)(DI*1)
+	VMOVUPS   Z1, K2, (BX)(DI*1)
 	ADDQ      $0x00000040, R8
 	ADDQ      $0x00000040, BX
 
-next10:
+next16:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next12
-
-rows11:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next19
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest14
+	JLT    rest21
 
-squares13:
+squares20:
 	VMOVUPS (BX), Z1
 	VMULPS  Z1, Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares13
+	JGE     squares20
 
-rest14:
+rest21:
 	ADDQ      $0x10, DI
-	JZ        summed15
+	JZ        summed22
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed15:
+summed22:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -611,14 +1084,95 @@ summed15:
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	VBROADCASTSS  X1, Z0
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), DI
-	MOVQ          CX, R8
-	CMPQ          R8, $0x10
-	JLT           next17
+	VMOVUPS       X1, (SP)
 
-block16:
+rows17:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z0
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last18
+	LEAQ         (AX)(SI*1), BX
+	VXORPS       Z1, Z1, Z1
+	MOVQ         CX, DI
+	SUBQ         $0x10, DI
+	JLT          rest24
+
+squares23:
+	VMOVUPS (BX), Z2
+	VMULPS  Z2, Z2, Z2
+	VADDPS  Z2, Z1, Z1
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DI
+	JGE     squares23
+
+rest24:
+	ADDQ      $0x10, DI
+	JZ        summed25
+	VMOVUPS.Z (BX), K1, Z2
+	VMULPS    Z2, Z2, Z2
+	VADDPS    Z2, Z1, Z1
+
+summed25:
+	VEXTRACTF32X8 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X1, X2, X2
+	VMOVHLPS      X2, X2, X1
+	VADDPS        X1, X2, X2
+	VMOVSHDUP     X2, X1
+	VADDPS        X1, X2, X2
+	VBROADCASTSS  epsilon+40(FP), X3
+	VXORPS        X1, X1, X1
+	VCVTSI2SSQ    CX, X1, X1
+	VBROADCASTSS  X1, X1
+	VDIVPS        X1, X2, X2
+	VADDPS        X3, X2, X2
+	VSQRTPS       X2, X2
+	VMOVUPS       one32<>+0(SB), X1
+	VDIVPS        X2, X1, X2
+	VMOVUPS       X2, (SP)
+
+last18:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x40
+	JLT  next27
+
+block26:
+	VMOVUPS (DI), Z1
+	VMOVUPS (BX), Z2
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS Z2, (BX)
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 64(BX), Z2
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS Z2, 64(BX)
+	VMOVUPS 128(DI), Z1
+	VMOVUPS 128(BX), Z2
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS Z2, 128(BX)
+	VMOVUPS 192(DI), Z1
+	VMOVUPS 192(BX), Z2
+	VMULPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS Z2, 192(BX)
+	ADDQ    $0x00000100, DI
+	ADDQ    $0x00000100, BX
+	SUBQ    $0x40, R8
+	CMPQ    R8, $0x40
+	JGE     block26
+
+next27:
+	CMPQ R8, $0x10
+	JLT  next29
+
+block28:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -628,11 +1182,11 @@ block16:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block16
+	JGE     block28
 
-next17:
+next29:
 	TESTQ     R8, R8
-	JZ        next19
+	JZ        next31
 	MOVQ      $0xffffffffffffffff, R9
 	BZHIQ     R8, R9, R9
 	KMOVD     R9, K2
@@ -646,13 +1200,12 @@ next17:
 	ADDQ      $0x00000040, DI
 	ADDQ      $0x00000040, BX
 
-next19:
+next31:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows11
+	JGE  rows17
 
-next12:
+next19:
 done1:
 	VZEROUPPER
 	RET
@@ -672,45 +1225,67 @@ TEXT ·ScaleRowsF32AVX2(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x08
+	CMPQ DI, $0x20
 	JLT  next4
 
 block3:
 	VMOVUPS (SI), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (SI)
-	ADDQ    $0x00000020, SI
-	SUBQ    $0x08, DI
-	CMPQ    DI, $0x08
+	VMOVUPS 32(SI), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS 64(SI), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 64(SI)
+	VMOVUPS 96(SI), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, 96(SI)
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x20, DI
+	CMPQ    DI, $0x20
 	JGE     block3
 
 next4:
-	CMPQ DI, $0x04
+	CMPQ DI, $0x08
 	JLT  next6
 
 block5:
+	VMOVUPS (SI), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (SI)
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x08, DI
+	CMPQ    DI, $0x08
+	JGE     block5
+
+next6:
+	CMPQ DI, $0x04
+	JLT  next8
+
+block7:
 	VMOVUPS (SI), X1
 	VMULPS  X0, X1, X1
 	VMOVUPS X1, (SI)
 	ADDQ    $0x00000010, SI
 	SUBQ    $0x04, DI
 	CMPQ    DI, $0x04
-	JGE     block5
+	JGE     block7
 
-next6:
+next8:
 	CMPQ DI, $0x01
-	JLT  next8
+	JLT  next10
 
-block7:
+block9:
 	VMOVSS (SI), X1
 	VMULPS X0, X1, X1
 	VMOVSS X1, (SI)
 	ADDQ   $0x00000004, SI
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block7
+	JGE    block9
 
-next8:
+next10:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -734,21 +1309,43 @@ TEXT ·ScaleRowsF32AVX512(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x10
+	CMPQ DI, $0x40
 	JLT  next4
 
 block3:
 	VMOVUPS (SI), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (SI)
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, DI
-	CMPQ    DI, $0x10
+	VMOVUPS 64(SI), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS 128(SI), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 128(SI)
+	VMOVUPS 192(SI), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, 192(SI)
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x40, DI
+	CMPQ    DI, $0x40
 	JGE     block3
 
 next4:
+	CMPQ DI, $0x10
+	JLT  next6
+
+block5:
+	VMOVUPS (SI), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (SI)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x10, DI
+	CMPQ    DI, $0x10
+	JGE     block5
+
+next6:
 	TESTQ     DI, DI
-	JZ        next6
+	JZ        next8
 	MOVQ      $0xffffffffffffffff, R8
 	BZHIQ     DI, R8, R8
 	KMOVD     R8, K1
@@ -759,7 +1356,7 @@ next4:
 	VMOVUPS   Z1, K1, (SI)
 	ADDQ      $0x00000040, SI
 
-next6:
+next8:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -770,7 +1367,7 @@ done1:
 
 // func RMSNormF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, F16C
-TEXT ·RMSNormF16AVX2(SB), $64-44
+TEXT ·RMSNormF16AVX2(SB), $96-44
 	MOVQ    x+0(FP), AX
 	MOVQ    n+16(FP), CX
 	MOVQ    count+24(FP), DX
@@ -783,23 +1380,21 @@ TEXT ·RMSNormF16AVX2(SB), $64-44
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
 	CMPQ    DX, $0x04
-	JLT     next3
+	JLT     next4
+	MOVQ    AX, BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    CX, R8
+	SUBQ    $0x10, R8
+	JLT     rest6
 
-rows2:
-	MOVQ   AX, BX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   CX, R8
-	SUBQ   $0x10, R8
-	JLT    rest5
-
-squares4:
+squares5:
 	VCVTPH2PS (BX), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y0, Y0
@@ -826,30 +1421,13 @@ squares4:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, R8
-	JGE       squares4
+	JGE       squares5
 
-rest5:
+rest6:
 	ADDQ $0x10, R8
-	JZ   summed6
+	JZ   summed7
 	LEAQ (BX), R10
 	XORQ R9, R9
-
-single7:
-	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R10)(R9*2), X8, X8
-	VCVTPH2PS X8, X8
-	VMOVSS    X8, (SP)(R9*4)
-	INCQ      R9
-	CMPQ      R9, R8
-	JNE       single7
-	VMOVUPS   (SP), Y8
-	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVUPS   32(SP), Y8
-	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y1, Y1
-	LEAQ      (BX)(SI*1), R10
-	XORQ      R9, R9
 
 single8:
 	VPXOR     X8, X8, X8
@@ -861,11 +1439,11 @@ single8:
 	JNE       single8
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y2, Y2
+	VADDPS    Y8, Y0, Y0
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y3, Y3
-	LEAQ      (BX)(SI*2), R10
+	VADDPS    Y8, Y1, Y1
+	LEAQ      (BX)(SI*1), R10
 	XORQ      R9, R9
 
 single9:
@@ -878,6 +1456,23 @@ single9:
 	JNE       single9
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
+
+single10:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
+	VCVTPH2PS X8, X8
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single10
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y4, Y4
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -885,14 +1480,14 @@ single9:
 	LEAQ      (BX)(DI*1), R9
 	XORQ      BX, BX
 
-single10:
+single11:
 	VPXOR     X8, X8, X8
 	VPINSRW   $0x00, (R9)(BX*2), X8, X8
 	VCVTPH2PS X8, X8
 	VMOVSS    X8, (SP)(BX*4)
 	INCQ      BX
 	CMPQ      BX, R8
-	JNE       single10
+	JNE       single11
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y6, Y6
@@ -900,7 +1495,7 @@ single10:
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y7, Y7
 
-summed6:
+summed7:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -931,138 +1526,383 @@ summed6:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	VPERMILPS    $0x01, X1, X2
-	VBROADCASTSS X2, Y2
-	VPERMILPS    $0x02, X1, X3
-	VBROADCASTSS X3, Y3
-	VPERMILPS    $0x03, X1, X1
-	VBROADCASTSS X1, Y1
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), R8
-	MOVQ         CX, R9
-	CMPQ         R9, $0x08
-	JLT          next12
+	VMOVUPS      X1, 64(SP)
 
-block11:
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS 64(SP), Y0
+	VBROADCASTSS 68(SP), Y1
+	VBROADCASTSS 72(SP), Y2
+	VBROADCASTSS 76(SP), Y3
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(SI*4), BX
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VXORPS       Y10, Y10, Y10
+	VXORPS       Y11, Y11, Y11
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest13
+
+squares12:
+	VCVTPH2PS (BX), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y4, Y4
+	VCVTPH2PS 16(BX), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y5, Y5
+	VCVTPH2PS (BX)(SI*1), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y6, Y6
+	VCVTPH2PS 16(BX)(SI*1), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y7, Y7
+	VCVTPH2PS (BX)(SI*2), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y8, Y8
+	VCVTPH2PS 16(BX)(SI*2), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y9, Y9
+	VCVTPH2PS (BX)(DI*1), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y10, Y10
+	VCVTPH2PS 16(BX)(DI*1), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y11, Y11
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
+	JGE       squares12
+
+rest13:
+	ADDQ $0x10, R8
+	JZ   summed14
+	LEAQ (BX), R10
+	XORQ R9, R9
+
+single15:
+	VPXOR     X12, X12, X12
+	VPINSRW   $0x00, (R10)(R9*2), X12, X12
+	VCVTPH2PS X12, X12
+	VMOVSS    X12, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single15
+	VMOVUPS   (SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y4, Y4
+	VMOVUPS   32(SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y5, Y5
+	LEAQ      (BX)(SI*1), R10
+	XORQ      R9, R9
+
+single16:
+	VPXOR     X12, X12, X12
+	VPINSRW   $0x00, (R10)(R9*2), X12, X12
+	VCVTPH2PS X12, X12
+	VMOVSS    X12, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single16
+	VMOVUPS   (SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y6, Y6
+	VMOVUPS   32(SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y7, Y7
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
+
+single17:
+	VPXOR     X12, X12, X12
+	VPINSRW   $0x00, (R10)(R9*2), X12, X12
+	VCVTPH2PS X12, X12
+	VMOVSS    X12, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single17
+	VMOVUPS   (SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y8, Y8
+	VMOVUPS   32(SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y9, Y9
+	LEAQ      (BX)(DI*1), R9
+	XORQ      BX, BX
+
+single18:
+	VPXOR     X12, X12, X12
+	VPINSRW   $0x00, (R9)(BX*2), X12, X12
+	VCVTPH2PS X12, X12
+	VMOVSS    X12, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, R8
+	JNE       single18
+	VMOVUPS   (SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y10, Y10
+	VMOVUPS   32(SP), Y12
+	VMULPS    Y12, Y12, Y12
+	VADDPS    Y12, Y11, Y11
+
+summed14:
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X4, X5, X5
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X6, X4, X4
+	VADDPS       Y9, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X6
+	VADDPS       X8, X6, X6
+	VADDPS       Y11, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X7
+	VADDPS       X10, X7, X7
+	VUNPCKLPD    X4, X5, X8
+	VUNPCKHPD    X4, X5, X4
+	VADDPS       X4, X8, X8
+	VUNPCKLPD    X7, X6, X4
+	VUNPCKHPD    X7, X6, X5
+	VADDPS       X5, X4, X4
+	VSHUFPS      $0x88, X4, X8, X5
+	VSHUFPS      $0xdd, X4, X8, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS epsilon+40(FP), X6
+	VXORPS       X4, X4, X4
+	VCVTSI2SSQ   CX, X4, X4
+	VBROADCASTSS X4, X4
+	VDIVPS       X4, X5, X5
+	VADDPS       X6, X5, X5
+	VSQRTPS      X5, X5
+	VMOVUPS      one32<>+0(SB), X4
+	VDIVPS       X5, X4, X5
+	VMOVUPS      X5, 64(SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x20
+	JLT  next20
+
+block19:
 	VMOVUPS   (R8), Y4
 	VCVTPH2PS (BX), Y5
+	VCVTPH2PS (BX)(SI*1), Y6
 	VMULPS    Y0, Y5, Y5
+	VMULPS    Y1, Y6, Y6
 	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
 	VCVTPS2PH $0x00, Y5, X5
 	VMOVUPS   X5, (BX)
-	VCVTPH2PS (BX)(SI*1), Y5
-	VMULPS    Y2, Y5, Y5
-	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, X5
+	VCVTPS2PH $0x00, Y6, X5
 	VMOVUPS   X5, (BX)(SI*1)
 	VCVTPH2PS (BX)(SI*2), Y5
-	VMULPS    Y3, Y5, Y5
+	VCVTPH2PS (BX)(DI*1), Y6
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y3, Y6, Y6
 	VMULPS    Y4, Y5, Y5
-	VCVTPS2PH $0x00, Y5, X5
-	VMOVUPS   X5, (BX)(SI*2)
-	VCVTPH2PS (BX)(DI*1), Y5
-	VMULPS    Y1, Y5, Y5
-	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
 	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, (BX)(SI*2)
+	VCVTPS2PH $0x00, Y6, X4
+	VMOVUPS   X4, (BX)(DI*1)
+	VMOVUPS   32(R8), Y4
+	VCVTPH2PS 16(BX), Y5
+	VCVTPH2PS 16(BX)(SI*1), Y6
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y1, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, 16(BX)
+	VCVTPS2PH $0x00, Y6, X5
+	VMOVUPS   X5, 16(BX)(SI*1)
+	VCVTPH2PS 16(BX)(SI*2), Y5
+	VCVTPH2PS 16(BX)(DI*1), Y6
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y3, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, 16(BX)(SI*2)
+	VCVTPS2PH $0x00, Y6, X4
+	VMOVUPS   X4, 16(BX)(DI*1)
+	VMOVUPS   64(R8), Y4
+	VCVTPH2PS 32(BX), Y5
+	VCVTPH2PS 32(BX)(SI*1), Y6
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y1, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, 32(BX)
+	VCVTPS2PH $0x00, Y6, X5
+	VMOVUPS   X5, 32(BX)(SI*1)
+	VCVTPH2PS 32(BX)(SI*2), Y5
+	VCVTPH2PS 32(BX)(DI*1), Y6
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y3, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, 32(BX)(SI*2)
+	VCVTPS2PH $0x00, Y6, X4
+	VMOVUPS   X4, 32(BX)(DI*1)
+	VMOVUPS   96(R8), Y4
+	VCVTPH2PS 48(BX), Y5
+	VCVTPH2PS 48(BX)(SI*1), Y6
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y1, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, 48(BX)
+	VCVTPS2PH $0x00, Y6, X5
+	VMOVUPS   X5, 48(BX)(SI*1)
+	VCVTPH2PS 48(BX)(SI*2), Y5
+	VCVTPH2PS 48(BX)(DI*1), Y6
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y3, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, 48(BX)(SI*2)
+	VCVTPS2PH $0x00, Y6, X4
+	VMOVUPS   X4, 48(BX)(DI*1)
+	ADDQ      $0x00000080, R8
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x20, R9
+	CMPQ      R9, $0x20
+	JGE       block19
+
+next20:
+	CMPQ R9, $0x08
+	JLT  next22
+
+block21:
+	VMOVUPS   (R8), Y4
+	VCVTPH2PS (BX), Y5
+	VCVTPH2PS (BX)(SI*1), Y6
+	VMULPS    Y0, Y5, Y5
+	VMULPS    Y1, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, (BX)
+	VCVTPS2PH $0x00, Y6, X5
+	VMOVUPS   X5, (BX)(SI*1)
+	VCVTPH2PS (BX)(SI*2), Y5
+	VCVTPH2PS (BX)(DI*1), Y6
+	VMULPS    Y2, Y5, Y5
+	VMULPS    Y3, Y6, Y6
+	VMULPS    Y4, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VCVTPS2PH $0x00, Y5, X4
+	VMOVUPS   X4, (BX)(SI*2)
+	VCVTPS2PH $0x00, Y6, X4
 	VMOVUPS   X4, (BX)(DI*1)
 	ADDQ      $0x00000020, R8
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x08, R9
 	CMPQ      R9, $0x08
-	JGE       block11
+	JGE       block21
 
-next12:
+next22:
 	CMPQ R9, $0x04
-	JLT  next14
+	JLT  next24
 
-block13:
+block23:
 	VMOVUPS   (R8), X4
 	VCVTPH2PS (BX), X5
+	VCVTPH2PS (BX)(SI*1), X6
 	VMULPS    X0, X5, X5
+	VMULPS    X1, X6, X6
 	VMULPS    X4, X5, X5
+	VMULPS    X4, X6, X6
 	VCVTPS2PH $0x00, X5, X5
 	VMOVQ     X5, (BX)
-	VCVTPH2PS (BX)(SI*1), X5
-	VMULPS    X2, X5, X5
-	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, X5
+	VCVTPS2PH $0x00, X6, X5
 	VMOVQ     X5, (BX)(SI*1)
 	VCVTPH2PS (BX)(SI*2), X5
-	VMULPS    X3, X5, X5
+	VCVTPH2PS (BX)(DI*1), X6
+	VMULPS    X2, X5, X5
+	VMULPS    X3, X6, X6
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, X5
-	VMOVQ     X5, (BX)(SI*2)
-	VCVTPH2PS (BX)(DI*1), X5
-	VMULPS    X1, X5, X5
-	VMULPS    X4, X5, X5
+	VMULPS    X4, X6, X6
 	VCVTPS2PH $0x00, X5, X4
+	VMOVQ     X4, (BX)(SI*2)
+	VCVTPS2PH $0x00, X6, X4
 	VMOVQ     X4, (BX)(DI*1)
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x04, R9
 	CMPQ      R9, $0x04
-	JGE       block13
+	JGE       block23
 
-next14:
+next24:
 	CMPQ R9, $0x01
-	JLT  next16
+	JLT  next26
 
-block15:
+block25:
 	VMOVSS    (R8), X4
 	VPXOR     X5, X5, X5
 	VPINSRW   $0x00, (BX), X5, X5
 	VCVTPH2PS X5, X5
+	VPXOR     X6, X6, X6
+	VPINSRW   $0x00, (BX)(SI*1), X6, X6
+	VCVTPH2PS X6, X6
 	VMULPS    X0, X5, X5
+	VMULPS    X1, X6, X6
 	VMULPS    X4, X5, X5
+	VMULPS    X4, X6, X6
 	VCVTPS2PH $0x00, X5, X5
 	VPEXTRW   $0x00, X5, (BX)
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (BX)(SI*1), X5, X5
-	VCVTPH2PS X5, X5
-	VMULPS    X2, X5, X5
-	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, X5
+	VCVTPS2PH $0x00, X6, X5
 	VPEXTRW   $0x00, X5, (BX)(SI*1)
 	VPXOR     X5, X5, X5
 	VPINSRW   $0x00, (BX)(SI*2), X5, X5
 	VCVTPH2PS X5, X5
-	VMULPS    X3, X5, X5
+	VPXOR     X6, X6, X6
+	VPINSRW   $0x00, (BX)(DI*1), X6, X6
+	VCVTPH2PS X6, X6
+	VMULPS    X2, X5, X5
+	VMULPS    X3, X6, X6
 	VMULPS    X4, X5, X5
-	VCVTPS2PH $0x00, X5, X5
-	VPEXTRW   $0x00, X5, (BX)(SI*2)
-	VPXOR     X5, X5, X5
-	VPINSRW   $0x00, (BX)(DI*1), X5, X5
-	VCVTPH2PS X5, X5
-	VMULPS    X1, X5, X5
-	VMULPS    X4, X5, X5
+	VMULPS    X4, X6, X6
 	VCVTPS2PH $0x00, X5, X4
+	VPEXTRW   $0x00, X4, (BX)(SI*2)
+	VCVTPS2PH $0x00, X6, X4
 	VPEXTRW   $0x00, X4, (BX)(DI*1)
 	ADDQ      $0x00000004, R8
 	ADDQ      $0x00000002, BX
 	SUBQ      $0x01, R9
 	CMPQ      R9, $0x01
-	JGE       block15
+	JGE       block25
 
-next16:
+next26:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next18
-
-rows17:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next29
 	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest20
+	JLT    rest31
 
-squares19:
+squares30:
 	VCVTPH2PS (BX), Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
@@ -1071,22 +1911,22 @@ squares19:
 	VADDPS    Y2, Y1, Y1
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares19
+	JGE       squares30
 
-rest20:
+rest31:
 	ADDQ $0x10, DI
-	JZ   summed21
+	JZ   summed32
 	LEAQ (BX), R8
 	XORQ BX, BX
 
-single22:
+single33:
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (R8)(BX*2), X2, X2
 	VCVTPH2PS X2, X2
 	VMOVSS    X2, (SP)(BX*4)
 	INCQ      BX
 	CMPQ      BX, DI
-	JNE       single22
+	JNE       single33
 	VMOVUPS   (SP), Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
@@ -1094,7 +1934,7 @@ single22:
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y1, Y1
 
-summed21:
+summed32:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -1111,14 +1951,116 @@ summed21:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), DI
-	MOVQ         CX, R8
-	CMPQ         R8, $0x08
-	JLT          next24
+	VMOVUPS      X1, 64(SP)
 
-block23:
+rows27:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS 64(SP), Y0
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last28
+	LEAQ         (AX)(SI*1), BX
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	MOVQ         CX, DI
+	SUBQ         $0x10, DI
+	JLT          rest35
+
+squares34:
+	VCVTPH2PS (BX), Y3
+	VMULPS    Y3, Y3, Y3
+	VADDPS    Y3, Y1, Y1
+	VCVTPH2PS 16(BX), Y3
+	VMULPS    Y3, Y3, Y3
+	VADDPS    Y3, Y2, Y2
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
+	JGE       squares34
+
+rest35:
+	ADDQ $0x10, DI
+	JZ   summed36
+	LEAQ (BX), R8
+	XORQ BX, BX
+
+single37:
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (R8)(BX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMOVSS    X3, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DI
+	JNE       single37
+	VMOVUPS   (SP), Y3
+	VMULPS    Y3, Y3, Y3
+	VADDPS    Y3, Y1, Y1
+	VMOVUPS   32(SP), Y3
+	VMULPS    Y3, Y3, Y3
+	VADDPS    Y3, Y2, Y2
+
+summed36:
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X1, X2, X2
+	VMOVHLPS     X2, X2, X1
+	VADDPS       X1, X2, X2
+	VMOVSHDUP    X2, X1
+	VADDPS       X1, X2, X2
+	VBROADCASTSS epsilon+40(FP), X3
+	VXORPS       X1, X1, X1
+	VCVTSI2SSQ   CX, X1, X1
+	VBROADCASTSS X1, X1
+	VDIVPS       X1, X2, X2
+	VADDPS       X3, X2, X2
+	VSQRTPS      X2, X2
+	VMOVUPS      one32<>+0(SB), X1
+	VDIVPS       X2, X1, X2
+	VMOVUPS      X2, 64(SP)
+
+last28:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x20
+	JLT  next39
+
+block38:
+	VMOVUPS   (DI), Y1
+	VCVTPH2PS (BX), Y2
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, (BX)
+	VMOVUPS   32(DI), Y1
+	VCVTPH2PS 16(BX), Y2
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 16(BX)
+	VMOVUPS   64(DI), Y1
+	VCVTPH2PS 32(BX), Y2
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 32(BX)
+	VMOVUPS   96(DI), Y1
+	VCVTPH2PS 48(BX), Y2
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y2, Y2
+	VCVTPS2PH $0x00, Y2, X1
+	VMOVUPS   X1, 48(BX)
+	ADDQ      $0x00000080, DI
+	ADDQ      $0x00000040, BX
+	SUBQ      $0x20, R8
+	CMPQ      R8, $0x20
+	JGE       block38
+
+next39:
+	CMPQ R8, $0x08
+	JLT  next41
+
+block40:
 	VMOVUPS   (DI), Y1
 	VCVTPH2PS (BX), Y2
 	VMULPS    Y0, Y2, Y2
@@ -1129,13 +2071,13 @@ block23:
 	ADDQ      $0x00000010, BX
 	SUBQ      $0x08, R8
 	CMPQ      R8, $0x08
-	JGE       block23
+	JGE       block40
 
-next24:
+next41:
 	CMPQ R8, $0x04
-	JLT  next26
+	JLT  next43
 
-block25:
+block42:
 	VMOVUPS   (DI), X1
 	VCVTPH2PS (BX), X2
 	VMULPS    X0, X2, X2
@@ -1146,13 +2088,13 @@ block25:
 	ADDQ      $0x00000008, BX
 	SUBQ      $0x04, R8
 	CMPQ      R8, $0x04
-	JGE       block25
+	JGE       block42
 
-next26:
+next43:
 	CMPQ R8, $0x01
-	JLT  next28
+	JLT  next45
 
-block27:
+block44:
 	VMOVSS    (DI), X1
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (BX), X2, X2
@@ -1165,41 +2107,38 @@ block27:
 	ADDQ      $0x00000002, BX
 	SUBQ      $0x01, R8
 	CMPQ      R8, $0x01
-	JGE       block27
+	JGE       block44
 
-next28:
+next45:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows27
 
-next18:
+next29:
 done1:
 	VZEROUPPER
 	RET
 
 // func RMSNormF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·RMSNormF16AVX512(SB), $0-44
-	MOVQ  x+0(FP), AX
-	MOVQ  n+16(FP), CX
-	MOVQ  count+24(FP), DX
-	MOVQ  stride+32(FP), SI
-	SHLQ  $0x01, SI
-	LEAQ  (SI)(SI*2), DI
-	TESTQ CX, CX
-	JZ    done1
-	MOVQ  CX, BX
-	ANDQ  $0x0f, BX
-	MOVQ  $0xffffffffffffffff, R8
-	BZHIQ BX, R8, R8
-	KMOVD R8, K1
-	SHRQ  $0x10, R8
-	KMOVD R8, K2
-	CMPQ  DX, $0x04
-	JLT   next3
-
-rows2:
+TEXT ·RMSNormF16AVX512(SB), $32-44
+	MOVQ   x+0(FP), AX
+	MOVQ   n+16(FP), CX
+	MOVQ   count+24(FP), DX
+	MOVQ   stride+32(FP), SI
+	SHLQ   $0x01, SI
+	LEAQ   (SI)(SI*2), DI
+	TESTQ  CX, CX
+	JZ     done1
+	MOVQ   CX, BX
+	ANDQ   $0x0f, BX
+	MOVQ   $0xffffffffffffffff, R8
+	BZHIQ  BX, R8, R8
+	KMOVD  R8, K1
+	SHRQ   $0x10, R8
+	KMOVD  R8, K2
+	CMPQ   DX, $0x04
+	JLT    next4
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	VXORPS Z1, Z1, Z1
@@ -1207,9 +2146,9 @@ rows2:
 	VXORPS Z3, Z3, Z3
 	MOVQ   CX, R8
 	SUBQ   $0x10, R8
-	JLT    rest5
+	JLT    rest6
 
-squares4:
+squares5:
 	VCVTPH2PS (BX), Z4
 	VMULPS    Z4, Z4, Z4
 	VADDPS    Z4, Z0, Z0
@@ -1224,11 +2163,11 @@ squares4:
 	VADDPS    Z4, Z3, Z3
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, R8
-	JGE       squares4
+	JGE       squares5
 
-rest5:
+rest6:
 	ADDQ        $0x10, R8
-	JZ          summed6
+	JZ          summed7
 	VMOVDQU16.Z (BX), K1, Y4
 	VCVTPH2PS   Y4, Z4
 	VMULPS      Z4, Z4, Z4
@@ -1246,7 +2185,7 @@ rest5:
 	VMULPS      Z4, Z4, Z4
 	VADDPS      Z4, Z3, Z3
 
-summed6:
+summed7:
 	VEXTRACTF32X8 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X4
@@ -1281,50 +2220,234 @@ summed6:
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	VBROADCASTSS  X1, Z0
-	VPERMILPS     $0x01, X1, X2
-	VBROADCASTSS  X2, Z2
-	VPERMILPS     $0x02, X1, X3
-	VBROADCASTSS  X3, Z3
-	VPERMILPS     $0x03, X1, X1
-	VBROADCASTSS  X1, Z1
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), R8
-	MOVQ          CX, R9
-	CMPQ          R9, $0x10
-	JLT           next8
+	VMOVUPS       X1, (SP)
 
-block7:
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z0
+	VBROADCASTSS 4(SP), Z1
+	VBROADCASTSS 8(SP), Z2
+	VBROADCASTSS 12(SP), Z3
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(SI*4), BX
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest9
+
+squares8:
+	VCVTPH2PS (BX), Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z4, Z4
+	VCVTPH2PS (BX)(SI*1), Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z5, Z5
+	VCVTPH2PS (BX)(SI*2), Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VCVTPH2PS (BX)(DI*1), Z8
+	VMULPS    Z8, Z8, Z8
+	VADDPS    Z8, Z7, Z7
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
+	JGE       squares8
+
+rest9:
+	ADDQ        $0x10, R8
+	JZ          summed10
+	VMOVDQU16.Z (BX), K1, Y8
+	VCVTPH2PS   Y8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z4, Z4
+	VMOVDQU16.Z (BX)(SI*1), K1, Y8
+	VCVTPH2PS   Y8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z5, Z5
+	VMOVDQU16.Z (BX)(SI*2), K1, Y8
+	VCVTPH2PS   Y8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z6, Z6
+	VMOVDQU16.Z (BX)(DI*1), K1, Y8
+	VCVTPH2PS   Y8, Z8
+	VMULPS      Z8, Z8, Z8
+	VADDPS      Z8, Z7, Z7
+
+summed10:
+	VEXTRACTF32X8 $0x01, Z4, Y8
+	VADDPS        Y8, Y4, Y4
+	VEXTRACTF32X4 $0x01, Y4, X8
+	VADDPS        X4, X8, X8
+	VEXTRACTF32X8 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X4
+	VADDPS        X5, X4, X4
+	VEXTRACTF32X8 $0x01, Z6, Y5
+	VADDPS        Y5, Y6, Y6
+	VEXTRACTF32X4 $0x01, Y6, X5
+	VADDPS        X6, X5, X5
+	VEXTRACTF32X8 $0x01, Z7, Y6
+	VADDPS        Y6, Y7, Y7
+	VEXTRACTF32X4 $0x01, Y7, X6
+	VADDPS        X7, X6, X6
+	VUNPCKLPD     X4, X8, X7
+	VUNPCKHPD     X4, X8, X4
+	VADDPS        X4, X7, X7
+	VUNPCKLPD     X6, X5, X4
+	VUNPCKHPD     X6, X5, X5
+	VADDPS        X5, X4, X4
+	VSHUFPS       $0x88, X4, X7, X5
+	VSHUFPS       $0xdd, X4, X7, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  epsilon+40(FP), X6
+	VXORPS        X4, X4, X4
+	VCVTSI2SSQ    CX, X4, X4
+	VBROADCASTSS  X4, X4
+	VDIVPS        X4, X5, X5
+	VADDPS        X6, X5, X5
+	VSQRTPS       X5, X5
+	VMOVUPS       one32<>+0(SB), X4
+	VDIVPS        X5, X4, X5
+	VMOVUPS       X5, (SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x40
+	JLT  next12
+
+block11:
 	VMOVUPS   (R8), Z4
 	VCVTPH2PS (BX), Z5
+	VCVTPH2PS (BX)(SI*1), Z6
 	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
 	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
 	VCVTPS2PH $0x00, Z5, Y5
 	VMOVUPS   Y5, (BX)
-	VCVTPH2PS (BX)(SI*1), Z5
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, Y5
+	VCVTPS2PH $0x00, Z6, Y5
 	VMOVUPS   Y5, (BX)(SI*1)
 	VCVTPH2PS (BX)(SI*2), Z5
-	VMULPS    Z3, Z5, Z5
+	VCVTPH2PS (BX)(DI*1), Z6
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z3, Z6, Z6
 	VMULPS    Z4, Z5, Z5
-	VCVTPS2PH $0x00, Z5, Y5
-	VMOVUPS   Y5, (BX)(SI*2)
-	VCVTPH2PS (BX)(DI*1), Z5
-	VMULPS    Z1, Z5, Z5
-	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
 	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, (BX)(SI*2)
+	VCVTPS2PH $0x00, Z6, Y4
+	VMOVUPS   Y4, (BX)(DI*1)
+	VMOVUPS   64(R8), Z4
+	VCVTPH2PS 32(BX), Z5
+	VCVTPH2PS 32(BX)(SI*1), Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, 32(BX)
+	VCVTPS2PH $0x00, Z6, Y5
+	VMOVUPS   Y5, 32(BX)(SI*1)
+	VCVTPH2PS 32(BX)(SI*2), Z5
+	VCVTPH2PS 32(BX)(DI*1), Z6
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, 32(BX)(SI*2)
+	VCVTPS2PH $0x00, Z6, Y4
+	VMOVUPS   Y4, 32(BX)(DI*1)
+	VMOVUPS   128(R8), Z4
+	VCVTPH2PS 64(BX), Z5
+	VCVTPH2PS 64(BX)(SI*1), Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, 64(BX)
+	VCVTPS2PH $0x00, Z6, Y5
+	VMOVUPS   Y5, 64(BX)(SI*1)
+	VCVTPH2PS 64(BX)(SI*2), Z5
+	VCVTPH2PS 64(BX)(DI*1), Z6
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, 64(BX)(SI*2)
+	VCVTPS2PH $0x00, Z6, Y4
+	VMOVUPS   Y4, 64(BX)(DI*1)
+	VMOVUPS   192(R8), Z4
+	VCVTPH2PS 96(BX), Z5
+	VCVTPH2PS 96(BX)(SI*1), Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, 96(BX)
+	VCVTPS2PH $0x00, Z6, Y5
+	VMOVUPS   Y5, 96(BX)(SI*1)
+	VCVTPH2PS 96(BX)(SI*2), Z5
+	VCVTPH2PS 96(BX)(DI*1), Z6
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, 96(BX)(SI*2)
+	VCVTPS2PH $0x00, Z6, Y4
+	VMOVUPS   Y4, 96(BX)(DI*1)
+	ADDQ      $0x00000100, R8
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x40, R9
+	CMPQ      R9, $0x40
+	JGE       block11
+
+next12:
+	CMPQ R9, $0x10
+	JLT  next14
+
+block13:
+	VMOVUPS   (R8), Z4
+	VCVTPH2PS (BX), Z5
+	VCVTPH2PS (BX)(SI*1), Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y5
+	VMOVUPS   Y5, (BX)
+	VCVTPS2PH $0x00, Z6, Y5
+	VMOVUPS   Y5, (BX)(SI*1)
+	VCVTPH2PS (BX)(SI*2), Z5
+	VCVTPH2PS (BX)(DI*1), Z6
+	VMULPS    Z2, Z5, Z5
+	VMULPS    Z3, Z6, Z6
+	VMULPS    Z4, Z5, Z5
+	VMULPS    Z4, Z6, Z6
+	VCVTPS2PH $0x00, Z5, Y4
+	VMOVUPS   Y4, (BX)(SI*2)
+	VCVTPS2PH $0x00, Z6, Y4
 	VMOVUPS   Y4, (BX)(DI*1)
 	ADDQ      $0x00000040, R8
 	ADDQ      $0x00000020, BX
 	SUBQ      $0x10, R9
 	CMPQ      R9, $0x10
-	JGE       block7
+	JGE       block13
 
-next8:
+next14:
 	TESTQ       R9, R9
-	JZ          next10
+	JZ          next16
 	MOVQ        $0xffffffffffffffff, R10
 	BZHIQ       R9, R10, R10
 	KMOVD       R10, K2
@@ -1333,65 +2456,62 @@ next8:
 	VMOVUPS.Z   (R8), K2, Z4
 	VMOVDQU16.Z (BX), K2, Y5
 	VCVTPH2PS   Y5, Z5
+	VMOVDQU16.Z (BX)(SI*1), K2, Y6
+	VCVTPH2PS   Y6, Z6
 	VMULPS      Z0, Z5, Z5
+	VMULPS      Z1, Z6, Z6
 	VMULPS      Z4, Z5, Z5
+	VMULPS      Z4, Z6, Z6
 	VCVTPS2PH   $0x00, Z5, Y0
 	VMOVDQU16   Y0, K2, (BX)
-	VMOVDQU16.Z (BX)(SI*1), K2, Y0
-	VCVTPH2PS   Y0, Z0
-	VMULPS      Z2, Z0, Z0
-	VMULPS      Z4, Z0, Z0
-	VCVTPS2PH   $0x00, Z0, Y0
+	VCVTPS2PH   $0x00, Z6, Y0
 	VMOVDQU16   Y0, K2, (BX)(SI*1)
 	VMOVDQU16.Z (BX)(SI*2), K2, Y0
 	VCVTPH2PS   Y0, Z0
-	VMULPS      Z3, Z0, Z0
+	VMOVDQU16.Z (BX)(DI*1), K2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS      Z2, Z0, Z0
+	VMULPS      Z3, Z1, Z1
 	VMULPS      Z4, Z0, Z0
+	VMULPS      Z4, Z1, Z1
 	VCVTPS2PH   $0x00, Z0, Y0
 	VMOVDQU16   Y0, K2, (BX)(SI*2)
-	VMOVDQU16.Z (BX)(DI*1), K2, Y0
-	VCVTPH2PS   Y0, Z0
-	VMULPS      Z1, Z0, Z0
-	VMULPS      Z4, Z0, Z0
-	VCVTPS2PH   $0x00, Z0, Y0
+	VCVTPS2PH   $0x00, Z1, Y0
 	VMOVDQU16   Y0, K2, (BX)(DI*1)
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000020, BX
 
-next10:
+next16:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next12
-
-rows11:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next19
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest14
+	JLT    rest21
 
-squares13:
+squares20:
 	VCVTPH2PS (BX), Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares13
+	JGE       squares20
 
-rest14:
+rest21:
 	ADDQ        $0x10, DI
-	JZ          summed15
+	JZ          summed22
 	VMOVDQU16.Z (BX), K1, Y1
 	VCVTPH2PS   Y1, Z1
 	VMULPS      Z1, Z1, Z1
 	VADDPS      Z1, Z0, Z0
 
-summed15:
+summed22:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -1409,14 +2529,100 @@ summed15:
 	VSQRTPS       X1, X1
 	VMOVUPS       one32<>+0(SB), X0
 	VDIVPS        X1, X0, X1
-	VBROADCASTSS  X1, Z0
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), DI
-	MOVQ          CX, R8
-	CMPQ          R8, $0x10
-	JLT           next17
+	VMOVUPS       X1, (SP)
 
-block16:
+rows17:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z0
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last18
+	LEAQ         (AX)(SI*1), BX
+	VXORPS       Z1, Z1, Z1
+	MOVQ         CX, DI
+	SUBQ         $0x10, DI
+	JLT          rest24
+
+squares23:
+	VCVTPH2PS (BX), Z2
+	VMULPS    Z2, Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
+	JGE       squares23
+
+rest24:
+	ADDQ        $0x10, DI
+	JZ          summed25
+	VMOVDQU16.Z (BX), K1, Y2
+	VCVTPH2PS   Y2, Z2
+	VMULPS      Z2, Z2, Z2
+	VADDPS      Z2, Z1, Z1
+
+summed25:
+	VEXTRACTF32X8 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	VEXTRACTF32X4 $0x01, Y1, X2
+	VADDPS        X1, X2, X2
+	VMOVHLPS      X2, X2, X1
+	VADDPS        X1, X2, X2
+	VMOVSHDUP     X2, X1
+	VADDPS        X1, X2, X2
+	VBROADCASTSS  epsilon+40(FP), X3
+	VXORPS        X1, X1, X1
+	VCVTSI2SSQ    CX, X1, X1
+	VBROADCASTSS  X1, X1
+	VDIVPS        X1, X2, X2
+	VADDPS        X3, X2, X2
+	VSQRTPS       X2, X2
+	VMOVUPS       one32<>+0(SB), X1
+	VDIVPS        X2, X1, X2
+	VMOVUPS       X2, (SP)
+
+last18:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x40
+	JLT  next27
+
+block26:
+	VMOVUPS   (DI), Z1
+	VCVTPH2PS (BX), Z2
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, (BX)
+	VMOVUPS   64(DI), Z1
+	VCVTPH2PS 32(BX), Z2
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 32(BX)
+	VMOVUPS   128(DI), Z1
+	VCVTPH2PS 64(BX), Z2
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 64(BX)
+	VMOVUPS   192(DI), Z1
+	VCVTPH2PS 96(BX), Z2
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVUPS   Y1, 96(BX)
+	ADDQ      $0x00000100, DI
+	ADDQ      $0x00000080, BX
+	SUBQ      $0x40, R8
+	CMPQ      R8, $0x40
+	JGE       block26
+
+next27:
+	CMPQ R8, $0x10
+	JLT  next29
+
+block28:
 	VMOVUPS   (DI), Z1
 	VCVTPH2PS (BX), Z2
 	VMULPS    Z0, Z2, Z2
@@ -1427,11 +2633,11 @@ block16:
 	ADDQ      $0x00000020, BX
 	SUBQ      $0x10, R8
 	CMPQ      R8, $0x10
-	JGE       block16
+	JGE       block28
 
-next17:
+next29:
 	TESTQ       R8, R8
-	JZ          next19
+	JZ          next31
 	MOVQ        $0xffffffffffffffff, R9
 	BZHIQ       R8, R9, R9
 	KMOVD       R9, K2
@@ -1447,13 +2653,12 @@ next17:
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000020, BX
 
-next19:
+next31:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows11
+	JGE  rows17
 
-next12:
+next19:
 done1:
 	VZEROUPPER
 	RET
@@ -1473,7 +2678,7 @@ TEXT ·ScaleRowsF16AVX2(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x08
+	CMPQ DI, $0x20
 	JLT  next4
 
 block3:
@@ -1481,16 +2686,42 @@ block3:
 	VMULPS    Y0, Y1, Y1
 	VCVTPS2PH $0x00, Y1, X1
 	VMOVUPS   X1, (SI)
-	ADDQ      $0x00000010, SI
-	SUBQ      $0x08, DI
-	CMPQ      DI, $0x08
+	VCVTPH2PS 16(SI), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 16(SI)
+	VCVTPH2PS 32(SI), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 32(SI)
+	VCVTPH2PS 48(SI), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 48(SI)
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x20, DI
+	CMPQ      DI, $0x20
 	JGE       block3
 
 next4:
-	CMPQ DI, $0x04
+	CMPQ DI, $0x08
 	JLT  next6
 
 block5:
+	VCVTPH2PS (SI), Y1
+	VMULPS    Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (SI)
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x08, DI
+	CMPQ      DI, $0x08
+	JGE       block5
+
+next6:
+	CMPQ DI, $0x04
+	JLT  next8
+
+block7:
 	VCVTPH2PS (SI), X1
 	VMULPS    X0, X1, X1
 	VCVTPS2PH $0x00, X1, X1
@@ -1498,13 +2729,13 @@ block5:
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x04, DI
 	CMPQ      DI, $0x04
-	JGE       block5
+	JGE       block7
 
-next6:
+next8:
 	CMPQ DI, $0x01
-	JLT  next8
+	JLT  next10
 
-block7:
+block9:
 	VPXOR     X1, X1, X1
 	VPINSRW   $0x00, (SI), X1, X1
 	VCVTPH2PS X1, X1
@@ -1514,9 +2745,9 @@ block7:
 	ADDQ      $0x00000002, SI
 	SUBQ      $0x01, DI
 	CMPQ      DI, $0x01
-	JGE       block7
+	JGE       block9
 
-next8:
+next10:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -1540,7 +2771,7 @@ TEXT ·ScaleRowsF16AVX512(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x10
+	CMPQ DI, $0x40
 	JLT  next4
 
 block3:
@@ -1548,14 +2779,40 @@ block3:
 	VMULPS    Z0, Z1, Z1
 	VCVTPS2PH $0x00, Z1, Y1
 	VMOVUPS   Y1, (SI)
-	ADDQ      $0x00000020, SI
-	SUBQ      $0x10, DI
-	CMPQ      DI, $0x10
+	VCVTPH2PS 32(SI), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, 32(SI)
+	VCVTPH2PS 64(SI), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, 64(SI)
+	VCVTPH2PS 96(SI), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, 96(SI)
+	ADDQ      $0x00000080, SI
+	SUBQ      $0x40, DI
+	CMPQ      DI, $0x40
 	JGE       block3
 
 next4:
+	CMPQ DI, $0x10
+	JLT  next6
+
+block5:
+	VCVTPH2PS (SI), Z1
+	VMULPS    Z0, Z1, Z1
+	VCVTPS2PH $0x00, Z1, Y1
+	VMOVUPS   Y1, (SI)
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       block5
+
+next6:
 	TESTQ       DI, DI
-	JZ          next6
+	JZ          next8
 	MOVQ        $0xffffffffffffffff, R8
 	BZHIQ       DI, R8, R8
 	KMOVD       R8, K1
@@ -1568,7 +2825,7 @@ next4:
 	VMOVDQU16   Y1, K1, (SI)
 	ADDQ        $0x00000020, SI
 
-next6:
+next8:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -1579,7 +2836,7 @@ done1:
 
 // func RMSNormBF16AVX2(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2
-TEXT ·RMSNormBF16AVX2(SB), $224-44
+TEXT ·RMSNormBF16AVX2(SB), $96-44
 	MOVQ    x+0(FP), AX
 	MOVQ    n+16(FP), CX
 	MOVQ    count+24(FP), DX
@@ -1592,23 +2849,21 @@ TEXT ·RMSNormBF16AVX2(SB), $224-44
 	VMOVUPS Y0, (SP)
 	VMOVUPS Y0, 32(SP)
 	CMPQ    DX, $0x04
-	JLT     next3
+	JLT     next4
+	MOVQ    AX, BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    CX, R8
+	SUBQ    $0x10, R8
+	JLT     rest6
 
-rows2:
-	MOVQ   AX, BX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   CX, R8
-	SUBQ   $0x10, R8
-	JLT    rest5
-
-squares4:
+squares5:
 	VPMOVZXWD (BX), Y8
 	VPSLLD    $0x10, Y8, Y8
 	VMULPS    Y8, Y8, Y8
@@ -1643,31 +2898,13 @@ squares4:
 	VADDPS    Y8, Y7, Y7
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, R8
-	JGE       squares4
+	JGE       squares5
 
-rest5:
+rest6:
 	ADDQ $0x10, R8
-	JZ   summed6
+	JZ   summed7
 	LEAQ (BX), R10
 	XORQ R9, R9
-
-single7:
-	VPXOR     X8, X8, X8
-	VPINSRW   $0x00, (R10)(R9*2), X8, X8
-	VPMOVZXWD X8, X8
-	VPSLLD    $0x10, X8, X8
-	VMOVSS    X8, (SP)(R9*4)
-	INCQ      R9
-	CMPQ      R9, R8
-	JNE       single7
-	VMOVUPS   (SP), Y8
-	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y0, Y0
-	VMOVUPS   32(SP), Y8
-	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y1, Y1
-	LEAQ      (BX)(SI*1), R10
-	XORQ      R9, R9
 
 single8:
 	VPXOR     X8, X8, X8
@@ -1680,11 +2917,11 @@ single8:
 	JNE       single8
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y2, Y2
+	VADDPS    Y8, Y0, Y0
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
-	VADDPS    Y8, Y3, Y3
-	LEAQ      (BX)(SI*2), R10
+	VADDPS    Y8, Y1, Y1
+	LEAQ      (BX)(SI*1), R10
 	XORQ      R9, R9
 
 single9:
@@ -1698,6 +2935,24 @@ single9:
 	JNE       single9
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
+
+single10:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single10
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y4, Y4
 	VMOVUPS   32(SP), Y8
 	VMULPS    Y8, Y8, Y8
@@ -1705,7 +2960,7 @@ single9:
 	LEAQ      (BX)(DI*1), R9
 	XORQ      BX, BX
 
-single10:
+single11:
 	VPXOR     X8, X8, X8
 	VPINSRW   $0x00, (R9)(BX*2), X8, X8
 	VPMOVZXWD X8, X8
@@ -1713,7 +2968,7 @@ single10:
 	VMOVSS    X8, (SP)(BX*4)
 	INCQ      BX
 	CMPQ      BX, R8
-	JNE       single10
+	JNE       single11
 	VMOVUPS   (SP), Y8
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y6, Y6
@@ -1721,7 +2976,7 @@ single10:
 	VMULPS    Y8, Y8, Y8
 	VADDPS    Y8, Y7, Y7
 
-summed6:
+summed7:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -1752,281 +3007,772 @@ summed6:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	VMOVUPS      Y0, 64(SP)
-	VPERMILPS    $0x01, X1, X0
-	VBROADCASTSS X0, Y0
-	VMOVUPS      Y0, 96(SP)
-	VPERMILPS    $0x02, X1, X0
-	VBROADCASTSS X0, Y0
-	VMOVUPS      Y0, 128(SP)
-	VPERMILPS    $0x03, X1, X0
-	VBROADCASTSS X0, Y0
-	VMOVUPS      Y0, 160(SP)
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), R8
-	MOVQ         CX, R9
+	VMOVUPS      X1, 64(SP)
+
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VMOVUPS 64(SP), X0
+	VMOVUPS X0, 80(SP)
+	SUBQ    $0x04, DX
+	CMPQ    DX, $0x04
+	JLT     last3
+	LEAQ    (AX)(SI*4), BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    CX, R8
+	SUBQ    $0x10, R8
+	JLT     rest13
+
+squares12:
+	VPMOVZXWD (BX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VPMOVZXWD 16(BX), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	VPMOVZXWD (BX)(SI*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VPMOVZXWD 16(BX)(SI*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	VPMOVZXWD (BX)(SI*2), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VPMOVZXWD 16(BX)(SI*2), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	VPMOVZXWD (BX)(DI*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VPMOVZXWD 16(BX)(DI*1), Y8
+	VPSLLD    $0x10, Y8, Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
+	JGE       squares12
+
+rest13:
+	ADDQ $0x10, R8
+	JZ   summed14
+	LEAQ (BX), R10
+	XORQ R9, R9
+
+single15:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single15
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y0, Y0
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y1, Y1
+	LEAQ      (BX)(SI*1), R10
+	XORQ      R9, R9
+
+single16:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single16
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y2, Y2
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y3, Y3
+	LEAQ      (BX)(SI*2), R10
+	XORQ      R9, R9
+
+single17:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R10)(R9*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(R9*4)
+	INCQ      R9
+	CMPQ      R9, R8
+	JNE       single17
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y4, Y4
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y5, Y5
+	LEAQ      (BX)(DI*1), R9
+	XORQ      BX, BX
+
+single18:
+	VPXOR     X8, X8, X8
+	VPINSRW   $0x00, (R9)(BX*2), X8, X8
+	VPMOVZXWD X8, X8
+	VPSLLD    $0x10, X8, X8
+	VMOVSS    X8, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, R8
+	JNE       single18
+	VMOVUPS   (SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   32(SP), Y8
+	VMULPS    Y8, Y8, Y8
+	VADDPS    Y8, Y7, Y7
+
+summed14:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X2, X0, X0
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPS       X4, X2, X2
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X3
+	VADDPS       X6, X3, X3
+	VUNPCKLPD    X0, X1, X4
+	VUNPCKHPD    X0, X1, X0
+	VADDPS       X0, X4, X4
+	VUNPCKLPD    X3, X2, X0
+	VUNPCKHPD    X3, X2, X1
+	VADDPS       X1, X0, X0
+	VSHUFPS      $0x88, X0, X4, X1
+	VSHUFPS      $0xdd, X0, X4, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	VMOVUPS      X1, 64(SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x40
+	JLT  next20
+
+block19:
+	VMOVUPS      (R8), Y1
+	VINSERTF128  $0x01, 32(R8), Y1, Y1
+	VMOVUPS      16(R8), Y2
+	VINSERTF128  $0x01, 48(R8), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      (BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      (BX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 80(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 84(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y3, Y7
+	VPSRLD       $0x10, Y4, Y8
+	VPSLLD       $0x10, Y5, Y9
+	VPBLENDW     $0xaa, Y3, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y2, Y7
+	VPBLENDW     $0xaa, Y5, Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y4, Y9
+	VPANDN       one16<>+0(SB), Y6, Y2
+	VPANDN       one16<>+0(SB), Y8, Y3
+	VPSUBUSW     Y2, Y7, Y2
+	VPSUBUSW     Y3, Y9, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y6, Y2
+	VPMAXUW      Y6, Y2, Y2
+	VPADDSW      Y3, Y8, Y3
+	VPMAXUW      Y8, Y3, Y3
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y3, (BX)(SI*1)
+	VMOVUPS      (BX)(SI*2), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      (BX)(DI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 88(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 92(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPSRLD       $0x10, Y4, Y6
+	VPSLLD       $0x10, Y5, Y7
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPBLENDW     $0xaa, Y5, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y4, Y7
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPANDN       one16<>+0(SB), Y6, Y3
+	VPSUBUSW     Y2, Y1, Y2
+	VPSUBUSW     Y3, Y7, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VPADDSW      Y3, Y6, Y3
+	VPMAXUW      Y6, Y3, Y3
+	VMOVUPS      Y2, (BX)(SI*2)
+	VMOVUPS      Y3, (BX)(DI*1)
+	VMOVUPS      64(R8), Y1
+	VINSERTF128  $0x01, 96(R8), Y1, Y1
+	VMOVUPS      80(R8), Y2
+	VINSERTF128  $0x01, 112(R8), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      32(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      32(BX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 80(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 84(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y3, Y7
+	VPSRLD       $0x10, Y4, Y8
+	VPSLLD       $0x10, Y5, Y9
+	VPBLENDW     $0xaa, Y3, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y2, Y7
+	VPBLENDW     $0xaa, Y5, Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y4, Y9
+	VPANDN       one16<>+0(SB), Y6, Y2
+	VPANDN       one16<>+0(SB), Y8, Y3
+	VPSUBUSW     Y2, Y7, Y2
+	VPSUBUSW     Y3, Y9, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y6, Y2
+	VPMAXUW      Y6, Y2, Y2
+	VPADDSW      Y3, Y8, Y3
+	VPMAXUW      Y8, Y3, Y3
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      Y3, 32(BX)(SI*1)
+	VMOVUPS      32(BX)(SI*2), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      32(BX)(DI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 88(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 92(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPSRLD       $0x10, Y4, Y6
+	VPSLLD       $0x10, Y5, Y7
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPBLENDW     $0xaa, Y5, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y4, Y7
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPANDN       one16<>+0(SB), Y6, Y3
+	VPSUBUSW     Y2, Y1, Y2
+	VPSUBUSW     Y3, Y7, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VPADDSW      Y3, Y6, Y3
+	VPMAXUW      Y6, Y3, Y3
+	VMOVUPS      Y2, 32(BX)(SI*2)
+	VMOVUPS      Y3, 32(BX)(DI*1)
+	VMOVUPS      128(R8), Y1
+	VINSERTF128  $0x01, 160(R8), Y1, Y1
+	VMOVUPS      144(R8), Y2
+	VINSERTF128  $0x01, 176(R8), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      64(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      64(BX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 80(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 84(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y3, Y7
+	VPSRLD       $0x10, Y4, Y8
+	VPSLLD       $0x10, Y5, Y9
+	VPBLENDW     $0xaa, Y3, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y2, Y7
+	VPBLENDW     $0xaa, Y5, Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y4, Y9
+	VPANDN       one16<>+0(SB), Y6, Y2
+	VPANDN       one16<>+0(SB), Y8, Y3
+	VPSUBUSW     Y2, Y7, Y2
+	VPSUBUSW     Y3, Y9, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y6, Y2
+	VPMAXUW      Y6, Y2, Y2
+	VPADDSW      Y3, Y8, Y3
+	VPMAXUW      Y8, Y3, Y3
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 64(BX)(SI*1)
+	VMOVUPS      64(BX)(SI*2), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      64(BX)(DI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 88(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 92(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPSRLD       $0x10, Y4, Y6
+	VPSLLD       $0x10, Y5, Y7
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPBLENDW     $0xaa, Y5, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y4, Y7
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPANDN       one16<>+0(SB), Y6, Y3
+	VPSUBUSW     Y2, Y1, Y2
+	VPSUBUSW     Y3, Y7, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VPADDSW      Y3, Y6, Y3
+	VPMAXUW      Y6, Y3, Y3
+	VMOVUPS      Y2, 64(BX)(SI*2)
+	VMOVUPS      Y3, 64(BX)(DI*1)
+	VMOVUPS      192(R8), Y1
+	VINSERTF128  $0x01, 224(R8), Y1, Y1
+	VMOVUPS      208(R8), Y2
+	VINSERTF128  $0x01, 240(R8), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      96(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      96(BX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 80(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 84(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y3, Y7
+	VPSRLD       $0x10, Y4, Y8
+	VPSLLD       $0x10, Y5, Y9
+	VPBLENDW     $0xaa, Y3, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y2, Y7
+	VPBLENDW     $0xaa, Y5, Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y4, Y9
+	VPANDN       one16<>+0(SB), Y6, Y2
+	VPANDN       one16<>+0(SB), Y8, Y3
+	VPSUBUSW     Y2, Y7, Y2
+	VPSUBUSW     Y3, Y9, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y6, Y2
+	VPMAXUW      Y6, Y2, Y2
+	VPADDSW      Y3, Y8, Y3
+	VPMAXUW      Y8, Y3, Y3
+	VMOVUPS      Y2, 96(BX)
+	VMOVUPS      Y3, 96(BX)(SI*1)
+	VMOVUPS      96(BX)(SI*2), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      96(BX)(DI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 88(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 92(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPSRLD       $0x10, Y4, Y6
+	VPSLLD       $0x10, Y5, Y7
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPBLENDW     $0xaa, Y5, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y4, Y7
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPANDN       one16<>+0(SB), Y6, Y3
+	VPSUBUSW     Y2, Y1, Y2
+	VPSUBUSW     Y3, Y7, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VPADDSW      Y3, Y6, Y3
+	VPMAXUW      Y6, Y3, Y3
+	VMOVUPS      Y2, 96(BX)(SI*2)
+	VMOVUPS      Y3, 96(BX)(DI*1)
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x40, R9
+	CMPQ         R9, $0x40
+	JGE          block19
+
+next20:
+	CMPQ R9, $0x10
+	JLT  next22
+
+block21:
+	VMOVUPS      (R8), Y1
+	VINSERTF128  $0x01, 32(R8), Y1, Y1
+	VMOVUPS      16(R8), Y2
+	VINSERTF128  $0x01, 48(R8), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      (BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      (BX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 80(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 84(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y6
+	VPSLLD       $0x10, Y3, Y7
+	VPSRLD       $0x10, Y4, Y8
+	VPSLLD       $0x10, Y5, Y9
+	VPBLENDW     $0xaa, Y3, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y2, Y7
+	VPBLENDW     $0xaa, Y5, Y8, Y8
+	VPBLENDW     $0xaa, Y9, Y4, Y9
+	VPANDN       one16<>+0(SB), Y6, Y2
+	VPANDN       one16<>+0(SB), Y8, Y3
+	VPSUBUSW     Y2, Y7, Y2
+	VPSUBUSW     Y3, Y9, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y6, Y2
+	VPMAXUW      Y6, Y2, Y2
+	VPADDSW      Y3, Y8, Y3
+	VPMAXUW      Y8, Y3, Y3
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y3, (BX)(SI*1)
+	VMOVUPS      (BX)(SI*2), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VMOVUPS      (BX)(DI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        upperHalf<>+0(SB), Y5, Y5
+	VBROADCASTSS 88(SP), Y6
+	VMULPS       Y6, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS 92(SP), Y6
+	VMULPS       Y6, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y0, Y4, Y4
+	VMULPS       Y1, Y5, Y5
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPSRLD       $0x10, Y4, Y6
+	VPSLLD       $0x10, Y5, Y7
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPBLENDW     $0xaa, Y5, Y6, Y6
+	VPBLENDW     $0xaa, Y7, Y4, Y7
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPANDN       one16<>+0(SB), Y6, Y3
+	VPSUBUSW     Y2, Y1, Y2
+	VPSUBUSW     Y3, Y7, Y3
+	VPSRLW       $0x0f, Y2, Y2
+	VPSRLW       $0x0f, Y3, Y3
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VPADDSW      Y3, Y6, Y3
+	VPMAXUW      Y6, Y3, Y3
+	VMOVUPS      Y2, (BX)(SI*2)
+	VMOVUPS      Y3, (BX)(DI*1)
+	ADDQ         $0x00000040, R8
+	ADDQ         $0x00000020, BX
+	SUBQ         $0x10, R9
 	CMPQ         R9, $0x10
-	JLT          next12
+	JGE          block21
 
-block11:
-	VMOVUPS     (R8), Y1
-	VINSERTF128 $0x01, 32(R8), Y1, Y1
-	VMOVUPS     16(R8), Y2
-	VINSERTF128 $0x01, 48(R8), Y2, Y2
-	VSHUFPS     $0x88, Y2, Y1, Y0
-	VSHUFPS     $0xdd, Y2, Y1, Y1
-	VMOVUPS     (BX), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      64(SP), Y2, Y2
-	VMULPS      Y0, Y2, Y2
-	VMULPS      64(SP), Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VPSRLD      $0x10, Y2, Y4
-	VPSLLD      $0x10, Y3, Y5
-	VPBLENDW    $0xaa, Y3, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y2, Y5
-	VPANDN      one16<>+0(SB), Y4, Y2
-	VPSUBUSW    Y2, Y5, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y4, Y2
-	VPMAXUW     Y4, Y2, Y2
-	VMOVUPS     Y2, (BX)
-	VMOVUPS     (BX)(SI*1), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      96(SP), Y2, Y2
-	VMULPS      Y0, Y2, Y2
-	VMULPS      96(SP), Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VPSRLD      $0x10, Y2, Y4
-	VPSLLD      $0x10, Y3, Y5
-	VPBLENDW    $0xaa, Y3, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y2, Y5
-	VPANDN      one16<>+0(SB), Y4, Y2
-	VPSUBUSW    Y2, Y5, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y4, Y2
-	VPMAXUW     Y4, Y2, Y2
-	VMOVUPS     Y2, (BX)(SI*1)
-	VMOVUPS     (BX)(SI*2), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      128(SP), Y2, Y2
-	VMULPS      Y0, Y2, Y2
-	VMULPS      128(SP), Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VPSRLD      $0x10, Y2, Y4
-	VPSLLD      $0x10, Y3, Y5
-	VPBLENDW    $0xaa, Y3, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y2, Y5
-	VPANDN      one16<>+0(SB), Y4, Y2
-	VPSUBUSW    Y2, Y5, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y4, Y2
-	VPMAXUW     Y4, Y2, Y2
-	VMOVUPS     Y2, (BX)(SI*2)
-	VMOVUPS     (BX)(DI*1), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      160(SP), Y2, Y2
-	VMULPS      Y0, Y2, Y2
-	VMULPS      160(SP), Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VPSRLD      $0x10, Y2, Y0
-	VPSLLD      $0x10, Y3, Y1
-	VPBLENDW    $0xaa, Y3, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y2, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (BX)(DI*1)
-	ADDQ        $0x00000040, R8
-	ADDQ        $0x00000020, BX
-	SUBQ        $0x10, R9
-	CMPQ        R9, $0x10
-	JGE         block11
-
-next12:
+next22:
 	CMPQ R9, $0x04
-	JLT  next14
+	JLT  next24
 
-block13:
-	VMOVUPS  (R8), X1
-	VSHUFPS  $0x88, X1, X1, X0
-	VSHUFPS  $0xdd, X1, X1, X1
-	VMOVQ    (BX), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   64(SP), X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   64(SP), X3, X3
-	VMULPS   X1, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X3, X5
-	VPBLENDW $0xaa, X3, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
-	VMOVQ    X2, (BX)
-	VMOVQ    (BX)(SI*1), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   96(SP), X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   96(SP), X3, X3
-	VMULPS   X1, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X3, X5
-	VPBLENDW $0xaa, X3, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
-	VMOVQ    X2, (BX)(SI*1)
-	VMOVQ    (BX)(SI*2), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   128(SP), X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   128(SP), X3, X3
-	VMULPS   X1, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X3, X5
-	VPBLENDW $0xaa, X3, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VPMAXUW  X4, X2, X2
-	VMOVQ    X2, (BX)(SI*2)
-	VMOVQ    (BX)(DI*1), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   160(SP), X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   160(SP), X3, X3
-	VMULPS   X1, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (BX)(DI*1)
-	ADDQ     $0x00000010, R8
-	ADDQ     $0x00000008, BX
-	SUBQ     $0x04, R9
-	CMPQ     R9, $0x04
-	JGE      block13
+block23:
+	VMOVUPS      (R8), X1
+	VSHUFPS      $0x88, X1, X1, X0
+	VSHUFPS      $0xdd, X1, X1, X1
+	VMOVQ        (BX), X3
+	VPSLLD       $0x10, X3, X2
+	VPAND        upperHalf<>+0(SB), X3, X3
+	VMOVQ        (BX)(SI*1), X5
+	VPSLLD       $0x10, X5, X4
+	VPAND        upperHalf<>+0(SB), X5, X5
+	VBROADCASTSS 80(SP), X6
+	VMULPS       X6, X2, X2
+	VMULPS       X6, X3, X3
+	VBROADCASTSS 84(SP), X6
+	VMULPS       X6, X4, X4
+	VMULPS       X6, X5, X5
+	VMULPS       X0, X2, X2
+	VMULPS       X1, X3, X3
+	VMULPS       X0, X4, X4
+	VMULPS       X1, X5, X5
+	VPSRLD       $0x10, X2, X6
+	VPSLLD       $0x10, X3, X7
+	VPSRLD       $0x10, X4, X8
+	VPSLLD       $0x10, X5, X9
+	VPBLENDW     $0xaa, X3, X6, X6
+	VPBLENDW     $0xaa, X7, X2, X7
+	VPBLENDW     $0xaa, X5, X8, X8
+	VPBLENDW     $0xaa, X9, X4, X9
+	VPANDN       one16<>+0(SB), X6, X2
+	VPANDN       one16<>+0(SB), X8, X3
+	VPSUBUSW     X2, X7, X2
+	VPSUBUSW     X3, X9, X3
+	VPSRLW       $0x0f, X2, X2
+	VPSRLW       $0x0f, X3, X3
+	VPADDSW      X2, X6, X2
+	VPMAXUW      X6, X2, X2
+	VPADDSW      X3, X8, X3
+	VPMAXUW      X8, X3, X3
+	VMOVQ        X2, (BX)
+	VMOVQ        X3, (BX)(SI*1)
+	VMOVQ        (BX)(SI*2), X3
+	VPSLLD       $0x10, X3, X2
+	VPAND        upperHalf<>+0(SB), X3, X3
+	VMOVQ        (BX)(DI*1), X5
+	VPSLLD       $0x10, X5, X4
+	VPAND        upperHalf<>+0(SB), X5, X5
+	VBROADCASTSS 88(SP), X6
+	VMULPS       X6, X2, X2
+	VMULPS       X6, X3, X3
+	VBROADCASTSS 92(SP), X6
+	VMULPS       X6, X4, X4
+	VMULPS       X6, X5, X5
+	VMULPS       X0, X2, X2
+	VMULPS       X1, X3, X3
+	VMULPS       X0, X4, X4
+	VMULPS       X1, X5, X5
+	VPSRLD       $0x10, X2, X0
+	VPSLLD       $0x10, X3, X1
+	VPSRLD       $0x10, X4, X6
+	VPSLLD       $0x10, X5, X7
+	VPBLENDW     $0xaa, X3, X0, X0
+	VPBLENDW     $0xaa, X1, X2, X1
+	VPBLENDW     $0xaa, X5, X6, X6
+	VPBLENDW     $0xaa, X7, X4, X7
+	VPANDN       one16<>+0(SB), X0, X2
+	VPANDN       one16<>+0(SB), X6, X3
+	VPSUBUSW     X2, X1, X2
+	VPSUBUSW     X3, X7, X3
+	VPSRLW       $0x0f, X2, X2
+	VPSRLW       $0x0f, X3, X3
+	VPADDSW      X2, X0, X2
+	VPMAXUW      X0, X2, X2
+	VPADDSW      X3, X6, X3
+	VPMAXUW      X6, X3, X3
+	VMOVQ        X2, (BX)(SI*2)
+	VMOVQ        X3, (BX)(DI*1)
+	ADDQ         $0x00000010, R8
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x04, R9
+	CMPQ         R9, $0x04
+	JGE          block23
 
-next14:
+next24:
 	CMPQ R9, $0x01
-	JLT  next16
+	JLT  next26
 
-block15:
-	VMOVSS    (R8), X0
-	VPXOR     X1, X1, X1
-	VPINSRW   $0x00, (BX), X1, X1
-	VPMOVZXWD X1, X1
-	VPSLLD    $0x10, X1, X1
-	VMULPS    64(SP), X1, X1
-	VMULPS    X0, X1, X1
-	VPSRLD    $0x10, X1, X2
-	VPSLLD    $0x10, X1, X3
-	VPBLENDW  $0xaa, X1, X2, X2
-	VPBLENDW  $0xaa, X3, X1, X3
-	VPANDN    one16<>+0(SB), X2, X1
-	VPSUBUSW  X1, X3, X1
-	VPSRLW    $0x0f, X1, X1
-	VPADDSW   X1, X2, X1
-	VPMAXUW   X2, X1, X1
-	VPEXTRW   $0x00, X1, (BX)
-	VPXOR     X1, X1, X1
-	VPINSRW   $0x00, (BX)(SI*1), X1, X1
-	VPMOVZXWD X1, X1
-	VPSLLD    $0x10, X1, X1
-	VMULPS    96(SP), X1, X1
-	VMULPS    X0, X1, X1
-	VPSRLD    $0x10, X1, X2
-	VPSLLD    $0x10, X1, X3
-	VPBLENDW  $0xaa, X1, X2, X2
-	VPBLENDW  $0xaa, X3, X1, X3
-	VPANDN    one16<>+0(SB), X2, X1
-	VPSUBUSW  X1, X3, X1
-	VPSRLW    $0x0f, X1, X1
-	VPADDSW   X1, X2, X1
-	VPMAXUW   X2, X1, X1
-	VPEXTRW   $0x00, X1, (BX)(SI*1)
-	VPXOR     X1, X1, X1
-	VPINSRW   $0x00, (BX)(SI*2), X1, X1
-	VPMOVZXWD X1, X1
-	VPSLLD    $0x10, X1, X1
-	VMULPS    128(SP), X1, X1
-	VMULPS    X0, X1, X1
-	VPSRLD    $0x10, X1, X2
-	VPSLLD    $0x10, X1, X3
-	VPBLENDW  $0xaa, X1, X2, X2
-	VPBLENDW  $0xaa, X3, X1, X3
-	VPANDN    one16<>+0(SB), X2, X1
-	VPSUBUSW  X1, X3, X1
-	VPSRLW    $0x0f, X1, X1
-	VPADDSW   X1, X2, X1
-	VPMAXUW   X2, X1, X1
-	VPEXTRW   $0x00, X1, (BX)(SI*2)
-	VPXOR     X1, X1, X1
-	VPINSRW   $0x00, (BX)(DI*1), X1, X1
-	VPMOVZXWD X1, X1
-	VPSLLD    $0x10, X1, X1
-	VMULPS    160(SP), X1, X1
-	VMULPS    X0, X1, X1
-	VPSRLD    $0x10, X1, X0
-	VPSLLD    $0x10, X1, X2
-	VPBLENDW  $0xaa, X1, X0, X0
-	VPBLENDW  $0xaa, X2, X1, X2
-	VPANDN    one16<>+0(SB), X0, X1
-	VPSUBUSW  X1, X2, X1
-	VPSRLW    $0x0f, X1, X1
-	VPADDSW   X1, X0, X1
-	VPMAXUW   X0, X1, X1
-	VPEXTRW   $0x00, X1, (BX)(DI*1)
-	ADDQ      $0x00000004, R8
-	ADDQ      $0x00000002, BX
-	SUBQ      $0x01, R9
-	CMPQ      R9, $0x01
-	JGE       block15
+block25:
+	VMOVSS       (R8), X0
+	VPXOR        X1, X1, X1
+	VPINSRW      $0x00, (BX), X1, X1
+	VPMOVZXWD    X1, X1
+	VPSLLD       $0x10, X1, X1
+	VPXOR        X2, X2, X2
+	VPINSRW      $0x00, (BX)(SI*1), X2, X2
+	VPMOVZXWD    X2, X2
+	VPSLLD       $0x10, X2, X2
+	VBROADCASTSS 80(SP), X3
+	VMULPS       X3, X1, X1
+	VBROADCASTSS 84(SP), X3
+	VMULPS       X3, X2, X2
+	VMULPS       X0, X1, X1
+	VMULPS       X0, X2, X2
+	VPSRLD       $0x10, X1, X3
+	VPSLLD       $0x10, X1, X4
+	VPBLENDW     $0xaa, X1, X3, X3
+	VPBLENDW     $0xaa, X4, X1, X4
+	VPANDN       one16<>+0(SB), X3, X1
+	VPSUBUSW     X1, X4, X1
+	VPSRLW       $0x0f, X1, X1
+	VPADDSW      X1, X3, X1
+	VPMAXUW      X3, X1, X1
+	VPEXTRW      $0x00, X1, (BX)
+	VPSRLD       $0x10, X2, X1
+	VPSLLD       $0x10, X2, X3
+	VPBLENDW     $0xaa, X2, X1, X1
+	VPBLENDW     $0xaa, X3, X2, X3
+	VPANDN       one16<>+0(SB), X1, X2
+	VPSUBUSW     X2, X3, X2
+	VPSRLW       $0x0f, X2, X2
+	VPADDSW      X2, X1, X2
+	VPMAXUW      X1, X2, X2
+	VPEXTRW      $0x00, X2, (BX)(SI*1)
+	VPXOR        X1, X1, X1
+	VPINSRW      $0x00, (BX)(SI*2), X1, X1
+	VPMOVZXWD    X1, X1
+	VPSLLD       $0x10, X1, X1
+	VPXOR        X2, X2, X2
+	VPINSRW      $0x00, (BX)(DI*1), X2, X2
+	VPMOVZXWD    X2, X2
+	VPSLLD       $0x10, X2, X2
+	VBROADCASTSS 88(SP), X3
+	VMULPS       X3, X1, X1
+	VBROADCASTSS 92(SP), X3
+	VMULPS       X3, X2, X2
+	VMULPS       X0, X1, X1
+	VMULPS       X0, X2, X2
+	VPSRLD       $0x10, X1, X0
+	VPSLLD       $0x10, X1, X3
+	VPBLENDW     $0xaa, X1, X0, X0
+	VPBLENDW     $0xaa, X3, X1, X3
+	VPANDN       one16<>+0(SB), X0, X1
+	VPSUBUSW     X1, X3, X1
+	VPSRLW       $0x0f, X1, X1
+	VPADDSW      X1, X0, X1
+	VPMAXUW      X0, X1, X1
+	VPEXTRW      $0x00, X1, (BX)(SI*2)
+	VPSRLD       $0x10, X2, X0
+	VPSLLD       $0x10, X2, X1
+	VPBLENDW     $0xaa, X2, X0, X0
+	VPBLENDW     $0xaa, X1, X2, X1
+	VPANDN       one16<>+0(SB), X0, X2
+	VPSUBUSW     X2, X1, X2
+	VPSRLW       $0x0f, X2, X2
+	VPADDSW      X2, X0, X2
+	VPMAXUW      X0, X2, X2
+	VPEXTRW      $0x00, X2, (BX)(DI*1)
+	ADDQ         $0x00000004, R8
+	ADDQ         $0x00000002, BX
+	SUBQ         $0x01, R9
+	CMPQ         R9, $0x01
+	JGE          block25
 
-next16:
+next26:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next18
-
-rows17:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next29
 	MOVQ   AX, BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest20
+	JLT    rest31
 
-squares19:
+squares30:
 	VPMOVZXWD (BX), Y2
 	VPSLLD    $0x10, Y2, Y2
 	VMULPS    Y2, Y2, Y2
@@ -2037,15 +3783,15 @@ squares19:
 	VADDPS    Y2, Y1, Y1
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares19
+	JGE       squares30
 
-rest20:
+rest31:
 	ADDQ $0x10, DI
-	JZ   summed21
+	JZ   summed32
 	LEAQ (BX), R8
 	XORQ BX, BX
 
-single22:
+single33:
 	VPXOR     X2, X2, X2
 	VPINSRW   $0x00, (R8)(BX*2), X2, X2
 	VPMOVZXWD X2, X2
@@ -2053,7 +3799,7 @@ single22:
 	VMOVSS    X2, (SP)(BX*4)
 	INCQ      BX
 	CMPQ      BX, DI
-	JNE       single22
+	JNE       single33
 	VMOVUPS   (SP), Y2
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y0, Y0
@@ -2061,7 +3807,7 @@ single22:
 	VMULPS    Y2, Y2, Y2
 	VADDPS    Y2, Y1, Y1
 
-summed21:
+summed32:
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X0, X1, X1
@@ -2078,110 +3824,289 @@ summed21:
 	VSQRTPS      X1, X1
 	VMOVUPS      one32<>+0(SB), X0
 	VDIVPS       X1, X0, X1
-	VBROADCASTSS X1, Y0
-	VMOVUPS      Y0, 192(SP)
-	MOVQ         AX, BX
-	MOVQ         weight+8(FP), DI
-	MOVQ         CX, R8
+	VMOVUPS      X1, 64(SP)
+
+rows27:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VMOVUPS 64(SP), X0
+	VMOVUPS X0, 80(SP)
+	SUBQ    $0x01, DX
+	CMPQ    DX, $0x01
+	JLT     last28
+	LEAQ    (AX)(SI*1), BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	MOVQ    CX, DI
+	SUBQ    $0x10, DI
+	JLT     rest35
+
+squares34:
+	VPMOVZXWD (BX), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VPMOVZXWD 16(BX), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
+	JGE       squares34
+
+rest35:
+	ADDQ $0x10, DI
+	JZ   summed36
+	LEAQ (BX), R8
+	XORQ BX, BX
+
+single37:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (R8)(BX*2), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VMOVSS    X2, (SP)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DI
+	JNE       single37
+	VMOVUPS   (SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y0, Y0
+	VMOVUPS   32(SP), Y2
+	VMULPS    Y2, Y2, Y2
+	VADDPS    Y2, Y1, Y1
+
+summed36:
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X0, X1, X1
+	VMOVHLPS     X1, X1, X0
+	VADDPS       X0, X1, X1
+	VMOVSHDUP    X1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS epsilon+40(FP), X2
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   CX, X0, X0
+	VBROADCASTSS X0, X0
+	VDIVPS       X0, X1, X1
+	VADDPS       X2, X1, X1
+	VSQRTPS      X1, X1
+	VMOVUPS      one32<>+0(SB), X0
+	VDIVPS       X1, X0, X1
+	VMOVUPS      X1, 64(SP)
+
+last28:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x40
+	JLT  next39
+
+block38:
+	VMOVUPS      (DI), Y1
+	VINSERTF128  $0x01, 32(DI), Y1, Y1
+	VMOVUPS      16(DI), Y2
+	VINSERTF128  $0x01, 48(DI), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      (BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VBROADCASTSS 80(SP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPSUBUSW     Y2, Y1, Y2
+	VPSRLW       $0x0f, Y2, Y2
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      64(DI), Y1
+	VINSERTF128  $0x01, 96(DI), Y1, Y1
+	VMOVUPS      80(DI), Y2
+	VINSERTF128  $0x01, 112(DI), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      32(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VBROADCASTSS 80(SP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPSUBUSW     Y2, Y1, Y2
+	VPSRLW       $0x0f, Y2, Y2
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      128(DI), Y1
+	VINSERTF128  $0x01, 160(DI), Y1, Y1
+	VMOVUPS      144(DI), Y2
+	VINSERTF128  $0x01, 176(DI), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      64(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VBROADCASTSS 80(SP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPSUBUSW     Y2, Y1, Y2
+	VPSRLW       $0x0f, Y2, Y2
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      192(DI), Y1
+	VINSERTF128  $0x01, 224(DI), Y1, Y1
+	VMOVUPS      208(DI), Y2
+	VINSERTF128  $0x01, 240(DI), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      96(BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VBROADCASTSS 80(SP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPSUBUSW     Y2, Y1, Y2
+	VPSRLW       $0x0f, Y2, Y2
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VMOVUPS      Y2, 96(BX)
+	ADDQ         $0x00000100, DI
+	ADDQ         $0x00000080, BX
+	SUBQ         $0x40, R8
+	CMPQ         R8, $0x40
+	JGE          block38
+
+next39:
+	CMPQ R8, $0x10
+	JLT  next41
+
+block40:
+	VMOVUPS      (DI), Y1
+	VINSERTF128  $0x01, 32(DI), Y1, Y1
+	VMOVUPS      16(DI), Y2
+	VINSERTF128  $0x01, 48(DI), Y2, Y2
+	VSHUFPS      $0x88, Y2, Y1, Y0
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VMOVUPS      (BX), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        upperHalf<>+0(SB), Y3, Y3
+	VBROADCASTSS 80(SP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
+	VPSRLD       $0x10, Y2, Y0
+	VPSLLD       $0x10, Y3, Y1
+	VPBLENDW     $0xaa, Y3, Y0, Y0
+	VPBLENDW     $0xaa, Y1, Y2, Y1
+	VPANDN       one16<>+0(SB), Y0, Y2
+	VPSUBUSW     Y2, Y1, Y2
+	VPSRLW       $0x0f, Y2, Y2
+	VPADDSW      Y2, Y0, Y2
+	VPMAXUW      Y0, Y2, Y2
+	VMOVUPS      Y2, (BX)
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000020, BX
+	SUBQ         $0x10, R8
 	CMPQ         R8, $0x10
-	JLT          next24
+	JGE          block40
 
-block23:
-	VMOVUPS     (DI), Y1
-	VINSERTF128 $0x01, 32(DI), Y1, Y1
-	VMOVUPS     16(DI), Y2
-	VINSERTF128 $0x01, 48(DI), Y2, Y2
-	VSHUFPS     $0x88, Y2, Y1, Y0
-	VSHUFPS     $0xdd, Y2, Y1, Y1
-	VMOVUPS     (BX), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      192(SP), Y2, Y2
-	VMULPS      Y0, Y2, Y2
-	VMULPS      192(SP), Y3, Y3
-	VMULPS      Y1, Y3, Y3
-	VPSRLD      $0x10, Y2, Y0
-	VPSLLD      $0x10, Y3, Y1
-	VPBLENDW    $0xaa, Y3, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y2, Y1
-	VPANDN      one16<>+0(SB), Y0, Y2
-	VPSUBUSW    Y2, Y1, Y2
-	VPSRLW      $0x0f, Y2, Y2
-	VPADDSW     Y2, Y0, Y2
-	VPMAXUW     Y0, Y2, Y2
-	VMOVUPS     Y2, (BX)
-	ADDQ        $0x00000040, DI
-	ADDQ        $0x00000020, BX
-	SUBQ        $0x10, R8
-	CMPQ        R8, $0x10
-	JGE         block23
-
-next24:
+next41:
 	CMPQ R8, $0x04
-	JLT  next26
+	JLT  next43
 
-block25:
-	VMOVUPS  (DI), X1
-	VSHUFPS  $0x88, X1, X1, X0
-	VSHUFPS  $0xdd, X1, X1, X1
-	VMOVQ    (BX), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   192(SP), X2, X2
-	VMULPS   X0, X2, X2
-	VMULPS   192(SP), X3, X3
-	VMULPS   X1, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VPMAXUW  X0, X2, X2
-	VMOVQ    X2, (BX)
-	ADDQ     $0x00000010, DI
-	ADDQ     $0x00000008, BX
-	SUBQ     $0x04, R8
-	CMPQ     R8, $0x04
-	JGE      block25
+block42:
+	VMOVUPS      (DI), X1
+	VSHUFPS      $0x88, X1, X1, X0
+	VSHUFPS      $0xdd, X1, X1, X1
+	VMOVQ        (BX), X3
+	VPSLLD       $0x10, X3, X2
+	VPAND        upperHalf<>+0(SB), X3, X3
+	VBROADCASTSS 80(SP), X4
+	VMULPS       X4, X2, X2
+	VMULPS       X4, X3, X3
+	VMULPS       X0, X2, X2
+	VMULPS       X1, X3, X3
+	VPSRLD       $0x10, X2, X0
+	VPSLLD       $0x10, X3, X1
+	VPBLENDW     $0xaa, X3, X0, X0
+	VPBLENDW     $0xaa, X1, X2, X1
+	VPANDN       one16<>+0(SB), X0, X2
+	VPSUBUSW     X2, X1, X2
+	VPSRLW       $0x0f, X2, X2
+	VPADDSW      X2, X0, X2
+	VPMAXUW      X0, X2, X2
+	VMOVQ        X2, (BX)
+	ADDQ         $0x00000010, DI
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x04, R8
+	CMPQ         R8, $0x04
+	JGE          block42
 
-next26:
+next43:
 	CMPQ R8, $0x01
-	JLT  next28
+	JLT  next45
 
-block27:
-	VMOVSS    (DI), X0
-	VPXOR     X1, X1, X1
-	VPINSRW   $0x00, (BX), X1, X1
-	VPMOVZXWD X1, X1
-	VPSLLD    $0x10, X1, X1
-	VMULPS    192(SP), X1, X1
-	VMULPS    X0, X1, X1
-	VPSRLD    $0x10, X1, X0
-	VPSLLD    $0x10, X1, X2
-	VPBLENDW  $0xaa, X1, X0, X0
-	VPBLENDW  $0xaa, X2, X1, X2
-	VPANDN    one16<>+0(SB), X0, X1
-	VPSUBUSW  X1, X2, X1
-	VPSRLW    $0x0f, X1, X1
-	VPADDSW   X1, X0, X1
-	VPMAXUW   X0, X1, X1
-	VPEXTRW   $0x00, X1, (BX)
-	ADDQ      $0x00000004, DI
-	ADDQ      $0x00000002, BX
-	SUBQ      $0x01, R8
-	CMPQ      R8, $0x01
-	JGE       block27
+block44:
+	VMOVSS       (DI), X0
+	VPXOR        X1, X1, X1
+	VPINSRW      $0x00, (BX), X1, X1
+	VPMOVZXWD    X1, X1
+	VPSLLD       $0x10, X1, X1
+	VBROADCASTSS 80(SP), X2
+	VMULPS       X2, X1, X1
+	VMULPS       X0, X1, X1
+	VPSRLD       $0x10, X1, X0
+	VPSLLD       $0x10, X1, X2
+	VPBLENDW     $0xaa, X1, X0, X0
+	VPBLENDW     $0xaa, X2, X1, X2
+	VPANDN       one16<>+0(SB), X0, X1
+	VPSUBUSW     X1, X2, X1
+	VPSRLW       $0x0f, X1, X1
+	VPADDSW      X1, X0, X1
+	VPMAXUW      X0, X1, X1
+	VPEXTRW      $0x00, X1, (BX)
+	ADDQ         $0x00000004, DI
+	ADDQ         $0x00000002, BX
+	SUBQ         $0x01, R8
+	CMPQ         R8, $0x01
+	JGE          block44
 
-next28:
+next45:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows27
 
-next18:
+next29:
 done1:
 	VZEROUPPER
 	RET
@@ -2242,7 +4167,7 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int, epsilon float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·RMSNormBF16AVX512(SB), $0-44
+TEXT ·RMSNormBF16AVX512(SB), $32-44
 	MOVQ    x+0(FP), AX
 	MOVQ    n+16(FP), CX
 	MOVQ    count+24(FP), DX
@@ -2265,19 +4190,17 @@ TEXT ·RMSNormBF16AVX512(SB), $0-44
 	SHRQ    $0x10, R8
 	KMOVD   R8, K3
 	CMPQ    DX, $0x04
-	JLT     next3
+	JLT     next4
+	MOVQ    AX, BX
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	MOVQ    CX, R8
+	SUBQ    $0x10, R8
+	JLT     rest6
 
-rows2:
-	MOVQ   AX, BX
-	VXORPS Z4, Z4, Z4
-	VXORPS Z5, Z5, Z5
-	VXORPS Z6, Z6, Z6
-	VXORPS Z7, Z7, Z7
-	MOVQ   CX, R8
-	SUBQ   $0x10, R8
-	JLT    rest5
-
-squares4:
+squares5:
 	VPMOVZXWD (BX), Z8
 	VPSLLD    $0x10, Z8, Z8
 	VMULPS    Z8, Z8, Z8
@@ -2296,11 +4219,11 @@ squares4:
 	VADDPS    Z8, Z7, Z7
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, R8
-	JGE       squares4
+	JGE       squares5
 
-rest5:
+rest6:
 	ADDQ        $0x10, R8
-	JZ          summed6
+	JZ          summed7
 	VMOVDQU16.Z (BX), K2, Y8
 	VPMOVZXWD   Y8, Z8
 	VPSLLD      $0x10, Z8, Z8
@@ -2322,7 +4245,7 @@ rest5:
 	VMULPS      Z8, Z8, Z8
 	VADDPS      Z8, Z7, Z7
 
-summed6:
+summed7:
 	VEXTRACTF32X8 $0x01, Z4, Y8
 	VADDPS        Y8, Y4, Y4
 	VEXTRACTF32X4 $0x01, Y4, X8
@@ -2357,20 +4280,117 @@ summed6:
 	VSQRTPS       X5, X5
 	VMOVUPS       one32<>+0(SB), X4
 	VDIVPS        X5, X4, X5
-	VBROADCASTSS  X5, Z4
-	VPERMILPS     $0x01, X5, X6
-	VBROADCASTSS  X6, Z6
-	VPERMILPS     $0x02, X5, X7
-	VBROADCASTSS  X7, Z7
-	VPERMILPS     $0x03, X5, X5
-	VBROADCASTSS  X5, Z5
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), R8
-	MOVQ          CX, R9
-	CMPQ          R9, $0x20
-	JLT           next8
+	VMOVUPS       X5, (SP)
 
-block7:
+rows2:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z4
+	VBROADCASTSS 4(SP), Z5
+	VBROADCASTSS 8(SP), Z6
+	VBROADCASTSS 12(SP), Z7
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(SI*4), BX
+	VXORPS       Z8, Z8, Z8
+	VXORPS       Z9, Z9, Z9
+	VXORPS       Z10, Z10, Z10
+	VXORPS       Z11, Z11, Z11
+	MOVQ         CX, R8
+	SUBQ         $0x10, R8
+	JLT          rest9
+
+squares8:
+	VPMOVZXWD (BX), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VMULPS    Z12, Z12, Z12
+	VADDPS    Z12, Z8, Z8
+	VPMOVZXWD (BX)(SI*1), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VMULPS    Z12, Z12, Z12
+	VADDPS    Z12, Z9, Z9
+	VPMOVZXWD (BX)(SI*2), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VMULPS    Z12, Z12, Z12
+	VADDPS    Z12, Z10, Z10
+	VPMOVZXWD (BX)(DI*1), Z12
+	VPSLLD    $0x10, Z12, Z12
+	VMULPS    Z12, Z12, Z12
+	VADDPS    Z12, Z11, Z11
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, R8
+	JGE       squares8
+
+rest9:
+	ADDQ        $0x10, R8
+	JZ          summed10
+	VMOVDQU16.Z (BX), K2, Y12
+	VPMOVZXWD   Y12, Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMULPS      Z12, Z12, Z12
+	VADDPS      Z12, Z8, Z8
+	VMOVDQU16.Z (BX)(SI*1), K2, Y12
+	VPMOVZXWD   Y12, Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMULPS      Z12, Z12, Z12
+	VADDPS      Z12, Z9, Z9
+	VMOVDQU16.Z (BX)(SI*2), K2, Y12
+	VPMOVZXWD   Y12, Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMULPS      Z12, Z12, Z12
+	VADDPS      Z12, Z10, Z10
+	VMOVDQU16.Z (BX)(DI*1), K2, Y12
+	VPMOVZXWD   Y12, Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMULPS      Z12, Z12, Z12
+	VADDPS      Z12, Z11, Z11
+
+summed10:
+	VEXTRACTF32X8 $0x01, Z8, Y12
+	VADDPS        Y12, Y8, Y8
+	VEXTRACTF32X4 $0x01, Y8, X12
+	VADDPS        X8, X12, X12
+	VEXTRACTF32X8 $0x01, Z9, Y8
+	VADDPS        Y8, Y9, Y9
+	VEXTRACTF32X4 $0x01, Y9, X8
+	VADDPS        X9, X8, X8
+	VEXTRACTF32X8 $0x01, Z10, Y9
+	VADDPS        Y9, Y10, Y10
+	VEXTRACTF32X4 $0x01, Y10, X9
+	VADDPS        X10, X9, X9
+	VEXTRACTF32X8 $0x01, Z11, Y10
+	VADDPS        Y10, Y11, Y11
+	VEXTRACTF32X4 $0x01, Y11, X10
+	VADDPS        X11, X10, X10
+	VUNPCKLPD     X8, X12, X11
+	VUNPCKHPD     X8, X12, X8
+	VADDPS        X8, X11, X11
+	VUNPCKLPD     X10, X9, X8
+	VUNPCKHPD     X10, X9, X9
+	VADDPS        X9, X8, X8
+	VSHUFPS       $0x88, X8, X11, X9
+	VSHUFPS       $0xdd, X8, X11, X8
+	VADDPS        X8, X9, X9
+	VBROADCASTSS  epsilon+40(FP), X10
+	VXORPS        X8, X8, X8
+	VCVTSI2SSQ    CX, X8, X8
+	VBROADCASTSS  X8, X8
+	VDIVPS        X8, X9, X9
+	VADDPS        X10, X9, X9
+	VSQRTPS       X9, X9
+	VMOVUPS       one32<>+0(SB), X8
+	VDIVPS        X9, X8, X9
+	VMOVUPS       X9, (SP)
+
+last3:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), R8
+	MOVQ CX, R9
+	CMPQ R9, $0x80
+	JLT  next12
+
+block11:
 	VMOVUPS   (R8), Z9
 	VMOVUPS   64(R8), Z10
 	VMOVAPS   Z9, Z8
@@ -2380,80 +4400,387 @@ block7:
 	VMOVUPS   (BX), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
+	VMOVUPS   (BX)(SI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
 	VMULPS    Z4, Z10, Z10
-	VMULPS    Z8, Z10, Z10
 	VMULPS    Z4, Z11, Z11
-	VMULPS    Z9, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (BX)
-	VMOVUPS   (BX)(SI*1), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z6, Z10, Z10
+	VMULPS    Z5, Z12, Z12
+	VMULPS    Z5, Z13, Z13
 	VMULPS    Z8, Z10, Z10
-	VMULPS    Z6, Z11, Z11
 	VMULPS    Z9, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
 	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (BX)(SI*1)
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPMAXUW   Z14, Z10, Z10
+	VPADDSW   Z11, Z16, Z11
+	VPMAXUW   Z16, Z11, Z11
+	VMOVUPS   Z10, (BX)
+	VMOVUPS   Z11, (BX)(SI*1)
 	VMOVUPS   (BX)(SI*2), Z11
 	VPSLLD    $0x10, Z11, Z10
 	VPANDD    Z0, Z11, Z11
-	VMULPS    Z7, Z10, Z10
+	VMOVUPS   (BX)(DI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VMULPS    Z7, Z13, Z13
 	VMULPS    Z8, Z10, Z10
-	VMULPS    Z7, Z11, Z11
 	VMULPS    Z9, Z11, Z11
-	VPSRLD    $0x10, Z10, Z12
-	VPSLLD    $0x10, Z11, Z13
-	VPBLENDMW Z11, Z12, K1, Z12
-	VPBLENDMW Z13, Z10, K1, Z13
-	VPANDND   Z1, Z12, Z10
-	VPSUBUSW  Z10, Z13, Z10
-	VPSRLW    $0x0f, Z10, Z10
-	VPADDSW   Z10, Z12, Z10
-	VPMAXUW   Z12, Z10, Z10
-	VMOVUPS   Z10, (BX)(SI*2)
-	VMOVUPS   (BX)(DI*1), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z5, Z10, Z10
-	VMULPS    Z8, Z10, Z10
-	VMULPS    Z5, Z11, Z11
-	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
 	VPSRLD    $0x10, Z10, Z8
 	VPSLLD    $0x10, Z11, Z9
+	VPSRLD    $0x10, Z12, Z14
+	VPSLLD    $0x10, Z13, Z15
 	VPBLENDMW Z11, Z8, K1, Z8
 	VPBLENDMW Z9, Z10, K1, Z9
+	VPBLENDMW Z13, Z14, K1, Z14
+	VPBLENDMW Z15, Z12, K1, Z15
 	VPANDND   Z1, Z8, Z10
+	VPANDND   Z1, Z14, Z11
 	VPSUBUSW  Z10, Z9, Z10
+	VPSUBUSW  Z11, Z15, Z11
 	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
 	VPADDSW   Z10, Z8, Z10
 	VPMAXUW   Z8, Z10, Z10
-	VMOVUPS   Z10, (BX)(DI*1)
+	VPADDSW   Z11, Z14, Z11
+	VPMAXUW   Z14, Z11, Z11
+	VMOVUPS   Z10, (BX)(SI*2)
+	VMOVUPS   Z11, (BX)(DI*1)
+	VMOVUPS   128(R8), Z9
+	VMOVUPS   192(R8), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   64(BX), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   64(BX)(SI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VMULPS    Z5, Z12, Z12
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPMAXUW   Z14, Z10, Z10
+	VPADDSW   Z11, Z16, Z11
+	VPMAXUW   Z16, Z11, Z11
+	VMOVUPS   Z10, 64(BX)
+	VMOVUPS   Z11, 64(BX)(SI*1)
+	VMOVUPS   64(BX)(SI*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   64(BX)(DI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VMULPS    Z7, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPSRLD    $0x10, Z12, Z14
+	VPSLLD    $0x10, Z13, Z15
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPBLENDMW Z13, Z14, K1, Z14
+	VPBLENDMW Z15, Z12, K1, Z15
+	VPANDND   Z1, Z8, Z10
+	VPANDND   Z1, Z14, Z11
+	VPSUBUSW  Z10, Z9, Z10
+	VPSUBUSW  Z11, Z15, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VPADDSW   Z11, Z14, Z11
+	VPMAXUW   Z14, Z11, Z11
+	VMOVUPS   Z10, 64(BX)(SI*2)
+	VMOVUPS   Z11, 64(BX)(DI*1)
+	VMOVUPS   256(R8), Z9
+	VMOVUPS   320(R8), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   128(BX), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   128(BX)(SI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VMULPS    Z5, Z12, Z12
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPMAXUW   Z14, Z10, Z10
+	VPADDSW   Z11, Z16, Z11
+	VPMAXUW   Z16, Z11, Z11
+	VMOVUPS   Z10, 128(BX)
+	VMOVUPS   Z11, 128(BX)(SI*1)
+	VMOVUPS   128(BX)(SI*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   128(BX)(DI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VMULPS    Z7, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPSRLD    $0x10, Z12, Z14
+	VPSLLD    $0x10, Z13, Z15
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPBLENDMW Z13, Z14, K1, Z14
+	VPBLENDMW Z15, Z12, K1, Z15
+	VPANDND   Z1, Z8, Z10
+	VPANDND   Z1, Z14, Z11
+	VPSUBUSW  Z10, Z9, Z10
+	VPSUBUSW  Z11, Z15, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VPADDSW   Z11, Z14, Z11
+	VPMAXUW   Z14, Z11, Z11
+	VMOVUPS   Z10, 128(BX)(SI*2)
+	VMOVUPS   Z11, 128(BX)(DI*1)
+	VMOVUPS   384(R8), Z9
+	VMOVUPS   448(R8), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   192(BX), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   192(BX)(SI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VMULPS    Z5, Z12, Z12
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPMAXUW   Z14, Z10, Z10
+	VPADDSW   Z11, Z16, Z11
+	VPMAXUW   Z16, Z11, Z11
+	VMOVUPS   Z10, 192(BX)
+	VMOVUPS   Z11, 192(BX)(SI*1)
+	VMOVUPS   192(BX)(SI*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   192(BX)(DI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VMULPS    Z7, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPSRLD    $0x10, Z12, Z14
+	VPSLLD    $0x10, Z13, Z15
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPBLENDMW Z13, Z14, K1, Z14
+	VPBLENDMW Z15, Z12, K1, Z15
+	VPANDND   Z1, Z8, Z10
+	VPANDND   Z1, Z14, Z11
+	VPSUBUSW  Z10, Z9, Z10
+	VPSUBUSW  Z11, Z15, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VPADDSW   Z11, Z14, Z11
+	VPMAXUW   Z14, Z11, Z11
+	VMOVUPS   Z10, 192(BX)(SI*2)
+	VMOVUPS   Z11, 192(BX)(DI*1)
+	ADDQ      $0x00000200, R8
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x80, R9
+	CMPQ      R9, $0x80
+	JGE       block11
+
+next12:
+	CMPQ R9, $0x20
+	JLT  next14
+
+block13:
+	VMOVUPS   (R8), Z9
+	VMOVUPS   64(R8), Z10
+	VMOVAPS   Z9, Z8
+	VPERMT2PS Z10, Z2, Z8
+	VMOVAPS   Z9, Z9
+	VPERMT2PS Z10, Z3, Z9
+	VMOVUPS   (BX), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   (BX)(SI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z4, Z10, Z10
+	VMULPS    Z4, Z11, Z11
+	VMULPS    Z5, Z12, Z12
+	VMULPS    Z5, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z14
+	VPSLLD    $0x10, Z11, Z15
+	VPSRLD    $0x10, Z12, Z16
+	VPSLLD    $0x10, Z13, Z17
+	VPBLENDMW Z11, Z14, K1, Z14
+	VPBLENDMW Z15, Z10, K1, Z15
+	VPBLENDMW Z13, Z16, K1, Z16
+	VPBLENDMW Z17, Z12, K1, Z17
+	VPANDND   Z1, Z14, Z10
+	VPANDND   Z1, Z16, Z11
+	VPSUBUSW  Z10, Z15, Z10
+	VPSUBUSW  Z11, Z17, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z14, Z10
+	VPMAXUW   Z14, Z10, Z10
+	VPADDSW   Z11, Z16, Z11
+	VPMAXUW   Z16, Z11, Z11
+	VMOVUPS   Z10, (BX)
+	VMOVUPS   Z11, (BX)(SI*1)
+	VMOVUPS   (BX)(SI*2), Z11
+	VPSLLD    $0x10, Z11, Z10
+	VPANDD    Z0, Z11, Z11
+	VMOVUPS   (BX)(DI*1), Z13
+	VPSLLD    $0x10, Z13, Z12
+	VPANDD    Z0, Z13, Z13
+	VMULPS    Z6, Z10, Z10
+	VMULPS    Z6, Z11, Z11
+	VMULPS    Z7, Z12, Z12
+	VMULPS    Z7, Z13, Z13
+	VMULPS    Z8, Z10, Z10
+	VMULPS    Z9, Z11, Z11
+	VMULPS    Z8, Z12, Z12
+	VMULPS    Z9, Z13, Z13
+	VPSRLD    $0x10, Z10, Z8
+	VPSLLD    $0x10, Z11, Z9
+	VPSRLD    $0x10, Z12, Z14
+	VPSLLD    $0x10, Z13, Z15
+	VPBLENDMW Z11, Z8, K1, Z8
+	VPBLENDMW Z9, Z10, K1, Z9
+	VPBLENDMW Z13, Z14, K1, Z14
+	VPBLENDMW Z15, Z12, K1, Z15
+	VPANDND   Z1, Z8, Z10
+	VPANDND   Z1, Z14, Z11
+	VPSUBUSW  Z10, Z9, Z10
+	VPSUBUSW  Z11, Z15, Z11
+	VPSRLW    $0x0f, Z10, Z10
+	VPSRLW    $0x0f, Z11, Z11
+	VPADDSW   Z10, Z8, Z10
+	VPMAXUW   Z8, Z10, Z10
+	VPADDSW   Z11, Z14, Z11
+	VPMAXUW   Z14, Z11, Z11
+	VMOVUPS   Z10, (BX)(SI*2)
+	VMOVUPS   Z11, (BX)(DI*1)
 	ADDQ      $0x00000080, R8
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x20, R9
 	CMPQ      R9, $0x20
-	JGE       block7
+	JGE       block13
 
-next8:
+next14:
 	TESTQ       R9, R9
-	JZ          next10
+	JZ          next16
 	MOVQ        $0xffffffffffffffff, R10
 	BZHIQ       R9, R10, R10
 	KMOVD       R10, K3
@@ -2468,110 +4795,107 @@ next8:
 	VMOVDQU16.Z (BX), K3, Z11
 	VPSLLD      $0x10, Z11, Z10
 	VPANDD      Z0, Z11, Z11
+	VMOVDQU16.Z (BX)(SI*1), K3, Z13
+	VPSLLD      $0x10, Z13, Z12
+	VPANDD      Z0, Z13, Z13
 	VMULPS      Z4, Z10, Z10
-	VMULPS      Z8, Z10, Z10
 	VMULPS      Z4, Z11, Z11
+	VMULPS      Z5, Z12, Z12
+	VMULPS      Z5, Z13, Z13
+	VMULPS      Z8, Z10, Z10
 	VMULPS      Z9, Z11, Z11
+	VMULPS      Z8, Z12, Z12
+	VMULPS      Z9, Z13, Z13
 	VPSRLD      $0x10, Z10, Z4
-	VPSLLD      $0x10, Z11, Z12
+	VPSLLD      $0x10, Z11, Z5
+	VPSRLD      $0x10, Z12, Z14
+	VPSLLD      $0x10, Z13, Z15
 	VPBLENDMW   Z11, Z4, K1, Z4
-	VPBLENDMW   Z12, Z10, K1, Z12
+	VPBLENDMW   Z5, Z10, K1, Z5
+	VPBLENDMW   Z13, Z14, K1, Z14
+	VPBLENDMW   Z15, Z12, K1, Z15
 	VPANDND     Z1, Z4, Z10
-	VPSUBUSW    Z10, Z12, Z10
+	VPANDND     Z1, Z14, Z11
+	VPSUBUSW    Z10, Z5, Z10
+	VPSUBUSW    Z11, Z15, Z11
 	VPSRLW      $0x0f, Z10, Z10
+	VPSRLW      $0x0f, Z11, Z11
 	VPADDSW     Z10, Z4, Z10
 	VPMAXUW     Z4, Z10, Z10
+	VPADDSW     Z11, Z14, Z11
+	VPMAXUW     Z14, Z11, Z11
 	VMOVDQU16   Z10, K3, (BX)
-	VMOVDQU16.Z (BX)(SI*1), K3, Z10
-	VPSLLD      $0x10, Z10, Z4
-	VPANDD      Z0, Z10, Z10
+	VMOVDQU16   Z11, K3, (BX)(SI*1)
+	VMOVDQU16.Z (BX)(SI*2), K3, Z5
+	VPSLLD      $0x10, Z5, Z4
+	VPANDD      Z0, Z5, Z5
+	VMOVDQU16.Z (BX)(DI*1), K3, Z11
+	VPSLLD      $0x10, Z11, Z10
+	VPANDD      Z0, Z11, Z11
 	VMULPS      Z6, Z4, Z4
+	VMULPS      Z6, Z5, Z5
+	VMULPS      Z7, Z10, Z10
+	VMULPS      Z7, Z11, Z11
 	VMULPS      Z8, Z4, Z4
-	VMULPS      Z6, Z10, Z10
-	VMULPS      Z9, Z10, Z10
+	VMULPS      Z9, Z5, Z5
+	VMULPS      Z8, Z10, Z10
+	VMULPS      Z9, Z11, Z11
 	VPSRLD      $0x10, Z4, Z6
-	VPSLLD      $0x10, Z10, Z11
-	VPBLENDMW   Z10, Z6, K1, Z6
-	VPBLENDMW   Z11, Z4, K1, Z11
+	VPSLLD      $0x10, Z5, Z7
+	VPSRLD      $0x10, Z10, Z8
+	VPSLLD      $0x10, Z11, Z9
+	VPBLENDMW   Z5, Z6, K1, Z6
+	VPBLENDMW   Z7, Z4, K1, Z7
+	VPBLENDMW   Z11, Z8, K1, Z8
+	VPBLENDMW   Z9, Z10, K1, Z9
 	VPANDND     Z1, Z6, Z4
-	VPSUBUSW    Z4, Z11, Z4
+	VPANDND     Z1, Z8, Z5
+	VPSUBUSW    Z4, Z7, Z4
+	VPSUBUSW    Z5, Z9, Z5
 	VPSRLW      $0x0f, Z4, Z4
+	VPSRLW      $0x0f, Z5, Z5
 	VPADDSW     Z4, Z6, Z4
 	VPMAXUW     Z6, Z4, Z4
-	VMOVDQU16   Z4, K3, (BX)(SI*1)
-	VMOVDQU16.Z (BX)(SI*2), K3, Z6
-	VPSLLD      $0x10, Z6, Z4
-	VPANDD      Z0, Z6, Z6
-	VMULPS      Z7, Z4, Z4
-	VMULPS      Z8, Z4, Z4
-	VMULPS      Z7, Z6, Z6
-	VMULPS      Z9, Z6, Z6
-	VPSRLD      $0x10, Z4, Z7
-	VPSLLD      $0x10, Z6, Z10
-	VPBLENDMW   Z6, Z7, K1, Z7
-	VPBLENDMW   Z10, Z4, K1, Z10
-	VPANDND     Z1, Z7, Z4
-	VPSUBUSW    Z4, Z10, Z4
-	VPSRLW      $0x0f, Z4, Z4
-	VPADDSW     Z4, Z7, Z4
-	VPMAXUW     Z7, Z4, Z4
+	VPADDSW     Z5, Z8, Z5
+	VPMAXUW     Z8, Z5, Z5
 	VMOVDQU16   Z4, K3, (BX)(SI*2)
-	VMOVDQU16.Z (BX)(DI*1), K3, Z6
-	VPSLLD      $0x10, Z6, Z4
-	VPANDD      Z0, Z6, Z6
-	VMULPS      Z5, Z4, Z4
-	VMULPS      Z8, Z4, Z4
-	VMULPS      Z5, Z6, Z6
-	VMULPS      Z9, Z6, Z6
-	VPSRLD      $0x10, Z4, Z5
-	VPSLLD      $0x10, Z6, Z7
-	VPBLENDMW   Z6, Z5, K1, Z5
-	VPBLENDMW   Z7, Z4, K1, Z7
-	VPANDND     Z1, Z5, Z4
-	VPSUBUSW    Z4, Z7, Z4
-	VPSRLW      $0x0f, Z4, Z4
-	VPADDSW     Z4, Z5, Z4
-	VPMAXUW     Z5, Z4, Z4
-	VMOVDQU16   Z4, K3, (BX)(DI*1)
+	VMOVDQU16   Z5, K3, (BX)(DI*1)
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000040, BX
 
-next10:
+next16:
 	LEAQ (AX)(SI*4), AX
-	SUBQ $0x04, DX
 	CMPQ DX, $0x04
 	JGE  rows2
 
-next3:
-	CMPQ DX, $0x01
-	JLT  next12
-
-rows11:
+next4:
+	CMPQ   DX, $0x01
+	JLT    next19
 	MOVQ   AX, BX
 	VXORPS Z4, Z4, Z4
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest14
+	JLT    rest21
 
-squares13:
+squares20:
 	VPMOVZXWD (BX), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VMULPS    Z5, Z5, Z5
 	VADDPS    Z5, Z4, Z4
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares13
+	JGE       squares20
 
-rest14:
+rest21:
 	ADDQ        $0x10, DI
-	JZ          summed15
+	JZ          summed22
 	VMOVDQU16.Z (BX), K2, Y5
 	VPMOVZXWD   Y5, Z5
 	VPSLLD      $0x10, Z5, Z5
 	VMULPS      Z5, Z5, Z5
 	VADDPS      Z5, Z4, Z4
 
-summed15:
+summed22:
 	VEXTRACTF32X8 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF32X4 $0x01, Y4, X5
@@ -2589,14 +4913,67 @@ summed15:
 	VSQRTPS       X5, X5
 	VMOVUPS       one32<>+0(SB), X4
 	VDIVPS        X5, X4, X5
-	VBROADCASTSS  X5, Z4
-	MOVQ          AX, BX
-	MOVQ          weight+8(FP), DI
-	MOVQ          CX, R8
-	CMPQ          R8, $0x20
-	JLT           next17
+	VMOVUPS       X5, (SP)
 
-block16:
+rows17:
+	// 1. the sums of the next rows, whose roots take long, before these are multiplied
+	VBROADCASTSS (SP), Z4
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last18
+	LEAQ         (AX)(SI*1), BX
+	VXORPS       Z5, Z5, Z5
+	MOVQ         CX, DI
+	SUBQ         $0x10, DI
+	JLT          rest24
+
+squares23:
+	VPMOVZXWD (BX), Z6
+	VPSLLD    $0x10, Z6, Z6
+	VMULPS    Z6, Z6, Z6
+	VADDPS    Z6, Z5, Z5
+	ADDQ      $0x20, BX
+	SUBQ      $0x10, DI
+	JGE       squares23
+
+rest24:
+	ADDQ        $0x10, DI
+	JZ          summed25
+	VMOVDQU16.Z (BX), K2, Y6
+	VPMOVZXWD   Y6, Z6
+	VPSLLD      $0x10, Z6, Z6
+	VMULPS      Z6, Z6, Z6
+	VADDPS      Z6, Z5, Z5
+
+summed25:
+	VEXTRACTF32X8 $0x01, Z5, Y6
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X6
+	VADDPS        X5, X6, X6
+	VMOVHLPS      X6, X6, X5
+	VADDPS        X5, X6, X6
+	VMOVSHDUP     X6, X5
+	VADDPS        X5, X6, X6
+	VBROADCASTSS  epsilon+40(FP), X7
+	VXORPS        X5, X5, X5
+	VCVTSI2SSQ    CX, X5, X5
+	VBROADCASTSS  X5, X5
+	VDIVPS        X5, X6, X6
+	VADDPS        X7, X6, X6
+	VSQRTPS       X6, X6
+	VMOVUPS       one32<>+0(SB), X5
+	VDIVPS        X6, X5, X6
+	VMOVUPS       X6, (SP)
+
+last18:
+	// 2. these rows
+	MOVQ AX, BX
+	MOVQ weight+8(FP), DI
+	MOVQ CX, R8
+	CMPQ R8, $0x80
+	JLT  next27
+
+block26:
 	VMOVUPS   (DI), Z6
 	VMOVUPS   64(DI), Z7
 	VMOVAPS   Z6, Z5
@@ -2607,8 +4984,111 @@ block16:
 	VPSLLD    $0x10, Z8, Z7
 	VPANDD    Z0, Z8, Z8
 	VMULPS    Z4, Z7, Z7
-	VMULPS    Z5, Z7, Z7
 	VMULPS    Z4, Z8, Z8
+	VMULPS    Z5, Z7, Z7
+	VMULPS    Z6, Z8, Z8
+	VPSRLD    $0x10, Z7, Z5
+	VPSLLD    $0x10, Z8, Z6
+	VPBLENDMW Z8, Z5, K1, Z5
+	VPBLENDMW Z6, Z7, K1, Z6
+	VPANDND   Z1, Z5, Z7
+	VPSUBUSW  Z7, Z6, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z5, Z7
+	VPMAXUW   Z5, Z7, Z7
+	VMOVUPS   Z7, (BX)
+	VMOVUPS   128(DI), Z6
+	VMOVUPS   192(DI), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z2, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   64(BX), Z8
+	VPSLLD    $0x10, Z8, Z7
+	VPANDD    Z0, Z8, Z8
+	VMULPS    Z4, Z7, Z7
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z5, Z7, Z7
+	VMULPS    Z6, Z8, Z8
+	VPSRLD    $0x10, Z7, Z5
+	VPSLLD    $0x10, Z8, Z6
+	VPBLENDMW Z8, Z5, K1, Z5
+	VPBLENDMW Z6, Z7, K1, Z6
+	VPANDND   Z1, Z5, Z7
+	VPSUBUSW  Z7, Z6, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z5, Z7
+	VPMAXUW   Z5, Z7, Z7
+	VMOVUPS   Z7, 64(BX)
+	VMOVUPS   256(DI), Z6
+	VMOVUPS   320(DI), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z2, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   128(BX), Z8
+	VPSLLD    $0x10, Z8, Z7
+	VPANDD    Z0, Z8, Z8
+	VMULPS    Z4, Z7, Z7
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z5, Z7, Z7
+	VMULPS    Z6, Z8, Z8
+	VPSRLD    $0x10, Z7, Z5
+	VPSLLD    $0x10, Z8, Z6
+	VPBLENDMW Z8, Z5, K1, Z5
+	VPBLENDMW Z6, Z7, K1, Z6
+	VPANDND   Z1, Z5, Z7
+	VPSUBUSW  Z7, Z6, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z5, Z7
+	VPMAXUW   Z5, Z7, Z7
+	VMOVUPS   Z7, 128(BX)
+	VMOVUPS   384(DI), Z6
+	VMOVUPS   448(DI), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z2, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   192(BX), Z8
+	VPSLLD    $0x10, Z8, Z7
+	VPANDD    Z0, Z8, Z8
+	VMULPS    Z4, Z7, Z7
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z5, Z7, Z7
+	VMULPS    Z6, Z8, Z8
+	VPSRLD    $0x10, Z7, Z5
+	VPSLLD    $0x10, Z8, Z6
+	VPBLENDMW Z8, Z5, K1, Z5
+	VPBLENDMW Z6, Z7, K1, Z6
+	VPANDND   Z1, Z5, Z7
+	VPSUBUSW  Z7, Z6, Z7
+	VPSRLW    $0x0f, Z7, Z7
+	VPADDSW   Z7, Z5, Z7
+	VPMAXUW   Z5, Z7, Z7
+	VMOVUPS   Z7, 192(BX)
+	ADDQ      $0x00000200, DI
+	ADDQ      $0x00000100, BX
+	SUBQ      $0x80, R8
+	CMPQ      R8, $0x80
+	JGE       block26
+
+next27:
+	CMPQ R8, $0x20
+	JLT  next29
+
+block28:
+	VMOVUPS   (DI), Z6
+	VMOVUPS   64(DI), Z7
+	VMOVAPS   Z6, Z5
+	VPERMT2PS Z7, Z2, Z5
+	VMOVAPS   Z6, Z6
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   (BX), Z8
+	VPSLLD    $0x10, Z8, Z7
+	VPANDD    Z0, Z8, Z8
+	VMULPS    Z4, Z7, Z7
+	VMULPS    Z4, Z8, Z8
+	VMULPS    Z5, Z7, Z7
 	VMULPS    Z6, Z8, Z8
 	VPSRLD    $0x10, Z7, Z5
 	VPSLLD    $0x10, Z8, Z6
@@ -2624,11 +5104,11 @@ block16:
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x20, R8
 	CMPQ      R8, $0x20
-	JGE       block16
+	JGE       block28
 
-next17:
+next29:
 	TESTQ       R8, R8
-	JZ          next19
+	JZ          next31
 	MOVQ        $0xffffffffffffffff, R9
 	BZHIQ       R8, R9, R9
 	KMOVD       R9, K3
@@ -2644,8 +5124,8 @@ next17:
 	VPSLLD      $0x10, Z8, Z7
 	VPANDD      Z0, Z8, Z8
 	VMULPS      Z4, Z7, Z7
-	VMULPS      Z5, Z7, Z7
 	VMULPS      Z4, Z8, Z8
+	VMULPS      Z5, Z7, Z7
 	VMULPS      Z6, Z8, Z8
 	VPSRLD      $0x10, Z7, Z4
 	VPSLLD      $0x10, Z8, Z5
@@ -2660,13 +5140,12 @@ next17:
 	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000040, BX
 
-next19:
+next31:
 	LEAQ (AX)(SI*1), AX
-	SUBQ $0x01, DX
 	CMPQ DX, $0x01
-	JGE  rows11
+	JGE  rows17
 
-next12:
+next19:
 done1:
 	VZEROUPPER
 	RET
@@ -2722,7 +5201,7 @@ TEXT ·ScaleRowsBF16AVX2(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x10
+	CMPQ DI, $0x40
 	JLT  next4
 
 block3:
@@ -2741,16 +5220,86 @@ block3:
 	VPADDSW  Y1, Y3, Y1
 	VPMAXUW  Y3, Y1, Y1
 	VMOVUPS  Y1, (SI)
-	ADDQ     $0x00000020, SI
-	SUBQ     $0x10, DI
-	CMPQ     DI, $0x10
+	VMOVUPS  32(SI), Y2
+	VPSLLD   $0x10, Y2, Y1
+	VPAND    upperHalf<>+0(SB), Y2, Y2
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VPSRLD   $0x10, Y1, Y3
+	VPSLLD   $0x10, Y2, Y4
+	VPBLENDW $0xaa, Y2, Y3, Y3
+	VPBLENDW $0xaa, Y4, Y1, Y4
+	VPANDN   one16<>+0(SB), Y3, Y1
+	VPSUBUSW Y1, Y4, Y1
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y1, Y3, Y1
+	VPMAXUW  Y3, Y1, Y1
+	VMOVUPS  Y1, 32(SI)
+	VMOVUPS  64(SI), Y2
+	VPSLLD   $0x10, Y2, Y1
+	VPAND    upperHalf<>+0(SB), Y2, Y2
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VPSRLD   $0x10, Y1, Y3
+	VPSLLD   $0x10, Y2, Y4
+	VPBLENDW $0xaa, Y2, Y3, Y3
+	VPBLENDW $0xaa, Y4, Y1, Y4
+	VPANDN   one16<>+0(SB), Y3, Y1
+	VPSUBUSW Y1, Y4, Y1
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y1, Y3, Y1
+	VPMAXUW  Y3, Y1, Y1
+	VMOVUPS  Y1, 64(SI)
+	VMOVUPS  96(SI), Y2
+	VPSLLD   $0x10, Y2, Y1
+	VPAND    upperHalf<>+0(SB), Y2, Y2
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VPSRLD   $0x10, Y1, Y3
+	VPSLLD   $0x10, Y2, Y4
+	VPBLENDW $0xaa, Y2, Y3, Y3
+	VPBLENDW $0xaa, Y4, Y1, Y4
+	VPANDN   one16<>+0(SB), Y3, Y1
+	VPSUBUSW Y1, Y4, Y1
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y1, Y3, Y1
+	VPMAXUW  Y3, Y1, Y1
+	VMOVUPS  Y1, 96(SI)
+	ADDQ     $0x00000080, SI
+	SUBQ     $0x40, DI
+	CMPQ     DI, $0x40
 	JGE      block3
 
 next4:
-	CMPQ DI, $0x04
+	CMPQ DI, $0x10
 	JLT  next6
 
 block5:
+	VMOVUPS  (SI), Y2
+	VPSLLD   $0x10, Y2, Y1
+	VPAND    upperHalf<>+0(SB), Y2, Y2
+	VMULPS   Y0, Y1, Y1
+	VMULPS   Y0, Y2, Y2
+	VPSRLD   $0x10, Y1, Y3
+	VPSLLD   $0x10, Y2, Y4
+	VPBLENDW $0xaa, Y2, Y3, Y3
+	VPBLENDW $0xaa, Y4, Y1, Y4
+	VPANDN   one16<>+0(SB), Y3, Y1
+	VPSUBUSW Y1, Y4, Y1
+	VPSRLW   $0x0f, Y1, Y1
+	VPADDSW  Y1, Y3, Y1
+	VPMAXUW  Y3, Y1, Y1
+	VMOVUPS  Y1, (SI)
+	ADDQ     $0x00000020, SI
+	SUBQ     $0x10, DI
+	CMPQ     DI, $0x10
+	JGE      block5
+
+next6:
+	CMPQ DI, $0x04
+	JLT  next8
+
+block7:
 	VMOVQ    (SI), X2
 	VPSLLD   $0x10, X2, X1
 	VPAND    upperHalf<>+0(SB), X2, X2
@@ -2769,13 +5318,13 @@ block5:
 	ADDQ     $0x00000008, SI
 	SUBQ     $0x04, DI
 	CMPQ     DI, $0x04
-	JGE      block5
+	JGE      block7
 
-next6:
+next8:
 	CMPQ DI, $0x01
-	JLT  next8
+	JLT  next10
 
-block7:
+block9:
 	VPXOR     X1, X1, X1
 	VPINSRW   $0x00, (SI), X1, X1
 	VPMOVZXWD X1, X1
@@ -2794,9 +5343,9 @@ block7:
 	ADDQ      $0x00000002, SI
 	SUBQ      $0x01, DI
 	CMPQ      DI, $0x01
-	JGE       block7
+	JGE       block9
 
-next8:
+next10:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2
@@ -2826,7 +5375,7 @@ TEXT ·ScaleRowsBF16AVX512(SB), $0-40
 rows2:
 	MOVQ AX, SI
 	MOVQ CX, DI
-	CMPQ DI, $0x20
+	CMPQ DI, $0x80
 	JLT  next4
 
 block3:
@@ -2845,14 +5394,84 @@ block3:
 	VPADDSW   Z3, Z5, Z3
 	VPMAXUW   Z5, Z3, Z3
 	VMOVUPS   Z3, (SI)
-	ADDQ      $0x00000040, SI
-	SUBQ      $0x20, DI
-	CMPQ      DI, $0x20
+	VMOVUPS   64(SI), Z4
+	VPSLLD    $0x10, Z4, Z3
+	VPANDD    Z1, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z2, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 64(SI)
+	VMOVUPS   128(SI), Z4
+	VPSLLD    $0x10, Z4, Z3
+	VPANDD    Z1, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z2, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 128(SI)
+	VMOVUPS   192(SI), Z4
+	VPSLLD    $0x10, Z4, Z3
+	VPANDD    Z1, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z2, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, 192(SI)
+	ADDQ      $0x00000100, SI
+	SUBQ      $0x80, DI
+	CMPQ      DI, $0x80
 	JGE       block3
 
 next4:
+	CMPQ DI, $0x20
+	JLT  next6
+
+block5:
+	VMOVUPS   (SI), Z4
+	VPSLLD    $0x10, Z4, Z3
+	VPANDD    Z1, Z4, Z4
+	VMULPS    Z0, Z3, Z3
+	VMULPS    Z0, Z4, Z4
+	VPSRLD    $0x10, Z3, Z5
+	VPSLLD    $0x10, Z4, Z6
+	VPBLENDMW Z4, Z5, K1, Z5
+	VPBLENDMW Z6, Z3, K1, Z6
+	VPANDND   Z2, Z5, Z3
+	VPSUBUSW  Z3, Z6, Z3
+	VPSRLW    $0x0f, Z3, Z3
+	VPADDSW   Z3, Z5, Z3
+	VPMAXUW   Z5, Z3, Z3
+	VMOVUPS   Z3, (SI)
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x20, DI
+	CMPQ      DI, $0x20
+	JGE       block5
+
+next6:
 	TESTQ       DI, DI
-	JZ          next6
+	JZ          next8
 	MOVQ        $0xffffffffffffffff, R8
 	BZHIQ       DI, R8, R8
 	KMOVD       R8, K2
@@ -2875,7 +5494,7 @@ next4:
 	VMOVDQU16   Z3, K2, (SI)
 	ADDQ        $0x00000040, SI
 
-next6:
+next8:
 	ADDQ BX, AX
 	DECQ DX
 	JNZ  rows2

@@ -7,8 +7,9 @@ package asm
 // SinusoidalRowsInterleavedF32AVX2 writes sine i of row r to x[r*stride+2i] and cosine i to
 // x[r*stride+2i+1].
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -17,8 +18,9 @@ func SinusoidalRowsInterleavedF32AVX2(x *float32, stride int, rows int, seed *fl
 // SinusoidalRowsInterleavedF32AVX512 writes sine i of row r to x[r*stride+2i] and cosine i to
 // x[r*stride+2i+1].
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -27,8 +29,9 @@ func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *
 // AddSinusoidalInterleavedF32AVX2 does to x[r*stride+2i] with sine i of row r, and to
 // x[r*stride+2i+1] with cosine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -37,8 +40,9 @@ func AddSinusoidalInterleavedF32AVX2(x *float32, stride int, rows int, seed *flo
 // AddSinusoidalInterleavedF32AVX512 does to x[r*stride+2i] with sine i of row r, and to
 // x[r*stride+2i+1] with cosine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -47,8 +51,9 @@ func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *f
 // AddSinusoidalHalfSplitF32AVX2 does to cos[r*stride+i] with cosine i of row r, and to
 // sin[r*stride+i] with sine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -57,8 +62,9 @@ func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows 
 // AddSinusoidalHalfSplitF32AVX512 does to cos[r*stride+i] with cosine i of row r, and to
 // sin[r*stride+i] with sine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func SinusoidalRowsInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -13,218 +13,230 @@ TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Y0
-	XORQ         R9, R9
-	XORQ         R8, R8
+	VMOVUPS      entryShifts<>+0(SB), Y1
+	VMOVUPS      entryLeast<>+0(SB), Y2
+	VMOVUPS      entryLimits<>+0(SB), Y3
+	XORQ         R11, R11
+	XORQ         R10, R10
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -8(DI), R10
-	TESTQ R10, R10
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -8(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y1
-	VMOVUPD      512(BX)(R8*8), Y2
-	VMOVUPD      (SI)(R8*8), Y3
-	VMOVUPD      512(SI)(R8*8), Y4
-	VMULPD       Y1, Y3, Y5
-	VMULPD       Y2, Y3, Y3
-	VFNMADD231PD Y2, Y4, Y5
-	VFMADD231PD  Y1, Y4, Y3
-	VMOVUPD      32(BX)(R8*8), Y1
-	VMOVUPD      544(BX)(R8*8), Y2
-	VMOVUPD      32(SI)(R8*8), Y4
-	VMOVUPD      544(SI)(R8*8), Y7
-	VMULPD       Y1, Y4, Y8
-	VMULPD       Y2, Y4, Y4
-	VFNMADD231PD Y2, Y7, Y8
-	VFMADD231PD  Y1, Y7, Y4
+	VMOVUPD      (DI)(R10*8), Y4
+	VMOVUPD      512(DI)(R10*8), Y5
+	VMOVUPD      (R8)(R10*8), Y6
+	VMOVUPD      512(R8)(R10*8), Y7
+	VMULPD       Y4, Y6, Y8
+	VMULPD       Y5, Y6, Y6
+	VFNMADD231PD Y5, Y7, Y8
+	VFMADD231PD  Y4, Y7, Y6
+	VMOVUPD      32(DI)(R10*8), Y4
+	VMOVUPD      544(DI)(R10*8), Y5
+	VMOVUPD      32(R8)(R10*8), Y7
+	VMOVUPD      544(R8)(R10*8), Y10
+	VMULPD       Y4, Y7, Y11
+	VMULPD       Y5, Y7, Y7
+	VFNMADD231PD Y5, Y10, Y11
+	VFMADD231PD  Y4, Y10, Y7
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y5, Y1
-	VPADDD  entryLeast<>+0(SB), Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y3, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y8, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y4, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS entryLimits<>+0(SB), Y2
-	VPMAXUD Y2, Y1, Y1
-	VPXOR   Y2, Y1, Y1
-	VPTEST  Y1, Y1
+	VPSLLVD Y1, Y8, Y4
+	VPADDD  Y2, Y4, Y4
+	VPSLLVD Y1, Y6, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPSLLVD Y1, Y11, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPSLLVD Y1, Y7, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPMAXUD Y3, Y4, Y4
+	VPXOR   Y3, Y4, Y4
+	VPTEST  Y4, Y4
 	JNZ     long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PSY  Y3, X1
-	VCVTPD2PSY  Y5, X2
-	VUNPCKLPS   X2, X1, X6
-	VUNPCKHPS   X2, X1, X1
-	VINSERTF128 $0x01, X1, Y6, Y1
-	VCVTPD2PSY  Y4, X2
-	VCVTPD2PSY  Y8, X3
-	VUNPCKLPS   X3, X2, X6
-	VUNPCKHPS   X3, X2, X2
-	VINSERTF128 $0x01, X2, Y6, Y2
-	VMULPS      Y0, Y1, Y1
-	VMULPS      Y0, Y2, Y2
-	VMOVUPS     Y1, (AX)(R8*8)
-	VMOVUPS     Y2, 32(AX)(R8*8)
-	ADDQ        $0x08, R8
-	CMPQ        R8, R10
-	JLE         main3
+	VCVTPD2PSY  Y6, X4
+	VCVTPD2PSY  Y8, X5
+	VUNPCKLPS   X5, X4, X9
+	VUNPCKHPS   X5, X4, X4
+	VINSERTF128 $0x01, X4, Y9, Y4
+	VCVTPD2PSY  Y7, X5
+	VCVTPD2PSY  Y11, X6
+	VUNPCKLPS   X6, X5, X9
+	VUNPCKHPS   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y9, Y5
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y0, Y5, Y5
+	PREFETCHT0  4096(AX)(R10*8)
+	VMOVUPS     Y4, (AX)(R10*8)
+	VMOVUPS     Y5, 32(AX)(R10*8)
+	ADDQ        $0x08, R10
+	TESTQ       $0x0000003f, R10
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y1
-	VMOVUPD      512(BX)(R8*8), Y2
-	VMOVUPD      (SI)(R8*8), Y3
-	VMOVUPD      512(SI)(R8*8), Y4
-	VMULPD       Y1, Y3, Y5
-	VMULPD       Y2, Y3, Y3
-	VFNMADD231PD Y2, Y4, Y5
-	VFMADD231PD  Y1, Y4, Y3
-	VMOVUPD      32(BX)(R8*8), Y1
-	VMOVUPD      544(BX)(R8*8), Y2
-	VMOVUPD      32(SI)(R8*8), Y4
-	VMOVUPD      544(SI)(R8*8), Y7
-	VMULPD       Y1, Y4, Y8
-	VMULPD       Y2, Y4, Y4
-	VFNMADD231PD Y2, Y7, Y8
-	VFMADD231PD  Y1, Y7, Y4
+	VMOVUPD      (DI)(R10*8), Y4
+	VMOVUPD      512(DI)(R10*8), Y5
+	VMOVUPD      (R8)(R10*8), Y6
+	VMOVUPD      512(R8)(R10*8), Y7
+	VMULPD       Y4, Y6, Y8
+	VMULPD       Y5, Y6, Y6
+	VFNMADD231PD Y5, Y7, Y8
+	VFMADD231PD  Y4, Y7, Y6
+	VMOVUPD      32(DI)(R10*8), Y4
+	VMOVUPD      544(DI)(R10*8), Y5
+	VMOVUPD      32(R8)(R10*8), Y7
+	VMOVUPD      544(R8)(R10*8), Y10
+	VMULPD       Y4, Y7, Y11
+	VMULPD       Y5, Y7, Y7
+	VFNMADD231PD Y5, Y10, Y11
+	VFMADD231PD  Y4, Y10, Y7
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y5, Y1
-	VPADDD  entryLeast<>+0(SB), Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y3, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y8, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VPSLLVD entryShifts<>+0(SB), Y4, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPMAXUD Y2, Y1, Y1
-	VMOVUPS entryLimits<>+0(SB), Y2
-	VPMAXUD Y2, Y1, Y1
-	VPXOR   Y2, Y1, Y1
-	VPTEST  Y1, Y1
-	JNZ     long8
+	VPSLLVD Y1, Y8, Y4
+	VPADDD  Y2, Y4, Y4
+	VPSLLVD Y1, Y6, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPSLLVD Y1, Y11, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPSLLVD Y1, Y7, Y5
+	VPADDD  Y2, Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPMAXUD Y3, Y4, Y4
+	VPXOR   Y3, Y4, Y4
+	VPTEST  Y4, Y4
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PSY  Y3, X1
-	VCVTPD2PSY  Y5, X2
-	VUNPCKLPS   X2, X1, X6
-	VUNPCKHPS   X2, X1, X1
-	VINSERTF128 $0x01, X1, Y6, Y1
-	VCVTPD2PSY  Y4, X2
-	VCVTPD2PSY  Y8, X3
-	VUNPCKLPS   X3, X2, X6
-	VUNPCKHPS   X3, X2, X2
-	VINSERTF128 $0x01, X2, Y6, Y2
-	VMULPS      Y0, Y1, Y1
-	VMULPS      Y0, Y2, Y2
-	VMOVUPS     Y1, (SP)
-	VMOVUPS     Y2, 32(SP)
-	MOVQ        DI, R10
-	SUBQ        R8, R10
-	SHLQ        $0x01, R10
-	LEAQ        (AX)(R8*8), R8
-	LEAQ        (SP), R11
+	VCVTPD2PSY  Y6, X4
+	VCVTPD2PSY  Y8, X5
+	VUNPCKLPS   X5, X4, X9
+	VUNPCKHPS   X5, X4, X4
+	VINSERTF128 $0x01, X4, Y9, Y4
+	VCVTPD2PSY  Y7, X5
+	VCVTPD2PSY  Y11, X6
+	VUNPCKLPS   X6, X5, X9
+	VUNPCKHPS   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y9, Y5
+	VMULPS      Y0, Y4, Y4
+	VMULPS      Y0, Y5, Y5
+	VMOVUPS     Y4, (SP)
+	VMOVUPS     Y5, 32(SP)
+	MOVQ        R9, DI
+	SUBQ        R10, DI
+	SHLQ        $0x01, DI
+	LEAQ        (AX)(R10*8), R8
+	LEAQ        (SP), R10
 
-number10:
-	VMOVSS (R11), X1
-	VMOVSS X1, (R8)
-	ADDQ   $0x04, R11
+number11:
+	VMOVSS (R10), X4
+	VMOVSS X4, (R8)
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R10
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
 	ADDQ $0x00000400, SI
-	ADDQ DI, R9
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R9
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R9, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
-	VPXOR  Y1, Y1, Y1
-	VADDPD margin<>+0(SB), Y5, Y2
-	VSUBPD margin<>+0(SB), Y5, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD 1024(BX)(R8*8), Y3, Y2
-	VSUBPD 1024(BX)(R8*8), Y3, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD margin<>+0(SB), Y8, Y2
-	VSUBPD margin<>+0(SB), Y8, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD 1056(BX)(R8*8), Y4, Y2
-	VSUBPD 1056(BX)(R8*8), Y4, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VPTEST above29<>+0(SB), Y1
+	VPXOR  Y4, Y4, Y4
+	VADDPD margin<>+0(SB), Y8, Y5
+	VSUBPD margin<>+0(SB), Y8, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VSUBPD 1024(DI)(R10*8), Y6, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD margin<>+0(SB), Y11, Y5
+	VSUBPD margin<>+0(SB), Y11, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VSUBPD 1056(DI)(R10*8), Y7, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VPTEST above29<>+0(SB), Y4
 	JZ     certain7
 	JMP    exit1
 
-long8:
-	VPXOR  Y1, Y1, Y1
-	VADDPD margin<>+0(SB), Y5, Y2
-	VSUBPD margin<>+0(SB), Y5, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD 1024(BX)(R8*8), Y3, Y2
-	VSUBPD 1024(BX)(R8*8), Y3, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD margin<>+0(SB), Y8, Y2
-	VSUBPD margin<>+0(SB), Y8, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VADDPD 1056(BX)(R8*8), Y4, Y2
-	VSUBPD 1056(BX)(R8*8), Y4, Y7
-	VPADDQ half29<>+0(SB), Y2, Y2
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPXOR  Y2, Y7, Y7
-	VPOR   Y7, Y1, Y1
-	VPTEST above29<>+0(SB), Y1
-	JZ     certain9
+long9:
+	VPXOR  Y4, Y4, Y4
+	VADDPD margin<>+0(SB), Y8, Y5
+	VSUBPD margin<>+0(SB), Y8, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VSUBPD 1024(DI)(R10*8), Y6, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD margin<>+0(SB), Y11, Y5
+	VSUBPD margin<>+0(SB), Y11, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VSUBPD 1056(DI)(R10*8), Y7, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPXOR  Y5, Y10, Y10
+	VPOR   Y10, Y4, Y4
+	VPTEST above29<>+0(SB), Y4
+	JZ     certain10
 	JMP    exit1
 
 DATA entryShifts<>+0(SB)/8, $0x0000000100000003
@@ -288,7 +300,7 @@ DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 // func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -296,207 +308,221 @@ TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Z0
 	VMOVUPS      low32<>+0(SB), Z1
-	XORQ         R9, R9
-	XORQ         R8, R8
+	VMOVUPS      entryShifts<>+0(SB), Z2
+	VMOVUPS      entryLeast<>+0(SB), Z3
+	VMOVUPS      entryLimits<>+0(SB), Z4
+	XORQ         R11, R11
+	XORQ         R10, R10
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -16(DI), R10
-	TESTQ R10, R10
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -16(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z2
-	VMOVUPD      512(BX)(R8*8), Z3
-	VMOVUPD      (SI)(R8*8), Z4
-	VMOVUPD      512(SI)(R8*8), Z5
-	VMULPD       Z2, Z4, Z6
-	VMULPD       Z3, Z4, Z4
-	VFNMADD231PD Z3, Z5, Z6
-	VFMADD231PD  Z2, Z5, Z4
-	VMOVUPD      64(BX)(R8*8), Z2
-	VMOVUPD      576(BX)(R8*8), Z3
-	VMOVUPD      64(SI)(R8*8), Z5
-	VMOVUPD      576(SI)(R8*8), Z11
-	VMULPD       Z2, Z5, Z12
-	VMULPD       Z3, Z5, Z5
-	VFNMADD231PD Z3, Z11, Z12
-	VFMADD231PD  Z2, Z11, Z5
+	VMOVUPD      (DI)(R10*8), Z5
+	VMOVUPD      512(DI)(R10*8), Z6
+	VMOVUPD      (R8)(R10*8), Z7
+	VMOVUPD      512(R8)(R10*8), Z8
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(DI)(R10*8), Z5
+	VMOVUPD      576(DI)(R10*8), Z6
+	VMOVUPD      64(R8)(R10*8), Z8
+	VMOVUPD      576(R8)(R10*8), Z14
+	VMULPD       Z5, Z8, Z15
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z14, Z15
+	VFMADD231PD  Z5, Z14, Z8
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z2
-	VPADDD   entryLeast<>+0(SB), Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z4, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z12, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
+	VPSLLVD  Z2, Z9, Z5
+	VPADDD   Z3, Z5, Z5
+	VPSLLVD  Z2, Z7, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z15, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z8, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
 	JNZ      long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS Z4, Y7
-	VCVTPD2PS Z6, Y8
-	VMOVAPS   Z7, Z2
-	VPERMT2PS Z8, Z1, Z2
-	VCVTPD2PS Z5, Y7
-	VCVTPD2PS Z12, Y8
-	VMOVAPS   Z7, Z3
-	VPERMT2PS Z8, Z1, Z3
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VMOVUPS   Z2, (AX)(R8*8)
-	VMOVUPS   Z3, 64(AX)(R8*8)
-	ADDQ      $0x10, R8
-	CMPQ      R8, R10
-	JLE       main3
+	VCVTPD2PS  Z7, Y10
+	VCVTPD2PS  Z9, Y11
+	VMOVAPS    Z10, Z5
+	VPERMT2PS  Z11, Z1, Z5
+	VCVTPD2PS  Z8, Y10
+	VCVTPD2PS  Z15, Y11
+	VMOVAPS    Z10, Z6
+	VPERMT2PS  Z11, Z1, Z6
+	VMULPS     Z0, Z5, Z5
+	VMULPS     Z0, Z6, Z6
+	PREFETCHT0 4096(AX)(R10*8)
+	VMOVUPS    Z5, (AX)(R10*8)
+	VMOVUPS    Z6, 64(AX)(R10*8)
+	ADDQ       $0x10, R10
+	TESTQ      $0x0000003f, R10
+	JNZ        same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z2
-	VMOVUPD      512(BX)(R8*8), Z3
-	VMOVUPD      (SI)(R8*8), Z4
-	VMOVUPD      512(SI)(R8*8), Z5
-	VMULPD       Z2, Z4, Z6
-	VMULPD       Z3, Z4, Z4
-	VFNMADD231PD Z3, Z5, Z6
-	VFMADD231PD  Z2, Z5, Z4
-	VMOVUPD      64(BX)(R8*8), Z2
-	VMOVUPD      576(BX)(R8*8), Z3
-	VMOVUPD      64(SI)(R8*8), Z5
-	VMOVUPD      576(SI)(R8*8), Z11
-	VMULPD       Z2, Z5, Z12
-	VMULPD       Z3, Z5, Z5
-	VFNMADD231PD Z3, Z11, Z12
-	VFMADD231PD  Z2, Z11, Z5
+	VMOVUPD      (DI)(R10*8), Z5
+	VMOVUPD      512(DI)(R10*8), Z6
+	VMOVUPD      (R8)(R10*8), Z7
+	VMOVUPD      512(R8)(R10*8), Z8
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(DI)(R10*8), Z5
+	VMOVUPD      576(DI)(R10*8), Z6
+	VMOVUPD      64(R8)(R10*8), Z8
+	VMOVUPD      576(R8)(R10*8), Z14
+	VMULPD       Z5, Z8, Z15
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z14, Z15
+	VFMADD231PD  Z5, Z14, Z8
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z2
-	VPADDD   entryLeast<>+0(SB), Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z4, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z12, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
+	VPSLLVD  Z2, Z9, Z5
+	VPADDD   Z3, Z5, Z5
+	VPSLLVD  Z2, Z7, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z15, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z8, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PS Z4, Y7
-	VCVTPD2PS Z6, Y8
-	VMOVAPS   Z7, Z2
-	VPERMT2PS Z8, Z1, Z2
-	VCVTPD2PS Z5, Y7
-	VCVTPD2PS Z12, Y8
-	VMOVAPS   Z7, Z3
-	VPERMT2PS Z8, Z1, Z3
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VMOVUPS   Z2, (SP)
-	VMOVUPS   Z3, 64(SP)
-	MOVQ      DI, R10
-	SUBQ      R8, R10
-	SHLQ      $0x01, R10
-	LEAQ      (AX)(R8*8), R8
-	LEAQ      (SP), R11
+	VCVTPD2PS Z7, Y10
+	VCVTPD2PS Z9, Y11
+	VMOVAPS   Z10, Z5
+	VPERMT2PS Z11, Z1, Z5
+	VCVTPD2PS Z8, Y10
+	VCVTPD2PS Z15, Y11
+	VMOVAPS   Z10, Z6
+	VPERMT2PS Z11, Z1, Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z0, Z6, Z6
+	VMOVUPS   Z5, (SP)
+	VMOVUPS   Z6, 64(SP)
+	MOVQ      R9, DI
+	SUBQ      R10, DI
+	SHLQ      $0x01, DI
+	LEAQ      (AX)(R10*8), R8
+	LEAQ      (SP), R10
 
-number10:
-	VMOVSS (R11), X2
-	VMOVSS X2, (R8)
-	ADDQ   $0x04, R11
+number11:
+	VMOVSS (R10), X5
+	VMOVSS X5, (R8)
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R10
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
 	ADDQ $0x00000400, SI
-	ADDQ DI, R9
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R9
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R9, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
-	VPXORD     Z9, Z9, Z9
-	VADDPD     margin<>+0(SB), Z6, Z2
-	VSUBPD     margin<>+0(SB), Z6, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     1024(BX)(R8*8), Z4, Z2
-	VSUBPD     1024(BX)(R8*8), Z4, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     margin<>+0(SB), Z12, Z2
-	VSUBPD     margin<>+0(SB), Z12, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     1088(BX)(R8*8), Z5, Z2
-	VSUBPD     1088(BX)(R8*8), Z5, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VPTESTMD   above29<>+0(SB), Z9, K1
-	KMOVW      K1, R11
-	TESTL      R11, R11
+	VPXORD     Z12, Z12, Z12
+	VADDPD     margin<>+0(SB), Z9, Z5
+	VSUBPD     margin<>+0(SB), Z9, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     1024(DI)(R10*8), Z7, Z5
+	VSUBPD     1024(DI)(R10*8), Z7, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     margin<>+0(SB), Z15, Z5
+	VSUBPD     margin<>+0(SB), Z15, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     1088(DI)(R10*8), Z8, Z5
+	VSUBPD     1088(DI)(R10*8), Z8, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VPTESTMD   above29<>+0(SB), Z12, K1
+	KMOVW      K1, R13
+	TESTL      R13, R13
 	JZ         certain7
 	JMP        exit1
 
-long8:
-	VPXORD     Z10, Z10, Z10
-	VADDPD     margin<>+0(SB), Z6, Z2
-	VSUBPD     margin<>+0(SB), Z6, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z10
-	VADDPD     1024(BX)(R8*8), Z4, Z2
-	VSUBPD     1024(BX)(R8*8), Z4, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z10
-	VADDPD     margin<>+0(SB), Z12, Z2
-	VSUBPD     margin<>+0(SB), Z12, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z10
-	VADDPD     1088(BX)(R8*8), Z5, Z2
-	VSUBPD     1088(BX)(R8*8), Z5, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z10
-	VPTESTMD   above29<>+0(SB), Z10, K1
-	KMOVW      K1, R10
-	TESTL      R10, R10
-	JZ         certain9
+long9:
+	VPXORD     Z13, Z13, Z13
+	VADDPD     margin<>+0(SB), Z9, Z5
+	VSUBPD     margin<>+0(SB), Z9, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z13
+	VADDPD     1024(DI)(R10*8), Z7, Z5
+	VSUBPD     1024(DI)(R10*8), Z7, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z13
+	VADDPD     margin<>+0(SB), Z15, Z5
+	VSUBPD     margin<>+0(SB), Z15, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z13
+	VADDPD     1088(DI)(R10*8), Z8, Z5
+	VSUBPD     1088(DI)(R10*8), Z8, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z13
+	VPTESTMD   above29<>+0(SB), Z13, K1
+	KMOVW      K1, DI
+	TESTL      DI, DI
+	JZ         certain10
 	JMP        exit1
 
 DATA low32<>+0(SB)/4, $0x00000000
@@ -518,7 +544,7 @@ DATA low32<>+60(SB)/4, $0x00000017
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func AddSinusoidalInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -526,230 +552,242 @@ TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Y0
 	VBROADCASTSS scale+52(FP), Y1
-	XORQ         R9, R9
-	XORQ         R8, R8
+	VMOVUPS      entryShifts<>+0(SB), Y2
+	VMOVUPS      entryLeast<>+0(SB), Y3
+	VMOVUPS      entryLimits<>+0(SB), Y4
+	XORQ         R11, R11
+	XORQ         R10, R10
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -8(DI), R10
-	TESTQ R10, R10
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -8(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y2
-	VMOVUPD      512(BX)(R8*8), Y3
-	VMOVUPD      (SI)(R8*8), Y4
-	VMOVUPD      512(SI)(R8*8), Y5
-	VMULPD       Y2, Y4, Y6
-	VMULPD       Y3, Y4, Y4
-	VFNMADD231PD Y3, Y5, Y6
-	VFMADD231PD  Y2, Y5, Y4
-	VMOVUPD      32(BX)(R8*8), Y2
-	VMOVUPD      544(BX)(R8*8), Y3
-	VMOVUPD      32(SI)(R8*8), Y5
-	VMOVUPD      544(SI)(R8*8), Y8
-	VMULPD       Y2, Y5, Y9
-	VMULPD       Y3, Y5, Y5
-	VFNMADD231PD Y3, Y8, Y9
-	VFMADD231PD  Y2, Y8, Y5
+	VMOVUPD      (DI)(R10*8), Y5
+	VMOVUPD      512(DI)(R10*8), Y6
+	VMOVUPD      (R8)(R10*8), Y7
+	VMOVUPD      512(R8)(R10*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(DI)(R10*8), Y5
+	VMOVUPD      544(DI)(R10*8), Y6
+	VMOVUPD      32(R8)(R10*8), Y8
+	VMOVUPD      544(R8)(R10*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y6, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y4, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y9, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y5, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VMOVUPS entryLimits<>+0(SB), Y3
-	VPMAXUD Y3, Y2, Y2
-	VPXOR   Y3, Y2, Y2
-	VPTEST  Y2, Y2
+	VPSLLVD Y2, Y9, Y5
+	VPADDD  Y3, Y5, Y5
+	VPSLLVD Y2, Y7, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y12, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y8, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y4, Y5, Y5
+	VPXOR   Y4, Y5, Y5
+	VPTEST  Y5, Y5
 	JNZ     long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PSY  Y4, X2
-	VCVTPD2PSY  Y6, X3
-	VUNPCKLPS   X3, X2, X7
-	VUNPCKHPS   X3, X2, X2
-	VINSERTF128 $0x01, X2, Y7, Y2
-	VCVTPD2PSY  Y5, X3
-	VCVTPD2PSY  Y9, X4
-	VUNPCKLPS   X4, X3, X7
-	VUNPCKHPS   X4, X3, X3
-	VINSERTF128 $0x01, X3, Y7, Y3
-	VMULPS      Y0, Y2, Y2
-	VMULPS      Y0, Y3, Y3
-	VMULPS      (AX)(R8*8), Y1, Y4
-	VADDPS      Y4, Y2, Y2
-	VMOVUPS     Y2, (AX)(R8*8)
-	VMULPS      32(AX)(R8*8), Y1, Y2
-	VADDPS      Y2, Y3, Y3
-	VMOVUPS     Y3, 32(AX)(R8*8)
-	ADDQ        $0x08, R8
-	CMPQ        R8, R10
-	JLE         main3
+	VCVTPD2PSY  Y7, X5
+	VCVTPD2PSY  Y9, X6
+	VUNPCKLPS   X6, X5, X10
+	VUNPCKHPS   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y8, X6
+	VCVTPD2PSY  Y12, X7
+	VUNPCKLPS   X7, X6, X10
+	VUNPCKHPS   X7, X6, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y0, Y5, Y5
+	VMULPS      Y0, Y6, Y6
+	PREFETCHT0  4096(AX)(R10*8)
+	VMULPS      (AX)(R10*8), Y1, Y7
+	VADDPS      Y7, Y5, Y5
+	VMOVUPS     Y5, (AX)(R10*8)
+	VMULPS      32(AX)(R10*8), Y1, Y5
+	VADDPS      Y5, Y6, Y6
+	VMOVUPS     Y6, 32(AX)(R10*8)
+	ADDQ        $0x08, R10
+	TESTQ       $0x0000003f, R10
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Y2
-	VMOVUPD      512(BX)(R8*8), Y3
-	VMOVUPD      (SI)(R8*8), Y4
-	VMOVUPD      512(SI)(R8*8), Y5
-	VMULPD       Y2, Y4, Y6
-	VMULPD       Y3, Y4, Y4
-	VFNMADD231PD Y3, Y5, Y6
-	VFMADD231PD  Y2, Y5, Y4
-	VMOVUPD      32(BX)(R8*8), Y2
-	VMOVUPD      544(BX)(R8*8), Y3
-	VMOVUPD      32(SI)(R8*8), Y5
-	VMOVUPD      544(SI)(R8*8), Y8
-	VMULPD       Y2, Y5, Y9
-	VMULPD       Y3, Y5, Y5
-	VFNMADD231PD Y3, Y8, Y9
-	VFMADD231PD  Y2, Y8, Y5
+	VMOVUPD      (DI)(R10*8), Y5
+	VMOVUPD      512(DI)(R10*8), Y6
+	VMOVUPD      (R8)(R10*8), Y7
+	VMOVUPD      512(R8)(R10*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(DI)(R10*8), Y5
+	VMOVUPD      544(DI)(R10*8), Y6
+	VMOVUPD      32(R8)(R10*8), Y8
+	VMOVUPD      544(R8)(R10*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y6, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y4, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y9, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y5, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VMOVUPS entryLimits<>+0(SB), Y3
-	VPMAXUD Y3, Y2, Y2
-	VPXOR   Y3, Y2, Y2
-	VPTEST  Y2, Y2
-	JNZ     long8
+	VPSLLVD Y2, Y9, Y5
+	VPADDD  Y3, Y5, Y5
+	VPSLLVD Y2, Y7, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y12, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y8, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y4, Y5, Y5
+	VPXOR   Y4, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PSY  Y4, X2
-	VCVTPD2PSY  Y6, X3
-	VUNPCKLPS   X3, X2, X7
-	VUNPCKHPS   X3, X2, X2
-	VINSERTF128 $0x01, X2, Y7, Y2
-	VCVTPD2PSY  Y5, X3
-	VCVTPD2PSY  Y9, X4
-	VUNPCKLPS   X4, X3, X7
-	VUNPCKHPS   X4, X3, X3
-	VINSERTF128 $0x01, X3, Y7, Y3
-	VMULPS      Y0, Y2, Y2
-	VMULPS      Y0, Y3, Y3
-	VMOVUPS     Y2, (SP)
-	VMOVUPS     Y3, 32(SP)
-	MOVQ        DI, R10
-	SUBQ        R8, R10
-	SHLQ        $0x01, R10
-	LEAQ        (AX)(R8*8), R8
-	LEAQ        (SP), R11
+	VCVTPD2PSY  Y7, X5
+	VCVTPD2PSY  Y9, X6
+	VUNPCKLPS   X6, X5, X10
+	VUNPCKHPS   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y8, X6
+	VCVTPD2PSY  Y12, X7
+	VUNPCKLPS   X7, X6, X10
+	VUNPCKHPS   X7, X6, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y0, Y5, Y5
+	VMULPS      Y0, Y6, Y6
+	VMOVUPS     Y5, (SP)
+	VMOVUPS     Y6, 32(SP)
+	MOVQ        R9, DI
+	SUBQ        R10, DI
+	SHLQ        $0x01, DI
+	LEAQ        (AX)(R10*8), R8
+	LEAQ        (SP), R10
 
-number10:
-	VMOVSS (R11), X2
-	VMOVSS (R8), X3
-	VMULSS X1, X3, X3
-	VADDSS X3, X2, X2
-	VMOVSS X2, (R8)
-	ADDQ   $0x04, R11
+number11:
+	VMOVSS (R10), X5
+	VMOVSS (R8), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R8)
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R10
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
 	ADDQ $0x00000400, SI
-	ADDQ DI, R9
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R9
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R9, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
-	VPXOR  Y2, Y2, Y2
-	VADDPD margin<>+0(SB), Y6, Y3
-	VSUBPD margin<>+0(SB), Y6, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1024(BX)(R8*8), Y4, Y3
-	VSUBPD 1024(BX)(R8*8), Y4, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD margin<>+0(SB), Y9, Y3
-	VSUBPD margin<>+0(SB), Y9, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1056(BX)(R8*8), Y5, Y3
-	VSUBPD 1056(BX)(R8*8), Y5, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VPTEST above29<>+0(SB), Y2
+	VPXOR  Y5, Y5, Y5
+	VADDPD margin<>+0(SB), Y9, Y6
+	VSUBPD margin<>+0(SB), Y9, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VSUBPD 1024(DI)(R10*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD margin<>+0(SB), Y12, Y6
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VSUBPD 1056(DI)(R10*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
 	JZ     certain7
 	JMP    exit1
 
-long8:
-	VPXOR  Y2, Y2, Y2
-	VADDPD margin<>+0(SB), Y6, Y3
-	VSUBPD margin<>+0(SB), Y6, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1024(BX)(R8*8), Y4, Y3
-	VSUBPD 1024(BX)(R8*8), Y4, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD margin<>+0(SB), Y9, Y3
-	VSUBPD margin<>+0(SB), Y9, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1056(BX)(R8*8), Y5, Y3
-	VSUBPD 1056(BX)(R8*8), Y5, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VPTEST above29<>+0(SB), Y2
-	JZ     certain9
+long9:
+	VPXOR  Y5, Y5, Y5
+	VADDPD margin<>+0(SB), Y9, Y6
+	VSUBPD margin<>+0(SB), Y9, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VSUBPD 1024(DI)(R10*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD margin<>+0(SB), Y12, Y6
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VSUBPD 1056(DI)(R10*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
+	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -757,219 +795,233 @@ TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         rows+16(FP), DX
 	MOVQ         seed+24(FP), BX
 	MOVQ         shift+32(FP), SI
-	MOVQ         n+40(FP), DI
+	MOVQ         n+40(FP), R9
 	VBROADCASTSS scaling+48(FP), Z0
 	VBROADCASTSS scale+52(FP), Z1
 	VMOVUPS      low32<>+0(SB), Z2
-	XORQ         R9, R9
-	XORQ         R8, R8
+	VMOVUPS      entryShifts<>+0(SB), Z3
+	VMOVUPS      entryLeast<>+0(SB), Z4
+	VMOVUPS      entryLimits<>+0(SB), Z5
+	XORQ         R11, R11
+	XORQ         R10, R10
 	TESTQ        DX, DX
 	JZ           exit1
 
 row2:
-	XORQ  R8, R8
-	LEAQ  -16(DI), R10
-	TESTQ R10, R10
+	XORQ  R10, R10
+	MOVQ  BX, DI
+	MOVQ  SI, R8
+	LEAQ  -16(R9), R12
+	TESTQ R12, R12
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z3
-	VMOVUPD      512(BX)(R8*8), Z4
-	VMOVUPD      (SI)(R8*8), Z5
-	VMOVUPD      512(SI)(R8*8), Z6
-	VMULPD       Z3, Z5, Z7
-	VMULPD       Z4, Z5, Z5
-	VFNMADD231PD Z4, Z6, Z7
-	VFMADD231PD  Z3, Z6, Z5
-	VMOVUPD      64(BX)(R8*8), Z3
-	VMOVUPD      576(BX)(R8*8), Z4
-	VMOVUPD      64(SI)(R8*8), Z6
-	VMOVUPD      576(SI)(R8*8), Z12
-	VMULPD       Z3, Z6, Z13
-	VMULPD       Z4, Z6, Z6
-	VFNMADD231PD Z4, Z12, Z13
-	VFMADD231PD  Z3, Z12, Z6
+	VMOVUPD      (DI)(R10*8), Z6
+	VMOVUPD      512(DI)(R10*8), Z7
+	VMOVUPD      (R8)(R10*8), Z8
+	VMOVUPD      512(R8)(R10*8), Z9
+	VMULPD       Z6, Z8, Z10
+	VMULPD       Z7, Z8, Z8
+	VFNMADD231PD Z7, Z9, Z10
+	VFMADD231PD  Z6, Z9, Z8
+	VMOVUPD      64(DI)(R10*8), Z6
+	VMOVUPD      576(DI)(R10*8), Z7
+	VMOVUPD      64(R8)(R10*8), Z9
+	VMOVUPD      576(R8)(R10*8), Z15
+	VMULPD       Z6, Z9, Z16
+	VMULPD       Z7, Z9, Z9
+	VFNMADD231PD Z7, Z15, Z16
+	VFMADD231PD  Z6, Z15, Z9
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z7, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z13, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z3, K1
+	VPSLLVD  Z3, Z10, Z6
+	VPADDD   Z4, Z6, Z6
+	VPSLLVD  Z3, Z8, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z3, Z16, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z3, Z9, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z5, Z6, K1
 	KORTESTW K1, K1
 	JNZ      long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS Z5, Y8
-	VCVTPD2PS Z7, Y9
-	VMOVAPS   Z8, Z3
-	VPERMT2PS Z9, Z2, Z3
-	VCVTPD2PS Z6, Y8
-	VCVTPD2PS Z13, Y9
-	VMOVAPS   Z8, Z4
-	VPERMT2PS Z9, Z2, Z4
-	VMULPS    Z0, Z3, Z3
-	VMULPS    Z0, Z4, Z4
-	VMULPS    (AX)(R8*8), Z1, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, (AX)(R8*8)
-	VMULPS    64(AX)(R8*8), Z1, Z3
-	VADDPS    Z3, Z4, Z4
-	VMOVUPS   Z4, 64(AX)(R8*8)
-	ADDQ      $0x10, R8
-	CMPQ      R8, R10
-	JLE       main3
+	VCVTPD2PS  Z8, Y11
+	VCVTPD2PS  Z10, Y12
+	VMOVAPS    Z11, Z6
+	VPERMT2PS  Z12, Z2, Z6
+	VCVTPD2PS  Z9, Y11
+	VCVTPD2PS  Z16, Y12
+	VMOVAPS    Z11, Z7
+	VPERMT2PS  Z12, Z2, Z7
+	VMULPS     Z0, Z6, Z6
+	VMULPS     Z0, Z7, Z7
+	PREFETCHT0 4096(AX)(R10*8)
+	VMULPS     (AX)(R10*8), Z1, Z8
+	VADDPS     Z8, Z6, Z6
+	VMOVUPS    Z6, (AX)(R10*8)
+	VMULPS     64(AX)(R10*8), Z1, Z6
+	VADDPS     Z6, Z7, Z7
+	VMOVUPS    Z7, 64(AX)(R10*8)
+	ADDQ       $0x10, R10
+	TESTQ      $0x0000003f, R10
+	JNZ        same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, DI
+	ADDQ $0x00007e00, R8
+
+same8:
+	CMPQ R10, R12
+	JLE  main3
 
 rest4:
-	CMPQ R8, DI
+	CMPQ R10, R9
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (BX)(R8*8), Z3
-	VMOVUPD      512(BX)(R8*8), Z4
-	VMOVUPD      (SI)(R8*8), Z5
-	VMOVUPD      512(SI)(R8*8), Z6
-	VMULPD       Z3, Z5, Z7
-	VMULPD       Z4, Z5, Z5
-	VFNMADD231PD Z4, Z6, Z7
-	VFMADD231PD  Z3, Z6, Z5
-	VMOVUPD      64(BX)(R8*8), Z3
-	VMOVUPD      576(BX)(R8*8), Z4
-	VMOVUPD      64(SI)(R8*8), Z6
-	VMOVUPD      576(SI)(R8*8), Z12
-	VMULPD       Z3, Z6, Z13
-	VMULPD       Z4, Z6, Z6
-	VFNMADD231PD Z4, Z12, Z13
-	VFMADD231PD  Z3, Z12, Z6
+	VMOVUPD      (DI)(R10*8), Z6
+	VMOVUPD      512(DI)(R10*8), Z7
+	VMOVUPD      (R8)(R10*8), Z8
+	VMOVUPD      512(R8)(R10*8), Z9
+	VMULPD       Z6, Z8, Z10
+	VMULPD       Z7, Z8, Z8
+	VFNMADD231PD Z7, Z9, Z10
+	VFMADD231PD  Z6, Z9, Z8
+	VMOVUPD      64(DI)(R10*8), Z6
+	VMOVUPD      576(DI)(R10*8), Z7
+	VMOVUPD      64(R8)(R10*8), Z9
+	VMOVUPD      576(R8)(R10*8), Z15
+	VMULPD       Z6, Z9, Z16
+	VMULPD       Z7, Z9, Z9
+	VFNMADD231PD Z7, Z15, Z16
+	VFMADD231PD  Z6, Z15, Z9
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z7, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z13, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z4
-	VPADDD   entryLeast<>+0(SB), Z4, Z4
-	VPMAXUD  Z4, Z3, Z3
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z3, K1
+	VPSLLVD  Z3, Z10, Z6
+	VPADDD   Z4, Z6, Z6
+	VPSLLVD  Z3, Z8, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z3, Z16, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPSLLVD  Z3, Z9, Z7
+	VPADDD   Z4, Z7, Z7
+	VPMAXUD  Z7, Z6, Z6
+	VPCMPUD  $0x06, Z5, Z6, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PS Z5, Y8
-	VCVTPD2PS Z7, Y9
-	VMOVAPS   Z8, Z3
-	VPERMT2PS Z9, Z2, Z3
-	VCVTPD2PS Z6, Y8
-	VCVTPD2PS Z13, Y9
-	VMOVAPS   Z8, Z4
-	VPERMT2PS Z9, Z2, Z4
-	VMULPS    Z0, Z3, Z3
-	VMULPS    Z0, Z4, Z4
-	VMOVUPS   Z3, (SP)
-	VMOVUPS   Z4, 64(SP)
-	MOVQ      DI, R10
-	SUBQ      R8, R10
-	SHLQ      $0x01, R10
-	LEAQ      (AX)(R8*8), R8
-	LEAQ      (SP), R11
+	VCVTPD2PS Z8, Y11
+	VCVTPD2PS Z10, Y12
+	VMOVAPS   Z11, Z6
+	VPERMT2PS Z12, Z2, Z6
+	VCVTPD2PS Z9, Y11
+	VCVTPD2PS Z16, Y12
+	VMOVAPS   Z11, Z7
+	VPERMT2PS Z12, Z2, Z7
+	VMULPS    Z0, Z6, Z6
+	VMULPS    Z0, Z7, Z7
+	VMOVUPS   Z6, (SP)
+	VMOVUPS   Z7, 64(SP)
+	MOVQ      R9, DI
+	SUBQ      R10, DI
+	SHLQ      $0x01, DI
+	LEAQ      (AX)(R10*8), R8
+	LEAQ      (SP), R10
 
-number10:
-	VMOVSS (R11), X3
-	VMOVSS (R8), X4
-	VMULSS X1, X4, X4
-	VADDSS X4, X3, X3
-	VMOVSS X3, (R8)
-	ADDQ   $0x04, R11
+number11:
+	VMOVSS (R10), X6
+	VMOVSS (R8), X7
+	VMULSS X1, X7, X7
+	VADDSS X7, X6, X6
+	VMOVSS X6, (R8)
+	ADDQ   $0x04, R10
 	ADDQ   $0x04, R8
-	DECQ   R10
-	JNZ    number10
+	DECQ   DI
+	JNZ    number11
 
 next5:
 	ADDQ CX, AX
 	ADDQ $0x00000400, SI
-	ADDQ DI, R9
+	ADDQ R9, R11
 	DECQ DX
 	JNZ  row2
-	XORQ R8, R8
+	XORQ R10, R10
 
 exit1:
-	ADDQ R8, R9
+	ADDQ R10, R11
 	VZEROUPPER
-	MOVQ R9, done+56(FP)
+	MOVQ R11, done+56(FP)
 	RET
 
 long6:
-	VPXORD     Z10, Z10, Z10
-	VADDPD     margin<>+0(SB), Z7, Z3
-	VSUBPD     margin<>+0(SB), Z7, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z10
-	VADDPD     1024(BX)(R8*8), Z5, Z3
-	VSUBPD     1024(BX)(R8*8), Z5, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z10
-	VADDPD     margin<>+0(SB), Z13, Z3
-	VSUBPD     margin<>+0(SB), Z13, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z10
-	VADDPD     1088(BX)(R8*8), Z6, Z3
-	VSUBPD     1088(BX)(R8*8), Z6, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z10
-	VPTESTMD   above29<>+0(SB), Z10, K1
-	KMOVW      K1, R11
-	TESTL      R11, R11
+	VPXORD     Z13, Z13, Z13
+	VADDPD     margin<>+0(SB), Z10, Z6
+	VSUBPD     margin<>+0(SB), Z10, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z13
+	VADDPD     1024(DI)(R10*8), Z8, Z6
+	VSUBPD     1024(DI)(R10*8), Z8, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z13
+	VADDPD     margin<>+0(SB), Z16, Z6
+	VSUBPD     margin<>+0(SB), Z16, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z13
+	VADDPD     1088(DI)(R10*8), Z9, Z6
+	VSUBPD     1088(DI)(R10*8), Z9, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z13
+	VPTESTMD   above29<>+0(SB), Z13, K1
+	KMOVW      K1, R13
+	TESTL      R13, R13
 	JZ         certain7
 	JMP        exit1
 
-long8:
-	VPXORD     Z11, Z11, Z11
-	VADDPD     margin<>+0(SB), Z7, Z3
-	VSUBPD     margin<>+0(SB), Z7, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z11
-	VADDPD     1024(BX)(R8*8), Z5, Z3
-	VSUBPD     1024(BX)(R8*8), Z5, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z11
-	VADDPD     margin<>+0(SB), Z13, Z3
-	VSUBPD     margin<>+0(SB), Z13, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z11
-	VADDPD     1088(BX)(R8*8), Z6, Z3
-	VSUBPD     1088(BX)(R8*8), Z6, Z4
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPADDQ     half29<>+0(SB), Z4, Z4
-	VPTERNLOGQ $0xf6, Z3, Z4, Z11
-	VPTESTMD   above29<>+0(SB), Z11, K1
-	KMOVW      K1, R10
-	TESTL      R10, R10
-	JZ         certain9
+long9:
+	VPXORD     Z14, Z14, Z14
+	VADDPD     margin<>+0(SB), Z10, Z6
+	VSUBPD     margin<>+0(SB), Z10, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z14
+	VADDPD     1024(DI)(R10*8), Z8, Z6
+	VSUBPD     1024(DI)(R10*8), Z8, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z14
+	VADDPD     margin<>+0(SB), Z16, Z6
+	VSUBPD     margin<>+0(SB), Z16, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z14
+	VADDPD     1088(DI)(R10*8), Z9, Z6
+	VSUBPD     1088(DI)(R10*8), Z9, Z7
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPADDQ     half29<>+0(SB), Z7, Z7
+	VPTERNLOGQ $0xf6, Z6, Z7, Z14
+	VPTESTMD   above29<>+0(SB), Z14, K1
+	KMOVW      K1, DI
+	TESTL      DI, DI
+	JZ         certain10
 	JMP        exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -978,237 +1030,250 @@ TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         rows+24(FP), BX
 	MOVQ         seed+32(FP), SI
 	MOVQ         shift+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         n+48(FP), R10
 	VBROADCASTSS scaling+56(FP), Y0
 	VBROADCASTSS scale+60(FP), Y1
-	XORQ         R10, R10
-	XORQ         R9, R9
+	VMOVUPS      entryShifts<>+0(SB), Y2
+	VMOVUPS      entryLeast<>+0(SB), Y3
+	VMOVUPS      entryLimits<>+0(SB), Y4
+	XORQ         R12, R12
+	XORQ         R11, R11
 	TESTQ        BX, BX
 	JZ           exit1
 
 row2:
-	XORQ  R9, R9
-	LEAQ  -8(R8), R11
-	TESTQ R11, R11
+	XORQ  R11, R11
+	MOVQ  SI, R8
+	MOVQ  DI, R9
+	LEAQ  -8(R10), R13
+	TESTQ R13, R13
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Y2
-	VMOVUPD      512(SI)(R9*8), Y3
-	VMOVUPD      (DI)(R9*8), Y4
-	VMOVUPD      512(DI)(R9*8), Y5
-	VMULPD       Y2, Y4, Y6
-	VMULPD       Y3, Y4, Y4
-	VFNMADD231PD Y3, Y5, Y6
-	VFMADD231PD  Y2, Y5, Y4
-	VMOVUPD      32(SI)(R9*8), Y2
-	VMOVUPD      544(SI)(R9*8), Y3
-	VMOVUPD      32(DI)(R9*8), Y5
-	VMOVUPD      544(DI)(R9*8), Y8
-	VMULPD       Y2, Y5, Y9
-	VMULPD       Y3, Y5, Y5
-	VFNMADD231PD Y3, Y8, Y9
-	VFMADD231PD  Y2, Y8, Y5
+	VMOVUPD      (R8)(R11*8), Y5
+	VMOVUPD      512(R8)(R11*8), Y6
+	VMOVUPD      (R9)(R11*8), Y7
+	VMOVUPD      512(R9)(R11*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(R8)(R11*8), Y5
+	VMOVUPD      544(R8)(R11*8), Y6
+	VMOVUPD      32(R9)(R11*8), Y8
+	VMOVUPD      544(R9)(R11*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y6, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y4, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y9, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y5, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VMOVUPS entryLimits<>+0(SB), Y3
-	VPMAXUD Y3, Y2, Y2
-	VPXOR   Y3, Y2, Y2
-	VPTEST  Y2, Y2
+	VPSLLVD Y2, Y9, Y5
+	VPADDD  Y3, Y5, Y5
+	VPSLLVD Y2, Y7, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y12, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y8, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y4, Y5, Y5
+	VPXOR   Y4, Y5, Y5
+	VPTEST  Y5, Y5
 	JNZ     long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PSY  Y6, X7
-	VCVTPD2PSY  Y9, X2
-	VINSERTF128 $0x01, X2, Y7, Y2
-	VCVTPD2PSY  Y4, X7
-	VCVTPD2PSY  Y5, X3
-	VINSERTF128 $0x01, X3, Y7, Y3
-	VMULPS      Y0, Y2, Y2
-	VMULPS      Y0, Y3, Y3
-	VMULPS      (AX)(R9*4), Y1, Y4
-	VADDPS      Y4, Y2, Y2
-	VMOVUPS     Y2, (AX)(R9*4)
-	VMULPS      (CX)(R9*4), Y1, Y2
-	VADDPS      Y2, Y3, Y3
-	VMOVUPS     Y3, (CX)(R9*4)
-	ADDQ        $0x08, R9
-	CMPQ        R9, R11
-	JLE         main3
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y0, Y5, Y5
+	VMULPS      Y0, Y6, Y6
+	PREFETCHT0  4096(AX)(R11*4)
+	VMULPS      (AX)(R11*4), Y1, Y7
+	VADDPS      Y7, Y5, Y5
+	VMOVUPS     Y5, (AX)(R11*4)
+	PREFETCHT0  4096(CX)(R11*4)
+	VMULPS      (CX)(R11*4), Y1, Y5
+	VADDPS      Y5, Y6, Y6
+	VMOVUPS     Y6, (CX)(R11*4)
+	ADDQ        $0x08, R11
+	TESTQ       $0x0000003f, R11
+	JNZ         same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, R8
+	ADDQ $0x00007e00, R9
+
+same8:
+	CMPQ R11, R13
+	JLE  main3
 
 rest4:
-	CMPQ R9, R8
+	CMPQ R11, R10
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Y2
-	VMOVUPD      512(SI)(R9*8), Y3
-	VMOVUPD      (DI)(R9*8), Y4
-	VMOVUPD      512(DI)(R9*8), Y5
-	VMULPD       Y2, Y4, Y6
-	VMULPD       Y3, Y4, Y4
-	VFNMADD231PD Y3, Y5, Y6
-	VFMADD231PD  Y2, Y5, Y4
-	VMOVUPD      32(SI)(R9*8), Y2
-	VMOVUPD      544(SI)(R9*8), Y3
-	VMOVUPD      32(DI)(R9*8), Y5
-	VMOVUPD      544(DI)(R9*8), Y8
-	VMULPD       Y2, Y5, Y9
-	VMULPD       Y3, Y5, Y5
-	VFNMADD231PD Y3, Y8, Y9
-	VFMADD231PD  Y2, Y8, Y5
+	VMOVUPD      (R8)(R11*8), Y5
+	VMOVUPD      512(R8)(R11*8), Y6
+	VMOVUPD      (R9)(R11*8), Y7
+	VMOVUPD      512(R9)(R11*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(R8)(R11*8), Y5
+	VMOVUPD      544(R8)(R11*8), Y6
+	VMOVUPD      32(R9)(R11*8), Y8
+	VMOVUPD      544(R9)(R11*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
 	// 2. the short test
-	VPSLLVD entryShifts<>+0(SB), Y6, Y2
-	VPADDD  entryLeast<>+0(SB), Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y4, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y9, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VPSLLVD entryShifts<>+0(SB), Y5, Y3
-	VPADDD  entryLeast<>+0(SB), Y3, Y3
-	VPMAXUD Y3, Y2, Y2
-	VMOVUPS entryLimits<>+0(SB), Y3
-	VPMAXUD Y3, Y2, Y2
-	VPXOR   Y3, Y2, Y2
-	VPTEST  Y2, Y2
-	JNZ     long8
+	VPSLLVD Y2, Y9, Y5
+	VPADDD  Y3, Y5, Y5
+	VPSLLVD Y2, Y7, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y12, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y2, Y8, Y6
+	VPADDD  Y3, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y4, Y5, Y5
+	VPXOR   Y4, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PSY  Y6, X7
-	VCVTPD2PSY  Y9, X2
-	VINSERTF128 $0x01, X2, Y7, Y2
-	VCVTPD2PSY  Y4, X7
-	VCVTPD2PSY  Y5, X3
-	VINSERTF128 $0x01, X3, Y7, Y3
-	VMULPS      Y0, Y2, Y2
-	VMULPS      Y0, Y3, Y3
-	VMOVUPS     Y2, (SP)
-	VMOVUPS     Y3, 32(SP)
-	MOVQ        R8, R11
-	SUBQ        R9, R11
-	LEAQ        (AX)(R9*4), R12
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y0, Y5, Y5
+	VMULPS      Y0, Y6, Y6
+	VMOVUPS     Y5, (SP)
+	VMOVUPS     Y6, 32(SP)
+	MOVQ        R10, R8
+	SUBQ        R11, R8
+	LEAQ        (AX)(R11*4), R9
 	LEAQ        (SP), R13
 
-number10:
-	VMOVSS (R13), X2
-	VMOVSS (R12), X3
-	VMULSS X1, X3, X3
-	VADDSS X3, X2, X2
-	VMOVSS X2, (R12)
-	ADDQ   $0x04, R13
-	ADDQ   $0x04, R12
-	DECQ   R11
-	JNZ    number10
-	MOVQ   R8, R11
-	SUBQ   R9, R11
-	LEAQ   (CX)(R9*4), R12
-	LEAQ   32(SP), R9
-
 number11:
-	VMOVSS (R9), X2
-	VMOVSS (R12), X3
-	VMULSS X1, X3, X3
-	VADDSS X3, X2, X2
-	VMOVSS X2, (R12)
+	VMOVSS (R13), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R13
 	ADDQ   $0x04, R9
-	ADDQ   $0x04, R12
-	DECQ   R11
+	DECQ   R8
 	JNZ    number11
+	MOVQ   R10, R8
+	SUBQ   R11, R8
+	LEAQ   (CX)(R11*4), R9
+	LEAQ   32(SP), R11
+
+number12:
+	VMOVSS (R11), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R11
+	ADDQ   $0x04, R9
+	DECQ   R8
+	JNZ    number12
 
 next5:
 	ADDQ DX, AX
 	ADDQ DX, CX
 	ADDQ $0x00000400, DI
-	ADDQ R8, R10
+	ADDQ R10, R12
 	DECQ BX
 	JNZ  row2
-	XORQ R9, R9
+	XORQ R11, R11
 
 exit1:
-	ADDQ R9, R10
+	ADDQ R11, R12
 	VZEROUPPER
-	MOVQ R10, done+64(FP)
+	MOVQ R12, done+64(FP)
 	RET
 
 long6:
-	VPXOR  Y2, Y2, Y2
-	VADDPD margin<>+0(SB), Y6, Y3
-	VSUBPD margin<>+0(SB), Y6, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1024(SI)(R9*8), Y4, Y3
-	VSUBPD 1024(SI)(R9*8), Y4, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD margin<>+0(SB), Y9, Y3
-	VSUBPD margin<>+0(SB), Y9, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1056(SI)(R9*8), Y5, Y3
-	VSUBPD 1056(SI)(R9*8), Y5, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VPTEST above29<>+0(SB), Y2
+	VPXOR  Y5, Y5, Y5
+	VADDPD margin<>+0(SB), Y9, Y6
+	VSUBPD margin<>+0(SB), Y9, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VSUBPD 1024(R8)(R11*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD margin<>+0(SB), Y12, Y6
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VSUBPD 1056(R8)(R11*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
 	JZ     certain7
 	JMP    exit1
 
-long8:
-	VPXOR  Y2, Y2, Y2
-	VADDPD margin<>+0(SB), Y6, Y3
-	VSUBPD margin<>+0(SB), Y6, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1024(SI)(R9*8), Y4, Y3
-	VSUBPD 1024(SI)(R9*8), Y4, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD margin<>+0(SB), Y9, Y3
-	VSUBPD margin<>+0(SB), Y9, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VADDPD 1056(SI)(R9*8), Y5, Y3
-	VSUBPD 1056(SI)(R9*8), Y5, Y8
-	VPADDQ half29<>+0(SB), Y3, Y3
-	VPADDQ half29<>+0(SB), Y8, Y8
-	VPXOR  Y3, Y8, Y8
-	VPOR   Y8, Y2, Y2
-	VPTEST above29<>+0(SB), Y2
-	JZ     certain9
+long9:
+	VPXOR  Y5, Y5, Y5
+	VADDPD margin<>+0(SB), Y9, Y6
+	VSUBPD margin<>+0(SB), Y9, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VSUBPD 1024(R8)(R11*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD margin<>+0(SB), Y12, Y6
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VSUBPD 1056(R8)(R11*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VPXOR  Y6, Y11, Y11
+	VPOR   Y11, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
+	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalHalfSplitF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1217,223 +1282,238 @@ TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         rows+24(FP), BX
 	MOVQ         seed+32(FP), SI
 	MOVQ         shift+40(FP), DI
-	MOVQ         n+48(FP), R8
+	MOVQ         n+48(FP), R10
 	VBROADCASTSS scaling+56(FP), Z0
 	VBROADCASTSS scale+60(FP), Z1
-	XORQ         R10, R10
-	XORQ         R9, R9
+	VMOVUPS      entryShifts<>+0(SB), Z2
+	VMOVUPS      entryLeast<>+0(SB), Z3
+	VMOVUPS      entryLimits<>+0(SB), Z4
+	XORQ         R12, R12
+	XORQ         R11, R11
 	TESTQ        BX, BX
 	JZ           exit1
 
 row2:
-	XORQ  R9, R9
-	LEAQ  -16(R8), R11
-	TESTQ R11, R11
+	XORQ  R11, R11
+	MOVQ  SI, R8
+	MOVQ  DI, R9
+	LEAQ  -16(R10), R13
+	TESTQ R13, R13
 	JL    rest4
 
 main3:
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Z2
-	VMOVUPD      512(SI)(R9*8), Z3
-	VMOVUPD      (DI)(R9*8), Z4
-	VMOVUPD      512(DI)(R9*8), Z5
-	VMULPD       Z2, Z4, Z6
-	VMULPD       Z3, Z4, Z4
-	VFNMADD231PD Z3, Z5, Z6
-	VFMADD231PD  Z2, Z5, Z4
-	VMOVUPD      64(SI)(R9*8), Z2
-	VMOVUPD      576(SI)(R9*8), Z3
-	VMOVUPD      64(DI)(R9*8), Z5
-	VMOVUPD      576(DI)(R9*8), Z10
-	VMULPD       Z2, Z5, Z11
-	VMULPD       Z3, Z5, Z5
-	VFNMADD231PD Z3, Z10, Z11
-	VFMADD231PD  Z2, Z10, Z5
+	VMOVUPD      (R8)(R11*8), Z5
+	VMOVUPD      512(R8)(R11*8), Z6
+	VMOVUPD      (R9)(R11*8), Z7
+	VMOVUPD      512(R9)(R11*8), Z8
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(R8)(R11*8), Z5
+	VMOVUPD      576(R8)(R11*8), Z6
+	VMOVUPD      64(R9)(R11*8), Z8
+	VMOVUPD      576(R9)(R11*8), Z13
+	VMULPD       Z5, Z8, Z14
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z13, Z14
+	VFMADD231PD  Z5, Z13, Z8
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z2
-	VPADDD   entryLeast<>+0(SB), Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z4, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z11, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
+	VPSLLVD  Z2, Z9, Z5
+	VPADDD   Z3, Z5, Z5
+	VPSLLVD  Z2, Z7, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z14, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z8, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
 	JNZ      long6
 
 certain7:
 	// 3. rounding and order
-	VCVTPD2PS    Z6, Y7
-	VCVTPD2PS    Z11, Y2
-	VINSERTF64X4 $0x01, Y2, Z7, Z2
-	VCVTPD2PS    Z4, Y7
-	VCVTPD2PS    Z5, Y3
-	VINSERTF64X4 $0x01, Y3, Z7, Z3
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z0, Z3, Z3
-	VMULPS       (AX)(R9*4), Z1, Z4
-	VADDPS       Z4, Z2, Z2
-	VMOVUPS      Z2, (AX)(R9*4)
-	VMULPS       (CX)(R9*4), Z1, Z2
-	VADDPS       Z2, Z3, Z3
-	VMOVUPS      Z3, (CX)(R9*4)
-	ADDQ         $0x10, R9
-	CMPQ         R9, R11
-	JLE          main3
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z14, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z0, Z5, Z5
+	VMULPS       Z0, Z6, Z6
+	PREFETCHT0   4096(AX)(R11*4)
+	VMULPS       (AX)(R11*4), Z1, Z7
+	VADDPS       Z7, Z5, Z5
+	VMOVUPS      Z5, (AX)(R11*4)
+	PREFETCHT0   4096(CX)(R11*4)
+	VMULPS       (CX)(R11*4), Z1, Z5
+	VADDPS       Z5, Z6, Z6
+	VMOVUPS      Z6, (CX)(R11*4)
+	ADDQ         $0x10, R11
+	TESTQ        $0x0000003f, R11
+	JNZ          same8
+
+	// the next 64 pairs, for addresses that i has moved on already
+	ADDQ $0x00000400, R8
+	ADDQ $0x00007e00, R9
+
+same8:
+	CMPQ R11, R13
+	JLE  main3
 
 rest4:
-	CMPQ R9, R8
+	CMPQ R11, R10
 	JGE  next5
 
 	// 1. the linear shift
-	VMOVUPD      (SI)(R9*8), Z2
-	VMOVUPD      512(SI)(R9*8), Z3
-	VMOVUPD      (DI)(R9*8), Z4
-	VMOVUPD      512(DI)(R9*8), Z5
-	VMULPD       Z2, Z4, Z6
-	VMULPD       Z3, Z4, Z4
-	VFNMADD231PD Z3, Z5, Z6
-	VFMADD231PD  Z2, Z5, Z4
-	VMOVUPD      64(SI)(R9*8), Z2
-	VMOVUPD      576(SI)(R9*8), Z3
-	VMOVUPD      64(DI)(R9*8), Z5
-	VMOVUPD      576(DI)(R9*8), Z10
-	VMULPD       Z2, Z5, Z11
-	VMULPD       Z3, Z5, Z5
-	VFNMADD231PD Z3, Z10, Z11
-	VFMADD231PD  Z2, Z10, Z5
+	VMOVUPD      (R8)(R11*8), Z5
+	VMOVUPD      512(R8)(R11*8), Z6
+	VMOVUPD      (R9)(R11*8), Z7
+	VMOVUPD      512(R9)(R11*8), Z8
+	VMULPD       Z5, Z7, Z9
+	VMULPD       Z6, Z7, Z7
+	VFNMADD231PD Z6, Z8, Z9
+	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(R8)(R11*8), Z5
+	VMOVUPD      576(R8)(R11*8), Z6
+	VMOVUPD      64(R9)(R11*8), Z8
+	VMOVUPD      576(R9)(R11*8), Z13
+	VMULPD       Z5, Z8, Z14
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z13, Z14
+	VFMADD231PD  Z5, Z13, Z8
 
 	// 2. the short test
-	VPSLLVD  entryShifts<>+0(SB), Z6, Z2
-	VPADDD   entryLeast<>+0(SB), Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z4, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z11, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPSLLVD  entryShifts<>+0(SB), Z5, Z3
-	VPADDD   entryLeast<>+0(SB), Z3, Z3
-	VPMAXUD  Z3, Z2, Z2
-	VPCMPUD  $0x06, entryLimits<>+0(SB), Z2, K1
+	VPSLLVD  Z2, Z9, Z5
+	VPADDD   Z3, Z5, Z5
+	VPSLLVD  Z2, Z7, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z14, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z2, Z8, Z6
+	VPADDD   Z3, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z4, Z5, K1
 	KORTESTW K1, K1
-	JNZ      long8
+	JNZ      long9
 
-certain9:
+certain10:
 	// 3. rounding and order
-	VCVTPD2PS    Z6, Y7
-	VCVTPD2PS    Z11, Y2
-	VINSERTF64X4 $0x01, Y2, Z7, Z2
-	VCVTPD2PS    Z4, Y7
-	VCVTPD2PS    Z5, Y3
-	VINSERTF64X4 $0x01, Y3, Z7, Z3
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS      Z2, (SP)
-	VMOVUPS      Z3, 64(SP)
-	MOVQ         R8, R11
-	SUBQ         R9, R11
-	LEAQ         (AX)(R9*4), R12
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z14, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z0, Z5, Z5
+	VMULPS       Z0, Z6, Z6
+	VMOVUPS      Z5, (SP)
+	VMOVUPS      Z6, 64(SP)
+	MOVQ         R10, R8
+	SUBQ         R11, R8
+	LEAQ         (AX)(R11*4), R9
 	LEAQ         (SP), R13
 
-number10:
-	VMOVSS (R13), X2
-	VMOVSS (R12), X3
-	VMULSS X1, X3, X3
-	VADDSS X3, X2, X2
-	VMOVSS X2, (R12)
-	ADDQ   $0x04, R13
-	ADDQ   $0x04, R12
-	DECQ   R11
-	JNZ    number10
-	MOVQ   R8, R11
-	SUBQ   R9, R11
-	LEAQ   (CX)(R9*4), R12
-	LEAQ   64(SP), R9
-
 number11:
-	VMOVSS (R9), X2
-	VMOVSS (R12), X3
-	VMULSS X1, X3, X3
-	VADDSS X3, X2, X2
-	VMOVSS X2, (R12)
+	VMOVSS (R13), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R13
 	ADDQ   $0x04, R9
-	ADDQ   $0x04, R12
-	DECQ   R11
+	DECQ   R8
 	JNZ    number11
+	MOVQ   R10, R8
+	SUBQ   R11, R8
+	LEAQ   (CX)(R11*4), R9
+	LEAQ   64(SP), R11
+
+number12:
+	VMOVSS (R11), X5
+	VMOVSS (R9), X6
+	VMULSS X1, X6, X6
+	VADDSS X6, X5, X5
+	VMOVSS X5, (R9)
+	ADDQ   $0x04, R11
+	ADDQ   $0x04, R9
+	DECQ   R8
+	JNZ    number12
 
 next5:
 	ADDQ DX, AX
 	ADDQ DX, CX
 	ADDQ $0x00000400, DI
-	ADDQ R8, R10
+	ADDQ R10, R12
 	DECQ BX
 	JNZ  row2
-	XORQ R9, R9
+	XORQ R11, R11
 
 exit1:
-	ADDQ R9, R10
+	ADDQ R11, R12
 	VZEROUPPER
-	MOVQ R10, done+64(FP)
+	MOVQ R12, done+64(FP)
 	RET
 
 long6:
-	VPXORD     Z8, Z8, Z8
-	VADDPD     margin<>+0(SB), Z6, Z2
-	VSUBPD     margin<>+0(SB), Z6, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z8
-	VADDPD     1024(SI)(R9*8), Z4, Z2
-	VSUBPD     1024(SI)(R9*8), Z4, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z8
-	VADDPD     margin<>+0(SB), Z11, Z2
-	VSUBPD     margin<>+0(SB), Z11, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z8
-	VADDPD     1088(SI)(R9*8), Z5, Z2
-	VSUBPD     1088(SI)(R9*8), Z5, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z8
-	VPTESTMD   above29<>+0(SB), Z8, K1
-	KMOVW      K1, R12
-	TESTL      R12, R12
+	VPXORD     Z11, Z11, Z11
+	VADDPD     margin<>+0(SB), Z9, Z5
+	VSUBPD     margin<>+0(SB), Z9, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z11
+	VADDPD     1024(R8)(R11*8), Z7, Z5
+	VSUBPD     1024(R8)(R11*8), Z7, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z11
+	VADDPD     margin<>+0(SB), Z14, Z5
+	VSUBPD     margin<>+0(SB), Z14, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z11
+	VADDPD     1088(R8)(R11*8), Z8, Z5
+	VSUBPD     1088(R8)(R11*8), Z8, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z11
+	VPTESTMD   above29<>+0(SB), Z11, K1
+	KMOVW      K1, R14
+	TESTL      R14, R14
 	JZ         certain7
 	JMP        exit1
 
-long8:
-	VPXORD     Z9, Z9, Z9
-	VADDPD     margin<>+0(SB), Z6, Z2
-	VSUBPD     margin<>+0(SB), Z6, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     1024(SI)(R9*8), Z4, Z2
-	VSUBPD     1024(SI)(R9*8), Z4, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     margin<>+0(SB), Z11, Z2
-	VSUBPD     margin<>+0(SB), Z11, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VADDPD     1088(SI)(R9*8), Z5, Z2
-	VSUBPD     1088(SI)(R9*8), Z5, Z3
-	VPADDQ     half29<>+0(SB), Z2, Z2
-	VPADDQ     half29<>+0(SB), Z3, Z3
-	VPTERNLOGQ $0xf6, Z2, Z3, Z9
-	VPTESTMD   above29<>+0(SB), Z9, K1
-	KMOVW      K1, R11
-	TESTL      R11, R11
-	JZ         certain9
+long9:
+	VPXORD     Z12, Z12, Z12
+	VADDPD     margin<>+0(SB), Z9, Z5
+	VSUBPD     margin<>+0(SB), Z9, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     1024(R8)(R11*8), Z7, Z5
+	VSUBPD     1024(R8)(R11*8), Z7, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     margin<>+0(SB), Z14, Z5
+	VSUBPD     margin<>+0(SB), Z14, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VADDPD     1088(R8)(R11*8), Z8, Z5
+	VSUBPD     1088(R8)(R11*8), Z8, Z6
+	VPADDQ     half29<>+0(SB), Z5, Z5
+	VPADDQ     half29<>+0(SB), Z6, Z6
+	VPTERNLOGQ $0xf6, Z5, Z6, Z12
+	VPTESTMD   above29<>+0(SB), Z12, K1
+	KMOVW      K1, R8
+	TESTL      R8, R8
+	JZ         certain10
 	JMP        exit1

@@ -7,8 +7,9 @@ package asm
 // SinusoidalRowsInterleavedF32NEON writes sine i of row r to x[r*stride+2i] and cosine i to
 // x[r*stride+2i+1].
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -17,8 +18,9 @@ func SinusoidalRowsInterleavedF32NEON(x *float32, stride, rows int, seed, shift 
 // AddSinusoidalInterleavedF32NEON does to x[r*stride+2i] with sine i of row r, and to
 // x[r*stride+2i+1] with cosine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape
@@ -27,8 +29,9 @@ func AddSinusoidalInterleavedF32NEON(x *float32, stride, rows int, seed, shift *
 // AddSinusoidalHalfSplitF32NEON does to cos[r*stride+i] with cosine i of row r, and to
 // sin[r*stride+i] with sine i, what generic.AddScaledF32 does.
 //
-// Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-// and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+// Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+// [blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+// to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 // next pair is one of some of which an entry could not be rounded with certainty.
 //
 //go:noescape

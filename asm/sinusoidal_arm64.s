@@ -25,12 +25,11 @@ TEXT ·SinusoidalRowsInterleavedF32NEON(SB), NOSPLIT, $32-64
 	MOVD  n+40(FP), R6
 	FMOVS scaling+48(FP), F0
 	VDUP  V0.S[0], V0.S4
-	MOVD  $entries-32(SP), R13
 	MOVD  $margins<>(SB), R14
 	MOVD  $twiceMargin<>(SB), R17
 	FMOVQ (R17), F1
 	MOVD  $0, R8
-	CBZ   R3, exit5
+	CBZ   R3, exit6
 
 row1:
 	VEOR V2.B16, V2.B16, V2.B16
@@ -39,8 +38,9 @@ row1:
 	MOVD R4, R9
 	ADD  $1024, R4, R11
 	MOVD R5, R10
+	MOVD $0, R13
 	CMP  $4, R7
-	BLT  rest3
+	BLT  rest4
 
 turn2:
 
@@ -83,17 +83,25 @@ turn2:
 	VMOV   V2.D[0], R12
 	VMOV   V2.D[1], R17
 	ORR    R17, R12
-	CBNZ   R12, exit5
+	CBNZ   R12, exit6
 	WORD   $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
 	WORD   $0x6e20dce5 // fmul v5.4s, v7.4s, v0.4s
 	VST2.P [V4.S4, V5.S4], 32(R1)
 	ADD    $4, R8
-	SUB    $4, R7
-	CMP    $4, R7
-	BGE    turn2
+	ADD    $4, R13
+	TBZ    $6, R13, same3
+	MOVD   $0, R13
+	ADD    $1024, R9
+	ADD    $1024, R11
+	ADD    $32256, R10
 
-rest3:
-	CBZ R7, next4
+same3:
+	SUB $4, R7
+	CMP $4, R7
+	BGE turn2
+
+rest4:
+	CBZ R7, next5
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R9), (F5, F6)
@@ -134,31 +142,31 @@ rest3:
 	VMOV   V2.D[0], R12
 	VMOV   V2.D[1], R17
 	ORR    R17, R12
-	CBNZ   R12, exit5
+	CBNZ   R12, exit6
 	WORD   $0x6e20dc64 // fmul v4.4s, v3.4s, v0.4s
 	WORD   $0x6e20dce5 // fmul v5.4s, v7.4s, v0.4s
 	ADD    R7, R8
-	MOVD   R13, R17
+	MOVD   $entries-32(SP), R17
 	VST2.P [V4.S4, V5.S4], 32(R17)
 	ADD    R7, R7
-	ADD    $0, R13, R9
+	MOVD   $entries-32(SP), R9
 	MOVD   R7, R10
 
-number6:
+number7:
 	FMOVS (R9), F6
 	FMOVS F6, (R1)
 	ADD   $4, R9
 	ADD   $4, R1
 	SUBS  $1, R10
-	BNE   number6
+	BNE   number7
 
-next4:
+next5:
 	ADD  R2, R0
 	ADD  $1024, R5
 	SUBS $1, R3
 	BNE  row1
 
-exit5:
+exit6:
 	MOVD R8, done+56(FP)
 	RET
 
@@ -175,12 +183,11 @@ TEXT ·AddSinusoidalInterleavedF32NEON(SB), NOSPLIT, $32-64
 	VDUP  V0.S[0], V0.S4
 	FMOVS scale+52(FP), F1
 	VDUP  V1.S[0], V1.S4
-	MOVD  $entries-32(SP), R13
 	MOVD  $margins<>(SB), R14
 	MOVD  $twiceMargin<>(SB), R17
 	FMOVQ (R17), F2
 	MOVD  $0, R8
-	CBZ   R3, exit5
+	CBZ   R3, exit6
 
 row1:
 	VEOR V3.B16, V3.B16, V3.B16
@@ -189,8 +196,9 @@ row1:
 	MOVD R4, R9
 	ADD  $1024, R4, R11
 	MOVD R5, R10
+	MOVD $0, R13
 	CMP  $4, R7
-	BLT  rest3
+	BLT  rest4
 
 turn2:
 
@@ -233,7 +241,7 @@ turn2:
 	VMOV   V3.D[0], R12
 	VMOV   V3.D[1], R17
 	ORR    R17, R12
-	CBNZ   R12, exit5
+	CBNZ   R12, exit6
 	WORD   $0x6e20dc85 // fmul v5.4s, v4.4s, v0.4s
 	WORD   $0x6e20dd06 // fmul v6.4s, v8.4s, v0.4s
 	MOVD   R1, R17
@@ -244,12 +252,20 @@ turn2:
 	WORD   $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
 	VST2.P [V5.S4, V6.S4], 32(R1)
 	ADD    $4, R8
-	SUB    $4, R7
-	CMP    $4, R7
-	BGE    turn2
+	ADD    $4, R13
+	TBZ    $6, R13, same3
+	MOVD   $0, R13
+	ADD    $1024, R9
+	ADD    $1024, R11
+	ADD    $32256, R10
 
-rest3:
-	CBZ R7, next4
+same3:
+	SUB $4, R7
+	CMP $4, R7
+	BGE turn2
+
+rest4:
+	CBZ R7, next5
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R9), (F6, F7)
@@ -290,17 +306,17 @@ rest3:
 	VMOV   V3.D[0], R12
 	VMOV   V3.D[1], R17
 	ORR    R17, R12
-	CBNZ   R12, exit5
+	CBNZ   R12, exit6
 	WORD   $0x6e20dc85 // fmul v5.4s, v4.4s, v0.4s
 	WORD   $0x6e20dd06 // fmul v6.4s, v8.4s, v0.4s
 	ADD    R7, R8
-	MOVD   R13, R17
+	MOVD   $entries-32(SP), R17
 	VST2.P [V5.S4, V6.S4], 32(R17)
 	ADD    R7, R7
-	ADD    $0, R13, R9
+	MOVD   $entries-32(SP), R9
 	MOVD   R7, R10
 
-number6:
+number7:
 	FMOVS (R9), F7
 	FMOVS (R1), F4
 	WORD  $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
@@ -309,15 +325,15 @@ number6:
 	ADD   $4, R9
 	ADD   $4, R1
 	SUBS  $1, R10
-	BNE   number6
+	BNE   number7
 
-next4:
+next5:
 	ADD  R2, R0
 	ADD  $1024, R5
 	SUBS $1, R3
 	BNE  row1
 
-exit5:
+exit6:
 	MOVD R8, done+56(FP)
 	RET
 
@@ -335,12 +351,11 @@ TEXT ·AddSinusoidalHalfSplitF32NEON(SB), NOSPLIT, $32-72
 	VDUP  V0.S[0], V0.S4
 	FMOVS scale+60(FP), F1
 	VDUP  V1.S[0], V1.S4
-	MOVD  $entries-32(SP), R15
 	MOVD  $margins<>(SB), R16
 	MOVD  $twiceMargin<>(SB), R17
 	FMOVQ (R17), F2
 	MOVD  $0, R10
-	CBZ   R5, exit5
+	CBZ   R5, exit6
 
 row1:
 	VEOR V3.B16, V3.B16, V3.B16
@@ -350,8 +365,9 @@ row1:
 	MOVD R6, R11
 	ADD  $1024, R6, R13
 	MOVD R7, R12
+	MOVD $0, R15
 	CMP  $4, R9
-	BLT  rest3
+	BLT  rest4
 
 turn2:
 
@@ -394,7 +410,7 @@ turn2:
 	VMOV  V3.D[0], R14
 	VMOV  V3.D[1], R17
 	ORR   R17, R14
-	CBNZ  R14, exit5
+	CBNZ  R14, exit6
 	WORD  $0x6e20dc85 // fmul v5.4s, v4.4s, v0.4s
 	WORD  $0x6e20dd06 // fmul v6.4s, v8.4s, v0.4s
 	FMOVQ (R1), F4
@@ -408,12 +424,20 @@ turn2:
 	FMOVQ F5, (R3)
 	ADD   $16, R3
 	ADD   $4, R10
-	SUB   $4, R9
-	CMP   $4, R9
-	BGE   turn2
+	ADD   $4, R15
+	TBZ   $6, R15, same3
+	MOVD  $0, R15
+	ADD   $1024, R11
+	ADD   $1024, R13
+	ADD   $32256, R12
 
-rest3:
-	CBZ R9, next4
+same3:
+	SUB $4, R9
+	CMP $4, R9
+	BGE turn2
+
+rest4:
+	CBZ R9, next5
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R11), (F6, F7)
@@ -454,16 +478,17 @@ rest3:
 	VMOV  V3.D[0], R14
 	VMOV  V3.D[1], R17
 	ORR   R17, R14
-	CBNZ  R14, exit5
+	CBNZ  R14, exit6
 	WORD  $0x6e20dc85 // fmul v5.4s, v4.4s, v0.4s
 	WORD  $0x6e20dd06 // fmul v6.4s, v8.4s, v0.4s
 	ADD   R9, R10
-	FMOVQ F6, (R15)
-	FMOVQ F5, 16(R15)
-	ADD   $0, R15, R11
+	MOVD  $entries-32(SP), R17
+	FMOVQ F6, (R17)
+	FMOVQ F5, 16(R17)
+	MOVD  $entries-32(SP), R11
 	MOVD  R9, R12
 
-number6:
+number7:
 	FMOVS (R11), F7
 	FMOVS (R1), F4
 	WORD  $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
@@ -472,11 +497,11 @@ number6:
 	ADD   $4, R11
 	ADD   $4, R1
 	SUBS  $1, R12
-	BNE   number6
-	ADD   $16, R15, R11
+	BNE   number7
+	MOVD  $entries-16(SP), R11
 	MOVD  R9, R12
 
-number7:
+number8:
 	FMOVS (R11), F7
 	FMOVS (R3), F4
 	WORD  $0x6e21dc84 // fmul v4.4s, v4.4s, v1.4s
@@ -485,15 +510,15 @@ number7:
 	ADD   $4, R11
 	ADD   $4, R3
 	SUBS  $1, R12
-	BNE   number7
+	BNE   number8
 
-next4:
+next5:
 	ADD  R4, R0
 	ADD  R4, R2
 	ADD  $1024, R7
 	SUBS $1, R5
 	BNE  row1
 
-exit5:
+exit6:
 	MOVD R10, done+64(FP)
 	RET

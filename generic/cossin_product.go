@@ -10,9 +10,9 @@ import (
 // |p*w| < 2^128.
 //
 // It decides what float64 arithmetic could not: the angle is reduced exactly
-// and evaluated in 256-bit fixed point, with an error below 2^-240. A product
-// of 84 bits that came as close as that to a rounding boundary would be chance
-// of one in 2^100.
+// and evaluated in 256-bit fixed point, with an error below 2^-251. That one of
+// all products of 84 bits came as close as that to a rounding boundary would be
+// chance of one in 2^80.
 func cosSinProduct(p, w float64) (cos, sin float32) {
 	product := math.Abs(p * w)
 	if !(product < 0x1p128) {

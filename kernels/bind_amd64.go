@@ -387,9 +387,9 @@ func cosSinExact(impl Implementation, cos, sin []float32, position float64, b *B
 func cosSinSeed(impl Implementation, cos, sin, bound *[Width]float64, b *Block, position, reach float64) {
 	switch impl {
 	case AVX512:
-		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX512(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case AVX2:
-		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], Width, position, reach)
+		asm.CosSinSeedF64AVX2(&cos[0], &sin[0], &bound[0], &b.high[0], &b.low[0], &b.margin[0], b.padded(), position, reach)
 	case Generic:
 		// The rows of plain Go need no seeds.
 	default:
@@ -609,36 +609,6 @@ func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float3
 	}
 }
 
-// RMSNormRotateHalfSplitF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormF16 and generic.RotateHalfSplitF16.
-func RMSNormRotateHalfSplitF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case AVX512:
-		asm.RMSNormRotateHalfSplitF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case AVX2:
-		asm.RMSNormRotateHalfSplitF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case Generic:
-		rmsNormRotateHalfSplitF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateHalfSplitF16", impl)
-	}
-}
-
-// RMSNormRotateHalfSplitBF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormBF16 and generic.RotateHalfSplitBF16.
-func RMSNormRotateHalfSplitBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case AVX512:
-		asm.RMSNormRotateHalfSplitBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case AVX2:
-		asm.RMSNormRotateHalfSplitBF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case Generic:
-		rmsNormRotateHalfSplitBF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateHalfSplitBF16", impl)
-	}
-}
-
 // RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
 // generic.RMSNormF32 and generic.RotateInterleavedF32.
 func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
@@ -651,35 +621,5 @@ func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []floa
 		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
 	default:
 		missing("RMSNormRotateInterleavedF32", impl)
-	}
-}
-
-// RMSNormRotateInterleavedF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormF16 and generic.RotateInterleavedF16.
-func RMSNormRotateInterleavedF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case AVX512:
-		asm.RMSNormRotateInterleavedF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case AVX2:
-		asm.RMSNormRotateInterleavedF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case Generic:
-		rmsNormRotateInterleavedF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateInterleavedF16", impl)
-	}
-}
-
-// RMSNormRotateInterleavedBF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormBF16 and generic.RotateInterleavedBF16.
-func RMSNormRotateInterleavedBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case AVX512:
-		asm.RMSNormRotateInterleavedBF16AVX512(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case AVX2:
-		asm.RMSNormRotateInterleavedBF16AVX2(unsafe.SliceData(x), unsafe.SliceData(weight), unsafe.SliceData(cos), unsafe.SliceData(sin), f.Len, f.First, f.Pairs, f.Count, f.Stride, epsilon)
-	case Generic:
-		rmsNormRotateInterleavedBF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateInterleavedBF16", impl)
 	}
 }

@@ -439,28 +439,6 @@ func RMSNormRotateHalfSplitF32(impl Implementation, x, weight, cos, sin []float3
 	}
 }
 
-// RMSNormRotateHalfSplitF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormF16 and generic.RotateHalfSplitF16.
-func RMSNormRotateHalfSplitF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case Generic:
-		rmsNormRotateHalfSplitF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateHalfSplitF16", impl)
-	}
-}
-
-// RMSNormRotateHalfSplitBF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormBF16 and generic.RotateHalfSplitBF16.
-func RMSNormRotateHalfSplitBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case Generic:
-		rmsNormRotateHalfSplitBF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateHalfSplitBF16", impl)
-	}
-}
-
 // RMSNormRotateInterleavedF32 normalizes rows and rotates a slice of each, in place: see
 // generic.RMSNormF32 and generic.RotateInterleavedF32.
 func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
@@ -469,27 +447,5 @@ func RMSNormRotateInterleavedF32(impl Implementation, x, weight, cos, sin []floa
 		rmsNormRotateInterleavedF32Generic(x, weight, cos, sin, f, epsilon)
 	default:
 		missing("RMSNormRotateInterleavedF32", impl)
-	}
-}
-
-// RMSNormRotateInterleavedF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormF16 and generic.RotateInterleavedF16.
-func RMSNormRotateInterleavedF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case Generic:
-		rmsNormRotateInterleavedF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateInterleavedF16", impl)
-	}
-}
-
-// RMSNormRotateInterleavedBF16 normalizes rows and rotates a slice of each, in place: see
-// generic.RMSNormBF16 and generic.RotateInterleavedBF16.
-func RMSNormRotateInterleavedBF16(impl Implementation, x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	switch impl {
-	case Generic:
-		rmsNormRotateInterleavedBF16Generic(x, weight, cos, sin, f, epsilon)
-	default:
-		missing("RMSNormRotateInterleavedBF16", impl)
 	}
 }

@@ -44,6 +44,9 @@ func (b *Block) frequencies() []float64 { return b.invFreq[:b.n] }
 // Len returns the number of frequencies.
 func (b *Block) Len() int { return b.n }
 
+// padded returns the number of frequencies as the seeds count them.
+func (b *Block) padded() int { return (b.n + 15) &^ 15 }
+
 // shiftRows is the number of positions that share a seed.
 const shiftRows = 32
 

@@ -20,44 +20,10 @@ func rmsNormRotateHalfSplitF32Generic(x, weight, cos, sin []float32, f *Fusion, 
 	}
 }
 
-func rmsNormRotateHalfSplitF16Generic(x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	rmsNormF16Generic(x, weight, &f.Lines, epsilon)
-	for i := range f.Count {
-		row := x[i*f.Stride+f.First:][:2*f.Pairs]
-		first, second := row[:f.Pairs], row[f.Pairs:2*f.Pairs]
-		generic.RotateHalfSplitF16(first, second, first, second, cos, sin)
-	}
-}
-
-func rmsNormRotateHalfSplitBF16Generic(x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	rmsNormBF16Generic(x, weight, &f.Lines, epsilon)
-	for i := range f.Count {
-		row := x[i*f.Stride+f.First:][:2*f.Pairs]
-		first, second := row[:f.Pairs], row[f.Pairs:2*f.Pairs]
-		generic.RotateHalfSplitBF16(first, second, first, second, cos, sin)
-	}
-}
-
 func rmsNormRotateInterleavedF32Generic(x, weight, cos, sin []float32, f *Fusion, epsilon float32) {
 	rmsNormF32Generic(x, weight, &f.Lines, epsilon)
 	for i := range f.Count {
 		row := x[i*f.Stride+f.First:][:2*f.Pairs]
 		generic.RotateInterleavedF32(row, row, cos, sin)
-	}
-}
-
-func rmsNormRotateInterleavedF16Generic(x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	rmsNormF16Generic(x, weight, &f.Lines, epsilon)
-	for i := range f.Count {
-		row := x[i*f.Stride+f.First:][:2*f.Pairs]
-		generic.RotateInterleavedF16(row, row, cos, sin)
-	}
-}
-
-func rmsNormRotateInterleavedBF16Generic(x []uint16, weight, cos, sin []float32, f *Fusion, epsilon float32) {
-	rmsNormBF16Generic(x, weight, &f.Lines, epsilon)
-	for i := range f.Count {
-		row := x[i*f.Stride+f.First:][:2*f.Pairs]
-		generic.RotateInterleavedBF16(row, row, cos, sin)
 	}
 }

@@ -35,50 +35,46 @@ func TestMissingRowPanics(t *testing.T) {
 	block.Set([]float64{1})
 	for _, impl := range append(foreign, 200) {
 		for name, call := range map[string]func(){
-			"RotateHalfSplitF32":           func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF16":           func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitBF16":          func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF32ToF16":      func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF32ToBF16":     func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32":         func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF16":         func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedBF16":        func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32ToF16":    func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32ToBF16":   func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RMSNormF32":                   func() { RMSNormF32(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsF32":                 func() { ScaleRowsF32(impl, nil, 0, &Lines{}) },
-			"RMSNormF16":                   func() { RMSNormF16(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsF16":                 func() { ScaleRowsF16(impl, nil, 0, &Lines{}) },
-			"RMSNormBF16":                  func() { RMSNormBF16(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsBF16":                func() { ScaleRowsBF16(impl, nil, 0, &Lines{}) },
-			"RMSNormRotateHalfSplitF32":    func() { RMSNormRotateHalfSplitF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateHalfSplitF16":    func() { RMSNormRotateHalfSplitF16(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateHalfSplitBF16":   func() { RMSNormRotateHalfSplitBF16(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateInterleavedF32":  func() { RMSNormRotateInterleavedF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateInterleavedF16":  func() { RMSNormRotateInterleavedF16(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateInterleavedBF16": func() { RMSNormRotateInterleavedBF16(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"AddRowsF32":                   func() { AddRowsF32(impl, nil, nil, 0, 0, &Tile{}) },
-			"AddConstantF32":               func() { AddConstantF32(impl, nil, 0, &Tile{}) },
-			"AddDistanceF32":               func() { AddDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
-			"SubAbsoluteDistanceF32":       func() { SubAbsoluteDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
-			"ConvertF16ToF32":              func() { ConvertF16ToF32(impl, nil, nil) },
-			"ConvertBF16ToF32":             func() { ConvertBF16ToF32(impl, nil, nil) },
-			"ConvertF32ToF16":              func() { ConvertF32ToF16(impl, nil, nil) },
-			"ConvertF32ToBF16":             func() { ConvertF32ToBF16(impl, nil, nil) },
-			"AddScaledF32":                 func() { AddScaledF32(impl, nil, nil, 1) },
-			"AddScaledF16":                 func() { AddScaledF16(impl, nil, nil, 1) },
-			"AddScaledBF16":                func() { AddScaledBF16(impl, nil, nil, 1) },
-			"DeinterleaveB32":              func() { DeinterleaveB32(impl, nil, nil) },
-			"DeinterleaveB16":              func() { DeinterleaveB16(impl, nil, nil) },
-			"InterleaveB32":                func() { InterleaveB32(impl, nil, nil) },
-			"InterleaveB16":                func() { InterleaveB16(impl, nil, nil) },
-			"CosSinExact":                  func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
-			"CosSinSeed":                   func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
-			"sinusoidalRowsInterleaved":    func() { sinusoidalRowsInterleaved(impl, nil, 0, 0, nil, nil, 0, 1) },
-			"addSinusoidalInterleaved":     func() { addSinusoidalInterleaved(impl, nil, 0, 0, nil, nil, 0, 1, 1) },
-			"addSinusoidalHalfSplit":       func() { addSinusoidalHalfSplit(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
-			"CosSinShift":                  func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
-			"CosSinFloat32":                func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+			"RotateHalfSplitF32":          func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF16":          func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitBF16":         func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToF16":     func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToBF16":    func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32":        func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF16":        func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedBF16":       func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToF16":   func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToBF16":  func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RMSNormF32":                  func() { RMSNormF32(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsF32":                func() { ScaleRowsF32(impl, nil, 0, &Lines{}) },
+			"RMSNormF16":                  func() { RMSNormF16(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsF16":                func() { ScaleRowsF16(impl, nil, 0, &Lines{}) },
+			"RMSNormBF16":                 func() { RMSNormBF16(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsBF16":               func() { ScaleRowsBF16(impl, nil, 0, &Lines{}) },
+			"RMSNormRotateHalfSplitF32":   func() { RMSNormRotateHalfSplitF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
+			"RMSNormRotateInterleavedF32": func() { RMSNormRotateInterleavedF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
+			"AddRowsF32":                  func() { AddRowsF32(impl, nil, nil, 0, 0, &Tile{}) },
+			"AddConstantF32":              func() { AddConstantF32(impl, nil, 0, &Tile{}) },
+			"AddDistanceF32":              func() { AddDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
+			"SubAbsoluteDistanceF32":      func() { SubAbsoluteDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
+			"ConvertF16ToF32":             func() { ConvertF16ToF32(impl, nil, nil) },
+			"ConvertBF16ToF32":            func() { ConvertBF16ToF32(impl, nil, nil) },
+			"ConvertF32ToF16":             func() { ConvertF32ToF16(impl, nil, nil) },
+			"ConvertF32ToBF16":            func() { ConvertF32ToBF16(impl, nil, nil) },
+			"AddScaledF32":                func() { AddScaledF32(impl, nil, nil, 1) },
+			"AddScaledF16":                func() { AddScaledF16(impl, nil, nil, 1) },
+			"AddScaledBF16":               func() { AddScaledBF16(impl, nil, nil, 1) },
+			"DeinterleaveB32":             func() { DeinterleaveB32(impl, nil, nil) },
+			"DeinterleaveB16":             func() { DeinterleaveB16(impl, nil, nil) },
+			"InterleaveB32":               func() { InterleaveB32(impl, nil, nil) },
+			"InterleaveB16":               func() { InterleaveB16(impl, nil, nil) },
+			"CosSinExact":                 func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeed":                  func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
+			"sinusoidalRowsInterleaved":   func() { sinusoidalRowsInterleaved(impl, nil, 0, 0, nil, nil, 0, 1) },
+			"addSinusoidalInterleaved":    func() { addSinusoidalInterleaved(impl, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"addSinusoidalHalfSplit":      func() { addSinusoidalHalfSplit(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"CosSinShift":                 func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
+			"CosSinFloat32":               func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
 		} {
 			func() {
 				defer func() {
@@ -206,6 +202,48 @@ func TestUndecided(t *testing.T) {
 		}
 		if near < rows*9/10 {
 			t.Errorf("%d of %d hard rows were undecided", near, rows)
+		}
+	})
+}
+
+// The error bounds hold that Ziv's test goes by. Half of a bound is for the
+// seed, the other half for what shifts it: a seed is off by at most 2^-50, in
+// proportion for the sines of angles below 1.
+func TestSeedError(t *testing.T) {
+	each(t, func(t *testing.T, impl Implementation) {
+		if impl == Generic {
+			t.Skip("plain Go has no seeds")
+		}
+		r := rand.New(rand.NewPCG(4, 4))
+		var block Block
+		var seed [3][Width]float64
+		var cos, sin [Width]float64
+		invFreq := ladder()
+		for range 100 {
+			p := float64(r.IntN(1 << (1 + r.IntN(30))))
+			for i := range invFreq {
+				if r.IntN(4) == 0 {
+					invFreq[i] = math.Copysign(r.Float64(), r.Float64()-0.5)
+				}
+			}
+			block.Set(invFreq)
+			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &block, p, p)
+			generic.CosSinExactF64(cos[:], sin[:], p, invFreq)
+			for i, w := range invFreq {
+				bound := generic.Margin * min(1, p*math.Abs(w))
+				if !(seed[2][i] >= 0.99*bound && seed[2][i] <= 1.01*bound) {
+					t.Errorf("position %v, frequency %x: the error bound is %x, want %x", p, w, seed[2][i], bound)
+				}
+				if error := math.Abs(seed[0][i] - cos[i]); !(error <= generic.Margin/2) {
+					t.Errorf("position %v, frequency %x: the cosine is off by %x", p, w, error)
+				}
+				if error := math.Abs(seed[1][i] - sin[i]); !(error <= bound/2) {
+					t.Errorf("position %v, frequency %x: the sine is off by %x", p, w, error)
+				}
+			}
+			if t.Failed() {
+				return
+			}
 		}
 	})
 }

@@ -22,56 +22,90 @@ type Sinusoids struct {
 	Scale            float32
 }
 
+// MaxBlocks is the most blocks that SinusoidalRows takes.
+const MaxBlocks = 8
+
 // SinusoidalRows writes or adds the rows of positions as CosSinExactRows makes them.
-// shift is as Shift.Set sets it for impl and b.
-func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, b *Block, shift *Shift) {
-	var seed [3][Width]float64
-	var row [2 * Width]float32 // sines, then cosines
-	n := b.Len()
-	made := false // the row of the position before
+// Each of the blocks but the last has Width frequencies; shifts are as Shift.Set sets
+// them for impl and the blocks.
+func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, blocks []Block, shifts []Shift) {
+	if impl == Generic || len(positions) < shortRun { // less memory to clear
+		to.exactRows(impl, 0, positions, blocks)
+		return
+	}
+	var seeds [MaxBlocks][3][Width]float64
+	n := (len(blocks)-1)*Width + blocks[len(blocks)-1].Len()
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
-		if impl == Generic || run < shortRun || !b.certain(1, reach) {
-			for range run {
-				if !made || positions[t] != positions[t-1] {
-					CosSinExactRow(impl, row[n:2*n], row[:n], float64(positions[t]), b, to.Scaling, to.Scaling)
-				}
-				to.put(impl, t, 0, row[:2*n])
-				made = true
-				t++
+		certain := run >= shortRun
+		for i := range blocks {
+			certain = certain && blocks[i].certain(1, reach)
+		}
+		if !certain {
+			for t+run < len(positions) && runLength(positions[t+run:]) < shortRun {
+				run++
 			}
+			to.exactRows(impl, t, positions[t:t+run], blocks)
+			t += run
 			continue
 		}
-		made = false
-		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
-		for done := 0; done < run; done++ {
-			pairs := sinusoidalRows(impl, to, t+done, run-done, &seed, shift[first+done:], n)
-			done += pairs / n
-			if done < run {
-				i := pairs % n
-				rest := n - i
-				generic.CosSinExact(row[rest:], row[:rest], positions[t+done], b.frequencies()[i:], to.Scaling, to.Scaling)
-				to.put(impl, t+done, i, row[:2*rest])
+		for i := range blocks {
+			seed := &seeds[i]
+			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &blocks[i], base, reach)
+		}
+		for r := 0; r < run; r++ {
+			pairs := sinusoidalRows(impl, to, t+r, 0, run-r, &seeds, shifts, first+r, n)
+			r += pairs / n
+			if r == run {
+				break
+			}
+			for i := pairs % n; i < n; { // the rest of a row with an entry that was not decided
+				block := i / Width
+				end := min((block+1)*Width, n)
+				var entries [2 * Width]float32
+				frequencies := blocks[block].frequencies()[i%Width:]
+				generic.CosSinExact(entries[end-i:], entries[:], positions[t+r], frequencies, to.Scaling, to.Scaling)
+				to.put(impl, t+r, i, entries[:2*(end-i)])
+				i = end
+				if i < n {
+					i += sinusoidalRows(impl, to, t+r, i/Width, 1, &seeds, shifts, first+r, n-i)
+				}
 			}
 		}
 		t += run
 	}
 }
 
-// sinusoidalRows writes or adds rows from a seed and returns how many pairs came
-// before the first that was not decided.
-func sinusoidalRows(impl Implementation, to *Sinusoids, row, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int) (done int) {
-	at := row * to.Stride
+// exactRows writes or adds rows one by one, from number row on.
+func (to *Sinusoids) exactRows(impl Implementation, row int, positions []int32, blocks []Block) {
+	var entries [2 * Width]float32 // sines, then cosines
+	for i := range blocks {
+		b := &blocks[i]
+		n := b.Len()
+		for t, p := range positions {
+			if t == 0 || p != positions[t-1] {
+				CosSinExactRow(impl, entries[n:2*n], entries[:n], float64(p), b, to.Scaling, to.Scaling)
+			}
+			to.put(impl, row+t, i*Width, entries[:2*n])
+		}
+	}
+}
+
+// sinusoidalRows writes or adds n pairs of rows from a block on and returns how many
+// came before the first that was not decided.
+func sinusoidalRows(impl Implementation, to *Sinusoids, row, block, rows int, seeds *[MaxBlocks][3][Width]float64, shifts []Shift, shift, n int) (done int) {
+	at := row*to.Stride + block*Width
+	seed, first := &seeds[block], shifts[block][shift:]
 	switch {
 	case !to.Interleaved:
-		return addSinusoidalHalfSplit(impl, to.Cos[at:], to.Sin[at:], to.Stride, rows, seed, shift, n, to.Scaling, to.Scale)
+		return addSinusoidalHalfSplit(impl, to.Cos[at:], to.Sin[at:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
 	case to.Add:
-		return addSinusoidalInterleaved(impl, to.Sin[at:], to.Stride, rows, seed, shift, n, to.Scaling, to.Scale)
+		return addSinusoidalInterleaved(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
 	default:
-		return sinusoidalRowsInterleaved(impl, to.Sin[at:], to.Stride, rows, seed, shift, n, to.Scaling)
+		return sinusoidalRowsInterleaved(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling)
 	}
 }
 

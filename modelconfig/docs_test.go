@@ -12,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/models.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/models.md and testdata/digests.txt anew")
 
 const models = "../docs/models.md"
 

@@ -212,3 +212,77 @@ func TestRequirementsParse(t *testing.T) {
 	}
 	t.Logf("%d kernels", symbols)
 }
+
+// Every amd64 function that touches the upper halves of registers clears them
+// before it returns: VZEROUPPER comes before every RET, and no label between the
+// two lets a jump pass it.
+func TestUpperHalvesAreCleared(t *testing.T) {
+	wide := regexp.MustCompile(`\b[YZ]([0-9]|[12][0-9]|3[01])\b`)
+	label := regexp.MustCompile(`^\w+:`)
+	functions := 0
+	for name, content := range generated(t) {
+		if !strings.HasSuffix(name, "_amd64.s") {
+			continue
+		}
+		for _, function := range strings.Split(string(content), "TEXT ")[1:] {
+			symbol, _, _ := strings.Cut(function, "(")
+			if !wide.MatchString(function) {
+				continue
+			}
+			functions++
+			cleared, returns := false, 0
+			for line := range strings.Lines(function) {
+				instruction := strings.TrimSpace(line)
+				switch {
+				case strings.HasPrefix(instruction, "VZEROUPPER"):
+					cleared = true
+				case label.MatchString(instruction) || wide.MatchString(instruction):
+					cleared = false
+				case instruction == "RET":
+					returns++
+					if !cleared {
+						t.Errorf("%s: %s returns without VZEROUPPER", name, symbol)
+					}
+				}
+			}
+			if returns == 0 {
+				t.Errorf("%s: %s has no RET", name, symbol)
+			}
+		}
+	}
+	if functions == 0 {
+		t.Error("no function touches them")
+	}
+	t.Logf("%d functions", functions)
+}
+
+// Stores past the caches are followed by a fence: no test of what a kernel
+// writes could see that one is missing.
+func TestNonTemporalStoresAreFenced(t *testing.T) {
+	found := 0
+	for name, content := range generated(t) {
+		if !strings.HasSuffix(name, "_amd64.s") {
+			continue
+		}
+		for text := range strings.SplitSeq(string(content), "\nTEXT ·") {
+			symbol, body, _ := strings.Cut(text, "(")
+			fenced := regexp.MustCompile(`\tSFENCE\n(\tVZEROUPPER\n)?(\tMOVQ .*\n)?\tRET\n`).MatchString(body)
+			switch {
+			case strings.HasPrefix(symbol, "FenceStores"):
+				found++
+				if !fenced {
+					t.Errorf("%s: %s is no fence", name, symbol)
+				}
+			case strings.HasPrefix(symbol, "CopyNonTemporal"): // FenceStores follows
+			case strings.Contains(body, "VMOVNT"):
+				found++
+				if !fenced {
+					t.Errorf("%s: %s ends without a fence", name, symbol)
+				}
+			}
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d kernels with stores past the caches", found)
+	}
+}

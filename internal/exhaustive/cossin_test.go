@@ -68,7 +68,7 @@ func TestBound(t *testing.T) {
 			t.Fatalf("angle %.20g: got %x, %x, want %.20g, %.20g", angle, c, s, cos, sin)
 		}
 	}
-	for range samples(20000) {
+	for range samples(5000) {
 		if angle := math.Ldexp(r.Float64()+1, -8-r.IntN(30)); angle < 0x1p-7 {
 			c, s := cosSinRest(angle)
 			check(new(big.Float).SetFloat64(angle), 1+c, s)
@@ -117,7 +117,7 @@ func TestCosSin(t *testing.T) {
 		check(bits | 1<<31)
 	}
 	easy := hards
-	for range samples(20000) {
+	for range samples(5000) {
 		if bits := r.Uint32(); bits>>23&0xff != 0xff && bits<<1 != 0 {
 			check(bits)
 		}
@@ -152,7 +152,7 @@ func TestFrequency(t *testing.T) {
 			hards++
 		}
 	}
-	n := samples(20000)
+	n := samples(5000)
 	for range n {
 		p := int32(r.Uint32()) >> r.IntN(32)
 		check(p, math.Exp2(-30*r.Float64()))

@@ -376,7 +376,6 @@ func cosSinSeed(e *emitter) {
 }
 
 func cosSinShift(e *emitter, nonTemporal bool) {
-	const plane = 64 * 8 // bytes from the cosines to the sines to the errors
 	stride, rows := e.stride("stride"), e.argument("rows")
 	seed, shift := e.argument("seed"), e.argument("shift")
 	r := e.newRow()

@@ -140,7 +140,10 @@ func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtu
 	case t == bfloat16s:
 		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s: // not to memory at once: that takes Zen twice as long
-		e.saveWords(p, mask, e.roundToFloat16(v), to)
+		const nearest = operand.U8(0)
+		words := e.vectorOf(p.size / 2)
+		e.VCVTPS2PH(nearest, v, words)
+		e.saveWords(p, mask, words, to)
 	case p.masked:
 		e.VMOVUPS(v, mask, to)
 	case p.size == 1:
@@ -223,7 +226,13 @@ func (e *emitter) loadTurns() {
 func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (even, odd reg.VecVirtual) {
 	even, odd = e.vectorOf(p.size/2), e.vectorOf(p.size/2)
 	if t == bfloat16s {
-		e.widenByTurns(e.loadWords(p, m.low, from), even, odd)
+		words := e.loadWords(p, m.low, from)
+		e.VPSLLD(operand.Imm(16), words, even)
+		if e.avx512 {
+			e.VPANDD(e.turns.upperHalf, words, odd)
+		} else {
+			e.VPAND(e.turns.upperHalf, words, odd)
+		}
 		return even, odd
 	}
 	const evens, odds = operand.U8(0x88), operand.U8(0xdd)
@@ -248,39 +257,6 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 		e.VSHUFPS(odds, v, v, odd)
 	}
 	return even, odd
-}
-
-// widenByTurns sets even and odd to the numbers of words of bfloat16.
-func (e *emitter) widenByTurns(words, even, odd reg.VecVirtual) {
-	e.VPSLLD(operand.Imm(16), words, even)
-	if e.avx512 {
-		e.VPANDD(e.turns.upperHalf, words, odd)
-	} else {
-		e.VPAND(e.turns.upperHalf, words, odd)
-	}
-}
-
-// roundToFloat16 returns v as words of float16.
-func (e *emitter) roundToFloat16(v reg.VecVirtual) reg.VecVirtual {
-	const nearest = operand.U8(0)
-	words := e.vectorOf(int(v.Size()) / 8)
-	e.VCVTPS2PH(nearest, v, words)
-	return words
-}
-
-// roundPart rounds float32 in registers to numbers of a type, in order or by
-// turns.
-func (e *emitter) roundPart(t element, list []reg.VecVirtual) {
-	switch {
-	case t == float16s:
-		for _, v := range list {
-			e.VCVTPH2PS(e.roundToFloat16(v), v)
-		}
-	case t == bfloat16s && len(list) == 2:
-		e.widenByTurns(e.roundByTurns(list[:1], list[1:], true)[0], list[0], list[1])
-	case t == bfloat16s:
-		e.VPSLLD(operand.Imm(16), e.roundByTurns(list, list, true)[0], list[0])
-	}
 }
 
 // roundByTurns returns even and odd numbers as words of bfloat16, several of both

@@ -10,13 +10,13 @@ type fusion struct {
 	*emitter
 	*lines
 	weight, left, cos, sin reg.GPVirtual // left is elements or pairs
-	factors                []operand.Op
+	factors                []factor
 }
 
-// rmsNormRotate normalizes rows and rotates a slice of each by the same angles.
-// What is rounded between the two stays in registers.
-func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
-	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
+// rmsNormRotate normalizes rows of float32 and rotates a slice of each by the same
+// angles.
+func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
+	e.normalize(float32s, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
 		f := &fusion{emitter: e, lines: l, weight: weight, factors: factors, left: e.argument("first")}
 		e.multiplyLines(l, f.left, weight, factors)
 		f.cos, f.sin = e.argument("cos"), e.argument("sin")
@@ -31,13 +31,6 @@ func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
 	})
 }
 
-// normalized returns a part of row i, rounded to the type of x.
-func (f *fusion) normalized(i int, p part, m masks, from operand.Mem, weights []reg.VecVirtual) []reg.VecVirtual {
-	list := f.multiplied(f.t, p, m, from, f.factors[i], weights)
-	f.roundPart(f.t, list)
-	return list
-}
-
 // advance moves the addresses behind a block of pairs, of which each has elements
 // at the addresses of the rows and of the weights.
 func (f *fusion) advance(pairs, elements int) {
@@ -45,103 +38,79 @@ func (f *fusion) advance(pairs, elements int) {
 		f.ADDQ(operand.U32(uint32(4*pairs)), table)
 	}
 	f.ADDQ(operand.U32(uint32(4*pairs*elements)), f.weight)
-	f.ADDQ(operand.U32(uint32(f.t.bytes()*pairs*elements)), f.at)
+	f.ADDQ(operand.U32(uint32(4*pairs*elements)), f.at)
 }
 
 func (f *fusion) rotateHalfSplit() {
 	partner := f.argument("pairs")
 	second := *f.lines
 	second.at = f.GP64()
-	f.LEAQ(operand.Mem{Base: f.at, Index: partner, Scale: uint8(f.t.bytes())}, second.at)
-	f.numberParts(f.t, f.left, func(p part, m masks) {
-		table := func(from operand.Mem) []reg.VecVirtual { return f.loadPart(float32s, f.t, p, m, from) }
+	f.LEAQ(operand.Mem{Base: f.at, Index: partner, Scale: 4}, second.at)
+	f.numberParts(float32s, f.left, func(p part, m masks, at int) {
+		table := func(from operand.Mem) reg.VecVirtual { return f.load(float32s, p, m.low, from.Offset(4*at)) }
 		c, s := table(operand.Mem{Base: f.cos}), table(operand.Mem{Base: f.sin})
 		w1, w2 := table(operand.Mem{Base: f.weight}), table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})
-		for i := range f.factors {
-			x1 := f.normalized(i, p, m, f.row(i, 0), w1)
-			x2 := f.normalized(i, p, m, second.row(i, 0), w2)
-			for j := range x1 {
-				f.rotatePairs(x1[j], x2[j], c[j], s[j])
-			}
-			f.savePart(f.t, p, m, x1, f.row(i, 0))
-			f.savePart(f.t, p, m, x2, second.row(i, 0))
+		for i, factor := range f.factors {
+			places := []place{{f.row(i, 4*at), factor, []reg.VecVirtual{w1}}, {second.row(i, 4*at), factor, []reg.VecVirtual{w2}}}
+			x := f.multiplied(float32s, p, m, places)
+			f.rotatePairs(x[0][0], x[1][0], c, s)
+			f.saveParts(float32s, p, m, x, places)
 		}
-		f.ADDQ(operand.U32(uint32(f.t.bytes()*p.size)), second.at)
-		f.advance(p.size, 1)
+	}, func(size int) {
+		f.ADDQ(operand.U32(uint32(4*size)), second.at)
+		f.advance(size, 1)
 	})
 	f.MOVQ(second.at, f.at)
 	f.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
 }
 
 func (f *fusion) rotateInterleaved() {
-	switch {
-	case f.t == bfloat16s:
-		f.rotateInterleavedByTurns()
-	case f.avx512:
+	if f.avx512 {
 		f.rotateInterleavedAVX512()
-	default:
+	} else {
 		f.rotateInterleavedAVX2()
 	}
 }
 
-func (f *fusion) rotateInterleavedByTurns() {
-	f.eachPairs(whole(8, 4, 1), func(p, row part, pairs, elements masks) {
-		c, s := f.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}), f.load(float32s, p, pairs.low, operand.Mem{Base: f.sin})
-		weights := f.loadPart(float32s, f.t, row, elements, operand.Mem{Base: f.weight})
-		for i := range f.factors {
-			list := f.normalized(i, row, elements, f.row(i, 0), weights)
-			f.rotatePairs(list[0], list[1], c, s)
-			f.savePart(f.t, row, elements, list, f.row(i, 0))
-		}
-	})
-}
-
 func (f *fusion) rotateInterleavedAVX2() {
-	f.eachPairs(whole(4, 2, 1), func(_, row part, _, elements masks) {
+	f.spans(f.left, whole(4, 2, 1), func(p part) {
+		row := part{size: 2 * p.size}
 		c, s := f.double(row, operand.Mem{Base: f.cos}), f.double(row, operand.Mem{Base: f.sin})
-		weights := f.loadPart(float32s, f.t, row, elements, operand.Mem{Base: f.weight})
-		for i := range f.factors {
-			list := f.normalized(i, row, elements, f.row(i, 0), weights)
-			f.rotateNeighbours(list[0], c, s)
-			f.savePart(f.t, row, elements, list, f.row(i, 0))
-		}
+		f.eachRow(row, masks{}, 0, func(x reg.VecVirtual) { f.rotateNeighbours(x, c, s) })
+		f.advance(p.size, 2)
 	})
 }
 
 func (f *fusion) rotateInterleavedAVX512() {
 	matrix := f.newRotationMatrix()
-	f.eachPairs(nil, func(p, _ part, pairs, elements masks) {
-		first, second := matrix.columns(
-			f.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}),
-			f.load(float32s, p, pairs.low, operand.Mem{Base: f.sin}))
-		for j := range first {
-			m := masks{low: []reg.OpmaskVirtual{elements.low, elements.high}[j]}
-			weights := f.loadPart(float32s, f.t, p, m, operand.Mem{Base: f.weight, Disp: 64 * j})
-			for i := range f.factors {
-				at := f.row(i, 16*f.t.bytes()*j)
-				even := f.normalized(i, p, m, at, weights)
-				odd := f.ZMM()
-				f.VMOVSHDUP(even[0], odd)
-				f.VMOVSLDUP(even[0], even[0])
-				f.sumOfProducts(even[0], odd, first[j], second[j])
-				f.savePart(f.t, p, m, even, at)
-			}
-		}
-	})
-}
-
-// eachPairs runs body for parts of the pairs and the elements of them, of sizes
-// for AVX2.
-func (f *fusion) eachPairs(sizes []part, body func(p, row part, pairs, elements masks)) {
-	if f.avx512 {
-		sizes = []part{{16, false}, {16, true}}
-	}
-	f.spans(f.left, sizes, func(p part) {
+	f.spans(f.left, []part{{16, false}, {16, true}}, func(p part) {
 		var pairs, elements masks
 		if p.masked {
 			pairs, elements = f.masks(f.left, 16), f.masks(f.twice(f.left), 16)
 		}
-		body(p, part{2 * p.size, p.masked}, pairs, elements)
+		first, second := matrix.columns(
+			f.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}),
+			f.load(float32s, p, pairs.low, operand.Mem{Base: f.sin}))
+		for j, m := range []masks{{low: elements.low}, {low: elements.high}} {
+			f.eachRow(p, m, 64*j, func(x reg.VecVirtual) {
+				odd := f.ZMM()
+				f.VMOVSHDUP(x, odd)
+				f.VMOVSLDUP(x, x)
+				f.sumOfProducts(x, odd, first[j], second[j])
+			})
+		}
 		f.advance(p.size, 2)
 	})
+}
+
+// eachRow runs body for the normalized part of each row, displacement bytes on,
+// and stores it.
+func (f *fusion) eachRow(p part, m masks, displacement int, body func(x reg.VecVirtual)) {
+	weights := []reg.VecVirtual{f.load(float32s, p, m.low, operand.Mem{Base: f.weight, Disp: displacement})}
+	for i, factor := range f.factors {
+		places := []place{{f.row(i, displacement), factor, weights}}
+		x := f.multiplied(float32s, p, m, places)
+		body(x[0][0])
+		f.saveParts(float32s, p, m, x, places)
+	}
 }

@@ -63,14 +63,14 @@ func interleave(e *emitter, bytes int) {
 
 // layout is a change of places under way.
 type layout struct {
-	*emitter
+	e             *emitter
 	bytes, width  int // of an element, and the elements of a vector
 	y, x, n       reg.GPVirtual
 	first, second reg.VecVirtual // AVX-512: permutations of two vectors
 }
 
 func (e *emitter) newLayout(bytes int, first, second string) *layout {
-	l := &layout{emitter: e, bytes: bytes, width: e.lanes() * 4 / bytes}
+	l := &layout{e: e, bytes: bytes, width: e.lanes() * 4 / bytes}
 	l.y, l.x, l.n = e.argument("y"), e.argument("x"), e.argument("pairs")
 	if e.avx512 {
 		l.first, l.second = e.permutation(first, bytes), e.permutation(second, bytes)
@@ -81,35 +81,35 @@ func (e *emitter) newLayout(bytes int, first, second string) *layout {
 // run runs body over all pairs.
 func (l *layout) run(body func(p part)) {
 	sizes := whole(l.width, 1)
-	if l.avx512 {
+	if l.e.avx512 {
 		sizes[1] = part{l.width, true}
 	}
-	l.spans(l.n, sizes, body)
-	l.VZEROUPPER()
-	l.RET()
+	l.e.spans(l.n, sizes, body)
+	l.e.VZEROUPPER()
+	l.e.RET()
 }
 
 // move moves one element.
 func (l *layout) move(from, to operand.Mem) {
-	v := l.GP32()
+	v := l.e.GP32()
 	if l.bytes == 4 {
-		l.MOVL(from, v)
-		l.MOVL(v, to)
+		l.e.MOVL(from, v)
+		l.e.MOVL(v, to)
 	} else {
-		l.MOVWLZX(from, v)
-		l.MOVW(v.As16(), to)
+		l.e.MOVWLZX(from, v)
+		l.e.MOVW(v.As16(), to)
 	}
 }
 
 func (l *layout) load(p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
-	v := l.vector()
+	v := l.e.vector()
 	switch {
 	case !p.masked:
-		l.VMOVUPS(from, v)
+		l.e.VMOVUPS(from, v)
 	case l.bytes == 4:
-		l.VMOVUPS_Z(from, mask, v)
+		l.e.VMOVUPS_Z(from, mask, v)
 	default:
-		l.VMOVDQU16_Z(from, mask, v)
+		l.e.VMOVDQU16_Z(from, mask, v)
 	}
 	return v
 }
@@ -117,65 +117,65 @@ func (l *layout) load(p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecV
 func (l *layout) save(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
 	switch {
 	case !p.masked:
-		l.VMOVUPS(v, to)
+		l.e.VMOVUPS(v, to)
 	case l.bytes == 4:
-		l.VMOVUPS(v, mask, to)
+		l.e.VMOVUPS(v, mask, to)
 	default:
-		l.VMOVDQU16(v, mask, to)
+		l.e.VMOVDQU16(v, mask, to)
 	}
 }
 
 // split returns the even and the odd elements of two vectors of x.
 func (l *layout) split(p part, m masks) (even, odd reg.VecVirtual) {
 	from := operand.Mem{Base: l.x}
-	if l.avx512 {
+	if l.e.avx512 {
 		return l.permute(l.load(p, m.low, from), l.load(p, m.high, from.Offset(64)))
 	}
-	low, high := l.quarters(from)
-	even, odd = l.vector(), l.vector()
+	low, high := l.e.quarters(from)
+	even, odd = l.e.vector(), l.e.vector()
 	if l.bytes == 4 {
-		l.VSHUFPS(operand.U8(0x88), high, low, even)
-		l.VSHUFPS(operand.U8(0xdd), high, low, odd)
+		l.e.VSHUFPS(operand.U8(0x88), high, low, even)
+		l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)
 		return even, odd
 	}
-	apart := l.shuffle("evenOddWords", []uint16{0, 2, 4, 6, 1, 3, 5, 7})
-	l.VPSHUFB(apart, low, low)
-	l.VPSHUFB(apart, high, high)
-	l.VPUNPCKLQDQ(high, low, even)
-	l.VPUNPCKHQDQ(high, low, odd)
+	apart := l.e.shuffle("evenOddWords", []uint16{0, 2, 4, 6, 1, 3, 5, 7})
+	l.e.VPSHUFB(apart, low, low)
+	l.e.VPSHUFB(apart, high, high)
+	l.e.VPUNPCKLQDQ(high, low, even)
+	l.e.VPUNPCKHQDQ(high, low, odd)
 	return even, odd
 }
 
 // join returns the elements of two vectors by turns.
 func (l *layout) join(first, second reg.VecVirtual) (low, high reg.VecVirtual) {
-	if l.avx512 {
+	if l.e.avx512 {
 		return l.permute(first, second)
 	}
-	even, odd := l.vector(), l.vector() // the lower and the upper half of each 16 bytes
+	even, odd := l.e.vector(), l.e.vector() // the lower and the upper half of each 16 bytes
 	if l.bytes == 4 {
-		l.VUNPCKLPS(second, first, even)
-		l.VUNPCKHPS(second, first, odd)
+		l.e.VUNPCKLPS(second, first, even)
+		l.e.VUNPCKHPS(second, first, odd)
 	} else {
-		l.VPUNPCKLWD(second, first, even)
-		l.VPUNPCKHWD(second, first, odd)
+		l.e.VPUNPCKLWD(second, first, even)
+		l.e.VPUNPCKHWD(second, first, odd)
 	}
-	low, high = l.vector(), l.vector()
-	l.VPERM2F128(operand.U8(0x20), odd, even, low)
-	l.VPERM2F128(operand.U8(0x31), odd, even, high)
+	low, high = l.e.vector(), l.e.vector()
+	l.e.VPERM2F128(operand.U8(0x20), odd, even, low)
+	l.e.VPERM2F128(operand.U8(0x31), odd, even, high)
 	return low, high
 }
 
 // permute returns both permutations of two vectors.
 func (l *layout) permute(low, high reg.VecVirtual) (first, second reg.VecVirtual) {
-	first, second = l.vector(), l.vector()
-	l.VMOVAPS(low, first)
-	l.VMOVAPS(low, second)
+	first, second = l.e.vector(), l.e.vector()
+	l.e.VMOVAPS(low, first)
+	l.e.VMOVAPS(low, second)
 	if l.bytes == 4 {
-		l.VPERMT2PS(high, l.first, first)
-		l.VPERMT2PS(high, l.second, second)
+		l.e.VPERMT2PS(high, l.first, first)
+		l.e.VPERMT2PS(high, l.second, second)
 	} else {
-		l.VPERMT2W(high, l.first, first)
-		l.VPERMT2W(high, l.second, second)
+		l.e.VPERMT2W(high, l.first, first)
+		l.e.VPERMT2W(high, l.second, second)
 	}
 	return first, second
 }

@@ -28,7 +28,7 @@ func (l *lines) row(i, displacement int) operand.Mem {
 }
 
 func rmsNorm(e *emitter, t element) {
-	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
+	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
 		left := e.GP64()
 		e.MOVQ(n, left)
 		e.multiplyLines(l, left, weight, factors)
@@ -37,7 +37,7 @@ func rmsNorm(e *emitter, t element) {
 
 // normalize runs body for some rows at a time. It multiplies the n elements of
 // each by its lane of factors and by weight.
-func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtual, factors []operand.Op)) {
+func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtual, factors []factor)) {
 	done := e.label("done")
 	x, n, count := e.argument("x"), e.argument("n"), e.argument("count")
 	l := &lines{t: t, at: e.GP64(), stride: e.byteStride(t), stride3: e.GP64()}
@@ -60,17 +60,29 @@ func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtu
 		e.VMOVUPS(zero, tail.memory)
 		e.VMOVUPS(zero, tail.memory.Offset(32))
 	}
+	inverses, these := e.AllocLocal(16), e.AllocLocal(16)
 	for _, l.count = range []int{4, 1} {
-		loop, next := e.label("rows"), e.label("next")
+		loop, last, next := e.label("rows"), e.label("last"), e.label("next")
+		sum := func() {
+			e.VMOVUPS(e.inverseRoots(e.squareSums(l, n, tail), n), inverses)
+		}
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
 		e.JLT(operand.LabelRef(next))
-		e.Label(loop)
 		e.MOVQ(x, l.at)
-		factors := e.eachLane(l, e.inverseRoots(e.squareSums(l, n, tail), n))
+		sum()
+		e.Label(loop)
+		e.Comment("1. the sums of the next rows, whose roots take long, before these are multiplied")
+		factors := e.eachFactor(l, inverses, these)
+		e.SUBQ(operand.Imm(uint64(l.count)), count)
+		e.CMPQ(count, operand.Imm(uint64(l.count)))
+		e.JLT(operand.LabelRef(last))
+		e.LEAQ(operand.Mem{Base: x, Index: l.stride, Scale: uint8(l.count)}, l.at)
+		sum()
+		e.Label(last)
+		e.Comment("2. these rows")
 		e.MOVQ(x, l.at)
 		body(l, n, e.argument("weight"), factors)
 		e.LEAQ(operand.Mem{Base: x, Index: l.stride, Scale: uint8(l.count)}, x)
-		e.SUBQ(operand.Imm(uint64(l.count)), count)
 		e.CMPQ(count, operand.Imm(uint64(l.count)))
 		e.JGE(operand.LabelRef(loop))
 		e.Label(next)
@@ -205,54 +217,88 @@ func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.Vec
 	return sum
 }
 
-// eachLane returns each lane of v, one for each row, in all lanes: in registers,
-// or in memory where the ways by turns of AVX2 leave none.
-func (e *emitter) eachLane(l *lines, v reg.VecVirtual) (list []operand.Op) {
+// factor returns a number in all lanes, as many as the other register has.
+type factor func(other reg.VecVirtual) reg.Register
+
+// eachFactor returns the factors of rows, which from holds. They stay in
+// registers, or come from a copy each time where the ways by turns of AVX2 leave no
+// registers.
+func (e *emitter) eachFactor(l *lines, from, copied operand.Mem) (list []factor) {
+	if l.t == bfloat16s && !e.avx512 {
+		all := e.XMM()
+		e.VMOVUPS(from, all)
+		e.VMOVUPS(all, copied)
+	}
 	for i := range l.count {
-		lane := v
-		if i > 0 {
-			lane = e.XMM()
-			e.VPERMILPS(operand.U8(uint8(i)), v, lane)
-		}
-		all := e.vector()
-		e.VBROADCASTSS(lane, all)
-		if l.t != bfloat16s || e.avx512 {
-			list = append(list, all)
+		if l.t == bfloat16s && !e.avx512 {
+			list = append(list, func(other reg.VecVirtual) reg.Register {
+				v := e.like(other)
+				e.VBROADCASTSS(copied.Offset(4*i), v)
+				return v
+			})
 			continue
 		}
-		memory := e.AllocLocal(32)
-		e.VMOVUPS(all, memory)
-		list = append(list, memory)
+		v := e.vector()
+		e.VBROADCASTSS(from.Offset(4*i), v)
+		list = append(list, func(other reg.VecVirtual) reg.Register { return lanesOf(v, other) })
 	}
 	return list
 }
 
 // multiplyLines multiplies n elements of each row by its factor and by weight, and
 // moves all addresses behind them.
-func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []operand.Op) {
-	e.numberParts(l.t, n, func(p part, m masks) {
-		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: weight})
-		for i, factor := range factors {
-			e.savePart(l.t, p, m, e.multiplied(l.t, p, m, l.row(i, 0), factor, weights), l.row(i, 0))
+func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []factor) {
+	e.numberParts(l.t, n, func(p part, m masks, at int) {
+		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: weight, Disp: 4 * at})
+		for i := 0; i < l.count; i += sideBySide {
+			var places []place
+			for j := i; j < min(i+sideBySide, l.count); j++ {
+				places = append(places, place{l.row(j, l.t.bytes()*at), factors[j], weights})
+			}
+			e.saveParts(l.t, p, m, e.multiplied(l.t, p, m, places), places)
 		}
-		e.ADDQ(operand.U32(uint32(4*p.size)), weight)
-		e.ADDQ(operand.U32(uint32(l.t.bytes()*p.size)), l.at)
+	}, func(size int) {
+		e.ADDQ(operand.U32(uint32(4*size)), weight)
+		e.ADDQ(operand.U32(uint32(l.t.bytes()*size)), l.at)
 	})
 }
 
-// multiplied loads a part of numbers and multiplies it by a factor and weights.
-func (e *emitter) multiplied(t element, p part, m masks, from operand.Mem, factor operand.Op, weights []reg.VecVirtual) []reg.VecVirtual {
-	list := e.loadPart(t, t, p, m, from)
-	for j, v := range list {
-		e.VMULPS(lanesOf(factor, v), v, v)
-		e.VMULPS(weights[j], v, v)
-	}
-	return list
+// sideBySide is the parts whose instructions take turns, because each alone is one
+// long chain.
+const sideBySide = 2
+
+// place is where a part of numbers lies and what multiplies it.
+type place struct {
+	at      operand.Mem
+	factor  factor
+	weights []reg.VecVirtual
 }
 
-// numberParts runs body over n elements. bfloat16 goes by turns, but for a last
-// single one.
-func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks)) {
+// multiplied loads parts of numbers and multiplies them by their factors and
+// weights.
+func (e *emitter) multiplied(t element, p part, m masks, places []place) (parts [][]reg.VecVirtual) {
+	for _, from := range places {
+		parts = append(parts, e.loadPart(t, t, p, m, from.at))
+	}
+	for i, list := range parts {
+		f := places[i].factor(list[0])
+		for _, v := range list {
+			e.VMULPS(f, v, v)
+		}
+	}
+	for i, list := range parts {
+		for j, v := range list {
+			e.VMULPS(places[i].weights[j], v, v)
+		}
+	}
+	return parts
+}
+
+// numberParts runs body over n elements, part by part, and advance behind several
+// of them. at is the elements of those before. bfloat16 goes by turns, but for a
+// last single one.
+func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(size int)) {
+	const unrolled = 4
 	sizes := whole(8, 4, 1)
 	switch {
 	case t == bfloat16s && e.avx512:
@@ -262,12 +308,17 @@ func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m ma
 	case e.avx512:
 		sizes = []part{{16, false}, {16, true}}
 	}
-	e.spans(n, sizes, func(p part) {
+	widest := sizes[0].size
+	e.spans(n, append(whole(unrolled*widest), sizes...), func(block part) {
 		var m masks
-		if p.masked {
+		if block.masked {
 			m = e.masks(n, 16)
 		}
-		body(p, m)
+		p := part{min(block.size, widest), block.masked}
+		for at := 0; at < block.size; at += p.size {
+			body(p, m, at)
+		}
+		advance(block.size)
 	})
 }
 
@@ -282,27 +333,35 @@ func (e *emitter) loadPart(t, other element, p part, m masks, from operand.Mem) 
 }
 
 func (e *emitter) savePart(t element, p part, m masks, list []reg.VecVirtual, to operand.Mem) {
-	if len(list) == 2 {
-		words := e.roundByTurns(list[:1], list[1:], true)
-		e.saveWords(p, m.low, words[0], to)
-		return
-	}
-	e.save(t, p, m.low, list[0], to)
+	e.saveParts(t, p, m, [][]reg.VecVirtual{list}, []place{{at: to}})
 }
 
-// lanesOf returns as many lanes of v, a register or memory, as the other has.
-func lanesOf(v operand.Op, other reg.VecVirtual) operand.Op {
-	register, ok := v.(reg.VecVirtual)
-	if !ok {
-		return v
+// saveParts rounds parts to numbers and stores them, several step by step.
+func (e *emitter) saveParts(t element, p part, m masks, parts [][]reg.VecVirtual, to []place) {
+	if len(parts[0]) == 2 {
+		var evens, odds []reg.VecVirtual
+		for _, list := range parts {
+			evens, odds = append(evens, list[0]), append(odds, list[1])
+		}
+		for i, words := range e.roundByTurns(evens, odds, true) {
+			e.saveWords(p, m.low, words, to[i].at)
+		}
+		return
 	}
+	for i, list := range parts {
+		e.save(t, p, m.low, list[0], to[i].at)
+	}
+}
+
+// lanesOf returns as many lanes of v as the other has.
+func lanesOf(v, other reg.VecVirtual) reg.Register {
 	switch other.Size() {
 	case 64:
-		return register.AsZ()
+		return v.AsZ()
 	case 32:
-		return register.AsY()
+		return v.AsY()
 	default:
-		return register.AsX()
+		return v.AsX()
 	}
 }
 
@@ -320,13 +379,15 @@ func scaleRows(e *emitter, t element) {
 	e.Label(loop)
 	e.MOVQ(x, at)
 	e.MOVQ(n, left)
-	e.numberParts(t, left, func(p part, m masks) {
-		list := e.loadPart(t, t, p, m, operand.Mem{Base: at})
+	e.numberParts(t, left, func(p part, m masks, after int) {
+		here := operand.Mem{Base: at, Disp: t.bytes() * after}
+		list := e.loadPart(t, t, p, m, here)
 		for _, v := range list {
 			e.VMULPS(lanesOf(factor, v), v, v)
 		}
-		e.savePart(t, p, m, list, operand.Mem{Base: at})
-		e.ADDQ(operand.U32(uint32(t.bytes()*p.size)), at)
+		e.savePart(t, p, m, list, here)
+	}, func(size int) {
+		e.ADDQ(operand.U32(uint32(t.bytes()*size)), at)
 	})
 	e.ADDQ(stride, x)
 	e.DECQ(count)

@@ -375,7 +375,7 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 // rotationMatrix makes the columns of rotations, by which AVX-512 multiplies
 // doubled elements.
 type rotationMatrix struct {
-	*emitter
+	e                *emitter
 	low, high, minus reg.VecVirtual
 }
 
@@ -388,14 +388,14 @@ func (e *emitter) newRotationMatrix() *rotationMatrix {
 // columns returns (c, s) and (-s, c) by turns, of the lower and the upper half of
 // a vector of table entries.
 func (m *rotationMatrix) columns(cos, sin reg.VecVirtual) (first, second []reg.VecVirtual) {
-	negated := m.ZMM()
-	m.VPXORD(m.minus, sin, negated)
+	negated := m.e.ZMM()
+	m.e.VPXORD(m.minus, sin, negated)
 	for _, order := range []reg.VecVirtual{m.low, m.high} {
-		cs, sc := m.ZMM(), m.ZMM()
-		m.VMOVAPS(cos, cs)
-		m.VPERMT2PS(sin, order, cs)
-		m.VMOVAPS(negated, sc)
-		m.VPERMT2PS(cos, order, sc)
+		cs, sc := m.e.ZMM(), m.e.ZMM()
+		m.e.VMOVAPS(cos, cs)
+		m.e.VPERMT2PS(sin, order, cs)
+		m.e.VMOVAPS(negated, sc)
+		m.e.VPERMT2PS(cos, order, sc)
 		first, second = append(first, cs), append(second, sc)
 	}
 	return first, second

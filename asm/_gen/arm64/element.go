@@ -130,20 +130,6 @@ func (e *emitter) narrow(t element, d, low, high vector) {
 	e.release(lower)
 }
 
-// roundNumbers rounds n float32 in registers to numbers of a type.
-func (e *emitter) roundNumbers(t element, list []vector, n int) {
-	if t == float32s {
-		return
-	}
-	for j := 0; j < len(list); j += 2 {
-		words, last := e.vector(), min(j+1, len(list)-1)
-		e.narrow(t, words, list[j], list[last])
-		e.release(list[j : last+1]...)
-		copy(list[j:], e.widen(t, words, min(n, 8)))
-		e.release(words)
-	}
-}
-
 // roundWords rounds the upper halves of eight float32 by their lower halves,
 // which it uses up. NaNs have to be quiet, as those that arithmetic makes are.
 //

@@ -237,9 +237,6 @@ func (e *emitter) broadcastLane(d, n vector, lane int) {
 	e.op("VDUP", "%s.S[%d], %s.S4", n, lane, d)
 }
 
-// broadcastGeneral sets every lane of d to the low 32 bits of n.
-func (e *emitter) broadcastGeneral(d vector, n general) { e.op("VDUP", "%s, %s.S4", n, d) }
-
 // tbz branches where a bit of r is 0.
 func (e *emitter) tbz(r general, bit int, label string) { e.op("TBZ", "$%d, %s, %s", bit, r, label) }
 
@@ -384,8 +381,6 @@ func (e *emitter) zip22d(d, n, m vector) { e.op("VZIP2", "%s.D2, %s.D2, %s.D2", 
 func (e *emitter) umov(d general, n vector, lane int) {
 	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
 }
-
-func (e *emitter) add4s(d, n, m vector) { e.op("VADD", "%s.S4, %s.S4, %s.S4", m, n, d) }
 
 // bsl16b sets each bit of d to that of n where it is 1, of m where it is 0.
 func (e *emitter) bsl16b(d, n, m vector) { e.op("VBSL", "%s.B16, %s.B16, %s.B16", m, n, d) }

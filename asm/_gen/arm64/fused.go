@@ -8,18 +8,17 @@ var fusedSizes = []int{8, 4, 1}
 type fusion struct {
 	*emitter
 	*lines
-	t                      element
 	cos, sin, pairs, other general
 }
 
-// rmsNormRotate normalizes rows and rotates a slice of each by the same angles.
-// What is rounded between the two stays in registers.
-func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
-	f := &fusion{emitter: e, t: t, cos: e.general(), sin: e.general(), pairs: e.general(), other: e.general()}
-	e.normalize(t, func(l *lines, n general) {
+// rmsNormRotate normalizes rows of float32 and rotates a slice of each by the same
+// angles.
+func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
+	f := &fusion{emitter: e, cos: e.general(), sin: e.general(), pairs: e.general(), other: e.general()}
+	e.normalize(float32s, func(l *lines, n general) {
 		f.lines = l
 		e.loadArgument(l.left, "first")
-		e.multiplyLines(t, l)
+		e.multiplyLines(float32s, l)
 		e.loadArgument(f.cos, "cos")
 		e.loadArgument(f.sin, "sin")
 		e.loadArgument(f.pairs, "pairs")
@@ -31,15 +30,8 @@ func rmsNormRotate(e *emitter, t element, rotate func(f *fusion)) {
 		for range 2 {
 			e.subGeneral(l.left, f.pairs)
 		}
-		e.multiplyLines(t, l)
+		e.multiplyLines(float32s, l)
 	})
-}
-
-// normalized multiplies numbers by the factor of row i and by weights, and rounds
-// them to the type of x.
-func (f *fusion) normalized(list []vector, i int, weights []vector, n int) {
-	f.multiply(list, f.factors[i], weights)
-	f.roundNumbers(f.t, list, n)
 }
 
 func (f *fusion) rotateHalfSplit() {
@@ -49,22 +41,22 @@ func (f *fusion) rotateHalfSplit() {
 		w2 := f.loadFloats(f.other, size)
 		for i, row := range f.at {
 			f.temporary(func() {
-				f.addShifted(f.other, row, f.pairs, f.t.shift())
-				x1, x2 := f.loadNumbers(f.t, row, size), f.loadNumbers(f.t, f.other, size)
-				f.normalized(x1, i, w1, size)
-				f.normalized(x2, i, w2, size)
+				f.addShifted(f.other, row, f.pairs, float32s.shift())
+				x1, x2 := f.loadFloats(row, size), f.loadFloats(f.other, size)
+				f.multiply(x1, f.factors[i], w1)
+				f.multiply(x2, f.factors[i], w2)
 				for j := range x1 {
 					f.rotatePairs(x1[j], x2[j], c[j], s[j])
 				}
-				f.storeNumbers(f.t, x1, row, size)
-				f.storeNumbers(f.t, x2, f.other, size)
+				f.storeFloats(x1, row, size)
+				f.storeFloats(x2, f.other, size)
 			})
-			f.add(row, f.t.bytes(size))
+			f.add(row, 4*size)
 		}
 		f.advance(size, 1)
 	})
 	for _, row := range f.at {
-		f.addShifted(row, row, f.pairs, f.t.shift())
+		f.addShifted(row, row, f.pairs, float32s.shift())
 	}
 	f.addShifted(f.weight, f.weight, f.pairs, float32s.shift())
 }
@@ -78,13 +70,13 @@ func (f *fusion) rotateInterleaved() {
 		for i, row := range f.at {
 			f.temporary(func() {
 				f.movGeneral(f.other, row)
-				x1, x2 := f.loadPairs(f.t, row, size)
-				f.normalized(x1, i, w1, size)
-				f.normalized(x2, i, w2, size)
+				x1, x2 := f.loadPairs(float32s, row, size)
+				f.multiply(x1, f.factors[i], w1)
+				f.multiply(x2, f.factors[i], w2)
 				for j := range x1 {
 					f.rotatePairs(x1[j], x2[j], c[j], s[j])
 				}
-				f.storePairs(f.t, x1, x2, f.other, size)
+				f.storePairs(float32s, x1, x2, f.other, size)
 			})
 		}
 		f.advance(size, 2)

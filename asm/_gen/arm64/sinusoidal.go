@@ -6,6 +6,8 @@ import (
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
+const blockShift = 32 * 2 * shiftPlane // bytes of the shifts of 64 pairs
+
 // sinusoidalRows writes rows of sines and cosines that are made by the linear shift
 // where they belong, or adds them.
 func sinusoidalRows(e *emitter, interleaved, add bool) {
@@ -21,11 +23,12 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		scale = e.broadcast("scale")
 	}
 	left, done, a, b, errors, flag := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
-	memory, bounds := e.local("entries", 32), e.general()
+	e.locals = 32
+	column, bounds := e.general(), e.general() // of the 64 pairs of a seed
 	bits := math.Float64bits(operation.Margin)
 	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
 	twice, undecided := e.load64("twiceMargin", 2*operation.Margin), e.vector()
-	row, turn, rest, next, exit := e.newLabel("row"), e.newLabel("turn"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
+	row, turn, same, rest, next, exit := e.newLabel("row"), e.newLabel("turn"), e.newLabel("same"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
 
 	// entries returns the next four sines and cosines in neighbouring registers, or
 	// leaves for exit.
@@ -50,6 +53,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.movGeneral(a, seed)
 	e.op("ADD", "$%d, %s, %s", 2*shiftPlane, seed, errors)
 	e.movGeneral(b, shift)
+	e.clearGeneral(column)
 	e.cmp(left, 4)
 	e.branch("BLT", rest)
 	e.label(turn)
@@ -78,6 +82,13 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		}
 	})
 	e.add(done, 4)
+	e.add(column, 4)
+	e.tbz(column, 6, same)
+	e.clearGeneral(column)
+	e.add(a, 2*shiftPlane)
+	e.add(errors, 2*shiftPlane)
+	e.op("ADD", "$%d, %s", blockShift-shiftPlane, b)
+	e.label(same)
 	e.sub(left, 4)
 	e.cmp(left, 4)
 	e.branch("BGE", turn)
@@ -88,17 +99,18 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		sin, cos := entries()
 		e.addGeneral(done, left)
 		if interleaved {
-			e.movGeneral(scratch, memory)
+			e.op("MOVD", "$entries-32(SP), %s", scratch)
 			e.st2(sin, scratch, 4, 32)
 			e.addGeneral(left, left)
 		} else {
-			e.str(cos, memory, 0)
-			e.str(sin, memory, 16)
+			e.op("MOVD", "$entries-32(SP), %s", scratch)
+			e.str(cos, scratch, 0)
+			e.str(sin, scratch, 16)
 		}
 		x, v := e.vector(), e.vector()
 		for j := range to {
 			loop := e.newLabel("number")
-			e.op("ADD", "$%d, %s, %s", 16*j, memory, a)
+			e.op("MOVD", "$entries-%d(SP), %s", 32-16*j, a)
 			e.movGeneral(b, left)
 			e.label(loop)
 			e.ldr32(v, a, 0)

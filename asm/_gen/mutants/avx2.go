@@ -4,27 +4,32 @@ package main
 var (
 	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves", packages: "."}
 	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
-		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops", packages: ". ./kernels"}
-	copyTests    = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."} // of the families convert and layout
-	pastTests    = tests{names: "TestCopyPastCaches", packages: "."}
-	normTests    = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
-	addTests     = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
-	biasTests    = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
-	assemblyText = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced", packages: ".", module: "asm/_gen"}
+		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError", packages: ". ./kernels"}
+	copyTests       = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."} // of the families convert and layout
+	pastTests       = tests{names: "TestCopyPastCaches", packages: "."}
+	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
+	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
+	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
+	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
+	sinusoidalTests = tests{names: "TestSinusoidalAgainstPlain|TestSinusoidalVectors|TestGuardSinusoidal", packages: "."}
+	proofTests      = tests{names: "TestConstants", packages: "./proof"}
+	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced", packages: ".", module: "asm/_gen"}
 )
 
 const (
-	amd64Rotate  = "asm/_gen/amd64/rotate.go"
-	amd64CosSin  = "asm/_gen/amd64/cossin.go"
-	amd64Element = "asm/_gen/amd64/element.go"
-	amd64Convert = "asm/_gen/amd64/convert.go"
-	amd64Layout  = "asm/_gen/amd64/layout.go"
-	amd64Norm    = "asm/_gen/amd64/norm.go"
-	amd64Add     = "asm/_gen/amd64/add.go"
-	amd64Bias    = "asm/_gen/amd64/bias.go"
-	amd64Copy    = "asm/_gen/amd64/copy.go"
-	amd64Emitter = "asm/_gen/amd64/amd64.go"
-	constants    = "asm/_gen/operation/constants.go"
+	amd64Rotate     = "asm/_gen/amd64/rotate.go"
+	amd64CosSin     = "asm/_gen/amd64/cossin.go"
+	amd64Element    = "asm/_gen/amd64/element.go"
+	amd64Convert    = "asm/_gen/amd64/convert.go"
+	amd64Layout     = "asm/_gen/amd64/layout.go"
+	amd64Norm       = "asm/_gen/amd64/norm.go"
+	amd64Add        = "asm/_gen/amd64/add.go"
+	amd64Bias       = "asm/_gen/amd64/bias.go"
+	amd64Fused      = "asm/_gen/amd64/fused.go"
+	amd64Sinusoidal = "asm/_gen/amd64/sinusoidal.go"
+	amd64Copy       = "asm/_gen/amd64/copy.go"
+	amd64Emitter    = "asm/_gen/amd64/amd64.go"
+	constants       = "asm/_gen/operation/constants.go"
 )
 
 var avx2Mutants = []mutant{
@@ -50,8 +55,8 @@ var avx2Mutants = []mutant{
 		old: `e.VADDSUBPS(swapped, v, v)`, new: `e.VADDPS(swapped, v, v)`,
 		wrong: "the first of a pair is a sum"},
 	{name: "avx2/rotate/head-stride", file: amd64Rotate, tests: rotateTests,
-		old: `e.step(r.x, xHeadStride, b.x)`, new: `e.step(r.x, yHeadStride, b.x)`,
-		wrong: "the stride of y for x"},
+		old: `e.step(r.x, xHeadStride, b.x)`, new: `e.step(r.x, xHeadStride, b.y)`,
+		wrong: "the stride of x in elements of y"},
 	{name: "avx2/rotate/table-stride", file: amd64Rotate, tests: rotateTests,
 		old: `e.step(sin, tableStride, float32s)`, new: `e.step(sin, tableStride, bfloat16s)`,
 		wrong: "sines step half as far from token to token"},
@@ -83,9 +88,7 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "cosines are negated in the last quadrant only"},
 	{name: "avx2/cossin/reduction", file: amd64CosSin, tests: cosSinTests,
-		old: `		e.VFMADD231PD(a.low, a.x, f[j])
-`, new: `		_ = a.low
-`,
+		old: `e.VFMADD231PD(a.low, a.x, f[j])`, new: `_, _ = a.low, j`,
 		wrong: "2/pi without its low part"},
 	{name: "avx2/cossin/horner", file: amd64CosSin, tests: cosSinTests,
 		old: `for i := 5; i >= 0; i-- {`, new: `for i := 4; i >= 0; i-- {`,
@@ -113,12 +116,12 @@ var avx2Mutants = []mutant{
 			cos[j], sin[j]`, new: `			cos[j], sin[j]`,
 		wrong: "the error bound of a sine grows beyond 2^-49: right, slow"},
 	{name: "avx2/cossin/seed-reach", file: amd64CosSin, tests: cosSinTests,
-		old: `e.VMULPD(at(margin), reach, error)`, new: `e.VMOVUPD(at(margin), error)`,
+		old: `e.VMULPD(at(margin), reach, error)`, new: `e.VMOVUPD(at(margin), error); _ = reach`,
 		wrong: "the error bound of a seed forgets the position"},
 	{name: "avx2/cossin/seed-cap", file: amd64CosSin, tests: cosSinTests,
 		old: `	e.VMINPD(bound, error, error)
 	e.VMOVUPD(cos, at(cosTo))
-`, new: `	e.VMOVUPD(cos, at(cosTo))
+`, new: `	e.VMOVUPD(cos, at(cosTo)); _ = bound
 `,
 		wrong: "the error bound of a seed grows beyond 2^-49: right, slow"},
 	{name: "avx2/cossin/shift-sign", file: amd64CosSin, tests: cosSinTests,
@@ -172,7 +175,7 @@ var avx2Mutants = []mutant{
 	{name: "avx2/cossin/coefficient", file: constants, tests: cosSinTests,
 		old: `-0x1.3bd3cc9be459dp+0`, new: `-0x1.3bd3cc9be479dp+0`,
 		wrong: "a coefficient of the cosine is off by 2^-43"},
-	{name: "avx2/cossin/coefficient-bit", file: constants, tests: cosSinTests,
+	{name: "go/constants/bit", file: constants, tests: proofTests,
 		old: `0x1.03c1f081b0e01p-2`, new: `0x1.03c1f081b0e02p-2`,
 		wrong: "a coefficient of the cosine is off by its last bit"},
 
@@ -252,13 +255,13 @@ var avx2Mutants = []mutant{
 
 	// layout
 	{name: "avx2/layout/odds", file: amd64Layout, tests: copyTests,
-		old: `l.VSHUFPS(operand.U8(0xdd), high, low, odd)`, new: `l.VSHUFPS(operand.U8(0x88), high, low, odd)`,
+		old: `l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)`, new: `l.e.VSHUFPS(operand.U8(0x88), high, low, odd)`,
 		wrong: "the even elements for the odd"},
 	{name: "avx2/layout/words", file: amd64Layout, tests: copyTests,
 		old: `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, new: `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`,
 		wrong: "two words change places"},
 	{name: "avx2/layout/lanes", file: amd64Layout, tests: copyTests,
-		old: `l.VPERM2F128(operand.U8(0x31), odd, even, high)`, new: `l.VPERM2F128(operand.U8(0x13), odd, even, high)`,
+		old: `l.e.VPERM2F128(operand.U8(0x31), odd, even, high)`, new: `l.e.VPERM2F128(operand.U8(0x13), odd, even, high)`,
 		wrong: "two times 16 bytes change places"},
 	{name: "avx2/layout/quarters", file: amd64Element, tests: copyTests,
 		old: `from.Offset(48)`, new: `from.Offset(32)`,
@@ -267,10 +270,10 @@ var avx2Mutants = []mutant{
 		old: `Disp: bytes * l.width}`, new: `Disp: bytes * l.width / 2}`,
 		wrong: "the second vector is stored over the first"},
 	{name: "avx2/layout/store-too-far", file: amd64Layout, tests: copyTests,
-		old: `l.MOVW(v.As16(), to)`, new: `l.MOVL(v, to)`,
+		old: `l.e.MOVW(v.As16(), to)`, new: `l.e.MOVL(v, to)`,
 		wrong: "the last 16 bits are stored as 32"},
 	{name: "avx2/layout/load-too-far", file: amd64Layout, tests: copyTests,
-		old: `l.MOVWLZX(from, v)`, new: `l.MOVL(from, v)`,
+		old: `l.e.MOVWLZX(from, v)`, new: `l.e.MOVL(from, v)`,
 		wrong: "the last 16 bits are loaded as 32"},
 
 	// norm
@@ -281,14 +284,14 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "squares are not rounded before the sum"},
 	{name: "avx2/norm/order", file: amd64Norm, tests: normTests,
-		old: `		e.VMULPS(lanesOf(factors[i], v), v, v)
-				e.VMULPS(weights[j], v, v)
+		old: `		e.VMULPS(lanesOf(factor, v), v, v)
+		e.VMULPS(weights[j], v, v)
 `, new: `		e.VMULPS(weights[j], v, v)
-				e.VMULPS(lanesOf(factors[i], v), v, v)
+		e.VMULPS(lanesOf(factor, v), v, v)
 `,
 		wrong: "the weight is multiplied before the inverse"},
 	{name: "avx2/norm/lane", file: amd64Norm, tests: normTests,
-		old: `e.VPERMILPS(operand.U8(uint8(i)), inverses, lane)`, new: `e.VPERMILPS(operand.U8(uint8(i^1)), inverses, lane)`,
+		old: `e.VPERMILPS(operand.U8(uint8(i)), v, lane)`, new: `e.VPERMILPS(operand.U8(uint8(i^1)), v, lane)`,
 		wrong: "a row takes the inverse of another"},
 	{name: "avx2/norm/sum", file: amd64Norm, tests: normTests,
 		old: `e.VSHUFPS(odds, pairs[1], pairs[0], odd)`, new: `e.VSHUFPS(evens, pairs[1], pairs[0], odd)`,
@@ -319,7 +322,8 @@ var avx2Mutants = []mutant{
 	{name: "avx2/norm/scale-rows", file: amd64Norm, tests: normTests,
 		old: `	e.ADDQ(stride, x)
 	e.DECQ(count)
-`, new: `	e.DECQ(count)
+`, new: `	_ = stride
+	e.DECQ(count)
 `,
 		wrong: "the first row is scaled again and again"},
 
@@ -341,27 +345,80 @@ var avx2Mutants = []mutant{
 		wrong: "y is subtracted"},
 
 	// bias
-	{name: "avx2/bias/sign", file: amd64Bias, tests: biasTests,
-		old: `			e.VPSUBD(bias, lanesOf(zero, bias), bias)
-`, new: ``,
-		wrong: "the magnitude of a distance for minus it"},
+	{name: "avx2/bias/magnitude", file: amd64Bias, tests: biasTests,
+		old: `e.VANDPS(lanesOf(magnitude, bias), bias, bias)`, new: ``,
+		wrong: "a distance for its magnitude"},
+	{name: "avx2/bias/sign-of-rest", file: amd64Bias, tests: biasTests,
+		old: `e.VSUBPS(bias, v, bias)`, new: `e.VADDPS(v, bias, bias)`,
+		wrong: "at the end of a row magnitudes are added"},
 	{name: "avx2/bias/lane", file: amd64Bias, tests: biasTests,
-		old: `e.VPADDD(e.counts(j), `, new: `e.VPADDD(e.counts(0), `,
+		old: `counts[j/e.lanes()]`, new: `counts[0]`,
 		wrong: "the vectors of a block have the same distances"},
 	{name: "avx2/bias/fma", file: amd64Bias, tests: biasTests,
 		old: `		e.VMULPS(lanesOf(slope, bias), bias, bias)
-		v := e.load(float32s, p, m.low, to)
-		e.VADDPS(bias, v, v)
-`, new: `		v := e.load(float32s, p, m.low, to)
-		e.VFMADD231PS(lanesOf(slope, bias), bias, v)
+`, new: `		if !absolute && p.size > 1 {
+			v := e.load(float32s, p, m.low, to)
+			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
+			e.save(float32s, p, m.low, v, to)
+			return
+		}
+		e.VMULPS(lanesOf(slope, bias), bias, bias)
 `,
 		wrong: "slope*distance is not rounded before the sum"},
 	{name: "avx2/bias/stride", file: amd64Bias, tests: biasTests,
 		old: `e.ADDQ(xStride, x)`, new: `e.LEAQ(operand.Mem{Base: x, Index: xStride, Scale: 1, Disp: 4}, x)`,
 		wrong: "rows of x one element too far apart"},
 	{name: "avx2/bias/step", file: amd64Bias, tests: biasTests,
-		old: `e.ADDQ(step, first)`, new: `e.SUBQ(step, first)`,
+		old: `e.VADDPS(step, first, first)`, new: `e.VSUBPS(step, first, first)`,
 		wrong: "distances go the other way from row to row"},
+	{name: "avx2/bias/advance", file: amd64Bias, tests: biasTests,
+		old: `math.Float32bits(float32(size))`, new: `math.Float32bits(float32(size+1))`,
+		wrong: "a distance is left out after each block"},
+
+	// fused
+	{name: "avx2/fused/not-rounded", file: amd64Fused, tests: fusedTests,
+		old: `	f.roundPart(f.t, list)
+`, new: ``,
+		wrong: "16-bit numbers are not rounded before the rotation"},
+	{name: "avx2/fused/weights", file: amd64Fused, tests: fusedTests,
+		old: `table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})`, new: `table(operand.Mem{Base: f.weight})`,
+		wrong: "the second of a pair has the weight of the first"},
+	{name: "avx2/fused/rest", file: amd64Fused, tests: fusedTests,
+		old: `		e.ADDQ(f.left, f.left)
+`, new: ``,
+		wrong: "elements beyond the row are normalized"},
+	{name: "avx2/fused/stride", file: amd64Fused, tests: fusedTests,
+		old: `f.ADDQ(operand.U32(uint32(f.t.bytes()*p.size)), second.at)`, new: `f.ADDQ(operand.U32(uint32(4*p.size)), second.at)`,
+		wrong: "16-bit partners advance by 4 bytes"},
+
+	// sinusoidal
+	{name: "avx2/sinusoidal/sign", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.e.VFNMADD231PD(sinA, sinB, c)`, new: `s.e.VFMADD231PD(sinA, sinB, c)`,
+		wrong: "cos(a-b) for cos(a+b)"},
+	{name: "avx2/sinusoidal/fma", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `			e.VMULPS(to, s.scale, x)
+			e.VADDPS(x, v, v)
+`, new: `			_ = x
+			e.VFMADD231PS(to, s.scale, v)
+`,
+		wrong: "the product is not rounded before the sum"},
+	{name: "avx2/sinusoidal/no-ziv", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.e.JMP(operand.LabelRef(s.exit))`, new: `s.e.JMP(operand.LabelRef(certain))`,
+		wrong: "the long test decides nothing"},
+	{name: "avx2/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `			s.e.VPMAXUD(t, most, most)
+`, new: ``,
+		wrong: "only some of the entries are tested"},
+	{name: "avx2/sinusoidal/done", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `e.ADDQ(s.i, done)`, new: ``,
+		wrong: "pairs before an undecided one are made twice"},
+	{name: "avx2/sinusoidal/tail", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `		s.e.SUBQ(s.i, left)
+`, new: ``,
+		wrong: "pairs beyond the row are written"},
+	{name: "avx2/sinusoidal/scaling", file: amd64Sinusoidal, tests: sinusoidalTests,
+		old: `s.e.VMULPS(s.scaling, v, v)`, new: `_ = v`,
+		wrong: "sines and cosines are not scaled"},
 
 	// copy
 	{name: "avx2/copy/order", file: amd64Copy, tests: pastTests,

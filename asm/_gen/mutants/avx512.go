@@ -3,24 +3,26 @@ package main
 // Under the emulator a start of the program takes longer than its tests: fewer
 // of them, in one package.
 var (
-	rotateWide = tests{names: "TestRotateKernelsAlignment", packages: "."}
-	exactWide  = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels", packages: "."}
-	pastWide   = tests{names: "TestCosSinExactRowsNonTemporal", packages: "."}
-	floatWide  = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32", packages: "."}
-	copyWide   = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."}
-	normWide   = tests{names: "TestNormKernels|TestGuardNorm", packages: "."}
-	addWide    = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
-	biasWide   = tests{names: "TestBiasKernels", packages: "."}
+	rotateWide     = tests{names: "TestRotateKernels", operations: "RotateInterleaved(F32|F16)", packages: "."}
+	exactWide      = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels", packages: "."}
+	pastWide       = tests{names: "TestCosSinExactRowsNonTemporal", packages: "."}
+	floatWide      = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32", packages: "."}
+	copyWide       = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."}
+	normWide       = tests{names: "TestNormKernels|TestGuardNorm", packages: "."}
+	addWide        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
+	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)", packages: "."}
+	sinusoidalWide = tests{names: "TestGuardSinusoidal", packages: "."}
+	biasWide       = tests{names: "TestBiasKernels", packages: "."}
 )
 
 // avx512Mutants are of what AVX-512 alone has.
 var avx512Mutants = []mutant{
 	// rotate
 	{name: "avx512/rotate/sign", file: amd64Rotate, tests: rotateWide,
-		old: `e.VPXORD(minus, sin, negated)`, new: `e.VMOVAPS(sin, negated)`,
+		old: `m.e.VPXORD(m.minus, sin, negated)`, new: `m.e.VMOVAPS(sin, negated)`,
 		wrong: "x1*c + x2*s"},
 	{name: "avx512/rotate/lanes", file: amd64Rotate, tests: rotateWide,
-		old: `[]reg.VecVirtual{low, high} {`, new: `[]reg.VecVirtual{high, low} {`,
+		old: `[]reg.VecVirtual{m.low, m.high} {`, new: `[]reg.VecVirtual{m.high, m.low} {`,
 		wrong: "the halves of a table row change places"},
 	{name: "avx512/rotate/mask", file: amd64Rotate, tests: rotateWide,
 		old: `mask := []reg.OpmaskVirtual{r.row.low, r.row.high}[j%2]`, new: `mask := r.row.low`,
@@ -73,7 +75,7 @@ var avx512Mutants = []mutant{
 		old: `return 2*i + 1 }`, new: `return 2 * i }`,
 		wrong: "the even elements for the odd"},
 	{name: "avx512/layout/load-mask", file: amd64Layout, tests: copyWide,
-		old: `l.VMOVUPS_Z(from, mask, v)`, new: `l.VMOVUPS(from, v)`,
+		old: `l.e.VMOVUPS_Z(from, mask, v)`, new: `l.e.VMOVUPS(from, v)`,
 		wrong: "elements beyond the end are loaded"},
 
 	// norm, add and bias
@@ -90,6 +92,20 @@ var avx512Mutants = []mutant{
 		old: `p := part{min(block.size, e.lanes()), block.masked}`, new: `p := part{min(block.size, e.lanes()), false}`,
 		wrong: "the last part without its mask"},
 	{name: "avx512/bias/lanes", file: amd64Bias, tests: biasWide,
-		old: `for i := range 16 {`, new: `for i := range 8 {`,
+		old: `float32(first + int(i))`, new: `float32(first + int(i%8))`,
 		wrong: "distances of the upper lanes are those of the first"},
+
+	// fused and sinusoidal
+	{name: "avx512/fused/mask", file: amd64Fused, tests: fusedWide,
+		old: `[]reg.OpmaskVirtual{elements.low, elements.high}[j]`, new: `elements.low`,
+		wrong: "the second vector of a last part has the mask of the first"},
+	{name: "avx512/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalWide,
+		old: `s.e.KORTESTW(k, k)
+		s.e.JNZ(operand.LabelRef(long))
+	} else`, new: `_ = k
+	} else`,
+		wrong: "no entry is tested"},
+	{name: "avx512/sinusoidal/halves", file: amd64Sinusoidal, tests: sinusoidalWide,
+		old: `s.e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)`, new: `s.e.VINSERTF64X4(operand.Imm(0), high, low.AsZ(), v)`,
+		wrong: "the upper half of a vector for the lower"},
 }

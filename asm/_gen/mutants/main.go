@@ -42,9 +42,10 @@ type mutant struct {
 
 // tests names tests by the first part of their names and by their packages.
 type tests struct {
-	names    string // regular expression of whole names
-	packages string
-	module   string // folder of the module
+	names      string // regular expression of whole names
+	operations string // of those whose tests to run; empty for all
+	packages   string
+	module     string // folder of the module
 }
 
 // target is how a mutant is run: the first part of its name.
@@ -295,7 +296,8 @@ func (l *laboratory) mutated(m *mutant) (content, broken []byte, err error) {
 
 // generate runs the generator, which has to write something else than before.
 func (l *laboratory) generate() error {
-	command := exec.Command("go", "run", ".", "-dir", "..")
+	// Without optimization the compiler needs two thirds of the time.
+	command := exec.Command("go", "run", "-gcflags=github.com/go-posenc/posenc/asm/_gen/...=-N -l", ".", "-dir", "..")
 	command.Dir = filepath.Join(l.folder, "asm/_gen")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("the generator: %v: %s", err, firstError(string(output)))
@@ -345,7 +347,10 @@ func (l *laboratory) test(m *mutant) (output string, err error) {
 	if t.implementation != "" && m.tests.module == "" {
 		pattern += "/^impl=" + t.implementation + "$"
 	}
-	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-timeout", "4m", "-run", pattern}
+	if m.tests.operations != "" {
+		pattern += "/^operation=(" + m.tests.operations + ")$"
+	}
+	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "4m", "-run", pattern}
 	for _, a := range t.arguments {
 		arguments = append(arguments, strings.ReplaceAll(a, "{copy}", l.folder))
 	}

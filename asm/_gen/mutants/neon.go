@@ -1,15 +1,17 @@
 package main
 
 const (
-	arm64Rotate  = "asm/_gen/arm64/rotate.go"
-	arm64CosSin  = "asm/_gen/arm64/cossin.go"
-	arm64Element = "asm/_gen/arm64/element.go"
-	arm64Convert = "asm/_gen/arm64/convert.go"
-	arm64Norm    = "asm/_gen/arm64/norm.go"
-	arm64Add     = "asm/_gen/arm64/add.go"
-	arm64Bias    = "asm/_gen/arm64/bias.go"
-	arm64Emitter = "asm/_gen/arm64/emitter.go"
-	arm64Frame   = "asm/_gen/arm64/frame.go"
+	arm64Rotate     = "asm/_gen/arm64/rotate.go"
+	arm64CosSin     = "asm/_gen/arm64/cossin.go"
+	arm64Element    = "asm/_gen/arm64/element.go"
+	arm64Convert    = "asm/_gen/arm64/convert.go"
+	arm64Norm       = "asm/_gen/arm64/norm.go"
+	arm64Add        = "asm/_gen/arm64/add.go"
+	arm64Bias       = "asm/_gen/arm64/bias.go"
+	arm64Fused      = "asm/_gen/arm64/fused.go"
+	arm64Sinusoidal = "asm/_gen/arm64/sinusoidal.go"
+	arm64Emitter    = "asm/_gen/arm64/emitter.go"
+	arm64Frame      = "asm/_gen/arm64/frame.go"
 )
 
 var neonMutants = []mutant{
@@ -21,18 +23,10 @@ var neonMutants = []mutant{
 		old: `e.fmul4s(x1, x1, c)`, new: `e.fmul4s(x1, x2, c)`,
 		wrong: "x2*c for x1*c"},
 	{name: "neon/rotate/fma", file: arm64Rotate, tests: rotateTests,
-		old: `	e.fmul4s(s, x1, s)
-	e.fmul4s(x1, x1, c)
-	e.fmul4s(x2, x2, c)
+		old: `	e.fmul4s(x2, x2, c)
 	e.fsub4s(x1, x1, x2s)
-	e.fadd4s(x2, x2, s)
-`, new: `	x1s := e.vector()
-	e.fmul4s(x1s, x1, s)
-	e.fmul4s(x1, x1, c)
-	e.op("VFMLS", "%s.S4, %s.S4, %s.S4", s, x2, x1)
+`, new: `	e.op("VFMLS", "%s.S4, %s.S4, %s.S4", s, x2, x1)
 	e.fmul4s(x2, x2, c)
-	e.fadd4s(x2, x2, x1s)
-	e.release(x1s)
 `,
 		wrong: "x2*s is not rounded before the difference"},
 	{name: "neon/rotate/head-stride", file: arm64Rotate, tests: rotateTests,
@@ -66,10 +60,7 @@ var neonMutants = []mutant{
 `, new: ``,
 		wrong: "what was a cosine is never negative"},
 	{name: "neon/cossin/reduction", file: arm64CosSin, tests: cosSinTests,
-		old: `	for j := range n {
-		e.fmla2d(f[j], x[j], low[j])
-	}
-`, new: ``,
+		old: `e.fmla2d(f[j], x[j], low[j])`, new: `_, _ = low, j`,
 		wrong: "2/pi without its low part"},
 	{name: "neon/cossin/zero-sign", file: arm64CosSin, tests: cosSinTests,
 		old: `	t.keepZero = true
@@ -93,17 +84,16 @@ var neonMutants = []mutant{
 			upperCos`, new: `			upperCos`,
 		wrong: "the error bound of a sine grows beyond 2^-49: right, slow"},
 	{name: "neon/cossin/seed-reach", file: arm64CosSin, tests: cosSinTests,
-		old: `			e.fmul2d(error[j], error[j], reach)
-`, new: ``,
+		old: `e.fmul2d(error[j], error[j], reach)`, new: `_ = reach`,
 		wrong: "the error bound of a seed forgets the position"},
 	{name: "neon/cossin/shift-sign", file: arm64CosSin, tests: cosSinTests,
 		old: `e.fmls2d(cos[j], sinA[j], sinB[j])`, new: `e.fmla2d(cos[j], sinA[j], sinB[j])`,
 		wrong: "cos(a-b) for cos(a+b)"},
 	{name: "neon/cossin/shift-margin", file: arm64CosSin, tests: cosSinTests,
-		old: `e.fsub2d(lowerCos[j], cos[j], twice)`, new: `e.fsub2d(lowerCos[j], cos[j], error[j])`,
+		old: `e.fsub2d(lowerCos[j], cos[j], twice)`, new: `e.fsub2d(lowerCos[j], cos[j], error[j]); _ = twice`,
 		wrong: "the lower end of a cosine's interval by the sine's error"},
 	{name: "neon/cossin/shift-row", file: arm64CosSin, tests: cosSinTests,
-		old: `e.add(shift, 2*plane)`, new: `e.add(shift, plane)`,
+		old: `e.add(shift, 2*shiftPlane)`, new: `e.add(shift, shiftPlane)`,
 		wrong: "rows of the shift half as far apart"},
 	{name: "neon/cossin/shift-goes-on", file: arm64CosSin, tests: cosSinTests,
 		old: `	e.cbnz(flag, exit)
@@ -127,7 +117,7 @@ var neonMutants = []mutant{
 
 	// convert
 	{name: "neon/convert/signalling-nan", file: arm64Convert, tests: copyTests,
-		old: `e.fadd4s(v, v, minusZero)`, new: ``,
+		old: `e.fadd4s(v, v, minusZero)`, new: `_, _ = v, minusZero`,
 		wrong: "a signalling NaN becomes an infinity"},
 	{name: "neon/convert/zero", file: arm64Convert, tests: copyTests,
 		old: `e.load32("signBit32", 1<<31)`, new: `e.load32("signBit32", 0)`,
@@ -205,7 +195,7 @@ var neonMutants = []mutant{
 `,
 		wrong: "epsilon is added after the root"},
 	{name: "neon/norm/weight", file: arm64Norm, tests: normTests,
-		old: `e.add(weight, 4*size)`, new: `e.add(weight, t.bytes(size))`,
+		old: `e.add(l.weight, 4*size)`, new: `e.add(l.weight, t.bytes(size))`,
 		wrong: "weights advance by the bytes of x"},
 
 	// add
@@ -225,11 +215,11 @@ var neonMutants = []mutant{
 
 	// bias
 	{name: "neon/bias/sign", file: arm64Bias, tests: biasTests,
-		old: `e.neg4s(v, v)`, new: ``,
-		wrong: "the magnitude of a distance for minus it"},
+		old: `e.fneg4s(v, v)`, new: ``,
+		wrong: "magnitudes are added"},
 	{name: "neon/bias/lane", file: arm64Bias, tests: biasTests,
-		old: `e.load32("four", 4)`, new: `e.load32("four", 3)`,
-		wrong: "the vectors of a block three distances apart"},
+		old: `list[j-1], sized[4])`, new: `list[j-1], sized[1])`,
+		wrong: "the vectors of a block one distance apart"},
 	{name: "neon/bias/subtracted", file: arm64Bias, tests: biasTests,
 		old: `			e.fadd4s(v, v, biases[j])
 `, new: `			e.fsub4s(v, v, biases[j])
@@ -238,6 +228,37 @@ var neonMutants = []mutant{
 	{name: "neon/bias/stride", file: arm64Bias, tests: biasTests,
 		old: `e.addGeneral(x, xStride)`, new: `e.addGeneral(x, xStride); e.add(x, 4)`,
 		wrong: "rows of x one element too far apart"},
+
+	// fused
+	{name: "neon/fused/not-rounded", file: arm64Fused, tests: fusedTests,
+		old: `	f.roundNumbers(f.t, list, n)
+`, new: ``,
+		wrong: "16-bit numbers are not rounded before the rotation"},
+	{name: "neon/fused/rest", file: arm64Fused, tests: fusedTests,
+		old: `for range 2 {`, new: `for range 1 {`,
+		wrong: "elements beyond the row are normalized"},
+	{name: "neon/fused/weights", file: arm64Fused, tests: fusedTests,
+		old: `w2 := f.loadFloats(f.other, size)`, new: `w2 := f.loadFloats(f.weight, size)`,
+		wrong: "the second of a pair has the weight of the first"},
+
+	// sinusoidal
+	{name: "neon/sinusoidal/no-ziv", file: arm64Sinusoidal, tests: sinusoidalTests,
+		old: `		e.cbnz(flag, exit)
+`, new: ``,
+		wrong: "what Ziv's test says is ignored"},
+	{name: "neon/sinusoidal/fma", file: arm64Sinusoidal, tests: sinusoidalTests,
+		old: `			e.fmul4s(x, x, scale)
+			e.fadd4s(v, v, x)
+			e.str(`, new: `			e.op("VFMLA", "%s.S4, %s.S4, %s.S4", x, scale, v)
+			e.str(`,
+		wrong: "the product is not rounded before the sum"},
+	{name: "neon/sinusoidal/rest", file: arm64Sinusoidal, tests: sinusoidalTests,
+		old: `			e.addGeneral(left, left)
+`, new: ``,
+		wrong: "half of the last pairs are written"},
+	{name: "neon/sinusoidal/shift", file: arm64Sinusoidal, tests: sinusoidalTests,
+		old: `e.add(shift, 2*shiftPlane)`, new: `e.add(shift, shiftPlane)`,
+		wrong: "rows of the shift half as far apart"},
 
 	// A WORD has to mean what its comment says.
 	{name: "go/words/encoding", file: arm64Emitter, tests: assemblyText,

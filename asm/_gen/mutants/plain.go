@@ -61,11 +61,8 @@ var goMutants = []mutant{
 
 	// kernels
 	{name: "go/kernels/ziv-ignored", file: "kernels/cossin.go", tests: exactTests,
-		old: `if !b.certain(magnitude, magnitude) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {`,
-		new: `if !b.certain(magnitude, magnitude) {
-		cosSinExact(Generic, cos, sin, position, b, scaleCos, scaleSin)
-	}
-	if !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) && false {`,
+		old:   `if !b.certain(magnitude, magnitude) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {`,
+		new:   `if !b.certain(magnitude, magnitude) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) && false {`,
 		wrong: "what Ziv's test says of a row is ignored"},
 	{name: "go/kernels/subnormal", file: "kernels/cossin.go", tests: exactTests,
 		old: `least*b.smallest >= 0x1p-120 && `, new: ``,
@@ -101,8 +98,19 @@ var goMutants = []mutant{
 		old: `t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride`, new: `t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.Pairs`,
 		wrong: "rows of tables lie one after another"},
 	{name: "go/kernels/tile-rows", file: "kernels/bias.go", tests: biasTests,
-		old: `generic.AddAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)`, new: `generic.AddAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first-r*step)`,
+		old: `generic.SubAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first+r*step)`, new: `generic.SubAbsoluteDistanceF32(y[r*t.Stride:][:t.Len], slope, first-r*step)`,
 		wrong: "distances go the other way from row to row"},
+
+	{name: "go/kernels/within", file: "kernels/bias.go", tests: biasTests,
+		old: `max(first, last) >= end-t.Len`, new: `max(first, last) >= end`,
+		wrong: "kernels count distances beyond 2^24"},
+	{name: "go/kernels/sinusoid-rest", file: "kernels/sinusoidal.go", tests: sinusoidalTests,
+		old: `b.frequencies()[i:]`, new: `b.frequencies()`,
+		wrong: "after an undecided pair come those of other frequencies"},
+	{name: "go/kernels/sinusoid-row", file: "kernels/sinusoidal.go", tests: sinusoidalTests,
+		old: `		made = false
+		cosSinSeed`, new: `		cosSinSeed`,
+		wrong: "an old row is taken for that of the position before"},
 
 	// Views.
 	{name: "go/view/extent", file: "view.go", tests: viewTests,
@@ -126,7 +134,7 @@ var goMutants = []mutant{
 		old: `!packed && g.selfOverlaps()`, new: `false`,
 		wrong: "rows of a view may overlap"},
 	{name: "go/view/nested", file: "view.go", tests: viewTests,
-		old: `if l.stride < reach {`, new: `if l.stride < g.dim {`,
+		old: `if level.stride < reach {`, new: `if level.stride < dim {`,
 		wrong: "every stride of a row is enough"},
 	{name: "go/view/meets", file: "view.go", tests: viewTests,
 		old: `d < g.dim && -d < g.dim`, new: `d < g.dim-1 && -d < g.dim-1`,
@@ -244,7 +252,7 @@ var goMutants = []mutant{
 		old: `(float64(p) - float64(d.center))`, new: `float64(p)`,
 		wrong: "xPos without its center"},
 	{name: "go/axes/decay-rest", file: "rows.go", tests: axesTests,
-		old: `math.FMA(distance, high, -exponent)+float64(distance*low)`, new: `0`,
+		old: `math.FMA(distance, high, -exponent)+float64(distance*low)`, new: `0*low`,
 		wrong: "the exponent of xPos without its low part"},
 	{name: "go/axes/decay-keys", file: "rotary.go", tests: axesTests,
 		old: `r.decay.direction = -1`, new: `r.decay.direction = 1`,
@@ -321,7 +329,7 @@ var goMutants = []mutant{
 		old: `r.table.overlaps(&x) {`, new: `false {`,
 		wrong: "what is rotated may share memory with the table"},
 	{name: "go/table/zero-sign", file: "fullwidth.go", tests: tableTests,
-		old: `math.Float32bits(a[i]) != math.Float32bits(b[i])`, new: `a[i] != b[i]`,
+		old: `math.Float32bits(a[i]) != math.Float32bits(b[i])`, new: `a[i] != b[i] && !math.IsNaN(float64(a[i]))`,
 		wrong: "zeros of both signs are taken for equal"},
 
 	// Scores.
@@ -356,8 +364,8 @@ var goMutants = []mutant{
 		old: `power(exact, side-exact))) >= 0`, new: `power(exact, side-exact))) > 0`,
 		wrong: "a distance at the edge of a bucket is in the one before"},
 	{name: "go/t5/order", file: "t5.go", tests: scoresTests,
-		old: `t.distance(&b)-(b.Rows-1)`, new: `t.distance(&b)-b.Rows`,
-		wrong: "buckets of distances less by one"},
+		old: `first+before+bias.reach+t5Rows, -1`, new: `first+before+bias.reach+t5Rows+1, -1`,
+		wrong: "biases of distances greater by one"},
 	{name: "go/deberta/edge", file: "deberta.go", tests: scoresTests,
 		old: `power(middle, middle-1))) > 0`, new: `power(middle, middle-1))) >= 0`,
 		wrong: "a distance at the edge of a bucket is in the next"},
@@ -398,9 +406,9 @@ var goMutants = []mutant{
 		old: `at + head*x.headStride + column`, new: `at + head*x.headStride`,
 		wrong: "a long head is scaled at its start only"},
 	{name: "go/fused/first", file: "fused.go", tests: rowTests,
-		old: `		if column == 0 {
-				xs[i].normalize`, new: `		if true {
-				xs[i].normalize`,
+		old: `if column == 0 {
+					xs[i].normalize`, new: `if true {
+					xs[i].normalize`,
 		wrong: "wide heads are normalized twice"},
 	{name: "go/fused/last", file: "fused.go", tests: rowTests,
 		old: `if column+pairs == r.rotaryDim/2 {`, new: `if column == 0 {`,
@@ -425,7 +433,7 @@ var goMutants = []mutant{
 		old: `clear(row[rest:])`, new: ``,
 		wrong: "elements beyond the frequencies are not zero"},
 	{name: "go/sinusoidal/axis", file: "sinusoidal.go", tests: absoluteTests,
-		old: `positions[axis*tokens+first:][:count]`, new: `positions[first:][:count]`,
+		old: `part := positions[axis*tokens+first:][:count]`, new: `part := positions[first:][:count]`,
 		wrong: "all axes take the positions of the first"},
 	{name: "go/learned/offset", file: "learned.go", tests: absoluteTests,
 		old: `first := (e.Offset + int(e.IDs[t])) * dim`, new: `first := int(e.IDs[t]) * dim`,

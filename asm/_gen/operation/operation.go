@@ -7,7 +7,7 @@ import "slices"
 
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
-	Package   string // "asm", or "bound" for what only benchmarks use
+	Package   string // "asm", or "bound" for what only tests and benchmarks use
 	Family    string // files are <family>_<goarch>.s and .go
 	Name      string // symbols are <Name><ISA>
 	Signature string // parameters and results
@@ -85,22 +85,21 @@ n elements. Row i starts at x[i*stride], stride in elements.`
 	return list
 }
 
-// fusions lists the normalizations that rotate as well, for both layouts and all
-// types of x.
+// fusions lists the normalizations that rotate as well. They read x once, which is
+// worth it where memory is what they wait for: for float32. Of 16 bits the numbers
+// have to be rounded between the two all the same.
 func fusions() (list []Operation) {
 	for _, layout := range []string{"HalfSplit", "Interleaved"} {
-		for _, types := range []struct{ name, x string }{{"F32", "float32"}, {"F16", "uint16"}, {"BF16", "uint16"}} {
-			list = append(list, Operation{
-				Package:   "asm",
-				Family:    "fused",
-				Name:      "RMSNormRotate" + layout + types.name,
-				Signature: "(x *" + types.x + ", weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)",
-				Doc: `%s does what generic.RMSNorm` + types.name + ` and then
-generic.Rotate` + layout + types.name + ` do to count rows of n elements. Row i starts at
+		list = append(list, Operation{
+			Package:   "asm",
+			Family:    "fused",
+			Name:      "RMSNormRotate" + layout + "F32",
+			Signature: "(x, weight, cos, sin *float32, n, first, pairs, count, stride int, epsilon float32)",
+			Doc: `%s does what generic.RMSNormF32 and then
+generic.Rotate` + layout + `F32 do to count rows of n elements. Row i starts at
 x[i*stride], stride in elements. The rotated slice of each is the 2*pairs elements
 from number first on.`,
-			})
-		}
+		})
 	}
 	return list
 }
@@ -110,8 +109,9 @@ func sinusoids() []Operation {
 	const arguments = "stride, rows int, seed, shift *float64, n int, scaling"
 	const rows = `
 
-Entries are those of CosSinShiftF32 times scaling, of rows of n <= 64 pairs from seed
-and shift. done counts the pairs written, row by row; where it is less than rows*n, the
+Entries are those of CosSinShiftF32 times scaling, of rows of n pairs. seed is
+[blocks][3][64] and shift [blocks][32][2][64] from the first row on, 64 pairs of a row
+to a block. done counts the pairs written, row by row; where it is less than rows*n, the
 next pair is one of some of which an entry could not be rounded with certainty.`
 	return []Operation{
 		{
@@ -361,5 +361,23 @@ operation in place has to load and store.`,
 		Signature: "(x *float32, n int, value float32)",
 		Doc: `%s sets x[i] to value for i < n, a multiple of 64, by stores that
 pass the caches. x is aligned to 64 bytes.`,
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapMXCSR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control and status register of the thread's SSE and AVX
+arithmetic and returns what it was.`,
+		Only: "AVX2",
+	},
+	{
+		Package:   "bound",
+		Family:    "control",
+		Name:      "SwapFPCR",
+		Signature: "(control uint64) (before uint64)",
+		Doc: `%s sets the control register of the thread's floating-point
+arithmetic and returns what it was.`,
+		Only: "NEON",
 	},
 })

@@ -1,0 +1,295 @@
+package posenc
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// long calls what takes slices or views of any size with long ones.
+func long(t *testing.T) {
+	const width = 1<<17 + 24 // elements of a head or of a row of scores
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotary := func(cfg RotaryConfig) *Rotary {
+		t.Helper()
+		r, err := NewRotary(cfg)
+		check(err)
+		return r
+	}
+	positions := make([]int32, 300)
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	n := len(positions)
+
+	// Long tables, and long rows of them.
+	cos, sin := make([]float32, 64*n), make([]float32, 64*n)
+	angles := make([]float32, len(cos))
+	check(CosSin(cos, sin, positions, make([]float64, 64)))
+	check(CosSinAngles(cos, sin, angles))
+	const most = 1 << 16 // that RotaryDim may be
+	wide, wideSin := make([]float32, 3*most/2), make([]float32, 3*most/2)
+	for _, kind := range []Angles{Exact, Float32} {
+		r := rotary(RotaryConfig{HeadDim: most, Angles: kind})
+		check(r.CosSin(wide, wideSin, positions[:3]))
+		check(r.CosSinFractional(wide, wideSin, []float32{1, 2.5, 3}))
+		_, err := r.Tabulate(positions[:3])
+		check(err)
+	}
+
+	// Long heads, many heads, many tokens; whole heads and a slice of them.
+	for _, layout := range []Layout{HalfSplit, Interleaved} {
+		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
+			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
+		} {
+			r := rotary(RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
+			size := shape.tokens * shape.heads * shape.dim
+			p := positions[:shape.tokens]
+			x32, y32 := View[float32]{Data: make([]float32, size), Heads: shape.heads}, View[float32]{Data: make([]float32, size), Heads: shape.heads}
+			x16, y16 := View[Float16]{Data: make([]Float16, size), Heads: shape.heads}, View[Float16]{Data: make([]Float16, size), Heads: shape.heads}
+			xb, yb := View[BFloat16]{Data: make([]BFloat16, size), Heads: shape.heads}, View[BFloat16]{Data: make([]BFloat16, size), Heads: shape.heads}
+			check(Rotate(r, p, x32))
+			check(Rotate(r, p, x16))
+			check(RotateInverse(r, p, xb))
+			check(Shift(r, p, xb))
+			check(RotateInto(r, p, y32, nil, x32))
+			check(RotateInto(r, p, y16, nil, x32))
+			check(RotateInto(r, p, yb, nil, x32))
+			if shape.rotary <= 2*chunkPairs {
+				check(RotateInto(r, p, yb, nil, x16))
+				check(RotateInto(r, p, y32, nil, x16))
+				check(RotateInto(r, p, y32, nil, xb))
+			}
+			factors := make([]float32, shape.tokens)
+			check(Scale(factors, shape.dim, x32))
+			check(Scale(factors, shape.dim, x16))
+			check(Scale(factors, shape.dim, xb))
+			if shape.dim <= callElements {
+				norm, err := NewRMSNorm(make([]float32, shape.dim), 1e-6, false)
+				check(err)
+				check(Normalize(norm, shape.tokens, x32))
+				check(Normalize(norm, shape.tokens, x16))
+				check(Normalize(norm, shape.tokens, xb))
+			}
+		}
+	}
+
+	// Norms with the rotation, for few heads and for many.
+	r := rotary(RotaryConfig{HeadDim: 128, Layout: HalfSplit})
+	norm, err := NewRMSNorm(make([]float32, 128), 1e-6, false)
+	check(err)
+	for _, heads := range []int{1, 3000} {
+		x := View[float32]{Data: make([]float32, 20*heads*128), Heads: heads}
+		check(RotateFused(r, positions[:20], FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}))
+		check(RotateFused(r, make([]int32, 20), FusedView[float32]{View: x, Norm: norm}))
+	}
+
+	// Sinusoidal rows.
+	s, err := NewSinusoidal(SinusoidalConfig{Dim: most, InvFreq: make([]float64, most/2)})
+	check(err)
+	check(SinusoidalRows(s, positions[:40], make([]float32, 40*most)))
+	check(AddSinusoidal(s, positions[:40], make([]Float16, 40*most), 1))
+
+	// Long rows of scores, and many.
+	buckets, err := NewT5Buckets(32, 128, true)
+	check(err)
+	t5, err := NewT5Bias(buckets, make([]float32, 32))
+	check(err)
+	for _, shape := range []struct{ queries, keys int }{{1, width}, {300, 500}} {
+		scores := Scores{Data: make([]float32, shape.queries*shape.keys), Heads: 1, Queries: shape.queries, Keys: shape.keys}
+		for _, form := range []ALiBiForm{CausalALiBi, SymmetricALiBi, KeyALiBi} {
+			check(AddALiBi(scores, []float32{0.5}, form))
+		}
+		check(AddT5(scores, t5))
+	}
+
+	// Long sums.
+	table := make([]float32, 2*width)
+	check(AddEmbeddings(make([]float32, 2*width), width, Embedding[float32]{Table: table, IDs: positions[:2]}))
+}
+
+func TestLongArguments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: long arguments")
+	}
+	eachImplementation(t, func(t *testing.T, _ kernels.Implementation) { long(t) })
+}
+
+// No call of a kernel works on more than callElements elements, since a garbage
+// collection waits for it. TestLongArguments shows it with kernels that panic on
+// larger calls: the build replaces the file that calls the assembly.
+func TestCallsAreBounded(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" || len(supported()) < 2 {
+		t.Skip("NOT TESTED: builds the package again, with kernels")
+	}
+	program := buildLimited(t)
+	run := func(limit int) ([]byte, error) {
+		cmd := exec.Command(program, "-test.run", "^TestLongArguments$")
+		cmd.Env = append(os.Environ(), "CALL_LIMIT="+strconv.Itoa(limit))
+		return cmd.CombinedOutput()
+	}
+	if out, err := run(callElements); err != nil {
+		t.Errorf("a call of more than %d elements: %v\n%s", callElements, err, out)
+	}
+	if out, err := run(callElements - 1); err == nil || !bytes.Contains(out, []byte("kernels: a call of too many elements")) {
+		t.Errorf("the kernels do not panic on larger calls: %v\n%s", err, out)
+	}
+}
+
+// buildLimited builds the tests of this package with kernels that panic on calls
+// of more elements than CALL_LIMIT.
+func buildLimited(t *testing.T) (program string) {
+	t.Helper()
+	name, err := filepath.Abs(filepath.Join("kernels", "bind_"+runtime.GOARCH+".go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	limitedFile, overlay := filepath.Join(dir, "bind.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {name: limitedFile}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string][]byte{limitedFile: limited(t, name), overlay: list} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program = filepath.Join(dir, "posenc.test")
+	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// limited returns a file of package kernels with a check in every call of package
+// asm: the product of the parameters that count elements is at most CALL_LIMIT.
+func limited(t *testing.T, name string) []byte {
+	t.Helper()
+	counts := countParameters(t)
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source bytes.Buffer
+	text := func(e ast.Expr) string {
+		var b bytes.Buffer
+		if err := format.Node(&b, set, e); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	calls := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		callee, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if p, ok := callee.X.(*ast.Ident); !ok || p.Name != "asm" {
+			return true
+		}
+		indexes := counts[callee.Sel.Name]
+		if len(call.Args) == 0 {
+			return true // FenceStores
+		}
+		if len(indexes) == 0 {
+			t.Fatalf("%s counts no elements", callee.Sel.Name)
+		}
+		factors := make([]string, len(indexes))
+		for i, index := range indexes {
+			factors[i] = "(" + text(call.Args[index]) + ")"
+		}
+		if strings.HasPrefix(callee.Sel.Name, "Rotate") {
+			factors = append(factors, "2") // of pairs
+		}
+		checked, err := parser.ParseExpr("atMost(" + strings.Join(factors, ", ") + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Args[indexes[0]] = checked
+		calls++
+		return false
+	})
+	if calls == 0 {
+		t.Fatal("no call of package asm")
+	}
+	for _, path := range []string{`"os"`, `"strconv"`} {
+		spec := &ast.ImportSpec{Path: &ast.BasicLit{Kind: token.STRING, Value: path}}
+		file.Decls = slices.Insert(file.Decls, 0, ast.Decl(&ast.GenDecl{Tok: token.IMPORT, Specs: []ast.Spec{spec}}))
+	}
+	if err := format.Node(&source, set, file); err != nil {
+		t.Fatal(err)
+	}
+	source.WriteString(`
+var limit, _ = strconv.Atoi(os.Getenv("CALL_LIMIT"))
+
+func atMost(first int, more ...int) int {
+	elements := first
+	for _, n := range more {
+		elements *= n
+	}
+	if elements > limit {
+		panic("kernels: a call of too many elements")
+	}
+	return first
+}
+`)
+	return source.Bytes()
+}
+
+// countParameters returns which parameters of the functions of package asm count
+// elements or, where there is no n of them, pairs.
+func countParameters(t *testing.T) map[string][]int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("asm", "*_"+runtime.GOARCH+".go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stubs", err)
+	}
+	counts := map[string][]int{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			i, rows := 0, false
+			for _, field := range f.Type.Params.List {
+				for _, parameter := range field.Names {
+					rows = rows || parameter.Name == "n"
+					if slices.Contains([]string{"n", "tokens", "heads", "rows", "count"}, parameter.Name) || parameter.Name == "pairs" && !rows {
+						counts[f.Name.Name] = append(counts[f.Name.Name], i)
+					}
+					i++
+				}
+			}
+		}
+	}
+	return counts
+}

@@ -1,0 +1,87 @@
+package posenc
+
+import (
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+)
+
+// BenchmarkStopTheWorld collects garbage while another goroutine is in kernels,
+// and reports how long the collector waited for it to stop: a goroutine in
+// assembly stops at the end of the call. Read p50, p99 and max, bounds of the
+// buckets of Go's own histogram; "idle" is the same without the other goroutine.
+func BenchmarkStopTheWorld(b *testing.B) {
+	const tokens = 1 << 14
+	r, err := NewRotary(RotaryConfig{HeadDim: 128})
+	if err != nil {
+		b.Fatal(err)
+	}
+	positions := make([]int32, tokens)
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	cos, sin, angles := make([]float32, 64*tokens), make([]float32, 64*tokens), make([]float32, 64*tokens)
+	x := View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
+	for _, work := range []struct {
+		name string
+		call func() error
+	}{
+		{"idle", nil},
+		{"CosSin", func() error { return r.CosSin(cos, sin, positions) }},
+		{"CosSinAngles", func() error { return CosSinAngles(cos, sin, angles) }},
+		{"Rotate", func() error { return Rotate(r, positions, x) }},
+		{"AddALiBi", func() error {
+			return AddALiBi(Scores{Data: x.Data, Heads: 1, Queries: 64, Keys: len(x.Data) / 64}, []float32{0.5}, CausalALiBi)
+		}},
+	} {
+		b.Run("during="+work.name, func(b *testing.B) {
+			var done sync.WaitGroup
+			stop := make(chan struct{})
+			if work.call != nil {
+				done.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if err := work.call(); err != nil {
+							panic(err)
+						}
+					}
+				})
+			}
+			sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
+			counts := func() []uint64 {
+				metrics.Read(sample)
+				return append([]uint64(nil), sample[0].Value.Float64Histogram().Counts...)
+			}
+			before := counts()
+			for b.Loop() {
+				runtime.GC()
+			}
+			after := counts()
+			close(stop)
+			done.Wait()
+			bounds, total := sample[0].Value.Float64Histogram().Buckets, uint64(0)
+			for i := range after {
+				after[i] -= before[i]
+				total += after[i]
+			}
+			for _, q := range []struct {
+				name  string
+				share float64
+			}{{"p50-us", 0.5}, {"p99-us", 0.99}, {"max-us", 1}} {
+				sum := uint64(0)
+				for i, count := range after {
+					if sum += count; float64(sum) >= math.Ceil(q.share*float64(total)) {
+						b.ReportMetric(bounds[i+1]*1e6, q.name)
+						break
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,3 @@
+package proof
+
+import _ "github.com/go-posenc/posenc/internal/exhaustive" // go test ./... -exhaustive
