@@ -203,65 +203,6 @@ func TestGuardCosSinExact(t *testing.T) {
 	})
 }
 
-// guardSinusoids writes or adds rows of n sines and cosines next to guards.
-func (g *guards) guardSinusoids(impl kernels.Implementation, n, rows int, interleaved, add, atEnd bool) {
-	g.t.Helper()
-	positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
-	invFreq := randomFrequencies(g.r, n, positions, false)
-	var block kernels.Block
-	var shift kernels.Shift
-	block.Set(invFreq)
-	shift.Set(impl, &block)
-	to := kernels.Sinusoids{Stride: n, Interleaved: interleaved, Add: add, Scaling: 1, Scale: 3}
-	outputs := map[string][]float32{}
-	if interleaved {
-		to.Stride = 2 * n
-		to.Sin = g.floats("sin", rows*2*n, atEnd)
-	} else {
-		to.Sin, to.Cos = g.floats("sin", rows*n, atEnd), g.floats("cos", rows*n, atEnd)
-		outputs["cos"] = to.Cos
-	}
-	outputs["sin"] = to.Sin
-	g.check(fmt.Sprintf("%d rows of %d, interleaved: %t, add: %t, gaps %v, at the end: %t", rows, n, interleaved, add, g.gaps, atEnd),
-		func() { kernels.SinusoidalRows(impl, &to, positions, []kernels.Block{block}, []kernels.Shift{shift}) },
-		func(copies map[string][]float32) {
-			cos, sin := make([]float32, n), make([]float32, n)
-			put := func(x *float32, entry float32) {
-				if add {
-					entry += float32(*x * to.Scale)
-				}
-				*x = entry
-			}
-			for row, p := range positions {
-				generic.CosSinExact(cos, sin, p, invFreq, 1, 1)
-				for i := range n {
-					if interleaved {
-						put(&copies["sin"][row*2*n+2*i], sin[i])
-						put(&copies["sin"][row*2*n+2*i+1], cos[i])
-					} else {
-						put(&copies["sin"][row*n+i], sin[i])
-						put(&copies["cos"][row*n+i], cos[i])
-					}
-				}
-			}
-		}, outputs)
-}
-
-func TestGuardSinusoids(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := newGuards(t, newRand(56), 4*9*2*kernels.Width, "cos", "sin")
-		for n := 1; n <= kernels.Width; n++ {
-			for _, atEnd := range []bool{false, true} {
-				for _, rows := range []int{1, 9} {
-					g.guardSinusoids(impl, n, rows, true, false, atEnd)
-					g.guardSinusoids(impl, n, rows, true, true, atEnd)
-					g.guardSinusoids(impl, n, rows, false, true, atEnd)
-				}
-			}
-		}
-	})
-}
-
 // guardAngles takes the cosines and sines of n angles next to guards, with small
 // of such as the fast path is for.
 func (g *guards) guardAngles(impl kernels.Implementation, n int, small, atEnd bool) {

@@ -43,6 +43,49 @@ func TestExp2Ways(t *testing.T) {
 	}
 }
 
+// bigLog2 returns the logarithm of x digit by digit: the next is whether the square
+// is at least 2.
+func bigLog2(x float64) *big.Float {
+	const precision, digits = 500, 150
+	fraction, exponent := math.Frexp(x)
+	sum := new(big.Float).SetPrec(precision).SetInt64(int64(exponent) - 1)
+	v := new(big.Float).SetPrec(precision).SetFloat64(2 * fraction)
+	two, digit := big.NewFloat(2), new(big.Float).SetPrec(precision).SetInt64(1)
+	for range digits {
+		digit.Quo(digit, two)
+		if v.Mul(v, v).Cmp(two) >= 0 {
+			sum.Add(sum, digit)
+			v.Quo(v, two)
+		}
+	}
+	return sum
+}
+
+// Powers a little above the midpoint of two float32 are rounded up, powers a
+// little below it down.
+func TestExp2NearMidpoints(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	n := 2000
+	if testing.Short() {
+		n = 200
+	}
+	for range n {
+		below := math.Float32frombits(0x01000000 + r.Uint32N(0x7e000000-0x01000000))
+		above := math.Nextafter32(below, math.MaxFloat32)
+		exponent, want := bigLog2((float64(below)+float64(above))/2), above
+		away := math.Ldexp(1, -46-r.IntN(45))
+		if r.IntN(2) == 0 {
+			away, want = -away, below
+		}
+		exponent.Add(exponent, big.NewFloat(away))
+		high, _ := exponent.Float64()
+		low, _ := exponent.Sub(exponent, big.NewFloat(high)).Float64()
+		if got := Exp2(high, low); got != want {
+			t.Fatalf("2^(%x+%x) is %x, want %x", high, low, got, want)
+		}
+	}
+}
+
 func TestExp2Ends(t *testing.T) {
 	for _, tt := range []struct {
 		x    float64

@@ -13,7 +13,7 @@ var (
 	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
 	sinusoidalTests = tests{names: "TestSinusoidalAgainstPlain|TestSinusoidalVectors|TestGuardSinusoidal", packages: "."}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
-	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced", packages: ".", module: "asm/_gen"}
+	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared", packages: ".", module: "asm/_gen"}
 )
 
 const (
@@ -284,14 +284,28 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "squares are not rounded before the sum"},
 	{name: "avx2/norm/order", file: amd64Norm, tests: normTests,
-		old: `		e.VMULPS(lanesOf(factor, v), v, v)
-		e.VMULPS(weights[j], v, v)
-`, new: `		e.VMULPS(weights[j], v, v)
-		e.VMULPS(lanesOf(factor, v), v, v)
+		old: `	for i, list := range parts {
+		f := places[i].factor(list[0])
+		for _, v := range list {
+			e.VMULPS(f, v, v)
+		}
+	}
+	for i, list := range parts {
+		for j, v := range list {
+			e.VMULPS(places[i].weights[j], v, v)
+		}
+	}
+`, new: `	for i, list := range parts {
+		f := places[i].factor(list[0])
+		for j, v := range list {
+			e.VMULPS(places[i].weights[j], v, v)
+			e.VMULPS(f, v, v)
+		}
+	}
 `,
 		wrong: "the weight is multiplied before the inverse"},
 	{name: "avx2/norm/lane", file: amd64Norm, tests: normTests,
-		old: `e.VPERMILPS(operand.U8(uint8(i)), v, lane)`, new: `e.VPERMILPS(operand.U8(uint8(i^1)), v, lane)`,
+		old: `e.VBROADCASTSS(from.Offset(4*i), v)`, new: `e.VBROADCASTSS(from.Offset(4*(i^1)), v)`,
 		wrong: "a row takes the inverse of another"},
 	{name: "avx2/norm/sum", file: amd64Norm, tests: normTests,
 		old: `e.VSHUFPS(odds, pairs[1], pairs[0], odd)`, new: `e.VSHUFPS(evens, pairs[1], pairs[0], odd)`,
@@ -376,10 +390,9 @@ var avx2Mutants = []mutant{
 		wrong: "a distance is left out after each block"},
 
 	// fused
-	{name: "avx2/fused/not-rounded", file: amd64Fused, tests: fusedTests,
-		old: `	f.roundPart(f.t, list)
-`, new: ``,
-		wrong: "16-bit numbers are not rounded before the rotation"},
+	{name: "avx2/fused/pairs", file: amd64Fused, tests: fusedTests,
+		old: `f.rotatePairs(x[0][0], x[1][0], c, s)`, new: `f.rotatePairs(x[1][0], x[0][0], c, s)`,
+		wrong: "the first of a pair is taken for the second"},
 	{name: "avx2/fused/weights", file: amd64Fused, tests: fusedTests,
 		old: `table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})`, new: `table(operand.Mem{Base: f.weight})`,
 		wrong: "the second of a pair has the weight of the first"},
@@ -388,12 +401,12 @@ var avx2Mutants = []mutant{
 `, new: ``,
 		wrong: "elements beyond the row are normalized"},
 	{name: "avx2/fused/stride", file: amd64Fused, tests: fusedTests,
-		old: `f.ADDQ(operand.U32(uint32(f.t.bytes()*p.size)), second.at)`, new: `f.ADDQ(operand.U32(uint32(4*p.size)), second.at)`,
-		wrong: "16-bit partners advance by 4 bytes"},
+		old: `f.ADDQ(operand.U32(uint32(4*size)), second.at)`, new: `f.ADDQ(operand.U32(uint32(4*size-4)), second.at)`,
+		wrong: "partners advance by an element less"},
 
 	// sinusoidal
 	{name: "avx2/sinusoidal/sign", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.VFNMADD231PD(sinA, sinB, c)`, new: `s.e.VFMADD231PD(sinA, sinB, c)`,
+		old: `s.VFNMADD231PD(sinA, sinB, c)`, new: `s.VFMADD231PD(sinA, sinB, c)`,
 		wrong: "cos(a-b) for cos(a+b)"},
 	{name: "avx2/sinusoidal/fma", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `			e.VMULPS(to, s.scale, x)
@@ -403,21 +416,21 @@ var avx2Mutants = []mutant{
 `,
 		wrong: "the product is not rounded before the sum"},
 	{name: "avx2/sinusoidal/no-ziv", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.JMP(operand.LabelRef(s.exit))`, new: `s.e.JMP(operand.LabelRef(certain))`,
+		old: `s.JMP(operand.LabelRef(s.exit))`, new: `s.JMP(operand.LabelRef(certain))`,
 		wrong: "the long test decides nothing"},
 	{name: "avx2/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `			s.e.VPMAXUD(t, most, most)
+		old: `			s.VPMAXUD(t, most, most)
 `, new: ``,
 		wrong: "only some of the entries are tested"},
 	{name: "avx2/sinusoidal/done", file: amd64Sinusoidal, tests: sinusoidalTests,
 		old: `e.ADDQ(s.i, done)`, new: ``,
 		wrong: "pairs before an undecided one are made twice"},
 	{name: "avx2/sinusoidal/tail", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `		s.e.SUBQ(s.i, left)
+		old: `		s.SUBQ(s.i, left)
 `, new: ``,
 		wrong: "pairs beyond the row are written"},
 	{name: "avx2/sinusoidal/scaling", file: amd64Sinusoidal, tests: sinusoidalTests,
-		old: `s.e.VMULPS(s.scaling, v, v)`, new: `_ = v`,
+		old: `s.VMULPS(s.scaling, v, v)`, new: `_ = v`,
 		wrong: "sines and cosines are not scaled"},
 
 	// copy
@@ -430,6 +443,10 @@ var avx2Mutants = []mutant{
 	{name: "avx2/copy/too-far", file: amd64Copy, tests: pastTests,
 		old: `e.CMPQ(n, operand.Imm(uint64(8*vectors)))`, new: `e.CMPQ(n, operand.Imm(uint64(8*vectors-8)))`,
 		wrong: "128 bytes are copied where 104 are left"},
+	{name: "go/copy/upper-halves", file: amd64Copy, tests: assemblyText,
+		old: `	e.VZEROUPPER()
+`, new: ``,
+		wrong: "the upper halves of registers are not cleared"},
 	{name: "go/copy/no-fence", file: amd64Copy, tests: assemblyText,
 		old: `	e.fence()
 	e.RET()

@@ -137,7 +137,7 @@ var genericMutants = []mutant{
 	{name: "go/exp2/overflow", file: "generic/exp2.go", tests: powerTests,
 		old: `case high > 129:`, new: `case high > 127:`,
 		wrong: "the largest powers are infinite"},
-	{name: "go-v3/rotate/fused-difference", file: "generic/rotate.go", tests: tests{names: "TestRotate", packages: "./generic"},
+	{name: "go-arm64/rotate/fused-difference", file: "generic/rotate.go", tests: tests{names: "TestRotate", packages: "./generic"},
 		old: `return float32(x1*c) - float32(x2*s),`, new: `return x1*c - x2*s,`,
 		wrong: "the compiler fuses a product with the difference"},
 	{name: "go-v3/rotate/fused-sum", file: "generic/rotate.go", tests: tests{names: "TestRotate", packages: "./generic"},

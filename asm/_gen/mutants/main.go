@@ -60,8 +60,11 @@ var targets = map[string]target{
 	"avx512": {implementation: "avx512", environment: []string{"CGO_ENABLED=0"}, arguments: emulated()},
 	"neon": {implementation: "neon", environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
 		arguments: []string{"-short", "-exec", "qemu-aarch64-static"}},
-	"go":    {},
-	"go-v3": {environment: []string{"GOAMD64=v3", "POSENC_IMPL=generic"}}, // where the compiler fuses x*y+z
+	"go": {},
+	// The compiler fuses x*y+z, and on arm64 x*y-z as well.
+	"go-v3": {environment: []string{"GOAMD64=v3"}},
+	"go-arm64": {environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
+		arguments: []string{"-short", "-exec", "qemu-aarch64-static"}},
 }
 
 // emulated returns what go test needs to run AVX-512.

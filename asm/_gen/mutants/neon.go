@@ -230,10 +230,9 @@ var neonMutants = []mutant{
 		wrong: "rows of x one element too far apart"},
 
 	// fused
-	{name: "neon/fused/not-rounded", file: arm64Fused, tests: fusedTests,
-		old: `	f.roundNumbers(f.t, list, n)
-`, new: ``,
-		wrong: "16-bit numbers are not rounded before the rotation"},
+	{name: "neon/fused/pairs", file: arm64Fused, tests: fusedTests,
+		old: `f.loadFloats(row, size), f.loadFloats(f.other, size)`, new: `f.loadFloats(f.other, size), f.loadFloats(row, size)`,
+		wrong: "the first of a pair is taken for the second"},
 	{name: "neon/fused/rest", file: arm64Fused, tests: fusedTests,
 		old: `for range 2 {`, new: `for range 1 {`,
 		wrong: "elements beyond the row are normalized"},

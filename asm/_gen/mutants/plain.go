@@ -105,12 +105,11 @@ var goMutants = []mutant{
 		old: `max(first, last) >= end-t.Len`, new: `max(first, last) >= end`,
 		wrong: "kernels count distances beyond 2^24"},
 	{name: "go/kernels/sinusoid-rest", file: "kernels/sinusoidal.go", tests: sinusoidalTests,
-		old: `b.frequencies()[i:]`, new: `b.frequencies()`,
+		old: `frequencies()[i%Width:]`, new: `frequencies()`,
 		wrong: "after an undecided pair come those of other frequencies"},
 	{name: "go/kernels/sinusoid-row", file: "kernels/sinusoidal.go", tests: sinusoidalTests,
-		old: `		made = false
-		cosSinSeed`, new: `		cosSinSeed`,
-		wrong: "an old row is taken for that of the position before"},
+		old: `t == 0 || p != positions[t-1]`, new: `t == 0 || p > positions[t-1]`,
+		wrong: "an earlier position takes the row of the one before"},
 
 	// Views.
 	{name: "go/view/extent", file: "view.go", tests: viewTests,
@@ -187,23 +186,21 @@ var goMutants = []mutant{
 		old: `row := (first + t) * table.stride`, new: `row := t * table.stride`,
 		wrong: "tokens of the second sequence take rows of the first"},
 	{name: "go/rotate/repeated", file: "rows.go", tests: rotationTests,
-		old: `			if p != positions[0] {
-				return false
-			}
+		old: `		if p != positions[0] {
+			return false
 		}
 	}
 	return true
 }
 
-// rows is cosines`, new: `			if p != positions[0] {
-				return true
-			}
+// rows is`, new: `		if p == positions[0] {
+			return true
 		}
 	}
 	return true
 }
 
-// rows is cosines`,
+// rows is`,
 		wrong: "all tokens take the row of the first"},
 	{name: "go/rotate/sequence", file: "rotate.go", tests: rotationTests,
 		old: `t%o.sequenceTokens*o.tokenStride`, new: `t*o.tokenStride`,
@@ -246,7 +243,7 @@ var goMutants = []mutant{
 		old: `t == 0 || positions[t] != positions[t-1]`, new: `t == 0 || positions[t] > positions[t-1]`,
 		wrong: "an axis that moves back does not move"},
 	{name: "go/axes/copied", file: "rows.go", tests: axesTests,
-		old: `int(a.pairs[n-1]) == first+n-1`, new: `int(a.pairs[n-1]) <= first+2*n`,
+		old: `last-first == len(a.pairs)-1`, new: `last-first <= 2*len(a.pairs)`,
 		wrong: "pairs of an axis are taken for neighbours"},
 	{name: "go/axes/decay-center", file: "rows.go", tests: axesTests,
 		old: `(float64(p) - float64(d.center))`, new: `float64(p)`,
@@ -433,7 +430,11 @@ var goMutants = []mutant{
 		old: `clear(row[rest:])`, new: ``,
 		wrong: "elements beyond the frequencies are not zero"},
 	{name: "go/sinusoidal/axis", file: "sinusoidal.go", tests: absoluteTests,
-		old: `part := positions[axis*tokens+first:][:count]`, new: `part := positions[first:][:count]`,
+		old: `		for axis := range s.axes {
+			part := positions[axis*tokens+first:][:count]
+`, new: `		for axis := range s.axes {
+			part := positions[first:][:count]
+`,
 		wrong: "all axes take the positions of the first"},
 	{name: "go/learned/offset", file: "learned.go", tests: absoluteTests,
 		old: `first := (e.Offset + int(e.IDs[t])) * dim`, new: `first := int(e.IDs[t]) * dim`,
