@@ -235,7 +235,7 @@ func TestMachine(t *testing.T) {
 	if got := (machine{cpu: "AMD EPYC 9B45 (Zen-5), family 26"}).slug(); got != "amd-epyc-9b45-zen-5-family-26" {
 		t.Errorf("slug %q", got)
 	}
-	for bytes, want := range map[int]string{512: "512 B", 16 << 10: "16 KiB", 3 << 19: "1.5 MiB", 2 << 30: "2 GiB"} {
+	for bytes, want := range map[int]string{512: "512 B", 16 << 10: "16 KiB", 3 << 19: "1.5 MiB", 1 << 30: "1 GiB"} {
 		if got := binary(bytes); got != want {
 			t.Errorf("binary(%d) = %q, want %q", bytes, got, want)
 		}

@@ -226,6 +226,7 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 	p := newPlot("Speed-up by goroutines", "goroutines", "times one goroutine")
 	counts := goroutineCounts()
 	p.X.Tick.Marker = plot.ConstantTicks(decimalTicks(counts))
+	p.Y.Tick.Marker = plot.ConstantTicks(decimalTicks(append([]int{0}, counts...)))
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
 	var ideal plotter.XYs
@@ -245,7 +246,6 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 		}
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.3 // the legend is above
-	p.Y.Tick.Marker = plot.TickerFunc(plainTicks)
 	return encode(p)
 }
 
