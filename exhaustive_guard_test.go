@@ -48,6 +48,9 @@ func guardedOperations() (list []guardedOperation) {
 	}
 	for _, o := range biases {
 		add(o.name, longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
+			if n == 0 {
+				return // rows have elements
+			}
 			o.guard(g, impl, n, 1, 0, atEnd)
 			o.guard(g, impl, n, 3, g.r.IntN(3)-1, atEnd)
 		}, "y", "x")
@@ -62,7 +65,7 @@ func guardedOperations() (list []guardedOperation) {
 	for _, o := range fusions {
 		add(o.operation, longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 			if n == 0 {
-				return // rows have elements
+				return
 			}
 			o.guard(g, impl, newFusion(0, n, 0, 1, 0), atEnd)
 			o.guard(g, impl, newFusion(g.r.IntN(4), n, g.r.IntN(4), 4, 0), atEnd)
