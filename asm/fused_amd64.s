@@ -475,6 +475,10 @@ block25:
 	JGE    block25
 
 next26:
+	MOVQ first+40(FP), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
 	MOVQ cos+16(FP), R10
 	MOVQ sin+24(FP), R11
 	MOVQ pairs+48(FP), R9
@@ -956,14 +960,14 @@ block33:
 	JGE    block33
 
 next34:
-	MOVQ R13, BX
-	LEAQ (R8)(R12*4), R8
 	MOVQ pairs+48(FP), R9
-	ADDQ R9, R9
-	MOVQ first+40(FP), R10
-	ADDQ R10, R9
-	NEGQ R9
-	ADDQ CX, R9
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R9*2), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
+	MOVQ CX, R9
+	SUBQ R10, R9
 	CMPQ R9, $0x20
 	JLT  next36
 
@@ -1336,6 +1340,10 @@ block60:
 	JGE    block60
 
 next61:
+	MOVQ first+40(FP), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
 	MOVQ cos+16(FP), R9
 	MOVQ sin+24(FP), R10
 	MOVQ pairs+48(FP), R8
@@ -1523,14 +1531,14 @@ block68:
 	JGE    block68
 
 next69:
-	MOVQ R12, BX
-	LEAQ (DI)(R11*4), DI
 	MOVQ pairs+48(FP), R8
-	ADDQ R8, R8
-	MOVQ first+40(FP), R9
-	ADDQ R9, R8
-	NEGQ R8
-	ADDQ CX, R8
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R8*2), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
+	MOVQ CX, R8
+	SUBQ R9, R8
 	CMPQ R8, $0x20
 	JLT  next71
 
@@ -1964,6 +1972,10 @@ next14:
 	ADDQ      $0x00000040, BX
 
 next16:
+	MOVQ first+40(FP), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
 	MOVQ cos+16(FP), R10
 	MOVQ sin+24(FP), R11
 	MOVQ pairs+48(FP), R9
@@ -2371,14 +2383,14 @@ next20:
 	ADDQ      $0x00000040, BX
 
 next22:
-	MOVQ R13, BX
-	LEAQ (R8)(R12*4), R8
 	MOVQ pairs+48(FP), R9
-	ADDQ R9, R9
-	MOVQ first+40(FP), R10
-	ADDQ R10, R9
-	NEGQ R9
-	ADDQ CX, R9
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R9*2), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
+	MOVQ CX, R9
+	SUBQ R10, R9
 	CMPQ R9, $0x40
 	JLT  next24
 
@@ -2677,6 +2689,10 @@ next41:
 	ADDQ      $0x00000040, BX
 
 next43:
+	MOVQ first+40(FP), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
 	MOVQ cos+16(FP), R9
 	MOVQ sin+24(FP), R10
 	MOVQ pairs+48(FP), R8
@@ -2832,14 +2848,14 @@ next47:
 	ADDQ      $0x00000040, BX
 
 next49:
-	MOVQ R12, BX
-	LEAQ (DI)(R11*4), DI
 	MOVQ pairs+48(FP), R8
-	ADDQ R8, R8
-	MOVQ first+40(FP), R9
-	ADDQ R9, R8
-	NEGQ R8
-	ADDQ CX, R8
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R8*2), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
+	MOVQ CX, R8
+	SUBQ R9, R8
 	CMPQ R8, $0x40
 	JLT  next51
 
@@ -3383,6 +3399,10 @@ block25:
 	JGE    block25
 
 next26:
+	MOVQ first+40(FP), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
 	MOVQ cos+16(FP), R10
 	MOVQ sin+24(FP), R11
 	MOVQ pairs+48(FP), R9
@@ -3535,11 +3555,13 @@ block31:
 
 next32:
 	MOVQ pairs+48(FP), R9
-	ADDQ R9, R9
-	MOVQ first+40(FP), R10
-	ADDQ R10, R9
-	NEGQ R9
-	ADDQ CX, R9
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R9*2), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
+	MOVQ CX, R9
+	SUBQ R10, R9
 	CMPQ R9, $0x20
 	JLT  next34
 
@@ -3912,6 +3934,10 @@ block58:
 	JGE    block58
 
 next59:
+	MOVQ first+40(FP), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
 	MOVQ cos+16(FP), R9
 	MOVQ sin+24(FP), R10
 	MOVQ pairs+48(FP), R8
@@ -3992,11 +4018,13 @@ block64:
 
 next65:
 	MOVQ pairs+48(FP), R8
-	ADDQ R8, R8
-	MOVQ first+40(FP), R9
-	ADDQ R9, R8
-	NEGQ R8
-	ADDQ CX, R8
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R8*2), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
+	MOVQ CX, R8
+	SUBQ R9, R8
 	CMPQ R8, $0x20
 	JLT  next67
 
@@ -4412,6 +4440,10 @@ next14:
 	ADDQ      $0x00000040, BX
 
 next16:
+	MOVQ      first+40(FP), R10
+	LEAQ      (AX)(R10*4), BX
+	MOVQ      weight+8(FP), R8
+	LEAQ      (R8)(R10*4), R8
 	MOVQ      cos+16(FP), R10
 	MOVQ      sin+24(FP), R11
 	MOVQ      pairs+48(FP), R9
@@ -4621,11 +4653,13 @@ next18:
 
 next20:
 	MOVQ pairs+48(FP), R9
-	ADDQ R9, R9
-	MOVQ first+40(FP), R10
-	ADDQ R10, R9
-	NEGQ R9
-	ADDQ CX, R9
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R9*2), R10
+	LEAQ (AX)(R10*4), BX
+	MOVQ weight+8(FP), R8
+	LEAQ (R8)(R10*4), R8
+	MOVQ CX, R9
+	SUBQ R10, R9
 	CMPQ R9, $0x40
 	JLT  next22
 
@@ -4924,6 +4958,10 @@ next39:
 	ADDQ      $0x00000040, BX
 
 next41:
+	MOVQ      first+40(FP), R9
+	LEAQ      (AX)(R9*4), BX
+	MOVQ      weight+8(FP), DI
+	LEAQ      (DI)(R9*4), DI
 	MOVQ      cos+16(FP), R9
 	MOVQ      sin+24(FP), R10
 	MOVQ      pairs+48(FP), R8
@@ -5025,11 +5063,13 @@ next43:
 
 next45:
 	MOVQ pairs+48(FP), R8
-	ADDQ R8, R8
-	MOVQ first+40(FP), R9
-	ADDQ R9, R8
-	NEGQ R8
-	ADDQ CX, R8
+	MOVQ first+40(FP), BX
+	LEAQ (BX)(R8*2), R9
+	LEAQ (AX)(R9*4), BX
+	MOVQ weight+8(FP), DI
+	LEAQ (DI)(R9*4), DI
+	MOVQ CX, R8
+	SUBQ R9, R8
 	CMPQ R8, $0x40
 	JLT  next47
 

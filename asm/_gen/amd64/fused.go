@@ -19,16 +19,24 @@ func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 	e.normalize(float32s, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
 		f := &fusion{emitter: e, lines: l, weight: weight, factors: factors, left: e.argument("first")}
 		e.multiplyLines(l, f.left, weight, factors)
+		first := e.argument("first")
+		f.moveTo(first)
 		f.cos, f.sin = e.argument("cos"), e.argument("sin")
 		e.Load(e.Param("pairs"), f.left)
 		rotate(f)
 		e.Load(e.Param("pairs"), f.left)
-		e.ADDQ(f.left, f.left)
-		e.ADDQ(e.argument("first"), f.left)
-		e.NEGQ(f.left)
-		e.ADDQ(n, f.left)
+		e.LEAQ(operand.Mem{Base: e.argument("first"), Index: f.left, Scale: 2}, first)
+		f.moveTo(first)
+		e.MOVQ(n, f.left)
+		e.SUBQ(first, f.left)
 		e.multiplyLines(l, f.left, weight, factors)
 	})
+}
+
+// moveTo sets the addresses to those of an element of the rows.
+func (f *fusion) moveTo(element reg.GPVirtual) {
+	f.LEAQ(operand.Mem{Base: f.start, Index: element, Scale: 4}, f.at)
+	f.LEAQ(operand.Mem{Base: f.argument("weight"), Index: element, Scale: 4}, f.weight)
 }
 
 // advance moves the addresses behind a block of pairs, of which each has elements
@@ -60,8 +68,6 @@ func (f *fusion) rotateHalfSplit() {
 		f.ADDQ(operand.U32(uint32(4*size)), second.at)
 		f.advance(size, 1)
 	})
-	f.MOVQ(second.at, f.at)
-	f.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
 }
 
 func (f *fusion) rotateInterleaved() {

@@ -10,6 +10,7 @@ import (
 type lines struct {
 	t       element
 	count   int
+	start   reg.GPVirtual // of the first row
 	at      reg.GPVirtual // in the first row
 	stride  reg.GPVirtual // in bytes
 	stride3 reg.GPVirtual
@@ -40,7 +41,7 @@ func rmsNorm(e *emitter, t element) {
 func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtual, factors []factor)) {
 	done := e.label("done")
 	x, n, count := e.argument("x"), e.argument("n"), e.argument("count")
-	l := &lines{t: t, at: e.GP64(), stride: e.byteStride(t), stride3: e.GP64()}
+	l := &lines{t: t, start: x, at: e.GP64(), stride: e.byteStride(t), stride3: e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
 	e.TESTQ(n, n)
 	e.JZ(operand.LabelRef(done))
@@ -245,8 +246,8 @@ func (e *emitter) eachFactor(l *lines, from, copied operand.Mem) (list []factor)
 	return list
 }
 
-// multiplyLines multiplies n elements of each row by its factor and by weight, and
-// moves all addresses behind them.
+// multiplyLines multiplies n elements of each row by its factor and by weight. It
+// moves the addresses behind the last part, under masks too.
 func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []factor) {
 	e.numberParts(l.t, n, func(p part, m masks, at int) {
 		weights := e.loadPart(float32s, l.t, p, m, operand.Mem{Base: weight, Disp: 4 * at})
