@@ -27,6 +27,9 @@ func guardedOperations() (list []guardedOperation) {
 	for _, o := range rotations {
 		add(o.name(), longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 			for _, shape := range [][2]int{{1, 1}, {2, 2}} {
+				if shape[0] > 1 && g.gaps["x"]%4 != n%4 {
+					continue
+				}
 				rows := kernels.Rows{Pairs: n, Partner: n, Tokens: shape[0], Heads: shape[1], XTokenStride: 2 * n * shape[1], XHeadStride: 2 * n, TableStride: n}
 				rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
 				o.guard(g, impl, rows, false, atEnd)

@@ -30,16 +30,18 @@ type guards struct {
 	t      *testing.T
 	r      *rand.Rand
 	arenas map[string][]byte
-	gaps   map[string]int // elements between a slice and its guard
+	before map[string][]byte // what is in the arenas before a call
+	gaps   map[string]int    // elements between a slice and its guard
 }
 
 func newGuards(t *testing.T, r *rand.Rand, bytes int, names ...string) *guards {
-	g := &guards{t, r, map[string][]byte{}, map[string]int{}}
+	g := &guards{t, r, map[string][]byte{}, map[string][]byte{}, map[string]int{}}
 	for _, name := range names {
 		g.arenas[name] = newArena(t, bytes)
 		for i := range g.arenas[name] {
 			g.arenas[name][i] = byte(r.Uint32())
 		}
+		g.before[name] = make([]byte, len(g.arenas[name]))
 	}
 	return g
 }
@@ -70,9 +72,9 @@ func (g *guards) check(name string, call func(), want func(copies map[string][]f
 
 func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(), want func(copies map[string][]T), outputs map[string][]T) {
 	g.t.Helper()
-	before, copies := map[string][]byte{}, map[string][]T{}
+	copies := map[string][]T{}
 	for key, arena := range g.arenas {
-		before[key] = slices.Clone(arena)
+		copy(g.before[key], arena)
 	}
 	for key, s := range outputs {
 		copies[key] = slices.Clone(s)
@@ -91,11 +93,11 @@ func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(),
 		arena := g.arenas[key]
 		if len(s) > 0 {
 			start := int(uintptr(unsafe.Pointer(&s[0])) - uintptr(unsafe.Pointer(&arena[0])))
-			copy(arena[start:start+int(unsafe.Sizeof(s[0]))*len(s)], before[key][start:])
+			copy(arena[start:start+int(unsafe.Sizeof(s[0]))*len(s)], g.before[key][start:])
 		}
 	}
 	for key, arena := range g.arenas {
-		if !bytes.Equal(arena, before[key]) {
+		if !bytes.Equal(arena, g.before[key]) {
 			g.t.Fatalf("%s: memory beyond %s was written", name, key)
 		}
 	}
