@@ -12,12 +12,15 @@ type ALiBiForm uint8
 
 const (
 	// CausalALiBi is the distance key-query, which is at most 0 for the keys that
-	// causal attention has: the paper, MPT, llama.cpp.
+	// causal attention has: the paper, llama.cpp.
 	CausalALiBi ALiBiForm = iota
 	// SymmetricALiBi is -|key-query|: encoders such as those of Jina.
 	SymmetricALiBi
-	// KeyALiBi is the position of the key: BLOOM and Falcon. To a softmax over
-	// keys it is the same as CausalALiBi, but for rounding.
+	// KeyALiBi is the position of the key: BLOOM; and MPT, which counts keys from
+	// the last one back, so that FirstKey is 1-Keys for a whole row. To a softmax
+	// over keys it is the same as CausalALiBi, but for rounding. Falcon in
+	// transformers rounds keys, slopes and their products to bfloat16 besides, so
+	// that neighbours far from the first key share a bias; that is not done here.
 	KeyALiBi
 )
 

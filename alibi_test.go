@@ -62,8 +62,8 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 		}
 	}
 	readGolden(t, "alibi", &vectors)
-	if len(vectors.Cases) != 9 {
-		t.Fatalf("%d cases, want 9", len(vectors.Cases))
+	if len(vectors.Cases) != 10 {
+		t.Fatalf("%d cases, want 10", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		slopes := make([]float32, c.Heads)
@@ -71,15 +71,31 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
-		form := KeyALiBi
 		if c.Model == "mpt" {
-			form, s.FirstQuery = CausalALiBi, c.Keys-1
+			s.FirstKey = 1 - c.Keys
 		}
-		if err := AddALiBi(s, slopes, form); err != nil {
+		if err := AddALiBi(s, slopes, KeyALiBi); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Bias) != len(s.Data) {
 			t.Fatalf("%s: %d elements, want %d", c.Model, len(c.Bias), len(s.Data))
+		}
+		if c.Model == "falcon" {
+			bfloat16 := func(x float32) float32 {
+				bits := math.Float32bits(x)
+				return math.Float32frombits((bits + 0x7fff + bits>>16&1) &^ 0xffff)
+			}
+			for i := range s.Data {
+				slope, key := bfloat16(slopes[i/c.Keys]), bfloat16(float32(i%c.Keys))
+				if want := bfloat16(slope * key); want != c.Bias[i] {
+					t.Fatalf("%s: element %d is %v, want %v of factors in bfloat16", c.Model, i, c.Bias[i], want)
+				}
+				// Three roundings of 2^-8 each.
+				if difference := math.Abs(float64(s.Data[i] - c.Bias[i])); difference > 0x1.82p-7*math.Abs(float64(s.Data[i])) {
+					t.Errorf("%s: element %d is %v, off by %g", c.Model, i, s.Data[i], difference)
+				}
+			}
+			continue
 		}
 		worst := 0
 		for i, got := range s.Data {

@@ -171,6 +171,17 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// sinusoidalOf4 makes rows of four positions, which share a seed.
+func sinusoidalOf4(impl kernels.Implementation, to kernels.Sinusoids) {
+	var x [8]float32
+	var blocks [1]kernels.Block
+	var shifts [1]kernels.Shift
+	blocks[0].Set([]float64{1})
+	shifts[0].Set(impl, &blocks[0])
+	to.Sin, to.Cos, to.Stride, to.Scaling, to.Scale = x[:], x[1:], 2, 1, 1
+	kernels.SinusoidalRows(impl, &to, []int32{32, 33, 34, 35}, blocks[:], shifts[:])
+}
+
 // operations calls every kernel, each with so little to do that only a missing
 // row can go wrong.
 var operations = map[string]func(impl kernels.Implementation){
@@ -184,6 +195,15 @@ var operations = map[string]func(impl kernels.Implementation){
 		var block kernels.Block
 		block.Set([]float64{1})
 		new(kernels.Shift).Set(impl, &block)
+	},
+	"SinusoidalRowsInterleavedF32": func(impl kernels.Implementation) {
+		sinusoidalOf4(impl, kernels.Sinusoids{Interleaved: true})
+	},
+	"AddSinusoidalInterleavedF32": func(impl kernels.Implementation) {
+		sinusoidalOf4(impl, kernels.Sinusoids{Interleaved: true, Add: true})
+	},
+	"AddSinusoidalHalfSplitF32": func(impl kernels.Implementation) {
+		sinusoidalOf4(impl, kernels.Sinusoids{Add: true})
 	},
 	"CosSinShiftF32": func(impl kernels.Implementation) {
 		var cos, sin [8]float32

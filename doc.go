@@ -24,7 +24,7 @@
 //
 // Relative encodings, added to a tile of attention scores:
 //
-//   - [AddALiBi]: BLOOM, MPT, Falcon, Jina.
+//   - [AddALiBi]: BLOOM, MPT, Jina; Falcon, but for its bfloat16 biases.
 //   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
 //   - [AddRelativeShift]: Transformer-XL, XLNet, TENER. [AddShaw] and [SumShaw]:
 //     Shaw. [AddSwin]: Swin v1, and v2 with its table made before.

@@ -28,11 +28,11 @@ var fuzzTargets = map[string]map[string]string{
 		"Rotate": "FuzzRotate", "RotateFused": "FuzzRotateFused", "RotateInto": "FuzzRotateInto", "RotateInverse": "FuzzRotateElements",
 		"Scale": "FuzzNormalize", "Shift": "FuzzShift", "SinusoidalDETR": "FuzzArguments", "SinusoidalFairseq": "FuzzArguments",
 		"SinusoidalMAE": "FuzzArguments", "SinusoidalMLX": "FuzzArguments", "SinusoidalMarian": "FuzzArguments", "SinusoidalMusicGen": "FuzzArguments",
-		"SinusoidalRows": "FuzzSinusoidal", "SinusoidalRows64": "FuzzArguments", "SinusoidalTensor2Tensor": "FuzzArguments",
+		"SinusoidalRows": "FuzzSinusoidalKernels", "SinusoidalRows64": "FuzzArguments", "SinusoidalTensor2Tensor": "FuzzArguments",
 		"SinusoidalTimesteps": "FuzzArguments", "SinusoidalVaswani": "FuzzArguments", "SinusoidalWhisper": "FuzzArguments", "SumShaw": "FuzzScores",
 
 		"DeBERTaBuckets.Position": "FuzzScores", "DualChunk.KeyPositions": "FuzzPositions", "DualChunk.QueryPositions": "FuzzPositions",
-		"Rotary.CosSin": "FuzzAxes", "Rotary.CosSinFractional": "FuzzRotaryTables", "Rotary.Extend": "FuzzTable", "Rotary.Tabulate": "FuzzTable",
+		"Rotary.CosSin": "FuzzAxes", "Rotary.CosSinFractional": "FuzzRotaryTables", "Rotary.Extend": "FuzzTable", "Rotary.Tabulate": "FuzzSplit",
 		"Sinusoidal.Shift": "FuzzArguments", "Sinusoidal.ShiftMatrix": "FuzzArguments", "T5Buckets.Bucket": "FuzzArguments",
 	},
 	"frequency": {

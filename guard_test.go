@@ -30,16 +30,18 @@ type guards struct {
 	t      *testing.T
 	r      *rand.Rand
 	arenas map[string][]byte
-	gaps   map[string]int // elements between a slice and its guard
+	before map[string][]byte // what is in the arenas before a call
+	gaps   map[string]int    // elements between a slice and its guard
 }
 
 func newGuards(t *testing.T, r *rand.Rand, bytes int, names ...string) *guards {
-	g := &guards{t, r, map[string][]byte{}, map[string]int{}}
+	g := &guards{t, r, map[string][]byte{}, map[string][]byte{}, map[string]int{}}
 	for _, name := range names {
 		g.arenas[name] = newArena(t, bytes)
 		for i := range g.arenas[name] {
 			g.arenas[name][i] = byte(r.Uint32())
 		}
+		g.before[name] = make([]byte, len(g.arenas[name]))
 	}
 	return g
 }
@@ -70,9 +72,9 @@ func (g *guards) check(name string, call func(), want func(copies map[string][]f
 
 func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(), want func(copies map[string][]T), outputs map[string][]T) {
 	g.t.Helper()
-	before, copies := map[string][]byte{}, map[string][]T{}
+	copies := map[string][]T{}
 	for key, arena := range g.arenas {
-		before[key] = slices.Clone(arena)
+		copy(g.before[key], arena)
 	}
 	for key, s := range outputs {
 		copies[key] = slices.Clone(s)
@@ -91,11 +93,11 @@ func checkGuarded[T number](g *guards, of *numbers[T], name string, call func(),
 		arena := g.arenas[key]
 		if len(s) > 0 {
 			start := int(uintptr(unsafe.Pointer(&s[0])) - uintptr(unsafe.Pointer(&arena[0])))
-			copy(arena[start:start+int(unsafe.Sizeof(s[0]))*len(s)], before[key][start:])
+			copy(arena[start:start+int(unsafe.Sizeof(s[0]))*len(s)], g.before[key][start:])
 		}
 	}
 	for key, arena := range g.arenas {
-		if !bytes.Equal(arena, before[key]) {
+		if !bytes.Equal(arena, g.before[key]) {
 			g.t.Fatalf("%s: memory beyond %s was written", name, key)
 		}
 	}
@@ -197,65 +199,6 @@ func TestGuardCosSinExact(t *testing.T) {
 					for _, pastCaches := range []bool{false, true} {
 						g.guardExact(impl, n, rows, n%2 == 0, pastCaches, atEnd)
 					}
-				}
-			}
-		}
-	})
-}
-
-// guardSinusoids writes or adds rows of n sines and cosines next to guards.
-func (g *guards) guardSinusoids(impl kernels.Implementation, n, rows int, interleaved, add, atEnd bool) {
-	g.t.Helper()
-	positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
-	invFreq := randomFrequencies(g.r, n, positions, false)
-	var block kernels.Block
-	var shift kernels.Shift
-	block.Set(invFreq)
-	shift.Set(impl, &block)
-	to := kernels.Sinusoids{Stride: n, Interleaved: interleaved, Add: add, Scaling: 1, Scale: 3}
-	outputs := map[string][]float32{}
-	if interleaved {
-		to.Stride = 2 * n
-		to.Sin = g.floats("sin", rows*2*n, atEnd)
-	} else {
-		to.Sin, to.Cos = g.floats("sin", rows*n, atEnd), g.floats("cos", rows*n, atEnd)
-		outputs["cos"] = to.Cos
-	}
-	outputs["sin"] = to.Sin
-	g.check(fmt.Sprintf("%d rows of %d, interleaved: %t, add: %t, gaps %v, at the end: %t", rows, n, interleaved, add, g.gaps, atEnd),
-		func() { kernels.SinusoidalRows(impl, &to, positions, []kernels.Block{block}, []kernels.Shift{shift}) },
-		func(copies map[string][]float32) {
-			cos, sin := make([]float32, n), make([]float32, n)
-			put := func(x *float32, entry float32) {
-				if add {
-					entry += float32(*x * to.Scale)
-				}
-				*x = entry
-			}
-			for row, p := range positions {
-				generic.CosSinExact(cos, sin, p, invFreq, 1, 1)
-				for i := range n {
-					if interleaved {
-						put(&copies["sin"][row*2*n+2*i], sin[i])
-						put(&copies["sin"][row*2*n+2*i+1], cos[i])
-					} else {
-						put(&copies["sin"][row*n+i], sin[i])
-						put(&copies["cos"][row*n+i], cos[i])
-					}
-				}
-			}
-		}, outputs)
-}
-
-func TestGuardSinusoids(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := newGuards(t, newRand(56), 4*9*2*kernels.Width, "cos", "sin")
-		for n := 1; n <= kernels.Width; n++ {
-			for _, atEnd := range []bool{false, true} {
-				for _, rows := range []int{1, 9} {
-					g.guardSinusoids(impl, n, rows, true, false, atEnd)
-					g.guardSinusoids(impl, n, rows, true, true, atEnd)
-					g.guardSinusoids(impl, n, rows, false, true, atEnd)
 				}
 			}
 		}

@@ -153,8 +153,9 @@ func InterpolateTable(dst, src []float32, dim int) error {
 
 // InterpolateGrid makes the table of the patches of an image for another grid,
 // by bicubic interpolation between the centres of the patches, as PyTorch's
-// interpolate(mode="bicubic", align_corners=False) does and ViT with it (Keys
-// 1981 with a = -3/4). Patches beyond the border are those at the border:
+// interpolate(size=..., mode="bicubic", align_corners=False) does and ViT with it
+// (Keys 1981 with a = -3/4), not its antialias and scale_factor. Patches beyond the
+// border are those at the border:
 //
 //	dst[y][x] = RN32(sum over i, j from -1 to 2 of w(f, i) * w(g, j) * src[r+i][c+j])
 //

@@ -96,16 +96,21 @@ func TestSinusoidalKernels(t *testing.T) {
 	})
 }
 
+// guard does it next to guards.
+func (o *sinusoidalRowsOf) guard(g *guards, impl kernels.Implementation, atEnd bool) {
+	g.t.Helper()
+	x := g.floats("x", o.size(), atEnd)
+	g.check(fmt.Sprintf("%vgaps %v, at the end: %t", o, g.gaps, atEnd), func() { o.run(impl, x) },
+		func(copies map[string][]float32) { o.define(copies["x"]) }, map[string][]float32{"x": x})
+}
+
 func TestGuardSinusoidalKernels(t *testing.T) {
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := newRand(151)
 		g := newGuards(t, r, 4*5*2*(130+35), "x")
 		for pairs := 1; pairs <= 130; pairs++ {
 			for _, atEnd := range []bool{false, true} {
-				o := newSinusoidalRows(r, impl, randomPositions(r, "sequential", 5), pairs)
-				x := g.floats("x", o.size(), atEnd)
-				g.check(o.String(), func() { o.run(impl, x) },
-					func(copies map[string][]float32) { o.define(copies["x"]) }, map[string][]float32{"x": x})
+				newSinusoidalRows(r, impl, randomPositions(r, "sequential", 5), pairs).guard(g, impl, atEnd)
 			}
 		}
 	})

@@ -641,11 +641,16 @@ func splitDualChunk(t testing.TB, r *rand.Rand, c *choices) {
 	})
 }
 
-// splitScores adds to scores of three heads and positions from -50 to 100, at once
-// and tile by tile.
+// splitScores adds to scores of splitHeads heads and positions from least on, below
+// most, at once and tile by tile.
 func splitScores(t testing.TB, r *rand.Rand, c *choices, least, most int, add func(Scores) error) {
 	t.Helper()
 	s, start, memory := randomScores(r, splitHeads, least, most)
+	if most-least > 2000 && r.IntN(4) == 0 { // several blocks
+		s = Scores{Heads: splitHeads, Queries: 20, Keys: 1050, FirstQuery: least + r.IntN(500), FirstKey: least + r.IntN(500)}
+		start, memory = 0, randomElements[float32](r, s.Heads*s.Queries*s.Keys)
+		s.Data = memory
+	}
 	given := slices.Clone(memory)
 	if err := add(s); err != nil {
 		t.Fatal(err)
@@ -706,7 +711,7 @@ func splitT5(t testing.TB, r *rand.Rand, c *choices) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	splitScores(t, r, c, -200, 200, func(s Scores) error { return AddT5(s, bias) })
+	splitScores(t, r, c, -1000, 1500, func(s Scores) error { return AddT5(s, bias) })
 }
 
 func splitDeBERTa(t testing.TB, r *rand.Rand, c *choices) {

@@ -21,9 +21,14 @@ import "math"
 //
 // where queries and keys are all of them, memory included, not those of the tile:
 // every tile of a row has the same products. That is what rel_shift does by
-// padding, reshaping and slicing; here nothing is moved. Where positions are clamped
-// (clamp_len), or run backward as for half of XLNet's batch with bi_data, R has other
-// rows, and the columns are the same.
+// padding, reshaping and slicing; here nothing is moved.
+//
+// Row c of R is the encoding of position first-c ([SinusoidalMarian]), clamped to
+// clamp_len from above, in XLNet to -clamp_len from below as well. For the second
+// half of XLNet's batch with bi_data it is that of c-first. The columns are the same.
+// TENER's code has position c-first too ([SinusoidalWhisper] of HeadDim), adds
+// r_r_bias for the keys and r_w_bias for R, and a product of keys with R, which is
+// positionToContent of [AddDeBERTa] with NewDeBERTaBuckets(0, keys) and scale 1.
 //
 // Keys after the query that have no column (they are masked) keep their scores.
 // Every other key of the tile must have one, and first be at least the largest

@@ -64,6 +64,33 @@ func TestRelativeShiftAgainstTENER(t *testing.T) {
 	}
 }
 
+// The product of keys with R of TENER's code: a column of zeros goes after x, the
+// whole is read as rows of n elements, and every second of them is a column.
+func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
+	for _, n := range []int{1, 2, 9, 40} {
+		products := goldenInputs(0, n*2*n)
+		var padded []float32
+		for k := range n {
+			padded = append(append(padded, products[k*2*n:][:2*n]...), 0)
+		}
+		buckets, err := NewDeBERTaBuckets(0, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float32, n*n)
+		if err := AddDeBERTa(Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, Products{}, Products{Data: products}, 1); err != nil {
+			t.Fatal(err)
+		}
+		for q := range n {
+			for k := range n {
+				if want := padded[(2*k+1)*n+q]; got[q*n+k] != want {
+					t.Fatalf("%d keys: query %d and key %d get %v, want %v", n, q, k, got[q*n+k], want)
+				}
+			}
+		}
+	}
+}
+
 // The shift of transformers' XLNet, in both directions and, as far as keys are not
 // masked, in one.
 func TestRelativeShiftAgainstTransformers(t *testing.T) {
@@ -72,16 +99,24 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 			Kind                          string
 			Heads, Queries, Keys, Columns int
 			Shifted                       float32s
+			ClampLen                      int  `json:"clamp_len"`
+			BiData                        bool `json:"bi_data"`
+			Dim                           int
+			Encodings                     float32s
 		}
 	}
 	readGolden(t, "xlnet", &vectors)
-	if len(vectors.Cases) != 2 {
-		t.Fatalf("%d cases, want 2", len(vectors.Cases))
+	if len(vectors.Cases) != 10 {
+		t.Fatalf("%d cases, want 10", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		columns := c.Keys + c.Queries
 		if c.Kind == "uni" {
 			columns = c.Keys + 1
+		}
+		if c.Encodings != nil {
+			testXLNetEncodings(t, c.Kind, columns, c.Keys, c.ClampLen, c.BiData, c.Dim, c.Encodings)
+			continue
 		}
 		if c.Columns != columns {
 			t.Errorf("%s: transformers has %d relative positions, want %d", c.Kind, c.Columns, columns)
@@ -96,6 +131,38 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 			if masked := c.Kind == "uni" && i%c.Keys > first+i/c.Keys%c.Queries; !masked && got[i] != want {
 				t.Fatalf("%s: element %d is %v, want %v", c.Kind, i, got[i], want)
 			}
+		}
+	}
+}
+
+// testXLNetEncodings compares the rows of R for the two sequences of a batch.
+func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
+	s, err := SinusoidalMarian(dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	positions := make([]int32, 2*columns)
+	for i := range positions {
+		p := first - i%columns
+		if biData && i >= columns {
+			p = -p
+		}
+		if clampLen > 0 {
+			p = min(max(p, -clampLen), clampLen)
+		}
+		positions[i] = int32(p)
+	}
+	got := make([]float32, len(positions)*dim)
+	if err := SinusoidalRows(s, positions, got); err != nil {
+		t.Fatal(err)
+	}
+	if len(encodings) != len(got) {
+		t.Fatalf("%s: %d elements, want %d", kind, len(encodings), len(got))
+	}
+	for i, want := range encodings {
+		// A sine of its own, and float32 angles up to first of two or three roundings.
+		if difference := math.Abs(float64(got[i] - want)); difference > 0x1p-22+4*float64(first)*0x1p-24 {
+			t.Fatalf("%s, clamp_len %d, bi_data %v: element %d is %v, want %v", kind, clampLen, biData, i, got[i], want)
 		}
 	}
 }

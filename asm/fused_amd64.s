@@ -1960,8 +1960,8 @@ next14:
 	VMULPS    Z4, Z6, Z6
 	VMOVUPS   Z5, K2, (BX)(SI*2)
 	VMOVUPS   Z6, K2, (BX)(DI*1)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next16:
 	MOVQ cos+16(FP), R10
@@ -2364,11 +2364,11 @@ next20:
 	VADDPS    Z6, Z9, Z9
 	VMOVUPS   Z8, K2, (BX)(DI*1)
 	VMOVUPS   Z9, K2, (R13)(DI*1)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R13)(R9*4), R13
+	LEAQ      (R10)(R9*4), R10
+	LEAQ      (R11)(R9*4), R11
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next22:
 	MOVQ R13, BX
@@ -2510,8 +2510,8 @@ next26:
 	VMULPS    Z4, Z1, Z1
 	VMOVUPS   Z0, K2, (BX)(SI*2)
 	VMOVUPS   Z1, K2, (BX)(DI*1)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next28:
 	LEAQ (AX)(SI*4), AX
@@ -2673,8 +2673,8 @@ next41:
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (BX)
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next43:
 	MOVQ cos+16(FP), R9
@@ -2825,11 +2825,11 @@ next47:
 	VADDPS    Z3, Z6, Z6
 	VMOVUPS   Z5, K2, (BX)
 	VMOVUPS   Z6, K2, (R12)
-	ADDQ      $0x00000040, R12
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (R12)(R8*4), R12
+	LEAQ      (R9)(R8*4), R9
+	LEAQ      (R10)(R8*4), R10
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next49:
 	MOVQ R12, BX
@@ -2899,8 +2899,8 @@ next53:
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (BX)
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next55:
 	LEAQ (AX)(SI*1), AX
@@ -4408,8 +4408,8 @@ next14:
 	VMULPS    Z4, Z6, Z6
 	VMOVUPS   Z5, K2, (BX)(SI*2)
 	VMOVUPS   Z6, K2, (BX)(DI*1)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next16:
 	MOVQ      cos+16(FP), R10
@@ -4523,12 +4523,12 @@ next18:
 	KMOVD     R12, K2
 	SHRQ      $0x10, R12
 	KMOVD     R12, K3
-	LEAQ      (R9)(R9*1), R9
-	MOVQ      $0xffffffffffffffff, R12
-	BZHIQ     R9, R12, R12
-	KMOVD     R12, K3
-	SHRQ      $0x10, R12
-	KMOVD     R12, K4
+	LEAQ      (R9)(R9*1), R12
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R12, R13, R13
+	KMOVD     R13, K3
+	SHRQ      $0x10, R13
+	KMOVD     R13, K4
 	VMOVUPS.Z (R10), K2, Z7
 	VMOVUPS.Z (R11), K2, Z8
 	VPXORD    Z6, Z8, Z6
@@ -4614,10 +4614,10 @@ next18:
 	VMULPS    Z6, Z5, Z5
 	VADDPS    Z5, Z7, Z7
 	VMOVUPS   Z7, K4, 64(BX)(DI*1)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000080, R8
-	ADDQ      $0x00000080, BX
+	LEAQ      (R10)(R9*4), R10
+	LEAQ      (R11)(R9*4), R11
+	LEAQ      (R8)(R9*8), R8
+	LEAQ      (BX)(R9*8), BX
 
 next20:
 	MOVQ pairs+48(FP), R9
@@ -4757,8 +4757,8 @@ next24:
 	VMULPS    Z4, Z1, Z1
 	VMOVUPS   Z0, K2, (BX)(SI*2)
 	VMOVUPS   Z1, K2, (BX)(DI*1)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next26:
 	LEAQ (AX)(SI*4), AX
@@ -4920,8 +4920,8 @@ next39:
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (BX)
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next41:
 	MOVQ      cos+16(FP), R9
@@ -4981,12 +4981,12 @@ next43:
 	KMOVD     R11, K2
 	SHRQ      $0x10, R11
 	KMOVD     R11, K3
-	LEAQ      (R8)(R8*1), R8
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R8, R11, R11
-	KMOVD     R11, K3
-	SHRQ      $0x10, R11
-	KMOVD     R11, K4
+	LEAQ      (R8)(R8*1), R11
+	MOVQ      $0xffffffffffffffff, R12
+	BZHIQ     R11, R12, R12
+	KMOVD     R12, K3
+	SHRQ      $0x10, R12
+	KMOVD     R12, K4
 	VMOVUPS.Z (R9), K2, Z4
 	VMOVUPS.Z (R10), K2, Z5
 	VPXORD    Z3, Z5, Z3
@@ -5018,10 +5018,10 @@ next43:
 	VMULPS    Z3, Z2, Z2
 	VADDPS    Z2, Z4, Z4
 	VMOVUPS   Z4, K4, 64(BX)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000080, BX
+	LEAQ      (R9)(R8*4), R9
+	LEAQ      (R10)(R8*4), R10
+	LEAQ      (DI)(R8*8), DI
+	LEAQ      (BX)(R8*8), BX
 
 next45:
 	MOVQ pairs+48(FP), R8
@@ -5089,8 +5089,8 @@ next49:
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (BX)
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next51:
 	LEAQ (AX)(SI*1), AX

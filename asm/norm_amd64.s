@@ -1034,8 +1034,8 @@ next14:
 	VMULPS    Z4, Z1, Z1
 	VMOVUPS   Z0, K2, (BX)(SI*2)
 	VMOVUPS   Z1, K2, (BX)(DI*1)
-	ADDQ      $0x00000040, R8
-	ADDQ      $0x00000040, BX
+	LEAQ      (R8)(R9*4), R8
+	LEAQ      (BX)(R9*4), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -1197,8 +1197,8 @@ next29:
 	VMULPS    Z0, Z2, Z2
 	VMULPS    Z1, Z2, Z2
 	VMOVUPS   Z2, K2, (BX)
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, BX
+	LEAQ      (DI)(R8*4), DI
+	LEAQ      (BX)(R8*4), BX
 
 next31:
 	LEAQ (AX)(SI*1), AX
@@ -1354,7 +1354,7 @@ next6:
 	VMOVUPS.Z (SI), K1, Z1
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (SI)
-	ADDQ      $0x00000040, SI
+	LEAQ      (SI)(DI*4), SI
 
 next8:
 	ADDQ BX, AX
@@ -2478,8 +2478,8 @@ next14:
 	VMOVDQU16   Y0, K2, (BX)(SI*2)
 	VCVTPS2PH   $0x00, Z1, Y0
 	VMOVDQU16   Y0, K2, (BX)(DI*1)
-	ADDQ        $0x00000040, R8
-	ADDQ        $0x00000020, BX
+	LEAQ        (R8)(R9*4), R8
+	LEAQ        (BX)(R9*2), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -2650,8 +2650,8 @@ next29:
 	VMULPS      Z1, Z2, Z2
 	VCVTPS2PH   $0x00, Z2, Y0
 	VMOVDQU16   Y0, K2, (BX)
-	ADDQ        $0x00000040, DI
-	ADDQ        $0x00000020, BX
+	LEAQ        (DI)(R8*4), DI
+	LEAQ        (BX)(R8*2), BX
 
 next31:
 	LEAQ (AX)(SI*1), AX
@@ -2823,7 +2823,7 @@ next6:
 	VMULPS      Z0, Z1, Z1
 	VCVTPS2PH   $0x00, Z1, Y1
 	VMOVDQU16   Y1, K1, (SI)
-	ADDQ        $0x00000020, SI
+	LEAQ        (SI)(DI*2), SI
 
 next8:
 	ADDQ BX, AX
@@ -4860,8 +4860,8 @@ next14:
 	VPMAXUW     Z8, Z5, Z5
 	VMOVDQU16   Z4, K3, (BX)(SI*2)
 	VMOVDQU16   Z5, K3, (BX)(DI*1)
-	ADDQ        $0x00000080, R8
-	ADDQ        $0x00000040, BX
+	LEAQ        (R8)(R9*4), R8
+	LEAQ        (BX)(R9*2), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -5137,8 +5137,8 @@ next29:
 	VPADDSW     Z6, Z4, Z6
 	VPMAXUW     Z4, Z6, Z6
 	VMOVDQU16   Z6, K3, (BX)
-	ADDQ        $0x00000080, DI
-	ADDQ        $0x00000040, BX
+	LEAQ        (DI)(R8*4), DI
+	LEAQ        (BX)(R8*2), BX
 
 next31:
 	LEAQ (AX)(SI*1), AX
@@ -5492,7 +5492,7 @@ next6:
 	VPADDSW     Z3, Z5, Z3
 	VPMAXUW     Z5, Z3, Z3
 	VMOVDQU16   Z3, K2, (SI)
-	ADDQ        $0x00000040, SI
+	LEAQ        (SI)(DI*2), SI
 
 next8:
 	ADDQ BX, AX

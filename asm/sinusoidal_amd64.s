@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func SinusoidalRowsInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·SinusoidalRowsInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -300,7 +300,7 @@ DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 // func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -544,7 +544,7 @@ DATA low32<>+60(SB)/4, $0x00000017
 GLOBL low32<>(SB), RODATA|NOPTR, $64
 
 // func AddSinusoidalInterleavedF32AVX2(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·AddSinusoidalInterleavedF32AVX2(SB), $64-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -787,7 +787,7 @@ long9:
 	JMP    exit1
 
 // func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -1021,7 +1021,7 @@ long9:
 	JMP        exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3
 TEXT ·AddSinusoidalHalfSplitF32AVX2(SB), $64-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1273,7 +1273,7 @@ long9:
 	JMP    exit1
 
 // func AddSinusoidalHalfSplitF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX

@@ -2,8 +2,8 @@ package kernels
 
 import "github.com/go-posenc/posenc/generic"
 
-// Tile says where the rows lie that biases are added to: row r is Len elements
-// from y[r*Stride] on. Rows share no element.
+// Tile says where the rows lie that biases are added to: row r is Len elements,
+// at least 1, from y[r*Stride] on. Rows share no element.
 type Tile struct {
 	Len    int
 	Rows   int

@@ -197,9 +197,6 @@ func TestRequirementsParse(t *testing.T) {
 				t.Errorf("%s: nothing required by %s", name, line)
 			}
 			for feature := range strings.SplitSeq(requirements, ", ") {
-				if feature == "MMX+" {
-					feature = cpuid.MMXEXT.String() // avo's name of it, for PREFETCHT0
-				}
 				if cpuid.ParseFeature(feature) == cpuid.UNKNOWN {
 					t.Errorf("%s: cpuid does not know %q of %s", name, feature, line)
 				}

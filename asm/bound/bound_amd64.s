@@ -63,7 +63,7 @@ done2:
 	RET
 
 // func ScalePrefetchF32AVX2(x *float32, n int, factor float32)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·ScalePrefetchF32AVX2(SB), $0-20
 	VBROADCASTSS factor+16(FP), Y0
 	MOVQ         x+0(FP), AX
@@ -101,7 +101,7 @@ done2:
 	RET
 
 // func ScalePrefetchF32AVX512(x *float32, n int, factor float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·ScalePrefetchF32AVX512(SB), $0-20
 	VBROADCASTSS factor+16(FP), Z0
 	MOVQ         x+0(FP), AX

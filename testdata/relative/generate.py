@@ -34,7 +34,9 @@ def alibi():
     for heads, keys in [(8, 40), (12, 40), (16, 40), (71, 10)]:
         mask = torch.ones(1, keys, dtype=torch.int64)
         cases.append({"model": "bloom", "heads": heads, "keys": keys, "max_bias": 8, "bias": encode(bloom(mask, heads, torch.float32))})
-    cases.append({"model": "falcon", "heads": 8, "keys": 40, "max_bias": 8, "bias": encode(falcon(torch.ones(1, 40, dtype=torch.int64), 8, torch.float32))})
+    for heads, keys in [(8, 40), (12, 400)]:
+        mask = torch.ones(1, keys, dtype=torch.int64)
+        cases.append({"model": "falcon", "heads": heads, "keys": keys, "max_bias": 8, "bias": encode(falcon(mask, heads, torch.float32))})
     for heads, bias in [(8, 8), (12, 8), (32, 16), (40, 8)]:
         cases.append({"model": "mpt", "heads": heads, "keys": 40, "max_bias": bias, "bias": encode(mpt(heads, 40, bias))})
     return cases
@@ -124,6 +126,10 @@ def xlnet():
         products = inputs(0, 1, heads, queries, rows)
         shifted = XLNetRelativeAttention.rel_shift_bnij(products, klen=keys)
         cases.append({"kind": kind, "heads": heads, "queries": queries, "keys": keys, "columns": rows, "shifted": encode(shifted)})
+        for clamp_len, bi_data in [(-1, False), (6, False), (-1, True), (6, True)]:
+            config = XLNetConfig(n_layer=0, d_model=8, n_head=heads, attn_type=kind, clamp_len=clamp_len, bi_data=bi_data)
+            encodings = XLNetModel(config).relative_positional_encoding(queries, keys, bsz=2)
+            cases.append({"kind": kind, "queries": queries, "keys": keys, "clamp_len": clamp_len, "bi_data": bi_data, "dim": 8, "encodings": encode(encodings.transpose(0, 1))})
     return cases
 
 

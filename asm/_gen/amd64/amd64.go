@@ -140,6 +140,11 @@ func (e *emitter) lanes() int {
 // extension of MMX, but it came with SSE.
 func (e *emitter) fence() { e.Instruction(&ir.Instruction{Opcode: "SFENCE"}) }
 
+// prefetch fetches a line. avo counts PREFETCHT0 as an extension of MMX too.
+func (e *emitter) prefetch(from operand.Mem) {
+	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT0", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
+}
+
 func (e *emitter) label(name string) string {
 	e.labels++
 	return fmt.Sprintf("%s%d", name, e.labels)

@@ -24,7 +24,7 @@ func scale(e *emitter, prefetch bool) {
 	e.blocks(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			if prefetch && d%64 == 0 {
-				e.PREFETCHT0(operand.Mem{Base: x, Disp: d + 4096})
+				e.prefetch(operand.Mem{Base: x, Disp: d + 4096})
 			}
 			v := e.vector()
 			e.VMULPS(operand.Mem{Base: x, Disp: d}, factor, v)

@@ -33,12 +33,11 @@ func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 
 // advance moves the addresses behind a block of pairs, of which each has elements
 // at the addresses of the rows and of the weights.
-func (f *fusion) advance(pairs, elements int) {
-	for _, table := range []reg.GPVirtual{f.cos, f.sin} {
-		f.ADDQ(operand.U32(uint32(4*pairs)), table)
-	}
-	f.ADDQ(operand.U32(uint32(4*pairs*elements)), f.weight)
-	f.ADDQ(operand.U32(uint32(4*pairs*elements)), f.at)
+func (f *fusion) advance(block part, elements int) {
+	f.pass(block, f.left, 4, f.cos)
+	f.pass(block, f.left, 4, f.sin)
+	f.pass(block, f.left, 4*elements, f.weight)
+	f.pass(block, f.left, 4*elements, f.at)
 }
 
 func (f *fusion) rotateHalfSplit() {
@@ -56,9 +55,9 @@ func (f *fusion) rotateHalfSplit() {
 			f.rotatePairs(x[0][0], x[1][0], c, s)
 			f.saveParts(float32s, p, m, x, places)
 		}
-	}, func(size int) {
-		f.ADDQ(operand.U32(uint32(4*size)), second.at)
-		f.advance(size, 1)
+	}, func(block part) {
+		f.pass(block, f.left, 4, second.at)
+		f.advance(block, 1)
 	})
 	f.MOVQ(second.at, f.at)
 	f.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
@@ -77,7 +76,7 @@ func (f *fusion) rotateInterleavedAVX2() {
 		row := part{size: 2 * p.size}
 		c, s := f.double(row, operand.Mem{Base: f.cos}), f.double(row, operand.Mem{Base: f.sin})
 		f.eachRow(row, masks{}, 0, func(x reg.VecVirtual) { f.rotateNeighbours(x, c, s) })
-		f.advance(p.size, 2)
+		f.advance(p, 2)
 	})
 }
 
@@ -99,7 +98,7 @@ func (f *fusion) rotateInterleavedAVX512() {
 				f.sumOfProducts(x, odd, first[j], second[j])
 			})
 		}
-		f.advance(p.size, 2)
+		f.advance(p, 2)
 	})
 }
 

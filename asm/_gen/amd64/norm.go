@@ -257,9 +257,9 @@ func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []fac
 			}
 			e.saveParts(l.t, p, m, e.multiplied(l.t, p, m, places), places)
 		}
-	}, func(size int) {
-		e.ADDQ(operand.U32(uint32(4*size)), weight)
-		e.ADDQ(operand.U32(uint32(l.t.bytes()*size)), l.at)
+	}, func(block part) {
+		e.pass(block, n, 4, weight)
+		e.pass(block, n, l.t.bytes(), l.at)
 	})
 }
 
@@ -297,7 +297,7 @@ func (e *emitter) multiplied(t element, p part, m masks, places []place) (parts 
 // numberParts runs body over n elements, part by part, and advance behind several
 // of them. at is the elements of those before. bfloat16 goes by turns, but for a
 // last single one.
-func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(size int)) {
+func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(block part)) {
 	const unrolled = 4
 	sizes := whole(8, 4, 1)
 	switch {
@@ -318,8 +318,18 @@ func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m ma
 		for at := 0; at < block.size; at += p.size {
 			body(p, m, at)
 		}
-		advance(block.size)
+		advance(block)
 	})
+}
+
+// pass moves an address behind a block of elements of so many bytes, of which a
+// masked one has those that are left.
+func (e *emitter) pass(block part, left reg.GPVirtual, bytes int, address reg.GPVirtual) {
+	if block.masked {
+		e.LEAQ(operand.Mem{Base: address, Index: left, Scale: uint8(bytes)}, address)
+		return
+	}
+	e.ADDQ(operand.U32(uint32(bytes*block.size)), address)
 }
 
 // loadPart loads a part of numbers that meets one of numbers of another type,
@@ -386,9 +396,7 @@ func scaleRows(e *emitter, t element) {
 			e.VMULPS(lanesOf(factor, v), v, v)
 		}
 		e.savePart(t, p, m, list, here)
-	}, func(size int) {
-		e.ADDQ(operand.U32(uint32(t.bytes()*size)), at)
-	})
+	}, func(block part) { e.pass(block, left, t.bytes(), at) })
 	e.ADDQ(stride, x)
 	e.DECQ(count)
 	e.JNZ(operand.LabelRef(loop))

@@ -14,7 +14,7 @@ const (
 // sinusoidal is a loop over rows of sines and cosines that are made by the linear
 // shift and written where they belong, or added.
 type sinusoidal struct {
-	*emitter
+	e                       *emitter
 	to                      []reg.GPVirtual // of sines and cosines by turns, or of cosines and of sines
 	seed, shift             reg.GPVirtual
 	n, i                    reg.GPVirtual // pairs of a row, and the next of them
@@ -28,7 +28,7 @@ type sinusoidal struct {
 }
 
 func sinusoidalRows(e *emitter, interleaved, add bool) {
-	s := &sinusoidal{emitter: e, add: add, exit: e.label("exit")}
+	s := &sinusoidal{e: e, add: add, exit: e.label("exit")}
 	if interleaved {
 		s.to = append(s.to, e.argument("x"))
 	} else {
@@ -64,7 +64,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	for j, v := range list {
 		to := s.at(j)
 		if j < len(s.to) { // a line a turn, for rows in memory
-			e.PREFETCHT0(to.Offset(4096))
+			e.prefetch(to.Offset(4096))
 		}
 		if add {
 			x := e.vector()
@@ -107,12 +107,12 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 }
 
 // width returns the pairs of a turn: two vectors of float64, one of float32.
-func (s *sinusoidal) width() int { return s.lanes() }
+func (s *sinusoidal) width() int { return s.e.lanes() }
 
 // at returns the address of vector j of the next pairs.
 func (s *sinusoidal) at(j int) operand.Mem {
 	if len(s.to) == 1 {
-		return operand.Mem{Base: s.to[0], Index: s.i, Scale: 8, Disp: 4 * s.lanes() * j}
+		return operand.Mem{Base: s.to[0], Index: s.i, Scale: 8, Disp: 4 * s.e.lanes() * j}
 	}
 	return operand.Mem{Base: s.to[j], Index: s.i, Scale: 4}
 }
@@ -123,14 +123,14 @@ func (s *sinusoidal) loadTest() {
 	// The error bound of such an entry in units of its last place, times 8.
 	const margin = 1 << (52 - 49 - exponent + 3)
 	halves := func(name string, lower, upper uint32) reg.VecVirtual {
-		v := s.vector()
-		s.VMOVUPS(s.data(name, 8, uint64(upper)<<32|uint64(lower)), v)
+		v := s.e.vector()
+		s.e.VMOVUPS(s.e.data(name, 8, uint64(upper)<<32|uint64(lower)), v)
 		return v
 	}
 	s.shifts = halves("entryShifts", 3, 1)
 	s.least = halves("entryLeast", -(1<<31+margin+1)&(1<<32-1), -((1023+exponent)<<21)&(1<<32-1))
 	s.limits = halves("entryLimits", (1<<32-1)-(2*margin+1), 1<<31-1)
-	s.halfUnit, s.above, s.margin = s.data("half29", 8, 1<<28), s.data("above29", 8, ^uint64(1<<29-1)), s.wide("margin", operation.Margin)
+	s.halfUnit, s.above, s.margin = s.e.data("half29", 8, 1<<28), s.e.data("above29", 8, ^uint64(1<<29-1)), s.e.wide("margin", operation.Margin)
 }
 
 // entries returns the next cosines and sines in vectors of float64, which float32
@@ -141,62 +141,62 @@ func (s *sinusoidal) loadTest() {
 // further than that from half of a unit of float32. Both is a comparison in every 32
 // bits.
 func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
-	step := s.lanes() / 2
-	s.Comment("1. the linear shift")
+	step := s.e.lanes() / 2
+	s.e.Comment("1. the linear shift")
 	for j := range 2 {
 		at := func(base reg.GPVirtual, p int) operand.Mem {
 			return operand.Mem{Base: base, Index: s.i, Scale: 8, Disp: 8*j*step + p*plane}
 		}
-		cosA, sinA, cosB, sinB := s.vector(), s.vector(), s.vector(), s.vector()
-		s.VMOVUPD(at(s.seed, 0), cosA)
-		s.VMOVUPD(at(s.seed, 1), sinA)
-		s.VMOVUPD(at(s.shift, 0), cosB)
-		s.VMOVUPD(at(s.shift, 1), sinB)
-		c, v := s.vector(), s.vector()
-		s.VMULPD(cosA, cosB, c)
-		s.VMULPD(sinA, cosB, v)
-		s.VFNMADD231PD(sinA, sinB, c)
-		s.VFMADD231PD(cosA, sinB, v)
+		cosA, sinA, cosB, sinB := s.e.vector(), s.e.vector(), s.e.vector(), s.e.vector()
+		s.e.VMOVUPD(at(s.seed, 0), cosA)
+		s.e.VMOVUPD(at(s.seed, 1), sinA)
+		s.e.VMOVUPD(at(s.shift, 0), cosB)
+		s.e.VMOVUPD(at(s.shift, 1), sinB)
+		c, v := s.e.vector(), s.e.vector()
+		s.e.VMULPD(cosA, cosB, c)
+		s.e.VMULPD(sinA, cosB, v)
+		s.e.VFNMADD231PD(sinA, sinB, c)
+		s.e.VFMADD231PD(cosA, sinB, v)
 		cos, sin = append(cos, c), append(sin, v)
 	}
-	s.Comment("2. the short test")
+	s.e.Comment("2. the short test")
 	var most reg.VecVirtual
 	for _, v := range []reg.VecVirtual{cos[0], sin[0], cos[1], sin[1]} {
-		t := s.vector()
-		s.VPSLLVD(s.shifts, v, t)
-		s.VPADDD(s.least, t, t)
+		t := s.e.vector()
+		s.e.VPSLLVD(s.shifts, v, t)
+		s.e.VPADDD(s.least, t, t)
 		if most == nil {
 			most = t
 		} else {
-			s.VPMAXUD(t, most, most)
+			s.e.VPMAXUD(t, most, most)
 		}
 	}
-	long, certain := s.label("long"), s.label("certain")
-	if s.avx512 {
+	long, certain := s.e.label("long"), s.e.label("certain")
+	if s.e.avx512 {
 		const above = 6
-		k := s.K()
-		s.VPCMPUD(operand.Imm(above), s.limits, most, k)
-		s.KORTESTW(k, k)
-		s.JNZ(operand.LabelRef(long))
+		k := s.e.K()
+		s.e.VPCMPUD(operand.Imm(above), s.limits, most, k)
+		s.e.KORTESTW(k, k)
+		s.e.JNZ(operand.LabelRef(long))
 	} else {
 		// Above the limits where the maximum with them is something else.
-		s.VPMAXUD(s.limits, most, most)
-		s.VPXOR(s.limits, most, most)
-		s.VPTEST(most, most)
-		s.JNZ(operand.LabelRef(long))
+		s.e.VPMAXUD(s.limits, most, most)
+		s.e.VPXOR(s.limits, most, most)
+		s.e.VPTEST(most, most)
+		s.e.JNZ(operand.LabelRef(long))
 	}
-	s.Label(certain)
+	s.e.Label(certain)
 	s.later = append(s.later, func() {
-		s.Label(long)
-		z := &ziv{half: s.halfUnit, mask: s.above, undecided: s.vector()}
-		s.clear(z.undecided)
+		s.e.Label(long)
+		z := &ziv{half: s.halfUnit, mask: s.above, undecided: s.e.vector()}
+		s.e.clear(z.undecided)
 		for j := range 2 {
-			s.doubt(z, cos[j], s.margin)
-			s.doubt(z, sin[j], operand.Mem{Base: s.seed, Index: s.i, Scale: 8, Disp: 8*j*step + 2*plane})
+			s.e.doubt(z, cos[j], s.margin)
+			s.e.doubt(z, sin[j], operand.Mem{Base: s.seed, Index: s.i, Scale: 8, Disp: 8*j*step + 2*plane})
 		}
-		s.testBits(z.undecided, z.mask)
-		s.JZ(operand.LabelRef(certain))
-		s.JMP(operand.LabelRef(s.exit))
+		s.e.testBits(z.undecided, z.mask)
+		s.e.JZ(operand.LabelRef(certain))
+		s.e.JMP(operand.LabelRef(s.exit))
 	})
 	return cos, sin
 }
@@ -204,41 +204,41 @@ func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
 // ordered rounds entries to float32, scales them and puts them into the order of
 // memory.
 func (s *sinusoidal) ordered(cos, sin []reg.VecVirtual) (list []reg.VecVirtual) {
-	s.Comment("3. rounding and order")
+	s.e.Comment("3. rounding and order")
 	if len(s.to) == 1 {
 		for j := range cos {
-			list = append(list, s.byTurns(s.round32(sin[j]), s.round32(cos[j])))
+			list = append(list, s.byTurns(s.e.round32(sin[j]), s.e.round32(cos[j])))
 		}
 	} else {
-		list = append(list, s.joined(s.round32(cos[0]), s.round32(cos[1])), s.joined(s.round32(sin[0]), s.round32(sin[1])))
+		list = append(list, s.joined(s.e.round32(cos[0]), s.e.round32(cos[1])), s.joined(s.e.round32(sin[0]), s.e.round32(sin[1])))
 	}
 	for _, v := range list {
-		s.VMULPS(s.scaling, v, v)
+		s.e.VMULPS(s.scaling, v, v)
 	}
 	return list
 }
 
 // byTurns returns the elements of two half vectors by turns.
 func (s *sinusoidal) byTurns(first, second reg.VecVirtual) reg.VecVirtual {
-	if s.avx512 {
-		v := s.vector()
-		s.VMOVAPS(first.AsZ(), v)
-		s.VPERMT2PS(second.AsZ(), s.turns, v)
+	if s.e.avx512 {
+		v := s.e.vector()
+		s.e.VMOVAPS(first.AsZ(), v)
+		s.e.VPERMT2PS(second.AsZ(), s.turns, v)
 		return v
 	}
-	low, high := s.half(), s.half()
-	s.VUNPCKLPS(second, first, low)
-	s.VUNPCKHPS(second, first, high)
+	low, high := s.e.half(), s.e.half()
+	s.e.VUNPCKLPS(second, first, low)
+	s.e.VUNPCKHPS(second, first, high)
 	return s.joined(low, high)
 }
 
 // joined returns two half vectors as one.
 func (s *sinusoidal) joined(low, high reg.VecVirtual) reg.VecVirtual {
-	v := s.vector()
-	if s.avx512 {
-		s.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)
+	v := s.e.vector()
+	if s.e.avx512 {
+		s.e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)
 	} else {
-		s.VINSERTF128(operand.Imm(1), high, low.AsY(), v)
+		s.e.VINSERTF128(operand.Imm(1), high, low.AsY(), v)
 	}
 	return v
 }
@@ -246,37 +246,37 @@ func (s *sinusoidal) joined(low, high reg.VecVirtual) reg.VecVirtual {
 // tail writes the last pairs of a row, fewer than a turn has: by way of memory on the
 // stack, number by number.
 func (s *sinusoidal) tail() {
-	memory := s.AllocLocal(2 * 4 * s.lanes())
+	memory := s.e.AllocLocal(2 * 4 * s.e.lanes())
 	list := s.ordered(s.entries())
 	for j, v := range list {
-		s.VMOVUPS(v, memory.Offset(4*s.lanes()*j))
+		s.e.VMOVUPS(v, memory.Offset(4*s.e.lanes()*j))
 	}
-	left, at := s.GP64(), s.GP64()
+	left, at := s.e.GP64(), s.e.GP64()
 	for j, to := range s.to {
-		s.MOVQ(s.n, left)
-		s.SUBQ(s.i, left)
+		s.e.MOVQ(s.n, left)
+		s.e.SUBQ(s.i, left)
 		if len(s.to) == 1 {
-			s.SHLQ(operand.Imm(1), left)
-			s.LEAQ(operand.Mem{Base: to, Index: s.i, Scale: 8}, at)
+			s.e.SHLQ(operand.Imm(1), left)
+			s.e.LEAQ(operand.Mem{Base: to, Index: s.i, Scale: 8}, at)
 		} else {
-			s.LEAQ(operand.Mem{Base: to, Index: s.i, Scale: 4}, at)
+			s.e.LEAQ(operand.Mem{Base: to, Index: s.i, Scale: 4}, at)
 		}
-		from := s.GP64()
-		s.LEAQ(memory.Offset(4*s.lanes()*j), from)
-		loop := s.label("number")
-		s.Label(loop)
-		v := s.XMM()
-		s.VMOVSS(operand.Mem{Base: from}, v)
+		from := s.e.GP64()
+		s.e.LEAQ(memory.Offset(4*s.e.lanes()*j), from)
+		loop := s.e.label("number")
+		s.e.Label(loop)
+		v := s.e.XMM()
+		s.e.VMOVSS(operand.Mem{Base: from}, v)
 		if s.add {
-			x := s.XMM()
-			s.VMOVSS(operand.Mem{Base: at}, x)
-			s.VMULSS(s.scale.AsX(), x, x)
-			s.VADDSS(x, v, v)
+			x := s.e.XMM()
+			s.e.VMOVSS(operand.Mem{Base: at}, x)
+			s.e.VMULSS(s.scale.AsX(), x, x)
+			s.e.VADDSS(x, v, v)
 		}
-		s.VMOVSS(v, operand.Mem{Base: at})
-		s.ADDQ(operand.Imm(4), from)
-		s.ADDQ(operand.Imm(4), at)
-		s.DECQ(left)
-		s.JNZ(operand.LabelRef(loop))
+		s.e.VMOVSS(v, operand.Mem{Base: at})
+		s.e.ADDQ(operand.Imm(4), from)
+		s.e.ADDQ(operand.Imm(4), at)
+		s.e.DECQ(left)
+		s.e.JNZ(operand.LabelRef(loop))
 	}
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/measure"
+)
+
+// posenc chooses its implementation when a program starts, so that each is
+// measured in a process of its own: this program, run with childCommand and
+//
+//	which                 prints the implementation
+//	SETTING everything    prints the number of samples, then the samples
+//	SETTING shapes        the same of rotations and tables alone
+const childCommand = "child"
+
+func child(arguments []string, w io.Writer) error {
+	if len(arguments) == 1 && arguments[0] == "which" {
+		_, err := fmt.Fprintln(w, posenc.Implementation())
+		return err
+	}
+	if len(arguments) != 2 || settings[arguments[0]].runs == 0 {
+		return fmt.Errorf("%s %q: expected which, or a setting and what to measure", childCommand, arguments)
+	}
+	s := settings[arguments[0]]
+	cases, err := allCases(s, arguments[1] == "everything")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, len(cases)*s.rounds); err != nil {
+		return err
+	}
+	return measure.Rounds(cases, s.rounds, func(sample measure.Sample) error { return sample.Print(w) })
+}
+
+// allCases are in an order that has things to be compared next to each other.
+func allCases(s setting, everything bool) ([]measure.Case, error) {
+	implementation, m := posenc.Implementation(), allocate(s, everything)
+	var cases []measure.Case
+	var failed error
+	add := func(c measure.Case, err error) {
+		failed = errors.Join(failed, err)
+		cases = append(cases, c)
+	}
+	bounded := map[int]bool{} // bytes whose bounds are among the cases
+	addBounds := func(bytes int) {
+		if everything && !bounded[bytes] {
+			bounded[bytes] = true
+			cases = append(cases, boundCases(m, bytes)...)
+		}
+	}
+	for _, r := range rotations(s) {
+		addBounds(r.bytes())
+		add(r.measured(implementation, m))
+	}
+	for _, t := range tables(s) {
+		addBounds(t.bytes())
+		add(t.measured(implementation, m))
+	}
+	if !everything {
+		return cases, failed
+	}
+	for _, bytes := range s.workingSets {
+		addBounds(bytes)
+		swept, err := sweepCases(m, bytes)
+		failed = errors.Join(failed, err)
+		cases = append(cases, swept...)
+	}
+	for _, w := range sharedWork(s) {
+		for _, n := range goroutineCounts() {
+			add(w.measured(n, m))
+		}
+	}
+	all, err := compared()
+	failed = errors.Join(failed, err)
+	for _, c := range comparisons(s) {
+		cases = append(cases, c.cases(all, m)...)
+	}
+	return cases, failed
+}
+
+// implementations are those that this machine can run, the fastest first.
+func implementations() ([]string, error) {
+	var list []string
+	for _, name := range []string{"avx512", "avx2", "neon", "generic"} {
+		got, err := command(name, "which").Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if strings.TrimSpace(string(got)) == name {
+			list = append(list, name)
+		}
+	}
+	return list, nil
+}
+
+func command(implementation string, arguments ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], append([]string{childCommand}, arguments...)...)
+	c.Env = append(os.Environ(), "POSENC_IMPL="+implementation)
+	c.Stderr = os.Stderr
+	return c
+}
+
+// measureAll runs the implementations in turns and returns their samples and what
+// share of the time they had a core. Only the fastest is measured with everything.
+func measureAll(s setting, p *progress) (samples []string, share float64, err error) {
+	list, err := implementations()
+	if err != nil {
+		return nil, 0, err
+	}
+	var ran, passed time.Duration
+	for run := range s.runs {
+		for i, implementation := range list {
+			what := "shapes"
+			if i == 0 {
+				what = "everything"
+			}
+			title := fmt.Sprintf("run %d of %d, %s", run+1, s.runs, implementation)
+			c, started := command(implementation, s.name, what), time.Now()
+			got, err := measured(c, func(done, of int) { p.step(title, done, of) })
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", implementation, err)
+			}
+			samples = append(samples, got...)
+			ran += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+			passed += time.Since(started)
+		}
+	}
+	return samples, min(1, ran.Seconds()/passed.Seconds()), nil
+}
+
+func measured(c *exec.Cmd, step func(done, of int)) (samples []string, err error) {
+	output, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(output)
+	count := 0
+	if lines.Scan() {
+		count, err = strconv.Atoi(lines.Text())
+	}
+	step(0, count)
+	for lines.Scan() {
+		samples = append(samples, lines.Text()+"\n")
+		step(len(samples), count)
+	}
+	err = errors.Join(err, lines.Err(), c.Wait())
+	if err == nil && len(samples) != count {
+		err = fmt.Errorf("%d samples, expected %d", len(samples), count)
+	}
+	return samples, err
+}

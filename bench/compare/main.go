@@ -1,0 +1,205 @@
+// Command compare runs the benchmarks of two commits on this machine, in turns,
+// prints benchstat's table and names what got slower beyond noise.
+//
+//	go run -C bench ./compare main HEAD
+//	go run -C bench ./compare -bench 'Rotate16|Shift' v0.3.0 HEAD
+//
+// Its exit status is 1 when something got slower: when the medians differ by more
+// than 5 % and a Mann-Whitney U test says that chance makes such a difference
+// less than once in a thousand. Benchmarks that only one of the commits has are
+// not compared.
+package main
+
+import (
+	"archive/zip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+)
+
+const (
+	slowdown = 1.05
+	chance   = 0.001
+	fewest   = 7 // samples of each, with which the test can tell anything at that chance
+)
+
+// comparison is what is run.
+type comparison struct {
+	benchmarks, benchtime string
+	count                 int
+	repository            string // a directory in it
+	old, new              string // commits
+}
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("compare: ")
+	c := comparison{repository: "."}
+	flag.StringVar(&c.benchmarks, "bench", "^Benchmark(Rotate|Rotate16|RotateInto|Shift|CosSin|Sinusoidal)$", "benchmarks, a `regexp` as of go test -bench")
+	flag.StringVar(&c.benchtime, "benchtime", "20ms", "as of go test")
+	flag.IntVar(&c.count, "count", 10, "samples of each")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		log.Fatalf("%d arguments: expected two commits, old and new", flag.NArg())
+	}
+	c.old, c.new = flag.Arg(0), flag.Arg(1)
+	slower, err := c.run(os.Stdout, os.Stderr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if len(slower) > 0 {
+		os.Exit(1)
+	}
+}
+
+// run returns the names of what got slower.
+func (c comparison) run(output, progress io.Writer) ([]string, error) {
+	if c.count < fewest {
+		return nil, fmt.Errorf("-count %d: expected at least %d", c.count, fewest)
+	}
+	temporary, err := os.MkdirTemp("", "compare")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	builds := []*build{{name: "old", commit: c.old}, {name: "new", commit: c.new}}
+	for _, b := range builds {
+		fmt.Fprintf(progress, "building %s\n", b.commit)
+		if err := b.make(c.repository, filepath.Join(temporary, b.name)); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.commit, err)
+		}
+	}
+	for i := range c.count {
+		for _, b := range builds {
+			fmt.Fprintf(progress, "sample %d of %d, %s\n", i+1, c.count, b.commit)
+			if err := b.sample(c.benchmarks, c.benchtime); err != nil {
+				return nil, fmt.Errorf("%s: %w", b.commit, err)
+			}
+		}
+		slices.Reverse(builds) // neither is always the first
+	}
+	files := []string{filepath.Join(temporary, "old.txt"), filepath.Join(temporary, "new.txt")}
+	var times [2]map[string][]float64
+	for _, b := range builds {
+		i := slices.Index([]string{"old", "new"}, b.name)
+		if err := os.WriteFile(files[i], []byte(b.samples.String()), 0o666); err != nil {
+			return nil, err
+		}
+		if times[i], err = parse(b.samples.String()); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.commit, err)
+		}
+	}
+	benchstat := exec.Command("go", "tool", "benchstat", "old="+files[0], "new="+files[1])
+	benchstat.Stdout, benchstat.Stderr = output, progress
+	if err := benchstat.Run(); err != nil {
+		return nil, fmt.Errorf("benchstat: %w", err)
+	}
+	return report(output, times[0], times[1])
+}
+
+// build is a test binary of one commit.
+type build struct {
+	name, commit      string
+	directory, binary string
+	samples           strings.Builder
+}
+
+// make builds the tests from the files of the commit alone.
+func (b *build) make(repository, directory string) error {
+	root, err := exec.Command("git", "-C", repository, "rev-parse", "--show-toplevel").Output() // git archive archives the directory it is in
+	if err != nil {
+		return err
+	}
+	archive := directory + ".zip"
+	git := exec.Command("git", "-C", strings.TrimSpace(string(root)), "archive", "--format=zip", "-o", archive, "--end-of-options", b.commit)
+	if message, err := git.CombinedOutput(); err != nil {
+		return fmt.Errorf("git archive: %w: %s", err, message)
+	}
+	files, err := zip.OpenReader(archive)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	if err := os.CopyFS(directory, files); err != nil {
+		return err
+	}
+	b.directory, b.binary = directory, directory+".test.exe"
+	compile := exec.Command("go", "test", "-c", "-o", b.binary, ".")
+	compile.Dir = b.directory
+	if message, err := compile.CombinedOutput(); err != nil {
+		return fmt.Errorf("go test -c: %w: %s", err, message)
+	}
+	return nil
+}
+
+// sample runs every benchmark once.
+func (b *build) sample(benchmarks, benchtime string) error {
+	run := exec.Command(b.binary, "-test.run=^$", "-test.bench="+benchmarks, "-test.benchtime="+benchtime)
+	run.Dir = b.directory
+	run.Stdout, run.Stderr = &b.samples, os.Stderr
+	return run.Run()
+}
+
+// parse returns the seconds of an operation by the name of the benchmark.
+func parse(samples string) (map[string][]float64, error) {
+	times := map[string][]float64{}
+	reader := benchfmt.NewReader(strings.NewReader(samples), "benchmarks")
+	for reader.Scan() {
+		switch record := reader.Result().(type) {
+		case *benchfmt.Result:
+			if seconds, ok := record.Value("sec/op"); ok {
+				times[record.Name.String()] = append(times[record.Name.String()], seconds)
+			}
+		case *benchfmt.SyntaxError:
+			return nil, record
+		}
+	}
+	if len(times) == 0 {
+		return nil, errors.Join(reader.Err(), errors.New("no benchmark ran"))
+	}
+	return times, reader.Err()
+}
+
+// report prints and returns what got slower.
+func report(output io.Writer, old, new map[string][]float64) ([]string, error) {
+	thresholds := benchmath.DefaultThresholds
+	thresholds.CompareAlpha = chance
+	var slower []string
+	compared := 0
+	for name, before := range old {
+		after, ok := new[name]
+		if !ok {
+			continue
+		}
+		compared++
+		x, y := benchmath.NewSample(before, &thresholds), benchmath.NewSample(after, &thresholds)
+		difference := benchmath.AssumeNothing.Compare(x, y)
+		ratio := benchmath.AssumeNothing.Summary(y, 0.95).Center / benchmath.AssumeNothing.Summary(x, 0.95).Center
+		if difference.P < chance && ratio > slowdown {
+			slower = append(slower, fmt.Sprintf("%s: %.1f %% slower, %v", name, 100*(ratio-1), difference))
+		}
+	}
+	if compared == 0 {
+		return nil, errors.New("the commits have no benchmark in common")
+	}
+	slices.Sort(slower)
+	if len(slower) == 0 {
+		fmt.Fprintf(output, "\nNone of %d benchmarks got slower beyond noise.\n", compared)
+		return nil, nil
+	}
+	fmt.Fprintf(output, "\nSlower beyond noise, %d of %d benchmarks:\n", len(slower), compared)
+	for _, line := range slower {
+		fmt.Fprintln(output, line)
+	}
+	return slower, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func around(center float64, spread float64) []float64 {
+	var values []float64
+	for i := range 10 {
+		values = append(values, center*(1+spread*float64(i-5)/5))
+	}
+	return values
+}
+
+func TestReport(t *testing.T) {
+	old := map[string][]float64{
+		"Same": around(1, 0.01), "Slower": around(1, 0.01), "Faster": around(1, 0.01), "Little": around(1, 0.001), "Noisy": around(1, 0.5), "Gone": around(1, 0.01),
+	}
+	new := map[string][]float64{
+		"Same": around(1.001, 0.01), "Slower": around(1.1, 0.01), "Faster": around(0.8, 0.01), "Little": around(1.02, 0.001), "Noisy": around(1.1, 0.5), "Added": around(9, 0.01),
+	}
+	var output strings.Builder
+	slower, err := report(&output, old, new)
+	if err != nil || len(slower) != 1 || !strings.HasPrefix(slower[0], "Slower: 10.0 % slower") {
+		t.Errorf("slower: %q, %v, want Slower alone", slower, err)
+	}
+	if _, err := report(&output, old, map[string][]float64{"Added": {1}}); err == nil {
+		t.Error("nothing in common, and no error")
+	}
+}
+
+// A repository whose benchmarks report figures of their own, so that no time
+// decides.
+func TestCompareCommits(t *testing.T) {
+	directory := t.TempDir()
+	git := func(arguments ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-C", directory, "-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"}, arguments...)...)
+		if message, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", arguments, err, message)
+		}
+	}
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit := func(slow int) {
+		t.Helper()
+		write("x_test.go", fmt.Sprintf(`package x
+
+import "testing"
+
+func BenchmarkSlow(b *testing.B) { b.ReportMetric(%d, "ns/op") }
+func BenchmarkSame(b *testing.B) { b.ReportMetric(100, "ns/op") }
+`, slow))
+		git("add", ".")
+		git("commit", "-qm", "x")
+		git("tag", fmt.Sprintf("v%d", slow))
+	}
+	git("init", "-q")
+	write("go.mod", "module example.com/x\n\ngo 1.26.0\n")
+	commit(100)
+	commit(120)
+
+	c := comparison{benchmarks: ".", benchtime: "1x", count: fewest, repository: directory, old: "v100", new: "v120"}
+	var output, progress strings.Builder
+	slower, err := c.run(&output, &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(slower) != 1 || !strings.HasPrefix(slower[0], "Slow") || !strings.Contains(slower[0], "20.0 % slower") {
+		t.Errorf("slower: %q, want Slow by 20 %%", slower)
+	}
+	for _, want := range []string{"old", "new", "vs base", "Slower beyond noise, 1 of 2 benchmarks"} {
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, &output)
+		}
+	}
+	c.old = "nonesuch"
+	if _, err := c.run(&output, &progress); err == nil {
+		t.Error("nonesuch is no commit, and no error")
+	}
+	c.count = fewest - 1
+	if _, err := c.run(&output, &progress); err == nil {
+		t.Errorf("%d samples are too few, and no error", c.count)
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/measure"
+)
+
+// shared is work that is cut into equal ranges of tokens, one per goroutine. The
+// goroutines are started anew by every call.
+type shared struct {
+	operation string
+	tokens    int
+}
+
+func sharedWork(s setting) []shared {
+	var list []shared
+	for _, tokens := range s.tokens {
+		if tokens > 1 {
+			list = append(list, shared{"rotate", tokens})
+		}
+	}
+	for _, rows := range s.peerRows {
+		list = append(list, shared{"tables", rows})
+	}
+	return list
+}
+
+func (w shared) title() string {
+	if w.operation == "rotate" {
+		return fmt.Sprintf("Rotate, half-split, float32, %d tokens", w.tokens)
+	}
+	return fmt.Sprintf("CosSin, exact, %d rows", w.tokens)
+}
+
+func (w shared) name(goroutines int) string {
+	return fmt.Sprintf("Goroutines/op=%s/tokens=%d/goroutines=%d", w.operation, w.tokens, goroutines)
+}
+
+func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
+	if err != nil {
+		return measure.Case{}, err
+	}
+	positions := sequence(w.tokens)
+	var part func(first, end int) error
+	var bytes int
+	if w.operation == "rotate" {
+		bytes = rotation{w.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
+		q, k := m.float32s[:w.tokens*queryHeads*headDim], m.float32s[w.tokens*queryHeads*headDim:]
+		part = func(first, end int) error {
+			return posenc.Rotate(rotary, positions[first:end],
+				posenc.View[float32]{Data: q[first*queryHeads*headDim : end*queryHeads*headDim], Heads: queryHeads},
+				posenc.View[float32]{Data: k[first*keyHeads*headDim : end*keyHeads*headDim], Heads: keyHeads})
+		}
+	} else {
+		bytes = table{w.tokens, posenc.Exact}.bytes()
+		cos, sin := m.tableHalves(w.tokens)
+		part = func(first, end int) error {
+			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])
+		}
+	}
+	errs := make([]error, goroutines)
+	run := func() error {
+		var group sync.WaitGroup
+		for i := range goroutines {
+			group.Go(func() { errs[i] = part(w.tokens*i/goroutines, w.tokens*(i+1)/goroutines) })
+		}
+		group.Wait()
+		return errors.Join(errs...)
+	}
+	return measure.Case{Name: w.name(goroutines), Bytes: int64(bytes), Run: run}, nil
+}

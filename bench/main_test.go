@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+// The runner starts itself, which here is the test.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == childCommand {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func quiet(t *testing.T) *progress {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { null.Close() })
+	return newProgress(null)
+}
+
+func TestRunWritesEverything(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "a", "b")
+	if err := run(shortened, thisMachine("go test"), directory, quiet(t)); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	contents := map[string][]byte{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+		if contents[e.Name()], err = os.ReadFile(filepath.Join(directory, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"accuracy.png", "goroutines.png", "implementations.png", "peers.png", "raw.txt", "report.md", "roofline.png"}
+	if !slices.Equal(names, want) {
+		t.Fatalf("files %q, want %q", names, want)
+	}
+	text := string(contents["report.md"])
+	for _, name := range names {
+		if name != "report.md" && !strings.Contains(text, "("+name+")") {
+			t.Errorf("report.md does not refer to %s", name)
+		}
+		if strings.HasSuffix(name, ".png") {
+			picture, err := png.Decode(bytes.NewReader(contents[name]))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if size := picture.Bounds().Size(); size.X != 900 || size.Y != 560 {
+				t.Errorf("%s is %v, want 900 x 560", name, size)
+			}
+		}
+	}
+
+	// Every table of the report has as many cells in each row as in its head.
+	cells := 0
+	for i, line := range strings.Split(text, "\n") {
+		n := strings.Count(line, "|")
+		if n == 0 {
+			cells = 0
+			continue
+		}
+		if cells == 0 {
+			cells = n
+		}
+		if n != cells || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") {
+			t.Errorf("report.md:%d: %d cells, the head of the table has %d: %s", i+1, n-1, cells-1, line)
+		}
+		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "| - |") && posenc.Implementation() != "generic" {
+			t.Errorf("report.md:%d: no figure: %s", i+1, line)
+		}
+	}
+
+	// Every case has as many samples as it should, and no other names occur.
+	r, err := parse(string(contents["raw.txt"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := allCases(shortened, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := implementations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list[len(list)-1] != "generic" || !slices.Contains(list, posenc.Implementation()) {
+		t.Errorf("implementations %q, with %s here", list, posenc.Implementation())
+	}
+	for _, other := range list[1:] {
+		for _, x := range rotations(shortened) {
+			if len(r[x.name(other)]) == 0 {
+				t.Errorf("no sample of %s", x.name(other))
+			}
+		}
+	}
+	for _, c := range cases {
+		if len(r[c.Name]) != shortened.runs*shortened.rounds {
+			t.Errorf("%d samples of %s", len(r[c.Name]), c.Name)
+		}
+	}
+	if want := len(cases) + (len(list)-1)*(len(rotations(shortened))+len(tables(shortened))); len(r) != want {
+		t.Errorf("%d names, want %d: two cases share one", len(r), want)
+	}
+}
+
+// What is known of each kind of angles.
+func TestAccuracy(t *testing.T) {
+	curves, err := accuracyCurves(31, 4, quiet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range curves {
+		for octave, e := range c.worst {
+			// Each rounding to float32 makes an angle wrong by at most 2^-24 of it: those
+			// of the frequency, of the product and, from 2^24 on, of the position; the
+			// recurrence has two for every pair.
+			roundings := map[string]float64{"exact": 0, "float32": 3, "loop": 5, "recurrence": 2 * pairs}[c.name]
+			most := min(2, roundings*math.Ldexp(1, octave+1-24)) + 0x1p-25 // half a unit in the last place of a number up to 1
+			if e > most {
+				t.Errorf("%s: error %g at positions of 2^%d, at most %g is possible", c.name, e, octave, most)
+			}
+			// Of 64 pairs one comes close to it, and from 2^26 on nothing is left.
+			if c.name == "exact" && e < 0x1p-27 || c.name != "exact" && octave >= 26 && e < 1 {
+				t.Errorf("%s: error %g at positions of 2^%d is too good to be true", c.name, e, octave)
+			}
+		}
+	}
+}
+
+// The README and the documentation of posenc: float32 angles of Llama 3 are wrong
+// by up to 9.3e-3 radians below position 131,072, and so are their cosines.
+func TestAccuracyOfLlama3(t *testing.T) {
+	curves, err := accuracyCurves(17, 24, quiet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := slices.Max(curves[1].worst); curves[1].name != "float32" || e > 9.3e-3 || e < 2e-3 {
+		t.Errorf("%s: error %g, want somewhat less than 9.3e-3", curves[1].name, e)
+	}
+}
+
+// The reference is right where cosines and sines are known in closed form or to
+// more digits than a float64 has.
+func TestReference(t *testing.T) {
+	for _, test := range []struct {
+		position  int32
+		frequency float64
+		cos, sin  float64
+	}{
+		{0, 1, 1, 0},
+		{1, 0.5, 0.8775825618903728, 0.479425538604203},
+		{-1, 0.5, 0.8775825618903728, -0.479425538604203},
+		{1, 1, 0.5403023058681398, 0.8414709848078965},
+		{355, 1, -0.9999999995456590, -3.014435335948845e-5},               // 113 pi nearly
+		{1, 10000, -0.9521553682590148, -0.3056143888882521},               // of many turns
+		{1 << 30, 1.0 / (1 << 30), 0.5403023058681398, 0.8414709848078965}, // an exact product
+	} {
+		cos, sin := productReference(test.position, test.frequency)
+		if math.Abs(cos-test.cos) > 1e-15 || math.Abs(sin-test.sin) > 1e-15 {
+			t.Errorf("cosine and sine of %d*%g: %v and %v, want %v and %v", test.position, test.frequency, cos, sin, test.cos, test.sin)
+		}
+	}
+	for position := int32(1); position < 1000; position += 37 { // pi in 256 bits
+		if cos, sin := productReference(position, 3.3); math.Abs(cos*cos+sin*sin-1) > 1e-15 {
+			t.Errorf("position %d: cos^2 + sin^2 = %v", position, cos*cos+sin*sin)
+		}
+	}
+}
+
+// The ladder is that of posenc, whose tables are compared with it.
+func TestLadder(t *testing.T) {
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cos, sin, wantCos, wantSin [pairs]float32
+	position := []int32{math.MaxInt32}
+	if err := rotary.CosSin(wantCos[:], wantSin[:], position); err != nil {
+		t.Fatal(err)
+	}
+	if err := posenc.CosSin(cos[:], sin[:], position, ladder()); err != nil {
+		t.Fatal(err)
+	}
+	if cos != wantCos || sin != wantSin {
+		t.Error("tables of the ladder differ from those of the base")
+	}
+}
+
+func TestPosencAmongItsPeers(t *testing.T) {
+	all, err := compared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := allocate(shortened, true)
+	for _, c := range comparisons(shortened) {
+		found := 0
+		for i := range all {
+			if !c.computedBy(&all[i]) {
+				continue
+			}
+			if found++; found > 1 {
+				break
+			}
+			if all[i].Name != "posenc" {
+				t.Errorf("%s: the first is %s, want posenc", c.operation, all[i].Name)
+			}
+			c.call(&all[i], m)()
+			if _, ulps, ok := c.worst(&all[i], 16); ok != (c.rows > 0 || c.angles > 0) || ulps > 0.5 {
+				t.Errorf("%s: error of %v units in the last place, %v, want at most half of one", c.operation, ulps, ok)
+			}
+		}
+		if found < 2 {
+			t.Errorf("%s: posenc has no peer", c.operation)
+		}
+	}
+}
+
+func TestMachine(t *testing.T) {
+	if got := (machine{cpu: "AMD EPYC 9B45 (Zen-5), family 26"}).slug(); got != "amd-epyc-9b45-zen-5-family-26" {
+		t.Errorf("slug %q", got)
+	}
+	for bytes, want := range map[int]string{512: "512 B", 16 << 10: "16 KiB", 3 << 19: "1.5 MiB", 1 << 30: "1 GiB"} {
+		if got := binary(bytes); got != want {
+			t.Errorf("binary(%d) = %q, want %q", bytes, got, want)
+		}
+	}
+	if m := thisMachine("x"); m.cpu == "" || m.caches == "" || m.cores < 1 || m.commit == "" || m.slug() == "" {
+		t.Errorf("machine %+v", m)
+	}
+}

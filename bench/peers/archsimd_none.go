@@ -1,0 +1,5 @@
+//go:build !goexperiment.simd || !amd64
+
+package peers
+
+func archsimdPeers() []Peer { return nil }

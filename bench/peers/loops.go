@@ -1,0 +1,110 @@
+package peers
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+)
+
+// loops are what engines in plain Go do.
+func loops() []Peer {
+	return []Peer{
+		{
+			Name: "math.Sincos", Computes: "angle, cosine and sine in float64, rounded once",
+			Accuracy: "0.500x ulp", Tables: sincosTables,
+		},
+		{
+			Name: "math.Cos, math.Sin of float32", Computes: "angle rounded to float32, cosine and sine each by a call",
+			Accuracy: "error of the angle, 2^-24 of it", Tables: sincosFloat32Tables,
+		},
+		{
+			Name: "math.Sincos", Computes: "cosine and sine in float64 of a float32, rounded once",
+			Accuracy: "0.500x ulp", Angles: sincosAngles,
+		},
+		{
+			Name: "plain loop", Computes: "x1*c - x2*s, x2*c + x1*s",
+			Accuracy: "as posenc, where the compiler does not fuse", Ready: byLayout(readyLoop),
+		},
+		{
+			Name: "math.Pow, Cos, Sin per pair", Computes: "frequency, angle, cosine and sine of each pair once per token, then the plain loop",
+			Accuracy: "error of the float32 angle", Operator: byLayout(powOperator),
+		},
+		{
+			Name: "recurrence per token", Computes: "angle of the next pair = angle * base^(-2/dim) in float32, as ggml does; a row of cosines and sines per token, then the plain loop",
+			Accuracy: "error of the float32 angle, which grows with the pair", Operator: byLayout(recurrenceOperator),
+		},
+	}
+}
+
+func sincosTables(cos, sin []float32, positions []int32, invFreq []float64) {
+	for t, p := range positions {
+		c, s := cos[t*len(invFreq):][:len(invFreq)], sin[t*len(invFreq):][:len(invFreq)]
+		for i, w := range invFreq {
+			sine, cosine := math.Sincos(float64(p) * w)
+			c[i], s[i] = float32(cosine), float32(sine)
+		}
+	}
+}
+
+func sincosFloat32Tables(cos, sin []float32, positions []int32, invFreq []float64) {
+	for t, p := range positions {
+		c, s := cos[t*len(invFreq):][:len(invFreq)], sin[t*len(invFreq):][:len(invFreq)]
+		for i, w := range invFreq {
+			angle := float64(float32(p) * float32(w))
+			c[i], s[i] = float32(math.Cos(angle)), float32(math.Sin(angle))
+		}
+	}
+}
+
+func sincosAngles(cos, sin, angles []float32) {
+	for i, a := range angles {
+		s, c := math.Sincos(float64(a))
+		cos[i], sin[i] = float32(c), float32(s)
+	}
+}
+
+func readyLoop(layout posenc.Layout) func(x, cos, sin []float32, heads, dim int) {
+	return func(x, cos, sin []float32, heads, dim int) {
+		partner, step := pair(layout, dim)
+		for h := range heads {
+			head := x[h*dim:][:dim]
+			for i := range dim / 2 {
+				c, s := cos[i], sin[i]
+				x1, x2 := head[i*step], head[i*step+partner]
+				head[i*step] = x1*c - x2*s
+				head[i*step+partner] = x2*c + x1*s
+			}
+		}
+	}
+}
+
+func powOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
+	rotate := readyLoop(layout)
+	return func(x []float32, positions []int32, heads, dim int, base float64) {
+		cos, sin := make([]float32, dim/2), make([]float32, dim/2)
+		for t, p := range positions {
+			for i := range dim / 2 {
+				frequency := float32(1 / math.Pow(base, float64(2*i)/float64(dim)))
+				angle := float64(float32(p) * frequency)
+				cos[i], sin[i] = float32(math.Cos(angle)), float32(math.Sin(angle))
+			}
+			rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
+		}
+	}
+}
+
+func recurrenceOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
+	rotate := readyLoop(layout)
+	return func(x []float32, positions []int32, heads, dim int, base float64) {
+		cos, sin := make([]float32, dim/2), make([]float32, dim/2)
+		ratio := float32(math.Pow(base, -2/float64(dim)))
+		for t, p := range positions {
+			angle := float32(p)
+			for i := range dim / 2 {
+				cos[i], sin[i] = float32(math.Cos(float64(angle))), float32(math.Sin(float64(angle)))
+				angle *= ratio
+			}
+			rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// Package peers holds what posenc is measured against: the loops that Go engines
+// write, and libraries. A peer whose library is not there on every machine is in
+// a file of its own, behind a build tag.
+package peers
+
+import (
+	"slices"
+
+	"github.com/go-posenc/posenc"
+)
+
+// Peer is another way to compute what posenc computes. One of the functions is
+// set, or the entries of one by layout.
+type Peer struct {
+	Name     string // for tables of figures
+	Version  string // of the library, or "" for code of this package
+	Computes string // in a formula or a few words
+	Accuracy string // as its authors state it, or as follows from the formula
+
+	// Tables writes rows of len(invFreq) cosines and sines of positions*invFreq.
+	Tables func(cos, sin []float32, positions []int32, invFreq []float64)
+
+	// Angles writes the cosines and sines of float32 angles.
+	Angles func(cos, sin, angles []float32)
+
+	// Ready rotates heads of dim elements in place by a ready row of dim/2
+	// cosines and sines. It is indexed by posenc.Layout.
+	Ready [2]func(x, cos, sin []float32, heads, dim int)
+
+	// Operator rotates [tokens][heads][dim] in place and makes its cosines and
+	// sines itself. It is indexed by posenc.Layout.
+	Operator [2]func(x []float32, positions []int32, heads, dim int, base float64)
+}
+
+// All returns the peers of this build.
+func All() []Peer {
+	return slices.Concat(loops(), math32Peers(), archsimdPeers())
+}
+
+// pair returns where the partner of an element lies and how far the next pair is.
+func pair(layout posenc.Layout, dim int) (partner, step int) {
+	if layout == posenc.Interleaved {
+		return 1, 2
+	}
+	return dim / 2, 1
+}
+
+// byLayout is what a peer does for each layout.
+func byLayout[F any](of func(posenc.Layout) F) [2]F {
+	return [2]F{posenc.HalfSplit: of(posenc.HalfSplit), posenc.Interleaved: of(posenc.Interleaved)}
+}

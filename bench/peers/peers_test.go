@@ -1,0 +1,101 @@
+package peers
+
+import (
+	"math"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+// What each peer computes must be what posenc computes, within the error of
+// float32 angles at small positions, lest a figure compare different things.
+func TestPeersComputeTheSame(t *testing.T) {
+	const heads, dim, base = 3, 64, 10000
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	invFreq := make([]float64, dim/2)
+	for i := range invFreq {
+		invFreq[i] = math.Pow(base, -float64(2*i)/dim)
+	}
+	positions := []int32{0, 1, 17, 100}
+	n := len(positions) * dim / 2
+	wantCos, wantSin := make([]float32, n), make([]float32, n)
+	if err := r.CosSin(wantCos, wantSin, positions); err != nil {
+		t.Fatal(err)
+	}
+	// An angle of at most 100 has 2^-17.4 of absolute error after a rounding to
+	// float32 (2^-24 of it), and the recurrence has dim/2 of those roundings.
+	const tolerance = 32 * 100 * 0x1p-24
+	check := func(t *testing.T, what string, got, want []float32, scale float64) {
+		t.Helper()
+		for i := range want {
+			if d := math.Abs(float64(got[i]) - float64(want[i])); !(d <= tolerance*scale) {
+				t.Fatalf("%s[%d] = %v, posenc has %v", what, i, got[i], want[i])
+			}
+		}
+	}
+	all := All()
+	if len(all) == 0 {
+		t.Fatal("no peers")
+	}
+	for _, p := range all {
+		t.Run(p.Name, func(t *testing.T) {
+			if p.Computes == "" || p.Accuracy == "" {
+				t.Error("it does not say what it computes, or how accurately")
+			}
+			cos, sin := make([]float32, n), make([]float32, n)
+			ran := 0
+			if p.Tables != nil {
+				ran++
+				p.Tables(cos, sin, positions, invFreq)
+				check(t, "cos", cos, wantCos, 1)
+				check(t, "sin", sin, wantSin, 1)
+			}
+			if p.Angles != nil {
+				ran++
+				angles := make([]float32, n)
+				for i := range angles {
+					angles[i] = float32(i) - 50.25
+				}
+				wantCos, wantSin := make([]float32, n), make([]float32, n)
+				if err := posenc.CosSinAngles(wantCos, wantSin, angles); err != nil {
+					t.Fatal(err)
+				}
+				p.Angles(cos, sin, angles)
+				check(t, "cos", cos, wantCos, 1)
+				check(t, "sin", sin, wantSin, 1)
+			}
+			for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+				x, want := make([]float32, len(positions)*heads*dim), make([]float32, len(positions)*heads*dim)
+				for i := range x {
+					x[i] = float32(i%13) - 6 // so that a result has at most 6*sqrt(2)
+					want[i] = x[i]
+				}
+				rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base, Layout: layout})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := posenc.Rotate(rotary, positions, posenc.View[float32]{Data: want, Heads: heads}); err != nil {
+					t.Fatal(err)
+				}
+				if run := p.Ready[layout]; run != nil {
+					ran++
+					for i := range positions {
+						run(x[i*heads*dim:][:heads*dim], wantCos[i*dim/2:][:dim/2], wantSin[i*dim/2:][:dim/2], heads, dim)
+					}
+					check(t, "x", x, want, 12)
+				}
+				if run := p.Operator[layout]; run != nil {
+					ran++
+					run(x, positions, heads, dim, base)
+					check(t, "x", x, want, 12)
+				}
+			}
+			if ran == 0 {
+				t.Error("it computes nothing")
+			}
+		})
+	}
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"image/png"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/peers"
+)
+
+// A plot is 900 x 560 pixels.
+const (
+	dpi    = 100
+	width  = 900 * vg.Inch / dpi
+	height = 560 * vg.Inch / dpi
+	margin = 5 * vg.Millimeter / 2
+)
+
+func newPlot(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Padding, p.Legend.Padding = vg.Points(6), vg.Points(3)
+	for _, style := range []*text.Style{
+		&p.Title.TextStyle, &p.Legend.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label,
+	} {
+		style.Font.Variant = "Sans"
+	}
+	return p
+}
+
+func encode(p *plot.Plot) ([]byte, error) {
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+	p.Draw(draw.Crop(draw.New(canvas), margin, -2*margin, margin, -margin))
+	var b bytes.Buffer
+	err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, canvas.Image())
+	return b.Bytes(), err
+}
+
+// addLine adds a line with its place in the legend. dashes 0 is a solid line.
+func addLine(p *plot.Plot, name string, points plotter.XYs, colour color.Color, dashes int) error {
+	line, dots, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return err
+	}
+	line.Width, line.Color, line.Dashes = vg.Points(1.5), colour, plotutil.Dashes(dashes)
+	dots.Shape, dots.Color, dots.Radius = draw.CircleGlyph{}, colour, vg.Points(2)
+	p.Add(line, dots)
+	p.Legend.Add(name, line, dots)
+	return nil
+}
+
+func drawRoofline(s setting, m machine, r results) ([]byte, error) {
+	p := newPlot("Speed by working set, one core", "bytes changed or written", "GB/s")
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(binaryTicks(s.workingSets)), plot.TickerFunc(oneTwoFive)
+	p.Add(plotter.NewGrid())
+	p.Legend.Top = true
+	for i, name := range []struct{ operation, title string }{
+		{"scale", "bound: scale in place"}, {"store", "bound: store"}, {"nontemporal", "bound: non-temporal store"},
+	} {
+		var points plotter.XYs
+		for _, bytes := range s.workingSets {
+			if v := r.bound(name.operation, bytes); !math.IsNaN(v) {
+				points = append(points, plotter.XY{X: float64(bytes), Y: v})
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		if err := addLine(p, name.title, points, color.Gray{Y: uint8(60 * i)}, i+1); err != nil {
+			return nil, err
+		}
+	}
+	for i, x := range sweeps {
+		var points plotter.XYs
+		for _, bytes := range s.workingSets {
+			points = append(points, plotter.XY{X: float64(bytes), Y: r.speed(x.name(bytes), bytes)})
+		}
+		if err := addLine(p, x.title, points, plotutil.DarkColors[i], 0); err != nil {
+			return nil, err
+		}
+	}
+	p.Y.Min, p.Y.Max = p.Y.Min/1.2, p.Y.Max*1.2
+	// Where each cache ends.
+	for i, bytes := range m.cacheBytes {
+		x := float64(bytes)
+		if x < p.X.Min || x > p.X.Max {
+			continue
+		}
+		edge, err := plotter.NewLine(plotter.XYs{{X: x, Y: p.Y.Min}, {X: x, Y: p.Y.Max}})
+		if err != nil {
+			return nil, err
+		}
+		edge.Color, edge.Dashes = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}, plotutil.Dashes(2)
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{fmt.Sprintf(" L%d", i+1)}})
+		if err != nil {
+			return nil, err
+		}
+		label.TextStyle[0].Font.Variant, label.TextStyle[0].Color = "Sans", edge.Color
+		label.Offset.Y = vg.Points(3)
+		p.Add(edge, label)
+	}
+	return encode(p)
+}
+
+// binaryTicks labels every value.
+func binaryTicks(values []int) []plot.Tick {
+	var ticks []plot.Tick
+	for _, v := range values {
+		ticks = append(ticks, plot.Tick{Value: float64(v), Label: binary(v)})
+	}
+	return ticks
+}
+
+// oneTwoFive has ticks at 1, 2, 5, 10, and so on.
+func oneTwoFive(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for power := math.Pow(10, math.Floor(math.Log10(low))); power <= high; power *= 10 {
+		for _, step := range []float64{1, 2, 5} {
+			if v := power * step; v >= low && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
+			}
+		}
+	}
+	return ticks
+}
+
+// plainTicks are the usual ones without trailing zeros.
+func plainTicks(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 4, 64)
+		}
+	}
+	return ticks
+}
+
+// drawImplementations has groups of bars, one bar for each implementation.
+func drawImplementations(s setting, r results, list []string) ([]byte, error) {
+	p := newPlot("Speed by implementation, one core", "", "GB/s")
+	p.Legend.Top = true
+	type group struct {
+		label string
+		bytes int
+		name  func(implementation string) string
+	}
+	var groups []group
+	prefill := s.tokens[1]
+	for _, x := range []struct {
+		label string
+		rotation
+	}{
+		{"decode\nhalf f32", rotation{1, headDim, posenc.HalfSplit, "f32"}},
+		{"decode\ninterl. f32", rotation{1, headDim, posenc.Interleaved, "f32"}},
+		{fmt.Sprintf("prefill %d\nhalf f32", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f32"}},
+		{fmt.Sprintf("prefill %d\nhalf f16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f16"}},
+		{fmt.Sprintf("prefill %d\nhalf bf16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "bf16"}},
+	} {
+		groups = append(groups, group{x.label, x.bytes(), x.rotation.name})
+	}
+	for _, t := range []table{{s.rows[0], posenc.Exact}, {s.rows[len(s.rows)-1], posenc.Exact}} {
+		groups = append(groups, group{fmt.Sprintf("tables\n%d rows", t.rows), t.bytes(), t.name})
+	}
+	var labels []string
+	for _, g := range groups {
+		labels = append(labels, g.label)
+	}
+	const bar = vg.Length(22)
+	for i, implementation := range list {
+		var values plotter.Values
+		for _, g := range groups {
+			values = append(values, r.speed(g.name(implementation), g.bytes))
+		}
+		bars, err := plotter.NewBarChart(values, bar)
+		if err != nil {
+			return nil, err
+		}
+		bars.Color, bars.LineStyle.Width = plotutil.DarkColors[i], 0
+		bars.Offset = bar * vg.Length(2*i+1-len(list)) / 2
+		p.Add(bars)
+		p.Legend.Add(implementation, bars)
+		if err := addNumbers(p, values, bars.Offset); err != nil {
+			return nil, err
+		}
+	}
+	p.NominalX(labels...)
+	p.Y.Tick.Marker = plot.TickerFunc(plainTicks)
+	p.Y.Min = 0
+	p.Y.Max *= 1.1
+	return encode(p)
+}
+
+// addNumbers writes values above upright bars.
+func addNumbers(p *plot.Plot, values plotter.Values, offset vg.Length) error {
+	numbers := plotter.XYLabels{}
+	for i, v := range values {
+		numbers.XYs = append(numbers.XYs, plotter.XY{X: float64(i), Y: v})
+		numbers.Labels = append(numbers.Labels, digits(v))
+	}
+	labels, err := plotter.NewLabels(numbers)
+	if err != nil {
+		return err
+	}
+	for i := range labels.TextStyle {
+		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].XAlign, labels.TextStyle[i].Font.Size = "Sans", text.XCenter, vg.Points(8)
+	}
+	labels.Offset = vg.Point{X: offset, Y: vg.Points(2)}
+	p.Add(labels)
+	return nil
+}
+
+func drawGoroutines(s setting, r results) ([]byte, error) {
+	p := newPlot("Speed-up by goroutines", "goroutines", "times one goroutine")
+	counts := goroutineCounts()
+	p.X.Tick.Marker = plot.ConstantTicks(decimalTicks(counts))
+	p.Y.Tick.Marker = plot.ConstantTicks(decimalTicks(append([]int{0}, counts...)))
+	p.Add(plotter.NewGrid())
+	p.Legend.Top, p.Legend.Left = true, true
+	var ideal plotter.XYs
+	for _, n := range counts {
+		ideal = append(ideal, plotter.XY{X: float64(n), Y: float64(n)})
+	}
+	if err := addLine(p, "every core as fast as one", ideal, color.Gray{Y: 120}, 1); err != nil {
+		return nil, err
+	}
+	for i, x := range sharedWork(s) {
+		var points plotter.XYs
+		for _, n := range counts {
+			points = append(points, plotter.XY{X: float64(n), Y: r.time(x.name(1)) / r.time(x.name(n))})
+		}
+		if err := addLine(p, x.title(), points, plotutil.DarkColors[i], 0); err != nil {
+			return nil, err
+		}
+	}
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.3 // the legend is above
+	return encode(p)
+}
+
+func decimalTicks(values []int) []plot.Tick {
+	var ticks []plot.Tick
+	for _, v := range values {
+		ticks = append(ticks, plot.Tick{Value: float64(v), Label: strconv.Itoa(v)})
+	}
+	return ticks
+}
+
+func drawAccuracy(curves []curve) ([]byte, error) {
+	p := newPlot(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position", "absolute error")
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.Y.Tick.Marker = plot.TickerFunc(powersOfTen)
+	p.Add(plotter.NewGrid())
+	p.Legend.Top, p.Legend.Left = true, true
+	var ticks []plot.Tick
+	for octave := 0; octave <= len(curves[0].worst); octave += 4 {
+		ticks = append(ticks, plot.Tick{Value: math.Ldexp(1, octave), Label: fmt.Sprintf("2^%d", octave)})
+	}
+	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	for i, c := range curves {
+		var points plotter.XYs
+		for octave, e := range c.worst {
+			points = append(points, plotter.XY{X: math.Ldexp(1, octave), Y: e})
+		}
+		if err := addLine(p, c.title, points, plotutil.DarkColors[i], i); err != nil {
+			return nil, err
+		}
+	}
+	p.Y.Min, p.Y.Max = 1e-8, 10
+	return encode(p)
+}
+
+func powersOfTen(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for e := math.Ceil(math.Log10(low)); e <= math.Log10(high); e++ {
+		ticks = append(ticks, plot.Tick{Value: math.Pow(10, e), Label: fmt.Sprintf("1e%.0f", e)})
+	}
+	return ticks
+}
+
+// drawPeers has a bar for each peer that makes tables.
+func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
+	c := comparisons(s)[0]
+	p := newPlot(c.title, "ns per pair", "")
+	found := c.peers(all, r)
+	var values plotter.Values
+	var names []string
+	for i := range found {
+		peer := found[len(found)-1-i] // posenc is at the top
+		values = append(values, r.time(c.name(peer))/float64(c.count))
+		names = append(names, peer.Name)
+	}
+	bars, err := plotter.NewBarChart(values, 26)
+	if err != nil {
+		return nil, err
+	}
+	bars.Horizontal, bars.Color, bars.LineStyle.Width = true, plotutil.DarkColors[2], 0
+	numbers := plotter.XYLabels{}
+	for i, v := range values {
+		numbers.XYs = append(numbers.XYs, plotter.XY{X: v, Y: float64(i)})
+		numbers.Labels = append(numbers.Labels, " "+digits(v))
+	}
+	labels, err := plotter.NewLabels(numbers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range labels.TextStyle {
+		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].YAlign = "Sans", text.YCenter
+	}
+	p.Add(bars, labels)
+	p.NominalY(names...)
+	p.X.Min, p.X.Max = 0, p.X.Max*1.15
+	return encode(p)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/peers"
+)
+
+// undisturbed is the share of a core that a run has on a machine that does nothing
+// else: reading the samples and starting processes takes some of it.
+const undisturbed = 0.9
+
+// report returns the files of the report by name, but for the samples.
+func report(s setting, m machine, share float64, r results, curves []curve) (map[string][]byte, error) {
+	list := implementationsOf(s, r)
+	all, err := compared()
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	w := func(format string, arguments ...any) { fmt.Fprintf(&b, format, arguments...) }
+	w("# posenc on %s\n\n", m.cpu)
+	w("| | |\n|---|---|\n")
+	for _, line := range [][2]string{
+		{"CPU", fmt.Sprintf("%s; %d cores", m.cpu, m.cores)}, {"caches", m.caches}, {"system", m.system}, {"Go", m.goVersion},
+		{"commit", m.commit}, {"date", m.date}, {"command", "`" + m.command + "`"}, {"implementation", list[0]},
+		{"share of a core", percent(share)},
+	} {
+		w("| %s | %s |\n", line[0], line[1])
+	}
+	w("\nTimes are medians of %d samples, taken in turns, on one core where nothing else is said. GB/s count every byte once: those that a rotation\n", s.runs*s.rounds)
+	w("changes in place, and those of both tables. [raw.txt](raw.txt) has every sample; benchstat reads it.\n")
+	if share < undisturbed {
+		w("\n**The machine was busy: the measuring processes waited for a core %s of the time. These figures are too slow; do not publish them.**\n", percent(1-share))
+	}
+	if s.name != full.name {
+		w("\nThis is the short run: no figures to publish.\n")
+	}
+
+	w("\n## Rotation\n\n`posenc.Rotate`, Q of %d and K of %d heads of %d, base %d; it makes the cosines and sines of every token. Scaling float32 in place\nover as many bytes is the bound.\n\n",
+		queryHeads, keyHeads, headDim, base)
+	w("| tokens | layout | rotated | type | ns per token | GB/s | of scaling |%s\n", implementationHeads(list))
+	w("|--:|---|--:|---|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	for _, x := range rotations(s) {
+		ns, bytes := r.time(x.name(list[0])), x.bytes()
+		w("| %d | %s | %d | %s | %s | %s | %s |", x.tokens, layoutName(x.layout), x.rotaryDim, x.element, digits(ns/float64(x.tokens)),
+			digits(float64(bytes)/ns), percent(float64(bytes)/ns/r.bound("scale", bytes)))
+		for _, other := range list[1:] {
+			w(" %s (%s x) |", digits(r.time(x.name(other))/float64(x.tokens)), digits(r.time(x.name(other))/ns))
+		}
+		w("\n")
+	}
+
+	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and past the caches.\n\n", pairs, base)
+	w("| rows | angles | ns per row | ns per pair | GB/s | of storing | of non-temporal |%s\n", implementationHeads(list))
+	w("|--:|---|--:|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	for _, t := range tables(s) {
+		ns, bytes := r.time(t.name(list[0])), t.bytes()
+		speed := float64(bytes) / ns
+		w("| %d | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)), digits(speed),
+			percent(speed/r.bound("store", bytes)), percent(speed/r.bound("nontemporal", bytes)))
+		for _, other := range list[1:] {
+			w(" %s (%s x) |", digits(r.time(t.name(other))/float64(t.rows)), digits(r.time(t.name(other))/ns))
+		}
+		w("\n")
+	}
+	w("\n![GB/s of each implementation](implementations.png)\n")
+
+	w("\n## Bounds\n\nGB/s by working set: the bytes that are changed or written, again and again.\n\n![GB/s by working set](roofline.png)\n\n")
+	w("| working set | scaling | storing | non-temporal |")
+	for _, x := range sweeps {
+		w(" %s |", x.title)
+	}
+	w("\n|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(sweeps)))
+	for _, bytes := range s.workingSets {
+		w("| %s |", binary(bytes))
+		for _, operation := range []string{"scale", "store", "nontemporal"} {
+			w(" %s |", digits(r.bound(operation, bytes)))
+		}
+		for _, x := range sweeps {
+			w(" %s |", digits(r.speed(x.name(bytes), bytes)))
+		}
+		w("\n")
+	}
+
+	w("\n## Goroutines\n\nEach call starts its goroutines, which share the tokens equally. Efficiency is the speed-up over one goroutine, divided by their number.\n\n")
+	w("![Speed-up by goroutines](goroutines.png)\n\n| |")
+	for _, n := range goroutineCounts() {
+		w(" %d: GB/s | efficiency |", n)
+	}
+	w("\n|---|%s\n", strings.Repeat("--:|--:|", len(goroutineCounts())))
+	for _, x := range sharedWork(s) {
+		w("| %s |", x.title())
+		bytes := table{x.tokens, posenc.Exact}.bytes()
+		if x.operation == "rotate" {
+			bytes = rotation{x.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
+		}
+		for _, n := range goroutineCounts() {
+			w(" %s | %s |", digits(r.speed(x.name(n), bytes)), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
+		}
+		w("\n")
+	}
+
+	w("\n## Accuracy\n\nThe largest error of cosines and sines for heads of %d and base %d, against math/big: %d positions of every octave, all pairs. The exact\nvalue is that of position times frequency, the frequency in float64. Half a unit in the last place of a float32 is at most 2^-25 = 3.0e-8.\n\n",
+		headDim, base, s.positions)
+	w("![Error by position](accuracy.png)\n\n| positions below |")
+	for _, c := range curves {
+		w(" %s |", c.title)
+	}
+	w("\n|--:|%s\n", strings.Repeat("--:|", len(curves)))
+	for octave := range s.octaves {
+		if octave%4 != 3 && octave != s.octaves-1 {
+			continue
+		}
+		w("| %s |", fmt.Sprintf("2^%d", octave+1))
+		for _, c := range curves {
+			w(" %.1e |", slices.Max(c.worst[:octave+1]))
+		}
+		w("\n")
+	}
+
+	w("\n## Peers\n\nIn the same run and process. The errors are the largest seen here, against math/big: of tables against the exact product.\n\n![Time by peer](peers.png)\n")
+	for _, c := range comparisons(s) {
+		w("\n### %s\n\n| | ns per %s | times posenc | computes | accuracy | error | in ulps |\n|---|--:|--:|---|---|--:|--:|\n", c.title, c.unit)
+		found := c.peers(all, r)
+		for _, p := range found {
+			ns := r.time(c.name(p)) / float64(c.count)
+			e, ulps := "", ""
+			if absolute, u, ok := c.worst(p, 4*s.positions); ok {
+				e, ulps = fmt.Sprintf("%.1e", absolute), fmt.Sprintf("%.3g", u)
+			}
+			name := p.Name
+			if p.Version != "" {
+				name += ", " + p.Version
+			}
+			w("| %s | %s | %s | %s | %s | %s | %s |\n", name, digits(ns), digits(r.time(c.name(p))/r.time(c.name(found[0]))), p.Computes, p.Accuracy, e, ulps)
+		}
+	}
+
+	files := map[string][]byte{"report.md": []byte(b.String())}
+	for name, draw := range map[string]func() ([]byte, error){
+		"roofline.png":        func() ([]byte, error) { return drawRoofline(s, m, r) },
+		"implementations.png": func() ([]byte, error) { return drawImplementations(s, r, list) },
+		"goroutines.png":      func() ([]byte, error) { return drawGoroutines(s, r) },
+		"accuracy.png":        func() ([]byte, error) { return drawAccuracy(curves) },
+		"peers.png":           func() ([]byte, error) { return drawPeers(s, r, all) },
+	} {
+		if files[name], err = draw(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return files, nil
+}
+
+// peers are those that were measured, posenc first.
+func (c comparison) peers(all []peers.Peer, r results) []*peers.Peer {
+	var list []*peers.Peer
+	for i := range all {
+		p := &all[i]
+		if c.computedBy(p) && len(r[c.name(p)]) > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// implementationsOf are those that were measured, the fastest first.
+func implementationsOf(s setting, r results) []string {
+	var list []string
+	for _, name := range []string{"avx512", "avx2", "neon", "generic"} {
+		if len(r[rotations(s)[0].name(name)]) > 0 {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func implementationHeads(list []string) string {
+	var heads strings.Builder
+	for _, name := range list[1:] {
+		heads.WriteString(" " + name + " |")
+	}
+	return heads.String()
+}
+
+// digits keeps three.
+func digits(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "-"
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", 100*v)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/measure"
+)
+
+// swept is an operation that is measured over working sets of all sizes.
+type swept struct {
+	operation string
+	title     string
+	call      func(m *memory, bytes int) (func() error, error)
+}
+
+var sweeps = []swept{
+	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) (func() error, error) {
+		return sweepRotation(posenc.HalfSplit, m.float32s[:bytes/4])
+	}},
+	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) (func() error, error) {
+		return sweepRotation(posenc.Interleaved, m.float32s[:bytes/4])
+	}},
+	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func() error, error) {
+		return sweepRotation(posenc.HalfSplit, m.float16s[:bytes/2])
+	}},
+	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
+		return table{bytes / (8 * pairs), posenc.Exact}.call(m)
+	}},
+}
+
+func (s swept) name(bytes int) string { return fmt.Sprintf("Sweep/op=%s/bytes=%d", s.operation, bytes) }
+
+func sweepRotation[T posenc.Element](layout posenc.Layout, x []T) (func() error, error) {
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: layout, Base: base})
+	if err != nil {
+		return nil, err
+	}
+	positions, view := sequence(len(x)/(queryHeads*headDim)), posenc.View[T]{Data: x, Heads: queryHeads}
+	return func() error { return posenc.Rotate(rotary, positions, view) }, nil
+}
+
+// sweepCases are everything that is measured on so many bytes.
+func sweepCases(m *memory, bytes int) ([]measure.Case, error) {
+	var cases []measure.Case
+	for _, s := range sweeps {
+		run, err := s.call(m, bytes)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, measure.Case{Name: s.name(bytes), Bytes: int64(bytes), Run: run})
+	}
+	return cases, nil
+}

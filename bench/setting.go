@@ -1,0 +1,70 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/go-posenc/posenc"
+)
+
+// setting is how much is measured.
+type setting struct {
+	name         string
+	runs, rounds int   // each implementation is run in a process of its own so often, for so many rounds of samples
+	tokens       []int // of rotations: decode and prefill
+	rows         []int // of tables
+	workingSets  []int // bytes, for the roofline
+	peerRows     []int // of tables compared with peers
+	prefill      int   // tokens compared with peers
+	octaves      int   // accuracy is taken below position 2^octaves
+	positions    int   // of each octave
+}
+
+// What is compared is the median of runs*rounds samples.
+var full = setting{
+	name: "full", runs: 2, rounds: 6,
+	tokens:      []int{1, 512, 4096},
+	rows:        []int{4096, 131072, 1 << 20},
+	workingSets: []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
+	peerRows:    []int{4096, 131072},
+	prefill:     512,
+	octaves:     31, positions: 24,
+}
+
+var shortened = setting{
+	name: "short", runs: 1, rounds: 1,
+	tokens:      []int{1, 16},
+	rows:        []int{256},
+	workingSets: []int{16 << 10, 64 << 10},
+	peerRows:    []int{256},
+	prefill:     16,
+	octaves:     31, positions: 4,
+}
+
+var settings = map[string]setting{full.name: full, shortened.name: shortened}
+
+// The shape of Llama 3 8B.
+const (
+	queryHeads = 32
+	keyHeads   = 8
+	headDim    = 128
+	pairs      = headDim / 2
+	base       = 500000
+)
+
+var layouts = []posenc.Layout{posenc.HalfSplit, posenc.Interleaved}
+
+func layoutName(layout posenc.Layout) string {
+	if layout == posenc.Interleaved {
+		return "interleaved"
+	}
+	return "half"
+}
+
+// goroutineCounts are the powers of two up to the number of cores, and that.
+func goroutineCounts() []int {
+	var counts []int
+	for n := 1; n < runtime.NumCPU(); n *= 2 {
+		counts = append(counts, n)
+	}
+	return append(counts, runtime.NumCPU())
+}

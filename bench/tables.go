@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/measure"
+)
+
+// table is a call of Rotary.CosSin for positions 0, 1, 2, and so on.
+type table struct {
+	rows   int
+	angles posenc.Angles
+}
+
+func tables(s setting) []table {
+	var list []table
+	for _, rows := range s.rows {
+		list = append(list, table{rows, posenc.Exact}, table{rows, posenc.Float32})
+	}
+	return list
+}
+
+func (t table) anglesName() string {
+	if t.angles == posenc.Float32 {
+		return "float32"
+	}
+	return "exact"
+}
+
+func (t table) name(implementation string) string {
+	return fmt.Sprintf("CosSin/angles=%s/rows=%d/pairs=%d/impl=%s", t.anglesName(), t.rows, pairs, implementation)
+}
+
+// bytes are those of both halves.
+func (t table) bytes() int { return 8 * t.rows * pairs }
+
+func (t table) measured(implementation string, m *memory) (measure.Case, error) {
+	run, err := t.call(m)
+	return measure.Case{Name: t.name(implementation), Bytes: int64(t.bytes()), Run: run}, err
+}
+
+func (t table) call(m *memory) (func() error, error) {
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: t.angles})
+	if err != nil {
+		return nil, err
+	}
+	positions := sequence(t.rows)
+	cos, sin := m.tableHalves(t.rows)
+	return func() error { return rotary.CosSin(cos, sin, positions) }, nil
+}
+
+func (m *memory) tableHalves(rows int) (cos, sin []float32) {
+	n := rows * pairs
+	return m.float32s[:n], m.float32s[n+gap:][:n]
+}
