@@ -7,7 +7,7 @@ import (
 
 // fusion is where the normalization and rotation of some rows stands.
 type fusion struct {
-	*emitter
+	e *emitter
 	*lines
 	weight, left, cos, sin reg.GPVirtual // left is elements or pairs
 	factors                []factor
@@ -17,7 +17,7 @@ type fusion struct {
 // angles.
 func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 	e.normalize(float32s, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
-		f := &fusion{emitter: e, lines: l, weight: weight, factors: factors, left: e.argument("first")}
+		f := &fusion{e: e, lines: l, weight: weight, factors: factors, left: e.argument("first")}
 		e.multiplyLines(l, f.left, weight, factors)
 		f.cos, f.sin = e.argument("cos"), e.argument("sin")
 		e.Load(e.Param("pairs"), f.left)
@@ -34,37 +34,37 @@ func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 // advance moves the addresses behind a block of pairs, of which each has elements
 // at the addresses of the rows and of the weights.
 func (f *fusion) advance(block part, elements int) {
-	f.pass(block, f.left, 4, f.cos)
-	f.pass(block, f.left, 4, f.sin)
-	f.pass(block, f.left, 4*elements, f.weight)
-	f.pass(block, f.left, 4*elements, f.at)
+	f.e.pass(block, f.left, 4, f.cos)
+	f.e.pass(block, f.left, 4, f.sin)
+	f.e.pass(block, f.left, 4*elements, f.weight)
+	f.e.pass(block, f.left, 4*elements, f.at)
 }
 
 func (f *fusion) rotateHalfSplit() {
-	partner := f.argument("pairs")
+	partner := f.e.argument("pairs")
 	second := *f.lines
-	second.at = f.GP64()
-	f.LEAQ(operand.Mem{Base: f.at, Index: partner, Scale: 4}, second.at)
-	f.numberParts(float32s, f.left, func(p part, m masks, at int) {
-		table := func(from operand.Mem) reg.VecVirtual { return f.load(float32s, p, m.low, from.Offset(4*at)) }
+	second.at = f.e.GP64()
+	f.e.LEAQ(operand.Mem{Base: f.at, Index: partner, Scale: 4}, second.at)
+	f.e.numberParts(float32s, f.left, func(p part, m masks, at int) {
+		table := func(from operand.Mem) reg.VecVirtual { return f.e.load(float32s, p, m.low, from.Offset(4*at)) }
 		c, s := table(operand.Mem{Base: f.cos}), table(operand.Mem{Base: f.sin})
 		w1, w2 := table(operand.Mem{Base: f.weight}), table(operand.Mem{Base: f.weight, Index: partner, Scale: 4})
 		for i, factor := range f.factors {
 			places := []place{{f.row(i, 4*at), factor, []reg.VecVirtual{w1}}, {second.row(i, 4*at), factor, []reg.VecVirtual{w2}}}
-			x := f.multiplied(float32s, p, m, places)
-			f.rotatePairs(x[0][0], x[1][0], c, s)
-			f.saveParts(float32s, p, m, x, places)
+			x := f.e.multiplied(float32s, p, m, places)
+			f.e.rotatePairs(x[0][0], x[1][0], c, s)
+			f.e.saveParts(float32s, p, m, x, places)
 		}
 	}, func(block part) {
-		f.pass(block, f.left, 4, second.at)
+		f.e.pass(block, f.left, 4, second.at)
 		f.advance(block, 1)
 	})
-	f.MOVQ(second.at, f.at)
-	f.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
+	f.e.MOVQ(second.at, f.at)
+	f.e.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
 }
 
 func (f *fusion) rotateInterleaved() {
-	if f.avx512 {
+	if f.e.avx512 {
 		f.rotateInterleavedAVX512()
 	} else {
 		f.rotateInterleavedAVX2()
@@ -72,30 +72,30 @@ func (f *fusion) rotateInterleaved() {
 }
 
 func (f *fusion) rotateInterleavedAVX2() {
-	f.spans(f.left, whole(4, 2, 1), func(p part) {
+	f.e.spans(f.left, whole(4, 2, 1), func(p part) {
 		row := part{size: 2 * p.size}
-		c, s := f.double(row, operand.Mem{Base: f.cos}), f.double(row, operand.Mem{Base: f.sin})
-		f.eachRow(row, masks{}, 0, func(x reg.VecVirtual) { f.rotateNeighbours(x, c, s) })
+		c, s := f.e.double(row, operand.Mem{Base: f.cos}), f.e.double(row, operand.Mem{Base: f.sin})
+		f.eachRow(row, masks{}, 0, func(x reg.VecVirtual) { f.e.rotateNeighbours(x, c, s) })
 		f.advance(p, 2)
 	})
 }
 
 func (f *fusion) rotateInterleavedAVX512() {
-	matrix := f.newRotationMatrix()
-	f.spans(f.left, []part{{16, false}, {16, true}}, func(p part) {
+	matrix := f.e.newRotationMatrix()
+	f.e.spans(f.left, []part{{16, false}, {16, true}}, func(p part) {
 		var pairs, elements masks
 		if p.masked {
-			pairs, elements = f.masks(f.left, 16), f.masks(f.twice(f.left), 16)
+			pairs, elements = f.e.masks(f.left, 16), f.e.masks(f.e.twice(f.left), 16)
 		}
 		first, second := matrix.columns(
-			f.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}),
-			f.load(float32s, p, pairs.low, operand.Mem{Base: f.sin}))
+			f.e.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}),
+			f.e.load(float32s, p, pairs.low, operand.Mem{Base: f.sin}))
 		for j, m := range []masks{{low: elements.low}, {low: elements.high}} {
 			f.eachRow(p, m, 64*j, func(x reg.VecVirtual) {
-				odd := f.ZMM()
-				f.VMOVSHDUP(x, odd)
-				f.VMOVSLDUP(x, x)
-				f.sumOfProducts(x, odd, first[j], second[j])
+				odd := f.e.ZMM()
+				f.e.VMOVSHDUP(x, odd)
+				f.e.VMOVSLDUP(x, x)
+				f.e.sumOfProducts(x, odd, first[j], second[j])
 			})
 		}
 		f.advance(p, 2)
@@ -105,11 +105,11 @@ func (f *fusion) rotateInterleavedAVX512() {
 // eachRow runs body for the normalized part of each row, displacement bytes on,
 // and stores it.
 func (f *fusion) eachRow(p part, m masks, displacement int, body func(x reg.VecVirtual)) {
-	weights := []reg.VecVirtual{f.load(float32s, p, m.low, operand.Mem{Base: f.weight, Disp: displacement})}
+	weights := []reg.VecVirtual{f.e.load(float32s, p, m.low, operand.Mem{Base: f.weight, Disp: displacement})}
 	for i, factor := range f.factors {
 		places := []place{{f.row(i, displacement), factor, weights}}
-		x := f.multiplied(float32s, p, m, places)
+		x := f.e.multiplied(float32s, p, m, places)
 		body(x[0][0])
-		f.saveParts(float32s, p, m, x, places)
+		f.e.saveParts(float32s, p, m, x, places)
 	}
 }

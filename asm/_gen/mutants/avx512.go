@@ -100,12 +100,12 @@ var avx512Mutants = []mutant{
 		old: `{low: elements.high}`, new: `{low: elements.low}`,
 		wrong: "the second vector of a last part has the mask of the first"},
 	{name: "avx512/sinusoidal/short-test", file: amd64Sinusoidal, tests: sinusoidalWide,
-		old: `s.KORTESTW(k, k)
-		s.JNZ(operand.LabelRef(long))
+		old: `s.e.KORTESTW(k, k)
+		s.e.JNZ(operand.LabelRef(long))
 	} else`, new: `_ = k
 	} else`,
 		wrong: "no entry is tested"},
 	{name: "avx512/sinusoidal/halves", file: amd64Sinusoidal, tests: sinusoidalWide,
-		old: `s.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)`, new: `s.VINSERTF64X4(operand.Imm(0), high, low.AsZ(), v)`,
+		old: `s.e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)`, new: `s.e.VINSERTF64X4(operand.Imm(0), high, low.AsZ(), v)`,
 		wrong: "the upper half of a vector for the lower"},
 }
