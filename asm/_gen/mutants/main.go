@@ -358,7 +358,7 @@ func (l *laboratory) test(m *mutant) (output string, err error) {
 	if m.tests.operations != "" {
 		pattern += "/^operation=(" + m.tests.operations + ")$"
 	}
-	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "4m", "-run", pattern}
+	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "20m", "-run", pattern}
 	for _, a := range t.arguments {
 		arguments = append(arguments, strings.ReplaceAll(a, "{copy}", l.folder))
 	}
