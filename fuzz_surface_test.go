@@ -415,7 +415,7 @@ func FuzzAxes(f *testing.F) {
 			return
 		}
 		count := int(slices.Max(cfg.Axes)) + 1
-		n := int(tokens % 40)
+		n := quick(int(tokens%40), cfg.InvFreq)
 		positions := repeatPositions(n*count+int(surplus), positionData, mode>>3)
 		right := len(positions)%count == 0
 		n = len(positions) / count

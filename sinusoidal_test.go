@@ -525,6 +525,7 @@ func FuzzSinusoidal(f *testing.F) {
 		if err != nil || dim > 1000 {
 			return
 		}
+		tokens = uint8(quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
 		positions := repeatPositions(s.axes*int(tokens), positionData, run)
 		before := make([]float32, int(tokens)*dim)
 		repeat32(before, positionData)
