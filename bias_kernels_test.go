@@ -15,32 +15,69 @@ type bias struct {
 	name   string
 	kernel func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile)
 	define func(y, x []float32, first int, slope float32)
-	reads  bool // x
+	source
 }
+
+// source is what a kernel reads.
+type source uint8
+
+const (
+	distances source = iota // nothing
+	inside                  // rows of x that lie in it
+	clamped                 // any part of x, which ends in equal elements
+)
 
 // biases lists the additions to scores that have kernels.
 var biases = []bias{
 	{"AddRowsF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
-		kernels.AddRowsF32(impl, y, x, first, step, t)
-	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, true},
-	{"AddConstantF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
-		kernels.AddConstantF32(impl, y, slope, t)
-	}, func(y, x []float32, first int, slope float32) { generic.AddConstantF32(y, slope) }, false},
+		kernels.AddRowsF32(impl, y, x, first, step, nil, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, inside},
+	{"AddRowsF32/by-number", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		const one = 3 // the number of row 0, so that some are negative
+		ids := make([]int32, t.Rows)
+		for r := range ids {
+			ids[r] = int32(r - one)
+		}
+		kernels.AddRowsF32(impl, y, x, first+one*step, step, ids, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, inside},
+	{"AddClampedF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		kernels.AddClampedF32(impl, y, x, first, step, t)
+	}, func(y, x []float32, first int, slope float32) { generic.AddClampedF32(y, x, first) }, clamped},
 	{"AddDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
 		kernels.AddDistanceF32(impl, y, slope, first, step, t)
-	}, func(y, x []float32, first int, slope float32) { generic.AddDistanceF32(y, slope, first) }, false},
+	}, func(y, x []float32, first int, slope float32) { generic.AddDistanceF32(y, slope, first) }, distances},
 	{"SubAbsoluteDistanceF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
 		kernels.SubAbsoluteDistanceF32(impl, y, slope, first, step, t)
-	}, func(y, x []float32, first int, slope float32) { generic.SubAbsoluteDistanceF32(y, slope, first) }, false},
+	}, func(y, x []float32, first int, slope float32) { generic.SubAbsoluteDistanceF32(y, slope, first) }, distances},
 }
 
 // place returns the elements of x and the first of them, or a distance.
 func (o *bias) place(r *rand.Rand, tile *kernels.Tile, step int) (size, first int) {
 	reach := step * (tile.Rows - 1)
-	if !o.reads {
+	switch o.source {
+	case inside:
+		return tile.Len + max(reach, -reach), max(0, -reach)
+	case clamped:
+		size = kernels.ClampedEnds + r.IntN(100)
+		if r.IntN(8) == 0 {
+			return size, int(int32(r.Uint32())) / 2
+		}
+		return size, r.IntN(2*size+2*tile.Len) - size - 2*tile.Len // before x, in it, beyond it
+	default:
 		return 0, int(int32(r.Uint32())>>(1+r.IntN(31))) - reach/2
 	}
-	return tile.Len + max(reach, -reach), max(0, -reach)
+}
+
+// prepare sets the ends of x.
+func (o *bias) prepare(x []float32) {
+	if o.source == clamped {
+		if len(x) < 2*kernels.ClampedEnds { // they overlap
+			x[len(x)-1] = x[0]
+		}
+		for i := range kernels.ClampedEnds {
+			x[i], x[len(x)-1-i] = x[0], x[len(x)-1]
+		}
+	}
 }
 
 func TestBiasKernels(t *testing.T) {
@@ -60,6 +97,7 @@ func TestBiasKernels(t *testing.T) {
 							slope = fill[0]
 						}
 						y, x := newPadded(r, tile.Rows*tile.Stride+n, r.IntN(16)), newPadded(r, size, r.IntN(16))
+						o.prepare(x.slice())
 						given, want := x.clone(), y.clone()
 						for i := range tile.Rows {
 							o.define(want.slice()[i*tile.Stride:][:n], x.slice(), first+i*step, slope)
@@ -81,6 +119,7 @@ func (o *bias) guard(g *guards, impl kernels.Implementation, n, rows, step int, 
 	tile := kernels.Tile{Len: n, Rows: rows, Stride: n}
 	size, first := o.place(g.r, &tile, step)
 	y, x := g.floats("y", rows*n, atEnd), g.floats("x", size, atEnd)
+	o.prepare(x)
 	g.check(fmt.Sprintf("%s of %d rows of %d elements, step %d, gaps %v, at the end: %t", o.name, rows, n, step, g.gaps, atEnd),
 		func() { o.kernel(impl, y, x, first, step, 0.7, &tile) },
 		func(copies map[string][]float32) {

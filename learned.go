@@ -2,7 +2,8 @@ package posenc
 
 import (
 	"math"
-	"unsafe"
+
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Embedding is a learned table and the rows of it that tokens take.
@@ -68,15 +69,8 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 	if len(embeddings) == 0 {
 		return nil
 	}
-	if kindOf[W]() == kindFloat32 {
-		for t := range tokens {
-			row := x[t*dim:][:dim]
-			for i := range embeddings {
-				e := &embeddings[i]
-				table := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(e.Table))), len(e.Table))
-				addRow(row, table[(e.Offset+int(e.IDs[t]))*dim:][:dim])
-			}
-		}
+	if wide, ok := any(embeddings).([]Embedding[float32]); ok {
+		addFloat32Rows(x, dim, wide)
 		return nil
 	}
 	var memory [chunkPairs]float32
@@ -94,6 +88,32 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 		}
 	}
 	return nil
+}
+
+// addFloat32Rows adds the rows of tokens.
+func addFloat32Rows[T Element](x []T, dim int, embeddings []Embedding[float32]) {
+	to, ok := any(x).([]float32)
+	if !ok {
+		for t := range len(x) / dim {
+			for i := range embeddings {
+				e := &embeddings[i]
+				addRow(x[t*dim:][:dim], e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim])
+			}
+		}
+		return
+	}
+	part := kernels.Tile{Stride: dim}
+	most := max(1, callElements/dim) // rows of a call
+	for first := 0; first < len(x)/dim; first += most {
+		part.Rows = min(most, len(x)/dim-first)
+		for column := 0; column < dim; column += part.Len {
+			part.Len = min(callElements, dim-column)
+			for i := range embeddings {
+				e := &embeddings[i]
+				kernels.AddRowsF32(implementation, to[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
+			}
+		}
+	}
 }
 
 // addRow adds y to x in calls of kernels that do not last long.

@@ -155,7 +155,7 @@ func (b *block) addRows(scores, x []float32, first, step int) {
 	most := max(1, kernelScores/b.Len)
 	for r := 0; r < b.Rows; r += most {
 		piece := kernels.Tile{Len: b.Len, Rows: min(most, b.Rows-r), Stride: b.Stride}
-		kernels.AddRowsF32(implementation, scores[b.at+r*b.Stride:], x, first+r*step, step, &piece)
+		kernels.AddRowsF32(implementation, scores[b.at+r*b.Stride:], x, first+r*step, step, nil, &piece)
 	}
 }
 
@@ -163,6 +163,6 @@ func (b *block) addRows(scores, x []float32, first, step int) {
 func (b *block) addRow(scores []float32, row int, biases []float32) {
 	if len(biases) > 0 {
 		piece := kernels.Tile{Len: len(biases), Rows: 1}
-		kernels.AddRowsF32(implementation, scores[b.at+row*b.Stride:], biases, 0, 0, &piece)
+		kernels.AddRowsF32(implementation, scores[b.at+row*b.Stride:], biases, 0, 0, nil, &piece)
 	}
 }

@@ -14,6 +14,7 @@ type SwinBias struct {
 	// the biases of keys row by row, from the row height-1 above the query to that
 	// height-1 below: those of a window are height*width of them in one piece.
 	byColumn []float32
+	rows     []int32 // query: where its biases are in those of a head
 }
 
 // NewSwinBias prepares the biases of windows of height by width patches, each from 1
@@ -39,7 +40,10 @@ func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 	if !ok {
 		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "fewer heads")
 	}
-	b.byColumn = make([]float32, 0, size)
+	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
+	for query := range b.rows {
+		b.rows[query] = int32((query%width*rows + height - 1 - query/width) * width)
+	}
 	for head := range b.heads {
 		for query := range width {
 			for row := rows - 1; row >= 0; row-- {
@@ -92,28 +96,11 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 	if t.firstKey < 0 || t.firstKey > patches-t.keys {
 		return argumentError(ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
 	}
-	// The queries of a column are done at once, each a row of patches below the other,
-	// so that their biases are further up.
-	firstRow, firstColumn := t.firstQuery/width, t.firstQuery%width
-	least, most := t.queries/width, max(1, kernelScores/t.keys)
 	size := (2*height - 1) * width
-	part := kernels.Tile{Len: t.keys, Stride: width * t.queryStride}
-	for head := range t.heads {
-		biases := bias.byColumn[(t.firstHead+head)*width*size:][:width*size]
-		for i := range min(width, t.queries) {
-			row, column, queries := firstRow, firstColumn+i, least
-			if column >= width {
-				row, column = row+1, column-width
-			}
-			if i < t.queries-least*width {
-				queries++
-			}
-			at, from := head*t.headStride+i*t.queryStride, column*size+(height-1-row)*width+t.firstKey
-			for r := 0; r < queries; r += most {
-				part.Rows = min(most, queries-r)
-				kernels.AddRowsF32(implementation, scores.Data[at+r*part.Stride:], biases, from-r*width, -width, &part)
-			}
-		}
+	var b block
+	for t.nextOfKernel(&b, t.queries) {
+		first := (t.firstHead+b.head)*width*size + t.firstKey + b.key
+		kernels.AddRowsF32(implementation, scores.Data[b.at:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
 	}
 	return nil
 }

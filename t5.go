@@ -108,19 +108,15 @@ func (b *T5Buckets) bucket(distance int) int {
 // after NewT5Bias and may be used by many goroutines at once.
 type T5Bias struct {
 	heads, reach int       // beyond reach the biases are those at reach
-	byDistance   []float32 // [heads], the distances from -reach-t5Rows to reach+t5Rows
+	byDistance   []float32 // [heads], the distances from -ends() to ends()
 }
-
-// t5Rows is the most queries that are done at once: the next query has its biases
-// one distance further on.
-const t5Rows = 64
 
 // maxT5Biases bounds the memory that a few weights may take.
 const maxT5Biases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias,
 // [buckets][heads], to which it keeps no reference. It takes memory for
-// 2*maxDistance+129 numbers of each head, at most 2^25 in all.
+// 2*maxDistance+31 numbers of each head, at most 2^25 in all.
 //
 // Errors wrap ErrConfig (buckets) or ErrLength.
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
@@ -139,13 +135,17 @@ func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	for h := range b.heads {
 		row := b.row(h)
 		for i := range row {
-			row[i] = weights[buckets.bucket(i-b.reach-t5Rows)*b.heads+h]
+			row[i] = weights[buckets.bucket(i-b.ends())*b.heads+h]
 		}
 	}
 	return b, nil
 }
 
-func (b *T5Bias) width() int { return 2*(b.reach+t5Rows) + 1 }
+// ends returns the distance at the ends of a row, as far beyond reach as the kernels
+// want it.
+func (b *T5Bias) ends() int { return b.reach + kernels.ClampedEnds - 1 }
+
+func (b *T5Bias) width() int { return 2*b.ends() + 1 }
 
 func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][:b.width()] }
 
@@ -167,26 +167,9 @@ func AddT5(scores Scores, bias *T5Bias) error {
 		return err
 	}
 	var b block
-	for t.nextOfKernel(&b, t5Rows) {
-		row := bias.row(t.firstHead + b.head)
+	for t.nextOfKernel(&b, t.queries) {
 		first := min(max(t.distance(&b), -2*maxBucketDistance), 2*maxBucketDistance)
-		// The keys that are beyond reach of every query, before and after it.
-		before := min(max(1-bias.reach-first, 0), b.Len)
-		after := min(max(bias.reach-first+b.Rows-1, before), b.Len)
-		b.addConstant(scores.Data, 0, before, row[0])
-		if before < after {
-			part := kernels.Tile{Len: after - before, Rows: b.Rows, Stride: b.Stride}
-			kernels.AddRowsF32(implementation, scores.Data[b.at+before:], row, first+before+bias.reach+t5Rows, -1, &part)
-		}
-		b.addConstant(scores.Data, after, b.Len, row[len(row)-1])
+		kernels.AddClampedF32(implementation, scores.Data[b.at:], bias.row(t.firstHead+b.head), first+bias.ends(), -1, &b.Tile)
 	}
 	return nil
-}
-
-// addConstant adds to the scores of some keys of a block.
-func (b *block) addConstant(scores []float32, first, end int, value float32) {
-	if first < end {
-		part := kernels.Tile{Len: end - first, Rows: b.Rows, Stride: b.Stride}
-		kernels.AddConstantF32(implementation, scores[b.at+first:], value, &part)
-	}
 }

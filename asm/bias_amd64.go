@@ -5,30 +5,32 @@
 package asm
 
 // AddRowsF32AVX2 does what generic.AddF32 does to rows of n elements. Row r
-// starts at y[r*yStride] and takes x[r*xStride] and what follows. xStride may be
-// negative.
+// starts at y[r*yStride] and takes x[xFirst+ids[r]*xStride] and what follows, or, where
+// ids is nil, x[xFirst+r*xStride]. xStride may be negative.
 //
 //go:noescape
-func AddRowsF32AVX2(y *float32, x *float32, n int, rows int, yStride int, xStride int)
+func AddRowsF32AVX2(y *float32, x *float32, ids *int32, n int, rows int, yStride int, xFirst int, xStride int)
 
 // AddRowsF32AVX512 does what generic.AddF32 does to rows of n elements. Row r
-// starts at y[r*yStride] and takes x[r*xStride] and what follows. xStride may be
-// negative.
+// starts at y[r*yStride] and takes x[xFirst+ids[r]*xStride] and what follows, or, where
+// ids is nil, x[xFirst+r*xStride]. xStride may be negative.
 //
 //go:noescape
-func AddRowsF32AVX512(y *float32, x *float32, n int, rows int, yStride int, xStride int)
+func AddRowsF32AVX512(y *float32, x *float32, ids *int32, n int, rows int, yStride int, xFirst int, xStride int)
 
-// AddConstantF32AVX2 does what generic.AddConstantF32 does to rows of n elements. Row
-// r starts at y[r*stride].
+// AddClampedF32AVX2 does what generic.AddClampedF32 does to rows of n elements, with
+// width elements of x. Row r starts at y[r*stride], and takes x from number
+// first+r*step on. The first 16 elements of x are equal, and the last 16.
 //
 //go:noescape
-func AddConstantF32AVX2(y *float32, value float32, n int, rows int, stride int)
+func AddClampedF32AVX2(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
 
-// AddConstantF32AVX512 does what generic.AddConstantF32 does to rows of n elements. Row
-// r starts at y[r*stride].
+// AddClampedF32AVX512 does what generic.AddClampedF32 does to rows of n elements, with
+// width elements of x. Row r starts at y[r*stride], and takes x from number
+// first+r*step on. The first 16 elements of x are equal, and the last 16.
 //
 //go:noescape
-func AddConstantF32AVX512(y *float32, value float32, n int, rows int, stride int)
+func AddClampedF32AVX512(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
 
 // AddDistanceF32AVX2 does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
 // y[r*stride], its first distance is first+r*step. All distances are below 2^24 in

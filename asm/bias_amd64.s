@@ -4,106 +4,125 @@
 
 #include "textflag.h"
 
-// func AddRowsF32AVX2(y *float32, x *float32, n int, rows int, yStride int, xStride int)
+// func AddRowsF32AVX2(y *float32, x *float32, ids *int32, n int, rows int, yStride int, xFirst int, xStride int)
 // Requires: AVX
-TEXT ·AddRowsF32AVX2(SB), $0-48
+TEXT ·AddRowsF32AVX2(SB), $0-64
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  rows+24(FP), BX
-	MOVQ  yStride+32(FP), SI
+	MOVQ  n+24(FP), DX
+	MOVQ  rows+32(FP), BX
+	MOVQ  yStride+40(FP), SI
 	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
+	MOVQ  xStride+56(FP), DI
 	SHLQ  $0x02, DI
+	MOVQ  ids+16(FP), R8
+	MOVQ  xFirst+48(FP), R9
+	SHLQ  $0x02, R9
+	ADDQ  R9, CX
+	XORQ  R10, R10
 	TESTQ BX, BX
 	JZ    done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ DX, R10
-	MOVQ CX, R8
-	CMPQ R10, $0x40
-	JLT  next4
+	MOVQ    AX, R11
+	MOVQ    DX, R12
+	MOVQ    R10, R9
+	TESTQ   R8, R8
+	JZ      inOrder3
+	MOVLQSX (R8)(R10*4), R9
 
-block3:
-	VMOVUPS (R8), Y0
-	VADDPS  (R9), Y0, Y0
-	VMOVUPS Y0, (R9)
-	VMOVUPS 32(R8), Y0
-	VADDPS  32(R9), Y0, Y0
-	VMOVUPS Y0, 32(R9)
-	VMOVUPS 64(R8), Y0
-	VADDPS  64(R9), Y0, Y0
-	VMOVUPS Y0, 64(R9)
-	VMOVUPS 96(R8), Y0
-	VADDPS  96(R9), Y0, Y0
-	VMOVUPS Y0, 96(R9)
-	VMOVUPS 128(R8), Y0
-	VADDPS  128(R9), Y0, Y0
-	VMOVUPS Y0, 128(R9)
-	VMOVUPS 160(R8), Y0
-	VADDPS  160(R9), Y0, Y0
-	VMOVUPS Y0, 160(R9)
-	VMOVUPS 192(R8), Y0
-	VADDPS  192(R9), Y0, Y0
-	VMOVUPS Y0, 192(R9)
-	VMOVUPS 224(R8), Y0
-	VADDPS  224(R9), Y0, Y0
-	VMOVUPS Y0, 224(R9)
+inOrder3:
+	IMULQ   DI, R9
+	ADDQ    CX, R9
+	CMPQ    DX, $0x08
+	JLT     short4
+	VMOVUPS -32(R9)(DX*4), Y0
+	VADDPS  -32(R11)(DX*4), Y0, Y0
+	DECQ    R12
+	CMPQ    R12, $0x40
+	JLT     next7
+
+block6:
+	VMOVUPS (R9), Y1
+	VADDPS  (R11), Y1, Y1
+	VMOVUPS Y1, (R11)
+	VMOVUPS 32(R9), Y1
+	VADDPS  32(R11), Y1, Y1
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS 64(R9), Y1
+	VADDPS  64(R11), Y1, Y1
+	VMOVUPS Y1, 64(R11)
+	VMOVUPS 96(R9), Y1
+	VADDPS  96(R11), Y1, Y1
+	VMOVUPS Y1, 96(R11)
+	VMOVUPS 128(R9), Y1
+	VADDPS  128(R11), Y1, Y1
+	VMOVUPS Y1, 128(R11)
+	VMOVUPS 160(R9), Y1
+	VADDPS  160(R11), Y1, Y1
+	VMOVUPS Y1, 160(R11)
+	VMOVUPS 192(R9), Y1
+	VADDPS  192(R11), Y1, Y1
+	VMOVUPS Y1, 192(R11)
+	VMOVUPS 224(R9), Y1
+	VADDPS  224(R11), Y1, Y1
+	VMOVUPS Y1, 224(R11)
+	ADDQ    $0x00000100, R11
 	ADDQ    $0x00000100, R9
-	ADDQ    $0x00000100, R8
-	SUBQ    $0x40, R10
-	CMPQ    R10, $0x40
-	JGE     block3
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block6
 
-next4:
-	CMPQ R10, $0x10
-	JLT  next6
+next7:
+	CMPQ R12, $0x08
+	JLT  next9
 
-block5:
-	VMOVUPS (R8), Y0
-	VADDPS  (R9), Y0, Y0
-	VMOVUPS Y0, (R9)
-	VMOVUPS 32(R8), Y0
-	VADDPS  32(R9), Y0, Y0
-	VMOVUPS Y0, 32(R9)
-	ADDQ    $0x00000040, R9
-	ADDQ    $0x00000040, R8
-	SUBQ    $0x10, R10
-	CMPQ    R10, $0x10
-	JGE     block5
+block8:
+	VMOVUPS (R9), Y1
+	VADDPS  (R11), Y1, Y1
+	VMOVUPS Y1, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block8
 
-next6:
-	CMPQ R10, $0x04
-	JLT  next8
+next9:
+	VMOVUPS Y0, -32(AX)(DX*4)
+	JMP     nextRow5
 
-block7:
-	VMOVUPS (R8), X0
-	VADDPS  (R9), X0, X0
-	VMOVUPS X0, (R9)
+short4:
+	CMPQ R12, $0x04
+	JLT  next11
+
+block10:
+	VMOVUPS (R9), X0
+	VADDPS  (R11), X0, X0
+	VMOVUPS X0, (R11)
+	ADDQ    $0x00000010, R11
 	ADDQ    $0x00000010, R9
-	ADDQ    $0x00000010, R8
-	SUBQ    $0x04, R10
-	CMPQ    R10, $0x04
-	JGE     block7
+	SUBQ    $0x04, R12
+	CMPQ    R12, $0x04
+	JGE     block10
 
-next8:
-	CMPQ R10, $0x01
-	JLT  next10
+next11:
+	CMPQ R12, $0x01
+	JLT  next13
 
-block9:
-	VMOVSS (R8), X0
-	VADDSS (R9), X0, X0
-	VMOVSS X0, (R9)
+block12:
+	VMOVSS (R9), X0
+	VADDSS (R11), X0, X0
+	VMOVSS X0, (R11)
+	ADDQ   $0x00000004, R11
 	ADDQ   $0x00000004, R9
-	ADDQ   $0x00000004, R8
-	SUBQ   $0x01, R10
-	CMPQ   R10, $0x01
-	JGE    block9
+	SUBQ   $0x01, R12
+	CMPQ   R12, $0x01
+	JGE    block12
 
-next10:
+next13:
+nextRow5:
 	ADDQ SI, AX
-	ADDQ DI, CX
+	INCQ R10
 	DECQ BX
 	JNZ  rows2
 
@@ -111,90 +130,102 @@ done1:
 	VZEROUPPER
 	RET
 
-// func AddRowsF32AVX512(y *float32, x *float32, n int, rows int, yStride int, xStride int)
+// func AddRowsF32AVX512(y *float32, x *float32, ids *int32, n int, rows int, yStride int, xFirst int, xStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·AddRowsF32AVX512(SB), $0-48
+TEXT ·AddRowsF32AVX512(SB), $0-64
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	MOVQ  rows+24(FP), BX
-	MOVQ  yStride+32(FP), SI
+	MOVQ  n+24(FP), DX
+	MOVQ  rows+32(FP), BX
+	MOVQ  yStride+40(FP), SI
 	SHLQ  $0x02, SI
-	MOVQ  xStride+40(FP), DI
+	MOVQ  xStride+56(FP), DI
 	SHLQ  $0x02, DI
+	MOVQ  ids+16(FP), R8
+	MOVQ  xFirst+48(FP), R9
+	SHLQ  $0x02, R9
+	ADDQ  R9, CX
+	XORQ  R10, R10
 	TESTQ BX, BX
 	JZ    done1
 
 rows2:
-	MOVQ AX, R9
-	MOVQ DX, R10
-	MOVQ CX, R8
-	CMPQ R10, $0x80
-	JLT  next4
+	MOVQ    AX, R11
+	MOVQ    DX, R12
+	MOVQ    R10, R9
+	TESTQ   R8, R8
+	JZ      inOrder3
+	MOVLQSX (R8)(R10*4), R9
 
-block3:
-	VMOVUPS (R8), Z0
-	VADDPS  (R9), Z0, Z0
-	VMOVUPS Z0, (R9)
-	VMOVUPS 64(R8), Z0
-	VADDPS  64(R9), Z0, Z0
-	VMOVUPS Z0, 64(R9)
-	VMOVUPS 128(R8), Z0
-	VADDPS  128(R9), Z0, Z0
-	VMOVUPS Z0, 128(R9)
-	VMOVUPS 192(R8), Z0
-	VADDPS  192(R9), Z0, Z0
-	VMOVUPS Z0, 192(R9)
-	VMOVUPS 256(R8), Z0
-	VADDPS  256(R9), Z0, Z0
-	VMOVUPS Z0, 256(R9)
-	VMOVUPS 320(R8), Z0
-	VADDPS  320(R9), Z0, Z0
-	VMOVUPS Z0, 320(R9)
-	VMOVUPS 384(R8), Z0
-	VADDPS  384(R9), Z0, Z0
-	VMOVUPS Z0, 384(R9)
-	VMOVUPS 448(R8), Z0
-	VADDPS  448(R9), Z0, Z0
-	VMOVUPS Z0, 448(R9)
+inOrder3:
+	IMULQ DI, R9
+	ADDQ  CX, R9
+	CMPQ  R12, $0x80
+	JLT   next5
+
+block4:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	VMOVUPS 128(R9), Z0
+	VADDPS  128(R11), Z0, Z0
+	VMOVUPS Z0, 128(R11)
+	VMOVUPS 192(R9), Z0
+	VADDPS  192(R11), Z0, Z0
+	VMOVUPS Z0, 192(R11)
+	VMOVUPS 256(R9), Z0
+	VADDPS  256(R11), Z0, Z0
+	VMOVUPS Z0, 256(R11)
+	VMOVUPS 320(R9), Z0
+	VADDPS  320(R11), Z0, Z0
+	VMOVUPS Z0, 320(R11)
+	VMOVUPS 384(R9), Z0
+	VADDPS  384(R11), Z0, Z0
+	VMOVUPS Z0, 384(R11)
+	VMOVUPS 448(R9), Z0
+	VADDPS  448(R11), Z0, Z0
+	VMOVUPS Z0, 448(R11)
+	ADDQ    $0x00000200, R11
 	ADDQ    $0x00000200, R9
-	ADDQ    $0x00000200, R8
-	SUBQ    $0x80, R10
-	CMPQ    R10, $0x80
-	JGE     block3
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block4
 
-next4:
-	CMPQ R10, $0x10
-	JLT  next6
+next5:
+	CMPQ R12, $0x10
+	JLT  next7
 
-block5:
-	VMOVUPS (R8), Z0
-	VADDPS  (R9), Z0, Z0
-	VMOVUPS Z0, (R9)
+block6:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	ADDQ    $0x00000040, R11
 	ADDQ    $0x00000040, R9
-	ADDQ    $0x00000040, R8
-	SUBQ    $0x10, R10
-	CMPQ    R10, $0x10
-	JGE     block5
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block6
 
-next6:
-	TESTQ     R10, R10
-	JZ        next8
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R10, R11, R11
-	KMOVD     R11, K1
-	SHRQ      $0x10, R11
-	KMOVD     R11, K2
-	VMOVUPS.Z (R8), K1, Z0
-	VMOVUPS.Z (R9), K1, Z1
+next7:
+	TESTQ     R12, R12
+	JZ        next9
+	MOVQ      $0xffffffffffffffff, R13
+	BZHIQ     R12, R13, R13
+	KMOVD     R13, K1
+	SHRQ      $0x10, R13
+	KMOVD     R13, K2
+	VMOVUPS.Z (R9), K1, Z0
+	VMOVUPS.Z (R11), K1, Z1
 	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (R9)
+	VMOVUPS   Z1, K1, (R11)
+	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R8
 
-next8:
+next9:
 	ADDQ SI, AX
-	ADDQ DI, CX
+	INCQ R10
 	DECQ BX
 	JNZ  rows2
 
@@ -202,161 +233,422 @@ done1:
 	VZEROUPPER
 	RET
 
-// func AddConstantF32AVX2(y *float32, value float32, n int, rows int, stride int)
-// Requires: AVX
-TEXT ·AddConstantF32AVX2(SB), $0-40
+// func AddClampedF32AVX2(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
+// Requires: AVX, CMOV
+TEXT ·AddClampedF32AVX2(SB), $0-64
 	MOVQ         y+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	MOVQ         stride+32(FP), BX
-	SHLQ         $0x02, BX
-	VBROADCASTSS value+8(FP), Y0
-	TESTQ        DX, DX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         first+40(FP), DI
+	MOVQ         width+56(FP), R8
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS -4(CX)(R8*4), Y1
+	TESTQ        BX, BX
 	JZ           done1
 
 rows2:
-	MOVQ AX, SI
-	MOVQ CX, DI
-	CMPQ DI, $0x40
-	JLT  next4
-
-block3:
-	VADDPS  (SI), Y0, Y1
-	VMOVUPS Y1, (SI)
-	VADDPS  32(SI), Y0, Y1
-	VMOVUPS Y1, 32(SI)
-	VADDPS  64(SI), Y0, Y1
-	VMOVUPS Y1, 64(SI)
-	VADDPS  96(SI), Y0, Y1
-	VMOVUPS Y1, 96(SI)
-	VADDPS  128(SI), Y0, Y1
-	VMOVUPS Y1, 128(SI)
-	VADDPS  160(SI), Y0, Y1
-	VMOVUPS Y1, 160(SI)
-	VADDPS  192(SI), Y0, Y1
-	VMOVUPS Y1, 192(SI)
-	VADDPS  224(SI), Y0, Y1
-	VMOVUPS Y1, 224(SI)
-	ADDQ    $0x00000100, SI
-	SUBQ    $0x40, DI
-	CMPQ    DI, $0x40
-	JGE     block3
-
-next4:
-	CMPQ DI, $0x10
-	JLT  next6
+	MOVQ    AX, R9
+	MOVQ    DI, R10
+	MOVQ    DX, R11
+	SUBQ    $0x08, R11
+	JLT     short4
+	LEAQ    (R10)(R11*1), R12
+	LEAQ    -8(R8), R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	XORL    R13, R13
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
+	VMOVUPS (CX)(R12*4), Y2
+	VADDPS  -32(AX)(DX*4), Y2, Y2
+	ADDQ    $0x07, R11
+	ANDQ    $-8, R11
+	XORL    R12, R12
+	LEAQ    7(R12), R12
+	SUBQ    R10, R12
+	ANDQ    $-8, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x40
+	JLT     next6
 
 block5:
-	VADDPS  (SI), Y0, Y1
-	VMOVUPS Y1, (SI)
-	VADDPS  32(SI), Y0, Y1
-	VMOVUPS Y1, 32(SI)
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, DI
-	CMPQ    DI, $0x10
+	VADDPS  (R9), Y0, Y3
+	VMOVUPS Y3, (R9)
+	VADDPS  32(R9), Y0, Y3
+	VMOVUPS Y3, 32(R9)
+	VADDPS  64(R9), Y0, Y3
+	VMOVUPS Y3, 64(R9)
+	VADDPS  96(R9), Y0, Y3
+	VMOVUPS Y3, 96(R9)
+	VADDPS  128(R9), Y0, Y3
+	VMOVUPS Y3, 128(R9)
+	VADDPS  160(R9), Y0, Y3
+	VMOVUPS Y3, 160(R9)
+	VADDPS  192(R9), Y0, Y3
+	VMOVUPS Y3, 192(R9)
+	VADDPS  224(R9), Y0, Y3
+	VMOVUPS Y3, 224(R9)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
 	JGE     block5
 
 next6:
-	CMPQ DI, $0x04
+	CMPQ R12, $0x08
 	JLT  next8
 
 block7:
-	VADDPS  (SI), X0, X1
-	VMOVUPS X1, (SI)
-	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, DI
-	CMPQ    DI, $0x04
+	VADDPS  (R9), Y0, Y3
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x00000020, R9
+	ADDQ    $0x00000008, R10
+	SUBQ    $0x00000008, R11
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
 	JGE     block7
 
 next8:
-	CMPQ DI, $0x01
-	JLT  next10
+	LEAQ    -9(R8), R12
+	SUBQ    R10, R12
+	ANDQ    $-8, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x40
+	JLT     next10
 
 block9:
-	VADDSS (SI), X0, X1
-	VMOVSS X1, (SI)
-	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, DI
-	CMPQ   DI, $0x01
-	JGE    block9
+	VMOVUPS (CX)(R10*4), Y3
+	VADDPS  (R9), Y3, Y3
+	VMOVUPS Y3, (R9)
+	VMOVUPS 32(CX)(R10*4), Y3
+	VADDPS  32(R9), Y3, Y3
+	VMOVUPS Y3, 32(R9)
+	VMOVUPS 64(CX)(R10*4), Y3
+	VADDPS  64(R9), Y3, Y3
+	VMOVUPS Y3, 64(R9)
+	VMOVUPS 96(CX)(R10*4), Y3
+	VADDPS  96(R9), Y3, Y3
+	VMOVUPS Y3, 96(R9)
+	VMOVUPS 128(CX)(R10*4), Y3
+	VADDPS  128(R9), Y3, Y3
+	VMOVUPS Y3, 128(R9)
+	VMOVUPS 160(CX)(R10*4), Y3
+	VADDPS  160(R9), Y3, Y3
+	VMOVUPS Y3, 160(R9)
+	VMOVUPS 192(CX)(R10*4), Y3
+	VADDPS  192(R9), Y3, Y3
+	VMOVUPS Y3, 192(R9)
+	VMOVUPS 224(CX)(R10*4), Y3
+	VADDPS  224(R9), Y3, Y3
+	VMOVUPS Y3, 224(R9)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block9
 
 next10:
-	ADDQ BX, AX
-	DECQ DX
+	CMPQ R12, $0x08
+	JLT  next12
+
+block11:
+	VMOVUPS (CX)(R10*4), Y3
+	VADDPS  (R9), Y3, Y3
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x00000020, R9
+	ADDQ    $0x00000008, R10
+	SUBQ    $0x00000008, R11
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block11
+
+next12:
+	LEAQ    7(R10)(R11*1), R12
+	SUBQ    R10, R12
+	ANDQ    $-8, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x40
+	JLT     next14
+
+block13:
+	VADDPS  (R9), Y1, Y3
+	VMOVUPS Y3, (R9)
+	VADDPS  32(R9), Y1, Y3
+	VMOVUPS Y3, 32(R9)
+	VADDPS  64(R9), Y1, Y3
+	VMOVUPS Y3, 64(R9)
+	VADDPS  96(R9), Y1, Y3
+	VMOVUPS Y3, 96(R9)
+	VADDPS  128(R9), Y1, Y3
+	VMOVUPS Y3, 128(R9)
+	VADDPS  160(R9), Y1, Y3
+	VMOVUPS Y3, 160(R9)
+	VADDPS  192(R9), Y1, Y3
+	VMOVUPS Y3, 192(R9)
+	VADDPS  224(R9), Y1, Y3
+	VMOVUPS Y3, 224(R9)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block13
+
+next14:
+	CMPQ R12, $0x08
+	JLT  next16
+
+block15:
+	VADDPS  (R9), Y1, Y3
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x00000020, R9
+	ADDQ    $0x00000008, R10
+	SUBQ    $0x00000008, R11
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block15
+
+next16:
+	VMOVUPS Y2, -32(AX)(DX*4)
+	JMP     nextRow3
+
+short4:
+	MOVQ DX, R11
+	CMPQ R11, $0x01
+	JLT  next18
+
+block17:
+	LEAQ    (R10), R12
+	LEAQ    -1(R8), R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	XORL    R13, R13
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
+	VMOVSS  (CX)(R12*4), X2
+	VADDSS  (R9), X2, X2
+	VMOVSS  X2, (R9)
+	ADDQ    $0x04, R9
+	INCQ    R10
+	SUBQ    $0x01, R11
+	CMPQ    R11, $0x01
+	JGE     block17
+
+next18:
+nextRow3:
+	ADDQ SI, AX
+	ADDQ step+48(FP), DI
+	DECQ BX
 	JNZ  rows2
 
 done1:
 	VZEROUPPER
 	RET
 
-// func AddConstantF32AVX512(y *float32, value float32, n int, rows int, stride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·AddConstantF32AVX512(SB), $0-40
+// func AddClampedF32AVX512(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·AddClampedF32AVX512(SB), $0-64
 	MOVQ         y+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	MOVQ         stride+32(FP), BX
-	SHLQ         $0x02, BX
-	VBROADCASTSS value+8(FP), Z0
-	TESTQ        DX, DX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         stride+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         first+40(FP), DI
+	MOVQ         width+56(FP), R8
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS -4(CX)(R8*4), Z1
+	TESTQ        BX, BX
 	JZ           done1
 
 rows2:
-	MOVQ AX, SI
-	MOVQ CX, DI
-	CMPQ DI, $0x80
-	JLT  next4
+	MOVQ    AX, R9
+	MOVQ    DI, R10
+	MOVQ    DX, R11
+	ANDQ    $-16, R11
+	XORL    R12, R12
+	LEAQ    15(R12), R12
+	SUBQ    R10, R12
+	ANDQ    $-16, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x80
+	JLT     next5
 
-block3:
-	VADDPS  (SI), Z0, Z1
-	VMOVUPS Z1, (SI)
-	VADDPS  64(SI), Z0, Z1
-	VMOVUPS Z1, 64(SI)
-	VADDPS  128(SI), Z0, Z1
-	VMOVUPS Z1, 128(SI)
-	VADDPS  192(SI), Z0, Z1
-	VMOVUPS Z1, 192(SI)
-	VADDPS  256(SI), Z0, Z1
-	VMOVUPS Z1, 256(SI)
-	VADDPS  320(SI), Z0, Z1
-	VMOVUPS Z1, 320(SI)
-	VADDPS  384(SI), Z0, Z1
-	VMOVUPS Z1, 384(SI)
-	VADDPS  448(SI), Z0, Z1
-	VMOVUPS Z1, 448(SI)
-	ADDQ    $0x00000200, SI
-	SUBQ    $0x80, DI
-	CMPQ    DI, $0x80
-	JGE     block3
+block4:
+	VADDPS  (R9), Z0, Z2
+	VMOVUPS Z2, (R9)
+	VADDPS  64(R9), Z0, Z2
+	VMOVUPS Z2, 64(R9)
+	VADDPS  128(R9), Z0, Z2
+	VMOVUPS Z2, 128(R9)
+	VADDPS  192(R9), Z0, Z2
+	VMOVUPS Z2, 192(R9)
+	VADDPS  256(R9), Z0, Z2
+	VMOVUPS Z2, 256(R9)
+	VADDPS  320(R9), Z0, Z2
+	VMOVUPS Z2, 320(R9)
+	VADDPS  384(R9), Z0, Z2
+	VMOVUPS Z2, 384(R9)
+	VADDPS  448(R9), Z0, Z2
+	VMOVUPS Z2, 448(R9)
+	ADDQ    $0x00000200, R9
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R11
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block4
 
-next4:
-	CMPQ DI, $0x10
-	JLT  next6
+next5:
+	CMPQ R12, $0x10
+	JLT  next7
 
-block5:
-	VADDPS  (SI), Z0, Z1
-	VMOVUPS Z1, (SI)
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x10, DI
-	CMPQ    DI, $0x10
-	JGE     block5
+block6:
+	VADDPS  (R9), Z0, Z2
+	VMOVUPS Z2, (R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block6
 
-next6:
-	TESTQ     DI, DI
-	JZ        next8
-	MOVQ      $0xffffffffffffffff, R8
-	BZHIQ     DI, R8, R8
-	KMOVD     R8, K1
-	SHRQ      $0x10, R8
-	KMOVD     R8, K2
-	VMOVUPS.Z (SI), K1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (SI)
-	ADDQ      $0x00000040, SI
+next7:
+	LEAQ    -1(R8), R12
+	SUBQ    R10, R12
+	ANDQ    $-16, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x80
+	JLT     next9
 
-next8:
-	ADDQ BX, AX
-	DECQ DX
+block8:
+	VMOVUPS (CX)(R10*4), Z2
+	VADDPS  (R9), Z2, Z2
+	VMOVUPS Z2, (R9)
+	VMOVUPS 64(CX)(R10*4), Z2
+	VADDPS  64(R9), Z2, Z2
+	VMOVUPS Z2, 64(R9)
+	VMOVUPS 128(CX)(R10*4), Z2
+	VADDPS  128(R9), Z2, Z2
+	VMOVUPS Z2, 128(R9)
+	VMOVUPS 192(CX)(R10*4), Z2
+	VADDPS  192(R9), Z2, Z2
+	VMOVUPS Z2, 192(R9)
+	VMOVUPS 256(CX)(R10*4), Z2
+	VADDPS  256(R9), Z2, Z2
+	VMOVUPS Z2, 256(R9)
+	VMOVUPS 320(CX)(R10*4), Z2
+	VADDPS  320(R9), Z2, Z2
+	VMOVUPS Z2, 320(R9)
+	VMOVUPS 384(CX)(R10*4), Z2
+	VADDPS  384(R9), Z2, Z2
+	VMOVUPS Z2, 384(R9)
+	VMOVUPS 448(CX)(R10*4), Z2
+	VADDPS  448(R9), Z2, Z2
+	VMOVUPS Z2, 448(R9)
+	ADDQ    $0x00000200, R9
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R11
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block8
+
+next9:
+	CMPQ R12, $0x10
+	JLT  next11
+
+block10:
+	VMOVUPS (CX)(R10*4), Z2
+	VADDPS  (R9), Z2, Z2
+	VMOVUPS Z2, (R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block10
+
+next11:
+	LEAQ    15(R10)(R11*1), R12
+	SUBQ    R10, R12
+	ANDQ    $-16, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x80
+	JLT     next13
+
+block12:
+	VADDPS  (R9), Z1, Z2
+	VMOVUPS Z2, (R9)
+	VADDPS  64(R9), Z1, Z2
+	VMOVUPS Z2, 64(R9)
+	VADDPS  128(R9), Z1, Z2
+	VMOVUPS Z2, 128(R9)
+	VADDPS  192(R9), Z1, Z2
+	VMOVUPS Z2, 192(R9)
+	VADDPS  256(R9), Z1, Z2
+	VMOVUPS Z2, 256(R9)
+	VADDPS  320(R9), Z1, Z2
+	VMOVUPS Z2, 320(R9)
+	VADDPS  384(R9), Z1, Z2
+	VMOVUPS Z2, 384(R9)
+	VADDPS  448(R9), Z1, Z2
+	VMOVUPS Z2, 448(R9)
+	ADDQ    $0x00000200, R9
+	ADDQ    $0x00000080, R10
+	SUBQ    $0x00000080, R11
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block12
+
+next13:
+	CMPQ R12, $0x10
+	JLT  next15
+
+block14:
+	VADDPS  (R9), Z1, Z2
+	VMOVUPS Z2, (R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block14
+
+next15:
+	MOVQ      DX, R11
+	ANDQ      $0x0f, R11
+	JZ        nextRow3
+	MOVQ      $0xffffffffffffffff, R12
+	BZHIQ     R11, R12, R12
+	KMOVD     R12, K1
+	SHRQ      $0x10, R12
+	KMOVD     R12, K2
+	LEAQ      (R10), R10
+	LEAQ      -16(R8), R11
+	CMPQ      R10, R11
+	CMOVQGT   R11, R10
+	XORL      R11, R11
+	TESTQ     R10, R10
+	CMOVQLT   R11, R10
+	VMOVUPS.Z (CX)(R10*4), K1, Z2
+	VMOVUPS.Z (R9), K1, Z3
+	VADDPS    Z2, Z3, Z3
+	VMOVUPS   Z3, K1, (R9)
+
+nextRow3:
+	ADDQ SI, AX
+	ADDQ step+48(FP), DI
+	DECQ BX
 	JNZ  rows2
 
 done1:
@@ -364,8 +656,8 @@ done1:
 	RET
 
 // func AddDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
-// Requires: AVX, FMA3
-TEXT ·AddDistanceF32AVX2(SB), $0-44
+// Requires: AVX, AVX2, FMA3
+TEXT ·AddDistanceF32AVX2(SB), $32-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -383,79 +675,90 @@ TEXT ·AddDistanceF32AVX2(SB), $0-44
 	VMOVUPS      counts40<>+0(SB), Y10
 	VMOVUPS      counts48<>+0(SB), Y11
 	VMOVUPS      counts56<>+0(SB), Y12
+	VCVTSI2SSQ   CX, X5, X3
+	VBROADCASTSS X3, Y3
+	VADDPS       Y5, Y3, Y3
+	VSUBPS       float8<>+0(SB), Y3, Y3
+	VMOVUPS      Y3, (SP)
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ    AX, SI
-	MOVQ    CX, DI
-	VMOVAPS Y0, Y3
-	CMPQ    DI, $0x40
-	JLT     next4
+	MOVQ        AX, SI
+	MOVQ        CX, DI
+	VMOVAPS     Y0, Y3
+	CMPQ        CX, $0x08
+	JLT         short3
+	VADDPS      (SP), Y0, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS -32(SI)(CX*4), Y4, Y13
+	DECQ        DI
+	CMPQ        DI, $0x40
+	JLT         next6
 
-block3:
-	VADDPS      Y5, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS (SI), Y4, Y13
-	VMOVUPS     Y13, (SI)
-	VADDPS      Y6, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 32(SI), Y4, Y13
-	VMOVUPS     Y13, 32(SI)
-	VADDPS      Y7, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 64(SI), Y4, Y13
-	VMOVUPS     Y13, 64(SI)
-	VADDPS      Y8, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 96(SI), Y4, Y13
-	VMOVUPS     Y13, 96(SI)
-	VADDPS      Y9, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 128(SI), Y4, Y13
-	VMOVUPS     Y13, 128(SI)
-	VADDPS      Y10, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 160(SI), Y4, Y13
-	VMOVUPS     Y13, 160(SI)
-	VADDPS      Y11, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 192(SI), Y4, Y13
-	VMOVUPS     Y13, 192(SI)
-	VADDPS      Y12, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 224(SI), Y4, Y13
-	VMOVUPS     Y13, 224(SI)
+block5:
+	VADDPS      Y5, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y6, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y7, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y8, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	VADDPS      Y9, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 128(SI), Y4, Y14
+	VMOVUPS     Y14, 128(SI)
+	VADDPS      Y10, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 160(SI), Y4, Y14
+	VMOVUPS     Y14, 160(SI)
+	VADDPS      Y11, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 192(SI), Y4, Y14
+	VMOVUPS     Y14, 192(SI)
+	VADDPS      Y12, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 224(SI), Y4, Y14
+	VMOVUPS     Y14, 224(SI)
 	ADDQ        $0x00000100, SI
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block3
-
-next4:
-	CMPQ DI, $0x10
-	JLT  next6
-
-block5:
-	VADDPS      Y5, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS (SI), Y4, Y13
-	VMOVUPS     Y13, (SI)
-	VADDPS      Y6, Y3, Y13
-	VMULPS      Y2, Y13, Y13
-	VFMADD231PS 32(SI), Y4, Y13
-	VMOVUPS     Y13, 32(SI)
-	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Y3, Y3
-	SUBQ        $0x10, DI
-	CMPQ        DI, $0x10
 	JGE         block5
 
 next6:
-	CMPQ DI, $0x04
+	CMPQ DI, $0x08
 	JLT  next8
 
 block7:
+	VADDPS      Y5, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block7
+
+next8:
+	VMOVUPS Y13, -32(AX)(CX*4)
+	JMP     nextRow4
+
+short3:
+	CMPQ DI, $0x04
+	JLT  next10
+
+block9:
 	VADDPS      X5, X3, X13
 	VMULPS      X2, X13, X13
 	VFMADD231PS (SI), X4, X13
@@ -464,13 +767,13 @@ block7:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block7
+	JGE         block9
 
-next8:
+next10:
 	CMPQ DI, $0x01
-	JLT  next10
+	JLT  next12
 
-block9:
+block11:
 	VADDPS X5, X3, X13
 	VMULPS X2, X13, X13
 	VMOVSS (SI), X14
@@ -480,9 +783,10 @@ block9:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block9
+	JGE    block11
 
-next10:
+next12:
+nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
 	DECQ   DX
@@ -654,6 +958,24 @@ DATA counts56<>+56(SB)/4, $0x428c0000
 DATA counts56<>+60(SB)/4, $0x428e0000
 GLOBL counts56<>(SB), RODATA|NOPTR, $64
 
+DATA float8<>+0(SB)/4, $0x41000000
+DATA float8<>+4(SB)/4, $0x41000000
+DATA float8<>+8(SB)/4, $0x41000000
+DATA float8<>+12(SB)/4, $0x41000000
+DATA float8<>+16(SB)/4, $0x41000000
+DATA float8<>+20(SB)/4, $0x41000000
+DATA float8<>+24(SB)/4, $0x41000000
+DATA float8<>+28(SB)/4, $0x41000000
+DATA float8<>+32(SB)/4, $0x41000000
+DATA float8<>+36(SB)/4, $0x41000000
+DATA float8<>+40(SB)/4, $0x41000000
+DATA float8<>+44(SB)/4, $0x41000000
+DATA float8<>+48(SB)/4, $0x41000000
+DATA float8<>+52(SB)/4, $0x41000000
+DATA float8<>+56(SB)/4, $0x41000000
+DATA float8<>+60(SB)/4, $0x41000000
+GLOBL float8<>(SB), RODATA|NOPTR, $64
+
 DATA float64<>+0(SB)/4, $0x42800000
 DATA float64<>+4(SB)/4, $0x42800000
 DATA float64<>+8(SB)/4, $0x42800000
@@ -671,24 +993,6 @@ DATA float64<>+52(SB)/4, $0x42800000
 DATA float64<>+56(SB)/4, $0x42800000
 DATA float64<>+60(SB)/4, $0x42800000
 GLOBL float64<>(SB), RODATA|NOPTR, $64
-
-DATA float16<>+0(SB)/4, $0x41800000
-DATA float16<>+4(SB)/4, $0x41800000
-DATA float16<>+8(SB)/4, $0x41800000
-DATA float16<>+12(SB)/4, $0x41800000
-DATA float16<>+16(SB)/4, $0x41800000
-DATA float16<>+20(SB)/4, $0x41800000
-DATA float16<>+24(SB)/4, $0x41800000
-DATA float16<>+28(SB)/4, $0x41800000
-DATA float16<>+32(SB)/4, $0x41800000
-DATA float16<>+36(SB)/4, $0x41800000
-DATA float16<>+40(SB)/4, $0x41800000
-DATA float16<>+44(SB)/4, $0x41800000
-DATA float16<>+48(SB)/4, $0x41800000
-DATA float16<>+52(SB)/4, $0x41800000
-DATA float16<>+56(SB)/4, $0x41800000
-DATA float16<>+60(SB)/4, $0x41800000
-GLOBL float16<>(SB), RODATA|NOPTR, $64
 
 DATA float4<>+0(SB)/4, $0x40800000
 DATA float4<>+4(SB)/4, $0x40800000
@@ -908,9 +1212,27 @@ DATA float128<>+56(SB)/4, $0x43000000
 DATA float128<>+60(SB)/4, $0x43000000
 GLOBL float128<>(SB), RODATA|NOPTR, $64
 
+DATA float16<>+0(SB)/4, $0x41800000
+DATA float16<>+4(SB)/4, $0x41800000
+DATA float16<>+8(SB)/4, $0x41800000
+DATA float16<>+12(SB)/4, $0x41800000
+DATA float16<>+16(SB)/4, $0x41800000
+DATA float16<>+20(SB)/4, $0x41800000
+DATA float16<>+24(SB)/4, $0x41800000
+DATA float16<>+28(SB)/4, $0x41800000
+DATA float16<>+32(SB)/4, $0x41800000
+DATA float16<>+36(SB)/4, $0x41800000
+DATA float16<>+40(SB)/4, $0x41800000
+DATA float16<>+44(SB)/4, $0x41800000
+DATA float16<>+48(SB)/4, $0x41800000
+DATA float16<>+52(SB)/4, $0x41800000
+DATA float16<>+56(SB)/4, $0x41800000
+DATA float16<>+60(SB)/4, $0x41800000
+GLOBL float16<>(SB), RODATA|NOPTR, $64
+
 // func SubAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
-// Requires: AVX, FMA3
-TEXT ·SubAbsoluteDistanceF32AVX2(SB), $0-44
+// Requires: AVX, AVX2, FMA3
+TEXT ·SubAbsoluteDistanceF32AVX2(SB), $32-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -929,89 +1251,100 @@ TEXT ·SubAbsoluteDistanceF32AVX2(SB), $0-44
 	VMOVUPS      counts40<>+0(SB), Y11
 	VMOVUPS      counts48<>+0(SB), Y12
 	VMOVUPS      counts56<>+0(SB), Y13
+	VCVTSI2SSQ   CX, X6, X3
+	VBROADCASTSS X3, Y3
+	VADDPS       Y6, Y3, Y3
+	VSUBPS       float8<>+0(SB), Y3, Y3
+	VMOVUPS      Y3, (SP)
 	TESTQ        DX, DX
 	JZ           done1
 
 rows2:
-	MOVQ    AX, SI
-	MOVQ    CX, DI
-	VMOVAPS Y0, Y3
-	CMPQ    DI, $0x40
-	JLT     next4
+	MOVQ        AX, SI
+	MOVQ        CX, DI
+	VMOVAPS     Y0, Y3
+	CMPQ        CX, $0x08
+	JLT         short3
+	VADDPS      (SP), Y0, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS -32(SI)(CX*4), Y4, Y14
+	DECQ        DI
+	CMPQ        DI, $0x40
+	JLT         next6
 
-block3:
-	VADDPS      Y6, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS (SI), Y4, Y14
-	VMOVUPS     Y14, (SI)
-	VADDPS      Y7, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 32(SI), Y4, Y14
-	VMOVUPS     Y14, 32(SI)
-	VADDPS      Y8, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 64(SI), Y4, Y14
-	VMOVUPS     Y14, 64(SI)
-	VADDPS      Y9, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 96(SI), Y4, Y14
-	VMOVUPS     Y14, 96(SI)
-	VADDPS      Y10, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 128(SI), Y4, Y14
-	VMOVUPS     Y14, 128(SI)
-	VADDPS      Y11, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 160(SI), Y4, Y14
-	VMOVUPS     Y14, 160(SI)
-	VADDPS      Y12, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 192(SI), Y4, Y14
-	VMOVUPS     Y14, 192(SI)
-	VADDPS      Y13, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 224(SI), Y4, Y14
-	VMOVUPS     Y14, 224(SI)
+block5:
+	VADDPS      Y6, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS (SI), Y4, Y15
+	VMOVUPS     Y15, (SI)
+	VADDPS      Y7, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 32(SI), Y4, Y15
+	VMOVUPS     Y15, 32(SI)
+	VADDPS      Y8, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 64(SI), Y4, Y15
+	VMOVUPS     Y15, 64(SI)
+	VADDPS      Y9, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 96(SI), Y4, Y15
+	VMOVUPS     Y15, 96(SI)
+	VADDPS      Y10, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 128(SI), Y4, Y15
+	VMOVUPS     Y15, 128(SI)
+	VADDPS      Y11, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 160(SI), Y4, Y15
+	VMOVUPS     Y15, 160(SI)
+	VADDPS      Y12, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 192(SI), Y4, Y15
+	VMOVUPS     Y15, 192(SI)
+	VADDPS      Y13, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 224(SI), Y4, Y15
+	VMOVUPS     Y15, 224(SI)
 	ADDQ        $0x00000100, SI
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block3
-
-next4:
-	CMPQ DI, $0x10
-	JLT  next6
-
-block5:
-	VADDPS      Y6, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS (SI), Y4, Y14
-	VMOVUPS     Y14, (SI)
-	VADDPS      Y7, Y3, Y14
-	VANDPS      Y5, Y14, Y14
-	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS 32(SI), Y4, Y14
-	VMOVUPS     Y14, 32(SI)
-	ADDQ        $0x00000040, SI
-	VADDPS      float16<>+0(SB), Y3, Y3
-	SUBQ        $0x10, DI
-	CMPQ        DI, $0x10
 	JGE         block5
 
 next6:
-	CMPQ DI, $0x04
+	CMPQ DI, $0x08
 	JLT  next8
 
 block7:
+	VADDPS      Y6, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS (SI), Y4, Y15
+	VMOVUPS     Y15, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block7
+
+next8:
+	VMOVUPS Y14, -32(AX)(CX*4)
+	JMP     nextRow4
+
+short3:
+	CMPQ DI, $0x04
+	JLT  next10
+
+block9:
 	VADDPS      X6, X3, X14
 	VANDPS      X5, X14, X14
 	VMULPS      X2, X14, X14
@@ -1021,13 +1354,13 @@ block7:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block7
+	JGE         block9
 
-next8:
+next10:
 	CMPQ DI, $0x01
-	JLT  next10
+	JLT  next12
 
-block9:
+block11:
 	VADDPS X6, X3, X14
 	VANDPS X5, X14, X14
 	VMULPS X2, X14, X14
@@ -1038,9 +1371,10 @@ block9:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block9
+	JGE    block11
 
-next10:
+next12:
+nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
 	DECQ   DX

@@ -5,17 +5,18 @@
 package asm
 
 // AddRowsF32NEON does what generic.AddF32 does to rows of n elements. Row r
-// starts at y[r*yStride] and takes x[r*xStride] and what follows. xStride may be
-// negative.
+// starts at y[r*yStride] and takes x[xFirst+ids[r]*xStride] and what follows, or, where
+// ids is nil, x[xFirst+r*xStride]. xStride may be negative.
 //
 //go:noescape
-func AddRowsF32NEON(y, x *float32, n, rows, yStride, xStride int)
+func AddRowsF32NEON(y, x *float32, ids *int32, n, rows, yStride, xFirst, xStride int)
 
-// AddConstantF32NEON does what generic.AddConstantF32 does to rows of n elements. Row
-// r starts at y[r*stride].
+// AddClampedF32NEON does what generic.AddClampedF32 does to rows of n elements, with
+// width elements of x. Row r starts at y[r*stride], and takes x from number
+// first+r*step on. The first 16 elements of x are equal, and the last 16.
 //
 //go:noescape
-func AddConstantF32NEON(y *float32, value float32, n, rows, stride int)
+func AddClampedF32NEON(y, x *float32, n, rows, stride, first, step, width int)
 
 // AddDistanceF32NEON does what generic.AddDistanceF32 does to rows of n elements. Row r starts at
 // y[r*stride], its first distance is first+r*step. All distances are below 2^24 in

@@ -20,141 +20,264 @@ DATA float1<>+0(SB)/8, $0x3f8000003f800000
 DATA float1<>+8(SB)/8, $0x3f8000003f800000
 GLOBL float1<>(SB), RODATA|NOPTR, $16
 
-// func AddRowsF32NEON(y, x *float32, n, rows, yStride, xStride int)
-TEXT ·AddRowsF32NEON(SB), NOSPLIT, $0-48
+// func AddRowsF32NEON(y, x *float32, ids *int32, n, rows, yStride, xFirst, xStride int)
+TEXT ·AddRowsF32NEON(SB), NOSPLIT, $0-64
 	MOVD y+0(FP), R0
 	MOVD x+8(FP), R1
-	MOVD n+16(FP), R2
-	MOVD rows+24(FP), R3
-	MOVD yStride+32(FP), R4
-	LSL  $2, R4
-	MOVD xStride+40(FP), R5
+	MOVD n+24(FP), R2
+	MOVD rows+32(FP), R3
+	MOVD ids+16(FP), R4
+	MOVD yStride+40(FP), R5
 	LSL  $2, R5
+	MOVD xStride+56(FP), R6
+	LSL  $2, R6
+	MOVD xFirst+48(FP), R7
+	LSL  $2, R7
+	ADD  R7, R1
+	MOVD $0, R8
 	CBZ  R3, done1
 
 rows2:
-	MOVD R0, R7
-	MOVD R2, R8
-	MOVD R1, R6
-	CMP  $16, R8
-	BLT  next4
+	MOVD   R0, R9
+	MOVD   R2, R10
+	MOVD   R8, R7
+	CBZ    R4, inOrder3
+	MOVW.P 4(R4), R7
 
-part3:
-	FLDPQ (R6), (F0, F1)
-	FLDPQ 32(R6), (F2, F3)
-	ADD   $64, R6
-	FLDPQ (R7), (F4, F5)
-	FLDPQ 32(R7), (F6, F7)
+inOrder3:
+	MUL R6, R7, R7
+	ADD R1, R7
+	CMP $16, R10
+	BLT next5
+
+part4:
+	FLDPQ (R7), (F0, F1)
+	FLDPQ 32(R7), (F2, F3)
+	ADD   $64, R7
+	FLDPQ (R9), (F4, F5)
+	FLDPQ 32(R9), (F6, F7)
 	WORD  $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
 	WORD  $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
 	WORD  $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
 	WORD  $0x4e23d4e7 // fadd v7.4s, v7.4s, v3.4s
-	FSTPQ (F4, F5), (R7)
-	FSTPQ (F6, F7), 32(R7)
-	ADD   $64, R7
-	SUB   $16, R8
-	CMP   $16, R8
-	BGE   part3
+	FSTPQ (F4, F5), (R9)
+	FSTPQ (F6, F7), 32(R9)
+	ADD   $64, R9
+	SUB   $16, R10
+	CMP   $16, R10
+	BGE   part4
 
-next4:
-	CMP $4, R8
-	BLT next6
+next5:
+	CMP $4, R10
+	BLT next7
 
-part5:
-	FMOVQ (R6), F0
-	ADD   $16, R6
-	FMOVQ (R7), F1
-	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
-	FMOVQ F1, (R7)
+part6:
+	FMOVQ (R7), F0
 	ADD   $16, R7
-	SUB   $4, R8
-	CMP   $4, R8
-	BGE   part5
-
-next6:
-	CMP $1, R8
-	BLT next8
-
-part7:
-	FMOVS (R6), F0
-	ADD   $4, R6
-	FMOVS (R7), F1
+	FMOVQ (R9), F1
 	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
-	FMOVS F1, (R7)
-	ADD   $4, R7
-	SUB   $1, R8
-	CMP   $1, R8
-	BGE   part7
+	FMOVQ F1, (R9)
+	ADD   $16, R9
+	SUB   $4, R10
+	CMP   $4, R10
+	BGE   part6
 
-next8:
-	ADD  R4, R0
-	ADD  R5, R1
+next7:
+	CMP $1, R10
+	BLT next9
+
+part8:
+	FMOVS (R7), F0
+	ADD   $4, R7
+	FMOVS (R9), F1
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FMOVS F1, (R9)
+	ADD   $4, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   part8
+
+next9:
+	ADD  R5, R0
+	ADD  $1, R8
 	SUBS $1, R3
 	BNE  rows2
 
 done1:
 	RET
 
-// func AddConstantF32NEON(y *float32, value float32, n, rows, stride int)
-TEXT ·AddConstantF32NEON(SB), NOSPLIT, $0-40
+// func AddClampedF32NEON(y, x *float32, n, rows, stride, first, step, width int)
+TEXT ·AddClampedF32NEON(SB), NOSPLIT, $0-64
 	MOVD  y+0(FP), R0
-	MOVD  n+16(FP), R1
-	MOVD  rows+24(FP), R2
-	MOVD  stride+32(FP), R3
-	LSL   $2, R3
-	FMOVS value+8(FP), F0
-	VDUP  V0.S[0], V0.S4
-	CBZ   R2, done1
+	MOVD  x+8(FP), R1
+	MOVD  n+16(FP), R2
+	MOVD  rows+24(FP), R3
+	MOVD  stride+32(FP), R4
+	LSL   $2, R4
+	MOVD  first+40(FP), R5
+	MOVD  step+48(FP), R6
+	MOVD  width+56(FP), R7
+	ADD   R7<<2, R1, R12
+	VLD1R (R1), [V0.S4]
+	SUB   $4, R12
+	VLD1R (R12), [V1.S4]
+	SUB   $16, R7, R13
+	SUB   $1, R7
+	CBZ   R3, done1
 
 rows2:
-	MOVD R0, R4
-	MOVD R1, R5
-	CMP  $16, R5
+	MOVD R0, R8
+	MOVD R5, R9
+	AND  $-4, R2, R10
+	NEG  R9, R11
+	ADD  $3, R11
+	AND  $-4, R11
+	CMP  R10, R11
+	CSEL GT, R10, R11, R11
+	CMP  $16, R11
 	BLT  next4
 
 part3:
-	FLDPQ (R4), (F1, F2)
-	FLDPQ 32(R4), (F3, F4)
-	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	FLDPQ (R8), (F2, F3)
+	FLDPQ 32(R8), (F4, F5)
 	WORD  $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
 	WORD  $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
 	WORD  $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
-	FSTPQ (F1, F2), (R4)
-	FSTPQ (F3, F4), 32(R4)
-	ADD   $64, R4
-	SUB   $16, R5
-	CMP   $16, R5
+	WORD  $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	FSTPQ (F2, F3), (R8)
+	FSTPQ (F4, F5), 32(R8)
+	ADD   $64, R8
+	ADD   $16, R9
+	SUB   $16, R10
+	SUB   $16, R11
+	CMP   $16, R11
 	BGE   part3
 
 next4:
-	CMP $4, R5
+	CMP $4, R11
 	BLT next6
 
 part5:
-	FMOVQ (R4), F1
-	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
-	FMOVQ F1, (R4)
-	ADD   $16, R4
-	SUB   $4, R5
-	CMP   $4, R5
+	FMOVQ (R8), F2
+	WORD  $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	FMOVQ F2, (R8)
+	ADD   $16, R8
+	ADD   $4, R9
+	SUB   $4, R10
+	SUB   $4, R11
+	CMP   $4, R11
 	BGE   part5
 
 next6:
-	CMP $1, R5
-	BLT next8
+	SUB  R9, R13, R11
+	ADD  $3, R11
+	AND  $-4, R11
+	CMP  R10, R11
+	CSEL GT, R10, R11, R11
+	CMP  $16, R11
+	BLT  next8
 
 part7:
-	FMOVS (R4), F1
-	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
-	FMOVS F1, (R4)
-	ADD   $4, R4
-	SUB   $1, R5
-	CMP   $1, R5
+	ADD   R9<<2, R1, R12
+	FLDPQ (R12), (F2, F3)
+	FLDPQ 32(R12), (F4, F5)
+	FLDPQ (R8), (F6, F7)
+	FLDPQ 32(R8), (F8, F9)
+	WORD  $0x4e22d4c6 // fadd v6.4s, v6.4s, v2.4s
+	WORD  $0x4e23d4e7 // fadd v7.4s, v7.4s, v3.4s
+	WORD  $0x4e24d508 // fadd v8.4s, v8.4s, v4.4s
+	WORD  $0x4e25d529 // fadd v9.4s, v9.4s, v5.4s
+	FSTPQ (F6, F7), (R8)
+	FSTPQ (F8, F9), 32(R8)
+	ADD   $64, R8
+	ADD   $16, R9
+	SUB   $16, R10
+	SUB   $16, R11
+	CMP   $16, R11
 	BGE   part7
 
 next8:
-	ADD  R3, R0
-	SUBS $1, R2
+	CMP $4, R11
+	BLT next10
+
+part9:
+	ADD   R9<<2, R1, R12
+	FMOVQ (R12), F2
+	FMOVQ (R8), F3
+	WORD  $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVQ F3, (R8)
+	ADD   $16, R8
+	ADD   $4, R9
+	SUB   $4, R10
+	SUB   $4, R11
+	CMP   $4, R11
+	BGE   part9
+
+next10:
+	MOVD R10, R11
+	ADD  $3, R11
+	AND  $-4, R11
+	CMP  R10, R11
+	CSEL GT, R10, R11, R11
+	CMP  $16, R11
+	BLT  next12
+
+part11:
+	FLDPQ (R8), (F2, F3)
+	FLDPQ 32(R8), (F4, F5)
+	WORD  $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	WORD  $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
+	WORD  $0x4e21d484 // fadd v4.4s, v4.4s, v1.4s
+	WORD  $0x4e21d4a5 // fadd v5.4s, v5.4s, v1.4s
+	FSTPQ (F2, F3), (R8)
+	FSTPQ (F4, F5), 32(R8)
+	ADD   $64, R8
+	ADD   $16, R9
+	SUB   $16, R10
+	SUB   $16, R11
+	CMP   $16, R11
+	BGE   part11
+
+next12:
+	CMP $4, R11
+	BLT next14
+
+part13:
+	FMOVQ (R8), F2
+	WORD  $0x4e21d442 // fadd v2.4s, v2.4s, v1.4s
+	FMOVQ F2, (R8)
+	ADD   $16, R8
+	ADD   $4, R9
+	SUB   $4, R10
+	SUB   $4, R11
+	CMP   $4, R11
+	BGE   part13
+
+next14:
+	AND $3, R2, R10
+	CMP $1, R10
+	BLT next16
+
+part15:
+	CMP   R7, R9
+	CSEL  GT, R7, R9, R12
+	CMP   $0, R12
+	CSEL  LT, ZR, R12, R12
+	ADD   R12<<2, R1, R12
+	FMOVS (R12), F2
+	FMOVS (R8), F3
+	WORD  $0x4e22d463 // fadd v3.4s, v3.4s, v2.4s
+	FMOVS F3, (R8)
+	ADD   $4, R8
+	ADD   $1, R9
+	SUB   $1, R10
+	CMP   $1, R10
+	BGE   part15
+
+next16:
+	ADD  R4, R0
+	ADD  R6, R5
+	SUBS $1, R3
 	BNE  rows2
 
 done1:

@@ -10,12 +10,13 @@ func AddF32(y, x []float32) {
 	}
 }
 
-// AddConstantF32 adds one number:
+// AddClampedF32 adds elements of x from number first on, and the first or the last
+// of them where there are none:
 //
-//	y[i] = RN32(y[i] + value)
-func AddConstantF32(y []float32, value float32) {
+//	y[i] = RN32(y[i] + x[min(max(first+i, 0), len(x)-1)])
+func AddClampedF32(y, x []float32, first int) {
 	for i := range y {
-		y[i] += value
+		y[i] += x[min(max(first+i, 0), len(x)-1)]
 	}
 }
 

@@ -21,15 +21,23 @@ func (t *Tile) within(impl Implementation, first, step int) Implementation {
 	return impl
 }
 
-func addRowsF32Generic(y, x []float32, xFirst, xStride int, t *Tile) {
+// ClampedEnds is the number of equal elements that AddClampedF32 finds at the start
+// of x, and at its end.
+const ClampedEnds = 16
+
+func addRowsF32Generic(y, x []float32, xFirst, xStride int, ids []int32, t *Tile) {
 	for r := range t.Rows {
-		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+r*xStride:])
+		row := r
+		if ids != nil {
+			row = int(ids[r])
+		}
+		generic.AddF32(y[r*t.Stride:][:t.Len], x[xFirst+row*xStride:])
 	}
 }
 
-func addConstantF32Generic(y []float32, value float32, t *Tile) {
+func addClampedF32Generic(y, x []float32, first, step int, t *Tile) {
 	for r := range t.Rows {
-		generic.AddConstantF32(y[r*t.Stride:][:t.Len], value)
+		generic.AddClampedF32(y[r*t.Stride:][:t.Len], x, first+r*step)
 	}
 }
 

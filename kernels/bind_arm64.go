@@ -263,28 +263,30 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 	}
 }
 
-// AddRowsF32 adds the row of x from element xFirst+r*xStride on to row r of y: see
-// generic.AddF32.
-func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Tile) {
+// AddRowsF32 adds the row of x from element xFirst+ids[r]*xStride on to row r of y,
+// or, where ids is nil, that from xFirst+r*xStride on: see generic.AddF32.
+func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []int32, t *Tile) {
 	switch impl {
 	case NEON:
-		asm.AddRowsF32NEON(unsafe.SliceData(y), &x[xFirst], t.Len, t.Rows, t.Stride, xStride)
+		asm.AddRowsF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(ids), t.Len, t.Rows, t.Stride, xFirst, xStride)
 	case Generic:
-		addRowsF32Generic(y, x, xFirst, xStride, t)
+		addRowsF32Generic(y, x, xFirst, xStride, ids, t)
 	default:
 		missing("AddRowsF32", impl)
 	}
 }
 
-// AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
-func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
+// AddClampedF32 adds elements of x to rows of y, to row r those from number
+// first+r*step on: see generic.AddClampedF32. The first ClampedEnds elements of x are
+// equal, and the last.
+func AddClampedF32(impl Implementation, y, x []float32, first, step int, t *Tile) {
 	switch impl {
 	case NEON:
-		asm.AddConstantF32NEON(unsafe.SliceData(y), value, t.Len, t.Rows, t.Stride)
+		asm.AddClampedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), t.Len, t.Rows, t.Stride, first, step, len(x))
 	case Generic:
-		addConstantF32Generic(y, value, t)
+		addClampedF32Generic(y, x, first, step, t)
 	default:
-		missing("AddConstantF32", impl)
+		missing("AddClampedF32", impl)
 	}
 }
 

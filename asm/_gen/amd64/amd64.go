@@ -58,7 +58,7 @@ var kernels = map[string]func(*emitter){
 	"RMSNormRotateHalfSplitF32":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
 	"RMSNormRotateInterleavedF32":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
 	"AddRowsF32":                   addRows,
-	"AddConstantF32":               addConstant,
+	"AddClampedF32":                addClamped,
 	"AddDistanceF32":               func(e *emitter) { addDistance(e, false) },
 	"SubAbsoluteDistanceF32":       func(e *emitter) { addDistance(e, true) },
 	"CopyNonTemporalB32":           copyNonTemporal,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -12,26 +13,131 @@ import (
 // its pace where there are no more instructions than that around them.
 const unrolledBiases = 8
 
-// addRows adds rows of x to rows of y.
+// addRows adds rows of x to rows of y, in order or by number.
 func addRows(e *emitter) {
 	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
-	yStride, xStride := e.stride("yStride"), e.stride("xStride")
-	from := e.GP64()
-	e.biasRows(y, n, rows, yStride, func() { e.MOVQ(x, from) }, func(p part, m masks, to operand.Mem, j int) {
-		bias := e.load(float32s, p, m.low, operand.Mem{Base: from, Disp: 4 * j})
-		e.addTo(p, m, bias, to)
-	}, func(size int) { e.ADDQ(operand.U32(uint32(4*size)), from) }, func() { e.ADDQ(xStride, x) })
+	yStride, xStride, ids := e.stride("yStride"), e.stride("xStride"), e.argument("ids")
+	e.ADDQ(e.stride("xFirst"), x)
+	from, row := e.GP64(), e.GP64()
+	e.XORQ(row, row)
+	bias := func(p part, m masks, from, to operand.Mem) reg.VecVirtual {
+		return e.sum(p, m, e.load(float32s, p, m.low, from), to)
+	}
+	e.biasRows(y, n, rows, yStride, &biasRow{
+		start: func() {
+			inOrder := e.label("inOrder")
+			e.MOVQ(row, from)
+			e.TESTQ(ids, ids)
+			e.JZ(operand.LabelRef(inOrder))
+			e.MOVLQSX(operand.Mem{Base: ids, Index: row, Scale: 4}, from)
+			e.Label(inOrder)
+			e.IMULQ(xStride, from)
+			e.ADDQ(x, from)
+		},
+		sum: func(p part, m masks, to operand.Mem, j int) reg.VecVirtual {
+			return bias(p, m, operand.Mem{Base: from, Disp: 4 * j}, to)
+		},
+		last:    func(p part, to operand.Mem) reg.VecVirtual { return bias(p, masks{}, e.end(from, n), to) },
+		advance: func(size int) { e.ADDQ(operand.U32(uint32(4*size)), from) },
+		next:    func() { e.INCQ(row) },
+	})
 }
 
-// addConstant adds one number to rows of y.
-func addConstant(e *emitter) {
-	y, n, rows, stride := e.argument("y"), e.argument("n"), e.argument("rows"), e.stride("stride")
-	value := e.broadcast32("value", e.vector())
-	nothing := func() {}
-	e.biasRows(y, n, rows, stride, nothing, func(p part, m masks, to operand.Mem, _ int) {
-		v := e.vectorOf(p.size)
-		e.addTo(p, m, lanesOf(value, v), to)
-	}, func(int) {}, nothing)
+// addClamped adds elements of x to rows of y, and where there are none the first or
+// the last of them. Vectors that begin before x or at its last equal elements have
+// one number.
+func addClamped(e *emitter) {
+	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
+	stride, first, width := e.stride("stride"), e.argument("first"), e.argument("width")
+	step, err := e.Param("step").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	low, high := e.vector(), e.vector()
+	e.VBROADCASTSS(operand.Mem{Base: x}, low)
+	e.VBROADCASTSS(operand.Mem{Base: x, Index: width, Scale: 4, Disp: -4}, high)
+	to, index, left := e.GP64(), e.GP64(), e.GP64()
+	vector, element, here := part{e.lanes(), false}, part{1, false}, operand.Mem{Base: to}
+	// clamped loads what an index is clamped to.
+	clamped := func(p part, m masks, at operand.Mem) reg.VecVirtual {
+		from, limit := e.GP64(), e.GP64()
+		e.LEAQ(at, from)
+		e.LEAQ(operand.Mem{Base: width, Disp: -p.size}, limit)
+		e.CMPQ(from, limit)
+		e.CMOVQGT(limit, from)
+		e.XORL(limit.As32(), limit.As32())
+		e.TESTQ(from, from)
+		e.CMOVQLT(limit, from)
+		return e.load(float32s, p, m.low, operand.Mem{Base: x, Index: from, Scale: 4})
+	}
+	// vectors runs over those of the left elements that begin before an index.
+	vectors := func(end operand.Mem, bias func(j int) reg.VecVirtual) {
+		count := e.GP64()
+		e.LEAQ(end.Offset(e.lanes()-1), count)
+		e.SUBQ(index, count)
+		e.ANDQ(operand.I32(-e.lanes()), count)
+		e.CMPQ(count, left)
+		e.CMOVQGT(left, count)
+		e.spans(count, whole(unrolledBiases*e.lanes(), e.lanes()), func(block part) {
+			for j := 0; j < block.size; j += e.lanes() {
+				at := here.Offset(4 * j)
+				e.VMOVUPS(e.sum(vector, masks{}, bias(j), at), at)
+			}
+			e.ADDQ(operand.U32(uint32(4*block.size)), to)
+			e.ADDQ(operand.U32(uint32(block.size)), index)
+			e.SUBQ(operand.U32(uint32(block.size)), left)
+		})
+	}
+	segments := func() {
+		start := e.GP64()
+		e.XORL(start.As32(), start.As32())
+		vectors(operand.Mem{Base: start}, func(int) reg.VecVirtual { return low })
+		vectors(operand.Mem{Base: width, Disp: -operation.ClampedEnds}, func(j int) reg.VecVirtual {
+			return e.load(float32s, vector, nil, operand.Mem{Base: x, Index: index, Scale: 4, Disp: 4 * j})
+		})
+		vectors(operand.Mem{Base: index, Index: left, Scale: 1}, func(int) reg.VecVirtual { return high })
+	}
+	done, loop, next := e.label("done"), e.label("rows"), e.label("nextRow")
+	e.TESTQ(rows, rows)
+	e.JZ(operand.LabelRef(done))
+	e.Label(loop)
+	e.MOVQ(y, to)
+	e.MOVQ(first, index)
+	e.MOVQ(n, left)
+	if e.avx512 {
+		e.ANDQ(operand.I32(-e.lanes()), left)
+		segments()
+		e.MOVQ(n, left)
+		e.ANDQ(operand.Imm(uint64(e.lanes()-1)), left)
+		e.JZ(operand.LabelRef(next))
+		p, m := part{e.lanes(), true}, e.masks(left, e.lanes())
+		e.save(float32s, p, m.low, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
+	} else {
+		short := e.label("short")
+		e.SUBQ(operand.Imm(uint64(e.lanes())), left)
+		e.JLT(operand.LabelRef(short))
+		last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: left, Scale: 1}), e.end(y, n))
+		e.ADDQ(operand.Imm(uint64(e.lanes()-1)), left)
+		e.ANDQ(operand.I32(-e.lanes()), left)
+		segments()
+		e.VMOVUPS(last, e.end(y, n))
+		e.JMP(operand.LabelRef(next))
+		e.Label(short)
+		e.MOVQ(n, left)
+		e.spans(left, []part{element}, func(part) {
+			e.VMOVSS(e.sum(element, masks{}, clamped(element, masks{}, operand.Mem{Base: index}), here), here)
+			e.ADDQ(operand.Imm(4), to)
+			e.INCQ(index)
+		})
+	}
+	e.Label(next)
+	e.ADDQ(stride, y)
+	e.ADDQ(step.Addr, first)
+	e.DECQ(rows)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+	e.VZEROUPPER()
+	e.RET()
 }
 
 // addDistance adds a slope times a distance, or subtracts it times its magnitude.
@@ -51,9 +157,18 @@ func addDistance(e *emitter, absolute bool) {
 		e.VMOVUPS(e.counts(j*e.lanes()), v)
 		counts = append(counts, v)
 	}
-	e.biasRows(y, n, rows, stride, func() { e.VMOVAPS(first, at) }, func(p part, m masks, to operand.Mem, j int) {
-		bias := e.vectorOf(p.size)
-		e.VADDPS(lanesOf(counts[j/e.lanes()], bias), lanesOf(at, bias), bias)
+	var end operand.Mem // from the first distance of a row to those of its last vector
+	if !e.avx512 {
+		end = e.AllocLocal(4 * e.lanes())
+		v := e.vector()
+		e.VCVTSI2SSQ(n, counts[0].AsX(), v.AsX())
+		e.VBROADCASTSS(v.AsX(), v)
+		e.VADDPS(counts[0], v, v)
+		e.VSUBPS(e.wide32(fmt.Sprint("float", e.lanes()), math.Float32bits(float32(e.lanes()))), v, v)
+		e.VMOVUPS(v, end)
+	}
+	bias := func(p part, m masks, distances reg.VecVirtual, to operand.Mem) reg.VecVirtual {
+		bias := distances
 		if absolute {
 			e.VANDPS(lanesOf(magnitude, bias), bias, bias)
 		}
@@ -71,60 +186,104 @@ func addDistance(e *emitter, absolute bool) {
 		default:
 			e.VFMADD231PS(to, lanesOf(one, bias), bias)
 		}
-		e.save(float32s, p, m.low, bias, to)
-	}, func(size int) { e.VADDPS(e.wide32(fmt.Sprint("float", size), math.Float32bits(float32(size))), at, at) }, func() { e.VADDPS(step, first, first) })
+		return bias
+	}
+	e.biasRows(y, n, rows, stride, &biasRow{
+		start: func() { e.VMOVAPS(first, at) },
+		sum: func(p part, m masks, to operand.Mem, j int) reg.VecVirtual {
+			distances := e.vectorOf(p.size)
+			e.VADDPS(lanesOf(counts[j/e.lanes()], distances), lanesOf(at, distances), distances)
+			return bias(p, m, distances, to)
+		},
+		last: func(p part, to operand.Mem) reg.VecVirtual {
+			distances := e.vector()
+			e.VADDPS(end, first, distances)
+			return bias(p, masks{}, distances, to)
+		},
+		advance: func(size int) {
+			e.VADDPS(e.wide32(fmt.Sprint("float", size), math.Float32bits(float32(size))), at, at)
+		},
+		next: func() { e.VADDPS(step, first, first) },
+	})
 }
 
-// addTo adds numbers to those in memory, which whole vectors read on the way.
-func (e *emitter) addTo(p part, m masks, v operand.Op, to operand.Mem) {
+// sum returns the sums of numbers and those in memory, which whole vectors read on
+// the way.
+func (e *emitter) sum(p part, m masks, v reg.VecVirtual, from operand.Mem) reg.VecVirtual {
 	sum := e.vectorOf(p.size)
 	switch {
 	case p.masked:
-		e.VMOVUPS_Z(to, m.low, sum)
-		e.VADDPS(v, sum, sum)
+		e.VMOVUPS_Z(from, m.low, sum)
+		e.VADDPS(lanesOf(v, sum), sum, sum)
 	case p.size == 1:
-		e.VADDSS(to, v, sum)
+		e.VADDSS(from, v.AsX(), sum)
 	default:
-		e.VADDPS(to, v, sum)
+		e.VADDPS(from, lanesOf(v, sum), sum)
 	}
-	e.save(float32s, p, m.low, sum, to)
+	return sum
 }
 
-// biasRows runs body over rows of y, vector by vector: j elements on from where
-// the block is. Around it, start comes before a row, advance after a block and
-// next after a row.
-func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, start func(), body func(p part, m masks, to operand.Mem, j int), advance func(size int), next func()) {
+// biasRow is what is done to a row of y.
+type biasRow struct {
+	start   func()                                                      // before a row
+	sum     func(p part, m masks, to operand.Mem, j int) reg.VecVirtual // j elements on from where a block is
+	last    func(p part, to operand.Mem) reg.VecVirtual                 // AVX2: the last vector of a row
+	advance func(size int)                                              // after a block
+	next    func()                                                      // after a row
+}
+
+// biasRows runs over rows of y, vector by vector. The last vector of AVX2 overlaps
+// the one before it: its sums are made before a row is written, and written after.
+func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	done, loop := e.label("done"), e.label("rows")
 	to, left := e.GP64(), e.GP64()
-	sizes := append(whole(unrolledBiases*e.lanes(), e.lanes()), part{16, true})
-	if !e.avx512 {
-		sizes = whole(unrolledBiases*8, 16, 4, 1)
-	}
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(done))
-	e.Label(loop)
-	e.MOVQ(y, to)
-	e.MOVQ(n, left)
-	start()
-	e.spans(left, sizes, func(block part) {
+	block := func(block part) {
 		var m masks
 		if block.masked {
 			m = e.masks(left, 16)
 		}
 		p := part{min(block.size, e.lanes()), block.masked}
 		for j := 0; j < block.size; j += p.size {
-			body(p, m, operand.Mem{Base: to, Disp: 4 * j}, j)
+			at := operand.Mem{Base: to, Disp: 4 * j}
+			e.save(float32s, p, m.low, row.sum(p, m, at, j), at)
 		}
 		e.ADDQ(operand.U32(uint32(4*block.size)), to)
-		advance(block.size)
-	})
+		row.advance(block.size)
+	}
+	e.TESTQ(rows, rows)
+	e.JZ(operand.LabelRef(done))
+	e.Label(loop)
+	e.MOVQ(y, to)
+	e.MOVQ(n, left)
+	row.start()
+	sizes := whole(unrolledBiases*e.lanes(), e.lanes())
+	if e.avx512 {
+		e.spans(left, append(sizes, part{16, true}), block)
+	} else {
+		short, next := e.label("short"), e.label("nextRow")
+		e.CMPQ(n, operand.Imm(8))
+		e.JLT(operand.LabelRef(short))
+		last := row.last(part{8, false}, e.end(to, n))
+		e.DECQ(left)
+		e.spans(left, sizes, block)
+		e.VMOVUPS(last, e.end(y, n))
+		e.JMP(operand.LabelRef(next))
+		e.Label(short)
+		e.spans(left, whole(4, 1), block)
+		e.Label(next)
+	}
 	e.ADDQ(stride, y)
-	next()
+	row.next()
 	e.DECQ(rows)
 	e.JNZ(operand.LabelRef(loop))
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
+}
+
+// end returns the address of the last vector of n float32.
+func (e *emitter) end(base, n reg.GPVirtual) operand.Mem {
+	return operand.Mem{Base: base, Index: n, Scale: 4, Disp: -4 * e.lanes()}
 }
 
 // counts returns the address of the float32 first, first+1, ... of a full vector.

@@ -3,31 +3,102 @@ package arm64
 import (
 	"fmt"
 	"math"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
-// addRows adds rows of x to rows of y.
+// addRows adds rows of x to rows of y, in order or by number.
 func addRows(e *emitter) {
-	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
+	y, x, n, rows, ids := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows"), e.argument("ids")
 	yStride, xStride := e.stride("yStride"), e.stride("xStride")
-	from := e.general()
-	e.biasRows(y, n, rows, yStride, func() { e.movGeneral(from, x) }, func(size int) []vector {
+	from, row := e.stride("xFirst"), e.general()
+	e.addGeneral(x, from)
+	e.clearGeneral(row)
+	e.biasRows(y, n, rows, yStride, func() {
+		inOrder := e.newLabel("inOrder")
+		e.movGeneral(from, row)
+		e.cbz(ids, inOrder)
+		e.op("MOVW.P", "4(%s), %s", ids, from)
+		e.label(inOrder)
+		e.mul(from, from, xStride)
+		e.addGeneral(from, x)
+	}, func(size int) []vector {
 		list := e.loadFloats(from, size)
 		e.add(from, 4*size)
 		return list
-	}, func() { e.addGeneral(x, xStride) })
+	}, func() { e.add(row, 1) })
 }
 
-// addConstant adds one number to rows of y.
-func addConstant(e *emitter) {
-	y, n, rows, stride, value := e.argument("y"), e.argument("n"), e.argument("rows"), e.stride("stride"), e.broadcast("value")
-	nothing := func() {}
-	e.biasRows(y, n, rows, stride, nothing, func(size int) []vector {
-		list := make([]vector, max(1, size/4))
-		for j := range list {
-			list[j] = value
-		}
-		return list
-	}, nothing)
+// addClamped adds elements of x to rows of y, and where there are none the first or
+// the last of them. Vectors that begin before x or at its last equal elements have
+// one number.
+func addClamped(e *emitter) {
+	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
+	stride, first, step, width := e.stride("stride"), e.argument("first"), e.argument("step"), e.argument("width")
+	to, index, left, count, from, end := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
+	low, high := e.vector(), e.vector()
+	e.addShifted(from, x, width, 2)
+	e.op("VLD1R", "(%s), [%s.S4]", x, low)
+	e.sub(from, 4)
+	e.op("VLD1R", "(%s), [%s.S4]", from, high)
+	e.op("SUB", "$%d, %s, %s", operation.ClampedEnds, width, end)
+	e.sub(width, 1)
+	// vectors runs over those of the left elements that begin before an index.
+	vectors := func(bias func(size int) []vector) {
+		e.add(count, 3)
+		e.op("AND", "$-4, %s", count)
+		e.cmpGeneral(count, left)
+		e.op("CSEL", "GT, %s, %s, %s", left, count, count)
+		e.parts(count, []int{16, 4}, func(size int) {
+			biases, list := bias(size), e.loadFloats(to, size)
+			for j, v := range list {
+				e.fadd4s(v, v, biases[j])
+			}
+			e.storeFloats(list, to, size)
+			e.add(to, 4*size)
+			e.add(index, size)
+			e.sub(left, size)
+		})
+	}
+	constant := func(value vector) func(size int) []vector {
+		return func(int) []vector { return []vector{value, value, value, value} }
+	}
+	done, loop := e.newLabel("done"), e.newLabel("rows")
+	e.cbz(rows, done)
+	e.label(loop)
+	e.movGeneral(to, y)
+	e.movGeneral(index, first)
+	e.op("AND", "$-4, %s, %s", n, left)
+	e.op("NEG", "%s, %s", index, count)
+	vectors(constant(low))
+	e.op("SUB", "%s, %s, %s", index, end, count)
+	vectors(func(size int) []vector {
+		e.addShifted(from, x, index, 2)
+		return e.loadFloats(from, size)
+	})
+	e.movGeneral(count, left)
+	vectors(constant(high))
+	e.op("AND", "$3, %s, %s", n, left)
+	e.parts(left, []int{1}, func(int) {
+		e.cmpGeneral(index, width)
+		e.op("CSEL", "GT, %s, %s, %s", width, index, from)
+		e.cmp(from, 0)
+		e.op("CSEL", "LT, ZR, %s, %s", from, from)
+		e.addShifted(from, x, from, 2)
+		bias, sum := e.vector(), e.vector()
+		e.ldr32(bias, from, 0)
+		e.ldr32(sum, to, 0)
+		e.fadd4s(sum, sum, bias)
+		e.str32(sum, to, 0)
+		e.add(to, 4)
+		e.add(index, 1)
+	})
+	e.addGeneral(y, stride)
+	e.addGeneral(first, step)
+	e.subs(rows, 1)
+	e.branch("BNE", loop)
+	e.label(done)
+	e.ret()
 }
 
 // addDistance adds a slope times a distance, or minus it times its magnitude.

@@ -13,6 +13,10 @@ const (
 // smaller, and for 1 in 2^13 of the others the bound is too large.
 const SmallEntry = -12
 
+// ClampedEnds is the number of equal elements at each end of what is added by
+// AddClampedF32: those of the longest vector.
+const ClampedEnds = 16
+
 // Sine and Cosine are its polynomials, from the constant on.
 var (
 	Sine = []float64{

@@ -3,7 +3,10 @@
 // the files, the Go signature and the documentation of the stub.
 package operation
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Operation is one kernel, written once for each instruction set.
 type Operation struct {
@@ -149,18 +152,19 @@ magnitude.`
 			Package:   "asm",
 			Family:    "bias",
 			Name:      "AddRowsF32",
-			Signature: "(y, x *float32, n, rows, yStride, xStride int)",
+			Signature: "(y, x *float32, ids *int32, n, rows, yStride, xFirst, xStride int)",
 			Doc: `%s does what generic.AddF32 does to rows of n elements. Row r
-starts at y[r*yStride] and takes x[r*xStride] and what follows. xStride may be
-negative.`,
+starts at y[r*yStride] and takes x[xFirst+ids[r]*xStride] and what follows, or, where
+ids is nil, x[xFirst+r*xStride]. xStride may be negative.`,
 		},
 		{
 			Package:   "asm",
 			Family:    "bias",
-			Name:      "AddConstantF32",
-			Signature: "(y *float32, value float32, n, rows, stride int)",
-			Doc: `%s does what generic.AddConstantF32 does to rows of n elements. Row
-r starts at y[r*stride].`,
+			Name:      "AddClampedF32",
+			Signature: "(y, x *float32, n, rows, stride, first, step, width int)",
+			Doc: `%s does what generic.AddClampedF32 does to rows of n elements, with
+width elements of x. Row r starts at y[r*stride], and takes x from number
+first+r*step on. ` + fmt.Sprintf("The first %d elements of x are equal, and the last %[1]d.", ClampedEnds),
 		},
 		{
 			Package:   "asm",
