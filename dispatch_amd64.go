@@ -21,12 +21,12 @@ type gate struct {
 var gates = []gate{
 	{
 		kernels.AVX512,
-		[]cpuid.FeatureID{cpuid.CMOV, cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW},
+		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512VL, cpuid.AVX512DQ, cpuid.AVX512BW},
 		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &cpu.X86.HasF16C, &cpu.X86.HasBMI2, &cpu.X86.HasAVX512F, &cpu.X86.HasAVX512VL, &cpu.X86.HasAVX512DQ, &cpu.X86.HasAVX512BW},
 	},
 	{
 		kernels.AVX2,
-		[]cpuid.FeatureID{cpuid.CMOV, cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C},
+		[]cpuid.FeatureID{cpuid.AVX, cpuid.AVX2, cpuid.FMA3, cpuid.F16C},
 		[]*bool{&cpu.X86.HasAVX, &cpu.X86.HasAVX2, &cpu.X86.HasFMA, &cpu.X86.HasF16C},
 	},
 }

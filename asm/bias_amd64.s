@@ -37,7 +37,7 @@ inOrder3:
 	CMPQ    DX, $0x08
 	JLT     short4
 	VMOVUPS -32(R9)(DX*4), Y0
-	VADDPS  -32(R11)(DX*4), Y0, Y0
+	VADDPS  -32(AX)(DX*4), Y0, Y0
 	DECQ    R12
 	CMPQ    R12, $0x40
 	JLT     next7
@@ -74,10 +74,50 @@ block6:
 	JGE     block6
 
 next7:
-	CMPQ R12, $0x08
+	CMPQ R12, $0x20
 	JLT  next9
 
 block8:
+	VMOVUPS (R9), Y1
+	VADDPS  (R11), Y1, Y1
+	VMOVUPS Y1, (R11)
+	VMOVUPS 32(R9), Y1
+	VADDPS  32(R11), Y1, Y1
+	VMOVUPS Y1, 32(R11)
+	VMOVUPS 64(R9), Y1
+	VADDPS  64(R11), Y1, Y1
+	VMOVUPS Y1, 64(R11)
+	VMOVUPS 96(R9), Y1
+	VADDPS  96(R11), Y1, Y1
+	VMOVUPS Y1, 96(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block8
+
+next9:
+	CMPQ R12, $0x10
+	JLT  next11
+
+block10:
+	VMOVUPS (R9), Y1
+	VADDPS  (R11), Y1, Y1
+	VMOVUPS Y1, (R11)
+	VMOVUPS 32(R9), Y1
+	VADDPS  32(R11), Y1, Y1
+	VMOVUPS Y1, 32(R11)
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block10
+
+next11:
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -85,17 +125,17 @@ block8:
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R12
 	CMPQ    R12, $0x08
-	JGE     block8
+	JGE     block12
 
-next9:
+next13:
 	VMOVUPS Y0, -32(AX)(DX*4)
 	JMP     nextRow5
 
 short4:
 	CMPQ R12, $0x04
-	JLT  next11
+	JLT  next15
 
-block10:
+block14:
 	VMOVUPS (R9), X0
 	VADDPS  (R11), X0, X0
 	VMOVUPS X0, (R11)
@@ -103,13 +143,13 @@ block10:
 	ADDQ    $0x00000010, R9
 	SUBQ    $0x04, R12
 	CMPQ    R12, $0x04
-	JGE     block10
+	JGE     block14
 
-next11:
+next15:
 	CMPQ R12, $0x01
-	JLT  next13
+	JLT  next17
 
-block12:
+block16:
 	VMOVSS (R9), X0
 	VADDSS (R11), X0, X0
 	VMOVSS X0, (R11)
@@ -117,9 +157,9 @@ block12:
 	ADDQ   $0x00000004, R9
 	SUBQ   $0x01, R12
 	CMPQ   R12, $0x01
-	JGE    block12
+	JGE    block16
 
-next13:
+next17:
 nextRow5:
 	ADDQ SI, AX
 	INCQ R10
@@ -195,10 +235,50 @@ block4:
 	JGE     block4
 
 next5:
-	CMPQ R12, $0x10
+	CMPQ R12, $0x40
 	JLT  next7
 
 block6:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	VMOVUPS 128(R9), Z0
+	VADDPS  128(R11), Z0, Z0
+	VMOVUPS Z0, 128(R11)
+	VMOVUPS 192(R9), Z0
+	VADDPS  192(R11), Z0, Z0
+	VMOVUPS Z0, 192(R11)
+	ADDQ    $0x00000100, R11
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block6
+
+next7:
+	CMPQ R12, $0x20
+	JLT  next9
+
+block8:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block8
+
+next9:
+	CMPQ R12, $0x10
+	JLT  next11
+
+block10:
 	VMOVUPS (R9), Z0
 	VADDPS  (R11), Z0, Z0
 	VMOVUPS Z0, (R11)
@@ -206,11 +286,11 @@ block6:
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block6
+	JGE     block10
 
-next7:
+next11:
 	TESTQ     R12, R12
-	JZ        next9
+	JZ        next13
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     R12, R13, R13
 	KMOVD     R13, K1
@@ -223,7 +303,7 @@ next7:
 	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000040, R9
 
-next9:
+next13:
 	ADDQ SI, AX
 	INCQ R10
 	DECQ BX
@@ -234,7 +314,7 @@ done1:
 	RET
 
 // func AddClampedF32AVX2(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
-// Requires: AVX, CMOV
+// Requires: AVX
 TEXT ·AddClampedF32AVX2(SB), $0-64
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -253,9 +333,9 @@ rows2:
 	MOVQ    AX, R9
 	MOVQ    DI, R10
 	MOVQ    DX, R11
-	SUBQ    $0x08, R11
+	CMPQ    DX, $0x08
 	JLT     short4
-	LEAQ    (R10)(R11*1), R12
+	LEAQ    -8(R10)(DX*1), R12
 	LEAQ    -8(R8), R13
 	CMPQ    R12, R13
 	CMOVQGT R13, R12
@@ -264,7 +344,7 @@ rows2:
 	CMOVQLT R13, R12
 	VMOVUPS (CX)(R12*4), Y2
 	VADDPS  -32(AX)(DX*4), Y2, Y2
-	ADDQ    $0x07, R11
+	DECQ    R11
 	ANDQ    $-8, R11
 	XORL    R12, R12
 	LEAQ    7(R12), R12
@@ -272,7 +352,7 @@ rows2:
 	ANDQ    $-8, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
-	CMPQ    R12, $0x40
+	CMPQ    R12, $0x20
 	JLT     next6
 
 block5:
@@ -284,26 +364,34 @@ block5:
 	VMOVUPS Y3, 64(R9)
 	VADDPS  96(R9), Y0, Y3
 	VMOVUPS Y3, 96(R9)
-	VADDPS  128(R9), Y0, Y3
-	VMOVUPS Y3, 128(R9)
-	VADDPS  160(R9), Y0, Y3
-	VMOVUPS Y3, 160(R9)
-	VADDPS  192(R9), Y0, Y3
-	VMOVUPS Y3, 192(R9)
-	VADDPS  224(R9), Y0, Y3
-	VMOVUPS Y3, 224(R9)
-	ADDQ    $0x00000100, R9
-	ADDQ    $0x00000040, R10
-	SUBQ    $0x00000040, R11
-	SUBQ    $0x40, R12
-	CMPQ    R12, $0x40
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
 	JGE     block5
 
 next6:
-	CMPQ R12, $0x08
+	CMPQ R12, $0x10
 	JLT  next8
 
 block7:
+	VADDPS  (R9), Y0, Y3
+	VMOVUPS Y3, (R9)
+	VADDPS  32(R9), Y0, Y3
+	VMOVUPS Y3, 32(R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block7
+
+next8:
+	CMPQ R12, $0x08
+	JLT  next10
+
+block9:
 	VADDPS  (R9), Y0, Y3
 	VMOVUPS Y3, (R9)
 	ADDQ    $0x00000020, R9
@@ -311,18 +399,18 @@ block7:
 	SUBQ    $0x00000008, R11
 	SUBQ    $0x08, R12
 	CMPQ    R12, $0x08
-	JGE     block7
+	JGE     block9
 
-next8:
+next10:
 	LEAQ    -9(R8), R12
 	SUBQ    R10, R12
 	ANDQ    $-8, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
-	CMPQ    R12, $0x40
-	JLT     next10
+	CMPQ    R12, $0x20
+	JLT     next12
 
-block9:
+block11:
 	VMOVUPS (CX)(R10*4), Y3
 	VADDPS  (R9), Y3, Y3
 	VMOVUPS Y3, (R9)
@@ -335,71 +423,29 @@ block9:
 	VMOVUPS 96(CX)(R10*4), Y3
 	VADDPS  96(R9), Y3, Y3
 	VMOVUPS Y3, 96(R9)
-	VMOVUPS 128(CX)(R10*4), Y3
-	VADDPS  128(R9), Y3, Y3
-	VMOVUPS Y3, 128(R9)
-	VMOVUPS 160(CX)(R10*4), Y3
-	VADDPS  160(R9), Y3, Y3
-	VMOVUPS Y3, 160(R9)
-	VMOVUPS 192(CX)(R10*4), Y3
-	VADDPS  192(R9), Y3, Y3
-	VMOVUPS Y3, 192(R9)
-	VMOVUPS 224(CX)(R10*4), Y3
-	VADDPS  224(R9), Y3, Y3
-	VMOVUPS Y3, 224(R9)
-	ADDQ    $0x00000100, R9
-	ADDQ    $0x00000040, R10
-	SUBQ    $0x00000040, R11
-	SUBQ    $0x40, R12
-	CMPQ    R12, $0x40
-	JGE     block9
-
-next10:
-	CMPQ R12, $0x08
-	JLT  next12
-
-block11:
-	VMOVUPS (CX)(R10*4), Y3
-	VADDPS  (R9), Y3, Y3
-	VMOVUPS Y3, (R9)
-	ADDQ    $0x00000020, R9
-	ADDQ    $0x00000008, R10
-	SUBQ    $0x00000008, R11
-	SUBQ    $0x08, R12
-	CMPQ    R12, $0x08
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
 	JGE     block11
 
 next12:
-	LEAQ    7(R10)(R11*1), R12
-	SUBQ    R10, R12
-	ANDQ    $-8, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	CMPQ    R12, $0x40
-	JLT     next14
+	CMPQ R12, $0x10
+	JLT  next14
 
 block13:
-	VADDPS  (R9), Y1, Y3
+	VMOVUPS (CX)(R10*4), Y3
+	VADDPS  (R9), Y3, Y3
 	VMOVUPS Y3, (R9)
-	VADDPS  32(R9), Y1, Y3
+	VMOVUPS 32(CX)(R10*4), Y3
+	VADDPS  32(R9), Y3, Y3
 	VMOVUPS Y3, 32(R9)
-	VADDPS  64(R9), Y1, Y3
-	VMOVUPS Y3, 64(R9)
-	VADDPS  96(R9), Y1, Y3
-	VMOVUPS Y3, 96(R9)
-	VADDPS  128(R9), Y1, Y3
-	VMOVUPS Y3, 128(R9)
-	VADDPS  160(R9), Y1, Y3
-	VMOVUPS Y3, 160(R9)
-	VADDPS  192(R9), Y1, Y3
-	VMOVUPS Y3, 192(R9)
-	VADDPS  224(R9), Y1, Y3
-	VMOVUPS Y3, 224(R9)
-	ADDQ    $0x00000100, R9
-	ADDQ    $0x00000040, R10
-	SUBQ    $0x00000040, R11
-	SUBQ    $0x40, R12
-	CMPQ    R12, $0x40
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
 	JGE     block13
 
 next14:
@@ -407,7 +453,8 @@ next14:
 	JLT  next16
 
 block15:
-	VADDPS  (R9), Y1, Y3
+	VMOVUPS (CX)(R10*4), Y3
+	VADDPS  (R9), Y3, Y3
 	VMOVUPS Y3, (R9)
 	ADDQ    $0x00000020, R9
 	ADDQ    $0x00000008, R10
@@ -417,15 +464,69 @@ block15:
 	JGE     block15
 
 next16:
+	LEAQ    7(R10)(R11*1), R12
+	SUBQ    R10, R12
+	ANDQ    $-8, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x20
+	JLT     next18
+
+block17:
+	VADDPS  (R9), Y1, Y3
+	VMOVUPS Y3, (R9)
+	VADDPS  32(R9), Y1, Y3
+	VMOVUPS Y3, 32(R9)
+	VADDPS  64(R9), Y1, Y3
+	VMOVUPS Y3, 64(R9)
+	VADDPS  96(R9), Y1, Y3
+	VMOVUPS Y3, 96(R9)
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block17
+
+next18:
+	CMPQ R12, $0x10
+	JLT  next20
+
+block19:
+	VADDPS  (R9), Y1, Y3
+	VMOVUPS Y3, (R9)
+	VADDPS  32(R9), Y1, Y3
+	VMOVUPS Y3, 32(R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block19
+
+next20:
+	CMPQ R12, $0x08
+	JLT  next22
+
+block21:
+	VADDPS  (R9), Y1, Y3
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x00000020, R9
+	ADDQ    $0x00000008, R10
+	SUBQ    $0x00000008, R11
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block21
+
+next22:
 	VMOVUPS Y2, -32(AX)(DX*4)
 	JMP     nextRow3
 
 short4:
-	MOVQ DX, R11
 	CMPQ R11, $0x01
-	JLT  next18
+	JLT  next24
 
-block17:
+block23:
 	LEAQ    (R10), R12
 	LEAQ    -1(R8), R13
 	CMPQ    R12, R13
@@ -440,9 +541,9 @@ block17:
 	INCQ    R10
 	SUBQ    $0x01, R11
 	CMPQ    R11, $0x01
-	JGE     block17
+	JGE     block23
 
-next18:
+next24:
 nextRow3:
 	ADDQ SI, AX
 	ADDQ step+48(FP), DI
@@ -454,7 +555,7 @@ done1:
 	RET
 
 // func AddClampedF32AVX512(y *float32, x *float32, n int, rows int, stride int, first int, step int, width int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·AddClampedF32AVX512(SB), $0-64
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -480,7 +581,7 @@ rows2:
 	ANDQ    $-16, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
-	CMPQ    R12, $0x80
+	CMPQ    R12, $0x40
 	JLT     next5
 
 block4:
@@ -492,26 +593,34 @@ block4:
 	VMOVUPS Z2, 128(R9)
 	VADDPS  192(R9), Z0, Z2
 	VMOVUPS Z2, 192(R9)
-	VADDPS  256(R9), Z0, Z2
-	VMOVUPS Z2, 256(R9)
-	VADDPS  320(R9), Z0, Z2
-	VMOVUPS Z2, 320(R9)
-	VADDPS  384(R9), Z0, Z2
-	VMOVUPS Z2, 384(R9)
-	VADDPS  448(R9), Z0, Z2
-	VMOVUPS Z2, 448(R9)
-	ADDQ    $0x00000200, R9
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R11
-	SUBQ    $0x80, R12
-	CMPQ    R12, $0x80
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
 	JGE     block4
 
 next5:
-	CMPQ R12, $0x10
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
+	VADDPS  (R9), Z0, Z2
+	VMOVUPS Z2, (R9)
+	VADDPS  64(R9), Z0, Z2
+	VMOVUPS Z2, 64(R9)
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block6
+
+next7:
+	CMPQ R12, $0x10
+	JLT  next9
+
+block8:
 	VADDPS  (R9), Z0, Z2
 	VMOVUPS Z2, (R9)
 	ADDQ    $0x00000040, R9
@@ -519,18 +628,18 @@ block6:
 	SUBQ    $0x00000010, R11
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block6
+	JGE     block8
 
-next7:
+next9:
 	LEAQ    -1(R8), R12
 	SUBQ    R10, R12
 	ANDQ    $-16, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
-	CMPQ    R12, $0x80
-	JLT     next9
+	CMPQ    R12, $0x40
+	JLT     next11
 
-block8:
+block10:
 	VMOVUPS (CX)(R10*4), Z2
 	VADDPS  (R9), Z2, Z2
 	VMOVUPS Z2, (R9)
@@ -543,71 +652,29 @@ block8:
 	VMOVUPS 192(CX)(R10*4), Z2
 	VADDPS  192(R9), Z2, Z2
 	VMOVUPS Z2, 192(R9)
-	VMOVUPS 256(CX)(R10*4), Z2
-	VADDPS  256(R9), Z2, Z2
-	VMOVUPS Z2, 256(R9)
-	VMOVUPS 320(CX)(R10*4), Z2
-	VADDPS  320(R9), Z2, Z2
-	VMOVUPS Z2, 320(R9)
-	VMOVUPS 384(CX)(R10*4), Z2
-	VADDPS  384(R9), Z2, Z2
-	VMOVUPS Z2, 384(R9)
-	VMOVUPS 448(CX)(R10*4), Z2
-	VADDPS  448(R9), Z2, Z2
-	VMOVUPS Z2, 448(R9)
-	ADDQ    $0x00000200, R9
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R11
-	SUBQ    $0x80, R12
-	CMPQ    R12, $0x80
-	JGE     block8
-
-next9:
-	CMPQ R12, $0x10
-	JLT  next11
-
-block10:
-	VMOVUPS (CX)(R10*4), Z2
-	VADDPS  (R9), Z2, Z2
-	VMOVUPS Z2, (R9)
-	ADDQ    $0x00000040, R9
-	ADDQ    $0x00000010, R10
-	SUBQ    $0x00000010, R11
-	SUBQ    $0x10, R12
-	CMPQ    R12, $0x10
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
 	JGE     block10
 
 next11:
-	LEAQ    15(R10)(R11*1), R12
-	SUBQ    R10, R12
-	ANDQ    $-16, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	CMPQ    R12, $0x80
-	JLT     next13
+	CMPQ R12, $0x20
+	JLT  next13
 
 block12:
-	VADDPS  (R9), Z1, Z2
+	VMOVUPS (CX)(R10*4), Z2
+	VADDPS  (R9), Z2, Z2
 	VMOVUPS Z2, (R9)
-	VADDPS  64(R9), Z1, Z2
+	VMOVUPS 64(CX)(R10*4), Z2
+	VADDPS  64(R9), Z2, Z2
 	VMOVUPS Z2, 64(R9)
-	VADDPS  128(R9), Z1, Z2
-	VMOVUPS Z2, 128(R9)
-	VADDPS  192(R9), Z1, Z2
-	VMOVUPS Z2, 192(R9)
-	VADDPS  256(R9), Z1, Z2
-	VMOVUPS Z2, 256(R9)
-	VADDPS  320(R9), Z1, Z2
-	VMOVUPS Z2, 320(R9)
-	VADDPS  384(R9), Z1, Z2
-	VMOVUPS Z2, 384(R9)
-	VADDPS  448(R9), Z1, Z2
-	VMOVUPS Z2, 448(R9)
-	ADDQ    $0x00000200, R9
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R11
-	SUBQ    $0x80, R12
-	CMPQ    R12, $0x80
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
 	JGE     block12
 
 next13:
@@ -615,7 +682,8 @@ next13:
 	JLT  next15
 
 block14:
-	VADDPS  (R9), Z1, Z2
+	VMOVUPS (CX)(R10*4), Z2
+	VADDPS  (R9), Z2, Z2
 	VMOVUPS Z2, (R9)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R10
@@ -625,6 +693,61 @@ block14:
 	JGE     block14
 
 next15:
+	LEAQ    15(R10)(R11*1), R12
+	SUBQ    R10, R12
+	ANDQ    $-16, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	CMPQ    R12, $0x40
+	JLT     next17
+
+block16:
+	VADDPS  (R9), Z1, Z2
+	VMOVUPS Z2, (R9)
+	VADDPS  64(R9), Z1, Z2
+	VMOVUPS Z2, 64(R9)
+	VADDPS  128(R9), Z1, Z2
+	VMOVUPS Z2, 128(R9)
+	VADDPS  192(R9), Z1, Z2
+	VMOVUPS Z2, 192(R9)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000040, R11
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block16
+
+next17:
+	CMPQ R12, $0x20
+	JLT  next19
+
+block18:
+	VADDPS  (R9), Z1, Z2
+	VMOVUPS Z2, (R9)
+	VADDPS  64(R9), Z1, Z2
+	VMOVUPS Z2, 64(R9)
+	ADDQ    $0x00000080, R9
+	ADDQ    $0x00000020, R10
+	SUBQ    $0x00000020, R11
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block18
+
+next19:
+	CMPQ R12, $0x10
+	JLT  next21
+
+block20:
+	VADDPS  (R9), Z1, Z2
+	VMOVUPS Z2, (R9)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R10
+	SUBQ    $0x00000010, R11
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block20
+
+next21:
 	MOVQ      DX, R11
 	ANDQ      $0x0f, R11
 	JZ        nextRow3
@@ -691,7 +814,7 @@ rows2:
 	JLT         short3
 	VADDPS      (SP), Y0, Y13
 	VMULPS      Y2, Y13, Y13
-	VFMADD231PS -32(SI)(CX*4), Y4, Y13
+	VFMADD231PS -32(AX)(CX*4), Y4, Y13
 	DECQ        DI
 	CMPQ        DI, $0x40
 	JLT         next6
@@ -736,10 +859,56 @@ block5:
 	JGE         block5
 
 next6:
-	CMPQ DI, $0x08
+	CMPQ DI, $0x20
 	JLT  next8
 
 block7:
+	VADDPS      Y5, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y6, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y7, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y8, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x10
+	JLT  next10
+
+block9:
+	VADDPS      Y5, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y6, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x08
+	JLT  next12
+
+block11:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -748,17 +917,17 @@ block7:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block7
+	JGE         block11
 
-next8:
+next12:
 	VMOVUPS Y13, -32(AX)(CX*4)
 	JMP     nextRow4
 
 short3:
 	CMPQ DI, $0x04
-	JLT  next10
+	JLT  next14
 
-block9:
+block13:
 	VADDPS      X5, X3, X13
 	VMULPS      X2, X13, X13
 	VFMADD231PS (SI), X4, X13
@@ -767,13 +936,13 @@ block9:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block9
+	JGE         block13
 
-next10:
+next14:
 	CMPQ DI, $0x01
-	JLT  next12
+	JLT  next16
 
-block11:
+block15:
 	VADDPS X5, X3, X13
 	VMULPS X2, X13, X13
 	VMOVSS (SI), X14
@@ -783,9 +952,9 @@ block11:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block11
+	JGE    block15
 
-next12:
+next16:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
@@ -994,6 +1163,42 @@ DATA float64<>+56(SB)/4, $0x42800000
 DATA float64<>+60(SB)/4, $0x42800000
 GLOBL float64<>(SB), RODATA|NOPTR, $64
 
+DATA float32<>+0(SB)/4, $0x42000000
+DATA float32<>+4(SB)/4, $0x42000000
+DATA float32<>+8(SB)/4, $0x42000000
+DATA float32<>+12(SB)/4, $0x42000000
+DATA float32<>+16(SB)/4, $0x42000000
+DATA float32<>+20(SB)/4, $0x42000000
+DATA float32<>+24(SB)/4, $0x42000000
+DATA float32<>+28(SB)/4, $0x42000000
+DATA float32<>+32(SB)/4, $0x42000000
+DATA float32<>+36(SB)/4, $0x42000000
+DATA float32<>+40(SB)/4, $0x42000000
+DATA float32<>+44(SB)/4, $0x42000000
+DATA float32<>+48(SB)/4, $0x42000000
+DATA float32<>+52(SB)/4, $0x42000000
+DATA float32<>+56(SB)/4, $0x42000000
+DATA float32<>+60(SB)/4, $0x42000000
+GLOBL float32<>(SB), RODATA|NOPTR, $64
+
+DATA float16<>+0(SB)/4, $0x41800000
+DATA float16<>+4(SB)/4, $0x41800000
+DATA float16<>+8(SB)/4, $0x41800000
+DATA float16<>+12(SB)/4, $0x41800000
+DATA float16<>+16(SB)/4, $0x41800000
+DATA float16<>+20(SB)/4, $0x41800000
+DATA float16<>+24(SB)/4, $0x41800000
+DATA float16<>+28(SB)/4, $0x41800000
+DATA float16<>+32(SB)/4, $0x41800000
+DATA float16<>+36(SB)/4, $0x41800000
+DATA float16<>+40(SB)/4, $0x41800000
+DATA float16<>+44(SB)/4, $0x41800000
+DATA float16<>+48(SB)/4, $0x41800000
+DATA float16<>+52(SB)/4, $0x41800000
+DATA float16<>+56(SB)/4, $0x41800000
+DATA float16<>+60(SB)/4, $0x41800000
+GLOBL float16<>(SB), RODATA|NOPTR, $64
+
 DATA float4<>+0(SB)/4, $0x40800000
 DATA float4<>+4(SB)/4, $0x40800000
 DATA float4<>+8(SB)/4, $0x40800000
@@ -1082,10 +1287,56 @@ block3:
 	JGE         block3
 
 next4:
-	CMPQ DI, $0x10
+	CMPQ DI, $0x40
 	JLT  next6
 
 block5:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	VADDPS      Z7, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 128(SI), Z4, Z13
+	VMOVUPS     Z13, 128(SI)
+	VADDPS      Z8, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 192(SI), Z4, Z13
+	VMOVUPS     Z13, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block5
+
+next6:
+	CMPQ DI, $0x20
+	JLT  next8
+
+block7:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x10
+	JLT  next10
+
+block9:
 	VADDPS      Z5, Z3, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS (SI), Z4, Z13
@@ -1094,11 +1345,11 @@ block5:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block5
+	JGE         block9
 
-next6:
+next10:
 	TESTQ     DI, DI
-	JZ        next8
+	JZ        next12
 	MOVQ      $0xffffffffffffffff, R8
 	BZHIQ     DI, R8, R8
 	KMOVD     R8, K1
@@ -1112,7 +1363,7 @@ next6:
 	ADDQ      $0x00000040, SI
 	VADDPS    float16<>+0(SB), Z3, Z3
 
-next8:
+next12:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0
 	DECQ   DX
@@ -1212,24 +1463,6 @@ DATA float128<>+56(SB)/4, $0x43000000
 DATA float128<>+60(SB)/4, $0x43000000
 GLOBL float128<>(SB), RODATA|NOPTR, $64
 
-DATA float16<>+0(SB)/4, $0x41800000
-DATA float16<>+4(SB)/4, $0x41800000
-DATA float16<>+8(SB)/4, $0x41800000
-DATA float16<>+12(SB)/4, $0x41800000
-DATA float16<>+16(SB)/4, $0x41800000
-DATA float16<>+20(SB)/4, $0x41800000
-DATA float16<>+24(SB)/4, $0x41800000
-DATA float16<>+28(SB)/4, $0x41800000
-DATA float16<>+32(SB)/4, $0x41800000
-DATA float16<>+36(SB)/4, $0x41800000
-DATA float16<>+40(SB)/4, $0x41800000
-DATA float16<>+44(SB)/4, $0x41800000
-DATA float16<>+48(SB)/4, $0x41800000
-DATA float16<>+52(SB)/4, $0x41800000
-DATA float16<>+56(SB)/4, $0x41800000
-DATA float16<>+60(SB)/4, $0x41800000
-GLOBL float16<>(SB), RODATA|NOPTR, $64
-
 // func SubAbsoluteDistanceF32AVX2(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·SubAbsoluteDistanceF32AVX2(SB), $32-44
@@ -1268,7 +1501,7 @@ rows2:
 	VADDPS      (SP), Y0, Y14
 	VANDPS      Y5, Y14, Y14
 	VMULPS      Y2, Y14, Y14
-	VFMSUB231PS -32(SI)(CX*4), Y4, Y14
+	VFMSUB231PS -32(AX)(CX*4), Y4, Y14
 	DECQ        DI
 	CMPQ        DI, $0x40
 	JLT         next6
@@ -1321,10 +1554,62 @@ block5:
 	JGE         block5
 
 next6:
-	CMPQ DI, $0x08
+	CMPQ DI, $0x20
 	JLT  next8
 
 block7:
+	VADDPS      Y6, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS (SI), Y4, Y15
+	VMOVUPS     Y15, (SI)
+	VADDPS      Y7, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 32(SI), Y4, Y15
+	VMOVUPS     Y15, 32(SI)
+	VADDPS      Y8, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 64(SI), Y4, Y15
+	VMOVUPS     Y15, 64(SI)
+	VADDPS      Y9, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 96(SI), Y4, Y15
+	VMOVUPS     Y15, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x10
+	JLT  next10
+
+block9:
+	VADDPS      Y6, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS (SI), Y4, Y15
+	VMOVUPS     Y15, (SI)
+	VADDPS      Y7, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS 32(SI), Y4, Y15
+	VMOVUPS     Y15, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x08
+	JLT  next12
+
+block11:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1334,17 +1619,17 @@ block7:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block7
+	JGE         block11
 
-next8:
+next12:
 	VMOVUPS Y14, -32(AX)(CX*4)
 	JMP     nextRow4
 
 short3:
 	CMPQ DI, $0x04
-	JLT  next10
+	JLT  next14
 
-block9:
+block13:
 	VADDPS      X6, X3, X14
 	VANDPS      X5, X14, X14
 	VMULPS      X2, X14, X14
@@ -1354,13 +1639,13 @@ block9:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block9
+	JGE         block13
 
-next10:
+next14:
 	CMPQ DI, $0x01
-	JLT  next12
+	JLT  next16
 
-block11:
+block15:
 	VADDPS X6, X3, X14
 	VANDPS X5, X14, X14
 	VMULPS X2, X14, X14
@@ -1371,9 +1656,9 @@ block11:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block11
+	JGE    block15
 
-next12:
+next16:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
@@ -1481,10 +1766,62 @@ block3:
 	JGE         block3
 
 next4:
-	CMPQ DI, $0x10
+	CMPQ DI, $0x40
 	JLT  next6
 
 block5:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z8, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z9, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block5
+
+next6:
+	CMPQ DI, $0x20
+	JLT  next8
+
+block7:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x10
+	JLT  next10
+
+block9:
 	VADDPS      Z6, Z3, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
@@ -1494,11 +1831,11 @@ block5:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block5
+	JGE         block9
 
-next6:
+next10:
 	TESTQ     DI, DI
-	JZ        next8
+	JZ        next12
 	MOVQ      $0xffffffffffffffff, R8
 	BZHIQ     DI, R8, R8
 	KMOVD     R8, K1
@@ -1513,7 +1850,7 @@ next6:
 	ADDQ      $0x00000040, SI
 	VADDPS    float16<>+0(SB), Z3, Z3
 
-next8:
+next12:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0
 	DECQ   DX

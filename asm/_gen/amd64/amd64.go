@@ -145,6 +145,15 @@ func (e *emitter) prefetch(from operand.Mem) {
 	e.Instruction(&ir.Instruction{Opcode: "PREFETCHT0", Operands: []operand.Op{from}, Inputs: []operand.Op{from}})
 }
 
+// moveIf moves a general register under a condition. avo counts CMOV as an extension,
+// but every amd64 has it.
+func (e *emitter) moveIf(condition string, from, to reg.GPVirtual) {
+	e.Instruction(&ir.Instruction{
+		Opcode: "CMOVQ" + condition, Operands: []operand.Op{from, to},
+		Inputs: []operand.Op{from, to}, Outputs: []operand.Op{to},
+	})
+}
+
 func (e *emitter) label(name string) string {
 	e.labels++
 	return fmt.Sprintf("%s%d", name, e.labels)

@@ -9,10 +9,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// unrolledBiases is the number of vectors in one turn of the main loop. Stores set
-// its pace where there are no more instructions than that around them.
-const unrolledBiases = 8
-
 // addRows adds rows of x to rows of y, in order or by number.
 func addRows(e *emitter) {
 	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
@@ -64,10 +60,10 @@ func addClamped(e *emitter) {
 		e.LEAQ(at, from)
 		e.LEAQ(operand.Mem{Base: width, Disp: -p.size}, limit)
 		e.CMPQ(from, limit)
-		e.CMOVQGT(limit, from)
+		e.moveIf("GT", limit, from)
 		e.XORL(limit.As32(), limit.As32())
 		e.TESTQ(from, from)
-		e.CMOVQLT(limit, from)
+		e.moveIf("LT", limit, from)
 		return e.load(float32s, p, m.low, operand.Mem{Base: x, Index: from, Scale: 4})
 	}
 	// vectors runs over those of the left elements that begin before an index.
@@ -77,8 +73,8 @@ func addClamped(e *emitter) {
 		e.SUBQ(index, count)
 		e.ANDQ(operand.I32(-e.lanes()), count)
 		e.CMPQ(count, left)
-		e.CMOVQGT(left, count)
-		e.spans(count, whole(unrolledBiases*e.lanes(), e.lanes()), func(block part) {
+		e.moveIf("GT", left, count)
+		e.spans(count, e.vectorSizes()[1:], func(block part) {
 			for j := 0; j < block.size; j += e.lanes() {
 				at := here.Offset(4 * j)
 				e.VMOVUPS(e.sum(vector, masks{}, bias(j), at), at)
@@ -114,16 +110,15 @@ func addClamped(e *emitter) {
 		e.save(float32s, p, m.low, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
 	} else {
 		short := e.label("short")
-		e.SUBQ(operand.Imm(uint64(e.lanes())), left)
+		e.CMPQ(n, operand.Imm(8))
 		e.JLT(operand.LabelRef(short))
-		last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: left, Scale: 1}), e.end(y, n))
-		e.ADDQ(operand.Imm(uint64(e.lanes()-1)), left)
+		last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: n, Scale: 1, Disp: -e.lanes()}), e.end(y, n))
+		e.DECQ(left)
 		e.ANDQ(operand.I32(-e.lanes()), left)
 		segments()
 		e.VMOVUPS(last, e.end(y, n))
 		e.JMP(operand.LabelRef(next))
 		e.Label(short)
-		e.MOVQ(n, left)
 		e.spans(left, []part{element}, func(part) {
 			e.VMOVSS(e.sum(element, masks{}, clamped(element, masks{}, operand.Mem{Base: index}), here), here)
 			e.ADDQ(operand.Imm(4), to)
@@ -152,7 +147,7 @@ func addDistance(e *emitter, absolute bool) {
 		e.VMOVUPS(e.wide32("magnitude32", 1<<31-1), magnitude)
 	}
 	var counts []reg.VecVirtual // in registers: one more load is what would cost time
-	for j := range unrolledBiases {
+	for j := range e.vectorSizes()[0].size / e.lanes() {
 		v := e.vector()
 		e.VMOVUPS(e.counts(j*e.lanes()), v)
 		counts = append(counts, v)
@@ -232,8 +227,8 @@ type biasRow struct {
 	next    func()                                                      // after a row
 }
 
-// biasRows runs over rows of y, vector by vector. The last vector of AVX2 overlaps
-// the one before it: its sums are made before a row is written, and written after.
+// biasRows runs over rows of y, vector by vector. The last vector of AVX2 takes in
+// some of the one before it: its sums are made before that is written.
 func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	done, loop := e.label("done"), e.label("rows")
 	to, left := e.GP64(), e.GP64()
@@ -256,16 +251,15 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	e.MOVQ(y, to)
 	e.MOVQ(n, left)
 	row.start()
-	sizes := whole(unrolledBiases*e.lanes(), e.lanes())
 	if e.avx512 {
-		e.spans(left, append(sizes, part{16, true}), block)
+		e.spans(left, append(e.vectorSizes(), part{16, true}), block)
 	} else {
 		short, next := e.label("short"), e.label("nextRow")
 		e.CMPQ(n, operand.Imm(8))
 		e.JLT(operand.LabelRef(short))
-		last := row.last(part{8, false}, e.end(to, n))
+		last := row.last(part{8, false}, e.end(y, n))
 		e.DECQ(left)
-		e.spans(left, sizes, block)
+		e.spans(left, e.vectorSizes(), block)
 		e.VMOVUPS(last, e.end(y, n))
 		e.JMP(operand.LabelRef(next))
 		e.Label(short)
@@ -279,6 +273,13 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
+}
+
+// vectorSizes are parts of whole vectors, each half of the one before: of the smaller
+// ones a row has one at most, which branches foretell better than how often a loop
+// turns.
+func (e *emitter) vectorSizes() []part {
+	return whole(8*e.lanes(), 4*e.lanes(), 2*e.lanes(), e.lanes())
 }
 
 // end returns the address of the last vector of n float32.
