@@ -26,6 +26,20 @@ func scaleBounds(impl kernels.Implementation) []func(x []float32) {
 	return list
 }
 
+func addBounds(impl kernels.Implementation) []func(x []float32) {
+	list := []func(x []float32){
+		func(x []float32) { bound.AddF32AVX2(unsafe.SliceData(x), len(x), 0) },
+		func(x []float32) { bound.AddPrefetchF32AVX2(unsafe.SliceData(x), len(x), 0) },
+	}
+	if impl == kernels.AVX512 {
+		list = append(list,
+			func(x []float32) { bound.AddF32AVX512(unsafe.SliceData(x), len(x), 0) },
+			func(x []float32) { bound.AddPrefetchF32AVX512(unsafe.SliceData(x), len(x), 0) },
+		)
+	}
+	return list
+}
+
 func storeBounds(impl kernels.Implementation) []func(x []float32) {
 	list := []func(x []float32){func(x []float32) { bound.StoreF32AVX2(unsafe.SliceData(x), len(x), 1) }}
 	if impl == kernels.AVX512 {

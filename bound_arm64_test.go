@@ -16,6 +16,13 @@ func scaleBounds(kernels.Implementation) []func(x []float32) {
 	}
 }
 
+func addBounds(kernels.Implementation) []func(x []float32) {
+	return []func(x []float32){
+		func(x []float32) { bound.AddF32NEON(unsafe.SliceData(x), len(x), 0) },
+		func(x []float32) { bound.AddPrefetchF32NEON(unsafe.SliceData(x), len(x), 0) },
+	}
+}
+
 func storeBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) { bound.StoreF32NEON(unsafe.SliceData(x), len(x), 1) }}
 }

@@ -12,6 +12,14 @@ func scaleBounds(kernels.Implementation) []func(x []float32) {
 	}}
 }
 
+func addBounds(kernels.Implementation) []func(x []float32) {
+	return []func(x []float32){func(x []float32) {
+		for i := range x {
+			x[i] += 0
+		}
+	}}
+}
+
 func storeBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) {
 		for i := range x {

@@ -26,6 +26,26 @@ func ScalePrefetchF32AVX2(x *float32, n int, factor float32)
 //go:noescape
 func ScalePrefetchF32AVX512(x *float32, n int, factor float32)
 
+// AddF32AVX2 adds value to x[i] for i < n, a multiple of 64.
+//
+//go:noescape
+func AddF32AVX2(x *float32, n int, value float32)
+
+// AddF32AVX512 adds value to x[i] for i < n, a multiple of 64.
+//
+//go:noescape
+func AddF32AVX512(x *float32, n int, value float32)
+
+// AddPrefetchF32AVX2 is AddF32 with the lines 4 KiB ahead prefetched.
+//
+//go:noescape
+func AddPrefetchF32AVX2(x *float32, n int, value float32)
+
+// AddPrefetchF32AVX512 is AddF32 with the lines 4 KiB ahead prefetched.
+//
+//go:noescape
+func AddPrefetchF32AVX512(x *float32, n int, value float32)
+
 // StoreF32AVX2 sets x[i] to value for i < n, a multiple of 64, by plain stores.
 //
 //go:noescape

@@ -130,6 +130,134 @@ done2:
 	VZEROUPPER
 	RET
 
+// func AddF32AVX2(x *float32, n int, value float32)
+// Requires: AVX
+TEXT ·AddF32AVX2(SB), $0-20
+	VBROADCASTSS value+16(FP), Y0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	VADDPS  (AX), Y0, Y1
+	VMOVUPS Y1, (AX)
+	VADDPS  32(AX), Y0, Y1
+	VMOVUPS Y1, 32(AX)
+	VADDPS  64(AX), Y0, Y1
+	VMOVUPS Y1, 64(AX)
+	VADDPS  96(AX), Y0, Y1
+	VMOVUPS Y1, 96(AX)
+	VADDPS  128(AX), Y0, Y1
+	VMOVUPS Y1, 128(AX)
+	VADDPS  160(AX), Y0, Y1
+	VMOVUPS Y1, 160(AX)
+	VADDPS  192(AX), Y0, Y1
+	VMOVUPS Y1, 192(AX)
+	VADDPS  224(AX), Y0, Y1
+	VMOVUPS Y1, 224(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x40, CX
+	JNZ     loop1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func AddF32AVX512(x *float32, n int, value float32)
+// Requires: AVX, AVX512F
+TEXT ·AddF32AVX512(SB), $0-20
+	VBROADCASTSS value+16(FP), Z0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	VADDPS  (AX), Z0, Z1
+	VMOVUPS Z1, (AX)
+	VADDPS  64(AX), Z0, Z1
+	VMOVUPS Z1, 64(AX)
+	VADDPS  128(AX), Z0, Z1
+	VMOVUPS Z1, 128(AX)
+	VADDPS  192(AX), Z0, Z1
+	VMOVUPS Z1, 192(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x40, CX
+	JNZ     loop1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func AddPrefetchF32AVX2(x *float32, n int, value float32)
+// Requires: AVX
+TEXT ·AddPrefetchF32AVX2(SB), $0-20
+	VBROADCASTSS value+16(FP), Y0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	PREFETCHT0 4096(AX)
+	VADDPS     (AX), Y0, Y1
+	VMOVUPS    Y1, (AX)
+	VADDPS     32(AX), Y0, Y1
+	VMOVUPS    Y1, 32(AX)
+	PREFETCHT0 4160(AX)
+	VADDPS     64(AX), Y0, Y1
+	VMOVUPS    Y1, 64(AX)
+	VADDPS     96(AX), Y0, Y1
+	VMOVUPS    Y1, 96(AX)
+	PREFETCHT0 4224(AX)
+	VADDPS     128(AX), Y0, Y1
+	VMOVUPS    Y1, 128(AX)
+	VADDPS     160(AX), Y0, Y1
+	VMOVUPS    Y1, 160(AX)
+	PREFETCHT0 4288(AX)
+	VADDPS     192(AX), Y0, Y1
+	VMOVUPS    Y1, 192(AX)
+	VADDPS     224(AX), Y0, Y1
+	VMOVUPS    Y1, 224(AX)
+	ADDQ       $0x00000100, AX
+	SUBQ       $0x40, CX
+	JNZ        loop1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func AddPrefetchF32AVX512(x *float32, n int, value float32)
+// Requires: AVX, AVX512F
+TEXT ·AddPrefetchF32AVX512(SB), $0-20
+	VBROADCASTSS value+16(FP), Z0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	PREFETCHT0 4096(AX)
+	VADDPS     (AX), Z0, Z1
+	VMOVUPS    Z1, (AX)
+	PREFETCHT0 4160(AX)
+	VADDPS     64(AX), Z0, Z1
+	VMOVUPS    Z1, 64(AX)
+	PREFETCHT0 4224(AX)
+	VADDPS     128(AX), Z0, Z1
+	VMOVUPS    Z1, 128(AX)
+	PREFETCHT0 4288(AX)
+	VADDPS     192(AX), Z0, Z1
+	VMOVUPS    Z1, 192(AX)
+	ADDQ       $0x00000100, AX
+	SUBQ       $0x40, CX
+	JNZ        loop1
+
+done2:
+	VZEROUPPER
+	RET
+
 // func StoreF32AVX2(x *float32, n int, value float32)
 // Requires: AVX
 TEXT ·StoreF32AVX2(SB), $0-20

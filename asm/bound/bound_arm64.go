@@ -15,6 +15,16 @@ func ScaleF32NEON(x *float32, n int, factor float32)
 //go:noescape
 func ScalePrefetchF32NEON(x *float32, n int, factor float32)
 
+// AddF32NEON adds value to x[i] for i < n, a multiple of 64.
+//
+//go:noescape
+func AddF32NEON(x *float32, n int, value float32)
+
+// AddPrefetchF32NEON is AddF32 with the lines 4 KiB ahead prefetched.
+//
+//go:noescape
+func AddPrefetchF32NEON(x *float32, n int, value float32)
+
 // StoreF32NEON sets x[i] to value for i < n, a multiple of 64, by plain stores.
 //
 //go:noescape

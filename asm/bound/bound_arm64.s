@@ -104,6 +104,106 @@ loop1:
 done2:
 	RET
 
+// func AddF32NEON(x *float32, n int, value float32)
+TEXT ·AddF32NEON(SB), NOSPLIT, $0-20
+	FMOVS value+16(FP), F0
+	VDUP  V0.S[0], V0.S4
+	MOVD  x+0(FP), R0
+	MOVD  n+8(FP), R1
+	CBZ   R1, done2
+
+loop1:
+	FLDPQ (R0), (F1, F2)
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD  $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	FSTPQ (F1, F2), (R0)
+	FLDPQ 32(R0), (F3, F4)
+	WORD  $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD  $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	FSTPQ (F3, F4), 32(R0)
+	FLDPQ 64(R0), (F5, F6)
+	WORD  $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD  $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
+	FSTPQ (F5, F6), 64(R0)
+	FLDPQ 96(R0), (F7, F8)
+	WORD  $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
+	WORD  $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
+	FSTPQ (F7, F8), 96(R0)
+	FLDPQ 128(R0), (F9, F10)
+	WORD  $0x4e20d529 // fadd v9.4s, v9.4s, v0.4s
+	WORD  $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
+	FSTPQ (F9, F10), 128(R0)
+	FLDPQ 160(R0), (F11, F12)
+	WORD  $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD  $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	FSTPQ (F11, F12), 160(R0)
+	FLDPQ 192(R0), (F13, F14)
+	WORD  $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD  $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	FSTPQ (F13, F14), 192(R0)
+	FLDPQ 224(R0), (F15, F16)
+	WORD  $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD  $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	FSTPQ (F15, F16), 224(R0)
+	ADD   $256, R0
+	SUBS  $64, R1
+	BNE   loop1
+
+done2:
+	RET
+
+// func AddPrefetchF32NEON(x *float32, n int, value float32)
+TEXT ·AddPrefetchF32NEON(SB), NOSPLIT, $0-20
+	FMOVS value+16(FP), F0
+	VDUP  V0.S[0], V0.S4
+	MOVD  x+0(FP), R0
+	MOVD  n+8(FP), R1
+	CBZ   R1, done2
+
+loop1:
+	PRFM  4096(R0), PSTL1KEEP
+	FLDPQ (R0), (F1, F2)
+	WORD  $0x4e20d421 // fadd v1.4s, v1.4s, v0.4s
+	WORD  $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	FSTPQ (F1, F2), (R0)
+	FLDPQ 32(R0), (F3, F4)
+	WORD  $0x4e20d463 // fadd v3.4s, v3.4s, v0.4s
+	WORD  $0x4e20d484 // fadd v4.4s, v4.4s, v0.4s
+	FSTPQ (F3, F4), 32(R0)
+	PRFM  4160(R0), PSTL1KEEP
+	FLDPQ 64(R0), (F5, F6)
+	WORD  $0x4e20d4a5 // fadd v5.4s, v5.4s, v0.4s
+	WORD  $0x4e20d4c6 // fadd v6.4s, v6.4s, v0.4s
+	FSTPQ (F5, F6), 64(R0)
+	FLDPQ 96(R0), (F7, F8)
+	WORD  $0x4e20d4e7 // fadd v7.4s, v7.4s, v0.4s
+	WORD  $0x4e20d508 // fadd v8.4s, v8.4s, v0.4s
+	FSTPQ (F7, F8), 96(R0)
+	PRFM  4224(R0), PSTL1KEEP
+	FLDPQ 128(R0), (F9, F10)
+	WORD  $0x4e20d529 // fadd v9.4s, v9.4s, v0.4s
+	WORD  $0x4e20d54a // fadd v10.4s, v10.4s, v0.4s
+	FSTPQ (F9, F10), 128(R0)
+	FLDPQ 160(R0), (F11, F12)
+	WORD  $0x4e20d56b // fadd v11.4s, v11.4s, v0.4s
+	WORD  $0x4e20d58c // fadd v12.4s, v12.4s, v0.4s
+	FSTPQ (F11, F12), 160(R0)
+	PRFM  4288(R0), PSTL1KEEP
+	FLDPQ 192(R0), (F13, F14)
+	WORD  $0x4e20d5ad // fadd v13.4s, v13.4s, v0.4s
+	WORD  $0x4e20d5ce // fadd v14.4s, v14.4s, v0.4s
+	FSTPQ (F13, F14), 192(R0)
+	FLDPQ 224(R0), (F15, F16)
+	WORD  $0x4e20d5ef // fadd v15.4s, v15.4s, v0.4s
+	WORD  $0x4e20d610 // fadd v16.4s, v16.4s, v0.4s
+	FSTPQ (F15, F16), 224(R0)
+	ADD   $256, R0
+	SUBS  $64, R1
+	BNE   loop1
+
+done2:
+	RET
+
 // func StoreF32NEON(x *float32, n int, value float32)
 TEXT ·StoreF32NEON(SB), NOSPLIT, $0-20
 	FMOVS value+16(FP), F0

@@ -66,6 +66,8 @@ var kernels = map[string]func(*emitter){
 	"SwapMXCSR":                    swapMXCSR,
 	"ScaleF32":                     func(e *emitter) { scale(e, false) },
 	"ScalePrefetchF32":             func(e *emitter) { scale(e, true) },
+	"AddF32":                       func(e *emitter) { addValue(e, false) },
+	"AddPrefetchF32":               func(e *emitter) { addValue(e, true) },
 	"StoreF32":                     func(e *emitter) { store(e, false) },
 	"StoreNonTemporalF32":          func(e *emitter) { store(e, true) },
 }

@@ -16,6 +16,16 @@ func (e *emitter) blocks(body func(x general)) {
 
 func scale(e *emitter, prefetch bool) {
 	factor := e.broadcast("factor")
+	e.inPlace(prefetch, func(v vector) { e.fmul4s(v, v, factor) })
+}
+
+func addValue(e *emitter, prefetch bool) {
+	value := e.broadcast("value")
+	e.inPlace(prefetch, func(v vector) { e.fadd4s(v, v, value) })
+}
+
+// inPlace does an operation to each vector of x.
+func (e *emitter) inPlace(prefetch bool, operation func(v vector)) {
 	e.blocks(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if prefetch && at%64 == 0 {
@@ -23,8 +33,8 @@ func scale(e *emitter, prefetch bool) {
 			}
 			a, b := e.vector(), e.vector()
 			e.ldp(a, b, x, at)
-			e.fmul4s(a, a, factor)
-			e.fmul4s(b, b, factor)
+			operation(a)
+			operation(b)
 			e.stp(a, b, x, at)
 		}
 	})
