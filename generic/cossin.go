@@ -88,6 +88,9 @@ func cosSinExact(p, w float64) (cos, sin float32) {
 	if !(angle < maxAngle) {
 		return float32(math.NaN()), float32(math.NaN())
 	}
+	if p == 0 || w == 0 { // no interval is short enough for a sine of 0
+		return 1, 0
+	}
 	if angle >= MarginAngle || angle < 0x1p-1000 { // with a product that may be inexact
 		return cosSinProduct(p, w)
 	}
