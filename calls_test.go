@@ -121,9 +121,14 @@ func long(t *testing.T) {
 		check(AddT5(scores, t5))
 	}
 
-	// Long sums.
+	swin, err := NewSwinBias(32, 32, make([]float32, 63*63))
+	check(err)
+	check(AddSwin(Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, swin))
+
+	// Long sums, and many.
 	table := make([]float32, 2*width)
 	check(AddEmbeddings(make([]float32, 2*width), width, Embedding[float32]{Table: table, IDs: positions[:2]}))
+	check(AddEmbeddings(make([]float32, 500*n), 500, Embedding[float32]{Table: make([]float32, 500*n), IDs: positions}))
 }
 
 func TestLongArguments(t *testing.T) {

@@ -373,15 +373,41 @@ var avx2Mutants = []mutant{
 `, new: `		if !absolute && p.size > 1 {
 			v := e.load(float32s, p, m.low, to)
 			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
-			e.save(float32s, p, m.low, v, to)
-			return
+			return v
 		}
 		e.VMULPS(lanesOf(slope, bias), bias, bias)
 `,
 		wrong: "slope*distance is not rounded before the sum"},
 	{name: "avx2/bias/stride", file: amd64Bias, tests: biasTests,
-		old: `e.ADDQ(xStride, x)`, new: `e.LEAQ(operand.Mem{Base: x, Index: xStride, Scale: 1, Disp: 4}, x)`,
-		wrong: "rows of x one element too far apart"},
+		old: `e.IMULQ(xStride, from)`, new: `e.LEAQ(operand.Mem{Base: xStride, Disp: 4}, xStride); e.IMULQ(xStride, from)`,
+		wrong: "rows of x too far apart"},
+	{name: "avx2/bias/number", file: amd64Bias, tests: biasTests,
+		old: `e.MOVLQSX(operand.Mem{Base: ids`, new: `e.MOVLQZX(operand.Mem{Base: ids`,
+		wrong: "negative numbers of rows are large ones"},
+	{name: "avx2/bias/last", file: amd64Bias, tests: biasTests,
+		old: `e.VADDPS(end, first, distances)`, new: `e.VADDPS(end, at, distances); e.VADDPS(step, distances, distances)`,
+		wrong: "the last vector has the distances of the next row"},
+	{name: "avx2/bias/last-after", file: amd64Bias, tests: biasTests,
+		old: `		last := row.last(part{8, false}, e.end(y, n))
+		e.DECQ(left)
+		e.spans(left, e.vectorSizes(), block)
+`, new: `		e.DECQ(left)
+		e.spans(left, e.vectorSizes(), block)
+		last := row.last(part{8, false}, e.end(y, n))
+`,
+		wrong: "what the last vector shares with the one before is added twice"},
+	{name: "avx2/bias/before", file: amd64Bias, tests: biasTests,
+		old: `e.XORL(start.As32(), start.As32())`, new: `e.MOVQ(operand.I32(-e.lanes()), start)`,
+		wrong: "vectors before x are read from it"},
+	{name: "avx2/bias/beyond", file: amd64Bias, tests: biasTests,
+		old: `Disp: -operation.ClampedEnds}`, new: `Disp: 15 - operation.ClampedEnds}`,
+		wrong: "a vector that goes beyond x is read from it"},
+	{name: "avx2/bias/clamped", file: amd64Bias, tests: biasTests,
+		old: `e.moveIf("LT", limit, from)`, new: ``,
+		wrong: "a last vector before x is read from there"},
+	{name: "avx2/bias/clamped-step", file: amd64Bias, tests: biasTests,
+		old: `e.ADDQ(step.Addr, first)`, new: `e.SUBQ(step.Addr, first)`,
+		wrong: "rows go the other way through x"},
 	{name: "avx2/bias/step", file: amd64Bias, tests: biasTests,
 		old: `e.VADDPS(step, first, first)`, new: `e.VSUBPS(step, first, first)`,
 		wrong: "distances go the other way from row to row"},

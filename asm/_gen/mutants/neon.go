@@ -221,13 +221,31 @@ var neonMutants = []mutant{
 		old: `list[j-1], sized[4])`, new: `list[j-1], sized[1])`,
 		wrong: "the vectors of a block one distance apart"},
 	{name: "neon/bias/subtracted", file: arm64Bias, tests: biasTests,
-		old: `			e.fadd4s(v, v, biases[j])
-`, new: `			e.fsub4s(v, v, biases[j])
+		old: `e.parts(left, sizes, func(size int) {
+		biases, list := bias(size), e.loadFloats(to, size)
+		for j, v := range list {
+			e.fadd4s(v, v, biases[j])
+`, new: `e.parts(left, sizes, func(size int) {
+		biases, list := bias(size), e.loadFloats(to, size)
+		for j, v := range list {
+			e.fsub4s(v, v, biases[j])
 `,
 		wrong: "biases are subtracted"},
+	{name: "neon/bias/number", file: arm64Bias, tests: biasTests,
+		old: `"MOVW.P"`, new: `"MOVWU.P"`,
+		wrong: "negative numbers of rows are large ones"},
 	{name: "neon/bias/stride", file: arm64Bias, tests: biasTests,
-		old: `e.addGeneral(x, xStride)`, new: `e.addGeneral(x, xStride); e.add(x, 4)`,
-		wrong: "rows of x one element too far apart"},
+		old: `e.mul(from, from, xStride)`, new: `e.add(xStride, 4); e.mul(from, from, xStride)`,
+		wrong: "rows of x too far apart"},
+	{name: "neon/bias/beyond", file: arm64Bias, tests: biasTests,
+		old: `e.op("SUB", "$%d, %s, %s", operation.ClampedEnds, width, end)`, new: `e.op("SUB", "$%d, %s, %s", operation.ClampedEnds-15, width, end)`,
+		wrong: "a vector that goes beyond x is read from it"},
+	{name: "neon/bias/clamped", file: arm64Bias, tests: biasTests,
+		old: `e.op("CSEL", "GT, %s, %s, %s", width, index, from)`, new: `e.movGeneral(from, index)`,
+		wrong: "a last element beyond x is read from there"},
+	{name: "neon/bias/clamped-step", file: arm64Bias, tests: biasTests,
+		old: `e.addGeneral(first, step)`, new: `e.subGeneral(first, step)`,
+		wrong: "rows go the other way through x"},
 
 	// fused
 	{name: "neon/fused/pairs", file: arm64Fused, tests: fusedTests,
