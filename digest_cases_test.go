@@ -842,6 +842,13 @@ func (c *cases) relative() {
 		}
 	}
 	c.add("NewSwinBias", windows)
+	c.add("SwinCoordinates", func(d *digest) {
+		for _, pretrained := range []int{0, 2, 12, 64} {
+			dst := make([]float32, 23*29*2)
+			d.must(SwinCoordinates(dst, 12, 15, pretrained, pretrained))
+			d.add(dst)
+		}
+	})
 	c.add("AddSwin", windows)
 }
 

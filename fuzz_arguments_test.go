@@ -874,6 +874,15 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		a.constructor()
 		return func() error { return made(NewSwinBias(height, width, table)) }
 	},
+	"SwinCoordinates": func(a *arguments) func() error {
+		height, width := a.number(1, 9), a.number(1, 9)
+		pretrainedHeight, pretrainedWidth := a.number(2, 20), a.number(2, 20)
+		if a.yes() {
+			pretrainedHeight, pretrainedWidth = 0, 0
+		}
+		dst := output[float32](a, small(2, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
+		return func() error { return SwinCoordinates(dst, height, width, pretrainedHeight, pretrainedWidth) }
+	},
 	"AddSwin": func(a *arguments) func() error {
 		s := a.outputScores()
 		var bias *SwinBias

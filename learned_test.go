@@ -26,7 +26,7 @@ type learnedVectors struct {
 		Dim      int
 		Src, Dst string
 	}
-	Bicubic []struct {
+	Bicubic, Antialias []struct {
 		Dim      int
 		From, To [2]int
 		Src, Dst string
@@ -151,8 +151,8 @@ const interpolationError = 0x1p-17
 
 func TestInterpolateVectors(t *testing.T) {
 	v := loadLearned(t)
-	if len(v.Linear) != 6 || len(v.Bicubic) != 6 {
-		t.Fatalf("%d and %d cases, want 6", len(v.Linear), len(v.Bicubic))
+	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 {
+		t.Fatalf("%d, %d and %d cases, want 6, 6 and 11", len(v.Linear), len(v.Bicubic), len(v.Antialias))
 	}
 	compare := func(name string, got, want []float32, err error) {
 		t.Helper()
@@ -174,6 +174,11 @@ func TestInterpolateVectors(t *testing.T) {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
 		compare("bicubic", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, false))
+	}
+	for _, c := range v.Antialias {
+		want := decodeElements[float32](t, c.Dst)
+		got := make([]float32, len(want))
+		compare("antialias", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, true))
 	}
 }
 
