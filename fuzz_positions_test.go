@@ -26,18 +26,18 @@ func (c *choices) numbers32(n int) []int32 {
 	return s
 }
 
-// FuzzPositions fills in positions and scales of queries by every function that
-// does, and compares them with their definitions, element by element; what a
+// FuzzPositions fills in positions, coordinates and scales of queries by every function
+// that does, and compares them with their definitions, element by element; what a
 // definition does not allow fails and writes nothing.
 func FuzzPositions(f *testing.F) {
-	for function := range uint8(7) {
+	for function := range uint8(8) {
 		f.Add(function, []byte(nil))
 		f.Add(function, []byte("\x05\x07\x04\x07\x09\x07\x03\x07\x02\x07\x08\x07\x06\x07\x07\x07\x0c\x07\x01\x07\x30\x07\x22\x07\x11"))
 		f.Add(function, []byte("\x09\x00\x01\x01\x02\x07\x03\x00\x00\x00\x05\x01\xff\xff\xff\x7f\x00\x02\x07\x14\x07\x12\x07\x10"))
 	}
 	f.Fuzz(func(t *testing.T, function uint8, shape []byte) {
 		c := choices(shape)
-		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR, fuzzXLNet}[function%7](t, &c)
+		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR, fuzzXLNet, fuzzSwinCoordinates}[function%8](t, &c)
 	})
 }
 
@@ -262,4 +262,48 @@ func fuzzXLNet(t *testing.T, c *choices) {
 		}
 		return int32(p)
 	}, func(positions []int32) error { return XLNetPositions(positions, keys, limit, backward) })
+}
+
+func fuzzSwinCoordinates(t *testing.T, c *choices) {
+	height, width := c.below(12), c.below(12)
+	if c.below(8) == 0 {
+		height = []int{64, 65, -1, math.MaxInt}[c.below(4)]
+	}
+	pretrained := [2]int{c.below(67), c.below(67)}
+	n, columns := 0, 2*width-1
+	right := height > 0 && height < 65 && width > 0
+	if right {
+		n = (2*height - 1) * columns * 2
+	}
+	if c.below(8) == 0 {
+		n = c.next()
+	}
+	right = right && n == (2*height-1)*columns*2
+	for _, p := range pretrained {
+		right = right && (p == 0 || p > 1 && p < 65)
+	}
+	checkDefined(t, n, right, func(i int) float32 {
+		distance, window := i/2/columns-height+1, height
+		if i%2 == 1 {
+			distance, window = i/2%columns-width+1, width
+		}
+		if p := pretrained[i%2]; p != 0 {
+			window = p
+		}
+		if distance == 0 {
+			return 0
+		}
+		d := float64(max(distance, -distance))
+		v := math.Log1p(8*d/float64(window-1)) / math.Log(8)
+		low, high := float32(v*(1-0x1p-48)), float32(v*(1+0x1p-48))
+		if low != high {
+			ratio := newReal().Quo(realOf(8*d), realOf(float64(window-1)))
+			real := realLogarithm(ratio.Add(ratio, realOf(1)))
+			low, _ = real.Quo(real, realLogarithm(realOf(8))).Float32()
+		}
+		if distance < 0 {
+			low = -low
+		}
+		return low
+	}, func(dst []float32) error { return SwinCoordinates(dst, height, width, pretrained[0], pretrained[1]) })
 }
