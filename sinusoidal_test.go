@@ -60,7 +60,7 @@ func (c *sinusoidalCase) make() (*Sinusoidal, error) {
 		return SinusoidalTimesteps(c.Dim, Timesteps{
 			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
 		})
-	case "mae":
+	case "mae", "vitmae", "rtdetr":
 		return SinusoidalMAE(c.Dim)
 	case "detr":
 		return SinusoidalDETR(c.Dim/2, 10000)
@@ -121,8 +121,8 @@ func TestSinusoidalVectors(t *testing.T) {
 			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
 		}
 	})
-	if len(models) != 11 {
-		t.Errorf("%d models, want 11", len(models))
+	if len(models) != 13 {
+		t.Errorf("%d models, want 13", len(models))
 	}
 }
 

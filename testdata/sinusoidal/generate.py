@@ -44,7 +44,9 @@ from transformers.models.fsmt.modeling_fsmt import SinusoidalPositionalEmbedding
 from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 from transformers.models.musicgen.modeling_musicgen import MusicgenSinusoidalPositionalEmbedding
+from transformers.models.rt_detr.modeling_rt_detr import build_2d_sinusoidal_position_embedding
 from transformers.models.speech_to_text.modeling_speech_to_text import Speech2TextSinusoidalPositionalEmbedding
+from transformers.models.vit_mae.modeling_vit_mae import ViTMAEConfig, ViTMAEEmbeddings
 from transformers.models.whisper.modeling_whisper import sinusoids
 
 mp.prec = 200
@@ -228,6 +230,15 @@ patches = [[-1, -1]] + [[c, r] for r in range(4) for c in range(4)]
 for dim in (4, 16):
     case("mae", dim, patches, ladder(dim // 4, 1, 10000, dim / 4), "sin", mae(dim, 4, add_cls_token=True), padding=-1, axes=2, roundings=0)
 
+# ViTMAE of transformers now, which rounds the same to float32.
+embeddings = ViTMAEEmbeddings(ViTMAEConfig(hidden_size=8, image_size=4, patch_size=1, num_channels=1))
+embeddings.initialize_weights()
+case("vitmae", 8, patches, ladder(2, 1, 10000, 2), "sin", embeddings.position_embeddings.detach()[0], padding=-1, axes=2, roundings=0)
+
+# RT-DETR of transformers: rows before columns.
+pixels = [[r, c] for r in range(3) for c in range(5)]
+case("rtdetr", 12, pixels, ladder(3, 1, 10000, 3), "sin", build_2d_sinusoidal_position_embedding(3, 5, 12), axes=2, roundings=0)
+
 # DETR of transformers, normalised, with a mask: two columns and a row of padding.
 # Deformable DETR takes half a pixel from the counts first where it normalises.
 height, width = 4, 5
@@ -252,9 +263,11 @@ for embedding in (DetrSinePositionEmbedding, DeformableDetrSinePositionEmbedding
             cases[-1]["fractional"] = True
 
 # MLX: nn.SinusoidalPositionalEncoding, in float32.
-for dim, low, high, scale, cos in ((8, 1e-4, 1, None, False), (6, 0.01, 2, 1.5, True), (2, 1e-4, 1.25, None, False)):
-    encoding = mlx.nn.SinusoidalPositionalEncoding(dim, low, high, scale, cos)
+for dim, low, high, scale, cos, full in ((8, 1e-4, 1, None, False, False), (6, 0.01, 2, 1.5, True, False), (2, 1e-4, 1.25, None, False, False), (8, 1e-4, 1, None, True, True)):
+    encoding = mlx.nn.SinusoidalPositionalEncoding(dim, low, high, scale, cos, full)
     rows = np.array(encoding(mlx.core.array(index, dtype=mlx.core.float32)))
+    if full:
+        low, high = 2 * math.pi * low, 2 * math.pi * high
     freq = [float(mpf(high) * (mpf(low) / mpf(high)) ** (mpf(k) / max(dim // 2 - 1, 1))) for k in range(dim // 2)]
     scaling = math.sqrt(2 / dim) if scale is None else scale
     case("mlx", dim, tokens, freq, "cos" if cos else "sin", rows, scaling=scaling,
