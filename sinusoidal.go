@@ -22,7 +22,7 @@ const (
 // SinusoidalConfig describes a sinusoidal position encoding (Vaswani et al. 2017,
 // arXiv:1706.03762). The functions Sinusoidal... give those of known models.
 type SinusoidalConfig struct {
-	Dim     int             // elements of a row, to 65536; those beyond 2*Axes*len(InvFreq) are zero, and one less leaves the last out
+	Dim     int             // elements of a row, from 2*Axes*len(InvFreq)-1, which leaves the last out, to 65536; those beyond are zero
 	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
 	Order   SinusoidalOrder // of sines and cosines
 	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1

@@ -427,7 +427,7 @@ var goMutants = []mutant{
 		old: `s.padded && position == float64(s.padding)`, new: `position == float64(s.padding)`,
 		wrong: "position 0 is padding where there is none"},
 	{name: "go/sinusoidal/rest", file: "sinusoidal.go", tests: absoluteTests,
-		old: `clear(row[rest:])`, new: ``,
+		old: `clear(row[rest:])`, new: `_ = rest`,
 		wrong: "elements beyond the frequencies are not zero"},
 	{name: "go/sinusoidal/axis", file: "sinusoidal.go", tests: absoluteTests,
 		old: `		for axis := range s.axes {
