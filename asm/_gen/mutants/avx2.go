@@ -11,7 +11,7 @@ var (
 	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
 	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
 	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
-	sinusoidalTests = tests{names: "TestSinusoidalAgainstPlain|TestSinusoidalVectors|TestGuardSinusoidal", packages: "."}
+	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels", packages: "."}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared", packages: ".", module: "asm/_gen"}
 )
