@@ -144,7 +144,7 @@ func testAddOf[T, W Element](t *testing.T) {
 	}
 }
 
-// PyTorch takes coordinates and sums in float32: of tables up to 3.5 in
+// PyTorch takes coordinates and sums in float32: of tables below 4 in
 // magnitude and coordinates up to 16 that is some roundings of 2^-20 times their
 // slopes, below 2^-17 together.
 const interpolationError = 0x1p-17
