@@ -32,8 +32,8 @@ var biases = []bias{
 	{"AddRowsF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
 		kernels.AddRowsF32(impl, y, x, first, step, nil, t)
 	}, func(y, x []float32, first int, slope float32) { generic.AddF32(y, x[first:]) }, inside},
-	{"AddRowsF32/by-number", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
-		const one = 3 // the number of row 0, so that some are negative
+	{"AddRowsF32", func(impl kernels.Implementation, y, x []float32, first, step int, slope float32, t *kernels.Tile) {
+		const one = 3 // rows by number, some of them negative
 		ids := make([]int32, t.Rows)
 		for r := range ids {
 			ids[r] = int32(r - one)
