@@ -227,6 +227,28 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, t *Til
 	}
 }
 
+// DotProductsF32 writes the dot product of row r of x with vector c to element c of
+// row r of y: see generic.DotF32.
+func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	switch impl {
+	case Generic:
+		dotProductsF32Generic(y, x, vectors, m)
+	default:
+		missing("DotProductsF32", impl)
+	}
+}
+
+// AddMultiplesF32 adds vectors to the rows of y in ascending order, vector c times
+// element c of row r of x: see generic.AddMultipleF32.
+func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	switch impl {
+	case Generic:
+		addMultiplesF32Generic(y, x, vectors, m)
+	default:
+		missing("AddMultiplesF32", impl)
+	}
+}
+
 // AddConstantF32 adds a number to rows of y: see generic.AddConstantF32.
 func AddConstantF32(impl Implementation, y []float32, value float32, t *Tile) {
 	switch impl {
