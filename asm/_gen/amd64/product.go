@@ -12,11 +12,11 @@ func dotProducts(e *emitter) {
 	y, vectors, n, count := e.argument("y"), e.argument("vectors"), e.argument("n"), e.argument("count")
 	l := &lines{t: float32s, at: e.GP64(), stride: e.stride("vectorStride"), stride3: e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
-	rest := &rest{count: e.GP64()} // elements after the last 16
-	e.MOVQ(n, rest.count)
-	e.ANDQ(operand.Imm(15), rest.count)
+	last := &rest{count: e.GP64()}
+	e.MOVQ(n, last.count)
+	e.ANDQ(operand.Imm(15), last.count)
 	if e.avx512 {
-		rest.mask = e.masks(rest.count, 16).low
+		last.mask = e.masks(last.count, 16).low
 	}
 	x, to, rows := e.GP64(), e.GP64(), e.GP64()
 	for _, l.count = range []int{4, 1} {
@@ -31,7 +31,7 @@ func dotProducts(e *emitter) {
 		e.JZ(operand.LabelRef(done))
 		e.Label(row)
 		e.MOVQ(vectors, l.at)
-		e.save(float32s, part{size: l.count}, nil, e.totals(e.dotSums(l, x, n, rest)), operand.Mem{Base: to})
+		e.save(float32s, part{size: l.count}, nil, e.totals(e.dotSums(l, x, n, last)), operand.Mem{Base: to})
 		e.next(x, "xStride")
 		e.next(to, "yStride")
 		e.DECQ(rows)
