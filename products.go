@@ -136,22 +136,24 @@ func RelativeProducts(products Products, x View[float32], bias []float32, vector
 		to.headStride = 0
 	}
 	m := kernels.Matrices{Len: headDim, YStride: products.RowStride, VectorStride: to.tokenStride}
-	for h := range from.heads {
-		for t := 0; t < tokens; t += m.Rows {
-			m.Rows = min(maxVectorDim/headDim, from.together(t, tokens-t))
-			rows := from.float32s(from.token(t) + h*from.headStride)
-			m.XStride = from.tokenStride
-			if bias != nil {
-				for r := range m.Rows {
-					copy(biased[r*headDim:][:headDim], rows[r*m.XStride:])
+	most := maxVectorDim / headDim // rows
+	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
+		m.Columns = min(callElements/(most*headDim), to.together(c, columns-c))
+		for h := range from.heads {
+			vectors := to.float32s(to.token(c) + h*to.headStride)
+			for t := 0; t < tokens; t += m.Rows {
+				m.Rows = min(most, from.together(t, tokens-t))
+				rows := from.float32s(from.token(t) + h*from.headStride)
+				m.XStride = from.tokenStride
+				if bias != nil {
+					for r := range m.Rows {
+						copy(biased[r*headDim:][:headDim], rows[r*m.XStride:])
+					}
+					rows, m.XStride = biased[:], headDim
+					tile := kernels.Tile{Len: headDim, Rows: m.Rows, Stride: headDim}
+					kernels.AddRowsF32(implementation, rows, bias, h*headDim, 0, &tile)
 				}
-				rows, m.XStride = biased[:], headDim
-				tile := kernels.Tile{Len: headDim, Rows: m.Rows, Stride: headDim}
-				kernels.AddRowsF32(implementation, rows, bias, h*headDim, 0, &tile)
-			}
-			for c := 0; c < columns; c += m.Columns {
-				m.Columns = min(callElements/(m.Rows*headDim), to.together(c, columns-c))
-				kernels.DotProductsF32(implementation, products.Data[products.row(h, t)+c:], rows, to.float32s(to.token(c)+h*to.headStride), &m)
+				kernels.DotProductsF32(implementation, products.Data[products.row(h, t)+c:], rows, vectors, &m)
 			}
 		}
 	}
@@ -196,13 +198,14 @@ func AddRelativeValues(out View[float32], sums Products, vectors View[float32], 
 		from.headStride = 0
 	}
 	m := kernels.Matrices{Len: headDim, YStride: to.tokenStride, XStride: sums.RowStride, VectorStride: from.tokenStride}
-	for h := range to.heads {
-		for t := 0; t < tokens; t += m.Rows {
-			m.Rows = min(maxVectorDim/headDim, to.together(t, tokens-t))
-			rows := to.float32s(to.token(t) + h*to.headStride)
-			for c := 0; c < columns; c += m.Columns {
-				m.Columns = min(callElements/(m.Rows*headDim), from.together(c, columns-c))
-				kernels.AddMultiplesF32(implementation, rows, sums.Data[sums.row(h, t)+c:], from.float32s(from.token(c)+h*from.headStride), &m)
+	most := maxVectorDim / headDim // rows
+	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
+		m.Columns = min(callElements/(most*headDim), from.together(c, columns-c))
+		for h := range to.heads {
+			vectors := from.float32s(from.token(c) + h*from.headStride)
+			for t := 0; t < tokens; t += m.Rows {
+				m.Rows = min(most, to.together(t, tokens-t))
+				kernels.AddMultiplesF32(implementation, to.float32s(to.token(t)+h*to.headStride), sums.Data[sums.row(h, t)+c:], vectors, &m)
 			}
 		}
 	}

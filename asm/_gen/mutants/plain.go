@@ -395,7 +395,7 @@ var goMutants = []mutant{
 `, new: ``,
 		wrong: "heads do not share the vectors"},
 	{name: "go/products/sequence", file: "products.go", tests: scoresTests,
-		old: `m.Rows = min(maxVectorDim/headDim, from.together(t, tokens-t))`, new: `m.Rows = min(maxVectorDim/headDim, tokens-t)`,
+		old: `m.Rows = min(most, from.together(t, tokens-t))`, new: `m.Rows = min(most, tokens-t)`,
 		wrong: "a call of a kernel reaches into the next sequence"},
 	{name: "go/products/apart", file: "products.go", tests: scoresTests,
 		old: `	if err := products.checkApart(function, "products", x.Heads, tokens, columns); err != nil {
