@@ -136,7 +136,7 @@ func RelativeProducts(products Products, x View[float32], bias []float32, vector
 		to.headStride = 0
 	}
 	m := kernels.Matrices{Len: headDim, YStride: products.RowStride, VectorStride: to.tokenStride}
-	most := maxVectorDim / headDim // rows
+	most := maxVectorDim / headDim            // rows
 	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
 		m.Columns = min(callElements/(most*headDim), to.together(c, columns-c))
 		for h := range from.heads {
@@ -198,7 +198,7 @@ func AddRelativeValues(out View[float32], sums Products, vectors View[float32], 
 		from.headStride = 0
 	}
 	m := kernels.Matrices{Len: headDim, YStride: to.tokenStride, XStride: sums.RowStride, VectorStride: from.tokenStride}
-	most := maxVectorDim / headDim // rows
+	most := maxVectorDim / headDim            // rows
 	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
 		m.Columns = min(callElements/(most*headDim), from.together(c, columns-c))
 		for h := range to.heads {
