@@ -32,7 +32,7 @@ func TestCopyPastCaches(t *testing.T) {
 	})
 }
 
-// Caches beyond 4 MiB are written past the processor's: the bits are those of
+// Caches beyond 8 MiB are written past the processor's: the bits are those of
 // small pieces.
 func TestRotateIntoLarge(t *testing.T) {
 	t.Run("float32", testRotateIntoLarge[float32])
@@ -41,7 +41,7 @@ func TestRotateIntoLarge(t *testing.T) {
 }
 
 func testRotateIntoLarge[D Element](t *testing.T) {
-	size := (4<<20 + 4<<18) / int(kindOf[D]().size())
+	size := (8<<20 + 8<<17) / int(kindOf[D]().size())
 	source := make([]float32, size)
 	fillRandom(newRand(61), source)
 	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset int }{

@@ -130,11 +130,11 @@ func (r *Rotary) rotateInto(y, x *operand, positions, slots []int32, tokens int,
 	}
 }
 
-// passesCaches reports whether rows of y are to be written past the caches: 4 MiB
+// passesCaches reports whether rows of y are to be written past the caches: 8 MiB
 // and more, whole heads that lie together, in vectors that are aligned. A store
 // to a line that is in no cache reads it first.
 func (r *Rotary) passesCaches(y *operand, tokens int) bool {
-	const least = 4 << 20
+	const least = 8 << 20
 	size := int(y.kind.size())
 	bytes, ok := multiply(tokens, y.heads*r.headDim*size)
 	head := r.headDim * size

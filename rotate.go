@@ -257,12 +257,16 @@ const (
 	// fastest way in a cache. Beyond it several tokens go to one call of a
 	// kernel, which then works on as many streams of memory at once.
 	cacheElements = 4 << 20
-	streams       = 8
 
 	// callElements bounds the elements that one call of a kernel rotates, so
 	// that a garbage collection never waits long for assembly.
 	callElements = 64 << 10
 )
+
+// streams is how many tokens are rotated at once beyond cacheElements. Elements
+// of 16 bits are bound by their conversions more than by memory, and one token
+// at a time converts its table row once for all heads.
+var streams = [...]int{kindFloat32: 4, kindFloat16: 2, kindBFloat16: 1}
 
 // turn rotates the pairs from number column on, pairs of them, of n tokens one
 // after another: those of x from element xAt on, into y from yAt on. Row
@@ -278,7 +282,7 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
 	tokens := 1
 	if x.length > cacheElements {
-		tokens = streams
+		tokens = streams[x.kind]
 	}
 	start := r.offset + column
 	if m.in == Interleaved {
@@ -287,7 +291,7 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	for t := 0; t < n; t += tokens {
 		k.Tokens = min(tokens, n-t)
 		heads := x.heads
-		if heads*pairs > callElements/(2*streams) {
+		if 2*heads*pairs*k.Tokens > callElements {
 			heads = max(1, callElements/(2*pairs*k.Tokens))
 		}
 		row := (first + t) * table.stride

@@ -4,6 +4,7 @@
 //	go run -C bench .                        a few minutes
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too
+//	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo
 //
 // The report goes to results/<cpu>. It has rotation and tables, by shape and
 // by implementation, against the bounds that memory sets, against the loops and

@@ -34,7 +34,7 @@ type Peer struct {
 
 // All returns the peers of this build.
 func All() []Peer {
-	return slices.Concat(loops(), math32Peers(), archsimdPeers())
+	return slices.Concat(loops(), math32Peers(), archsimdPeers(), cgoPeers())
 }
 
 // pair returns where the partner of an element lies and how far the next pair is.

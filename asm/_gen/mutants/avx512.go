@@ -11,7 +11,7 @@ var (
 	normWide       = tests{names: "TestNormKernels|TestGuardNorm", packages: "."}
 	addWide        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
 	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)", packages: "."}
-	sinusoidalWide = tests{names: "TestGuardSinusoidal", packages: "."}
+	sinusoidalWide = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels", packages: "."}
 	biasWide       = tests{names: "TestBiasKernels", packages: "."}
 	productWide    = tests{names: "TestProductKernels", packages: "."}
 )

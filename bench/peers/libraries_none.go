@@ -1,0 +1,5 @@
+//go:build !cgopeers || !cgo || !linux || !amd64
+
+package peers
+
+func cgoPeers() []Peer { return nil }
