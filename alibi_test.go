@@ -108,6 +108,34 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 	}
 }
 
+// The scores of MLX. Its slopes are powers in float64, rounded, which are the nearest
+// float32; the products and sums are in float32.
+func TestALiBiAgainstMLX(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Heads, Queries, Keys int
+			Scores               float32s
+		}
+	}
+	readGolden(t, "mlx", &vectors)
+	if len(vectors.Cases) != 3 {
+		t.Fatalf("%d cases, want 3", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		slopes := make([]float32, c.Heads)
+		if err := ALiBiSlopes(slopes, 8); err != nil {
+			t.Fatal(err)
+		}
+		s := Scores{Data: goldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
+		if err := AddALiBi(s, slopes, SymmetricALiBi); err != nil {
+			t.Fatal(err)
+		}
+		if !sameSlices(s.Data, c.Scores) {
+			t.Errorf("%d heads: scores differ", c.Heads)
+		}
+	}
+}
+
 func alibiScores(slopes []float32, form ALiBiForm) scoreFunction {
 	return func(score float32, head, query, key int) float32 {
 		distance := key - query

@@ -479,12 +479,23 @@ func (c *cases) positions() {
 			d.add(positions)
 		}
 	})
+	c.add("XLNetPositions", func(d *digest) {
+		for _, limit := range []int32{0, 17} {
+			for _, backward := range []bool{false, true} {
+				positions := make([]int32, 50)
+				d.must(XLNetPositions(positions, 30, limit, backward))
+				d.add(positions)
+			}
+		}
+	})
 	c.add("DETRPositions", func(d *digest) {
 		for _, scale := range []float64{0, 2 * math.Pi} {
-			for _, mask := range [][]bool{nil, d.mask(9 * 13)} {
-				positions := make([]float32, 2*9*13)
-				d.must(DETRPositions(positions, mask, 9, 13, scale))
-				d.add(positions)
+			for _, offset := range []float64{0, 0.5} {
+				for _, mask := range [][]bool{nil, d.mask(9 * 13)} {
+					positions := make([]float32, 2*9*13)
+					d.must(DETRPositions(positions, mask, 9, 13, scale, offset))
+					d.add(positions)
+				}
 			}
 		}
 	})
@@ -519,6 +530,7 @@ func (c *cases) sinusoidal() {
 	}
 	encoding("SinusoidalVaswani", func() (*Sinusoidal, error) { return SinusoidalVaswani(34) })
 	encoding("SinusoidalMarian", func() (*Sinusoidal, error) { return SinusoidalMarian(34) })
+	encoding("SinusoidalMarian/dim=35", func() (*Sinusoidal, error) { return SinusoidalMarian(35) })
 	encoding("SinusoidalTensor2Tensor", func() (*Sinusoidal, error) { return SinusoidalTensor2Tensor(35, 2, 1, 10000) })
 	encoding("SinusoidalFairseq", func() (*Sinusoidal, error) { return SinusoidalFairseq(35, 1) })
 	encoding("SinusoidalWhisper", func() (*Sinusoidal, error) { return SinusoidalWhisper(34) })
@@ -627,10 +639,12 @@ func (c *cases) learned() {
 		}
 	})
 	c.add("InterpolateGrid", func(d *digest) {
-		for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
-			dst := make([]float32, shape[2]*shape[3]*5)
-			d.must(InterpolateGrid(dst, shape[2], shape[3], numbersOf[float32](d, shape[0]*shape[1]*5), shape[0], shape[1], 5))
-			d.add(dst)
+		for _, antialias := range []bool{false, true} {
+			for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
+				dst := make([]float32, shape[2]*shape[3]*5)
+				d.must(InterpolateGrid(dst, shape[2], shape[3], numbersOf[float32](d, shape[0]*shape[1]*5), shape[0], shape[1], 5, antialias))
+				d.add(dst)
+			}
 		}
 	})
 }
@@ -859,6 +873,13 @@ func (c *cases) relative() {
 		}
 	}
 	c.add("NewSwinBias", windows)
+	c.add("SwinCoordinates", func(d *digest) {
+		for _, pretrained := range []int{0, 2, 12, 64} {
+			dst := make([]float32, 23*29*2)
+			d.must(SwinCoordinates(dst, 12, 15, pretrained, pretrained))
+			d.add(dst)
+		}
+	})
 	c.add("AddSwin", windows)
 }
 

@@ -756,14 +756,18 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		positions, limit := output[int32](a, a.below(60)), int32(a.number(0, 9))
 		return func() error { return DescendingPositions(positions, limit) }
 	},
+	"XLNetPositions": func(a *arguments) func() error {
+		positions, keys, limit, backward := output[int32](a, a.below(60)), a.number(0, 60), int32(a.number(0, 9)), a.yes()
+		return func() error { return XLNetPositions(positions, keys, limit, backward) }
+	},
 	"DETRPositions": func(a *arguments) func() error {
-		height, width, scale := a.number(1, 9), a.number(1, 9), a.real(2*math.Pi)
+		height, width, scale, offset := a.number(1, 9), a.number(1, 9), a.real(2*math.Pi), a.real(0.5)
 		var mask []bool
 		if a.yes() {
 			mask = a.mask(small(height, width))
 		}
 		positions := output[float32](a, small(2, height, width))
-		return func() error { return DETRPositions(positions, mask, height, width, scale) }
+		return func() error { return DETRPositions(positions, mask, height, width, scale, offset) }
 	},
 	"AddEmbeddings": func(a *arguments) func() error {
 		switch a.below(3) {
@@ -780,10 +784,11 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		return func() error { return InterpolateTable(dst, src, dim) }
 	},
 	"InterpolateGrid": func(a *arguments) func() error {
+		antialias := a.yes()
 		dim, height, width, fromHeight, fromWidth := a.number(1, 9), a.number(1, 9), a.number(1, 9), a.number(1, 9), a.number(1, 9)
 		src, dst := take[float32](a, &a.written, small(dim, fromHeight, fromWidth)), output[float32](a, small(dim, height, width))
 		return func() error {
-			return InterpolateGrid(dst, height, width, src, fromHeight, fromWidth, dim)
+			return InterpolateGrid(dst, height, width, src, fromHeight, fromWidth, dim, antialias)
 		}
 	},
 
@@ -899,6 +904,15 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		table := take[float32](a, &a.written, small(5, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
 		a.constructor()
 		return func() error { return made(NewSwinBias(height, width, table)) }
+	},
+	"SwinCoordinates": func(a *arguments) func() error {
+		height, width := a.number(1, 9), a.number(1, 9)
+		pretrainedHeight, pretrainedWidth := a.number(2, 20), a.number(2, 20)
+		if a.yes() {
+			pretrainedHeight, pretrainedWidth = 0, 0
+		}
+		dst := output[float32](a, small(2, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
+		return func() error { return SwinCoordinates(dst, height, width, pretrainedHeight, pretrainedWidth) }
 	},
 	"AddSwin": func(a *arguments) func() error {
 		s := a.outputScores()

@@ -26,18 +26,18 @@ func (c *choices) numbers32(n int) []int32 {
 	return s
 }
 
-// FuzzPositions fills in positions and scales of queries by every function that
-// does, and compares them with their definitions, element by element; what a
+// FuzzPositions fills in positions, coordinates and scales of queries by every function
+// that does, and compares them with their definitions, element by element; what a
 // definition does not allow fails and writes nothing.
 func FuzzPositions(f *testing.F) {
-	for function := range uint8(6) {
+	for function := range uint8(8) {
 		f.Add(function, []byte(nil))
 		f.Add(function, []byte("\x05\x07\x04\x07\x09\x07\x03\x07\x02\x07\x08\x07\x06\x07\x07\x07\x0c\x07\x01\x07\x30\x07\x22\x07\x11"))
 		f.Add(function, []byte("\x09\x00\x01\x01\x02\x07\x03\x00\x00\x00\x05\x01\xff\xff\xff\x7f\x00\x02\x07\x14\x07\x12\x07\x10"))
 	}
 	f.Fuzz(func(t *testing.T, function uint8, shape []byte) {
 		c := choices(shape)
-		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR}[function%6](t, &c)
+		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR, fuzzXLNet, fuzzSwinCoordinates}[function%8](t, &c)
 	})
 }
 
@@ -216,7 +216,8 @@ func fuzzDETR(t *testing.T, c *choices) {
 		n = c.next()
 	}
 	scale := []float64{0, 2 * math.Pi, 1, 1e-300, 1e-45, -1, math.MaxFloat32, 1e39, math.Inf(1), math.NaN()}[c.below(10)]
-	right := height > 0 && width > 0 && n == 2*pixels && (scale == 0 || float32(scale) > 0 && !math.IsInf(float64(float32(scale)), 1))
+	offset := []float64{0, 0.5, 1, 0.1, math.SmallestNonzeroFloat64, -0.5, 1.5, math.NaN()}[c.below(8)]
+	right := height > 0 && width > 0 && n == 2*pixels && (scale == 0 || float32(scale) > 0 && !math.IsInf(float64(float32(scale)), 1)) && offset >= 0 && offset <= 1
 	count := func(row, column, rows, columns int) (n float32) {
 		for i := range rows + 1 {
 			for j := range columns + 1 {
@@ -233,9 +234,76 @@ func fuzzDETR(t *testing.T, c *choices) {
 		if i >= pixels {
 			p, last = count(row, column, 0, column), count(row, width-1, 0, width-1)
 		}
+		p -= float32(offset)
 		if scale == 0 {
 			return p
 		}
 		return float32(p/(last+float32(1e-6))) * float32(scale)
-	}, func(positions []float32) error { return DETRPositions(positions, mask, height, width, scale) })
+	}, func(positions []float32) error {
+		return DETRPositions(positions, mask, height, width, scale, offset)
+	})
+}
+
+func fuzzXLNet(t *testing.T, c *choices) {
+	n, keys, limit, backward := c.next(), int(c.number32()), c.number32(), c.below(2) == 1
+	if c.below(16) == 0 {
+		keys = []int{math.MinInt, math.MaxInt}[c.below(2)]
+	}
+	right := keys >= 0 && keys <= math.MaxInt32 && limit >= 0
+	checkDefined(t, n, right, func(i int) int32 {
+		p := int64(keys) - int64(i)
+		if backward {
+			p = int64(i) - int64(keys)
+		}
+		if most := int64(limit); limit > 0 && p > most {
+			p = most
+		} else if limit > 0 && p < -most {
+			p = -most
+		}
+		return int32(p)
+	}, func(positions []int32) error { return XLNetPositions(positions, keys, limit, backward) })
+}
+
+func fuzzSwinCoordinates(t *testing.T, c *choices) {
+	height, width := c.below(12), c.below(12)
+	if c.below(8) == 0 {
+		height = []int{64, 65, -1, math.MaxInt}[c.below(4)]
+	}
+	pretrained := [2]int{c.below(67), c.below(67)}
+	n, columns := 0, 2*width-1
+	right := height > 0 && height < 65 && width > 0
+	if right {
+		n = (2*height - 1) * columns * 2
+	}
+	if c.below(8) == 0 {
+		n = c.next()
+	}
+	right = right && n == (2*height-1)*columns*2
+	for _, p := range pretrained {
+		right = right && (p == 0 || p > 1 && p < 65)
+	}
+	checkDefined(t, n, right, func(i int) float32 {
+		distance, window := i/2/columns-height+1, height
+		if i%2 == 1 {
+			distance, window = i/2%columns-width+1, width
+		}
+		if p := pretrained[i%2]; p != 0 {
+			window = p
+		}
+		if distance == 0 {
+			return 0
+		}
+		d := float64(max(distance, -distance))
+		v := math.Log1p(8*d/float64(window-1)) / math.Log(8)
+		low, high := float32(v*(1-0x1p-48)), float32(v*(1+0x1p-48))
+		if low != high {
+			ratio := newReal().Quo(realOf(8*d), realOf(float64(window-1)))
+			real := realLogarithm(ratio.Add(ratio, realOf(1)))
+			low, _ = real.Quo(real, realLogarithm(realOf(8))).Float32()
+		}
+		if distance < 0 {
+			low = -low
+		}
+		return low
+	}, func(dst []float32) error { return SwinCoordinates(dst, height, width, pretrained[0], pretrained[1]) })
 }

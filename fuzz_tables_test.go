@@ -117,14 +117,13 @@ var realPi = func() *big.Float {
 	return newReal().Sub(newReal().Mul(realOf(16), arctangent(5)), newReal().Mul(realOf(4), arctangent(239)))
 }()
 
-// realCosSin returns the cosine and the sine of an angle below 2^50, rounded to
-// float32.
-func realCosSin(angle *big.Float) (cos, sin float32) {
+// realCosSin returns the cosine and the sine of an angle below 2^50.
+func realCosSin(angle *big.Float) (cos, sin *big.Float) {
 	turn := newReal().Mul(realOf(2), realPi)
 	turns, _ := newReal().Quo(angle, turn).Int(nil)
 	x := newReal().Sub(angle, newReal().Mul(turn, newReal().SetInt(turns)))
 	sums, term := [2]*big.Float{newReal(), newReal()}, realOf(1)
-	for n := 0; term.Sign() != 0 && term.MantExp(nil) > 64-realBits; n++ {
+	for n := 0; n < 2 || term.Sign() != 0 && term.MantExp(nil) > 64-realBits; n++ {
 		if n%4 < 2 {
 			sums[n%2].Add(sums[n%2], term)
 		} else {
@@ -132,9 +131,7 @@ func realCosSin(angle *big.Float) (cos, sin float32) {
 		}
 		term = newReal().Quo(newReal().Mul(term, x), realOf(float64(n+1)))
 	}
-	cos, _ = sums[0].Float32()
-	sin, _ = sums[1].Float32()
-	return cos, sin
+	return sums[0], sums[1]
 }
 
 // realLogarithm returns ln(x): with r the 2^100th root of x it is 2^100*ln(r), and
@@ -184,7 +181,9 @@ func realTables(cfg RotaryConfig, positions []float64, axes int) (cos, sin []flo
 			if cfg.Angles == Float32 {
 				angle.SetFloat64(float64(float32(p) * float32(w)))
 			}
-			c, s := realCosSin(angle)
+			realCos, realSin := realCosSin(angle)
+			c, _ := realCos.Float32()
+			s, _ := realSin.Float32()
 			c, s = float32(c*scaling), float32(s*scaling)
 			if cfg.XPos != nil {
 				d := float64(cfg.HeadDim)

@@ -107,6 +107,9 @@ func addRow[T Element](x []T, y []float32) {
 // maxInterpolated bounds the lengths of tables that are interpolated.
 const maxInterpolated = 1 << 24
 
+// maxAntialiased bounds the sums of antialiasing, which are as long as grids shrink.
+const maxAntialiased = 1 << 28
+
 // InterpolateTable makes a learned table for another number of positions, by
 // linear interpolation between the centres of its rows, as PyTorch's
 // interpolate(mode="linear", align_corners=False) does. With n rows of src, m of
@@ -153,24 +156,32 @@ func InterpolateTable(dst, src []float32, dim int) error {
 
 // InterpolateGrid makes the table of the patches of an image for another grid,
 // by bicubic interpolation between the centres of the patches, as PyTorch's
-// interpolate(size=..., mode="bicubic", align_corners=False) does and ViT with it
-// (Keys 1981 with a = -3/4), not its antialias and scale_factor. Patches beyond the
-// border are those at the border:
+// interpolate(size=..., mode="bicubic", align_corners=False) does, without its
+// scale_factor. With the kernel of Keys 1981
 //
-//	dst[y][x] = RN32(sum over i, j from -1 to 2 of w(f, i) * w(g, j) * src[r+i][c+j])
+//	k(t) = (a+2)|t|³ - (a+3)t² + 1        for |t| <= 1
+//	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
 //
-// with r+f = (y+1/2)*srcHeight/dstHeight - 1/2, r whole and 0 <= f < 1, c+g
-// likewise for x, and the weights
+// and v = (y+1/2)*srcHeight/dstHeight, the centre of a row of dst among those of
+// src, u likewise for x,
 //
-//	w(f, i) = k(|f-i|)    k(t) = (a+2)t³ - (a+3)t² + 1    for t <= 1
-//	                      k(t) = at³ - 5at² + 8at - 4a    for 1 < t <= 2
+//	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
 //
-// Sums are in float64. dst is [dstHeight][dstWidth][dim], src likewise, heights
-// and widths at most 2^24, and they share no element. A row of a class token is
-// not of the grid: it is copied.
+// Without antialias, as ViT and DINOv2 have it, a is -3/4 and w(r) = k(r+1/2-v): of
+// 4 rows, and those beyond the border are the ones at the border. With antialias,
+// as timm and DINOv2 with registers have it, a is -1/2 and the kernel is as wide as
+// the rows of dst, if they are the larger ones:
+//
+//	w(r) = k((r+1/2-v) / s) / sum over r' of k((r'+1/2-v) / s)    s = max(srcHeight/dstHeight, 1)
+//
+// of the rows that there are. w(c) is likewise. Weights and sums are in float64.
+//
+// dst is [dstHeight][dstWidth][dim], src likewise, heights and widths at most 2^24,
+// and they share no element. With antialias the larger height times the larger width
+// is at most 2^28. A row of a class token is not of the grid: it is copied.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
-func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int) error {
+func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {
 	const function = "InterpolateGrid"
 	for _, size := range []struct {
 		name  string
@@ -193,22 +204,30 @@ func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcH
 			return argumentError(ErrLength, function, grid.name, elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
 		}
 	}
+	if height, width := int64(max(dstHeight, srcHeight)), int64(max(dstWidth, srcWidth)); antialias && height*width > maxAntialiased {
+		return argumentError(ErrShape, function, "antialias", antialias, "false for grids of %d rows or %d columns: at most 2^28 patches between them", height, width)
+	}
 	if overlap(dst, src) {
 		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
+	weigh := cubicWeights
+	if antialias {
+		weigh = wideCubicWeights
+	}
+	var rows, columns []weight
 	for y := range dstHeight {
-		rows, rowWeights := cubic(y, srcHeight, dstHeight)
+		rows = weigh(rows[:0], y, srcHeight, dstHeight)
 		for x := range dstWidth {
-			columns, columnWeights := cubic(x, srcWidth, dstWidth)
+			columns = weigh(columns[:0], x, srcWidth, dstWidth)
 			to := dst[(y*dstWidth+x)*dim:][:dim]
 			for j := range to {
 				sum := 0.0
-				for a, row := range rows {
+				for _, row := range rows {
 					line := 0.0
-					for b, column := range columns {
-						line += float64(columnWeights[b] * float64(src[(row*srcWidth+column)*dim+j]))
+					for _, column := range columns {
+						line += float64(column.weight * float64(src[(row.of*srcWidth+column.of)*dim+j]))
 					}
-					sum += float64(rowWeights[a] * line)
+					sum += float64(row.weight * line)
 				}
 				to[j] = float32(sum)
 			}
@@ -228,14 +247,48 @@ func centre(i, n, m int) (whole int, rest float64) {
 	return int(quotient), float64(remainder) / float64(denominator)
 }
 
-// cubic returns which of n elements make element i of m, and their weights.
-func cubic(i, n, m int) (from [4]int, weights [4]float64) {
-	const a = -0.75
-	near := func(t float64) float64 { return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1) }
-	far := func(t float64) float64 { return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a) }
+// weight is that of an element of a source.
+type weight struct {
+	of     int
+	weight float64
+}
+
+// cubicWeights appends the weights of the elements, of n, that make element i of m.
+func cubicWeights(weights []weight, i, n, m int) []weight {
 	whole, f := centre(i, n, m)
-	for j := range from {
-		from[j] = min(max(whole-1+j, 0), n-1)
+	for j, t := range [4]float64{1 + f, f, 1 - f, 2 - f} {
+		weights = append(weights, weight{min(max(whole-1+j, 0), n-1), cubic(-0.75, t)})
 	}
-	return from, [4]float64{far(1 + f), near(f), near(1 - f), far(2 - f)}
+	return weights
+}
+
+// wideCubicWeights is cubicWeights with antialiasing: of a kernel that is as wide
+// as the larger elements. Nothing overflows, for n and m up to 2^24.
+func wideCubicWeights(weights []weight, i, n, m int) []weight {
+	// The element at j is (2j+1)*m - (2i+1)*n from the centre, in units of which the
+	// width of the larger elements has 2*max(n, m).
+	unit, centre := 2*int64(max(n, m)), int64(2*i+1)*int64(n)
+	first, sum := max((centre-2*unit-int64(m))/(2*int64(m)), 0), 0.0
+	for j := first; j < int64(n); j++ {
+		distance := (2*j+1)*int64(m) - centre
+		if distance >= 2*unit {
+			break
+		}
+		if distance > -2*unit {
+			w := cubic(-0.5, math.Abs(float64(distance)/float64(unit)))
+			weights, sum = append(weights, weight{int(j), w}), sum+w
+		}
+	}
+	for j := range weights {
+		weights[j].weight /= sum
+	}
+	return weights
+}
+
+// cubic returns the kernel of Keys at a distance from 0 to 2.
+func cubic(a, t float64) float64 {
+	if t <= 1 {
+		return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1)
+	}
+	return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a)
 }

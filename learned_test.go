@@ -26,7 +26,7 @@ type learnedVectors struct {
 		Dim      int
 		Src, Dst string
 	}
-	Bicubic []struct {
+	Bicubic, Antialias []struct {
 		Dim      int
 		From, To [2]int
 		Src, Dst string
@@ -144,15 +144,15 @@ func testAddOf[T, W Element](t *testing.T) {
 	}
 }
 
-// PyTorch takes coordinates and sums in float32: of tables up to 3.5 in
+// PyTorch takes coordinates and sums in float32: of tables below 4 in
 // magnitude and coordinates up to 16 that is some roundings of 2^-20 times their
 // slopes, below 2^-17 together.
 const interpolationError = 0x1p-17
 
 func TestInterpolateVectors(t *testing.T) {
 	v := loadLearned(t)
-	if len(v.Linear) != 6 || len(v.Bicubic) != 6 {
-		t.Fatalf("%d and %d cases, want 6", len(v.Linear), len(v.Bicubic))
+	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 {
+		t.Fatalf("%d, %d and %d cases, want 6, 6 and 11", len(v.Linear), len(v.Bicubic), len(v.Antialias))
 	}
 	compare := func(name string, got, want []float32, err error) {
 		t.Helper()
@@ -173,7 +173,12 @@ func TestInterpolateVectors(t *testing.T) {
 	for _, c := range v.Bicubic {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
-		compare("bicubic", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim))
+		compare("bicubic", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, false))
+	}
+	for _, c := range v.Antialias {
+		want := decodeElements[float32](t, c.Dst)
+		got := make([]float32, len(want))
+		compare("antialias", got, want, InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, true))
 	}
 }
 
@@ -181,7 +186,8 @@ func TestInterpolateVectors(t *testing.T) {
 // everywhere, the symmetry of a grid, and a straight line between its ends.
 func TestInterpolateIdentities(t *testing.T) {
 	r := newRand(92)
-	for range 50 {
+	for round := range 100 {
+		antialias := round%2 == 1
 		h, w, dim := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(4)
 		toH, toW := 1+r.IntN(20), 1+r.IntN(20)
 		src := make([]float32, h*w*dim)
@@ -189,19 +195,19 @@ func TestInterpolateIdentities(t *testing.T) {
 			src[i] = 4*r.Float32() - 2
 		}
 		dst := make([]float32, len(src))
-		if err := InterpolateGrid(dst, h, w, src, h, w, dim); err != nil || !slices.Equal(dst, src) {
+		if err := InterpolateGrid(dst, h, w, src, h, w, dim, antialias); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
 		}
 		if err := InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
 		}
 		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
-		err := InterpolateGrid(to, toH, toW, src, h, w, dim)
+		err := InterpolateGrid(to, toH, toW, src, h, w, dim, antialias)
 		turned := slices.Clone(src)
 		reverseRows(turned, dim)
-		err = errors.Join(err, InterpolateGrid(mirrored, toH, toW, turned, h, w, dim))
+		err = errors.Join(err, InterpolateGrid(mirrored, toH, toW, turned, h, w, dim, antialias))
 		reverseRows(mirrored, dim)
-		for i := range to { // sums in another order, of 16 products below 4, rounded to float32
+		for i := range to { // sums in another order, of products below 4 in float64, rounded to float32
 			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
 				t.Fatalf("turned by 180 degrees: got %v, want %v (%v)", mirrored[i], to[i], err)
 			}
@@ -209,7 +215,7 @@ func TestInterpolateIdentities(t *testing.T) {
 		for i := range src {
 			src[i] = 1.5
 		}
-		if err := InterpolateGrid(to, toH, toW, src, h, w, dim); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
+		if err := InterpolateGrid(to, toH, toW, src, h, w, dim, antialias); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
 			t.Fatalf("a constant: got %v, %v", to, err)
 		}
 	}
@@ -253,13 +259,14 @@ func TestLearnedErrors(t *testing.T) {
 		{"linear nothing", InterpolateTable(x[:0], table, 4), ErrLength, "dst is 0 elements"},
 		{"linear part", InterpolateTable(x, table[:7], 4), ErrLength, "src is 7 elements"},
 		{"linear overlap", InterpolateTable(x, x[4:], 4), ErrOverlap, "dst"},
-		{"grid height", InterpolateGrid(x, 0, 2, table, 3, 2, 2), ErrShape, "InterpolateGrid: dstHeight is 0"},
-		{"grid width", InterpolateGrid(x, 2, 2, table, 3, 1<<24+1, 2), ErrShape, "srcWidth"},
-		{"grid dim", InterpolateGrid(x, 2, 2, table, 3, 2, 0), ErrShape, "dim is 0"},
-		{"grid dst", InterpolateGrid(x, 2, 3, table, 3, 2, 2), ErrLength, "dst is 8 elements, want 2*3*2"},
-		{"grid src", InterpolateGrid(x, 2, 2, table, 2, 2, 2), ErrLength, "src is 12 elements"},
-		{"grid too large", InterpolateGrid(x, 1<<24, 1<<24, table, 2, 2, math.MaxInt), ErrLength, "dst"},
-		{"grid overlap", InterpolateGrid(x[:4], 2, 1, x[2:6], 1, 2, 2), ErrOverlap, "dst"},
+		{"grid height", InterpolateGrid(x, 0, 2, table, 3, 2, 2, false), ErrShape, "InterpolateGrid: dstHeight is 0"},
+		{"grid width", InterpolateGrid(x, 2, 2, table, 3, 1<<24+1, 2, false), ErrShape, "srcWidth"},
+		{"grid dim", InterpolateGrid(x, 2, 2, table, 3, 2, 0, false), ErrShape, "dim is 0"},
+		{"grid dst", InterpolateGrid(x, 2, 3, table, 3, 2, 2, false), ErrLength, "dst is 8 elements, want 2*3*2"},
+		{"grid src", InterpolateGrid(x, 2, 2, table, 2, 2, 2, false), ErrLength, "src is 12 elements"},
+		{"grid too large", InterpolateGrid(x, 1<<24, 1<<24, table, 2, 2, math.MaxInt, false), ErrLength, "dst"},
+		{"grids that are long across each other", InterpolateGrid(make([]float32, 1<<15), 1<<15, 1, make([]float32, 1<<14), 1, 1<<14, 1, true), ErrShape, "antialias is true"},
+		{"grid overlap", InterpolateGrid(x[:4], 2, 1, x[2:6], 1, 2, 2, false), ErrOverlap, "dst"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)

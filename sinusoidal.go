@@ -22,7 +22,7 @@ const (
 // SinusoidalConfig describes a sinusoidal position encoding (Vaswani et al. 2017,
 // arXiv:1706.03762). The functions Sinusoidal... give those of known models.
 type SinusoidalConfig struct {
-	Dim     int             // elements of a row, from 2*Axes*len(InvFreq) to 65536; those beyond are zero
+	Dim     int             // elements of a row, from 2*Axes*len(InvFreq)-1, which leaves the last out, to 65536; those beyond are zero
 	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
 	Order   SinusoidalOrder // of sines and cosines
 	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
@@ -70,8 +70,8 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	if axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs) {
 		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
 	}
-	if cfg.Dim < 2*axes*pairs || cfg.Dim > frequency.MaxRotaryDim {
-		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs, axes, pairs, frequency.MaxRotaryDim)
+	if cfg.Dim < 2*axes*pairs-1 || cfg.Dim > frequency.MaxRotaryDim {
+		return fail("Dim", cfg.Dim, "from %d, for %d axes of %d frequencies, to %d", 2*axes*pairs-1, axes, pairs, frequency.MaxRotaryDim)
 	}
 	if cfg.Order > CosThenSin {
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
@@ -115,7 +115,7 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 // not 1, and so do elements of 16 bits. They are in the order of the
 // configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
 // [axes][tokens], and axis a has the elements from 2*n*a on. Elements beyond are
-// zero.
+// zero; where Dim is one less than all of them, the last is left out.
 //
 // dst holds exactly tokens*Dim elements and shares none with positions. A call
 // allocates nothing.
@@ -128,7 +128,7 @@ func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T
 	if err != nil || tokens == 0 {
 		return err
 	}
-	if out, ok := any(dst).([]float32); ok && s.order != SinCosInterleaved {
+	if out, ok := any(dst).([]float32); ok && s.order != SinCosInterleaved && !s.lacksOne() {
 		if p, ok := any(positions).([]int32); ok {
 			s.writeRows(out, p, tokens)
 			return nil
@@ -189,13 +189,18 @@ func SinusoidalRows64[P Position](s *Sinusoidal, positions []P, dst []float64) e
 			continue
 		}
 		for axis := range s.axes {
-			row := dst[t*s.dim+2*axis*s.pairs:][:2*s.pairs]
+			row := dst[t*s.dim:][2*axis*s.pairs : min(2*(axis+1)*s.pairs, s.dim)]
 			for column := 0; column < s.pairs; column += sinusoidalColumns {
 				invFreq := s.invFreq[column:min(column+sinusoidalColumns, s.pairs)]
 				generic.CosSinExactF64(cos[:], sin[:], float64(positions[axis*tokens+t]), invFreq)
 				for i := range invFreq {
 					sinAt, cosAt := s.places(column + i)
-					row[sinAt], row[cosAt] = sin[i]*float64(s.scaling), cos[i]*float64(s.scaling)
+					if sinAt < len(row) {
+						row[sinAt] = sin[i] * float64(s.scaling)
+					}
+					if cosAt < len(row) {
+						row[cosAt] = cos[i] * float64(s.scaling)
+					}
 				}
 			}
 		}
@@ -251,6 +256,9 @@ func (s *Sinusoidal) isPadding(position float64) bool {
 	return s.padded && position == float64(s.padding)
 }
 
+// lacksOne reports whether the last element of the last axis is left out.
+func (s *Sinusoidal) lacksOne() bool { return s.dim < 2*s.axes*s.pairs }
+
 // places returns where the sine and the cosine of frequency k are in the
 // elements of an axis.
 func (s *Sinusoidal) places(k int) (sin, cos int) {
@@ -300,7 +308,7 @@ type destination[T Element] struct {
 
 // sinusoidalRows writes or adds rows some frequencies and tokens at a time.
 func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T]) {
-	if x, ok := any(to.rows).([]float32); ok {
+	if x, ok := any(to.rows).([]float32); ok && !s.lacksOne() {
 		if p, ok := any(positions).([]int32); ok {
 			s.float32Rows(x, p, tokens, to.add, to.scale)
 			return
@@ -386,11 +394,12 @@ func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens
 						clear(row)
 					}
 					at := (first+t)*s.dim + 2*axis*s.pairs
+					room := s.dim - 2*axis*s.pairs
 					if s.order == SinCosInterleaved {
-						to.putInterleaved(at+sinAt, ordered[:2*n], row)
+						to.putInterleaved(at+sinAt, ordered[:2*n], row, min(2*n, room-sinAt))
 					} else {
-						to.put(at+sinAt, row[:n])
-						to.put(at+cosAt, row[n:])
+						to.put(at+sinAt, row[:min(n, room-sinAt)])
+						to.put(at+cosAt, row[n:][:min(n, room-cosAt)])
 					}
 				}
 			}
@@ -425,15 +434,15 @@ func interleaveFloat32s(y, x []float32) {
 	kernels.InterleaveB32(implementation, bits(y), bits(x))
 }
 
-// putInterleaved puts the elements of the two halves of values by turns, through
-// ordered of the same length.
-func (d *destination[T]) putInterleaved(at int, ordered, values []float32) {
-	if out, ok := any(d.rows).([]float32); ok && !d.add {
-		interleaveFloat32s(out[at:at+len(values)], values)
+// putInterleaved puts the elements of the two halves of values by turns, the first
+// n of them, through ordered of the same length.
+func (d *destination[T]) putInterleaved(at int, ordered, values []float32, n int) {
+	if out, ok := any(d.rows).([]float32); ok && !d.add && n == len(values) {
+		interleaveFloat32s(out[at:at+n], values)
 		return
 	}
 	interleaveFloat32s(ordered, values)
-	d.put(at, ordered)
+	d.put(at, ordered[:n])
 }
 
 // put writes values to the elements from number at on, or adds them.

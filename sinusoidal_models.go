@@ -42,18 +42,20 @@ func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
 
 // SinusoidalMarian returns the encoding of Marian, Pegasus and RoFormer
 // in Hugging Face transformers, and of Transformer-XL and XLNet: the
-// frequencies of SinusoidalVaswani with sines first, for k < dim/2
+// frequencies of SinusoidalVaswani with sines first, with n = dim/2 rounded up and
+// k < n
 //
-//	row[k], row[dim/2+k] = sin, cos of p*10000^(-2k/dim)
+//	row[k], row[n+k] = sin, cos of p*10000^(-2k/dim)
 //
-// dim is even. Transformer-XL takes its positions from DescendingPositions.
-// Errors wrap ErrConfig.
+// An odd dim has no cosine of the last frequency. Transformer-XL takes its
+// positions from DescendingPositions, XLNet from XLNetPositions. Errors wrap
+// ErrConfig.
 func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 	const function = "SinusoidalMarian"
-	if err := checkChannels(function, dim, 2, 2); err != nil {
+	if err := checkChannels(function, dim, 2, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
+	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
 	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
@@ -204,10 +206,10 @@ func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 //
 // or the cosines first. Its defaults are minFreq 0.0001, maxFreq 1 and scale 0,
 // which means sqrt(2/dim); full_turns multiplies both frequencies by 2π. dim is
-// even and at least 4. Errors wrap ErrConfig.
+// even; the one frequency of 2 is maxFreq. Errors wrap ErrConfig.
 func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Sinusoidal, error) {
 	const function = "SinusoidalMLX"
-	if err := checkChannels(function, dim, 4, 2); err != nil {
+	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
 	if scale == 0 {
@@ -274,6 +276,42 @@ func DescendingPositions(positions []int32, limit int32) error {
 	return nil
 }
 
+// XLNetPositions writes the positions of XLNet's relative encoding, for so many
+// keys, memory included: for each i
+//
+//	positions[i] = min(max(keys-i, -limit), limit)
+//
+// limit is clamp_len there; 0 is no limit. With attn_type "bi" there are
+// keys+queries positions, with "uni" keys+1. backward is the second half of a batch
+// with bi_data, i-keys for keys-i. So has TENER, whose positions are 2*keys without a
+// limit.
+//
+// Errors wrap ErrLength (more than 2^31 positions) or ErrPosition (a negative
+// number of keys or limit, or more than 2^31-1 keys).
+func XLNetPositions(positions []int32, keys int, limit int32, backward bool) error {
+	const function = "XLNetPositions"
+	if int64(len(positions)) > 1<<31 {
+		return argumentError(ErrLength, function, "positions", elements(len(positions)), "at most 2^31")
+	}
+	if keys < 0 || keys > math.MaxInt32 {
+		return argumentError(ErrPosition, function, "keys", keys, "from 0 to %d", math.MaxInt32)
+	}
+	if limit < 0 {
+		return argumentError(ErrPosition, function, "limit", limit, "at least 0")
+	}
+	if limit == 0 {
+		limit = math.MaxInt32
+	}
+	for i := range positions {
+		p := int32(min(max(keys-i, -int(limit)), int(limit)))
+		if backward {
+			p = -p
+		}
+		positions[i] = p
+	}
+	return nil
+}
+
 // DETRPositions writes the positions of the pixels of an image for
 // SinusoidalDETR, [2][height*width], y before x. Of the pixels that mask says
 // belong to the image, y counts those of the column down to the pixel and x those
@@ -283,13 +321,14 @@ func DescendingPositions(positions []int32, limit int32) error {
 // scale, 2π in DETR, normalises them: with last the count at the end of the
 // column, or of the row,
 //
-//	y = RN32(RN32(y / RN32(last+RN32(1e-6))) * RN32(scale))
+//	y = RN32(RN32(RN32(y-RN32(offset)) / RN32(last+RN32(1e-6))) * RN32(scale))
 //
-// 0 leaves them as they are.
+// 0 leaves the difference as it is. offset is 0 in DETR. It is 1/2, the centre of a
+// pixel, in Deformable DETR where that normalises, and otherwise 0 there too.
 //
 // Errors wrap ErrShape (height or width), ErrLength, ErrOverlap or ErrConfig
-// (scale).
-func DETRPositions(positions []float32, mask []bool, height, width int, scale float64) error {
+// (scale, or an offset that is no number from 0 to 1).
+func DETRPositions(positions []float32, mask []bool, height, width int, scale, offset float64) error {
 	const function = "DETRPositions"
 	if height < 1 || height > 1<<24 { // as far as float32 counts
 		return argumentError(ErrShape, function, "height", height, "from 1 to 2^24")
@@ -310,25 +349,28 @@ func DETRPositions(positions []float32, mask []bool, height, width int, scale fl
 	if scale != 0 && !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
 		return argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
 	}
+	if !(offset >= 0 && offset <= 1) {
+		return argumentError(ErrConfig, function, "offset", offset, "from 0 to 1")
+	}
 	for column := range width {
-		countPixels(positions[:n], mask, column, height, width, float32(scale))
+		countPixels(positions[:n], mask, column, height, width, float32(scale), float32(offset))
 	}
 	for row := range height {
-		countPixels(positions[n:], mask, row*width, width, 1, float32(scale))
+		countPixels(positions[n:], mask, row*width, width, 1, float32(scale), float32(offset))
 	}
 	return nil
 }
 
 // countPixels writes the positions of the pixels of a column or a row, n of them
 // from first on.
-func countPixels(positions []float32, mask []bool, first, n, stride int, scale float32) {
+func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
 	const epsilon = 1e-6
 	count := 0
 	for i := range n {
 		if at := first + i*stride; mask == nil || mask[at] {
 			count++
 		}
-		positions[first+i*stride] = float32(count)
+		positions[first+i*stride] = float32(count) - offset
 	}
 	if scale == 0 {
 		return

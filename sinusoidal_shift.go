@@ -14,10 +14,14 @@ package posenc
 // rows is [tokens][Dim], deltas has one element for each token, or is
 // [axes][tokens]. A call allocates nothing.
 //
-// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (an angle of
-// 2^50 or beyond).
+// Errors wrap ErrConfig (s, also one whose rows leave an element out), ErrLength,
+// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
 func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
-	tokens, err := checkSinusoidal("Sinusoidal.Shift", s, "deltas", deltas, "rows", rows)
+	const function = "Sinusoidal.Shift"
+	tokens, err := checkSinusoidal(function, s, "deltas", deltas, "rows", rows)
+	if err == nil {
+		err = s.checkPairs(function)
+	}
 	if err != nil || tokens == 0 {
 		return err
 	}
@@ -43,12 +47,15 @@ func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
 // rounded to float32, and is zero elsewhere. matrix is [Dim][Dim]; deltas has one
 // element for each axis.
 //
-// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (an angle of
-// 2^50 or beyond).
+// Errors wrap ErrConfig (s, also one whose rows leave an element out), ErrLength,
+// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
 func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	const function = "Sinusoidal.ShiftMatrix"
 	if s == nil || s.dim == 0 {
 		return argumentError(ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+	}
+	if err := s.checkPairs(function); err != nil {
+		return err
 	}
 	if len(deltas) != s.axes {
 		return argumentError(ErrLength, function, "deltas", elements(len(deltas)), "%d, one for each axis", s.axes)
@@ -75,6 +82,14 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 				matrix[cosAt*s.dim+sinAt], matrix[cosAt*s.dim+cosAt] = -sin[i], cos[i]
 			}
 		}
+	}
+	return nil
+}
+
+// checkPairs checks that there is a cosine for each sine.
+func (s *Sinusoidal) checkPairs(function string) error {
+	if s.lacksOne() {
+		return argumentError(ErrConfig, function, "s", "an encoding that leaves the last element out", "pairs of a sine and a cosine")
 	}
 	return nil
 }

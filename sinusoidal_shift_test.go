@@ -22,6 +22,7 @@ func TestSinusoidalShift(t *testing.T) {
 		for range rounds(60) {
 			cfg := randomSinusoidal(r)
 			cfg.Scaling = 0
+			cfg.Dim = max(cfg.Dim, 2*cfg.Axes*len(cfg.InvFreq))
 			if cfg.Padding != nil {
 				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become
 			}

@@ -22,13 +22,14 @@ type sinusoidalCase struct {
 	Model      string
 	Dim        int
 	Arguments  map[string]any
+	Axes       int
 	Fractional bool
 	Positions  []float64
 	InvFreq    []string `json:"inv_freq"`
 	Exact      string
 	Exact64    string
 	Reference  []float64
-	Error      float64
+	Error      []float64 // of the reference, for each token
 }
 
 func (c *sinusoidalCase) number(name string) float64 {
@@ -45,14 +46,10 @@ func (c *sinusoidalCase) make() (*Sinusoidal, error) {
 	switch c.Model {
 	case "vaswani":
 		return SinusoidalVaswani(c.Dim)
-	case "marian":
+	case "marian", "transformerxl":
 		return SinusoidalMarian(c.Dim)
 	case "tensor2tensor":
-		axes := 1
-		if c.Dim == 14 {
-			axes = 2
-		}
-		return SinusoidalTensor2Tensor(c.Dim, axes, c.number("min"), c.number("max"))
+		return SinusoidalTensor2Tensor(c.Dim, c.Axes, c.number("min"), c.number("max"))
 	case "fairseq":
 		return SinusoidalFairseq(c.Dim, int32(c.number("padding")))
 	case "whisper":
@@ -63,7 +60,7 @@ func (c *sinusoidalCase) make() (*Sinusoidal, error) {
 		return SinusoidalTimesteps(c.Dim, Timesteps{
 			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
 		})
-	case "mae":
+	case "mae", "vitmae", "rtdetr":
 		return SinusoidalMAE(c.Dim)
 	case "detr":
 		return SinusoidalDETR(c.Dim/2, 10000)
@@ -124,8 +121,8 @@ func TestSinusoidalVectors(t *testing.T) {
 			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
 		}
 	})
-	if len(models) != 10 {
-		t.Errorf("%d models, want 10", len(models))
+	if len(models) != 13 {
+		t.Errorf("%d models, want 13", len(models))
 	}
 }
 
@@ -161,8 +158,8 @@ func (c *sinusoidalCase) check(t *testing.T) {
 		if math.Float32bits(rows[i]) != uint32(bits) {
 			t.Errorf("element %d of row %d is %x, want %x", i%s.dim, i/s.dim, rows[i], math.Float32frombits(uint32(bits)))
 		}
-		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error {
-			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error)
+		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/s.dim] {
+			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error[i/s.dim])
 		}
 		// In float64 MAE rounds a few times near 1, to 2^-53, and its angles.
 		if c.Model == "mae" && math.Abs(rows64[i]-c.Reference[i]) > 0x1p-50 {
@@ -191,7 +188,7 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	if err := DETRPositions(got, mask, height, width, c.number("scale")); err != nil {
+	if err := DETRPositions(got, mask, height, width, c.number("scale"), c.number("offset")); err != nil {
 		t.Fatal(err)
 	}
 	if !sameBits(got, want) {
@@ -222,13 +219,13 @@ func TestSinusoidalTutorial(t *testing.T) {
 
 // plainSinusoidal is the row of a token, element by element.
 func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
-	row := make([]float32, cfg.Dim)
 	n, scaling := len(cfg.InvFreq), float32(1)
+	row := make([]float32, max(cfg.Dim, 2*len(positions)*n))
 	if cfg.Scaling != 0 {
 		scaling = float32(cfg.Scaling)
 	}
 	if cfg.Padding != nil && positions[0] == float64(*cfg.Padding) {
-		return row
+		return row[:cfg.Dim]
 	}
 	for axis, p := range positions {
 		for k, w := range cfg.InvFreq {
@@ -245,11 +242,11 @@ func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
 			}
 		}
 	}
-	return row
+	return row[:cfg.Dim]
 }
 
-// sinusoidalExtra is channels beyond the axes.
-var sinusoidalExtra = []int{0, 0, 1, 5, 140}
+// sinusoidalExtra is channels beyond the axes; -1 leaves the last out.
+var sinusoidalExtra = []int{0, 0, 1, 5, 140, -1}
 
 func randomSinusoidal(r *rand.Rand) SinusoidalConfig {
 	cfg := SinusoidalConfig{
@@ -367,6 +364,7 @@ func TestSinusoidalAllocatesNothing(t *testing.T) {
 func TestSinusoidalErrors(t *testing.T) {
 	s := mustSinusoidal(t)(SinusoidalVaswani(8))
 	mae := mustSinusoidal(t)(SinusoidalMAE(8))
+	odd := mustSinusoidal(t)(SinusoidalMarian(7))
 	large := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
@@ -384,7 +382,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"too many frequencies", create(SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), ErrConfig, "cfg.InvFreq"},
 		{"negative axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), ErrConfig, "cfg.Axes is -1"},
 		{"many axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), ErrConfig, "cfg.Axes"},
-		{"few channels", create(SinusoidalConfig{Dim: 3, InvFreq: one, Axes: 2}), ErrConfig, "cfg.Dim is 3"},
+		{"few channels", create(SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), ErrConfig, "cfg.Dim is 2"},
 		{"many channels", create(SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), ErrConfig, "cfg.Dim"},
 		{"order", create(SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), ErrConfig, "cfg.Order is 3"},
 		{"scaling", create(SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), ErrConfig, "cfg.Scaling"},
@@ -393,7 +391,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"tiny frequency", create(SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), ErrConfig, "cfg.InvFreq[0]"},
 
 		{"odd Vaswani", of(SinusoidalVaswani(7)), ErrConfig, "SinusoidalVaswani: dim is 7"},
-		{"odd Marian", of(SinusoidalMarian(7)), ErrConfig, "SinusoidalMarian: dim is 7"},
+		{"Marian of 1 channel", of(SinusoidalMarian(1)), ErrConfig, "SinusoidalMarian: dim is 1"},
 		{"one channel", of(SinusoidalTensor2Tensor(1, 1, 1, 1e4)), ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
 		{"more axes than pairs", of(SinusoidalTensor2Tensor(5, 3, 1, 1e4)), ErrConfig, "axes is 3"},
 		{"timescale", of(SinusoidalTensor2Tensor(4, 1, 0, 1e4)), ErrConfig, "minTimescale is 0"},
@@ -405,7 +403,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"period", of(SinusoidalTimesteps(2, Timesteps{MaxPeriod: 1})), ErrConfig, "base is 1"},
 		{"MAE of 6 channels", of(SinusoidalMAE(6)), ErrConfig, "SinusoidalMAE: dim is 6"},
 		{"odd DETR", of(SinusoidalDETR(7, 1e4)), ErrConfig, "features is 7"},
-		{"MLX of 2 channels", of(SinusoidalMLX(2, 1e-4, 1, 0, false)), ErrConfig, "SinusoidalMLX: dim is 2"},
+		{"odd MLX", of(SinusoidalMLX(3, 1e-4, 1, 0, false)), ErrConfig, "SinusoidalMLX: dim is 3"},
 		{"MLX frequency", of(SinusoidalMLX(4, 0, 1, 0, false)), ErrConfig, "last is 0"},
 
 		{"nil", SinusoidalRows(nil, []int32{1}, x), ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
@@ -421,6 +419,8 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"overlap", SinusoidalRows(s, sharedX[7:], sharedX), ErrOverlap, "dst is sharing memory with positions"},
 
 		{"shift length", s.Shift(x, []int32{1}), ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
+		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
+		{"matrix without a cosine", odd.ShiftMatrix(make([]float32, 49), []int32{1}), ErrConfig, "Sinusoidal.ShiftMatrix: s is"},
 		{"shift of nil", (*Sinusoidal)(nil).Shift(x, []int32{1}), ErrConfig, "Sinusoidal.Shift: s is nil"},
 		{"matrix of nil", (*Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
 		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), ErrLength, "deltas is 1 element, want 2"},
@@ -430,12 +430,15 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"mask", PaddedPositions(make([]int32, 2), make([]bool, 3), 1), ErrLength, "positions is 2 elements, want 3"},
 		{"padding", PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), ErrPosition, "padding is"},
 		{"limit", DescendingPositions(make([]int32, 2), -1), ErrPosition, "limit is -1"},
-		{"height", DETRPositions(x, nil, 0, 4, 0), ErrShape, "height is 0"},
-		{"width", DETRPositions(x, nil, 4, -1, 0), ErrShape, "width is -1"},
-		{"pixels", DETRPositions(x, nil, 4, 3, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
-		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0), ErrLength, "mask is 7 elements"},
-		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1)), ErrConfig, "scale is +Inf"},
-		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300), ErrConfig, "scale is 1e-300"}, // float32 has 0
+		{"negative XLNet limit", XLNetPositions(make([]int32, 2), 2, -1, false), ErrPosition, "XLNetPositions: limit is -1"},
+		{"XLNet keys", XLNetPositions(make([]int32, 2), -1, 0, false), ErrPosition, "keys is -1"},
+		{"height", DETRPositions(x, nil, 0, 4, 0, 0), ErrShape, "height is 0"},
+		{"width", DETRPositions(x, nil, 4, -1, 0, 0), ErrShape, "width is -1"},
+		{"pixels", DETRPositions(x, nil, 4, 3, 0, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
+		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), ErrLength, "mask is 7 elements"},
+		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1), 0), ErrConfig, "scale is +Inf"},
+		{"DETR offset", DETRPositions(x, nil, 4, 2, 0, math.NaN()), ErrConfig, "offset is NaN"},
+		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300, 0), ErrConfig, "scale is 1e-300"}, // float32 has 0
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
@@ -455,6 +458,9 @@ func TestSinusoidalPositions(t *testing.T) {
 	}
 	if err := DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
 		t.Errorf("DescendingPositions: %v, %v", got, err)
+	}
+	if err := XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
+		t.Errorf("XLNetPositions: %v, %v", got, err)
 	}
 	if err := DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
 		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)

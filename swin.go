@@ -1,6 +1,10 @@
 package posenc
 
-import "github.com/go-posenc/posenc/kernels"
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // maxWindow bounds the height and the width of a window.
 const maxWindow = 64
@@ -22,7 +26,7 @@ type SwinBias struct {
 // head.
 //
 // Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
-// makes of the coordinates.
+// makes of [SwinCoordinates].
 //
 // Errors wrap ErrShape or ErrLength.
 func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
@@ -60,6 +64,68 @@ func checkWindow(function string, height, width int) error {
 		return argumentError(ErrShape, function, "width", width, "from 1 to %d", maxWindow)
 	}
 	return nil
+}
+
+// SwinCoordinates writes the log-spaced coordinates of which the network of Swin v2
+// makes a table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
+// [2*height-1][2*width-1][2], row before column. Of patches i rows from each other
+//
+//	RN32(sign(i) * log2(1 + 8*|i|/(pretrainedHeight-1)) / log2(8))
+//
+// and likewise of columns; 0 for i = 0. pretrainedHeight and pretrainedWidth are
+// those of the window that the model was trained with, from 2 to 64, where it has
+// another now, or 0. height and width are from 1 to 64.
+//
+// Errors wrap ErrShape or ErrLength.
+func SwinCoordinates(dst []float32, height, width, pretrainedHeight, pretrainedWidth int) error {
+	const function = "SwinCoordinates"
+	if err := checkWindow(function, height, width); err != nil {
+		return err
+	}
+	if pretrainedHeight != 0 && (pretrainedHeight < 2 || pretrainedHeight > maxWindow) {
+		return argumentError(ErrShape, function, "pretrainedHeight", pretrainedHeight, "0 or from 2 to %d", maxWindow)
+	}
+	if pretrainedWidth != 0 && (pretrainedWidth < 2 || pretrainedWidth > maxWindow) {
+		return argumentError(ErrShape, function, "pretrainedWidth", pretrainedWidth, "0 or from 2 to %d", maxWindow)
+	}
+	rows, columns := 2*height-1, 2*width-1
+	if len(dst) != rows*columns*2 {
+		return argumentError(ErrLength, function, "dst", elements(len(dst)), "(2*height-1)*(2*width-1)*2 = %d", rows*columns*2)
+	}
+	if pretrainedHeight == 0 {
+		pretrainedHeight = height
+	}
+	if pretrainedWidth == 0 {
+		pretrainedWidth = width
+	}
+	for column := range columns {
+		dst[2*column+1] = swinCoordinate(column-width+1, pretrainedWidth)
+	}
+	for row := range rows {
+		coordinate := swinCoordinate(row-height+1, pretrainedHeight)
+		for column := range columns {
+			at := dst[(row*columns+column)*2:][:2]
+			at[0], at[1] = coordinate, dst[2*column+1]
+		}
+	}
+	return nil
+}
+
+// swinCoordinate returns the coordinate of patches at a distance from each other,
+// in windows of so many. The logarithms are of numbers up to 567, so that their
+// difference is within 2^-48 of the real one. No coordinate is so close to the
+// middle between two float32: TestSwinCoordinates has them all.
+func swinCoordinate(distance, window int) float32 {
+	const logarithmOf8 = 3 * math.Ln2
+	if distance == 0 {
+		return 0
+	}
+	whole := max(distance, -distance)*8 + window - 1
+	coordinate := float32((logarithm(uint64(whole)) - logarithm(uint64(window-1))) / logarithmOf8)
+	if distance < 0 {
+		return -coordinate
+	}
+	return coordinate
 }
 
 // AddSwin adds the relative position biases of a window to scores, in place:

@@ -3,6 +3,7 @@ package posenc
 import (
 	"errors"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -39,6 +40,87 @@ func TestSwinAgainstTransformers(t *testing.T) {
 		}
 		if !sameSlices(got, c.Bias) {
 			t.Errorf("%d by %d: biases differ", c.Height, c.Width)
+		}
+	}
+}
+
+// The coordinates and the index of transformers' Swin v2.
+func TestSwinV2AgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Window, Pretrained [2]int
+			Coordinates, Index float32s
+		}
+	}
+	readGolden(t, "swinv2", &vectors)
+	if len(vectors.Cases) != 5 {
+		t.Fatalf("%d cases, want 5", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		height, width := c.Window[0], c.Window[1]
+		got := make([]float32, (2*height-1)*(2*width-1)*2)
+		if err := SwinCoordinates(got, height, width, c.Pretrained[0], c.Pretrained[1]); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Coordinates) != len(got) {
+			t.Fatalf("%v: %d coordinates, want %d", c.Window, len(c.Coordinates), len(got))
+		}
+		for i, want := range c.Coordinates {
+			// A logarithm below 16 of a number of two roundings, which float32 takes to
+			// 2^-20, divided by 3, and a rounding below 4: 2^-20 together.
+			if math.Abs(float64(got[i]-want)) > 0x1p-20 {
+				t.Errorf("%v, pretrained %v: coordinate %d is %v, want %v", c.Window, c.Pretrained, i, got[i], want)
+			}
+		}
+		if c.Index == nil {
+			continue
+		}
+		table := make([]float32, len(got)/2) // of which each is its index
+		for i := range table {
+			table[i] = float32(i)
+		}
+		patches := height * width
+		index := make([]float32, patches*patches)
+		if err := AddSwin(Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(t, height, width, table)); err != nil {
+			t.Fatal(err)
+		}
+		if !sameSlices(index, c.Index) {
+			t.Errorf("%v: indexes differ", c.Window)
+		}
+	}
+}
+
+// All coordinates that there are, rounded from 300 bits.
+func TestSwinCoordinates(t *testing.T) {
+	logarithms := make([]*big.Float, 1+9*63)
+	for i := range logarithms[1:] {
+		logarithms[1+i] = realLogarithm(realOf(float64(1 + i)))
+	}
+	coordinate := func(distance, window int) float32 {
+		x := newReal().Sub(logarithms[8*max(distance, -distance)+window-1], logarithms[window-1])
+		y, _ := x.Quo(x, newReal().Mul(realOf(3), logarithms[2])).Float32()
+		if distance < 0 {
+			return -y
+		}
+		return y
+	}
+	got := make([]float32, 127*127*2)
+	for window := 2; window <= 64; window++ {
+		if err := SwinCoordinates(got, 64, 64, window, 66-window); err != nil {
+			t.Fatal(err)
+		}
+		var rows, columns [127]float32
+		for i := range rows {
+			rows[i], columns[i] = coordinate(i-63, window), coordinate(i-63, 66-window)
+		}
+		for i, x := range got {
+			want := rows[i/2/127]
+			if i%2 == 1 {
+				want = columns[i/2%127]
+			}
+			if math.Float32bits(x) != math.Float32bits(want) {
+				t.Fatalf("windows of %d and %d: coordinate %d is %x, want %x", window, 66-window, i, x, want)
+			}
 		}
 	}
 }
@@ -104,6 +186,11 @@ func TestSwinErrors(t *testing.T) {
 		{prepare(2, 65, data), ErrShape, "width is 65"},
 		{prepare(2, 3, data[:29]), ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
 		{prepare(2, 3, nil), ErrLength, "table is 0 elements"},
+		{SwinCoordinates(data[:30], 0, 3, 0, 0), ErrShape, "SwinCoordinates: height is 0"},
+		{SwinCoordinates(data[:30], 2, 65, 0, 0), ErrShape, "width is 65"},
+		{SwinCoordinates(data[:30], 2, 3, 1, 0), ErrShape, "pretrainedHeight is 1, want 0 or from 2 to 64"},
+		{SwinCoordinates(data[:30], 2, 3, 0, 65), ErrShape, "pretrainedWidth is 65"},
+		{SwinCoordinates(data[:29], 2, 3, 0, 0), ErrLength, "dst is 29 elements, want (2*height-1)*(2*width-1)*2 = 30"},
 		{AddSwin(scores, nil), ErrConfig, "AddSwin: bias is nil or zero"},
 		{AddSwin(scores, &SwinBias{}), ErrConfig, "bias is nil or zero"},
 		{AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), ErrShape, "for 2 of 1 heads"},
@@ -126,6 +213,10 @@ func TestSwinErrors(t *testing.T) {
 func TestSwinAllocates(t *testing.T) {
 	bias := mustSwinBias(t, 2, 2, make([]float32, 18))
 	checkAllocations(t, map[string]func(){
+		"SwinCoordinates": func() {
+			var data [18]float32
+			SwinCoordinates(data[:], 2, 2, 0, 8)
+		},
 		"AddSwin": func() {
 			var data [32]float32
 			AddSwin(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, bias)

@@ -26,7 +26,8 @@ import "math"
 //
 // Row c of R is the encoding of position first-c ([SinusoidalMarian]), clamped to
 // clamp_len from above, in XLNet to -clamp_len from below as well. For the second
-// half of XLNet's batch with bi_data it is that of c-first. The columns are the same.
+// half of XLNet's batch with bi_data it is that of c-first. [DescendingPositions] and
+// [XLNetPositions] write them. The columns are the same.
 // TENER's code has position c-first too ([SinusoidalWhisper] of HeadDim), adds
 // r_r_bias for the keys and r_w_bias for R, and a product of keys with R, which is
 // positionToContent of [AddDeBERTa] with NewDeBERTaBuckets(0, keys) and scale 1.

@@ -142,15 +142,9 @@ func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int,
 		t.Fatal(err)
 	}
 	positions := make([]int32, 2*columns)
-	for i := range positions {
-		p := first - i%columns
-		if biData && i >= columns {
-			p = -p
-		}
-		if clampLen > 0 {
-			p = min(max(p, -clampLen), clampLen)
-		}
-		positions[i] = int32(p)
+	limit := int32(max(clampLen, 0)) // -1 is no limit there
+	if err := errors.Join(XLNetPositions(positions[:columns], first, limit, false), XLNetPositions(positions[columns:], first, limit, biData)); err != nil {
+		t.Fatal(err)
 	}
 	got := make([]float32, len(positions)*dim)
 	if err := SinusoidalRows(s, positions, got); err != nil {

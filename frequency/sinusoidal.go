@@ -59,12 +59,11 @@ func TimingSignal(pairs int, minTimescale, maxTimescale float64) ([]float64, err
 //
 //	invFreq[k] = first * (last/first)^(k/(pairs-1))
 //
-// as MLX does from its max_freq to its min_freq. pairs is at least 2, first and
+// as MLX does from its max_freq to its min_freq; a single one is first. first and
 // last are positive and finite and at least 2^-900. Errors wrap ErrParameter.
 func Geometric(pairs int, first, last float64) ([]float64, error) {
 	c := checker{function: "Geometric"}
 	c.pairs(pairs)
-	c.require(pairs >= 2, "pairs", pairs, "at least 2")
 	c.positive("first", first)
 	c.positive("last", last)
 	if c.err != nil {
@@ -72,7 +71,7 @@ func Geometric(pairs int, first, last float64) ([]float64, error) {
 	}
 	var f functions
 	start := f.logarithm(real(first))
-	return c.progression(&f, start, quotient(difference(f.logarithm(real(last)), start), whole(pairs-1)), pairs)
+	return c.progression(&f, start, quotient(difference(f.logarithm(real(last)), start), whole(max(pairs-1, 1))), pairs)
 }
 
 func (c *checker) pairs(pairs int) {

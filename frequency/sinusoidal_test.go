@@ -49,6 +49,9 @@ func TestSinusoidalLaddersThatCoincide(t *testing.T) {
 			}
 		}
 	}
+	if got := must(Geometric(1, 3, 7)); got[0] != 3 {
+		t.Errorf("Geometric of one pair is %v, want its first 3", got)
+	}
 	if got := must(TimingSignal(1, 3, 7)); got[0] != 3 {
 		t.Errorf("TimingSignal of one pair is %v, want its minimum 3", got)
 	}
@@ -70,7 +73,7 @@ func TestSinusoidalLadderErrors(t *testing.T) {
 		of(Sinusoidal(2, 1, 1, 1)), of(Sinusoidal(2, 1, math.NaN(), 1)), of(Sinusoidal(2, 1, math.Inf(1), 1)),
 		of(Sinusoidal(2, 1, 10000, 0)), of(Sinusoidal(2, 1, 10000, math.Inf(1))), of(Sinusoidal(8, 1, 1e300, 1)),
 		of(TimingSignal(0, 1, 2)), of(TimingSignal(2, -1, 2)), of(TimingSignal(2, 1, math.NaN())), of(TimingSignal(2, 1e300, 1e-300)),
-		of(Geometric(1, 1, 2)), of(Geometric(2, 0, 1)), of(Geometric(2, 1, math.Inf(1))), of(Geometric(2, 1, 1e-300)),
+		of(Geometric(0, 1, 2)), of(Geometric(2, 0, 1)), of(Geometric(2, 1, math.Inf(1))), of(Geometric(2, 1, 1e-300)),
 	} {
 		if !errors.Is(err, ErrParameter) {
 			t.Errorf("case %d: got %v, want %v", i, err, ErrParameter)

@@ -94,7 +94,7 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 		e.rows = func(rows []float32, pixels int) error {
 			side := int(math.Sqrt(float64(pixels)))
 			positions := make([]float32, 2*pixels)
-			if err := posenc.DETRPositions(positions, nil, side, side, 2*math.Pi); err != nil {
+			if err := posenc.DETRPositions(positions, nil, side, side, 2*math.Pi, 0); err != nil {
 				return err
 			}
 			return posenc.SinusoidalRows(s, positions, rows)

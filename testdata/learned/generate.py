@@ -5,16 +5,22 @@
 "add" is what PyTorch makes of x + types[type_ids] + table[rows], in float32,
 float16 and bfloat16; the rows are those that the position embedding of the named
 model of transformers looks up. "linear" and "bicubic" are
-torch.nn.functional.interpolate with align_corners=False, on the CPU. Elements are
-bits in hexadecimal, most significant digit first.
+torch.nn.functional.interpolate with align_corners=False, on the CPU; "antialias"
+are bicubic ones with antialias=True, by timm's resample_abs_pos_embed or by the
+model of transformers that is named, without their class token. Elements are bits in
+hexadecimal, most significant digit first.
 """
 
 import json
 import sys
 
+import timm
 import torch
+import transformers
+from timm.layers import resample_abs_pos_embed
 from torch.nn.functional import interpolate
 from transformers.models.bart.modeling_bart import BartLearnedPositionalEmbedding
+from transformers.models.dinov2_with_registers.modeling_dinov2_with_registers import Dinov2WithRegistersConfig, Dinov2WithRegistersEmbeddings
 from transformers.models.opt.modeling_opt import OPTLearnedPositionalEmbedding
 from transformers.models.roberta.modeling_roberta import RobertaEmbeddings
 
@@ -63,5 +69,19 @@ for h, w, H, W in ((1, 1, 2, 3), (4, 4, 4, 4), (4, 4, 7, 5), (7, 5, 3, 4), (2, 9
     dst = interpolate(src.permute(2, 0, 1)[None], size=(H, W), mode="bicubic", align_corners=False)[0].permute(1, 2, 0)
     bicubic.append({"dim": 2, "from": [h, w], "to": [H, W], "src": bits(src), "dst": bits(dst)})
 
-json.dump({"versions": {"torch": torch.__version__}, "add": add, "linear": linear, "bicubic": bicubic}, sys.stdout, separators=(",", ":"))
+antialias = []
+for h, w, H, W in ((1, 1, 2, 3), (4, 4, 4, 5), (4, 4, 7, 5), (7, 5, 3, 4), (2, 9, 5, 2), (14, 14, 3, 3), (9, 1, 1, 1), (1, 16, 4, 5)):
+    table = torch.randn(1, 1 + h * w, 2)
+    dst = resample_abs_pos_embed(table, [H, W], [h, w])[0]
+    assert torch.equal(dst[0], table[0, 0])
+    antialias.append({"model": "timm", "dim": 2, "from": [h, w], "to": [H, W], "src": bits(table[0, 1:]), "dst": bits(dst[1:])})
+for size, H, W in ((6, 3, 4), (4, 9, 2), (5, 6, 6)):
+    config = Dinov2WithRegistersConfig(hidden_size=8, num_attention_heads=2, image_size=2 * size, patch_size=2)
+    embeddings = Dinov2WithRegistersEmbeddings(config)
+    table = embeddings.position_embeddings.data.normal_()
+    dst = embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + H * W, 8), 2 * H, 2 * W)[0]
+    antialias.append({"model": "dinov2_with_registers", "dim": 8, "from": [size, size], "to": [H, W], "src": bits(table[0, 1:]), "dst": bits(dst[1:].detach())})
+
+versions = {"timm": timm.__version__, "torch": torch.__version__, "transformers": transformers.__version__}
+json.dump({"versions": versions, "add": add, "linear": linear, "bicubic": bicubic, "antialias": antialias}, sys.stdout, separators=(",", ":"))
 print()

@@ -1,4 +1,5 @@
-"""Writes <family>.json: biases and scores of relative encodings of transformers.
+"""Writes <family>.json: biases and scores of relative encodings of transformers and
+MLX.
 
     python generate.py FAMILY > FAMILY.json        (versions: requirements.txt)
 
@@ -218,10 +219,40 @@ def transformerxl():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, shaw, transformerxl]}
+def swinv2():
+    from transformers import Swinv2Config
+    from transformers.models.swinv2.modeling_swinv2 import Swinv2SelfAttention
+
+    cases = []
+    for window, pretrained in [((7, 7), (0, 0)), ((12, 12), (8, 8)), ((3, 5), (0, 0)), ((2, 6), (12, 24)), ((64, 2), (2, 64))]:
+        attention = Swinv2SelfAttention(Swinv2Config(), 4, 1, window, pretrained)
+        coordinates, index = attention.create_coords_table_and_index()
+        case = {"window": window, "pretrained": pretrained, "coordinates": encode(coordinates)}
+        if window[0] * window[1] < 50:
+            case["index"] = encode(index)
+        cases.append(case)
+    return cases
+
+
+def mlx():
+    import mlx.core
+    import numpy
+    from mlx.nn import ALiBi
+
+    versions["mlx"] = mlx.core.__version__
+    cases = []
+    for heads, queries, keys in [(8, 5, 5), (12, 3, 20), (20, 1, 7)]:
+        scores = inputs(0, heads, queries, keys)
+        offset = keys - queries
+        result = ALiBi()(mlx.core.array(scores.numpy())[None], offset=offset)
+        cases.append({"heads": heads, "queries": queries, "keys": keys, "scores": encode(torch.from_numpy(numpy.array(result)))})
+    return cases
+
+
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, swinv2, mlx, shaw, transformerxl]}
+versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
 torch.manual_seed(0)
 with torch.no_grad():
     cases = families[sys.argv[1]]()
-versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
 json.dump({"versions": versions, "cases": cases}, sys.stdout, indent=1)
 print()
