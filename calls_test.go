@@ -125,6 +125,14 @@ func long(t *testing.T) {
 	check(err)
 	check(AddSwin(Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, swin))
 
+	// Long and many vectors of relative positions, and many rows.
+	for _, shape := range []struct{ tokens, columns, dim int }{{1, 300, maxVectorDim}, {300, 300, 64}, {1, width, 1}, {3000, 3, 1}} {
+		x, vectors := View[float32]{Data: make([]float32, shape.tokens*shape.dim), Heads: 1}, View[float32]{Data: make([]float32, shape.columns*shape.dim), Heads: 1}
+		products := Products{Data: make([]float32, shape.tokens*shape.columns)}
+		check(RelativeProducts(products, x, make([]float32, shape.dim), vectors, shape.tokens, shape.columns, shape.dim))
+		check(AddRelativeValues(x, products, vectors, shape.tokens, shape.columns, shape.dim))
+	}
+
 	// Long sums, and many.
 	table := make([]float32, 2*width)
 	check(AddEmbeddings(make([]float32, 2*width), width, Embedding[float32]{Table: table, IDs: positions[:2]}))

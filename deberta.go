@@ -101,8 +101,8 @@ func (b *DeBERTaBuckets) position(distance int) int {
 // contentToPosition is the product of the queries with the projected keys of the
 // relative positions (c2p), a row of 2*span for each query of the tile.
 // positionToContent is that of the keys with the projected queries of the relative
-// positions (p2c), a row for each key of the tile. Either is left out, with its
-// summand, where its Data is nil; not both.
+// positions (p2c), a row for each key of the tile. [RelativeProducts] makes both.
+// Either is left out, with its summand, where its Data is nil; not both.
 //
 // scale is finite and positive: sqrt(HeadDim*3) in transformers where both are
 // given, sqrt(HeadDim*2) with one of them, and 1 where the products have it already.

@@ -705,6 +705,21 @@ func (d *digest) products(heads, rows, columns int) Products {
 	return p
 }
 
+// eachRelative calls f with rows, vectors and products of several shapes, of ordinary
+// numbers and of any.
+func (d *digest) eachRelative(f func(x, vectors View[float32], products Products, tokens, columns, headDim int)) {
+	const heads = 2
+	for i, shape := range [][3]int{{1, 1, 1}, {3, 9, 7}, {4, 33, 16}, {18, 70, 64}, {2, 5, 80}, {3, 6, 1024}} {
+		tokens, columns, headDim := shape[0], shape[1], shape[2]
+		for j, fill := range []func(*digest, int) []float32{numbersOf[float32], anyOf[float32]} {
+			x, vectors := viewOf(d, fill, i, tokens, heads, headDim), viewOf(d, fill, i+1, columns, 1+(i+j)%heads, headDim)
+			products := d.products(heads, tokens, columns)
+			copy(products.Data, fill(d, len(products.Data)))
+			f(x.View, vectors.View, products, tokens, columns, headDim)
+		}
+	}
+}
+
 func (c *cases) relative() {
 	c.add("ALiBiSlopes", func(d *digest) {
 		for _, heads := range []int{1, 8, 12, 71} {
@@ -826,6 +841,22 @@ func (c *cases) relative() {
 				})
 			}
 		}
+	})
+	c.add("RelativeProducts", func(d *digest) {
+		d.eachRelative(func(x, vectors View[float32], products Products, tokens, columns, headDim int) {
+			bias := anyOf[float32](d, x.Heads*headDim)
+			if d.below(2) == 0 {
+				bias = nil
+			}
+			d.must(RelativeProducts(products, x, bias, vectors, tokens, columns, headDim))
+			d.add(products.Data)
+		})
+	})
+	c.add("AddRelativeValues", func(d *digest) {
+		d.eachRelative(func(out, vectors View[float32], sums Products, tokens, columns, headDim int) {
+			d.must(AddRelativeValues(out, sums, vectors, tokens, columns, headDim))
+			d.add(out.Data)
+		})
 	})
 	windows := func(d *digest) {
 		for _, window := range [][2]int{{1, 1}, {7, 7}, {5, 12}} {

@@ -260,6 +260,12 @@ func TestOperationsHaveRows(t *testing.T) {
 				o.kernel(impl, y[:], x[:], 0, 0, 1, &kernels.Tile{Len: 1, Rows: 1})
 			})
 		}
+		for _, o := range matrixProducts {
+			t.Run("operation="+o.name, func(t *testing.T) {
+				var y, x, vectors [1]float32
+				o.kernel(impl, y[:], x[:], vectors[:], &kernels.Matrices{Len: 1, Rows: 1, Columns: 1})
+			})
+		}
 		for _, o := range copies {
 			t.Run("operation="+o.name(), func(t *testing.T) {
 				var y, x [2]float32
@@ -297,6 +303,9 @@ func TestOperationsComplete(t *testing.T) {
 		}
 	}
 	for _, o := range biases {
+		tested[o.name] = true
+	}
+	for _, o := range matrixProducts {
 		tested[o.name] = true
 	}
 	for _, o := range copies {

@@ -26,13 +26,35 @@
 //
 //   - [AddALiBi]: BLOOM, MPT, Jina; Falcon, but for its bfloat16 biases.
 //   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
-//   - [AddRelativeShift]: Transformer-XL, XLNet, TENER. [AddShaw] and [SumShaw]:
-//     Shaw. [AddSwin]: Swin v1, and v2 with its table made before.
+//   - [AddRelativeShift]: Transformer-XL, XLNet, TENER, conformers. [AddShaw] and
+//     [SumShaw]: Shaw. [AddSwin]: Swin v1, and v2 with its table made before.
+//   - [RelativeProducts] multiplies queries and keys with the vectors of relative
+//     positions, with the biases of Transformer-XL; [AddRelativeValues] adds Shaw's
+//     values.
 //
 // Package modelconfig reads a config.json or the keys of a GGUF file into a
 // [RotaryConfig], package frequency has the scaling rules.
 //
 // Results are defined to the last bit, and the same on every implementation.
+//
+// # Models
+//
+// Which encoding a model uses, and the call that gives it; docs/models.md,
+// docs/absolute.md and docs/relative.md of the repository have more models, their
+// parameters and the traps.
+//
+//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,     Rotate, by modelconfig
+//	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT
+//	sinusoidal  Vaswani's transformer, Marian, M2M-100,         AddSinusoidal, SinusoidalRows
+//	            Whisper's encoder, DETR, MAE, timesteps
+//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT            AddEmbeddings
+//	relative    BLOOM, MPT, Jina BERT                           AddALiBi
+//	            T5, MPNet                                       AddT5
+//	            DeBERTa                                         RelativeProducts, AddDeBERTa
+//	            Transformer-XL, XLNet, TENER, conformers        RelativeProducts, AddRelativeShift
+//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5     RelativeProducts, AddShaw;
+//	                                                            SumShaw, AddRelativeValues
+//	            Swin                                            AddSwin
 //
 // # Formulas
 //
@@ -160,6 +182,10 @@
 // so does a decode step after a prefill. Only what makes a new value, errors and
 // [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
 // results that are next to the middle between two float32.
+//
+// Where a Rotary has several axes, positions are [axes][tokens], so that those of a
+// part of the tokens are not together: copy them, or [Rotary.Tabulate] the rows of
+// all and give each part the numbers of its rows.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long.

@@ -1,8 +1,10 @@
 package posenc_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/go-posenc/posenc"
 )
@@ -116,6 +118,82 @@ func ExampleAddShaw() {
 	// Output:
 	// [-1 -1 0 1 1]
 	// [0.25 0.25 0.5]
+}
+
+// The scores of Transformer-XL: two queries after one key of memory, one head of two
+// elements.
+func ExampleRelativeProducts() {
+	const queries, keys, headDim = 2, 3, 2
+	q := []float32{1, 0, 0, 1}
+	k := []float32{1, 2, 3, 4, 5, 6}
+	r := []float32{0.5, 0.25, 0.25, 0.5, 0, 1} // of the distances 2, 1 and 0, projected
+	u, v := []float32{1, 1}, []float32{0, 2}   // r_w_bias, r_r_bias
+	tile := posenc.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+	products := posenc.Products{Data: make([]float32, queries*keys)}
+	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
+	err := errors.Join(
+		posenc.RelativeProducts(posenc.Products{Data: tile.Data}, view(q), u, view(k), queries, keys, headDim), // (q+u)·k
+		posenc.RelativeProducts(products, view(q), v, view(r), queries, keys, headDim),                         // (q+v)·r
+		posenc.AddRelativeShift(tile, products, keys, keys-1),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tile.Data[:3]) // the last key, which comes after the query, is masked
+	fmt.Println(tile.Data[3:])
+	// Output:
+	// [5.25 12 16]
+	// [5.75 12.5 20]
+}
+
+// The attention of Shaw et al. in full: one head, three tokens, distances clipped to 1.
+func ExampleAddRelativeValues() {
+	const tokens, headDim, maxDistance, columns = 3, 2, 1, 3
+	q, k, v := []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 2, 2}
+	relativeKeys, relativeValues := []float32{-1, 0, 0, 0, 1, 0}, []float32{10, 0, 0, 0, 0, 10}
+	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
+
+	// Scores: q·(k+a) = q·k + q·a.
+	tile := posenc.Scores{Data: make([]float32, tokens*tokens), Heads: 1, Queries: tokens, Keys: tokens}
+	products := posenc.Products{Data: make([]float32, tokens*columns)}
+	err := errors.Join(
+		posenc.RelativeProducts(posenc.Products{Data: tile.Data}, view(q), nil, view(k), tokens, tokens, headDim),
+		posenc.RelativeProducts(products, view(q), nil, view(relativeKeys), tokens, columns, headDim),
+		posenc.AddShaw(tile, products, maxDistance),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// Weights: the softmax of the scaled scores.
+	for query := range tokens {
+		row, sum := tile.Data[query*tokens:][:tokens], 0.0
+		for i, score := range row {
+			weight := math.Exp(float64(score) / math.Sqrt(headDim))
+			row[i], sum = float32(weight), sum+weight
+		}
+		for i := range row {
+			row[i] /= float32(sum)
+		}
+	}
+
+	// The sum of w*(v+a) is that of w*v and that of w*a.
+	output, sums := make([]float32, tokens*headDim), posenc.Products{Data: make([]float32, tokens*columns)}
+	err = errors.Join(
+		posenc.AddRelativeValues(view(output), posenc.Products{Data: tile.Data}, view(v), tokens, tokens, headDim),
+		posenc.SumShaw(sums, tile, maxDistance),
+		posenc.AddRelativeValues(view(output), sums, view(relativeValues), tokens, columns, headDim),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for query := range tokens {
+		fmt.Printf("%.4f\n", output[query*headDim:][:headDim])
+	}
+	// Output:
+	// [1.2552 8.7727]
+	// [2.9778 5.2145]
+	// [4.7808 1.5093]
 }
 
 // The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.

@@ -384,6 +384,38 @@ func ExampleRotateFused() {
 	// [1.4142 1.4142 0.0000 0.0000]
 }
 
+// The norm of each head of Q and K of Qwen 3: the root of the mean square becomes 1,
+// then each element takes its weight.
+func ExampleNormalize() {
+	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, 0, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{ // a token of two heads
+		2, -2, 2, -2,
+		1, 1, 7, 7,
+	}
+	if err := posenc.Normalize(norm, 1, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(q[:4])
+	fmt.Println(q[4:])
+	// Output:
+	// [1 -1 1 -2]
+	// [0.2 0.2 1.4 2.8]
+}
+
+// Queries of two tokens, each with a factor of its own.
+func ExampleScale() {
+	q := []float32{1, 2, 3, 4}
+	if err := posenc.Scale([]float32{1, 0.5}, 2, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(q)
+	// Output:
+	// [1 2 1.5 2]
+}
+
 // Ministral 3 multiplies the queries of later positions, after their rotation, by
 // factors that Scale and RotateFused take.
 func ExampleQueryScales() {

@@ -483,6 +483,16 @@ func (a *arguments) products(heads, rows, columns int) Products {
 	return p
 }
 
+// relative returns rows that shape makes, and vectors for them.
+func (a *arguments) relative(shape func(a *arguments, tokens, dim int) View[float32]) (x, vectors View[float32], tokens, columns, dim int) {
+	tokens, columns, dim = a.number(0, 5), a.number(1, 12), a.number(1, 40)
+	x, vectors = shape(a, tokens, dim), view[float32](a, columns, dim)
+	if a.yes() {
+		vectors = View[float32]{Data: take[float32](a, &a.written, small(columns, dim)), Heads: 1}
+	}
+	return x, vectors, tokens, columns, dim
+}
+
 // sinusoidal returns an encoding of any kind, nil and zero ones too, and what its
 // rows and axes count.
 func (a *arguments) sinusoidal() (s *Sinusoidal, dim, axes int) {
@@ -867,6 +877,27 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 			}
 		})
 		return func() error { return SumShaw(sums, weights, maxDistance) }
+	},
+	"RelativeProducts": func(a *arguments) func() error {
+		x, vectors, tokens, columns, dim := a.relative(view[float32])
+		products := a.products(x.Heads, tokens, columns)
+		var bias []float32
+		if a.yes() {
+			bias = take[float32](a, &a.written, small(x.Heads, dim))
+		}
+		may(a, func(mark func(s []float32)) {
+			for h := range x.Heads {
+				for t := range tokens {
+					mark(products.Data[productAt(&products, tokens, columns, h, t, 0):][:columns])
+				}
+			}
+		})
+		return func() error { return RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }
+	},
+	"AddRelativeValues": func(a *arguments) func() error {
+		out, vectors, tokens, columns, dim := a.relative(outputView[float32])
+		sums := a.products(out.Heads, tokens, columns)
+		return func() error { return AddRelativeValues(out, sums, vectors, tokens, columns, dim) }
 	},
 	"NewSwinBias": func(a *arguments) func() error {
 		height, width := a.number(6, 9), a.number(6, 9)

@@ -19,12 +19,12 @@ import (
 var fuzzTargets = map[string]map[string]string{
 	".": {
 		"ALiBiSlopes": "FuzzArguments", "AddALiBi": "FuzzScores", "AddDeBERTa": "FuzzScores", "AddEmbeddings": "FuzzAddEmbeddings",
-		"AddRelativeShift": "FuzzScores", "AddShaw": "FuzzScores", "AddSinusoidal": "FuzzSinusoidal", "AddSwin": "FuzzScores", "AddT5": "FuzzScores",
+		"AddRelativeShift": "FuzzScores", "AddRelativeValues": "FuzzProducts", "AddShaw": "FuzzScores", "AddSinusoidal": "FuzzSinusoidal", "AddSwin": "FuzzScores", "AddT5": "FuzzScores",
 		"BFloat16s": "FuzzArguments", "CosSin": "FuzzCosSin", "CosSinAngles": "FuzzSinCosFloat32", "DETRPositions": "FuzzPositions",
 		"DescendingPositions": "FuzzPositions", "Float16s": "FuzzArguments", "Implementation": "FuzzArguments", "InterpolateGrid": "FuzzInterpolate",
 		"InterpolateTable": "FuzzInterpolate", "NewDeBERTaBuckets": "FuzzScores", "NewRMSNorm": "FuzzNormalize", "NewRotary": "FuzzRotate",
 		"NewSinusoidal": "FuzzSinusoidal", "NewSwinBias": "FuzzArguments", "NewT5Bias": "FuzzArguments", "NewT5Buckets": "FuzzScores", "NewTableRotary": "FuzzTable", "Normalize": "FuzzNormalize",
-		"PaddedPositions": "FuzzPositions", "PermuteWeights": "FuzzPermuteWeights", "QueryScales": "FuzzPositions", "RaggedPositions": "FuzzPositions",
+		"PaddedPositions": "FuzzPositions", "PermuteWeights": "FuzzPermuteWeights", "QueryScales": "FuzzPositions", "RaggedPositions": "FuzzPositions", "RelativeProducts": "FuzzProducts",
 		"Rotate": "FuzzRotate", "RotateFused": "FuzzRotateFused", "RotateInto": "FuzzRotateInto", "RotateInverse": "FuzzRotateElements",
 		"Scale": "FuzzNormalize", "Shift": "FuzzShift", "SinusoidalDETR": "FuzzSinusoidalModels", "SinusoidalFairseq": "FuzzSinusoidalModels",
 		"SinusoidalMAE": "FuzzSinusoidalModels", "SinusoidalMLX": "FuzzSinusoidalModels", "SinusoidalMarian": "FuzzSinusoidalModels", "SinusoidalMusicGen": "FuzzSinusoidalModels",

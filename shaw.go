@@ -51,7 +51,8 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 //
 // for the keys in ascending order. The product of sums, a row of 2*maxDistance+1
 // for each query of the tile, with the vectors a^V of the clipped distances is what
-// relative positions add to the output of the attention. weights are not changed.
+// relative positions add to the output of the attention ([AddRelativeValues]).
+// weights are not changed.
 // sums have to be set, to 0 at first: tiles of the same queries may then follow
 // each other, in ascending order of keys for the bits of one tile. Rows of sums must
 // not overlap.
@@ -67,9 +68,8 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	}
 	columns := 2*maxDistance + 1
 	if t.keys > 0 {
-		g := grid{sequences: 1, tokens: t.queries, tokenStride: sums.RowStride, heads: t.heads, headStride: sums.HeadStride, dim: columns}
-		if g.selfOverlaps() {
-			return argumentError(ErrOverlap, function, "sums.RowStride", sums.RowStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", columns, t.heads, sums.HeadStride)
+		if err := sums.checkApart(function, "sums", t.heads, t.queries, columns); err != nil {
+			return err
 		}
 	}
 	var b block

@@ -82,6 +82,8 @@ var splits = []struct {
 	{"AddShaw", 30, splitShaw},
 	{"AddSwin", 30, splitSwin},
 	{"SumShaw", 30, splitSumShaw},
+	{"RelativeProducts", 30, splitRelativeProducts},
+	{"AddRelativeValues", 30, splitRelativeValues},
 }
 
 // cut returns where pieces of n begin, and n.
@@ -772,4 +774,128 @@ func splitSumShaw(t testing.TB, r *rand.Rand, c *choices) {
 	if !sameSlices(got, want) {
 		t.Fatalf("%d heads of %d queries and %d keys: the sums differ in tiles", s.Heads, s.Queries, s.Keys)
 	}
+}
+
+// Products of any range of tokens, heads and columns.
+func splitRelativeProducts(t testing.TB, r *rand.Rand, c *choices) {
+	whole := randomRelative(r, oneOf(r, headCounts), oneOf(r, splitSizes), 1+r.IntN(40), oneOf(r, lengths))
+	call := func(c *relativeCase) {
+		if err := RelativeProducts(c.products, c.x, c.bias, c.vectors, c.tokens, c.columns, c.headDim); err != nil {
+			t.Error(err)
+		}
+	}
+	given := slices.Clone(whole.around)
+	call(whole)
+	want := slices.Clone(whole.around)
+	copy(whole.around, given)
+	var parts []*relativeCase
+	for _, rows := range whole.cut(c) {
+		columns := c.cut(whole.columns)
+		for i, first := range columns[:len(columns)-1] {
+			parts = append(parts, rows.columnsOf(first, columns[i+1]))
+		}
+	}
+	each(parts, call)
+	if !sameSlices(whole.around, want) {
+		t.Fatalf("%d tokens of %d heads, %d columns of %d: the products differ in parts", whole.tokens, whole.x.Heads, whole.columns, whole.headDim)
+	}
+}
+
+// Values of any range of tokens and heads, and of columns in ascending order.
+func splitRelativeValues(t testing.TB, r *rand.Rand, c *choices) {
+	whole := randomRelative(r, oneOf(r, headCounts), oneOf(r, splitSizes), 1+r.IntN(40), oneOf(r, lengths))
+	call := func(c *relativeCase) {
+		if err := AddRelativeValues(c.x, c.products, c.vectors, c.tokens, c.columns, c.headDim); err != nil {
+			t.Error(err)
+		}
+	}
+	given := slices.Clone(whole.all.all)
+	call(whole)
+	want := slices.Clone(whole.all.all)
+	copy(whole.all.all, given)
+	var parts [][]*relativeCase
+	for _, rows := range whole.cut(c) {
+		var part []*relativeCase
+		columns := c.cut(whole.columns)
+		for i, first := range columns[:len(columns)-1] {
+			part = append(part, rows.columnsOf(first, columns[i+1]))
+		}
+		parts = append(parts, part)
+	}
+	each(parts, func(part []*relativeCase) {
+		for _, columns := range part {
+			call(columns)
+		}
+	})
+	if !sameSlices(whole.all.all, want) {
+		t.Fatalf("%d tokens of %d heads, %d columns of %d: the values differ in parts", whole.tokens, whole.x.Heads, whole.columns, whole.headDim)
+	}
+}
+
+// cut returns ranges of the tokens and heads of a case.
+func (whole *relativeCase) cut(c *choices) (list []*relativeCase) {
+	heads := c.cut(whole.x.Heads)
+	for _, tokens := range c.deal(whole.tokens) {
+		for len(tokens) > 0 {
+			n := 1
+			for n < len(tokens) && tokens[n] == tokens[0]+n && (whole.x.SequenceStride == 0 || tokens[n]%whole.x.SequenceTokens > 0) {
+				n++
+			}
+			for i, first := range heads[:len(heads)-1] {
+				list = append(list, whole.rowsOf(tokens[0], n, first, heads[i+1]))
+			}
+			tokens = tokens[n:]
+		}
+	}
+	return list
+}
+
+// rowsOf returns tokens of one sequence, and the heads from first to end.
+func (whole *relativeCase) rowsOf(token, tokens, first, end int) *relativeCase {
+	p := *whole
+	p.tokens = tokens
+	p.x = View[float32]{Heads: end - first, TokenStride: whole.x.TokenStride, HeadStride: whole.x.HeadStride}
+	if p.x.TokenStride == 0 {
+		p.x.TokenStride = whole.x.Heads * whole.headDim
+	}
+	p.x.Data = whole.x.Data[rowAt(&whole.x, token, first, whole.headDim):]
+	if whole.bias != nil {
+		p.bias = whole.bias[first*whole.headDim : end*whole.headDim]
+	}
+	if whole.vectors.Heads > 1 {
+		p.vectors.Heads = end - first
+		if p.vectors.TokenStride == 0 {
+			p.vectors.TokenStride = whole.vectors.Heads * whole.headDim
+		}
+		p.vectors.Data = whole.vectors.Data[rowAt(&whole.vectors, 0, first, whole.headDim):]
+	}
+	p.products = Products{
+		Data:       whole.products.Data[productAt(&whole.products, whole.tokens, whole.columns, first, token, 0):],
+		HeadStride: productAt(&whole.products, whole.tokens, whole.columns, 1, 0, 0),
+		RowStride:  productAt(&whole.products, whole.tokens, whole.columns, 0, 1, 0),
+	}
+	return &p
+}
+
+// columnsOf returns the columns from first to end of a part.
+func (whole *relativeCase) columnsOf(first, end int) *relativeCase {
+	p := *whole
+	p.columns = end - first
+	p.products.Data = whole.products.Data[first:]
+	if v := &p.vectors; v.SequenceStride == 0 {
+		if v.TokenStride == 0 {
+			v.TokenStride = v.Heads * whole.headDim
+		}
+		v.Data = v.Data[first*v.TokenStride:]
+		return &p
+	}
+	// Columns of several sequences: copied.
+	var data []float32
+	for c := first; c < end; c++ {
+		for h := range p.vectors.Heads {
+			data = append(data, whole.vectors.Data[rowAt(&whole.vectors, c, h, whole.headDim):][:whole.headDim]...)
+		}
+	}
+	p.vectors = View[float32]{Data: data, Heads: p.vectors.Heads}
+	return &p
 }

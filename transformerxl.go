@@ -10,9 +10,10 @@ import "math"
 //
 // query and key are positions. products, with a row for each query of the tile,
 // is that of the queries plus the bias v (r_r_bias) with R, the encodings of
-// relative positions: column c stands for the distance first-c, as R is laid out
-// there, from the largest distance down. The scores are those of the queries plus
-// the bias u (r_w_bias) with the keys; both are scaled later, but in TENER not at all.
+// relative positions after their projection ([RelativeProducts]): column c stands for
+// the distance first-c, as R is laid out there, from the largest distance down. The
+// scores are those of the queries plus the bias u (r_w_bias) with the keys; both are
+// scaled later, but in TENER not at all.
 //
 //	Transformer-XL             first keys-1, columns keys
 //	XLNet, bidirectional       first keys, columns keys+queries

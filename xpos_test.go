@@ -2,6 +2,7 @@ package posenc
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -62,6 +63,41 @@ func TestXPos(t *testing.T) {
 		a, b := score(1000, 1000-distance), score(1300, 1300-distance)
 		if math.Abs(a-b) > 64*12*8*0x1p-24*4 { // pairs, products, roundings of terms below 4
 			t.Errorf("distance %d: scores %v and %v", distance, a, b)
+		}
+	}
+}
+
+// The factors are normal numbers up to 69*ScaleBase from the center, and what the
+// documentation says beyond: the first pair decays by 2/7 in ScaleBase positions.
+func TestXPosFar(t *testing.T) {
+	const dim, scaleBase, center = 64, 512, -3
+	for _, keys := range []bool{false, true} {
+		r := mustRotary(t, RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
+		factor := func(distance float64) (smallest, largest, first float32) {
+			p := int32(center + distance*scaleBase)
+			if keys {
+				p = int32(center - distance*scaleBase)
+			}
+			var cos, sin [dim / 2]float32
+			if err := r.CosSin(cos[:], sin[:], []int32{p}); err != nil {
+				t.Fatal(err)
+			}
+			return slices.Min(cos[:]), slices.Max(cos[:]), cos[0]
+		}
+		const normal = 0x1p-126
+		for _, distance := range []float64{-69, 69} {
+			if smallest, largest, _ := factor(distance); smallest < normal || math.IsInf(float64(largest), 0) {
+				t.Errorf("keys %t, %v*ScaleBase: factors from %v to %v", keys, distance, smallest, largest)
+			}
+		}
+		if _, _, first := factor(69.8); first == 0 || first >= normal {
+			t.Errorf("keys %t: 69.8*ScaleBase has the factor %v", keys, first)
+		}
+		if _, _, first := factor(83); first != 0 {
+			t.Errorf("keys %t: 83*ScaleBase has the factor %v", keys, first)
+		}
+		if _, _, first := factor(-70.9); !math.IsInf(float64(first), 1) {
+			t.Errorf("keys %t: -70.9*ScaleBase has the factor %v", keys, first)
 		}
 	}
 }

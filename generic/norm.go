@@ -13,11 +13,11 @@ import "math"
 //
 // The sums start at 0.
 func RMSNormF32(x, weight []float32, epsilon float32) {
-	var sums squareSums
+	var sums laneSums
 	for i, v := range x {
-		sums.add(i, v)
+		sums.add(i, v, v)
 	}
-	inverse := sums.inverseRoot(len(x), epsilon)
+	inverse := inverseRoot(&sums, len(x), epsilon)
 	for i, v := range x {
 		x[i] = float32(v*inverse) * weight[i]
 	}
@@ -26,11 +26,12 @@ func RMSNormF32(x, weight []float32, epsilon float32) {
 // RMSNormF16 is RMSNormF32 of float16 numbers, widened and rounded once at the
 // end.
 func RMSNormF16(x []uint16, weight []float32, epsilon float32) {
-	var sums squareSums
+	var sums laneSums
 	for i, v := range x {
-		sums.add(i, Float16ToFloat32(v))
+		wide := Float16ToFloat32(v)
+		sums.add(i, wide, wide)
 	}
-	inverse := sums.inverseRoot(len(x), epsilon)
+	inverse := inverseRoot(&sums, len(x), epsilon)
 	for i, v := range x {
 		x[i] = Float32ToFloat16(float32(Float16ToFloat32(v)*inverse) * weight[i])
 	}
@@ -39,31 +40,21 @@ func RMSNormF16(x []uint16, weight []float32, epsilon float32) {
 // RMSNormBF16 is RMSNormF32 of bfloat16 numbers, widened and rounded once at the
 // end.
 func RMSNormBF16(x []uint16, weight []float32, epsilon float32) {
-	var sums squareSums
+	var sums laneSums
 	for i, v := range x {
-		sums.add(i, BFloat16ToFloat32(v))
+		wide := BFloat16ToFloat32(v)
+		sums.add(i, wide, wide)
 	}
-	inverse := sums.inverseRoot(len(x), epsilon)
+	inverse := inverseRoot(&sums, len(x), epsilon)
 	for i, v := range x {
 		x[i] = Float32ToBFloat16(float32(BFloat16ToFloat32(v)*inverse) * weight[i])
 	}
 }
 
-// squareSums are the sums of the squares of every sixteenth element.
-type squareSums [16]float32
-
-// add adds the square of element i. It converts the product to float32 because
-// Go may otherwise fuse it with the addition.
-func (s *squareSums) add(i int, x float32) { s[i%16] += float32(x * x) }
-
-// inverseRoot returns the inverse of the root mean square of n elements.
-func (s *squareSums) inverseRoot(n int, epsilon float32) float32 {
-	for d := 8; d > 0; d /= 2 {
-		for l := range d {
-			s[l] += s[l+d]
-		}
-	}
-	mean := s[0] / float32(n)
+// inverseRoot returns the inverse of the root mean square of n elements, from the
+// sums of their squares.
+func inverseRoot(squares *laneSums, n int, epsilon float32) float32 {
+	mean := squares.total() / float32(n)
 	return 1 / float32(math.Sqrt(float64(mean+epsilon)))
 }
 

@@ -227,6 +227,28 @@ func AddRowsF32(impl Implementation, y, x []float32, xFirst, xStride int, ids []
 	}
 }
 
+// DotProductsF32 writes the dot product of row r of x with vector c to element c of
+// row r of y: see generic.DotF32.
+func DotProductsF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	switch impl {
+	case Generic:
+		dotProductsF32Generic(y, x, vectors, m)
+	default:
+		missing("DotProductsF32", impl)
+	}
+}
+
+// AddMultiplesF32 adds vectors to the rows of y in ascending order, vector c times
+// element c of row r of x: see generic.AddMultipleF32.
+func AddMultiplesF32(impl Implementation, y, x, vectors []float32, m *Matrices) {
+	switch impl {
+	case Generic:
+		addMultiplesF32Generic(y, x, vectors, m)
+	default:
+		missing("AddMultiplesF32", impl)
+	}
+}
+
 // AddClampedF32 adds elements of x to rows of y, to row r those from number
 // first+r*step on: see generic.AddClampedF32. The first ClampedEnds elements of x are
 // equal, and the last.

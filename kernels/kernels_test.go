@@ -57,6 +57,8 @@ func TestMissingRowPanics(t *testing.T) {
 			"AddClampedF32":               func() { AddClampedF32(impl, nil, nil, 0, 0, &Tile{}) },
 			"AddDistanceF32":              func() { AddDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
 			"SubAbsoluteDistanceF32":      func() { SubAbsoluteDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
+			"DotProductsF32":              func() { DotProductsF32(impl, nil, nil, nil, &Matrices{}) },
+			"AddMultiplesF32":             func() { AddMultiplesF32(impl, nil, nil, nil, &Matrices{}) },
 			"ConvertF16ToF32":             func() { ConvertF16ToF32(impl, nil, nil) },
 			"ConvertBF16ToF32":            func() { ConvertBF16ToF32(impl, nil, nil) },
 			"ConvertF32ToF16":             func() { ConvertF32ToF16(impl, nil, nil) },

@@ -108,8 +108,10 @@ def deberta():
         case = {"buckets": span, "max_position": 20, "types": types, "tokens": tokens, "scale": encode(deberta_v2.scaled_size_sqrt(query, factor).reshape(1)), "bias": encode(bias)}
         if "c2p" in types:
             case["c2p"] = encode(torch.bmm(query, position_key.transpose(-1, -2)))
+            case["position_key"] = encode(position_key)
         if "p2c" in types:
             case["p2c"] = encode(torch.bmm(key, position_query.transpose(-1, -2)))
+            case["position_query"] = encode(position_query)
         cases.append(case)
     return cases
 
@@ -145,6 +147,78 @@ def swin():
     return cases
 
 
+def captured_softmax(call):
+    """What call gives to softmax."""
+    softmax, taken = torch.nn.functional.softmax, []
+
+    def capture(x, **options):
+        taken.append(x)
+        return softmax(x, **options)
+
+    torch.nn.functional.softmax = capture
+    try:
+        result = call()
+    finally:
+        torch.nn.functional.softmax = softmax
+    return taken[0], result
+
+
+def shaw():
+    """Wav2Vec2-BERT has the scores; the paper's equations 3 and 4 have the values too."""
+    from transformers import Wav2Vec2BertConfig
+    from transformers.models.wav2vec2_bert import modeling_wav2vec2_bert as wav2vec2_bert
+
+    cases = []
+    heads, tokens, most = 2, 21, 6
+    for dim in [16, 64]:
+        config = Wav2Vec2BertConfig(hidden_size=heads * dim, num_attention_heads=heads, left_max_position_embeddings=most, right_max_position_embeddings=most)
+        attention = wav2vec2_bert.Wav2Vec2BertSelfAttention(config)
+        query, key = inputs(0, 1, heads, tokens, dim), inputs(5000, 1, heads, tokens, dim)
+        attention.distance_embedding.weight.copy_(inputs(10000, 2 * most + 1, dim))
+        bias = wav2vec2_bert._apply_relative_key_position_encoding(attention, query, key)[1]
+        cases.append({"model": "wav2vec2-bert", "heads": heads, "tokens": tokens, "dim": dim, "max_distance": most, "bias": encode(bias)})
+
+        value = inputs(15000, 1, heads, tokens, dim)
+        i = torch.arange(tokens)
+        column = torch.clamp(i[None, :] - i[:, None], -most, most) + most
+        a_key, a_value = inputs(10000, 2 * most + 1, dim)[column], inputs(20000, 2 * most + 1, dim)[column]
+        scores = torch.einsum("bhid,bhijd->bhij", query, key[:, :, None] + a_key) / dim**0.5
+        weights = torch.softmax(scores, -1)
+        output = torch.einsum("bhij,bhijd->bhid", weights, value[:, :, None] + a_value)
+        cases.append({"model": "paper", "heads": heads, "tokens": tokens, "dim": dim, "max_distance": most, "scores": encode(scores), "weights": encode(weights), "output": encode(output)})
+    return cases
+
+
+def transformerxl():
+    from transformers import Wav2Vec2ConformerConfig, XLNetConfig
+    from transformers.models.wav2vec2_conformer import modeling_wav2vec2_conformer as conformer
+    from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
+
+    cases = []
+    heads, queries, memory = 2, 9, 14
+    keys = queries + memory
+    for dim in [16, 64]:
+        attention = XLNetRelativeAttention(XLNetConfig(n_layer=0, d_model=heads * dim, n_head=heads)).eval()
+        attention.r_w_bias.copy_(inputs(40000, heads, dim))
+        attention.r_r_bias.copy_(inputs(41000, heads, dim))
+        query, key = inputs(0, queries, 1, heads, dim), inputs(5000, keys, 1, heads, dim)
+        r = inputs(10000, keys + queries, 1, heads, dim)
+        scores, _ = captured_softmax(lambda: attention.rel_attn_core(query, key, key, r))
+        cases.append({"model": "xlnet", "heads": heads, "queries": queries, "keys": keys, "dim": dim, "first": keys, "columns": keys + queries, "scores": encode(scores)})
+
+        config = Wav2Vec2ConformerConfig(hidden_size=heads * dim, num_attention_heads=heads, position_embeddings_type="relative")
+        attention = conformer.Wav2Vec2ConformerSelfAttention(config)
+        attention.pos_bias_u.copy_(inputs(40000, heads, dim))
+        attention.pos_bias_v.copy_(inputs(41000, heads, dim))
+        attention.linear_pos = torch.nn.Identity()
+        columns = 2 * queries - 1
+        query, key = inputs(0, queries, heads, dim).transpose(0, 1)[None], inputs(5000, queries, heads, dim).transpose(0, 1)[None]
+        biased, bias = conformer._apply_relative_position_encoding(attention, query, key, inputs(10000, 1, columns, heads * dim))
+        scores = biased @ key.transpose(2, 3) * attention.scaling + bias
+        cases.append({"model": "wav2vec2-conformer", "heads": heads, "queries": queries, "keys": queries, "dim": dim, "first": queries - 1, "columns": columns, "scores": encode(scores)})
+    return cases
+
+
 def swinv2():
     from transformers import Swinv2Config
     from transformers.models.swinv2.modeling_swinv2 import Swinv2SelfAttention
@@ -175,7 +249,7 @@ def mlx():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, swinv2, mlx]}
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, swinv2, mlx, shaw, transformerxl]}
 versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
 torch.manual_seed(0)
 with torch.no_grad():

@@ -57,6 +57,8 @@ var kernels = map[string]func(*emitter){
 	"ScaleRowsBF16":                func(e *emitter) { scaleRows(e, bfloat16s) },
 	"RMSNormRotateHalfSplitF32":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
 	"RMSNormRotateInterleavedF32":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
+	"DotProductsF32":               dotProducts,
+	"AddMultiplesF32":              addMultiples,
 	"AddRowsF32":                   addRows,
 	"AddClampedF32":                addClamped,
 	"AddDistanceF32":               func(e *emitter) { addDistance(e, false) },

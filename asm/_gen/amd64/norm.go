@@ -167,6 +167,22 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 // inverseRoots returns the inverses of the root mean squares of rows, in as many
 // lanes.
 func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.VecVirtual {
+	sum := e.totals(sums)
+	length, epsilon, one := e.XMM(), e.broadcast32("epsilon", e.XMM()), e.XMM()
+	e.VXORPS(length, length, length)
+	e.VCVTSI2SSQ(n, length, length)
+	e.VBROADCASTSS(length, length)
+	e.VDIVPS(length, sum, sum)
+	e.VADDPS(epsilon, sum, sum)
+	e.VSQRTPS(sum, sum)
+	e.VMOVUPS(e.wide32("one32", 0x3f800000), one)
+	e.VDIVPS(sum, one, sum)
+	return sum
+}
+
+// totals returns the sums of 16 lanes each, of four rows or of one, in as many
+// lanes.
+func (e *emitter) totals(sums [][]reg.VecVirtual) reg.VecVirtual {
 	var quads []reg.VecVirtual // sums[l]+sums[l+8], then +4
 	for _, row := range sums {
 		upper, quad := e.YMM(), e.XMM()
@@ -205,15 +221,6 @@ func (e *emitter) inverseRoots(sums [][]reg.VecVirtual, n reg.GPVirtual) reg.Vec
 		e.VADDPS(odd, even, even) // +1
 		sum = even
 	}
-	length, epsilon, one := e.XMM(), e.broadcast32("epsilon", e.XMM()), e.XMM()
-	e.VXORPS(length, length, length)
-	e.VCVTSI2SSQ(n, length, length)
-	e.VBROADCASTSS(length, length)
-	e.VDIVPS(length, sum, sum)
-	e.VADDPS(epsilon, sum, sum)
-	e.VSQRTPS(sum, sum)
-	e.VMOVUPS(e.wide32("one32", 0x3f800000), one)
-	e.VDIVPS(sum, one, sum)
 	return sum
 }
 

@@ -128,6 +128,21 @@ func (e *emitter) squareSums(t element, at []general, left, tail, copied general
 // inverseRoots returns the inverses of the root mean squares of rows, in as many
 // lanes.
 func (e *emitter) inverseRoots(sums [][]vector, n general) vector {
+	sum, length := e.totals(sums), e.vector()
+	e.scvtf(length, n)
+	e.fdiv4s(sum, sum, length)
+	e.fadd4s(sum, sum, e.broadcast("epsilon"))
+	e.fsqrt4s(sum, sum)
+	e.fdiv4s(sum, e.load32("one32", 0x3f800000), sum)
+	for _, row := range sums {
+		e.release(row...)
+	}
+	return sum
+}
+
+// totals returns the sums of 16 lanes each, of four rows or of one, in as many
+// lanes.
+func (e *emitter) totals(sums [][]vector) vector {
 	var quads [together]vector
 	for i, row := range sums {
 		e.fadd4s(row[0], row[0], row[2]) // +8
@@ -146,16 +161,8 @@ func (e *emitter) inverseRoots(sums [][]vector, n general) vector {
 		e.fadd4s(low, low, high)
 		pairs[i] = low
 	}
-	sum, length := e.vector(), e.vector()
+	sum := e.vector()
 	e.faddp4s(sum, pairs[0], pairs[1])
-	e.scvtf(length, n)
-	e.fdiv4s(sum, sum, length)
-	e.fadd4s(sum, sum, e.broadcast("epsilon"))
-	e.fsqrt4s(sum, sum)
-	e.fdiv4s(sum, e.load32("one32", 0x3f800000), sum)
-	for _, row := range sums {
-		e.release(row...)
-	}
 	return sum
 }
 

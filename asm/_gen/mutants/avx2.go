@@ -10,6 +10,7 @@ var (
 	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
 	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
 	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
+	productTests    = tests{names: "TestProductKernels|TestGuardProducts", packages: "."}
 	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
 	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels", packages: "."}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
@@ -25,6 +26,7 @@ const (
 	amd64Norm       = "asm/_gen/amd64/norm.go"
 	amd64Add        = "asm/_gen/amd64/add.go"
 	amd64Bias       = "asm/_gen/amd64/bias.go"
+	amd64Product    = "asm/_gen/amd64/product.go"
 	amd64Fused      = "asm/_gen/amd64/fused.go"
 	amd64Sinusoidal = "asm/_gen/amd64/sinusoidal.go"
 	amd64Copy       = "asm/_gen/amd64/copy.go"
@@ -416,6 +418,48 @@ var avx2Mutants = []mutant{
 	{name: "avx2/bias/advance", file: amd64Bias, tests: biasTests,
 		old: `math.Float32bits(float32(size))`, new: `math.Float32bits(float32(size+1))`,
 		wrong: "a distance is left out after each block"},
+
+	// product
+	{name: "avx2/product/fma", file: amd64Product, tests: productTests,
+		old: `			e.VMULPS(load(l.row(i, 4*j)), v, product)
+			e.VADDPS(product, sum, sum)
+`, new: `			_ = product
+			e.VFMADD231PS(load(l.row(i, 4*j)), v, sum)
+`,
+		wrong: "products are not rounded before the sum"},
+	{name: "avx2/product/lane", file: amd64Product, tests: productTests,
+		old: `sums[i][j/e.lanes()]`, new: `sums[i][0]`,
+		wrong: "the upper lanes are summed with the lower"},
+	{name: "avx2/product/rest", file: amd64Product, tests: productTests,
+		old: `e.TESTQ(operand.U32(8), r.count)`, new: `e.TESTQ(operand.U32(4), r.count)`,
+		wrong: "eight of the last elements are left out"},
+	{name: "avx2/product/fewer", file: amd64Product, tests: productTests,
+		old: `operand.Mem{Base: at, Disp: 16}, more)`, new: `operand.Mem{Base: at, Disp: 12}, more)`,
+		wrong: "the fourth of the last elements is taken for the fifth"},
+	{name: "avx2/product/stride", file: amd64Product, tests: productTests,
+		old: `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: uint8(l.count)}, vectors)`, new: `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: 1}, vectors)`,
+		wrong: "the next vectors begin with the second of these"},
+	{name: "avx2/product/no-rows", file: amd64Product, tests: productTests,
+		old: `		e.TESTQ(rows, rows)
+		e.JZ(operand.LabelRef(done))
+		e.Label(row)
+`, new: `		e.Label(row)
+`,
+		wrong: "no rows are as many as 2^64"},
+	{name: "avx2/product/fma-multiple", file: amd64Product, tests: productTests,
+		old: `			e.VMULPS(factor, v, v)
+			e.VADDPS(v, sums[i], sums[i])
+`, new: `			e.VFMADD231PS(factor, v, sums[i])
+`,
+		wrong: "multiples are not rounded before the sum"},
+	{name: "avx2/product/factor", file: amd64Product, tests: productTests,
+		old: `e.ADDQ(operand.Imm(4), factors)`, new: ``,
+		wrong: "all vectors have the factor of the first"},
+	{name: "avx2/product/no-vectors", file: amd64Product, tests: productTests,
+		old: `	e.CMPQ(e.argument("count"), operand.Imm(0))
+	e.JE(operand.LabelRef(done))
+`, new: ``,
+		wrong: "no vectors are as many as 2^64"},
 
 	// fused
 	{name: "avx2/fused/pairs", file: amd64Fused, tests: fusedTests,

@@ -13,6 +13,7 @@ var (
 	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)", packages: "."}
 	sinusoidalWide = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels", packages: "."}
 	biasWide       = tests{names: "TestBiasKernels", packages: "."}
+	productWide    = tests{names: "TestProductKernels", packages: "."}
 )
 
 // avx512Mutants are of what AVX-512 alone has.
@@ -78,7 +79,7 @@ var avx512Mutants = []mutant{
 		old: `l.e.VMOVUPS_Z(from, mask, v)`, new: `l.e.VMOVUPS(from, v)`,
 		wrong: "elements beyond the end are loaded"},
 
-	// norm, add and bias
+	// norm, add, bias and product
 	{name: "avx512/norm/tail", file: amd64Norm, tests: normWide,
 		old: `e.ANDQ(operand.Imm(15), left)`, new: `e.ANDQ(operand.Imm(7), left)`,
 		wrong: "squares of the last elements are left out"},
@@ -97,6 +98,15 @@ var avx512Mutants = []mutant{
 	{name: "avx512/bias/lanes", file: amd64Bias, tests: biasWide,
 		old: `float32(first + int(i))`, new: `float32(first + int(i%8))`,
 		wrong: "distances of the upper lanes are those of the first"},
+	{name: "avx512/product/mask", file: amd64Product, tests: productWide,
+		old: `part{16, true}, r.mask, m)`, new: `part{16, false}, r.mask, m)`,
+		wrong: "the last elements without their mask"},
+	{name: "avx512/product/rest", file: amd64Product, tests: productWide,
+		old: `e.ANDQ(operand.Imm(15), last.count)`, new: `e.ANDQ(operand.Imm(7), last.count)`,
+		wrong: "products of the last elements are left out"},
+	{name: "avx512/product/multiple-mask", file: amd64Product, tests: productWide,
+		old: `p := part{min(block.size, e.lanes()), block.masked}`, new: `p := part{min(block.size, e.lanes()), false}`,
+		wrong: "the last part of a sum without its mask"},
 
 	// fused and sinusoidal
 	{name: "avx512/fused/mask", file: amd64Fused, tests: fusedWide,

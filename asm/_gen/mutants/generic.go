@@ -5,7 +5,7 @@ var (
 	narrowTests      = tests{names: "TestWiden|TestRound.*", packages: "./generic"}
 	powerTests       = tests{names: "TestExp2.*", packages: "./generic"}
 	pairTests        = tests{names: "TestRotate|TestLayout", packages: "./generic"}
-	rootTests        = tests{names: "Test(Rotate|RotateIsLoopOverTables|RotateIsComplexMultiplication|RotateElements|Normalize|NormalizeAgainstReal|NormalizeAgainstTransformers|AddALiBi|AddRelativeShift|SinusoidalVectors|AddEmbeddingsVectors|TableUnequalHalves|PlainConversions)", packages: "."}
+	rootTests        = tests{names: "Test(Rotate|RotateIsLoopOverTables|RotateIsComplexMultiplication|RotateElements|Normalize|NormalizeAgainstReal|NormalizeAgainstTransformers|AddALiBi|AddRelativeShift|RelativeProducts|SinusoidalVectors|AddEmbeddingsVectors|TableUnequalHalves|PlainConversions)", packages: "."}
 )
 
 // genericMutants are of the definition of the operations in plain Go.
@@ -141,9 +141,12 @@ var genericMutants = []mutant{
 	{name: "go-v3/rotate/fused-sum", file: "generic/rotate.go", tests: tests{names: "TestRotate", packages: "./generic"},
 		old: `float32(x2*c) + float32(x1*s)`, new: `x2*c + x1*s`,
 		wrong: "the compiler fuses a product with the sum"},
-	{name: "go-arm64/norm/fused", file: "generic/norm.go", tests: tests{names: "TestNormKernels", packages: "."},
-		old: `s[i%16] += float32(x * x)`, new: `s[i%16] += x * x`,
-		wrong: "the compiler fuses a square with the sum"},
+	{name: "go-arm64/matrix-product/fused", file: "generic/product.go", tests: tests{names: "TestNormKernels|TestProductKernels", packages: "."},
+		old: `s[i%16] += float32(x * y)`, new: `s[i%16] += x * y`,
+		wrong: "the compiler fuses a product with the sum"},
+	{name: "go-arm64/matrix-product/fused-multiple", file: "generic/product.go", tests: tests{names: "TestProductKernels", packages: "."},
+		old: `y[i] += float32(factor * x[i])`, new: `y[i] += factor * x[i]`,
+		wrong: "the compiler fuses a multiple with the sum"},
 	{name: "go-arm64/add/fused", file: "generic/add.go", tests: tests{names: "TestAdditionKernels", packages: "."},
 		old: `float32(x*scale) + y`, new: `x*scale + y`,
 		wrong: "the compiler fuses the product with the sum"},
@@ -175,9 +178,9 @@ var genericMutants = []mutant{
 	{name: "go/layout/odds", file: "generic/layout.go", tests: pairTests,
 		old: `y[i], y[n+i] = x[2*i], x[2*i+1]`, new: `y[i], y[n+i] = x[2*i], x[2*i]`,
 		wrong: "the even elements for the odd"},
-	{name: "go/norm/order", file: "generic/norm.go", tests: rootTests,
+	{name: "go/matrix-product/order", file: "generic/product.go", tests: rootTests,
 		old: `s[l] += s[l+d]`, new: `s[l] += s[2*d-1-l]`,
-		wrong: "squares are summed in another order"},
+		wrong: "sums of lanes are added in another order"},
 	{name: "go/norm/epsilon", file: "generic/norm.go", tests: rootTests,
 		old: `float64(mean+epsilon)`, new: `float64(mean)+float64(epsilon)`,
 		wrong: "epsilon is added in float64"},

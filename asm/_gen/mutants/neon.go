@@ -8,6 +8,7 @@ const (
 	arm64Norm       = "asm/_gen/arm64/norm.go"
 	arm64Add        = "asm/_gen/arm64/add.go"
 	arm64Bias       = "asm/_gen/arm64/bias.go"
+	arm64Product    = "asm/_gen/arm64/product.go"
 	arm64Fused      = "asm/_gen/arm64/fused.go"
 	arm64Sinusoidal = "asm/_gen/arm64/sinusoidal.go"
 	arm64Emitter    = "asm/_gen/arm64/emitter.go"
@@ -246,6 +247,26 @@ var neonMutants = []mutant{
 	{name: "neon/bias/clamped-step", file: arm64Bias, tests: biasTests,
 		old: `e.addGeneral(first, step)`, new: `e.subGeneral(first, step)`,
 		wrong: "rows go the other way through x"},
+
+	// product
+	{name: "neon/product/fma", file: arm64Product, tests: productTests,
+		old: `				e.fmul4s(v, v, x[j])
+				e.fadd4s(sums[j], sums[j], v)
+`, new: `				e.op("VFMLA", "%s.S4, %s.S4, %s.S4", v, x[j], sums[j])
+`,
+		wrong: "products are not rounded before the sum"},
+	{name: "neon/product/rest", file: arm64Product, tests: productTests,
+		old: `e.stp(zero, zero, rest, 32)`, new: ``,
+		wrong: "what was on the stack is added to the products"},
+	{name: "neon/product/rest-of-row", file: arm64Product, tests: productTests,
+		old: `x := e.loadFloats(d.xRest, 16)`, new: `x := e.loadFloats(d.rest, 16)`,
+		wrong: "the last elements of another vector for those of the row"},
+	{name: "neon/product/stride", file: arm64Product, tests: productTests,
+		old: `e.addShifted(address, address, scratch, 2)`, new: `e.addShifted(address, address, scratch, 1)`,
+		wrong: "strides in halves of elements"},
+	{name: "neon/product/factor", file: arm64Product, tests: productTests,
+		old: `e.add(factors, 4)`, new: ``,
+		wrong: "all vectors have the factor of the first"},
 
 	// fused
 	{name: "neon/fused/pairs", file: arm64Fused, tests: fusedTests,

@@ -10,7 +10,7 @@ var (
 	intoTests     = tests{names: "TestRotateInto.*", packages: "."}
 	axesTests     = tests{names: "TestAxes.*|TestXPos.*|TestCosSinFractional.*|TestRowsAgree|TestLastPosition|TestNewRotary.*", packages: "."}
 	tableTests    = tests{names: "TestTable.*|TestTabulate.*|TestExtend.*", packages: "."}
-	scoresTests   = tests{names: "TestAdd.*|TestALiBi.*|TestT5.*|TestDeBERTa.*|TestRelativeShift.*|TestShaw.*|TestSumShaw|TestSwin.*|TestTile.*", packages: "."}
+	scoresTests   = tests{names: "TestAdd.*|TestALiBi.*|TestT5.*|TestDeBERTa.*|TestRelative.*|TestShaw.*|TestTransformerXL.*|TestSumShaw|TestSwin.*|TestTile.*", packages: "."}
 	rowTests      = tests{names: "TestNorm.*|TestRotateFused.*|TestQueryScales|TestLogarithm|TestScale.*|TestNewRMSNorm.*", packages: "."}
 	absoluteTests = tests{names: "TestSinusoidal.*|TestAddEmbeddings.*|TestInterpolate.*|TestLearned.*|TestShiftMatrix.*", packages: "."}
 	positionTests = tests{names: "TestRaggedPositions.*|TestDualChunk.*|TestPermuteWeights.*", packages: "."}
@@ -394,6 +394,24 @@ var goMutants = []mutant{
 	{name: "go/products/short", file: "products.go", tests: scoresTests,
 		old: `case len(p.Data) < need:`, new: `case len(p.Data) < need-1:`,
 		wrong: "the last product may be missing"},
+	{name: "go/products/bias", file: "products.go", tests: scoresTests,
+		old: `rows, bias, h*headDim, 0, &tile)`, new: `rows, bias, 0, 0, &tile)`,
+		wrong: "all heads have the bias of the first"},
+	{name: "go/products/vectors", file: "products.go", tests: scoresTests,
+		old: `	if to.heads == 1 {
+		to.headStride = 0
+	}
+`, new: ``,
+		wrong: "heads do not share the vectors"},
+	{name: "go/products/sequence", file: "products.go", tests: scoresTests,
+		old: `m.Rows = min(most, from.together(t, tokens-t))`, new: `m.Rows = min(most, tokens-t)`,
+		wrong: "a call of a kernel reaches into the next sequence"},
+	{name: "go/products/apart", file: "products.go", tests: scoresTests,
+		old: `	if err := products.checkApart(function, "products", x.Heads, tokens, columns); err != nil {
+		return err
+	}
+`, new: ``,
+		wrong: "products may overlap each other"},
 
 	// Norms and scales.
 	{name: "go/norm/heads", file: "norm.go", tests: rowTests,

@@ -183,8 +183,33 @@ first+r*step on. ` + fmt.Sprintf("The first %d elements of x are equal, and the 
 	}
 }
 
+// products lists the products of matrices.
+func products() []Operation {
+	const signature = "(y, x, vectors *float32, n, rows, count, yStride, xStride, vectorStride int)"
+	const vectors = `
+
+There are count vectors of n elements, at least 1; vector c starts at
+vectors[c*vectorStride].`
+	return []Operation{
+		{
+			Package:   "asm",
+			Family:    "product",
+			Name:      "DotProductsF32",
+			Signature: signature,
+			Doc:       "%s writes what generic.DotF32 returns of x[r*xStride] and what\nfollows with vector c to y[r*yStride+c]." + vectors,
+		},
+		{
+			Package:   "asm",
+			Family:    "product",
+			Name:      "AddMultiplesF32",
+			Signature: signature,
+			Doc:       "%s adds the vectors in ascending order to the n elements from\ny[r*yStride] on, as generic.AddMultipleF32 does, vector c times x[r*xStride+c]." + vectors,
+		},
+	}
+}
+
 // Operations is the list.
-var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), sinusoids(), []Operation{
+var Operations = slices.Concat(rotations(), norms(), fusions(), biases(), products(), sinusoids(), []Operation{
 	{
 		Package:   "asm",
 		Family:    "convert",
