@@ -188,6 +188,7 @@ func TestUndecided(t *testing.T) {
 			p := int32(1 + r.IntN(1<<20))
 			n := 1 + r.IntN(Width) // the last part of a row has code of its own
 			invFreq := ladder()[:n]
+			invFreq[r.IntN(n)] *= -1
 			block.Set(invFreq)
 			if !cosSinExact(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				easy++
@@ -204,6 +205,22 @@ func TestUndecided(t *testing.T) {
 		}
 		if near < rows*9/10 {
 			t.Errorf("%d of %d hard rows were undecided", near, rows)
+		}
+	})
+}
+
+// The float64 of a kernel are not accurate enough for angles near 2^50, of which
+// this one is known to be rounded wrongly: none is left to kernels.
+func TestLargeAngle(t *testing.T) {
+	each(t, func(t *testing.T, impl Implementation) {
+		var block Block
+		var cos, sin, wantCos, wantSin [1]float32
+		invFreq := []float64{0x1.cacc4a048d5e8p+49}
+		block.Set(invFreq)
+		CosSinExactRow(impl, cos[:], sin[:], 1, &block, 1, 1)
+		generic.CosSinExact(wantCos[:], wantSin[:], 1, invFreq, 1, 1)
+		if cos != wantCos || sin != wantSin {
+			t.Errorf("cosine and sine %x, %x, want %x, %x", cos, sin, wantCos, wantSin)
 		}
 	})
 }
