@@ -27,7 +27,8 @@
 //   - [AddALiBi]: BLOOM, MPT, Jina; Falcon, but for its bfloat16 biases.
 //   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
 //   - [AddRelativeShift]: Transformer-XL, XLNet, TENER, conformers. [AddShaw] and
-//     [SumShaw]: Shaw. [AddSwin]: Swin v1, and v2 with its table made before.
+//     [SumShaw]: Shaw. [AddSwin]: Swin v1, and v2 with its table made before, of
+//     [SwinCoordinates]. [XLNetPositions] fills in the positions of XLNet.
 //   - [RelativeProducts] multiplies queries and keys with the vectors of relative
 //     positions, with the biases of Transformer-XL; [AddRelativeValues] adds Shaw's
 //     values.
