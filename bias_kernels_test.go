@@ -64,6 +64,10 @@ func (o *bias) place(r *rand.Rand, tile *kernels.Tile, step int) (size, first in
 		}
 		return size, r.IntN(2*size+2*tile.Len) - size - 2*tile.Len // before x, in it, beyond it
 	default:
+		if r.IntN(4) == 0 { // from there on float32 does not count by ones
+			end := []int{-1 << 24, 1 << 24}[r.IntN(2)]
+			return 0, end - r.IntN(2*tile.Len+1) - reach/2
+		}
 		return 0, int(int32(r.Uint32())>>(1+r.IntN(31))) - reach/2
 	}
 }
