@@ -58,6 +58,13 @@ func guardedOperations() (list []guardedOperation) {
 			o.guard(g, impl, n, 3, g.r.IntN(3)-1, atEnd)
 		}, "y", "x")
 	}
+	for _, o := range matrixProducts {
+		add(o.name, longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
+			if n > 0 {
+				o.guard(g, impl, n, 1+n%6, atEnd)
+			}
+		}, "y", "x", "vectors")
+	}
 	for _, o := range norms {
 		add(o.names()[0]+", "+o.names()[1], longest, func(g *guards, impl kernels.Implementation, n int, atEnd bool) {
 			for _, count := range []int{1, 5} {

@@ -127,8 +127,9 @@ func addRow[T Element](x []T, y []float32) {
 // maxInterpolated bounds the lengths of tables that are interpolated.
 const maxInterpolated = 1 << 24
 
-// maxAntialiased bounds the sums of antialiasing, which are as long as grids shrink.
-const maxAntialiased = 1 << 28
+// maxAntialiased bounds the work of antialiasing for each patch of both grids: its
+// sums are as long as grids shrink, which one side may do while the other grows.
+const maxAntialiased = 64
 
 // InterpolateTable makes a learned table for another number of positions, by
 // linear interpolation between the centres of its rows, as PyTorch's
@@ -198,7 +199,7 @@ func InterpolateTable(dst, src []float32, dim int) error {
 //
 // dst is [dstHeight][dstWidth][dim], src likewise, heights and widths at most 2^24,
 // and they share no element. With antialias the larger height times the larger width
-// is at most 2^28. A row of a class token is not of the grid: it is copied.
+// is at most 64 times the patches of both grids. A row of a class token is not of the grid: it is copied.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
 func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {
@@ -224,8 +225,9 @@ func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcH
 			return argumentError(ErrLength, function, grid.name, elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
 		}
 	}
-	if height, width := int64(max(dstHeight, srcHeight)), int64(max(dstWidth, srcWidth)); antialias && height*width > maxAntialiased {
-		return argumentError(ErrShape, function, "antialias", antialias, "false for grids of %d rows or %d columns: at most 2^28 patches between them", height, width)
+	patches := int64(dstHeight)*int64(dstWidth) + int64(srcHeight)*int64(srcWidth)
+	if height, width := int64(max(dstHeight, srcHeight)), int64(max(dstWidth, srcWidth)); antialias && height*width > maxAntialiased*patches {
+		return argumentError(ErrShape, function, "dstHeight", dstHeight, "grids less long across each other: with antialias %d by %d patches are more than %d times the %d of both", height, width, maxAntialiased, patches)
 	}
 	if overlap(dst, src) {
 		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")

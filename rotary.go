@@ -57,8 +57,8 @@ type RotaryConfig struct {
 //
 // Positions belong within 69*ScaleBase of Center, 35328 for 512. Farther away the
 // factor of pair 0, which has the fastest decay, is no normal float32: on one side it
-// is subnormal from 69.8*ScaleBase on and 0 from 83*ScaleBase on, on the other infinite
-// from 70.9*ScaleBase on, and the elements with it are infinite or NaN. That is no error.
+// is subnormal from 69.7*ScaleBase on and 0 from 83*ScaleBase on, on the other infinite
+// from 70.8*ScaleBase on, and the elements with it are infinite or NaN. That is no error.
 type XPos struct {
 	ScaleBase float64 // at least 2^-50; 512 in the paper
 	Center    int32

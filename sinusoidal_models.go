@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -20,7 +21,11 @@ func sinusoidalOf(function string, cfg SinusoidalConfig, invFreq []float64, err 
 // of unit.
 func checkChannels(function string, dim, least, unit int) error {
 	if dim < least || dim > frequency.MaxRotaryDim || dim%unit != 0 {
-		return argumentError(ErrConfig, function, "dim", dim, "a multiple of %d from %d to %d", unit, least, frequency.MaxRotaryDim)
+		expected := fmt.Sprintf("from %d to %d", least, frequency.MaxRotaryDim)
+		if unit > 1 {
+			expected = fmt.Sprintf("a multiple of %d %s", unit, expected)
+		}
+		return argumentError(ErrConfig, function, "dim", dim, "%s", expected)
 	}
 	return nil
 }

@@ -9,6 +9,9 @@ import (
 // maxWindow bounds the height and the width of a window.
 const maxWindow = 64
 
+// maxSwinBiases bounds the memory of a table that is prepared.
+const maxSwinBiases = 1 << 25
+
 // SwinBias is the relative position biases of the windows of Swin Transformer (Liu et
 // al. 2021, arXiv:2103.14030). It does not change after NewSwinBias and may be used by
 // many goroutines at once.
@@ -24,7 +27,7 @@ type SwinBias struct {
 // NewSwinBias prepares the biases of windows of height by width patches, each from 1
 // to 64, from relative_position_bias_table, [(2*height-1)*(2*width-1)][heads], to which
 // it keeps no reference. It takes memory for (2*height-1)*width*width numbers of each
-// head.
+// head, at most 2^25 in all.
 //
 // Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
 // makes of [SwinCoordinates].
@@ -41,8 +44,8 @@ func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 	}
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
 	size, ok := multiply(b.heads, width*rows*width)
-	if !ok {
-		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "fewer heads")
+	if !ok || size > maxSwinBiases {
+		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "fewer than those of %d heads: (2*height-1)*width*width numbers of each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
 	for query := range b.rows {

@@ -90,14 +90,14 @@ func TestXPosFar(t *testing.T) {
 				t.Errorf("keys %t, %v*ScaleBase: factors from %v to %v", keys, distance, smallest, largest)
 			}
 		}
-		if _, _, first := factor(69.8); first == 0 || first >= normal {
-			t.Errorf("keys %t: 69.8*ScaleBase has the factor %v", keys, first)
+		if _, _, first := factor(69.73); first == 0 || first >= normal {
+			t.Errorf("keys %t: 69.73*ScaleBase has the factor %v", keys, first)
 		}
 		if _, _, first := factor(83); first != 0 {
 			t.Errorf("keys %t: 83*ScaleBase has the factor %v", keys, first)
 		}
-		if _, _, first := factor(-70.9); !math.IsInf(float64(first), 1) {
-			t.Errorf("keys %t: -70.9*ScaleBase has the factor %v", keys, first)
+		if _, _, first := factor(-70.83); !math.IsInf(float64(first), 1) {
+			t.Errorf("keys %t: -70.83*ScaleBase has the factor %v", keys, first)
 		}
 	}
 }
