@@ -9,8 +9,7 @@ import "math"
 //	cos[i] = RN64(cos(position*invFreq[i]))
 //	sin[i] = RN64(sin(position*invFreq[i]))
 //
-// It holds for products below 2^50 in magnitude that are 0 or at least 2^-980;
-// beyond them entries are NaN. The sine of a zero angle is +0. cos and sin hold
+// Products of 2^50 and more in magnitude give NaN. The sine of a zero angle is +0. cos and sin hold
 // at least len(invFreq) elements. A pair takes microseconds.
 func CosSinExactF64(cos, sin []float64, position float64, invFreq []float64) {
 	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
@@ -24,8 +23,10 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 	switch {
 	case p == 0 || w == 0:
 		return 1, 0
-	case !(product < maxAngle && product >= 0x1p-980):
+	case !(product < maxAngle):
 		return math.NaN(), math.NaN()
+	case product < 0x1p-980:
+		return 1, sinSubnormal64(p, w)
 	case product < tinyProduct:
 		return 1, sinTiny64(p, w)
 	}
@@ -51,4 +52,32 @@ func sinTiny64(p, w float64) float64 {
 		return below
 	}
 	return product
+}
+
+// sinSubnormal64 is sinTiny64 for products whose lowest bits may lie below those of
+// the smallest float64.
+func sinSubnormal64(p, w float64) float64 {
+	const (
+		scale  = 0x1p400
+		unit   = 0x1p-1074 * scale // of the last bit of a subnormal number
+		normal = 0x1p-1022 * scale // the smallest that is none
+	)
+	if math.Abs(p) < math.Abs(w) {
+		p, w = w, p
+	}
+	w *= scale // exact: w is below 2^-490
+	product := float64(p * w)
+	magnitude := math.Abs(product)
+	if magnitude >= normal {
+		return sinTiny64(p, w) / scale
+	}
+	rest := math.FMA(p, w, -product)
+	nearest := (magnitude + 0x1p52*unit) - 0x1p52*unit
+	if math.Abs(magnitude-nearest) == unit/2 { // midway, but for the rest and the sine
+		nearest = magnitude - unit/2
+		if rest != 0 && (rest < 0) == (product < 0) {
+			nearest = magnitude + unit/2
+		}
+	}
+	return math.Copysign(nearest/scale, product)
 }

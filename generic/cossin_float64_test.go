@@ -45,14 +45,30 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 		{0x1.8p0, 0x1.5555555555555p-60},     // a position with a fraction
 		{1<<31 - 1, 0x1.fffffffffffffp-80},   // 84 bits
 		{-(1 << 30), 0x1.123456789abcdp-900}, // far below
+		{0x1p-117, 0x1.6a09e667f3bcdp-895},   // subnormal from 2^-1022 on
+		{0x1.8p-117, 0x1.5555555555555p-905},
+		{-0x1.8p-100, 0x1.0000000000001p-922},
+		{3, 0x1p-1074},
+		{0.5, 0x1p-1074},              // midway of 0 and the smallest
+		{-0.5, 0x3p-1074},             // midway, odd below
+		{0.75, 0x1p-1074},             // above midway
+		{0x1.000002p-1, 0x1p-1074},    // barely above
+		{0x1.fffffep-2, 0x1p-1074},    // barely below
+		{0x1.000002p-60, 0x1.8p-1014}, // midway but for what the product has more
+		{-0x1.000002p-60, 0x1.7ffffd0000060p-1014},
+		{0x1.fffffep-100, 0x1.0000010000010p-923},
+		{0x1p-149, 0x1p-1074},  // 0
+		{-0x1p-149, 0x1p-1074}, // -0
+		{1<<31 - 1, 0x1.fffffffffffffp-1053},
+		{0x1p-600, 0x1.8p-440},
 	} {
 		var cos, sin [1]float64
 		CosSinExactF64(cos[:], sin[:], tt.position, []float64{tt.invFreq})
-		angle := new(big.Float).SetPrec(2000).Mul(big.NewFloat(tt.position), big.NewFloat(tt.invFreq))
-		cube := new(big.Float).SetPrec(2000).Mul(angle, angle)
+		angle := new(big.Float).SetPrec(5000).Mul(big.NewFloat(tt.position), big.NewFloat(tt.invFreq))
+		cube := new(big.Float).SetPrec(5000).Mul(angle, angle)
 		cube.Mul(cube, angle)
-		want, _ := new(big.Float).SetPrec(2000).Sub(angle, cube.Quo(cube, big.NewFloat(6))).Float64()
-		if sin[0] != want || cos[0] != 1 {
+		want, _ := new(big.Float).SetPrec(5000).Sub(angle, cube.Quo(cube, big.NewFloat(6))).Float64()
+		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
 			t.Errorf("%v * %x: got %x, %x, want 1, %x", tt.position, tt.invFreq, cos[0], sin[0], want)
 		}
 	}
@@ -63,10 +79,33 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 			t.Errorf("position 0: got %v, %v", cos[i], sin[i])
 		}
 	}
-	CosSinExactF64(cos[:], sin[:], 2, []float64{maxAngle / 2, math.Inf(1), math.NaN(), 0x1p-990})
+	CosSinExactF64(cos[:], sin[:], 2, []float64{maxAngle / 2, math.Inf(1), math.NaN(), -maxAngle})
 	for i := range cos {
 		if cos[i] == cos[i] || sin[i] == sin[i] {
 			t.Errorf("beyond the range: got %v, %v, want NaN", cos[i], sin[i])
+		}
+	}
+}
+
+// Products of all sizes down to less than the smallest float64.
+func TestCosSinExactF64Smallest(t *testing.T) {
+	r := rand.New(rand.NewPCG(64, 3))
+	for range 20000 {
+		position := math.Ldexp(float64(r.Int32()), -r.IntN(180))
+		w := math.Ldexp(float64(r.Int64()>>r.IntN(62)), -900-r.IntN(175))
+		if r.IntN(2) == 0 {
+			w = -w
+		}
+		var cos, sin [1]float64
+		CosSinExactF64(cos[:], sin[:], position, []float64{w})
+		angle := new(big.Float).SetPrec(200).Mul(big.NewFloat(position), big.NewFloat(w))
+		less := new(big.Float).SetMantExp(angle, -100) // by less than that the sine is smaller
+		want, _ := angle.Sub(angle, less).Float64()
+		if position == 0 || w == 0 {
+			want = 0
+		}
+		if math.Float64bits(sin[0]) != math.Float64bits(want) || cos[0] != 1 {
+			t.Fatalf("%x * %x: got %x, %x, want 1, %x", position, w, cos[0], sin[0], want)
 		}
 	}
 }
