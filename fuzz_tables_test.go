@@ -131,6 +131,10 @@ func realCosSin(angle *big.Float) (cos, sin *big.Float) {
 		}
 		term = newReal().Quo(newReal().Mul(term, x), realOf(float64(n+1)))
 	}
+	const tiny = -100 // below 2^tiny the cube may be beyond realBits: the sine is less by next to nothing
+	if x.Sign() != 0 && x.MantExp(nil) < tiny {
+		sums[1].Sub(sums[1], newReal().SetMantExp(x, 2*tiny))
+	}
 	return sums[0], sums[1]
 }
 
