@@ -199,7 +199,8 @@ func InterpolateTable(dst, src []float32, dim int) error {
 //
 // dst is [dstHeight][dstWidth][dim], src likewise, heights and widths at most 2^24,
 // and they share no element. With antialias the larger height times the larger width
-// is at most 64 times the patches of both grids. A row of a class token is not of the grid: it is copied.
+// is at most 64 times the patches of both grids. A row of a class token is not of
+// the grid: it is copied.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
 func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {

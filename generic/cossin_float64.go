@@ -9,8 +9,8 @@ import "math"
 //	cos[i] = RN64(cos(position*invFreq[i]))
 //	sin[i] = RN64(sin(position*invFreq[i]))
 //
-// Products of 2^50 and more in magnitude give NaN. The sine of a zero angle is +0. cos and sin hold
-// at least len(invFreq) elements. A pair takes microseconds.
+// Products of 2^50 and more in magnitude give NaN. The sine of a zero angle is +0.
+// cos and sin hold at least len(invFreq) elements. A pair takes microseconds.
 func CosSinExactF64(cos, sin []float64, position float64, invFreq []float64) {
 	cos, sin = cos[:len(invFreq)], sin[:len(invFreq)]
 	for i, w := range invFreq {
