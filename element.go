@@ -34,6 +34,9 @@ const (
 
 func kindOf[T Element]() kind {
 	var zero T
+	if unsafe.Sizeof(zero) == 4 { // known to the compiler, unlike the type
+		return kindFloat32
+	}
 	switch any(zero).(type) {
 	case Float16:
 		return kindFloat16

@@ -133,6 +133,9 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
 	var g grid
 	for i := range xs {
+		if xs[i].isPacked(tokens, dim) {
+			continue
+		}
 		if p := xs[i].grid(&g, tokens, dim); p != none {
 			return xs[i].problemError(p, function, indexed("xs", i), &g)
 		}
@@ -182,8 +185,10 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 	} else {
 		r.rows(table, column, pairs, s, m.scaling, m.direction)
 	}
+	var x operand
 	for i := range xs {
-		x := operandOf(&xs[i], r.headDim)
+		setRows(&x, &xs[i], r.headDim)
+		x.data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		for t := 0; t < s.n; {
 			n := x.together(s.first+t, s.n-t)
 			at := x.token(s.first + t)
@@ -207,18 +212,24 @@ type operand struct {
 }
 
 func operandOf[T Element](v *View[T], dim int) operand {
-	o := operand{
-		data: unsafe.Pointer(unsafe.SliceData(v.Data)), length: len(v.Data), kind: kindOf[T](),
-		heads: v.Heads, headStride: v.HeadStride, tokenStride: v.TokenStride,
-		sequenceTokens: v.SequenceTokens, sequenceStride: v.SequenceStride,
-	}
+	var o operand
+	setRows(&o, v, dim)
+	o.data = unsafe.Pointer(unsafe.SliceData(v.Data))
+	return o
+}
+
+// setRows sets all of o but its data, which would leak. (A call for one token
+// sets its operands field by field: copying what was just written takes longer.)
+func setRows[T Element](o *operand, v *View[T], dim int) {
+	o.length, o.kind = len(v.Data), kindOf[T]()
+	o.heads, o.headStride, o.tokenStride = v.Heads, v.HeadStride, v.TokenStride
+	o.sequenceTokens, o.sequenceStride = v.SequenceTokens, v.SequenceStride
 	if o.headStride == 0 {
 		o.headStride = dim
 	}
 	if o.tokenStride == 0 {
 		o.tokenStride = v.Heads * dim
 	}
-	return o
 }
 
 // token returns the element where the rows of token t start.

@@ -119,6 +119,17 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	return none
 }
 
+// isPacked reports whether the view is a grid without strides, which takes less
+// time than to make the grid.
+func (v *View[T]) isPacked(tokens, dim int) bool {
+	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
+		return false
+	}
+	row, ok := multiply(v.Heads, dim)
+	all, fits := multiply(tokens, row)
+	return ok && fits && all == len(v.Data)
+}
+
 // problemError describes what is wrong with the view that is the named argument.
 func (v *View[T]) problemError(p problem, function, argument string, g *grid) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
