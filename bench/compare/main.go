@@ -2,12 +2,13 @@
 // prints benchstat's table and names what got slower beyond noise.
 //
 //	go run -C bench ./compare main HEAD
-//	go run -C bench ./compare -bench 'Rotate16|Shift' v0.3.0 HEAD
+//	go run -C bench ./compare -bench 'Rotate16|Shift' HEAD~1 HEAD
 //
 // Its exit status is 1 when something got slower: when the medians differ by more
 // than 5 % and a Mann-Whitney U test says that chance makes such a difference
-// less than once in a thousand. Benchmarks that only one of the commits has are
-// not compared.
+// less than once in a thousand. The times are those of an operation or, where a
+// benchmark measures several things in turns, of a call. It names the benchmarks
+// that it cannot compare: only one of the commits has them, or they report no time.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,16 +152,16 @@ func (b *build) sample(benchmarks, benchtime string) error {
 	return run.Run()
 }
 
-// parse returns the seconds of an operation by the name of the benchmark.
+// parse returns the seconds of an operation, or of a call, by the name of the
+// benchmark. What reports no time has no seconds.
 func parse(samples string) (map[string][]float64, error) {
 	times := map[string][]float64{}
 	reader := benchfmt.NewReader(strings.NewReader(samples), "benchmarks")
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.Result:
-			if seconds, ok := record.Value("sec/op"); ok {
-				times[record.Name.String()] = append(times[record.Name.String()], seconds)
-			}
+			name := record.Name.String()
+			times[name] = append(times[name], seconds(record)...)
 		case *benchfmt.SyntaxError:
 			return nil, record
 		}
@@ -170,18 +172,39 @@ func parse(samples string) (map[string][]float64, error) {
 	return times, reader.Err()
 }
 
-// report prints and returns what got slower.
+// seconds are the time of one sample, if it has one: the reader turns ns/op into
+// sec/op, ns/call into sec/call.
+func seconds(record *benchfmt.Result) []float64 {
+	for _, unit := range []string{"sec/op", "sec/call"} {
+		if v, ok := record.Value(unit); ok {
+			return []float64{v}
+		}
+	}
+	return nil
+}
+
+// report prints and returns what got slower, and prints what cannot be compared.
 func report(output io.Writer, old, new map[string][]float64) ([]string, error) {
 	thresholds := benchmath.DefaultThresholds
 	thresholds.CompareAlpha = chance
-	var slower []string
-	compared := 0
-	for name, before := range old {
-		after, ok := new[name]
-		if !ok {
+	all := maps.Clone(old)
+	maps.Copy(all, new)
+	names := slices.Sorted(maps.Keys(all))
+	var slower, apart []string
+	for _, name := range names {
+		before, inOld := old[name]
+		after, inNew := new[name]
+		switch {
+		case !inNew:
+			apart = append(apart, name+": only in the old commit")
+			continue
+		case !inOld:
+			apart = append(apart, name+": only in the new commit")
+			continue
+		case len(before) == 0 || len(after) == 0:
+			apart = append(apart, name+": no time")
 			continue
 		}
-		compared++
 		x, y := benchmath.NewSample(before, &thresholds), benchmath.NewSample(after, &thresholds)
 		difference := benchmath.AssumeNothing.Compare(x, y)
 		ratio := benchmath.AssumeNothing.Summary(y, 0.95).Center / benchmath.AssumeNothing.Summary(x, 0.95).Center
@@ -189,17 +212,17 @@ func report(output io.Writer, old, new map[string][]float64) ([]string, error) {
 			slower = append(slower, fmt.Sprintf("%s: %.1f %% slower, %v", name, 100*(ratio-1), difference))
 		}
 	}
-	if compared == 0 {
-		return nil, errors.New("the commits have no benchmark in common")
+	if len(apart) > 0 {
+		fmt.Fprintf(output, "\nNot compared:\n%s\n", strings.Join(apart, "\n"))
 	}
-	slices.Sort(slower)
+	compared := len(names) - len(apart)
+	if compared == 0 {
+		return nil, errors.New("the commits have no time of a benchmark in common")
+	}
 	if len(slower) == 0 {
 		fmt.Fprintf(output, "\nNone of %d benchmarks got slower beyond noise.\n", compared)
 		return nil, nil
 	}
-	fmt.Fprintf(output, "\nSlower beyond noise, %d of %d benchmarks:\n", len(slower), compared)
-	for _, line := range slower {
-		fmt.Fprintln(output, line)
-	}
+	fmt.Fprintf(output, "\nSlower beyond noise, %d of %d benchmarks:\n%s\n", len(slower), compared, strings.Join(slower, "\n"))
 	return slower, nil
 }

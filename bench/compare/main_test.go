@@ -19,15 +19,20 @@ func around(center float64, spread float64) []float64 {
 
 func TestReport(t *testing.T) {
 	old := map[string][]float64{
-		"Same": around(1, 0.01), "Slower": around(1, 0.01), "Faster": around(1, 0.01), "Little": around(1, 0.001), "Noisy": around(1, 0.5), "Gone": around(1, 0.01),
+		"Same": around(1, 0.01), "Slower": around(1, 0.01), "Faster": around(1, 0.01), "Little": around(1, 0.001), "Noisy": around(1, 0.5), "Gone": around(1, 0.01), "Timeless": nil,
 	}
 	new := map[string][]float64{
-		"Same": around(1.001, 0.01), "Slower": around(1.1, 0.01), "Faster": around(0.8, 0.01), "Little": around(1.02, 0.001), "Noisy": around(1.1, 0.5), "Added": around(9, 0.01),
+		"Same": around(1.001, 0.01), "Slower": around(1.1, 0.01), "Faster": around(0.8, 0.01), "Little": around(1.02, 0.001), "Noisy": around(1.1, 0.5), "Added": around(9, 0.01), "Timeless": nil,
 	}
 	var output strings.Builder
 	slower, err := report(&output, old, new)
 	if err != nil || len(slower) != 1 || !strings.HasPrefix(slower[0], "Slower: 10.0 % slower") {
 		t.Errorf("slower: %q, %v, want Slower alone", slower, err)
+	}
+	for _, want := range []string{"Added: only in the new commit\nGone: only in the old commit\nTimeless: no time\n", "1 of 5 benchmarks"} {
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, &output)
+		}
 	}
 	if _, err := report(&output, old, map[string][]float64{"Added": {1}}); err == nil {
 		t.Error("nothing in common, and no error")
@@ -59,7 +64,16 @@ import "testing"
 
 func BenchmarkSlow(b *testing.B) { b.ReportMetric(%d, "ns/op") }
 func BenchmarkSame(b *testing.B) { b.ReportMetric(100, "ns/op") }
-`, slow))
+func BenchmarkSlowCall(b *testing.B) {
+	b.ReportMetric(0, "ns/op") // hides it
+	b.ReportMetric(%d, "ns/call")
+	b.ReportMetric(2, "of-bound")
+}
+func BenchmarkTimeless(b *testing.B) {
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(2, "of-bound")
+}
+`, slow, slow+30))
 		git("add", ".")
 		git("commit", "-qm", "x")
 		git("tag", fmt.Sprintf("v%d", slow))
@@ -75,10 +89,12 @@ func BenchmarkSame(b *testing.B) { b.ReportMetric(100, "ns/op") }
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(slower) != 1 || !strings.HasPrefix(slower[0], "Slow") || !strings.Contains(slower[0], "20.0 % slower") {
-		t.Errorf("slower: %q, want Slow by 20 %%", slower)
+	// Names end with the number of cores, where that is not 1.
+	if len(slower) != 2 || !strings.HasPrefix(slower[0], "Slow") || !strings.Contains(slower[0], "20.0 % slower") ||
+		!strings.HasPrefix(slower[1], "SlowCall") || !strings.Contains(slower[1], "15.4 % slower") {
+		t.Errorf("slower: %q, want Slow by 20 %% and SlowCall by 15.4 %%", slower)
 	}
-	for _, want := range []string{"old", "new", "vs base", "Slower beyond noise, 1 of 2 benchmarks"} {
+	for _, want := range []string{"old", "new", "vs base", "Not compared:\nTimeless", ": no time", "Slower beyond noise, 2 of 3 benchmarks"} {
 		if !strings.Contains(output.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, &output)
 		}
