@@ -173,17 +173,31 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 	}
 }
 
-// rotateLoop is what engines write today: a plain loop over a ready table. The
-// partner of an element lies partner elements on, the next pair step elements.
-func rotateLoop(x, cos, sin []float32, heads, dim, partner, step int) {
-	for h := range heads {
-		row := x[h*dim : (h+1)*dim]
-		for i := range dim / 2 {
-			c, s := cos[i], sin[i]
-			a, b := row[i*step], row[i*step+partner]
-			row[i*step] = a*c - b*s
-			row[i*step+partner] = b*c + a*s
+// halfSplitLoop and interleavedLoop are what engines in plain Go do at best, for
+// heads of 128: loops over a ready row, without a check of bounds inside.
+func halfSplitLoop(x, cos, sin []float32) {
+	cos, sin = cos[:64], sin[:64]
+	for len(x) >= 128 {
+		first, second := x[:64], x[64:128]
+		for i, c := range cos {
+			s, a, b := sin[i], first[i], second[i]
+			first[i] = a*c - b*s
+			second[i] = b*c + a*s
 		}
+		x = x[128:]
+	}
+}
+
+func interleavedLoop(x, cos, sin []float32) {
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
+	for len(x) >= 128 {
+		head := (*[128]float32)(x)
+		for i := range c {
+			a, b := head[2*i], head[2*i+1]
+			head[2*i] = a*c[i] - b*s[i]
+			head[2*i+1] = b*c[i] + a*s[i]
+		}
+		x = x[128:]
 	}
 }
 
@@ -192,9 +206,9 @@ func rotateLoop(x, cos, sin []float32, heads, dim, partner, step int) {
 // call of Rotate costs more, the call with its row made on the fly.
 func BenchmarkRotateKernel(b *testing.B) {
 	for _, layout := range []Layout{HalfSplit, Interleaved} {
-		kernel, partner, step := kernels.RotateHalfSplitF32, 64, 1
+		kernel, loop := kernels.RotateHalfSplitF32, halfSplitLoop
 		if layout == Interleaved {
-			kernel, partner, step = kernels.RotateInterleavedF32, 1, 2
+			kernel, loop = kernels.RotateInterleavedF32, interleavedLoop
 		}
 		r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
 		position := []int32{4321}
@@ -211,7 +225,7 @@ func BenchmarkRotateKernel(b *testing.B) {
 					against(b, "of-scale", ready(x, 32), overBuffer(scaleBounds(implementation), x)...)
 				})
 				b.Run("against=loop", func(b *testing.B) {
-					against(b, "x-loop", ready(x, 32), func() { rotateLoop(x, cos, sin, 32, 128, partner, step) })
+					against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin) })
 				})
 				b.Run("against=decode", func(b *testing.B) {
 					q, k := aligned(32*128), aligned(8*128)

@@ -63,19 +63,40 @@ func sincosAngles(cos, sin, angles []float32) {
 	}
 }
 
-func readyLoop(layout posenc.Layout) func(x, cos, sin []float32, heads, dim int) {
-	return func(x, cos, sin []float32, heads, dim int) {
-		partner, step := pair(layout, dim)
-		for h := range heads {
-			head := x[h*dim:][:dim]
-			for i := range dim / 2 {
-				c, s := cos[i], sin[i]
-				x1, x2 := head[i*step], head[i*step+partner]
-				head[i*step] = x1*c - x2*s
-				head[i*step+partner] = x2*c + x1*s
-			}
+// rotateHalfSplit and rotateInterleaved are the loops of who looks at what the
+// compiler makes of them: no bounds are checked inside.
+func rotateHalfSplit(x, cos, sin []float32, heads, dim int) {
+	half := dim / 2
+	cos, sin = cos[:half], sin[:half]
+	for h := range heads {
+		first, second := x[h*dim:][:half], x[h*dim+half:][:half]
+		for i, c := range cos {
+			s, x1, x2 := sin[i], first[i], second[i]
+			first[i] = x1*c - x2*s
+			second[i] = x2*c + x1*s
 		}
 	}
+}
+
+// rotateInterleaved is for dim 128: only with a constant does the compiler know
+// that 2*i+1 is in range.
+func rotateInterleaved(x, cos, sin []float32, heads, dim int) {
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
+	for h := range heads {
+		head := (*[128]float32)(x[h*dim:][:dim])
+		for i := range c {
+			x1, x2 := head[2*i], head[2*i+1]
+			head[2*i] = x1*c[i] - x2*s[i]
+			head[2*i+1] = x2*c[i] + x1*s[i]
+		}
+	}
+}
+
+func readyLoop(layout posenc.Layout) func(x, cos, sin []float32, heads, dim int) {
+	if layout == posenc.Interleaved {
+		return rotateInterleaved
+	}
+	return rotateHalfSplit
 }
 
 func powOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {

@@ -23,26 +23,18 @@ type Peer struct {
 	// Angles writes the cosines and sines of float32 angles.
 	Angles func(cos, sin, angles []float32)
 
-	// Ready rotates heads of dim elements in place by a ready row of dim/2
-	// cosines and sines. It is indexed by posenc.Layout.
+	// Ready rotates heads of dim elements, which is 128, in place by a ready row of
+	// dim/2 cosines and sines. It is indexed by posenc.Layout.
 	Ready [2]func(x, cos, sin []float32, heads, dim int)
 
-	// Operator rotates [tokens][heads][dim] in place and makes its cosines and
-	// sines itself. It is indexed by posenc.Layout.
+	// Operator rotates [tokens][heads][dim], dim being 128, in place and makes its
+	// cosines and sines itself. It is indexed by posenc.Layout.
 	Operator [2]func(x []float32, positions []int32, heads, dim int, base float64)
 }
 
 // All returns the peers of this build.
 func All() []Peer {
 	return slices.Concat(loops(), math32Peers(), archsimdPeers(), cgoPeers())
-}
-
-// pair returns where the partner of an element lies and how far the next pair is.
-func pair(layout posenc.Layout, dim int) (partner, step int) {
-	if layout == posenc.Interleaved {
-		return 1, 2
-	}
-	return dim / 2, 1
 }
 
 // byLayout is what a peer does for each layout.

@@ -10,7 +10,7 @@ import (
 // What each peer computes must be what posenc computes, within the error of
 // float32 angles at small positions, lest a figure compare different things.
 func TestPeersComputeTheSame(t *testing.T) {
-	const heads, dim, base = 3, 64, 10000
+	const heads, dim, base = 3, 128, 10000
 	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim, Base: base})
 	if err != nil {
 		t.Fatal(err)
