@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -112,22 +113,15 @@ const samples = 15
 // faster.
 func against(b *testing.B, unit string, work func(), rivals ...func()) {
 	all := append([]func(){work}, rivals...)
-	repeats := make([]int, len(all))
+	calls := make([]int, len(all))
 	times := make([][]float64, len(all))
 	for i, f := range all {
-		f()
-		start := time.Now()
-		f()
-		repeats[i] = 1 + int(200*time.Microsecond/(time.Since(start)+1))
+		calls[i] = callsFor(f)
 	}
 	for b.Loop() {
 		for range samples {
 			for i, f := range all {
-				start := time.Now()
-				for range repeats[i] {
-					f()
-				}
-				times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/float64(repeats[i]))
+				times[i] = append(times[i], float64(timeOf(f, calls[i]).Nanoseconds())/float64(calls[i]))
 			}
 		}
 	}
@@ -140,9 +134,44 @@ func against(b *testing.B, unit string, work func(), rivals ...func()) {
 	b.ReportMetric(fastest/median(times[0]), unit)
 }
 
+func timeOf(f func(), calls int) time.Duration {
+	start := time.Now()
+	for range calls {
+		f()
+	}
+	return time.Since(start)
+}
+
+// callsFor returns how many calls make a sample: they take 200 us and ten steps
+// of the clock at least.
+func callsFor(f func()) int {
+	f() // what runs for the first time says little
+	enough := max(200*time.Microsecond, 10*tick())
+	calls := 1
+	// Twice in a row, since whatever disturbs one makes it seem long enough.
+	for timeOf(f, calls) < enough || timeOf(f, calls) < enough {
+		calls *= 2
+	}
+	return calls
+}
+
+// tick is the least step of the clock: some nanoseconds, or 0.5 to 16 ms.
+var tick = sync.OnceValue(func() time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 3 { // the process may have to wait for its core
+		start := time.Now()
+		for time.Since(start) == 0 {
+		}
+		least = min(least, time.Since(start))
+	}
+	return least
+})
+
+// median returns the middle of the values, of two the mean.
 func median(values []float64) float64 {
 	slices.Sort(values)
-	return values[len(values)/2]
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // overBuffer turns bounds on a slice into rivals on one.

@@ -19,8 +19,9 @@ import (
 // measured in a process of its own: this program, run with childCommand and
 //
 //	which                 prints the implementation
-//	SETTING everything    prints the number of samples, then the samples
-//	SETTING shapes        the same of rotations and tables alone
+//	SETTING everything    prints the number of samples, then the samples, of one goroutine
+//	SETTING goroutines    the same of several
+//	SETTING shapes        the same of rotations and tables alone, of one goroutine
 const childCommand = "child"
 
 func child(arguments []string, w io.Writer) error {
@@ -32,18 +33,30 @@ func child(arguments []string, w io.Writer) error {
 		return fmt.Errorf("%s %q: expected which, or a setting and what to measure", childCommand, arguments)
 	}
 	s := settings[arguments[0]]
-	cases, err := allCases(s, arguments[1] == "everything")
+	cases, err := casesOf(s, arguments[1])
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, len(cases)*s.rounds); err != nil {
+	plan, err := measure.NewPlan(cases, s.rounds, s.each)
+	if err != nil {
 		return err
 	}
-	return measure.Rounds(cases, s.rounds, func(sample measure.Sample) error { return sample.Print(w) })
+	if _, err := fmt.Fprintln(w, plan.Samples()); err != nil {
+		return err
+	}
+	return plan.Run(func(sample measure.Sample) error { return sample.Print(w) })
 }
 
-// allCases are in an order that has things to be compared next to each other.
-func allCases(s setting, everything bool) ([]measure.Case, error) {
+func casesOf(s setting, what string) ([]measure.Case, error) {
+	if what == "goroutines" {
+		return goroutineCases(s)
+	}
+	return soloCases(s, what == "everything")
+}
+
+// soloCases are of one goroutine, in an order that has things to be compared next
+// to each other.
+func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	implementation, m := posenc.Implementation(), allocate(s, everything)
 	var cases []measure.Case
 	var failed error
@@ -74,11 +87,6 @@ func allCases(s setting, everything bool) ([]measure.Case, error) {
 		swept, err := sweepCases(m, bytes)
 		failed = errors.Join(failed, err)
 		cases = append(cases, swept...)
-	}
-	for _, w := range sharedWork(s) {
-		for _, n := range goroutineCounts() {
-			add(w.measured(n, m))
-		}
 	}
 	all, err := compared()
 	failed = errors.Join(failed, err)
@@ -111,7 +119,8 @@ func command(implementation string, arguments ...string) *exec.Cmd {
 }
 
 // measureAll runs the implementations in turns and returns their samples and what
-// share of the time they had a core. Only the fastest is measured with everything.
+// share of the time they had a core, where one goroutine was at work. Only the
+// fastest is measured with everything.
 func measureAll(s setting, p *progress) (samples []string, share float64, err error) {
 	list, err := implementations()
 	if err != nil {
@@ -120,19 +129,23 @@ func measureAll(s setting, p *progress) (samples []string, share float64, err er
 	var ran, passed time.Duration
 	for run := range s.runs {
 		for i, implementation := range list {
-			what := "shapes"
+			parts := []string{"shapes"}
 			if i == 0 {
-				what = "everything"
+				parts = []string{"everything", "goroutines"}
 			}
-			title := fmt.Sprintf("run %d of %d, %s", run+1, s.runs, implementation)
-			c, started := command(implementation, s.name, what), time.Now()
-			got, err := measured(c, func(done, of int) { p.step(title, done, of) })
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", implementation, err)
+			for _, part := range parts {
+				title := fmt.Sprintf("run %d of %d, %s, %s", run+1, s.runs, implementation, part)
+				c, started := command(implementation, s.name, part), time.Now()
+				got, err := measured(c, func(done, of int) { p.step(title, done, of) })
+				if err != nil {
+					return nil, 0, fmt.Errorf("%s: %w", implementation, err)
+				}
+				samples = append(samples, got...)
+				if part != "goroutines" {
+					ran += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+					passed += time.Since(started)
+				}
 			}
-			samples = append(samples, got...)
-			ran += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-			passed += time.Since(started)
 		}
 	}
 	return samples, min(1, ran.Seconds()/passed.Seconds()), nil
@@ -146,6 +159,7 @@ func measured(c *exec.Cmd, step func(done, of int)) (samples []string, err error
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
+	step(0, 0)
 	lines := bufio.NewScanner(output)
 	count := 0
 	if lines.Scan() {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/go-posenc/posenc"
@@ -27,6 +28,32 @@ func sharedWork(s setting) []shared {
 		list = append(list, shared{"tables", rows})
 	}
 	return list
+}
+
+// goroutineCounts are the powers of two up to the number of goroutines that run at
+// once, and that.
+func goroutineCounts() []int {
+	var counts []int
+	most := runtime.GOMAXPROCS(0)
+	for n := 1; n < most; n *= 2 {
+		counts = append(counts, n)
+	}
+	return append(counts, most)
+}
+
+func goroutineCases(s setting) ([]measure.Case, error) {
+	m := allocate(s, true)
+	var cases []measure.Case
+	for _, w := range sharedWork(s) {
+		for _, n := range goroutineCounts() {
+			c, err := w.measured(n, m)
+			if err != nil {
+				return nil, err
+			}
+			cases = append(cases, c)
+		}
+	}
+	return cases, nil
 }
 
 func (w shared) title() string {

@@ -91,10 +91,15 @@ func TestRunWritesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := allCases(shortened, true)
+	cases, err := soloCases(shortened, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	others, err := goroutineCases(shortened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases = append(cases, others...)
 	list, err := implementations()
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 )
 
 // progress prints what is being done: on a terminal a line that changes, else a
-// line whenever something new begins.
+// line whenever something new begins. Nothing is known yet of something of 0.
 type progress struct {
 	to       *os.File
 	terminal bool
@@ -23,7 +23,7 @@ func newProgress(to *os.File) *progress {
 
 func (p *progress) step(title string, done, of int) {
 	now := time.Now()
-	begins, ends := title != p.title, done == of
+	begins, ends := title != p.title, of > 0 && done == of
 	if begins {
 		p.title = title
 	}

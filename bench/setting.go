@@ -1,7 +1,7 @@
 package main
 
 import (
-	"runtime"
+	"time"
 
 	"github.com/go-posenc/posenc"
 )
@@ -9,19 +9,20 @@ import (
 // setting is how much is measured.
 type setting struct {
 	name         string
-	runs, rounds int   // each implementation is run in a process of its own so often, for so many rounds of samples
-	tokens       []int // of rotations: decode and prefill
-	rows         []int // of tables
-	workingSets  []int // bytes, for the roofline
-	peerRows     []int // of tables compared with peers
-	prefill      int   // tokens compared with peers
-	octaves      int   // accuracy is taken below position 2^octaves
-	positions    int   // of each octave
+	runs, rounds int           // each implementation is run in a process of its own so often, for so many rounds of samples
+	each         time.Duration // that a case may take in a run, in which long ones have fewer samples
+	tokens       []int         // of rotations: decode and prefill
+	rows         []int         // of tables
+	workingSets  []int         // bytes, for the roofline
+	peerRows     []int         // of tables compared with peers
+	prefill      int           // tokens compared with peers
+	octaves      int           // accuracy is taken below position 2^octaves
+	positions    int           // of each octave
 }
 
-// What is compared is the median of runs*rounds samples.
+// What is compared is the median of at most runs*rounds samples.
 var full = setting{
-	name: "full", runs: 2, rounds: 6,
+	name: "full", runs: 2, rounds: 30, each: 100 * time.Millisecond,
 	tokens:      []int{1, 512, 4096},
 	rows:        []int{4096, 131072, 1 << 20},
 	workingSets: []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
@@ -58,13 +59,4 @@ func layoutName(layout posenc.Layout) string {
 		return "interleaved"
 	}
 	return "half"
-}
-
-// goroutineCounts are the powers of two up to the number of cores, and that.
-func goroutineCounts() []int {
-	var counts []int
-	for n := 1; n < runtime.NumCPU(); n *= 2 {
-		counts = append(counts, n)
-	}
-	return append(counts, runtime.NumCPU())
 }

@@ -5,7 +5,9 @@ package measure
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -24,31 +26,106 @@ type Sample struct {
 }
 
 const (
-	shortest = time.Millisecond      // a sample is at least about that long
+	shortest = time.Millisecond      // a sample is at least that long,
+	ticks    = 10                    // and so many ticks of the clock
 	warmed   = 50 * time.Millisecond // a shorter call is made once, untimed, before its sample
+	fewest   = 2                     // samples of a case, where it has several rounds
 )
 
-// Rounds takes rounds samples of every case, in turns: one of each, then again,
-// so that whatever disturbs the machine disturbs them alike. It ends with the
-// first error, of a case or of report.
-func Rounds(cases []Case, rounds int, report func(Sample) error) error {
-	calls, warm := make([]int, len(cases)), make([]bool, len(cases))
-	for range rounds {
-		for i, c := range cases {
-			if calls[i] == 0 {
-				once, err := sample(c, 1)
-				if err == nil && once.Time < warmed { // what ran for the first time says little
-					once, err = sample(c, 1)
-				}
-				if err != nil {
-					return err
-				}
-				calls[i] = 1 + int(shortest/(once.Time+1))
-				warm[i] = once.Time < warmed
-			} else if warm[i] {
-				c.Run()
+// Plan is how often each case is called, and sampled.
+type Plan struct {
+	cases  []planned
+	rounds int
+}
+
+type planned struct {
+	Case
+	calls   int // in a sample
+	samples int
+	warm    bool    // one call goes before a sample
+	first   *Sample // where none has to, the call of NewPlan is a sample
+}
+
+// NewPlan runs every case until it knows how many calls make a sample. A case is
+// sampled in each of the rounds or, if that would take longer than each, in fewer,
+// but in two. It ends with the first error of a case.
+func NewPlan(cases []Case, rounds int, each time.Duration) (*Plan, error) {
+	p := &Plan{rounds: rounds}
+	for _, c := range cases {
+		first, err := sample(c, 1)
+		if err != nil {
+			return nil, err
+		}
+		if first.Time >= warmed {
+			p.cases = append(p.cases, planned{c, 1, samples(first.Time, rounds, each), false, &first})
+			continue
+		}
+		calls, took, err := callsFor(func(calls int) (time.Duration, error) {
+			s, err := sample(c, calls)
+			return s.Time, err
+		}, max(shortest, ticks*tick()))
+		if err != nil {
+			return nil, err
+		}
+		p.cases = append(p.cases, planned{c, calls, samples(took, rounds, each), true, nil})
+	}
+	return p, nil
+}
+
+// samples are how many a case has that takes so long for each.
+func samples(took time.Duration, rounds int, each time.Duration) int {
+	return min(rounds, max(fewest, int(each/took)))
+}
+
+// callsFor doubles the calls until they take long enough, and returns how long
+// they took. A single call may be too short for the clock, and whatever disturbs
+// one sample may only make it seem long enough.
+func callsFor(time func(calls int) (time.Duration, error), enough time.Duration) (calls int, took time.Duration, err error) {
+	calls = 1
+	for again := false; ; {
+		switch took, err = time(calls); {
+		case err != nil || took >= enough && again:
+			return calls, took, err
+		case took >= enough:
+			again = true
+		default:
+			calls, again = 2*calls, false
+		}
+	}
+}
+
+// tick is the least step of the clock: some nanoseconds, or 0.5 to 16 ms.
+var tick = sync.OnceValue(func() time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range 3 { // the process may have to wait for its core
+		start := time.Now()
+		for time.Since(start) == 0 {
+		}
+		least = min(least, time.Since(start))
+	}
+	return least
+})
+
+// Samples is how many Run takes.
+func (p *Plan) Samples() int {
+	n := 0
+	for _, c := range p.cases {
+		n += c.samples
+	}
+	return n
+}
+
+// Run takes the samples in turns: one of each case, then again, so that whatever
+// disturbs the machine disturbs them alike. What has fewer samples than there are
+// rounds sits out in between. It ends with the first error, of a case or of report.
+func (p *Plan) Run(report func(Sample) error) error {
+	for round := range p.rounds {
+		for i := range p.cases {
+			c := &p.cases[i]
+			if round*c.samples/p.rounds == (round+1)*c.samples/p.rounds {
+				continue
 			}
-			s, err := sample(c, calls[i])
+			s, err := c.next()
 			if err == nil {
 				err = report(s)
 			}
@@ -58,6 +135,17 @@ func Rounds(cases []Case, rounds int, report func(Sample) error) error {
 		}
 	}
 	return nil
+}
+
+func (c *planned) next() (Sample, error) {
+	if first := c.first; first != nil {
+		c.first = nil
+		return *first, nil
+	}
+	if c.warm {
+		c.Run()
+	}
+	return sample(c.Case, c.calls)
 }
 
 func sample(c Case, calls int) (Sample, error) {
@@ -94,8 +182,18 @@ func significant(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// Median returns the middle of the values, the upper one of two.
-func Median(values []float64) float64 {
+// Median returns the middle of the values, of two the mean.
+func Median(values []float64) float64 { return quantile(values, 0.5) }
+
+// Spread returns half the distance of the quartiles, as a share of the median.
+func Spread(values []float64) float64 {
+	return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / Median(values)
+}
+
+// quantile is in proportion between the two values next to it.
+func quantile(values []float64, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	below, part := math.Modf(share * float64(len(sorted)-1))
+	i := int(below)
+	return sorted[i] + part*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
 }

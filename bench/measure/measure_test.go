@@ -8,12 +8,17 @@ import (
 	"time"
 )
 
-func TestRoundsTakeTurns(t *testing.T) {
+func TestSamplesTakeTurns(t *testing.T) {
 	var ran, reported []string
 	slow := func(name string) Case {
 		return Case{Name: name, Run: func() error { ran = append(ran, name); time.Sleep(shortest); return nil }}
 	}
-	err := Rounds([]Case{slow("a"), slow("b")}, 3, func(s Sample) error {
+	p, err := NewPlan([]Case{slow("a"), slow("b")}, 3, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran = nil
+	err = p.Run(func(s Sample) error {
 		reported = append(reported, s.Name)
 		if s.Calls < 1 || s.Time < time.Duration(s.Calls)*shortest {
 			t.Errorf("%s: %d calls in %v, each sleeps %v", s.Name, s.Calls, s.Time, shortest)
@@ -26,22 +31,109 @@ func TestRoundsTakeTurns(t *testing.T) {
 	if want := []string{"a", "b", "a", "b", "a", "b"}; !slices.Equal(reported, want) {
 		t.Errorf("reported %v, want %v", reported, want)
 	}
-	first := strings.Index(strings.Join(ran, ""), "b")
-	if last := strings.LastIndex(strings.Join(ran, ""), "a"); first > last {
+	if len(reported) != p.Samples() {
+		t.Errorf("%d samples, said %d", len(reported), p.Samples())
+	}
+	if turns := slices.Compact(slices.Clone(ran)); !slices.Equal(turns, reported) {
 		t.Errorf("ran %v: not in turns", ran)
 	}
 }
 
-func TestRoundsEndWithAnError(t *testing.T) {
+// What takes long has fewer samples, over all of the run.
+func TestLongCasesHaveFewerSamples(t *testing.T) {
+	calls := 0
+	long := Case{Name: "long", Run: func() error { calls++; time.Sleep(2 * warmed); return nil }}
+	short := Case{Name: "short", Run: func() error { return nil }}
+	p, err := NewPlan([]Case{long, short}, 10, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not in time for anything, and so as few as there may be.
+	if n := p.Samples(); n != 2*fewest {
+		t.Errorf("%d samples, want %d of each", n, fewest)
+	}
+	for i := range p.cases {
+		p.cases[i].samples = []int{fewest, 10}[i]
+	}
+	var names []string
+	if err := p.Run(func(s Sample) error { names = append(names, s.Name); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s := "short"
+	if want := []string{s, s, s, s, "long", s, s, s, s, s, "long", s}; !slices.Equal(names, want) {
+		t.Errorf("samples %v, want %v", names, want)
+	}
+	if calls != fewest { // the first call is a sample
+		t.Errorf("%d calls, want %d", calls, fewest)
+	}
+}
+
+func TestNumberOfSamples(t *testing.T) {
+	for _, test := range []struct {
+		took   time.Duration
+		rounds int
+		want   int
+	}{
+		{time.Millisecond, 30, 30}, {10 * time.Millisecond, 30, 10}, {time.Minute, 30, fewest}, {time.Minute, 1, 1},
+	} {
+		if got := samples(test.took, test.rounds, 100*time.Millisecond); got != test.want {
+			t.Errorf("%v in %d rounds: %d samples, want %d", test.took, test.rounds, got, test.want)
+		}
+	}
+}
+
+// A clock that moves by 15.6 ms at a time, as that of Windows may, and a call of
+// 100 ns, which it cannot see.
+func TestCoarseClock(t *testing.T) {
+	const step, call = 15600 * time.Microsecond, 100 * time.Nanosecond
+	calls, took, err := callsFor(func(calls int) (time.Duration, error) {
+		return (time.Duration(calls) * call).Truncate(step), nil
+	}, ticks*step)
+	if real := time.Duration(calls) * call; err != nil || took < ticks*step || real < took || real > 2*(ticks+1)*step {
+		t.Errorf("%d calls, %v by the clock, %v in truth, %v: want at least %v, and not much more", calls, took, real, err, ticks*step)
+	}
+}
+
+// One sample in eight takes longer than all others need to.
+func TestDisturbedSamples(t *testing.T) {
+	n := 0
+	calls, _, err := callsFor(func(calls int) (time.Duration, error) {
+		if n++; n%8 == 1 {
+			return time.Second, nil
+		}
+		return time.Duration(calls) * time.Microsecond, nil
+	}, time.Millisecond)
+	if err != nil || calls != 1024 {
+		t.Errorf("%d calls of a microsecond make a millisecond, %v, want 1024", calls, err)
+	}
+}
+
+func TestTick(t *testing.T) {
+	if tick() <= 0 {
+		t.Errorf("the clock moves by %v", tick())
+	}
+}
+
+func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	good := Case{Name: "good", Run: func() error { return nil }}
 	bad := Case{Name: "bad", Run: func() error { return broken }}
+	if _, err := NewPlan([]Case{good, bad}, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("%v, want broken", err)
+	}
+	var failing error
+	late := Case{Name: "late", Run: func() error { return failing }}
+	p, err := NewPlan([]Case{good, late, good}, 2, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing = broken
 	reported := 0
-	err := Rounds([]Case{good, bad, good}, 2, func(Sample) error { reported++; return nil })
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") || reported != 1 {
+	err = p.Run(func(Sample) error { reported++; return nil })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "late") || reported != 1 {
 		t.Errorf("%v after %d samples, want broken after 1", err, reported)
 	}
-	if err := Rounds([]Case{good}, 2, func(Sample) error { return broken }); err != broken {
+	if err := p.Run(func(Sample) error { return broken }); err != broken {
 		t.Errorf("%v, want broken", err)
 	}
 }
@@ -66,9 +158,20 @@ func TestMedian(t *testing.T) {
 	for _, test := range []struct {
 		values []float64
 		want   float64
-	}{{[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 3, 2}, 3}} {
+	}{{[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 3, 2}, 2.5}} {
 		if got := Median(test.values); got != test.want {
 			t.Errorf("Median(%v) = %v, want %v", test.values, got, test.want)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 0}, {[]float64{1, 5, 4, 3, 2}, 1. / 3}, {[]float64{1, 3}, 0.25}} {
+		if got := Spread(test.values); got != test.want {
+			t.Errorf("Spread(%v) = %v, want %v", test.values, got, test.want)
 		}
 	}
 }
