@@ -25,6 +25,10 @@ type comparison struct {
 	call       func(p *peers.Peer, m *memory) func()
 }
 
+// manyRows are more than what computes one number at a time is measured on: a call
+// takes seconds.
+const manyRows = 1 << 20
+
 // comparedAngles are as many as stay in a cache of 64 KiB.
 const comparedAngles = 4096
 
@@ -34,7 +38,7 @@ func comparisons(s setting) []comparison {
 		list = append(list, comparison{
 			operation: fmt.Sprintf("tables-%d", rows), title: fmt.Sprintf("Tables, %d rows of %d pairs", rows, pairs),
 			unit: "pair", count: rows * pairs, bytes: 8 * rows * pairs, rows: rows,
-			computedBy: func(p *peers.Peer) bool { return p.Tables != nil },
+			computedBy: func(p *peers.Peer) bool { return p.Tables != nil && (p.Vectors || rows < manyRows) },
 			call: func(p *peers.Peer, m *memory) func() {
 				cos, sin := m.tableHalves(rows)
 				positions, frequencies := sequence(rows), ladder()
@@ -108,7 +112,8 @@ func (c comparison) cases(all []peers.Peer, m *memory) []measure.Case {
 // compared are posenc and its peers.
 func compared() ([]peers.Peer, error) {
 	ours, err := posencAsPeers()
-	return append(ours, peers.All()...), err
+	others, _ := peers.All()
+	return append(ours, others...), err
 }
 
 // posencAsPeers describes posenc as its peers are. The frequencies of its tables
@@ -131,13 +136,13 @@ func posencAsPeers() ([]peers.Peer, error) {
 	}
 	return []peers.Peer{
 		{
-			Name: "posenc", Computes: "CosSin: exact angles", Accuracy: "correctly rounded",
+			Name: "posenc", Computes: "CosSin: exact angles", Accuracy: "correctly rounded", Angle: peers.ExactAngle, Vectors: true,
 			Tables: func(cos, sin []float32, positions []int32, invFreq []float64) {
 				posenc.CosSin(cos, sin, positions, invFreq)
 			},
 		},
 		{
-			Name: "posenc Float32", Computes: "Rotary.CosSin: angle rounded to float32", Accuracy: "cosine and sine of it correctly rounded",
+			Name: "posenc Float32", Computes: "Rotary.CosSin: angle rounded to float32", Accuracy: "cosine and sine of it correctly rounded", Angle: peers.Float32Angle, Vectors: true,
 			Tables: func(cos, sin []float32, positions []int32, _ []float64) { float32Angles.CosSin(cos, sin, positions) },
 		},
 		{
@@ -181,8 +186,7 @@ func randomAngles(limit float32) []float32 {
 }
 
 // worst returns the largest errors of a peer: of tables against exact products,
-// of angles
-// against those. ok is false for rotations, which have no reference here.
+// of angles against those. ok is false for rotations, which have no reference here.
 func (c comparison) worst(p *peers.Peer, positions int) (absolute, ulps float64, ok bool) {
 	switch {
 	case c.rows > 0:

@@ -3,13 +3,15 @@
 //
 //	go run -C bench .                        a few minutes
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
-//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too
-//	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo
+//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64
+//	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
 //
-// The report goes to results/<cpu>. It has rotation and tables, by shape and
-// by implementation, against the bounds that memory sets, against the loops and
-// libraries of package peers, by number of goroutines, and the accuracy of angles
-// by position. The machine should do nothing else, and have 2 GB to spare.
+// The report goes to results/<cpu>, which must not be there yet, since the other
+// run may have had more peers; -o writes to any directory, over what is in it. It
+// has rotation and tables, by shape and by implementation, against the bounds that
+// memory sets, against the loops and libraries of package peers, by number of
+// goroutines, and the accuracy of angles by position. The machine should do nothing
+// else, and have 2 GB to spare.
 //
 // It is a module of its own, so that importers of posenc do not get the plotting
 // library, gonum.org/v1/plot.
@@ -21,7 +23,10 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+
+	"github.com/go-posenc/posenc/bench/peers"
 )
 
 func main() {
@@ -34,7 +39,7 @@ func main() {
 		return
 	}
 	short := flag.Bool("short", false, "few shapes, one sample: seconds, and no figures to publish")
-	output := flag.String("o", "", "directory to write; empty: results/<cpu>")
+	output := flag.String("o", "", "`directory` to write, over what is in it; empty: results/<cpu>, if it is not there yet")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		log.Fatalf("argument %q: expected none", flag.Arg(0))
@@ -43,14 +48,45 @@ func main() {
 	if *short {
 		s = shortened
 	}
-	m := thisMachine(strings.Join(append([]string{"go run -C bench ."}, os.Args[1:]...), " "))
+	m := thisMachine(commandLine(os.Args[1:]))
 	if *output == "" {
 		*output = filepath.Join("results", m.slug())
+		if _, err := os.Stat(*output); err == nil {
+			log.Fatalf("%s is there already: expected -o, with that or another directory", *output)
+		}
+	}
+	_, absent := peers.All()
+	for _, peer := range absent {
+		log.Printf("absent: %s", peer)
 	}
 	if err := run(s, m, *output, newProgress(os.Stderr)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(filepath.Join(*output, "report.md"))
+}
+
+// commandLine is the command that built and started this program.
+func commandLine(arguments []string) string {
+	var build []debug.BuildSetting
+	if info, ok := debug.ReadBuildInfo(); ok {
+		build = info.Settings
+	}
+	return commandOf(build, arguments)
+}
+
+// commandOf has what changes figures or peers among the settings of a build, where
+// it is not what Go does by itself.
+func commandOf(build []debug.BuildSetting, arguments []string) string {
+	environment, flags := "", ""
+	for _, s := range build {
+		switch {
+		case s.Key == "GOEXPERIMENT", s.Key == "GOAMD64" && s.Value != "v1", s.Key == "GOARM64" && s.Value != "v8.0":
+			environment += s.Key + "=" + s.Value + " "
+		case s.Key == "-tags":
+			flags += s.Key + " " + s.Value + " "
+		}
+	}
+	return strings.Join(append([]string{environment + "go run -C bench " + flags + "."}, arguments...), " ")
 }
 
 // run measures everything and writes the directory.

@@ -20,10 +20,11 @@ func rotations(s setting) []rotation {
 	var list []rotation
 	for _, tokens := range s.tokens {
 		for _, layout := range layouts {
-			for _, element := range []string{"f32", "f16", "bf16"} {
-				list = append(list, rotation{tokens, headDim, layout, element})
+			for _, rotaryDim := range []int{headDim, headDim / 2} {
+				for _, element := range []string{"f32", "f16", "bf16"} {
+					list = append(list, rotation{tokens, rotaryDim, layout, element})
+				}
 			}
-			list = append(list, rotation{tokens, headDim / 2, layout, "f32"})
 		}
 	}
 	return list

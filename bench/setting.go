@@ -26,7 +26,7 @@ var full = setting{
 	tokens:      []int{1, 512, 4096},
 	rows:        []int{4096, 131072, 1 << 20},
 	workingSets: []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
-	peerRows:    []int{4096, 131072},
+	peerRows:    []int{4096, 131072, 1 << 20},
 	prefill:     512,
 	octaves:     31, positions: 24,
 }

@@ -9,16 +9,16 @@ import (
 )
 
 // archsimdPeers are loops over the vectors of Go's experiment, of eight float32.
-func archsimdPeers() []Peer {
+func archsimdPeers() ([]Peer, []string) {
 	if !archsimd.X86.AVX2() {
-		return nil
+		return nil, []string{"simd/archsimd: no AVX2"}
 	}
 	return []Peer{{
 		Name: "simd/archsimd", Version: "GOEXPERIMENT=simd", Computes: "the plain loop, eight pairs at a time",
 		Accuracy: "as posenc", Ready: [2]func(x, cos, sin []float32, heads, dim int){
 			posenc.HalfSplit: archsimdHalfSplit, posenc.Interleaved: archsimdInterleaved,
 		},
-	}}
+	}}, nil
 }
 
 // archsimdHalfSplit is for dim a multiple of 16.

@@ -2,4 +2,11 @@
 
 package peers
 
-func archsimdPeers() []Peer { return nil }
+import "runtime"
+
+func archsimdPeers() ([]Peer, []string) {
+	if runtime.GOARCH != "amd64" {
+		return nil, []string{"simd/archsimd: for amd64 only"}
+	}
+	return nil, []string{"simd/archsimd: built without GOEXPERIMENT=simd"}
+}

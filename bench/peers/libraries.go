@@ -9,19 +9,24 @@ import "github.com/klauspost/cpuid/v2"
 
 // cgoPeers are C libraries, by the vectors of this CPU: they do not ask for it
 // themselves.
-func cgoPeers() []Peer {
-	var list []library
-	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
-		list = append(list, avx2Libraries()...)
+func cgoPeers() (peers []Peer, absent []string) {
+	for _, vectors := range []struct {
+		name      string
+		available bool
+		libraries func() []library
+	}{
+		{"AVX2", cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3), avx2Libraries},
+		{"AVX-512", cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ), avx512Libraries},
+	} {
+		if !vectors.available {
+			absent = append(absent, "SLEEF, libmvec with "+vectors.name+": not of this CPU")
+			continue
+		}
+		for _, l := range vectors.libraries() {
+			peers = append(peers, l.peers()...)
+		}
 	}
-	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ) {
-		list = append(list, avx512Libraries()...)
-	}
-	var peers []Peer
-	for _, l := range list {
-		peers = append(peers, l.peers()...)
-	}
-	return peers
+	return peers, absent
 }
 
 // library is loops around the cosine and sine of one, as vectors.h says.
@@ -35,15 +40,18 @@ func (l library) peers() []Peer {
 	return []Peer{
 		{
 			Name: l.name + " double", Version: l.version, Computes: "angle, cosine and sine in float64, rounded once",
-			Accuracy: l.accuracy + " in float64, 0.500x in float32", Tables: libraryTables(l.loops.doubles),
+			Accuracy: l.accuracy + " in float64, 0.500x in float32",
+			Angle:    Float64Angle, Vectors: true, Tables: libraryTables(l.loops.doubles),
 		},
 		{
 			Name: l.name + " reduced", Version: l.version, Computes: "angle in float64 without whole turns, rounded, then cosine and sine in float32",
-			Accuracy: l.accuracy + " and the error of an angle up to pi, 2^-23.3", Tables: libraryTables(l.loops.reduced),
+			Accuracy: l.accuracy + " and the error of an angle up to pi, 2^-23",
+			Angle:    ReducedAngle, Vectors: true, Tables: libraryTables(l.loops.reduced),
 		},
 		{
 			Name: l.name + " float", Version: l.version, Computes: "angle rounded to float32, cosine and sine in float32",
-			Accuracy: l.accuracy + " and the error of the angle, 2^-24 of it", Tables: libraryTables(l.loops.floats),
+			Accuracy: l.accuracy + " and the error of the angle, up to 2^-23 of it",
+			Angle:    Float32Angle, Vectors: true, Tables: libraryTables(l.loops.floats),
 		},
 		{
 			Name: l.name, Version: l.version, Computes: "cosine and sine of a float32 in float32",

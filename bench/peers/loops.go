@@ -11,11 +11,11 @@ func loops() []Peer {
 	return []Peer{
 		{
 			Name: "math.Sincos", Computes: "angle, cosine and sine in float64, rounded once",
-			Accuracy: "0.500x ulp", Tables: sincosTables,
+			Accuracy: "0.500x ulp", Angle: Float64Angle, Tables: sincosTables,
 		},
 		{
 			Name: "math.Cos, math.Sin of float32", Computes: "angle rounded to float32, cosine and sine each by a call",
-			Accuracy: "error of the angle, 2^-24 of it", Tables: sincosFloat32Tables,
+			Accuracy: "error of the angle, up to 2^-23 of it", Angle: Float32Angle, Tables: sincosFloat32Tables,
 		},
 		{
 			Name: "math.Sincos", Computes: "cosine and sine in float64 of a float32, rounded once",

@@ -8,7 +8,7 @@ func math32Peers() []Peer {
 	return []Peer{
 		{
 			Name: "math32", Version: version, Computes: "angle rounded to float32, cosine and sine in float32",
-			Accuracy: "error of the angle, 2^-24 of it", Tables: math32Tables,
+			Accuracy: "error of the angle, up to 2^-23 of it", Angle: Float32Angle, Tables: math32Tables,
 		},
 		{
 			Name: "math32", Version: version, Computes: "cosine and sine of a float32 in float32",

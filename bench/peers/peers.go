@@ -16,6 +16,8 @@ type Peer struct {
 	Version  string // of the library, or "" for code of this package
 	Computes string // in a formula or a few words
 	Accuracy string // as its authors state it, or as follows from the formula
+	Angle    string // that Tables takes the cosine and sine of
+	Vectors  bool   // it computes several numbers at once: fast enough for large tables
 
 	// Tables writes rows of len(invFreq) cosines and sines of positions*invFreq.
 	Tables func(cos, sin []float32, positions []int32, invFreq []float64)
@@ -32,9 +34,24 @@ type Peer struct {
 	Operator [2]func(x []float32, positions []int32, heads, dim int, base float64)
 }
 
-// All returns the peers of this build.
-func All() []Peer {
-	return slices.Concat(loops(), math32Peers(), archsimdPeers(), cgoPeers())
+// Angles of tables, from the real product of position and frequency to one where
+// frequency and product are rounded to float32.
+const (
+	ExactAngle   = "exact angle"
+	Float64Angle = "float64 angle"
+	ReducedAngle = "float64 angle without whole turns, rounded to float32"
+	Float32Angle = "float32 angle"
+)
+
+// All returns the peers of this build on this machine, and which others are
+// absent, each with the reason.
+func All() (all []Peer, absent []string) {
+	all = slices.Concat(loops(), math32Peers())
+	for _, optional := range []func() ([]Peer, []string){archsimdPeers, cgoPeers} {
+		more, without := optional()
+		all, absent = append(all, more...), append(absent, without...)
+	}
+	return all, absent
 }
 
 // byLayout is what a peer does for each layout.

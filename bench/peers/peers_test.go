@@ -36,14 +36,20 @@ func TestPeersComputeTheSame(t *testing.T) {
 			}
 		}
 	}
-	all := All()
+	all, absent := All()
 	if len(all) == 0 {
 		t.Fatal("no peers")
+	}
+	for _, peer := range absent {
+		t.Logf("absent: %s", peer)
 	}
 	for _, p := range all {
 		t.Run(p.Name, func(t *testing.T) {
 			if p.Computes == "" || p.Accuracy == "" {
 				t.Error("it does not say what it computes, or how accurately")
+			}
+			if (p.Tables == nil) != (p.Angle == "") {
+				t.Errorf("its angles are %q", p.Angle)
 			}
 			cos, sin := make([]float32, n), make([]float32, n)
 			ran := 0
