@@ -6,9 +6,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/go-posenc/posenc"
 )
@@ -245,7 +247,64 @@ func TestMachine(t *testing.T) {
 			t.Errorf("binary(%d) = %q, want %q", bytes, got, want)
 		}
 	}
-	if m := thisMachine("x"); m.cpu == "" || m.caches == "" || m.cores < 1 || m.commit == "" || m.slug() == "" {
+	if m := thisMachine("x"); m.cpu == "" || m.cores < 1 || m.commit == "" || m.slug() == "" {
 		t.Errorf("machine %+v", m)
+	}
+	if got := (machine{caches: []cache{{1, 64 << 10}, {3, 32 << 20}}}).cacheList(); got != "L1 64 KiB, L3 32 MiB" {
+		t.Errorf("caches %q", got)
+	}
+}
+
+// What Linux says on ARM, where the CPU does not say what it is.
+func TestLinuxOnARM(t *testing.T) {
+	cpuinfo := `processor	: 0
+BogoMIPS	: 2000.00
+Features	: fp asimd evtstrm aes
+CPU implementer	: 0x41
+CPU architecture: 8
+CPU variant	: 0x1
+CPU part	: 0xd40
+CPU revision	: 1
+
+processor	: 1
+CPU implementer	: 0x41
+CPU part	: 0xd05
+`
+	if got, want := armName(cpuinfo), "ARM implementer 0x41 part 0xd40 variant 0x1 revision 1"; got != want {
+		t.Errorf("name %q, want %q", got, want)
+	}
+	if got := armName("processor : 0\nvendor_id : GenuineIntel\n"); got != "" {
+		t.Errorf("name %q of another CPU", got)
+	}
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
+	got := linuxCaches(fstest.MapFS{
+		"index0/level": file("1"), "index0/type": file("Data"), "index0/size": file("64K"),
+		"index1/level": file("1"), "index1/type": file("Instruction"), "index1/size": file("64K"),
+		"index2/level": file("2"), "index2/type": file("Unified"), // of no size
+		"index3/level": file("3"), "index3/type": file("Unified"), "index3/size": file("32768K"),
+		"uevent": file(""),
+	})
+	if want := []cache{{1, 64 << 10}, {3, 32 << 20}}; !slices.Equal(got, want) {
+		t.Errorf("caches %v, want %v", got, want)
+	}
+	if got := linuxCaches(os.DirFS(filepath.Join(t.TempDir(), "none"))); got != nil {
+		t.Errorf("caches %v of nothing", got)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	for _, test := range []struct {
+		build     []debug.BuildSetting
+		arguments []string
+		want      string
+	}{
+		{nil, nil, "go run -C bench ."},
+		{[]debug.BuildSetting{{Key: "-compiler", Value: "gc"}, {Key: "GOAMD64", Value: "v1"}, {Key: "GOARM64", Value: "v8.0"}}, []string{"-o", "x"}, "go run -C bench . -o x"},
+		{[]debug.BuildSetting{{Key: "-tags", Value: "cgopeers"}, {Key: "GOEXPERIMENT", Value: "simd"}, {Key: "GOAMD64", Value: "v3"}}, nil,
+			"GOEXPERIMENT=simd GOAMD64=v3 go run -C bench -tags cgopeers ."},
+	} {
+		if got := commandOf(test.build, test.arguments); got != test.want {
+			t.Errorf("%v, %q: %q, want %q", test.build, test.arguments, got, test.want)
+		}
 	}
 }

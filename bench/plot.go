@@ -94,8 +94,8 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	}
 	p.Y.Min, p.Y.Max = p.Y.Min/1.2, p.Y.Max*1.2
 	// Where each cache ends.
-	for i, bytes := range m.cacheBytes {
-		x := float64(bytes)
+	for _, c := range m.caches {
+		x := float64(c.bytes)
 		if x < p.X.Min || x > p.X.Max {
 			continue
 		}
@@ -104,7 +104,7 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 			return nil, err
 		}
 		edge.Color, edge.Dashes = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}, plotutil.Dashes(2)
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{fmt.Sprintf(" L%d", i+1)}})
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{fmt.Sprintf(" L%d", c.level)}})
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	w("# posenc on %s\n\n", m.cpu)
 	w("| | |\n|---|---|\n")
 	for _, line := range [][2]string{
-		{"CPU", fmt.Sprintf("%s; %d cores", m.cpu, m.cores)}, {"caches", m.caches}, {"system", m.system}, {"Go", m.goVersion},
+		{"CPU", fmt.Sprintf("%s; %d cores", m.cpu, m.cores)}, {"caches", m.cacheList()}, {"system", m.system}, {"Go", m.goVersion},
 		{"commit", m.commit}, {"date", m.date}, {"command", "`" + m.command + "`"}, {"implementation", list[0]},
 		{"share of a core", percent(share)},
 	} {
