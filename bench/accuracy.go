@@ -120,14 +120,14 @@ const precision = 256
 // productReference returns the cosine and sine of position*frequency.
 func productReference(position int32, frequency float64) (cos, sin float64) {
 	angle := new(big.Float).SetPrec(precision).SetInt64(int64(position))
-	return reference(angle.Mul(angle, big.NewFloat(frequency)))
+	return bigReference(angle.Mul(angle, big.NewFloat(frequency)))
 }
 
 func angleReference(angle float32) (cos, sin float64) {
-	return reference(new(big.Float).SetPrec(precision).SetFloat64(float64(angle)))
+	return bigReference(new(big.Float).SetPrec(precision).SetFloat64(float64(angle)))
 }
 
-func reference(angle *big.Float) (cos, sin float64) {
+func bigReference(angle *big.Float) (cos, sin float64) {
 	number := func() *big.Float { return new(big.Float).SetPrec(precision) }
 	turn := twoPi()
 	turns, _ := number().Quo(angle, turn).Int(nil)

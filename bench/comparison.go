@@ -185,35 +185,52 @@ func randomAngles(limit float32) []float32 {
 	return angles
 }
 
-// worst returns the largest errors of a peer: of tables against exact products,
-// of angles against those. ok is false for rotations, which have no reference here.
-func (c comparison) worst(p *peers.Peer, positions int) (absolute, ulps float64, ok bool) {
+// reference is what the results of peers are compared with: cosines and sines of
+// exact products of some positions, or of angles.
+type reference struct {
+	positions []int32
+	angles    []float32
+	cos, sin  []float64
+}
+
+// reference is nil for rotations, which have none here.
+func (c comparison) reference(positions int) *reference {
+	ref := &reference{}
+	add := func(cos, sin float64) { ref.cos, ref.sin = append(ref.cos, cos), append(ref.sin, sin) }
 	switch {
 	case c.rows > 0:
-		sampled, frequencies := make([]int32, positions), ladder()
 		random := rand.New(rand.NewPCG(3, 4))
-		for i := range sampled {
-			sampled[i] = int32(random.IntN(c.rows))
+		for range positions {
+			ref.positions = append(ref.positions, int32(random.IntN(c.rows)))
 		}
-		sampled[0] = int32(c.rows - 1)
-		cos, sin := make([]float32, positions*pairs), make([]float32, positions*pairs)
-		p.Tables(cos, sin, sampled, frequencies)
-		for i := range cos {
-			wantCos, wantSin := productReference(sampled[i/pairs], frequencies[i%pairs])
-			absolute, ulps = larger(absolute, ulps, cos[i], wantCos)
-			absolute, ulps = larger(absolute, ulps, sin[i], wantSin)
+		ref.positions[0] = int32(c.rows - 1)
+		for _, position := range ref.positions {
+			for _, w := range ladder() {
+				add(productReference(position, w))
+			}
 		}
-		return absolute, ulps, true
 	case c.angles > 0:
-		angles := randomAngles(c.angles)
-		cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
-		p.Angles(cos, sin, angles)
-		for i, a := range angles {
-			wantCos, wantSin := angleReference(a)
-			absolute, ulps = larger(absolute, ulps, cos[i], wantCos)
-			absolute, ulps = larger(absolute, ulps, sin[i], wantSin)
+		ref.angles = randomAngles(c.angles)
+		for _, a := range ref.angles {
+			add(angleReference(a))
 		}
-		return absolute, ulps, true
+	default:
+		return nil
 	}
-	return 0, 0, false
+	return ref
+}
+
+// worst returns the largest errors of a peer.
+func (ref *reference) worst(p *peers.Peer) (absolute, ulps float64) {
+	cos, sin := make([]float32, len(ref.cos)), make([]float32, len(ref.sin))
+	if ref.angles != nil {
+		p.Angles(cos, sin, ref.angles)
+	} else {
+		p.Tables(cos, sin, ref.positions, ladder())
+	}
+	for i := range cos {
+		absolute, ulps = larger(absolute, ulps, cos[i], ref.cos[i])
+		absolute, ulps = larger(absolute, ulps, sin[i], ref.sin[i])
+	}
+	return absolute, ulps
 }

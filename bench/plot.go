@@ -6,7 +6,9 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -48,6 +50,13 @@ func encode(p *plot.Plot) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// levels are the horizontal lines of a grid, which leave a legend readable.
+func levels() *plotter.Grid {
+	g := plotter.NewGrid()
+	g.Vertical.Color = nil
+	return g
+}
+
 // addLine adds a line with its place in the legend. dashes 0 is a solid line.
 func addLine(p *plot.Plot, name string, points plotter.XYs, colour color.Color, dashes int) error {
 	line, dots, err := plotter.NewLinePoints(points)
@@ -64,8 +73,8 @@ func addLine(p *plot.Plot, name string, points plotter.XYs, colour color.Color, 
 func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	p := newPlot("Speed by working set, one core", "bytes changed or written", "GB/s")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(binaryTicks(s.workingSets)), plot.TickerFunc(oneTwoFive)
-	p.Add(plotter.NewGrid())
+	p.X.Tick.Marker = plot.ConstantTicks(binaryTicks(s.workingSets))
+	p.Add(levels())
 	p.Legend.Top = true
 	for i, name := range []struct{ operation, title string }{
 		{"scale", "bound: scale in place"}, {"store", "bound: store"}, {"nontemporal", "bound: non-temporal store"},
@@ -92,27 +101,47 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.Y.Min, p.Y.Max = p.Y.Min/1.2, p.Y.Max*1.2
-	// Where each cache ends.
+	ceiling := p.Y.Max * 1.2
+	p.Y.Tick.Marker = plot.TickerFunc(func(low, _ float64) []plot.Tick { return oneTwoFive(low, ceiling) })
+	p.Y.Min, p.Y.Max = p.Y.Min/1.3, p.Y.Max*5 // the legend is above
+	// Where each cache ends, and memory begins.
+	memory := s.workingSets[0]
 	for _, c := range m.caches {
+		memory = max(memory, c.bytes)
 		x := float64(c.bytes)
 		if x < p.X.Min || x > p.X.Max {
 			continue
 		}
-		edge, err := plotter.NewLine(plotter.XYs{{X: x, Y: p.Y.Min}, {X: x, Y: p.Y.Max}})
+		edge, err := plotter.NewLine(plotter.XYs{{X: x, Y: p.Y.Min}, {X: x, Y: ceiling}})
 		if err != nil {
 			return nil, err
 		}
-		edge.Color, edge.Dashes = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}, plotutil.Dashes(2)
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{fmt.Sprintf(" L%d", c.level)}})
-		if err != nil {
+		edge.Color, edge.Dashes = brown, plotutil.Dashes(2)
+		p.Add(edge)
+		if err := addEdgeLabel(p, x, fmt.Sprintf("L%d ", c.level), text.XRight); err != nil {
 			return nil, err
 		}
-		label.TextStyle[0].Font.Variant, label.TextStyle[0].Color = "Sans", edge.Color
-		label.Offset.Y = vg.Points(3)
-		p.Add(edge, label)
+	}
+	if x := float64(memory); len(m.caches) > 0 && x < p.X.Max {
+		if err := addEdgeLabel(p, x, " DRAM", text.XLeft); err != nil {
+			return nil, err
+		}
 	}
 	return encode(p)
+}
+
+var brown = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}
+
+// addEdgeLabel writes at the bottom what is on one side of x.
+func addEdgeLabel(p *plot.Plot, x float64, name string, align text.XAlignment) error {
+	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{name}})
+	if err != nil {
+		return err
+	}
+	label.TextStyle[0].Font.Variant, label.TextStyle[0].Color, label.TextStyle[0].XAlign = "Sans", brown, align
+	label.Offset.Y = vg.Points(3)
+	p.Add(label)
+	return nil
 }
 
 // binaryTicks labels every value.
@@ -137,13 +166,18 @@ func oneTwoFive(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// plainTicks are the usual ones without trailing zeros.
+// plainTicks are some five, every one with its label.
 func plainTicks(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 4, 64)
+	step := math.Pow(10, math.Floor(math.Log10(high-low)))
+	for _, part := range []float64{10, 5, 2} {
+		if (high-low)/(step/part) <= 8 {
+			step /= part
+			break
 		}
+	}
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
 	}
 	return ticks
 }
@@ -245,7 +279,7 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.3 // the legend is above
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.4 // the legend is above
 	return encode(p)
 }
 
@@ -258,58 +292,79 @@ func decimalTicks(values []int) []plot.Tick {
 }
 
 func drawAccuracy(curves []curve) ([]byte, error) {
-	p := newPlot(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position", "absolute error")
+	p := newPlot(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position below", "absolute error")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.Y.Tick.Marker = plot.TickerFunc(powersOfTen)
-	p.Add(plotter.NewGrid())
+	p.Add(levels())
 	p.Legend.Top, p.Legend.Left = true, true
 	var ticks []plot.Tick
-	for octave := 0; octave <= len(curves[0].worst); octave += 4 {
+	last := len(curves[0].worst)
+	for octave := 0; octave < last; octave += 4 {
 		ticks = append(ticks, plot.Tick{Value: math.Ldexp(1, octave), Label: fmt.Sprintf("2^%d", octave)})
 	}
+	ticks = append(ticks, plot.Tick{Value: math.Ldexp(1, last), Label: fmt.Sprintf("2^%d", last)})
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 	for i, c := range curves {
 		var points plotter.XYs
 		for octave, e := range c.worst {
-			points = append(points, plotter.XY{X: math.Ldexp(1, octave), Y: e})
+			points = append(points, plotter.XY{X: math.Ldexp(1, octave+1), Y: e}) // of all positions below
 		}
 		if err := addLine(p, c.title, points, plotutil.DarkColors[i], i); err != nil {
 			return nil, err
 		}
 	}
-	p.Y.Min, p.Y.Max = 1e-8, 10
+	p.X.Min, p.Y.Min, p.Y.Max = 1, 1e-8, 1e2 // the legend is above
 	return encode(p)
 }
 
+// powersOfTen has ticks to 10 at most: no cosine is wrong by more than 2.
 func powersOfTen(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
-	for e := math.Ceil(math.Log10(low)); e <= math.Log10(high); e++ {
+	for e := math.Ceil(math.Log10(low)); e <= min(1, math.Log10(high)); e++ {
 		ticks = append(ticks, plot.Tick{Value: math.Pow(10, e), Label: fmt.Sprintf("1e%.0f", e)})
 	}
 	return ticks
 }
 
-// drawPeers has a bar for each peer that makes tables.
+// drawPeers has a bar for each peer that makes tables, in a colour for each kind of
+// angle; the red ones are posenc.
 func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 	c := comparisons(s)[0]
 	p := newPlot(c.title, "ns per pair", "")
 	found := c.peers(all, r)
-	var values plotter.Values
+	slices.Reverse(found) // posenc is at the top
+	kinds := []struct {
+		angle       string
+		ours, other color.Color
+	}{
+		{peers.ExactAngle, color.RGBA{R: 0xb0, G: 0x20, B: 0x20, A: 0xff}, nil},
+		{peers.Float64Angle, nil, color.RGBA{R: 0x8f, G: 0xb4, B: 0xdf, A: 0xff}},
+		{peers.ReducedAngle, nil, color.RGBA{R: 0xa6, G: 0xd1, B: 0x9b, A: 0xff}},
+		{peers.Float32Angle, color.RGBA{R: 0xe0, G: 0x70, B: 0x70, A: 0xff}, color.RGBA{R: 0xf0, G: 0xc7, B: 0x80, A: 0xff}},
+	}
+	// The room for a bar is some 440 pixels by their number.
+	room := 440 * vg.Inch / dpi / vg.Length(len(found))
 	var names []string
-	for i := range found {
-		peer := found[len(found)-1-i] // posenc is at the top
-		values = append(values, r.time(c.name(peer))/float64(c.count))
-		names = append(names, peer.Name)
-	}
-	bars, err := plotter.NewBarChart(values, 26)
-	if err != nil {
-		return nil, err
-	}
-	bars.Horizontal, bars.Color, bars.LineStyle.Width = true, plotutil.DarkColors[2], 0
 	numbers := plotter.XYLabels{}
-	for i, v := range values {
+	for i, peer := range found {
+		v := r.time(c.name(peer)) / float64(c.count)
+		names = append(names, peer.Name)
 		numbers.XYs = append(numbers.XYs, plotter.XY{X: v, Y: float64(i)})
 		numbers.Labels = append(numbers.Labels, " "+digits(v))
+		bar, err := plotter.NewBarChart(plotter.Values{v}, 0.7*room)
+		if err != nil {
+			return nil, err
+		}
+		bar.Horizontal, bar.XMin, bar.LineStyle.Width = true, float64(i), 0
+		for _, kind := range kinds {
+			if kind.angle == peer.Angle {
+				bar.Color = kind.other
+				if strings.HasPrefix(peer.Name, "posenc") {
+					bar.Color = kind.ours
+				}
+			}
+		}
+		p.Add(bar)
 	}
 	labels, err := plotter.NewLabels(numbers)
 	if err != nil {
@@ -318,8 +373,29 @@ func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 	for i := range labels.TextStyle {
 		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].YAlign = "Sans", text.YCenter
 	}
-	p.Add(bars, labels)
+	labels.Offset.Y = vg.Points(1.5) // what the library takes for the middle is below it
+	p.Add(labels)
+	for _, kind := range kinds {
+		for _, one := range []struct {
+			name   string
+			colour color.Color
+		}{{"posenc: " + kind.angle, kind.ours}, {kind.angle, kind.other}} {
+			if one.colour != nil {
+				p.Legend.Add(one.name, swatch{one.colour})
+			}
+		}
+	}
 	p.NominalY(names...)
+	p.X.Tick.Marker = plot.TickerFunc(plainTicks)
 	p.X.Min, p.X.Max = 0, p.X.Max*1.15
 	return encode(p)
+}
+
+// swatch is a colour in a legend.
+type swatch struct{ color.Color }
+
+func (s swatch) Thumbnail(c *draw.Canvas) {
+	c.FillPolygon(s.Color, c.ClipPolygonXY([]vg.Point{
+		{X: c.Min.X, Y: c.Min.Y}, {X: c.Min.X, Y: c.Max.Y}, {X: c.Max.X, Y: c.Max.Y}, {X: c.Max.X, Y: c.Min.Y},
+	}))
 }

@@ -32,8 +32,10 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	} {
 		w("| %s | %s |\n", line[0], line[1])
 	}
-	w("\nTimes are medians of %d samples, taken in turns, on one core where nothing else is said. GB/s count every byte once: those that a rotation\n", s.runs*s.rounds)
-	w("changes in place, and those of both tables. [raw.txt](raw.txt) has every sample; benchstat reads it.\n")
+	fewest, most := r.samples()
+	w("\nTimes are medians of %d to %d samples, the fewer the longer one takes, taken in turns, on one core where nothing else is said. ± is half the\n", fewest, most)
+	w("distance of the quartiles, in percent of the median. GB/s count every byte once: those that a rotation changes in place, and those of both tables.\n")
+	w("[raw.txt](raw.txt) has every sample; benchstat reads it.\n")
 	if share < undisturbed {
 		w("\n**The machine was busy: the measuring processes waited for a core %s of the time. These figures are too slow; do not publish them.**\n", percent(1-share))
 	}
@@ -43,12 +45,12 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 
 	w("\n## Rotation\n\n`posenc.Rotate`, Q of %d and K of %d heads of %d, base %d; it makes the cosines and sines of every token. Scaling float32 in place\nover as many bytes is the bound.\n\n",
 		queryHeads, keyHeads, headDim, base)
-	w("| tokens | layout | rotated | type | ns per token | GB/s | of scaling |%s\n", implementationHeads(list))
-	w("|--:|---|--:|---|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	w("| tokens | layout | rotated | type | ns per token | ± | GB/s | of scaling |%s\n", implementationHeads(list))
+	w("|--:|---|--:|---|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
 	for _, x := range rotations(s) {
 		ns, bytes := r.time(x.name(list[0])), x.bytes()
-		w("| %d | %s | %d | %s | %s | %s | %s |", x.tokens, layoutName(x.layout), x.rotaryDim, x.element, digits(ns/float64(x.tokens)),
-			digits(float64(bytes)/ns), percent(float64(bytes)/ns/r.bound("scale", bytes)))
+		w("| %d | %s | %d | %s | %s | %s | %s | %s |", x.tokens, layoutName(x.layout), x.rotaryDim, x.element, digits(ns/float64(x.tokens)),
+			percent(r.spread(x.name(list[0]))), digits(float64(bytes)/ns), percent(float64(bytes)/ns/r.bound("scale", bytes)))
 		for _, other := range list[1:] {
 			w(" %s (%s x) |", digits(r.time(x.name(other))/float64(x.tokens)), digits(r.time(x.name(other))/ns))
 		}
@@ -56,12 +58,13 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 
 	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and past the caches.\n\n", pairs, base)
-	w("| rows | angles | ns per row | ns per pair | GB/s | of storing | of non-temporal |%s\n", implementationHeads(list))
-	w("|--:|---|--:|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	w("| rows | angles | ns per row | ns per pair | ± | GB/s | of storing | of non-temporal |%s\n", implementationHeads(list))
+	w("|--:|---|--:|--:|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
 	for _, t := range tables(s) {
 		ns, bytes := r.time(t.name(list[0])), t.bytes()
 		speed := float64(bytes) / ns
-		w("| %d | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)), digits(speed),
+		w("| %d | %s | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)),
+			percent(r.spread(t.name(list[0]))), digits(speed),
 			percent(speed/r.bound("store", bytes)), percent(speed/r.bound("nontemporal", bytes)))
 		for _, other := range list[1:] {
 			w(" %s (%s x) |", digits(r.time(t.name(other))/float64(t.rows)), digits(r.time(t.name(other))/ns))
@@ -79,10 +82,10 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	for _, bytes := range s.workingSets {
 		w("| %s |", binary(bytes))
 		for _, operation := range []string{"scale", "store", "nontemporal"} {
-			w(" %s |", digits(r.bound(operation, bytes)))
+			w(" %s |", r.measured(r.fastest(operation, bytes), bytes))
 		}
 		for _, x := range sweeps {
-			w(" %s |", digits(r.speed(x.name(bytes), bytes)))
+			w(" %s |", r.measured(x.name(bytes), bytes))
 		}
 		w("\n")
 	}
@@ -100,7 +103,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 			bytes = rotation{x.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		}
 		for _, n := range goroutineCounts() {
-			w(" %s | %s |", digits(r.speed(x.name(n), bytes)), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
+			w(" %s | %s |", r.measured(x.name(n), bytes), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
 		}
 		w("\n")
 	}
@@ -123,21 +126,30 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		w("\n")
 	}
 
-	w("\n## Peers\n\nIn the same run and process. The errors are the largest seen here, against math/big: of tables against the exact product.\n\n![Time by peer](peers.png)\n")
+	w("\n## Peers\n\nIn the same run and process. The errors are the largest seen here, against math/big: of tables against the exact product. posenc's Float32 has\n")
+	w("the frequencies of Hugging Face transformers, a float32 power and then its reciprocal; the other tables of float32 angles round the float64\nfrequency once, and so come closer to the product.\n")
+	if _, absent := peers.All(); len(absent) > 0 {
+		w("\nAbsent:\n\n")
+		for _, peer := range absent {
+			w("- %s\n", peer)
+		}
+	}
+	w("\n![Time by peer](peers.png)\n")
 	for _, c := range comparisons(s) {
-		w("\n### %s\n\n| | ns per %s | times posenc | computes | accuracy | error | in ulps |\n|---|--:|--:|---|---|--:|--:|\n", c.title, c.unit)
-		found := c.peers(all, r)
+		w("\n### %s\n\n| | ns per %s | ± | times posenc | computes | accuracy | error | in ulps |\n|---|--:|--:|--:|---|---|--:|--:|\n", c.title, c.unit)
+		found, ref := c.peers(all, r), c.reference(4*s.positions)
 		for _, p := range found {
 			ns := r.time(c.name(p)) / float64(c.count)
 			e, ulps := "", ""
-			if absolute, u, ok := c.worst(p, 4*s.positions); ok {
+			if ref != nil {
+				absolute, u := ref.worst(p)
 				e, ulps = fmt.Sprintf("%.1e", absolute), fmt.Sprintf("%.3g", u)
 			}
 			name := p.Name
 			if p.Version != "" {
 				name += ", " + p.Version
 			}
-			w("| %s | %s | %s | %s | %s | %s | %s |\n", name, digits(ns), digits(r.time(c.name(p))/r.time(c.name(found[0]))), p.Computes, p.Accuracy, e, ulps)
+			w("| %s | %s | %s | %s | %s | %s | %s | %s |\n", name, digits(ns), percent(r.spread(c.name(p))), digits(r.time(c.name(p))/r.time(c.name(found[0]))), p.Computes, p.Accuracy, e, ulps)
 		}
 	}
 

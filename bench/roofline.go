@@ -24,6 +24,9 @@ var sweeps = []swept{
 	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func() error, error) {
 		return sweepRotation(posenc.HalfSplit, m.float16s[:bytes/2])
 	}},
+	{"rotate-half-bf16", "Rotate, half-split, bfloat16", func(m *memory, bytes int) (func() error, error) {
+		return sweepRotation(posenc.HalfSplit, m.bfloat16s[:bytes/2])
+	}},
 	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
 		return table{bytes / (8 * pairs), posenc.Exact}.call(m)
 	}},

@@ -102,7 +102,6 @@ func allocate(s setting, everything bool) *memory {
 	for _, tokens := range s.tokens {
 		singles, halves = max(singles, tokens*rotated), max(halves, tokens*rotated)
 	}
-	brains := halves
 	for _, rows := range s.rows {
 		singles = max(singles, 2*rows*pairs+gap)
 	}
@@ -118,7 +117,7 @@ func allocate(s setting, everything bool) *memory {
 	m := &memory{
 		float32s:  aligned[float32](singles),
 		float16s:  aligned[posenc.Float16](halves),
-		bfloat16s: aligned[posenc.BFloat16](brains),
+		bfloat16s: aligned[posenc.BFloat16](halves),
 	}
 	fill(m.float32s, 1)
 	fill(m.float16s, 0x3c00)
