@@ -19,10 +19,14 @@
 typedef __m512 floats;
 typedef __m512d doubles;
 typedef __m256 half_floats;
+#define JOIN(low, high) _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1)
+#define NEAREST_INTEGER(x) _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #else
 typedef __m256 floats;
 typedef __m256d doubles;
 typedef __m128 half_floats;
+#define JOIN(low, high) _mm256_set_m128(high, low)
+#define NEAREST_INTEGER(x) _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #endif
 
 // The same at any address.
@@ -70,22 +74,20 @@ static inline void store_rounded(float *to, doubles x) { *(half_floats_at *)to =
 		for (size_t i = 0; i < n; i++) turns[i] = w[i] * 0x1.45f306dc9c883p-3; /* 1 / (2 pi) */ \
 		for (size_t t = 0; t < rows; t++) { \
 			for (size_t i = 0; i < n; i += LANES) { \
-				float angles[LANES] __attribute__((aligned(64))); \
-				store_rounded(angles, reduced(positions[t], turns + i)); \
-				store_rounded(angles + LANES / 2, reduced(positions[t], turns + i + LANES / 2)); \
+				half_floats low = reduced(positions[t], turns + i), high = reduced(positions[t], turns + i + LANES / 2); \
 				floats c, s; \
-				both(*(floats *)angles, &c, &s); \
+				both(JOIN(low, high), &c, &s); \
 				*(floats_at *)(cos + t * n + i) = c; \
 				*(floats_at *)(sin + t * n + i) = s; \
 			} \
 		} \
 	}
 
-static inline doubles reduced(double position, const double *turns) {
-	const double integer = 0x1.8p52; // added and taken off, it leaves the nearest integer
+static inline half_floats reduced(double position, const double *turns) {
 	doubles a = *(const doubles_at *)turns * position;
-	a -= a + integer - integer;
-	return a * 0x1.921fb54442d18p+2; // 2 pi
+	a -= NEAREST_INTEGER(a);
+	a *= 0x1.921fb54442d18p+2; // 2 pi
+	return __builtin_convertvector(a, half_floats);
 }
 
 // DEFINE_TABLES_FLOAT: position, frequency and angle rounded to float, then the
