@@ -22,7 +22,7 @@ type setting struct {
 
 // What is compared is the median of at most runs*rounds samples.
 var full = setting{
-	name: "full", runs: 2, rounds: 30, each: 100 * time.Millisecond,
+	name: "full", runs: 2, rounds: 40, each: 130 * time.Millisecond,
 	tokens:      []int{1, 512, 4096},
 	rows:        []int{4096, 131072, 1 << 20},
 	workingSets: []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
