@@ -1,7 +1,6 @@
 package posenc
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
@@ -268,15 +267,21 @@ func (o *operand) bits(at int) []uint16 {
 // garbage collection never waits long for assembly.
 const callElements = 64 << 10
 
-// streams says how many tokens are rotated at once, each a stream of memory of
-// its own, where a view has more elements than fit the caches. Within them one
-// token at a time is the fastest: its table row is loaded, and for elements of
-// 16 bits converted, once for all heads. That of bfloat16 costs so much that it
-// is the fastest everywhere.
-var streams = [...]struct{ beyond, tokens int }{
-	kindFloat32:  {4 << 20, 4},  // 16 MiB
-	kindFloat16:  {16 << 20, 4}, // 32 MiB
-	kindBFloat16: {math.MaxInt, 1},
+// tokensAtOnce returns how many tokens of x go to one call of a kernel, each a
+// stream of memory of its own. Within the caches one is the fastest: its table
+// row is loaded, and for elements of 16 bits converted, once for all heads. What
+// that costs bfloat16 is the most everywhere. AVX2 has no registers for a whole
+// row, and returns to every head several times, which the second cache bears.
+func tokensAtOnce(x *operand) int {
+	switch {
+	case x.kind == kindFloat32 && x.length > 4<<20: // 16 MiB
+		return 4
+	case x.kind == kindFloat32 && x.length > 256<<10 && implementation == kernels.AVX2: // 1 MiB
+		return 2
+	case x.kind == kindFloat16 && x.length > 16<<20: // 32 MiB
+		return 4
+	}
+	return 1
 }
 
 // turn rotates the pairs from number column on, pairs of them, of n tokens one
@@ -291,10 +296,7 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	k.Pairs, k.Partner, k.TableStride = pairs, r.rotaryDim/2, table.stride
 	k.YTokenStride, k.YHeadStride = y.tokenStride, y.headStride
 	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
-	tokens := 1
-	if many := &streams[x.kind]; x.length > many.beyond {
-		tokens = many.tokens
-	}
+	tokens := tokensAtOnce(x)
 	start := r.offset + column
 	if m.in == Interleaved {
 		start += column
