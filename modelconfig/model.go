@@ -72,7 +72,9 @@ func (m *Model) Layers() []Layer {
 }
 
 // Rotary returns the configuration of the layers of one kind, for
-// posenc.NewRotary. InvFreq and Scaling come from package frequency.
+// posenc.NewRotary. InvFreq and Scaling come from package frequency. It does not
+// say which layers are of that kind (Layers), nor how attention scores and queries
+// are scaled beside the rotation (SoftmaxScale, QueryScale).
 //
 // seqLen is the length of the sequence, the largest position plus one. Dynamic
 // NTK scaling and LongRoPE choose frequencies by it; for other rules it changes
@@ -86,8 +88,9 @@ func (m *Model) Rotary(layerType string, seqLen int) (posenc.RotaryConfig, error
 }
 
 // SoftmaxScale returns what multiplies the attention scores of the layers of one
-// kind, beside 1/sqrt(headDim): 1, but for DeepSeek's variant of YaRN
-// (frequency.Ladder.SoftmaxScale). Arguments and errors are those of Rotary.
+// kind, beside the model's own factor, 1/sqrt of the elements of a head of Q in
+// most: 1, but for DeepSeek's variant of YaRN (frequency.Ladder.SoftmaxScale).
+// Arguments and errors are those of Rotary.
 func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
 	_, ladder, err := m.rotary("Model.SoftmaxScale", layerType, seqLen)
 	return ladder.SoftmaxScale, err
