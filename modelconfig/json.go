@@ -128,7 +128,7 @@ func kindOf(value any) string {
 	case json.Number:
 		return "the number " + shortened(value.String())
 	case []any:
-		return fmt.Sprintf("a list of %d", len(value))
+		return listText(len(value))
 	}
 	return "an object"
 }
