@@ -404,6 +404,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 				return scaling.ladder(rotaryDim, base, seqLen, rounding)
 			},
+			source: r.prefix + "rope.*",
 		}
 	}
 	for i := range m.layers {

@@ -213,6 +213,24 @@ func (r *reader) number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", toNumber)
 }
 
+// positive is number for what has to be above 0.
+func (r *reader) positive(key string) (float64, bool) {
+	n, ok := r.number(key)
+	if ok && n <= 0 {
+		r.fail(ErrValue, key, n, "a number above 0")
+	}
+	return n, ok
+}
+
+// optional is number for what has a default at 0.
+func (r *reader) optional(key string) float64 {
+	n, _ := r.number(key)
+	if n < 0 {
+		r.fail(ErrValue, key, n, "0 or a number above 0")
+	}
+	return n
+}
+
 func (r *reader) integer(key string) (int, bool) {
 	return read(r, key, "a whole number below 2^31", toInteger)
 }
@@ -289,7 +307,8 @@ func sortedKeys(o object) []string {
 
 // value is a number that a configuration gives at one or several places.
 type value struct {
-	key    string // the first place, with its path
+	reader *reader // of the first place
+	key    string
 	number float64
 	given  bool
 }
@@ -301,10 +320,10 @@ func (v *value) agree(r *reader, key string) {
 		return
 	}
 	if v.given && v.number != number {
-		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.key, v.number)
+		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.name(), v.number)
 	}
 	if !v.given {
-		*v = value{shortened(r.path + key), number, true}
+		*v = value{r, key, number, true}
 	}
 }
 
@@ -314,4 +333,11 @@ func (v *value) or(absent float64) float64 {
 		return v.number
 	}
 	return absent
+}
+
+// name is the first place, with its path.
+func (v *value) name() string { return shortened(v.reader.path + v.key) }
+
+func (v *value) fail(sentinel error, expected string, args ...any) {
+	v.reader.fail(sentinel, v.key, v.number, expected, args...)
 }

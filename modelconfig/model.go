@@ -36,7 +36,9 @@ type kind struct {
 	// rotary has HeadDim, RotaryDim, Offset, Layout and Axes.
 	rotary posenc.RotaryConfig
 	// ladder is called with 0 or the length of the sequence.
-	ladder func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+	ladder ladderOf
+	// source names the keys that the ladder comes from.
+	source string
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -105,7 +107,7 @@ func (m *Model) accepted(function string) (*Model, error) {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+			return nil, valueError(ErrValue, function, m.kinds[layerType].source, "refused", "numbers that posenc.NewRotary takes (%v)", err)
 		}
 	}
 	return m, nil
@@ -135,7 +137,7 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	}
 	ladder, err := k.ladder(seqLen, rounding)
 	if err != nil {
-		return fail(valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "numbers that make frequencies (%v)", err))
+		return fail(valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err))
 	}
 	cfg := k.rotary
 	cfg.Angles = m.Angles

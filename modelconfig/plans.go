@@ -406,7 +406,7 @@ func ernieAxes(r *reader) {
 // nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling
 // beyond max_trained_positions.
 func nomicDynamicNTK(p *ropeParameters) ladderOf {
-	factor, ok := p.model.number("rotary_scaling_factor")
+	factor, ok := p.model.positive("rotary_scaling_factor")
 	if !ok {
 		return nil
 	}
