@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,10 +28,10 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of a
 // rope block that is not known, keys that contradict each other, a number out
-// of range. Of the keys beside the rope blocks, one that has rope or rotary in
-// its name and that the type does not have is an error too; others that no type
-// reads for its positions are not looked at. docs/models.md lists types, rules
-// and keys.
+// of range. Of the keys beside the rope blocks, one that has rotary in its name, or
+// rope at the start or the end of a word (ropeTheta, use_mrope; not property), and
+// that the type does not have is an error too; others that no type reads for its
+// positions are not looked at. docs/models.md lists types, rules and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
@@ -240,10 +241,15 @@ func unreadKeys(r *reader) {
 	}
 }
 
-func namesRotation(key string) bool {
-	key = strings.ToLower(key)
-	return strings.Contains(key, "rope") || strings.Contains(key, "rotary")
-}
+var (
+	// rotation matches rotary anywhere, and rope at the start or the end of a word,
+	// which ends at what is no letter or before a capital.
+	rotation = regexp.MustCompile(`(?i:rotary)|(?:^|[^A-Za-z])(?i:rope)|[a-z]R(?i:ope)|(?i:rope)(?:$|[^A-Za-z]|[A-Z][a-z])`)
+	europe   = regexp.MustCompile(`(?i:europe)`)
+)
+
+// namesRotation says whether a key speaks of rotary positions, by its name.
+func namesRotation(key string) bool { return rotation.MatchString(europe.ReplaceAllString(key, "")) }
 
 // harmlessKeys stand in published files and change nothing in the attention.
 var harmlessKeys = []string{"indexer_rope_interleave"}

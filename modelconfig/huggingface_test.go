@@ -488,6 +488,15 @@ var traps = []struct {
 			name, _, _ := strings.Cut(key, ":")
 			wantError(t, `{"model_type": "llama", `+key+`}`, ErrUnknown, name)
 		}
+		for _, key := range []string{
+			"ropeTheta", "ROPE_THETA", "useRope", "useRoPE", "use_RoPE_2d", "useROPE", "USE_ROPE", "yarn-rope", "2d.rope", "rope2d", "2drope",
+			"mropeSection", "MRoPESection", "xdrope", "longrope_factor", "ropes", "customRotaryDim", "norotary", "europe_rope",
+		} {
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, `"`+key+`" is the number 1, want nothing`)
+		}
+		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
+			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
+		}
 		wantError(t, `{"model_type": "llama", "use_rotary_pos_emb": false}`, ErrNotRotary, "use_rotary_pos_emb")
 		wantError(t, `{"model_type": "llama", "position_embedding_xdrope": true}`, ErrContradiction, "position_embedding_xdrope")
 		// Harmless in the published files of these types.
@@ -549,8 +558,10 @@ var traps = []struct {
 	}},
 	{"infinity_and_nan", func(t *testing.T) {
 		mustRead(t, `{"model_type": "llama", "time_step_limit": [0.0, Infinity], "x": -Infinity, "y": NaN, "z": "Infinity\"NaN"}`)
-		for _, literal := range []string{"Infinity", "-Infinity", "NaN", "1e400"} {
-			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
+		for literal, shown := range map[string]string{
+			"Infinity": "Infinity", "-Infinity": "-Infinity", "NaN": "NaN", "1e999": "the number 1e999", "-1e400": "the number -1e400",
+		} {
+			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta is "+shown+", want a number that float64 has")
 		}
 	}},
 	{"qwen2_vl_tower_has_embed_dim", func(t *testing.T) {
@@ -621,6 +632,9 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "laguna", "rope_scaling": {"type": "linear", "factor": 4}}`, ErrUnknown, "rope_scaling is an object"},
 		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, `"rope_ratio" is the number 2`},
 		{`{"x": Nan}`, ErrSyntax, "invalid character"},
+		{`{"x": 1NaN}`, ErrSyntax, "invalid character"},
+		{`{"x": Infinity5}`, ErrSyntax, "invalid character"},
+		{`{"x": 1-Infinity}`, ErrSyntax, "invalid character"},
 		{deep, ErrSyntax, "64 levels"},
 		{strings.Repeat(" ", maxBytes) + "{}", ErrSyntax, "4194306 bytes"},
 		{`{}`, ErrValue, "model_type is absent"},

@@ -88,11 +88,17 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	return o, err
 }
 
-// withoutNonFinite replaces the literals NaN and Infinity, which Python writes
-// (time_step_limit of Mamba models) and JSON does not have, by numbers beyond
-// float64: harmless where nobody asks for them, out of range where somebody does.
+// nonFinite are the literals that Python writes (time_step_limit of Mamba models)
+// and JSON does not have, with numbers in their place, beyond float64: harmless
+// where nobody asks for them, out of range where somebody does. Nobody writes
+// numbers so, and kindOf shows the literals again.
+var nonFinite = []struct{ literal, number string }{
+	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
+}
+
+// withoutNonFinite replaces the literals by the numbers, between blanks: no digit
+// belongs to them.
 func withoutNonFinite(data []byte) []byte {
-	literals := []string{"NaN", "Infinity"}
 	var out []byte
 	copied, inString := 0, false
 	for i := 0; i < len(data); i++ {
@@ -101,12 +107,13 @@ func withoutNonFinite(data []byte) []byte {
 			i++
 		case c == '"':
 			inString = !inString
-		case !inString && (c == 'N' || c == 'I'):
-			for _, literal := range literals {
-				if bytes.HasPrefix(data[i:], []byte(literal)) {
-					out = append(append(out, data[copied:i]...), "1e999"...)
-					i += len(literal) - 1
+		case !inString && (c == 'N' || c == 'I' || c == '-'):
+			for _, n := range nonFinite {
+				if bytes.HasPrefix(data[i:], []byte(n.literal)) {
+					out = fmt.Appendf(append(out, data[copied:i]...), " %s ", n.number)
+					i += len(n.literal) - 1
 					copied = i + 1
+					break
 				}
 			}
 		}
@@ -126,6 +133,11 @@ func kindOf(value any) string {
 	case string:
 		return quoted(value)
 	case json.Number:
+		for _, n := range nonFinite {
+			if value.String() == n.number {
+				return n.literal
+			}
+		}
 		return "the number " + shortened(value.String())
 	case []any:
 		return listText(len(value))
