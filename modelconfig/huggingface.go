@@ -485,7 +485,7 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, head
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > frequency.MaxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements from 2 to %d, not %d of %d (posenc.RotaryConfig can round it)", frequency.MaxRotaryDim, rotaryDim, headDim)
+		refuse(ErrValue, "an even number of rotated elements from 2 to %d, not %d of %d (or use posenc.RotaryConfig)", min(headDim, frequency.MaxRotaryDim), rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {
