@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
@@ -263,21 +264,20 @@ func (o *operand) bits(at int) []uint16 {
 	return unsafe.Slice((*uint16)(o.data), o.length)[at:]
 }
 
-const (
-	// cacheElements bounds the views that are rotated token by token, the
-	// fastest way in a cache. Beyond it several tokens go to one call of a
-	// kernel, which then works on as many streams of memory at once.
-	cacheElements = 4 << 20
+// callElements bounds the elements that one call of a kernel rotates, so that a
+// garbage collection never waits long for assembly.
+const callElements = 64 << 10
 
-	// callElements bounds the elements that one call of a kernel rotates, so
-	// that a garbage collection never waits long for assembly.
-	callElements = 64 << 10
-)
-
-// streams is how many tokens are rotated at once beyond cacheElements. Elements
-// of 16 bits are bound by their conversions more than by memory, and one token
-// at a time converts its table row once for all heads.
-var streams = [...]int{kindFloat32: 4, kindFloat16: 2, kindBFloat16: 1}
+// streams says how many tokens are rotated at once, each a stream of memory of
+// its own, where a view has more elements than fit the caches. Within them one
+// token at a time is the fastest: its table row is loaded, and for elements of
+// 16 bits converted, once for all heads. That of bfloat16 costs so much that it
+// is the fastest everywhere.
+var streams = [...]struct{ beyond, tokens int }{
+	kindFloat32:  {4 << 20, 4},  // 16 MiB
+	kindFloat16:  {16 << 20, 4}, // 32 MiB
+	kindBFloat16: {math.MaxInt, 1},
+}
 
 // turn rotates the pairs from number column on, pairs of them, of n tokens one
 // after another: those of x from element xAt on, into y from yAt on. Row
@@ -292,8 +292,8 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	k.YTokenStride, k.YHeadStride = y.tokenStride, y.headStride
 	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
 	tokens := 1
-	if x.length > cacheElements {
-		tokens = streams[x.kind]
+	if many := &streams[x.kind]; x.length > many.beyond {
+		tokens = many.tokens
 	}
 	start := r.offset + column
 	if m.in == Interleaved {
