@@ -395,7 +395,7 @@ var goMutants = []mutant{
 		old: `case len(p.Data) < need:`, new: `case len(p.Data) < need-1:`,
 		wrong: "the last product may be missing"},
 	{name: "go/products/bias", file: "products.go", tests: scoresTests,
-		old: `rows, bias, h*headDim, 0, &tile)`, new: `rows, bias, 0, 0, &tile)`,
+		old: `rows, bias, h*headDim, 0, nil, &tile)`, new: `rows, bias, 0, 0, nil, &tile)`,
 		wrong: "all heads have the bias of the first"},
 	{name: "go/products/vectors", file: "products.go", tests: scoresTests,
 		old: `	if to.heads == 1 {
