@@ -204,29 +204,27 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 
 // halfSplitLoop and interleavedLoop are what engines in plain Go do at best, for
 // heads of 128: loops over a ready row, without a check of bounds inside.
-func halfSplitLoop(x, cos, sin []float32) {
+func halfSplitLoop(x, cos, sin []float32, heads int) {
 	cos, sin = cos[:64], sin[:64]
-	for len(x) >= 128 {
-		first, second := x[:64], x[64:128]
+	for h := range heads {
+		first, second := x[h*128:][:64], x[h*128+64:][:64]
 		for i, c := range cos {
 			s, a, b := sin[i], first[i], second[i]
 			first[i] = a*c - b*s
 			second[i] = b*c + a*s
 		}
-		x = x[128:]
 	}
 }
 
-func interleavedLoop(x, cos, sin []float32) {
+func interleavedLoop(x, cos, sin []float32, heads int) {
 	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
-	for len(x) >= 128 {
-		head := (*[128]float32)(x)
+	for h := range heads {
+		head := (*[128]float32)(x[h*128:])
 		for i := range c {
 			a, b := head[2*i], head[2*i+1]
 			head[2*i] = a*c[i] - b*s[i]
 			head[2*i+1] = b*c[i] + a*s[i]
 		}
-		x = x[128:]
 	}
 }
 
@@ -254,7 +252,7 @@ func BenchmarkRotateKernel(b *testing.B) {
 					against(b, "of-scale", ready(x, 32), overBuffer(scaleBounds(implementation), x)...)
 				})
 				b.Run("against=loop", func(b *testing.B) {
-					against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin) })
+					against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin, 32) })
 				})
 				b.Run("against=decode", func(b *testing.B) {
 					q, k := aligned(32*128), aligned(8*128)

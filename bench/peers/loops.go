@@ -63,8 +63,8 @@ func sincosAngles(cos, sin, angles []float32) {
 	}
 }
 
-// rotateHalfSplit and rotateInterleaved are the loops of who looks at what the
-// compiler makes of them: no bounds are checked inside.
+// rotateHalfSplit and rotateInterleaved are written with an eye on what the compiler
+// makes of them: no bounds are checked inside.
 func rotateHalfSplit(x, cos, sin []float32, heads, dim int) {
 	half := dim / 2
 	cos, sin = cos[:half], sin[:half]
@@ -83,7 +83,7 @@ func rotateHalfSplit(x, cos, sin []float32, heads, dim int) {
 func rotateInterleaved(x, cos, sin []float32, heads, dim int) {
 	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
 	for h := range heads {
-		head := (*[128]float32)(x[h*dim:][:dim])
+		head := (*[128]float32)(x[h*dim:])
 		for i := range c {
 			x1, x2 := head[2*i], head[2*i+1]
 			head[2*i] = x1*c[i] - x2*s[i]
