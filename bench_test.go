@@ -149,7 +149,7 @@ func callsFor(f func()) int {
 	enough := max(200*time.Microsecond, 10*tick())
 	calls := 1
 	// Twice in a row, since whatever disturbs one makes it seem long enough.
-	for timeOf(f, calls) < enough || timeOf(f, calls) < enough {
+	for min(timeOf(f, calls), timeOf(f, calls)) < enough {
 		calls *= 2
 	}
 	return calls

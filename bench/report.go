@@ -33,7 +33,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		w("| %s | %s |\n", line[0], line[1])
 	}
 	fewest, most := r.samples()
-	w("\nTimes are medians of %d to %d samples, the fewer the longer one takes, taken in turns, on one core where nothing else is said. ± is half the\n", fewest, most)
+	w("\nTimes are medians of at most %d samples taken in turns, of the longest calls %d, on one core where nothing else is said. ± is half the\n", most, fewest)
 	w("distance of the quartiles, in percent of the median. GB/s count every byte once: those that a rotation changes in place, and those of both tables.\n")
 	w("[raw.txt](raw.txt) has every sample; benchstat reads it.\n")
 	if share < undisturbed {
