@@ -205,13 +205,13 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 // halfSplitLoop and interleavedLoop are what engines in plain Go do at best, for
 // heads of 128: loops over a ready row, without a check of bounds inside.
 func halfSplitLoop(x, cos, sin []float32, heads int) {
-	cos, sin = cos[:64], sin[:64]
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
 	for h := range heads {
-		first, second := x[h*128:][:64], x[h*128+64:][:64]
-		for i, c := range cos {
-			s, a, b := sin[i], first[i], second[i]
-			first[i] = a*c - b*s
-			second[i] = b*c + a*s
+		head := (*[128]float32)(x[h*128:])
+		for i := range c {
+			a, b := head[i], head[i+64]
+			head[i] = a*c[i] - b*s[i]
+			head[i+64] = b*c[i] + a*s[i]
 		}
 	}
 }

@@ -134,6 +134,7 @@ func posencAsPeers() ([]peers.Peer, error) {
 			posenc.Rotate(rotary, positions, posenc.View[float32]{Data: x, Heads: heads})
 		}
 	}
+	implementation := kernelsOf()
 	return []peers.Peer{
 		{
 			Name: "posenc", Computes: "CosSin: exact angles", Accuracy: "correctly rounded", Angle: peers.ExactAngle, Vectors: true,
@@ -152,8 +153,14 @@ func posencAsPeers() ([]peers.Peer, error) {
 		{
 			Name: "posenc", Computes: "the kernel of Rotate", Accuracy: "each product and sum correctly rounded",
 			Ready: [2]func(x, cos, sin []float32, heads, dim int){
-				posenc.HalfSplit:   readyKernel(kernels.RotateHalfSplitF32, posenc.HalfSplit),
-				posenc.Interleaved: readyKernel(kernels.RotateInterleavedF32, posenc.Interleaved),
+				posenc.HalfSplit: func(x, cos, sin []float32, heads, dim int) {
+					rows := readyRows(heads, dim)
+					kernels.RotateHalfSplitF32(implementation, x, x, cos, sin, &rows)
+				},
+				posenc.Interleaved: func(x, cos, sin []float32, heads, dim int) {
+					rows := readyRows(heads, dim)
+					kernels.RotateInterleavedF32(implementation, x, x, cos, sin, &rows)
+				},
 			},
 		},
 		{
@@ -162,17 +169,18 @@ func posencAsPeers() ([]peers.Peer, error) {
 	}, nil
 }
 
-func readyKernel(kernel func(impl kernels.Implementation, y, x, cos, sin []float32, rows *kernels.Rows), layout posenc.Layout) func(x, cos, sin []float32, heads, dim int) {
-	implementation := kernels.Generic
+func readyRows(heads, dim int) kernels.Rows {
+	return kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
+}
+
+// kernelsOf is the implementation that posenc has chosen.
+func kernelsOf() kernels.Implementation {
 	for _, i := range []kernels.Implementation{kernels.AVX2, kernels.AVX512, kernels.NEON} {
 		if i.String() == posenc.Implementation() {
-			implementation = i
+			return i
 		}
 	}
-	return func(x, cos, sin []float32, heads, dim int) {
-		rows := &kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
-		kernel(implementation, x, x, cos, sin, rows)
-	}
+	return kernels.Generic
 }
 
 // randomAngles are the same in every run.

@@ -64,22 +64,20 @@ func sincosAngles(cos, sin, angles []float32) {
 }
 
 // rotateHalfSplit and rotateInterleaved are written with an eye on what the compiler
-// makes of them: no bounds are checked inside.
+// makes of them, for dim 128: only with constants does it know that an index is in
+// range. Slices of half a head do as well, where the code happens to lie well.
 func rotateHalfSplit(x, cos, sin []float32, heads, dim int) {
-	half := dim / 2
-	cos, sin = cos[:half], sin[:half]
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
 	for h := range heads {
-		first, second := x[h*dim:][:half], x[h*dim+half:][:half]
-		for i, c := range cos {
-			s, x1, x2 := sin[i], first[i], second[i]
-			first[i] = x1*c - x2*s
-			second[i] = x2*c + x1*s
+		head := (*[128]float32)(x[h*dim:])
+		for i := range c {
+			x1, x2 := head[i], head[i+64]
+			head[i] = x1*c[i] - x2*s[i]
+			head[i+64] = x2*c[i] + x1*s[i]
 		}
 	}
 }
 
-// rotateInterleaved is for dim 128: only with a constant does the compiler know
-// that 2*i+1 is in range.
 func rotateInterleaved(x, cos, sin []float32, heads, dim int) {
 	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
 	for h := range heads {
@@ -122,7 +120,8 @@ func recurrenceOperator(layout posenc.Layout) func(x []float32, positions []int3
 		for t, p := range positions {
 			angle := float32(p)
 			for i := range dim / 2 {
-				cos[i], sin[i] = float32(math.Cos(float64(angle))), float32(math.Sin(float64(angle)))
+				s, c := math.Sincos(float64(angle))
+				cos[i], sin[i] = float32(c), float32(s)
 				angle *= ratio
 			}
 			rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
