@@ -13,7 +13,7 @@ var (
 	scoresTests   = tests{names: "TestAdd.*|TestALiBi.*|TestT5.*|TestDeBERTa.*|TestRelative.*|TestShaw.*|TestTransformerXL.*|TestSumShaw|TestSwin.*|TestTile.*", packages: "."}
 	rowTests      = tests{names: "TestNorm.*|TestRotateFused.*|TestQueryScales|TestLogarithm|TestScale.*|TestNewRMSNorm.*", packages: "."}
 	absoluteTests = tests{names: "TestSinusoidal.*|TestAddEmbeddings.*|TestInterpolate.*|TestLearned.*|TestShiftMatrix.*", packages: "."}
-	positionTests = tests{names: "TestRaggedPositions.*|TestDualChunk.*|TestPermuteWeights.*", packages: "."}
+	positionTests = tests{names: "TestRaggedPositions.*|TestModelPositions.*|TestDualChunk.*|TestPermuteWeights.*", packages: "."}
 	cosSinCalls   = tests{names: "TestCosSin.*|TestRotaryCosSin|TestScalingMultiplies|TestFloat32AnglesArePlain", packages: "."}
 )
 
@@ -493,13 +493,13 @@ var goMutants = []mutant{
 	{name: "go/sinusoidal/last-cosine", file: "sinusoidal.go", tests: absoluteTests,
 		old: `row[n:][:min(n, room-cosAt)]`, new: `row[n:][:min(n-1, room-cosAt)]`,
 		wrong: "the last cosine of a block is left out"},
-	{name: "go/sinusoidal/pixel", file: "sinusoidal_models.go", tests: absoluteTests,
+	{name: "go/sinusoidal/pixel", file: "positions.go", tests: absoluteTests,
 		old: `float32(count) - offset`, new: `float32(count)`,
 		wrong: "the offset of Deformable DETR is not taken"},
 	{name: "go/sinusoidal/marian", file: "sinusoidal_models.go", tests: absoluteTests,
 		old: `defaultBase, float64(dim)/2)`, new: `defaultBase, float64((dim+1)/2))`,
 		wrong: "an odd width counts as an even one"},
-	{name: "go/sinusoidal/xlnet", file: "sinusoidal_models.go", tests: scoresTests,
+	{name: "go/sinusoidal/xlnet", file: "positions.go", tests: scoresTests,
 		old: `max(keys-i, -int(limit))`, new: `keys-i`,
 		wrong: "XLNet's positions are not bounded from below"},
 	{name: "go/swin/coordinates", file: "swin.go", tests: scoresTests,
