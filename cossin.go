@@ -2,8 +2,6 @@ package posenc
 
 import (
 	"math"
-	"strconv"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -185,39 +183,4 @@ func cosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin flo
 		kernels.CosSinFloat32(implementation, cos[:call], sin[:call], invFreq[:call], position, scaleCos, scaleSin)
 	}
 	kernels.CosSinFloat32(implementation, cos, sin, invFreq, position, scaleCos, scaleSin)
-}
-
-// checkTables checks that cos and sin hold rows of pairs entries for each of
-// the given number of tokens.
-func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
-	want, ok := multiply(tokens, pairs)
-	for _, table := range []struct {
-		name string
-		len  int
-	}{{"cos", len(cos)}, {"sin", len(sin)}} {
-		if !ok {
-			return argumentError(ErrLength, function, table.name, elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
-		}
-		if table.len != want {
-			return argumentError(ErrLength, function, table.name, elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
-		}
-	}
-	if overlap(cos, sin) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
-	}
-	return nil
-}
-
-// overlap reports whether a and b share an element.
-func overlap[T any](a, b []T) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	startA, startB, size := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0])), unsafe.Sizeof(a[0])
-	return startA < startB+size*uintptr(len(b)) && startB < startA+size*uintptr(len(a))
-}
-
-// indexed names an element of an argument.
-func indexed(argument string, index int) string {
-	return argument + "[" + strconv.Itoa(index) + "]"
 }

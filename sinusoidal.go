@@ -234,13 +234,6 @@ func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, argument
 	return tokens, nil
 }
 
-// memoryOverlaps is overlap for slices of different types.
-func memoryOverlaps[A, B any](a []A, b []B) bool {
-	bytesA := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), uintptr(len(a))*unsafe.Sizeof(*new(A)))
-	bytesB := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))*unsafe.Sizeof(*new(B)))
-	return overlap(bytesA, bytesB)
-}
-
 // checkAngles returns an error for the first position that is no number or makes
 // an angle too large.
 func checkAngles[P Position](function string, s *Sinusoidal, argument string, positions []P) error {

@@ -3,7 +3,6 @@ package posenc
 import (
 	"slices"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Table is rows of cosines and sines in memory of the caller. Row p has
@@ -274,9 +273,4 @@ func (t *table) rows(to *rows, column, pairs int, s *span, direction float32) {
 			}
 		}
 	}
-}
-
-// operandOver returns an operand for s alone.
-func operandOver(s []float32) operand {
-	return operand{data: unsafe.Pointer(unsafe.SliceData(s)), length: len(s), kind: kindFloat32}
 }

@@ -2,8 +2,6 @@ package posenc
 
 import (
 	"fmt"
-	"math/bits"
-	"strconv"
 	"unsafe"
 )
 
@@ -169,22 +167,6 @@ func (v *View[T]) problemError(p problem, function, argument string, g *grid) er
 	}
 }
 
-// elements says how long a slice is.
-type elements int
-
-func (n elements) String() string {
-	if n == 1 {
-		return "1 element"
-	}
-	return strconv.Itoa(int(n)) + " elements"
-}
-
-// multiply returns a*b for numbers of at least 0, unless it overflows an int.
-func multiply(a, b int) (int, bool) {
-	high, low := bits.Mul(uint(a), uint(b))
-	return int(low), high == 0 && int(low) >= 0
-}
-
 // extent returns the elements up to the end of the last row, unless they
 // overflow an int. There is at least one row.
 func (g *grid) extent() (int, bool) {
@@ -348,4 +330,26 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 		}
 	}
 	return false
+}
+
+// checkViews returns an error unless every view is a grid and no two share an
+// element.
+func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
+	var g grid
+	for i := range xs {
+		if xs[i].isPacked(tokens, dim) {
+			continue
+		}
+		if p := xs[i].grid(&g, tokens, dim); p != none {
+			return xs[i].problemError(p, function, indexed("xs", i), &g)
+		}
+	}
+	for i := range xs {
+		for j := range i {
+			if viewsOverlap(&xs[j], &xs[i], tokens, dim) {
+				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
+			}
+		}
+	}
+	return nil
 }

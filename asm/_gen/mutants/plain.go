@@ -172,7 +172,7 @@ var goMutants = []mutant{
 	{name: "go/rotate/shift-scaling", file: "rotate.go", tests: rotationTests,
 		old: `return manner{r.out, r.out, 1, 1}`, new: `return manner{r.out, r.out, r.scaling, 1}`,
 		wrong: "a shift scales once more"},
-	{name: "go/rotate/overlap-check", file: "rotate.go", tests: viewTests,
+	{name: "go/rotate/overlap-check", file: "view.go", tests: viewTests,
 		old: `if viewsOverlap(&xs[j], &xs[i], tokens, dim) {`, new: `if false {`,
 		wrong: "views may share elements"},
 	{name: "go/rotate/offset", file: "rotate.go", tests: rotationTests,
@@ -202,10 +202,10 @@ var goMutants = []mutant{
 
 // rows is`,
 		wrong: "all tokens take the row of the first"},
-	{name: "go/rotate/sequence", file: "rotate.go", tests: rotationTests,
+	{name: "go/rotate/sequence", file: "operand.go", tests: rotationTests,
 		old: `t%o.sequenceTokens*o.tokenStride`, new: `t*o.tokenStride`,
 		wrong: "tokens of a sequence are counted from the first of all"},
-	{name: "go/rotate/together", file: "rotate.go", tests: rotationTests,
+	{name: "go/rotate/together", file: "operand.go", tests: rotationTests,
 		old: `return min(n, o.sequenceTokens-t%o.sequenceTokens)`, new: `return n`,
 		wrong: "a call of a kernel goes beyond its sequence"},
 	{name: "go/rotate/heads", file: "rotate.go", tests: rotationTests,
@@ -395,7 +395,7 @@ var goMutants = []mutant{
 		old: `case len(p.Data) < need:`, new: `case len(p.Data) < need-1:`,
 		wrong: "the last product may be missing"},
 	{name: "go/products/bias", file: "products.go", tests: scoresTests,
-		old: `rows, bias, h*headDim, 0, &tile)`, new: `rows, bias, 0, 0, &tile)`,
+		old: `rows, bias, h*headDim, 0, nil, &tile)`, new: `rows, bias, 0, 0, nil, &tile)`,
 		wrong: "all heads have the bias of the first"},
 	{name: "go/products/vectors", file: "products.go", tests: scoresTests,
 		old: `	if to.heads == 1 {
@@ -535,7 +535,7 @@ var goMutants = []mutant{
 `, new: `	if false {
 `,
 		wrong: "sines may share elements with the angles"},
-	{name: "go/cossin-calls/length", file: "cossin.go", tests: cosSinCalls,
+	{name: "go/cossin-calls/length", file: "arguments.go", tests: cosSinCalls,
 		old: `if table.len != want {`, new: `if table.len < want {`,
 		wrong: "tables may be too long"},
 	{name: "go/cossin-calls/column", file: "cossin.go", tests: cosSinCalls,
@@ -546,7 +546,7 @@ var goMutants = []mutant{
 `, new: `	if largest > maxAngle {
 `,
 		wrong: "a frequency of NaN or 2^50 is taken"},
-	{name: "go/cossin-calls/overlap-end", file: "cossin.go", tests: cosSinCalls,
+	{name: "go/cossin-calls/overlap-end", file: "arguments.go", tests: cosSinCalls,
 		old: `startA < startB+size*uintptr(len(b))`, new: `startA+size < startB+size*uintptr(len(b))`,
 		wrong: "slices may share one element"},
 }
