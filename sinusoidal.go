@@ -418,23 +418,14 @@ func (l *ladder) fractionalBlock(to *rows, column int, positions []float32, scal
 	}
 }
 
-// interleaveFloat32s writes the elements of the first and of the second half of
-// x to y by turns.
-func interleaveFloat32s(y, x []float32) {
-	bits := func(s []float32) []uint32 {
-		return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-	}
-	kernels.InterleaveB32(implementation, bits(y), bits(x))
-}
-
 // putInterleaved puts the elements of the two halves of values by turns, the first
 // n of them, through ordered of the same length.
 func (d *destination[T]) putInterleaved(at int, ordered, values []float32, n int) {
 	if out, ok := any(d.rows).([]float32); ok && !d.add && n == len(values) {
-		interleaveFloat32s(out[at:at+n], values)
+		reorderFloat32s(out[at:at+n], values, HalfSplit, Interleaved)
 		return
 	}
-	interleaveFloat32s(ordered, values)
+	reorderFloat32s(ordered, values, HalfSplit, Interleaved)
 	d.put(at, ordered[:n])
 }
 
