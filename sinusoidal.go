@@ -84,7 +84,7 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
 	}
 	for i, w := range cfg.InvFreq {
-		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < 0x1p-900 {
+		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < leastFrequency {
 			return fail(indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
 		}
 	}

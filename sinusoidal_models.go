@@ -3,18 +3,30 @@ package posenc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// sinusoidalOf makes the encoding of a model whose channels and frequencies were
-// checked.
-func sinusoidalOf(function string, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
-	if err != nil {
-		return nil, argumentError(ErrConfig, function, "the ladder", err, "frequencies that package frequency makes")
+// leastFrequency is the least that a frequency other than 0 may be.
+const leastFrequency = 0x1p-900
+
+// sinusoidalOf makes the encoding of a model whose arguments were checked one by
+// one. The named one may still take frequencies beyond their range.
+func sinusoidalOf(function, argument string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
+	if err != nil || slices.Max(invFreq) >= maxAngle {
+		return nil, argumentError(ErrConfig, function, argument, value, "frequencies from 2^-900 to below 2^50")
 	}
 	cfg.InvFreq = invFreq
 	return newSinusoidal(function, cfg)
+}
+
+// checkFrequency checks an argument that is a frequency.
+func checkFrequency(function, argument string, value float64) error {
+	if !(value >= leastFrequency && value < maxAngle) {
+		return argumentError(ErrConfig, function, argument, value, "a frequency from 2^-900 to below 2^50")
+	}
+	return nil
 }
 
 // checkChannels checks the channels of an encoding, at least least and a multiple
@@ -42,7 +54,7 @@ func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
 }
 
 // SinusoidalMarian returns the encoding of Marian, Pegasus and RoFormer
@@ -61,7 +73,7 @@ func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
 // SinusoidalTensor2Tensor returns the timing signal of tensor2tensor: that of
@@ -71,7 +83,9 @@ func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 //	row[2na+k], row[2na+n+k] = sin, cos of p*min*(max/min)^(-k/max(n-1, 1))
 //
 // The other channels are zero. It is minTimescale that multiplies, as there.
-// start_index is added to positions. Errors wrap ErrConfig.
+// start_index is added to positions. minTimescale is from 2^-900 to below 2^50,
+// maxTimescale positive and finite, and no frequency outside the range of
+// minTimescale. Errors wrap ErrConfig.
 func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) (*Sinusoidal, error) {
 	const function = "SinusoidalTensor2Tensor"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
@@ -80,8 +94,14 @@ func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) 
 	if axes < 1 || axes > dim/2 {
 		return nil, argumentError(ErrConfig, function, "axes", axes, "from 1 to dim/2 = %d", dim/2)
 	}
+	if err := checkFrequency(function, "minTimescale", minTimescale); err != nil {
+		return nil, err
+	}
+	if !(maxTimescale > 0 && maxTimescale <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "maxTimescale", maxTimescale, "a positive finite number")
+	}
 	invFreq, err := frequency.TimingSignal(dim/(2*axes), minTimescale, maxTimescale)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
+	return sinusoidalOf(function, "maxTimescale", maxTimescale, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
 }
 
 // SinusoidalFairseq returns the encoding of fairseq, and of FSMT, M2M-100 and
@@ -98,7 +118,7 @@ func SinusoidalFairseq(dim int, padding int32) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
 }
 
 // SinusoidalWhisper returns the encoding of Whisper's encoder: for k < dim/2
@@ -112,7 +132,7 @@ func SinusoidalWhisper(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
 // SinusoidalMusicGen returns the encoding of MusicGen's decoder, that of
@@ -124,16 +144,16 @@ func SinusoidalMusicGen(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
 }
 
 // Timesteps has the parameters of get_timestep_embedding of diffusers, whose
 // zero values are not its defaults: DownscaleFreqShift is 1 there.
 type Timesteps struct {
 	FlipSinToCos       bool    // cosines first
-	DownscaleFreqShift float64 // below dim/2
-	Scale              float64 // multiplies angles; 0 means 1
-	MaxPeriod          float64 // 0 means 10000
+	DownscaleFreqShift float64 // from -math.MaxFloat32 to below dim/2
+	Scale              float64 // multiplies angles, from 2^-900 to below 2^50; 0 means 1
+	MaxPeriod          float64 // finite and above 1; 0 means 10000
 }
 
 // SinusoidalTimesteps returns the timestep embedding of diffusion models, as in
@@ -143,7 +163,7 @@ type Timesteps struct {
 //
 // or the cosines first. The last channel of an odd dim is zero. Timesteps t are
 // int32 or float32. OpenAI's guided-diffusion is the zero shift with
-// FlipSinToCos. Errors wrap ErrConfig.
+// FlipSinToCos. No frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	const function = "SinusoidalTimesteps"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
@@ -151,7 +171,7 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	}
 	n := dim / 2
 	if !(p.DownscaleFreqShift < float64(n) && p.DownscaleFreqShift >= -math.MaxFloat32) {
-		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number below dim/2 = %d", n)
+		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
 	if p.Scale == 0 {
 		p.Scale = 1
@@ -159,12 +179,18 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	if p.MaxPeriod == 0 {
 		p.MaxPeriod = defaultBase
 	}
+	if err := checkFrequency(function, "p.Scale", p.Scale); err != nil {
+		return nil, err
+	}
+	if !(p.MaxPeriod > 1 && p.MaxPeriod <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "p.MaxPeriod", p.MaxPeriod, "0 or a finite number above 1")
+	}
 	order := SinThenCos
 	if p.FlipSinToCos {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Sinusoidal(n, p.Scale, p.MaxPeriod, float64(n)-p.DownscaleFreqShift)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
+	return sinusoidalOf(function, "p.MaxPeriod", p.MaxPeriod, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
 // SinusoidalMAE returns the encoding of the patches of an image in MAE
@@ -184,7 +210,7 @@ func SinusoidalMAE(dim int) (*Sinusoidal, error) {
 	}
 	class := int32(-1)
 	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
 }
 
 // SinusoidalDETR returns the sine encoding of the pixels of an image in DETR
@@ -193,15 +219,19 @@ func SinusoidalMAE(dim int) (*Sinusoidal, error) {
 //	row[2k], row[2k+1] = sin, cos of y*temperature^(-2k/d)
 //	row[d+2k], row[d+2k+1] = sin, cos of x*temperature^(-2k/d)
 //
-// Axis 0 is y, axis 1 is x, as DETRPositions writes them. features is even, 128
-// in DETR, and temperature 10000. Errors wrap ErrConfig.
+// Axis 0 is y, axis 1 is x, as DETRPositions writes them. features is even and up
+// to 32768, 128 in DETR; temperature is finite and above 1, 10000 in DETR. No
+// frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 	const function = "SinusoidalDETR"
 	if features < 2 || features%2 != 0 || features > frequency.MaxRotaryDim/2 {
 		return nil, argumentError(ErrConfig, function, "features", features, "an even number from 2 to %d", frequency.MaxRotaryDim/2)
 	}
+	if !(temperature > 1 && temperature <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "temperature", temperature, "a finite number above 1")
+	}
 	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
+	return sinusoidalOf(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
 // SinusoidalMLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with
@@ -211,19 +241,29 @@ func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 //
 // or the cosines first. Its defaults are minFreq 0.0001, maxFreq 1 and scale 0,
 // which means sqrt(2/dim); full_turns multiplies both frequencies by 2π. dim is
-// even; the one frequency of 2 is maxFreq. Errors wrap ErrConfig.
+// even; the one frequency of 2 is maxFreq. Frequencies are from 2^-900 to below
+// 2^50, and scale is a positive float32. Errors wrap ErrConfig.
 func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Sinusoidal, error) {
 	const function = "SinusoidalMLX"
 	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
+	if err := checkFrequency(function, "maxFreq", maxFreq); err != nil {
+		return nil, err
+	}
+	if !(minFreq > 0 && minFreq <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "minFreq", minFreq, "a positive finite number")
+	}
 	if scale == 0 {
 		scale = math.Sqrt(2 / float64(dim))
+	}
+	if !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
+		return nil, argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
 	}
 	order := SinThenCos
 	if cosFirst {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Geometric(dim/2, maxFreq, minFreq)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
+	return sinusoidalOf(function, "minFreq", minFreq, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
 }
