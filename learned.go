@@ -57,6 +57,9 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim
+		if rows == 0 && tokens > 0 {
+			return argumentError(ErrLength, function, field("Table"), elements(len(e.Table)), "at least one row of %d", dim)
+		}
 		if e.Offset < 0 || e.Offset > rows {
 			return argumentError(ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
 		}

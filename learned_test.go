@@ -250,6 +250,7 @@ func TestLearnedErrors(t *testing.T) {
 		{"x", AddEmbeddings[float32, float32](x, 3), ErrLength, "x is 8 elements"},
 		{"IDs", add(Embedding[float32]{table, ids[:1], 0}), ErrLength, "embeddings[0].IDs is 1 element, want 2"},
 		{"table", add(Embedding[float32]{table[:11], ids, 0}), ErrLength, "embeddings[0].Table is 11 elements"},
+		{"no rows", add(Embedding[float32]{nil, ids, 0}), ErrLength, "posenc.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4"},
 		{"high ID", add(Embedding[float32]{table, []int32{0, 3}, 0}), ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2"},
 		{"low ID", add(Embedding[float32]{table, []int32{-1, 0}, 0}), ErrPosition, "embeddings[0].IDs[0] is -1"},
 		{"high ID with an offset", add(Embedding[float32]{table, ids, 1}), ErrPosition, "want from -1 to 1"},

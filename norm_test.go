@@ -732,6 +732,7 @@ func TestNormErrors(t *testing.T) {
 		{Normalize(norm8, 2, view), ErrLength, "xs[0].Data is 16 elements, want 32"},
 		{Normalize(norm4, 2, view, view), ErrOverlap, "xs[1] is sharing elements with xs[0]"},
 		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: 2, TokenStride: 7}), ErrOverlap, "xs[0].TokenStride"},
+		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: math.MaxInt}), ErrShape, "want a product with rows of 4 that fits an int"},
 		{Normalize(norm4, math.MaxInt, View[float32]{Data: memory, Heads: 2}), ErrLength, "more than an int can count"},
 		{Scale(memory[20:22], 0, view), ErrShape, "Scale: headDim is 0"},
 		{Scale(memory[20:23], 4, view), ErrLength, "xs[0].Data is 16 elements, want 24"},

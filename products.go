@@ -36,18 +36,19 @@ func (p *Products) check(function, argument string, scores []float32, heads, row
 	if p.RowStride == 0 {
 		p.RowStride = columns
 	}
-	ok := true
+	need, ok := 0, true
 	if p.HeadStride == 0 {
-		p.HeadStride, ok = multiply(rows, p.RowStride)
+		if p.HeadStride, ok = multiply(rows, p.RowStride); !ok {
+			return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at stride %d", heads, rows, columns, p.RowStride)
+		}
 	}
-	need := 0
-	if rows > 0 && ok {
+	if rows > 0 {
 		g := grid{sequences: 1, tokens: rows, tokenStride: p.RowStride, heads: heads, headStride: p.HeadStride, dim: columns}
 		need, ok = g.extent()
 	}
 	switch {
 	case !ok:
-		return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d", heads, rows, columns)
+		return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at strides %d and %d", heads, rows, columns, p.HeadStride, p.RowStride)
 	case packed && len(p.Data) != need:
 		return fail(ErrLength, "Data", elements(len(p.Data)), "%d for %d heads of %d rows of %d", need, heads, rows, columns)
 	case len(p.Data) < need:

@@ -138,7 +138,7 @@ func (v *View[T]) problemError(p problem, function, argument string, g *grid) er
 	case fewHeads:
 		return fail(ErrShape, "Heads", v.Heads, "at least 1")
 	case manyHeads:
-		return fail(ErrShape, "Heads", v.Heads, "a product with HeadDim %d that fits an int", g.dim)
+		return fail(ErrShape, "Heads", v.Heads, "a product with rows of %d that fits an int", g.dim)
 	case negativeTokenStride:
 		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:

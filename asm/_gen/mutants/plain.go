@@ -346,7 +346,7 @@ var goMutants = []mutant{
 		old: `s.FirstKey > endOfPositions-s.Keys`, new: `s.FirstKey > endOfPositions`,
 		wrong: "positions beyond 2^30 are taken"},
 	{name: "go/scores/head-range", file: "scores.go", tests: scoresTests,
-		old: `s.Heads > modelHeads-s.FirstHead`, new: `s.Heads > modelHeads`,
+		old: `s.FirstHead > modelHeads-s.Heads`, new: `s.FirstHead > modelHeads`,
 		wrong: "heads beyond those of the model are taken"},
 	{name: "go/scores/pieces", file: "scores.go", tests: scoresTests,
 		old: `x, first+r*step, step, nil, &piece)`, new: `x, first, step, nil, &piece)`,
