@@ -28,13 +28,16 @@ func multiply(a, b int) (int, bool) {
 }
 
 // checkTables checks that cos and sin hold rows of pairs entries for each of
-// the given number of tokens.
-func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
+// the given number of tokens, apart from each other and from what they are of, the
+// named argument.
+func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, argument string, of []T) error {
 	want, ok := multiply(tokens, pairs)
-	for _, table := range []struct {
-		name string
-		len  int
-	}{{"cos", len(cos)}, {"sin", len(sin)}} {
+	tables := [...]struct {
+		name     string
+		len      int
+		overlaps bool
+	}{{"cos", len(cos), memoryOverlaps(cos, of)}, {"sin", len(sin), memoryOverlaps(sin, of)}}
+	for _, table := range tables {
 		if !ok {
 			return argumentError(ErrLength, function, table.name, elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
 		}
@@ -44,6 +47,11 @@ func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
 	}
 	if overlap(cos, sin) {
 		return argumentError(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
+	}
+	for _, table := range tables {
+		if table.overlaps {
+			return argumentError(ErrOverlap, function, table.name, "sharing memory with "+argument, "another slice")
+		}
 	}
 	return nil
 }

@@ -7,15 +7,17 @@ import (
 )
 
 // CosSin writes the cosines and sines that Rotate uses, one row of RotaryDim/2
-// entries for each position. With a the angle of position t and pair i, rounded
-// as Angles says,
+// entries for each token. With a the angle of token t and pair i, rounded as
+// Angles says,
 //
 //	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(Scaling))
 //	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(Scaling))
 //
 // The cosine and the sine are correctly rounded; Scaling, where it is not 1,
-// rounds once more. Both slices hold exactly len(positions)*RotaryDim/2
-// elements and must not overlap. A call allocates nothing.
+// rounds once more. With several axes positions is [axes][tokens]. XPos multiplies
+// both by its decay, rounded once more. Both slices hold exactly
+// tokens*RotaryDim/2 elements and must not overlap, nor share memory with
+// positions. A call allocates nothing.
 //
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
@@ -28,7 +30,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 		return err
 	}
 	pairs := r.rotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
 	r.rows(&rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
@@ -58,14 +60,8 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 		}
 	}
 	pairs, tokens := r.rotaryDim/2, len(positions)/r.axisCount
-	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
-	}
-	if overlap(cos, positions) {
-		return argumentError(ErrOverlap, function, "cos", "sharing elements with positions", "another slice")
-	}
-	if overlap(sin, positions) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with positions", "another slice")
 	}
 	to := &rows{cos, sin, pairs}
 	if r.axisCount == 1 {
@@ -95,14 +91,14 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 //	sin[t*len(invFreq)+i] = RN32(sin(positions[t]*invFreq[i]))
 //
 // cos and sin hold exactly len(positions)*len(invFreq) elements and must not
-// overlap. The frequencies are radians per position, and every angle is below
+// overlap, nor share memory with positions. The frequencies are radians per position, and every angle is below
 // 2^50 in magnitude. A call allocates nothing. It prepares the frequencies anew
 // every time: for a few rows at a time a Rotary is faster.
 //
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "CosSin"
-	if err := checkTables(function, cos, sin, len(positions), len(invFreq)); err != nil {
+	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
 		return err
 	}
 	largest, i := largestMagnitude(invFreq)
@@ -163,14 +159,8 @@ func pastCaches(entries int) bool { return entries >= 8<<20 }
 // Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
 	const function = "CosSinAngles"
-	if err := checkTables(function, cos, sin, len(angles), 1); err != nil {
+	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
 		return err
-	}
-	if overlap(cos, angles) {
-		return argumentError(ErrOverlap, function, "cos", "sharing elements with angles", "another slice")
-	}
-	if overlap(sin, angles) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with angles", "another slice")
 	}
 	cosSinFloat32(cos, sin, angles, 1, 1, 1)
 	return nil

@@ -22,10 +22,11 @@ import (
 // Scale does not.) length is at least 1, beta from 0 to 2^100 and offset from 0
 // to 2^31-1. A position below -offset has no factor: an error.
 //
-// scales has an entry for each position. A call allocates nothing, but for a
+// scales has an entry for each position and shares no memory with positions. A call allocates nothing, but for a
 // real number within 2^-49 of the middle between two float32.
 //
-// Errors wrap ErrLength, ErrConfig (beta, length, offset) or ErrPosition.
+// Errors wrap ErrLength, ErrConfig (beta, length, offset), ErrOverlap or
+// ErrPosition.
 func QueryScales(scales []float32, positions []int32, beta float64, length, offset int) error {
 	const function = "QueryScales"
 	if len(scales) != len(positions) {
@@ -44,6 +45,9 @@ func QueryScales(scales []float32, positions []int32, beta float64, length, offs
 		if int64(p) < -int64(offset) {
 			return argumentError(ErrPosition, function, indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
 		}
+	}
+	if memoryOverlaps(scales, positions) {
+		return argumentError(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	last, scale := uint64(1), float32(1)
 	for t, p := range positions {

@@ -7,14 +7,15 @@ import (
 )
 
 // Rotate rotates Q and K (or any other views) in place by the angles of their
-// tokens' positions. For pair (x1, x2) number i of each head,
+// tokens' positions. For pair (x1, x2) number i of each head of token t,
 //
 //	c = RN32(RN32(cos(a)) * RN32(Scaling))    a = positions[t]*InvFreq[i]
 //	s = RN32(RN32(sin(a)) * RN32(Scaling))
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN the float32
-// sum to T once more, if T is a type of 16 bits. The result is defined to the
+// sum to T once more, if T is a type of 16 bits. With Float32 angles, several axes
+// or XPos c and s are what [Rotary.CosSin] writes. The result is defined to the
 // last bit and the same on every implementation. The elements of a head outside
 // the rotated slice do not change.
 //

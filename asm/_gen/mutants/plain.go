@@ -530,9 +530,9 @@ var goMutants = []mutant{
 		wrong: "rows behind the rotated ones are not copied"},
 
 	// Tables of cosines and sines.
-	{name: "go/cossin-calls/overlap", file: "cossin.go", tests: cosSinCalls,
-		old: `	if overlap(sin, angles) {
-`, new: `	if false {
+	{name: "go/cossin-calls/overlap", file: "arguments.go", tests: cosSinCalls,
+		old: `		if table.overlaps {
+`, new: `		if false {
 `,
 		wrong: "sines may share elements with the angles"},
 	{name: "go/cossin-calls/length", file: "arguments.go", tests: cosSinCalls,
