@@ -53,7 +53,8 @@ type RotaryConfig struct {
 //
 // correctly rounded to float32, once more by RN32. Keys take the reciprocal, so
 // that queries and keys have a Rotary each. FlashAttention takes half the current
-// length as Center; keys in a cache keep the Center with which they were rotated.
+// length as Center; keys in a cache keep the Center with which they were rotated. A
+// factor within 2^-49 of the middle between two float32 makes a call allocate.
 //
 // Positions belong within 69*ScaleBase of Center, 35328 for 512. Farther away the
 // factor of pair 0, which has the fastest decay, is no normal float32: on one side it
