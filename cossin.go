@@ -56,7 +56,7 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	}
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %d in magnitude", r.lastPosition)
+			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %s", positionLimit(r.lastPosition))
 		}
 	}
 	pairs, tokens := r.rotaryDim/2, len(positions)/r.axisCount

@@ -175,7 +175,7 @@
 // and payload of a NaN may differ.
 //
 // Angles must be below 2^50 in magnitude, which leaves every int32 position for
-// frequencies below 2^18.
+// frequencies below 2^19.
 //
 // # Concurrency
 //

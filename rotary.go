@@ -72,7 +72,7 @@ type Rotary struct {
 	headDim, rotaryDim, offset int
 	in, out                    Layout // HalfSplit or Interleaved: how pairs are read and written
 	scaling                    float32
-	lastPosition               int64 // the largest |position| whose angles stay below 2^50
+	lastPosition               int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
 
 	ladder    ladder // of all pairs
 	axisCount int    // axes of positions

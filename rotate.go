@@ -21,7 +21,9 @@ import (
 //
 // positions has one entry for each token, in any order, repeated or negative;
 // with several axes it is [axes][tokens]. With a Rotary that holds a table, see
-// [NewTableRotary], positions are numbers of its rows.
+// [NewTableRotary], positions are numbers of its rows. Without positions there are
+// no tokens: packed views must then be empty, and of strided ones nothing is
+// rotated. (nil stands for all rows only with a Rotary that holds a table.)
 //
 // Every view has as many tokens and its own number of heads; views may
 // interleave in memory (packed QKV) but not share elements. A call allocates

@@ -39,7 +39,7 @@ type Sinusoidal struct {
 	padded           bool
 	padding          int32
 	invFreq          []float64
-	lastPosition     int64   // the largest |position| whose angles stay below 2^50
+	lastPosition     int64   // the largest |position|, up to 2^31, whose angles stay below 2^50
 	ladder           ladder  // Exact
 	shift            *Rotary // of one axis
 }
@@ -120,8 +120,8 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 // dst holds exactly tokens*Dim elements and shares none with positions. A call
 // allocates nothing.
 //
-// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (an angle of
-// 2^50 or beyond, a NaN or an infinity).
+// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (a NaN, a position
+// beyond 2^31 in magnitude or an angle of 2^50 or beyond).
 func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T) error {
 	const function = "SinusoidalRows"
 	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
@@ -239,7 +239,7 @@ func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, argument
 func checkAngles[P Position](function string, s *Sinusoidal, argument string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %d in magnitude, so that angles stay below 2^50", s.lastPosition)
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %s", positionLimit(s.lastPosition))
 		}
 	}
 	return nil

@@ -366,6 +366,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	mae := mustSinusoidal(t)(SinusoidalMAE(8))
 	odd := mustSinusoidal(t)(SinusoidalMarian(7))
 	large := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	fast := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
 	nan := float32(math.NaN())
@@ -427,8 +428,10 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"short", SinusoidalRows(s, []int32{1, 2}, x[:15]), ErrLength, "dst is 15 elements, want 16"},
 		{"long", AddSinusoidal(s, []int32{1}, x, 1), ErrLength, "x is 16 elements, want 8"},
 		{"float64 rows", SinusoidalRows64(s, []int32{1}, make([]float64, 7)), ErrLength, "SinusoidalRows64: dst is 7 elements"},
-		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
 		{"time", SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"far time", SinusoidalRows(s, []float32{3e9}, x[:8]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"far time, fast", SinusoidalRows(fast, []float32{3e9}, x[:2]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
 		{"NaN", SinusoidalRows(s, []float32{nan}, x[:8]), ErrPosition, "positions[0] is NaN"},
 		{"scale", AddSinusoidal(s, []int32{1}, x[:8], nan), ErrConfig, "scale is NaN"},
 		{"overlap", SinusoidalRows(s, sharedX[7:], sharedX), ErrOverlap, "dst is sharing memory with positions"},

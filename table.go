@@ -19,6 +19,9 @@ import (
 // the second, which may differ,
 //
 //	x1, x2 = x1*c1 - x2*s1, x2*c2 + x1*s2
+//
+// A table of full width without FullWidth is taken for one of twice as many rows:
+// nothing can tell them apart.
 type Table[C Element] struct {
 	Cos, Sin  []C
 	Stride    int // elements from row to row; 0 means the entries of a row

@@ -5,12 +5,15 @@ import (
 	"unsafe"
 )
 
-// View describes Q or K as rows of HeadDim elements (a number that the Rotary
-// knows), one for each head of each token: head h of token t is
+// View describes Q, K or other vectors as rows of HeadDim elements, one for each
+// head of each token: head h of token t is
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
-// Units are elements. There are as many tokens as positions.
+// Units are elements. HeadDim is that of the Rotary, or the headDim or the norm of
+// a call. There are as many tokens as positions (a part of them with several axes),
+// as rows of a table where positions is nil, or as a call says: tokens, columns.
+// Heads is at least 1; strides are not negative.
 //
 // Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
 // elements. Strided, it holds at least those up to the last element of the last

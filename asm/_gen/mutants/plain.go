@@ -255,7 +255,7 @@ var goMutants = []mutant{
 		old: `r.decay.direction = -1`, new: `r.decay.direction = 1`,
 		wrong: "keys of xPos decay as queries do"},
 	{name: "go/axes/last-position", file: "rows.go", tests: axesTests,
-		old: `if largest < 1<<18 {`, new: `if largest < 1<<19 {`,
+		old: `if largest < 1<<19 {`, new: `if largest < 1<<20 {`,
 		wrong: "angles of 2^50 and more are taken"},
 	{name: "go/axes/last-position-rounded", file: "rows.go", tests: axesTests,
 		old: `int64(math.Nextafter(maxAngle/largest, 0))`, new: `int64(maxAngle / largest)`,
