@@ -60,8 +60,8 @@ func RaggedPositions(positions, starts, offsets []int32) error {
 // their positions modulo ChunkSize-LocalSize; each query is rotated once for
 // each of the five ways in which it meets keys.
 type DualChunk struct {
-	ChunkSize int32 // the trained length
-	LocalSize int32 // tokens of the chunk before that are met at their true distance; below ChunkSize
+	ChunkSize int32 // the trained length, from 1 to 2^30
+	LocalSize int32 // tokens of the chunk before that are met at their true distance; from 0 to ChunkSize-1
 }
 
 // DualChunkQuery says which keys a query is rotated for.

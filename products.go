@@ -8,13 +8,14 @@ import "github.com/go-posenc/posenc/kernels"
 //	Data[h*HeadStride+r*RowStride+c]
 //
 // Heads and rows are those of the tile: row 0 belongs to its first query, or to
-// its first key where a function says so. How many columns there are, and what
+// its first key where a function says so. With RelativeProducts and
+// AddRelativeValues they are the heads and tokens of x or out. How many columns there are, and what
 // they stand for, is up to the function. It is a matrix product of the queries (or
 // keys) with the vectors of the relative positions: see [RelativeProducts].
 //
 // Units are elements. Packed, with both strides 0, Data holds exactly
-// heads*rows*columns elements; strided, at least those up to the last one. It must
-// share no memory with the scores.
+// heads*rows*columns elements; strided, at least those up to the last one. Rows that
+// are only read may overlap. It must share no memory with the scores.
 type Products struct {
 	Data       []float32
 	HeadStride int // elements from head to head; 0 means rows*RowStride

@@ -26,7 +26,7 @@ type SinusoidalConfig struct {
 	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
 	Order   SinusoidalOrder // of sines and cosines
 	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
-	Scaling float64         // multiplies sines and cosines; 0 means 1
+	Scaling float64         // multiplies sines and cosines: positive as a float32; 0 means 1
 	Padding *int32          // a token at this position on the first axis has a row of zeros; nil: none
 }
 
