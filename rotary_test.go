@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
@@ -249,33 +250,68 @@ func TestRotateLarge(t *testing.T) {
 // Views beyond the cache go several tokens at a time: the length of Data alone
 // makes a view one of them.
 func TestRotateLongData(t *testing.T) {
-	memory := make([]float32, 8<<20) // more than any cache
+	whole := make([]float32, 8<<20)
 	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(22)
-		for _, layout := range layouts {
-			for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
-				positions := randomPositions(r, "sequential", tokens)
-				cfg := RotaryConfig{HeadDim: 40, RotaryDim: 34, Offset: 3, Layout: layout}
-				p := place(r, "qkv", tokens, []int{3, 2}, cfg.HeadDim)
-				x := memory[:p.size+16]
-				fillRandom(r, x)
-				want := slices.Clone(x)
-				cos, sin := tablesOf(t, cfg, positions, 1)
-				touched := p.rotateViews(cfg, want, cos, sin, tokens)
-				if err := Rotate(mustRotary(t, cfg), positions, p.in(memory, tokens, cfg.HeadDim)...); err != nil {
-					t.Fatal(err)
+		for _, memory := range [][]float32{whole[:512<<10], whole} { // past the second cache, past all
+			testRotateLongData(t, memory)
+		}
+	})
+}
+
+func testRotateLongData(t *testing.T, memory []float32) {
+	r := newRand(22)
+	for _, layout := range layouts {
+		for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
+			positions := randomPositions(r, "sequential", tokens)
+			cfg := RotaryConfig{HeadDim: 40, RotaryDim: 34, Offset: 3, Layout: layout}
+			p := place(r, "qkv", tokens, []int{3, 2}, cfg.HeadDim)
+			x := memory[:p.size+16]
+			fillRandom(r, x)
+			want := slices.Clone(x)
+			cos, sin := tablesOf(t, cfg, positions, 1)
+			touched := p.rotateViews(cfg, want, cos, sin, tokens)
+			if err := Rotate(mustRotary(t, cfg), positions, p.in(memory, tokens, cfg.HeadDim)...); err != nil {
+				t.Fatal(err)
+			}
+			for i := range x {
+				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(touched[i] && same(x[i], want[i])) {
+					t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
 				}
-				for i := range x {
-					if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(touched[i] && same(x[i], want[i])) {
-						t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
+			}
+			clear(x)
+		}
+	}
+	for i, v := range memory {
+		if math.Float32bits(v) != 0 {
+			t.Fatalf("x[%d] beyond the rows was written", i)
+		}
+	}
+}
+
+// The same of 16 bits: Data that is long gives the bits of Data that is not.
+func TestRotateLongData16(t *testing.T) {
+	memory := make([]Float16, 17<<20)
+	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := newRand(23)
+		const heads, dim, tokenStride = 3, 40, 3*40 + 5
+		for _, layout := range layouts {
+			rotary := mustRotary(t, RotaryConfig{HeadDim: dim, RotaryDim: 34, Offset: 3, Layout: layout})
+			for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
+				short, numbers := make([]Float16, tokens*tokenStride), make([]float32, tokens*tokenStride)
+				for i := range numbers {
+					numbers[i] = r.Float32() - 0.5
+				}
+				kernels.ConvertF32ToF16(impl, unsafe.Slice((*uint16)(&short[0]), len(short)), numbers)
+				long := memory[:copy(memory, short)]
+				for _, data := range [][]Float16{short, memory} {
+					if err := Rotate(rotary, sequence(tokens), View[Float16]{Data: data, Heads: heads, TokenStride: tokenStride}); err != nil {
+						t.Fatal(err)
 					}
 				}
-				clear(x)
-			}
-		}
-		for i, v := range memory {
-			if math.Float32bits(v) != 0 {
-				t.Fatalf("x[%d] beyond the rows was written", i)
+				if !slices.Equal(short, long) {
+					t.Fatalf("%d tokens: %v in long Data, want %v", tokens, long, short)
+				}
+				clear(long)
 			}
 		}
 	})

@@ -179,21 +179,26 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 	}
 }
 
-const (
-	// cacheElements bounds the views that are rotated token by token, the
-	// fastest way in a cache. Beyond it several tokens go to one call of a
-	// kernel, which then works on as many streams of memory at once.
-	cacheElements = 4 << 20
+// callElements bounds the elements that one call of a kernel rotates, so that a
+// garbage collection never waits long for assembly.
+const callElements = 64 << 10
 
-	// callElements bounds the elements that one call of a kernel rotates, so
-	// that a garbage collection never waits long for assembly.
-	callElements = 64 << 10
-)
-
-// streams is how many tokens are rotated at once beyond cacheElements. Elements
-// of 16 bits are bound by their conversions more than by memory, and one token
-// at a time converts its table row once for all heads.
-var streams = [...]int{kindFloat32: 4, kindFloat16: 2, kindBFloat16: 1}
+// tokensAtOnce returns how many tokens of x go to one call of a kernel, each a
+// stream of memory of its own. Within the caches one is the fastest: its table
+// row is loaded, and for elements of 16 bits converted, once for all heads. What
+// that costs bfloat16 is the most everywhere. AVX2 has no registers for a whole
+// row, and returns to every head several times, which the second cache bears.
+func tokensAtOnce(x *operand) int {
+	switch {
+	case x.kind == kindFloat32 && x.length > 4<<20: // 16 MiB
+		return 4
+	case x.kind == kindFloat32 && x.length > 256<<10 && implementation == kernels.AVX2: // 1 MiB
+		return 2
+	case x.kind == kindFloat16 && x.length > 16<<20: // 32 MiB
+		return 4
+	}
+	return 1
+}
 
 // turn rotates the pairs from number column on, pairs of them, of n tokens one
 // after another: those of x from element xAt on, into y from yAt on. Row
@@ -207,10 +212,7 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	k.Pairs, k.Partner, k.TableStride = pairs, r.rotaryDim/2, table.stride
 	k.YTokenStride, k.YHeadStride = y.tokenStride, y.headStride
 	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
-	tokens := 1
-	if x.length > cacheElements {
-		tokens = streams[x.kind]
-	}
+	tokens := tokensAtOnce(x)
 	start := r.offset + column
 	if m.in == Interleaved {
 		start += column

@@ -203,6 +203,8 @@ func TestRotateKernelsEmpty(t *testing.T) {
 			{Pairs: 0, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
 			{Pairs: 8, Partner: 8, Tokens: 0, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
 			{Pairs: 8, Partner: 8, Tokens: 2, YTokenStride: 32, XTokenStride: 32, Heads: 0, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
+			{Pairs: 0, Partner: 8, Tokens: 1, YTokenStride: 32, XTokenStride: 32, Heads: 2, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
+			{Pairs: 8, Partner: 8, Tokens: 1, YTokenStride: 32, XTokenStride: 32, Heads: 0, YHeadStride: 16, XHeadStride: 16, TableStride: 8},
 		} {
 			x := newPadded(newRand(3), 64, 0)
 			want := x.clone()

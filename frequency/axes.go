@@ -2,17 +2,16 @@ package frequency
 
 import "fmt"
 
-// The functions of this file say from which axis of positions each pair takes
-// its position, for models that number tokens by time, height and width. Pair j
-// takes it from axis axes[j]; the count of a section is in pairs, as in
-// mrope_section, and all sections together are the pairs of a head. At most
-// MaxRotaryDim/2 pairs. Errors wrap ErrParameter.
-
-// Sections gives each axis a run of pairs, one after another: the first
-// sections[0] pairs are of axis 0, the next sections[1] of axis 1, and so on.
-// Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24, 24]: time, height, width),
-// GLM-4V, HunYuan (xdrope_section, four axes), ggml's MROPE
-// (rope.dimension_sections).
+// Sections returns the axis of positions from which each pair takes its position,
+// for models that number tokens by time, height and width: a run of pairs for each
+// axis, one after another. The first sections[0] pairs are of axis 0, the next
+// sections[1] of axis 1, and so on. Qwen2-VL and Qwen2.5-VL (mrope_section [16, 24,
+// 24]: time, height, width), GLM-4V, HunYuan (xdrope_section, four axes), ggml's
+// MROPE (rope.dimension_sections).
+//
+// Sections are counts of pairs, from 1 to 256 of them, none negative, at least 1 and
+// at most MaxRotaryDim/2 pairs in all. The result is for posenc.RotaryConfig.Axes:
+// one entry for each pair. Errors wrap ErrParameter.
 func Sections(sections ...int) ([]uint8, error) {
 	pairs, err := pairsOf("Sections", sections)
 	if err != nil {
@@ -27,12 +26,19 @@ func Sections(sections ...int) ([]uint8, error) {
 	return axes, nil
 }
 
-// InterleavedSections deals the pairs to time, height and width in turns, as
-// Qwen3-VL does (mrope_section [24, 20, 20]). With three sections, pair j is of
+// InterleavedSections returns the axis of each pair where pairs are dealt to time,
+// height and width in turns, as Qwen3-VL does (mrope_section [24, 20, 20]). Of time +
+// height + width pairs, pair j is of
 //
 //	axis 1 where j%3 = 1 and j < 3*height,
 //	axis 2 where j%3 = 2 and j < 3*width,
 //	axis 0 otherwise.
+//
+// Height and width get no more than every third pair each, whatever their counts, as
+// in transformers: the rest is time's.
+//
+// The arguments are counts of pairs, none negative, at least 1 and at most
+// MaxRotaryDim/2 in all. Errors wrap ErrParameter.
 func InterleavedSections(time, height, width int) ([]uint8, error) {
 	pairs, err := pairsOf("InterleavedSections", []int{time, height, width})
 	if err != nil {
@@ -49,10 +55,13 @@ func InterleavedSections(time, height, width int) ([]uint8, error) {
 	return axes, nil
 }
 
-// AlternatingSections gives height and width the first pairs in turns and time
-// the rest, as ERNIE 4.5 VL does (mrope_section [22, 22, 20]: height, width,
-// time). height and width are equal. The axes are 0 for time, 1 for height and
-// 2 for width.
+// AlternatingSections returns the axis of each pair where height and width have the
+// first pairs in turns and time the rest, as ERNIE 4.5 VL does (mrope_section [22,
+// 22, 20]: height, width, time). The axes are 0 for time, 1 for height and 2 for
+// width.
+//
+// The arguments are counts of pairs, none negative, height equal to width, at least 1
+// and at most MaxRotaryDim/2 in all. Errors wrap ErrParameter.
 func AlternatingSections(height, width, time int) ([]uint8, error) {
 	pairs, err := pairsOf("AlternatingSections", []int{height, width, time})
 	if err != nil {

@@ -102,6 +102,15 @@ func TestSectionCounts(t *testing.T) {
 			t.Errorf("interleaved %+v: got %v, error %v", tt, axes, err)
 		}
 	}
+	// But for interleaved ones, of which height and width get every third pair at
+	// most.
+	for _, tt := range []struct{ time, height, width, all int }{{24, 20000, 20, 20044}, {0, 0, 9, 9}, {4, 9, 9, 22}} {
+		axes, err := InterleavedSections(tt.time, tt.height, tt.width)
+		height, width := min(tt.height, (tt.all+1)/3), min(tt.width, tt.all/3)
+		if err != nil || len(axes) != tt.all || count(axes, 1) != height || count(axes, 2) != width {
+			t.Errorf("interleaved %+v: %d and %d pairs of %d, error %v, want %d and %d of %d", tt, count(axes, 1), count(axes, 2), len(axes), err, height, width, tt.all)
+		}
+	}
 	for _, tt := range []struct{ time, height int }{{20, 22}, {0, 3}, {3, 0}, {1, 1}} {
 		axes, err := AlternatingSections(tt.height, tt.height, tt.time)
 		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.height {

@@ -1,5 +1,7 @@
 package frequency
 
+import "fmt"
+
 // Axial returns the ladder of tokens in a grid: each axis of positions has a
 // slice of the head, one after another, with a default ladder of its own. Axis a
 // has dims[a]/2 pairs, and pair k of them
@@ -26,10 +28,10 @@ package frequency
 // HunyuanVideoRotaryPosEmbed of diffusers. Errors wrap ErrParameter.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "Axial", rounding: rounding}
-	c.require(len(dims) >= 1 && len(dims) <= 256, "dims", len(dims), "from 1 to 256 axes")
+	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
 	total := 0
-	for _, dim := range dims {
-		c.common("dims", dim, 2, base)
+	for axis, dim := range dims {
+		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
 		if c.err != nil {
 			return Ladder{}, c.err
 		}

@@ -2,8 +2,10 @@ package frequency
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +52,14 @@ func TestAxialErrors(t *testing.T) {
 	for _, dims := range [][]int{nil, {0}, {-2}, {3}, {16, 7}, {MaxRotaryDim, 2}, {math.MaxInt - 1}, make([]int, 300)} {
 		if _, err := Axial(10000, Exact, dims...); !errors.Is(err, ErrParameter) {
 			t.Errorf("dims %v: %v", dims, err)
+		}
+	}
+	for says, dims := range map[string][]int{
+		"dims[0] is 1, want an even number from 2 to": {1, 2, 3}, "dims[2] is 7, want": {16, 2, 7},
+		"len(dims) is 300, want from 1 to 256": make([]int, 300), "the sum of dims is 65538, want at most": {MaxRotaryDim, 2},
+	} {
+		if _, err := Axial(10000, Exact, dims...); !strings.HasPrefix(fmt.Sprint(err), "frequency.Axial: "+says) {
+			t.Errorf("%d dims: %v, want %q", len(dims), err, says)
 		}
 	}
 	for _, dim := range []int{0, -4, 2, 6, MaxRotaryDim + 4} {

@@ -18,7 +18,9 @@
 //	AxialAlternating  one ladder, dealt to axes        "axial" of Pixtral
 //
 // The names on the right are the values of rope_type (formerly type) in a
-// config.json. A constructor is a pure function of its arguments.
+// config.json. A constructor is a pure function of its arguments. Where tokens have
+// several positions, Sections, InterleavedSections and AlternatingSections say from
+// which axis each pair takes its own.
 //
 // With Exact every number of a Ladder is the real number that the rule's
 // equation gives for its parameters, rounded to float64 once; floor, ceil and

@@ -5,16 +5,21 @@
 // A [Model] says which layers rotate ([Model.Layers]), what kinds of them there
 // are ([Model.LayerTypes]), and gives each kind its [posenc.RotaryConfig]:
 // layout, rotated slice of the head, frequencies, factor on cosine and sine, and
-// the axes of positions. A factor on the attention scores is apart
-// ([Model.SoftmaxScale]).
+// the axes of positions. Dynamic NTK and LongRoPE take the length of the sequence
+// for that.
+//
+// Two things are apart from the rotation, 1 and none for most models, and the
+// output is wrong where a model has them and they are left out: a factor on the
+// attention scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
+// built like them), and one on queries that grows with the position
+// ([Model.QueryScale]: Llama 4, Ministral 3, Mistral 4).
 //
 // What is not understood is an error that names it and says what can be set
 // instead: an unknown type, rule or key, keys that contradict each other, numbers
 // out of range. Nothing that speaks of rotary positions is passed over.
 //
-// A factor on queries that grows with the position is apart too
-// ([Model.QueryScale]). The vision tower of a multimodal model is a Model of its
-// own ([HuggingFaceVision]).
+// The vision tower of a multimodal model is a Model of its own
+// ([HuggingFaceVision]).
 //
 // What some models do beside the rotation stays with the caller: use_logn_attn of
 // Qwen 1, the chunks of dual_chunk_attention_config (Qwen 2.5 1M, beyond its

@@ -29,3 +29,6 @@ func quoted(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
+
+// listText is a list as an error shows it: by its length.
+func listText(n int) string { return fmt.Sprintf("a list of %d", n) }

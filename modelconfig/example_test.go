@@ -50,6 +50,48 @@ func ExampleHuggingFace() {
 	// -0.9993608 0.0357488
 }
 
+// What a Model says beside Rotary: which layers rotate, what multiplies the
+// attention scores, and what multiplies the queries.
+func ExampleModel() {
+	for _, config := range []string{
+		`{"model_type": "smollm3", "num_hidden_layers": 36}`,
+		`{"model_type": "deepseek_v3", "max_position_embeddings": 163840, "rope_theta": 10000, "rope_scaling": {
+			"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096,
+			"beta_fast": 32, "beta_slow": 1, "mscale": 1.0, "mscale_all_dim": 1.0
+		}}`,
+		`{"model_type": "ministral3", "rope_parameters": {
+			"rope_type": "yarn", "rope_theta": 1000000.0, "factor": 16.0, "original_max_position_embeddings": 16384,
+			"beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1
+		}}`,
+	} {
+		model, err := modelconfig.HuggingFace([]byte(config))
+		if err != nil {
+			log.Fatal(err)
+		}
+		rotating, scaled := 0, 0
+		var query modelconfig.QueryScale // of the layers counted by scaled
+		for _, layer := range model.Layers() {
+			if layer.Rotates {
+				rotating++
+			}
+			if scale, ok := model.QueryScale(layer); ok {
+				query = scale
+				scaled++
+			}
+		}
+		softmax, err := model.SoftmaxScale("", 0)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: %d of %d layers rotate, scores times %.4f, queries scaled in %d layers %+v\n",
+			model.Type(), rotating, len(model.Layers()), softmax, scaled, query)
+	}
+	// Output:
+	// smollm3: 27 of 36 layers rotate, scores times 1.0000, queries scaled in 0 layers {Beta:0 Length:0 Offset:0}
+	// deepseek_v3: 61 of 61 layers rotate, scores times 1.8739, queries scaled in 0 layers {Beta:0 Length:0 Offset:0}
+	// ministral3: 34 of 34 layers rotate, scores times 1.0000, queries scaled in 34 layers {Beta:0.1 Length:16384 Offset:0}
+}
+
 // Layers of Gemma 3 have frequencies of two kinds.
 func ExampleModel_LayerTypes() {
 	model, err := modelconfig.HuggingFace([]byte(`{

@@ -158,18 +158,18 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 // scaling reads the keys of rope.scaling.
 func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
-	legacy := r.number("rope.scale_linear", 0)
+	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
 	if s.factor != 0 && legacy != 0 && s.factor != legacy {
 		r.fail(ErrContradiction, r.prefix+"rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
 	}
-	if s.factor == 0 {
-		s.factor = legacy
+	if s.factor == 0 && legacy != 0 {
+		s.factor, factorKey = legacy, "rope.scale_linear"
 	}
 	if s.factor == 0 {
 		s.factor = 1
 	}
 	if !(s.factor > 0) {
-		r.fail(ErrValue, r.prefix+"rope.scaling.factor", s.factor, "a number above 0, or 0 for none")
+		r.fail(ErrValue, r.prefix+factorKey, s.factor, "a number above 0, or 0 for none")
 	}
 	if s.alpha != 0 && !arch.alpha {
 		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
@@ -254,8 +254,13 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 	if p.ExtrapolationFactor > 1 {
 		r.fail(ErrValue, r.prefix+"rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
 	}
-	if p.MScaleAllDim < 0 || p.BetaFast < 0 || p.BetaSlow < 0 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.yarn_*", "negative", "numbers above 0")
+	for _, n := range []struct {
+		key    string
+		number float64
+	}{{"beta_fast", p.BetaFast}, {"beta_slow", p.BetaSlow}, {"log_multiplier", p.MScaleAllDim}} {
+		if n.number < 0 {
+			r.fail(ErrValue, r.prefix+"rope.scaling.yarn_"+n.key, n.number, "0 or a number above 0")
+		}
 	}
 	if p.MScaleAllDim != 0 {
 		switch arch.logMultiplier {
@@ -319,7 +324,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 			continue
 		}
 		if !longer || n < rotaryDim/2 {
-			r.fail(ErrValue, t.name, n, "%d factors, one for each pair", rotaryDim/2)
+			r.fail(ErrValue, t.name, listText(n), "%d factors, one for each pair", rotaryDim/2)
 			return
 		}
 		*t.factors = (*t.factors)[:rotaryDim/2]
@@ -372,7 +377,8 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	if arch.halfOfFull {
 		rotaryDim /= 2
 	}
-	r.checkDims(headDim, rotaryDim, slidingHead, slidingDim)
+	r.checkDims(headDim, rotaryDim, "rope.dimension_count", "attention.key_length", "embedding_length")
+	r.checkDims(slidingHead, slidingDim, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
 	if scaling.alpha != 0 && rotaryDim != headDim {
 		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	}
@@ -398,6 +404,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 				return scaling.ladder(rotaryDim, base, seqLen, rounding)
 			},
+			source: r.prefix + "rope.*",
 		}
 	}
 	for i := range m.layers {
@@ -447,12 +454,17 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 	return headDim, rotaryDim
 }
 
-func (r *ggufReader) checkDims(headDim, rotaryDim, slidingHead, slidingDim int) {
-	for _, d := range [][2]int{{headDim, rotaryDim}, {slidingHead, slidingDim}} {
-		if d[1] < 2 || d[1]%2 != 0 || d[1] > d[0] || d[1] > frequency.MaxRotaryDim {
-			r.fail(ErrValue, r.prefix+"rope.dimension_count", d[1], "an even number from 2 to the head size, %d, and %d", d[0], frequency.MaxRotaryDim)
-		}
+// checkDims checks how much of a head rotates, by the first of the keys that the
+// file has.
+func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
+	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= frequency.MaxRotaryDim {
+		return
 	}
+	key := keys[0]
+	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
+		key = keys[i]
+	}
+	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements from 2 to %d, not %d of %d", min(max(headDim, 2), frequency.MaxRotaryDim), rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
@@ -526,9 +538,7 @@ func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, 
 	}
 	const key = "attention.sliding_window_pattern"
 	if r.isList(key) {
-		for i, flag := range r.perLayer(key, count) {
-			slides[i] = flag != 0
-		}
+		copy(slides, r.flagPerLayer(key, count))
 		return slides, true
 	}
 	period := r.integer(key, s.period)
@@ -573,9 +583,9 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 	}
 	// Layers without attention.
 	if arch.attentionInterval != 0 {
-		if recurrent := r.perLayer("attention.recurrent_layers", count); recurrent != nil {
+		if recurrent := r.flagPerLayer("attention.recurrent_layers", count); recurrent != nil {
 			for i := range rotates {
-				rotates[i] = rotates[i] && recurrent[i] == 0
+				rotates[i] = rotates[i] && !recurrent[i]
 			}
 		} else {
 			interval := r.integer("full_attention_interval", arch.attentionInterval)

@@ -137,7 +137,7 @@ func (r *ggufReader) integers(key string, most int) []int {
 		return nil
 	}
 	if v.Len() == 0 || v.Len() > most { // readers that skip a list may leave it empty
-		r.fail(ErrValue, r.prefix+key, v.Len(), "from 1 to %d integers", most)
+		r.fail(ErrValue, r.prefix+key, listText(v.Len()), "from 1 to %d integers", most)
 		return nil
 	}
 	list := make([]int, v.Len())
@@ -147,17 +147,31 @@ func (r *ggufReader) integers(key string, most int) []int {
 	return list
 }
 
-// perLayer returns an integer (or a bool, as 0 or 1) for each layer, from a list
-// or one for all; nil where it is absent. The list may go on with the layers
-// that predict further tokens.
+// perLayer returns an integer for each layer, from a list or one for all; nil
+// where it is absent. The list may go on with the layers that predict further
+// tokens.
 func (r *ggufReader) perLayer(key string, count int) []int {
+	return layerValues(r, key, count, r.count)
+}
+
+// flagPerLayer is perLayer for flags: bools, or integers other than 0.
+func (r *ggufReader) flagPerLayer(key string, count int) []bool {
+	return layerValues(r, key, count, func(key string, v reflect.Value) bool {
+		if v.Kind() == reflect.Bool {
+			return v.Bool()
+		}
+		return r.count(key, v) != 0
+	})
+}
+
+func layerValues[T any](r *ggufReader, key string, count int, convert func(key string, v reflect.Value) T) []T {
 	v := r.value(r.prefix + key)
 	if !v.IsValid() {
 		return nil
 	}
-	list := make([]int, count)
+	list := make([]T, count)
 	if isList(v) && v.Len() < count {
-		r.fail(ErrValue, r.prefix+key, v.Len(), "a list of at least %d values, one for each layer", count)
+		r.fail(ErrValue, r.prefix+key, listText(v.Len()), "a list of at least %d values, one for each layer", count)
 		return list
 	}
 	for i := range list {
@@ -165,11 +179,7 @@ func (r *ggufReader) perLayer(key string, count int) []int {
 		if isList(v) {
 			e = element(v, i)
 		}
-		if e.Kind() != reflect.Bool {
-			list[i] = r.count(r.prefix+key, e)
-		} else if e.Bool() {
-			list[i] = 1
-		}
+		list[i] = convert(r.prefix+key, e)
 	}
 	return list
 }
@@ -185,7 +195,7 @@ func (r *ggufReader) tensor(name string) []float64 {
 		return nil
 	}
 	if v.Len() == 0 || v.Len() > frequency.MaxRotaryDim/2 {
-		r.fail(ErrValue, name, v.Len(), "one factor for each pair, at most %d", frequency.MaxRotaryDim/2)
+		r.fail(ErrValue, name, listText(v.Len()), "one factor for each pair, at most %d", frequency.MaxRotaryDim/2)
 		return nil
 	}
 	factors := make([]float64, v.Len())

@@ -2,11 +2,14 @@ package modelconfig
 
 import (
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 )
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
@@ -25,10 +28,10 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of a
 // rope block that is not known, keys that contradict each other, a number out
-// of range. Of the keys beside the rope blocks, one that has rope or rotary in
-// its name and that the type does not have is an error too; others that no type
-// reads for its positions are not looked at. docs/models.md lists types, rules
-// and keys.
+// of range. Of the keys beside the rope blocks, one that has rotary in its name, or
+// rope at the start or the end of a word (ropeTheta, use_mrope; not property), and
+// that the type does not have is an error too; others that no type reads for its
+// positions are not looked at. docs/models.md lists types, rules and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
@@ -185,7 +188,7 @@ func readModel(r *reader, f *family, m *Model) {
 	positionKeys(r, f)
 	layers := r.integerOr(f.names.layers, f.layers)
 	if r.err == nil && (layers < 1 || layers > maxLayers) {
-		r.fail(ErrValue, f.names.layers[0], layers, "from 1 to %d", maxLayers)
+		r.fail(ErrValue, r.spelling(f.names.layers), layers, "from 1 to %d", maxLayers)
 	}
 	if r.err != nil {
 		return
@@ -238,10 +241,15 @@ func unreadKeys(r *reader) {
 	}
 }
 
-func namesRotation(key string) bool {
-	key = strings.ToLower(key)
-	return strings.Contains(key, "rope") || strings.Contains(key, "rotary")
-}
+var (
+	// rotation matches rotary anywhere, and rope at the start or the end of a word,
+	// which ends at what is no letter or before a capital.
+	rotation = regexp.MustCompile(`(?i:rotary)|(?:^|[^A-Za-z])(?i:rope)|[a-z]R(?i:ope)|(?i:rope)(?:$|[^A-Za-z]|[A-Z][a-z])`)
+	europe   = regexp.MustCompile(`(?i:europe)`)
+)
+
+// namesRotation says whether a key speaks of rotary positions, by its name.
+func namesRotation(key string) bool { return rotation.MatchString(europe.ReplaceAllString(key, "")) }
 
 // harmlessKeys stand in published files and change nothing in the attention.
 var harmlessKeys = []string{"indexer_rope_interleave"}
@@ -263,25 +271,45 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 	return result
 }
 
-// headDim is the number of elements of a head: its key, or hidden size by heads.
-func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) int {
+// spelling returns the first spelling of a key that stands in the configuration,
+// the usual one where none does.
+func (r *reader) spelling(spellings []string) string {
+	for _, key := range spellings {
+		if r.has(key) {
+			return key
+		}
+	}
+	return spellings[0]
+}
+
+// headDim is the number of elements of a head, and the key that says it: its own,
+// or hidden size by heads.
+func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
+	dim, key = headDimOf(r, f, k, layers)
+	if r.err == nil && dim < 2 {
+		r.fail(ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
+	}
+	return dim, key
+}
+
+func headDimOf(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
 	if k.headDimKey != "" {
-		dim := value{}
+		dim := value{key: k.headDimKey}
 		r.integer(k.headDimKey) // fails for what is not whole
 		dim.agree(r, k.headDimKey)
 		perLayerHeadDim(r, k, layers, &dim)
-		return int(dim.or(float64(k.headDim)))
+		return int(dim.or(float64(k.headDim))), dim.key
 	}
 	for _, key := range f.names.headDim {
 		if n, ok := r.integer(key); ok {
-			return n
+			return n, key
 		}
 		if _, null := r.keys[key]; null && r.err == nil {
 			return hiddenByHeads(r, f)
 		}
 	}
 	if f.headDim != 0 {
-		return f.headDim
+		return f.headDim, f.names.headDim[0]
 	}
 	return hiddenByHeads(r, f)
 }
@@ -304,43 +332,30 @@ func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 	}
 }
 
-func hiddenByHeads(r *reader, f *family) int {
+func hiddenByHeads(r *reader, f *family) (dim int, key string) {
 	hidden := r.integerOr(f.names.hidden, f.hidden)
 	heads := r.integerOr(f.names.heads, f.heads)
+	key, byKey := r.spelling(f.names.hidden), r.spelling(f.names.heads)
 	if r.err != nil {
-		return 0
+		return 0, key
 	}
 	if heads < 1 || hidden < 1 || hidden%heads != 0 {
-		r.fail(ErrValue, f.names.hidden[0], hidden, "a multiple of %s, which is %d; or set head_dim", f.names.heads[0], heads)
-		return 0
+		r.fail(ErrValue, key, hidden, "a multiple of %s, which is %d; or set head_dim", byKey, heads)
+		return 0, key
 	}
-	return hidden / heads
+	if !r.has(key) {
+		key = byKey
+	}
+	return hidden / heads, key
 }
 
 // readKind reads one kind of layer from its rope block.
 func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
-	base := value{}
-	base.agree(block, "rope_theta")
-	for _, key := range k.baseKeys {
-		base.agree(r, key)
-	}
-	theBase := base.or(k.base)
-	if f.baseRatio != "" {
-		if ratio, ok := r.number(f.baseRatio); ok {
-			theBase *= ratio
-		}
-	}
-	dim := headDim(r, f, k, m.layers)
+	base, source := baseOf(r, block, f, k)
+	dim, dimKey := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(block, f)
-	if r.err == nil && dim < 2 {
-		key := f.names.hidden[0] // by heads
-		if len(f.names.headDim) > 0 {
-			key = f.names.headDim[0]
-		}
-		r.fail(ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
-	}
-	rotaryDim, partial := rotatedPart(r, block, f, k, dim, ropeType)
+	rotaryDim, partial := rotatedPart(r, block, f, k, dim, dimKey, ropeType)
 	if r.err != nil || block.err != nil {
 		return kind{}
 	}
@@ -351,7 +366,7 @@ func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	cfg.Axes = f.readAxes(block, rotaryDim/2)
 	p := ropeParameters{
 		reader: block, model: r, family: f, kind: k,
-		ropeType: ropeType, headDim: dim, rotaryDim: rotaryDim, base: theBase, partial: partial,
+		ropeType: ropeType, headDim: dim, headDimKey: dimKey, rotaryDim: rotaryDim, base: base, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
 	if f.queryScale != nil {
@@ -363,65 +378,120 @@ func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 			block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
 		}
 	}
-	return kind{rotary: cfg, ladder: ladder}
+	return kind{rotary: cfg, ladder: ladder, source: source}
+}
+
+// baseOf is the base of a kind of layer. source is where the numbers of its
+// frequencies stand, for errors: the base, and the rope block if there is one.
+func baseOf(r, block *reader, f *family, k *kindDefaults) (base float64, source string) {
+	given := value{}
+	given.agree(block, "rope_theta")
+	for _, key := range k.baseKeys {
+		given.agree(r, key)
+	}
+	base = given.or(k.base)
+	if given.given && base <= 1 {
+		given.fail(ErrValue, "a number above 1")
+	}
+	if f.baseRatio != "" {
+		if ratio, ok := r.number(f.baseRatio); ok {
+			base *= ratio
+			if !(base > 1 && base <= math.MaxFloat64) {
+				r.fail(ErrValue, f.baseRatio, ratio, "a number that leaves the base finite and above 1")
+			}
+		}
+	}
+	source = strings.TrimSuffix(block.path, ".")
+	switch {
+	case !given.given || given.reader == block:
+	case len(block.keys) == 0:
+		source = given.name()
+	default:
+		source = given.name() + " and " + source
+	}
+	return base, source
 }
 
 // rotatedPart is how much of a head rotates: the number of elements, and its
 // share under any of its spellings.
-func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, ropeType string) (rotaryDim int, partial float64) {
+func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	share := value{}
 	share.agree(block, "partial_rotary_factor")
+	key, n, counted := "rotary_dim", 0, false
 	if f.latent {
 		// HeadDim is the rotary part already; some configurations say what part
 		// of Q's head that is.
 		share.agree(r, "partial_rotary_factor")
 		rest := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
 		if share.given && share.number != 1 && share.number != float64(headDim)/float64(headDim+rest) {
-			r.fail(ErrContradiction, "partial_rotary_factor", share.number, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+rest)
+			share.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+rest)
 		}
-		return headDim, 1
-	}
-	beside := value{}
-	for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
-		beside.agree(r, key)
-	}
-	switch {
-	case !share.given:
-		share = beside
-	case len(f.kinds) == 0 && beside.given && beside.number != share.number: // of several kinds it is what their blocks leave open
-		r.fail(ErrContradiction, beside.key, beside.number, "the value of %s, which is %v", share.key, share.number)
-	}
-	partial = share.or(k.partial)
-	rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
-	if !share.given && f.rotaryDim != 0 {
-		rotaryDim = f.rotaryDim
-	}
-	key := "rotary_dim"
-	if f.trailing {
-		key = "qk_rope_head_dim"
-	}
-	n, counted := r.integer(key)
-	if counted {
-		if share.given && n != rotaryDim {
-			r.fail(ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, share.key)
+		share, rotaryDim, partial = value{}, headDim, 1
+	} else {
+		beside := value{}
+		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
+			beside.agree(r, key)
 		}
-		rotaryDim = n
+		switch {
+		case !share.given:
+			share = beside
+		case len(f.kinds) == 0 && beside.given && beside.number != share.number: // of several kinds it is what their blocks leave open
+			beside.fail(ErrContradiction, "the value of %s, which is %v", share.name(), share.number)
+		}
+		partial = share.or(k.partial)
+		if !(partial > 0 && partial <= 1) {
+			share.fail(ErrValue, "above 0 and at most 1")
+			return 0, 0
+		}
+		rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
+		if f.trailing {
+			key = "qk_rope_head_dim"
+		}
+		n, counted = r.integer(key)
+		if counted && n != rotaryDim && (share.given || ropeType == "proportional") {
+			by := "rope_type " + ropeType
+			if share.given {
+				by = share.name()
+			}
+			r.fail(ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, by)
+		}
+		switch {
+		case ropeType == "proportional": // the ladder itself leaves pairs out
+			rotaryDim, counted, share = headDim, false, value{}
+		case counted:
+			rotaryDim = n
+		case !share.given && f.rotaryDim != 0:
+			rotaryDim = f.rotaryDim
+		}
 	}
 	if r.err != nil || block.err != nil {
 		return 0, 0
 	}
-	if !(partial > 0 && partial <= 1) {
-		r.fail(ErrValue, "partial_rotary_factor", partial, "above 0 and at most 1")
-	} else if ropeType == "proportional" {
-		return headDim, partial // the ladder itself leaves pairs out
-	} else if rotaryDim > headDim {
-		r.fail(ErrContradiction, key, rotaryDim, "at most the %d elements of a head", headDim)
-	} else if counted && (rotaryDim < 2 || rotaryDim%2 != 0) {
-		r.fail(ErrValue, key, rotaryDim, "an even number from 2 to %d, the elements of a head", headDim)
-	} else if rotaryDim < 2 || rotaryDim%2 != 0 {
-		r.fail(ErrValue, "partial_rotary_factor", partial, "an even number of rotated elements, not %d of %d (round it with posenc.RotaryConfig)", rotaryDim, headDim)
-	} else if rotaryDim != headDim && f.wholeHead {
-		r.fail(ErrContradiction, "partial_rotary_factor", partial, "1: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)")
+
+	// refuse fails for the key that says how much rotates.
+	refuse := func(sentinel error, expected string, args ...any) {
+		switch {
+		case counted:
+			r.fail(sentinel, key, n, expected, args...)
+		case share.given && share.number != 1:
+			share.fail(sentinel, expected, args...)
+		default:
+			r.fail(sentinel, headDimKey, kindOf(r.lookup(headDimKey)), expected, args...)
+		}
+	}
+	switch {
+	case rotaryDim > headDim && !counted:
+		r.fail(ErrContradiction, key, "absent", "it, since its default, %d, is more than the %d elements of a head", rotaryDim, headDim)
+	case rotaryDim > headDim:
+		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
+	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > frequency.MaxRotaryDim:
+		refuse(ErrValue, "an even number of rotated elements from 2 to %d, not %d of %d (or use posenc.RotaryConfig)", min(headDim, frequency.MaxRotaryDim), rotaryDim, headDim)
+	case rotaryDim != headDim && f.wholeHead:
+		whole := 1
+		if counted {
+			whole = headDim
+		}
+		refuse(ErrContradiction, "%d: models of this type rotate whole heads (posenc.RotaryConfig can rotate a part)", whole)
 	}
 	return rotaryDim, partial
 }

@@ -488,6 +488,15 @@ var traps = []struct {
 			name, _, _ := strings.Cut(key, ":")
 			wantError(t, `{"model_type": "llama", `+key+`}`, ErrUnknown, name)
 		}
+		for _, key := range []string{
+			"ropeTheta", "ROPE_THETA", "useRope", "useRoPE", "use_RoPE_2d", "useROPE", "USE_ROPE", "yarn-rope", "2d.rope", "rope2d", "2drope",
+			"mropeSection", "MRoPESection", "xdrope", "longrope_factor", "ropes", "customRotaryDim", "norotary", "europe_rope",
+		} {
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, `"`+key+`" is the number 1, want nothing`)
+		}
+		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
+			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
+		}
 		wantError(t, `{"model_type": "llama", "use_rotary_pos_emb": false}`, ErrNotRotary, "use_rotary_pos_emb")
 		wantError(t, `{"model_type": "llama", "position_embedding_xdrope": true}`, ErrContradiction, "position_embedding_xdrope")
 		// Harmless in the published files of these types.
@@ -549,8 +558,10 @@ var traps = []struct {
 	}},
 	{"infinity_and_nan", func(t *testing.T) {
 		mustRead(t, `{"model_type": "llama", "time_step_limit": [0.0, Infinity], "x": -Infinity, "y": NaN, "z": "Infinity\"NaN"}`)
-		for _, literal := range []string{"Infinity", "-Infinity", "NaN", "1e400"} {
-			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta")
+		for literal, shown := range map[string]string{
+			"Infinity": "Infinity", "-Infinity": "-Infinity", "NaN": "NaN", "1e999": "the number 1e999", "-1e400": "the number -1e400",
+		} {
+			wantError(t, `{"model_type": "llama", "rope_theta": `+literal+`}`, ErrSyntax, "rope_theta is "+shown+", want a number that float64 has")
 		}
 	}},
 	{"qwen2_vl_tower_has_embed_dim", func(t *testing.T) {
@@ -621,6 +632,9 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "laguna", "rope_scaling": {"type": "linear", "factor": 4}}`, ErrUnknown, "rope_scaling is an object"},
 		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, `"rope_ratio" is the number 2`},
 		{`{"x": Nan}`, ErrSyntax, "invalid character"},
+		{`{"x": 1NaN}`, ErrSyntax, "invalid character"},
+		{`{"x": Infinity5}`, ErrSyntax, "invalid character"},
+		{`{"x": 1-Infinity}`, ErrSyntax, "invalid character"},
 		{deep, ErrSyntax, "64 levels"},
 		{strings.Repeat(" ", maxBytes) + "{}", ErrSyntax, "4194306 bytes"},
 		{`{}`, ErrValue, "model_type is absent"},
@@ -640,8 +654,8 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is the number 1"},
 		{`{"model_type": "falcon", "hidden_size": 4, "num_attention_heads": 4}`, ErrValue, "hidden_size is the number 4"},
 		{`{"model_type": "llama", "head_dim": 127}`, ErrValue, "127 of 127"},
-		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "rotaryDim is 2147483646"},
-		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "base is 0"},
+		{`{"model_type": "llama", "head_dim": 2147483646}`, ErrValue, "head_dim is the number 2147483646, want an even number"},
+		{`{"model_type": "llama", "rope_theta": 0}`, ErrValue, "rope_theta is 0, want a number above 1"},
 		{`{"model_type": "llama", "rope_theta": "1e6"}`, ErrSyntax, `rope_theta is "1e6"`},
 		{`{"model_type": "llama", "rope_theta": [10000, 500000]}`, ErrSyntax, "rope_theta is a list of 2"},
 		{`{"model_type": "llama", "rope_scaling": "linear"}`, ErrSyntax, "rope_scaling is"},
@@ -653,7 +667,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"type": "lineaR", "factor": 8}}`, ErrUnknown, `"lineaR"`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "default", "factor": 8}}`, ErrContradiction, "factor is 8"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1}}`, ErrValue, "high_freq_factor is absent"},
-		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1}}`, ErrValue, "LowFreqFactor is 4"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 4, "high_freq_factor": 1}}`, ErrValue, "rope_scaling.low_freq_factor is 4, want at most high_freq_factor, which is 1"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": [1, 2], "long_factor": [1, 2]}}`, ErrValue, "short_factor is a list of 2, want a list of 64"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": "1", "long_factor": [1]}}`, ErrSyntax, "short_factor"},
 		{`{"model_type": "llama", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "default"}}`, ErrUnknown, "mrope_section"},
@@ -673,6 +687,78 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llava", "text_config": {"model_type": "bert"}}`, ErrNotRotary, "text_config.model_type"},
 	} {
 		wantError(t, tt.config, tt.sentinel, tt.part)
+	}
+}
+
+// An error about a number names the key that has it, with its path.
+func TestErrorsNameKeys(t *testing.T) {
+	yarn := func(keys string) string {
+		return `{"model_type": "llama", "rope_scaling": {"type": "yarn", "factor": 4, ` + keys + `}}`
+	}
+	for _, tt := range []struct {
+		config   string
+		sentinel error
+		part     string
+	}{
+		{`{"model_type": "llama", "rope_theta": -1}`, ErrValue, ": rope_theta is -1, want a number above 1"},
+		{`{"model_type": "llama", "rope_parameters": {"rope_type": "default", "rope_theta": 1}}`, ErrValue, ": rope_parameters.rope_theta is 1"},
+		{`{"model_type": "gpt_neox", "rotary_emb_base": 0}`, ErrValue, ": rotary_emb_base is 0"},
+		{`{"model_type": "gemma3_text", "rope_local_base_freq": 0.5}`, ErrValue, ": rope_local_base_freq is 0.5"},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_theta": -2}}}`, ErrValue, ": rope_parameters.full_attention.rope_theta is -2"},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 2}}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want what rope_parameters.full_attention says"},
+		{`{"model_type": "gemma3_text", "rope_scaling": {"type": "linear", "factor": -4}}`, ErrValue, ": rope_scaling.factor is -4"},
+		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": -2}}`, ErrValue, ": rope_parameters.factor is -2"},
+		{`{"model_type": "deepseek_v4", "rope_parameters": {"rope_type": "linear", "factor": 2}, "rope_scaling": {"factor": 4}}`, ErrContradiction, ": rope_scaling.factor is the number 4, want what rope_parameters says"},
+		{`{"model_type": "llava", "text_config": {"rope_theta": -1}}`, ErrValue, ": text_config.rope_theta is -1"},
+		{`{"model_type": "chatglm", "rope_ratio": 0}`, ErrValue, ": rope_ratio is 0"},
+		{`{"model_type": "chatglm", "rope_ratio": 1e308}`, ErrValue, ": rope_ratio is 1e+308"},
+		{`{"model_type": "nomic_bert", "rotary_scaling_factor": -2}`, ErrValue, ": rotary_scaling_factor is -2"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": -2}}`, ErrValue, ": rope_scaling.factor is -2"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "dynamic", "factor": 0}}`, ErrValue, ": rope_scaling.factor is 0"},
+		{`{"model_type": "hunyuan_v1_dense", "rope_scaling": {"type": "dynamic", "alpha": -1}}`, ErrValue, ": rope_scaling.alpha is -1"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "ntk", "factor": 2, "mixed_b": -1}}`, ErrValue, ": rope_scaling.mixed_b is -1"},
+		{yarn(`"beta_fast": -1`), ErrValue, ": rope_scaling.beta_fast is -1"},
+		{yarn(`"beta_slow": -1`), ErrValue, ": rope_scaling.beta_slow is -1"},
+		{yarn(`"beta_fast": 1, "beta_slow": 2`), ErrValue, ": rope_scaling.beta_fast is 1, want at least beta_slow, which is 2"},
+		{yarn(`"beta_slow": 64`), ErrValue, ": rope_scaling is refused"},
+		{yarn(`"mscale": -1, "mscale_all_dim": 1`), ErrValue, ": rope_scaling.mscale is -1"},
+		{yarn(`"mscale_all_dim": -1`), ErrValue, ": rope_scaling.mscale_all_dim is -1"},
+		{yarn(`"attention_factor": 0`), ErrValue, ": rope_scaling.attention_factor is 0"},
+		{yarn(`"original_max_position_embeddings": 0`), ErrValue, ": rope_scaling.original_max_position_embeddings is 0"},
+		{`{"model_type": "llama", "original_max_position_embeddings": -4, "rope_scaling": {"type": "yarn", "factor": 4}}`, ErrValue, ": original_max_position_embeddings is -4"},
+		{`{"model_type": "llama", "rope_theta": 10000, "rope_scaling": {"type": "linear", "factor": 1e-320}}`, ErrValue, ": rope_theta and rope_scaling is refused, want numbers that make frequencies"},
+		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": -1, "high_freq_factor": 4}}`, ErrValue, ": rope_scaling.low_freq_factor is -1"},
+		{strings.Replace(fmt.Sprintf(phi3, "su"), "[1.0, 2.0,", "[1.0, 0,", 1), ErrValue, ": rope_scaling.long_factor[1] is 0"},
+		{strings.Replace(fmt.Sprintf(phi3, "su"), "4096", "1", 1), ErrValue, ": original_max_position_embeddings is 1, want at least 2"},
+		{`{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "short_factor": [1], "long_factor": [1], "short_mscale": -1}}`, ErrValue, ": rope_scaling.short_mscale is -1"},
+
+		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 63}`, ErrValue, ": qk_rope_head_dim is the number 63, want an even number of rotated elements"},
+		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements from 2 to 65536"},
+		{`{"model_type": "llama", "head_dim": 63}`, ErrValue, ": head_dim is the number 63"},
+		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements from 2 to 63, not 63 of 63"},
+		{`{"model_type": "llama", "num_attention_heads": 4096}`, ErrValue, ": num_attention_heads is the number 4096, want at least 2 elements per head, not 1"},
+		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_embd is 100, want a multiple of n_head"},
+		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a multiple of num_attention_heads"},
+		{`{"model_type": "gptj", "num_hidden_layers": 0}`, ErrValue, ": num_hidden_layers is 0"},
+		{`{"model_type": "gptj", "n_embd": 512, "n_head": 16}`, ErrContradiction, ": rotary_dim is absent, want it, since its default, 64,"},
+		{`{"model_type": "gptj", "rotary_dim": 63}`, ErrValue, ": rotary_dim is 63, want an even number"},
+		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
+		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements from 2 to 96, not 0 of 96"},
+		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
+		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
+		{`{"model_type": "llava", "text_config": {"rotary_pct": 0.5, "rope_scaling": {"type": "default", "partial_rotary_factor": 1}}}`, ErrContradiction, ": text_config.rotary_pct is 0.5, want the value of text_config.rope_scaling.partial_rotary_factor"},
+		{`{"model_type": "gemma4_text", "rotary_dim": 64}`, ErrContradiction, `: rotary_dim is 64, want 128 of 512 elements, by rope_parameters.full_attention.partial_rotary_factor`},
+		{`{"model_type": "llama", "rotary_dim": 64, "rope_scaling": {"type": "proportional"}}`, ErrContradiction, ": rotary_dim is 64, want 128 of 128 elements, by rope_type proportional"},
+	} {
+		wantError(t, tt.config, tt.sentinel, tt.part)
+	}
+	// So do those of frequencies that only Float32 or a length refuses.
+	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
+	m.Angles = posenc.Float32
+	if _, err := m.Rotary("", 0); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: rope_theta is refused") {
+		t.Errorf("a base beyond float32: %v", err)
 	}
 }
 

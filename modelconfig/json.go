@@ -88,11 +88,17 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	return o, err
 }
 
-// withoutNonFinite replaces the literals NaN and Infinity, which Python writes
-// (time_step_limit of Mamba models) and JSON does not have, by numbers beyond
-// float64: harmless where nobody asks for them, out of range where somebody does.
+// nonFinite are the literals that Python writes (time_step_limit of Mamba models)
+// and JSON does not have, with numbers in their place, beyond float64: harmless
+// where nobody asks for them, out of range where somebody does. Nobody writes
+// numbers so, and kindOf shows the literals again.
+var nonFinite = []struct{ literal, number string }{
+	{"NaN", "0.1e+000999"}, {"Infinity", "0.2e+000999"}, {"-Infinity", "-0.2e+000999"},
+}
+
+// withoutNonFinite replaces the literals by the numbers, between blanks: no digit
+// belongs to them.
 func withoutNonFinite(data []byte) []byte {
-	literals := []string{"NaN", "Infinity"}
 	var out []byte
 	copied, inString := 0, false
 	for i := 0; i < len(data); i++ {
@@ -101,12 +107,13 @@ func withoutNonFinite(data []byte) []byte {
 			i++
 		case c == '"':
 			inString = !inString
-		case !inString && (c == 'N' || c == 'I'):
-			for _, literal := range literals {
-				if bytes.HasPrefix(data[i:], []byte(literal)) {
-					out = append(append(out, data[copied:i]...), "1e999"...)
-					i += len(literal) - 1
+		case !inString && (c == 'N' || c == 'I' || c == '-'):
+			for _, n := range nonFinite {
+				if bytes.HasPrefix(data[i:], []byte(n.literal)) {
+					out = fmt.Appendf(append(out, data[copied:i]...), " %s ", n.number)
+					i += len(n.literal) - 1
 					copied = i + 1
+					break
 				}
 			}
 		}
@@ -126,9 +133,14 @@ func kindOf(value any) string {
 	case string:
 		return quoted(value)
 	case json.Number:
+		for _, n := range nonFinite {
+			if value.String() == n.number {
+				return n.literal
+			}
+		}
 		return "the number " + shortened(value.String())
 	case []any:
-		return fmt.Sprintf("a list of %d", len(value))
+		return listText(len(value))
 	}
 	return "an object"
 }
@@ -213,6 +225,24 @@ func (r *reader) number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", toNumber)
 }
 
+// positive is number for what has to be above 0.
+func (r *reader) positive(key string) (float64, bool) {
+	n, ok := r.number(key)
+	if ok && n <= 0 {
+		r.fail(ErrValue, key, n, "a number above 0")
+	}
+	return n, ok
+}
+
+// optional is number for what has a default at 0.
+func (r *reader) optional(key string) float64 {
+	n, _ := r.number(key)
+	if n < 0 {
+		r.fail(ErrValue, key, n, "0 or a number above 0")
+	}
+	return n
+}
+
 func (r *reader) integer(key string) (int, bool) {
 	return read(r, key, "a whole number below 2^31", toInteger)
 }
@@ -289,7 +319,8 @@ func sortedKeys(o object) []string {
 
 // value is a number that a configuration gives at one or several places.
 type value struct {
-	key    string // the first place, with its path
+	reader *reader // of the first place
+	key    string
 	number float64
 	given  bool
 }
@@ -301,10 +332,10 @@ func (v *value) agree(r *reader, key string) {
 		return
 	}
 	if v.given && v.number != number {
-		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.key, v.number)
+		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.name(), v.number)
 	}
 	if !v.given {
-		*v = value{shortened(r.path + key), number, true}
+		*v = value{r, key, number, true}
 	}
 }
 
@@ -314,4 +345,11 @@ func (v *value) or(absent float64) float64 {
 		return v.number
 	}
 	return absent
+}
+
+// name is the first place, with its path.
+func (v *value) name() string { return shortened(v.reader.path + v.key) }
+
+func (v *value) fail(sentinel error, expected string, args ...any) {
+	v.reader.fail(sentinel, v.key, v.number, expected, args...)
 }

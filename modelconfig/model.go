@@ -36,7 +36,9 @@ type kind struct {
 	// rotary has HeadDim, RotaryDim, Offset, Layout and Axes.
 	rotary posenc.RotaryConfig
 	// ladder is called with 0 or the length of the sequence.
-	ladder func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+	ladder ladderOf
+	// source names the keys that the ladder comes from.
+	source string
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -72,7 +74,9 @@ func (m *Model) Layers() []Layer {
 }
 
 // Rotary returns the configuration of the layers of one kind, for
-// posenc.NewRotary. InvFreq and Scaling come from package frequency.
+// posenc.NewRotary. InvFreq and Scaling come from package frequency. It does not
+// say which layers are of that kind (Layers), nor how attention scores and queries
+// are scaled beside the rotation (SoftmaxScale, QueryScale).
 //
 // seqLen is the length of the sequence, the largest position plus one. Dynamic
 // NTK scaling and LongRoPE choose frequencies by it; for other rules it changes
@@ -86,8 +90,9 @@ func (m *Model) Rotary(layerType string, seqLen int) (posenc.RotaryConfig, error
 }
 
 // SoftmaxScale returns what multiplies the attention scores of the layers of one
-// kind, beside 1/sqrt(headDim): 1, but for DeepSeek's variant of YaRN
-// (frequency.Ladder.SoftmaxScale). Arguments and errors are those of Rotary.
+// kind, beside the model's own factor, 1/sqrt of the elements of a head of Q in
+// most: 1, but for DeepSeek's variant of YaRN (frequency.Ladder.SoftmaxScale).
+// Arguments and errors are those of Rotary.
 func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
 	_, ladder, err := m.rotary("Model.SoftmaxScale", layerType, seqLen)
 	return ladder.SoftmaxScale, err
@@ -102,7 +107,7 @@ func (m *Model) accepted(function string) (*Model, error) {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "one that posenc.NewRotary takes (%v)", err)
+			return nil, valueError(ErrValue, function, m.kinds[layerType].source, "refused", "numbers that posenc.NewRotary takes (%v)", err)
 		}
 	}
 	return m, nil
@@ -132,7 +137,7 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	}
 	ladder, err := k.ladder(seqLen, rounding)
 	if err != nil {
-		return fail(valueError(ErrValue, function, "the rope configuration of "+m.modelType, "refused", "numbers that make frequencies (%v)", err))
+		return fail(valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err))
 	}
 	cfg := k.rotary
 	cfg.Angles = m.Angles

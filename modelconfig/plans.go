@@ -60,7 +60,7 @@ func typesOf(r *reader, n int, absent func(r *reader, n int) []string) []string 
 			continue
 		}
 		if len(types) != n {
-			r.fail(ErrContradiction, key, fmt.Sprintf("a list of %d", len(types)), "one entry for each of %d layers", n)
+			r.fail(ErrContradiction, key, listText(len(types)), "one entry for each of %d layers", n)
 			return nil
 		}
 		for i, t := range types {
@@ -145,7 +145,7 @@ func flagged(r *reader, key string, n int) []int {
 		return nil
 	}
 	if len(flags) != n {
-		r.fail(ErrContradiction, key, fmt.Sprintf("a list of %d", len(flags)), "one entry for each of %d layers", n)
+		r.fail(ErrContradiction, key, listText(len(flags)), "one entry for each of %d layers", n)
 		return nil
 	}
 	for i, flag := range flags {
@@ -289,7 +289,7 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 		types := all("heavily_compressed_attention")(r, n)
 		ratios, ok := r.integers("compress_ratios")
 		if ok && len(ratios) < n {
-			r.fail(ErrContradiction, "compress_ratios", fmt.Sprintf("a list of %d", len(ratios)), "one entry for each of %d layers", n)
+			r.fail(ErrContradiction, "compress_ratios", listText(len(ratios)), "one entry for each of %d layers", n)
 			return types
 		}
 		for i := range types {
@@ -406,7 +406,7 @@ func ernieAxes(r *reader) {
 // nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling
 // beyond max_trained_positions.
 func nomicDynamicNTK(p *ropeParameters) ladderOf {
-	factor, ok := p.model.number("rotary_scaling_factor")
+	factor, ok := p.model.positive("rotary_scaling_factor")
 	if !ok {
 		return nil
 	}

@@ -38,12 +38,9 @@ func scaledByBeta(p *ropeParameters) *QueryScale {
 	if !ok {
 		return nil
 	}
-	length := p.originalPositions()
+	length := p.originalPositions(1)
 	if beta < 0 || beta > maxBeta {
 		p.fail(ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
-	}
-	if length < 1 {
-		p.fail(ErrValue, "original_max_position_embeddings", length, "at least 1")
 	}
 	return &QueryScale{Beta: beta, Length: length}
 }

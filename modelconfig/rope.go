@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-posenc/posenc/frequency"
 )
@@ -11,73 +12,76 @@ import (
 // (transformers 5), rope_scaling (transformers 4), or both where they agree.
 // A kind whose block is null does not rotate and has none.
 func ropeBlocks(r *reader, f *family) map[string]*reader {
-	parameters, given := r.object("rope_parameters")
-	scaling, scaled := r.object("rope_scaling")
+	parametersKeys, given := r.object("rope_parameters")
+	scalingKeys, scaled := r.object("rope_scaling")
 	if r.err != nil {
 		return nil
 	}
+	parameters, scaling := r.within("rope_parameters", parametersKeys), r.within("rope_scaling", scalingKeys)
 	if f.kinds == nil {
-		block := merged(r, parameters, scaling)
+		block := merged(parameters, scaling)
 		if !given && !scaled && f.absent != nil {
 			block.keys = f.absent
 		}
 		return map[string]*reader{"": block}
 	}
-	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters[k.layerType]; return ok })
+	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters.keys[k.layerType]; return ok })
 	if given && !nested {
 		// transformers ignores a flat block where it wants one for each kind.
-		if len(parameters) > 0 && !f.flatBlock {
+		if len(parameters.keys) > 0 && !f.flatBlock {
 			r.fail(ErrValue, "rope_parameters", "flat", "a block for each kind of layer, such as %q", f.kinds[0].layerType)
 			return nil
 		}
-		scaling, parameters = merged(r, parameters, scaling).keys, nil
+		scaling, parameters = merged(parameters, scaling), r.within("rope_parameters", nil)
 	}
 	blocks, scales := map[string]*reader{}, false
-	outer := r.within("rope_parameters", parameters)
 	var known []string
 	for _, k := range f.kinds {
 		known = append(known, k.layerType)
-		if v, stands := parameters[k.layerType]; stands && v == nil {
+		if v, stands := parameters.keys[k.layerType]; stands && v == nil {
 			continue
 		}
-		inner, _ := outer.object(k.layerType)
-		block := outer.within(k.layerType, inner)
+		inner, _ := parameters.object(k.layerType)
+		block := parameters.within(k.layerType, inner)
 		if k.scaled {
 			scales = true
-			block = merged(outer.within(k.layerType, nil), inner, scaling)
+			block = merged(block, scaling)
 		}
-		if inner == nil && !(k.scaled && scaling != nil) && k.absent != nil {
+		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != nil {
 			block.keys = k.absent
 		}
 		blocks[k.layerType] = block
 	}
-	outer.unknownKeys("the kinds of layers of this model type only", known)
-	if len(scaling) > 0 && !scales {
+	parameters.unknownKeys("the kinds of layers of this model type only", known)
+	if len(scaling.keys) > 0 && !scales {
 		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have a block for each kind of layer in rope_parameters")
 	}
-	if r.err == nil {
-		r.err = outer.err
+	for _, block := range []*reader{scaling, parameters} {
+		if r.err == nil {
+			r.err = block.err
+		}
 	}
 	return blocks
 }
 
 // merged is one block of the keys of both forms.
-func merged(r *reader, parameters, scaling object) *reader {
-	if scaling == nil {
-		return r.within("rope_parameters", parameters)
+func merged(parameters, scaling *reader) *reader {
+	if scaling.keys == nil {
+		return &reader{function: parameters.function, path: parameters.path, keys: parameters.keys}
 	}
-	block := r.within("rope_scaling", scaling)
-	if parameters == nil {
+	block := &reader{function: scaling.function, path: scaling.path, keys: scaling.keys}
+	if parameters.keys == nil {
 		return block
 	}
 	both := object{}
-	for _, from := range []object{parameters, scaling} {
-		for _, key := range sortedKeys(from) {
-			if before := both[key]; before != nil && from[key] != nil && !sameValue(before, from[key]) {
-				block.fail(ErrContradiction, key, kindOf(from[key]), "what rope_parameters says: %s", kindOf(before))
+	for _, from := range []*reader{parameters, scaling} {
+		for _, key := range sortedKeys(from.keys) {
+			v := from.keys[key]
+			if before := both[key]; before != nil && v != nil && !sameValue(before, v) {
+				block.fail(ErrContradiction, key, kindOf(v), "what %s says: %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
 			}
-			if from[key] != nil {
-				both[key] = from[key]
+			if v != nil {
+				both[key] = v
 			}
 		}
 	}
@@ -181,6 +185,7 @@ type ropeParameters struct {
 
 	ropeType           string
 	headDim, rotaryDim int
+	headDimKey         string // of the keys beside the block
 	base, partial      float64
 	positions          int // max_position_embeddings
 }
@@ -196,22 +201,23 @@ func (p *ropeParameters) rule() ladderOf {
 			return rule
 		}
 	}
-	factor, hasFactor := p.number("factor")
+	if p.ropeType == "default" {
+		if factor, ok := p.number("factor"); ok && factor != 1 {
+			p.fail(ErrContradiction, "factor", factor, "1 or nothing with rope_type default, which scales nothing")
+		}
+	}
+	factor, hasFactor := p.positive("factor")
 	if !hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha") {
 		p.fail(ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
 	}
 	switch p.ropeType {
-	case "default":
-		if hasFactor && factor != 1 {
-			p.fail(ErrContradiction, "factor", factor, "1 or nothing with rope_type default, which scales nothing")
-		}
 	case "linear":
 		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.Linear(dim, base, factor, rounding)
 		}
 	case "dynamic":
 		positions := p.positions // never original_max_position_embeddings
-		if alpha, ok := p.number("alpha"); ok && alpha != 0 {
+		if alpha := p.optional("alpha"); alpha != 0 {
 			if hasFactor && factor != 1 {
 				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			}
@@ -226,7 +232,8 @@ func (p *ropeParameters) rule() ladderOf {
 			return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
 		}
 	case "ntk":
-		if mixedB, ok := p.number("mixed_b"); ok {
+		if p.has("mixed_b") {
+			mixedB := p.optional("mixed_b")
 			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 				return frequency.NTKMixed(dim, base, factor, mixedB, rounding)
 			}
@@ -256,12 +263,17 @@ func (p *ropeParameters) rule() ladderOf {
 
 // originalPositions is the trained length before scaling: in the block, beside
 // it (Phi-3), or max_position_embeddings where it stands nowhere.
-func (p *ropeParameters) originalPositions() int {
-	inside, given := p.integer("original_max_position_embeddings")
-	beside, also := p.model.integer("original_max_position_embeddings")
+func (p *ropeParameters) originalPositions(least int) int {
+	const key = "original_max_position_embeddings"
+	inside, given := p.integer(key)
+	beside, also := p.model.integer(key)
 	switch {
 	case given && also && inside != beside:
-		p.fail(ErrContradiction, "original_max_position_embeddings", inside, "the value beside %s, which is %d", p.path, beside)
+		p.fail(ErrContradiction, key, inside, "the value beside %s, which is %d", p.path, beside)
+	case given && inside < least:
+		p.fail(ErrValue, key, inside, "at least %d", least)
+	case also && beside < least:
+		p.model.fail(ErrValue, key, beside, "at least %d", least)
 	case given:
 		return inside
 	case also:
@@ -275,19 +287,15 @@ func (p *ropeParameters) originalPositions() int {
 // attentionFactor is the key that takes the place of the derived factor, 0 where
 // it is absent.
 func (p *ropeParameters) attentionFactor() float64 {
-	factor, ok := p.number("attention_factor")
-	if !ok {
-		return p.kind.attentionFactor
+	if factor, ok := p.positive("attention_factor"); ok {
+		return factor
 	}
-	if factor <= 0 {
-		p.fail(ErrValue, "attention_factor", factor, "above 0")
-	}
-	return factor
+	return p.kind.attentionFactor
 }
 
 func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
-	original := p.originalPositions()
-	if !hasFactor && original > 0 {
+	original := p.originalPositions(1)
+	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
 	}
 	if n, ok := p.integer("max_position_embeddings"); ok && n != p.positions {
@@ -299,10 +307,11 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 		ScaleSoftmax:    p.family.latent,
 	}
 	// To transformers, 0 is as good as absent for these four.
-	parameters.BetaFast, _ = p.number("beta_fast")
-	parameters.BetaSlow, _ = p.number("beta_slow")
-	parameters.MScale, _ = p.number("mscale")
-	parameters.MScaleAllDim, _ = p.number("mscale_all_dim")
+	parameters.BetaFast, parameters.BetaSlow = p.optional("beta_fast"), p.optional("beta_slow")
+	parameters.MScale, parameters.MScaleAllDim = p.optional("mscale"), p.optional("mscale_all_dim")
+	if fast, slow := parameters.BetaFast, parameters.BetaSlow; fast != 0 && fast < slow {
+		p.fail(ErrValue, "beta_fast", fast, "at least beta_slow, which is %v", slow)
+	}
 	truncate, ok := p.boolean("truncate")
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
@@ -313,8 +322,8 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 }
 
 func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
-	original := p.originalPositions()
-	if !hasFactor && original > 0 {
+	original := p.originalPositions(2)
+	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
 	}
 	attentionFactor := p.attentionFactor()
@@ -332,13 +341,18 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
 		} else if len(factors) != p.rotaryDim/2 {
 			p.fail(ErrValue, list.key, kindOf(p.lookup(list.key)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
 		}
+		for i, factor := range factors {
+			if factor <= 0 {
+				p.fail(ErrValue, fmt.Sprintf("%s[%d]", list.key, i), factor, "a number above 0")
+			}
+		}
 		*list.factors = factors
 	}
-	if short, ok := p.number("short_mscale"); ok {
-		parameters.ShortAttentionFactor = short
+	if p.has("short_mscale") {
+		parameters.ShortAttentionFactor = p.optional("short_mscale")
 	}
-	if long, ok := p.number("long_mscale"); ok {
-		parameters.LongAttentionFactor = long
+	if p.has("long_mscale") {
+		parameters.LongAttentionFactor = p.optional("long_mscale")
 	}
 	dim, base := p.rotaryDim, p.base
 	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -347,16 +361,19 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
 }
 
 func (p *ropeParameters) llama3(factor float64) ladderOf {
-	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions()}
+	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions(1)}
 	for _, key := range []struct {
 		name   string
 		number *float64
 	}{{"low_freq_factor", &parameters.LowFreqFactor}, {"high_freq_factor", &parameters.HighFreqFactor}} {
-		number, ok := p.number(key.name)
+		number, ok := p.positive(key.name)
 		if !ok {
 			p.fail(ErrValue, key.name, "absent", "a number")
 		}
 		*key.number = number
+	}
+	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
+		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	}
 	dim, base := p.rotaryDim, p.base
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {

@@ -93,7 +93,7 @@ func (f family) axial(a arrangement) family {
 	f.rule = axialRule
 	f.check = func(r *reader) {
 		dim, ok := r.integer("head_dim")
-		if hidden := hiddenByHeads(r, &f); ok && r.err == nil && dim != hidden {
+		if hidden, _ := hiddenByHeads(r, &f); ok && r.err == nil && dim != hidden {
 			r.fail(ErrContradiction, "head_dim", dim, "%s by %s, which is %d", f.names.hidden[0], f.names.heads[0], hidden)
 		}
 	}
@@ -106,6 +106,9 @@ func axialRule(p *ropeParameters) ladderOf {
 	}
 	if factor, ok := p.number("factor"); ok && factor != 1 {
 		p.fail(ErrContradiction, "factor", factor, "1 or nothing in a vision tower, whose code scales nothing")
+	}
+	if p.headDim%4 != 0 {
+		p.model.fail(ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	}
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
 	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {

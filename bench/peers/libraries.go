@@ -5,45 +5,49 @@ package peers
 // #include "vectors.h"
 import "C"
 
-import (
-	"slices"
+import "github.com/klauspost/cpuid/v2"
 
-	"github.com/klauspost/cpuid/v2"
-)
-
-// cgoPeers are C libraries, for AVX2, which they are not asked for at run time.
+// cgoPeers are C libraries, by the vectors of this CPU: they do not ask for it
+// themselves.
 func cgoPeers() []Peer {
-	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
-		return nil
+	var list []library
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		list = append(list, avx2Libraries()...)
 	}
-	return slices.Concat(sleefPeers(), libmvecPeers())
+	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ) {
+		list = append(list, avx512Libraries()...)
+	}
+	var peers []Peer
+	for _, l := range list {
+		peers = append(peers, l.peers()...)
+	}
+	return peers
 }
 
-// libraryFunctions are loops around the cosine and sine of a library, as
-// vectors.h says.
-type libraryFunctions struct {
-	double, reduced, single C.tables_function
-	angles                  C.angles_function
+// library is loops around the cosine and sine of one, as vectors.h says.
+type library struct {
+	name, version, accuracy string
+	loops                   C.loops
 }
 
-// libraryPeers is for tables of a multiple of 8 pairs and as many angles.
-func libraryPeers(name, version, accuracy string, f libraryFunctions) []Peer {
+// peers are for tables of a multiple of 16 pairs and as many angles.
+func (l library) peers() []Peer {
 	return []Peer{
 		{
-			Name: name + " double", Version: version, Computes: "angle, cosine and sine in float64, rounded once",
-			Accuracy: accuracy + " in float64, 0.500x in float32", Tables: libraryTables(f.double),
+			Name: l.name + " double", Version: l.version, Computes: "angle, cosine and sine in float64, rounded once",
+			Accuracy: l.accuracy + " in float64, 0.500x in float32", Tables: libraryTables(l.loops.doubles),
 		},
 		{
-			Name: name + " reduced", Version: version, Computes: "angle in float64 without whole turns, rounded, then cosine and sine in float32",
-			Accuracy: accuracy + " and the error of an angle up to pi, 2^-23.3", Tables: libraryTables(f.reduced),
+			Name: l.name + " reduced", Version: l.version, Computes: "angle in float64 without whole turns, rounded, then cosine and sine in float32",
+			Accuracy: l.accuracy + " and the error of an angle up to pi, 2^-23.3", Tables: libraryTables(l.loops.reduced),
 		},
 		{
-			Name: name + " float", Version: version, Computes: "angle rounded to float32, cosine and sine in float32",
-			Accuracy: accuracy + " and the error of the angle, 2^-24 of it", Tables: libraryTables(f.single),
+			Name: l.name + " float", Version: l.version, Computes: "angle rounded to float32, cosine and sine in float32",
+			Accuracy: l.accuracy + " and the error of the angle, 2^-24 of it", Tables: libraryTables(l.loops.floats),
 		},
 		{
-			Name: name, Version: version, Computes: "cosine and sine of a float32 in float32",
-			Accuracy: accuracy, Angles: libraryAngles(f.angles),
+			Name: l.name, Version: l.version, Computes: "cosine and sine of a float32 in float32",
+			Accuracy: l.accuracy, Angles: libraryAngles(l.loops.angles),
 		},
 	}
 }

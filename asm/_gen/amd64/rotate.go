@@ -70,19 +70,50 @@ func (e *emitter) rotateToken(b blocks) {
 	})
 }
 
-// rotateTokens has no register for a stride: it reads them where they are due.
+// rotateTokens rotates four rows at once: of two tokens two heads, which share
+// what is loaded of the table, of more tokens one head. (Two heads of four tokens
+// are slower from DRAM.) It has no register for a stride: it reads them where they
+// are due.
 func (e *emitter) rotateTokens(b blocks) {
-	head, token := e.GP64(), e.GP64()
-	y, x, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64(), e.GP64()
-	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.GP64(), sin: e.GP64()}
+	head, next := e.GP64(), e.GP64()
+	headLoop, single, exit := e.label("head"), e.label("single"), e.label("exit")
+	e.XORQ(head, head)
+	e.Label(headLoop)
+	e.CMPQ(e.argument("tokens"), operand.Imm(2))
+	e.JG(operand.LabelRef(single))
+	e.LEAQ(operand.Mem{Base: head, Disp: 2}, next)
+	e.CMPQ(next, e.argument("heads"))
+	e.JG(operand.LabelRef(single))
+	e.rotateHeads(b, head, 2)
+	e.ADDQ(operand.Imm(2), head)
+	e.JMP(operand.LabelRef(headLoop))
+	e.Label(single)
+	e.CMPQ(head, e.argument("heads"))
+	e.JGE(operand.LabelRef(exit))
+	e.rotateHeads(b, head, 1)
+	e.INCQ(head)
+	e.JMP(operand.LabelRef(headLoop))
+	e.Label(exit)
+}
+
+// rotateHeads rotates one or two heads, from number head on, of all tokens.
+func (e *emitter) rotateHeads(b blocks, head reg.GPVirtual, count int) {
+	token, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64()
+	y, x := e.GP64(), e.GP64()
+	r := []*rotation{{y: e.GP64(), x: e.GP64(), cos: e.GP64(), sin: e.GP64()}}
+	if count == 2 {
+		r = append(r, &rotation{y: e.GP64(), x: e.GP64(), cos: r[0].cos, sin: r[0].sin})
+	}
 	sides := []struct {
 		name  string
 		row   reg.GPVirtual
 		units element
-	}{{"y", y, b.y}, {"x", x, b.x}}
-	headLoop, tokenLoop := e.label("head"), e.label("token")
-	e.XORQ(head, head)
-	e.Label(headLoop)
+		rows  func(r *rotation) reg.GPVirtual
+	}{
+		{"y", y, b.y, func(r *rotation) reg.GPVirtual { return r.y }},
+		{"x", x, b.x, func(r *rotation) reg.GPVirtual { return r.x }},
+	}
+	tokenLoop := e.label("token")
 	for _, s := range sides {
 		e.Load(e.Param(s.name+"HeadStride"), s.row)
 		e.IMULQ(head, s.row)
@@ -92,15 +123,22 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.Load(e.Param("sin"), sin)
 	e.Load(e.Param("tokens"), token)
 	e.Label(tokenLoop)
-	e.MOVQ(y, r.y)
-	e.MOVQ(x, r.x)
-	e.MOVQ(cos, r.cos)
-	e.MOVQ(sin, r.sin)
+	for _, s := range sides {
+		e.MOVQ(s.row, s.rows(r[0]))
+		if count == 2 {
+			e.LEAQ(operand.Mem{Base: s.row, Index: e.argument(s.name + "HeadStride"), Scale: uint8(s.units.bytes())}, s.rows(r[1]))
+		}
+	}
+	e.MOVQ(cos, r[0].cos)
+	e.MOVQ(sin, r[0].sin)
 	e.Load(e.Param("pairs"), n)
-	e.rotateBlocks(r, n, b.elements, b.manyTokens, func(block part) {
-		b.table(r, block)
-		b.apply(r, block)
-		b.advance(e, block, r.y, r.x)
+	e.rotateBlocks(r[0], n, b.elements, b.manyTokens, func(block part) {
+		b.table(r[0], block)
+		for _, each := range r {
+			each.pairs, each.row = r[0].pairs, r[0].row
+			b.apply(each, block)
+			b.advance(e, block, each.y, each.x)
+		}
 	})
 	for _, s := range sides {
 		e.step(s.row, e.argument(s.name+"TokenStride"), s.units)
@@ -110,9 +148,6 @@ func (e *emitter) rotateTokens(b blocks) {
 	e.step(sin, tableStride, float32s)
 	e.DECQ(token)
 	e.JNZ(operand.LabelRef(tokenLoop))
-	e.INCQ(head)
-	e.CMPQ(head, e.argument("heads"))
-	e.JNE(operand.LabelRef(headLoop))
 }
 
 // advance moves the addresses behind a block.
