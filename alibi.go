@@ -32,7 +32,8 @@ const (
 //	slopes[h] = 2^(-maxBias*(2*(h-p)+1)/(2*p))      h >= p
 //
 // correctly rounded. maxBias is positive and finite: 8 in the paper, alibi_bias_max
-// of MPT, attention.max_alibi_bias of GGUF.
+// of MPT, attention.max_alibi_bias of GGUF. A call allocates nothing, but for a real
+// number within 2^-49 of the middle between two float32.
 //
 // Errors wrap ErrConfig.
 func ALiBiSlopes(slopes []float32, maxBias float64) error {

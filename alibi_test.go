@@ -194,7 +194,8 @@ func TestALiBiErrors(t *testing.T) {
 		{ALiBiSlopes(data, math.NaN()), ErrConfig, "maxBias is NaN"},
 		{ALiBiSlopes(data, math.Inf(1)), ErrConfig, "maxBias is +Inf"},
 		{AddALiBi(scores, data[4:6], 3), ErrConfig, "AddALiBi: form is 3"},
-		{AddALiBi(scores, data[4:5], CausalALiBi), ErrShape, "for 2 of 1 heads"},
+		{AddALiBi(scores, data[4:5], CausalALiBi), ErrShape, "AddALiBi: scores.Heads is 2, want at most 1, the heads of the model"},
+		{AddALiBi(Scores{Heads: 2, FirstHead: 1}, data[4:6], CausalALiBi), ErrShape, "scores.FirstHead is 1, want from 0 to 0 for 2 of 2 heads"},
 		{AddALiBi(scores, data[3:5], CausalALiBi), ErrOverlap, "slopes is sharing elements with scores.Data"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {

@@ -2,22 +2,22 @@ package posenc
 
 import (
 	"math"
-	"strconv"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // CosSin writes the cosines and sines that Rotate uses, one row of RotaryDim/2
-// entries for each position. With a the angle of position t and pair i, rounded
-// as Angles says,
+// entries for each token. With a the angle of token t and pair i, rounded as
+// Angles says,
 //
 //	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(Scaling))
 //	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(Scaling))
 //
 // The cosine and the sine are correctly rounded; Scaling, where it is not 1,
-// rounds once more. Both slices hold exactly len(positions)*RotaryDim/2
-// elements and must not overlap. A call allocates nothing.
+// rounds once more. With several axes positions is [axes][tokens]. XPos multiplies
+// both by its decay, rounded once more. Both slices hold exactly
+// tokens*RotaryDim/2 elements and must not overlap, nor share memory with
+// positions. A call allocates nothing.
 //
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
@@ -30,7 +30,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 		return err
 	}
 	pairs := r.rotaryDim / 2
-	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
 	r.rows(&rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
@@ -56,18 +56,12 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	}
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %d in magnitude", r.lastPosition)
+			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %s", positionLimit(r.lastPosition))
 		}
 	}
 	pairs, tokens := r.rotaryDim/2, len(positions)/r.axisCount
-	if err := checkTables(function, cos, sin, tokens, pairs); err != nil {
+	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
-	}
-	if overlap(cos, positions) {
-		return argumentError(ErrOverlap, function, "cos", "sharing elements with positions", "another slice")
-	}
-	if overlap(sin, positions) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with positions", "another slice")
 	}
 	to := &rows{cos, sin, pairs}
 	if r.axisCount == 1 {
@@ -97,14 +91,14 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 //	sin[t*len(invFreq)+i] = RN32(sin(positions[t]*invFreq[i]))
 //
 // cos and sin hold exactly len(positions)*len(invFreq) elements and must not
-// overlap. The frequencies are radians per position, and every angle is below
+// overlap, nor share memory with positions. The frequencies are radians per position, and every angle is below
 // 2^50 in magnitude. A call allocates nothing. It prepares the frequencies anew
 // every time: for a few rows at a time a Rotary is faster.
 //
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
 	const function = "CosSin"
-	if err := checkTables(function, cos, sin, len(positions), len(invFreq)); err != nil {
+	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
 		return err
 	}
 	largest, i := largestMagnitude(invFreq)
@@ -165,14 +159,8 @@ func pastCaches(entries int) bool { return entries >= 8<<20 }
 // Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
 	const function = "CosSinAngles"
-	if err := checkTables(function, cos, sin, len(angles), 1); err != nil {
+	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
 		return err
-	}
-	if overlap(cos, angles) {
-		return argumentError(ErrOverlap, function, "cos", "sharing elements with angles", "another slice")
-	}
-	if overlap(sin, angles) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with angles", "another slice")
 	}
 	cosSinFloat32(cos, sin, angles, 1, 1, 1)
 	return nil
@@ -185,39 +173,4 @@ func cosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin flo
 		kernels.CosSinFloat32(implementation, cos[:call], sin[:call], invFreq[:call], position, scaleCos, scaleSin)
 	}
 	kernels.CosSinFloat32(implementation, cos, sin, invFreq, position, scaleCos, scaleSin)
-}
-
-// checkTables checks that cos and sin hold rows of pairs entries for each of
-// the given number of tokens.
-func checkTables(function string, cos, sin []float32, tokens, pairs int) error {
-	want, ok := multiply(tokens, pairs)
-	for _, table := range []struct {
-		name string
-		len  int
-	}{{"cos", len(cos)}, {"sin", len(sin)}} {
-		if !ok {
-			return argumentError(ErrLength, function, table.name, elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
-		}
-		if table.len != want {
-			return argumentError(ErrLength, function, table.name, elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
-		}
-	}
-	if overlap(cos, sin) {
-		return argumentError(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
-	}
-	return nil
-}
-
-// overlap reports whether a and b share an element.
-func overlap[T any](a, b []T) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	startA, startB, size := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0])), unsafe.Sizeof(a[0])
-	return startA < startB+size*uintptr(len(b)) && startB < startA+size*uintptr(len(a))
-}
-
-// indexed names an element of an argument.
-func indexed(argument string, index int) string {
-	return argument + "[" + strconv.Itoa(index) + "]"
 }

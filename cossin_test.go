@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
@@ -267,6 +268,7 @@ func TestCosSinErrors(t *testing.T) {
 	fast := mustRotary(t, RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
+	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	nan, inf := math.NaN(), math.Inf(1)
 	// The checks of the tables are the same everywhere: 3 rows of 4, or 12
 	// angles.
@@ -307,10 +309,14 @@ func TestCosSinErrors(t *testing.T) {
 			{"frequency 2^50", func() error { return CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, ErrConfig, []string{"invFreq[0] is 1.125899906842624e+15"}},
 			{"entries for no rows", func() error { return CosSin(cos, sin, nil, invFreq) }, ErrLength, []string{"cos is 12 elements, want 0"}},
 			{"entries for no frequencies", func() error { return CosSin(cos, sin, positions, nil) }, ErrLength, []string{"cos is 12 elements, want 0"}},
-			{"cos over angles", func() error { return CosSinAngles(cos, sin, memory[11:23]) }, ErrOverlap, []string{"posenc.CosSinAngles: cos is sharing elements with angles"}},
-			{"cos in place of angles", func() error { return CosSinAngles(cos, memory[30:42], cos) }, ErrOverlap, []string{"cos is sharing elements with angles"}},
-			{"sin in place of angles", func() error { return CosSinAngles(cos, sin, sin) }, ErrOverlap, []string{"sin is sharing elements with angles"}},
-			{"sin over angles", func() error { return CosSinAngles(memory[40:52], sin, memory[23:35]) }, ErrOverlap, []string{"sin is sharing elements with angles"}},
+			{"cos over positions", func() error { return CosSin(cos, memory[24:36], integers[11:14], invFreq) }, ErrOverlap, []string{"posenc.CosSin: cos is sharing memory with positions"}},
+			{"sin over positions", func() error { return CosSin(cos, sin, integers[23:26], invFreq) }, ErrOverlap, []string{"sin is sharing memory with positions"}},
+			{"rotary, cos over positions", func() error { return rotary.CosSin(cos, sin, integers[:3]) }, ErrOverlap, []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
+			{"rotary, sin over positions", func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, ErrOverlap, []string{"sin is sharing memory with positions"}},
+			{"cos over angles", func() error { return CosSinAngles(cos, sin, memory[11:23]) }, ErrOverlap, []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},
+			{"cos in place of angles", func() error { return CosSinAngles(cos, memory[30:42], cos) }, ErrOverlap, []string{"cos is sharing memory with angles"}},
+			{"sin in place of angles", func() error { return CosSinAngles(cos, sin, sin) }, ErrOverlap, []string{"sin is sharing memory with angles"}},
+			{"sin over angles", func() error { return CosSinAngles(memory[40:52], sin, memory[23:35]) }, ErrOverlap, []string{"sin is sharing memory with angles"}},
 		})
 	checkWrong(t, calls, memory)
 	for name, call := range map[string]func() error{

@@ -156,7 +156,7 @@ func TestDeBERTaErrors(t *testing.T) {
 		{AddDeBERTa(scores, b, Products{Data: data[4:20], RowStride: -1}, p2c, 1), ErrShape, "contentToPosition.RowStride is -1"},
 		{AddDeBERTa(scores, b, Products{Data: data[4:20], HeadStride: -1}, p2c, 1), ErrShape, "contentToPosition.HeadStride is -1"},
 		{AddDeBERTa(scores, b, Products{Data: data[4:20], HeadStride: 9}, p2c, 1), ErrLength, "want at least 17"},
-		{AddDeBERTa(scores, b, c2p, Products{Data: data[4:20], RowStride: math.MaxInt}, 1), ErrLength, "more than an int can count"},
+		{AddDeBERTa(scores, b, c2p, Products{Data: data[4:20], RowStride: math.MaxInt}, 1), ErrLength, "more than an int can count for 2 heads of 2 rows of 8 at stride "},
 		{AddDeBERTa(scores, b, Products{Data: data[3:19]}, p2c, 1), ErrOverlap, "contentToPosition.Data is sharing elements"},
 		{AddDeBERTa(scores, b, c2p, Products{Data: data[3:35]}, 1), ErrOverlap, "positionToContent.Data is sharing elements"},
 	} {

@@ -145,7 +145,14 @@
 // two views of a call, though their rows may alternate in memory as in packed
 // QKV. Tables must not overlap each other or their input, a destination must
 // share no memory with its source, and what is rotated none with a table of the
-// caller. What overlaps is an error.
+// caller. What overlaps is an error. Views of one call are compared row by row;
+// anywhere else the whole of Data counts, gaps and rest included: cut slices to
+// what is used.
+//
+// To compare views takes time in proportion to their rows at most, with one
+// exception: of two views with different strides, where each has a stride that does
+// not step over all that its smaller strides reach, every row is compared with many.
+// That takes seconds from some hundred thousand rows on.
 //
 // # Numerics
 //
@@ -173,23 +180,25 @@
 // and payload of a NaN may differ.
 //
 // Angles must be below 2^50 in magnitude, which leaves every int32 position for
-// frequencies below 2^18.
+// frequencies below 2^19.
 //
 // # Concurrency
 //
 // A [Rotary] does not change and may be shared. The package starts no
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
-// so does a decode step after a prefill. Only what makes a new value, errors and
-// [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
-// results that are next to the middle between two float32.
+// so does a decode step after a prefill. Only what makes a new value, errors,
+// [InterpolateGrid], and [PermuteWeights] in place allocate; [ALiBiSlopes],
+// [QueryScales] and xPos do for the rare results that are next to the middle
+// between two float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of a
 // part of the tokens are not together: copy them, or [Rotary.Tabulate] the rows of
 // all and give each part the numbers of its rows.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
-// and a garbage collection never waits long.
+// and a garbage collection never waits long. The longest is a row of an [RMSNorm],
+// of up to 1048576 elements.
 //
 // # Errors
 //

@@ -13,13 +13,15 @@ type BFloat16 uint16
 // them once.
 type Element interface{ float32 | Float16 | BFloat16 }
 
-// Float16s returns bits as float16 elements, without copying them.
-func Float16s(bits []uint16) []Float16 {
+// Float16s returns bits as float16 elements, without copying them: []uint16 or the
+// 16-bit numbers of another package.
+func Float16s[B ~uint16](bits []B) []Float16 {
 	return unsafe.Slice((*Float16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-// BFloat16s returns bits as bfloat16 elements, without copying them.
-func BFloat16s(bits []uint16) []BFloat16 {
+// BFloat16s returns bits as bfloat16 elements, without copying them: []uint16 or
+// the 16-bit numbers of another package.
+func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 

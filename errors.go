@@ -11,7 +11,7 @@ import (
 var (
 	ErrConfig   = errors.New("posenc: invalid configuration") // a RotaryConfig, a Rotary, a norm or another parameter
 	ErrLength   = errors.New("posenc: wrong length")          // a slice with too few or too many elements
-	ErrShape    = errors.New("posenc: invalid shape")         // heads and strides of a View, starts of sequences
+	ErrShape    = errors.New("posenc: invalid shape")         // heads, strides and other sizes; starts of sequences
 	ErrOverlap  = errors.New("posenc: overlapping memory")    // rows or slices that share elements
 	ErrPosition = errors.New("posenc: position out of range") // an angle of 2^50 or beyond, no row of a table, or outside what an operation takes
 )

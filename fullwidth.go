@@ -57,9 +57,3 @@ func (r *Rotary) turnFullWidth(x *operand, at int, cos, sin []float32, m *manner
 	reorderFloat32s(row[:dim], turned[:dim], HalfSplit, m.out)
 	convert(x, &wide, at, 0, dim)
 }
-
-// reorderFloat32s copies the pairs of x from one order to another.
-func reorderFloat32s(y, x []float32, in, out Layout) {
-	to, from := operandOver(y), operandOver(x)
-	reorder(&to, &from, 0, 0, len(x)/2, in, out)
-}

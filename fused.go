@@ -26,8 +26,8 @@ type FusedView[T Element] struct {
 // that Normalize, Rotate and Scale give one after another (each rounding to T),
 // but in one pass over memory.
 //
-// Errors are those of Rotate; ErrShape also for a Norm that does not fit the
-// heads, ErrLength for a Scale without an entry for each token, ErrOverlap for
+// Errors are those of Rotate; ErrConfig also for a zero Norm, ErrShape for one that
+// does not fit the heads, ErrLength for a Scale without an entry for each token, ErrOverlap for
 // one that shares memory with a view.
 func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) error {
 	const function = "RotateFused"

@@ -183,9 +183,3 @@ func (r *Rotary) copyRest(y, x *operand, yAt, xAt, n int) {
 		}
 	}
 }
-
-// overlaps reports whether the memory of two operands meets.
-func (o *operand) overlaps(other *operand) bool {
-	a, b := uintptr(o.data), uintptr(other.data)
-	return a < b+uintptr(other.length)*other.kind.size() && b < a+uintptr(o.length)*o.kind.size()
-}

@@ -57,6 +57,9 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim
+		if rows == 0 && tokens > 0 {
+			return argumentError(ErrLength, function, field("Table"), elements(len(e.Table)), "at least one row of %d", dim)
+		}
 		if e.Offset < 0 || e.Offset > rows {
 			return argumentError(ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
 		}
@@ -138,7 +141,8 @@ const maxAntialiased = 64
 //
 //	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
 //
-// where f is u-floor(u) rounded to float64 and the sum is in float64. dst and src
+// where f is u-floor(u) rounded to float64, and so are 1-f, each product and the
+// sum. dst and src
 // are [rows][dim], at most 2^24 rows, and share no element.
 //
 // Errors wrap ErrShape (dim, more rows), ErrLength or ErrOverlap.
@@ -195,12 +199,18 @@ func InterpolateTable(dst, src []float32, dim int) error {
 //
 //	w(r) = k((r+1/2-v) / s) / sum over r' of k((r'+1/2-v) / s)    s = max(srcHeight/dstHeight, 1)
 //
-// of the rows that there are. w(c) is likewise. Weights and sums are in float64.
+// of the rows that there are. w(c) is likewise. t is rounded to float64 and k is
+// computed by Horner's rule with fused multiply-add, ((a+2)t - (a+3))t² + 1, where
+// t² is rounded first, and ((at - 5a)t + 8a)t - 4a; without antialias t is 1+f, f,
+// 1-f, 2-f of the rounded fraction f of v-1/2. All sums start at 0 and take rows, and
+// columns, in ascending order, those beyond the border as often as they count; each
+// product, each sum and each quotient is rounded to float64.
 //
 // dst is [dstHeight][dstWidth][dim], src likewise, heights and widths at most 2^24,
 // and they share no element. With antialias the larger height times the larger width
 // is at most 64 times the patches of both grids. A row of a class token is not of
-// the grid: it is copied.
+// the grid: it is copied. A call allocates the weights of the rows and columns of src
+// that make an element of dst.
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
 func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
@@ -237,6 +238,85 @@ func reverseRows(x []float32, dim int) {
 	}
 }
 
+// plainGridWeights returns the weights of the elements, of n, that make element i of
+// m, as the documentation of InterpolateGrid has them, from exact fractions.
+func plainGridWeights(i, n, m int, antialias bool) (elements []int, weights []float64) {
+	fraction := func(a, b int) *big.Rat { return big.NewRat(int64(a), int64(b)) }
+	at := fraction((2*i+1)*n, 2*m)
+	a, s := -0.75, fraction(1, 1)
+	if antialias {
+		a = -0.5
+		if n > m {
+			s = fraction(n, m)
+		}
+	}
+	k := func(t float64) float64 {
+		if t <= 1 {
+			square := float64(t * t)
+			return math.FMA(math.FMA(a+2, t, -(a+3)), square, 1)
+		}
+		return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a)
+	}
+	if !antialias {
+		from := new(big.Rat).Sub(at, fraction(1, 2))
+		whole := int(new(big.Int).Div(from.Num(), from.Denom()).Int64())
+		f, _ := from.Sub(from, fraction(whole, 1)).Float64()
+		for j, t := range []float64{1 + f, f, 1 - f, 2 - f} {
+			elements, weights = append(elements, min(max(whole-1+j, 0), n-1)), append(weights, k(t))
+		}
+		return elements, weights
+	}
+	sum := 0.0
+	for j := range n {
+		distance := new(big.Rat).Sub(fraction(2*j+1, 2), at)
+		if t, _ := distance.Abs(distance.Quo(distance, s)).Float64(); t < 2 {
+			elements, weights = append(elements, j), append(weights, k(t))
+			sum += k(t)
+		}
+	}
+	for j := range weights {
+		weights[j] /= sum
+	}
+	return elements, weights
+}
+
+// Every element has the bits that the documentation says.
+func TestInterpolateGridIsPlain(t *testing.T) {
+	r := newRand(79)
+	const dim = 3
+	for range rounds(60) {
+		dstHeight, dstWidth, srcHeight, srcWidth := 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)
+		src, dst := make([]float32, srcHeight*srcWidth*dim), make([]float32, dstHeight*dstWidth*dim)
+		for i := range src {
+			src[i] = float32(r.NormFloat64())
+		}
+		for _, antialias := range []bool{false, true} {
+			if err := InterpolateGrid(dst, dstHeight, dstWidth, src, srcHeight, srcWidth, dim, antialias); err != nil {
+				t.Fatal(err)
+			}
+			for y := range dstHeight {
+				rows, rowWeights := plainGridWeights(y, srcHeight, dstHeight, antialias)
+				for x := range dstWidth {
+					columns, columnWeights := plainGridWeights(x, srcWidth, dstWidth, antialias)
+					for j := range dim {
+						sum := 0.0
+						for a, row := range rows {
+							line := 0.0
+							for b, column := range columns {
+								line += float64(columnWeights[b] * float64(src[(row*srcWidth+column)*dim+j]))
+							}
+							sum += float64(rowWeights[a] * line)
+						}
+						if got := dst[(y*dstWidth+x)*dim+j]; got != float32(sum) {
+							t.Fatalf("%dx%d from %dx%d, antialias %t: element %d of patch %d, %d is %v, want %v", dstHeight, dstWidth, srcHeight, srcWidth, antialias, j, y, x, got, float32(sum))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestLearnedErrors(t *testing.T) {
 	x, table, ids := make([]float32, 8), make([]float32, 12), []int32{0, 2}
 	add := func(e Embedding[float32]) error { return AddEmbeddings(x, 4, e) }
@@ -250,6 +330,7 @@ func TestLearnedErrors(t *testing.T) {
 		{"x", AddEmbeddings[float32, float32](x, 3), ErrLength, "x is 8 elements"},
 		{"IDs", add(Embedding[float32]{table, ids[:1], 0}), ErrLength, "embeddings[0].IDs is 1 element, want 2"},
 		{"table", add(Embedding[float32]{table[:11], ids, 0}), ErrLength, "embeddings[0].Table is 11 elements"},
+		{"no rows", add(Embedding[float32]{nil, ids, 0}), ErrLength, "posenc.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4"},
 		{"high ID", add(Embedding[float32]{table, []int32{0, 3}, 0}), ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2"},
 		{"low ID", add(Embedding[float32]{table, []int32{-1, 0}, 0}), ErrPosition, "embeddings[0].IDs[0] is -1"},
 		{"high ID with an offset", add(Embedding[float32]{table, ids, 1}), ErrPosition, "want from -1 to 1"},

@@ -708,6 +708,7 @@ func TestNormErrors(t *testing.T) {
 	norm4, norm8, norm6 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false), mustNorm(t, make([]float32, 6), 1, false)
 	memory := randomWeight(newRand(78), 64)
 	before := slices.Clone(memory)
+	var zeros [3]float32
 	view := View[float32]{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}
 	fused := func(xs ...FusedView[float32]) error { return RotateFused(rotary, positions, xs...) }
@@ -732,6 +733,7 @@ func TestNormErrors(t *testing.T) {
 		{Normalize(norm8, 2, view), ErrLength, "xs[0].Data is 16 elements, want 32"},
 		{Normalize(norm4, 2, view, view), ErrOverlap, "xs[1] is sharing elements with xs[0]"},
 		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: 2, TokenStride: 7}), ErrOverlap, "xs[0].TokenStride"},
+		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: math.MaxInt}), ErrShape, "want a product with rows of 4 that fits an int"},
 		{Normalize(norm4, math.MaxInt, View[float32]{Data: memory, Heads: 2}), ErrLength, "more than an int can count"},
 		{Scale(memory[20:22], 0, view), ErrShape, "Scale: headDim is 0"},
 		{Scale(memory[20:23], 4, view), ErrLength, "xs[0].Data is 16 elements, want 24"},
@@ -751,6 +753,7 @@ func TestNormErrors(t *testing.T) {
 		{QueryScales(memory[:2], positions, math.NaN(), 8192, 1), ErrConfig, "beta is NaN"},
 		{QueryScales(memory[:2], positions, 0.1, 0, 1), ErrConfig, "length is 0"},
 		{QueryScales(memory[:2], positions, 0.1, 8192, -1), ErrConfig, "offset is -1"},
+		{QueryScales(zeros[:2], unsafe.Slice((*int32)(unsafe.Pointer(&zeros[1])), 2), 0.1, 8192, 1), ErrOverlap, "QueryScales: scales is sharing memory with positions"},
 		{QueryScales(memory[:2], []int32{5, -2}, 0.1, 8192, 1), ErrPosition, "positions[1] is -2, want at least -1"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {

@@ -212,3 +212,52 @@ func TestPositionsAllocate(t *testing.T) {
 		}
 	}
 }
+
+// What the functions of positions of models write, against the sums of their
+// definitions.
+func TestModelPositions(t *testing.T) {
+	mask := []bool{false, true, true, false, true, true, false}
+	got := make([]int32, len(mask))
+	if err := PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
+		t.Errorf("PaddedPositions: %v, %v", got, err)
+	}
+	if err := DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
+		t.Errorf("DescendingPositions: %v, %v", got, err)
+	}
+	if err := XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
+		t.Errorf("XLNetPositions: %v, %v", got, err)
+	}
+	if err := DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
+		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)
+	}
+}
+
+func TestModelPositionsErrors(t *testing.T) {
+	x := make([]float32, 16)
+	for _, tt := range []struct {
+		name string
+		err  error
+		kind error
+		want string
+	}{
+		{"mask", PaddedPositions(make([]int32, 2), make([]bool, 3), 1), ErrLength, "positions is 2 elements, want 3"},
+		{"padding", PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), ErrPosition, "padding is"},
+		{"limit", DescendingPositions(make([]int32, 2), -1), ErrPosition, "limit is -1"},
+		{"negative XLNet limit", XLNetPositions(make([]int32, 2), 2, -1, false), ErrPosition, "XLNetPositions: limit is -1"},
+		{"XLNet keys", XLNetPositions(make([]int32, 2), -1, 0, false), ErrPosition, "keys is -1"},
+		{"height", DETRPositions(x, nil, 0, 4, 0, 0), ErrShape, "height is 0"},
+		{"width", DETRPositions(x, nil, 4, -1, 0, 0), ErrShape, "width is -1"},
+		{"pixels", DETRPositions(x, nil, 4, 3, 0, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
+		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), ErrLength, "mask is 7 elements"},
+		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1), 0), ErrConfig, "scale is +Inf"},
+		{"DETR offset", DETRPositions(x, nil, 4, 2, 0, math.NaN()), ErrConfig, "offset is NaN"},
+		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300, 0), ErrConfig, "scale is 1e-300"}, // float32 has 0
+	} {
+		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
+		}
+	}
+	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+		t.Error("an error came after the first write")
+	}
+}

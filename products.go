@@ -8,13 +8,14 @@ import "github.com/go-posenc/posenc/kernels"
 //	Data[h*HeadStride+r*RowStride+c]
 //
 // Heads and rows are those of the tile: row 0 belongs to its first query, or to
-// its first key where a function says so. How many columns there are, and what
+// its first key where a function says so. With RelativeProducts and
+// AddRelativeValues they are the heads and tokens of x or out. How many columns there are, and what
 // they stand for, is up to the function. It is a matrix product of the queries (or
 // keys) with the vectors of the relative positions: see [RelativeProducts].
 //
 // Units are elements. Packed, with both strides 0, Data holds exactly
-// heads*rows*columns elements; strided, at least those up to the last one. It must
-// share no memory with the scores.
+// heads*rows*columns elements; strided, at least those up to the last one. Rows that
+// are only read may overlap. It must share no memory with the scores.
 type Products struct {
 	Data       []float32
 	HeadStride int // elements from head to head; 0 means rows*RowStride
@@ -36,18 +37,19 @@ func (p *Products) check(function, argument string, scores []float32, heads, row
 	if p.RowStride == 0 {
 		p.RowStride = columns
 	}
-	ok := true
+	need, ok := 0, true
 	if p.HeadStride == 0 {
-		p.HeadStride, ok = multiply(rows, p.RowStride)
+		if p.HeadStride, ok = multiply(rows, p.RowStride); !ok {
+			return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at stride %d", heads, rows, columns, p.RowStride)
+		}
 	}
-	need := 0
-	if rows > 0 && ok {
+	if rows > 0 {
 		g := grid{sequences: 1, tokens: rows, tokenStride: p.RowStride, heads: heads, headStride: p.HeadStride, dim: columns}
 		need, ok = g.extent()
 	}
 	switch {
 	case !ok:
-		return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d", heads, rows, columns)
+		return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at strides %d and %d", heads, rows, columns, p.HeadStride, p.RowStride)
 	case packed && len(p.Data) != need:
 		return fail(ErrLength, "Data", elements(len(p.Data)), "%d for %d heads of %d rows of %d", need, heads, rows, columns)
 	case len(p.Data) < need:

@@ -22,10 +22,11 @@ import (
 // Scale does not.) length is at least 1, beta from 0 to 2^100 and offset from 0
 // to 2^31-1. A position below -offset has no factor: an error.
 //
-// scales has an entry for each position. A call allocates nothing, but for a
+// scales has an entry for each position and shares no memory with positions. A call allocates nothing, but for a
 // real number within 2^-49 of the middle between two float32.
 //
-// Errors wrap ErrLength, ErrConfig (beta, length, offset) or ErrPosition.
+// Errors wrap ErrLength, ErrConfig (beta, length, offset), ErrOverlap or
+// ErrPosition.
 func QueryScales(scales []float32, positions []int32, beta float64, length, offset int) error {
 	const function = "QueryScales"
 	if len(scales) != len(positions) {
@@ -44,6 +45,9 @@ func QueryScales(scales []float32, positions []int32, beta float64, length, offs
 		if int64(p) < -int64(offset) {
 			return argumentError(ErrPosition, function, indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
 		}
+	}
+	if memoryOverlaps(scales, positions) {
+		return argumentError(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	last, scale := uint64(1), float32(1)
 	for t, p := range positions {
@@ -66,28 +70,6 @@ func queryScale(k uint64, beta float64) float32 {
 		return low
 	}
 	return queryScaleReal(k, beta)
-}
-
-// logarithm returns ln(k), 1 <= k <= 2^33, with a relative error below 2^-52.
-//
-// With k = 2^e*m, 1 <= m < 2, it is e*ln(2) + 2*atanh(z), z = (m-1)/(m+1) < 1/3,
-// in integers that count units of 2^-64. The 21 terms of atanh are each off by
-// less than 3 units, e*ln(2) by e at most: together less than 2^-56, and ln(k),
-// if it is not 0, is above 0.69. Three roundings to float64 follow.
-func logarithm(k uint64) float64 {
-	const ln2 = 0xb17217f7d1cf79ab
-	e := bits.Len64(k) - 1
-	power := uint64(1) << e
-	z, _ := bits.Div64(k-power, 0, k+power)
-	square, _ := bits.Mul64(z, z)
-	var sum uint64
-	for term, n := z, uint64(1); term != 0; n += 2 {
-		sum += term / n
-		term, _ = bits.Mul64(term, square)
-	}
-	whole, fraction := bits.Mul64(uint64(e), ln2)
-	fraction, carry := bits.Add64(fraction, 2*sum, 0)
-	return float64(whole+carry) + float64(float64(fraction)*0x1p-64)
 }
 
 // queryScaleReal returns RN32(1 + beta*ln(k)), k > 1 and beta > 0, with as many

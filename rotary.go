@@ -37,9 +37,9 @@ type RotaryConfig struct {
 	RotaryDim int       // elements rotated, even, at most 65536; 0 means HeadDim
 	Offset    int       // first rotated element of a head
 	Layout    Layout    // which elements form a pair
-	Base      float64   // frequencies Base^(-2i/RotaryDim) when InvFreq is nil; 0 means 10000
+	Base      float64   // frequencies Base^(-2i/RotaryDim) when InvFreq is nil: finite and above 1, with Float32 as a float32 too; 0 means 10000
 	InvFreq   []float64 // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
-	Scaling   float64   // multiplies cos and sin (attention factor of YaRN and LongRoPE); 0 means 1
+	Scaling   float64   // multiplies cos and sin (attention factor of YaRN and LongRoPE): positive as a float32; 0 means 1
 	Angles    Angles    // how angles are rounded
 	Axes      []uint8   // the axis from which each pair takes its position; nil: 0 for all
 	XPos      *XPos     // lets pairs decay with the position; nil: no decay
@@ -53,14 +53,15 @@ type RotaryConfig struct {
 //
 // correctly rounded to float32, once more by RN32. Keys take the reciprocal, so
 // that queries and keys have a Rotary each. FlashAttention takes half the current
-// length as Center; keys in a cache keep the Center with which they were rotated.
+// length as Center; keys in a cache keep the Center with which they were rotated. A
+// factor within 2^-49 of the middle between two float32 makes a call allocate.
 //
 // Positions belong within 69*ScaleBase of Center, 35328 for 512. Farther away the
 // factor of pair 0, which has the fastest decay, is no normal float32: on one side it
 // is subnormal from 69.7*ScaleBase on and 0 from 83*ScaleBase on, on the other infinite
 // from 70.8*ScaleBase on, and the elements with it are infinite or NaN. That is no error.
 type XPos struct {
-	ScaleBase float64 // at least 2^-50; 512 in the paper
+	ScaleBase float64 // finite, at least 2^-50; 512 in the paper
 	Center    int32
 	Keys      bool // the reciprocal, for keys
 }
@@ -71,7 +72,7 @@ type Rotary struct {
 	headDim, rotaryDim, offset int
 	in, out                    Layout // HalfSplit or Interleaved: how pairs are read and written
 	scaling                    float32
-	lastPosition               int64 // the largest |position| whose angles stay below 2^50
+	lastPosition               int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
 
 	ladder    ladder // of all pairs
 	axisCount int    // axes of positions
@@ -86,7 +87,9 @@ const (
 )
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no
-// reference to InvFreq or Axes.
+// reference to InvFreq or Axes. With Exact angles it takes some 35 KB for every 64
+// frequencies, and to compute those from Base tens or hundreds of microseconds: keep
+// it.
 //
 // The frequencies from Base are the real numbers Base^(-2i/RotaryDim) rounded
 // to float64 once. With Angles Float32 they take the float32 steps of

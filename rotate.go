@@ -7,20 +7,23 @@ import (
 )
 
 // Rotate rotates Q and K (or any other views) in place by the angles of their
-// tokens' positions. For pair (x1, x2) number i of each head,
+// tokens' positions. For pair (x1, x2) number i of each head of token t,
 //
 //	c = RN32(RN32(cos(a)) * RN32(Scaling))    a = positions[t]*InvFreq[i]
 //	s = RN32(RN32(sin(a)) * RN32(Scaling))
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN the float32
-// sum to T once more, if T is a type of 16 bits. The result is defined to the
+// sum to T once more, if T is a type of 16 bits. With Float32 angles, several axes
+// or XPos c and s are what [Rotary.CosSin] writes. The result is defined to the
 // last bit and the same on every implementation. The elements of a head outside
 // the rotated slice do not change.
 //
 // positions has one entry for each token, in any order, repeated or negative;
 // with several axes it is [axes][tokens]. With a Rotary that holds a table, see
-// [NewTableRotary], positions are numbers of its rows.
+// [NewTableRotary], positions are numbers of its rows. Without positions there are
+// no tokens: packed views must then be empty, and of strided ones nothing is
+// rotated. (nil stands for all rows only with a Rotary that holds a table.)
 //
 // Every view has as many tokens and its own number of heads; views may
 // interleave in memory (packed QKV) but not share elements. A call allocates
@@ -128,28 +131,6 @@ func rotate[T Element](function string, r *Rotary, positions []int32, xs []View[
 	return nil
 }
 
-// checkViews returns an error unless every view is a grid and no two share an
-// element.
-func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
-	var g grid
-	for i := range xs {
-		if xs[i].isPacked(tokens, dim) {
-			continue
-		}
-		if p := xs[i].grid(&g, tokens, dim); p != none {
-			return xs[i].problemError(p, function, indexed("xs", i), &g)
-		}
-	}
-	for i := range xs {
-		for j := range i {
-			if viewsOverlap(&xs[j], &xs[i], tokens, dim) {
-				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
-			}
-		}
-	}
-	return nil
-}
-
 // Scratch memory for the rows of cosines and sines. That of one token is small,
 // because Go clears it on every call.
 const (
@@ -196,71 +177,6 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 			t += n
 		}
 	}
-}
-
-// operand is the rows of a View, the type of their elements forgotten, so that
-// one body serves all types.
-type operand struct {
-	data           unsafe.Pointer
-	length         int
-	kind           kind
-	heads          int
-	headStride     int
-	tokenStride    int
-	sequenceTokens int // 0: all tokens
-	sequenceStride int
-}
-
-func operandOf[T Element](v *View[T], dim int) operand {
-	var o operand
-	setRows(&o, v, dim)
-	o.data = unsafe.Pointer(unsafe.SliceData(v.Data))
-	return o
-}
-
-// setRows sets all of o but its data, which would leak. (A call for one token
-// sets its operands field by field: copying what was just written takes longer.)
-func setRows[T Element](o *operand, v *View[T], dim int) {
-	o.length, o.kind = len(v.Data), kindOf[T]()
-	o.heads, o.headStride, o.tokenStride = v.Heads, v.HeadStride, v.TokenStride
-	o.sequenceTokens, o.sequenceStride = v.SequenceTokens, v.SequenceStride
-	if o.headStride == 0 {
-		o.headStride = dim
-	}
-	if o.tokenStride == 0 {
-		o.tokenStride = v.Heads * dim
-	}
-}
-
-// token returns the element where the rows of token t start.
-func (o *operand) token(t int) int {
-	if o.sequenceTokens == 0 {
-		return t * o.tokenStride
-	}
-	return t/o.sequenceTokens*o.sequenceStride + t%o.sequenceTokens*o.tokenStride
-}
-
-// together returns how many of n tokens from t on are in the sequence of t.
-func (o *operand) together(t, n int) int {
-	if o.sequenceTokens == 0 {
-		return n
-	}
-	return min(n, o.sequenceTokens-t%o.sequenceTokens)
-}
-
-// float32s returns the elements from number at on.
-func (o *operand) float32s(at int) []float32 {
-	return unsafe.Slice((*float32)(o.data), o.length)[at:]
-}
-
-// words returns the bits of the float32 elements from number at on.
-func (o *operand) words(at int) []uint32 {
-	return unsafe.Slice((*uint32)(o.data), o.length)[at:]
-}
-
-// bits returns the 16-bit elements from number at on.
-func (o *operand) bits(at int) []uint16 {
-	return unsafe.Slice((*uint16)(o.data), o.length)[at:]
 }
 
 // callElements bounds the elements that one call of a kernel rotates, so that a
@@ -369,53 +285,6 @@ func (r *Rotary) turnThroughScratch(y, x *operand, yAt, xAt, n int, table *rows,
 				source = &widened
 			}
 			launch(y, source, yAt+t*y.tokenStride+h*y.headStride+r.offset, 0, table.cos[(first+t)*table.stride:], table.sin[(first+t)*table.stride:], &k, m.out)
-		}
-	}
-}
-
-// reorder copies the pairs of a row from one order to another.
-func reorder(y, x *operand, yAt, xAt, pairs int, in, out Layout) {
-	switch {
-	case in == out:
-		convert(y, x, yAt, xAt, 2*pairs)
-	case x.kind == kindFloat32 && in == Interleaved:
-		kernels.DeinterleaveB32(implementation, y.words(yAt)[:2*pairs], x.words(xAt)[:2*pairs])
-	case x.kind == kindFloat32:
-		kernels.InterleaveB32(implementation, y.words(yAt)[:2*pairs], x.words(xAt)[:2*pairs])
-	case in == Interleaved:
-		kernels.DeinterleaveB16(implementation, y.bits(yAt)[:2*pairs], x.bits(xAt)[:2*pairs])
-	default:
-		kernels.InterleaveB16(implementation, y.bits(yAt)[:2*pairs], x.bits(xAt)[:2*pairs])
-	}
-}
-
-// convert copies n elements of x to y, rounding once where y has fewer bits.
-func convert(y, x *operand, yAt, xAt, n int) {
-	for ; n > callElements; n -= callElements {
-		convert(y, x, yAt, xAt, callElements)
-		yAt += callElements
-		xAt += callElements
-	}
-	switch {
-	case x.kind == y.kind && x.kind == kindFloat32:
-		copy(y.float32s(yAt)[:n], x.float32s(xAt))
-	case x.kind == y.kind:
-		copy(y.bits(yAt)[:n], x.bits(xAt))
-	case x.kind == kindFloat16 && y.kind == kindFloat32:
-		kernels.ConvertF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt)[:n])
-	case x.kind == kindBFloat16 && y.kind == kindFloat32:
-		kernels.ConvertBF16ToF32(implementation, y.float32s(yAt)[:n], x.bits(xAt)[:n])
-	case x.kind == kindFloat32 && y.kind == kindFloat16:
-		kernels.ConvertF32ToF16(implementation, y.bits(yAt)[:n], x.float32s(xAt)[:n])
-	case x.kind == kindFloat32:
-		kernels.ConvertF32ToBF16(implementation, y.bits(yAt)[:n], x.float32s(xAt)[:n])
-	default:
-		var memory [chunkPairs]float32
-		wide := operandOver(memory[:])
-		for done := 0; done < n; done += chunkPairs {
-			count := min(chunkPairs, n-done)
-			convert(&wide, x, 0, xAt+done, count)
-			convert(y, &wide, yAt+done, 0, count)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/generic"
@@ -303,10 +304,10 @@ func largestMagnitude(invFreq []float64) (largest float64, index int) {
 	return largest, index
 }
 
-// lastPosition returns the largest |position| for which position*largest stays
-// below 2^50.
+// lastPosition returns the largest |position|, up to 2^31, for which
+// position*largest stays below 2^50.
 func lastPosition(largest float64) int64 {
-	if largest < 1<<18 { // 2^31 * 2^18 is below 2^50
+	if largest < 1<<19 { // 2^31 * 2^19 is 2^50
 		return 1 << 31
 	}
 	// The quotient may be rounded up to where the product is 2^50.
@@ -339,8 +340,16 @@ func checkPositions(function, argument string, positions []int32, last int64) er
 	}
 	for i, p := range positions {
 		if int64(p) > last || int64(p) < -last {
-			return argumentError(ErrPosition, function, indexed(argument, i), p, "at most %d in magnitude, so that angles stay below 2^50", last)
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "at most %s", positionLimit(last))
 		}
 	}
 	return nil
+}
+
+// positionLimit says how large a position may be, and why.
+func positionLimit(last int64) string {
+	if last == 1<<31 {
+		return "2^31 in magnitude"
+	}
+	return fmt.Sprintf("%d in magnitude, so that angles stay below 2^50", last)
 }

@@ -56,7 +56,9 @@ func (s *Scores) check(t *tile, function, argument string, modelHeads int) error
 		return fail(ErrShape, "HeadStride", s.HeadStride, "at least 0")
 	case s.QueryStride < 0:
 		return fail(ErrShape, "QueryStride", s.QueryStride, "at least 0")
-	case s.FirstHead < 0 || s.FirstHead > modelHeads || s.Heads > modelHeads-s.FirstHead:
+	case s.Heads > modelHeads:
+		return fail(ErrShape, "Heads", s.Heads, "at most %d, the heads of the model", modelHeads)
+	case s.FirstHead < 0 || s.FirstHead > modelHeads-s.Heads:
 		return fail(ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
 	}
 	packed := s.HeadStride == 0 && s.QueryStride == 0
@@ -75,7 +77,7 @@ func (s *Scores) check(t *tile, function, argument string, modelHeads int) error
 	if s.Queries > 0 && s.Keys > 0 {
 		var ok bool
 		if need, ok = g.extent(); !ok {
-			return fail(ErrLength, "Data", elements(len(s.Data)), "more than an int can count for %d heads of %d queries and %d keys", s.Heads, s.Queries, s.Keys)
+			return fail(ErrLength, "Data", elements(len(s.Data)), "more than an int can count for %d heads of %d queries and %d keys at strides %d and %d", s.Heads, s.Queries, s.Keys, t.headStride, t.queryStride)
 		}
 	}
 	switch {

@@ -26,7 +26,7 @@ type SinusoidalConfig struct {
 	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
 	Order   SinusoidalOrder // of sines and cosines
 	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
-	Scaling float64         // multiplies sines and cosines; 0 means 1
+	Scaling float64         // multiplies sines and cosines: positive as a float32; 0 means 1
 	Padding *int32          // a token at this position on the first axis has a row of zeros; nil: none
 }
 
@@ -39,7 +39,7 @@ type Sinusoidal struct {
 	padded           bool
 	padding          int32
 	invFreq          []float64
-	lastPosition     int64   // the largest |position| whose angles stay below 2^50
+	lastPosition     int64   // the largest |position|, up to 2^31, whose angles stay below 2^50
 	ladder           ladder  // Exact
 	shift            *Rotary // of one axis
 }
@@ -84,7 +84,7 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
 	}
 	for i, w := range cfg.InvFreq {
-		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < 0x1p-900 {
+		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < leastFrequency {
 			return fail(indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
 		}
 	}
@@ -120,8 +120,8 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 // dst holds exactly tokens*Dim elements and shares none with positions. A call
 // allocates nothing.
 //
-// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (an angle of
-// 2^50 or beyond, a NaN or an infinity).
+// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (a NaN, a position
+// beyond 2^31 in magnitude or an angle of 2^50 or beyond).
 func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T) error {
 	const function = "SinusoidalRows"
 	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
@@ -234,19 +234,12 @@ func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, argument
 	return tokens, nil
 }
 
-// memoryOverlaps is overlap for slices of different types.
-func memoryOverlaps[A, B any](a []A, b []B) bool {
-	bytesA := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), uintptr(len(a))*unsafe.Sizeof(*new(A)))
-	bytesB := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))*unsafe.Sizeof(*new(B)))
-	return overlap(bytesA, bytesB)
-}
-
 // checkAngles returns an error for the first position that is no number or makes
 // an angle too large.
 func checkAngles[P Position](function string, s *Sinusoidal, argument string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %d in magnitude, so that angles stay below 2^50", s.lastPosition)
+			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %s", positionLimit(s.lastPosition))
 		}
 	}
 	return nil
@@ -425,23 +418,14 @@ func (l *ladder) fractionalBlock(to *rows, column int, positions []float32, scal
 	}
 }
 
-// interleaveFloat32s writes the elements of the first and of the second half of
-// x to y by turns.
-func interleaveFloat32s(y, x []float32) {
-	bits := func(s []float32) []uint32 {
-		return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-	}
-	kernels.InterleaveB32(implementation, bits(y), bits(x))
-}
-
 // putInterleaved puts the elements of the two halves of values by turns, the first
 // n of them, through ordered of the same length.
 func (d *destination[T]) putInterleaved(at int, ordered, values []float32, n int) {
 	if out, ok := any(d.rows).([]float32); ok && !d.add && n == len(values) {
-		interleaveFloat32s(out[at:at+n], values)
+		reorderFloat32s(out[at:at+n], values, HalfSplit, Interleaved)
 		return
 	}
-	interleaveFloat32s(ordered, values)
+	reorderFloat32s(ordered, values, HalfSplit, Interleaved)
 	d.put(at, ordered[:n])
 }
 

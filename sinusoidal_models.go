@@ -3,18 +3,30 @@ package posenc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// sinusoidalOf makes the encoding of a model whose channels and frequencies were
-// checked.
-func sinusoidalOf(function string, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
-	if err != nil {
-		return nil, argumentError(ErrConfig, function, "the ladder", err, "frequencies that package frequency makes")
+// leastFrequency is the least that a frequency other than 0 may be.
+const leastFrequency = 0x1p-900
+
+// sinusoidalOf makes the encoding of a model whose arguments were checked one by
+// one. The named one may still take frequencies beyond their range.
+func sinusoidalOf(function, argument string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
+	if err != nil || slices.Max(invFreq) >= maxAngle {
+		return nil, argumentError(ErrConfig, function, argument, value, "frequencies from 2^-900 to below 2^50")
 	}
 	cfg.InvFreq = invFreq
 	return newSinusoidal(function, cfg)
+}
+
+// checkFrequency checks an argument that is a frequency.
+func checkFrequency(function, argument string, value float64) error {
+	if !(value >= leastFrequency && value < maxAngle) {
+		return argumentError(ErrConfig, function, argument, value, "a frequency from 2^-900 to below 2^50")
+	}
+	return nil
 }
 
 // checkChannels checks the channels of an encoding, at least least and a multiple
@@ -42,7 +54,7 @@ func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
 }
 
 // SinusoidalMarian returns the encoding of Marian, Pegasus and RoFormer
@@ -61,7 +73,7 @@ func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
 // SinusoidalTensor2Tensor returns the timing signal of tensor2tensor: that of
@@ -71,7 +83,9 @@ func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 //	row[2na+k], row[2na+n+k] = sin, cos of p*min*(max/min)^(-k/max(n-1, 1))
 //
 // The other channels are zero. It is minTimescale that multiplies, as there.
-// start_index is added to positions. Errors wrap ErrConfig.
+// start_index is added to positions. minTimescale is from 2^-900 to below 2^50,
+// maxTimescale positive and finite, and no frequency outside the range of
+// minTimescale. Errors wrap ErrConfig.
 func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) (*Sinusoidal, error) {
 	const function = "SinusoidalTensor2Tensor"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
@@ -80,8 +94,14 @@ func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) 
 	if axes < 1 || axes > dim/2 {
 		return nil, argumentError(ErrConfig, function, "axes", axes, "from 1 to dim/2 = %d", dim/2)
 	}
+	if err := checkFrequency(function, "minTimescale", minTimescale); err != nil {
+		return nil, err
+	}
+	if !(maxTimescale > 0 && maxTimescale <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "maxTimescale", maxTimescale, "a positive finite number")
+	}
 	invFreq, err := frequency.TimingSignal(dim/(2*axes), minTimescale, maxTimescale)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
+	return sinusoidalOf(function, "maxTimescale", maxTimescale, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
 }
 
 // SinusoidalFairseq returns the encoding of fairseq, and of FSMT, M2M-100 and
@@ -98,7 +118,7 @@ func SinusoidalFairseq(dim int, padding int32) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
 }
 
 // SinusoidalWhisper returns the encoding of Whisper's encoder: for k < dim/2
@@ -112,7 +132,7 @@ func SinusoidalWhisper(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
 // SinusoidalMusicGen returns the encoding of MusicGen's decoder, that of
@@ -124,16 +144,16 @@ func SinusoidalMusicGen(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
 }
 
 // Timesteps has the parameters of get_timestep_embedding of diffusers, whose
 // zero values are not its defaults: DownscaleFreqShift is 1 there.
 type Timesteps struct {
 	FlipSinToCos       bool    // cosines first
-	DownscaleFreqShift float64 // below dim/2
-	Scale              float64 // multiplies angles; 0 means 1
-	MaxPeriod          float64 // 0 means 10000
+	DownscaleFreqShift float64 // from -math.MaxFloat32 to below dim/2
+	Scale              float64 // multiplies angles, from 2^-900 to below 2^50; 0 means 1
+	MaxPeriod          float64 // finite and above 1; 0 means 10000
 }
 
 // SinusoidalTimesteps returns the timestep embedding of diffusion models, as in
@@ -143,7 +163,7 @@ type Timesteps struct {
 //
 // or the cosines first. The last channel of an odd dim is zero. Timesteps t are
 // int32 or float32. OpenAI's guided-diffusion is the zero shift with
-// FlipSinToCos. Errors wrap ErrConfig.
+// FlipSinToCos. No frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	const function = "SinusoidalTimesteps"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
@@ -151,7 +171,7 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	}
 	n := dim / 2
 	if !(p.DownscaleFreqShift < float64(n) && p.DownscaleFreqShift >= -math.MaxFloat32) {
-		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number below dim/2 = %d", n)
+		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
 	if p.Scale == 0 {
 		p.Scale = 1
@@ -159,12 +179,18 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	if p.MaxPeriod == 0 {
 		p.MaxPeriod = defaultBase
 	}
+	if err := checkFrequency(function, "p.Scale", p.Scale); err != nil {
+		return nil, err
+	}
+	if !(p.MaxPeriod > 1 && p.MaxPeriod <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "p.MaxPeriod", p.MaxPeriod, "0 or a finite number above 1")
+	}
 	order := SinThenCos
 	if p.FlipSinToCos {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Sinusoidal(n, p.Scale, p.MaxPeriod, float64(n)-p.DownscaleFreqShift)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
+	return sinusoidalOf(function, "p.MaxPeriod", p.MaxPeriod, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
 // SinusoidalMAE returns the encoding of the patches of an image in MAE
@@ -184,7 +210,7 @@ func SinusoidalMAE(dim int) (*Sinusoidal, error) {
 	}
 	class := int32(-1)
 	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
+	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
 }
 
 // SinusoidalDETR returns the sine encoding of the pixels of an image in DETR
@@ -193,15 +219,19 @@ func SinusoidalMAE(dim int) (*Sinusoidal, error) {
 //	row[2k], row[2k+1] = sin, cos of y*temperature^(-2k/d)
 //	row[d+2k], row[d+2k+1] = sin, cos of x*temperature^(-2k/d)
 //
-// Axis 0 is y, axis 1 is x, as DETRPositions writes them. features is even, 128
-// in DETR, and temperature 10000. Errors wrap ErrConfig.
+// Axis 0 is y, axis 1 is x, as DETRPositions writes them. features is even and up
+// to 32768, 128 in DETR; temperature is finite and above 1, 10000 in DETR. No
+// frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 	const function = "SinusoidalDETR"
 	if features < 2 || features%2 != 0 || features > frequency.MaxRotaryDim/2 {
 		return nil, argumentError(ErrConfig, function, "features", features, "an even number from 2 to %d", frequency.MaxRotaryDim/2)
 	}
+	if !(temperature > 1 && temperature <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "temperature", temperature, "a finite number above 1")
+	}
 	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
-	return sinusoidalOf(function, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
+	return sinusoidalOf(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
 // SinusoidalMLX returns the encoding of mlx.nn.SinusoidalPositionalEncoding: with
@@ -211,178 +241,29 @@ func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 //
 // or the cosines first. Its defaults are minFreq 0.0001, maxFreq 1 and scale 0,
 // which means sqrt(2/dim); full_turns multiplies both frequencies by 2π. dim is
-// even; the one frequency of 2 is maxFreq. Errors wrap ErrConfig.
+// even; the one frequency of 2 is maxFreq. Frequencies are from 2^-900 to below
+// 2^50, and scale is a positive float32. Errors wrap ErrConfig.
 func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Sinusoidal, error) {
 	const function = "SinusoidalMLX"
 	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
+	if err := checkFrequency(function, "maxFreq", maxFreq); err != nil {
+		return nil, err
+	}
+	if !(minFreq > 0 && minFreq <= math.MaxFloat64) {
+		return nil, argumentError(ErrConfig, function, "minFreq", minFreq, "a positive finite number")
+	}
 	if scale == 0 {
 		scale = math.Sqrt(2 / float64(dim))
+	}
+	if !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
+		return nil, argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
 	}
 	order := SinThenCos
 	if cosFirst {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Geometric(dim/2, maxFreq, minFreq)
-	return sinusoidalOf(function, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
-}
-
-// PaddedPositions writes the positions of a sequence with padding tokens, which
-// mask says are not there: those that are count on from padding+1, and the
-// others are at padding.
-//
-//	positions[t] = padding + mask[t]*(mask[0] + ... + mask[t])
-//
-// So do fairseq, RoBERTa and XLM-R with their padding index, and OPT, whose
-// table starts with two rows of its own, with padding 1.
-//
-// Errors wrap ErrLength, ErrOverlap or ErrPosition (a position that is no int32).
-func PaddedPositions(positions []int32, mask []bool, padding int32) error {
-	const function = "PaddedPositions"
-	if len(positions) != len(mask) {
-		return argumentError(ErrLength, function, "positions", elements(len(positions)), "%d as in mask", len(mask))
-	}
-	if int64(padding)+int64(len(mask)) > math.MaxInt32 {
-		return argumentError(ErrPosition, function, "padding", padding, "at most %d for %d tokens", math.MaxInt32-int64(len(mask)), len(mask))
-	}
-	if memoryOverlaps(positions, mask) {
-		return argumentError(ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
-	}
-	last := padding
-	for t, there := range mask {
-		positions[t] = padding
-		if there {
-			last++
-			positions[t] = last
-		}
-	}
-	return nil
-}
-
-// DescendingPositions writes the positions of Transformer-XL's relative encoding,
-// positions[i] = n-1-i for n positions, or the limit where that is less: clamp_len
-// there; 0 is no limit. Errors wrap ErrLength (more than 2^31 positions) or
-// ErrPosition (a negative limit).
-func DescendingPositions(positions []int32, limit int32) error {
-	const function = "DescendingPositions"
-	if int64(len(positions)) > 1<<31 {
-		return argumentError(ErrLength, function, "positions", elements(len(positions)), "at most 2^31")
-	}
-	if limit < 0 {
-		return argumentError(ErrPosition, function, "limit", limit, "at least 0")
-	}
-	if limit == 0 {
-		limit = math.MaxInt32
-	}
-	for i := range positions {
-		positions[i] = int32(min(int64(len(positions)-1-i), int64(limit)))
-	}
-	return nil
-}
-
-// XLNetPositions writes the positions of XLNet's relative encoding, for so many
-// keys, memory included: for each i
-//
-//	positions[i] = min(max(keys-i, -limit), limit)
-//
-// limit is clamp_len there; 0 is no limit. With attn_type "bi" there are
-// keys+queries positions, with "uni" keys+1. backward is the second half of a batch
-// with bi_data, i-keys for keys-i. So has TENER, whose positions are 2*keys without a
-// limit.
-//
-// Errors wrap ErrLength (more than 2^31 positions) or ErrPosition (a negative
-// number of keys or limit, or more than 2^31-1 keys).
-func XLNetPositions(positions []int32, keys int, limit int32, backward bool) error {
-	const function = "XLNetPositions"
-	if int64(len(positions)) > 1<<31 {
-		return argumentError(ErrLength, function, "positions", elements(len(positions)), "at most 2^31")
-	}
-	if keys < 0 || keys > math.MaxInt32 {
-		return argumentError(ErrPosition, function, "keys", keys, "from 0 to %d", math.MaxInt32)
-	}
-	if limit < 0 {
-		return argumentError(ErrPosition, function, "limit", limit, "at least 0")
-	}
-	if limit == 0 {
-		limit = math.MaxInt32
-	}
-	for i := range positions {
-		p := int32(min(max(keys-i, -int(limit)), int(limit)))
-		if backward {
-			p = -p
-		}
-		positions[i] = p
-	}
-	return nil
-}
-
-// DETRPositions writes the positions of the pixels of an image for
-// SinusoidalDETR, [2][height*width], y before x. Of the pixels that mask says
-// belong to the image, y counts those of the column down to the pixel and x those
-// of the row, both from 1. mask is [height][width]; nil is an image without
-// padding.
-//
-// scale, 2π in DETR, normalises them: with last the count at the end of the
-// column, or of the row,
-//
-//	y = RN32(RN32(RN32(y-RN32(offset)) / RN32(last+RN32(1e-6))) * RN32(scale))
-//
-// 0 leaves the difference as it is. offset is 0 in DETR. It is 1/2, the centre of a
-// pixel, in Deformable DETR where that normalises, and otherwise 0 there too.
-//
-// Errors wrap ErrShape (height or width), ErrLength, ErrOverlap or ErrConfig
-// (scale, or an offset that is no number from 0 to 1).
-func DETRPositions(positions []float32, mask []bool, height, width int, scale, offset float64) error {
-	const function = "DETRPositions"
-	if height < 1 || height > 1<<24 { // as far as float32 counts
-		return argumentError(ErrShape, function, "height", height, "from 1 to 2^24")
-	}
-	if width < 1 || width > 1<<24 {
-		return argumentError(ErrShape, function, "width", width, "from 1 to 2^24")
-	}
-	n, ok := multiply(height, width)
-	if both, fits := multiply(2, n); !ok || !fits || len(positions) != both {
-		return argumentError(ErrLength, function, "positions", elements(len(positions)), "2*%d*%d", height, width)
-	}
-	if mask != nil && len(mask) != n {
-		return argumentError(ErrLength, function, "mask", elements(len(mask)), "nil or %d*%d", height, width)
-	}
-	if memoryOverlaps(positions, mask) {
-		return argumentError(ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
-	}
-	if scale != 0 && !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
-		return argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
-	}
-	if !(offset >= 0 && offset <= 1) {
-		return argumentError(ErrConfig, function, "offset", offset, "from 0 to 1")
-	}
-	for column := range width {
-		countPixels(positions[:n], mask, column, height, width, float32(scale), float32(offset))
-	}
-	for row := range height {
-		countPixels(positions[n:], mask, row*width, width, 1, float32(scale), float32(offset))
-	}
-	return nil
-}
-
-// countPixels writes the positions of the pixels of a column or a row, n of them
-// from first on.
-func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
-	const epsilon = 1e-6
-	count := 0
-	for i := range n {
-		if at := first + i*stride; mask == nil || mask[at] {
-			count++
-		}
-		positions[first+i*stride] = float32(count) - offset
-	}
-	if scale == 0 {
-		return
-	}
-	last := float32(count) + float32(epsilon)
-	for i := range n {
-		p := &positions[first+i*stride]
-		*p = float32(*p/last) * scale
-	}
+	return sinusoidalOf(function, "minFreq", minFreq, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
 }

@@ -366,6 +366,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	mae := mustSinusoidal(t)(SinusoidalMAE(8))
 	odd := mustSinusoidal(t)(SinusoidalMarian(7))
 	large := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	fast := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
 	nan := float32(math.NaN())
@@ -400,11 +401,26 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"MusicGen of 3 channels", of(SinusoidalMusicGen(3)), ErrConfig, "SinusoidalMusicGen: dim is 3"},
 		{"timesteps of 1 channel", of(SinusoidalTimesteps(1, Timesteps{})), ErrConfig, "SinusoidalTimesteps: dim is 1"},
 		{"shift of all", of(SinusoidalTimesteps(2, Timesteps{DownscaleFreqShift: 1})), ErrConfig, "DownscaleFreqShift is 1"},
-		{"period", of(SinusoidalTimesteps(2, Timesteps{MaxPeriod: 1})), ErrConfig, "base is 1"},
+		{"period", of(SinusoidalTimesteps(2, Timesteps{MaxPeriod: 1})), ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
+		{"negative times", of(SinusoidalTimesteps(8, Timesteps{Scale: -1})), ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
+		{"fast times", of(SinusoidalTimesteps(8, Timesteps{Scale: 1e300})), ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
+		{"period of NaN", of(SinusoidalTimesteps(8, Timesteps{MaxPeriod: math.NaN()})), ErrConfig, "p.MaxPeriod is NaN"},
+		{"slow times", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: 3.999})), ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
+		{"endless shift", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: math.Inf(-1)})), ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
+		{"fast timescale", of(SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
+		{"timescale of 0", of(SinusoidalTensor2Tensor(8, 1, 1, 0)), ErrConfig, "maxTimescale is 0, want a positive finite number"},
+		{"short timescale", of(SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
+		{"long timescale", of(SinusoidalTensor2Tensor(8, 1, 1, 1e300)), ErrConfig, "maxTimescale is 1e+300, want frequencies"},
 		{"MAE of 6 channels", of(SinusoidalMAE(6)), ErrConfig, "SinusoidalMAE: dim is 6"},
 		{"odd DETR", of(SinusoidalDETR(7, 1e4)), ErrConfig, "features is 7"},
+		{"DETR temperature", of(SinusoidalDETR(8, 1)), ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
+		{"hot DETR", of(SinusoidalDETR(64, 1e300)), ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
 		{"odd MLX", of(SinusoidalMLX(3, 1e-4, 1, 0, false)), ErrConfig, "SinusoidalMLX: dim is 3"},
-		{"MLX frequency", of(SinusoidalMLX(4, 0, 1, 0, false)), ErrConfig, "last is 0"},
+		{"MLX frequency", of(SinusoidalMLX(4, 0, 1, 0, false)), ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
+
+		{"slow MLX", of(SinusoidalMLX(4, 1e-300, 1, 0, false)), ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
+		{"fast MLX", of(SinusoidalMLX(4, 1e-4, -1, 0, false)), ErrConfig, "maxFreq is -1, want a frequency from"},
+		{"MLX scale", of(SinusoidalMLX(4, 1e-4, 1, 1e300, false)), ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
 
 		{"nil", SinusoidalRows(nil, []int32{1}, x), ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
 		{"zero", AddSinusoidal(new(Sinusoidal), []int32{1}, x, 1), ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
@@ -412,8 +428,10 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"short", SinusoidalRows(s, []int32{1, 2}, x[:15]), ErrLength, "dst is 15 elements, want 16"},
 		{"long", AddSinusoidal(s, []int32{1}, x, 1), ErrLength, "x is 16 elements, want 8"},
 		{"float64 rows", SinusoidalRows64(s, []int32{1}, make([]float64, 7)), ErrLength, "SinusoidalRows64: dst is 7 elements"},
-		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
 		{"time", SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
+		{"far time", SinusoidalRows(s, []float32{3e9}, x[:8]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"far time, fast", SinusoidalRows(fast, []float32{3e9}, x[:2]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
 		{"NaN", SinusoidalRows(s, []float32{nan}, x[:8]), ErrPosition, "positions[0] is NaN"},
 		{"scale", AddSinusoidal(s, []int32{1}, x[:8], nan), ErrConfig, "scale is NaN"},
 		{"overlap", SinusoidalRows(s, sharedX[7:], sharedX), ErrOverlap, "dst is sharing memory with positions"},
@@ -426,19 +444,6 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), ErrLength, "deltas is 1 element, want 2"},
 		{"matrix length", s.ShiftMatrix(x, []int32{1}), ErrLength, "matrix is 16 elements, want 8*8"},
 		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), ErrPosition, "deltas"},
-
-		{"mask", PaddedPositions(make([]int32, 2), make([]bool, 3), 1), ErrLength, "positions is 2 elements, want 3"},
-		{"padding", PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), ErrPosition, "padding is"},
-		{"limit", DescendingPositions(make([]int32, 2), -1), ErrPosition, "limit is -1"},
-		{"negative XLNet limit", XLNetPositions(make([]int32, 2), 2, -1, false), ErrPosition, "XLNetPositions: limit is -1"},
-		{"XLNet keys", XLNetPositions(make([]int32, 2), -1, 0, false), ErrPosition, "keys is -1"},
-		{"height", DETRPositions(x, nil, 0, 4, 0, 0), ErrShape, "height is 0"},
-		{"width", DETRPositions(x, nil, 4, -1, 0, 0), ErrShape, "width is -1"},
-		{"pixels", DETRPositions(x, nil, 4, 3, 0, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
-		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), ErrLength, "mask is 7 elements"},
-		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1), 0), ErrConfig, "scale is +Inf"},
-		{"DETR offset", DETRPositions(x, nil, 4, 2, 0, math.NaN()), ErrConfig, "offset is NaN"},
-		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300, 0), ErrConfig, "scale is 1e-300"}, // float32 has 0
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
@@ -446,24 +451,6 @@ func TestSinusoidalErrors(t *testing.T) {
 	}
 	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
 		t.Error("an error came after the first write")
-	}
-}
-
-// What the helpers for positions write, against the sums of their definitions.
-func TestSinusoidalPositions(t *testing.T) {
-	mask := []bool{false, true, true, false, true, true, false}
-	got := make([]int32, len(mask))
-	if err := PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
-		t.Errorf("PaddedPositions: %v, %v", got, err)
-	}
-	if err := DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
-		t.Errorf("DescendingPositions: %v, %v", got, err)
-	}
-	if err := XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
-		t.Errorf("XLNetPositions: %v, %v", got, err)
-	}
-	if err := DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
-		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)
 	}
 }
 

@@ -193,7 +193,7 @@ func TestSwinErrors(t *testing.T) {
 		{SwinCoordinates(data[:29], 2, 3, 0, 0), ErrLength, "dst is 29 elements, want (2*height-1)*(2*width-1)*2 = 30"},
 		{AddSwin(scores, nil), ErrConfig, "AddSwin: bias is nil or zero"},
 		{AddSwin(scores, &SwinBias{}), ErrConfig, "bias is nil or zero"},
-		{AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), ErrShape, "for 2 of 1 heads"},
+		{AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
 		{AddSwin(at(5, 0), bias), ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
 		{AddSwin(at(-1, 0), bias), ErrPosition, "scores.FirstQuery is -1"},
 		{AddSwin(at(0, 4), bias), ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},

@@ -1,7 +1,6 @@
 package posenc
 
 import (
-	"math/big"
 	"sort"
 
 	"github.com/go-posenc/posenc/kernels"
@@ -27,11 +26,6 @@ type T5Buckets struct {
 	bucketOf      []uint16 // distance: those beyond are in the last bucket
 	bidirectional bool
 }
-
-const (
-	maxBuckets        = 1024
-	maxBucketDistance = 1 << 16
-)
 
 // NewT5Buckets returns the buckets of a model: relative_attention_num_buckets and
 // relative_attention_max_distance, 32 and 128 in most. buckets is up to 1024, from
@@ -72,12 +66,6 @@ func NewT5Buckets(buckets, maxDistance int, bidirectional bool) (*T5Buckets, err
 	}
 	return b, nil
 }
-
-func power(x, n int) *big.Int {
-	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(int64(n)), nil)
-}
-
-func product(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
 
 // Bucket returns the bucket of a distance, the position of the key minus that of
 // the query; 0 without buckets from NewT5Buckets.

@@ -164,7 +164,7 @@ func TestT5Errors(t *testing.T) {
 		{prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), ErrLength, "weights is 512 elements, want of at most 255 heads"},
 		{AddT5(scores, nil), ErrConfig, "AddT5: bias is nil or zero"},
 		{AddT5(scores, &T5Bias{}), ErrConfig, "bias is nil or zero"},
-		{AddT5(scores, mustT5Bias(t, b, data[4:36])), ErrShape, "for 2 of 1 heads"},
+		{AddT5(scores, mustT5Bias(t, b, data[4:36])), ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)

@@ -3,7 +3,6 @@ package posenc
 import (
 	"slices"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Table is rows of cosines and sines in memory of the caller. Row p has
@@ -20,6 +19,9 @@ import (
 // the second, which may differ,
 //
 //	x1, x2 = x1*c1 - x2*s1, x2*c2 + x1*s2
+//
+// A table of full width without FullWidth is taken for one of twice as many rows:
+// nothing can tell them apart.
 type Table[C Element] struct {
 	Cos, Sin  []C
 	Stride    int // elements from row to row; 0 means the entries of a row
@@ -274,9 +276,4 @@ func (t *table) rows(to *rows, column, pairs int, s *span, direction float32) {
 			}
 		}
 	}
-}
-
-// operandOver returns an operand for s alone.
-func operandOver(s []float32) operand {
-	return operand{data: unsafe.Pointer(unsafe.SliceData(s)), length: len(s), kind: kindFloat32}
 }

@@ -2,17 +2,18 @@ package posenc
 
 import (
 	"fmt"
-	"math/bits"
-	"strconv"
 	"unsafe"
 )
 
-// View describes Q or K as rows of HeadDim elements (a number that the Rotary
-// knows), one for each head of each token: head h of token t is
+// View describes Q, K or other vectors as rows of HeadDim elements, one for each
+// head of each token: head h of token t is
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
-// Units are elements. There are as many tokens as positions.
+// Units are elements. HeadDim is that of the Rotary, or the headDim or the norm of
+// a call. There are as many tokens as positions (a part of them with several axes),
+// as rows of a table where positions is nil, or as a call says: tokens, columns.
+// Heads is at least 1; strides are not negative.
 //
 // Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
 // elements. Strided, it holds at least those up to the last element of the last
@@ -140,7 +141,7 @@ func (v *View[T]) problemError(p problem, function, argument string, g *grid) er
 	case fewHeads:
 		return fail(ErrShape, "Heads", v.Heads, "at least 1")
 	case manyHeads:
-		return fail(ErrShape, "Heads", v.Heads, "a product with HeadDim %d that fits an int", g.dim)
+		return fail(ErrShape, "Heads", v.Heads, "a product with rows of %d that fits an int", g.dim)
 	case negativeTokenStride:
 		return fail(ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
@@ -167,22 +168,6 @@ func (v *View[T]) problemError(p problem, function, argument string, g *grid) er
 	default:
 		return fail(ErrOverlap, "TokenStride", g.tokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.dim, v.Heads, g.headStride, g.sequences, g.sequenceStride)
 	}
-}
-
-// elements says how long a slice is.
-type elements int
-
-func (n elements) String() string {
-	if n == 1 {
-		return "1 element"
-	}
-	return strconv.Itoa(int(n)) + " elements"
-}
-
-// multiply returns a*b for numbers of at least 0, unless it overflows an int.
-func multiply(a, b int) (int, bool) {
-	high, low := bits.Mul(uint(a), uint(b))
-	return int(low), high == 0 && int(low) >= 0
 }
 
 // extent returns the elements up to the end of the last row, unless they
@@ -348,4 +333,26 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 		}
 	}
 	return false
+}
+
+// checkViews returns an error unless every view is a grid and no two share an
+// element.
+func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
+	var g grid
+	for i := range xs {
+		if xs[i].isPacked(tokens, dim) {
+			continue
+		}
+		if p := xs[i].grid(&g, tokens, dim); p != none {
+			return xs[i].problemError(p, function, indexed("xs", i), &g)
+		}
+	}
+	for i := range xs {
+		for j := range i {
+			if viewsOverlap(&xs[j], &xs[i], tokens, dim) {
+				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
+			}
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-// Package generic defines every operation of posenc in plain Go.
+// Package generic defines what every kernel of posenc computes, in plain Go.
 //
 // It is the reference that each assembly kernel is tested against and the
 // implementation used where there is no kernel. Its functions do one row, or

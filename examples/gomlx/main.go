@@ -17,7 +17,6 @@ import (
 	"log"
 	"math"
 	"os"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/gomlx/gomlx/backends"
@@ -46,8 +45,7 @@ func rotate(r *posenc.Rotary, positions []int32, x *tensors.Tensor) error {
 		case []float32:
 			failed = posenc.Rotate(r, positions, posenc.View[float32]{Data: data, Heads: heads})
 		case []bfloat16.BFloat16: // the same bits under another name
-			bits := unsafe.Slice((*posenc.BFloat16)(unsafe.SliceData(data)), len(data))
-			failed = posenc.Rotate(r, positions, posenc.View[posenc.BFloat16]{Data: bits, Heads: heads})
+			failed = posenc.Rotate(r, positions, posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(data), Heads: heads})
 		default:
 			failed = fmt.Errorf("rotate: a tensor of %s, expected float32 or bfloat16", x.DType())
 		}

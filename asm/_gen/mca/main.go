@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,9 @@ const (
 	turns     = 1000 // of a loop
 )
 
+// zen3 has no AVX-512.
+const zen3 = "znver3"
+
 // target says how LLVM names a GOARCH and some of its CPUs.
 type target struct {
 	triple string
@@ -32,7 +36,7 @@ type target struct {
 
 var targets = map[string]target{
 	"arm64": {"aarch64", []string{"neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2"}},
-	"amd64": {"x86_64", []string{"sapphirerapids", "znver4"}},
+	"amd64": {"x86_64", []string{"sapphirerapids", "znver4", zen3}},
 }
 
 func main() {
@@ -63,6 +67,10 @@ func main() {
 		for _, l := range loops {
 			fmt.Printf("| %s, %s | %d |", l.symbol, l.label, l.elements())
 			for _, cpu := range to.cpus {
+				if cpu == zen3 && strings.HasSuffix(l.symbol, "AVX512") {
+					fmt.Print(" |")
+					continue
+				}
 				cycles, bound, err := analyze(l.encodings(code), to.triple, cpu)
 				if err != nil {
 					log.Fatalf("%s, %s: %v", l.symbol, l.label, err)
@@ -80,11 +88,15 @@ type loop struct {
 	symbol, label string
 	first, last   int // counted from 1
 	bytes         int // stored in a turn
+	products      int // made in a turn
 }
 
 // elements counts what a turn stores, in the units of the symbol: pairs,
-// entries of a table, or numbers.
+// entries of a table, or numbers; for sums of products these.
 func (l loop) elements() int {
+	if strings.HasPrefix(l.symbol, "DotProducts") || strings.HasPrefix(l.symbol, "AddMultiples") {
+		return l.products
+	}
 	number := 4 // bytes
 	if sixteenBits.MatchString(l.symbol) {
 		number = 2
@@ -119,10 +131,16 @@ var (
 		`|(?:VCVTPS2PH\s+\$0x00, ([YZ])\d+, [-\d]*\()` + // half of its bytes
 		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
+	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
 )
 
-// innerLoops returns, for every kernel, those loops without another inside that
-// store the most in a turn: the others do what is left over.
+// mainLoops are the labels of loops that do the most. Others do what is left over.
+var mainLoops = []string{"main", "block", "head", "loop", "turn", "products", "vectors"}
+
+var lanes = map[string]int{"": 4, "X": 4, "Y": 8, "Z": 16}
+
+// innerLoops returns, for every kernel and label of mainLoops, those loops
+// without another inside that have the most elements in a turn.
 func innerLoops(file string) ([]loop, error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -131,20 +149,20 @@ func innerLoops(file string) ([]loop, error) {
 	var found []loop // of the kernel
 	var all []loop
 	finish := func() {
-		most := 0
+		most := map[string]int{}
 		var inner []loop
 		for _, l := range found {
 			contains := false
 			for _, other := range found {
 				contains = contains || l != other && l.first <= other.first && other.last <= l.last
 			}
-			if !contains {
+			if !contains && slices.Contains(mainLoops, l.label) {
 				inner = append(inner, l)
-				most = max(most, l.bytes)
+				most[l.label] = max(most[l.label], l.elements())
 			}
 		}
 		for _, l := range inner {
-			if l.bytes == most {
+			if n := l.elements(); n > 0 && n == most[l.label] {
 				all = append(all, l)
 			}
 		}
@@ -152,8 +170,8 @@ func innerLoops(file string) ([]loop, error) {
 	}
 	symbol := ""
 	labels := map[string]int{}
-	var stored []int // up to each line
-	sum := 0
+	var stored, multiplied []int // up to each line
+	sum, products := 0, 0
 	for i, line := range strings.Split(string(source), "\n") {
 		if m := storeLine.FindStringSubmatch(line); m != nil {
 			width := map[string]int{"X": 16, "Y": 32, "Z": 64}
@@ -165,7 +183,10 @@ func innerLoops(file string) ([]loop, error) {
 				sum += 16
 			}
 		}
-		stored = append(stored, sum)
+		if m := productLine.FindStringSubmatch(line); m != nil {
+			products += lanes[m[1]]
+		}
+		stored, multiplied = append(stored, sum), append(multiplied, products)
 		if m := textLine.FindStringSubmatch(line); m != nil {
 			finish()
 			symbol, labels = m[1], map[string]int{}
@@ -173,7 +194,7 @@ func innerLoops(file string) ([]loop, error) {
 			labels[m[1]] = i
 		} else if m := branchLine.FindStringSubmatch(line); m != nil {
 			if start, ok := labels[m[1]]; ok {
-				found = append(found, loop{symbol, strings.TrimRight(m[1], "0123456789"), start + 1, i + 1, sum - stored[start]})
+				found = append(found, loop{symbol, strings.TrimRight(m[1], "0123456789"), start + 1, i + 1, sum - stored[start], products - multiplied[start]})
 			}
 		}
 	}

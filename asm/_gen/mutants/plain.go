@@ -13,7 +13,7 @@ var (
 	scoresTests   = tests{names: "TestAdd.*|TestALiBi.*|TestT5.*|TestDeBERTa.*|TestRelative.*|TestShaw.*|TestTransformerXL.*|TestSumShaw|TestSwin.*|TestTile.*", packages: "."}
 	rowTests      = tests{names: "TestNorm.*|TestRotateFused.*|TestQueryScales|TestLogarithm|TestScale.*|TestNewRMSNorm.*", packages: "."}
 	absoluteTests = tests{names: "TestSinusoidal.*|TestAddEmbeddings.*|TestInterpolate.*|TestLearned.*|TestShiftMatrix.*", packages: "."}
-	positionTests = tests{names: "TestRaggedPositions.*|TestDualChunk.*|TestPermuteWeights.*", packages: "."}
+	positionTests = tests{names: "TestRaggedPositions.*|TestModelPositions.*|TestDualChunk.*|TestPermuteWeights.*", packages: "."}
 	cosSinCalls   = tests{names: "TestCosSin.*|TestRotaryCosSin|TestScalingMultiplies|TestFloat32AnglesArePlain", packages: "."}
 )
 
@@ -172,7 +172,7 @@ var goMutants = []mutant{
 	{name: "go/rotate/shift-scaling", file: "rotate.go", tests: rotationTests,
 		old: `return manner{r.out, r.out, 1, 1}`, new: `return manner{r.out, r.out, r.scaling, 1}`,
 		wrong: "a shift scales once more"},
-	{name: "go/rotate/overlap-check", file: "rotate.go", tests: viewTests,
+	{name: "go/rotate/overlap-check", file: "view.go", tests: viewTests,
 		old: `if viewsOverlap(&xs[j], &xs[i], tokens, dim) {`, new: `if false {`,
 		wrong: "views may share elements"},
 	{name: "go/rotate/offset", file: "rotate.go", tests: rotationTests,
@@ -202,10 +202,10 @@ var goMutants = []mutant{
 
 // rows is`,
 		wrong: "all tokens take the row of the first"},
-	{name: "go/rotate/sequence", file: "rotate.go", tests: rotationTests,
+	{name: "go/rotate/sequence", file: "operand.go", tests: rotationTests,
 		old: `t%o.sequenceTokens*o.tokenStride`, new: `t*o.tokenStride`,
 		wrong: "tokens of a sequence are counted from the first of all"},
-	{name: "go/rotate/together", file: "rotate.go", tests: rotationTests,
+	{name: "go/rotate/together", file: "operand.go", tests: rotationTests,
 		old: `return min(n, o.sequenceTokens-t%o.sequenceTokens)`, new: `return n`,
 		wrong: "a call of a kernel goes beyond its sequence"},
 	{name: "go/rotate/heads", file: "rotate.go", tests: rotationTests,
@@ -255,7 +255,7 @@ var goMutants = []mutant{
 		old: `r.decay.direction = -1`, new: `r.decay.direction = 1`,
 		wrong: "keys of xPos decay as queries do"},
 	{name: "go/axes/last-position", file: "rows.go", tests: axesTests,
-		old: `if largest < 1<<18 {`, new: `if largest < 1<<19 {`,
+		old: `if largest < 1<<19 {`, new: `if largest < 1<<20 {`,
 		wrong: "angles of 2^50 and more are taken"},
 	{name: "go/axes/last-position-rounded", file: "rows.go", tests: axesTests,
 		old: `int64(math.Nextafter(maxAngle/largest, 0))`, new: `int64(maxAngle / largest)`,
@@ -346,7 +346,7 @@ var goMutants = []mutant{
 		old: `s.FirstKey > endOfPositions-s.Keys`, new: `s.FirstKey > endOfPositions`,
 		wrong: "positions beyond 2^30 are taken"},
 	{name: "go/scores/head-range", file: "scores.go", tests: scoresTests,
-		old: `s.Heads > modelHeads-s.FirstHead`, new: `s.Heads > modelHeads`,
+		old: `s.FirstHead > modelHeads-s.Heads`, new: `s.FirstHead > modelHeads`,
 		wrong: "heads beyond those of the model are taken"},
 	{name: "go/scores/pieces", file: "scores.go", tests: scoresTests,
 		old: `x, first+r*step, step, nil, &piece)`, new: `x, first, step, nil, &piece)`,
@@ -493,13 +493,13 @@ var goMutants = []mutant{
 	{name: "go/sinusoidal/last-cosine", file: "sinusoidal.go", tests: absoluteTests,
 		old: `row[n:][:min(n, room-cosAt)]`, new: `row[n:][:min(n-1, room-cosAt)]`,
 		wrong: "the last cosine of a block is left out"},
-	{name: "go/sinusoidal/pixel", file: "sinusoidal_models.go", tests: absoluteTests,
+	{name: "go/sinusoidal/pixel", file: "positions.go", tests: absoluteTests,
 		old: `float32(count) - offset`, new: `float32(count)`,
 		wrong: "the offset of Deformable DETR is not taken"},
 	{name: "go/sinusoidal/marian", file: "sinusoidal_models.go", tests: absoluteTests,
 		old: `defaultBase, float64(dim)/2)`, new: `defaultBase, float64((dim+1)/2))`,
 		wrong: "an odd width counts as an even one"},
-	{name: "go/sinusoidal/xlnet", file: "sinusoidal_models.go", tests: scoresTests,
+	{name: "go/sinusoidal/xlnet", file: "positions.go", tests: scoresTests,
 		old: `max(keys-i, -int(limit))`, new: `keys-i`,
 		wrong: "XLNet's positions are not bounded from below"},
 	{name: "go/swin/coordinates", file: "swin.go", tests: scoresTests,
@@ -530,12 +530,12 @@ var goMutants = []mutant{
 		wrong: "rows behind the rotated ones are not copied"},
 
 	// Tables of cosines and sines.
-	{name: "go/cossin-calls/overlap", file: "cossin.go", tests: cosSinCalls,
-		old: `	if overlap(sin, angles) {
-`, new: `	if false {
+	{name: "go/cossin-calls/overlap", file: "arguments.go", tests: cosSinCalls,
+		old: `		if table.overlaps {
+`, new: `		if false {
 `,
 		wrong: "sines may share elements with the angles"},
-	{name: "go/cossin-calls/length", file: "cossin.go", tests: cosSinCalls,
+	{name: "go/cossin-calls/length", file: "arguments.go", tests: cosSinCalls,
 		old: `if table.len != want {`, new: `if table.len < want {`,
 		wrong: "tables may be too long"},
 	{name: "go/cossin-calls/column", file: "cossin.go", tests: cosSinCalls,
@@ -546,7 +546,7 @@ var goMutants = []mutant{
 `, new: `	if largest > maxAngle {
 `,
 		wrong: "a frequency of NaN or 2^50 is taken"},
-	{name: "go/cossin-calls/overlap-end", file: "cossin.go", tests: cosSinCalls,
+	{name: "go/cossin-calls/overlap-end", file: "arguments.go", tests: cosSinCalls,
 		old: `startA < startB+size*uintptr(len(b))`, new: `startA+size < startB+size*uintptr(len(b))`,
 		wrong: "slices may share one element"},
 }

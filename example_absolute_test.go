@@ -69,3 +69,57 @@ func ExampleAddEmbeddings() {
 	// Output:
 	// [101 202 313 424]
 }
+
+// A row of MAE's table: its patches are numbered by column and row, and the class
+// token is at column -1.
+func ExampleSinusoidalRows64() {
+	s, err := posenc.SinusoidalMAE(4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	columns, rows := []int32{-1, 0, 1}, []int32{0, 2, 2}
+	table := make([]float64, 3*4)
+	if err := posenc.SinusoidalRows64(s, append(columns, rows...), table); err != nil {
+		log.Fatal(err)
+	}
+	for t := range 3 {
+		fmt.Println(table[4*t : 4*t+4])
+	}
+	// Output:
+	// [0 0 0 0]
+	// [0 1 0.9092974268256817 -0.4161468365471424]
+	// [0.8414709848078965 0.5403023058681398 0.9092974268256817 -0.4161468365471424]
+}
+
+// The positions of RoBERTa for a sequence that ends in two padding tokens.
+func ExamplePaddedPositions() {
+	mask := []bool{true, true, true, false, false}
+	positions := make([]int32, len(mask))
+	if err := posenc.PaddedPositions(positions, mask, 1); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(positions)
+	// Output:
+	// [2 3 4 1 1]
+}
+
+// The table of a ViT for images of 2 by 2 patches, its class token first, for
+// images of 3 by 3.
+func ExampleInterpolateGrid() {
+	const dim = 1
+	table := []float32{7, 0, 1, 2, 3}
+	larger := make([]float32, (1+3*3)*dim)
+	copy(larger, table[:dim])
+	if err := posenc.InterpolateGrid(larger[dim:], 3, 3, table[dim:], 2, 2, dim, false); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(larger[:dim])
+	for row := range 3 {
+		fmt.Printf("%.3f\n", larger[dim+3*row:][:3])
+	}
+	// Output:
+	// [7]
+	// [-0.260 0.326 0.913]
+	// [0.913 1.500 2.087]
+	// [2.087 2.674 3.260]
+}
