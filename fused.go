@@ -38,8 +38,10 @@ func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) er
 	var g grid
 	for i := range xs {
 		x := &xs[i]
-		if p := x.grid(&g, tokens, r.headDim); p != none {
-			return x.problemError(p, function, indexed("xs", i), &g)
+		if !x.isPacked(tokens, r.headDim) {
+			if p := x.grid(&g, tokens, r.headDim); p != none {
+				return x.problemError(p, function, indexed("xs", i), &g)
+			}
 		}
 		if err := x.check(function, i, tokens, r.headDim); err != nil {
 			return err
@@ -53,7 +55,7 @@ func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) er
 			if j < i && viewsOverlap(&xs[j].View, &xs[i].View, tokens, r.headDim) {
 				return argumentError(ErrOverlap, function, indexed("xs", i), "sharing elements with "+indexed("xs", j), "views of different elements")
 			}
-			if x := operandOf(&xs[j].View, r.headDim); x.overlaps(&operand{data: unsafe.Pointer(unsafe.SliceData(xs[i].Scale)), length: len(xs[i].Scale)}) {
+			if memoryOverlaps(xs[j].Data, xs[i].Scale) {
 				return argumentError(ErrOverlap, function, indexed("xs", i)+".Scale", "sharing memory with "+indexed("xs", j), "a slice of other memory")
 			}
 		}
@@ -130,8 +132,11 @@ const fusedElements = 4 << 10
 // column of pairs it normalizes them, after the last it scales them.
 func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs []FusedView[T], m *manner) {
 	r.rows(table, column, pairs, s, m.scaling, m.direction)
+	var x operand
 	for i := range xs {
-		x, norm := operandOf(&xs[i].View, r.headDim), xs[i].Norm
+		setRows(&x, &xs[i].View, r.headDim)
+		x.data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
+		norm := xs[i].Norm
 		// One kernel normalizes and rotates whole heads of float32.
 		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.kind == kindFloat32 && m.in == m.out && pairs == r.rotaryDim/2
 		count := max(1, fusedElements/(x.heads*r.headDim))
