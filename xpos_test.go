@@ -67,6 +67,39 @@ func TestXPos(t *testing.T) {
 	}
 }
 
+// Factors in the middle between two float32 and next to it, by mpmath at 400 bits.
+func TestXPosRounds(t *testing.T) {
+	for _, tt := range []struct {
+		dim       int
+		scaleBase float64
+		distance  int32
+		pair      int
+		want      float32
+	}{
+		{64, 512, 3072, 11, 0x1.704f6p-6},         // (17/32)^6, the middle
+		{64, 512, 3584, 18, 0x1.2959c4p-4},        // (11/16)^7, the middle
+		{128, 65536, 1818165, 32, 0x1.3ea3dep-18}, // 2.0e-9 of a unit below the middle
+		{128, 65536, 2368737, 12, 0x1.a5aap-46},   // 1.5e-8 above
+		{128, 65536, 2822850, 30, 0x1.45c828p-30}, // 3.8e-9 below
+		{128, 65536, 3876021, 8, 0x1.3d5748p-84},  // 6.0e-8 above
+	} {
+		for _, keys := range []bool{false, true} {
+			r := mustRotary(t, RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &XPos{ScaleBase: tt.scaleBase, Keys: keys}})
+			position := tt.distance
+			if keys {
+				position = -position
+			}
+			cos, sin := make([]float32, tt.dim/2), make([]float32, tt.dim/2)
+			if err := r.CosSin(cos, sin, []int32{position}); err != nil {
+				t.Fatal(err)
+			}
+			if cos[tt.pair] != tt.want {
+				t.Errorf("%+v, keys %t: %x", tt, keys, cos[tt.pair])
+			}
+		}
+	}
+}
+
 // The factors are normal numbers up to 69*ScaleBase from the center, and what the
 // documentation says beyond: the first pair decays by 2/7 in ScaleBase positions.
 func TestXPosFar(t *testing.T) {
