@@ -44,14 +44,15 @@ func testRotateIntoLarge[D Element](t *testing.T) {
 	size := (8<<20 + 8<<17) / int(kindOf[D]().size())
 	source := make([]float32, size)
 	fillRandom(newRand(61), source)
-	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset int }{
-		"few heads":               {5, 112, 64, 16},
-		"one head":                {1, 4096, 64, 4032}, // all of the scratch memory, with 16 bits
-		"heads that do not fit":   {3, 1040, 1024, 16},
-		"more heads than fit":     {100, 32, 16, 16},
-		"a head that may not fit": {2, 4096, 2048, 100},
+	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset, skipped int }{
+		"few heads":               {5, 112, 64, 16, 0},
+		"half a vector on":        {5, 112, 64, 16, 16},   // too little for stores past the caches
+		"one head":                {1, 4096, 64, 4032, 0}, // all of the scratch memory, with 16 bits
+		"heads that do not fit":   {3, 1040, 1024, 16, 0},
+		"more heads than fit":     {100, 32, 16, 16, 0},
+		"a head that may not fit": {2, 4096, 2048, 100, 0},
 	} {
-		heads, dim := shape.heads, shape.dim
+		heads, dim, skip := shape.heads, shape.dim, shape.skipped/int(kindOf[D]().size())
 		tokens := size / (heads * dim)
 		slots := sequence(tokens)
 		slots[17], slots[18], slots[19] = -1, 40, 19
@@ -60,7 +61,7 @@ func testRotateIntoLarge[D Element](t *testing.T) {
 			for _, layout := range []Layout{Interleaved, InterleavedToHalfSplit} {
 				cfg := RotaryConfig{HeadDim: dim, RotaryDim: shape.rotaryDim, Offset: shape.offset, Layout: layout}
 				r := mustRotary(t, cfg)
-				whole, parts := make([]D, len(src)), make([]D, len(src))
+				whole, parts := make([]D, len(src)+skip)[skip:], make([]D, len(src))
 				if err := RotateInto(r, positions, View[D]{Data: whole, Heads: heads}, slots, View[float32]{Data: src, Heads: heads}); err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ var (
 	viewTests     = tests{names: "TestView.*|TestSequences.*|TestRotateErrors|TestRotateAccepts|TestRotate|TestElementEdges|TestLastPosition", packages: "."}
 	rotationTests = tests{names: "TestRotate.*|TestLayout.*|TestShift.*|TestSequences.*|TestNewRotary.*", packages: "."}
 	intoTests     = tests{names: "TestRotateInto.*", packages: "."}
-	axesTests     = tests{names: "TestAxes.*|TestXPos.*|TestCosSinFractional.*|TestRowsAgree|TestLastPosition|TestNewRotary.*", packages: "."}
+	axesTests     = tests{names: "TestAxes.*|TestXPos.*|TestCosSinFractional.*|TestRowsAgree|TestCosSinErrors|TestShiftErrors|TestLastPosition|TestNewRotary.*", packages: "."}
 	tableTests    = tests{names: "TestTable.*|TestTabulate|TestTabulate[^H].*|TestExtend.*", packages: "."}
 	scoresTests   = tests{names: "TestAdd.*|TestALiBi.*|TestT5.*|TestDeBERTa.*|TestRelative.*|TestShaw.*|TestTransformerXL.*|TestSumShaw|TestSwin.*|TestTile.*", packages: "."}
 	rowTests      = tests{names: "TestNorm.*|TestRotateFused.*|TestQueryScales|TestLogarithm|TestScale.*|TestNewRMSNorm.*", packages: "."}
