@@ -526,7 +526,7 @@ var goMutants = []mutant{
 `,
 		wrong: "rows are read after they were written"},
 	{name: "go/permute/rest", file: "permute.go", tests: positionTests,
-		old: `copy(dst[last:end], src[last:end])`, new: ``,
+		old: `copy(dst[last:end], src[last:end])`, new: `_ = end`,
 		wrong: "rows behind the rotated ones are not copied"},
 
 	// Tables of cosines and sines.
