@@ -28,8 +28,8 @@ func multiply(a, b int) (int, bool) {
 }
 
 // checkTables checks that cos and sin hold rows of pairs entries for each of
-// the given number of tokens, apart from each other and from what they are of, the
-// named argument.
+// the given number of tokens, and overlap neither each other nor of, the argument
+// of that name.
 func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, argument string, of []T) error {
 	want, ok := multiply(tokens, pairs)
 	tables := [...]struct {

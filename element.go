@@ -13,14 +13,14 @@ type BFloat16 uint16
 // them once.
 type Element interface{ float32 | Float16 | BFloat16 }
 
-// Float16s returns bits as float16 elements, without copying them: []uint16 or the
-// 16-bit numbers of another package.
+// Float16s returns the bits of float16 numbers as elements, without copying them:
+// []uint16 or the 16-bit numbers of another package. That they are float16 is the
+// caller's word.
 func Float16s[B ~uint16](bits []B) []Float16 {
 	return unsafe.Slice((*Float16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-// BFloat16s returns bits as bfloat16 elements, without copying them: []uint16 or
-// the 16-bit numbers of another package.
+// BFloat16s is Float16s for bfloat16 numbers.
 func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }

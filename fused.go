@@ -38,10 +38,8 @@ func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) er
 	var g grid
 	for i := range xs {
 		x := &xs[i]
-		if !x.isPacked(tokens, r.headDim) {
-			if p := x.grid(&g, tokens, r.headDim); p != none {
-				return x.problemError(p, function, indexed("xs", i), &g)
-			}
+		if p := x.problem(&g, tokens, r.headDim); p != none {
+			return x.problemError(p, function, indexed("xs", i), &g)
 		}
 		if err := x.check(function, i, tokens, r.headDim); err != nil {
 			return err
@@ -134,7 +132,7 @@ func fuseChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, xs
 	r.rows(table, column, pairs, s, m.scaling, m.direction)
 	var x operand
 	for i := range xs {
-		setRows(&x, &xs[i].View, r.headDim)
+		setView(&x, &xs[i].View, r.headDim)
 		x.data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		norm := xs[i].Norm
 		// One kernel normalizes and rotates whole heads of float32.

@@ -21,14 +21,15 @@ type operand struct {
 
 func operandOf[T Element](v *View[T], dim int) operand {
 	var o operand
-	setRows(&o, v, dim)
+	setView(&o, v, dim)
 	o.data = unsafe.Pointer(unsafe.SliceData(v.Data))
 	return o
 }
 
-// setRows sets all of o but its data, which would leak. (A call for one token
-// sets its operands field by field: copying what was just written takes longer.)
-func setRows[T Element](o *operand, v *View[T], dim int) {
+// setView sets o to the rows of v but for the data: set here, it would move to the
+// heap. (A call for one token sets its operands field by field: copying what was
+// just written takes longer.)
+func setView[T Element](o *operand, v *View[T], dim int) {
 	o.length, o.kind = len(v.Data), kindOf[T]()
 	o.heads, o.headStride, o.tokenStride = v.Heads, v.HeadStride, v.TokenStride
 	o.sequenceTokens, o.sequenceStride = v.SequenceTokens, v.SequenceStride

@@ -168,7 +168,7 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 	}
 	var x operand
 	for i := range xs {
-		setRows(&x, &xs[i], r.headDim)
+		setView(&x, &xs[i], r.headDim)
 		x.data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		for t := 0; t < s.n; {
 			n := x.together(s.first+t, s.n-t)
@@ -183,18 +183,19 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 // garbage collection never waits long for assembly.
 const callElements = 64 << 10
 
-// tokensAtOnce returns how many tokens of x go to one call of a kernel, each a
-// stream of memory of its own. Within the caches one is the fastest: its table
-// row is loaded, and for elements of 16 bits converted, once for all heads. What
-// that costs bfloat16 is the most everywhere. AVX2 has no registers for a whole
-// row, and returns to every head several times, which the second cache bears.
+// tokensAtOnce returns how many tokens of x go to one call of a kernel. One loads
+// its table row once for all heads, and converts it for elements of 16 bits.
+// Several are as many streams of memory, which pays beyond the caches, but never
+// for the conversions of bfloat16. AVX2 has no registers for a whole row and passes
+// over the heads of one token several times: two tokens pay from beyond the second
+// cache on. The length is that of Data, whatever of it is rotated.
 func tokensAtOnce(x *operand) int {
 	switch {
-	case x.kind == kindFloat32 && x.length > 4<<20: // 16 MiB
+	case x.kind == kindFloat32 && x.length >= 4<<20: // 16 MiB
 		return 4
 	case x.kind == kindFloat32 && x.length > 256<<10 && implementation == kernels.AVX2: // 1 MiB
 		return 2
-	case x.kind == kindFloat16 && x.length > 16<<20: // 32 MiB
+	case x.kind == kindFloat16 && x.length >= 16<<20: // 32 MiB
 		return 4
 	}
 	return 1

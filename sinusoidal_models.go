@@ -173,6 +173,7 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 	if !(p.DownscaleFreqShift < float64(n) && p.DownscaleFreqShift >= -math.MaxFloat32) {
 		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
+	scaled := p.Scale != 0 && p.MaxPeriod == 0 // by Scale alone frequencies get too small
 	if p.Scale == 0 {
 		p.Scale = 1
 	}
@@ -190,7 +191,11 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Sinusoidal(n, p.Scale, p.MaxPeriod, float64(n)-p.DownscaleFreqShift)
-	return sinusoidalOf(function, "p.MaxPeriod", p.MaxPeriod, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
+	argument, value := "p.MaxPeriod", p.MaxPeriod
+	if scaled {
+		argument, value = "p.Scale", p.Scale
+	}
+	return sinusoidalOf(function, argument, value, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
 // SinusoidalMAE returns the encoding of the patches of an image in MAE

@@ -406,6 +406,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"fast times", of(SinusoidalTimesteps(8, Timesteps{Scale: 1e300})), ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
 		{"period of NaN", of(SinusoidalTimesteps(8, Timesteps{MaxPeriod: math.NaN()})), ErrConfig, "p.MaxPeriod is NaN"},
 		{"slow times", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: 3.999})), ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
+		{"slow scale", of(SinusoidalTimesteps(8, Timesteps{Scale: 0x1p-900})), ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
 		{"endless shift", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: math.Inf(-1)})), ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
 		{"fast timescale", of(SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
 		{"timescale of 0", of(SinusoidalTensor2Tensor(8, 1, 1, 0)), ErrConfig, "maxTimescale is 0, want a positive finite number"},

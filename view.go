@@ -120,9 +120,18 @@ func (v *View[T]) grid(g *grid, tokens, dim int) problem {
 	return none
 }
 
-// isPacked reports whether the view is a grid without strides, which takes less
-// time than to make the grid.
-func (v *View[T]) isPacked(tokens, dim int) bool {
+// problem is grid where only what is wrong is asked for, for which views without
+// strides that fit need no grid.
+func (v *View[T]) problem(g *grid, tokens, dim int) problem {
+	if v.packedFits(tokens, dim) {
+		return none
+	}
+	return v.grid(g, tokens, dim)
+}
+
+// packedFits reports whether the view has no strides and its Data holds just its
+// rows.
+func (v *View[T]) packedFits(tokens, dim int) bool {
 	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
 		return false
 	}
@@ -340,10 +349,7 @@ func viewsOverlap[T Element](a, b *View[T], tokens, dim int) bool {
 func checkViews[T Element](function string, xs []View[T], tokens, dim int) error {
 	var g grid
 	for i := range xs {
-		if xs[i].isPacked(tokens, dim) {
-			continue
-		}
-		if p := xs[i].grid(&g, tokens, dim); p != none {
+		if p := xs[i].problem(&g, tokens, dim); p != none {
 			return xs[i].problemError(p, function, indexed("xs", i), &g)
 		}
 	}

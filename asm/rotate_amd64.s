@@ -636,7 +636,7 @@ done2:
 
 // func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  tokens+48(FP), CX
 	MOVQ  heads+72(FP), DX
@@ -798,223 +798,6 @@ many1:
 	XORQ CX, CX
 
 head12:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single13
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single13
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*4), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*4), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token15:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*4), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*4), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R13), Z1
-	VMOVUPS 64(R12), Z2
-	VMOVUPS 64(R13), Z3
-	VMOVUPS 128(R12), Z4
-	VMOVUPS 128(R13), Z5
-	VMOVUPS 192(R12), Z6
-	VMOVUPS 192(R13), Z7
-	VMOVUPS (R11), Z8
-	VMOVUPS (R11)(AX*4), Z9
-	VMULPS  Z1, Z8, Z10
-	VMULPS  Z1, Z9, Z11
-	VMULPS  Z0, Z8, Z8
-	VMULPS  Z0, Z9, Z9
-	VSUBPS  Z11, Z8, Z8
-	VADDPS  Z10, Z9, Z9
-	VMOVUPS Z8, (R10)
-	VMOVUPS Z9, (R10)(AX*4)
-	VMOVUPS 64(R11), Z8
-	VMOVUPS 64(R11)(AX*4), Z9
-	VMULPS  Z3, Z8, Z10
-	VMULPS  Z3, Z9, Z11
-	VMULPS  Z2, Z8, Z8
-	VMULPS  Z2, Z9, Z9
-	VSUBPS  Z11, Z8, Z8
-	VADDPS  Z10, Z9, Z9
-	VMOVUPS Z8, 64(R10)
-	VMOVUPS Z9, 64(R10)(AX*4)
-	VMOVUPS 128(R11), Z8
-	VMOVUPS 128(R11)(AX*4), Z9
-	VMULPS  Z5, Z8, Z10
-	VMULPS  Z5, Z9, Z11
-	VMULPS  Z4, Z8, Z8
-	VMULPS  Z4, Z9, Z9
-	VSUBPS  Z11, Z8, Z8
-	VADDPS  Z10, Z9, Z9
-	VMOVUPS Z8, 128(R10)
-	VMOVUPS Z9, 128(R10)(AX*4)
-	VMOVUPS 192(R11), Z8
-	VMOVUPS 192(R11)(AX*4), Z9
-	VMULPS  Z7, Z8, Z10
-	VMULPS  Z7, Z9, Z11
-	VMULPS  Z6, Z8, Z8
-	VMULPS  Z6, Z9, Z9
-	VSUBPS  Z11, Z8, Z8
-	VADDPS  Z10, Z9, Z9
-	VMOVUPS Z8, 192(R10)
-	VMOVUPS Z9, 192(R10)(AX*4)
-	ADDQ    $0x00000100, R10
-	ADDQ    $0x00000100, R11
-	VMOVUPS (R15), Z8
-	VMOVUPS (R15)(AX*4), Z9
-	VMULPS  Z1, Z8, Z10
-	VMULPS  Z1, Z9, Z1
-	VMULPS  Z0, Z8, Z8
-	VMULPS  Z0, Z9, Z9
-	VSUBPS  Z1, Z8, Z8
-	VADDPS  Z10, Z9, Z9
-	VMOVUPS Z8, (R14)
-	VMOVUPS Z9, (R14)(AX*4)
-	VMOVUPS 64(R15), Z0
-	VMOVUPS 64(R15)(AX*4), Z1
-	VMULPS  Z3, Z0, Z8
-	VMULPS  Z3, Z1, Z3
-	VMULPS  Z2, Z0, Z0
-	VMULPS  Z2, Z1, Z1
-	VSUBPS  Z3, Z0, Z0
-	VADDPS  Z8, Z1, Z1
-	VMOVUPS Z0, 64(R14)
-	VMOVUPS Z1, 64(R14)(AX*4)
-	VMOVUPS 128(R15), Z0
-	VMOVUPS 128(R15)(AX*4), Z1
-	VMULPS  Z5, Z0, Z2
-	VMULPS  Z5, Z1, Z3
-	VMULPS  Z4, Z0, Z0
-	VMULPS  Z4, Z1, Z1
-	VSUBPS  Z3, Z0, Z0
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z0, 128(R14)
-	VMOVUPS Z1, 128(R14)(AX*4)
-	VMOVUPS 192(R15), Z0
-	VMOVUPS 192(R15)(AX*4), Z1
-	VMULPS  Z7, Z0, Z2
-	VMULPS  Z7, Z1, Z3
-	VMULPS  Z6, Z0, Z0
-	VMULPS  Z6, Z1, Z1
-	VSUBPS  Z3, Z0, Z0
-	VADDPS  Z2, Z1, Z1
-	VMOVUPS Z0, 192(R14)
-	VMOVUPS Z1, 192(R14)(AX*4)
-	ADDQ    $0x00000100, R14
-	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000100, R12
-	ADDQ    $0x00000100, R13
-	SUBQ    $0x40, DI
-	CMPQ    DI, $0x40
-	JGE     block16
-
-next17:
-	CMPQ DI, $0x10
-	JLT  next19
-
-block18:
-	VMOVUPS (R12), Z0
-	VMOVUPS (R13), Z1
-	VMOVUPS (R11), Z2
-	VMOVUPS (R11)(AX*4), Z3
-	VMULPS  Z1, Z2, Z4
-	VMULPS  Z1, Z3, Z5
-	VMULPS  Z0, Z2, Z2
-	VMULPS  Z0, Z3, Z3
-	VSUBPS  Z5, Z2, Z2
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z2, (R10)
-	VMOVUPS Z3, (R10)(AX*4)
-	ADDQ    $0x00000040, R10
-	ADDQ    $0x00000040, R11
-	VMOVUPS (R15), Z2
-	VMOVUPS (R15)(AX*4), Z3
-	VMULPS  Z1, Z2, Z4
-	VMULPS  Z1, Z3, Z1
-	VMULPS  Z0, Z2, Z2
-	VMULPS  Z0, Z3, Z3
-	VSUBPS  Z1, Z2, Z2
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z2, (R14)
-	VMOVUPS Z3, (R14)(AX*4)
-	ADDQ    $0x00000040, R14
-	ADDQ    $0x00000040, R15
-	ADDQ    $0x00000040, R12
-	ADDQ    $0x00000040, R13
-	SUBQ    $0x10, DI
-	CMPQ    DI, $0x10
-	JGE     block18
-
-next19:
-	TESTQ     DI, DI
-	JZ        next21
-	MOVQ      $0xffffffffffffffff, BP
-	BZHIQ     DI, BP, BP
-	KMOVD     BP, K1
-	SHRQ      $0x10, BP
-	KMOVD     BP, K2
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R13), K1, Z1
-	VMOVUPS.Z (R11), K1, Z2
-	VMOVUPS.Z (R11)(AX*4), K1, Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z5
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VMOVUPS   Z2, K1, (R10)
-	VMOVUPS   Z3, K1, (R10)(AX*4)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	VMOVUPS.Z (R15), K1, Z2
-	VMOVUPS.Z (R15)(AX*4), K1, Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z1
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z1, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VMOVUPS   Z2, K1, (R14)
-	VMOVUPS   Z3, K1, (R14)(AX*4)
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000040, R15
-
-next21:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*4), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*4), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token15
-	ADDQ $0x02, CX
-	JMP  head12
-
-single13:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit14
@@ -1030,16 +813,16 @@ single13:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token22:
+token15:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS (R12), Z0
 	VMOVUPS (R13), Z1
 	VMOVUPS 64(R12), Z2
@@ -1094,13 +877,13 @@ block23:
 	ADDQ    $0x00000100, R13
 	SUBQ    $0x40, DI
 	CMPQ    DI, $0x40
-	JGE     block23
+	JGE     block16
 
-next24:
+next17:
 	CMPQ DI, $0x10
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS (R12), Z0
 	VMOVUPS (R13), Z1
 	VMOVUPS (R11), Z2
@@ -1119,11 +902,11 @@ block25:
 	ADDQ    $0x00000040, R13
 	SUBQ    $0x10, DI
 	CMPQ    DI, $0x10
-	JGE     block25
+	JGE     block18
 
-next26:
+next19:
 	TESTQ     DI, DI
-	JZ        next28
+	JZ        next21
 	MOVQ      $0xffffffffffffffff, R14
 	BZHIQ     DI, R14, R14
 	KMOVD     R14, K1
@@ -1144,7 +927,7 @@ next26:
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000040, R11
 
-next28:
+next21:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*4), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -1153,7 +936,7 @@ next28:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token22
+	JNZ  token15
 	INCQ CX
 	JMP  head12
 
@@ -1380,298 +1163,6 @@ many1:
 	XORQ CX, CX
 
 head15:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single16
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single16
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*2), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token18:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*2), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x20
-	JLT  next20
-
-block19:
-	VMOVUPS   (R12), Y0
-	VMOVUPS   (R13), Y1
-	VMOVUPS   32(R12), Y2
-	VMOVUPS   32(R13), Y3
-	VMOVUPS   64(R12), Y4
-	VMOVUPS   64(R13), Y5
-	VMOVUPS   96(R12), Y6
-	VMOVUPS   96(R13), Y7
-	VCVTPH2PS (R11), Y8
-	VCVTPH2PS (R11)(AX*2), Y9
-	VMULPS    Y1, Y8, Y10
-	VMULPS    Y1, Y9, Y11
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y0, Y9, Y9
-	VSUBPS    Y11, Y8, Y8
-	VADDPS    Y10, Y9, Y9
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, (R10)
-	VCVTPS2PH $0x00, Y9, X8
-	VMOVUPS   X8, (R10)(AX*2)
-	VCVTPH2PS 16(R11), Y8
-	VCVTPH2PS 16(R11)(AX*2), Y9
-	VMULPS    Y3, Y8, Y10
-	VMULPS    Y3, Y9, Y11
-	VMULPS    Y2, Y8, Y8
-	VMULPS    Y2, Y9, Y9
-	VSUBPS    Y11, Y8, Y8
-	VADDPS    Y10, Y9, Y9
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 16(R10)
-	VCVTPS2PH $0x00, Y9, X8
-	VMOVUPS   X8, 16(R10)(AX*2)
-	VCVTPH2PS 32(R11), Y8
-	VCVTPH2PS 32(R11)(AX*2), Y9
-	VMULPS    Y5, Y8, Y10
-	VMULPS    Y5, Y9, Y11
-	VMULPS    Y4, Y8, Y8
-	VMULPS    Y4, Y9, Y9
-	VSUBPS    Y11, Y8, Y8
-	VADDPS    Y10, Y9, Y9
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 32(R10)
-	VCVTPS2PH $0x00, Y9, X8
-	VMOVUPS   X8, 32(R10)(AX*2)
-	VCVTPH2PS 48(R11), Y8
-	VCVTPH2PS 48(R11)(AX*2), Y9
-	VMULPS    Y7, Y8, Y10
-	VMULPS    Y7, Y9, Y11
-	VMULPS    Y6, Y8, Y8
-	VMULPS    Y6, Y9, Y9
-	VSUBPS    Y11, Y8, Y8
-	VADDPS    Y10, Y9, Y9
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 48(R10)
-	VCVTPS2PH $0x00, Y9, X8
-	VMOVUPS   X8, 48(R10)(AX*2)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	VCVTPH2PS (R15), Y8
-	VCVTPH2PS (R15)(AX*2), Y9
-	VMULPS    Y1, Y8, Y10
-	VMULPS    Y1, Y9, Y1
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y0, Y9, Y9
-	VSUBPS    Y1, Y8, Y8
-	VADDPS    Y10, Y9, Y9
-	VCVTPS2PH $0x00, Y8, X0
-	VMOVUPS   X0, (R14)
-	VCVTPS2PH $0x00, Y9, X0
-	VMOVUPS   X0, (R14)(AX*2)
-	VCVTPH2PS 16(R15), Y0
-	VCVTPH2PS 16(R15)(AX*2), Y1
-	VMULPS    Y3, Y0, Y8
-	VMULPS    Y3, Y1, Y3
-	VMULPS    Y2, Y0, Y0
-	VMULPS    Y2, Y1, Y1
-	VSUBPS    Y3, Y0, Y0
-	VADDPS    Y8, Y1, Y1
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 16(R14)
-	VCVTPS2PH $0x00, Y1, X0
-	VMOVUPS   X0, 16(R14)(AX*2)
-	VCVTPH2PS 32(R15), Y0
-	VCVTPH2PS 32(R15)(AX*2), Y1
-	VMULPS    Y5, Y0, Y2
-	VMULPS    Y5, Y1, Y3
-	VMULPS    Y4, Y0, Y0
-	VMULPS    Y4, Y1, Y1
-	VSUBPS    Y3, Y0, Y0
-	VADDPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 32(R14)
-	VCVTPS2PH $0x00, Y1, X0
-	VMOVUPS   X0, 32(R14)(AX*2)
-	VCVTPH2PS 48(R15), Y0
-	VCVTPH2PS 48(R15)(AX*2), Y1
-	VMULPS    Y7, Y0, Y2
-	VMULPS    Y7, Y1, Y3
-	VMULPS    Y6, Y0, Y0
-	VMULPS    Y6, Y1, Y1
-	VSUBPS    Y3, Y0, Y0
-	VADDPS    Y2, Y1, Y1
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 48(R14)
-	VCVTPS2PH $0x00, Y1, X0
-	VMOVUPS   X0, 48(R14)(AX*2)
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000040, R15
-	ADDQ      $0x00000080, R12
-	ADDQ      $0x00000080, R13
-	SUBQ      $0x20, DI
-	CMPQ      DI, $0x20
-	JGE       block19
-
-next20:
-	CMPQ DI, $0x08
-	JLT  next22
-
-block21:
-	VMOVUPS   (R12), Y0
-	VMOVUPS   (R13), Y1
-	VCVTPH2PS (R11), Y2
-	VCVTPH2PS (R11)(AX*2), Y3
-	VMULPS    Y1, Y2, Y4
-	VMULPS    Y1, Y3, Y5
-	VMULPS    Y0, Y2, Y2
-	VMULPS    Y0, Y3, Y3
-	VSUBPS    Y5, Y2, Y2
-	VADDPS    Y4, Y3, Y3
-	VCVTPS2PH $0x00, Y2, X2
-	VMOVUPS   X2, (R10)
-	VCVTPS2PH $0x00, Y3, X2
-	VMOVUPS   X2, (R10)(AX*2)
-	ADDQ      $0x00000010, R10
-	ADDQ      $0x00000010, R11
-	VCVTPH2PS (R15), Y2
-	VCVTPH2PS (R15)(AX*2), Y3
-	VMULPS    Y1, Y2, Y4
-	VMULPS    Y1, Y3, Y1
-	VMULPS    Y0, Y2, Y2
-	VMULPS    Y0, Y3, Y3
-	VSUBPS    Y1, Y2, Y2
-	VADDPS    Y4, Y3, Y3
-	VCVTPS2PH $0x00, Y2, X0
-	VMOVUPS   X0, (R14)
-	VCVTPS2PH $0x00, Y3, X0
-	VMOVUPS   X0, (R14)(AX*2)
-	ADDQ      $0x00000010, R14
-	ADDQ      $0x00000010, R15
-	ADDQ      $0x00000020, R12
-	ADDQ      $0x00000020, R13
-	SUBQ      $0x08, DI
-	CMPQ      DI, $0x08
-	JGE       block21
-
-next22:
-	CMPQ DI, $0x04
-	JLT  next24
-
-block23:
-	VMOVUPS   (R12), X0
-	VMOVUPS   (R13), X1
-	VCVTPH2PS (R11), X2
-	VCVTPH2PS (R11)(AX*2), X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X5
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X5, X2, X2
-	VADDPS    X4, X3, X3
-	VCVTPS2PH $0x00, X2, X2
-	VMOVQ     X2, (R10)
-	VCVTPS2PH $0x00, X3, X2
-	VMOVQ     X2, (R10)(AX*2)
-	ADDQ      $0x00000008, R10
-	ADDQ      $0x00000008, R11
-	VCVTPH2PS (R15), X2
-	VCVTPH2PS (R15)(AX*2), X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X1
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X1, X2, X2
-	VADDPS    X4, X3, X3
-	VCVTPS2PH $0x00, X2, X0
-	VMOVQ     X0, (R14)
-	VCVTPS2PH $0x00, X3, X0
-	VMOVQ     X0, (R14)(AX*2)
-	ADDQ      $0x00000008, R14
-	ADDQ      $0x00000008, R15
-	ADDQ      $0x00000010, R12
-	ADDQ      $0x00000010, R13
-	SUBQ      $0x04, DI
-	CMPQ      DI, $0x04
-	JGE       block23
-
-next24:
-	CMPQ DI, $0x01
-	JLT  next26
-
-block25:
-	VMOVSS    (R12), X0
-	VMOVSS    (R13), X1
-	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R11), X2, X2
-	VCVTPH2PS X2, X2
-	VPXOR     X3, X3, X3
-	VPINSRW   $0x00, (R11)(AX*2), X3, X3
-	VCVTPH2PS X3, X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X5
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X5, X2, X2
-	VADDPS    X4, X3, X3
-	VCVTPS2PH $0x00, X2, X2
-	VPEXTRW   $0x00, X2, (R10)
-	VCVTPS2PH $0x00, X3, X2
-	VPEXTRW   $0x00, X2, (R10)(AX*2)
-	ADDQ      $0x00000002, R10
-	ADDQ      $0x00000002, R11
-	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R15), X2, X2
-	VCVTPH2PS X2, X2
-	VPXOR     X3, X3, X3
-	VPINSRW   $0x00, (R15)(AX*2), X3, X3
-	VCVTPH2PS X3, X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X1
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X1, X2, X2
-	VADDPS    X4, X3, X3
-	VCVTPS2PH $0x00, X2, X0
-	VPEXTRW   $0x00, X0, (R14)
-	VCVTPS2PH $0x00, X3, X0
-	VPEXTRW   $0x00, X0, (R14)(AX*2)
-	ADDQ      $0x00000002, R14
-	ADDQ      $0x00000002, R15
-	ADDQ      $0x00000004, R12
-	ADDQ      $0x00000004, R13
-	SUBQ      $0x01, DI
-	CMPQ      DI, $0x01
-	JGE       block25
-
-next26:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*2), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token18
-	ADDQ $0x02, CX
-	JMP  head15
-
-single16:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit17
@@ -1687,16 +1178,16 @@ single16:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token27:
+token18:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x20
-	JLT  next29
+	JLT  next20
 
-block28:
+block19:
 	VMOVUPS   (R12), Y0
 	VMOVUPS   (R13), Y1
 	VMOVUPS   32(R12), Y2
@@ -1759,13 +1250,13 @@ block28:
 	ADDQ      $0x00000080, R13
 	SUBQ      $0x20, DI
 	CMPQ      DI, $0x20
-	JGE       block28
+	JGE       block19
 
-next29:
+next20:
 	CMPQ DI, $0x08
-	JLT  next31
+	JLT  next22
 
-block30:
+block21:
 	VMOVUPS   (R12), Y0
 	VMOVUPS   (R13), Y1
 	VCVTPH2PS (R11), Y2
@@ -1786,13 +1277,13 @@ block30:
 	ADDQ      $0x00000020, R13
 	SUBQ      $0x08, DI
 	CMPQ      DI, $0x08
-	JGE       block30
+	JGE       block21
 
-next31:
+next22:
 	CMPQ DI, $0x04
-	JLT  next33
+	JLT  next24
 
-block32:
+block23:
 	VMOVUPS   (R12), X0
 	VMOVUPS   (R13), X1
 	VCVTPH2PS (R11), X2
@@ -1813,13 +1304,13 @@ block32:
 	ADDQ      $0x00000010, R13
 	SUBQ      $0x04, DI
 	CMPQ      DI, $0x04
-	JGE       block32
+	JGE       block23
 
-next33:
+next24:
 	CMPQ DI, $0x01
-	JLT  next35
+	JLT  next26
 
-block34:
+block25:
 	VMOVSS    (R12), X0
 	VMOVSS    (R13), X1
 	VPXOR     X2, X2, X2
@@ -1844,9 +1335,9 @@ block34:
 	ADDQ      $0x00000004, R13
 	SUBQ      $0x01, DI
 	CMPQ      DI, $0x01
-	JGE       block34
+	JGE       block25
 
-next35:
+next26:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -1855,7 +1346,7 @@ next35:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token27
+	JNZ  token18
 	INCQ CX
 	JMP  head15
 
@@ -1866,7 +1357,7 @@ done2:
 
 // func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  tokens+48(FP), CX
 	MOVQ  heads+72(FP), DX
@@ -2042,251 +1533,6 @@ many1:
 	XORQ CX, CX
 
 head12:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single13
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single13
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*2), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token15:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*2), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R12), Z0
-	VMOVUPS   (R13), Z1
-	VMOVUPS   64(R12), Z2
-	VMOVUPS   64(R13), Z3
-	VMOVUPS   128(R12), Z4
-	VMOVUPS   128(R13), Z5
-	VMOVUPS   192(R12), Z6
-	VMOVUPS   192(R13), Z7
-	VCVTPH2PS (R11), Z8
-	VCVTPH2PS (R11)(AX*2), Z9
-	VMULPS    Z1, Z8, Z10
-	VMULPS    Z1, Z9, Z11
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, (R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, (R10)(AX*2)
-	VCVTPH2PS 32(R11), Z8
-	VCVTPH2PS 32(R11)(AX*2), Z9
-	VMULPS    Z3, Z8, Z10
-	VMULPS    Z3, Z9, Z11
-	VMULPS    Z2, Z8, Z8
-	VMULPS    Z2, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 32(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 32(R10)(AX*2)
-	VCVTPH2PS 64(R11), Z8
-	VCVTPH2PS 64(R11)(AX*2), Z9
-	VMULPS    Z5, Z8, Z10
-	VMULPS    Z5, Z9, Z11
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 64(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 64(R10)(AX*2)
-	VCVTPH2PS 96(R11), Z8
-	VCVTPH2PS 96(R11)(AX*2), Z9
-	VMULPS    Z7, Z8, Z10
-	VMULPS    Z7, Z9, Z11
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z6, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 96(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 96(R10)(AX*2)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	VCVTPH2PS (R15), Z8
-	VCVTPH2PS (R15)(AX*2), Z9
-	VMULPS    Z1, Z8, Z10
-	VMULPS    Z1, Z9, Z1
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VSUBPS    Z1, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y0
-	VMOVUPS   Y0, (R14)
-	VCVTPS2PH $0x00, Z9, Y0
-	VMOVUPS   Y0, (R14)(AX*2)
-	VCVTPH2PS 32(R15), Z0
-	VCVTPH2PS 32(R15)(AX*2), Z1
-	VMULPS    Z3, Z0, Z8
-	VMULPS    Z3, Z1, Z3
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z2, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z8, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 32(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 32(R14)(AX*2)
-	VCVTPH2PS 64(R15), Z0
-	VCVTPH2PS 64(R15)(AX*2), Z1
-	VMULPS    Z5, Z0, Z2
-	VMULPS    Z5, Z1, Z3
-	VMULPS    Z4, Z0, Z0
-	VMULPS    Z4, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 64(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 64(R14)(AX*2)
-	VCVTPH2PS 96(R15), Z0
-	VCVTPH2PS 96(R15)(AX*2), Z1
-	VMULPS    Z7, Z0, Z2
-	VMULPS    Z7, Z1, Z3
-	VMULPS    Z6, Z0, Z0
-	VMULPS    Z6, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 96(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 96(R14)(AX*2)
-	ADDQ      $0x00000080, R14
-	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x00000100, R13
-	SUBQ      $0x40, DI
-	CMPQ      DI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ DI, $0x10
-	JLT  next19
-
-block18:
-	VMOVUPS   (R12), Z0
-	VMOVUPS   (R13), Z1
-	VCVTPH2PS (R11), Z2
-	VCVTPH2PS (R11)(AX*2), Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z5
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y2
-	VMOVUPS   Y2, (R10)
-	VCVTPS2PH $0x00, Z3, Y2
-	VMOVUPS   Y2, (R10)(AX*2)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000020, R11
-	VCVTPH2PS (R15), Z2
-	VCVTPH2PS (R15)(AX*2), Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z1
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z1, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y0
-	VMOVUPS   Y0, (R14)
-	VCVTPS2PH $0x00, Z3, Y0
-	VMOVUPS   Y0, (R14)(AX*2)
-	ADDQ      $0x00000020, R14
-	ADDQ      $0x00000020, R15
-	ADDQ      $0x00000040, R12
-	ADDQ      $0x00000040, R13
-	SUBQ      $0x10, DI
-	CMPQ      DI, $0x10
-	JGE       block18
-
-next19:
-	TESTQ       DI, DI
-	JZ          next21
-	MOVQ        $0xffffffffffffffff, BP
-	BZHIQ       DI, BP, BP
-	KMOVD       BP, K1
-	SHRQ        $0x10, BP
-	KMOVD       BP, K2
-	VMOVUPS.Z   (R12), K1, Z0
-	VMOVUPS.Z   (R13), K1, Z1
-	VMOVDQU16.Z (R11), K1, Y2
-	VCVTPH2PS   Y2, Z2
-	VMOVDQU16.Z (R11)(AX*2), K1, Y3
-	VCVTPH2PS   Y3, Z3
-	VMULPS      Z1, Z2, Z4
-	VMULPS      Z1, Z3, Z5
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z3, Z3
-	VSUBPS      Z5, Z2, Z2
-	VADDPS      Z4, Z3, Z3
-	VCVTPS2PH   $0x00, Z2, Y2
-	VMOVDQU16   Y2, K1, (R10)
-	VCVTPS2PH   $0x00, Z3, Y2
-	VMOVDQU16   Y2, K1, (R10)(AX*2)
-	ADDQ        $0x00000020, R10
-	ADDQ        $0x00000020, R11
-	VMOVDQU16.Z (R15), K1, Y2
-	VCVTPH2PS   Y2, Z2
-	VMOVDQU16.Z (R15)(AX*2), K1, Y3
-	VCVTPH2PS   Y3, Z3
-	VMULPS      Z1, Z2, Z4
-	VMULPS      Z1, Z3, Z1
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z3, Z3
-	VSUBPS      Z1, Z2, Z2
-	VADDPS      Z4, Z3, Z3
-	VCVTPS2PH   $0x00, Z2, Y0
-	VMOVDQU16   Y0, K1, (R14)
-	VCVTPS2PH   $0x00, Z3, Y0
-	VMOVDQU16   Y0, K1, (R14)(AX*2)
-	ADDQ        $0x00000020, R14
-	ADDQ        $0x00000020, R15
-
-next21:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*2), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token15
-	ADDQ $0x02, CX
-	JMP  head12
-
-single13:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit14
@@ -2302,16 +1548,16 @@ single13:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token22:
+token15:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R12), Z0
 	VMOVUPS   (R13), Z1
 	VMOVUPS   64(R12), Z2
@@ -2374,13 +1620,13 @@ block23:
 	ADDQ      $0x00000100, R13
 	SUBQ      $0x40, DI
 	CMPQ      DI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ DI, $0x10
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R12), Z0
 	VMOVUPS   (R13), Z1
 	VCVTPH2PS (R11), Z2
@@ -2401,11 +1647,11 @@ block25:
 	ADDQ      $0x00000040, R13
 	SUBQ      $0x10, DI
 	CMPQ      DI, $0x10
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ       DI, DI
-	JZ          next28
+	JZ          next21
 	MOVQ        $0xffffffffffffffff, R14
 	BZHIQ       DI, R14, R14
 	KMOVD       R14, K1
@@ -2430,7 +1676,7 @@ next26:
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
 
-next28:
+next21:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -2439,7 +1685,7 @@ next28:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token22
+	JNZ  token15
 	INCQ CX
 	JMP  head12
 
@@ -2872,623 +2118,6 @@ many1:
 	XORQ CX, CX
 
 head18:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single19
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single19
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*2), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token21:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*2), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x20
-	JLT  next23
-
-block22:
-	VMOVUPS     (R12), Y1
-	VINSERTF128 $0x01, 32(R12), Y1, Y1
-	VMOVUPS     16(R12), Y2
-	VINSERTF128 $0x01, 48(R12), Y2, Y2
-	VSHUFPS     $0x88, Y2, Y1, Y0
-	VSHUFPS     $0xdd, Y2, Y1, Y1
-	VMOVUPS     (R13), Y3
-	VINSERTF128 $0x01, 32(R13), Y3, Y3
-	VMOVUPS     16(R13), Y4
-	VINSERTF128 $0x01, 48(R13), Y4, Y4
-	VSHUFPS     $0x88, Y4, Y3, Y2
-	VSHUFPS     $0xdd, Y4, Y3, Y3
-	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
-	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
-	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
-	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
-	VMOVUPS     64(R12), Y5
-	VINSERTF128 $0x01, 96(R12), Y5, Y5
-	VMOVUPS     80(R12), Y6
-	VINSERTF128 $0x01, 112(R12), Y6, Y6
-	VSHUFPS     $0x88, Y6, Y5, Y4
-	VSHUFPS     $0xdd, Y6, Y5, Y5
-	VMOVUPS     64(R13), Y7
-	VINSERTF128 $0x01, 96(R13), Y7, Y7
-	VMOVUPS     80(R13), Y8
-	VINSERTF128 $0x01, 112(R13), Y8, Y8
-	VSHUFPS     $0x88, Y8, Y7, Y6
-	VSHUFPS     $0xdd, Y8, Y7, Y7
-	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
-	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
-	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
-	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
-	VMOVUPS     (R11), Y9
-	VPSLLD      $0x10, Y9, Y8
-	VPAND       upperHalf<>+0(SB), Y9, Y9
-	VMOVUPS     (R11)(AX*2), Y11
-	VPSLLD      $0x10, Y11, Y10
-	VPAND       upperHalf<>+0(SB), Y11, Y11
-	VMULPS      Y2, Y8, Y12
-	VMULPS      Y2, Y10, Y13
-	VMULPS      Y0, Y8, Y8
-	VMULPS      Y0, Y10, Y10
-	VSUBPS      Y13, Y8, Y8
-	VADDPS      Y12, Y10, Y10
-	VMULPS      Y3, Y9, Y12
-	VMULPS      Y3, Y11, Y13
-	VMULPS      Y1, Y9, Y9
-	VMULPS      Y1, Y11, Y11
-	VSUBPS      Y13, Y9, Y9
-	VADDPS      Y12, Y11, Y11
-	VPSRLD      $0x10, Y8, Y12
-	VPSLLD      $0x10, Y9, Y13
-	VPSRLD      $0x10, Y10, Y14
-	VPSLLD      $0x10, Y11, Y15
-	VPBLENDW    $0xaa, Y9, Y12, Y12
-	VPBLENDW    $0xaa, Y13, Y8, Y13
-	VPBLENDW    $0xaa, Y11, Y14, Y14
-	VPBLENDW    $0xaa, Y15, Y10, Y15
-	VPANDN      one16<>+0(SB), Y12, Y8
-	VPANDN      one16<>+0(SB), Y14, Y9
-	VPSUBUSW    Y8, Y13, Y8
-	VPSUBUSW    Y9, Y15, Y9
-	VPSRLW      $0x0f, Y8, Y8
-	VPSRLW      $0x0f, Y9, Y9
-	VPADDSW     Y8, Y12, Y8
-	VPADDSW     Y9, Y14, Y9
-	VMOVUPS     Y8, (R10)
-	VMOVUPS     Y9, (R10)(AX*2)
-	VMOVUPS     32(R11), Y9
-	VPSLLD      $0x10, Y9, Y8
-	VPAND       upperHalf<>+0(SB), Y9, Y9
-	VMOVUPS     32(R11)(AX*2), Y11
-	VPSLLD      $0x10, Y11, Y10
-	VPAND       upperHalf<>+0(SB), Y11, Y11
-	VMULPS      Y6, Y8, Y12
-	VMULPS      Y6, Y10, Y13
-	VMULPS      Y4, Y8, Y8
-	VMULPS      Y4, Y10, Y10
-	VSUBPS      Y13, Y8, Y8
-	VADDPS      Y12, Y10, Y10
-	VMULPS      Y7, Y9, Y12
-	VMULPS      Y7, Y11, Y13
-	VMULPS      Y5, Y9, Y9
-	VMULPS      Y5, Y11, Y11
-	VSUBPS      Y13, Y9, Y9
-	VADDPS      Y12, Y11, Y11
-	VPSRLD      $0x10, Y8, Y12
-	VPSLLD      $0x10, Y9, Y13
-	VPSRLD      $0x10, Y10, Y14
-	VPSLLD      $0x10, Y11, Y15
-	VPBLENDW    $0xaa, Y9, Y12, Y12
-	VPBLENDW    $0xaa, Y13, Y8, Y13
-	VPBLENDW    $0xaa, Y11, Y14, Y14
-	VPBLENDW    $0xaa, Y15, Y10, Y15
-	VPANDN      one16<>+0(SB), Y12, Y8
-	VPANDN      one16<>+0(SB), Y14, Y9
-	VPSUBUSW    Y8, Y13, Y8
-	VPSUBUSW    Y9, Y15, Y9
-	VPSRLW      $0x0f, Y8, Y8
-	VPSRLW      $0x0f, Y9, Y9
-	VPADDSW     Y8, Y12, Y8
-	VPADDSW     Y9, Y14, Y9
-	VMOVUPS     Y8, 32(R10)
-	VMOVUPS     Y9, 32(R10)(AX*2)
-	ADDQ        $0x00000040, R10
-	ADDQ        $0x00000040, R11
-	VMOVUPS     (R15), Y9
-	VPSLLD      $0x10, Y9, Y8
-	VPAND       upperHalf<>+0(SB), Y9, Y9
-	VMOVUPS     (R15)(AX*2), Y11
-	VPSLLD      $0x10, Y11, Y10
-	VPAND       upperHalf<>+0(SB), Y11, Y11
-	VMULPS      Y2, Y8, Y12
-	VMULPS      Y2, Y10, Y2
-	VMULPS      Y0, Y8, Y8
-	VMULPS      Y0, Y10, Y10
-	VSUBPS      Y2, Y8, Y8
-	VADDPS      Y12, Y10, Y10
-	VMULPS      Y3, Y9, Y0
-	VMULPS      Y3, Y11, Y2
-	VMULPS      Y1, Y9, Y9
-	VMULPS      Y1, Y11, Y11
-	VSUBPS      Y2, Y9, Y9
-	VADDPS      Y0, Y11, Y11
-	VPSRLD      $0x10, Y8, Y0
-	VPSLLD      $0x10, Y9, Y1
-	VPSRLD      $0x10, Y10, Y2
-	VPSLLD      $0x10, Y11, Y3
-	VPBLENDW    $0xaa, Y9, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y8, Y1
-	VPBLENDW    $0xaa, Y11, Y2, Y2
-	VPBLENDW    $0xaa, Y3, Y10, Y3
-	VPANDN      one16<>+0(SB), Y0, Y8
-	VPANDN      one16<>+0(SB), Y2, Y9
-	VPSUBUSW    Y8, Y1, Y8
-	VPSUBUSW    Y9, Y3, Y9
-	VPSRLW      $0x0f, Y8, Y8
-	VPSRLW      $0x0f, Y9, Y9
-	VPADDSW     Y8, Y0, Y8
-	VPADDSW     Y9, Y2, Y9
-	VMOVUPS     Y8, (R14)
-	VMOVUPS     Y9, (R14)(AX*2)
-	VMOVUPS     32(R15), Y1
-	VPSLLD      $0x10, Y1, Y0
-	VPAND       upperHalf<>+0(SB), Y1, Y1
-	VMOVUPS     32(R15)(AX*2), Y3
-	VPSLLD      $0x10, Y3, Y2
-	VPAND       upperHalf<>+0(SB), Y3, Y3
-	VMULPS      Y6, Y0, Y8
-	VMULPS      Y6, Y2, Y6
-	VMULPS      Y4, Y0, Y0
-	VMULPS      Y4, Y2, Y2
-	VSUBPS      Y6, Y0, Y0
-	VADDPS      Y8, Y2, Y2
-	VMULPS      Y7, Y1, Y4
-	VMULPS      Y7, Y3, Y6
-	VMULPS      Y5, Y1, Y1
-	VMULPS      Y5, Y3, Y3
-	VSUBPS      Y6, Y1, Y1
-	VADDPS      Y4, Y3, Y3
-	VPSRLD      $0x10, Y0, Y4
-	VPSLLD      $0x10, Y1, Y5
-	VPSRLD      $0x10, Y2, Y6
-	VPSLLD      $0x10, Y3, Y7
-	VPBLENDW    $0xaa, Y1, Y4, Y4
-	VPBLENDW    $0xaa, Y5, Y0, Y5
-	VPBLENDW    $0xaa, Y3, Y6, Y6
-	VPBLENDW    $0xaa, Y7, Y2, Y7
-	VPANDN      one16<>+0(SB), Y4, Y0
-	VPANDN      one16<>+0(SB), Y6, Y1
-	VPSUBUSW    Y0, Y5, Y0
-	VPSUBUSW    Y1, Y7, Y1
-	VPSRLW      $0x0f, Y0, Y0
-	VPSRLW      $0x0f, Y1, Y1
-	VPADDSW     Y0, Y4, Y0
-	VPADDSW     Y1, Y6, Y1
-	VMOVUPS     Y0, 32(R14)
-	VMOVUPS     Y1, 32(R14)(AX*2)
-	ADDQ        $0x00000040, R14
-	ADDQ        $0x00000040, R15
-	ADDQ        $0x00000080, R12
-	ADDQ        $0x00000080, R13
-	SUBQ        $0x20, DI
-	CMPQ        DI, $0x20
-	JGE         block22
-
-next23:
-	CMPQ DI, $0x10
-	JLT  next25
-
-block24:
-	VMOVUPS     (R12), Y1
-	VINSERTF128 $0x01, 32(R12), Y1, Y1
-	VMOVUPS     16(R12), Y2
-	VINSERTF128 $0x01, 48(R12), Y2, Y2
-	VSHUFPS     $0x88, Y2, Y1, Y0
-	VSHUFPS     $0xdd, Y2, Y1, Y1
-	VMOVUPS     (R13), Y3
-	VINSERTF128 $0x01, 32(R13), Y3, Y3
-	VMOVUPS     16(R13), Y4
-	VINSERTF128 $0x01, 48(R13), Y4, Y4
-	VSHUFPS     $0x88, Y4, Y3, Y2
-	VSHUFPS     $0xdd, Y4, Y3, Y3
-	VPMINUD     negativeNaN<>+0(SB), Y0, Y0
-	VPMINUD     negativeNaN<>+0(SB), Y1, Y1
-	VPMINUD     negativeNaN<>+0(SB), Y2, Y2
-	VPMINUD     negativeNaN<>+0(SB), Y3, Y3
-	VMOVUPS     (R11), Y5
-	VPSLLD      $0x10, Y5, Y4
-	VPAND       upperHalf<>+0(SB), Y5, Y5
-	VMOVUPS     (R11)(AX*2), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y2, Y4, Y8
-	VMULPS      Y2, Y6, Y9
-	VMULPS      Y0, Y4, Y4
-	VMULPS      Y0, Y6, Y6
-	VSUBPS      Y9, Y4, Y4
-	VADDPS      Y8, Y6, Y6
-	VMULPS      Y3, Y5, Y8
-	VMULPS      Y3, Y7, Y9
-	VMULPS      Y1, Y5, Y5
-	VMULPS      Y1, Y7, Y7
-	VSUBPS      Y9, Y5, Y5
-	VADDPS      Y8, Y7, Y7
-	VPSRLD      $0x10, Y4, Y8
-	VPSLLD      $0x10, Y5, Y9
-	VPSRLD      $0x10, Y6, Y10
-	VPSLLD      $0x10, Y7, Y11
-	VPBLENDW    $0xaa, Y5, Y8, Y8
-	VPBLENDW    $0xaa, Y9, Y4, Y9
-	VPBLENDW    $0xaa, Y7, Y10, Y10
-	VPBLENDW    $0xaa, Y11, Y6, Y11
-	VPANDN      one16<>+0(SB), Y8, Y4
-	VPANDN      one16<>+0(SB), Y10, Y5
-	VPSUBUSW    Y4, Y9, Y4
-	VPSUBUSW    Y5, Y11, Y5
-	VPSRLW      $0x0f, Y4, Y4
-	VPSRLW      $0x0f, Y5, Y5
-	VPADDSW     Y4, Y8, Y4
-	VPADDSW     Y5, Y10, Y5
-	VMOVUPS     Y4, (R10)
-	VMOVUPS     Y5, (R10)(AX*2)
-	ADDQ        $0x00000020, R10
-	ADDQ        $0x00000020, R11
-	VMOVUPS     (R15), Y5
-	VPSLLD      $0x10, Y5, Y4
-	VPAND       upperHalf<>+0(SB), Y5, Y5
-	VMOVUPS     (R15)(AX*2), Y7
-	VPSLLD      $0x10, Y7, Y6
-	VPAND       upperHalf<>+0(SB), Y7, Y7
-	VMULPS      Y2, Y4, Y8
-	VMULPS      Y2, Y6, Y2
-	VMULPS      Y0, Y4, Y4
-	VMULPS      Y0, Y6, Y6
-	VSUBPS      Y2, Y4, Y4
-	VADDPS      Y8, Y6, Y6
-	VMULPS      Y3, Y5, Y0
-	VMULPS      Y3, Y7, Y2
-	VMULPS      Y1, Y5, Y5
-	VMULPS      Y1, Y7, Y7
-	VSUBPS      Y2, Y5, Y5
-	VADDPS      Y0, Y7, Y7
-	VPSRLD      $0x10, Y4, Y0
-	VPSLLD      $0x10, Y5, Y1
-	VPSRLD      $0x10, Y6, Y2
-	VPSLLD      $0x10, Y7, Y3
-	VPBLENDW    $0xaa, Y5, Y0, Y0
-	VPBLENDW    $0xaa, Y1, Y4, Y1
-	VPBLENDW    $0xaa, Y7, Y2, Y2
-	VPBLENDW    $0xaa, Y3, Y6, Y3
-	VPANDN      one16<>+0(SB), Y0, Y4
-	VPANDN      one16<>+0(SB), Y2, Y5
-	VPSUBUSW    Y4, Y1, Y4
-	VPSUBUSW    Y5, Y3, Y5
-	VPSRLW      $0x0f, Y4, Y4
-	VPSRLW      $0x0f, Y5, Y5
-	VPADDSW     Y4, Y0, Y4
-	VPADDSW     Y5, Y2, Y5
-	VMOVUPS     Y4, (R14)
-	VMOVUPS     Y5, (R14)(AX*2)
-	ADDQ        $0x00000020, R14
-	ADDQ        $0x00000020, R15
-	ADDQ        $0x00000040, R12
-	ADDQ        $0x00000040, R13
-	SUBQ        $0x10, DI
-	CMPQ        DI, $0x10
-	JGE         block24
-
-next25:
-	CMPQ DI, $0x08
-	JLT  next27
-
-block26:
-	VMOVUPS  (R12), X1
-	VMOVUPS  16(R12), X2
-	VSHUFPS  $0x88, X2, X1, X0
-	VSHUFPS  $0xdd, X2, X1, X1
-	VMOVUPS  (R13), X3
-	VMOVUPS  16(R13), X4
-	VSHUFPS  $0x88, X4, X3, X2
-	VSHUFPS  $0xdd, X4, X3, X3
-	VPMINUD  negativeNaN<>+0(SB), X0, X0
-	VPMINUD  negativeNaN<>+0(SB), X1, X1
-	VPMINUD  negativeNaN<>+0(SB), X2, X2
-	VPMINUD  negativeNaN<>+0(SB), X3, X3
-	VMOVUPS  (R11), X5
-	VPSLLD   $0x10, X5, X4
-	VPAND    upperHalf<>+0(SB), X5, X5
-	VMOVUPS  (R11)(AX*2), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X2, X4, X8
-	VMULPS   X2, X6, X9
-	VMULPS   X0, X4, X4
-	VMULPS   X0, X6, X6
-	VSUBPS   X9, X4, X4
-	VADDPS   X8, X6, X6
-	VMULPS   X3, X5, X8
-	VMULPS   X3, X7, X9
-	VMULPS   X1, X5, X5
-	VMULPS   X1, X7, X7
-	VSUBPS   X9, X5, X5
-	VADDPS   X8, X7, X7
-	VPSRLD   $0x10, X4, X8
-	VPSLLD   $0x10, X5, X9
-	VPSRLD   $0x10, X6, X10
-	VPSLLD   $0x10, X7, X11
-	VPBLENDW $0xaa, X5, X8, X8
-	VPBLENDW $0xaa, X9, X4, X9
-	VPBLENDW $0xaa, X7, X10, X10
-	VPBLENDW $0xaa, X11, X6, X11
-	VPANDN   one16<>+0(SB), X8, X4
-	VPANDN   one16<>+0(SB), X10, X5
-	VPSUBUSW X4, X9, X4
-	VPSUBUSW X5, X11, X5
-	VPSRLW   $0x0f, X4, X4
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X4, X8, X4
-	VPADDSW  X5, X10, X5
-	VMOVUPS  X4, (R10)
-	VMOVUPS  X5, (R10)(AX*2)
-	ADDQ     $0x00000010, R10
-	ADDQ     $0x00000010, R11
-	VMOVUPS  (R15), X5
-	VPSLLD   $0x10, X5, X4
-	VPAND    upperHalf<>+0(SB), X5, X5
-	VMOVUPS  (R15)(AX*2), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X2, X4, X8
-	VMULPS   X2, X6, X2
-	VMULPS   X0, X4, X4
-	VMULPS   X0, X6, X6
-	VSUBPS   X2, X4, X4
-	VADDPS   X8, X6, X6
-	VMULPS   X3, X5, X0
-	VMULPS   X3, X7, X2
-	VMULPS   X1, X5, X5
-	VMULPS   X1, X7, X7
-	VSUBPS   X2, X5, X5
-	VADDPS   X0, X7, X7
-	VPSRLD   $0x10, X4, X0
-	VPSLLD   $0x10, X5, X1
-	VPSRLD   $0x10, X6, X2
-	VPSLLD   $0x10, X7, X3
-	VPBLENDW $0xaa, X5, X0, X0
-	VPBLENDW $0xaa, X1, X4, X1
-	VPBLENDW $0xaa, X7, X2, X2
-	VPBLENDW $0xaa, X3, X6, X3
-	VPANDN   one16<>+0(SB), X0, X4
-	VPANDN   one16<>+0(SB), X2, X5
-	VPSUBUSW X4, X1, X4
-	VPSUBUSW X5, X3, X5
-	VPSRLW   $0x0f, X4, X4
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X4, X0, X4
-	VPADDSW  X5, X2, X5
-	VMOVUPS  X4, (R14)
-	VMOVUPS  X5, (R14)(AX*2)
-	ADDQ     $0x00000010, R14
-	ADDQ     $0x00000010, R15
-	ADDQ     $0x00000020, R12
-	ADDQ     $0x00000020, R13
-	SUBQ     $0x08, DI
-	CMPQ     DI, $0x08
-	JGE      block26
-
-next27:
-	CMPQ DI, $0x04
-	JLT  next29
-
-block28:
-	VMOVUPS  (R12), X1
-	VSHUFPS  $0x88, X1, X1, X0
-	VSHUFPS  $0xdd, X1, X1, X1
-	VMOVUPS  (R13), X3
-	VSHUFPS  $0x88, X3, X3, X2
-	VSHUFPS  $0xdd, X3, X3, X3
-	VPMINUD  negativeNaN<>+0(SB), X0, X0
-	VPMINUD  negativeNaN<>+0(SB), X1, X1
-	VPMINUD  negativeNaN<>+0(SB), X2, X2
-	VPMINUD  negativeNaN<>+0(SB), X3, X3
-	VMOVQ    (R11), X5
-	VPSLLD   $0x10, X5, X4
-	VPAND    upperHalf<>+0(SB), X5, X5
-	VMOVQ    (R11)(AX*2), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X2, X4, X8
-	VMULPS   X2, X6, X9
-	VMULPS   X0, X4, X4
-	VMULPS   X0, X6, X6
-	VSUBPS   X9, X4, X4
-	VADDPS   X8, X6, X6
-	VMULPS   X3, X5, X8
-	VMULPS   X3, X7, X9
-	VMULPS   X1, X5, X5
-	VMULPS   X1, X7, X7
-	VSUBPS   X9, X5, X5
-	VADDPS   X8, X7, X7
-	VPSRLD   $0x10, X4, X8
-	VPSLLD   $0x10, X5, X9
-	VPSRLD   $0x10, X6, X10
-	VPSLLD   $0x10, X7, X11
-	VPBLENDW $0xaa, X5, X8, X8
-	VPBLENDW $0xaa, X9, X4, X9
-	VPBLENDW $0xaa, X7, X10, X10
-	VPBLENDW $0xaa, X11, X6, X11
-	VPANDN   one16<>+0(SB), X8, X4
-	VPANDN   one16<>+0(SB), X10, X5
-	VPSUBUSW X4, X9, X4
-	VPSUBUSW X5, X11, X5
-	VPSRLW   $0x0f, X4, X4
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X4, X8, X4
-	VPADDSW  X5, X10, X5
-	VMOVQ    X4, (R10)
-	VMOVQ    X5, (R10)(AX*2)
-	ADDQ     $0x00000008, R10
-	ADDQ     $0x00000008, R11
-	VMOVQ    (R15), X5
-	VPSLLD   $0x10, X5, X4
-	VPAND    upperHalf<>+0(SB), X5, X5
-	VMOVQ    (R15)(AX*2), X7
-	VPSLLD   $0x10, X7, X6
-	VPAND    upperHalf<>+0(SB), X7, X7
-	VMULPS   X2, X4, X8
-	VMULPS   X2, X6, X2
-	VMULPS   X0, X4, X4
-	VMULPS   X0, X6, X6
-	VSUBPS   X2, X4, X4
-	VADDPS   X8, X6, X6
-	VMULPS   X3, X5, X0
-	VMULPS   X3, X7, X2
-	VMULPS   X1, X5, X5
-	VMULPS   X1, X7, X7
-	VSUBPS   X2, X5, X5
-	VADDPS   X0, X7, X7
-	VPSRLD   $0x10, X4, X0
-	VPSLLD   $0x10, X5, X1
-	VPSRLD   $0x10, X6, X2
-	VPSLLD   $0x10, X7, X3
-	VPBLENDW $0xaa, X5, X0, X0
-	VPBLENDW $0xaa, X1, X4, X1
-	VPBLENDW $0xaa, X7, X2, X2
-	VPBLENDW $0xaa, X3, X6, X3
-	VPANDN   one16<>+0(SB), X0, X4
-	VPANDN   one16<>+0(SB), X2, X5
-	VPSUBUSW X4, X1, X4
-	VPSUBUSW X5, X3, X5
-	VPSRLW   $0x0f, X4, X4
-	VPSRLW   $0x0f, X5, X5
-	VPADDSW  X4, X0, X4
-	VPADDSW  X5, X2, X5
-	VMOVQ    X4, (R14)
-	VMOVQ    X5, (R14)(AX*2)
-	ADDQ     $0x00000008, R14
-	ADDQ     $0x00000008, R15
-	ADDQ     $0x00000010, R12
-	ADDQ     $0x00000010, R13
-	SUBQ     $0x04, DI
-	CMPQ     DI, $0x04
-	JGE      block28
-
-next29:
-	CMPQ DI, $0x01
-	JLT  next31
-
-block30:
-	VMOVSS    (R12), X0
-	VMOVSS    (R13), X1
-	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R11), X2, X2
-	VPMOVZXWD X2, X2
-	VPSLLD    $0x10, X2, X2
-	VPXOR     X3, X3, X3
-	VPINSRW   $0x00, (R11)(AX*2), X3, X3
-	VPMOVZXWD X3, X3
-	VPSLLD    $0x10, X3, X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X5
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X5, X2, X2
-	VADDPS    X4, X3, X3
-	VPSRLD    $0x10, X2, X4
-	VPSLLD    $0x10, X2, X5
-	VPBLENDW  $0xaa, X2, X4, X4
-	VPBLENDW  $0xaa, X5, X2, X5
-	VPANDN    one16<>+0(SB), X4, X2
-	VPSUBUSW  X2, X5, X2
-	VPSRLW    $0x0f, X2, X2
-	VPADDSW   X2, X4, X2
-	VPMAXUW   X4, X2, X2
-	VPEXTRW   $0x00, X2, (R10)
-	VPSRLD    $0x10, X3, X2
-	VPSLLD    $0x10, X3, X4
-	VPBLENDW  $0xaa, X3, X2, X2
-	VPBLENDW  $0xaa, X4, X3, X4
-	VPANDN    one16<>+0(SB), X2, X3
-	VPSUBUSW  X3, X4, X3
-	VPSRLW    $0x0f, X3, X3
-	VPADDSW   X3, X2, X3
-	VPMAXUW   X2, X3, X3
-	VPEXTRW   $0x00, X3, (R10)(AX*2)
-	ADDQ      $0x00000002, R10
-	ADDQ      $0x00000002, R11
-	VPXOR     X2, X2, X2
-	VPINSRW   $0x00, (R15), X2, X2
-	VPMOVZXWD X2, X2
-	VPSLLD    $0x10, X2, X2
-	VPXOR     X3, X3, X3
-	VPINSRW   $0x00, (R15)(AX*2), X3, X3
-	VPMOVZXWD X3, X3
-	VPSLLD    $0x10, X3, X3
-	VMULPS    X1, X2, X4
-	VMULPS    X1, X3, X1
-	VMULPS    X0, X2, X2
-	VMULPS    X0, X3, X3
-	VSUBPS    X1, X2, X2
-	VADDPS    X4, X3, X3
-	VPSRLD    $0x10, X2, X0
-	VPSLLD    $0x10, X2, X1
-	VPBLENDW  $0xaa, X2, X0, X0
-	VPBLENDW  $0xaa, X1, X2, X1
-	VPANDN    one16<>+0(SB), X0, X2
-	VPSUBUSW  X2, X1, X2
-	VPSRLW    $0x0f, X2, X2
-	VPADDSW   X2, X0, X2
-	VPMAXUW   X0, X2, X2
-	VPEXTRW   $0x00, X2, (R14)
-	VPSRLD    $0x10, X3, X0
-	VPSLLD    $0x10, X3, X1
-	VPBLENDW  $0xaa, X3, X0, X0
-	VPBLENDW  $0xaa, X1, X3, X1
-	VPANDN    one16<>+0(SB), X0, X2
-	VPSUBUSW  X2, X1, X2
-	VPSRLW    $0x0f, X2, X2
-	VPADDSW   X2, X0, X2
-	VPMAXUW   X0, X2, X2
-	VPEXTRW   $0x00, X2, (R14)(AX*2)
-	ADDQ      $0x00000002, R14
-	ADDQ      $0x00000002, R15
-	ADDQ      $0x00000004, R12
-	ADDQ      $0x00000004, R13
-	SUBQ      $0x01, DI
-	CMPQ      DI, $0x01
-	JGE       block30
-
-next31:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*2), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token21
-	ADDQ $0x02, CX
-	JMP  head18
-
-single19:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit20
@@ -3504,16 +2133,16 @@ single19:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token32:
+token21:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x20
-	JLT  next34
+	JLT  next23
 
-block33:
+block22:
 	VMOVUPS     (R12), Y1
 	VINSERTF128 $0x01, 32(R12), Y1, Y1
 	VMOVUPS     16(R12), Y2
@@ -3624,13 +2253,13 @@ block33:
 	ADDQ        $0x00000080, R13
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block33
+	JGE         block22
 
-next34:
+next23:
 	CMPQ DI, $0x10
-	JLT  next36
+	JLT  next25
 
-block35:
+block24:
 	VMOVUPS     (R12), Y1
 	VINSERTF128 $0x01, 32(R12), Y1, Y1
 	VMOVUPS     16(R12), Y2
@@ -3689,13 +2318,13 @@ block35:
 	ADDQ        $0x00000040, R13
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block35
+	JGE         block24
 
-next36:
+next25:
 	CMPQ DI, $0x08
-	JLT  next38
+	JLT  next27
 
-block37:
+block26:
 	VMOVUPS  (R12), X1
 	VMOVUPS  16(R12), X2
 	VSHUFPS  $0x88, X2, X1, X0
@@ -3750,13 +2379,13 @@ block37:
 	ADDQ     $0x00000020, R13
 	SUBQ     $0x08, DI
 	CMPQ     DI, $0x08
-	JGE      block37
+	JGE      block26
 
-next38:
+next27:
 	CMPQ DI, $0x04
-	JLT  next40
+	JLT  next29
 
-block39:
+block28:
 	VMOVUPS  (R12), X1
 	VSHUFPS  $0x88, X1, X1, X0
 	VSHUFPS  $0xdd, X1, X1, X1
@@ -3809,13 +2438,13 @@ block39:
 	ADDQ     $0x00000010, R13
 	SUBQ     $0x04, DI
 	CMPQ     DI, $0x04
-	JGE      block39
+	JGE      block28
 
-next40:
+next29:
 	CMPQ DI, $0x01
-	JLT  next42
+	JLT  next31
 
-block41:
+block30:
 	VMOVSS    (R12), X0
 	VMOVSS    (R13), X1
 	VPXOR     X2, X2, X2
@@ -3858,9 +2487,9 @@ block41:
 	ADDQ      $0x00000004, R13
 	SUBQ      $0x01, DI
 	CMPQ      DI, $0x01
-	JGE       block41
+	JGE       block30
 
-next42:
+next31:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -3869,7 +2498,7 @@ next42:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token32
+	JNZ  token21
 	INCQ CX
 	JMP  head18
 
@@ -3934,7 +2563,7 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
@@ -4238,443 +2867,6 @@ many1:
 	XORQ CX, CX
 
 head12:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single13
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single13
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*2), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token15:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*2), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R12), Z5
-	VMOVUPS   64(R12), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (R13), Z7
-	VMOVUPS   64(R13), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS   128(R12), Z9
-	VMOVUPS   192(R12), Z10
-	VMOVAPS   Z9, Z8
-	VPERMT2PS Z10, Z2, Z8
-	VMOVAPS   Z9, Z9
-	VPERMT2PS Z10, Z3, Z9
-	VMOVUPS   128(R13), Z11
-	VMOVUPS   192(R13), Z12
-	VMOVAPS   Z11, Z10
-	VPERMT2PS Z12, Z2, Z10
-	VMOVAPS   Z11, Z11
-	VPERMT2PS Z12, Z3, Z11
-	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
-	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
-	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
-	VMOVUPS   (R11), Z13
-	VPSLLD    $0x10, Z13, Z12
-	VPANDD    Z0, Z13, Z13
-	VMOVUPS   (R11)(AX*2), Z15
-	VPSLLD    $0x10, Z15, Z14
-	VPANDD    Z0, Z15, Z15
-	VMULPS    Z6, Z12, Z16
-	VMULPS    Z6, Z14, Z17
-	VMULPS    Z4, Z12, Z12
-	VMULPS    Z4, Z14, Z14
-	VSUBPS    Z17, Z12, Z12
-	VADDPS    Z16, Z14, Z14
-	VMULPS    Z7, Z13, Z16
-	VMULPS    Z7, Z15, Z17
-	VMULPS    Z5, Z13, Z13
-	VMULPS    Z5, Z15, Z15
-	VSUBPS    Z17, Z13, Z13
-	VADDPS    Z16, Z15, Z15
-	VPSRLD    $0x10, Z12, Z16
-	VPSLLD    $0x10, Z13, Z17
-	VPSRLD    $0x10, Z14, Z18
-	VPSLLD    $0x10, Z15, Z19
-	VPBLENDMW Z13, Z16, K1, Z16
-	VPBLENDMW Z17, Z12, K1, Z17
-	VPBLENDMW Z15, Z18, K1, Z18
-	VPBLENDMW Z19, Z14, K1, Z19
-	VPANDND   Z1, Z16, Z12
-	VPANDND   Z1, Z18, Z13
-	VPSUBUSW  Z12, Z17, Z12
-	VPSUBUSW  Z13, Z19, Z13
-	VPSRLW    $0x0f, Z12, Z12
-	VPSRLW    $0x0f, Z13, Z13
-	VPADDSW   Z12, Z16, Z12
-	VPADDSW   Z13, Z18, Z13
-	VMOVUPS   Z12, (R10)
-	VMOVUPS   Z13, (R10)(AX*2)
-	VMOVUPS   64(R11), Z13
-	VPSLLD    $0x10, Z13, Z12
-	VPANDD    Z0, Z13, Z13
-	VMOVUPS   64(R11)(AX*2), Z15
-	VPSLLD    $0x10, Z15, Z14
-	VPANDD    Z0, Z15, Z15
-	VMULPS    Z10, Z12, Z16
-	VMULPS    Z10, Z14, Z17
-	VMULPS    Z8, Z12, Z12
-	VMULPS    Z8, Z14, Z14
-	VSUBPS    Z17, Z12, Z12
-	VADDPS    Z16, Z14, Z14
-	VMULPS    Z11, Z13, Z16
-	VMULPS    Z11, Z15, Z17
-	VMULPS    Z9, Z13, Z13
-	VMULPS    Z9, Z15, Z15
-	VSUBPS    Z17, Z13, Z13
-	VADDPS    Z16, Z15, Z15
-	VPSRLD    $0x10, Z12, Z16
-	VPSLLD    $0x10, Z13, Z17
-	VPSRLD    $0x10, Z14, Z18
-	VPSLLD    $0x10, Z15, Z19
-	VPBLENDMW Z13, Z16, K1, Z16
-	VPBLENDMW Z17, Z12, K1, Z17
-	VPBLENDMW Z15, Z18, K1, Z18
-	VPBLENDMW Z19, Z14, K1, Z19
-	VPANDND   Z1, Z16, Z12
-	VPANDND   Z1, Z18, Z13
-	VPSUBUSW  Z12, Z17, Z12
-	VPSUBUSW  Z13, Z19, Z13
-	VPSRLW    $0x0f, Z12, Z12
-	VPSRLW    $0x0f, Z13, Z13
-	VPADDSW   Z12, Z16, Z12
-	VPADDSW   Z13, Z18, Z13
-	VMOVUPS   Z12, 64(R10)
-	VMOVUPS   Z13, 64(R10)(AX*2)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000080, R11
-	VMOVUPS   (R15), Z13
-	VPSLLD    $0x10, Z13, Z12
-	VPANDD    Z0, Z13, Z13
-	VMOVUPS   (R15)(AX*2), Z15
-	VPSLLD    $0x10, Z15, Z14
-	VPANDD    Z0, Z15, Z15
-	VMULPS    Z6, Z12, Z16
-	VMULPS    Z6, Z14, Z6
-	VMULPS    Z4, Z12, Z12
-	VMULPS    Z4, Z14, Z14
-	VSUBPS    Z6, Z12, Z12
-	VADDPS    Z16, Z14, Z14
-	VMULPS    Z7, Z13, Z4
-	VMULPS    Z7, Z15, Z6
-	VMULPS    Z5, Z13, Z13
-	VMULPS    Z5, Z15, Z15
-	VSUBPS    Z6, Z13, Z13
-	VADDPS    Z4, Z15, Z15
-	VPSRLD    $0x10, Z12, Z4
-	VPSLLD    $0x10, Z13, Z5
-	VPSRLD    $0x10, Z14, Z6
-	VPSLLD    $0x10, Z15, Z7
-	VPBLENDMW Z13, Z4, K1, Z4
-	VPBLENDMW Z5, Z12, K1, Z5
-	VPBLENDMW Z15, Z6, K1, Z6
-	VPBLENDMW Z7, Z14, K1, Z7
-	VPANDND   Z1, Z4, Z12
-	VPANDND   Z1, Z6, Z13
-	VPSUBUSW  Z12, Z5, Z12
-	VPSUBUSW  Z13, Z7, Z13
-	VPSRLW    $0x0f, Z12, Z12
-	VPSRLW    $0x0f, Z13, Z13
-	VPADDSW   Z12, Z4, Z12
-	VPADDSW   Z13, Z6, Z13
-	VMOVUPS   Z12, (R14)
-	VMOVUPS   Z13, (R14)(AX*2)
-	VMOVUPS   64(R15), Z5
-	VPSLLD    $0x10, Z5, Z4
-	VPANDD    Z0, Z5, Z5
-	VMOVUPS   64(R15)(AX*2), Z7
-	VPSLLD    $0x10, Z7, Z6
-	VPANDD    Z0, Z7, Z7
-	VMULPS    Z10, Z4, Z12
-	VMULPS    Z10, Z6, Z10
-	VMULPS    Z8, Z4, Z4
-	VMULPS    Z8, Z6, Z6
-	VSUBPS    Z10, Z4, Z4
-	VADDPS    Z12, Z6, Z6
-	VMULPS    Z11, Z5, Z8
-	VMULPS    Z11, Z7, Z10
-	VMULPS    Z9, Z5, Z5
-	VMULPS    Z9, Z7, Z7
-	VSUBPS    Z10, Z5, Z5
-	VADDPS    Z8, Z7, Z7
-	VPSRLD    $0x10, Z4, Z8
-	VPSLLD    $0x10, Z5, Z9
-	VPSRLD    $0x10, Z6, Z10
-	VPSLLD    $0x10, Z7, Z11
-	VPBLENDMW Z5, Z8, K1, Z8
-	VPBLENDMW Z9, Z4, K1, Z9
-	VPBLENDMW Z7, Z10, K1, Z10
-	VPBLENDMW Z11, Z6, K1, Z11
-	VPANDND   Z1, Z8, Z4
-	VPANDND   Z1, Z10, Z5
-	VPSUBUSW  Z4, Z9, Z4
-	VPSUBUSW  Z5, Z11, Z5
-	VPSRLW    $0x0f, Z4, Z4
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z4, Z8, Z4
-	VPADDSW   Z5, Z10, Z5
-	VMOVUPS   Z4, 64(R14)
-	VMOVUPS   Z5, 64(R14)(AX*2)
-	ADDQ      $0x00000080, R14
-	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x00000100, R13
-	SUBQ      $0x40, DI
-	CMPQ      DI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ DI, $0x20
-	JLT  next19
-
-block18:
-	VMOVUPS   (R12), Z5
-	VMOVUPS   64(R12), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (R13), Z7
-	VMOVUPS   64(R13), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS   (R11), Z9
-	VPSLLD    $0x10, Z9, Z8
-	VPANDD    Z0, Z9, Z9
-	VMOVUPS   (R11)(AX*2), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z6, Z8, Z12
-	VMULPS    Z6, Z10, Z13
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z13, Z8, Z8
-	VADDPS    Z12, Z10, Z10
-	VMULPS    Z7, Z9, Z12
-	VMULPS    Z7, Z11, Z13
-	VMULPS    Z5, Z9, Z9
-	VMULPS    Z5, Z11, Z11
-	VSUBPS    Z13, Z9, Z9
-	VADDPS    Z12, Z11, Z11
-	VPSRLD    $0x10, Z8, Z12
-	VPSLLD    $0x10, Z9, Z13
-	VPSRLD    $0x10, Z10, Z14
-	VPSLLD    $0x10, Z11, Z15
-	VPBLENDMW Z9, Z12, K1, Z12
-	VPBLENDMW Z13, Z8, K1, Z13
-	VPBLENDMW Z11, Z14, K1, Z14
-	VPBLENDMW Z15, Z10, K1, Z15
-	VPANDND   Z1, Z12, Z8
-	VPANDND   Z1, Z14, Z9
-	VPSUBUSW  Z8, Z13, Z8
-	VPSUBUSW  Z9, Z15, Z9
-	VPSRLW    $0x0f, Z8, Z8
-	VPSRLW    $0x0f, Z9, Z9
-	VPADDSW   Z8, Z12, Z8
-	VPADDSW   Z9, Z14, Z9
-	VMOVUPS   Z8, (R10)
-	VMOVUPS   Z9, (R10)(AX*2)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	VMOVUPS   (R15), Z9
-	VPSLLD    $0x10, Z9, Z8
-	VPANDD    Z0, Z9, Z9
-	VMOVUPS   (R15)(AX*2), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z6, Z8, Z12
-	VMULPS    Z6, Z10, Z6
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z6, Z8, Z8
-	VADDPS    Z12, Z10, Z10
-	VMULPS    Z7, Z9, Z4
-	VMULPS    Z7, Z11, Z6
-	VMULPS    Z5, Z9, Z9
-	VMULPS    Z5, Z11, Z11
-	VSUBPS    Z6, Z9, Z9
-	VADDPS    Z4, Z11, Z11
-	VPSRLD    $0x10, Z8, Z4
-	VPSLLD    $0x10, Z9, Z5
-	VPSRLD    $0x10, Z10, Z6
-	VPSLLD    $0x10, Z11, Z7
-	VPBLENDMW Z9, Z4, K1, Z4
-	VPBLENDMW Z5, Z8, K1, Z5
-	VPBLENDMW Z11, Z6, K1, Z6
-	VPBLENDMW Z7, Z10, K1, Z7
-	VPANDND   Z1, Z4, Z8
-	VPANDND   Z1, Z6, Z9
-	VPSUBUSW  Z8, Z5, Z8
-	VPSUBUSW  Z9, Z7, Z9
-	VPSRLW    $0x0f, Z8, Z8
-	VPSRLW    $0x0f, Z9, Z9
-	VPADDSW   Z8, Z4, Z8
-	VPADDSW   Z9, Z6, Z9
-	VMOVUPS   Z8, (R14)
-	VMOVUPS   Z9, (R14)(AX*2)
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000040, R15
-	ADDQ      $0x00000080, R12
-	ADDQ      $0x00000080, R13
-	SUBQ      $0x20, DI
-	CMPQ      DI, $0x20
-	JGE       block18
-
-next19:
-	TESTQ       DI, DI
-	JZ          next21
-	MOVQ        $0xffffffffffffffff, BP
-	BZHIQ       DI, BP, BP
-	KMOVD       BP, K2
-	SHRQ        $0x10, BP
-	KMOVD       BP, K3
-	VMOVUPS.Z   (R12), K2, Z5
-	VMOVUPS.Z   64(R12), K3, Z6
-	VMOVAPS     Z5, Z4
-	VPERMT2PS   Z6, Z2, Z4
-	VMOVAPS     Z5, Z5
-	VPERMT2PS   Z6, Z3, Z5
-	VMOVUPS.Z   (R13), K2, Z7
-	VMOVUPS.Z   64(R13), K3, Z8
-	VMOVAPS     Z7, Z6
-	VPERMT2PS   Z8, Z2, Z6
-	VMOVAPS     Z7, Z7
-	VPERMT2PS   Z8, Z3, Z7
-	VPMINUD     negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD     negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD     negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD     negativeNaN<>+0(SB), Z7, Z7
-	VMOVDQU16.Z (R11), K2, Z9
-	VPSLLD      $0x10, Z9, Z8
-	VPANDD      Z0, Z9, Z9
-	VMOVDQU16.Z (R11)(AX*2), K2, Z11
-	VPSLLD      $0x10, Z11, Z10
-	VPANDD      Z0, Z11, Z11
-	VMULPS      Z6, Z8, Z12
-	VMULPS      Z6, Z10, Z13
-	VMULPS      Z4, Z8, Z8
-	VMULPS      Z4, Z10, Z10
-	VSUBPS      Z13, Z8, Z8
-	VADDPS      Z12, Z10, Z10
-	VMULPS      Z7, Z9, Z12
-	VMULPS      Z7, Z11, Z13
-	VMULPS      Z5, Z9, Z9
-	VMULPS      Z5, Z11, Z11
-	VSUBPS      Z13, Z9, Z9
-	VADDPS      Z12, Z11, Z11
-	VPSRLD      $0x10, Z8, Z12
-	VPSLLD      $0x10, Z9, Z13
-	VPSRLD      $0x10, Z10, Z14
-	VPSLLD      $0x10, Z11, Z15
-	VPBLENDMW   Z9, Z12, K1, Z12
-	VPBLENDMW   Z13, Z8, K1, Z13
-	VPBLENDMW   Z11, Z14, K1, Z14
-	VPBLENDMW   Z15, Z10, K1, Z15
-	VPANDND     Z1, Z12, Z8
-	VPANDND     Z1, Z14, Z9
-	VPSUBUSW    Z8, Z13, Z8
-	VPSUBUSW    Z9, Z15, Z9
-	VPSRLW      $0x0f, Z8, Z8
-	VPSRLW      $0x0f, Z9, Z9
-	VPADDSW     Z8, Z12, Z8
-	VPADDSW     Z9, Z14, Z9
-	VMOVDQU16   Z8, K2, (R10)
-	VMOVDQU16   Z9, K2, (R10)(AX*2)
-	ADDQ        $0x00000040, R10
-	ADDQ        $0x00000040, R11
-	VMOVDQU16.Z (R15), K2, Z9
-	VPSLLD      $0x10, Z9, Z8
-	VPANDD      Z0, Z9, Z9
-	VMOVDQU16.Z (R15)(AX*2), K2, Z11
-	VPSLLD      $0x10, Z11, Z10
-	VPANDD      Z0, Z11, Z11
-	VMULPS      Z6, Z8, Z12
-	VMULPS      Z6, Z10, Z6
-	VMULPS      Z4, Z8, Z8
-	VMULPS      Z4, Z10, Z10
-	VSUBPS      Z6, Z8, Z8
-	VADDPS      Z12, Z10, Z10
-	VMULPS      Z7, Z9, Z4
-	VMULPS      Z7, Z11, Z6
-	VMULPS      Z5, Z9, Z9
-	VMULPS      Z5, Z11, Z11
-	VSUBPS      Z6, Z9, Z9
-	VADDPS      Z4, Z11, Z11
-	VPSRLD      $0x10, Z8, Z4
-	VPSLLD      $0x10, Z9, Z5
-	VPSRLD      $0x10, Z10, Z6
-	VPSLLD      $0x10, Z11, Z7
-	VPBLENDMW   Z9, Z4, K1, Z4
-	VPBLENDMW   Z5, Z8, K1, Z5
-	VPBLENDMW   Z11, Z6, K1, Z6
-	VPBLENDMW   Z7, Z10, K1, Z7
-	VPANDND     Z1, Z4, Z8
-	VPANDND     Z1, Z6, Z9
-	VPSUBUSW    Z8, Z5, Z8
-	VPSUBUSW    Z9, Z7, Z9
-	VPSRLW      $0x0f, Z8, Z8
-	VPSRLW      $0x0f, Z9, Z9
-	VPADDSW     Z8, Z4, Z8
-	VPADDSW     Z9, Z6, Z9
-	VMOVDQU16   Z8, K2, (R14)
-	VMOVDQU16   Z9, K2, (R14)(AX*2)
-	ADDQ        $0x00000040, R14
-	ADDQ        $0x00000040, R15
-
-next21:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*2), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token15
-	ADDQ $0x02, CX
-	JMP  head12
-
-single13:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit14
@@ -4690,16 +2882,16 @@ single13:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token22:
+token15:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R12), Z5
 	VMOVUPS   64(R12), Z6
 	VMOVAPS   Z5, Z4
@@ -4810,13 +3002,13 @@ block23:
 	ADDQ      $0x00000100, R13
 	SUBQ      $0x40, DI
 	CMPQ      DI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ DI, $0x20
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R12), Z5
 	VMOVUPS   64(R12), Z6
 	VMOVAPS   Z5, Z4
@@ -4875,11 +3067,11 @@ block25:
 	ADDQ      $0x00000080, R13
 	SUBQ      $0x20, DI
 	CMPQ      DI, $0x20
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ       DI, DI
-	JZ          next28
+	JZ          next21
 	MOVQ        $0xffffffffffffffff, R14
 	BZHIQ       DI, R14, R14
 	KMOVD       R14, K2
@@ -4940,7 +3132,7 @@ next26:
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
 
-next28:
+next21:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -4949,7 +3141,7 @@ next28:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token22
+	JNZ  token15
 	INCQ CX
 	JMP  head12
 
@@ -5682,7 +3874,7 @@ done2:
 
 // func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  tokens+48(FP), CX
 	MOVQ  heads+72(FP), DX
@@ -5856,247 +4048,6 @@ many1:
 	XORQ CX, CX
 
 head12:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single13
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single13
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*4), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token15:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*4), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R12), Z0
-	VMOVUPS   (R13), Z1
-	VMOVUPS   64(R12), Z2
-	VMOVUPS   64(R13), Z3
-	VMOVUPS   128(R12), Z4
-	VMOVUPS   128(R13), Z5
-	VMOVUPS   192(R12), Z6
-	VMOVUPS   192(R13), Z7
-	VMOVUPS   (R11), Z8
-	VMOVUPS   (R11)(AX*4), Z9
-	VMULPS    Z1, Z8, Z10
-	VMULPS    Z1, Z9, Z11
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, (R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, (R10)(AX*2)
-	VMOVUPS   64(R11), Z8
-	VMOVUPS   64(R11)(AX*4), Z9
-	VMULPS    Z3, Z8, Z10
-	VMULPS    Z3, Z9, Z11
-	VMULPS    Z2, Z8, Z8
-	VMULPS    Z2, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 32(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 32(R10)(AX*2)
-	VMOVUPS   128(R11), Z8
-	VMOVUPS   128(R11)(AX*4), Z9
-	VMULPS    Z5, Z8, Z10
-	VMULPS    Z5, Z9, Z11
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 64(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 64(R10)(AX*2)
-	VMOVUPS   192(R11), Z8
-	VMOVUPS   192(R11)(AX*4), Z9
-	VMULPS    Z7, Z8, Z10
-	VMULPS    Z7, Z9, Z11
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z6, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y8
-	VMOVUPS   Y8, 96(R10)
-	VCVTPS2PH $0x00, Z9, Y8
-	VMOVUPS   Y8, 96(R10)(AX*2)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000100, R11
-	VMOVUPS   (R15), Z8
-	VMOVUPS   (R15)(AX*4), Z9
-	VMULPS    Z1, Z8, Z10
-	VMULPS    Z1, Z9, Z1
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VSUBPS    Z1, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VCVTPS2PH $0x00, Z8, Y0
-	VMOVUPS   Y0, (R14)
-	VCVTPS2PH $0x00, Z9, Y0
-	VMOVUPS   Y0, (R14)(AX*2)
-	VMOVUPS   64(R15), Z0
-	VMOVUPS   64(R15)(AX*4), Z1
-	VMULPS    Z3, Z0, Z8
-	VMULPS    Z3, Z1, Z3
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z2, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z8, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 32(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 32(R14)(AX*2)
-	VMOVUPS   128(R15), Z0
-	VMOVUPS   128(R15)(AX*4), Z1
-	VMULPS    Z5, Z0, Z2
-	VMULPS    Z5, Z1, Z3
-	VMULPS    Z4, Z0, Z0
-	VMULPS    Z4, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 64(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 64(R14)(AX*2)
-	VMOVUPS   192(R15), Z0
-	VMOVUPS   192(R15)(AX*4), Z1
-	VMULPS    Z7, Z0, Z2
-	VMULPS    Z7, Z1, Z3
-	VMULPS    Z6, Z0, Z0
-	VMULPS    Z6, Z1, Z1
-	VSUBPS    Z3, Z0, Z0
-	VADDPS    Z2, Z1, Z1
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 96(R14)
-	VCVTPS2PH $0x00, Z1, Y0
-	VMOVUPS   Y0, 96(R14)(AX*2)
-	ADDQ      $0x00000080, R14
-	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x00000100, R13
-	SUBQ      $0x40, DI
-	CMPQ      DI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ DI, $0x10
-	JLT  next19
-
-block18:
-	VMOVUPS   (R12), Z0
-	VMOVUPS   (R13), Z1
-	VMOVUPS   (R11), Z2
-	VMOVUPS   (R11)(AX*4), Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z5
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y2
-	VMOVUPS   Y2, (R10)
-	VCVTPS2PH $0x00, Z3, Y2
-	VMOVUPS   Y2, (R10)(AX*2)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000040, R11
-	VMOVUPS   (R15), Z2
-	VMOVUPS   (R15)(AX*4), Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z1
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z1, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y0
-	VMOVUPS   Y0, (R14)
-	VCVTPS2PH $0x00, Z3, Y0
-	VMOVUPS   Y0, (R14)(AX*2)
-	ADDQ      $0x00000020, R14
-	ADDQ      $0x00000040, R15
-	ADDQ      $0x00000040, R12
-	ADDQ      $0x00000040, R13
-	SUBQ      $0x10, DI
-	CMPQ      DI, $0x10
-	JGE       block18
-
-next19:
-	TESTQ     DI, DI
-	JZ        next21
-	MOVQ      $0xffffffffffffffff, BP
-	BZHIQ     DI, BP, BP
-	KMOVD     BP, K1
-	SHRQ      $0x10, BP
-	KMOVD     BP, K2
-	VMOVUPS.Z (R12), K1, Z0
-	VMOVUPS.Z (R13), K1, Z1
-	VMOVUPS.Z (R11), K1, Z2
-	VMOVUPS.Z (R11)(AX*4), K1, Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z5
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y2
-	VMOVDQU16 Y2, K1, (R10)
-	VCVTPS2PH $0x00, Z3, Y2
-	VMOVDQU16 Y2, K1, (R10)(AX*2)
-	ADDQ      $0x00000020, R10
-	ADDQ      $0x00000040, R11
-	VMOVUPS.Z (R15), K1, Z2
-	VMOVUPS.Z (R15)(AX*4), K1, Z3
-	VMULPS    Z1, Z2, Z4
-	VMULPS    Z1, Z3, Z1
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z0, Z3, Z3
-	VSUBPS    Z1, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VCVTPS2PH $0x00, Z2, Y0
-	VMOVDQU16 Y0, K1, (R14)
-	VCVTPS2PH $0x00, Z3, Y0
-	VMOVDQU16 Y0, K1, (R14)(AX*2)
-	ADDQ      $0x00000020, R14
-	ADDQ      $0x00000040, R15
-
-next21:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*4), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token15
-	ADDQ $0x02, CX
-	JMP  head12
-
-single13:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit14
@@ -6112,16 +4063,16 @@ single13:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token22:
+token15:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R12), Z0
 	VMOVUPS   (R13), Z1
 	VMOVUPS   64(R12), Z2
@@ -6184,13 +4135,13 @@ block23:
 	ADDQ      $0x00000100, R13
 	SUBQ      $0x40, DI
 	CMPQ      DI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ DI, $0x10
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R12), Z0
 	VMOVUPS   (R13), Z1
 	VMOVUPS   (R11), Z2
@@ -6211,11 +4162,11 @@ block25:
 	ADDQ      $0x00000040, R13
 	SUBQ      $0x10, DI
 	CMPQ      DI, $0x10
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ     DI, DI
-	JZ        next28
+	JZ        next21
 	MOVQ      $0xffffffffffffffff, R14
 	BZHIQ     DI, R14, R14
 	KMOVD     R14, K1
@@ -6238,7 +4189,7 @@ next26:
 	ADDQ      $0x00000020, R10
 	ADDQ      $0x00000040, R11
 
-next28:
+next21:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -6247,7 +4198,7 @@ next28:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token22
+	JNZ  token15
 	INCQ CX
 	JMP  head12
 
@@ -7724,7 +5675,7 @@ done2:
 
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
@@ -8044,491 +5995,6 @@ many1:
 	XORQ CX, CX
 
 head12:
-	MOVQ  tokens+48(FP), DX
-	CMPQ  DX, $0x02
-	JG    single13
-	LEAQ  2(CX), DX
-	MOVQ  heads+72(FP), BX
-	CMPQ  DX, BX
-	JG    single13
-	MOVQ  yHeadStride+80(FP), R8
-	IMULQ CX, R8
-	MOVQ  y+0(FP), DX
-	LEAQ  (DX)(R8*2), R8
-	MOVQ  xHeadStride+88(FP), R9
-	IMULQ CX, R9
-	MOVQ  x+8(FP), DX
-	LEAQ  (DX)(R9*4), R9
-	MOVQ  cos+16(FP), BX
-	MOVQ  sin+24(FP), SI
-	MOVQ  tokens+48(FP), DX
-
-token15:
-	MOVQ R8, R10
-	MOVQ yHeadStride+80(FP), DI
-	LEAQ (R8)(DI*2), R14
-	MOVQ R9, R11
-	MOVQ xHeadStride+88(FP), DI
-	LEAQ (R9)(DI*4), R15
-	MOVQ BX, R12
-	MOVQ SI, R13
-	MOVQ pairs+32(FP), DI
-	CMPQ DI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R12), Z4
-	VMOVUPS   64(R12), Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMOVUPS   (R13), Z6
-	VMOVUPS   64(R13), Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMOVUPS   128(R12), Z8
-	VMOVUPS   192(R12), Z9
-	VMOVAPS   Z8, Z7
-	VPERMT2PS Z9, Z1, Z7
-	VMOVAPS   Z8, Z8
-	VPERMT2PS Z9, Z2, Z8
-	VMOVUPS   128(R13), Z10
-	VMOVUPS   192(R13), Z11
-	VMOVAPS   Z10, Z9
-	VPERMT2PS Z11, Z1, Z9
-	VMOVAPS   Z10, Z10
-	VPERMT2PS Z11, Z2, Z10
-	VMOVUPS   (R11), Z12
-	VMOVUPS   64(R11), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMOVUPS   (R11)(AX*4), Z14
-	VMOVUPS   64(R11)(AX*4), Z15
-	VMOVAPS   Z14, Z13
-	VPERMT2PS Z15, Z1, Z13
-	VMOVAPS   Z14, Z14
-	VPERMT2PS Z15, Z2, Z14
-	VMULPS    Z5, Z11, Z15
-	VMULPS    Z5, Z13, Z16
-	VMULPS    Z3, Z11, Z11
-	VMULPS    Z3, Z13, Z13
-	VSUBPS    Z16, Z11, Z11
-	VADDPS    Z15, Z13, Z13
-	VMULPS    Z6, Z12, Z15
-	VMULPS    Z6, Z14, Z16
-	VMULPS    Z4, Z12, Z12
-	VMULPS    Z4, Z14, Z14
-	VSUBPS    Z16, Z12, Z12
-	VADDPS    Z15, Z14, Z14
-	VPSRLD    $0x10, Z11, Z15
-	VPSLLD    $0x10, Z12, Z16
-	VPSRLD    $0x10, Z13, Z17
-	VPSLLD    $0x10, Z14, Z18
-	VPBLENDMW Z12, Z15, K1, Z15
-	VPBLENDMW Z16, Z11, K1, Z16
-	VPBLENDMW Z14, Z17, K1, Z17
-	VPBLENDMW Z18, Z13, K1, Z18
-	VPANDND   Z0, Z15, Z11
-	VPANDND   Z0, Z17, Z12
-	VPSUBUSW  Z11, Z16, Z11
-	VPSUBUSW  Z12, Z18, Z12
-	VPSRLW    $0x0f, Z11, Z11
-	VPSRLW    $0x0f, Z12, Z12
-	VPADDSW   Z11, Z15, Z11
-	VPMAXUW   Z15, Z11, Z11
-	VPADDSW   Z12, Z17, Z12
-	VPMAXUW   Z17, Z12, Z12
-	VMOVUPS   Z11, (R10)
-	VMOVUPS   Z12, (R10)(AX*2)
-	VMOVUPS   128(R11), Z12
-	VMOVUPS   192(R11), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMOVUPS   128(R11)(AX*4), Z14
-	VMOVUPS   192(R11)(AX*4), Z15
-	VMOVAPS   Z14, Z13
-	VPERMT2PS Z15, Z1, Z13
-	VMOVAPS   Z14, Z14
-	VPERMT2PS Z15, Z2, Z14
-	VMULPS    Z9, Z11, Z15
-	VMULPS    Z9, Z13, Z16
-	VMULPS    Z7, Z11, Z11
-	VMULPS    Z7, Z13, Z13
-	VSUBPS    Z16, Z11, Z11
-	VADDPS    Z15, Z13, Z13
-	VMULPS    Z10, Z12, Z15
-	VMULPS    Z10, Z14, Z16
-	VMULPS    Z8, Z12, Z12
-	VMULPS    Z8, Z14, Z14
-	VSUBPS    Z16, Z12, Z12
-	VADDPS    Z15, Z14, Z14
-	VPSRLD    $0x10, Z11, Z15
-	VPSLLD    $0x10, Z12, Z16
-	VPSRLD    $0x10, Z13, Z17
-	VPSLLD    $0x10, Z14, Z18
-	VPBLENDMW Z12, Z15, K1, Z15
-	VPBLENDMW Z16, Z11, K1, Z16
-	VPBLENDMW Z14, Z17, K1, Z17
-	VPBLENDMW Z18, Z13, K1, Z18
-	VPANDND   Z0, Z15, Z11
-	VPANDND   Z0, Z17, Z12
-	VPSUBUSW  Z11, Z16, Z11
-	VPSUBUSW  Z12, Z18, Z12
-	VPSRLW    $0x0f, Z11, Z11
-	VPSRLW    $0x0f, Z12, Z12
-	VPADDSW   Z11, Z15, Z11
-	VPMAXUW   Z15, Z11, Z11
-	VPADDSW   Z12, Z17, Z12
-	VPMAXUW   Z17, Z12, Z12
-	VMOVUPS   Z11, 64(R10)
-	VMOVUPS   Z12, 64(R10)(AX*2)
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000100, R11
-	VMOVUPS   (R15), Z12
-	VMOVUPS   64(R15), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMOVUPS   (R15)(AX*4), Z14
-	VMOVUPS   64(R15)(AX*4), Z15
-	VMOVAPS   Z14, Z13
-	VPERMT2PS Z15, Z1, Z13
-	VMOVAPS   Z14, Z14
-	VPERMT2PS Z15, Z2, Z14
-	VMULPS    Z5, Z11, Z15
-	VMULPS    Z5, Z13, Z5
-	VMULPS    Z3, Z11, Z11
-	VMULPS    Z3, Z13, Z13
-	VSUBPS    Z5, Z11, Z11
-	VADDPS    Z15, Z13, Z13
-	VMULPS    Z6, Z12, Z3
-	VMULPS    Z6, Z14, Z5
-	VMULPS    Z4, Z12, Z12
-	VMULPS    Z4, Z14, Z14
-	VSUBPS    Z5, Z12, Z12
-	VADDPS    Z3, Z14, Z14
-	VPSRLD    $0x10, Z11, Z3
-	VPSLLD    $0x10, Z12, Z4
-	VPSRLD    $0x10, Z13, Z5
-	VPSLLD    $0x10, Z14, Z6
-	VPBLENDMW Z12, Z3, K1, Z3
-	VPBLENDMW Z4, Z11, K1, Z4
-	VPBLENDMW Z14, Z5, K1, Z5
-	VPBLENDMW Z6, Z13, K1, Z6
-	VPANDND   Z0, Z3, Z11
-	VPANDND   Z0, Z5, Z12
-	VPSUBUSW  Z11, Z4, Z11
-	VPSUBUSW  Z12, Z6, Z12
-	VPSRLW    $0x0f, Z11, Z11
-	VPSRLW    $0x0f, Z12, Z12
-	VPADDSW   Z11, Z3, Z11
-	VPMAXUW   Z3, Z11, Z11
-	VPADDSW   Z12, Z5, Z12
-	VPMAXUW   Z5, Z12, Z12
-	VMOVUPS   Z11, (R14)
-	VMOVUPS   Z12, (R14)(AX*2)
-	VMOVUPS   128(R15), Z4
-	VMOVUPS   192(R15), Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMOVUPS   128(R15)(AX*4), Z6
-	VMOVUPS   192(R15)(AX*4), Z11
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z11, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z11, Z2, Z6
-	VMULPS    Z9, Z3, Z11
-	VMULPS    Z9, Z5, Z9
-	VMULPS    Z7, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VSUBPS    Z9, Z3, Z3
-	VADDPS    Z11, Z5, Z5
-	VMULPS    Z10, Z4, Z7
-	VMULPS    Z10, Z6, Z9
-	VMULPS    Z8, Z4, Z4
-	VMULPS    Z8, Z6, Z6
-	VSUBPS    Z9, Z4, Z4
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z3, Z7
-	VPSLLD    $0x10, Z4, Z8
-	VPSRLD    $0x10, Z5, Z9
-	VPSLLD    $0x10, Z6, Z10
-	VPBLENDMW Z4, Z7, K1, Z7
-	VPBLENDMW Z8, Z3, K1, Z8
-	VPBLENDMW Z6, Z9, K1, Z9
-	VPBLENDMW Z10, Z5, K1, Z10
-	VPANDND   Z0, Z7, Z3
-	VPANDND   Z0, Z9, Z4
-	VPSUBUSW  Z3, Z8, Z3
-	VPSUBUSW  Z4, Z10, Z4
-	VPSRLW    $0x0f, Z3, Z3
-	VPSRLW    $0x0f, Z4, Z4
-	VPADDSW   Z3, Z7, Z3
-	VPMAXUW   Z7, Z3, Z3
-	VPADDSW   Z4, Z9, Z4
-	VPMAXUW   Z9, Z4, Z4
-	VMOVUPS   Z3, 64(R14)
-	VMOVUPS   Z4, 64(R14)(AX*2)
-	ADDQ      $0x00000080, R14
-	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000100, R12
-	ADDQ      $0x00000100, R13
-	SUBQ      $0x40, DI
-	CMPQ      DI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ DI, $0x20
-	JLT  next19
-
-block18:
-	VMOVUPS   (R12), Z4
-	VMOVUPS   64(R12), Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMOVUPS   (R13), Z6
-	VMOVUPS   64(R13), Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMOVUPS   (R11), Z8
-	VMOVUPS   64(R11), Z9
-	VMOVAPS   Z8, Z7
-	VPERMT2PS Z9, Z1, Z7
-	VMOVAPS   Z8, Z8
-	VPERMT2PS Z9, Z2, Z8
-	VMOVUPS   (R11)(AX*4), Z10
-	VMOVUPS   64(R11)(AX*4), Z11
-	VMOVAPS   Z10, Z9
-	VPERMT2PS Z11, Z1, Z9
-	VMOVAPS   Z10, Z10
-	VPERMT2PS Z11, Z2, Z10
-	VMULPS    Z5, Z7, Z11
-	VMULPS    Z5, Z9, Z12
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z3, Z9, Z9
-	VSUBPS    Z12, Z7, Z7
-	VADDPS    Z11, Z9, Z9
-	VMULPS    Z6, Z8, Z11
-	VMULPS    Z6, Z10, Z12
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z12, Z8, Z8
-	VADDPS    Z11, Z10, Z10
-	VPSRLD    $0x10, Z7, Z11
-	VPSLLD    $0x10, Z8, Z12
-	VPSRLD    $0x10, Z9, Z13
-	VPSLLD    $0x10, Z10, Z14
-	VPBLENDMW Z8, Z11, K1, Z11
-	VPBLENDMW Z12, Z7, K1, Z12
-	VPBLENDMW Z10, Z13, K1, Z13
-	VPBLENDMW Z14, Z9, K1, Z14
-	VPANDND   Z0, Z11, Z7
-	VPANDND   Z0, Z13, Z8
-	VPSUBUSW  Z7, Z12, Z7
-	VPSUBUSW  Z8, Z14, Z8
-	VPSRLW    $0x0f, Z7, Z7
-	VPSRLW    $0x0f, Z8, Z8
-	VPADDSW   Z7, Z11, Z7
-	VPMAXUW   Z11, Z7, Z7
-	VPADDSW   Z8, Z13, Z8
-	VPMAXUW   Z13, Z8, Z8
-	VMOVUPS   Z7, (R10)
-	VMOVUPS   Z8, (R10)(AX*2)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000080, R11
-	VMOVUPS   (R15), Z8
-	VMOVUPS   64(R15), Z9
-	VMOVAPS   Z8, Z7
-	VPERMT2PS Z9, Z1, Z7
-	VMOVAPS   Z8, Z8
-	VPERMT2PS Z9, Z2, Z8
-	VMOVUPS   (R15)(AX*4), Z10
-	VMOVUPS   64(R15)(AX*4), Z11
-	VMOVAPS   Z10, Z9
-	VPERMT2PS Z11, Z1, Z9
-	VMOVAPS   Z10, Z10
-	VPERMT2PS Z11, Z2, Z10
-	VMULPS    Z5, Z7, Z11
-	VMULPS    Z5, Z9, Z5
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z3, Z9, Z9
-	VSUBPS    Z5, Z7, Z7
-	VADDPS    Z11, Z9, Z9
-	VMULPS    Z6, Z8, Z3
-	VMULPS    Z6, Z10, Z5
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z5, Z8, Z8
-	VADDPS    Z3, Z10, Z10
-	VPSRLD    $0x10, Z7, Z3
-	VPSLLD    $0x10, Z8, Z4
-	VPSRLD    $0x10, Z9, Z5
-	VPSLLD    $0x10, Z10, Z6
-	VPBLENDMW Z8, Z3, K1, Z3
-	VPBLENDMW Z4, Z7, K1, Z4
-	VPBLENDMW Z10, Z5, K1, Z5
-	VPBLENDMW Z6, Z9, K1, Z6
-	VPANDND   Z0, Z3, Z7
-	VPANDND   Z0, Z5, Z8
-	VPSUBUSW  Z7, Z4, Z7
-	VPSUBUSW  Z8, Z6, Z8
-	VPSRLW    $0x0f, Z7, Z7
-	VPSRLW    $0x0f, Z8, Z8
-	VPADDSW   Z7, Z3, Z7
-	VPMAXUW   Z3, Z7, Z7
-	VPADDSW   Z8, Z5, Z8
-	VPMAXUW   Z5, Z8, Z8
-	VMOVUPS   Z7, (R14)
-	VMOVUPS   Z8, (R14)(AX*2)
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000080, R12
-	ADDQ      $0x00000080, R13
-	SUBQ      $0x20, DI
-	CMPQ      DI, $0x20
-	JGE       block18
-
-next19:
-	TESTQ     DI, DI
-	JZ        next21
-	MOVQ      $0xffffffffffffffff, BP
-	BZHIQ     DI, BP, BP
-	KMOVD     BP, K2
-	SHRQ      $0x10, BP
-	KMOVD     BP, K3
-	VMOVUPS.Z (R12), K2, Z4
-	VMOVUPS.Z 64(R12), K3, Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMOVUPS.Z (R13), K2, Z6
-	VMOVUPS.Z 64(R13), K3, Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMOVUPS.Z (R11), K2, Z8
-	VMOVUPS.Z 64(R11), K3, Z9
-	VMOVAPS   Z8, Z7
-	VPERMT2PS Z9, Z1, Z7
-	VMOVAPS   Z8, Z8
-	VPERMT2PS Z9, Z2, Z8
-	VMOVUPS.Z (R11)(AX*4), K2, Z10
-	VMOVUPS.Z 64(R11)(AX*4), K3, Z11
-	VMOVAPS   Z10, Z9
-	VPERMT2PS Z11, Z1, Z9
-	VMOVAPS   Z10, Z10
-	VPERMT2PS Z11, Z2, Z10
-	VMULPS    Z5, Z7, Z11
-	VMULPS    Z5, Z9, Z12
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z3, Z9, Z9
-	VSUBPS    Z12, Z7, Z7
-	VADDPS    Z11, Z9, Z9
-	VMULPS    Z6, Z8, Z11
-	VMULPS    Z6, Z10, Z12
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z12, Z8, Z8
-	VADDPS    Z11, Z10, Z10
-	VPSRLD    $0x10, Z7, Z11
-	VPSLLD    $0x10, Z8, Z12
-	VPSRLD    $0x10, Z9, Z13
-	VPSLLD    $0x10, Z10, Z14
-	VPBLENDMW Z8, Z11, K1, Z11
-	VPBLENDMW Z12, Z7, K1, Z12
-	VPBLENDMW Z10, Z13, K1, Z13
-	VPBLENDMW Z14, Z9, K1, Z14
-	VPANDND   Z0, Z11, Z7
-	VPANDND   Z0, Z13, Z8
-	VPSUBUSW  Z7, Z12, Z7
-	VPSUBUSW  Z8, Z14, Z8
-	VPSRLW    $0x0f, Z7, Z7
-	VPSRLW    $0x0f, Z8, Z8
-	VPADDSW   Z7, Z11, Z7
-	VPMAXUW   Z11, Z7, Z7
-	VPADDSW   Z8, Z13, Z8
-	VPMAXUW   Z13, Z8, Z8
-	VMOVDQU16 Z7, K2, (R10)
-	VMOVDQU16 Z8, K2, (R10)(AX*2)
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000080, R11
-	VMOVUPS.Z (R15), K2, Z8
-	VMOVUPS.Z 64(R15), K3, Z9
-	VMOVAPS   Z8, Z7
-	VPERMT2PS Z9, Z1, Z7
-	VMOVAPS   Z8, Z8
-	VPERMT2PS Z9, Z2, Z8
-	VMOVUPS.Z (R15)(AX*4), K2, Z10
-	VMOVUPS.Z 64(R15)(AX*4), K3, Z11
-	VMOVAPS   Z10, Z9
-	VPERMT2PS Z11, Z1, Z9
-	VMOVAPS   Z10, Z10
-	VPERMT2PS Z11, Z2, Z10
-	VMULPS    Z5, Z7, Z11
-	VMULPS    Z5, Z9, Z5
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z3, Z9, Z9
-	VSUBPS    Z5, Z7, Z7
-	VADDPS    Z11, Z9, Z9
-	VMULPS    Z6, Z8, Z3
-	VMULPS    Z6, Z10, Z5
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z10, Z10
-	VSUBPS    Z5, Z8, Z8
-	VADDPS    Z3, Z10, Z10
-	VPSRLD    $0x10, Z7, Z3
-	VPSLLD    $0x10, Z8, Z4
-	VPSRLD    $0x10, Z9, Z5
-	VPSLLD    $0x10, Z10, Z6
-	VPBLENDMW Z8, Z3, K1, Z3
-	VPBLENDMW Z4, Z7, K1, Z4
-	VPBLENDMW Z10, Z5, K1, Z5
-	VPBLENDMW Z6, Z9, K1, Z6
-	VPANDND   Z0, Z3, Z7
-	VPANDND   Z0, Z5, Z8
-	VPSUBUSW  Z7, Z4, Z7
-	VPSUBUSW  Z8, Z6, Z8
-	VPSRLW    $0x0f, Z7, Z7
-	VPSRLW    $0x0f, Z8, Z8
-	VPADDSW   Z7, Z3, Z7
-	VPMAXUW   Z3, Z7, Z7
-	VPADDSW   Z8, Z5, Z8
-	VPMAXUW   Z5, Z8, Z8
-	VMOVDQU16 Z7, K2, (R14)
-	VMOVDQU16 Z8, K2, (R14)(AX*2)
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000080, R15
-
-next21:
-	MOVQ yTokenStride+56(FP), DI
-	LEAQ (R8)(DI*2), R8
-	MOVQ xTokenStride+64(FP), DI
-	LEAQ (R9)(DI*4), R9
-	MOVQ tableStride+96(FP), DI
-	LEAQ (BX)(DI*4), BX
-	LEAQ (SI)(DI*4), SI
-	DECQ DX
-	JNZ  token15
-	ADDQ $0x02, CX
-	JMP  head12
-
-single13:
 	MOVQ  heads+72(FP), DX
 	CMPQ  CX, DX
 	JGE   exit14
@@ -8544,16 +6010,16 @@ single13:
 	MOVQ  sin+24(FP), SI
 	MOVQ  tokens+48(FP), DX
 
-token22:
+token15:
 	MOVQ R8, R10
 	MOVQ R9, R11
 	MOVQ BX, R12
 	MOVQ SI, R13
 	MOVQ pairs+32(FP), DI
 	CMPQ DI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R12), Z4
 	VMOVUPS   64(R12), Z5
 	VMOVAPS   Z4, Z3
@@ -8672,13 +6138,13 @@ block23:
 	ADDQ      $0x00000100, R13
 	SUBQ      $0x40, DI
 	CMPQ      DI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ DI, $0x20
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R12), Z4
 	VMOVUPS   64(R12), Z5
 	VMOVAPS   Z4, Z3
@@ -8741,11 +6207,11 @@ block25:
 	ADDQ      $0x00000080, R13
 	SUBQ      $0x20, DI
 	CMPQ      DI, $0x20
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ     DI, DI
-	JZ        next28
+	JZ        next21
 	MOVQ      $0xffffffffffffffff, R14
 	BZHIQ     DI, R14, R14
 	KMOVD     R14, K2
@@ -8810,7 +6276,7 @@ next26:
 	ADDQ      $0x00000040, R10
 	ADDQ      $0x00000080, R11
 
-next28:
+next21:
 	MOVQ yTokenStride+56(FP), DI
 	LEAQ (R8)(DI*2), R8
 	MOVQ xTokenStride+64(FP), DI
@@ -8819,7 +6285,7 @@ next28:
 	LEAQ (BX)(DI*4), BX
 	LEAQ (SI)(DI*4), SI
 	DECQ DX
-	JNZ  token22
+	JNZ  token15
 	INCQ CX
 	JMP  head12
 
@@ -9689,13 +7155,9 @@ many1:
 	XORQ AX, AX
 
 head15:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single16
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single16
+	MOVQ  heads+64(FP), CX
+	CMPQ  AX, CX
+	JGE   exit17
 	MOVQ  yHeadStride+72(FP), DI
 	IMULQ AX, DI
 	MOVQ  y+0(FP), CX
@@ -9710,11 +7172,7 @@ head15:
 
 token18:
 	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*4), R13
 	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*4), R14
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
@@ -9747,20 +7205,6 @@ block19:
 	VMOVUPS   Z3, 64(R9)
 	ADDQ      $0x00000080, R9
 	ADDQ      $0x00000080, R10
-	VMOVSLDUP (R14), Z3
-	VMOVSHDUP (R14), Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, (R13)
-	VMOVSLDUP 64(R14), Z3
-	VMOVSHDUP 64(R14), Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, 64(R13)
-	ADDQ      $0x00000080, R13
-	ADDQ      $0x00000080, R14
 	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
@@ -9770,134 +7214,6 @@ block19:
 next20:
 	TESTQ     SI, SI
 	JZ        next22
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K1
-	SHRQ      $0x10, R15
-	KMOVD     R15, K2
-	LEAQ      (SI)(SI*1), SI
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K2
-	SHRQ      $0x10, R15
-	KMOVD     R15, K3
-	VMOVUPS.Z (R11), K1, Z3
-	VMOVUPS.Z (R12), K1, Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
-	VMOVUPS.Z (R10), K2, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, K2, (R9)
-	VMOVUPS.Z 64(R10), K3, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, K3, 64(R9)
-	ADDQ      $0x00000080, R9
-	ADDQ      $0x00000080, R10
-	VMOVUPS.Z (R14), K2, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, K2, (R13)
-	VMOVUPS.Z 64(R14), K3, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, K3, 64(R13)
-	ADDQ      $0x00000080, R13
-	ADDQ      $0x00000080, R14
-
-next22:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*4), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*4), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token18
-	ADDQ $0x02, AX
-	JMP  head15
-
-single16:
-	MOVQ  heads+64(FP), CX
-	CMPQ  AX, CX
-	JGE   exit17
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token23:
-	MOVQ DI, R9
-	MOVQ R8, R10
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x10
-	JLT  next25
-
-block24:
-	VMOVUPS   (R11), Z3
-	VMOVUPS   (R12), Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
-	VMOVSLDUP (R10), Z3
-	VMOVSHDUP (R10), Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, (R9)
-	VMOVSLDUP 64(R10), Z3
-	VMOVSHDUP 64(R10), Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VMOVUPS   Z3, 64(R9)
-	ADDQ      $0x00000080, R9
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block24
-
-next25:
-	TESTQ     SI, SI
-	JZ        next27
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     SI, R13, R13
 	KMOVD     R13, K1
@@ -9937,7 +7253,7 @@ next25:
 	ADDQ      $0x00000080, R9
 	ADDQ      $0x00000080, R10
 
-next27:
+next22:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*4), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -9946,7 +7262,7 @@ next27:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token23
+	JNZ  token18
 	INCQ AX
 	JMP  head15
 
@@ -10200,234 +7516,6 @@ many1:
 	XORQ AX, AX
 
 head15:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single16
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single16
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token18:
-	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
-	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*2), R14
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x10
-	JLT  next20
-
-block19:
-	VPMOVZXDQ (R11), Y0
-	VMOVSLDUP Y0, Y0
-	VPMOVZXDQ (R12), Y1
-	VMOVSLDUP Y1, Y1
-	VPMOVZXDQ 16(R11), Y2
-	VMOVSLDUP Y2, Y2
-	VPMOVZXDQ 16(R12), Y3
-	VMOVSLDUP Y3, Y3
-	VPMOVZXDQ 32(R11), Y4
-	VMOVSLDUP Y4, Y4
-	VPMOVZXDQ 32(R12), Y5
-	VMOVSLDUP Y5, Y5
-	VPMOVZXDQ 48(R11), Y6
-	VMOVSLDUP Y6, Y6
-	VPMOVZXDQ 48(R12), Y7
-	VMOVSLDUP Y7, Y7
-	VCVTPH2PS (R10), Y8
-	VPERMILPS $0xb1, Y8, Y9
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y1, Y9, Y9
-	VADDSUBPS Y9, Y8, Y8
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, (R9)
-	VCVTPH2PS 16(R10), Y8
-	VPERMILPS $0xb1, Y8, Y9
-	VMULPS    Y2, Y8, Y8
-	VMULPS    Y3, Y9, Y9
-	VADDSUBPS Y9, Y8, Y8
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 16(R9)
-	VCVTPH2PS 32(R10), Y8
-	VPERMILPS $0xb1, Y8, Y9
-	VMULPS    Y4, Y8, Y8
-	VMULPS    Y5, Y9, Y9
-	VADDSUBPS Y9, Y8, Y8
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 32(R9)
-	VCVTPH2PS 48(R10), Y8
-	VPERMILPS $0xb1, Y8, Y9
-	VMULPS    Y6, Y8, Y8
-	VMULPS    Y7, Y9, Y9
-	VADDSUBPS Y9, Y8, Y8
-	VCVTPS2PH $0x00, Y8, X8
-	VMOVUPS   X8, 48(R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R10
-	VCVTPH2PS (R14), Y8
-	VPERMILPS $0xb1, Y8, Y9
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y1, Y9, Y9
-	VADDSUBPS Y9, Y8, Y8
-	VCVTPS2PH $0x00, Y8, X0
-	VMOVUPS   X0, (R13)
-	VCVTPH2PS 16(R14), Y0
-	VPERMILPS $0xb1, Y0, Y1
-	VMULPS    Y2, Y0, Y0
-	VMULPS    Y3, Y1, Y1
-	VADDSUBPS Y1, Y0, Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 16(R13)
-	VCVTPH2PS 32(R14), Y0
-	VPERMILPS $0xb1, Y0, Y1
-	VMULPS    Y4, Y0, Y0
-	VMULPS    Y5, Y1, Y1
-	VADDSUBPS Y1, Y0, Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 32(R13)
-	VCVTPH2PS 48(R14), Y0
-	VPERMILPS $0xb1, Y0, Y1
-	VMULPS    Y6, Y0, Y0
-	VMULPS    Y7, Y1, Y1
-	VADDSUBPS Y1, Y0, Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 48(R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block19
-
-next20:
-	CMPQ SI, $0x04
-	JLT  next22
-
-block21:
-	VPMOVZXDQ (R11), Y0
-	VMOVSLDUP Y0, Y0
-	VPMOVZXDQ (R12), Y1
-	VMOVSLDUP Y1, Y1
-	VCVTPH2PS (R10), Y2
-	VPERMILPS $0xb1, Y2, Y3
-	VMULPS    Y0, Y2, Y2
-	VMULPS    Y1, Y3, Y3
-	VADDSUBPS Y3, Y2, Y2
-	VCVTPS2PH $0x00, Y2, X2
-	VMOVUPS   X2, (R9)
-	ADDQ      $0x00000010, R9
-	ADDQ      $0x00000010, R10
-	VCVTPH2PS (R14), Y2
-	VPERMILPS $0xb1, Y2, Y3
-	VMULPS    Y0, Y2, Y2
-	VMULPS    Y1, Y3, Y3
-	VADDSUBPS Y3, Y2, Y2
-	VCVTPS2PH $0x00, Y2, X0
-	VMOVUPS   X0, (R13)
-	ADDQ      $0x00000010, R13
-	ADDQ      $0x00000010, R14
-	ADDQ      $0x00000010, R11
-	ADDQ      $0x00000010, R12
-	SUBQ      $0x04, SI
-	CMPQ      SI, $0x04
-	JGE       block21
-
-next22:
-	CMPQ SI, $0x02
-	JLT  next24
-
-block23:
-	VMOVSD    (R11), X0
-	VUNPCKLPS X0, X0, X0
-	VMOVSD    (R12), X1
-	VUNPCKLPS X1, X1, X1
-	VCVTPH2PS (R10), X2
-	VPERMILPS $0xb1, X2, X3
-	VMULPS    X0, X2, X2
-	VMULPS    X1, X3, X3
-	VADDSUBPS X3, X2, X2
-	VCVTPS2PH $0x00, X2, X2
-	VMOVQ     X2, (R9)
-	ADDQ      $0x00000008, R9
-	ADDQ      $0x00000008, R10
-	VCVTPH2PS (R14), X2
-	VPERMILPS $0xb1, X2, X3
-	VMULPS    X0, X2, X2
-	VMULPS    X1, X3, X3
-	VADDSUBPS X3, X2, X2
-	VCVTPS2PH $0x00, X2, X0
-	VMOVQ     X0, (R13)
-	ADDQ      $0x00000008, R13
-	ADDQ      $0x00000008, R14
-	ADDQ      $0x00000008, R11
-	ADDQ      $0x00000008, R12
-	SUBQ      $0x02, SI
-	CMPQ      SI, $0x02
-	JGE       block23
-
-next24:
-	CMPQ SI, $0x01
-	JLT  next26
-
-block25:
-	VBROADCASTSS (R11), X0
-	VBROADCASTSS (R12), X1
-	VMOVD        (R10), X2
-	VCVTPH2PS    X2, X2
-	VPERMILPS    $0xb1, X2, X3
-	VMULPS       X0, X2, X2
-	VMULPS       X1, X3, X3
-	VADDSUBPS    X3, X2, X2
-	VCVTPS2PH    $0x00, X2, X2
-	VMOVD        X2, (R9)
-	ADDQ         $0x00000004, R9
-	ADDQ         $0x00000004, R10
-	VMOVD        (R14), X2
-	VCVTPH2PS    X2, X2
-	VPERMILPS    $0xb1, X2, X3
-	VMULPS       X0, X2, X2
-	VMULPS       X1, X3, X3
-	VADDSUBPS    X3, X2, X2
-	VCVTPS2PH    $0x00, X2, X0
-	VMOVD        X0, (R13)
-	ADDQ         $0x00000004, R13
-	ADDQ         $0x00000004, R14
-	ADDQ         $0x00000004, R11
-	ADDQ         $0x00000004, R12
-	SUBQ         $0x01, SI
-	CMPQ         SI, $0x01
-	JGE          block25
-
-next26:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*2), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token18
-	ADDQ $0x02, AX
-	JMP  head15
-
-single16:
 	MOVQ  heads+64(FP), CX
 	CMPQ  AX, CX
 	JGE   exit17
@@ -10443,16 +7531,16 @@ single16:
 	MOVQ  sin+24(FP), BX
 	MOVQ  tokens+40(FP), CX
 
-token27:
+token18:
 	MOVQ DI, R9
 	MOVQ R8, R10
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
 	CMPQ SI, $0x10
-	JLT  next29
+	JLT  next20
 
-block28:
+block19:
 	VPMOVZXDQ (R11), Y0
 	VMOVSLDUP Y0, Y0
 	VPMOVZXDQ (R12), Y1
@@ -10503,13 +7591,13 @@ block28:
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
 	CMPQ      SI, $0x10
-	JGE       block28
+	JGE       block19
 
-next29:
+next20:
 	CMPQ SI, $0x04
-	JLT  next31
+	JLT  next22
 
-block30:
+block21:
 	VPMOVZXDQ (R11), Y0
 	VMOVSLDUP Y0, Y0
 	VPMOVZXDQ (R12), Y1
@@ -10527,13 +7615,13 @@ block30:
 	ADDQ      $0x00000010, R12
 	SUBQ      $0x04, SI
 	CMPQ      SI, $0x04
-	JGE       block30
+	JGE       block21
 
-next31:
+next22:
 	CMPQ SI, $0x02
-	JLT  next33
+	JLT  next24
 
-block32:
+block23:
 	VMOVSD    (R11), X0
 	VUNPCKLPS X0, X0, X0
 	VMOVSD    (R12), X1
@@ -10551,13 +7639,13 @@ block32:
 	ADDQ      $0x00000008, R12
 	SUBQ      $0x02, SI
 	CMPQ      SI, $0x02
-	JGE       block32
+	JGE       block23
 
-next33:
+next24:
 	CMPQ SI, $0x01
-	JLT  next35
+	JLT  next26
 
-block34:
+block25:
 	VBROADCASTSS (R11), X0
 	VBROADCASTSS (R12), X1
 	VMOVD        (R10), X2
@@ -10574,9 +7662,9 @@ block34:
 	ADDQ         $0x00000004, R12
 	SUBQ         $0x01, SI
 	CMPQ         SI, $0x01
-	JGE          block34
+	JGE          block25
 
-next35:
+next26:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -10585,7 +7673,7 @@ next35:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token27
+	JNZ  token18
 	INCQ AX
 	JMP  head15
 
@@ -10934,13 +8022,9 @@ many1:
 	XORQ AX, AX
 
 head15:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single16
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single16
+	MOVQ  heads+64(FP), CX
+	CMPQ  AX, CX
+	JGE   exit17
 	MOVQ  yHeadStride+72(FP), DI
 	IMULQ AX, DI
 	MOVQ  y+0(FP), CX
@@ -10955,11 +8039,7 @@ head15:
 
 token18:
 	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
 	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*2), R14
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
@@ -10996,24 +8076,6 @@ block19:
 	VMOVUPS   Y3, 32(R9)
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000040, R10
-	VCVTPH2PS (R14), Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, (R13)
-	VCVTPH2PS 32(R14), Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, 32(R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000040, R14
 	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
@@ -11023,146 +8085,6 @@ block19:
 next20:
 	TESTQ       SI, SI
 	JZ          next22
-	MOVQ        $0xffffffffffffffff, R15
-	BZHIQ       SI, R15, R15
-	KMOVD       R15, K1
-	SHRQ        $0x10, R15
-	KMOVD       R15, K2
-	LEAQ        (SI)(SI*1), SI
-	MOVQ        $0xffffffffffffffff, R15
-	BZHIQ       SI, R15, R15
-	KMOVD       R15, K2
-	SHRQ        $0x10, R15
-	KMOVD       R15, K3
-	VMOVUPS.Z   (R11), K1, Z3
-	VMOVUPS.Z   (R12), K1, Z4
-	VPXORD      Z2, Z4, Z5
-	VMOVAPS     Z3, Z6
-	VPERMT2PS   Z4, Z0, Z6
-	VMOVAPS     Z5, Z7
-	VPERMT2PS   Z3, Z0, Z7
-	VMOVAPS     Z3, Z8
-	VPERMT2PS   Z4, Z1, Z8
-	VMOVAPS     Z5, Z4
-	VPERMT2PS   Z3, Z1, Z4
-	VMOVDQU16.Z (R10), K2, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z6, Z3, Z3
-	VMULPS      Z7, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K2, (R9)
-	VMOVDQU16.Z 32(R10), K3, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z8, Z3, Z3
-	VMULPS      Z4, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K3, 32(R9)
-	ADDQ        $0x00000040, R9
-	ADDQ        $0x00000040, R10
-	VMOVDQU16.Z (R14), K2, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z6, Z3, Z3
-	VMULPS      Z7, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K2, (R13)
-	VMOVDQU16.Z 32(R14), K3, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z8, Z3, Z3
-	VMULPS      Z4, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K3, 32(R13)
-	ADDQ        $0x00000040, R13
-	ADDQ        $0x00000040, R14
-
-next22:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*2), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token18
-	ADDQ $0x02, AX
-	JMP  head15
-
-single16:
-	MOVQ  heads+64(FP), CX
-	CMPQ  AX, CX
-	JGE   exit17
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token23:
-	MOVQ DI, R9
-	MOVQ R8, R10
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x10
-	JLT  next25
-
-block24:
-	VMOVUPS   (R11), Z3
-	VMOVUPS   (R12), Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
-	VCVTPH2PS (R10), Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, (R9)
-	VCVTPH2PS 32(R10), Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, 32(R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R10
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block24
-
-next25:
-	TESTQ       SI, SI
-	JZ          next27
 	MOVQ        $0xffffffffffffffff, R13
 	BZHIQ       SI, R13, R13
 	KMOVD       R13, K1
@@ -11206,7 +8128,7 @@ next25:
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 
-next27:
+next22:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -11215,7 +8137,7 @@ next27:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token23
+	JNZ  token18
 	INCQ AX
 	JMP  head15
 
@@ -11493,388 +8415,6 @@ many1:
 	XORQ AX, AX
 
 head15:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single16
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single16
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token18:
-	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
-	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*2), R14
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x20
-	JLT  next20
-
-block19:
-	VMOVUPS  (R11), Y0
-	VMOVUPS  (R12), Y1
-	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
-	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
-	VMOVUPS  32(R11), Y2
-	VMOVUPS  32(R12), Y3
-	VPMINUD  negativeNaN<>+0(SB), Y2, Y2
-	VPMINUD  negativeNaN<>+0(SB), Y3, Y3
-	VMOVUPS  64(R11), Y4
-	VMOVUPS  64(R12), Y5
-	VPMINUD  negativeNaN<>+0(SB), Y4, Y4
-	VPMINUD  negativeNaN<>+0(SB), Y5, Y5
-	VMOVUPS  96(R11), Y6
-	VMOVUPS  96(R12), Y7
-	VPMINUD  negativeNaN<>+0(SB), Y6, Y6
-	VPMINUD  negativeNaN<>+0(SB), Y7, Y7
-	VMOVUPS  (R10), Y9
-	VPSLLD   $0x10, Y9, Y8
-	VPAND    upperHalf<>+0(SB), Y9, Y9
-	VMULPS   Y1, Y8, Y10
-	VMULPS   Y1, Y9, Y11
-	VMULPS   Y0, Y8, Y8
-	VMULPS   Y0, Y9, Y9
-	VSUBPS   Y11, Y8, Y8
-	VADDPS   Y10, Y9, Y9
-	VMOVUPS  32(R10), Y11
-	VPSLLD   $0x10, Y11, Y10
-	VPAND    upperHalf<>+0(SB), Y11, Y11
-	VMULPS   Y3, Y10, Y12
-	VMULPS   Y3, Y11, Y13
-	VMULPS   Y2, Y10, Y10
-	VMULPS   Y2, Y11, Y11
-	VSUBPS   Y13, Y10, Y10
-	VADDPS   Y12, Y11, Y11
-	VPSRLD   $0x10, Y8, Y12
-	VPSLLD   $0x10, Y9, Y13
-	VPSRLD   $0x10, Y10, Y14
-	VPSLLD   $0x10, Y11, Y15
-	VPBLENDW $0xaa, Y9, Y12, Y12
-	VPBLENDW $0xaa, Y13, Y8, Y13
-	VPBLENDW $0xaa, Y11, Y14, Y14
-	VPBLENDW $0xaa, Y15, Y10, Y15
-	VPANDN   one16<>+0(SB), Y12, Y8
-	VPANDN   one16<>+0(SB), Y14, Y9
-	VPSUBUSW Y8, Y13, Y8
-	VPSUBUSW Y9, Y15, Y9
-	VPSRLW   $0x0f, Y8, Y8
-	VPSRLW   $0x0f, Y9, Y9
-	VPADDSW  Y8, Y12, Y8
-	VPADDSW  Y9, Y14, Y9
-	VMOVUPS  Y8, (R9)
-	VMOVUPS  Y9, 32(R9)
-	VMOVUPS  64(R10), Y9
-	VPSLLD   $0x10, Y9, Y8
-	VPAND    upperHalf<>+0(SB), Y9, Y9
-	VMULPS   Y5, Y8, Y10
-	VMULPS   Y5, Y9, Y11
-	VMULPS   Y4, Y8, Y8
-	VMULPS   Y4, Y9, Y9
-	VSUBPS   Y11, Y8, Y8
-	VADDPS   Y10, Y9, Y9
-	VMOVUPS  96(R10), Y11
-	VPSLLD   $0x10, Y11, Y10
-	VPAND    upperHalf<>+0(SB), Y11, Y11
-	VMULPS   Y7, Y10, Y12
-	VMULPS   Y7, Y11, Y13
-	VMULPS   Y6, Y10, Y10
-	VMULPS   Y6, Y11, Y11
-	VSUBPS   Y13, Y10, Y10
-	VADDPS   Y12, Y11, Y11
-	VPSRLD   $0x10, Y8, Y12
-	VPSLLD   $0x10, Y9, Y13
-	VPSRLD   $0x10, Y10, Y14
-	VPSLLD   $0x10, Y11, Y15
-	VPBLENDW $0xaa, Y9, Y12, Y12
-	VPBLENDW $0xaa, Y13, Y8, Y13
-	VPBLENDW $0xaa, Y11, Y14, Y14
-	VPBLENDW $0xaa, Y15, Y10, Y15
-	VPANDN   one16<>+0(SB), Y12, Y8
-	VPANDN   one16<>+0(SB), Y14, Y9
-	VPSUBUSW Y8, Y13, Y8
-	VPSUBUSW Y9, Y15, Y9
-	VPSRLW   $0x0f, Y8, Y8
-	VPSRLW   $0x0f, Y9, Y9
-	VPADDSW  Y8, Y12, Y8
-	VPADDSW  Y9, Y14, Y9
-	VMOVUPS  Y8, 64(R9)
-	VMOVUPS  Y9, 96(R9)
-	ADDQ     $0x00000080, R9
-	ADDQ     $0x00000080, R10
-	VMOVUPS  (R14), Y9
-	VPSLLD   $0x10, Y9, Y8
-	VPAND    upperHalf<>+0(SB), Y9, Y9
-	VMULPS   Y1, Y8, Y10
-	VMULPS   Y1, Y9, Y1
-	VMULPS   Y0, Y8, Y8
-	VMULPS   Y0, Y9, Y9
-	VSUBPS   Y1, Y8, Y8
-	VADDPS   Y10, Y9, Y9
-	VMOVUPS  32(R14), Y1
-	VPSLLD   $0x10, Y1, Y0
-	VPAND    upperHalf<>+0(SB), Y1, Y1
-	VMULPS   Y3, Y0, Y10
-	VMULPS   Y3, Y1, Y3
-	VMULPS   Y2, Y0, Y0
-	VMULPS   Y2, Y1, Y1
-	VSUBPS   Y3, Y0, Y0
-	VADDPS   Y10, Y1, Y1
-	VPSRLD   $0x10, Y8, Y2
-	VPSLLD   $0x10, Y9, Y3
-	VPSRLD   $0x10, Y0, Y10
-	VPSLLD   $0x10, Y1, Y11
-	VPBLENDW $0xaa, Y9, Y2, Y2
-	VPBLENDW $0xaa, Y3, Y8, Y3
-	VPBLENDW $0xaa, Y1, Y10, Y10
-	VPBLENDW $0xaa, Y11, Y0, Y11
-	VPANDN   one16<>+0(SB), Y2, Y0
-	VPANDN   one16<>+0(SB), Y10, Y1
-	VPSUBUSW Y0, Y3, Y0
-	VPSUBUSW Y1, Y11, Y1
-	VPSRLW   $0x0f, Y0, Y0
-	VPSRLW   $0x0f, Y1, Y1
-	VPADDSW  Y0, Y2, Y0
-	VPADDSW  Y1, Y10, Y1
-	VMOVUPS  Y0, (R13)
-	VMOVUPS  Y1, 32(R13)
-	VMOVUPS  64(R14), Y1
-	VPSLLD   $0x10, Y1, Y0
-	VPAND    upperHalf<>+0(SB), Y1, Y1
-	VMULPS   Y5, Y0, Y2
-	VMULPS   Y5, Y1, Y3
-	VMULPS   Y4, Y0, Y0
-	VMULPS   Y4, Y1, Y1
-	VSUBPS   Y3, Y0, Y0
-	VADDPS   Y2, Y1, Y1
-	VMOVUPS  96(R14), Y3
-	VPSLLD   $0x10, Y3, Y2
-	VPAND    upperHalf<>+0(SB), Y3, Y3
-	VMULPS   Y7, Y2, Y4
-	VMULPS   Y7, Y3, Y5
-	VMULPS   Y6, Y2, Y2
-	VMULPS   Y6, Y3, Y3
-	VSUBPS   Y5, Y2, Y2
-	VADDPS   Y4, Y3, Y3
-	VPSRLD   $0x10, Y0, Y4
-	VPSLLD   $0x10, Y1, Y5
-	VPSRLD   $0x10, Y2, Y6
-	VPSLLD   $0x10, Y3, Y7
-	VPBLENDW $0xaa, Y1, Y4, Y4
-	VPBLENDW $0xaa, Y5, Y0, Y5
-	VPBLENDW $0xaa, Y3, Y6, Y6
-	VPBLENDW $0xaa, Y7, Y2, Y7
-	VPANDN   one16<>+0(SB), Y4, Y0
-	VPANDN   one16<>+0(SB), Y6, Y1
-	VPSUBUSW Y0, Y5, Y0
-	VPSUBUSW Y1, Y7, Y1
-	VPSRLW   $0x0f, Y0, Y0
-	VPSRLW   $0x0f, Y1, Y1
-	VPADDSW  Y0, Y4, Y0
-	VPADDSW  Y1, Y6, Y1
-	VMOVUPS  Y0, 64(R13)
-	VMOVUPS  Y1, 96(R13)
-	ADDQ     $0x00000080, R13
-	ADDQ     $0x00000080, R14
-	ADDQ     $0x00000080, R11
-	ADDQ     $0x00000080, R12
-	SUBQ     $0x20, SI
-	CMPQ     SI, $0x20
-	JGE      block19
-
-next20:
-	CMPQ SI, $0x08
-	JLT  next22
-
-block21:
-	VMOVUPS  (R11), Y0
-	VMOVUPS  (R12), Y1
-	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
-	VPMINUD  negativeNaN<>+0(SB), Y1, Y1
-	VMOVUPS  (R10), Y3
-	VPSLLD   $0x10, Y3, Y2
-	VPAND    upperHalf<>+0(SB), Y3, Y3
-	VMULPS   Y1, Y2, Y4
-	VMULPS   Y1, Y3, Y5
-	VMULPS   Y0, Y2, Y2
-	VMULPS   Y0, Y3, Y3
-	VSUBPS   Y5, Y2, Y2
-	VADDPS   Y4, Y3, Y3
-	VPSRLD   $0x10, Y2, Y4
-	VPSLLD   $0x10, Y3, Y5
-	VPBLENDW $0xaa, Y3, Y4, Y4
-	VPBLENDW $0xaa, Y5, Y2, Y5
-	VPANDN   one16<>+0(SB), Y4, Y2
-	VPSUBUSW Y2, Y5, Y2
-	VPSRLW   $0x0f, Y2, Y2
-	VPADDSW  Y2, Y4, Y2
-	VMOVUPS  Y2, (R9)
-	ADDQ     $0x00000020, R9
-	ADDQ     $0x00000020, R10
-	VMOVUPS  (R14), Y3
-	VPSLLD   $0x10, Y3, Y2
-	VPAND    upperHalf<>+0(SB), Y3, Y3
-	VMULPS   Y1, Y2, Y4
-	VMULPS   Y1, Y3, Y1
-	VMULPS   Y0, Y2, Y2
-	VMULPS   Y0, Y3, Y3
-	VSUBPS   Y1, Y2, Y2
-	VADDPS   Y4, Y3, Y3
-	VPSRLD   $0x10, Y2, Y0
-	VPSLLD   $0x10, Y3, Y1
-	VPBLENDW $0xaa, Y3, Y0, Y0
-	VPBLENDW $0xaa, Y1, Y2, Y1
-	VPANDN   one16<>+0(SB), Y0, Y2
-	VPSUBUSW Y2, Y1, Y2
-	VPSRLW   $0x0f, Y2, Y2
-	VPADDSW  Y2, Y0, Y2
-	VMOVUPS  Y2, (R13)
-	ADDQ     $0x00000020, R13
-	ADDQ     $0x00000020, R14
-	ADDQ     $0x00000020, R11
-	ADDQ     $0x00000020, R12
-	SUBQ     $0x08, SI
-	CMPQ     SI, $0x08
-	JGE      block21
-
-next22:
-	CMPQ SI, $0x04
-	JLT  next24
-
-block23:
-	VMOVUPS  (R11), X0
-	VMOVUPS  (R12), X1
-	VPMINUD  negativeNaN<>+0(SB), X0, X0
-	VPMINUD  negativeNaN<>+0(SB), X1, X1
-	VMOVUPS  (R10), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X5
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X5, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X3, X5
-	VPBLENDW $0xaa, X3, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VMOVUPS  X2, (R9)
-	ADDQ     $0x00000010, R9
-	ADDQ     $0x00000010, R10
-	VMOVUPS  (R14), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X1
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X1, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VMOVUPS  X2, (R13)
-	ADDQ     $0x00000010, R13
-	ADDQ     $0x00000010, R14
-	ADDQ     $0x00000010, R11
-	ADDQ     $0x00000010, R12
-	SUBQ     $0x04, SI
-	CMPQ     SI, $0x04
-	JGE      block23
-
-next24:
-	CMPQ SI, $0x01
-	JLT  next26
-
-block25:
-	VMOVSS   (R11), X0
-	VMOVSS   (R12), X1
-	VPMINUD  negativeNaN<>+0(SB), X0, X0
-	VPMINUD  negativeNaN<>+0(SB), X1, X1
-	VMOVD    (R10), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X5
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X5, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X4
-	VPSLLD   $0x10, X3, X5
-	VPBLENDW $0xaa, X3, X4, X4
-	VPBLENDW $0xaa, X5, X2, X5
-	VPANDN   one16<>+0(SB), X4, X2
-	VPSUBUSW X2, X5, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X4, X2
-	VMOVD    X2, (R9)
-	ADDQ     $0x00000004, R9
-	ADDQ     $0x00000004, R10
-	VMOVD    (R14), X3
-	VPSLLD   $0x10, X3, X2
-	VPAND    upperHalf<>+0(SB), X3, X3
-	VMULPS   X1, X2, X4
-	VMULPS   X1, X3, X1
-	VMULPS   X0, X2, X2
-	VMULPS   X0, X3, X3
-	VSUBPS   X1, X2, X2
-	VADDPS   X4, X3, X3
-	VPSRLD   $0x10, X2, X0
-	VPSLLD   $0x10, X3, X1
-	VPBLENDW $0xaa, X3, X0, X0
-	VPBLENDW $0xaa, X1, X2, X1
-	VPANDN   one16<>+0(SB), X0, X2
-	VPSUBUSW X2, X1, X2
-	VPSRLW   $0x0f, X2, X2
-	VPADDSW  X2, X0, X2
-	VMOVD    X2, (R13)
-	ADDQ     $0x00000004, R13
-	ADDQ     $0x00000004, R14
-	ADDQ     $0x00000004, R11
-	ADDQ     $0x00000004, R12
-	SUBQ     $0x01, SI
-	CMPQ     SI, $0x01
-	JGE      block25
-
-next26:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*2), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token18
-	ADDQ $0x02, AX
-	JMP  head15
-
-single16:
 	MOVQ  heads+64(FP), CX
 	CMPQ  AX, CX
 	JGE   exit17
@@ -11890,16 +8430,16 @@ single16:
 	MOVQ  sin+24(FP), BX
 	MOVQ  tokens+40(FP), CX
 
-token27:
+token18:
 	MOVQ DI, R9
 	MOVQ R8, R10
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
 	CMPQ SI, $0x20
-	JLT  next29
+	JLT  next20
 
-block28:
+block19:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
 	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
@@ -11994,13 +8534,13 @@ block28:
 	ADDQ     $0x00000080, R12
 	SUBQ     $0x20, SI
 	CMPQ     SI, $0x20
-	JGE      block28
+	JGE      block19
 
-next29:
+next20:
 	CMPQ SI, $0x08
-	JLT  next31
+	JLT  next22
 
-block30:
+block21:
 	VMOVUPS  (R11), Y0
 	VMOVUPS  (R12), Y1
 	VPMINUD  negativeNaN<>+0(SB), Y0, Y0
@@ -12029,13 +8569,13 @@ block30:
 	ADDQ     $0x00000020, R12
 	SUBQ     $0x08, SI
 	CMPQ     SI, $0x08
-	JGE      block30
+	JGE      block21
 
-next31:
+next22:
 	CMPQ SI, $0x04
-	JLT  next33
+	JLT  next24
 
-block32:
+block23:
 	VMOVUPS  (R11), X0
 	VMOVUPS  (R12), X1
 	VPMINUD  negativeNaN<>+0(SB), X0, X0
@@ -12064,13 +8604,13 @@ block32:
 	ADDQ     $0x00000010, R12
 	SUBQ     $0x04, SI
 	CMPQ     SI, $0x04
-	JGE      block32
+	JGE      block23
 
-next33:
+next24:
 	CMPQ SI, $0x01
-	JLT  next35
+	JLT  next26
 
-block34:
+block25:
 	VMOVSS   (R11), X0
 	VMOVSS   (R12), X1
 	VPMINUD  negativeNaN<>+0(SB), X0, X0
@@ -12099,9 +8639,9 @@ block34:
 	ADDQ     $0x00000004, R12
 	SUBQ     $0x01, SI
 	CMPQ     SI, $0x01
-	JGE      block34
+	JGE      block25
 
-next35:
+next26:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -12110,7 +8650,7 @@ next35:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token27
+	JNZ  token18
 	INCQ AX
 	JMP  head15
 
@@ -12354,337 +8894,6 @@ many1:
 	XORQ AX, AX
 
 head12:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single13
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single13
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token15:
-	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
-	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*2), R14
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R11), Z2
-	VMOVUPS   (R12), Z3
-	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
-	VMOVUPS   64(R11), Z4
-	VMOVUPS   64(R12), Z5
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VMOVUPS   128(R11), Z6
-	VMOVUPS   128(R12), Z7
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS   192(R11), Z8
-	VMOVUPS   192(R12), Z9
-	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
-	VMOVUPS   (R10), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z3, Z10, Z12
-	VMULPS    Z3, Z11, Z13
-	VMULPS    Z2, Z10, Z10
-	VMULPS    Z2, Z11, Z11
-	VSUBPS    Z13, Z10, Z10
-	VADDPS    Z12, Z11, Z11
-	VMOVUPS   64(R10), Z13
-	VPSLLD    $0x10, Z13, Z12
-	VPANDD    Z0, Z13, Z13
-	VMULPS    Z5, Z12, Z14
-	VMULPS    Z5, Z13, Z15
-	VMULPS    Z4, Z12, Z12
-	VMULPS    Z4, Z13, Z13
-	VSUBPS    Z15, Z12, Z12
-	VADDPS    Z14, Z13, Z13
-	VPSRLD    $0x10, Z10, Z14
-	VPSLLD    $0x10, Z11, Z15
-	VPSRLD    $0x10, Z12, Z16
-	VPSLLD    $0x10, Z13, Z17
-	VPBLENDMW Z11, Z14, K1, Z14
-	VPBLENDMW Z15, Z10, K1, Z15
-	VPBLENDMW Z13, Z16, K1, Z16
-	VPBLENDMW Z17, Z12, K1, Z17
-	VPANDND   Z1, Z14, Z10
-	VPANDND   Z1, Z16, Z11
-	VPSUBUSW  Z10, Z15, Z10
-	VPSUBUSW  Z11, Z17, Z11
-	VPSRLW    $0x0f, Z10, Z10
-	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z10, Z14, Z10
-	VPADDSW   Z11, Z16, Z11
-	VMOVUPS   Z10, (R9)
-	VMOVUPS   Z11, 64(R9)
-	VMOVUPS   128(R10), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z7, Z10, Z12
-	VMULPS    Z7, Z11, Z13
-	VMULPS    Z6, Z10, Z10
-	VMULPS    Z6, Z11, Z11
-	VSUBPS    Z13, Z10, Z10
-	VADDPS    Z12, Z11, Z11
-	VMOVUPS   192(R10), Z13
-	VPSLLD    $0x10, Z13, Z12
-	VPANDD    Z0, Z13, Z13
-	VMULPS    Z9, Z12, Z14
-	VMULPS    Z9, Z13, Z15
-	VMULPS    Z8, Z12, Z12
-	VMULPS    Z8, Z13, Z13
-	VSUBPS    Z15, Z12, Z12
-	VADDPS    Z14, Z13, Z13
-	VPSRLD    $0x10, Z10, Z14
-	VPSLLD    $0x10, Z11, Z15
-	VPSRLD    $0x10, Z12, Z16
-	VPSLLD    $0x10, Z13, Z17
-	VPBLENDMW Z11, Z14, K1, Z14
-	VPBLENDMW Z15, Z10, K1, Z15
-	VPBLENDMW Z13, Z16, K1, Z16
-	VPBLENDMW Z17, Z12, K1, Z17
-	VPANDND   Z1, Z14, Z10
-	VPANDND   Z1, Z16, Z11
-	VPSUBUSW  Z10, Z15, Z10
-	VPSUBUSW  Z11, Z17, Z11
-	VPSRLW    $0x0f, Z10, Z10
-	VPSRLW    $0x0f, Z11, Z11
-	VPADDSW   Z10, Z14, Z10
-	VPADDSW   Z11, Z16, Z11
-	VMOVUPS   Z10, 128(R9)
-	VMOVUPS   Z11, 192(R9)
-	ADDQ      $0x00000100, R9
-	ADDQ      $0x00000100, R10
-	VMOVUPS   (R14), Z11
-	VPSLLD    $0x10, Z11, Z10
-	VPANDD    Z0, Z11, Z11
-	VMULPS    Z3, Z10, Z12
-	VMULPS    Z3, Z11, Z3
-	VMULPS    Z2, Z10, Z10
-	VMULPS    Z2, Z11, Z11
-	VSUBPS    Z3, Z10, Z10
-	VADDPS    Z12, Z11, Z11
-	VMOVUPS   64(R14), Z3
-	VPSLLD    $0x10, Z3, Z2
-	VPANDD    Z0, Z3, Z3
-	VMULPS    Z5, Z2, Z12
-	VMULPS    Z5, Z3, Z5
-	VMULPS    Z4, Z2, Z2
-	VMULPS    Z4, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z12, Z3, Z3
-	VPSRLD    $0x10, Z10, Z4
-	VPSLLD    $0x10, Z11, Z5
-	VPSRLD    $0x10, Z2, Z12
-	VPSLLD    $0x10, Z3, Z13
-	VPBLENDMW Z11, Z4, K1, Z4
-	VPBLENDMW Z5, Z10, K1, Z5
-	VPBLENDMW Z3, Z12, K1, Z12
-	VPBLENDMW Z13, Z2, K1, Z13
-	VPANDND   Z1, Z4, Z2
-	VPANDND   Z1, Z12, Z3
-	VPSUBUSW  Z2, Z5, Z2
-	VPSUBUSW  Z3, Z13, Z3
-	VPSRLW    $0x0f, Z2, Z2
-	VPSRLW    $0x0f, Z3, Z3
-	VPADDSW   Z2, Z4, Z2
-	VPADDSW   Z3, Z12, Z3
-	VMOVUPS   Z2, (R13)
-	VMOVUPS   Z3, 64(R13)
-	VMOVUPS   128(R14), Z3
-	VPSLLD    $0x10, Z3, Z2
-	VPANDD    Z0, Z3, Z3
-	VMULPS    Z7, Z2, Z4
-	VMULPS    Z7, Z3, Z5
-	VMULPS    Z6, Z2, Z2
-	VMULPS    Z6, Z3, Z3
-	VSUBPS    Z5, Z2, Z2
-	VADDPS    Z4, Z3, Z3
-	VMOVUPS   192(R14), Z5
-	VPSLLD    $0x10, Z5, Z4
-	VPANDD    Z0, Z5, Z5
-	VMULPS    Z9, Z4, Z6
-	VMULPS    Z9, Z5, Z7
-	VMULPS    Z8, Z4, Z4
-	VMULPS    Z8, Z5, Z5
-	VSUBPS    Z7, Z4, Z4
-	VADDPS    Z6, Z5, Z5
-	VPSRLD    $0x10, Z2, Z6
-	VPSLLD    $0x10, Z3, Z7
-	VPSRLD    $0x10, Z4, Z8
-	VPSLLD    $0x10, Z5, Z9
-	VPBLENDMW Z3, Z6, K1, Z6
-	VPBLENDMW Z7, Z2, K1, Z7
-	VPBLENDMW Z5, Z8, K1, Z8
-	VPBLENDMW Z9, Z4, K1, Z9
-	VPANDND   Z1, Z6, Z2
-	VPANDND   Z1, Z8, Z3
-	VPSUBUSW  Z2, Z7, Z2
-	VPSUBUSW  Z3, Z9, Z3
-	VPSRLW    $0x0f, Z2, Z2
-	VPSRLW    $0x0f, Z3, Z3
-	VPADDSW   Z2, Z6, Z2
-	VPADDSW   Z3, Z8, Z3
-	VMOVUPS   Z2, 128(R13)
-	VMOVUPS   Z3, 192(R13)
-	ADDQ      $0x00000100, R13
-	ADDQ      $0x00000100, R14
-	ADDQ      $0x00000100, R11
-	ADDQ      $0x00000100, R12
-	SUBQ      $0x40, SI
-	CMPQ      SI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ SI, $0x10
-	JLT  next19
-
-block18:
-	VMOVUPS   (R11), Z2
-	VMOVUPS   (R12), Z3
-	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
-	VMOVUPS   (R10), Z5
-	VPSLLD    $0x10, Z5, Z4
-	VPANDD    Z0, Z5, Z5
-	VMULPS    Z3, Z4, Z6
-	VMULPS    Z3, Z5, Z7
-	VMULPS    Z2, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VSUBPS    Z7, Z4, Z4
-	VADDPS    Z6, Z5, Z5
-	VPSRLD    $0x10, Z4, Z6
-	VPSLLD    $0x10, Z5, Z7
-	VPBLENDMW Z5, Z6, K1, Z6
-	VPBLENDMW Z7, Z4, K1, Z7
-	VPANDND   Z1, Z6, Z4
-	VPSUBUSW  Z4, Z7, Z4
-	VPSRLW    $0x0f, Z4, Z4
-	VPADDSW   Z4, Z6, Z4
-	VMOVUPS   Z4, (R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000040, R10
-	VMOVUPS   (R14), Z5
-	VPSLLD    $0x10, Z5, Z4
-	VPANDD    Z0, Z5, Z5
-	VMULPS    Z3, Z4, Z6
-	VMULPS    Z3, Z5, Z3
-	VMULPS    Z2, Z4, Z4
-	VMULPS    Z2, Z5, Z5
-	VSUBPS    Z3, Z4, Z4
-	VADDPS    Z6, Z5, Z5
-	VPSRLD    $0x10, Z4, Z2
-	VPSLLD    $0x10, Z5, Z3
-	VPBLENDMW Z5, Z2, K1, Z2
-	VPBLENDMW Z3, Z4, K1, Z3
-	VPANDND   Z1, Z2, Z4
-	VPSUBUSW  Z4, Z3, Z4
-	VPSRLW    $0x0f, Z4, Z4
-	VPADDSW   Z4, Z2, Z4
-	VMOVUPS   Z4, (R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000040, R14
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block18
-
-next19:
-	TESTQ       SI, SI
-	JZ          next21
-	MOVQ        $0xffffffffffffffff, R15
-	BZHIQ       SI, R15, R15
-	KMOVD       R15, K2
-	SHRQ        $0x10, R15
-	KMOVD       R15, K3
-	LEAQ        (SI)(SI*1), SI
-	MOVQ        $0xffffffffffffffff, R15
-	BZHIQ       SI, R15, R15
-	KMOVD       R15, K3
-	SHRQ        $0x10, R15
-	KMOVD       R15, K4
-	VMOVUPS.Z   (R11), K2, Z2
-	VMOVUPS.Z   (R12), K2, Z3
-	VPMINUD     negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD     negativeNaN<>+0(SB), Z3, Z3
-	VMOVDQU16.Z (R10), K3, Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD      Z0, Z5, Z5
-	VMULPS      Z3, Z4, Z6
-	VMULPS      Z3, Z5, Z7
-	VMULPS      Z2, Z4, Z4
-	VMULPS      Z2, Z5, Z5
-	VSUBPS      Z7, Z4, Z4
-	VADDPS      Z6, Z5, Z5
-	VPSRLD      $0x10, Z4, Z6
-	VPSLLD      $0x10, Z5, Z7
-	VPBLENDMW   Z5, Z6, K1, Z6
-	VPBLENDMW   Z7, Z4, K1, Z7
-	VPANDND     Z1, Z6, Z4
-	VPSUBUSW    Z4, Z7, Z4
-	VPSRLW      $0x0f, Z4, Z4
-	VPADDSW     Z4, Z6, Z4
-	VMOVDQU16   Z4, K3, (R9)
-	ADDQ        $0x00000040, R9
-	ADDQ        $0x00000040, R10
-	VMOVDQU16.Z (R14), K3, Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD      Z0, Z5, Z5
-	VMULPS      Z3, Z4, Z6
-	VMULPS      Z3, Z5, Z3
-	VMULPS      Z2, Z4, Z4
-	VMULPS      Z2, Z5, Z5
-	VSUBPS      Z3, Z4, Z4
-	VADDPS      Z6, Z5, Z5
-	VPSRLD      $0x10, Z4, Z2
-	VPSLLD      $0x10, Z5, Z3
-	VPBLENDMW   Z5, Z2, K1, Z2
-	VPBLENDMW   Z3, Z4, K1, Z3
-	VPANDND     Z1, Z2, Z4
-	VPSUBUSW    Z4, Z3, Z4
-	VPSRLW      $0x0f, Z4, Z4
-	VPADDSW     Z4, Z2, Z4
-	VMOVDQU16   Z4, K3, (R13)
-	ADDQ        $0x00000040, R13
-	ADDQ        $0x00000040, R14
-
-next21:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*2), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token15
-	ADDQ $0x02, AX
-	JMP  head12
-
-single13:
 	MOVQ  heads+64(FP), CX
 	CMPQ  AX, CX
 	JGE   exit14
@@ -12700,16 +8909,16 @@ single13:
 	MOVQ  sin+24(FP), BX
 	MOVQ  tokens+40(FP), CX
 
-token22:
+token15:
 	MOVQ DI, R9
 	MOVQ R8, R10
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
 	CMPQ SI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
 	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
@@ -12804,13 +9013,13 @@ block23:
 	ADDQ      $0x00000100, R12
 	SUBQ      $0x40, SI
 	CMPQ      SI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ SI, $0x10
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R11), Z2
 	VMOVUPS   (R12), Z3
 	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
@@ -12839,11 +9048,11 @@ block25:
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
 	CMPQ      SI, $0x10
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ       SI, SI
-	JZ          next28
+	JZ          next21
 	MOVQ        $0xffffffffffffffff, R13
 	BZHIQ       SI, R13, R13
 	KMOVD       R13, K2
@@ -12880,7 +9089,7 @@ next26:
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 
-next28:
+next21:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -12889,7 +9098,7 @@ next28:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token22
+	JNZ  token15
 	INCQ AX
 	JMP  head12
 
@@ -13803,13 +10012,9 @@ many1:
 	XORQ AX, AX
 
 head15:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single16
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single16
+	MOVQ  heads+64(FP), CX
+	CMPQ  AX, CX
+	JGE   exit17
 	MOVQ  yHeadStride+72(FP), DI
 	IMULQ AX, DI
 	MOVQ  y+0(FP), CX
@@ -13824,11 +10029,7 @@ head15:
 
 token18:
 	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
 	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*4), R14
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
@@ -13863,22 +10064,6 @@ block19:
 	VMOVUPS   Y3, 32(R9)
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000080, R10
-	VMOVSLDUP (R14), Z3
-	VMOVSHDUP (R14), Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, (R13)
-	VMOVSLDUP 64(R14), Z3
-	VMOVSHDUP 64(R14), Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, 32(R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000080, R14
 	ADDQ      $0x00000040, R11
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
@@ -13888,140 +10073,6 @@ block19:
 next20:
 	TESTQ     SI, SI
 	JZ        next22
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K1
-	SHRQ      $0x10, R15
-	KMOVD     R15, K2
-	LEAQ      (SI)(SI*1), SI
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K2
-	SHRQ      $0x10, R15
-	KMOVD     R15, K3
-	VMOVUPS.Z (R11), K1, Z3
-	VMOVUPS.Z (R12), K1, Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
-	VMOVUPS.Z (R10), K2, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVDQU16 Y3, K2, (R9)
-	VMOVUPS.Z 64(R10), K3, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVDQU16 Y3, K3, 32(R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000080, R10
-	VMOVUPS.Z (R14), K2, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVDQU16 Y3, K2, (R13)
-	VMOVUPS.Z 64(R14), K3, Z5
-	VMOVSLDUP Z5, Z3
-	VMOVSHDUP Z5, Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVDQU16 Y3, K3, 32(R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000080, R14
-
-next22:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*4), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token18
-	ADDQ $0x02, AX
-	JMP  head15
-
-single16:
-	MOVQ  heads+64(FP), CX
-	CMPQ  AX, CX
-	JGE   exit17
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token23:
-	MOVQ DI, R9
-	MOVQ R8, R10
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x10
-	JLT  next25
-
-block24:
-	VMOVUPS   (R11), Z3
-	VMOVUPS   (R12), Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
-	VMOVSLDUP (R10), Z3
-	VMOVSHDUP (R10), Z5
-	VMULPS    Z6, Z3, Z3
-	VMULPS    Z7, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, (R9)
-	VMOVSLDUP 64(R10), Z3
-	VMOVSHDUP 64(R10), Z5
-	VMULPS    Z8, Z3, Z3
-	VMULPS    Z4, Z5, Z5
-	VADDPS    Z5, Z3, Z3
-	VCVTPS2PH $0x00, Z3, Y3
-	VMOVUPS   Y3, 32(R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000080, R10
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block24
-
-next25:
-	TESTQ     SI, SI
-	JZ        next27
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     SI, R13, R13
 	KMOVD     R13, K1
@@ -14063,7 +10114,7 @@ next25:
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000080, R10
 
-next27:
+next22:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -14072,7 +10123,7 @@ next27:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token23
+	JNZ  token18
 	INCQ AX
 	JMP  head15
 
@@ -15273,373 +11324,6 @@ many1:
 	XORQ AX, AX
 
 head12:
-	MOVQ  tokens+40(FP), CX
-	CMPQ  CX, $0x02
-	JG    single13
-	LEAQ  2(AX), CX
-	MOVQ  heads+64(FP), DX
-	CMPQ  CX, DX
-	JG    single13
-	MOVQ  yHeadStride+72(FP), DI
-	IMULQ AX, DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xHeadStride+80(FP), R8
-	IMULQ AX, R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  cos+16(FP), DX
-	MOVQ  sin+24(FP), BX
-	MOVQ  tokens+40(FP), CX
-
-token15:
-	MOVQ DI, R9
-	MOVQ yHeadStride+72(FP), SI
-	LEAQ (DI)(SI*2), R13
-	MOVQ R8, R10
-	MOVQ xHeadStride+80(FP), SI
-	LEAQ (R8)(SI*4), R14
-	MOVQ DX, R11
-	MOVQ BX, R12
-	MOVQ pairs+32(FP), SI
-	CMPQ SI, $0x40
-	JLT  next17
-
-block16:
-	VMOVUPS   (R11), Z3
-	VMOVUPS   (R12), Z4
-	VMOVUPS   64(R11), Z5
-	VMOVUPS   64(R12), Z6
-	VMOVUPS   128(R11), Z7
-	VMOVUPS   128(R12), Z8
-	VMOVUPS   192(R11), Z9
-	VMOVUPS   192(R12), Z10
-	VMOVUPS   (R10), Z12
-	VMOVUPS   64(R10), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMULPS    Z4, Z11, Z13
-	VMULPS    Z4, Z12, Z14
-	VMULPS    Z3, Z11, Z11
-	VMULPS    Z3, Z12, Z12
-	VSUBPS    Z14, Z11, Z11
-	VADDPS    Z13, Z12, Z12
-	VMOVUPS   128(R10), Z14
-	VMOVUPS   192(R10), Z15
-	VMOVAPS   Z14, Z13
-	VPERMT2PS Z15, Z1, Z13
-	VMOVAPS   Z14, Z14
-	VPERMT2PS Z15, Z2, Z14
-	VMULPS    Z6, Z13, Z15
-	VMULPS    Z6, Z14, Z16
-	VMULPS    Z5, Z13, Z13
-	VMULPS    Z5, Z14, Z14
-	VSUBPS    Z16, Z13, Z13
-	VADDPS    Z15, Z14, Z14
-	VPSRLD    $0x10, Z11, Z15
-	VPSLLD    $0x10, Z12, Z16
-	VPSRLD    $0x10, Z13, Z17
-	VPSLLD    $0x10, Z14, Z18
-	VPBLENDMW Z12, Z15, K1, Z15
-	VPBLENDMW Z16, Z11, K1, Z16
-	VPBLENDMW Z14, Z17, K1, Z17
-	VPBLENDMW Z18, Z13, K1, Z18
-	VPANDND   Z0, Z15, Z11
-	VPANDND   Z0, Z17, Z12
-	VPSUBUSW  Z11, Z16, Z11
-	VPSUBUSW  Z12, Z18, Z12
-	VPSRLW    $0x0f, Z11, Z11
-	VPSRLW    $0x0f, Z12, Z12
-	VPADDSW   Z11, Z15, Z11
-	VPMAXUW   Z15, Z11, Z11
-	VPADDSW   Z12, Z17, Z12
-	VPMAXUW   Z17, Z12, Z12
-	VMOVUPS   Z11, (R9)
-	VMOVUPS   Z12, 64(R9)
-	VMOVUPS   256(R10), Z12
-	VMOVUPS   320(R10), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMULPS    Z8, Z11, Z13
-	VMULPS    Z8, Z12, Z14
-	VMULPS    Z7, Z11, Z11
-	VMULPS    Z7, Z12, Z12
-	VSUBPS    Z14, Z11, Z11
-	VADDPS    Z13, Z12, Z12
-	VMOVUPS   384(R10), Z14
-	VMOVUPS   448(R10), Z15
-	VMOVAPS   Z14, Z13
-	VPERMT2PS Z15, Z1, Z13
-	VMOVAPS   Z14, Z14
-	VPERMT2PS Z15, Z2, Z14
-	VMULPS    Z10, Z13, Z15
-	VMULPS    Z10, Z14, Z16
-	VMULPS    Z9, Z13, Z13
-	VMULPS    Z9, Z14, Z14
-	VSUBPS    Z16, Z13, Z13
-	VADDPS    Z15, Z14, Z14
-	VPSRLD    $0x10, Z11, Z15
-	VPSLLD    $0x10, Z12, Z16
-	VPSRLD    $0x10, Z13, Z17
-	VPSLLD    $0x10, Z14, Z18
-	VPBLENDMW Z12, Z15, K1, Z15
-	VPBLENDMW Z16, Z11, K1, Z16
-	VPBLENDMW Z14, Z17, K1, Z17
-	VPBLENDMW Z18, Z13, K1, Z18
-	VPANDND   Z0, Z15, Z11
-	VPANDND   Z0, Z17, Z12
-	VPSUBUSW  Z11, Z16, Z11
-	VPSUBUSW  Z12, Z18, Z12
-	VPSRLW    $0x0f, Z11, Z11
-	VPSRLW    $0x0f, Z12, Z12
-	VPADDSW   Z11, Z15, Z11
-	VPMAXUW   Z15, Z11, Z11
-	VPADDSW   Z12, Z17, Z12
-	VPMAXUW   Z17, Z12, Z12
-	VMOVUPS   Z11, 128(R9)
-	VMOVUPS   Z12, 192(R9)
-	ADDQ      $0x00000100, R9
-	ADDQ      $0x00000200, R10
-	VMOVUPS   (R14), Z12
-	VMOVUPS   64(R14), Z13
-	VMOVAPS   Z12, Z11
-	VPERMT2PS Z13, Z1, Z11
-	VMOVAPS   Z12, Z12
-	VPERMT2PS Z13, Z2, Z12
-	VMULPS    Z4, Z11, Z13
-	VMULPS    Z4, Z12, Z4
-	VMULPS    Z3, Z11, Z11
-	VMULPS    Z3, Z12, Z12
-	VSUBPS    Z4, Z11, Z11
-	VADDPS    Z13, Z12, Z12
-	VMOVUPS   128(R14), Z4
-	VMOVUPS   192(R14), Z13
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z13, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z13, Z2, Z4
-	VMULPS    Z6, Z3, Z13
-	VMULPS    Z6, Z4, Z6
-	VMULPS    Z5, Z3, Z3
-	VMULPS    Z5, Z4, Z4
-	VSUBPS    Z6, Z3, Z3
-	VADDPS    Z13, Z4, Z4
-	VPSRLD    $0x10, Z11, Z5
-	VPSLLD    $0x10, Z12, Z6
-	VPSRLD    $0x10, Z3, Z13
-	VPSLLD    $0x10, Z4, Z14
-	VPBLENDMW Z12, Z5, K1, Z5
-	VPBLENDMW Z6, Z11, K1, Z6
-	VPBLENDMW Z4, Z13, K1, Z13
-	VPBLENDMW Z14, Z3, K1, Z14
-	VPANDND   Z0, Z5, Z3
-	VPANDND   Z0, Z13, Z4
-	VPSUBUSW  Z3, Z6, Z3
-	VPSUBUSW  Z4, Z14, Z4
-	VPSRLW    $0x0f, Z3, Z3
-	VPSRLW    $0x0f, Z4, Z4
-	VPADDSW   Z3, Z5, Z3
-	VPMAXUW   Z5, Z3, Z3
-	VPADDSW   Z4, Z13, Z4
-	VPMAXUW   Z13, Z4, Z4
-	VMOVUPS   Z3, (R13)
-	VMOVUPS   Z4, 64(R13)
-	VMOVUPS   256(R14), Z4
-	VMOVUPS   320(R14), Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMULPS    Z8, Z3, Z5
-	VMULPS    Z8, Z4, Z6
-	VMULPS    Z7, Z3, Z3
-	VMULPS    Z7, Z4, Z4
-	VSUBPS    Z6, Z3, Z3
-	VADDPS    Z5, Z4, Z4
-	VMOVUPS   384(R14), Z6
-	VMOVUPS   448(R14), Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMULPS    Z10, Z5, Z7
-	VMULPS    Z10, Z6, Z8
-	VMULPS    Z9, Z5, Z5
-	VMULPS    Z9, Z6, Z6
-	VSUBPS    Z8, Z5, Z5
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z3, Z7
-	VPSLLD    $0x10, Z4, Z8
-	VPSRLD    $0x10, Z5, Z9
-	VPSLLD    $0x10, Z6, Z10
-	VPBLENDMW Z4, Z7, K1, Z7
-	VPBLENDMW Z8, Z3, K1, Z8
-	VPBLENDMW Z6, Z9, K1, Z9
-	VPBLENDMW Z10, Z5, K1, Z10
-	VPANDND   Z0, Z7, Z3
-	VPANDND   Z0, Z9, Z4
-	VPSUBUSW  Z3, Z8, Z3
-	VPSUBUSW  Z4, Z10, Z4
-	VPSRLW    $0x0f, Z3, Z3
-	VPSRLW    $0x0f, Z4, Z4
-	VPADDSW   Z3, Z7, Z3
-	VPMAXUW   Z7, Z3, Z3
-	VPADDSW   Z4, Z9, Z4
-	VPMAXUW   Z9, Z4, Z4
-	VMOVUPS   Z3, 128(R13)
-	VMOVUPS   Z4, 192(R13)
-	ADDQ      $0x00000100, R13
-	ADDQ      $0x00000200, R14
-	ADDQ      $0x00000100, R11
-	ADDQ      $0x00000100, R12
-	SUBQ      $0x40, SI
-	CMPQ      SI, $0x40
-	JGE       block16
-
-next17:
-	CMPQ SI, $0x10
-	JLT  next19
-
-block18:
-	VMOVUPS   (R11), Z3
-	VMOVUPS   (R12), Z4
-	VMOVUPS   (R10), Z6
-	VMOVUPS   64(R10), Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMULPS    Z4, Z5, Z7
-	VMULPS    Z4, Z6, Z8
-	VMULPS    Z3, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VSUBPS    Z8, Z5, Z5
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z5, Z7
-	VPSLLD    $0x10, Z6, Z8
-	VPBLENDMW Z6, Z7, K1, Z7
-	VPBLENDMW Z8, Z5, K1, Z8
-	VPANDND   Z0, Z7, Z5
-	VPSUBUSW  Z5, Z8, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z7, Z5
-	VPMAXUW   Z7, Z5, Z5
-	VMOVUPS   Z5, (R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000080, R10
-	VMOVUPS   (R14), Z6
-	VMOVUPS   64(R14), Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMULPS    Z4, Z5, Z7
-	VMULPS    Z4, Z6, Z4
-	VMULPS    Z3, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VSUBPS    Z4, Z5, Z5
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z5, Z3
-	VPSLLD    $0x10, Z6, Z4
-	VPBLENDMW Z6, Z3, K1, Z3
-	VPBLENDMW Z4, Z5, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVUPS   Z5, (R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000080, R14
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R12
-	SUBQ      $0x10, SI
-	CMPQ      SI, $0x10
-	JGE       block18
-
-next19:
-	TESTQ     SI, SI
-	JZ        next21
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K2
-	SHRQ      $0x10, R15
-	KMOVD     R15, K3
-	LEAQ      (SI)(SI*1), SI
-	MOVQ      $0xffffffffffffffff, R15
-	BZHIQ     SI, R15, R15
-	KMOVD     R15, K3
-	SHRQ      $0x10, R15
-	KMOVD     R15, K4
-	VMOVUPS.Z (R11), K2, Z3
-	VMOVUPS.Z (R12), K2, Z4
-	VMOVUPS.Z (R10), K3, Z6
-	VMOVUPS.Z 64(R10), K4, Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMULPS    Z4, Z5, Z7
-	VMULPS    Z4, Z6, Z8
-	VMULPS    Z3, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VSUBPS    Z8, Z5, Z5
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z5, Z7
-	VPSLLD    $0x10, Z6, Z8
-	VPBLENDMW Z6, Z7, K1, Z7
-	VPBLENDMW Z8, Z5, K1, Z8
-	VPANDND   Z0, Z7, Z5
-	VPSUBUSW  Z5, Z8, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z7, Z5
-	VPMAXUW   Z7, Z5, Z5
-	VMOVDQU16 Z5, K3, (R9)
-	ADDQ      $0x00000040, R9
-	ADDQ      $0x00000080, R10
-	VMOVUPS.Z (R14), K3, Z6
-	VMOVUPS.Z 64(R14), K4, Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	VMULPS    Z4, Z5, Z7
-	VMULPS    Z4, Z6, Z4
-	VMULPS    Z3, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VSUBPS    Z4, Z5, Z5
-	VADDPS    Z7, Z6, Z6
-	VPSRLD    $0x10, Z5, Z3
-	VPSLLD    $0x10, Z6, Z4
-	VPBLENDMW Z6, Z3, K1, Z3
-	VPBLENDMW Z4, Z5, K1, Z4
-	VPANDND   Z0, Z3, Z5
-	VPSUBUSW  Z5, Z4, Z5
-	VPSRLW    $0x0f, Z5, Z5
-	VPADDSW   Z5, Z3, Z5
-	VPMAXUW   Z3, Z5, Z5
-	VMOVDQU16 Z5, K3, (R13)
-	ADDQ      $0x00000040, R13
-	ADDQ      $0x00000080, R14
-
-next21:
-	MOVQ yTokenStride+48(FP), SI
-	LEAQ (DI)(SI*2), DI
-	MOVQ xTokenStride+56(FP), SI
-	LEAQ (R8)(SI*4), R8
-	MOVQ tableStride+88(FP), SI
-	LEAQ (DX)(SI*4), DX
-	LEAQ (BX)(SI*4), BX
-	DECQ CX
-	JNZ  token15
-	ADDQ $0x02, AX
-	JMP  head12
-
-single13:
 	MOVQ  heads+64(FP), CX
 	CMPQ  AX, CX
 	JGE   exit14
@@ -15655,16 +11339,16 @@ single13:
 	MOVQ  sin+24(FP), BX
 	MOVQ  tokens+40(FP), CX
 
-token22:
+token15:
 	MOVQ DI, R9
 	MOVQ R8, R10
 	MOVQ DX, R11
 	MOVQ BX, R12
 	MOVQ pairs+32(FP), SI
 	CMPQ SI, $0x40
-	JLT  next24
+	JLT  next17
 
-block23:
+block16:
 	VMOVUPS   (R11), Z3
 	VMOVUPS   (R12), Z4
 	VMOVUPS   64(R11), Z5
@@ -15767,13 +11451,13 @@ block23:
 	ADDQ      $0x00000100, R12
 	SUBQ      $0x40, SI
 	CMPQ      SI, $0x40
-	JGE       block23
+	JGE       block16
 
-next24:
+next17:
 	CMPQ SI, $0x10
-	JLT  next26
+	JLT  next19
 
-block25:
+block18:
 	VMOVUPS   (R11), Z3
 	VMOVUPS   (R12), Z4
 	VMOVUPS   (R10), Z6
@@ -15804,11 +11488,11 @@ block25:
 	ADDQ      $0x00000040, R12
 	SUBQ      $0x10, SI
 	CMPQ      SI, $0x10
-	JGE       block25
+	JGE       block18
 
-next26:
+next19:
 	TESTQ     SI, SI
-	JZ        next28
+	JZ        next21
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     SI, R13, R13
 	KMOVD     R13, K2
@@ -15847,7 +11531,7 @@ next26:
 	ADDQ      $0x00000040, R9
 	ADDQ      $0x00000080, R10
 
-next28:
+next21:
 	MOVQ yTokenStride+48(FP), SI
 	LEAQ (DI)(SI*2), DI
 	MOVQ xTokenStride+56(FP), SI
@@ -15856,7 +11540,7 @@ next28:
 	LEAQ (DX)(SI*4), DX
 	LEAQ (BX)(SI*4), BX
 	DECQ CX
-	JNZ  token22
+	JNZ  token15
 	INCQ AX
 	JMP  head12
 

@@ -464,7 +464,7 @@ func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements from 2 to %d, not %d of %d", min(max(headDim, 2), frequency.MaxRotaryDim), rotaryDim, headDim)
+	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", frequency.MaxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {

@@ -3,7 +3,6 @@ package modelconfig
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,15 +240,15 @@ func unreadKeys(r *reader) {
 	}
 }
 
-var (
-	// rotation matches rotary anywhere, and rope at the start or the end of a word,
-	// which ends at what is no letter or before a capital.
-	rotation = regexp.MustCompile(`(?i:rotary)|(?:^|[^A-Za-z])(?i:rope)|[a-z]R(?i:ope)|(?i:rope)(?:$|[^A-Za-z]|[A-Z][a-z])`)
-	europe   = regexp.MustCompile(`(?i:europe)`)
-)
-
-// namesRotation says whether a key speaks of rotary positions, by its name.
-func namesRotation(key string) bool { return rotation.MatchString(europe.ReplaceAllString(key, "")) }
+// namesRotation says whether a key speaks of rotary positions, by its name: it
+// has rope or rotary in it, but for property, propeller, europe and the like.
+func namesRotation(key string) bool {
+	key = strings.ToLower(key)
+	for _, word := range []string{"prope", "europe"} {
+		key = strings.ReplaceAll(key, word, "")
+	}
+	return strings.Contains(key, "rope") || strings.Contains(key, "rotary")
+}
 
 // harmlessKeys stand in published files and change nothing in the attention.
 var harmlessKeys = []string{"indexer_rope_interleave"}
@@ -485,7 +484,7 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, head
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
 	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > frequency.MaxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements from 2 to %d, not %d of %d (or use posenc.RotaryConfig)", min(headDim, frequency.MaxRotaryDim), rotaryDim, headDim)
+		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", frequency.MaxRotaryDim, rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {

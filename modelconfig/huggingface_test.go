@@ -491,6 +491,7 @@ var traps = []struct {
 		for _, key := range []string{
 			"ropeTheta", "ROPE_THETA", "useRope", "useRoPE", "use_RoPE_2d", "useROPE", "USE_ROPE", "yarn-rope", "2d.rope", "rope2d", "2drope",
 			"mropeSection", "MRoPESection", "xdrope", "longrope_factor", "ropes", "customRotaryDim", "norotary", "europe_rope",
+			"mropesection", "use_mropes", "MROPEBASE", "useropescaling",
 		} {
 			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, `"`+key+`" is the number 1, want nothing`)
 		}
@@ -733,9 +734,9 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "short_factor": [1], "long_factor": [1], "short_mscale": -1}}`, ErrValue, ": rope_scaling.short_mscale is -1"},
 
 		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 63}`, ErrValue, ": qk_rope_head_dim is the number 63, want an even number of rotated elements"},
-		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements from 2 to 65536"},
+		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements, from 2 to 65536"},
 		{`{"model_type": "llama", "head_dim": 63}`, ErrValue, ": head_dim is the number 63"},
-		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements from 2 to 63, not 63 of 63"},
+		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 65536; it gives 63 of 63"},
 		{`{"model_type": "llama", "num_attention_heads": 4096}`, ErrValue, ": num_attention_heads is the number 4096, want at least 2 elements per head, not 1"},
 		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_embd is 100, want a multiple of n_head"},
 		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a multiple of num_attention_heads"},
@@ -745,7 +746,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
 		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
-		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements from 2 to 96, not 0 of 96"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 65536; it gives 0 of 96"},
 		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
 		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
 		{`{"model_type": "llava", "text_config": {"rotary_pct": 0.5, "rope_scaling": {"type": "default", "partial_rotary_factor": 1}}}`, ErrContradiction, ": text_config.rotary_pct is 0.5, want the value of text_config.rope_scaling.partial_rotary_factor"},

@@ -20,6 +20,7 @@ type blocks struct {
 	elements   int // of y and x, one after another, for each pair
 	oneToken   []part
 	manyTokens []part
+	twoHeads   bool // of up to two tokens at once
 	table      func(r *rotation, block part)
 	apply      func(r *rotation, block part)
 }
@@ -30,6 +31,7 @@ type blocks struct {
 // its start to its end: several streams of memory at once, which is the fastest
 // where x comes from DRAM.
 func (e *emitter) rotate(b blocks) {
+	b.twoHeads = b.x == float32s && !e.avx512 // where Rotate has two tokens at once
 	many, done := e.label("many"), e.label("done")
 	tokens := e.argument("tokens")
 	for _, name := range []string{"heads", "pairs"} {
@@ -70,24 +72,27 @@ func (e *emitter) rotateToken(b blocks) {
 	})
 }
 
-// rotateTokens rotates four rows at once: of two tokens two heads, which share
-// what is loaded of the table, of more tokens one head. (Two heads of four tokens
-// are slower from DRAM.) It has no register for a stride: it reads them where they
-// are due.
+// rotateTokens rotates one head after another, each of all tokens. With twoHeads
+// and no more than two tokens it rotates two, which share what is loaded of the
+// table. (Of four tokens two heads are slower from DRAM.) It has no register for a
+// stride: it reads them where they are due.
 func (e *emitter) rotateTokens(b blocks) {
-	head, next := e.GP64(), e.GP64()
+	head := e.GP64()
 	headLoop, single, exit := e.label("head"), e.label("single"), e.label("exit")
 	e.XORQ(head, head)
 	e.Label(headLoop)
-	e.CMPQ(e.argument("tokens"), operand.Imm(2))
-	e.JG(operand.LabelRef(single))
-	e.LEAQ(operand.Mem{Base: head, Disp: 2}, next)
-	e.CMPQ(next, e.argument("heads"))
-	e.JG(operand.LabelRef(single))
-	e.rotateHeads(b, head, 2)
-	e.ADDQ(operand.Imm(2), head)
-	e.JMP(operand.LabelRef(headLoop))
-	e.Label(single)
+	if b.twoHeads {
+		next := e.GP64()
+		e.CMPQ(e.argument("tokens"), operand.Imm(2))
+		e.JG(operand.LabelRef(single))
+		e.LEAQ(operand.Mem{Base: head, Disp: 2}, next)
+		e.CMPQ(next, e.argument("heads"))
+		e.JG(operand.LabelRef(single))
+		e.rotateHeads(b, head, 2)
+		e.ADDQ(operand.Imm(2), head)
+		e.JMP(operand.LabelRef(headLoop))
+		e.Label(single)
+	}
 	e.CMPQ(head, e.argument("heads"))
 	e.JGE(operand.LabelRef(exit))
 	e.rotateHeads(b, head, 1)
