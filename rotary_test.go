@@ -263,7 +263,7 @@ func testRotateLongData(t *testing.T, memory []float32) {
 	for _, layout := range layouts {
 		for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
 			positions := randomPositions(r, "sequential", tokens)
-			cfg := RotaryConfig{HeadDim: 40, RotaryDim: 34, Offset: 3, Layout: layout}
+			cfg := RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 3, Layout: layout}
 			p := place(r, "qkv", tokens, []int{3, 2}, cfg.HeadDim)
 			x := memory[:p.size+16]
 			fillRandom(r, x)

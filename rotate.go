@@ -183,17 +183,20 @@ func rotateChunk[T Element](r *Rotary, table *rows, column, pairs int, s *span, 
 // garbage collection never waits long for assembly.
 const callElements = 64 << 10
 
-// tokensAtOnce returns how many tokens of x go to one call of a kernel. One loads
-// its table row once for all heads, and converts it for elements of 16 bits.
-// Several are as many streams of memory, which pays beyond the caches, but never
-// for the conversions of bfloat16. AVX2 has no registers for a whole row and passes
-// over the heads of one token several times: two tokens pay from beyond the second
-// cache on. The length is that of Data, whatever of it is rotated.
-func tokensAtOnce(x *operand) int {
+// tokensAtOnce returns how many tokens of x go to one call of a kernel that rotates
+// the given pairs of heads of dim. One loads its table row once for all heads, and
+// converts it for elements of 16 bits. Several are as many streams of memory, which
+// pays beyond the caches, but never for the conversions of bfloat16, nor where half
+// of a head or more is left out. AVX2 has registers for 32 pairs and passes over the heads of
+// one token again for more: then two tokens pay from beyond the second cache on. The
+// length is that of Data, whatever of it is rotated.
+func tokensAtOnce(x *operand, pairs, dim int) int {
 	switch {
+	case 4*pairs <= dim:
+		return 1
 	case x.kind == kindFloat32 && x.length >= 4<<20: // 16 MiB
 		return 4
-	case x.kind == kindFloat32 && x.length > 256<<10 && implementation == kernels.AVX2: // 1 MiB
+	case x.kind == kindFloat32 && x.length > 256<<10 && pairs > 32 && implementation == kernels.AVX2: // 1 MiB
 		return 2
 	case x.kind == kindFloat16 && x.length >= 16<<20: // 32 MiB
 		return 4
@@ -213,7 +216,7 @@ func (r *Rotary) turn(y, x *operand, yAt, xAt, n, column, pairs int, table *rows
 	k.Pairs, k.Partner, k.TableStride = pairs, r.rotaryDim/2, table.stride
 	k.YTokenStride, k.YHeadStride = y.tokenStride, y.headStride
 	k.XTokenStride, k.XHeadStride = x.tokenStride, x.headStride
-	tokens := tokensAtOnce(x)
+	tokens := tokensAtOnce(x, pairs, r.headDim)
 	start := r.offset + column
 	if m.in == Interleaved {
 		start += column
