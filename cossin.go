@@ -91,9 +91,10 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 //	sin[t*len(invFreq)+i] = RN32(sin(positions[t]*invFreq[i]))
 //
 // cos and sin hold exactly len(positions)*len(invFreq) elements and must not
-// overlap, nor share memory with positions. The frequencies are radians per position, and every angle is below
-// 2^50 in magnitude. A call allocates nothing. It prepares the frequencies anew
-// every time: for a few rows at a time a Rotary is faster.
+// overlap, nor share memory with positions. The frequencies are radians per
+// position, and every angle is below 2^50 in magnitude. A call allocates nothing. It
+// prepares the frequencies anew every time: for a few rows at a time a Rotary is
+// faster.
 //
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {

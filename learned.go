@@ -142,8 +142,7 @@ const maxAntialiased = 64
 //	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
 //
 // where f is u-floor(u) rounded to float64, and so are 1-f, each product and the
-// sum. dst and src
-// are [rows][dim], at most 2^24 rows, and share no element.
+// sum. dst and src are [rows][dim], at most 2^24 rows, and share no element.
 //
 // Errors wrap ErrShape (dim, more rows), ErrLength or ErrOverlap.
 func InterpolateTable(dst, src []float32, dim int) error {

@@ -187,9 +187,9 @@ const callElements = 64 << 10
 // the given pairs of heads of dim. One loads its table row once for all heads, and
 // converts it for elements of 16 bits. Several are as many streams of memory, which
 // pays beyond the caches, but never for the conversions of bfloat16, nor where half
-// of a head or more is left out. AVX2 has registers for 32 pairs and passes over the heads of
-// one token again for more: then two tokens pay from beyond the second cache on. The
-// length is that of Data, whatever of it is rotated.
+// of a head or more is left out. AVX2 has registers for 32 pairs and passes over the
+// heads of one token again for more: then two tokens pay from beyond the second cache
+// on. The length is that of Data, whatever of it is rotated.
 func tokensAtOnce(x *operand, pairs, dim int) int {
 	switch {
 	case 4*pairs <= dim:
