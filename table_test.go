@@ -467,6 +467,38 @@ func TestExtendShares(t *testing.T) {
 	check("f", f, append([]int32{3, 1, 4, 1, 5, 2, 6}, slices.Repeat([]int32{8}, 40)...))
 }
 
+// Two Rotarys that go on from the same rows do not see the pages of each other.
+func TestExtendForks(t *testing.T) {
+	rotary := mustRotary(t, RotaryConfig{HeadDim: 2, InvFreq: []float64{1}})
+	r, err := rotary.Tabulate(sequence(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{16, 19, 38, 76, 152} { // a full page each
+		var forks [2]*Rotary
+		for i := range forks {
+			positions := sequence(n)
+			for k := range positions {
+				positions[k] += int32(1000 * (i + 1))
+			}
+			if forks[i], err = r.Extend(positions); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, fork := range forks {
+			x, want := []float32{1, 0}, []float32{1, 0}
+			row, position := int32(fork.table.count-1), int32(1000*(i+1)+n-1)
+			if err := errors.Join(Rotate(fork, []int32{row}, V{Data: x, Heads: 1}), Rotate(rotary, []int32{position}, V{Data: want, Heads: 1})); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(x, want) {
+				t.Errorf("%d more rows: the last of fork %d is %v, want %v", n, i, x, want)
+			}
+		}
+		r = forks[0]
+	}
+}
+
 // Row after row, memory grows by doubling: few pages, and never much more of
 // them than rows. From 16384 rows on, the pages stay as long.
 func TestExtendGrows(t *testing.T) {
