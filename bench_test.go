@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -146,7 +146,7 @@ func timeOf(f func(), calls int) time.Duration {
 // of the clock at least.
 func callsFor(f func()) int {
 	f() // what runs for the first time says little
-	enough := max(200*time.Microsecond, 10*tick())
+	enough := max(200*time.Microsecond, 10*yardstick.Tick())
 	calls := 1
 	// Twice in a row, since whatever disturbs one makes it seem long enough.
 	for min(timeOf(f, calls), timeOf(f, calls)) < enough {
@@ -154,18 +154,6 @@ func callsFor(f func()) int {
 	}
 	return calls
 }
-
-// tick is the least step of the clock: some nanoseconds, or 0.5 to 16 ms.
-var tick = sync.OnceValue(func() time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range 3 { // the process may have to wait for its core
-		start := time.Now()
-		for time.Since(start) == 0 {
-		}
-		least = min(least, time.Since(start))
-	}
-	return least
-})
 
 // median returns the middle of the values, of two the mean.
 func median(values []float64) float64 {
@@ -202,40 +190,14 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 	}
 }
 
-// halfSplitLoop and interleavedLoop are what engines in plain Go do at best, for
-// heads of 128: loops over a ready row, without a check of bounds inside.
-func halfSplitLoop(x, cos, sin []float32, heads int) {
-	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
-	for h := range heads {
-		head := (*[128]float32)(x[h*128:])
-		for i := range c {
-			a, b := head[i], head[i+64]
-			head[i] = a*c[i] - b*s[i]
-			head[i+64] = b*c[i] + a*s[i]
-		}
-	}
-}
-
-func interleavedLoop(x, cos, sin []float32, heads int) {
-	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
-	for h := range heads {
-		head := (*[128]float32)(x[h*128:])
-		for i := range c {
-			a, b := head[2*i], head[2*i+1]
-			head[2*i] = a*c[i] - b*s[i]
-			head[2*i+1] = b*c[i] + a*s[i]
-		}
-	}
-}
-
 // BenchmarkRotateKernel reports the bare kernel on a ready row, 32 heads of 128
 // in L1, against scaling in place, against a plain loop, and, as what a whole
 // call of Rotate costs more, the call with its row made on the fly.
 func BenchmarkRotateKernel(b *testing.B) {
 	for _, layout := range []Layout{HalfSplit, Interleaved} {
-		kernel, loop := kernels.RotateHalfSplitF32, halfSplitLoop
+		kernel, loop := kernels.RotateHalfSplitF32, yardstick.RotateHalfSplit
 		if layout == Interleaved {
-			kernel, loop = kernels.RotateInterleavedF32, interleavedLoop
+			kernel, loop = kernels.RotateInterleavedF32, yardstick.RotateInterleaved
 		}
 		r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
 		position := []int32{4321}

@@ -7,8 +7,9 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sync"
 	"time"
+
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // Case is one thing to measure.
@@ -63,7 +64,7 @@ func NewPlan(cases []Case, rounds int, each time.Duration) (*Plan, error) {
 		calls, took, err := callsFor(func(calls int) (time.Duration, error) {
 			s, err := sample(c, calls)
 			return s.Time, err
-		}, max(shortest, ticks*tick()))
+		}, max(shortest, ticks*yardstick.Tick()))
 		if err != nil {
 			return nil, err
 		}
@@ -93,18 +94,6 @@ func callsFor(time func(calls int) (time.Duration, error), enough time.Duration)
 		}
 	}
 }
-
-// tick is the least step of the clock: some nanoseconds, or 0.5 to 16 ms.
-var tick = sync.OnceValue(func() time.Duration {
-	least := time.Duration(math.MaxInt64)
-	for range 3 { // the process may have to wait for its core
-		start := time.Now()
-		for time.Since(start) == 0 {
-		}
-		least = min(least, time.Since(start))
-	}
-	return least
-})
 
 // Samples is how many Run takes.
 func (p *Plan) Samples() int {
