@@ -27,8 +27,8 @@ type FusedView[T Element] struct {
 // but in one pass over memory.
 //
 // Errors are those of Rotate; ErrConfig also for a zero Norm, ErrShape for one that
-// does not fit the heads, ErrLength for a Scale without an entry for each token, ErrOverlap for
-// one that shares memory with a view.
+// does not fit the heads, ErrLength for a Scale without an entry for each token,
+// ErrOverlap for one that shares memory with a view.
 func RotateFused[T Element](r *Rotary, positions []int32, xs ...FusedView[T]) error {
 	const function = "RotateFused"
 	tokens, err := r.tokenCount(function, "positions", positions)

@@ -1,7 +1,7 @@
 // Command bench measures posenc on this machine and writes a report: Markdown,
 // the samples in the format of Go benchmarks, which benchstat reads, and plots.
 //
-//	go run -C bench .                        a few minutes
+//	go run -C bench .                        some two minutes
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
