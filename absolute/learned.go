@@ -1,13 +1,17 @@
-package posenc
+package absolute
 
 import (
 	"math"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // Embedding is a learned table and the rows of it that tokens take.
-type Embedding[W Element] struct {
+type Embedding[W posenc.Element] struct {
 	Table  []W     // [rows][dim]
 	IDs    []int32 // one for each token: a position, a token type
 	Offset int     // row of ID 0
@@ -30,42 +34,42 @@ type Embedding[W Element] struct {
 // x holds exactly dim elements for each of the IDs, which are as many in all
 // embeddings, and shares no memory with tables and IDs. A call allocates nothing.
 //
-// Errors wrap ErrShape (dim), ErrLength, ErrOverlap or ErrPosition (an ID without
+// Errors wrap ErrShape (dim), posenc.ErrLength, ErrOverlap or ErrPosition (an ID without
 // a row).
-func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) error {
-	const function = "AddEmbeddings"
+func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[W]) error {
+	const function = "absolute.AddEmbeddings"
 	if dim < 1 {
-		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
 	}
 	if len(x)%dim != 0 {
-		return argumentError(ErrLength, function, "x", elements(len(x)), "a multiple of dim %d", dim)
+		return argument.Error(posenc.ErrLength, function, "x", argument.Elements(len(x)), "a multiple of dim %d", dim)
 	}
 	tokens := len(x) / dim
 	for i := range embeddings {
 		e := &embeddings[i]
-		field := func(name string) string { return indexed("embeddings", i) + "." + name }
+		field := func(name string) string { return argument.Indexed("embeddings", i) + "." + name }
 		if len(e.IDs) != tokens {
-			return argumentError(ErrLength, function, field("IDs"), elements(len(e.IDs)), "%d, one for each row of x", tokens)
+			return argument.Error(posenc.ErrLength, function, field("IDs"), argument.Elements(len(e.IDs)), "%d, one for each row of x", tokens)
 		}
 		if len(e.Table)%dim != 0 {
-			return argumentError(ErrLength, function, field("Table"), elements(len(e.Table)), "a multiple of dim %d", dim)
+			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "a multiple of dim %d", dim)
 		}
-		if memoryOverlaps(x, e.Table) {
-			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
+		if argument.MemoryOverlaps(x, e.Table) {
+			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("Table"), "another slice")
 		}
-		if memoryOverlaps(x, e.IDs) {
-			return argumentError(ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
+		if argument.MemoryOverlaps(x, e.IDs) {
+			return argument.Error(posenc.ErrOverlap, function, "x", "sharing memory with "+field("IDs"), "another slice")
 		}
 		rows := len(e.Table) / dim
 		if rows == 0 && tokens > 0 {
-			return argumentError(ErrLength, function, field("Table"), elements(len(e.Table)), "at least one row of %d", dim)
+			return argument.Error(posenc.ErrLength, function, field("Table"), argument.Elements(len(e.Table)), "at least one row of %d", dim)
 		}
 		if e.Offset < 0 || e.Offset > rows {
-			return argumentError(ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
+			return argument.Error(posenc.ErrPosition, function, field("Offset"), e.Offset, "from 0 to the %d rows of the table", rows)
 		}
 		for t, id := range e.IDs {
 			if int64(id) < -int64(e.Offset) || int64(id) >= int64(rows-e.Offset) {
-				return argumentError(ErrPosition, function, indexed(field("IDs"), t), id, "from %d to %d, the rows of the table", -e.Offset, rows-e.Offset-1)
+				return argument.Error(posenc.ErrPosition, function, argument.Indexed(field("IDs"), t), id, "from %d to %d, the rows of the table", -e.Offset, rows-e.Offset-1)
 			}
 		}
 	}
@@ -76,16 +80,16 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 		addFloat32Rows(x, dim, wide)
 		return nil
 	}
-	var memory [chunkPairs]float32
-	wide := operandOver(memory[:])
+	var memory [kernels.ChunkPairs]float32
+	wide := view.Over(memory[:])
 	for t := range tokens {
 		for i := range embeddings {
 			e := &embeddings[i]
-			from := operandOf(&View[W]{Data: e.Table, Heads: 1}, dim)
+			from := over(e.Table)
 			first := (e.Offset + int(e.IDs[t])) * dim
 			for column := 0; column < dim; column += len(memory) {
 				n := min(len(memory), dim-column)
-				convert(&wide, &from, 0, first+column, n)
+				view.Convert(&wide, &from, 0, first+column, n)
 				addRow(x[t*dim+column:][:n], memory[:n])
 			}
 		}
@@ -94,7 +98,7 @@ func AddEmbeddings[T, W Element](x []T, dim int, embeddings ...Embedding[W]) err
 }
 
 // addFloat32Rows adds the rows of tokens.
-func addFloat32Rows[T Element](x []T, dim int, embeddings []Embedding[float32]) {
+func addFloat32Rows[T posenc.Element](x []T, dim int, embeddings []Embedding[float32]) {
 	to, ok := any(x).([]float32)
 	if !ok {
 		for t := range len(x) / dim {
@@ -106,23 +110,23 @@ func addFloat32Rows[T Element](x []T, dim int, embeddings []Embedding[float32]) 
 		return
 	}
 	part := kernels.Tile{Stride: dim}
-	most := max(1, callElements/dim) // rows of a call
+	most := max(1, kernels.MaxCallElements/dim) // rows of a call
 	for first := 0; first < len(x)/dim; first += most {
 		part.Rows = min(most, len(x)/dim-first)
 		for column := 0; column < dim; column += part.Len {
-			part.Len = min(callElements, dim-column)
+			part.Len = min(kernels.MaxCallElements, dim-column)
 			for i := range embeddings {
 				e := &embeddings[i]
-				kernels.AddRowsF32(implementation, to[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
+				kernels.AddRowsF32(dispatch.Implementation(), to[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
 			}
 		}
 	}
 }
 
 // addRow adds y to x in calls of kernels that do not last long.
-func addRow[T Element](x []T, y []float32) {
-	for i := 0; i < len(x); i += callElements {
-		end := min(i+callElements, len(x))
+func addRow[T posenc.Element](x []T, y []float32) {
+	for i := 0; i < len(x); i += kernels.MaxCallElements {
+		end := min(i+kernels.MaxCallElements, len(x))
 		addScaled(x[i:end], y[i:end], 1)
 	}
 }
@@ -146,23 +150,23 @@ const maxAntialiased = 64
 //
 // Errors wrap ErrShape (dim, more rows), ErrLength or ErrOverlap.
 func InterpolateTable(dst, src []float32, dim int) error {
-	const function = "InterpolateTable"
+	const function = "absolute.InterpolateTable"
 	if dim < 1 {
-		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
 	}
 	for _, table := range []struct {
 		name string
 		len  int
 	}{{"dst", len(dst)}, {"src", len(src)}} {
 		if table.len == 0 || table.len%dim != 0 {
-			return argumentError(ErrLength, function, table.name, elements(table.len), "a multiple of dim %d above 0", dim)
+			return argument.Error(posenc.ErrLength, function, table.name, argument.Elements(table.len), "a multiple of dim %d above 0", dim)
 		}
 		if table.len/dim > maxInterpolated {
-			return argumentError(ErrShape, function, table.name, elements(table.len), "at most 2^24 rows of %d", dim)
+			return argument.Error(posenc.ErrShape, function, table.name, argument.Elements(table.len), "at most 2^24 rows of %d", dim)
 		}
 	}
-	if overlap(dst, src) {
-		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")
+	if argument.Overlap(dst, src) {
+		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
 	n, m := len(src)/dim, len(dst)/dim
 	for i := range m {
@@ -211,36 +215,36 @@ func InterpolateTable(dst, src []float32, dim int) error {
 // the grid: it is copied. A call allocates the weights of the rows and columns of src
 // that make an element of dst.
 //
-// Errors wrap ErrShape, ErrLength or ErrOverlap.
+// Errors wrap posenc.ErrShape, ErrLength or ErrOverlap.
 func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {
-	const function = "InterpolateGrid"
+	const function = "absolute.InterpolateGrid"
 	for _, size := range []struct {
 		name  string
 		value int
 	}{{"dstHeight", dstHeight}, {"dstWidth", dstWidth}, {"srcHeight", srcHeight}, {"srcWidth", srcWidth}} {
 		if size.value < 1 || size.value > maxInterpolated {
-			return argumentError(ErrShape, function, size.name, size.value, "from 1 to 2^24")
+			return argument.Error(posenc.ErrShape, function, size.name, size.value, "from 1 to 2^24")
 		}
 	}
 	if dim < 1 {
-		return argumentError(ErrShape, function, "dim", dim, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
 	}
 	for _, grid := range []struct {
 		name               string
 		len, height, width int
 	}{{"dst", len(dst), dstHeight, dstWidth}, {"src", len(src), srcHeight, srcWidth}} {
-		patches, ok := multiply(grid.height, grid.width)
-		want, fits := multiply(patches, dim)
+		patches, ok := argument.Multiply(grid.height, grid.width)
+		want, fits := argument.Multiply(patches, dim)
 		if !ok || !fits || grid.len != want {
-			return argumentError(ErrLength, function, grid.name, elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
+			return argument.Error(posenc.ErrLength, function, grid.name, argument.Elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
 		}
 	}
 	patches := int64(dstHeight)*int64(dstWidth) + int64(srcHeight)*int64(srcWidth)
 	if height, width := int64(max(dstHeight, srcHeight)), int64(max(dstWidth, srcWidth)); antialias && height*width > maxAntialiased*patches {
-		return argumentError(ErrShape, function, "dstHeight", dstHeight, "grids less long across each other: with antialias %d by %d patches are more than %d times the %d of both", height, width, maxAntialiased, patches)
+		return argument.Error(posenc.ErrShape, function, "dstHeight", dstHeight, "grids less long across each other: with antialias %d by %d patches are more than %d times the %d of both", height, width, maxAntialiased, patches)
 	}
-	if overlap(dst, src) {
-		return argumentError(ErrOverlap, function, "dst", "sharing elements with src", "another slice")
+	if argument.Overlap(dst, src) {
+		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
 	weigh := cubicWeights
 	if antialias {

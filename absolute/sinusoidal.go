@@ -1,11 +1,17 @@
-package posenc
+package absolute
 
 import (
 	"math"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -39,9 +45,8 @@ type Sinusoidal struct {
 	padded           bool
 	padding          int32
 	invFreq          []float64
-	lastPosition     int64   // the largest |position|, up to 2^31, whose angles stay below 2^50
-	ladder           ladder  // Exact
-	shift            *Rotary // of one axis
+	lastPosition     int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
+	ladder           cossin.Ladder
 }
 
 // Position is the type of the positions of a sinusoidal encoding: tokens have
@@ -57,11 +62,11 @@ func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
 
 func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	fail := func(field string, value any, expected string, args ...any) (*Sinusoidal, error) {
-		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
 	pairs := len(cfg.InvFreq)
 	if pairs < 1 || pairs > frequency.MaxRotaryDim/2 {
-		return fail("InvFreq", elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
+		return fail("InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
 	}
 	axes := cfg.Axes
 	if axes == 0 {
@@ -83,22 +88,17 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
 		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
 	}
+	largest := 0.0
 	for i, w := range cfg.InvFreq {
-		if m := math.Abs(w); !(m < maxAngle) || w != 0 && m < leastFrequency {
-			return fail(indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
+		m := math.Abs(w)
+		if !(m < cossin.MaxAngle) || w != 0 && m < leastFrequency {
+			return fail(argument.Indexed("InvFreq", i), w, "0 or a number from 2^-900 to below 2^50 in magnitude")
 		}
-	}
-	layout := HalfSplit
-	if cfg.Order == SinCosInterleaved {
-		layout = Interleaved
-	}
-	shift, err := NewRotary(RotaryConfig{HeadDim: 2 * pairs, Layout: layout, InvFreq: cfg.InvFreq})
-	if err != nil {
-		return fail("InvFreq", elements(pairs), "frequencies of a Rotary (%v)", err)
+		largest = max(largest, m)
 	}
 	s := &Sinusoidal{
 		dim: cfg.Dim, pairs: pairs, axes: axes, order: cfg.Order, scaling: scaling, padded: cfg.Padding != nil,
-		invFreq: append([]float64(nil), cfg.InvFreq...), lastPosition: shift.lastPosition, ladder: shift.ladder, shift: shift,
+		invFreq: append([]float64(nil), cfg.InvFreq...), lastPosition: cossin.LastPosition(largest), ladder: cossin.NewLadder(cfg.InvFreq, false),
 	}
 	if s.padded {
 		s.padding = *cfg.Padding
@@ -120,10 +120,10 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 // dst holds exactly tokens*Dim elements and shares none with positions. A call
 // allocates nothing.
 //
-// Errors wrap ErrConfig (s), ErrLength, ErrOverlap or ErrPosition (a NaN, a position
+// Errors wrap ErrConfig (s), posenc.ErrLength, ErrOverlap or ErrPosition (a NaN, a position
 // beyond 2^31 in magnitude or an angle of 2^50 or beyond).
-func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T) error {
-	const function = "SinusoidalRows"
+func SinusoidalRows[T posenc.Element, P Position](s *Sinusoidal, positions []P, dst []T) error {
+	const function = "absolute.SinusoidalRows"
 	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
 	if err != nil || tokens == 0 {
 		return err
@@ -150,16 +150,16 @@ func SinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, dst []T
 // x holds exactly tokens*Dim elements and shares none with positions. A call
 // allocates nothing.
 //
-// Errors wrap ErrConfig (s, or a scale that is not finite), ErrLength,
+// Errors wrap ErrConfig (s, or a scale that is not finite), posenc.ErrLength,
 // ErrOverlap or ErrPosition.
-func AddSinusoidal[T Element, P Position](s *Sinusoidal, positions []P, x []T, scale float32) error {
-	const function = "AddSinusoidal"
+func AddSinusoidal[T posenc.Element, P Position](s *Sinusoidal, positions []P, x []T, scale float32) error {
+	const function = "absolute.AddSinusoidal"
 	tokens, err := checkSinusoidal(function, s, "positions", positions, "x", x)
 	if err != nil {
 		return err
 	}
 	if !(math.Abs(float64(scale)) <= math.MaxFloat32) {
-		return argumentError(ErrConfig, function, "scale", scale, "a finite number")
+		return argument.Error(posenc.ErrConfig, function, "scale", scale, "a finite number")
 	}
 	if tokens > 0 {
 		sinusoidalRows(s, positions, tokens, destination[T]{rows: x, add: true, scale: scale})
@@ -177,7 +177,7 @@ func AddSinusoidal[T Element, P Position](s *Sinusoidal, positions []P, x []T, s
 //
 // Errors are those of SinusoidalRows.
 func SinusoidalRows64[P Position](s *Sinusoidal, positions []P, dst []float64) error {
-	const function = "SinusoidalRows64"
+	const function = "absolute.SinusoidalRows64"
 	tokens, err := checkSinusoidal(function, s, "positions", positions, "dst", dst)
 	if err != nil || tokens == 0 {
 		return err
@@ -209,37 +209,37 @@ func SinusoidalRows64[P Position](s *Sinusoidal, positions []P, dst []float64) e
 }
 
 // checkSinusoidal checks the arguments of a call that writes to the slice called
-// name and returns the number of tokens. argument is what positions are called.
-func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, argument string, positions []P, name string, x []T) (tokens int, err error) {
+// name and returns the number of tokens. positionsName is what positions are called.
+func checkSinusoidal[T any, P Position](function string, s *Sinusoidal, positionsName string, positions []P, name string, x []T) (tokens int, err error) {
 	if s == nil || s.dim == 0 {
-		return 0, argumentError(ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+		return 0, argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
 	}
 	if len(positions)%s.axes != 0 {
-		return 0, argumentError(ErrLength, function, argument, elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", s.axes, s.axes)
+		return 0, argument.Error(posenc.ErrLength, function, positionsName, argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", s.axes, s.axes)
 	}
 	tokens = len(positions) / s.axes
-	if err := checkAngles(function, s, argument, positions); err != nil {
+	if err := checkAngles(function, s, positionsName, positions); err != nil {
 		return 0, err
 	}
-	want, ok := multiply(tokens, s.dim)
+	want, ok := argument.Multiply(tokens, s.dim)
 	if !ok {
-		return 0, argumentError(ErrLength, function, name, elements(len(x)), "%d rows of %d, more than an int can count", tokens, s.dim)
+		return 0, argument.Error(posenc.ErrLength, function, name, argument.Elements(len(x)), "%d rows of %d, more than an int can count", tokens, s.dim)
 	}
 	if len(x) != want {
-		return 0, argumentError(ErrLength, function, name, elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
+		return 0, argument.Error(posenc.ErrLength, function, name, argument.Elements(len(x)), "%d for %d rows of %d", want, tokens, s.dim)
 	}
-	if memoryOverlaps(x, positions) {
-		return 0, argumentError(ErrOverlap, function, name, "sharing memory with "+argument, "another slice")
+	if argument.MemoryOverlaps(x, positions) {
+		return 0, argument.Error(posenc.ErrOverlap, function, name, "sharing memory with "+positionsName, "another slice")
 	}
 	return tokens, nil
 }
 
 // checkAngles returns an error for the first position that is no number or makes
 // an angle too large.
-func checkAngles[P Position](function string, s *Sinusoidal, argument string, positions []P) error {
+func checkAngles[P Position](function string, s *Sinusoidal, positionsName string, positions []P) error {
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(s.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed(argument, i), p, "a number of at most %s", positionLimit(s.lastPosition))
+			return argument.Error(posenc.ErrPosition, function, argument.Indexed(positionsName, i), p, "a number of at most %s", cossin.PositionLimit(s.lastPosition))
 		}
 	}
 	return nil
@@ -271,8 +271,8 @@ func (s *Sinusoidal) writeRows(dst []float32, positions []int32, tokens int) {
 	sinAt, cosAt := s.places(0)
 	for axis := range s.axes {
 		first := 2 * axis * s.pairs
-		to := &rows{dst[first+cosAt:], dst[first+sinAt:], s.dim}
-		s.ladder.rows(to, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
+		to := &cossin.Table{Cos: dst[first+cosAt:], Sin: dst[first+sinAt:], Stride: s.dim}
+		s.ladder.Write(to, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
 	}
 	rest := 2 * s.axes * s.pairs
 	for t := range tokens {
@@ -285,34 +285,30 @@ func (s *Sinusoidal) writeRows(dst []float32, positions []int32, tokens int) {
 	}
 }
 
-const (
-	sinusoidalColumns = kernels.Width // frequencies at a time
-	sinusoidalTokens  = 32            // rows that share the seeds of kernels.CosSinExactRows
-	fewTokensAtOnce   = 3             // below the rows from which on seeds pay
-	float32Tokens     = 32            // whose rows are made some frequencies at a time
-)
+// sinusoidalColumns is the frequencies at a time.
+const sinusoidalColumns = kernels.Width
 
 // destination is the rows that elements are written or added to.
-type destination[T Element] struct {
+type destination[T posenc.Element] struct {
 	rows  []T
 	add   bool
 	scale float32 // of what is added to
 }
 
 // sinusoidalRows writes or adds rows some frequencies and tokens at a time.
-func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T]) {
+func sinusoidalRows[T posenc.Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T]) {
 	if x, ok := any(to.rows).([]float32); ok && !s.lacksOne() {
 		if p, ok := any(positions).([]int32); ok {
 			s.float32Rows(x, p, tokens, to.add, to.scale)
 			return
 		}
 	}
-	if tokens <= fewTokensAtOnce { // less memory to clear
-		var scratch [2 * sinusoidalColumns * fewTokensAtOnce]float32
+	if tokens <= kernels.FewSinusoidalRowsAtOnce { // less memory to clear
+		var scratch [2 * sinusoidalColumns * kernels.FewSinusoidalRowsAtOnce]float32
 		sinusoidalParts(s, positions, tokens, to, scratch[:])
 		return
 	}
-	var scratch [2 * sinusoidalColumns * sinusoidalTokens]float32
+	var scratch [2 * sinusoidalColumns * kernels.SinusoidalRowsAtOnce]float32
 	sinusoidalParts(s, positions, tokens, to, scratch[:])
 }
 
@@ -320,10 +316,10 @@ func sinusoidalRows[T Element, P Position](s *Sinusoidal, positions []P, tokens 
 func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add bool, scale float32) {
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: add, Scaling: s.scaling, Scale: scale}
 	for first := 0; first < tokens; {
-		count := min(float32Tokens-int(positions[first]&(float32Tokens-1)), tokens-first)
+		count := min(kernels.SinusoidalRowsAtOnce-int(positions[first]&(kernels.SinusoidalRowsAtOnce-1)), tokens-first)
 		if s.padded {
 			count = 1
-			for count < min(float32Tokens, tokens-first) && s.isPadding(float64(positions[first+count])) == s.isPadding(float64(positions[first])) {
+			for count < min(kernels.SinusoidalRowsAtOnce, tokens-first) && s.isPadding(float64(positions[first+count])) == s.isPadding(float64(positions[first])) {
 				count++
 			}
 		}
@@ -333,12 +329,12 @@ func (s *Sinusoidal) float32Rows(x []float32, positions []int32, tokens int, add
 		}
 		for axis := 0; 2*axis*s.pairs < rest; axis++ {
 			part := positions[axis*tokens+first:][:count]
-			for block := 0; block < len(s.ladder.blocks); block += kernels.MaxBlocks {
-				end := min(block+kernels.MaxBlocks, len(s.ladder.blocks))
+			for block := 0; block < len(s.ladder.Blocks); block += kernels.MaxBlocks {
+				end := min(block+kernels.MaxBlocks, len(s.ladder.Blocks))
 				sinAt, cosAt := s.places(block * kernels.Width)
 				at := first*s.dim + 2*axis*s.pairs
 				to.Sin, to.Cos = x[at+sinAt:], x[at+cosAt:]
-				kernels.SinusoidalRows(implementation, &to, part, s.ladder.blocks[block:end], s.ladder.shifts[block:end])
+				kernels.SinusoidalRows(dispatch.Implementation(), &to, part, s.ladder.Blocks[block:end], s.ladder.Shifts[block:end])
 			}
 		}
 		for t := first; t < first+count && rest < s.dim; t++ {
@@ -362,7 +358,7 @@ func addZeros(x []float32, add bool, scale float32) {
 	}
 }
 
-func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T], scratch []float32) {
+func sinusoidalParts[T posenc.Element, P Position](s *Sinusoidal, positions []P, tokens int, to destination[T], scratch []float32) {
 	var ordered [2 * sinusoidalColumns]float32
 	most := len(scratch) / (2 * sinusoidalColumns)
 	rest := 2 * s.axes * s.pairs
@@ -373,12 +369,12 @@ func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens
 			for column := 0; column < s.pairs; column += sinusoidalColumns {
 				n := min(sinusoidalColumns, s.pairs-column)
 				// A row of scratch is n sines, then n cosines.
-				table := &rows{scratch[n:], scratch, 2 * n}
+				table := &cossin.Table{Cos: scratch[n:], Sin: scratch, Stride: 2 * n}
 				switch p := any(part).(type) {
 				case []int32:
-					s.ladder.rows(table, column, n, p, s.scaling, s.scaling)
+					s.ladder.Write(table, column, n, p, s.scaling, s.scaling)
 				case []float32:
-					s.ladder.fractionalBlock(table, column, p, s.scaling)
+					s.ladder.WriteFractional(table, column, n, p, s.scaling, s.scaling)
 				}
 				sinAt, cosAt := s.places(column)
 				for t := range count {
@@ -408,24 +404,14 @@ func sinusoidalParts[T Element, P Position](s *Sinusoidal, positions []P, tokens
 	}
 }
 
-// fractionalBlock writes the pairs of the block from number column on.
-func (l *ladder) fractionalBlock(to *rows, column int, positions []float32, scaling float32) {
-	b := &l.blocks[column/kernels.Width]
-	n := b.Len()
-	for t, p := range positions {
-		row := to.from(t)
-		kernels.CosSinExactRow(implementation, row.cos[:n], row.sin[:n], float64(p), b, scaling, scaling)
-	}
-}
-
 // putInterleaved puts the elements of the two halves of values by turns, the first
 // n of them, through ordered of the same length.
 func (d *destination[T]) putInterleaved(at int, ordered, values []float32, n int) {
 	if out, ok := any(d.rows).([]float32); ok && !d.add && n == len(values) {
-		reorderFloat32s(out[at:at+n], values, HalfSplit, Interleaved)
+		view.ReorderFloat32s(out[at:at+n], values, view.HalfSplit, view.Interleaved)
 		return
 	}
-	reorderFloat32s(ordered, values, HalfSplit, Interleaved)
+	view.ReorderFloat32s(ordered, values, view.HalfSplit, view.Interleaved)
 	d.put(at, ordered[:n])
 }
 
@@ -436,21 +422,29 @@ func (d *destination[T]) put(at int, values []float32) {
 		addScaled(to, values, d.scale)
 		return
 	}
-	y := operandOf(&View[T]{Data: to, Heads: 1}, len(to))
-	x := operandOver(values)
-	convert(&y, &x, 0, 0, len(values))
+	y, x := over(to), view.Over(values)
+	view.Convert(&y, &x, 0, 0, len(values))
 }
 
 // addScaled sets x to x*scale+y, each step rounded to float32 and the sum to
 // the elements of x.
-func addScaled[T Element](x []T, y []float32, scale float32) {
+func addScaled[T posenc.Element](x []T, y []float32, scale float32) {
 	data := unsafe.Pointer(unsafe.SliceData(x))
 	switch kindOf[T]() {
-	case kindFloat32:
-		kernels.AddScaledF32(implementation, unsafe.Slice((*float32)(data), len(x)), y, scale)
-	case kindFloat16:
-		kernels.AddScaledF16(implementation, unsafe.Slice((*uint16)(data), len(x)), y, scale)
-	case kindBFloat16:
-		kernels.AddScaledBF16(implementation, unsafe.Slice((*uint16)(data), len(x)), y, scale)
+	case element.Float32:
+		kernels.AddScaledF32(dispatch.Implementation(), unsafe.Slice((*float32)(data), len(x)), y, scale)
+	case element.Float16:
+		kernels.AddScaledF16(dispatch.Implementation(), unsafe.Slice((*uint16)(data), len(x)), y, scale)
+	case element.BFloat16:
+		kernels.AddScaledBF16(dispatch.Implementation(), unsafe.Slice((*uint16)(data), len(x)), y, scale)
 	}
+}
+
+func kindOf[T posenc.Element]() element.Kind {
+	return element.KindOf[T, posenc.Float16, posenc.BFloat16]()
+}
+
+// over returns s as kernels take it.
+func over[T posenc.Element](s []T) view.Operand {
+	return (&view.View[T]{Data: s}).Operand(kindOf[T](), len(s))
 }

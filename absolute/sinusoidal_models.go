@@ -1,30 +1,36 @@
-package posenc
+package absolute
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
 )
+
+// defaultPeriod is what frequencies are powers of.
+const defaultPeriod = 10000
 
 // leastFrequency is the least that a frequency other than 0 may be.
 const leastFrequency = 0x1p-900
 
 // sinusoidalOf makes the encoding of a model whose arguments were checked one by
 // one. The named one may still take frequencies beyond their range.
-func sinusoidalOf(function, argument string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
-	if err != nil || slices.Max(invFreq) >= maxAngle {
-		return nil, argumentError(ErrConfig, function, argument, value, "frequencies from 2^-900 to below 2^50")
+func sinusoidalOf(function, name string, value any, cfg SinusoidalConfig, invFreq []float64, err error) (*Sinusoidal, error) {
+	if err != nil || slices.Max(invFreq) >= cossin.MaxAngle {
+		return nil, argument.Error(posenc.ErrConfig, function, name, value, "frequencies from 2^-900 to below 2^50")
 	}
 	cfg.InvFreq = invFreq
 	return newSinusoidal(function, cfg)
 }
 
 // checkFrequency checks an argument that is a frequency.
-func checkFrequency(function, argument string, value float64) error {
-	if !(value >= leastFrequency && value < maxAngle) {
-		return argumentError(ErrConfig, function, argument, value, "a frequency from 2^-900 to below 2^50")
+func checkFrequency(function, name string, value float64) error {
+	if !(value >= leastFrequency && value < cossin.MaxAngle) {
+		return argument.Error(posenc.ErrConfig, function, name, value, "a frequency from 2^-900 to below 2^50")
 	}
 	return nil
 }
@@ -37,7 +43,7 @@ func checkChannels(function string, dim, least, unit int) error {
 		if unit > 1 {
 			expected = fmt.Sprintf("a multiple of %d %s", unit, expected)
 		}
-		return argumentError(ErrConfig, function, "dim", dim, "%s", expected)
+		return argument.Error(posenc.ErrConfig, function, "dim", dim, "%s", expected)
 	}
 	return nil
 }
@@ -49,11 +55,11 @@ func checkChannels(function string, dim, least, unit int) error {
 //
 // dim is even. Errors wrap ErrConfig.
 func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
-	const function = "SinusoidalVaswani"
+	const function = "absolute.SinusoidalVaswani"
 	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultPeriod, float64(dim/2))
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
 }
 
@@ -68,11 +74,11 @@ func SinusoidalVaswani(dim int) (*Sinusoidal, error) {
 // positions from DescendingPositions, XLNet from XLNetPositions. Errors wrap
 // ErrConfig.
 func SinusoidalMarian(dim int) (*Sinusoidal, error) {
-	const function = "SinusoidalMarian"
+	const function = "absolute.SinusoidalMarian"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
+	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultPeriod, float64(dim)/2)
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
@@ -87,18 +93,18 @@ func SinusoidalMarian(dim int) (*Sinusoidal, error) {
 // maxTimescale positive and finite, and no frequency outside the range of
 // minTimescale. Errors wrap ErrConfig.
 func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) (*Sinusoidal, error) {
-	const function = "SinusoidalTensor2Tensor"
+	const function = "absolute.SinusoidalTensor2Tensor"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
 		return nil, err
 	}
 	if axes < 1 || axes > dim/2 {
-		return nil, argumentError(ErrConfig, function, "axes", axes, "from 1 to dim/2 = %d", dim/2)
+		return nil, argument.Error(posenc.ErrConfig, function, "axes", axes, "from 1 to dim/2 = %d", dim/2)
 	}
 	if err := checkFrequency(function, "minTimescale", minTimescale); err != nil {
 		return nil, err
 	}
 	if !(maxTimescale > 0 && maxTimescale <= math.MaxFloat64) {
-		return nil, argumentError(ErrConfig, function, "maxTimescale", maxTimescale, "a positive finite number")
+		return nil, argument.Error(posenc.ErrConfig, function, "maxTimescale", maxTimescale, "a positive finite number")
 	}
 	invFreq, err := frequency.TimingSignal(dim/(2*axes), minTimescale, maxTimescale)
 	return sinusoidalOf(function, "maxTimescale", maxTimescale, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
@@ -113,11 +119,11 @@ func SinusoidalTensor2Tensor(dim, axes int, minTimescale, maxTimescale float64) 
 // PaddedPositions gives its positions, which start at padding+1. dim is at least
 // 4. Errors wrap ErrConfig.
 func SinusoidalFairseq(dim int, padding int32) (*Sinusoidal, error) {
-	const function = "SinusoidalFairseq"
+	const function = "absolute.SinusoidalFairseq"
 	if err := checkChannels(function, dim, 4, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultPeriod, float64(dim/2-1))
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
 }
 
@@ -127,11 +133,11 @@ func SinusoidalFairseq(dim int, padding int32) (*Sinusoidal, error) {
 //
 // dim is even and at least 4. Errors wrap ErrConfig.
 func SinusoidalWhisper(dim int) (*Sinusoidal, error) {
-	const function = "SinusoidalWhisper"
+	const function = "absolute.SinusoidalWhisper"
 	if err := checkChannels(function, dim, 4, 2); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultPeriod, float64(dim/2-1))
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
@@ -139,11 +145,11 @@ func SinusoidalWhisper(dim int) (*Sinusoidal, error) {
 // SinusoidalWhisper with cosines first; the last channel of an odd dim is zero.
 // dim is at least 4. Errors wrap ErrConfig.
 func SinusoidalMusicGen(dim int) (*Sinusoidal, error) {
-	const function = "SinusoidalMusicGen"
+	const function = "absolute.SinusoidalMusicGen"
 	if err := checkChannels(function, dim, 4, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultPeriod, float64(dim/2-1))
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
 }
 
@@ -165,37 +171,37 @@ type Timesteps struct {
 // int32 or float32. OpenAI's guided-diffusion is the zero shift with
 // FlipSinToCos. No frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
-	const function = "SinusoidalTimesteps"
+	const function = "absolute.SinusoidalTimesteps"
 	if err := checkChannels(function, dim, 2, 1); err != nil {
 		return nil, err
 	}
 	n := dim / 2
 	if !(p.DownscaleFreqShift < float64(n) && p.DownscaleFreqShift >= -math.MaxFloat32) {
-		return nil, argumentError(ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
+		return nil, argument.Error(posenc.ErrConfig, function, "p.DownscaleFreqShift", p.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
 	scaled := p.Scale != 0 && p.MaxPeriod == 0 // by Scale alone frequencies get too small
 	if p.Scale == 0 {
 		p.Scale = 1
 	}
 	if p.MaxPeriod == 0 {
-		p.MaxPeriod = defaultBase
+		p.MaxPeriod = defaultPeriod
 	}
 	if err := checkFrequency(function, "p.Scale", p.Scale); err != nil {
 		return nil, err
 	}
 	if !(p.MaxPeriod > 1 && p.MaxPeriod <= math.MaxFloat64) {
-		return nil, argumentError(ErrConfig, function, "p.MaxPeriod", p.MaxPeriod, "0 or a finite number above 1")
+		return nil, argument.Error(posenc.ErrConfig, function, "p.MaxPeriod", p.MaxPeriod, "0 or a finite number above 1")
 	}
 	order := SinThenCos
 	if p.FlipSinToCos {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Sinusoidal(n, p.Scale, p.MaxPeriod, float64(n)-p.DownscaleFreqShift)
-	argument, value := "p.MaxPeriod", p.MaxPeriod
+	name, value := "p.MaxPeriod", p.MaxPeriod
 	if scaled {
-		argument, value = "p.Scale", p.Scale
+		name, value = "p.Scale", p.Scale
 	}
-	return sinusoidalOf(function, argument, value, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
+	return sinusoidalOf(function, name, value, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
 // SinusoidalMAE returns the encoding of the patches of an image in MAE
@@ -209,12 +215,12 @@ func SinusoidalTimesteps(dim int, p Timesteps) (*Sinusoidal, error) {
 // zero: its position on axis 0 is -1. dim is a multiple of 4. MAE's tables are
 // those of SinusoidalRows64. Errors wrap ErrConfig.
 func SinusoidalMAE(dim int) (*Sinusoidal, error) {
-	const function = "SinusoidalMAE"
+	const function = "absolute.SinusoidalMAE"
 	if err := checkChannels(function, dim, 4, 4); err != nil {
 		return nil, err
 	}
 	class := int32(-1)
-	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
+	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultPeriod, float64(dim/4))
 	return sinusoidalOf(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
 }
 
@@ -228,12 +234,12 @@ func SinusoidalMAE(dim int) (*Sinusoidal, error) {
 // to 32768, 128 in DETR; temperature is finite and above 1, 10000 in DETR. No
 // frequency is below 2^-900. Errors wrap ErrConfig.
 func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
-	const function = "SinusoidalDETR"
+	const function = "absolute.SinusoidalDETR"
 	if features < 2 || features%2 != 0 || features > frequency.MaxRotaryDim/2 {
-		return nil, argumentError(ErrConfig, function, "features", features, "an even number from 2 to %d", frequency.MaxRotaryDim/2)
+		return nil, argument.Error(posenc.ErrConfig, function, "features", features, "an even number from 2 to %d", frequency.MaxRotaryDim/2)
 	}
 	if !(temperature > 1 && temperature <= math.MaxFloat64) {
-		return nil, argumentError(ErrConfig, function, "temperature", temperature, "a finite number above 1")
+		return nil, argument.Error(posenc.ErrConfig, function, "temperature", temperature, "a finite number above 1")
 	}
 	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
 	return sinusoidalOf(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
@@ -249,7 +255,7 @@ func SinusoidalDETR(features int, temperature float64) (*Sinusoidal, error) {
 // even; the one frequency of 2 is maxFreq. Frequencies are from 2^-900 to below
 // 2^50, and scale is a positive float32. Errors wrap ErrConfig.
 func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Sinusoidal, error) {
-	const function = "SinusoidalMLX"
+	const function = "absolute.SinusoidalMLX"
 	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
@@ -257,13 +263,13 @@ func SinusoidalMLX(dim int, minFreq, maxFreq, scale float64, cosFirst bool) (*Si
 		return nil, err
 	}
 	if !(minFreq > 0 && minFreq <= math.MaxFloat64) {
-		return nil, argumentError(ErrConfig, function, "minFreq", minFreq, "a positive finite number")
+		return nil, argument.Error(posenc.ErrConfig, function, "minFreq", minFreq, "a positive finite number")
 	}
 	if scale == 0 {
 		scale = math.Sqrt(2 / float64(dim))
 	}
 	if !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
-		return nil, argumentError(ErrConfig, function, "scale", scale, "0 or a positive float32")
+		return nil, argument.Error(posenc.ErrConfig, function, "scale", scale, "0 or a positive float32")
 	}
 	order := SinThenCos
 	if cosFirst {

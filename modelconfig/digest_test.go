@@ -45,7 +45,7 @@ func TestDigests(t *testing.T) {
 			models = append(models, tower)
 		}
 		for _, m := range models {
-			for _, m.Angles = range []posenc.Angles{posenc.Exact, posenc.Float32} {
+			for _, m.Angles = range []posenc.Angles{posenc.ExactAngles, posenc.Float32Angles} {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
 						cfg, err := m.Rotary(layer, seqLen)

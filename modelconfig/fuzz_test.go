@@ -50,9 +50,9 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		for _, n := range []int{math.MaxInt, seqLen} {
 			if rotaryDim <= 1024 { // longer ladders take long
 				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.Float32
+				m.Angles = posenc.Float32Angles
 				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.Exact
+				m.Angles = posenc.ExactAngles
 			}
 		}
 		if _, err := m.SoftmaxScale(layerType, math.MinInt); !errors.Is(err, ErrArgument) {
@@ -62,7 +62,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		if _, err := m.Rotary(layerType, 0); !errors.Is(err, ErrArgument) {
 			t.Fatalf("Angles 77: %v", err)
 		}
-		m.Angles = posenc.Exact
+		m.Angles = posenc.ExactAngles
 	}
 }
 

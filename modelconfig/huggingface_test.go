@@ -757,7 +757,7 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	m.Angles = posenc.Float32
+	m.Angles = posenc.Float32Angles
 	if _, err := m.Rotary("", 0); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}

@@ -15,7 +15,7 @@ type Model struct {
 	// Angles is how the configurations that Rotary returns round angles, and
 	// their frequencies with them. Exact, the zero value, is the real number
 	// rounded once; Float32 follows the roundings of Hugging Face transformers.
-	Angles posenc.Angles
+	Angles posenc.AngleRounding
 
 	modelType string
 	layers    []Layer
@@ -129,8 +129,8 @@ func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryCon
 	}
 	rounding := frequency.Exact
 	switch m.Angles {
-	case posenc.Exact:
-	case posenc.Float32:
+	case posenc.ExactAngles:
+	case posenc.Float32Angles:
 		rounding = frequency.Float32
 	default:
 		return fail(valueError(ErrArgument, function, "Angles", m.Angles, "Exact or Float32"))

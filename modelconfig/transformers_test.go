@@ -287,7 +287,7 @@ const (
 // The rotation is equal to the bit where the cosine and the sine are.
 func TestTransformersFloat32(t *testing.T) {
 	var frequencies, entries, towers, elements tally
-	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := c.rotary(t, v.model)
@@ -421,7 +421,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 // TestTransformersExact compares with the same formulas in 200 bits: not one
 // number is misrounded.
 func TestTransformersExact(t *testing.T) {
-	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := c.rotary(t, v.model)
 			for i, want := range decode64(t, c.Exact.InvFreq) {
@@ -453,7 +453,7 @@ func TestTransformersExact(t *testing.T) {
 // TestTransformersLayers compares which layers rotate and with which kind of
 // frequencies, the head that they rotate, and the two scales.
 func TestTransformersLayers(t *testing.T) {
-	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
 		layers := v.model.Layers()
 		if len(layers) != len(v.Layers) {
 			t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
@@ -505,7 +505,7 @@ func TestTransformersLayers(t *testing.T) {
 // those that the functions of transformers return.
 func TestTransformersQueryScales(t *testing.T) {
 	models := 0
-	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		if v.QueryScales == nil {
 			return
 		}

@@ -1,9 +1,12 @@
-package posenc
+package relative
 
 import (
 	"math"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -38,7 +41,7 @@ const (
 // Errors wrap ErrConfig.
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	if !(maxBias > 0 && maxBias <= math.MaxFloat64) {
-		return argumentError(ErrConfig, "ALiBiSlopes", "maxBias", maxBias, "a positive finite number")
+		return argument.Error(posenc.ErrConfig, "relative.ALiBiSlopes", "maxBias", maxBias, "a positive finite number")
 	}
 	power := 1
 	for power <= len(slopes)/2 {
@@ -70,29 +73,29 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 // slopes must share no memory with the scores. Scores that were scaled by
 // 1/sqrt(HeadDim) are what most models add to; Falcon scales the sum instead.
 //
-// Errors wrap ErrConfig (form), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap ErrConfig (form), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
 func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
-	const function = "AddALiBi"
+	const function = "relative.AddALiBi"
 	if form > KeyALiBi {
-		return argumentError(ErrConfig, function, "form", form, "one of the constants of type ALiBiForm")
+		return argument.Error(posenc.ErrConfig, function, "form", form, "one of the constants of type ALiBiForm")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", len(slopes)); err != nil {
 		return err
 	}
-	if overlap(slopes, scores.Data) {
-		return argumentError(ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
+	if argument.Overlap(slopes, scores.Data) {
+		return argument.Error(posenc.ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
 	var b block
 	for t.nextOfKernel(&b, t.queries) {
 		y, slope := scores.Data[b.at:], slopes[t.firstHead+b.head]
 		switch form {
 		case CausalALiBi:
-			kernels.AddDistanceF32(implementation, y, slope, t.distance(&b), -1, &b.Tile)
+			kernels.AddDistanceF32(dispatch.Implementation(), y, slope, t.distance(&b), -1, &b.Tile)
 		case SymmetricALiBi:
-			kernels.SubAbsoluteDistanceF32(implementation, y, slope, t.distance(&b), -1, &b.Tile)
+			kernels.SubAbsoluteDistanceF32(dispatch.Implementation(), y, slope, t.distance(&b), -1, &b.Tile)
 		default:
-			kernels.AddDistanceF32(implementation, y, slope, t.firstKey+b.key, 0, &b.Tile)
+			kernels.AddDistanceF32(dispatch.Implementation(), y, slope, t.firstKey+b.key, 0, &b.Tile)
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
-package posenc
+package relative
 
-import "math/big"
+import (
+	"math/big"
+)
 
 // Bounds of the buckets of T5 and DeBERTa, and of distances that are clipped.
 const (

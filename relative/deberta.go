@@ -1,8 +1,12 @@
-package posenc
+package relative
 
 import (
 	"math"
 	"sort"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // DeBERTaBuckets says which distances share a relative position in disentangled
@@ -31,9 +35,9 @@ type DeBERTaBuckets struct {
 //
 // Errors wrap ErrConfig.
 func NewDeBERTaBuckets(buckets, maxPosition int) (*DeBERTaBuckets, error) {
-	const function = "NewDeBERTaBuckets"
+	const function = "relative.NewDeBERTaBuckets"
 	if buckets != 0 && (buckets < 4 || buckets > maxBuckets || buckets%2 != 0) {
-		return nil, argumentError(ErrConfig, function, "buckets", buckets, "0 or an even number from 4 to %d", maxBuckets)
+		return nil, argument.Error(posenc.ErrConfig, function, "buckets", buckets, "0 or an even number from 4 to %d", maxBuckets)
 	}
 	middle := buckets / 2
 	least := 1
@@ -41,7 +45,7 @@ func NewDeBERTaBuckets(buckets, maxPosition int) (*DeBERTaBuckets, error) {
 		least = middle + 2
 	}
 	if maxPosition < least || maxPosition > maxBucketDistance {
-		return nil, argumentError(ErrConfig, function, "maxPosition", maxPosition, "from %d to %d", least, maxBucketDistance)
+		return nil, argument.Error(posenc.ErrConfig, function, "maxPosition", maxPosition, "from %d to %d", least, maxBucketDistance)
 	}
 	if buckets == 0 {
 		return &DeBERTaBuckets{span: maxPosition}, nil
@@ -110,19 +114,19 @@ func (b *DeBERTaBuckets) position(distance int) int {
 //
 // A call allocates nothing.
 //
-// Errors wrap ErrConfig (buckets, scale), ErrShape, ErrLength, ErrOverlap or
+// Errors wrap ErrConfig (buckets, scale), posenc.ErrShape, posenc.ErrLength, ErrOverlap or
 // ErrPosition.
 func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, positionToContent Products, scale float32) error {
-	const function = "AddDeBERTa"
+	const function = "relative.AddDeBERTa"
 	if !buckets.valid() {
-		return argumentError(ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
+		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
 	}
 	if !(scale > 0 && scale <= math.MaxFloat32) {
-		return argumentError(ErrConfig, function, "scale", scale, "a positive finite number")
+		return argument.Error(posenc.ErrConfig, function, "scale", scale, "a positive finite number")
 	}
 	c2p, p2c := contentToPosition.Data != nil, positionToContent.Data != nil
 	if !c2p && !p2c {
-		return argumentError(ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
+		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
@@ -138,10 +142,10 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 			return err
 		}
 	}
-	var byDistance [2 * blockKeys]int32
-	var biases [blockKeys]float32
+	var byDistance [2 * kernels.TileKeys]int32
+	var biases [kernels.TileKeys]float32
 	var b block
-	for t.next(&b, blockKeys) {
+	for t.next(&b, kernels.TileKeys) {
 		first := t.distance(&b) - (b.Rows - 1) // of the last query
 		for i := range b.Rows + b.Len - 1 {
 			byDistance[i] = int32(buckets.position(-first - i))

@@ -1,6 +1,13 @@
-package posenc
+package relative
 
-import "github.com/go-posenc/posenc/kernels"
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // Products describes the scores of content with relative positions that go with a
 // tile of [Scores], [heads][rows][columns]: that of row r and column c in head h is
@@ -23,15 +30,15 @@ type Products struct {
 }
 
 // check sets the strides to what they mean.
-func (p *Products) check(function, argument string, scores []float32, heads, rows, columns int) error {
+func (p *Products) check(function, name string, scores []float32, heads, rows, columns int) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
-		return argumentError(kind, function, argument+"."+field, value, expected, args...)
+		return argument.Error(kind, function, name+"."+field, value, expected, args...)
 	}
 	switch {
 	case p.HeadStride < 0:
-		return fail(ErrShape, "HeadStride", p.HeadStride, "at least 0")
+		return fail(posenc.ErrShape, "HeadStride", p.HeadStride, "at least 0")
 	case p.RowStride < 0:
-		return fail(ErrShape, "RowStride", p.RowStride, "at least 0")
+		return fail(posenc.ErrShape, "RowStride", p.RowStride, "at least 0")
 	}
 	packed := p.HeadStride == 0 && p.RowStride == 0
 	if p.RowStride == 0 {
@@ -39,32 +46,32 @@ func (p *Products) check(function, argument string, scores []float32, heads, row
 	}
 	need, ok := 0, true
 	if p.HeadStride == 0 {
-		if p.HeadStride, ok = multiply(rows, p.RowStride); !ok {
-			return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at stride %d", heads, rows, columns, p.RowStride)
+		if p.HeadStride, ok = argument.Multiply(rows, p.RowStride); !ok {
+			return fail(posenc.ErrLength, "Data", argument.Elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at stride %d", heads, rows, columns, p.RowStride)
 		}
 	}
 	if rows > 0 {
-		g := grid{sequences: 1, tokens: rows, tokenStride: p.RowStride, heads: heads, headStride: p.HeadStride, dim: columns}
-		need, ok = g.extent()
+		g := view.Grid{Sequences: 1, Tokens: rows, TokenStride: p.RowStride, Heads: heads, HeadStride: p.HeadStride, Dim: columns}
+		need, ok = g.Extent()
 	}
 	switch {
 	case !ok:
-		return fail(ErrLength, "Data", elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at strides %d and %d", heads, rows, columns, p.HeadStride, p.RowStride)
+		return fail(posenc.ErrLength, "Data", argument.Elements(len(p.Data)), "more than an int can count for %d heads of %d rows of %d at strides %d and %d", heads, rows, columns, p.HeadStride, p.RowStride)
 	case packed && len(p.Data) != need:
-		return fail(ErrLength, "Data", elements(len(p.Data)), "%d for %d heads of %d rows of %d", need, heads, rows, columns)
+		return fail(posenc.ErrLength, "Data", argument.Elements(len(p.Data)), "%d for %d heads of %d rows of %d", need, heads, rows, columns)
 	case len(p.Data) < need:
-		return fail(ErrLength, "Data", elements(len(p.Data)), "at least %d for %d heads of %d rows of %d at strides %d and %d", need, heads, rows, columns, p.HeadStride, p.RowStride)
-	case overlap(p.Data, scores):
-		return fail(ErrOverlap, "Data", "sharing elements with the tile", "another slice")
+		return fail(posenc.ErrLength, "Data", argument.Elements(len(p.Data)), "at least %d for %d heads of %d rows of %d at strides %d and %d", need, heads, rows, columns, p.HeadStride, p.RowStride)
+	case argument.Overlap(p.Data, scores):
+		return fail(posenc.ErrOverlap, "Data", "sharing elements with the tile", "another slice")
 	}
 	return nil
 }
 
 // checkApart returns an error where rows share elements. The strides are set.
-func (p *Products) checkApart(function, argument string, heads, rows, columns int) error {
-	g := grid{sequences: 1, tokens: rows, tokenStride: p.RowStride, heads: heads, headStride: p.HeadStride, dim: columns}
-	if rows > 0 && g.selfOverlaps() {
-		return argumentError(ErrOverlap, function, argument+".RowStride", p.RowStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", columns, heads, p.HeadStride)
+func (p *Products) checkApart(function, name string, heads, rows, columns int) error {
+	g := view.Grid{Sequences: 1, Tokens: rows, TokenStride: p.RowStride, Heads: heads, HeadStride: p.HeadStride, Dim: columns}
+	if rows > 0 && g.SelfOverlaps() {
+		return argument.Error(posenc.ErrOverlap, function, name+".RowStride", p.RowStride, "rows of %d that do not overlap, with %d heads at HeadStride %d", columns, heads, p.HeadStride)
 	}
 	return nil
 }
@@ -109,14 +116,14 @@ const maxVectorDim = 1024
 // allocates nothing, and any range of tokens, heads or columns may be a call of its
 // own, from any goroutine, with the same bits.
 //
-// Errors wrap ErrShape, ErrLength or ErrOverlap.
-func RelativeProducts(products Products, x View[float32], bias []float32, vectors View[float32], tokens, columns, headDim int) error {
-	const function = "RelativeProducts"
+// Errors wrap posenc.ErrShape, ErrLength or ErrOverlap.
+func RelativeProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], tokens, columns, headDim int) error {
+	const function = "relative.RelativeProducts"
 	if err := checkRelative(function, "x", &x, "products", &products, &vectors, tokens, columns, headDim); err != nil {
 		return err
 	}
-	if want, ok := multiply(x.Heads, headDim); bias != nil && (!ok || len(bias) != want) {
-		return argumentError(ErrLength, function, "bias", elements(len(bias)), "%d*%d, or nil", x.Heads, headDim)
+	if want, ok := argument.Multiply(x.Heads, headDim); bias != nil && (!ok || len(bias) != want) {
+		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "%d*%d, or nil", x.Heads, headDim)
 	}
 	if err := products.checkApart(function, "products", x.Heads, tokens, columns); err != nil {
 		return err
@@ -125,8 +132,8 @@ func RelativeProducts(products Products, x View[float32], bias []float32, vector
 		name string
 		data []float32
 	}{{"x", x.Data}, {"bias", bias}, {"vectors", vectors.Data}} {
-		if overlap(products.Data, other.data) {
-			return argumentError(ErrOverlap, function, "products.Data", "sharing memory with "+other.name, "another slice")
+		if argument.Overlap(products.Data, other.data) {
+			return argument.Error(posenc.ErrOverlap, function, "products.Data", "sharing memory with "+other.name, "another slice")
 		}
 	}
 	if tokens == 0 {
@@ -134,28 +141,28 @@ func RelativeProducts(products Products, x View[float32], bias []float32, vector
 	}
 	var biased [maxVectorDim]float32
 	from, to := operandOf(&x, headDim), operandOf(&vectors, headDim)
-	if to.heads == 1 {
-		to.headStride = 0
+	if to.Heads == 1 {
+		to.HeadStride = 0
 	}
-	m := kernels.Matrices{Len: headDim, YStride: products.RowStride, VectorStride: to.tokenStride}
+	m := kernels.Matrices{Len: headDim, YStride: products.RowStride, VectorStride: to.TokenStride}
 	most := maxVectorDim / headDim            // rows
 	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
-		m.Columns = min(callElements/(most*headDim), to.together(c, columns-c))
-		for h := range from.heads {
-			vectors := to.float32s(to.token(c) + h*to.headStride)
+		m.Columns = min(kernels.MaxCallElements/(most*headDim), to.Together(c, columns-c))
+		for h := range from.Heads {
+			vectors := to.Float32s(to.Token(c) + h*to.HeadStride)
 			for t := 0; t < tokens; t += m.Rows {
-				m.Rows = min(most, from.together(t, tokens-t))
-				rows := from.float32s(from.token(t) + h*from.headStride)
-				m.XStride = from.tokenStride
+				m.Rows = min(most, from.Together(t, tokens-t))
+				rows := from.Float32s(from.Token(t) + h*from.HeadStride)
+				m.XStride = from.TokenStride
 				if bias != nil {
 					for r := range m.Rows {
 						copy(biased[r*headDim:][:headDim], rows[r*m.XStride:])
 					}
 					rows, m.XStride = biased[:], headDim
 					tile := kernels.Tile{Len: headDim, Rows: m.Rows, Stride: headDim}
-					kernels.AddRowsF32(implementation, rows, bias, h*headDim, 0, nil, &tile)
+					kernels.AddRowsF32(dispatch.Implementation(), rows, bias, h*headDim, 0, nil, &tile)
 				}
-				kernels.DotProductsF32(implementation, products.Data[products.row(h, t)+c:], rows, vectors, &m)
+				kernels.DotProductsF32(dispatch.Implementation(), products.Data[products.row(h, t)+c:], rows, vectors, &m)
 			}
 		}
 	}
@@ -178,9 +185,9 @@ func RelativeProducts(products Products, x View[float32], bias []float32, vector
 // tokens or heads may be a call of its own, from any goroutine, with the same bits; so
 // may columns, in ascending order.
 //
-// Errors wrap ErrShape, ErrLength or ErrOverlap.
-func AddRelativeValues(out View[float32], sums Products, vectors View[float32], tokens, columns, headDim int) error {
-	const function = "AddRelativeValues"
+// Errors wrap posenc.ErrShape, ErrLength or ErrOverlap.
+func AddRelativeValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], tokens, columns, headDim int) error {
+	const function = "relative.AddRelativeValues"
 	if err := checkRelative(function, "out", &out, "sums", &sums, &vectors, tokens, columns, headDim); err != nil {
 		return err
 	}
@@ -188,26 +195,26 @@ func AddRelativeValues(out View[float32], sums Products, vectors View[float32], 
 		name string
 		data []float32
 	}{{"sums", sums.Data}, {"vectors", vectors.Data}} {
-		if overlap(out.Data, other.data) {
-			return argumentError(ErrOverlap, function, "out.Data", "sharing memory with "+other.name, "another slice")
+		if argument.Overlap(out.Data, other.data) {
+			return argument.Error(posenc.ErrOverlap, function, "out.Data", "sharing memory with "+other.name, "another slice")
 		}
 	}
 	if tokens == 0 {
 		return nil
 	}
 	to, from := operandOf(&out, headDim), operandOf(&vectors, headDim)
-	if from.heads == 1 {
-		from.headStride = 0
+	if from.Heads == 1 {
+		from.HeadStride = 0
 	}
-	m := kernels.Matrices{Len: headDim, YStride: to.tokenStride, XStride: sums.RowStride, VectorStride: from.tokenStride}
+	m := kernels.Matrices{Len: headDim, YStride: to.TokenStride, XStride: sums.RowStride, VectorStride: from.TokenStride}
 	most := maxVectorDim / headDim            // rows
 	for c := 0; c < columns; c += m.Columns { // these vectors are in a cache for all rows
-		m.Columns = min(callElements/(most*headDim), from.together(c, columns-c))
-		for h := range to.heads {
-			vectors := from.float32s(from.token(c) + h*from.headStride)
+		m.Columns = min(kernels.MaxCallElements/(most*headDim), from.Together(c, columns-c))
+		for h := range to.Heads {
+			vectors := from.Float32s(from.Token(c) + h*from.HeadStride)
 			for t := 0; t < tokens; t += m.Rows {
-				m.Rows = min(most, to.together(t, tokens-t))
-				kernels.AddMultiplesF32(implementation, to.float32s(to.token(t)+h*to.headStride), sums.Data[sums.row(h, t)+c:], vectors, &m)
+				m.Rows = min(most, to.Together(t, tokens-t))
+				kernels.AddMultiplesF32(dispatch.Implementation(), to.Float32s(to.Token(t)+h*to.HeadStride), sums.Data[sums.row(h, t)+c:], vectors, &m)
 			}
 		}
 	}
@@ -216,24 +223,30 @@ func AddRelativeValues(out View[float32], sums Products, vectors View[float32], 
 
 // checkRelative checks what tokens of x, or of an output, and columns of vectors have
 // in common with their products, and sets the strides of these.
-func checkRelative(function, argument string, x *View[float32], productsArgument string, products *Products, vectors *View[float32], tokens, columns, headDim int) error {
+func checkRelative(function, name string, x *posenc.View[float32], productsName string, products *Products, vectors *posenc.View[float32], tokens, columns, headDim int) error {
 	switch {
 	case tokens < 0:
-		return argumentError(ErrShape, function, "tokens", tokens, "at least 0")
+		return argument.Error(posenc.ErrShape, function, "tokens", tokens, "at least 0")
 	case columns < 1:
-		return argumentError(ErrShape, function, "columns", columns, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "columns", columns, "at least 1")
 	case headDim < 1 || headDim > maxVectorDim:
-		return argumentError(ErrShape, function, "headDim", headDim, "from 1 to %d", maxVectorDim)
+		return argument.Error(posenc.ErrShape, function, "headDim", headDim, "from 1 to %d", maxVectorDim)
 	}
-	var g grid
-	if p := x.grid(&g, tokens, headDim); p != none {
-		return x.problemError(p, function, argument, &g)
+	var g view.Grid
+	tokensView, vectorsView := (*view.View[float32])(x), (*view.View[float32])(vectors)
+	if p := tokensView.Grid(&g, tokens, headDim); p != view.None {
+		return tokensView.Error(p, function, name, &g)
 	}
 	if vectors.Heads != 1 && vectors.Heads != x.Heads {
-		return argumentError(ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, argument)
+		return argument.Error(posenc.ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, name)
 	}
-	if p := vectors.grid(&g, columns, headDim); p != none {
-		return vectors.problemError(p, function, "vectors", &g)
+	if p := vectorsView.Grid(&g, columns, headDim); p != view.None {
+		return vectorsView.Error(p, function, "vectors", &g)
 	}
-	return products.check(function, productsArgument, nil, x.Heads, tokens, columns)
+	return products.check(function, productsName, nil, x.Heads, tokens, columns)
+}
+
+// operandOf returns the rows of v as kernels take them.
+func operandOf(v *posenc.View[float32], dim int) view.Operand {
+	return (*view.View[float32])(v).Operand(element.Float32, dim)
 }

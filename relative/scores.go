@@ -1,6 +1,12 @@
-package posenc
+package relative
 
-import "github.com/go-posenc/posenc/kernels"
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // Scores describes a tile of the scores (logits) of attention, [heads][queries]
 // [keys]: that of query q and key k in head h is
@@ -41,25 +47,25 @@ type tile struct {
 }
 
 // check sets t to the scores. Their heads are some of those of a model.
-func (s *Scores) check(t *tile, function, argument string, modelHeads int) error {
+func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 	fail := func(kind error, field string, value any, expected string, args ...any) error {
-		return argumentError(kind, function, argument+"."+field, value, expected, args...)
+		return argument.Error(kind, function, name+"."+field, value, expected, args...)
 	}
 	switch {
 	case s.Heads < 1:
-		return fail(ErrShape, "Heads", s.Heads, "at least 1")
+		return fail(posenc.ErrShape, "Heads", s.Heads, "at least 1")
 	case s.Queries < 0:
-		return fail(ErrShape, "Queries", s.Queries, "at least 0")
+		return fail(posenc.ErrShape, "Queries", s.Queries, "at least 0")
 	case s.Keys < 0:
-		return fail(ErrShape, "Keys", s.Keys, "at least 0")
+		return fail(posenc.ErrShape, "Keys", s.Keys, "at least 0")
 	case s.HeadStride < 0:
-		return fail(ErrShape, "HeadStride", s.HeadStride, "at least 0")
+		return fail(posenc.ErrShape, "HeadStride", s.HeadStride, "at least 0")
 	case s.QueryStride < 0:
-		return fail(ErrShape, "QueryStride", s.QueryStride, "at least 0")
+		return fail(posenc.ErrShape, "QueryStride", s.QueryStride, "at least 0")
 	case s.Heads > modelHeads:
-		return fail(ErrShape, "Heads", s.Heads, "at most %d, the heads of the model", modelHeads)
+		return fail(posenc.ErrShape, "Heads", s.Heads, "at most %d, the heads of the model", modelHeads)
 	case s.FirstHead < 0 || s.FirstHead > modelHeads-s.Heads:
-		return fail(ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
+		return fail(posenc.ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
 	}
 	packed := s.HeadStride == 0 && s.QueryStride == 0
 	*t = tile{s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride, s.FirstHead, s.FirstQuery, s.FirstKey}
@@ -68,42 +74,35 @@ func (s *Scores) check(t *tile, function, argument string, modelHeads int) error
 	}
 	if t.headStride == 0 {
 		var ok bool
-		if t.headStride, ok = multiply(s.Queries, t.queryStride); !ok {
-			return fail(ErrShape, "Queries", s.Queries, "a product with %d elements that fits an int", t.queryStride)
+		if t.headStride, ok = argument.Multiply(s.Queries, t.queryStride); !ok {
+			return fail(posenc.ErrShape, "Queries", s.Queries, "a product with %d elements that fits an int", t.queryStride)
 		}
 	}
 	need := 0
-	g := grid{sequences: 1, tokens: s.Queries, tokenStride: t.queryStride, heads: s.Heads, headStride: t.headStride, dim: s.Keys}
+	g := view.Grid{Sequences: 1, Tokens: s.Queries, TokenStride: t.queryStride, Heads: s.Heads, HeadStride: t.headStride, Dim: s.Keys}
 	if s.Queries > 0 && s.Keys > 0 {
 		var ok bool
-		if need, ok = g.extent(); !ok {
-			return fail(ErrLength, "Data", elements(len(s.Data)), "more than an int can count for %d heads of %d queries and %d keys at strides %d and %d", s.Heads, s.Queries, s.Keys, t.headStride, t.queryStride)
+		if need, ok = g.Extent(); !ok {
+			return fail(posenc.ErrLength, "Data", argument.Elements(len(s.Data)), "more than an int can count for %d heads of %d queries and %d keys at strides %d and %d", s.Heads, s.Queries, s.Keys, t.headStride, t.queryStride)
 		}
 	}
 	switch {
 	case packed && len(s.Data) != need:
-		return fail(ErrLength, "Data", elements(len(s.Data)), "%d for %d heads of %d queries and %d keys", need, s.Heads, s.Queries, s.Keys)
+		return fail(posenc.ErrLength, "Data", argument.Elements(len(s.Data)), "%d for %d heads of %d queries and %d keys", need, s.Heads, s.Queries, s.Keys)
 	case len(s.Data) < need:
-		return fail(ErrLength, "Data", elements(len(s.Data)), "at least %d for %d heads of %d queries and %d keys at strides %d and %d", need, s.Heads, s.Queries, s.Keys, t.headStride, t.queryStride)
+		return fail(posenc.ErrLength, "Data", argument.Elements(len(s.Data)), "at least %d for %d heads of %d queries and %d keys at strides %d and %d", need, s.Heads, s.Queries, s.Keys, t.headStride, t.queryStride)
 	case need == 0:
 		t.keys = 0
 		return nil
-	case !packed && g.selfOverlaps():
-		return fail(ErrOverlap, "QueryStride", t.queryStride, "rows of %d keys that do not overlap, with %d heads at HeadStride %d", s.Keys, s.Heads, t.headStride)
+	case !packed && g.SelfOverlaps():
+		return fail(posenc.ErrOverlap, "QueryStride", t.queryStride, "rows of %d keys that do not overlap, with %d heads at HeadStride %d", s.Keys, s.Heads, t.headStride)
 	case s.FirstQuery < -endOfPositions || s.FirstQuery > endOfPositions-s.Queries:
-		return fail(ErrPosition, "FirstQuery", s.FirstQuery, "from -2^30 to 2^30-%d for %d queries", s.Queries, s.Queries)
+		return fail(posenc.ErrPosition, "FirstQuery", s.FirstQuery, "from -2^30 to 2^30-%d for %d queries", s.Queries, s.Queries)
 	case s.FirstKey < -endOfPositions || s.FirstKey > endOfPositions-s.Keys:
-		return fail(ErrPosition, "FirstKey", s.FirstKey, "from -2^30 to 2^30-%d for %d keys", s.Keys, s.Keys)
+		return fail(posenc.ErrPosition, "FirstKey", s.FirstKey, "from -2^30 to 2^30-%d for %d keys", s.Keys, s.Keys)
 	}
 	return nil
 }
-
-// One call of a kernel does at most so many scores, so that it never runs long. A
-// block whose biases are made first has at most so many keys: they are on the stack.
-const (
-	kernelScores = 1 << 14
-	blockKeys    = 1024
-)
 
 // block is a part of one head of a tile. The numbers of its first head, query and
 // key are those in the tile.
@@ -113,15 +112,15 @@ type block struct {
 	at               int // element of the first score
 }
 
-// next moves b to the next block, of at most so many queries and blockKeys keys,
+// next moves b to the next block, of at most so many queries and kernels.TileKeys keys,
 // or to the first one where b is zero, and reports whether there is one.
-func (t *tile) next(b *block, queries int) bool { return t.advance(b, queries, blockKeys) }
+func (t *tile) next(b *block, queries int) bool { return t.advance(b, queries, kernels.TileKeys) }
 
 // nextOfKernel is next to a block that one call of a kernel does, of whole rows
 // where they are not too long: memory is best read in its order.
 func (t *tile) nextOfKernel(b *block, queries int) bool {
-	keys := min(t.keys, kernelScores)
-	return t.advance(b, min(queries, max(1, kernelScores/max(1, keys))), keys)
+	keys := min(t.keys, kernels.MaxCallScores)
+	return t.advance(b, min(queries, max(1, kernels.MaxCallScores/max(1, keys))), keys)
 }
 
 func (t *tile) advance(b *block, queries, keys int) bool {
@@ -154,10 +153,10 @@ func (t *tile) distance(b *block) int {
 // addRows adds to the rows of a block those of x that start at first and every
 // step elements from there.
 func (b *block) addRows(scores, x []float32, first, step int) {
-	most := max(1, kernelScores/b.Len)
+	most := max(1, kernels.MaxCallScores/b.Len)
 	for r := 0; r < b.Rows; r += most {
 		piece := kernels.Tile{Len: b.Len, Rows: min(most, b.Rows-r), Stride: b.Stride}
-		kernels.AddRowsF32(implementation, scores[b.at+r*b.Stride:], x, first+r*step, step, nil, &piece)
+		kernels.AddRowsF32(dispatch.Implementation(), scores[b.at+r*b.Stride:], x, first+r*step, step, nil, &piece)
 	}
 }
 
@@ -165,6 +164,6 @@ func (b *block) addRows(scores, x []float32, first, step int) {
 func (b *block) addRow(scores []float32, row int, biases []float32) {
 	if len(biases) > 0 {
 		piece := kernels.Tile{Len: len(biases), Rows: 1}
-		kernels.AddRowsF32(implementation, scores[b.at+row*b.Stride:], biases, 0, 0, nil, &piece)
+		kernels.AddRowsF32(dispatch.Implementation(), scores[b.at+row*b.Stride:], biases, 0, 0, nil, &piece)
 	}
 }

@@ -1,6 +1,12 @@
-package posenc
+package relative
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // AddShaw adds the relative position scores of Shaw et al. (2018, arXiv:1803.02155)
 // to scores, in place:
@@ -14,16 +20,16 @@ import "math"
 //
 // [SumShaw] is the other half, for values. A call allocates nothing.
 //
-// Errors wrap ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
 func AddShaw(scores Scores, products Products, maxDistance int) error {
-	const function = "AddShaw"
+	const function = "relative.AddShaw"
 	var t tile
 	if err := checkShaw(&t, function, "scores", &scores, "products", &products, maxDistance); err != nil {
 		return err
 	}
-	var biases [blockKeys]float32
+	var biases [kernels.TileKeys]float32
 	var b block
-	for t.next(&b, blockKeys) {
+	for t.next(&b, kernels.TileKeys) {
 		for r := range b.Rows {
 			row := products.Data[products.row(b.head, b.query+r):][:2*maxDistance+1]
 			first := min(max(t.distance(&b)-r, -2*maxBucketDistance), 2*maxBucketDistance)
@@ -59,9 +65,9 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 //
 // A call allocates nothing.
 //
-// Errors wrap ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
 func SumShaw(sums Products, weights Scores, maxDistance int) error {
-	const function = "SumShaw"
+	const function = "relative.SumShaw"
 	var t tile
 	if err := checkShaw(&t, function, "weights", &weights, "sums", &sums, maxDistance); err != nil {
 		return err
@@ -73,7 +79,7 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 		}
 	}
 	var b block
-	for t.next(&b, blockKeys) {
+	for t.next(&b, kernels.TileKeys) {
 		for r := range b.Rows {
 			row := sums.Data[sums.row(b.head, b.query+r):][:columns]
 			first := t.distance(&b) - r
@@ -85,12 +91,12 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	return nil
 }
 
-func checkShaw(t *tile, function, tileArgument string, scores *Scores, argument string, products *Products, maxDistance int) error {
+func checkShaw(t *tile, function, tileName string, scores *Scores, name string, products *Products, maxDistance int) error {
 	if maxDistance < 0 || maxDistance > maxBucketDistance {
-		return argumentError(ErrShape, function, "maxDistance", maxDistance, "from 0 to %d", maxBucketDistance)
+		return argument.Error(posenc.ErrShape, function, "maxDistance", maxDistance, "from 0 to %d", maxBucketDistance)
 	}
-	if err := scores.check(t, function, tileArgument, math.MaxInt); err != nil {
+	if err := scores.check(t, function, tileName, math.MaxInt); err != nil {
 		return err
 	}
-	return products.check(function, argument, scores.Data, t.heads, t.queries, 2*maxDistance+1)
+	return products.check(function, name, scores.Data, t.heads, t.queries, 2*maxDistance+1)
 }

@@ -1,8 +1,12 @@
-package posenc
+package relative
 
 import (
 	"math"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -34,18 +38,18 @@ type SwinBias struct {
 //
 // Errors wrap ErrShape or ErrLength.
 func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
-	const function = "NewSwinBias"
+	const function = "relative.NewSwinBias"
 	if err := checkWindow(function, height, width); err != nil {
 		return nil, err
 	}
 	rows, columns := 2*height-1, 2*width-1
 	if len(table) == 0 || len(table)%(rows*columns) != 0 {
-		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d above 0", rows*columns)
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d above 0", rows*columns)
 	}
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
-	size, ok := multiply(b.heads, width*rows*width)
+	size, ok := argument.Multiply(b.heads, width*rows*width)
 	if !ok || size > maxSwinBiases {
-		return nil, argumentError(ErrLength, function, "table", elements(len(table)), "fewer than those of %d heads: (2*height-1)*width*width numbers of each, at most 2^25 in all", b.heads)
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer than those of %d heads: (2*height-1)*width*width numbers of each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
 	for query := range b.rows {
@@ -65,10 +69,10 @@ func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 
 func checkWindow(function string, height, width int) error {
 	if height < 1 || height > maxWindow {
-		return argumentError(ErrShape, function, "height", height, "from 1 to %d", maxWindow)
+		return argument.Error(posenc.ErrShape, function, "height", height, "from 1 to %d", maxWindow)
 	}
 	if width < 1 || width > maxWindow {
-		return argumentError(ErrShape, function, "width", width, "from 1 to %d", maxWindow)
+		return argument.Error(posenc.ErrShape, function, "width", width, "from 1 to %d", maxWindow)
 	}
 	return nil
 }
@@ -85,19 +89,19 @@ func checkWindow(function string, height, width int) error {
 //
 // Errors wrap ErrShape or ErrLength.
 func SwinCoordinates(dst []float32, height, width, pretrainedHeight, pretrainedWidth int) error {
-	const function = "SwinCoordinates"
+	const function = "relative.SwinCoordinates"
 	if err := checkWindow(function, height, width); err != nil {
 		return err
 	}
 	if pretrainedHeight != 0 && (pretrainedHeight < 2 || pretrainedHeight > maxWindow) {
-		return argumentError(ErrShape, function, "pretrainedHeight", pretrainedHeight, "0 or from 2 to %d", maxWindow)
+		return argument.Error(posenc.ErrShape, function, "pretrainedHeight", pretrainedHeight, "0 or from 2 to %d", maxWindow)
 	}
 	if pretrainedWidth != 0 && (pretrainedWidth < 2 || pretrainedWidth > maxWindow) {
-		return argumentError(ErrShape, function, "pretrainedWidth", pretrainedWidth, "0 or from 2 to %d", maxWindow)
+		return argument.Error(posenc.ErrShape, function, "pretrainedWidth", pretrainedWidth, "0 or from 2 to %d", maxWindow)
 	}
 	rows, columns := 2*height-1, 2*width-1
 	if len(dst) != rows*columns*2 {
-		return argumentError(ErrLength, function, "dst", elements(len(dst)), "(2*height-1)*(2*width-1)*2 = %d", rows*columns*2)
+		return argument.Error(posenc.ErrLength, function, "dst", argument.Elements(len(dst)), "(2*height-1)*(2*width-1)*2 = %d", rows*columns*2)
 	}
 	if pretrainedHeight == 0 {
 		pretrainedHeight = height
@@ -128,7 +132,7 @@ func swinCoordinate(distance, window int) float32 {
 		return 0
 	}
 	whole := max(distance, -distance)*8 + window - 1
-	coordinate := float32((logarithm(uint64(whole)) - logarithm(uint64(window-1))) / logarithmOf8)
+	coordinate := float32((generic.Logarithm(uint64(whole)) - generic.Logarithm(uint64(window-1))) / logarithmOf8)
 	if distance < 0 {
 		return -coordinate
 	}
@@ -144,11 +148,11 @@ func swinCoordinate(distance, window int) float32 {
 // window row by row, from 0 to height*width-1: row position/width, column
 // position%width. The scores are scaled before. A call allocates nothing.
 //
-// Errors wrap ErrConfig (bias), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
 func AddSwin(scores Scores, bias *SwinBias) error {
-	const function = "AddSwin"
+	const function = "relative.AddSwin"
 	if bias == nil || bias.heads == 0 {
-		return argumentError(ErrConfig, function, "bias", "nil or zero", "a SwinBias from NewSwinBias")
+		return argument.Error(posenc.ErrConfig, function, "bias", "nil or zero", "a SwinBias from NewSwinBias")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
@@ -160,16 +164,16 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 	height, width := bias.height, bias.width
 	patches := height * width
 	if t.firstQuery < 0 || t.firstQuery > patches-t.queries {
-		return argumentError(ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.queries, t.queries, height, width)
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.queries, t.queries, height, width)
 	}
 	if t.firstKey < 0 || t.firstKey > patches-t.keys {
-		return argumentError(ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
 	}
 	size := (2*height - 1) * width
 	var b block
 	for t.nextOfKernel(&b, t.queries) {
 		first := (t.firstHead+b.head)*width*size + t.firstKey + b.key
-		kernels.AddRowsF32(implementation, scores.Data[b.at:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
+		kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.at:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
 	}
 	return nil
 }

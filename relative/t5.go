@@ -1,8 +1,11 @@
-package posenc
+package relative
 
 import (
 	"sort"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -35,18 +38,18 @@ type T5Buckets struct {
 //
 // Errors wrap ErrConfig.
 func NewT5Buckets(buckets, maxDistance int, bidirectional bool) (*T5Buckets, error) {
-	const function = "NewT5Buckets"
+	const function = "relative.NewT5Buckets"
 	sides := 1
 	if bidirectional {
 		sides = 2
 	}
 	if buckets < 2*sides || buckets > maxBuckets || buckets%sides != 0 {
-		return nil, argumentError(ErrConfig, function, "buckets", buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
+		return nil, argument.Error(posenc.ErrConfig, function, "buckets", buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
 	}
 	side := buckets / sides
 	exact := side / 2
 	if maxDistance <= exact || maxDistance > maxBucketDistance {
-		return nil, argumentError(ErrConfig, function, "maxDistance", maxDistance, "from %d to %d", exact+1, maxBucketDistance)
+		return nil, argument.Error(posenc.ErrConfig, function, "maxDistance", maxDistance, "from %d to %d", exact+1, maxBucketDistance)
 	}
 	b := &T5Buckets{buckets, side, make([]uint16, maxDistance), bidirectional}
 	for n := range exact {
@@ -108,16 +111,16 @@ const maxT5Biases = 1 << 25
 //
 // Errors wrap ErrConfig (buckets) or ErrLength.
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
-	const function = "NewT5Bias"
+	const function = "relative.NewT5Bias"
 	if !buckets.valid() {
-		return nil, argumentError(ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
+		return nil, argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
 	}
 	if len(weights) == 0 || len(weights)%buckets.buckets != 0 {
-		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
 	}
 	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
 	if b.heads > maxT5Biases/b.width() {
-		return nil, argumentError(ErrLength, function, "weights", elements(len(weights)), "of at most %d heads with these buckets", maxT5Biases/b.width())
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "of at most %d heads with these buckets", maxT5Biases/b.width())
 	}
 	b.byDistance = make([]float32, b.heads*b.width())
 	for h := range b.heads {
@@ -144,11 +147,11 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 // with the weights and buckets of bias; key and query are positions. A call allocates
 // nothing. T5 does not scale the scores before.
 //
-// Errors wrap ErrConfig (bias), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
 func AddT5(scores Scores, bias *T5Bias) error {
-	const function = "AddT5"
+	const function = "relative.AddT5"
 	if bias == nil || bias.heads == 0 {
-		return argumentError(ErrConfig, function, "bias", "nil or zero", "a T5Bias from NewT5Bias")
+		return argument.Error(posenc.ErrConfig, function, "bias", "nil or zero", "a T5Bias from NewT5Bias")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
@@ -157,7 +160,7 @@ func AddT5(scores Scores, bias *T5Bias) error {
 	var b block
 	for t.nextOfKernel(&b, t.queries) {
 		first := min(max(t.distance(&b), -2*maxBucketDistance), 2*maxBucketDistance)
-		kernels.AddClampedF32(implementation, scores.Data[b.at:], bias.row(t.firstHead+b.head), first+bias.ends(), -1, &b.Tile)
+		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.at:], bias.row(t.firstHead+b.head), first+bias.ends(), -1, &b.Tile)
 	}
 	return nil
 }

@@ -1,6 +1,12 @@
-package posenc
+package relative
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/kernels"
+)
 
 // AddRelativeShift adds the position scores of Transformer-XL (Dai et al. 2019,
 // arXiv:1901.02860) and XLNet to the content scores, in place:
@@ -38,12 +44,12 @@ import "math"
 //
 // A call allocates nothing.
 //
-// Errors wrap ErrShape, ErrLength, ErrOverlap or ErrPosition (a key without a
+// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition (a key without a
 // column).
 func AddRelativeShift(scores Scores, products Products, columns, first int) error {
-	const function = "AddRelativeShift"
+	const function = "relative.AddRelativeShift"
 	if columns < 1 {
-		return argumentError(ErrShape, function, "columns", columns, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "columns", columns, "at least 1")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
@@ -58,10 +64,10 @@ func AddRelativeShift(scores Scores, products Products, columns, first int) erro
 	farthest := t.firstQuery + t.queries - 1 - t.firstKey
 	nearest := max(t.firstQuery-(t.firstKey+t.keys-1), 0) // of keys that are not after the query
 	if first < farthest || first-nearest > columns-1 {
-		return argumentError(ErrPosition, function, "first", first, "at least %d, and columns from there to %d", farthest, nearest)
+		return argument.Error(posenc.ErrPosition, function, "first", first, "at least %d, and columns from there to %d", farthest, nearest)
 	}
 	var b block
-	for t.next(&b, blockKeys) {
+	for t.next(&b, kernels.TileKeys) {
 		wide := int64(first) + int64(t.distance(&b)) // the column of the first query and key
 		if wide-int64(b.Rows-1) >= int64(columns) {
 			continue

@@ -1,22 +1,46 @@
-package posenc
+// Package argument checks the arguments of public functions and words their errors.
+package argument
 
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"strconv"
 )
 
-// Every error wraps one of these and names the function, the argument, its
-// value and what was expected. Nothing has been written where an error is
-// returned.
+// The kinds of errors, which package posenc exports.
 var (
-	ErrConfig   = errors.New("posenc: invalid configuration") // a RotaryConfig, a Rotary, a norm or another parameter
-	ErrLength   = errors.New("posenc: wrong length")          // a slice with too few or too many elements
-	ErrShape    = errors.New("posenc: invalid shape")         // heads, strides and other sizes; starts of sequences
-	ErrOverlap  = errors.New("posenc: overlapping memory")    // rows or slices that share elements
-	ErrPosition = errors.New("posenc: position out of range") // an angle of 2^50 or beyond, no row of a table, or outside what an operation takes
+	ErrConfig   = errors.New("invalid configuration")
+	ErrLength   = errors.New("wrong length")
+	ErrShape    = errors.New("invalid shape")
+	ErrOverlap  = errors.New("overlapping memory")
+	ErrPosition = errors.New("position out of range")
 )
 
-// argumentError describes an argument of a function.
-func argumentError(kind error, function, argument string, value any, expected string, args ...any) error {
-	return fmt.Errorf("posenc.%s: %s is %v, want %s: %w", function, argument, value, fmt.Sprintf(expected, args...), kind)
+// Error describes an argument of a function, which is named with its package:
+//
+//	posenc.Rotate: xs[0].Heads is 0, want at least 1: invalid shape
+func Error(kind error, function, argument string, value any, expected string, args ...any) error {
+	return fmt.Errorf("%s: %s is %v, want %s: %w", function, argument, value, fmt.Sprintf(expected, args...), kind)
+}
+
+// Elements says how long a slice is.
+type Elements int
+
+func (n Elements) String() string {
+	if n == 1 {
+		return "1 element"
+	}
+	return strconv.Itoa(int(n)) + " elements"
+}
+
+// Indexed names an element of an argument.
+func Indexed(argument string, index int) string {
+	return argument + "[" + strconv.Itoa(index) + "]"
+}
+
+// Multiply returns a*b for numbers of at least 0, unless it overflows an int.
+func Multiply(a, b int) (int, bool) {
+	high, low := bits.Mul(uint(a), uint(b))
+	return int(low), high == 0 && int(low) >= 0
 }

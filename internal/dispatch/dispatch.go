@@ -1,4 +1,5 @@
-package posenc
+// Package dispatch chooses the kernels that every operation runs on.
+package dispatch
 
 import (
 	"os"
@@ -6,16 +7,19 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// implementation is what every operation runs on.
-var implementation = choose(os.Getenv("POSENC_IMPL"), supported())
+// implementation is chosen once, when the program starts.
+var implementation = choose(os.Getenv("POSENC_IMPL"), Supported())
 
-// Implementation returns the name of the kernels in use: "avx512", "avx2",
-// "neon" or "generic". It is the fastest set that the CPU and the operating
-// system support, unless the environment variable POSENC_IMPL named a slower
-// one when the program started, GODEBUG (cpu.avx2=off and kin) turned a feature
-// off, or the program was built with the tag purego. A POSENC_IMPL that is
-// unknown, or not available here, means "generic".
-func Implementation() string { return implementation.String() }
+// Implementation returns what every operation runs on.
+func Implementation() kernels.Implementation { return implementation }
+
+// Use makes every operation run on impl until restore is called. Only tests and
+// benchmarks call it, and nothing else runs meanwhile.
+func Use(impl kernels.Implementation) (restore func()) {
+	before := implementation
+	implementation = impl
+	return func() { implementation = before }
+}
 
 // choose returns the implementation that request names, or generic where it is
 // not among the available ones; no request is the first of them.

@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package posenc
+package dispatch
 
 import (
 	"github.com/go-posenc/posenc/kernels"
@@ -31,7 +31,8 @@ var gates = []gate{
 	},
 }
 
-func supported() []kernels.Implementation {
+// Supported lists the implementations that run here, from the fastest to the slowest.
+func Supported() []kernels.Implementation {
 	var list []kernels.Implementation
 	for _, g := range gates {
 		if g.open() {

@@ -1,9 +1,10 @@
 //go:build purego || !(amd64 || arm64)
 
-package posenc
+package dispatch
 
 import "github.com/go-posenc/posenc/kernels"
 
-func supported() []kernels.Implementation {
+// Supported lists the implementations that run here, from the fastest to the slowest.
+func Supported() []kernels.Implementation {
 	return []kernels.Implementation{kernels.Generic}
 }

@@ -1,0 +1,192 @@
+package posenc
+
+import (
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
+)
+
+// Rows is a cos/sin cache: rows of cosines and sines, of [Rotary.Rows] or over a
+// [Table] of the caller ([NewRows]). It does not change, and many goroutines may use
+// it at once.
+type Rows struct {
+	head
+	cos, sin  view.Operand // row p starts at p*TokenStride
+	count     int
+	inPlace   bool // the entries are float32, one for each pair
+	fullWidth bool // there is an entry for each element
+	callers   bool // the memory is the caller's
+}
+
+// Len returns the number of rows.
+func (r *Rows) Len() int { return r.count }
+
+// Rows returns the rows of the given positions, computed once: rotating every layer
+// of a model by them computes no cosines and sines again, and gives the bits of
+// r.At(positions). With several axes positions is [axes][tokens].
+//
+// The memory is 4*RotaryDim bytes for each token. Where that is not to be allocated
+// anew for every step, fill a table by [Rotary.CosSin] and use [NewRows].
+//
+// Errors wrap ErrConfig (r), ErrLength or ErrPosition.
+func (r *Rotary) Rows(positions []int32) (*Rows, error) {
+	const function = "posenc.Rotary.Rows"
+	tokens, err := r.check(function, "positions", positions)
+	if err != nil {
+		return nil, err
+	}
+	pairs := r.rotaryDim / 2
+	if _, ok := argument.Multiply(tokens, 4*pairs); !ok {
+		return nil, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "rows of %d bytes each that an int can count", 4*pairs)
+	}
+	cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)
+	rows := &Rows{head: r.head, cos: view.Over(cos), sin: view.Over(sin), count: tokens, inPlace: true}
+	rows.cos.TokenStride, rows.sin.TokenStride = pairs, pairs
+	return rows, nil
+}
+
+// RowsConfig says which elements of a head the rows of a [Table] are for, as
+// [RotaryConfig] does.
+type RowsConfig struct {
+	HeadDim   int    // elements per head
+	RotaryDim int    // elements rotated, even, at most 2048; 0 means HeadDim
+	Offset    int    // first rotated element of a head
+	Layout    Layout // which elements form a pair
+}
+
+// Table is rows of cosines and sines in memory of the caller. Row p has
+// RotaryDim/2 entries, one for each pair:
+//
+//	Cos[p*Stride:][:RotaryDim/2]    Sin[p*Stride:][:RotaryDim/2]
+//
+// A table [rows][cos|sin] is Table{Cos: t, Sin: t[RotaryDim/2:], Stride:
+// RotaryDim}. There are as many rows as Cos and Sin hold.
+//
+// With FullWidth a row has RotaryDim entries, one for each element, as the
+// tables of Hugging Face transformers have, in the order in which Rotate writes
+// the elements. With entries c1, s1 of the first element of a pair and c2, s2 of
+// the second, which may differ,
+//
+//	x1, x2 = x1*c1 - x2*s1, x2*c2 + x1*s2
+//
+// A table of full width without FullWidth is taken for one of twice as many rows:
+// nothing can tell them apart.
+type Table[C Element] struct {
+	Cos, Sin  []C
+	Stride    int // elements from row to row; 0 means the entries of a row
+	FullWidth bool
+}
+
+// NewRows returns the rows of a table of the caller, for callers that bring their own
+// cosines and sines.
+//
+// The table is read by every call, and not copied: it must not change during
+// one, and what is rotated must share no memory with it. 16-bit entries are
+// widened, exactly.
+//
+// Errors wrap ErrConfig or ErrLength.
+func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
+	const function = "posenc.NewRows"
+	h, err := newHead(function, cfg)
+	if err != nil {
+		return nil, err
+	}
+	width := h.rotaryDim / 2
+	if t.FullWidth {
+		width = h.rotaryDim
+	}
+	stride := t.Stride
+	if stride == 0 {
+		stride = width
+	}
+	if stride < width {
+		return nil, argument.Error(ErrConfig, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
+	}
+	count := 0
+	if len(t.Cos) >= width {
+		count = (len(t.Cos)-width)/stride + 1
+	}
+	if t.Stride == 0 && len(t.Cos)%width != 0 {
+		return nil, argument.Error(ErrLength, function, "t.Cos", argument.Elements(len(t.Cos)), "a multiple of the %d entries of a row", width)
+	}
+	if need := (count-1)*stride + width; count > 0 && len(t.Sin) < need || count == 0 && len(t.Sin) >= width {
+		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "as many rows as t.Cos, %d", count)
+	}
+	if t.Stride == 0 && len(t.Sin) != len(t.Cos) {
+		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
+	}
+	kind := kindOf[C]()
+	rows := &Rows{head: h, count: count, inPlace: kind == element.Float32, fullWidth: t.FullWidth, callers: true}
+	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
+	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
+	return rows, nil
+}
+
+// check returns the number of tokens of a.
+func (r *Rows) check(function string, a *Angles) (int, error) {
+	if r.rotaryDim == 0 {
+		return 0, argument.Error(ErrConfig, function, "rows", "zero", "Rows from Rotary.Rows or NewRows")
+	}
+	if a.all {
+		return r.count, nil
+	}
+	for i, id := range a.of {
+		if int(id) >= r.count || id < 0 {
+			return 0, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
+		}
+	}
+	return len(a.of), nil
+}
+
+// overlaps reports whether x shares memory with a table of the caller.
+func (a *Angles) overlaps(x *view.Operand) bool {
+	return a.rows != nil && a.rows.callers && (x.Overlaps(&a.rows.cos) || x.Overlaps(&a.rows.sin))
+}
+
+func tableOverlapError(function, name string) error {
+	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows", "a view of other memory")
+}
+
+// number returns the row that token t takes.
+func (a *Angles) number(t int) int {
+	if a.all {
+		return t
+	}
+	return int(a.of[t])
+}
+
+// read points to the rows of n tokens from number first on where they lie, if they
+// can be used there, or copies them to scratch memory, the sines times sign.
+func (r *Rows) read(to *cossin.Table, a *Angles, first, n int, sign float32) {
+	if r.inPlace && sign > 0 {
+		row := a.number(first)
+		i := 1
+		for i < n && a.number(first+i) == row+i {
+			i++
+		}
+		if i == n {
+			at := row * r.cos.TokenStride
+			*to = cossin.Table{Cos: r.cos.Float32s(at), Sin: r.sin.Float32s(at), Stride: r.cos.TokenStride}
+			return
+		}
+	}
+	for t := range n {
+		row := to.From(t)
+		r.copyRow(row.Cos[:to.Stride], row.Sin[:to.Stride], a.number(first+t), sign)
+	}
+}
+
+// copyRow widens the entries of a row, the sines times sign.
+func (r *Rows) copyRow(cos, sin []float32, row int, sign float32) {
+	at := row * r.cos.TokenStride
+	toCos, toSin := view.Over(cos), view.Over(sin)
+	view.Convert(&toCos, &r.cos, 0, at, len(cos))
+	view.Convert(&toSin, &r.sin, 0, at, len(sin))
+	if sign < 0 {
+		for i, v := range sin {
+			sin[i] = -v
+		}
+	}
+}
