@@ -655,9 +655,6 @@ func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position
 	return false
 }
 
-// CopiesPastCaches reports whether CopyPastCaches is more than plain Go.
-func CopiesPastCaches(impl Implementation) bool { return impl == AVX512 || impl == AVX2 }
-
 // CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
 // long, by stores that pass the caches where there are such. FenceStores has to
 // follow before others may read y.

@@ -37,15 +37,6 @@ func bindings(goarch string, operations []operation.Operation) ([]byte, error) {
 // bind writes the binding of one operation.
 func bind(b *bytes.Buffer, o *operation.Operation, sets []string) {
 	name := o.BindingName()
-	if o.Report != "" {
-		own := slices.DeleteFunc(slices.Clone(sets), func(set string) bool { return o.Symbol(set) == operation.PlainGo })
-		condition := "impl == " + strings.Join(own, " || impl == ")
-		if len(own) == 0 {
-			condition = "false"
-		}
-		comment(b, fmt.Sprintf("%s reports whether %s is more than plain Go.", o.Report, name))
-		fmt.Fprintf(b, "func %s(impl Implementation) bool { return %s }\n", o.Report, condition)
-	}
 	comment(b, name+" "+o.Summary)
 	result := ""
 	if o.Result != nil {

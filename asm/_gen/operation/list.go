@@ -258,6 +258,7 @@ func cosSins() []Operation {
 			Parameters: []Parameter{cos, sin, scalar("position", "float64"), block("b.Len()"), scaleCos, scaleSin},
 			Result:     &Result{Name: "undecided", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},
 			Plain:      "generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)\nreturn true",
+			Runs:       "generic.CosSinExactAt",
 			Private:    true,
 			Summary:    "writes the row of one position and reports whether every entry was\ndecided.",
 			Doc: `%s writes what generic.CosSinExact does for one position and n
@@ -310,6 +311,7 @@ multiples of 8. (AVX2 stores too little at a time for it to pay.)`,
 			Parameters: []Parameter{cos, sin, in("invFreq", F32), length("invFreq"), scalar("position", "float32"), scaleCos, scaleSin},
 			Result:     &Result{Name: "beyond", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},
 			Plain:      "generic.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)\nreturn true",
+			Runs:       "generic.CosSinFloat32",
 			Private:    true,
 			Summary:    "writes the row of one position and reports whether every angle was\nbelow 2^50.",
 			Doc: `%s writes what generic.CosSinFloat32 does for one position and n
@@ -330,7 +332,8 @@ func copies() []Operation {
 			Parameters: []Parameter{out("y", F32), in("x", F32), length("y")},
 			Only:       "AVX2", Substitutes: substitute("CopyNonTemporalB32"),
 			Plain:   "copy(y, x)",
-			Binding: "CopyPastCaches", Report: "CopiesPastCaches",
+			Runs:    "runtime.memmove",
+			Binding: "CopyPastCaches",
 			Summary: `copies x to y, which is aligned to 32 bytes and a multiple of 8
 long, by stores that pass the caches where there are such. FenceStores has to
 follow before others may read y.`,

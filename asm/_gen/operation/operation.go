@@ -24,9 +24,11 @@ type Operation struct {
 	Result     *Result // or nil
 
 	// Definition is what functions of package generic make of one row. Plain is the
-	// statements that take its place where an operation is no loop over rows.
+	// statements that take its place where an operation is no loop over rows, and
+	// Runs the function that they call, if any.
 	Definition []Call
 	Plain      string
+	Runs       string
 
 	// Only names the one instruction set that has a body, where not all have.
 	// Substitutes then says what the others call: a symbol, or PlainGo.
@@ -39,7 +41,6 @@ type Operation struct {
 	Binding string // its name, where that is not the operation's
 	Private bool   // the name of the binding begins with a small letter
 	Narrow  string // an expression for the implementation to run, of arguments that not every kernel takes
-	Report  string // the name of a function that reports whether an implementation has a body
 }
 
 // PlainGo is the substitute of a kernel by its definition.
