@@ -1,28 +1,28 @@
-package posenc_test
+package absolute_test
 
 import (
 	"fmt"
 	"log"
 
-	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 )
 
 // The rows of the first positions, and the embeddings of two tokens scaled by 2
 // with the rows of positions 7 and 8 added.
 func ExampleAddSinusoidal() {
-	s, err := posenc.SinusoidalVaswani(4)
+	s, err := absolute.SinusoidalVaswani(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	rows := make([]float32, 3*4)
-	if err := posenc.SinusoidalRows(s, []int32{0, 1, 2}, rows); err != nil {
+	if err := absolute.SinusoidalRows(s, []int32{0, 1, 2}, rows); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
 		fmt.Println(rows[4*t : 4*t+4])
 	}
 	embeddings := []float32{1, 2, 3, 4, 5, 6, 7, 8}
-	if err := posenc.AddSinusoidal(s, []int32{7, 8}, embeddings, 2); err != nil {
+	if err := absolute.AddSinusoidal(s, []int32{7, 8}, embeddings, 2); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(embeddings)
@@ -35,19 +35,19 @@ func ExampleAddSinusoidal() {
 
 // The rows of positions 1 and 2, moved on by 100 without knowing them.
 func ExampleSinusoidal_Shift() {
-	s, err := posenc.SinusoidalWhisper(4)
+	s, err := absolute.SinusoidalWhisper(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	rows := make([]float32, 2*4)
-	if err := posenc.SinusoidalRows(s, []int32{1, 2}, rows); err != nil {
+	if err := absolute.SinusoidalRows(s, []int32{1, 2}, rows); err != nil {
 		log.Fatal(err)
 	}
 	if err := s.Shift(rows, []int32{100, 100}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.6f\n", rows)
-	if err := posenc.SinusoidalRows(s, []int32{101, 102}, rows); err != nil {
+	if err := absolute.SinusoidalRows(s, []int32{101, 102}, rows); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.6f\n", rows)
@@ -60,9 +60,9 @@ func ExampleSinusoidal_Shift() {
 // of positions.
 func ExampleAddEmbeddings() {
 	words := []float32{1, 2, 3, 4}
-	types := posenc.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1}}
-	positions := posenc.Embedding[float32]{Table: []float32{100, 200, 300, 400, 500, 600}, IDs: []int32{0, 1}}
-	if err := posenc.AddEmbeddings(words, 2, types, positions); err != nil {
+	types := absolute.Embedding[float32]{Table: []float32{0, 0, 10, 20}, IDs: []int32{0, 1}}
+	positions := absolute.Embedding[float32]{Table: []float32{100, 200, 300, 400, 500, 600}, IDs: []int32{0, 1}}
+	if err := absolute.AddEmbeddings(words, 2, types, positions); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(words)
@@ -73,13 +73,13 @@ func ExampleAddEmbeddings() {
 // A row of MAE's table: its patches are numbered by column and row, and the class
 // token is at column -1.
 func ExampleSinusoidalRows64() {
-	s, err := posenc.SinusoidalMAE(4)
+	s, err := absolute.SinusoidalMAE(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	columns, rows := []int32{-1, 0, 1}, []int32{0, 2, 2}
 	table := make([]float64, 3*4)
-	if err := posenc.SinusoidalRows64(s, append(columns, rows...), table); err != nil {
+	if err := absolute.SinusoidalRows64(s, append(columns, rows...), table); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
@@ -95,7 +95,7 @@ func ExampleSinusoidalRows64() {
 func ExamplePaddedPositions() {
 	mask := []bool{true, true, true, false, false}
 	positions := make([]int32, len(mask))
-	if err := posenc.PaddedPositions(positions, mask, 1); err != nil {
+	if err := absolute.PaddedPositions(positions, mask, 1); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(positions)
@@ -110,7 +110,7 @@ func ExampleInterpolateGrid() {
 	table := []float32{7, 0, 1, 2, 3}
 	larger := make([]float32, (1+3*3)*dim)
 	copy(larger, table[:dim])
-	if err := posenc.InterpolateGrid(larger[dim:], 3, 3, table[dim:], 2, 2, dim, false); err != nil {
+	if err := absolute.InterpolateGrid(larger[dim:], 3, 3, table[dim:], 2, 2, dim, false); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(larger[:dim])

@@ -1,4 +1,4 @@
-package posenc
+package absolute_test
 
 import (
 	"encoding/binary"
@@ -8,14 +8,17 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // sinusoidalModel is what the documentation of an encoding says of it.
 type sinusoidalModel struct {
-	make        func() (*Sinusoidal, error)
+	make        func() (*absolute.Sinusoidal, error)
 	right       bool // as far as channels go
 	dim, axes   int
 	n           int                     // frequencies of an axis
@@ -27,40 +30,40 @@ type sinusoidalModel struct {
 }
 
 // sinusoidalModels returns a model, with n the pairs of dim.
-func sinusoidalModels(c *choices, dim int, padding int32, x, y, z float64) sinusoidalModel {
+func sinusoidalModels(c *testkit.Choices, dim int, padding int32, x, y, z float64) sinusoidalModel {
 	n := dim / 2
-	flag := c.below(2) == 1
+	flag := c.Below(2) == 1
 	channels := func(least, unit int) bool { return dim >= least && dim <= frequency.MaxRotaryDim && dim%unit == 0 }
 	ladder := func(base, denominator float64) func(k float64) float64 {
 		return func(k float64) float64 { return math.Pow(base, -k/denominator) }
 	}
 	m := sinusoidalModel{dim: dim, axes: 1, n: n, scaling: 1}
-	switch c.below(10) {
+	switch c.Below(10) {
 	case 0:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalVaswani(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalVaswani(dim) }
 		m.right, m.interleaved, m.frequency = channels(2, 2), true, ladder(10000, float64(n))
 	case 1:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalMarian(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMarian(dim) }
 		m.right, m.n, m.frequency = channels(2, 1), dim-n, ladder(10000, float64(dim)/2)
 	case 2:
-		axes := 1 + c.below(4)
-		m.make = func() (*Sinusoidal, error) { return SinusoidalTensor2Tensor(dim, axes, x, y) }
+		axes := 1 + c.Below(4)
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalTensor2Tensor(dim, axes, x, y) }
 		m.right, m.axes, m.n = channels(2, 1) && axes <= n && x > 0 && y > 0, axes, n/axes
 		m.frequency = func(k float64) float64 {
 			return x * math.Exp(-k*(math.Log(y)-math.Log(x))/math.Max(float64(m.n-1), 1))
 		}
 	case 3:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalFairseq(dim, padding) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalFairseq(dim, padding) }
 		m.right, m.frequency, m.padding = channels(4, 1), ladder(10000, float64(n-1)), &padding
 	case 4:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalWhisper(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalWhisper(dim) }
 		m.right, m.frequency = channels(4, 2), ladder(10000, float64(n-1))
 	case 5:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalMusicGen(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMusicGen(dim) }
 		m.right, m.frequency, m.cosFirst = channels(4, 1), ladder(10000, float64(n-1)), true
 	case 6:
-		m.make = func() (*Sinusoidal, error) {
-			return SinusoidalTimesteps(dim, Timesteps{FlipSinToCos: flag, DownscaleFreqShift: z, Scale: x, MaxPeriod: y})
+		m.make = func() (*absolute.Sinusoidal, error) {
+			return absolute.SinusoidalTimesteps(dim, absolute.Timesteps{FlipSinToCos: flag, DownscaleFreqShift: z, Scale: x, MaxPeriod: y})
 		}
 		scale, period := x, y
 		if x == 0 {
@@ -73,14 +76,14 @@ func sinusoidalModels(c *choices, dim int, padding int32, x, y, z float64) sinus
 		m.frequency = func(k float64) float64 { return scale * math.Pow(period, -k/(float64(n)-z)) }
 	case 7:
 		class := int32(-1)
-		m.make = func() (*Sinusoidal, error) { return SinusoidalMAE(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMAE(dim) }
 		m.right, m.axes, m.n, m.frequency, m.padding = channels(4, 4), 2, dim/4, ladder(10000, float64(dim/4)), &class
 	case 8:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalDETR(dim, y) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalDETR(dim, y) }
 		m.right, m.axes, m.dim, m.interleaved = channels(2, 2) && dim <= frequency.MaxRotaryDim/2 && y > 1, 2, 2*dim, true
 		m.frequency = ladder(y, float64(n))
 	default:
-		m.make = func() (*Sinusoidal, error) { return SinusoidalMLX(dim, x, y, z, flag) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMLX(dim, x, y, z, flag) }
 		m.right, m.cosFirst, m.scaling = channels(2, 2) && x > 0 && y > 0 && z >= 0 && (z == 0 || float32(z) > 0 && z <= math.MaxFloat32), flag, z
 		if z == 0 {
 			m.scaling = math.Sqrt(2 / float64(dim))
@@ -123,7 +126,7 @@ func FuzzSinusoidalModels(f *testing.F) {
 		f.Add([]byte{0, model, 0}, 400, int32(0), 0.0, math.Inf(1), math.NaN(), []byte{7})
 	}
 	f.Fuzz(func(t *testing.T, shape []byte, dim int, padding int32, x, y, z float64, positionData []byte) {
-		c := choices(shape)
+		c := testkit.Choices(shape)
 		m := sinusoidalModels(&c, dim, padding, x, y, z)
 		if m.right && dim > 600 {
 			return
@@ -141,18 +144,18 @@ func FuzzSinusoidalModels(f *testing.F) {
 			t.Fatalf("right %t, error %v", right, err)
 		}
 		if err != nil {
-			if !errors.Is(err, ErrConfig) {
+			if !errors.Is(err, posenc.ErrConfig) {
 				t.Fatalf("the error %v", err)
 			}
 			return
 		}
 		const tokens = 3
-		positions := repeatPositions(m.axes*tokens, positionData, 0)
+		positions := testkit.RepeatPositions(m.axes*tokens, positionData, 0)
 		for i := range positions {
 			positions[i] %= 1000
 		}
 		rows, rows64 := make([]float32, tokens*m.dim), make([]float64, tokens*m.dim)
-		err = errors.Join(SinusoidalRows(s, positions, rows), SinusoidalRows64(s, positions, rows64))
+		err = errors.Join(absolute.SinusoidalRows(s, positions, rows), absolute.SinusoidalRows64(s, positions, rows64))
 		if slices.ContainsFunc(s.invFreq, func(w float64) bool { return w > 0x1p40 }) {
 			return // some positions are too far
 		}
@@ -179,20 +182,20 @@ func FuzzSinusoidalRows64(f *testing.F) {
 	f.Add([]byte{2, 3, 1, 3, 1, 1}, []byte{1, 0, 0, 128, 255, 255, 127, 78}, binary.LittleEndian.AppendUint64(nil, math.Float64bits(0x1p17)))
 	f.Add([]byte{1, 1, 2, 0, 1, 2, 2}, []byte{0, 0, 128, 127, 0, 0, 192, 127}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	f.Fuzz(func(t *testing.T, shape, positionData, frequencyData []byte) {
-		c := choices(shape)
-		pairs, tokens := 1+c.below(4), c.below(4)
-		cfg := SinusoidalConfig{InvFreq: repeat64(pairs, frequencyData), Order: SinusoidalOrder(c.below(3)), Axes: 1 + c.below(2)}
-		cfg.Scaling = []float64{0, 1, 1.25, 0x1p-140}[c.below(4)]
-		cfg.Dim = 2*cfg.Axes*pairs - 1 + c.below(4)
-		if c.below(2) == 1 {
+		c := testkit.Choices(shape)
+		pairs, tokens := 1+c.Below(4), c.Below(4)
+		cfg := absolute.SinusoidalConfig{InvFreq: testkit.Repeat64(pairs, frequencyData), Order: absolute.SinusoidalOrder(c.Below(3)), Axes: 1 + c.Below(2)}
+		cfg.Scaling = []float64{0, 1, 1.25, 0x1p-140}[c.Below(4)]
+		cfg.Dim = 2*cfg.Axes*pairs - 1 + c.Below(4)
+		if c.Below(2) == 1 {
 			cfg.Padding = new(int32)
 		}
-		s, err := NewSinusoidal(cfg)
+		s, err := absolute.NewSinusoidal(cfg)
 		if err != nil {
 			return
 		}
-		integers := repeatPositions(tokens*cfg.Axes, positionData, uint8(c.below(3)))
-		if c.below(2) == 0 {
+		integers := testkit.RepeatPositions(tokens*cfg.Axes, positionData, uint8(c.Below(3)))
+		if c.Below(2) == 0 {
 			fuzzRows64(t, s, cfg, integers)
 			return
 		}
@@ -204,7 +207,7 @@ func FuzzSinusoidalRows64(f *testing.F) {
 	})
 }
 
-func fuzzRows64[P Position](t *testing.T, s *Sinusoidal, cfg SinusoidalConfig, positions []P) {
+func fuzzRows64[P absolute.Position](t *testing.T, s *absolute.Sinusoidal, cfg absolute.SinusoidalConfig, positions []P) {
 	t.Helper()
 	tokens, n := len(positions)/cfg.Axes, len(cfg.InvFreq)
 	scaling := float32(cfg.Scaling)
@@ -219,8 +222,8 @@ func fuzzRows64[P Position](t *testing.T, s *Sinusoidal, cfg SinusoidalConfig, p
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	err := SinusoidalRows64(s, positions, rows)
-	if right := anglesInRange(cfg.InvFreq, list); right != (err == nil) {
+	err := absolute.SinusoidalRows64(s, positions, rows)
+	if right := testkit.AnglesInRange(cfg.InvFreq, list); right != (err == nil) {
 		t.Fatalf("positions %v, frequencies %v: error %v", positions, cfg.InvFreq, err)
 	}
 	if err != nil {
@@ -232,13 +235,13 @@ func fuzzRows64[P Position](t *testing.T, s *Sinusoidal, cfg SinusoidalConfig, p
 	for i, got := range rows {
 		token, axis, j := i/cfg.Dim, i%cfg.Dim/(2*n), i%cfg.Dim%(2*n)
 		second, k := j/n, j%n
-		if cfg.Order == SinCosInterleaved {
+		if cfg.Order == absolute.SinCosInterleaved {
 			second, k = j%2, j/2
 		}
 		want := 0.0
 		if axis < cfg.Axes && (cfg.Padding == nil || list[token] != 0) {
-			cos, sin := realCosSin(newReal().Mul(realOf(list[axis*tokens+token]), realOf(cfg.InvFreq[k])))
-			if (second == 1) == (cfg.Order == CosThenSin) {
+			cos, sin := testkit.RealCosSin(testkit.NewReal().Mul(testkit.RealOf(list[axis*tokens+token]), testkit.RealOf(cfg.InvFreq[k])))
+			if (second == 1) == (cfg.Order == absolute.CosThenSin) {
 				cos = sin
 			}
 			want, _ = cos.Float64()
@@ -257,23 +260,23 @@ func FuzzSinusoidalShift(f *testing.F) {
 	f.Add([]byte{20, 2, 1, 1, 2}, []byte{255, 255, 255, 127, 0, 0, 0, 128}, []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{0, 0, 128, 127, 0, 0, 192, 127, 1, 0, 0, 0})
 	f.Add([]byte{70, 3, 2, 1, 0}, []byte{3, 0, 0, 0}, []byte(nil), []byte{9, 9, 9, 9})
 	f.Fuzz(func(t *testing.T, shape, deltaData, frequencyData, data []byte) {
-		c := choices(shape)
-		n, tokens := 1+c.below(80), c.below(5)
-		cfg := SinusoidalConfig{InvFreq: repeat64(n, frequencyData), Order: SinusoidalOrder(c.below(3)), Axes: 1 + c.below(2)}
-		cfg.Dim = 2*cfg.Axes*n - 1 + c.below(4)
-		s, err := NewSinusoidal(cfg)
+		c := testkit.Choices(shape)
+		n, tokens := 1+c.Below(80), c.Below(5)
+		cfg := absolute.SinusoidalConfig{InvFreq: testkit.Repeat64(n, frequencyData), Order: absolute.SinusoidalOrder(c.Below(3)), Axes: 1 + c.Below(2)}
+		cfg.Dim = 2*cfg.Axes*n - 1 + c.Below(4)
+		s, err := absolute.NewSinusoidal(cfg)
 		if err != nil {
 			return
 		}
-		tokens = quick(tokens, slices.Repeat(cfg.InvFreq, cfg.Axes))
-		deltas := repeatPositions(tokens*cfg.Axes, deltaData, 0)
+		tokens = testkit.Quick(tokens, slices.Repeat(cfg.InvFreq, cfg.Axes))
+		deltas := testkit.RepeatPositions(tokens*cfg.Axes, deltaData, 0)
 		before := make([]float32, tokens*cfg.Dim)
-		repeat32(before, data)
+		testkit.Repeat32(before, data)
 		list := make([]float64, len(deltas))
 		for i, d := range deltas {
 			list[i] = float64(d)
 		}
-		right := cfg.Dim >= 2*cfg.Axes*n && anglesInRange(cfg.InvFreq, list)
+		right := cfg.Dim >= 2*cfg.Axes*n && testkit.AnglesInRange(cfg.InvFreq, list)
 		want := slices.Clone(before)
 		// pair calls f with the places of each pair in a row, and its shift.
 		pair := func(token int, f func(sin, cos int, sinDelta, cosDelta float32)) {
@@ -283,11 +286,11 @@ func FuzzSinusoidalShift(f *testing.F) {
 				generic.CosSinExactAt(cos[:], sin[:], list[axis*tokens+token], cfg.InvFreq[k:k+1], 1, 1)
 				first := 2 * n * axis
 				switch cfg.Order {
-				case SinCosInterleaved:
+				case absolute.SinCosInterleaved:
 					f(first+2*k, first+2*k+1, sin[0], cos[0])
-				case SinThenCos:
+				case absolute.SinThenCos:
 					f(first+k, first+n+k, sin[0], cos[0])
-				case CosThenSin:
+				case absolute.CosThenSin:
 					f(first+n+k, first+k, sin[0], cos[0])
 				}
 			}
@@ -302,12 +305,12 @@ func FuzzSinusoidalShift(f *testing.F) {
 				to[c] = float32(from[c]*cosDelta) - float32(from[s]*sinDelta)
 			})
 		}
-		onEach(func(impl kernels.Implementation) {
+		testkit.OnEach(func(impl kernels.Implementation) {
 			rows := slices.Clone(before)
 			if err := s.Shift(rows, deltas); right != (err == nil) {
 				t.Fatalf("%s: right %t, error %v", impl, right, err)
 			}
-			if !sameSlices(rows, want) {
+			if !testkit.SameSlices(rows, want) {
 				t.Fatalf("%s: %+v shifted by %v: %v, want %v", impl, cfg, deltas, rows, want)
 			}
 		})
@@ -323,7 +326,7 @@ func FuzzSinusoidalShift(f *testing.F) {
 			wantMatrix[s*cfg.Dim+s], wantMatrix[s*cfg.Dim+c] = cosDelta, sinDelta
 			wantMatrix[c*cfg.Dim+s], wantMatrix[c*cfg.Dim+c] = -sinDelta, cosDelta
 		})
-		if err := s.ShiftMatrix(matrix, last); err != nil || !sameSlices(matrix, wantMatrix) {
+		if err := s.ShiftMatrix(matrix, last); err != nil || !testkit.SameSlices(matrix, wantMatrix) {
 			t.Fatalf("%+v: the matrix of %v is %v, want %v (%v)", cfg, last, matrix, wantMatrix, err)
 		}
 	})
@@ -352,7 +355,7 @@ func FuzzInterpolate(f *testing.F) {
 			width, toWidth = 1, 1
 		}
 		src, dst := make([]float32, count(height, width)), make([]float32, count(toHeight, toWidth))
-		repeat32(src, data)
+		testkit.Repeat32(src, data)
 		largest := 0.0
 		for i, x := range src {
 			if !(math.Abs(float64(x)) < 0x1p100) {
@@ -373,10 +376,10 @@ func FuzzInterpolate(f *testing.F) {
 				height, toHeight = len(src)/dim, len(dst)/dim
 				right = right && height*dim == len(src) && toHeight*dim == len(dst)
 			}
-			err = InterpolateTable(dst, src, dim)
+			err = absolute.InterpolateTable(dst, src, dim)
 		} else {
 			right = right && dim <= 24
-			err = InterpolateGrid(dst, toHeight, toWidth, src, height, width, dim, kind%3 == 2)
+			err = absolute.InterpolateGrid(dst, toHeight, toWidth, src, height, width, dim, kind%3 == 2)
 		}
 		if !right {
 			if err == nil && (height > 24 || width > 24 || toHeight > 24 || toWidth > 24 || dim > 24) {

@@ -1,8 +1,14 @@
-package posenc
+package absolute_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/dispatch"
 
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -13,29 +19,29 @@ import (
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	orders := map[string]*Sinusoidal{"interleaved": mustSinusoidal(b)(SinusoidalVaswani(dim)), "halves": mustSinusoidal(b)(SinusoidalMarian(dim))}
-	rotary := mustRotary(b, RotaryConfig{HeadDim: dim})
+	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.SinusoidalVaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.SinusoidalMarian(dim))}
+	rotary := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim})
 	for _, tokens := range []int{32, 2048, 32768} {
-		positions := sequence(tokens)
-		x, table, cos, sin := aligned(tokens*dim), aligned(tokens*dim), aligned(tokens*dim/2), aligned(tokens*dim/2)
+		positions := testkit.Sequence(tokens)
+		x, table, cos, sin := testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim/2), testkit.Aligned(tokens*dim/2)
 		cosSin := func() { rotary.CosSin(cos, sin, positions) }
 		addTable := func() {
-			for i := 0; i < len(x); i += callElements {
-				end := min(i+callElements, len(x))
-				kernels.AddScaledF32(implementation, x[i:end], table[i:end], 0.5) // so that sums stay small
+			for i := 0; i < len(x); i += kernels.MaxCallElements {
+				end := min(i+kernels.MaxCallElements, len(x))
+				kernels.AddScaledF32(dispatch.Implementation(), x[i:end], table[i:end], 0.5) // so that sums stay small
 			}
 		}
 		run := func(operation, unit string, work, rival func()) {
 			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) { against(b, unit, work, rival) })
+				testkit.BenchmarkEach(b, func(b *testing.B) { testkit.Against(b, unit, work, rival) })
 			})
 		}
 		for _, order := range []string{"interleaved", "halves"} {
 			s := orders[order]
-			run("rows-"+order, "of-cos-sin", func() { SinusoidalRows(s, positions, x) }, cosSin)
-			run("add-"+order, "of-table", func() { AddSinusoidal(s, positions, x, 0.5) }, addTable)
+			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(s, positions, x) }, cosSin)
+			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(s, positions, x, 0.5) }, addTable)
 		}
 		clear(table)
-		run("gather-add", "of-table", func() { AddEmbeddings(x, dim, Embedding[float32]{Table: table, IDs: positions}) }, addTable)
+		run("gather-add", "of-table", func() { absolute.AddEmbeddings(x, dim, absolute.Embedding[float32]{Table: table, IDs: positions}) }, addTable)
 	}
 }

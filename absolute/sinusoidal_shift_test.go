@@ -1,10 +1,12 @@
-package posenc
+package absolute_test
 
 import (
 	"math"
 	"math/big"
 	"testing"
 
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -17,16 +19,16 @@ const shiftBound = 0x1p-22
 // Shifted rows are near the rows at the new positions, and so is the product
 // with the matrix, which is a rotation in blocks.
 func TestSinusoidalShift(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(81)
-		for range rounds(60) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(81)
+		for range testkit.Rounds(60) {
 			cfg := randomSinusoidal(r)
 			cfg.Scaling = 0
 			cfg.Dim = max(cfg.Dim, 2*cfg.Axes*len(cfg.InvFreq))
 			if cfg.Padding != nil {
 				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become
 			}
-			s := mustSinusoidal(t)(NewSinusoidal(cfg))
+			s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
 			const tokens = 5
 			from, deltas, to := make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes)
 			for i := range from {
@@ -37,14 +39,14 @@ func TestSinusoidalShift(t *testing.T) {
 				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
 			}
 			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
-			if err := SinusoidalRows(s, from, shifted); err != nil {
+			if err := absolute.SinusoidalRows(s, from, shifted); err != nil {
 				t.Fatal(err)
 			}
 			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
 			if err := s.Shift(shifted, deltas); err != nil {
 				t.Fatal(err)
 			}
-			if err := SinusoidalRows(s, to, want); err != nil {
+			if err := absolute.SinusoidalRows(s, to, want); err != nil {
 				t.Fatal(err)
 			}
 			for i := range want { // want is within 2^-25 itself, which the bound has to spare
@@ -61,7 +63,7 @@ func TestSinusoidalShift(t *testing.T) {
 	})
 }
 
-func checkShiftMatrix(t *testing.T, s *Sinusoidal, deltas []int32, row, want []float32) {
+func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, deltas []int32, row, want []float32) {
 	t.Helper()
 	matrix := make([]float32, s.dim*s.dim)
 	if err := s.ShiftMatrix(matrix, deltas); err != nil {
@@ -88,7 +90,7 @@ func checkShiftMatrix(t *testing.T, s *Sinusoidal, deltas []int32, row, want []f
 // of the matrix against numbers known in closed form.
 func TestShiftMatrixOfEighths(t *testing.T) {
 	eighth, _ := new(big.Float).Quo(big.NewFloat(math.Pi), big.NewFloat(4)).Float64()
-	s := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
+	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
 	half := float32(math.Sqrt2 / 2)
 	for delta, want := range map[int32][]float32{
 		0:  {1, 0, 0, 1},

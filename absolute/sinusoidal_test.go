@@ -1,4 +1,4 @@
-package posenc
+package absolute_test
 
 import (
 	"encoding/hex"
@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -42,30 +45,30 @@ func (c *sinusoidalCase) flag(name string) bool {
 	return b
 }
 
-func (c *sinusoidalCase) make() (*Sinusoidal, error) {
+func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
 	switch c.Model {
 	case "vaswani":
-		return SinusoidalVaswani(c.Dim)
+		return absolute.SinusoidalVaswani(c.Dim)
 	case "marian", "transformerxl":
-		return SinusoidalMarian(c.Dim)
+		return absolute.SinusoidalMarian(c.Dim)
 	case "tensor2tensor":
-		return SinusoidalTensor2Tensor(c.Dim, c.Axes, c.number("min"), c.number("max"))
+		return absolute.SinusoidalTensor2Tensor(c.Dim, c.Axes, c.number("min"), c.number("max"))
 	case "fairseq":
-		return SinusoidalFairseq(c.Dim, int32(c.number("padding")))
+		return absolute.SinusoidalFairseq(c.Dim, int32(c.number("padding")))
 	case "whisper":
-		return SinusoidalWhisper(c.Dim)
+		return absolute.SinusoidalWhisper(c.Dim)
 	case "musicgen":
-		return SinusoidalMusicGen(c.Dim)
+		return absolute.SinusoidalMusicGen(c.Dim)
 	case "timesteps":
-		return SinusoidalTimesteps(c.Dim, Timesteps{
+		return absolute.SinusoidalTimesteps(c.Dim, absolute.Timesteps{
 			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
 		})
 	case "mae", "vitmae", "rtdetr":
-		return SinusoidalMAE(c.Dim)
+		return absolute.SinusoidalMAE(c.Dim)
 	case "detr":
-		return SinusoidalDETR(c.Dim/2, 10000)
+		return absolute.SinusoidalDETR(c.Dim/2, 10000)
 	case "mlx":
-		return SinusoidalMLX(c.Dim, c.number("min"), c.number("max"), c.number("scale"), c.flag("cos_first"))
+		return absolute.SinusoidalMLX(c.Dim, c.number("min"), c.number("max"), c.number("scale"), c.flag("cos_first"))
 	}
 	return nil, fmt.Errorf("no model %s", c.Model)
 }
@@ -81,16 +84,6 @@ func sinusoidalCases(t *testing.T) []*sinusoidalCase {
 		t.Fatal(err)
 	}
 	return file.Cases
-}
-
-func mustSinusoidal(t testing.TB) func(s *Sinusoidal, err error) *Sinusoidal {
-	return func(s *Sinusoidal, err error) *Sinusoidal {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
 }
 
 // decodeBits returns big-endian hexadecimal numbers of so many bytes.
@@ -115,7 +108,7 @@ func decodeBits(t *testing.T, text string, size int) (list []uint64) {
 func TestSinusoidalVectors(t *testing.T) {
 	models := map[string]bool{}
 	cases := sinusoidalCases(t)
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for i, c := range cases {
 			models[c.Model] = true
 			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
@@ -127,7 +120,7 @@ func TestSinusoidalVectors(t *testing.T) {
 }
 
 func (c *sinusoidalCase) check(t *testing.T) {
-	s := mustSinusoidal(t)(c.make())
+	s := testkit.MustSinusoidal(t)(c.make())
 	for k, text := range c.InvFreq {
 		if got := math.Float64bits(s.invFreq[k]); got != decodeBits(t, text, 8)[0] {
 			t.Fatalf("frequency %d is %x, want %s", k, s.invFreq[k], text)
@@ -143,9 +136,9 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	}
 	var err error
 	if c.Fractional {
-		err = errors.Join(SinusoidalRows(s, fractions, rows), SinusoidalRows64(s, fractions, rows64))
+		err = errors.Join(absolute.SinusoidalRows(s, fractions, rows), absolute.SinusoidalRows64(s, fractions, rows64))
 	} else {
-		err = errors.Join(SinusoidalRows(s, integers, rows), SinusoidalRows64(s, integers, rows64))
+		err = errors.Join(absolute.SinusoidalRows(s, integers, rows), absolute.SinusoidalRows64(s, integers, rows64))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -188,10 +181,10 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	if err := DETRPositions(got, mask, height, width, c.number("scale"), c.number("offset")); err != nil {
+	if err := absolute.DETRPositions(got, mask, height, width, c.number("scale"), c.number("offset")); err != nil {
 		t.Fatal(err)
 	}
-	if !sameBits(got, want) {
+	if !testkit.SameBits(got, want) {
 		t.Errorf("positions %v, want %v", got, want)
 	}
 }
@@ -205,9 +198,9 @@ func TestSinusoidalTutorial(t *testing.T) {
 		0.90929743, -0.41614684, 0.19866933, 0.98006658,
 		0.14112001, -0.9899925, 0.29552021, 0.95533649,
 	}
-	s := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
+	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
 	got := make([]float32, 16)
-	if err := SinusoidalRows(s, []int32{0, 1, 2, 3}, got); err != nil {
+	if err := absolute.SinusoidalRows(s, []int32{0, 1, 2, 3}, got); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range want {
@@ -218,7 +211,7 @@ func TestSinusoidalTutorial(t *testing.T) {
 }
 
 // plainSinusoidal is the row of a token, element by element.
-func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
+func plainSinusoidal(cfg absolute.SinusoidalConfig, positions []float64) []float32 {
 	n, scaling := len(cfg.InvFreq), float32(1)
 	row := make([]float32, max(cfg.Dim, 2*len(positions)*n))
 	if cfg.Scaling != 0 {
@@ -233,11 +226,11 @@ func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
 			generic.CosSinExactAt(cos[:], sin[:], p, []float64{w}, scaling, scaling)
 			first := 2 * n * axis
 			switch cfg.Order {
-			case SinCosInterleaved:
+			case absolute.SinCosInterleaved:
 				row[first+2*k], row[first+2*k+1] = sin[0], cos[0]
-			case SinThenCos:
+			case absolute.SinThenCos:
 				row[first+k], row[first+n+k] = sin[0], cos[0]
-			case CosThenSin:
+			case absolute.CosThenSin:
 				row[first+k], row[first+n+k] = cos[0], sin[0]
 			}
 		}
@@ -248,17 +241,17 @@ func plainSinusoidal(cfg SinusoidalConfig, positions []float64) []float32 {
 // sinusoidalExtra is channels beyond the axes; -1 leaves the last out.
 var sinusoidalExtra = []int{0, 0, 1, 5, 140, -1}
 
-func randomSinusoidal(r *rand.Rand) SinusoidalConfig {
-	cfg := SinusoidalConfig{
+func randomSinusoidal(r *rand.Rand) absolute.SinusoidalConfig {
+	cfg := absolute.SinusoidalConfig{
 		InvFreq: make([]float64, 1+r.IntN(150)),
-		Order:   SinusoidalOrder(r.IntN(3)),
+		Order:   absolute.SinusoidalOrder(r.IntN(3)),
 		Axes:    1 + r.IntN(3),
-		Scaling: oneOf(r, []float64{0, 1, 0.3, 0.0625}),
+		Scaling: testkit.OneOf(r, []float64{0, 1, 0.3, 0.0625}),
 	}
 	for i := range cfg.InvFreq {
 		cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
 	}
-	cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + oneOf(r, sinusoidalExtra)
+	cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + testkit.OneOf(r, sinusoidalExtra)
 	if r.IntN(2) == 0 {
 		padding := int32(r.IntN(4) - 1)
 		cfg.Padding = &padding
@@ -269,43 +262,43 @@ func randomSinusoidal(r *rand.Rand) SinusoidalConfig {
 // Rows are written and added as plain loops over the formulas would, at all
 // lengths, between canaries.
 func TestSinusoidalAgainstPlain(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		eachType(t, testSinusoidal[float32], testSinusoidal[Float16], testSinusoidal[BFloat16])
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		testkit.EachType(t, testSinusoidal[float32], testSinusoidal[posenc.Float16], testSinusoidal[posenc.BFloat16])
 	})
 }
 
-func testSinusoidal[T Element](t *testing.T) {
-	r := newRand(71)
-	for range rounds(60) {
+func testSinusoidal[T posenc.Element](t *testing.T) {
+	r := testkit.NewRand(71)
+	for range testkit.Rounds(60) {
 		cfg := randomSinusoidal(r)
-		s := mustSinusoidal(t)(NewSinusoidal(cfg))
-		tokens := oneOf(r, []int{0, 1, 2, 3, 4, 5, 31, 32, 33, 70})
+		s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+		tokens := testkit.OneOf(r, []int{0, 1, 2, 3, 4, 5, 31, 32, 33, 70})
 		integers := make([]int32, cfg.Axes*tokens)
 		fractions := make([]float32, len(integers))
 		kinds := []string{"sequential", "zero", "repeated", "random", "runs", "descending"}
 		if tokens > 0 {
-			positionKinds[oneOf(r, kinds)](r, integers)
+			testkit.PositionKinds[testkit.OneOf(r, kinds)](r, integers)
 		}
 		for i := range fractions {
-			fractions[i] = oneOf(r, []float32{0, -1, 1, 0.5, 1000 * r.Float32(), -r.Float32()})
+			fractions[i] = testkit.OneOf(r, []float32{0, -1, 1, 0.5, 1000 * r.Float32(), -r.Float32()})
 			if r.IntN(5) == 0 {
 				integers[i] = int32(r.IntN(3)) - 1
 			}
 		}
-		scale := oneOf(r, []float32{1, 22.627417, -0.3, 0})
-		checkSinusoidalCalls(t, r, cfg, s, integers, tokens, scale, SinusoidalRows[T, int32], AddSinusoidal[T, int32])
-		checkSinusoidalCalls(t, r, cfg, s, fractions, tokens, scale, SinusoidalRows[T, float32], AddSinusoidal[T, float32])
+		scale := testkit.OneOf(r, []float32{1, 22.627417, -0.3, 0})
+		checkSinusoidalCalls(t, r, cfg, s, integers, tokens, scale, absolute.SinusoidalRows[T, int32], absolute.AddSinusoidal[T, int32])
+		checkSinusoidalCalls(t, r, cfg, s, fractions, tokens, scale, absolute.SinusoidalRows[T, float32], absolute.AddSinusoidal[T, float32])
 	}
 }
 
-func checkSinusoidalCalls[T Element, P Position](t *testing.T, r *rand.Rand, cfg SinusoidalConfig, s *Sinusoidal, positions []P, tokens int, scale float32,
-	write func(*Sinusoidal, []P, []T) error, add func(*Sinusoidal, []P, []T, float32) error) {
+func checkSinusoidalCalls[T posenc.Element, P absolute.Position](t *testing.T, r *rand.Rand, cfg absolute.SinusoidalConfig, s *absolute.Sinusoidal, positions []P, tokens int, scale float32,
+	write func(*absolute.Sinusoidal, []P, []T) error, add func(*absolute.Sinusoidal, []P, []T, float32) error) {
 	t.Helper()
 	const canaries = 32
 	start := canaries + r.IntN(16)
 	memory := make([]T, start+tokens*cfg.Dim+canaries)
 	for i := range memory {
-		memory[i] = narrow[T](4*r.Float32() - 2)
+		memory[i] = testkit.Narrow[T](4*r.Float32() - 2)
 	}
 	written, added := slices.Clone(memory), slices.Clone(memory)
 	end := start + tokens*cfg.Dim
@@ -327,11 +320,11 @@ func checkSinusoidalCalls[T Element, P Position](t *testing.T, r *rand.Rand, cfg
 				plainRow = plainSinusoidal(cfg, at)
 			}
 			v := plainRow[(i-start)%cfg.Dim]
-			wantWritten, wantAdded = narrow[T](v), narrow[T](float32(widen(x)*scale)+v)
+			wantWritten, wantAdded = testkit.Narrow[T](v), testkit.Narrow[T](float32(testkit.Widen(x)*scale)+v)
 		}
-		if !same(widen(written[i]), widen(wantWritten)) || !same(widen(added[i]), widen(wantAdded)) {
+		if !testkit.Same(testkit.Widen(written[i]), testkit.Widen(wantWritten)) || !testkit.Same(testkit.Widen(added[i]), testkit.Widen(wantAdded)) {
 			t.Fatalf("element %d of %d tokens of %+v: wrote %v, want %v; added %v, want %v",
-				i-start, tokens, cfg, widen(written[i]), widen(wantWritten), widen(added[i]), widen(wantAdded))
+				i-start, tokens, cfg, testkit.Widen(written[i]), testkit.Widen(wantWritten), testkit.Widen(added[i]), testkit.Widen(wantAdded))
 		}
 	}
 }
@@ -339,21 +332,21 @@ func checkSinusoidalCalls[T Element, P Position](t *testing.T, r *rand.Rand, cfg
 var plainRow []float32 // of the token at hand
 
 func TestSinusoidalAllocatesNothing(t *testing.T) {
-	s := mustSinusoidal(t)(SinusoidalVaswani(96))
-	whisper := mustSinusoidal(t)(SinusoidalWhisper(96))
+	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(96))
+	whisper := testkit.MustSinusoidal(t)(absolute.SinusoidalWhisper(96))
 	positions, times := make([]int32, 40), make([]float32, 40)
-	x, half := make([]float32, 40*96), make([]BFloat16, 40*96)
+	x, half := make([]float32, 40*96), make([]posenc.BFloat16, 40*96)
 	var err error
 	for name, call := range map[string]func(){
-		"SinusoidalRows interleaved":  func() { err = SinusoidalRows(s, positions, x) },
-		"SinusoidalRows concatenated": func() { err = SinusoidalRows(whisper, positions, x) },
-		"SinusoidalRows of times":     func() { err = SinusoidalRows(whisper, times, x) },
-		"SinusoidalRows of bfloat16":  func() { err = SinusoidalRows(s, positions, half) },
-		"AddSinusoidal":               func() { err = AddSinusoidal(s, positions, x, 2) },
-		"AddSinusoidal to one token":  func() { err = AddSinusoidal(s, positions[:1], half[:96], 2) },
+		"SinusoidalRows interleaved":  func() { err = absolute.SinusoidalRows(s, positions, x) },
+		"SinusoidalRows concatenated": func() { err = absolute.SinusoidalRows(whisper, positions, x) },
+		"SinusoidalRows of times":     func() { err = absolute.SinusoidalRows(whisper, times, x) },
+		"SinusoidalRows of bfloat16":  func() { err = absolute.SinusoidalRows(s, positions, half) },
+		"AddSinusoidal":               func() { err = absolute.AddSinusoidal(s, positions, x, 2) },
+		"AddSinusoidal to one token":  func() { err = absolute.AddSinusoidal(s, positions[:1], half[:96], 2) },
 		"Sinusoidal.Shift":            func() { err = s.Shift(x, positions) },
 	} {
-		eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 			if n := testing.AllocsPerRun(20, call); n != 0 || err != nil {
 				t.Errorf("%s: %v allocations, %v", name, n, err)
 			}
@@ -362,16 +355,16 @@ func TestSinusoidalAllocatesNothing(t *testing.T) {
 }
 
 func TestSinusoidalErrors(t *testing.T) {
-	s := mustSinusoidal(t)(SinusoidalVaswani(8))
-	mae := mustSinusoidal(t)(SinusoidalMAE(8))
-	odd := mustSinusoidal(t)(SinusoidalMarian(7))
-	large := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
-	fast := mustSinusoidal(t)(NewSinusoidal(SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
+	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(8))
+	mae := testkit.MustSinusoidal(t)(absolute.SinusoidalMAE(8))
+	odd := testkit.MustSinusoidal(t)(absolute.SinusoidalMarian(7))
+	large := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	fast := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
 	nan := float32(math.NaN())
-	create := func(cfg SinusoidalConfig) error { _, err := NewSinusoidal(cfg); return err }
-	of := func(_ *Sinusoidal, err error) error { return err }
+	create := func(cfg absolute.SinusoidalConfig) error { _, err := absolute.NewSinusoidal(cfg); return err }
+	of := func(_ *absolute.Sinusoidal, err error) error { return err }
 	one := []float64{1}
 	for _, tt := range []struct {
 		name string
@@ -379,72 +372,72 @@ func TestSinusoidalErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		{"no frequencies", create(SinusoidalConfig{Dim: 4}), ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
-		{"too many frequencies", create(SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), ErrConfig, "cfg.InvFreq"},
-		{"negative axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), ErrConfig, "cfg.Axes is -1"},
-		{"many axes", create(SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), ErrConfig, "cfg.Axes"},
-		{"few channels", create(SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), ErrConfig, "cfg.Dim is 2"},
-		{"many channels", create(SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), ErrConfig, "cfg.Dim"},
-		{"order", create(SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), ErrConfig, "cfg.Order is 3"},
-		{"scaling", create(SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), ErrConfig, "cfg.Scaling"},
-		{"negative scaling", create(SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), ErrConfig, "cfg.Scaling"},
-		{"frequency", create(SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), ErrConfig, "cfg.InvFreq[1]"},
-		{"tiny frequency", create(SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), ErrConfig, "cfg.InvFreq[0]"},
+		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
+		{"too many frequencies", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq"},
+		{"negative axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1"},
+		{"many axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes"},
+		{"few channels", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2"},
+		{"many channels", create(absolute.SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), posenc.ErrConfig, "cfg.Dim"},
+		{"order", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3"},
+		{"scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), posenc.ErrConfig, "cfg.Scaling"},
+		{"negative scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), posenc.ErrConfig, "cfg.Scaling"},
+		{"frequency", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]"},
+		{"tiny frequency", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]"},
 
-		{"odd Vaswani", of(SinusoidalVaswani(7)), ErrConfig, "SinusoidalVaswani: dim is 7"},
-		{"Marian of 1 channel", of(SinusoidalMarian(1)), ErrConfig, "SinusoidalMarian: dim is 1"},
-		{"one channel", of(SinusoidalTensor2Tensor(1, 1, 1, 1e4)), ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
-		{"more axes than pairs", of(SinusoidalTensor2Tensor(5, 3, 1, 1e4)), ErrConfig, "axes is 3"},
-		{"timescale", of(SinusoidalTensor2Tensor(4, 1, 0, 1e4)), ErrConfig, "minTimescale is 0"},
-		{"fairseq of 3 channels", of(SinusoidalFairseq(3, 1)), ErrConfig, "SinusoidalFairseq: dim is 3"},
-		{"Whisper of 2 channels", of(SinusoidalWhisper(2)), ErrConfig, "SinusoidalWhisper: dim is 2"},
-		{"MusicGen of 3 channels", of(SinusoidalMusicGen(3)), ErrConfig, "SinusoidalMusicGen: dim is 3"},
-		{"timesteps of 1 channel", of(SinusoidalTimesteps(1, Timesteps{})), ErrConfig, "SinusoidalTimesteps: dim is 1"},
-		{"shift of all", of(SinusoidalTimesteps(2, Timesteps{DownscaleFreqShift: 1})), ErrConfig, "DownscaleFreqShift is 1"},
-		{"period", of(SinusoidalTimesteps(2, Timesteps{MaxPeriod: 1})), ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
-		{"negative times", of(SinusoidalTimesteps(8, Timesteps{Scale: -1})), ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
-		{"fast times", of(SinusoidalTimesteps(8, Timesteps{Scale: 1e300})), ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
-		{"period of NaN", of(SinusoidalTimesteps(8, Timesteps{MaxPeriod: math.NaN()})), ErrConfig, "p.MaxPeriod is NaN"},
-		{"slow times", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: 3.999})), ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
-		{"slow scale", of(SinusoidalTimesteps(8, Timesteps{Scale: 0x1p-900})), ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
-		{"endless shift", of(SinusoidalTimesteps(8, Timesteps{DownscaleFreqShift: math.Inf(-1)})), ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
-		{"fast timescale", of(SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
-		{"timescale of 0", of(SinusoidalTensor2Tensor(8, 1, 1, 0)), ErrConfig, "maxTimescale is 0, want a positive finite number"},
-		{"short timescale", of(SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
-		{"long timescale", of(SinusoidalTensor2Tensor(8, 1, 1, 1e300)), ErrConfig, "maxTimescale is 1e+300, want frequencies"},
-		{"MAE of 6 channels", of(SinusoidalMAE(6)), ErrConfig, "SinusoidalMAE: dim is 6"},
-		{"odd DETR", of(SinusoidalDETR(7, 1e4)), ErrConfig, "features is 7"},
-		{"DETR temperature", of(SinusoidalDETR(8, 1)), ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
-		{"hot DETR", of(SinusoidalDETR(64, 1e300)), ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
-		{"odd MLX", of(SinusoidalMLX(3, 1e-4, 1, 0, false)), ErrConfig, "SinusoidalMLX: dim is 3"},
-		{"MLX frequency", of(SinusoidalMLX(4, 0, 1, 0, false)), ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
+		{"odd Vaswani", of(absolute.SinusoidalVaswani(7)), posenc.ErrConfig, "SinusoidalVaswani: dim is 7"},
+		{"Marian of 1 channel", of(absolute.SinusoidalMarian(1)), posenc.ErrConfig, "SinusoidalMarian: dim is 1"},
+		{"one channel", of(absolute.SinusoidalTensor2Tensor(1, 1, 1, 1e4)), posenc.ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
+		{"more axes than pairs", of(absolute.SinusoidalTensor2Tensor(5, 3, 1, 1e4)), posenc.ErrConfig, "axes is 3"},
+		{"timescale", of(absolute.SinusoidalTensor2Tensor(4, 1, 0, 1e4)), posenc.ErrConfig, "minTimescale is 0"},
+		{"fairseq of 3 channels", of(absolute.SinusoidalFairseq(3, 1)), posenc.ErrConfig, "SinusoidalFairseq: dim is 3"},
+		{"Whisper of 2 channels", of(absolute.SinusoidalWhisper(2)), posenc.ErrConfig, "SinusoidalWhisper: dim is 2"},
+		{"MusicGen of 3 channels", of(absolute.SinusoidalMusicGen(3)), posenc.ErrConfig, "SinusoidalMusicGen: dim is 3"},
+		{"timesteps of 1 channel", of(absolute.SinusoidalTimesteps(1, absolute.Timesteps{})), posenc.ErrConfig, "SinusoidalTimesteps: dim is 1"},
+		{"shift of all", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
+		{"period", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{MaxPeriod: 1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
+		{"negative times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: -1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
+		{"fast times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 1e300})), posenc.ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
+		{"period of NaN", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{MaxPeriod: math.NaN()})), posenc.ErrConfig, "p.MaxPeriod is NaN"},
+		{"slow times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
+		{"slow scale", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 0x1p-900})), posenc.ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
+		{"endless shift", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
+		{"fast timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), posenc.ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
+		{"timescale of 0", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 0)), posenc.ErrConfig, "maxTimescale is 0, want a positive finite number"},
+		{"short timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), posenc.ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
+		{"long timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 1e300)), posenc.ErrConfig, "maxTimescale is 1e+300, want frequencies"},
+		{"MAE of 6 channels", of(absolute.SinusoidalMAE(6)), posenc.ErrConfig, "SinusoidalMAE: dim is 6"},
+		{"odd DETR", of(absolute.SinusoidalDETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
+		{"DETR temperature", of(absolute.SinusoidalDETR(8, 1)), posenc.ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
+		{"hot DETR", of(absolute.SinusoidalDETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
+		{"odd MLX", of(absolute.SinusoidalMLX(3, 1e-4, 1, 0, false)), posenc.ErrConfig, "SinusoidalMLX: dim is 3"},
+		{"MLX frequency", of(absolute.SinusoidalMLX(4, 0, 1, 0, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
 
-		{"slow MLX", of(SinusoidalMLX(4, 1e-300, 1, 0, false)), ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
-		{"fast MLX", of(SinusoidalMLX(4, 1e-4, -1, 0, false)), ErrConfig, "maxFreq is -1, want a frequency from"},
-		{"MLX scale", of(SinusoidalMLX(4, 1e-4, 1, 1e300, false)), ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
+		{"slow MLX", of(absolute.SinusoidalMLX(4, 1e-300, 1, 0, false)), posenc.ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
+		{"fast MLX", of(absolute.SinusoidalMLX(4, 1e-4, -1, 0, false)), posenc.ErrConfig, "maxFreq is -1, want a frequency from"},
+		{"MLX scale", of(absolute.SinusoidalMLX(4, 1e-4, 1, 1e300, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
 
-		{"nil", SinusoidalRows(nil, []int32{1}, x), ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
-		{"zero", AddSinusoidal(new(Sinusoidal), []int32{1}, x, 1), ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
-		{"uneven axes", SinusoidalRows(mae, []int32{1, 2, 3}, x), ErrLength, "positions is 3 elements"},
-		{"short", SinusoidalRows(s, []int32{1, 2}, x[:15]), ErrLength, "dst is 15 elements, want 16"},
-		{"long", AddSinusoidal(s, []int32{1}, x, 1), ErrLength, "x is 16 elements, want 8"},
-		{"float64 rows", SinusoidalRows64(s, []int32{1}, make([]float64, 7)), ErrLength, "SinusoidalRows64: dst is 7 elements"},
-		{"position", SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
-		{"time", SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), ErrPosition, "positions[1] is 1024"},
-		{"far time", SinusoidalRows(s, []float32{3e9}, x[:8]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
-		{"far time, fast", SinusoidalRows(fast, []float32{3e9}, x[:2]), ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
-		{"NaN", SinusoidalRows(s, []float32{nan}, x[:8]), ErrPosition, "positions[0] is NaN"},
-		{"scale", AddSinusoidal(s, []int32{1}, x[:8], nan), ErrConfig, "scale is NaN"},
-		{"overlap", SinusoidalRows(s, sharedX[7:], sharedX), ErrOverlap, "dst is sharing memory with positions"},
+		{"nil", absolute.SinusoidalRows(nil, []int32{1}, x), posenc.ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
+		{"zero", absolute.AddSinusoidal(new(absolute.Sinusoidal), []int32{1}, x, 1), posenc.ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
+		{"uneven axes", absolute.SinusoidalRows(mae, []int32{1, 2, 3}, x), posenc.ErrLength, "positions is 3 elements"},
+		{"short", absolute.SinusoidalRows(s, []int32{1, 2}, x[:15]), posenc.ErrLength, "dst is 15 elements, want 16"},
+		{"long", absolute.AddSinusoidal(s, []int32{1}, x, 1), posenc.ErrLength, "x is 16 elements, want 8"},
+		{"float64 rows", absolute.SinusoidalRows64(s, []int32{1}, make([]float64, 7)), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
+		{"position", absolute.SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
+		{"time", absolute.SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024"},
+		{"far time", absolute.SinusoidalRows(s, []float32{3e9}, x[:8]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"far time, fast", absolute.SinusoidalRows(fast, []float32{3e9}, x[:2]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"NaN", absolute.SinusoidalRows(s, []float32{nan}, x[:8]), posenc.ErrPosition, "positions[0] is NaN"},
+		{"scale", absolute.AddSinusoidal(s, []int32{1}, x[:8], nan), posenc.ErrConfig, "scale is NaN"},
+		{"overlap", absolute.SinusoidalRows(s, sharedX[7:], sharedX), posenc.ErrOverlap, "dst is sharing memory with positions"},
 
-		{"shift length", s.Shift(x, []int32{1}), ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
-		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
-		{"matrix without a cosine", odd.ShiftMatrix(make([]float32, 49), []int32{1}), ErrConfig, "Sinusoidal.ShiftMatrix: s is"},
-		{"shift of nil", (*Sinusoidal)(nil).Shift(x, []int32{1}), ErrConfig, "Sinusoidal.Shift: s is nil"},
-		{"matrix of nil", (*Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
-		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), ErrLength, "deltas is 1 element, want 2"},
-		{"matrix length", s.ShiftMatrix(x, []int32{1}), ErrLength, "matrix is 16 elements, want 8*8"},
-		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), ErrPosition, "deltas"},
+		{"shift length", s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
+		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
+		{"matrix without a cosine", odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is"},
+		{"shift of nil", (*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil"},
+		{"matrix of nil", (*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
+		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2"},
+		{"matrix length", s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want 8*8"},
+		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
@@ -457,28 +450,28 @@ func TestSinusoidalErrors(t *testing.T) {
 
 // Slices next to a guard, positions too.
 func TestGuardSinusoidal(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(72)
-		g := newGuards(t, r, 4*40*330, "x", "positions")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(72)
+		g := testkit.NewGuards(t, r, 4*40*330, "x", "positions")
 		for _, pairs := range []int{1, 3, 8, 17, 63, 64, 65} {
 			for _, tokens := range []int{1, 4, 33} {
-				for order := range CosThenSin + 1 {
+				for order := range absolute.CosThenSin + 1 {
 					for _, atEnd := range []bool{false, true} {
-						cfg := SinusoidalConfig{Dim: 2*pairs + int(order)%2, InvFreq: randomFrequencies(r, pairs, []int32{100}, false), Order: order}
+						cfg := absolute.SinusoidalConfig{Dim: 2*pairs + int(order)%2, InvFreq: testkit.RandomFrequencies(r, pairs, []int32{100}, false), Order: order}
 						for i := range cfg.InvFreq {
 							cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
 						}
-						s := mustSinusoidal(t)(NewSinusoidal(cfg))
-						positions := flush[int32](g.arenas["positions"], tokens, atEnd)
-						countFrom(positions, 90, 1)
-						x := g.floats("x", tokens*cfg.Dim, atEnd)
+						s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+						positions := testkit.Flush[int32](g.Arenas["positions"], tokens, atEnd)
+						testkit.CountFrom(positions, 90, 1)
+						x := g.Floats("x", tokens*cfg.Dim, atEnd)
 						for _, add := range []bool{false, true} {
 							var err error
-							g.check(fmt.Sprintf("%d tokens, %d pairs, order %d, add %t, at the end %t", tokens, pairs, order, add, atEnd), func() {
+							g.Check(fmt.Sprintf("%d tokens, %d pairs, order %d, add %t, at the end %t", tokens, pairs, order, add, atEnd), func() {
 								if add {
-									err = AddSinusoidal(s, positions, x, 2)
+									err = absolute.AddSinusoidal(s, positions, x, 2)
 								} else {
-									err = SinusoidalRows(s, positions, x)
+									err = absolute.SinusoidalRows(s, positions, x)
 								}
 							}, func(copies map[string][]float32) {
 								for t, p := range positions {
@@ -511,23 +504,23 @@ func FuzzSinusoidal(f *testing.F) {
 	f.Add(-1, 0, math.MaxInt, uint8(1), uint8(255), uint8(255), []byte{0}, []byte{0}, float32(math.Inf(1)))
 	f.Fuzz(func(t *testing.T, dim, pairs, axes int, tokens, mode, run uint8, positionData, frequencyData []byte, scale float32) {
 		pairs, tokens = (pairs%150+150)%150, tokens%70
-		cfg := SinusoidalConfig{Dim: dim, InvFreq: repeat64(pairs, frequencyData), Order: SinusoidalOrder(mode & 3), Axes: axes}
+		cfg := absolute.SinusoidalConfig{Dim: dim, InvFreq: testkit.Repeat64(pairs, frequencyData), Order: absolute.SinusoidalOrder(mode & 3), Axes: axes}
 		if mode&4 != 0 {
 			cfg.Padding = new(int32)
 		}
-		s, err := NewSinusoidal(cfg)
+		s, err := absolute.NewSinusoidal(cfg)
 		if err != nil || dim > 1000 {
 			return
 		}
-		tokens = uint8(quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
-		positions := repeatPositions(s.axes*int(tokens), positionData, run)
+		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
+		positions := testkit.RepeatPositions(s.axes*int(tokens), positionData, run)
 		before := make([]float32, int(tokens)*dim)
-		repeat32(before, positionData)
+		testkit.Repeat32(before, positionData)
 		var want []float32
-		onEach(func(impl kernels.Implementation) {
+		testkit.OnEach(func(impl kernels.Implementation) {
 			rows, sums := slices.Clone(before), slices.Clone(before)
-			err, errAdd := SinusoidalRows(s, positions, rows), AddSinusoidal(s, positions, sums, scale)
-			if err != nil && !sameBits(rows, before) || errAdd != nil && !sameBits(sums, before) {
+			err, errAdd := absolute.SinusoidalRows(s, positions, rows), absolute.AddSinusoidal(s, positions, sums, scale)
+			if err != nil && !testkit.SameBits(rows, before) || errAdd != nil && !testkit.SameBits(sums, before) {
 				t.Fatalf("%s: wrote before the errors %v, %v", impl, err, errAdd)
 			}
 			if err != nil {
@@ -545,7 +538,7 @@ func FuzzSinusoidal(f *testing.F) {
 				}
 			}
 			for i, w := range want {
-				if !same(rows[i], w) || errAdd == nil && !same(sums[i], float32(before[i]*scale)+w) {
+				if !testkit.Same(rows[i], w) || errAdd == nil && !testkit.Same(sums[i], float32(before[i]*scale)+w) {
 					t.Fatalf("%s: element %d is %v, want %v; the sum is %v", impl, i, rows[i], w, sums[i])
 				}
 			}

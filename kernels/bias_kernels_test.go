@@ -1,4 +1,4 @@
-package posenc
+package kernels_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -85,31 +86,31 @@ func (o *bias) prepare(x []float32) {
 }
 
 func TestBiasKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range biases {
 			t.Run("operation="+o.name, func(t *testing.T) {
-				r := newRand(90)
+				r := testkit.NewRand(90)
 				for n := 1; n < 200; n++ {
-					for range rounds(10) {
+					for range testkit.Rounds(10) {
 						tile := kernels.Tile{Len: n, Rows: r.IntN(4), Stride: n + r.IntN(20)}
 						step := r.IntN(41) - 20
 						size, first := o.place(r, &tile, step)
 						slope := 2*r.Float32() - 1
 						if r.IntN(8) == 0 {
 							fill := []float32{0}
-							fillRandom(r, fill)
+							testkit.FillRandom(r, fill)
 							slope = fill[0]
 						}
-						y, x := newPadded(r, tile.Rows*tile.Stride+n, r.IntN(16)), newPadded(r, size, r.IntN(16))
-						o.prepare(x.slice())
-						given, want := x.clone(), y.clone()
+						y, x := testkit.NewPadded(r, tile.Rows*tile.Stride+n, r.IntN(16)), testkit.NewPadded(r, size, r.IntN(16))
+						o.prepare(x.Slice())
+						given, want := x.Clone(), y.Clone()
 						for i := range tile.Rows {
-							o.define(want.slice()[i*tile.Stride:][:n], x.slice(), first+i*step, slope)
+							o.define(want.Slice()[i*tile.Stride:][:n], x.Slice(), first+i*step, slope)
 						}
-						o.kernel(impl, y.slice(), x.slice(), first, step, slope, &tile)
+						o.kernel(impl, y.Slice(), x.Slice(), first, step, slope, &tile)
 						name := fmt.Sprintf("%d rows of %d, first %d, step %d, slope %v: ", tile.Rows, n, first, step, slope)
-						y.check(t, name+"y", want, func(i int) bool { return i/tile.Stride < tile.Rows && i%tile.Stride < n })
-						x.check(t, name+"x", given, func(int) bool { return false })
+						y.Check(t, name+"y", want, func(i int) bool { return i/tile.Stride < tile.Rows && i%tile.Stride < n })
+						x.Check(t, name+"x", given, func(int) bool { return false })
 					}
 				}
 			})
@@ -118,13 +119,13 @@ func TestBiasKernels(t *testing.T) {
 }
 
 // guard adds to rows of n elements next to guards.
-func (o *bias) guard(g *guards, impl kernels.Implementation, n, rows, step int, atEnd bool) {
-	g.t.Helper()
+func (o *bias) guard(g *testkit.Guards, impl kernels.Implementation, n, rows, step int, atEnd bool) {
+	g.T.Helper()
 	tile := kernels.Tile{Len: n, Rows: rows, Stride: n}
-	size, first := o.place(g.r, &tile, step)
-	y, x := g.floats("y", rows*n, atEnd), g.floats("x", size, atEnd)
+	size, first := o.place(g.R, &tile, step)
+	y, x := g.Floats("y", rows*n, atEnd), g.Floats("x", size, atEnd)
 	o.prepare(x)
-	g.check(fmt.Sprintf("%s of %d rows of %d elements, step %d, gaps %v, at the end: %t", o.name, rows, n, step, g.gaps, atEnd),
+	g.Check(fmt.Sprintf("%s of %d rows of %d elements, step %d, gaps %v, at the end: %t", o.name, rows, n, step, g.Gaps, atEnd),
 		func() { o.kernel(impl, y, x, first, step, 0.7, &tile) },
 		func(copies map[string][]float32) {
 			for i := range rows {
@@ -134,8 +135,8 @@ func (o *bias) guard(g *guards, impl kernels.Implementation, n, rows, step int, 
 }
 
 func TestGuardBiases(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := newGuards(t, newRand(91), 4*3*140, "y", "x")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := testkit.NewGuards(t, testkit.NewRand(91), 4*3*140, "y", "x")
 		for _, o := range biases {
 			for n := 1; n < 140; n++ {
 				for _, atEnd := range []bool{false, true} {

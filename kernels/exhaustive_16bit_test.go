@@ -1,10 +1,14 @@
-package posenc
+package kernels_test
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/kernels"
@@ -14,7 +18,7 @@ import (
 // those under test: it searches the numbers of the format.
 type format16 struct {
 	name     string
-	numbers  *numbers[uint16]
+	numbers  *testkit.Numbers[uint16]
 	infinity uint16
 	value    [1 << 16]float32 // of all bits
 	below    [1 << 18]uint16  // the largest magnitude not above the float32 whose upper bits are the index
@@ -25,11 +29,11 @@ type format16 struct {
 
 // newFormats16 makes both formats.
 func newFormats16() []*format16 {
-	f16 := &format16{name: "float16", numbers: &float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
-	bf16 := &format16{name: "bfloat16", numbers: &bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
+	f16 := &format16{name: "float16", numbers: &testkit.Float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
+	bf16 := &format16{name: "bfloat16", numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
 	for bits := range 1 << 16 {
-		f16.value[bits] = widen(Float16(bits))
-		bf16.value[bits] = widen(BFloat16(bits))
+		f16.value[bits] = testkit.Widen(posenc.Float16(bits))
+		bf16.value[bits] = testkit.Widen(posenc.BFloat16(bits))
 	}
 	f16.search(0x1p16)
 	bf16.search(0x1p128)
@@ -74,7 +78,7 @@ func (f *format16) nearest(x float32) uint16 {
 func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) string) {
 	t.Helper()
 	for i, w := range want {
-		if g := got[i]; g != w && !f.numbers.same(g, w) {
+		if g := got[i]; g != w && !f.numbers.Same(g, w) {
 			t.Fatalf("%s: got %#04x, want %#04x", name(i), g, w)
 		}
 	}
@@ -82,12 +86,12 @@ func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) st
 
 // The rounding of the exhaustive tests is that of the plain tests.
 func TestNearest16(t *testing.T) {
-	r := newRand(160)
+	r := testkit.NewRand(160)
 	for _, f := range newFormats16() {
 		for _, x := range hardToRound(r) {
-			want := uint16(narrow[Float16](x))
+			want := uint16(testkit.Narrow[posenc.Float16](x))
 			if f.name == "bfloat16" {
-				want = uint16(narrow[BFloat16](x))
+				want = uint16(testkit.Narrow[posenc.BFloat16](x))
 			}
 			if got := f.nearest(x); got != want && x == x {
 				t.Fatalf("%s: %x became %#04x, want %#04x", f.name, x, got, want)
@@ -102,7 +106,7 @@ func TestExhaustiveConversions(t *testing.T) {
 	exhaustive.SkipWithoutFlag(t)
 	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
 	formats := newFormats16()
-	runExhaustive(t, exhaustive.Leg{
+	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "float16 and bfloat16 from all float32 and to them",
 		Blocks: len(formats) + blocks,
 		Counts: []string{"numbers rounded", "numbers widened"},
@@ -115,9 +119,9 @@ func TestExhaustiveConversions(t *testing.T) {
 					for i := range bits {
 						bits[i] = uint16(i)
 					}
-					for _, impl := range supported() {
+					for _, impl := range dispatch.Supported() {
 						f.widen(impl, widened, bits)
-						compareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
+						testkit.CompareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
 						counts[1] += 1 << 16
 					}
 					return
@@ -130,7 +134,7 @@ func TestExhaustiveConversions(t *testing.T) {
 						for i, v := range x {
 							want[i] = f.nearest(v)
 						}
-						for _, impl := range supported() {
+						for _, impl := range dispatch.Supported() {
 							f.round(impl, y, x)
 							f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
 							counts[0] += chunk
@@ -156,7 +160,7 @@ type rotated16 struct {
 
 func newRotated16(n int) *rotated16 {
 	p := &rotated16{cos: make([]float32, n), sin: make([]float32, n), got: make([]float32, 2*n), gotBits: make([]uint16, 2*n)}
-	for layout := range layouts {
+	for layout := range testkit.Layouts {
 		p.x[layout], p.want[layout] = make([]float32, 2*n), make([]float32, 2*n)
 		p.bits[layout], p.wantBits[layout] = make([]uint16, 2*n), make([]uint16, 2*n)
 	}
@@ -168,8 +172,8 @@ func (p *rotated16) set(i int, x1, x2, c, s float32) {
 	p.cos[i], p.sin[i] = c, s
 	y1, y2 := float32(x1*c)-float32(x2*s), float32(x2*c)+float32(x1*s)
 	bits1, bits2 := p.format.nearest(y1), p.format.nearest(y2)
-	for j, layout := range layouts {
-		a, b := pairAt(layout, 0, i, len(p.cos))
+	for j, layout := range testkit.Layouts {
+		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
 		p.x[j][a], p.x[j][b], p.want[j][a], p.want[j][b] = x1, x2, y1, y2
 		p.wantBits[j][a], p.wantBits[j][b] = bits1, bits2
 	}
@@ -178,8 +182,8 @@ func (p *rotated16) set(i int, x1, x2, c, s float32) {
 // setBits is set of two numbers of the format.
 func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
 	p.set(i, p.format.value[x1], p.format.value[x2], c, s)
-	for j, layout := range layouts {
-		a, b := pairAt(layout, 0, i, len(p.cos))
+	for j, layout := range testkit.Layouts {
+		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
 		p.bits[j][a], p.bits[j][b] = x1, x2
 	}
 }
@@ -188,21 +192,21 @@ func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
 // or float32, and returns how many pairs it rotated.
 func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o rotationTest, narrow bool) int64 {
 	t.Helper()
-	n, j := len(p.cos), slices.Index(layouts, o.layout())
+	n, j := len(p.cos), slices.Index(testkit.Layouts, o.layout())
 	rows := kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	at := func(i int) string {
 		pair := i % n
-		if o.layout() == Interleaved {
+		if o.layout() == posenc.Interleaved {
 			pair = i / 2
 		}
-		a, b := pairAt(o.layout(), 0, pair, n)
+		a, b := testkit.PairAt(o.layout(), 0, pair, n)
 		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.name(), impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
 	}
 	switch o := o.(type) {
 	case rotation[float32, float32]:
 		if narrow {
 			o.kernel(impl, p.got, p.x[j], p.cos, p.sin, &rows)
-			compareExhaustive(t, p.got, p.want[j], at)
+			testkit.CompareExhaustive(t, p.got, p.want[j], at)
 			return int64(n)
 		}
 	case rotation[uint16, float32]:
@@ -238,7 +242,7 @@ func TestExhaustiveRotations(t *testing.T) {
 	cos, sin, _ := exhaustive.CosSin(7)
 	const yarn = 1.3688879 // the attention factor of a factor of 40
 	angles = append(angles, [2]float32{0, 1}, [2]float32{yarn * cos, yarn * sin}, [2]float32{0x1p-100, -0x1p-140}, [2]float32{math.MaxFloat32, 0x1p127})
-	runExhaustive(t, exhaustive.Leg{
+	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("rotations of all float16 and bfloat16 by %d angles with %d partners", len(angles), partners),
 		Blocks: len(formats) * len(angles) * partners,
 		Counts: []string{"pairs rotated"},
@@ -248,10 +252,10 @@ func TestExhaustiveRotations(t *testing.T) {
 				p.format = formats[block%len(formats)]
 				angle := angles[block/len(formats)%len(angles)]
 				partner := [1]uint16{}
-				if k := block / len(formats) / len(angles); k < len(extremes16) {
-					partner[0] = uint16(extremes16[k])
+				if k := block / len(formats) / len(angles); k < len(testkit.Extremes16) {
+					partner[0] = uint16(testkit.Extremes16[k])
 				} else {
-					p.format.numbers.fill(newRand(uint64(k)), partner[:])
+					p.format.numbers.Fill(testkit.NewRand(uint64(k)), partner[:])
 				}
 				for place := range 2 {
 					for i := range 1 << 16 {
@@ -259,7 +263,7 @@ func TestExhaustiveRotations(t *testing.T) {
 						pair[place] = uint16(i)
 						p.setBits(i, pair[0], pair[1], angle[0], angle[1])
 					}
-					for _, impl := range supported() {
+					for _, impl := range dispatch.Supported() {
 						for _, o := range rotations {
 							counts[0] += p.check(t, impl, o, true)
 						}
@@ -276,7 +280,7 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 	exhaustive.SkipWithoutFlag(t)
 	const pairs, blocks = 1 << 12, 1 << 13
 	formats := newFormats16()
-	runExhaustive(t, exhaustive.Leg{
+	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "rotations of all float32 to float16 and bfloat16",
 		Blocks: blocks,
 		Counts: []string{"pairs rotated"},
@@ -292,7 +296,7 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 							}
 							p.set(int(i), x, -x, 1, 0)
 						}
-						for _, impl := range supported() {
+						for _, impl := range dispatch.Supported() {
 							for _, o := range rotations {
 								counts[0] += p.check(t, impl, o, false)
 							}

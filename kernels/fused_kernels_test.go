@@ -1,24 +1,26 @@
-package posenc
+package kernels_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // fusion is a kernel that normalizes and rotates.
 type fusion struct {
 	operation string
-	pairs     Layout
+	pairs     posenc.Layout
 	kernel    func(impl kernels.Implementation, x, weight, cos, sin []float32, f *kernels.Fusion, epsilon float32)
 }
 
 var fusions = []fusion{
-	{"RMSNormRotateHalfSplitF32", HalfSplit, kernels.RMSNormRotateHalfSplitF32},
-	{"RMSNormRotateInterleavedF32", Interleaved, kernels.RMSNormRotateInterleavedF32},
+	{"RMSNormRotateHalfSplitF32", posenc.HalfSplit, kernels.RMSNormRotateHalfSplitF32},
+	{"RMSNormRotateInterleavedF32", posenc.Interleaved, kernels.RMSNormRotateInterleavedF32},
 }
 
 // define normalizes rows as generic does, and rotates one pair of them after
@@ -33,26 +35,26 @@ func (o *fusion) define(x, weight, cos, sin []float32, f *kernels.Fusion, epsilo
 
 func (o *fusion) compare(t *testing.T, r *rand.Rand, impl kernels.Implementation, f kernels.Fusion) {
 	t.Helper()
-	x, weight := newPadded(r, (f.Count-1)*f.Stride+f.Len, r.IntN(16)), newPadded(r, f.Len, r.IntN(16))
-	cos, sin := newPadded(r, f.Pairs, r.IntN(16)), newPadded(r, f.Pairs, r.IntN(16))
-	float32Norm.fill(r, x.slice(), &f.Lines)
-	wantWeight, wantCos, wantSin := weight.clone(), cos.clone(), sin.clone()
-	want, epsilon := x.clone(), randomEpsilon(r)
-	o.define(want.slice(), weight.slice(), cos.slice(), sin.slice(), &f, epsilon)
-	o.kernel(impl, x.slice(), weight.slice(), cos.slice(), sin.slice(), &f, epsilon)
+	x, weight := testkit.NewPadded(r, (f.Count-1)*f.Stride+f.Len, r.IntN(16)), testkit.NewPadded(r, f.Len, r.IntN(16))
+	cos, sin := testkit.NewPadded(r, f.Pairs, r.IntN(16)), testkit.NewPadded(r, f.Pairs, r.IntN(16))
+	float32Norm.fill(r, x.Slice(), &f.Lines)
+	wantWeight, wantCos, wantSin := weight.Clone(), cos.Clone(), sin.Clone()
+	want, epsilon := x.Clone(), randomEpsilon(r)
+	o.define(want.Slice(), weight.Slice(), cos.Slice(), sin.Slice(), &f, epsilon)
+	o.kernel(impl, x.Slice(), weight.Slice(), cos.Slice(), sin.Slice(), &f, epsilon)
 	name := fmt.Sprintf("%+v: ", f)
-	x.check(t, name+"x", want, func(i int) bool { return i%f.Stride < f.Len })
-	weight.check(t, name+"weight", wantWeight, func(int) bool { return false })
-	cos.check(t, name+"cos", wantCos, func(int) bool { return false })
-	sin.check(t, name+"sin", wantSin, func(int) bool { return false })
+	x.Check(t, name+"x", want, func(i int) bool { return i%f.Stride < f.Len })
+	weight.Check(t, name+"weight", wantWeight, func(int) bool { return false })
+	cos.Check(t, name+"cos", wantCos, func(int) bool { return false })
+	sin.Check(t, name+"sin", wantSin, func(int) bool { return false })
 }
 
-func (o *fusion) guard(g *guards, impl kernels.Implementation, f kernels.Fusion, atEnd bool) {
-	g.t.Helper()
-	weight, cos, sin := g.floats("weight", f.Len, atEnd), g.floats("cos", f.Pairs, atEnd), g.floats("sin", f.Pairs, atEnd)
-	x, epsilon := g.floats("x", f.Count*f.Len, atEnd), randomEpsilon(g.r)
-	float32Norm.fill(g.r, x, &f.Lines)
-	g.check(fmt.Sprintf("%s, %+v, gaps %v, at the end: %t", o.operation, f, g.gaps, atEnd),
+func (o *fusion) guard(g *testkit.Guards, impl kernels.Implementation, f kernels.Fusion, atEnd bool) {
+	g.T.Helper()
+	weight, cos, sin := g.Floats("weight", f.Len, atEnd), g.Floats("cos", f.Pairs, atEnd), g.Floats("sin", f.Pairs, atEnd)
+	x, epsilon := g.Floats("x", f.Count*f.Len, atEnd), randomEpsilon(g.R)
+	float32Norm.fill(g.R, x, &f.Lines)
+	g.Check(fmt.Sprintf("%s, %+v, gaps %v, at the end: %t", o.operation, f, g.Gaps, atEnd),
 		func() { o.kernel(impl, x, weight, cos, sin, &f, epsilon) },
 		func(copies map[string][]float32) { o.define(copies["x"], weight, cos, sin, &f, epsilon) }, map[string][]float32{"x": x})
 }
@@ -65,13 +67,13 @@ func newFusion(before, pairs, after, count, gap int) kernels.Fusion {
 }
 
 func TestFusedKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range fusions {
 			t.Run("operation="+o.operation, func(t *testing.T) {
-				r := newRand(73)
-				for _, pairs := range append([]int{0}, lengths...) {
+				r := testkit.NewRand(73)
+				for _, pairs := range append([]int{0}, testkit.Lengths...) {
 					for _, count := range []int{1, 2, 3, 4, 5, 8, 11} {
-						for range rounds(10) {
+						for range testkit.Rounds(10) {
 							f := newFusion(r.IntN(2)*r.IntN(40), pairs, r.IntN(2)*r.IntN(40), count, r.IntN(2)*r.IntN(20))
 							if f.Len > 0 {
 								o.compare(t, r, impl, f)
@@ -85,9 +87,9 @@ func TestFusedKernels(t *testing.T) {
 }
 
 func TestGuardFused(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(74)
-		g := newGuards(t, r, 4*5*100, "x", "weight", "cos", "sin")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(74)
+		g := testkit.NewGuards(t, r, 4*5*100, "x", "weight", "cos", "sin")
 		for _, o := range fusions {
 			for pairs := 1; pairs <= 40; pairs++ {
 				for _, atEnd := range []bool{false, true} {

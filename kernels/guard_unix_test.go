@@ -1,92 +1,37 @@
 //go:build unix
 
-package posenc
+package kernels_test
 
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
-	"golang.org/x/sys/unix"
 )
-
-// guardPages says that what lies around an arena faults.
-const guardPages = true
-
-// newArenas returns pieces of at least n bytes each, with a page that nobody
-// may touch before, between and after them.
-func newArenas(t testing.TB, n, pieces int) [][]byte {
-	t.Helper()
-	page := os.Getpagesize()
-	size := (n + page - 1) / page * page
-	memory, err := unix.Mmap(-1, 0, page+pieces*(size+page), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Munmap(memory); err != nil {
-			t.Error(err)
-		}
-	})
-	var arenas [][]byte
-	for i := range pieces {
-		start := page + i*(size+page)
-		arena := memory[start : start+size : start+size]
-		if err := unix.Mprotect(arena, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-			t.Fatal(err)
-		}
-		arenas = append(arenas, arena)
-	}
-	return arenas
-}
-
-func newArena(t testing.TB, n int) []byte { return newArenas(t, n, 1)[0] }
-
-// fault runs f and returns what it panicked with, which with SetPanicOnFault
-// includes memory that it may not touch, and the functions that were running.
-func fault(f func()) (reason any, functions []string) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if reason = recover(); reason == nil {
-			return
-		}
-		pcs := make([]uintptr, 50)
-		frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-		for {
-			frame, more := frames.Next()
-			functions = append(functions, frame.Function)
-			if !more {
-				return
-			}
-		}
-	}()
-	f()
-	return nil, nil
-}
 
 // The guard itself: one element too far, either way, is noticed.
 func TestGuardCatches(t *testing.T) {
-	arena := newArena(t, 100)
+	arena := testkit.NewArena(t, 100)
 	for _, atEnd := range []bool{false, true} {
-		s := flush[float32](arena, 4, atEnd)
+		s := testkit.Flush[float32](arena, 4, atEnd)
 		beyond := unsafe.Add(unsafe.Pointer(&s[0]), -4)
 		if atEnd {
 			beyond = unsafe.Add(unsafe.Pointer(&s[3]), 4)
 		}
-		if reason, _ := fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
+		if reason, _ := testkit.Fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
 			t.Errorf("a write within the slice: %v", reason)
 		}
 		var read float32
-		if reason, _ := fault(func() { read = *(*float32)(beyond) }); reason == nil {
+		if reason, _ := testkit.Fault(func() { read = *(*float32)(beyond) }); reason == nil {
 			t.Errorf("a read beyond the slice gave %v", read)
 		}
-		if reason, _ := fault(func() { *(*float32)(beyond) = 1 }); reason == nil {
+		if reason, _ := testkit.Fault(func() { *(*float32)(beyond) = 1 }); reason == nil {
 			t.Error("a write beyond the slice was not noticed")
 		}
 	}
@@ -96,11 +41,11 @@ func TestGuardCatches(t *testing.T) {
 // the first nor the start of the second is touched by more than its pairs.
 func TestGuardHalves(t *testing.T) {
 	eachRotation(t, func(t *testing.T, impl kernels.Implementation, o rotationTest) {
-		if o.layout() != HalfSplit {
+		if o.layout() != posenc.HalfSplit {
 			return
 		}
-		r := newRand(50)
-		arenas := newArenas(t, 4*70, 2)
+		r := testkit.NewRand(50)
+		arenas := testkit.NewArenas(t, 4*70, 2)
 		for pairs := 1; pairs <= 70; pairs++ {
 			o.guardHalves(t, r, impl, pairs, arenas)
 		}
@@ -117,8 +62,8 @@ func TestKernelsAreHit(t *testing.T) {
 	block.Set(slices.Repeat([]float64{0.5}, n))
 	positions := []int32{0, 1, 2, 3, 4, 5, 6, 7}
 	rows := &kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		arena := newArena(t, os.Getpagesize())
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		arena := testkit.NewArena(t, os.Getpagesize())
 		dead := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(&arena[0]), len(arena))), 8*n) // the guard
 		shift := new(kernels.Shift)
 		shift.Set(impl, block)
@@ -174,7 +119,7 @@ func TestKernelsAreHit(t *testing.T) {
 				if operation == "CosSinShiftNonTemporalF32" && uintptr(unsafe.Pointer(&sin[0]))%32 != 0 {
 					t.Fatal("the sines are not aligned: the test does not test it")
 				}
-				reason, functions := fault(call)
+				reason, functions := testkit.Fault(call)
 				if reason == nil {
 					t.Fatal("memory that faults was not touched")
 				}

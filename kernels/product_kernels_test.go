@@ -1,4 +1,4 @@
-package posenc
+package kernels_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -37,7 +38,7 @@ func fillVectors(r *rand.Rand, s []float32, length, stride int) {
 		if r.IntN(4) == 0 {
 			continue
 		}
-		size := oneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0})
+		size := testkit.OneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0})
 		for i := range length {
 			s[at+i] = size * float32(r.NormFloat64())
 		}
@@ -45,29 +46,29 @@ func fillVectors(r *rand.Rand, s []float32, length, stride int) {
 }
 
 func TestProductKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range matrixProducts {
 			t.Run("operation="+o.name, func(t *testing.T) {
-				r := newRand(95)
+				r := testkit.NewRand(95)
 				for n := 1; n < 150; n++ {
-					for range rounds(10) {
+					for range testkit.Rounds(10) {
 						m := kernels.Matrices{Len: n, Rows: r.IntN(4), Columns: r.IntN(11), VectorStride: n + r.IntN(20)}
 						ySize, xSize := o.sizes(&m)
 						m.YStride, m.XStride = ySize+r.IntN(20), xSize+r.IntN(20)
-						y := newPadded(r, m.Rows*m.YStride+ySize, r.IntN(16))
-						x := newPadded(r, m.Rows*m.XStride+xSize, r.IntN(16))
-						vectors := newPadded(r, m.Columns*m.VectorStride+n, r.IntN(16))
-						fillVectors(r, x.slice(), xSize, m.XStride)
-						fillVectors(r, vectors.slice(), n, m.VectorStride)
-						want, givenX, given := y.clone(), x.clone(), vectors.clone()
+						y := testkit.NewPadded(r, m.Rows*m.YStride+ySize, r.IntN(16))
+						x := testkit.NewPadded(r, m.Rows*m.XStride+xSize, r.IntN(16))
+						vectors := testkit.NewPadded(r, m.Columns*m.VectorStride+n, r.IntN(16))
+						fillVectors(r, x.Slice(), xSize, m.XStride)
+						fillVectors(r, vectors.Slice(), n, m.VectorStride)
+						want, givenX, given := y.Clone(), x.Clone(), vectors.Clone()
 						for i := range m.Rows {
-							o.define(want.slice()[i*m.YStride:], x.slice()[i*m.XStride:], vectors.slice(), &m)
+							o.define(want.Slice()[i*m.YStride:], x.Slice()[i*m.XStride:], vectors.Slice(), &m)
 						}
-						o.kernel(impl, y.slice(), x.slice(), vectors.slice(), &m)
+						o.kernel(impl, y.Slice(), x.Slice(), vectors.Slice(), &m)
 						name := fmt.Sprintf("%+v: ", m)
-						y.check(t, name+"y", want, func(i int) bool { return i/max(m.YStride, 1) < m.Rows && i%max(m.YStride, 1) < ySize })
-						x.check(t, name+"x", givenX, func(int) bool { return false })
-						vectors.check(t, name+"vectors", given, func(int) bool { return false })
+						y.Check(t, name+"y", want, func(i int) bool { return i/max(m.YStride, 1) < m.Rows && i%max(m.YStride, 1) < ySize })
+						x.Check(t, name+"x", givenX, func(int) bool { return false })
+						vectors.Check(t, name+"vectors", given, func(int) bool { return false })
 					}
 				}
 			})
@@ -76,14 +77,14 @@ func TestProductKernels(t *testing.T) {
 }
 
 // guard multiplies vectors of n elements next to guards.
-func (o *matrixProduct) guard(g *guards, impl kernels.Implementation, n, columns int, atEnd bool) {
-	g.t.Helper()
+func (o *matrixProduct) guard(g *testkit.Guards, impl kernels.Implementation, n, columns int, atEnd bool) {
+	g.T.Helper()
 	m := kernels.Matrices{Len: n, Rows: 2, Columns: columns, VectorStride: n}
 	m.YStride, m.XStride = o.sizes(&m)
-	y, x, vectors := g.floats("y", 2*m.YStride, atEnd), g.floats("x", 2*m.XStride, atEnd), g.floats("vectors", columns*n, atEnd)
-	fillVectors(g.r, x, m.XStride, m.XStride)
-	fillVectors(g.r, vectors, n, n)
-	g.check(fmt.Sprintf("%s, %+v, gaps %v, at the end: %t", o.name, m, g.gaps, atEnd),
+	y, x, vectors := g.Floats("y", 2*m.YStride, atEnd), g.Floats("x", 2*m.XStride, atEnd), g.Floats("vectors", columns*n, atEnd)
+	fillVectors(g.R, x, m.XStride, m.XStride)
+	fillVectors(g.R, vectors, n, n)
+	g.Check(fmt.Sprintf("%s, %+v, gaps %v, at the end: %t", o.name, m, g.Gaps, atEnd),
 		func() { o.kernel(impl, y, x, vectors, &m) },
 		func(copies map[string][]float32) {
 			for i := range 2 {
@@ -93,10 +94,10 @@ func (o *matrixProduct) guard(g *guards, impl kernels.Implementation, n, columns
 }
 
 func TestGuardProducts(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := newGuards(t, newRand(96), 4*6*140, "y", "x", "vectors")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := testkit.NewGuards(t, testkit.NewRand(96), 4*6*140, "y", "x", "vectors")
 		for _, o := range matrixProducts {
-			for _, n := range append(numbersTo(40)[1:], 63, 64, 65, 127, 128, 129) {
+			for _, n := range append(testkit.NumbersTo(40)[1:], 63, 64, 65, 127, 128, 129) {
 				for _, atEnd := range []bool{false, true} {
 					for _, columns := range []int{1, 6} {
 						o.guard(g, impl, n, columns, atEnd)

@@ -1,4 +1,4 @@
-package posenc
+package kernels_test
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // sinusoidalPairs are numbers of pairs of one block and of several.
-var sinusoidalPairs = append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, blockLengths...)
+var sinusoidalPairs = append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, testkit.BlockLengths...)
 
 // sinusoidalRowsOf is rows for a kernel and what it has to make of them.
 type sinusoidalRowsOf struct {
@@ -22,14 +23,14 @@ type sinusoidalRowsOf struct {
 }
 
 func newSinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32, pairs int) *sinusoidalRowsOf {
-	o := &sinusoidalRowsOf{positions: positions, invFreq: randomFrequencies(r, pairs, positions, r.IntN(2) == 0)}
+	o := &sinusoidalRowsOf{positions: positions, invFreq: testkit.RandomFrequencies(r, pairs, positions, r.IntN(2) == 0)}
 	if r.IntN(8) == 0 {
-		o.invFreq[r.IntN(pairs)] = largeFrequency(r, positions[0])
+		o.invFreq[r.IntN(pairs)] = testkit.LargeFrequency(r, positions[0])
 	}
 	o.Stride = 2*pairs + r.IntN(2)*r.IntN(70)
 	o.Interleaved = r.IntN(2) == 0
 	o.Add = !o.Interleaved || r.IntN(2) == 0
-	o.Scaling, _ = randomScales(r)
+	o.Scaling, _ = testkit.RandomScales(r)
 	o.Scale = randomScale(r)
 	for first := 0; first < pairs; first += kernels.Width {
 		o.blocks = append(o.blocks, kernels.Block{})
@@ -77,18 +78,18 @@ func (o *sinusoidalRowsOf) String() string {
 }
 
 func TestSinusoidalKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, kind := range positionNames {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, kind := range testkit.PositionNames {
 			t.Run("positions="+kind, func(t *testing.T) {
-				r := newRand(150)
-				for range rounds(10) {
+				r := testkit.NewRand(150)
+				for range testkit.Rounds(10) {
 					for _, pairs := range sinusoidalPairs {
-						o := newSinusoidalRows(r, impl, randomPositions(r, kind, oneOf(r, append(tokenCounts, 4, 5, 31, 32, 40))), pairs)
-						x := newPadded(r, o.size(), r.IntN(16))
-						want := x.clone()
-						o.define(want.slice())
-						o.run(impl, x.slice())
-						x.check(t, o.String()+"x", want, func(i int) bool { return i%o.Stride < 2*pairs })
+						o := newSinusoidalRows(r, impl, testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 40))), pairs)
+						x := testkit.NewPadded(r, o.size(), r.IntN(16))
+						want := x.Clone()
+						o.define(want.Slice())
+						o.run(impl, x.Slice())
+						x.Check(t, o.String()+"x", want, func(i int) bool { return i%o.Stride < 2*pairs })
 					}
 				}
 			})
@@ -97,20 +98,20 @@ func TestSinusoidalKernels(t *testing.T) {
 }
 
 // guard does it next to guards.
-func (o *sinusoidalRowsOf) guard(g *guards, impl kernels.Implementation, atEnd bool) {
-	g.t.Helper()
-	x := g.floats("x", o.size(), atEnd)
-	g.check(fmt.Sprintf("%vgaps %v, at the end: %t", o, g.gaps, atEnd), func() { o.run(impl, x) },
+func (o *sinusoidalRowsOf) guard(g *testkit.Guards, impl kernels.Implementation, atEnd bool) {
+	g.T.Helper()
+	x := g.Floats("x", o.size(), atEnd)
+	g.Check(fmt.Sprintf("%vgaps %v, at the end: %t", o, g.Gaps, atEnd), func() { o.run(impl, x) },
 		func(copies map[string][]float32) { o.define(copies["x"]) }, map[string][]float32{"x": x})
 }
 
 func TestGuardSinusoidalKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(151)
-		g := newGuards(t, r, 4*5*2*(130+35), "x")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(151)
+		g := testkit.NewGuards(t, r, 4*5*2*(130+35), "x")
 		for pairs := 1; pairs <= 130; pairs++ {
 			for _, atEnd := range []bool{false, true} {
-				newSinusoidalRows(r, impl, randomPositions(r, "sequential", 5), pairs).guard(g, impl, atEnd)
+				newSinusoidalRows(r, impl, testkit.RandomPositions(r, "sequential", 5), pairs).guard(g, impl, atEnd)
 			}
 		}
 	})
@@ -123,17 +124,17 @@ func FuzzSinusoidalKernels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, pairs uint16, first int32, tokens uint8) {
 		positions := make([]int32, 1+int(tokens)%100)
 		n := 1 + int(pairs)%(kernels.MaxBlocks*kernels.Width)
-		r := newRand(seed)
-		positionKinds["runs"](r, positions)
-		countFrom(positions[:r.IntN(len(positions)+1)], first, 1)
-		onEach(func(impl kernels.Implementation) {
-			r := newRand(seed)
+		r := testkit.NewRand(seed)
+		testkit.PositionKinds["runs"](r, positions)
+		testkit.CountFrom(positions[:r.IntN(len(positions)+1)], first, 1)
+		testkit.OnEach(func(impl kernels.Implementation) {
+			r := testkit.NewRand(seed)
 			o := newSinusoidalRows(r, impl, positions, n)
-			x := newPadded(r, o.size(), r.IntN(16))
-			want := x.clone()
-			o.define(want.slice())
-			o.run(impl, x.slice())
-			x.check(t, impl.String()+", "+o.String()+"x", want, func(i int) bool { return i%o.Stride < 2*n })
+			x := testkit.NewPadded(r, o.size(), r.IntN(16))
+			want := x.Clone()
+			o.define(want.Slice())
+			o.run(impl, x.Slice())
+			x.Check(t, impl.String()+", "+o.String()+"x", want, func(i int) bool { return i%o.Stride < 2*n })
 		})
 	})
 }

@@ -1,4 +1,4 @@
-package posenc
+package relative_test
 
 import (
 	"errors"
@@ -6,6 +6,10 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // root returns 2^(-steps/2^doublings) by square roots, with 300 bits.
@@ -25,7 +29,7 @@ func root(steps, doublings int) *big.Float {
 func TestALiBiSlopes(t *testing.T) {
 	for _, heads := range []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 40, 64, 71, 112} {
 		slopes := make([]float32, heads)
-		if err := ALiBiSlopes(slopes, 8); err != nil {
+		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
 			t.Fatal(err)
 		}
 		power, doublings := 1, 0
@@ -43,7 +47,7 @@ func TestALiBiSlopes(t *testing.T) {
 		}
 	}
 	slopes := make([]float32, 8)
-	if err := ALiBiSlopes(slopes, 8); err != nil || slopes[0] != 0.5 || slopes[7] != 1.0/256 {
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil || slopes[0] != 0.5 || slopes[7] != 1.0/256 {
 		t.Errorf("slopes of eight heads are %v (%v), want those of the paper, 1/2 to 1/256", slopes, err)
 	}
 }
@@ -67,14 +71,14 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 	}
 	for _, c := range vectors.Cases {
 		slopes := make([]float32, c.Heads)
-		if err := ALiBiSlopes(slopes, c.MaxBias); err != nil {
+		if err := relative.ALiBiSlopes(slopes, c.MaxBias); err != nil {
 			t.Fatal(err)
 		}
-		s := Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
+		s := relative.Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
 		if c.Model == "mpt" {
 			s.FirstKey = 1 - c.Keys
 		}
-		if err := AddALiBi(s, slopes, KeyALiBi); err != nil {
+		if err := relative.AddALiBi(s, slopes, relative.KeyALiBi); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Bias) != len(s.Data) {
@@ -123,26 +127,26 @@ func TestALiBiAgainstMLX(t *testing.T) {
 	}
 	for _, c := range vectors.Cases {
 		slopes := make([]float32, c.Heads)
-		if err := ALiBiSlopes(slopes, 8); err != nil {
+		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
 			t.Fatal(err)
 		}
-		s := Scores{Data: goldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
-		if err := AddALiBi(s, slopes, SymmetricALiBi); err != nil {
+		s := relative.Scores{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
+		if err := relative.AddALiBi(s, slopes, relative.SymmetricALiBi); err != nil {
 			t.Fatal(err)
 		}
-		if !sameSlices(s.Data, c.Scores) {
+		if !testkit.SameSlices(s.Data, c.Scores) {
 			t.Errorf("%d heads: scores differ", c.Heads)
 		}
 	}
 }
 
-func alibiScores(slopes []float32, form ALiBiForm) scoreFunction {
+func alibiScores(slopes []float32, form relative.ALiBiForm) scoreFunction {
 	return func(score float32, head, query, key int) float32 {
 		distance := key - query
 		switch form {
-		case KeyALiBi:
+		case relative.KeyALiBi:
 			distance = key
-		case SymmetricALiBi:
+		case relative.SymmetricALiBi:
 			return score - float32(slopes[head]*float32(max(distance, -distance)))
 		}
 		return score + float32(slopes[head]*float32(distance))
@@ -151,12 +155,12 @@ func alibiScores(slopes []float32, form ALiBiForm) scoreFunction {
 
 func TestAddALiBi(t *testing.T) {
 	slopes := make([]float32, 6)
-	if err := ALiBiSlopes(slopes, 8); err != nil {
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
 		t.Fatal(err)
 	}
 	slopes[5] = float32(math.Copysign(0, -1))
-	for form := CausalALiBi; form <= KeyALiBi; form++ {
-		add := func(s Scores) error { return AddALiBi(s, slopes, form) }
+	for form := relative.CausalALiBi; form <= relative.KeyALiBi; form++ {
+		add := func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) }
 		eachScores(t, 94, len(slopes), -60, 80, alibiScores(slopes, form), add)
 		eachScores(t, 95, len(slopes), -1<<30, 1<<30, alibiScores(slopes, form), add)
 		testLargeScores(t, 2, alibiScores(slopes, form), add)
@@ -169,8 +173,8 @@ func TestAddALiBi(t *testing.T) {
 func TestALiBiForms(t *testing.T) {
 	slopes := []float32{0.5, 0.25}
 	byDistance, byKey := make([]float32, 2*4*9), make([]float32, 2*4*9)
-	for form, data := range map[ALiBiForm][]float32{CausalALiBi: byDistance, KeyALiBi: byKey} {
-		if err := AddALiBi(Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form); err != nil {
+	for form, data := range map[relative.ALiBiForm][]float32{relative.CausalALiBi: byDistance, relative.KeyALiBi: byKey} {
+		if err := relative.AddALiBi(relative.Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,20 +187,20 @@ func TestALiBiForms(t *testing.T) {
 
 func TestALiBiErrors(t *testing.T) {
 	data := make([]float32, 8)
-	scores := Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
+	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
 	for _, tt := range []struct {
 		err  error
 		kind error
 		says string
 	}{
-		{ALiBiSlopes(data, 0), ErrConfig, "ALiBiSlopes: maxBias is 0"},
-		{ALiBiSlopes(data, -8), ErrConfig, "maxBias is -8"},
-		{ALiBiSlopes(data, math.NaN()), ErrConfig, "maxBias is NaN"},
-		{ALiBiSlopes(data, math.Inf(1)), ErrConfig, "maxBias is +Inf"},
-		{AddALiBi(scores, data[4:6], 3), ErrConfig, "AddALiBi: form is 3"},
-		{AddALiBi(scores, data[4:5], CausalALiBi), ErrShape, "AddALiBi: scores.Heads is 2, want at most 1, the heads of the model"},
-		{AddALiBi(Scores{Heads: 2, FirstHead: 1}, data[4:6], CausalALiBi), ErrShape, "scores.FirstHead is 1, want from 0 to 0 for 2 of 2 heads"},
-		{AddALiBi(scores, data[3:5], CausalALiBi), ErrOverlap, "slopes is sharing elements with scores.Data"},
+		{relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0"},
+		{relative.ALiBiSlopes(data, -8), posenc.ErrConfig, "maxBias is -8"},
+		{relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN"},
+		{relative.ALiBiSlopes(data, math.Inf(1)), posenc.ErrConfig, "maxBias is +Inf"},
+		{relative.AddALiBi(scores, data[4:6], 3), posenc.ErrConfig, "AddALiBi: form is 3"},
+		{relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrShape, "AddALiBi: scores.Heads is 2, want at most 1, the heads of the model"},
+		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is 1, want from 0 to 0 for 2 of 2 heads"},
+		{relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -207,7 +211,7 @@ func TestALiBiErrors(t *testing.T) {
 			t.Fatal("an error came after a write")
 		}
 	}
-	if err := ALiBiSlopes(nil, 8); err != nil {
+	if err := relative.ALiBiSlopes(nil, 8); err != nil {
 		t.Error(err)
 	}
 }
@@ -216,12 +220,12 @@ func TestALiBiAllocates(t *testing.T) {
 	checkAllocations(t, map[string]func(){
 		"ALiBiSlopes": func() {
 			var slopes [12]float32
-			ALiBiSlopes(slopes[:], 8)
+			relative.ALiBiSlopes(slopes[:], 8)
 		},
 		"AddALiBi": func() {
 			var data [64]float32
 			slopes := [2]float32{0.5, 0.25}
-			AddALiBi(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], SymmetricALiBi)
+			relative.AddALiBi(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], relative.SymmetricALiBi)
 		},
 	})
 }

@@ -1,8 +1,14 @@
-package posenc
+package relative_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // BenchmarkAddBias adds biases to tiles of scores of 32 heads, as a share of the
@@ -10,8 +16,8 @@ import (
 func BenchmarkAddBias(b *testing.B) {
 	const heads = 32
 	slopes := make([]float32, heads)
-	t5 := mustT5Bias(b, mustT5Buckets(b, 32, 128, true), make([]float32, 32*heads))
-	windows := map[int]*SwinBias{}
+	t5 := mustT5Bias(b, testkit.MustT5Buckets(b, 32, 128, true), make([]float32, 32*heads))
+	windows := map[int]*relative.SwinBias{}
 	for _, side := range []int{7, 12, 32} {
 		windows[side*side] = mustSwinBias(b, side, side, make([]float32, (2*side-1)*(2*side-1)*heads))
 	}
@@ -19,14 +25,14 @@ func BenchmarkAddBias(b *testing.B) {
 		queries, keys int
 		swin          bool
 	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}, {144, 144, true}, {1024, 1024, true}} {
-		s := Scores{Data: aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
+		s := relative.Scores{Data: testkit.Aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
 		calls := map[string]func(){
-			"alibi":           func() { AddALiBi(s, slopes, CausalALiBi) },
-			"alibi-symmetric": func() { AddALiBi(s, slopes, SymmetricALiBi) },
-			"t5":              func() { AddT5(s, t5) },
+			"alibi":           func() { relative.AddALiBi(s, slopes, relative.CausalALiBi) },
+			"alibi-symmetric": func() { relative.AddALiBi(s, slopes, relative.SymmetricALiBi) },
+			"t5":              func() { relative.AddT5(s, t5) },
 		}
 		if shape.swin {
-			calls = map[string]func(){"swin": func() { AddSwin(s, windows[shape.keys]) }}
+			calls = map[string]func(){"swin": func() { relative.AddSwin(s, windows[shape.keys]) }}
 		}
 		for _, family := range []string{"alibi", "alibi-symmetric", "t5", "swin"} {
 			call, ok := calls[family]
@@ -34,9 +40,9 @@ func BenchmarkAddBias(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
-					against(b, "of-constant", call, overBuffer(addBounds(implementation), x)...)
+					testkit.Against(b, "of-constant", call, testkit.OverBuffer(yardstick.AddBounds(dispatch.Implementation()), x)...)
 				})
 			})
 		}

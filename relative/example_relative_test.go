@@ -1,4 +1,4 @@
-package posenc_test
+package relative_test
 
 import (
 	"errors"
@@ -7,16 +7,17 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // One query of two heads, at position 3, and the four keys up to its own.
 func ExampleAddALiBi() {
 	slopes := make([]float32, 2)
-	if err := posenc.ALiBiSlopes(slopes, 8); err != nil {
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
 		log.Fatal(err)
 	}
 	scores := make([]float32, 2*4)
-	err := posenc.AddALiBi(posenc.Scores{Data: scores, Heads: 2, Queries: 1, Keys: 4, FirstQuery: 3}, slopes, posenc.CausalALiBi)
+	err := relative.AddALiBi(relative.Scores{Data: scores, Heads: 2, Queries: 1, Keys: 4, FirstQuery: 3}, slopes, relative.CausalALiBi)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func ExampleAddALiBi() {
 // A decoder step: one query at position 3 and the four keys up to its own, in
 // buckets of their own.
 func ExampleAddT5() {
-	buckets, err := posenc.NewT5Buckets(32, 128, false)
+	buckets, err := relative.NewT5Buckets(32, 128, false)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,12 +41,12 @@ func ExampleAddT5() {
 	for i := range weights {
 		weights[i] = float32(i) / 2
 	}
-	bias, err := posenc.NewT5Bias(buckets, weights)
+	bias, err := relative.NewT5Bias(buckets, weights)
 	if err != nil {
 		log.Fatal(err)
 	}
 	scores := []float32{1, 1, 1, 1}
-	if err := posenc.AddT5(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, bias); err != nil {
+	if err := relative.AddT5(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 4, FirstQuery: 3}, bias); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(scores)
@@ -58,14 +59,14 @@ func ExampleAddT5() {
 // Content to position alone: the product of a query with position r is r here, so
 // that the scores show which position each key takes.
 func ExampleAddDeBERTa() {
-	buckets, err := posenc.NewDeBERTaBuckets(4, 8) // 2*4 relative positions
+	buckets, err := relative.NewDeBERTaBuckets(4, 8) // 2*4 relative positions
 	if err != nil {
 		log.Fatal(err)
 	}
 	contentToPosition := []float32{0, 1, 2, 3, 4, 5, 6, 7}
 	scores := make([]float32, 10)
-	err = posenc.AddDeBERTa(posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets,
-		posenc.Products{Data: contentToPosition}, posenc.Products{}, 1)
+	err = relative.AddDeBERTa(relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 10, FirstQuery: 4}, buckets,
+		relative.Products{Data: contentToPosition}, relative.Products{}, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,8 +87,8 @@ func ExampleAddRelativeShift() {
 		10, 20, 30,
 		10, 20, 30,
 	}
-	err := posenc.AddRelativeShift(posenc.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
-		posenc.Products{Data: products}, 3, 2)
+	err := relative.AddRelativeShift(relative.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
+		relative.Products{Data: products}, 3, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -102,8 +103,8 @@ func ExampleAddRelativeShift() {
 func ExampleAddShaw() {
 	products := []float32{-1, 0, 1}
 	scores := make([]float32, 5)
-	tile := posenc.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
-	if err := posenc.AddShaw(tile, posenc.Products{Data: products}, 1); err != nil {
+	tile := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 5, FirstQuery: 2}
+	if err := relative.AddShaw(tile, relative.Products{Data: products}, 1); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(scores)
@@ -111,7 +112,7 @@ func ExampleAddShaw() {
 	// The weights of attention, summed for a product with the values of distances.
 	tile.Data = []float32{0.125, 0.125, 0.25, 0.25, 0.25}
 	sums := make([]float32, 3)
-	if err := posenc.SumShaw(posenc.Products{Data: sums}, tile, 1); err != nil {
+	if err := relative.SumShaw(relative.Products{Data: sums}, tile, 1); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(sums)
@@ -128,13 +129,13 @@ func ExampleRelativeProducts() {
 	k := []float32{1, 2, 3, 4, 5, 6}
 	r := []float32{0.5, 0.25, 0.25, 0.5, 0, 1} // of the distances 2, 1 and 0, projected
 	u, v := []float32{1, 1}, []float32{0, 2}   // r_w_bias, r_r_bias
-	tile := posenc.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-	products := posenc.Products{Data: make([]float32, queries*keys)}
+	tile := relative.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+	products := relative.Products{Data: make([]float32, queries*keys)}
 	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
 	err := errors.Join(
-		posenc.RelativeProducts(posenc.Products{Data: tile.Data}, view(q), u, view(k), queries, keys, headDim), // (q+u)·k
-		posenc.RelativeProducts(products, view(q), v, view(r), queries, keys, headDim),                         // (q+v)·r
-		posenc.AddRelativeShift(tile, products, keys, keys-1),
+		relative.RelativeProducts(relative.Products{Data: tile.Data}, view(q), u, view(k), queries, keys, headDim), // (q+u)·k
+		relative.RelativeProducts(products, view(q), v, view(r), queries, keys, headDim),                           // (q+v)·r
+		relative.AddRelativeShift(tile, products, keys, keys-1),
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -154,12 +155,12 @@ func ExampleAddRelativeValues() {
 	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
 
 	// Scores: q·(k+a) = q·k + q·a.
-	tile := posenc.Scores{Data: make([]float32, tokens*tokens), Heads: 1, Queries: tokens, Keys: tokens}
-	products := posenc.Products{Data: make([]float32, tokens*columns)}
+	tile := relative.Scores{Data: make([]float32, tokens*tokens), Heads: 1, Queries: tokens, Keys: tokens}
+	products := relative.Products{Data: make([]float32, tokens*columns)}
 	err := errors.Join(
-		posenc.RelativeProducts(posenc.Products{Data: tile.Data}, view(q), nil, view(k), tokens, tokens, headDim),
-		posenc.RelativeProducts(products, view(q), nil, view(relativeKeys), tokens, columns, headDim),
-		posenc.AddShaw(tile, products, maxDistance),
+		relative.RelativeProducts(relative.Products{Data: tile.Data}, view(q), nil, view(k), tokens, tokens, headDim),
+		relative.RelativeProducts(products, view(q), nil, view(relativeKeys), tokens, columns, headDim),
+		relative.AddShaw(tile, products, maxDistance),
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -178,11 +179,11 @@ func ExampleAddRelativeValues() {
 	}
 
 	// The sum of w*(v+a) is that of w*v and that of w*a.
-	output, sums := make([]float32, tokens*headDim), posenc.Products{Data: make([]float32, tokens*columns)}
+	output, sums := make([]float32, tokens*headDim), relative.Products{Data: make([]float32, tokens*columns)}
 	err = errors.Join(
-		posenc.AddRelativeValues(view(output), posenc.Products{Data: tile.Data}, view(v), tokens, tokens, headDim),
-		posenc.SumShaw(sums, tile, maxDistance),
-		posenc.AddRelativeValues(view(output), sums, view(relativeValues), tokens, columns, headDim),
+		relative.AddRelativeValues(view(output), relative.Products{Data: tile.Data}, view(v), tokens, tokens, headDim),
+		relative.SumShaw(sums, tile, maxDistance),
+		relative.AddRelativeValues(view(output), sums, view(relativeValues), tokens, columns, headDim),
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -199,12 +200,12 @@ func ExampleAddRelativeValues() {
 // The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
 func ExampleAddSwin() {
 	table := []float32{-2, -1, 0, 1, 2} // query column - key column
-	bias, err := posenc.NewSwinBias(1, 3, table)
+	bias, err := relative.NewSwinBias(1, 3, table)
 	if err != nil {
 		log.Fatal(err)
 	}
 	biases := make([]float32, 9)
-	if err := posenc.AddSwin(posenc.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, bias); err != nil {
+	if err := relative.AddSwin(relative.Scores{Data: biases, Heads: 1, Queries: 3, Keys: 3}, bias); err != nil {
 		log.Fatal(err)
 	}
 	for query := range 3 {

@@ -1,11 +1,14 @@
-package posenc
+package relative_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // FuzzProducts multiplies rows of any bits with vectors, and adds values of them, in
@@ -24,53 +27,53 @@ func FuzzProducts(f *testing.F) {
 		}
 		memory := func(packed bool, numbers ...int) []float32 {
 			size := most
-			if n := small(numbers...); packed {
+			if n := testkit.Small(numbers...); packed {
 				size = n
 			}
 			s := make([]float32, int(mode%16)+size)
-			repeat32(s, data)
+			testkit.Repeat32(s, data)
 			return s[mode%16:]
 		}
-		c := &relativeCase{
-			x:        View[float32]{Data: memory(tokenStride|headStride == 0, int(heads), max(tokens, 0), int(dim)), Heads: int(heads), TokenStride: tokenStride, HeadStride: headStride},
-			vectors:  View[float32]{Data: memory(vectorStride|vectorHeadStride == 0, int(vectorHeads), int(columns), int(dim)), Heads: int(vectorHeads), TokenStride: vectorStride, HeadStride: vectorHeadStride},
-			products: Products{Data: memory(rowStride|productHeadStride == 0, int(heads), max(tokens, 0), int(columns)), RowStride: rowStride, HeadStride: productHeadStride},
-			tokens:   tokens, columns: int(columns), headDim: int(dim),
+		c := &testkit.RelativeCase{
+			X:        posenc.View[float32]{Data: memory(tokenStride|headStride == 0, int(heads), max(tokens, 0), int(dim)), Heads: int(heads), TokenStride: tokenStride, HeadStride: headStride},
+			Vectors:  posenc.View[float32]{Data: memory(vectorStride|vectorHeadStride == 0, int(vectorHeads), int(columns), int(dim)), Heads: int(vectorHeads), TokenStride: vectorStride, HeadStride: vectorHeadStride},
+			Products: relative.Products{Data: memory(rowStride|productHeadStride == 0, int(heads), max(tokens, 0), int(columns)), RowStride: rowStride, HeadStride: productHeadStride},
+			Tokens:   tokens, Columns: int(columns), HeadDim: int(dim),
 		}
 		if mode&128 != 0 {
-			c.bias = memory(true, int(heads), int(dim))
+			c.Bias = memory(true, int(heads), int(dim))
 		}
-		x, products := c.x.Data, c.products.Data
+		x, products := c.X.Data, c.Products.Data
 		var wantProducts, wantValues []float32
-		onEach(func(impl kernels.Implementation) {
-			c.x.Data, c.products.Data = slices.Clone(x), slices.Clone(products)
-			err := RelativeProducts(c.products, c.x, c.bias, c.vectors, c.tokens, c.columns, c.headDim)
-			if err != nil && !sameBits(c.products.Data, products) {
+		testkit.OnEach(func(impl kernels.Implementation) {
+			c.X.Data, c.Products.Data = slices.Clone(x), slices.Clone(products)
+			err := relative.RelativeProducts(c.Products, c.X, c.Bias, c.Vectors, c.Tokens, c.Columns, c.HeadDim)
+			if err != nil && !testkit.SameBits(c.Products.Data, products) {
 				t.Fatalf("%s: wrote before the error %v", impl, err)
 			}
 			if err == nil {
 				if wantProducts == nil {
 					wantProducts = slices.Clone(products)
-					c.plainProducts(wantProducts)
+					c.PlainProducts(wantProducts)
 				}
-				if i := firstDifference(c.products.Data, wantProducts); i >= 0 {
-					t.Fatalf("%s: product %d is %v, want %v", impl, i, c.products.Data[i], wantProducts[i])
+				if i := testkit.FirstDifference(c.Products.Data, wantProducts); i >= 0 {
+					t.Fatalf("%s: product %d is %v, want %v", impl, i, c.Products.Data[i], wantProducts[i])
 				}
 			}
-			copy(c.products.Data, products)
-			if err = AddRelativeValues(c.x, c.products, c.vectors, c.tokens, c.columns, c.headDim); err != nil {
-				if !sameBits(c.x.Data, x) {
+			copy(c.Products.Data, products)
+			if err = relative.AddRelativeValues(c.X, c.Products, c.Vectors, c.Tokens, c.Columns, c.HeadDim); err != nil {
+				if !testkit.SameBits(c.X.Data, x) {
 					t.Fatalf("%s: wrote before the error %v", impl, err)
 				}
 				return
 			}
-			got := slices.Clone(c.x.Data)
+			got := slices.Clone(c.X.Data)
 			if wantValues == nil {
-				copy(c.x.Data, x)
-				c.plainValues()
-				wantValues = slices.Clone(c.x.Data)
+				copy(c.X.Data, x)
+				c.PlainValues()
+				wantValues = slices.Clone(c.X.Data)
 			}
-			if i := firstDifference(got, wantValues); i >= 0 {
+			if i := testkit.FirstDifference(got, wantValues); i >= 0 {
 				t.Fatalf("%s: element %d is %v, want %v", impl, i, got[i], wantValues[i])
 			}
 		})

@@ -1,11 +1,13 @@
-package posenc
+package relative_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // FuzzScores adds each relative encoding to a tile of any shape, valid or not, and
@@ -39,167 +41,155 @@ func FuzzScores(f *testing.F) {
 		f.Add(encoding, 1, 3, 17, 0, 0, 0, 1<<30-3, -1<<30, a, b, c, 0, 0, uint8(0), []byte(nil))
 	}
 	f.Fuzz(func(t *testing.T, encoding uint8, heads, queries, keys, headStride, queryStride, firstHead, firstQuery, firstKey, a, b, c, d, e int, misaligned uint8, data []byte) {
-		s := Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
+		s := relative.Scores{Heads: heads, Queries: queries, Keys: keys, HeadStride: headStride, QueryStride: queryStride, FirstHead: firstHead, FirstQuery: firstQuery, FirstKey: firstKey}
 		start := int(misaligned % 16)
 		switch encoding % 7 {
 		case 0:
-			fuzzALiBi(t, s, ALiBiForm(a), start, data)
+			fuzzALiBi(t, s, relative.ALiBiForm(a), start, data)
 		case 1:
 			fuzzT5(t, s, a, b, c != 0, start, data)
 		case 2:
 			fuzzDeBERTa(t, s, a, b, c, d, e, start, data)
 		case 3:
-			fuzzRelativeShift(t, s, Products{HeadStride: a, RowStride: b}, c, d, start, data)
+			fuzzRelativeShift(t, s, relative.Products{HeadStride: a, RowStride: b}, c, d, start, data)
 		case 4:
-			fuzzShaw(t, s, Products{HeadStride: a, RowStride: b}, c, start, data)
+			fuzzShaw(t, s, relative.Products{HeadStride: a, RowStride: b}, c, start, data)
 		case 5:
 			fuzzSwin(t, s, a, b, start, data)
 		default:
-			fuzzSumShaw(t, s, Products{HeadStride: a, RowStride: b}, c, data)
+			fuzzSumShaw(t, s, relative.Products{HeadStride: a, RowStride: b}, c, data)
 		}
 	})
 }
 
-func fuzzALiBi(t *testing.T, s Scores, form ALiBiForm, start int, data []byte) {
+func fuzzALiBi(t *testing.T, s relative.Scores, form relative.ALiBiForm, start int, data []byte) {
 	slopes := make([]float32, 16)
-	repeat32(slopes, data)
-	fuzzScores(t, s, start, data, alibiScores(slopes, form), func(s Scores) error { return AddALiBi(s, slopes, form) })
+	testkit.Repeat32(slopes, data)
+	fuzzScores(t, s, start, data, alibiScores(slopes, form), func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) })
 }
 
-func fuzzT5(t *testing.T, s Scores, buckets, maxDistance int, bidirectional bool, start int, data []byte) {
+func fuzzT5(t *testing.T, s relative.Scores, buckets, maxDistance int, bidirectional bool, start int, data []byte) {
 	if buckets > 100 || maxDistance > 1000 {
 		return // slow to make
 	}
-	b, err := NewT5Buckets(buckets, maxDistance, bidirectional)
+	b, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
 	if err != nil {
 		return
 	}
 	weights := make([]float32, 6*buckets)
-	repeat32(weights, data)
+	testkit.Repeat32(weights, data)
 	bias := mustT5Bias(t, b, weights)
-	fuzzScores(t, s, start, data, t5Scores(b, weights), func(s Scores) error { return AddT5(s, bias) })
+	fuzzScores(t, s, start, data, t5Scores(b, weights), func(s relative.Scores) error { return relative.AddT5(s, bias) })
 }
 
 // fuzzProducts gives p its data.
-func fuzzProducts(p *Products, data []byte) {
+func fuzzProducts(p *relative.Products, data []byte) {
 	p.Data = make([]float32, 1<<14)
-	repeat32(p.Data, data)
+	testkit.Repeat32(p.Data, data)
 }
 
-// productAt returns one of products with so many rows and columns.
-func productAt(p *Products, rows, columns, head, row, column int) int {
-	rowStride, headStride := p.RowStride, p.HeadStride
-	if rowStride == 0 {
-		rowStride = columns
-	}
-	if headStride == 0 {
-		headStride = rows * rowStride
-	}
-	return head*headStride + row*rowStride + column
-}
-
-func fuzzDeBERTa(t *testing.T, s Scores, buckets, maxPosition, headStride, queryStride, keyStride, start int, data []byte) {
+func fuzzDeBERTa(t *testing.T, s relative.Scores, buckets, maxPosition, headStride, queryStride, keyStride, start int, data []byte) {
 	if buckets > 100 || maxPosition > 1000 {
 		return // slow to make
 	}
-	b, err := NewDeBERTaBuckets(buckets, maxPosition)
+	b, err := relative.NewDeBERTaBuckets(buckets, maxPosition)
 	if err != nil {
 		return
 	}
-	c2p, p2c := Products{HeadStride: headStride, RowStride: queryStride}, Products{HeadStride: headStride, RowStride: keyStride}
+	c2p, p2c := relative.Products{HeadStride: headStride, RowStride: queryStride}, relative.Products{HeadStride: headStride, RowStride: keyStride}
 	fuzzProducts(&c2p, data)
 	fuzzProducts(&p2c, data)
 	fuzzScores(t, s, start, data, func(score float32, head, query, key int) float32 {
 		r := b.Position(query - key)
-		x := c2p.Data[productAt(&c2p, s.Queries, 2*b.span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
-		y := p2c.Data[productAt(&p2c, s.Keys, 2*b.span, head-s.FirstHead, key-s.FirstKey, r)] / 3
+		x := c2p.Data[testkit.ProductAt(&c2p, s.Queries, 2*b.span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
+		y := p2c.Data[testkit.ProductAt(&p2c, s.Keys, 2*b.span, head-s.FirstHead, key-s.FirstKey, r)] / 3
 		return score + (x + y)
-	}, func(s Scores) error { return AddDeBERTa(s, b, c2p, p2c, 3) })
+	}, func(s relative.Scores) error { return relative.AddDeBERTa(s, b, c2p, p2c, 3) })
 }
 
-func fuzzRelativeShift(t *testing.T, s Scores, p Products, columns, first, start int, data []byte) {
+func fuzzRelativeShift(t *testing.T, s relative.Scores, p relative.Products, columns, first, start int, data []byte) {
 	fuzzProducts(&p, data)
 	fuzzScores(t, s, start, data, func(score float32, head, query, key int) float32 {
 		column := first - (query - key)
 		if column >= columns {
 			return score
 		}
-		return score + p.Data[productAt(&p, s.Queries, columns, head-s.FirstHead, query-s.FirstQuery, column)]
-	}, func(s Scores) error { return AddRelativeShift(s, p, columns, first) })
+		return score + p.Data[testkit.ProductAt(&p, s.Queries, columns, head-s.FirstHead, query-s.FirstQuery, column)]
+	}, func(s relative.Scores) error { return relative.AddRelativeShift(s, p, columns, first) })
 }
 
-func fuzzShaw(t *testing.T, s Scores, p Products, maxDistance, start int, data []byte) {
+func fuzzShaw(t *testing.T, s relative.Scores, p relative.Products, maxDistance, start int, data []byte) {
 	fuzzProducts(&p, data)
 	fuzzScores(t, s, start, data, func(score float32, head, query, key int) float32 {
 		column := maxDistance + min(max(key-query, -maxDistance), maxDistance)
-		return score + p.Data[productAt(&p, s.Queries, 2*maxDistance+1, head-s.FirstHead, query-s.FirstQuery, column)]
-	}, func(s Scores) error { return AddShaw(s, p, maxDistance) })
+		return score + p.Data[testkit.ProductAt(&p, s.Queries, 2*maxDistance+1, head-s.FirstHead, query-s.FirstQuery, column)]
+	}, func(s relative.Scores) error { return relative.AddShaw(s, p, maxDistance) })
 }
 
-func fuzzSwin(t *testing.T, s Scores, height, width, start int, data []byte) {
+func fuzzSwin(t *testing.T, s relative.Scores, height, width, start int, data []byte) {
 	const modelHeads = 5
 	if height < 1 || height > 20 || width < 1 || width > 20 {
 		return // NewSwinBias refuses others, or is slow
 	}
 	table := make([]float32, (2*height-1)*(2*width-1)*modelHeads)
-	repeat32(table, data)
+	testkit.Repeat32(table, data)
 	bias := mustSwinBias(t, height, width, table)
-	fuzzScores(t, s, start, data, swinScores(height, width, modelHeads, table), func(s Scores) error { return AddSwin(s, bias) })
+	fuzzScores(t, s, start, data, swinScores(height, width, modelHeads, table), func(s relative.Scores) error { return relative.AddSwin(s, bias) })
 }
 
 // fuzzSumShaw sums the weights of a tile of any shape: it is an error and nothing
 // changes, or the sums are those of the definition.
-func fuzzSumShaw(t *testing.T, weights Scores, sums Products, maxDistance int, data []byte) {
+func fuzzSumShaw(t *testing.T, weights relative.Scores, sums relative.Products, maxDistance int, data []byte) {
 	const most = 1 << 14
 	weights.Data = make([]float32, most)
 	if n := weights.Heads * weights.Queries * weights.Keys; weights.HeadStride == 0 && weights.QueryStride == 0 && n >= 0 && n < most {
 		weights.Data = weights.Data[:n]
 	}
-	repeat32(weights.Data, data)
+	testkit.Repeat32(weights.Data, data)
 	fuzzProducts(&sums, append(data[:len(data):len(data)], 1, 2, 3, 4))
 	columns := 2*maxDistance + 1
 	if n := weights.Heads * weights.Queries * columns; sums.HeadStride == 0 && sums.RowStride == 0 && n >= 0 && n < most {
 		sums.Data = sums.Data[:n]
 	}
 	before, given := slices.Clone(sums.Data), slices.Clone(weights.Data)
-	err := SumShaw(sums, weights, maxDistance)
-	if !sameBits(weights.Data, given) {
+	err := relative.SumShaw(sums, weights, maxDistance)
+	if !testkit.SameBits(weights.Data, given) {
 		t.Fatal("the weights were written")
 	}
 	want := slices.Clone(before)
 	if err == nil && weights.Keys > 0 && weights.Queries > 0 {
-		tile := Products{HeadStride: weights.HeadStride, RowStride: weights.QueryStride}
+		tile := relative.Products{HeadStride: weights.HeadStride, RowStride: weights.QueryStride}
 		for h := range weights.Heads {
 			for q := range weights.Queries {
 				for k := range weights.Keys {
 					distance := weights.FirstKey + k - weights.FirstQuery - q
-					to := productAt(&sums, weights.Queries, columns, h, q, maxDistance+min(max(distance, -maxDistance), maxDistance))
-					want[to] += given[productAt(&tile, weights.Queries, weights.Keys, h, q, k)]
+					to := testkit.ProductAt(&sums, weights.Queries, columns, h, q, maxDistance+min(max(distance, -maxDistance), maxDistance))
+					want[to] += given[testkit.ProductAt(&tile, weights.Queries, weights.Keys, h, q, k)]
 				}
 			}
 		}
 	}
-	if !sameSlices(sums.Data, want) || err != nil && !sameBits(sums.Data, before) {
+	if !testkit.SameSlices(sums.Data, want) || err != nil && !testkit.SameBits(sums.Data, before) {
 		t.Fatalf("%+v, %d: the sums are wrong; error %v", weights, maxDistance, err)
 	}
 }
 
 // fuzzScores adds to a tile of any shape on every implementation: it is an error
 // and nothing changes, or the bits are those that want says.
-func fuzzScores(t *testing.T, s Scores, start int, data []byte, want scoreFunction, add func(Scores) error) {
+func fuzzScores(t *testing.T, s relative.Scores, start int, data []byte, want scoreFunction, add func(relative.Scores) error) {
 	const most = 1 << 14
 	size := most
 	if s.HeadStride == 0 && s.QueryStride == 0 && s.Heads > 0 && s.Heads < most && s.Queries >= 0 && s.Queries < most && s.Keys >= 0 && s.Keys < most {
 		size = min(most, s.Heads*s.Queries*s.Keys)
 	}
 	before := make([]float32, start+size)
-	repeat32(before, data)
+	testkit.Repeat32(before, data)
 	var expected []float32
-	onEach(func(impl kernels.Implementation) {
+	testkit.OnEach(func(impl kernels.Implementation) {
 		memory := slices.Clone(before)
 		s.Data = memory[start:]
 		if err := add(s); err != nil {
-			if !sameBits(memory, before) {
+			if !testkit.SameBits(memory, before) {
 				t.Fatalf("%s: wrote before the error %v", impl, err)
 			}
 			return
@@ -211,7 +201,7 @@ func fuzzScores(t *testing.T, s Scores, start int, data []byte, want scoreFuncti
 				s.apply(want)
 			}
 		}
-		if !sameSlices(memory, expected) {
+		if !testkit.SameSlices(memory, expected) {
 			t.Fatalf("%s differs from the definition: %d heads of %d queries and %d keys", impl, s.Heads, s.Queries, s.Keys)
 		}
 	})

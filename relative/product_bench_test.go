@@ -1,8 +1,15 @@
-package posenc
+package relative_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // BenchmarkProducts reports the products of 12 heads of 64 with vectors of their own,
@@ -13,23 +20,23 @@ func BenchmarkProducts(b *testing.B) {
 	for _, biased := range []bool{false, true} {
 		for _, shape := range []struct{ tokens, columns int }{{1, 33}, {1, 1024}, {1, 16384}, {128, 33}, {128, 1024}} {
 			tokens, columns := shape.tokens, shape.columns
-			x, vectors := View[float32]{Data: aligned(tokens * heads * dim), Heads: heads}, View[float32]{Data: aligned(columns * heads * dim), Heads: heads}
-			products := Products{Data: aligned(heads * tokens * columns)}
+			x, vectors := posenc.View[float32]{Data: testkit.Aligned(tokens * heads * dim), Heads: heads}, posenc.View[float32]{Data: testkit.Aligned(columns * heads * dim), Heads: heads}
+			products := relative.Products{Data: testkit.Aligned(heads * tokens * columns)}
 			var bias []float32
 			if biased {
-				bias = aligned(heads * dim)
+				bias = testkit.Aligned(heads * dim)
 			}
 			run := func(operation string, call, loop func()) {
 				b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", operation, tokens, columns, heads, dim), func(b *testing.B) {
 					b.Run("against=loop", func(b *testing.B) {
-						benchmarkEach(b, func(b *testing.B) { against(b, "of-loop", call, loop) })
+						testkit.BenchmarkEach(b, func(b *testing.B) { testkit.Against(b, "of-loop", call, loop) })
 					})
 					if tokens > 1 {
 						return
 					}
 					b.Run("against=scale", func(b *testing.B) {
-						benchmarkEach(b, func(b *testing.B) {
-							against(b, "of-scale", call, overBuffer(scaleBounds(implementation), vectors.Data)...)
+						testkit.BenchmarkEach(b, func(b *testing.B) {
+							testkit.Against(b, "of-scale", call, testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), vectors.Data)...)
 						})
 					})
 				})
@@ -38,7 +45,7 @@ func BenchmarkProducts(b *testing.B) {
 			if biased {
 				name = "biased"
 			}
-			run(name, func() { RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }, func() {
+			run(name, func() { relative.RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {
@@ -53,7 +60,7 @@ func BenchmarkProducts(b *testing.B) {
 			for i := range products.Data {
 				products.Data[i] = 0x1p-20 // out does not grow out of range
 			}
-			run("values", func() { AddRelativeValues(x, products, vectors, tokens, columns, dim) }, func() {
+			run("values", func() { relative.AddRelativeValues(x, products, vectors, tokens, columns, dim) }, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {

@@ -1,143 +1,24 @@
-package posenc
+package relative_test
 
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
-// relativeCase is what RelativeProducts and AddRelativeValues take. The slices of all
-// memory have canaries round what the views and products reach.
-type relativeCase struct {
-	x, vectors               View[float32]
-	bias                     []float32
-	products                 Products
-	tokens, columns, headDim int
-
-	all      memory[float32] // of x
-	around   []float32       // the memory of products
-	from     int             // where they start in it
-	vectored memory[float32]
-}
-
-func randomRelative(r *rand.Rand, heads, tokens, columns, headDim int) *relativeCase {
-	c := &relativeCase{tokens: tokens, columns: columns, headDim: headDim}
-	c.x = randomShape[float32](r, tokens, heads, headDim)
-	c.vectors = randomShape[float32](r, columns, oneOf(r, []int{1, heads}), headDim)
-	c.all, c.vectored = allocate(r, &c.x, tokens, headDim), allocate(r, &c.vectors, columns, headDim)
-	if r.IntN(2) == 0 {
-		c.bias = randomElements[float32](r, heads*headDim)
-	}
-	size := heads * tokens * columns
-	switch r.IntN(3) {
-	case 0: // [heads][tokens][columns] with gaps
-		c.products.RowStride = columns + r.IntN(9)
-		c.products.HeadStride = tokens*c.products.RowStride + r.IntN(9)
-		size = heads * c.products.HeadStride
-	case 1: // [tokens][heads][columns] with gaps
-		c.products.HeadStride = columns + r.IntN(9)
-		c.products.RowStride = heads*c.products.HeadStride + r.IntN(9)
-		size = tokens * c.products.RowStride
-	}
-	c.from = r.IntN(16)
-	c.around = randomElements[float32](r, c.from+size+padding)
-	c.products.Data = c.around[c.from : c.from+size]
-	return c
-}
-
-// vector returns the vector of a head and column.
-func (c *relativeCase) vector(head, column int) []float32 {
-	return c.vectors.Data[rowAt(&c.vectors, column, head%c.vectors.Heads, c.headDim):][:c.headDim]
-}
-
-// each calls f with every row of x and where that of its products starts.
-func (c *relativeCase) each(f func(head int, row []float32, at int)) {
-	for h := range c.x.Heads {
-		for t := range c.tokens {
-			f(h, c.x.Data[rowAt(&c.x, t, h, c.headDim):][:c.headDim], productAt(&c.products, c.tokens, c.columns, h, t, 0))
-		}
-	}
-}
-
-// plainProducts writes products to dst as the documentation of RelativeProducts says.
-func (c *relativeCase) plainProducts(dst []float32) {
-	c.each(func(head int, row []float32, at int) {
-		q := slices.Clone(row)
-		for i := range q {
-			if c.bias != nil {
-				q[i] += c.bias[head*c.headDim+i]
-			}
-		}
-		for column := range c.columns {
-			v := c.vector(head, column)
-			var sums [16]float32
-			for l := range sums {
-				for i := l; i < len(q); i += 16 {
-					sums[l] += float32(q[i] * v[i])
-				}
-			}
-			for _, d := range []int{8, 4, 2, 1} {
-				for l := range d {
-					sums[l] += sums[l+d]
-				}
-			}
-			dst[at+column] = sums[0]
-		}
-	})
-}
-
-// plainValues adds values as the documentation of AddRelativeValues says.
-func (c *relativeCase) plainValues() {
-	c.each(func(head int, row []float32, at int) {
-		for i := range row {
-			for column := range c.columns {
-				row[i] += float32(c.products.Data[at+column] * c.vector(head, column)[i])
-			}
-		}
-	})
-}
-
-// check compares both functions with their definitions.
-func (c *relativeCase) check(t *testing.T) {
-	t.Helper()
-	before, given, vectors := slices.Clone(c.around), slices.Clone(c.all.all), slices.Clone(c.vectored.all)
-	want := slices.Clone(c.around)
-	c.plainProducts(want[c.from:])
-	if err := RelativeProducts(c.products, c.x, c.bias, c.vectors, c.tokens, c.columns, c.headDim); err != nil {
-		t.Fatal(err)
-	}
-	if i := firstDifference(c.around, want); i >= 0 {
-		t.Fatalf("%d tokens of %+v, %d columns of %d: product %d is %v, want %v", c.tokens, c.x.Heads, c.columns, c.headDim, i-c.from, c.around[i], want[i])
-	}
-	if !sameBits(c.all.all, given) || !sameBits(c.vectored.all, vectors) {
-		t.Fatal("inputs were written")
-	}
-	copy(c.around, before)
-	c.plainValues()
-	wantOut := slices.Clone(c.all.all)
-	copy(c.all.all, given)
-	if err := AddRelativeValues(c.x, c.products, c.vectors, c.tokens, c.columns, c.headDim); err != nil {
-		t.Fatal(err)
-	}
-	if i := firstDifference(c.all.all, wantOut); i >= 0 {
-		t.Fatalf("%d tokens of %+v, %d columns of %d: element %d is %v, want %v", c.tokens, c.x.Heads, c.columns, c.headDim, i-c.all.start, c.all.all[i], wantOut[i])
-	}
-	if !sameBits(c.around, before) || !sameBits(c.vectored.all, vectors) {
-		t.Fatal("sums or vectors were written")
-	}
-}
-
 func TestRelativeProducts(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(160)
-		for range rounds(20) {
-			for _, dim := range lengths {
-				randomRelative(r, oneOf(r, headCounts), r.IntN(12), 1+r.IntN(20), dim).check(t)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(160)
+		for range testkit.Rounds(20) {
+			for _, dim := range testkit.Lengths {
+				testkit.RandomRelative(r, testkit.OneOf(r, testkit.HeadCounts), r.IntN(12), 1+r.IntN(20), dim).Check(t)
 			}
 		}
 	})
@@ -145,19 +26,19 @@ func TestRelativeProducts(t *testing.T) {
 
 // More rows and columns than a call of a kernel has, and the largest vectors.
 func TestRelativeProductsLarge(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(161)
-		for _, shape := range []struct{ heads, tokens, columns, dim int }{{2, 40, 150, 64}, {1, 3, 70, maxVectorDim}, {1, 5, 70, 1000}, {3, 20, 1100, 9}, {1, 1100, 3, 1}} {
-			c := randomRelative(r, shape.heads, shape.tokens, shape.columns, shape.dim)
-			c.bias = randomElements[float32](r, shape.heads*shape.dim)
-			c.check(t)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(161)
+		for _, shape := range []struct{ heads, tokens, columns, dim int }{{2, 40, 150, 64}, {1, 3, 70, 1024}, {1, 5, 70, 1000}, {3, 20, 1100, 9}, {1, 1100, 3, 1}} {
+			c := testkit.RandomRelative(r, shape.heads, shape.tokens, shape.columns, shape.dim)
+			c.Bias = testkit.RandomElements[float32](r, shape.heads*shape.dim)
+			c.Check(t)
 		}
 	})
 }
 
 // Zeros have the signs of the definition: sums start at +0.
 func TestRelativeProductsOfZeros(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		negative := float32(math.Copysign(0, -1))
 		for dim := 1; dim < 40; dim++ {
 			x, vectors, products := make([]float32, dim), make([]float32, 5*dim), make([]float32, 5)
@@ -167,17 +48,17 @@ func TestRelativeProductsOfZeros(t *testing.T) {
 			for i := range vectors {
 				vectors[i] = 1
 			}
-			if err := RelativeProducts(Products{Data: products}, View[float32]{Data: x, Heads: 1}, nil, View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
+			if err := relative.RelativeProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
 				t.Fatal(err)
 			}
-			if !sameBits(products, make([]float32, 5)) {
+			if !testkit.SameBits(products, make([]float32, 5)) {
 				t.Errorf("%d elements: products %v", dim, products)
 			}
 			out, sums := slices.Clone(x), []float32{negative, negative, negative, negative, negative}
-			if err := AddRelativeValues(View[float32]{Data: out, Heads: 1}, Products{Data: sums}, View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
+			if err := relative.AddRelativeValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
 				t.Fatal(err)
 			}
-			if !sameBits(out, x) {
+			if !testkit.SameBits(out, x) {
 				t.Errorf("%d elements: values %v", dim, out)
 			}
 		}
@@ -186,41 +67,43 @@ func TestRelativeProductsOfZeros(t *testing.T) {
 
 func TestRelativeProductsErrors(t *testing.T) {
 	data := make([]float32, 400)
-	view := func(from, n, heads int) View[float32] { return View[float32]{Data: data[from : from+n], Heads: heads} }
+	view := func(from, n, heads int) posenc.View[float32] {
+		return posenc.View[float32]{Data: data[from : from+n], Heads: heads}
+	}
 	type arguments struct {
-		x, vectors               View[float32]
+		x, vectors               posenc.View[float32]
 		bias                     []float32
-		products                 Products
+		products                 relative.Products
 		tokens, columns, headDim int
 	}
-	right := arguments{view(0, 24, 2), view(50, 40, 2), data[100:108], Products{Data: data[120:150]}, 3, 5, 4}
+	right := arguments{view(0, 24, 2), view(50, 40, 2), data[100:108], relative.Products{Data: data[120:150]}, 3, 5, 4}
 	for _, tt := range []struct {
 		change func(a *arguments)
 		kind   error
 		says   string // with %: of RelativeProducts, of AddRelativeValues
 	}{
-		{func(a *arguments) { a.tokens = -1 }, ErrShape, "tokens is -1, want at least 0"},
-		{func(a *arguments) { a.columns = 0 }, ErrShape, "columns is 0, want at least 1"},
-		{func(a *arguments) { a.headDim = 0 }, ErrShape, "headDim is 0, want from 1 to 1024"},
-		{func(a *arguments) { a.headDim = 1025 }, ErrShape, "headDim is 1025"},
-		{func(a *arguments) { a.x.Heads = 0 }, ErrShape, "%.Heads is 0"},
-		{func(a *arguments) { a.tokens = 4 }, ErrLength, "%.Data is 24 elements, want 32 for 4 tokens"},
-		{func(a *arguments) { a.x.TokenStride, a.x.HeadStride = 4, 4 }, ErrOverlap, "%.TokenStride is 4"},
-		{func(a *arguments) { a.vectors.Heads = 3 }, ErrShape, "vectors.Heads is 3, want 1, or 2 as in %"},
-		{func(a *arguments) { a.vectors.Heads = 1 }, ErrLength, "vectors.Data is 40 elements, want 20"},
-		{func(a *arguments) { a.vectors.HeadStride = -1 }, ErrShape, "vectors.HeadStride is -1"},
-		{func(a *arguments) { a.products.Data = data[120:149] }, ErrLength, ".Data is 29 elements, want 30 for 2 heads of 3 rows of 5"},
-		{func(a *arguments) { a.products.RowStride = -5 }, ErrShape, ".RowStride is -5"},
-		{func(a *arguments) { a.products.Data = data[23:53] }, ErrOverlap, ".Data is sharing memory with "},
-		{func(a *arguments) { a.products.Data, a.vectors = data[200:230], view(0, 40, 2) }, ErrOverlap, "Data is sharing memory with "},
+		{func(a *arguments) { a.tokens = -1 }, posenc.ErrShape, "tokens is -1, want at least 0"},
+		{func(a *arguments) { a.columns = 0 }, posenc.ErrShape, "columns is 0, want at least 1"},
+		{func(a *arguments) { a.headDim = 0 }, posenc.ErrShape, "headDim is 0, want from 1 to 1024"},
+		{func(a *arguments) { a.headDim = 1025 }, posenc.ErrShape, "headDim is 1025"},
+		{func(a *arguments) { a.x.Heads = 0 }, posenc.ErrShape, "%.Heads is 0"},
+		{func(a *arguments) { a.tokens = 4 }, posenc.ErrLength, "%.Data is 24 elements, want 32 for 4 tokens"},
+		{func(a *arguments) { a.x.TokenStride, a.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "%.TokenStride is 4"},
+		{func(a *arguments) { a.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in %"},
+		{func(a *arguments) { a.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data is 40 elements, want 20"},
+		{func(a *arguments) { a.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1"},
+		{func(a *arguments) { a.products.Data = data[120:149] }, posenc.ErrLength, ".Data is 29 elements, want 30 for 2 heads of 3 rows of 5"},
+		{func(a *arguments) { a.products.RowStride = -5 }, posenc.ErrShape, ".RowStride is -5"},
+		{func(a *arguments) { a.products.Data = data[23:53] }, posenc.ErrOverlap, ".Data is sharing memory with "},
+		{func(a *arguments) { a.products.Data, a.vectors = data[200:230], view(0, 40, 2) }, posenc.ErrOverlap, "Data is sharing memory with "},
 	} {
 		a := right
 		tt.change(&a)
 		for argument, err := range map[string]error{
-			"x":   RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim),
-			"out": AddRelativeValues(a.x, a.products, a.vectors, a.tokens, a.columns, a.headDim),
+			"x":   relative.RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim),
+			"out": relative.AddRelativeValues(a.x, a.products, a.vectors, a.tokens, a.columns, a.headDim),
 		} {
-			if argument == "x" && overlap(a.x.Data, a.vectors.Data) {
+			if argument == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
 				continue // both are read
 			}
 			if says := strings.ReplaceAll(tt.says, "%", argument); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
@@ -233,15 +116,15 @@ func TestRelativeProductsErrors(t *testing.T) {
 		kind   error
 		says   string
 	}{
-		{func(a *arguments) { a.bias = data[100:107] }, ErrLength, "RelativeProducts: bias is 7 elements, want 2*4, or nil"},
-		{func(a *arguments) { a.bias = []float32{} }, ErrLength, "bias is 0 elements"},
-		{func(a *arguments) { a.bias = data[149:157] }, ErrOverlap, "products.Data is sharing memory with bias"},
-		{func(a *arguments) { a.vectors = view(149, 40, 2) }, ErrOverlap, "products.Data is sharing memory with vectors"},
-		{func(a *arguments) { a.products = Products{Data: data[120:160], RowStride: 4, HeadStride: 20} }, ErrOverlap, "products.RowStride is 4, want rows of 5 that do not overlap, with 2 heads at HeadStride 20"},
+		{func(a *arguments) { a.bias = data[100:107] }, posenc.ErrLength, "RelativeProducts: bias is 7 elements, want 2*4, or nil"},
+		{func(a *arguments) { a.bias = []float32{} }, posenc.ErrLength, "bias is 0 elements"},
+		{func(a *arguments) { a.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing memory with bias"},
+		{func(a *arguments) { a.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing memory with vectors"},
+		{func(a *arguments) { a.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20} }, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 that do not overlap, with 2 heads at HeadStride 20"},
 	} {
 		a := right
 		tt.change(&a)
-		err := RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim)
+		err := relative.RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim)
 		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", err, tt.kind, tt.says)
 		}
@@ -252,18 +135,18 @@ func TestRelativeProductsErrors(t *testing.T) {
 		}
 	}
 	// No tokens, however many heads; and what may share memory.
-	none := View[float32]{Heads: math.MaxInt, TokenStride: 1}
-	if err := RelativeProducts(Products{}, none, nil, view(50, 4, 1), 0, 1, 4); err != nil {
+	none := posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}
+	if err := relative.RelativeProducts(relative.Products{}, none, nil, view(50, 4, 1), 0, 1, 4); err != nil {
 		t.Error(err)
 	}
-	if err := AddRelativeValues(none, Products{}, view(50, 4, 1), 0, 1, 4); err != nil {
+	if err := relative.AddRelativeValues(none, relative.Products{}, view(50, 4, 1), 0, 1, 4); err != nil {
 		t.Error(err)
 	}
-	if err := RelativeProducts(right.products, right.x, data[:8], view(0, 40, 2), 3, 5, 4); err != nil {
+	if err := relative.RelativeProducts(right.products, right.x, data[:8], view(0, 40, 2), 3, 5, 4); err != nil {
 		t.Error(err)
 	}
-	shared := Products{Data: right.products.Data, RowStride: 1} // sums are read
-	if err := AddRelativeValues(right.x, shared, right.vectors, 3, 5, 4); err != nil {
+	shared := relative.Products{Data: right.products.Data, RowStride: 1} // sums are read
+	if err := relative.AddRelativeValues(right.x, shared, right.vectors, 3, 5, 4); err != nil {
 		t.Error(err)
 	}
 }
@@ -273,19 +156,19 @@ func TestRelativeProductsAllocate(t *testing.T) {
 		"RelativeProducts": func() {
 			var x, bias, vectors [24]float32
 			var products [18]float32
-			RelativeProducts(Products{Data: products[:]}, View[float32]{Data: x[:], Heads: 2}, bias[:8], View[float32]{Data: vectors[:12], Heads: 1}, 3, 3, 4)
+			relative.RelativeProducts(relative.Products{Data: products[:]}, posenc.View[float32]{Data: x[:], Heads: 2}, bias[:8], posenc.View[float32]{Data: vectors[:12], Heads: 1}, 3, 3, 4)
 		},
 		"AddRelativeValues": func() {
 			var out, vectors [24]float32
 			var sums [18]float32
-			AddRelativeValues(View[float32]{Data: out[:], Heads: 2}, Products{Data: sums[:]}, View[float32]{Data: vectors[:], Heads: 2}, 3, 3, 4)
+			relative.AddRelativeValues(posenc.View[float32]{Data: out[:], Heads: 2}, relative.Products{Data: sums[:]}, posenc.View[float32]{Data: vectors[:], Heads: 2}, 3, 3, 4)
 		},
 	})
 }
 
 // headed is [heads][tokens][dim] of goldenInputs.
-func headed(start, heads, tokens, dim int) View[float32] {
-	return View[float32]{Data: goldenInputs(start, heads*tokens*dim), Heads: heads, TokenStride: dim, HeadStride: tokens * dim}
+func headed(start, heads, tokens, dim int) posenc.View[float32] {
+	return posenc.View[float32]{Data: testkit.GoldenInputs(start, heads*tokens*dim), Heads: heads, TokenStride: dim, HeadStride: tokens * dim}
 }
 
 // sumBound bounds by how much two sums of n products differ that are taken in any
@@ -329,9 +212,9 @@ func TestRelativeProductsAgainstDeBERTa(t *testing.T) {
 			tested++
 			columns := len(side.vectors) / heads / dim
 			x := headed(side.start, heads, c.Tokens, dim)
-			v := View[float32]{Data: side.vectors, Heads: heads, TokenStride: dim, HeadStride: columns * dim}
+			v := posenc.View[float32]{Data: side.vectors, Heads: heads, TokenStride: dim, HeadStride: columns * dim}
 			got := make([]float32, len(side.wants))
-			if err := RelativeProducts(Products{Data: got}, x, nil, v, c.Tokens, columns, dim); err != nil {
+			if err := relative.RelativeProducts(relative.Products{Data: got}, x, nil, v, c.Tokens, columns, dim); err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range side.wants {
@@ -363,16 +246,16 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 		t.Fatalf("%d cases, want 4", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
-		tokens := func(start, n int) View[float32] {
-			return View[float32]{Data: goldenInputs(start, n*c.Heads*c.Dim), Heads: c.Heads}
+		tokens := func(start, n int) posenc.View[float32] {
+			return posenc.View[float32]{Data: testkit.GoldenInputs(start, n*c.Heads*c.Dim), Heads: c.Heads}
 		}
 		q, k, r := tokens(0, c.Queries), tokens(5000, c.Keys), tokens(10000, c.Columns)
-		u, v := goldenInputs(40000, c.Heads*c.Dim), goldenInputs(41000, c.Heads*c.Dim)
+		u, v := testkit.GoldenInputs(40000, c.Heads*c.Dim), testkit.GoldenInputs(41000, c.Heads*c.Dim)
 		scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
 		if err := errors.Join(
-			RelativeProducts(Products{Data: scores}, q, u, k, c.Queries, c.Keys, c.Dim),
-			RelativeProducts(Products{Data: products}, q, v, r, c.Queries, c.Columns, c.Dim),
-			AddRelativeShift(Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, Products{Data: products}, c.Columns, c.First),
+			relative.RelativeProducts(relative.Products{Data: scores}, q, u, k, c.Queries, c.Keys, c.Dim),
+			relative.RelativeProducts(relative.Products{Data: products}, q, v, r, c.Queries, c.Columns, c.Dim),
+			relative.AddRelativeShift(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, c.Columns, c.First),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -380,7 +263,7 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 		for i, want := range c.Scores {
 			h, query, key := i/c.Keys/c.Queries, i/c.Keys%c.Queries, i%c.Keys
 			column := c.First - (c.Keys - c.Queries + query - key)
-			row := func(x View[float32], token int) []float32 { return x.Data[(token*c.Heads+h)*c.Dim:][:c.Dim] }
+			row := func(x posenc.View[float32], token int) []float32 { return x.Data[(token*c.Heads+h)*c.Dim:][:c.Dim] }
 			terms := magnitudes(row(q, query), u[h*c.Dim:], row(k, key)) + magnitudes(row(q, query), v[h*c.Dim:], row(r, column))
 			// One more addition joins the summands.
 			if bound := sumBound(c.Dim+1, terms) * float64(scale); !(math.Abs(float64(scores[i]*scale-want)) <= bound) {
@@ -408,19 +291,19 @@ func TestShawAgainstPyTorch(t *testing.T) {
 	for _, c := range vectors.Cases {
 		columns := 2*c.MaxDistance + 1
 		q, k, v := headed(0, c.Heads, c.Tokens, c.Dim), headed(5000, c.Heads, c.Tokens, c.Dim), headed(15000, c.Heads, c.Tokens, c.Dim)
-		aK, aV := View[float32]{Data: goldenInputs(10000, columns*c.Dim), Heads: 1}, View[float32]{Data: goldenInputs(20000, columns*c.Dim), Heads: 1}
+		aK, aV := posenc.View[float32]{Data: testkit.GoldenInputs(10000, columns*c.Dim), Heads: 1}, posenc.View[float32]{Data: testkit.GoldenInputs(20000, columns*c.Dim), Heads: 1}
 		column := func(query, key int) int { return min(max(key-query, -c.MaxDistance), c.MaxDistance) + c.MaxDistance }
-		tile := Scores{Data: make([]float32, c.Heads*c.Tokens*c.Tokens), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
-		products := Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
+		tile := relative.Scores{Data: make([]float32, c.Heads*c.Tokens*c.Tokens), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
+		products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
 		content := c.Model == "paper"
 		if content {
-			if err := RelativeProducts(Products{Data: tile.Data}, q, nil, k, c.Tokens, c.Tokens, c.Dim); err != nil {
+			if err := relative.RelativeProducts(relative.Products{Data: tile.Data}, q, nil, k, c.Tokens, c.Tokens, c.Dim); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := errors.Join(
-			RelativeProducts(products, q, nil, aK, c.Tokens, columns, c.Dim),
-			AddShaw(tile, products, c.MaxDistance),
+			relative.RelativeProducts(products, q, nil, aK, c.Tokens, columns, c.Dim),
+			relative.AddShaw(tile, products, c.MaxDistance),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -443,8 +326,8 @@ func TestShawAgainstPyTorch(t *testing.T) {
 		}
 		// From PyTorch's weights on, so that its exponentials do not count.
 		tile.Data = c.Weights
-		sums := Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
-		output := View[float32]{Data: make([]float32, len(c.Output)), Heads: c.Heads, TokenStride: c.Dim, HeadStride: c.Tokens * c.Dim}
+		sums := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
+		output := posenc.View[float32]{Data: make([]float32, len(c.Output)), Heads: c.Heads, TokenStride: c.Dim, HeadStride: c.Tokens * c.Dim}
 		values := make([]float64, len(c.Output)) // the sum of magnitudes
 		for i := range c.Output {
 			row, d := i/c.Dim, i%c.Dim
@@ -456,8 +339,8 @@ func TestShawAgainstPyTorch(t *testing.T) {
 			}
 		}
 		if err := errors.Join(
-			SumShaw(sums, tile, c.MaxDistance),
-			AddRelativeValues(output, sums, aV, c.Tokens, columns, c.Dim),
+			relative.SumShaw(sums, tile, c.MaxDistance),
+			relative.AddRelativeValues(output, sums, aV, c.Tokens, columns, c.Dim),
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package posenc
+package relative_test
 
 import (
 	"encoding/base64"
@@ -13,40 +13,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // scoreFunction says what a score becomes, of a head of the model, a query and a
 // key by their positions.
 type scoreFunction func(score float32, head, query, key int) float32
 
-// randomScores returns a tile of some of the heads of a model in random order of
-// its dimensions, and the memory around it.
-func randomScores(r *rand.Rand, modelHeads, least, most int) (s Scores, start int, memory []float32) {
-	s.Heads = 1 + r.IntN(modelHeads)
-	s.FirstHead = r.IntN(modelHeads - s.Heads + 1)
-	s.Queries, s.Keys = 1+r.IntN(20), 1+r.IntN(90)
-	s.FirstQuery, s.FirstKey = least+r.IntN(most-least-s.Queries), least+r.IntN(most-least-s.Keys)
-	size := s.Heads * s.Queries * s.Keys
-	switch r.IntN(3) {
-	case 0: // [heads][queries][keys] with gaps
-		s.QueryStride = s.Keys + r.IntN(9)
-		s.HeadStride = s.Queries*s.QueryStride + r.IntN(9)
-		size = s.Heads * s.HeadStride
-	case 1: // [queries][heads][keys] with gaps
-		s.HeadStride = s.Keys + r.IntN(9)
-		s.QueryStride = s.Heads*s.HeadStride + r.IntN(9)
-		size = s.Queries * s.QueryStride
-	}
-	start = r.IntN(16)
-	memory = make([]float32, start+size+r.IntN(16))
-	fillRandom(r, memory)
-	s.Data = memory[start : start+size]
-	return s, start, memory
-}
-
 // part returns some of the scores as a tile.
-func (s Scores) part(head, heads, query, queries, key, keys int) Scores {
+func (s relative.Scores) part(head, heads, query, queries, key, keys int) relative.Scores {
 	if s.QueryStride == 0 {
 		s.QueryStride = s.Keys
 	}
@@ -60,7 +38,7 @@ func (s Scores) part(head, heads, query, queries, key, keys int) Scores {
 }
 
 // tiles cuts scores into tiles at random.
-func (s Scores) tiles(r *rand.Rand) (list []Scores) {
+func (s relative.Scores) tiles(r *rand.Rand) (list []relative.Scores) {
 	heads, queries, keys := 1+r.IntN(s.Heads), 1+r.IntN(s.Queries), 1+r.IntN(s.Keys)
 	for h := 0; h < s.Heads; h += heads {
 		for q := 0; q < s.Queries; q += queries {
@@ -74,7 +52,7 @@ func (s Scores) tiles(r *rand.Rand) (list []Scores) {
 }
 
 // apply changes scores by their definition.
-func (s Scores) apply(want scoreFunction) {
+func (s relative.Scores) apply(want scoreFunction) {
 	for h := range s.Heads {
 		for q := range s.Queries {
 			for k := range s.Keys {
@@ -87,7 +65,7 @@ func (s Scores) apply(want scoreFunction) {
 
 // checkScores compares what add makes of scores, at once and tile by tile, with
 // want: the bits of scores are the same, and no other element is written.
-func checkScores(t *testing.T, r *rand.Rand, s Scores, start int, memory []float32, want scoreFunction, add func(Scores) error) {
+func checkScores(t *testing.T, r *rand.Rand, s relative.Scores, start int, memory []float32, want scoreFunction, add func(relative.Scores) error) {
 	t.Helper()
 	given, expected := slices.Clone(memory), slices.Clone(memory)
 	s.Data = expected[start : start+len(s.Data)]
@@ -95,7 +73,7 @@ func checkScores(t *testing.T, r *rand.Rand, s Scores, start int, memory []float
 	for _, cut := range []bool{false, true} {
 		copy(memory, given)
 		s.Data = memory[start : start+len(s.Data)]
-		list := []Scores{s}
+		list := []relative.Scores{s}
 		if cut {
 			list = s.tiles(r)
 		}
@@ -105,7 +83,7 @@ func checkScores(t *testing.T, r *rand.Rand, s Scores, start int, memory []float
 			}
 		}
 		for i, got := range memory {
-			if !same(got, expected[i]) {
+			if !testkit.Same(got, expected[i]) {
 				t.Fatalf("%d heads of %d queries and %d keys from %d and %d, strides %d and %d, cut: %t: element %d is %v, want %v from %v", s.Heads, s.Queries, s.Keys, s.FirstQuery, s.FirstKey, s.HeadStride, s.QueryStride, cut, i-start, got, expected[i], given[i])
 			}
 		}
@@ -114,28 +92,28 @@ func checkScores(t *testing.T, r *rand.Rand, s Scores, start int, memory []float
 }
 
 // eachScores runs checkScores on every implementation and on many tiles.
-func eachScores(t *testing.T, seed uint64, modelHeads, least, most int, want scoreFunction, add func(Scores) error) {
+func eachScores(t *testing.T, seed uint64, modelHeads, least, most int, want scoreFunction, add func(relative.Scores) error) {
 	t.Helper()
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		t.Helper()
-		r := newRand(seed)
-		for range rounds(60) {
-			s, start, memory := randomScores(r, modelHeads, least, most)
+		r := testkit.NewRand(seed)
+		for range testkit.Rounds(60) {
+			s, start, memory := testkit.RandomScores(r, modelHeads, least, most)
 			checkScores(t, r, s, start, memory, want, add)
 		}
 	})
 }
 
 // Tiles larger than a block.
-func testLargeScores(t *testing.T, heads int, want scoreFunction, add func(Scores) error) {
+func testLargeScores(t *testing.T, heads int, want scoreFunction, add func(relative.Scores) error) {
 	t.Helper()
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		t.Helper()
-		r := newRand(93)
+		r := testkit.NewRand(93)
 		for _, shape := range [][2]int{{1, 5000}, {37, 1030}, {2000, 9}} {
-			s := Scores{Heads: heads, Queries: shape[0], Keys: shape[1], FirstQuery: 77}
+			s := relative.Scores{Heads: heads, Queries: shape[0], Keys: shape[1], FirstQuery: 77}
 			s.Data = make([]float32, s.Heads*s.Queries*s.Keys)
-			fillRandom(r, s.Data)
+			testkit.FillRandom(r, s.Data)
 			checkScores(t, r, s, 0, s.Data, want, add)
 		}
 	})
@@ -143,35 +121,35 @@ func testLargeScores(t *testing.T, heads int, want scoreFunction, add func(Score
 
 // scoreErrors are the errors of every function that takes scores of a model of
 // two heads or more.
-func testScoreErrors(t *testing.T, add func(Scores) error) {
+func testScoreErrors(t *testing.T, add func(relative.Scores) error) {
 	t.Helper()
 	data := make([]float32, 24)
 	for _, tt := range []struct {
-		scores Scores
+		scores relative.Scores
 		kind   error
 		says   string
 	}{
-		{Scores{Data: data, Queries: 3, Keys: 4}, ErrShape, "scores.Heads is 0"},
-		{Scores{Data: data, Heads: 2, Queries: -1, Keys: 4}, ErrShape, "scores.Queries is -1"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: -4}, ErrShape, "scores.Keys is -4"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: -1}, ErrShape, "scores.HeadStride is -1"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: -1}, ErrShape, "scores.QueryStride is -1"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: -1}, ErrShape, "scores.FirstHead is -1"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt}, ErrShape, "scores.FirstHead is"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt - 1}, ErrShape, "scores.FirstHead is"},
-		{Scores{Data: data, Heads: math.MaxInt, Queries: 3, Keys: 4, FirstHead: 1}, ErrShape, "posenc."},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 5}, ErrLength, "scores.Data is 24 elements, want 30"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 3}, ErrLength, "scores.Data is 24 elements, want 18"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 0}, ErrLength, "scores.Data is 24 elements, want 0"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 5}, ErrLength, "scores.Data is 24 elements, want at least 29"},
-		{Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}, ErrShape, "scores.Queries is"},
-		{Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}, ErrLength, "2 keys at strides 1 and 2"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 3}, ErrOverlap, "scores.QueryStride is 3"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}, ErrOverlap, "at HeadStride 4"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: -1<<30 - 1}, ErrPosition, "scores.FirstQuery is"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: 1<<30 - 2}, ErrPosition, "scores.FirstQuery is"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstKey: math.MinInt}, ErrPosition, "scores.FirstKey is"},
-		{Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstKey: 1<<30 - 3}, ErrPosition, "scores.FirstKey is"},
+		{relative.Scores{Data: data, Queries: 3, Keys: 4}, posenc.ErrShape, "scores.Heads is 0"},
+		{relative.Scores{Data: data, Heads: 2, Queries: -1, Keys: 4}, posenc.ErrShape, "scores.Queries is -1"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: -4}, posenc.ErrShape, "scores.Keys is -4"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: -1}, posenc.ErrShape, "scores.HeadStride is -1"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: -1}, posenc.ErrShape, "scores.QueryStride is -1"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: -1}, posenc.ErrShape, "scores.FirstHead is -1"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt}, posenc.ErrShape, "scores.FirstHead is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt - 1}, posenc.ErrShape, "scores.FirstHead is"},
+		{relative.Scores{Data: data, Heads: math.MaxInt, Queries: 3, Keys: 4, FirstHead: 1}, posenc.ErrShape, "posenc."},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 5}, posenc.ErrLength, "scores.Data is 24 elements, want 30"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 3}, posenc.ErrLength, "scores.Data is 24 elements, want 18"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 0}, posenc.ErrLength, "scores.Data is 24 elements, want 0"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 5}, posenc.ErrLength, "scores.Data is 24 elements, want at least 29"},
+		{relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}, posenc.ErrShape, "scores.Queries is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}, posenc.ErrLength, "2 keys at strides 1 and 2"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 3}, posenc.ErrOverlap, "scores.QueryStride is 3"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}, posenc.ErrOverlap, "at HeadStride 4"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: -1<<30 - 1}, posenc.ErrPosition, "scores.FirstQuery is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: 1<<30 - 2}, posenc.ErrPosition, "scores.FirstQuery is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstKey: math.MinInt}, posenc.ErrPosition, "scores.FirstKey is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstKey: 1<<30 - 3}, posenc.ErrPosition, "scores.FirstKey is"},
 	} {
 		err := add(tt.scores)
 		if !errors.Is(err, tt.kind) || !strings.Contains(fmt.Sprint(err), tt.says) {
@@ -183,7 +161,7 @@ func testScoreErrors(t *testing.T, add func(Scores) error) {
 			t.Fatal("an error came after a write")
 		}
 	}
-	for _, s := range []Scores{
+	for _, s := range []relative.Scores{
 		{Heads: 1, Queries: 5}, {Heads: 2, Keys: 5}, {Heads: 1, Data: data, QueryStride: 4},
 	} {
 		if err := add(s); err != nil {
@@ -195,7 +173,7 @@ func testScoreErrors(t *testing.T, add func(Scores) error) {
 // checkAllocations runs calls that are to allocate nothing.
 func checkAllocations(t *testing.T, calls map[string]func()) {
 	t.Helper()
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		t.Helper()
 		for name, call := range calls {
 			if got := testing.AllocsPerRun(20, call); got != 0 {

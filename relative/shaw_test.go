@@ -1,4 +1,4 @@
-package posenc
+package relative_test
 
 import (
 	"errors"
@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 func TestAddShaw(t *testing.T) {
@@ -15,13 +18,13 @@ func TestAddShaw(t *testing.T) {
 	for _, maxDistance := range []int{0, 1, 16, 300} {
 		columns := 2*maxDistance + 1
 		products := make([]float32, heads*(most-least)*columns)
-		fillRandom(newRand(107), products)
-		of := func(head, query int) Products {
-			return Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
+		testkit.FillRandom(testkit.NewRand(107), products)
+		of := func(head, query int) relative.Products {
+			return relative.Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
 		}
 		eachScores(t, 108, heads, least, most, func(score float32, head, query, key int) float32 {
 			return score + of(head, query).Data[maxDistance+min(max(key-query, -maxDistance), maxDistance)]
-		}, func(s Scores) error { return AddShaw(s, of(s.FirstHead, s.FirstQuery), maxDistance) })
+		}, func(s relative.Scores) error { return relative.AddShaw(s, of(s.FirstHead, s.FirstQuery), maxDistance) })
 	}
 }
 
@@ -32,11 +35,11 @@ func TestShawFar(t *testing.T) {
 		1<<30 - 1: {{1, 1, 1}, {3, 0, 0, 0, 0}},
 	} {
 		scores, sums := make([]float32, 3), make([]float32, 5)
-		s := Scores{Data: scores, Heads: 1, Queries: 1, Keys: 3, FirstQuery: query, FirstKey: -1 << 30}
-		if err := AddShaw(s, Products{Data: []float32{1, 2, 3, 4, 5}}, 2); err != nil {
+		s := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 3, FirstQuery: query, FirstKey: -1 << 30}
+		if err := relative.AddShaw(s, relative.Products{Data: []float32{1, 2, 3, 4, 5}}, 2); err != nil {
 			t.Fatal(err)
 		}
-		if err := SumShaw(Products{Data: sums}, s, 2); err != nil {
+		if err := relative.SumShaw(relative.Products{Data: sums}, s, 2); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(scores, want[0]) || !slices.Equal(sums, want[1]) {
@@ -78,13 +81,13 @@ func TestShawAgainstPaper(t *testing.T) {
 			products = append(products, float32(dot(q[i*dim:], positionKeys[c*dim:])))
 		}
 	}
-	s := Scores{Data: scores, Heads: 1, Queries: queries, Keys: keys, FirstQuery: firstQuery}
-	if err := AddShaw(s, Products{Data: products}, maxDistance); err != nil {
+	s := relative.Scores{Data: scores, Heads: 1, Queries: queries, Keys: keys, FirstQuery: firstQuery}
+	if err := relative.AddShaw(s, relative.Products{Data: products}, maxDistance); err != nil {
 		t.Fatal(err)
 	}
 	sums := make([]float32, len(products))
 	s.Data = weights
-	if err := SumShaw(Products{Data: sums}, s, maxDistance); err != nil {
+	if err := relative.SumShaw(relative.Products{Data: sums}, s, maxDistance); err != nil {
 		t.Fatal(err)
 	}
 	for i := range queries {
@@ -114,13 +117,13 @@ func TestShawAgainstPaper(t *testing.T) {
 // Tiles in ascending order of keys give the bits of one.
 func TestSumShaw(t *testing.T) {
 	const maxDistance, columns = 6, 13
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(109)
-		for range rounds(60) {
-			s, _, memory := randomScores(r, 3, -50, 80)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(109)
+		for range testkit.Rounds(60) {
+			s, _, memory := testkit.RandomScores(r, 3, -50, 80)
 			before := slices.Clone(memory)
 			want := make([]float32, s.Heads*s.Queries*columns)
-			fillRandom(r, want)
+			testkit.FillRandom(r, want)
 			whole, parts := slices.Clone(want), slices.Clone(want)
 			for h := range s.Heads {
 				for q := range s.Queries {
@@ -130,24 +133,24 @@ func TestSumShaw(t *testing.T) {
 					}
 				}
 			}
-			if err := SumShaw(Products{Data: whole}, s, maxDistance); err != nil {
+			if err := relative.SumShaw(relative.Products{Data: whole}, s, maxDistance); err != nil {
 				t.Fatal(err)
 			}
 			keys := 1 + r.IntN(s.Keys)
 			for k := 0; k < s.Keys; k += keys {
 				for h := range s.Heads {
 					for q := range s.Queries {
-						sums := Products{Data: parts[(h*s.Queries+q)*columns:][:columns]}
-						if err := SumShaw(sums, s.part(h, 1, q, 1, k, min(keys, s.Keys-k)), maxDistance); err != nil {
+						sums := relative.Products{Data: parts[(h*s.Queries+q)*columns:][:columns]}
+						if err := relative.SumShaw(sums, s.part(h, 1, q, 1, k, min(keys, s.Keys-k)), maxDistance); err != nil {
 							t.Fatal(err)
 						}
 					}
 				}
 			}
-			if !sameSlices(whole, want) || !sameSlices(parts, want) {
+			if !testkit.SameSlices(whole, want) || !testkit.SameSlices(parts, want) {
 				t.Fatalf("sums of %d queries and %d keys differ", s.Queries, s.Keys)
 			}
-			if !sameBits(memory, before) {
+			if !testkit.SameBits(memory, before) {
 				t.Fatal("weights were written")
 			}
 		}
@@ -156,21 +159,21 @@ func TestSumShaw(t *testing.T) {
 
 func TestShawErrors(t *testing.T) {
 	data := make([]float32, 100)
-	scores := Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
+	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
 	for _, tt := range []struct {
 		err  error
 		kind error
 		says string
 	}{
-		{AddShaw(scores, Products{Data: data[12:32]}, -1), ErrShape, "AddShaw: maxDistance is -1"},
-		{AddShaw(scores, Products{Data: data[12:32]}, math.MaxInt), ErrShape, "maxDistance is"},
-		{AddShaw(scores, Products{Data: data[12:31]}, 2), ErrLength, "products.Data is 19 elements, want 20"},
-		{AddShaw(scores, Products{Data: data[11:31]}, 2), ErrOverlap, "products.Data is sharing elements"},
-		{SumShaw(Products{Data: data[12:32]}, scores, -1), ErrShape, "SumShaw: maxDistance is -1"},
-		{SumShaw(Products{Data: data[12:31]}, scores, 2), ErrLength, "sums.Data is 19 elements, want 20"},
-		{SumShaw(Products{Data: data[11:31]}, scores, 2), ErrOverlap, "sums.Data is sharing elements"},
-		{SumShaw(Products{Data: data[12:], RowStride: 4, HeadStride: 20}, scores, 2), ErrOverlap, "sums.RowStride is 4"},
-		{SumShaw(Products{Data: data[12:32]}, Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, 2), ErrLength, "weights.Data is 11 elements"},
+		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, -1), posenc.ErrShape, "AddShaw: maxDistance is -1"},
+		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, math.MaxInt), posenc.ErrShape, "maxDistance is"},
+		{relative.AddShaw(scores, relative.Products{Data: data[12:31]}, 2), posenc.ErrLength, "products.Data is 19 elements, want 20"},
+		{relative.AddShaw(scores, relative.Products{Data: data[11:31]}, 2), posenc.ErrOverlap, "products.Data is sharing elements"},
+		{relative.SumShaw(relative.Products{Data: data[12:32]}, scores, -1), posenc.ErrShape, "SumShaw: maxDistance is -1"},
+		{relative.SumShaw(relative.Products{Data: data[12:31]}, scores, 2), posenc.ErrLength, "sums.Data is 19 elements, want 20"},
+		{relative.SumShaw(relative.Products{Data: data[11:31]}, scores, 2), posenc.ErrOverlap, "sums.Data is sharing elements"},
+		{relative.SumShaw(relative.Products{Data: data[12:], RowStride: 4, HeadStride: 20}, scores, 2), posenc.ErrOverlap, "sums.RowStride is 4"},
+		{relative.SumShaw(relative.Products{Data: data[12:32]}, relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, 2), posenc.ErrLength, "weights.Data is 11 elements"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -188,12 +191,12 @@ func TestShawAllocates(t *testing.T) {
 		"AddShaw": func() {
 			var data [18]float32
 			var products [18]float32
-			AddShaw(Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, Products{Data: products[:]}, 1)
+			relative.AddShaw(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 1)
 		},
 		"SumShaw": func() {
 			var data [18]float32
 			var sums [18]float32
-			SumShaw(Products{Data: sums[:]}, Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, 1)
+			relative.SumShaw(relative.Products{Data: sums[:]}, relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, 1)
 		},
 	})
 }

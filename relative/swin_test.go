@@ -1,4 +1,4 @@
-package posenc
+package relative_test
 
 import (
 	"errors"
@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
-func mustSwinBias(t testing.TB, height, width int, table []float32) *SwinBias {
+func mustSwinBias(t testing.TB, height, width int, table []float32) *relative.SwinBias {
 	t.Helper()
-	b, err := NewSwinBias(height, width, table)
+	b, err := relative.NewSwinBias(height, width, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +37,11 @@ func TestSwinAgainstTransformers(t *testing.T) {
 	for _, c := range vectors.Cases {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
-		table := goldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		if err := AddSwin(Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(t, c.Height, c.Width, table)); err != nil {
+		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
+		if err := relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(t, c.Height, c.Width, table)); err != nil {
 			t.Fatal(err)
 		}
-		if !sameSlices(got, c.Bias) {
+		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d by %d: biases differ", c.Height, c.Width)
 		}
 	}
@@ -59,7 +62,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 	for _, c := range vectors.Cases {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		if err := SwinCoordinates(got, height, width, c.Pretrained[0], c.Pretrained[1]); err != nil {
+		if err := relative.SwinCoordinates(got, height, width, c.Pretrained[0], c.Pretrained[1]); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Coordinates) != len(got) {
@@ -81,10 +84,10 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 		}
 		patches := height * width
 		index := make([]float32, patches*patches)
-		if err := AddSwin(Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(t, height, width, table)); err != nil {
+		if err := relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(t, height, width, table)); err != nil {
 			t.Fatal(err)
 		}
-		if !sameSlices(index, c.Index) {
+		if !testkit.SameSlices(index, c.Index) {
 			t.Errorf("%v: indexes differ", c.Window)
 		}
 	}
@@ -94,11 +97,11 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 func TestSwinCoordinates(t *testing.T) {
 	logarithms := make([]*big.Float, 1+9*63)
 	for i := range logarithms[1:] {
-		logarithms[1+i] = realLogarithm(realOf(float64(1 + i)))
+		logarithms[1+i] = testkit.RealLogarithm(testkit.RealOf(float64(1 + i)))
 	}
 	coordinate := func(distance, window int) float32 {
-		x := newReal().Sub(logarithms[8*max(distance, -distance)+window-1], logarithms[window-1])
-		y, _ := x.Quo(x, newReal().Mul(realOf(3), logarithms[2])).Float32()
+		x := testkit.NewReal().Sub(logarithms[8*max(distance, -distance)+window-1], logarithms[window-1])
+		y, _ := x.Quo(x, testkit.NewReal().Mul(testkit.RealOf(3), logarithms[2])).Float32()
 		if distance < 0 {
 			return -y
 		}
@@ -106,7 +109,7 @@ func TestSwinCoordinates(t *testing.T) {
 	}
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		if err := SwinCoordinates(got, 64, 64, window, 66-window); err != nil {
+		if err := relative.SwinCoordinates(got, 64, 64, window, 66-window); err != nil {
 			t.Fatal(err)
 		}
 		var rows, columns [127]float32
@@ -137,10 +140,10 @@ func TestAddSwin(t *testing.T) {
 	for _, window := range [][2]int{{7, 30}, {12, 12}, {2, 64}, {64, 2}} {
 		height, width := window[0], window[1]
 		table := make([]float32, (2*height-1)*(2*width-1)*heads)
-		fillRandom(newRand(110), table)
+		testkit.FillRandom(testkit.NewRand(110), table)
 		bias := mustSwinBias(t, height, width, table)
-		eachScores(t, 111, heads, 0, height*width, swinScores(height, width, heads, table), func(s Scores) error {
-			return AddSwin(s, bias)
+		eachScores(t, 111, heads, 0, height*width, swinScores(height, width, heads, table), func(s relative.Scores) error {
+			return relative.AddSwin(s, bias)
 		})
 	}
 }
@@ -149,30 +152,30 @@ func TestAddSwin(t *testing.T) {
 func TestAddSwinLarge(t *testing.T) {
 	const height, width, heads = 40, 32, 2
 	table := make([]float32, (2*height-1)*(2*width-1)*heads)
-	fillRandom(newRand(112), table)
+	testkit.FillRandom(testkit.NewRand(112), table)
 	bias := mustSwinBias(t, height, width, table)
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(113)
-		s := Scores{Heads: heads, Queries: 700, Keys: height * width, FirstQuery: 500}
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(113)
+		s := relative.Scores{Heads: heads, Queries: 700, Keys: height * width, FirstQuery: 500}
 		s.Data = make([]float32, s.Heads*s.Queries*s.Keys)
-		fillRandom(r, s.Data)
-		checkScores(t, r, s, 0, s.Data, swinScores(height, width, heads, table), func(s Scores) error {
-			return AddSwin(s, bias)
+		testkit.FillRandom(r, s.Data)
+		checkScores(t, r, s, 0, s.Data, swinScores(height, width, heads, table), func(s relative.Scores) error {
+			return relative.AddSwin(s, bias)
 		})
 	})
 }
 
 func TestSwinErrors(t *testing.T) {
 	data := make([]float32, 100)
-	scores := Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	at := func(query, key int) Scores {
+	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
+	at := func(query, key int) relative.Scores {
 		s := scores
 		s.FirstQuery, s.FirstKey = query, key
 		return s
 	}
 	bias := mustSwinBias(t, 2, 3, data[12:42]) // 2 heads
 	prepare := func(height, width int, table []float32) error {
-		_, err := NewSwinBias(height, width, table)
+		_, err := relative.NewSwinBias(height, width, table)
 		return err
 	}
 	for _, tt := range []struct {
@@ -180,24 +183,24 @@ func TestSwinErrors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{prepare(0, 3, data), ErrShape, "NewSwinBias: height is 0"},
-		{prepare(math.MaxInt, 3, data), ErrShape, "height is"},
-		{prepare(2, -1, data), ErrShape, "width is -1"},
-		{prepare(2, 65, data), ErrShape, "width is 65"},
-		{prepare(2, 3, data[:29]), ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
-		{prepare(2, 3, nil), ErrLength, "table is 0 elements"},
-		{SwinCoordinates(data[:30], 0, 3, 0, 0), ErrShape, "SwinCoordinates: height is 0"},
-		{SwinCoordinates(data[:30], 2, 65, 0, 0), ErrShape, "width is 65"},
-		{SwinCoordinates(data[:30], 2, 3, 1, 0), ErrShape, "pretrainedHeight is 1, want 0 or from 2 to 64"},
-		{SwinCoordinates(data[:30], 2, 3, 0, 65), ErrShape, "pretrainedWidth is 65"},
-		{SwinCoordinates(data[:29], 2, 3, 0, 0), ErrLength, "dst is 29 elements, want (2*height-1)*(2*width-1)*2 = 30"},
-		{AddSwin(scores, nil), ErrConfig, "AddSwin: bias is nil or zero"},
-		{AddSwin(scores, &SwinBias{}), ErrConfig, "bias is nil or zero"},
-		{AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
-		{AddSwin(at(5, 0), bias), ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
-		{AddSwin(at(-1, 0), bias), ErrPosition, "scores.FirstQuery is -1"},
-		{AddSwin(at(0, 4), bias), ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
-		{AddSwin(at(0, -1), bias), ErrPosition, "scores.FirstKey is -1"},
+		{prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: height is 0"},
+		{prepare(math.MaxInt, 3, data), posenc.ErrShape, "height is"},
+		{prepare(2, -1, data), posenc.ErrShape, "width is -1"},
+		{prepare(2, 65, data), posenc.ErrShape, "width is 65"},
+		{prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
+		{prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements"},
+		{relative.SwinCoordinates(data[:30], 0, 3, 0, 0), posenc.ErrShape, "SwinCoordinates: height is 0"},
+		{relative.SwinCoordinates(data[:30], 2, 65, 0, 0), posenc.ErrShape, "width is 65"},
+		{relative.SwinCoordinates(data[:30], 2, 3, 1, 0), posenc.ErrShape, "pretrainedHeight is 1, want 0 or from 2 to 64"},
+		{relative.SwinCoordinates(data[:30], 2, 3, 0, 65), posenc.ErrShape, "pretrainedWidth is 65"},
+		{relative.SwinCoordinates(data[:29], 2, 3, 0, 0), posenc.ErrLength, "dst is 29 elements, want (2*height-1)*(2*width-1)*2 = 30"},
+		{relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero"},
+		{relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero"},
+		{relative.AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
+		{relative.AddSwin(at(5, 0), bias), posenc.ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
+		{relative.AddSwin(at(-1, 0), bias), posenc.ErrPosition, "scores.FirstQuery is -1"},
+		{relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
+		{relative.AddSwin(at(0, -1), bias), posenc.ErrPosition, "scores.FirstKey is -1"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -215,11 +218,11 @@ func TestSwinAllocates(t *testing.T) {
 	checkAllocations(t, map[string]func(){
 		"SwinCoordinates": func() {
 			var data [18]float32
-			SwinCoordinates(data[:], 2, 2, 0, 8)
+			relative.SwinCoordinates(data[:], 2, 2, 0, 8)
 		},
 		"AddSwin": func() {
 			var data [32]float32
-			AddSwin(Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, bias)
+			relative.AddSwin(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, bias)
 		},
 	})
 }

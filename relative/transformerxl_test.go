@@ -1,4 +1,4 @@
-package posenc
+package relative_test
 
 import (
 	"errors"
@@ -6,6 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // relShift is rel_shift of Transformer-XL's code for one head: a column of zeros
@@ -22,11 +27,11 @@ func relShift(x []float32, queries, keys int) []float32 {
 func TestRelativeShiftAgainstRelShift(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {1, 9}, {5, 5}, {7, 30}, {40, 90}} {
 		queries, keys := shape[0], shape[1]
-		products := goldenInputs(0, queries*keys)
+		products := testkit.GoldenInputs(0, queries*keys)
 		want := relShift(products, queries, keys)
 		got := make([]float32, queries*keys)
-		s := Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-		if err := AddRelativeShift(s, Products{Data: products}, keys, keys-1); err != nil {
+		s := relative.Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+		if err := relative.AddRelativeShift(s, relative.Products{Data: products}, keys, keys-1); err != nil {
 			t.Fatal(err)
 		}
 		for q := range queries {
@@ -47,13 +52,13 @@ func TestRelativeShiftAgainstRelShift(t *testing.T) {
 // rows of 2*n elements, and the first n columns are left out.
 func TestRelativeShiftAgainstTENER(t *testing.T) {
 	for _, n := range []int{1, 2, 9, 40} {
-		products := goldenInputs(0, n*2*n)
+		products := testkit.GoldenInputs(0, n*2*n)
 		var padded []float32
 		for q := range n {
 			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
 		}
 		got := make([]float32, n*n)
-		if err := AddRelativeShift(Scores{Data: got, Heads: 1, Queries: n, Keys: n}, Products{Data: products}, 2*n, n); err != nil {
+		if err := relative.AddRelativeShift(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, 2*n, n); err != nil {
 			t.Fatal(err)
 		}
 		for q := range n {
@@ -68,17 +73,17 @@ func TestRelativeShiftAgainstTENER(t *testing.T) {
 // whole is read as rows of n elements, and every second of them is a column.
 func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 	for _, n := range []int{1, 2, 9, 40} {
-		products := goldenInputs(0, n*2*n)
+		products := testkit.GoldenInputs(0, n*2*n)
 		var padded []float32
 		for k := range n {
 			padded = append(append(padded, products[k*2*n:][:2*n]...), 0)
 		}
-		buckets, err := NewDeBERTaBuckets(0, n)
+		buckets, err := relative.NewDeBERTaBuckets(0, n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := make([]float32, n*n)
-		if err := AddDeBERTa(Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, Products{}, Products{Data: products}, 1); err != nil {
+		if err := relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.Products{}, relative.Products{Data: products}, 1); err != nil {
 			t.Fatal(err)
 		}
 		for q := range n {
@@ -123,8 +128,8 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 		}
 		got := make([]float32, c.Heads*c.Queries*c.Keys)
 		first := c.Keys - c.Queries
-		s := Scores{Data: got, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: first}
-		if err := AddRelativeShift(s, Products{Data: goldenInputs(0, c.Heads*c.Queries*c.Columns)}, c.Columns, c.Keys); err != nil {
+		s := relative.Scores{Data: got, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: first}
+		if err := relative.AddRelativeShift(s, relative.Products{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Columns)}, c.Columns, c.Keys); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range c.Shifted {
@@ -137,17 +142,17 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 
 // testXLNetEncodings compares the rows of R for the two sequences of a batch.
 func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
-	s, err := SinusoidalMarian(dim)
+	s, err := absolute.SinusoidalMarian(dim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	positions := make([]int32, 2*columns)
 	limit := int32(max(clampLen, 0)) // -1 is no limit there
-	if err := errors.Join(XLNetPositions(positions[:columns], first, limit, false), XLNetPositions(positions[columns:], first, limit, biData)); err != nil {
+	if err := errors.Join(relative.XLNetPositions(positions[:columns], first, limit, false), relative.XLNetPositions(positions[columns:], first, limit, biData)); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]float32, len(positions)*dim)
-	if err := SinusoidalRows(s, positions, got); err != nil {
+	if err := absolute.SinusoidalRows(s, positions, got); err != nil {
 		t.Fatal(err)
 	}
 	if len(encodings) != len(got) {
@@ -166,17 +171,17 @@ func TestAddRelativeShift(t *testing.T) {
 	for _, first := range []int{most - least, most - least + 9} {
 		for _, columns := range []int{2*(most-least) + 9, first + 1} { // of all distances, of those from 0 on
 			products := make([]float32, heads*(most-least)*columns)
-			fillRandom(newRand(104), products)
-			of := func(head, query int) Products {
-				return Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
+			testkit.FillRandom(testkit.NewRand(104), products)
+			of := func(head, query int) relative.Products {
+				return relative.Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
 			}
 			eachScores(t, 105, heads, least, most, func(score float32, head, query, key int) float32 {
 				if column := first - (query - key); column < columns {
 					return score + of(head, query).Data[column]
 				}
 				return score
-			}, func(s Scores) error {
-				return AddRelativeShift(s, of(s.FirstHead, s.FirstQuery), columns, first)
+			}, func(s relative.Scores) error {
+				return relative.AddRelativeShift(s, of(s.FirstHead, s.FirstQuery), columns, first)
 			})
 		}
 	}
@@ -187,18 +192,18 @@ func TestAddRelativeShiftLarge(t *testing.T) {
 	for _, shape := range [][2]int{{37, 3000}, {1500, 1600}} {
 		queries, keys := shape[0], shape[1]
 		products := make([]float32, queries*keys)
-		fillRandom(newRand(106), products)
-		s := Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
+		testkit.FillRandom(testkit.NewRand(106), products)
+		s := relative.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
 		want := slices.Clone(s.Data)
 		for q := range queries {
 			for k := 0; k <= keys-queries+q; k++ {
 				want[q*keys+k] += products[q*keys+keys-1-(keys-queries+q-k)]
 			}
 		}
-		if err := AddRelativeShift(s, Products{Data: products}, keys, keys-1); err != nil {
+		if err := relative.AddRelativeShift(s, relative.Products{Data: products}, keys, keys-1); err != nil {
 			t.Fatal(err)
 		}
-		if !sameSlices(s.Data, want) {
+		if !testkit.SameSlices(s.Data, want) {
 			t.Errorf("%d queries and %d keys differ", queries, keys)
 		}
 	}
@@ -206,21 +211,21 @@ func TestAddRelativeShiftLarge(t *testing.T) {
 
 func TestRelativeShiftErrors(t *testing.T) {
 	data := make([]float32, 100)
-	scores := Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
+	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
 	for _, tt := range []struct {
 		err  error
 		kind error
 		says string
 	}{
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 0, 9), ErrShape, "AddRelativeShift: columns is 0"},
-		{AddRelativeShift(Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, Products{Data: data[12:52]}, 10, 9), ErrLength, "scores.Data is 11 elements"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 9, 9), ErrLength, "products.Data is 40 elements, want 36"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, math.MaxInt, 9), ErrLength, "more than an int can count"},
-		{AddRelativeShift(scores, Products{Data: data[11:51]}, 10, 9), ErrOverlap, "products.Data is sharing elements"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, 5), ErrPosition, "first is 5, want at least 6, and columns from there to 3"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, 13), ErrPosition, "first is 13"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, math.MaxInt), ErrPosition, "first is"},
-		{AddRelativeShift(scores, Products{Data: data[12:52]}, 10, math.MinInt), ErrPosition, "first is"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 0, 9), posenc.ErrShape, "AddRelativeShift: columns is 0"},
+		{relative.AddRelativeShift(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, 10, 9), posenc.ErrLength, "scores.Data is 11 elements"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 9, 9), posenc.ErrLength, "products.Data is 40 elements, want 36"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, math.MaxInt, 9), posenc.ErrLength, "more than an int can count"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[11:51]}, 10, 9), posenc.ErrOverlap, "products.Data is sharing elements"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, 5), posenc.ErrPosition, "first is 5, want at least 6, and columns from there to 3"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, 13), posenc.ErrPosition, "first is 13"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, math.MaxInt), posenc.ErrPosition, "first is"},
+		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, math.MinInt), posenc.ErrPosition, "first is"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -232,11 +237,11 @@ func TestRelativeShiftErrors(t *testing.T) {
 		}
 	}
 	for _, first := range []int{6, 12} {
-		if err := AddRelativeShift(scores, Products{Data: data[12:52]}, 10, first); err != nil {
+		if err := relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, first); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := AddRelativeShift(Scores{Heads: 1}, Products{}, 10, 0); err != nil {
+	if err := relative.AddRelativeShift(relative.Scores{Heads: 1}, relative.Products{}, 10, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -246,7 +251,7 @@ func TestRelativeShiftAllocates(t *testing.T) {
 		"AddRelativeShift": func() {
 			var data [18]float32
 			var products [18]float32
-			AddRelativeShift(Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, Products{Data: products[:]}, 3, 2)
+			relative.AddRelativeShift(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 3, 2)
 		},
 	})
 }

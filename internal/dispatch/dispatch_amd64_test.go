@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package posenc
+package dispatch
 
 import (
 	"os"

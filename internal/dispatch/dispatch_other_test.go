@@ -1,6 +1,6 @@
 //go:build purego || !amd64
 
-package posenc
+package dispatch
 
 import "github.com/go-posenc/posenc/kernels"
 

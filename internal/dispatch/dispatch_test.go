@@ -1,4 +1,4 @@
-package posenc
+package dispatch
 
 import (
 	"fmt"

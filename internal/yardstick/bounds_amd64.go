@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package posenc
+package yardstick
 
 import (
 	"unsafe"
@@ -11,7 +11,7 @@ import (
 
 // bounds are the loops that no operation on the same memory can beat, by the
 // instructions they need.
-func scaleBounds(impl kernels.Implementation) []func(x []float32) {
+func ScaleBounds(impl kernels.Implementation) []func(x []float32) {
 	const unit = 1 // data stays normal
 	list := []func(x []float32){
 		func(x []float32) { bound.ScaleF32AVX2(unsafe.SliceData(x), len(x), unit) },
@@ -26,7 +26,7 @@ func scaleBounds(impl kernels.Implementation) []func(x []float32) {
 	return list
 }
 
-func addBounds(impl kernels.Implementation) []func(x []float32) {
+func AddBounds(impl kernels.Implementation) []func(x []float32) {
 	list := []func(x []float32){
 		func(x []float32) { bound.AddF32AVX2(unsafe.SliceData(x), len(x), 0) },
 		func(x []float32) { bound.AddPrefetchF32AVX2(unsafe.SliceData(x), len(x), 0) },
@@ -40,7 +40,7 @@ func addBounds(impl kernels.Implementation) []func(x []float32) {
 	return list
 }
 
-func storeBounds(impl kernels.Implementation) []func(x []float32) {
+func StoreBounds(impl kernels.Implementation) []func(x []float32) {
 	list := []func(x []float32){func(x []float32) { bound.StoreF32AVX2(unsafe.SliceData(x), len(x), 1) }}
 	if impl == kernels.AVX512 {
 		list = append(list, func(x []float32) { bound.StoreF32AVX512(unsafe.SliceData(x), len(x), 1) })
@@ -48,7 +48,7 @@ func storeBounds(impl kernels.Implementation) []func(x []float32) {
 	return list
 }
 
-func nonTemporalBounds(impl kernels.Implementation) []func(x []float32) {
+func NonTemporalBounds(impl kernels.Implementation) []func(x []float32) {
 	list := []func(x []float32){func(x []float32) { bound.StoreNonTemporalF32AVX2(unsafe.SliceData(x), len(x), 1) }}
 	if impl == kernels.AVX512 {
 		list = append(list, func(x []float32) { bound.StoreNonTemporalF32AVX512(unsafe.SliceData(x), len(x), 1) })

@@ -1,6 +1,6 @@
 //go:build arm64 && !purego
 
-package posenc
+package yardstick
 
 import (
 	"unsafe"
@@ -9,24 +9,24 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func scaleBounds(kernels.Implementation) []func(x []float32) {
+func ScaleBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){
 		func(x []float32) { bound.ScaleF32NEON(unsafe.SliceData(x), len(x), 1) },
 		func(x []float32) { bound.ScalePrefetchF32NEON(unsafe.SliceData(x), len(x), 1) },
 	}
 }
 
-func addBounds(kernels.Implementation) []func(x []float32) {
+func AddBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){
 		func(x []float32) { bound.AddF32NEON(unsafe.SliceData(x), len(x), 0) },
 		func(x []float32) { bound.AddPrefetchF32NEON(unsafe.SliceData(x), len(x), 0) },
 	}
 }
 
-func storeBounds(kernels.Implementation) []func(x []float32) {
+func StoreBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) { bound.StoreF32NEON(unsafe.SliceData(x), len(x), 1) }}
 }
 
-func nonTemporalBounds(kernels.Implementation) []func(x []float32) {
+func NonTemporalBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) { bound.StoreNonTemporalF32NEON(unsafe.SliceData(x), len(x), 1) }}
 }

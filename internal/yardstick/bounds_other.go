@@ -1,10 +1,10 @@
 //go:build purego || !(amd64 || arm64)
 
-package posenc
+package yardstick
 
 import "github.com/go-posenc/posenc/kernels"
 
-func scaleBounds(kernels.Implementation) []func(x []float32) {
+func ScaleBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) {
 		for i := range x {
 			x[i] *= 1
@@ -12,7 +12,7 @@ func scaleBounds(kernels.Implementation) []func(x []float32) {
 	}}
 }
 
-func addBounds(kernels.Implementation) []func(x []float32) {
+func AddBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) {
 		for i := range x {
 			x[i] += 0
@@ -20,7 +20,7 @@ func addBounds(kernels.Implementation) []func(x []float32) {
 	}}
 }
 
-func storeBounds(kernels.Implementation) []func(x []float32) {
+func StoreBounds(kernels.Implementation) []func(x []float32) {
 	return []func(x []float32){func(x []float32) {
 		for i := range x {
 			x[i] = 1
@@ -28,4 +28,4 @@ func storeBounds(kernels.Implementation) []func(x []float32) {
 	}}
 }
 
-func nonTemporalBounds(impl kernels.Implementation) []func(x []float32) { return storeBounds(impl) }
+func NonTemporalBounds(impl kernels.Implementation) []func(x []float32) { return StoreBounds(impl) }
