@@ -53,3 +53,8 @@ func (g *gate) open() bool {
 	}
 	return true
 }
+
+// Compiled lists the implementations of this build, whatever the CPU has.
+func Compiled() []kernels.Implementation {
+	return []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
+}

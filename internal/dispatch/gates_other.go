@@ -8,3 +8,8 @@ import "github.com/go-posenc/posenc/kernels"
 func Supported() []kernels.Implementation {
 	return []kernels.Implementation{kernels.Generic}
 }
+
+// Compiled lists the implementations of this build, whatever the CPU has.
+func Compiled() []kernels.Implementation {
+	return []kernels.Implementation{kernels.Generic}
+}
