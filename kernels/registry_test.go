@@ -459,6 +459,7 @@ var registry = []*operation{
 		name:     "SinusoidalRowsInterleavedF32",
 		geometry: "",
 		seeded:   true,
+		partial:  true,
 		layout:   "Interleaved",
 		slices:   []slice{{name: "x", element: f32, written: true}},
 		numbers:  []string{"scaling"},
@@ -476,6 +477,7 @@ var registry = []*operation{
 		name:     "AddSinusoidalInterleavedF32",
 		geometry: "",
 		seeded:   true,
+		partial:  true,
 		layout:   "Interleaved",
 		slices:   []slice{{name: "x", element: f32, written: true}},
 		numbers:  []string{"scaling", "scale"},
@@ -493,6 +495,7 @@ var registry = []*operation{
 		name:     "AddSinusoidalHalfSplitF32",
 		geometry: "",
 		seeded:   true,
+		partial:  true,
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
 		numbers:  []string{"scaling", "scale"},
@@ -711,6 +714,7 @@ var registry = []*operation{
 	{
 		name:     "CosSinExactF32",
 		geometry: "Block",
+		partial:  true,
 		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
 		numbers:  []string{"position", "scaleCos", "scaleSin"},
 		runs: map[kernels.Implementation]string{
@@ -742,6 +746,7 @@ var registry = []*operation{
 		name:     "CosSinShiftF32",
 		geometry: "",
 		seeded:   true,
+		partial:  true,
 		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
 		numbers:  []string{"scaleCos", "scaleSin"},
 		runs: map[kernels.Implementation]string{
@@ -758,6 +763,9 @@ var registry = []*operation{
 		name:     "CosSinShiftNonTemporalF32",
 		geometry: "",
 		seeded:   true,
+		unit:     8,
+		align:    32,
+		partial:  true,
 		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}},
 		numbers:  []string{"scaleCos", "scaleSin"},
 		runs: map[kernels.Implementation]string{
@@ -773,6 +781,7 @@ var registry = []*operation{
 	{
 		name:     "CosSinFloat32F32",
 		geometry: "",
+		partial:  true,
 		slices:   []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}, {name: "invFreq", element: f32}},
 		numbers:  []string{"position", "scaleCos", "scaleSin"},
 		runs: map[kernels.Implementation]string{
@@ -788,6 +797,8 @@ var registry = []*operation{
 	{
 		name:     "CopyNonTemporalB32",
 		geometry: "",
+		unit:     8,
+		align:    32,
 		slices:   []slice{{name: "y", element: b32, written: true}, {name: "x", element: b32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{

@@ -51,9 +51,15 @@ func register(b *bytes.Buffer, o *operation.Operation) {
 		if len(g.Parameter) > 0 {
 			fmt.Fprintf(b, "seeded: true,\n")
 		}
-		if g.Factor > 1 && g.Struct == "" {
-			fmt.Fprintf(b, "unit: %d,\n", g.Factor)
+		if unit := max(o.Unit, 1); g.Struct == "" && unit*g.Factor > 1 {
+			fmt.Fprintf(b, "unit: %d,\n", unit*g.Factor)
 		}
+	}
+	if o.Align > 1 {
+		fmt.Fprintf(b, "align: %d,\n", o.Align)
+	}
+	if o.Result != nil {
+		b.WriteString("partial: true,\n")
 	}
 	if o.Layout != "" {
 		fmt.Fprintf(b, "layout: %q,\n", o.Layout)

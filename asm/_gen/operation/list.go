@@ -300,6 +300,7 @@ written anew by generic.CosSinExact.`,
 			Substitutes: map[string]string{ // AVX2 stores too little at a time for it to pay
 				"AVX2": "CosSinShiftF32AVX2", "NEON": "CosSinShiftF32NEON",
 			},
+			Unit: 8, Align: 32,
 			Result: done, Plain: noSeeds, Private: true,
 			Summary: shiftSummary + ", by stores that pass the caches where there are such.",
 			Doc: `%s is CosSinShiftF32 with stores that pass the caches, for tables
@@ -331,7 +332,8 @@ func copies() []Operation {
 			Package: "asm", Family: "copy", Base: "CopyNonTemporal", Types: of(B32),
 			Parameters: []Parameter{out("y", F32), in("x", F32), length("y")},
 			Only:       "AVX2", Substitutes: substitute("CopyNonTemporalB32"),
-			Plain:   "copy(y, x)",
+			Plain: "copy(y, x)",
+			Unit:  8, Align: 32,
 			Runs:    "runtime.memmove",
 			Binding: "CopyPastCaches",
 			Summary: `copies x to y, which is aligned to 32 bytes and a multiple of 8

@@ -38,6 +38,8 @@ type Operation struct {
 	Doc     string // of the stub, %s being the symbol
 	Summary string // of the binding, without its name
 
+	Unit, Align int // elements that lengths are a multiple of, and bytes that what is written is aligned to, where not 1
+
 	Binding string // its name, where that is not the operation's
 	Private bool   // the name of the binding begins with a small letter
 	Narrow  string // an expression for the implementation to run, of arguments that not every kernel takes
