@@ -3,6 +3,8 @@ package posenc
 import (
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // BenchmarkAddBias adds biases to tiles of scores of 32 heads, as a share of the
@@ -36,7 +38,7 @@ func BenchmarkAddBias(b *testing.B) {
 			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
 				benchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
-					against(b, "of-constant", call, overBuffer(addBounds(implementation), x)...)
+					yardstick.Against(b, "of-constant", call, yardstick.Over(x, "add", implementation)...)
 				})
 			})
 		}

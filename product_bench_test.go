@@ -3,6 +3,8 @@ package posenc
 import (
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // BenchmarkProducts reports the products of 12 heads of 64 with vectors of their own,
@@ -22,14 +24,14 @@ func BenchmarkProducts(b *testing.B) {
 			run := func(operation string, call, loop func()) {
 				b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", operation, tokens, columns, heads, dim), func(b *testing.B) {
 					b.Run("against=loop", func(b *testing.B) {
-						benchmarkEach(b, func(b *testing.B) { against(b, "of-loop", call, loop) })
+						benchmarkEach(b, func(b *testing.B) { yardstick.Against(b, "of-loop", call, loop) })
 					})
 					if tokens > 1 {
 						return
 					}
 					b.Run("against=scale", func(b *testing.B) {
 						benchmarkEach(b, func(b *testing.B) {
-							against(b, "of-scale", call, overBuffer(scaleBounds(implementation), vectors.Data)...)
+							yardstick.Against(b, "of-scale", call, yardstick.Over(vectors.Data, "scale", implementation)...)
 						})
 					})
 				})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkSinusoidal(b *testing.B) {
 		}
 		run := func(operation, unit string, work, rival func()) {
 			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) { against(b, unit, work, rival) })
+				benchmarkEach(b, func(b *testing.B) { yardstick.Against(b, unit, work, rival) })
 			})
 		}
 		for _, order := range []string{"interleaved", "halves"} {

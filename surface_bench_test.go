@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // aligned16 returns n 16-bit elements that start on a cache line, all 1.
@@ -45,13 +46,13 @@ func BenchmarkRotate16(b *testing.B) {
 						if tokens == 8 {
 							x := aligned(n)
 							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								against(b, "of-float32", run16[dtype], func() { Rotate(rows, nil, View[float32]{Data: x, Heads: 32}) })
+								yardstick.Against(b, "of-float32", run16[dtype], func() { Rotate(rows, nil, View[float32]{Data: x, Heads: 32}) })
 							})
 							continue
 						}
 						x := aligned(n / 2)
 						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							against(b, "of-scale", run16[dtype], overBuffer(scaleBounds(implementation), x)...)
+							yardstick.Against(b, "of-scale", run16[dtype], yardstick.Over(x, "scale", implementation)...)
 						})
 					}
 				})
@@ -86,7 +87,7 @@ func BenchmarkAxes(b *testing.B) {
 				plain := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 1e6})
 				positions := sequence(tokens)
 				q, k := View[float32]{Data: aligned(tokens * 28 * 128), Heads: 28}, View[float32]{Data: aligned(tokens * 4 * 128), Heads: 4}
-				against(b, "of-plain", func() { Rotate(r, image, q, k) }, func() { Rotate(plain, positions, q, k) })
+				yardstick.Against(b, "of-plain", func() { Rotate(r, image, q, k) }, func() { Rotate(plain, positions, q, k) })
 			})
 		})
 	}
@@ -105,13 +106,13 @@ func BenchmarkRotateInto(b *testing.B) {
 				half := aligned16(n, oneFloat16)
 				key := View[float32]{Data: src, Heads: 8}
 				b.Run("to=f32", func(b *testing.B) {
-					against(b, "x-rotate-and-copy",
+					yardstick.Against(b, "x-rotate-and-copy",
 						func() { RotateInto(r, positions, View[float32]{Data: dst, Heads: 8}, nil, key) },
 						func() { Rotate(r, positions, key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
 					y, x := operandOf(&View[Float16]{Data: half, Heads: 8}, 128), operandOf(&key, 128)
-					against(b, "x-rotate-and-convert",
+					yardstick.Against(b, "x-rotate-and-convert",
 						func() { RotateInto(r, positions, View[Float16]{Data: half, Heads: 8}, nil, key) },
 						func() { Rotate(r, positions, key); convert(&y, &x, 0, 0, n) })
 				})
@@ -131,7 +132,7 @@ func BenchmarkShift(b *testing.B) {
 			deltas[i] = -256
 		}
 		key := View[float32]{Data: aligned(tokens * 8 * 128), Heads: 8}
-		against(b, "of-rotate", func() { Shift(r, deltas, key) }, func() { Rotate(r, positions, key) })
+		yardstick.Against(b, "of-rotate", func() { Shift(r, deltas, key) }, func() { Rotate(r, positions, key) })
 	})
 }
 
@@ -146,6 +147,6 @@ func BenchmarkTabulated(b *testing.B) {
 			b.Fatal(err)
 		}
 		q, k := View[float32]{Data: aligned(32 * 128), Heads: 32}, View[float32]{Data: aligned(8 * 128), Heads: 8}
-		against(b, "x-on-the-fly", func() { Rotate(rows, nil, q, k) }, func() { Rotate(r, position, q, k) })
+		yardstick.Against(b, "x-on-the-fly", func() { Rotate(rows, nil, q, k) }, func() { Rotate(r, position, q, k) })
 	})
 }
