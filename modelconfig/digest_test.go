@@ -45,14 +45,15 @@ func TestDigests(t *testing.T) {
 			models = append(models, tower)
 		}
 		for _, m := range models {
-			for _, m.Angles = range []posenc.Angles{posenc.Exact, posenc.Float32} {
+			for _, angles := range []posenc.Angles{posenc.Exact, posenc.Float32} {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
-						cfg, err := m.Rotary(layer, seqLen)
+						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Angles: angles}
+						cfg, err := m.RotaryFor(o)
 						if err != nil {
 							t.Fatalf("%s: %v", file, err)
 						}
-						softmax, err := m.SoftmaxScale(layer, seqLen)
+						softmax, err := m.SoftmaxScaleFor(o)
 						if err != nil {
 							t.Fatalf("%s: %v", file, err)
 						}

@@ -42,8 +42,8 @@ type family struct {
 	factorKey         string   // a factor beside the rope block, which rule reads
 	absent            object   // the rope block of a configuration without one
 
-	check func(r *reader)                  // other keys that decide
-	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
+	check func(r *reader)              // other keys that decide
+	rule  func(p *ropeParameters) rule // a rule of its own, or nil
 
 	arrangement    arrangement // of the pairs of a vision tower
 	queryScale     func(p *ropeParameters) *QueryScale
@@ -127,7 +127,7 @@ func (f family) scaled(rotating bool, scale func(p *ropeParameters) *QueryScale)
 	f.queryScale, f.scalesRotating = scale, rotating
 	return f
 }
-func (f family) ruled(rule func(p *ropeParameters) ladderOf) family {
+func (f family) ruled(rule func(p *ropeParameters) rule) family {
 	f.rule = rule
 	return f
 }

@@ -40,48 +40,56 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 			}
 		}
 	}
-	for _, layerType := range []string{"another", strings.Repeat("long", 100)} {
-		if _, err := m.Rotary(layerType, seqLen); !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
-			t.Fatalf("type %q: %v", layerType, err)
+	refuses := func(o RotaryOptions) {
+		t.Helper()
+		for _, err := range []error{second(m.RotaryFor(o)), second(m.SoftmaxScaleFor(o))} {
+			if !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+				t.Fatalf("%+v: %v", o, err)
+			}
+		}
+	}
+	refuses(RotaryOptions{LayerType: "another", SequenceLength: seqLen})
+	refuses(RotaryOptions{LayerType: strings.Repeat("long", 100), SequenceLength: seqLen})
+	beyond, depends := m.DependsOnLength()
+	usual := len(m.LayerTypes()) == 1 && !depends
+	for _, err := range []error{second(m.Rotary()), second(m.SoftmaxScale())} {
+		if (err == nil) != usual || err != nil && !errors.Is(err, ErrArgument) {
+			t.Fatalf("types %q, beyond %d %t: %v", m.LayerTypes(), beyond, depends, err)
 		}
 	}
 	for _, layerType := range m.LayerTypes() {
-		rotaryDim := checkLength(t, m, layerType, 0, true)
-		for _, n := range []int{math.MaxInt, seqLen} {
-			if rotaryDim <= 1024 { // longer ladders take long
-				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.Float32
-				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.Exact
+		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+		rotaryDim := checkOptions(t, m, o, true)
+		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
+			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
+				for _, o.Angles = range []posenc.Angles{posenc.Exact, posenc.Float32} {
+					checkOptions(t, m, o, false)
+				}
 			}
 		}
-		if _, err := m.SoftmaxScale(layerType, math.MinInt); !errors.Is(err, ErrArgument) {
-			t.Fatalf("SoftmaxScale: %v", err)
-		}
-		m.Angles = 77
-		if _, err := m.Rotary(layerType, 0); !errors.Is(err, ErrArgument) {
-			t.Fatalf("Angles 77: %v", err)
-		}
-		m.Angles = posenc.Exact
+		refuses(RotaryOptions{LayerType: layerType, SequenceLength: math.MinInt})
+		refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, Angles: 77})
 	}
 }
 
-// checkLength asks for the rotary configuration for a length, which succeeds if it
+func second[T any](_ T, err error) error { return err }
+
+// checkOptions asks for the rotary configuration of options, which succeeds if it
 // must, and returns how many elements it rotates.
-func checkLength(t *testing.T, m *Model, layerType string, seqLen int, must bool) int {
+func checkOptions(t *testing.T, m *Model, o RotaryOptions, must bool) int {
 	t.Helper()
-	cfg, err := m.Rotary(layerType, seqLen)
+	cfg, err := m.RotaryFor(o)
 	if err != nil {
-		if must || !errors.Is(err, ErrValue) && !errors.Is(err, ErrArgument) || seqLen >= 0 && errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
-			t.Fatalf("type %q, length %d: %v", layerType, seqLen, err)
+		if must || !errors.Is(err, ErrValue) || len(err.Error()) > 2000 {
+			t.Fatalf("%+v: %v", o, err)
 		}
 		return 0
 	}
-	if seqLen < 0 || len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim {
-		t.Fatalf("length %d: %d frequencies for %d elements", seqLen, len(cfg.InvFreq), cfg.RotaryDim)
+	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim || cfg.Angles != o.Angles {
+		t.Fatalf("%+v: %d frequencies for %d elements, Angles %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.Angles)
 	}
-	if scale, err := m.SoftmaxScale(layerType, seqLen); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
-		t.Fatalf("length %d: softmax scale %v, %v", seqLen, scale, err)
+	if scale, err := m.SoftmaxScaleFor(o); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
+		t.Fatalf("%+v: softmax scale %v, %v", o, scale, err)
 	}
 	if _, err := posenc.NewRotary(cfg); err != nil && (must || !errors.Is(err, posenc.ErrConfig)) {
 		t.Fatal(err)

@@ -43,8 +43,8 @@ import (
 //
 // Layers of a sliding window have rotary parameters of their own in some
 // architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention". For
-// seqLen, Rotary takes llama.cpp's context length of a sequence.
+// The kinds of layers are then "full_attention" and "sliding_attention".
+// RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
 // llama.cpp is not followed in four places, where the file says otherwise:
 //   - beta_fast, beta_slow and ext_factor count for every architecture (in
@@ -123,6 +123,16 @@ type ggufScaling struct {
 	freqs        []float64 // divisors of the frequencies; nil: none
 	short, long  []float64 // both or none
 	originalSize int
+}
+
+func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
+	trained := 0
+	if s.short != nil {
+		trained = s.originalSize
+	}
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return s.ladder(rotaryDim, base, seqLen, rounding)
+	}, trained}
 }
 
 func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
@@ -401,9 +411,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
 		m.kinds[name] = kind{
 			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
-			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-				return scaling.ladder(rotaryDim, base, seqLen, rounding)
-			},
+			rule:   scaling.rule(rotaryDim, base),
 			source: r.prefix + "rope.*",
 		}
 	}

@@ -371,13 +371,13 @@ func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
 	if f.queryScale != nil {
 		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	ladder := p.rule()
+	rule := p.rule()
 	for _, key := range sortedKeys(block.keys) {
 		if block.keys[key] != nil && !block.seen[key] {
 			block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
 		}
 	}
-	return kind{rotary: cfg, ladder: ladder, source: source}
+	return kind{rotary: cfg, rule: rule, source: source}
 }
 
 // baseOf is the base of a kind of layer. source is where the numbers of its

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func mustRead(t *testing.T, config string) *Model {
 
 func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := mustRead(t, config).Rotary(layerType, seqLen)
+	cfg, err := mustRead(t, config).RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +177,8 @@ var traps = []struct {
 	}},
 	{"longrope_switches_beyond_the_original_length", func(t *testing.T) {
 		m := mustRead(t, fmt.Sprintf(phi3, "longrope"))
-		for seqLen, factor := range map[int]float64{0: 2, 1: 2, 4096: 2, 4097: 8, 131072: 8} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, factor := range map[int]float64{1: 2, 4095: 2, 4096: 2, 4097: 8, 131072: 8} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[3], math.Pow(10000, -6.0/8)/factor) {
 				t.Errorf("seqLen %d: InvFreq[3] is %v, %v", seqLen, cfg.InvFreq[3], err)
 			}
@@ -202,15 +203,15 @@ var traps = []struct {
 	{"longrope_short_and_long_mscale", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 8, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5, "original_max_position_embeddings": 4096}}`)
 		for seqLen, want := range map[int]float64{4096: 1.25, 4097: 1.5} {
-			if cfg, err := m.Rotary("", seqLen); err != nil || cfg.Scaling != want {
+			if cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen}); err != nil || cfg.Scaling != want {
 				t.Errorf("seqLen %d: Scaling is %v, %v", seqLen, cfg.Scaling, err)
 			}
 		}
 	}},
 	{"dynamic_ntk_grows_from_max_position_embeddings", func(t *testing.T) {
 		m := mustRead(t, internLM3)
-		for seqLen, growth := range map[int]float64{0: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, growth := range map[int]float64{1: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			base := 5e7 * math.Pow(growth, 128.0/126)
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(base, -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
@@ -231,8 +232,8 @@ var traps = []struct {
 	{"qwen1_dynamic_ntk_is_its_own", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "qwen", "kv_channels": 128, "seq_length": 8192, "rotary_emb_base": 10000, "rotary_pct": 1.0, "use_dynamic_ntk": true}`)
 		// 2^ceil(log2(n/L) + 1) - 1
-		for seqLen, alpha := range map[int]float64{0: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, alpha := range map[int]float64{1: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(10000*math.Pow(alpha, 128.0/126), -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -364,8 +365,8 @@ var traps = []struct {
 	{"deepseek_scales_the_softmax", func(t *testing.T) {
 		for _, tt := range []struct{ modelType, mscale string }{{"deepseek_v2", "0.707"}, {"deepseek_v3", "1.0"}} {
 			m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
-			cfg, err := m.Rotary("", 0)
-			scale, err2 := m.SoftmaxScale("", 0)
+			cfg, err := m.Rotary()
+			scale, err2 := m.SoftmaxScale()
 			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
 			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.Scaling != 1 || !near(scale, want) {
 				t.Errorf("%s: Scaling %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.Scaling, scale, want)
@@ -373,7 +374,7 @@ var traps = []struct {
 		}
 		// The same keys in a model that does not.
 		m := mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`))
-		if scale, err := m.SoftmaxScale("", 0); scale != 1 || err != nil {
+		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
 			t.Errorf("qwen3: %v, %v", scale, err)
 		}
 	}},
@@ -383,7 +384,7 @@ var traps = []struct {
 			t.Fatalf("%s: layer types %q", m.Type(), types)
 		}
 		for layerType, want := range map[string]float64{"full_attention": math.Pow(1e6, -2.0/256) / 8, "sliding_attention": math.Pow(1e4, -2.0/256)} {
-			if cfg, err := m.Rotary(layerType, 0); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
+			if cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType}); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
 				t.Errorf("%s: InvFreq[1] is %v of %d elements, want %v: %v", layerType, cfg.InvFreq[1], cfg.HeadDim, want, err)
 			}
 		}
@@ -395,7 +396,7 @@ var traps = []struct {
 	}},
 	{"modernbert_is_not_absolute", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "modernbert", "global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "global_attn_every_n_layers": 3, "position_embedding_type": "absolute"}`)
-		cfg, err := m.Rotary("full_attention", 0)
+		cfg, err := m.RotaryFor(RotaryOptions{LayerType: "full_attention"})
 		if err != nil || !near(cfg.InvFreq[1], math.Pow(160000, -2.0/64)) || m.Layers()[0].Type != "full_attention" || m.Layers()[2].Type != "sliding_attention" {
 			t.Errorf("%v, %v, %v", cfg.InvFreq[1], m.Layers()[:3], err)
 		}
@@ -541,7 +542,7 @@ var traps = []struct {
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
 		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
-			cfg, err := m.Rotary("", seqLen)
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(1000*math.Pow(growth, 64.0/62), -2.0/64)) {
 				t.Errorf("seqLen %d: %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -551,7 +552,7 @@ var traps = []struct {
 	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
 		for layerType, want := range map[string]float64{"main": 1e4, "compress": 160000} {
-			cfg, err := m.Rotary(layerType, 0)
+			cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType})
 			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.Scaling != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
 				t.Errorf("%s: %+v, %v", layerType, cfg, err)
 			}
@@ -757,31 +758,58 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	m.Angles = posenc.Float32
-	if _, err := m.Rotary("", 0); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: rope_theta is refused") {
+	if _, err := m.RotaryFor(RotaryOptions{Angles: posenc.Float32}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
 
 func TestArguments(t *testing.T) {
 	m := mustRead(t, gemma3)
-	var zero Model
+	llama, dynamic := mustRead(t, llama31), mustRead(t, internLM3)
+	const kinds = `want one of LayerTypes() = ["full_attention" "sliding_attention"]`
 	for _, tt := range []struct {
-		m         *Model
-		layerType string
-		seqLen    int
-		part      string
+		m    *Model
+		o    RotaryOptions
+		want string
 	}{
-		{m, "", 0, `layerType is ""`},
-		{m, "full_attention", -1, "seqLen is -1"},
-		{&zero, "", 0, "the Model is nil or zero"},
-		{nil, "", 0, "the Model is nil or zero"},
-		{&Model{Angles: 7, kinds: m.kinds}, "full_attention", 0, "Angles is 7"},
+		{m, RotaryOptions{}, `RotaryOptions.LayerType is "", ` + kinds},
+		{m, RotaryOptions{LayerType: "chunked_attention"}, `RotaryOptions.LayerType is "chunked_attention", ` + kinds},
+		{llama, RotaryOptions{LayerType: "full_attention"}, `RotaryOptions.LayerType is "full_attention", want one of LayerTypes() = [""]`},
+		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "RotaryOptions.SequenceLength is -1, want the number of tokens of the sequence"},
+		{dynamic, RotaryOptions{}, "RotaryOptions.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
+		{llama, RotaryOptions{Angles: 7}, "RotaryOptions.Angles is 7, want Exact or Float32"},
+		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
+		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {
-		_, err := tt.m.Rotary(tt.layerType, tt.seqLen)
-		_, err2 := tt.m.SoftmaxScale(tt.layerType, tt.seqLen)
-		if !errors.Is(err, ErrArgument) || !errors.Is(err2, ErrArgument) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: "+tt.part) {
-			t.Errorf("got %v, %v", err, err2)
+		wants := func(err error, method, want string) {
+			t.Helper()
+			if want = "modelconfig.Model." + method + ": " + want + ": invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		}
+		wants(second(tt.m.RotaryFor(tt.o)), "RotaryFor", tt.want)
+		wants(second(tt.m.SoftmaxScaleFor(tt.o)), "SoftmaxScaleFor", tt.want)
+		if tt.o == (RotaryOptions{}) {
+			says := func(method string) string {
+				return strings.NewReplacer(`"sliding_attention"]`, `"sliding_attention"] (in a call of `+method+`)`, "sequence,", "sequence (in a call of "+method+"),").Replace(tt.want)
+			}
+			wants(second(tt.m.Rotary()), "Rotary", says("RotaryFor"))
+			wants(second(tt.m.SoftmaxScale()), "SoftmaxScale", says("SoftmaxScaleFor"))
+		}
+	}
+	// One kind of layer needs no name, whether it has one or not.
+	named := mustRead(t, `{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention", "full_attention"]}`)
+	a, err := named.Rotary()
+	b, err2 := named.RotaryFor(RotaryOptions{LayerType: "full_attention", SequenceLength: 1 << 20})
+	if err != nil || err2 != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("%v, %v and %v, %v", a, err, b, err2)
+	}
+	if beyond, ok := dynamic.DependsOnLength(); beyond != 32768 || !ok {
+		t.Errorf("InternLM 3 depends on lengths beyond %d: %t", beyond, ok)
+	}
+	for _, m := range []*Model{m, llama, nil, new(Model)} {
+		if beyond, ok := m.DependsOnLength(); beyond != 0 || ok {
+			t.Errorf("%s depends on lengths beyond %d: %t", m.Type(), beyond, ok)
 		}
 	}
 	if m.Layers()[0].Type = "x"; m.Layers()[0].Type == "x" {
@@ -802,8 +830,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: other layers", pair[1])
 		}
 		for _, layerType := range a.LayerTypes() {
-			x, err := a.Rotary(layerType, 0)
-			y, err2 := b.Rotary(layerType, 0)
+			x, err := a.RotaryFor(RotaryOptions{LayerType: layerType})
+			y, err2 := b.RotaryFor(RotaryOptions{LayerType: layerType})
 			if err != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 				t.Errorf("%s, %q: %v and %v", pair[1], layerType, x, y)
 			}

@@ -79,7 +79,7 @@ func (c *ggmlCase) config(t *testing.T) posenc.RotaryConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := m.Rotary(c.LayerType, c.SeqLen)
+	cfg, err := m.RotaryFor(RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -405,28 +405,25 @@ func ernieAxes(r *reader) {
 
 // nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling
 // beyond max_trained_positions.
-func nomicDynamicNTK(p *ropeParameters) ladderOf {
+func nomicDynamicNTK(p *ropeParameters) rule {
 	factor, ok := p.model.positive("rotary_scaling_factor")
 	if !ok {
-		return nil
+		return rule{}
 	}
 	if p.ropeType != "default" {
 		p.model.fail(ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
 	}
-	dim, base, positions := p.rotaryDim, p.base, p.positions
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
-	}
+	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 
 // qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k
 // times the trained length, k the next power of two.
-func qwenDynamicNTK(p *ropeParameters) ladderOf {
+func qwenDynamicNTK(p *ropeParameters) rule {
 	if use, ok := p.model.boolean("use_dynamic_ntk"); !ok || !use {
-		return nil
+		return rule{}
 	}
 	dim, base, positions := p.rotaryDim, p.base, p.positions
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		times := 1.0 // a float64 has every power of two that comes up
 		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
 			times *= 2
@@ -435,5 +432,5 @@ func qwenDynamicNTK(p *ropeParameters) ladderOf {
 			return frequency.Default(dim, base, rounding)
 		}
 		return frequency.NTKAlpha(dim, base, 2*times-1, rounding)
-	}
+	}, positions}
 }

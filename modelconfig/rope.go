@@ -173,9 +173,6 @@ func sortedNames[V any](m map[string]V) []string {
 	return names
 }
 
-// ladderOf builds a ladder for the length of a sequence.
-type ladderOf = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-
 // ropeParameters is what a rule is made of.
 type ropeParameters struct {
 	*reader         // of the block
@@ -190,15 +187,15 @@ type ropeParameters struct {
 	positions          int // max_position_embeddings
 }
 
-// rule returns the constructor of the ladder with its parameters.
-func (p *ropeParameters) rule() ladderOf {
+// rule returns the rule that the parameters name.
+func (p *ropeParameters) rule() rule {
 	dim, base := p.rotaryDim, p.base
 	if p.positions < 1 {
 		p.model.fail(ErrValue, p.family.names.positions[0], p.positions, "at least 1")
 	}
 	if p.family.rule != nil {
-		if rule := p.family.rule(p); rule != nil {
-			return rule
+		if own := p.family.rule(p); own.ladder != nil {
+			return own
 		}
 	}
 	if p.ropeType == "default" {
@@ -212,11 +209,10 @@ func (p *ropeParameters) rule() ladderOf {
 	}
 	switch p.ropeType {
 	case "linear":
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.Linear(dim, base, factor, rounding)
-		}
+		})
 	case "dynamic":
-		positions := p.positions // never original_max_position_embeddings
 		if alpha := p.optional("alpha"); alpha != 0 {
 			if hasFactor && factor != 1 {
 				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
@@ -224,23 +220,21 @@ func (p *ropeParameters) rule() ladderOf {
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
-			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 				return frequency.NTKAlpha(dim, base, alpha, rounding)
-			}
+			})
 		}
-		return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
-		}
+		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
 	case "ntk":
 		if p.has("mixed_b") {
 			mixedB := p.optional("mixed_b")
-			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 				return frequency.NTKMixed(dim, base, factor, mixedB, rounding)
-			}
+			})
 		}
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.NTK(dim, base, factor, rounding)
-		}
+		})
 	case "yarn":
 		return p.yarn(factor, hasFactor)
 	case "longrope":
@@ -252,13 +246,19 @@ func (p *ropeParameters) rule() ladderOf {
 			factor = 1
 		}
 		headDim, partial := p.headDim, p.partial
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.Proportional(headDim, base, partial, factor, rounding)
-		}
+		})
 	}
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Default(dim, base, rounding)
-	}
+	})
+}
+
+func dynamicNTK(dim int, base, factor float64, positions int) rule {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
+	}, positions}
 }
 
 // originalPositions is the trained length before scaling: in the block, beside
@@ -293,7 +293,7 @@ func (p *ropeParameters) attentionFactor() float64 {
 	return p.kind.attentionFactor
 }
 
-func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
+func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 	original := p.originalPositions(1)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
@@ -316,12 +316,12 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
 	dim, base := p.rotaryDim, p.base
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.YaRN(dim, base, parameters, rounding)
-	}
+	})
 }
 
-func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
+func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 	original := p.originalPositions(2)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
@@ -355,12 +355,12 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
 		parameters.LongAttentionFactor = p.optional("long_mscale")
 	}
 	dim, base := p.rotaryDim, p.base
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.LongRoPE(dim, base, parameters, seqLen, rounding)
-	}
+	}, original}
 }
 
-func (p *ropeParameters) llama3(factor float64) ladderOf {
+func (p *ropeParameters) llama3(factor float64) rule {
 	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions(1)}
 	for _, key := range []struct {
 		name   string
@@ -376,9 +376,9 @@ func (p *ropeParameters) llama3(factor float64) ladderOf {
 		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	}
 	dim, base := p.rotaryDim, p.base
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Llama3(dim, base, parameters, rounding)
-	}
+	})
 }
 
 // readAxes returns the axis of each pair, nil for models of one axis.

@@ -32,7 +32,7 @@ func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := m.Rotary("", 0)
+	cfg, err := m.Rotary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestVision(t *testing.T) {
 			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.LayerTypes(), []string{""}) {
 				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.LayerTypes(), c.modelType, c.layers)
 			}
-			cfg, err := m.Rotary("", 0)
+			cfg, err := m.Rotary()
 			if err != nil {
 				t.Fatal(err)
 			}
