@@ -19,7 +19,7 @@ const models = "../docs/models.md"
 func familyTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes |\n|---|---|---|---|---|---|\n")
-	for _, name := range sortedNames(families) {
+	for _, name := range sortedKeys(families) {
 		f := families[name]
 		pairs := map[posenc.Layout]string{
 			posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
@@ -78,7 +78,7 @@ func familyTable() string {
 func wrapperTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
-	for _, name := range sortedNames(wrappers) {
+	for _, name := range sortedKeys(wrappers) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType)
 	}
 	return b.String()
@@ -86,7 +86,7 @@ func wrapperTable() string {
 
 func towerTable(t *testing.T) string {
 	holders := map[string][]string{}
-	for _, name := range sortedNames(visionWrappers) {
+	for _, name := range sortedKeys(visionWrappers) {
 		inner := visionWrappers[name].innerType
 		holders[inner] = append(holders[inner], name)
 	}
@@ -95,7 +95,7 @@ func towerTable(t *testing.T) string {
 	}
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
-	for _, name := range sortedNames(towers) {
+	for _, name := range sortedKeys(towers) {
 		f := towers[name]
 		pairs, order := "half-split", "within each half of a head: not one rotation"
 		if f.layout == posenc.Interleaved {
@@ -121,12 +121,12 @@ func towerTable(t *testing.T) string {
 
 func notRotaryTable() string {
 	byReason := map[string][]string{}
-	for _, name := range sortedNames(notRotary) {
+	for _, name := range sortedKeys(notRotary) {
 		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
 	}
 	var b strings.Builder
 	b.WriteString("| positions | model_type |\n|---|---|\n")
-	for _, reason := range sortedNames(byReason) {
+	for _, reason := range sortedKeys(byReason) {
 		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
 	}
 	return b.String()

@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -110,7 +109,7 @@ func FuzzHuggingFace(f *testing.F) {
 			f.Add(i == 1, []byte(config), 5000)
 		}
 	}
-	for _, modelType := range sortedNames(families) {
+	for _, modelType := range sortedKeys(families) {
 		f.Add(false, []byte(`{"model_type": "`+modelType+`", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}`), 1)
 	}
 	f.Fuzz(func(t *testing.T, vision bool, config []byte, seqLen int) {
@@ -126,28 +125,33 @@ func FuzzHuggingFace(f *testing.F) {
 	})
 }
 
-// words are the names in the source of the package: of keys, rules, layers and
-// models.
-func words(t testing.TB) []string {
+// parseFiles parses the files of the package, or its tests.
+func parseFiles(t testing.TB, tests bool) (trees []*ast.File) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	found := map[string]bool{}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasSuffix(file, "_test.go") != tests {
 			continue
 		}
-		source, err := os.ReadFile(file)
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trees = append(trees, tree)
+	}
+	return trees
+}
+
+// words are the names in the source of the package: of keys, rules, layers and
+// models.
+func words(t testing.TB) []string {
+	t.Helper()
+	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	found := map[string]bool{}
+	for _, tree := range parseFiles(t, false) {
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if s, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(s) {
@@ -157,7 +161,38 @@ func words(t testing.TB) []string {
 			return true
 		})
 	}
-	return sortedNames(found)
+	return sortedKeys(found)
+}
+
+// Every function and method that the package exports is called where a fuzz target
+// stands.
+func TestFuzzTargets(t *testing.T) {
+	sources := parseFiles(t, false)
+	if len(sources) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	fuzzed := map[string]bool{}
+	for _, tree := range parseFiles(t, true) {
+		if !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && strings.HasPrefix(f.Name.Name, "Fuzz")
+		}) {
+			continue
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok {
+				fuzzed[name.Name] = true
+			}
+			return true
+		})
+	}
+	for _, tree := range sources {
+		for _, d := range tree.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() && !fuzzed[f.Name.Name] {
+				t.Errorf("no fuzz target calls %s", f.Name.Name)
+			}
+		}
+	}
 }
 
 // values are JSON values of every type, most of them wrong for most keys.
@@ -171,7 +206,7 @@ var values = []string{
 // the package: any keys, beside the rope block and in it, with values of any type.
 func FuzzKeys(f *testing.F) {
 	names := words(f)
-	types := append(sortedNames(families), sortedNames(towers)...)
+	types := append(sortedKeys(families), sortedKeys(towers)...)
 	for i := range types {
 		f.Add(i%2 == 0, uint8(i), uint8(i>>8), []byte{}, 0)
 		f.Add(i%2 == 1, uint8(i), uint8(i>>8), []byte{1, byte(i), 0, 10, 2, byte(3 * i), 1, 20, 3, byte(5 * i), 0, 30}, 5000)
@@ -253,7 +288,7 @@ func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 // error for every type, and not passed over.
 func TestKeysOfWrongType(t *testing.T) {
 	names := words(t)
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		if _, text, err := readType(t, modelType, nil); err != nil && modelType != "gemma4_vision" {
 			t.Errorf("%s: %v", text, err) // it would be of any key
 		}
@@ -271,14 +306,14 @@ func TestBlockKeysOfWrongType(t *testing.T) {
 	for _, keys := range ropeTypes {
 		known = append(known, keys...)
 	}
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		f, text := families[modelType]
 		if !text {
 			f = towers[modelType]
 		}
 		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.extraKeys...))))
 		for i, key := range keys {
-			for j, rule := range sortedNames(ropeTypes) {
+			for j, rule := range sortedKeys(ropeTypes) {
 				if testing.Short() && (i+j)%4 != 0 {
 					continue
 				}

@@ -161,7 +161,7 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 	default:
 		ladder, err = frequency.Default(rotaryDim, base, rounding)
 	}
-	ladder.Scaling = s.attention
+	ladder.AttentionFactor = s.attention
 	return ladder, err
 }
 

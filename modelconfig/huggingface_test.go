@@ -897,7 +897,7 @@ func TestValues(t *testing.T) {
 		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
 	}
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		read := HuggingFace
 		if _, tower := towers[modelType]; tower {
 			read = HuggingFaceVision
@@ -919,7 +919,10 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// wrapsOne says whether an error of HuggingFace wraps what its documentation says.
+// wrapsOne says whether an error of HuggingFace or GGUF wraps what their
+// documentation says, and names the package, in front of it.
 func wrapsOne(err error) bool {
-	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) })
+	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool {
+		return errors.Is(err, sentinel) && strings.HasPrefix(err.Error(), "modelconfig.") && !strings.Contains(sentinel.Error(), "modelconfig")
+	})
 }

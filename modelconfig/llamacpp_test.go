@@ -361,7 +361,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 	for _, c := range cases {
 		if ladder := yarn(t, c, func(*frequency.YaRNParameters) {}); ladder != nil {
 			cfg := c.config(t)
-			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.Scaling
+			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.AttentionFactor
 			if worst, where, _ := c.compare(t, cfg); worst > 1 {
 				t.Errorf("%s: %.3g times the tolerance: %s", c.Name, worst, where)
 			}

@@ -79,7 +79,7 @@ func (m *Model) LayerTypes() []string {
 	if m == nil {
 		return nil
 	}
-	return sortedNames(m.kinds)
+	return sortedKeys(m.kinds)
 }
 
 // Layers returns one entry for each hidden layer of the model; none of a nil Model.
@@ -204,7 +204,7 @@ func (k *kind) config(function string, seqLen int, angles posenc.Angles) (posenc
 	cfg := k.rotary
 	cfg.Angles = angles
 	cfg.InvFreq = ladder.InvFreq
-	cfg.Scaling = ladder.Scaling
+	cfg.Scaling = ladder.AttentionFactor
 	if ladder.Axes != nil {
 		cfg.Axes = ladder.Axes
 	}

@@ -153,7 +153,7 @@ func ropeTypeOf(block *reader, f *family) string {
 	}
 	known, ok := ropeTypes[ropeType]
 	if !ok {
-		block.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedNames(ropeTypes))
+		block.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedKeys(ropeTypes))
 		return ""
 	}
 	extra := f.extraKeys
@@ -162,15 +162,6 @@ func ropeTypeOf(block *reader, f *family) string {
 	}
 	block.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
 	return ropeType
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // ropeParameters is what a rule is made of.
@@ -229,7 +220,7 @@ func (p *ropeParameters) rule() rule {
 		if p.has("mixed_b") {
 			mixedB := p.optional("mixed_b")
 			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-				return frequency.NTKMixed(dim, base, factor, mixedB, rounding)
+				return frequency.NTKMixed(dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB}, rounding)
 			})
 		}
 		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -247,7 +238,7 @@ func (p *ropeParameters) rule() rule {
 		}
 		headDim, partial := p.headDim, p.partial
 		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Proportional(headDim, base, partial, factor, rounding)
+			return frequency.Proportional(headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: partial, Factor: factor}, rounding)
 		})
 	}
 	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -257,7 +248,7 @@ func (p *ropeParameters) rule() rule {
 
 func dynamicNTK(dim int, base, factor float64, positions int) rule {
 	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
+		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}, seqLen, rounding)
 	}, positions}
 }
 
