@@ -91,7 +91,7 @@ func towerTable(t *testing.T) string {
 		holders[inner] = append(holders[inner], name)
 	}
 	orders := map[string]string{
-		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows in turns",
+		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows alternately",
 	}
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")

@@ -203,7 +203,7 @@ var values = []string{
 }
 
 // FuzzKeys reads configurations that the fuzzer puts together from the words of
-// the package: any keys, beside the rope block and in it, with values of any type.
+// the package: any keys, beside the rope parameters and in them, with values of any type.
 func FuzzKeys(f *testing.F) {
 	names := words(f)
 	types := append(sortedKeys(families), sortedKeys(towers)...)
@@ -213,7 +213,7 @@ func FuzzKeys(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, vision bool, low, high uint8, data []byte, seqLen int) {
 		type member struct{ key, value string }
-		var objects [4][]member // beside the blocks, rope_scaling, rope_parameters, a kind in it
+		var objects [4][]member // beside rope_scaling and rope_parameters, in each, in a kind of the latter
 		objects[0] = []member{{"model_type", strconv.Quote(types[(int(low)+int(high)<<8)%len(types)])}}
 		for ; len(data) >= 4 && len(objects[0]) < 40; data = data[4:] {
 			value := values[int(data[3])%len(values)]
@@ -284,7 +284,7 @@ func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 	}
 }
 
-// Beside the rope block, a key about rotary positions with a wrong value is an
+// Beside the rope parameters, a key about rotary positions with a wrong value is an
 // error for every type, and not passed over.
 func TestKeysOfWrongType(t *testing.T) {
 	names := words(t)
@@ -300,8 +300,8 @@ func TestKeysOfWrongType(t *testing.T) {
 	}
 }
 
-// So is one in the rope block, whatever the rule.
-func TestBlockKeysOfWrongType(t *testing.T) {
+// So is one in rope parameters, whatever the rule.
+func TestRopeKeysOfWrongType(t *testing.T) {
 	known := slices.Clone(commonKeys)
 	for _, keys := range ropeTypes {
 		known = append(known, keys...)
@@ -317,12 +317,12 @@ func TestBlockKeysOfWrongType(t *testing.T) {
 				if testing.Short() && (i+j)%4 != 0 {
 					continue
 				}
-				block := map[string]any{"rope_type": rule, key: wrongValue}
+				rope := map[string]any{"rope_type": rule, key: wrongValue}
 				if rule != "default" && rule != "proportional" && key != "factor" {
-					block["factor"] = 4
+					rope["factor"] = 4
 				}
 				place := []string{"rope_scaling", "rope_parameters"}[(i+j)%2]
-				mustRefuse(t, modelType, map[string]any{place: block})
+				mustRefuse(t, modelType, map[string]any{place: rope})
 			}
 		}
 	}

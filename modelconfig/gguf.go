@@ -114,7 +114,7 @@ func (r *ggufReader) checkRopeKeys() {
 	}
 }
 
-// ggufScaling is the rope.scaling block, as rules of package frequency.
+// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
 type ggufScaling struct {
 	factor       float64 // 1/freq_scale of ggml
 	alpha        float64 // 0: none
@@ -365,7 +365,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
 	slides, windowed := r.sliding(arch, count)
 	rotates := r.rotating(arch, count, slides, windowed)
-	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledWhereRestsIfWindowed
+	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledNoPEIfWindowed
 
 	// Parameters of sliding layers.
 	slidingHead := r.integer("attention.key_length_swa", headDim)
@@ -581,11 +581,11 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 			rotates[i] = slides[i] || !windowed
 		case denseAndSliding:
 			rotates[i] = slides[i] || i < dense
-		case lastOfFourRests:
+		case exceptLastOfFour:
 			rotates[i] = (i+1)%4 != 0
-		case lastOfFourRestsIfWindowed:
+		case exceptLastOfFourIfWindowed:
 			rotates[i] = (i+1)%4 != 0 || !windowed
-		case firstOfFourRestsIfWindowed:
+		case exceptFirstOfFourIfWindowed:
 			rotates[i] = i%4 != 0 || !windowed
 		}
 	}

@@ -111,18 +111,18 @@ var traps = []struct {
 		}
 	}},
 	{"yarn_truncate", func(t *testing.T) {
-		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
+		// The corrections of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
 		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
 		inv := func(i float64) float64 { return math.Pow(150000, -2*i/64) }
 		on := func(i, low, high float64) float64 {
 			ramp := (i - low) / (high - low)
 			return inv(i) * (ramp/32 + 1 - ramp)
 		}
-		corner := func(turns float64) float64 {
-			return 64 * math.Log(4096/(turns*2*math.Pi)) / (2 * math.Log(150000))
+		correction := func(rotations float64) float64 {
+			return 64 * math.Log(4096/(rotations*2*math.Pi)) / (2 * math.Log(150000))
 		}
 		got := mustRotary(t, fmt.Sprintf(gptOSS, false), "", 0).InvFreq
-		if !near(got[8], inv(8)) || !near(got[9], on(9, corner(32), corner(1))) {
+		if !near(got[8], inv(8)) || !near(got[9], on(9, correction(32), correction(1))) {
 			t.Errorf("untruncated: %v %v", got[8], got[9])
 		}
 		got = mustRotary(t, fmt.Sprintf(gptOSS, true), "", 0).InvFreq
@@ -145,12 +145,12 @@ var traps = []struct {
 		medium := 0
 		for i, v := range got {
 			inv := math.Pow(500000, -2*float64(i)/128)
-			turns := 8192 * inv / (2 * math.Pi)
+			rotations := 8192 * inv / (2 * math.Pi)
 			want := inv
-			if turns < 1 {
+			if rotations < 1 {
 				want = inv / 8
-			} else if turns < 4 {
-				smooth := (turns - 1) / (4 - 1)
+			} else if rotations < 4 {
+				smooth := (rotations - 1) / (4 - 1)
 				want = (1-smooth)*inv/8 + smooth*inv
 				medium++
 			}
@@ -196,7 +196,7 @@ var traps = []struct {
 			}
 		}
 	}},
-	{"longrope_original_length_stands_beside_the_block", func(t *testing.T) {
+	{"longrope_original_length_stands_beside_the_rope_parameters", func(t *testing.T) {
 		inside := strings.Replace(fmt.Sprintf(phi3, "longrope"), `"type":`, `"original_max_position_embeddings": 8192, "type":`, 1)
 		wantError(t, inside, ErrContradiction, "original_max_position_embeddings is 8192", "4096")
 	}},
@@ -322,7 +322,7 @@ var traps = []struct {
 		// 0.3 of 50 elements; transformers rounds the 15 up in one place only.
 		wantError(t, `{"model_type": "phi", "hidden_size": 500, "num_attention_heads": 10, "partial_rotary_factor": 0.3}`, ErrValue, "15 of 50")
 	}},
-	{"rotary_dim_or_its_share", func(t *testing.T) {
+	{"rotary_dim_or_partial_rotary_factor", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64}`, "", 0)
 		if cfg.RotaryDim != 64 || cfg.HeadDim != 128 {
 			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
@@ -354,7 +354,7 @@ var traps = []struct {
 		}
 		wantError(t, `{"model_type": "llama", "rope_interleaved": true}`, ErrContradiction, "rope_interleaved")
 	}},
-	{"deepseek_v3_writes_halves", func(t *testing.T) {
+	{"deepseek_v3_writes_half_split_pairs", func(t *testing.T) {
 		for interleave, want := range map[string]posenc.Layout{"": posenc.InterleavedToHalfSplit, `"rope_interleave": true,`: posenc.InterleavedToHalfSplit, `"rope_interleave": false,`: posenc.HalfSplit} {
 			cfg := mustRotary(t, fmt.Sprintf(deepSeek, "deepseek_v3", interleave, "1.0", "1.0"), "", 0)
 			if cfg.Layout != want || cfg.HeadDim != 64 || cfg.RotaryDim != 64 {
@@ -583,15 +583,15 @@ var traps = []struct {
 		cfg := mustRotaryVision(t, `{"model_type": "llama4", "vision_config": {"hidden_size": 1408, "num_attention_heads": 16}}`)
 		for j, axis := range cfg.Axes {
 			if axis != uint8(1-j/22) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j%22))/88)) {
-				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+				t.Errorf("pair %d rotates by axis %d, %v", j, axis, cfg.InvFreq[j])
 			}
 		}
 	}},
-	{"moonvit_has_columns_and_rows_in_turns", func(t *testing.T) {
+	{"moonvit_alternates_columns_and_rows", func(t *testing.T) {
 		cfg := mustRotaryVision(t, kimiK25)
 		for j, axis := range cfg.Axes {
 			if axis != uint8(1-j%2) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j/2))/72)) {
-				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+				t.Errorf("pair %d rotates by axis %d, %v", j, axis, cfg.InvFreq[j])
 			}
 		}
 		if cfg.Layout != posenc.Interleaved {
@@ -674,7 +674,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": "1", "long_factor": [1]}}`, ErrSyntax, "short_factor"},
 		{`{"model_type": "llama", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "default"}}`, ErrUnknown, "mrope_section"},
 		{`{"model_type": "llama", "rope_parameters": {"full_attention": {"rope_type": "default"}}}`, ErrUnknown, "full_attention"},
-		{`{"model_type": "llama", "rope_scaling": {"full_attention": {"type": "linear", "factor": 2}}}`, ErrUnknown, "one block"},
+		{`{"model_type": "llama", "rope_scaling": {"full_attention": {"type": "linear", "factor": 2}}}`, ErrUnknown, "no key for a kind of layer"},
 		{`{"model_type": "llama", "rope_local_base_freq": 10000}`, ErrUnknown, "rope_local_base_freq"},
 		{`{"model_type": "llama", "use_mrope": true}`, ErrContradiction, "use_mrope"},
 		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},

@@ -11,15 +11,15 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// Rope blocks of configurations that have none, where the class supplies one.
+// Rope parameters of configurations that have none, where the class supplies them.
 var (
-	gptOSSBlock     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
-	ministral3Block = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
-	mistral4Block   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
-	gemma4Block     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
+	gptOSSRope     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
+	ministral3Rope = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
+	mistral4Rope   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
+	gemma4Rope     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
 )
 
-func llama3Block(factor string) object {
+func llama3Rope(factor string) object {
 	return object{"rope_type": "llama3", "factor": number(factor), "low_freq_factor": number("1"), "high_freq_factor": number("4"), "original_max_position_embeddings": number("8192")}
 }
 
@@ -309,7 +309,7 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 	return layers
 }
 
-// The rest are the checks and the rules of single types.
+// Below are the checks and the rules of single types.
 
 // positionType fails unless position_embedding_type, or what its absence means,
 // is the value for which the code of the type rotates.
@@ -325,10 +325,10 @@ func positionType(rotary, absent string) func(r *reader) {
 	}
 }
 
-// unscaled: the code of the type reads no rope block.
+// unscaled: the code of the type reads no rope parameters.
 func unscaled(r *reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
-		if block, ok := r.object(key); ok && len(block) > 0 {
+		if rope, ok := r.object(key); ok && len(rope) > 0 {
 			r.fail(ErrUnknown, key, "an object", "nothing: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
 		}
 	}

@@ -14,13 +14,13 @@ type QueryScale struct {
 // QueryScale returns how the queries of a layer, one of Layers, are scaled by
 // their position, and false for layers that do not scale them. It scales queries
 // as wholes, after the rotation, where there is one: with latent attention the
-// part without positions too.
+// elements without positions too.
 //
 //   - Llama 4 scales them in the layers that do not rotate, by attn_scale and
 //     floor_scale, unless attn_temperature_tuning is false or 0. GGUF files do not
 //     have these keys: llama.cpp takes 0.1 and 8192.
 //   - Ministral 3 and Mistral 4 scale them in all layers, by llama_4_scaling_beta
-//     and original_max_position_embeddings of the rope block; in GGUF files by
+//     and original_max_position_embeddings of the rope parameters; in GGUF files by
 //     attention.temperature_scale (DeepSeek V2's architecture too).
 func (m *Model) QueryScale(layer Layer) (QueryScale, bool) {
 	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
@@ -71,10 +71,10 @@ func scaledWithoutRotation(p *ropeParameters) *QueryScale {
 type ggufQueryScale uint8
 
 const (
-	queriesUnscaled            ggufQueryScale = iota
-	scaledBeyondOriginal                      // temperature_scale, by the original length
-	scaledBeyondLength                        // temperature_scale, by temperature_length
-	scaledWhereRestsIfWindowed                // layers without rotation, in models with a window
+	queriesUnscaled      ggufQueryScale = iota
+	scaledBeyondOriginal                // temperature_scale, by the original length
+	scaledBeyondLength                  // temperature_scale, by temperature_length
+	scaledNoPEIfWindowed                // layers without rotation, in models with a window
 )
 
 func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *QueryScale {
@@ -85,7 +85,7 @@ func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed b
 		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
 	case scaledBeyondLength:
 		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
-	case scaledWhereRestsIfWindowed:
+	case scaledNoPEIfWindowed:
 		if windowed {
 			return &QueryScale{Beta: 0.1, Length: 8192, Offset: 1}
 		}

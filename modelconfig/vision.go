@@ -77,7 +77,7 @@ func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (fr
 	return ladder, err
 }
 
-// columnsAndRows deals the pairs of columnsThenRows to columns and rows in turns.
+// columnsAndRows alternates between the pairs of columns and those of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
 	ladder, err := rowsThenColumns(headDim, base, rounding)
 	half := len(ladder.InvFreq) / 2
