@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -8,7 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -50,7 +52,7 @@ func axisMaps(t testing.TB, r *rand.Rand) []axisMap {
 		{"all axes", last},
 		{"random", random(1+r.IntN(130), 3)},
 		{"random, axes left out", random(9, 40)},
-		{"widest", random(chunkPairs, 4)},
+		{"widest", random(kernels.ChunkPairs, 4)},
 	}
 }
 
@@ -59,7 +61,7 @@ func axisMaps(t testing.TB, r *rand.Rand) []axisMap {
 func axisPositions(r *rand.Rand, axes, tokens int) []int32 {
 	var positions []int32
 	for range axes {
-		positions = append(positions, randomPositions(r, oneOf(r, positionNames), tokens)...)
+		positions = append(positions, testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens)...)
 	}
 	for t := 0; t < tokens; {
 		n := min(1+r.IntN(40), tokens-t)
@@ -78,37 +80,37 @@ func axisPositions(r *rand.Rand, axes, tokens int) []int32 {
 
 // Every pair takes its position from its axis, in tables and in rotations.
 func TestAxes(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(60)
-		for range rounds(10) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(60)
+		for range testkit.Rounds(10) {
 			for _, m := range axisMaps(t, r) {
 				pairs, axes := len(m.axes), int(slices.Max(m.axes))+1
-				cfg := randomGeometry(r, oneOf(r, allLayouts), pairs)
-				cfg.Angles, cfg.Axes = Angles(r.IntN(2)), m.axes
+				cfg := randomGeometry(r, testkit.OneOf(r, allLayouts), pairs)
+				cfg.Angles, cfg.Axes = posenc.AngleRounding(r.IntN(2)), m.axes
 				if r.IntN(2) == 0 {
 					cfg.Scaling = 1.2079441541679836
 				}
-				tokens := oneOf(r, []int{1, 2, 15, 16, 17, 32, 33, 50})
+				tokens := testkit.OneOf(r, []int{1, 2, 15, 16, 17, 32, 33, 50})
 				if pairs > 500 {
 					tokens = 1 + r.IntN(3)
 				}
 				positions := axisPositions(r, axes, tokens)
 				if r.IntN(3) == 0 {
-					cfg.InvFreq = randomFrequencies(r, pairs, positions, true)
+					cfg.InvFreq = testkit.RandomFrequencies(r, pairs, positions, true)
 				}
-				rotary := mustRotary(t, cfg)
+				rotary := testkit.MustRotary(t, cfg)
 				wantCos, wantSin := plainTables(t, cfg, positions)
 				name := fmt.Sprintf("%s, angles %d, layout %d, %d tokens", m.name, cfg.Angles, cfg.Layout, tokens)
 				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
 				if err := rotary.CosSin(cos, sin, positions); err != nil {
 					t.Fatal(err)
 				}
-				if !sameSlices(cos, wantCos) || !sameSlices(sin, wantSin) {
+				if !testkit.SameSlices(cos, wantCos) || !testkit.SameSlices(sin, wantSin) {
 					t.Fatalf("%s: the tables are wrong", name)
 				}
 				p := plainOf(cfg).with(wantCos, wantSin)
-				checkPlain(t, r, name, rotary, positions, tokens, p, Rotate[float32])
-				checkPlain(t, r, name+", inverse", rotary, positions, tokens, p.inverse(), RotateInverse[float32])
+				checkPlain(t, r, name, rotary, positions, tokens, p, posenc.Rotate[float32])
+				checkPlain(t, r, name+", inverse", rotary, positions, tokens, p.inverse(), posenc.RotateInverse[float32])
 			}
 		}
 	})
@@ -117,21 +119,21 @@ func TestAxes(t *testing.T) {
 // Text has the same position on all axes and is rotated as by a Rotary without
 // axes.
 func TestAxesOfText(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(61)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(61)
 		for _, m := range axisMaps(t, r) {
-			for _, angles := range []Angles{Exact, Float32} {
+			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				const tokens, heads = 40, 2
-				cfg := RotaryConfig{HeadDim: 2 * len(m.axes), Angles: angles, Axes: m.axes}
-				positions := randomPositions(r, "runs", tokens)
-				got := randomElements[float32](r, tokens*heads*cfg.HeadDim)
+				cfg := posenc.RotaryConfig{HeadDim: 2 * len(m.axes), Angles: angles, Axes: m.axes}
+				positions := testkit.RandomPositions(r, "runs", tokens)
+				got := testkit.RandomElements[float32](r, tokens*heads*cfg.HeadDim)
 				want := slices.Clone(got)
-				err := Rotate(mustRotary(t, cfg), slices.Repeat(positions, int(slices.Max(m.axes))+1), View[float32]{Data: got, Heads: heads})
+				err := posenc.Rotate(testkit.MustRotary(t, cfg).At(slices.Repeat(positions, int(slices.Max(m.axes))+1)), posenc.View[float32]{Data: got, Heads: heads})
 				cfg.Axes = nil
-				if err := errors.Join(err, Rotate(mustRotary(t, cfg), positions, View[float32]{Data: want, Heads: heads})); err != nil {
+				if err := errors.Join(err, posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), posenc.View[float32]{Data: want, Heads: heads})); err != nil {
 					t.Fatal(err)
 				}
-				if !sameSlices(got, want) {
+				if !testkit.SameSlices(got, want) {
 					t.Errorf("%s, angles %d: text is rotated otherwise", m.name, angles)
 				}
 			}
@@ -142,7 +144,7 @@ func TestAxesOfText(t *testing.T) {
 // NewRotary keeps nothing of Axes.
 func TestAxesCopied(t *testing.T) {
 	axes := []uint8{0, 1, 2, 1}
-	rotary := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: axes})
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: axes})
 	cos, sin := make([]float32, 4), make([]float32, 4)
 	cos1, sin1 := slices.Clone(cos), slices.Clone(sin)
 	err := rotary.CosSin(cos, sin, []int32{1, 2, 3})
@@ -157,42 +159,42 @@ func TestAxesCopied(t *testing.T) {
 
 func TestAxesErrors(t *testing.T) {
 	data := make([]float32, 64)
-	three := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
-	fast := mustRotary(t, RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
-	all := mustRotary(t, RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
-	calls := []wrong{
-		{"no tokens", func() error { return Rotate(three, nil, V{Data: data[:8], Heads: 1}) }, ErrLength, []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
-		{"data of positions", func() error { return Rotate(three, make([]int32, 3), V{Data: data[:24], Heads: 1}) }, ErrLength, []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
-		{"position on the second axis", func() error { return Rotate(fast, []int32{1, 5, 7, 1024}, V{Data: data[:8], Heads: 1}) }, ErrPosition, []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
-		{"tables", func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, ErrLength, []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
+	three := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
+	calls := []testkit.Wrong{
+		{"no tokens", func() error { return posenc.Rotate(three.All(), V{Data: data[:8], Heads: 1}) }, posenc.ErrLength, []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
+		{"data of positions", func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, posenc.ErrLength, []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
+		{"position on the second axis", func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, posenc.ErrPosition, []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
+		{"tables", func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, posenc.ErrLength, []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
 	}
 	for _, n := range []int{1, 2, 4, 5, 7} {
 		says := []string{fmt.Sprintf("positions is %d element", n), "a multiple of 3"}
 		positions := make([]int32, n)
 		calls = append(calls,
-			wrong{fmt.Sprint(n, " positions"), func() error { return Rotate(three, positions, V{Data: data[:8*n], Heads: 1}) }, ErrLength, append(says, "posenc.Rotate:")},
-			wrong{fmt.Sprint(n, " positions, inverse"), func() error { return RotateInverse(three, positions, V{Data: data[:8*n], Heads: 1}) }, ErrLength, append(says, "posenc.RotateInverse:")},
-			wrong{fmt.Sprint(n, " positions of tables"), func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, ErrLength, append(says, "posenc.Rotary.CosSin:")},
-			wrong{fmt.Sprint(n, " positions of rows"), func() error { _, err := three.Tabulate(positions); return err }, ErrLength, append(says, "posenc.Rotary.Tabulate:")},
+			testkit.Wrong{fmt.Sprint(n, " positions"), func() error { return posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, posenc.ErrLength, append(says, "posenc.Rotate:")},
+			testkit.Wrong{fmt.Sprint(n, " positions, inverse"), func() error { return posenc.RotateInverse(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, posenc.ErrLength, append(says, "posenc.RotateInverse:")},
+			testkit.Wrong{fmt.Sprint(n, " positions of tables"), func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, posenc.ErrLength, append(says, "posenc.Rotary.CosSin:")},
+			testkit.Wrong{fmt.Sprint(n, " positions of rows"), func() error { _, err := three.Tabulate(positions); return err }, posenc.ErrLength, append(says, "posenc.Rotary.Tabulate:")},
 		)
 	}
-	calls = append(calls, wrong{"256 axes", func() error { return Rotate(all, make([]int32, 255), V{Data: data[:4], Heads: 1}) }, ErrLength, []string{"a multiple of 256"}})
+	calls = append(calls, testkit.Wrong{"256 axes", func() error { return posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}) }, posenc.ErrLength, []string{"a multiple of 256"}})
 	for name, tt := range map[string]struct {
-		cfg  RotaryConfig
+		cfg  posenc.RotaryConfig
 		says string
 	}{
-		"no axes":       {RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes is 0 elements, want nil or RotaryDim/2 = 4"},
-		"too few axes":  {RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes is 3 elements"},
-		"too many axes": {RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes is 4 elements, want nil or RotaryDim/2 = 2"},
-		"too wide":      {RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
+		"no axes":       {posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{}}, "cfg.Axes is 0 elements, want nil or RotaryDim/2 = 4"},
+		"too few axes":  {posenc.RotaryConfig{HeadDim: 8, Axes: make([]uint8, 3)}, "cfg.Axes is 3 elements"},
+		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes is 4 elements, want nil or RotaryDim/2 = 2"},
+		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
 	} {
-		calls = append(calls, wrong{name, func() error { _, err := NewRotary(tt.cfg); return err }, ErrConfig, []string{"posenc.NewRotary: ", tt.says}})
+		calls = append(calls, testkit.Wrong{name, func() error { _, err := posenc.NewRotary(tt.cfg); return err }, posenc.ErrConfig, []string{"posenc.NewRotary: ", tt.says}})
 	}
-	checkWrong(t, calls, data)
+	testkit.CheckWrong(t, calls, data)
 	if err := all.CosSin(data[:2], data[2:4], make([]int32, 256)); err != nil {
 		t.Errorf("256 axes: %v", err)
 	}
-	if err := Rotate(fast, []int32{math.MaxInt32 >> 21, -1023}, V{Data: data[:4], Heads: 1}); err != nil {
+	if err := posenc.Rotate(fast.At([]int32{math.MaxInt32 >> 21, -1023}), V{Data: data[:4], Heads: 1}); err != nil {
 		t.Errorf("last positions: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -7,29 +7,33 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/view"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // [batch][heads][tokens][dim] in one call is a call for each sequence.
 func TestSequences(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(110)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(110)
 		for _, tt := range []struct{ batch, heads, tokens int }{{1, 2, 5}, {3, 2, 7}, {4, 1, 16}, {2, 3, 33}, {20, 2, 1}, {5, 8, 3}} {
 			for _, layout := range allLayouts {
 				const dim = 24
-				rotary := mustRotary(t, RotaryConfig{HeadDim: dim, Layout: layout})
-				positions := randomPositions(r, "runs", tt.batch*tt.tokens)
+				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout})
+				positions := testkit.RandomPositions(r, "runs", tt.batch*tt.tokens)
 				size := tt.heads * tt.tokens * dim
-				got := randomElements[float32](r, tt.batch*size)
+				got := testkit.RandomElements[float32](r, tt.batch*size)
 				want := slices.Clone(got)
-				err := Rotate(rotary, positions, View[float32]{Data: got, Heads: tt.heads, TokenStride: dim, HeadStride: tt.tokens * dim, SequenceTokens: tt.tokens, SequenceStride: size})
+				err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: got, Heads: tt.heads, TokenStride: dim, HeadStride: tt.tokens * dim, SequenceTokens: tt.tokens, SequenceStride: size})
 				for b := range tt.batch {
-					err = errors.Join(err, Rotate(rotary, positions[b*tt.tokens:][:tt.tokens], View[float32]{Data: want[b*size:][:size], Heads: tt.heads, TokenStride: dim, HeadStride: tt.tokens * dim}))
+					err = errors.Join(err, posenc.Rotate(rotary.At(positions[b*tt.tokens:][:tt.tokens]), posenc.View[float32]{Data: want[b*size:][:size], Heads: tt.heads, TokenStride: dim, HeadStride: tt.tokens * dim}))
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !sameSlices(got, want) {
+				if !testkit.SameSlices(got, want) {
 					t.Errorf("%+v, layout %d: one call gives other bits", tt, layout)
 				}
 			}
@@ -39,34 +43,34 @@ func TestSequences(t *testing.T) {
 
 // Q, K and V of [batch][heads][tokens][dim] in turns: Q alone, K alone, or both.
 func TestSequencesOfPackedQKV(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(111)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(111)
 		const batch, heads, keyHeads, tokens, dim = 3, 4, 2, 5, 16
 		const sequence = (heads + 2*keyHeads) * tokens * dim
-		rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
-		positions := randomPositions(r, "runs", batch*tokens)
-		x := randomElements[float32](r, batch*sequence)
-		view := func(x []float32, start, heads int) View[float32] {
-			return View[float32]{Data: x[start:], Heads: heads, TokenStride: dim, HeadStride: tokens * dim, SequenceTokens: tokens, SequenceStride: sequence}
+		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
+		positions := testkit.RandomPositions(r, "runs", batch*tokens)
+		x := testkit.RandomElements[float32](r, batch*sequence)
+		view := func(x []float32, start, heads int) posenc.View[float32] {
+			return posenc.View[float32]{Data: x[start:], Heads: heads, TokenStride: dim, HeadStride: tokens * dim, SequenceTokens: tokens, SequenceStride: sequence}
 		}
 		both, apart := slices.Clone(x), slices.Clone(x)
 		err := errors.Join(
-			Rotate(rotary, positions, view(both, 0, heads), view(both, heads*tokens*dim, keyHeads)),
-			Rotate(rotary, positions, view(apart, 0, heads)),
-			Rotate(rotary, positions, view(apart, heads*tokens*dim, keyHeads)),
+			posenc.Rotate(rotary.At(positions), view(both, 0, heads), view(both, heads*tokens*dim, keyHeads)),
+			posenc.Rotate(rotary.At(positions), view(apart, 0, heads)),
+			posenc.Rotate(rotary.At(positions), view(apart, heads*tokens*dim, keyHeads)),
 		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !sameSlices(both, apart) {
+		if !testkit.SameSlices(both, apart) {
 			t.Error("Q and K in one call become others than one after the other")
 		}
 		for b := range batch {
 			values := b*sequence + (heads+keyHeads)*tokens*dim
-			if !slices.EqualFunc(both[values:][:keyHeads*tokens*dim], x[values:][:keyHeads*tokens*dim], func(a, b float32) bool { return bitsOf(a) == bitsOf(b) }) {
+			if !slices.EqualFunc(both[values:][:keyHeads*tokens*dim], x[values:][:keyHeads*tokens*dim], func(a, b float32) bool { return testkit.BitsOf(a) == testkit.BitsOf(b) }) {
 				t.Errorf("the values of sequence %d changed", b)
 			}
-			if sameSlices(both[b*sequence:][:dim], x[b*sequence:][:dim]) {
+			if testkit.SameSlices(both[b*sequence:][:dim], x[b*sequence:][:dim]) {
 				t.Errorf("the queries of sequence %d did not change", b)
 			}
 		}
@@ -75,12 +79,12 @@ func TestSequencesOfPackedQKV(t *testing.T) {
 
 // spotsOf returns the elements of memory that a view touches, from rowAt. unique
 // is false where two rows share one.
-func spotsOf(v *View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
+func spotsOf(v *posenc.View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
 	touched, unique = map[int]bool{}, true
 	for t := range tokens {
 		for h := range v.Heads {
 			for i := range dim {
-				at := start + rowAt(v, t, h, dim) + i
+				at := start + testkit.RowAt(v, t, h, dim) + i
 				unique = unique && !touched[at]
 				touched[at] = true
 			}
@@ -91,7 +95,7 @@ func spotsOf(v *View[float32], start, tokens, dim int) (touched map[int]bool, un
 
 // randomSequences returns a small view in sequences whose rows often nearly
 // touch.
-func randomSequences(r *rand.Rand, dim int) (v View[float32], tokens int) {
+func randomSequences(r *rand.Rand, dim int) (v posenc.View[float32], tokens int) {
 	v = randomView(r, dim)
 	v.SequenceTokens, v.SequenceStride = 1+r.IntN(4), 1+r.IntN(60)
 	if r.IntN(4) == 0 {
@@ -102,11 +106,11 @@ func randomSequences(r *rand.Rand, dim int) (v View[float32], tokens int) {
 
 // Rows of sequences overlap exactly when a bitmap says so.
 func TestSequencesOverlapThemselves(t *testing.T) {
-	r := newRand(112)
+	r := testkit.NewRand(112)
 	memory := make([]float32, 4096)
 	apart := 0
 	const n = 50000
-	for range rounds(n) {
+	for range testkit.Rounds(n) {
 		dim := 1 + r.IntN(6)
 		v, tokens := randomSequences(r, dim)
 		touched, unique := spotsOf(&v, 0, tokens, dim)
@@ -114,16 +118,16 @@ func TestSequencesOverlapThemselves(t *testing.T) {
 		if unique {
 			apart++
 		}
-		if p := v.grid(&grid{}, tokens, dim); (p == none) != unique {
+		if p := v.grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
 			v.Data = nil
 			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
 		}
 		v.Data = v.Data[:len(v.Data)-1]
-		if p := v.grid(&grid{}, tokens, dim); p != shortData {
+		if p := v.grid(&view.Grid{}, tokens, dim); p != view.ShortData {
 			t.Fatalf("%d tokens of dim %d, %+v: got problem %d for an element too few", tokens, dim, v, p)
 		}
 	}
-	if share := apart * 100 / rounds(n); share < 10 || share > 90 {
+	if share := apart * 100 / testkit.Rounds(n); share < 10 || share > 90 {
 		t.Errorf("%d%% of the views have rows apart: the test is one-sided", share)
 	}
 }
@@ -131,10 +135,10 @@ func TestSequencesOverlapThemselves(t *testing.T) {
 // Two views in sequences overlap exactly when a bitmap says so; one of them may
 // have no sequences or others.
 func TestSequencesOverlapEachOther(t *testing.T) {
-	r := newRand(113)
+	r := testkit.NewRand(113)
 	memory := make([]float32, 8192)
 	overlapping, accepted := 0, 0
-	for accepted < rounds(10000) {
+	for accepted < testkit.Rounds(10000) {
 		dim := 1 + r.IntN(6)
 		a, tokens := randomSequences(r, dim)
 		b, others := randomSequences(r, dim)
@@ -161,18 +165,18 @@ func TestSequencesOverlapEachOther(t *testing.T) {
 		}
 		accepted++
 		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
-		if p, q := a.grid(&grid{}, tokens, dim), b.grid(&grid{}, tokens, dim); p != none || q != none {
+		if p, q := a.grid(&view.Grid{}, tokens, dim), b.grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
 			t.Fatal(p, q)
 		}
 		want := share(inA, inB)
 		if want {
 			overlapping++
 		}
-		if got := viewsOverlap(&a, &b, tokens, dim); got != want {
+		if got := view.Overlap(&a, &b, tokens, dim); got != want {
 			a.Data, b.Data = nil, nil
 			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t, want %t", tokens, dim, a, startA, b, startB, got, want)
 		}
-		if got := viewsOverlap(&b, &a, tokens, dim); got != want {
+		if got := view.Overlap(&b, &a, tokens, dim); got != want {
 			t.Fatalf("%d tokens of dim %d: the other way round got %t, want %t", tokens, dim, got, want)
 		}
 	}
@@ -192,8 +196,8 @@ func TestSequencesSizeOverflow(t *testing.T) {
 					for _, headStride := range append(sizes, 0) {
 						for _, sequenceStride := range sizes {
 							for _, sequenceTokens := range []int{1, 2, tokens} {
-								v := View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
-								if p := v.grid(&grid{}, tokens, dim); p == none && !sequencesFit(&v, tokens, dim) {
+								v := posenc.View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
+								if p := v.grid(&view.Grid{}, tokens, dim); p == view.None && !sequencesFit(&v, tokens, dim) {
 									v.Data = nil
 									t.Fatalf("%d tokens of dim %d, %+v pass for %d elements", tokens, dim, v, len(memory))
 								}
@@ -207,7 +211,7 @@ func TestSequencesSizeOverflow(t *testing.T) {
 }
 
 // sequencesFit is fits for a view in sequences.
-func sequencesFit(v *View[float32], tokens, dim int) bool {
+func sequencesFit(v *posenc.View[float32], tokens, dim int) bool {
 	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
 	if tokenStride == 0 {
 		tokenStride = float64(v.Heads) * float64(dim)
@@ -222,7 +226,7 @@ func sequencesFit(v *View[float32], tokens, dim int) bool {
 func TestSequencesErrors(t *testing.T) {
 	const dim = 8
 	data := make([]float32, 512)
-	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
 	positions := []int32{1, 2, 3, 4, 5, 6}
 	good := V{Data: data[:96], Heads: 2, TokenStride: dim, HeadStride: 3 * dim, SequenceTokens: 3, SequenceStride: 6 * dim}
 	change := func(f func(v *V)) V {
@@ -230,25 +234,25 @@ func TestSequencesErrors(t *testing.T) {
 		f(&v)
 		return v
 	}
-	views := func(name string, kind error, says string, xs ...V) wrong {
-		return wrong{name, func() error { return Rotate(rotary, positions, xs...) }, kind, []string{"posenc.Rotate: " + says}}
+	views := func(name string, kind error, says string, xs ...V) testkit.Wrong {
+		return testkit.Wrong{name, func() error { return posenc.Rotate(rotary.At(positions), xs...) }, kind, []string{"posenc.Rotate: " + says}}
 	}
-	checkWrong(t, []wrong{
-		views("tokens without stride", ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0", change(func(v *V) { v.SequenceStride = 0 })),
-		views("negative tokens without stride", ErrShape, "xs[0].SequenceTokens is -1, want 0", change(func(v *V) { v.SequenceStride, v.SequenceTokens = 0, -1 })),
-		views("stride without tokens", ErrShape, "xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48", change(func(v *V) { v.SequenceTokens = 0 })),
-		views("negative tokens", ErrShape, "xs[0].SequenceTokens is -3", change(func(v *V) { v.SequenceTokens = -3 })),
-		views("negative stride", ErrShape, "xs[0].SequenceStride is -48", change(func(v *V) { v.SequenceStride = -48 })),
-		views("least stride", ErrShape, "xs[0].SequenceStride is -", change(func(v *V) { v.SequenceStride = math.MinInt })),
-		views("part of a sequence", ErrShape, "xs[0].SequenceTokens is 4, want a divisor of the number of tokens, 6", change(func(v *V) { v.SequenceTokens = 4 })),
-		views("longer than the tokens", ErrShape, "xs[0].SequenceTokens is 7, want a divisor", change(func(v *V) { v.SequenceTokens = 7 })),
-		views("too short", ErrLength, "xs[0].Data is 95 elements, want at least 96 for 6 tokens of 2 heads of 8 at strides 48, 8 and 24", change(func(v *V) { v.Data = data[:95] })),
-		views("huge stride", ErrLength, "xs[0].Data is 96 elements", change(func(v *V) { v.SequenceStride = math.MaxInt })),
-		views("stride that wraps", ErrLength, "xs[0].Data is 96 elements", change(func(v *V) { v.SequenceStride, v.SequenceTokens = math.MaxInt/2+1, 2 })),
-		views("sequences overlap", ErrOverlap, "xs[0].TokenStride is 8, want rows of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47", change(func(v *V) { v.SequenceStride = 47 })),
-		views("sequences are one", ErrOverlap, "xs[0].TokenStride is 8", change(func(v *V) { v.SequenceStride = 8 })),
-		views("another view", ErrOverlap, "xs[1] is sharing elements with xs[0]", good, V{Data: data[95:], Heads: 1, TokenStride: dim}),
-		views("another view between", ErrOverlap, "xs[1] is sharing elements with xs[0]", change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}),
+	testkit.CheckWrong(t, []testkit.Wrong{
+		views("tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0", change(func(v *V) { v.SequenceStride = 0 })),
+		views("negative tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is -1, want 0", change(func(v *V) { v.SequenceStride, v.SequenceTokens = 0, -1 })),
+		views("stride without tokens", posenc.ErrShape, "xs[0].SequenceTokens is 0, want at least 1 where SequenceStride is 48", change(func(v *V) { v.SequenceTokens = 0 })),
+		views("negative tokens", posenc.ErrShape, "xs[0].SequenceTokens is -3", change(func(v *V) { v.SequenceTokens = -3 })),
+		views("negative stride", posenc.ErrShape, "xs[0].SequenceStride is -48", change(func(v *V) { v.SequenceStride = -48 })),
+		views("least stride", posenc.ErrShape, "xs[0].SequenceStride is -", change(func(v *V) { v.SequenceStride = math.MinInt })),
+		views("part of a sequence", posenc.ErrShape, "xs[0].SequenceTokens is 4, want a divisor of the number of tokens, 6", change(func(v *V) { v.SequenceTokens = 4 })),
+		views("longer than the tokens", posenc.ErrShape, "xs[0].SequenceTokens is 7, want a divisor", change(func(v *V) { v.SequenceTokens = 7 })),
+		views("too short", posenc.ErrLength, "xs[0].Data is 95 elements, want at least 96 for 6 tokens of 2 heads of 8 at strides 48, 8 and 24", change(func(v *V) { v.Data = data[:95] })),
+		views("huge stride", posenc.ErrLength, "xs[0].Data is 96 elements", change(func(v *V) { v.SequenceStride = math.MaxInt })),
+		views("stride that wraps", posenc.ErrLength, "xs[0].Data is 96 elements", change(func(v *V) { v.SequenceStride, v.SequenceTokens = math.MaxInt/2+1, 2 })),
+		views("sequences overlap", posenc.ErrOverlap, "xs[0].TokenStride is 8, want rows of 8 that do not overlap, with 2 heads at HeadStride 24 and 2 sequences at SequenceStride 47", change(func(v *V) { v.SequenceStride = 47 })),
+		views("sequences are one", posenc.ErrOverlap, "xs[0].TokenStride is 8", change(func(v *V) { v.SequenceStride = 8 })),
+		views("another view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", good, V{Data: data[95:], Heads: 1, TokenStride: dim}),
+		views("another view between", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), V{Data: data[48:], Heads: 1, TokenStride: 53}),
 	}, data)
 	for name, xs := range map[string][]V{
 		"good":         {good},
@@ -256,14 +260,14 @@ func TestSequencesErrors(t *testing.T) {
 		"between":      {change(func(v *V) { v.Data, v.SequenceStride = data, 100 }), {Data: data[48:], Heads: 1, TokenStride: dim}},
 		"one sequence": {change(func(v *V) { v.HeadStride, v.SequenceTokens, v.SequenceStride = 48, 6, 1 })},
 	} {
-		if err := Rotate(rotary, positions, xs...); err != nil {
+		if err := posenc.Rotate(rotary.At(positions), xs...); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := Rotate(rotary, nil, change(func(v *V) { v.Data = nil })); err != nil {
+	if err := posenc.Rotate(rotary.All(), change(func(v *V) { v.Data = nil })); err != nil {
 		t.Errorf("no tokens: %v", err)
 	}
-	if err := Rotate(rotary, nil, change(func(v *V) { v.SequenceTokens = 0 })); !errors.Is(err, ErrShape) {
+	if err := posenc.Rotate(rotary.All(), change(func(v *V) { v.SequenceTokens = 0 })); !errors.Is(err, posenc.ErrShape) {
 		t.Errorf("no tokens in sequences of none: %v", err)
 	}
 }
@@ -271,29 +275,29 @@ func TestSequencesErrors(t *testing.T) {
 // Sequences of a batch with padding on the left: negative positions rotate as
 // any others, and what the padding holds reaches no token.
 func TestLeftPadding(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		const batch, tokens, dim = 3, 6, 16
-		r := newRand(114)
-		rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
+		r := testkit.NewRand(114)
+		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
 		padding := []int32{0, 2, 5}
 		positions := make([]int32, batch*tokens)
-		if err := RaggedPositions(positions, []int32{0, tokens, 2 * tokens, 3 * tokens}, []int32{-padding[0], -padding[1], -padding[2]}); err != nil {
+		if err := posenc.RaggedPositions(positions, []int32{0, tokens, 2 * tokens, 3 * tokens}, []int32{-padding[0], -padding[1], -padding[2]}); err != nil {
 			t.Fatal(err)
 		}
-		x := randomElements[float32](r, batch*tokens*dim)
+		x := testkit.RandomElements[float32](r, batch*tokens*dim)
 		got := slices.Clone(x)
-		if err := Rotate(rotary, positions, View[float32]{Data: got, Heads: 1}); err != nil {
+		if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: got, Heads: 1}); err != nil {
 			t.Fatal(err)
 		}
 		for b, n := range padding {
 			first := (b*tokens + int(n)) * dim
 			want := slices.Clone(x[first : (b+1)*tokens*dim])
 			count := make([]int32, tokens-int(n))
-			countFrom(count, 0, 1)
-			if err := Rotate(rotary, count, View[float32]{Data: want, Heads: 1}); err != nil {
+			testkit.CountFrom(count, 0, 1)
+			if err := posenc.Rotate(rotary.At(count), posenc.View[float32]{Data: want, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
-			if !sameSlices(got[first:(b+1)*tokens*dim], want) {
+			if !testkit.SameSlices(got[first:(b+1)*tokens*dim], want) {
 				t.Errorf("sequence %d with %d tokens of padding is rotated otherwise than without", b, n)
 			}
 		}

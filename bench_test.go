@@ -1,54 +1,18 @@
-package posenc
+package posenc_test
 
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
-	"time"
-	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
 
 	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// aligned returns n float32 that start on a cache line, all 1.
-func aligned(n int) []float32 {
-	s := make([]float32, n+16)
-	for uintptr(unsafe.Pointer(&s[0]))%64 != 0 {
-		s = s[1:]
-	}
-	s = s[:n:n]
-	for i := range s {
-		s[i] = 1
-	}
-	return s
-}
-
-func sequence(n int) []int32 {
-	positions := make([]int32, n)
-	for i := range positions {
-		positions[i] = int32(i)
-	}
-	return positions
-}
-
-func mustRotary(b testing.TB, cfg RotaryConfig) *Rotary {
-	r, err := NewRotary(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return r
-}
-
-// benchmarkEach runs a benchmark on every implementation of this machine.
-func benchmarkEach(b *testing.B, run func(b *testing.B)) {
-	defer func(saved kernels.Implementation) { implementation = saved }(implementation)
-	for _, impl := range supported() {
-		implementation = impl
-		b.Run("impl="+impl.String(), run)
-	}
-}
 
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
 func BenchmarkRotate(b *testing.B) {
@@ -58,19 +22,19 @@ func BenchmarkRotate(b *testing.B) {
 		{512, 32, 8, 128},  // prefill
 		{4096, 32, 8, 128}, // long prefill
 	} {
-		for _, layout := range []Layout{HalfSplit, Interleaved} {
+		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 			name := fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32",
 				layoutName(layout), shape.tokens, shape.heads, shape.keyHeads, shape.dim)
 			b.Run(name, func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
-					r := mustRotary(b, RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
-					positions := sequence(shape.tokens)
-					q := View[float32]{Data: aligned(shape.tokens * shape.heads * shape.dim), Heads: shape.heads}
-					k := View[float32]{Data: aligned(shape.tokens * shape.keyHeads * shape.dim), Heads: shape.keyHeads}
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
+					positions := testkit.Sequence(shape.tokens)
+					q := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.heads * shape.dim), Heads: shape.heads}
+					k := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.keyHeads * shape.dim), Heads: shape.keyHeads}
 					b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
 					b.ReportAllocs()
 					for b.Loop() {
-						Rotate(r, positions, q, k)
+						posenc.Rotate(r.At(positions), q, k)
 					}
 				})
 			})
@@ -78,8 +42,8 @@ func BenchmarkRotate(b *testing.B) {
 	}
 }
 
-func layoutName(l Layout) string {
-	if l == HalfSplit {
+func layoutName(l posenc.Layout) string {
+	if l == posenc.HalfSplit {
 		return "half"
 	}
 	return "interleaved"
@@ -88,12 +52,12 @@ func layoutName(l Layout) string {
 // BenchmarkCosSin measures tables, for each kind of angle.
 func BenchmarkCosSin(b *testing.B) {
 	for _, rows := range []int{1, 4096, 131072} {
-		for _, angles := range []Angles{Exact, Float32} {
+		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			b.Run(fmt.Sprintf("angles=%s/rows=%d/pairs=64", []string{"exact", "float32"}[angles], rows), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
-					r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 500000, Angles: angles})
-					positions := sequence(rows)
-					cos, sin := aligned(rows*64), aligned(rows*64)
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000, Angles: angles})
+					positions := testkit.Sequence(rows)
+					cos, sin := testkit.Aligned(rows*64), testkit.Aligned(rows*64)
 					b.SetBytes(int64(8 * len(cos)))
 					b.ReportAllocs()
 					for b.Loop() {
@@ -105,85 +69,19 @@ func BenchmarkCosSin(b *testing.B) {
 	}
 }
 
-// samples of each of several functions, taken in turns.
-const samples = 15
-
-// against runs work and each of the rivals in turns and reports the median time
-// of work, and that of the fastest rival as a multiple of it: above 1, work is
-// faster.
-func against(b *testing.B, unit string, work func(), rivals ...func()) {
-	all := append([]func(){work}, rivals...)
-	calls := make([]int, len(all))
-	times := make([][]float64, len(all))
-	for i, f := range all {
-		calls[i] = callsFor(f)
-	}
-	for b.Loop() {
-		for range samples {
-			for i, f := range all {
-				times[i] = append(times[i], float64(timeOf(f, calls[i]).Nanoseconds())/float64(calls[i]))
-			}
-		}
-	}
-	fastest := math.Inf(1)
-	for _, t := range times[1:] {
-		fastest = min(fastest, median(t))
-	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(median(times[0]), "ns/call")
-	b.ReportMetric(fastest/median(times[0]), unit)
-}
-
-func timeOf(f func(), calls int) time.Duration {
-	start := time.Now()
-	for range calls {
-		f()
-	}
-	return time.Since(start)
-}
-
-// callsFor returns how many calls make a sample: they take 200 us and ten steps
-// of the clock at least.
-func callsFor(f func()) int {
-	f() // what runs for the first time says little
-	enough := max(200*time.Microsecond, 10*yardstick.Tick())
-	calls := 1
-	// Twice in a row, since whatever disturbs one makes it seem long enough.
-	for min(timeOf(f, calls), timeOf(f, calls)) < enough {
-		calls *= 2
-	}
-	return calls
-}
-
-// median returns the middle of the values, of two the mean.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}
-
-// overBuffer turns bounds on a slice into rivals on one.
-func overBuffer(bounds []func(x []float32), x []float32) []func() {
-	var rivals []func()
-	for _, bound := range bounds {
-		rivals = append(rivals, func() { bound(x) })
-	}
-	return rivals
-}
-
 // BenchmarkRotateAgainstBound reports whole calls of Rotate as a share of the
 // speed of scaling the same elements in place.
 func BenchmarkRotateAgainstBound(b *testing.B) {
-	for _, layout := range []Layout{HalfSplit, Interleaved} {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 		for _, tokens := range []int{512, 16384} { // 8 MB and 256 MB
 			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
-					r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					positions := sequence(tokens)
-					x := aligned(tokens * 32 * 128)
-					against(b, "of-scale",
-						func() { Rotate(r, positions, View[float32]{Data: x, Heads: 32}) },
-						overBuffer(scaleBounds(implementation), x)...)
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
+					positions := testkit.Sequence(tokens)
+					x := testkit.Aligned(tokens * 32 * 128)
+					testkit.Against(b, "of-scale",
+						func() { posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 32}) },
+						testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
 				})
 			})
 		}
@@ -194,35 +92,35 @@ func BenchmarkRotateAgainstBound(b *testing.B) {
 // in L1, against scaling in place, against a plain loop, and, as what a whole
 // call of Rotate costs more, the call with its row made on the fly.
 func BenchmarkRotateKernel(b *testing.B) {
-	for _, layout := range []Layout{HalfSplit, Interleaved} {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 		kernel, loop := kernels.RotateHalfSplitF32, yardstick.RotateHalfSplit
-		if layout == Interleaved {
+		if layout == posenc.Interleaved {
 			kernel, loop = kernels.RotateInterleavedF32, yardstick.RotateInterleaved
 		}
-		r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
+		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
 		position := []int32{4321}
-		cos, sin := aligned(64), aligned(64)
+		cos, sin := testkit.Aligned(64), testkit.Aligned(64)
 		r.CosSin(cos, sin, position)
 		ready := func(x []float32, heads int) func() {
 			rows := &kernels.Rows{Pairs: 64, Partner: 64, Tokens: 1, Heads: heads, YHeadStride: 128, XHeadStride: 128}
-			return func() { kernel(implementation, x, x, cos, sin, rows) }
+			return func() { kernel(dispatch.Implementation(), x, x, cos, sin, rows) }
 		}
 		b.Run("layout="+layoutName(layout), func(b *testing.B) {
-			benchmarkEach(b, func(b *testing.B) {
-				x := aligned(32 * 128)
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				x := testkit.Aligned(32 * 128)
 				b.Run("against=scale", func(b *testing.B) {
-					against(b, "of-scale", ready(x, 32), overBuffer(scaleBounds(implementation), x)...)
+					testkit.Against(b, "of-scale", ready(x, 32), testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
 				})
 				b.Run("against=loop", func(b *testing.B) {
-					against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin, 32) })
+					testkit.Against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin, 32) })
 				})
 				b.Run("against=decode", func(b *testing.B) {
-					q, k := aligned(32*128), aligned(8*128)
+					q, k := testkit.Aligned(32*128), testkit.Aligned(8*128)
 					bareQ, bareK := ready(q, 32), ready(k, 8)
-					against(b, "x-call",
+					testkit.Against(b, "x-call",
 						func() { bareQ(); bareK() },
 						func() {
-							Rotate(r, position, View[float32]{Data: q, Heads: 32}, View[float32]{Data: k, Heads: 8})
+							posenc.Rotate(r.At(position), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
 						})
 				})
 			})
@@ -238,17 +136,17 @@ func BenchmarkCosSinAgainstBound(b *testing.B) {
 			// Two streams of stores a power of two apart meet in the same banks
 			// of memory: some elements between them, as between allocations.
 			const between = 1024
-			table := aligned(2*rows*64 + between)
+			table := testkit.Aligned(2*rows*64 + between)
 			cos, sin := table[:rows*64], table[rows*64+between:]
-			positions := sequence(rows)
-			benchmarkEach(b, func(b *testing.B) {
-				r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 500000})
+			positions := testkit.Sequence(rows)
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
 				work := func() { r.CosSin(cos, sin, positions) }
 				b.Run("against=store", func(b *testing.B) {
-					against(b, "of-store", work, overBuffer(storeBounds(implementation), table)...)
+					testkit.Against(b, "of-store", work, testkit.OverBuffer(yardstick.StoreBounds(dispatch.Implementation()), table)...)
 				})
 				b.Run("against=nontemporal", func(b *testing.B) {
-					against(b, "of-nontemporal", work, overBuffer(nonTemporalBounds(implementation), table)...)
+					testkit.Against(b, "of-nontemporal", work, testkit.OverBuffer(yardstick.NonTemporalBounds(dispatch.Implementation()), table)...)
 				})
 				if rows > 4096 {
 					return
@@ -258,7 +156,7 @@ func BenchmarkCosSinAgainstBound(b *testing.B) {
 					for i := range invFreq {
 						invFreq[i] = math.Pow(500000, -float64(i)/64)
 					}
-					against(b, "x-math.Sincos", work, func() {
+					testkit.Against(b, "x-math.Sincos", work, func() {
 						for t, p := range positions {
 							for i, w := range invFreq {
 								s, c := math.Sincos(float64(p) * w)
@@ -276,28 +174,28 @@ func BenchmarkCosSinAgainstBound(b *testing.B) {
 // after another: above 1, fused is faster.
 func BenchmarkFusedAgainstSteps(b *testing.B) {
 	b.Run("dtype=f32", benchmarkFusedAgainstSteps[float32])
-	b.Run("dtype=f16", benchmarkFusedAgainstSteps[Float16])
-	b.Run("dtype=bf16", benchmarkFusedAgainstSteps[BFloat16])
+	b.Run("dtype=f16", benchmarkFusedAgainstSteps[posenc.Float16])
+	b.Run("dtype=bf16", benchmarkFusedAgainstSteps[posenc.BFloat16])
 }
 
-func benchmarkFusedAgainstSteps[T Element](b *testing.B) {
+func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
 	const heads, dim = 32, 128
 	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
 		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
-			benchmarkEach(b, func(b *testing.B) {
-				r := mustRotary(b, RotaryConfig{HeadDim: dim, Base: 1000000})
-				norm := mustNorm(b, aligned(dim), 1e-6, false)
-				positions := sequence(tokens)
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim, Base: 1000000})
+				norm := mustNorm(b, testkit.Aligned(dim), 1e-6, false)
+				positions := testkit.Sequence(tokens)
 				data := make([]T, tokens*heads*dim)
 				for i := range data {
-					data[i] = narrow[T](1)
+					data[i] = testkit.Narrow[T](1)
 				}
-				x := View[T]{Data: data, Heads: heads}
-				against(b, "x-steps",
-					func() { RotateFused(r, positions, FusedView[T]{View: x, Norm: norm}) },
+				x := posenc.View[T]{Data: data, Heads: heads}
+				testkit.Against(b, "x-steps",
+					func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
 					func() {
-						Normalize(norm, tokens, x)
-						Rotate(r, positions, x)
+						posenc.Normalize(norm, tokens, x)
+						posenc.Rotate(r.At(positions), x)
 					})
 			})
 		})

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"bytes"
@@ -16,6 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
+
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -28,9 +34,9 @@ func long(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rotary := func(cfg RotaryConfig) *Rotary {
+	rotary := func(cfg posenc.RotaryConfig) *posenc.Rotary {
 		t.Helper()
-		r, err := NewRotary(cfg)
+		r, err := posenc.NewRotary(cfg)
 		check(err)
 		return r
 	}
@@ -43,12 +49,12 @@ func long(t *testing.T) {
 	// Long tables, and long rows of them.
 	cos, sin := make([]float32, 64*n), make([]float32, 64*n)
 	angles := make([]float32, len(cos))
-	check(CosSin(cos, sin, positions, make([]float64, 64)))
-	check(CosSinAngles(cos, sin, angles))
+	check(posenc.CosSin(cos, sin, positions, make([]float64, 64)))
+	check(posenc.CosSinAngles(cos, sin, angles))
 	const most = 1 << 16 // that RotaryDim may be
 	wide, wideSin := make([]float32, 3*most/2), make([]float32, 3*most/2)
-	for _, kind := range []Angles{Exact, Float32} {
-		r := rotary(RotaryConfig{HeadDim: most, Angles: kind})
+	for _, kind := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+		r := rotary(posenc.RotaryConfig{HeadDim: most, Angles: kind})
 		check(r.CosSin(wide, wideSin, positions[:3]))
 		check(r.CosSinFractional(wide, wideSin, []float32{1, 2.5, 3}))
 		_, err := r.Tabulate(positions[:3])
@@ -56,101 +62,101 @@ func long(t *testing.T) {
 	}
 
 	// Long heads, many heads, many tokens; whole heads and a slice of them.
-	for _, layout := range []Layout{HalfSplit, Interleaved} {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
 			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
 		} {
-			r := rotary(RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
+			r := rotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
 			size := shape.tokens * shape.heads * shape.dim
 			p := positions[:shape.tokens]
-			x32, y32 := View[float32]{Data: make([]float32, size), Heads: shape.heads}, View[float32]{Data: make([]float32, size), Heads: shape.heads}
-			x16, y16 := View[Float16]{Data: make([]Float16, size), Heads: shape.heads}, View[Float16]{Data: make([]Float16, size), Heads: shape.heads}
-			xb, yb := View[BFloat16]{Data: make([]BFloat16, size), Heads: shape.heads}, View[BFloat16]{Data: make([]BFloat16, size), Heads: shape.heads}
-			check(Rotate(r, p, x32))
-			check(Rotate(r, p, x16))
-			check(RotateInverse(r, p, xb))
-			check(Shift(r, p, xb))
-			check(RotateInto(r, p, y32, nil, x32))
-			check(RotateInto(r, p, y16, nil, x32))
-			check(RotateInto(r, p, yb, nil, x32))
-			if shape.rotary <= 2*chunkPairs {
-				check(RotateInto(r, p, yb, nil, x16))
-				check(RotateInto(r, p, y32, nil, x16))
-				check(RotateInto(r, p, y32, nil, xb))
+			x32, y32 := posenc.View[float32]{Data: make([]float32, size), Heads: shape.heads}, posenc.View[float32]{Data: make([]float32, size), Heads: shape.heads}
+			x16, y16 := posenc.View[posenc.Float16]{Data: make([]posenc.Float16, size), Heads: shape.heads}, posenc.View[posenc.Float16]{Data: make([]posenc.Float16, size), Heads: shape.heads}
+			xb, yb := posenc.View[posenc.BFloat16]{Data: make([]posenc.BFloat16, size), Heads: shape.heads}, posenc.View[posenc.BFloat16]{Data: make([]posenc.BFloat16, size), Heads: shape.heads}
+			check(posenc.Rotate(r.At(p), x32))
+			check(posenc.Rotate(r.At(p), x16))
+			check(posenc.RotateInverse(r.At(p), xb))
+			check(posenc.Shift(r, p, xb))
+			check(posenc.RotateInto(r.At(p), y32, nil, x32))
+			check(posenc.RotateInto(r.At(p), y16, nil, x32))
+			check(posenc.RotateInto(r.At(p), yb, nil, x32))
+			if shape.rotary <= 2*kernels.ChunkPairs {
+				check(posenc.RotateInto(r.At(p), yb, nil, x16))
+				check(posenc.RotateInto(r.At(p), y32, nil, x16))
+				check(posenc.RotateInto(r.At(p), y32, nil, xb))
 			}
 			factors := make([]float32, shape.tokens)
-			check(Scale(factors, shape.dim, x32))
-			check(Scale(factors, shape.dim, x16))
-			check(Scale(factors, shape.dim, xb))
-			if shape.dim <= callElements {
-				norm, err := NewRMSNorm(make([]float32, shape.dim), 1e-6, false)
+			check(posenc.Scale(factors, shape.dim, x32))
+			check(posenc.Scale(factors, shape.dim, x16))
+			check(posenc.Scale(factors, shape.dim, xb))
+			if shape.dim <= kernels.MaxCallElements {
+				norm, err := posenc.NewRMSNorm(make([]float32, shape.dim), 1e-6, false)
 				check(err)
-				check(Normalize(norm, shape.tokens, x32))
-				check(Normalize(norm, shape.tokens, x16))
-				check(Normalize(norm, shape.tokens, xb))
+				check(posenc.Normalize(norm, shape.tokens, x32))
+				check(posenc.Normalize(norm, shape.tokens, x16))
+				check(posenc.Normalize(norm, shape.tokens, xb))
 			}
 		}
 	}
 
 	// Norms with the rotation, for few heads and for many.
-	r := rotary(RotaryConfig{HeadDim: 128, Layout: HalfSplit})
-	norm, err := NewRMSNorm(make([]float32, 128), 1e-6, false)
+	r := rotary(posenc.RotaryConfig{HeadDim: 128, Layout: posenc.HalfSplit})
+	norm, err := posenc.NewRMSNorm(make([]float32, 128), 1e-6, false)
 	check(err)
 	for _, heads := range []int{1, 3000} {
-		x := View[float32]{Data: make([]float32, 20*heads*128), Heads: heads}
-		check(RotateFused(r, positions[:20], FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}))
-		check(RotateFused(r, make([]int32, 20), FusedView[float32]{View: x, Norm: norm}))
+		x := posenc.View[float32]{Data: make([]float32, 20*heads*128), Heads: heads}
+		check(posenc.RotateFused(r.At(positions[:20]), posenc.FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}))
+		check(posenc.RotateFused(r.At(make([]int32, 20)), posenc.FusedView[float32]{View: x, Norm: norm}))
 	}
 
 	// Sinusoidal rows.
-	s, err := NewSinusoidal(SinusoidalConfig{Dim: most, InvFreq: make([]float64, most/2)})
+	s, err := absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: most, InvFreq: make([]float64, most/2)})
 	check(err)
-	check(SinusoidalRows(s, positions[:40], make([]float32, 40*most)))
-	check(AddSinusoidal(s, positions[:40], make([]Float16, 40*most), 1))
+	check(absolute.SinusoidalRows(s, positions[:40], make([]float32, 40*most)))
+	check(absolute.AddSinusoidal(s, positions[:40], make([]posenc.Float16, 40*most), 1))
 
 	// Long rows of scores, and many.
-	buckets, err := NewT5Buckets(32, 128, true)
+	buckets, err := relative.NewT5Buckets(32, 128, true)
 	check(err)
-	t5, err := NewT5Bias(buckets, make([]float32, 32))
+	t5, err := relative.NewT5Bias(buckets, make([]float32, 32))
 	check(err)
 	for _, shape := range []struct{ queries, keys int }{{1, width}, {300, 500}} {
-		scores := Scores{Data: make([]float32, shape.queries*shape.keys), Heads: 1, Queries: shape.queries, Keys: shape.keys}
-		for _, form := range []ALiBiForm{CausalALiBi, SymmetricALiBi, KeyALiBi} {
-			check(AddALiBi(scores, []float32{0.5}, form))
+		scores := relative.Scores{Data: make([]float32, shape.queries*shape.keys), Heads: 1, Queries: shape.queries, Keys: shape.keys}
+		for _, form := range []relative.ALiBiForm{relative.CausalALiBi, relative.SymmetricALiBi, relative.KeyALiBi} {
+			check(relative.AddALiBi(scores, []float32{0.5}, form))
 		}
-		check(AddT5(scores, t5))
+		check(relative.AddT5(scores, t5))
 	}
 
-	swin, err := NewSwinBias(32, 32, make([]float32, 63*63))
+	swin, err := relative.NewSwinBias(32, 32, make([]float32, 63*63))
 	check(err)
-	check(AddSwin(Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, swin))
+	check(relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, swin))
 
 	// Long and many vectors of relative positions, and many rows.
-	for _, shape := range []struct{ tokens, columns, dim int }{{1, 300, maxVectorDim}, {300, 300, 64}, {1, width, 1}, {3000, 3, 1}} {
-		x, vectors := View[float32]{Data: make([]float32, shape.tokens*shape.dim), Heads: 1}, View[float32]{Data: make([]float32, shape.columns*shape.dim), Heads: 1}
-		products := Products{Data: make([]float32, shape.tokens*shape.columns)}
-		check(RelativeProducts(products, x, make([]float32, shape.dim), vectors, shape.tokens, shape.columns, shape.dim))
-		check(AddRelativeValues(x, products, vectors, shape.tokens, shape.columns, shape.dim))
+	for _, shape := range []struct{ tokens, columns, dim int }{{1, 300, 1024}, {300, 300, 64}, {1, width, 1}, {3000, 3, 1}} {
+		x, vectors := posenc.View[float32]{Data: make([]float32, shape.tokens*shape.dim), Heads: 1}, posenc.View[float32]{Data: make([]float32, shape.columns*shape.dim), Heads: 1}
+		products := relative.Products{Data: make([]float32, shape.tokens*shape.columns)}
+		check(relative.RelativeProducts(products, x, make([]float32, shape.dim), vectors, shape.tokens, shape.columns, shape.dim))
+		check(relative.AddRelativeValues(x, products, vectors, shape.tokens, shape.columns, shape.dim))
 	}
 
 	// Long sums, and many.
 	table := make([]float32, 2*width)
-	check(AddEmbeddings(make([]float32, 2*width), width, Embedding[float32]{Table: table, IDs: positions[:2]}))
-	check(AddEmbeddings(make([]float32, 500*n), 500, Embedding[float32]{Table: make([]float32, 500*n), IDs: positions}))
+	check(absolute.AddEmbeddings(make([]float32, 2*width), width, absolute.Embedding[float32]{Table: table, IDs: positions[:2]}))
+	check(absolute.AddEmbeddings(make([]float32, 500*n), 500, absolute.Embedding[float32]{Table: make([]float32, 500*n), IDs: positions}))
 }
 
 func TestLongArguments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT TESTED: long arguments")
 	}
-	eachImplementation(t, func(t *testing.T, _ kernels.Implementation) { long(t) })
+	testkit.EachImplementation(t, func(t *testing.T, _ kernels.Implementation) { long(t) })
 }
 
 // No call of a kernel works on more than callElements elements, since a garbage
 // collection waits for it. TestLongArguments shows it with kernels that panic on
 // larger calls: the build replaces the file that calls the assembly.
 func TestCallsAreBounded(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" || len(supported()) < 2 {
+	if testing.Short() || runtime.GOOS != "linux" || len(dispatch.Supported()) < 2 {
 		t.Skip("NOT TESTED: builds the package again, with kernels")
 	}
 	program := buildLimited(t)
@@ -159,10 +165,10 @@ func TestCallsAreBounded(t *testing.T) {
 		cmd.Env = append(os.Environ(), "CALL_LIMIT="+strconv.Itoa(limit))
 		return cmd.CombinedOutput()
 	}
-	if out, err := run(callElements); err != nil {
-		t.Errorf("a call of more than %d elements: %v\n%s", callElements, err, out)
+	if out, err := run(kernels.MaxCallElements); err != nil {
+		t.Errorf("a call of more than %d elements: %v\n%s", kernels.MaxCallElements, err, out)
 	}
-	if out, err := run(callElements - 1); err == nil || !bytes.Contains(out, []byte("kernels: a call of too many elements")) {
+	if out, err := run(kernels.MaxCallElements - 1); err == nil || !bytes.Contains(out, []byte("kernels: a call of too many elements")) {
 		t.Errorf("the kernels do not panic on larger calls: %v\n%s", err, out)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package posenc
+package posenc_test
 
 import "github.com/go-posenc/posenc/asm/bound"
 

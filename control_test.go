@@ -1,13 +1,16 @@
 //go:build (amd64 || arm64) && !purego
 
-package posenc
+package posenc_test
 
 import (
 	"math"
 	"runtime"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // controlMode is bits of the register that controls the floating-point arithmetic
@@ -48,7 +51,7 @@ var controlledOperations = []controlled{
 		for i := range 200 {
 			positions[i] = int32(i)
 		}
-		if err := CosSin(cos, sin, positions, frequencies); err != nil {
+		if err := posenc.CosSin(cos, sin, positions, frequencies); err != nil {
 			t.Fatal(err)
 		}
 		return append(cos, sin...)
@@ -56,38 +59,38 @@ var controlledOperations = []controlled{
 	{"CosSinAngles", func(t *testing.T, magnitude float32) []float32 {
 		angles := controlInput(magnitude)
 		cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
-		if err := CosSinAngles(cos, sin, angles); err != nil {
+		if err := posenc.CosSinAngles(cos, sin, angles); err != nil {
 			t.Fatal(err)
 		}
 		return append(cos, sin...)
 	}},
 	{"Rotate float32", func(t *testing.T, magnitude float32) []float32 {
 		x := controlInput(magnitude)
-		if err := Rotate(controlRotary(t), []int32{3, 4, 5, 6}, View[float32]{Data: x, Heads: 8}); err != nil {
+		if err := posenc.Rotate(controlRotary(t).At([]int32{3, 4, 5, 6}), posenc.View[float32]{Data: x, Heads: 8}); err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}},
 	{"Rotate float16", func(t *testing.T, magnitude float32) []float32 {
 		x := controlInput(max(magnitude, 0x1p-24))
-		narrow := make([]Float16, len(x))
+		narrow := make([]posenc.Float16, len(x))
 		controlInto(t, narrow, x, false)
-		if err := Rotate(controlRotary(t), []int32{3, 4, 5, 6}, View[Float16]{Data: narrow, Heads: 8}); err != nil {
+		if err := posenc.Rotate(controlRotary(t).At([]int32{3, 4, 5, 6}), posenc.View[posenc.Float16]{Data: narrow, Heads: 8}); err != nil {
 			t.Fatal(err)
 		}
 		return asNumbers(narrow)
 	}},
 	{"Rotate bfloat16", func(t *testing.T, magnitude float32) []float32 {
 		x := controlInput(magnitude)
-		narrow := make([]BFloat16, len(x))
+		narrow := make([]posenc.BFloat16, len(x))
 		controlInto(t, narrow, x, false)
-		if err := Rotate(controlRotary(t), []int32{3, 4, 5, 6}, View[BFloat16]{Data: narrow, Heads: 8}); err != nil {
+		if err := posenc.Rotate(controlRotary(t).At([]int32{3, 4, 5, 6}), posenc.View[posenc.BFloat16]{Data: narrow, Heads: 8}); err != nil {
 			t.Fatal(err)
 		}
 		return asNumbers(narrow)
 	}},
 	{"RotateInto float16", func(t *testing.T, magnitude float32) []float32 {
-		y := make([]Float16, 4*8*64)
+		y := make([]posenc.Float16, 4*8*64)
 		controlInto(t, y, controlInput(magnitude), true)
 		return asNumbers(y)
 	}},
@@ -96,26 +99,26 @@ var controlledOperations = []controlled{
 		for i := range weight {
 			weight[i] = 1 + float32(i)/64
 		}
-		norm, err := NewRMSNorm(weight, 1e-6, false)
+		norm, err := posenc.NewRMSNorm(weight, 1e-6, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := controlInput(magnitude)
-		if err := Normalize(norm, 4, View[float32]{Data: x, Heads: 8}); err != nil {
+		if err := posenc.Normalize(norm, 4, posenc.View[float32]{Data: x, Heads: 8}); err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}},
 	{"Scale", func(t *testing.T, magnitude float32) []float32 {
 		x := controlInput(magnitude)
-		if err := Scale([]float32{0.3, 0.7, 1.1, 1.9}, 64, View[float32]{Data: x, Heads: 8}); err != nil {
+		if err := posenc.Scale([]float32{0.3, 0.7, 1.1, 1.9}, 64, posenc.View[float32]{Data: x, Heads: 8}); err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}},
 	{"AddALiBi", func(t *testing.T, magnitude float32) []float32 {
 		x := controlInput(magnitude)
-		if err := AddALiBi(Scores{Data: x, Heads: 2, Queries: 16, Keys: 64}, []float32{0.3 * magnitude, 0.1}, CausalALiBi); err != nil {
+		if err := relative.AddALiBi(relative.Scores{Data: x, Heads: 2, Queries: 16, Keys: 64}, []float32{0.3 * magnitude, 0.1}, relative.CausalALiBi); err != nil {
 			t.Fatal(err)
 		}
 		return x
@@ -124,7 +127,7 @@ var controlledOperations = []controlled{
 
 // controlInput is 4*8*64 numbers between magnitude and twice it, of both signs.
 func controlInput(magnitude float32) []float32 {
-	r := newRand(11)
+	r := testkit.NewRand(11)
 	x := make([]float32, 4*8*64)
 	for i := range x {
 		x[i] = magnitude * (1 + r.Float32())
@@ -135,20 +138,20 @@ func controlInput(magnitude float32) []float32 {
 	return x
 }
 
-func controlRotary(t *testing.T) *Rotary {
-	r, err := NewRotary(RotaryConfig{HeadDim: 64})
+func controlRotary(t *testing.T) *posenc.Rotary {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func controlInto[T Element](t *testing.T, y []T, x []float32, rotated bool) {
+func controlInto[T posenc.Element](t *testing.T, y []T, x []float32, rotated bool) {
 	positions := make([]int32, 4)
 	if rotated {
 		positions = []int32{3, 4, 5, 6}
 	}
-	if err := RotateInto(controlRotary(t), positions, View[T]{Data: y, Heads: 8}, nil, View[float32]{Data: x, Heads: 8}); err != nil {
+	if err := posenc.RotateInto(controlRotary(t).At(positions), posenc.View[T]{Data: y, Heads: 8}, nil, posenc.View[float32]{Data: x, Heads: 8}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -163,13 +166,13 @@ func asNumbers[T ~uint16](x []T) []float32 {
 
 // Where neither numbers nor results are subnormal, flushing changes nothing.
 func TestFlushingKeepsNormalNumbers(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range controlledOperations {
 			for _, magnitude := range []float32{1, 0x1p-12} {
 				want := o.run(t, magnitude)
 				for _, mode := range flushModes {
 					mode.under(func() {
-						if got := o.run(t, magnitude); !sameSlices(got, want) {
+						if got := o.run(t, magnitude); !testkit.SameSlices(got, want) {
 							t.Errorf("%s of %v: %s changes %d of %d results", o.name, magnitude, mode.name, different(got, want), len(want))
 						}
 					})
@@ -182,7 +185,7 @@ func TestFlushingKeepsNormalNumbers(t *testing.T) {
 // What the modes change: docs/hardware.md has the figures. The mode ends with
 // the call, and other threads do not have it.
 func TestControlModes(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, o := range controlledOperations {
 			normal, tiny := o.run(t, 1), o.run(t, 0x1p-130)
 			for _, mode := range flushModes {
@@ -200,7 +203,7 @@ func TestControlModes(t *testing.T) {
 					t.Logf("%s of 1, rounding %s: %d of %d differ, by up to %.2g", o.name, mode.name, different(got, normal), len(normal), worst)
 				})
 			}
-			if got := o.run(t, 1); !sameSlices(got, normal) {
+			if got := o.run(t, 1); !testkit.SameSlices(got, normal) {
 				t.Errorf("%s: the modes have changed it for good", o.name)
 			}
 		}
@@ -209,7 +212,7 @@ func TestControlModes(t *testing.T) {
 
 func different(a, b []float32) (count int) {
 	for i := range a {
-		if !same(a[i], b[i]) {
+		if !testkit.Same(a[i], b[i]) {
 			count++
 		}
 	}

@@ -3,7 +3,8 @@ package posenc
 import (
 	"math"
 
-	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
 )
 
 // CosSin writes the cosines and sines that Rotate uses, one row of RotaryDim/2
@@ -21,11 +22,8 @@ import (
 //
 // Errors wrap ErrConfig (r), ErrLength, ErrOverlap or ErrPosition.
 func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
-	const function = "Rotary.CosSin"
-	if r != nil && r.table != nil {
-		return argumentError(ErrConfig, function, "r", "a Rotary that holds a table", "one from NewRotary")
-	}
-	tokens, err := r.tokenCount(function, "positions", positions)
+	const function = "posenc.Rotary.CosSin"
+	tokens, err := r.check(function, "positions", positions)
 	if err != nil {
 		return err
 	}
@@ -33,54 +31,38 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
-	r.rows(&rows{cos, sin, pairs}, 0, pairs, &span{positions, tokens, 0, tokens}, r.scaling, 1)
+	r.frequencies.Write(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, &cossin.Positions{Call: positions, Tokens: tokens, N: tokens}, r.scaling, r.scaling)
 	return nil
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the
-// times of video frames; NewTableRotary rotates by what it writes. The position
-// is the real number that the float32 is; with Angles Float32 the angle is
+// times of video frames; [NewRows] rotates by what it writes. The position
+// is the real number that the float32 is; with Float32Angles the angle is
 // RN32(positions[t]*RN32(InvFreq)). With several axes positions is
 // [axes][tokens].
 //
-// Errors wrap ErrConfig (r, which has neither XPos nor a table), ErrLength,
+// Errors wrap ErrConfig (r, which has no XPos), ErrLength,
 // ErrOverlap or ErrPosition (a NaN, a position beyond 2^31 in magnitude or an angle
 // of 2^50 or beyond).
 func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
-	const function = "Rotary.CosSinFractional"
-	if r == nil || r.rotaryDim == 0 || r.table != nil || r.decay != nil {
-		return argumentError(ErrConfig, function, "r", "nil, zero, over a table or with XPos", "a Rotary of frequencies alone, from NewRotary")
+	const function = "posenc.Rotary.CosSinFractional"
+	if r == nil || r.rotaryDim == 0 || r.frequencies.Decays() {
+		return argument.Error(ErrConfig, function, "r", "nil, zero or with XPos", "a Rotary without XPos, from NewRotary")
 	}
-	if len(positions)%r.axisCount != 0 {
-		return argumentError(ErrLength, function, "positions", elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", r.axisCount, r.axisCount)
+	axes := r.frequencies.Axes
+	if len(positions)%axes != 0 {
+		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
 	}
 	for i, p := range positions {
 		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
-			return argumentError(ErrPosition, function, indexed("positions", i), p, "a number of at most %s", positionLimit(r.lastPosition))
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number of at most %s", cossin.PositionLimit(r.lastPosition))
 		}
 	}
-	pairs, tokens := r.rotaryDim/2, len(positions)/r.axisCount
+	pairs, tokens := r.rotaryDim/2, len(positions)/axes
 	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
-	to := &rows{cos, sin, pairs}
-	if r.axisCount == 1 {
-		r.ladder.fractionalRows(to, pairs, positions, r.scaling, r.scaling)
-		return nil
-	}
-	var c, s [chunkPairs]float32
-	for i := range r.axes {
-		a := &r.axes[i]
-		n := len(a.pairs)
-		for t := range tokens {
-			at := a.index*tokens + t
-			a.ladder.fractionalRows(&rows{c[:], s[:], n}, n, positions[at:at+1], r.scaling, r.scaling)
-			row := to.from(t)
-			for k, pair := range a.pairs {
-				row.cos[pair], row.sin[pair] = c[k], s[k]
-			}
-		}
-	}
+	r.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, positions, r.scaling, r.scaling)
 	return nil
 }
 
@@ -98,54 +80,20 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 //
 // Errors wrap ErrLength, ErrOverlap, ErrConfig (invFreq) or ErrPosition.
 func CosSin(cos, sin []float32, positions []int32, invFreq []float64) error {
-	const function = "CosSin"
+	const function = "posenc.CosSin"
 	if err := checkTables(function, cos, sin, len(positions), len(invFreq), "positions", positions); err != nil {
 		return err
 	}
-	largest, i := largestMagnitude(invFreq)
-	if !(largest < maxAngle) {
+	largest, i := cossin.LargestMagnitude(invFreq)
+	if !(largest < cossin.MaxAngle) {
 		return frequencyError(function, "invFreq", i, invFreq[i])
 	}
-	if err := checkPositions(function, "positions", positions, lastPosition(largest)); err != nil {
+	if err := checkPositions(function, "positions", positions, cossin.LastPosition(largest)); err != nil {
 		return err
 	}
-	for column := 0; column < len(invFreq); column += kernels.Width {
-		frequencies := invFreq[column:min(column+kernels.Width, len(invFreq))]
-		if len(positions) < shiftedRows {
-			cosSinFew(cos, sin, len(invFreq), column, positions, frequencies)
-		} else {
-			cosSinMany(cos, sin, len(invFreq), column, positions, frequencies)
-		}
-	}
+	cossin.WriteExact(cos, sin, positions, invFreq)
 	return nil
 }
-
-// shiftedRows is the number of rows from which on the shift of a block pays.
-const shiftedRows = 128
-
-func cosSinFew(cos, sin []float32, stride, column int, positions []int32, invFreq []float64) {
-	var block kernels.Block
-	block.Set(invFreq)
-	for t, p := range positions {
-		at := t*stride + column
-		end := at + len(invFreq)
-		kernels.CosSinExactRow(implementation, cos[at:end], sin[at:end], float64(p), &block, 1, 1)
-	}
-}
-
-func cosSinMany(cos, sin []float32, stride, column int, positions []int32, invFreq []float64) {
-	var block kernels.Block
-	var shift kernels.Shift
-	block.Set(invFreq)
-	shift.Set(implementation, &block)
-	kernels.CosSinExactRows(implementation, cos[column:], sin[column:], stride, positions, &block, &shift, 1, 1, pastCaches(len(cos)))
-}
-
-// pastCaches reports whether tables of the given number of entries each, 64 MiB
-// for both, are stored past the caches. A store to a line that is in no cache
-// reads it first, and of a table so large nothing is still in a cache when it
-// is used.
-func pastCaches(entries int) bool { return entries >= 8<<20 }
 
 // CosSinAngles writes the cosines and sines of float32 angles in radians,
 // correctly rounded for every float32:
@@ -159,19 +107,39 @@ func pastCaches(entries int) bool { return entries >= 8<<20 }
 //
 // Errors wrap ErrLength or ErrOverlap.
 func CosSinAngles(cos, sin, angles []float32) error {
-	const function = "CosSinAngles"
+	const function = "posenc.CosSinAngles"
 	if err := checkTables(function, cos, sin, len(angles), 1, "angles", angles); err != nil {
 		return err
 	}
-	cosSinFloat32(cos, sin, angles, 1, 1, 1)
+	cossin.WriteAngles(cos, sin, angles)
 	return nil
 }
 
-// cosSinFloat32 is kernels.CosSinFloat32 for any number of frequencies.
-func cosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
-	const call = callElements / 8 // a cosine and a sine cost more than a rotation
-	for ; len(invFreq) > call; cos, sin, invFreq = cos[call:], sin[call:], invFreq[call:] {
-		kernels.CosSinFloat32(implementation, cos[:call], sin[:call], invFreq[:call], position, scaleCos, scaleSin)
+// checkTables checks that cos and sin hold rows of pairs entries for each of
+// the given number of tokens, and overlap neither each other nor of, the argument
+// of that name.
+func checkTables[T int32 | float32](function string, cos, sin []float32, tokens, pairs int, name string, of []T) error {
+	want, ok := argument.Multiply(tokens, pairs)
+	tables := [...]struct {
+		name     string
+		len      int
+		overlaps bool
+	}{{"cos", len(cos), argument.MemoryOverlaps(cos, of)}, {"sin", len(sin), argument.MemoryOverlaps(sin, of)}}
+	for _, table := range tables {
+		if !ok {
+			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d rows of %d, more than an int can count", tokens, pairs)
+		}
+		if table.len != want {
+			return argument.Error(ErrLength, function, table.name, argument.Elements(table.len), "%d for %d rows of %d", want, tokens, pairs)
+		}
 	}
-	kernels.CosSinFloat32(implementation, cos, sin, invFreq, position, scaleCos, scaleSin)
+	if argument.Overlap(cos, sin) {
+		return argument.Error(ErrOverlap, function, "sin", "sharing elements with cos", "another slice")
+	}
+	for _, table := range tables {
+		if table.overlaps {
+			return argument.Error(ErrOverlap, function, table.name, "sharing memory with "+name, "another slice")
+		}
+	}
+	return nil
 }

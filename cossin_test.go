@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -9,36 +9,38 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // checkFilled compares a call that fills two tables of n entries with generic.
 func checkFilled(t *testing.T, r *rand.Rand, name string, n int, fill func(cos, sin []float32) error, want func(cos, sin []float32)) {
 	t.Helper()
-	cos, sin := newPadded(r, n, r.IntN(16)), newPadded(r, n, r.IntN(16))
-	wantCos, wantSin := cos.clone(), sin.clone()
-	want(wantCos.slice(), wantSin.slice())
-	if err := fill(cos.slice(), sin.slice()); err != nil {
+	cos, sin := testkit.NewPadded(r, n, r.IntN(16)), testkit.NewPadded(r, n, r.IntN(16))
+	wantCos, wantSin := cos.Clone(), sin.Clone()
+	want(wantCos.Slice(), wantSin.Slice())
+	if err := fill(cos.Slice(), sin.Slice()); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	cos.check(t, name+": cos", wantCos, every)
-	sin.check(t, name+": sin", wantSin, every)
+	cos.Check(t, name+": cos", wantCos, testkit.Every)
+	sin.Check(t, name+": sin", wantSin, testkit.Every)
 }
 
 func TestCosSin(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(40)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(40)
 		// shiftedRows is where another path begins.
-		for _, rows := range append([]int{0, 100, shiftedRows - 1, shiftedRows, shiftedRows + 1, 300}, tokenCounts...) {
-			for _, n := range append([]int{0, 200}, lengths...) {
+		for _, rows := range append([]int{0, 100, kernels.ShiftedRows - 1, kernels.ShiftedRows, kernels.ShiftedRows + 1, 300}, testkit.TokenCounts...) {
+			for _, n := range append([]int{0, 200}, testkit.Lengths...) {
 				if testing.Short() && rows*n > 2000 && r.IntN(5) != 0 {
 					continue
 				}
-				positions := randomPositions(r, oneOf(r, positionNames), rows)
-				invFreq := randomFrequencies(r, n, append(positions, 1), r.IntN(2) == 0)
+				positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), rows)
+				invFreq := testkit.RandomFrequencies(r, n, append(positions, 1), r.IntN(2) == 0)
 				checkFilled(t, r, fmt.Sprintf("%d rows of %d", rows, n), rows*n,
-					func(cos, sin []float32) error { return CosSin(cos, sin, positions, invFreq) },
+					func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) },
 					func(cos, sin []float32) {
 						for i, p := range positions {
 							generic.CosSinExact(cos[i*n:], sin[i*n:], p, invFreq, 1, 1)
@@ -50,21 +52,21 @@ func TestCosSin(t *testing.T) {
 }
 
 func TestRotaryCosSin(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, angles := range []Angles{Exact, Float32} {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			t.Run(fmt.Sprintf("angles=%d", angles), func(t *testing.T) {
-				r := newRand(41)
-				for _, rows := range append([]int{0, 40, 100, 300}, tokenCounts...) {
-					for _, pairs := range append([]int{200, 1030}, lengths...) {
+				r := testkit.NewRand(41)
+				for _, rows := range append([]int{0, 40, 100, 300}, testkit.TokenCounts...) {
+					for _, pairs := range append([]int{200, 1030}, testkit.Lengths...) {
 						if testing.Short() && rows*pairs > 2000 && r.IntN(5) != 0 || rows*pairs > 40000 {
 							continue
 						}
-						positions := randomPositions(r, oneOf(r, positionNames), rows)
-						cfg := randomConfig(r, HalfSplit, angles, pairs, append(positions, 1))
+						positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), rows)
+						cfg := randomConfig(r, posenc.HalfSplit, angles, pairs, append(positions, 1))
 						checkFilled(t, r, fmt.Sprintf("%d rows of %d pairs", rows, pairs), rows*pairs,
-							func(cos, sin []float32) error { return mustRotary(t, cfg).CosSin(cos, sin, positions) },
+							func(cos, sin []float32) error { return testkit.MustRotary(t, cfg).CosSin(cos, sin, positions) },
 							func(cos, sin []float32) {
-								c, s := tablesOf(t, cfg, positions, 1)
+								c, s := testkit.TablesOf(t, cfg, positions, 1)
 								copy(cos, c)
 								copy(sin, s)
 							})
@@ -76,41 +78,41 @@ func TestRotaryCosSin(t *testing.T) {
 }
 
 func TestCosSinAngles(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(42)
-		sizes := append([]int{0, 1000, callElements - 1, callElements, callElements + 3}, lengths...) // a call takes callElements
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(42)
+		sizes := append([]int{0, 1000, kernels.MaxCallElements - 1, kernels.MaxCallElements, kernels.MaxCallElements + 3}, testkit.Lengths...) // a call takes callElements
 		if testing.Short() {
 			sizes = sizes[5:]
 		}
 		for _, n := range sizes {
-			angles := newPadded(r, n, r.IntN(16))
-			for i := range angles.slice() {
+			angles := testkit.NewPadded(r, n, r.IntN(16))
+			for i := range angles.Slice() {
 				switch r.IntN(16) {
 				case 0:
-					angles.slice()[i] = math.Float32frombits(oneOf(r, hardAngles) | r.Uint32()&(1<<31))
+					angles.Slice()[i] = math.Float32frombits(testkit.OneOf(r, testkit.HardAngles) | r.Uint32()&(1<<31))
 				case 1:
-					angles.slice()[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
+					angles.Slice()[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
 				}
 			}
-			before := angles.clone()
+			before := angles.Clone()
 			checkFilled(t, r, fmt.Sprintf("%d angles", n), n,
-				func(cos, sin []float32) error { return CosSinAngles(cos, sin, angles.slice()) },
-				func(cos, sin []float32) { generic.CosSinFloat32(cos, sin, angles.slice(), 1, 1, 1) })
-			angles.check(t, "angles", before, func(int) bool { return false })
+				func(cos, sin []float32) error { return posenc.CosSinAngles(cos, sin, angles.Slice()) },
+				func(cos, sin []float32) { generic.CosSinFloat32(cos, sin, angles.Slice(), 1, 1, 1) })
+			angles.Check(t, "angles", before, func(int) bool { return false })
 		}
 	})
 }
 
 // All ways to ask for a row give the same one.
 func TestRowsAgree(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(43)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(43)
 		for _, pairs := range []int{1, 5, 64, 65, 130} {
-			for _, kind := range positionNames {
-				rows := 3 + r.IntN(2*shiftedRows)
-				positions := randomPositions(r, kind, rows)
-				invFreq := randomFrequencies(r, pairs, positions, false)
-				rotary := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
+			for _, kind := range testkit.PositionNames {
+				rows := 3 + r.IntN(2*kernels.ShiftedRows)
+				positions := testkit.RandomPositions(r, kind, rows)
+				invFreq := testkit.RandomFrequencies(r, pairs, positions, false)
+				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
 				table := func(fill func(cos, sin []float32) error) (both []float32) {
 					both = make([]float32, 2*rows*pairs)
 					if err := fill(both[:rows*pairs], both[rows*pairs:]); err != nil {
@@ -118,7 +120,7 @@ func TestRowsAgree(t *testing.T) {
 					}
 					return both
 				}
-				all := table(func(cos, sin []float32) error { return CosSin(cos, sin, positions, invFreq) })
+				all := table(func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) })
 				for name, other := range map[string][]float32{
 					"Rotary": table(func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }),
 					"single positions": table(func(cos, sin []float32) (err error) {
@@ -132,14 +134,14 @@ func TestRowsAgree(t *testing.T) {
 						for i := 0; i < rows; {
 							n := min(1+r.IntN(50), rows-i)
 							at, end := i*pairs, (i+n)*pairs
-							err = errors.Join(err, CosSin(cos[at:end], sin[at:end], positions[i:i+n], invFreq))
+							err = errors.Join(err, posenc.CosSin(cos[at:end], sin[at:end], positions[i:i+n], invFreq))
 							i += n
 						}
 						return err
 					}),
 					"one cosine at a time": table(func(cos, sin []float32) (err error) {
 						for i := range 3 * pairs { // of the first rows
-							err = errors.Join(err, CosSin(cos[i:i+1], sin[i:i+1], positions[i/pairs:][:1], invFreq[i%pairs:][:1]))
+							err = errors.Join(err, posenc.CosSin(cos[i:i+1], sin[i:i+1], positions[i/pairs:][:1], invFreq[i%pairs:][:1]))
 						}
 						copy(cos[3*pairs:], all[3*pairs:rows*pairs])
 						copy(sin[3*pairs:], all[(rows+3)*pairs:])
@@ -147,7 +149,7 @@ func TestRowsAgree(t *testing.T) {
 					}),
 				} {
 					for i := range all {
-						if !same(all[i], other[i]) {
+						if !testkit.Same(all[i], other[i]) {
 							t.Fatalf("%s: entry %d of %d rows of %d is %v, want %v", name, i, rows, pairs, other[i], all[i])
 						}
 					}
@@ -160,23 +162,23 @@ func TestRowsAgree(t *testing.T) {
 // Float32 angles are the plain cosines and sines of the angles that a plain
 // loop in float32 computes.
 func TestFloat32AnglesArePlain(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(44)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(44)
 		const pairs, rows = 64, 20
-		cfg := RotaryConfig{HeadDim: 2 * pairs, Base: 500000, Angles: Float32}
-		positions := randomPositions(r, "random", rows)
+		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Base: 500000, Angles: posenc.Float32Angles}
+		positions := testkit.RandomPositions(r, "random", rows)
 		var angles []float32
 		for _, p := range positions {
-			for _, w := range frequenciesOf(t, cfg) {
+			for _, w := range testkit.FrequenciesOf(t, cfg) {
 				angles = append(angles, float32(p)*float32(w))
 			}
 		}
 		cos, sin, wantCos, wantSin := make([]float32, rows*pairs), make([]float32, rows*pairs), make([]float32, rows*pairs), make([]float32, rows*pairs)
-		if err := errors.Join(mustRotary(t, cfg).CosSin(cos, sin, positions), CosSinAngles(wantCos, wantSin, angles)); err != nil {
+		if err := errors.Join(testkit.MustRotary(t, cfg).CosSin(cos, sin, positions), posenc.CosSinAngles(wantCos, wantSin, angles)); err != nil {
 			t.Fatal(err)
 		}
 		for i := range cos {
-			if !same(cos[i], wantCos[i]) || !same(sin[i], wantSin[i]) {
+			if !testkit.Same(cos[i], wantCos[i]) || !testkit.Same(sin[i], wantSin[i]) {
 				t.Fatalf("entry %d is %v, %v, want %v, %v", i, cos[i], sin[i], wantCos[i], wantSin[i])
 			}
 		}
@@ -185,20 +187,20 @@ func TestFloat32AnglesArePlain(t *testing.T) {
 
 // Scaling multiplies the entries, once, in float32.
 func TestScalingMultiplies(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(45)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(45)
 		const pairs, rows = 20, 40
-		for _, angles := range []Angles{Exact, Float32} {
+		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			for _, scaling := range []float64{1, 1.2079441541679836, 0.1, 3e38, 1e-45, 1e-38} {
-				positions := randomPositions(r, "runs", rows)
-				plain := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs, Angles: angles})
-				scaled := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs, Angles: angles, Scaling: scaling})
+				positions := testkit.RandomPositions(r, "runs", rows)
+				plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles})
+				scaled := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles, Scaling: scaling})
 				var cos, sin, cos1, sin1 [rows * pairs]float32
 				if err := errors.Join(scaled.CosSin(cos[:], sin[:], positions), plain.CosSin(cos1[:], sin1[:], positions)); err != nil {
 					t.Fatal(err)
 				}
 				for i := range cos {
-					if !same(cos[i], cos1[i]*float32(scaling)) || !same(sin[i], sin1[i]*float32(scaling)) {
+					if !testkit.Same(cos[i], cos1[i]*float32(scaling)) || !testkit.Same(sin[i], sin1[i]*float32(scaling)) {
 						t.Fatalf("scaling %v: got %v, %v from %v, %v", scaling, cos[i], sin[i], cos1[i], sin1[i])
 					}
 				}
@@ -210,16 +212,16 @@ func TestScalingMultiplies(t *testing.T) {
 // CosSin is the cosine and the sine: of math, whose error in float64 is far
 // below that of a float32 for angles of 20 bits.
 func TestCosSinIsCosineAndSine(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(46)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(46)
 		const pairs, rows = 32, 200
 		invFreq := make([]float64, pairs)
 		for i := range invFreq {
 			invFreq[i] = math.Pow(10000, -float64(i)/pairs)
 		}
-		positions := randomPositions(r, "sequential", rows)
+		positions := testkit.RandomPositions(r, "sequential", rows)
 		cos, sin := make([]float32, rows*pairs), make([]float32, rows*pairs)
-		if err := CosSin(cos, sin, positions, invFreq); err != nil {
+		if err := posenc.CosSin(cos, sin, positions, invFreq); err != nil {
 			t.Fatal(err)
 		}
 		const half = 0x1.0001p-25 // of an ulp below 1, and the error of the reference
@@ -235,11 +237,11 @@ func TestCosSinIsCosineAndSine(t *testing.T) {
 // A step of k positions is a linear map of the encoding, which depends on k
 // alone: PE(t+k) = T(k) PE(t), where T(k) rotates each pair by the row of k.
 func TestLinearShift(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(47)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(47)
 		const pairs = 64
-		rotary := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs})
-		for range rounds(200) {
+		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs})
+		for range testkit.Rounds(200) {
 			at := int32(r.Uint32()) >> 2 >> r.IntN(20)
 			k := int32(r.Uint32()) >> 2 >> r.IntN(30)
 			var cos, sin [3 * pairs]float32
@@ -264,72 +266,74 @@ func TestLinearShift(t *testing.T) {
 func TestCosSinErrors(t *testing.T) {
 	memory, angles := make([]float32, 64), make([]float32, 12)
 	cos, sin := memory[:12], memory[12:24]
-	rotary := mustRotary(t, RotaryConfig{HeadDim: 8})
-	fast := mustRotary(t, RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
-	var none *Rotary
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8})
+	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
+	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
 	nan, inf := math.NaN(), math.Inf(1)
 	// The checks of the tables are the same everywhere: 3 rows of 4, or 12
 	// angles.
-	tables := func(function string, call func(cos, sin []float32) error) (calls []wrong) {
+	tables := func(function string, call func(cos, sin []float32) error) (calls []testkit.Wrong) {
 		for _, tt := range []struct {
 			name     string
 			cos, sin []float32
 			kind     error
 			says     string
 		}{
-			{"no cos", nil, sin, ErrLength, "cos is 0 elements, want 12"},
-			{"short cos", cos[:11], sin, ErrLength, "cos is 11 elements, want 12"},
-			{"long cos", memory[24:37], sin, ErrLength, "cos is 13 elements, want 12"},
-			{"no sin", cos, nil, ErrLength, "sin is 0 elements, want 12"},
-			{"one sine", cos, sin[:1], ErrLength, "sin is 1 element, want 12"},
-			{"long sin", cos, memory[12:25], ErrLength, "sin is 13 elements, want 12"},
-			{"same slice", cos, cos, ErrOverlap, "sin is sharing elements with cos"},
-			{"overlap by one", cos, memory[11:23], ErrOverlap, "sin is sharing elements with cos"},
-			{"overlap by one, swapped", memory[11:23], cos, ErrOverlap, "sin is sharing elements with cos"},
+			{"no cos", nil, sin, posenc.ErrLength, "cos is 0 elements, want 12"},
+			{"short cos", cos[:11], sin, posenc.ErrLength, "cos is 11 elements, want 12"},
+			{"long cos", memory[24:37], sin, posenc.ErrLength, "cos is 13 elements, want 12"},
+			{"no sin", cos, nil, posenc.ErrLength, "sin is 0 elements, want 12"},
+			{"one sine", cos, sin[:1], posenc.ErrLength, "sin is 1 element, want 12"},
+			{"long sin", cos, memory[12:25], posenc.ErrLength, "sin is 13 elements, want 12"},
+			{"same slice", cos, cos, posenc.ErrOverlap, "sin is sharing elements with cos"},
+			{"overlap by one", cos, memory[11:23], posenc.ErrOverlap, "sin is sharing elements with cos"},
+			{"overlap by one, swapped", memory[11:23], cos, posenc.ErrOverlap, "sin is sharing elements with cos"},
 		} {
-			calls = append(calls, wrong{function + ", " + tt.name, func() error { return call(tt.cos, tt.sin) }, tt.kind, []string{"posenc." + function + ": " + tt.says}})
+			calls = append(calls, testkit.Wrong{function + ", " + tt.name, func() error { return call(tt.cos, tt.sin) }, tt.kind, []string{"posenc." + function + ": " + tt.says}})
 		}
 		return calls
 	}
 	calls := slices.Concat(
-		tables("CosSin", func(cos, sin []float32) error { return CosSin(cos, sin, positions, invFreq) }),
+		tables("CosSin", func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) }),
 		tables("Rotary.CosSin", func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }),
-		tables("CosSinAngles", func(cos, sin []float32) error { return CosSinAngles(cos, sin, angles) }),
-		[]wrong{
-			{"no rotary", func() error { return none.CosSin(cos, sin, positions) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is nil"}},
-			{"zero rotary", func() error { return new(Rotary).CosSin(cos, sin, positions) }, ErrConfig, []string{"posenc.Rotary.CosSin: r is nil or zero"}},
-			{"rotary, position", func() error { return fast.CosSin(cos, sin, []int32{1, 1024, 5000}) }, ErrPosition, []string{"posenc.Rotary.CosSin: positions[1] is 1024", "1023"}},
-			{"position", func() error { return CosSin(cos, sin, []int32{1, 2, -1024}, []float64{1, 0x1p40, 0, 2}) }, ErrPosition, []string{"posenc.CosSin: positions[2] is -1024", "1023"}},
-			{"least position", func() error { return CosSin(cos, sin, []int32{1, 2, math.MinInt32}, []float64{1, 0x1p19, 0, 2}) }, ErrPosition, []string{"positions[2] is -2147483648"}},
-			{"frequency NaN", func() error { return CosSin(cos, sin, positions, []float64{1, 2, nan, 1}) }, ErrConfig, []string{"posenc.CosSin: invFreq[2] is NaN"}},
-			{"frequency NaN first", func() error { return CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, ErrConfig, []string{"invFreq[0] is NaN"}},
-			{"frequency infinite", func() error { return CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, ErrConfig, []string{"invFreq[3] is -Inf"}},
-			{"frequency 2^50", func() error { return CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, ErrConfig, []string{"invFreq[0] is 1.125899906842624e+15"}},
-			{"entries for no rows", func() error { return CosSin(cos, sin, nil, invFreq) }, ErrLength, []string{"cos is 12 elements, want 0"}},
-			{"entries for no frequencies", func() error { return CosSin(cos, sin, positions, nil) }, ErrLength, []string{"cos is 12 elements, want 0"}},
-			{"cos over positions", func() error { return CosSin(cos, memory[24:36], integers[11:14], invFreq) }, ErrOverlap, []string{"posenc.CosSin: cos is sharing memory with positions"}},
-			{"sin over positions", func() error { return CosSin(cos, sin, integers[23:26], invFreq) }, ErrOverlap, []string{"sin is sharing memory with positions"}},
-			{"rotary, cos over positions", func() error { return rotary.CosSin(cos, sin, integers[:3]) }, ErrOverlap, []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
-			{"rotary, sin over positions", func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, ErrOverlap, []string{"sin is sharing memory with positions"}},
-			{"cos over angles", func() error { return CosSinAngles(cos, sin, memory[11:23]) }, ErrOverlap, []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},
-			{"cos in place of angles", func() error { return CosSinAngles(cos, memory[30:42], cos) }, ErrOverlap, []string{"cos is sharing memory with angles"}},
-			{"sin in place of angles", func() error { return CosSinAngles(cos, sin, sin) }, ErrOverlap, []string{"sin is sharing memory with angles"}},
-			{"sin over angles", func() error { return CosSinAngles(memory[40:52], sin, memory[23:35]) }, ErrOverlap, []string{"sin is sharing memory with angles"}},
+		tables("CosSinAngles", func(cos, sin []float32) error { return posenc.CosSinAngles(cos, sin, angles) }),
+		[]testkit.Wrong{
+			{"no rotary", func() error { return none.CosSin(cos, sin, positions) }, posenc.ErrConfig, []string{"posenc.Rotary.CosSin: r is nil"}},
+			{"zero rotary", func() error { return new(posenc.Rotary).CosSin(cos, sin, positions) }, posenc.ErrConfig, []string{"posenc.Rotary.CosSin: r is nil or zero"}},
+			{"rotary, position", func() error { return fast.CosSin(cos, sin, []int32{1, 1024, 5000}) }, posenc.ErrPosition, []string{"posenc.Rotary.CosSin: positions[1] is 1024", "1023"}},
+			{"position", func() error { return posenc.CosSin(cos, sin, []int32{1, 2, -1024}, []float64{1, 0x1p40, 0, 2}) }, posenc.ErrPosition, []string{"posenc.CosSin: positions[2] is -1024", "1023"}},
+			{"least position", func() error { return posenc.CosSin(cos, sin, []int32{1, 2, math.MinInt32}, []float64{1, 0x1p19, 0, 2}) }, posenc.ErrPosition, []string{"positions[2] is -2147483648"}},
+			{"frequency NaN", func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, nan, 1}) }, posenc.ErrConfig, []string{"posenc.CosSin: invFreq[2] is NaN"}},
+			{"frequency NaN first", func() error { return posenc.CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, posenc.ErrConfig, []string{"invFreq[0] is NaN"}},
+			{"frequency infinite", func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, posenc.ErrConfig, []string{"invFreq[3] is -Inf"}},
+			{"frequency 2^50", func() error { return posenc.CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, posenc.ErrConfig, []string{"invFreq[0] is 1.125899906842624e+15"}},
+			{"entries for no rows", func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, posenc.ErrLength, []string{"cos is 12 elements, want 0"}},
+			{"entries for no frequencies", func() error { return posenc.CosSin(cos, sin, positions, nil) }, posenc.ErrLength, []string{"cos is 12 elements, want 0"}},
+			{"cos over positions", func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, posenc.ErrOverlap, []string{"posenc.CosSin: cos is sharing memory with positions"}},
+			{"sin over positions", func() error { return posenc.CosSin(cos, sin, integers[23:26], invFreq) }, posenc.ErrOverlap, []string{"sin is sharing memory with positions"}},
+			{"rotary, cos over positions", func() error { return rotary.CosSin(cos, sin, integers[:3]) }, posenc.ErrOverlap, []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
+			{"rotary, sin over positions", func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, posenc.ErrOverlap, []string{"sin is sharing memory with positions"}},
+			{"cos over angles", func() error { return posenc.CosSinAngles(cos, sin, memory[11:23]) }, posenc.ErrOverlap, []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},
+			{"cos in place of angles", func() error { return posenc.CosSinAngles(cos, memory[30:42], cos) }, posenc.ErrOverlap, []string{"cos is sharing memory with angles"}},
+			{"sin in place of angles", func() error { return posenc.CosSinAngles(cos, sin, sin) }, posenc.ErrOverlap, []string{"sin is sharing memory with angles"}},
+			{"sin over angles", func() error { return posenc.CosSinAngles(memory[40:52], sin, memory[23:35]) }, posenc.ErrOverlap, []string{"sin is sharing memory with angles"}},
 		})
-	checkWrong(t, calls, memory)
+	testkit.CheckWrong(t, calls, memory)
 	for name, call := range map[string]func() error{
-		"nothing":            func() error { return CosSin(nil, nil, nil, nil) },
-		"no rows":            func() error { return CosSin(nil, nil, nil, invFreq) },
-		"no frequencies":     func() error { return CosSin(nil, nil, positions, nil) },
-		"no rows, rotary":    func() error { return rotary.CosSin(nil, nil, nil) },
-		"no angles":          func() error { return CosSinAngles(nil, nil, nil) },
-		"no angles of some":  func() error { return CosSinAngles(cos[:0], cos[:0], cos[:0]) },
-		"neighbours":         func() error { return CosSinAngles(cos, sin, memory[24:36]) },
-		"last positions":     func() error { return fast.CosSin(cos, sin, []int32{1023, -1023, 0}) },
-		"least position":     func() error { return CosSin(cos[:2], sin[:2], []int32{math.MinInt32}, []float64{0x1.fffffp17, 0}) },
-		"frequency of 2^50-": func() error { return CosSin(cos[:1], sin[:1], []int32{-1}, []float64{0x1.fffffffffffffp49}) },
+		"nothing":           func() error { return posenc.CosSin(nil, nil, nil, nil) },
+		"no rows":           func() error { return posenc.CosSin(nil, nil, nil, invFreq) },
+		"no frequencies":    func() error { return posenc.CosSin(nil, nil, positions, nil) },
+		"no rows, rotary":   func() error { return rotary.CosSin(nil, nil, nil) },
+		"no angles":         func() error { return posenc.CosSinAngles(nil, nil, nil) },
+		"no angles of some": func() error { return posenc.CosSinAngles(cos[:0], cos[:0], cos[:0]) },
+		"neighbours":        func() error { return posenc.CosSinAngles(cos, sin, memory[24:36]) },
+		"last positions":    func() error { return fast.CosSin(cos, sin, []int32{1023, -1023, 0}) },
+		"least position": func() error {
+			return posenc.CosSin(cos[:2], sin[:2], []int32{math.MinInt32}, []float64{0x1.fffffp17, 0})
+		},
+		"frequency of 2^50-": func() error { return posenc.CosSin(cos[:1], sin[:1], []int32{-1}, []float64{0x1.fffffffffffffp49}) },
 	} {
 		t.Run("accepts "+name, func(t *testing.T) {
 			if err := call(); err != nil {
@@ -341,9 +345,9 @@ func TestCosSinErrors(t *testing.T) {
 
 // No call allocates, nor makes the slices of its caller escape.
 func TestCosSinAllocates(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, angles := range []Angles{Exact, Float32} {
-			rotary := mustRotary(t, RotaryConfig{HeadDim: 16, Angles: angles})
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16, Angles: angles})
 			for name, call := range map[string]func(){
 				"Rotary.CosSin, a row": func() {
 					var cos, sin [8]float32
@@ -357,17 +361,17 @@ func TestCosSinAllocates(t *testing.T) {
 				"CosSin, few": func() {
 					var cos, sin [160]float32
 					var invFreq [80]float64
-					CosSin(cos[:], sin[:], []int32{5, 6}, invFreq[:])
+					posenc.CosSin(cos[:], sin[:], []int32{5, 6}, invFreq[:])
 				},
 				"CosSin, many": func() {
-					var cos, sin [2 * shiftedRows]float32
-					var positions [2 * shiftedRows]int32
-					CosSin(cos[:], sin[:], positions[:], []float64{1})
+					var cos, sin [2 * kernels.ShiftedRows]float32
+					var positions [2 * kernels.ShiftedRows]int32
+					posenc.CosSin(cos[:], sin[:], positions[:], []float64{1})
 				},
 				"CosSinAngles": func() {
 					var cos, sin [9]float32
 					angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
-					CosSinAngles(cos[:], sin[:], angles[:])
+					posenc.CosSinAngles(cos[:], sin[:], angles[:])
 				},
 			} {
 				if n := testing.AllocsPerRun(20, call); n != 0 {

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"bytes"
@@ -17,6 +17,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -43,9 +47,9 @@ func TestDigests(t *testing.T) {
 		writeDigests(t, cases)
 	}
 	want := readDigests(t)
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, c := range cases {
-			if float16TiesUp && impl != kernels.Generic && roundsFloat16Twice(c.name) {
+			if testkit.Float16TiesUp && impl != kernels.Generic && roundsFloat16Twice(c.name) {
 				t.Logf("NOT TESTED: %s, for a tie of float16, which Bochs rounds up, is rounded again", c.name)
 				continue
 			}
@@ -135,7 +139,7 @@ func receiverOf(f *ast.FuncDecl) string {
 }
 
 func writeDigests(t *testing.T, cases []digestCase) {
-	defer use(kernels.Generic)()
+	defer dispatch.Use(kernels.Generic)()
 	var text bytes.Buffer
 	for _, c := range cases {
 		fmt.Fprintf(&text, "%s %s\n", c.name, c.digest(t, kernels.Generic))
@@ -174,21 +178,21 @@ type digest struct {
 	random uint64 // the state of the generator
 	hash   hash.Hash
 
-	halves, rounded []Float16 // results so far, and generic's to come, where float16TiesUp
+	halves, rounded []posenc.Float16 // results so far, and generic's to come, where float16TiesUp
 }
 
 func (c *digestCase) digest(t *testing.T, impl kernels.Implementation) string {
 	t.Helper()
-	run := func(rounded []Float16) *digest {
+	run := func(rounded []posenc.Float16) *digest {
 		name := fnv.New64a()
 		name.Write([]byte(c.name))
 		d := &digest{t: t, name: c.name, random: name.Sum64(), hash: sha256.New(), rounded: rounded}
 		c.run(d)
 		return d
 	}
-	var rounded []Float16
-	if float16TiesUp && impl != kernels.Generic && strings.Contains(c.name, "float16") {
-		restore := use(kernels.Generic)
+	var rounded []posenc.Float16
+	if testkit.Float16TiesUp && impl != kernels.Generic && strings.Contains(c.name, "float16") {
+		restore := dispatch.Use(kernels.Generic)
 		rounded = run(nil).halves
 		restore()
 	}
@@ -211,9 +215,9 @@ func (d *digest) add(results ...any) {
 			addFloats(d, s, math.Float32bits, math.Float32bits(float32(math.NaN())))
 		case []float64:
 			addFloats(d, s, math.Float64bits, math.Float64bits(math.NaN()))
-		case []Float16:
+		case []posenc.Float16:
 			d.addBits(canonical(d.toEven(s), 0x7c00))
-		case []BFloat16:
+		case []posenc.BFloat16:
 			d.addBits(canonical(s, 0x7f80))
 		default:
 			d.addBits(result)
@@ -233,7 +237,7 @@ func addFloats[F float32 | float64, B uint32 | uint64](d *digest, s []F, bits fu
 }
 
 // canonical returns the bits of elements, 0x7fff for every NaN.
-func canonical[T Float16 | BFloat16](s []T, infinity uint16) []uint16 {
+func canonical[T posenc.Float16 | posenc.BFloat16](s []T, infinity uint16) []uint16 {
 	words := make([]uint16, len(s))
 	for i, x := range s {
 		words[i] = uint16(x)
@@ -246,13 +250,13 @@ func canonical[T Float16 | BFloat16](s []T, infinity uint16) []uint16 {
 
 // toEven returns results where float16TiesUp as generic rounds them: those that
 // differ from its own as a tie does.
-func (d *digest) toEven(s []Float16) []Float16 {
-	if !float16TiesUp {
+func (d *digest) toEven(s []posenc.Float16) []posenc.Float16 {
+	if !testkit.Float16TiesUp {
 		return s
 	}
 	s = slices.Clone(s)
 	for i, x := range s {
-		if at := len(d.halves) + i; at < len(d.rounded) && float16Numbers.same(uint16(x), uint16(d.rounded[at])) {
+		if at := len(d.halves) + i; at < len(d.rounded) && testkit.Float16Numbers.Same(uint16(x), uint16(d.rounded[at])) {
 			s[i] = d.rounded[at]
 		}
 	}
@@ -338,14 +342,14 @@ var hardFrequencies = []struct {
 }
 
 // numbersOf returns n elements: ordinary ones, of magnitudes from 2^-7 to 2.
-func numbersOf[T Element](d *digest, n int) []T { return fillNumbers(d, make([]T, n), false) }
+func numbersOf[T posenc.Element](d *digest, n int) []T { return fillNumbers(d, make([]T, n), false) }
 
 // anyOf returns n elements, an eighth of which have any bits, and another the bits
 // of zeros, infinities, NaNs, and the first and the last numbers, normal and
 // subnormal.
-func anyOf[T Element](d *digest, n int) []T { return fillNumbers(d, make([]T, n), true) }
+func anyOf[T posenc.Element](d *digest, n int) []T { return fillNumbers(d, make([]T, n), true) }
 
-func fillNumbers[T Element](d *digest, s []T, any bool) []T {
+func fillNumbers[T posenc.Element](d *digest, s []T, any bool) []T {
 	exponentBits, fractionBits := formatOf[T]()
 	for i := range s {
 		r := uint32(d.next())
@@ -360,16 +364,16 @@ func fillNumbers[T Element](d *digest, s []T, any bool) []T {
 			}
 		}
 		bits := sign<<(exponentBits+fractionBits) | exponent<<fractionBits | fraction
-		s[i] = ofBits[T](bits << (31 - exponentBits - fractionBits))
+		s[i] = testkit.OfBits[T](bits << (31 - exponentBits - fractionBits))
 	}
 	return s
 }
 
-func formatOf[T Element]() (exponentBits, fractionBits int) {
+func formatOf[T posenc.Element]() (exponentBits, fractionBits int) {
 	switch any(*new(T)).(type) {
-	case Float16:
+	case posenc.Float16:
 		return 5, 10
-	case BFloat16:
+	case posenc.BFloat16:
 		return 8, 7
 	default:
 		return 8, 23
@@ -377,16 +381,16 @@ func formatOf[T Element]() (exponentBits, fractionBits int) {
 }
 
 // digestView is a View and the memory in which it lies.
-type digestView[T Element] struct {
-	View[T]
+type digestView[T posenc.Element] struct {
+	posenc.View[T]
 	memory []T
 }
 
 const digestShapes = 5
 
 // viewOf returns a view of one of the shapes over elements that fill makes.
-func viewOf[T Element](d *digest, fill func(*digest, int) []T, shape, tokens, heads, dim int) digestView[T] {
-	v := View[T]{Heads: heads}
+func viewOf[T posenc.Element](d *digest, fill func(*digest, int) []T, shape, tokens, heads, dim int) digestView[T] {
+	v := posenc.View[T]{Heads: heads}
 	gap := d.below(6)
 	switch shape % digestShapes {
 	case 0: // [tokens][heads][dim]
@@ -405,7 +409,7 @@ func viewOf[T Element](d *digest, fill func(*digest, int) []T, shape, tokens, he
 		v.TokenStride, v.HeadStride = dim, v.SequenceTokens*dim+gap
 		v.SequenceStride = heads*v.HeadStride + gap
 	}
-	start, n := d.below(16), reachOf(&v, tokens, dim)
+	start, n := d.below(16), testkit.ReachOf(&v, tokens, dim)
 	memory := fill(d, start+n+8)
 	v.Data = memory[start : start+n]
 	return digestView[T]{v, memory}

@@ -1,6 +1,10 @@
 package posenc
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/element"
+)
 
 // Float16 is the bits of an IEEE 754 binary16 number.
 type Float16 uint16
@@ -25,33 +29,4 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-// kind is the type of an element at run time.
-type kind uint8
-
-const (
-	kindFloat32 kind = iota
-	kindFloat16
-	kindBFloat16
-)
-
-func kindOf[T Element]() kind {
-	var zero T
-	if unsafe.Sizeof(zero) == 4 { // known to the compiler, unlike the type
-		return kindFloat32
-	}
-	switch any(zero).(type) {
-	case Float16:
-		return kindFloat16
-	case BFloat16:
-		return kindBFloat16
-	}
-	return kindFloat32
-}
-
-// size returns the bytes of an element.
-func (k kind) size() uintptr {
-	if k == kindFloat32 {
-		return 4
-	}
-	return 2
-}
+func kindOf[T Element]() element.Kind { return element.KindOf[T, Float16, BFloat16]() }

@@ -1,18 +1,21 @@
-package posenc
+package posenc_test
 
 import (
 	"math"
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 func TestElementsShareMemory(t *testing.T) {
-	t.Run("type=float16", func(t *testing.T) { testElementsShareMemory(t, Float16s[uint16]) })
-	t.Run("type=bfloat16", func(t *testing.T) { testElementsShareMemory(t, BFloat16s[uint16]) })
+	t.Run("type=float16", func(t *testing.T) { testElementsShareMemory(t, posenc.Float16s[uint16]) })
+	t.Run("type=bfloat16", func(t *testing.T) { testElementsShareMemory(t, posenc.BFloat16s[uint16]) })
 	type number uint16 // of another package
-	t.Run("type=float16 of numbers", func(t *testing.T) { testElementsShareMemory(t, Float16s[number]) })
-	t.Run("type=bfloat16 of numbers", func(t *testing.T) { testElementsShareMemory(t, BFloat16s[number]) })
+	t.Run("type=float16 of numbers", func(t *testing.T) { testElementsShareMemory(t, posenc.Float16s[number]) })
+	t.Run("type=bfloat16 of numbers", func(t *testing.T) { testElementsShareMemory(t, posenc.BFloat16s[number]) })
 }
 
 // Float16s and BFloat16s are the same memory, as long and with as much room.
@@ -53,39 +56,39 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 		{1 + 0x1p-7, 1, 1 + 0x1p-7, 1 + 0x1p-6, 0x1p-14}, // 0 if the product were rounded to bfloat16
 		{3, -1, 1.328125, 0x1p-7, 4},                     // 3.9921875, a tie
 	} {
-		rotary, err := NewTableRotary(RotaryConfig{HeadDim: 2}, Table[float32]{Cos: []float32{tt.cos}, Sin: []float32{tt.sin}})
+		rotary, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{tt.cos}, Sin: []float32{tt.sin}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := []BFloat16{narrow[BFloat16](tt.x1), narrow[BFloat16](tt.x2)}
-		if err := Rotate(rotary, nil, View[BFloat16]{Data: x, Heads: 1}); err != nil {
+		x := []posenc.BFloat16{testkit.Narrow[posenc.BFloat16](tt.x1), testkit.Narrow[posenc.BFloat16](tt.x2)}
+		if err := posenc.Rotate(rotary.All(), posenc.View[posenc.BFloat16]{Data: x, Heads: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if widen(x[0]) != tt.want {
-			t.Errorf("%+v: got %v", tt, widen(x[0]))
+		if testkit.Widen(x[0]) != tt.want {
+			t.Errorf("%+v: got %v", tt, testkit.Widen(x[0]))
 		}
 	}
 }
 
 // Bits of 16-bit elements at the edges of their range.
 func TestElementEdges(t *testing.T) {
-	half, brain := Float16s([]uint16{0x7bff, 0x7bff, 1, 0, 0x7c00, 0}), BFloat16s([]uint16{0x7f7f, 0x7f7f, 1, 0, 0x7f80, 0})
-	rotary, err := NewTableRotary(RotaryConfig{HeadDim: 2}, Table[float32]{Cos: []float32{1, 0.5, 1}, Sin: []float32{-1, 0, 0}})
+	half, brain := posenc.Float16s([]uint16{0x7bff, 0x7bff, 1, 0, 0x7c00, 0}), posenc.BFloat16s([]uint16{0x7f7f, 0x7f7f, 1, 0, 0x7f80, 0})
+	rotary, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{1, 0.5, 1}, Sin: []float32{-1, 0, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Rotate(rotary, nil, View[Float16]{Data: half, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rotary.All(), posenc.View[posenc.Float16]{Data: half, Heads: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Rotate(rotary, nil, View[BFloat16]{Data: brain, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rotary.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	// The largest number twice is infinite; half the smallest is a tie, to 0;
 	// infinity times 0 is a NaN.
-	if want := Float16s([]uint16{0x7c00, 0, 0, 0, 0x7c00}); !slices.Equal(half[:5], want) || !math.IsNaN(float64(widen(half[5]))) {
+	if want := posenc.Float16s([]uint16{0x7c00, 0, 0, 0, 0x7c00}); !slices.Equal(half[:5], want) || !math.IsNaN(float64(testkit.Widen(half[5]))) {
 		t.Errorf("got %#x", half)
 	}
-	if want := BFloat16s([]uint16{0x7f80, 0, 0, 0, 0x7f80}); !slices.Equal(brain[:5], want) || !math.IsNaN(float64(widen(brain[5]))) {
+	if want := posenc.BFloat16s([]uint16{0x7f80, 0, 0, 0, 0x7f80}); !slices.Equal(brain[:5], want) || !math.IsNaN(float64(testkit.Widen(brain[5]))) {
 		t.Errorf("got %#x", brain)
 	}
 }

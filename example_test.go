@@ -25,7 +25,7 @@ func Example() {
 		1, 0, 0, 1,
 		1, 0, 0, 1,
 	}
-	err = posenc.Rotate(r, positions,
+	err = posenc.Rotate(r.At(positions),
 		posenc.View[float32]{Data: q, Heads: 2},
 		posenc.View[float32]{Data: k, Heads: 1})
 	if err != nil {
@@ -56,7 +56,7 @@ func ExampleRotate_packedQKV() {
 		1, 0, 0, 1, 1, 0, 7, 7,
 		1, 0, 0, 1, 1, 0, 7, 7,
 	}
-	err = posenc.Rotate(r, []int32{0, 1},
+	err = posenc.Rotate(r.At([]int32{0, 1}),
 		posenc.View[float32]{Data: qkv, Heads: queryHeads, TokenStride: row},
 		posenc.View[float32]{Data: qkv[queryHeads*headDim:], Heads: keyHeads, TokenStride: row})
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleRotate_headsFirst() {
 		1, 0, 1, 0, 1, 0,
 		0, 1, 0, 1, 0, 1,
 	}
-	err = posenc.Rotate(r, []int32{0, 1, 2},
+	err = posenc.Rotate(r.At([]int32{0, 1, 2}),
 		posenc.View[float32]{Data: x, Heads: heads, TokenStride: headDim, HeadStride: tokens * headDim})
 	if err != nil {
 		log.Fatal(err)
@@ -101,7 +101,7 @@ func ExampleRotate_partial() {
 		log.Fatal(err)
 	}
 	x := []float32{1, 0, 1, 0, 5, 6, 7, 8}
-	if err := posenc.Rotate(r, []int32{1}, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(r.At([]int32{1}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x)
@@ -117,11 +117,11 @@ func ExampleRotateInverse() {
 	}
 	positions := []int32{131072}
 	x := posenc.View[float32]{Data: []float32{1, 2, 3, 4}, Heads: 1}
-	if err := posenc.Rotate(r, positions, x); err != nil {
+	if err := posenc.Rotate(r.At(positions), x); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Data)
-	if err := posenc.RotateInverse(r, positions, x); err != nil {
+	if err := posenc.RotateInverse(r.At(positions), x); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Data)
@@ -204,12 +204,12 @@ func ExampleNewTableRotary() {
 		1, 2, 3, 4,
 		1, 2, 3, 4,
 	}
-	if err := posenc.Rotate(r, []int32{1, 0}, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(r.At([]int32{1, 0}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x[:headDim])
 	fmt.Println(x[headDim:])
-	err = posenc.Rotate(r, []int32{0, 2}, posenc.View[float32]{Data: x, Heads: 1})
+	err = posenc.Rotate(r.At([]int32{0, 2}), posenc.View[float32]{Data: x, Heads: 1})
 	fmt.Println(err)
 	// Output:
 	// [-3 0 1 2.5]
@@ -230,7 +230,7 @@ func ExampleRotary_Tabulate() {
 	}
 	for range 2 { // layers
 		q := []float32{1, 0, 1, 0}
-		if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // nil: all rows
+		if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil { // nil: all rows
 			log.Fatal(err)
 		}
 		fmt.Println(q)
@@ -239,7 +239,7 @@ func ExampleRotary_Tabulate() {
 		log.Fatal(err)
 	}
 	q := []float32{1, 0}
-	if err := posenc.Rotate(rows, []int32{2}, posenc.View[float32]{Data: q, Heads: 1}); err != nil { // row 2
+	if err := posenc.Rotate(rows.At([]int32{2}), posenc.View[float32]{Data: q, Heads: 1}); err != nil { // row 2
 		log.Fatal(err)
 	}
 	fmt.Println(q)
@@ -260,7 +260,7 @@ func ExampleRotateInto() {
 	}
 	cache := make([]uint16, blocks*heads*block*headDim)
 	keys := []float32{1, 0, 1, 0}
-	err = posenc.RotateInto(r, []int32{0, 1},
+	err = posenc.RotateInto(r.At([]int32{0, 1}),
 		posenc.View[posenc.BFloat16]{
 			Data: posenc.BFloat16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
 			SequenceTokens: block, SequenceStride: heads * block * headDim,
@@ -282,7 +282,7 @@ func ExampleShift() {
 		log.Fatal(err)
 	}
 	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
-	if err := posenc.Rotate(r, []int32{2, 3}, keys); err != nil {
+	if err := posenc.Rotate(r.At([]int32{2, 3}), keys); err != nil {
 		log.Fatal(err)
 	}
 	if err := posenc.Shift(r, []int32{-2, -2}, keys); err != nil {
@@ -327,7 +327,7 @@ func ExampleRotate_mrope() {
 	for t := range 3 {
 		copy(x[8*t:], []float32{1, 1, 1, 1})
 	}
-	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
@@ -346,7 +346,7 @@ func ExampleFloat16s() {
 		log.Fatal(err)
 	}
 	q := []uint16{0x3c00, 0} // 1, 0
-	if err := posenc.Rotate(r, []int32{1}, posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
+	if err := posenc.Rotate(r.At([]int32{1}), posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
@@ -372,7 +372,7 @@ func ExampleRotateFused() {
 	}
 	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
 	k := []float32{3, 3, 0, 0}
-	err = posenc.RotateFused(r, []int32{0},
+	err = posenc.RotateFused(r.At([]int32{0}),
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
 	if err != nil {
@@ -443,7 +443,7 @@ func ExampleRotate_latentAttention() {
 		8, 9, 1, 0, 1, 0,
 	}
 	k := []float32{1, 2, 3, 4}
-	err = posenc.Rotate(r, []int32{1},
+	err = posenc.Rotate(r.At([]int32{1}),
 		posenc.View[float32]{Data: q[nope:], Heads: heads, HeadStride: nope + rope, TokenStride: heads * (nope + rope)},
 		posenc.View[float32]{Data: k, Heads: 1})
 	if err != nil {
@@ -478,7 +478,7 @@ func ExampleRotary_CosSinFractional() {
 		1, 1, 0, 0,
 		1, 1, 0, 0,
 	}
-	if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	for ; len(x) > 0; x = x[4:] {
@@ -505,10 +505,10 @@ func ExampleXPos() {
 	}
 	for _, distance := range []int32{0, 512, 1024} {
 		q, k := []float32{1, 0}, []float32{1, 0}
-		if err := posenc.Rotate(forQueries, []int32{1000 + distance}, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		if err := posenc.Rotate(forQueries.At([]int32{1000 + distance}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 			log.Fatal(err)
 		}
-		if err := posenc.Rotate(forKeys, []int32{1000}, posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+		if err := posenc.Rotate(forKeys.At([]int32{1000}), posenc.View[float32]{Data: k, Heads: 1}); err != nil {
 			log.Fatal(err)
 		}
 		length := math.Hypot(float64(q[0]), float64(q[1]))
@@ -557,7 +557,7 @@ func ExampleRotate_batch() {
 		0, 1,
 		-1, 0, // a token of padding on the left
 	}
-	err = posenc.Rotate(r, positions, posenc.View[float32]{
+	err = posenc.Rotate(r.At(positions), posenc.View[float32]{
 		Data: x, Heads: heads,
 		TokenStride: headDim, HeadStride: tokens * headDim,
 		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	_ "embed"
@@ -9,21 +9,13 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
+
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// compareExhaustive compares with correctly rounded values: the same bits, or
-// NaNs.
-func compareExhaustive(t *testing.T, got, want []float32, name func(i int) string) {
-	t.Helper()
-	for i, w := range want {
-		if g := got[i]; math.Float32bits(g) != math.Float32bits(w) && !same(g, w) {
-			t.Fatalf("%s: got %x, want %x", name(i), g, w)
-		}
-	}
-}
 
 func negate(s []float32) {
 	for i, x := range s {
@@ -37,7 +29,7 @@ func negate(s []float32) {
 func TestExhaustiveAngles(t *testing.T) {
 	exhaustive.SkipWithoutFlag(t)
 	const chunk, blockSize = 1 << 12, 1 << 17
-	runExhaustive(t, exhaustive.Leg{
+	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "cosine and sine of all float32 angles",
 		Blocks: 1 << 31 / blockSize,
 		Counts: []string{"angles", "cosines and sines compared", "angles decided by math/big"},
@@ -55,10 +47,10 @@ func TestExhaustiveAngles(t *testing.T) {
 						}
 					}
 					for range 2 {
-						for _, impl := range supported() {
+						for _, impl := range dispatch.Supported() {
 							kernels.CosSinFloat32(impl, cos, sin, angles, 1, 1, 1)
-							compareExhaustive(t, cos, wantCos, func(i int) string { return fmt.Sprintf("%s: cosine of %x", impl, angles[i]) })
-							compareExhaustive(t, sin, wantSin, func(i int) string { return fmt.Sprintf("%s: sine of %x", impl, angles[i]) })
+							testkit.CompareExhaustive(t, cos, wantCos, func(i int) string { return fmt.Sprintf("%s: cosine of %x", impl, angles[i]) })
+							testkit.CompareExhaustive(t, sin, wantSin, func(i int) string { return fmt.Sprintf("%s: sine of %x", impl, angles[i]) })
 							counts[1] += 2 * chunk
 						}
 						counts[0] += chunk
@@ -125,7 +117,7 @@ func TestExhaustiveTables(t *testing.T) {
 	const blocks, chunks, rows = 1 << 8, 1 << 5, 1 << 7 // of positions: 2^20 in all
 	ladders := exhaustiveLadders(t)
 	columns := columnsOf(ladders)
-	runExhaustive(t, exhaustive.Leg{
+	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   fmt.Sprintf("exact tables of %d ladders", len(ladders)),
 		Blocks: len(columns) * blocks,
 		Counts: []string{"angles", "cosines and sines compared", "angles decided by math/big"},
@@ -147,7 +139,7 @@ func TestExhaustiveTables(t *testing.T) {
 				prepared := make([]kernels.Block, 1)
 				prepared[0].Set(invFreq)
 				shifts := map[kernels.Implementation][]kernels.Shift{}
-				for _, impl := range supported() {
+				for _, impl := range dispatch.Supported() {
 					shifts[impl] = make([]kernels.Shift, 1)
 					shifts[impl][0].Set(impl, &prepared[0])
 				}
@@ -158,14 +150,14 @@ func TestExhaustiveTables(t *testing.T) {
 					name := func(i int) string {
 						return fmt.Sprintf("%s, %s: position %d, frequency %x", impl, how, positions[i/n], invFreq[i%n])
 					}
-					compareExhaustive(t, cos, wantCos, name)
-					compareExhaustive(t, sin, wantSin, name)
+					testkit.CompareExhaustive(t, cos, wantCos, name)
+					testkit.CompareExhaustive(t, sin, wantSin, name)
 					counts[1] += int64(2 * rows * n)
 					clear(cos)
 					clear(sin)
 				}
 				for chunk := range chunks {
-					countFrom(positions, int32((block%blocks*chunks+chunk)*rows), 1)
+					testkit.CountFrom(positions, int32((block%blocks*chunks+chunk)*rows), 1)
 					for row, p := range positions {
 						for i := range frequencies {
 							var hard bool
@@ -176,7 +168,7 @@ func TestExhaustiveTables(t *testing.T) {
 						}
 					}
 					counts[0] += int64(rows * n)
-					for _, impl := range supported() {
+					for _, impl := range dispatch.Supported() {
 						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, false)
 						compare(impl, "rows")
 						if impl == kernels.Generic {

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -6,15 +6,17 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // Whole positions give the bits of CosSin, and a position times a power of two
 // those of the frequencies times it: p*2^-k * w is p * w*2^-k.
 func TestCosSinFractional(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(50)
-		for _, angles := range []Angles{Exact, Float32} {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(50)
+		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			for _, pairs := range []int{1, 5, 32, 64, 65, 130} {
 				invFreq := make([]float64, pairs)
 				for i := range invFreq {
@@ -24,15 +26,15 @@ func TestCosSinFractional(t *testing.T) {
 					scaled := make([]float64, pairs)
 					for i, w := range invFreq {
 						scaled[i] = math.Ldexp(w, -k)
-						if angles == Float32 {
+						if angles == posenc.Float32Angles {
 							scaled[i] = math.Ldexp(float64(float32(w)), -k)
 							if math.Abs(scaled[i]) < 0x1p-126 {
 								scaled[i] = 0 // RN32(w*2^-k) would not be exact
 							}
 						}
 					}
-					whole := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs, InvFreq: scaled, Angles: angles, Scaling: 1.25})
-					fractional := mustRotary(t, RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Angles: angles, Scaling: 1.25})
+					whole := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: scaled, Angles: angles, Scaling: 1.25})
+					fractional := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Angles: angles, Scaling: 1.25})
 					positions, fractions := make([]int32, 9), make([]float32, 9)
 					for i := range positions {
 						positions[i] = int32(r.IntN(1<<24) - 1<<23)
@@ -47,7 +49,7 @@ func TestCosSinFractional(t *testing.T) {
 						t.Fatal(err)
 					}
 					for i := range cos {
-						if scaled[i%pairs] != 0 && !(same(cos[i], wantCos[i]) && same(sin[i], wantSin[i])) {
+						if scaled[i%pairs] != 0 && !(testkit.Same(cos[i], wantCos[i]) && testkit.Same(sin[i], wantSin[i])) {
 							t.Fatalf("angles %d, 2^-%d, position %d, pair %d: (%v, %v), want (%v, %v)", angles, k, positions[i/pairs], i%pairs, cos[i], sin[i], wantCos[i], wantSin[i])
 						}
 					}
@@ -59,10 +61,10 @@ func TestCosSinFractional(t *testing.T) {
 
 // Sines of angles so small that they are the product itself.
 func TestCosSinFractionalTiny(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		positions := []float32{0x1p-149, -0x1p-149, 0x1.8p-100, -0x1.fffffep-20, 0, float32(math.Copysign(0, -1)), 3}
 		invFreq := []float64{1, 0x1.555p-3, 0x1.8p-40, 0x1p-100, 0x1.7p-1000, -0x1.2p-1060, 0}
-		r := mustRotary(t, RotaryConfig{HeadDim: 2 * len(invFreq), InvFreq: invFreq})
+		r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * len(invFreq), InvFreq: invFreq})
 		n := len(invFreq)
 		cos, sin := make([]float32, len(positions)*n), make([]float32, len(positions)*n)
 		if err := r.CosSinFractional(cos, sin, positions); err != nil {
@@ -89,8 +91,8 @@ func TestCosSinFractionalTiny(t *testing.T) {
 }
 
 func TestCosSinFractionalAxes(t *testing.T) {
-	r := mustRotary(t, RotaryConfig{HeadDim: 12, Axes: []uint8{0, 1, 2, 2, 1, 0}})
-	plain := mustRotary(t, RotaryConfig{HeadDim: 12})
+	r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 12, Axes: []uint8{0, 1, 2, 2, 1, 0}})
+	plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 12})
 	positions := []float32{0.5, 1, -3.25, 7, 0.125, 9.5} // [3 axes][2 tokens]
 	var cos, sin, c, s [12]float32
 	if err := r.CosSinFractional(cos[:], sin[:], positions); err != nil {
@@ -109,9 +111,9 @@ func TestCosSinFractionalAxes(t *testing.T) {
 }
 
 func TestCosSinFractionalErrors(t *testing.T) {
-	r := mustRotary(t, RotaryConfig{HeadDim: 4})
+	r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	table, err := NewTableRotary(RotaryConfig{HeadDim: 4}, Table[float32]{Cos: make([]float32, 2), Sin: make([]float32, 2)})
+	table, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 4}, posenc.Table[float32]{Cos: make([]float32, 2), Sin: make([]float32, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,14 +123,14 @@ func TestCosSinFractionalErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"nil", (*Rotary)(nil).CosSinFractional(nil, nil, nil), ErrConfig},
-		{"table", table.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), ErrConfig},
-		{"NaN", r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), ErrPosition},
-		{"infinity", r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), ErrPosition},
-		{"far", r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), ErrPosition},
-		{"short", r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), ErrLength},
-		{"overlap", r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), ErrOverlap},
-		{"in place", r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), ErrOverlap},
+		{"nil", (*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig},
+		{"table", table.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig},
+		{"NaN", r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), posenc.ErrPosition},
+		{"infinity", r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), posenc.ErrPosition},
+		{"far", r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition},
+		{"short", r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength},
+		{"overlap", r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap},
+		{"in place", r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap},
 	} {
 		if !errors.Is(tt.err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, tt.err, tt.want)

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -10,7 +10,12 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/kernels"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // argumentBytes is the memory from which slices are taken.
@@ -34,7 +39,7 @@ func FuzzArguments(f *testing.F) {
 			f.Add(uint8(i), []byte(shape), []byte("\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\xc0\x7f"))
 		}
 	}
-	written, read := newArena(f, argumentBytes), newArena(f, argumentBytes)
+	written, read := testkit.NewArena(f, argumentBytes), testkit.NewArena(f, argumentBytes)
 	f.Fuzz(func(t *testing.T, function uint8, shape, data []byte) {
 		callArguments(t, names[int(function)%len(names)], shape, data, written, read)
 	})
@@ -47,7 +52,7 @@ func callArguments(t *testing.T, name string, shape, data []byte, written, read 
 		data = []byte{0}
 	}
 	first, called := error(nil), false
-	onEach(func(impl kernels.Implementation) {
+	testkit.OnEach(func(impl kernels.Implementation) {
 		for i := range written {
 			written[i], read[i] = data[i%len(data)], data[i%len(data)]
 		}
@@ -56,7 +61,7 @@ func callArguments(t *testing.T, name string, shape, data []byte, written, read 
 		before, beforeRead := slices.Clone(written), slices.Clone(read)
 		var err error
 		allocated := allocatedBytes()
-		reason, functions := fault(func() { err = call() })
+		reason, functions := testkit.Fault(func() { err = call() })
 		allocated = allocatedBytes() - allocated
 		if reason != nil {
 			t.Fatalf("%s, %s: %v in %s", name, impl, reason, functions)
@@ -84,8 +89,8 @@ func callArguments(t *testing.T, name string, shape, data []byte, written, read 
 
 // The arguments are neither all right nor all wrong, for any function that can fail.
 func TestArgumentsAreOfBothKinds(t *testing.T) {
-	r := newRand(150)
-	written, read := newArena(t, argumentBytes), newArena(t, argumentBytes)
+	r := testkit.NewRand(150)
+	written, read := testkit.NewArena(t, argumentBytes), testkit.NewArena(t, argumentBytes)
 	for name := range argumentCalls {
 		never := slices.Contains([]string{"Implementation", "Float16s", "BFloat16s", "T5Buckets.Bucket", "DeBERTaBuckets.Position"}, name)
 		right, wrong := false, never
@@ -108,7 +113,7 @@ func TestArgumentsAreOfBothKinds(t *testing.T) {
 // checkArgumentError checks that an error of a function is as errors.go says.
 func checkArgumentError(t *testing.T, function string, err error) {
 	t.Helper()
-	sentinel := slices.ContainsFunc([]error{ErrConfig, ErrLength, ErrShape, ErrOverlap, ErrPosition}, func(s error) bool { return errors.Is(err, s) })
+	sentinel := slices.ContainsFunc([]error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition}, func(s error) bool { return errors.Is(err, s) })
 	if !sentinel || !strings.HasPrefix(err.Error(), "posenc."+function+": ") || len(err.Error()) > 1000 {
 		t.Errorf("%s: the error %q", function, err)
 	}
@@ -124,7 +129,7 @@ func allocatedBytes() uint64 {
 
 // arguments makes the arguments of a call from the bytes of a fuzzer.
 type arguments struct {
-	choices
+	testkit.Choices
 	written pool // of what a call may write to, and of what it then says to overlap
 	read    pool // of inputs of other types: only package unsafe makes them overlap
 	writes  []func(mark func(start, n int))
@@ -142,7 +147,7 @@ type pool struct {
 // but also nil, longer, shorter, at either end or where another slice is.
 func take[T any](a *arguments, p *pool, n int) []T {
 	size := int(unsafe.Sizeof(*new(T)))
-	switch a.below(24) {
+	switch a.Below(24) {
 	case 0:
 		return nil
 	case 1:
@@ -150,13 +155,13 @@ func take[T any](a *arguments, p *pool, n int) []T {
 	case 2:
 		n++
 	case 3:
-		n = a.next()
+		n = a.Next()
 	case 4:
 		n = 0
 	}
 	n = min(max(n, 0), len(p.arena)/size)
 	start := (p.next + size - 1) / size * size
-	switch at := a.next(); a.below(12) {
+	switch at := a.Next(); a.Below(12) {
 	case 0:
 		start = 0
 	case 1:
@@ -171,7 +176,7 @@ func take[T any](a *arguments, p *pool, n int) []T {
 	if start+n*size > len(p.arena) {
 		start = (len(p.arena) - n*size) / size * size
 	}
-	if n == 0 && !guardPages {
+	if n == 0 && !testkit.GuardPages {
 		start = 0 // not behind the end
 	}
 	p.next = start + n*size
@@ -200,54 +205,39 @@ func may[T any](a *arguments, rows func(mark func(s []T))) {
 
 // number returns one from least to most, or one that is hardly right.
 func (a *arguments) number(least, most int) int {
-	switch a.below(32) {
+	switch a.Below(32) {
 	case 0:
 		extremes := []int{math.MaxInt, math.MinInt, math.MaxInt - 1, math.MaxInt >> 1, math.MaxInt>>1 + 1, math.MaxInt >> 2, math.MaxInt32, math.MinInt32, 1 << 30, 1 << 24, 1<<16 + 2, -1}
-		return extremes[a.below(len(extremes))]
+		return extremes[a.Below(len(extremes))]
 	case 1:
 		return least - 1
 	case 2:
-		return 8 * a.next()
+		return 8 * a.Next()
 	}
-	return least + a.below(most-least+1)
+	return least + a.Below(most-least+1)
 }
 
 // real returns usual, or some other number.
 func (a *arguments) real(usual float64) float64 {
 	others := []float64{0, math.Copysign(0, -1), 1, -1, 2, 0.5, 1e4, 1e-3, 0x1p-149, 0x1p100, 1e300, 1e-300, math.MaxFloat32, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
-	if i := a.below(64); i < len(others) {
+	if i := a.Below(64); i < len(others) {
 		return others[i]
 	}
 	return usual
 }
 
-func (a *arguments) yes() bool { return a.below(2) == 1 }
-
-// small returns the product of numbers, and a small one where it is large or
-// negative.
-func small(numbers ...int) int {
-	n := 1
-	for _, x := range numbers {
-		if x < 0 || x > 1<<14 {
-			return 5
-		}
-		if n *= x; n > 1<<14 {
-			return 5
-		}
-	}
-	return n
-}
+func (a *arguments) yes() bool { return a.Below(2) == 1 }
 
 // positions returns those of n tokens, mostly ones that tables have.
 func (a *arguments) positions(p *pool, n int) []int32 {
 	s := take[int32](a, p, n)
-	if a.below(8) > 0 {
-		first, step := a.below(12), a.below(3)
+	if a.Below(8) > 0 {
+		first, step := a.Below(12), a.Below(3)
 		for i := range s {
 			s[i] = int32(first + i*step)
 		}
-		if len(s) > 0 && a.below(8) == 0 {
-			s[a.next()%len(s)] = []int32{math.MinInt32, math.MaxInt32, -1, 1 << 30}[a.below(4)]
+		if len(s) > 0 && a.Below(8) == 0 {
+			s[a.Next()%len(s)] = []int32{math.MinInt32, math.MaxInt32, -1, 1 << 30}[a.Below(4)]
 		}
 	}
 	return s
@@ -255,23 +245,23 @@ func (a *arguments) positions(p *pool, n int) []int32 {
 
 // config returns the configuration of a few pairs, of which some field may be
 // anything.
-func (a *arguments) config() RotaryConfig {
-	cfg := a.geometry()
+func (a *arguments) config() posenc.RotaryConfig {
+	cfg := a.Geometry()
 	pairs := cfg.RotaryDim / 2
-	cfg.Angles = Angles(a.below(2))
-	cfg.InvFreq = ladderOf(pairs)
-	switch a.below(6) {
+	cfg.Angles = posenc.AngleRounding(a.Below(2))
+	cfg.InvFreq = testkit.LadderOf(pairs)
+	switch a.Below(6) {
 	case 0:
 		cfg.Axes = take[uint8](a, &a.read, pairs)
 		for i := range cfg.Axes {
 			cfg.Axes[i] %= 4
 		}
 	case 1:
-		cfg.XPos = &XPos{ScaleBase: a.real(512), Center: int32(a.number(-9, 9)), Keys: a.yes()}
+		cfg.XPos = &posenc.XPos{ScaleBase: a.real(512), Center: int32(a.number(-9, 9)), Keys: a.yes()}
 	case 2:
 		cfg.InvFreq = nil
 	}
-	switch a.below(16) {
+	switch a.Below(16) {
 	case 0:
 		cfg.HeadDim = a.number(1, 80)
 	case 1:
@@ -279,7 +269,7 @@ func (a *arguments) config() RotaryConfig {
 	case 2:
 		cfg.Offset = a.number(0, 80)
 	case 3:
-		cfg.Layout = Layout(a.next())
+		cfg.Layout = posenc.Layout(a.Next())
 	case 4:
 		cfg.Base = a.real(1e4)
 	case 5:
@@ -287,7 +277,7 @@ func (a *arguments) config() RotaryConfig {
 	case 6:
 		cfg.Scaling = a.real(1.5)
 	case 7:
-		cfg.Angles = Angles(a.next())
+		cfg.Angles = posenc.AngleRounding(a.Next())
 	case 8:
 		cfg.Axes = take[uint8](a, &a.read, pairs)
 	}
@@ -295,49 +285,49 @@ func (a *arguments) config() RotaryConfig {
 }
 
 // tableFor returns a table for cfg, in memory that may be written to.
-func tableFor[C Element](a *arguments, cfg RotaryConfig) (RotaryConfig, Table[C]) {
-	cfg = RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}
-	t := Table[C]{FullWidth: a.yes()}
+func tableFor[C posenc.Element](a *arguments, cfg posenc.RotaryConfig) (posenc.RotaryConfig, posenc.Table[C]) {
+	cfg = posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}
+	t := posenc.Table[C]{FullWidth: a.yes()}
 	width := cfg.RotaryDim / 2
 	if t.FullWidth {
 		width = cfg.RotaryDim
 	}
-	rows := a.below(12)
+	rows := a.Below(12)
 	if a.yes() {
 		t.Stride = a.number(width, 2*width+3)
-		n := small(max(rows-1, 0), t.Stride) + small(width)
+		n := testkit.Small(max(rows-1, 0), t.Stride) + testkit.Small(width)
 		t.Cos, t.Sin = take[C](a, &a.written, n), take[C](a, &a.written, n)
 	} else {
-		t.Cos, t.Sin = take[C](a, &a.written, small(rows, width)), take[C](a, &a.written, small(rows, width))
+		t.Cos, t.Sin = take[C](a, &a.written, testkit.Small(rows, width)), take[C](a, &a.written, testkit.Small(rows, width))
 	}
 	return cfg, t
 }
 
 // rotary returns a Rotary of any kind, also nil and zero ones, and the elements of
 // its heads.
-func (a *arguments) rotary() (*Rotary, int) {
+func (a *arguments) rotary() (*posenc.Rotary, int) {
 	cfg := a.config()
-	var r *Rotary
-	switch a.below(16) {
+	var r *posenc.Rotary
+	switch a.Below(16) {
 	case 0:
 		return nil, 4
 	case 1:
-		return new(Rotary), 4
+		return new(posenc.Rotary), 4
 	case 2:
-		r, _ = NewTableRotary(tableFor[float32](a, cfg))
+		r, _ = posenc.NewTableRotary(tableFor[float32](a, cfg))
 	case 3:
-		r, _ = NewTableRotary(tableFor[Float16](a, cfg))
+		r, _ = posenc.NewTableRotary(tableFor[posenc.Float16](a, cfg))
 	case 4:
-		r, _ = NewTableRotary(tableFor[BFloat16](a, cfg))
+		r, _ = posenc.NewTableRotary(tableFor[posenc.BFloat16](a, cfg))
 	case 5, 6, 7:
-		if r, _ = NewRotary(cfg); r != nil {
-			r, _ = r.Tabulate(a.positions(&a.read, r.axisCount*a.below(12)))
+		if r, _ = posenc.NewRotary(cfg); r != nil {
+			r, _ = r.Tabulate(a.positions(&a.read, r.axisCount*a.Below(12)))
 		}
 		for r != nil && a.yes() {
-			r, _ = r.Extend(a.positions(&a.read, r.table.source.axisCount*a.below(12)))
+			r, _ = r.Extend(a.positions(&a.read, r.table.source.axisCount*a.Below(12)))
 		}
 	default:
-		r, _ = NewRotary(cfg)
+		r, _ = posenc.NewRotary(cfg)
 	}
 	if r == nil {
 		return nil, 4
@@ -346,14 +336,14 @@ func (a *arguments) rotary() (*Rotary, int) {
 }
 
 // tokens returns positions for r, nil ones too, and of how many tokens they are.
-func (a *arguments) tokens(r *Rotary) ([]int32, int) {
+func (a *arguments) tokens(r *posenc.Rotary) ([]int32, int) {
 	axes := 1
 	if r != nil {
 		axes = max(r.axisCount, 1)
 	}
 	var positions []int32
-	n := a.below(20)
-	if a.below(4) > 0 {
+	n := a.Below(20)
+	if a.Below(4) > 0 {
 		positions = a.positions(&a.read, n*axes)
 	}
 	if r != nil && r.table != nil && positions == nil {
@@ -363,19 +353,19 @@ func (a *arguments) tokens(r *Rotary) ([]int32, int) {
 }
 
 // view returns a view of any shape.
-func view[T Element](a *arguments, tokens, dim int) View[T] {
-	tokens, dim = small(tokens), small(dim)
-	var v View[T]
+func view[T posenc.Element](a *arguments, tokens, dim int) posenc.View[T] {
+	tokens, dim = testkit.Small(tokens), testkit.Small(dim)
+	var v posenc.View[T]
 	length := 0
-	if a.below(3) == 0 {
-		v, _, length = fuzzView[T](&a.choices, min(tokens, 64), dim)
+	if a.Below(3) == 0 {
+		v, _, length = testkit.ChosenView[T](&a.choices, min(tokens, 64), dim)
 	} else {
-		v = randomShape[T](newRand(uint64(a.next())), tokens, a.number(1, 4), dim)
+		v = testkit.RandomShape[T](testkit.NewRand(uint64(a.Next())), tokens, a.number(1, 4), dim)
 		if v.Heads > 0 && v.Heads < 200 && v.TokenStride >= 0 && v.HeadStride >= 0 && v.SequenceStride >= 0 {
-			length = reachOf(&v, min(tokens, 64), dim)
+			length = testkit.ReachOf(&v, min(tokens, 64), dim)
 		}
 	}
-	switch a.below(24) {
+	switch a.Below(24) {
 	case 0:
 		v.Heads = a.number(1, 9)
 	case 1:
@@ -392,12 +382,12 @@ func view[T Element](a *arguments, tokens, dim int) View[T] {
 }
 
 // outputView is a view whose rows the call may write to.
-func outputView[T Element](a *arguments, tokens, dim int) View[T] {
+func outputView[T posenc.Element](a *arguments, tokens, dim int) posenc.View[T] {
 	v := view[T](a, tokens, dim)
 	may(a, func(mark func(s []T)) {
 		for t := range tokens {
 			for h := range v.Heads {
-				mark(v.Data[rowAt(&v, t, h, dim):][:dim])
+				mark(v.Data[testkit.RowAt(&v, t, h, dim):][:dim])
 			}
 		}
 	})
@@ -405,17 +395,17 @@ func outputView[T Element](a *arguments, tokens, dim int) View[T] {
 }
 
 // outputViews are up to three views of the same tokens.
-func outputViews[T Element](a *arguments, tokens, dim int) []View[T] {
-	var xs []View[T]
-	for range a.below(4) {
+func outputViews[T posenc.Element](a *arguments, tokens, dim int) []posenc.View[T] {
+	var xs []posenc.View[T]
+	for range a.Below(4) {
 		xs = append(xs, outputView[T](a, tokens, dim))
 	}
 	return xs
 }
 
 // scores returns a tile, of which the call may write the rows.
-func (a *arguments) scores() Scores {
-	s := Scores{Heads: a.number(1, 3), Queries: a.number(0, 5), Keys: a.number(0, 40), FirstHead: a.number(0, 2), FirstQuery: a.number(0, 8), FirstKey: a.number(0, 8)}
+func (a *arguments) scores() relative.Scores {
+	s := relative.Scores{Heads: a.number(1, 3), Queries: a.number(0, 5), Keys: a.number(0, 40), FirstHead: a.number(0, 2), FirstQuery: a.number(0, 8), FirstKey: a.number(0, 8)}
 	if a.yes() {
 		s.QueryStride = a.number(0, 60)
 	}
@@ -427,17 +417,17 @@ func (a *arguments) scores() Scores {
 		row = s.Keys
 	}
 	if head == 0 {
-		head = small(s.Queries, row)
+		head = testkit.Small(s.Queries, row)
 	}
-	need := small(max(s.Heads-1, 0), head) + small(max(s.Queries-1, 0), row) + small(s.Keys)
+	need := testkit.Small(max(s.Heads-1, 0), head) + testkit.Small(max(s.Queries-1, 0), row) + testkit.Small(s.Keys)
 	if s.QueryStride == 0 && s.HeadStride == 0 {
-		need = small(s.Heads, s.Queries, s.Keys)
+		need = testkit.Small(s.Heads, s.Queries, s.Keys)
 	}
 	s.Data = take[float32](a, &a.written, need)
 	return s
 }
 
-func (a *arguments) outputScores() Scores {
+func (a *arguments) outputScores() relative.Scores {
 	s := a.scores()
 	may(a, func(mark func(s []float32)) {
 		if s.Queries == 0 || s.Keys == 0 {
@@ -460,8 +450,8 @@ func (a *arguments) outputScores() Scores {
 }
 
 // products returns those of a tile.
-func (a *arguments) products(heads, rows, columns int) Products {
-	var p Products
+func (a *arguments) products(heads, rows, columns int) relative.Products {
+	var p relative.Products
 	if a.yes() {
 		p.RowStride = a.number(0, 100)
 	}
@@ -473,47 +463,47 @@ func (a *arguments) products(heads, rows, columns int) Products {
 		row = columns
 	}
 	if head == 0 {
-		head = small(rows, row)
+		head = testkit.Small(rows, row)
 	}
-	need := small(max(heads-1, 0), head) + small(max(rows-1, 0), row) + small(columns)
+	need := testkit.Small(max(heads-1, 0), head) + testkit.Small(max(rows-1, 0), row) + testkit.Small(columns)
 	if p.RowStride == 0 && p.HeadStride == 0 {
-		need = small(heads, rows, columns)
+		need = testkit.Small(heads, rows, columns)
 	}
 	p.Data = take[float32](a, &a.written, need)
 	return p
 }
 
 // relative returns rows that shape makes, and vectors for them.
-func (a *arguments) relative(shape func(a *arguments, tokens, dim int) View[float32]) (x, vectors View[float32], tokens, columns, dim int) {
+func (a *arguments) relative(shape func(a *arguments, tokens, dim int) posenc.View[float32]) (x, vectors posenc.View[float32], tokens, columns, dim int) {
 	tokens, columns, dim = a.number(0, 5), a.number(1, 12), a.number(1, 40)
 	x, vectors = shape(a, tokens, dim), view[float32](a, columns, dim)
 	if a.yes() {
-		vectors = View[float32]{Data: take[float32](a, &a.written, small(columns, dim)), Heads: 1}
+		vectors = posenc.View[float32]{Data: take[float32](a, &a.written, testkit.Small(columns, dim)), Heads: 1}
 	}
 	return x, vectors, tokens, columns, dim
 }
 
 // sinusoidal returns an encoding of any kind, nil and zero ones too, and what its
 // rows and axes count.
-func (a *arguments) sinusoidal() (s *Sinusoidal, dim, axes int) {
-	switch a.below(8) {
+func (a *arguments) sinusoidal() (s *absolute.Sinusoidal, dim, axes int) {
+	switch a.Below(8) {
 	case 0:
 		return nil, 4, 1
 	case 1:
-		return new(Sinusoidal), 4, 1
+		return new(absolute.Sinusoidal), 4, 1
 	}
-	s, _ = NewSinusoidal(a.sinusoidalConfig())
+	s, _ = absolute.NewSinusoidal(a.sinusoidalConfig())
 	if s == nil {
 		return nil, 4, 1
 	}
 	return s, s.dim, s.axes
 }
 
-func (a *arguments) sinusoidalConfig() SinusoidalConfig {
-	pairs := a.below(40)
-	cfg := SinusoidalConfig{InvFreq: ladderOf(pairs), Order: SinusoidalOrder(a.below(4)), Axes: a.number(0, 3), Scaling: a.real(1)}
-	cfg.Dim = a.number(2*small(max(cfg.Axes, 1), pairs), 2*small(max(cfg.Axes, 1), pairs)+3)
-	if a.below(8) == 0 {
+func (a *arguments) sinusoidalConfig() absolute.SinusoidalConfig {
+	pairs := a.Below(40)
+	cfg := absolute.SinusoidalConfig{InvFreq: testkit.LadderOf(pairs), Order: absolute.SinusoidalOrder(a.Below(4)), Axes: a.number(0, 3), Scaling: a.real(1)}
+	cfg.Dim = a.number(2*testkit.Small(max(cfg.Axes, 1), pairs), 2*testkit.Small(max(cfg.Axes, 1), pairs)+3)
+	if a.Below(8) == 0 {
 		cfg.InvFreq = take[float64](a, &a.read, pairs)
 	}
 	if a.yes() {
@@ -524,7 +514,7 @@ func (a *arguments) sinusoidalConfig() SinusoidalConfig {
 
 // oneType calls the one of three that the fuzzer chooses.
 func oneType(a *arguments, float32s, float16s, bfloat16s func(*arguments) func() error) func() error {
-	return []func(*arguments) func() error{float32s, float16s, bfloat16s}[a.below(3)](a)
+	return []func(*arguments) func() error{float32s, float16s, bfloat16s}[a.Below(3)](a)
 }
 
 // made checks what a constructor returns: a value or an error.
@@ -542,25 +532,25 @@ func (a *arguments) constructor() { a.most = 16 << 20 }
 // depend on each other they mostly fit.
 var argumentCalls = map[string]func(a *arguments) func() error{
 	"Implementation": func(*arguments) func() error {
-		return func() error { Implementation(); return nil }
+		return func() error { posenc.Implementation(); return nil }
 	},
 	"Float16s": func(a *arguments) func() error {
 		bits := take[uint16](a, &a.read, 20)
-		return func() error { return sameLength(bits, len(Float16s(bits))) }
+		return func() error { return sameLength(bits, len(posenc.Float16s(bits))) }
 	},
 	"BFloat16s": func(a *arguments) func() error {
 		bits := take[uint16](a, &a.read, 20)
-		return func() error { return sameLength(bits, len(BFloat16s(bits))) }
+		return func() error { return sameLength(bits, len(posenc.BFloat16s(bits))) }
 	},
 
 	// The rotary embedding.
 	"NewRotary": func(a *arguments) func() error {
 		cfg := a.config()
 		a.constructor()
-		return func() error { return made(NewRotary(cfg)) }
+		return func() error { return made(posenc.NewRotary(cfg)) }
 	},
 	"NewTableRotary": func(a *arguments) func() error {
-		return oneType(a, newTableRotaryCall[float32], newTableRotaryCall[Float16], newTableRotaryCall[BFloat16])
+		return oneType(a, newTableRotaryCall[float32], newTableRotaryCall[posenc.Float16], newTableRotaryCall[posenc.BFloat16])
 	},
 	"Rotary.Tabulate": func(a *arguments) func() error {
 		r, _ := a.rotary()
@@ -579,19 +569,19 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		positions, tokens := a.tokens(r)
 		n := 5
 		if r != nil {
-			n = small(tokens, r.rotaryDim/2)
+			n = testkit.Small(tokens, r.rotaryDim/2)
 		}
 		cos, sin := output[float32](a, n), output[float32](a, n)
 		return func() error { return r.CosSin(cos, sin, positions) }
 	},
 	"Rotary.CosSinFractional": func(a *arguments) func() error {
 		r, _ := a.rotary()
-		n, axes, tokens := 5, 1, a.below(20)
+		n, axes, tokens := 5, 1, a.Below(20)
 		if r != nil {
-			n, axes = small(tokens, r.rotaryDim/2), r.axisCount
+			n, axes = testkit.Small(tokens, r.rotaryDim/2), r.axisCount
 		}
 		positions := take[float32](a, &a.written, axes*tokens)
-		if a.below(4) > 0 {
+		if a.Below(4) > 0 {
 			for i := range positions {
 				positions[i] = float32(i) / 4
 			}
@@ -600,66 +590,66 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		return func() error { return r.CosSinFractional(cos, sin, positions) }
 	},
 	"CosSin": func(a *arguments) func() error {
-		tokens, pairs := a.below(20), a.below(80)
+		tokens, pairs := a.Below(20), a.Below(80)
 		positions := a.positions(&a.read, tokens)
 		invFreq := take[float64](a, &a.read, pairs)
-		if a.below(4) > 0 {
-			copy(invFreq, ladderOf(pairs))
+		if a.Below(4) > 0 {
+			copy(invFreq, testkit.LadderOf(pairs))
 		}
 		cos, sin := output[float32](a, tokens*pairs), output[float32](a, tokens*pairs)
-		return func() error { return CosSin(cos, sin, positions, invFreq) }
+		return func() error { return posenc.CosSin(cos, sin, positions, invFreq) }
 	},
 	"CosSinAngles": func(a *arguments) func() error {
-		n := a.below(100)
+		n := a.Below(100)
 		angles := take[float32](a, &a.written, n)
 		cos, sin := output[float32](a, n), output[float32](a, n)
-		return func() error { return CosSinAngles(cos, sin, angles) }
+		return func() error { return posenc.CosSinAngles(cos, sin, angles) }
 	},
 	"Rotate": func(a *arguments) func() error {
-		return oneType(a, rotateCall[float32](Rotate), rotateCall[Float16](Rotate), rotateCall[BFloat16](Rotate))
+		return oneType(a, rotateCall[float32](posenc.Rotate), rotateCall[posenc.Float16](posenc.Rotate), rotateCall[posenc.BFloat16](posenc.Rotate))
 	},
 	"RotateInverse": func(a *arguments) func() error {
-		return oneType(a, rotateCall[float32](RotateInverse), rotateCall[Float16](RotateInverse), rotateCall[BFloat16](RotateInverse))
+		return oneType(a, rotateCall[float32](posenc.RotateInverse), rotateCall[posenc.Float16](posenc.RotateInverse), rotateCall[posenc.BFloat16](posenc.RotateInverse))
 	},
 	"Shift": func(a *arguments) func() error {
-		return oneType(a, shiftCall[float32], shiftCall[Float16], shiftCall[BFloat16])
+		return oneType(a, shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16])
 	},
 	"RotateInto": func(a *arguments) func() error {
 		return []func(*arguments) func() error{
-			rotateIntoCall[float32, float32], rotateIntoCall[float32, Float16], rotateIntoCall[float32, BFloat16],
-			rotateIntoCall[Float16, float32], rotateIntoCall[Float16, Float16], rotateIntoCall[Float16, BFloat16],
-			rotateIntoCall[BFloat16, float32], rotateIntoCall[BFloat16, Float16], rotateIntoCall[BFloat16, BFloat16],
-		}[a.below(9)](a)
+			rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16],
+			rotateIntoCall[posenc.Float16, float32], rotateIntoCall[posenc.Float16, posenc.Float16], rotateIntoCall[posenc.Float16, posenc.BFloat16],
+			rotateIntoCall[posenc.BFloat16, float32], rotateIntoCall[posenc.BFloat16, posenc.Float16], rotateIntoCall[posenc.BFloat16, posenc.BFloat16],
+		}[a.Below(9)](a)
 	},
 	"RotateFused": func(a *arguments) func() error {
-		return oneType(a, rotateFusedCall[float32], rotateFusedCall[Float16], rotateFusedCall[BFloat16])
+		return oneType(a, rotateFusedCall[float32], rotateFusedCall[posenc.Float16], rotateFusedCall[posenc.BFloat16])
 	},
 	"NewRMSNorm": func(a *arguments) func() error {
-		weight := take[float32](a, &a.written, a.next())
+		weight := take[float32](a, &a.written, a.Next())
 		epsilon, unitOffset := float32(a.real(1e-6)), a.yes()
-		return func() error { return made(NewRMSNorm(weight, epsilon, unitOffset)) }
+		return func() error { return made(posenc.NewRMSNorm(weight, epsilon, unitOffset)) }
 	},
 	"Normalize": func(a *arguments) func() error {
-		return oneType(a, normalizeCall[float32], normalizeCall[Float16], normalizeCall[BFloat16])
+		return oneType(a, normalizeCall[float32], normalizeCall[posenc.Float16], normalizeCall[posenc.BFloat16])
 	},
 	"Scale": func(a *arguments) func() error {
-		return oneType(a, scaleCall[float32], scaleCall[Float16], scaleCall[BFloat16])
+		return oneType(a, scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16])
 	},
 	"QueryScales": func(a *arguments) func() error {
-		n := a.below(40)
+		n := a.Below(40)
 		positions := a.positions(&a.read, n)
 		scales := output[float32](a, n)
 		beta, length, offset := a.real(0.1), a.number(1, 9), a.number(0, 9)
-		return func() error { return QueryScales(scales, positions, beta, length, offset) }
+		return func() error { return posenc.QueryScales(scales, positions, beta, length, offset) }
 	},
 	"RaggedPositions": func(a *arguments) func() error {
-		sequences, tokens := a.below(9), 0
+		sequences, tokens := a.Below(9), 0
 		starts := take[int32](a, &a.written, sequences+1)
-		if a.below(8) > 0 {
+		if a.Below(8) > 0 {
 			for i := range starts {
 				starts[i] = int32(tokens)
 				if i+1 < len(starts) {
-					tokens += a.below(20)
+					tokens += a.Below(20)
 				}
 			}
 		}
@@ -668,7 +658,7 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 			offsets = a.positions(&a.written, sequences)
 		}
 		positions := output[int32](a, tokens)
-		return func() error { return RaggedPositions(positions, starts, offsets) }
+		return func() error { return posenc.RaggedPositions(positions, starts, offsets) }
 	},
 	"DualChunk.KeyPositions": func(a *arguments) func() error {
 		d, positions, results := a.dualChunk()
@@ -676,55 +666,61 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 	},
 	"DualChunk.QueryPositions": func(a *arguments) func() error {
 		d, positions, results := a.dualChunk()
-		which := DualChunkQuery(a.below(6))
+		which := posenc.DualChunkQuery(a.Below(6))
 		return func() error { return d.QueryPositions(results, positions, which) }
 	},
 	"PermuteWeights": func(a *arguments) func() error {
-		return []func(*arguments) func() error{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[struct{}]}[a.below(5)](a)
+		return []func(*arguments) func() error{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[struct{}]}[a.Below(5)](a)
 	},
 
 	// Encodings that are added.
 	"NewSinusoidal": func(a *arguments) func() error {
 		cfg := a.sinusoidalConfig()
 		a.constructor()
-		return func() error { return made(NewSinusoidal(cfg)) }
+		return func() error { return made(absolute.NewSinusoidal(cfg)) }
 	},
-	"SinusoidalVaswani":  dimCall(SinusoidalVaswani),
-	"SinusoidalMarian":   dimCall(SinusoidalMarian),
-	"SinusoidalWhisper":  dimCall(SinusoidalWhisper),
-	"SinusoidalMusicGen": dimCall(SinusoidalMusicGen),
-	"SinusoidalMAE":      dimCall(SinusoidalMAE),
+	"SinusoidalVaswani":  dimCall(absolute.SinusoidalVaswani),
+	"SinusoidalMarian":   dimCall(absolute.SinusoidalMarian),
+	"SinusoidalWhisper":  dimCall(absolute.SinusoidalWhisper),
+	"SinusoidalMusicGen": dimCall(absolute.SinusoidalMusicGen),
+	"SinusoidalMAE":      dimCall(absolute.SinusoidalMAE),
 	"SinusoidalFairseq": func(a *arguments) func() error {
 		padding := int32(a.number(0, 2))
-		return dimCall(func(dim int) (*Sinusoidal, error) { return SinusoidalFairseq(dim, padding) })(a)
+		return dimCall(func(dim int) (*absolute.Sinusoidal, error) { return absolute.SinusoidalFairseq(dim, padding) })(a)
 	},
 	"SinusoidalDETR": func(a *arguments) func() error {
 		temperature := a.real(1e4)
-		return dimCall(func(features int) (*Sinusoidal, error) { return SinusoidalDETR(features, temperature) })(a)
+		return dimCall(func(features int) (*absolute.Sinusoidal, error) {
+			return absolute.SinusoidalDETR(features, temperature)
+		})(a)
 	},
 	"SinusoidalMLX": func(a *arguments) func() error {
 		least, most, scale, cosFirst := a.real(1e-4), a.real(1), a.real(0), a.yes()
-		return dimCall(func(dim int) (*Sinusoidal, error) { return SinusoidalMLX(dim, least, most, scale, cosFirst) })(a)
+		return dimCall(func(dim int) (*absolute.Sinusoidal, error) {
+			return absolute.SinusoidalMLX(dim, least, most, scale, cosFirst)
+		})(a)
 	},
 	"SinusoidalTensor2Tensor": func(a *arguments) func() error {
 		axes, least, most := a.number(1, 4), a.real(1), a.real(1e4)
-		return dimCall(func(dim int) (*Sinusoidal, error) { return SinusoidalTensor2Tensor(dim, axes, least, most) })(a)
+		return dimCall(func(dim int) (*absolute.Sinusoidal, error) {
+			return absolute.SinusoidalTensor2Tensor(dim, axes, least, most)
+		})(a)
 	},
 	"SinusoidalTimesteps": func(a *arguments) func() error {
-		p := Timesteps{FlipSinToCos: a.yes(), DownscaleFreqShift: a.real(1), Scale: a.real(0), MaxPeriod: a.real(0)}
-		return dimCall(func(dim int) (*Sinusoidal, error) { return SinusoidalTimesteps(dim, p) })(a)
+		p := absolute.Timesteps{FlipSinToCos: a.yes(), DownscaleFreqShift: a.real(1), Scale: a.real(0), MaxPeriod: a.real(0)}
+		return dimCall(func(dim int) (*absolute.Sinusoidal, error) { return absolute.SinusoidalTimesteps(dim, p) })(a)
 	},
 	"SinusoidalRows": func(a *arguments) func() error {
 		if a.yes() {
-			return oneType(a, sinusoidalRowsCall[float32, int32], sinusoidalRowsCall[Float16, int32], sinusoidalRowsCall[BFloat16, int32])
+			return oneType(a, sinusoidalRowsCall[float32, int32], sinusoidalRowsCall[posenc.Float16, int32], sinusoidalRowsCall[posenc.BFloat16, int32])
 		}
-		return oneType(a, sinusoidalRowsCall[float32, float32], sinusoidalRowsCall[Float16, float32], sinusoidalRowsCall[BFloat16, float32])
+		return oneType(a, sinusoidalRowsCall[float32, float32], sinusoidalRowsCall[posenc.Float16, float32], sinusoidalRowsCall[posenc.BFloat16, float32])
 	},
 	"AddSinusoidal": func(a *arguments) func() error {
 		if a.yes() {
-			return oneType(a, addSinusoidalCall[float32, int32], addSinusoidalCall[Float16, int32], addSinusoidalCall[BFloat16, int32])
+			return oneType(a, addSinusoidalCall[float32, int32], addSinusoidalCall[posenc.Float16, int32], addSinusoidalCall[posenc.BFloat16, int32])
 		}
-		return oneType(a, addSinusoidalCall[float32, float32], addSinusoidalCall[Float16, float32], addSinusoidalCall[BFloat16, float32])
+		return oneType(a, addSinusoidalCall[float32, float32], addSinusoidalCall[posenc.Float16, float32], addSinusoidalCall[posenc.BFloat16, float32])
 	},
 	"SinusoidalRows64": func(a *arguments) func() error {
 		a.most = 16 << 20 // big.Float, for each pair
@@ -735,7 +731,7 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 	},
 	"Sinusoidal.Shift": func(a *arguments) func() error {
 		s, dim, axes := a.sinusoidal()
-		tokens := a.below(5)
+		tokens := a.Below(5)
 		deltas := a.positions(&a.written, tokens*axes)
 		rows := output[float32](a, tokens*dim)
 		return func() error { return s.Shift(rows, deltas) }
@@ -743,69 +739,69 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 	"Sinusoidal.ShiftMatrix": func(a *arguments) func() error {
 		s, dim, axes := a.sinusoidal()
 		deltas := a.positions(&a.written, axes)
-		matrix := output[float32](a, small(dim, dim))
+		matrix := output[float32](a, testkit.Small(dim, dim))
 		return func() error { return s.ShiftMatrix(matrix, deltas) }
 	},
 	"PaddedPositions": func(a *arguments) func() error {
-		n := a.below(60)
+		n := a.Below(60)
 		mask := a.mask(n)
 		positions, padding := output[int32](a, n), int32(a.number(0, 2))
-		return func() error { return PaddedPositions(positions, mask, padding) }
+		return func() error { return absolute.PaddedPositions(positions, mask, padding) }
 	},
 	"DescendingPositions": func(a *arguments) func() error {
-		positions, limit := output[int32](a, a.below(60)), int32(a.number(0, 9))
-		return func() error { return DescendingPositions(positions, limit) }
+		positions, limit := output[int32](a, a.Below(60)), int32(a.number(0, 9))
+		return func() error { return relative.DescendingPositions(positions, limit) }
 	},
 	"XLNetPositions": func(a *arguments) func() error {
-		positions, keys, limit, backward := output[int32](a, a.below(60)), a.number(0, 60), int32(a.number(0, 9)), a.yes()
-		return func() error { return XLNetPositions(positions, keys, limit, backward) }
+		positions, keys, limit, backward := output[int32](a, a.Below(60)), a.number(0, 60), int32(a.number(0, 9)), a.yes()
+		return func() error { return relative.XLNetPositions(positions, keys, limit, backward) }
 	},
 	"DETRPositions": func(a *arguments) func() error {
 		height, width, scale, offset := a.number(1, 9), a.number(1, 9), a.real(2*math.Pi), a.real(0.5)
 		var mask []bool
 		if a.yes() {
-			mask = a.mask(small(height, width))
+			mask = a.mask(testkit.Small(height, width))
 		}
-		positions := output[float32](a, small(2, height, width))
-		return func() error { return DETRPositions(positions, mask, height, width, scale, offset) }
+		positions := output[float32](a, testkit.Small(2, height, width))
+		return func() error { return absolute.DETRPositions(positions, mask, height, width, scale, offset) }
 	},
 	"AddEmbeddings": func(a *arguments) func() error {
-		switch a.below(3) {
+		switch a.Below(3) {
 		case 0:
-			return oneType(a, addEmbeddingsCall[float32, float32], addEmbeddingsCall[Float16, float32], addEmbeddingsCall[BFloat16, float32])
+			return oneType(a, addEmbeddingsCall[float32, float32], addEmbeddingsCall[posenc.Float16, float32], addEmbeddingsCall[posenc.BFloat16, float32])
 		case 1:
-			return oneType(a, addEmbeddingsCall[float32, Float16], addEmbeddingsCall[Float16, Float16], addEmbeddingsCall[BFloat16, Float16])
+			return oneType(a, addEmbeddingsCall[float32, posenc.Float16], addEmbeddingsCall[posenc.Float16, posenc.Float16], addEmbeddingsCall[posenc.BFloat16, posenc.Float16])
 		}
-		return oneType(a, addEmbeddingsCall[float32, BFloat16], addEmbeddingsCall[Float16, BFloat16], addEmbeddingsCall[BFloat16, BFloat16])
+		return oneType(a, addEmbeddingsCall[float32, posenc.BFloat16], addEmbeddingsCall[posenc.Float16, posenc.BFloat16], addEmbeddingsCall[posenc.BFloat16, posenc.BFloat16])
 	},
 	"InterpolateTable": func(a *arguments) func() error {
 		dim := a.number(1, 9)
-		src, dst := take[float32](a, &a.written, small(dim, a.below(20))), output[float32](a, small(dim, a.below(20)))
-		return func() error { return InterpolateTable(dst, src, dim) }
+		src, dst := take[float32](a, &a.written, testkit.Small(dim, a.Below(20))), output[float32](a, testkit.Small(dim, a.Below(20)))
+		return func() error { return absolute.InterpolateTable(dst, src, dim) }
 	},
 	"InterpolateGrid": func(a *arguments) func() error {
 		antialias := a.yes()
 		dim, height, width, fromHeight, fromWidth := a.number(1, 9), a.number(1, 9), a.number(1, 9), a.number(1, 9), a.number(1, 9)
-		src, dst := take[float32](a, &a.written, small(dim, fromHeight, fromWidth)), output[float32](a, small(dim, height, width))
+		src, dst := take[float32](a, &a.written, testkit.Small(dim, fromHeight, fromWidth)), output[float32](a, testkit.Small(dim, height, width))
 		return func() error {
-			return InterpolateGrid(dst, height, width, src, fromHeight, fromWidth, dim, antialias)
+			return absolute.InterpolateGrid(dst, height, width, src, fromHeight, fromWidth, dim, antialias)
 		}
 	},
 
 	// Relative encodings.
 	"ALiBiSlopes": func(a *arguments) func() error {
-		slopes, maxBias := output[float32](a, a.below(40)), a.real(8)
-		return func() error { return ALiBiSlopes(slopes, maxBias) }
+		slopes, maxBias := output[float32](a, a.Below(40)), a.real(8)
+		return func() error { return relative.ALiBiSlopes(slopes, maxBias) }
 	},
 	"AddALiBi": func(a *arguments) func() error {
 		s := a.outputScores()
-		slopes, form := take[float32](a, &a.written, 5), ALiBiForm(a.below(4))
-		return func() error { return AddALiBi(s, slopes, form) }
+		slopes, form := take[float32](a, &a.written, 5), relative.ALiBiForm(a.Below(4))
+		return func() error { return relative.AddALiBi(s, slopes, form) }
 	},
 	"NewT5Buckets": func(a *arguments) func() error {
 		buckets, maxDistance, bidirectional := a.number(2, 40), a.number(1, 300), a.yes()
 		a.constructor()
-		return func() error { return made(NewT5Buckets(buckets, maxDistance, bidirectional)) }
+		return func() error { return made(relative.NewT5Buckets(buckets, maxDistance, bidirectional)) }
 	},
 	"T5Buckets.Bucket": func(a *arguments) func() error {
 		b, buckets := a.t5()
@@ -814,23 +810,23 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 	},
 	"NewT5Bias": func(a *arguments) func() error {
 		b, buckets := a.t5()
-		weights := take[float32](a, &a.written, small(5, buckets))
+		weights := take[float32](a, &a.written, testkit.Small(5, buckets))
 		a.constructor()
-		return func() error { return made(NewT5Bias(b, weights)) }
+		return func() error { return made(relative.NewT5Bias(b, weights)) }
 	},
 	"AddT5": func(a *arguments) func() error {
 		s := a.outputScores()
 		b, buckets := a.t5()
-		bias, err := NewT5Bias(b, make([]float32, 5*buckets))
+		bias, err := relative.NewT5Bias(b, make([]float32, 5*buckets))
 		if err != nil && a.yes() {
-			bias = new(T5Bias)
+			bias = new(relative.T5Bias)
 		}
-		return func() error { return AddT5(s, bias) }
+		return func() error { return relative.AddT5(s, bias) }
 	},
 	"NewDeBERTaBuckets": func(a *arguments) func() error {
 		buckets, maxPosition := a.number(0, 40), a.number(1, 300)
 		a.constructor()
-		return func() error { return made(NewDeBERTaBuckets(buckets, maxPosition)) }
+		return func() error { return made(relative.NewDeBERTaBuckets(buckets, maxPosition)) }
 	},
 	"DeBERTaBuckets.Position": func(a *arguments) func() error {
 		b, positions := a.deberta()
@@ -842,22 +838,22 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		s := a.outputScores()
 		c2p, p2c := a.products(s.Heads, s.Queries, positions), a.products(s.Heads, s.Keys, positions)
 		scale := float32(a.real(3))
-		return func() error { return AddDeBERTa(s, b, c2p, p2c, scale) }
+		return func() error { return relative.AddDeBERTa(s, b, c2p, p2c, scale) }
 	},
 	"AddRelativeShift": func(a *arguments) func() error {
 		s := a.outputScores()
 		columns, first := a.number(40, 60), a.number(8, 20)
 		products := a.products(s.Heads, s.Queries, columns)
-		return func() error { return AddRelativeShift(s, products, columns, first) }
+		return func() error { return relative.AddRelativeShift(s, products, columns, first) }
 	},
 	"AddShaw": func(a *arguments) func() error {
 		s, maxDistance := a.outputScores(), a.number(0, 20)
-		products := a.products(s.Heads, s.Queries, small(2, maxDistance)+1)
-		return func() error { return AddShaw(s, products, maxDistance) }
+		products := a.products(s.Heads, s.Queries, testkit.Small(2, maxDistance)+1)
+		return func() error { return relative.AddShaw(s, products, maxDistance) }
 	},
 	"SumShaw": func(a *arguments) func() error {
 		weights, maxDistance := a.scores(), a.number(0, 20)
-		columns := small(2, maxDistance) + 1
+		columns := testkit.Small(2, maxDistance) + 1
 		sums := a.products(weights.Heads, weights.Queries, columns)
 		may(a, func(mark func(s []float32)) {
 			row, head := sums.RowStride, sums.HeadStride
@@ -876,34 +872,34 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 				}
 			}
 		})
-		return func() error { return SumShaw(sums, weights, maxDistance) }
+		return func() error { return relative.SumShaw(sums, weights, maxDistance) }
 	},
 	"RelativeProducts": func(a *arguments) func() error {
 		x, vectors, tokens, columns, dim := a.relative(view[float32])
 		products := a.products(x.Heads, tokens, columns)
 		var bias []float32
 		if a.yes() {
-			bias = take[float32](a, &a.written, small(x.Heads, dim))
+			bias = take[float32](a, &a.written, testkit.Small(x.Heads, dim))
 		}
 		may(a, func(mark func(s []float32)) {
 			for h := range x.Heads {
 				for t := range tokens {
-					mark(products.Data[productAt(&products, tokens, columns, h, t, 0):][:columns])
+					mark(products.Data[testkit.ProductAt(&products, tokens, columns, h, t, 0):][:columns])
 				}
 			}
 		})
-		return func() error { return RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }
+		return func() error { return relative.RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }
 	},
 	"AddRelativeValues": func(a *arguments) func() error {
 		out, vectors, tokens, columns, dim := a.relative(outputView[float32])
 		sums := a.products(out.Heads, tokens, columns)
-		return func() error { return AddRelativeValues(out, sums, vectors, tokens, columns, dim) }
+		return func() error { return relative.AddRelativeValues(out, sums, vectors, tokens, columns, dim) }
 	},
 	"NewSwinBias": func(a *arguments) func() error {
 		height, width := a.number(6, 9), a.number(6, 9)
-		table := take[float32](a, &a.written, small(5, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
+		table := take[float32](a, &a.written, testkit.Small(5, max(2*testkit.Small(height)-1, 0), max(2*testkit.Small(width)-1, 0)))
 		a.constructor()
-		return func() error { return made(NewSwinBias(height, width, table)) }
+		return func() error { return made(relative.NewSwinBias(height, width, table)) }
 	},
 	"SwinCoordinates": func(a *arguments) func() error {
 		height, width := a.number(1, 9), a.number(1, 9)
@@ -911,23 +907,23 @@ var argumentCalls = map[string]func(a *arguments) func() error{
 		if a.yes() {
 			pretrainedHeight, pretrainedWidth = 0, 0
 		}
-		dst := output[float32](a, small(2, max(2*small(height)-1, 0), max(2*small(width)-1, 0)))
-		return func() error { return SwinCoordinates(dst, height, width, pretrainedHeight, pretrainedWidth) }
+		dst := output[float32](a, testkit.Small(2, max(2*testkit.Small(height)-1, 0), max(2*testkit.Small(width)-1, 0)))
+		return func() error { return relative.SwinCoordinates(dst, height, width, pretrainedHeight, pretrainedWidth) }
 	},
 	"AddSwin": func(a *arguments) func() error {
 		s := a.outputScores()
-		var bias *SwinBias
-		switch height, width := 1+a.below(9), 1+a.below(9); a.below(8) {
+		var bias *relative.SwinBias
+		switch height, width := 1+a.Below(9), 1+a.Below(9); a.Below(8) {
 		case 0:
 		case 1:
-			bias = new(SwinBias)
+			bias = new(relative.SwinBias)
 		default:
 			var err error
-			if bias, err = NewSwinBias(height, width, make([]float32, 5*(2*height-1)*(2*width-1))); err != nil {
+			if bias, err = relative.NewSwinBias(height, width, make([]float32, 5*(2*height-1)*(2*width-1))); err != nil {
 				panic(err)
 			}
 		}
-		return func() error { return AddSwin(s, bias) }
+		return func() error { return relative.AddSwin(s, bias) }
 	},
 }
 
@@ -945,16 +941,16 @@ func within(n, most int) error {
 	return nil
 }
 
-func newTableRotaryCall[C Element](a *arguments) func() error {
+func newTableRotaryCall[C posenc.Element](a *arguments) func() error {
 	given := a.config()
 	cfg, t := tableFor[C](a, given)
-	if a.below(8) == 0 {
+	if a.Below(8) == 0 {
 		cfg = given
 	}
-	return func() error { return made(NewTableRotary(cfg, t)) }
+	return func() error { return made(posenc.NewTableRotary(cfg, t)) }
 }
 
-func rotateCall[T Element](rotate func(*Rotary, []int32, ...View[T]) error) func(*arguments) func() error {
+func rotateCall[T posenc.Element](rotate func(*posenc.Rotary, []int32, ...posenc.View[T]) error) func(*arguments) func() error {
 	return func(a *arguments) func() error {
 		r, dim := a.rotary()
 		positions, tokens := a.tokens(r)
@@ -963,7 +959,7 @@ func rotateCall[T Element](rotate func(*Rotary, []int32, ...View[T]) error) func
 	}
 }
 
-func shiftCall[T Element](a *arguments) func() error {
+func shiftCall[T posenc.Element](a *arguments) func() error {
 	r, dim := a.rotary()
 	axes := 1
 	switch {
@@ -972,13 +968,13 @@ func shiftCall[T Element](a *arguments) func() error {
 	case r != nil:
 		axes = r.axisCount
 	}
-	tokens := a.below(20)
+	tokens := a.Below(20)
 	deltas := a.positions(&a.read, tokens*axes)
 	xs := outputViews[T](a, len(deltas)/max(axes, 1), dim)
-	return func() error { return Shift(r, deltas, xs...) }
+	return func() error { return posenc.Shift(r, deltas, xs...) }
 }
 
-func rotateIntoCall[D, S Element](a *arguments) func() error {
+func rotateIntoCall[D, S posenc.Element](a *arguments) func() error {
 	r, dim := a.rotary()
 	positions, tokens := a.tokens(r)
 	reach := tokens
@@ -993,7 +989,7 @@ func rotateIntoCall[D, S Element](a *arguments) func() error {
 		}
 	}
 	dst, src := view[D](a, reach, dim), view[S](a, tokens, dim)
-	if a.below(8) > 0 {
+	if a.Below(8) > 0 {
 		dst.Heads = src.Heads
 	}
 	may(a, func(mark func(s []D)) {
@@ -1003,90 +999,90 @@ func rotateIntoCall[D, S Element](a *arguments) func() error {
 			}
 			for h := range dst.Heads {
 				if t >= 0 {
-					mark(dst.Data[rowAt(&dst, t, h, dim):][:dim])
+					mark(dst.Data[testkit.RowAt(&dst, t, h, dim):][:dim])
 				}
 			}
 		}
 	})
-	return func() error { return RotateInto(r, positions, dst, slots, src) }
+	return func() error { return posenc.RotateInto(r.At(positions), dst, slots, src) }
 }
 
-func rotateFusedCall[T Element](a *arguments) func() error {
+func rotateFusedCall[T posenc.Element](a *arguments) func() error {
 	r, dim := a.rotary()
 	positions, tokens := a.tokens(r)
-	var xs []FusedView[T]
+	var xs []posenc.FusedView[T]
 	for _, v := range outputViews[T](a, tokens, dim) {
-		x := FusedView[T]{View: v}
-		switch a.below(6) {
+		x := posenc.FusedView[T]{View: v}
+		switch a.Below(6) {
 		case 0:
-			x.Norm = new(RMSNorm)
+			x.Norm = new(posenc.RMSNorm)
 		case 1, 2:
 			n := dim
 			if a.yes() {
-				n = small(v.Heads, dim)
+				n = testkit.Small(v.Heads, dim)
 			}
-			x.Norm, _ = NewRMSNorm(take[float32](a, &a.read, n), 1e-6, a.yes())
+			x.Norm, _ = posenc.NewRMSNorm(take[float32](a, &a.read, n), 1e-6, a.yes())
 		}
 		if a.yes() {
 			x.Scale = take[float32](a, &a.written, tokens)
 		}
 		xs = append(xs, x)
 	}
-	return func() error { return RotateFused(r, positions, xs...) }
+	return func() error { return posenc.RotateFused(r.At(positions), xs...) }
 }
 
-func normalizeCall[T Element](a *arguments) func() error {
-	var norm *RMSNorm
-	dim := 1 + a.below(70)
-	switch a.below(8) {
+func normalizeCall[T posenc.Element](a *arguments) func() error {
+	var norm *posenc.RMSNorm
+	dim := 1 + a.Below(70)
+	switch a.Below(8) {
 	case 0:
 	case 1:
-		norm = new(RMSNorm)
+		norm = new(posenc.RMSNorm)
 	default:
-		norm, _ = NewRMSNorm(make([]float32, dim), 1e-6, a.yes())
+		norm, _ = posenc.NewRMSNorm(make([]float32, dim), 1e-6, a.yes())
 	}
 	tokens := a.number(0, 9)
 	xs := outputViews[T](a, tokens, dim)
 	if tokens < 0 || len(xs) == 0 {
 		a.writes = nil
 	}
-	return func() error { return Normalize(norm, tokens, xs...) }
+	return func() error { return posenc.Normalize(norm, tokens, xs...) }
 }
 
-func scaleCall[T Element](a *arguments) func() error {
-	factors, dim := take[float32](a, &a.written, a.below(9)), a.number(1, 70)
+func scaleCall[T posenc.Element](a *arguments) func() error {
+	factors, dim := take[float32](a, &a.written, a.Below(9)), a.number(1, 70)
 	xs := outputViews[T](a, len(factors), dim)
-	return func() error { return Scale(factors, dim, xs...) }
+	return func() error { return posenc.Scale(factors, dim, xs...) }
 }
 
-func (a *arguments) dualChunk() (d DualChunk, positions, results []int32) {
-	d = DualChunk{ChunkSize: int32(a.number(1, 40)), LocalSize: int32(a.number(0, 4))}
-	n := a.below(40)
+func (a *arguments) dualChunk() (d posenc.DualChunk, positions, results []int32) {
+	d = posenc.DualChunk{ChunkSize: int32(a.number(1, 40)), LocalSize: int32(a.number(0, 4))}
+	n := a.Below(40)
 	return d, a.positions(&a.written, n), output[int32](a, n)
 }
 
 func permuteCall[T any](a *arguments) func() error {
-	p := Permutation{Heads: a.number(1, 4), HeadDim: a.number(2, 20), RotaryDim: a.number(0, 4) &^ 1, Offset: a.number(0, 3), Layout: Layout(a.below(4)), RowSize: a.number(0, 5)}
-	n := small(p.Heads, p.HeadDim, max(p.RowSize, 1))
+	p := posenc.Permutation{Heads: a.number(1, 4), HeadDim: a.number(2, 20), RotaryDim: a.number(0, 4) &^ 1, Offset: a.number(0, 3), Layout: posenc.Layout(a.Below(4)), RowSize: a.number(0, 5)}
+	n := testkit.Small(p.Heads, p.HeadDim, max(p.RowSize, 1))
 	if unsafe.Sizeof(*new(T)) == 0 { // no memory, however many
-		rows, _ := multiply(max(p.Heads, 0), max(p.HeadDim, 0))
-		n, ok := multiply(max(rows, 0), max(p.RowSize, 1))
+		rows, _ := argument.Multiply(max(p.Heads, 0), max(p.HeadDim, 0))
+		n, ok := argument.Multiply(max(rows, 0), max(p.RowSize, 1))
 		if !ok {
 			n = 0
 		}
 		dst, src := make([]T, n), make([]T, n)
-		return func() error { return PermuteWeights(dst, src, p) }
+		return func() error { return posenc.PermuteWeights(dst, src, p) }
 	}
 	src := take[T](a, &a.written, n)
 	dst := output[T](a, n)
-	if a.below(4) == 0 {
+	if a.Below(4) == 0 {
 		dst = src
 		may(a, func(mark func(s []T)) { mark(dst) })
 	}
-	return func() error { return PermuteWeights(dst, src, p) }
+	return func() error { return posenc.PermuteWeights(dst, src, p) }
 }
 
-func dimCall(make func(int) (*Sinusoidal, error)) func(*arguments) func() error {
+func dimCall(make func(int) (*absolute.Sinusoidal, error)) func(*arguments) func() error {
 	return func(a *arguments) func() error {
 		dim := a.number(2, 90)
 		a.constructor()
@@ -1095,10 +1091,10 @@ func dimCall(make func(int) (*Sinusoidal, error)) func(*arguments) func() error 
 }
 
 // encoded returns the positions of an encoding and how many tokens they are.
-func encoded[P Position](a *arguments, axes int) ([]P, int) {
-	tokens := a.below(40)
+func encoded[P absolute.Position](a *arguments, axes int) ([]P, int) {
+	tokens := a.Below(40)
 	positions := take[P](a, &a.written, tokens*axes)
-	if a.below(4) > 0 {
+	if a.Below(4) > 0 {
 		for i := range positions {
 			positions[i] = P(i)
 		}
@@ -1106,25 +1102,25 @@ func encoded[P Position](a *arguments, axes int) ([]P, int) {
 	return positions, tokens
 }
 
-func sinusoidalRowsCall[T Element, P Position](a *arguments) func() error {
+func sinusoidalRowsCall[T posenc.Element, P absolute.Position](a *arguments) func() error {
 	s, dim, axes := a.sinusoidal()
 	positions, tokens := encoded[P](a, axes)
-	dst := output[T](a, small(tokens, dim))
-	return func() error { return SinusoidalRows(s, positions, dst) }
+	dst := output[T](a, testkit.Small(tokens, dim))
+	return func() error { return absolute.SinusoidalRows(s, positions, dst) }
 }
 
-func addSinusoidalCall[T Element, P Position](a *arguments) func() error {
+func addSinusoidalCall[T posenc.Element, P absolute.Position](a *arguments) func() error {
 	s, dim, axes := a.sinusoidal()
 	positions, tokens := encoded[P](a, axes)
-	x, scale := output[T](a, small(tokens, dim)), float32(a.real(1))
-	return func() error { return AddSinusoidal(s, positions, x, scale) }
+	x, scale := output[T](a, testkit.Small(tokens, dim)), float32(a.real(1))
+	return func() error { return absolute.AddSinusoidal(s, positions, x, scale) }
 }
 
-func sinusoidalRows64Call[P Position](a *arguments) func() error {
+func sinusoidalRows64Call[P absolute.Position](a *arguments) func() error {
 	s, dim, axes := a.sinusoidal()
 	positions, tokens := encoded[P](a, axes)
-	dst := output[float64](a, small(tokens, dim))
-	return func() error { return SinusoidalRows64(s, positions, dst) }
+	dst := output[float64](a, testkit.Small(tokens, dim))
+	return func() error { return absolute.SinusoidalRows64(s, positions, dst) }
 }
 
 func (a *arguments) mask(n int) []bool {
@@ -1135,26 +1131,26 @@ func (a *arguments) mask(n int) []bool {
 	return unsafe.Slice((*bool)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes))
 }
 
-func addEmbeddingsCall[T, W Element](a *arguments) func() error {
-	dim, tokens := a.number(1, 40), a.below(9)
-	x := output[T](a, small(dim, tokens))
-	var embeddings []Embedding[W]
-	for range a.below(4) {
-		e := Embedding[W]{Table: take[W](a, &a.written, small(dim, 20)), IDs: a.positions(&a.written, tokens), Offset: a.number(0, 3)}
+func addEmbeddingsCall[T, W posenc.Element](a *arguments) func() error {
+	dim, tokens := a.number(1, 40), a.Below(9)
+	x := output[T](a, testkit.Small(dim, tokens))
+	var embeddings []absolute.Embedding[W]
+	for range a.Below(4) {
+		e := absolute.Embedding[W]{Table: take[W](a, &a.written, testkit.Small(dim, 20)), IDs: a.positions(&a.written, tokens), Offset: a.number(0, 3)}
 		embeddings = append(embeddings, e)
 	}
-	return func() error { return AddEmbeddings(x, dim, embeddings...) }
+	return func() error { return absolute.AddEmbeddings(x, dim, embeddings...) }
 }
 
 // t5 returns buckets, nil and zero ones too, and their number.
-func (a *arguments) t5() (*T5Buckets, int) {
-	switch a.below(8) {
+func (a *arguments) t5() (*relative.T5Buckets, int) {
+	switch a.Below(8) {
 	case 0:
 		return nil, 0
 	case 1:
-		return new(T5Buckets), 0
+		return new(relative.T5Buckets), 0
 	}
-	b, err := NewT5Buckets(4*(1+a.below(9)), 100, a.yes())
+	b, err := relative.NewT5Buckets(4*(1+a.Below(9)), 100, a.yes())
 	if err != nil {
 		panic(err)
 	}
@@ -1162,18 +1158,18 @@ func (a *arguments) t5() (*T5Buckets, int) {
 }
 
 // deberta returns buckets, nil and zero ones too, and their positions.
-func (a *arguments) deberta() (*DeBERTaBuckets, int) {
-	switch a.below(8) {
+func (a *arguments) deberta() (*relative.DeBERTaBuckets, int) {
+	switch a.Below(8) {
 	case 0:
 		return nil, 0
 	case 1:
-		return new(DeBERTaBuckets), 0
+		return new(relative.DeBERTaBuckets), 0
 	}
 	buckets := 0
 	if a.yes() {
-		buckets = 4 * (1 + a.below(4))
+		buckets = 4 * (1 + a.Below(4))
 	}
-	b, err := NewDeBERTaBuckets(buckets, 12+a.below(20))
+	b, err := relative.NewDeBERTaBuckets(buckets, 12+a.Below(20))
 	if err != nil {
 		panic(err)
 	}

@@ -1,30 +1,16 @@
-package posenc
+package posenc_test
 
 import (
 	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
 )
-
-// number32 returns an int32 of four bytes, mostly a small one.
-func (c *choices) number32() int32 {
-	switch c.below(8) {
-	case 0:
-		return []int32{math.MinInt32, math.MaxInt32, math.MaxInt32 - 1, 1 << 30, 1<<30 + 1, -1}[c.below(6)]
-	case 1:
-		return int32(binary.LittleEndian.Uint32([]byte{byte(c.next()), byte(c.next()), byte(c.next()), byte(c.next())}))
-	}
-	return int32(c.below(80)) - 3
-}
-
-func (c *choices) numbers32(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = c.number32()
-	}
-	return s
-}
 
 // FuzzPositions fills in positions, coordinates and scales of queries by every function
 // that does, and compares them with their definitions, element by element; what a
@@ -36,8 +22,8 @@ func FuzzPositions(f *testing.F) {
 		f.Add(function, []byte("\x09\x00\x01\x01\x02\x07\x03\x00\x00\x00\x05\x01\xff\xff\xff\x7f\x00\x02\x07\x14\x07\x12\x07\x10"))
 	}
 	f.Fuzz(func(t *testing.T, function uint8, shape []byte) {
-		c := choices(shape)
-		[]func(*testing.T, *choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR, fuzzXLNet, fuzzSwinCoordinates}[function%8](t, &c)
+		c := testkit.Choices(shape)
+		[]func(*testing.T, *testkit.Choices){fuzzRagged, fuzzDualChunk, fuzzQueryScales, fuzzPadded, fuzzDescending, fuzzDETR, fuzzXLNet, fuzzSwinCoordinates}[function%8](t, &c)
 	})
 }
 
@@ -66,26 +52,26 @@ func checkDefined[T int32 | float32](t *testing.T, n int, right bool, at func(i 
 	}
 }
 
-func fuzzRagged(t *testing.T, c *choices) {
-	sequences, tokens := c.below(8), 0
+func fuzzRagged(t *testing.T, c *testkit.Choices) {
+	sequences, tokens := c.Below(8), 0
 	var starts, offsets []int32
 	for range sequences + 1 {
 		starts = append(starts, int32(tokens))
-		tokens += c.below(20)
+		tokens += c.Below(20)
 	}
 	n := int(starts[sequences])
-	switch c.below(8) {
+	switch c.Below(8) {
 	case 0:
-		starts[c.next()%len(starts)] = c.number32()
+		starts[c.Next()%len(starts)] = c.Number32()
 	case 1:
-		starts = starts[:c.next()%len(starts)]
+		starts = starts[:c.Next()%len(starts)]
 	case 2:
-		n = c.next()
+		n = c.Next()
 	}
-	if c.below(3) > 0 {
-		offsets = c.numbers32(sequences)
-		if c.below(8) == 0 {
-			offsets = c.numbers32(c.below(9))
+	if c.Below(3) > 0 {
+		offsets = c.Numbers32(sequences)
+		if c.Below(8) == 0 {
+			offsets = c.Numbers32(c.Below(9))
 		}
 	}
 	offset := func(sequence int) int64 {
@@ -105,13 +91,13 @@ func fuzzRagged(t *testing.T, c *choices) {
 			b++
 		}
 		return int32(offset(b) + int64(i) - int64(starts[b]))
-	}, func(positions []int32) error { return RaggedPositions(positions, starts, offsets) })
+	}, func(positions []int32) error { return posenc.RaggedPositions(positions, starts, offsets) })
 }
 
-func fuzzDualChunk(t *testing.T, c *choices) {
-	d := DualChunk{ChunkSize: c.number32(), LocalSize: c.number32()}
-	positions := c.numbers32(c.below(20))
-	which := DualChunkQuery(c.below(7)) // the last one is keys
+func fuzzDualChunk(t *testing.T, c *testkit.Choices) {
+	d := posenc.DualChunk{ChunkSize: c.Number32(), LocalSize: c.Number32()}
+	positions := c.Numbers32(c.Below(20))
+	which := posenc.DualChunkQuery(c.Below(7)) // the last one is keys
 	size, n := int64(d.ChunkSize), int64(d.ChunkSize)-int64(d.LocalSize)
 	right := size >= 1 && size <= 1<<30 && d.LocalSize >= 0 && n > 0 && which != 5
 	for _, p := range positions {
@@ -140,15 +126,15 @@ func fuzzDualChunk(t *testing.T, c *choices) {
 	})
 }
 
-func fuzzQueryScales(t *testing.T, c *choices) {
-	positions := c.numbers32(c.below(20))
+func fuzzQueryScales(t *testing.T, c *testkit.Choices) {
+	positions := c.Numbers32(c.Below(20))
 	bits := make([]byte, 8)
 	for i := range bits {
-		bits[i] = byte(c.next())
+		bits[i] = byte(c.Next())
 	}
-	beta := []float64{0.1, 1, 0, math.Copysign(0, -1), -1, 0x1p100, 0x1.0000000000001p100, math.NaN(), math.SmallestNonzeroFloat64, math.Float64frombits(binary.LittleEndian.Uint64(bits))}[c.below(10)]
-	length, offset := int(c.number32()), int(c.number32())
-	if c.below(16) == 0 {
+	beta := []float64{0.1, 1, 0, math.Copysign(0, -1), -1, 0x1p100, 0x1.0000000000001p100, math.NaN(), math.SmallestNonzeroFloat64, math.Float64frombits(binary.LittleEndian.Uint64(bits))}[c.Below(10)]
+	length, offset := int(c.Number32()), int(c.Number32())
+	if c.Below(16) == 0 {
 		length, offset = math.MaxInt, math.MinInt
 	}
 	right := beta >= 0 && beta <= 0x1p100 && length >= 1 && offset >= 0
@@ -164,20 +150,11 @@ func fuzzQueryScales(t *testing.T, c *choices) {
 			return low
 		}
 		return queryScaleAt300Bits(uint64(k), beta)
-	}, func(scales []float32) error { return QueryScales(scales, positions, beta, length, offset) })
+	}, func(scales []float32) error { return posenc.QueryScales(scales, positions, beta, length, offset) })
 }
 
-// mask returns what tokens are there.
-func (c *choices) mask(n int) []bool {
-	mask := make([]bool, n)
-	for i := range mask {
-		mask[i] = c.below(3) > 0
-	}
-	return mask
-}
-
-func fuzzPadded(t *testing.T, c *choices) {
-	mask, padding := c.mask(c.below(60)), c.number32()
+func fuzzPadded(t *testing.T, c *testkit.Choices) {
+	mask, padding := c.Mask(c.Below(60)), c.Number32()
 	right := int64(padding)+int64(len(mask)) <= math.MaxInt32
 	checkDefined(t, len(mask), right, func(i int) int32 {
 		there := int32(0)
@@ -190,33 +167,33 @@ func fuzzPadded(t *testing.T, c *choices) {
 			return padding
 		}
 		return padding + there
-	}, func(positions []int32) error { return PaddedPositions(positions, mask, padding) })
+	}, func(positions []int32) error { return absolute.PaddedPositions(positions, mask, padding) })
 }
 
-func fuzzDescending(t *testing.T, c *choices) {
-	n, limit := c.next(), c.number32()
+func fuzzDescending(t *testing.T, c *testkit.Choices) {
+	n, limit := c.Next(), c.Number32()
 	checkDefined(t, n, limit >= 0, func(i int) int32 {
 		p := int32(n - 1 - i)
 		if limit > 0 {
 			p = min(p, limit)
 		}
 		return p
-	}, func(positions []int32) error { return DescendingPositions(positions, limit) })
+	}, func(positions []int32) error { return relative.DescendingPositions(positions, limit) })
 }
 
-func fuzzDETR(t *testing.T, c *choices) {
-	height, width := c.below(12), c.below(12)
+func fuzzDETR(t *testing.T, c *testkit.Choices) {
+	height, width := c.Below(12), c.Below(12)
 	pixels := height * width
-	mask := c.mask(pixels)
-	if c.below(3) == 0 {
+	mask := c.Mask(pixels)
+	if c.Below(3) == 0 {
 		mask = nil
 	}
 	n := 2 * pixels
-	if c.below(8) == 0 {
-		n = c.next()
+	if c.Below(8) == 0 {
+		n = c.Next()
 	}
-	scale := []float64{0, 2 * math.Pi, 1, 1e-300, 1e-45, -1, math.MaxFloat32, 1e39, math.Inf(1), math.NaN()}[c.below(10)]
-	offset := []float64{0, 0.5, 1, 0.1, math.SmallestNonzeroFloat64, -0.5, 1.5, math.NaN()}[c.below(8)]
+	scale := []float64{0, 2 * math.Pi, 1, 1e-300, 1e-45, -1, math.MaxFloat32, 1e39, math.Inf(1), math.NaN()}[c.Below(10)]
+	offset := []float64{0, 0.5, 1, 0.1, math.SmallestNonzeroFloat64, -0.5, 1.5, math.NaN()}[c.Below(8)]
 	right := height > 0 && width > 0 && n == 2*pixels && (scale == 0 || float32(scale) > 0 && !math.IsInf(float64(float32(scale)), 1)) && offset >= 0 && offset <= 1
 	count := func(row, column, rows, columns int) (n float32) {
 		for i := range rows + 1 {
@@ -240,14 +217,14 @@ func fuzzDETR(t *testing.T, c *choices) {
 		}
 		return float32(p/(last+float32(1e-6))) * float32(scale)
 	}, func(positions []float32) error {
-		return DETRPositions(positions, mask, height, width, scale, offset)
+		return absolute.DETRPositions(positions, mask, height, width, scale, offset)
 	})
 }
 
-func fuzzXLNet(t *testing.T, c *choices) {
-	n, keys, limit, backward := c.next(), int(c.number32()), c.number32(), c.below(2) == 1
-	if c.below(16) == 0 {
-		keys = []int{math.MinInt, math.MaxInt}[c.below(2)]
+func fuzzXLNet(t *testing.T, c *testkit.Choices) {
+	n, keys, limit, backward := c.Next(), int(c.Number32()), c.Number32(), c.Below(2) == 1
+	if c.Below(16) == 0 {
+		keys = []int{math.MinInt, math.MaxInt}[c.Below(2)]
 	}
 	right := keys >= 0 && keys <= math.MaxInt32 && limit >= 0
 	checkDefined(t, n, right, func(i int) int32 {
@@ -261,22 +238,22 @@ func fuzzXLNet(t *testing.T, c *choices) {
 			p = -most
 		}
 		return int32(p)
-	}, func(positions []int32) error { return XLNetPositions(positions, keys, limit, backward) })
+	}, func(positions []int32) error { return relative.XLNetPositions(positions, keys, limit, backward) })
 }
 
-func fuzzSwinCoordinates(t *testing.T, c *choices) {
-	height, width := c.below(12), c.below(12)
-	if c.below(8) == 0 {
-		height = []int{64, 65, -1, math.MaxInt}[c.below(4)]
+func fuzzSwinCoordinates(t *testing.T, c *testkit.Choices) {
+	height, width := c.Below(12), c.Below(12)
+	if c.Below(8) == 0 {
+		height = []int{64, 65, -1, math.MaxInt}[c.Below(4)]
 	}
-	pretrained := [2]int{c.below(67), c.below(67)}
+	pretrained := [2]int{c.Below(67), c.Below(67)}
 	n, columns := 0, 2*width-1
 	right := height > 0 && height < 65 && width > 0
 	if right {
 		n = (2*height - 1) * columns * 2
 	}
-	if c.below(8) == 0 {
-		n = c.next()
+	if c.Below(8) == 0 {
+		n = c.Next()
 	}
 	right = right && n == (2*height-1)*columns*2
 	for _, p := range pretrained {
@@ -297,13 +274,15 @@ func fuzzSwinCoordinates(t *testing.T, c *choices) {
 		v := math.Log1p(8*d/float64(window-1)) / math.Log(8)
 		low, high := float32(v*(1-0x1p-48)), float32(v*(1+0x1p-48))
 		if low != high {
-			ratio := newReal().Quo(realOf(8*d), realOf(float64(window-1)))
-			real := realLogarithm(ratio.Add(ratio, realOf(1)))
-			low, _ = real.Quo(real, realLogarithm(realOf(8))).Float32()
+			ratio := testkit.NewReal().Quo(testkit.RealOf(8*d), testkit.RealOf(float64(window-1)))
+			real := testkit.RealLogarithm(ratio.Add(ratio, testkit.RealOf(1)))
+			low, _ = real.Quo(real, testkit.RealLogarithm(testkit.RealOf(8))).Float32()
 		}
 		if distance < 0 {
 			low = -low
 		}
 		return low
-	}, func(dst []float32) error { return SwinCoordinates(dst, height, width, pretrained[0], pretrained[1]) })
+	}, func(dst []float32) error {
+		return relative.SwinCoordinates(dst, height, width, pretrained[0], pretrained[1])
+	})
 }

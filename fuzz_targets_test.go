@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"go/ast"

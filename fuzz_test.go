@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"encoding/binary"
@@ -6,69 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// repeat32 fills s with the 32-bit words of data over and over, so that a few
-// bytes of a fuzzer reach every element.
-func repeat32(s []float32, data []byte) {
-	words := len(data) / 4
-	for i := range s {
-		bits := uint32(i) * 0x9e3779b9
-		if words > 0 {
-			bits = binary.LittleEndian.Uint32(data[i%words*4:])
-		}
-		s[i] = math.Float32frombits(bits)
-	}
-}
-
-// repeatPositions makes n positions: those of data, each followed by run more.
-func repeatPositions(n int, data []byte, run uint8) []int32 {
-	positions := make([]int32, n)
-	words := len(data) / 4
-	for i := range positions {
-		start, step := i/(int(run)+1), i%(int(run)+1)
-		if words > 0 {
-			positions[i] = int32(binary.LittleEndian.Uint32(data[start%words*4:]))
-		}
-		positions[i] += int32(step)
-	}
-	return positions
-}
-
-// repeat64 makes n frequencies of any bits.
-func repeat64(n int, data []byte) []float64 {
-	frequencies := make([]float64, n)
-	words := len(data) / 8
-	for i := range frequencies {
-		frequencies[i] = math.Pow(500000, -float64(i)/float64(n))
-		if words > 0 && i%2 == 0 {
-			frequencies[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[i/2%words*8:]))
-		}
-	}
-	return frequencies
-}
-
-// quick returns how many of so many tokens a fuzzer should take: few where angles
-// may reach 2^40, from which on they are slow, so that it does not think they hang.
-func quick(tokens int, invFreq []float64) int {
-	if largest, _ := largestMagnitude(invFreq); largest > 1<<9 {
-		return min(tokens, max(1, 1<<11/len(invFreq)))
-	}
-	return tokens
-}
-
-func sameSlices(a, b []float32) bool { return slices.EqualFunc(a, b, same) }
-
-// onEach calls f with the package switched to every implementation here.
-func onEach(f func(impl kernels.Implementation)) {
-	for _, impl := range supported() {
-		restore := use(impl)
-		f(impl)
-		restore()
-	}
-}
 
 // FuzzRotate rotates one view of any shape, valid or not, on every
 // implementation: the same error and untouched data, or the bits of generic.
@@ -81,22 +23,22 @@ func FuzzRotate(f *testing.F) {
 	f.Add(-1, 3, math.MaxInt, math.MinInt, -5, math.MaxInt, 7, uint8(255), uint8(255), uint8(255), one, one, one)
 	f.Fuzz(func(t *testing.T, headDim, rotaryDim, offset, heads, tokenStride, headStride, tokens int, misaligned, mode, run uint8, positionData, frequencyData, data []byte) {
 		tokens = (tokens%64 + 64) % 64
-		cfg := RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Offset: offset, Layout: Layout(mode & 1), Angles: Angles(mode >> 1 & 1)}
+		cfg := posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Offset: offset, Layout: posenc.Layout(mode & 1), Angles: posenc.AngleRounding(mode >> 1 & 1)}
 		pairs := rotaryDim / 2
 		if rotaryDim == 0 {
 			pairs = headDim / 2
 		}
 		if pairs > 0 && pairs < 1<<12 {
-			cfg.InvFreq = repeat64(pairs, frequencyData)
+			cfg.InvFreq = testkit.Repeat64(pairs, frequencyData)
 		} else if headDim > 1<<13 {
 			cfg.HeadDim = 1 << 13 // a ladder from a base takes memory in proportion
 		}
-		rotary, err := NewRotary(cfg)
+		rotary, err := posenc.NewRotary(cfg)
 		if err != nil {
 			return
 		}
-		tokens = quick(tokens, cfg.InvFreq)
-		view := View[float32]{Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+		tokens = testkit.Quick(tokens, cfg.InvFreq)
+		view := posenc.View[float32]{Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
 		const most = 1 << 16
 		size := most
 		if tokenStride == 0 && headStride == 0 {
@@ -109,18 +51,18 @@ func FuzzRotate(f *testing.F) {
 		}
 		start := int(misaligned % 16)
 		before := make([]float32, start+size)
-		repeat32(before, data)
-		positions := repeatPositions(tokens, positionData, run)
-		rotate, direction := Rotate[float32], float32(1)
+		testkit.Repeat32(before, data)
+		positions := testkit.RepeatPositions(tokens, positionData, run)
+		rotate, direction := posenc.Rotate[float32], float32(1)
 		if mode&4 != 0 {
-			rotate, direction = RotateInverse[float32], -1
+			rotate, direction = posenc.RotateInverse[float32], -1
 		}
 		var want []float32
-		onEach(func(impl kernels.Implementation) {
+		testkit.OnEach(func(impl kernels.Implementation) {
 			x := slices.Clone(before)
 			view.Data = x[start:]
 			if err := rotate(rotary, positions, view); err != nil {
-				if !sameBits(x, before) {
+				if !testkit.SameBits(x, before) {
 					t.Fatalf("%s: wrote before the error %v", impl, err)
 				}
 				return
@@ -128,20 +70,16 @@ func FuzzRotate(f *testing.F) {
 			if want == nil {
 				want = slices.Clone(before)
 				if tokens > 0 {
-					cos, sin := tablesOf(t, cfg, positions, direction)
-					p := placed{views: []View[float32]{view}, starts: []int{start}}
-					p.rotateViews(cfg, want, cos, sin, tokens)
+					cos, sin := testkit.TablesOf(t, cfg, positions, direction)
+					p := testkit.Placed{Views: []posenc.View[float32]{view}, Starts: []int{start}}
+					p.RotateViews(cfg, want, cos, sin, tokens)
 				}
 			}
-			if !sameSlices(x, want) {
+			if !testkit.SameSlices(x, want) {
 				t.Fatalf("%s differs from generic: %+v, view %d heads at %d and %d, positions %v", impl, cfg, heads, tokenStride, headStride, positions)
 			}
 		})
 	})
-}
-
-func sameBits(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 }
 
 // FuzzCosSin writes tables of any positions and frequencies.
@@ -152,18 +90,18 @@ func FuzzCosSin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pairs int, tokens, misaligned, run uint8, positionData, frequencyData []byte) {
 		pairs = (pairs%140 + 140) % 140 // those in fixed point take microseconds each
 		tokens %= 160
-		invFreq := repeat64(pairs, frequencyData)
-		tokens = uint8(quick(int(tokens), invFreq))
-		positions := repeatPositions(int(tokens), positionData, run)
+		invFreq := testkit.Repeat64(pairs, frequencyData)
+		tokens = uint8(testkit.Quick(int(tokens), invFreq))
+		positions := testkit.RepeatPositions(int(tokens), positionData, run)
 		start, size := int(misaligned%16), int(tokens)*pairs
 		before := make([]float32, start+size)
-		repeat32(before, frequencyData)
+		testkit.Repeat32(before, frequencyData)
 		wantCos, wantSin := slices.Clone(before), slices.Clone(before)
 		var made bool
-		onEach(func(impl kernels.Implementation) {
+		testkit.OnEach(func(impl kernels.Implementation) {
 			cos, sin := slices.Clone(before), slices.Clone(before)
-			if err := CosSin(cos[start:], sin[start:], positions, invFreq); err != nil {
-				if !sameBits(cos, before) || !sameBits(sin, before) {
+			if err := posenc.CosSin(cos[start:], sin[start:], positions, invFreq); err != nil {
+				if !testkit.SameBits(cos, before) || !testkit.SameBits(sin, before) {
 					t.Fatalf("%s: wrote before the error %v", impl, err)
 				}
 				return
@@ -175,7 +113,7 @@ func FuzzCosSin(f *testing.F) {
 					generic.CosSinExact(wantCos[at:], wantSin[at:], p, invFreq, 1, 1)
 				}
 			}
-			if !sameSlices(cos, wantCos) || !sameSlices(sin, wantSin) {
+			if !testkit.SameSlices(cos, wantCos) || !testkit.SameSlices(sin, wantSin) {
 				t.Fatalf("%s differs from generic: positions %v, frequencies %x", impl, positions, invFreq)
 			}
 		})
@@ -189,15 +127,15 @@ func FuzzSinCosFloat32(f *testing.F) {
 	f.Fuzz(func(t *testing.T, misaligned uint8, data []byte) {
 		n, start := len(data)/4, int(misaligned%16)
 		angles := make([]float32, start+n)[start:]
-		repeat32(angles, data)
+		testkit.Repeat32(angles, data)
 		wantCos, wantSin := make([]float32, n), make([]float32, n)
 		generic.CosSinFloat32(wantCos, wantSin, angles, 1, 1, 1)
-		onEach(func(impl kernels.Implementation) {
+		testkit.OnEach(func(impl kernels.Implementation) {
 			cos, sin := make([]float32, n+start)[start:], make([]float32, n)
-			if err := CosSinAngles(cos, sin, angles); err != nil {
+			if err := posenc.CosSinAngles(cos, sin, angles); err != nil {
 				t.Fatal(err)
 			}
-			if !sameSlices(cos, wantCos) || !sameSlices(sin, wantSin) {
+			if !testkit.SameSlices(cos, wantCos) || !testkit.SameSlices(sin, wantSin) {
 				t.Fatalf("%s differs from generic: %x", impl, angles)
 			}
 		})

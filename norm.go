@@ -2,8 +2,11 @@ package posenc
 
 import (
 	"math"
-	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -35,23 +38,26 @@ type RMSNorm struct {
 // whole.
 const maxNormElements = 1 << 20
 
+// RMSNormConfig describes an [RMSNorm] beside its weight.
+type RMSNormConfig struct {
+	Epsilon    float32 // finite and not negative
+	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in the models of Gemma
+}
+
 // NewRMSNorm returns the norm of rows of len(weight) elements, from 1 to
-// 1048576. It keeps no reference to weight. epsilon is finite and not negative.
-//
-// With unitOffset the weight of element i is RN32(1 + weight[i]), as in the
-// models of Gemma.
+// 1048576. It keeps no reference to weight.
 //
 // Errors wrap ErrConfig.
-func NewRMSNorm(weight []float32, epsilon float32, unitOffset bool) (*RMSNorm, error) {
-	const function = "NewRMSNorm"
+func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
+	const function = "posenc.NewRMSNorm"
 	if len(weight) < 1 || len(weight) > maxNormElements {
-		return nil, argumentError(ErrConfig, function, "weight", elements(len(weight)), "from 1 to %d elements", maxNormElements)
+		return nil, argument.Error(ErrConfig, function, "weight", argument.Elements(len(weight)), "from 1 to %d elements", maxNormElements)
 	}
-	if !(epsilon >= 0 && epsilon <= math.MaxFloat32) {
-		return nil, argumentError(ErrConfig, function, "epsilon", epsilon, "a finite number of at least 0")
+	if !(cfg.Epsilon >= 0 && cfg.Epsilon <= math.MaxFloat32) {
+		return nil, argument.Error(ErrConfig, function, "cfg.Epsilon", cfg.Epsilon, "a finite number of at least 0")
 	}
-	n := &RMSNorm{append([]float32(nil), weight...), epsilon}
-	if unitOffset {
+	n := &RMSNorm{append([]float32(nil), weight...), cfg.Epsilon}
+	if cfg.UnitOffset {
 		for i := range n.weight {
 			n.weight[i]++
 		}
@@ -70,22 +76,22 @@ func NewRMSNorm(weight []float32, epsilon float32, unitOffset bool) (*RMSNorm, e
 //
 // Errors wrap ErrConfig (norm), ErrShape, ErrLength or ErrOverlap.
 func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
-	const function = "Normalize"
+	const function = "posenc.Normalize"
 	if !norm.valid() {
-		return argumentError(ErrConfig, function, "norm", "nil or zero", "an RMSNorm from NewRMSNorm")
+		return argument.Error(ErrConfig, function, "norm", "nil or zero", "an RMSNorm from NewRMSNorm")
 	}
 	if tokens < 0 {
-		return argumentError(ErrShape, function, "tokens", tokens, "at least 0")
+		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
 	}
 	dim := len(norm.weight)
-	if err := checkViews(function, xs, tokens, dim); err != nil {
+	if err := view.Check(function, checked(xs), tokens, dim); err != nil {
 		return err
 	}
 	for i := range xs {
 		x := operandOf(&xs[i], dim)
 		for t := 0; t < tokens; {
-			n := x.together(t, tokens-t)
-			norm.apply(&x, x.heads, x.token(t), n)
+			n := x.Together(t, tokens-t)
+			norm.apply(&x, x.Heads, x.Token(t), n)
 			t += n
 		}
 	}
@@ -102,25 +108,25 @@ func Normalize[T Element](norm *RMSNorm, tokens int, xs ...View[T]) error {
 //
 // Errors wrap ErrShape, ErrLength or ErrOverlap.
 func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
-	const function = "Scale"
+	const function = "posenc.Scale"
 	if headDim < 1 {
-		return argumentError(ErrShape, function, "headDim", headDim, "at least 1")
+		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
 	}
-	if err := checkViews(function, xs, len(factors), headDim); err != nil {
+	if err := view.Check(function, checked(xs), len(factors), headDim); err != nil {
 		return err
 	}
 	if len(factors) == 0 {
 		return nil
 	}
 	for i := range xs {
-		if x := operandOf(&xs[i], headDim); x.overlaps(&operand{data: unsafe.Pointer(unsafe.SliceData(factors)), length: len(factors)}) {
-			return argumentError(ErrOverlap, function, indexed("xs", i), "sharing memory with factors", "a view of other memory")
+		if argument.MemoryOverlaps(xs[i].Data, factors) {
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing memory with factors", "a view of other memory")
 		}
 	}
 	for i := range xs {
 		x := operandOf(&xs[i], headDim)
 		for t, factor := range factors {
-			x.scale(x.token(t), headDim, factor)
+			scaleToken(&x, x.Token(t), headDim, factor)
 		}
 	}
 	return nil
@@ -130,56 +136,56 @@ func (n *RMSNorm) valid() bool { return n != nil && len(n.weight) > 0 }
 
 // apply normalizes the given number of rows in each of n tokens one after
 // another, from element at on.
-func (n *RMSNorm) apply(x *operand, heads, at, tokens int) {
+func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {
 	if heads == 1 {
-		n.lines(x, at, tokens, x.tokenStride)
+		n.lines(x, at, tokens, x.TokenStride)
 		return
 	}
-	if x.tokenStride == heads*x.headStride {
+	if x.TokenStride == heads*x.HeadStride {
 		heads, tokens = heads*tokens, 1
 	}
 	for t := range tokens {
-		n.lines(x, at+t*x.tokenStride, heads, x.headStride)
+		n.lines(x, at+t*x.TokenStride, heads, x.HeadStride)
 	}
 }
 
 // lines normalizes rows of x that lie stride elements apart.
-func (n *RMSNorm) lines(x *operand, at, rows, stride int) {
+func (n *RMSNorm) lines(x *view.Operand, at, rows, stride int) {
 	l := kernels.Lines{Len: len(n.weight), Stride: stride}
-	most := max(1, callElements/l.Len)
+	most := max(1, kernels.MaxCallElements/l.Len)
 	for done := 0; done < rows; done += most {
 		l.Count = min(most, rows-done)
 		from := at + done*stride
-		switch x.kind {
-		case kindFloat16:
-			kernels.RMSNormF16(implementation, x.bits(from), n.weight, &l, n.epsilon)
-		case kindBFloat16:
-			kernels.RMSNormBF16(implementation, x.bits(from), n.weight, &l, n.epsilon)
+		switch x.Kind {
+		case element.Float16:
+			kernels.RMSNormF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
+		case element.BFloat16:
+			kernels.RMSNormBF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
 		default:
-			kernels.RMSNormF32(implementation, x.float32s(from), n.weight, &l, n.epsilon)
+			kernels.RMSNormF32(dispatch.Implementation(), x.Float32s(from), n.weight, &l, n.epsilon)
 		}
 	}
 }
 
-// scale multiplies the heads of the token that starts at element at.
-func (x *operand) scale(at, headDim int, factor float32) {
-	length, count := headDim, x.heads
-	if x.headStride == headDim {
-		length, count = x.heads*headDim, 1
+// scaleToken multiplies the heads of the token that starts at element at.
+func scaleToken(x *view.Operand, at, headDim int, factor float32) {
+	length, count := headDim, x.Heads
+	if x.HeadStride == headDim {
+		length, count = x.Heads*headDim, 1
 	}
-	l := kernels.Lines{Stride: x.headStride}
+	l := kernels.Lines{Stride: x.HeadStride}
 	for column := 0; column < length; column += l.Len {
-		l.Len = min(callElements, length-column)
+		l.Len = min(kernels.MaxCallElements, length-column)
 		for head := 0; head < count; head += l.Count {
-			l.Count = min(callElements/l.Len, count-head)
-			from := at + head*x.headStride + column
-			switch x.kind {
-			case kindFloat16:
-				kernels.ScaleRowsF16(implementation, x.bits(from), factor, &l)
-			case kindBFloat16:
-				kernels.ScaleRowsBF16(implementation, x.bits(from), factor, &l)
+			l.Count = min(kernels.MaxCallElements/l.Len, count-head)
+			from := at + head*x.HeadStride + column
+			switch x.Kind {
+			case element.Float16:
+				kernels.ScaleRowsF16(dispatch.Implementation(), x.Bits(from), factor, &l)
+			case element.BFloat16:
+				kernels.ScaleRowsBF16(dispatch.Implementation(), x.Bits(from), factor, &l)
 			default:
-				kernels.ScaleRowsF32(implementation, x.float32s(from), factor, &l)
+				kernels.ScaleRowsF32(dispatch.Implementation(), x.Float32s(from), factor, &l)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"encoding/json"
@@ -14,14 +14,17 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/view"
+
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // norm is the kernels of one type of elements, and what defines them.
-type norm[T number] struct {
+type norm[T testkit.Number] struct {
 	name            string
-	x               *numbers[T]
+	x               *testkit.Numbers[T]
 	normalizeKernel func(impl kernels.Implementation, x []T, weight []float32, l *kernels.Lines, epsilon float32)
 	scaleKernel     func(impl kernels.Implementation, x []T, factor float32, l *kernels.Lines)
 	normalize       func(x []T, weight []float32, epsilon float32)
@@ -32,14 +35,14 @@ type norm[T number] struct {
 type normOperations interface {
 	names() []string
 	compare(t *testing.T, r *rand.Rand, impl kernels.Implementation, l kernels.Lines, misaligned int)
-	guard(g *guards, impl kernels.Implementation, l kernels.Lines, atEnd bool)
+	guard(g *testkit.Guards, impl kernels.Implementation, l kernels.Lines, atEnd bool)
 	at(name string, impl kernels.Implementation, data unsafe.Pointer, weight []float32, l *kernels.Lines)
 }
 
 var (
-	float32Norm  = norm[float32]{"F32", &float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32}
-	float16Norm  = norm[uint16]{"F16", &float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16}
-	bfloat16Norm = norm[uint16]{"BF16", &bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16}
+	float32Norm  = norm[float32]{"F32", &testkit.Float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32}
+	float16Norm  = norm[uint16]{"F16", &testkit.Float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16}
+	bfloat16Norm = norm[uint16]{"BF16", &testkit.Bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16}
 )
 
 var norms = []normOperations{float32Norm, float16Norm, bfloat16Norm}
@@ -60,51 +63,51 @@ func (n norm[T]) at(name string, impl kernels.Implementation, data unsafe.Pointe
 // single NaN or infinity hides what becomes of the others.
 func (n norm[T]) fill(r *rand.Rand, x []T, l *kernels.Lines) {
 	for i := range l.Count {
-		size := oneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0x1p70, 0})
+		size := testkit.OneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0x1p70, 0})
 		if r.IntN(4) == 0 {
 			continue
 		}
 		for j := range l.Len {
-			x[i*l.Stride+j] = n.x.round(size * float32(r.NormFloat64()))
+			x[i*l.Stride+j] = n.x.Round(size * float32(r.NormFloat64()))
 		}
 	}
 }
 
 func randomEpsilon(r *rand.Rand) float32 {
-	return oneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32})
+	return testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32})
 }
 
 func (n norm[T]) compare(t *testing.T, r *rand.Rand, impl kernels.Implementation, l kernels.Lines, misaligned int) {
 	t.Helper()
 	inRow := func(i int) bool { return l.Stride == 0 || i%l.Stride < l.Len }
-	x := newPaddedOf(r, n.x, max(0, (l.Count-1)*l.Stride+l.Len), misaligned)
-	weight := newPadded(r, l.Len, r.IntN(16))
-	n.fill(r, x.slice(), &l)
-	want, wantWeight := x.clone(), weight.clone()
+	x := testkit.NewPaddedOf(r, n.x, max(0, (l.Count-1)*l.Stride+l.Len), misaligned)
+	weight := testkit.NewPadded(r, l.Len, r.IntN(16))
+	n.fill(r, x.Slice(), &l)
+	want, wantWeight := x.Clone(), weight.Clone()
 	epsilon, factor := randomEpsilon(r), 2*r.Float32()-1
 	for i := range l.Count {
-		n.normalize(want.slice()[i*l.Stride:][:l.Len], weight.slice(), epsilon)
+		n.normalize(want.Slice()[i*l.Stride:][:l.Len], weight.Slice(), epsilon)
 	}
-	scaled, wantScaled := x.clone(), x.clone()
-	n.normalizeKernel(impl, x.slice(), weight.slice(), &l, epsilon)
+	scaled, wantScaled := x.Clone(), x.Clone()
+	n.normalizeKernel(impl, x.Slice(), weight.Slice(), &l, epsilon)
 	name := fmt.Sprintf("%+v, misaligned by %d: ", l, misaligned)
-	x.check(t, name+"normalized", want, inRow)
-	weight.check(t, name+"weight", wantWeight, func(int) bool { return false })
+	x.Check(t, name+"normalized", want, inRow)
+	weight.Check(t, name+"weight", wantWeight, func(int) bool { return false })
 	for i := range l.Count {
-		n.scale(wantScaled.slice()[i*l.Stride:][:l.Len], factor)
+		n.scale(wantScaled.Slice()[i*l.Stride:][:l.Len], factor)
 	}
-	n.scaleKernel(impl, scaled.slice(), factor, &l)
-	scaled.check(t, name+"scaled", wantScaled, inRow)
+	n.scaleKernel(impl, scaled.Slice(), factor, &l)
+	scaled.Check(t, name+"scaled", wantScaled, inRow)
 }
 
-func (n norm[T]) guard(g *guards, impl kernels.Implementation, l kernels.Lines, atEnd bool) {
-	g.t.Helper()
-	weight := g.floats("weight", l.Len, atEnd)
-	epsilon := randomEpsilon(g.r)
+func (n norm[T]) guard(g *testkit.Guards, impl kernels.Implementation, l kernels.Lines, atEnd bool) {
+	g.T.Helper()
+	weight := g.Floats("weight", l.Len, atEnd)
+	epsilon := randomEpsilon(g.R)
 	for _, scale := range []bool{false, true} {
-		x := guarded(g, n.x, "x", l.Count*l.Len, atEnd)
-		n.fill(g.r, x, &l)
-		checkGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.gaps, atEnd, scale),
+		x := testkit.Guarded(g, n.x, "x", l.Count*l.Len, atEnd)
+		n.fill(g.R, x, &l)
+		testkit.CheckGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.Gaps, atEnd, scale),
 			func() {
 				if scale {
 					n.scaleKernel(impl, x, epsilon, &l)
@@ -126,12 +129,12 @@ func (n norm[T]) guard(g *guards, impl kernels.Implementation, l kernels.Lines, 
 }
 
 func TestNormKernels(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(70)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(70)
 		for _, n := range norms {
-			for _, length := range append(slices.Clone(lengths), 5, 6, 24, 40, 72, 80, 96, 100, 255, 256, 1000) {
+			for _, length := range append(slices.Clone(testkit.Lengths), 5, 6, 24, 40, 72, 80, 96, 100, 255, 256, 1000) {
 				for _, count := range []int{0, 1, 2, 3, 4, 5, 8, 11} {
-					for range rounds(10) {
+					for range testkit.Rounds(10) {
 						l := kernels.Lines{Len: length, Count: count, Stride: length + r.IntN(2)*r.IntN(20)}
 						n.compare(t, r, impl, l, r.IntN(16))
 					}
@@ -143,8 +146,8 @@ func TestNormKernels(t *testing.T) {
 
 // Every start of a row against every remainder of a vector.
 func TestNormKernelsAlignment(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(71)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(71)
 		for _, n := range norms {
 			for length := range 67 {
 				for start := range 16 {
@@ -159,9 +162,9 @@ func TestNormKernelsAlignment(t *testing.T) {
 }
 
 func TestGuardNorm(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(72)
-		g := newGuards(t, r, 4*5*70, "x", "weight")
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(72)
+		g := testkit.NewGuards(t, r, 4*5*70, "x", "weight")
 		for _, n := range norms {
 			for length := range 67 {
 				for _, atEnd := range []bool{false, true} {
@@ -174,87 +177,61 @@ func TestGuardNorm(t *testing.T) {
 	})
 }
 
-// words returns numbers of 16 bits as what the kernels take.
-func words[T Float16 | BFloat16](s []T) []uint16 {
-	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-}
-
 // fillRows sets s to numbers of every kind, or with ordinary to those that
 // models have: one NaN or infinity in a row leaves nothing of the others.
-func fillRows[T Element](r *rand.Rand, s []T, ordinary bool) {
+func fillRows[T posenc.Element](r *rand.Rand, s []T, ordinary bool) {
 	if !ordinary {
-		fillElements(r, s)
+		testkit.FillElements(r, s)
 		return
 	}
 	for i := range s {
-		s[i] = narrow[T](float32(r.NormFloat64()))
+		s[i] = testkit.Narrow[T](float32(r.NormFloat64()))
 	}
-}
-
-// firstDifference returns the index where a and b are not the same, or -1.
-func firstDifference[T Element](a, b []T) int {
-	switch a := any(a).(type) {
-	case []float32:
-		return differs(&float32Numbers, a, any(b).([]float32))
-	case []Float16:
-		return differs(&float16Numbers, words(a), words(any(b).([]Float16)))
-	default:
-		return differs(&bfloat16Numbers, words(any(a).([]BFloat16)), words(any(b).([]BFloat16)))
-	}
-}
-
-func differs[T number](of *numbers[T], a, b []T) int {
-	for i := range a {
-		if !of.same(a[i], b[i]) {
-			return i
-		}
-	}
-	return -1
 }
 
 // normalizeRow is generic's normalization of a row.
-func normalizeRow[T Element](x []T, weight []float32, epsilon float32) {
+func normalizeRow[T posenc.Element](x []T, weight []float32, epsilon float32) {
 	switch x := any(x).(type) {
 	case []float32:
 		generic.RMSNormF32(x, weight, epsilon)
-	case []Float16:
-		generic.RMSNormF16(words(x), weight, epsilon)
-	case []BFloat16:
-		generic.RMSNormBF16(words(x), weight, epsilon)
+	case []posenc.Float16:
+		generic.RMSNormF16(testkit.Words(x), weight, epsilon)
+	case []posenc.BFloat16:
+		generic.RMSNormBF16(testkit.Words(x), weight, epsilon)
 	}
 }
 
 // scaleRow is generic's scaling of a row.
-func scaleRow[T Element](x []T, factor float32) {
+func scaleRow[T posenc.Element](x []T, factor float32) {
 	switch x := any(x).(type) {
 	case []float32:
 		generic.ScaleF32(x, factor)
-	case []Float16:
-		generic.ScaleF16(words(x), factor)
-	case []BFloat16:
-		generic.ScaleBF16(words(x), factor)
+	case []posenc.Float16:
+		generic.ScaleF16(testkit.Words(x), factor)
+	case []posenc.BFloat16:
+		generic.ScaleBF16(testkit.Words(x), factor)
 	}
 }
 
 // viewsIn returns the views of memory, of any type.
-func viewsIn[T Element](p placed, memory []T, tokens, dim int) []View[T] {
-	var views []View[T]
-	for i, v := range p.views {
+func viewsIn[T posenc.Element](p testkit.Placed, memory []T, tokens, dim int) []posenc.View[T] {
+	var views []posenc.View[T]
+	for i, v := range p.Views {
 		if tokens == 0 {
-			views = append(views, View[T]{Heads: v.Heads})
+			views = append(views, posenc.View[T]{Heads: v.Heads})
 			continue
 		}
 		stop := len(memory)
 		if v.TokenStride == 0 && v.HeadStride == 0 {
-			stop = p.starts[i] + tokens*v.Heads*dim
+			stop = p.Starts[i] + tokens*v.Heads*dim
 		}
-		views = append(views, View[T]{Data: memory[p.starts[i]:stop], Heads: v.Heads, TokenStride: v.TokenStride, HeadStride: v.HeadStride})
+		views = append(views, posenc.View[T]{Data: memory[p.Starts[i]:stop], Heads: v.Heads, TokenStride: v.TokenStride, HeadStride: v.HeadStride})
 	}
 	return views
 }
 
 // sequenced turns a view into one of sequences, if its tokens can be halved.
-func sequenced[T Element](r *rand.Rand, v View[T], tokens, dim int) View[T] {
+func sequenced[T posenc.Element](r *rand.Rand, v posenc.View[T], tokens, dim int) posenc.View[T] {
 	if tokens < 2 || tokens%2 != 0 || r.IntN(2) == 0 {
 		return v
 	}
@@ -266,9 +243,9 @@ func sequenced[T Element](r *rand.Rand, v View[T], tokens, dim int) View[T] {
 	return v
 }
 
-func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *RMSNorm {
+func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
 	t.Helper()
-	n, err := NewRMSNorm(weight, epsilon, unitOffset)
+	n, err := posenc.NewRMSNorm(weight, epsilon, unitOffset)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,18 +262,18 @@ func randomWeight(r *rand.Rand, n int) []float32 {
 
 func TestNormalize(t *testing.T) {
 	t.Run("dtype=f32", testNormalize[float32])
-	t.Run("dtype=f16", testNormalize[Float16])
-	t.Run("dtype=bf16", testNormalize[BFloat16])
+	t.Run("dtype=f16", testNormalize[posenc.Float16])
+	t.Run("dtype=bf16", testNormalize[posenc.BFloat16])
 }
 
-func testNormalize[T Element](t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(73)
-		for _, kind := range placeKinds {
-			for range rounds(100) {
-				dim, tokens := oneOf(r, lengths), oneOf(r, []int{1, 2, 3, 9, 16})
-				p := place(r, kind, tokens, []int{1 + r.IntN(9), 1 + r.IntN(3)}, dim)
-				memory := make([]T, p.size)
+func testNormalize[T posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(73)
+		for _, kind := range testkit.PlaceKinds {
+			for range testkit.Rounds(100) {
+				dim, tokens := testkit.OneOf(r, testkit.Lengths), testkit.OneOf(r, []int{1, 2, 3, 9, 16})
+				p := testkit.Place(r, kind, tokens, []int{1 + r.IntN(9), 1 + r.IntN(3)}, dim)
+				memory := make([]T, p.Size)
 				fillRows(r, memory, r.IntN(4) != 0)
 				want := slices.Clone(memory)
 				weight, epsilon, unitOffset := randomWeight(r, dim), randomEpsilon(r), r.IntN(2) == 0
@@ -309,7 +286,7 @@ func testNormalize[T Element](t *testing.T) {
 				factors := randomWeight(r, tokens)
 				eachRow := func(memory []T, do func(row []T, token int)) {
 					for _, v := range viewsIn(p, memory, tokens, dim) {
-						o := operandOf(&v, dim)
+						o := view.OperandOf(&v, dim)
 						for token := range tokens {
 							for h := range v.Heads {
 								do(v.Data[token*o.tokenStride+h*o.headStride:][:dim], token)
@@ -319,8 +296,8 @@ func testNormalize[T Element](t *testing.T) {
 				}
 				check := func(what string) {
 					t.Helper()
-					if i := firstDifference(memory, want); i >= 0 {
-						t.Fatalf("%s: %s, %d tokens of %d, views %+v: element %d is %v, want %v", what, kind, tokens, dim, p.views, i, memory[i], want[i])
+					if i := testkit.FirstDifference(memory, want); i >= 0 {
+						t.Fatalf("%s: %s, %d tokens of %d, views %+v: element %d is %v, want %v", what, kind, tokens, dim, p.Views, i, memory[i], want[i])
 					}
 				}
 				views := viewsIn(p, memory, tokens, dim)
@@ -328,13 +305,13 @@ func testNormalize[T Element](t *testing.T) {
 					views[i] = sequenced(r, v, tokens, dim)
 				}
 				eachRow(want, func(row []T, _ int) { normalizeRow(row, weight, epsilon) })
-				if err := Normalize(n, tokens, views...); err != nil {
+				if err := posenc.Normalize(n, tokens, views...); err != nil {
 					t.Fatal(err)
 				}
 				check("Normalize")
 				copy(want, memory)
 				eachRow(want, func(row []T, token int) { scaleRow(row, factors[token]) })
-				if err := Scale(factors, dim, views...); err != nil {
+				if err := posenc.Scale(factors, dim, views...); err != nil {
 					t.Fatal(err)
 				}
 				check("Scale")
@@ -345,9 +322,9 @@ func testNormalize[T Element](t *testing.T) {
 
 // A call of a kernel is bounded: rows beyond the bound go to several.
 func TestNormalizeLarge(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(74)
-		for _, shape := range [][3]int{{3, 2, callElements + 5}, {1, 40, callElements/8 - 3}, {2, 1, 2*callElements + 1}, {callElements/64 + 3, 2, 64}} {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(74)
+		for _, shape := range [][3]int{{3, 2, kernels.MaxCallElements + 5}, {1, 40, kernels.MaxCallElements/8 - 3}, {2, 1, 2*kernels.MaxCallElements + 1}, {kernels.MaxCallElements/64 + 3, 2, 64}} {
 			tokens, heads, dim := shape[0], shape[1], shape[2]
 			x, weight, factors := randomWeight(r, tokens*heads*dim), randomWeight(r, dim), randomWeight(r, tokens)
 			want := slices.Clone(x)
@@ -356,11 +333,11 @@ func TestNormalizeLarge(t *testing.T) {
 				generic.RMSNormF32(row, weight, 1e-6)
 				generic.ScaleF32(row, factors[i/heads])
 			}
-			v := View[float32]{Data: x, Heads: heads}
-			if err := errors.Join(Normalize(mustNorm(t, weight, 1e-6, false), tokens, v), Scale(factors, dim, v)); err != nil {
+			v := posenc.View[float32]{Data: x, Heads: heads}
+			if err := errors.Join(posenc.Normalize(mustNorm(t, weight, 1e-6, false), tokens, v), posenc.Scale(factors, dim, v)); err != nil {
 				t.Fatal(err)
 			}
-			if i := firstDifference(x, want); i >= 0 {
+			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
 			}
 		}
@@ -368,22 +345,22 @@ func TestNormalizeLarge(t *testing.T) {
 }
 
 // fusedCase is a random call of RotateFused.
-type fusedCase[T Element] struct {
-	rotary    *Rotary
+type fusedCase[T posenc.Element] struct {
+	rotary    *posenc.Rotary
 	positions []int32
 	tokens    int
 	headDim   int
-	place     placed
-	norms     []*RMSNorm
+	place     testkit.Placed
+	norms     []*posenc.RMSNorm
 	scales    [][]float32
 	memory    []T
 }
 
-func randomFusedCase[T Element](t testing.TB, r *rand.Rand, kind string) *fusedCase[T] {
-	cfg := RotaryConfig{HeadDim: oneOf(r, []int{2, 6, 20, 32, 64, 72, 128, 256}), Layout: Layout(r.IntN(4)), Angles: Angles(r.IntN(2)), Scaling: oneOf(r, []float64{0, 1.25})}
-	c := &fusedCase[T]{tokens: oneOf(r, []int{0, 1, 1, 2, 5, 16, 17, 38})}
+func randomFusedCase[T posenc.Element](t testing.TB, r *rand.Rand, kind string) *fusedCase[T] {
+	cfg := posenc.RotaryConfig{HeadDim: testkit.OneOf(r, []int{2, 6, 20, 32, 64, 72, 128, 256}), Layout: posenc.Layout(r.IntN(4)), Angles: posenc.AngleRounding(r.IntN(2)), Scaling: testkit.OneOf(r, []float64{0, 1.25})}
+	c := &fusedCase[T]{tokens: testkit.OneOf(r, []int{0, 1, 1, 2, 5, 16, 17, 38})}
 	if r.IntN(20) == 0 { // wider than the rows of a chunk
-		cfg.HeadDim, cfg.Layout, c.tokens = 2*chunkPairs+40, Layout(r.IntN(2)), oneOf(r, []int{1, 3})
+		cfg.HeadDim, cfg.Layout, c.tokens = 2*kernels.ChunkPairs+40, posenc.Layout(r.IntN(2)), testkit.OneOf(r, []int{1, 3})
 	}
 	c.headDim = cfg.HeadDim
 	if r.IntN(2) == 0 {
@@ -395,14 +372,14 @@ func randomFusedCase[T Element](t testing.TB, r *rand.Rand, kind string) *fusedC
 		pairs = cfg.RotaryDim / 2
 	}
 	axes := 1
-	if r.IntN(4) == 0 && pairs <= chunkPairs {
+	if r.IntN(4) == 0 && pairs <= kernels.ChunkPairs {
 		for range pairs {
 			cfg.Axes = append(cfg.Axes, uint8(r.IntN(3)))
 		}
-		axes = axisCount(cfg.Axes)
+		axes = posenc.axisCount(cfg.Axes)
 	}
-	c.rotary = mustRotary(t, cfg)
-	c.positions = randomPositions(r, oneOf(r, positionNames), axes*c.tokens)
+	c.rotary = testkit.MustRotary(t, cfg)
+	c.positions = testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), axes*c.tokens)
 	switch {
 	case r.IntN(6) == 0:
 		var err error
@@ -416,17 +393,17 @@ func randomFusedCase[T Element](t testing.TB, r *rand.Rand, kind string) *fusedC
 				c.positions[i] = int32(r.IntN(c.tokens))
 			}
 		}
-	case r.IntN(6) == 0 && pairs <= chunkPairs:
-		table := Table[float32]{Cos: randomWeight(r, 2*pairs*max(1, c.tokens)), Sin: randomWeight(r, 2*pairs*max(1, c.tokens)), FullWidth: true}
+	case r.IntN(6) == 0 && pairs <= kernels.ChunkPairs:
+		table := posenc.Table[float32]{Cos: randomWeight(r, 2*pairs*max(1, c.tokens)), Sin: randomWeight(r, 2*pairs*max(1, c.tokens)), FullWidth: true}
 		var err error
-		if c.rotary, err = NewTableRotary(RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table); err != nil {
+		if c.rotary, err = posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table); err != nil {
 			t.Fatal(err)
 		}
 		c.positions = make([]int32, c.tokens)
 	}
-	c.place = place(r, kind, c.tokens, []int{oneOf(r, []int{1, 2, 5, 32}), 1 + r.IntN(3)}, cfg.HeadDim)
-	for _, v := range c.place.views {
-		n, scale := (*RMSNorm)(nil), []float32(nil)
+	c.place = testkit.Place(r, kind, c.tokens, []int{testkit.OneOf(r, []int{1, 2, 5, 32}), 1 + r.IntN(3)}, cfg.HeadDim)
+	for _, v := range c.place.Views {
+		n, scale := (*posenc.RMSNorm)(nil), []float32(nil)
 		size := cfg.HeadDim
 		if r.IntN(3) == 0 && (v.HeadStride == 0 || v.HeadStride == size) {
 			size *= v.Heads
@@ -439,30 +416,30 @@ func randomFusedCase[T Element](t testing.TB, r *rand.Rand, kind string) *fusedC
 		}
 		c.norms, c.scales = append(c.norms, n), append(c.scales, scale)
 	}
-	c.memory = make([]T, c.place.size)
+	c.memory = make([]T, c.place.Size)
 	fillRows(r, c.memory, r.IntN(4) != 0)
 	return c
 }
 
 // steps normalizes, rotates and scales by calls of their own.
-func (c *fusedCase[T]) steps(views []View[T]) error {
+func (c *fusedCase[T]) steps(views []posenc.View[T]) error {
 	for i, v := range views {
 		if n := c.norms[i]; n != nil {
 			x := v
 			if len(n.weight) != c.headDim {
 				x.Heads, x.HeadStride = 1, 0
 			}
-			if err := Normalize(n, c.tokens, x); err != nil {
+			if err := posenc.Normalize(n, c.tokens, x); err != nil {
 				return err
 			}
 		}
 	}
-	if err := Rotate(c.rotary, c.positions, views...); err != nil {
+	if err := posenc.Rotate(c.rotary.At(c.positions), views...); err != nil {
 		return err
 	}
 	for i, v := range views {
 		if c.scales[i] != nil {
-			if err := Scale(c.scales[i], c.headDim, v); err != nil {
+			if err := posenc.Scale(c.scales[i], c.headDim, v); err != nil {
 				return err
 			}
 		}
@@ -470,26 +447,26 @@ func (c *fusedCase[T]) steps(views []View[T]) error {
 	return nil
 }
 
-func (c *fusedCase[T]) fused(views []View[T]) []FusedView[T] {
-	var list []FusedView[T]
+func (c *fusedCase[T]) fused(views []posenc.View[T]) []posenc.FusedView[T] {
+	var list []posenc.FusedView[T]
 	for i, v := range views {
-		list = append(list, FusedView[T]{v, c.norms[i], c.scales[i]})
+		list = append(list, posenc.FusedView[T]{v, c.norms[i], c.scales[i]})
 	}
 	return list
 }
 
 func TestRotateFused(t *testing.T) {
 	t.Run("dtype=f32", testRotateFused[float32])
-	t.Run("dtype=f16", testRotateFused[Float16])
-	t.Run("dtype=bf16", testRotateFused[BFloat16])
+	t.Run("dtype=f16", testRotateFused[posenc.Float16])
+	t.Run("dtype=bf16", testRotateFused[posenc.BFloat16])
 }
 
 // The bits of the steps one after another.
-func testRotateFused[T Element](t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(75)
-		for _, kind := range placeKinds {
-			for range rounds(40) {
+func testRotateFused[T posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(75)
+		for _, kind := range testkit.PlaceKinds {
+			for range testkit.Rounds(40) {
 				c := randomFusedCase[T](t, r, kind)
 				want, got := slices.Clone(c.memory), slices.Clone(c.memory)
 				if err := c.steps(viewsIn(c.place, want, c.tokens, c.headDim)); err != nil {
@@ -499,11 +476,11 @@ func testRotateFused[T Element](t *testing.T) {
 				for i, v := range views {
 					views[i] = sequenced(r, v, c.tokens, c.headDim)
 				}
-				if err := RotateFused(c.rotary, c.positions, c.fused(views)...); err != nil {
+				if err := posenc.RotateFused(c.rotary.At(c.positions), c.fused(views)...); err != nil {
 					t.Fatal(err)
 				}
-				if i := firstDifference(got, want); i >= 0 {
-					t.Fatalf("%s, %d tokens of %d, views %+v: element %d is %v, want %v", kind, c.tokens, c.headDim, c.place.views, i, got[i], want[i])
+				if i := testkit.FirstDifference(got, want); i >= 0 {
+					t.Fatalf("%s, %d tokens of %d, views %+v: element %d is %v, want %v", kind, c.tokens, c.headDim, c.place.Views, i, got[i], want[i])
 				}
 			}
 		}
@@ -556,15 +533,15 @@ func normBound(additions int) float64 { return float64(additions+3)/2 + 4.01 }
 func laneAdditions(n int) int { return (n+15)/16 - 1 + 4 }
 
 func TestNormalizeAgainstReal(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(77)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(77)
 		worst := 0.0
-		for range rounds(200) {
-			n := oneOf(r, []int{1, 7, 64, 80, 128, 256, 1024})
+		for range testkit.Rounds(200) {
+			n := testkit.OneOf(r, []int{1, 7, 64, 80, 128, 256, 1024})
 			x, weight := randomWeight(r, n), randomWeight(r, n)
-			epsilon := oneOf(r, []float32{1e-6, 1e-5, 0, 3})
+			epsilon := testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 3})
 			want := rmsNormReal(x, weight, epsilon)
-			if err := Normalize(mustNorm(t, weight, epsilon, false), 1, View[float32]{Data: x, Heads: 1}); err != nil {
+			if err := posenc.Normalize(mustNorm(t, weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
 			e := relativeError(x, want)
@@ -575,16 +552,6 @@ func TestNormalizeAgainstReal(t *testing.T) {
 		}
 		t.Logf("off by at most %.2f units of 2^-24", worst)
 	})
-}
-
-// goldenInputs returns what testdata/rmsnorm/generate.py starts from.
-func goldenInputs(start, n int) []float32 {
-	s := make([]float32, n)
-	for i := range s {
-		s[i] = float32((uint64(start+i)*2654435761+97)%(1<<24)) - 1<<23
-		s[i] /= 1 << 21
-	}
-	return s
 }
 
 // The norm modules of transformers. In float32 both are within their bounds of
@@ -614,13 +581,13 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 	}
 	for _, c := range vectors.Cases {
 		t.Run("module="+c.Module, func(t *testing.T) {
-			n := mustNorm(t, goldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
-			x := goldenInputs(0, c.Rows*c.Elements)
-			low := make([]BFloat16, len(x))
+			n := mustNorm(t, testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
+			x := testkit.GoldenInputs(0, c.Rows*c.Elements)
+			low := make([]posenc.BFloat16, len(x))
 			for i, v := range x {
-				low[i] = narrow[BFloat16](v)
+				low[i] = testkit.Narrow[posenc.BFloat16](v)
 			}
-			if err := Normalize(n, c.Rows, View[float32]{Data: x, Heads: 1}); err != nil {
+			if err := posenc.Normalize(n, c.Rows, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if len(c.Float32) != 8*len(x) || c.BFloat16 != "" && len(c.BFloat16) != 4*len(x) {
@@ -643,7 +610,7 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 			if c.BFloat16 == "" {
 				return
 			}
-			if err := Normalize(n, c.Rows, View[BFloat16]{Data: low, Heads: 1}); err != nil {
+			if err := posenc.Normalize(n, c.Rows, posenc.View[posenc.BFloat16]{Data: low, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
 			differ := 0
@@ -668,7 +635,7 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 // What the formula gives where squares overflow or vanish.
 func TestNormalizeExtremes(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, tt := range []struct {
 			x, want []float32
 			epsilon float32
@@ -682,10 +649,10 @@ func TestNormalizeExtremes(t *testing.T) {
 		} {
 			got := slices.Clone(tt.x)
 			n := mustNorm(t, []float32{1, 1, 1}[:len(got)], tt.epsilon, false)
-			if err := Normalize(n, 1, View[float32]{Data: got, Heads: 1}); err != nil {
+			if err := posenc.Normalize(n, 1, posenc.View[float32]{Data: got, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
-			if !sameSlices(got, tt.want) {
+			if !testkit.SameSlices(got, tt.want) {
 				t.Errorf("%v becomes %v, want %v", tt.x, got, tt.want)
 			}
 		}
@@ -697,23 +664,23 @@ func TestNewRMSNormCopies(t *testing.T) {
 	n := mustNorm(t, weight, 0, false)
 	weight[0] = 7
 	x := []float32{1, 1}
-	if err := Normalize(n, 1, View[float32]{Data: x, Heads: 1}); err != nil || x[0] != 1 || x[1] != 2 {
+	if err := posenc.Normalize(n, 1, posenc.View[float32]{Data: x, Heads: 1}); err != nil || x[0] != 1 || x[1] != 2 {
 		t.Errorf("got %v, %v", x, err)
 	}
 }
 
 func TestNormErrors(t *testing.T) {
 	nan := float32(math.NaN())
-	rotary := mustRotary(t, RotaryConfig{HeadDim: 4})
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
 	norm4, norm8, norm6 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false), mustNorm(t, make([]float32, 6), 1, false)
-	memory := randomWeight(newRand(78), 64)
+	memory := randomWeight(testkit.NewRand(78), 64)
 	before := slices.Clone(memory)
 	var zeros [3]float32
-	view := View[float32]{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
+	view := posenc.View[float32]{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}
-	fused := func(xs ...FusedView[float32]) error { return RotateFused(rotary, positions, xs...) }
+	fused := func(xs ...posenc.FusedView[float32]) error { return posenc.RotateFused(rotary.At(positions), xs...) }
 	newNorm := func(weight []float32, epsilon float32) error {
-		_, err := NewRMSNorm(weight, epsilon, false)
+		_, err := posenc.NewRMSNorm(weight, epsilon, false)
 		return err
 	}
 	for _, tt := range []struct {
@@ -721,53 +688,53 @@ func TestNormErrors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{newNorm(nil, 1), ErrConfig, "NewRMSNorm: weight is 0 elements"},
-		{newNorm(make([]float32, maxNormElements+1), 1), ErrConfig, "weight is 1048577 elements"},
-		{newNorm(memory, -1), ErrConfig, "epsilon is -1"},
-		{newNorm(memory, nan), ErrConfig, "epsilon is NaN"},
-		{newNorm(memory, float32(math.Inf(1))), ErrConfig, "epsilon is +Inf"},
-		{Normalize(nil, 2, view), ErrConfig, "Normalize: norm is nil or zero"},
-		{Normalize(&RMSNorm{}, 2, view), ErrConfig, "Normalize: norm is nil or zero"},
-		{Normalize(norm4, -1, view), ErrShape, "tokens is -1"},
-		{Normalize(norm4, 1, view), ErrLength, "xs[0].Data is 16 elements, want 8"},
-		{Normalize(norm8, 2, view), ErrLength, "xs[0].Data is 16 elements, want 32"},
-		{Normalize(norm4, 2, view, view), ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: 2, TokenStride: 7}), ErrOverlap, "xs[0].TokenStride"},
-		{Normalize(norm4, 2, View[float32]{Data: memory, Heads: math.MaxInt}), ErrShape, "want a product with rows of 4 that fits an int"},
-		{Normalize(norm4, math.MaxInt, View[float32]{Data: memory, Heads: 2}), ErrLength, "more than an int can count"},
-		{Scale(memory[20:22], 0, view), ErrShape, "Scale: headDim is 0"},
-		{Scale(memory[20:23], 4, view), ErrLength, "xs[0].Data is 16 elements, want 24"},
-		{Scale(memory[14:16], 4, view), ErrOverlap, "xs[0] is sharing memory with factors"},
-		{Scale(memory[20:22], 4, view, view), ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{RotateFused[float32](nil, positions), ErrConfig, "RotateFused: r is nil or zero"},
-		{fused(FusedView[float32]{View: View[float32]{Data: memory[:15], Heads: 2}}), ErrLength, "xs[0].Data is 15 elements, want 16"},
-		{fused(FusedView[float32]{View: view, Norm: &RMSNorm{}}), ErrConfig, "xs[0].Norm is zero"},
-		{fused(FusedView[float32]{View: view, Norm: norm6}), ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8"},
-		{fused(FusedView[float32]{View: View[float32]{Data: memory, Heads: 2, HeadStride: 6, TokenStride: 12}, Norm: norm8}), ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4"},
-		{fused(FusedView[float32]{View: view, Scale: memory[20:23]}), ErrLength, "xs[0].Scale is 3 elements, want 2, one for each token"},
-		{fused(FusedView[float32]{View: view, Scale: memory[15:17]}), ErrOverlap, "xs[0].Scale is sharing memory with xs[0]"},
-		{fused(FusedView[float32]{View: view}, FusedView[float32]{View: View[float32]{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}), ErrOverlap, "xs[1].Scale is sharing memory with xs[0]"},
-		{fused(FusedView[float32]{View: view}, FusedView[float32]{View: view}), ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{QueryScales(memory[:3], positions, 0.1, 8192, 1), ErrLength, "QueryScales: scales is 3 elements, want 2"},
-		{QueryScales(memory[:2], positions, -0.1, 8192, 1), ErrConfig, "beta is -0.1"},
-		{QueryScales(memory[:2], positions, math.NaN(), 8192, 1), ErrConfig, "beta is NaN"},
-		{QueryScales(memory[:2], positions, 0.1, 0, 1), ErrConfig, "length is 0"},
-		{QueryScales(memory[:2], positions, 0.1, 8192, -1), ErrConfig, "offset is -1"},
-		{QueryScales(zeros[:2], unsafe.Slice((*int32)(unsafe.Pointer(&zeros[1])), 2), 0.1, 8192, 1), ErrOverlap, "QueryScales: scales is sharing memory with positions"},
-		{QueryScales(memory[:2], []int32{5, -2}, 0.1, 8192, 1), ErrPosition, "positions[1] is -2, want at least -1"},
+		{newNorm(nil, 1), posenc.ErrConfig, "NewRMSNorm: weight is 0 elements"},
+		{newNorm(make([]float32, 1<<20+1), 1), posenc.ErrConfig, "weight is 1048577 elements"},
+		{newNorm(memory, -1), posenc.ErrConfig, "epsilon is -1"},
+		{newNorm(memory, nan), posenc.ErrConfig, "epsilon is NaN"},
+		{newNorm(memory, float32(math.Inf(1))), posenc.ErrConfig, "epsilon is +Inf"},
+		{posenc.Normalize(nil, 2, view), posenc.ErrConfig, "Normalize: norm is nil or zero"},
+		{posenc.Normalize(&posenc.RMSNorm{}, 2, view), posenc.ErrConfig, "Normalize: norm is nil or zero"},
+		{posenc.Normalize(norm4, -1, view), posenc.ErrShape, "tokens is -1"},
+		{posenc.Normalize(norm4, 1, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 8"},
+		{posenc.Normalize(norm8, 2, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 32"},
+		{posenc.Normalize(norm4, 2, view, view), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
+		{posenc.Normalize(norm4, 2, posenc.View[float32]{Data: memory, Heads: 2, TokenStride: 7}), posenc.ErrOverlap, "xs[0].TokenStride"},
+		{posenc.Normalize(norm4, 2, posenc.View[float32]{Data: memory, Heads: math.MaxInt}), posenc.ErrShape, "want a product with rows of 4 that fits an int"},
+		{posenc.Normalize(norm4, math.MaxInt, posenc.View[float32]{Data: memory, Heads: 2}), posenc.ErrLength, "more than an int can count"},
+		{posenc.Scale(memory[20:22], 0, view), posenc.ErrShape, "Scale: headDim is 0"},
+		{posenc.Scale(memory[20:23], 4, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 24"},
+		{posenc.Scale(memory[14:16], 4, view), posenc.ErrOverlap, "xs[0] is sharing memory with factors"},
+		{posenc.Scale(memory[20:22], 4, view, view), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
+		{posenc.RotateFused[float32](nil.At(positions)), posenc.ErrConfig, "RotateFused: r is nil or zero"},
+		{fused(posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "xs[0].Data is 15 elements, want 16"},
+		{fused(posenc.FusedView[float32]{View: view, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "xs[0].Norm is zero"},
+		{fused(posenc.FusedView[float32]{View: view, Norm: norm6}), posenc.ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8"},
+		{fused(posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory, Heads: 2, HeadStride: 6, TokenStride: 12}, Norm: norm8}), posenc.ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4"},
+		{fused(posenc.FusedView[float32]{View: view, Scale: memory[20:23]}), posenc.ErrLength, "xs[0].Scale is 3 elements, want 2, one for each token"},
+		{fused(posenc.FusedView[float32]{View: view, Scale: memory[15:17]}), posenc.ErrOverlap, "xs[0].Scale is sharing memory with xs[0]"},
+		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}), posenc.ErrOverlap, "xs[1].Scale is sharing memory with xs[0]"},
+		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: view}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
+		{posenc.QueryScales(memory[:3], positions, 0.1, 8192, 1), posenc.ErrLength, "QueryScales: scales is 3 elements, want 2"},
+		{posenc.QueryScales(memory[:2], positions, -0.1, 8192, 1), posenc.ErrConfig, "beta is -0.1"},
+		{posenc.QueryScales(memory[:2], positions, math.NaN(), 8192, 1), posenc.ErrConfig, "beta is NaN"},
+		{posenc.QueryScales(memory[:2], positions, 0.1, 0, 1), posenc.ErrConfig, "length is 0"},
+		{posenc.QueryScales(memory[:2], positions, 0.1, 8192, -1), posenc.ErrConfig, "offset is -1"},
+		{posenc.QueryScales(zeros[:2], unsafe.Slice((*int32)(unsafe.Pointer(&zeros[1])), 2), 0.1, 8192, 1), posenc.ErrOverlap, "QueryScales: scales is sharing memory with positions"},
+		{posenc.QueryScales(memory[:2], []int32{5, -2}, 0.1, 8192, 1), posenc.ErrPosition, "positions[1] is -2, want at least -1"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
 		}
 	}
-	if !sameBits(memory, before) {
+	if !testkit.SameBits(memory, before) {
 		t.Error("an error came after a write")
 	}
 	// Nothing to do is no error.
 	for _, err := range []error{
-		Normalize[float32](norm4, 0), Normalize(norm4, 0, View[float32]{Heads: 1}), Normalize[float32](norm4, 5),
-		Scale(nil, 4, View[float32]{Heads: 1}), Scale[float32](memory[:2], 4), QueryScales(nil, nil, 0, 1, 0),
-		RotateFused[float32](rotary, positions), RotateFused(rotary, nil, FusedView[float32]{View: View[float32]{Heads: 1}, Norm: norm4, Scale: []float32{}}),
+		posenc.Normalize[float32](norm4, 0), posenc.Normalize(norm4, 0, posenc.View[float32]{Heads: 1}), posenc.Normalize[float32](norm4, 5),
+		posenc.Scale(nil, 4, posenc.View[float32]{Heads: 1}), posenc.Scale[float32](memory[:2], 4), posenc.QueryScales(nil, nil, 0, 1, 0),
+		posenc.RotateFused[float32](rotary.At(positions)), posenc.RotateFused(rotary.All(), posenc.FusedView[float32]{View: posenc.View[float32]{Heads: 1}, Norm: norm4, Scale: []float32{}}),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -776,32 +743,32 @@ func TestNormErrors(t *testing.T) {
 }
 
 func TestNormAllocates(t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		rotary := mustRotary(t, RotaryConfig{HeadDim: 16})
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16})
 		n, all := mustNorm(t, make([]float32, 16), 1, false), mustNorm(t, make([]float32, 64), 1, true)
 		for name, call := range map[string]func(){
 			"Normalize": func() {
 				var x [64]float32
-				Normalize(n, 1, View[float32]{Data: x[:], Heads: 4})
+				posenc.Normalize(n, 1, posenc.View[float32]{Data: x[:], Heads: 4})
 			},
 			"Scale": func() {
-				var x [64]BFloat16
+				var x [64]posenc.BFloat16
 				factors := [2]float32{1, 2}
-				Scale(factors[:], 16, View[BFloat16]{Data: x[:], Heads: 2})
+				posenc.Scale(factors[:], 16, posenc.View[posenc.BFloat16]{Data: x[:], Heads: 2})
 			},
 			"RotateFused, decode": func() {
 				var q [64]float32
 				var k [32]float32
 				factors := [1]float32{2}
-				RotateFused(rotary, []int32{77}, FusedView[float32]{View[float32]{Data: q[:], Heads: 4}, all, factors[:]}, FusedView[float32]{View[float32]{Data: k[:], Heads: 2}, n, nil})
+				posenc.RotateFused(rotary.At([]int32{77}), posenc.FusedView[float32]{posenc.View[float32]{Data: q[:], Heads: 4}, all, factors[:]}, posenc.FusedView[float32]{posenc.View[float32]{Data: k[:], Heads: 2}, n, nil})
 			},
 			"RotateFused, prefill": func() {
-				var q [640]Float16
-				RotateFused(rotary, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, FusedView[Float16]{View[Float16]{Data: q[:], Heads: 4}, n, nil})
+				var q [640]posenc.Float16
+				posenc.RotateFused(rotary.At([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), posenc.FusedView[posenc.Float16]{posenc.View[posenc.Float16]{Data: q[:], Heads: 4}, n, nil})
 			},
 			"QueryScales": func() {
 				var scales [3]float32
-				QueryScales(scales[:], []int32{0, 10000, 1 << 30}, 0.1, 8192, 1)
+				posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, 0.1, 8192, 1)
 			},
 		} {
 			if got := testing.AllocsPerRun(20, call); got != 0 {
@@ -830,11 +797,11 @@ func queryScaleAt300Bits(k uint64, beta float64) float32 {
 }
 
 func TestQueryScales(t *testing.T) {
-	r := newRand(79)
+	r := testkit.NewRand(79)
 	check := func(p int32, beta float64, length, offset int) {
 		t.Helper()
 		var got [1]float32
-		if err := QueryScales(got[:], []int32{p}, beta, length, offset); err != nil {
+		if err := posenc.QueryScales(got[:], []int32{p}, beta, length, offset); err != nil {
 			t.Fatal(err)
 		}
 		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
@@ -851,16 +818,16 @@ func TestQueryScales(t *testing.T) {
 		check(p, 0, 1, 0)
 	}
 	check(-1, 0.1, 8192, 1)
-	for range rounds(700) {
+	for range testkit.Rounds(700) {
 		check(int32(r.Uint32()>>1)>>r.IntN(31), math.Exp(10*r.NormFloat64()), 1+r.IntN(1<<r.IntN(20)), r.IntN(1<<r.IntN(31)))
 	}
 	// Numbers next to the middle between two float32, which float64 cannot decide.
 	undecided := 0
-	for range rounds(200) {
+	for range testkit.Rounds(200) {
 		k := uint64(2 + r.IntN(1<<20))
 		low := math.Float32frombits(math.Float32bits(1) + r.Uint32N(0x2000000))
 		beta := ((float64(low)+float64(math.Nextafter32(low, math.MaxFloat32)))/2 - 1) / math.Log(float64(k))
-		v := 1 + float64(beta*logarithm(k))
+		v := 1 + float64(beta*generic.Logarithm(k))
 		if float32(v*(1-0x1p-50)) != float32(v*(1+0x1p-50)) {
 			undecided++
 		}
@@ -873,9 +840,9 @@ func TestQueryScales(t *testing.T) {
 
 // logarithm is as close as it says.
 func TestLogarithm(t *testing.T) {
-	r := newRand(80)
+	r := testkit.NewRand(80)
 	worst := 0.0
-	for i := range rounds(1000) {
+	for i := range testkit.Rounds(1000) {
 		k := uint64(2 + i)
 		if i >= 100 {
 			k = 2 + r.Uint64N(1<<33-2)>>r.IntN(32)
@@ -892,7 +859,7 @@ func TestLogarithm(t *testing.T) {
 		want := new(big.Float).SetPrec(precision).Mul(d, d)
 		want.Sub(d, want.Quo(want, big.NewFloat(2)))
 		want.SetMantExp(want, roots)
-		e := new(big.Float).SetPrec(precision).SetFloat64(logarithm(k))
+		e := new(big.Float).SetPrec(precision).SetFloat64(generic.Logarithm(k))
 		e.Sub(e, want)
 		f, _ := e.Quo(e, want).Float64()
 		worst = max(worst, math.Abs(f))
@@ -916,28 +883,28 @@ func FuzzNormalize(f *testing.F) {
 		case 0:
 			fuzzNormalize[float32](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
 		case 1:
-			fuzzNormalize[Float16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
+			fuzzNormalize[posenc.Float16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
 		default:
-			fuzzNormalize[BFloat16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
+			fuzzNormalize[posenc.BFloat16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
 		}
 	})
 }
 
 // repeatElements is repeat32 for elements of any type.
-func repeatElements[T Element](s []T, data []byte) {
+func repeatElements[T posenc.Element](s []T, data []byte) {
 	wide := make([]float32, len(s))
-	repeat32(wide, data)
+	testkit.Repeat32(wide, data)
 	for i, v := range wide {
-		s[i] = ofBits[T](math.Float32bits(v))
+		s[i] = testkit.OfBits[T](math.Float32bits(v))
 	}
 }
 
-func fuzzNormalize[T Element](t *testing.T, dim, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
+func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
 	tokens %= 64
 	weight := make([]float32, dim)
-	repeat32(weight, data)
+	testkit.Repeat32(weight, data)
 	epsilon := math.Float32frombits(epsilonBits)
-	n, err := NewRMSNorm(weight, epsilon, mode&64 != 0)
+	n, err := posenc.NewRMSNorm(weight, epsilon, mode&64 != 0)
 	if err != nil {
 		return
 	}
@@ -949,23 +916,23 @@ func fuzzNormalize[T Element](t *testing.T, dim, heads, tokenStride, headStride,
 	before := make([]T, start+size)
 	repeatElements(before, data)
 	factors := make([]float32, max(0, tokens))
-	repeat32(factors, data)
+	testkit.Repeat32(factors, data)
 	var want []T
-	onEach(func(impl kernels.Implementation) {
+	testkit.OnEach(func(impl kernels.Implementation) {
 		x := slices.Clone(before)
-		v := View[T]{Data: x[start:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
-		if err := Normalize(n, tokens, v); err != nil {
-			if !slices.EqualFunc(x, before, func(a, b T) bool { return bitsOf(a) == bitsOf(b) }) {
+		v := posenc.View[T]{Data: x[start:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+		if err := posenc.Normalize(n, tokens, v); err != nil {
+			if !slices.EqualFunc(x, before, func(a, b T) bool { return testkit.BitsOf(a) == testkit.BitsOf(b) }) {
 				t.Fatalf("%s: wrote before the error %v", impl, err)
 			}
 			return
 		}
-		if err := Scale(factors, dim, v); err != nil {
+		if err := posenc.Scale(factors, dim, v); err != nil {
 			t.Fatal(err)
 		}
 		if want == nil {
 			want = slices.Clone(before)
-			o := operandOf(&v, dim)
+			o := view.OperandOf(&v, dim)
 			for token := range tokens {
 				for h := range heads {
 					row := want[start+token*o.tokenStride+h*o.headStride:][:dim]
@@ -974,7 +941,7 @@ func fuzzNormalize[T Element](t *testing.T, dim, heads, tokenStride, headStride,
 				}
 			}
 		}
-		if i := firstDifference(x, want); i >= 0 {
+		if i := testkit.FirstDifference(x, want); i >= 0 {
 			t.Fatalf("%s differs from generic at %d: %d tokens of %d heads of %d at %d and %d", impl, i, tokens, heads, dim, tokenStride, headStride)
 		}
 	})
@@ -987,32 +954,32 @@ func FuzzRotateFused(f *testing.F) {
 	}
 	f.Add(uint64(99), uint8(7), []byte{0, 0, 128, 127, 1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, seed uint64, mode uint8, data []byte) {
-		kind := placeKinds[int(mode/3)%len(placeKinds)]
+		kind := testkit.PlaceKinds[int(mode/3)%len(testkit.PlaceKinds)]
 		switch mode % 3 {
 		case 0:
 			fuzzRotateFused[float32](t, seed, kind, data)
 		case 1:
-			fuzzRotateFused[Float16](t, seed, kind, data)
+			fuzzRotateFused[posenc.Float16](t, seed, kind, data)
 		default:
-			fuzzRotateFused[BFloat16](t, seed, kind, data)
+			fuzzRotateFused[posenc.BFloat16](t, seed, kind, data)
 		}
 	})
 }
 
-func fuzzRotateFused[T Element](t *testing.T, seed uint64, kind string, data []byte) {
-	c := randomFusedCase[T](t, newRand(seed), kind)
+func fuzzRotateFused[T posenc.Element](t *testing.T, seed uint64, kind string, data []byte) {
+	c := randomFusedCase[T](t, testkit.NewRand(seed), kind)
 	if len(data) >= 4 {
 		repeatElements(c.memory, data)
 	}
-	onEach(func(impl kernels.Implementation) {
+	testkit.OnEach(func(impl kernels.Implementation) {
 		want, got := slices.Clone(c.memory), slices.Clone(c.memory)
 		if err := c.steps(viewsIn(c.place, want, c.tokens, c.headDim)); err != nil {
 			t.Fatal(err)
 		}
-		if err := RotateFused(c.rotary, c.positions, c.fused(viewsIn(c.place, got, c.tokens, c.headDim))...); err != nil {
+		if err := posenc.RotateFused(c.rotary.At(c.positions), c.fused(viewsIn(c.place, got, c.tokens, c.headDim))...); err != nil {
 			t.Fatal(err)
 		}
-		if i := firstDifference(got, want); i >= 0 {
+		if i := testkit.FirstDifference(got, want); i >= 0 {
 			t.Fatalf("%s, %s, %d tokens of %d: element %d is %v, want %v", impl, kind, c.tokens, c.headDim, i, got[i], want[i])
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/examples/onnx/operator"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // onnxCase is an input of ONNX's RotaryEmbedding and what onnx.reference makes
@@ -89,18 +90,6 @@ func caseOf(t *testing.T, cases []*onnxCase, name, elementType string) *onnxCase
 	}
 	t.Fatalf("no case %s of %s", name, elementType)
 	return nil
-}
-
-// bitsOf returns the bits of an element.
-func bitsOf[T posenc.Element](x T) uint32 {
-	switch x := any(x).(type) {
-	case posenc.Float16:
-		return uint32(x)
-	case posenc.BFloat16:
-		return uint32(x)
-	default:
-		return math.Float32bits(x.(float32))
-	}
 }
 
 // valueOf returns the value of a finite element.
@@ -197,12 +186,12 @@ func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, uni
 		t.Fatalf("%d elements of shape %v, want shape %v", len(y.Data), y.Shape, expected.Shape)
 	}
 	for i := range y.Data {
-		if bitsOf(y.Data[i]) != bitsOf(expected.Data[i]) {
-			t.Fatalf("Y[%d] is %v (%#x), want %v (%#x)", i, valueOf(y.Data[i]), bitsOf(y.Data[i]), valueOf(expected.Data[i]), bitsOf(expected.Data[i]))
+		if testkit.BitsOf(y.Data[i]) != testkit.BitsOf(expected.Data[i]) {
+			t.Fatalf("Y[%d] is %v (%#x), want %v (%#x)", i, valueOf(y.Data[i]), testkit.BitsOf(y.Data[i]), valueOf(expected.Data[i]), testkit.BitsOf(expected.Data[i]))
 		}
 	}
 	for i, v := range decodeTensor[T](t, c.X).Data {
-		if bitsOf(x.Data[i]) != bitsOf(v) {
+		if testkit.BitsOf(x.Data[i]) != testkit.BitsOf(v) {
 			t.Fatalf("X[%d] was %v, is %v", i, valueOf(v), valueOf(x.Data[i]))
 		}
 	}

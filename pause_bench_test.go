@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"math"
@@ -6,6 +6,9 @@ import (
 	"runtime/metrics"
 	"sync"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // BenchmarkStopTheWorld collects garbage while another goroutine is in kernels,
@@ -14,7 +17,7 @@ import (
 // buckets of Go's own histogram; "idle" is the same without the other goroutine.
 func BenchmarkStopTheWorld(b *testing.B) {
 	const tokens = 1 << 14
-	r, err := NewRotary(RotaryConfig{HeadDim: 128})
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,17 +26,17 @@ func BenchmarkStopTheWorld(b *testing.B) {
 		positions[i] = int32(i)
 	}
 	cos, sin, angles := make([]float32, 64*tokens), make([]float32, 64*tokens), make([]float32, 64*tokens)
-	x := View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
+	x := posenc.View[float32]{Data: make([]float32, 128*8*tokens), Heads: 8}
 	for _, work := range []struct {
 		name string
 		call func() error
 	}{
 		{"idle", nil},
 		{"CosSin", func() error { return r.CosSin(cos, sin, positions) }},
-		{"CosSinAngles", func() error { return CosSinAngles(cos, sin, angles) }},
-		{"Rotate", func() error { return Rotate(r, positions, x) }},
+		{"CosSinAngles", func() error { return posenc.CosSinAngles(cos, sin, angles) }},
+		{"Rotate", func() error { return posenc.Rotate(r.At(positions), x) }},
 		{"AddALiBi", func() error {
-			return AddALiBi(Scores{Data: x.Data, Heads: 1, Queries: 64, Keys: len(x.Data) / 64}, []float32{0.5}, CausalALiBi)
+			return relative.AddALiBi(relative.Scores{Data: x.Data, Heads: 1, Queries: 64, Keys: len(x.Data) / 64}, []float32{0.5}, relative.CausalALiBi)
 		}},
 	} {
 		b.Run("during="+work.name, func(b *testing.B) {

@@ -1,6 +1,10 @@
 package posenc
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
 
 // Permutation says which rows of a projection of Q or K change places.
 type Permutation struct {
@@ -55,7 +59,7 @@ type Permutation struct {
 //
 // Errors wrap ErrConfig, ErrShape (Heads, RowSize), ErrLength or ErrOverlap.
 func PermuteWeights[T any](dst, src []T, p Permutation) error {
-	const function = "PermuteWeights"
+	const function = "posenc.PermuteWeights"
 	dim := p.RotaryDim
 	if dim == 0 {
 		dim = p.HeadDim
@@ -66,35 +70,35 @@ func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	}
 	switch {
 	case p.Heads < 1:
-		return argumentError(ErrShape, function, "p.Heads", p.Heads, "at least 1")
+		return argument.Error(ErrShape, function, "p.Heads", p.Heads, "at least 1")
 	case p.HeadDim < 1:
-		return argumentError(ErrConfig, function, "p.HeadDim", p.HeadDim, "at least 1")
+		return argument.Error(ErrConfig, function, "p.HeadDim", p.HeadDim, "at least 1")
 	case dim < 2 || dim%2 != 0 || dim > p.HeadDim:
-		return argumentError(ErrConfig, function, "p.RotaryDim", dim, "an even number from 2 to HeadDim %d", p.HeadDim)
+		return argument.Error(ErrConfig, function, "p.RotaryDim", dim, "an even number from 2 to HeadDim %d", p.HeadDim)
 	case p.Offset < 0 || p.Offset > p.HeadDim-dim:
-		return argumentError(ErrConfig, function, "p.Offset", p.Offset, "from 0 to HeadDim-RotaryDim = %d", p.HeadDim-dim)
+		return argument.Error(ErrConfig, function, "p.Offset", p.Offset, "from 0 to HeadDim-RotaryDim = %d", p.HeadDim-dim)
 	case p.Layout != InterleavedToHalfSplit && p.Layout != HalfSplitToInterleaved:
-		return argumentError(ErrConfig, function, "p.Layout", p.Layout, "InterleavedToHalfSplit (%d) or HalfSplitToInterleaved (%d)", InterleavedToHalfSplit, HalfSplitToInterleaved)
+		return argument.Error(ErrConfig, function, "p.Layout", p.Layout, "InterleavedToHalfSplit (%d) or HalfSplitToInterleaved (%d)", InterleavedToHalfSplit, HalfSplitToInterleaved)
 	case size < 1:
-		return argumentError(ErrShape, function, "p.RowSize", p.RowSize, "at least 0")
+		return argument.Error(ErrShape, function, "p.RowSize", p.RowSize, "at least 0")
 	}
-	rows, ok := multiply(p.Heads, p.HeadDim)
-	need, fits := multiply(rows, size)
+	rows, ok := argument.Multiply(p.Heads, p.HeadDim)
+	need, fits := argument.Multiply(rows, size)
 	if !ok || !fits {
-		return argumentError(ErrLength, function, "src", elements(len(src)), "%d heads of %d rows of %d, more than an int can count", p.Heads, p.HeadDim, size)
+		return argument.Error(ErrLength, function, "src", argument.Elements(len(src)), "%d heads of %d rows of %d, more than an int can count", p.Heads, p.HeadDim, size)
 	}
 	if len(src) != need {
-		return argumentError(ErrLength, function, "src", elements(len(src)), "%d for %d heads of %d rows of %d", need, p.Heads, p.HeadDim, size)
+		return argument.Error(ErrLength, function, "src", argument.Elements(len(src)), "%d for %d heads of %d rows of %d", need, p.Heads, p.HeadDim, size)
 	}
 	if len(dst) != need {
-		return argumentError(ErrLength, function, "dst", elements(len(dst)), "%d as in src", need)
+		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d as in src", need)
 	}
 	if unsafe.Sizeof(src[0]) == 0 {
 		return nil // nothing to move, however many
 	}
 	inPlace := &dst[0] == &src[0]
-	if overlap(dst, src) && !inPlace {
-		return argumentError(ErrOverlap, function, "dst", "sharing some elements with src", "another slice or the same")
+	if argument.Overlap(dst, src) && !inPlace {
+		return argument.Error(ErrOverlap, function, "dst", "sharing some elements with src", "another slice or the same")
 	}
 
 	var scratch []T

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // permutations are shapes of real and of small models, rows of a few elements.
@@ -145,8 +146,8 @@ func TestPermuteWeights(t *testing.T) {
 			p.Layout = layout
 			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
 				checkPermuteWeights(t, p, math.Float32frombits, math.Float32bits)
-				checkPermuteWeights(t, p, func(b uint32) posenc.Float16 { return posenc.Float16(b >> 16) }, bitsOf)
-				checkPermuteWeights(t, p, func(b uint32) posenc.BFloat16 { return posenc.BFloat16(b >> 16) }, bitsOf)
+				checkPermuteWeights(t, p, func(b uint32) posenc.Float16 { return posenc.Float16(b >> 16) }, testkit.BitsOf)
+				checkPermuteWeights(t, p, func(b uint32) posenc.BFloat16 { return posenc.BFloat16(b >> 16) }, testkit.BitsOf)
 				identity := func(b uint8) uint8 { return b }
 				checkPermuteWeights(t, p, func(b uint32) uint8 { return uint8(b >> 24) }, identity)
 				type block [34]byte
@@ -243,7 +244,7 @@ func (w projection) rotated(t *testing.T, layout posenc.Layout, positions []int3
 		t.Fatal(err)
 	}
 	x := w.heads(input)
-	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: w.p.Heads}); err != nil {
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: w.p.Heads}); err != nil {
 		t.Fatal(err)
 	}
 	return x

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -7,6 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
 )
 
 func TestRaggedPositions(t *testing.T) {
@@ -24,12 +29,12 @@ func TestRaggedPositions(t *testing.T) {
 		{[]int32{0, 0, 0, 2, 2}, []int32{math.MinInt32, 1, math.MinInt32, 3}, []int32{-1 << 31, math.MinInt32 + 1}}, // empty sequences
 	} {
 		got := make([]int32, len(tt.want))
-		if err := RaggedPositions(got, tt.starts, tt.offsets); err != nil || !slices.Equal(got, tt.want) {
+		if err := posenc.RaggedPositions(got, tt.starts, tt.offsets); err != nil || !slices.Equal(got, tt.want) {
 			t.Errorf("starts %v, offsets %v: got %v, want %v, error %v", tt.starts, tt.offsets, got, tt.want, err)
 		}
 	}
-	r := newRand(120)
-	for range rounds(2000) {
+	r := testkit.NewRand(120)
+	for range testkit.Rounds(2000) {
 		var want, offsets []int32
 		starts := []int32{0}
 		for range r.IntN(6) {
@@ -41,26 +46,26 @@ func TestRaggedPositions(t *testing.T) {
 			starts = append(starts, int32(len(want)))
 		}
 		got := make([]int32, len(want))
-		if err := RaggedPositions(got, starts, offsets); err != nil || !slices.Equal(got, want) {
+		if err := posenc.RaggedPositions(got, starts, offsets); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("starts %v, offsets %v: got %v, want %v, error %v", starts, offsets, got, want, err)
 		}
 	}
 }
 
 // checkWrongPositions makes calls that write positions; none may.
-func checkWrongPositions(t *testing.T, calls []wrong, positions []int32) {
+func checkWrongPositions(t *testing.T, calls []testkit.Wrong, positions []int32) {
 	t.Helper()
 	for _, tt := range calls {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(tt.Name, func(t *testing.T) {
 			before := slices.Clone(positions)
-			err := tt.call()
+			err := tt.Call()
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if !errors.Is(err, tt.kind) {
-				t.Errorf("%q does not wrap %q", err, tt.kind)
+			if !errors.Is(err, tt.Kind) {
+				t.Errorf("%q does not wrap %q", err, tt.Kind)
 			}
-			for _, part := range tt.says {
+			for _, part := range tt.Says {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("%q does not say %q", err, part)
 				}
@@ -74,30 +79,30 @@ func checkWrongPositions(t *testing.T, calls []wrong, positions []int32) {
 
 func TestRaggedPositionsErrors(t *testing.T) {
 	memory := []int32{0, 2, 5, 9, 9, 9, 9, 9, 9, 9}
-	ragged := func(name string, kind error, says string, positions, starts, offsets []int32) wrong {
-		return wrong{name, func() error { return RaggedPositions(positions, starts, offsets) }, kind, []string{"posenc.RaggedPositions: " + says}}
+	ragged := func(name string, kind error, says string, positions, starts, offsets []int32) testkit.Wrong {
+		return testkit.Wrong{name, func() error { return posenc.RaggedPositions(positions, starts, offsets) }, kind, []string{"posenc.RaggedPositions: " + says}}
 	}
 	p := memory[4:9]
-	checkWrongPositions(t, []wrong{
-		ragged("no starts", ErrLength, "starts is 0 elements, want one more than there are sequences", p, nil, nil),
-		ragged("too few offsets", ErrLength, "offsets is 1 element, want nil or 2", p, []int32{0, 2, 5}, []int32{1}),
-		ragged("no offsets", ErrLength, "offsets is 0 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{}),
-		ragged("offset for each start", ErrLength, "offsets is 3 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{1, 2, 3}),
-		ragged("first start", ErrShape, "starts[0] is 1, want 0", p, []int32{1, 2, 5}, nil),
-		ragged("negative start", ErrShape, "starts[0] is -1, want 0", p, []int32{-1, 2, 5}, nil),
-		ragged("descending", ErrShape, "starts[2] is 1, want at least starts[1] = 2", p, []int32{0, 2, 1, 5}, nil),
-		ragged("negative", ErrShape, "starts[1] is -2147483648, want at least starts[0] = 0", p, []int32{0, math.MinInt32, 5}, nil),
-		ragged("too few positions", ErrLength, "positions is 5 elements, want starts[2] = 6", p, []int32{0, 2, 6}, nil),
-		ragged("too many positions", ErrLength, "positions is 5 elements, want starts[2] = 4", p, []int32{0, 2, 4}, nil),
-		ragged("far too few positions", ErrLength, "positions is 5 elements, want starts[1] = 2147483647", p, []int32{0, math.MaxInt32}, nil),
-		ragged("no positions", ErrLength, "positions is 0 elements, want starts[1] = 5", nil, []int32{0, 5}, nil),
-		ragged("positions of no sequence", ErrLength, "positions is 5 elements, want starts[0] = 0", p, []int32{0}, nil),
-		ragged("offset", ErrPosition, "offsets[1] is 2147483646, want at most 2147483645 for 3 tokens", p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}),
-		ragged("largest offset", ErrPosition, "offsets[0] is 2147483647, want at most 2147483646 for 2 tokens", p, []int32{0, 2, 5}, []int32{math.MaxInt32, 0}),
-		ragged("starts", ErrOverlap, "positions is sharing elements with starts", memory[2:7], memory[:3], nil),
-		ragged("offsets", ErrOverlap, "positions is sharing elements with offsets", memory[4:9], memory[:3], memory[8:10]),
+	checkWrongPositions(t, []testkit.Wrong{
+		ragged("no starts", posenc.ErrLength, "starts is 0 elements, want one more than there are sequences", p, nil, nil),
+		ragged("too few offsets", posenc.ErrLength, "offsets is 1 element, want nil or 2", p, []int32{0, 2, 5}, []int32{1}),
+		ragged("no offsets", posenc.ErrLength, "offsets is 0 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{}),
+		ragged("offset for each start", posenc.ErrLength, "offsets is 3 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{1, 2, 3}),
+		ragged("first start", posenc.ErrShape, "starts[0] is 1, want 0", p, []int32{1, 2, 5}, nil),
+		ragged("negative start", posenc.ErrShape, "starts[0] is -1, want 0", p, []int32{-1, 2, 5}, nil),
+		ragged("descending", posenc.ErrShape, "starts[2] is 1, want at least starts[1] = 2", p, []int32{0, 2, 1, 5}, nil),
+		ragged("negative", posenc.ErrShape, "starts[1] is -2147483648, want at least starts[0] = 0", p, []int32{0, math.MinInt32, 5}, nil),
+		ragged("too few positions", posenc.ErrLength, "positions is 5 elements, want starts[2] = 6", p, []int32{0, 2, 6}, nil),
+		ragged("too many positions", posenc.ErrLength, "positions is 5 elements, want starts[2] = 4", p, []int32{0, 2, 4}, nil),
+		ragged("far too few positions", posenc.ErrLength, "positions is 5 elements, want starts[1] = 2147483647", p, []int32{0, math.MaxInt32}, nil),
+		ragged("no positions", posenc.ErrLength, "positions is 0 elements, want starts[1] = 5", nil, []int32{0, 5}, nil),
+		ragged("positions of no sequence", posenc.ErrLength, "positions is 5 elements, want starts[0] = 0", p, []int32{0}, nil),
+		ragged("offset", posenc.ErrPosition, "offsets[1] is 2147483646, want at most 2147483645 for 3 tokens", p, []int32{0, 2, 5}, []int32{0, math.MaxInt32 - 1}),
+		ragged("largest offset", posenc.ErrPosition, "offsets[0] is 2147483647, want at most 2147483646 for 2 tokens", p, []int32{0, 2, 5}, []int32{math.MaxInt32, 0}),
+		ragged("starts", posenc.ErrOverlap, "positions is sharing elements with starts", memory[2:7], memory[:3], nil),
+		ragged("offsets", posenc.ErrOverlap, "positions is sharing elements with offsets", memory[4:9], memory[:3], memory[8:10]),
 	}, memory)
-	if err := RaggedPositions(memory[4:9], memory[:3], memory[1:3]); err != nil { // starts and offsets are read
+	if err := posenc.RaggedPositions(memory[4:9], memory[:3], memory[1:3]); err != nil { // starts and offsets are read
 		t.Error(err)
 	}
 }
@@ -106,16 +111,16 @@ func TestRaggedPositionsErrors(t *testing.T) {
 // vLLM, which computes tables: positions modulo n of the keys, and of the
 // queries four tables of n rows.
 func TestDualChunk(t *testing.T) {
-	for _, tt := range []DualChunk{{8, 3}, {8, 0}, {8, 7}, {1, 0}, {262144, 8192}, {1 << 30, 0}, {1 << 30, 1 << 29}} {
+	for _, tt := range []posenc.DualChunk{{8, 3}, {8, 0}, {8, 7}, {1, 0}, {262144, 8192}, {1 << 30, 0}, {1 << 30, 1 << 29}} {
 		n := int64(tt.ChunkSize - tt.LocalSize)
 		positions := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, int32(n - 1), int32(n), int32(min(2*n-1, math.MaxInt32)), 1 << 20, math.MaxInt32 - 1, math.MaxInt32}
 		chunk := int64(tt.ChunkSize)
-		ways := map[DualChunkQuery]func(row int64) int64{
-			IntraChunk:             func(row int64) int64 { return row },
-			SuccessiveChunk:        func(row int64) int64 { return min(row+n, chunk) },
-			InterChunk:             func(row int64) int64 { return min(n-1+n, chunk) }, // the last row of the table before
-			SuccessiveChunkUnbound: func(row int64) int64 { return row + n },
-			InterChunkUnbound:      func(row int64) int64 { return row + chunk },
+		ways := map[posenc.DualChunkQuery]func(row int64) int64{
+			posenc.IntraChunk:             func(row int64) int64 { return row },
+			posenc.SuccessiveChunk:        func(row int64) int64 { return min(row+n, chunk) },
+			posenc.InterChunk:             func(row int64) int64 { return min(n-1+n, chunk) }, // the last row of the table before
+			posenc.SuccessiveChunkUnbound: func(row int64) int64 { return row + n },
+			posenc.InterChunkUnbound:      func(row int64) int64 { return row + chunk },
 		}
 		got := make([]int32, len(positions))
 		if err := tt.KeyPositions(got, positions); err != nil {
@@ -155,46 +160,46 @@ func TestDualChunkErrors(t *testing.T) {
 	for i := range memory {
 		memory[i] = int32(i)
 	}
-	good := DualChunk{ChunkSize: 8, LocalSize: 3}
+	good := posenc.DualChunk{ChunkSize: 8, LocalSize: 3}
 	x, y := memory[:4], memory[8:12]
-	var calls []wrong
-	for function, call := range map[string]func(d DualChunk, results, positions []int32) error{
-		"KeyPositions": DualChunk.KeyPositions,
-		"QueryPositions": func(d DualChunk, results, positions []int32) error {
-			return d.QueryPositions(results, positions, InterChunk)
+	var calls []testkit.Wrong
+	for function, call := range map[string]func(d posenc.DualChunk, results, positions []int32) error{
+		"KeyPositions": posenc.DualChunk.KeyPositions,
+		"QueryPositions": func(d posenc.DualChunk, results, positions []int32) error {
+			return d.QueryPositions(results, positions, posenc.InterChunk)
 		},
 	} {
 		name := map[string]string{"KeyPositions": "keys", "QueryPositions": "queries"}[function]
-		chunk := func(what string, kind error, says string, d DualChunk, results, positions []int32) wrong {
-			return wrong{function + ", " + what, func() error { return call(d, results, positions) }, kind, []string{"posenc.DualChunk." + function + ": " + says}}
+		chunk := func(what string, kind error, says string, d posenc.DualChunk, results, positions []int32) testkit.Wrong {
+			return testkit.Wrong{function + ", " + what, func() error { return call(d, results, positions) }, kind, []string{"posenc.DualChunk." + function + ": " + says}}
 		}
 		calls = append(calls,
-			chunk("zero", ErrConfig, "d.ChunkSize is 0, want from 1 to 2^30", DualChunk{}, y, x),
-			chunk("negative chunk", ErrConfig, "d.ChunkSize is -8", DualChunk{ChunkSize: -8}, y, x),
-			chunk("large chunk", ErrConfig, "d.ChunkSize is 1073741825", DualChunk{ChunkSize: 1<<30 + 1}, y, x),
-			chunk("negative local", ErrConfig, "d.LocalSize is -1, want from 0 to ChunkSize-1 = 7", DualChunk{ChunkSize: 8, LocalSize: -1}, y, x),
-			chunk("all local", ErrConfig, "d.LocalSize is 8", DualChunk{ChunkSize: 8, LocalSize: 8}, y, x),
-			chunk("largest local", ErrConfig, "d.LocalSize is 2147483647", DualChunk{ChunkSize: 8, LocalSize: math.MaxInt32}, y, x),
-			chunk("too few", ErrLength, name+" is 3 elements, want 4 as in positions", good, y[:3], x),
-			chunk("too many", ErrLength, name+" is 4 elements, want 3", good, y, x[:3]),
-			chunk("none", ErrLength, name+" is 0 elements, want 4", good, nil, x),
-			chunk("shifted", ErrOverlap, name+" is sharing some elements with positions", good, memory[1:5], x),
-			chunk("shifted back", ErrOverlap, name+" is sharing some elements with positions", good, memory[:4], memory[3:7]),
-			chunk("negative position", ErrPosition, "positions[2] is -1, want at least 0", good, y, []int32{0, 1, -1, 2}),
-			chunk("least position", ErrPosition, "positions[0] is -2147483648", good, y[:1], []int32{math.MinInt32}),
+			chunk("zero", posenc.ErrConfig, "d.ChunkSize is 0, want from 1 to 2^30", posenc.DualChunk{}, y, x),
+			chunk("negative chunk", posenc.ErrConfig, "d.ChunkSize is -8", posenc.DualChunk{ChunkSize: -8}, y, x),
+			chunk("large chunk", posenc.ErrConfig, "d.ChunkSize is 1073741825", posenc.DualChunk{ChunkSize: 1<<30 + 1}, y, x),
+			chunk("negative local", posenc.ErrConfig, "d.LocalSize is -1, want from 0 to ChunkSize-1 = 7", posenc.DualChunk{ChunkSize: 8, LocalSize: -1}, y, x),
+			chunk("all local", posenc.ErrConfig, "d.LocalSize is 8", posenc.DualChunk{ChunkSize: 8, LocalSize: 8}, y, x),
+			chunk("largest local", posenc.ErrConfig, "d.LocalSize is 2147483647", posenc.DualChunk{ChunkSize: 8, LocalSize: math.MaxInt32}, y, x),
+			chunk("too few", posenc.ErrLength, name+" is 3 elements, want 4 as in positions", good, y[:3], x),
+			chunk("too many", posenc.ErrLength, name+" is 4 elements, want 3", good, y, x[:3]),
+			chunk("none", posenc.ErrLength, name+" is 0 elements, want 4", good, nil, x),
+			chunk("shifted", posenc.ErrOverlap, name+" is sharing some elements with positions", good, memory[1:5], x),
+			chunk("shifted back", posenc.ErrOverlap, name+" is sharing some elements with positions", good, memory[:4], memory[3:7]),
+			chunk("negative position", posenc.ErrPosition, "positions[2] is -1, want at least 0", good, y, []int32{0, 1, -1, 2}),
+			chunk("least position", posenc.ErrPosition, "positions[0] is -2147483648", good, y[:1], []int32{math.MinInt32}),
 		)
 	}
-	for _, which := range []DualChunkQuery{5, 255} {
-		calls = append(calls, wrong{fmt.Sprint("query ", which), func() error { return good.QueryPositions(y, x, which) }, ErrConfig, []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
+	for _, which := range []posenc.DualChunkQuery{5, 255} {
+		calls = append(calls, testkit.Wrong{fmt.Sprint("query ", which), func() error { return good.QueryPositions(y, x, which) }, posenc.ErrConfig, []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
 	}
 	checkWrongPositions(t, calls, memory)
 }
 
 func TestPositionsAllocate(t *testing.T) {
 	starts, offsets, positions := []int32{0, 3, 8}, []int32{5, -2}, make([]int32, 8)
-	d := DualChunk{ChunkSize: 8, LocalSize: 3}
+	d := posenc.DualChunk{ChunkSize: 8, LocalSize: 3}
 	for name, call := range map[string]func() error{
-		"RaggedPositions": func() error { return RaggedPositions(positions, starts, offsets) },
+		"RaggedPositions": func() error { return posenc.RaggedPositions(positions, starts, offsets) },
 		"KeyPositions": func() error {
 			var p [8]int32
 			return d.KeyPositions(p[:], p[:])
@@ -202,8 +207,8 @@ func TestPositionsAllocate(t *testing.T) {
 		"QueryPositions": func() error {
 			var p [8]int32
 			return errors.Join(
-				d.QueryPositions(p[:], p[:], IntraChunk), d.QueryPositions(p[:], p[:], SuccessiveChunk), d.QueryPositions(p[:], p[:], InterChunk),
-				d.QueryPositions(p[:], p[:], SuccessiveChunkUnbound), d.QueryPositions(p[:], p[:], InterChunkUnbound))
+				d.QueryPositions(p[:], p[:], posenc.IntraChunk), d.QueryPositions(p[:], p[:], posenc.SuccessiveChunk), d.QueryPositions(p[:], p[:], posenc.InterChunk),
+				d.QueryPositions(p[:], p[:], posenc.SuccessiveChunkUnbound), d.QueryPositions(p[:], p[:], posenc.InterChunkUnbound))
 		},
 	} {
 		var err error
@@ -218,16 +223,16 @@ func TestPositionsAllocate(t *testing.T) {
 func TestModelPositions(t *testing.T) {
 	mask := []bool{false, true, true, false, true, true, false}
 	got := make([]int32, len(mask))
-	if err := PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
+	if err := absolute.PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
 		t.Errorf("PaddedPositions: %v, %v", got, err)
 	}
-	if err := DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
+	if err := relative.DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
 		t.Errorf("DescendingPositions: %v, %v", got, err)
 	}
-	if err := XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
+	if err := relative.XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
 		t.Errorf("XLNetPositions: %v, %v", got, err)
 	}
-	if err := DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
+	if err := relative.DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
 		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)
 	}
 }
@@ -240,18 +245,18 @@ func TestModelPositionsErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		{"mask", PaddedPositions(make([]int32, 2), make([]bool, 3), 1), ErrLength, "positions is 2 elements, want 3"},
-		{"padding", PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), ErrPosition, "padding is"},
-		{"limit", DescendingPositions(make([]int32, 2), -1), ErrPosition, "limit is -1"},
-		{"negative XLNet limit", XLNetPositions(make([]int32, 2), 2, -1, false), ErrPosition, "XLNetPositions: limit is -1"},
-		{"XLNet keys", XLNetPositions(make([]int32, 2), -1, 0, false), ErrPosition, "keys is -1"},
-		{"height", DETRPositions(x, nil, 0, 4, 0, 0), ErrShape, "height is 0"},
-		{"width", DETRPositions(x, nil, 4, -1, 0, 0), ErrShape, "width is -1"},
-		{"pixels", DETRPositions(x, nil, 4, 3, 0, 0), ErrLength, "positions is 16 elements, want 2*4*3"},
-		{"DETR mask", DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), ErrLength, "mask is 7 elements"},
-		{"DETR scale", DETRPositions(x, nil, 4, 2, math.Inf(1), 0), ErrConfig, "scale is +Inf"},
-		{"DETR offset", DETRPositions(x, nil, 4, 2, 0, math.NaN()), ErrConfig, "offset is NaN"},
-		{"small DETR scale", DETRPositions(x, nil, 4, 2, 1e-300, 0), ErrConfig, "scale is 1e-300"}, // float32 has 0
+		{"mask", absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "positions is 2 elements, want 3"},
+		{"padding", absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is"},
+		{"limit", relative.DescendingPositions(make([]int32, 2), -1), posenc.ErrPosition, "limit is -1"},
+		{"negative XLNet limit", relative.XLNetPositions(make([]int32, 2), 2, -1, false), posenc.ErrPosition, "XLNetPositions: limit is -1"},
+		{"XLNet keys", relative.XLNetPositions(make([]int32, 2), -1, 0, false), posenc.ErrPosition, "keys is -1"},
+		{"height", absolute.DETRPositions(x, nil, 0, 4, 0, 0), posenc.ErrShape, "height is 0"},
+		{"width", absolute.DETRPositions(x, nil, 4, -1, 0, 0), posenc.ErrShape, "width is -1"},
+		{"pixels", absolute.DETRPositions(x, nil, 4, 3, 0, 0), posenc.ErrLength, "positions is 16 elements, want 2*4*3"},
+		{"DETR mask", absolute.DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), posenc.ErrLength, "mask is 7 elements"},
+		{"DETR scale", absolute.DETRPositions(x, nil, 4, 2, math.Inf(1), 0), posenc.ErrConfig, "scale is +Inf"},
+		{"DETR offset", absolute.DETRPositions(x, nil, 4, 2, 0, math.NaN()), posenc.ErrConfig, "offset is NaN"},
+		{"small DETR scale", absolute.DETRPositions(x, nil, 4, 2, 1e-300, 0), posenc.ErrConfig, "scale is 1e-300"}, // float32 has 0
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)

@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
 )
 
 // QueryScales writes the factors by which some models multiply queries, so that
@@ -28,26 +31,26 @@ import (
 // Errors wrap ErrLength, ErrConfig (beta, length, offset), ErrOverlap or
 // ErrPosition.
 func QueryScales(scales []float32, positions []int32, beta float64, length, offset int) error {
-	const function = "QueryScales"
+	const function = "posenc.QueryScales"
 	if len(scales) != len(positions) {
-		return argumentError(ErrLength, function, "scales", elements(len(scales)), "%d, one for each position", len(positions))
+		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
 	}
 	if !(beta >= 0 && beta <= 0x1p100) {
-		return argumentError(ErrConfig, function, "beta", beta, "from 0 to 2^100")
+		return argument.Error(ErrConfig, function, "beta", beta, "from 0 to 2^100")
 	}
 	if length < 1 {
-		return argumentError(ErrConfig, function, "length", length, "at least 1")
+		return argument.Error(ErrConfig, function, "length", length, "at least 1")
 	}
 	if offset < 0 || offset > math.MaxInt32 {
-		return argumentError(ErrConfig, function, "offset", offset, "from 0 to %d", math.MaxInt32)
+		return argument.Error(ErrConfig, function, "offset", offset, "from 0 to %d", math.MaxInt32)
 	}
 	for t, p := range positions {
 		if int64(p) < -int64(offset) {
-			return argumentError(ErrPosition, function, indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
 		}
 	}
-	if memoryOverlaps(scales, positions) {
-		return argumentError(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	if argument.MemoryOverlaps(scales, positions) {
+		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
 	last, scale := uint64(1), float32(1)
 	for t, p := range positions {
@@ -61,10 +64,10 @@ func QueryScales(scales []float32, positions []int32, beta float64, length, offs
 
 // queryScale returns RN32(1 + beta*ln(k)).
 func queryScale(k uint64, beta float64) float32 {
-	// The relative error of beta*logarithm(k) is below 2^-51.5, and the sum
+	// The relative error of beta*generic.Logarithm(k) is below 2^-51.5, and the sum
 	// rounds once more.
 	const margin = 0x1p-49
-	v := 1 + float64(beta*logarithm(k))
+	v := 1 + float64(beta*generic.Logarithm(k))
 	low, high := float32(v-float64(v*margin)), float32(v+float64(v*margin))
 	if low == high {
 		return low

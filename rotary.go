@@ -4,6 +4,10 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Layout says which two elements of a head form a pair.
@@ -20,29 +24,28 @@ const (
 	HalfSplitToInterleaved // reads HalfSplit, writes Interleaved
 )
 
-// Angles says how the angle of a position is rounded before its cosine and
+// AngleRounding says how the angle of a position is rounded before its cosine and
 // sine are taken. Both are then correctly rounded float32.
-type Angles uint8
+type AngleRounding uint8
 
 const (
-	Exact   Angles = iota // the real product position*InvFreq
-	Float32               // RN32(RN32(position)*RN32(InvFreq)), as Hugging Face transformers computes
+	ExactAngles   AngleRounding = iota // the real product position*InvFreq
+	Float32Angles                      // RN32(RN32(position)*RN32(InvFreq)), as Hugging Face transformers computes
 )
 
 // RotaryConfig describes the rotary position embedding of a model (RoPE, Su et
-// al. 2021, arXiv:2104.09864). RotaryDim is at most 2048 with Axes, or with a
-// Layout that writes another order than it reads; Axes and XPos exclude each other.
+// al. 2021, arXiv:2104.09864). Axes and XPos exclude each other.
 type RotaryConfig struct {
-	HeadDim   int       // elements per head
-	RotaryDim int       // elements rotated, even, at most 65536; 0 means HeadDim
-	Offset    int       // first rotated element of a head
-	Layout    Layout    // which elements form a pair
-	Base      float64   // frequencies Base^(-2i/RotaryDim) when InvFreq is nil: finite and above 1, with Float32 as a float32 too; 0 means 10000
-	InvFreq   []float64 // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
-	Scaling   float64   // multiplies cos and sin (attention factor of YaRN and LongRoPE): positive as a float32; 0 means 1
-	Angles    Angles    // how angles are rounded
-	Axes      []uint8   // the axis from which each pair takes its position; nil: 0 for all
-	XPos      *XPos     // lets pairs decay with the position; nil: no decay
+	HeadDim   int           // elements per head
+	RotaryDim int           // elements rotated, even, at most 2048; 0 means HeadDim
+	Offset    int           // first rotated element of a head
+	Layout    Layout        // which elements form a pair
+	Base      float64       // frequencies Base^(-2i/RotaryDim) when InvFreq is nil (rope_theta): finite and above 1, with Float32Angles as a float32 too; 0 means 10000
+	InvFreq   []float64     // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
+	Scaling   float64       // multiplies cos and sin (the attention factor of YaRN and LongRoPE): positive as a float32; 0 means 1
+	Angles    AngleRounding // how angles are rounded
+	Axes      []uint8       // the axis from which each pair takes its position; nil: 0 for all
+	XPos      *XPos         // lets pairs decay with the position; nil: no decay
 }
 
 // XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554), with which
@@ -66,49 +69,43 @@ type XPos struct {
 	Keys      bool // the reciprocal, for keys
 }
 
-// Rotary is a rotary position embedding. It does not change after NewRotary and
-// may be used by many goroutines at once.
+// Rotary is a rotary position embedding: the frequencies of a head. It does not change
+// after NewRotary and may be used by many goroutines at once.
 type Rotary struct {
-	headDim, rotaryDim, offset int
-	in, out                    Layout // HalfSplit or Interleaved: how pairs are read and written
-	scaling                    float32
-	lastPosition               int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
-
-	ladder    ladder // of all pairs
-	axisCount int    // axes of positions
-	axes      []axis // where there are several
-	decay     *decay // of xPos
-	table     *table // where rows are looked up instead
+	head
+	scaling      float32
+	lastPosition int64 // the largest |position|, up to 2^31, whose angles stay below 2^50
+	frequencies  cossin.Frequencies
 }
 
 const (
-	defaultBase = 10000
-	maxAngle    = 1 << 50
+	defaultBase  = 10000
+	maxRotaryDim = 2 * kernels.ChunkPairs // a row of cosines and sines fits scratch memory
 )
 
 // NewRotary checks the configuration and prepares its frequencies. It keeps no
-// reference to InvFreq or Axes. With Exact angles it takes some 35 KB for every 64
+// reference to InvFreq or Axes. With ExactAngles it takes some 35 KB for every 64
 // frequencies, and to compute those from Base tens or hundreds of microseconds: keep
 // it.
 //
 // The frequencies from Base are the real numbers Base^(-2i/RotaryDim) rounded
-// to float64 once. With Angles Float32 they take the float32 steps of
+// to float64 once. With Float32Angles they take the float32 steps of
 // transformers, each correctly rounded (PyTorch's own power function may be off
 // by one bit).
 //
 // Errors wrap ErrConfig.
 func NewRotary(cfg RotaryConfig) (*Rotary, error) {
-	const function = "NewRotary"
+	const function = "posenc.NewRotary"
 	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
-		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
+		return nil, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
-	r, err := newGeometry(function, cfg)
+	h, err := newHead(function, RowsConfig{cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.Layout})
 	if err != nil {
 		return nil, err
 	}
-	dim := r.rotaryDim
-	if cfg.Angles > Float32 {
-		return fail("Angles", cfg.Angles, "Exact or Float32")
+	dim := h.rotaryDim
+	if cfg.Angles > Float32Angles {
+		return fail("Angles", cfg.Angles, "ExactAngles or Float32Angles")
 	}
 	scaling := float32(cfg.Scaling)
 	if cfg.Scaling == 0 {
@@ -127,7 +124,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 			return fail("Base", cfg.Base, "0 or a finite number above 1")
 		}
 		rounding := frequency.Exact
-		if cfg.Angles == Float32 {
+		if cfg.Angles == Float32Angles {
 			rounding = frequency.Float32
 		}
 		ladder, err := frequency.Default(dim, base, rounding)
@@ -139,44 +136,35 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		return fail("Base", cfg.Base, "0 where InvFreq is given")
 	}
 	if len(invFreq) != dim/2 {
-		return fail("InvFreq", elements(len(invFreq)), "RotaryDim/2 = %d", dim/2)
+		return fail("InvFreq", argument.Elements(len(invFreq)), "RotaryDim/2 = %d", dim/2)
 	}
-	if cfg.Axes != nil {
-		if len(cfg.Axes) != dim/2 {
-			return fail("Axes", elements(len(cfg.Axes)), "nil or RotaryDim/2 = %d", dim/2)
-		}
-		if dim/2 > chunkPairs {
-			return fail("RotaryDim", dim, "at most %d with Axes", 2*chunkPairs)
-		}
+	if cfg.Axes != nil && len(cfg.Axes) != dim/2 {
+		return fail("Axes", argument.Elements(len(cfg.Axes)), "nil or RotaryDim/2 = %d", dim/2)
 	}
+	var decay *cossin.Decay
 	if cfg.XPos != nil {
 		if cfg.Axes != nil {
-			return fail("Axes", elements(len(cfg.Axes)), "nil with XPos")
+			return fail("Axes", argument.Elements(len(cfg.Axes)), "nil with XPos")
 		}
-		r.decay = &decay{center: cfg.XPos.Center, direction: 1}
+		decay = &cossin.Decay{Center: cfg.XPos.Center, Direction: 1}
 		if cfg.XPos.Keys {
-			r.decay.direction = -1
+			decay.Direction = -1
 		}
-		if r.decay.high, r.decay.low, err = frequency.XPos(dim, cfg.XPos.ScaleBase); err != nil {
+		if decay.High, decay.Low, err = frequency.XPos(dim, cfg.XPos.ScaleBase); err != nil {
 			return fail("XPos.ScaleBase", cfg.XPos.ScaleBase, "a base that package frequency takes (%v)", err)
 		}
 	}
-	largest, i := largestMagnitude(invFreq)
-	if !(largest < maxAngle) {
-		return nil, frequencyError("NewRotary", "cfg.InvFreq", i, invFreq[i])
+	largest, i := cossin.LargestMagnitude(invFreq)
+	if !(largest < cossin.MaxAngle) {
+		return nil, frequencyError(function, "cfg.InvFreq", i, invFreq[i])
 	}
-	r.scaling, r.lastPosition, r.axisCount = scaling, lastPosition(largest), axisCount(cfg.Axes)
-	r.ladder.set(invFreq, cfg.Angles)
-	if r.axisCount > 1 {
-		r.axes = axesOf(cfg.Axes, invFreq, cfg.Angles)
-	}
-	return r, nil
+	return &Rotary{h, scaling, cossin.LastPosition(largest), cossin.NewFrequencies(invFreq, cfg.Angles == Float32Angles, cfg.Axes, decay)}, nil
 }
 
-// newGeometry returns a Rotary that knows its shape and nothing else.
-func newGeometry(function string, cfg RotaryConfig) (*Rotary, error) {
-	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
-		return nil, argumentError(ErrConfig, function, "cfg."+field, value, expected, args...)
+// newHead returns the elements of a head that are rotated.
+func newHead(function string, cfg RowsConfig) (head, error) {
+	fail := func(field string, value any, expected string, args ...any) (head, error) {
+		return head{}, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
 	if cfg.HeadDim < 1 {
 		return fail("HeadDim", cfg.HeadDim, "at least 1")
@@ -188,26 +176,28 @@ func newGeometry(function string, cfg RotaryConfig) (*Rotary, error) {
 	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
 		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
 	}
-	if dim > frequency.MaxRotaryDim {
-		return fail("RotaryDim", dim, "at most %d", frequency.MaxRotaryDim)
+	if dim > maxRotaryDim {
+		return fail("RotaryDim", dim, "at most %d", maxRotaryDim)
 	}
 	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
 		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
 	}
-	in, out := HalfSplit, HalfSplit
+	h := head{headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset}
 	switch cfg.Layout {
 	case HalfSplit:
+		h.in, h.out = view.HalfSplit, view.HalfSplit
 	case Interleaved:
-		in, out = Interleaved, Interleaved
+		h.in, h.out = view.Interleaved, view.Interleaved
 	case InterleavedToHalfSplit:
-		in = Interleaved
+		h.in, h.out = view.Interleaved, view.HalfSplit
 	case HalfSplitToInterleaved:
-		out = Interleaved
+		h.in, h.out = view.HalfSplit, view.Interleaved
 	default:
 		return fail("Layout", cfg.Layout, "one of the constants of type Layout")
 	}
-	if in != out && dim > 2*chunkPairs {
-		return fail("RotaryDim", dim, "at most %d with a Layout that writes another order than it reads", 2*chunkPairs)
-	}
-	return &Rotary{headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset, in: in, out: out, axisCount: 1}, nil
+	return h, nil
+}
+
+func frequencyError(function, name string, index int, value float64) error {
+	return argument.Error(ErrConfig, function, argument.Indexed(name, index), value, "a finite number below 2^50 in magnitude")
 }

@@ -1,4 +1,4 @@
-package posenc
+package posenc_test
 
 import (
 	"errors"
@@ -9,12 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // shiftOf returns the configuration whose Rotate is Shift of cfg: without
 // Scaling, in the order that cfg writes.
-func shiftOf(cfg RotaryConfig) RotaryConfig {
+func shiftOf(cfg posenc.RotaryConfig) posenc.RotaryConfig {
 	cfg.Scaling, cfg.Layout = 0, plainOf(cfg).out
 	return cfg
 }
@@ -40,22 +42,22 @@ func randomDeltas(r *rand.Rand, axes, tokens int) []int32 {
 }
 
 func TestShift(t *testing.T) {
-	eachType(t, testShift[float32], testShift[Float16], testShift[BFloat16])
+	testkit.EachType(t, testShift[float32], testShift[posenc.Float16], testShift[posenc.BFloat16])
 }
 
 // Shift is a rotation by the deltas, without Scaling and in the order that
 // Rotate writes, also by a Rotary that holds rows.
-func testShift[T Element](t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(100)
-		for range rounds(6) {
+func testShift[T posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(100)
+		for range testkit.Rounds(6) {
 			for _, layout := range allLayouts {
-				for _, pairs := range lengths {
+				for _, pairs := range testkit.Lengths {
 					if testing.Short() && r.IntN(4) != 0 {
 						continue
 					}
 					cfg := randomGeometry(r, layout, pairs)
-					cfg.Angles, cfg.Scaling = Angles(r.IntN(2)), 1.2079441541679836
+					cfg.Angles, cfg.Scaling = posenc.AngleRounding(r.IntN(2)), 1.2079441541679836
 					axes := 1
 					if r.IntN(4) == 0 {
 						axes = 3
@@ -65,8 +67,8 @@ func testShift[T Element](t *testing.T) {
 						}
 						cfg.Axes[0] = 2
 					}
-					tokens := oneOf(r, []int{0, 1, 2, 12, 16, 17, 40})
-					rotary := mustRotary(t, cfg)
+					tokens := testkit.OneOf(r, []int{0, 1, 2, 12, 16, 17, 40})
+					rotary := testkit.MustRotary(t, cfg)
 					if r.IntN(3) == 0 {
 						var err error
 						if rotary, err = rotary.Tabulate(make([]int32, 5*axes)); err != nil {
@@ -75,7 +77,7 @@ func testShift[T Element](t *testing.T) {
 					}
 					deltas := randomDeltas(r, axes, tokens)
 					p := plainOf(shiftOf(cfg)).with(plainTables(t, shiftOf(cfg), deltas))
-					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), rotary, deltas, tokens, p, Shift[T])
+					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), rotary, deltas, tokens, p, posenc.Shift[T])
 				}
 			}
 		}
@@ -85,30 +87,30 @@ func testShift[T Element](t *testing.T) {
 // roundings is what three roundings of a pair to T may err by, those of Rotate,
 // of Shift and of the rotation to compare with: half a unit of each element,
 // which for subnormal float16 is 2^-25.
-func roundings[T Element]() (relative, absolute float64) {
+func roundings[T posenc.Element]() (relative, absolute float64) {
 	switch any(T(0)).(type) {
-	case Float16:
+	case posenc.Float16:
 		return 3 * 0x1p-11, 3 * 0x1p-24
-	case BFloat16:
+	case posenc.BFloat16:
 		return 3 * 0x1p-8, 0
 	}
 	return 0, 0
 }
 
 func TestShiftMoves(t *testing.T) {
-	eachType(t, testShiftMoves[float32], testShiftMoves[Float16], testShiftMoves[BFloat16])
+	testkit.EachType(t, testShiftMoves[float32], testShiftMoves[posenc.Float16], testShiftMoves[posenc.BFloat16])
 }
 
 // Shift by d after Rotate at p is near Rotate at p+d. Scaling is in the keys
 // once: 2, which rounds nothing.
-func testShiftMoves[T Element](t *testing.T) {
-	eachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := newRand(101)
+func testShiftMoves[T posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(101)
 		const tokens, dim, scaling = 30, 64, 2
 		relative, absolute := roundings[T]()
 		for _, layout := range allLayouts {
-			rotary, out := mustRotary(t, RotaryConfig{HeadDim: dim, Layout: layout, Scaling: scaling}), plainOf(RotaryConfig{Layout: layout}).out
-			for range rounds(10) {
+			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Scaling: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
+			for range testkit.Rounds(10) {
 				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
 				for i := range positions {
 					positions[i], deltas[i] = int32(r.IntN(1<<17)), int32(r.IntN(1<<18)-1<<17)
@@ -116,17 +118,17 @@ func testShiftMoves[T Element](t *testing.T) {
 				}
 				x := make([]T, tokens*dim)
 				for i := range x {
-					x[i] = narrow[T](float32(r.NormFloat64()))
+					x[i] = testkit.Narrow[T](float32(r.NormFloat64()))
 				}
 				want := slices.Clone(x)
-				view := View[T]{Data: x, Heads: 1}
-				if err := errors.Join(Rotate(rotary, positions, view), Shift(rotary, deltas, view), Rotate(rotary, sums, View[T]{Data: want, Heads: 1})); err != nil {
+				view := posenc.View[T]{Data: x, Heads: 1}
+				if err := errors.Join(posenc.Rotate(rotary.At(positions), view), posenc.Shift(rotary, deltas, view), posenc.Rotate(rotary.At(sums), posenc.View[T]{Data: want, Heads: 1})); err != nil {
 					t.Fatal(err)
 				}
 				head := make([]float32, dim)
 				pairs := func(x []T) []complex128 {
 					for i := range head {
-						head[i] = widen(x[i])
+						head[i] = testkit.Widen(x[i])
 					}
 					return pairsOf(out, head)
 				}
@@ -145,24 +147,24 @@ func testShiftMoves[T Element](t *testing.T) {
 }
 
 func TestShiftError(t *testing.T) {
-	eachType(t,
+	testkit.EachType(t,
 		func(t *testing.T) { testShiftError[float32](t, 4.2e-8) },
-		func(t *testing.T) { testShiftError[Float16](t, 2.1e-4) },
-		func(t *testing.T) { testShiftError[BFloat16](t, 1.7e-3) },
+		func(t *testing.T) { testShiftError[posenc.Float16](t, 2.1e-4) },
+		func(t *testing.T) { testShiftError[posenc.BFloat16](t, 1.7e-3) },
 	)
 }
 
 // The errors of Shift's documentation, which other keys and deltas change by a
 // few percent: each shift adds one, as if at random where the deltas differ.
-func testShiftError[T Element](t *testing.T, documented float64) {
-	r := newRand(102)
+func testShiftError[T posenc.Element](t *testing.T, documented float64) {
+	r := testkit.NewRand(102)
 	const tokens, dim, shifts = 500, 128, 10
-	rotary := mustRotary(t, RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
 	for _, equal := range []bool{false, true} {
 		x, start := make([]T, tokens*dim), make([]float32, tokens*dim)
 		for i := range x {
-			x[i] = narrow[T](float32(r.NormFloat64()))
-			start[i] = widen(x[i])
+			x[i] = testkit.Narrow[T](float32(r.NormFloat64()))
+			start[i] = testkit.Widen(x[i])
 		}
 		deltas, sums := make([]int32, tokens), make([]int32, tokens)
 		for n := 1; n <= shifts; n++ {
@@ -172,7 +174,7 @@ func testShiftError[T Element](t *testing.T, documented float64) {
 				}
 				sums[i] += deltas[i]
 			}
-			if err := Shift(rotary, deltas, View[T]{Data: x, Heads: 1}); err != nil {
+			if err := posenc.Shift(rotary, deltas, posenc.View[T]{Data: x, Heads: 1}); err != nil {
 				t.Fatal(err)
 			}
 			if n != 1 && n != shifts {
@@ -182,9 +184,9 @@ func testShiftError[T Element](t *testing.T, documented float64) {
 			head := make([]float32, dim)
 			for token := range tokens {
 				for i := range head {
-					head[i] = widen(x[token*dim+i])
+					head[i] = testkit.Widen(x[token*dim+i])
 				}
-				got, before := pairsOf(HalfSplit, head), pairsOf(HalfSplit, start[token*dim:][:dim])
+				got, before := pairsOf(posenc.HalfSplit, head), pairsOf(posenc.HalfSplit, start[token*dim:][:dim])
 				for j := range got {
 					want := before[j] * cmplx.Exp(complex(0, float64(sums[token])*math.Pow(10000, -2*float64(j)/dim)))
 					d := cmplx.Abs(got[j] - want)
@@ -207,44 +209,44 @@ func testShiftError[T Element](t *testing.T, documented float64) {
 
 func TestShiftErrors(t *testing.T) {
 	data := make([]float32, 64)
-	rotary := mustRotary(t, RotaryConfig{HeadDim: 8})
-	fast := mustRotary(t, RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	axes := mustRotary(t, RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
-	decaying := mustRotary(t, RotaryConfig{HeadDim: 8, XPos: &XPos{ScaleBase: 512}})
-	tabulate := func(r *Rotary) *Rotary {
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8})
+	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	decaying := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, XPos: &posenc.XPos{ScaleBase: 512}})
+	tabulate := func(r *posenc.Rotary) *posenc.Rotary {
 		rows, err := r.Tabulate(make([]int32, 3*r.axisCount))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return rows
 	}
-	table, err := NewTableRotary(RotaryConfig{HeadDim: 8}, Table[float32]{Cos: data[:12], Sin: data[12:24]})
+	table, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 8}, posenc.Table[float32]{Cos: data[:12], Sin: data[12:24]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := NewTableRotary(RotaryConfig{HeadDim: 8}, Table[float32]{Cos: data[:24], Sin: data[24:48], FullWidth: true})
+	full, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 8}, posenc.Table[float32]{Cos: data[:24], Sin: data[24:48], FullWidth: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shift := func(name string, kind error, says string, r *Rotary, deltas []int32, xs ...V) wrong {
-		return wrong{name, func() error { return Shift(r, deltas, xs...) }, kind, []string{"posenc.Shift: " + says}}
+	shift := func(name string, kind error, says string, r *posenc.Rotary, deltas []int32, xs ...V) testkit.Wrong {
+		return testkit.Wrong{name, func() error { return posenc.Shift(r, deltas, xs...) }, kind, []string{"posenc.Shift: " + says}}
 	}
 	x := V{Data: data[:24], Heads: 1}
-	checkWrong(t, []wrong{
-		shift("no rotary", ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
-		shift("zero rotary", ErrConfig, "r is nil or zero", new(Rotary), []int32{1, 2, 3}, x),
-		shift("table", ErrConfig, "r is a Rotary over a table of the caller", table, []int32{0, 1, 2}, x),
-		shift("table, no deltas", ErrConfig, "r is a Rotary over a table of the caller", table, nil, x),
-		shift("table of full width", ErrConfig, "r is a Rotary over a table of the caller", full, []int32{0, 1, 2}, x),
-		shift("decay", ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
-		shift("rows of decay", ErrConfig, "r is a Rotary with XPos", tabulate(decaying), []int32{0, 1, 2}, x),
-		shift("delta", ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
-		shift("delta, rows", ErrPosition, "deltas[2] is -1024, want at most 1023", tabulate(fast), []int32{5, 4, -1024}, x),
-		shift("deltas of axes", ErrLength, "deltas is 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
-		shift("deltas of axes, rows", ErrLength, "deltas is 4 elements, want a multiple of 3", tabulate(axes), []int32{5, 4, 4, 4}, x),
-		shift("data", ErrLength, "xs[0].Data is 24 elements, want 16", rotary, []int32{1, 2}, x),
-		shift("no deltas", ErrLength, "xs[0].Data is 24 elements, want 0", tabulate(rotary), nil, x), // not all rows
-		shift("heads", ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
-		shift("same view", ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
+	testkit.CheckWrong(t, []testkit.Wrong{
+		shift("no rotary", posenc.ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
+		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
+		shift("table", posenc.ErrConfig, "r is a Rotary over a table of the caller", table, []int32{0, 1, 2}, x),
+		shift("table, no deltas", posenc.ErrConfig, "r is a Rotary over a table of the caller", table, nil, x),
+		shift("table of full width", posenc.ErrConfig, "r is a Rotary over a table of the caller", full, []int32{0, 1, 2}, x),
+		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
+		shift("rows of decay", posenc.ErrConfig, "r is a Rotary with XPos", tabulate(decaying), []int32{0, 1, 2}, x),
+		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
+		shift("delta, rows", posenc.ErrPosition, "deltas[2] is -1024, want at most 1023", tabulate(fast), []int32{5, 4, -1024}, x),
+		shift("deltas of axes", posenc.ErrLength, "deltas is 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
+		shift("deltas of axes, rows", posenc.ErrLength, "deltas is 4 elements, want a multiple of 3", tabulate(axes), []int32{5, 4, 4, 4}, x),
+		shift("data", posenc.ErrLength, "xs[0].Data is 24 elements, want 16", rotary, []int32{1, 2}, x),
+		shift("no deltas", posenc.ErrLength, "xs[0].Data is 24 elements, want 0", tabulate(rotary), nil, x), // not all rows
+		shift("heads", posenc.ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
+		shift("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
 	}, data)
 }

@@ -1,16 +1,23 @@
-package posenc
+package posenc_test
 
 import (
 	"fmt"
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/view"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/yardstick"
+
 	"github.com/go-posenc/posenc/frequency"
 )
 
 // aligned16 returns n 16-bit elements that start on a cache line, all 1.
-func aligned16[T Float16 | BFloat16](n int, one T) []T {
-	s := unsafe.Slice((*T)(unsafe.Pointer(&aligned((n + 1) / 2)[0])), n)
+func aligned16[T posenc.Float16 | posenc.BFloat16](n int, one T) []T {
+	s := unsafe.Slice((*T)(unsafe.Pointer(&testkit.Aligned((n + 1) / 2)[0])), n)
 	for i := range s {
 		s[i] = one
 	}
@@ -18,40 +25,40 @@ func aligned16[T Float16 | BFloat16](n int, one T) []T {
 }
 
 const (
-	oneFloat16  Float16  = 0x3c00
-	oneBFloat16 BFloat16 = 0x3f80
+	oneFloat16  posenc.Float16  = 0x3c00
+	oneBFloat16 posenc.BFloat16 = 0x3f80
 )
 
 // BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
 // float32, in elements, in the caches, and of scaling as many bytes in place, in
 // memory.
 func BenchmarkRotate16(b *testing.B) {
-	for _, layout := range []Layout{HalfSplit, Interleaved} {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
 		for _, tokens := range []int{8, 16384} { // 64 KB and 128 MB
 			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
-				benchmarkEach(b, func(b *testing.B) {
-					r := mustRotary(b, RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					rows, err := r.Tabulate(sequence(tokens))
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
+					rows, err := r.Tabulate(testkit.Sequence(tokens))
 					if err != nil {
 						b.Fatal(err)
 					}
 					n := tokens * 32 * 128
 					half, brain := aligned16(n, oneFloat16), aligned16(n, oneBFloat16)
 					run16 := map[string]func(){
-						"f16":  func() { Rotate(rows, nil, View[Float16]{Data: half, Heads: 32}) },
-						"bf16": func() { Rotate(rows, nil, View[BFloat16]{Data: brain, Heads: 32}) },
+						"f16":  func() { posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 32}) },
+						"bf16": func() { posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 32}) },
 					}
 					for _, dtype := range []string{"f16", "bf16"} {
 						if tokens == 8 {
-							x := aligned(n)
+							x := testkit.Aligned(n)
 							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								against(b, "of-float32", run16[dtype], func() { Rotate(rows, nil, View[float32]{Data: x, Heads: 32}) })
+								testkit.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
 							})
 							continue
 						}
-						x := aligned(n / 2)
+						x := testkit.Aligned(n / 2)
 						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							against(b, "of-scale", run16[dtype], overBuffer(scaleBounds(implementation), x)...)
+							testkit.Against(b, "of-scale", run16[dtype], testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
 						})
 					}
 				})
@@ -81,12 +88,12 @@ func BenchmarkAxes(b *testing.B) {
 		axes []uint8
 	}{{"sections", sectioned}, {"interleaved", interleaved}} {
 		b.Run("map="+maps.name, func(b *testing.B) {
-			benchmarkEach(b, func(b *testing.B) {
-				r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
-				plain := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 1e6})
-				positions := sequence(tokens)
-				q, k := View[float32]{Data: aligned(tokens * 28 * 128), Heads: 28}, View[float32]{Data: aligned(tokens * 4 * 128), Heads: 4}
-				against(b, "of-plain", func() { Rotate(r, image, q, k) }, func() { Rotate(plain, positions, q, k) })
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
+				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
+				positions := testkit.Sequence(tokens)
+				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
+				testkit.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
 	}
@@ -97,23 +104,25 @@ func BenchmarkAxes(b *testing.B) {
 func BenchmarkRotateInto(b *testing.B) {
 	for _, tokens := range []int{2048, 16384} {
 		b.Run(fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
-			benchmarkEach(b, func(b *testing.B) {
-				r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 500000})
-				positions := sequence(tokens)
+			testkit.BenchmarkEach(b, func(b *testing.B) {
+				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+				positions := testkit.Sequence(tokens)
 				n := tokens * 8 * 128
-				src, dst := aligned(n), aligned(n)
+				src, dst := testkit.Aligned(n), testkit.Aligned(n)
 				half := aligned16(n, oneFloat16)
-				key := View[float32]{Data: src, Heads: 8}
+				key := posenc.View[float32]{Data: src, Heads: 8}
 				b.Run("to=f32", func(b *testing.B) {
-					against(b, "x-rotate-and-copy",
-						func() { RotateInto(r, positions, View[float32]{Data: dst, Heads: 8}, nil, key) },
-						func() { Rotate(r, positions, key); copy(dst, src) })
+					testkit.Against(b, "x-rotate-and-copy",
+						func() { posenc.RotateInto(r.At(positions), posenc.View[float32]{Data: dst, Heads: 8}, nil, key) },
+						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
-					y, x := operandOf(&View[Float16]{Data: half, Heads: 8}, 128), operandOf(&key, 128)
-					against(b, "x-rotate-and-convert",
-						func() { RotateInto(r, positions, View[Float16]{Data: half, Heads: 8}, nil, key) },
-						func() { Rotate(r, positions, key); convert(&y, &x, 0, 0, n) })
+					y, x := view.OperandOf(&posenc.View[posenc.Float16]{Data: half, Heads: 8}, 128), view.OperandOf(&key, 128)
+					testkit.Against(b, "x-rotate-and-convert",
+						func() {
+							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
+						},
+						func() { posenc.Rotate(r.At(positions), key); view.Convert(&y, &x, 0, 0, n) })
 				})
 			})
 		})
@@ -124,28 +133,28 @@ func BenchmarkRotateInto(b *testing.B) {
 // speed of rotating them.
 func BenchmarkShift(b *testing.B) {
 	const tokens = 2048
-	benchmarkEach(b, func(b *testing.B) {
-		r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 500000})
-		positions, deltas := sequence(tokens), make([]int32, tokens)
+	testkit.BenchmarkEach(b, func(b *testing.B) {
+		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+		positions, deltas := testkit.Sequence(tokens), make([]int32, tokens)
 		for i := range deltas {
 			deltas[i] = -256
 		}
-		key := View[float32]{Data: aligned(tokens * 8 * 128), Heads: 8}
-		against(b, "of-rotate", func() { Shift(r, deltas, key) }, func() { Rotate(r, positions, key) })
+		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
+		testkit.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }
 
 // BenchmarkTabulated reports decoding with rows that all layers share against
 // decoding with rows made on the fly.
 func BenchmarkTabulated(b *testing.B) {
-	benchmarkEach(b, func(b *testing.B) {
-		r := mustRotary(b, RotaryConfig{HeadDim: 128, Base: 500000})
+	testkit.BenchmarkEach(b, func(b *testing.B) {
+		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
 		position := []int32{4321}
 		rows, err := r.Tabulate(position)
 		if err != nil {
 			b.Fatal(err)
 		}
-		q, k := View[float32]{Data: aligned(32 * 128), Heads: 32}, View[float32]{Data: aligned(8 * 128), Heads: 8}
-		against(b, "x-on-the-fly", func() { Rotate(rows, nil, q, k) }, func() { Rotate(r, position, q, k) })
+		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
+		testkit.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
 }

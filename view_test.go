@@ -1,15 +1,19 @@
-package posenc
+package posenc_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/view"
 )
 
 // spots returns the elements of memory that a view touches, from the formula
 // in the documentation of View, where its Data starts at element start. unique
 // is false where two rows share one.
-func spots(v *View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
+func spots(v *posenc.View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
 	touched, unique = map[int]bool{}, true
 	tokenStride, headStride := v.TokenStride, v.HeadStride
 	if tokenStride == 0 {
@@ -49,8 +53,8 @@ func share(a, b map[int]bool) bool {
 }
 
 // randomView returns a small one whose rows often nearly touch.
-func randomView(r *rand.Rand, dim int) View[float32] {
-	v := View[float32]{Heads: 1 + r.IntN(4)}
+func randomView(r *rand.Rand, dim int) posenc.View[float32] {
+	v := posenc.View[float32]{Heads: 1 + r.IntN(4)}
 	if r.IntN(4) != 0 {
 		v.TokenStride = 1 + r.IntN(30)
 	}
@@ -62,11 +66,11 @@ func randomView(r *rand.Rand, dim int) View[float32] {
 
 // Rows of a view overlap exactly when a bitmap says so.
 func TestViewOverlapsItself(t *testing.T) {
-	r := newRand(10)
+	r := testkit.NewRand(10)
 	var memory [512]float32
 	overlapping := 0
 	const n = 200000
-	for range rounds(n) {
+	for range testkit.Rounds(n) {
 		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
 		v := randomView(r, dim)
 		touched, unique := spots(&v, 0, tokens, dim)
@@ -74,21 +78,21 @@ func TestViewOverlapsItself(t *testing.T) {
 		if !unique {
 			overlapping++
 		}
-		if p := v.grid(&grid{}, tokens, dim); (p == none) != unique {
+		if p := v.grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
 			t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d: got problem %d, rows share elements: %t", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, p, !unique)
 		}
 	}
-	if share := overlapping * 100 / rounds(n); share < 20 || share > 80 {
+	if share := overlapping * 100 / testkit.Rounds(n); share < 20 || share > 80 {
 		t.Errorf("%d%% of the views overlap: the test is one-sided", share)
 	}
 }
 
 // Two views overlap exactly when a bitmap says so.
 func TestViewsOverlapEachOther(t *testing.T) {
-	r := newRand(11)
+	r := testkit.NewRand(11)
 	memory := make([]float32, 1024)
 	overlapping, accepted := 0, 0
-	for accepted < rounds(100000) {
+	for accepted < testkit.Rounds(100000) {
 		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
 		a, b := randomView(r, dim), randomView(r, dim)
 		switch r.IntN(4) {
@@ -105,16 +109,16 @@ func TestViewsOverlapEachOther(t *testing.T) {
 		}
 		accepted++
 		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
-		problemA := a.grid(&grid{}, tokens, dim)
-		problemB := b.grid(&grid{}, tokens, dim)
-		if problemA != none || problemB != none {
+		problemA := a.grid(&view.Grid{}, tokens, dim)
+		problemB := b.grid(&view.Grid{}, tokens, dim)
+		if problemA != view.None || problemB != view.None {
 			t.Fatal(problemA, problemB)
 		}
 		want := share(inA, inB)
 		if want {
 			overlapping++
 		}
-		if got := viewsOverlap(&a, &b, tokens, dim); got != want {
+		if got := view.Overlap(&a, &b, tokens, dim); got != want {
 			t.Fatalf("%d tokens of dim %d: %d heads at strides %d and %d from %d, %d heads at strides %d and %d from %d: got %t, want %t",
 				tokens, dim, a.Heads, a.TokenStride, a.HeadStride, startA, b.Heads, b.TokenStride, b.HeadStride, startB, got, want)
 		}
@@ -129,14 +133,14 @@ func TestViewsOverlapEachOther(t *testing.T) {
 func TestViewsOverlapManyHeads(t *testing.T) {
 	const heads = 1 << 20
 	memory := make([]float32, 3*heads)
-	a := View[float32]{Data: memory, Heads: heads, HeadStride: 3}
-	b := View[float32]{Data: memory[2:], Heads: heads / 2, HeadStride: 6}
-	if viewsOverlap(&a, &b, 1, 1) || viewsOverlap(&b, &a, 1, 1) || !viewsOverlap(&a, &b, 1, 2) || !viewsOverlap(&b, &a, 1, 2) {
+	a := posenc.View[float32]{Data: memory, Heads: heads, HeadStride: 3}
+	b := posenc.View[float32]{Data: memory[2:], Heads: heads / 2, HeadStride: 6}
+	if view.Overlap(&a, &b, 1, 1) || view.Overlap(&b, &a, 1, 1) || !view.Overlap(&a, &b, 1, 2) || !view.Overlap(&b, &a, 1, 2) {
 		t.Error("rows of 1 element lie apart, rows of 2 share one")
 	}
 	b.Data = memory[len(memory)-2:]
 	b.Heads = 1
-	if viewsOverlap(&a, &b, 1, 1) || !viewsOverlap(&a, &b, 1, 2) {
+	if view.Overlap(&a, &b, 1, 1) || !view.Overlap(&a, &b, 1, 2) {
 		t.Error("the last element but one is in a row of 2, in none of 1")
 	}
 }
@@ -144,9 +148,9 @@ func TestViewsOverlapManyHeads(t *testing.T) {
 // Data has to reach exactly to the last element of the last row, and for a
 // packed view to hold nothing more.
 func TestViewLength(t *testing.T) {
-	r := newRand(12)
+	r := testkit.NewRand(12)
 	var memory [512]float32
-	for range rounds(20000) {
+	for range testkit.Rounds(20000) {
 		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
 		v := randomView(r, dim)
 		touched, unique := spots(&v, 0, tokens, dim)
@@ -158,7 +162,7 @@ func TestViewLength(t *testing.T) {
 		for _, length := range []int{0, n - 1, n, n + 1} {
 			v.Data = memory[:length]
 			want := length == n || length > n && !packed
-			if p := v.grid(&grid{}, tokens, dim); (p == none) != want {
+			if p := v.grid(&view.Grid{}, tokens, dim); (p == view.None) != want {
 				t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d in %d elements of %d: got problem %d", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, length, n, p)
 			}
 		}
@@ -174,9 +178,9 @@ func TestViewSizeOverflow(t *testing.T) {
 			for _, heads := range sizes {
 				for _, tokenStride := range append(sizes, 0) {
 					for _, headStride := range append(sizes, 0) {
-						v := View[float32]{Data: memory[:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
-						p := v.grid(&grid{}, tokens, dim)
-						if fits := fits(&v, tokens, dim); p == none && !fits {
+						v := posenc.View[float32]{Data: memory[:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
+						p := v.grid(&view.Grid{}, tokens, dim)
+						if fits := fits(&v, tokens, dim); p == view.None && !fits {
 							t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d pass for %d elements", tokens, dim, heads, tokenStride, headStride, len(v.Data))
 						}
 					}
@@ -188,7 +192,7 @@ func TestViewSizeOverflow(t *testing.T) {
 
 // fits reports in float64, which does not wrap, whether the last row ends
 // within Data; near a power of two it would not matter here.
-func fits(v *View[float32], tokens, dim int) bool {
+func fits(v *posenc.View[float32], tokens, dim int) bool {
 	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
 	if tokenStride == 0 {
 		tokenStride = float64(v.Heads) * float64(dim)

@@ -1,9 +1,12 @@
-package posenc
+package posenc_test
 
 import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // Tables of xPos are those without it times the decay, which a float64 power
@@ -11,13 +14,13 @@ import (
 // distance alone.
 func TestXPos(t *testing.T) {
 	const dim, pairs, center = 64, 32, 100
-	plain := mustRotary(t, RotaryConfig{HeadDim: dim})
-	query := mustRotary(t, RotaryConfig{HeadDim: dim, XPos: &XPos{ScaleBase: 512, Center: center}})
-	key := mustRotary(t, RotaryConfig{HeadDim: dim, XPos: &XPos{ScaleBase: 512, Center: center, Keys: true}})
+	plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
+	query := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
+	key := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
 	positions := []int32{0, 1, 2, 99, 100, 101, 511, 612, 4095, -7}
 	n := len(positions) * pairs
 	var cos, sin [3][]float32
-	for i, r := range []*Rotary{plain, query, key} {
+	for i, r := range []*posenc.Rotary{plain, query, key} {
 		cos[i], sin[i] = make([]float32, n), make([]float32, n)
 		if err := r.CosSin(cos[i], sin[i], positions); err != nil {
 			t.Fatal(err)
@@ -47,10 +50,10 @@ func TestXPos(t *testing.T) {
 		for i := range x {
 			x[i], y[i] = float32(i%7)-3, float32(i%5)-1
 		}
-		if err := Rotate(query, []int32{q}, View[float32]{Data: x, Heads: 1}); err != nil {
+		if err := posenc.Rotate(query.At([]int32{q}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Rotate(key, []int32{k}, View[float32]{Data: y, Heads: 1}); err != nil {
+		if err := posenc.Rotate(key.At([]int32{k}), posenc.View[float32]{Data: y, Heads: 1}); err != nil {
 			t.Fatal(err)
 		}
 		sum := 0.0
@@ -84,7 +87,7 @@ func TestXPosRounds(t *testing.T) {
 		{128, 65536, 3876021, 8, 0x1.3d5748p-84},  // 6.0e-8 above
 	} {
 		for _, keys := range []bool{false, true} {
-			r := mustRotary(t, RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &XPos{ScaleBase: tt.scaleBase, Keys: keys}})
+			r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Keys: keys}})
 			position := tt.distance
 			if keys {
 				position = -position
@@ -105,7 +108,7 @@ func TestXPosRounds(t *testing.T) {
 func TestXPosFar(t *testing.T) {
 	const dim, scaleBase, center = 64, 512, -3
 	for _, keys := range []bool{false, true} {
-		r := mustRotary(t, RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
+		r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &posenc.XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
 		factor := func(distance float64) (smallest, largest, first float32) {
 			p := int32(center + distance*scaleBase)
 			if keys {
@@ -136,40 +139,42 @@ func TestXPosFar(t *testing.T) {
 }
 
 func TestXPosSplitsAndRefuses(t *testing.T) {
-	r := mustRotary(t, RotaryConfig{HeadDim: 32, XPos: &XPos{ScaleBase: 512, Center: 20}})
-	positions := sequence(40)
+	r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 32, XPos: &posenc.XPos{ScaleBase: 512, Center: 20}})
+	positions := testkit.Sequence(40)
 	whole, parts := make([]float32, 40*32), make([]float32, 40*32)
 	for i := range whole {
 		whole[i] = float32(i%11) - 5
 	}
 	copy(parts, whole)
-	if err := Rotate(r, positions, View[float32]{Data: whole, Heads: 1}); err != nil {
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: whole, Heads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for t0 := 0; t0 < 40; {
 		end := min(40, t0+1+t0%5)
-		if err := Rotate(r, positions[t0:end], View[float32]{Data: parts[t0*32 : end*32], Heads: 1}); err != nil {
+		if err := posenc.Rotate(r.At(positions[t0:end]), posenc.View[float32]{Data: parts[t0*32 : end*32], Heads: 1}); err != nil {
 			t.Fatal(err)
 		}
 		t0 = end
 	}
 	for i := range whole {
-		if !same(whole[i], parts[i]) {
+		if !testkit.Same(whole[i], parts[i]) {
 			t.Fatalf("element %d is %v at once and %v in parts", i, whole[i], parts[i])
 		}
 	}
 	for name, call := range map[string]func() error{
-		"shift": func() error { return Shift(r, []int32{1}, View[float32]{Data: make([]float32, 32), Heads: 1}) },
+		"shift": func() error {
+			return posenc.Shift(r, []int32{1}, posenc.View[float32]{Data: make([]float32, 32), Heads: 1})
+		},
 		"base": func() error {
-			_, err := NewRotary(RotaryConfig{HeadDim: 32, XPos: &XPos{}})
+			_, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 32, XPos: &posenc.XPos{}})
 			return err
 		},
 		"axes": func() error {
-			_, err := NewRotary(RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &XPos{ScaleBase: 512}})
+			_, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}})
 			return err
 		},
 		"table": func() error {
-			_, err := NewTableRotary(RotaryConfig{HeadDim: 4, XPos: &XPos{ScaleBase: 512}}, Table[float32]{})
+			_, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}}, posenc.Table[float32]{})
 			return err
 		},
 	} {

@@ -47,12 +47,6 @@ func (b *Block) Len() int { return b.n }
 // padded returns the number of frequencies as the seeds count them.
 func (b *Block) padded() int { return (b.n + 15) &^ 15 }
 
-// shiftRows is the number of positions that share a seed.
-const shiftRows = 32
-
-// shortRun is the rows below which those of their own are cheaper than a seed.
-const shortRun = 4
-
 // Shift holds the cosines and sines of the positions 0 to 31 times the
 // frequencies of a block, in float64.
 //

@@ -45,7 +45,7 @@ func TestDigests(t *testing.T) {
 			models = append(models, tower)
 		}
 		for _, m := range models {
-			for _, angles := range []posenc.Angles{posenc.Exact, posenc.Float32} {
+			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
 						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Angles: angles}

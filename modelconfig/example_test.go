@@ -37,7 +37,7 @@ func ExampleHuggingFace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = posenc.Rotate(rotary, positions, posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
+	err = posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func ExampleHuggingFaceVision() {
 	for i := range q {
 		q[i] = 1
 	}
-	if err := posenc.Rotate(rotary, append(row, column...), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+	if err := posenc.Rotate(rotary.At(append(row, column...)), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(tower.Type(), cfg.HeadDim)

@@ -61,7 +61,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		rotaryDim := checkOptions(t, m, o, true)
 		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
 			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
-				for _, o.Angles = range []posenc.Angles{posenc.Exact, posenc.Float32} {
+				for _, o.Angles = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 					checkOptions(t, m, o, false)
 				}
 			}

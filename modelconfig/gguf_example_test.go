@@ -34,7 +34,7 @@ func ExampleGGUF() {
 		if err != nil {
 			panic(err)
 		}
-		if err := posenc.Rotate(rotary, []int32{42}, posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
+		if err := posenc.Rotate(rotary.At([]int32{42}), posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
 			panic(err)
 		}
 		fmt.Printf("layer %d: %s, last frequency %.3g\n", i, layer.Type, cfg.InvFreq[127])

@@ -758,7 +758,7 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	if _, err := m.RotaryFor(RotaryOptions{Angles: posenc.Float32}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
+	if _, err := m.RotaryFor(RotaryOptions{Angles: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
@@ -777,7 +777,7 @@ func TestArguments(t *testing.T) {
 		{llama, RotaryOptions{LayerType: "full_attention"}, `RotaryOptions.LayerType is "full_attention", want one of LayerTypes() = [""]`},
 		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "RotaryOptions.SequenceLength is -1, want the number of tokens of the sequence"},
 		{dynamic, RotaryOptions{}, "RotaryOptions.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
-		{llama, RotaryOptions{Angles: 7}, "RotaryOptions.Angles is 7, want Exact or Float32"},
+		{llama, RotaryOptions{Angles: 7}, "RotaryOptions.Angles is 7, want ExactAngles or Float32Angles"},
 		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {

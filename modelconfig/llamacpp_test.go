@@ -127,7 +127,7 @@ func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64
 	}
 	positions := slices.Concat(c.Positions[:axes]...)
 	// The rotated part alone is the head for multi-head latent attention.
-	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
 		t.Fatal(err)
 	}
 	half := c.Arguments.NDims / 2

@@ -39,9 +39,9 @@ type RotaryOptions struct {
 	SequenceLength int
 
 	// Angles is how the RotaryConfig rounds angles, and its frequencies with them.
-	// Exact is the real number rounded once; Float32 follows the roundings of
+	// ExactAngles is the real number rounded once; Float32Angles follows the roundings of
 	// Hugging Face transformers.
-	Angles posenc.Angles
+	Angles posenc.AngleRounding
 }
 
 // kind is what the rotating layers of one kind have in common.
@@ -151,7 +151,7 @@ func (m *Model) SoftmaxScaleFor(o RotaryOptions) (float64, error) {
 func (m *Model) accepted(function string) (*Model, error) {
 	for _, layerType := range m.LayerTypes() {
 		k := m.kinds[layerType]
-		cfg, _, err := k.config(function, 0, posenc.Exact)
+		cfg, _, err := k.config(function, 0, posenc.ExactAngles)
 		if err != nil {
 			return nil, err
 		}
@@ -184,17 +184,17 @@ func (m *Model) rotary(function, where string, o RotaryOptions) (posenc.RotaryCo
 	if o.SequenceLength == 0 && k.rule.trained != 0 {
 		return fail("RotaryOptions.SequenceLength", 0, "the number of tokens of the sequence%s, since frequencies depend on it beyond %d", where, k.rule.trained)
 	}
-	if o.Angles > posenc.Float32 {
-		return fail("RotaryOptions.Angles", o.Angles, "Exact or Float32")
+	if o.Angles > posenc.Float32Angles {
+		return fail("RotaryOptions.Angles", o.Angles, "ExactAngles or Float32Angles")
 	}
 	return k.config(function, o.SequenceLength, o.Angles)
 }
 
 // config is the configuration for a sequence of seqLen tokens, 0 for one within the
 // trained length.
-func (k *kind) config(function string, seqLen int, angles posenc.Angles) (posenc.RotaryConfig, frequency.Ladder, error) {
+func (k *kind) config(function string, seqLen int, angles posenc.AngleRounding) (posenc.RotaryConfig, frequency.Ladder, error) {
 	rounding := frequency.Exact
-	if angles == posenc.Float32 {
+	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32
 	}
 	ladder, err := k.rule.ladder(seqLen, rounding)

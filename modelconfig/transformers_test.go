@@ -28,7 +28,7 @@ type vectors struct {
 	Vision *vectors `json:"vision"` // of the vision tower
 
 	model  *modelconfig.Model
-	angles posenc.Angles // of the configurations asked for
+	angles posenc.AngleRounding // of the configurations asked for
 	tower  bool          // v is that of a vision tower
 }
 
@@ -62,7 +62,7 @@ type vector struct {
 
 // eachVectors calls f in a subtest for every published model, for its vision
 // tower, and for the default configuration of every tower.
-func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
+func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
 	configs, err := filepath.Glob(filepath.Join(directory, "configs", "*.json"))
 	if err != nil {
@@ -126,7 +126,7 @@ func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vec
 }
 
 // with calls f for the configurations that round angles so.
-func (v *vectors) with(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
+func (v *vectors) with(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
 	v.angles = angles
 	if len(v.Cases) == 0 {
 		t.Fatal("no cases")
@@ -293,7 +293,7 @@ const (
 // The rotation is equal to the bit where the cosine and the sine are.
 func TestTransformersFloat32(t *testing.T) {
 	var frequencies, entries, towers, elements tally
-	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
@@ -385,7 +385,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
-	if err := posenc.Rotate(r, c.Positions, posenc.View[float32]{Data: x, Heads: heads}); err != nil {
+	if err := posenc.Rotate(r.At(c.Positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		t.Fatal(err)
 	}
 	recorded := decode32(t, rotated...)
@@ -427,7 +427,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 // TestTransformersExact compares with the same formulas in 200 bits: not one
 // number is misrounded.
 func TestTransformersExact(t *testing.T) {
-	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
 			for i, want := range decode64(t, c.Exact.InvFreq) {
@@ -459,7 +459,7 @@ func TestTransformersExact(t *testing.T) {
 // TestTransformersLayers compares which layers rotate and with which kind of
 // frequencies, the head that they rotate, and the two scales.
 func TestTransformersLayers(t *testing.T) {
-	eachVectors(t, posenc.Float32, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
 		layers := v.model.Layers()
 		if len(layers) != len(v.Layers) {
 			t.Fatalf("%d layers, want %d", len(layers), len(v.Layers))
@@ -517,7 +517,7 @@ func TestTransformersLayers(t *testing.T) {
 // those that the functions of transformers return.
 func TestTransformersQueryScales(t *testing.T) {
 	models := 0
-	eachVectors(t, posenc.Exact, func(t *testing.T, v *vectors) {
+	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		if v.QueryScales == nil {
 			return
 		}

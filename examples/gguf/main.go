@@ -91,7 +91,7 @@ func rotate(w io.Writer, model *modelconfig.Model, layerType string) error {
 	if cfg.Axes != nil { // a position for each axis: time, height, width
 		positions = slices.Repeat(positions, int(slices.Max(cfg.Axes))+1)
 	}
-	if err := posenc.Rotate(rotary, positions, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "q of ones at position 1: %.6f...\n", q[:min(4, len(q))])

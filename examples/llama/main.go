@@ -160,7 +160,7 @@ func measurePath() (Result, error) {
 	}
 	p := newProblem()
 	rotate := func(s *step) error {
-		return posenc.Rotate(r, s.positions,
+		return posenc.Rotate(r.At(s.positions),
 			posenc.View[float32]{Data: s.q, Heads: queryHeads},
 			posenc.View[float32]{Data: s.k, Heads: keyHeads})
 	}

@@ -117,15 +117,19 @@ func RotaryEmbedding[T posenc.Element](x, cosCache, sinCache Tensor[T], position
 	if attributes.Interleaved {
 		layout = posenc.Interleaved
 	}
-	r, err := posenc.NewTableRotary(
-		posenc.RotaryConfig{HeadDim: headSize, RotaryDim: rotaryDim, Layout: layout},
+	rows, err := posenc.NewRows(
+		posenc.RowsConfig{HeadDim: headSize, RotaryDim: rotaryDim, Layout: layout},
 		posenc.Table[T]{Cos: cosCache.Data, Sin: sinCache.Data})
 	if err != nil {
 		return y, fmt.Errorf("RotaryEmbedding: %w", err)
 	}
+	angles := rows.All()
+	if positionIDs != nil {
+		angles = rows.At(positions)
+	}
 	result := view
 	result.Data = make([]T, len(x.Data))
-	if err := posenc.RotateInto(r, positions, result, nil, view); err != nil {
+	if err := posenc.RotateInto(angles, result, nil, view); err != nil {
 		return y, fmt.Errorf("RotaryEmbedding: %w", err)
 	}
 	return Tensor[T]{slices.Clone(x.Shape), result.Data}, nil

@@ -1,0 +1,110 @@
+package absolute
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// PaddedPositions writes the positions of a sequence with padding tokens, which
+// mask says are not there: those that are count on from padding+1, and the
+// others are at padding.
+//
+//	positions[t] = padding + mask[t]*(mask[0] + ... + mask[t])
+//
+// So do fairseq, RoBERTa and XLM-R with their padding index, and OPT, whose
+// table starts with two rows of its own, with padding 1.
+//
+// Errors wrap posenc.ErrLength, ErrOverlap or ErrPosition (a position that is no int32).
+func PaddedPositions(positions []int32, mask []bool, padding int32) error {
+	const function = "absolute.PaddedPositions"
+	if len(positions) != len(mask) {
+		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "%d as in mask", len(mask))
+	}
+	if int64(padding)+int64(len(mask)) > math.MaxInt32 {
+		return argument.Error(posenc.ErrPosition, function, "padding", padding, "at most %d for %d tokens", math.MaxInt32-int64(len(mask)), len(mask))
+	}
+	if argument.MemoryOverlaps(positions, mask) {
+		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
+	}
+	last := padding
+	for t, there := range mask {
+		positions[t] = padding
+		if there {
+			last++
+			positions[t] = last
+		}
+	}
+	return nil
+}
+
+// DETRPositions writes the positions of the pixels of an image for
+// SinusoidalDETR, [2][height*width], y before x. Of the pixels that mask says
+// belong to the image, y counts those of the column down to the pixel and x those
+// of the row, both from 1. mask is [height][width]; nil is an image without
+// padding.
+//
+// scale, 2π in DETR, normalises them: with last the count at the end of the
+// column, or of the row,
+//
+//	y = RN32(RN32(RN32(y-RN32(offset)) / RN32(last+RN32(1e-6))) * RN32(scale))
+//
+// 0 leaves the difference as it is. offset is 0 in DETR. It is 1/2, the centre of a
+// pixel, in Deformable DETR where that normalises, and otherwise 0 there too.
+//
+// Errors wrap ErrShape (height or width), posenc.ErrLength, ErrOverlap or ErrConfig
+// (scale, or an offset that is no number from 0 to 1).
+func DETRPositions(positions []float32, mask []bool, height, width int, scale, offset float64) error {
+	const function = "absolute.DETRPositions"
+	if height < 1 || height > 1<<24 { // as far as float32 counts
+		return argument.Error(posenc.ErrShape, function, "height", height, "from 1 to 2^24")
+	}
+	if width < 1 || width > 1<<24 {
+		return argument.Error(posenc.ErrShape, function, "width", width, "from 1 to 2^24")
+	}
+	n, ok := argument.Multiply(height, width)
+	if both, fits := argument.Multiply(2, n); !ok || !fits || len(positions) != both {
+		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "2*%d*%d", height, width)
+	}
+	if mask != nil && len(mask) != n {
+		return argument.Error(posenc.ErrLength, function, "mask", argument.Elements(len(mask)), "nil or %d*%d", height, width)
+	}
+	if argument.MemoryOverlaps(positions, mask) {
+		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
+	}
+	if scale != 0 && !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
+		return argument.Error(posenc.ErrConfig, function, "scale", scale, "0 or a positive float32")
+	}
+	if !(offset >= 0 && offset <= 1) {
+		return argument.Error(posenc.ErrConfig, function, "offset", offset, "from 0 to 1")
+	}
+	for column := range width {
+		countPixels(positions[:n], mask, column, height, width, float32(scale), float32(offset))
+	}
+	for row := range height {
+		countPixels(positions[n:], mask, row*width, width, 1, float32(scale), float32(offset))
+	}
+	return nil
+}
+
+// countPixels writes the positions of the pixels of a column or a row, n of them
+// from first on.
+func countPixels(positions []float32, mask []bool, first, n, stride int, scale, offset float32) {
+	const epsilon = 1e-6
+	count := 0
+	for i := range n {
+		if at := first + i*stride; mask == nil || mask[at] {
+			count++
+		}
+		positions[first+i*stride] = float32(count) - offset
+	}
+	if scale == 0 {
+		return
+	}
+	last := float32(count) + float32(epsilon)
+	for i := range n {
+		p := &positions[first+i*stride]
+		*p = float32(*p/last) * scale
+	}
+}

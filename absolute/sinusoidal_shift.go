@@ -1,0 +1,121 @@
+package absolute
+
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// Shift turns rows at positions t into rows at positions t+delta, in place and
+// without their positions: by the linear shift property of sinusoids
+//
+//	sin((t+delta)*w) = sin(t*w)*cos(delta*w) + cos(t*w)*sin(delta*w)
+//	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)
+//
+// with the cosines and sines of delta*w correctly rounded to float32, and each
+// product and each sum rounded. Rows that SinusoidalRows wrote, with Scaling 1,
+// come within 2^-22 of the real sines and cosines at t+delta. A row of zeros
+// stays one, as do the elements beyond the axes.
+//
+// rows is [tokens][Dim], deltas has one element for each token, or is
+// [axes][tokens]. A call allocates nothing.
+//
+// Errors wrap ErrConfig (s, also one whose rows leave an element out), posenc.ErrLength,
+// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
+func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
+	const function = "absolute.Sinusoidal.Shift"
+	tokens, err := checkSinusoidal(function, s, "deltas", deltas, "rows", rows)
+	if err == nil {
+		err = s.checkPairs(function)
+	}
+	if err != nil || tokens == 0 {
+		return err
+	}
+	direction := float32(-1) // a rotation of (sin, cos) is the inverse one of (cos, sin)
+	if s.order == CosThenSin {
+		direction = 1
+	}
+	var cos, sin [sinusoidalColumns * kernels.SinusoidalRowsAtOnce]float32
+	for first := 0; first < tokens; first += kernels.SinusoidalRowsAtOnce {
+		count := min(kernels.SinusoidalRowsAtOnce, tokens-first)
+		for axis := range s.axes {
+			for column := 0; column < s.pairs; column += sinusoidalColumns {
+				n := min(sinusoidalColumns, s.pairs-column)
+				table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: n}
+				s.ladder.Write(&table, column, n, deltas[axis*tokens+first:][:count], 1, direction)
+				s.rotate(rows[first*s.dim+2*axis*s.pairs:], &table, column, n, count)
+			}
+		}
+	}
+	return nil
+}
+
+// rotate rotates the pairs from number column on, n of them, of some rows of x by
+// those of table.
+func (s *Sinusoidal) rotate(x []float32, table *cossin.Table, column, n, rows int) {
+	k := kernels.Rows{Pairs: n, Partner: s.pairs, Tokens: rows, XTokenStride: s.dim, YTokenStride: s.dim, Heads: 1, TableStride: n}
+	if s.order == SinCosInterleaved {
+		x = x[2*column:]
+		kernels.RotateInterleavedF32(dispatch.Implementation(), x, x, table.Cos, table.Sin, &k)
+		return
+	}
+	x = x[column:]
+	kernels.RotateHalfSplitF32(dispatch.Implementation(), x, x, table.Cos, table.Sin, &k)
+}
+
+// ShiftMatrix writes the matrix T of a shift, with which
+//
+//	row(t+delta) = T * row(t)
+//
+// for every t. It has a rotation by delta*w for each frequency w, correctly
+// rounded to float32, and is zero elsewhere. matrix is [Dim][Dim]; deltas has one
+// element for each axis.
+//
+// Errors wrap ErrConfig (s, also one whose rows leave an element out), posenc.ErrLength,
+// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
+func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
+	const function = "absolute.Sinusoidal.ShiftMatrix"
+	if s == nil || s.dim == 0 {
+		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+	}
+	if err := s.checkPairs(function); err != nil {
+		return err
+	}
+	if len(deltas) != s.axes {
+		return argument.Error(posenc.ErrLength, function, "deltas", argument.Elements(len(deltas)), "%d, one for each axis", s.axes)
+	}
+	if err := checkAngles(function, s, "deltas", deltas); err != nil {
+		return err
+	}
+	if want, ok := argument.Multiply(s.dim, s.dim); !ok || len(matrix) != want {
+		return argument.Error(posenc.ErrLength, function, "matrix", argument.Elements(len(matrix)), "%d*%d", s.dim, s.dim)
+	}
+	if argument.MemoryOverlaps(matrix, deltas) {
+		return argument.Error(posenc.ErrOverlap, function, "matrix", "sharing memory with deltas", "another slice")
+	}
+	clear(matrix)
+	var cos, sin [sinusoidalColumns]float32
+	for axis := range s.axes {
+		for column := 0; column < s.pairs; column += sinusoidalColumns {
+			n := min(sinusoidalColumns, s.pairs-column)
+			s.ladder.Write(&cossin.Table{Cos: cos[:], Sin: sin[:], Stride: n}, column, n, deltas[axis:axis+1], 1, 1)
+			for i := range n {
+				sinAt, cosAt := s.places(column + i)
+				sinAt, cosAt = sinAt+2*axis*s.pairs, cosAt+2*axis*s.pairs
+				matrix[sinAt*s.dim+sinAt], matrix[sinAt*s.dim+cosAt] = cos[i], sin[i]
+				matrix[cosAt*s.dim+sinAt], matrix[cosAt*s.dim+cosAt] = -sin[i], cos[i]
+			}
+		}
+	}
+	return nil
+}
+
+// checkPairs checks that there is a cosine for each sine.
+func (s *Sinusoidal) checkPairs(function string) error {
+	if s.lacksOne() {
+		return argument.Error(posenc.ErrConfig, function, "s", "an encoding that leaves the last element out", "pairs of a sine and a cosine")
+	}
+	return nil
+}

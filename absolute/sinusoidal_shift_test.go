@@ -1,0 +1,111 @@
+package absolute_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// shiftBound is that of Shift. A row is within 2^-25 of the real numbers and so
+// are the cosines and sines of the shift: through a sum of two products that
+// makes at most sqrt(2)*2^-25 each. Roundings add 2^-25 for each product and
+// 2^-24 for the sum, which may be above 1. Together below 2^-22.2.
+const shiftBound = 0x1p-22
+
+// Shifted rows are near the rows at the new positions, and so is the product
+// with the matrix, which is a rotation in blocks.
+func TestSinusoidalShift(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(81)
+		for range testkit.Rounds(60) {
+			cfg := randomSinusoidal(r)
+			cfg.Scaling = 0
+			cfg.Dim = max(cfg.Dim, 2*cfg.Axes*len(cfg.InvFreq))
+			if cfg.Padding != nil {
+				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become
+			}
+			s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+			const tokens = 5
+			from, deltas, to := make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes)
+			for i := range from {
+				from[i], deltas[i] = int32(r.IntN(1<<30)-1<<29)>>r.IntN(30), int32(r.IntN(1<<30)-1<<29)>>r.IntN(30)
+				to[i] = from[i] + deltas[i]
+			}
+			if cfg.Padding != nil {
+				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
+			}
+			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
+			if err := absolute.SinusoidalRows(s, from, shifted); err != nil {
+				t.Fatal(err)
+			}
+			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
+			if err := s.Shift(shifted, deltas); err != nil {
+				t.Fatal(err)
+			}
+			if err := absolute.SinusoidalRows(s, to, want); err != nil {
+				t.Fatal(err)
+			}
+			for i := range want { // want is within 2^-25 itself, which the bound has to spare
+				if math.Abs(float64(shifted[i])-float64(want[i])) > shiftBound {
+					t.Fatalf("element %d of %+v from %v by %v: got %v, want %v", i, cfg, from, deltas, shifted[i], want[i])
+				}
+			}
+			last := make([]int32, cfg.Axes)
+			for a := range last {
+				last[a] = deltas[a*tokens+tokens-1]
+			}
+			checkShiftMatrix(t, s, last, row, want[(tokens-1)*cfg.Dim:])
+		}
+	})
+}
+
+func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, deltas []int32, row, want []float32) {
+	t.Helper()
+	matrix := make([]float32, s.dim*s.dim)
+	if err := s.ShiftMatrix(matrix, deltas); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		sum, squares := 0.0, 0.0
+		for j, m := range matrix[i*s.dim:][:s.dim] {
+			sum += float64(m) * float64(row[j])
+			squares += float64(m) * float64(m)
+		}
+		if math.Abs(sum-float64(w)) > shiftBound {
+			t.Fatalf("row %d of the matrix for %v gives %v, want %v", i, deltas, sum, w)
+		}
+		rotated := i < 2*s.axes*s.pairs
+		// cos²+sin² of two numbers that are each off by 2^-25 at most
+		if rotated && math.Abs(squares-1) > 0x1p-23 || !rotated && squares != 0 {
+			t.Fatalf("row %d of the matrix has squares of sum %v", i, squares)
+		}
+	}
+}
+
+// A shift there and back, with a frequency whose angles are exact: the elements
+// of the matrix against numbers known in closed form.
+func TestShiftMatrixOfEighths(t *testing.T) {
+	eighth, _ := new(big.Float).Quo(big.NewFloat(math.Pi), big.NewFloat(4)).Float64()
+	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
+	half := float32(math.Sqrt2 / 2)
+	for delta, want := range map[int32][]float32{
+		0:  {1, 0, 0, 1},
+		1:  {half, half, -half, half},
+		-1: {half, -half, half, half},
+	} {
+		got := make([]float32, 4)
+		if err := s.ShiftMatrix(got, []int32{delta}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("delta %d: got %v, want %v", delta, got, want)
+				break
+			}
+		}
+	}
+}

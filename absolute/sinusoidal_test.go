@@ -1,0 +1,547 @@
+package absolute_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// sinusoidalCase is rows of the encoding of a model
+// (testdata/sinusoidal/generate.py).
+type sinusoidalCase struct {
+	Model      string
+	Dim        int
+	Arguments  map[string]any
+	Axes       int
+	Fractional bool
+	Positions  []float64
+	InvFreq    []string `json:"inv_freq"`
+	Exact      string
+	Exact64    string
+	Reference  []float64
+	Error      []float64 // of the reference, for each token
+}
+
+func (c *sinusoidalCase) number(name string) float64 {
+	x, _ := c.Arguments[name].(float64)
+	return x
+}
+
+func (c *sinusoidalCase) flag(name string) bool {
+	b, _ := c.Arguments[name].(bool)
+	return b
+}
+
+func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
+	switch c.Model {
+	case "vaswani":
+		return absolute.SinusoidalVaswani(c.Dim)
+	case "marian", "transformerxl":
+		return absolute.SinusoidalMarian(c.Dim)
+	case "tensor2tensor":
+		return absolute.SinusoidalTensor2Tensor(c.Dim, c.Axes, c.number("min"), c.number("max"))
+	case "fairseq":
+		return absolute.SinusoidalFairseq(c.Dim, int32(c.number("padding")))
+	case "whisper":
+		return absolute.SinusoidalWhisper(c.Dim)
+	case "musicgen":
+		return absolute.SinusoidalMusicGen(c.Dim)
+	case "timesteps":
+		return absolute.SinusoidalTimesteps(c.Dim, absolute.Timesteps{
+			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
+		})
+	case "mae", "vitmae", "rtdetr":
+		return absolute.SinusoidalMAE(c.Dim)
+	case "detr":
+		return absolute.SinusoidalDETR(c.Dim/2, 10000)
+	case "mlx":
+		return absolute.SinusoidalMLX(c.Dim, c.number("min"), c.number("max"), c.number("scale"), c.flag("cos_first"))
+	}
+	return nil, fmt.Errorf("no model %s", c.Model)
+}
+
+func sinusoidalCases(t *testing.T) []*sinusoidalCase {
+	t.Helper()
+	text, err := os.ReadFile("testdata/sinusoidal/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Cases []*sinusoidalCase }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Cases
+}
+
+// decodeBits returns big-endian hexadecimal numbers of so many bytes.
+func decodeBits(t *testing.T, text string, size int) (list []uint64) {
+	t.Helper()
+	data, err := hex.DecodeString(text)
+	if err != nil || len(data)%size != 0 {
+		t.Fatalf("%d bytes: %v", len(data), err)
+	}
+	for i := 0; i < len(data); i += size {
+		var bits uint64
+		for _, b := range data[i : i+size] {
+			bits = bits<<8 | uint64(b)
+		}
+		list = append(list, bits)
+	}
+	return list
+}
+
+// Every row has the bits of the formula, and comes as near to what the model's
+// framework computes as that is to the formula.
+func TestSinusoidalVectors(t *testing.T) {
+	models := map[string]bool{}
+	cases := sinusoidalCases(t)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for i, c := range cases {
+			models[c.Model] = true
+			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
+		}
+	})
+	if len(models) != 13 {
+		t.Errorf("%d models, want 13", len(models))
+	}
+}
+
+func (c *sinusoidalCase) check(t *testing.T) {
+	s := testkit.MustSinusoidal(t)(c.make())
+	for k, text := range c.InvFreq {
+		if got := math.Float64bits(s.invFreq[k]); got != decodeBits(t, text, 8)[0] {
+			t.Fatalf("frequency %d is %x, want %s", k, s.invFreq[k], text)
+		}
+	}
+	tokens := len(c.Positions) / s.axes
+	rows := make([]float32, tokens*s.dim)
+	rows64 := make([]float64, tokens*s.dim)
+	var integers []int32
+	var fractions []float32
+	for _, p := range c.Positions {
+		integers, fractions = append(integers, int32(p)), append(fractions, float32(p))
+	}
+	var err error
+	if c.Fractional {
+		err = errors.Join(absolute.SinusoidalRows(s, fractions, rows), absolute.SinusoidalRows64(s, fractions, rows64))
+	} else {
+		err = errors.Join(absolute.SinusoidalRows(s, integers, rows), absolute.SinusoidalRows64(s, integers, rows64))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := decodeBits(t, c.Exact, 4)
+	if len(want) != len(rows) {
+		t.Fatalf("%d elements, want %d", len(rows), len(want))
+	}
+	for i, bits := range want {
+		if math.Float32bits(rows[i]) != uint32(bits) {
+			t.Errorf("element %d of row %d is %x, want %x", i%s.dim, i/s.dim, rows[i], math.Float32frombits(uint32(bits)))
+		}
+		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/s.dim] {
+			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error[i/s.dim])
+		}
+		// In float64 MAE rounds a few times near 1, to 2^-53, and its angles.
+		if c.Model == "mae" && math.Abs(rows64[i]-c.Reference[i]) > 0x1p-50 {
+			t.Errorf("element %d of row %d is %v, and %v in MAE", i%s.dim, i/s.dim, rows64[i], c.Reference[i])
+		}
+	}
+	for i, bits := range decodeBits(t, c.Exact64, 8) {
+		if want := math.Float64frombits(bits) * float64(s.scaling); rows64[i] != want {
+			t.Errorf("element %d of row %d is %x in float64, want %x", i%s.dim, i/s.dim, rows64[i], want)
+		}
+	}
+	if c.Model == "detr" {
+		c.checkDETRPositions(t, fractions)
+	}
+}
+
+func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
+	height, width := int(c.number("height")), int(c.number("width"))
+	var mask []bool
+	if c.flag("masked") {
+		mask = make([]bool, height*width)
+		for y := range 3 {
+			for x := range 3 {
+				mask[y*width+x] = true
+			}
+		}
+	}
+	got := make([]float32, 2*height*width)
+	if err := absolute.DETRPositions(got, mask, height, width, c.number("scale"), c.number("offset")); err != nil {
+		t.Fatal(err)
+	}
+	if !testkit.SameBits(got, want) {
+		t.Errorf("positions %v, want %v", got, want)
+	}
+}
+
+// The table of a tutorial for 4 channels with 100 for 10000, to the digits
+// printed there.
+func TestSinusoidalTutorial(t *testing.T) {
+	want := []float32{
+		0, 1, 0, 1,
+		0.84147098, 0.54030231, 0.09983342, 0.99500417,
+		0.90929743, -0.41614684, 0.19866933, 0.98006658,
+		0.14112001, -0.9899925, 0.29552021, 0.95533649,
+	}
+	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
+	got := make([]float32, 16)
+	if err := absolute.SinusoidalRows(s, []int32{0, 1, 2, 3}, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range want {
+		if math.Abs(float64(got[i]-w)) > 6e-8 { // eight digits and a rounding
+			t.Errorf("element %d is %v, want %v", i, got[i], w)
+		}
+	}
+}
+
+// plainSinusoidal is the row of a token, element by element.
+func plainSinusoidal(cfg absolute.SinusoidalConfig, positions []float64) []float32 {
+	n, scaling := len(cfg.InvFreq), float32(1)
+	row := make([]float32, max(cfg.Dim, 2*len(positions)*n))
+	if cfg.Scaling != 0 {
+		scaling = float32(cfg.Scaling)
+	}
+	if cfg.Padding != nil && positions[0] == float64(*cfg.Padding) {
+		return row[:cfg.Dim]
+	}
+	for axis, p := range positions {
+		for k, w := range cfg.InvFreq {
+			var cos, sin [1]float32
+			generic.CosSinExactAt(cos[:], sin[:], p, []float64{w}, scaling, scaling)
+			first := 2 * n * axis
+			switch cfg.Order {
+			case absolute.SinCosInterleaved:
+				row[first+2*k], row[first+2*k+1] = sin[0], cos[0]
+			case absolute.SinThenCos:
+				row[first+k], row[first+n+k] = sin[0], cos[0]
+			case absolute.CosThenSin:
+				row[first+k], row[first+n+k] = cos[0], sin[0]
+			}
+		}
+	}
+	return row[:cfg.Dim]
+}
+
+// sinusoidalExtra is channels beyond the axes; -1 leaves the last out.
+var sinusoidalExtra = []int{0, 0, 1, 5, 140, -1}
+
+func randomSinusoidal(r *rand.Rand) absolute.SinusoidalConfig {
+	cfg := absolute.SinusoidalConfig{
+		InvFreq: make([]float64, 1+r.IntN(150)),
+		Order:   absolute.SinusoidalOrder(r.IntN(3)),
+		Axes:    1 + r.IntN(3),
+		Scaling: testkit.OneOf(r, []float64{0, 1, 0.3, 0.0625}),
+	}
+	for i := range cfg.InvFreq {
+		cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
+	}
+	cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + testkit.OneOf(r, sinusoidalExtra)
+	if r.IntN(2) == 0 {
+		padding := int32(r.IntN(4) - 1)
+		cfg.Padding = &padding
+	}
+	return cfg
+}
+
+// Rows are written and added as plain loops over the formulas would, at all
+// lengths, between canaries.
+func TestSinusoidalAgainstPlain(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		testkit.EachType(t, testSinusoidal[float32], testSinusoidal[posenc.Float16], testSinusoidal[posenc.BFloat16])
+	})
+}
+
+func testSinusoidal[T posenc.Element](t *testing.T) {
+	r := testkit.NewRand(71)
+	for range testkit.Rounds(60) {
+		cfg := randomSinusoidal(r)
+		s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+		tokens := testkit.OneOf(r, []int{0, 1, 2, 3, 4, 5, 31, 32, 33, 70})
+		integers := make([]int32, cfg.Axes*tokens)
+		fractions := make([]float32, len(integers))
+		kinds := []string{"sequential", "zero", "repeated", "random", "runs", "descending"}
+		if tokens > 0 {
+			testkit.PositionKinds[testkit.OneOf(r, kinds)](r, integers)
+		}
+		for i := range fractions {
+			fractions[i] = testkit.OneOf(r, []float32{0, -1, 1, 0.5, 1000 * r.Float32(), -r.Float32()})
+			if r.IntN(5) == 0 {
+				integers[i] = int32(r.IntN(3)) - 1
+			}
+		}
+		scale := testkit.OneOf(r, []float32{1, 22.627417, -0.3, 0})
+		checkSinusoidalCalls(t, r, cfg, s, integers, tokens, scale, absolute.SinusoidalRows[T, int32], absolute.AddSinusoidal[T, int32])
+		checkSinusoidalCalls(t, r, cfg, s, fractions, tokens, scale, absolute.SinusoidalRows[T, float32], absolute.AddSinusoidal[T, float32])
+	}
+}
+
+func checkSinusoidalCalls[T posenc.Element, P absolute.Position](t *testing.T, r *rand.Rand, cfg absolute.SinusoidalConfig, s *absolute.Sinusoidal, positions []P, tokens int, scale float32,
+	write func(*absolute.Sinusoidal, []P, []T) error, add func(*absolute.Sinusoidal, []P, []T, float32) error) {
+	t.Helper()
+	const canaries = 32
+	start := canaries + r.IntN(16)
+	memory := make([]T, start+tokens*cfg.Dim+canaries)
+	for i := range memory {
+		memory[i] = testkit.Narrow[T](4*r.Float32() - 2)
+	}
+	written, added := slices.Clone(memory), slices.Clone(memory)
+	end := start + tokens*cfg.Dim
+	given := slices.Clone(positions)
+	if err := errors.Join(write(s, positions, written[start:end:end]), add(s, positions, added[start:end:end], scale)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(positions, given) {
+		t.Fatal("positions have changed")
+	}
+	for i, x := range memory {
+		wantWritten, wantAdded := x, x
+		if i >= start && i < end {
+			at := make([]float64, cfg.Axes)
+			for a := range at {
+				at[a] = float64(positions[a*tokens+(i-start)/cfg.Dim])
+			}
+			if (i-start)%cfg.Dim == 0 {
+				plainRow = plainSinusoidal(cfg, at)
+			}
+			v := plainRow[(i-start)%cfg.Dim]
+			wantWritten, wantAdded = testkit.Narrow[T](v), testkit.Narrow[T](float32(testkit.Widen(x)*scale)+v)
+		}
+		if !testkit.Same(testkit.Widen(written[i]), testkit.Widen(wantWritten)) || !testkit.Same(testkit.Widen(added[i]), testkit.Widen(wantAdded)) {
+			t.Fatalf("element %d of %d tokens of %+v: wrote %v, want %v; added %v, want %v",
+				i-start, tokens, cfg, testkit.Widen(written[i]), testkit.Widen(wantWritten), testkit.Widen(added[i]), testkit.Widen(wantAdded))
+		}
+	}
+}
+
+var plainRow []float32 // of the token at hand
+
+func TestSinusoidalAllocatesNothing(t *testing.T) {
+	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(96))
+	whisper := testkit.MustSinusoidal(t)(absolute.SinusoidalWhisper(96))
+	positions, times := make([]int32, 40), make([]float32, 40)
+	x, half := make([]float32, 40*96), make([]posenc.BFloat16, 40*96)
+	var err error
+	for name, call := range map[string]func(){
+		"SinusoidalRows interleaved":  func() { err = absolute.SinusoidalRows(s, positions, x) },
+		"SinusoidalRows concatenated": func() { err = absolute.SinusoidalRows(whisper, positions, x) },
+		"SinusoidalRows of times":     func() { err = absolute.SinusoidalRows(whisper, times, x) },
+		"SinusoidalRows of bfloat16":  func() { err = absolute.SinusoidalRows(s, positions, half) },
+		"AddSinusoidal":               func() { err = absolute.AddSinusoidal(s, positions, x, 2) },
+		"AddSinusoidal to one token":  func() { err = absolute.AddSinusoidal(s, positions[:1], half[:96], 2) },
+		"Sinusoidal.Shift":            func() { err = s.Shift(x, positions) },
+	} {
+		testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+			if n := testing.AllocsPerRun(20, call); n != 0 || err != nil {
+				t.Errorf("%s: %v allocations, %v", name, n, err)
+			}
+		})
+	}
+}
+
+func TestSinusoidalErrors(t *testing.T) {
+	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(8))
+	mae := testkit.MustSinusoidal(t)(absolute.SinusoidalMAE(8))
+	odd := testkit.MustSinusoidal(t)(absolute.SinusoidalMarian(7))
+	large := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	fast := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
+	x := make([]float32, 16)
+	sharedX := make([]float32, 8)
+	nan := float32(math.NaN())
+	create := func(cfg absolute.SinusoidalConfig) error { _, err := absolute.NewSinusoidal(cfg); return err }
+	of := func(_ *absolute.Sinusoidal, err error) error { return err }
+	one := []float64{1}
+	for _, tt := range []struct {
+		name string
+		err  error
+		kind error
+		want string
+	}{
+		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
+		{"too many frequencies", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq"},
+		{"negative axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1"},
+		{"many axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes"},
+		{"few channels", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2"},
+		{"many channels", create(absolute.SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), posenc.ErrConfig, "cfg.Dim"},
+		{"order", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3"},
+		{"scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), posenc.ErrConfig, "cfg.Scaling"},
+		{"negative scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), posenc.ErrConfig, "cfg.Scaling"},
+		{"frequency", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]"},
+		{"tiny frequency", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]"},
+
+		{"odd Vaswani", of(absolute.SinusoidalVaswani(7)), posenc.ErrConfig, "SinusoidalVaswani: dim is 7"},
+		{"Marian of 1 channel", of(absolute.SinusoidalMarian(1)), posenc.ErrConfig, "SinusoidalMarian: dim is 1"},
+		{"one channel", of(absolute.SinusoidalTensor2Tensor(1, 1, 1, 1e4)), posenc.ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
+		{"more axes than pairs", of(absolute.SinusoidalTensor2Tensor(5, 3, 1, 1e4)), posenc.ErrConfig, "axes is 3"},
+		{"timescale", of(absolute.SinusoidalTensor2Tensor(4, 1, 0, 1e4)), posenc.ErrConfig, "minTimescale is 0"},
+		{"fairseq of 3 channels", of(absolute.SinusoidalFairseq(3, 1)), posenc.ErrConfig, "SinusoidalFairseq: dim is 3"},
+		{"Whisper of 2 channels", of(absolute.SinusoidalWhisper(2)), posenc.ErrConfig, "SinusoidalWhisper: dim is 2"},
+		{"MusicGen of 3 channels", of(absolute.SinusoidalMusicGen(3)), posenc.ErrConfig, "SinusoidalMusicGen: dim is 3"},
+		{"timesteps of 1 channel", of(absolute.SinusoidalTimesteps(1, absolute.Timesteps{})), posenc.ErrConfig, "SinusoidalTimesteps: dim is 1"},
+		{"shift of all", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
+		{"period", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{MaxPeriod: 1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
+		{"negative times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: -1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
+		{"fast times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 1e300})), posenc.ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
+		{"period of NaN", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{MaxPeriod: math.NaN()})), posenc.ErrConfig, "p.MaxPeriod is NaN"},
+		{"slow times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
+		{"slow scale", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 0x1p-900})), posenc.ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
+		{"endless shift", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
+		{"fast timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), posenc.ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
+		{"timescale of 0", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 0)), posenc.ErrConfig, "maxTimescale is 0, want a positive finite number"},
+		{"short timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), posenc.ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
+		{"long timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 1e300)), posenc.ErrConfig, "maxTimescale is 1e+300, want frequencies"},
+		{"MAE of 6 channels", of(absolute.SinusoidalMAE(6)), posenc.ErrConfig, "SinusoidalMAE: dim is 6"},
+		{"odd DETR", of(absolute.SinusoidalDETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
+		{"DETR temperature", of(absolute.SinusoidalDETR(8, 1)), posenc.ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
+		{"hot DETR", of(absolute.SinusoidalDETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
+		{"odd MLX", of(absolute.SinusoidalMLX(3, 1e-4, 1, 0, false)), posenc.ErrConfig, "SinusoidalMLX: dim is 3"},
+		{"MLX frequency", of(absolute.SinusoidalMLX(4, 0, 1, 0, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
+
+		{"slow MLX", of(absolute.SinusoidalMLX(4, 1e-300, 1, 0, false)), posenc.ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
+		{"fast MLX", of(absolute.SinusoidalMLX(4, 1e-4, -1, 0, false)), posenc.ErrConfig, "maxFreq is -1, want a frequency from"},
+		{"MLX scale", of(absolute.SinusoidalMLX(4, 1e-4, 1, 1e300, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
+
+		{"nil", absolute.SinusoidalRows(nil, []int32{1}, x), posenc.ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
+		{"zero", absolute.AddSinusoidal(new(absolute.Sinusoidal), []int32{1}, x, 1), posenc.ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
+		{"uneven axes", absolute.SinusoidalRows(mae, []int32{1, 2, 3}, x), posenc.ErrLength, "positions is 3 elements"},
+		{"short", absolute.SinusoidalRows(s, []int32{1, 2}, x[:15]), posenc.ErrLength, "dst is 15 elements, want 16"},
+		{"long", absolute.AddSinusoidal(s, []int32{1}, x, 1), posenc.ErrLength, "x is 16 elements, want 8"},
+		{"float64 rows", absolute.SinusoidalRows64(s, []int32{1}, make([]float64, 7)), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
+		{"position", absolute.SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
+		{"time", absolute.SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024"},
+		{"far time", absolute.SinusoidalRows(s, []float32{3e9}, x[:8]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"far time, fast", absolute.SinusoidalRows(fast, []float32{3e9}, x[:2]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"NaN", absolute.SinusoidalRows(s, []float32{nan}, x[:8]), posenc.ErrPosition, "positions[0] is NaN"},
+		{"scale", absolute.AddSinusoidal(s, []int32{1}, x[:8], nan), posenc.ErrConfig, "scale is NaN"},
+		{"overlap", absolute.SinusoidalRows(s, sharedX[7:], sharedX), posenc.ErrOverlap, "dst is sharing memory with positions"},
+
+		{"shift length", s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
+		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
+		{"matrix without a cosine", odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is"},
+		{"shift of nil", (*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil"},
+		{"matrix of nil", (*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
+		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2"},
+		{"matrix length", s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want 8*8"},
+		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
+		}
+	}
+	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+		t.Error("an error came after the first write")
+	}
+}
+
+// Slices next to a guard, positions too.
+func TestGuardSinusoidal(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(72)
+		g := testkit.NewGuards(t, r, 4*40*330, "x", "positions")
+		for _, pairs := range []int{1, 3, 8, 17, 63, 64, 65} {
+			for _, tokens := range []int{1, 4, 33} {
+				for order := range absolute.CosThenSin + 1 {
+					for _, atEnd := range []bool{false, true} {
+						cfg := absolute.SinusoidalConfig{Dim: 2*pairs + int(order)%2, InvFreq: testkit.RandomFrequencies(r, pairs, []int32{100}, false), Order: order}
+						for i := range cfg.InvFreq {
+							cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
+						}
+						s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+						positions := testkit.Flush[int32](g.Arenas["positions"], tokens, atEnd)
+						testkit.CountFrom(positions, 90, 1)
+						x := g.Floats("x", tokens*cfg.Dim, atEnd)
+						for _, add := range []bool{false, true} {
+							var err error
+							g.Check(fmt.Sprintf("%d tokens, %d pairs, order %d, add %t, at the end %t", tokens, pairs, order, add, atEnd), func() {
+								if add {
+									err = absolute.AddSinusoidal(s, positions, x, 2)
+								} else {
+									err = absolute.SinusoidalRows(s, positions, x)
+								}
+							}, func(copies map[string][]float32) {
+								for t, p := range positions {
+									row := copies["x"][t*cfg.Dim:][:cfg.Dim]
+									for i, v := range plainSinusoidal(cfg, []float64{float64(p)}) {
+										if add {
+											v += float32(row[i] * 2)
+										}
+										row[i] = v
+									}
+								}
+							}, map[string][]float32{"x": x})
+							if err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzSinusoidal writes and adds rows of any shape and frequencies, valid or not,
+// on every implementation: the same error and untouched data, or the bits of
+// plain loops.
+func FuzzSinusoidal(f *testing.F) {
+	f.Add(64, 20, 1, uint8(33), uint8(0), uint8(200), []byte{1, 0, 0, 0}, []byte(nil), float32(8))
+	f.Add(9, 3, 1, uint8(4), uint8(5), uint8(0), []byte{0, 0, 0, 128, 255, 255, 255, 127}, []byte{1, 2, 3, 4, 5, 6, 7, 8}, float32(1))
+	f.Add(-1, 0, math.MaxInt, uint8(1), uint8(255), uint8(255), []byte{0}, []byte{0}, float32(math.Inf(1)))
+	f.Fuzz(func(t *testing.T, dim, pairs, axes int, tokens, mode, run uint8, positionData, frequencyData []byte, scale float32) {
+		pairs, tokens = (pairs%150+150)%150, tokens%70
+		cfg := absolute.SinusoidalConfig{Dim: dim, InvFreq: testkit.Repeat64(pairs, frequencyData), Order: absolute.SinusoidalOrder(mode & 3), Axes: axes}
+		if mode&4 != 0 {
+			cfg.Padding = new(int32)
+		}
+		s, err := absolute.NewSinusoidal(cfg)
+		if err != nil || dim > 1000 {
+			return
+		}
+		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
+		positions := testkit.RepeatPositions(s.axes*int(tokens), positionData, run)
+		before := make([]float32, int(tokens)*dim)
+		testkit.Repeat32(before, positionData)
+		var want []float32
+		testkit.OnEach(func(impl kernels.Implementation) {
+			rows, sums := slices.Clone(before), slices.Clone(before)
+			err, errAdd := absolute.SinusoidalRows(s, positions, rows), absolute.AddSinusoidal(s, positions, sums, scale)
+			if err != nil && !testkit.SameBits(rows, before) || errAdd != nil && !testkit.SameBits(sums, before) {
+				t.Fatalf("%s: wrote before the errors %v, %v", impl, err, errAdd)
+			}
+			if err != nil {
+				return
+			}
+			if want == nil {
+				want = []float32{}
+				cfg.Axes = s.axes
+				for token := range int(tokens) {
+					at := make([]float64, s.axes)
+					for a := range at {
+						at[a] = float64(positions[a*int(tokens)+token])
+					}
+					want = append(want, plainSinusoidal(cfg, at)...)
+				}
+			}
+			for i, w := range want {
+				if !testkit.Same(rows[i], w) || errAdd == nil && !testkit.Same(sums[i], float32(before[i]*scale)+w) {
+					t.Fatalf("%s: element %d is %v, want %v; the sum is %v", impl, i, rows[i], w, sums[i])
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,75 @@
+package posenc
+
+import (
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+)
+
+// Angles says by which cosines and sines each token is rotated: those of its
+// position ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It
+// refers to the slice that it was made of, and is checked where it is used.
+type Angles struct {
+	rotary *Rotary
+	rows   *Rows
+	all    bool    // of rows: token t takes row t
+	of     []int32 // positions, or numbers of rows
+}
+
+// At returns the angles of positions: one for each token, in any order, repeated or
+// negative; with several axes [axes][tokens]. The cosines and sines are made by each
+// call that takes the Angles: [Rotary.Rows] makes them once for several.
+func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: positions} }
+
+// All returns the angles of as many tokens as there are rows: token t takes row t.
+func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
+
+// At returns the angles of len(ids) tokens: token t takes row ids[t].
+func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
+
+// check returns the number of tokens, and the heads that the angles are for.
+func (a *Angles) check(function string) (tokens int, h head, err error) {
+	switch {
+	case a.rotary != nil:
+		tokens, err = a.rotary.check(function, "positions", a.of)
+		return tokens, a.rotary.head, err
+	case a.rows == nil:
+		return 0, h, argument.Error(ErrConfig, function, "a", "zero", "Angles from Rotary.At, Rows.All or Rows.At")
+	}
+	tokens, err = a.rows.check(function, a)
+	return tokens, a.rows.head, err
+}
+
+// write makes the rows of n tokens from number first on, of a call with so many, or
+// points to where they lie. The memory of to is scratch.
+func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
+	if a.rows != nil {
+		a.rows.read(to, a, first, n, r.sign)
+		return
+	}
+	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
+}
+
+// check returns the number of tokens that the positions, the named argument, are of.
+func (r *Rotary) check(function, name string, positions []int32) (int, error) {
+	if r == nil || r.rotaryDim == 0 {
+		return 0, argument.Error(ErrConfig, function, "r", "nil or zero", "a Rotary from NewRotary")
+	}
+	axes := r.frequencies.Axes
+	if len(positions)%axes != 0 {
+		return 0, argument.Error(ErrLength, function, name, argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
+	}
+	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
+}
+
+// checkPositions returns an error for the first position beyond last.
+func checkPositions(function, name string, positions []int32, last int64) error {
+	if last >= 1<<31 {
+		return nil
+	}
+	for i, p := range positions {
+		if int64(p) > last || int64(p) < -last {
+			return argument.Error(ErrPosition, function, argument.Indexed(name, i), p, "at most %s", cossin.PositionLimit(last))
+		}
+	}
+	return nil
+}

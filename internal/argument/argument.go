@@ -1,0 +1,46 @@
+// Package argument checks the arguments of public functions and words their errors.
+package argument
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+)
+
+// The kinds of errors, which package posenc exports.
+var (
+	ErrConfig   = errors.New("invalid configuration")
+	ErrLength   = errors.New("wrong length")
+	ErrShape    = errors.New("invalid shape")
+	ErrOverlap  = errors.New("overlapping memory")
+	ErrPosition = errors.New("position out of range")
+)
+
+// Error describes an argument of a function, which is named with its package:
+//
+//	posenc.Rotate: xs[0].Heads is 0, want at least 1: invalid shape
+func Error(kind error, function, argument string, value any, expected string, args ...any) error {
+	return fmt.Errorf("%s: %s is %v, want %s: %w", function, argument, value, fmt.Sprintf(expected, args...), kind)
+}
+
+// Elements says how long a slice is.
+type Elements int
+
+func (n Elements) String() string {
+	if n == 1 {
+		return "1 element"
+	}
+	return strconv.Itoa(int(n)) + " elements"
+}
+
+// Indexed names an element of an argument.
+func Indexed(argument string, index int) string {
+	return argument + "[" + strconv.Itoa(index) + "]"
+}
+
+// Multiply returns a*b for numbers of at least 0, unless it overflows an int.
+func Multiply(a, b int) (int, bool) {
+	high, low := bits.Mul(uint(a), uint(b))
+	return int(low), high == 0 && int(low) >= 0
+}

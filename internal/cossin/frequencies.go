@@ -1,0 +1,80 @@
+package cossin
+
+// Frequencies is the inverse frequencies of a rotary embedding, and how they make
+// the angles of a token.
+type Frequencies struct {
+	Axes int // axes of positions
+
+	pairs    int
+	how      how
+	ladder   Ladder // of all pairs
+	axes     []axis
+	sections bool // the pairs of each axis are neighbours
+	decay    Decay
+}
+
+// how says how the rows of tokens are made.
+type how uint8
+
+const (
+	oneAxis how = iota
+	severalAxes
+	decaying
+)
+
+// NewFrequencies returns frequencies below 2^50 in magnitude for exact angles or for
+// float32 ones. axes is nil or has the axis of each pair; decay is nil or that of
+// each pair, for one axis.
+func NewFrequencies(invFreq []float64, float32Angles bool, axes []uint8, decay *Decay) Frequencies {
+	f := Frequencies{Axes: axisCount(axes), pairs: len(invFreq), ladder: NewLadder(invFreq, float32Angles)}
+	switch {
+	case f.Axes > 1:
+		f.how, f.sections = severalAxes, true
+		f.axes = axesOf(axes, invFreq, float32Angles)
+		for i := range f.axes {
+			_, ok := f.axes[i].section()
+			f.sections = f.sections && ok
+		}
+	case decay != nil:
+		f.how, f.decay = decaying, *decay
+	}
+	return f
+}
+
+// Decays reports whether entries depend on the distance from a center.
+func (f *Frequencies) Decays() bool { return f.how == decaying }
+
+// Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and
+// scaleSin.
+func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
+	switch f.how {
+	case oneAxis:
+		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
+	case severalAxes:
+		f.writeAxes(to, p, scaleCos, scaleSin)
+	case decaying:
+		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
+		f.decay.apply(to, f.pairs, p.Axis(0))
+	}
+}
+
+// WriteOnce is Write, but for tokens that all have the same positions it writes one
+// row and sets the stride to 0.
+func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
+	if p.repeated(f.Axes) {
+		f.Write(to, &Positions{p.Call, p.Tokens, p.First, 1}, scaleCos, scaleSin)
+		to.Stride = 0
+		return
+	}
+	f.Write(to, p, scaleCos, scaleSin)
+}
+
+// WriteFractional writes rows of all pairs for positions, [axes][tokens], that need
+// not be integers. Frequencies that decay have none.
+func (f *Frequencies) WriteFractional(to *Table, positions []float32, scaleCos, scaleSin float32) {
+	if f.how == severalAxes {
+		f.writeFractionalAxes(to, positions, scaleCos, scaleSin)
+		return
+	}
+	f.ladder.WriteFractional(to, 0, f.pairs, positions, scaleCos, scaleSin)
+}

@@ -1,0 +1,65 @@
+// Package cossin writes rows of cosines and sines: those of the angles
+// position*invFreq[i] of tokens, in all the ways in which a model forms its angles.
+package cossin
+
+// Table is where rows of cosines and sines are: row t is Cos[t*Stride:] and
+// Sin[t*Stride:], an entry for each pair.
+type Table struct {
+	Cos, Sin []float32
+	Stride   int
+}
+
+// From returns the rows from number t on.
+func (to *Table) From(t int) Table {
+	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride}
+}
+
+// Positions is those of consecutive tokens of a call.
+type Positions struct {
+	Call     []int32 // of the whole call, [axes][tokens]
+	Tokens   int     // of the whole call
+	First, N int     // the tokens that are meant
+}
+
+// Axis returns the positions on one axis.
+func (p *Positions) Axis(axis int) []int32 {
+	return p.Call[axis*p.Tokens+p.First:][:p.N]
+}
+
+// alike reports whether every token has the same position on all axes, as text has
+// in a model of images.
+func (p *Positions) alike(axes int) bool {
+	first := p.Axis(0)
+	for a := 1; a < axes; a++ {
+		for t, position := range p.Axis(a) {
+			if position != first[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// repeated reports whether all tokens, of which there are several, have the same
+// positions.
+func (p *Positions) repeated(axes int) bool {
+	if p.N < 2 {
+		return false
+	}
+	for a := range axes {
+		if !equal(p.Axis(a)) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal reports whether all positions, at least one, are the same.
+func equal(positions []int32) bool {
+	for _, p := range positions[1:] {
+		if p != positions[0] {
+			return false
+		}
+	}
+	return true
+}

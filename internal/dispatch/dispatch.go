@@ -1,0 +1,36 @@
+// Package dispatch chooses the kernels that every operation runs on.
+package dispatch
+
+import (
+	"os"
+
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// implementation is chosen once, when the program starts.
+var implementation = choose(os.Getenv("POSENC_IMPL"), Supported())
+
+// Implementation returns what every operation runs on.
+func Implementation() kernels.Implementation { return implementation }
+
+// Use makes every operation run on impl until restore is called. Only tests and
+// benchmarks call it, and nothing else runs meanwhile.
+func Use(impl kernels.Implementation) (restore func()) {
+	before := implementation
+	implementation = impl
+	return func() { implementation = before }
+}
+
+// choose returns the implementation that request names, or generic where it is
+// not among the available ones; no request is the first of them.
+func choose(request string, available []kernels.Implementation) kernels.Implementation {
+	if request == "" {
+		return available[0]
+	}
+	for _, impl := range available {
+		if impl.String() == request {
+			return impl
+		}
+	}
+	return kernels.Generic
+}

@@ -1,0 +1,98 @@
+//go:build amd64 && !purego
+
+package dispatch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/kernels"
+	"github.com/klauspost/cpuid/v2"
+)
+
+// compiled lists the implementations of this GOARCH, whatever the CPU has.
+func compiled() []kernels.Implementation {
+	return []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
+}
+
+var (
+	textSymbol = regexp.MustCompile(`^TEXT ·(\w+)\(SB\)`)
+	requires   = regexp.MustCompile(`^// Requires: (.*)$`)
+	isaSuffix  = regexp.MustCompile(`(AVX2|AVX512)$`)
+)
+
+// The gate of an implementation has to ask for every feature that its kernels
+// need: a missing one kills the program on a CPU without it.
+func TestGatesCoverKernels(t *testing.T) {
+	files, err := filepath.Glob("asm/*_amd64.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	gated := map[string][]cpuid.FeatureID{}
+	for _, g := range gates {
+		gated[strings.ToUpper(g.impl.String())] = g.features
+	}
+	symbols := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var needs []string
+		for line := range strings.Lines(string(text)) {
+			if m := requires.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				needs = strings.Split(m[1], ", ")
+			}
+			m := textSymbol.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			symbols++
+			isa := isaSuffix.FindString(m[1])
+			features, ok := gated[isa]
+			if !ok {
+				t.Errorf("%s: %s belongs to no gate", file, m[1])
+			}
+			if len(needs) == 0 && m[1] != "FenceStoresAVX2" { // SFENCE is in every amd64
+				t.Errorf("%s: %s has no line Requires", file, m[1])
+			}
+			for _, name := range needs {
+				id := cpuid.ParseFeature(name)
+				if id == cpuid.UNKNOWN {
+					t.Errorf("%s: %s requires %s, which cpuid does not know", file, m[1], name)
+				}
+				if !slices.Contains(features, id) {
+					t.Errorf("%s: %s requires %s, which the gate of %s does not ask for", file, m[1], name, isa)
+				}
+			}
+			needs = nil
+		}
+	}
+	if want := len(operations) + len(rotations) + len(copies); symbols < want {
+		t.Errorf("found %d kernels in %v, want at least %d", symbols, files, want)
+	}
+}
+
+// A gate asks cpuid and x/sys/cpu for the same features.
+func TestGatesAskTwice(t *testing.T) {
+	for _, g := range gates {
+		if len(g.features) != len(g.enabled) {
+			t.Errorf("%s: %d features for cpuid, %d for x/sys/cpu", g.impl, len(g.features), len(g.enabled))
+		}
+		for i, enabled := range g.enabled {
+			saved := *enabled
+			*enabled = false
+			if g.open() {
+				t.Errorf("%s: the gate is open without %s", g.impl, g.features[i])
+			}
+			*enabled = saved
+		}
+	}
+}

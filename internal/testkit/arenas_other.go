@@ -1,0 +1,20 @@
+//go:build !unix
+
+package testkit
+
+import "testing"
+
+// GuardPages says that nothing faults around an arena: its own bytes are all
+// that the tests can watch.
+const GuardPages = false
+
+func NewArena(_ testing.TB, n int) []byte {
+	const page = 4096
+	return make([]byte, (n+page-1)/page*page)
+}
+
+func Fault(f func()) (reason any, functions []string) {
+	defer func() { reason = recover() }()
+	f()
+	return nil, nil
+}

@@ -1,0 +1,246 @@
+package testkit
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// Number32 returns an int32 of four bytes, mostly a small one.
+func (c *Choices) Number32() int32 {
+	switch c.Below(8) {
+	case 0:
+		return []int32{math.MinInt32, math.MaxInt32, math.MaxInt32 - 1, 1 << 30, 1<<30 + 1, -1}[c.Below(6)]
+	case 1:
+		return int32(binary.LittleEndian.Uint32([]byte{byte(c.Next()), byte(c.Next()), byte(c.Next()), byte(c.Next())}))
+	}
+	return int32(c.Below(80)) - 3
+}
+
+func (c *Choices) Numbers32(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = c.Number32()
+	}
+	return s
+}
+
+// Mask returns what tokens are there.
+func (c *Choices) Mask(n int) []bool {
+	mask := make([]bool, n)
+	for i := range mask {
+		mask[i] = c.Below(3) > 0
+	}
+	return mask
+}
+
+// Choices is bytes of a fuzzer that decide one thing after another.
+type Choices []byte
+
+func (c *Choices) Next() int {
+	if len(*c) == 0 {
+		return 0
+	}
+	b := (*c)[0]
+	*c = (*c)[1:]
+	return int(b)
+}
+
+// Below returns a number from 0 to n-1.
+func (c *Choices) Below(n int) int { return c.Next() % n }
+
+// Stride returns a small number, sometimes a multiple of dim, sometimes one that
+// no memory holds or a negative one.
+func (c *Choices) Stride(dim int) int {
+	switch kind, n := c.Below(16), c.Next(); kind {
+	case 0:
+		return []int{-1, math.MinInt, math.MaxInt, math.MaxInt/2 + 1, math.MaxInt / 2}[n%5]
+	case 1, 2, 3, 4:
+		return n
+	case 5, 6:
+		return 0
+	default:
+		return n % 40 * dim
+	}
+}
+
+// Allowed reports whether a view whose data has so many elements is right for
+// so many tokens.
+func Allowed[T posenc.Element](v *posenc.View[T], tokens, dim, length int) bool {
+	switch {
+	case v.Heads < 1 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
+		return false
+	case v.SequenceStride == 0 && v.SequenceTokens != 0:
+		return false
+	case v.SequenceStride > 0 && (v.SequenceTokens < 1 || tokens%v.SequenceTokens != 0):
+		return false
+	case tokens == 0:
+		return length == 0 || v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0
+	}
+	touched := map[int]bool{}
+	for t := range tokens {
+		for h := range v.Heads {
+			row := RowAt(v, t, h, dim)
+			if row < 0 || row > length-dim { // no row start wraps to one inside: strides are at most MaxInt, and each row before is inside
+				return false
+			}
+			for i := range dim {
+				if touched[row+i] {
+					return false
+				}
+				touched[row+i] = true
+			}
+		}
+	}
+	return v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0 || length == len(touched)
+}
+
+// Geometry returns a configuration of a few pairs.
+func (c *Choices) Geometry() posenc.RotaryConfig {
+	pairs := 1 + c.Below(40)
+	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, RotaryDim: 2 * pairs, Layout: posenc.Layout(c.Below(4))}
+	cfg.Offset = c.Below(9)
+	cfg.HeadDim += cfg.Offset + c.Below(9)
+	return cfg
+}
+
+// CheckFuzz makes a call on every implementation: a wrong one fails and writes
+// nothing, a right one writes what is wanted. What is neither may fail.
+func CheckFuzz[T posenc.Element](t *testing.T, before, want []T, written []bool, right, wrong bool, call func(x []T) error) {
+	t.Helper()
+	first, seen := error(nil), false
+	OnEach(func(impl kernels.Implementation) {
+		x := slices.Clone(before)
+		err := call(x)
+		if seen && (err == nil) != (first == nil) {
+			t.Fatalf("%s: error %v, on others %v", impl, err, first)
+		}
+		first, seen = err, true
+		if err != nil && right || err == nil && wrong {
+			t.Fatalf("%s: right %t, wrong %t, but error %v", impl, right, wrong, err)
+		}
+		if err != nil {
+			Compare(t, impl.String()+" after an error: x", x, before, make([]bool, len(x)))
+			return
+		}
+		Compare(t, impl.String()+": x", x, want, written)
+	})
+}
+
+// Repeat32 fills s with the 32-bit words of data over and over, so that a few
+// bytes of a fuzzer reach every element.
+func Repeat32(s []float32, data []byte) {
+	words := len(data) / 4
+	for i := range s {
+		bits := uint32(i) * 0x9e3779b9
+		if words > 0 {
+			bits = binary.LittleEndian.Uint32(data[i%words*4:])
+		}
+		s[i] = math.Float32frombits(bits)
+	}
+}
+
+// RepeatPositions makes n positions: those of data, each followed by run more.
+func RepeatPositions(n int, data []byte, run uint8) []int32 {
+	positions := make([]int32, n)
+	words := len(data) / 4
+	for i := range positions {
+		start, step := i/(int(run)+1), i%(int(run)+1)
+		if words > 0 {
+			positions[i] = int32(binary.LittleEndian.Uint32(data[start%words*4:]))
+		}
+		positions[i] += int32(step)
+	}
+	return positions
+}
+
+// Repeat64 makes n frequencies of any bits.
+func Repeat64(n int, data []byte) []float64 {
+	frequencies := make([]float64, n)
+	words := len(data) / 8
+	for i := range frequencies {
+		frequencies[i] = math.Pow(500000, -float64(i)/float64(n))
+		if words > 0 && i%2 == 0 {
+			frequencies[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[i/2%words*8:]))
+		}
+	}
+	return frequencies
+}
+
+// Cut returns where pieces of n begin, and n.
+func (c *Choices) Cut(n int) []int {
+	most := 1 + c.Below(max(1, n))
+	at := []int{0}
+	for last := 0; last < n; at = append(at, last) {
+		last = min(n, last+1+c.Below(most))
+	}
+	return at
+}
+
+// Deal gives each of n tokens, in order, to one of several calls.
+func (c *Choices) Deal(n int) (parts [][]int) {
+	all := NumbersTo(n)
+	ranges := func(at []int) {
+		for i, first := range at[:len(at)-1] {
+			parts = append(parts, all[first:at[i+1]])
+		}
+	}
+	shards := 1 + c.Below(5)
+	switch c.Below(5) {
+	case 0: // anywhere
+		ranges(c.Cut(n))
+	case 1: // prefill, then decode
+		prefill := n - min(n, c.Below(10))
+		ranges([]int{0, prefill})
+		for i := prefill; i < n; i++ {
+			ranges([]int{i, i + 1})
+		}
+	case 2: // context parallel: as many to each
+		for s := range shards {
+			parts = append(parts, all[n*s/shards:n*(s+1)/shards])
+		}
+	case 3: // ring attention, zigzag: a piece from the front and one from the back
+		for s := range shards {
+			back := 2*shards - 1 - s
+			part := slices.Clone(all[n*s/(2*shards) : n*(s+1)/(2*shards)])
+			parts = append(parts, append(part, all[n*back/(2*shards):n*(back+1)/(2*shards)]...))
+		}
+	case 4: // ring attention, striped
+		parts = make([][]int, shards)
+		for i := range all {
+			parts[i%shards] = append(parts[i%shards], i)
+		}
+	}
+	return slices.DeleteFunc(parts, func(part []int) bool { return len(part) == 0 })
+}
+
+// ChosenView returns a view of any shape whose data starts at an element of memory and
+// holds what its rows need, or a little less or more.
+func ChosenView[T posenc.Element](c *Choices, tokens, dim int) (v posenc.View[T], start, length int) {
+	v.Heads = c.Below(6)
+	v.TokenStride, v.HeadStride = c.Stride(dim), c.Stride(dim)
+	if c.Below(3) == 0 {
+		v.SequenceTokens, v.SequenceStride = c.Below(9)-1, c.Stride(dim)
+	}
+	start = c.Next()
+	if small := 1 << 12; v.TokenStride >= 0 && v.HeadStride >= 0 && v.SequenceStride >= 0 && max(v.TokenStride, v.HeadStride, v.SequenceStride) < small && (v.SequenceStride == 0 || v.SequenceTokens > 0) {
+		length = ReachOf(&v, tokens, dim)
+	}
+	length = max(0, length+[]int{0, 0, 0, 0, -1, 1, 7}[c.Below(7)])
+	return v, start, length
+}
+
+// ChosenElements returns n elements, the words of data over and over.
+func ChosenElements[T posenc.Element](n int, data []byte) []T {
+	words := make([]float32, n)
+	Repeat32(words, data)
+	s := make([]T, n)
+	for i, w := range words {
+		s[i] = OfBits[T](math.Float32bits(w))
+	}
+	return s
+}

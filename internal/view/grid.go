@@ -1,0 +1,195 @@
+// Package view checks where the rows of vectors lie in memory, and hands them to
+// kernels.
+package view
+
+import (
+	"fmt"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// View is posenc.View, whose documentation has the fields.
+type View[T any] struct {
+	Data        []T
+	Heads       int
+	TokenStride int
+	HeadStride  int
+
+	SequenceTokens int
+	SequenceStride int
+}
+
+// Grid is a View whose rows are known to lie inside its Data and apart.
+type Grid struct {
+	Sequences, SequenceStride int
+	Tokens, TokenStride       int // tokens of a sequence
+	Heads, HeadStride         int
+	Dim                       int // elements of a row
+}
+
+// Problem is what keeps a View from being a Grid.
+type Problem uint8
+
+const (
+	None Problem = iota
+	fewHeads
+	manyHeads
+	negativeTokenStride
+	negativeHeadStride
+	negativeSequenceStride
+	tokensWithoutStride
+	fewTokens
+	unevenSequences
+	uncountable
+	wrongLength
+	shortData
+	rowsOverlap
+)
+
+// Grid sets g to the rows of the view for the given number of tokens. (It is
+// written field by field: a struct built and copied costs a call of Rotate more
+// than the checks.)
+func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
+	g.Tokens, g.TokenStride = tokens, v.TokenStride
+	g.Heads, g.HeadStride = v.Heads, v.HeadStride
+	g.Dim = dim
+	g.Sequences, g.SequenceStride = 1, v.SequenceStride
+	packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
+	switch {
+	case v.Heads < 1:
+		return fewHeads
+	case v.TokenStride < 0:
+		return negativeTokenStride
+	case v.HeadStride < 0:
+		return negativeHeadStride
+	case v.SequenceStride < 0:
+		return negativeSequenceStride
+	case v.SequenceStride > 0:
+		if v.SequenceTokens < 1 {
+			return fewTokens
+		}
+		if tokens%v.SequenceTokens != 0 {
+			return unevenSequences
+		}
+		g.Sequences, g.Tokens = tokens/v.SequenceTokens, v.SequenceTokens
+	case v.SequenceTokens != 0:
+		return tokensWithoutStride
+	}
+	if g.HeadStride == 0 {
+		g.HeadStride = dim
+	}
+	if g.TokenStride == 0 {
+		var ok bool
+		if g.TokenStride, ok = argument.Multiply(v.Heads, dim); !ok {
+			return manyHeads
+		}
+	}
+	if tokens == 0 {
+		if packed && len(v.Data) != 0 {
+			return wrongLength
+		}
+		return None
+	}
+	need, ok := g.Extent()
+	switch {
+	case !ok:
+		return uncountable
+	case packed && len(v.Data) != need:
+		return wrongLength
+	case len(v.Data) < need:
+		return shortData
+	case !packed && g.SelfOverlaps():
+		return rowsOverlap
+	}
+	return None
+}
+
+// Problem is Grid where only what is wrong is asked for, for which views without
+// strides that fit need no grid.
+func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
+	if v.packedFits(tokens, dim) {
+		return None
+	}
+	return v.Grid(g, tokens, dim)
+}
+
+// packedFits reports whether the view has no strides and its Data holds just its
+// rows.
+func (v *View[T]) packedFits(tokens, dim int) bool {
+	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
+		return false
+	}
+	row, ok := argument.Multiply(v.Heads, dim)
+	all, fits := argument.Multiply(tokens, row)
+	return ok && fits && all == len(v.Data)
+}
+
+// Error describes what is wrong with the view, the argument of that name.
+func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
+	fail := func(kind error, field string, value any, expected string, args ...any) error {
+		return argument.Error(kind, function, name+"."+field, value, expected, args...)
+	}
+	shape := fmt.Sprintf("for %d tokens of %d heads of %d", g.Sequences*g.Tokens, v.Heads, g.Dim)
+	switch p {
+	case fewHeads:
+		return fail(argument.ErrShape, "Heads", v.Heads, "at least 1")
+	case manyHeads:
+		return fail(argument.ErrShape, "Heads", v.Heads, "a product with rows of %d that fits an int", g.Dim)
+	case negativeTokenStride:
+		return fail(argument.ErrShape, "TokenStride", v.TokenStride, "at least 0")
+	case negativeHeadStride:
+		return fail(argument.ErrShape, "HeadStride", v.HeadStride, "at least 0")
+	case negativeSequenceStride:
+		return fail(argument.ErrShape, "SequenceStride", v.SequenceStride, "at least 0")
+	case tokensWithoutStride:
+		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "0 where SequenceStride is 0")
+	case fewTokens:
+		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "at least 1 where SequenceStride is %d", v.SequenceStride)
+	case unevenSequences:
+		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
+	case uncountable:
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+	case wrongLength:
+		need := 0
+		if g.Tokens > 0 {
+			need, _ = g.Extent()
+		}
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "%d %s", need, shape)
+	case shortData:
+		need, _ := g.Extent()
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+	default:
+		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.Dim, v.Heads, g.HeadStride, g.Sequences, g.SequenceStride)
+	}
+}
+
+// Extent returns the elements up to the end of the last row, unless they
+// overflow an int. There is at least one row.
+func (g *Grid) Extent() (int, bool) {
+	b, ok0 := argument.Multiply(g.Sequences-1, g.SequenceStride)
+	t, ok1 := argument.Multiply(g.Tokens-1, g.TokenStride)
+	h, ok2 := argument.Multiply(g.Heads-1, g.HeadStride)
+	tokens := b + t // a sum of two that overflows is negative
+	rows := tokens + h
+	sum := rows + g.Dim
+	return sum, ok0 && ok1 && ok2 && tokens >= 0 && rows >= 0 && sum >= 0
+}
+
+// Check returns an error unless every view, an element of the argument xs, is a Grid
+// and no two share an element.
+func Check[T any](function string, xs []View[T], tokens, dim int) error {
+	var g Grid
+	for i := range xs {
+		if p := xs[i].Problem(&g, tokens, dim); p != None {
+			return xs[i].Error(p, function, argument.Indexed("xs", i), &g)
+		}
+	}
+	for i := range xs {
+		for j := range i {
+			if Overlap(&xs[j], &xs[i], tokens, dim) {
+				return argument.Error(argument.ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
+			}
+		}
+	}
+	return nil
+}

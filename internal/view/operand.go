@@ -1,0 +1,85 @@
+package view
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/element"
+)
+
+// Operand is the rows of a View, the type of their elements forgotten, so that
+// one body serves all types.
+type Operand struct {
+	Data           unsafe.Pointer
+	Length         int // elements
+	Kind           element.Kind
+	Heads          int
+	HeadStride     int
+	TokenStride    int
+	SequenceTokens int // 0: all tokens
+	SequenceStride int
+}
+
+// Operand returns the rows of v, of dim elements each of the given kind.
+func (v *View[T]) Operand(kind element.Kind, dim int) Operand {
+	var o Operand
+	v.SetOperand(&o, kind, dim)
+	o.Data = unsafe.Pointer(unsafe.SliceData(v.Data))
+	return o
+}
+
+// SetOperand sets o to the rows of v but for the data: set here, it would move to the
+// heap. (A call for one token sets its operands field by field: copying what was
+// just written takes longer.)
+func (v *View[T]) SetOperand(o *Operand, kind element.Kind, dim int) {
+	o.Length, o.Kind = len(v.Data), kind
+	o.Heads, o.HeadStride, o.TokenStride = v.Heads, v.HeadStride, v.TokenStride
+	o.SequenceTokens, o.SequenceStride = v.SequenceTokens, v.SequenceStride
+	if o.HeadStride == 0 {
+		o.HeadStride = dim
+	}
+	if o.TokenStride == 0 {
+		o.TokenStride = v.Heads * dim
+	}
+}
+
+// Over returns an Operand for s alone.
+func Over(s []float32) Operand {
+	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: element.Float32}
+}
+
+// Token returns the element where the rows of token t start.
+func (o *Operand) Token(t int) int {
+	if o.SequenceTokens == 0 {
+		return t * o.TokenStride
+	}
+	return t/o.SequenceTokens*o.SequenceStride + t%o.SequenceTokens*o.TokenStride
+}
+
+// Together returns how many of n tokens from t on are in the sequence of t.
+func (o *Operand) Together(t, n int) int {
+	if o.SequenceTokens == 0 {
+		return n
+	}
+	return min(n, o.SequenceTokens-t%o.SequenceTokens)
+}
+
+// Float32s returns the elements from number at on.
+func (o *Operand) Float32s(at int) []float32 {
+	return unsafe.Slice((*float32)(o.Data), o.Length)[at:]
+}
+
+// Words returns the bits of the float32 elements from number at on.
+func (o *Operand) Words(at int) []uint32 {
+	return unsafe.Slice((*uint32)(o.Data), o.Length)[at:]
+}
+
+// Bits returns the 16-bit elements from number at on.
+func (o *Operand) Bits(at int) []uint16 {
+	return unsafe.Slice((*uint16)(o.Data), o.Length)[at:]
+}
+
+// Overlaps reports whether the memory of two operands meets.
+func (o *Operand) Overlaps(other *Operand) bool {
+	a, b := uintptr(o.Data), uintptr(other.Data)
+	return a < b+uintptr(other.Length)*other.Kind.Size() && b < a+uintptr(o.Length)*o.Kind.Size()
+}

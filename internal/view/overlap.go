@@ -1,0 +1,156 @@
+package view
+
+import "unsafe"
+
+// SelfOverlaps reports whether two rows share an element.
+func (g *Grid) SelfOverlaps() bool {
+	if l := g.levels(); l.nested(g.Dim) {
+		return false
+	}
+	for b := range g.Sequences {
+		if g.overlaps(g, b*g.SequenceStride, b == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// levels is the strides of a Grid, ascending, and how often each is taken. One
+// that is taken no further than its first row has stride 0.
+type levels [3]struct{ count, stride int }
+
+func (g *Grid) levels() levels {
+	l := levels{{g.Tokens, g.TokenStride}, {g.Heads, g.HeadStride}, {g.Sequences, g.SequenceStride}}
+	for i := range l {
+		if l[i].count == 1 {
+			l[i].stride = 0
+		}
+	}
+	for i := 1; i < len(l); i++ {
+		for j := i; j > 0 && l[j].stride < l[j-1].stride; j-- {
+			l[j], l[j-1] = l[j-1], l[j]
+		}
+	}
+	return l
+}
+
+// nested reports whether rows of dim elements lie apart because each stride
+// steps over all that smaller strides reach.
+func (l *levels) nested(dim int) bool {
+	reach := dim
+	for _, level := range l {
+		if level.count > 1 {
+			if level.stride < reach {
+				return false
+			}
+			reach += (level.count - 1) * level.stride
+		}
+	}
+	return true
+}
+
+// meet reports whether one of the rows that the first levels make, as many as
+// depth says, shares an element with the row at element at. Of nested levels it
+// looks at one or two steps each.
+func (l *levels) meet(depth, at, dim int) bool {
+	if depth == 0 {
+		return at < dim && -at < dim
+	}
+	level := l[depth-1]
+	if level.count == 1 {
+		return l.meet(depth-1, at, dim)
+	}
+	reach := dim
+	for _, inner := range l[:depth-1] {
+		reach += (inner.count - 1) * inner.stride
+	}
+	if at+dim <= 0 {
+		return false
+	}
+	first := max(0, at-reach+level.stride) / level.stride // the first that reaches beyond at
+	last := min(level.count-1, (at+dim-1)/level.stride)
+	for i := first; i <= last; i++ {
+		if l.meet(depth-1, at-i*level.stride, dim) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps reports whether a row of the first sequence of g and one of the first
+// of o, which has the same strides, share an element, where o starts delta
+// elements after g. With self, a row does not overlap itself.
+func (g *Grid) overlaps(o *Grid, delta int, self bool) bool {
+	// A row at t*tokenStride+h*headStride meets a row of o when the difference
+	// of their starts is less than dim either way. For each pair of heads the
+	// starts of the tokens form two arithmetic sequences, of which only their
+	// difference counts.
+	for dh := -(g.Heads - 1); dh < o.Heads; dh++ {
+		if g.meets(delta+dh*g.HeadStride, o.Tokens, self && dh == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets reports whether |start + dt*tokenStride| < dim for some difference of
+// tokens -g.Tokens < dt < tokens, dt != 0 with self.
+func (g *Grid) meets(start, tokens int, self bool) bool {
+	nearest := -start / g.TokenStride
+	for _, dt := range [3]int{nearest - 1, nearest, nearest + 1} {
+		dt = min(max(dt, 1-g.Tokens), tokens-1)
+		if self && dt == 0 {
+			continue
+		}
+		if d := start + dt*g.TokenStride; d < g.Dim && -d < g.Dim {
+			return true
+		}
+	}
+	return false
+}
+
+// offset returns the elements from the start of a to the start of b.
+func offset[T any](a, b []T) int {
+	var zero T
+	difference := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a))))
+	return difference / int(unsafe.Sizeof(zero))
+}
+
+// Overlap reports whether two views that are Grids share an element.
+func Overlap[T any](a, b *View[T], tokens, dim int) bool {
+	delta := offset(a.Data, b.Data)
+	if tokens == 0 || delta >= len(a.Data) || -delta >= len(b.Data) {
+		return false
+	}
+	var ga, gb Grid
+	a.Grid(&ga, tokens, dim)
+	b.Grid(&gb, tokens, dim)
+	endA, _ := ga.Extent()
+	endB, _ := gb.Extent()
+	if delta >= endA || -delta >= endB {
+		return false
+	}
+	if ga.TokenStride == gb.TokenStride && ga.HeadStride == gb.HeadStride && ga.SequenceStride == gb.SequenceStride {
+		for d := 1 - ga.Sequences; d < gb.Sequences; d++ {
+			if ga.overlaps(&gb, delta+d*ga.SequenceStride, false) {
+				return true
+			}
+		}
+		return false
+	}
+	// Each row of one is looked for in the other, where it is nested at once.
+	la, lb := ga.levels(), gb.levels()
+	if !lb.nested(dim) || la.nested(dim) && a.Heads > b.Heads {
+		la, lb, delta = lb, la, -delta
+	}
+	for i := range la[0].count {
+		for j := range la[1].count {
+			for k := range la[2].count {
+				if lb.meet(len(lb), i*la[0].stride+j*la[1].stride+k*la[2].stride-delta, dim) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

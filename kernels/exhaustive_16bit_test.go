@@ -1,0 +1,309 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc/internal/exhaustive"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// format16 is a format of 16 bits, with a rounding that shares nothing with
+// those under test: it searches the numbers of the format.
+type format16 struct {
+	name     string
+	numbers  *testkit.Numbers[uint16]
+	infinity uint16
+	value    [1 << 16]float32 // of all bits
+	below    [1 << 18]uint16  // the largest magnitude not above the float32 whose upper bits are the index
+	middle   [1 << 15]float32 // between a magnitude and the next one
+	widen    func(impl kernels.Implementation, y []float32, x []uint16)
+	round    func(impl kernels.Implementation, y []uint16, x []float32)
+}
+
+// newFormats16 makes both formats.
+func newFormats16() []*format16 {
+	f16 := &format16{name: "float16", numbers: &testkit.Float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
+	bf16 := &format16{name: "bfloat16", numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
+	for bits := range 1 << 16 {
+		f16.value[bits] = testkit.Widen(posenc.Float16(bits))
+		bf16.value[bits] = testkit.Widen(posenc.BFloat16(bits))
+	}
+	f16.search(0x1p16)
+	bf16.search(0x1p128)
+	return []*format16{f16, bf16}
+}
+
+// search fills in below and middle. beyond is where the number after the
+// largest would be.
+func (f *format16) search(beyond float64) {
+	m := uint16(0)
+	for i := range uint32(0x7f800000>>13 + 1) {
+		for m < f.infinity && f.value[m+1] <= math.Float32frombits(i<<13) {
+			m++
+		}
+		f.below[i] = m
+	}
+	for m := range f.infinity {
+		next := beyond
+		if m+1 < f.infinity {
+			next = float64(f.value[m+1])
+		}
+		f.middle[m] = float32((float64(f.value[m]) + next) / 2) // exact: one bit more than either
+	}
+	f.middle[f.infinity] = float32(math.Inf(1))
+}
+
+// nearest rounds to the nearest number, of two as near to the even one.
+func (f *format16) nearest(x float32) uint16 {
+	word := math.Float32bits(x)
+	sign, magnitude := uint16(word>>16&0x8000), math.Float32frombits(word&0x7fffffff)
+	if x != x {
+		return sign | f.infinity | 1
+	}
+	m := f.below[word>>13&0x3ffff]
+	if middle := f.middle[m]; magnitude > middle || magnitude == middle && m&1 == 1 {
+		m++
+	}
+	return sign | m
+}
+
+// compare compares numbers of the format.
+func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) string) {
+	t.Helper()
+	for i, w := range want {
+		if g := got[i]; g != w && !f.numbers.Same(g, w) {
+			t.Fatalf("%s: got %#04x, want %#04x", name(i), g, w)
+		}
+	}
+}
+
+// The rounding of the exhaustive tests is that of the plain tests.
+func TestNearest16(t *testing.T) {
+	r := testkit.NewRand(160)
+	for _, f := range newFormats16() {
+		for _, x := range hardToRound(r) {
+			want := uint16(testkit.Narrow[posenc.Float16](x))
+			if f.name == "bfloat16" {
+				want = uint16(testkit.Narrow[posenc.BFloat16](x))
+			}
+			if got := f.nearest(x); got != want && x == x {
+				t.Fatalf("%s: %x became %#04x, want %#04x", f.name, x, got, want)
+			}
+		}
+	}
+}
+
+// All float16 and bfloat16 become the float32 of their value, and all float32
+// the nearest of them.
+func TestExhaustiveConversions(t *testing.T) {
+	exhaustive.SkipWithoutFlag(t)
+	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
+	formats := newFormats16()
+	testkit.RunExhaustive(t, exhaustive.Leg{
+		Name:   "float16 and bfloat16 from all float32 and to them",
+		Blocks: len(formats) + blocks,
+		Counts: []string{"numbers rounded", "numbers widened"},
+		Worker: func(t *testing.T) func(block int, counts []int64) {
+			x, y, want := make([]float32, chunk), make([]uint16, chunk), make([]uint16, chunk)
+			bits, widened := make([]uint16, 1<<16), make([]float32, 1<<16)
+			return func(block int, counts []int64) {
+				if block < len(formats) {
+					f := formats[block]
+					for i := range bits {
+						bits[i] = uint16(i)
+					}
+					for _, impl := range dispatch.Supported() {
+						f.widen(impl, widened, bits)
+						testkit.CompareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
+						counts[1] += 1 << 16
+					}
+					return
+				}
+				for first := uint32(0); first < blockSize; first += chunk {
+					for i := range x {
+						x[i] = math.Float32frombits(uint32(block-len(formats))*blockSize + first + uint32(i))
+					}
+					for _, f := range formats {
+						for i, v := range x {
+							want[i] = f.nearest(v)
+						}
+						for _, impl := range dispatch.Supported() {
+							f.round(impl, y, x)
+							f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
+							counts[0] += chunk
+						}
+					}
+				}
+			}
+		},
+	})
+}
+
+// rotated16 is a row of pairs and what becomes of it, in both layouts: the input
+// in float32 and in a format of 16 bits, and the same of the result.
+type rotated16 struct {
+	format   *format16
+	cos, sin []float32
+	x, want  [2][]float32
+	bits     [2][]uint16
+	wantBits [2][]uint16
+	got      []float32
+	gotBits  []uint16
+}
+
+func newRotated16(n int) *rotated16 {
+	p := &rotated16{cos: make([]float32, n), sin: make([]float32, n), got: make([]float32, 2*n), gotBits: make([]uint16, 2*n)}
+	for layout := range testkit.Layouts {
+		p.x[layout], p.want[layout] = make([]float32, 2*n), make([]float32, 2*n)
+		p.bits[layout], p.wantBits[layout] = make([]uint16, 2*n), make([]uint16, 2*n)
+	}
+	return p
+}
+
+// set is the plain definition of a rotation of pair i.
+func (p *rotated16) set(i int, x1, x2, c, s float32) {
+	p.cos[i], p.sin[i] = c, s
+	y1, y2 := float32(x1*c)-float32(x2*s), float32(x2*c)+float32(x1*s)
+	bits1, bits2 := p.format.nearest(y1), p.format.nearest(y2)
+	for j, layout := range testkit.Layouts {
+		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
+		p.x[j][a], p.x[j][b], p.want[j][a], p.want[j][b] = x1, x2, y1, y2
+		p.wantBits[j][a], p.wantBits[j][b] = bits1, bits2
+	}
+}
+
+// setBits is set of two numbers of the format.
+func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
+	p.set(i, p.format.value[x1], p.format.value[x2], c, s)
+	for j, layout := range testkit.Layouts {
+		a, b := testkit.PairAt(layout, 0, i, len(p.cos))
+		p.bits[j][a], p.bits[j][b] = x1, x2
+	}
+}
+
+// check runs one kernel, where it writes the format (with narrow, reads it too)
+// or float32, and returns how many pairs it rotated.
+func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o rotationTest, narrow bool) int64 {
+	t.Helper()
+	n, j := len(p.cos), slices.Index(testkit.Layouts, o.layout())
+	rows := kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
+	at := func(i int) string {
+		pair := i % n
+		if o.layout() == posenc.Interleaved {
+			pair = i / 2
+		}
+		a, b := testkit.PairAt(o.layout(), 0, pair, n)
+		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.name(), impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
+	}
+	switch o := o.(type) {
+	case rotation[float32, float32]:
+		if narrow {
+			o.kernel(impl, p.got, p.x[j], p.cos, p.sin, &rows)
+			testkit.CompareExhaustive(t, p.got, p.want[j], at)
+			return int64(n)
+		}
+	case rotation[uint16, float32]:
+		if o.y == p.format.numbers {
+			o.kernel(impl, p.gotBits, p.x[j], p.cos, p.sin, &rows)
+			p.format.compare(t, p.gotBits, p.wantBits[j], at)
+			return int64(n)
+		}
+	case rotation[uint16, uint16]:
+		if o.y == p.format.numbers && narrow {
+			o.kernel(impl, p.gotBits, p.bits[j], p.cos, p.sin, &rows)
+			p.format.compare(t, p.gotBits, p.wantBits[j], at)
+			return int64(n)
+		}
+	default:
+		t.Fatalf("%s is of a new type", o.name())
+	}
+	return 0
+}
+
+// All float16 and bfloat16 in both places of a pair, by several angles, with
+// several numbers in the other place. Kernels that read float32 get the same
+// numbers.
+func TestExhaustiveRotations(t *testing.T) {
+	exhaustive.SkipWithoutFlag(t)
+	const partners = 64
+	formats := newFormats16()
+	var angles [][2]float32 // their cosine and sine
+	for _, angle := range []float32{0, 1, 2, 3, 4.5, 6, 100, 1e-3, 1e-10, -1, -2.5, 0x1p-130} {
+		cos, sin, _ := exhaustive.CosSin(angle)
+		angles = append(angles, [2]float32{cos, sin})
+	}
+	cos, sin, _ := exhaustive.CosSin(7)
+	const yarn = 1.3688879 // the attention factor of a factor of 40
+	angles = append(angles, [2]float32{0, 1}, [2]float32{yarn * cos, yarn * sin}, [2]float32{0x1p-100, -0x1p-140}, [2]float32{math.MaxFloat32, 0x1p127})
+	testkit.RunExhaustive(t, exhaustive.Leg{
+		Name:   fmt.Sprintf("rotations of all float16 and bfloat16 by %d angles with %d partners", len(angles), partners),
+		Blocks: len(formats) * len(angles) * partners,
+		Counts: []string{"pairs rotated"},
+		Worker: func(t *testing.T) func(block int, counts []int64) {
+			p := newRotated16(1 << 16)
+			return func(block int, counts []int64) {
+				p.format = formats[block%len(formats)]
+				angle := angles[block/len(formats)%len(angles)]
+				partner := [1]uint16{}
+				if k := block / len(formats) / len(angles); k < len(testkit.Extremes16) {
+					partner[0] = uint16(testkit.Extremes16[k])
+				} else {
+					p.format.numbers.Fill(testkit.NewRand(uint64(k)), partner[:])
+				}
+				for place := range 2 {
+					for i := range 1 << 16 {
+						pair := [2]uint16{partner[0], partner[0]}
+						pair[place] = uint16(i)
+						p.setBits(i, pair[0], pair[1], angle[0], angle[1])
+					}
+					for _, impl := range dispatch.Supported() {
+						for _, o := range rotations {
+							counts[0] += p.check(t, impl, o, true)
+						}
+					}
+				}
+			}
+		},
+	})
+}
+
+// All float32 in both places of a pair, rotated by nothing to 16 bits: in pairs
+// of a number and its opposite.
+func TestExhaustiveRotationsFloat32(t *testing.T) {
+	exhaustive.SkipWithoutFlag(t)
+	const pairs, blocks = 1 << 12, 1 << 13
+	formats := newFormats16()
+	testkit.RunExhaustive(t, exhaustive.Leg{
+		Name:   "rotations of all float32 to float16 and bfloat16",
+		Blocks: blocks,
+		Counts: []string{"pairs rotated"},
+		Worker: func(t *testing.T) func(block int, counts []int64) {
+			p := newRotated16(pairs)
+			return func(block int, counts []int64) {
+				for first := uint32(0); first < 1<<31/blocks; first += pairs {
+					for _, p.format = range formats {
+						for i := range uint32(pairs) {
+							x := math.Float32frombits(uint32(block)*(1<<31/blocks) + first + i)
+							if i%2 == 1 {
+								x = -x
+							}
+							p.set(int(i), x, -x, 1, 0)
+						}
+						for _, impl := range dispatch.Supported() {
+							for _, o := range rotations {
+								counts[0] += p.check(t, impl, o, false)
+							}
+						}
+					}
+				}
+			}
+		},
+	})
+}

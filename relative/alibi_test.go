@@ -1,0 +1,231 @@
+package relative_test
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
+)
+
+// root returns 2^(-steps/2^doublings) by square roots, with 300 bits.
+func root(steps, doublings int) *big.Float {
+	x := new(big.Float).SetPrec(300).SetInt64(2)
+	for range doublings {
+		x.Sqrt(x)
+	}
+	y := new(big.Float).SetPrec(300).SetInt64(1)
+	for range steps {
+		y.Quo(y, x)
+	}
+	return y
+}
+
+// Slopes are the nearest float32, by square roots alone.
+func TestALiBiSlopes(t *testing.T) {
+	for _, heads := range []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 40, 64, 71, 112} {
+		slopes := make([]float32, heads)
+		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
+			t.Fatal(err)
+		}
+		power, doublings := 1, 0
+		for 2*power <= heads {
+			power, doublings = 2*power, doublings+1
+		}
+		for h, got := range slopes {
+			exact := root(8*(h+1), doublings)
+			if h >= power {
+				exact = root(8*(2*(h-power)+1), doublings+1)
+			}
+			if want, _ := exact.Float32(); got != want {
+				t.Errorf("%d heads: slope %d is %x, want %x", heads, h, got, want)
+			}
+		}
+	}
+	slopes := make([]float32, 8)
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil || slopes[0] != 0.5 || slopes[7] != 1.0/256 {
+		t.Errorf("slopes of eight heads are %v (%v), want those of the paper, 1/2 to 1/256", slopes, err)
+	}
+}
+
+// The slopes and biases of transformers. Its powers and logarithms are float32:
+// those of n heads are off by n ulp at most (pow by repeated errors of its base,
+// 0.5 ulp for each power of it) and one for pow itself.
+func TestALiBiAgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Model   string
+			Heads   int
+			Keys    int
+			MaxBias float64 `json:"max_bias"`
+			Bias    float32s
+		}
+	}
+	readGolden(t, "alibi", &vectors)
+	if len(vectors.Cases) != 10 {
+		t.Fatalf("%d cases, want 10", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		slopes := make([]float32, c.Heads)
+		if err := relative.ALiBiSlopes(slopes, c.MaxBias); err != nil {
+			t.Fatal(err)
+		}
+		s := relative.Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
+		if c.Model == "mpt" {
+			s.FirstKey = 1 - c.Keys
+		}
+		if err := relative.AddALiBi(s, slopes, relative.KeyALiBi); err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Bias) != len(s.Data) {
+			t.Fatalf("%s: %d elements, want %d", c.Model, len(c.Bias), len(s.Data))
+		}
+		if c.Model == "falcon" {
+			bfloat16 := func(x float32) float32 {
+				bits := math.Float32bits(x)
+				return math.Float32frombits((bits + 0x7fff + bits>>16&1) &^ 0xffff)
+			}
+			for i := range s.Data {
+				slope, key := bfloat16(slopes[i/c.Keys]), bfloat16(float32(i%c.Keys))
+				if want := bfloat16(slope * key); want != c.Bias[i] {
+					t.Fatalf("%s: element %d is %v, want %v of factors in bfloat16", c.Model, i, c.Bias[i], want)
+				}
+				// Three roundings of 2^-8 each.
+				if difference := math.Abs(float64(s.Data[i] - c.Bias[i])); difference > 0x1.82p-7*math.Abs(float64(s.Data[i])) {
+					t.Errorf("%s: element %d is %v, off by %g", c.Model, i, s.Data[i], difference)
+				}
+			}
+			continue
+		}
+		worst := 0
+		for i, got := range s.Data {
+			worst = max(worst, ulps(got+0, c.Bias[i]+0)) // the sign of a zero says nothing
+		}
+		if worst > c.Heads+2 {
+			t.Errorf("%s, %d heads: off by %d ulp", c.Model, c.Heads, worst)
+		}
+		t.Logf("%s, %d heads: off by at most %d ulp", c.Model, c.Heads, worst)
+	}
+}
+
+// The scores of MLX. Its slopes are powers in float64, rounded, which are the nearest
+// float32; the products and sums are in float32.
+func TestALiBiAgainstMLX(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Heads, Queries, Keys int
+			Scores               float32s
+		}
+	}
+	readGolden(t, "mlx", &vectors)
+	if len(vectors.Cases) != 3 {
+		t.Fatalf("%d cases, want 3", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		slopes := make([]float32, c.Heads)
+		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
+			t.Fatal(err)
+		}
+		s := relative.Scores{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
+		if err := relative.AddALiBi(s, slopes, relative.SymmetricALiBi); err != nil {
+			t.Fatal(err)
+		}
+		if !testkit.SameSlices(s.Data, c.Scores) {
+			t.Errorf("%d heads: scores differ", c.Heads)
+		}
+	}
+}
+
+func alibiScores(slopes []float32, form relative.ALiBiForm) scoreFunction {
+	return func(score float32, head, query, key int) float32 {
+		distance := key - query
+		switch form {
+		case relative.KeyALiBi:
+			distance = key
+		case relative.SymmetricALiBi:
+			return score - float32(slopes[head]*float32(max(distance, -distance)))
+		}
+		return score + float32(slopes[head]*float32(distance))
+	}
+}
+
+func TestAddALiBi(t *testing.T) {
+	slopes := make([]float32, 6)
+	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
+		t.Fatal(err)
+	}
+	slopes[5] = float32(math.Copysign(0, -1))
+	for form := relative.CausalALiBi; form <= relative.KeyALiBi; form++ {
+		add := func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) }
+		eachScores(t, 94, len(slopes), -60, 80, alibiScores(slopes, form), add)
+		eachScores(t, 95, len(slopes), -1<<30, 1<<30, alibiScores(slopes, form), add)
+		testLargeScores(t, 2, alibiScores(slopes, form), add)
+		testScoreErrors(t, add)
+	}
+}
+
+// A softmax over keys does not tell the key's position from the distance: the
+// biases of a query differ by the same number, exactly so for powers of two.
+func TestALiBiForms(t *testing.T) {
+	slopes := []float32{0.5, 0.25}
+	byDistance, byKey := make([]float32, 2*4*9), make([]float32, 2*4*9)
+	for form, data := range map[relative.ALiBiForm][]float32{relative.CausalALiBi: byDistance, relative.KeyALiBi: byKey} {
+		if err := relative.AddALiBi(relative.Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range byKey {
+		if want := slopes[i/36] * float32(5+i/9%4); byKey[i]-byDistance[i] != want {
+			t.Errorf("element %d: forms differ by %v, want %v", i, byKey[i]-byDistance[i], want)
+		}
+	}
+}
+
+func TestALiBiErrors(t *testing.T) {
+	data := make([]float32, 8)
+	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
+	for _, tt := range []struct {
+		err  error
+		kind error
+		says string
+	}{
+		{relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0"},
+		{relative.ALiBiSlopes(data, -8), posenc.ErrConfig, "maxBias is -8"},
+		{relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN"},
+		{relative.ALiBiSlopes(data, math.Inf(1)), posenc.ErrConfig, "maxBias is +Inf"},
+		{relative.AddALiBi(scores, data[4:6], 3), posenc.ErrConfig, "AddALiBi: form is 3"},
+		{relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrShape, "AddALiBi: scores.Heads is 2, want at most 1, the heads of the model"},
+		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is 1, want from 0 to 0 for 2 of 2 heads"},
+		{relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
+			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
+		}
+	}
+	for _, x := range data {
+		if x != 0 {
+			t.Fatal("an error came after a write")
+		}
+	}
+	if err := relative.ALiBiSlopes(nil, 8); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestALiBiAllocates(t *testing.T) {
+	checkAllocations(t, map[string]func(){
+		"ALiBiSlopes": func() {
+			var slopes [12]float32
+			relative.ALiBiSlopes(slopes[:], 8)
+		},
+		"AddALiBi": func() {
+			var data [64]float32
+			slopes := [2]float32{0.5, 0.25}
+			relative.AddALiBi(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], relative.SymmetricALiBi)
+		},
+	})
+}

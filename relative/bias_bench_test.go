@@ -1,0 +1,50 @@
+package relative_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/yardstick"
+	"github.com/go-posenc/posenc/relative"
+)
+
+// BenchmarkAddBias adds biases to tiles of scores of 32 heads, as a share of the
+// speed of adding a constant to the same bytes in place.
+func BenchmarkAddBias(b *testing.B) {
+	const heads = 32
+	slopes := make([]float32, heads)
+	t5 := mustT5Bias(b, testkit.MustT5Buckets(b, 32, 128, true), make([]float32, 32*heads))
+	windows := map[int]*relative.SwinBias{}
+	for _, side := range []int{7, 12, 32} {
+		windows[side*side] = mustSwinBias(b, side, side, make([]float32, (2*side-1)*(2*side-1)*heads))
+	}
+	for _, shape := range []struct {
+		queries, keys int
+		swin          bool
+	}{{1, 4096, false}, {64, 256, false}, {512, 2048, false}, {49, 49, true}, {144, 144, true}, {1024, 1024, true}} {
+		s := relative.Scores{Data: testkit.Aligned(heads * shape.queries * shape.keys), Heads: heads, Queries: shape.queries, Keys: shape.keys}
+		calls := map[string]func(){
+			"alibi":           func() { relative.AddALiBi(s, slopes, relative.CausalALiBi) },
+			"alibi-symmetric": func() { relative.AddALiBi(s, slopes, relative.SymmetricALiBi) },
+			"t5":              func() { relative.AddT5(s, t5) },
+		}
+		if shape.swin {
+			calls = map[string]func(){"swin": func() { relative.AddSwin(s, windows[shape.keys]) }}
+		}
+		for _, family := range []string{"alibi", "alibi-symmetric", "t5", "swin"} {
+			call, ok := calls[family]
+			if !ok {
+				continue
+			}
+			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					x := s.Data[:len(s.Data)/64*64]
+					testkit.Against(b, "of-constant", call, testkit.OverBuffer(yardstick.AddBounds(dispatch.Implementation()), x)...)
+				})
+			})
+		}
+	}
+}

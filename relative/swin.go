@@ -1,0 +1,179 @@
+package relative
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// maxWindow bounds the height and the width of a window.
+const maxWindow = 64
+
+// maxSwinBiases bounds the memory of a table that is prepared.
+const maxSwinBiases = 1 << 25
+
+// SwinBias is the relative position biases of the windows of Swin Transformer (Liu et
+// al. 2021, arXiv:2103.14030). It does not change after NewSwinBias and may be used by
+// many goroutines at once.
+type SwinBias struct {
+	heads, height, width int
+	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
+	// the biases of keys row by row, from the row height-1 above the query to that
+	// height-1 below: those of a window are height*width of them in one piece.
+	byColumn []float32
+	rows     []int32 // query: where its biases are in those of a head
+}
+
+// NewSwinBias prepares the biases of windows of height by width patches, each from 1
+// to 64, from relative_position_bias_table, [(2*height-1)*(2*width-1)][heads], to which
+// it keeps no reference. It takes memory for (2*height-1)*width*width numbers of each
+// head, at most 2^25 in all.
+//
+// Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
+// makes of [SwinCoordinates].
+//
+// Errors wrap ErrShape or ErrLength.
+func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
+	const function = "relative.NewSwinBias"
+	if err := checkWindow(function, height, width); err != nil {
+		return nil, err
+	}
+	rows, columns := 2*height-1, 2*width-1
+	if len(table) == 0 || len(table)%(rows*columns) != 0 {
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d above 0", rows*columns)
+	}
+	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
+	size, ok := argument.Multiply(b.heads, width*rows*width)
+	if !ok || size > maxSwinBiases {
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer than those of %d heads: (2*height-1)*width*width numbers of each, at most 2^25 in all", b.heads)
+	}
+	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
+	for query := range b.rows {
+		b.rows[query] = int32((query%width*rows + height - 1 - query/width) * width)
+	}
+	for head := range b.heads {
+		for query := range width {
+			for row := rows - 1; row >= 0; row-- {
+				for key := range width {
+					b.byColumn = append(b.byColumn, table[(row*columns+query-key+width-1)*b.heads+head])
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+func checkWindow(function string, height, width int) error {
+	if height < 1 || height > maxWindow {
+		return argument.Error(posenc.ErrShape, function, "height", height, "from 1 to %d", maxWindow)
+	}
+	if width < 1 || width > maxWindow {
+		return argument.Error(posenc.ErrShape, function, "width", width, "from 1 to %d", maxWindow)
+	}
+	return nil
+}
+
+// SwinCoordinates writes the log-spaced coordinates of which the network of Swin v2
+// makes a table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
+// [2*height-1][2*width-1][2], row before column. Of patches i rows from each other
+//
+//	RN32(sign(i) * log2(1 + 8*|i|/(pretrainedHeight-1)) / log2(8))
+//
+// and likewise of columns; 0 for i = 0. pretrainedHeight and pretrainedWidth are
+// those of the window that the model was trained with, from 2 to 64, where it has
+// another now, or 0. height and width are from 1 to 64.
+//
+// Errors wrap ErrShape or ErrLength.
+func SwinCoordinates(dst []float32, height, width, pretrainedHeight, pretrainedWidth int) error {
+	const function = "relative.SwinCoordinates"
+	if err := checkWindow(function, height, width); err != nil {
+		return err
+	}
+	if pretrainedHeight != 0 && (pretrainedHeight < 2 || pretrainedHeight > maxWindow) {
+		return argument.Error(posenc.ErrShape, function, "pretrainedHeight", pretrainedHeight, "0 or from 2 to %d", maxWindow)
+	}
+	if pretrainedWidth != 0 && (pretrainedWidth < 2 || pretrainedWidth > maxWindow) {
+		return argument.Error(posenc.ErrShape, function, "pretrainedWidth", pretrainedWidth, "0 or from 2 to %d", maxWindow)
+	}
+	rows, columns := 2*height-1, 2*width-1
+	if len(dst) != rows*columns*2 {
+		return argument.Error(posenc.ErrLength, function, "dst", argument.Elements(len(dst)), "(2*height-1)*(2*width-1)*2 = %d", rows*columns*2)
+	}
+	if pretrainedHeight == 0 {
+		pretrainedHeight = height
+	}
+	if pretrainedWidth == 0 {
+		pretrainedWidth = width
+	}
+	for column := range columns {
+		dst[2*column+1] = swinCoordinate(column-width+1, pretrainedWidth)
+	}
+	for row := range rows {
+		coordinate := swinCoordinate(row-height+1, pretrainedHeight)
+		for column := range columns {
+			at := dst[(row*columns+column)*2:][:2]
+			at[0], at[1] = coordinate, dst[2*column+1]
+		}
+	}
+	return nil
+}
+
+// swinCoordinate returns the coordinate of patches at a distance from each other,
+// in windows of so many. The logarithms are of numbers up to 567, so that their
+// difference is within 2^-48 of the real one. No coordinate is so close to the
+// middle between two float32: TestSwinCoordinates has them all.
+func swinCoordinate(distance, window int) float32 {
+	const logarithmOf8 = 3 * math.Ln2
+	if distance == 0 {
+		return 0
+	}
+	whole := max(distance, -distance)*8 + window - 1
+	coordinate := float32((generic.Logarithm(uint64(whole)) - generic.Logarithm(uint64(window-1))) / logarithmOf8)
+	if distance < 0 {
+		return -coordinate
+	}
+	return coordinate
+}
+
+// AddSwin adds the relative position biases of a window to scores, in place:
+//
+//	score = RN32(score + table[index*heads+head])
+//	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
+//
+// with the table of bias. The positions of queries and keys count the patches of the
+// window row by row, from 0 to height*width-1: row position/width, column
+// position%width. The scores are scaled before. A call allocates nothing.
+//
+// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+func AddSwin(scores Scores, bias *SwinBias) error {
+	const function = "relative.AddSwin"
+	if bias == nil || bias.heads == 0 {
+		return argument.Error(posenc.ErrConfig, function, "bias", "nil or zero", "a SwinBias from NewSwinBias")
+	}
+	var t tile
+	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
+		return err
+	}
+	if t.keys == 0 {
+		return nil
+	}
+	height, width := bias.height, bias.width
+	patches := height * width
+	if t.firstQuery < 0 || t.firstQuery > patches-t.queries {
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.queries, t.queries, height, width)
+	}
+	if t.firstKey < 0 || t.firstKey > patches-t.keys {
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
+	}
+	size := (2*height - 1) * width
+	var b block
+	for t.nextOfKernel(&b, t.queries) {
+		first := (t.firstHead+b.head)*width*size + t.firstKey + b.key
+		kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.at:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package relative
+
+import (
+	"sort"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// T5Buckets says which distances share a relative position bias (Raffel et al.
+// 2020, arXiv:1910.10683): T5, MPNet, WavLM. It does not change after NewT5Buckets
+// and may be used by many goroutines at once.
+//
+// With n the distance, however signed, and exact = side/2 of the buckets of a side,
+//
+//	bucket = n                                                   n < exact
+//	bucket = exact + floor(ln(n/exact)/ln(MaxDistance/exact)*(side-exact))   n >= exact
+//
+// and at most side-1. Bidirectional, each side has half of the buckets, the keys
+// after the query the second half. Otherwise the keys before the query have them
+// all, and those after it are in bucket 0.
+//
+// The comparison behind floor is one of integers, and exact.
+type T5Buckets struct {
+	buckets       int
+	side          int      // buckets of a side
+	bucketOf      []uint16 // distance: those beyond are in the last bucket
+	bidirectional bool
+}
+
+// NewT5Buckets returns the buckets of a model: relative_attention_num_buckets and
+// relative_attention_max_distance, 32 and 128 in most. buckets is up to 1024, from
+// 2 if not bidirectional, else even and from 4. maxDistance is up to 65536, and above
+// the distances that have a bucket of their own: a quarter of the buckets if
+// bidirectional, else half of them. Encoders are bidirectional, decoders are not.
+//
+// Errors wrap ErrConfig.
+func NewT5Buckets(buckets, maxDistance int, bidirectional bool) (*T5Buckets, error) {
+	const function = "relative.NewT5Buckets"
+	sides := 1
+	if bidirectional {
+		sides = 2
+	}
+	if buckets < 2*sides || buckets > maxBuckets || buckets%sides != 0 {
+		return nil, argument.Error(posenc.ErrConfig, function, "buckets", buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
+	}
+	side := buckets / sides
+	exact := side / 2
+	if maxDistance <= exact || maxDistance > maxBucketDistance {
+		return nil, argument.Error(posenc.ErrConfig, function, "maxDistance", maxDistance, "from %d to %d", exact+1, maxBucketDistance)
+	}
+	b := &T5Buckets{buckets, side, make([]uint16, maxDistance), bidirectional}
+	for n := range exact {
+		b.bucketOf[n] = uint16(n)
+	}
+	first := exact
+	for j := 1; j <= side-exact; j++ {
+		// n reaches bucket exact+j where (n/exact)^(side-exact) >= (maxDistance/exact)^j.
+		last := sort.Search(maxDistance-first, func(i int) bool {
+			left := product(power(first+i, side-exact), power(exact, j))
+			return left.Cmp(product(power(maxDistance, j), power(exact, side-exact))) >= 0
+		}) + first
+		for n := first; n < last; n++ {
+			b.bucketOf[n] = uint16(exact + j - 1)
+		}
+		first = last
+	}
+	return b, nil
+}
+
+// Bucket returns the bucket of a distance, the position of the key minus that of
+// the query; 0 without buckets from NewT5Buckets.
+func (b *T5Buckets) Bucket(distance int) int {
+	if !b.valid() {
+		return 0
+	}
+	return b.bucket(min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance))
+}
+
+func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
+
+func (b *T5Buckets) bucket(distance int) int {
+	n, first := -distance, 0
+	switch {
+	case distance > 0 && b.bidirectional:
+		n, first = distance, b.side
+	case distance > 0:
+		n = 0
+	}
+	if n >= len(b.bucketOf) {
+		return first + b.side - 1
+	}
+	return first + int(b.bucketOf[n])
+}
+
+// T5Bias is the relative position biases of a model by distance. It does not change
+// after NewT5Bias and may be used by many goroutines at once.
+type T5Bias struct {
+	heads, reach int       // beyond reach the biases are those at reach
+	byDistance   []float32 // [heads], the distances from -ends() to ends()
+}
+
+// maxT5Biases bounds the memory that a few weights may take.
+const maxT5Biases = 1 << 25
+
+// NewT5Bias prepares the biases of a model from its relative_attention_bias,
+// [buckets][heads], to which it keeps no reference. It takes memory for
+// 2*maxDistance+31 numbers of each head, at most 2^25 in all.
+//
+// Errors wrap ErrConfig (buckets) or ErrLength.
+func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
+	const function = "relative.NewT5Bias"
+	if !buckets.valid() {
+		return nil, argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "T5Buckets from NewT5Buckets")
+	}
+	if len(weights) == 0 || len(weights)%buckets.buckets != 0 {
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "a multiple of %d, the number of buckets, above 0", buckets.buckets)
+	}
+	b := &T5Bias{heads: len(weights) / buckets.buckets, reach: len(buckets.bucketOf)}
+	if b.heads > maxT5Biases/b.width() {
+		return nil, argument.Error(posenc.ErrLength, function, "weights", argument.Elements(len(weights)), "of at most %d heads with these buckets", maxT5Biases/b.width())
+	}
+	b.byDistance = make([]float32, b.heads*b.width())
+	for h := range b.heads {
+		row := b.row(h)
+		for i := range row {
+			row[i] = weights[buckets.bucket(i-b.ends())*b.heads+h]
+		}
+	}
+	return b, nil
+}
+
+// ends returns the distance at the ends of a row, as far beyond reach as the kernels
+// want it.
+func (b *T5Bias) ends() int { return b.reach + kernels.ClampedEnds - 1 }
+
+func (b *T5Bias) width() int { return 2*b.ends() + 1 }
+
+func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][:b.width()] }
+
+// AddT5 adds relative position biases to scores, in place:
+//
+//	score = RN32(score + weights[bucket(key-query)*heads+head])
+//
+// with the weights and buckets of bias; key and query are positions. A call allocates
+// nothing. T5 does not scale the scores before.
+//
+// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+func AddT5(scores Scores, bias *T5Bias) error {
+	const function = "relative.AddT5"
+	if bias == nil || bias.heads == 0 {
+		return argument.Error(posenc.ErrConfig, function, "bias", "nil or zero", "a T5Bias from NewT5Bias")
+	}
+	var t tile
+	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
+		return err
+	}
+	var b block
+	for t.nextOfKernel(&b, t.queries) {
+		first := min(max(t.distance(&b), -2*maxBucketDistance), 2*maxBucketDistance)
+		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.at:], bias.row(t.firstHead+b.head), first+bias.ends(), -1, &b.Tile)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package relative_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
+)
+
+func mustT5Bias(t testing.TB, buckets *relative.T5Buckets, weights []float32) *relative.T5Bias {
+	t.Helper()
+	b, err := relative.NewT5Bias(buckets, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The buckets and the biases of transformers' models, all of them.
+func TestT5AgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Model         string
+			Buckets       int
+			MaxDistance   int `json:"max_distance"`
+			Bidirectional bool
+			First         int
+			Bucket        float32s
+			FirstQuery    int `json:"first_query"`
+			Queries       int
+			Bias          float32s
+		}
+	}
+	readGolden(t, "t5", &vectors)
+	if len(vectors.Cases) != 11 {
+		t.Fatalf("%d cases, want 11", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		b := testkit.MustT5Buckets(t, c.Buckets, c.MaxDistance, c.Bidirectional)
+		if len(c.Bucket) == 0 && len(c.Bias) == 0 {
+			t.Errorf("%s: an empty case", c.Model)
+		}
+		for i, want := range c.Bucket {
+			if got := b.Bucket(c.First + i); got != int(want) {
+				t.Errorf("%s, %d buckets up to %d, both sides %t: distance %d is in bucket %d, want %v", c.Model, c.Buckets, c.MaxDistance, c.Bidirectional, c.First+i, got, want)
+			}
+		}
+		if len(c.Bias) == 0 {
+			continue
+		}
+		const heads = 3
+		got := make([]float32, len(c.Bias))
+		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
+		if err := relative.AddT5(s, mustT5Bias(t, b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
+			t.Fatal(err)
+		}
+		if !testkit.SameSlices(got, c.Bias) {
+			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
+		}
+	}
+}
+
+// Distances at which the logarithm is a whole number open a bucket.
+func TestT5BucketEdges(t *testing.T) {
+	both, before := testkit.MustT5Buckets(t, 32, 128, true), testkit.MustT5Buckets(t, 32, 1024, false)
+	for n, want := range map[int]int{0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 15: 9, 16: 10, 31: 11, 32: 12, 63: 13, 64: 14, 90: 14, 91: 15, 128: 15, math.MaxInt: 15} {
+		if got := both.Bucket(-n); got != want {
+			t.Errorf("a key %d before the query is in bucket %d, want %d", n, got, want)
+		}
+		if got := both.Bucket(n); n > 0 && got != want+16 {
+			t.Errorf("a key %d after the query is in bucket %d, want %d", n, got, want+16)
+		}
+		if got := before.Bucket(n); got != 0 {
+			t.Errorf("a key %d after the query is in bucket %d, want 0", n, got)
+		}
+	}
+	if got := both.Bucket(math.MinInt); got != 15 {
+		t.Errorf("the first key is in bucket %d, want 15", got)
+	}
+	for n, want := range map[int]int{15: 15, 16: 16, 127: 23, 128: 24, 1023: 31} { // 16*64^(j/16)
+		if got := before.Bucket(-n); got != want {
+			t.Errorf("of 1024, a key %d before the query is in bucket %d, want %d", n, got, want)
+		}
+	}
+	if got := new(relative.T5Buckets).Bucket(5); got != 0 {
+		t.Errorf("without buckets the bucket is %d", got)
+	}
+}
+
+// The largest tables are made, and are monotone.
+func TestT5BucketLimits(t *testing.T) {
+	b := testkit.MustT5Buckets(t, 1024, 65536, false)
+	for n := range 70000 {
+		got, next := b.Bucket(-n), b.Bucket(-n-1)
+		if next < got || next > got+1 {
+			t.Fatalf("bucket %d at %d, %d at %d", got, n, next, n+1)
+		}
+	}
+	if got := b.Bucket(-65536); got != 1023 {
+		t.Errorf("the last bucket is %d", got)
+	}
+}
+
+func t5Scores(b *relative.T5Buckets, weights []float32) scoreFunction {
+	heads := len(weights) / b.buckets
+	return func(score float32, head, query, key int) float32 {
+		return score + weights[b.Bucket(key-query)*heads+head]
+	}
+}
+
+func TestAddT5(t *testing.T) {
+	const heads = 5
+	for _, bidirectional := range []bool{false, true} {
+		b := testkit.MustT5Buckets(t, 32, 128, bidirectional)
+		weights := make([]float32, 32*heads)
+		testkit.FillRandom(testkit.NewRand(96), weights)
+		bias := mustT5Bias(t, b, weights)
+		add := func(s relative.Scores) error { return relative.AddT5(s, bias) }
+		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights), add)
+		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights), add)
+		testLargeScores(t, 2, t5Scores(b, weights), add)
+		testScoreErrors(t, add)
+	}
+}
+
+func TestT5Errors(t *testing.T) {
+	data := make([]float32, 72)
+	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
+	create := func(buckets, maxDistance int, bidirectional bool) error {
+		_, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+		return err
+	}
+	b := testkit.MustT5Buckets(t, 32, 128, true)
+	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
+		_, err := relative.NewT5Bias(buckets, weights)
+		return err
+	}
+	for _, tt := range []struct {
+		err  error
+		kind error
+		says string
+	}{
+		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: buckets is 1, want a multiple of 1 from 2 to 1024"},
+		{create(2, 128, true), posenc.ErrConfig, "buckets is 2, want a multiple of 2 from 4"},
+		{create(33, 128, true), posenc.ErrConfig, "buckets is 33"},
+		{create(1025, 2000, false), posenc.ErrConfig, "buckets is 1025"},
+		{create(math.MinInt, 2000, false), posenc.ErrConfig, "buckets is"},
+		{create(32, 16, false), posenc.ErrConfig, "maxDistance is 16, want from 17 to 65536"},
+		{create(32, 8, true), posenc.ErrConfig, "maxDistance is 8, want from 9"},
+		{create(32, 65537, true), posenc.ErrConfig, "maxDistance is 65537"},
+		{prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero"},
+		{prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero"},
+		{prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32"},
+		{prepare(b, nil), posenc.ErrLength, "weights is 0 elements"},
+		{prepare(testkit.MustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads"},
+		{relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero"},
+		{relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero"},
+		{relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
+	} {
+		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
+			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
+		}
+	}
+	for _, x := range data {
+		if x != 0 {
+			t.Fatal("an error came after a write")
+		}
+	}
+}
+
+func TestT5Allocates(t *testing.T) {
+	bias := mustT5Bias(t, testkit.MustT5Buckets(t, 32, 128, true), make([]float32, 64))
+	checkAllocations(t, map[string]func(){
+		"AddT5": func() {
+			var data [64]float32
+			relative.AddT5(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, bias)
+		},
+	})
+}

@@ -1,0 +1,196 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// FusedView is a View and what RotateFused does to its heads beside rotating
+// them.
+type FusedView[T Element] struct {
+	View[T]
+
+	// Norm normalizes before the rotation, if it is not nil: each head, with
+	// HeadDim weights, or all heads of a token as one row, with Heads*HeadDim.
+	// The heads of a token then lie one after another: HeadStride is 0 or
+	// HeadDim.
+	Norm *RMSNorm
+
+	// Scale multiplies the heads of token t by Scale[t] after the rotation, if
+	// it is not nil.
+	Scale []float32
+}
+
+// RotateFused normalizes, rotates and scales Q and K in place, with the bits
+// that Normalize, Rotate and Scale give one after another (each rounding to T),
+// but in one pass over memory.
+//
+// Errors are those of Rotate; ErrConfig also for a zero Norm, ErrShape for one that
+// does not fit the heads, ErrLength for a Scale without an entry for each token,
+// ErrOverlap for one that shares memory with a view.
+func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
+	const function = "posenc.RotateFused"
+	tokens, h, err := a.check(function)
+	if err != nil {
+		return err
+	}
+	var g view.Grid
+	for i := range xs {
+		x := (*view.View[T])(&xs[i].View)
+		if p := x.Problem(&g, tokens, h.headDim); p != view.None {
+			return x.Error(p, function, argument.Indexed("xs", i), &g)
+		}
+		if err := xs[i].check(function, i, tokens, h.headDim); err != nil {
+			return err
+		}
+	}
+	if tokens == 0 {
+		return nil
+	}
+	for i := range xs {
+		for j := range xs {
+			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, h.headDim) {
+				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
+			}
+			if argument.MemoryOverlaps(xs[j].Data, xs[i].Scale) {
+				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scale", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
+			}
+		}
+	}
+	if a.rows != nil {
+		for i := range xs {
+			if x := operandOf(&xs[i].View, h.headDim); a.overlaps(&x) {
+				return tableOverlapError(function, argument.Indexed("xs", i))
+			}
+		}
+	}
+	r := a.forward(h)
+	switch {
+	case a.rows != nil && a.rows.fullWidth:
+		for i := range xs {
+			x := operandOf(&xs[i].View, h.headDim)
+			xs[i].normalize(&x, h.headDim, 0, tokens)
+			view := [1]View[T]{xs[i].View}
+			rotateFullWidth(&a, tokens, &r, view[:])
+			xs[i].scale(&x, h.headDim, 0, tokens)
+		}
+	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
+		fuseToken(&a, &r, xs)
+	default:
+		fuseTokens(&a, tokens, &r, xs)
+	}
+	return nil
+}
+
+// check returns what is wrong with the norm and the scale of the view that is
+// argument number i.
+func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
+	if x.Norm != nil {
+		if !x.Norm.valid() {
+			return argument.Error(ErrConfig, function, argument.Indexed("xs", i)+".Norm", "zero", "nil or an RMSNorm from NewRMSNorm")
+		}
+		n := len(x.Norm.weight)
+		if n != headDim && n != x.Heads*headDim {
+			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".Norm", "of "+argument.Elements(n).String(), "HeadDim = %d or Heads*HeadDim = %d", headDim, x.Heads*headDim)
+		}
+		if n != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
+			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a Norm of all heads", headDim)
+		}
+	}
+	if x.Scale != nil && len(x.Scale) != tokens {
+		return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".Scale", argument.Elements(len(x.Scale)), "%d, one for each token", tokens)
+	}
+	return nil
+}
+
+func fuseToken[T Element](a *Angles, r *rotation, xs []FusedView[T]) {
+	var cos, sin [kernels.TokenPairs]float32
+	fuseChunk(a, 1, 0, 1, r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: r.rotaryDim / 2}, xs)
+}
+
+func fuseTokens[T Element](a *Angles, tokens int, r *rotation, xs []FusedView[T]) {
+	var cos, sin [kernels.ChunkPairs]float32
+	pairs := r.rotaryDim / 2
+	count := chunkTokens(pairs)
+	for t := 0; t < tokens; t += count {
+		fuseChunk(a, tokens, t, min(count, tokens-t), r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, xs)
+	}
+}
+
+// fuseChunk normalizes, rotates and scales n tokens from number first on, of a call
+// with so many.
+func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *cossin.Table, xs []FusedView[T]) {
+	a.write(table, tokens, first, n, r)
+	var x view.Operand
+	for i := range xs {
+		setOperand(&x, &xs[i].View, r.headDim)
+		x.Data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
+		norm := xs[i].Norm
+		// One kernel normalizes and rotates whole heads of float32.
+		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.Kind == element.Float32 && r.in == r.out
+		most := max(1, kernels.FusedElements/(x.Heads*r.headDim))
+		for t := 0; t < n; {
+			count := x.Together(first+t, min(most, n-t))
+			at := x.Token(first + t)
+			if oneKernel {
+				for k := range count {
+					row := table.From(t + k)
+					r.normalizeAndRotate(&x, norm, at+k*x.TokenStride, &row)
+				}
+			} else {
+				xs[i].normalize(&x, r.headDim, first+t, count)
+				r.rotate(&x, &x, at, at, count, table, t)
+			}
+			xs[i].scale(&x, r.headDim, first+t, count)
+			t += count
+		}
+	}
+}
+
+// normalizeAndRotate normalizes and rotates the heads of float32 of the token that
+// starts at element at, by the first row of table.
+func (r *rotation) normalizeAndRotate(x *view.Operand, norm *RMSNorm, at int, table *cossin.Table) {
+	f := kernels.Fusion{Lines: kernels.Lines{Len: r.headDim, Stride: x.HeadStride}, First: r.offset, Pairs: r.rotaryDim / 2}
+	most := max(1, kernels.MaxCallElements/r.headDim)
+	for head := 0; head < x.Heads; head += most {
+		f.Count = min(most, x.Heads-head)
+		from := x.Float32s(at + head*x.HeadStride)
+		if r.out == view.HalfSplit {
+			kernels.RMSNormRotateHalfSplitF32(dispatch.Implementation(), from, norm.weight, table.Cos, table.Sin, &f, norm.epsilon)
+		} else {
+			kernels.RMSNormRotateInterleavedF32(dispatch.Implementation(), from, norm.weight, table.Cos, table.Sin, &f, norm.epsilon)
+		}
+	}
+}
+
+// normalize normalizes n tokens of x, the operand of the view, from first on.
+func (v *FusedView[T]) normalize(x *view.Operand, headDim, first, n int) {
+	if v.Norm == nil {
+		return
+	}
+	heads := x.Heads
+	if len(v.Norm.weight) != headDim {
+		heads = 1
+	}
+	for t := first; t < first+n; {
+		count := x.Together(t, first+n-t)
+		v.Norm.apply(x, heads, x.Token(t), count)
+		t += count
+	}
+}
+
+// scale scales n tokens of x, the operand of the view, from first on.
+func (v *FusedView[T]) scale(x *view.Operand, headDim, first, n int) {
+	if v.Scale == nil {
+		return
+	}
+	for t := first; t < first+n; t++ {
+		scaleToken(x, x.Token(t), headDim, v.Scale[t])
+	}
+}

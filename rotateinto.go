@@ -1,0 +1,191 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// RotateInto rotates the heads of src into dst, a cache of keys say, in one
+// pass: what Rotate would make of src, rounded once to D. Elements outside the
+// rotated slice are copied, rounded where D has fewer bits.
+//
+// Token t goes to token slots[t] of dst, or to token t where slots is nil; a
+// negative slot drops the token. Of tokens with the same slot the last one
+// stays. dst has as many heads as src. With slots it may be longer than the
+// tokens of the call, and holds at least those up to the largest slot, with
+// SequenceStride up to the end of its sequence.
+//
+// dst must share no memory with src. Elements of dst that belong to no slot do
+// not change. A call allocates nothing.
+//
+// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
+	const function = "posenc.RotateInto"
+	tokens, h, err := a.check(function)
+	if err != nil {
+		return err
+	}
+	if slots != nil && len(slots) != tokens {
+		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
+	}
+	var g view.Grid
+	from := (*view.View[S])(&src)
+	if p := from.Grid(&g, tokens, h.headDim); p != view.None {
+		return from.Error(p, function, "src", &g)
+	}
+	if dst.Heads != src.Heads {
+		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
+	}
+	reach := tokens // tokens of dst up to the last that is written
+	if slots != nil {
+		largest := int32(-1)
+		for _, s := range slots {
+			largest = max(largest, s)
+		}
+		reach = int(largest) + 1
+		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
+				reach += dst.SequenceTokens - rest
+			}
+		}
+		if reach < 0 { // where an int has 32 bits
+			return argument.Error(ErrLength, function, "dst.Data", argument.Elements(len(dst.Data)), "tokens up to slot %d, more than an int can count", largest)
+		}
+		if dst.TokenStride == 0 && dst.HeadStride == 0 {
+			dst.HeadStride = h.headDim // may be longer: not packed
+		}
+	}
+	to := (*view.View[D])(&dst)
+	if p := to.Grid(&g, reach, h.headDim); p != view.None {
+		return to.Error(p, function, "dst", &g)
+	}
+	y, x := operandOf(&dst, h.headDim), operandOf(&src, h.headDim)
+	if tokens == 0 || reach == 0 {
+		return nil
+	}
+	if y.Overlaps(&x) {
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	}
+	if a.overlaps(&y) {
+		return tableOverlapError(function, "dst")
+	}
+	r := a.forward(h)
+	if a.rows != nil && a.rows.fullWidth {
+		rotateFullWidthInto(&a, tokens, &r, &y, slots, &x)
+	} else {
+		rotateInto(&a, tokens, &r, &y, slots, &x)
+	}
+	return nil
+}
+
+// slot returns the token of dst that token t goes to.
+func slot(slots []int32, t int) int {
+	if slots == nil {
+		return t
+	}
+	return int(slots[t])
+}
+
+func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	var cos, sin [kernels.ChunkPairs]float32
+	pairs := r.rotaryDim / 2
+	most := chunkTokens(pairs)
+	nonTemporal := r.writesNonTemporal(y, tokens)
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
+		a.write(&table, tokens, first, count, r)
+		for t := first; t < first+count; {
+			at := slot(slots, t)
+			if at < 0 {
+				t++
+				continue
+			}
+			n := min(x.Together(t, first+count-t), y.Together(at, first+count-t))
+			for i := 1; i < n; i++ {
+				if slot(slots, t+i) != at+i {
+					n = i
+				}
+			}
+			if nonTemporal {
+				r.rotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
+			} else {
+				r.rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
+				r.copyRest(y, x, y.Token(at), x.Token(t), n)
+			}
+			t += n
+		}
+	}
+	if nonTemporal {
+		kernels.FenceStores(dispatch.Implementation())
+	}
+}
+
+// rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
+// token.
+func rotateFullWidthInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	var row fullWidthRow
+	for t := range tokens {
+		at := slot(slots, t)
+		if at < 0 {
+			continue
+		}
+		row.read(a, t, r.sign)
+		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &row)
+		r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+	}
+}
+
+// writesNonTemporal reports whether rows of y are to be written by non-temporal
+// stores: whole heads that lie together, in vectors that are aligned.
+func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
+	least, has := dispatch.Implementation().NonTemporalCopy()
+	size := int(y.Kind.Size())
+	bytes, ok := argument.Multiply(tokens, y.Heads*r.headDim*size)
+	dim := r.headDim * size
+	return has && ok && bytes >= least && y.HeadStride == r.headDim && dim <= kernels.CopyBytes &&
+		(dim|y.TokenStride*size|y.SequenceStride*size|int(uintptr(y.Data)%32))%32 == 0
+}
+
+// rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, by way
+// of memory in the cache.
+func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	const line = 64 / 4 // elements of a line of the cache
+	var unaligned [kernels.CopyBytes/4 + line]float32
+	memory := unaligned[(line-int(uintptr(unsafe.Pointer(&unaligned))/4%line))%line:]
+	size := int(y.Kind.Size())
+	some, from := view.Over(memory), *x
+	some.Kind, some.Length, some.HeadStride = y.Kind, kernels.CopyBytes/size, r.headDim
+	most := kernels.CopyBytes / (r.headDim * size)
+	for t := range n {
+		for h := 0; h < x.Heads; h += most {
+			from.Heads = min(most, x.Heads-h)
+			at := xAt + t*x.TokenStride + h*x.HeadStride
+			r.rotate(&some, &from, 0, at, 1, table, first+t)
+			r.copyRest(&some, &from, 0, at, 1)
+			words := from.Heads * r.headDim * size / 4
+			to := unsafe.Add(y.Data, (yAt+t*y.TokenStride+h*y.HeadStride)*size)
+			kernels.CopyPastCaches(dispatch.Implementation(), unsafe.Slice((*float32)(to), words), memory[:words])
+		}
+	}
+}
+
+// copyRest copies what lies outside the rotated slice in the heads of n tokens.
+func (r *rotation) copyRest(y, x *view.Operand, yAt, xAt, n int) {
+	if r.rotaryDim == r.headDim {
+		return
+	}
+	end := r.offset + r.rotaryDim
+	for t := range n {
+		for h := range x.Heads {
+			to, from := yAt+t*y.TokenStride+h*y.HeadStride, xAt+t*x.TokenStride+h*x.HeadStride
+			view.Convert(y, x, to, from, r.offset)
+			view.Convert(y, x, to+end, from+end, r.headDim-end)
+		}
+	}
+}

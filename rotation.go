@@ -1,0 +1,176 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// head is the elements of a head and which of them are rotated.
+type head struct {
+	headDim, rotaryDim, offset int
+	in, out                    view.Order // how pairs are read and written
+}
+
+// rotation is what a call does to heads.
+type rotation struct {
+	head
+	scaling float32 // of cosines and sines
+	sign    float32 // of sines
+}
+
+// forward is Rotate by the angles.
+func (a *Angles) forward(h head) rotation {
+	if a.rows != nil { // whose entries have the scaling
+		return rotation{h, 1, 1}
+	}
+	return rotation{h, a.rotary.scaling, 1}
+}
+
+// inverse is RotateInverse by the angles.
+func (a *Angles) inverse(h head) rotation {
+	r := a.forward(h)
+	r.in, r.out, r.sign = r.out, r.in, -1
+	return r
+}
+
+// rotate rotates n tokens one after another: those of x from element xAt on, into y
+// from yAt on, the same type, or x float32 where the orders of pairs are the same. Row
+// first+t of table is that of token t.
+func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	if r.in != r.out || x.Kind != y.Kind && x.Kind != element.Float32 {
+		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
+		return
+	}
+	var k kernels.Rows
+	k.Pairs, k.Partner, k.TableStride = r.rotaryDim/2, r.rotaryDim/2, table.Stride
+	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
+	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
+	tokens := dispatch.Implementation().TokensAtOnce(x.Kind, x.Length, k.Pairs, r.headDim)
+	for t := 0; t < n; t += tokens {
+		k.Tokens = min(tokens, n-t)
+		heads := x.Heads
+		if heads*r.rotaryDim*k.Tokens > kernels.MaxCallElements {
+			heads = max(1, kernels.MaxCallElements/(r.rotaryDim*k.Tokens))
+		}
+		row := table.From(first + t)
+		for h := 0; h < x.Heads; h += heads {
+			k.Heads = min(heads, x.Heads-h)
+			rotateRows(y, x, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, xAt+t*x.TokenStride+h*x.HeadStride+r.offset, row.Cos, row.Sin, &k, r.out)
+		}
+	}
+}
+
+// rotateRows calls the kernel for the types of x and y, the same or x float32.
+func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels.Rows, order view.Order) {
+	impl := dispatch.Implementation()
+	if order == view.HalfSplit {
+		switch {
+		case y.Kind == element.Float32:
+			kernels.RotateHalfSplitF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
+		case x.Kind == element.Float16:
+			kernels.RotateHalfSplitF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
+		case x.Kind == element.BFloat16:
+			kernels.RotateHalfSplitBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
+		case y.Kind == element.Float16:
+			kernels.RotateHalfSplitF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
+		default:
+			kernels.RotateHalfSplitF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
+		}
+		return
+	}
+	switch {
+	case y.Kind == element.Float32:
+		kernels.RotateInterleavedF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
+	case x.Kind == element.Float16:
+		kernels.RotateInterleavedF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
+	case x.Kind == element.BFloat16:
+		kernels.RotateInterleavedBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
+	case y.Kind == element.Float16:
+		kernels.RotateInterleavedF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
+	default:
+		kernels.RotateInterleavedF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
+	}
+}
+
+// rotateThroughScratch is rotate where the rows must be brought into the order or
+// the type of y first.
+func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	var memory [2][2 * kernels.ChunkPairs]float32
+	dim := r.rotaryDim
+	ordered, widened := view.Over(memory[0][:]), view.Over(memory[1][:])
+	ordered.Kind, ordered.HeadStride, widened.HeadStride = x.Kind, dim, dim
+	heads := min(x.Heads, 2*kernels.ChunkPairs/dim)
+	k := kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, YTokenStride: y.TokenStride, YHeadStride: y.HeadStride, XHeadStride: dim}
+	for t := range n {
+		row := table.From(first + t)
+		for h := 0; h < x.Heads; h += heads {
+			k.Heads = min(heads, x.Heads-h)
+			for i := range k.Heads {
+				from := xAt + t*x.TokenStride + (h+i)*x.HeadStride + r.offset
+				view.Reorder(&ordered, x, i*dim, from, dim/2, r.in, r.out)
+			}
+			source := &ordered
+			if x.Kind != y.Kind && x.Kind != element.Float32 {
+				view.Convert(&widened, &ordered, 0, 0, k.Heads*dim)
+				source = &widened
+			}
+			rotateRows(y, source, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, 0, row.Cos, row.Sin, &k, r.out)
+		}
+	}
+}
+
+// fullWidthRow is a row with a cosine and a sine for each element: first those of the
+// first elements of the pairs.
+type fullWidthRow struct {
+	memory   [4][2 * kernels.ChunkPairs]float32
+	cos, sin []float32
+	half     bool // both entries of every pair have the same bits
+}
+
+// read sets f to the row that token t takes, whose entries are in the order in which
+// Rotate writes elements.
+func (f *fullWidthRow) read(a *Angles, t int, sign float32) {
+	rows := a.rows
+	dim := rows.rotaryDim
+	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], a.number(t), sign)
+	f.cos, f.sin = f.memory[2][:dim], f.memory[3][:dim]
+	view.ReorderFloat32s(f.cos, f.memory[0][:dim], rows.out, view.HalfSplit)
+	view.ReorderFloat32s(f.sin, f.memory[1][:dim], rows.out, view.HalfSplit)
+	f.half = equalBits(f.cos[:dim/2], f.cos[dim/2:]) && equalBits(f.sin[:dim/2], f.sin[dim/2:])
+}
+
+// equalBits reports whether a and b, of the same length, have the same bits: to
+// a sum of zeros the sign of a zero matters.
+func equalBits(a, b []float32) bool {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// rotateFullWidth is rotate for one token and a row with an entry for each element.
+func (r *rotation) rotateFullWidth(y, x *view.Operand, yAt, xAt int, row *fullWidthRow) {
+	dim, pairs := r.rotaryDim, r.rotaryDim/2
+	if row.half {
+		r.rotate(y, x, yAt, xAt, 1, &cossin.Table{Cos: row.cos, Sin: row.sin, Stride: pairs}, 0)
+		return
+	}
+	var memory [3][2 * kernels.ChunkPairs]float32
+	wide, ordered, rotated := memory[0][:dim], memory[1][:dim], memory[2][:dim]
+	scratch := view.Over(wide)
+	for h := range x.Heads {
+		view.Convert(&scratch, x, 0, xAt+h*x.HeadStride+r.offset, dim)
+		view.ReorderFloat32s(ordered, wide, r.in, view.HalfSplit)
+		generic.RotateFullWidth(rotated[:pairs], rotated[pairs:], ordered[:pairs], ordered[pairs:], row.cos, row.sin)
+		view.ReorderFloat32s(wide, rotated, view.HalfSplit, r.out)
+		view.Convert(y, &scratch, yAt+h*y.HeadStride+r.offset, 0, dim)
+	}
+}
