@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -84,7 +83,7 @@ func checkOptions(t *testing.T, m *Model, o RotaryOptions, must bool) int {
 		}
 		return 0
 	}
-	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim || cfg.Angles != o.Angles {
+	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.Angles != o.Angles {
 		t.Fatalf("%+v: %d frequencies for %d elements, Angles %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.Angles)
 	}
 	if scale, err := m.SoftmaxScaleFor(o); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {

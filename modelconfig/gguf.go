@@ -465,14 +465,14 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 // checkDims checks how much of a head rotates, by the first of the keys that the
 // file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
-	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= frequency.MaxRotaryDim {
+	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= maxRotaryDim {
 		return
 	}
 	key := keys[0]
 	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", frequency.MaxRotaryDim, rotaryDim, headDim)
+	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
@@ -483,8 +482,8 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 		r.fail(ErrContradiction, key, "absent", "it, since its default, %d, is more than the %d elements of a head", rotaryDim, headDim)
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
-	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > frequency.MaxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", frequency.MaxRotaryDim, rotaryDim, headDim)
+	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > maxRotaryDim:
+		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {

@@ -29,8 +29,11 @@ func (m *Model) QueryScale(layer Layer) (QueryScale, bool) {
 	return *m.queryScale, true
 }
 
-// maxBeta is that of posenc.QueryScales.
-const maxBeta = 0x1p100
+// Bounds of posenc.QueryScales and posenc.NewRotary.
+const (
+	maxBeta      = 0x1p100
+	maxRotaryDim = 2048
+)
 
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
 func scaledByBeta(p *ropeParameters) *QueryScale {

@@ -29,7 +29,7 @@ type vectors struct {
 
 	model  *modelconfig.Model
 	angles posenc.AngleRounding // of the configurations asked for
-	tower  bool          // v is that of a vision tower
+	tower  bool                 // v is that of a vision tower
 }
 
 type vector struct {
