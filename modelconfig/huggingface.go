@@ -24,12 +24,12 @@ import (
 // qk_rope_head_dim: Q's is the end of each head (a View from element
 // qk_nope_head_dim on, with HeadStride), K's is one head that all factor.
 //
-// What would be guessed is an error: a model type, a rope type or a key of a
+// What would be guessed is an error: a model type, a rope type or a key of
 // rope_scaling or rope_parameters that is not known, keys that contradict each other,
-// a number out of range. Of the keys beside those two, one that has rotary in its name,
-// or rope at the start or the end of a word (ropeTheta, use_mrope; not property), and
-// that the type does not have is an error too; others that no type reads for its
-// positions are not looked at. docs/models.md lists types, rules and keys.
+// a number out of range. Of the keys beside those two, one that has rotary or rope in
+// its name (ropeTheta, use_mrope; not property) and that the type does not have is an
+// error too; others that no type reads for its positions are not looked at.
+// docs/models.md lists types, rules and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //

@@ -1,7 +1,6 @@
 package modelconfig
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -839,46 +838,26 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Every type reads a configuration that has its sizes and no other key.
+// Every type reads a configuration that has nothing but what it needs, and takes the
+// number of layers from its own key.
 func TestFamilies(t *testing.T) {
 	if len(families) < 60 {
 		t.Errorf("%d types", len(families))
 	}
-	for modelType := range families {
+	for modelType, f := range families {
 		if notRotary[modelType] != "" {
 			t.Errorf("%s is and is not rotary", modelType)
 		}
-		config := map[string]any{
-			"model_type": modelType, "hidden_size": 4096, "num_attention_heads": 32, "position_embedding_type": "rope",
-			"num_hidden_layers": 12, "num_layers": 12, "n_layer": 12, "n_layers": 12, "attn_layer_indices": []int{3}, "n_embd": 4096, "n_head": 32,
-			"d_model": 4096, "n_heads": 32,
+		layers := 12
+		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
+			layers = f.layers
 		}
-		if modelType == "esm" || modelType == "xlm-roberta" {
-			config["position_embedding_type"] = "rotary"
-		}
-		if modelType == "zamba2" {
-			config["use_mem_rope"], config["attention_head_dim"] = true, 256
-			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
-		}
-		if modelType == "xverse" {
-			config["rope_theta"] = 10000
-		}
-		if modelType == "granitemoehybrid" {
-			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
-		}
-		if strings.HasPrefix(modelType, "glm4v_text") || strings.HasPrefix(modelType, "glm_ocr") {
-			config["partial_rotary_factor"] = 0.5
-		}
-		document, err := json.Marshal(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := HuggingFace(document)
+		m, _, err := readType(t, modelType, map[string]any{f.names.layers[0]: layers})
 		if err != nil {
 			t.Errorf("%s: %v", modelType, err)
 			continue
 		}
-		if len(m.Layers()) != 12 || len(m.LayerTypes()) == 0 {
+		if len(m.Layers()) != layers || len(m.LayerTypes()) == 0 {
 			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.LayerTypes())
 		}
 	}
