@@ -63,7 +63,7 @@ func TestDigests(t *testing.T) {
 				}
 			}
 			for _, layer := range m.Layers() {
-				scale, scales := m.QueryScale(layer)
+				scale, scales := m.QueryScaling(layer)
 				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", layer.Type, layer.Rotates, scales, scale.Beta, scale.Length, scale.Offset)
 			}
 		}

@@ -13,7 +13,7 @@
 // output is wrong where a model has them and they are left out: a factor on the
 // attention scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
 // built like them), and one on queries that grows with the position
-// ([Model.QueryScale]: Llama 4, Ministral 3, Mistral 4).
+// ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
 //
 // What is not understood is an error that names it and says what can be set
 // instead: an unknown type, rule or key, keys that contradict each other, numbers

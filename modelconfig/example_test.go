@@ -69,12 +69,12 @@ func ExampleModel() {
 			log.Fatal(err)
 		}
 		rotating, scaled := 0, 0
-		var query modelconfig.QueryScale // of the layers counted by scaled
+		var query posenc.QueryScaling // of the layers counted by scaled
 		for _, layer := range model.Layers() {
 			if layer.Rotates {
 				rotating++
 			}
-			if scale, ok := model.QueryScale(layer); ok {
+			if scale, ok := model.QueryScaling(layer); ok {
 				query = scale
 				scaled++
 			}
@@ -219,7 +219,7 @@ func ExampleHuggingFaceVision() {
 }
 
 // Llama 4 scales the queries of layers that do not rotate.
-func ExampleModel_QueryScale() {
+func ExampleModel_QueryScaling() {
 	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
 	if err != nil {
 		log.Fatal(err)
@@ -227,11 +227,11 @@ func ExampleModel_QueryScale() {
 	positions := []int32{0, 8191, 100000}
 	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
 	for i, layer := range model.Layers() {
-		scale, ok := model.QueryScale(layer)
+		scale, ok := model.QueryScaling(layer)
 		if !ok {
 			continue
 		}
-		if err := posenc.QueryScales(scales, positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+		if err := posenc.QueryScales(scales, positions, scale); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("layer", i, scales)

@@ -46,7 +46,7 @@ type family struct {
 	rule  func(p *ropeParameters) rule // a rule of its own, or nil
 
 	arrangement    arrangement // of the pairs of a vision tower
-	queryScale     func(p *ropeParameters) *QueryScale
+	queryScale     func(p *ropeParameters) *posenc.QueryScaling
 	scalesRotating bool // queryScale is of the layers that rotate, not of the others
 }
 
@@ -123,7 +123,7 @@ func (f family) factorBeside(key string) family   { f.factorKey = key; return f 
 func (f family) original(positions int) family    { f.originalPositions = positions; return f }
 func (f family) without(rope object) family       { f.absent = rope; return f }
 func (f family) checked(c func(r *reader)) family { f.check = c; return f }
-func (f family) scaled(rotating bool, scale func(p *ropeParameters) *QueryScale) family {
+func (f family) scaled(rotating bool, scale func(p *ropeParameters) *posenc.QueryScaling) family {
 	f.queryScale, f.scalesRotating = scale, rotating
 	return f
 }

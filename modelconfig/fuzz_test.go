@@ -31,9 +31,9 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		t.Fatalf("type %q, %d layers of types %q", m.Type(), len(m.Layers()), m.LayerTypes())
 	}
 	for _, layer := range append(m.Layers()[:min(8, len(m.Layers()))], Layer{Type: "other"}) {
-		scale, scaled := m.QueryScale(layer)
+		scale, scaled := m.QueryScaling(layer)
 		if scaled {
-			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale.Beta, scale.Length, scale.Offset); err != nil {
+			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale); err != nil {
 				t.Fatalf("%+v: %v", scale, err)
 			}
 		}

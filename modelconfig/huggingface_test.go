@@ -601,7 +601,7 @@ var traps = []struct {
 	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
 		for i, layer := range m.Layers() {
-			if scale, ok := m.QueryScale(layer); ok != (i == 3) || ok && scale != (QueryScale{0.1, 8192, 1}) {
+			if scale, ok := m.QueryScaling(layer); ok != (i == 3) || ok && scale != scaledBy(0.1, 8192, 1) {
 				t.Errorf("layer %d: %+v, %v", i, scale, ok)
 			}
 		}
@@ -813,6 +813,20 @@ func TestArguments(t *testing.T) {
 	}
 	if m.Layers()[0].Type = "x"; m.Layers()[0].Type == "x" {
 		t.Error("Layers gives its own memory away")
+	}
+}
+
+// The bounds here are those of package posenc.
+func TestBounds(t *testing.T) {
+	for dim, ok := range map[int]bool{maxRotaryDim: true, maxRotaryDim + 2: false} {
+		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim}); (err == nil) != ok {
+			t.Errorf("%d elements: %v", dim, err)
+		}
+	}
+	for beta, ok := range map[float64]bool{maxBeta: true, math.Nextafter(maxBeta, math.Inf(1)): false} {
+		if err := posenc.QueryScales(make([]float32, 1), []int32{7}, posenc.QueryScaling{Beta: beta, Length: 1}); (err == nil) != ok {
+			t.Errorf("beta %v: %v", beta, err)
+		}
 	}
 }
 

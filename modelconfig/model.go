@@ -7,6 +7,12 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
+// Bounds of posenc.NewRotary and posenc.QueryScales.
+const (
+	maxRotaryDim = 2048
+	maxBeta      = 0x1p100
+)
+
 // Model is the rotary position embedding of one model, as its configuration
 // describes it: which layers rotate, which elements of a head, and by what
 // frequencies. It does not change: many goroutines may use it at once.
@@ -15,8 +21,8 @@ type Model struct {
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
 
-	queryScale     *QueryScale // nil: none
-	scalesRotating bool        // it is of the layers that rotate, not of the others
+	queryScale     *posenc.QueryScaling // nil: none
+	scalesRotating bool                 // it is of the layers that rotate, not of the others
 }
 
 // Layer is what a hidden layer of a model does with positions.
@@ -108,7 +114,7 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 // Rotary returns the configuration of a model, for posenc.NewRotary: HeadDim,
 // RotaryDim, Offset, Layout, InvFreq, Scaling and Axes. Angles are exact. It does not
 // say which layers rotate (Layers), nor how attention scores and queries are scaled
-// beside the rotation (SoftmaxScale, QueryScale).
+// beside the rotation (SoftmaxScale, QueryScaling).
 //
 // It is for models with one kind of rotating layers, whose frequencies do not depend
 // on the length of the sequence. For others it has no answer that would be right in

@@ -524,14 +524,14 @@ func TestTransformersQueryScales(t *testing.T) {
 		models++
 		scaled := 0
 		for i, layer := range v.model.Layers() {
-			scale, ok := v.model.QueryScale(layer)
+			scale, ok := v.model.QueryScaling(layer)
 			if !ok {
 				continue
 			}
 			scaled++
 			want := decode32(t, v.QueryScales.Factors)
 			got := make([]float32, len(want))
-			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale); err != nil {
 				t.Fatal(err)
 			}
 			for j := range want {
