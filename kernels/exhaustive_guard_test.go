@@ -67,7 +67,7 @@ func guardJobs() (list []guardJob) {
 // Every kernel at every length, as many elements from a guard as there are
 // misalignments: the last one before it, and the first one behind it.
 func TestExhaustiveGuards(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const misalignments = 32 // of 16 bits in 64 bytes
 	type block struct {
 		job  int
