@@ -85,7 +85,7 @@ func (m *model) newCache(capacity int) *cache {
 // forward runs tokens at their positions, puts them into the cache and returns
 // their last hidden states, [tokens][width].
 func (m *model) forward(tokens []int, positions []int32, c *cache) ([]float32, error) {
-	// One table for all layers: their cosines and sines are the same.
+	// One cos/sin cache for all layers: they rotate alike.
 	rows, err := m.rotary.Rows(positions)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ const (
 	base              = 10000
 )
 
-// rotate turns heads in place, [batch][tokens][heads][headDim] of float32 or
+// rotate rotates heads in place, [batch][tokens][heads][headDim] of float32 or
 // bfloat16.
 func rotate(r *posenc.Rotary, positions []int32, x *tensors.Tensor) error {
 	heads := x.Shape().Dim(2)
