@@ -79,7 +79,7 @@ func fuzzT5(t *testing.T, s relative.Scores, buckets, maxDistance int, bidirecti
 	weights := make([]float32, 6*buckets)
 	testkit.Repeat32(weights, data)
 	bias := mustT5Bias(t, b, weights)
-	fuzzScores(t, s, start, data, t5Scores(b, weights), func(s relative.Scores) error { return relative.AddT5(s, bias) })
+	fuzzScores(t, s, start, data, t5Scores(b, weights, 6), func(s relative.Scores) error { return relative.AddT5(s, bias) })
 }
 
 // fuzzProducts gives p its data.
@@ -96,13 +96,17 @@ func fuzzDeBERTa(t *testing.T, s relative.Scores, buckets, maxPosition, headStri
 	if err != nil {
 		return
 	}
+	span := buckets // relative positions on either side
+	if buckets == 0 {
+		span = maxPosition
+	}
 	c2p, p2c := relative.Products{HeadStride: headStride, RowStride: queryStride}, relative.Products{HeadStride: headStride, RowStride: keyStride}
 	fuzzProducts(&c2p, data)
 	fuzzProducts(&p2c, data)
 	fuzzScores(t, s, start, data, func(score float32, head, query, key int) float32 {
 		r := b.Position(query - key)
-		x := c2p.Data[testkit.ProductAt(&c2p, s.Queries, 2*b.span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
-		y := p2c.Data[testkit.ProductAt(&p2c, s.Keys, 2*b.span, head-s.FirstHead, key-s.FirstKey, r)] / 3
+		x := c2p.Data[testkit.ProductAt(&c2p, s.Queries, 2*span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
+		y := p2c.Data[testkit.ProductAt(&p2c, s.Keys, 2*span, head-s.FirstHead, key-s.FirstKey, r)] / 3
 		return score + (x + y)
 	}, func(s relative.Scores) error { return relative.AddDeBERTa(s, b, c2p, p2c, 3) })
 }
@@ -198,7 +202,7 @@ func fuzzScores(t *testing.T, s relative.Scores, start int, data []byte, want sc
 			expected = slices.Clone(before)
 			s.Data = expected[start:]
 			if s.Queries > 0 && s.Keys > 0 {
-				s.apply(want)
+				apply(s, want)
 			}
 		}
 		if !testkit.SameSlices(memory, expected) {

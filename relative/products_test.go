@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -99,15 +100,15 @@ func TestRelativeProductsErrors(t *testing.T) {
 	} {
 		a := right
 		tt.change(&a)
-		for argument, err := range map[string]error{
+		for name, err := range map[string]error{
 			"x":   relative.RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim),
 			"out": relative.AddRelativeValues(a.x, a.products, a.vectors, a.tokens, a.columns, a.headDim),
 		} {
-			if argument == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
+			if name == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
 				continue // both are read
 			}
-			if says := strings.ReplaceAll(tt.says, "%", argument); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: got %q, want %q and that it says %q", argument, err, tt.kind, says)
+			if says := strings.ReplaceAll(tt.says, "%", name); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: got %q, want %q and that it says %q", name, err, tt.kind, says)
 			}
 		}
 	}

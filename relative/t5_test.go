@@ -105,8 +105,7 @@ func TestT5BucketLimits(t *testing.T) {
 	}
 }
 
-func t5Scores(b *relative.T5Buckets, weights []float32) scoreFunction {
-	heads := len(weights) / b.buckets
+func t5Scores(b *relative.T5Buckets, weights []float32, heads int) scoreFunction {
 	return func(score float32, head, query, key int) float32 {
 		return score + weights[b.Bucket(key-query)*heads+head]
 	}
@@ -120,9 +119,9 @@ func TestAddT5(t *testing.T) {
 		testkit.FillRandom(testkit.NewRand(96), weights)
 		bias := mustT5Bias(t, b, weights)
 		add := func(s relative.Scores) error { return relative.AddT5(s, bias) }
-		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights), add)
-		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights), add)
-		testLargeScores(t, 2, t5Scores(b, weights), add)
+		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights, heads), add)
+		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights, heads), add)
+		testLargeScores(t, 2, t5Scores(b, weights, heads), add)
 		testScoreErrors(t, add)
 	}
 }
