@@ -72,7 +72,7 @@ func fuzzT5(t *testing.T, s relative.Scores, buckets, maxDistance int, bidirecti
 	if buckets > 100 || maxDistance > 1000 {
 		return // slow to make
 	}
-	b, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+	b, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 	if err != nil {
 		return
 	}
@@ -92,7 +92,7 @@ func fuzzDeBERTa(t *testing.T, s relative.Scores, buckets, maxPosition, headStri
 	if buckets > 100 || maxPosition > 1000 {
 		return // slow to make
 	}
-	b, err := relative.NewDeBERTaBuckets(buckets, maxPosition)
+	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 	if err != nil {
 		return
 	}
@@ -119,7 +119,9 @@ func fuzzRelativeShift(t *testing.T, s relative.Scores, p relative.Products, col
 			return score
 		}
 		return score + p.Data[testkit.ProductAt(&p, s.Queries, columns, head-s.FirstHead, query-s.FirstQuery, column)]
-	}, func(s relative.Scores) error { return relative.AddRelativeShift(s, p, columns, first) })
+	}, func(s relative.Scores) error {
+		return relative.AddTransformerXL(s, p, relative.Distances{First: first, Count: columns})
+	})
 }
 
 func fuzzShaw(t *testing.T, s relative.Scores, p relative.Products, maxDistance, start int, data []byte) {

@@ -130,7 +130,7 @@ func TestT5Errors(t *testing.T) {
 	data := make([]float32, 72)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
 	create := func(buckets, maxDistance int, bidirectional bool) error {
-		_, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+		_, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 		return err
 	}
 	b := testkit.MustT5Buckets(t, 32, 128, true)
@@ -143,14 +143,14 @@ func TestT5Errors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: buckets is 1, want a multiple of 1 from 2 to 1024"},
-		{create(2, 128, true), posenc.ErrConfig, "buckets is 2, want a multiple of 2 from 4"},
-		{create(33, 128, true), posenc.ErrConfig, "buckets is 33"},
-		{create(1025, 2000, false), posenc.ErrConfig, "buckets is 1025"},
-		{create(math.MinInt, 2000, false), posenc.ErrConfig, "buckets is"},
-		{create(32, 16, false), posenc.ErrConfig, "maxDistance is 16, want from 17 to 65536"},
-		{create(32, 8, true), posenc.ErrConfig, "maxDistance is 8, want from 9"},
-		{create(32, 65537, true), posenc.ErrConfig, "maxDistance is 65537"},
+		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want a multiple of 1 from 2 to 1024"},
+		{create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want a multiple of 2 from 4"},
+		{create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33"},
+		{create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025"},
+		{create(math.MinInt, 2000, false), posenc.ErrConfig, "cfg.Buckets is"},
+		{create(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536"},
+		{create(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9"},
+		{create(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537"},
 		{prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero"},
 		{prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero"},
 		{prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32"},
