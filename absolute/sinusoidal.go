@@ -57,7 +57,7 @@ type Position interface{ int32 | float32 }
 // NewSinusoidal checks the configuration and prepares its frequencies. It keeps
 // no reference to InvFreq or Padding. Errors wrap ErrConfig.
 func NewSinusoidal(cfg SinusoidalConfig) (*Sinusoidal, error) {
-	return newSinusoidal("NewSinusoidal", cfg)
+	return newSinusoidal("absolute.NewSinusoidal", cfg)
 }
 
 func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {

@@ -122,13 +122,20 @@ func TestSinusoidalVectors(t *testing.T) {
 func (c *sinusoidalCase) check(t *testing.T) {
 	s := testkit.MustSinusoidal(t)(c.make())
 	for k, text := range c.InvFreq {
-		if got := math.Float64bits(s.invFreq[k]); got != decodeBits(t, text, 8)[0] {
-			t.Fatalf("frequency %d is %x, want %s", k, s.invFreq[k], text)
+		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != decodeBits(t, text, 8)[0] {
+			t.Fatalf("frequency %d is %x, want %s", k, got, text)
 		}
 	}
-	tokens := len(c.Positions) / s.axes
-	rows := make([]float32, tokens*s.dim)
-	rows64 := make([]float64, tokens*s.dim)
+	scaling := float32(1)
+	if c.Model == "mlx" {
+		scaling = float32(c.number("scale"))
+		if scaling == 0 {
+			scaling = float32(math.Sqrt(2 / float64(c.Dim)))
+		}
+	}
+	tokens := len(c.Positions) / max(1, c.Axes)
+	rows := make([]float32, tokens*c.Dim)
+	rows64 := make([]float64, tokens*c.Dim)
 	var integers []int32
 	var fractions []float32
 	for _, p := range c.Positions {
@@ -149,19 +156,19 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	}
 	for i, bits := range want {
 		if math.Float32bits(rows[i]) != uint32(bits) {
-			t.Errorf("element %d of row %d is %x, want %x", i%s.dim, i/s.dim, rows[i], math.Float32frombits(uint32(bits)))
+			t.Errorf("element %d of row %d is %x, want %x", i%c.Dim, i/c.Dim, rows[i], math.Float32frombits(uint32(bits)))
 		}
-		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/s.dim] {
-			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error[i/s.dim])
+		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/c.Dim] {
+			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%c.Dim, i/c.Dim, rows[i], c.Reference[i], c.Error[i/c.Dim])
 		}
 		// In float64 MAE rounds a few times near 1, to 2^-53, and its angles.
 		if c.Model == "mae" && math.Abs(rows64[i]-c.Reference[i]) > 0x1p-50 {
-			t.Errorf("element %d of row %d is %v, and %v in MAE", i%s.dim, i/s.dim, rows64[i], c.Reference[i])
+			t.Errorf("element %d of row %d is %v, and %v in MAE", i%c.Dim, i/c.Dim, rows64[i], c.Reference[i])
 		}
 	}
 	for i, bits := range decodeBits(t, c.Exact64, 8) {
-		if want := math.Float64frombits(bits) * float64(s.scaling); rows64[i] != want {
-			t.Errorf("element %d of row %d is %x in float64, want %x", i%s.dim, i/s.dim, rows64[i], want)
+		if want := math.Float64frombits(bits) * float64(scaling); rows64[i] != want {
+			t.Errorf("element %d of row %d is %x in float64, want %x", i%c.Dim, i/c.Dim, rows64[i], want)
 		}
 	}
 	if c.Model == "detr" {
@@ -372,7 +379,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
+		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq is 0 elements"},
 		{"too many frequencies", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq"},
 		{"negative axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1"},
 		{"many axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes"},
@@ -394,38 +401,38 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"MusicGen of 3 channels", of(absolute.SinusoidalMusicGen(3)), posenc.ErrConfig, "SinusoidalMusicGen: dim is 3"},
 		{"timesteps of 1 channel", of(absolute.SinusoidalTimesteps(1, absolute.Timesteps{})), posenc.ErrConfig, "SinusoidalTimesteps: dim is 1"},
 		{"shift of all", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
-		{"period", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{MaxPeriod: 1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
-		{"negative times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: -1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
+		{"period", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{MaxPeriod: 1})), posenc.ErrConfig, "absolute.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
+		{"negative times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: -1})), posenc.ErrConfig, "absolute.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
 		{"fast times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 1e300})), posenc.ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
 		{"period of NaN", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{MaxPeriod: math.NaN()})), posenc.ErrConfig, "p.MaxPeriod is NaN"},
 		{"slow times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
 		{"slow scale", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 0x1p-900})), posenc.ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
 		{"endless shift", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
-		{"fast timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), posenc.ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
+		{"fast timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), posenc.ErrConfig, "absolute.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
 		{"timescale of 0", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 0)), posenc.ErrConfig, "maxTimescale is 0, want a positive finite number"},
 		{"short timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), posenc.ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
 		{"long timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 1e300)), posenc.ErrConfig, "maxTimescale is 1e+300, want frequencies"},
 		{"MAE of 6 channels", of(absolute.SinusoidalMAE(6)), posenc.ErrConfig, "SinusoidalMAE: dim is 6"},
 		{"odd DETR", of(absolute.SinusoidalDETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
-		{"DETR temperature", of(absolute.SinusoidalDETR(8, 1)), posenc.ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
+		{"DETR temperature", of(absolute.SinusoidalDETR(8, 1)), posenc.ErrConfig, "absolute.SinusoidalDETR: temperature is 1, want a finite number above 1"},
 		{"hot DETR", of(absolute.SinusoidalDETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
 		{"odd MLX", of(absolute.SinusoidalMLX(3, 1e-4, 1, 0, false)), posenc.ErrConfig, "SinusoidalMLX: dim is 3"},
-		{"MLX frequency", of(absolute.SinusoidalMLX(4, 0, 1, 0, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
+		{"MLX frequency", of(absolute.SinusoidalMLX(4, 0, 1, 0, false)), posenc.ErrConfig, "absolute.SinusoidalMLX: minFreq is 0, want a positive finite number"},
 
 		{"slow MLX", of(absolute.SinusoidalMLX(4, 1e-300, 1, 0, false)), posenc.ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
 		{"fast MLX", of(absolute.SinusoidalMLX(4, 1e-4, -1, 0, false)), posenc.ErrConfig, "maxFreq is -1, want a frequency from"},
-		{"MLX scale", of(absolute.SinusoidalMLX(4, 1e-4, 1, 1e300, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
+		{"MLX scale", of(absolute.SinusoidalMLX(4, 1e-4, 1, 1e300, false)), posenc.ErrConfig, "absolute.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
 
-		{"nil", absolute.SinusoidalRows(nil, []int32{1}, x), posenc.ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
-		{"zero", absolute.AddSinusoidal(new(absolute.Sinusoidal), []int32{1}, x, 1), posenc.ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
+		{"nil", absolute.SinusoidalRows(nil, []int32{1}, x), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero"},
+		{"zero", absolute.AddSinusoidal(new(absolute.Sinusoidal), []int32{1}, x, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero"},
 		{"uneven axes", absolute.SinusoidalRows(mae, []int32{1, 2, 3}, x), posenc.ErrLength, "positions is 3 elements"},
 		{"short", absolute.SinusoidalRows(s, []int32{1, 2}, x[:15]), posenc.ErrLength, "dst is 15 elements, want 16"},
 		{"long", absolute.AddSinusoidal(s, []int32{1}, x, 1), posenc.ErrLength, "x is 16 elements, want 8"},
 		{"float64 rows", absolute.SinusoidalRows64(s, []int32{1}, make([]float64, 7)), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
 		{"position", absolute.SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
 		{"time", absolute.SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024"},
-		{"far time", absolute.SinusoidalRows(s, []float32{3e9}, x[:8]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
-		{"far time, fast", absolute.SinusoidalRows(fast, []float32{3e9}, x[:2]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
+		{"far time", absolute.SinusoidalRows(s, []float32{3e9}, x[:8]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
+		{"far time, fast", absolute.SinusoidalRows(fast, []float32{3e9}, x[:2]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
 		{"NaN", absolute.SinusoidalRows(s, []float32{nan}, x[:8]), posenc.ErrPosition, "positions[0] is NaN"},
 		{"scale", absolute.AddSinusoidal(s, []int32{1}, x[:8], nan), posenc.ErrConfig, "scale is NaN"},
 		{"overlap", absolute.SinusoidalRows(s, sharedX[7:], sharedX), posenc.ErrOverlap, "dst is sharing memory with positions"},
@@ -512,8 +519,9 @@ func FuzzSinusoidal(f *testing.F) {
 		if err != nil || dim > 1000 {
 			return
 		}
-		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
-		positions := testkit.RepeatPositions(s.axes*int(tokens), positionData, run)
+		cfg.Axes = max(1, axes)
+		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, cfg.Axes)))
+		positions := testkit.RepeatPositions(cfg.Axes*int(tokens), positionData, run)
 		before := make([]float32, int(tokens)*dim)
 		testkit.Repeat32(before, positionData)
 		var want []float32
@@ -528,9 +536,8 @@ func FuzzSinusoidal(f *testing.F) {
 			}
 			if want == nil {
 				want = []float32{}
-				cfg.Axes = s.axes
 				for token := range int(tokens) {
-					at := make([]float64, s.axes)
+					at := make([]float64, cfg.Axes)
 					for a := range at {
 						at[a] = float64(positions[a*int(tokens)+token])
 					}
