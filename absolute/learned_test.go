@@ -182,12 +182,12 @@ func TestInterpolateVectors(t *testing.T) {
 	for _, c := range v.Bicubic {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
-		compare("bicubic", got, want, absolute.InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, false))
+		compare("bicubic", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
 	}
 	for _, c := range v.Antialias {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
-		compare("antialias", got, want, absolute.InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, true))
+		compare("antialias", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
 	}
 }
 
@@ -204,17 +204,17 @@ func TestInterpolateIdentities(t *testing.T) {
 			src[i] = 4*r.Float32() - 2
 		}
 		dst := make([]float32, len(src))
-		if err := absolute.InterpolateGrid(dst, h, w, src, h, w, dim, antialias); err != nil || !slices.Equal(dst, src) {
+		if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: h, DstWidth: w, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
 		}
 		if err := absolute.InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
 		}
 		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
-		err := absolute.InterpolateGrid(to, toH, toW, src, h, w, dim, antialias)
+		err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias})
 		turned := slices.Clone(src)
 		reverseRows(turned, dim)
-		err = errors.Join(err, absolute.InterpolateGrid(mirrored, toH, toW, turned, h, w, dim, antialias))
+		err = errors.Join(err, absolute.InterpolateGrid(mirrored, turned, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}))
 		reverseRows(mirrored, dim)
 		for i := range to { // sums in another order, of products below 4 in float64, rounded to float32
 			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
@@ -224,7 +224,7 @@ func TestInterpolateIdentities(t *testing.T) {
 		for i := range src {
 			src[i] = 1.5
 		}
-		if err := absolute.InterpolateGrid(to, toH, toW, src, h, w, dim, antialias); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
+		if err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
 			t.Fatalf("a constant: got %v, %v", to, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestInterpolateGridIsPlain(t *testing.T) {
 			src[i] = float32(r.NormFloat64())
 		}
 		for _, antialias := range []bool{false, true} {
-			if err := absolute.InterpolateGrid(dst, dstHeight, dstWidth, src, srcHeight, srcWidth, dim, antialias); err != nil {
+			if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: dstHeight, DstWidth: dstWidth, SrcHeight: srcHeight, SrcWidth: srcWidth, Dim: dim, Antialias: antialias}); err != nil {
 				t.Fatal(err)
 			}
 			for y := range dstHeight {
@@ -348,14 +348,14 @@ func TestLearnedErrors(t *testing.T) {
 		{"linear nothing", absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst is 0 elements"},
 		{"linear part", absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src is 7 elements"},
 		{"linear overlap", absolute.InterpolateTable(x, x[4:], 4), posenc.ErrOverlap, "dst"},
-		{"grid height", absolute.InterpolateGrid(x, 0, 2, table, 3, 2, 2, false), posenc.ErrShape, "InterpolateGrid: dstHeight is 0"},
-		{"grid width", absolute.InterpolateGrid(x, 2, 2, table, 3, 1<<24+1, 2, false), posenc.ErrShape, "srcWidth"},
-		{"grid dim", absolute.InterpolateGrid(x, 2, 2, table, 3, 2, 0, false), posenc.ErrShape, "dim is 0"},
-		{"grid dst", absolute.InterpolateGrid(x, 2, 3, table, 3, 2, 2, false), posenc.ErrLength, "dst is 8 elements, want 2*3*2"},
-		{"grid src", absolute.InterpolateGrid(x, 2, 2, table, 2, 2, 2, false), posenc.ErrLength, "src is 12 elements"},
-		{"grid too large", absolute.InterpolateGrid(x, 1<<24, 1<<24, table, 2, 2, math.MaxInt, false), posenc.ErrLength, "dst"},
-		{"grids that are long across each other", absolute.InterpolateGrid(make([]float32, 1<<15), 1<<15, 1, make([]float32, 1<<14), 1, 1<<14, 1, true), posenc.ErrShape, "dstHeight is 32768"},
-		{"grid overlap", absolute.InterpolateGrid(x[:4], 2, 1, x[2:6], 1, 2, 2, false), posenc.ErrOverlap, "dst"},
+		{"grid height", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0"},
+		{"grid width", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth"},
+		{"grid dim", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0"},
+		{"grid dst", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want 2*3*2"},
+		{"grid src", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements"},
+		{"grid too large", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst"},
+		{"grids that are long across each other", absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768"},
+		{"grid overlap", absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)

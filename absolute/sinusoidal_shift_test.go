@@ -39,14 +39,14 @@ func TestSinusoidalShift(t *testing.T) {
 				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
 			}
 			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
-			if err := absolute.SinusoidalRows(s, from, shifted); err != nil {
+			if err := absolute.SinusoidalRows(shifted, s, from); err != nil {
 				t.Fatal(err)
 			}
 			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
 			if err := s.Shift(shifted, deltas); err != nil {
 				t.Fatal(err)
 			}
-			if err := absolute.SinusoidalRows(s, to, want); err != nil {
+			if err := absolute.SinusoidalRows(want, s, to); err != nil {
 				t.Fatal(err)
 			}
 			for i := range want { // want is within 2^-25 itself, which the bound has to spare
