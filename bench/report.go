@@ -151,6 +151,9 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 			}
 			w("| %s | %s | %s | %s | %s | %s | %s | %s |\n", name, digits(ns), percent(r.spread(c.name(p))), digits(r.time(c.name(p))/r.time(c.name(found[0]))), p.Computes, p.Accuracy, e, ulps)
 		}
+		if ready := c.name(found[0]); strings.HasPrefix(c.operation, "ready-") {
+			w("\nposenc has %s of the speed of scaling as many bytes in place.\n", percent(r.speed(ready, c.bytes)/r.bound("scale", c.bytes)))
+		}
 	}
 
 	files := map[string][]byte{"report.md": []byte(b.String())}

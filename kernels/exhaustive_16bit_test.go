@@ -103,7 +103,7 @@ func TestNearest16(t *testing.T) {
 // All float16 and bfloat16 become the float32 of their value, and all float32
 // the nearest of them.
 func TestExhaustiveConversions(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
 	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{
@@ -231,7 +231,7 @@ func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o rotationT
 // several numbers in the other place. Kernels that read float32 get the same
 // numbers.
 func TestExhaustiveRotations(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const partners = 64
 	formats := newFormats16()
 	var angles [][2]float32 // their cosine and sine
@@ -277,7 +277,7 @@ func TestExhaustiveRotations(t *testing.T) {
 // All float32 in both places of a pair, rotated by nothing to 16 bits: in pairs
 // of a number and its opposite.
 func TestExhaustiveRotationsFloat32(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const pairs, blocks = 1 << 12, 1 << 13
 	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{

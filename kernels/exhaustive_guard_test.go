@@ -117,7 +117,7 @@ func guardedOperations() (list []guardedOperation) {
 // Every kernel at every length, as many elements from a guard as there are
 // misalignments: the last one before it, and the first one behind it.
 func TestExhaustiveGuards(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const misalignments = 32 // of 16 bits in 64 bytes
 	type job struct {
 		operation int

@@ -43,8 +43,8 @@ import (
 //
 // Layers of a sliding window have rotary parameters of their own in some
 // architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention". For
-// seqLen, Rotary takes llama.cpp's context length of a sequence.
+// The kinds of layers are then "full_attention" and "sliding_attention".
+// RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
 // llama.cpp is not followed in four places, where the file says otherwise:
 //   - beta_fast, beta_slow and ext_factor count for every architecture (in
@@ -114,7 +114,7 @@ func (r *ggufReader) checkRopeKeys() {
 	}
 }
 
-// ggufScaling is the rope.scaling block, as rules of package frequency.
+// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
 type ggufScaling struct {
 	factor       float64 // 1/freq_scale of ggml
 	alpha        float64 // 0: none
@@ -123,6 +123,16 @@ type ggufScaling struct {
 	freqs        []float64 // divisors of the frequencies; nil: none
 	short, long  []float64 // both or none
 	originalSize int
+}
+
+func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
+	trained := 0
+	if s.short != nil {
+		trained = s.originalSize
+	}
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return s.ladder(rotaryDim, base, seqLen, rounding)
+	}, trained}
 }
 
 func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
@@ -151,7 +161,7 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 	default:
 		ladder, err = frequency.Default(rotaryDim, base, rounding)
 	}
-	ladder.Scaling = s.attention
+	ladder.AttentionFactor = s.attention
 	return ladder, err
 }
 
@@ -355,7 +365,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
 	slides, windowed := r.sliding(arch, count)
 	rotates := r.rotating(arch, count, slides, windowed)
-	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledWhereRestsIfWindowed
+	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledNoPEIfWindowed
 
 	// Parameters of sliding layers.
 	slidingHead := r.integer("attention.key_length_swa", headDim)
@@ -401,9 +411,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
 		m.kinds[name] = kind{
 			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
-			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-				return scaling.ladder(rotaryDim, base, seqLen, rounding)
-			},
+			rule:   scaling.rule(rotaryDim, base),
 			source: r.prefix + "rope.*",
 		}
 	}
@@ -457,14 +465,14 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 // checkDims checks how much of a head rotates, by the first of the keys that the
 // file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
-	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= frequency.MaxRotaryDim {
+	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= maxRotaryDim {
 		return
 	}
 	key := keys[0]
 	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", frequency.MaxRotaryDim, rotaryDim, headDim)
+	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
@@ -573,11 +581,11 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 			rotates[i] = slides[i] || !windowed
 		case denseAndSliding:
 			rotates[i] = slides[i] || i < dense
-		case lastOfFourRests:
+		case exceptLastOfFour:
 			rotates[i] = (i+1)%4 != 0
-		case lastOfFourRestsIfWindowed:
+		case exceptLastOfFourIfWindowed:
 			rotates[i] = (i+1)%4 != 0 || !windowed
-		case firstOfFourRestsIfWindowed:
+		case exceptFirstOfFourIfWindowed:
 			rotates[i] = i%4 != 0 || !windowed
 		}
 	}

@@ -176,7 +176,7 @@ func (p picture) rotary(path string) ([]encoding, error) {
 	}
 	var encodings []encoding
 	for _, kind := range kinds {
-		cfg, err := model.Rotary(kind, p.positions)
+		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: kind, SequenceLength: p.positions})
 		if err != nil {
 			return nil, err
 		}
