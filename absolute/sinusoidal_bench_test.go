@@ -20,7 +20,7 @@ import (
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.SinusoidalVaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.SinusoidalMarian(dim))}
+	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.Vaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.Marian(dim))}
 	rotary := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim})
 	for _, tokens := range []int{32, 2048, 32768} {
 		positions := testkit.Sequence(tokens)
@@ -39,8 +39,8 @@ func BenchmarkSinusoidal(b *testing.B) {
 		}
 		for _, order := range []string{"interleaved", "halves"} {
 			s := orders[order]
-			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(s, positions, x) }, cosSin)
-			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(s, positions, x, 0.5) }, addTable)
+			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(x, s, positions) }, cosSin)
+			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(x, s, positions, 0.5) }, addTable)
 		}
 		clear(table)
 		run("gather-add", "of-table", func() { absolute.AddEmbeddings(x, dim, absolute.Embedding[float32]{Table: table, IDs: positions}) }, addTable)

@@ -98,7 +98,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	w("\n|---|%s\n", strings.Repeat("--:|--:|", len(goroutineCounts())))
 	for _, x := range sharedWork(s) {
 		w("| %s |", x.title())
-		bytes := table{x.tokens, posenc.Exact}.bytes()
+		bytes := table{x.tokens, posenc.ExactAngles}.bytes()
 		if x.operation == "rotate" {
 			bytes = rotation{x.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		}

@@ -61,7 +61,8 @@ const (
 // value and what was expected.
 var ErrParameter = errors.New("invalid parameter")
 
-// MaxRotaryDim is the largest rotary dimension, in elements: twice the length of a ladder.
+// MaxRotaryDim is the largest dimension, in elements, that a ladder is made for, with a
+// frequency for each pair of them. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
 
 // checker keeps the first error in the parameters of a function.

@@ -27,7 +27,7 @@ type Llama3Parameters struct {
 //
 // Factor is a finite number above 0, LowFreqFactor above 0 and not above
 // HighFreqFactor, both finite, OriginalMaxPositions at least 1, the rest as in
-// Default.
+// Default. Errors wrap ErrParameter.
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Llama3", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -28,10 +28,10 @@ type LongRoPEParameters struct {
 // With Float32 the frequencies follow the float32 steps of transformers and
 // AttentionFactor is computed in float64.
 //
-// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is
-// at least 2, Factor a finite number above 0 (or 0 where both attention factors
-// are given), the attention factors finite and not negative, seqLen not
-// negative, the rest as in Default.
+// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is at
+// least 2, Factor a finite number above 0 (or 0 where both attention factors are
+// given), the attention factors finite and not negative, seqLen not negative, the
+// rest as in Default. Errors wrap ErrParameter.
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -28,7 +28,8 @@ type DynamicNTKParameters struct {
 // then.
 //
 // rotaryDim is even, from 4 to MaxRotaryDim, Factor a finite number above 0,
-// MaxPositions at least 1, seqLen not negative, the rest as in Default.
+// MaxPositions at least 1, seqLen not negative, the rest as in Default. Errors wrap
+// ErrParameter.
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
@@ -62,8 +63,8 @@ func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int,
 //
 //	InvFreq[i] = (base·factor)^(-2i/rotaryDim) / factor^(2/rotaryDim)
 //
-// With Float32 it follows the float32 steps of vLLM. factor is a finite number
-// above 0, base·factor above 1, the rest as in Default.
+// With Float32 it follows the float32 steps of vLLM. factor is a finite number above
+// 0, base·factor above 1, the rest as in Default. Errors wrap ErrParameter.
 func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -110,10 +111,10 @@ type NTKMixedParameters struct {
 //	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^MixedB)
 //	a          = ln(Factor) / (rotaryDim/2)^MixedB
 //
-// With Float32 it follows the float32 steps of vLLM, with MixedB rounded to
-// float32. (torch does that in its vector loops and not in the rest of a loop,
-// which depends on the processor.) Factor is a finite number above 0, MixedB a
-// finite number from 0, the rest as in Default.
+// With Float32 it follows the float32 steps of vLLM, with MixedB rounded to float32.
+// (torch does that in its vector loops and not in the rest of a loop, which depends
+// on the processor.) Factor is a finite number above 0, MixedB a finite number from
+// 0, the rest as in Default. Errors wrap ErrParameter.
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -154,9 +155,9 @@ func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Roundi
 //
 //	InvFreq[i] = (base · alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
 //
-// With Float32 the new base is computed in float64. rotaryDim is even, from 4
-// to MaxRotaryDim, alpha a finite number above 0 that leaves the new base above
-// 1, the rest as in Default.
+// With Float32 the new base is computed in float64. rotaryDim is even, from 4 to
+// MaxRotaryDim, alpha a finite number above 0 that leaves the new base above 1, the
+// rest as in Default. Errors wrap ErrParameter.
 func NTKAlpha(rotaryDim int, base, alpha float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKAlpha", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)

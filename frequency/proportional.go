@@ -20,8 +20,8 @@ type ProportionalParameters struct {
 // elements are 3 pairs. With Float32 the frequencies follow the float32 steps
 // of transformers.
 //
-// headDim is even, from 2 to MaxRotaryDim, PartialRotaryFactor from 0 to 1,
-// Factor a finite number above 0, base as in Default.
+// headDim is even, from 2 to MaxRotaryDim, PartialRotaryFactor from 0 to 1, Factor a
+// finite number above 0, base as in Default. Errors wrap ErrParameter.
 func Proportional(headDim int, base float64, p ProportionalParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Proportional", rounding: rounding}
 	check.common("headDim", headDim, 2, base)

@@ -36,7 +36,7 @@ type YaRNParameters struct {
 //	ramp                  = min(max((i - low)/(high - low), 0), 1)
 //	keep                  = (1 - ramp) · ExtrapolationFactor
 //	InvFreq[i]            = base^(-2i/rotaryDim) · ((1 - keep)/Factor + keep)
-//	Ladder.AttentionFactor = p.AttentionFactor · AttentionMultiplier
+//	AttentionFactor       = p.AttentionFactor · AttentionMultiplier
 //	SoftmaxScale          = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
 //
 // Untruncated leaves out floor and ceil. A p.AttentionFactor of 0 means
@@ -55,10 +55,11 @@ type YaRNParameters struct {
 // attention factor are computed in float64 and the frequencies in float32, step
 // by step as transformers does.
 //
-// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast
-// not less than BetaSlow, both finite and above 0, ExtrapolationFactor at most
-// 1; the other fields are finite and not negative, and low does not lie above
-// high (frameworks disagree on what then follows). The rest is as in Default.
+// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast not
+// less than BetaSlow, both finite and above 0, ExtrapolationFactor at most 1; the
+// other fields are finite and not negative, and low does not lie above high
+// (frameworks disagree on what then follows). The rest is as in Default. Errors wrap
+// ErrParameter.
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "YaRN", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Every error wraps one of these and names the function, the key, its value and
-// what was expected or can be set instead.
+// Every error wraps one of these and names the function, the key or the argument, its
+// value and what was expected or can be set instead.
 var (
 	ErrSyntax        = errors.New("malformed configuration") // not JSON, a key twice, the wrong type of value, too big
 	ErrUnknown       = errors.New("unknown")                 // a model type, a rope type or a key about rotary positions that is not known

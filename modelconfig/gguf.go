@@ -92,6 +92,10 @@ const (
 
 	fullAttention    = "full_attention"
 	slidingAttention = "sliding_attention"
+
+	freqsTensor = "rope_freqs.weight"
+	shortTensor = "rope_factors_short.weight"
+	longTensor  = "rope_factors_long.weight"
 )
 
 // ggufRopeKeys are the keys that may follow {arch}.rope.
@@ -296,25 +300,24 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 
 // factors reads the tensors of frequency factors, at any length.
 func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string) {
-	const freqs, short, long = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
-	s.freqs, s.short, s.long = r.tensor(freqs), r.tensor(short), r.tensor(long)
+	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	if s.freqs != nil && !arch.freqs {
-		r.fail(ErrContradiction, freqs, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		r.fail(ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	}
 	if s.short != nil && !arch.longRoPE {
-		r.fail(ErrContradiction, short, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		r.fail(ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	}
 	if (s.short == nil) != (s.long == nil) {
-		r.fail(ErrContradiction, short+" or "+long, "missing", "both tensors or none")
+		r.fail(ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	}
 	if s.short != nil && s.freqs != nil {
-		r.fail(ErrContradiction, freqs, "set", "either this tensor or %s and %s", short, long)
+		r.fail(ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	}
 	if kind == "longrope" && s.short == nil {
-		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", short, long)
+		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	}
 	if s.short != nil && s.originalSize == 0 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", long)
+		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", longTensor)
 	}
 	if (s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0) {
 		r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
@@ -328,7 +331,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
 		factors *[]float64
-	}{{"rope_freqs.weight", &s.freqs}, {"rope_factors_short.weight", &s.short}, {"rope_factors_long.weight", &s.long}} {
+	}{{freqsTensor, &s.freqs}, {shortTensor, &s.short}, {longTensor, &s.long}} {
 		n := len(*t.factors)
 		if *t.factors == nil || n == rotaryDim/2 {
 			continue

@@ -22,7 +22,7 @@ import (
 // DeepSeek V2 and V3, and the models built like them) splits a head into a part
 // without positions and a rotary part, HeadDim is that of the rotary part,
 // qk_rope_head_dim: Q's is the end of each head (a View from element
-// qk_nope_head_dim on, with HeadStride), K's is one head that all factor.
+// qk_nope_head_dim on, with HeadStride), K's is one head that all share.
 //
 // What would be guessed is an error: a model type, a rope type or a key of
 // rope_scaling or rope_parameters that is not known, keys that contradict each other,

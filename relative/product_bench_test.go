@@ -45,7 +45,9 @@ func BenchmarkProducts(b *testing.B) {
 			if biased {
 				name = "biased"
 			}
-			run(name, func() { relative.RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }, func() {
+			run(name, func() {
+				relative.DotProducts(products, x, bias, vectors, relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: dim})
+			}, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {
@@ -60,7 +62,9 @@ func BenchmarkProducts(b *testing.B) {
 			for i := range products.Data {
 				products.Data[i] = 0x1p-20 // out does not grow out of range
 			}
-			run("values", func() { relative.AddRelativeValues(x, products, vectors, tokens, columns, dim) }, func() {
+			run("values", func() {
+				relative.AddValues(x, products, vectors, relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: dim})
+			}, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {

@@ -10,19 +10,19 @@ import (
 // The rows of the first positions, and the embeddings of two tokens scaled by 2
 // with the rows of positions 7 and 8 added.
 func ExampleAddSinusoidal() {
-	s, err := absolute.SinusoidalVaswani(4)
+	s, err := absolute.Vaswani(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	rows := make([]float32, 3*4)
-	if err := absolute.SinusoidalRows(s, []int32{0, 1, 2}, rows); err != nil {
+	if err := absolute.SinusoidalRows(rows, s, []int32{0, 1, 2}); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
 		fmt.Println(rows[4*t : 4*t+4])
 	}
 	embeddings := []float32{1, 2, 3, 4, 5, 6, 7, 8}
-	if err := absolute.AddSinusoidal(s, []int32{7, 8}, embeddings, 2); err != nil {
+	if err := absolute.AddSinusoidal(embeddings, s, []int32{7, 8}, 2); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(embeddings)
@@ -35,19 +35,19 @@ func ExampleAddSinusoidal() {
 
 // The rows of positions 1 and 2, moved on by 100 without knowing them.
 func ExampleSinusoidal_Shift() {
-	s, err := absolute.SinusoidalWhisper(4)
+	s, err := absolute.Whisper(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	rows := make([]float32, 2*4)
-	if err := absolute.SinusoidalRows(s, []int32{1, 2}, rows); err != nil {
+	if err := absolute.SinusoidalRows(rows, s, []int32{1, 2}); err != nil {
 		log.Fatal(err)
 	}
 	if err := s.Shift(rows, []int32{100, 100}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.6f\n", rows)
-	if err := absolute.SinusoidalRows(s, []int32{101, 102}, rows); err != nil {
+	if err := absolute.SinusoidalRows(rows, s, []int32{101, 102}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.6f\n", rows)
@@ -73,13 +73,13 @@ func ExampleAddEmbeddings() {
 // A row of MAE's table: its patches are numbered by column and row, and the class
 // token is at column -1.
 func ExampleSinusoidalRows64() {
-	s, err := absolute.SinusoidalMAE(4)
+	s, err := absolute.MAE(4)
 	if err != nil {
 		log.Fatal(err)
 	}
 	columns, rows := []int32{-1, 0, 1}, []int32{0, 2, 2}
 	table := make([]float64, 3*4)
-	if err := absolute.SinusoidalRows64(s, append(columns, rows...), table); err != nil {
+	if err := absolute.SinusoidalRows64(table, s, append(columns, rows...)); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
@@ -110,7 +110,7 @@ func ExampleInterpolateGrid() {
 	table := []float32{7, 0, 1, 2, 3}
 	larger := make([]float32, (1+3*3)*dim)
 	copy(larger, table[:dim])
-	if err := absolute.InterpolateGrid(larger[dim:], 3, 3, table[dim:], 2, 2, dim, false); err != nil {
+	if err := absolute.InterpolateGrid(larger[dim:], table[dim:], absolute.InterpolateGridOptions{DstHeight: 3, DstWidth: 3, SrcHeight: 2, SrcWidth: 2, Dim: dim}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(larger[:dim])

@@ -33,7 +33,7 @@ func ExampleAddALiBi() {
 // A decoder step: one query at position 3 and the four keys up to its own, in
 // buckets of their own.
 func ExampleAddT5() {
-	buckets, err := relative.NewT5Buckets(32, 128, false)
+	buckets, err := relative.NewT5Buckets(relative.T5Config{Buckets: 32, MaxDistance: 128})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func ExampleAddT5() {
 // Content to position alone: the product of a query with position r is r here, so
 // that the scores show which position each key takes.
 func ExampleAddDeBERTa() {
-	buckets, err := relative.NewDeBERTaBuckets(4, 8) // 2*4 relative positions
+	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8}) // 2*4 relative positions
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func ExampleAddDeBERTa() {
 // Two queries after one key of memory. The products show the distances of their
 // columns, 2, 1 and 0: those of the first query are shifted by one, and its last
 // key, which comes after it and is masked, gets none.
-func ExampleAddRelativeShift() {
+func ExampleAddTransformerXL() {
 	products := []float32{
 		2, 1, 0,
 		2, 1, 0,
@@ -87,8 +87,8 @@ func ExampleAddRelativeShift() {
 		10, 20, 30,
 		10, 20, 30,
 	}
-	err := relative.AddRelativeShift(relative.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
-		relative.Products{Data: products}, 3, 2)
+	err := relative.AddTransformerXL(relative.Scores{Data: scores, Heads: 1, Queries: 2, Keys: 3, FirstQuery: 1},
+		relative.Products{Data: products}, relative.Distances{First: 2, Count: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func ExampleAddShaw() {
 
 // The scores of Transformer-XL: two queries after one key of memory, one head of two
 // elements.
-func ExampleRelativeProducts() {
+func ExampleDotProducts() {
 	const queries, keys, headDim = 2, 3, 2
 	q := []float32{1, 0, 0, 1}
 	k := []float32{1, 2, 3, 4, 5, 6}
@@ -133,9 +133,9 @@ func ExampleRelativeProducts() {
 	products := relative.Products{Data: make([]float32, queries*keys)}
 	view := func(x []float32) posenc.View[float32] { return posenc.View[float32]{Data: x, Heads: 1} }
 	err := errors.Join(
-		relative.RelativeProducts(relative.Products{Data: tile.Data}, view(q), u, view(k), queries, keys, headDim), // (q+u)·k
-		relative.RelativeProducts(products, view(q), v, view(r), queries, keys, headDim),                           // (q+v)·r
-		relative.AddRelativeShift(tile, products, keys, keys-1),
+		relative.DotProducts(relative.Products{Data: tile.Data}, view(q), u, view(k), relative.ProductShape{Tokens: queries, Columns: keys, HeadDim: headDim}), // (q+u)·k
+		relative.DotProducts(products, view(q), v, view(r), relative.ProductShape{Tokens: queries, Columns: keys, HeadDim: headDim}),                           // (q+v)·r
+		relative.AddTransformerXL(tile, products, relative.Distances{First: keys - 1, Count: keys}),
 	)
 	if err != nil {
 		log.Fatal(err)
@@ -148,7 +148,7 @@ func ExampleRelativeProducts() {
 }
 
 // The attention of Shaw et al. in full: one head, three tokens, distances clipped to 1.
-func ExampleAddRelativeValues() {
+func ExampleAddValues() {
 	const tokens, headDim, maxDistance, columns = 3, 2, 1, 3
 	q, k, v := []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 1, 1}, []float32{1, 0, 0, 1, 2, 2}
 	relativeKeys, relativeValues := []float32{-1, 0, 0, 0, 1, 0}, []float32{10, 0, 0, 0, 0, 10}
@@ -158,8 +158,8 @@ func ExampleAddRelativeValues() {
 	tile := relative.Scores{Data: make([]float32, tokens*tokens), Heads: 1, Queries: tokens, Keys: tokens}
 	products := relative.Products{Data: make([]float32, tokens*columns)}
 	err := errors.Join(
-		relative.RelativeProducts(relative.Products{Data: tile.Data}, view(q), nil, view(k), tokens, tokens, headDim),
-		relative.RelativeProducts(products, view(q), nil, view(relativeKeys), tokens, columns, headDim),
+		relative.DotProducts(relative.Products{Data: tile.Data}, view(q), nil, view(k), relative.ProductShape{Tokens: tokens, Columns: tokens, HeadDim: headDim}),
+		relative.DotProducts(products, view(q), nil, view(relativeKeys), relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: headDim}),
 		relative.AddShaw(tile, products, maxDistance),
 	)
 	if err != nil {
@@ -181,9 +181,9 @@ func ExampleAddRelativeValues() {
 	// The sum of w*(v+a) is that of w*v and that of w*a.
 	output, sums := make([]float32, tokens*headDim), relative.Products{Data: make([]float32, tokens*columns)}
 	err = errors.Join(
-		relative.AddRelativeValues(view(output), relative.Products{Data: tile.Data}, view(v), tokens, tokens, headDim),
+		relative.AddValues(view(output), relative.Products{Data: tile.Data}, view(v), relative.ProductShape{Tokens: tokens, Columns: tokens, HeadDim: headDim}),
 		relative.SumShaw(sums, tile, maxDistance),
-		relative.AddRelativeValues(view(output), sums, view(relativeValues), tokens, columns, headDim),
+		relative.AddValues(view(output), sums, view(relativeValues), relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: headDim}),
 	)
 	if err != nil {
 		log.Fatal(err)
