@@ -2,7 +2,6 @@ package posenc_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,8 +11,8 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// What the rotary surface is compared with: plain loops over the formulas of
-// the documentation, one element after another, for elements of every type.
+// What rotations are compared with: plain loops over the formulas of the
+// documentation, one element after another, for elements of every type.
 
 // plain is a rotation in words of its documentation.
 type plain struct {
@@ -139,7 +138,7 @@ func randomGeometry(r *rand.Rand, layout posenc.Layout, pairs int) posenc.Rotary
 }
 
 // checkPlain rotates one or two random views and compares with p.
-func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, rotary *posenc.Rotary, positions []int32, tokens int, p plain, rotate func(*posenc.Rotary, []int32, ...posenc.View[T]) error) {
+func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, positions []int32, tokens int, p plain, rotate func(xs ...posenc.View[T]) error) {
 	t.Helper()
 	views := make([]posenc.View[T], 1+r.IntN(2))
 	memories, wants, written := make([]testkit.Memory[T], len(views)), make([][]T, len(views)), make([][]bool, len(views))
@@ -152,7 +151,7 @@ func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, rotar
 		rotatePlain(&p, wants[i][start:], v, nil, wants[i][start:], v, tokens, false, written[i][start:])
 	}
 	given := slices.Clone(positions)
-	if err := rotate(rotary, positions, views...); err != nil {
+	if err := rotate(views...); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	if !slices.Equal(positions, given) {
@@ -162,30 +161,5 @@ func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, rotar
 		shape := views[i]
 		shape.Data = nil
 		testkit.Compare(t, fmt.Sprintf("%s, view %d %+v: x", name, i, shape), memories[i].All, wants[i], written[i])
-	}
-}
-
-// The plain conversions: narrowing undoes widening, and between two neighbours
-// takes the nearer one, or the even one of two as near.
-func TestPlainConversions(t *testing.T) {
-	t.Run("float16", func(t *testing.T) { testPlainConversions[posenc.Float16](t, 0x7c00, 1<<16) })
-	t.Run("bfloat16", func(t *testing.T) { testPlainConversions[posenc.BFloat16](t, 0x7f80, 1<<128) })
-}
-
-func testPlainConversions[T posenc.Element](t *testing.T, infinity uint32, beyond float64) {
-	for bits := range infinity {
-		a, b := testkit.Widen(testkit.OfBits[T](bits<<16)), float64(testkit.Widen(testkit.OfBits[T]((bits+1)<<16)))
-		if bits+1 == infinity {
-			b = beyond // where the next number would be
-		}
-		middle := float32((float64(a) + b) / 2) // exact: one bit more than either
-		for x, want := range map[float32]uint32{a: bits, middle: bits + bits&1, math.Nextafter32(middle, 0): bits, math.Nextafter32(middle, math.MaxFloat32): bits + 1} {
-			if got := testkit.BitsOf(testkit.Narrow[T](x)); got != want {
-				t.Fatalf("%x became %#x, want %#x", x, got, want)
-			}
-			if got := testkit.BitsOf(testkit.Narrow[T](-x)); got != want|0x8000 {
-				t.Fatalf("%x became %#x, want %#x", -x, got, want|0x8000)
-			}
-		}
 	}
 }

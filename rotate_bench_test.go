@@ -2,14 +2,12 @@ package posenc_test
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/testkit"
-
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/dispatch"
-
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -47,26 +45,6 @@ func layoutName(l posenc.Layout) string {
 		return "half"
 	}
 	return "interleaved"
-}
-
-// BenchmarkCosSin measures tables, for each kind of angle.
-func BenchmarkCosSin(b *testing.B) {
-	for _, rows := range []int{1, 4096, 131072} {
-		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-			b.Run(fmt.Sprintf("angles=%s/rows=%d/pairs=64", []string{"exact", "float32"}[angles], rows), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000, Angles: angles})
-					positions := testkit.Sequence(rows)
-					cos, sin := testkit.Aligned(rows*64), testkit.Aligned(rows*64)
-					b.SetBytes(int64(8 * len(cos)))
-					b.ReportAllocs()
-					for b.Loop() {
-						r.CosSin(cos, sin, positions)
-					}
-				})
-			})
-		}
-	}
 }
 
 // BenchmarkRotateAgainstBound reports whole calls of Rotate as a share of the
@@ -128,76 +106,87 @@ func BenchmarkRotateKernel(b *testing.B) {
 	}
 }
 
-// BenchmarkCosSinAgainstBound reports exact tables as a share of the speed of
-// storing them, and against math.Sincos.
-func BenchmarkCosSinAgainstBound(b *testing.B) {
-	for _, rows := range []int{4096, 1 << 20} { // 2 MB and 512 MB
-		b.Run(fmt.Sprintf("rows=%d/pairs=64", rows), func(b *testing.B) {
-			// Two streams of stores a power of two apart meet in the same banks
-			// of memory: some elements between them, as between allocations.
-			const between = 1024
-			table := testkit.Aligned(2*rows*64 + between)
-			cos, sin := table[:rows*64], table[rows*64+between:]
-			positions := testkit.Sequence(rows)
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
-				work := func() { r.CosSin(cos, sin, positions) }
-				b.Run("against=store", func(b *testing.B) {
-					testkit.Against(b, "of-store", work, testkit.OverBuffer(yardstick.StoreBounds(dispatch.Implementation()), table)...)
-				})
-				b.Run("against=nontemporal", func(b *testing.B) {
-					testkit.Against(b, "of-nontemporal", work, testkit.OverBuffer(yardstick.NonTemporalBounds(dispatch.Implementation()), table)...)
-				})
-				if rows > 4096 {
-					return
-				}
-				b.Run("against=math.Sincos", func(b *testing.B) {
-					invFreq := make([]float64, 64)
-					for i := range invFreq {
-						invFreq[i] = math.Pow(500000, -float64(i)/64)
+// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
+// float32, in elements, in the caches, and of scaling as many bytes in place, in
+// memory.
+func BenchmarkRotate16(b *testing.B) {
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		for _, tokens := range []int{8, 16384} { // 64 KB and 128 MB
+			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
+					rows, err := r.Rows(testkit.Sequence(tokens))
+					if err != nil {
+						b.Fatal(err)
 					}
-					testkit.Against(b, "x-math.Sincos", work, func() {
-						for t, p := range positions {
-							for i, w := range invFreq {
-								s, c := math.Sincos(float64(p) * w)
-								cos[t*64+i], sin[t*64+i] = float32(c), float32(s)
-							}
+					n := tokens * 32 * 128
+					half, brain := aligned16(n, oneFloat16), aligned16(n, oneBFloat16)
+					run16 := map[string]func(){
+						"f16":  func() { posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 32}) },
+						"bf16": func() { posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 32}) },
+					}
+					for _, dtype := range []string{"f16", "bf16"} {
+						if tokens == 8 {
+							x := testkit.Aligned(n)
+							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
+								testkit.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
+							})
+							continue
 						}
-					})
+						x := testkit.Aligned(n / 2)
+						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
+							testkit.Against(b, "of-scale", run16[dtype], testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
+						})
+					}
 				})
 			})
-		})
+		}
 	}
 }
 
-// BenchmarkFusedAgainstSteps reports RotateFused against Normalize and Rotate one
-// after another: above 1, fused is faster.
-func BenchmarkFusedAgainstSteps(b *testing.B) {
-	b.Run("dtype=f32", benchmarkFusedAgainstSteps[float32])
-	b.Run("dtype=f16", benchmarkFusedAgainstSteps[posenc.Float16])
-	b.Run("dtype=bf16", benchmarkFusedAgainstSteps[posenc.BFloat16])
-}
-
-func benchmarkFusedAgainstSteps[T posenc.Element](b *testing.B) {
-	const heads, dim = 32, 128
-	for _, tokens := range []int{1, 512, 4096} { // decode, prefill, long prefill
-		b.Run(fmt.Sprintf("tokens=%d/heads=%d/dim=%d", tokens, heads, dim), func(b *testing.B) {
+// BenchmarkRotateByAxes reports M-RoPE over an image of 16 x 32 patches as a share of
+// the speed of plain rotation: Qwen2-VL 7B.
+func BenchmarkRotateByAxes(b *testing.B) {
+	const tokens, height, width = 512, 16, 32
+	sectioned, err := frequency.Sections(16, 24, 24)
+	if err != nil {
+		b.Fatal(err)
+	}
+	interleaved, err := frequency.InterleavedSections(24, 20, 20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	image := make([]int32, 3*tokens)
+	for t := range tokens {
+		image[t], image[tokens+t], image[2*tokens+t] = 100, int32(100+t/width), int32(100+t%width)
+	}
+	for _, maps := range []struct {
+		name string
+		axes []uint8
+	}{{"sections", sectioned}, {"interleaved", interleaved}} {
+		b.Run("map="+maps.name, func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim, Base: 1000000})
-				norm := mustNorm(b, testkit.Aligned(dim), 1e-6, false)
+				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
+				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
 				positions := testkit.Sequence(tokens)
-				data := make([]T, tokens*heads*dim)
-				for i := range data {
-					data[i] = testkit.Narrow[T](1)
-				}
-				x := posenc.View[T]{Data: data, Heads: heads}
-				testkit.Against(b, "x-steps",
-					func() { posenc.RotateFused(r.At(positions), posenc.FusedView[T]{View: x, Norm: norm}) },
-					func() {
-						posenc.Normalize(norm, tokens, x)
-						posenc.Rotate(r.At(positions), x)
-					})
+				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
+				testkit.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
 	}
+}
+
+// BenchmarkRotateByRows reports decoding with rows that all layers share against
+// decoding with rows made on the fly.
+func BenchmarkRotateByRows(b *testing.B) {
+	testkit.BenchmarkEach(b, func(b *testing.B) {
+		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+		position := []int32{4321}
+		rows, err := r.Rows(position)
+		if err != nil {
+			b.Fatal(err)
+		}
+		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
+		testkit.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
+	})
 }

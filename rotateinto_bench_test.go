@@ -5,14 +5,10 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
-
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
-
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // aligned16 returns n 16-bit elements that start on a cache line, all 1.
@@ -28,76 +24,6 @@ const (
 	oneFloat16  posenc.Float16  = 0x3c00
 	oneBFloat16 posenc.BFloat16 = 0x3f80
 )
-
-// BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
-// float32, in elements, in the caches, and of scaling as many bytes in place, in
-// memory.
-func BenchmarkRotate16(b *testing.B) {
-	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-		for _, tokens := range []int{8, 16384} { // 64 KB and 128 MB
-			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					rows, err := r.Tabulate(testkit.Sequence(tokens))
-					if err != nil {
-						b.Fatal(err)
-					}
-					n := tokens * 32 * 128
-					half, brain := aligned16(n, oneFloat16), aligned16(n, oneBFloat16)
-					run16 := map[string]func(){
-						"f16":  func() { posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 32}) },
-						"bf16": func() { posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 32}) },
-					}
-					for _, dtype := range []string{"f16", "bf16"} {
-						if tokens == 8 {
-							x := testkit.Aligned(n)
-							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								testkit.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
-							})
-							continue
-						}
-						x := testkit.Aligned(n / 2)
-						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							testkit.Against(b, "of-scale", run16[dtype], testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
-						})
-					}
-				})
-			})
-		}
-	}
-}
-
-// BenchmarkAxes reports M-RoPE over an image of 16 x 32 patches as a share of
-// the speed of plain rotation: Qwen2-VL 7B.
-func BenchmarkAxes(b *testing.B) {
-	const tokens, height, width = 512, 16, 32
-	sectioned, err := frequency.Sections(16, 24, 24)
-	if err != nil {
-		b.Fatal(err)
-	}
-	interleaved, err := frequency.InterleavedSections(24, 20, 20)
-	if err != nil {
-		b.Fatal(err)
-	}
-	image := make([]int32, 3*tokens)
-	for t := range tokens {
-		image[t], image[tokens+t], image[2*tokens+t] = 100, int32(100+t/width), int32(100+t%width)
-	}
-	for _, maps := range []struct {
-		name string
-		axes []uint8
-	}{{"sections", sectioned}, {"interleaved", interleaved}} {
-		b.Run("map="+maps.name, func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
-				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
-				positions := testkit.Sequence(tokens)
-				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
-				testkit.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
-			})
-		})
-	}
-}
 
 // BenchmarkRotateInto reports rotating into a cache against rotating and then
 // copying, 8 MB and more of keys.
@@ -117,7 +43,7 @@ func BenchmarkRotateInto(b *testing.B) {
 						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
-					y, x := view.OperandOf(&posenc.View[posenc.Float16]{Data: half, Heads: 8}, 128), view.OperandOf(&key, 128)
+					y, x := (&view.View[posenc.Float16]{Data: half, Heads: 8}).Operand(element.Float16, 128), (*view.View[float32])(&key).Operand(element.Float32, 128)
 					testkit.Against(b, "x-rotate-and-convert",
 						func() {
 							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
@@ -141,20 +67,5 @@ func BenchmarkShift(b *testing.B) {
 		}
 		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
 		testkit.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
-	})
-}
-
-// BenchmarkTabulated reports decoding with rows that all layers share against
-// decoding with rows made on the fly.
-func BenchmarkTabulated(b *testing.B) {
-	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
-		position := []int32{4321}
-		rows, err := r.Tabulate(position)
-		if err != nil {
-			b.Fatal(err)
-		}
-		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
-		testkit.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
 }

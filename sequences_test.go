@@ -86,7 +86,7 @@ func TestSequencesErrors(t *testing.T) {
 		return v
 	}
 	views := func(name string, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{name, func() error { return posenc.Rotate(rotary.At(positions), xs...) }, kind, []string{"posenc.Rotate: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.Rotate(rotary.At(positions), xs...) }, Kind: kind, Says: []string{"posenc.Rotate: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
 		views("tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0", change(func(v *V) { v.SequenceStride = 0 })),
