@@ -9,7 +9,6 @@ import (
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/yardstick"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
@@ -47,65 +46,6 @@ func layoutName(l posenc.Layout) string {
 	return "interleaved"
 }
 
-// BenchmarkRotateAgainstBound reports whole calls of Rotate as a share of the
-// speed of scaling the same elements in place.
-func BenchmarkRotateAgainstBound(b *testing.B) {
-	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-		for _, tokens := range []int{512, 16384} { // 8 MB and 256 MB
-			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					positions := testkit.Sequence(tokens)
-					x := testkit.Aligned(tokens * 32 * 128)
-					testkit.Against(b, "of-scale",
-						func() { posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 32}) },
-						testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
-				})
-			})
-		}
-	}
-}
-
-// BenchmarkRotateKernel reports the bare kernel on a ready row, 32 heads of 128
-// in L1, against scaling in place, against a plain loop, and, as what a whole
-// call of Rotate costs more, the call with its row made on the fly.
-func BenchmarkRotateKernel(b *testing.B) {
-	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
-		kernel, loop := kernels.RotateHalfSplitF32, yardstick.RotateHalfSplit
-		if layout == posenc.Interleaved {
-			kernel, loop = kernels.RotateInterleavedF32, yardstick.RotateInterleaved
-		}
-		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-		position := []int32{4321}
-		cos, sin := testkit.Aligned(64), testkit.Aligned(64)
-		r.CosSin(cos, sin, position)
-		ready := func(x []float32, heads int) func() {
-			rows := &kernels.Rows{Pairs: 64, Partner: 64, Tokens: 1, Heads: heads, YHeadStride: 128, XHeadStride: 128}
-			return func() { kernel(dispatch.Implementation(), x, x, cos, sin, rows) }
-		}
-		b.Run("layout="+layoutName(layout), func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				x := testkit.Aligned(32 * 128)
-				b.Run("against=scale", func(b *testing.B) {
-					testkit.Against(b, "of-scale", ready(x, 32), testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
-				})
-				b.Run("against=loop", func(b *testing.B) {
-					testkit.Against(b, "x-loop", ready(x, 32), func() { loop(x, cos, sin, 32) })
-				})
-				b.Run("against=decode", func(b *testing.B) {
-					q, k := testkit.Aligned(32*128), testkit.Aligned(8*128)
-					bareQ, bareK := ready(q, 32), ready(k, 8)
-					testkit.Against(b, "x-call",
-						func() { bareQ(); bareK() },
-						func() {
-							posenc.Rotate(r.At(position), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
-						})
-				})
-			})
-		})
-	}
-}
-
 // BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
 // float32, in elements, in the caches, and of scaling as many bytes in place, in
 // memory.
@@ -129,13 +69,13 @@ func BenchmarkRotate16(b *testing.B) {
 						if tokens == 8 {
 							x := testkit.Aligned(n)
 							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								testkit.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
+								yardstick.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
 							})
 							continue
 						}
 						x := testkit.Aligned(n / 2)
 						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							testkit.Against(b, "of-scale", run16[dtype], testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
+							yardstick.Against(b, "of-scale", run16[dtype], yardstick.Over(x, "scale", dispatch.Implementation())...)
 						})
 					}
 				})
@@ -170,7 +110,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
 				positions := testkit.Sequence(tokens)
 				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
-				testkit.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
+				yardstick.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
 	}
@@ -187,6 +127,6 @@ func BenchmarkRotateByRows(b *testing.B) {
 			b.Fatal(err)
 		}
 		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
-		testkit.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
+		yardstick.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // aligned16 returns n 16-bit elements that start on a cache line, all 1.
@@ -38,13 +39,13 @@ func BenchmarkRotateInto(b *testing.B) {
 				half := aligned16(n, oneFloat16)
 				key := posenc.View[float32]{Data: src, Heads: 8}
 				b.Run("to=f32", func(b *testing.B) {
-					testkit.Against(b, "x-rotate-and-copy",
+					yardstick.Against(b, "x-rotate-and-copy",
 						func() { posenc.RotateInto(r.At(positions), posenc.View[float32]{Data: dst, Heads: 8}, nil, key) },
 						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
 					y, x := (&view.View[posenc.Float16]{Data: half, Heads: 8}).Operand(element.Float16, 128), (*view.View[float32])(&key).Operand(element.Float32, 128)
-					testkit.Against(b, "x-rotate-and-convert",
+					yardstick.Against(b, "x-rotate-and-convert",
 						func() {
 							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
 						},
@@ -66,6 +67,6 @@ func BenchmarkShift(b *testing.B) {
 			deltas[i] = -256
 		}
 		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
-		testkit.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
+		yardstick.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }
