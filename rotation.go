@@ -26,21 +26,14 @@ type rotation struct {
 	sign    float32 // of sines
 }
 
-// forward sets r to Rotate by the angles.
-func (r *rotation) forward(a *Angles) {
-	r.sign = 1
+// heads returns the heads that the angles are for, and what a call scales cosines and
+// sines by. (A function that set a rotation through a pointer would make the caller's
+// positions escape.)
+func (a *Angles) heads() (h *head, scaling float32) {
 	if a.rows != nil {
-		r.head, r.scaling = &a.rows.head, 1 // the entries have the scaling
-	} else {
-		r.head, r.scaling = &a.rotary.head, a.rotary.scaling
+		return &a.rows.head, 1 // the entries have the scaling
 	}
-	r.in, r.out = r.head.in, r.head.out
-}
-
-// inverse sets r to RotateInverse by the angles.
-func (r *rotation) inverse(a *Angles) {
-	r.forward(a)
-	r.in, r.out, r.sign = r.out, r.in, -1
+	return &a.rotary.head, a.rotary.scaling
 }
 
 // rotate rotates n tokens one after another: those of x from element xAt on, into y
@@ -133,25 +126,26 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 // fullWidthRow is a row with a cosine and a sine for each element: first those of the
 // first elements of the pairs.
 type fullWidthRow struct {
-	memory [4][2 * kernels.ChunkPairs]float32 // cosines, sines, and both in the order of the table
+	memory [4][2 * kernels.ChunkPairs]float32
 	dim    int
 	half   bool // both entries of every pair have the same bits
 }
 
-func (f *fullWidthRow) cos() []float32 { return f.memory[0][:f.dim] }
-func (f *fullWidthRow) sin() []float32 { return f.memory[1][:f.dim] }
+// Not fields: a row that points to itself would escape.
+func (f *fullWidthRow) cos() []float32 { return f.memory[2][:f.dim] }
+func (f *fullWidthRow) sin() []float32 { return f.memory[3][:f.dim] }
 
 // read sets f to the row that token t takes, whose entries are in the order in which
 // Rotate writes elements.
 func (f *fullWidthRow) read(a *Angles, t int, sign float32) {
 	rows := a.rows
-	f.dim = rows.rotaryDim
-	cos, sin, pairs := f.cos(), f.sin(), f.dim/2
-	tableCos, tableSin := f.memory[2][:f.dim], f.memory[3][:f.dim]
-	rows.copyRow(tableCos, tableSin, a.number(t), sign)
-	view.ReorderFloat32s(cos, tableCos, rows.out, view.HalfSplit)
-	view.ReorderFloat32s(sin, tableSin, rows.out, view.HalfSplit)
-	f.half = equalBits(cos[:pairs], cos[pairs:]) && equalBits(sin[:pairs], sin[pairs:])
+	dim := rows.rotaryDim
+	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], a.number(t), sign)
+	f.dim = dim
+	cos, sin := f.cos(), f.sin()
+	view.ReorderFloat32s(cos, f.memory[0][:dim], rows.out, view.HalfSplit)
+	view.ReorderFloat32s(sin, f.memory[1][:dim], rows.out, view.HalfSplit)
+	f.half = equalBits(cos[:dim/2], cos[dim/2:]) && equalBits(sin[:dim/2], sin[dim/2:])
 }
 
 // equalBits reports whether a and b, of the same length, have the same bits: to
