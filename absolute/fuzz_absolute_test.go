@@ -37,59 +37,62 @@ func sinusoidalModels(c *testkit.Choices, dim int, padding int32, x, y, z float6
 	ladder := func(base, denominator float64) func(k float64) float64 {
 		return func(k float64) float64 { return math.Pow(base, -k/denominator) }
 	}
+	or := func(value, otherwise float64) float64 { // 0 means a default
+		if value == 0 {
+			return otherwise
+		}
+		return value
+	}
 	m := sinusoidalModel{dim: dim, axes: 1, n: n, scaling: 1}
 	switch c.Below(10) {
 	case 0:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalVaswani(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.Vaswani(dim) }
 		m.right, m.interleaved, m.frequency = channels(2, 2), true, ladder(10000, float64(n))
 	case 1:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMarian(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.Marian(dim) }
 		m.right, m.n, m.frequency = channels(2, 1), dim-n, ladder(10000, float64(dim)/2)
 	case 2:
 		axes := 1 + c.Below(4)
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalTensor2Tensor(dim, axes, x, y) }
-		m.right, m.axes, m.n = channels(2, 1) && axes <= n && x > 0 && y > 0, axes, n/axes
+		m.make = func() (*absolute.Sinusoidal, error) {
+			return absolute.Tensor2Tensor(dim, absolute.Tensor2TensorConfig{Axes: axes, MinTimescale: x, MaxTimescale: y})
+		}
+		least, most := or(x, 1), or(y, 10000)
+		m.right, m.axes, m.n = channels(2, 1) && axes <= n && least > 0 && most > 0, axes, n/axes
 		m.frequency = func(k float64) float64 {
-			return x * math.Exp(-k*(math.Log(y)-math.Log(x))/math.Max(float64(m.n-1), 1))
+			return least * math.Exp(-k*(math.Log(most)-math.Log(least))/math.Max(float64(m.n-1), 1))
 		}
 	case 3:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalFairseq(dim, padding) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.Fairseq(dim, padding) }
 		m.right, m.frequency, m.padding = channels(4, 1), ladder(10000, float64(n-1)), &padding
 	case 4:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalWhisper(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.Whisper(dim) }
 		m.right, m.frequency = channels(4, 2), ladder(10000, float64(n-1))
 	case 5:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMusicGen(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.MusicGen(dim) }
 		m.right, m.frequency, m.cosFirst = channels(4, 1), ladder(10000, float64(n-1)), true
 	case 6:
 		m.make = func() (*absolute.Sinusoidal, error) {
-			return absolute.SinusoidalTimesteps(dim, absolute.Timesteps{FlipSinToCos: flag, DownscaleFreqShift: z, Scale: x, MaxPeriod: y})
+			return absolute.Timesteps(dim, absolute.TimestepsConfig{FlipSinToCos: flag, DownscaleFreqShift: z, Scale: x, MaxPeriod: y})
 		}
-		scale, period := x, y
-		if x == 0 {
-			scale = 1
-		}
-		if y == 0 {
-			period = 10000
-		}
+		scale, period := or(x, 1), or(y, 10000)
 		m.right, m.cosFirst = channels(2, 1) && z < float64(n) && z >= -math.MaxFloat32 && scale > 0 && period > 1, flag
 		m.frequency = func(k float64) float64 { return scale * math.Pow(period, -k/(float64(n)-z)) }
 	case 7:
 		class := int32(-1)
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMAE(dim) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.MAE(dim) }
 		m.right, m.axes, m.n, m.frequency, m.padding = channels(4, 4), 2, dim/4, ladder(10000, float64(dim/4)), &class
 	case 8:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalDETR(dim, y) }
+		m.make = func() (*absolute.Sinusoidal, error) { return absolute.DETR(dim, y) }
 		m.right, m.axes, m.dim, m.interleaved = channels(2, 2) && dim <= frequency.MaxRotaryDim/2 && y > 1, 2, 2*dim, true
 		m.frequency = ladder(y, float64(n))
 	default:
-		m.make = func() (*absolute.Sinusoidal, error) { return absolute.SinusoidalMLX(dim, x, y, z, flag) }
-		m.right, m.cosFirst, m.scaling = channels(2, 2) && x > 0 && y > 0 && z >= 0 && (z == 0 || float32(z) > 0 && z <= math.MaxFloat32), flag, z
-		if z == 0 {
-			m.scaling = math.Sqrt(2 / float64(dim))
+		m.make = func() (*absolute.Sinusoidal, error) {
+			return absolute.MLX(dim, absolute.MLXConfig{MinFreq: x, MaxFreq: y, Scale: z, CosFirst: flag})
 		}
+		least, most, scaling := or(x, 0.0001), or(y, 1), or(z, math.Sqrt(2/float64(dim)))
+		m.right, m.cosFirst, m.scaling = channels(2, 2) && least >= 0x1p-900 && least < 0x1p50 && most > 0 && float32(scaling) > 0 && scaling <= math.MaxFloat32, flag, scaling
 		m.frequency = func(k float64) float64 {
-			return y * math.Exp(k/math.Max(float64(n-1), 1)*(math.Log(x)-math.Log(y)))
+			return most * math.Exp(k/math.Max(float64(n-1), 1)*(math.Log(least)-math.Log(most)))
 		}
 	}
 	return m
@@ -155,8 +158,8 @@ func FuzzSinusoidalModels(f *testing.F) {
 			positions[i] %= 1000
 		}
 		rows, rows64 := make([]float32, tokens*m.dim), make([]float64, tokens*m.dim)
-		err = errors.Join(absolute.SinusoidalRows(s, positions, rows), absolute.SinusoidalRows64(s, positions, rows64))
-		if slices.ContainsFunc(s.invFreq, func(w float64) bool { return w > 0x1p40 }) {
+		err = errors.Join(absolute.SinusoidalRows(rows, s, positions), absolute.SinusoidalRows64(rows64, s, positions))
+		if slices.ContainsFunc(absolute.InvFreq(s), func(w float64) bool { return w > 0x1p40 }) {
 			return // some positions are too far
 		}
 		if err != nil {
@@ -222,7 +225,7 @@ func fuzzRows64[P absolute.Position](t *testing.T, s *absolute.Sinusoidal, cfg a
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	err := absolute.SinusoidalRows64(s, positions, rows)
+	err := absolute.SinusoidalRows64(rows, s, positions)
 	if right := testkit.AnglesInRange(cfg.InvFreq, list); right != (err == nil) {
 		t.Fatalf("positions %v, frequencies %v: error %v", positions, cfg.InvFreq, err)
 	}
@@ -379,7 +382,7 @@ func FuzzInterpolate(f *testing.F) {
 			err = absolute.InterpolateTable(dst, src, dim)
 		} else {
 			right = right && dim <= 24
-			err = absolute.InterpolateGrid(dst, toHeight, toWidth, src, height, width, dim, kind%3 == 2)
+			err = absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: toHeight, DstWidth: toWidth, SrcHeight: height, SrcWidth: width, Dim: dim, Antialias: kind%3 == 2})
 		}
 		if !right {
 			if err == nil && (height > 24 || width > 24 || toHeight > 24 || toWidth > 24 || dim > 24) {

@@ -1,8 +1,6 @@
 package absolute
 
 import (
-	"math"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
@@ -23,7 +21,7 @@ type Embedding[W posenc.Element] struct {
 //	x[t][i] = RN(RN32(x[t][i] + e.Table[e.Offset+e.IDs[t]][i]))
 //
 // with an RN that rounds once to elements of 16 bits: what PyTorch computes where
-// x and the tables have the same type. x is [tokens][dim].
+// x and the tables have the same type.
 //
 //	GPT-2, CLIP          positions from 0
 //	BERT, ELECTRA        token types, then positions from 0
@@ -31,11 +29,11 @@ type Embedding[W posenc.Element] struct {
 //	BART, mBART          positions from 0, Offset 2
 //	OPT                  PaddedPositions with padding 1, Offset 0: its offset of 2 is in them
 //
-// x holds exactly dim elements for each of the IDs, which are as many in all
-// embeddings, and shares no memory with tables and IDs. A call allocates nothing.
+// x is [tokens][dim] without gaps, of as many tokens as each embedding has IDs, and
+// shares no memory with tables and IDs. A call allocates nothing.
 //
-// Errors wrap ErrShape (dim), posenc.ErrLength, ErrOverlap or ErrPosition (an ID without
-// a row).
+// Errors wrap [posenc.ErrShape] (dim), [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition] (an ID without a row).
 func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[W]) error {
 	const function = "absolute.AddEmbeddings"
 	if dim < 1 {
@@ -85,7 +83,7 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	for t := range tokens {
 		for i := range embeddings {
 			e := &embeddings[i]
-			from := over(e.Table)
+			from := operandOf(e.Table)
 			first := (e.Offset + int(e.IDs[t])) * dim
 			for column := 0; column < dim; column += len(memory) {
 				n := min(len(memory), dim-column)
@@ -129,202 +127,4 @@ func addRow[T posenc.Element](x []T, y []float32) {
 		end := min(i+kernels.MaxCallElements, len(x))
 		addScaled(x[i:end], y[i:end], 1)
 	}
-}
-
-// maxInterpolated bounds the lengths of tables that are interpolated.
-const maxInterpolated = 1 << 24
-
-// maxAntialiased bounds the work of antialiasing for each patch of both grids: its
-// sums are as long as grids shrink, which one side may do while the other grows.
-const maxAntialiased = 64
-
-// InterpolateTable makes a learned table for another number of positions, by
-// linear interpolation between the centres of its rows, as PyTorch's
-// interpolate(mode="linear", align_corners=False) does. With n rows of src, m of
-// dst and u = (i+1/2)*n/m - 1/2, or 0 where that is negative,
-//
-//	dst[i] = RN32((1-f)*src[floor(u)] + f*src[min(floor(u)+1, n-1)])
-//
-// where f is u-floor(u) rounded to float64, and so are 1-f, each product and the
-// sum. dst and src are [rows][dim], at most 2^24 rows, and share no element.
-//
-// Errors wrap ErrShape (dim, more rows), ErrLength or ErrOverlap.
-func InterpolateTable(dst, src []float32, dim int) error {
-	const function = "absolute.InterpolateTable"
-	if dim < 1 {
-		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
-	}
-	for _, table := range []struct {
-		name string
-		len  int
-	}{{"dst", len(dst)}, {"src", len(src)}} {
-		if table.len == 0 || table.len%dim != 0 {
-			return argument.Error(posenc.ErrLength, function, table.name, argument.Elements(table.len), "a multiple of dim %d above 0", dim)
-		}
-		if table.len/dim > maxInterpolated {
-			return argument.Error(posenc.ErrShape, function, table.name, argument.Elements(table.len), "at most 2^24 rows of %d", dim)
-		}
-	}
-	if argument.Overlap(dst, src) {
-		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
-	}
-	n, m := len(src)/dim, len(dst)/dim
-	for i := range m {
-		whole, f := centre(i, n, m)
-		if whole < 0 {
-			whole, f = 0, 0
-		}
-		first, second := src[whole*dim:][:dim], src[min(whole+1, n-1)*dim:][:dim]
-		for j := range dim {
-			dst[i*dim+j] = float32(float64((1-f)*float64(first[j])) + float64(f*float64(second[j])))
-		}
-	}
-	return nil
-}
-
-// InterpolateGrid makes the table of the patches of an image for another grid,
-// by bicubic interpolation between the centres of the patches, as PyTorch's
-// interpolate(size=..., mode="bicubic", align_corners=False) does, without its
-// scale_factor. With the kernel of Keys 1981
-//
-//	k(t) = (a+2)|t|³ - (a+3)t² + 1        for |t| <= 1
-//	k(t) = a|t|³ - 5at² + 8a|t| - 4a      for 1 < |t| < 2, and 0 beyond
-//
-// and v = (y+1/2)*srcHeight/dstHeight, the centre of a row of dst among those of
-// src, u likewise for x,
-//
-//	dst[y][x] = RN32(sum over r of w(r) * sum over c of w(c) * src[r][c])
-//
-// Without antialias, as ViT and DINOv2 have it, a is -3/4 and w(r) = k(r+1/2-v): of
-// 4 rows, and those beyond the border are the ones at the border. With antialias,
-// as timm and DINOv2 with registers have it, a is -1/2 and the kernel is as wide as
-// the rows of dst, if they are the larger ones:
-//
-//	w(r) = k((r+1/2-v) / s) / sum over r' of k((r'+1/2-v) / s)    s = max(srcHeight/dstHeight, 1)
-//
-// of the rows that there are. w(c) is likewise. t is rounded to float64 and k is
-// computed by Horner's rule with fused multiply-add, ((a+2)t - (a+3))t² + 1, where
-// t² is rounded first, and ((at - 5a)t + 8a)t - 4a; without antialias t is 1+f, f,
-// 1-f, 2-f of the rounded fraction f of v-1/2. All sums start at 0 and take rows, and
-// columns, in ascending order, those beyond the border as often as they count; each
-// product, each sum and each quotient is rounded to float64.
-//
-// dst is [dstHeight][dstWidth][dim], src likewise, heights and widths at most 2^24,
-// and they share no element. With antialias the larger height times the larger width
-// is at most 64 times the patches of both grids. A row of a class token is not of
-// the grid: it is copied. A call allocates the weights of the rows and columns of src
-// that make an element of dst.
-//
-// Errors wrap posenc.ErrShape, ErrLength or ErrOverlap.
-func InterpolateGrid(dst []float32, dstHeight, dstWidth int, src []float32, srcHeight, srcWidth, dim int, antialias bool) error {
-	const function = "absolute.InterpolateGrid"
-	for _, size := range []struct {
-		name  string
-		value int
-	}{{"dstHeight", dstHeight}, {"dstWidth", dstWidth}, {"srcHeight", srcHeight}, {"srcWidth", srcWidth}} {
-		if size.value < 1 || size.value > maxInterpolated {
-			return argument.Error(posenc.ErrShape, function, size.name, size.value, "from 1 to 2^24")
-		}
-	}
-	if dim < 1 {
-		return argument.Error(posenc.ErrShape, function, "dim", dim, "at least 1")
-	}
-	for _, grid := range []struct {
-		name               string
-		len, height, width int
-	}{{"dst", len(dst), dstHeight, dstWidth}, {"src", len(src), srcHeight, srcWidth}} {
-		patches, ok := argument.Multiply(grid.height, grid.width)
-		want, fits := argument.Multiply(patches, dim)
-		if !ok || !fits || grid.len != want {
-			return argument.Error(posenc.ErrLength, function, grid.name, argument.Elements(grid.len), "%d*%d*%d", grid.height, grid.width, dim)
-		}
-	}
-	patches := int64(dstHeight)*int64(dstWidth) + int64(srcHeight)*int64(srcWidth)
-	if height, width := int64(max(dstHeight, srcHeight)), int64(max(dstWidth, srcWidth)); antialias && height*width > maxAntialiased*patches {
-		return argument.Error(posenc.ErrShape, function, "dstHeight", dstHeight, "grids less long across each other: with antialias %d by %d patches are more than %d times the %d of both", height, width, maxAntialiased, patches)
-	}
-	if argument.Overlap(dst, src) {
-		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
-	}
-	weigh := cubicWeights
-	if antialias {
-		weigh = wideCubicWeights
-	}
-	var rows, columns []weight
-	for y := range dstHeight {
-		rows = weigh(rows[:0], y, srcHeight, dstHeight)
-		for x := range dstWidth {
-			columns = weigh(columns[:0], x, srcWidth, dstWidth)
-			to := dst[(y*dstWidth+x)*dim:][:dim]
-			for j := range to {
-				sum := 0.0
-				for _, row := range rows {
-					line := 0.0
-					for _, column := range columns {
-						line += float64(column.weight * float64(src[(row.of*srcWidth+column.of)*dim+j]))
-					}
-					sum += float64(row.weight * line)
-				}
-				to[j] = float32(sum)
-			}
-		}
-	}
-	return nil
-}
-
-// centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, as a whole number and
-// the rest rounded to float64.
-func centre(i, n, m int) (whole int, rest float64) {
-	numerator, denominator := int64(2*i+1)*int64(n)-int64(m), 2*int64(m)
-	quotient, remainder := numerator/denominator, numerator%denominator
-	if remainder < 0 {
-		quotient, remainder = quotient-1, remainder+denominator
-	}
-	return int(quotient), float64(remainder) / float64(denominator)
-}
-
-// weight is that of an element of a source.
-type weight struct {
-	of     int
-	weight float64
-}
-
-// cubicWeights appends the weights of the elements, of n, that make element i of m.
-func cubicWeights(weights []weight, i, n, m int) []weight {
-	whole, f := centre(i, n, m)
-	for j, t := range [4]float64{1 + f, f, 1 - f, 2 - f} {
-		weights = append(weights, weight{min(max(whole-1+j, 0), n-1), cubic(-0.75, t)})
-	}
-	return weights
-}
-
-// wideCubicWeights is cubicWeights with antialiasing: of a kernel that is as wide
-// as the larger elements. Nothing overflows, for n and m up to 2^24.
-func wideCubicWeights(weights []weight, i, n, m int) []weight {
-	// The element at j is (2j+1)*m - (2i+1)*n from the centre, in units of which the
-	// width of the larger elements has 2*max(n, m).
-	unit, centre := 2*int64(max(n, m)), int64(2*i+1)*int64(n)
-	first, sum := max((centre-2*unit-int64(m))/(2*int64(m)), 0), 0.0
-	for j := first; j < int64(n); j++ {
-		distance := (2*j+1)*int64(m) - centre
-		if distance >= 2*unit {
-			break
-		}
-		if distance > -2*unit {
-			w := cubic(-0.5, math.Abs(float64(distance)/float64(unit)))
-			weights, sum = append(weights, weight{int(j), w}), sum+w
-		}
-	}
-	for j := range weights {
-		weights[j].weight /= sum
-	}
-	return weights
-}
-
-// cubic returns the kernel of Keys at a distance from 0 to 2.
-func cubic(a, t float64) float64 {
-	if t <= 1 {
-		return math.FMA(math.FMA(a+2, t, -(a+3)), float64(t*t), 1)
-	}
-	return math.FMA(math.FMA(math.FMA(a, t, -5*a), t, 8*a), t, -4*a)
 }

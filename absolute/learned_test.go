@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -52,7 +52,7 @@ func loadLearned(t *testing.T) (v learnedVectors) {
 
 func decodeElements[T posenc.Element](t *testing.T, text string) (list []T) {
 	t.Helper()
-	for _, bits := range decodeBits(t, text, int(posenc.kindOf[T]().size())) {
+	for _, bits := range decodeBits(t, text, int(unsafe.Sizeof(*new(T)))) {
 		var x T
 		switch x := any(&x).(type) {
 		case *float32:
@@ -76,7 +76,7 @@ func TestAddEmbeddingsVectors(t *testing.T) {
 }
 
 func testAddEmbeddings[T posenc.Element](t *testing.T) {
-	name := map[posenc.kind]string{element.Float32: "float32", element.Float16: "float16", element.BFloat16: "bfloat16"}[posenc.kindOf[T]()]
+	name := map[any]string{float32(0): "float32", posenc.Float16(0): "float16", posenc.BFloat16(0): "bfloat16"}[*new(T)]
 	count := 0
 	for _, c := range loadLearned(t).Add {
 		if c.Type != name {
@@ -120,7 +120,7 @@ func testAddOfAllTypes[T posenc.Element](t *testing.T) {
 func testAddOf[T, W posenc.Element](t *testing.T) {
 	r := testkit.NewRand(91)
 	dims := append([]int{1023, 1025, 2100}, testkit.Lengths...)
-	if posenc.kindOf[T]() == element.Float32 && posenc.kindOf[W]() == element.Float32 {
+	if unsafe.Sizeof(*new(T))+unsafe.Sizeof(*new(W)) == 8 {
 		dims = append(dims, kernels.MaxCallElements/2, kernels.MaxCallElements+5) // calls for two rows, and for parts of one
 	}
 	for _, dim := range dims {
@@ -182,12 +182,12 @@ func TestInterpolateVectors(t *testing.T) {
 	for _, c := range v.Bicubic {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
-		compare("bicubic", got, want, absolute.InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, false))
+		compare("bicubic", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
 	}
 	for _, c := range v.Antialias {
 		want := decodeElements[float32](t, c.Dst)
 		got := make([]float32, len(want))
-		compare("antialias", got, want, absolute.InterpolateGrid(got, c.To[0], c.To[1], decodeElements[float32](t, c.Src), c.From[0], c.From[1], c.Dim, true))
+		compare("antialias", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
 	}
 }
 
@@ -204,17 +204,17 @@ func TestInterpolateIdentities(t *testing.T) {
 			src[i] = 4*r.Float32() - 2
 		}
 		dst := make([]float32, len(src))
-		if err := absolute.InterpolateGrid(dst, h, w, src, h, w, dim, antialias); err != nil || !slices.Equal(dst, src) {
+		if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: h, DstWidth: w, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same grid: got %v, %v, want %v", dst, err, src)
 		}
 		if err := absolute.InterpolateTable(dst, src, dim); err != nil || !slices.Equal(dst, src) {
 			t.Fatalf("the same length: got %v, %v, want %v", dst, err, src)
 		}
 		to, mirrored := make([]float32, toH*toW*dim), make([]float32, toH*toW*dim)
-		err := absolute.InterpolateGrid(to, toH, toW, src, h, w, dim, antialias)
+		err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias})
 		turned := slices.Clone(src)
 		reverseRows(turned, dim)
-		err = errors.Join(err, absolute.InterpolateGrid(mirrored, toH, toW, turned, h, w, dim, antialias))
+		err = errors.Join(err, absolute.InterpolateGrid(mirrored, turned, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}))
 		reverseRows(mirrored, dim)
 		for i := range to { // sums in another order, of products below 4 in float64, rounded to float32
 			if err != nil || math.Abs(float64(to[i]-mirrored[i])) > 0x1p-21 {
@@ -224,7 +224,7 @@ func TestInterpolateIdentities(t *testing.T) {
 		for i := range src {
 			src[i] = 1.5
 		}
-		if err := absolute.InterpolateGrid(to, toH, toW, src, h, w, dim, antialias); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
+		if err := absolute.InterpolateGrid(to, src, absolute.InterpolateGridOptions{DstHeight: toH, DstWidth: toW, SrcHeight: h, SrcWidth: w, Dim: dim, Antialias: antialias}); err != nil || slices.ContainsFunc(to, func(x float32) bool { return x != 1.5 }) {
 			t.Fatalf("a constant: got %v, %v", to, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestInterpolateGridIsPlain(t *testing.T) {
 			src[i] = float32(r.NormFloat64())
 		}
 		for _, antialias := range []bool{false, true} {
-			if err := absolute.InterpolateGrid(dst, dstHeight, dstWidth, src, srcHeight, srcWidth, dim, antialias); err != nil {
+			if err := absolute.InterpolateGrid(dst, src, absolute.InterpolateGridOptions{DstHeight: dstHeight, DstWidth: dstWidth, SrcHeight: srcHeight, SrcWidth: srcWidth, Dim: dim, Antialias: antialias}); err != nil {
 				t.Fatal(err)
 			}
 			for y := range dstHeight {
@@ -330,11 +330,11 @@ func TestLearnedErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		{"dim", absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "posenc.AddEmbeddings: dim is 0"},
+		{"dim", absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "absolute.AddEmbeddings: dim is 0"},
 		{"x", absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x is 8 elements"},
 		{"IDs", add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs is 1 element, want 2"},
 		{"table", add(absolute.Embedding[float32]{table[:11], ids, 0}), posenc.ErrLength, "embeddings[0].Table is 11 elements"},
-		{"no rows", add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "posenc.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4"},
+		{"no rows", add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "absolute.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4"},
 		{"high ID", add(absolute.Embedding[float32]{table, []int32{0, 3}, 0}), posenc.ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2"},
 		{"low ID", add(absolute.Embedding[float32]{table, []int32{-1, 0}, 0}), posenc.ErrPosition, "embeddings[0].IDs[0] is -1"},
 		{"high ID with an offset", add(absolute.Embedding[float32]{table, ids, 1}), posenc.ErrPosition, "want from -1 to 1"},
@@ -348,14 +348,14 @@ func TestLearnedErrors(t *testing.T) {
 		{"linear nothing", absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst is 0 elements"},
 		{"linear part", absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src is 7 elements"},
 		{"linear overlap", absolute.InterpolateTable(x, x[4:], 4), posenc.ErrOverlap, "dst"},
-		{"grid height", absolute.InterpolateGrid(x, 0, 2, table, 3, 2, 2, false), posenc.ErrShape, "InterpolateGrid: dstHeight is 0"},
-		{"grid width", absolute.InterpolateGrid(x, 2, 2, table, 3, 1<<24+1, 2, false), posenc.ErrShape, "srcWidth"},
-		{"grid dim", absolute.InterpolateGrid(x, 2, 2, table, 3, 2, 0, false), posenc.ErrShape, "dim is 0"},
-		{"grid dst", absolute.InterpolateGrid(x, 2, 3, table, 3, 2, 2, false), posenc.ErrLength, "dst is 8 elements, want 2*3*2"},
-		{"grid src", absolute.InterpolateGrid(x, 2, 2, table, 2, 2, 2, false), posenc.ErrLength, "src is 12 elements"},
-		{"grid too large", absolute.InterpolateGrid(x, 1<<24, 1<<24, table, 2, 2, math.MaxInt, false), posenc.ErrLength, "dst"},
-		{"grids that are long across each other", absolute.InterpolateGrid(make([]float32, 1<<15), 1<<15, 1, make([]float32, 1<<14), 1, 1<<14, 1, true), posenc.ErrShape, "dstHeight is 32768"},
-		{"grid overlap", absolute.InterpolateGrid(x[:4], 2, 1, x[2:6], 1, 2, 2, false), posenc.ErrOverlap, "dst"},
+		{"grid height", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0"},
+		{"grid width", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth"},
+		{"grid dim", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0"},
+		{"grid dst", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want 2*3*2"},
+		{"grid src", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements"},
+		{"grid too large", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst"},
+		{"grids that are long across each other", absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768"},
+		{"grid overlap", absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)

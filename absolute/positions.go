@@ -16,7 +16,10 @@ import (
 // So do fairseq, RoBERTa and XLM-R with their padding index, and OPT, whose
 // table starts with two rows of its own, with padding 1.
 //
-// Errors wrap posenc.ErrLength, ErrOverlap or ErrPosition (a position that is no int32).
+// positions has an element for each of mask, and shares no memory with it.
+//
+// Errors wrap [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (a
+// position that is no int32).
 func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	const function = "absolute.PaddedPositions"
 	if len(positions) != len(mask) {
@@ -39,29 +42,42 @@ func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	return nil
 }
 
-// DETRPositions writes the positions of the pixels of an image for
-// SinusoidalDETR, [2][height*width], y before x. Of the pixels that mask says
-// belong to the image, y counts those of the column down to the pixel and x those
-// of the row, both from 1. mask is [height][width]; nil is an image without
-// padding.
+// DETRPositionsOptions describes the image of [DETRPositions], and how its pixels are
+// counted. In DETR Scale is 2π and Offset 0.
+type DETRPositionsOptions struct {
+	Height, Width int     // in pixels, each from 1 to 2^24
+	Scale         float64 // of normalised positions, a positive float32; 0 does not normalise
+	Offset        float64 // is subtracted, from 0 to 1: 1/2, the centre of a pixel, where Deformable DETR normalises
+}
+
+// DETRPositions writes the positions of the pixels of an image for [DETR],
+// [2][Height*Width], y before x. Of the pixels that mask says belong to the image, y
+// counts those of the column down to the pixel and x those of the row, both from 1.
+// mask is [Height][Width]; nil is an image without padding. positions shares no memory
+// with it.
 //
-// scale, 2π in DETR, normalises them: with last the count at the end of the
-// column, or of the row,
+// With a Scale, and last the count at the end of the column, or of the row,
 //
-//	y = RN32(RN32(RN32(y-RN32(offset)) / RN32(last+RN32(1e-6))) * RN32(scale))
+//	y = RN32(RN32(RN32(y-RN32(Offset)) / RN32(last+RN32(1e-6))) * RN32(Scale))
 //
-// 0 leaves the difference as it is. offset is 0 in DETR. It is 1/2, the centre of a
-// pixel, in Deformable DETR where that normalises, and otherwise 0 there too.
+// Without, the difference stays as it is.
 //
-// Errors wrap ErrShape (height or width), posenc.ErrLength, ErrOverlap or ErrConfig
-// (scale, or an offset that is no number from 0 to 1).
-func DETRPositions(positions []float32, mask []bool, height, width int, scale, offset float64) error {
+// Errors wrap [posenc.ErrShape] (Height, Width), [posenc.ErrConfig] (Scale, Offset),
+// [posenc.ErrLength] or [posenc.ErrOverlap].
+func DETRPositions(positions []float32, mask []bool, options DETRPositionsOptions) error {
 	const function = "absolute.DETRPositions"
+	height, width, scale, offset := options.Height, options.Width, float32(options.Scale), float32(options.Offset)
 	if height < 1 || height > 1<<24 { // as far as float32 counts
-		return argument.Error(posenc.ErrShape, function, "height", height, "from 1 to 2^24")
+		return argument.Error(posenc.ErrShape, function, "options.Height", height, "from 1 to 2^24")
 	}
 	if width < 1 || width > 1<<24 {
-		return argument.Error(posenc.ErrShape, function, "width", width, "from 1 to 2^24")
+		return argument.Error(posenc.ErrShape, function, "options.Width", width, "from 1 to 2^24")
+	}
+	if options.Scale != 0 && !(scale > 0 && scale <= math.MaxFloat32) {
+		return argument.Error(posenc.ErrConfig, function, "options.Scale", options.Scale, "0 or a positive float32")
+	}
+	if !(options.Offset >= 0 && options.Offset <= 1) {
+		return argument.Error(posenc.ErrConfig, function, "options.Offset", options.Offset, "from 0 to 1")
 	}
 	n, ok := argument.Multiply(height, width)
 	if both, fits := argument.Multiply(2, n); !ok || !fits || len(positions) != both {
@@ -73,17 +89,11 @@ func DETRPositions(positions []float32, mask []bool, height, width int, scale, o
 	if argument.MemoryOverlaps(positions, mask) {
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
 	}
-	if scale != 0 && !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "scale", scale, "0 or a positive float32")
-	}
-	if !(offset >= 0 && offset <= 1) {
-		return argument.Error(posenc.ErrConfig, function, "offset", offset, "from 0 to 1")
-	}
 	for column := range width {
-		countPixels(positions[:n], mask, column, height, width, float32(scale), float32(offset))
+		countPixels(positions[:n], mask, column, height, width, scale, offset)
 	}
 	for row := range height {
-		countPixels(positions[n:], mask, row*width, width, 1, float32(scale), float32(offset))
+		countPixels(positions[n:], mask, row*width, width, 1, scale, offset)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/yardstick"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
@@ -19,7 +20,7 @@ import (
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.SinusoidalVaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.SinusoidalMarian(dim))}
+	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.Vaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.Marian(dim))}
 	rotary := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim})
 	for _, tokens := range []int{32, 2048, 32768} {
 		positions := testkit.Sequence(tokens)
@@ -33,13 +34,13 @@ func BenchmarkSinusoidal(b *testing.B) {
 		}
 		run := func(operation, unit string, work, rival func()) {
 			b.Run(fmt.Sprintf("tokens=%d/dim=%d/operation=%s", tokens, dim, operation), func(b *testing.B) {
-				testkit.BenchmarkEach(b, func(b *testing.B) { testkit.Against(b, unit, work, rival) })
+				testkit.BenchmarkEach(b, func(b *testing.B) { yardstick.Against(b, unit, work, rival) })
 			})
 		}
 		for _, order := range []string{"interleaved", "halves"} {
 			s := orders[order]
-			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(s, positions, x) }, cosSin)
-			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(s, positions, x, 0.5) }, addTable)
+			run("rows-"+order, "of-cos-sin", func() { absolute.SinusoidalRows(x, s, positions) }, cosSin)
+			run("add-"+order, "of-table", func() { absolute.AddSinusoidal(x, s, positions, 0.5) }, addTable)
 		}
 		clear(table)
 		run("gather-add", "of-table", func() { absolute.AddEmbeddings(x, dim, absolute.Embedding[float32]{Table: table, IDs: positions}) }, addTable)

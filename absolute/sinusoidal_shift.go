@@ -3,7 +3,6 @@ package absolute
 import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
-	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -22,47 +21,53 @@ import (
 // rows is [tokens][Dim], deltas has one element for each token, or is
 // [axes][tokens]. A call allocates nothing.
 //
-// Errors wrap ErrConfig (s, also one whose rows leave an element out), posenc.ErrLength,
-// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
+// Errors wrap [posenc.ErrConfig] (s, also one whose rows leave an element out),
+// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
+// beyond).
 func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
 	const function = "absolute.Sinusoidal.Shift"
-	tokens, err := checkSinusoidal(function, s, "deltas", deltas, "rows", rows)
+	tokens, err := checkRows(function, s, "rows", rows, "deltas", deltas)
 	if err == nil {
 		err = s.checkPairs(function)
 	}
 	if err != nil || tokens == 0 {
 		return err
 	}
-	direction := float32(-1) // a rotation of (sin, cos) is the inverse one of (cos, sin)
-	if s.order == CosThenSin {
-		direction = 1
+	if tokens <= kernels.FewSinusoidalRowsAtOnce { // less memory to clear
+		var scratch [2 * kernels.Width * kernels.FewSinusoidalRowsAtOnce]float32
+		s.rotate(rows, deltas, tokens, scratch[:])
+		return nil
 	}
-	var cos, sin [sinusoidalColumns * kernels.SinusoidalRowsAtOnce]float32
-	for first := 0; first < tokens; first += kernels.SinusoidalRowsAtOnce {
-		count := min(kernels.SinusoidalRowsAtOnce, tokens-first)
-		for axis := range s.axes {
-			for column := 0; column < s.pairs; column += sinusoidalColumns {
-				n := min(sinusoidalColumns, s.pairs-column)
-				table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: n}
-				s.ladder.Write(&table, column, n, deltas[axis*tokens+first:][:count], 1, direction)
-				s.rotate(rows[first*s.dim+2*axis*s.pairs:], &table, column, n, count)
-			}
-		}
-	}
+	var scratch [2 * kernels.Width * kernels.SinusoidalRowsAtOnce]float32
+	s.rotate(rows, deltas, tokens, scratch[:])
 	return nil
 }
 
-// rotate rotates the pairs from number column on, n of them, of some rows of x by
-// those of table.
-func (s *Sinusoidal) rotate(x []float32, table *cossin.Table, column, n, rows int) {
-	k := kernels.Rows{Pairs: n, Partner: s.pairs, Tokens: rows, XTokenStride: s.dim, YTokenStride: s.dim, Heads: 1, TableStride: n}
-	if s.order == SinCosInterleaved {
-		x = x[2*column:]
-		kernels.RotateInterleavedF32(dispatch.Implementation(), x, x, table.Cos, table.Sin, &k)
-		return
+// rotate rotates the pairs of as many rows as scratch holds, kernels.Width of them
+// at a time.
+func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch []float32) {
+	direction := float32(-1) // (sin, cos) turns the other way round than (cos, sin)
+	if s.order == CosThenSin {
+		direction = 1
 	}
-	x = x[column:]
-	kernels.RotateHalfSplitF32(dispatch.Implementation(), x, x, table.Cos, table.Sin, &k)
+	most := len(scratch) / (2 * kernels.Width)
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		for axis := range s.axes {
+			x := rows[first*s.dim+2*axis*s.pairs:]
+			for column := 0; column < s.pairs; column += kernels.Width {
+				n := min(kernels.Width, s.pairs-column)
+				table := sinThenCos(scratch, n)
+				s.ladder.Write(&table, column, n, deltas[axis*tokens+first:][:count], 1, direction)
+				k := kernels.Rows{Pairs: n, Partner: s.pairs, Tokens: count, XTokenStride: s.dim, YTokenStride: s.dim, Heads: 1, TableStride: table.Stride}
+				if s.order == SinCosInterleaved {
+					kernels.RotateInterleavedF32(dispatch.Implementation(), x[2*column:], x[2*column:], table.Cos, table.Sin, &k)
+				} else {
+					kernels.RotateHalfSplitF32(dispatch.Implementation(), x[column:], x[column:], table.Cos, table.Sin, &k)
+				}
+			}
+		}
+	}
 }
 
 // ShiftMatrix writes the matrix T of a shift, with which
@@ -73,12 +78,13 @@ func (s *Sinusoidal) rotate(x []float32, table *cossin.Table, column, n, rows in
 // rounded to float32, and is zero elsewhere. matrix is [Dim][Dim]; deltas has one
 // element for each axis.
 //
-// Errors wrap ErrConfig (s, also one whose rows leave an element out), posenc.ErrLength,
-// ErrOverlap or ErrPosition (an angle of 2^50 or beyond).
+// Errors wrap [posenc.ErrConfig] (s, also one whose rows leave an element out),
+// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
+// beyond).
 func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 	const function = "absolute.Sinusoidal.ShiftMatrix"
-	if s == nil || s.dim == 0 {
-		return argument.Error(posenc.ErrConfig, function, "s", "nil or zero", "a Sinusoidal from NewSinusoidal")
+	if err := s.checkExists(function); err != nil {
+		return err
 	}
 	if err := s.checkPairs(function); err != nil {
 		return err
@@ -96,16 +102,17 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 		return argument.Error(posenc.ErrOverlap, function, "matrix", "sharing memory with deltas", "another slice")
 	}
 	clear(matrix)
-	var cos, sin [sinusoidalColumns]float32
+	var scratch [2 * kernels.Width]float32
 	for axis := range s.axes {
-		for column := 0; column < s.pairs; column += sinusoidalColumns {
-			n := min(sinusoidalColumns, s.pairs-column)
-			s.ladder.Write(&cossin.Table{Cos: cos[:], Sin: sin[:], Stride: n}, column, n, deltas[axis:axis+1], 1, 1)
+		for column := 0; column < s.pairs; column += kernels.Width {
+			n := min(kernels.Width, s.pairs-column)
+			table := sinThenCos(scratch[:], n)
+			s.ladder.Write(&table, column, n, deltas[axis:axis+1], 1, 1)
 			for i := range n {
 				sinAt, cosAt := s.places(column + i)
 				sinAt, cosAt = sinAt+2*axis*s.pairs, cosAt+2*axis*s.pairs
-				matrix[sinAt*s.dim+sinAt], matrix[sinAt*s.dim+cosAt] = cos[i], sin[i]
-				matrix[cosAt*s.dim+sinAt], matrix[cosAt*s.dim+cosAt] = -sin[i], cos[i]
+				matrix[sinAt*s.dim+sinAt], matrix[sinAt*s.dim+cosAt] = table.Cos[i], table.Sin[i]
+				matrix[cosAt*s.dim+sinAt], matrix[cosAt*s.dim+cosAt] = -table.Sin[i], table.Cos[i]
 			}
 		}
 	}

@@ -39,14 +39,14 @@ func TestSinusoidalShift(t *testing.T) {
 				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
 			}
 			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
-			if err := absolute.SinusoidalRows(s, from, shifted); err != nil {
+			if err := absolute.SinusoidalRows(shifted, s, from); err != nil {
 				t.Fatal(err)
 			}
 			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
 			if err := s.Shift(shifted, deltas); err != nil {
 				t.Fatal(err)
 			}
-			if err := absolute.SinusoidalRows(s, to, want); err != nil {
+			if err := absolute.SinusoidalRows(want, s, to); err != nil {
 				t.Fatal(err)
 			}
 			for i := range want { // want is within 2^-25 itself, which the bound has to spare
@@ -58,27 +58,27 @@ func TestSinusoidalShift(t *testing.T) {
 			for a := range last {
 				last[a] = deltas[a*tokens+tokens-1]
 			}
-			checkShiftMatrix(t, s, last, row, want[(tokens-1)*cfg.Dim:])
+			checkShiftMatrix(t, s, cfg, last, row, want[(tokens-1)*cfg.Dim:])
 		}
 	})
 }
 
-func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, deltas []int32, row, want []float32) {
+func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, cfg absolute.SinusoidalConfig, deltas []int32, row, want []float32) {
 	t.Helper()
-	matrix := make([]float32, s.dim*s.dim)
+	matrix := make([]float32, cfg.Dim*cfg.Dim)
 	if err := s.ShiftMatrix(matrix, deltas); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range want {
 		sum, squares := 0.0, 0.0
-		for j, m := range matrix[i*s.dim:][:s.dim] {
+		for j, m := range matrix[i*cfg.Dim:][:cfg.Dim] {
 			sum += float64(m) * float64(row[j])
 			squares += float64(m) * float64(m)
 		}
 		if math.Abs(sum-float64(w)) > shiftBound {
 			t.Fatalf("row %d of the matrix for %v gives %v, want %v", i, deltas, sum, w)
 		}
-		rotated := i < 2*s.axes*s.pairs
+		rotated := i < 2*cfg.Axes*len(cfg.InvFreq)
 		// cos²+sin² of two numbers that are each off by 2^-25 at most
 		if rotated && math.Abs(squares-1) > 0x1p-23 || !rotated && squares != 0 {
 			t.Fatalf("row %d of the matrix has squares of sum %v", i, squares)

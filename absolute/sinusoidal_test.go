@@ -48,27 +48,27 @@ func (c *sinusoidalCase) flag(name string) bool {
 func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
 	switch c.Model {
 	case "vaswani":
-		return absolute.SinusoidalVaswani(c.Dim)
+		return absolute.Vaswani(c.Dim)
 	case "marian", "transformerxl":
-		return absolute.SinusoidalMarian(c.Dim)
+		return absolute.Marian(c.Dim)
 	case "tensor2tensor":
-		return absolute.SinusoidalTensor2Tensor(c.Dim, c.Axes, c.number("min"), c.number("max"))
+		return absolute.Tensor2Tensor(c.Dim, absolute.Tensor2TensorConfig{Axes: c.Axes, MinTimescale: c.number("min"), MaxTimescale: c.number("max")})
 	case "fairseq":
-		return absolute.SinusoidalFairseq(c.Dim, int32(c.number("padding")))
+		return absolute.Fairseq(c.Dim, int32(c.number("padding")))
 	case "whisper":
-		return absolute.SinusoidalWhisper(c.Dim)
+		return absolute.Whisper(c.Dim)
 	case "musicgen":
-		return absolute.SinusoidalMusicGen(c.Dim)
+		return absolute.MusicGen(c.Dim)
 	case "timesteps":
-		return absolute.SinusoidalTimesteps(c.Dim, absolute.Timesteps{
+		return absolute.Timesteps(c.Dim, absolute.TimestepsConfig{
 			FlipSinToCos: c.flag("flip"), DownscaleFreqShift: c.number("shift"), Scale: c.number("scale"), MaxPeriod: c.number("period"),
 		})
 	case "mae", "vitmae", "rtdetr":
-		return absolute.SinusoidalMAE(c.Dim)
+		return absolute.MAE(c.Dim)
 	case "detr":
-		return absolute.SinusoidalDETR(c.Dim/2, 10000)
+		return absolute.DETR(c.Dim/2, 10000)
 	case "mlx":
-		return absolute.SinusoidalMLX(c.Dim, c.number("min"), c.number("max"), c.number("scale"), c.flag("cos_first"))
+		return absolute.MLX(c.Dim, absolute.MLXConfig{MinFreq: c.number("min"), MaxFreq: c.number("max"), Scale: c.number("scale"), CosFirst: c.flag("cos_first")})
 	}
 	return nil, fmt.Errorf("no model %s", c.Model)
 }
@@ -122,13 +122,20 @@ func TestSinusoidalVectors(t *testing.T) {
 func (c *sinusoidalCase) check(t *testing.T) {
 	s := testkit.MustSinusoidal(t)(c.make())
 	for k, text := range c.InvFreq {
-		if got := math.Float64bits(s.invFreq[k]); got != decodeBits(t, text, 8)[0] {
-			t.Fatalf("frequency %d is %x, want %s", k, s.invFreq[k], text)
+		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != decodeBits(t, text, 8)[0] {
+			t.Fatalf("frequency %d is %x, want %s", k, got, text)
 		}
 	}
-	tokens := len(c.Positions) / s.axes
-	rows := make([]float32, tokens*s.dim)
-	rows64 := make([]float64, tokens*s.dim)
+	scaling := float32(1)
+	if c.Model == "mlx" {
+		scaling = float32(c.number("scale"))
+		if scaling == 0 {
+			scaling = float32(math.Sqrt(2 / float64(c.Dim)))
+		}
+	}
+	tokens := len(c.Positions) / max(1, c.Axes)
+	rows := make([]float32, tokens*c.Dim)
+	rows64 := make([]float64, tokens*c.Dim)
 	var integers []int32
 	var fractions []float32
 	for _, p := range c.Positions {
@@ -136,9 +143,9 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	}
 	var err error
 	if c.Fractional {
-		err = errors.Join(absolute.SinusoidalRows(s, fractions, rows), absolute.SinusoidalRows64(s, fractions, rows64))
+		err = errors.Join(absolute.SinusoidalRows(rows, s, fractions), absolute.SinusoidalRows64(rows64, s, fractions))
 	} else {
-		err = errors.Join(absolute.SinusoidalRows(s, integers, rows), absolute.SinusoidalRows64(s, integers, rows64))
+		err = errors.Join(absolute.SinusoidalRows(rows, s, integers), absolute.SinusoidalRows64(rows64, s, integers))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -149,19 +156,19 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	}
 	for i, bits := range want {
 		if math.Float32bits(rows[i]) != uint32(bits) {
-			t.Errorf("element %d of row %d is %x, want %x", i%s.dim, i/s.dim, rows[i], math.Float32frombits(uint32(bits)))
+			t.Errorf("element %d of row %d is %x, want %x", i%c.Dim, i/c.Dim, rows[i], math.Float32frombits(uint32(bits)))
 		}
-		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/s.dim] {
-			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%s.dim, i/s.dim, rows[i], c.Reference[i], c.Error[i/s.dim])
+		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/c.Dim] {
+			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%c.Dim, i/c.Dim, rows[i], c.Reference[i], c.Error[i/c.Dim])
 		}
 		// In float64 MAE rounds a few times near 1, to 2^-53, and its angles.
 		if c.Model == "mae" && math.Abs(rows64[i]-c.Reference[i]) > 0x1p-50 {
-			t.Errorf("element %d of row %d is %v, and %v in MAE", i%s.dim, i/s.dim, rows64[i], c.Reference[i])
+			t.Errorf("element %d of row %d is %v, and %v in MAE", i%c.Dim, i/c.Dim, rows64[i], c.Reference[i])
 		}
 	}
 	for i, bits := range decodeBits(t, c.Exact64, 8) {
-		if want := math.Float64frombits(bits) * float64(s.scaling); rows64[i] != want {
-			t.Errorf("element %d of row %d is %x in float64, want %x", i%s.dim, i/s.dim, rows64[i], want)
+		if want := math.Float64frombits(bits) * float64(scaling); rows64[i] != want {
+			t.Errorf("element %d of row %d is %x in float64, want %x", i%c.Dim, i/c.Dim, rows64[i], want)
 		}
 	}
 	if c.Model == "detr" {
@@ -181,7 +188,7 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	if err := absolute.DETRPositions(got, mask, height, width, c.number("scale"), c.number("offset")); err != nil {
+	if err := absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: c.number("scale"), Offset: c.number("offset")}); err != nil {
 		t.Fatal(err)
 	}
 	if !testkit.SameBits(got, want) {
@@ -200,7 +207,7 @@ func TestSinusoidalTutorial(t *testing.T) {
 	}
 	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
 	got := make([]float32, 16)
-	if err := absolute.SinusoidalRows(s, []int32{0, 1, 2, 3}, got); err != nil {
+	if err := absolute.SinusoidalRows(got, s, []int32{0, 1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
 	for i, w := range want {
@@ -292,7 +299,7 @@ func testSinusoidal[T posenc.Element](t *testing.T) {
 }
 
 func checkSinusoidalCalls[T posenc.Element, P absolute.Position](t *testing.T, r *rand.Rand, cfg absolute.SinusoidalConfig, s *absolute.Sinusoidal, positions []P, tokens int, scale float32,
-	write func(*absolute.Sinusoidal, []P, []T) error, add func(*absolute.Sinusoidal, []P, []T, float32) error) {
+	write func([]T, *absolute.Sinusoidal, []P) error, add func([]T, *absolute.Sinusoidal, []P, float32) error) {
 	t.Helper()
 	const canaries = 32
 	start := canaries + r.IntN(16)
@@ -303,7 +310,7 @@ func checkSinusoidalCalls[T posenc.Element, P absolute.Position](t *testing.T, r
 	written, added := slices.Clone(memory), slices.Clone(memory)
 	end := start + tokens*cfg.Dim
 	given := slices.Clone(positions)
-	if err := errors.Join(write(s, positions, written[start:end:end]), add(s, positions, added[start:end:end], scale)); err != nil {
+	if err := errors.Join(write(written[start:end:end], s, positions), add(added[start:end:end], s, positions, scale)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(positions, given) {
@@ -332,18 +339,18 @@ func checkSinusoidalCalls[T posenc.Element, P absolute.Position](t *testing.T, r
 var plainRow []float32 // of the token at hand
 
 func TestSinusoidalAllocatesNothing(t *testing.T) {
-	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(96))
-	whisper := testkit.MustSinusoidal(t)(absolute.SinusoidalWhisper(96))
+	s := testkit.MustSinusoidal(t)(absolute.Vaswani(96))
+	whisper := testkit.MustSinusoidal(t)(absolute.Whisper(96))
 	positions, times := make([]int32, 40), make([]float32, 40)
 	x, half := make([]float32, 40*96), make([]posenc.BFloat16, 40*96)
 	var err error
 	for name, call := range map[string]func(){
-		"SinusoidalRows interleaved":  func() { err = absolute.SinusoidalRows(s, positions, x) },
-		"SinusoidalRows concatenated": func() { err = absolute.SinusoidalRows(whisper, positions, x) },
-		"SinusoidalRows of times":     func() { err = absolute.SinusoidalRows(whisper, times, x) },
-		"SinusoidalRows of bfloat16":  func() { err = absolute.SinusoidalRows(s, positions, half) },
-		"AddSinusoidal":               func() { err = absolute.AddSinusoidal(s, positions, x, 2) },
-		"AddSinusoidal to one token":  func() { err = absolute.AddSinusoidal(s, positions[:1], half[:96], 2) },
+		"SinusoidalRows interleaved":  func() { err = absolute.SinusoidalRows(x, s, positions) },
+		"SinusoidalRows concatenated": func() { err = absolute.SinusoidalRows(x, whisper, positions) },
+		"SinusoidalRows of times":     func() { err = absolute.SinusoidalRows(x, whisper, times) },
+		"SinusoidalRows of bfloat16":  func() { err = absolute.SinusoidalRows(half, s, positions) },
+		"AddSinusoidal":               func() { err = absolute.AddSinusoidal(x, s, positions, 2) },
+		"AddSinusoidal to one token":  func() { err = absolute.AddSinusoidal(half[:96], s, positions[:1], 2) },
 		"Sinusoidal.Shift":            func() { err = s.Shift(x, positions) },
 	} {
 		testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -355,9 +362,9 @@ func TestSinusoidalAllocatesNothing(t *testing.T) {
 }
 
 func TestSinusoidalErrors(t *testing.T) {
-	s := testkit.MustSinusoidal(t)(absolute.SinusoidalVaswani(8))
-	mae := testkit.MustSinusoidal(t)(absolute.SinusoidalMAE(8))
-	odd := testkit.MustSinusoidal(t)(absolute.SinusoidalMarian(7))
+	s := testkit.MustSinusoidal(t)(absolute.Vaswani(8))
+	mae := testkit.MustSinusoidal(t)(absolute.MAE(8))
+	odd := testkit.MustSinusoidal(t)(absolute.Marian(7))
 	large := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
 	fast := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
 	x := make([]float32, 16)
@@ -372,7 +379,7 @@ func TestSinusoidalErrors(t *testing.T) {
 		kind error
 		want string
 	}{
-		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "posenc.NewSinusoidal: cfg.InvFreq is 0 elements"},
+		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq is 0 elements"},
 		{"too many frequencies", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq"},
 		{"negative axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1"},
 		{"many axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes"},
@@ -384,51 +391,51 @@ func TestSinusoidalErrors(t *testing.T) {
 		{"frequency", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]"},
 		{"tiny frequency", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]"},
 
-		{"odd Vaswani", of(absolute.SinusoidalVaswani(7)), posenc.ErrConfig, "SinusoidalVaswani: dim is 7"},
-		{"Marian of 1 channel", of(absolute.SinusoidalMarian(1)), posenc.ErrConfig, "SinusoidalMarian: dim is 1"},
-		{"one channel", of(absolute.SinusoidalTensor2Tensor(1, 1, 1, 1e4)), posenc.ErrConfig, "SinusoidalTensor2Tensor: dim is 1"},
-		{"more axes than pairs", of(absolute.SinusoidalTensor2Tensor(5, 3, 1, 1e4)), posenc.ErrConfig, "axes is 3"},
-		{"timescale", of(absolute.SinusoidalTensor2Tensor(4, 1, 0, 1e4)), posenc.ErrConfig, "minTimescale is 0"},
-		{"fairseq of 3 channels", of(absolute.SinusoidalFairseq(3, 1)), posenc.ErrConfig, "SinusoidalFairseq: dim is 3"},
-		{"Whisper of 2 channels", of(absolute.SinusoidalWhisper(2)), posenc.ErrConfig, "SinusoidalWhisper: dim is 2"},
-		{"MusicGen of 3 channels", of(absolute.SinusoidalMusicGen(3)), posenc.ErrConfig, "SinusoidalMusicGen: dim is 3"},
-		{"timesteps of 1 channel", of(absolute.SinusoidalTimesteps(1, absolute.Timesteps{})), posenc.ErrConfig, "SinusoidalTimesteps: dim is 1"},
-		{"shift of all", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
-		{"period", of(absolute.SinusoidalTimesteps(2, absolute.Timesteps{MaxPeriod: 1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.MaxPeriod is 1, want 0 or a finite number above 1"},
-		{"negative times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: -1})), posenc.ErrConfig, "posenc.SinusoidalTimesteps: p.Scale is -1, want a frequency from"},
-		{"fast times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 1e300})), posenc.ErrConfig, "p.Scale is 1e+300, want a frequency from 2^-900 to below 2^50"},
-		{"period of NaN", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{MaxPeriod: math.NaN()})), posenc.ErrConfig, "p.MaxPeriod is NaN"},
-		{"slow times", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "p.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
-		{"slow scale", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{Scale: 0x1p-900})), posenc.ErrConfig, "p.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
-		{"endless shift", of(absolute.SinusoidalTimesteps(8, absolute.Timesteps{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "p.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
-		{"fast timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<50, 1e4)), posenc.ErrConfig, "posenc.SinusoidalTensor2Tensor: minTimescale is 1.125899906842624e+15, want"},
-		{"timescale of 0", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 0)), posenc.ErrConfig, "maxTimescale is 0, want a positive finite number"},
-		{"short timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1<<26, 1)), posenc.ErrConfig, "maxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
-		{"long timescale", of(absolute.SinusoidalTensor2Tensor(8, 1, 1, 1e300)), posenc.ErrConfig, "maxTimescale is 1e+300, want frequencies"},
-		{"MAE of 6 channels", of(absolute.SinusoidalMAE(6)), posenc.ErrConfig, "SinusoidalMAE: dim is 6"},
-		{"odd DETR", of(absolute.SinusoidalDETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
-		{"DETR temperature", of(absolute.SinusoidalDETR(8, 1)), posenc.ErrConfig, "posenc.SinusoidalDETR: temperature is 1, want a finite number above 1"},
-		{"hot DETR", of(absolute.SinusoidalDETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
-		{"odd MLX", of(absolute.SinusoidalMLX(3, 1e-4, 1, 0, false)), posenc.ErrConfig, "SinusoidalMLX: dim is 3"},
-		{"MLX frequency", of(absolute.SinusoidalMLX(4, 0, 1, 0, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: minFreq is 0, want a positive finite number"},
+		{"odd Vaswani", of(absolute.Vaswani(7)), posenc.ErrConfig, "absolute.Vaswani: dim is 7"},
+		{"Marian of 1 channel", of(absolute.Marian(1)), posenc.ErrConfig, "absolute.Marian: dim is 1"},
+		{"one channel", of(absolute.Tensor2Tensor(1, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: dim is 1"},
+		{"more axes than pairs", of(absolute.Tensor2Tensor(5, absolute.Tensor2TensorConfig{Axes: 3, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.Axes is 3, want from 0 to dim/2 = 2"},
+		{"timescale", of(absolute.Tensor2Tensor(4, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: -1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.MinTimescale is -1"},
+		{"fairseq of 3 channels", of(absolute.Fairseq(3, 1)), posenc.ErrConfig, "absolute.Fairseq: dim is 3"},
+		{"Whisper of 2 channels", of(absolute.Whisper(2)), posenc.ErrConfig, "absolute.Whisper: dim is 2"},
+		{"MusicGen of 3 channels", of(absolute.MusicGen(3)), posenc.ErrConfig, "absolute.MusicGen: dim is 3"},
+		{"timesteps of 1 channel", of(absolute.Timesteps(1, absolute.TimestepsConfig{})), posenc.ErrConfig, "absolute.Timesteps: dim is 1"},
+		{"shift of all", of(absolute.Timesteps(2, absolute.TimestepsConfig{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
+		{"period", of(absolute.Timesteps(2, absolute.TimestepsConfig{MaxPeriod: 1})), posenc.ErrConfig, "absolute.Timesteps: cfg.MaxPeriod is 1, want 0 or a finite number above 1"},
+		{"negative times", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: -1})), posenc.ErrConfig, "absolute.Timesteps: cfg.Scale is -1, want 0 or a frequency from"},
+		{"fast times", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 1e300})), posenc.ErrConfig, "cfg.Scale is 1e+300, want 0 or a frequency from 2^-900 to below 2^50"},
+		{"period of NaN", of(absolute.Timesteps(8, absolute.TimestepsConfig{MaxPeriod: math.NaN()})), posenc.ErrConfig, "cfg.MaxPeriod is NaN"},
+		{"slow times", of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "cfg.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
+		{"slow scale", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 0x1p-900})), posenc.ErrConfig, "cfg.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
+		{"endless shift", of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "cfg.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
+		{"fast timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 50, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: cfg.MinTimescale is 1.125899906842624e+15, want"},
+		{"negative timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: -2})), posenc.ErrConfig, "cfg.MaxTimescale is -2, want 0 or a positive finite number"},
+		{"short timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 26, MaxTimescale: 1})), posenc.ErrConfig, "cfg.MaxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
+		{"long timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e300})), posenc.ErrConfig, "cfg.MaxTimescale is 1e+300, want frequencies"},
+		{"MAE of 6 channels", of(absolute.MAE(6)), posenc.ErrConfig, "absolute.MAE: dim is 6"},
+		{"odd DETR", of(absolute.DETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
+		{"DETR temperature", of(absolute.DETR(8, 1)), posenc.ErrConfig, "absolute.DETR: temperature is 1, want a finite number above 1"},
+		{"hot DETR", of(absolute.DETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
+		{"odd MLX", of(absolute.MLX(3, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: dim is 3"},
+		{"MLX frequency", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: -2, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: cfg.MinFreq is -2, want 0 or a frequency from"},
 
-		{"slow MLX", of(absolute.SinusoidalMLX(4, 1e-300, 1, 0, false)), posenc.ErrConfig, "minFreq is 1e-300, want frequencies from 2^-900"},
-		{"fast MLX", of(absolute.SinusoidalMLX(4, 1e-4, -1, 0, false)), posenc.ErrConfig, "maxFreq is -1, want a frequency from"},
-		{"MLX scale", of(absolute.SinusoidalMLX(4, 1e-4, 1, 1e300, false)), posenc.ErrConfig, "posenc.SinusoidalMLX: scale is 1e+300, want 0 or a positive float32"},
+		{"slow MLX", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-300, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "cfg.MinFreq is 1e-300, want 0 or a frequency from 2^-900"},
+		{"fast MLX", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: -1, Scale: 0})), posenc.ErrConfig, "cfg.MaxFreq is -1, want 0 or a frequency from"},
+		{"MLX scale", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 1e300})), posenc.ErrConfig, "absolute.MLX: cfg.Scale is 1e+300, want 0 or a positive float32"},
 
-		{"nil", absolute.SinusoidalRows(nil, []int32{1}, x), posenc.ErrConfig, "posenc.SinusoidalRows: s is nil or zero"},
-		{"zero", absolute.AddSinusoidal(new(absolute.Sinusoidal), []int32{1}, x, 1), posenc.ErrConfig, "posenc.AddSinusoidal: s is nil or zero"},
-		{"uneven axes", absolute.SinusoidalRows(mae, []int32{1, 2, 3}, x), posenc.ErrLength, "positions is 3 elements"},
-		{"short", absolute.SinusoidalRows(s, []int32{1, 2}, x[:15]), posenc.ErrLength, "dst is 15 elements, want 16"},
-		{"long", absolute.AddSinusoidal(s, []int32{1}, x, 1), posenc.ErrLength, "x is 16 elements, want 8"},
-		{"float64 rows", absolute.SinusoidalRows64(s, []int32{1}, make([]float64, 7)), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
-		{"position", absolute.SinusoidalRows(large, []int32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
-		{"time", absolute.SinusoidalRows(large, []float32{0, 1 << 10}, x[:4]), posenc.ErrPosition, "positions[1] is 1024"},
-		{"far time", absolute.SinusoidalRows(s, []float32{3e9}, x[:8]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
-		{"far time, fast", absolute.SinusoidalRows(fast, []float32{3e9}, x[:2]), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: posenc"},
-		{"NaN", absolute.SinusoidalRows(s, []float32{nan}, x[:8]), posenc.ErrPosition, "positions[0] is NaN"},
-		{"scale", absolute.AddSinusoidal(s, []int32{1}, x[:8], nan), posenc.ErrConfig, "scale is NaN"},
-		{"overlap", absolute.SinusoidalRows(s, sharedX[7:], sharedX), posenc.ErrOverlap, "dst is sharing memory with positions"},
+		{"nil", absolute.SinusoidalRows(x, nil, []int32{1}), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero"},
+		{"zero", absolute.AddSinusoidal(x, new(absolute.Sinusoidal), []int32{1}, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero"},
+		{"uneven axes", absolute.SinusoidalRows(x, mae, []int32{1, 2, 3}), posenc.ErrLength, "positions is 3 elements"},
+		{"short", absolute.SinusoidalRows(x[:15], s, []int32{1, 2}), posenc.ErrLength, "dst is 15 elements, want 16"},
+		{"long", absolute.AddSinusoidal(x, s, []int32{1}, 1), posenc.ErrLength, "x is 16 elements, want 8"},
+		{"float64 rows", absolute.SinusoidalRows64(make([]float64, 7), s, []int32{1}), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
+		{"position", absolute.SinusoidalRows(x[:4], large, []int32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
+		{"time", absolute.SinusoidalRows(x[:4], large, []float32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024"},
+		{"far time", absolute.SinusoidalRows(x[:8], s, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
+		{"far time, fast", absolute.SinusoidalRows(x[:2], fast, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
+		{"NaN", absolute.SinusoidalRows(x[:8], s, []float32{nan}), posenc.ErrPosition, "positions[0] is NaN"},
+		{"scale", absolute.AddSinusoidal(x[:8], s, []int32{1}, nan), posenc.ErrConfig, "scale is NaN"},
+		{"overlap", absolute.SinusoidalRows(sharedX, s, sharedX[7:]), posenc.ErrOverlap, "dst is sharing memory with positions"},
 
 		{"shift length", s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
 		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
@@ -469,9 +476,9 @@ func TestGuardSinusoidal(t *testing.T) {
 							var err error
 							g.Check(fmt.Sprintf("%d tokens, %d pairs, order %d, add %t, at the end %t", tokens, pairs, order, add, atEnd), func() {
 								if add {
-									err = absolute.AddSinusoidal(s, positions, x, 2)
+									err = absolute.AddSinusoidal(x, s, positions, 2)
 								} else {
-									err = absolute.SinusoidalRows(s, positions, x)
+									err = absolute.SinusoidalRows(x, s, positions)
 								}
 							}, func(copies map[string][]float32) {
 								for t, p := range positions {
@@ -512,14 +519,15 @@ func FuzzSinusoidal(f *testing.F) {
 		if err != nil || dim > 1000 {
 			return
 		}
-		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, s.axes)))
-		positions := testkit.RepeatPositions(s.axes*int(tokens), positionData, run)
+		cfg.Axes = max(1, axes)
+		tokens = uint8(testkit.Quick(int(tokens), slices.Repeat(cfg.InvFreq, cfg.Axes)))
+		positions := testkit.RepeatPositions(cfg.Axes*int(tokens), positionData, run)
 		before := make([]float32, int(tokens)*dim)
 		testkit.Repeat32(before, positionData)
 		var want []float32
 		testkit.OnEach(func(impl kernels.Implementation) {
 			rows, sums := slices.Clone(before), slices.Clone(before)
-			err, errAdd := absolute.SinusoidalRows(s, positions, rows), absolute.AddSinusoidal(s, positions, sums, scale)
+			err, errAdd := absolute.SinusoidalRows(rows, s, positions), absolute.AddSinusoidal(sums, s, positions, scale)
 			if err != nil && !testkit.SameBits(rows, before) || errAdd != nil && !testkit.SameBits(sums, before) {
 				t.Fatalf("%s: wrote before the errors %v, %v", impl, err, errAdd)
 			}
@@ -528,9 +536,8 @@ func FuzzSinusoidal(f *testing.F) {
 			}
 			if want == nil {
 				want = []float32{}
-				cfg.Axes = s.axes
 				for token := range int(tokens) {
-					at := make([]float64, s.axes)
+					at := make([]float64, cfg.Axes)
 					for a := range at {
 						at[a] = float64(positions[a*int(tokens)+token])
 					}

@@ -29,14 +29,14 @@ func BenchmarkProducts(b *testing.B) {
 			run := func(operation string, call, loop func()) {
 				b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", operation, tokens, columns, heads, dim), func(b *testing.B) {
 					b.Run("against=loop", func(b *testing.B) {
-						testkit.BenchmarkEach(b, func(b *testing.B) { testkit.Against(b, "of-loop", call, loop) })
+						testkit.BenchmarkEach(b, func(b *testing.B) { yardstick.Against(b, "of-loop", call, loop) })
 					})
 					if tokens > 1 {
 						return
 					}
 					b.Run("against=scale", func(b *testing.B) {
 						testkit.BenchmarkEach(b, func(b *testing.B) {
-							testkit.Against(b, "of-scale", call, testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), vectors.Data)...)
+							yardstick.Against(b, "of-scale", call, yardstick.Over(vectors.Data, "scale", dispatch.Implementation())...)
 						})
 					})
 				})

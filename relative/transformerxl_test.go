@@ -142,7 +142,7 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 
 // testXLNetEncodings compares the rows of R for the two sequences of a batch.
 func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
-	s, err := absolute.SinusoidalMarian(dim)
+	s, err := absolute.Marian(dim)
 	if err != nil {
 		t.Fatal(err)
 	}

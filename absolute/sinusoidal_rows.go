@@ -1,0 +1,270 @@
+package absolute
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// SinusoidalRows writes the row of each position. With n frequencies w, the sine
+// and the cosine of frequency k at position p are
+//
+//	RN32(RN32(sin(p*w[k])) * RN32(Scaling))    RN32(RN32(cos(p*w[k])) * RN32(Scaling))
+//
+// of the real product, correctly rounded; Scaling rounds once more where it is
+// not 1, and so do elements of 16 bits. They are in the order of the
+// configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
+// [axes][tokens], and axis a has the elements from 2*n*a on. Elements beyond are
+// zero; where Dim is one less than all of them, the last is left out.
+//
+// dst is [tokens][Dim] without gaps and shares no memory with positions. A call
+// allocates nothing.
+//
+// Errors wrap [posenc.ErrConfig] (s), [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition] (a NaN, a position beyond 2^31 in magnitude or an angle of
+// 2^50 or beyond).
+func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positions []P) error {
+	tokens, err := checkRows("absolute.SinusoidalRows", s, "dst", dst, "positions", positions)
+	if err != nil || tokens == 0 {
+		return err
+	}
+	makeRows(destination[T]{x: dst}, s, positions, tokens)
+	return nil
+}
+
+// AddSinusoidal scales embeddings and adds the rows of their positions, in place
+// and in one pass:
+//
+//	x[i] = RN(RN32(RN32(x[i]*scale) + row[i]))
+//
+// with the float32 rows of [SinusoidalRows] and an RN that rounds once to
+// elements of 16 bits. scale is 1, or the factor by which a model scales its
+// token embeddings: sqrt(Dim) in Vaswani et al.
+//
+// x is [tokens][Dim] without gaps and shares no memory with positions. A call
+// allocates nothing.
+//
+// Errors wrap [posenc.ErrConfig] (s, or a scale that is not finite),
+// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions []P, scale float32) error {
+	const function = "absolute.AddSinusoidal"
+	tokens, err := checkRows(function, s, "x", x, "positions", positions)
+	if err != nil {
+		return err
+	}
+	if !(math.Abs(float64(scale)) <= math.MaxFloat32) {
+		return argument.Error(posenc.ErrConfig, function, "scale", scale, "a finite number")
+	}
+	if tokens > 0 {
+		makeRows(destination[T]{x: x, add: true, scale: scale}, s, positions, tokens)
+	}
+	return nil
+}
+
+// SinusoidalRows64 is [SinusoidalRows] in float64, as MAE makes its tables:
+//
+//	RN64(RN64(sin(p*w[k])) * RN32(Scaling))    RN64(RN64(cos(p*w[k])) * RN32(Scaling))
+//
+// The sine and the cosine are correctly rounded: within half a unit in the last
+// place. That takes microseconds for each pair, so that it is for tables made
+// once.
+//
+// Errors are those of SinusoidalRows.
+func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {
+	tokens, err := checkRows("absolute.SinusoidalRows64", s, "dst", dst, "positions", positions)
+	if err != nil || tokens == 0 {
+		return err
+	}
+	clear(dst)
+	var cos, sin [kernels.Width]float64
+	for t := range tokens {
+		if s.isPadding(float64(positions[t])) {
+			continue
+		}
+		for axis := range s.axes {
+			row := dst[t*s.dim:][2*axis*s.pairs : min(2*(axis+1)*s.pairs, s.dim)]
+			for first := 0; first < s.pairs; first += kernels.Width {
+				invFreq := s.invFreq[first:min(first+kernels.Width, s.pairs)]
+				generic.CosSinExactF64(cos[:], sin[:], float64(positions[axis*tokens+t]), invFreq)
+				for i := range invFreq {
+					sinAt, cosAt := s.places(first + i)
+					if sinAt < len(row) {
+						row[sinAt] = sin[i] * float64(s.scaling)
+					}
+					if cosAt < len(row) {
+						row[cosAt] = cos[i] * float64(s.scaling)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// destination is the rows of a call: x, or x*scale + rows where add is set.
+type destination[T posenc.Element] struct {
+	x     []T
+	add   bool
+	scale float32
+}
+
+// makeRows writes or adds the rows of positions. Kernels make those of float32 for
+// integers where they belong; others pass through scratch memory.
+func makeRows[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int) {
+	x, float32s := any(dst.x).([]float32)
+	p, integers := any(positions).([]int32)
+	switch {
+	case !float32s || !integers || s.lacksOne():
+		makeInScratch(dst, s, positions, tokens)
+	case s.order == SinCosInterleaved || dst.add:
+		s.makeInPlace(destination[float32]{x, dst.add, dst.scale}, p, tokens)
+	default:
+		s.writeHalves(x, p, tokens)
+	}
+}
+
+// writeHalves writes rows whose sines and cosines lie apart, as they do in a
+// cos/sin cache.
+func (s *Sinusoidal) writeHalves(x []float32, positions []int32, tokens int) {
+	sinAt, cosAt := s.places(0)
+	for axis := range s.axes {
+		at := 2 * axis * s.pairs
+		table := &cossin.Table{Cos: x[at+cosAt:], Sin: x[at+sinAt:], Stride: s.dim}
+		s.ladder.Write(table, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
+	}
+	for t := range tokens {
+		clear(x[t*s.dim:][s.filled(float64(positions[t])):s.dim])
+	}
+}
+
+// makeInPlace writes or adds rows in one pass over them, those that share a seed at
+// a time.
+func (s *Sinusoidal) makeInPlace(dst destination[float32], positions []int32, tokens int) {
+	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: dst.add, Scaling: s.scaling, Scale: dst.scale}
+	for first, count := 0, 0; first < tokens; first += count {
+		count = s.together(positions[first:tokens])
+		filled := s.filled(float64(positions[first]))
+		for axis := 0; 2*axis*s.pairs < filled; axis++ {
+			at := first*s.dim + 2*axis*s.pairs
+			for block := 0; block < len(s.ladder.Blocks); block += kernels.MaxBlocks {
+				end := min(block+kernels.MaxBlocks, len(s.ladder.Blocks))
+				sinAt, cosAt := s.places(block * kernels.Width)
+				to.Sin, to.Cos = dst.x[at+sinAt:], dst.x[at+cosAt:]
+				kernels.SinusoidalRows(dispatch.Implementation(), &to, positions[axis*tokens+first:][:count], s.ladder.Blocks[block:end], s.ladder.Shifts[block:end])
+			}
+		}
+		for t := first; t < first+count && filled < s.dim; t++ {
+			dst.putZeros(t*s.dim+filled, s.dim-filled)
+		}
+	}
+}
+
+// together returns how many of the tokens, from the first on, share a seed if their
+// positions count up, and are padding or not, all of them.
+func (s *Sinusoidal) together(positions []int32) int {
+	n := min(kernels.SinusoidalRowsAtOnce-int(positions[0]&(kernels.SinusoidalRowsAtOnce-1)), len(positions))
+	if s.padded {
+		for t, p := range positions[:n] {
+			if (p == s.padding) != (positions[0] == s.padding) {
+				return t
+			}
+		}
+	}
+	return n
+}
+
+func makeInScratch[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int) {
+	if tokens <= kernels.FewSinusoidalRowsAtOnce { // less memory to clear
+		var scratch [2 * kernels.Width * kernels.FewSinusoidalRowsAtOnce]float32
+		makeInChunks(dst, s, positions, tokens, scratch[:])
+		return
+	}
+	var scratch [2 * kernels.Width * kernels.SinusoidalRowsAtOnce]float32
+	makeInChunks(dst, s, positions, tokens, scratch[:])
+}
+
+// makeInChunks makes pairs of as many rows as scratch holds, kernels.Width at a time.
+func makeInChunks[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int, scratch []float32) {
+	var interleaved [2 * kernels.Width]float32
+	most := len(scratch) / (2 * kernels.Width)
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		for axis := range s.axes {
+			for column := 0; column < s.pairs; column += kernels.Width {
+				n := min(kernels.Width, s.pairs-column)
+				table := sinThenCos(scratch, n)
+				switch p := any(positions[axis*tokens+first:][:count]).(type) {
+				case []int32:
+					s.ladder.Write(&table, column, n, p, s.scaling, s.scaling)
+				case []float32:
+					s.ladder.WriteFractional(&table, column, n, p, s.scaling, s.scaling)
+				}
+				for t := range count {
+					if !s.isPadding(float64(positions[first+t])) {
+						dst.putPairs(s, first+t, axis, column, scratch[2*n*t:][:2*n], interleaved[:2*n])
+					}
+				}
+			}
+		}
+		for t := first; t < first+count; t++ {
+			filled := s.filled(float64(positions[t]))
+			dst.putZeros(t*s.dim+filled, s.dim-filled)
+		}
+	}
+}
+
+// sinThenCos returns a table over scratch, whose rows are n sines, then n cosines.
+func sinThenCos(scratch []float32, n int) cossin.Table {
+	return cossin.Table{Cos: scratch[n:], Sin: scratch, Stride: 2 * n}
+}
+
+// putPairs puts sines, then cosines, of the frequencies of an axis from number
+// column on where they belong in row t. interleaved is scratch memory.
+func (dst *destination[T]) putPairs(s *Sinusoidal, t, axis, column int, values, interleaved []float32) {
+	n := len(values) / 2
+	sinAt, cosAt := s.places(column)
+	at, room := t*s.dim+2*axis*s.pairs, s.dim-2*axis*s.pairs // which lacks an element where s does
+	if s.order != SinCosInterleaved {
+		dst.put(at+sinAt, values[:min(n, room-sinAt)])
+		dst.put(at+cosAt, values[n:][:min(n, room-cosAt)])
+		return
+	}
+	if x, ok := any(dst.x).([]float32); ok && !dst.add && 2*n <= room-sinAt {
+		view.ReorderFloat32s(x[at+sinAt:][:2*n], values, view.HalfSplit, view.Interleaved)
+		return
+	}
+	view.ReorderFloat32s(interleaved, values, view.HalfSplit, view.Interleaved)
+	dst.put(at+sinAt, interleaved[:min(2*n, room-sinAt)])
+}
+
+// put writes values to the elements from number at on, or adds them.
+func (dst *destination[T]) put(at int, values []float32) {
+	x := dst.x[at : at+len(values)]
+	if dst.add {
+		addScaled(x, values, dst.scale)
+		return
+	}
+	to, from := operandOf(x), view.Over(values)
+	view.Convert(&to, &from, 0, 0, len(values))
+}
+
+// putZeros writes zeros to n elements from number at on, or adds them.
+func (dst *destination[T]) putZeros(at, n int) {
+	x := dst.x[at : at+n]
+	if !dst.add {
+		clear(x)
+		return
+	}
+	var zeros [2 * kernels.Width]float32
+	for len(x) > 0 {
+		count := min(len(x), len(zeros))
+		addScaled(x[:count], zeros[:count], dst.scale)
+		x = x[count:]
+	}
+}
