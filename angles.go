@@ -26,17 +26,15 @@ func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
 // At returns the angles of len(ids) tokens: token t takes row ids[t].
 func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
 
-// check returns the number of tokens, and the heads that the angles are for.
-func (a *Angles) check(function string) (tokens int, h head, err error) {
+// check returns the number of tokens.
+func (a *Angles) check(function string) (tokens int, err error) {
 	switch {
 	case a.rotary != nil:
-		tokens, err = a.rotary.check(function, "positions", a.of)
-		return tokens, a.rotary.head, err
-	case a.rows == nil:
-		return 0, h, argument.Error(ErrConfig, function, "a", "zero", "Angles from Rotary.At, Rows.All or Rows.At")
+		return a.rotary.check(function, "positions", a.of)
+	case a.rows != nil:
+		return a.rows.check(function, a)
 	}
-	tokens, err = a.rows.check(function, a)
-	return tokens, a.rows.head, err
+	return 0, argument.Error(ErrConfig, function, "a", "zero", "Angles from Rotary.At, Rows.All or Rows.At")
 }
 
 // write makes the rows of n tokens from number first on, of a call with so many, or

@@ -895,19 +895,23 @@ func (c *cases) ladders() {
 			c.add("frequency."+name+"/rounding="+digestAngles[rounding], func(d *digest) {
 				l, err := make()
 				d.must(err)
-				d.add(l.InvFreq, []float64{l.Scaling, l.SoftmaxScale})
+				d.add(l.InvFreq, []float64{l.AttentionFactor, l.SoftmaxScale})
 			})
 		}
 		const dim, base = 32, 10000
 		ladder("Default", func() (frequency.Ladder, error) { return frequency.Default(128, 500000, rounding) })
 		ladder("Linear", func() (frequency.Ladder, error) { return frequency.Linear(dim, base, 2.5, rounding) })
 		ladder("DynamicNTK", func() (frequency.Ladder, error) {
-			return frequency.DynamicNTK(dim, base, 2, 4096, 10001, rounding)
+			return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: 2, MaxPositions: 4096}, 10001, rounding)
 		})
 		ladder("NTK", func() (frequency.Ladder, error) { return frequency.NTK(dim, base, 3, rounding) })
 		ladder("NTKAlpha", func() (frequency.Ladder, error) { return frequency.NTKAlpha(dim, base, 1000, rounding) })
-		ladder("NTKMixed", func() (frequency.Ladder, error) { return frequency.NTKMixed(dim, base, 8, 0.625, rounding) })
-		ladder("Proportional", func() (frequency.Ladder, error) { return frequency.Proportional(dim, 1e6, 0.25, 8, rounding) })
+		ladder("NTKMixed", func() (frequency.Ladder, error) {
+			return frequency.NTKMixed(dim, base, frequency.NTKMixedParameters{Factor: 8, MixedB: 0.625}, rounding)
+		})
+		ladder("Proportional", func() (frequency.Ladder, error) {
+			return frequency.Proportional(dim, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 8}, rounding)
+		})
 		ladder("YaRN", func() (frequency.Ladder, error) {
 			return frequency.YaRN(64, base, frequency.YaRNParameters{Factor: 40, OriginalMaxPositions: 4096, MScale: 0.707, MScaleAllDim: 1, ScaleSoftmax: true}, rounding)
 		})

@@ -1,42 +1,31 @@
-// Package posenc applies the positional encodings of transformers, with SIMD
+// Package posenc rotates the queries and keys of transformers by their positions
+// (rotary position embedding, RoPE; Su et al. 2021, arXiv:2104.09864), with SIMD
 // kernels for amd64 and arm64 and plain Go elsewhere, for float32, float16 and
-// bfloat16.
+// bfloat16. Results are defined to the last bit, and the same on every CPU.
 //
-// The rotary embedding (RoPE; Su et al. 2021, arXiv:2104.09864):
+//	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+//	err = posenc.Rotate(rope.At(positions),
+//		posenc.View[float32]{Data: q, Heads: 32},
+//		posenc.View[float32]{Data: k, Heads: 8})
 //
-//   - [Rotate] turns Q and K in place, [RotateInverse] turns them back.
+//   - [Rotate] rotates Q and K in place, [RotateInverse] rotates them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
 //   - [RotateFused] normalizes and scales heads on the way ([Normalize],
 //     [Scale] and [QueryScales] are its parts).
-//   - [Rotary.Tabulate] computes the rows of a batch once for all layers.
-//   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write tables, and
-//     [NewTableRotary] rotates by tables of the caller. [CosSinAngles] takes
-//     cosines and sines of any float32.
+//   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
+//     takes one from elsewhere.
+//   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
+//     of positions, [CosSinAngles] those of any float32.
 //   - [RaggedPositions] and [DualChunk] fill in positions.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
-// Encodings that are added to embeddings:
+// The other packages of the module:
 //
-//   - [SinusoidalRows] and [AddSinusoidal]: Vaswani, tensor2tensor, fairseq,
-//     Marian, Whisper, MusicGen, Transformer-XL, diffusion timesteps, MAE, DETR, MLX.
-//   - [AddEmbeddings]: learned positions and token types, as in BERT, RoBERTa,
-//     OPT and BART; [InterpolateTable] and [InterpolateGrid] resize their tables.
-//
-// Relative encodings, added to a tile of attention scores:
-//
-//   - [AddALiBi]: BLOOM, MPT, Jina; Falcon, but for its bfloat16 biases.
-//   - [AddT5]: T5, MPNet. [AddDeBERTa]: DeBERTa v2 and v3.
-//   - [AddRelativeShift]: Transformer-XL, XLNet, TENER, conformers. [AddShaw] and
-//     [SumShaw]: Shaw. [AddSwin]: Swin v1, and v2 with its table made before, of
-//     [SwinCoordinates]. [XLNetPositions] fills in the positions of XLNet.
-//   - [RelativeProducts] multiplies queries and keys with the vectors of relative
-//     positions, with the biases of Transformer-XL; [AddRelativeValues] adds Shaw's
-//     values.
-//
-// Package modelconfig reads a config.json or the keys of a GGUF file into a
-// [RotaryConfig], package frequency has the scaling rules.
-//
-// Results are defined to the last bit, and the same on every implementation.
+//   - modelconfig reads a config.json or the keys of a GGUF file into a
+//     [RotaryConfig]; frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
+//   - absolute has what is added to embeddings: sinusoidal and learned encodings.
+//   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
+//     Transformer-XL.
 //
 // # Models
 //
@@ -44,49 +33,51 @@
 // docs/absolute.md and docs/relative.md of the repository have more models, their
 // parameters and the traps.
 //
-//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,     Rotate, by modelconfig
+//	rotary      Llama, Mistral, Qwen, Gemma, Phi, DeepSeek,   posenc.Rotate, by modelconfig
 //	            GPT-NeoX, GPT-J, gpt-oss, ModernBERT
-//	sinusoidal  Vaswani's transformer, Marian, M2M-100,         AddSinusoidal, SinusoidalRows
+//	sinusoidal  Vaswani's transformer, Marian, M2M-100,       absolute.AddSinusoidal
 //	            Whisper's encoder, DETR, MAE, timesteps
-//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT            AddEmbeddings
-//	relative    BLOOM, MPT, Jina BERT                           AddALiBi
-//	            T5, MPNet                                       AddT5
-//	            DeBERTa                                         RelativeProducts, AddDeBERTa
-//	            Transformer-XL, XLNet, TENER, conformers        RelativeProducts, AddRelativeShift
-//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5     RelativeProducts, AddShaw;
-//	                                                            SumShaw, AddRelativeValues
-//	            Swin                                            AddSwin
+//	learned     BERT, RoBERTa, GPT-2, OPT, BART, ViT          absolute.AddEmbeddings
+//	relative    BLOOM, MPT, Jina BERT                         relative.AddALiBi
+//	            T5, MPNet                                     relative.AddT5
+//	            DeBERTa                                       relative.AddDeBERTa
+//	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
+//	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
+//	            Swin                                          relative.AddSwin
 //
 // # Formulas
 //
-// Token t has a position, positions[t]. Pair i of a head, i < rotaryDim/2, has a
-// frequency, invFreq[i], in radians per position. The pair is turned by their
+// Token t has a position, positions[t]. Pair i of a head, i < RotaryDim/2, has a
+// frequency, InvFreq[i], in radians per position. The pair is rotated by their
 // product, the angle:
 //
-//	invFreq[i] = base^(-2i/rotaryDim)    unless given
-//	angle      = positions[t]*invFreq[i]
+//	InvFreq[i] = Base^(-2i/RotaryDim)    unless given
+//	angle      = positions[t]*InvFreq[i]
 //	cos, sin   = Scaling*cos(angle), Scaling*sin(angle)
 //	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
 //
 // [RotateInverse] has -sin in place of sin.
 //
-// # Vocabulary
+// # Glossary
 //
-//   - headDim: elements per head. rotaryDim: how many of them are rotated, from
-//     element Offset on; the others do not change (partial rotation).
-//   - base: what frequencies are powers of, 10000 or 500000, say; often called
-//     rope_theta.
-//   - invFreq: the frequencies, rotaryDim/2 of them.
-//   - positions: one int32 for each token: in any order, repeated, negative.
-//   - cos, sin: tables of half width, a row of rotaryDim/2 for each position.
+//   - head: HeadDim elements of Q or K. RotaryDim of them, from element Offset on,
+//     are rotated; the others do not change (partial rotation).
+//   - pair: the two elements that are rotated together. The [Layout] says which.
+//   - Base: what frequencies are powers of, 10000 or 500000, say (rope_theta).
+//   - InvFreq: the inverse frequencies, RotaryDim/2 of them (inv_freq).
+//   - position: one int32 for each token: in any order, repeated, negative.
+//   - row: the cosines and sines of one position, RotaryDim/2 of each.
+//   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
 //   - Scaling: a factor on cos and sin, the attention factor of YaRN and LongRoPE.
-//   - Axes: where tokens have several positions, time, height and width say, the
-//     axis from which each pair takes its own (M-RoPE, vision).
-//   - HalfSplit, Interleaved: which two elements of a head form a pair.
+//   - axis: where tokens have several positions, time, height and width say, each
+//     pair takes that of its axis (M-RoPE, vision).
+//   - shift: to move rotated keys to other positions ([Shift]).
+//   - slot: the token of a cache to which [RotateInto] writes.
+//   - non-temporal store: one that bypasses the caches, for what is larger than they.
 //
-// The rotated elements of a head, numbered from 0, for rotaryDim 8:
+// The rotated elements of a head, numbered from 0, for RotaryDim 8:
 //
-//	HalfSplit      pairs (0,4) (1,5) (2,6) (3,7)    (x[i], x[i+rotaryDim/2])
+//	HalfSplit      pairs (0,4) (1,5) (2,6) (3,7)    (x[i], x[i+RotaryDim/2])
 //	Interleaved    pairs (0,1) (2,3) (4,5) (6,7)    (x[2i], x[2i+1])
 //
 // InterleavedToHalfSplit and HalfSplitToInterleaved read one order and write the
@@ -128,16 +119,16 @@
 // alone. A batch is more tokens: its positions may start anew in the middle
 // ([RaggedPositions]), and padding on the left has negative ones.
 //
-// # Rows
+// # The cos/sin cache
 //
-// Rotate makes the cosines and sines of each token as it goes. The layers of a
-// model share their positions, so it pays to compute them once:
+// Rotate(rope.At(positions), ...) makes the cosines and sines of each token as it
+// goes. The layers of a model share their positions, so it pays to make them once:
 //
-//	rows, err := rotary.Tabulate(positions)    // one step of a batch
-//	posenc.Rotate(rows, nil, q, k)             // each layer: token t takes row t
+//	rows, err := rope.Rows(positions)          // one step of a batch
+//	err = posenc.Rotate(rows.All(), q, k)      // each layer: token t takes row t
+//	err = posenc.Rotate(rows.At(ids), q, k)    // token t takes row ids[t]
 //
-// The bits are the same. Tables that come from elsewhere work alike, see
-// [NewTableRotary].
+// The bits are the same. A table of the caller works alike: [NewRows].
 //
 // # Aliasing
 //
@@ -158,11 +149,11 @@
 //
 // RN32 is rounding to the nearest float32, ties to even.
 //
-//   - With [Exact] angles, the default, cos and sin are RN32(cos(a)) and
-//     RN32(sin(a)) of the real product a = position*invFreq, invFreq a float64.
+//   - With [ExactAngles], the default, cos and sin are RN32(cos(a)) and
+//     RN32(sin(a)) of the real product a = position*InvFreq, InvFreq a float64.
 //     That is correct rounding: always the nearest float32.
-//   - With [Float32] angles the angle is rounded first, a =
-//     RN32(RN32(position)*RN32(invFreq)), as Hugging Face transformers does; its
+//   - With [Float32Angles] the angle is rounded first, a =
+//     RN32(RN32(position)*RN32(InvFreq)), as Hugging Face transformers does; its
 //     cosine and sine are then correctly rounded too. (Those of PyTorch may be
 //     off by a bit, which differs from platform to platform.) Such angles are
 //     coarse: their error grows with the position, to 9.3e-3 radians below
@@ -173,7 +164,7 @@
 //   - float16 and bfloat16 elements are widened, which is exact, and the result
 //     of a rotation is rounded to them once more, ties to even. Cosines and sines
 //     stay float32.
-//   - Frequencies from Base are correctly rounded float64; with Float32 they
+//   - Frequencies from Base are correctly rounded float64; with Float32Angles they
 //     take the float32 steps of transformers, each correctly rounded.
 //
 // Two results are the same when their bits are equal or both are NaN: the sign
@@ -184,17 +175,16 @@
 //
 // # Concurrency
 //
-// A [Rotary] does not change and may be shared. The package starts no
+// A [Rotary] and [Rows] do not change and may be shared. The package starts no
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
 // so does a decode step after a prefill. Only what makes a new value, errors,
-// [InterpolateGrid], and [PermuteWeights] in place allocate; [ALiBiSlopes],
-// [QueryScales] and xPos do for the rare results that are next to the middle
-// between two float32.
+// and [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
+// results that are next to the middle between two float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of a
-// part of the tokens are not together: copy them, or [Rotary.Tabulate] the rows of
-// all and give each part the numbers of its rows.
+// part of the tokens are not together: copy them, or make the [Rows] of all and give
+// each part the numbers of its rows.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long. The longest is a row of an [RMSNorm],

@@ -421,7 +421,7 @@ func ExampleScale() {
 func ExampleQueryScales() {
 	positions := []int32{0, 16383, 16384, 100000}
 	scales := make([]float32, len(positions))
-	if err := posenc.QueryScales(scales, positions, 0.1, 16384, 0); err != nil {
+	if err := posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: 0.1, Length: 16384, Offset: 0}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(scales)

@@ -27,7 +27,7 @@ func negate(s []float32) {
 // reference. It runs once for both signs: the cosine is even and the sine odd,
 // which kernels have to show.
 func TestExhaustiveAngles(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const chunk, blockSize = 1 << 12, 1 << 17
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "cosine and sine of all float32 angles",
@@ -113,7 +113,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 // All entries of the tables of exact angles, for positions below 2^20: in rows
 // that share seeds, row by row, and as sinusoidal rows.
 func TestExhaustiveTables(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const blocks, chunks, rows = 1 << 8, 1 << 5, 1 << 7 // of positions: 2^20 in all
 	ladders := exhaustiveLadders(t)
 	columns := columnsOf(ladders)

@@ -3,7 +3,6 @@ package posenc_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -14,168 +13,14 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/go-posenc/posenc"
+
 	"github.com/go-posenc/posenc/internal/view"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// norm is the kernels of one type of elements, and what defines them.
-type norm[T testkit.Number] struct {
-	name            string
-	x               *testkit.Numbers[T]
-	normalizeKernel func(impl kernels.Implementation, x []T, weight []float32, l *kernels.Lines, epsilon float32)
-	scaleKernel     func(impl kernels.Implementation, x []T, factor float32, l *kernels.Lines)
-	normalize       func(x []T, weight []float32, epsilon float32)
-	scale           func(x []T, factor float32)
-}
-
-// normOperations is what the tests do with a norm, whatever its type.
-type normOperations interface {
-	names() []string
-	compare(t *testing.T, r *rand.Rand, impl kernels.Implementation, l kernels.Lines, misaligned int)
-	guard(g *testkit.Guards, impl kernels.Implementation, l kernels.Lines, atEnd bool)
-	at(name string, impl kernels.Implementation, data unsafe.Pointer, weight []float32, l *kernels.Lines)
-}
-
-var (
-	float32Norm  = norm[float32]{"F32", &testkit.Float32Numbers, kernels.RMSNormF32, kernels.ScaleRowsF32, generic.RMSNormF32, generic.ScaleF32}
-	float16Norm  = norm[uint16]{"F16", &testkit.Float16Numbers, kernels.RMSNormF16, kernels.ScaleRowsF16, generic.RMSNormF16, generic.ScaleF16}
-	bfloat16Norm = norm[uint16]{"BF16", &testkit.Bfloat16Numbers, kernels.RMSNormBF16, kernels.ScaleRowsBF16, generic.RMSNormBF16, generic.ScaleBF16}
-)
-
-var norms = []normOperations{float32Norm, float16Norm, bfloat16Norm}
-
-func (n norm[T]) names() []string { return []string{"RMSNorm" + n.name, "ScaleRows" + n.name} }
-
-// at calls the kernel of an operation on data.
-func (n norm[T]) at(name string, impl kernels.Implementation, data unsafe.Pointer, weight []float32, l *kernels.Lines) {
-	x := unsafe.Slice((*T)(data), l.Len*l.Count)
-	if name == "RMSNorm"+n.name {
-		n.normalizeKernel(impl, x, weight, l, 1)
-	} else {
-		n.scaleKernel(impl, x, 1, l)
-	}
-}
-
-// fill makes numbers of every kind, but in most rows only ordinary ones: a
-// single NaN or infinity hides what becomes of the others.
-func (n norm[T]) fill(r *rand.Rand, x []T, l *kernels.Lines) {
-	for i := range l.Count {
-		size := testkit.OneOf(r, []float32{1, 1, 1, 1000, 0x1p-12, 0x1p-70, 0x1p60, 0x1p70, 0})
-		if r.IntN(4) == 0 {
-			continue
-		}
-		for j := range l.Len {
-			x[i*l.Stride+j] = n.x.Round(size * float32(r.NormFloat64()))
-		}
-	}
-}
-
-func randomEpsilon(r *rand.Rand) float32 {
-	return testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32})
-}
-
-func (n norm[T]) compare(t *testing.T, r *rand.Rand, impl kernels.Implementation, l kernels.Lines, misaligned int) {
-	t.Helper()
-	inRow := func(i int) bool { return l.Stride == 0 || i%l.Stride < l.Len }
-	x := testkit.NewPaddedOf(r, n.x, max(0, (l.Count-1)*l.Stride+l.Len), misaligned)
-	weight := testkit.NewPadded(r, l.Len, r.IntN(16))
-	n.fill(r, x.Slice(), &l)
-	want, wantWeight := x.Clone(), weight.Clone()
-	epsilon, factor := randomEpsilon(r), 2*r.Float32()-1
-	for i := range l.Count {
-		n.normalize(want.Slice()[i*l.Stride:][:l.Len], weight.Slice(), epsilon)
-	}
-	scaled, wantScaled := x.Clone(), x.Clone()
-	n.normalizeKernel(impl, x.Slice(), weight.Slice(), &l, epsilon)
-	name := fmt.Sprintf("%+v, misaligned by %d: ", l, misaligned)
-	x.Check(t, name+"normalized", want, inRow)
-	weight.Check(t, name+"weight", wantWeight, func(int) bool { return false })
-	for i := range l.Count {
-		n.scale(wantScaled.Slice()[i*l.Stride:][:l.Len], factor)
-	}
-	n.scaleKernel(impl, scaled.Slice(), factor, &l)
-	scaled.Check(t, name+"scaled", wantScaled, inRow)
-}
-
-func (n norm[T]) guard(g *testkit.Guards, impl kernels.Implementation, l kernels.Lines, atEnd bool) {
-	g.T.Helper()
-	weight := g.Floats("weight", l.Len, atEnd)
-	epsilon := randomEpsilon(g.R)
-	for _, scale := range []bool{false, true} {
-		x := testkit.Guarded(g, n.x, "x", l.Count*l.Len, atEnd)
-		n.fill(g.R, x, &l)
-		testkit.CheckGuarded(g, n.x, fmt.Sprintf("%s, %+v, gaps %v, at the end: %t, scale: %t", n.name, l, g.Gaps, atEnd, scale),
-			func() {
-				if scale {
-					n.scaleKernel(impl, x, epsilon, &l)
-				} else {
-					n.normalizeKernel(impl, x, weight, &l, epsilon)
-				}
-			},
-			func(copies map[string][]T) {
-				for i := range l.Count {
-					row := copies["x"][i*l.Stride:][:l.Len]
-					if scale {
-						n.scale(row, epsilon)
-					} else {
-						n.normalize(row, weight, epsilon)
-					}
-				}
-			}, map[string][]T{"x": x})
-	}
-}
-
-func TestNormKernels(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(70)
-		for _, n := range norms {
-			for _, length := range append(slices.Clone(testkit.Lengths), 5, 6, 24, 40, 72, 80, 96, 100, 255, 256, 1000) {
-				for _, count := range []int{0, 1, 2, 3, 4, 5, 8, 11} {
-					for range testkit.Rounds(10) {
-						l := kernels.Lines{Len: length, Count: count, Stride: length + r.IntN(2)*r.IntN(20)}
-						n.compare(t, r, impl, l, r.IntN(16))
-					}
-				}
-			}
-		}
-	})
-}
-
-// Every start of a row against every remainder of a vector.
-func TestNormKernelsAlignment(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(71)
-		for _, n := range norms {
-			for length := range 67 {
-				for start := range 16 {
-					if testing.Short() && r.IntN(8) != 0 {
-						continue
-					}
-					n.compare(t, r, impl, kernels.Lines{Len: length, Count: 5, Stride: length}, start)
-				}
-			}
-		}
-	})
-}
-
-func TestGuardNorm(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(72)
-		g := testkit.NewGuards(t, r, 4*5*70, "x", "weight")
-		for _, n := range norms {
-			for length := range 67 {
-				for _, atEnd := range []bool{false, true} {
-					for _, count := range []int{1, 4, 5} {
-						n.guard(g, impl, kernels.Lines{Len: length, Count: count, Stride: length}, atEnd)
-					}
-				}
-			}
-		}
-	})
-}
 
 // fillRows sets s to numbers of every kind, or with ordinary to those that
 // models have: one NaN or infinity in a row leaves nothing of the others.
@@ -245,7 +90,7 @@ func sequenced[T posenc.Element](r *rand.Rand, v posenc.View[T], tokens, dim int
 
 func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
 	t.Helper()
-	n, err := posenc.NewRMSNorm(weight, epsilon, unitOffset)
+	n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,149 +184,6 @@ func TestNormalizeLarge(t *testing.T) {
 			}
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
-			}
-		}
-	})
-}
-
-// fusedCase is a random call of RotateFused.
-type fusedCase[T posenc.Element] struct {
-	rotary    *posenc.Rotary
-	positions []int32
-	tokens    int
-	headDim   int
-	place     testkit.Placed
-	norms     []*posenc.RMSNorm
-	scales    [][]float32
-	memory    []T
-}
-
-func randomFusedCase[T posenc.Element](t testing.TB, r *rand.Rand, kind string) *fusedCase[T] {
-	cfg := posenc.RotaryConfig{HeadDim: testkit.OneOf(r, []int{2, 6, 20, 32, 64, 72, 128, 256}), Layout: posenc.Layout(r.IntN(4)), Angles: posenc.AngleRounding(r.IntN(2)), Scaling: testkit.OneOf(r, []float64{0, 1.25})}
-	c := &fusedCase[T]{tokens: testkit.OneOf(r, []int{0, 1, 1, 2, 5, 16, 17, 38})}
-	if r.IntN(20) == 0 { // wider than the rows of a chunk
-		cfg.HeadDim, cfg.Layout, c.tokens = 2*kernels.ChunkPairs+40, posenc.Layout(r.IntN(2)), testkit.OneOf(r, []int{1, 3})
-	}
-	c.headDim = cfg.HeadDim
-	if r.IntN(2) == 0 {
-		cfg.RotaryDim = 2 * (1 + r.IntN(cfg.HeadDim/2))
-		cfg.Offset = r.IntN(cfg.HeadDim - cfg.RotaryDim + 1)
-	}
-	pairs := cfg.HeadDim / 2
-	if cfg.RotaryDim != 0 {
-		pairs = cfg.RotaryDim / 2
-	}
-	axes := 1
-	if r.IntN(4) == 0 && pairs <= kernels.ChunkPairs {
-		for range pairs {
-			cfg.Axes = append(cfg.Axes, uint8(r.IntN(3)))
-		}
-		axes = posenc.axisCount(cfg.Axes)
-	}
-	c.rotary = testkit.MustRotary(t, cfg)
-	c.positions = testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), axes*c.tokens)
-	switch {
-	case r.IntN(6) == 0:
-		var err error
-		if c.rotary, err = c.rotary.Tabulate(c.positions); err != nil {
-			t.Fatal(err)
-		}
-		c.positions = nil
-		if c.tokens > 0 {
-			c.positions = make([]int32, c.tokens)
-			for i := range c.positions {
-				c.positions[i] = int32(r.IntN(c.tokens))
-			}
-		}
-	case r.IntN(6) == 0 && pairs <= kernels.ChunkPairs:
-		table := posenc.Table[float32]{Cos: randomWeight(r, 2*pairs*max(1, c.tokens)), Sin: randomWeight(r, 2*pairs*max(1, c.tokens)), FullWidth: true}
-		var err error
-		if c.rotary, err = posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table); err != nil {
-			t.Fatal(err)
-		}
-		c.positions = make([]int32, c.tokens)
-	}
-	c.place = testkit.Place(r, kind, c.tokens, []int{testkit.OneOf(r, []int{1, 2, 5, 32}), 1 + r.IntN(3)}, cfg.HeadDim)
-	for _, v := range c.place.Views {
-		n, scale := (*posenc.RMSNorm)(nil), []float32(nil)
-		size := cfg.HeadDim
-		if r.IntN(3) == 0 && (v.HeadStride == 0 || v.HeadStride == size) {
-			size *= v.Heads
-		}
-		if r.IntN(4) != 0 {
-			n = mustNorm(t, randomWeight(r, size), 1e-6, r.IntN(2) == 0)
-		}
-		if r.IntN(2) == 0 {
-			scale = randomWeight(r, c.tokens)
-		}
-		c.norms, c.scales = append(c.norms, n), append(c.scales, scale)
-	}
-	c.memory = make([]T, c.place.Size)
-	fillRows(r, c.memory, r.IntN(4) != 0)
-	return c
-}
-
-// steps normalizes, rotates and scales by calls of their own.
-func (c *fusedCase[T]) steps(views []posenc.View[T]) error {
-	for i, v := range views {
-		if n := c.norms[i]; n != nil {
-			x := v
-			if len(n.weight) != c.headDim {
-				x.Heads, x.HeadStride = 1, 0
-			}
-			if err := posenc.Normalize(n, c.tokens, x); err != nil {
-				return err
-			}
-		}
-	}
-	if err := posenc.Rotate(c.rotary.At(c.positions), views...); err != nil {
-		return err
-	}
-	for i, v := range views {
-		if c.scales[i] != nil {
-			if err := posenc.Scale(c.scales[i], c.headDim, v); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (c *fusedCase[T]) fused(views []posenc.View[T]) []posenc.FusedView[T] {
-	var list []posenc.FusedView[T]
-	for i, v := range views {
-		list = append(list, posenc.FusedView[T]{v, c.norms[i], c.scales[i]})
-	}
-	return list
-}
-
-func TestRotateFused(t *testing.T) {
-	t.Run("dtype=f32", testRotateFused[float32])
-	t.Run("dtype=f16", testRotateFused[posenc.Float16])
-	t.Run("dtype=bf16", testRotateFused[posenc.BFloat16])
-}
-
-// The bits of the steps one after another.
-func testRotateFused[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(75)
-		for _, kind := range testkit.PlaceKinds {
-			for range testkit.Rounds(40) {
-				c := randomFusedCase[T](t, r, kind)
-				want, got := slices.Clone(c.memory), slices.Clone(c.memory)
-				if err := c.steps(viewsIn(c.place, want, c.tokens, c.headDim)); err != nil {
-					t.Fatal(err)
-				}
-				views := viewsIn(c.place, got, c.tokens, c.headDim)
-				for i, v := range views {
-					views[i] = sequenced(r, v, c.tokens, c.headDim)
-				}
-				if err := posenc.RotateFused(c.rotary.At(c.positions), c.fused(views)...); err != nil {
-					t.Fatal(err)
-				}
-				if i := testkit.FirstDifference(got, want); i >= 0 {
-					t.Fatalf("%s, %d tokens of %d, views %+v: element %d is %v, want %v", kind, c.tokens, c.headDim, c.place.Views, i, got[i], want[i])
-				}
 			}
 		}
 	})
@@ -680,7 +382,7 @@ func TestNormErrors(t *testing.T) {
 	positions := []int32{3, 4}
 	fused := func(xs ...posenc.FusedView[float32]) error { return posenc.RotateFused(rotary.At(positions), xs...) }
 	newNorm := func(weight []float32, epsilon float32) error {
-		_, err := posenc.NewRMSNorm(weight, epsilon, false)
+		_, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon})
 		return err
 	}
 	for _, tt := range []struct {
@@ -715,11 +417,11 @@ func TestNormErrors(t *testing.T) {
 		{fused(posenc.FusedView[float32]{View: view, Scale: memory[15:17]}), posenc.ErrOverlap, "xs[0].Scale is sharing memory with xs[0]"},
 		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}), posenc.ErrOverlap, "xs[1].Scale is sharing memory with xs[0]"},
 		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: view}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{posenc.QueryScales(memory[:3], positions, 0.1, 8192, 1), posenc.ErrLength, "QueryScales: scales is 3 elements, want 2"},
-		{posenc.QueryScales(memory[:2], positions, -0.1, 8192, 1), posenc.ErrConfig, "beta is -0.1"},
-		{posenc.QueryScales(memory[:2], positions, math.NaN(), 8192, 1), posenc.ErrConfig, "beta is NaN"},
-		{posenc.QueryScales(memory[:2], positions, 0.1, 0, 1), posenc.ErrConfig, "length is 0"},
-		{posenc.QueryScales(memory[:2], positions, 0.1, 8192, -1), posenc.ErrConfig, "offset is -1"},
+		{posenc.QueryScales(memory[:3], positions, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}), posenc.ErrLength, "QueryScales: scales is 3 elements, want 2"},
+		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}), posenc.ErrConfig, "beta is -0.1"},
+		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: math.NaN(), Length: 8192, Offset: 1}), posenc.ErrConfig, "beta is NaN"},
+		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: 0.1, Length: 0, Offset: 1}), posenc.ErrConfig, "length is 0"},
+		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}), posenc.ErrConfig, "offset is -1"},
 		{posenc.QueryScales(zeros[:2], unsafe.Slice((*int32)(unsafe.Pointer(&zeros[1])), 2), 0.1, 8192, 1), posenc.ErrOverlap, "QueryScales: scales is sharing memory with positions"},
 		{posenc.QueryScales(memory[:2], []int32{5, -2}, 0.1, 8192, 1), posenc.ErrPosition, "positions[1] is -2, want at least -1"},
 	} {
@@ -733,7 +435,7 @@ func TestNormErrors(t *testing.T) {
 	// Nothing to do is no error.
 	for _, err := range []error{
 		posenc.Normalize[float32](norm4, 0), posenc.Normalize(norm4, 0, posenc.View[float32]{Heads: 1}), posenc.Normalize[float32](norm4, 5),
-		posenc.Scale(nil, 4, posenc.View[float32]{Heads: 1}), posenc.Scale[float32](memory[:2], 4), posenc.QueryScales(nil, nil, 0, 1, 0),
+		posenc.Scale(nil, 4, posenc.View[float32]{Heads: 1}), posenc.Scale[float32](memory[:2], 4), posenc.QueryScales(nil, nil, posenc.QueryScaling{Beta: 0, Length: 1, Offset: 0}),
 		posenc.RotateFused[float32](rotary.At(positions)), posenc.RotateFused(rotary.All(), posenc.FusedView[float32]{View: posenc.View[float32]{Heads: 1}, Norm: norm4, Scale: []float32{}}),
 	} {
 		if err != nil {
@@ -778,98 +480,6 @@ func TestNormAllocates(t *testing.T) {
 	})
 }
 
-// queryScaleAt300Bits evaluates the formula with 300 bits; the logarithm is by
-// repeated square roots, ln(k) = 2^m*ln(k^(2^-m)), unlike that of QueryScales.
-func queryScaleAt300Bits(k uint64, beta float64) float32 {
-	const precision, roots = 600, 200
-	real := func(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
-	x := real(0).SetUint64(k)
-	for range roots {
-		x.Sqrt(x)
-	}
-	// x is 1+d, d < 2^-195: ln(x) is d-d^2/2 but for less than 2^-390 of it.
-	d := x.Sub(x, real(1))
-	ln := real(0).Sub(d, real(0).Mul(real(0.5), real(0).Mul(d, d)))
-	ln.SetMantExp(ln, roots)
-	y := real(0).Mul(real(beta), ln)
-	f, _ := y.Add(y, real(1)).Float32()
-	return f
-}
-
-func TestQueryScales(t *testing.T) {
-	r := testkit.NewRand(79)
-	check := func(p int32, beta float64, length, offset int) {
-		t.Helper()
-		var got [1]float32
-		if err := posenc.QueryScales(got[:], []int32{p}, beta, length, offset); err != nil {
-			t.Fatal(err)
-		}
-		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
-		if want := queryScaleAt300Bits(k, beta); got[0] != want {
-			t.Errorf("position %d, beta %v, length %d, offset %d: got %x, want %x", p, beta, length, offset, got[0], want)
-		}
-	}
-	for _, p := range []int32{0, 1, 8190, 8191, 8192, 16383, 16384, 1 << 20, math.MaxInt32} {
-		check(p, 0.1, 8192, 1)
-		check(p, 0.1, 16384, 0)
-		check(p, 1, 1, math.MaxInt32)
-		check(p, 0x1p100, 3, 0)
-		check(p, math.SmallestNonzeroFloat64, 1, 0)
-		check(p, 0, 1, 0)
-	}
-	check(-1, 0.1, 8192, 1)
-	for range testkit.Rounds(700) {
-		check(int32(r.Uint32()>>1)>>r.IntN(31), math.Exp(10*r.NormFloat64()), 1+r.IntN(1<<r.IntN(20)), r.IntN(1<<r.IntN(31)))
-	}
-	// Numbers next to the middle between two float32, which float64 cannot decide.
-	undecided := 0
-	for range testkit.Rounds(200) {
-		k := uint64(2 + r.IntN(1<<20))
-		low := math.Float32frombits(math.Float32bits(1) + r.Uint32N(0x2000000))
-		beta := ((float64(low)+float64(math.Nextafter32(low, math.MaxFloat32)))/2 - 1) / math.Log(float64(k))
-		v := 1 + float64(beta*generic.Logarithm(k))
-		if float32(v*(1-0x1p-50)) != float32(v*(1+0x1p-50)) {
-			undecided++
-		}
-		check(int32(k-1), beta, 1, 0)
-	}
-	if undecided == 0 {
-		t.Error("no number was next to the middle: the test does not test it")
-	}
-}
-
-// logarithm is as close as it says.
-func TestLogarithm(t *testing.T) {
-	r := testkit.NewRand(80)
-	worst := 0.0
-	for i := range testkit.Rounds(1000) {
-		k := uint64(2 + i)
-		if i >= 100 {
-			k = 2 + r.Uint64N(1<<33-2)>>r.IntN(32)
-		}
-		if i%10 == 0 {
-			k = 1 << (1 + i/10%33)
-		}
-		const precision, roots = 600, 200
-		x := new(big.Float).SetPrec(precision).SetUint64(k)
-		for range roots {
-			x.Sqrt(x)
-		}
-		d := x.Sub(x, big.NewFloat(1))
-		want := new(big.Float).SetPrec(precision).Mul(d, d)
-		want.Sub(d, want.Quo(want, big.NewFloat(2)))
-		want.SetMantExp(want, roots)
-		e := new(big.Float).SetPrec(precision).SetFloat64(generic.Logarithm(k))
-		e.Sub(e, want)
-		f, _ := e.Quo(e, want).Float64()
-		worst = max(worst, math.Abs(f))
-	}
-	if worst > 0x1p-52 {
-		t.Errorf("relative error %x", worst)
-	}
-	t.Logf("relative error at most %x", worst)
-}
-
 // FuzzNormalize normalizes and scales rows of any bits, in a view of any shape,
 // on every implementation: the same error and untouched data, or the bits of
 // generic.
@@ -904,7 +514,7 @@ func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, head
 	weight := make([]float32, dim)
 	testkit.Repeat32(weight, data)
 	epsilon := math.Float32frombits(epsilonBits)
-	n, err := posenc.NewRMSNorm(weight, epsilon, mode&64 != 0)
+	n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: mode&64 != 0})
 	if err != nil {
 		return
 	}
@@ -943,44 +553,6 @@ func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, head
 		}
 		if i := testkit.FirstDifference(x, want); i >= 0 {
 			t.Fatalf("%s differs from generic at %d: %d tokens of %d heads of %d at %d and %d", impl, i, tokens, heads, dim, tokenStride, headStride)
-		}
-	})
-}
-
-// FuzzRotateFused compares RotateFused with its steps.
-func FuzzRotateFused(f *testing.F) {
-	for seed := range uint64(12) {
-		f.Add(seed, uint8(seed), []byte("some data here.."))
-	}
-	f.Add(uint64(99), uint8(7), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, seed uint64, mode uint8, data []byte) {
-		kind := testkit.PlaceKinds[int(mode/3)%len(testkit.PlaceKinds)]
-		switch mode % 3 {
-		case 0:
-			fuzzRotateFused[float32](t, seed, kind, data)
-		case 1:
-			fuzzRotateFused[posenc.Float16](t, seed, kind, data)
-		default:
-			fuzzRotateFused[posenc.BFloat16](t, seed, kind, data)
-		}
-	})
-}
-
-func fuzzRotateFused[T posenc.Element](t *testing.T, seed uint64, kind string, data []byte) {
-	c := randomFusedCase[T](t, testkit.NewRand(seed), kind)
-	if len(data) >= 4 {
-		repeatElements(c.memory, data)
-	}
-	testkit.OnEach(func(impl kernels.Implementation) {
-		want, got := slices.Clone(c.memory), slices.Clone(c.memory)
-		if err := c.steps(viewsIn(c.place, want, c.tokens, c.headDim)); err != nil {
-			t.Fatal(err)
-		}
-		if err := posenc.RotateFused(c.rotary.At(c.positions), c.fused(viewsIn(c.place, got, c.tokens, c.headDim))...); err != nil {
-			t.Fatal(err)
-		}
-		if i := testkit.FirstDifference(got, want); i >= 0 {
-			t.Fatalf("%s, %s, %d tokens of %d: element %d is %v, want %v", impl, kind, c.tokens, c.headDim, i, got[i], want[i])
 		}
 	})
 }

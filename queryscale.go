@@ -9,44 +9,49 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// QueryScales writes the factors by which some models multiply queries, so that
-// attention stays sharp over many keys:
+// QueryScaling describes factors by which some models multiply queries, so that
+// attention stays sharp over many keys.
 //
-//	scales[t] = RN32(1 + beta*ln(1 + floor((positions[t]+offset)/length)))
+//   - Llama 4, in layers without rotation: Beta is attn_scale (0.1), Length
+//     floor_scale (8192), Offset 1.
+//   - Ministral 3 and Mistral 4, after the rotation: Beta is
+//     llama_4_scaling_beta, Length original_max_position_embeddings, Offset 0.
+type QueryScaling struct {
+	Beta   float64 // from 0 to 2^100
+	Length int     // at least 1
+	Offset int     // from 0 to 2^31-1
+}
+
+// QueryScales writes the factors of queries:
 //
-// the real number rounded to float32 once, the same on every machine.
+//	scales[t] = RN32(1 + Beta*ln(1 + floor((positions[t]+Offset)/Length)))
 //
-//   - Llama 4, in layers without rotation: beta is attn_scale (0.1), length
-//     floor_scale (8192), offset 1.
-//   - Ministral 3 and Mistral 4, after the rotation: beta is
-//     llama_4_scaling_beta, length original_max_position_embeddings, offset 0.
+// the real number rounded to float32 once, the same on every machine. (transformers
+// rounds the factors of Ministral 3 and Mistral 4 to the type of the queries; [Scale]
+// does not.) A position below -Offset has no factor: an error.
 //
-// (transformers rounds the factors of the latter to the type of the queries;
-// Scale does not.) length is at least 1, beta from 0 to 2^100 and offset from 0
-// to 2^31-1. A position below -offset has no factor: an error.
+// scales has an entry for each position and shares no memory with positions. A call
+// allocates nothing, but for a real number within 2^-49 of the middle between two
+// float32.
 //
-// scales has an entry for each position and shares no memory with positions. A call allocates nothing, but for a
-// real number within 2^-49 of the middle between two float32.
-//
-// Errors wrap ErrLength, ErrConfig (beta, length, offset), ErrOverlap or
-// ErrPosition.
-func QueryScales(scales []float32, positions []int32, beta float64, length, offset int) error {
+// Errors wrap ErrLength, ErrConfig (s), ErrOverlap or ErrPosition.
+func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	const function = "posenc.QueryScales"
 	if len(scales) != len(positions) {
 		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
 	}
-	if !(beta >= 0 && beta <= 0x1p100) {
-		return argument.Error(ErrConfig, function, "beta", beta, "from 0 to 2^100")
+	if !(s.Beta >= 0 && s.Beta <= 0x1p100) {
+		return argument.Error(ErrConfig, function, "s.Beta", s.Beta, "from 0 to 2^100")
 	}
-	if length < 1 {
-		return argument.Error(ErrConfig, function, "length", length, "at least 1")
+	if s.Length < 1 {
+		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at least 1")
 	}
-	if offset < 0 || offset > math.MaxInt32 {
-		return argument.Error(ErrConfig, function, "offset", offset, "from 0 to %d", math.MaxInt32)
+	if s.Offset < 0 || s.Offset > math.MaxInt32 {
+		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
 	}
 	for t, p := range positions {
-		if int64(p) < -int64(offset) {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -offset)
+		if int64(p) < -int64(s.Offset) {
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least %d, so that the logarithm is of a positive number", -s.Offset)
 		}
 	}
 	if argument.MemoryOverlaps(scales, positions) {
@@ -54,8 +59,8 @@ func QueryScales(scales []float32, positions []int32, beta float64, length, offs
 	}
 	last, scale := uint64(1), float32(1)
 	for t, p := range positions {
-		if k := 1 + uint64(int64(p)+int64(offset))/uint64(length); k != last {
-			last, scale = k, queryScale(k, beta)
+		if k := 1 + uint64(int64(p)+int64(s.Offset))/uint64(s.Length); k != last {
+			last, scale = k, queryScale(k, s.Beta)
 		}
 		scales[t] = scale
 	}

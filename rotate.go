@@ -34,11 +34,12 @@ import (
 // Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func Rotate[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.Rotate"
-	tokens, h, err := a.check(function)
+	tokens, err := a.check(function)
 	if err != nil {
 		return err
 	}
-	r := a.forward(h)
+	var r rotation
+	r.forward(&a)
 	return rotate(function, &a, tokens, &r, xs)
 }
 
@@ -49,11 +50,12 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 // RotateInverse reads what Rotate writes and writes what Rotate reads.
 func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	const function = "posenc.RotateInverse"
-	tokens, h, err := a.check(function)
+	tokens, err := a.check(function)
 	if err != nil {
 		return err
 	}
-	r := a.inverse(h)
+	var r rotation
+	r.inverse(&a)
 	return rotate(function, &a, tokens, &r, xs)
 }
 
@@ -82,8 +84,7 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	if r.frequencies.Decays() {
 		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
 	}
-	a, shift := r.At(deltas), rotation{r.head, 1, 1}
-	shift.in = r.out
+	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
 	return rotate(function, &a, tokens, &shift, xs)
 }
 
@@ -92,7 +93,7 @@ func rotate[T Element](function string, a *Angles, tokens int, r *rotation, xs [
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if tokens > 0 && a.rows != nil {
+	if tokens > 0 && a.rows != nil && a.rows.callers {
 		for i := range xs {
 			if x := operandOf(&xs[i], r.headDim); a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))

@@ -36,17 +36,19 @@ type FusedView[T Element] struct {
 // ErrOverlap for one that shares memory with a view.
 func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	const function = "posenc.RotateFused"
-	tokens, h, err := a.check(function)
+	tokens, err := a.check(function)
 	if err != nil {
 		return err
 	}
+	var r rotation
+	r.forward(&a)
 	var g view.Grid
 	for i := range xs {
 		x := (*view.View[T])(&xs[i].View)
-		if p := x.Problem(&g, tokens, h.headDim); p != view.None {
+		if p := x.Problem(&g, tokens, r.headDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
-		if err := xs[i].check(function, i, tokens, h.headDim); err != nil {
+		if err := xs[i].check(function, i, tokens, r.headDim); err != nil {
 			return err
 		}
 	}
@@ -55,7 +57,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	}
 	for i := range xs {
 		for j := range xs {
-			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, h.headDim) {
+			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, r.headDim) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
 			if argument.MemoryOverlaps(xs[j].Data, xs[i].Scale) {
@@ -63,22 +65,21 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 			}
 		}
 	}
-	if a.rows != nil {
+	if a.rows != nil && a.rows.callers {
 		for i := range xs {
-			if x := operandOf(&xs[i].View, h.headDim); a.overlaps(&x) {
+			if x := operandOf(&xs[i].View, r.headDim); a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
 			}
 		}
 	}
-	r := a.forward(h)
 	switch {
 	case a.rows != nil && a.rows.fullWidth:
 		for i := range xs {
-			x := operandOf(&xs[i].View, h.headDim)
-			xs[i].normalize(&x, h.headDim, 0, tokens)
+			x := operandOf(&xs[i].View, r.headDim)
+			xs[i].normalize(&x, r.headDim, 0, tokens)
 			view := [1]View[T]{xs[i].View}
 			rotateFullWidth(&a, tokens, &r, view[:])
-			xs[i].scale(&x, h.headDim, 0, tokens)
+			xs[i].scale(&x, r.headDim, 0, tokens)
 		}
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
 		fuseToken(&a, &r, xs)

@@ -26,16 +26,18 @@ import (
 // Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
-	tokens, h, err := a.check(function)
+	tokens, err := a.check(function)
 	if err != nil {
 		return err
 	}
+	var r rotation
+	r.forward(&a)
 	if slots != nil && len(slots) != tokens {
 		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
 	}
 	var g view.Grid
 	from := (*view.View[S])(&src)
-	if p := from.Grid(&g, tokens, h.headDim); p != view.None {
+	if p := from.Grid(&g, tokens, r.headDim); p != view.None {
 		return from.Error(p, function, "src", &g)
 	}
 	if dst.Heads != src.Heads {
@@ -57,14 +59,14 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 			return argument.Error(ErrLength, function, "dst.Data", argument.Elements(len(dst.Data)), "tokens up to slot %d, more than an int can count", largest)
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
-			dst.HeadStride = h.headDim // may be longer: not packed
+			dst.HeadStride = r.headDim // may be longer: not packed
 		}
 	}
 	to := (*view.View[D])(&dst)
-	if p := to.Grid(&g, reach, h.headDim); p != view.None {
+	if p := to.Grid(&g, reach, r.headDim); p != view.None {
 		return to.Error(p, function, "dst", &g)
 	}
-	y, x := operandOf(&dst, h.headDim), operandOf(&src, h.headDim)
+	y, x := operandOf(&dst, r.headDim), operandOf(&src, r.headDim)
 	if tokens == 0 || reach == 0 {
 		return nil
 	}
@@ -74,7 +76,6 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if a.overlaps(&y) {
 		return tableOverlapError(function, "dst")
 	}
-	r := a.forward(h)
 	if a.rows != nil && a.rows.fullWidth {
 		rotateFullWidthInto(&a, tokens, &r, &y, slots, &x)
 	} else {

@@ -17,26 +17,30 @@ type head struct {
 	in, out                    view.Order // how pairs are read and written
 }
 
-// rotation is what a call does to heads.
+// rotation is what a call does to heads. (It is written field by field: copying what
+// was just written takes longer than a call for one token can afford.)
 type rotation struct {
-	head
+	*head
+	in, out view.Order
 	scaling float32 // of cosines and sines
 	sign    float32 // of sines
 }
 
-// forward is Rotate by the angles.
-func (a *Angles) forward(h head) rotation {
-	if a.rows != nil { // whose entries have the scaling
-		return rotation{h, 1, 1}
+// forward sets r to Rotate by the angles.
+func (r *rotation) forward(a *Angles) {
+	r.sign = 1
+	if a.rows != nil {
+		r.head, r.scaling = &a.rows.head, 1 // the entries have the scaling
+	} else {
+		r.head, r.scaling = &a.rotary.head, a.rotary.scaling
 	}
-	return rotation{h, a.rotary.scaling, 1}
+	r.in, r.out = r.head.in, r.head.out
 }
 
-// inverse is RotateInverse by the angles.
-func (a *Angles) inverse(h head) rotation {
-	r := a.forward(h)
+// inverse sets r to RotateInverse by the angles.
+func (r *rotation) inverse(a *Angles) {
+	r.forward(a)
 	r.in, r.out, r.sign = r.out, r.in, -1
-	return r
 }
 
 // rotate rotates n tokens one after another: those of x from element xAt on, into y
@@ -58,10 +62,11 @@ func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 		if heads*r.rotaryDim*k.Tokens > kernels.MaxCallElements {
 			heads = max(1, kernels.MaxCallElements/(r.rotaryDim*k.Tokens))
 		}
-		row := table.From(first + t)
+		at := (first + t) * table.Stride
+		cos, sin := table.Cos[at:], table.Sin[at:]
 		for h := 0; h < x.Heads; h += heads {
 			k.Heads = min(heads, x.Heads-h)
-			rotateRows(y, x, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, xAt+t*x.TokenStride+h*x.HeadStride+r.offset, row.Cos, row.Sin, &k, r.out)
+			rotateRows(y, x, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, xAt+t*x.TokenStride+h*x.HeadStride+r.offset, cos, sin, &k, r.out)
 		}
 	}
 }

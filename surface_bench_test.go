@@ -13,6 +13,7 @@ import (
 	"github.com/go-posenc/posenc/internal/yardstick"
 
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // aligned16 returns n 16-bit elements that start on a cache line, all 1.
@@ -52,13 +53,13 @@ func BenchmarkRotate16(b *testing.B) {
 						if tokens == 8 {
 							x := testkit.Aligned(n)
 							b.Run("dtype="+dtype+"/against=float32", func(b *testing.B) {
-								testkit.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
+								yardstick.Against(b, "of-float32", run16[dtype], func() { posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 32}) })
 							})
 							continue
 						}
 						x := testkit.Aligned(n / 2)
 						b.Run("dtype="+dtype+"/against=scale", func(b *testing.B) {
-							testkit.Against(b, "of-scale", run16[dtype], testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), x)...)
+							yardstick.Against(b, "of-scale", run16[dtype], yardstick.Over(x, "scale", dispatch.Implementation())...)
 						})
 					}
 				})
@@ -93,7 +94,7 @@ func BenchmarkAxes(b *testing.B) {
 				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
 				positions := testkit.Sequence(tokens)
 				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
-				testkit.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
+				yardstick.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
 			})
 		})
 	}
@@ -112,13 +113,13 @@ func BenchmarkRotateInto(b *testing.B) {
 				half := aligned16(n, oneFloat16)
 				key := posenc.View[float32]{Data: src, Heads: 8}
 				b.Run("to=f32", func(b *testing.B) {
-					testkit.Against(b, "x-rotate-and-copy",
+					yardstick.Against(b, "x-rotate-and-copy",
 						func() { posenc.RotateInto(r.At(positions), posenc.View[float32]{Data: dst, Heads: 8}, nil, key) },
 						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
 				})
 				b.Run("to=f16", func(b *testing.B) {
 					y, x := view.OperandOf(&posenc.View[posenc.Float16]{Data: half, Heads: 8}, 128), view.OperandOf(&key, 128)
-					testkit.Against(b, "x-rotate-and-convert",
+					yardstick.Against(b, "x-rotate-and-convert",
 						func() {
 							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
 						},
@@ -140,7 +141,7 @@ func BenchmarkShift(b *testing.B) {
 			deltas[i] = -256
 		}
 		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
-		testkit.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
+		yardstick.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
 	})
 }
 
@@ -155,6 +156,6 @@ func BenchmarkTabulated(b *testing.B) {
 			b.Fatal(err)
 		}
 		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
-		testkit.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
+		yardstick.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})
 }

@@ -18,7 +18,7 @@ func CosSinExactF32NEON(cos, sin *float32, high, low, margin *float64, n int, po
 // to reach*|invFreq[i]|, for i < n, a multiple of 16.
 //
 //go:noescape
-func CosSinSeedF64NEON(cos, sin, error *float64, high, low, margin *float64, n int, position, reach float64)
+func CosSinSeedF64NEON(cos, sin, error, high, low, margin *float64, n int, position, reach float64)
 
 // CosSinShiftF32NEON writes rows of cosines and sines by the linear shift of the
 // angle a of a seed by the angle b of row r:

@@ -367,7 +367,7 @@ done3:
 	MOVD R7, undecided+64(FP)
 	RET
 
-// func CosSinSeedF64NEON(cos, sin, error *float64, high, low, margin *float64, n int, position, reach float64)
+// func CosSinSeedF64NEON(cos, sin, error, high, low, margin *float64, n int, position, reach float64)
 TEXT ·CosSinSeedF64NEON(SB), NOSPLIT, $0-72
 	MOVD  cos+0(FP), R0
 	MOVD  sin+8(FP), R1

@@ -20,13 +20,13 @@ func RMSNormF32AVX512(x *float32, weight *float32, n int, count int, stride int,
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF32AVX2(x *float32, factor float32, n int, count int, stride int)
+func ScaleRowsF32AVX2(x *float32, n int, count int, stride int, factor float32)
 
 // ScaleRowsF32AVX512 does what generic.ScaleF32 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF32AVX512(x *float32, factor float32, n int, count int, stride int)
+func ScaleRowsF32AVX512(x *float32, n int, count int, stride int, factor float32)
 
 // RMSNormF16AVX2 does what generic.RMSNormF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
@@ -44,13 +44,13 @@ func RMSNormF16AVX512(x *uint16, weight *float32, n int, count int, stride int, 
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+func ScaleRowsF16AVX2(x *uint16, n int, count int, stride int, factor float32)
 
 // ScaleRowsF16AVX512 does what generic.ScaleF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+func ScaleRowsF16AVX512(x *uint16, n int, count int, stride int, factor float32)
 
 // RMSNormBF16AVX2 does what generic.RMSNormBF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
@@ -68,10 +68,10 @@ func RMSNormBF16AVX512(x *uint16, weight *float32, n int, count int, stride int,
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsBF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+func ScaleRowsBF16AVX2(x *uint16, n int, count int, stride int, factor float32)
 
 // ScaleRowsBF16AVX512 does what generic.ScaleBF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsBF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+func ScaleRowsBF16AVX512(x *uint16, n int, count int, stride int, factor float32)

@@ -1210,15 +1210,15 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScaleRowsF32AVX2(x *float32, factor float32, n int, count int, stride int)
+// func ScaleRowsF32AVX2(x *float32, n int, count int, stride int, factor float32)
 // Requires: AVX
-TEXT ·ScaleRowsF32AVX2(SB), $0-40
+TEXT ·ScaleRowsF32AVX2(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x02, BX
-	VBROADCASTSS factor+8(FP), Y0
+	VBROADCASTSS factor+32(FP), Y0
 	TESTQ        DX, DX
 	JZ           done1
 
@@ -1294,15 +1294,15 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScaleRowsF32AVX512(x *float32, factor float32, n int, count int, stride int)
+// func ScaleRowsF32AVX512(x *float32, n int, count int, stride int, factor float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·ScaleRowsF32AVX512(SB), $0-40
+TEXT ·ScaleRowsF32AVX512(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x02, BX
-	VBROADCASTSS factor+8(FP), Z0
+	VBROADCASTSS factor+32(FP), Z0
 	TESTQ        DX, DX
 	JZ           done1
 
@@ -2663,15 +2663,15 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScaleRowsF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+// func ScaleRowsF16AVX2(x *uint16, n int, count int, stride int, factor float32)
 // Requires: AVX, F16C
-TEXT ·ScaleRowsF16AVX2(SB), $0-40
+TEXT ·ScaleRowsF16AVX2(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x01, BX
-	VBROADCASTSS factor+8(FP), Y0
+	VBROADCASTSS factor+32(FP), Y0
 	TESTQ        DX, DX
 	JZ           done1
 
@@ -2756,15 +2756,15 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScaleRowsF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+// func ScaleRowsF16AVX512(x *uint16, n int, count int, stride int, factor float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·ScaleRowsF16AVX512(SB), $0-40
+TEXT ·ScaleRowsF16AVX512(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x01, BX
-	VBROADCASTSS factor+8(FP), Z0
+	VBROADCASTSS factor+32(FP), Z0
 	TESTQ        DX, DX
 	JZ           done1
 
@@ -5186,15 +5186,15 @@ DATA odds32<>+56(SB)/4, $0x0000001d
 DATA odds32<>+60(SB)/4, $0x0000001f
 GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
-// func ScaleRowsBF16AVX2(x *uint16, factor float32, n int, count int, stride int)
+// func ScaleRowsBF16AVX2(x *uint16, n int, count int, stride int, factor float32)
 // Requires: AVX, AVX2
-TEXT ·ScaleRowsBF16AVX2(SB), $0-40
+TEXT ·ScaleRowsBF16AVX2(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x01, BX
-	VBROADCASTSS factor+8(FP), Y0
+	VBROADCASTSS factor+32(FP), Y0
 	TESTQ        DX, DX
 	JZ           done1
 
@@ -5354,15 +5354,15 @@ done1:
 	VZEROUPPER
 	RET
 
-// func ScaleRowsBF16AVX512(x *uint16, factor float32, n int, count int, stride int)
+// func ScaleRowsBF16AVX512(x *uint16, n int, count int, stride int, factor float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·ScaleRowsBF16AVX512(SB), $0-40
+TEXT ·ScaleRowsBF16AVX512(SB), $0-36
 	MOVQ         x+0(FP), AX
-	MOVQ         n+16(FP), CX
-	MOVQ         count+24(FP), DX
-	MOVQ         stride+32(FP), BX
+	MOVQ         n+8(FP), CX
+	MOVQ         count+16(FP), DX
+	MOVQ         stride+24(FP), BX
 	SHLQ         $0x01, BX
-	VBROADCASTSS factor+8(FP), Z0
+	VBROADCASTSS factor+32(FP), Z0
 	VMOVUPS      upperHalf<>+0(SB), Z1
 	VMOVUPS      one16<>+0(SB), Z2
 	VMOVUPS      evens32<>+0(SB), Z3

@@ -8,13 +8,13 @@ package asm
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func RMSNormF32NEON(x *float32, weight *float32, n, count, stride int, epsilon float32)
+func RMSNormF32NEON(x, weight *float32, n, count, stride int, epsilon float32)
 
 // ScaleRowsF32NEON does what generic.ScaleF32 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF32NEON(x *float32, factor float32, n, count, stride int)
+func ScaleRowsF32NEON(x *float32, n, count, stride int, factor float32)
 
 // RMSNormF16NEON does what generic.RMSNormF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
@@ -26,7 +26,7 @@ func RMSNormF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon fl
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsF16NEON(x *uint16, factor float32, n, count, stride int)
+func ScaleRowsF16NEON(x *uint16, n, count, stride int, factor float32)
 
 // RMSNormBF16NEON does what generic.RMSNormBF16 does to count rows of
 // n elements. Row i starts at x[i*stride], stride in elements.
@@ -38,4 +38,4 @@ func RMSNormBF16NEON(x *uint16, weight *float32, n, count, stride int, epsilon f
 // n elements. Row i starts at x[i*stride], stride in elements.
 //
 //go:noescape
-func ScaleRowsBF16NEON(x *uint16, factor float32, n, count, stride int)
+func ScaleRowsBF16NEON(x *uint16, n, count, stride int, factor float32)

@@ -16,7 +16,7 @@ DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
 DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
 GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
 
-// func RMSNormF32NEON(x *float32, weight *float32, n, count, stride int, epsilon float32)
+// func RMSNormF32NEON(x, weight *float32, n, count, stride int, epsilon float32)
 TEXT ·RMSNormF32NEON(SB), NOSPLIT, $64-44
 	MOVD  x+0(FP), R0
 	MOVD  n+16(FP), R1
@@ -515,14 +515,14 @@ next18:
 done1:
 	RET
 
-// func ScaleRowsF32NEON(x *float32, factor float32, n, count, stride int)
-TEXT ·ScaleRowsF32NEON(SB), NOSPLIT, $0-40
+// func ScaleRowsF32NEON(x *float32, n, count, stride int, factor float32)
+TEXT ·ScaleRowsF32NEON(SB), NOSPLIT, $0-36
 	MOVD  x+0(FP), R0
-	MOVD  n+16(FP), R1
-	MOVD  count+24(FP), R2
-	MOVD  stride+32(FP), R3
+	MOVD  n+8(FP), R1
+	MOVD  count+16(FP), R2
+	MOVD  stride+24(FP), R3
 	LSL   $2, R3
-	FMOVS factor+8(FP), F0
+	FMOVS factor+32(FP), F0
 	VDUP  V0.S[0], V0.S4
 	CBZ   R2, done1
 
@@ -1159,14 +1159,14 @@ next18:
 done1:
 	RET
 
-// func ScaleRowsF16NEON(x *uint16, factor float32, n, count, stride int)
-TEXT ·ScaleRowsF16NEON(SB), NOSPLIT, $0-40
+// func ScaleRowsF16NEON(x *uint16, n, count, stride int, factor float32)
+TEXT ·ScaleRowsF16NEON(SB), NOSPLIT, $0-36
 	MOVD  x+0(FP), R0
-	MOVD  n+16(FP), R1
-	MOVD  count+24(FP), R2
-	MOVD  stride+32(FP), R3
+	MOVD  n+8(FP), R1
+	MOVD  count+16(FP), R2
+	MOVD  stride+24(FP), R3
 	LSL   $1, R3
-	FMOVS factor+8(FP), F0
+	FMOVS factor+32(FP), F0
 	VDUP  V0.S[0], V0.S4
 	CBZ   R2, done1
 
@@ -1920,14 +1920,14 @@ next18:
 done1:
 	RET
 
-// func ScaleRowsBF16NEON(x *uint16, factor float32, n, count, stride int)
-TEXT ·ScaleRowsBF16NEON(SB), NOSPLIT, $0-40
+// func ScaleRowsBF16NEON(x *uint16, n, count, stride int, factor float32)
+TEXT ·ScaleRowsBF16NEON(SB), NOSPLIT, $0-36
 	MOVD  x+0(FP), R0
-	MOVD  n+16(FP), R1
-	MOVD  count+24(FP), R2
-	MOVD  stride+32(FP), R3
+	MOVD  n+8(FP), R1
+	MOVD  count+16(FP), R2
+	MOVD  stride+24(FP), R3
 	LSL   $1, R3
-	FMOVS factor+8(FP), F0
+	FMOVS factor+32(FP), F0
 	VDUP  V0.S[0], V0.S4
 	MOVD  $one16<>(SB), R17
 	FMOVQ (R17), F2

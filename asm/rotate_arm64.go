@@ -11,7 +11,7 @@ package asm
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32NEON(y *float32, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateHalfSplitF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF16 does. The row of head h of token t is
@@ -20,7 +20,7 @@ func RotateHalfSplitF32NEON(y *float32, x *float32, cos, sin *float32, pairs, pa
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateHalfSplitBF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitBF16 does. The row of head h of token t is
@@ -29,7 +29,7 @@ func RotateHalfSplitF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, part
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitBF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateHalfSplitF32ToF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToF16 does. The row of head h of token t is
@@ -38,7 +38,7 @@ func RotateHalfSplitBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, par
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateHalfSplitF32ToBF16NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
 // every token, as generic.RotateHalfSplitF32ToBF16 does. The row of head h of token t is
@@ -47,7 +47,7 @@ func RotateHalfSplitF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateHalfSplitF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateHalfSplitF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateInterleavedF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
@@ -56,7 +56,7 @@ func RotateHalfSplitF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pair
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32NEON(y *float32, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateInterleavedF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF16 does. The row of head h of token t is
@@ -65,7 +65,7 @@ func RotateInterleavedF32NEON(y *float32, x *float32, cos, sin *float32, pairs, 
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateInterleavedBF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedBF16 does. The row of head h of token t is
@@ -74,7 +74,7 @@ func RotateInterleavedF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, to
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedBF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateInterleavedF32ToF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToF16 does. The row of head h of token t is
@@ -83,7 +83,7 @@ func RotateInterleavedBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, t
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
 // RotateInterleavedF32ToBF16NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32ToBF16 does. The row of head h of token t is
@@ -92,4 +92,4 @@ func RotateInterleavedF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pai
 // Either y is x and has its strides, or the two share no memory.
 //
 //go:noescape
-func RotateInterleavedF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+func RotateInterleavedF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)

@@ -12,7 +12,7 @@ DATA upperHalf<>+0(SB)/8, $0xffff0000ffff0000
 DATA upperHalf<>+8(SB)/8, $0xffff0000ffff0000
 GLOBL upperHalf<>(SB), RODATA|NOPTR, $16
 
-// func RotateHalfSplitF32NEON(y *float32, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitF32NEON(y, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-104
 	MOVD partner+40(FP), R0
 	MOVD heads+72(FP), R17
@@ -166,7 +166,7 @@ next9:
 done1:
 	RET
 
-// func RotateHalfSplitF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitF16NEON(SB), NOSPLIT, $0-104
 	MOVD partner+40(FP), R0
 	MOVD heads+72(FP), R17
@@ -344,7 +344,7 @@ next9:
 done1:
 	RET
 
-// func RotateHalfSplitBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitBF16NEON(y, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitBF16NEON(SB), NOSPLIT, $0-104
 	MOVD  partner+40(FP), R0
 	MOVD  $one16<>(SB), R17
@@ -567,7 +567,7 @@ next9:
 done1:
 	RET
 
-// func RotateHalfSplitF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitF32ToF16NEON(SB), NOSPLIT, $0-104
 	MOVD partner+40(FP), R0
 	MOVD heads+72(FP), R17
@@ -735,7 +735,7 @@ next9:
 done1:
 	RET
 
-// func RotateHalfSplitF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateHalfSplitF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateHalfSplitF32ToBF16NEON(SB), NOSPLIT, $0-104
 	MOVD  partner+40(FP), R0
 	MOVD  $one16<>(SB), R17
@@ -948,7 +948,7 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF32NEON(y *float32, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
 	MOVD heads+64(FP), R17
 	CBZ  R17, done1
@@ -1089,7 +1089,7 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateInterleavedF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF16NEON(SB), NOSPLIT, $0-96
 	MOVD heads+64(FP), R17
 	CBZ  R17, done1
@@ -1254,7 +1254,7 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedBF16NEON(y *uint16, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateInterleavedBF16NEON(y, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedBF16NEON(SB), NOSPLIT, $0-96
 	MOVD  $one16<>(SB), R17
 	FMOVQ (R17), F1
@@ -1450,7 +1450,7 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF32ToF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateInterleavedF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF32ToF16NEON(SB), NOSPLIT, $0-96
 	MOVD heads+64(FP), R17
 	CBZ  R17, done1
@@ -1605,7 +1605,7 @@ next9:
 done1:
 	RET
 
-// func RotateInterleavedF32ToBF16NEON(y *uint16, x *float32, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+// func RotateInterleavedF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF32ToBF16NEON(SB), NOSPLIT, $0-96
 	MOVD  $one16<>(SB), R17
 	FMOVQ (R17), F1

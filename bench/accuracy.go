@@ -26,7 +26,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		{name: "loop", title: "float32 loop: position * frequency", fill: loopRow},
 		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: recurrenceRow},
 	}
-	for i, angles := range []posenc.Angles{posenc.Exact, posenc.Float32} {
+	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: angles})
 		if err != nil {
 			return nil, err

@@ -120,7 +120,7 @@ func compared() ([]peers.Peer, error) {
 // and operators are prepared once, as a model does, those of its Exact tables in
 // each call, by posenc.CosSin.
 func posencAsPeers() ([]peers.Peer, error) {
-	float32Angles, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32})
+	float32Angles, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32Angles})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func posencAsPeers() ([]peers.Peer, error) {
 			return nil, err
 		}
 		operators[layout] = func(x []float32, positions []int32, heads, _ int, _ float64) {
-			posenc.Rotate(rotary, positions, posenc.View[float32]{Data: x, Heads: heads})
+			posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads})
 		}
 	}
 	implementation := kernelsOf()

@@ -79,12 +79,12 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 		bytes = rotation{w.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		q, k := m.float32s[:w.tokens*queryHeads*headDim], m.float32s[w.tokens*queryHeads*headDim:]
 		part = func(first, end int) error {
-			return posenc.Rotate(rotary, positions[first:end],
+			return posenc.Rotate(rotary.At(positions[first:end]),
 				posenc.View[float32]{Data: q[first*queryHeads*headDim : end*queryHeads*headDim], Heads: queryHeads},
 				posenc.View[float32]{Data: k[first*keyHeads*headDim : end*keyHeads*headDim], Heads: keyHeads})
 		}
 	} else {
-		bytes = table{w.tokens, posenc.Exact}.bytes()
+		bytes = table{w.tokens, posenc.ExactAngles}.bytes()
 		cos, sin := m.tableHalves(w.tokens)
 		part = func(first, end int) error {
 			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])

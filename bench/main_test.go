@@ -261,7 +261,7 @@ func TestPosencAsPeers(t *testing.T) {
 			x[i] = float32(i%29) - 14.3
 		}
 		want := slices.Clone(x)
-		if err := posenc.Rotate(rotary, positions, posenc.View[float32]{Data: want, Heads: heads}); err != nil {
+		if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}); err != nil {
 			t.Fatal(err)
 		}
 		cos, sin := make([]float32, len(positions)*pairs), make([]float32, len(positions)*pairs)

@@ -205,7 +205,7 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 	} {
 		groups = append(groups, group{x.label, x.bytes(), x.rotation.name})
 	}
-	for _, t := range []table{{s.rows[0], posenc.Exact}, {s.rows[len(s.rows)-1], posenc.Exact}} {
+	for _, t := range []table{{s.rows[0], posenc.ExactAngles}, {s.rows[len(s.rows)-1], posenc.ExactAngles}} {
 		groups = append(groups, group{fmt.Sprintf("tables\n%d rows", t.rows), t.bytes(), t.name})
 	}
 	var labels []string

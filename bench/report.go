@@ -98,7 +98,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	w("\n|---|%s\n", strings.Repeat("--:|--:|", len(goroutineCounts())))
 	for _, x := range sharedWork(s) {
 		w("| %s |", x.title())
-		bytes := table{x.tokens, posenc.Exact}.bytes()
+		bytes := table{x.tokens, posenc.ExactAngles}.bytes()
 		if x.operation == "rotate" {
 			bytes = rotation{x.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		}
@@ -150,6 +150,9 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 				name += ", " + p.Version
 			}
 			w("| %s | %s | %s | %s | %s | %s | %s | %s |\n", name, digits(ns), percent(r.spread(c.name(p))), digits(r.time(c.name(p))/r.time(c.name(found[0]))), p.Computes, p.Accuracy, e, ulps)
+		}
+		if ready := c.name(found[0]); strings.HasPrefix(c.operation, "ready-") {
+			w("\nposenc has %s of the speed of scaling as many bytes in place.\n", percent(r.speed(ready, c.bytes)/r.bound("scale", c.bytes)))
 		}
 	}
 

@@ -64,7 +64,7 @@ func (r results) speed(name string, bytes int) float64 { return float64(bytes) /
 func (r results) fastest(operation string, bytes int) string {
 	best := ""
 	for _, name := range slices.Sorted(maps.Keys(r)) {
-		if strings.HasPrefix(name, bound{operation, "", nil}.name(bytes)) && (best == "" || r.time(name) < r.time(best)) {
+		if strings.HasPrefix(name, boundName(operation, "", bytes)) && (best == "" || r.time(name) < r.time(best)) {
 			best = name
 		}
 	}

@@ -28,7 +28,7 @@ var sweeps = []swept{
 		return sweepRotation(posenc.HalfSplit, m.bfloat16s[:bytes/2])
 	}},
 	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
-		return table{bytes / (8 * pairs), posenc.Exact}.call(m)
+		return table{bytes / (8 * pairs), posenc.ExactAngles}.call(m)
 	}},
 }
 
@@ -40,7 +40,7 @@ func sweepRotation[T posenc.Element](layout posenc.Layout, x []T) (func() error,
 		return nil, err
 	}
 	positions, view := sequence(len(x)/(queryHeads*headDim)), posenc.View[T]{Data: x, Heads: queryHeads}
-	return func() error { return posenc.Rotate(rotary, positions, view) }, nil
+	return func() error { return posenc.Rotate(rotary.At(positions), view) }, nil
 }
 
 // sweepCases are everything that is measured on so many bytes.

@@ -66,7 +66,7 @@ func rotateCall[T posenc.Element](r rotation, buffer []T) (func() error, error) 
 	positions := sequence(r.tokens)
 	q := posenc.View[T]{Data: buffer[:r.tokens*queryHeads*headDim], Heads: queryHeads}
 	k := posenc.View[T]{Data: buffer[r.tokens*queryHeads*headDim:][:r.tokens*keyHeads*headDim], Heads: keyHeads}
-	return func() error { return posenc.Rotate(rotary, positions, q, k) }, nil
+	return func() error { return posenc.Rotate(rotary.At(positions), q, k) }, nil
 }
 
 // sequence returns n positions, which for a single token is one far from 0.

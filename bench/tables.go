@@ -10,19 +10,19 @@ import (
 // table is a call of Rotary.CosSin for positions 0, 1, 2, and so on.
 type table struct {
 	rows   int
-	angles posenc.Angles
+	angles posenc.AngleRounding
 }
 
 func tables(s setting) []table {
 	var list []table
 	for _, rows := range s.rows {
-		list = append(list, table{rows, posenc.Exact}, table{rows, posenc.Float32})
+		list = append(list, table{rows, posenc.ExactAngles}, table{rows, posenc.Float32Angles})
 	}
 	return list
 }
 
 func (t table) anglesName() string {
-	if t.angles == posenc.Float32 {
+	if t.angles == posenc.Float32Angles {
 		return "float32"
 	}
 	return "exact"

@@ -13,9 +13,15 @@ import "fmt"
 // at most MaxRotaryDim/2 pairs in all. The result is for posenc.RotaryConfig.Axes:
 // one entry for each pair. Errors wrap ErrParameter.
 func Sections(sections ...int) ([]uint8, error) {
-	pairs, err := pairsOf("Sections", sections)
-	if err != nil {
-		return nil, err
+	c := checker{function: "Sections"}
+	c.require(len(sections) >= 1 && len(sections) <= 256, "len(sections)", len(sections), "from 1 to 256")
+	var named []section
+	for i, n := range sections {
+		named = append(named, section{fmt.Sprintf("sections[%d]", i), n})
+	}
+	pairs := c.sections(named...)
+	if c.err != nil {
+		return nil, c.err
 	}
 	axes := make([]uint8, 0, pairs)
 	for axis, n := range sections {
@@ -26,23 +32,24 @@ func Sections(sections ...int) ([]uint8, error) {
 	return axes, nil
 }
 
-// InterleavedSections returns the axis of each pair where pairs are dealt to time,
-// height and width in turns, as Qwen3-VL does (mrope_section [24, 20, 20]). Of time +
-// height + width pairs, pair j is of
+// InterleavedSections returns the axis of each pair where pairs of time, height and
+// width follow one another, as in Qwen3-VL (mrope_section [24, 20, 20],
+// mrope_interleaved). Of time + height + width pairs, pair j is of
 //
 //	axis 1 where j%3 = 1 and j < 3*height,
 //	axis 2 where j%3 = 2 and j < 3*width,
 //	axis 0 otherwise.
 //
 // Height and width get no more than every third pair each, whatever their counts, as
-// in transformers: the rest is time's.
+// in transformers: the other pairs are time's.
 //
 // The arguments are counts of pairs, none negative, at least 1 and at most
 // MaxRotaryDim/2 in all. Errors wrap ErrParameter.
 func InterleavedSections(time, height, width int) ([]uint8, error) {
-	pairs, err := pairsOf("InterleavedSections", []int{time, height, width})
-	if err != nil {
-		return nil, err
+	c := checker{function: "InterleavedSections"}
+	pairs := c.sections(section{"time", time}, section{"height", height}, section{"width", width})
+	if c.err != nil {
+		return nil, c.err
 	}
 	axes := make([]uint8, pairs)
 	for j := range axes {
@@ -55,20 +62,19 @@ func InterleavedSections(time, height, width int) ([]uint8, error) {
 	return axes, nil
 }
 
-// AlternatingSections returns the axis of each pair where height and width have the
-// first pairs in turns and time the rest, as ERNIE 4.5 VL does (mrope_section [22,
+// AlternatingSections returns the axis of each pair where the first pairs alternate
+// between height and width and the others are time's, as ERNIE 4.5 VL does (mrope_section [22,
 // 22, 20]: height, width, time). The axes are 0 for time, 1 for height and 2 for
 // width.
 //
 // The arguments are counts of pairs, none negative, height equal to width, at least 1
 // and at most MaxRotaryDim/2 in all. Errors wrap ErrParameter.
 func AlternatingSections(height, width, time int) ([]uint8, error) {
-	pairs, err := pairsOf("AlternatingSections", []int{height, width, time})
-	if err != nil {
-		return nil, err
-	}
-	if height != width {
-		return nil, fmt.Errorf("frequency.AlternatingSections: width is %d, want height, %d: %w", width, height, ErrParameter)
+	c := checker{function: "AlternatingSections"}
+	pairs := c.sections(section{"height", height}, section{"width", width}, section{"time", time})
+	c.require(height == width, "width", width, "height, which is %d", height)
+	if c.err != nil {
+		return nil, c.err
 	}
 	axes := make([]uint8, pairs)
 	for j := range 2 * height {
@@ -77,20 +83,21 @@ func AlternatingSections(height, width, time int) ([]uint8, error) {
 	return axes, nil
 }
 
-// pairsOf returns the pairs of all sections.
-func pairsOf(function string, sections []int) (int, error) {
-	if len(sections) < 1 || len(sections) > 256 {
-		return 0, fmt.Errorf("frequency.%s: sections are %d, want from 1 to 256: %w", function, len(sections), ErrParameter)
-	}
-	pairs := 0
-	for i, n := range sections {
-		if n < 0 || n > MaxRotaryDim/2-pairs {
-			return 0, fmt.Errorf("frequency.%s: section %d is %d, want at least 0 and at most %d pairs in all: %w", function, i, n, MaxRotaryDim/2, ErrParameter)
+// section is a count of pairs and its name.
+type section struct {
+	name  string
+	pairs int
+}
+
+// sections returns the pairs of all sections.
+func (c *checker) sections(sections ...section) (pairs int) {
+	for _, s := range sections {
+		c.require(s.pairs >= 0 && s.pairs <= MaxRotaryDim/2-pairs, s.name, s.pairs, "at least 0, and at most %d pairs in all", MaxRotaryDim/2)
+		if c.err != nil {
+			return 0
 		}
-		pairs += n
+		pairs += s.pairs
 	}
-	if pairs == 0 {
-		return 0, fmt.Errorf("frequency.%s: the sections are empty, want at least 1 pair: %w", function, ErrParameter)
-	}
-	return pairs, nil
+	c.require(pairs > 0, "the sum of sections", pairs, "at least 1 pair")
+	return pairs
 }

@@ -129,19 +129,19 @@ func TestAxesErrors(t *testing.T) {
 		call func() ([]uint8, error)
 		says string
 	}{
-		{func() ([]uint8, error) { return Sections() }, "frequency.Sections: sections are 0, want from 1 to 256"},
-		{func() ([]uint8, error) { return Sections(make([]int, 257)...) }, "frequency.Sections: sections are 257, want from 1 to 256"},
-		{func() ([]uint8, error) { return Sections(16, -1, 24) }, "frequency.Sections: section 1 is -1, want at least 0"},
-		{func() ([]uint8, error) { return Sections(0, 0) }, "frequency.Sections: the sections are empty"},
-		{func() ([]uint8, error) { return Sections(largest, 1) }, fmt.Sprintf("frequency.Sections: section 1 is 1, want at least 0 and at most %d pairs in all", largest)},
-		{func() ([]uint8, error) { return Sections(1, math.MaxInt, math.MaxInt) }, fmt.Sprint("frequency.Sections: section 1 is ", math.MaxInt)},
-		{func() ([]uint8, error) { return InterleavedSections(0, 0, 0) }, "frequency.InterleavedSections: the sections are empty"},
-		{func() ([]uint8, error) { return InterleavedSections(24, 20, -20) }, "frequency.InterleavedSections: section 2 is -20"},
-		{func() ([]uint8, error) { return InterleavedSections(largest, 0, 1) }, "frequency.InterleavedSections: section 2 is 1"},
-		{func() ([]uint8, error) { return AlternatingSections(22, 20, 22) }, "frequency.AlternatingSections: width is 20, want height, 22"},
-		{func() ([]uint8, error) { return AlternatingSections(0, 0, 0) }, "frequency.AlternatingSections: the sections are empty"},
-		{func() ([]uint8, error) { return AlternatingSections(-1, -1, 20) }, "frequency.AlternatingSections: section 0 is -1"},
-		{func() ([]uint8, error) { return AlternatingSections(largest, largest, 0) }, "frequency.AlternatingSections: section 1 is"},
+		{func() ([]uint8, error) { return Sections() }, "frequency.Sections: len(sections) is 0, want from 1 to 256"},
+		{func() ([]uint8, error) { return Sections(make([]int, 257)...) }, "frequency.Sections: len(sections) is 257, want from 1 to 256"},
+		{func() ([]uint8, error) { return Sections(16, -1, 24) }, "frequency.Sections: sections[1] is -1, want at least 0"},
+		{func() ([]uint8, error) { return Sections(0, 0) }, "frequency.Sections: the sum of sections is 0"},
+		{func() ([]uint8, error) { return Sections(largest, 1) }, fmt.Sprintf("frequency.Sections: sections[1] is 1, want at least 0, and at most %d pairs in all", largest)},
+		{func() ([]uint8, error) { return Sections(1, math.MaxInt, math.MaxInt) }, fmt.Sprint("frequency.Sections: sections[1] is ", math.MaxInt)},
+		{func() ([]uint8, error) { return InterleavedSections(0, 0, 0) }, "frequency.InterleavedSections: the sum of sections is 0"},
+		{func() ([]uint8, error) { return InterleavedSections(24, 20, -20) }, "frequency.InterleavedSections: width is -20"},
+		{func() ([]uint8, error) { return InterleavedSections(largest, 0, 1) }, "frequency.InterleavedSections: width is 1"},
+		{func() ([]uint8, error) { return AlternatingSections(22, 20, 22) }, "frequency.AlternatingSections: width is 20, want height, which is 22"},
+		{func() ([]uint8, error) { return AlternatingSections(0, 0, 0) }, "frequency.AlternatingSections: the sum of sections is 0"},
+		{func() ([]uint8, error) { return AlternatingSections(-1, -1, 20) }, "frequency.AlternatingSections: height is -1"},
+		{func() ([]uint8, error) { return AlternatingSections(largest, largest, 0) }, "frequency.AlternatingSections: width is 32768, want at least 0"},
 	} {
 		axes, err := tt.call()
 		if axes != nil || !errors.Is(err, ErrParameter) || !strings.Contains(fmt.Sprint(err), tt.says) {

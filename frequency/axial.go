@@ -41,7 +41,7 @@ func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	if c.err != nil {
 		return Ladder{}, c.err
 	}
-	all := Ladder{Scaling: 1, SoftmaxScale: 1}
+	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
 	for axis, dim := range dims {
 		ladder, err := Default(dim, base, rounding)
 		if err != nil {
@@ -75,7 +75,7 @@ func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, err
 		return Ladder{}, err
 	}
 	half := headDim / 4
-	dealt := Ladder{InvFreq: make([]float64, 2*half), Axes: make([]uint8, 2*half), Scaling: 1, SoftmaxScale: 1}
+	dealt := Ladder{InvFreq: make([]float64, 2*half), Axes: make([]uint8, 2*half), AttentionFactor: 1, SoftmaxScale: 1}
 	for k := range half {
 		dealt.InvFreq[k], dealt.InvFreq[half+k] = ladder.InvFreq[2*k], ladder.InvFreq[2*k+1]
 		dealt.Axes[half+k] = 1

@@ -25,7 +25,7 @@ func TestAxial(t *testing.T) {
 			invFreq = append(invFreq, part.InvFreq...)
 			axes = append(axes, slices.Repeat([]uint8{uint8(axis)}, dim/2)...)
 		}
-		if !slices.Equal(ladder.InvFreq, invFreq) || !slices.Equal(ladder.Axes, axes) || ladder.Scaling != 1 || ladder.SoftmaxScale != 1 {
+		if !slices.Equal(ladder.InvFreq, invFreq) || !slices.Equal(ladder.Axes, axes) || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
 			t.Errorf("rounding %d: got %+v", rounding, ladder)
 		}
 	}

@@ -15,7 +15,7 @@ func ExampleYaRN() {
 		log.Fatal(err)
 	}
 	fmt.Printf("pair 0: %.6g, pair 63: %.6g radians per position\n", ladder.InvFreq[0], ladder.InvFreq[63])
-	fmt.Printf("cos and sin are multiplied by %.6g\n", ladder.Scaling)
+	fmt.Printf("cos and sin are multiplied by %.6g\n", ladder.AttentionFactor)
 	// Output:
 	// pair 0: 1, pair 63: 3.10234e-07 radians per position
 	// cos and sin are multiplied by 1.13863

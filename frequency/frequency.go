@@ -1,5 +1,5 @@
-// Package frequency makes the inverse-frequency ladders of rotary position
-// embeddings: the radians per position of every pair of elements.
+// Package frequency makes the inverse frequencies (inv_freq) of rotary position
+// embeddings, the radians per position of every pair of elements: its ladder.
 //
 // There is a constructor for each scaling rule:
 //
@@ -15,7 +15,7 @@
 //	Proportional      as wide as the head              "proportional"
 //	Factors           one list of divisors             rope_freqs.weight of GGUF files
 //	Axial             a ladder for each axis           "axial"
-//	AxialAlternating  one ladder, dealt to axes        "axial" of Pixtral
+//	AxialAlternating  one ladder, alternating axes     "axial" of Pixtral
 //
 // The names on the right are the values of rope_type (formerly type) in a
 // config.json. A constructor is a pure function of its arguments. Where tokens have
@@ -43,10 +43,10 @@ import (
 
 // Ladder is what a scaling rule gives for one model.
 type Ladder struct {
-	InvFreq      []float64 // radians per position, one for each pair
-	Scaling      float64   // multiplies cos and sin
-	SoftmaxScale float64   // multiplies the attention scores
-	Axes         []uint8   // the axis from which each pair takes its position; nil: 0 for all
+	InvFreq         []float64 // inv_freq: radians per position, one for each pair
+	AttentionFactor float64   // multiplies cos and sin
+	SoftmaxScale    float64   // multiplies the attention scores
+	Axes            []uint8   // the axis from which each pair takes its position; nil: 0 for all
 }
 
 // Rounding says how the frequencies of a ladder are rounded.
@@ -57,10 +57,12 @@ const (
 	Float32                 // every step rounded to float32, as Hugging Face transformers does
 )
 
-// ErrParameter is wrapped by every error.
-var ErrParameter = errors.New("frequency: invalid parameter")
+// ErrParameter is wrapped by every error. Errors name the function, the parameter, its
+// value and what was expected.
+var ErrParameter = errors.New("invalid parameter")
 
-// MaxRotaryDim bounds the length of a ladder.
+// MaxRotaryDim is the largest dimension, in elements, that a ladder is made for, with a
+// frequency for each pair of them. (posenc.NewRotary takes less.)
 const MaxRotaryDim = 1 << 16
 
 // checker keeps the first error in the parameters of a function.
@@ -112,7 +114,7 @@ func (c *checker) ladder(l Ladder) (Ladder, error) {
 	for i, frequency := range l.InvFreq {
 		c.require(frequency >= 0 && frequency <= math.MaxFloat64, fmt.Sprintf("InvFreq[%d]", i), frequency, "parameters that give a finite number")
 	}
-	c.require(l.Scaling > 0 && l.Scaling <= math.MaxFloat64, "Scaling", l.Scaling, "parameters that give a finite number above 0")
+	c.require(l.AttentionFactor > 0 && l.AttentionFactor <= math.MaxFloat64, "AttentionFactor", l.AttentionFactor, "parameters that give a finite number above 0")
 	c.require(l.SoftmaxScale > 0 && l.SoftmaxScale <= math.MaxFloat64, "SoftmaxScale", l.SoftmaxScale, "parameters that give a finite number above 0")
 	if c.err != nil {
 		return Ladder{}, c.err
@@ -122,5 +124,5 @@ func (c *checker) ladder(l Ladder) (Ladder, error) {
 
 // unscaled returns a ladder of n frequencies that scales nothing else.
 func unscaled(n int) Ladder {
-	return Ladder{InvFreq: make([]float64, n), Scaling: 1, SoftmaxScale: 1}
+	return Ladder{InvFreq: make([]float64, n), AttentionFactor: 1, SoftmaxScale: 1}
 }

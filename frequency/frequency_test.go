@@ -41,8 +41,8 @@ func TestDefaultIsCorrectlyRounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(ladder.InvFreq) != dim/2 || ladder.Scaling != 1 || ladder.SoftmaxScale != 1 {
-				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.Scaling, ladder.SoftmaxScale)
+			if len(ladder.InvFreq) != dim/2 || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
+				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.AttentionFactor, ladder.SoftmaxScale)
 			}
 			for i, v := range ladder.InvFreq {
 				scale := power(big.NewFloat(base), 2*i)
@@ -91,8 +91,8 @@ func TestDefaultFloat32(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(ladder.InvFreq) != dim/2 || ladder.Scaling != 1 || ladder.SoftmaxScale != 1 {
-				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.Scaling, ladder.SoftmaxScale)
+			if len(ladder.InvFreq) != dim/2 || ladder.AttentionFactor != 1 || ladder.SoftmaxScale != 1 {
+				t.Fatalf("base %v, dim %d: %d frequencies, scaling %v and %v", base, dim, len(ladder.InvFreq), ladder.AttentionFactor, ladder.SoftmaxScale)
 			}
 			for i, v := range ladder.InvFreq {
 				exact, _ := new(big.Rat).SetFrac64(int64(2*i), int64(dim)).Float32()

@@ -2,7 +2,14 @@ package frequency
 
 import (
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -24,10 +31,12 @@ var argumentCalls = []struct {
 	{"Default", func(p parameters) made { return ofLadder(Default(p.dim, p.base, p.rounding)) }},
 	{"Linear", func(p parameters) made { return ofLadder(Linear(p.dim, p.base, p.factor, p.rounding)) }},
 	{"DynamicNTK", func(p parameters) made {
-		return ofLadder(DynamicNTK(p.dim, p.base, p.factor, p.maxPositions, p.seqLen, p.rounding))
+		return ofLadder(DynamicNTK(p.dim, p.base, DynamicNTKParameters{Factor: p.factor, MaxPositions: p.maxPositions}, p.seqLen, p.rounding))
 	}},
 	{"NTK", func(p parameters) made { return ofLadder(NTK(p.dim, p.base, p.factor, p.rounding)) }},
-	{"NTKMixed", func(p parameters) made { return ofLadder(NTKMixed(p.dim, p.base, p.factor, p.a, p.rounding)) }},
+	{"NTKMixed", func(p parameters) made {
+		return ofLadder(NTKMixed(p.dim, p.base, NTKMixedParameters{Factor: p.factor, MixedB: p.a}, p.rounding))
+	}},
 	{"NTKAlpha", func(p parameters) made { return ofLadder(NTKAlpha(p.dim, p.base, p.a, p.rounding)) }},
 	{"YaRN", func(p parameters) made {
 		return ofLadder(YaRN(p.dim, p.base, YaRNParameters{
@@ -43,7 +52,9 @@ var argumentCalls = []struct {
 	{"Llama3", func(p parameters) made {
 		return ofLadder(Llama3(p.dim, p.base, Llama3Parameters{Factor: p.factor, LowFreqFactor: p.a, HighFreqFactor: p.b, OriginalMaxPositions: p.maxPositions}, p.rounding))
 	}},
-	{"Proportional", func(p parameters) made { return ofLadder(Proportional(p.dim, p.base, p.a, p.factor, p.rounding)) }},
+	{"Proportional", func(p parameters) made {
+		return ofLadder(Proportional(p.dim, p.base, ProportionalParameters{PartialRotaryFactor: p.a, Factor: p.factor}, p.rounding))
+	}},
 	{"Factors", func(p parameters) made { return ofLadder(Factors(p.dim, p.base, p.factors, p.rounding)) }},
 	{"Axial", func(p parameters) made {
 		dims := []int{p.dim, p.maxPositions % 512, p.seqLen % 512}[:p.seqLen&3]
@@ -96,7 +107,7 @@ type made struct {
 }
 
 func ofLadder(l Ladder, err error) made {
-	return made{err: err, pairs: -1, numbers: l.InvFreq, scales: []float64{l.Scaling, l.SoftmaxScale}, axisOf: l.Axes, axisCount: 256}
+	return made{err: err, pairs: -1, numbers: l.InvFreq, scales: []float64{l.AttentionFactor, l.SoftmaxScale}, axisOf: l.Axes, axisCount: 256}
 }
 
 func ofAxes(sections []int, count int) func([]uint8, error) made {
@@ -112,6 +123,40 @@ func ofAxes(sections []int, count int) func([]uint8, error) made {
 func ofFrequencies(p parameters) func([]float64, error) made {
 	return func(frequencies []float64, err error) made {
 		return made{err: err, pairs: p.dim, numbers: frequencies, least: 0x1p-900}
+	}
+}
+
+// argumentCalls have every function that the package exports, and no other.
+func TestArgumentCalls(t *testing.T) {
+	if _, err := os.Stat("frequency.go"); err != nil {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exported, called []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range tree.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+				exported = append(exported, f.Name.Name)
+			}
+		}
+	}
+	for _, c := range argumentCalls {
+		called = append(called, c.name)
+	}
+	slices.Sort(exported)
+	slices.Sort(called)
+	if !slices.Equal(exported, called) {
+		t.Errorf("argumentCalls have %q, the package exports %q", called, exported)
 	}
 }
 
@@ -139,6 +184,9 @@ func FuzzArguments(f *testing.F) {
 		called := argumentCalls[int(function)%len(argumentCalls)]
 		m := called.call(parameters{Rounding(rounding), dim, base, factor, maxPositions, seqLen, a, b, c, d, e, factors})
 		if m.err != nil {
+			if !strings.HasPrefix(m.err.Error(), "frequency."+called.name+": ") || strings.Count(m.err.Error(), "frequency.") != 1 {
+				t.Fatalf("%s: %v", called.name, m.err)
+			}
 			if !errors.Is(m.err, ErrParameter) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
 				t.Fatalf("%s: got %v, %v, %v", called.name, m.numbers, m.axisOf, m.err)
 			}

@@ -11,23 +11,23 @@ type Llama3Parameters struct {
 }
 
 // Llama3 returns the ladder of Llama 3.1 (Meta's llama-models; transformers
-// rope_type "llama3"). With the turns of pair i over the original length,
+// rope_type "llama3"). With the rotations of pair i over the original length,
 //
 //	inv        = base^(-2i/rotaryDim)
-//	turns      = OriginalMaxPositions · inv / (2π)
-//	smooth     = (turns - LowFreqFactor) / (HighFreqFactor - LowFreqFactor)
-//	InvFreq[i] = inv                                            where turns > HighFreqFactor
-//	             inv/Factor                                     where turns < LowFreqFactor
+//	rotations  = OriginalMaxPositions · inv / (2π)
+//	smooth     = (rotations - LowFreqFactor) / (HighFreqFactor - LowFreqFactor)
+//	InvFreq[i] = inv                                            where rotations > HighFreqFactor
+//	             inv/Factor                                     where rotations < LowFreqFactor
 //	             (1 - smooth)·inv/Factor + smooth·inv           between
 //
-// turns never equals one of the two factors, since π is transcendental: where
+// rotations never equals one of the two factors, since π is transcendental: where
 // they are equal (Llama 4), no pair lies between. With Float32 it follows the
 // float32 steps of transformers, which compares and smooths by the wavelength
 // 2π/inv; for equal factors smooth is then 0, as in vLLM.
 //
 // Factor is a finite number above 0, LowFreqFactor above 0 and not above
 // HighFreqFactor, both finite, OriginalMaxPositions at least 1, the rest as in
-// Default.
+// Default. Errors wrap ErrParameter.
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Llama3", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -53,10 +53,10 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 			if wavelength > longest {
 				scaled /= float32(p.Factor)
 			} else if !(wavelength < shortest) {
-				turns := float32(1 / wavelength * float32(p.OriginalMaxPositions))
+				rotations := float32(1 / wavelength * float32(p.OriginalMaxPositions))
 				smooth := float32(0)
 				if between != 0 {
-					smooth = (turns - float32(p.LowFreqFactor)) / between
+					smooth = (rotations - float32(p.LowFreqFactor)) / between
 				}
 				scaled = float32((1-smooth)*inverse/float32(p.Factor)) + float32(smooth*inverse)
 			}
@@ -65,13 +65,13 @@ func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) 
 		return check.ladder(ladder)
 	}
 	factor, low, high := real(p.Factor), real(p.LowFreqFactor), real(p.HighFreqFactor)
-	turnsPerRadian := quotient(whole(p.OriginalMaxPositions), twoPi())
+	rotationsPerRadian := quotient(whole(p.OriginalMaxPositions), twoPi())
 	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
 		scaled := quotient(inverse, factor)
-		if turns := product(turnsPerRadian, inverse); turns.Cmp(high) > 0 {
+		if rotations := product(rotationsPerRadian, inverse); rotations.Cmp(high) > 0 {
 			scaled = inverse
-		} else if turns.Cmp(low) > 0 {
-			smooth := quotient(difference(turns, low), difference(high, low))
+		} else if rotations.Cmp(low) > 0 {
+			smooth := quotient(difference(rotations, low), difference(high, low))
 			scaled = sum(product(difference(real(1), smooth), scaled), product(smooth, inverse))
 		}
 		ladder.InvFreq[i] = nearest(scaled)

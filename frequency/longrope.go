@@ -16,9 +16,9 @@ type LongRoPEParameters struct {
 // transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
 // seqLen tokens:
 //
-//	factors    = LongFactors if seqLen > OriginalMaxPositions, else ShortFactors
-//	InvFreq[i] = 1 / (factors[i] · base^(2i/rotaryDim))
-//	Scaling    = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
+//	factors         = LongFactors if seqLen > OriginalMaxPositions, else ShortFactors
+//	InvFreq[i]      = 1 / (factors[i] · base^(2i/rotaryDim))
+//	AttentionFactor = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
 //
 // seqLen counts the tokens of the whole context, cached ones included. Keys
 // that were rotated by the short factors do not fit the long ones: transformers
@@ -26,12 +26,12 @@ type LongRoPEParameters struct {
 // sequence.
 //
 // With Float32 the frequencies follow the float32 steps of transformers and
-// Scaling is computed in float64.
+// AttentionFactor is computed in float64.
 //
-// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is
-// at least 2, Factor a finite number above 0 (or 0 where both attention factors
-// are given), the attention factors finite and not negative, seqLen not
-// negative, the rest as in Default.
+// Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is at
+// least 2, Factor a finite number above 0 (or 0 where both attention factors are
+// given), the attention factors finite and not negative, seqLen not negative, the
+// rest as in Default. Errors wrap ErrParameter.
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -55,12 +55,12 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rou
 	}
 	switch {
 	case attentionFactor != 0:
-		ladder.Scaling = attentionFactor
+		ladder.AttentionFactor = attentionFactor
 	case p.Factor > 1 && rounding == Float32:
-		ladder.Scaling = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
+		ladder.AttentionFactor = math.Sqrt(1 + f.logarithm64(p.Factor)/f.logarithm64(float64(p.OriginalMaxPositions)))
 	case p.Factor > 1:
 		ratio := quotient(f.logarithm(real(p.Factor)), f.logarithm(whole(p.OriginalMaxPositions)))
-		ladder.Scaling = nearest(newReal().Sqrt(sum(real(1), ratio)))
+		ladder.AttentionFactor = nearest(newReal().Sqrt(sum(real(1), ratio)))
 	}
 	if rounding == Float32 {
 		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {

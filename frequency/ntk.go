@@ -5,50 +5,56 @@ import (
 	"math/big"
 )
 
+// DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling.
+type DynamicNTKParameters struct {
+	Factor       float64 // factor
+	MaxPositions int     // max_position_embeddings, never original_max_position_embeddings
+}
+
 // DynamicNTK returns the ladder of dynamic NTK-aware scaling for a sequence of
-// seqLen tokens (transformers rope_type "dynamic"; keys factor and
-// max_position_embeddings, never original_max_position_embeddings):
+// seqLen tokens (transformers rope_type "dynamic"):
 //
-//	n          = max(seqLen, maxPositions)
-//	newBase    = base · (factor·n/maxPositions - (factor - 1))^(rotaryDim/(rotaryDim-2))
+//	n          = max(seqLen, MaxPositions)
+//	newBase    = base · (Factor·n/MaxPositions - (Factor - 1))^(rotaryDim/(rotaryDim-2))
 //	InvFreq[i] = newBase^(-2i/rotaryDim)
 //
-// Up to maxPositions tokens that is Default; seqLen 0 asks for it. Longer
+// Up to MaxPositions tokens that is Default; seqLen 0 asks for it. Longer
 // sequences have a ladder for each length: keys rotated by the ladder of a
 // shorter one keep that. vLLM uses one for all lengths: seqLen =
-// factor·maxPositions.
+// Factor·MaxPositions.
 //
-// With Float32 the new base is computed in float64 up to maxPositions and by
+// With Float32 the new base is computed in float64 up to MaxPositions and by
 // float32 steps beyond, as transformers does, whose sequence length is a tensor
 // then.
 //
-// rotaryDim is even, from 4 to MaxRotaryDim, factor a finite number above 0,
-// maxPositions at least 1, seqLen not negative, the rest as in Default.
-func DynamicNTK(rotaryDim int, base, factor float64, maxPositions, seqLen int, rounding Rounding) (Ladder, error) {
+// rotaryDim is even, from 4 to MaxRotaryDim, Factor a finite number above 0,
+// MaxPositions at least 1, seqLen not negative, the rest as in Default. Errors wrap
+// ErrParameter.
+func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
-	check.positive("factor", factor)
-	check.require(maxPositions >= 1, "maxPositions", maxPositions, "at least 1")
+	check.positive("Factor", p.Factor)
+	check.require(p.MaxPositions >= 1, "MaxPositions", p.MaxPositions, "at least 1")
 	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	if rounding == Exact {
-		beyond := whole(max(seqLen, maxPositions) - maxPositions)
-		stretch := sum(real(1), quotient(product(real(factor), beyond), whole(maxPositions)))
-		return f.stretchedBase(&check, "factor", factor, rotaryDim, base, stretch)
+		beyond := whole(max(seqLen, p.MaxPositions) - p.MaxPositions)
+		stretch := sum(real(1), quotient(product(real(p.Factor), beyond), whole(p.MaxPositions)))
+		return f.stretchedBase(&check, "Factor", p.Factor, rotaryDim, base, stretch)
 	}
 	exponent := float64(rotaryDim) / float64(rotaryDim-2)
-	if seqLen <= maxPositions {
-		length := float64(maxPositions)
-		newBase := base * f.power64(factor*length/length-(factor-1), exponent)
-		return f.newBase32(&check, "factor", factor, rotaryDim, newBase)
+	if seqLen <= p.MaxPositions {
+		length := float64(p.MaxPositions)
+		newBase := base * f.power64(p.Factor*length/length-(p.Factor-1), exponent)
+		return f.newBase32(&check, "Factor", p.Factor, rotaryDim, newBase)
 	}
-	stretch := float32(factor)*float32(seqLen)/float32(maxPositions) - float32(factor-1)
+	stretch := float32(p.Factor)*float32(seqLen)/float32(p.MaxPositions) - float32(p.Factor-1)
 	// torch raises a single element to the exponent in float64.
 	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
-	return f.newBase32(&check, "factor", factor, rotaryDim, float64(newBase))
+	return f.newBase32(&check, "Factor", p.Factor, rotaryDim, float64(newBase))
 }
 
 // NTK returns the ladder of fixed NTK scaling (Su 2023,
@@ -57,8 +63,8 @@ func DynamicNTK(rotaryDim int, base, factor float64, maxPositions, seqLen int, r
 //
 //	InvFreq[i] = (base·factor)^(-2i/rotaryDim) / factor^(2/rotaryDim)
 //
-// With Float32 it follows the float32 steps of vLLM. factor is a finite number
-// above 0, base·factor above 1, the rest as in Default.
+// With Float32 it follows the float32 steps of vLLM. factor is a finite number above
+// 0, base·factor above 1, the rest as in Default. Errors wrap ErrParameter.
 func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -92,23 +98,29 @@ func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error)
 	return check.ladder(ladder)
 }
 
+// NTKMixedParameters are the keys of a configuration with mixed NTK scaling.
+type NTKMixedParameters struct {
+	Factor float64 // factor
+	MixedB float64 // mixed_b
+}
+
 // NTKMixed returns the ladder of mixed NTK scaling (Su 2023,
 // https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
 // models, keys factor and mixed_b):
 //
-//	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^mixedB)
-//	a          = ln(factor) / (rotaryDim/2)^mixedB
+//	InvFreq[i] = base^(-2i/rotaryDim) / exp(a·(i+1)^MixedB)
+//	a          = ln(Factor) / (rotaryDim/2)^MixedB
 //
-// With Float32 it follows the float32 steps of vLLM, with mixedB rounded to
-// float32. (torch does that in its vector loops and not in the rest of a loop,
-// which depends on the processor.) factor is a finite number above 0, mixedB a
-// finite number from 0, the rest as in Default.
-func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (Ladder, error) {
+// With Float32 it follows the float32 steps of vLLM, with MixedB rounded to float32.
+// (torch does that in its vector loops and not in the rest of a loop, which depends
+// on the processor.) Factor is a finite number above 0, MixedB a finite number from
+// 0, the rest as in Default. Errors wrap ErrParameter.
+func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	check.positive("factor", factor)
-	check.require(mixedB >= 0 && mixedB <= math.MaxFloat64, "mixedB", mixedB, "a finite number from 0")
-	check.require(rounding != Float32 || mixedB <= math.MaxFloat32, "mixedB", mixedB, "a finite float32")
+	check.positive("Factor", p.Factor)
+	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "MixedB", p.MixedB, "a finite number from 0")
+	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "MixedB", p.MixedB, "a finite float32")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -116,11 +128,11 @@ func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (L
 	ladder := unscaled(rotaryDim / 2)
 	logs := logarithms(rotaryDim / 2)
 	if rounding == Float32 {
-		a := nearest32(f.logarithm(real(float64(float32(factor)))))
-		a /= float32(f.power64(float64(rotaryDim)/2, mixedB))
+		a := nearest32(f.logarithm(real(float64(float32(p.Factor)))))
+		a /= float32(f.power64(float64(rotaryDim)/2, p.MixedB))
 		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			exponent := a * nearest32(f.exponential(product(real(float64(float32(mixedB))), logs[i])))
-			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "mixedB", mixedB, "one whose powers of %d are finite float32", rotaryDim/2)
+			exponent := a * nearest32(f.exponential(product(real(float64(float32(p.MixedB))), logs[i])))
+			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "MixedB", p.MixedB, "one whose powers of %d are finite float32", rotaryDim/2)
 			if check.err != nil {
 				return Ladder{}, check.err
 			}
@@ -129,10 +141,10 @@ func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (L
 		}
 		return check.ladder(ladder)
 	}
-	logFactor := f.logarithm(real(factor))
+	logFactor := f.logarithm(real(p.Factor))
 	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		// (i+1)^mixedB / (rotaryDim/2)^mixedB, at most 1
-		share := f.exponential(product(real(mixedB), difference(logs[i], logs[len(logs)-1])))
+		// (i+1)^MixedB / (rotaryDim/2)^MixedB, at most 1
+		share := f.exponential(product(real(p.MixedB), difference(logs[i], logs[len(logs)-1])))
 		ladder.InvFreq[i] = nearest(quotient(inverse, f.exponential(product(share, logFactor))))
 	}
 	return check.ladder(ladder)
@@ -143,9 +155,9 @@ func NTKMixed(rotaryDim int, base, factor, mixedB float64, rounding Rounding) (L
 //
 //	InvFreq[i] = (base · alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
 //
-// With Float32 the new base is computed in float64. rotaryDim is even, from 4
-// to MaxRotaryDim, alpha a finite number above 0 that leaves the new base above
-// 1, the rest as in Default.
+// With Float32 the new base is computed in float64. rotaryDim is even, from 4 to
+// MaxRotaryDim, alpha a finite number above 0 that leaves the new base above 1, the
+// rest as in Default. Errors wrap ErrParameter.
 func NTKAlpha(rotaryDim int, base, alpha float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKAlpha", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)

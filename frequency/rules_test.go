@@ -36,23 +36,23 @@ func TestRulesThatCoincide(t *testing.T) {
 			longRoPE := LongRoPEParameters{ShortFactors: list(dim/2, 1), LongFactors: list(dim/2, 3), OriginalMaxPositions: 4096, Factor: 1}
 			alike := map[string][2]Ladder{
 				"Linear by 1":                   {original, must(Linear(dim, base, 1, Exact))},
-				"DynamicNTK within the length":  {original, must(DynamicNTK(dim, base, 8, 4096, 4096, Exact))},
+				"DynamicNTK within the length":  {original, must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 8, MaxPositions: 4096}, 4096, Exact))},
 				"NTK by 1":                      {original, must(NTK(dim, base, 1, Exact))},
-				"NTKMixed by 1":                 {original, must(NTKMixed(dim, base, 1, 0.625, Exact))},
+				"NTKMixed by 1":                 {original, must(NTKMixed(dim, base, NTKMixedParameters{Factor: 1, MixedB: 0.625}, Exact))},
 				"NTKAlpha by 1":                 {original, must(NTKAlpha(dim, base, 1, Exact))},
 				"YaRN by 1":                     {original, must(YaRN(dim, base, yarn, Exact))},
 				"LongRoPE with short factors 1": {original, must(LongRoPE(dim, base, longRoPE, 4096, Exact))},
 				"Llama3 by 1":                   {original, must(Llama3(dim, base, llama3, Exact))},
-				"Proportional of the whole":     {original, must(Proportional(dim, base, 1, 1, Exact))},
+				"Proportional of the whole":     {original, must(Proportional(dim, base, ProportionalParameters{PartialRotaryFactor: 1, Factor: 1}, Exact))},
 				"Factors of 1":                  {original, must(Factors(dim, base, list(dim/2, 1), Exact))},
-				"NTKMixed to the power 0":       {must(Linear(dim, base, 3, Exact)), must(NTKMixed(dim, base, 3, 0, Exact))},
-				"NTKMixed to a huge power":      {must(Factors(dim, base, append(list(dim/2-1, 1), 3), Exact)), must(NTKMixed(dim, base, 3, 1e308, Exact))},
-				"DynamicNTK as NTKAlpha":        {must(DynamicNTK(dim, base, 2, 4096, 8192, Exact)), must(NTKAlpha(dim, base, 3, Exact))},
-				"DynamicNTK at length max":      {must(DynamicNTK(dim, base, 1, 1, math.MaxInt, Exact)), must(NTKAlpha(dim, base, math.MaxInt, Exact))},
+				"NTKMixed to the power 0":       {must(Linear(dim, base, 3, Exact)), must(NTKMixed(dim, base, NTKMixedParameters{Factor: 3, MixedB: 0}, Exact))},
+				"NTKMixed to a huge power":      {must(Factors(dim, base, append(list(dim/2-1, 1), 3), Exact)), must(NTKMixed(dim, base, NTKMixedParameters{Factor: 3, MixedB: 1e308}, Exact))},
+				"DynamicNTK as NTKAlpha":        {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 2, MaxPositions: 4096}, 8192, Exact)), must(NTKAlpha(dim, base, 3, Exact))},
+				"DynamicNTK at length max":      {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 1, MaxPositions: 1}, math.MaxInt, Exact)), must(NTKAlpha(dim, base, math.MaxInt, Exact))},
 				"LongRoPE with long factors":    {must(Linear(dim, base, 3, Exact)), must(LongRoPE(dim, base, longRoPE, 4097, Exact))},
 			}
 			for name, ladders := range alike {
-				if !slices.Equal(ladders[0].InvFreq, ladders[1].InvFreq) || ladders[1].Scaling != 1 || ladders[1].SoftmaxScale != 1 {
+				if !slices.Equal(ladders[0].InvFreq, ladders[1].InvFreq) || ladders[1].AttentionFactor != 1 || ladders[1].SoftmaxScale != 1 {
 					t.Errorf("%s, base %v, dim %d: got %v, want %v", name, base, dim, ladders[1], ladders[0])
 				}
 			}
@@ -87,7 +87,7 @@ func TestLlama3EqualFactors(t *testing.T) {
 // Two lengths that are the same float64.
 func TestLengthsAreNotRounded(t *testing.T) {
 	const maxPositions = math.MaxInt - 1
-	ladder := mustLadder(t)(DynamicNTK(4, 10000, math.MaxFloat64, maxPositions, maxPositions+1, Exact))
+	ladder := mustLadder(t)(DynamicNTK(4, 10000, DynamicNTKParameters{Factor: math.MaxFloat64, MaxPositions: maxPositions}, maxPositions+1, Exact))
 	// stretch = 1 + MaxFloat64/maxPositions, newBase = base·stretch^2
 	want := 1 / (100 * (math.MaxFloat64 / maxPositions))
 	if math.Abs(ladder.InvFreq[1]/want-1) > 1e-12 {
@@ -181,8 +181,8 @@ func TestYaRNAttention(t *testing.T) {
 			tt.p.OriginalMaxPositions = 4096
 			ladder := mustLadder(t)(YaRN(64, 10000, tt.p, rounding))
 			// A few roundings of float64.
-			if math.Abs(ladder.Scaling-tt.scaling) > 1e-15*tt.scaling || math.Abs(ladder.SoftmaxScale-tt.softmaxScale) > 1e-15*tt.softmaxScale {
-				t.Errorf("%s: scaling %v and %v, want %v and %v", tt.name, ladder.Scaling, ladder.SoftmaxScale, tt.scaling, tt.softmaxScale)
+			if math.Abs(ladder.AttentionFactor-tt.scaling) > 1e-15*tt.scaling || math.Abs(ladder.SoftmaxScale-tt.softmaxScale) > 1e-15*tt.softmaxScale {
+				t.Errorf("%s: scaling %v and %v, want %v and %v", tt.name, ladder.AttentionFactor, ladder.SoftmaxScale, tt.scaling, tt.softmaxScale)
 			}
 		}
 	}
@@ -193,8 +193,8 @@ func TestLongRoPESwitch(t *testing.T) {
 	p := LongRoPEParameters{ShortFactors: list(4, 2), LongFactors: list(4, 4), OriginalMaxPositions: 4096, ShortAttentionFactor: 1.5, LongAttentionFactor: 2.5}
 	for seqLen, want := range map[int][2]float64{0: {0.5, 1.5}, 1: {0.5, 1.5}, 4096: {0.5, 1.5}, 4097: {0.25, 2.5}, math.MaxInt: {0.25, 2.5}} {
 		ladder := mustLadder(t)(LongRoPE(8, 10000, p, seqLen, Exact))
-		if ladder.InvFreq[0] != want[0] || ladder.Scaling != want[1] {
-			t.Errorf("seqLen %d: first frequency %v, scaling %v, want %v", seqLen, ladder.InvFreq[0], ladder.Scaling, want)
+		if ladder.InvFreq[0] != want[0] || ladder.AttentionFactor != want[1] {
+			t.Errorf("seqLen %d: first frequency %v, scaling %v, want %v", seqLen, ladder.InvFreq[0], ladder.AttentionFactor, want)
 		}
 	}
 }
@@ -226,12 +226,16 @@ func TestErrors(t *testing.T) {
 
 	// What every constructor takes.
 	for name, construct := range map[string]func(dim int, base float64, r Rounding) (Ladder, error){
-		"Default":    Default,
-		"Linear":     func(d int, b float64, r Rounding) (Ladder, error) { return Linear(d, b, 2, r) },
-		"DynamicNTK": func(d int, b float64, r Rounding) (Ladder, error) { return DynamicNTK(d, b, 2, 8, 8, r) },
-		"NTK":        func(d int, b float64, r Rounding) (Ladder, error) { return NTK(d, b, 2, r) },
-		"NTKMixed":   func(d int, b float64, r Rounding) (Ladder, error) { return NTKMixed(d, b, 2, 1, r) },
-		"NTKAlpha":   func(d int, b float64, r Rounding) (Ladder, error) { return NTKAlpha(d, b, 2, r) },
+		"Default": Default,
+		"Linear":  func(d int, b float64, r Rounding) (Ladder, error) { return Linear(d, b, 2, r) },
+		"DynamicNTK": func(d int, b float64, r Rounding) (Ladder, error) {
+			return DynamicNTK(d, b, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, 8, r)
+		},
+		"NTK": func(d int, b float64, r Rounding) (Ladder, error) { return NTK(d, b, 2, r) },
+		"NTKMixed": func(d int, b float64, r Rounding) (Ladder, error) {
+			return NTKMixed(d, b, NTKMixedParameters{Factor: 2, MixedB: 1}, r)
+		},
+		"NTKAlpha": func(d int, b float64, r Rounding) (Ladder, error) { return NTKAlpha(d, b, 2, r) },
 		"YaRN": func(d int, b float64, r Rounding) (Ladder, error) {
 			return YaRN(d, b, yarn(func(*YaRNParameters) {}), r)
 		},
@@ -241,8 +245,10 @@ func TestErrors(t *testing.T) {
 		"Llama3": func(d int, b float64, r Rounding) (Ladder, error) {
 			return Llama3(d, b, llama3(func(*Llama3Parameters) {}), r)
 		},
-		"Proportional": func(d int, b float64, r Rounding) (Ladder, error) { return Proportional(d, b, 1, 1, r) },
-		"Factors":      func(d int, b float64, r Rounding) (Ladder, error) { return Factors(d, b, list(4, 1), r) },
+		"Proportional": func(d int, b float64, r Rounding) (Ladder, error) {
+			return Proportional(d, b, ProportionalParameters{PartialRotaryFactor: 1, Factor: 1}, r)
+		},
+		"Factors": func(d int, b float64, r Rounding) (Ladder, error) { return Factors(d, b, list(4, 1), r) },
 	} {
 		dimension := "rotaryDim"
 		if name == "Proportional" {
@@ -261,13 +267,19 @@ func TestErrors(t *testing.T) {
 
 	// Numbers that frequencies are multiplied or divided by.
 	for name, construct := range map[string]func(x float64, r Rounding) (Ladder, error){
-		"Linear: factor":       func(x float64, r Rounding) (Ladder, error) { return Linear(8, 10000, x, r) },
-		"DynamicNTK: factor":   func(x float64, r Rounding) (Ladder, error) { return DynamicNTK(8, 10000, x, 8, 9, r) },
-		"NTK: factor":          func(x float64, r Rounding) (Ladder, error) { return NTK(8, 10000, x, r) },
-		"NTKMixed: factor":     func(x float64, r Rounding) (Ladder, error) { return NTKMixed(8, 10000, x, 1, r) },
-		"NTKAlpha: alpha":      func(x float64, r Rounding) (Ladder, error) { return NTKAlpha(8, 10000, x, r) },
-		"Proportional: factor": func(x float64, r Rounding) (Ladder, error) { return Proportional(8, 10000, 1, x, r) },
-		"Factors: factors[3]":  func(x float64, r Rounding) (Ladder, error) { return Factors(8, 10000, []float64{1, 1, 1, x}, r) },
+		"Linear: factor": func(x float64, r Rounding) (Ladder, error) { return Linear(8, 10000, x, r) },
+		"DynamicNTK: Factor": func(x float64, r Rounding) (Ladder, error) {
+			return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: x, MaxPositions: 8}, 9, r)
+		},
+		"NTK: factor": func(x float64, r Rounding) (Ladder, error) { return NTK(8, 10000, x, r) },
+		"NTKMixed: Factor": func(x float64, r Rounding) (Ladder, error) {
+			return NTKMixed(8, 10000, NTKMixedParameters{Factor: x, MixedB: 1}, r)
+		},
+		"NTKAlpha: alpha": func(x float64, r Rounding) (Ladder, error) { return NTKAlpha(8, 10000, x, r) },
+		"Proportional: Factor": func(x float64, r Rounding) (Ladder, error) {
+			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: 1, Factor: x}, r)
+		},
+		"Factors: factors[3]": func(x float64, r Rounding) (Ladder, error) { return Factors(8, 10000, []float64{1, 1, 1, x}, r) },
 		"YaRN: Factor": func(x float64, r Rounding) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.Factor = x }), r)
 		},
@@ -331,28 +343,50 @@ func TestErrors(t *testing.T) {
 	}
 
 	// Particular ones.
-	add("DynamicNTK: rotaryDim is 2, want an even number from 4", func() (Ladder, error) { return DynamicNTK(2, 10000, 2, 8, 8, Exact) })
+	add("DynamicNTK: rotaryDim is 2, want an even number from 4", func() (Ladder, error) {
+		return DynamicNTK(2, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, 8, Exact)
+	})
 	add("NTKAlpha: rotaryDim is 2, want an even number from 4", func() (Ladder, error) { return NTKAlpha(2, 10000, 2, Exact) })
-	add("DynamicNTK: maxPositions is 0, want at least 1", func() (Ladder, error) { return DynamicNTK(8, 10000, 2, 0, 8, Exact) })
-	add(fmt.Sprintf("DynamicNTK: maxPositions is %d", math.MinInt), func() (Ladder, error) { return DynamicNTK(8, 10000, 2, math.MinInt, 8, Exact) })
-	add("DynamicNTK: seqLen is -1, want at least 0", func() (Ladder, error) { return DynamicNTK(8, 10000, 2, 8, -1, Exact) })
-	add("DynamicNTK: factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) { return DynamicNTK(8, 10000, 1e38, 8, 8, Float32) })
-	add("DynamicNTK: factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) { return DynamicNTK(8, 10000, 1e37, 8, math.MaxInt, Float32) })
+	add("DynamicNTK: MaxPositions is 0, want at least 1", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 0}, 8, Exact)
+	})
+	add(fmt.Sprintf("DynamicNTK: MaxPositions is %d", math.MinInt), func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: math.MinInt}, 8, Exact)
+	})
+	add("DynamicNTK: seqLen is -1, want at least 0", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, -1, Exact)
+	})
+	add("DynamicNTK: Factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e38, MaxPositions: 8}, 8, Float32)
+	})
+	add("DynamicNTK: Factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e37, MaxPositions: 8}, math.MaxInt, Float32)
+	})
 	add("NTK: factor is 5e-05, want one that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, 5e-5, Exact) })
 	add("NTK: factor is 0.001, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTK(8, 1000, 0.001, Float32) })
 	add("NTKAlpha: alpha is 0.0005, want one that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Exact) })
 	add("NTKAlpha: alpha is 0.0005, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Float32) })
 	for _, mixedB := range []float64{-1, nan, inf} {
-		add(fmt.Sprintf("NTKMixed: mixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) { return NTKMixed(8, 10000, 2, mixedB, Exact) })
+		add(fmt.Sprintf("NTKMixed: MixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) {
+			return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: mixedB}, Exact)
+		})
 	}
-	add("NTKMixed: mixedB is 1e+39, want a finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1e39, Float32) })
-	add("DynamicNTK: factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, 1.9728851947686512e17, 30000, 0, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
+	add("NTKMixed: MixedB is 1e+39, want a finite float32", func() (Ladder, error) {
+		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e39}, Float32)
 	})
-	add("NTKMixed: mixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1e30, Float32) })
-	add("NTKMixed: mixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) { return NTKMixed(8, 10000, 2, 1000, Float32) })
+	add("DynamicNTK: Factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, 0, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
+	})
+	add("NTKMixed: MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e30}, Float32)
+	})
+	add("NTKMixed: MixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1000}, Float32)
+	})
 	for _, partial := range []float64{-0.25, 1.25, nan} {
-		add(fmt.Sprintf("Proportional: partialRotaryFactor is %v, want a number from 0 to 1", partial), func() (Ladder, error) { return Proportional(8, 10000, partial, 1, Exact) })
+		add(fmt.Sprintf("Proportional: PartialRotaryFactor is %v, want a number from 0 to 1", partial), func() (Ladder, error) {
+			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: partial, Factor: 1}, Exact)
+		})
 	}
 	add("Factors: len(factors) is 3, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
 	add("Factors: len(factors) is 0, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
@@ -401,10 +435,10 @@ func TestErrors(t *testing.T) {
 	// Results beyond the range.
 	add("Linear: InvFreq[0] is +Inf", func() (Ladder, error) { return Linear(8, 10000, 5e-324, Exact) })
 	add("Factors: InvFreq[1] is +Inf", func() (Ladder, error) { return Factors(4, 1.5, []float64{1, 1e-45}, Float32) })
-	add("YaRN: Scaling is +Inf", func() (Ladder, error) {
+	add("YaRN: AttentionFactor is +Inf", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.AttentionFactor, p.AttentionMultiplier = 1e200, 1e200 }), Exact)
 	})
-	add("YaRN: Scaling is 0", func() (Ladder, error) {
+	add("YaRN: AttentionFactor is 0", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.AttentionFactor, p.AttentionMultiplier = 1e-200, 1e-200 }), Exact)
 	})
 	add("YaRN: SoftmaxScale is +Inf", func() (Ladder, error) {

@@ -63,11 +63,11 @@ var constructors = map[string]func(vectorParameters, Rounding) (Ladder, error){
 	"Default": func(p vectorParameters, r Rounding) (Ladder, error) { return Default(p.Dim, p.Base, r) },
 	"Linear":  func(p vectorParameters, r Rounding) (Ladder, error) { return Linear(p.Dim, p.Base, p.Factor, r) },
 	"DynamicNTK": func(p vectorParameters, r Rounding) (Ladder, error) {
-		return DynamicNTK(p.Dim, p.Base, p.Factor, p.MaxPositions, p.SeqLen, r)
+		return DynamicNTK(p.Dim, p.Base, DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions}, p.SeqLen, r)
 	},
 	"NTK": func(p vectorParameters, r Rounding) (Ladder, error) { return NTK(p.Dim, p.Base, p.Factor, r) },
 	"NTKMixed": func(p vectorParameters, r Rounding) (Ladder, error) {
-		return NTKMixed(p.Dim, p.Base, p.Factor, p.MixedB, r)
+		return NTKMixed(p.Dim, p.Base, NTKMixedParameters{Factor: p.Factor, MixedB: p.MixedB}, r)
 	},
 	"NTKAlpha": func(p vectorParameters, r Rounding) (Ladder, error) { return NTKAlpha(p.Dim, p.Base, p.Alpha, r) },
 	"YaRN": func(p vectorParameters, r Rounding) (Ladder, error) {
@@ -87,7 +87,7 @@ var constructors = map[string]func(vectorParameters, Rounding) (Ladder, error){
 		return Llama3(p.Dim, p.Base, Llama3Parameters{Factor: p.Factor, LowFreqFactor: p.Low, HighFreqFactor: p.High, OriginalMaxPositions: p.Original}, r)
 	},
 	"Proportional": func(p vectorParameters, r Rounding) (Ladder, error) {
-		return Proportional(p.Dim, p.Base, p.Partial, p.Factor, r)
+		return Proportional(p.Dim, p.Base, ProportionalParameters{PartialRotaryFactor: p.Partial, Factor: p.Factor}, r)
 	},
 	"Factors": func(p vectorParameters, r Rounding) (Ladder, error) { return Factors(p.Dim, p.Base, p.Factors, r) },
 }
@@ -117,7 +117,7 @@ func TestVectors(t *testing.T) {
 				for i, frequency := range frequencies {
 					compareBits(t, fmt.Sprintf("InvFreq[%d]", i), ladder.InvFreq[i], frequency)
 				}
-				compareBits(t, "Scaling", ladder.Scaling, want.Scaling)
+				compareBits(t, "AttentionFactor", ladder.AttentionFactor, want.Scaling)
 				compareBits(t, "SoftmaxScale", ladder.SoftmaxScale, want.SoftmaxScale)
 			})
 		}

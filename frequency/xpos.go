@@ -1,7 +1,6 @@
 package frequency
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 )
@@ -15,11 +14,11 @@ import (
 // scaleBase (512 in the paper) a finite number of at least 2^-50. Errors wrap
 // ErrParameter.
 func XPos(rotaryDim int, scaleBase float64) (high, low []float64, err error) {
-	if rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > MaxRotaryDim {
-		return nil, nil, fmt.Errorf("frequency.XPos: rotaryDim is %d, want an even number from 2 to %d: %w", rotaryDim, MaxRotaryDim, ErrParameter)
-	}
-	if !(scaleBase >= 0x1p-50 && scaleBase <= math.MaxFloat64) {
-		return nil, nil, fmt.Errorf("frequency.XPos: scaleBase is %v, want a finite number of at least 2^-50: %w", scaleBase, ErrParameter)
+	c := checker{function: "XPos"}
+	c.require(rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= MaxRotaryDim, "rotaryDim", rotaryDim, "an even number from 2 to %d", MaxRotaryDim)
+	c.require(scaleBase >= 0x1p-50 && scaleBase <= math.MaxFloat64, "scaleBase", scaleBase, "a finite number of at least 2^-50")
+	if c.err != nil {
+		return nil, nil, c.err
 	}
 	var f functions
 	high, low = make([]float64, rotaryDim/2), make([]float64, rotaryDim/2)

@@ -11,8 +11,8 @@ import (
 type YaRNParameters struct {
 	Factor               float64 // factor; where absent, max_position_embeddings / original_max_position_embeddings
 	OriginalMaxPositions int     // original_max_position_embeddings; ggml n_ctx_orig
-	BetaFast             float64 // beta_fast, turns over the original length from which a pair keeps its frequency; 0 means 32
-	BetaSlow             float64 // beta_slow, turns up to which its frequency is divided by Factor; 0 means 1
+	BetaFast             float64 // beta_fast, rotations over the original length from which a pair keeps its frequency; 0 means 32
+	BetaSlow             float64 // beta_slow, rotations up to which its frequency is divided by Factor; 0 means 1
 	Untruncated          bool    // truncate is false (gpt-oss): the ramp starts and ends between pairs
 	ExtrapolationFactor  float64 // vLLM extrapolation_factor, ggml ext_factor; 0 means 1 (for ggml's 0 use Linear)
 
@@ -30,16 +30,16 @@ type YaRNParameters struct {
 // YaRN returns the ladder of YaRN (Peng et al. 2023, arXiv:2309.00071;
 // transformers rope_type "yarn", vLLM "yarn" and "deepseek_yarn"):
 //
-//	corner(turns) = rotaryDim · ln(OriginalMaxPositions/(2π·turns)) / (2·ln(base))
-//	low           = max(floor(corner(BetaFast)), 0)
-//	high          = min(ceil(corner(BetaSlow)), rotaryDim-1)     and low + 0.001 where that is low
-//	ramp          = min(max((i - low)/(high - low), 0), 1)
-//	keep          = (1 - ramp) · ExtrapolationFactor
-//	InvFreq[i]    = base^(-2i/rotaryDim) · ((1 - keep)/Factor + keep)
-//	Scaling       = AttentionFactor · AttentionMultiplier
-//	SoftmaxScale  = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
+//	correction(rotations) = rotaryDim · ln(OriginalMaxPositions/(2π·rotations)) / (2·ln(base))
+//	low                   = max(floor(correction(BetaFast)), 0)
+//	high                  = min(ceil(correction(BetaSlow)), rotaryDim-1)   and low + 0.001 where that is low
+//	ramp                  = min(max((i - low)/(high - low), 0), 1)
+//	keep                  = (1 - ramp) · ExtrapolationFactor
+//	InvFreq[i]            = base^(-2i/rotaryDim) · ((1 - keep)/Factor + keep)
+//	AttentionFactor       = p.AttentionFactor · AttentionMultiplier
+//	SoftmaxScale          = 1, or g(Factor, MScaleAllDim)^2 with ScaleSoftmax
 //
-// Untruncated leaves out floor and ceil. An AttentionFactor of 0 means
+// Untruncated leaves out floor and ceil. A p.AttentionFactor of 0 means
 //
 //	g(Factor, MScale)/g(Factor, MScaleAllDim)     where neither MScale nor MScaleAllDim is 0
 //	g(Factor, 1)                                  otherwise
@@ -50,15 +50,16 @@ type YaRNParameters struct {
 // attn_factor with the default AttentionFactor (for freq_scale up to 1: g is
 // never below 1 here), without the division by which llama.cpp takes g back.
 //
-// With Exact, floor and ceil are those of the real corners, which are never
-// whole numbers since π is transcendental. With Float32 the corners and the
+// With Exact, floor and ceil are those of the real corrections, which are never
+// whole numbers since π is transcendental. With Float32 the corrections and the
 // attention factor are computed in float64 and the frequencies in float32, step
 // by step as transformers does.
 //
-// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast
-// not less than BetaSlow, both finite and above 0, ExtrapolationFactor at most
-// 1; the other fields are finite and not negative, and low does not lie above
-// high (frameworks disagree on what then follows). The rest is as in Default.
+// Factor is a finite number above 0, OriginalMaxPositions at least 1, BetaFast not
+// less than BetaSlow, both finite and above 0, ExtrapolationFactor at most 1; the
+// other fields are finite and not negative, and low does not lie above high
+// (frameworks disagree on what then follows). The rest is as in Default. Errors wrap
+// ErrParameter.
 func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "YaRN", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
@@ -84,16 +85,16 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	logBase := f.logarithm(real(base))
-	corner := func(turns float64) *big.Float {
-		log := f.logarithm(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(turns))))
+	correction := func(rotations float64) *big.Float {
+		log := f.logarithm(quotient(whole(p.OriginalMaxPositions), product(twoPi(), real(rotations))))
 		return quotient(product(whole(rotaryDim), log), product(real(2), logBase))
 	}
-	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	low, high := correction(p.BetaFast), correction(p.BetaSlow)
 	if !p.Untruncated {
 		low, high = floor(low), ceiling(high)
 	}
 	low, high = greatest(low, newReal()), least(high, whole(rotaryDim-1))
-	check.require(low.Cmp(high) <= 0, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	check.require(low.Cmp(high) <= 0, "OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -122,30 +123,30 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	default:
 		attentionFactor = growth(1)
 	}
-	ladder.Scaling = nearest(product(attentionFactor, real(p.AttentionMultiplier)))
+	ladder.AttentionFactor = nearest(product(attentionFactor, real(p.AttentionMultiplier)))
 	if p.ScaleSoftmax {
 		ladder.SoftmaxScale = nearest(product(growth(p.MScaleAllDim), growth(p.MScaleAllDim)))
 	}
 	return check.ladder(ladder)
 }
 
-const cornersApart = "a length and a base whose ramp does not start above its end"
+const correctionsApart = "a length and a base whose ramp does not start above its end"
 
-// yarn32 returns the Float32 ladder: corners and attention factor in float64,
+// yarn32 returns the Float32 ladder: corrections and attention factor in float64,
 // frequencies in float32.
 func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladder, error) {
 	var f functions
 	ladder := unscaled(rotaryDim / 2)
-	corner := func(turns float64) float64 {
-		log := f.logarithm64(float64(p.OriginalMaxPositions) / (turns * 2 * math.Pi))
+	correction := func(rotations float64) float64 {
+		log := f.logarithm64(float64(p.OriginalMaxPositions) / (rotations * 2 * math.Pi))
 		return float64(rotaryDim) * log / (2 * f.logarithm64(base))
 	}
-	low, high := corner(p.BetaFast), corner(p.BetaSlow)
+	low, high := correction(p.BetaFast), correction(p.BetaSlow)
 	if !p.Untruncated {
 		low, high = math.Floor(low), math.Ceil(high)
 	}
 	low, high = max(low, 0), min(high, float64(rotaryDim-1))
-	check.require(low <= high, "OriginalMaxPositions", p.OriginalMaxPositions, cornersApart)
+	check.require(low <= high, "OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -174,7 +175,7 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 	default:
 		attentionFactor = growth(1)
 	}
-	ladder.Scaling = attentionFactor * p.AttentionMultiplier
+	ladder.AttentionFactor = attentionFactor * p.AttentionMultiplier
 	if p.ScaleSoftmax {
 		ladder.SoftmaxScale = growth(p.MScaleAllDim) * growth(p.MScaleAllDim)
 	}

@@ -54,13 +54,6 @@ const (
 	twoOverPi2 = -0x1.6447e493ad4cep-109
 )
 
-// 2/pi with the first part truncated: both parts are positive, so that the
-// product with -0 stays -0.
-const (
-	twoOverPiHigh = 0x1.45f306dc9c882p-1
-	twoOverPiLow  = 0x1.4a7f09d5f47d5p-54
-)
-
 // QuarterTurns returns invFreq*2/pi as an unevaluated sum high+low, with a
 // relative error below 2^-104.
 func QuarterTurns(invFreq float64) (high, low float64) {
@@ -70,11 +63,6 @@ func QuarterTurns(invFreq float64) (high, low float64) {
 	low = math.FMA(invFreq, twoOverPi2, low)
 	return high, low
 }
-
-// Margin bounds the absolute error of the float64 cosines and sines of angles
-// from 1 to MarginAngle, here and in the kernels. Below 1 the error of a sine is
-// bounded by Margin times the largest angle that went into it.
-const Margin = 0x1p-49
 
 // MarginAngle ends the range of Margin. The quarter turns of larger angles are
 // counted by the high part of 2/pi alone, and what the low part adds takes the
@@ -117,31 +105,10 @@ func cosSinFloat32(angle float32) (cos, sin float32) {
 	return float32(c), float32(s)
 }
 
-// Polynomials for the cosine and sine of (pi/2)*f: relative minimax fits with
-// float64 coefficients for |f| <= 1/2 + 2^-30, relative errors 2^-53.9 and
-// 2^-54.5 before rounding. Angles below MarginAngle reach 1/2 + 2^-13, where
-// they are hardly larger; the float32 angles beyond were all tried.
-const (
-	cos1 = -0x1.3bd3cc9be459dp+0
-	cos2 = 0x1.03c1f081b0e01p-2
-	cos3 = -0x1.55d3c7dc3b7f3p-6
-	cos4 = 0x1.e1f4fb8227886p-11
-	cos5 = -0x1.a6c9c96ed0743p-16
-	cos6 = 0x1.f3dca8530df2bp-22
-	sin0 = 0x1.921fb54442d18p+0
-	sin1 = -0x1.4abbce625be09p-1
-	sin2 = 0x1.466bc67754fffp-4
-	sin3 = -0x1.32d2ccdfe9424p-8
-	sin4 = 0x1.50782d5f14823p-13
-	sin5 = -0x1.e2fe76fdff885p-19
-	sin6 = 0x1.e357ef99c063fp-25
-)
-
 // cosSin returns the cosine and sine of (pi/2)*x*(high+low) in float64, for a
 // product below 2^51. For angles below MarginAngle the relative error is below
 // 2^-50.7, plus that of the reduction, which matters only beyond 1.
 func cosSin(x, high, low float64) (cos, sin float64) {
-	const toInteger = 0x1.8p52 // adding it rounds to an integer in the low bits
 	q := math.FMA(x, high, toInteger)
 	k := q - toInteger
 	f := math.FMA(x, high, -k)

@@ -7,9 +7,6 @@ import (
 	"github.com/go-posenc/posenc/generic"
 )
 
-// Width is the most frequencies that a Block holds.
-const Width = 64
-
 // Block holds up to Width neighbouring frequencies of a ladder as the kernels
 // read them.
 type Block struct {
@@ -64,7 +61,7 @@ func (s *Shift) Set(impl Implementation, b *Block) {
 	}
 	var unused [Width]float64
 	for p := range s {
-		cosSinSeed(impl, &s[p][0], &s[p][1], &unused, b, float64(p), 0)
+		cosSinSeedF64(impl, &s[p][0], &s[p][1], &unused, b, float64(p), 0)
 	}
 }
 
@@ -75,7 +72,7 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 	if magnitude == 0 {
 		magnitude = 1
 	}
-	if !b.certain(magnitude, magnitude) || !cosSinExact(impl, cos, sin, position, b, scaleCos, scaleSin) {
+	if !b.certain(magnitude, magnitude) || !cosSinExactF32(impl, cos, sin, position, b, scaleCos, scaleSin) {
 		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 	}
 }
@@ -107,10 +104,14 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 			}
 			continue
 		}
-		cosSinSeed(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
+		cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], b, base, reach)
 		for done := 0; done < run; {
 			at := (t + done) * stride
-			done += cosSinShift(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin, nonTemporal)
+			if nonTemporal {
+				done += cosSinShiftNonTemporalF32(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+			} else {
+				done += cosSinShiftF32(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+			}
 			if done < run {
 				at = (t + done) * stride
 				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.frequencies(), scaleCos, scaleSin)
@@ -143,7 +144,7 @@ func runLength(positions []int32) int {
 
 // CosSinFloat32 writes the row of one position: see generic.CosSinFloat32.
 func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
-	if cosSinFloat32(impl, cos, sin, invFreq, position, scaleCos, scaleSin) {
+	if cosSinFloat32F32(impl, cos, sin, invFreq, position, scaleCos, scaleSin) {
 		return
 	}
 	for i, w := range invFreq {

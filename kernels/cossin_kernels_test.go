@@ -6,19 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
 
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// use switches the package to impl and returns what switches it back.
-func use(impl kernels.Implementation) (restore func()) {
-	saved := dispatch.Implementation()
-	dispatch.Implementation() = impl
-	return func() { dispatch.Implementation() = saved }
-}
 
 func TestCosSinExactRowKernels(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -156,6 +148,34 @@ func TestCosSinFloat32Kernels(t *testing.T) {
 				cos.Check(t, name+"cos", wantCos, testkit.Every)
 				sin.Check(t, name+"sin", wantSin, testkit.Every)
 				angles.Check(t, name+"angles", wantAngles, func(int) bool { return false })
+			}
+		}
+	})
+}
+
+func TestGuardCosSinExact(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := testkit.NewGuards(t, testkit.NewRand(52), 4*9*kernels.Width, "cos", "sin")
+		for n := range kernels.Width + 1 {
+			for _, atEnd := range []bool{false, true} {
+				for _, rows := range []int{1, 6, 9} {
+					for _, pastCaches := range []bool{false, true} {
+						g.GuardExact(impl, n, rows, n%2 == 0, pastCaches, atEnd)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestGuardCosSinFloat32(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		g := testkit.NewGuards(t, testkit.NewRand(53), 4*80, "cos", "sin", "angles")
+		for n := range 71 {
+			for _, atEnd := range []bool{false, true} {
+				for _, small := range []bool{false, true} {
+					g.GuardAngles(impl, n, small, atEnd)
+				}
 			}
 		}
 	})

@@ -18,6 +18,7 @@ import (
 // those under test: it searches the numbers of the format.
 type format16 struct {
 	name     string
+	element  *element
 	numbers  *testkit.Numbers[uint16]
 	infinity uint16
 	value    [1 << 16]float32 // of all bits
@@ -29,15 +30,15 @@ type format16 struct {
 
 // newFormats16 makes both formats.
 func newFormats16() []*format16 {
-	f16 := &format16{name: "float16", numbers: &testkit.Float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
-	bf16 := &format16{name: "bfloat16", numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
+	half := &format16{name: "float16", element: f16, numbers: &testkit.Float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
+	brain := &format16{name: "bfloat16", element: bf16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
 	for bits := range 1 << 16 {
-		f16.value[bits] = testkit.Widen(posenc.Float16(bits))
-		bf16.value[bits] = testkit.Widen(posenc.BFloat16(bits))
+		half.value[bits] = testkit.Widen(posenc.Float16(bits))
+		brain.value[bits] = testkit.Widen(posenc.BFloat16(bits))
 	}
-	f16.search(0x1p16)
-	bf16.search(0x1p128)
-	return []*format16{f16, bf16}
+	half.search(0x1p16)
+	brain.search(0x1p128)
+	return []*format16{half, brain}
 }
 
 // search fills in below and middle. beyond is where the number after the
@@ -103,7 +104,7 @@ func TestNearest16(t *testing.T) {
 // All float16 and bfloat16 become the float32 of their value, and all float32
 // the nearest of them.
 func TestExhaustiveConversions(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const chunk, blockSize, blocks = 1 << 12, 1 << 18, 1 << 14
 	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{
@@ -190,48 +191,58 @@ func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
 
 // check runs one kernel, where it writes the format (with narrow, reads it too)
 // or float32, and returns how many pairs it rotated.
-func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o rotationTest, narrow bool) int64 {
+func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operation, narrow bool) int64 {
 	t.Helper()
-	n, j := len(p.cos), slices.Index(testkit.Layouts, o.layout())
+	n, j := len(p.cos), slices.Index(testkit.Layouts, o.pairs())
 	rows := kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	at := func(i int) string {
 		pair := i % n
-		if o.layout() == posenc.Interleaved {
+		if o.pairs() == posenc.Interleaved {
 			pair = i / 2
 		}
-		a, b := testkit.PairAt(o.layout(), 0, pair, n)
-		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.name(), impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
+		a, b := testkit.PairAt(o.pairs(), 0, pair, n)
+		return fmt.Sprintf("%s on %s: element %d of the pair %x, %x by cos %x, sin %x", o.name, impl, min(1, i-a), p.x[j][a], p.x[j][b], p.cos[pair], p.sin[pair])
 	}
-	switch o := o.(type) {
-	case rotation[float32, float32]:
-		if narrow {
-			o.kernel(impl, p.got, p.x[j], p.cos, p.sin, &rows)
-			testkit.CompareExhaustive(t, p.got, p.want[j], at)
-			return int64(n)
-		}
-	case rotation[uint16, float32]:
-		if o.y == p.format.numbers {
-			o.kernel(impl, p.gotBits, p.x[j], p.cos, p.sin, &rows)
-			p.format.compare(t, p.gotBits, p.wantBits[j], at)
-			return int64(n)
-		}
-	case rotation[uint16, uint16]:
-		if o.y == p.format.numbers && narrow {
-			o.kernel(impl, p.gotBits, p.bits[j], p.cos, p.sin, &rows)
-			p.format.compare(t, p.gotBits, p.wantBits[j], at)
-			return int64(n)
-		}
-	default:
-		t.Fatalf("%s is of a new type", o.name())
+	y, x := o.slice("y").element, o.slice("x").element
+	switch {
+	case y != f32 && y != p.format.element, x != f32 && x != p.format.element, y == x && !narrow:
+		return 0
 	}
-	return 0
+	a := arguments{rows: rows, memory: map[string][]byte{
+		"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
+	}}
+	if x != f32 {
+		a.memory["x"] = testkit.BytesOf(p.bits[j])
+	}
+	if y == f32 {
+		o.call(impl, &a)
+		testkit.CompareExhaustive(t, p.got, p.want[j], at)
+	} else {
+		a.memory["y"] = testkit.BytesOf(p.gotBits)
+		o.call(impl, &a)
+		p.format.compare(t, p.gotBits, p.wantBits[j], at)
+	}
+	return int64(n)
+}
+
+// pairs is where the elements of a pair lie.
+func (o *operation) pairs() posenc.Layout {
+	if o.layout == "Interleaved" {
+		return posenc.Interleaved
+	}
+	return posenc.HalfSplit
+}
+
+// rotations are the operations that rotate pairs.
+func rotations() []*operation {
+	return slices.DeleteFunc(slices.Clone(registry), func(o *operation) bool { return o.geometry != "Rows" })
 }
 
 // All float16 and bfloat16 in both places of a pair, by several angles, with
 // several numbers in the other place. Kernels that read float32 get the same
 // numbers.
 func TestExhaustiveRotations(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const partners = 64
 	formats := newFormats16()
 	var angles [][2]float32 // their cosine and sine
@@ -264,7 +275,7 @@ func TestExhaustiveRotations(t *testing.T) {
 						p.setBits(i, pair[0], pair[1], angle[0], angle[1])
 					}
 					for _, impl := range dispatch.Supported() {
-						for _, o := range rotations {
+						for _, o := range rotations() {
 							counts[0] += p.check(t, impl, o, true)
 						}
 					}
@@ -277,7 +288,7 @@ func TestExhaustiveRotations(t *testing.T) {
 // All float32 in both places of a pair, rotated by nothing to 16 bits: in pairs
 // of a number and its opposite.
 func TestExhaustiveRotationsFloat32(t *testing.T) {
-	exhaustive.SkipWithoutFlag(t)
+	exhaustive.SkipUnlessAsked(t)
 	const pairs, blocks = 1 << 12, 1 << 13
 	formats := newFormats16()
 	testkit.RunExhaustive(t, exhaustive.Leg{
@@ -297,7 +308,7 @@ func TestExhaustiveRotationsFloat32(t *testing.T) {
 							p.set(int(i), x, -x, 1, 0)
 						}
 						for _, impl := range dispatch.Supported() {
-							for _, o := range rotations {
+							for _, o := range rotations() {
 								counts[0] += p.check(t, impl, o, false)
 							}
 						}

@@ -1,35 +1,81 @@
 package kernels_test
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
 
-	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func TestGuardRotate(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+// guardBytes is enough for the slices of a packed problem of so many elements, and gaps.
+func guardBytes(n int) int { return 4 * (9*(2*n+80) + 64) }
+
+// No operation reads or writes beyond its slices, at every length and on both sides.
+func TestGuards(t *testing.T) {
+	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
 		r := testkit.NewRand(51)
-		g := testkit.NewGuards(t, r, 4*2*3*150, "y", "x", "cos", "sin")
-		for _, o := range rotations {
-			for pairs := range 71 {
-				for _, atEnd := range []bool{false, true} {
-					for _, shape := range [][2]int{{1, 1}, {2, 3}} {
-						rows := kernels.Rows{Pairs: pairs, Partner: pairs, Tokens: shape[0], Heads: shape[1], XTokenStride: 2 * pairs * shape[1], XHeadStride: 2 * pairs, TableStride: pairs}
-						rows.YTokenStride, rows.YHeadStride = rows.XTokenStride, rows.XHeadStride
-						for _, inPlace := range []bool{false, true} {
-							if testing.Short() && r.IntN(4) != 0 {
-								continue
-							}
-							o.guard(g, impl, rows, inPlace, atEnd)
+		g := newGuards(t, guardBytes(140*max(1, o.unit)), o)
+		for n := range 140 {
+			for range testkit.Rounds(10) {
+				for _, g.atEnd = range []bool{false, true} {
+					o.try(t, r, impl, o.problem(r, n, true), g.place(o))
+				}
+			}
+		}
+	})
+}
+
+// The halves of a row end and begin at a guard of their own: neither the end of
+// the first nor the start of the second is touched by more than its pairs.
+func TestGuardHalves(t *testing.T) {
+	if !testkit.GuardPages {
+		t.Skip("NOT TESTED: nothing faults around memory here")
+	}
+	rotations := slices.DeleteFunc(regular(), func(o *operation) bool { return o.geometry != "Rows" || o.layout != "HalfSplit" })
+	eachOperation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(50)
+		arenas := testkit.NewArenas(t, 4*70, 2)
+		for n := 1; n <= 70; n++ {
+			for _, guarded := range []string{"x", "y"} {
+				p := o.problem(r, n, true)
+				size := o.slice(guarded).element.size
+				first, second := testkit.Flush[byte](arenas[0], n*size, true), testkit.Flush[byte](arenas[1], n*size, false)
+				partner := offset(first, second) / size
+				p.rows = kernels.Rows{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
+				a := p.arguments
+				a.memory = map[string][]byte{}
+				want := arguments{memory: map[string][]byte{}}
+				for i := range o.slices {
+					s := &o.slices[i]
+					switch {
+					case s.name == "cos" || s.name == "sin":
+						a.memory[s.name] = make([]byte, n*s.element.size)
+						s.element.fill(r, a.memory[s.name])
+						want.memory[s.name] = a.memory[s.name]
+						continue
+					case s.name == guarded:
+						a.memory[s.name] = unsafe.Slice(&first[0], (partner+n)*size)
+					default:
+						a.memory[s.name] = make([]byte, (partner+n)*s.element.size)
+					}
+					for j, name := range []string{s.name, s.name + "2"} {
+						half := a.memory[s.name][j*partner*s.element.size:][:n*s.element.size]
+						s.element.fill(r, half)
+						want.memory[name] = slices.Clone(half)
+					}
+				}
+				o.define(&want)
+				if reason, functions := testkit.Fault(func() { o.call(impl, &a) }); reason != nil {
+					t.Fatalf("%d pairs: %v in %s", n, reason, functions)
+				}
+				e := o.slice("y").element
+				for j, name := range []string{"y", "y2"} {
+					got := a.memory["y"][j*partner*e.size:]
+					for i := 0; i < n*e.size; i += e.size {
+						if g, w := got[i:i+e.size], want.memory[name][i:i+e.size]; !e.same(g, w) {
+							t.Fatalf("%d pairs: %s[%d] is %x, want %x", n, name, i/e.size, g, w)
 						}
 					}
 				}
@@ -38,135 +84,27 @@ func TestGuardRotate(t *testing.T) {
 	})
 }
 
-// guardHalves rotates a row whose halves lie next to a guard of their own.
-func (o rotation[Y, X]) guardHalves(t *testing.T, r *rand.Rand, impl kernels.Implementation, pairs int, arenas [][]byte) {
-	t.Helper()
-	check := func(y []Y, x []X, partner int) {
-		cos, sin := make([]float32, pairs), make([]float32, pairs)
-		testkit.FillRandom(r, cos)
-		testkit.FillRandom(r, sin)
-		for _, at := range []int{0, partner} {
-			o.x.Fill(r, x[at:at+pairs])
+// The guard itself: one element too far, either way, is noticed.
+func TestGuardCatches(t *testing.T) {
+	if !testkit.GuardPages {
+		t.Skip("NOT TESTED: nothing faults around memory here")
+	}
+	arena := testkit.NewArena(t, 100)
+	for _, atEnd := range []bool{false, true} {
+		s := testkit.Flush[float32](arena, 4, atEnd)
+		beyond := unsafe.Add(unsafe.Pointer(&s[0]), -4)
+		if atEnd {
+			beyond = unsafe.Add(unsafe.Pointer(&s[3]), 4)
 		}
-		want := make([]Y, 2*pairs)
-		o.define(want[:pairs], want[pairs:], x[:pairs], x[partner:], cos, sin)
-		rows := kernels.Rows{Pairs: pairs, Partner: partner, Tokens: 1, Heads: 1, TableStride: pairs}
-		if reason, _ := testkit.Fault(func() { o.kernel(impl, y, x, cos, sin, &rows) }); reason != nil {
-			t.Fatalf("%d pairs: %v", pairs, reason)
+		if reason, _ := testkit.Fault(func() { s[0], s[3] = 1, 2 }); reason != nil {
+			t.Errorf("a write within the slice: %v", reason)
 		}
-		for i, got := range append(slices.Clone(y[:pairs]), y[partner:]...) {
-			if !o.y.Same(got, want[i]) {
-				t.Fatalf("%d pairs: element %d is %v, want %v", pairs, i, o.y.Widen(got), o.y.Widen(want[i]))
-			}
+		var read float32
+		if reason, _ := testkit.Fault(func() { read = *(*float32)(beyond) }); reason == nil {
+			t.Errorf("a read beyond the slice gave %v", read)
+		}
+		if reason, _ := testkit.Fault(func() { *(*float32)(beyond) = 1 }); reason == nil {
+			t.Error("a write beyond the slice was not noticed")
 		}
 	}
-	y, partner := guardedHalves[Y](arenas, pairs)
-	check(y, make([]X, partner+pairs), partner)
-	x, partner := guardedHalves[X](arenas, pairs)
-	check(make([]Y, partner+pairs), x, partner)
-	if o.inPlace() {
-		check(o.asY(x), x, partner)
-	}
-}
-
-// guardedHalves returns a row with a guard between its halves, and their
-// distance.
-func guardedHalves[T testkit.Number](arenas [][]byte, pairs int) (row []T, partner int) {
-	first, second := testkit.Flush[T](arenas[0], pairs, true), testkit.Flush[T](arenas[1], pairs, false)
-	partner = int(uintptr(unsafe.Pointer(&second[0]))-uintptr(unsafe.Pointer(&first[0]))) / int(unsafe.Sizeof(first[0]))
-	return unsafe.Slice(&first[0], partner+pairs), partner
-}
-
-func TestGuardCosSinExact(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := testkit.NewGuards(t, testkit.NewRand(52), 4*9*kernels.Width, "cos", "sin")
-		for n := range kernels.Width + 1 {
-			for _, atEnd := range []bool{false, true} {
-				for _, rows := range []int{1, 6, 9} {
-					for _, pastCaches := range []bool{false, true} {
-						g.GuardExact(impl, n, rows, n%2 == 0, pastCaches, atEnd)
-					}
-				}
-			}
-		}
-	})
-}
-
-func TestGuardCosSinFloat32(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		g := testkit.NewGuards(t, testkit.NewRand(53), 4*80, "cos", "sin", "angles")
-		for n := range 71 {
-			for _, atEnd := range []bool{false, true} {
-				for _, small := range []bool{false, true} {
-					g.GuardAngles(impl, n, small, atEnd)
-				}
-			}
-		}
-	})
-}
-
-// The public functions with every slice next to a guard, positions and
-// frequencies too.
-func TestGuardPublic(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(54)
-		const heads = 2
-		g := testkit.NewGuards(t, r, 4*9*heads*300, "x", "cos", "sin", "positions", "invFreq")
-		for _, pairs := range testkit.Lengths {
-			for _, tokens := range []int{1, 2, 9} {
-				for _, atEnd := range []bool{false, true} {
-					positions := testkit.Flush[int32](g.Arenas["positions"], tokens, atEnd)
-					invFreq := testkit.Flush[float64](g.Arenas["invFreq"], pairs, atEnd)
-					testkit.PositionKinds["runs"](r, positions)
-					for i := range invFreq {
-						invFreq[i] = math.Pow(10000, -float64(i)/float64(pairs))
-					}
-					cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Layout: posenc.Layout(r.IntN(2)), Angles: posenc.AngleRounding(r.IntN(2))}
-					rotary := testkit.MustRotary(t, cfg)
-					name := fmt.Sprintf("%d tokens, %d pairs, at the end: %t", tokens, pairs, atEnd)
-					var err error
-					fill := func(what string, call func(cos, sin []float32) error, want func(cos, sin []float32)) {
-						cos, sin := g.Floats("cos", tokens*pairs, atEnd), g.Floats("sin", tokens*pairs, atEnd)
-						g.Check(what+", "+name,
-							func() { err = errors.Join(err, call(cos, sin)) },
-							func(copies map[string][]float32) { want(copies["cos"], copies["sin"]) },
-							map[string][]float32{"cos": cos, "sin": sin})
-					}
-					tables := func(cfg posenc.RotaryConfig) func(cos, sin []float32) {
-						return func(cos, sin []float32) {
-							c, s := testkit.TablesOf(t, cfg, positions, 1)
-							copy(cos, c)
-							copy(sin, s)
-						}
-					}
-					exact := cfg
-					exact.Angles = posenc.ExactAngles
-					fill("Rotary.CosSin", func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }, tables(cfg))
-					fill("CosSin", func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) }, tables(exact))
-					angles := g.Floats("x", tokens*pairs, atEnd)
-					fill("CosSinAngles", func(cos, sin []float32) error { return posenc.CosSinAngles(cos, sin, angles) }, func(cos, sin []float32) {
-						generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
-					})
-					x := g.Floats("x", tokens*heads*2*pairs, atEnd)
-					p := place1(heads)
-					g.Check("Rotate, "+name,
-						func() {
-							err = errors.Join(err, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads}))
-						},
-						func(copies map[string][]float32) {
-							cos, sin := testkit.TablesOf(t, cfg, positions, 1)
-							p.RotateViews(cfg, copies["x"], cos, sin, tokens)
-						}, map[string][]float32{"x": x})
-					if err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-		}
-	})
-}
-
-// place1 is one packed view.
-func place1(heads int) testkit.Placed {
-	return testkit.Placed{Kind: "packed", Views: []posenc.View[float32]{{Heads: heads}}, Starts: []int{0}}
 }

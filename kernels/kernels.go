@@ -32,7 +32,10 @@ func (i Implementation) String() string {
 	return "unknown"
 }
 
-// missing reports an operation whose switch lacks a row.
+// missing reports an operation whose switch lacks a row. It stays out of the bindings,
+// which would otherwise clear memory for its message.
+//
+//go:noinline
 func missing(operation string, impl Implementation) {
 	panic("kernels: " + operation + " has no row for implementation " + impl.String())
 }

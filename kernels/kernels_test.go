@@ -35,48 +35,48 @@ func TestMissingRowPanics(t *testing.T) {
 	block.Set([]float64{1})
 	for _, impl := range append(foreign, 200) {
 		for name, call := range map[string]func(){
-			"RotateHalfSplitF32":          func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF16":          func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitBF16":         func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF32ToF16":     func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateHalfSplitF32ToBF16":    func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32":        func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF16":        func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedBF16":       func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32ToF16":   func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RotateInterleavedF32ToBF16":  func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
-			"RMSNormF32":                  func() { RMSNormF32(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsF32":                func() { ScaleRowsF32(impl, nil, 0, &Lines{}) },
-			"RMSNormF16":                  func() { RMSNormF16(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsF16":                func() { ScaleRowsF16(impl, nil, 0, &Lines{}) },
-			"RMSNormBF16":                 func() { RMSNormBF16(impl, nil, nil, &Lines{}, 0) },
-			"ScaleRowsBF16":               func() { ScaleRowsBF16(impl, nil, 0, &Lines{}) },
-			"RMSNormRotateHalfSplitF32":   func() { RMSNormRotateHalfSplitF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"RMSNormRotateInterleavedF32": func() { RMSNormRotateInterleavedF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
-			"AddRowsF32":                  func() { AddRowsF32(impl, nil, nil, 0, 0, nil, &Tile{}) },
-			"AddClampedF32":               func() { AddClampedF32(impl, nil, nil, 0, 0, &Tile{}) },
-			"AddDistanceF32":              func() { AddDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
-			"SubAbsoluteDistanceF32":      func() { SubAbsoluteDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
-			"DotProductsF32":              func() { DotProductsF32(impl, nil, nil, nil, &Matrices{}) },
-			"AddMultiplesF32":             func() { AddMultiplesF32(impl, nil, nil, nil, &Matrices{}) },
-			"ConvertF16ToF32":             func() { ConvertF16ToF32(impl, nil, nil) },
-			"ConvertBF16ToF32":            func() { ConvertBF16ToF32(impl, nil, nil) },
-			"ConvertF32ToF16":             func() { ConvertF32ToF16(impl, nil, nil) },
-			"ConvertF32ToBF16":            func() { ConvertF32ToBF16(impl, nil, nil) },
-			"AddScaledF32":                func() { AddScaledF32(impl, nil, nil, 1) },
-			"AddScaledF16":                func() { AddScaledF16(impl, nil, nil, 1) },
-			"AddScaledBF16":               func() { AddScaledBF16(impl, nil, nil, 1) },
-			"DeinterleaveB32":             func() { DeinterleaveB32(impl, nil, nil) },
-			"DeinterleaveB16":             func() { DeinterleaveB16(impl, nil, nil) },
-			"InterleaveB32":               func() { InterleaveB32(impl, nil, nil) },
-			"InterleaveB16":               func() { InterleaveB16(impl, nil, nil) },
-			"CosSinExact":                 func() { cosSinExact(impl, nil, nil, 0, &block, 1, 1) },
-			"CosSinSeed":                  func() { cosSinSeed(impl, &row, &row, &row, &block, 0, 0) },
-			"sinusoidalRowsInterleaved":   func() { sinusoidalRowsInterleaved(impl, nil, 0, 0, nil, nil, 0, 1) },
-			"addSinusoidalInterleaved":    func() { addSinusoidalInterleaved(impl, nil, 0, 0, nil, nil, 0, 1, 1) },
-			"addSinusoidalHalfSplit":      func() { addSinusoidalHalfSplit(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
-			"CosSinShift":                 func() { cosSinShift(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1, false) },
-			"CosSinFloat32":               func() { cosSinFloat32(impl, nil, nil, nil, 1, 1, 1) },
+			"RotateHalfSplitF32":           func() { RotateHalfSplitF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF16":           func() { RotateHalfSplitF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitBF16":          func() { RotateHalfSplitBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToF16":      func() { RotateHalfSplitF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateHalfSplitF32ToBF16":     func() { RotateHalfSplitF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32":         func() { RotateInterleavedF32(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF16":         func() { RotateInterleavedF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedBF16":        func() { RotateInterleavedBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToF16":    func() { RotateInterleavedF32ToF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RotateInterleavedF32ToBF16":   func() { RotateInterleavedF32ToBF16(impl, nil, nil, nil, nil, &Rows{}) },
+			"RMSNormF32":                   func() { RMSNormF32(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsF32":                 func() { ScaleRowsF32(impl, nil, 0, &Lines{}) },
+			"RMSNormF16":                   func() { RMSNormF16(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsF16":                 func() { ScaleRowsF16(impl, nil, 0, &Lines{}) },
+			"RMSNormBF16":                  func() { RMSNormBF16(impl, nil, nil, &Lines{}, 0) },
+			"ScaleRowsBF16":                func() { ScaleRowsBF16(impl, nil, 0, &Lines{}) },
+			"RMSNormRotateHalfSplitF32":    func() { RMSNormRotateHalfSplitF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
+			"RMSNormRotateInterleavedF32":  func() { RMSNormRotateInterleavedF32(impl, nil, nil, nil, nil, &Fusion{}, 0) },
+			"AddRowsF32":                   func() { AddRowsF32(impl, nil, nil, 0, 0, nil, &Tile{}) },
+			"AddClampedF32":                func() { AddClampedF32(impl, nil, nil, 0, 0, &Tile{}) },
+			"AddDistanceF32":               func() { AddDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
+			"SubAbsoluteDistanceF32":       func() { SubAbsoluteDistanceF32(impl, nil, 0, 0, 0, &Tile{}) },
+			"DotProductsF32":               func() { DotProductsF32(impl, nil, nil, nil, &Matrices{}) },
+			"AddMultiplesF32":              func() { AddMultiplesF32(impl, nil, nil, nil, &Matrices{}) },
+			"ConvertF16ToF32":              func() { ConvertF16ToF32(impl, nil, nil) },
+			"ConvertBF16ToF32":             func() { ConvertBF16ToF32(impl, nil, nil) },
+			"ConvertF32ToF16":              func() { ConvertF32ToF16(impl, nil, nil) },
+			"ConvertF32ToBF16":             func() { ConvertF32ToBF16(impl, nil, nil) },
+			"AddScaledF32":                 func() { AddScaledF32(impl, nil, nil, 1) },
+			"AddScaledF16":                 func() { AddScaledF16(impl, nil, nil, 1) },
+			"AddScaledBF16":                func() { AddScaledBF16(impl, nil, nil, 1) },
+			"DeinterleaveB32":              func() { DeinterleaveB32(impl, nil, nil) },
+			"DeinterleaveB16":              func() { DeinterleaveB16(impl, nil, nil) },
+			"InterleaveB32":                func() { InterleaveB32(impl, nil, nil) },
+			"InterleaveB16":                func() { InterleaveB16(impl, nil, nil) },
+			"CosSinExactF32":               func() { cosSinExactF32(impl, nil, nil, 0, &block, 1, 1) },
+			"CosSinSeedF64":                func() { cosSinSeedF64(impl, &row, &row, &row, &block, 0, 0) },
+			"SinusoidalRowsInterleavedF32": func() { sinusoidalRowsInterleavedF32(impl, nil, 0, 0, nil, nil, 0, 1) },
+			"AddSinusoidalInterleavedF32":  func() { addSinusoidalInterleavedF32(impl, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"AddSinusoidalHalfSplitF32":    func() { addSinusoidalHalfSplitF32(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"CosSinShiftF32":               func() { cosSinShiftF32(impl, nil, nil, 0, 0, nil, nil, 0, 1, 1) },
+			"CosSinFloat32F32":             func() { cosSinFloat32F32(impl, nil, nil, nil, 1, 1, 1) },
 		} {
 			func() {
 				defer func() {
@@ -190,12 +190,12 @@ func TestUndecided(t *testing.T) {
 			invFreq := ladder()[:n]
 			invFreq[r.IntN(n)] *= -1
 			block.Set(invFreq)
-			if !cosSinExact(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
+			if !cosSinExactF32(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				easy++
 			}
 			invFreq[r.IntN(n)] = hard(r, p)
 			block.Set(invFreq)
-			if !cosSinExact(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
+			if !cosSinExactF32(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				near++
 			}
 		}
@@ -246,7 +246,7 @@ func TestSeedError(t *testing.T) {
 				}
 			}
 			block.Set(invFreq)
-			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &block, p, p)
+			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], &block, p, p)
 			generic.CosSinExactF64(cos[:], sin[:], p, invFreq)
 			for i, w := range invFreq {
 				bound := generic.Margin * min(1, p*math.Abs(w))
@@ -291,12 +291,12 @@ func TestShiftStops(t *testing.T) {
 			var seed [3][Width]float64
 			block.Set(invFreq)
 			shift.Set(impl, &block)
-			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &block, float64(base), float64(base)+shiftRows)
+			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], &block, float64(base), float64(base)+shiftRows)
 			cos, sin := make([]float32, shiftRows*n), make([]float32, shiftRows*n)
 			for i := range cos {
 				cos[i], sin[i] = 7, 8
 			}
-			done := cosSinShift(impl, cos, sin, n, shiftRows, &seed, shift[:], n, 1, 1, false)
+			done := cosSinShiftF32(impl, cos, sin, n, shiftRows, &seed, shift[:], n, 1, 1)
 			if done < 0 || done > shiftRows {
 				t.Fatalf("%d of %d rows done", done, shiftRows)
 			}

@@ -54,7 +54,7 @@ func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, block
 		}
 		for i := range blocks {
 			seed := &seeds[i]
-			cosSinSeed(impl, &seed[0], &seed[1], &seed[2], &blocks[i], base, reach)
+			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], &blocks[i], base, reach)
 		}
 		for r := 0; r < run; r++ {
 			pairs := sinusoidalRows(impl, to, t+r, 0, run-r, &seeds, shifts, first+r, n)
@@ -101,11 +101,11 @@ func sinusoidalRows(impl Implementation, to *Sinusoids, row, block, rows int, se
 	seed, first := &seeds[block], shifts[block][shift:]
 	switch {
 	case !to.Interleaved:
-		return addSinusoidalHalfSplit(impl, to.Cos[at:], to.Sin[at:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
+		return addSinusoidalHalfSplitF32(impl, to.Cos[at:], to.Sin[at:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
 	case to.Add:
-		return addSinusoidalInterleaved(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
+		return addSinusoidalInterleavedF32(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling, to.Scale)
 	default:
-		return sinusoidalRowsInterleaved(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling)
+		return sinusoidalRowsInterleavedF32(impl, to.Sin[at+block*Width:], to.Stride, rows, seed, first, n, to.Scaling)
 	}
 }
 

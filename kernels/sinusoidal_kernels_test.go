@@ -45,6 +45,13 @@ func newSinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []in
 
 func (o *sinusoidalRowsOf) size() int { return (len(o.positions)-1)*o.Stride + 2*len(o.invFreq) }
 
+// randomScale is 1, that of a model of 512 channels, or anything.
+func randomScale(r *rand.Rand) float32 {
+	scale := []float32{1, 22.627417, 0}
+	testkit.FillRandom(r, scale[2:])
+	return testkit.OneOf(r, scale)
+}
+
 // run does it by kernels, the sines before the cosines.
 func (o *sinusoidalRowsOf) run(impl kernels.Implementation, x []float32) {
 	o.Sin, o.Cos = x, x[len(o.invFreq):]

@@ -32,8 +32,6 @@ const (
 	// ShiftedRows is the number of rows from which on it pays to prepare the Shift of
 	// a block for one call.
 	ShiftedRows = 128
-	// shiftRows is the number of positions that share a seed.
-	shiftRows = 32
 	// shortRun is the rows below which those of their own are cheaper than a seed.
 	shortRun = 4
 )

@@ -45,14 +45,15 @@ func TestDigests(t *testing.T) {
 			models = append(models, tower)
 		}
 		for _, m := range models {
-			for _, m.Angles = range []posenc.Angles{posenc.ExactAngles, posenc.Float32Angles} {
+			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
-						cfg, err := m.Rotary(layer, seqLen)
+						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Angles: angles}
+						cfg, err := m.RotaryFor(o)
 						if err != nil {
 							t.Fatalf("%s: %v", file, err)
 						}
-						softmax, err := m.SoftmaxScale(layer, seqLen)
+						softmax, err := m.SoftmaxScaleFor(o)
 						if err != nil {
 							t.Fatalf("%s: %v", file, err)
 						}
@@ -62,7 +63,7 @@ func TestDigests(t *testing.T) {
 				}
 			}
 			for _, layer := range m.Layers() {
-				scale, scales := m.QueryScale(layer)
+				scale, scales := m.QueryScaling(layer)
 				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", layer.Type, layer.Rotates, scales, scale.Beta, scale.Length, scale.Offset)
 			}
 		}

@@ -2,17 +2,18 @@
 // embedding into configurations for posenc: [HuggingFace] a config.json, [GGUF]
 // the metadata of a GGUF file.
 //
-// A [Model] says which layers rotate ([Model.Layers]), what kinds of them there
-// are ([Model.LayerTypes]), and gives each kind its [posenc.RotaryConfig]:
-// layout, rotated slice of the head, frequencies, factor on cosine and sine, and
-// the axes of positions. Dynamic NTK and LongRoPE take the length of the sequence
-// for that.
+// A [Model] gives the [posenc.RotaryConfig] of its layers ([Model.Rotary]): layout,
+// rotated slice of the head, inverse frequencies, attention factor, and the axes of
+// positions. It says which layers rotate ([Model.Layers]). Where they are of several
+// kinds, as in Gemma 3, or where frequencies depend on the length of the sequence
+// (dynamic NTK, LongRoPE), [Model.RotaryFor] takes both as [RotaryOptions]; an engine
+// for any model calls it for each of [Model.LayerTypes].
 //
 // Two things are apart from the rotation, 1 and none for most models, and the
 // output is wrong where a model has them and they are left out: a factor on the
 // attention scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
 // built like them), and one on queries that grows with the position
-// ([Model.QueryScale]: Llama 4, Ministral 3, Mistral 4).
+// ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
 //
 // What is not understood is an error that names it and says what can be set
 // instead: an unknown type, rule or key, keys that contradict each other, numbers

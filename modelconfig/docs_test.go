@@ -16,14 +16,16 @@ var update = flag.Bool("update", false, "write the tables of docs/models.md and 
 
 const models = "../docs/models.md"
 
+var layoutNames = map[posenc.Layout]string{
+	posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
+}
+
 func familyTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes |\n|---|---|---|---|---|---|\n")
-	for _, name := range sortedNames(families) {
+	for _, name := range sortedKeys(families) {
 		f := families[name]
-		pairs := map[posenc.Layout]string{
-			posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
-		}[f.layout]
+		pairs := layoutNames[f.layout]
 		if f.layoutKey != "" {
 			pairs += ", by " + f.layoutKey
 		}
@@ -78,7 +80,7 @@ func familyTable() string {
 func wrapperTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
-	for _, name := range sortedNames(wrappers) {
+	for _, name := range sortedKeys(wrappers) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType)
 	}
 	return b.String()
@@ -86,21 +88,18 @@ func wrapperTable() string {
 
 func towerTable(t *testing.T) string {
 	holders := map[string][]string{}
-	for _, name := range sortedNames(visionWrappers) {
+	for _, name := range sortedKeys(visionWrappers) {
 		inner := visionWrappers[name].innerType
 		holders[inner] = append(holders[inner], name)
 	}
 	orders := map[string]string{
-		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows in turns",
+		"00001111": "rows, then columns", "11110000": "columns, then rows", "10101010": "columns and rows alternately",
 	}
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
-	for _, name := range sortedNames(towers) {
+	for _, name := range sortedKeys(towers) {
 		f := towers[name]
-		pairs, order := "half-split", "within each half of a head: not one rotation"
-		if f.layout == posenc.Interleaved {
-			pairs = "interleaved"
-		}
+		order := "within each half of a head: not one rotation"
 		if f.arrangement != nil {
 			ladder, err := f.arrangement(16, 1e4, frequency.Exact)
 			if err != nil {
@@ -114,19 +113,40 @@ func towerTable(t *testing.T) string {
 				order += ", with the even and the odd frequencies of a head"
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, pairs, order, f.hidden/f.heads, strings.Join(holders[name], ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", name, layoutNames[f.layout], order, f.hidden/f.heads, strings.Join(holders[name], ", "))
 	}
 	return b.String()
 }
 
-func notRotaryTable() string {
+func architectureTable() string {
+	names := map[string][]string{}
+	for _, name := range sortedKeys(ggufArchitectures) {
+		arch := ggufArchitectures[name]
+		pairs := layoutNames[arch.layout]
+		switch arch.axes {
+		case sectionedAxes, interleavedAxes:
+			pairs += ", three axes"
+		case optionalAxes:
+			pairs += "; half-split, three axes where the file has sections"
+		}
+		names[pairs] = append(names[pairs], name)
+	}
+	var b strings.Builder
+	b.WriteString("| pairs | architecture |\n|---|---|\n")
+	for _, pairs := range sortedKeys(names) {
+		fmt.Fprintf(&b, "| %s | %s |\n", pairs, strings.Join(names[pairs], ", "))
+	}
+	return b.String()
+}
+
+func notRotaryTable(notRotary map[string]string, what string) string {
 	byReason := map[string][]string{}
-	for _, name := range sortedNames(notRotary) {
+	for _, name := range sortedKeys(notRotary) {
 		byReason[notRotary[name]] = append(byReason[notRotary[name]], name)
 	}
 	var b strings.Builder
-	b.WriteString("| positions | model_type |\n|---|---|\n")
-	for _, reason := range sortedNames(byReason) {
+	fmt.Fprintf(&b, "| positions | %s |\n|---|---|\n", what)
+	for _, reason := range sortedKeys(byReason) {
 		fmt.Fprintf(&b, "| %s | %s |\n", reason, strings.Join(byReason[reason], ", "))
 	}
 	return b.String()
@@ -140,7 +160,8 @@ func TestDocs(t *testing.T) {
 	}
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
-		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable()},
+		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
+		{"architectures", architectureTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)
@@ -165,15 +186,55 @@ func TestDocs(t *testing.T) {
 		}
 	}
 
-	// Each rule with its keys, and each trap with the name of its test.
-	for ropeType, keys := range ropeTypes {
-		line := lineWith(text, "| `"+ropeType+"` |")
-		for _, key := range keys {
-			if !strings.Contains(line, "`"+key+"`") {
-				t.Errorf("rule %s: no key %s in %q", ropeType, key, line)
+	// Each rule with its keys, no more and no fewer, and a constructor that is called.
+	source, err := os.ReadFile("rope.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for line := range strings.Lines(section(t, text, "Rules")) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		ropeType := codes(cells[1])[0]
+		rules = append(rules, ropeType)
+		got, want := slices.Sorted(slices.Values(codes(cells[2]))), slices.Sorted(slices.Values(ropeTypes[ropeType]))
+		if !slices.Equal(slices.Compact(got), want) {
+			t.Errorf("rule %s has keys %q, its line %q", ropeType, want, got)
+		}
+		for _, constructor := range codes(cells[3]) {
+			if strings.HasPrefix(constructor, "frequency.") && !strings.Contains(string(source), constructor+"(") {
+				t.Errorf("rule %s: %s is not called", ropeType, constructor)
 			}
 		}
 	}
+	if slices.Sort(rules); !slices.Equal(rules, sortedKeys(ropeTypes)) {
+		t.Errorf("rules %q, in the table %q", sortedKeys(ropeTypes), rules)
+	}
+
+	// Each key about rotary positions that the source names. (Those of other names,
+	// which the table has too, are not told from other words.)
+	for _, key := range words(t) {
+		if namesRotation(key) && key == strings.ToLower(key) && !strings.Contains(text, "`"+key+"`") {
+			t.Errorf("no key %s", key)
+		}
+	}
+
+	// Each type that scales queries.
+	scales := section(t, text, "Query scales")
+	for name, f := range families {
+		if (f.queryScale != nil) != slices.Contains(tableNames(scales, false), name) {
+			t.Errorf("%s scales queries, or its line is too many", name)
+		}
+	}
+	for name, arch := range ggufArchitectures {
+		if (arch.queryScale != queriesUnscaled) != slices.Contains(tableNames(scales, true), name) {
+			t.Errorf("GGUF: %s scales queries, or its line is too many", name)
+		}
+	}
+
+	// Each trap with the name of its test.
 	for _, trap := range traps {
 		if lineWith(text, "| `TestTrap/"+trap.name+"` |") == "" {
 			t.Errorf("no line for TestTrap/%s", trap.name)
@@ -190,6 +251,41 @@ func TestDocs(t *testing.T) {
 			t.Errorf("no test TestTrap/%s", name)
 		}
 	}
+}
+
+// section is the text below a heading, down to the next.
+func section(t *testing.T, text, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(text, "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("no heading %s", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// codes are the words in backquotes.
+func codes(text string) (words []string) {
+	for i, word := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// tableNames are the names in the first cells of a table: those after GGUF, or the
+// others.
+func tableNames(table string, gguf bool) (names []string) {
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			first, after := strings.CutPrefix(strings.TrimSpace(cells[1]), "GGUF: ")
+			if after == gguf {
+				names = append(names, strings.Split(first, ", ")...)
+			}
+		}
+	}
+	return names
 }
 
 // The traps of GGUF files in docs/models.md are those of TestTrapGGUF.

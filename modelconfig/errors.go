@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Every error wraps one of these and names the function, the key, its value and
-// what was expected or can be set instead.
+// Every error wraps one of these and names the function, the key or the argument, its
+// value and what was expected or can be set instead.
 var (
-	ErrSyntax        = errors.New("modelconfig: malformed configuration") // not JSON, a key twice, the wrong type of value, too big
-	ErrUnknown       = errors.New("modelconfig: unknown")                 // a model type, a rope type or a key about rotary positions that is not known
-	ErrNotRotary     = errors.New("modelconfig: positions not rotary")    // the model has other positions, or none
-	ErrValue         = errors.New("modelconfig: invalid value")           // a number out of range, a key missing, a wrong length
-	ErrContradiction = errors.New("modelconfig: contradiction")           // keys that say different things
-	ErrArgument      = errors.New("modelconfig: invalid argument")        // an argument of a method of Model
+	ErrSyntax        = errors.New("malformed configuration") // not JSON, a key twice, the wrong type of value, too big
+	ErrUnknown       = errors.New("unknown")                 // a model type, a rope type or a key about rotary positions that is not known
+	ErrNotRotary     = errors.New("positions not rotary")    // the model has other positions, or none
+	ErrValue         = errors.New("invalid value")           // a number out of range, a key missing, a wrong length
+	ErrContradiction = errors.New("contradiction")           // keys that say different things
+	ErrArgument      = errors.New("invalid argument")        // an argument of a method of Model
 )
 
 // valueError describes a key of a configuration or an argument.

@@ -29,7 +29,7 @@ func ExampleHuggingFace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := model.Rotary("", 0)
+	cfg, err := model.Rotary()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func ExampleHuggingFace() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = posenc.Rotate(rotary, positions, posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
+	err = posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 32}, posenc.View[float32]{Data: k, Heads: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,17 +69,17 @@ func ExampleModel() {
 			log.Fatal(err)
 		}
 		rotating, scaled := 0, 0
-		var query modelconfig.QueryScale // of the layers counted by scaled
+		var query posenc.QueryScaling // of the layers counted by scaled
 		for _, layer := range model.Layers() {
 			if layer.Rotates {
 				rotating++
 			}
-			if scale, ok := model.QueryScale(layer); ok {
+			if scale, ok := model.QueryScaling(layer); ok {
 				query = scale
 				scaled++
 			}
 		}
-		softmax, err := model.SoftmaxScale("", 0)
+		softmax, err := model.SoftmaxScale()
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -92,8 +92,10 @@ func ExampleModel() {
 	// ministral3: 34 of 34 layers rotate, scores times 1.0000, queries scaled in 34 layers {Beta:0.1 Length:16384 Offset:0}
 }
 
-// Layers of Gemma 3 have frequencies of two kinds.
-func ExampleModel_LayerTypes() {
+// An engine that loads any model makes a Rotary for each kind of layer, for the
+// longest sequence that it will hold. Layers of Gemma 3 are of two kinds.
+func ExampleModel_RotaryFor() {
+	const contextLength = 8192
 	model, err := modelconfig.HuggingFace([]byte(`{
 		"model_type": "gemma3",
 		"text_config": {
@@ -106,7 +108,7 @@ func ExampleModel_LayerTypes() {
 	}
 	rotary := map[string]*posenc.Rotary{}
 	for _, layerType := range model.LayerTypes() {
-		cfg, err := model.Rotary(layerType, 0)
+		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: contextLength})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -115,23 +117,29 @@ func ExampleModel_LayerTypes() {
 		}
 		fmt.Printf("%s: %d elements, slowest pair %.3g radians per position\n", layerType, cfg.RotaryDim, cfg.InvFreq[127])
 	}
+	layers := make([]*posenc.Rotary, len(model.Layers())) // nil where a layer does not rotate
+	for i, layer := range model.Layers() {
+		if layer.Rotates {
+			layers[i] = rotary[layer.Type]
+		}
+	}
 	for i, layer := range model.Layers()[:6] {
-		fmt.Println(i, layer.Type, rotary[layer.Type] != nil)
+		fmt.Println(i, layer.Type, layers[i] == rotary["full_attention"])
 	}
 	// Output:
 	// full_attention: 256 elements, slowest pair 1.39e-07 radians per position
 	// sliding_attention: 256 elements, slowest pair 0.000107 radians per position
-	// 0 sliding_attention true
-	// 1 sliding_attention true
-	// 2 sliding_attention true
-	// 3 sliding_attention true
-	// 4 sliding_attention true
+	// 0 sliding_attention false
+	// 1 sliding_attention false
+	// 2 sliding_attention false
+	// 3 sliding_attention false
+	// 4 sliding_attention false
 	// 5 full_attention true
 }
 
 // LongRoPE has other frequencies for sequences beyond the trained length. Keys
 // that were rotated before such a switch have to be rotated anew.
-func ExampleModel_Rotary() {
+func ExampleModel_DependsOnLength() {
 	model, err := modelconfig.HuggingFace([]byte(`{
 		"model_type": "phi3", "hidden_size": 64, "num_attention_heads": 8, "num_hidden_layers": 2,
 		"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_theta": 10000.0,
@@ -140,14 +148,17 @@ func ExampleModel_Rotary() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, seqLen := range []int{4096, 4097} {
-		cfg, err := model.Rotary("", seqLen)
+	beyond, depends := model.DependsOnLength()
+	fmt.Println(beyond, depends)
+	for _, tokens := range []int{beyond, beyond + 1} {
+		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{SequenceLength: tokens})
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", seqLen, cfg.InvFreq, cfg.Scaling)
+		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.Scaling)
 	}
 	// Output:
+	// 4096 true
 	// 4096 tokens: [1.000000 0.100000 0.010000 0.001000], cos and sin times 1.190238
 	// 4097 tokens: [1.000000 0.050000 0.002500 0.000125], cos and sin times 1.190238
 }
@@ -165,7 +176,7 @@ func ExampleHuggingFaceVision() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := tower.Rotary("", 0)
+	cfg, err := tower.Rotary()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -190,7 +201,7 @@ func ExampleHuggingFaceVision() {
 	for i := range q {
 		q[i] = 1
 	}
-	if err := posenc.Rotate(rotary, append(row, column...), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+	if err := posenc.Rotate(rotary.At(append(row, column...)), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(tower.Type(), cfg.HeadDim)
@@ -208,7 +219,7 @@ func ExampleHuggingFaceVision() {
 }
 
 // Llama 4 scales the queries of layers that do not rotate.
-func ExampleModel_QueryScale() {
+func ExampleModel_QueryScaling() {
 	model, err := modelconfig.HuggingFace([]byte(`{"model_type": "llama4_text", "num_hidden_layers": 8, "attn_scale": 0.1, "floor_scale": 8192}`))
 	if err != nil {
 		log.Fatal(err)
@@ -216,11 +227,11 @@ func ExampleModel_QueryScale() {
 	positions := []int32{0, 8191, 100000}
 	scales := make([]float32, len(positions)) // for posenc.Scale or posenc.FusedView.Scale
 	for i, layer := range model.Layers() {
-		scale, ok := model.QueryScale(layer)
+		scale, ok := model.QueryScaling(layer)
 		if !ok {
 			continue
 		}
-		if err := posenc.QueryScales(scales, positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+		if err := posenc.QueryScales(scales, positions, scale); err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println("layer", i, scales)

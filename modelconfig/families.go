@@ -13,7 +13,7 @@ type family struct {
 	names                                     *spellings
 	hidden, heads, headDim, layers, positions int // defaults; headDim 0: hidden by heads
 	base                                      float64
-	baseKeys                                  []string // spellings of the base beside the rope block
+	baseKeys                                  []string // spellings of the base beside the rope parameters
 	baseRatio                                 string   // a key that multiplies the base
 
 	partial   float64 // default of partial_rotary_factor
@@ -37,16 +37,16 @@ type family struct {
 
 	alpha             bool     // "dynamic" may have alpha (HunYuan)
 	yarnIsLongRoPE    bool     // early files say yarn (Phi-3)
-	originalPositions int      // default of original_max_position_embeddings beside the block
-	extraKeys         []string // of the rope block
-	factorKey         string   // a factor beside the rope block, which rule reads
-	absent            object   // the rope block of a configuration without one
+	originalPositions int      // default of original_max_position_embeddings beside the rope parameters
+	extraKeys         []string // of the rope parameters
+	factorKey         string   // a factor beside the rope parameters, which rule reads
+	absent            object   // the rope parameters of a configuration without any
 
-	check func(r *reader)                  // other keys that decide
-	rule  func(p *ropeParameters) ladderOf // a rule of its own, or nil
+	check func(r *reader)              // other keys that decide
+	rule  func(p *ropeParameters) rule // a rule of its own, or nil
 
 	arrangement    arrangement // of the pairs of a vision tower
-	queryScale     func(p *ropeParameters) *QueryScale
+	queryScale     func(p *ropeParameters) *posenc.QueryScaling
 	scalesRotating bool // queryScale is of the layers that rotate, not of the others
 }
 
@@ -59,7 +59,7 @@ type kindDefaults struct {
 	headDimKey      string  // where heads of this kind have a width of their own
 	headDim         int     // its default
 	scaled          bool    // rope_scaling is about this kind
-	absent          object  // the rope block of a configuration without one
+	absent          object  // the rope parameters of a configuration without any
 	attentionFactor float64 // default of attention_factor; 0: derived
 }
 
@@ -92,11 +92,11 @@ func decoder(hidden, heads, headDim, layers, positions int, base float64) family
 	}
 }
 
-// mla starts a family of latent attention. rope and rest are the defaults of
+// mla starts a family of latent attention. rope and nope are the defaults of
 // qk_rope_head_dim and qk_nope_head_dim.
-func mla(rope, rest, layers, positions int, base float64) family {
+func mla(rope, nope, layers, positions int, base float64) family {
 	f := decoder(0, 0, rope, layers, positions, base)
-	f.names, f.latent, f.noPEDim, f.layout = latent, true, rest, posenc.InterleavedToHalfSplit
+	f.names, f.latent, f.noPEDim, f.layout = latent, true, nope, posenc.InterleavedToHalfSplit
 	return f
 }
 
@@ -106,7 +106,7 @@ func (f family) baseTimes(key string) family {
 	f.baseRatio = key
 	return f
 }
-func (f family) part(factor float64) family        { f.partial, f.wholeHead = factor, false; return f }
+func (f family) partially(factor float64) family   { f.partial, f.wholeHead = factor, false; return f }
 func (f family) counted(rotaryDim int) family      { f.rotaryDim, f.wholeHead = rotaryDim, false; return f }
 func (f family) tail() family                      { f.trailing = true; return f }
 func (f family) laid(l posenc.Layout) family       { f.layout = l; return f }
@@ -121,20 +121,20 @@ func (f family) allowing(keys ...string) family {
 }
 func (f family) factorBeside(key string) family   { f.factorKey = key; return f }
 func (f family) original(positions int) family    { f.originalPositions = positions; return f }
-func (f family) without(block object) family      { f.absent = block; return f }
+func (f family) without(rope object) family       { f.absent = rope; return f }
 func (f family) checked(c func(r *reader)) family { f.check = c; return f }
-func (f family) scaled(rotating bool, scale func(p *ropeParameters) *QueryScale) family {
+func (f family) scaled(rotating bool, scale func(p *ropeParameters) *posenc.QueryScaling) family {
 	f.queryScale, f.scalesRotating = scale, rotating
 	return f
 }
-func (f family) ruled(rule func(p *ropeParameters) ladderOf) family {
+func (f family) ruled(rule func(p *ropeParameters) rule) family {
 	f.rule = rule
 	return f
 }
 
 func (f family) phi3() family {
 	f.yarnIsLongRoPE = true
-	return f.part(1).original(4096)
+	return f.partially(1).original(4096)
 }
 
 func (f family) hunyuan() family {
@@ -150,7 +150,7 @@ func (f family) sectioned(sections ...int) family {
 	return f.allowing("mrope_section")
 }
 
-func (f family) dealt(sections ...int) family {
+func (f family) interleavedAxes(sections ...int) family {
 	f.axes, f.sections, f.axisCount = func(s []int) ([]uint8, error) { return frequency.InterleavedSections(s[0], s[1], s[2]) }, sections, 3
 	f.interleavedSections = true
 	return f.allowing("mrope_section", "mrope_interleaved", "interleaved")
@@ -199,7 +199,7 @@ var families = map[string]family{
 	"mistral":           decoder(4096, 32, 0, 32, 131072, 1e4),
 	"mixtral":           decoder(4096, 32, 0, 32, 131072, 1e6),
 	"ministral":         decoder(4096, 32, 0, 32, 131072, 1e4),
-	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Block).scaled(true, scaledByBeta),
+	"ministral3":        decoder(4096, 32, 128, 34, 262144, 1e4).allowing("llama_4_scaling_beta", "max_position_embeddings").without(ministral3Rope).scaled(true, scaledByBeta),
 	"qwen2":             decoder(4096, 32, 0, 32, 32768, 1e4),
 	"qwen2_moe":         decoder(2048, 16, 0, 24, 32768, 1e4),
 	"qwen3":             decoder(4096, 32, 128, 32, 32768, 1e4),
@@ -216,9 +216,9 @@ var families = map[string]family{
 	"granitemoe":        decoder(4096, 32, 0, 32, 2048, 1e4),
 	"granitemoeshared":  decoder(4096, 32, 0, 32, 2048, 1e4),
 	"starcoder2":        decoder(3072, 24, 0, 30, 4096, 1e4),
-	"gpt_oss":           decoder(2880, 64, 64, 36, 131072, 150000).without(gptOSSBlock),
-	"apertus":           decoder(4096, 32, 0, 32, 65536, 12e6).without(llama3Block("8")),
-	"cwm":               decoder(6144, 48, 128, 64, 131072, 1e6).without(llama3Block("16")),
+	"gpt_oss":           decoder(2880, 64, 64, 36, 131072, 150000).without(gptOSSRope),
+	"apertus":           decoder(4096, 32, 0, 32, 65536, 12e6).without(llama3Rope("8")),
+	"cwm":               decoder(6144, 48, 128, 64, 131072, 1e6).without(llama3Rope("16")),
 	"seed_oss":          decoder(4096, 80, 128, 64, 524288, 1e4),
 	"dots1":             decoder(4608, 32, 0, 62, 2048, 1e4),
 	"arcee":             decoder(2560, 32, 0, 32, 4096, 1e4),
@@ -251,31 +251,31 @@ var families = map[string]family{
 	"hunyuan_v1_moe":    decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan(),
 	"hunyuan":           decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan(),
 
-	// A part of the head.
-	"phi":               decoder(2048, 32, 0, 24, 2048, 1e4).part(0.5),
+	// Partial rotation.
+	"phi":               decoder(2048, 32, 0, 24, 2048, 1e4).partially(0.5),
 	"phi3":              decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi3_v":            decoder(3072, 32, 0, 32, 4096, 1e4).phi3(),
 	"phi4_multimodal":   decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
 	"phi4mm":            decoder(3072, 32, 0, 32, 131072, 1e4).phi3(),
-	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).part(0.25).baseOf("rope_theta", "rotary_emb_base"),
-	"gpt_neox_japanese": decoder(2560, 32, 0, 32, 2048, 1e4).part(1).baseOf("rope_theta", "rotary_emb_base"),
-	"stablelm":          decoder(2560, 32, 0, 32, 4096, 1e4).part(0.25),
-	"stablelm_epoch":    decoder(2560, 32, 0, 32, 4096, 1e4).part(0.25),
-	"persimmon":         decoder(4096, 64, 0, 36, 16384, 1e4).part(0.5),
-	"nemotron":          decoder(6144, 48, 0, 32, 4096, 1e4).part(0.5),
-	"glm4_moe":          decoder(4096, 96, 0, 46, 131072, 1e4).part(0.5),
-	"minimax_m2":        decoder(3072, 48, 128, 62, 196608, 5e6).part(1),
-	"bailing_moe":       decoder(2048, 16, 0, 28, 32768, 6e5).part(1), // Ling: defaults of Ling-lite-1.5
-	"solar_open":        decoder(4096, 64, 128, 48, 131072, 1e6).part(1),
-	"qwen":              decoder(4096, 32, 128, 32, 8192, 1e4).called(qwen1).part(1).baseOf("rotary_emb_base").ruled(qwenDynamicNTK),
+	"gpt_neox":          decoder(6144, 64, 0, 44, 2048, 1e4).partially(0.25).baseOf("rope_theta", "rotary_emb_base"),
+	"gpt_neox_japanese": decoder(2560, 32, 0, 32, 2048, 1e4).partially(1).baseOf("rope_theta", "rotary_emb_base"),
+	"stablelm":          decoder(2560, 32, 0, 32, 4096, 1e4).partially(0.25),
+	"stablelm_epoch":    decoder(2560, 32, 0, 32, 4096, 1e4).partially(0.25),
+	"persimmon":         decoder(4096, 64, 0, 36, 16384, 1e4).partially(0.5),
+	"nemotron":          decoder(6144, 48, 0, 32, 4096, 1e4).partially(0.5),
+	"glm4_moe":          decoder(4096, 96, 0, 46, 131072, 1e4).partially(0.5),
+	"minimax_m2":        decoder(3072, 48, 128, 62, 196608, 5e6).partially(1),
+	"bailing_moe":       decoder(2048, 16, 0, 28, 32768, 6e5).partially(1), // Ling: defaults of Ling-lite-1.5
+	"solar_open":        decoder(4096, 64, 128, 48, 131072, 1e6).partially(1),
+	"qwen":              decoder(4096, 32, 128, 32, 8192, 1e4).called(qwen1).partially(1).baseOf("rotary_emb_base").ruled(qwenDynamicNTK),
 
-	// Pairs of neighbours.
+	// Interleaved pairs.
 	"gptj":         decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved().checked(unscaled),
 	"codegen":      decoder(4096, 16, 0, 28, 2048, 1e4).called(gpt).counted(64).baseOf().interleaved().checked(unscaled),
 	"cohere":       decoder(8192, 64, 0, 40, 8192, 5e5).interleaved(),
-	"glm":          decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
-	"glm4":         decoder(4096, 32, 128, 40, 131072, 1e4).part(0.5).interleaved(),
-	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLMs).part(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope").checked(chatGLM),
+	"glm":          decoder(4096, 32, 128, 40, 131072, 1e4).partially(0.5).interleaved(),
+	"glm4":         decoder(4096, 32, 128, 40, 131072, 1e4).partially(0.5).interleaved(),
+	"chatglm":      decoder(4096, 32, 128, 28, 2048, 1e4).called(chatGLMs).partially(0.5).baseOf().baseTimes("rope_ratio").interleaved().laidBy("original_rope").checked(chatGLM),
 	"helium":       decoder(2560, 20, 128, 24, 4096, 1e5).interleaved(),
 	"ernie4_5":     decoder(1024, 16, 128, 18, 131072, 5e5).interleaved(),
 	"ernie4_5_moe": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved(),
@@ -287,33 +287,33 @@ var families = map[string]family{
 	"exaone4":          decoder(4096, 32, 0, 32, 2048, 1e4).layered(exaone4Layers),
 	"exaone_moe":       decoder(4096, 32, 0, 32, 2048, 1e4).layered(exaone4Layers),
 	"afmoe":            decoder(2048, 16, 128, 32, 16384, 1e4).layered(typed(lastOf("global_attn_every_n_layers", 4, "sliding_attention"), "sliding_attention")),
-	"qwen3_next":       decoder(2048, 16, 256, 48, 32768, 1e4).part(0.25).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
+	"qwen3_next":       decoder(2048, 16, 256, 48, 32768, 1e4).partially(0.25).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
-	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).part(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
+	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).partially(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
 	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
-	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).part(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
+	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).partially(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
 	"zamba2":           decoder(2560, 32, 160, 54, 4096, 1e4).called(zamba).layered(typed(zambaLayers, "hybrid")).checked(zamba2),
-	"minimax":          decoder(4096, 32, 0, 32, 131072, 1e6).part(1).layered(typed(miniMaxLayers, "full_attention")),
-	"minimax_text_01":  decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
-	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).part(1).layered(typed(miniMaxLayers, "full_attention")),
+	"minimax":          decoder(4096, 32, 0, 32, 131072, 1e6).partially(1).layered(typed(miniMaxLayers, "full_attention")),
+	"minimax_text_01":  decoder(4096, 32, 128, 80, 131072, 1e4).partially(1).layered(typed(miniMaxLayers, "full_attention")),
+	"minimax_m1":       decoder(4096, 32, 128, 80, 131072, 1e4).partially(1).layered(typed(miniMaxLayers, "full_attention")),
 
 	// Kinds of layers with frequencies of their own.
 	"gemma3_text":           decoder(2304, 8, 256, 26, 131072, 0).layered(typed(gemma3Layers)).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
 	"gemma3n_text":          decoder(2048, 8, 256, 35, 32768, 0).layered(typed(lastOf("", 5, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
-	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Block)...),
+	"gemma4_text":           decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
 	"embedding_gemma2_text": decoder(512, 4, 256, 24, 262144, 0).layered(gemma4Layers).with(gemma4(nil)...),
 	"olmo3":                 decoder(4096, 32, 0, 32, 2048, 0).layered(typed(lastOf("", 4, "sliding_attention"))).with(globalLocal(5e5, 5e5, "rope_theta", "rope_theta")...),
 	"modernbert":            modernBERT(),
 	"modernbert-decoder":    modernBERT(),
-	"mimo_v2_flash": decoder(4096, 64, 192, 48, 131072, 0).part(0.334).layered(typed(miMoLayers)).with(
+	"mimo_v2_flash": decoder(4096, 64, 192, 48, 131072, 0).partially(0.334).layered(typed(miMoLayers)).with(
 		kindDefaults{layerType: "full_attention", base: 5e6, baseKeys: []string{"rope_theta"}, partial: 0.334, scaled: true},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"swa_rope_theta"}, partial: 0.334}),
-	"laguna": decoder(2048, 48, 128, 40, 131072, 0).part(1).layered(typed(all("full_attention"))).with(
+	"laguna": decoder(2048, 48, 128, 40, 131072, 0).partially(1).layered(typed(all("full_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1, absent: object{"rope_theta": number("500000"), "partial_rotary_factor": number("0.5")}},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
-	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).part(0.125).tail().interleaved().flat().layered(deepSeekV4Layers).with(
+	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).partially(0.125).tail().interleaved().flat().layered(deepSeekV4Layers).with(
 		kindDefaults{layerType: "compress", base: 160000, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, scaled: true, attentionFactor: 1},
 		kindDefaults{layerType: "main", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 0.125}),
 
@@ -325,7 +325,7 @@ var families = map[string]family{
 	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).laidBy("rope_interleave"),
 	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4),
 	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat),
-	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Block).scaled(true, scaledByBeta),
+	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Rope).scaled(true, scaledByBeta),
 	"youtu":         mla(64, 128, 32, 131072, 1e4).laidBy("rope_interleave"),
 	"minicpm3":      mla(32, 64, 62, 32768, 1e4).laid(posenc.HalfSplit),
 
@@ -334,20 +334,20 @@ var families = map[string]family{
 	"qwen2_5_vl_text":      decoder(8192, 64, 0, 80, 32768, 1e6).sectioned(16, 24, 24),
 	"qwen2_5_omni_text":    decoder(3584, 28, 0, 28, 32768, 1e6).sectioned(16, 24, 24),
 	"paddleocr_vl_text":    decoder(1024, 16, 128, 18, 131072, 5e5).sectioned(16, 24, 24),
-	"glm4v_text":           decoder(4096, 32, 0, 40, 32768, 1e4).part(1).interleaved().sectioned(8, 12, 12),
-	"glm_ocr_text":         decoder(1024, 16, 0, 16, 131072, 1e4).part(1).interleaved().sectioned(8, 12, 12),
-	"glm4v_moe_text":       decoder(4096, 96, 0, 46, 65536, 1e4).part(0.5).sectioned(8, 12, 12),
-	"qwen3_vl_text":        decoder(4096, 32, 128, 32, 128000, 5e5).dealt(24, 20, 20),
-	"qwen3_vl_moe_text":    decoder(2048, 16, 0, 24, 128000, 5e5).dealt(24, 20, 20),
-	"qwen3_omni_moe_text":  decoder(2048, 28, 0, 28, 32768, 1e6).dealt(24, 20, 20),
-	"qwen3_5_text":         decoder(4096, 16, 256, 32, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
-	"qwen3_5_moe_text":     decoder(2048, 16, 256, 40, 32768, 1e4).part(0.25).dealt(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
+	"glm4v_text":           decoder(4096, 32, 0, 40, 32768, 1e4).partially(1).interleaved().sectioned(8, 12, 12),
+	"glm_ocr_text":         decoder(1024, 16, 0, 16, 131072, 1e4).partially(1).interleaved().sectioned(8, 12, 12),
+	"glm4v_moe_text":       decoder(4096, 96, 0, 46, 65536, 1e4).partially(0.5).sectioned(8, 12, 12),
+	"qwen3_vl_text":        decoder(4096, 32, 128, 32, 128000, 5e5).interleavedAxes(24, 20, 20),
+	"qwen3_vl_moe_text":    decoder(2048, 16, 0, 24, 128000, 5e5).interleavedAxes(24, 20, 20),
+	"qwen3_omni_moe_text":  decoder(2048, 28, 0, 28, 32768, 1e6).interleavedAxes(24, 20, 20),
+	"qwen3_5_text":         decoder(4096, 16, 256, 32, 32768, 1e4).partially(0.25).interleavedAxes(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
+	"qwen3_5_moe_text":     decoder(2048, 16, 256, 40, 32768, 1e4).partially(0.25).interleavedAxes(11, 11, 10).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"ernie4_5_vl_moe_text": decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20),
 	"ernie4_5_moe_vl":      decoder(2560, 20, 0, 28, 131072, 5e5).interleaved().alternating(22, 22, 20).checked(ernieAxes),
 	"hunyuan_vl_text":      decoder(4096, 32, 0, 32, 2048, 1e4).hunyuan().xd(),
 
 	// Encoders.
-	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).part(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").factorBeside("rotary_scaling_factor").ruled(nomicDynamicNTK),
+	"nomic_bert":               decoder(768, 12, 0, 12, 2048, 1e3).called(nomic).partially(1).baseOf("rope_theta", "rotary_emb_base").laidBy("rotary_emb_interleaved").factorBeside("rotary_scaling_factor").ruled(nomicDynamicNTK),
 	"new":                      decoder(768, 12, 0, 12, 2048, 1e4).checked(positionType("rope", "rope")),
 	"gte":                      decoder(768, 12, 0, 12, 8192, 160000).checked(positionType("rope", "rope")),
 	"jina_embeddings_v3":       decoder(1024, 16, 0, 24, 8194, 2e4).baseOf("rope_theta", "rotary_emb_base"),

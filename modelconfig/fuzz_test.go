@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -33,55 +31,63 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		t.Fatalf("type %q, %d layers of types %q", m.Type(), len(m.Layers()), m.LayerTypes())
 	}
 	for _, layer := range append(m.Layers()[:min(8, len(m.Layers()))], Layer{Type: "other"}) {
-		scale, scaled := m.QueryScale(layer)
+		scale, scaled := m.QueryScaling(layer)
 		if scaled {
-			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale.Beta, scale.Length, scale.Offset); err != nil {
+			if err := posenc.QueryScales(make([]float32, 2), []int32{0, math.MaxInt32}, scale); err != nil {
 				t.Fatalf("%+v: %v", scale, err)
 			}
 		}
 	}
-	for _, layerType := range []string{"another", strings.Repeat("long", 100)} {
-		if _, err := m.Rotary(layerType, seqLen); !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
-			t.Fatalf("type %q: %v", layerType, err)
+	refuses := func(o RotaryOptions) {
+		t.Helper()
+		for _, err := range []error{second(m.RotaryFor(o)), second(m.SoftmaxScaleFor(o))} {
+			if !errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
+				t.Fatalf("%+v: %v", o, err)
+			}
+		}
+	}
+	refuses(RotaryOptions{LayerType: "another", SequenceLength: seqLen})
+	refuses(RotaryOptions{LayerType: strings.Repeat("long", 100), SequenceLength: seqLen})
+	beyond, depends := m.DependsOnLength()
+	usual := len(m.LayerTypes()) == 1 && !depends
+	for _, err := range []error{second(m.Rotary()), second(m.SoftmaxScale())} {
+		if (err == nil) != usual || err != nil && !errors.Is(err, ErrArgument) {
+			t.Fatalf("types %q, beyond %d %t: %v", m.LayerTypes(), beyond, depends, err)
 		}
 	}
 	for _, layerType := range m.LayerTypes() {
-		rotaryDim := checkLength(t, m, layerType, 0, true)
-		for _, n := range []int{math.MaxInt, seqLen} {
-			if rotaryDim <= 1024 { // longer ladders take long
-				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.Float32Angles
-				checkLength(t, m, layerType, n, false)
-				m.Angles = posenc.ExactAngles
+		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+		rotaryDim := checkOptions(t, m, o, true)
+		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
+			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
+				for _, o.Angles = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+					checkOptions(t, m, o, false)
+				}
 			}
 		}
-		if _, err := m.SoftmaxScale(layerType, math.MinInt); !errors.Is(err, ErrArgument) {
-			t.Fatalf("SoftmaxScale: %v", err)
-		}
-		m.Angles = 77
-		if _, err := m.Rotary(layerType, 0); !errors.Is(err, ErrArgument) {
-			t.Fatalf("Angles 77: %v", err)
-		}
-		m.Angles = posenc.ExactAngles
+		refuses(RotaryOptions{LayerType: layerType, SequenceLength: math.MinInt})
+		refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, Angles: 77})
 	}
 }
 
-// checkLength asks for the rotary configuration for a length, which succeeds if it
+func second[T any](_ T, err error) error { return err }
+
+// checkOptions asks for the rotary configuration of options, which succeeds if it
 // must, and returns how many elements it rotates.
-func checkLength(t *testing.T, m *Model, layerType string, seqLen int, must bool) int {
+func checkOptions(t *testing.T, m *Model, o RotaryOptions, must bool) int {
 	t.Helper()
-	cfg, err := m.Rotary(layerType, seqLen)
+	cfg, err := m.RotaryFor(o)
 	if err != nil {
-		if must || !errors.Is(err, ErrValue) && !errors.Is(err, ErrArgument) || seqLen >= 0 && errors.Is(err, ErrArgument) || len(err.Error()) > 2000 {
-			t.Fatalf("type %q, length %d: %v", layerType, seqLen, err)
+		if must || !errors.Is(err, ErrValue) || len(err.Error()) > 2000 {
+			t.Fatalf("%+v: %v", o, err)
 		}
 		return 0
 	}
-	if seqLen < 0 || len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > frequency.MaxRotaryDim {
-		t.Fatalf("length %d: %d frequencies for %d elements", seqLen, len(cfg.InvFreq), cfg.RotaryDim)
+	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.Angles != o.Angles {
+		t.Fatalf("%+v: %d frequencies for %d elements, Angles %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.Angles)
 	}
-	if scale, err := m.SoftmaxScale(layerType, seqLen); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
-		t.Fatalf("length %d: softmax scale %v, %v", seqLen, scale, err)
+	if scale, err := m.SoftmaxScaleFor(o); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
+		t.Fatalf("%+v: softmax scale %v, %v", o, scale, err)
 	}
 	if _, err := posenc.NewRotary(cfg); err != nil && (must || !errors.Is(err, posenc.ErrConfig)) {
 		t.Fatal(err)
@@ -102,7 +108,7 @@ func FuzzHuggingFace(f *testing.F) {
 			f.Add(i == 1, []byte(config), 5000)
 		}
 	}
-	for _, modelType := range sortedNames(families) {
+	for _, modelType := range sortedKeys(families) {
 		f.Add(false, []byte(`{"model_type": "`+modelType+`", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}`), 1)
 	}
 	f.Fuzz(func(t *testing.T, vision bool, config []byte, seqLen int) {
@@ -118,28 +124,33 @@ func FuzzHuggingFace(f *testing.F) {
 	})
 }
 
-// words are the names in the source of the package: of keys, rules, layers and
-// models.
-func words(t testing.TB) []string {
+// parseFiles parses the files of the package, or its tests.
+func parseFiles(t testing.TB, tests bool) (trees []*ast.File) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	found := map[string]bool{}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasSuffix(file, "_test.go") != tests {
 			continue
 		}
-		source, err := os.ReadFile(file)
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trees = append(trees, tree)
+	}
+	return trees
+}
+
+// words are the names in the source of the package: of keys, rules, layers and
+// models.
+func words(t testing.TB) []string {
+	t.Helper()
+	name := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	found := map[string]bool{}
+	for _, tree := range parseFiles(t, false) {
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if s, err := strconv.Unquote(literal.Value); err == nil && name.MatchString(s) {
@@ -149,7 +160,38 @@ func words(t testing.TB) []string {
 			return true
 		})
 	}
-	return sortedNames(found)
+	return sortedKeys(found)
+}
+
+// Every function and method that the package exports is called where a fuzz target
+// stands.
+func TestFuzzTargets(t *testing.T) {
+	sources := parseFiles(t, false)
+	if len(sources) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	fuzzed := map[string]bool{}
+	for _, tree := range parseFiles(t, true) {
+		if !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool {
+			f, ok := d.(*ast.FuncDecl)
+			return ok && strings.HasPrefix(f.Name.Name, "Fuzz")
+		}) {
+			continue
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok {
+				fuzzed[name.Name] = true
+			}
+			return true
+		})
+	}
+	for _, tree := range sources {
+		for _, d := range tree.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() && !fuzzed[f.Name.Name] {
+				t.Errorf("no fuzz target calls %s", f.Name.Name)
+			}
+		}
+	}
 }
 
 // values are JSON values of every type, most of them wrong for most keys.
@@ -160,17 +202,17 @@ var values = []string{
 }
 
 // FuzzKeys reads configurations that the fuzzer puts together from the words of
-// the package: any keys, beside the rope block and in it, with values of any type.
+// the package: any keys, beside the rope parameters and in them, with values of any type.
 func FuzzKeys(f *testing.F) {
 	names := words(f)
-	types := append(sortedNames(families), sortedNames(towers)...)
+	types := append(sortedKeys(families), sortedKeys(towers)...)
 	for i := range types {
 		f.Add(i%2 == 0, uint8(i), uint8(i>>8), []byte{}, 0)
 		f.Add(i%2 == 1, uint8(i), uint8(i>>8), []byte{1, byte(i), 0, 10, 2, byte(3 * i), 1, 20, 3, byte(5 * i), 0, 30}, 5000)
 	}
 	f.Fuzz(func(t *testing.T, vision bool, low, high uint8, data []byte, seqLen int) {
 		type member struct{ key, value string }
-		var objects [4][]member // beside the blocks, rope_scaling, rope_parameters, a kind in it
+		var objects [4][]member // beside rope_scaling and rope_parameters, in each, in a kind of the latter
 		objects[0] = []member{{"model_type", strconv.Quote(types[(int(low)+int(high)<<8)%len(types)])}}
 		for ; len(data) >= 4 && len(objects[0]) < 40; data = data[4:] {
 			value := values[int(data[3])%len(values)]
@@ -241,11 +283,11 @@ func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 	}
 }
 
-// Beside the rope block, a key about rotary positions with a wrong value is an
+// Beside the rope parameters, a key about rotary positions with a wrong value is an
 // error for every type, and not passed over.
 func TestKeysOfWrongType(t *testing.T) {
 	names := words(t)
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		if _, text, err := readType(t, modelType, nil); err != nil && modelType != "gemma4_vision" {
 			t.Errorf("%s: %v", text, err) // it would be of any key
 		}
@@ -257,29 +299,29 @@ func TestKeysOfWrongType(t *testing.T) {
 	}
 }
 
-// So is one in the rope block, whatever the rule.
-func TestBlockKeysOfWrongType(t *testing.T) {
+// So is one in rope parameters, whatever the rule.
+func TestRopeKeysOfWrongType(t *testing.T) {
 	known := slices.Clone(commonKeys)
 	for _, keys := range ropeTypes {
 		known = append(known, keys...)
 	}
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		f, text := families[modelType]
 		if !text {
 			f = towers[modelType]
 		}
 		keys := slices.Compact(slices.Sorted(slices.Values(append(known[:len(known):len(known)], f.extraKeys...))))
 		for i, key := range keys {
-			for j, rule := range sortedNames(ropeTypes) {
+			for j, rule := range sortedKeys(ropeTypes) {
 				if testing.Short() && (i+j)%4 != 0 {
 					continue
 				}
-				block := map[string]any{"rope_type": rule, key: wrongValue}
+				rope := map[string]any{"rope_type": rule, key: wrongValue}
 				if rule != "default" && rule != "proportional" && key != "factor" {
-					block["factor"] = 4
+					rope["factor"] = 4
 				}
 				place := []string{"rope_scaling", "rope_parameters"}[(i+j)%2]
-				mustRefuse(t, modelType, map[string]any{place: block})
+				mustRefuse(t, modelType, map[string]any{place: rope})
 			}
 		}
 	}

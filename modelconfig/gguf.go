@@ -43,8 +43,8 @@ import (
 //
 // Layers of a sliding window have rotary parameters of their own in some
 // architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention". For
-// seqLen, Rotary takes llama.cpp's context length of a sequence.
+// The kinds of layers are then "full_attention" and "sliding_attention".
+// RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
 // llama.cpp is not followed in four places, where the file says otherwise:
 //   - beta_fast, beta_slow and ext_factor count for every architecture (in
@@ -92,6 +92,10 @@ const (
 
 	fullAttention    = "full_attention"
 	slidingAttention = "sliding_attention"
+
+	freqsTensor = "rope_freqs.weight"
+	shortTensor = "rope_factors_short.weight"
+	longTensor  = "rope_factors_long.weight"
 )
 
 // ggufRopeKeys are the keys that may follow {arch}.rope.
@@ -114,7 +118,7 @@ func (r *ggufReader) checkRopeKeys() {
 	}
 }
 
-// ggufScaling is the rope.scaling block, as rules of package frequency.
+// ggufScaling is what the rope.scaling keys say, for the rules of package frequency.
 type ggufScaling struct {
 	factor       float64 // 1/freq_scale of ggml
 	alpha        float64 // 0: none
@@ -123,6 +127,16 @@ type ggufScaling struct {
 	freqs        []float64 // divisors of the frequencies; nil: none
 	short, long  []float64 // both or none
 	originalSize int
+}
+
+func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
+	trained := 0
+	if s.short != nil {
+		trained = s.originalSize
+	}
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return s.ladder(rotaryDim, base, seqLen, rounding)
+	}, trained}
 }
 
 func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
@@ -151,7 +165,7 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 	default:
 		ladder, err = frequency.Default(rotaryDim, base, rounding)
 	}
-	ladder.Scaling = s.attention
+	ladder.AttentionFactor = s.attention
 	return ladder, err
 }
 
@@ -286,25 +300,24 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 
 // factors reads the tensors of frequency factors, at any length.
 func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string) {
-	const freqs, short, long = "rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"
-	s.freqs, s.short, s.long = r.tensor(freqs), r.tensor(short), r.tensor(long)
+	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
 	if s.freqs != nil && !arch.freqs {
-		r.fail(ErrContradiction, freqs, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		r.fail(ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	}
 	if s.short != nil && !arch.longRoPE {
-		r.fail(ErrContradiction, short, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+		r.fail(ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	}
 	if (s.short == nil) != (s.long == nil) {
-		r.fail(ErrContradiction, short+" or "+long, "missing", "both tensors or none")
+		r.fail(ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
 	}
 	if s.short != nil && s.freqs != nil {
-		r.fail(ErrContradiction, freqs, "set", "either this tensor or %s and %s", short, long)
+		r.fail(ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
 	}
 	if kind == "longrope" && s.short == nil {
-		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", short, long)
+		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
 	}
 	if s.short != nil && s.originalSize == 0 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", long)
+		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", longTensor)
 	}
 	if (s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0) {
 		r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
@@ -318,7 +331,7 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 	for _, t := range []struct {
 		name    string
 		factors *[]float64
-	}{{"rope_freqs.weight", &s.freqs}, {"rope_factors_short.weight", &s.short}, {"rope_factors_long.weight", &s.long}} {
+	}{{freqsTensor, &s.freqs}, {shortTensor, &s.short}, {longTensor, &s.long}} {
 		n := len(*t.factors)
 		if *t.factors == nil || n == rotaryDim/2 {
 			continue
@@ -355,7 +368,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
 	slides, windowed := r.sliding(arch, count)
 	rotates := r.rotating(arch, count, slides, windowed)
-	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledWhereRestsIfWindowed
+	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledNoPEIfWindowed
 
 	// Parameters of sliding layers.
 	slidingHead := r.integer("attention.key_length_swa", headDim)
@@ -401,9 +414,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
 		m.kinds[name] = kind{
 			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
-			ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-				return scaling.ladder(rotaryDim, base, seqLen, rounding)
-			},
+			rule:   scaling.rule(rotaryDim, base),
 			source: r.prefix + "rope.*",
 		}
 	}
@@ -457,14 +468,14 @@ func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotar
 // checkDims checks how much of a head rotates, by the first of the keys that the
 // file has.
 func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
-	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= frequency.MaxRotaryDim {
+	if rotaryDim >= 2 && rotaryDim%2 == 0 && rotaryDim <= headDim && rotaryDim <= maxRotaryDim {
 		return
 	}
 	key := keys[0]
 	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", frequency.MaxRotaryDim, rotaryDim, headDim)
+	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
@@ -573,11 +584,11 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 			rotates[i] = slides[i] || !windowed
 		case denseAndSliding:
 			rotates[i] = slides[i] || i < dense
-		case lastOfFourRests:
+		case exceptLastOfFour:
 			rotates[i] = (i+1)%4 != 0
-		case lastOfFourRestsIfWindowed:
+		case exceptLastOfFourIfWindowed:
 			rotates[i] = (i+1)%4 != 0 || !windowed
-		case firstOfFourRestsIfWindowed:
+		case exceptFirstOfFourIfWindowed:
 			rotates[i] = i%4 != 0 || !windowed
 		}
 	}

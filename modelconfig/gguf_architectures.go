@@ -53,10 +53,10 @@ type ggufNoPE uint8
 const (
 	allRotate ggufNoPE = iota
 	onlySliding
-	denseAndSliding            // the leading dense layers and those of a window
-	lastOfFourRests            // layers 3, 7, 11... do not rotate
-	lastOfFourRestsIfWindowed  // the same in models with a window
-	firstOfFourRestsIfWindowed // layers 0, 4, 8... do not rotate
+	denseAndSliding             // the leading dense layers and those of a window
+	exceptLastOfFour            // layers 3, 7, 11... do not rotate
+	exceptLastOfFourIfWindowed  // the same in models with a window
+	exceptFirstOfFourIfWindowed // layers 0, 4, 8... do not rotate
 )
 
 // ggufSliding says which layers have a sliding window, and what they rotate by.
@@ -86,35 +86,35 @@ const (
 
 // ggufNotRotary are the architectures of llama.cpp whose layers rotate nothing.
 var ggufNotRotary = map[string]string{
-	"bert":             "learned positions",
-	"bloom":            "ALiBi",
-	"gpt2":             "learned positions",
-	"jais":             "ALiBi",
-	"jamba":            "none",
-	"jina-bert-v2":     "ALiBi",
-	"kimi-k3":          "none",
-	"kimi-linear":      "none",
-	"mamba":            "none",
-	"mamba2":           "none",
-	"mpt":              "ALiBi",
-	"nemotron_h":       "none",
-	"nemotron_h_moe":   "none",
-	"refact":           "ALiBi",
-	"rwkv6":            "none",
-	"rwkv6qwen2":       "none",
-	"rwkv7":            "none",
-	"arwkv7":           "none",
-	"starcoder":        "learned positions",
-	"t5":               "relative buckets",
-	"t5encoder":        "relative buckets",
-	"wavtokenizer-dec": "none",
+	"bert":             learned,
+	"bloom":            aliBi,
+	"gpt2":             learned,
+	"jais":             aliBi,
+	"jamba":            noPositions,
+	"jina-bert-v2":     aliBi,
+	"kimi-k3":          noPositions,
+	"kimi-linear":      noPositions,
+	"mamba":            noPositions,
+	"mamba2":           noPositions,
+	"mpt":              aliBi,
+	"nemotron_h":       noPositions,
+	"nemotron_h_moe":   noPositions,
+	"refact":           aliBi,
+	"rwkv6":            noPositions,
+	"rwkv6qwen2":       noPositions,
+	"rwkv7":            noPositions,
+	"arwkv7":           noPositions,
+	"starcoder":        learned,
+	"t5":               relative,
+	"t5encoder":        relative,
+	"wavtokenizer-dec": noPositions,
 }
 
 // ggufArchitectures has the rotary architectures, by general.architecture. The
 // facts are those of llama.cpp of August 2026 (llama_model_rope_type and the
 // files of src/models).
 var ggufArchitectures = map[string]ggufArchitecture{
-	"afmoe":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: lastOfFourRests},
+	"afmoe":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: exceptLastOfFour},
 	"apertus":         {layout: neoX, freqs: true, longRoPE: true},
 	"arcee":           {layout: normal, freqs: true},
 	"arctic":          {layout: normal},
@@ -175,7 +175,7 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"llada-moe":       {layout: neoX},
 	"llama":           {layout: normal, whole: true, freqs: true, longRoPE: true},
 	"llama-embed":     {layout: normal, whole: true, freqs: true, longRoPE: true},
-	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: lastOfFourRestsIfWindowed, queryScale: scaledWhereRestsIfWindowed},
+	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: exceptLastOfFourIfWindowed, queryScale: scaledNoPEIfWindowed},
 	"maincoder":       {layout: normal},
 	"mellum":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
 	"mimo2":           {layout: neoX, sliding: &ggufSliding{base: 10000}},
@@ -219,8 +219,8 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"qwen3vlmoe":      {axes: interleavedAxes},
 	"rnd1":            {layout: neoX},
 	"seed_oss":        {layout: neoX},
-	"smallthinker":    {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: firstOfFourRestsIfWindowed},
-	"smollm3":         {layout: normal, nope: lastOfFourRests},
+	"smallthinker":    {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: exceptFirstOfFourIfWindowed},
+	"smollm3":         {layout: normal, nope: exceptLastOfFour},
 	"stablelm":        {layout: neoX},
 	"starcoder2":      {layout: neoX},
 	"step35":          {layout: neoX, halfOfFull: true, freqs: true, longRoPE: true, sliding: &ggufSliding{base: 10000}},

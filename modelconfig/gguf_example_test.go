@@ -25,8 +25,8 @@ func ExampleGGUF() {
 		panic(err)
 	}
 	q, k := make([]float32, 8*256), make([]float32, 4*256) // heads of one token
-	for layer, kind := range model.Layers()[:7] {
-		cfg, err := model.Rotary(kind.Type, 0)
+	for i, layer := range model.Layers()[:7] {
+		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: layer.Type})
 		if err != nil {
 			panic(err)
 		}
@@ -34,10 +34,10 @@ func ExampleGGUF() {
 		if err != nil {
 			panic(err)
 		}
-		if err := posenc.Rotate(rotary, []int32{42}, posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
+		if err := posenc.Rotate(rotary.At([]int32{42}), posenc.View[float32]{Data: q, Heads: 8}, posenc.View[float32]{Data: k, Heads: 4}); err != nil {
 			panic(err)
 		}
-		fmt.Printf("layer %d: %s, last frequency %.3g\n", layer, kind.Type, cfg.InvFreq[127])
+		fmt.Printf("layer %d: %s, last frequency %.3g\n", i, layer.Type, cfg.InvFreq[127])
 	}
 	// Output:
 	// layer 0: sliding_attention, last frequency 0.000107

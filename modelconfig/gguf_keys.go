@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // ggufReader takes values from the metadata of a GGUF file. Its methods put
@@ -194,8 +192,8 @@ func (r *ggufReader) tensor(name string) []float64 {
 		r.wrongType(name, "a []float32 or []float64")
 		return nil
 	}
-	if v.Len() == 0 || v.Len() > frequency.MaxRotaryDim/2 {
-		r.fail(ErrValue, name, listText(v.Len()), "one factor for each pair, at most %d", frequency.MaxRotaryDim/2)
+	if v.Len() == 0 || v.Len() > maxRotaryDim/2 {
+		r.fail(ErrValue, name, listText(v.Len()), "one factor for each pair, at most %d", maxRotaryDim/2)
 		return nil
 	}
 	factors := make([]float64, v.Len())

@@ -52,7 +52,7 @@ func readGGUF(t *testing.T, arch string, pairs ...any) *Model {
 
 func rotaryGGUF(t *testing.T, m *Model, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := m.Rotary(layerType, seqLen)
+	cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestTrapGGUF(t *testing.T) {
 		for _, test := range []struct{ key, mscale float64 }{{0.1, 1}, {0.0707, 0.707}} {
 			m := readGGUF(t, "deepseek2", yarn(40, "rope.dimension_count", 64, "rope.scaling.yarn_log_multiplier", float32(test.key))...)
 			near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
-			scale, err := m.SoftmaxScale("", 0)
+			scale, err := m.SoftmaxScale()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +263,7 @@ func TestTrapGGUF(t *testing.T) {
 	t.Run("Mistral 3 has mscale_all_dim itself", func(t *testing.T) {
 		m := readGGUF(t, "mistral3", yarn(16, "rope.scaling.yarn_log_multiplier", float32(1))...)
 		near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
-		if scale, err := m.SoftmaxScale("", 0); scale != 1 || err != nil {
+		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
 			t.Errorf("SoftmaxScale is %v, %v", scale, err)
 		}
 	})
@@ -282,10 +282,13 @@ func TestTrapGGUF(t *testing.T) {
 		for _, test := range []struct {
 			seqLen int
 			want   float64
-		}{{0, 1}, {4096, 1}, {4097, 0.5}} {
+		}{{1, 1}, {4096, 1}, {4097, 0.5}} {
 			if got := rotaryGGUF(t, m, "", test.seqLen).InvFreq[0]; got != test.want {
 				t.Errorf("length %d: first frequency %v, want %v", test.seqLen, got, test.want)
 			}
+		}
+		if beyond, depends := m.DependsOnLength(); beyond != 4096 || !depends {
+			t.Errorf("frequencies depend on lengths beyond %d: %v", beyond, depends)
 		}
 	})
 	t.Run("factor applies to longrope and to factors, too", func(t *testing.T) {
@@ -385,9 +388,9 @@ func TestGGUFErrors(t *testing.T) {
 		{"llama", ErrValue, "llama.rope.dimension_count", []any{"rope.dimension_count", -1}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 63}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 130}},
-		{"qwen2", ErrValue, "qwen2.attention.key_length is 1048576, want an even number of rotated elements, from 2 to 65536; it gives 1048576 of 1048576", []any{"attention.key_length", 1 << 20}},
+		{"qwen2", ErrValue, "qwen2.attention.key_length is 1048576, want an even number of rotated elements, from 2 to 2048; it gives 1048576 of 1048576", []any{"attention.key_length", 1 << 20}},
 		{"qwen2", ErrValue, "qwen2.attention.key_length is 2147483647", []any{"attention.key_length", uint32(math.MaxInt32)}},
-		{"qwen2", ErrValue, "qwen2.embedding_length is 24, want an even number of rotated elements, from 2 to 65536; it gives 3 of 3", []any{"embedding_length", 24, "attention.head_count", 8}},
+		{"qwen2", ErrValue, "qwen2.embedding_length is 24, want an even number of rotated elements, from 2 to 2048; it gives 3 of 3", []any{"embedding_length", 24, "attention.head_count", 8}},
 		{"gemma3", ErrValue, "gemma3.attention.key_length_swa is 63", []any{"attention.sliding_window", 512, "attention.key_length_swa", 63}},
 		{"qwen2", ErrValue, "qwen2.rope.dimension_count", []any{"rope.dimension_count", 0}},
 		{"qwen2", ErrValue, "qwen2.attention.key_length", []any{"embedding_length", nil}},

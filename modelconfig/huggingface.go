@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // HuggingFace reads the config.json of a model on the Hugging Face Hub: the form
@@ -25,12 +24,12 @@ import (
 // qk_rope_head_dim: Q's is the end of each head (a View from element
 // qk_nope_head_dim on, with HeadStride), K's is one head that all share.
 //
-// What would be guessed is an error: a model type, a rope type or a key of a
-// rope block that is not known, keys that contradict each other, a number out
-// of range. Of the keys beside the rope blocks, one that has rotary in its name, or
-// rope at the start or the end of a word (ropeTheta, use_mrope; not property), and
-// that the type does not have is an error too; others that no type reads for its
-// positions are not looked at. docs/models.md lists types, rules and keys.
+// What would be guessed is an error: a model type, a rope type or a key of
+// rope_scaling or rope_parameters that is not known, keys that contradict each other,
+// a number out of range. Of the keys beside those two, one that has rotary or rope in
+// its name (ropeTheta, use_mrope; not property) and that the type does not have is an
+// error too; others that no type reads for its positions are not looked at.
+// docs/models.md lists types, rules and keys.
 //
 // A document has at most 4 MiB and 64 levels.
 //
@@ -105,12 +104,12 @@ func ropeValues(keys object) object {
 		if keys[key] == nil || !namesRotation(key) {
 			continue
 		}
-		block, ok := keys[key].(object)
+		rope, ok := keys[key].(object)
 		if !ok {
 			values[key] = keys[key]
 			continue
 		}
-		for inner, v := range block {
+		for inner, v := range rope {
 			if v != nil && inner != "type" && inner != "rope_type" {
 				values[inner] = v
 			}
@@ -200,15 +199,15 @@ func readModel(r *reader, f *family, m *Model) {
 			m.layers[i].Type = ""
 		}
 	}
-	blocks := ropeBlocks(r, f)
+	ropes := readRopes(r, f)
 	for i := range kinds {
-		block := blocks[kinds[i].layerType]
-		if block == nil || r.err != nil {
+		rope := ropes[kinds[i].layerType]
+		if rope == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, block, f, &kinds[i], m)
+		k := readKind(r, rope, f, &kinds[i], m)
 		if r.err == nil {
-			r.err = block.err
+			r.err = rope.err
 		}
 		m.kinds[kinds[i].layerType] = k
 	}
@@ -348,43 +347,43 @@ func hiddenByHeads(r *reader, f *family) (dim int, key string) {
 	return hidden / heads, key
 }
 
-// readKind reads one kind of layer from its rope block.
-func readKind(r, block *reader, f *family, k *kindDefaults, m *Model) kind {
-	base, source := baseOf(r, block, f, k)
+// readKind reads one kind of layer from its rope parameters.
+func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
+	base, source := baseOf(r, rope, f, k)
 	dim, dimKey := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
-	ropeType := ropeTypeOf(block, f)
-	rotaryDim, partial := rotatedPart(r, block, f, k, dim, dimKey, ropeType)
-	if r.err != nil || block.err != nil {
+	ropeType := ropeTypeOf(rope, f)
+	rotaryDim, partial := rotaryDimOf(r, rope, f, k, dim, dimKey, ropeType)
+	if r.err != nil || rope.err != nil {
 		return kind{}
 	}
 	cfg.RotaryDim = rotaryDim
 	if f.trailing {
 		cfg.Offset = dim - cfg.RotaryDim
 	}
-	cfg.Axes = f.readAxes(block, rotaryDim/2)
+	cfg.Axes = f.readAxes(rope, rotaryDim/2)
 	p := ropeParameters{
-		reader: block, model: r, family: f, kind: k,
+		reader: rope, model: r, family: f, kind: k,
 		ropeType: ropeType, headDim: dim, headDimKey: dimKey, rotaryDim: rotaryDim, base: base, partial: partial,
 		positions: r.integerOr(f.names.positions, f.positions),
 	}
 	if f.queryScale != nil {
 		m.queryScale, m.scalesRotating = f.queryScale(&p), f.scalesRotating
 	}
-	ladder := p.rule()
-	for _, key := range sortedKeys(block.keys) {
-		if block.keys[key] != nil && !block.seen[key] {
-			block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
+	rule := p.rule()
+	for _, key := range sortedKeys(rope.keys) {
+		if rope.keys[key] != nil && !rope.seen[key] {
+			rope.fail(ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
 		}
 	}
-	return kind{rotary: cfg, ladder: ladder, source: source}
+	return kind{rotary: cfg, rule: rule, source: source}
 }
 
 // baseOf is the base of a kind of layer. source is where the numbers of its
-// frequencies stand, for errors: the base, and the rope block if there is one.
-func baseOf(r, block *reader, f *family, k *kindDefaults) (base float64, source string) {
+// frequencies stand, for errors: the base, and the rope parameters if there are any.
+func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source string) {
 	given := value{}
-	given.agree(block, "rope_theta")
+	given.agree(rope, "rope_theta")
 	for _, key := range k.baseKeys {
 		given.agree(r, key)
 	}
@@ -400,10 +399,10 @@ func baseOf(r, block *reader, f *family, k *kindDefaults) (base float64, source 
 			}
 		}
 	}
-	source = strings.TrimSuffix(block.path, ".")
+	source = strings.TrimSuffix(rope.path, ".")
 	switch {
-	case !given.given || given.reader == block:
-	case len(block.keys) == 0:
+	case !given.given || given.reader == rope:
+	case len(rope.keys) == 0:
 		source = given.name()
 	default:
 		source = given.name() + " and " + source
@@ -411,35 +410,35 @@ func baseOf(r, block *reader, f *family, k *kindDefaults) (base float64, source 
 	return base, source
 }
 
-// rotatedPart is how much of a head rotates: the number of elements, and its
-// share under any of its spellings.
-func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
-	share := value{}
-	share.agree(block, "partial_rotary_factor")
+// rotaryDimOf is the number of elements of a head that rotate, and the partial rotary
+// factor, under any of its spellings.
+func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
+	factor := value{}
+	factor.agree(rope, "partial_rotary_factor")
 	key, n, counted := "rotary_dim", 0, false
 	if f.latent {
-		// HeadDim is the rotary part already; some configurations say what part
-		// of Q's head that is.
-		share.agree(r, "partial_rotary_factor")
-		rest := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
-		if share.given && share.number != 1 && share.number != float64(headDim)/float64(headDim+rest) {
-			share.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+rest)
+		// HeadDim is the rotary part of a head already; some configurations give its
+		// size by that of Q's head.
+		factor.agree(r, "partial_rotary_factor")
+		nope := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
+		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) {
+			factor.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
-		share, rotaryDim, partial = value{}, headDim, 1
+		factor, rotaryDim, partial = value{}, headDim, 1
 	} else {
 		beside := value{}
 		for _, key := range []string{"partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rope_percentage", "rotary_percent", "rotary_percentage", "rotary_emb_fraction"} {
 			beside.agree(r, key)
 		}
 		switch {
-		case !share.given:
-			share = beside
-		case len(f.kinds) == 0 && beside.given && beside.number != share.number: // of several kinds it is what their blocks leave open
-			beside.fail(ErrContradiction, "the value of %s, which is %v", share.name(), share.number)
+		case !factor.given:
+			factor = beside
+		case len(f.kinds) == 0 && beside.given && beside.number != factor.number: // of several kinds it is for those whose rope parameters leave it open
+			beside.fail(ErrContradiction, "the value of %s, which is %v", factor.name(), factor.number)
 		}
-		partial = share.or(k.partial)
+		partial = factor.or(k.partial)
 		if !(partial > 0 && partial <= 1) {
-			share.fail(ErrValue, "above 0 and at most 1")
+			factor.fail(ErrValue, "above 0 and at most 1")
 			return 0, 0
 		}
 		rotaryDim = int(float64(headDim) * partial) // as Python's int(head_dim * partial_rotary_factor)
@@ -447,23 +446,23 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, head
 			key = "qk_rope_head_dim"
 		}
 		n, counted = r.integer(key)
-		if counted && n != rotaryDim && (share.given || ropeType == "proportional") {
+		if counted && n != rotaryDim && (factor.given || ropeType == "proportional") {
 			by := "rope_type " + ropeType
-			if share.given {
-				by = share.name()
+			if factor.given {
+				by = factor.name()
 			}
 			r.fail(ErrContradiction, key, n, "%d of %d elements, by %s", rotaryDim, headDim, by)
 		}
 		switch {
 		case ropeType == "proportional": // the ladder itself leaves pairs out
-			rotaryDim, counted, share = headDim, false, value{}
+			rotaryDim, counted, factor = headDim, false, value{}
 		case counted:
 			rotaryDim = n
-		case !share.given && f.rotaryDim != 0:
+		case !factor.given && f.rotaryDim != 0:
 			rotaryDim = f.rotaryDim
 		}
 	}
-	if r.err != nil || block.err != nil {
+	if r.err != nil || rope.err != nil {
 		return 0, 0
 	}
 
@@ -472,8 +471,8 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, head
 		switch {
 		case counted:
 			r.fail(sentinel, key, n, expected, args...)
-		case share.given && share.number != 1:
-			share.fail(sentinel, expected, args...)
+		case factor.given && factor.number != 1:
+			factor.fail(sentinel, expected, args...)
 		default:
 			r.fail(sentinel, headDimKey, kindOf(r.lookup(headDimKey)), expected, args...)
 		}
@@ -483,8 +482,8 @@ func rotatedPart(r, block *reader, f *family, k *kindDefaults, headDim int, head
 		r.fail(ErrContradiction, key, "absent", "it, since its default, %d, is more than the %d elements of a head", rotaryDim, headDim)
 	case rotaryDim > headDim:
 		refuse(ErrContradiction, "at most the %d elements of a head", headDim)
-	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > frequency.MaxRotaryDim:
-		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", frequency.MaxRotaryDim, rotaryDim, headDim)
+	case rotaryDim < 2 || rotaryDim%2 != 0 || rotaryDim > maxRotaryDim:
+		refuse(ErrValue, "an even number of rotated elements, from 2 to %d; it gives %d of %d (or use posenc.RotaryConfig)", maxRotaryDim, rotaryDim, headDim)
 	case rotaryDim != headDim && f.wholeHead:
 		whole := 1
 		if counted {
@@ -510,7 +509,7 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 	return posenc.HalfSplit
 }
 
-// positionKeys looks at the keys beside the rope blocks that speak of rotary
+// positionKeys looks at the keys beside the rope parameters that speak of rotary
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
 	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope"} {
@@ -566,7 +565,7 @@ func positionKeys(r *reader, f *family) {
 	}
 }
 
-// allBaseKeys are the spellings of a base beside the rope blocks.
+// allBaseKeys are the spellings of a base beside the rope parameters.
 var allBaseKeys = []string{
 	"rope_theta", "rope_base", "rotary_emb_base", "rotary_base", "rope_local_base_freq", "rope_global_base_freq",
 	"local_rope_theta", "global_rope_theta", "swa_rope_theta", "compress_rope_theta", "local_base_freq",

@@ -1,10 +1,10 @@
 package modelconfig
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +27,7 @@ func mustRead(t *testing.T, config string) *Model {
 
 func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := mustRead(t, config).Rotary(layerType, seqLen)
+	cfg, err := mustRead(t, config).RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,18 +110,18 @@ var traps = []struct {
 		}
 	}},
 	{"yarn_truncate", func(t *testing.T) {
-		// The corners of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
+		// The corrections of gpt-oss are 8.0928 and 17.3980: pair 8 keeps its frequency,
 		// pair 9 lies on the ramp. Truncated, the ramp runs from 8 to 18.
 		inv := func(i float64) float64 { return math.Pow(150000, -2*i/64) }
 		on := func(i, low, high float64) float64 {
 			ramp := (i - low) / (high - low)
 			return inv(i) * (ramp/32 + 1 - ramp)
 		}
-		corner := func(turns float64) float64 {
-			return 64 * math.Log(4096/(turns*2*math.Pi)) / (2 * math.Log(150000))
+		correction := func(rotations float64) float64 {
+			return 64 * math.Log(4096/(rotations*2*math.Pi)) / (2 * math.Log(150000))
 		}
 		got := mustRotary(t, fmt.Sprintf(gptOSS, false), "", 0).InvFreq
-		if !near(got[8], inv(8)) || !near(got[9], on(9, corner(32), corner(1))) {
+		if !near(got[8], inv(8)) || !near(got[9], on(9, correction(32), correction(1))) {
 			t.Errorf("untruncated: %v %v", got[8], got[9])
 		}
 		got = mustRotary(t, fmt.Sprintf(gptOSS, true), "", 0).InvFreq
@@ -144,12 +144,12 @@ var traps = []struct {
 		medium := 0
 		for i, v := range got {
 			inv := math.Pow(500000, -2*float64(i)/128)
-			turns := 8192 * inv / (2 * math.Pi)
+			rotations := 8192 * inv / (2 * math.Pi)
 			want := inv
-			if turns < 1 {
+			if rotations < 1 {
 				want = inv / 8
-			} else if turns < 4 {
-				smooth := (turns - 1) / (4 - 1)
+			} else if rotations < 4 {
+				smooth := (rotations - 1) / (4 - 1)
 				want = (1-smooth)*inv/8 + smooth*inv
 				medium++
 			}
@@ -176,8 +176,8 @@ var traps = []struct {
 	}},
 	{"longrope_switches_beyond_the_original_length", func(t *testing.T) {
 		m := mustRead(t, fmt.Sprintf(phi3, "longrope"))
-		for seqLen, factor := range map[int]float64{0: 2, 1: 2, 4096: 2, 4097: 8, 131072: 8} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, factor := range map[int]float64{1: 2, 4095: 2, 4096: 2, 4097: 8, 131072: 8} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[3], math.Pow(10000, -6.0/8)/factor) {
 				t.Errorf("seqLen %d: InvFreq[3] is %v, %v", seqLen, cfg.InvFreq[3], err)
 			}
@@ -195,22 +195,22 @@ var traps = []struct {
 			}
 		}
 	}},
-	{"longrope_original_length_stands_beside_the_block", func(t *testing.T) {
+	{"longrope_original_length_stands_beside_the_rope_parameters", func(t *testing.T) {
 		inside := strings.Replace(fmt.Sprintf(phi3, "longrope"), `"type":`, `"original_max_position_embeddings": 8192, "type":`, 1)
 		wantError(t, inside, ErrContradiction, "original_max_position_embeddings is 8192", "4096")
 	}},
 	{"longrope_short_and_long_mscale", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 8, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5, "original_max_position_embeddings": 4096}}`)
 		for seqLen, want := range map[int]float64{4096: 1.25, 4097: 1.5} {
-			if cfg, err := m.Rotary("", seqLen); err != nil || cfg.Scaling != want {
+			if cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen}); err != nil || cfg.Scaling != want {
 				t.Errorf("seqLen %d: Scaling is %v, %v", seqLen, cfg.Scaling, err)
 			}
 		}
 	}},
 	{"dynamic_ntk_grows_from_max_position_embeddings", func(t *testing.T) {
 		m := mustRead(t, internLM3)
-		for seqLen, growth := range map[int]float64{0: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, growth := range map[int]float64{1: 1, 32768: 1, 65536: 6*2 - 5, 131072: 6*4 - 5} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			base := 5e7 * math.Pow(growth, 128.0/126)
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(base, -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
@@ -231,8 +231,8 @@ var traps = []struct {
 	{"qwen1_dynamic_ntk_is_its_own", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "qwen", "kv_channels": 128, "seq_length": 8192, "rotary_emb_base": 10000, "rotary_pct": 1.0, "use_dynamic_ntk": true}`)
 		// 2^ceil(log2(n/L) + 1) - 1
-		for seqLen, alpha := range map[int]float64{0: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
-			cfg, err := m.Rotary("", seqLen)
+		for seqLen, alpha := range map[int]float64{1: 1, 8192: 1, 8193: 3, 16384: 3, 16385: 7, 32768: 7} {
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(10000*math.Pow(alpha, 128.0/126), -2.0/128)) {
 				t.Errorf("seqLen %d: InvFreq[1] is %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -321,7 +321,7 @@ var traps = []struct {
 		// 0.3 of 50 elements; transformers rounds the 15 up in one place only.
 		wantError(t, `{"model_type": "phi", "hidden_size": 500, "num_attention_heads": 10, "partial_rotary_factor": 0.3}`, ErrValue, "15 of 50")
 	}},
-	{"rotary_dim_or_its_share", func(t *testing.T) {
+	{"rotary_dim_or_partial_rotary_factor", func(t *testing.T) {
 		cfg := mustRotary(t, `{"model_type": "minimax_m2", "head_dim": 128, "rotary_dim": 64}`, "", 0)
 		if cfg.RotaryDim != 64 || cfg.HeadDim != 128 {
 			t.Errorf("%d of %d", cfg.RotaryDim, cfg.HeadDim)
@@ -353,7 +353,7 @@ var traps = []struct {
 		}
 		wantError(t, `{"model_type": "llama", "rope_interleaved": true}`, ErrContradiction, "rope_interleaved")
 	}},
-	{"deepseek_v3_writes_halves", func(t *testing.T) {
+	{"deepseek_v3_writes_half_split_pairs", func(t *testing.T) {
 		for interleave, want := range map[string]posenc.Layout{"": posenc.InterleavedToHalfSplit, `"rope_interleave": true,`: posenc.InterleavedToHalfSplit, `"rope_interleave": false,`: posenc.HalfSplit} {
 			cfg := mustRotary(t, fmt.Sprintf(deepSeek, "deepseek_v3", interleave, "1.0", "1.0"), "", 0)
 			if cfg.Layout != want || cfg.HeadDim != 64 || cfg.RotaryDim != 64 {
@@ -364,8 +364,8 @@ var traps = []struct {
 	{"deepseek_scales_the_softmax", func(t *testing.T) {
 		for _, tt := range []struct{ modelType, mscale string }{{"deepseek_v2", "0.707"}, {"deepseek_v3", "1.0"}} {
 			m := mustRead(t, fmt.Sprintf(deepSeek, tt.modelType, "", tt.mscale, tt.mscale))
-			cfg, err := m.Rotary("", 0)
-			scale, err2 := m.SoftmaxScale("", 0)
+			cfg, err := m.Rotary()
+			scale, err2 := m.SoftmaxScale()
 			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
 			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.Scaling != 1 || !near(scale, want) {
 				t.Errorf("%s: Scaling %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.Scaling, scale, want)
@@ -373,7 +373,7 @@ var traps = []struct {
 		}
 		// The same keys in a model that does not.
 		m := mustRead(t, fmt.Sprintf(qwenYaRN, `, "mscale": 1.0, "mscale_all_dim": 1.0`))
-		if scale, err := m.SoftmaxScale("", 0); scale != 1 || err != nil {
+		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
 			t.Errorf("qwen3: %v, %v", scale, err)
 		}
 	}},
@@ -383,7 +383,7 @@ var traps = []struct {
 			t.Fatalf("%s: layer types %q", m.Type(), types)
 		}
 		for layerType, want := range map[string]float64{"full_attention": math.Pow(1e6, -2.0/256) / 8, "sliding_attention": math.Pow(1e4, -2.0/256)} {
-			if cfg, err := m.Rotary(layerType, 0); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
+			if cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType}); err != nil || !near(cfg.InvFreq[1], want) || cfg.HeadDim != 256 {
 				t.Errorf("%s: InvFreq[1] is %v of %d elements, want %v: %v", layerType, cfg.InvFreq[1], cfg.HeadDim, want, err)
 			}
 		}
@@ -395,7 +395,7 @@ var traps = []struct {
 	}},
 	{"modernbert_is_not_absolute", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "modernbert", "global_rope_theta": 160000.0, "local_rope_theta": 10000.0, "global_attn_every_n_layers": 3, "position_embedding_type": "absolute"}`)
-		cfg, err := m.Rotary("full_attention", 0)
+		cfg, err := m.RotaryFor(RotaryOptions{LayerType: "full_attention"})
 		if err != nil || !near(cfg.InvFreq[1], math.Pow(160000, -2.0/64)) || m.Layers()[0].Type != "full_attention" || m.Layers()[2].Type != "sliding_attention" {
 			t.Errorf("%v, %v, %v", cfg.InvFreq[1], m.Layers()[:3], err)
 		}
@@ -541,7 +541,7 @@ var traps = []struct {
 	{"nomic_bert_scaling", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_layer": 12, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": false, "rotary_emb_scale_base": null, "rotary_scaling_factor": 2, "max_trained_positions": 2048}`)
 		for seqLen, growth := range map[int]float64{2048: 1, 8192: 2*4 - 1} {
-			cfg, err := m.Rotary("", seqLen)
+			cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen})
 			if err != nil || !near(cfg.InvFreq[1], math.Pow(1000*math.Pow(growth, 64.0/62), -2.0/64)) {
 				t.Errorf("seqLen %d: %v, %v", seqLen, cfg.InvFreq[1], err)
 			}
@@ -551,7 +551,7 @@ var traps = []struct {
 	{"deepseek_v4_rotates_the_tail", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
 		for layerType, want := range map[string]float64{"main": 1e4, "compress": 160000} {
-			cfg, err := m.Rotary(layerType, 0)
+			cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType})
 			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.Scaling != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
 				t.Errorf("%s: %+v, %v", layerType, cfg, err)
 			}
@@ -582,15 +582,15 @@ var traps = []struct {
 		cfg := mustRotaryVision(t, `{"model_type": "llama4", "vision_config": {"hidden_size": 1408, "num_attention_heads": 16}}`)
 		for j, axis := range cfg.Axes {
 			if axis != uint8(1-j/22) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j%22))/88)) {
-				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+				t.Errorf("pair %d rotates by axis %d, %v", j, axis, cfg.InvFreq[j])
 			}
 		}
 	}},
-	{"moonvit_has_columns_and_rows_in_turns", func(t *testing.T) {
+	{"moonvit_alternates_columns_and_rows", func(t *testing.T) {
 		cfg := mustRotaryVision(t, kimiK25)
 		for j, axis := range cfg.Axes {
 			if axis != uint8(1-j%2) || !near(cfg.InvFreq[j], math.Pow(1e4, -float64(4*(j/2))/72)) {
-				t.Errorf("pair %d turns by axis %d, %v", j, axis, cfg.InvFreq[j])
+				t.Errorf("pair %d rotates by axis %d, %v", j, axis, cfg.InvFreq[j])
 			}
 		}
 		if cfg.Layout != posenc.Interleaved {
@@ -601,7 +601,7 @@ var traps = []struct {
 	{"llama4_scales_queries_without_rotation", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "llama4_text", "num_hidden_layers": 4}`)
 		for i, layer := range m.Layers() {
-			if scale, ok := m.QueryScale(layer); ok != (i == 3) || ok && scale != (QueryScale{0.1, 8192, 1}) {
+			if scale, ok := m.QueryScaling(layer); ok != (i == 3) || ok && scale != scaledBy(0.1, 8192, 1) {
 				t.Errorf("layer %d: %+v, %v", i, scale, ok)
 			}
 		}
@@ -673,7 +673,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"type": "longrope", "short_factor": "1", "long_factor": [1]}}`, ErrSyntax, "short_factor"},
 		{`{"model_type": "llama", "rope_scaling": {"mrope_section": [16, 24, 24], "type": "default"}}`, ErrUnknown, "mrope_section"},
 		{`{"model_type": "llama", "rope_parameters": {"full_attention": {"rope_type": "default"}}}`, ErrUnknown, "full_attention"},
-		{`{"model_type": "llama", "rope_scaling": {"full_attention": {"type": "linear", "factor": 2}}}`, ErrUnknown, "one block"},
+		{`{"model_type": "llama", "rope_scaling": {"full_attention": {"type": "linear", "factor": 2}}}`, ErrUnknown, "no key for a kind of layer"},
 		{`{"model_type": "llama", "rope_local_base_freq": 10000}`, ErrUnknown, "rope_local_base_freq"},
 		{`{"model_type": "llama", "use_mrope": true}`, ErrContradiction, "use_mrope"},
 		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},
@@ -734,9 +734,9 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 32, "rope_scaling": {"type": "longrope", "factor": 2, "short_factor": [1], "long_factor": [1], "short_mscale": -1}}`, ErrValue, ": rope_scaling.short_mscale is -1"},
 
 		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 63}`, ErrValue, ": qk_rope_head_dim is the number 63, want an even number of rotated elements"},
-		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements, from 2 to 65536"},
+		{`{"model_type": "deepseek_v3", "qk_rope_head_dim": 131072}`, ErrValue, ": qk_rope_head_dim is the number 131072, want an even number of rotated elements, from 2 to 2048"},
 		{`{"model_type": "llama", "head_dim": 63}`, ErrValue, ": head_dim is the number 63"},
-		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 65536; it gives 63 of 63"},
+		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 2048; it gives 63 of 63"},
 		{`{"model_type": "llama", "num_attention_heads": 4096}`, ErrValue, ": num_attention_heads is the number 4096, want at least 2 elements per head, not 1"},
 		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_embd is 100, want a multiple of n_head"},
 		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a multiple of num_attention_heads"},
@@ -746,7 +746,7 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "llama", "rotary_dim": 32}`, ErrContradiction, ": rotary_dim is 32, want 128: models of this type rotate whole heads"},
 		{`{"model_type": "llama", "rotary_pct": 0.25}`, ErrContradiction, ": rotary_pct is 0.25, want 1: models of this type rotate whole heads"},
 		{`{"model_type": "gpt_neox", "rotary_pct": 2}`, ErrValue, ": rotary_pct is 2, want above 0 and at most 1"},
-		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 65536; it gives 0 of 96"},
+		{`{"model_type": "gpt_neox", "rotary_pct": 0.01}`, ErrValue, ": rotary_pct is 0.01, want an even number of rotated elements, from 2 to 2048; it gives 0 of 96"},
 		{`{"model_type": "nemotron", "rope_percent": -1}`, ErrValue, ": rope_percent is -1"},
 		{`{"model_type": "phi", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 1.5}}`, ErrValue, ": rope_parameters.partial_rotary_factor is 1.5"},
 		{`{"model_type": "llava", "text_config": {"rotary_pct": 0.5, "rope_scaling": {"type": "default", "partial_rotary_factor": 1}}}`, ErrContradiction, ": text_config.rotary_pct is 0.5, want the value of text_config.rope_scaling.partial_rotary_factor"},
@@ -757,35 +757,76 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	m.Angles = posenc.Float32Angles
-	if _, err := m.Rotary("", 0); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: rope_theta is refused") {
+	if _, err := m.RotaryFor(RotaryOptions{Angles: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
 
 func TestArguments(t *testing.T) {
 	m := mustRead(t, gemma3)
-	var zero Model
+	llama, dynamic := mustRead(t, llama31), mustRead(t, internLM3)
+	const kinds = `want one of LayerTypes() = ["full_attention" "sliding_attention"]`
 	for _, tt := range []struct {
-		m         *Model
-		layerType string
-		seqLen    int
-		part      string
+		m    *Model
+		o    RotaryOptions
+		want string
 	}{
-		{m, "", 0, `layerType is ""`},
-		{m, "full_attention", -1, "seqLen is -1"},
-		{&zero, "", 0, "the Model is nil or zero"},
-		{nil, "", 0, "the Model is nil or zero"},
-		{&Model{Angles: 7, kinds: m.kinds}, "full_attention", 0, "Angles is 7"},
+		{m, RotaryOptions{}, `RotaryOptions.LayerType is "", ` + kinds},
+		{m, RotaryOptions{LayerType: "chunked_attention"}, `RotaryOptions.LayerType is "chunked_attention", ` + kinds},
+		{llama, RotaryOptions{LayerType: "full_attention"}, `RotaryOptions.LayerType is "full_attention", want one of LayerTypes() = [""]`},
+		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "RotaryOptions.SequenceLength is -1, want the number of tokens of the sequence"},
+		{dynamic, RotaryOptions{}, "RotaryOptions.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
+		{llama, RotaryOptions{Angles: 7}, "RotaryOptions.Angles is 7, want ExactAngles or Float32Angles"},
+		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
+		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {
-		_, err := tt.m.Rotary(tt.layerType, tt.seqLen)
-		_, err2 := tt.m.SoftmaxScale(tt.layerType, tt.seqLen)
-		if !errors.Is(err, ErrArgument) || !errors.Is(err2, ErrArgument) || !strings.Contains(err.Error(), "modelconfig.Model.Rotary: "+tt.part) {
-			t.Errorf("got %v, %v", err, err2)
+		wants := func(err error, method, want string) {
+			t.Helper()
+			if want = "modelconfig.Model." + method + ": " + want + ": invalid argument"; !errors.Is(err, ErrArgument) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		}
+		wants(second(tt.m.RotaryFor(tt.o)), "RotaryFor", tt.want)
+		wants(second(tt.m.SoftmaxScaleFor(tt.o)), "SoftmaxScaleFor", tt.want)
+		if tt.o == (RotaryOptions{}) {
+			says := func(method string) string {
+				return strings.NewReplacer(`"sliding_attention"]`, `"sliding_attention"] (in a call of `+method+`)`, "sequence,", "sequence (in a call of "+method+"),").Replace(tt.want)
+			}
+			wants(second(tt.m.Rotary()), "Rotary", says("RotaryFor"))
+			wants(second(tt.m.SoftmaxScale()), "SoftmaxScale", says("SoftmaxScaleFor"))
+		}
+	}
+	// One kind of layer needs no name, whether it has one or not.
+	named := mustRead(t, `{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention", "full_attention"]}`)
+	a, err := named.Rotary()
+	b, err2 := named.RotaryFor(RotaryOptions{LayerType: "full_attention", SequenceLength: 1 << 20})
+	if err != nil || err2 != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("%v, %v and %v, %v", a, err, b, err2)
+	}
+	if beyond, ok := dynamic.DependsOnLength(); beyond != 32768 || !ok {
+		t.Errorf("InternLM 3 depends on lengths beyond %d: %t", beyond, ok)
+	}
+	for _, m := range []*Model{m, llama, nil, new(Model)} {
+		if beyond, ok := m.DependsOnLength(); beyond != 0 || ok {
+			t.Errorf("%s depends on lengths beyond %d: %t", m.Type(), beyond, ok)
 		}
 	}
 	if m.Layers()[0].Type = "x"; m.Layers()[0].Type == "x" {
 		t.Error("Layers gives its own memory away")
+	}
+}
+
+// The bounds here are those of package posenc.
+func TestBounds(t *testing.T) {
+	for dim, ok := range map[int]bool{maxRotaryDim: true, maxRotaryDim + 2: false} {
+		if _, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: dim}); (err == nil) != ok {
+			t.Errorf("%d elements: %v", dim, err)
+		}
+	}
+	for beta, ok := range map[float64]bool{maxBeta: true, math.Nextafter(maxBeta, math.Inf(1)): false} {
+		if err := posenc.QueryScales(make([]float32, 1), []int32{7}, posenc.QueryScaling{Beta: beta, Length: 1}); (err == nil) != ok {
+			t.Errorf("beta %v: %v", beta, err)
+		}
 	}
 }
 
@@ -802,8 +843,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: other layers", pair[1])
 		}
 		for _, layerType := range a.LayerTypes() {
-			x, err := a.Rotary(layerType, 0)
-			y, err2 := b.Rotary(layerType, 0)
+			x, err := a.RotaryFor(RotaryOptions{LayerType: layerType})
+			y, err2 := b.RotaryFor(RotaryOptions{LayerType: layerType})
 			if err != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 				t.Errorf("%s, %q: %v and %v", pair[1], layerType, x, y)
 			}
@@ -811,46 +852,26 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Every type reads a configuration that has its sizes and no other key.
+// Every type reads a configuration that has nothing but what it needs, and takes the
+// number of layers from its own key.
 func TestFamilies(t *testing.T) {
 	if len(families) < 60 {
 		t.Errorf("%d types", len(families))
 	}
-	for modelType := range families {
+	for modelType, f := range families {
 		if notRotary[modelType] != "" {
 			t.Errorf("%s is and is not rotary", modelType)
 		}
-		config := map[string]any{
-			"model_type": modelType, "hidden_size": 4096, "num_attention_heads": 32, "position_embedding_type": "rope",
-			"num_hidden_layers": 12, "num_layers": 12, "n_layer": 12, "n_layers": 12, "attn_layer_indices": []int{3}, "n_embd": 4096, "n_head": 32,
-			"d_model": 4096, "n_heads": 32,
+		layers := 12
+		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
+			layers = f.layers
 		}
-		if modelType == "esm" || modelType == "xlm-roberta" {
-			config["position_embedding_type"] = "rotary"
-		}
-		if modelType == "zamba2" {
-			config["use_mem_rope"], config["attention_head_dim"] = true, 256
-			config["layers_block_type"] = slices.Repeat([]string{"mamba", "hybrid"}, 6)
-		}
-		if modelType == "xverse" {
-			config["rope_theta"] = 10000
-		}
-		if modelType == "granitemoehybrid" {
-			config["layer_types"] = slices.Repeat([]string{"mamba", "attention"}, 6)
-		}
-		if strings.HasPrefix(modelType, "glm4v_text") || strings.HasPrefix(modelType, "glm_ocr") {
-			config["partial_rotary_factor"] = 0.5
-		}
-		document, err := json.Marshal(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := HuggingFace(document)
+		m, _, err := readType(t, modelType, map[string]any{f.names.layers[0]: layers})
 		if err != nil {
 			t.Errorf("%s: %v", modelType, err)
 			continue
 		}
-		if len(m.Layers()) != 12 || len(m.LayerTypes()) == 0 {
+		if len(m.Layers()) != layers || len(m.LayerTypes()) == 0 {
 			t.Errorf("%s: %d layers, types %q", modelType, len(m.Layers()), m.LayerTypes())
 		}
 	}
@@ -869,7 +890,7 @@ func TestValues(t *testing.T) {
 		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
 	}
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for _, modelType := range append(sortedNames(families), sortedNames(towers)...) {
+	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
 		read := HuggingFace
 		if _, tower := towers[modelType]; tower {
 			read = HuggingFaceVision
@@ -891,7 +912,10 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// wrapsOne says whether an error of HuggingFace wraps what its documentation says.
+// wrapsOne says whether an error of HuggingFace or GGUF wraps what their
+// documentation says, and names the package, in front of it.
 func wrapsOne(err error) bool {
-	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool { return errors.Is(err, sentinel) })
+	return slices.ContainsFunc([]error{ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue, ErrContradiction}, func(sentinel error) bool {
+		return errors.Is(err, sentinel) && strings.HasPrefix(err.Error(), "modelconfig.") && !strings.Contains(sentinel.Error(), "modelconfig")
+	})
 }

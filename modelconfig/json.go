@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -308,14 +309,7 @@ func (r *reader) unknownKeys(expected string, known ...[]string) {
 	}
 }
 
-func sortedKeys(o object) []string {
-	keys := make([]string, 0, len(o))
-	for key := range o {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // value is a number that a configuration gives at one or several places.
 type value struct {

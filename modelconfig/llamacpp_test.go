@@ -79,7 +79,7 @@ func (c *ggmlCase) config(t *testing.T) posenc.RotaryConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := m.Rotary(c.LayerType, c.SeqLen)
+	cfg, err := m.RotaryFor(RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64
 	}
 	positions := slices.Concat(c.Positions[:axes]...)
 	// The rotated part alone is the head for multi-head latent attention.
-	if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
 		t.Fatal(err)
 	}
 	half := c.Arguments.NDims / 2
@@ -361,7 +361,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 	for _, c := range cases {
 		if ladder := yarn(t, c, func(*frequency.YaRNParameters) {}); ladder != nil {
 			cfg := c.config(t)
-			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.Scaling
+			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.AttentionFactor
 			if worst, where, _ := c.compare(t, cfg); worst > 1 {
 				t.Errorf("%s: %.3g times the tolerance: %s", c.Name, worst, where)
 			}

@@ -7,38 +7,66 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
+// Bounds of posenc.NewRotary and posenc.QueryScales.
+const (
+	maxRotaryDim = 2048
+	maxBeta      = 0x1p100
+)
+
 // Model is the rotary position embedding of one model, as its configuration
 // describes it: which layers rotate, which elements of a head, and by what
-// frequencies. Its methods change nothing, so that many goroutines may call them
-// at once.
+// frequencies. It does not change: many goroutines may use it at once.
 type Model struct {
-	// Angles is how the configurations that Rotary returns round angles, and
-	// their frequencies with them. Exact, the zero value, is the real number
-	// rounded once; Float32 follows the roundings of Hugging Face transformers.
-	Angles posenc.AngleRounding
-
 	modelType string
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
 
-	queryScale     *QueryScale // nil: none
-	scalesRotating bool        // it is of the layers that rotate, not of the others
+	queryScale     *posenc.QueryScaling // nil: none
+	scalesRotating bool                 // it is of the layers that rotate, not of the others
 }
 
 // Layer is what a hidden layer of a model does with positions.
 type Layer struct {
-	Type    string // its kind, an argument of Rotary; "" where the model has one kind
+	Type    string // its kind, for RotaryOptions.LayerType; "" where the model has one kind
 	Rotates bool   // false: the layer rotates nothing (NoPE)
+}
+
+// RotaryOptions says which of the frequencies of a model are asked for. The zero
+// value is that of Model.Rotary.
+type RotaryOptions struct {
+	// LayerType is a kind of layer, one of Model.LayerTypes; "" where there is one.
+	LayerType string
+
+	// SequenceLength is the number of tokens of the sequence, the largest position
+	// plus one: in an engine, the longest that it will hold. Dynamic NTK scaling and
+	// LongRoPE choose the frequencies by it and need it; to others it is nothing, and
+	// may be 0. Keys that are rotated by the frequencies of one length do not match
+	// queries rotated by those of another.
+	SequenceLength int
+
+	// Angles is how the RotaryConfig rounds angles, and its frequencies with them.
+	// ExactAngles is the real number rounded once; Float32Angles follows the roundings of
+	// Hugging Face transformers.
+	Angles posenc.AngleRounding
 }
 
 // kind is what the rotating layers of one kind have in common.
 type kind struct {
-	// rotary has HeadDim, RotaryDim, Offset, Layout and Axes.
-	rotary posenc.RotaryConfig
-	// ladder is called with 0 or the length of the sequence.
-	ladder ladderOf
-	// source names the keys that the ladder comes from.
-	source string
+	rotary posenc.RotaryConfig // HeadDim, RotaryDim, Offset, Layout and Axes
+	rule   rule
+	source string // the keys that the frequencies come from
+}
+
+// rule makes the frequencies of a kind of layer. Those for sequences of up to
+// trained tokens are alike; trained is 0 where all are.
+type rule struct {
+	ladder  func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+	trained int
+}
+
+// anyLength is a rule that does not depend on the length of the sequence.
+func anyLength(ladder func(rounding frequency.Rounding) (frequency.Ladder, error)) rule {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) { return ladder(rounding) }}
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -51,18 +79,13 @@ func (m *Model) Type() string {
 	return m.modelType
 }
 
-// LayerTypes returns the kinds of layers that rotate, sorted: [""] where a model
-// has one kind. Each is an argument for Rotary and SoftmaxScale. A nil Model has none.
+// LayerTypes returns the kinds of layers that rotate, sorted: [""] where layers do
+// not differ. Each is a RotaryOptions.LayerType. A nil Model has none.
 func (m *Model) LayerTypes() []string {
 	if m == nil {
 		return nil
 	}
-	types := make([]string, 0, len(m.kinds))
-	for layerType := range m.kinds {
-		types = append(types, layerType)
-	}
-	slices.Sort(types)
-	return types
+	return sortedKeys(m.kinds)
 }
 
 // Layers returns one entry for each hidden layer of the model; none of a nil Model.
@@ -73,28 +96,59 @@ func (m *Model) Layers() []Layer {
 	return slices.Clone(m.layers)
 }
 
-// Rotary returns the configuration of the layers of one kind, for
-// posenc.NewRotary. InvFreq and Scaling come from package frequency. It does not
-// say which layers are of that kind (Layers), nor how attention scores and queries
-// are scaled beside the rotation (SoftmaxScale, QueryScale).
+// DependsOnLength says whether the frequencies of a model depend on the length of
+// the sequence, as those of dynamic NTK scaling and LongRoPE do, and up to how many
+// tokens they do not. A nil Model has none.
+func (m *Model) DependsOnLength() (beyond int, ok bool) {
+	if m == nil {
+		return 0, false
+	}
+	for _, k := range m.kinds {
+		if trained := k.rule.trained; trained != 0 && (!ok || trained < beyond) {
+			beyond, ok = trained, true
+		}
+	}
+	return beyond, ok
+}
+
+// Rotary returns the configuration of a model, for posenc.NewRotary: HeadDim,
+// RotaryDim, Offset, Layout, InvFreq, Scaling and Axes. Angles are exact. It does not
+// say which layers rotate (Layers), nor how attention scores and queries are scaled
+// beside the rotation (SoftmaxScale, QueryScaling).
 //
-// seqLen is the length of the sequence, the largest position plus one. Dynamic
-// NTK scaling and LongRoPE choose frequencies by it; for other rules it changes
-// nothing. 0 means that the sequence stays within the trained length.
-//
-// Errors wrap ErrArgument (layerType, seqLen, Angles) or ErrValue (numbers of
-// the configuration that make no frequencies).
-func (m *Model) Rotary(layerType string, seqLen int) (posenc.RotaryConfig, error) {
-	cfg, _, err := m.rotary("Model.Rotary", layerType, seqLen)
+// It is for models with one kind of rotating layers, whose frequencies do not depend
+// on the length of the sequence. For others it has no answer that would be right in
+// every layer and for every length, and returns an error that says which
+// RotaryOptions RotaryFor needs. Errors wrap ErrArgument.
+func (m *Model) Rotary() (posenc.RotaryConfig, error) {
+	cfg, _, err := m.rotary("Model.Rotary", " (in a call of RotaryFor)", RotaryOptions{})
 	return cfg, err
 }
 
-// SoftmaxScale returns what multiplies the attention scores of the layers of one
-// kind, beside the model's own factor, 1/sqrt of the elements of a head of Q in
-// most: 1, but for DeepSeek's variant of YaRN (frequency.Ladder.SoftmaxScale).
-// Arguments and errors are those of Rotary.
-func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
-	_, ladder, err := m.rotary("Model.SoftmaxScale", layerType, seqLen)
+// RotaryFor returns the configuration of the layers of one kind, for sequences of one
+// length: what Rotary returns, for every model.
+//
+// Errors wrap ErrArgument (a LayerType that the model does not have, a SequenceLength
+// that is negative, or 0 where frequencies depend on it, unknown Angles) or ErrValue
+// (numbers of the configuration that make no frequencies of that length or rounding).
+func (m *Model) RotaryFor(o RotaryOptions) (posenc.RotaryConfig, error) {
+	cfg, _, err := m.rotary("Model.RotaryFor", "", o)
+	return cfg, err
+}
+
+// SoftmaxScale returns what multiplies the attention scores of a model, beside its own
+// factor, 1/sqrt of the elements of a head of Q in most: 1, but for DeepSeek's variant
+// of YaRN (frequency.Ladder.SoftmaxScale). It is for the models that Rotary is for, and
+// has the same errors.
+func (m *Model) SoftmaxScale() (float64, error) {
+	_, ladder, err := m.rotary("Model.SoftmaxScale", " (in a call of SoftmaxScaleFor)", RotaryOptions{})
+	return ladder.SoftmaxScale, err
+}
+
+// SoftmaxScaleFor returns what multiplies the attention scores of the layers of one
+// kind: what SoftmaxScale returns, for every model. Errors are those of RotaryFor.
+func (m *Model) SoftmaxScaleFor(o RotaryOptions) (float64, error) {
+	_, ladder, err := m.rotary("Model.SoftmaxScaleFor", "", o)
 	return ladder.SoftmaxScale, err
 }
 
@@ -102,47 +156,61 @@ func (m *Model) SoftmaxScale(layerType string, seqLen int) (float64, error) {
 // be computed or make no posenc.Rotary.
 func (m *Model) accepted(function string) (*Model, error) {
 	for _, layerType := range m.LayerTypes() {
-		cfg, _, err := m.rotary(function, layerType, 0)
+		k := m.kinds[layerType]
+		cfg, _, err := k.config(function, 0, posenc.ExactAngles)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := posenc.NewRotary(cfg); err != nil {
-			return nil, valueError(ErrValue, function, m.kinds[layerType].source, "refused", "numbers that posenc.NewRotary takes (%v)", err)
+			return nil, valueError(ErrValue, function, k.source, "refused", "numbers that posenc.NewRotary takes (%v)", err)
 		}
 	}
 	return m, nil
 }
 
-func (m *Model) rotary(function, layerType string, seqLen int) (posenc.RotaryConfig, frequency.Ladder, error) {
-	fail := func(err error) (posenc.RotaryConfig, frequency.Ladder, error) {
-		return posenc.RotaryConfig{}, frequency.Ladder{}, err
+// rotary checks the options; where says in an error where they belong.
+func (m *Model) rotary(function, where string, o RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, frequency.Ladder, error) {
+		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrArgument, function, name, value, expected, args...)
 	}
-	if m == nil || m.kinds == nil {
-		return fail(valueError(ErrArgument, function, "the Model", "nil or zero", "a Model from HuggingFace or GGUF"))
+	types := m.LayerTypes()
+	if len(types) == 0 {
+		return fail("the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
-	k, known := m.kinds[layerType]
+	if o.LayerType == "" && len(types) == 1 {
+		o.LayerType = types[0]
+	}
+	k, known := m.kinds[o.LayerType]
 	if !known {
-		return fail(valueError(ErrArgument, function, "layerType", quoted(layerType), "one of LayerTypes() = %q", m.LayerTypes()))
+		return fail("RotaryOptions.LayerType", quoted(o.LayerType), "one of LayerTypes() = %q%s", types, where)
 	}
-	if seqLen < 0 {
-		return fail(valueError(ErrArgument, function, "seqLen", seqLen, "0 or the length of the sequence"))
+	if o.SequenceLength < 0 {
+		return fail("RotaryOptions.SequenceLength", o.SequenceLength, "the number of tokens of the sequence")
 	}
+	if o.SequenceLength == 0 && k.rule.trained != 0 {
+		return fail("RotaryOptions.SequenceLength", 0, "the number of tokens of the sequence%s, since frequencies depend on it beyond %d", where, k.rule.trained)
+	}
+	if o.Angles > posenc.Float32Angles {
+		return fail("RotaryOptions.Angles", o.Angles, "ExactAngles or Float32Angles")
+	}
+	return k.config(function, o.SequenceLength, o.Angles)
+}
+
+// config is the configuration for a sequence of seqLen tokens, 0 for one within the
+// trained length.
+func (k *kind) config(function string, seqLen int, angles posenc.AngleRounding) (posenc.RotaryConfig, frequency.Ladder, error) {
 	rounding := frequency.Exact
-	switch m.Angles {
-	case posenc.ExactAngles:
-	case posenc.Float32Angles:
+	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32
-	default:
-		return fail(valueError(ErrArgument, function, "Angles", m.Angles, "Exact or Float32"))
 	}
-	ladder, err := k.ladder(seqLen, rounding)
+	ladder, err := k.rule.ladder(seqLen, rounding)
 	if err != nil {
-		return fail(valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err))
+		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err)
 	}
 	cfg := k.rotary
-	cfg.Angles = m.Angles
+	cfg.Angles = angles
 	cfg.InvFreq = ladder.InvFreq
-	cfg.Scaling = ladder.Scaling
+	cfg.Scaling = ladder.AttentionFactor
 	if ladder.Axes != nil {
 		cfg.Axes = ladder.Axes
 	}

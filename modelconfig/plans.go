@@ -11,15 +11,15 @@ import (
 
 func number(s string) json.Number { return json.Number(s) }
 
-// Rope blocks of configurations that have none, where the class supplies one.
+// Rope parameters of configurations that have none, where the class supplies them.
 var (
-	gptOSSBlock     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
-	ministral3Block = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
-	mistral4Block   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
-	gemma4Block     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
+	gptOSSRope     = object{"rope_type": "yarn", "factor": number("32"), "beta_fast": number("32"), "beta_slow": number("1"), "truncate": false, "original_max_position_embeddings": number("4096")}
+	ministral3Rope = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
+	mistral4Rope   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
+	gemma4Rope     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
 )
 
-func llama3Block(factor string) object {
+func llama3Rope(factor string) object {
 	return object{"rope_type": "llama3", "factor": number(factor), "low_freq_factor": number("1"), "high_freq_factor": number("4"), "original_max_position_embeddings": number("8192")}
 }
 
@@ -309,7 +309,7 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 	return layers
 }
 
-// The rest are the checks and the rules of single types.
+// Below are the checks and the rules of single types.
 
 // positionType fails unless position_embedding_type, or what its absence means,
 // is the value for which the code of the type rotates.
@@ -325,10 +325,10 @@ func positionType(rotary, absent string) func(r *reader) {
 	}
 }
 
-// unscaled: the code of the type reads no rope block.
+// unscaled: the code of the type reads no rope parameters.
 func unscaled(r *reader) {
 	for _, key := range []string{"rope_scaling", "rope_parameters"} {
-		if block, ok := r.object(key); ok && len(block) > 0 {
+		if rope, ok := r.object(key); ok && len(rope) > 0 {
 			r.fail(ErrUnknown, key, "an object", "nothing: models of this type have base 10000 and no scaling (use posenc.RotaryConfig)")
 		}
 	}
@@ -405,28 +405,25 @@ func ernieAxes(r *reader) {
 
 // nomicDynamicNTK: rotary_scaling_factor is the factor of dynamic NTK scaling
 // beyond max_trained_positions.
-func nomicDynamicNTK(p *ropeParameters) ladderOf {
+func nomicDynamicNTK(p *ropeParameters) rule {
 	factor, ok := p.model.positive("rotary_scaling_factor")
 	if !ok {
-		return nil
+		return rule{}
 	}
 	if p.ropeType != "default" {
 		p.model.fail(ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
 	}
-	dim, base, positions := p.rotaryDim, p.base, p.positions
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
-	}
+	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 
 // qwenDynamicNTK: with use_dynamic_ntk, alpha is 2k-1 for a sequence of up to k
 // times the trained length, k the next power of two.
-func qwenDynamicNTK(p *ropeParameters) ladderOf {
+func qwenDynamicNTK(p *ropeParameters) rule {
 	if use, ok := p.model.boolean("use_dynamic_ntk"); !ok || !use {
-		return nil
+		return rule{}
 	}
 	dim, base, positions := p.rotaryDim, p.base, p.positions
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		times := 1.0 // a float64 has every power of two that comes up
 		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
 			times *= 2
@@ -435,5 +432,5 @@ func qwenDynamicNTK(p *ropeParameters) ladderOf {
 			return frequency.Default(dim, base, rounding)
 		}
 		return frequency.NTKAlpha(dim, base, 2*times-1, rounding)
-	}
+	}, positions}
 }

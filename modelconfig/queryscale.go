@@ -1,39 +1,27 @@
 package modelconfig
 
-// QueryScale says how a model scales queries by their position p, so that
-// attention stays sharp over many keys: by
-//
-//	1 + Beta*ln(1 + floor((p+Offset)/Length))
-//
-// The fields are arguments of [posenc.QueryScales], in that order.
-type QueryScale struct {
-	Beta           float64
-	Length, Offset int
-}
+import "github.com/go-posenc/posenc"
 
-// QueryScale returns how the queries of a layer, one of Layers, are scaled by
-// their position, and false for layers that do not scale them. It scales queries
-// as wholes, after the rotation, where there is one: with latent attention the
-// part without positions too.
+// QueryScaling returns how the queries of a layer, one of Layers, are scaled by
+// their position, for posenc.QueryScales, and false for layers that do not scale
+// them. It scales queries as wholes, after the rotation, where there is one: with
+// latent attention the elements without positions too.
 //
 //   - Llama 4 scales them in the layers that do not rotate, by attn_scale and
 //     floor_scale, unless attn_temperature_tuning is false or 0. GGUF files do not
 //     have these keys: llama.cpp takes 0.1 and 8192.
 //   - Ministral 3 and Mistral 4 scale them in all layers, by llama_4_scaling_beta
-//     and original_max_position_embeddings of the rope block; in GGUF files by
+//     and original_max_position_embeddings of the rope parameters; in GGUF files by
 //     attention.temperature_scale (DeepSeek V2's architecture too).
-func (m *Model) QueryScale(layer Layer) (QueryScale, bool) {
+func (m *Model) QueryScaling(layer Layer) (posenc.QueryScaling, bool) {
 	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
-		return QueryScale{}, false
+		return posenc.QueryScaling{}, false
 	}
 	return *m.queryScale, true
 }
 
-// maxBeta is that of posenc.QueryScales.
-const maxBeta = 0x1p100
-
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.
-func scaledByBeta(p *ropeParameters) *QueryScale {
+func scaledByBeta(p *ropeParameters) *posenc.QueryScaling {
 	beta, ok := p.number("llama_4_scaling_beta")
 	if !ok {
 		return nil
@@ -42,11 +30,11 @@ func scaledByBeta(p *ropeParameters) *QueryScale {
 	if beta < 0 || beta > maxBeta {
 		p.fail(ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	}
-	return &QueryScale{Beta: beta, Length: length}
+	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
 
 // scaledWithoutRotation is the scale of Llama 4.
-func scaledWithoutRotation(p *ropeParameters) *QueryScale {
+func scaledWithoutRotation(p *ropeParameters) *posenc.QueryScaling {
 	r := p.model
 	const tuning = "attn_temperature_tuning"
 	if _, isNumber := toNumber(r.lookup(tuning)); isNumber { // as transformers 4 wrote it
@@ -64,20 +52,20 @@ func scaledWithoutRotation(p *ropeParameters) *QueryScale {
 	if length < 1 {
 		r.fail(ErrValue, "floor_scale", length, "at least 1")
 	}
-	return &QueryScale{Beta: beta.or(0.1), Length: length, Offset: 1}
+	return &posenc.QueryScaling{Beta: beta.or(0.1), Length: length, Offset: 1}
 }
 
 // ggufQueryScale says which keys scale the queries of an architecture.
 type ggufQueryScale uint8
 
 const (
-	queriesUnscaled            ggufQueryScale = iota
-	scaledBeyondOriginal                      // temperature_scale, by the original length
-	scaledBeyondLength                        // temperature_scale, by temperature_length
-	scaledWhereRestsIfWindowed                // layers without rotation, in models with a window
+	queriesUnscaled      ggufQueryScale = iota
+	scaledBeyondOriginal                // temperature_scale, by the original length
+	scaledBeyondLength                  // temperature_scale, by temperature_length
+	scaledNoPEIfWindowed                // layers without rotation, in models with a window
 )
 
-func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *QueryScale {
+func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed bool) *posenc.QueryScaling {
 	const scaleKey, lengthKey = "attention.temperature_scale", "attention.temperature_length"
 	beta, length, key := 0.0, 0, lengthKey
 	switch arch.queryScale {
@@ -85,9 +73,9 @@ func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed b
 		beta, length, key = r.number(scaleKey, 0), original, "rope.scaling.original_context_length"
 	case scaledBeyondLength:
 		beta, length = r.number(scaleKey, 0), r.integer(lengthKey, 0)
-	case scaledWhereRestsIfWindowed:
+	case scaledNoPEIfWindowed:
 		if windowed {
-			return &QueryScale{Beta: 0.1, Length: 8192, Offset: 1}
+			return &posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
 		}
 	}
 	if beta == 0 {
@@ -99,5 +87,5 @@ func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed b
 	if length < 1 {
 		r.fail(ErrValue, r.prefix+key, length, "at least 1 with %s", scaleKey)
 	}
-	return &QueryScale{Beta: beta, Length: length}
+	return &posenc.QueryScaling{Beta: beta, Length: length}
 }

@@ -4,29 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/go-posenc/posenc"
 )
 
 const ministral3 = `{"model_type": "ministral3", "num_hidden_layers": 2, "rope_parameters": {
 	"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1%s}}`
 
-func TestQueryScale(t *testing.T) {
+var unscaledQueries posenc.QueryScaling
+
+func scaledBy(beta float64, length, offset int) posenc.QueryScaling {
+	return posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}
+}
+
+func TestQueryScaling(t *testing.T) {
 	llama4 := func(keys string) string {
 		return `{"model_type": "llama4_text", "num_hidden_layers": 4` + keys + `}`
 	}
 	for _, c := range []struct {
-		config        string
-		rotates, rest QueryScale // Length 0: none
+		config          string
+		rotates, others posenc.QueryScaling // Length 0: none
 	}{
-		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0.25`), QueryScale{0.25, 16384, 0}, QueryScale{}},
-		{fmt.Sprintf(ministral3, ""), QueryScale{}, QueryScale{}},
-		{`{"model_type": "ministral3"}`, QueryScale{0.1, 16384, 0}, QueryScale{}},
-		{`{"model_type": "mistral4"}`, QueryScale{0.1, 8192, 0}, QueryScale{}},
-		{llama4(""), QueryScale{}, QueryScale{0.1, 8192, 1}},
-		{llama4(`, "attn_temperature_tuning": 4, "attn_scale": 0.5, "floor_scale": 4096`), QueryScale{}, QueryScale{0.5, 4096, 1}},
-		{llama4(`, "attn_temperature_tuning": true`), QueryScale{}, QueryScale{0.1, 8192, 1}},
-		{llama4(`, "attn_temperature_tuning": false`), QueryScale{}, QueryScale{}},
-		{llama4(`, "attn_temperature_tuning": 0`), QueryScale{}, QueryScale{}},
-		{`{"model_type": "llama"}`, QueryScale{}, QueryScale{}},
+		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0.25`), scaledBy(0.25, 16384, 0), unscaledQueries},
+		{fmt.Sprintf(ministral3, ""), unscaledQueries, unscaledQueries},
+		{`{"model_type": "ministral3"}`, scaledBy(0.1, 16384, 0), unscaledQueries},
+		{`{"model_type": "mistral4"}`, scaledBy(0.1, 8192, 0), unscaledQueries},
+		{llama4(""), unscaledQueries, scaledBy(0.1, 8192, 1)},
+		{llama4(`, "attn_temperature_tuning": 4, "attn_scale": 0.5, "floor_scale": 4096`), unscaledQueries, scaledBy(0.5, 4096, 1)},
+		{llama4(`, "attn_temperature_tuning": true`), unscaledQueries, scaledBy(0.1, 8192, 1)},
+		{llama4(`, "attn_temperature_tuning": false`), unscaledQueries, unscaledQueries},
+		{llama4(`, "attn_temperature_tuning": 0`), unscaledQueries, unscaledQueries},
+		{`{"model_type": "llama"}`, unscaledQueries, unscaledQueries},
 	} {
 		m, err := HuggingFace([]byte(c.config))
 		if err != nil {
@@ -34,16 +42,16 @@ func TestQueryScale(t *testing.T) {
 			continue
 		}
 		for i, layer := range m.Layers() {
-			want := c.rest
+			want := c.others
 			if layer.Rotates {
 				want = c.rotates
 			}
-			if got, ok := m.QueryScale(layer); got != want || ok != (want.Length != 0) {
+			if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
 				t.Errorf("%s: layer %d has %+v, %v, want %+v", c.config, i, got, ok, want)
 			}
 		}
 	}
-	if got, ok := (*Model)(nil).QueryScale(Layer{}); ok {
+	if got, ok := (*Model)(nil).QueryScaling(Layer{}); ok {
 		t.Errorf("no model has %+v", got)
 	}
 
@@ -65,7 +73,7 @@ func TestQueryScale(t *testing.T) {
 	}
 }
 
-func TestGGUFQueryScale(t *testing.T) {
+func TestGGUFQueryScaling(t *testing.T) {
 	keys := func(architecture string, more map[string]any) map[string]any {
 		keys := map[string]any{"general.architecture": architecture}
 		for key, v := range map[string]any{
@@ -79,17 +87,17 @@ func TestGGUFQueryScale(t *testing.T) {
 		return keys
 	}
 	for _, c := range []struct {
-		architecture  string
-		more          map[string]any
-		rotates, rest QueryScale // Length 0: none
+		architecture    string
+		more            map[string]any
+		rotates, others posenc.QueryScaling // Length 0: none
 	}{
-		{"llama4", nil, QueryScale{}, QueryScale{0.1, 8192, 1}},
-		{"llama4", map[string]any{"attention.sliding_window": uint32(0)}, QueryScale{}, QueryScale{}},
-		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "rope.scaling.original_context_length": uint32(16384), "context_length": uint32(262144)}, QueryScale{0.25, 16384, 0}, QueryScale{}},
-		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "context_length": uint32(4096)}, QueryScale{0.25, 4096, 0}, QueryScale{}},
-		{"mistral3", nil, QueryScale{}, QueryScale{}},
-		{"deepseek2", map[string]any{"attention.temperature_scale": float32(0.5), "attention.temperature_length": uint32(8192)}, QueryScale{0.5, 8192, 0}, QueryScale{}},
-		{"llama", map[string]any{"attention.temperature_scale": float32(0.5)}, QueryScale{}, QueryScale{}},
+		{"llama4", nil, unscaledQueries, scaledBy(0.1, 8192, 1)},
+		{"llama4", map[string]any{"attention.sliding_window": uint32(0)}, unscaledQueries, unscaledQueries},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "rope.scaling.original_context_length": uint32(16384), "context_length": uint32(262144)}, scaledBy(0.25, 16384, 0), unscaledQueries},
+		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "context_length": uint32(4096)}, scaledBy(0.25, 4096, 0), unscaledQueries},
+		{"mistral3", nil, unscaledQueries, unscaledQueries},
+		{"deepseek2", map[string]any{"attention.temperature_scale": float32(0.5), "attention.temperature_length": uint32(8192)}, scaledBy(0.5, 8192, 0), unscaledQueries},
+		{"llama", map[string]any{"attention.temperature_scale": float32(0.5)}, unscaledQueries, unscaledQueries},
 	} {
 		m, err := GGUF(keys(c.architecture, c.more))
 		if err != nil {
@@ -97,11 +105,11 @@ func TestGGUFQueryScale(t *testing.T) {
 			continue
 		}
 		for i, layer := range m.Layers() {
-			want := c.rest
+			want := c.others
 			if layer.Rotates {
 				want = c.rotates
 			}
-			if got, ok := m.QueryScale(layer); got != want || ok != (want.Length != 0) {
+			if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
 				t.Errorf("%s, %v: layer %d has %+v, %v, want %+v", c.architecture, c.more, i, got, ok, want)
 			}
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/go-posenc/posenc/frequency"
 )
 
-// ropeBlocks returns the rope parameters of each kind of layer: rope_parameters
+// readRopes returns the rope parameters of each kind of layer: rope_parameters
 // (transformers 5), rope_scaling (transformers 4), or both where they agree.
-// A kind whose block is null does not rotate and has none.
-func ropeBlocks(r *reader, f *family) map[string]*reader {
+// A kind for which they are null does not rotate and has none.
+func readRopes(r *reader, f *family) map[string]*reader {
 	parametersKeys, given := r.object("rope_parameters")
 	scalingKeys, scaled := r.object("rope_scaling")
 	if r.err != nil {
@@ -19,22 +19,22 @@ func ropeBlocks(r *reader, f *family) map[string]*reader {
 	}
 	parameters, scaling := r.within("rope_parameters", parametersKeys), r.within("rope_scaling", scalingKeys)
 	if f.kinds == nil {
-		block := merged(parameters, scaling)
+		rope := merged(parameters, scaling)
 		if !given && !scaled && f.absent != nil {
-			block.keys = f.absent
+			rope.keys = f.absent
 		}
-		return map[string]*reader{"": block}
+		return map[string]*reader{"": rope}
 	}
 	nested := slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { _, ok := parameters.keys[k.layerType]; return ok })
 	if given && !nested {
-		// transformers ignores a flat block where it wants one for each kind.
+		// transformers ignores flat parameters where it wants some for each kind.
 		if len(parameters.keys) > 0 && !f.flatBlock {
-			r.fail(ErrValue, "rope_parameters", "flat", "a block for each kind of layer, such as %q", f.kinds[0].layerType)
+			r.fail(ErrValue, "rope_parameters", "flat", "an object for each kind of layer, such as %q", f.kinds[0].layerType)
 			return nil
 		}
 		scaling, parameters = merged(parameters, scaling), r.within("rope_parameters", nil)
 	}
-	blocks, scales := map[string]*reader{}, false
+	ropes, scales := map[string]*reader{}, false
 	var known []string
 	for _, k := range f.kinds {
 		known = append(known, k.layerType)
@@ -42,54 +42,54 @@ func ropeBlocks(r *reader, f *family) map[string]*reader {
 			continue
 		}
 		inner, _ := parameters.object(k.layerType)
-		block := parameters.within(k.layerType, inner)
+		rope := parameters.within(k.layerType, inner)
 		if k.scaled {
 			scales = true
-			block = merged(block, scaling)
+			rope = merged(rope, scaling)
 		}
 		if inner == nil && !(k.scaled && scaling.keys != nil) && k.absent != nil {
-			block.keys = k.absent
+			rope.keys = k.absent
 		}
-		blocks[k.layerType] = block
+		ropes[k.layerType] = rope
 	}
 	parameters.unknownKeys("the kinds of layers of this model type only", known)
 	if len(scaling.keys) > 0 && !scales {
-		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have a block for each kind of layer in rope_parameters")
+		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
 	}
-	for _, block := range []*reader{scaling, parameters} {
+	for _, rope := range []*reader{scaling, parameters} {
 		if r.err == nil {
-			r.err = block.err
+			r.err = rope.err
 		}
 	}
-	return blocks
+	return ropes
 }
 
-// merged is one block of the keys of both forms.
+// merged has the keys of both forms.
 func merged(parameters, scaling *reader) *reader {
 	if scaling.keys == nil {
 		return &reader{function: parameters.function, path: parameters.path, keys: parameters.keys}
 	}
-	block := &reader{function: scaling.function, path: scaling.path, keys: scaling.keys}
+	rope := &reader{function: scaling.function, path: scaling.path, keys: scaling.keys}
 	if parameters.keys == nil {
-		return block
+		return rope
 	}
 	both := object{}
 	for _, from := range []*reader{parameters, scaling} {
 		for _, key := range sortedKeys(from.keys) {
 			v := from.keys[key]
 			if before := both[key]; before != nil && v != nil && !sameValue(before, v) {
-				block.fail(ErrContradiction, key, kindOf(v), "what %s says: %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
+				rope.fail(ErrContradiction, key, kindOf(v), "what %s says: %s", strings.TrimSuffix(parameters.path, "."), kindOf(before))
 			}
 			if v != nil {
 				both[key] = v
 			}
 		}
 	}
-	block.keys = both
-	return block
+	rope.keys = both
+	return rope
 }
 
-// ropeTypes are the rules and the keys of each in a rope block, besides
+// ropeTypes are the rules and the keys of each in rope parameters, besides
 // commonKeys. Where transformers names a rule in two ways, both are here.
 var ropeTypes = map[string][]string{
 	"default":      {"factor"},
@@ -110,14 +110,14 @@ var hints = map[string]string{
 	"extrapolation_factor": "nothing: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
 	"mrope_section":        "nothing: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
 	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",
-	"full_attention":       "one block: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
-	"sliding_attention":    "one block: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+	"full_attention":       "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
+	"sliding_attention":    "no key for a kind of layer: all layers of this model type rotate alike (use posenc.RotaryConfig for each kind)",
 }
 
-// ropeTypeOf is the rule that a block names, by rope_type or type.
-func ropeTypeOf(block *reader, f *family) string {
+// ropeTypeOf is the rule that rope parameters name, by rope_type or type.
+func ropeTypeOf(rope *reader, f *family) string {
 	canonical := func(key string) string {
-		name, ok := block.text(key)
+		name, ok := rope.text(key)
 		switch {
 		case !ok:
 			return ""
@@ -138,67 +138,55 @@ func ropeTypeOf(block *reader, f *family) string {
 	if ropeType == "" {
 		ropeType = older
 	} else if older != "" && older != ropeType {
-		block.fail(ErrContradiction, "type", quoted(older), "what rope_type says: %s", quoted(ropeType))
+		rope.fail(ErrContradiction, "type", quoted(older), "what rope_type says: %s", quoted(ropeType))
 	}
 	if ropeType == "" {
-		for _, key := range sortedKeys(block.keys) {
-			if block.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
+		for _, key := range sortedKeys(rope.keys) {
+			if rope.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
 				if hint := hints[key]; hint != "" {
-					block.fail(ErrUnknown, quoted(key), kindOf(block.keys[key]), "%s", hint)
+					rope.fail(ErrUnknown, quoted(key), kindOf(rope.keys[key]), "%s", hint)
 				}
-				block.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
+				rope.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}
 		}
 		ropeType = "default"
 	}
 	known, ok := ropeTypes[ropeType]
 	if !ok {
-		block.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedNames(ropeTypes))
+		rope.fail(ErrUnknown, "rope_type", quoted(ropeType), "one of %q, or use posenc.RotaryConfig with InvFreq", sortedKeys(ropeTypes))
 		return ""
 	}
 	extra := f.extraKeys
 	if ropeType != "dynamic" || !f.alpha {
 		known = slices.DeleteFunc(slices.Clone(known), func(key string) bool { return key == "alpha" })
 	}
-	block.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
+	rope.unknownKeys("no such key for rope_type "+ropeType+" (use posenc.RotaryConfig with InvFreq if it matters)", commonKeys, known, extra)
 	return ropeType
 }
 
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// ladderOf builds a ladder for the length of a sequence.
-type ladderOf = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-
 // ropeParameters is what a rule is made of.
 type ropeParameters struct {
-	*reader         // of the block
+	*reader         // of their keys
 	model   *reader // of the keys beside it
 	family  *family
 	kind    *kindDefaults
 
 	ropeType           string
 	headDim, rotaryDim int
-	headDimKey         string // of the keys beside the block
+	headDimKey         string // of the keys beside the rope parameters
 	base, partial      float64
 	positions          int // max_position_embeddings
 }
 
-// rule returns the constructor of the ladder with its parameters.
-func (p *ropeParameters) rule() ladderOf {
+// rule returns the rule that the parameters name.
+func (p *ropeParameters) rule() rule {
 	dim, base := p.rotaryDim, p.base
 	if p.positions < 1 {
 		p.model.fail(ErrValue, p.family.names.positions[0], p.positions, "at least 1")
 	}
 	if p.family.rule != nil {
-		if rule := p.family.rule(p); rule != nil {
-			return rule
+		if own := p.family.rule(p); own.ladder != nil {
+			return own
 		}
 	}
 	if p.ropeType == "default" {
@@ -212,11 +200,10 @@ func (p *ropeParameters) rule() ladderOf {
 	}
 	switch p.ropeType {
 	case "linear":
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.Linear(dim, base, factor, rounding)
-		}
+		})
 	case "dynamic":
-		positions := p.positions // never original_max_position_embeddings
 		if alpha := p.optional("alpha"); alpha != 0 {
 			if hasFactor && factor != 1 {
 				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
@@ -224,23 +211,21 @@ func (p *ropeParameters) rule() ladderOf {
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
-			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 				return frequency.NTKAlpha(dim, base, alpha, rounding)
-			}
+			})
 		}
-		return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.DynamicNTK(dim, base, factor, positions, seqLen, rounding)
-		}
+		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
 	case "ntk":
 		if p.has("mixed_b") {
 			mixedB := p.optional("mixed_b")
-			return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-				return frequency.NTKMixed(dim, base, factor, mixedB, rounding)
-			}
+			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
+				return frequency.NTKMixed(dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB}, rounding)
+			})
 		}
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 			return frequency.NTK(dim, base, factor, rounding)
-		}
+		})
 	case "yarn":
 		return p.yarn(factor, hasFactor)
 	case "longrope":
@@ -252,17 +237,23 @@ func (p *ropeParameters) rule() ladderOf {
 			factor = 1
 		}
 		headDim, partial := p.headDim, p.partial
-		return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Proportional(headDim, base, partial, factor, rounding)
-		}
+		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Proportional(headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: partial, Factor: factor}, rounding)
+		})
 	}
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Default(dim, base, rounding)
-	}
+	})
 }
 
-// originalPositions is the trained length before scaling: in the block, beside
-// it (Phi-3), or max_position_embeddings where it stands nowhere.
+func dynamicNTK(dim int, base, factor float64, positions int) rule {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}, seqLen, rounding)
+	}, positions}
+}
+
+// originalPositions is the trained length before scaling: in the rope parameters,
+// beside them (Phi-3), or max_position_embeddings where it stands nowhere.
 func (p *ropeParameters) originalPositions(least int) int {
 	const key = "original_max_position_embeddings"
 	inside, given := p.integer(key)
@@ -293,13 +284,13 @@ func (p *ropeParameters) attentionFactor() float64 {
 	return p.kind.attentionFactor
 }
 
-func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
+func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 	original := p.originalPositions(1)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
 	}
 	if n, ok := p.integer("max_position_embeddings"); ok && n != p.positions {
-		p.fail(ErrContradiction, "max_position_embeddings", n, "the value beside the block, which is %d", p.positions)
+		p.fail(ErrContradiction, "max_position_embeddings", n, "the value beside the rope parameters, which is %d", p.positions)
 	}
 	parameters := frequency.YaRNParameters{
 		Factor: factor, OriginalMaxPositions: original,
@@ -316,12 +307,12 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) ladderOf {
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
 	dim, base := p.rotaryDim, p.base
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.YaRN(dim, base, parameters, rounding)
-	}
+	})
 }
 
-func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
+func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 	original := p.originalPositions(2)
 	if !hasFactor {
 		factor = float64(p.positions) / float64(original)
@@ -355,12 +346,12 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) ladderOf {
 		parameters.LongAttentionFactor = p.optional("long_mscale")
 	}
 	dim, base := p.rotaryDim, p.base
-	return func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.LongRoPE(dim, base, parameters, seqLen, rounding)
-	}
+	}, original}
 }
 
-func (p *ropeParameters) llama3(factor float64) ladderOf {
+func (p *ropeParameters) llama3(factor float64) rule {
 	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions(1)}
 	for _, key := range []struct {
 		name   string
@@ -376,27 +367,27 @@ func (p *ropeParameters) llama3(factor float64) ladderOf {
 		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	}
 	dim, base := p.rotaryDim, p.base
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Llama3(dim, base, parameters, rounding)
-	}
+	})
 }
 
 // readAxes returns the axis of each pair, nil for models of one axis.
-func (f *family) readAxes(block *reader, pairs int) []uint8 {
+func (f *family) readAxes(rope *reader, pairs int) []uint8 {
 	if f.axes == nil {
 		return nil
 	}
 	sections, key := f.sections, "mrope_section"
 	for _, spelling := range []string{"mrope_section", "xdrope_section"} {
-		if given, ok := block.integers(spelling); ok {
+		if given, ok := rope.integers(spelling); ok {
 			sections, key = given, spelling
 		}
 	}
-	if interleaved, ok := block.boolean("mrope_interleaved"); ok && interleaved != f.interleavedSections {
-		block.fail(ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.interleavedSections)
+	if interleaved, ok := rope.boolean("mrope_interleaved"); ok && interleaved != f.interleavedSections {
+		rope.fail(ErrContradiction, "mrope_interleaved", interleaved, "%v for this model type", f.interleavedSections)
 	}
-	block.boolean("interleaved")
-	if block.err != nil || sections == nil {
+	rope.boolean("interleaved")
+	if rope.err != nil || sections == nil {
 		return nil
 	}
 	sum := 0
@@ -408,12 +399,12 @@ func (f *family) readAxes(block *reader, pairs int) []uint8 {
 		sum += n
 	}
 	if sum != pairs || len(sections) != f.axisCount && f.axisCount != 0 {
-		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
+		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "%s pairs of elements, all %d of a head", axesText(f.axisCount), pairs)
 		return nil
 	}
 	axes, err := f.axes(sections)
 	if err != nil {
-		block.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
+		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
 	}
 	return axes
 }

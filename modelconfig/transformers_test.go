@@ -27,8 +27,9 @@ type vectors struct {
 	} `json:"query_scales"`
 	Vision *vectors `json:"vision"` // of the vision tower
 
-	model *modelconfig.Model
-	tower bool // v is that of a vision tower
+	model  *modelconfig.Model
+	angles posenc.AngleRounding // of the configurations asked for
+	tower  bool                 // v is that of a vision tower
 }
 
 type vector struct {
@@ -61,7 +62,7 @@ type vector struct {
 
 // eachVectors calls f in a subtest for every published model, for its vision
 // tower, and for the default configuration of every tower.
-func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
+func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
 	configs, err := filepath.Glob(filepath.Join(directory, "configs", "*.json"))
 	if err != nil {
@@ -124,9 +125,9 @@ func eachVectors(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vec
 	}
 }
 
-// with calls f with the model set to angles.
-func (v *vectors) with(t *testing.T, angles posenc.Angles, f func(t *testing.T, v *vectors)) {
-	v.model.Angles = angles
+// with calls f for the configurations that round angles so.
+func (v *vectors) with(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
+	v.angles = angles
 	if len(v.Cases) == 0 {
 		t.Fatal("no cases")
 	}
@@ -161,10 +162,15 @@ func (c *vector) alike() bool {
 	return true
 }
 
-// rotary returns the configuration of the case's layers.
-func (c *vector) rotary(t *testing.T, m *modelconfig.Model) posenc.RotaryConfig {
+// options of the configuration of c, whose Seq is 0 for short sequences.
+func (v *vectors) options(c *vector) modelconfig.RotaryOptions {
+	return modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), Angles: v.angles}
+}
+
+// rotary returns the configuration of the layers of c.
+func (v *vectors) rotary(t *testing.T, c *vector) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := m.Rotary(c.LayerType, c.Seq)
+	cfg, err := v.model.RotaryFor(v.options(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +296,7 @@ func TestTransformersFloat32(t *testing.T) {
 	eachVectors(t, posenc.Float32Angles, func(t *testing.T, v *vectors) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
-			cfg := c.rotary(t, v.model)
+			cfg := v.rotary(t, c)
 			for i, want := range decode32(t, c.InvFreq) {
 				got := float32(cfg.InvFreq[i])
 				frequencies.add(got == want)
@@ -379,7 +385,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
-	if err := posenc.Rotate(r, c.Positions, posenc.View[float32]{Data: x, Heads: heads}); err != nil {
+	if err := posenc.Rotate(r.At(c.Positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
 		t.Fatal(err)
 	}
 	recorded := decode32(t, rotated...)
@@ -423,7 +429,7 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 func TestTransformersExact(t *testing.T) {
 	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		v.run(t, func(t *testing.T, c *vector) {
-			cfg := c.rotary(t, v.model)
+			cfg := v.rotary(t, c)
 			for i, want := range decode64(t, c.Exact.InvFreq) {
 				if cfg.InvFreq[i] != want {
 					t.Errorf("InvFreq[%d] is %x, want %x", i, cfg.InvFreq[i], want)
@@ -432,7 +438,7 @@ func TestTransformersExact(t *testing.T) {
 			if want := decode64(t, c.Exact.Attention)[0]; cfg.Scaling != want {
 				t.Errorf("Scaling is %x, want %x", cfg.Scaling, want)
 			}
-			softmax, err := v.model.SoftmaxScale(c.LayerType, c.Seq)
+			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
 			if want := decode64(t, c.Exact.Softmax)[0]; err != nil || softmax != want {
 				t.Errorf("SoftmaxScale is %x, %v, want %x", softmax, err, want)
 			}
@@ -464,9 +470,13 @@ func TestTransformersLayers(t *testing.T) {
 				t.Errorf("layer %d is %+v, want kind %q that rotates: %v", i, layer, kind, rotates)
 			}
 		}
-		kinds := map[string]int{} // cases of each
+		kinds, lengths := map[string]int{}, false // cases of each; whether some are of long sequences
 		for i := range v.Cases {
 			kinds[v.Cases[i].LayerType]++
+			lengths = lengths || v.Cases[i].Seq != 0
+		}
+		if beyond, depends := v.model.DependsOnLength(); depends != lengths {
+			t.Errorf("frequencies depend on lengths beyond %d: %v, in transformers: %v", beyond, depends, lengths)
 		}
 		for _, kind := range v.model.LayerTypes() {
 			if kinds[kind] == 0 {
@@ -477,7 +487,7 @@ func TestTransformersLayers(t *testing.T) {
 			t.Errorf("LayerTypes are %q, want %d", v.model.LayerTypes(), len(kinds))
 		}
 		v.run(t, func(t *testing.T, c *vector) {
-			cfg := c.rotary(t, v.model)
+			cfg := v.rotary(t, c)
 			if cfg.HeadDim < c.HeadDim || cfg.HeadDim > c.HeadDim && cfg.Offset+c.HeadDim > cfg.HeadDim {
 				t.Errorf("heads of %d elements with %d from %d on rotated, want %d", cfg.HeadDim, 2*len(cfg.InvFreq), cfg.Offset, c.HeadDim)
 			}
@@ -486,14 +496,16 @@ func TestTransformersLayers(t *testing.T) {
 			if want := decode64(t, c.Attention)[0]; !(math.Abs(cfg.Scaling-want) <= tolerance*want) {
 				t.Errorf("Scaling is %v, transformers has %v", cfg.Scaling, want)
 			}
-			softmax, err := v.model.SoftmaxScale(c.LayerType, c.Seq)
+			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
 			if want := decode64(t, c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
 				t.Errorf("SoftmaxScale is %v, %v, transformers has %v", softmax, err, want)
 			}
-			if c.Seq != 0 || kinds[c.LayerType] > c.Axes {
+			if lengths {
 				return
 			}
-			longer, err := v.model.Rotary(c.LayerType, 1<<20)
+			o := v.options(c)
+			o.SequenceLength = 1 << 20
+			longer, err := v.model.RotaryFor(o)
 			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.Scaling != cfg.Scaling {
 				t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
 			}
@@ -512,14 +524,14 @@ func TestTransformersQueryScales(t *testing.T) {
 		models++
 		scaled := 0
 		for i, layer := range v.model.Layers() {
-			scale, ok := v.model.QueryScale(layer)
+			scale, ok := v.model.QueryScaling(layer)
 			if !ok {
 				continue
 			}
 			scaled++
 			want := decode32(t, v.QueryScales.Factors)
 			got := make([]float32, len(want))
-			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale.Beta, scale.Length, scale.Offset); err != nil {
+			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale); err != nil {
 				t.Fatal(err)
 			}
 			for j := range want {

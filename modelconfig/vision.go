@@ -25,8 +25,8 @@ import "github.com/go-posenc/posenc/frequency"
 //	base^(-4k/d)      of rows
 //	base^(-4k/d)      of columns; Pixtral: base^(-(4k+2)/d)
 //
-// docs/models.md lists the towers and the order of their pairs. seqLen changes
-// nothing.
+// docs/models.md lists the towers and the order of their pairs. None depends on the
+// length of the sequence.
 func HuggingFaceVision(config []byte) (*Model, error) {
 	return huggingFace("HuggingFaceVision", config, visionModel)
 }
@@ -77,7 +77,7 @@ func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (fr
 	return ladder, err
 }
 
-// columnsAndRows deals the pairs of columnsThenRows to columns and rows in turns.
+// columnsAndRows alternates between the pairs of columns and those of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
 	ladder, err := rowsThenColumns(headDim, base, rounding)
 	half := len(ladder.InvFreq) / 2
@@ -100,7 +100,7 @@ func (f family) axial(a arrangement) family {
 	return f
 }
 
-func axialRule(p *ropeParameters) ladderOf {
+func axialRule(p *ropeParameters) rule {
 	if p.ropeType != "default" {
 		p.fail(ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
 	}
@@ -111,9 +111,9 @@ func axialRule(p *ropeParameters) ladderOf {
 		p.model.fail(ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	}
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
-	return func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return arrange(dim, base, rounding)
-	}
+	})
 }
 
 // twoRotations fails: the pairs of Gemma 4 lie within each half of a head, which

@@ -32,7 +32,7 @@ func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := m.Rotary("", 0)
+	cfg, err := m.Rotary()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestVision(t *testing.T) {
 		{"omni", qwenOmni, "qwen2_5_omni_vision_encoder", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"retrieval", `{"model_type": "colqwen2", "vlm_config": ` + qwen2VL + `}`, "qwen2_vl_vision", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
 		{"ernie", ernieVL, "DFNRope_vision_transformer", 32, 80, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./80), math.Pow(1e4, -4./80)},
-		{"block of transformers 5", `{"model_type": "qwen3_5", "vision_config": {"rope_parameters": {"rope_type": "axial", "rope_theta": 100}}}`,
+		{"rope_parameters of transformers 5", `{"model_type": "qwen3_5", "vision_config": {"rope_parameters": {"rope_type": "axial", "rope_theta": 100}}}`,
 			"qwen3_5_vision", 27, 72, posenc.HalfSplit, "00..11", math.Pow(100, -4./72), math.Pow(100, -4./72)},
 		// Rows have the even frequencies of one ladder, columns the odd ones.
 		{"pixtral", pixtral12B, "pixtral", 24, 64, posenc.HalfSplit, "00..11", math.Pow(1e4, -4./64), math.Pow(1e4, -6./64)},
@@ -78,7 +78,7 @@ func TestVision(t *testing.T) {
 			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.LayerTypes(), []string{""}) {
 				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.LayerTypes(), c.modelType, c.layers)
 			}
-			cfg, err := m.Rotary("", 0)
+			cfg, err := m.Rotary()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func gemma4Vision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := posenc.Rotate(r, positions, posenc.View[float32]{Data: q, Heads: 2}); err != nil {
+		if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}); err != nil {
 			t.Fatal(err)
 		}
 	}

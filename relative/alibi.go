@@ -38,7 +38,7 @@ const (
 // of MPT, attention.max_alibi_bias of GGUF. A call allocates nothing, but for a real
 // number within 2^-49 of the middle between two float32.
 //
-// Errors wrap ErrConfig.
+// Errors wrap [posenc.ErrConfig].
 func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	if !(maxBias > 0 && maxBias <= math.MaxFloat64) {
 		return argument.Error(posenc.ErrConfig, "relative.ALiBiSlopes", "maxBias", maxBias, "a positive finite number")
@@ -73,7 +73,8 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 // slopes must share no memory with the scores. Scores that were scaled by
 // 1/sqrt(HeadDim) are what most models add to; Falcon scales the sum instead.
 //
-// Errors wrap ErrConfig (form), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap [posenc.ErrConfig] (form), [posenc.ErrShape], [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	const function = "relative.AddALiBi"
 	if form > KeyALiBi {
@@ -86,9 +87,9 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	if argument.Overlap(slopes, scores.Data) {
 		return argument.Error(posenc.ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
-	var b block
-	for t.nextOfKernel(&b, t.queries) {
-		y, slope := scores.Data[b.at:], slopes[t.firstHead+b.head]
+	b := t.blocks(kernels.MaxCallScores)
+	for t.next(&b) {
+		y, slope := scores.Data[b.start:], slopes[t.firstHead+b.head]
 		switch form {
 		case CausalALiBi:
 			kernels.AddDistanceF32(dispatch.Implementation(), y, slope, t.distance(&b), -1, &b.Tile)

@@ -42,7 +42,7 @@ func BenchmarkAddBias(b *testing.B) {
 			b.Run(fmt.Sprintf("family=%s/queries=%d/keys=%d/heads=%d", family, shape.queries, shape.keys, heads), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					x := s.Data[:len(s.Data)/64*64]
-					testkit.Against(b, "of-constant", call, testkit.OverBuffer(yardstick.AddBounds(dispatch.Implementation()), x)...)
+					yardstick.Against(b, "of-constant", call, yardstick.Over(x, "add", dispatch.Implementation())...)
 				})
 			})
 		}

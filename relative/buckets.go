@@ -1,8 +1,6 @@
 package relative
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // Bounds of the buckets of T5 and DeBERTa, and of distances that are clipped.
 const (
@@ -10,8 +8,16 @@ const (
 	maxBucketDistance = 1 << 16
 )
 
-func power(x, n int) *big.Int {
-	return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(int64(n)), nil)
+// clamp returns a distance that is in the same bucket, and near enough that sums with
+// it do not overflow.
+func clamp(distance int) int {
+	return min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance)
 }
 
-func product(x, y *big.Int) *big.Int { return new(big.Int).Mul(x, y) }
+// compareStep compares ln(n/from)/ln(to/from)*steps with step and returns -1, 0 or 1.
+// It is exact: the integers n^steps * from^step and to^step * from^steps are compared.
+func compareStep(n, from, to, steps, step int) int {
+	power := func(x, y int) *big.Int { return new(big.Int).Exp(big.NewInt(int64(x)), big.NewInt(int64(y)), nil) }
+	left, right := power(n, steps), power(to, step)
+	return left.Mul(left, power(from, step)).Cmp(right.Mul(right, power(from, steps)))
+}

@@ -13,54 +13,58 @@ import (
 // attention (He et al. 2021, arXiv:2006.03654 and 2111.09543). It does not change
 // after NewDeBERTaBuckets and may be used by many goroutines at once.
 //
-// The distance is query-key. With n its magnitude and middle = buckets/2, it is in
+// The distance is query-key. With n its magnitude and middle = Buckets/2, it is in
 // bucket
 //
 //	distance                                                             n <= middle
-//	sign*(middle + ceil(ln(n/middle)/ln((maxPosition-1)/middle)*(middle-1)))    n > middle
+//	sign*(middle + ceil(ln(n/middle)/ln((MaxPosition-1)/middle)*(middle-1)))    n > middle
 //
 // as transformers' make_log_bucket_position says; without buckets (DeBERTa v1) the
 // distance is the bucket. The comparison behind ceil is one of integers, and exact.
 //
-// With span = buckets, or maxPosition without buckets, there are 2*span relative
+// With span = Buckets, or MaxPosition without buckets, there are 2*span relative
 // positions, of which bucket b has number clamp(b+span, 0, 2*span-1).
 type DeBERTaBuckets struct {
 	span     int
 	bucketOf []uint16 // distance: those beyond have bucket span, and nil means that each is its own
 }
 
-// NewDeBERTaBuckets returns the buckets of a model: position_buckets, even and from
-// 4 to 1024 or 0 for none, and max_relative_positions (max_position_embeddings where
-// that is below 1), up to 65536 and above buckets/2+1. 256 and 512 in DeBERTa v2 and v3.
-//
-// Errors wrap ErrConfig.
-func NewDeBERTaBuckets(buckets, maxPosition int) (*DeBERTaBuckets, error) {
+// DeBERTaConfig says how a model puts distances into buckets: 256 and 512 in DeBERTa
+// v2 and v3.
+type DeBERTaConfig struct {
+	// Buckets is position_buckets: even and from 4 to 1024, or 0 for none (DeBERTa v1).
+	Buckets int
+	// MaxPosition is max_relative_positions, or max_position_embeddings where that is
+	// below 1: up to 65536, and above Buckets/2+1.
+	MaxPosition int
+}
+
+// NewDeBERTaBuckets returns the buckets of a model. Errors wrap [posenc.ErrConfig].
+func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 	const function = "relative.NewDeBERTaBuckets"
-	if buckets != 0 && (buckets < 4 || buckets > maxBuckets || buckets%2 != 0) {
-		return nil, argument.Error(posenc.ErrConfig, function, "buckets", buckets, "0 or an even number from 4 to %d", maxBuckets)
+	if cfg.Buckets != 0 && (cfg.Buckets < 4 || cfg.Buckets > maxBuckets || cfg.Buckets%2 != 0) {
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, "0 or an even number from 4 to %d", maxBuckets)
 	}
-	middle := buckets / 2
+	middle := cfg.Buckets / 2
 	least := 1
-	if buckets > 0 {
+	if cfg.Buckets > 0 {
 		least = middle + 2
 	}
-	if maxPosition < least || maxPosition > maxBucketDistance {
-		return nil, argument.Error(posenc.ErrConfig, function, "maxPosition", maxPosition, "from %d to %d", least, maxBucketDistance)
+	if cfg.MaxPosition < least || cfg.MaxPosition > maxBucketDistance {
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.MaxPosition", cfg.MaxPosition, "from %d to %d", least, maxBucketDistance)
 	}
-	if buckets == 0 {
-		return &DeBERTaBuckets{span: maxPosition}, nil
+	if cfg.Buckets == 0 {
+		return &DeBERTaBuckets{span: cfg.MaxPosition}, nil
 	}
-	b := &DeBERTaBuckets{buckets, make([]uint16, maxPosition)}
+	b := &DeBERTaBuckets{cfg.Buckets, make([]uint16, cfg.MaxPosition)}
 	first := 0
 	for ; first <= middle; first++ {
 		b.bucketOf[first] = uint16(first)
 	}
 	for j := 1; j < middle; j++ {
-		// n is beyond bucket middle+j where (n/middle)^(middle-1) > ((maxPosition-1)/middle)^j.
-		last := sort.Search(maxPosition-first, func(i int) bool {
-			left := product(power(first+i, middle-1), power(middle, j))
-			return left.Cmp(product(power(maxPosition-1, j), power(middle, middle-1))) > 0
-		}) + first
+		last := first + sort.Search(cfg.MaxPosition-first, func(i int) bool {
+			return compareStep(first+i, middle, cfg.MaxPosition-1, middle-1, j) > 0
+		})
 		for n := first; n < last; n++ {
 			b.bucketOf[n] = uint16(middle + j)
 		}
@@ -78,7 +82,7 @@ func (b *DeBERTaBuckets) Position(distance int) int {
 	if !b.valid() {
 		return 0
 	}
-	return b.position(min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance))
+	return b.position(clamp(distance))
 }
 
 func (b *DeBERTaBuckets) position(distance int) int {
@@ -97,78 +101,83 @@ func (b *DeBERTaBuckets) position(distance int) int {
 }
 
 // AddDeBERTa adds the biases of disentangled attention to scores, in place. With r
-// the number of the relative position of query-key,
+// the number of the relative position of query-key, and RN32 rounding to the nearest
+// float32, ties to even,
 //
-//	score = RN32(score + RN32(RN32(contentToPosition[query][r]/scale) +
-//	                          RN32(positionToContent[key][r]/scale)))
+//	score = RN32(score + RN32(RN32(contentToPosition[query][r]/divisor) +
+//	                          RN32(positionToContent[key][r]/divisor)))
 //
 // contentToPosition is the product of the queries with the projected keys of the
 // relative positions (c2p), a row of 2*span for each query of the tile.
 // positionToContent is that of the keys with the projected queries of the relative
-// positions (p2c), a row for each key of the tile. [RelativeProducts] makes both.
-// Either is left out, with its summand, where its Data is nil; not both.
+// positions (p2c), a row for each key of the tile. [DotProducts] makes both. Either is
+// left out, with its summand, where its Data is nil; not both. They may share memory
+// with each other, but not with the scores.
 //
-// scale is finite and positive: sqrt(HeadDim*3) in transformers where both are
+// divisor is finite and positive: sqrt(HeadDim*3) in transformers where both are
 // given, sqrt(HeadDim*2) with one of them, and 1 where the products have it already.
-// The scores of content with content are scaled before.
+// The scores of content with content are divided by it before.
 //
 // A call allocates nothing.
 //
-// Errors wrap ErrConfig (buckets, scale), posenc.ErrShape, posenc.ErrLength, ErrOverlap or
-// ErrPosition.
-func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, positionToContent Products, scale float32) error {
+// Errors wrap [posenc.ErrConfig] (buckets, divisor), [posenc.ErrShape],
+// [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition].
+func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, positionToContent Products, divisor float32) error {
 	const function = "relative.AddDeBERTa"
 	if !buckets.valid() {
 		return argument.Error(posenc.ErrConfig, function, "buckets", "nil or zero", "DeBERTaBuckets from NewDeBERTaBuckets")
 	}
-	if !(scale > 0 && scale <= math.MaxFloat32) {
-		return argument.Error(posenc.ErrConfig, function, "scale", scale, "a positive finite number")
+	if !(divisor > 0 && divisor <= math.MaxFloat32) {
+		return argument.Error(posenc.ErrConfig, function, "divisor", divisor, "a positive finite number")
 	}
-	c2p, p2c := contentToPosition.Data != nil, positionToContent.Data != nil
-	if !c2p && !p2c {
+	hasC2P, hasP2C := contentToPosition.Data != nil, positionToContent.Data != nil
+	if !hasC2P && !hasP2C {
 		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
-	if c2p {
-		if err := contentToPosition.check(function, "contentToPosition", scores.Data, t.heads, t.queries, 2*buckets.span); err != nil {
+	var c2p, p2c matrices
+	var err error
+	if hasC2P {
+		if c2p, err = contentToPosition.checkOfTile(function, "contentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}
-	if p2c {
-		if err := positionToContent.check(function, "positionToContent", scores.Data, t.heads, scores.Keys, 2*buckets.span); err != nil {
+	if hasP2C {
+		if p2c, err = positionToContent.checkOfTile(function, "positionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}
-	var byDistance [2 * kernels.TileKeys]int32
-	var biases [kernels.TileKeys]float32
-	var b block
-	for t.next(&b, kernels.TileKeys) {
+	var byDistance [2 * kernels.TileKeys]int32 // numbers of relative positions
+	var biases [kernels.TileKeys]float32       // of a row
+	b := t.blocks(kernels.TileKeys)
+	b.queries = kernels.TileKeys // share byDistance
+	for t.next(&b) {
 		first := t.distance(&b) - (b.Rows - 1) // of the last query
 		for i := range b.Rows + b.Len - 1 {
 			byDistance[i] = int32(buckets.position(-first - i))
 		}
 		for r := range b.Rows {
 			positions := byDistance[b.Rows-1-r:][:b.Len]
-			if c2p {
-				products := contentToPosition.Data[contentToPosition.row(b.head, b.query+r):]
+			if hasC2P {
+				products := contentToPosition.Data[c2p.row(b.head, b.query+r):]
 				for i, position := range positions {
-					biases[i] = products[position] / scale
+					biases[i] = products[position] / divisor
 				}
 			}
-			if p2c {
-				at := positionToContent.row(b.head, b.key)
+			if hasP2C {
+				products := positionToContent.Data[p2c.row(b.head, b.key):]
 				for i, position := range positions {
-					bias := positionToContent.Data[at+i*positionToContent.RowStride+int(position)] / scale
-					if c2p {
+					bias := products[i*p2c.rowStride+int(position)] / divisor
+					if hasC2P {
 						bias = biases[i] + bias
 					}
 					biases[i] = bias
 				}
 			}
-			b.addRow(scores.Data, r, biases[:b.Len])
+			b.addToRow(scores.Data, r, biases[:b.Len])
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func TestDeBERTaErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
 	create := func(buckets, maxPosition int) error {
-		_, err := relative.NewDeBERTaBuckets(buckets, maxPosition)
+		_, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 		return err
 	}
 	b := testkit.MustDeBERTaBuckets(t, 4, 8)
@@ -133,17 +133,17 @@ func TestDeBERTaErrors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: buckets is 2"},
-		{create(-1, 512), posenc.ErrConfig, "buckets is -1"},
-		{create(255, 512), posenc.ErrConfig, "buckets is 255"},
-		{create(1026, 2000), posenc.ErrConfig, "buckets is 1026"},
-		{create(256, 129), posenc.ErrConfig, "maxPosition is 129, want from 130 to 65536"},
-		{create(0, 0), posenc.ErrConfig, "maxPosition is 0, want from 1"},
-		{create(256, 65537), posenc.ErrConfig, "maxPosition is 65537"},
+		{create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2"},
+		{create(-1, 512), posenc.ErrConfig, "cfg.Buckets is -1"},
+		{create(255, 512), posenc.ErrConfig, "cfg.Buckets is 255"},
+		{create(1026, 2000), posenc.ErrConfig, "cfg.Buckets is 1026"},
+		{create(256, 129), posenc.ErrConfig, "cfg.MaxPosition is 129, want from 130 to 65536"},
+		{create(0, 0), posenc.ErrConfig, "cfg.MaxPosition is 0, want from 1"},
+		{create(256, 65537), posenc.ErrConfig, "cfg.MaxPosition is 65537"},
 		{relative.AddDeBERTa(scores, nil, c2p, p2c, 1), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, 0), posenc.ErrConfig, "scale is 0"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "scale is NaN"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "scale is +Inf"},
+		{relative.AddDeBERTa(scores, b, c2p, p2c, 0), posenc.ErrConfig, "divisor is 0"},
+		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "divisor is NaN"},
+		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "divisor is +Inf"},
 		{relative.AddDeBERTa(scores, b, relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "contentToPosition.Data is nil"},
 		{relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, c2p, p2c, 1), posenc.ErrLength, "scores.Data is 3 elements"},
 		{relative.AddDeBERTa(scores, b, p2c, p2c, 1), posenc.ErrLength, "contentToPosition.Data is 32 elements, want 16"},
@@ -151,7 +151,7 @@ func TestDeBERTaErrors(t *testing.T) {
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.RowStride is -1"},
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.HeadStride is -1"},
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: 9}, p2c, 1), posenc.ErrLength, "want at least 17"},
-		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows of 8 at stride "},
+		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at strides 0 and "},
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements"},
 		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements"},
 	} {

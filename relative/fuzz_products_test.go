@@ -47,7 +47,7 @@ func FuzzProducts(f *testing.F) {
 		var wantProducts, wantValues []float32
 		testkit.OnEach(func(impl kernels.Implementation) {
 			c.X.Data, c.Products.Data = slices.Clone(x), slices.Clone(products)
-			err := relative.RelativeProducts(c.Products, c.X, c.Bias, c.Vectors, c.Tokens, c.Columns, c.HeadDim)
+			err := relative.DotProducts(c.Products, c.X, c.Bias, c.Vectors, relative.ProductShape{Tokens: c.Tokens, Columns: c.Columns, HeadDim: c.HeadDim})
 			if err != nil && !testkit.SameBits(c.Products.Data, products) {
 				t.Fatalf("%s: wrote before the error %v", impl, err)
 			}
@@ -61,7 +61,7 @@ func FuzzProducts(f *testing.F) {
 				}
 			}
 			copy(c.Products.Data, products)
-			if err = relative.AddRelativeValues(c.X, c.Products, c.Vectors, c.Tokens, c.Columns, c.HeadDim); err != nil {
+			if err = relative.AddValues(c.X, c.Products, c.Vectors, relative.ProductShape{Tokens: c.Tokens, Columns: c.Columns, HeadDim: c.HeadDim}); err != nil {
 				if !testkit.SameBits(c.X.Data, x) {
 					t.Fatalf("%s: wrote before the error %v", impl, err)
 				}

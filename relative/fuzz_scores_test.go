@@ -72,14 +72,14 @@ func fuzzT5(t *testing.T, s relative.Scores, buckets, maxDistance int, bidirecti
 	if buckets > 100 || maxDistance > 1000 {
 		return // slow to make
 	}
-	b, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+	b, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 	if err != nil {
 		return
 	}
 	weights := make([]float32, 6*buckets)
 	testkit.Repeat32(weights, data)
 	bias := mustT5Bias(t, b, weights)
-	fuzzScores(t, s, start, data, t5Scores(b, weights), func(s relative.Scores) error { return relative.AddT5(s, bias) })
+	fuzzScores(t, s, start, data, t5Scores(b, weights, 6), func(s relative.Scores) error { return relative.AddT5(s, bias) })
 }
 
 // fuzzProducts gives p its data.
@@ -92,17 +92,21 @@ func fuzzDeBERTa(t *testing.T, s relative.Scores, buckets, maxPosition, headStri
 	if buckets > 100 || maxPosition > 1000 {
 		return // slow to make
 	}
-	b, err := relative.NewDeBERTaBuckets(buckets, maxPosition)
+	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 	if err != nil {
 		return
+	}
+	span := buckets // relative positions on either side
+	if buckets == 0 {
+		span = maxPosition
 	}
 	c2p, p2c := relative.Products{HeadStride: headStride, RowStride: queryStride}, relative.Products{HeadStride: headStride, RowStride: keyStride}
 	fuzzProducts(&c2p, data)
 	fuzzProducts(&p2c, data)
 	fuzzScores(t, s, start, data, func(score float32, head, query, key int) float32 {
 		r := b.Position(query - key)
-		x := c2p.Data[testkit.ProductAt(&c2p, s.Queries, 2*b.span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
-		y := p2c.Data[testkit.ProductAt(&p2c, s.Keys, 2*b.span, head-s.FirstHead, key-s.FirstKey, r)] / 3
+		x := c2p.Data[testkit.ProductAt(&c2p, s.Queries, 2*span, head-s.FirstHead, query-s.FirstQuery, r)] / 3
+		y := p2c.Data[testkit.ProductAt(&p2c, s.Keys, 2*span, head-s.FirstHead, key-s.FirstKey, r)] / 3
 		return score + (x + y)
 	}, func(s relative.Scores) error { return relative.AddDeBERTa(s, b, c2p, p2c, 3) })
 }
@@ -115,7 +119,9 @@ func fuzzRelativeShift(t *testing.T, s relative.Scores, p relative.Products, col
 			return score
 		}
 		return score + p.Data[testkit.ProductAt(&p, s.Queries, columns, head-s.FirstHead, query-s.FirstQuery, column)]
-	}, func(s relative.Scores) error { return relative.AddRelativeShift(s, p, columns, first) })
+	}, func(s relative.Scores) error {
+		return relative.AddTransformerXL(s, p, relative.Distances{First: first, Count: columns})
+	})
 }
 
 func fuzzShaw(t *testing.T, s relative.Scores, p relative.Products, maxDistance, start int, data []byte) {
@@ -198,7 +204,7 @@ func fuzzScores(t *testing.T, s relative.Scores, start int, data []byte, want sc
 			expected = slices.Clone(before)
 			s.Data = expected[start:]
 			if s.Queries > 0 && s.Keys > 0 {
-				s.apply(want)
+				apply(s, want)
 			}
 		}
 		if !testkit.SameSlices(memory, expected) {

@@ -29,14 +29,14 @@ func BenchmarkProducts(b *testing.B) {
 			run := func(operation string, call, loop func()) {
 				b.Run(fmt.Sprintf("operation=%s/tokens=%d/columns=%d/heads=%d/dim=%d", operation, tokens, columns, heads, dim), func(b *testing.B) {
 					b.Run("against=loop", func(b *testing.B) {
-						testkit.BenchmarkEach(b, func(b *testing.B) { testkit.Against(b, "of-loop", call, loop) })
+						testkit.BenchmarkEach(b, func(b *testing.B) { yardstick.Against(b, "of-loop", call, loop) })
 					})
 					if tokens > 1 {
 						return
 					}
 					b.Run("against=scale", func(b *testing.B) {
 						testkit.BenchmarkEach(b, func(b *testing.B) {
-							testkit.Against(b, "of-scale", call, testkit.OverBuffer(yardstick.ScaleBounds(dispatch.Implementation()), vectors.Data)...)
+							yardstick.Against(b, "of-scale", call, yardstick.Over(vectors.Data, "scale", dispatch.Implementation())...)
 						})
 					})
 				})
@@ -45,7 +45,9 @@ func BenchmarkProducts(b *testing.B) {
 			if biased {
 				name = "biased"
 			}
-			run(name, func() { relative.RelativeProducts(products, x, bias, vectors, tokens, columns, dim) }, func() {
+			run(name, func() {
+				relative.DotProducts(products, x, bias, vectors, relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: dim})
+			}, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {
@@ -60,7 +62,9 @@ func BenchmarkProducts(b *testing.B) {
 			for i := range products.Data {
 				products.Data[i] = 0x1p-20 // out does not grow out of range
 			}
-			run("values", func() { relative.AddRelativeValues(x, products, vectors, tokens, columns, dim) }, func() {
+			run("values", func() {
+				relative.AddValues(x, products, vectors, relative.ProductShape{Tokens: tokens, Columns: columns, HeadDim: dim})
+			}, func() {
 				for h := range heads {
 					for t := range tokens {
 						for c := range columns {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
-func TestRelativeProducts(t *testing.T) {
+func TestDotProducts(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(160)
 		for range testkit.Rounds(20) {
@@ -25,7 +26,7 @@ func TestRelativeProducts(t *testing.T) {
 }
 
 // More rows and columns than a call of a kernel has, and the largest vectors.
-func TestRelativeProductsLarge(t *testing.T) {
+func TestDotProductsLarge(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(161)
 		for _, shape := range []struct{ heads, tokens, columns, dim int }{{2, 40, 150, 64}, {1, 3, 70, 1024}, {1, 5, 70, 1000}, {3, 20, 1100, 9}, {1, 1100, 3, 1}} {
@@ -37,7 +38,7 @@ func TestRelativeProductsLarge(t *testing.T) {
 }
 
 // Zeros have the signs of the definition: sums start at +0.
-func TestRelativeProductsOfZeros(t *testing.T) {
+func TestDotProductsOfZeros(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		negative := float32(math.Copysign(0, -1))
 		for dim := 1; dim < 40; dim++ {
@@ -48,14 +49,14 @@ func TestRelativeProductsOfZeros(t *testing.T) {
 			for i := range vectors {
 				vectors[i] = 1
 			}
-			if err := relative.RelativeProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
+			if err := relative.DotProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}); err != nil {
 				t.Fatal(err)
 			}
 			if !testkit.SameBits(products, make([]float32, 5)) {
 				t.Errorf("%d elements: products %v", dim, products)
 			}
 			out, sums := slices.Clone(x), []float32{negative, negative, negative, negative, negative}
-			if err := relative.AddRelativeValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, 1, 5, dim); err != nil {
+			if err := relative.AddValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}); err != nil {
 				t.Fatal(err)
 			}
 			if !testkit.SameBits(out, x) {
@@ -65,7 +66,7 @@ func TestRelativeProductsOfZeros(t *testing.T) {
 	})
 }
 
-func TestRelativeProductsErrors(t *testing.T) {
+func TestDotProductsErrors(t *testing.T) {
 	data := make([]float32, 400)
 	view := func(from, n, heads int) posenc.View[float32] {
 		return posenc.View[float32]{Data: data[from : from+n], Heads: heads}
@@ -80,34 +81,34 @@ func TestRelativeProductsErrors(t *testing.T) {
 	for _, tt := range []struct {
 		change func(a *arguments)
 		kind   error
-		says   string // with %: of RelativeProducts, of AddRelativeValues
+		says   string // with %: of DotProducts, of AddValues
 	}{
-		{func(a *arguments) { a.tokens = -1 }, posenc.ErrShape, "tokens is -1, want at least 0"},
-		{func(a *arguments) { a.columns = 0 }, posenc.ErrShape, "columns is 0, want at least 1"},
-		{func(a *arguments) { a.headDim = 0 }, posenc.ErrShape, "headDim is 0, want from 1 to 1024"},
-		{func(a *arguments) { a.headDim = 1025 }, posenc.ErrShape, "headDim is 1025"},
+		{func(a *arguments) { a.tokens = -1 }, posenc.ErrShape, "shape.Tokens is -1, want at least 0"},
+		{func(a *arguments) { a.columns = 0 }, posenc.ErrShape, "shape.Columns is 0, want at least 1"},
+		{func(a *arguments) { a.headDim = 0 }, posenc.ErrShape, "shape.HeadDim is 0, want from 1 to 1024"},
+		{func(a *arguments) { a.headDim = 1025 }, posenc.ErrShape, "shape.HeadDim is 1025"},
 		{func(a *arguments) { a.x.Heads = 0 }, posenc.ErrShape, "%.Heads is 0"},
 		{func(a *arguments) { a.tokens = 4 }, posenc.ErrLength, "%.Data is 24 elements, want 32 for 4 tokens"},
 		{func(a *arguments) { a.x.TokenStride, a.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "%.TokenStride is 4"},
 		{func(a *arguments) { a.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in %"},
 		{func(a *arguments) { a.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data is 40 elements, want 20"},
 		{func(a *arguments) { a.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1"},
-		{func(a *arguments) { a.products.Data = data[120:149] }, posenc.ErrLength, ".Data is 29 elements, want 30 for 2 heads of 3 rows of 5"},
+		{func(a *arguments) { a.products.Data = data[120:149] }, posenc.ErrLength, ".Data is 29 elements, want 30 for 2 heads of 3 rows and 5 columns"},
 		{func(a *arguments) { a.products.RowStride = -5 }, posenc.ErrShape, ".RowStride is -5"},
-		{func(a *arguments) { a.products.Data = data[23:53] }, posenc.ErrOverlap, ".Data is sharing memory with "},
-		{func(a *arguments) { a.products.Data, a.vectors = data[200:230], view(0, 40, 2) }, posenc.ErrOverlap, "Data is sharing memory with "},
+		{func(a *arguments) { a.products.Data = data[23:53] }, posenc.ErrOverlap, ".Data is sharing elements with "},
+		{func(a *arguments) { a.products.Data, a.vectors = data[200:230], view(0, 40, 2) }, posenc.ErrOverlap, "Data is sharing elements with "},
 	} {
 		a := right
 		tt.change(&a)
-		for argument, err := range map[string]error{
-			"x":   relative.RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim),
-			"out": relative.AddRelativeValues(a.x, a.products, a.vectors, a.tokens, a.columns, a.headDim),
+		for name, err := range map[string]error{
+			"x":   relative.DotProducts(a.products, a.x, a.bias, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim}),
+			"out": relative.AddValues(a.x, a.products, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim}),
 		} {
-			if argument == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
+			if name == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
 				continue // both are read
 			}
-			if says := strings.ReplaceAll(tt.says, "%", argument); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: got %q, want %q and that it says %q", argument, err, tt.kind, says)
+			if says := strings.ReplaceAll(tt.says, "%", name); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: got %q, want %q and that it says %q", name, err, tt.kind, says)
 			}
 		}
 	}
@@ -116,15 +117,15 @@ func TestRelativeProductsErrors(t *testing.T) {
 		kind   error
 		says   string
 	}{
-		{func(a *arguments) { a.bias = data[100:107] }, posenc.ErrLength, "RelativeProducts: bias is 7 elements, want 2*4, or nil"},
+		{func(a *arguments) { a.bias = data[100:107] }, posenc.ErrLength, "DotProducts: bias is 7 elements, want 2*4, or nil"},
 		{func(a *arguments) { a.bias = []float32{} }, posenc.ErrLength, "bias is 0 elements"},
-		{func(a *arguments) { a.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing memory with bias"},
-		{func(a *arguments) { a.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing memory with vectors"},
-		{func(a *arguments) { a.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20} }, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 that do not overlap, with 2 heads at HeadStride 20"},
+		{func(a *arguments) { a.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias"},
+		{func(a *arguments) { a.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing elements with vectors"},
+		{func(a *arguments) { a.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20} }, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 columns that do not overlap, with 2 heads at HeadStride 20"},
 	} {
 		a := right
 		tt.change(&a)
-		err := relative.RelativeProducts(a.products, a.x, a.bias, a.vectors, a.tokens, a.columns, a.headDim)
+		err := relative.DotProducts(a.products, a.x, a.bias, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim})
 		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", err, tt.kind, tt.says)
 		}
@@ -136,32 +137,32 @@ func TestRelativeProductsErrors(t *testing.T) {
 	}
 	// No tokens, however many heads; and what may share memory.
 	none := posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}
-	if err := relative.RelativeProducts(relative.Products{}, none, nil, view(50, 4, 1), 0, 1, 4); err != nil {
+	if err := relative.DotProducts(relative.Products{}, none, nil, view(50, 4, 1), relative.ProductShape{Tokens: 0, Columns: 1, HeadDim: 4}); err != nil {
 		t.Error(err)
 	}
-	if err := relative.AddRelativeValues(none, relative.Products{}, view(50, 4, 1), 0, 1, 4); err != nil {
+	if err := relative.AddValues(none, relative.Products{}, view(50, 4, 1), relative.ProductShape{Tokens: 0, Columns: 1, HeadDim: 4}); err != nil {
 		t.Error(err)
 	}
-	if err := relative.RelativeProducts(right.products, right.x, data[:8], view(0, 40, 2), 3, 5, 4); err != nil {
+	if err := relative.DotProducts(right.products, right.x, data[:8], view(0, 40, 2), relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}); err != nil {
 		t.Error(err)
 	}
 	shared := relative.Products{Data: right.products.Data, RowStride: 1} // sums are read
-	if err := relative.AddRelativeValues(right.x, shared, right.vectors, 3, 5, 4); err != nil {
+	if err := relative.AddValues(right.x, shared, right.vectors, relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestRelativeProductsAllocate(t *testing.T) {
+func TestDotProductsAllocate(t *testing.T) {
 	checkAllocations(t, map[string]func(){
-		"RelativeProducts": func() {
+		"DotProducts": func() {
 			var x, bias, vectors [24]float32
 			var products [18]float32
-			relative.RelativeProducts(relative.Products{Data: products[:]}, posenc.View[float32]{Data: x[:], Heads: 2}, bias[:8], posenc.View[float32]{Data: vectors[:12], Heads: 1}, 3, 3, 4)
+			relative.DotProducts(relative.Products{Data: products[:]}, posenc.View[float32]{Data: x[:], Heads: 2}, bias[:8], posenc.View[float32]{Data: vectors[:12], Heads: 1}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4})
 		},
-		"AddRelativeValues": func() {
+		"AddValues": func() {
 			var out, vectors [24]float32
 			var sums [18]float32
-			relative.AddRelativeValues(posenc.View[float32]{Data: out[:], Heads: 2}, relative.Products{Data: sums[:]}, posenc.View[float32]{Data: vectors[:], Heads: 2}, 3, 3, 4)
+			relative.AddValues(posenc.View[float32]{Data: out[:], Heads: 2}, relative.Products{Data: sums[:]}, posenc.View[float32]{Data: vectors[:], Heads: 2}, relative.ProductShape{Tokens: 3, Columns: 3, HeadDim: 4})
 		},
 	})
 }
@@ -189,7 +190,7 @@ func magnitudes(x, bias, v []float32) (sum float64) {
 }
 
 // Products with the projected positions of transformers' DeBERTa.
-func TestRelativeProductsAgainstDeBERTa(t *testing.T) {
+func TestDotProductsAgainstDeBERTa(t *testing.T) {
 	var vectors struct {
 		Cases []struct {
 			Tokens        int
@@ -214,7 +215,7 @@ func TestRelativeProductsAgainstDeBERTa(t *testing.T) {
 			x := headed(side.start, heads, c.Tokens, dim)
 			v := posenc.View[float32]{Data: side.vectors, Heads: heads, TokenStride: dim, HeadStride: columns * dim}
 			got := make([]float32, len(side.wants))
-			if err := relative.RelativeProducts(relative.Products{Data: got}, x, nil, v, c.Tokens, columns, dim); err != nil {
+			if err := relative.DotProducts(relative.Products{Data: got}, x, nil, v, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}); err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range side.wants {
@@ -232,7 +233,7 @@ func TestRelativeProductsAgainstDeBERTa(t *testing.T) {
 }
 
 // The scores of Transformer-XL as XLNet and Wav2Vec2-Conformer of transformers have
-// them, both summands by RelativeProducts.
+// them, both summands by DotProducts.
 func TestTransformerXLAgainstTransformers(t *testing.T) {
 	var vectors struct {
 		Cases []struct {
@@ -253,9 +254,9 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 		u, v := testkit.GoldenInputs(40000, c.Heads*c.Dim), testkit.GoldenInputs(41000, c.Heads*c.Dim)
 		scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
 		if err := errors.Join(
-			relative.RelativeProducts(relative.Products{Data: scores}, q, u, k, c.Queries, c.Keys, c.Dim),
-			relative.RelativeProducts(relative.Products{Data: products}, q, v, r, c.Queries, c.Columns, c.Dim),
-			relative.AddRelativeShift(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, c.Columns, c.First),
+			relative.DotProducts(relative.Products{Data: scores}, q, u, k, relative.ProductShape{Tokens: c.Queries, Columns: c.Keys, HeadDim: c.Dim}),
+			relative.DotProducts(relative.Products{Data: products}, q, v, r, relative.ProductShape{Tokens: c.Queries, Columns: c.Columns, HeadDim: c.Dim}),
+			relative.AddTransformerXL(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, relative.Distances{First: c.First, Count: c.Columns}),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -297,12 +298,12 @@ func TestShawAgainstPyTorch(t *testing.T) {
 		products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
 		content := c.Model == "paper"
 		if content {
-			if err := relative.RelativeProducts(relative.Products{Data: tile.Data}, q, nil, k, c.Tokens, c.Tokens, c.Dim); err != nil {
+			if err := relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := errors.Join(
-			relative.RelativeProducts(products, q, nil, aK, c.Tokens, columns, c.Dim),
+			relative.DotProducts(products, q, nil, aK, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
 			relative.AddShaw(tile, products, c.MaxDistance),
 		); err != nil {
 			t.Fatal(err)
@@ -340,7 +341,7 @@ func TestShawAgainstPyTorch(t *testing.T) {
 		}
 		if err := errors.Join(
 			relative.SumShaw(sums, tile, c.MaxDistance),
-			relative.AddRelativeValues(output, sums, aV, c.Tokens, columns, c.Dim),
+			relative.AddValues(output, sums, aV, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
 		); err != nil {
 			t.Fatal(err)
 		}

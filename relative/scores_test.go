@@ -24,7 +24,7 @@ import (
 type scoreFunction func(score float32, head, query, key int) float32
 
 // part returns some of the scores as a tile.
-func (s relative.Scores) part(head, heads, query, queries, key, keys int) relative.Scores {
+func part(s relative.Scores, head, heads, query, queries, key, keys int) relative.Scores {
 	if s.QueryStride == 0 {
 		s.QueryStride = s.Keys
 	}
@@ -38,12 +38,12 @@ func (s relative.Scores) part(head, heads, query, queries, key, keys int) relati
 }
 
 // tiles cuts scores into tiles at random.
-func (s relative.Scores) tiles(r *rand.Rand) (list []relative.Scores) {
+func tiles(s relative.Scores, r *rand.Rand) (list []relative.Scores) {
 	heads, queries, keys := 1+r.IntN(s.Heads), 1+r.IntN(s.Queries), 1+r.IntN(s.Keys)
 	for h := 0; h < s.Heads; h += heads {
 		for q := 0; q < s.Queries; q += queries {
 			for k := 0; k < s.Keys; k += keys {
-				list = append(list, s.part(h, min(heads, s.Heads-h), q, min(queries, s.Queries-q), k, min(keys, s.Keys-k)))
+				list = append(list, part(s, h, min(heads, s.Heads-h), q, min(queries, s.Queries-q), k, min(keys, s.Keys-k)))
 			}
 		}
 	}
@@ -52,11 +52,11 @@ func (s relative.Scores) tiles(r *rand.Rand) (list []relative.Scores) {
 }
 
 // apply changes scores by their definition.
-func (s relative.Scores) apply(want scoreFunction) {
+func apply(s relative.Scores, want scoreFunction) {
 	for h := range s.Heads {
 		for q := range s.Queries {
 			for k := range s.Keys {
-				x := &s.part(h, 1, q, 1, k, 1).Data[0]
+				x := &part(s, h, 1, q, 1, k, 1).Data[0]
 				*x = want(*x, s.FirstHead+h, s.FirstQuery+q, s.FirstKey+k)
 			}
 		}
@@ -69,13 +69,13 @@ func checkScores(t *testing.T, r *rand.Rand, s relative.Scores, start int, memor
 	t.Helper()
 	given, expected := slices.Clone(memory), slices.Clone(memory)
 	s.Data = expected[start : start+len(s.Data)]
-	s.apply(want)
+	apply(s, want)
 	for _, cut := range []bool{false, true} {
 		copy(memory, given)
 		s.Data = memory[start : start+len(s.Data)]
 		list := []relative.Scores{s}
 		if cut {
-			list = s.tiles(r)
+			list = tiles(s, r)
 		}
 		for _, tile := range list {
 			if err := add(tile); err != nil {
@@ -137,12 +137,12 @@ func testScoreErrors(t *testing.T, add func(relative.Scores) error) {
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: -1}, posenc.ErrShape, "scores.FirstHead is -1"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt}, posenc.ErrShape, "scores.FirstHead is"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstHead: math.MaxInt - 1}, posenc.ErrShape, "scores.FirstHead is"},
-		{relative.Scores{Data: data, Heads: math.MaxInt, Queries: 3, Keys: 4, FirstHead: 1}, posenc.ErrShape, "posenc."},
+		{relative.Scores{Data: data, Heads: math.MaxInt, Queries: 3, Keys: 4, FirstHead: 1}, posenc.ErrShape, "relative."},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 5}, posenc.ErrLength, "scores.Data is 24 elements, want 30"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 3}, posenc.ErrLength, "scores.Data is 24 elements, want 18"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 0}, posenc.ErrLength, "scores.Data is 24 elements, want 0"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 5}, posenc.ErrLength, "scores.Data is 24 elements, want at least 29"},
-		{relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}, posenc.ErrShape, "scores.Queries is"},
+		{relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}, posenc.ErrLength, "scores.Data is 24 elements, want more than an int can count"},
 		{relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}, posenc.ErrLength, "2 keys at strides 1 and 2"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 3}, posenc.ErrOverlap, "scores.QueryStride is 3"},
 		{relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}, posenc.ErrOverlap, "at HeadStride 4"},
@@ -205,7 +205,7 @@ func (s *float32s) UnmarshalJSON(text []byte) error {
 // readGolden reads golden vectors of a relative encoding.
 func readGolden(t *testing.T, name string, vectors any) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/relative/" + name + ".json")
+	text, err := os.ReadFile("testdata/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

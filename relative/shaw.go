@@ -13,26 +13,33 @@ import (
 //
 //	score = RN32(score + products[query][maxDistance+clip(key-query)])
 //
-// key and query are positions, and clip keeps a number from -maxDistance to
-// maxDistance. products, with a row of 2*maxDistance+1 for each query of the tile,
-// is that of the queries with the vectors a^K of the clipped distances, from the
-// least one up. maxDistance is up to 65536. The scores are scaled later.
+// key and query are positions, clip keeps a number from -maxDistance to maxDistance,
+// and RN32 rounds to the nearest float32, ties to even. products, with a row of
+// 2*maxDistance+1 for each query of the tile, is that of the queries with the vectors
+// a^K of the clipped distances, from the least one up ([DotProducts]); it shares no
+// memory with the scores. maxDistance is up to 65536. The scores are scaled later.
 //
 // [SumShaw] is the other half, for values. A call allocates nothing.
 //
-// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition].
 func AddShaw(scores Scores, products Products, maxDistance int) error {
 	const function = "relative.AddShaw"
 	var t tile
-	if err := checkShaw(&t, function, "scores", &scores, "products", &products, maxDistance); err != nil {
+	if err := scores.checkOfShaw(&t, function, "scores", maxDistance); err != nil {
 		return err
 	}
-	var biases [kernels.TileKeys]float32
-	var b block
-	for t.next(&b, kernels.TileKeys) {
+	columns := 2*maxDistance + 1
+	m, err := products.checkOfTile(function, "products", scores.Data, "scores", t.heads, t.rows, columns, false)
+	if err != nil {
+		return err
+	}
+	var biases [kernels.TileKeys]float32 // of a row
+	b := t.blocks(kernels.TileKeys)
+	for t.next(&b) {
 		for r := range b.Rows {
-			row := products.Data[products.row(b.head, b.query+r):][:2*maxDistance+1]
-			first := min(max(t.distance(&b)-r, -2*maxBucketDistance), 2*maxBucketDistance)
+			row := products.Data[m.row(b.head, b.query+r):][:columns]
+			first := clamp(t.distance(&b) - r)
 			before := min(max(-maxDistance-first, 0), b.Len) // keys of the first column
 			after := min(max(maxDistance+1-first, before), b.Len)
 			for i := range before {
@@ -44,7 +51,7 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 			for i := after; i < b.Len; i++ {
 				biases[i] = row[2*maxDistance]
 			}
-			b.addRow(scores.Data, r, biases[:b.Len])
+			b.addToRow(scores.Data, r, biases[:b.Len])
 		}
 	}
 	return nil
@@ -57,33 +64,31 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 //
 // for the keys in ascending order. The product of sums, a row of 2*maxDistance+1
 // for each query of the tile, with the vectors a^V of the clipped distances is what
-// relative positions add to the output of the attention ([AddRelativeValues]).
-// weights are not changed.
+// relative positions add to the output of the attention ([AddValues]). weights are not
+// changed; sums shares no memory with them, and its rows must not overlap.
+//
 // sums have to be set, to 0 at first: tiles of the same queries may then follow
-// each other, in ascending order of keys for the bits of one tile. Rows of sums must
-// not overlap.
+// each other, in ascending order of keys for the bits of one tile. A call allocates
+// nothing.
 //
-// A call allocates nothing.
-//
-// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition].
 func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	const function = "relative.SumShaw"
 	var t tile
-	if err := checkShaw(&t, function, "weights", &weights, "sums", &sums, maxDistance); err != nil {
+	if err := weights.checkOfShaw(&t, function, "weights", maxDistance); err != nil {
 		return err
 	}
 	columns := 2*maxDistance + 1
-	if t.keys > 0 {
-		if err := sums.checkApart(function, "sums", t.heads, t.queries, columns); err != nil {
-			return err
-		}
+	m, err := sums.checkOfTile(function, "sums", weights.Data, "weights", t.heads, t.rows, columns, true)
+	if err != nil || t.empty() {
+		return err
 	}
-	var b block
-	for t.next(&b, kernels.TileKeys) {
-		for r := range b.Rows {
-			row := sums.Data[sums.row(b.head, b.query+r):][:columns]
-			first := t.distance(&b) - r
-			for i, weight := range weights.Data[b.at+r*b.Stride:][:b.Len] {
+	for h := range t.heads {
+		for q := range t.rows {
+			row := sums.Data[m.row(h, q):][:columns]
+			first := t.firstKey - (t.firstQuery + q) // distance
+			for i, weight := range weights.Data[t.row(h, q):][:t.columns] {
 				row[min(max(first+i, -maxDistance), maxDistance)+maxDistance] += weight
 			}
 		}
@@ -91,12 +96,9 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 	return nil
 }
 
-func checkShaw(t *tile, function, tileName string, scores *Scores, name string, products *Products, maxDistance int) error {
+func (s *Scores) checkOfShaw(t *tile, function, name string, maxDistance int) error {
 	if maxDistance < 0 || maxDistance > maxBucketDistance {
 		return argument.Error(posenc.ErrShape, function, "maxDistance", maxDistance, "from 0 to %d", maxBucketDistance)
 	}
-	if err := scores.check(t, function, tileName, math.MaxInt); err != nil {
-		return err
-	}
-	return products.check(function, name, scores.Data, t.heads, t.queries, 2*maxDistance+1)
+	return s.check(t, function, name, math.MaxInt)
 }

@@ -129,7 +129,7 @@ func TestSumShaw(t *testing.T) {
 				for q := range s.Queries {
 					for k := range s.Keys {
 						c := maxDistance + min(max(s.FirstKey+k-s.FirstQuery-q, -maxDistance), maxDistance)
-						want[(h*s.Queries+q)*columns+c] += s.part(h, 1, q, 1, k, 1).Data[0]
+						want[(h*s.Queries+q)*columns+c] += part(s, h, 1, q, 1, k, 1).Data[0]
 					}
 				}
 			}
@@ -141,7 +141,7 @@ func TestSumShaw(t *testing.T) {
 				for h := range s.Heads {
 					for q := range s.Queries {
 						sums := relative.Products{Data: parts[(h*s.Queries+q)*columns:][:columns]}
-						if err := relative.SumShaw(sums, s.part(h, 1, q, 1, k, min(keys, s.Keys-k)), maxDistance); err != nil {
+						if err := relative.SumShaw(sums, part(s, h, 1, q, 1, k, min(keys, s.Keys-k)), maxDistance); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -1,6 +1,7 @@
 package relative
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -36,11 +37,14 @@ type SwinBias struct {
 // Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
 // makes of [SwinCoordinates].
 //
-// Errors wrap ErrShape or ErrLength.
+// Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
 func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 	const function = "relative.NewSwinBias"
-	if err := checkWindow(function, height, width); err != nil {
-		return nil, err
+	if height < 1 || height > maxWindow {
+		return nil, argument.Error(posenc.ErrShape, function, "height", height, "from 1 to %d", maxWindow)
+	}
+	if width < 1 || width > maxWindow {
+		return nil, argument.Error(posenc.ErrShape, function, "width", width, "from 1 to %d", maxWindow)
 	}
 	rows, columns := 2*height-1, 2*width-1
 	if len(table) == 0 || len(table)%(rows*columns) != 0 {
@@ -67,53 +71,48 @@ func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 	return b, nil
 }
 
-func checkWindow(function string, height, width int) error {
-	if height < 1 || height > maxWindow {
-		return argument.Error(posenc.ErrShape, function, "height", height, "from 1 to %d", maxWindow)
-	}
-	if width < 1 || width > maxWindow {
-		return argument.Error(posenc.ErrShape, function, "width", width, "from 1 to %d", maxWindow)
-	}
-	return nil
+// SwinWindow is the windows of which [SwinCoordinates] are made, in patches.
+type SwinWindow struct {
+	Height, Width int // from 1 to 64
+	// PretrainedHeight and PretrainedWidth are those of the window that the model was
+	// trained with, from 2 to 64, where it has another now; 0 means Height and Width.
+	PretrainedHeight, PretrainedWidth int
 }
 
 // SwinCoordinates writes the log-spaced coordinates of which the network of Swin v2
 // makes a table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
-// [2*height-1][2*width-1][2], row before column. Of patches i rows from each other
+// [2*Height-1][2*Width-1][2], row before column. Of patches i rows from each other
 //
-//	RN32(sign(i) * log2(1 + 8*|i|/(pretrainedHeight-1)) / log2(8))
+//	RN32(sign(i) * log2(1 + 8*|i|/(PretrainedHeight-1)) / log2(8))
 //
-// and likewise of columns; 0 for i = 0. pretrainedHeight and pretrainedWidth are
-// those of the window that the model was trained with, from 2 to 64, where it has
-// another now, or 0. height and width are from 1 to 64.
+// and likewise of columns; 0 for i = 0. RN32 rounds the real number to the nearest
+// float32.
 //
-// Errors wrap ErrShape or ErrLength.
-func SwinCoordinates(dst []float32, height, width, pretrainedHeight, pretrainedWidth int) error {
+// Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
+func SwinCoordinates(dst []float32, window SwinWindow) error {
 	const function = "relative.SwinCoordinates"
-	if err := checkWindow(function, height, width); err != nil {
-		return err
-	}
-	if pretrainedHeight != 0 && (pretrainedHeight < 2 || pretrainedHeight > maxWindow) {
-		return argument.Error(posenc.ErrShape, function, "pretrainedHeight", pretrainedHeight, "0 or from 2 to %d", maxWindow)
-	}
-	if pretrainedWidth != 0 && (pretrainedWidth < 2 || pretrainedWidth > maxWindow) {
-		return argument.Error(posenc.ErrShape, function, "pretrainedWidth", pretrainedWidth, "0 or from 2 to %d", maxWindow)
+	height, width := window.Height, window.Width
+	for _, side := range [...]struct {
+		name       string
+		now        int
+		pretrained int
+	}{{"Height", height, window.PretrainedHeight}, {"Width", width, window.PretrainedWidth}} {
+		if side.now < 1 || side.now > maxWindow {
+			return argument.Error(posenc.ErrShape, function, "window."+side.name, side.now, "from 1 to %d", maxWindow)
+		}
+		if side.pretrained != 0 && (side.pretrained < 2 || side.pretrained > maxWindow) {
+			return argument.Error(posenc.ErrShape, function, "window.Pretrained"+side.name, side.pretrained, "0 or from 2 to %d", maxWindow)
+		}
 	}
 	rows, columns := 2*height-1, 2*width-1
 	if len(dst) != rows*columns*2 {
-		return argument.Error(posenc.ErrLength, function, "dst", argument.Elements(len(dst)), "(2*height-1)*(2*width-1)*2 = %d", rows*columns*2)
-	}
-	if pretrainedHeight == 0 {
-		pretrainedHeight = height
-	}
-	if pretrainedWidth == 0 {
-		pretrainedWidth = width
+		return argument.Error(posenc.ErrLength, function, "dst", argument.Elements(len(dst)), "(2*Height-1)*(2*Width-1)*2 = %d", rows*columns*2)
 	}
 	for column := range columns {
-		dst[2*column+1] = swinCoordinate(column-width+1, pretrainedWidth)
+		dst[2*column+1] = swinCoordinate(column-width+1, cmp.Or(window.PretrainedWidth, width))
 	}
 	for row := range rows {
-		coordinate := swinCoordinate(row-height+1, pretrainedHeight)
+		coordinate := swinCoordinate(row-height+1, cmp.Or(window.PretrainedHeight, height))
 		for column := range columns {
 			at := dst[(row*columns+column)*2:][:2]
 			at[0], at[1] = coordinate, dst[2*column+1]
@@ -141,39 +140,38 @@ func swinCoordinate(distance, window int) float32 {
 
 // AddSwin adds the relative position biases of a window to scores, in place:
 //
-//	score = RN32(score + table[index*heads+head])
+//	score = RN32(score + table[index][head])
 //	index = (queryRow-keyRow+height-1)*(2*width-1) + queryColumn-keyColumn+width-1
 //
-// with the table of bias. The positions of queries and keys count the patches of the
+// with the table of bias; head is that of the model, and RN32 rounds to the nearest
+// float32, ties to even. The positions of queries and keys count the patches of the
 // window row by row, from 0 to height*width-1: row position/width, column
 // position%width. The scores are scaled before. A call allocates nothing.
 //
-// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddSwin(scores Scores, bias *SwinBias) error {
 	const function = "relative.AddSwin"
 	if bias == nil || bias.heads == 0 {
 		return argument.Error(posenc.ErrConfig, function, "bias", "nil or zero", "a SwinBias from NewSwinBias")
 	}
 	var t tile
-	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
+	if err := scores.check(&t, function, "scores", bias.heads); err != nil || t.empty() {
 		return err
-	}
-	if t.keys == 0 {
-		return nil
 	}
 	height, width := bias.height, bias.width
 	patches := height * width
-	if t.firstQuery < 0 || t.firstQuery > patches-t.queries {
-		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.queries, t.queries, height, width)
+	if t.firstQuery < 0 || t.firstQuery > patches-t.rows {
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstQuery", t.firstQuery, "from 0 to %d for %d queries of a window of %d by %d", patches-t.rows, t.rows, height, width)
 	}
-	if t.firstKey < 0 || t.firstKey > patches-t.keys {
-		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.keys, t.keys, height, width)
+	if t.firstKey < 0 || t.firstKey > patches-t.columns {
+		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.columns, t.columns, height, width)
 	}
-	size := (2*height - 1) * width
-	var b block
-	for t.nextOfKernel(&b, t.queries) {
-		first := (t.firstHead+b.head)*width*size + t.firstKey + b.key
-		kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.at:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
+	size := (2*height - 1) * width * width // biases of a head
+	b := t.blocks(kernels.MaxCallScores)
+	for t.next(&b) {
+		first := (t.firstHead+b.head)*size + t.firstKey + b.key
+		kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 	for _, c := range vectors.Cases {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		if err := relative.SwinCoordinates(got, height, width, c.Pretrained[0], c.Pretrained[1]); err != nil {
+		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width, PretrainedHeight: c.Pretrained[0], PretrainedWidth: c.Pretrained[1]}); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Coordinates) != len(got) {
@@ -109,7 +109,7 @@ func TestSwinCoordinates(t *testing.T) {
 	}
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		if err := relative.SwinCoordinates(got, 64, 64, window, 66-window); err != nil {
+		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64, PretrainedHeight: window, PretrainedWidth: 66 - window}); err != nil {
 			t.Fatal(err)
 		}
 		var rows, columns [127]float32
@@ -189,11 +189,11 @@ func TestSwinErrors(t *testing.T) {
 		{prepare(2, 65, data), posenc.ErrShape, "width is 65"},
 		{prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
 		{prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements"},
-		{relative.SwinCoordinates(data[:30], 0, 3, 0, 0), posenc.ErrShape, "SwinCoordinates: height is 0"},
-		{relative.SwinCoordinates(data[:30], 2, 65, 0, 0), posenc.ErrShape, "width is 65"},
-		{relative.SwinCoordinates(data[:30], 2, 3, 1, 0), posenc.ErrShape, "pretrainedHeight is 1, want 0 or from 2 to 64"},
-		{relative.SwinCoordinates(data[:30], 2, 3, 0, 65), posenc.ErrShape, "pretrainedWidth is 65"},
-		{relative.SwinCoordinates(data[:29], 2, 3, 0, 0), posenc.ErrLength, "dst is 29 elements, want (2*height-1)*(2*width-1)*2 = 30"},
+		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0"},
+		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65"},
+		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64"},
+		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedWidth: 65}), posenc.ErrShape, "window.PretrainedWidth is 65"},
+		{relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30"},
 		{relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero"},
 		{relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero"},
 		{relative.AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
@@ -218,7 +218,7 @@ func TestSwinAllocates(t *testing.T) {
 	checkAllocations(t, map[string]func(){
 		"SwinCoordinates": func() {
 			var data [18]float32
-			relative.SwinCoordinates(data[:], 2, 2, 0, 8)
+			relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2, PretrainedWidth: 8})
 		},
 		"AddSwin": func() {
 			var data [32]float32

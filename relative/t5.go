@@ -30,38 +30,43 @@ type T5Buckets struct {
 	bidirectional bool
 }
 
-// NewT5Buckets returns the buckets of a model: relative_attention_num_buckets and
-// relative_attention_max_distance, 32 and 128 in most. buckets is up to 1024, from
-// 2 if not bidirectional, else even and from 4. maxDistance is up to 65536, and above
-// the distances that have a bucket of their own: a quarter of the buckets if
-// bidirectional, else half of them. Encoders are bidirectional, decoders are not.
-//
-// Errors wrap ErrConfig.
-func NewT5Buckets(buckets, maxDistance int, bidirectional bool) (*T5Buckets, error) {
+// T5Config says how a model puts distances into buckets.
+type T5Config struct {
+	// Buckets is relative_attention_num_buckets, 32 in most models: up to 1024, from 2
+	// if not Bidirectional, else even and from 4.
+	Buckets int
+	// MaxDistance is relative_attention_max_distance, 128 in most models: up to 65536,
+	// and above the distances that have a bucket of their own, a quarter of the buckets
+	// if Bidirectional, else half of them.
+	MaxDistance int
+	// Bidirectional is set for encoders, not for decoders.
+	Bidirectional bool
+}
+
+// NewT5Buckets returns the buckets of a model. Errors wrap [posenc.ErrConfig].
+func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 	const function = "relative.NewT5Buckets"
 	sides := 1
-	if bidirectional {
+	if cfg.Bidirectional {
 		sides = 2
 	}
-	if buckets < 2*sides || buckets > maxBuckets || buckets%sides != 0 {
-		return nil, argument.Error(posenc.ErrConfig, function, "buckets", buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
+	if cfg.Buckets < 2*sides || cfg.Buckets > maxBuckets || cfg.Buckets%sides != 0 {
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
 	}
-	side := buckets / sides
+	side := cfg.Buckets / sides
 	exact := side / 2
-	if maxDistance <= exact || maxDistance > maxBucketDistance {
-		return nil, argument.Error(posenc.ErrConfig, function, "maxDistance", maxDistance, "from %d to %d", exact+1, maxBucketDistance)
+	if cfg.MaxDistance <= exact || cfg.MaxDistance > maxBucketDistance {
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.MaxDistance", cfg.MaxDistance, "from %d to %d", exact+1, maxBucketDistance)
 	}
-	b := &T5Buckets{buckets, side, make([]uint16, maxDistance), bidirectional}
+	b := &T5Buckets{cfg.Buckets, side, make([]uint16, cfg.MaxDistance), cfg.Bidirectional}
 	for n := range exact {
 		b.bucketOf[n] = uint16(n)
 	}
 	first := exact
 	for j := 1; j <= side-exact; j++ {
-		// n reaches bucket exact+j where (n/exact)^(side-exact) >= (maxDistance/exact)^j.
-		last := sort.Search(maxDistance-first, func(i int) bool {
-			left := product(power(first+i, side-exact), power(exact, j))
-			return left.Cmp(product(power(maxDistance, j), power(exact, side-exact))) >= 0
-		}) + first
+		last := first + sort.Search(cfg.MaxDistance-first, func(i int) bool {
+			return compareStep(first+i, exact, cfg.MaxDistance, side-exact, j) >= 0
+		})
 		for n := first; n < last; n++ {
 			b.bucketOf[n] = uint16(exact + j - 1)
 		}
@@ -76,7 +81,7 @@ func (b *T5Buckets) Bucket(distance int) int {
 	if !b.valid() {
 		return 0
 	}
-	return b.bucket(min(max(distance, -2*maxBucketDistance), 2*maxBucketDistance))
+	return b.bucket(clamp(distance))
 }
 
 func (b *T5Buckets) valid() bool { return b != nil && b.side > 0 }
@@ -107,9 +112,9 @@ const maxT5Biases = 1 << 25
 
 // NewT5Bias prepares the biases of a model from its relative_attention_bias,
 // [buckets][heads], to which it keeps no reference. It takes memory for
-// 2*maxDistance+31 numbers of each head, at most 2^25 in all.
+// 2*MaxDistance+31 numbers of each head, at most 2^25 in all.
 //
-// Errors wrap ErrConfig (buckets) or ErrLength.
+// Errors wrap [posenc.ErrConfig] (buckets) or [posenc.ErrLength].
 func NewT5Bias(buckets *T5Buckets, weights []float32) (*T5Bias, error) {
 	const function = "relative.NewT5Bias"
 	if !buckets.valid() {
@@ -142,12 +147,14 @@ func (b *T5Bias) row(head int) []float32 { return b.byDistance[head*b.width():][
 
 // AddT5 adds relative position biases to scores, in place:
 //
-//	score = RN32(score + weights[bucket(key-query)*heads+head])
+//	score = RN32(score + weights[bucket(key-query)][head])
 //
-// with the weights and buckets of bias; key and query are positions. A call allocates
-// nothing. T5 does not scale the scores before.
+// with the weights and buckets of bias; key and query are positions, head is that of
+// the model, and RN32 rounds to the nearest float32, ties to even. T5 does not scale
+// the scores before, MPNet does. A call allocates nothing.
 //
-// Errors wrap ErrConfig (bias), posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap [posenc.ErrConfig] (bias), [posenc.ErrShape], [posenc.ErrLength],
+// [posenc.ErrOverlap] or [posenc.ErrPosition].
 func AddT5(scores Scores, bias *T5Bias) error {
 	const function = "relative.AddT5"
 	if bias == nil || bias.heads == 0 {
@@ -157,10 +164,10 @@ func AddT5(scores Scores, bias *T5Bias) error {
 	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
 		return err
 	}
-	var b block
-	for t.nextOfKernel(&b, t.queries) {
-		first := min(max(t.distance(&b), -2*maxBucketDistance), 2*maxBucketDistance)
-		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.at:], bias.row(t.firstHead+b.head), first+bias.ends(), -1, &b.Tile)
+	b := t.blocks(kernels.MaxCallScores)
+	for t.next(&b) {
+		first := clamp(t.distance(&b)) + bias.ends()
+		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.start:], bias.row(t.firstHead+b.head), first, -1, &b.Tile)
 	}
 	return nil
 }

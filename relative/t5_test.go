@@ -105,8 +105,7 @@ func TestT5BucketLimits(t *testing.T) {
 	}
 }
 
-func t5Scores(b *relative.T5Buckets, weights []float32) scoreFunction {
-	heads := len(weights) / b.buckets
+func t5Scores(b *relative.T5Buckets, weights []float32, heads int) scoreFunction {
 	return func(score float32, head, query, key int) float32 {
 		return score + weights[b.Bucket(key-query)*heads+head]
 	}
@@ -120,9 +119,9 @@ func TestAddT5(t *testing.T) {
 		testkit.FillRandom(testkit.NewRand(96), weights)
 		bias := mustT5Bias(t, b, weights)
 		add := func(s relative.Scores) error { return relative.AddT5(s, bias) }
-		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights), add)
-		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights), add)
-		testLargeScores(t, 2, t5Scores(b, weights), add)
+		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights, heads), add)
+		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights, heads), add)
+		testLargeScores(t, 2, t5Scores(b, weights, heads), add)
 		testScoreErrors(t, add)
 	}
 }
@@ -131,7 +130,7 @@ func TestT5Errors(t *testing.T) {
 	data := make([]float32, 72)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
 	create := func(buckets, maxDistance int, bidirectional bool) error {
-		_, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+		_, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 		return err
 	}
 	b := testkit.MustT5Buckets(t, 32, 128, true)
@@ -144,14 +143,14 @@ func TestT5Errors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: buckets is 1, want a multiple of 1 from 2 to 1024"},
-		{create(2, 128, true), posenc.ErrConfig, "buckets is 2, want a multiple of 2 from 4"},
-		{create(33, 128, true), posenc.ErrConfig, "buckets is 33"},
-		{create(1025, 2000, false), posenc.ErrConfig, "buckets is 1025"},
-		{create(math.MinInt, 2000, false), posenc.ErrConfig, "buckets is"},
-		{create(32, 16, false), posenc.ErrConfig, "maxDistance is 16, want from 17 to 65536"},
-		{create(32, 8, true), posenc.ErrConfig, "maxDistance is 8, want from 9"},
-		{create(32, 65537, true), posenc.ErrConfig, "maxDistance is 65537"},
+		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want a multiple of 1 from 2 to 1024"},
+		{create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want a multiple of 2 from 4"},
+		{create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33"},
+		{create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025"},
+		{create(math.MinInt, 2000, false), posenc.ErrConfig, "cfg.Buckets is"},
+		{create(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536"},
+		{create(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9"},
+		{create(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537"},
 		{prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero"},
 		{prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero"},
 		{prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32"},

@@ -5,84 +5,151 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// AddRelativeShift adds the position scores of Transformer-XL (Dai et al. 2019,
+// Distances says which distances query-key the columns of [Products] stand for: column
+// c is that of First-c, as R of Transformer-XL is laid out, from the largest one down.
+//
+//	Transformer-XL (arXiv:1901.02860)      Distances{First: keys-1, Count: keys}
+//	XLNet, attn_type "bi"                  Distances{First: keys, Count: keys+queries}
+//	XLNet, attn_type "uni"                 Distances{First: keys, Count: keys+1}
+//	conformers, n tokens                   Distances{First: n-1, Count: 2*n-1}
+//	TENER (arXiv:1911.04474)               Distances{First: keys, Count: 2*keys}
+//
+// where queries and keys are all of them, memory included, not those of a tile: all
+// tiles of the same queries take the same products.
+type Distances struct {
+	First int
+	Count int // at least 1
+}
+
+// AddTransformerXL adds the position scores of Transformer-XL (Dai et al. 2019,
 // arXiv:1901.02860) and XLNet to the content scores, in place:
 //
-//	score = RN32(score + shifted)
-//	shifted = products[query][first-(query-key)]
+//	score = RN32(score + products[query][distances.First-(query-key)])
 //
-// query and key are positions. products, with a row for each query of the tile,
-// is that of the queries plus the bias v (r_r_bias) with R, the encodings of
-// relative positions after their projection ([RelativeProducts]): column c stands for
-// the distance first-c, as R is laid out there, from the largest distance down. The
-// scores are those of the queries plus the bias u (r_w_bias) with the keys; both are
-// scaled later, but in TENER not at all.
+// query and key are positions, and RN32 rounds to the nearest float32, ties to even.
+// products, with a row of distances.Count for each query of the tile, is that of the
+// queries plus the bias v (r_r_bias) with R, the encodings of relative positions after
+// their projection ([DotProducts]); it shares no memory with the scores. The scores are
+// those of the queries plus the bias u (r_w_bias) with the keys; both are scaled later,
+// but in TENER not at all. What rel_shift does by padding, reshaping and slicing needs
+// no move here.
 //
-//	Transformer-XL             first keys-1, columns keys
-//	XLNet, bidirectional       first keys, columns keys+queries
-//	XLNet, unidirectional      first keys, columns keys+1
-//	TENER (arXiv:1911.04474)   first keys, columns 2*keys
+// Row c of R is the sinusoidal encoding of position First-c, clamped to clamp_len.
+// [TransformerXLPositions] and [XLNetPositions] write the positions, for
+// absolute.SinusoidalMarian; the columns are the same for every clamp_len.
 //
-// where queries and keys are all of them, memory included, not those of the tile:
-// every tile of a row has the same products. That is what rel_shift does by
-// padding, reshaping and slicing; here nothing is moved.
-//
-// Row c of R is the encoding of position first-c ([SinusoidalMarian]), clamped to
-// clamp_len from above, in XLNet to -clamp_len from below as well. For the second
-// half of XLNet's batch with bi_data it is that of c-first. [DescendingPositions] and
-// [XLNetPositions] write them. The columns are the same.
-// TENER's code has position c-first too ([SinusoidalWhisper] of HeadDim), adds
+// TENER's code has position c-First, absolute.SinusoidalWhisper of HeadDim, adds
 // r_r_bias for the keys and r_w_bias for R, and a product of keys with R, which is
-// positionToContent of [AddDeBERTa] with NewDeBERTaBuckets(0, keys) and scale 1.
+// positionToContent of [AddDeBERTa] with buckets of DeBERTaConfig{MaxPosition: keys}
+// and divisor 1.
 //
 // Keys after the query that have no column (they are masked) keep their scores.
-// Every other key of the tile must have one, and first be at least the largest
+// Every other key of the tile must have one, and First be at least the largest
 // distance in the tile.
 //
 // A call allocates nothing.
 //
-// Errors wrap posenc.ErrShape, posenc.ErrLength, ErrOverlap or ErrPosition (a key without a
-// column).
-func AddRelativeShift(scores Scores, products Products, columns, first int) error {
-	const function = "relative.AddRelativeShift"
+// Errors wrap [posenc.ErrShape], [posenc.ErrLength], [posenc.ErrOverlap] or
+// [posenc.ErrPosition] (a key without a column).
+func AddTransformerXL(scores Scores, products Products, distances Distances) error {
+	const function = "relative.AddTransformerXL"
+	columns := distances.Count
 	if columns < 1 {
-		return argument.Error(posenc.ErrShape, function, "columns", columns, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "distances.Count", columns, "at least 1")
 	}
 	var t tile
 	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
-	if err := products.check(function, "products", scores.Data, t.heads, t.queries, columns); err != nil {
+	m, err := products.checkOfTile(function, "products", scores.Data, "scores", t.heads, t.rows, columns, false)
+	if err != nil || t.empty() {
 		return err
 	}
-	if t.keys == 0 {
-		return nil
+	farthest := t.firstQuery + t.rows - 1 - t.firstKey
+	nearest := max(t.firstQuery-(t.firstKey+t.columns-1), 0) // of keys that are not after the query
+	if distances.First < farthest {
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at least %d, the largest distance of the tile", farthest)
 	}
-	farthest := t.firstQuery + t.queries - 1 - t.firstKey
-	nearest := max(t.firstQuery-(t.firstKey+t.keys-1), 0) // of keys that are not after the query
-	if first < farthest || first-nearest > columns-1 {
-		return argument.Error(posenc.ErrPosition, function, "first", first, "at least %d, and columns from there to %d", farthest, nearest)
+	if distances.First-nearest > columns-1 {
+		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+columns-1, columns, nearest)
 	}
-	var b block
-	for t.next(&b, kernels.TileKeys) {
-		wide := int64(first) + int64(t.distance(&b)) // the column of the first query and key
-		if wide-int64(b.Rows-1) >= int64(columns) {
-			continue
+	b := t.blocks(kernels.TileKeys)
+	for t.next(&b) {
+		column := int64(distances.First) + int64(t.distance(&b)) // of the first query and key
+		if column-int64(b.Rows-1) >= int64(columns) {
+			continue // all keys come after all queries
 		}
-		column := int(wide)
-		at, step := products.row(b.head, b.query)+column, products.RowStride-1
-		if column+b.Len <= columns {
-			b.addRows(scores.Data, products.Data, at, step)
+		at, step := m.row(b.head, b.query)+int(column), m.rowStride-1
+		if int(column)+b.Len <= columns {
+			kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], products.Data, at, step, nil, &b.Tile)
 			continue
 		}
 		for r := range b.Rows {
-			if n := min(b.Len, columns-(column-r)); n > 0 {
-				b.addRow(scores.Data, r, products.Data[at+r*step:][:n])
+			if n := min(b.Len, columns-(int(column)-r)); n > 0 {
+				b.addToRow(scores.Data, r, products.Data[at+r*step:][:n])
 			}
 		}
+	}
+	return nil
+}
+
+// TransformerXLPositions writes the positions of Transformer-XL's relative encoding,
+// positions[i] = n-1-i for n positions, or clampLen (clamp_len there) where that is
+// less; 0 is no limit. Errors wrap [posenc.ErrLength] (more than 2^31 positions) or
+// [posenc.ErrPosition] (a negative clampLen).
+func TransformerXLPositions(positions []int32, clampLen int32) error {
+	return fillDescending(positions, "relative.TransformerXLPositions", "clampLen", int64(len(positions))-1, clampLen, 1)
+}
+
+// XLNetOptions says which positions [XLNetPositions] writes.
+type XLNetOptions struct {
+	Keys     int   // all of them, memory included: up to 2^31-1
+	ClampLen int32 // clamp_len; 0 is no limit
+	// Backward negates the positions, as XLNet does for the second half of a batch with
+	// bi_data, and TENER always.
+	Backward bool
+}
+
+// XLNetPositions writes the positions of XLNet's relative encoding, for each i
+//
+//	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
+//
+// With attn_type "bi" there are keys+queries positions, with "uni" keys+1; TENER has
+// 2*keys without a limit, backward; conformers of n tokens have 2*n-1, from Keys n-1.
+//
+// Errors wrap [posenc.ErrLength] (more than 2^31 positions) or [posenc.ErrPosition] (a
+// negative number of keys or limit, or more than 2^31-1 keys).
+func XLNetPositions(positions []int32, options XLNetOptions) error {
+	const function = "relative.XLNetPositions"
+	if options.Keys < 0 || options.Keys > math.MaxInt32 {
+		return argument.Error(posenc.ErrPosition, function, "options.Keys", options.Keys, "from 0 to %d", math.MaxInt32)
+	}
+	sign := int64(1)
+	if options.Backward {
+		sign = -1
+	}
+	return fillDescending(positions, function, "options.ClampLen", int64(options.Keys), options.ClampLen, sign)
+}
+
+// fillDescending writes first, first-1, ..., up to clampLen in magnitude where that is
+// not 0, each multiplied by sign.
+func fillDescending(positions []int32, function, name string, first int64, clampLen int32, sign int64) error {
+	if int64(len(positions)) > 1<<31 {
+		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "at most 2^31")
+	}
+	if clampLen < 0 {
+		return argument.Error(posenc.ErrPosition, function, name, clampLen, "at least 0")
+	}
+	if clampLen == 0 {
+		clampLen = math.MaxInt32
+	}
+	most := int64(clampLen)
+	for i := range positions {
+		positions[i] = int32(sign * min(max(first-int64(i), -most), most))
 	}
 	return nil
 }

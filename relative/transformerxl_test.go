@@ -24,14 +24,14 @@ func relShift(x []float32, queries, keys int) []float32 {
 }
 
 // The shift of Transformer-XL's code, where keys are not masked.
-func TestRelativeShiftAgainstRelShift(t *testing.T) {
+func TestTransformerXLAgainstRelShift(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {1, 9}, {5, 5}, {7, 30}, {40, 90}} {
 		queries, keys := shape[0], shape[1]
 		products := testkit.GoldenInputs(0, queries*keys)
 		want := relShift(products, queries, keys)
 		got := make([]float32, queries*keys)
 		s := relative.Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-		if err := relative.AddRelativeShift(s, relative.Products{Data: products}, keys, keys-1); err != nil {
+		if err := relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}); err != nil {
 			t.Fatal(err)
 		}
 		for q := range queries {
@@ -50,7 +50,7 @@ func TestRelativeShiftAgainstRelShift(t *testing.T) {
 
 // The shift of TENER's code: a column of zeros goes after x, the whole is read as
 // rows of 2*n elements, and the first n columns are left out.
-func TestRelativeShiftAgainstTENER(t *testing.T) {
+func TestTransformerXLAgainstTENER(t *testing.T) {
 	for _, n := range []int{1, 2, 9, 40} {
 		products := testkit.GoldenInputs(0, n*2*n)
 		var padded []float32
@@ -58,7 +58,7 @@ func TestRelativeShiftAgainstTENER(t *testing.T) {
 			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
 		}
 		got := make([]float32, n*n)
-		if err := relative.AddRelativeShift(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, 2*n, n); err != nil {
+		if err := relative.AddTransformerXL(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, relative.Distances{First: n, Count: 2 * n}); err != nil {
 			t.Fatal(err)
 		}
 		for q := range n {
@@ -78,7 +78,7 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 		for k := range n {
 			padded = append(append(padded, products[k*2*n:][:2*n]...), 0)
 		}
-		buckets, err := relative.NewDeBERTaBuckets(0, n)
+		buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 
 // The shift of transformers' XLNet, in both directions and, as far as keys are not
 // masked, in one.
-func TestRelativeShiftAgainstTransformers(t *testing.T) {
+func TestXLNetAgainstTransformers(t *testing.T) {
 	var vectors struct {
 		Cases []struct {
 			Kind                          string
@@ -129,7 +129,7 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 		got := make([]float32, c.Heads*c.Queries*c.Keys)
 		first := c.Keys - c.Queries
 		s := relative.Scores{Data: got, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: first}
-		if err := relative.AddRelativeShift(s, relative.Products{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Columns)}, c.Columns, c.Keys); err != nil {
+		if err := relative.AddTransformerXL(s, relative.Products{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Columns)}, relative.Distances{First: c.Keys, Count: c.Columns}); err != nil {
 			t.Fatal(err)
 		}
 		for i, want := range c.Shifted {
@@ -142,17 +142,17 @@ func TestRelativeShiftAgainstTransformers(t *testing.T) {
 
 // testXLNetEncodings compares the rows of R for the two sequences of a batch.
 func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
-	s, err := absolute.SinusoidalMarian(dim)
+	s, err := absolute.Marian(dim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	positions := make([]int32, 2*columns)
 	limit := int32(max(clampLen, 0)) // -1 is no limit there
-	if err := errors.Join(relative.XLNetPositions(positions[:columns], first, limit, false), relative.XLNetPositions(positions[columns:], first, limit, biData)); err != nil {
+	if err := errors.Join(relative.XLNetPositions(positions[:columns], relative.XLNetOptions{Keys: first, ClampLen: limit}), relative.XLNetPositions(positions[columns:], relative.XLNetOptions{Keys: first, ClampLen: limit, Backward: biData})); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]float32, len(positions)*dim)
-	if err := absolute.SinusoidalRows(s, positions, got); err != nil {
+	if err := absolute.SinusoidalRows(got, s, positions); err != nil {
 		t.Fatal(err)
 	}
 	if len(encodings) != len(got) {
@@ -166,7 +166,7 @@ func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int,
 	}
 }
 
-func TestAddRelativeShift(t *testing.T) {
+func TestAddTransformerXL(t *testing.T) {
 	const heads, least, most = 3, -50, 80
 	for _, first := range []int{most - least, most - least + 9} {
 		for _, columns := range []int{2*(most-least) + 9, first + 1} { // of all distances, of those from 0 on
@@ -181,14 +181,14 @@ func TestAddRelativeShift(t *testing.T) {
 				}
 				return score
 			}, func(s relative.Scores) error {
-				return relative.AddRelativeShift(s, of(s.FirstHead, s.FirstQuery), columns, first)
+				return relative.AddTransformerXL(s, of(s.FirstHead, s.FirstQuery), relative.Distances{First: first, Count: columns})
 			})
 		}
 	}
 }
 
 // Tiles larger than a block, some of whose keys are after the query.
-func TestAddRelativeShiftLarge(t *testing.T) {
+func TestAddTransformerXLLarge(t *testing.T) {
 	for _, shape := range [][2]int{{37, 3000}, {1500, 1600}} {
 		queries, keys := shape[0], shape[1]
 		products := make([]float32, queries*keys)
@@ -200,7 +200,7 @@ func TestAddRelativeShiftLarge(t *testing.T) {
 				want[q*keys+k] += products[q*keys+keys-1-(keys-queries+q-k)]
 			}
 		}
-		if err := relative.AddRelativeShift(s, relative.Products{Data: products}, keys, keys-1); err != nil {
+		if err := relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}); err != nil {
 			t.Fatal(err)
 		}
 		if !testkit.SameSlices(s.Data, want) {
@@ -209,7 +209,7 @@ func TestAddRelativeShiftLarge(t *testing.T) {
 	}
 }
 
-func TestRelativeShiftErrors(t *testing.T) {
+func TestTransformerXLErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
 	for _, tt := range []struct {
@@ -217,15 +217,15 @@ func TestRelativeShiftErrors(t *testing.T) {
 		kind error
 		says string
 	}{
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 0, 9), posenc.ErrShape, "AddRelativeShift: columns is 0"},
-		{relative.AddRelativeShift(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, 10, 9), posenc.ErrLength, "scores.Data is 11 elements"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 9, 9), posenc.ErrLength, "products.Data is 40 elements, want 36"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, math.MaxInt, 9), posenc.ErrLength, "more than an int can count"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[11:51]}, 10, 9), posenc.ErrOverlap, "products.Data is sharing elements"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, 5), posenc.ErrPosition, "first is 5, want at least 6, and columns from there to 3"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, 13), posenc.ErrPosition, "first is 13"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, math.MaxInt), posenc.ErrPosition, "first is"},
-		{relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, math.MinInt), posenc.ErrPosition, "first is"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0"},
+		{relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data is 11 elements"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data is 40 elements, want 36"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "more than an int can count"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[11:51]}, relative.Distances{First: 9, Count: 10}), posenc.ErrOverlap, "products.Data is sharing elements"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MaxInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
+		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MinInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
 	} {
 		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
 			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
@@ -237,21 +237,21 @@ func TestRelativeShiftErrors(t *testing.T) {
 		}
 	}
 	for _, first := range []int{6, 12} {
-		if err := relative.AddRelativeShift(scores, relative.Products{Data: data[12:52]}, 10, first); err != nil {
+		if err := relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: first, Count: 10}); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := relative.AddRelativeShift(relative.Scores{Heads: 1}, relative.Products{}, 10, 0); err != nil {
+	if err := relative.AddTransformerXL(relative.Scores{Heads: 1}, relative.Products{}, relative.Distances{First: 0, Count: 10}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestRelativeShiftAllocates(t *testing.T) {
+func TestTransformerXLAllocates(t *testing.T) {
 	checkAllocations(t, map[string]func(){
-		"AddRelativeShift": func() {
+		"AddTransformerXL": func() {
 			var data [18]float32
 			var products [18]float32
-			relative.AddRelativeShift(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 3, 2)
+			relative.AddTransformerXL(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
 		},
 	})
 }

@@ -1,10 +1,12 @@
-// Command _gen writes the assembly kernels and their Go stubs.
+// Command _gen writes the assembly kernels and all that follows from the list of
+// operations: stubs, bindings, loops over rows, constants and the registry of tests.
 //
 //	go run -C asm/_gen . -dir ..
 package main
 
 import (
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -24,7 +26,7 @@ func main() {
 	log.SetFlags(0)
 	directory := flag.String("dir", "", "the asm folder")
 	flag.Parse()
-	files, err := generate()
+	files, err := generate(operation.Operations)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,15 +37,18 @@ func main() {
 	}
 }
 
-// generate returns every generated file by its path below the asm folder.
-func generate() (map[string][]byte, error) {
+// generate returns every generated file by its path from the asm folder.
+func generate(operations []operation.Operation) (map[string][]byte, error) {
 	type family struct{ pkg, name string }
 	members := map[family][]operation.Operation{}
-	for _, op := range operation.Operations {
+	for _, op := range operations {
 		f := family{op.Package, op.Family}
 		members[f] = append(members[f], op)
 	}
 	files := map[string][]byte{}
+	if err := operation.Check(operations); err != nil {
+		return nil, err
+	}
 	for f, operations := range members {
 		folder := ""
 		if f.pkg != "asm" {
@@ -61,6 +66,22 @@ func generate() (map[string][]byte, error) {
 			name := filepath.Join(folder, f.name+"_"+goarch)
 			files[name+".s"], files[name+".go"] = assembly, stubs
 		}
+	}
+	for name, write := range map[string]func() ([]byte, error){
+		"kernels/bind_amd64.go":    func() ([]byte, error) { return bindings("amd64", operations) },
+		"kernels/bind_arm64.go":    func() ([]byte, error) { return bindings("arm64", operations) },
+		"kernels/bind_other.go":    func() ([]byte, error) { return bindings("", operations) },
+		"kernels/loops.go":         func() ([]byte, error) { return loops(operations) },
+		"kernels/registry_test.go": func() ([]byte, error) { return registry(operations) },
+		"kernels/export_test.go":   func() ([]byte, error) { return exports(operations) },
+		"kernels/constants.go":     func() ([]byte, error) { return constants("kernels") },
+		"generic/constants.go":     func() ([]byte, error) { return constants("generic") },
+	} {
+		content, err := write()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files[filepath.Join("..", name)] = content
 	}
 	return files, nil
 }

@@ -5,8 +5,6 @@ package measure
 import (
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/go-posenc/posenc/internal/yardstick"
@@ -61,7 +59,7 @@ func NewPlan(cases []Case, rounds int, each time.Duration) (*Plan, error) {
 			p.cases = append(p.cases, planned{c, 1, samples(first.Time, rounds, each), false, &first})
 			continue
 		}
-		calls, took, err := callsFor(func(calls int) (time.Duration, error) {
+		calls, took, err := yardstick.CallsFor(func(calls int) (time.Duration, error) {
 			s, err := sample(c, calls)
 			return s.Time, err
 		}, max(shortest, ticks*yardstick.Tick()))
@@ -76,23 +74,6 @@ func NewPlan(cases []Case, rounds int, each time.Duration) (*Plan, error) {
 // samples are how many a case has that takes so long for each.
 func samples(took time.Duration, rounds int, each time.Duration) int {
 	return min(rounds, max(fewest, int(each/took)))
-}
-
-// callsFor doubles the calls until they take long enough, and returns how long
-// they took. A single call may be too short for the clock, and whatever disturbs
-// one sample may only make it seem long enough.
-func callsFor(time func(calls int) (time.Duration, error), enough time.Duration) (calls int, took time.Duration, err error) {
-	calls = 1
-	for again := false; ; {
-		switch took, err = time(calls); {
-		case err != nil || took >= enough && again:
-			return calls, took, err
-		case took >= enough:
-			again = true
-		default:
-			calls, again = 2*calls, false
-		}
-	}
 }
 
 // Samples is how many Run takes.
@@ -172,17 +153,9 @@ func significant(v float64) string {
 }
 
 // Median returns the middle of the values, of two the mean.
-func Median(values []float64) float64 { return quantile(values, 0.5) }
+func Median(values []float64) float64 { return yardstick.Quantile(values, 0.5) }
 
 // Spread returns half the distance of the quartiles, as a share of the median.
 func Spread(values []float64) float64 {
-	return (quantile(values, 0.75) - quantile(values, 0.25)) / 2 / Median(values)
-}
-
-// quantile is in proportion between the two values next to it.
-func quantile(values []float64, share float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	below, part := math.Modf(share * float64(len(sorted)-1))
-	i := int(below)
-	return sorted[i] + part*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
+	return (yardstick.Quantile(values, 0.75) - yardstick.Quantile(values, 0.25)) / 2 / Median(values)
 }

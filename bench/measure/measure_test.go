@@ -84,32 +84,6 @@ func TestNumberOfSamples(t *testing.T) {
 	}
 }
 
-// A clock that moves by 15.6 ms at a time, as that of Windows may, and a call of
-// 100 ns, which it cannot see.
-func TestCoarseClock(t *testing.T) {
-	const step, call = 15600 * time.Microsecond, 100 * time.Nanosecond
-	calls, took, err := callsFor(func(calls int) (time.Duration, error) {
-		return (time.Duration(calls) * call).Truncate(step), nil
-	}, ticks*step)
-	if real := time.Duration(calls) * call; err != nil || took < ticks*step || real < took || real > 2*(ticks+1)*step {
-		t.Errorf("%d calls, %v by the clock, %v in truth, %v: want at least %v, and not much more", calls, took, real, err, ticks*step)
-	}
-}
-
-// One sample in eight takes longer than all others need to.
-func TestDisturbedSamples(t *testing.T) {
-	n := 0
-	calls, _, err := callsFor(func(calls int) (time.Duration, error) {
-		if n++; n%8 == 1 {
-			return time.Second, nil
-		}
-		return time.Duration(calls) * time.Microsecond, nil
-	}, time.Millisecond)
-	if err != nil || calls != 1024 {
-		t.Errorf("%d calls of a microsecond make a millisecond, %v, want 1024", calls, err)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	good := Case{Name: "good", Run: func() error { return nil }}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
 // loops are what engines in plain Go do.
@@ -66,11 +65,40 @@ func sincosAngles(cos, sin, angles []float32) {
 
 // readyLoop is for dim 128.
 func readyLoop(layout posenc.Layout) func(x, cos, sin []float32, heads, dim int) {
-	loop := yardstick.RotateHalfSplit
+	loop := rotateHalfSplit
 	if layout == posenc.Interleaved {
-		loop = yardstick.RotateInterleaved
+		loop = rotateInterleaved
 	}
 	return func(x, cos, sin []float32, heads, _ int) { loop(x, cos, sin, heads) }
+}
+
+// rotateHalfSplit and rotateInterleaved rotate heads of 128 elements, one after
+// another, by a ready row: what plain Go does at best. They are written with an eye
+// on what the compiler makes of them: only with constants does it know that an index
+// is in range. Slices of half a head do as well, where the code happens to lie well.
+func rotateHalfSplit(x, cos, sin []float32, heads int) {
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
+	for h := range heads {
+		head := (*[128]float32)(x[h*128:])
+		for i := range c {
+			x1, x2 := head[i], head[i+64]
+			head[i] = x1*c[i] - x2*s[i]
+			head[i+64] = x2*c[i] + x1*s[i]
+		}
+	}
+}
+
+// rotateInterleaved is rotateHalfSplit for the other layout.
+func rotateInterleaved(x, cos, sin []float32, heads int) {
+	c, s := (*[64]float32)(cos), (*[64]float32)(sin)
+	for h := range heads {
+		head := (*[128]float32)(x[h*128:])
+		for i := range c {
+			x1, x2 := head[2*i], head[2*i+1]
+			head[2*i] = x1*c[i] - x2*s[i]
+			head[2*i+1] = x2*c[i] + x1*s[i]
+		}
+	}
 }
 
 func powOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {

@@ -83,7 +83,7 @@ func TestPeersComputeTheSame(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := posenc.Rotate(rotary, positions, posenc.View[float32]{Data: want, Heads: heads}); err != nil {
+				if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: want, Heads: heads}); err != nil {
 					t.Fatal(err)
 				}
 				if run := p.Ready[layout]; run != nil {

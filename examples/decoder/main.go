@@ -85,8 +85,8 @@ func (m *model) newCache(capacity int) *cache {
 // forward runs tokens at their positions, puts them into the cache and returns
 // their last hidden states, [tokens][width].
 func (m *model) forward(tokens []int, positions []int32, c *cache) ([]float32, error) {
-	// One table for all layers: their cosines and sines are the same.
-	rows, err := m.rotary.Tabulate(positions)
+	// One cos/sin cache for all layers: they rotate alike.
+	rows, err := m.rotary.Rows(positions)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func (m *model) forward(tokens []int, positions []int32, c *cache) ([]float32, e
 	for l, w := range m.weights {
 		normed := normalize(x, m.width)
 		q, k, v := multiply(w.query, normed, m.width), multiply(w.key, normed, m.width), multiply(w.value, normed, m.width)
-		if err := posenc.Rotate(rows, nil, posenc.View[float32]{Data: q, Heads: m.queryHeads}); err != nil {
+		if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: m.queryHeads}); err != nil {
 			return nil, err
 		}
 		// Keys are rotated on their way into the cache, and rounded once.
 		cached := posenc.View[posenc.BFloat16]{Data: c.keys[l], Heads: m.keyHeads, TokenStride: m.headDim, HeadStride: c.capacity * m.headDim}
-		if err := posenc.RotateInto(rows, nil, cached, slots, posenc.View[float32]{Data: k, Heads: m.keyHeads}); err != nil {
+		if err := posenc.RotateInto(rows.All(), cached, slots, posenc.View[float32]{Data: k, Heads: m.keyHeads}); err != nil {
 			return nil, err
 		}
 		for t := range tokens {

@@ -22,6 +22,10 @@ import (
 	parser "github.com/gpustack/gguf-parser-go"
 )
 
+// contextLength is of the sequences that the configurations are for: some models
+// choose frequencies by it.
+const contextLength = 4096
+
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
@@ -59,11 +63,12 @@ func run(w io.Writer, path string) error {
 // rotate prints the configuration of one kind of layer and rotates a row of Q
 // at position 1.
 func rotate(w io.Writer, model *modelconfig.Model, layerType string) error {
-	cfg, err := model.Rotary(layerType, 0)
+	o := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: contextLength}
+	cfg, err := model.RotaryFor(o)
 	if err != nil {
 		return err
 	}
-	softmaxScale, err := model.SoftmaxScale(layerType, 0)
+	softmaxScale, err := model.SoftmaxScaleFor(o)
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func rotate(w io.Writer, model *modelconfig.Model, layerType string) error {
 	if cfg.Axes != nil { // a position for each axis: time, height, width
 		positions = slices.Repeat(positions, int(slices.Max(cfg.Axes))+1)
 	}
-	if err := posenc.Rotate(rotary, positions, posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "q of ones at position 1: %.6f...\n", q[:min(4, len(q))])

@@ -70,7 +70,7 @@ func writeGGUF(t *testing.T, metadata []any, tensor string, values []float32) st
 }
 
 func TestRun(t *testing.T) {
-	// Pair 0 turns by 1/1 radian, the last one by 10000^(-1/2)/4.
+	// Pair 0 rotates by 1/1 radian, the last one by 10000^(-1/2)/4.
 	path := writeGGUF(t, []any{
 		"general.architecture", "llama", "llama.block_count", uint32(2), "llama.context_length", uint32(8192),
 		"llama.embedding_length", uint32(16), "llama.attention.head_count", uint32(4), "llama.rope.freq_base", float32(10000),
@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunKindsOfLayers(t *testing.T) {
-	// Gemma 4: a list for the layers, and pairs that do not turn.
+	// Gemma 4: a list for the layers, and pairs that are not rotated.
 	path := writeGGUF(t, []any{
 		"general.architecture", "gemma4", "gemma4.block_count", uint32(3), "gemma4.context_length", uint32(8192),
 		"gemma4.attention.key_length", uint32(8), "gemma4.attention.key_length_swa", uint32(4), "gemma4.rope.dimension_count_swa", uint32(4),

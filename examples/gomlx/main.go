@@ -35,7 +35,7 @@ const (
 	base              = 10000
 )
 
-// rotate turns heads in place, [batch][tokens][heads][headDim] of float32 or
+// rotate rotates heads in place, [batch][tokens][heads][headDim] of float32 or
 // bfloat16.
 func rotate(r *posenc.Rotary, positions []int32, x *tensors.Tensor) error {
 	heads := x.Shape().Dim(2)
@@ -43,9 +43,9 @@ func rotate(r *posenc.Rotary, positions []int32, x *tensors.Tensor) error {
 	err := x.MutableFlatData(func(flat any) {
 		switch data := flat.(type) {
 		case []float32:
-			failed = posenc.Rotate(r, positions, posenc.View[float32]{Data: data, Heads: heads})
+			failed = posenc.Rotate(r.At(positions), posenc.View[float32]{Data: data, Heads: heads})
 		case []bfloat16.BFloat16: // the same bits under another name
-			failed = posenc.Rotate(r, positions, posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(data), Heads: heads})
+			failed = posenc.Rotate(r.At(positions), posenc.View[posenc.BFloat16]{Data: posenc.BFloat16s(data), Heads: heads})
 		default:
 			failed = fmt.Errorf("rotate: a tensor of %s, expected float32 or bfloat16", x.DType())
 		}
@@ -162,7 +162,7 @@ func newRotaries() (exact, rounded *posenc.Rotary, err error) {
 	if exact, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}); err != nil {
 		return nil, nil, err
 	}
-	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32})
+	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32Angles})
 	return exact, rounded, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // matrix is what a heat map shows, a value for each column and row.
@@ -24,7 +24,7 @@ func heat(e encoding, positions int) (matrix, error) {
 	if e.add != nil {
 		m := matrix{title: e.name, value: e.value, columnLabel: "key", rowLabel: "query", columns: positions, rows: positions}
 		m.values = make([]float32, positions*positions)
-		return m, e.add(posenc.Scores{Data: m.values, Heads: 1, Queries: positions, Keys: positions})
+		return m, e.add(relative.Scores{Data: m.values, Heads: 1, Queries: positions, Keys: positions})
 	}
 	m := matrix{title: e.name, value: e.value, columnLabel: "dimension", rowLabel: "position", columns: e.dim, rows: positions}
 	var err error
@@ -47,7 +47,7 @@ func distances(e encoding, positions int) ([]curve, error) {
 	}
 	if e.add != nil {
 		scores := make([]float32, e.heads*positions)
-		err := e.add(posenc.Scores{Data: scores, Heads: e.heads, Queries: 1, Keys: positions, FirstQuery: positions - 1})
+		err := e.add(relative.Scores{Data: scores, Heads: e.heads, Queries: 1, Keys: positions, FirstQuery: positions - 1})
 		curves := make([]curve, e.heads)
 		for h := range curves {
 			curves[h].name = e.name

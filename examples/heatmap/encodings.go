@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/relative"
 )
 
 // encoding is a position encoding to draw: one that gives each position a row,
@@ -20,7 +22,7 @@ type encoding struct {
 	name    string
 	dim     int                                       // elements of a row
 	rows    func(rows []float32, positions int) error // [positions][dim]; nil for one that adds to scores
-	add     func(scores posenc.Scores) error          // nil for one of rows
+	add     func(scores relative.Scores) error        // nil for one of rows
 	heads   int                                       // of add
 	value   string                                    // what its numbers are
 	invFreq []float64                                 // nil: has none, or several ladders
@@ -30,51 +32,51 @@ type encoding struct {
 // presets has the encodings with a name, made for a dimension and positions.
 var presets = map[string]func(dim, positions int) (encoding, error){
 	"vaswani": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalVaswani(dim)
+		s, err := absolute.Vaswani(dim)
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
 	},
 	"marian": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalMarian(dim)
+		s, err := absolute.Marian(dim)
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
 	},
 	"tensor2tensor": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalTensor2Tensor(dim, 1, 1, 10000)
+		s, err := absolute.Tensor2Tensor(dim, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 10000})
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"fairseq": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalFairseq(dim, -1) // no token is padding
+		s, err := absolute.Fairseq(dim, -1) // no token is padding
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"whisper": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalWhisper(dim)
+		s, err := absolute.Whisper(dim)
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"musicgen": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalMusicGen(dim)
+		s, err := absolute.MusicGen(dim)
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"mlx": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalMLX(dim, 0.0001, 1, 0, false)
+		s, err := absolute.MLX(dim, absolute.MLXConfig{MinFreq: 0.0001, MaxFreq: 1})
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"timesteps": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalTimesteps(dim, posenc.Timesteps{DownscaleFreqShift: 1})
+		s, err := absolute.Timesteps(dim, absolute.TimestepsConfig{DownscaleFreqShift: 1})
 		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
 	},
 	"transformerxl": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalMarian(dim)
+		s, err := absolute.Marian(dim)
 		e, err := sinusoidal(s, err, dim, base10000(dim/2, dim/2))
 		e.rows = func(rows []float32, positions int) error {
 			descending := make([]int32, positions)
-			if err := posenc.DescendingPositions(descending, 0); err != nil {
+			if err := relative.TransformerXLPositions(descending, 0); err != nil {
 				return err
 			}
-			return posenc.SinusoidalRows(s, descending, rows)
+			return absolute.SinusoidalRows(rows, s, descending)
 		}
 		return e, err
 	},
 	"mae": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalMAE(dim)
+		s, err := absolute.MAE(dim)
 		e, err := sinusoidal(s, err, dim, nil)
 		e.grid = true
 		e.rows = func(rows []float32, patches int) error {
@@ -83,53 +85,53 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 			for t := range patches {
 				positions[t], positions[patches+t] = int32(t%side), int32(t/side)
 			}
-			return posenc.SinusoidalRows(s, positions, rows)
+			return absolute.SinusoidalRows(rows, s, positions)
 		}
 		return e, err
 	},
 	"detr": func(dim, _ int) (encoding, error) {
-		s, err := posenc.SinusoidalDETR(dim/2, 10000)
+		s, err := absolute.DETR(dim/2, 10000)
 		e, err := sinusoidal(s, err, dim, nil)
 		e.grid = true
 		e.rows = func(rows []float32, pixels int) error {
 			side := int(math.Sqrt(float64(pixels)))
 			positions := make([]float32, 2*pixels)
-			if err := posenc.DETRPositions(positions, nil, side, side, 2*math.Pi, 0); err != nil {
+			if err := absolute.DETRPositions(positions, nil, absolute.DETRPositionsOptions{Height: side, Width: side, Scale: 2 * math.Pi}); err != nil {
 				return err
 			}
-			return posenc.SinusoidalRows(s, positions, rows)
+			return absolute.SinusoidalRows(rows, s, positions)
 		}
 		return e, err
 	},
 	"alibi": func(_, _ int) (encoding, error) {
 		slopes := make([]float32, 8)
-		if err := posenc.ALiBiSlopes(slopes, 8); err != nil {
+		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
 			return encoding{}, err
 		}
-		add := func(scores posenc.Scores) error { return posenc.AddALiBi(scores, slopes, posenc.SymmetricALiBi) }
+		add := func(scores relative.Scores) error { return relative.AddALiBi(scores, slopes, relative.SymmetricALiBi) }
 		return encoding{add: add, heads: len(slopes), value: "bias"}, nil
 	},
 	"t5":         func(_, _ int) (encoding, error) { return t5(true) },
 	"t5-decoder": func(_, _ int) (encoding, error) { return t5(false) },
 	"deberta": func(_, _ int) (encoding, error) {
 		const span = 256
-		buckets, err := posenc.NewDeBERTaBuckets(span, 512)
-		add := func(scores posenc.Scores) error {
-			return posenc.AddDeBERTa(scores, buckets, numbers(scores.Queries, 2*span, -span), posenc.Products{}, 1)
+		buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: span, MaxPosition: 512})
+		add := func(scores relative.Scores) error {
+			return relative.AddDeBERTa(scores, buckets, numbers(scores.Queries, 2*span, -span), relative.Products{}, 1)
 		}
 		return encoding{add: add, heads: 1, value: "relative position"}, err
 	},
 	"shaw": func(_, _ int) (encoding, error) {
 		const maxDistance = 16
-		add := func(scores posenc.Scores) error {
-			return posenc.AddShaw(scores, numbers(scores.Queries, 2*maxDistance+1, -maxDistance), maxDistance)
+		add := func(scores relative.Scores) error {
+			return relative.AddShaw(scores, numbers(scores.Queries, 2*maxDistance+1, -maxDistance), maxDistance)
 		}
 		return encoding{add: add, heads: 1, value: "clipped distance"}, nil
 	},
 	"swin": func(_, positions int) (encoding, error) {
 		side := int(math.Sqrt(float64(positions)))
-		bias, err := posenc.NewSwinBias(side, side, numbers(1, (2*side-1)*(2*side-1), 0).Data)
-		add := func(scores posenc.Scores) error { return posenc.AddSwin(scores, bias) }
+		bias, err := relative.NewSwinBias(side, side, numbers(1, (2*side-1)*(2*side-1), 0).Data)
+		add := func(scores relative.Scores) error { return relative.AddSwin(scores, bias) }
 		return encoding{add: add, heads: 1, value: "index of the bias", grid: true}, err
 	},
 }
@@ -176,7 +178,7 @@ func (p picture) rotary(path string) ([]encoding, error) {
 	}
 	var encodings []encoding
 	for _, kind := range kinds {
-		cfg, err := model.Rotary(kind, p.positions)
+		cfg, err := model.RotaryFor(modelconfig.RotaryOptions{LayerType: kind, SequenceLength: p.positions})
 		if err != nil {
 			return nil, err
 		}
@@ -212,9 +214,9 @@ func (p picture) rotary(path string) ([]encoding, error) {
 }
 
 // sinusoidal returns a sinusoidal encoding of positions from 0 on.
-func sinusoidal(s *posenc.Sinusoidal, err error, dim int, invFreq []float64) (encoding, error) {
+func sinusoidal(s *absolute.Sinusoidal, err error, dim int, invFreq []float64) (encoding, error) {
 	return encoding{dim: dim, value: "value", invFreq: invFreq, rows: func(rows []float32, positions int) error {
-		return posenc.SinusoidalRows(s, count(positions), rows)
+		return absolute.SinusoidalRows(rows, s, count(positions))
 	}}, err
 }
 
@@ -232,18 +234,18 @@ func base10000(pairs, denominator int) []float64 {
 // drawn is the number of the bucket.
 func t5(bidirectional bool) (encoding, error) {
 	const total = 32
-	buckets, err := posenc.NewT5Buckets(total, 128, bidirectional)
+	buckets, err := relative.NewT5Buckets(relative.T5Config{Buckets: total, MaxDistance: 128, Bidirectional: bidirectional})
 	if err != nil {
 		return encoding{}, err
 	}
-	bias, err := posenc.NewT5Bias(buckets, numbers(1, total, 0).Data)
-	add := func(scores posenc.Scores) error { return posenc.AddT5(scores, bias) }
+	bias, err := relative.NewT5Bias(buckets, numbers(1, total, 0).Data)
+	add := func(scores relative.Scores) error { return relative.AddT5(scores, bias) }
 	return encoding{add: add, heads: 1, value: "bucket"}, err
 }
 
 // numbers returns rows of first, first+1, ...
-func numbers(rows, columns, first int) posenc.Products {
-	p := posenc.Products{Data: make([]float32, rows*columns)}
+func numbers(rows, columns, first int) relative.Products {
+	p := relative.Products{Data: make([]float32, rows*columns)}
 	for i := range p.Data {
 		p.Data[i] = float32(first + i%columns)
 	}

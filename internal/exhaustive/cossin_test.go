@@ -181,14 +181,3 @@ func TestFrequency(t *testing.T) {
 		}
 	}
 }
-
-var sink float32
-
-func BenchmarkCosSin(b *testing.B) {
-	bits := uint32(0)
-	for b.Loop() {
-		bits += 12345679
-		c, s, _ := CosSin(math.Float32frombits(bits & 0x7f7fffff))
-		sink += c + s
-	}
-}

@@ -1,22 +1,17 @@
 // Package exhaustive runs tests over all inputs there are: minutes of work, cut
-// into blocks, shared among all cores, with progress on the terminal. What is
-// finished is remembered, so that a run that was interrupted, or that came near
-// the deadline of go test, goes on where it stopped. It has an independent
-// reference for cosines and sines too.
+// into blocks that all cores share. It has an independent reference for cosines
+// and sines too. Only tests import it.
 //
-// Only tests import it. It defines the flag -exhaustive:
+//	POSENC_EXHAUSTIVE=1 go test -v -timeout 0 -run Exhaustive ./...         everything
+//	POSENC_EXHAUSTIVE=1/1000 go test -v -timeout 0 -run Exhaustive ./...    one block of 1000
 //
-//	go test -run Exhaustive ./... -exhaustive           everything
-//	go test -run Exhaustive ./... -exhaustive=1/1000    one block of 1000
-//
-// go test hands the flag to the tests of every package, so that each has to
-// import this one.
+// An environment variable, since go test hands a flag to the tests of every
+// package, which fail where they do not define it.
 package exhaustive
 
 import (
-	"errors"
-	"flag"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -26,38 +21,34 @@ import (
 	"time"
 )
 
-// share is the value of the flag: one block of every so many is run, or none.
+const variable = "POSENC_EXHAUSTIVE"
+
+// share is one block of every so many, or none.
 type share int
 
-var selected = defineFlag()
-
-func defineFlag() *share {
-	s := new(share)
-	flag.Var(s, "exhaustive", "run the exhaustive tests, or with `1/N` one block of N of each")
-	return s
-}
-
-func (s *share) String() string { return "1/" + strconv.Itoa(int(*s)) }
-
-// IsBoolFlag lets -exhaustive stand without a value.
-func (s *share) IsBoolFlag() bool { return true }
-
-func (s *share) Set(value string) error {
+func parseShare(value string) (share, error) {
 	switch value {
-	case "true":
-		*s = 1
-		return nil
-	case "false":
-		*s = 0
-		return nil
+	case "":
+		return 0, nil
+	case "1":
+		return 1, nil
 	}
 	of, found := strings.CutPrefix(value, "1/")
 	n, err := strconv.Atoi(of)
 	if !found || err != nil || n < 1 {
-		return errors.New("want nothing, or 1/N for one block of N")
+		return 0, fmt.Errorf("%s=%s: expected 1, or 1/N for one block of N", variable, value)
 	}
-	*s = share(n)
-	return nil
+	return share(n), nil
+}
+
+// selected is the share that the environment asks for.
+func selected(t *testing.T) share {
+	t.Helper()
+	s, err := parseShare(os.Getenv(variable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // blocks returns the chosen ones of n, at least one: any one of every s
@@ -82,33 +73,38 @@ type Leg struct {
 	Worker func(t *testing.T) func(block int, counts []int64)
 }
 
-// beforeDeadline is the time to leave for the blocks at hand and for the report.
-const beforeDeadline = 20 * time.Second
-
-// SkipWithoutFlag is the first call of an exhaustive test.
-func SkipWithoutFlag(t *testing.T) {
+// SkipUnlessAsked is the first call of an exhaustive test.
+func SkipUnlessAsked(t *testing.T) {
 	t.Helper()
-	if *selected == 0 {
-		t.Skip("NOT RUN: it takes minutes: go test -v -run Exhaustive ./... -exhaustive")
+	if selected(t) == 0 {
+		t.Skip("NOT RUN: it takes minutes: " + variable + "=1 go test -v -timeout 0 -run Exhaustive ./...")
 	}
 }
 
-// Run checks the blocks of a leg that no run of this executable has checked
-// before, and fails the test where blocks are left when the deadline is near.
+const progressEvery = 10 * time.Second
+
+// Run checks the chosen blocks of a leg and logs how far it is, and in the end
+// what was counted.
 func Run(t *testing.T, leg Leg) {
 	t.Helper()
-	chosen := selected.blocks(leg.Blocks)
-	path, err := recordPath()
-	if err != nil {
-		t.Logf("nothing is remembered for another run: %v", err)
-	}
-	log := openRecord(t, path, leg, chosen)
-	defer log.close()
-	left := log.left(chosen)
-	deadline, limited := t.Deadline()
-	var next, done atomic.Int64
+	chosen := selected(t).blocks(leg.Blocks)
+	start := time.Now()
+	var next atomic.Int64
 	var failed atomic.Bool
-	progress := startProgress(leg.Name, len(chosen), len(left), &done)
+	var mutex sync.Mutex
+	done, sums, said := 0, make([]int64, len(leg.Counts)), start
+	finish := func(counts []int64) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		for i, n := range counts {
+			sums[i] += n
+		}
+		done++
+		if now := time.Now(); now.Sub(said) > progressEvery {
+			said = now
+			t.Logf("%s: %.0f %% after %.0f s", leg.Name, 100*float64(done)/float64(len(chosen)), now.Sub(start).Seconds())
+		}
+	}
 	t.Run("workers", func(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
 			t.Run("worker", func(t *testing.T) {
@@ -119,62 +115,24 @@ func Run(t *testing.T, leg Leg) {
 					}
 				}()
 				check := leg.Worker(t)
-				for !failed.Load() && !(limited && time.Until(deadline) < beforeDeadline) {
+				for !failed.Load() {
 					i := int(next.Add(1)) - 1
-					if i >= len(left) {
+					if i >= len(chosen) {
 						return
 					}
 					counts := make([]int64, len(leg.Counts))
-					check(left[i], counts)
+					check(chosen[i], counts)
 					if t.Failed() {
 						return
 					}
-					log.add(t, left[i], counts)
-					done.Add(1)
+					finish(counts)
 				}
 			})
 		}
 	})
-	progress.stop()
-	fmt.Fprintln(t.Output(), log.report())
-	if rest := len(left) - int(done.Load()); rest > 0 && !t.Failed() {
-		t.Fatalf("NOT FINISHED: %d of %d blocks are left, nothing was wrong so far: run it again to go on, or with -timeout 0", rest, len(chosen))
+	var report strings.Builder
+	for i, name := range leg.Counts {
+		fmt.Fprintf(&report, "%d %s, ", sums[i], name)
 	}
-}
-
-// progress prints how far a leg is, now and then.
-type progress struct {
-	quit chan struct{}
-	wait sync.WaitGroup
-}
-
-func startProgress(name string, chosen, left int, done *atomic.Int64) *progress {
-	const every = 5 * time.Second
-	p := &progress{quit: make(chan struct{})}
-	start := time.Now()
-	p.wait.Go(func() {
-		terminal := openTerminal()
-		defer terminal.Close()
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-p.quit:
-				return
-			case <-ticker.C:
-			}
-			n := int(done.Load())
-			rest := "?"
-			if n > 0 {
-				rest = time.Duration(float64(time.Since(start)) / float64(n) * float64(left-n)).Round(time.Second).String()
-			}
-			fmt.Fprintf(terminal, "exhaustive: %s: %.1f %%, %s to go\n", name, 100*float64(chosen-left+n)/float64(chosen), rest)
-		}
-	})
-	return p
-}
-
-func (p *progress) stop() {
-	close(p.quit)
-	p.wait.Wait()
+	t.Logf("%s: %s%d of %d blocks, %.1f s", leg.Name, report.String(), done, leg.Blocks, time.Since(start).Seconds())
 }

@@ -11,7 +11,7 @@ import (
 
 func MustDeBERTaBuckets(t testing.TB, buckets, maxPosition int) *relative.DeBERTaBuckets {
 	t.Helper()
-	b, err := relative.NewDeBERTaBuckets(buckets, maxPosition)
+	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func ProductAt(p *relative.Products, rows, columns, head, row, column int) int {
 	return head*headStride + row*rowStride + column
 }
 
-// RelativeCase is what RelativeProducts and AddRelativeValues take. The slices of all
+// RelativeCase is what DotProducts and AddValues take. The slices of all
 // memory have canaries round what the views and products reach.
 type RelativeCase struct {
 	X, Vectors               posenc.View[float32]
@@ -69,6 +69,10 @@ func RandomRelative(r *rand.Rand, heads, tokens, columns, headDim int) *Relative
 	return c
 }
 
+func (c *RelativeCase) Shape() relative.ProductShape {
+	return relative.ProductShape{Tokens: c.Tokens, Columns: c.Columns, HeadDim: c.HeadDim}
+}
+
 // Vector returns the vector of a head and column.
 func (c *RelativeCase) Vector(head, column int) []float32 {
 	return c.Vectors.Data[RowAt(&c.Vectors, column, head%c.Vectors.Heads, c.HeadDim):][:c.HeadDim]
@@ -83,7 +87,7 @@ func (c *RelativeCase) Each(f func(head int, row []float32, at int)) {
 	}
 }
 
-// PlainProducts writes products to dst as the documentation of RelativeProducts says.
+// PlainProducts writes products to dst as the documentation of DotProducts says.
 func (c *RelativeCase) PlainProducts(dst []float32) {
 	c.Each(func(head int, row []float32, at int) {
 		q := slices.Clone(row)
@@ -110,7 +114,7 @@ func (c *RelativeCase) PlainProducts(dst []float32) {
 	})
 }
 
-// PlainValues adds values as the documentation of AddRelativeValues says.
+// PlainValues adds values as the documentation of AddValues says.
 func (c *RelativeCase) PlainValues() {
 	c.Each(func(head int, row []float32, at int) {
 		for i := range row {
@@ -127,7 +131,7 @@ func (c *RelativeCase) Check(t *testing.T) {
 	before, given, vectors := slices.Clone(c.Around), slices.Clone(c.All.All), slices.Clone(c.Vectored.All)
 	want := slices.Clone(c.Around)
 	c.PlainProducts(want[c.From:])
-	if err := relative.RelativeProducts(c.Products, c.X, c.Bias, c.Vectors, c.Tokens, c.Columns, c.HeadDim); err != nil {
+	if err := relative.DotProducts(c.Products, c.X, c.Bias, c.Vectors, c.Shape()); err != nil {
 		t.Fatal(err)
 	}
 	if i := FirstDifference(c.Around, want); i >= 0 {
@@ -140,7 +144,7 @@ func (c *RelativeCase) Check(t *testing.T) {
 	c.PlainValues()
 	wantOut := slices.Clone(c.All.All)
 	copy(c.All.All, given)
-	if err := relative.AddRelativeValues(c.X, c.Products, c.Vectors, c.Tokens, c.Columns, c.HeadDim); err != nil {
+	if err := relative.AddValues(c.X, c.Products, c.Vectors, c.Shape()); err != nil {
 		t.Fatal(err)
 	}
 	if i := FirstDifference(c.All.All, wantOut); i >= 0 {
@@ -246,7 +250,7 @@ func (whole *RelativeCase) ColumnsOf(first, end int) *RelativeCase {
 
 func MustT5Buckets(t testing.TB, buckets, maxDistance int, bidirectional bool) *relative.T5Buckets {
 	t.Helper()
-	b, err := relative.NewT5Buckets(buckets, maxDistance, bidirectional)
+	b, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 	if err != nil {
 		t.Fatal(err)
 	}

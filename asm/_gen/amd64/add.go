@@ -6,7 +6,8 @@ import (
 )
 
 // addScaled multiplies numbers of x by scale and adds those of y.
-func addScaled(e *emitter, t element) {
+func addScaled(e *emitter) {
+	t := e.to
 	to, from, n := e.argument("x"), e.argument("y"), e.argument("n")
 	scale := e.broadcast32("scale", e.vector())
 	width := e.lanes()

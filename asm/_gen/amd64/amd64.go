@@ -18,60 +18,42 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// kernels maps each operation to the function that writes its body.
+// kernels maps each operation, without its types, to the function that writes its
+// body for the types of the emitter.
 var kernels = map[string]func(*emitter){
-	"RotateHalfSplitF32":           func(e *emitter) { rotateHalfSplit(e, float32s, float32s) },
-	"RotateHalfSplitF16":           func(e *emitter) { rotateHalfSplit(e, float16s, float16s) },
-	"RotateHalfSplitBF16":          func(e *emitter) { rotateHalfSplit(e, bfloat16s, bfloat16s) },
-	"RotateHalfSplitF32ToF16":      func(e *emitter) { rotateHalfSplit(e, float16s, float32s) },
-	"RotateHalfSplitF32ToBF16":     func(e *emitter) { rotateHalfSplit(e, bfloat16s, float32s) },
-	"RotateInterleavedF32":         func(e *emitter) { rotateInterleaved(e, float32s, float32s) },
-	"RotateInterleavedF16":         func(e *emitter) { rotateInterleaved(e, float16s, float16s) },
-	"RotateInterleavedBF16":        func(e *emitter) { rotateInterleaved(e, bfloat16s, bfloat16s) },
-	"RotateInterleavedF32ToF16":    func(e *emitter) { rotateInterleaved(e, float16s, float32s) },
-	"RotateInterleavedF32ToBF16":   func(e *emitter) { rotateInterleaved(e, bfloat16s, float32s) },
-	"ConvertF16ToF32":              func(e *emitter) { convert(e, float32s, float16s) },
-	"ConvertBF16ToF32":             func(e *emitter) { convert(e, float32s, bfloat16s) },
-	"ConvertF32ToF16":              func(e *emitter) { convert(e, float16s, float32s) },
-	"ConvertF32ToBF16":             func(e *emitter) { convert(e, bfloat16s, float32s) },
-	"AddScaledF32":                 func(e *emitter) { addScaled(e, float32s) },
-	"AddScaledF16":                 func(e *emitter) { addScaled(e, float16s) },
-	"AddScaledBF16":                func(e *emitter) { addScaled(e, bfloat16s) },
-	"DeinterleaveB32":              func(e *emitter) { deinterleave(e, 4) },
-	"DeinterleaveB16":              func(e *emitter) { deinterleave(e, 2) },
-	"InterleaveB32":                func(e *emitter) { interleave(e, 4) },
-	"InterleaveB16":                func(e *emitter) { interleave(e, 2) },
-	"CosSinExactF32":               cosSinExact,
-	"CosSinSeedF64":                cosSinSeed,
-	"CosSinShiftF32":               func(e *emitter) { cosSinShift(e, false) },
-	"CosSinShiftNonTemporalF32":    func(e *emitter) { cosSinShift(e, true) },
-	"SinusoidalRowsInterleavedF32": func(e *emitter) { sinusoidalRows(e, true, false) },
-	"AddSinusoidalInterleavedF32":  func(e *emitter) { sinusoidalRows(e, true, true) },
-	"AddSinusoidalHalfSplitF32":    func(e *emitter) { sinusoidalRows(e, false, true) },
-	"CosSinFloat32F32":             cosSinFloat32,
-	"RMSNormF32":                   func(e *emitter) { rmsNorm(e, float32s) },
-	"RMSNormF16":                   func(e *emitter) { rmsNorm(e, float16s) },
-	"RMSNormBF16":                  func(e *emitter) { rmsNorm(e, bfloat16s) },
-	"ScaleRowsF32":                 func(e *emitter) { scaleRows(e, float32s) },
-	"ScaleRowsF16":                 func(e *emitter) { scaleRows(e, float16s) },
-	"ScaleRowsBF16":                func(e *emitter) { scaleRows(e, bfloat16s) },
-	"RMSNormRotateHalfSplitF32":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
-	"RMSNormRotateInterleavedF32":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
-	"DotProductsF32":               dotProducts,
-	"AddMultiplesF32":              addMultiples,
-	"AddRowsF32":                   addRows,
-	"AddClampedF32":                addClamped,
-	"AddDistanceF32":               func(e *emitter) { addDistance(e, false) },
-	"SubAbsoluteDistanceF32":       func(e *emitter) { addDistance(e, true) },
-	"CopyNonTemporalB32":           copyNonTemporal,
-	"FenceStores":                  fenceStores,
-	"SwapMXCSR":                    swapMXCSR,
-	"ScaleF32":                     func(e *emitter) { scale(e, false) },
-	"ScalePrefetchF32":             func(e *emitter) { scale(e, true) },
-	"AddF32":                       func(e *emitter) { addValue(e, false) },
-	"AddPrefetchF32":               func(e *emitter) { addValue(e, true) },
-	"StoreF32":                     func(e *emitter) { store(e, false) },
-	"StoreNonTemporalF32":          func(e *emitter) { store(e, true) },
+	"RotateHalfSplit":           rotateHalfSplit,
+	"RotateInterleaved":         rotateInterleaved,
+	"Convert":                   convert,
+	"AddScaled":                 addScaled,
+	"Deinterleave":              deinterleave,
+	"Interleave":                interleave,
+	"CosSinExact":               cosSinExact,
+	"CosSinSeed":                cosSinSeed,
+	"CosSinShift":               func(e *emitter) { cosSinShift(e, false) },
+	"CosSinShiftNonTemporal":    func(e *emitter) { cosSinShift(e, true) },
+	"SinusoidalRowsInterleaved": func(e *emitter) { sinusoidalRows(e, true, false) },
+	"AddSinusoidalInterleaved":  func(e *emitter) { sinusoidalRows(e, true, true) },
+	"AddSinusoidalHalfSplit":    func(e *emitter) { sinusoidalRows(e, false, true) },
+	"CosSinFloat32":             cosSinFloat32,
+	"RMSNorm":                   rmsNorm,
+	"ScaleRows":                 scaleRows,
+	"RMSNormRotateHalfSplit":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
+	"RMSNormRotateInterleaved":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
+	"DotProducts":               dotProducts,
+	"AddMultiples":              addMultiples,
+	"AddRows":                   addRows,
+	"AddClamped":                addClamped,
+	"AddDistance":               func(e *emitter) { addDistance(e, false) },
+	"SubAbsoluteDistance":       func(e *emitter) { addDistance(e, true) },
+	"CopyNonTemporal":           copyNonTemporal,
+	"FenceStores":               fenceStores,
+	"SwapMXCSR":                 swapMXCSR,
+	"Scale":                     func(e *emitter) { scale(e, false) },
+	"ScalePrefetch":             func(e *emitter) { scale(e, true) },
+	"Add":                       func(e *emitter) { addValue(e, false) },
+	"AddPrefetch":               func(e *emitter) { addValue(e, true) },
+	"Store":                     func(e *emitter) { store(e, false) },
+	"StoreNonTemporal":          func(e *emitter) { store(e, true) },
 }
 
 // Assemble returns the .s file and the stubs of one family.
@@ -81,14 +63,19 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	constants := map[string]operand.Mem{}
 	for _, op := range operations {
 		for _, isa := range operation.InstructionSets["amd64"] {
-			if op.Only != "" && op.Only != isa {
+			if !op.Has(isa) {
 				continue
 			}
-			c.Function(op.Name + isa)
-			c.Doc(strings.Split(fmt.Sprintf(op.Doc, op.Name+isa), "\n")...)
+			kernel, ok := kernels[op.Emitter()]
+			if !ok {
+				return nil, nil, fmt.Errorf("amd64: nothing writes %s, of %s", op.Emitter(), op.Name())
+			}
+			name := op.Name() + isa
+			c.Function(name)
+			c.Doc(strings.Split(fmt.Sprintf(op.Doc, name), "\n")...)
 			c.Pragma("noescape")
-			c.SignatureExpr("func" + op.Signature)
-			kernels[op.Name](&emitter{Context: c, avx512: isa == "AVX512", constants: constants})
+			c.SignatureExpr("func" + op.Signature())
+			kernel(&emitter{Context: c, to: element(op.Types.To), from: element(op.Types.From), avx512: isa == "AVX512", constants: constants})
 		}
 	}
 	file, err := c.Result()
@@ -109,6 +96,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 // emitter writes one kernel for one instruction set.
 type emitter struct {
 	*build.Context
+	to, from  element // what the operation writes and reads
 	avx512    bool
 	constants map[string]operand.Mem // data sections of the file
 	turns     turns

@@ -6,7 +6,8 @@ import (
 )
 
 // convert writes numbers of x as those of y.
-func convert(e *emitter, y, x element) {
+func convert(e *emitter) {
+	y, x := e.to, e.from
 	to, from, n := e.argument("y"), e.argument("x"), e.argument("n")
 	width := e.lanes()
 	var minusZero operand.Mem

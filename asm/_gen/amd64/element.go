@@ -3,26 +3,22 @@ package amd64
 import (
 	"fmt"
 
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// element is a type of numbers in memory. In registers all are float32.
-type element int
+// element is a type of elements in memory. In registers all numbers are float32.
+type element operation.Element
 
 const (
-	float32s element = iota
-	float16s
-	bfloat16s
+	float32s  = element(operation.F32)
+	float16s  = element(operation.F16)
+	bfloat16s = element(operation.BF16)
 )
 
-func (t element) bytes() int {
-	if t == float32s {
-		return 4
-	}
-	return 2
-}
+func (t element) bytes() int { return operation.Element(t).Bytes() }
 
 // part is some numbers of a block that are moved at once, in one of two ways.
 //

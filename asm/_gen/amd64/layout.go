@@ -9,7 +9,8 @@ import (
 
 // deinterleave writes the even elements of x to the first half of y and the odd
 // ones to the second.
-func deinterleave(e *emitter, bytes int) {
+func deinterleave(e *emitter) {
+	bytes := e.to.bytes()
 	l := e.newLayout(bytes, "evens", "odds")
 	halves := []reg.GPVirtual{l.y, e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.y, Index: l.n, Scale: uint8(bytes)}, halves[1])
@@ -36,7 +37,8 @@ func deinterleave(e *emitter, bytes int) {
 
 // interleave writes the elements of the first and of the second half of x to y
 // by turns.
-func interleave(e *emitter, bytes int) {
+func interleave(e *emitter) {
+	bytes := e.to.bytes()
 	l := e.newLayout(bytes, "low", "high")
 	halves := []reg.GPVirtual{l.x, e.GP64()}
 	e.LEAQ(operand.Mem{Base: l.x, Index: l.n, Scale: uint8(bytes)}, halves[1])

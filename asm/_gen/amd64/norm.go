@@ -27,8 +27,8 @@ func (l *lines) row(i, displacement int) operand.Mem {
 	return m
 }
 
-func rmsNorm(e *emitter, t element) {
-	e.normalize(t, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
+func rmsNorm(e *emitter) {
+	e.normalize(e.to, func(l *lines, n, weight reg.GPVirtual, factors []factor) {
 		left := e.GP64()
 		e.MOVQ(n, left)
 		e.multiplyLines(l, left, weight, factors)
@@ -383,7 +383,8 @@ func lanesOf(v, other reg.VecVirtual) reg.Register {
 }
 
 // scaleRows multiplies rows by one factor.
-func scaleRows(e *emitter, t element) {
+func scaleRows(e *emitter) {
+	t := e.to
 	done, loop := e.label("done"), e.label("rows")
 	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	factor := e.broadcast32("factor", e.vector())

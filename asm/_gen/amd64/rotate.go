@@ -197,7 +197,8 @@ func (e *emitter) rotatePairs(x1, x2, c, s reg.VecVirtual) {
 }
 
 // rotateHalfSplit takes numbers in order, or by turns where y is bfloat16.
-func rotateHalfSplit(e *emitter, y, x element) {
+func rotateHalfSplit(e *emitter) {
+	y, x := e.to, e.from
 	partner := e.argument("partner")
 	b := blocks{y: y, x: x, elements: 1, oneToken: whole(32, 8, 4, 1)}
 	width := e.lanes() // of a whole part
@@ -262,7 +263,8 @@ func rotateHalfSplit(e *emitter, y, x element) {
 	e.rotate(b)
 }
 
-func rotateInterleaved(e *emitter, y, x element) {
+func rotateInterleaved(e *emitter) {
+	y, x := e.to, e.from
 	switch {
 	case y == bfloat16s:
 		rotateInterleavedByTurns(e, y, x)

@@ -1,7 +1,8 @@
 package arm64
 
 // addScaled multiplies numbers of x by scale and adds those of y.
-func addScaled(e *emitter, t element) {
+func addScaled(e *emitter) {
+	t := e.to
 	to, from, n, scale := e.argument("x"), e.argument("y"), e.argument("n"), e.broadcast("scale")
 	if t == bfloat16s {
 		e.loadBFloat16()

@@ -10,57 +10,39 @@ import (
 	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
-// kernels maps each operation to the function that writes its body.
+// kernels maps each operation, without its types, to the function that writes its
+// body for the types of the emitter.
 var kernels = map[string]func(*emitter){
-	"RotateHalfSplitF32":           func(e *emitter) { rotateHalfSplit(e, float32s, float32s) },
-	"RotateHalfSplitF16":           func(e *emitter) { rotateHalfSplit(e, float16s, float16s) },
-	"RotateHalfSplitBF16":          func(e *emitter) { rotateHalfSplit(e, bfloat16s, bfloat16s) },
-	"RotateHalfSplitF32ToF16":      func(e *emitter) { rotateHalfSplit(e, float16s, float32s) },
-	"RotateHalfSplitF32ToBF16":     func(e *emitter) { rotateHalfSplit(e, bfloat16s, float32s) },
-	"RotateInterleavedF32":         func(e *emitter) { rotateInterleaved(e, float32s, float32s) },
-	"RotateInterleavedF16":         func(e *emitter) { rotateInterleaved(e, float16s, float16s) },
-	"RotateInterleavedBF16":        func(e *emitter) { rotateInterleaved(e, bfloat16s, bfloat16s) },
-	"RotateInterleavedF32ToF16":    func(e *emitter) { rotateInterleaved(e, float16s, float32s) },
-	"RotateInterleavedF32ToBF16":   func(e *emitter) { rotateInterleaved(e, bfloat16s, float32s) },
-	"ConvertF16ToF32":              func(e *emitter) { convert(e, float32s, float16s) },
-	"ConvertBF16ToF32":             func(e *emitter) { convert(e, float32s, bfloat16s) },
-	"ConvertF32ToF16":              func(e *emitter) { convert(e, float16s, float32s) },
-	"ConvertF32ToBF16":             func(e *emitter) { convert(e, bfloat16s, float32s) },
-	"AddScaledF32":                 func(e *emitter) { addScaled(e, float32s) },
-	"AddScaledF16":                 func(e *emitter) { addScaled(e, float16s) },
-	"AddScaledBF16":                func(e *emitter) { addScaled(e, bfloat16s) },
-	"DeinterleaveB32":              func(e *emitter) { deinterleave(e, 4) },
-	"DeinterleaveB16":              func(e *emitter) { deinterleave(e, 2) },
-	"InterleaveB32":                func(e *emitter) { interleave(e, 4) },
-	"InterleaveB16":                func(e *emitter) { interleave(e, 2) },
-	"CosSinExactF32":               cosSinExact,
-	"CosSinSeedF64":                cosSinSeed,
-	"CosSinShiftF32":               cosSinShift,
-	"SinusoidalRowsInterleavedF32": func(e *emitter) { sinusoidalRows(e, true, false) },
-	"AddSinusoidalInterleavedF32":  func(e *emitter) { sinusoidalRows(e, true, true) },
-	"AddSinusoidalHalfSplitF32":    func(e *emitter) { sinusoidalRows(e, false, true) },
-	"CosSinFloat32F32":             cosSinFloat32,
-	"RMSNormF32":                   func(e *emitter) { rmsNorm(e, float32s) },
-	"RMSNormF16":                   func(e *emitter) { rmsNorm(e, float16s) },
-	"RMSNormBF16":                  func(e *emitter) { rmsNorm(e, bfloat16s) },
-	"ScaleRowsF32":                 func(e *emitter) { scaleRows(e, float32s) },
-	"ScaleRowsF16":                 func(e *emitter) { scaleRows(e, float16s) },
-	"ScaleRowsBF16":                func(e *emitter) { scaleRows(e, bfloat16s) },
-	"RMSNormRotateHalfSplitF32":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
-	"RMSNormRotateInterleavedF32":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
-	"DotProductsF32":               dotProducts,
-	"AddMultiplesF32":              addMultiples,
-	"AddRowsF32":                   addRows,
-	"AddClampedF32":                addClamped,
-	"AddDistanceF32":               func(e *emitter) { addDistance(e, false) },
-	"SubAbsoluteDistanceF32":       func(e *emitter) { addDistance(e, true) },
-	"SwapFPCR":                     swapFPCR,
-	"ScaleF32":                     func(e *emitter) { scale(e, false) },
-	"ScalePrefetchF32":             func(e *emitter) { scale(e, true) },
-	"AddF32":                       func(e *emitter) { addValue(e, false) },
-	"AddPrefetchF32":               func(e *emitter) { addValue(e, true) },
-	"StoreF32":                     func(e *emitter) { store(e, false) },
-	"StoreNonTemporalF32":          func(e *emitter) { store(e, true) },
+	"RotateHalfSplit":           rotateHalfSplit,
+	"RotateInterleaved":         rotateInterleaved,
+	"Convert":                   convert,
+	"AddScaled":                 addScaled,
+	"Deinterleave":              deinterleave,
+	"Interleave":                interleave,
+	"CosSinExact":               cosSinExact,
+	"CosSinSeed":                cosSinSeed,
+	"CosSinShift":               cosSinShift,
+	"SinusoidalRowsInterleaved": func(e *emitter) { sinusoidalRows(e, true, false) },
+	"AddSinusoidalInterleaved":  func(e *emitter) { sinusoidalRows(e, true, true) },
+	"AddSinusoidalHalfSplit":    func(e *emitter) { sinusoidalRows(e, false, true) },
+	"CosSinFloat32":             cosSinFloat32,
+	"RMSNorm":                   rmsNorm,
+	"ScaleRows":                 scaleRows,
+	"RMSNormRotateHalfSplit":    func(e *emitter) { rmsNormRotate(e, (*fusion).rotateHalfSplit) },
+	"RMSNormRotateInterleaved":  func(e *emitter) { rmsNormRotate(e, (*fusion).rotateInterleaved) },
+	"DotProducts":               dotProducts,
+	"AddMultiples":              addMultiples,
+	"AddRows":                   addRows,
+	"AddClamped":                addClamped,
+	"AddDistance":               func(e *emitter) { addDistance(e, false) },
+	"SubAbsoluteDistance":       func(e *emitter) { addDistance(e, true) },
+	"SwapFPCR":                  swapFPCR,
+	"Scale":                     func(e *emitter) { scale(e, false) },
+	"ScalePrefetch":             func(e *emitter) { scale(e, true) },
+	"Add":                       func(e *emitter) { addValue(e, false) },
+	"AddPrefetch":               func(e *emitter) { addValue(e, true) },
+	"Store":                     func(e *emitter) { store(e, false) },
+	"StoreNonTemporal":          func(e *emitter) { store(e, true) },
 }
 
 const header = "// Code generated by asm/_gen. DO NOT EDIT.\n\n//go:build !purego\n\n"
@@ -70,24 +52,27 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	var text, declarations bytes.Buffer
 	c := &constants{named: map[string]bool{}}
 	for _, op := range operations {
-		kernel, ok := kernels[op.Name]
+		kernel, ok := kernels[op.Emitter()]
 		if !ok {
-			return nil, nil, fmt.Errorf("arm64: %s has no kernel", op.Name)
+			return nil, nil, fmt.Errorf("arm64: nothing writes %s, of %s", op.Emitter(), op.Name())
 		}
-		frame, err := parseFrame(op.Signature)
+		frame, err := parseFrame(op.Signature())
 		if err != nil {
-			return nil, nil, fmt.Errorf("arm64: %s: %w", op.Name, err)
+			return nil, nil, fmt.Errorf("arm64: %s: %w", op.Name(), err)
 		}
 		for _, isa := range operation.InstructionSets["arm64"] {
-			name := op.Name + isa
-			e := &emitter{constants: c, frame: frame}
+			if !op.Has(isa) {
+				continue
+			}
+			name := op.Name() + isa
+			e := &emitter{constants: c, frame: frame, to: element(op.Types.To), from: element(op.Types.From)}
 			kernel(e)
 			e.flush()
-			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n%s", name, op.Signature, name, e.locals, frame.size, e.text.Bytes())
+			fmt.Fprintf(&text, "\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n%s", name, op.Signature(), name, e.locals, frame.size, e.text.Bytes())
 			doc := strings.ReplaceAll(fmt.Sprintf(op.Doc, name), "\n", "\n// ")
 			doc = strings.ReplaceAll(doc, "// \n", "//\n")
 			doc = strings.ReplaceAll(doc, "// \t", "//\t")
-			fmt.Fprintf(&declarations, "\n// %s\n//\n//go:noescape\nfunc %s%s\n", doc, name, op.Signature)
+			fmt.Fprintf(&declarations, "\n// %s\n//\n//go:noescape\nfunc %s%s\n", doc, name, op.Signature())
 		}
 	}
 	assembly = fmt.Appendf(nil, "%s#include \"textflag.h\"\n%s%s", header, c.text.Bytes(), text.Bytes())

@@ -17,7 +17,8 @@ func (e *emitter) spans(n general, sizes []int, body func(size int)) {
 }
 
 // convert writes numbers of x as those of y.
-func convert(e *emitter, y, x element) {
+func convert(e *emitter) {
+	y, x := e.to, e.from
 	to, from, n := e.argument("y"), e.argument("x"), e.argument("n")
 	var minusZero vector
 	if y == bfloat16s || x == bfloat16s {
@@ -42,7 +43,8 @@ func convert(e *emitter, y, x element) {
 
 // deinterleave writes the even elements of x, of 4 or 2 bytes, to the first half
 // of y and the odd ones to the second.
-func deinterleave(e *emitter, bytes int) {
+func deinterleave(e *emitter) {
+	bytes := e.to.bytes(1)
 	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
 	e.addShifted(second, y, n, bytes/2)
 	e.spans(n, []int{16 / bytes, 1}, func(size int) {
@@ -64,7 +66,8 @@ func deinterleave(e *emitter, bytes int) {
 
 // interleave writes the elements of the first and of the second half of x to y
 // by turns.
-func interleave(e *emitter, bytes int) {
+func interleave(e *emitter) {
+	bytes := e.to.bytes(1)
 	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
 	e.addShifted(second, x, n, bytes/2)
 	e.spans(n, []int{16 / bytes, 1}, func(size int) {

@@ -21,7 +21,6 @@ type quarterTurns struct {
 const toIntegerAt = 16 * 12
 
 func (e *emitter) newQuarterTurns() *quarterTurns {
-	const toInteger = 0x1.8p52
 	var sums []uint64
 	twice := func(value float64) {
 		sums = append(sums, math.Float64bits(value), math.Float64bits(value))
@@ -30,9 +29,9 @@ func (e *emitter) newQuarterTurns() *quarterTurns {
 		twice(operation.Sine[i])
 		twice(operation.Cosine[i])
 	}
-	twice(toInteger)
+	twice(operation.ToInteger)
 	t := &quarterTurns{
-		toInteger: e.load64("toInteger", toInteger),
+		toInteger: e.load64("toInteger", operation.ToInteger),
 		sine6:     e.load64("sine6", operation.Sine[6]),
 		cosine6:   e.load64("cosine6", operation.Cosine[6]),
 		sums:      e.general(),

@@ -1,22 +1,23 @@
 package arm64
 
-// element is a type of numbers in memory. In registers all are float32, four to
-// a vector.
-type element int
+import (
+	"math/bits"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+)
+
+// element is a type of elements in memory. In registers all numbers are float32,
+// four to a vector.
+type element operation.Element
 
 const (
-	float32s element = iota
-	float16s
-	bfloat16s
+	float32s  = element(operation.F32)
+	float16s  = element(operation.F16)
+	bfloat16s = element(operation.BF16)
 )
 
 // shift is the binary logarithm of an element's bytes.
-func (t element) shift() int {
-	if t == float32s {
-		return 2
-	}
-	return 1
-}
+func (t element) shift() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
 
 // bytes returns those of n elements.
 func (t element) bytes(n int) int { return n << t.shift() }

@@ -38,6 +38,7 @@ type emitter struct {
 	block         [][2]string // mnemonics and operands since the last label
 	frame         *frame
 	constants     *constants // of the file
+	to, from      element    // what the operation writes and reads
 	vectorInUse   [vectors]bool
 	generalsInUse int
 	locals        int // bytes of memory on the stack

@@ -4,7 +4,8 @@ package arm64
 // time for the others.
 const together = 4
 
-func rmsNorm(e *emitter, t element) {
+func rmsNorm(e *emitter) {
+	t := e.to
 	e.normalize(t, func(l *lines, n general) {
 		e.movGeneral(l.left, n)
 		e.multiplyLines(t, l)
@@ -214,7 +215,8 @@ func (e *emitter) byteStride(t element) general {
 }
 
 // scaleRows multiplies rows by one factor.
-func scaleRows(e *emitter, t element) {
+func scaleRows(e *emitter) {
+	t := e.to
 	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	at, left, done, loop := e.general(), e.general(), e.newLabel("done"), e.newLabel("rows")
 	factor := e.broadcast("factor")

@@ -83,7 +83,8 @@ func (e *emitter) rotatePairs(x1, x2, c, s vector) {
 	e.release(x1s, x2s)
 }
 
-func rotateHalfSplit(e *emitter, y, x element) {
+func rotateHalfSplit(e *emitter) {
+	y, x := e.to, e.from
 	partner, y2, x2 := e.argument("partner"), e.general(), e.general()
 	if y == bfloat16s {
 		e.loadBFloat16()
@@ -108,7 +109,8 @@ func rotateHalfSplit(e *emitter, y, x element) {
 }
 
 // rotateInterleaved takes even and odd elements apart as it loads them.
-func rotateInterleaved(e *emitter, y, x element) {
+func rotateInterleaved(e *emitter) {
+	y, x := e.to, e.from
 	if y == bfloat16s {
 		e.loadBFloat16()
 	}

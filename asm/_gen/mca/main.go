@@ -1,9 +1,33 @@
-// Command mca prints what llvm-mca says of the inner loops of the kernels, as a
-// Markdown table: cycles per element with everything in the first cache.
+// Command mca prints what LLVM's machine code analyzer says of the inner loops of
+// the kernels, as a Markdown table.
 //
 //	go run -C asm/_gen ./mca arm64
+//	go run -C asm/_gen ./mca amd64
 //
-// It stands in for measurements on machines that are not at hand.
+// It needs LLVM 19: Debian's package llvm-19.
+//
+// It helps to choose between two ways to write a loop, also for CPUs that are not at
+// hand. It measures nothing. A cell has simulated cycles per element and, in
+// parentheses, what the execution units would allow, each taken by itself (llvm-mca's
+// block reciprocal throughput): a loop far above that waits for chains of dependent
+// operations, as those of cosines and sines do. An element is a pair for the
+// rotations but those fused with a norm, an entry of cosine and sine for the tables,
+// a product for DotProducts and AddMultiples, and a number for all others. All data
+// is in the first cache and no load waits for a store. Of a kernel those loops are
+// shown that do the most in an iteration.
+//
+// What bounds the loops, by these models:
+//
+//   - Neoverse N1 and N2 have two vector units, V1 and V2 four, and a store occupies
+//     one as well. Only half of them convert (FCVTL and FCVTN are two operations each)
+//     or store, so that the bound in parentheses is too low there.
+//   - Copies of registers occupy the vector units of Neoverse too: a constant that
+//     FMLA adds to is better loaded anew for each use, by one LDR each, since an LDP
+//     counts as three operations. LD2 and ST2 are as fast as LDP, UZP and ST2.
+//   - Zen has four vector units, Intel three: bfloat16 on AVX2, 64 vector operations for
+//     32 pairs, takes at least 16 cycles on the one and 21 on the other.
+//   - The model of Sapphire Rapids has one unit for 512-bit products where the chip has
+//     two, and lets a non-temporal store take many cycles.
 package main
 
 import (
@@ -20,9 +44,9 @@ import (
 )
 
 const (
-	assembler = "llvm-mc-19"
-	analyzer  = "llvm-mca-19"
-	turns     = 1000 // of a loop
+	assembler  = "llvm-mc-19"
+	analyzer   = "llvm-mca-19"
+	iterations = 1000 // of a loop
 )
 
 // zen3 has no AVX-512.
@@ -54,7 +78,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("| kernel, loop | elements a turn | %s |\n|---|---|%s\n", strings.Join(to.cpus, " | "), strings.Repeat("---|", len(to.cpus)))
+	fmt.Printf("| kernel, loop | elements per iteration | %s |\n|---|---|%s\n", strings.Join(to.cpus, " | "), strings.Repeat("---|", len(to.cpus)))
 	for _, file := range append(files, bounds...) {
 		loops, err := innerLoops(file)
 		if err != nil {
@@ -87,11 +111,11 @@ func main() {
 type loop struct {
 	symbol, label string
 	first, last   int // counted from 1
-	bytes         int // stored in a turn
-	products      int // made in a turn
+	bytes         int // stored in an iteration
+	products      int // made in an iteration
 }
 
-// elements counts what a turn stores, in the units of the symbol: pairs,
+// elements counts what an iteration stores, in the units of the symbol: pairs,
 // entries of a table, or numbers; for sums of products these.
 func (l loop) elements() int {
 	if strings.HasPrefix(l.symbol, "DotProducts") || strings.HasPrefix(l.symbol, "AddMultiples") {
@@ -134,13 +158,14 @@ var (
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
 )
 
-// mainLoops are the labels of loops that do the most. Others do what is left over.
+// mainLoops are the labels of loops that do the most. Others do what is left over, but
+// for "part" of a kernel that has none of these.
 var mainLoops = []string{"main", "block", "head", "loop", "turn", "products", "vectors"}
 
 var lanes = map[string]int{"": 4, "X": 4, "Y": 8, "Z": 16}
 
 // innerLoops returns, for every kernel and label of mainLoops, those loops
-// without another inside that have the most elements in a turn.
+// without another inside that have the most elements.
 func innerLoops(file string) ([]loop, error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -149,21 +174,29 @@ func innerLoops(file string) ([]loop, error) {
 	var found []loop // of the kernel
 	var all []loop
 	finish := func() {
-		most := map[string]int{}
 		var inner []loop
 		for _, l := range found {
 			contains := false
 			for _, other := range found {
 				contains = contains || l != other && l.first <= other.first && other.last <= l.last
 			}
-			if !contains && slices.Contains(mainLoops, l.label) {
+			if !contains && l.elements() > 0 {
 				inner = append(inner, l)
-				most[l.label] = max(most[l.label], l.elements())
 			}
 		}
+		most := map[string]int{} // by label
 		for _, l := range inner {
-			if n := l.elements(); n > 0 && n == most[l.label] {
-				all = append(all, l)
+			most[l.label] = max(most[l.label], l.elements())
+		}
+		before := len(all)
+		for _, labels := range [][]string{mainLoops, {"part"}} {
+			for _, l := range inner {
+				if slices.Contains(labels, l.label) && l.elements() == most[l.label] {
+					all = append(all, l)
+				}
+			}
+			if len(all) > before {
+				break
 			}
 		}
 		found = nil
@@ -254,14 +287,14 @@ var (
 	throughput  = regexp.MustCompile(`Block RThroughput: +([\d.]+)`)
 )
 
-// analyze returns the cycles of a turn, and what they would be if nothing but
+// analyze returns the cycles of an iteration, and what they would be if nothing but
 // the execution units held them up.
 func analyze(encodings []string, triple, cpu string) (cycles, bound float64, err error) {
 	text, err := run(strings.Join(encodings, "\n"), assembler, "-triple="+triple, "-mcpu="+cpu, "-disassemble")
 	if err != nil {
 		return 0, 0, err
 	}
-	report, err := run(text, analyzer, "-mtriple="+triple, "-mcpu="+cpu, "-iterations="+strconv.Itoa(turns))
+	report, err := run(text, analyzer, "-mtriple="+triple, "-mcpu="+cpu, "-iterations="+strconv.Itoa(iterations))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -273,7 +306,7 @@ func analyze(encodings []string, triple, cpu string) (cycles, bound float64, err
 		return 0, 0, err
 	}
 	bound, err = strconv.ParseFloat(limit[1], 64)
-	return cycles / turns, bound, err
+	return cycles / iterations, bound, err
 }
 
 func run(input, name string, arguments ...string) (string, error) {

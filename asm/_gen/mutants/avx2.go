@@ -2,17 +2,17 @@ package main
 
 // The tests of the families of kernels.
 var (
-	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves", packages: "."}
+	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves"}
 	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
-		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError", packages: ". ./kernels"}
-	copyTests       = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."} // of the families convert and layout
-	pastTests       = tests{names: "TestCopyPastCaches", packages: "."}
-	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm", packages: "."}
-	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
-	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases", packages: "."}
-	productTests    = tests{names: "TestProductKernels|TestGuardProducts", packages: "."}
-	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused", packages: "."}
-	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels", packages: "."}
+		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError"}
+	copyTests       = tests{names: "TestCopyKernels|TestGuardCopies"} // of the families convert and layout
+	pastTests       = tests{names: "TestCopyPastCaches"}
+	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm"}
+	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions"}
+	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases"}
+	productTests    = tests{names: "TestProductKernels|TestGuardProducts"}
+	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused"}
+	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels"}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared", packages: ".", module: "asm/_gen"}
 )
@@ -183,7 +183,7 @@ var avx2Mutants = []mutant{
 	{name: "avx2/cossin/coefficient", file: constants, tests: cosSinTests,
 		old: `-0x1.3bd3cc9be459dp+0`, new: `-0x1.3bd3cc9be479dp+0`,
 		wrong: "a coefficient of the cosine is off by 2^-43"},
-	{name: "go/constants/bit", file: constants, tests: proofTests,
+	{name: "generator/constants/bit", file: constants, tests: proofTests,
 		old: `0x1.03c1f081b0e01p-2`, new: `0x1.03c1f081b0e02p-2`,
 		wrong: "a coefficient of the cosine is off by its last bit"},
 
@@ -521,11 +521,11 @@ var avx2Mutants = []mutant{
 	{name: "avx2/copy/too-far", file: amd64Copy, tests: pastTests,
 		old: `e.CMPQ(n, operand.Imm(uint64(8*vectors)))`, new: `e.CMPQ(n, operand.Imm(uint64(8*vectors-8)))`,
 		wrong: "128 bytes are copied where 104 are left"},
-	{name: "go/copy/upper-halves", file: amd64Copy, tests: assemblyText,
+	{name: "generator/copy/upper-halves", file: amd64Copy, tests: assemblyText,
 		old: `	e.VZEROUPPER()
 `, new: ``,
 		wrong: "the upper halves of registers are not cleared"},
-	{name: "go/copy/no-fence", file: amd64Copy, tests: assemblyText,
+	{name: "generator/copy/no-fence", file: amd64Copy, tests: assemblyText,
 		old: `	e.fence()
 	e.RET()
 `, new: `	e.RET()

@@ -3,17 +3,17 @@ package main
 // Under the emulator a start of the program takes longer than its tests: fewer
 // of them, in one package.
 var (
-	rotateWide     = tests{names: "TestRotateKernels", operations: "RotateInterleaved(F32|F16)", packages: "."}
-	exactWide      = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels", packages: "."}
-	pastWide       = tests{names: "TestCosSinExactRowsNonTemporal", packages: "."}
-	floatWide      = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32", packages: "."}
-	copyWide       = tests{names: "TestCopyKernels|TestGuardCopies", packages: "."}
-	normWide       = tests{names: "TestNormKernels|TestGuardNorm", packages: "."}
-	addWide        = tests{names: "TestAdditionKernels|TestGuardAdditions", packages: "."}
-	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)", packages: "."}
-	sinusoidalWide = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels", packages: "."}
-	biasWide       = tests{names: "TestBiasKernels", packages: "."}
-	productWide    = tests{names: "TestProductKernels", packages: "."}
+	rotateWide     = tests{names: "TestRotateKernels", operations: "RotateInterleaved(F32|F16)"}
+	exactWide      = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels"}
+	pastWide       = tests{names: "TestCosSinExactRowsNonTemporal"}
+	floatWide      = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32"}
+	copyWide       = tests{names: "TestCopyKernels|TestGuardCopies"}
+	normWide       = tests{names: "TestNormKernels|TestGuardNorm"}
+	addWide        = tests{names: "TestAdditionKernels|TestGuardAdditions"}
+	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)"}
+	sinusoidalWide = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels"}
+	biasWide       = tests{names: "TestBiasKernels"}
+	productWide    = tests{names: "TestProductKernels"}
 )
 
 // avx512Mutants are of what AVX-512 alone has.

@@ -1,5 +1,6 @@
-// Command mutants breaks the code on purpose, one place at a time, and says
-// which test notices.
+// Command mutants breaks the assembly on purpose, one place at a time, and says
+// which test notices. No mutation tool for Go knows assembly, or what the compiler
+// fuses.
 //
 //	go run -C asm/_gen ./mutants [NAME...]
 //
@@ -15,6 +16,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,9 +46,11 @@ type mutant struct {
 type tests struct {
 	names      string // regular expression of whole names
 	operations string // of those whose tests to run; empty for all
-	packages   string
+	packages   string // empty for those that test kernels
 	module     string // folder of the module
 }
+
+const kernelPackages = ". ./kernels"
 
 // target is how a mutant is run: the first part of its name.
 type target struct {
@@ -60,7 +64,7 @@ var targets = map[string]target{
 	"avx512": {implementation: "avx512", environment: []string{"CGO_ENABLED=0"}, arguments: emulated()},
 	"neon": {implementation: "neon", environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
 		arguments: []string{"-short", "-exec", "qemu-aarch64-static"}},
-	"go": {},
+	"generator": {},
 	// The compiler fuses x*y+z, and on arm64 x*y-z as well.
 	"go-v3": {environment: []string{"GOAMD64=v3"}},
 	"go-arm64": {environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
@@ -149,7 +153,7 @@ const (
 
 // choose returns the mutants whose names start with one of names, or all.
 func choose(names []string) ([]mutant, error) {
-	all := slices.Concat(avx2Mutants, avx512Mutants, neonMutants, genericMutants, goMutants)
+	all := slices.Concat(avx2Mutants, avx512Mutants, neonMutants, fusedMutants)
 	seen := map[string]bool{}
 	for _, m := range all {
 		kind, _, _ := strings.Cut(m.name, "/")
@@ -362,7 +366,7 @@ func (l *laboratory) test(m *mutant) (output string, err error) {
 	for _, a := range t.arguments {
 		arguments = append(arguments, strings.ReplaceAll(a, "{copy}", l.folder))
 	}
-	command := exec.Command("go", append(arguments, strings.Fields(m.tests.packages)...)...)
+	command := exec.Command("go", append(arguments, strings.Fields(cmp.Or(m.tests.packages, kernelPackages))...)...)
 	command.Dir = filepath.Join(l.folder, m.tests.module)
 	command.Env = append(os.Environ(), t.environment...)
 	all, err := command.CombinedOutput()

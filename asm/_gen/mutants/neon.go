@@ -299,13 +299,13 @@ var neonMutants = []mutant{
 		wrong: "rows of the shift half as far apart"},
 
 	// A WORD has to mean what its comment says.
-	{name: "go/words/encoding", file: arm64Emitter, tests: assemblyText,
+	{name: "generator/words/encoding", file: arm64Emitter, tests: assemblyText,
 		old: `e.three(0x4e20d400, "fadd", "4s", d, n, m)`, new: `e.three(0x4ea0d400, "fadd", "4s", d, n, m)`,
 		wrong: "fadd is encoded as fsub"},
-	{name: "go/words/registers", file: arm64Emitter, tests: assemblyText,
+	{name: "generator/words/registers", file: arm64Emitter, tests: assemblyText,
 		old: `e.word(base|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%s", name`, new: `e.word(base|uint32(d)<<5|uint32(n), "%s v%d.%s, v%d.%s", name`,
 		wrong: "destination and source change places"},
-	{name: "neon/frame/sizes", file: arm64Frame, tests: tests{names: "TestCosSinExactRowKernels", packages: "."},
+	{name: "neon/frame/sizes", file: arm64Frame, tests: tests{names: "TestCosSinExactRowKernels"},
 		old: `size = 4`, new: `size = 8`,
 		wrong: "a float32 argument is taken for 8 bytes"},
 }

@@ -1,5 +1,10 @@
 package operation
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // The constants of generic's cosSin: see there for where they come from.
 const (
 	Margin        = 0x1p-49
@@ -13,9 +18,12 @@ const (
 // smaller, and for 1 in 2^13 of the others the bound is too large.
 const SmallEntry = -12
 
-// ClampedEnds is the number of equal elements at each end of what is added by
-// AddClampedF32: those of the longest vector.
-const ClampedEnds = 16
+// Sizes of what kernels read.
+const (
+	ClampedEnds = 16 // equal elements at each end of what is added by AddClampedF32: those of the longest vector
+	Width       = 64 // frequencies of a block
+	ShiftRows   = 32 // positions that share a seed
+)
 
 // Sine and Cosine are its polynomials, from the constant on.
 var (
@@ -28,3 +36,40 @@ var (
 		0x1.e1f4fb8227886p-11, -0x1.a6c9c96ed0743p-16, 0x1.f3dca8530df2bp-22,
 	}
 )
+
+// Constants are those that packages of Go share with the kernels.
+var Constants = []Group{
+	{"generic", `Margin bounds the absolute error of the float64 cosines and sines of angles
+from 1 to MarginAngle, here and in the kernels. Below 1 the error of a sine is
+bounded by Margin times the largest angle that went into it.`, []Constant{{"Margin", hexadecimal(Margin)}}},
+	{"generic", `2/pi with the first part truncated: both parts are positive, so that the
+product with -0 stays -0.`, []Constant{{"twoOverPiHigh", hexadecimal(TwoOverPiHigh)}, {"twoOverPiLow", hexadecimal(TwoOverPiLow)}}},
+	{"generic", "toInteger, added to a number, rounds it to an integer in the low bits.", []Constant{{"toInteger", hexadecimal(ToInteger)}}},
+	{"generic", `Polynomials for the cosine and sine of (pi/2)*f: relative minimax fits with
+float64 coefficients for |f| <= 1/2 + 2^-30, relative errors 2^-53.9 and
+2^-54.5 before rounding. Angles below MarginAngle reach 1/2 + 2^-13, where
+they are hardly larger; the float32 angles beyond were all tried. The constant of
+the cosine is 1.`, append(coefficients("cos", Cosine)[1:], coefficients("sin", Sine)...)},
+	{"kernels", "ClampedEnds is the number of equal elements that AddClampedF32 finds at the start\nof x, and at its end.",
+		[]Constant{{"ClampedEnds", strconv.Itoa(ClampedEnds)}}},
+	{"kernels", "Width is the most frequencies that a Block holds.", []Constant{{"Width", strconv.Itoa(Width)}}},
+	{"kernels", "shiftRows is the number of positions that share a seed.", []Constant{{"shiftRows", strconv.Itoa(ShiftRows)}}},
+}
+
+// Group is constants of a package, with their documentation.
+type Group struct {
+	Package, Doc string
+	Constants    []Constant
+}
+
+// Constant is one of Go.
+type Constant struct{ Name, Value string }
+
+func hexadecimal(x float64) string { return strconv.FormatFloat(x, 'x', -1, 64) }
+
+func coefficients(name string, values []float64) (list []Constant) {
+	for i, x := range values {
+		list = append(list, Constant{fmt.Sprint(name, i), hexadecimal(x)})
+	}
+	return list
+}

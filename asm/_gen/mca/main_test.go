@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tool knows the stores and labels that the generator writes.
+func TestInnerLoops(t *testing.T) {
+	for goarch := range targets {
+		files, err := filepath.Glob("../../*_" + goarch + ".s")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", goarch, len(files), err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loops, err := innerLoops(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^TEXT ·(\w+)`).FindAllStringSubmatch(string(source), -1) {
+				if !strings.HasPrefix(m[1], "FenceStores") && !slices.ContainsFunc(loops, func(l loop) bool { return l.symbol == m[1] }) {
+					t.Errorf("%s has no loop", m[1])
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package operation
+
+// in is a slice that is read, out one that is written.
+func in(name string, e Element) Parameter {
+	return Parameter{
+		Kind: Slice, Name: name, Type: "[]" + e.Go(), Element: e,
+		Arguments: []Argument{{name, "*" + e.Go(), "unsafe.SliceData(" + name + ")"}},
+	}
+}
+
+func out(name string, e Element) Parameter {
+	p := in(name, e)
+	p.Written = true
+	return p
+}
+
+// array is an array that is written, the stub's parameter having a name of its own.
+func array(name, argument string) Parameter {
+	return Parameter{
+		Kind: Slice, Name: name, Type: "*[Width]float64", Element: F64, Written: true,
+		Arguments: []Argument{{argument, "*float64", "&" + name + "[0]"}},
+	}
+}
+
+// scalar is a number.
+func scalar(name, goType string) Parameter {
+	return Parameter{Kind: Scalar, Name: name, Type: goType, Arguments: []Argument{{name, goType, name}}}
+}
+
+// distance is an integer that stubs take as float32.
+func distance(name string) Parameter {
+	return Parameter{Kind: Scalar, Name: name, Type: "int", Arguments: []Argument{{name, "float32", "float32(" + name + ")"}}}
+}
+
+// integers are arguments of fields of a struct, each with its name and its field.
+func integers(of string, fields ...string) (list []Argument) {
+	for i := 0; i < len(fields); i += 2 {
+		list = append(list, Argument{fields[i], "int", of + fields[i+1]})
+	}
+	return list
+}
+
+// place is a parameter of a struct.
+func place(name string, arguments []Argument, g Geometry) Parameter {
+	return Parameter{Kind: Place, Name: name, Type: "*" + g.Struct, Arguments: arguments, Geometry: &g}
+}
+
+// length is the number of elements of a slice, of an operation without rows.
+func length(of string) Parameter {
+	return Parameter{Kind: Place, Arguments: integers("", "n", "len("+of+")"), Geometry: &Geometry{Counts: []string{"n"}, Factor: 1}}
+}
+
+// pairsIn is half of the number of elements of a slice.
+func pairsIn(of string) Parameter {
+	return Parameter{Kind: Place, Arguments: integers("", "pairs", "len("+of+")/2"), Geometry: &Geometry{Counts: []string{"pairs"}, Factor: 2}}
+}
+
+// width is the number of elements of a slice, beside where rows lie.
+func width(of string) Parameter {
+	return Parameter{Kind: Scalar, Arguments: integers("", "width", "len("+of+")")}
+}
+
+// rows is the tokens and heads of rotations.
+func rows(layout Layout) Parameter {
+	arguments := integers("r.", "pairs", "Pairs")
+	row := map[string]string{"y": "y[i:]", "x": "x[j:][:2*r.Pairs]", "cos": "cos[angle:]", "sin": "sin[angle:]"}
+	if layout == HalfSplit {
+		arguments = append(arguments, integers("r.", "partner", "Partner")...)
+		row["y"], row["x"] = "y[i:], y[i+r.Partner:]", "x[j:][:r.Pairs], x[j+r.Partner:]"
+	}
+	arguments = append(arguments, integers("r.", "tokens", "Tokens", "yTokenStride", "YTokenStride", "xTokenStride", "XTokenStride",
+		"heads", "Heads", "yHeadStride", "YHeadStride", "xHeadStride", "XHeadStride", "tableStride", "TableStride")...)
+	return place("r", arguments, Geometry{
+		Struct: "Rows",
+		Loops:  []string{"h := range r.Heads", "t := range r.Tokens"},
+		Set:    "i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride",
+		Rows:   row,
+		Counts: []string{"pairs", "tokens", "heads"},
+		Factor: 2,
+	})
+}
+
+// lines is rows at equal distances.
+var lines = place("l", integers("l.", "n", "Len", "count", "Count", "stride", "Stride"), Geometry{
+	Struct: "Lines",
+	Loops:  []string{"i := range l.Count"},
+	Rows:   map[string]string{"x": "x[i*l.Stride:][:l.Len]"},
+	Counts: []string{"n", "count"},
+	Factor: 1,
+})
+
+// fused is lines of which a slice is rotated.
+func fused(layout Layout) Parameter {
+	rotated := "x[at:][:2*f.Pairs]"
+	if layout == HalfSplit {
+		rotated = "x[at:][:f.Pairs], x[at+f.Pairs:][:f.Pairs]"
+	}
+	return place("f", integers("f.", "n", "Len", "first", "First", "pairs", "Pairs", "count", "Count", "stride", "Stride"), Geometry{
+		Struct: "Fusion",
+		Loops:  []string{"i := range f.Count"},
+		Set:    "at := i*f.Stride + f.First",
+		Rows:   map[string]string{"x": "x[i*f.Stride:][:f.Len]", "rotated": rotated},
+		Counts: []string{"n", "count"},
+		Factor: 1,
+	})
+}
+
+// tile is rows of scores.
+var tile = place("t", integers("t.", "n", "Len", "rows", "Rows", "stride", "Stride"), Geometry{
+	Struct: "Tile",
+	Loops:  []string{"r := range t.Rows"},
+	Rows:   map[string]string{"y": "y[r*t.Stride:][:t.Len]", "first": "first+r*step"},
+	Counts: []string{"n", "rows"},
+	Factor: 1,
+})
+
+// numbered is rows of scores to which rows of x are added, by number.
+var numbered = place("t", integers("t.", "n", "Len", "rows", "Rows", "yStride", "Stride"), Geometry{
+	Struct: "Tile",
+	Loops:  tile.Geometry.Loops,
+	Set:    "row := r\nif ids != nil {\nrow = int(ids[r])\n}",
+	Rows:   map[string]string{"y": "y[r*t.Stride:][:t.Len]", "x": "x[xFirst+row*xStride:]"},
+	Counts: []string{"n", "rows"},
+	Factor: 1,
+})
+
+// matrices is products of matrices, of which a row takes what is given of y and x.
+func matrices(y, x string) Parameter {
+	return place("m", integers("m.", "n", "Len", "rows", "Rows", "count", "Columns", "yStride", "YStride", "xStride", "XStride", "vectorStride", "VectorStride"), Geometry{
+		Struct: "Matrices",
+		Loops:  []string{"r := range m.Rows", "c := range m.Columns"},
+		Rows:   map[string]string{"y": y, "x": x, "vectors": "vectors[c*m.VectorStride:]"},
+		Counts: []string{"n", "rows", "count"},
+		Factor: 1,
+	})
+}
+
+// block is frequencies as the kernels read them, so many of them.
+func block(n string) Parameter {
+	arguments := []Argument{{"high", "*float64", "&b.high[0]"}, {"low", "*float64", "&b.low[0]"}, {"margin", "*float64", "&b.margin[0]"}, {"n", "int", n}}
+	return place("b", arguments, Geometry{Struct: "Block", Counts: []string{"n"}, Factor: 1})
+}
+
+// shifted is rows of n pairs from a seed and from shifts of it.
+var shifted = Parameter{
+	Kind: Place,
+	Arguments: []Argument{
+		{"stride", "int", "stride"}, {"rows", "int", "rows"}, {"seed", "*float64", "&seed[0][0]"}, {"shift", "*float64", "&shift[0][0][0]"}, {"n", "int", "n"},
+	},
+	Geometry: &Geometry{
+		Counts: []string{"rows", "n"},
+		Factor: 1,
+		Parameter: []Parameter{
+			{Name: "stride", Type: "int"}, {Name: "rows", Type: "int"},
+			{Name: "seed", Type: "*[3][Width]float64"}, {Name: "shift", Type: "[][2][Width]float64"}, {Name: "n", Type: "int"},
+		},
+	},
+}

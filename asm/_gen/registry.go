@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+)
+
+// exports returns the file by which tests reach bindings that package kernels keeps to
+// itself.
+func exports(operations []operation.Operation) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%spackage kernels\n\n// Bindings that only this package calls.\nvar (\n", header)
+	for _, o := range bound(operations) {
+		if o.Private {
+			fmt.Fprintf(&b, "%s = %s\n", o.Name(), o.BindingName())
+		}
+	}
+	b.WriteString(")\n")
+	return format.Source(b.Bytes())
+}
+
+// registry returns the file that lists operations for the tests of package kernels.
+func registry(operations []operation.Operation) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `%spackage kernels_test
+
+import (
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// registry lists all operations.
+var registry = []*operation{
+`, header)
+	for _, o := range bound(operations) {
+		register(&b, &o)
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}
+
+func register(b *bytes.Buffer, o *operation.Operation) {
+	fmt.Fprintf(b, "{\nname: %q,\n", o.Name())
+	if g := o.Geometry(); g != nil {
+		fmt.Fprintf(b, "geometry: %q,\n", g.Struct)
+		if len(g.Parameter) > 0 {
+			fmt.Fprintf(b, "seeded: true,\n")
+		}
+		if unit := max(o.Unit, 1); g.Struct == "" && unit*g.Factor > 1 {
+			fmt.Fprintf(b, "unit: %d,\n", unit*g.Factor)
+		}
+	}
+	if o.Align > 1 {
+		fmt.Fprintf(b, "align: %d,\n", o.Align)
+	}
+	if o.Result != nil {
+		b.WriteString("partial: true,\n")
+	}
+	if o.Layout != "" {
+		fmt.Fprintf(b, "layout: %q,\n", o.Layout)
+	}
+	b.WriteString("slices: []slice{")
+	for _, p := range o.Parameters {
+		if p.Kind == operation.Slice {
+			fmt.Fprintf(b, "{name: %q, element: %s", p.Name, small(element(o, p).String()))
+			if p.Written {
+				b.WriteString(", written: true")
+			}
+			if single(o, p.Name) {
+				b.WriteString(", single: true")
+			}
+			b.WriteString("},")
+		}
+	}
+	b.WriteString("},\nnumbers: []string{")
+	for _, p := range o.Parameters {
+		if p.Kind == operation.Scalar && p.Name != "" {
+			fmt.Fprintf(b, "%q, ", p.Name)
+		}
+	}
+	b.WriteString("},\nruns: map[kernels.Implementation]string{\n")
+	for _, goarch := range []string{"amd64", "arm64"} {
+		for _, set := range operation.InstructionSets[goarch] {
+			runs := "asm." + o.Symbol(set)
+			if o.Symbol(set) == operation.PlainGo {
+				runs = plainRuns(o)
+			}
+			fmt.Fprintf(b, "kernels.%s: %q,\n", set, runs)
+		}
+	}
+	fmt.Fprintf(b, "kernels.Generic: %q,\n},\n", plainRuns(o))
+	var arguments []string
+	for _, p := range parameters(o) {
+		arguments = append(arguments, argument(p))
+	}
+	name := o.BindingName()
+	if o.Private {
+		name = o.Name()
+	}
+	fmt.Fprintf(b, "call: func(impl kernels.Implementation, a *arguments) { kernels.%s(%s) },\n", name, strings.Join(append([]string{"impl"}, arguments...), ", "))
+	if len(o.Definition) > 0 {
+		fmt.Fprintf(b, "define: func(a *arguments) {\n%s\n},\n", rowDefinition(o))
+	}
+	b.WriteString("},\n")
+}
+
+// element is what tests fill a slice with: what is only moved has any bits.
+func element(o *operation.Operation, p operation.Parameter) operation.Element {
+	if e := o.Types.To; e == operation.B32 && p.Element == operation.F32 {
+		return e
+	}
+	return p.Element
+}
+
+func small(name string) string { return strings.ToLower(name) }
+
+// plainRuns is the function that an operation runs without a kernel, or "".
+func plainRuns(o *operation.Operation) string {
+	if len(o.Definition) > 0 {
+		return defined(o, o.Definition[0])
+	}
+	return o.Runs
+}
+
+// argument is how a test gives a parameter to a binding.
+func argument(p operation.Parameter) string {
+	switch {
+	case strings.HasPrefix(p.Type, "*["):
+		if p.Kind == operation.Slice && p.Arguments != nil {
+			return fmt.Sprintf("(*[kernels.Width]float64)(elements[float64](a, %q))", p.Name)
+		}
+		return "a." + p.Name
+	case strings.HasPrefix(p.Type, "[]["):
+		return "a." + p.Name
+	case strings.HasPrefix(p.Type, "[]"):
+		return fmt.Sprintf("elements[%s](a, %q)", p.Type[2:], p.Name)
+	case strings.HasPrefix(p.Type, "*"):
+		return "&a." + small(p.Type[1:])
+	}
+	return fmt.Sprintf("%s(a.number[%q])", p.Type, p.Name)
+}
+
+// single reports whether a row has one element of a slice.
+func single(o *operation.Operation, name string) bool {
+	g := o.Geometry()
+	return g != nil && g.Rows[name] != "" && !strings.Contains(g.Rows[name], ":") && strings.Contains(g.Rows[name], "[")
+}
+
+// rowDefinition is the definition of one row in terms of a test's arguments for it.
+// Where a row is two slices, the second has the name of the first and a 2.
+func rowDefinition(o *operation.Operation) string {
+	row := func(name string) (list []string) {
+		i := slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == name })
+		p := operation.Parameter{Kind: operation.Slice, Name: name, Type: "[]" + o.Types.To.Go()} // a slice of a row
+		if i >= 0 {
+			p = o.Parameters[i]
+		}
+		expression := argument(p)
+		if single(o, name) {
+			return []string{expression + "[0]"}
+		}
+		list = append(list, expression)
+		if g := o.Geometry(); strings.Contains(g.Rows[name], ", ") {
+			p.Name += "2"
+			list = append(list, argument(p))
+		}
+		return list
+	}
+	var calls []string
+	for _, c := range o.Definition {
+		var list []string
+		for _, name := range c.Arguments {
+			list = append(list, row(name)...)
+		}
+		call := fmt.Sprintf("%s(%s)", defined(o, c), strings.Join(list, ", "))
+		if c.To != "" {
+			call = row(c.To)[0] + " = " + call
+		}
+		calls = append(calls, call)
+	}
+	return strings.Join(calls, "\n")
+}

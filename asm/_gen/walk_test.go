@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+)
+
+// further is an operation of a known family for the test of what CONTRIBUTING says of
+// one: it reads float16 and writes float32, of which there is none so far.
+func further(base string) operation.Operation {
+	o := operation.Operations[slices.IndexFunc(operation.Operations, func(o operation.Operation) bool { return o.Name() == "RotateInterleavedF32" })]
+	o.Base = base
+	o.Types = operation.Types{To: operation.F32, From: operation.F16}
+	o.Parameters = slices.Clone(o.Parameters)
+	x := &o.Parameters[slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == "x" })]
+	x.Element, x.Type, x.Arguments = operation.F16, "[]uint16", []operation.Argument{{Name: "x", Type: "*uint16", Value: "unsafe.SliceData(x)"}}
+	return o
+}
+
+// An operation that nothing writes is an error on both architectures.
+func TestMissingEmitter(t *testing.T) {
+	for goarch, assemble := range assemblers {
+		o := further("Fictional")
+		if _, _, err := assemble(o.Package, o.Family, []operation.Operation{o}); err == nil || !strings.Contains(err.Error(), goarch+": nothing writes FictionalInterleaved") {
+			t.Errorf("%s: %v", goarch, err)
+		}
+		// Those that are there are written.
+		o = further("Rotate")
+		if _, _, err := assemble(o.Package, o.Family, []operation.Operation{o}); err != nil {
+			t.Errorf("%s: %v", goarch, err)
+		}
+	}
+	if _, err := generate(append(slices.Clone(operation.Operations), further("Fictional"))); err == nil {
+		t.Error("no error")
+	}
+}
+
+// What a list lacks is an error.
+func TestCheck(t *testing.T) {
+	for want, change := range map[string]func(o *operation.Operation){
+		"is there twice":       func(o *operation.Operation) { o.Types = operation.Types{To: operation.F32, From: operation.F32} },
+		"no documentation":     func(o *operation.Operation) { o.Doc = "" },
+		"has no documentation": func(o *operation.Operation) { o.Summary = "" },
+		"no definition":        func(o *operation.Operation) { o.Definition = nil },
+		"substitute for AVX512": func(o *operation.Operation) {
+			o.Only, o.Substitutes = "AVX2", map[string]string{"NEON": operation.PlainGo}
+		},
+		"what its elements are": func(o *operation.Operation) {
+			o.Parameters = slices.DeleteFunc(o.Parameters, func(p operation.Parameter) bool { return p.Kind == operation.Place })
+		},
+	} {
+		o := further("Rotate")
+		change(&o)
+		if err := operation.Check(append(slices.Clone(operation.Operations), o)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A further kernel is the list, its emitters and its definition: with them its bindings
+// and its tests are there and pass, without a change to any other file.
+func TestFurtherKernel(t *testing.T) {
+	o := further("Rotate")
+	files, err := generate(append(slices.Clone(operation.Operations), o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"rotate_amd64.go":             "func RotateInterleavedF16ToF32AVX512(",
+		"rotate_arm64.go":             "func RotateInterleavedF16ToF32NEON(",
+		"rotate_arm64.s":              "TEXT ·RotateInterleavedF16ToF32NEON(SB)",
+		"../kernels/bind_amd64.go":    "asm.RotateInterleavedF16ToF32AVX2(",
+		"../kernels/bind_arm64.go":    "asm.RotateInterleavedF16ToF32NEON(",
+		"../kernels/bind_other.go":    "func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rows) {",
+		"../kernels/loops.go":         "generic.RotateInterleavedF16ToF32(",
+		"../kernels/registry_test.go": `"RotateInterleavedF16ToF32"`,
+	} {
+		if !strings.Contains(string(files[name]), want) {
+			t.Errorf("%s lacks %s", name, want)
+		}
+	}
+	if testing.Short() {
+		t.Skip("NOT TESTED: builds the tests of package kernels with it")
+	}
+	files["../generic/further.go"] = []byte(`package generic
+
+func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
+	for i := range len(x) / 2 {
+		y[2*i], y[2*i+1] = rotate(Float16ToFloat32(x[2*i]), Float16ToFloat32(x[2*i+1]), cos[i], sin[i])
+	}
+}
+`)
+	folder := t.TempDir()
+	replace := map[string]string{}
+	for name, content := range files {
+		path, err := filepath.Abs(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[path] = filepath.Join(folder, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(replace[path], content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("go", "test", "-overlay", list, "-short", "-v", "-run", "/impl=/^operation=RotateInterleavedF16ToF32$", "./kernels")
+	command.Dir = filepath.Join("..", "..")
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, test := range []string{"TestOperations", "TestGuards", "TestKernelsAreHit"} {
+		if !strings.Contains(string(output), "--- PASS: "+test+"/impl=generic/operation=RotateInterleavedF16ToF32") {
+			t.Errorf("%s did not run", test)
+		}
+	}
+}

@@ -1,3 +1,0 @@
-package generic
-
-import _ "github.com/go-posenc/posenc/internal/exhaustive" // go test ./... -exhaustive

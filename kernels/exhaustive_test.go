@@ -1,3 +1,0 @@
-package kernels
-
-import _ "github.com/go-posenc/posenc/internal/exhaustive" // go test ./... -exhaustive

@@ -1,0 +1,59 @@
+package kernels
+
+// Rows says where the rows of one rotation lie: head h of token t is read from
+// x[t*XTokenStride+h*XHeadStride] on, written from y[t*YTokenStride+h*YHeadStride]
+// on, and takes its angles from cos[t*TableStride] and sin[t*TableStride]. Units
+// are elements. Either y is x and the strides are the same, or the two share no
+// memory.
+type Rows struct {
+	Pairs                      int // pairs of a row to rotate
+	Partner                    int // HalfSplit: elements from the first of a pair to the second, in x and in y
+	Tokens                     int
+	YTokenStride, XTokenStride int
+	Heads                      int
+	YHeadStride, XHeadStride   int
+	TableStride                int
+}
+
+// Lines says where the rows lie that are normalized or scaled: row i is Len
+// elements from x[i*Stride] on. Rows share no element.
+type Lines struct {
+	Len    int
+	Count  int
+	Stride int
+}
+
+// Fusion says where the rows lie that are normalized and rotated, and which slice
+// of each is rotated: the 2*Pairs elements from number First on. All take the same
+// angles.
+type Fusion struct {
+	Lines
+	First int
+	Pairs int
+}
+
+// Tile says where the rows lie that biases are added to: row r is Len elements,
+// at least 1, from y[r*Stride] on. Rows share no element.
+type Tile struct {
+	Len    int
+	Rows   int
+	Stride int
+}
+
+// within returns impl where float32 counts the distances of the tile, as the
+// kernels do, and else Generic.
+func (t *Tile) within(impl Implementation, first, step int) Implementation {
+	const end = 1 << 24
+	last := first + (t.Rows-1)*step
+	if t.Rows > 0 && (min(first, last) <= -end || max(first, last) >= end-t.Len) {
+		return Generic
+	}
+	return impl
+}
+
+// Matrices says where the rows of a product of matrices lie: Rows rows of y and of
+// x, that many elements apart, and Columns vectors of Len elements, at least 1.
+type Matrices struct {
+	Len, Rows, Columns             int
+	YStride, XStride, VectorStride int
+}

@@ -1,0 +1,104 @@
+package posenc_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// queryScaleAt300Bits evaluates the formula with 300 bits; the logarithm is by
+// repeated square roots, ln(k) = 2^m*ln(k^(2^-m)), unlike that of QueryScales.
+func queryScaleAt300Bits(k uint64, beta float64) float32 {
+	const precision, roots = 600, 200
+	real := func(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
+	x := real(0).SetUint64(k)
+	for range roots {
+		x.Sqrt(x)
+	}
+	// x is 1+d, d < 2^-195: ln(x) is d-d^2/2 but for less than 2^-390 of it.
+	d := x.Sub(x, real(1))
+	ln := real(0).Sub(d, real(0).Mul(real(0.5), real(0).Mul(d, d)))
+	ln.SetMantExp(ln, roots)
+	y := real(0).Mul(real(beta), ln)
+	f, _ := y.Add(y, real(1)).Float32()
+	return f
+}
+
+func TestQueryScales(t *testing.T) {
+	r := testkit.NewRand(79)
+	check := func(p int32, beta float64, length, offset int) {
+		t.Helper()
+		var got [1]float32
+		if err := posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}); err != nil {
+			t.Fatal(err)
+		}
+		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
+		if want := queryScaleAt300Bits(k, beta); got[0] != want {
+			t.Errorf("position %d, beta %v, length %d, offset %d: got %x, want %x", p, beta, length, offset, got[0], want)
+		}
+	}
+	for _, p := range []int32{0, 1, 8190, 8191, 8192, 16383, 16384, 1 << 20, math.MaxInt32} {
+		check(p, 0.1, 8192, 1)
+		check(p, 0.1, 16384, 0)
+		check(p, 1, 1, math.MaxInt32)
+		check(p, 0x1p100, 3, 0)
+		check(p, math.SmallestNonzeroFloat64, 1, 0)
+		check(p, 0, 1, 0)
+	}
+	check(-1, 0.1, 8192, 1)
+	for range testkit.Rounds(700) {
+		check(int32(r.Uint32()>>1)>>r.IntN(31), math.Exp(10*r.NormFloat64()), 1+r.IntN(1<<r.IntN(20)), r.IntN(1<<r.IntN(31)))
+	}
+	// Numbers next to the middle between two float32, which float64 cannot decide.
+	undecided := 0
+	for range testkit.Rounds(200) {
+		k := uint64(2 + r.IntN(1<<20))
+		low := math.Float32frombits(math.Float32bits(1) + r.Uint32N(0x2000000))
+		beta := ((float64(low)+float64(math.Nextafter32(low, math.MaxFloat32)))/2 - 1) / math.Log(float64(k))
+		v := 1 + float64(beta*generic.Logarithm(k))
+		if float32(v*(1-0x1p-50)) != float32(v*(1+0x1p-50)) {
+			undecided++
+		}
+		check(int32(k-1), beta, 1, 0)
+	}
+	if undecided == 0 {
+		t.Error("no number was next to the middle: the test does not test it")
+	}
+}
+
+// logarithm is as close as it says.
+func TestLogarithm(t *testing.T) {
+	r := testkit.NewRand(80)
+	worst := 0.0
+	for i := range testkit.Rounds(1000) {
+		k := uint64(2 + i)
+		if i >= 100 {
+			k = 2 + r.Uint64N(1<<33-2)>>r.IntN(32)
+		}
+		if i%10 == 0 {
+			k = 1 << (1 + i/10%33)
+		}
+		const precision, roots = 600, 200
+		x := new(big.Float).SetPrec(precision).SetUint64(k)
+		for range roots {
+			x.Sqrt(x)
+		}
+		d := x.Sub(x, big.NewFloat(1))
+		want := new(big.Float).SetPrec(precision).Mul(d, d)
+		want.Sub(d, want.Quo(want, big.NewFloat(2)))
+		want.SetMantExp(want, roots)
+		e := new(big.Float).SetPrec(precision).SetFloat64(generic.Logarithm(k))
+		e.Sub(e, want)
+		f, _ := e.Quo(e, want).Float64()
+		worst = max(worst, math.Abs(f))
+	}
+	if worst > 0x1p-52 {
+		t.Errorf("relative error %x", worst)
+	}
+	t.Logf("relative error at most %x", worst)
+}

@@ -1,0 +1,62 @@
+package relative
+
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/view"
+)
+
+// matrices is a matrix for each head, [heads][rows][columns]: element (h, r, c) is
+// number h*headStride+r*rowStride+c of a slice.
+type matrices struct {
+	heads, rows, columns  int
+	headStride, rowStride int
+}
+
+// words are what errors call the rows, the columns and the stride of rows.
+type words struct{ rows, columns, rowStride string }
+
+// check sets strides left 0 to those of packed matrices, and returns an error unless a
+// slice of so many elements, the field Data of the argument, holds them: exactly where
+// both strides were 0. With apart, rows must share no element. There is a head.
+func (m *matrices) check(function, name string, w *words, length int, apart bool) error {
+	fail := func(kind error, field string, value any, expected string, args ...any) error {
+		return argument.Error(kind, function, name+"."+field, value, expected, args...)
+	}
+	switch {
+	case m.headStride < 0:
+		return fail(posenc.ErrShape, "HeadStride", m.headStride, "at least 0")
+	case m.rowStride < 0:
+		return fail(posenc.ErrShape, w.rowStride, m.rowStride, "at least 0")
+	}
+	packed := m.headStride == 0 && m.rowStride == 0
+	if m.rowStride == 0 {
+		m.rowStride = m.columns
+	}
+	need, ok := 0, true
+	if m.headStride == 0 {
+		if m.headStride, ok = argument.Multiply(m.rows, m.rowStride); !ok {
+			m.headStride = 0 // as given, for the error
+		}
+	}
+	g := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
+	if ok && !m.empty() {
+		need, ok = g.Extent()
+	}
+	switch {
+	case !ok:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "more than an int can count for %d heads of %d %s and %d %s at strides %d and %d", m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, m.rowStride)
+	case packed && length != need:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
+	case length < need:
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at strides %d and %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, m.rowStride)
+	case apart && !packed && !m.empty() && g.SelfOverlaps():
+		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
+	}
+	return nil
+}
+
+func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }
+
+// row returns the element at which a row starts.
+func (m *matrices) row(head, row int) int { return head*m.headStride + row*m.rowStride }

@@ -1,0 +1,202 @@
+package relative
+
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// ProductShape says how many rows and vectors [DotProducts] and [AddValues] have.
+type ProductShape struct {
+	Tokens  int // of x or out: rows of the products for each head
+	Columns int // of the products, and vectors of each head; at least 1
+	HeadDim int // elements of a vector, from 1 to 1024
+}
+
+// maxVectorDim bounds HeadDim: rows of queries, with their bias, are on the stack.
+const maxVectorDim = 1024
+
+// DotProducts writes the scores of content with the vectors of relative positions that
+// [AddShaw], [AddTransformerXL] and [AddDeBERTa] take: the dot products
+//
+//	products[h][t][c] = (x[t][h] + bias[h]) · vectors[c][h]
+//
+// of tokens of x with columns of vectors. x is [tokens][heads][headDim], vectors is
+// [columns][heads][headDim], or [columns][1][headDim] where the heads share them, and
+// products is [heads][tokens][columns]. bias is [heads][headDim], or nil for none.
+//
+//	Shaw                    x queries, vectors a^K of the distances, shared or not
+//	Transformer-XL, XLNet   x queries, bias v (r_r_bias), vectors R after its projection
+//	DeBERTa                 x queries, vectors the projected keys of the relative positions;
+//	                        x keys, vectors the projected queries of the relative positions
+//
+// With bias u (r_w_bias) and the keys for vectors, it makes the content scores of
+// Transformer-XL.
+//
+// With RN32 rounding to the nearest float32, ties to even, the product of x and bias
+// with a vector v is
+//
+//	q[i]    = RN32(x[i] + bias[i])
+//	sums[l] = RN32(sums[l] + RN32(q[i]*v[i]))    i = l, l+16, l+32, ...; l < 16
+//	sums[l] = RN32(sums[l] + sums[l+d])          l < d; d = 8, 4, 2, 1
+//
+// at last sums[0], where all start at 0. Every implementation sums in this order, so
+// that the result is defined to the last bit; a library of linear algebra has its
+// own, and is faster where both matrices are large.
+//
+// The columns are the tokens of the View vectors. Rows of products must not overlap,
+// and it shares no memory with x, bias and vectors. A call allocates nothing, and any
+// range of tokens, heads or columns may be a call of its own, from any goroutine, with
+// the same bits.
+//
+// Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
+func DotProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], shape ProductShape) error {
+	const function = "relative.DotProducts"
+	tokens, columns, err := shape.check(function, "x", &x, &vectors)
+	if err != nil {
+		return err
+	}
+	m, err := products.check(function, "products", x.Heads, shape.Tokens, shape.Columns, true)
+	if err != nil {
+		return err
+	}
+	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && (!ok || len(bias) != want) {
+		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "%d*%d, or nil", x.Heads, shape.HeadDim)
+	}
+	for _, other := range []struct {
+		name string
+		data []float32
+	}{{"x.Data", x.Data}, {"bias", bias}, {"vectors.Data", vectors.Data}} {
+		if argument.Overlap(products.Data, other.data) {
+			return argument.Error(posenc.ErrOverlap, function, "products.Data", "sharing elements with "+other.name, "another slice")
+		}
+	}
+	var biased [maxVectorDim]float32
+	k := kernels.Matrices{Len: shape.HeadDim, YStride: m.rowStride, VectorStride: columns.TokenStride}
+	var p panel
+	for p.next(&shape, &tokens, &columns) {
+		k.Rows, k.Columns, k.XStride = p.tokens, p.columns, tokens.TokenStride
+		rows := tokens.Float32s(tokens.Token(p.token) + p.head*tokens.HeadStride)
+		if bias != nil {
+			for r := range p.tokens {
+				copy(biased[r*shape.HeadDim:][:shape.HeadDim], rows[r*k.XStride:])
+			}
+			rows, k.XStride = biased[:], shape.HeadDim
+			kernels.AddRowsF32(dispatch.Implementation(), rows, bias, p.head*shape.HeadDim, 0, nil, &kernels.Tile{Len: shape.HeadDim, Rows: p.tokens, Stride: shape.HeadDim})
+		}
+		kernels.DotProductsF32(dispatch.Implementation(), products.Data[m.row(p.head, p.token)+p.column:], rows, p.vectors(&columns), &k)
+	}
+	return nil
+}
+
+// AddValues adds what relative positions add to the output of attention with relative
+// values, the other half of [SumShaw], in place: for the columns c in ascending order,
+//
+//	out[t][h][i] = RN32(out[t][h][i] + RN32(sums[h][t][c]*vectors[c][h][i]))
+//
+// with a row of as many sums as columns for each token and head. out is
+// [tokens][heads][headDim], vectors is [columns][heads][headDim], or
+// [columns][1][headDim] where the heads share them: a^V of Shaw's distances, from the
+// least one up. sums are those of all keys. RN32 rounds to the nearest float32, ties to
+// even.
+//
+// The columns are the tokens of the View vectors. out shares no memory with sums and
+// vectors. A call allocates nothing, and any range of tokens or heads may be a call of
+// its own, from any goroutine, with the same bits; so may columns, in ascending order.
+//
+// Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
+func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], shape ProductShape) error {
+	const function = "relative.AddValues"
+	tokens, columns, err := shape.check(function, "out", &out, &vectors)
+	if err != nil {
+		return err
+	}
+	m, err := sums.check(function, "sums", out.Heads, shape.Tokens, shape.Columns, false)
+	if err != nil {
+		return err
+	}
+	for _, other := range []struct {
+		name string
+		data []float32
+	}{{"sums.Data", sums.Data}, {"vectors.Data", vectors.Data}} {
+		if argument.Overlap(out.Data, other.data) {
+			return argument.Error(posenc.ErrOverlap, function, "out.Data", "sharing elements with "+other.name, "another slice")
+		}
+	}
+	k := kernels.Matrices{Len: shape.HeadDim, YStride: tokens.TokenStride, XStride: m.rowStride, VectorStride: columns.TokenStride}
+	var p panel
+	for p.next(&shape, &tokens, &columns) {
+		k.Rows, k.Columns = p.tokens, p.columns
+		rows := tokens.Float32s(tokens.Token(p.token) + p.head*tokens.HeadStride)
+		kernels.AddMultiplesF32(dispatch.Implementation(), rows, sums.Data[m.row(p.head, p.token)+p.column:], p.vectors(&columns), &k)
+	}
+	return nil
+}
+
+// check returns the rows of x, the argument of that name, and the vectors of the
+// columns, whose heads have stride 0 where there is one for all.
+func (s *ProductShape) check(function, name string, x, vectors *posenc.View[float32]) (tokens, columns view.Operand, err error) {
+	switch {
+	case s.Tokens < 0:
+		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.Tokens", s.Tokens, "at least 0")
+	case s.Columns < 1:
+		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.Columns", s.Columns, "at least 1")
+	case s.HeadDim < 1 || s.HeadDim > maxVectorDim:
+		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.HeadDim", s.HeadDim, "from 1 to %d", maxVectorDim)
+	}
+	var g view.Grid
+	tokensView, vectorsView := (*view.View[float32])(x), (*view.View[float32])(vectors)
+	if p := tokensView.Grid(&g, s.Tokens, s.HeadDim); p != view.None {
+		return tokens, columns, tokensView.Error(p, function, name, &g)
+	}
+	if vectors.Heads != 1 && vectors.Heads != x.Heads {
+		return tokens, columns, argument.Error(posenc.ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, name)
+	}
+	if p := vectorsView.Grid(&g, s.Columns, s.HeadDim); p != view.None {
+		return tokens, columns, vectorsView.Error(p, function, "vectors", &g)
+	}
+	tokens, columns = tokensView.Operand(element.Float32, s.HeadDim), vectorsView.Operand(element.Float32, s.HeadDim)
+	if vectors.Heads == 1 {
+		columns.HeadStride = 0
+	}
+	return tokens, columns, nil
+}
+
+// panel is the tokens and the columns of one head that one call of a kernel multiplies.
+type panel struct {
+	head, token, column int // the first
+	tokens, columns     int
+}
+
+// next moves p to the next panel, or to the first one where it is zero, and reports
+// whether there is one. All tokens of all heads come before the next columns, whose
+// vectors stay in a cache meanwhile.
+func (p *panel) next(s *ProductShape, tokens, columns *view.Operand) bool {
+	if s.Tokens == 0 {
+		return false
+	}
+	p.token += p.tokens
+	if p.token == s.Tokens {
+		p.token = 0
+		p.head++
+		if p.head == tokens.Heads {
+			p.head = 0
+			p.column += p.columns
+		}
+	}
+	if p.column == s.Columns {
+		return false
+	}
+	rows := maxVectorDim / s.HeadDim
+	p.tokens = min(rows, tokens.Together(p.token, s.Tokens-p.token))
+	p.columns = min(kernels.MaxCallElements/(rows*s.HeadDim), columns.Together(p.column, s.Columns-p.column))
+	return true
+}
+
+// vectors returns the elements from the first vector on.
+func (p *panel) vectors(columns *view.Operand) []float32 {
+	return columns.Float32s(columns.Token(p.column) + p.head*columns.HeadStride)
+}
