@@ -133,10 +133,14 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 // fullWidthRow is a row with a cosine and a sine for each element: first those of the
 // first elements of the pairs.
 type fullWidthRow struct {
-	memory   [4][2 * kernels.ChunkPairs]float32
-	cos, sin []float32
-	half     bool // both entries of every pair have the same bits
+	memory [4][2 * kernels.ChunkPairs]float32
+	dim    int
+	half   bool // both entries of every pair have the same bits
 }
+
+// Not fields: a row that points to itself would escape.
+func (f *fullWidthRow) cos() []float32 { return f.memory[2][:f.dim] }
+func (f *fullWidthRow) sin() []float32 { return f.memory[3][:f.dim] }
 
 // read sets f to the row that token t takes, whose entries are in the order in which
 // Rotate writes elements.
@@ -144,10 +148,11 @@ func (f *fullWidthRow) read(a *Angles, t int, sign float32) {
 	rows := a.rows
 	dim := rows.rotaryDim
 	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], a.number(t), sign)
-	f.cos, f.sin = f.memory[2][:dim], f.memory[3][:dim]
-	view.ReorderFloat32s(f.cos, f.memory[0][:dim], rows.out, view.HalfSplit)
-	view.ReorderFloat32s(f.sin, f.memory[1][:dim], rows.out, view.HalfSplit)
-	f.half = equalBits(f.cos[:dim/2], f.cos[dim/2:]) && equalBits(f.sin[:dim/2], f.sin[dim/2:])
+	f.dim = dim
+	cos, sin := f.cos(), f.sin()
+	view.ReorderFloat32s(cos, f.memory[0][:dim], rows.out, view.HalfSplit)
+	view.ReorderFloat32s(sin, f.memory[1][:dim], rows.out, view.HalfSplit)
+	f.half = equalBits(cos[:dim/2], cos[dim/2:]) && equalBits(sin[:dim/2], sin[dim/2:])
 }
 
 // equalBits reports whether a and b, of the same length, have the same bits: to
@@ -165,7 +170,7 @@ func equalBits(a, b []float32) bool {
 func (r *rotation) rotateFullWidth(y, x *view.Operand, yAt, xAt int, row *fullWidthRow) {
 	dim, pairs := r.rotaryDim, r.rotaryDim/2
 	if row.half {
-		r.rotate(y, x, yAt, xAt, 1, &cossin.Table{Cos: row.cos, Sin: row.sin, Stride: pairs}, 0)
+		r.rotate(y, x, yAt, xAt, 1, &cossin.Table{Cos: row.cos(), Sin: row.sin(), Stride: pairs}, 0)
 		return
 	}
 	var memory [3][2 * kernels.ChunkPairs]float32
@@ -174,7 +179,7 @@ func (r *rotation) rotateFullWidth(y, x *view.Operand, yAt, xAt int, row *fullWi
 	for h := range x.Heads {
 		view.Convert(&scratch, x, 0, xAt+h*x.HeadStride+r.offset, dim)
 		view.ReorderFloat32s(ordered, wide, r.in, view.HalfSplit)
-		generic.RotateFullWidth(rotated[:pairs], rotated[pairs:], ordered[:pairs], ordered[pairs:], row.cos, row.sin)
+		generic.RotateFullWidth(rotated[:pairs], rotated[pairs:], ordered[:pairs], ordered[pairs:], row.cos(), row.sin())
 		view.ReorderFloat32s(wide, rotated, view.HalfSplit, r.out)
 		view.Convert(y, &scratch, yAt+h*y.HeadStride+r.offset, 0, dim)
 	}
