@@ -20,7 +20,7 @@ func TestGuards(t *testing.T) {
 		for n := range 140 {
 			for range testkit.Rounds(10) {
 				for _, g.atEnd = range []bool{false, true} {
-					o.try(t, r, impl, o.problem(r, n, true), g.place(o))
+					o.try(t, r, impl, o.problem(r, n, true), g.place(r, o))
 				}
 			}
 		}
