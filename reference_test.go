@@ -223,6 +223,12 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			realCos, realSin := testkit.RealCosSin(angle)
 			c, _ := realCos.Float32()
 			s, _ := realSin.Float32()
+			if s == 0 { // math/big loses its sign
+				s = 0
+				if angle.Signbit() {
+					s = float32(math.Copysign(0, -1))
+				}
+			}
 			c, s = float32(c*scaling), float32(s*scaling)
 			if cfg.XPos != nil {
 				factor := decays(i, p)
