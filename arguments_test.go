@@ -277,7 +277,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
-	n.plain = func() plain { return withTable(p, t, ids()) }
+	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
 }
 

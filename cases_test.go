@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // What is the same for all operations runs over their cases, which stand beside the
@@ -16,6 +15,6 @@ func TestDigests(t *testing.T)          { testkit.CheckDigests(t) }
 func TestFlushing(t *testing.T)         { testkit.CheckFlushing(t, "posenc") }
 func TestLongCalls(t *testing.T)        { testkit.RunLongCalls(t) }
 func TestCallsAreBounded(t *testing.T) {
-	testkit.CallsAreBounded(t, "TestLongCalls", kernels.MaxCallElements)
+	testkit.CheckCallsAreBounded(t)
 }
 func FuzzCases(f *testing.F) { testkit.FuzzCases(f, "posenc") }
