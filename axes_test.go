@@ -109,8 +109,8 @@ func TestAxes(t *testing.T) {
 					t.Fatalf("%s: the tables are wrong", name)
 				}
 				p := plainOf(cfg).with(wantCos, wantSin)
-				checkPlain(t, r, name, positions, tokens, p, rotateBy[float32](rotary.At(positions)))
-				checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseBy[float32](rotary.At(positions)))
+				checkPlain(t, r, name, positions, tokens, p, rotateByAngles[float32](rotary.At(positions)))
+				checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseByAngles[float32](rotary.At(positions)))
 			}
 		}
 	})

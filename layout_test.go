@@ -18,13 +18,13 @@ func TestRotateElements(t *testing.T) {
 	testkit.EachType(t, testRotateElements[float32], testRotateElements[posenc.Float16], testRotateElements[posenc.BFloat16])
 }
 
-// rotateBy is Rotate by the angles.
-func rotateBy[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
+// rotateByAngles is Rotate by the angles.
+func rotateByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
 	return func(xs ...posenc.View[T]) error { return posenc.Rotate(a, xs...) }
 }
 
-// rotateInverseBy is RotateInverse by the angles.
-func rotateInverseBy[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
+// rotateInverseByAngles is RotateInverse by the angles.
+func rotateInverseByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
 	return func(xs ...posenc.View[T]) error { return posenc.RotateInverse(a, xs...) }
 }
 
@@ -45,9 +45,9 @@ func testRotateElements[T posenc.Element](t *testing.T) {
 					p := plainOf(cfg).with(plainTables(t, cfg, positions))
 					rotary, name := testkit.MustRotary(t, cfg), fmt.Sprintf("layout %d, %d pairs at %d, %d tokens", layout, pairs, cfg.Offset, tokens)
 					if r.IntN(3) == 0 {
-						checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseBy[T](rotary.At(positions)))
+						checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseByAngles[T](rotary.At(positions)))
 					} else {
-						checkPlain(t, r, name, positions, tokens, p, rotateBy[T](rotary.At(positions)))
+						checkPlain(t, r, name, positions, tokens, p, rotateByAngles[T](rotary.At(positions)))
 					}
 				}
 			}

@@ -2,6 +2,8 @@ package posenc_test
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -161,5 +163,97 @@ func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, posit
 		shape := views[i]
 		shape.Data = nil
 		testkit.Compare(t, fmt.Sprintf("%s, view %d %+v: x", name, i, shape), memories[i].All, wants[i], written[i])
+	}
+}
+
+// withTable returns p with the rows of a table that the tokens take.
+func withTable[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
+	pairs := p.rotaryDim / 2
+	stride := t.Stride
+	if stride == 0 {
+		stride = pairs
+		if t.FullWidth {
+			stride *= 2
+		}
+	}
+	for i := range p.cos {
+		p.cos[i], p.sin[i] = make([]float32, len(ids)*pairs), make([]float32, len(ids)*pairs)
+	}
+	for token, id := range ids {
+		for i := range pairs {
+			at := [2]int{int(id)*stride + i, int(id)*stride + i}
+			if t.FullWidth {
+				at[0], at[1] = testkit.PairAt(p.out, int(id)*stride, i, pairs)
+			}
+			for k := range at {
+				p.cos[k][token*pairs+i], p.sin[k][token*pairs+i] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
+			}
+		}
+	}
+	return p
+}
+
+// rotateViewsPlain rotates the heads of views in place.
+func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int) {
+	for i := range xs {
+		rotatePlain(&p, xs[i].Data, &xs[i], nil, xs[i].Data, &xs[i], tokens, false, make([]bool, len(xs[i].Data)))
+	}
+}
+
+// realTables returns the tables that cfg defines for positions [axes][tokens], taken at
+// a few hundred bits by math/big.
+func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, sin []float32) {
+	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(must{}, cfg)
+	scaling := float32(cfg.Scaling)
+	if scaling == 0 {
+		scaling = 1
+	}
+	decays := decaysOf(cfg.XPos, dim)
+	for token := range tokens {
+		for i, w := range invFreq {
+			axis := 0
+			if cfg.Axes != nil {
+				axis = int(cfg.Axes[i])
+			}
+			p := positions[axis*tokens+token]
+			angle := testkit.NewReal().Mul(testkit.RealOf(p), testkit.RealOf(w))
+			if cfg.Angles == posenc.Float32Angles {
+				angle.SetFloat64(float64(float32(p) * float32(w)))
+			}
+			realCos, realSin := testkit.RealCosSin(angle)
+			c, _ := realCos.Float32()
+			s, _ := realSin.Float32()
+			c, s = float32(c*scaling), float32(s*scaling)
+			if cfg.XPos != nil {
+				factor := decays(i, p)
+				c, s = c*factor, s*factor
+			}
+			cos, sin = append(cos, c), append(sin, s)
+		}
+	}
+	return cos, sin
+}
+
+// decaysOf returns what gives the factor of a pair at a position.
+func decaysOf(x *posenc.XPos, dim int) func(pair int, p float64) float32 {
+	logarithms := make([]*big.Float, dim/2)
+	return func(i int, p float64) float32 {
+		d := float64(dim)
+		if logarithms[i] == nil {
+			logarithms[i] = testkit.RealLogarithm(testkit.NewReal().Quo(testkit.RealOf(10*float64(i)+2*d), testkit.RealOf(7*d)))
+		}
+		distance := p - float64(x.Center)
+		if x.Keys {
+			distance = -distance
+		}
+		exponent := testkit.NewReal().Quo(testkit.NewReal().Mul(testkit.RealOf(distance), logarithms[i]), testkit.RealOf(x.ScaleBase))
+		if exponent.Cmp(testkit.RealOf(-200)) < 0 { // e^-200 is below 2^-150
+			return 0
+		}
+		if exponent.Cmp(testkit.RealOf(200)) > 0 {
+			return float32(math.Inf(1))
+		}
+		factor, _ := testkit.RealExponential(exponent).Float32()
+		return factor
 	}
 }

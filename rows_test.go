@@ -133,9 +133,9 @@ func testTable[T, C posenc.Element](t *testing.T) {
 						p = rowsOf(p, table, ids)
 						name := fmt.Sprintf("layout %d, %d pairs, %d rows with stride %d, full width: %t, equal halves: %t, ids %v", layout, pairs, count, table.Stride, full, equal, ids)
 						if r.IntN(3) == 0 {
-							checkPlain(t, r, name+", inverse", ids, tokens, p.inverse(), rotateInverseBy[T](byRows))
+							checkPlain(t, r, name+", inverse", ids, tokens, p.inverse(), rotateInverseByAngles[T](byRows))
 						} else {
-							checkPlain(t, r, name, ids, tokens, p, rotateBy[T](byRows))
+							checkPlain(t, r, name, ids, tokens, p, rotateByAngles[T](byRows))
 						}
 					}
 				}
@@ -166,8 +166,8 @@ func testTableWide[C posenc.Element](t *testing.T) {
 			for _, ids := range [][]int32{{0, 1, 2, 3, 4}, {4}, {3, 3, 1}} {
 				p := rowsOf(plainOf(cfg), table, ids)
 				name := fmt.Sprintf("layout %d, full width: %t, ids %v", layout, full, ids)
-				checkPlain(t, r, name, ids, len(ids), p, rotateBy[float32](rows.At(ids)))
-				checkPlain(t, r, name+", inverse", ids, len(ids), p.inverse(), rotateInverseBy[float32](rows.At(ids)))
+				checkPlain(t, r, name, ids, len(ids), p, rotateByAngles[float32](rows.At(ids)))
+				checkPlain(t, r, name+", inverse", ids, len(ids), p.inverse(), rotateInverseByAngles[float32](rows.At(ids)))
 			}
 		}
 	}

@@ -96,6 +96,47 @@ func (o *operation) faulting(t *testing.T) func(impl kernels.Implementation) {
 	return func(impl kernels.Implementation) { o.call(impl, &a) }
 }
 
+// Rows that are aligned for it are written by non-temporal stores, where these are asked
+// for, and by others elsewhere.
+func TestNonTemporalRowsAreHit(t *testing.T) {
+	if !testkit.GuardPages {
+		t.Skip("NOT TESTED: nothing faults around memory here")
+	}
+	runs := map[string]map[kernels.Implementation]string{}
+	for _, o := range registry {
+		runs[o.name] = o.runs
+	}
+	const n, rows = 64, 8
+	positions := testkit.Sequence(rows)
+	var block kernels.Block
+	block.Set(testkit.LadderOf(n))
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		var shift kernels.Shift
+		shift.Set(impl, &block)
+		arena := testkit.NewArena(t, os.Getpagesize())
+		dead := unsafe.Slice((*float32)(unsafe.Pointer(&arena[len(arena)-64])), rows*n)
+		for _, asked := range []bool{false, true} {
+			for _, misaligned := range []int{0, 1} {
+				operation := "CosSinShiftF32"
+				if asked && misaligned == 0 {
+					operation = "CosSinShiftNonTemporalF32"
+				}
+				want := runs[operation][impl]
+				if impl == kernels.Generic {
+					want = runs["CosSinExactF32"][impl]
+				}
+				sin := testkit.Aligned(rows*n + 1)[misaligned:]
+				_, functions := testkit.Fault(func() {
+					kernels.CosSinExactRows(impl, dead, sin[:rows*n], n, positions, &block, &shift, 1, 1, asked)
+				})
+				if !slices.ContainsFunc(functions, func(f string) bool { return strings.HasSuffix(f, "/"+want) }) {
+					t.Errorf("asked %t, misaligned by %d: %s did not run: %s", asked, misaligned, want, functions)
+				}
+			}
+		}
+	})
+}
+
 // alignedBytes returns memory that begins at a multiple of 64 bytes.
 func alignedBytes(n int) []byte {
 	s := make([]byte, n+64)

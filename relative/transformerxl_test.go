@@ -152,7 +152,7 @@ func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int,
 		t.Fatal(err)
 	}
 	got := make([]float32, len(positions)*dim)
-	if err := absolute.SinusoidalRows(s, positions, got); err != nil {
+	if err := absolute.SinusoidalRows(got, s, positions); err != nil {
 		t.Fatal(err)
 	}
 	if len(encodings) != len(got) {

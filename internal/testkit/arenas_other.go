@@ -13,6 +13,13 @@ func NewArena(_ testing.TB, n int) []byte {
 	return make([]byte, (n+page-1)/page*page)
 }
 
+func NewArenas(t testing.TB, n, pieces int) (arenas [][]byte) {
+	for range pieces {
+		arenas = append(arenas, NewArena(t, n))
+	}
+	return arenas
+}
+
 func Fault(f func()) (reason any, functions []string) {
 	defer func() { reason = recover() }()
 	f()

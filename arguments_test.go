@@ -1,0 +1,343 @@
+package posenc_test
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// rotaryArgument is a Rotary of any kind, and what it was made of.
+type rotaryArgument struct {
+	*posenc.Rotary
+	cfg  posenc.RotaryConfig
+	axes int
+	zero bool
+}
+
+func (r *rotaryArgument) pairs() int { return plainOf(r.cfg).rotaryDim / 2 }
+
+// rotaryOf returns a Rotary; where any arguments are wanted also nil and a zero one.
+func rotaryOf(a *testkit.Arguments) rotaryArgument {
+	if a.Any() {
+		switch a.Below(16) {
+		case 0:
+			return rotaryArgument{nil, posenc.RotaryConfig{HeadDim: 4}, 1, true}
+		case 1:
+			return rotaryArgument{new(posenc.Rotary), posenc.RotaryConfig{HeadDim: 4}, 1, true}
+		}
+	}
+	cfg := configOf(a)
+	r, err := posenc.NewRotary(cfg)
+	if err != nil {
+		cfg = posenc.RotaryConfig{HeadDim: 4}
+	}
+	axes := 1
+	if cfg.Axes != nil {
+		axes = int(slices.Max(cfg.Axes)) + 1
+	}
+	return rotaryArgument{r, cfg, axes, err != nil}
+}
+
+// geometryOf returns a configuration of the slice of a head.
+func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
+	pairs := 1 + a.Below(40)
+	if !a.Any() {
+		pairs = a.Length()
+	}
+	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.Layout(a.Below(4))}
+	if a.Yes() {
+		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
+		cfg.HeadDim += cfg.Offset + a.Below(20)
+	}
+	return cfg
+}
+
+// configOf returns a configuration that a Rotary takes; where any arguments are wanted
+// some field may be anything.
+func configOf(a *testkit.Arguments) posenc.RotaryConfig {
+	cfg := geometryOf(a)
+	pairs := plainOf(cfg).rotaryDim / 2
+	cfg.Angles = posenc.AngleRounding(a.Below(2))
+	cfg.InvFreq = testkit.LadderOf(pairs)
+	switch a.Below(8) {
+	case 0:
+		cfg.Axes = testkit.Input[uint8](a, pairs)
+		for i := range cfg.Axes {
+			cfg.Axes[i] %= 4
+		}
+	case 1:
+		if pairs > 20 {
+			break // math/big takes its time
+		}
+		cfg.XPos = &posenc.XPos{ScaleBase: a.Real(512), Center: int32(a.Number(-9, 9)), Keys: a.Yes()}
+	case 2:
+		if pairs < 8 {
+			cfg.InvFreq = nil
+		}
+	case 3:
+		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+	case 4:
+		cfg.Scaling = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
+	}
+	if !a.Any() {
+		return cfg
+	}
+	switch a.Below(16) {
+	case 0:
+		cfg.HeadDim = a.Number(1, 80)
+	case 1:
+		cfg.RotaryDim = a.Number(0, 80)
+	case 2:
+		cfg.Offset = a.Number(0, 80)
+	case 3:
+		cfg.Layout = posenc.Layout(a.Next())
+	case 4:
+		cfg.Base = a.Real(1e4)
+	case 5:
+		cfg.InvFreq = testkit.Input[float64](a, pairs)
+	case 6:
+		cfg.Scaling = a.Real(1.5)
+	case 7:
+		cfg.Angles = posenc.AngleRounding(a.Next())
+	case 8:
+		cfg.Axes = testkit.Input[uint8](a, pairs)
+	}
+	return cfg
+}
+
+// cosSin returns the cosines and sines of positions, [tokens][pairs].
+func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
+	cos, sin = plainTables(must{}, r.cfg, positions)
+	if r.cfg.XPos == nil {
+		return cos, sin
+	}
+	decays := decaysOf(r.cfg.XPos, plainOf(r.cfg).rotaryDim)
+	for i := range cos {
+		factor := decays(i%r.pairs(), float64(positions[i/r.pairs()]))
+		cos[i], sin[i] = cos[i]*factor, sin[i]*factor
+	}
+	return cos, sin
+}
+
+// right reports whether the Rotary takes the positions.
+func (r *rotaryArgument) right(positions []int32) bool {
+	if r.zero || len(positions)%r.axes != 0 {
+		return false
+	}
+	list := make([]float64, len(positions))
+	for i, p := range positions {
+		list[i] = float64(p)
+	}
+	return testkit.AnglesInRange(testkit.FrequenciesOf(must{}, r.cfg), list)
+}
+
+// must is what ends a test in which an argument cannot be made.
+type must struct{ testing.TB }
+
+func (must) Helper()           {}
+func (must) Fatal(args ...any) { panic(args) }
+
+// anglesArgument is Angles of any kind, and what is known of them.
+type anglesArgument struct {
+	posenc.Angles
+	headDim, tokens int
+	right           func() bool
+	plain           func() plain                     // of all tokens
+	of              func(tokens []int) posenc.Angles // of some tokens
+	shares          func(memory []byte) bool         // with a table of the caller
+}
+
+// anglesOf returns the Angles of tokens: of positions, of rows of positions, and of
+// rows of a table of any type; where any arguments are wanted also zero ones.
+func anglesOf(a *testkit.Arguments) anglesArgument {
+	switch a.Below(8) {
+	case 0:
+		return tableAngles[float32](a)
+	case 1:
+		return tableAngles[posenc.Float16](a)
+	case 2:
+		return tableAngles[posenc.BFloat16](a)
+	case 3, 4:
+		return rowsAngles(a)
+	}
+	r := rotaryOf(a)
+	positions := a.Positions(r.axes * a.Tokens())
+	p := plainOf(r.cfg)
+	n := anglesArgument{
+		Angles: r.At(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
+		right:  func() bool { return r.right(positions) },
+		plain:  func() plain { return p.with(r.cosSin(positions)) },
+		of:     func(tokens []int) posenc.Angles { return r.At(testkit.PickAxes(positions, r.axes, tokens)) },
+		shares: func([]byte) bool { return false },
+	}
+	if a.Rarely() {
+		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
+	}
+	return n
+}
+
+// taken sets which rows the tokens of n take.
+func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count int) (ids func() []int32) {
+	if a.Below(4) == 0 {
+		n.Angles, n.tokens = rows.All(), count
+		n.right = func() bool { return true }
+		n.of = func(tokens []int) posenc.Angles { return rows.At(numbers32(tokens)) }
+		return func() []int32 { return testkit.Sequence(count) }
+	}
+	list := a.IDs(max(0, min(a.Tokens(), 64*count)), count)
+	n.Angles, n.tokens = rows.At(list), len(list)
+	n.right = func() bool {
+		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 || int(id) >= count })
+	}
+	n.of = func(tokens []int) posenc.Angles { return rows.At(testkit.Pick(list, tokens)) }
+	return func() []int32 { return list }
+}
+
+func numbers32(numbers []int) []int32 {
+	s := make([]int32, len(numbers))
+	for i, n := range numbers {
+		s[i] = int32(n)
+	}
+	return s
+}
+
+func wrongAngles(angles posenc.Angles) anglesArgument {
+	return anglesArgument{
+		Angles: angles, headDim: 4, right: func() bool { return false },
+		shares: func([]byte) bool { return false },
+	}
+}
+
+// rowsAngles returns Angles of rows of positions.
+func rowsAngles(a *testkit.Arguments) anglesArgument {
+	r := rotaryOf(a)
+	positions := a.Positions(r.axes * a.Tokens())
+	if r.Rotary == nil {
+		return wrongAngles((*posenc.Rows)(nil).All())
+	}
+	rows, err := r.Rows(positions)
+	if err != nil {
+		return wrongAngles(new(posenc.Rows).At(positions))
+	}
+	p := plainOf(r.cfg)
+	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
+	count := len(positions) / r.axes
+	ids := n.taken(a, rows, count)
+	n.plain = func() plain {
+		tokens := make([]int, n.tokens)
+		for i, id := range ids() {
+			tokens[i] = int(id)
+		}
+		return p.with(r.cosSin(testkit.PickAxes(positions, r.axes, tokens)))
+	}
+	return n
+}
+
+// tableOf returns a table for the slice of a head, in memory that may be written to.
+func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.Table[C]) {
+	cfg := geometryOf(a)
+	t := posenc.Table[C]{FullWidth: a.Yes()}
+	width := plainOf(cfg).rotaryDim / 2
+	if t.FullWidth {
+		width *= 2
+	}
+	rows := a.Below(12)
+	if a.Yes() {
+		t.Stride = a.Number(width, 2*width+3)
+		n := testkit.Small(max(rows-1, 0), t.Stride) + testkit.Small(width)
+		t.Cos, t.Sin = testkit.Slice[C](a, n), testkit.Slice[C](a, n)
+	} else {
+		t.Cos, t.Sin = testkit.Slice[C](a, testkit.Small(rows, width)), testkit.Slice[C](a, testkit.Small(rows, width))
+	}
+	if a.Rarely() {
+		cfg = configOf(a)
+	}
+	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, t
+}
+
+// tableAngles returns Angles of rows of a table.
+func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
+	cfg, t := tableOf[C](a)
+	rows, err := posenc.NewRows(cfg, t)
+	if err != nil {
+		return wrongAngles(new(posenc.Rows).All())
+	}
+	n := anglesArgument{headDim: cfg.HeadDim}
+	n.shares = func(memory []byte) bool {
+		return shareMemory(memory, testkit.BytesOf(t.Cos)) || shareMemory(memory, testkit.BytesOf(t.Sin))
+	}
+	ids := n.taken(a, rows, rows.Len())
+	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
+	n.plain = func() plain { return withTable(p, t, ids()) }
+	return n
+}
+
+// shareMemory reports whether slices that are not empty share a byte.
+func shareMemory(a, b []byte) bool {
+	first, second := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return len(a) > 0 && len(b) > 0 && first < second+uintptr(len(b)) && second < first+uintptr(len(a))
+}
+
+// viewsRight reports whether views have the shape for so many tokens, and share no
+// element.
+func viewsRight[T posenc.Element](xs []posenc.View[T], tokens, dim int) bool {
+	touched := map[*T]bool{}
+	for i := range xs {
+		v := &xs[i]
+		if !testkit.Allowed(v, tokens, dim, len(v.Data)) {
+			return false
+		}
+		for t := range tokens {
+			for h := range v.Heads {
+				row := v.Data[testkit.RowAt(v, t, h, dim):][:dim]
+				for j := range row {
+					if touched[&row[j]] {
+						return false
+					}
+					touched[&row[j]] = true
+				}
+			}
+		}
+	}
+	return true
+}
+
+// Inputs of digests.
+
+var (
+	digestLayouts   = []string{posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved"}
+	digestRoundings = []string{posenc.ExactAngles: "Exact", posenc.Float32Angles: "Float32"}
+)
+
+// digestGeometry returns a configuration of so many pairs, of whole heads or of a slice.
+func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.RotaryConfig {
+	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
+	if d.Below(2) == 0 {
+		cfg.RotaryDim, cfg.Offset = 2*pairs, d.Below(10)
+		cfg.HeadDim += cfg.Offset + d.Below(10)
+	}
+	return cfg
+}
+
+// digestConfig returns one with frequencies and a factor.
+func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding posenc.AngleRounding, pairs int) posenc.RotaryConfig {
+	cfg := digestGeometry(d, layout, pairs)
+	cfg.Angles, cfg.InvFreq = rounding, d.Frequencies(pairs)
+	cfg.Scaling = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
+	return cfg
+}
+
+// digestAxisMaps are maps of 32 pairs.
+func digestAxisMaps(d *testkit.Digest) [][]uint8 {
+	sections, err := frequency.Sections(8, 12, 12)
+	d.Must(err)
+	interleaved, err := frequency.InterleavedSections(12, 10, 10)
+	d.Must(err)
+	alternating, err := frequency.AlternatingSections(11, 11, 10)
+	d.Must(err)
+	return [][]uint8{sections, interleaved, alternating}
+}

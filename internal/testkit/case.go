@@ -1,0 +1,428 @@
+package testkit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// Case is what the tests know of one exported function or method. RunCases, FuzzCases,
+// CheckDigests, RunLongCalls, CheckFlushing and CheckComplete run over the cases of a
+// package.
+type Case struct {
+	Function string // as errors name it behind the package: "Rotate", "Rotary.CosSin"
+
+	// Call makes the arguments of one call, and says what the call is to do. nil: there
+	// are only digests.
+	Call func(a *Arguments) Call
+
+	// NeverFails says that the function returns no error.
+	NeverFails bool
+
+	// OnStack makes calls whose slices are arrays of its own: nothing may make them
+	// escape, and the calls allocate nothing.
+	OnStack func() error
+
+	// Long makes calls of sizes beyond what a kernel may work on at once.
+	Long func() error
+
+	// Digests adds results for fixed inputs.
+	Digests func(add AddDigest)
+}
+
+// Call is a call with its arguments.
+type Call struct {
+	Run func() error
+
+	// Want does by plain loops over the documentation's formula what Run does, to the
+	// same memory. nil: results are those of generic.
+	Want func()
+
+	// Right reports whether the arguments are what the documentation allows. nil: not
+	// known.
+	Right func() bool
+
+	// Parts cuts the work of the call into groups of calls: each group runs on a
+	// goroutine of its own, the calls of a group one after another. nil: it cannot be
+	// cut.
+	Parts func(c *Choices) [][]func() error
+
+	// Allocates is how many bytes a call may allocate that succeeds: with 0 none.
+	Allocates uint64
+}
+
+var cases []Case
+
+// Register adds a case of the package under test:
+//
+//	var _ = testkit.Register(testkit.Case{Function: "Rotate", ...})
+func Register(c Case) struct{} {
+	cases = append(cases, c)
+	return struct{}{}
+}
+
+// sortedCases returns the cases by name.
+func sortedCases() []Case {
+	sorted := slices.Clone(cases)
+	slices.SortFunc(sorted, func(a, b Case) int { return strings.Compare(a.Function, b.Function) })
+	for i := range sorted[1:] {
+		if sorted[i].Function == sorted[i+1].Function {
+			panic("two cases of " + sorted[i].Function)
+		}
+	}
+	return sorted
+}
+
+// caseRunner runs calls of the cases of a package.
+type caseRunner struct {
+	name   string // of the package, as errors have it
+	memory *argumentMemory
+}
+
+func newCaseRunner(t testing.TB, name string) *caseRunner {
+	return &caseRunner{name, newArgumentMemory(t)}
+}
+
+// RunCases makes right calls and any calls of every case, on every implementation:
+//
+//   - right ones succeed and give what the formula gives, to the last bit, wherever their
+//     slices lie: at guard pages too;
+//   - cut into parts, they give the same bits from many goroutines;
+//   - they allocate nothing, where the case does not say otherwise;
+//   - any calls do not panic, touch nothing beyond their slices, and fail with an error
+//     that is as errors.go says, or succeed and write nothing but their results.
+func RunCases(t *testing.T, name string) {
+	r := newCaseRunner(t, name)
+	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for i, c := range sortedCases() {
+			if c.Call == nil {
+				continue
+			}
+			t.Run("function="+c.Function, func(t *testing.T) {
+				random := NewRand(uint64(i))
+				shape := func() []byte {
+					s := make([]byte, 400)
+					for i := range s {
+						s[i] = byte(random.Uint32())
+					}
+					return s
+				}
+				for range Rounds(60) {
+					r.right(t, impl, &c, inputs{shape: shape()})
+				}
+				for range Rounds(60) {
+					r.right(t, impl, &c, inputs{shape: shape(), place: atGuards})
+				}
+				for range Rounds(30) {
+					r.parts(t, impl, &c, inputs{shape: shape()}, Choices(shape()))
+				}
+				for range Rounds(20) {
+					r.allocations(t, &c, inputs{shape: shape()})
+				}
+				if c.OnStack != nil {
+					var err error
+					if n := testing.AllocsPerRun(5, func() { err = errors.Join(err, c.OnStack()) }); n != 0 || err != nil {
+						t.Errorf("arguments on the stack: %v allocations, error %v", n, err)
+					}
+				}
+				r.bothKinds(t, impl, &c, shape)
+			})
+		}
+	})
+}
+
+// bothKinds makes calls of any arguments, which are neither all right nor all wrong.
+func (r *caseRunner) bothKinds(t *testing.T, impl kernels.Implementation, c *Case, shape func() []byte) {
+	right, wrong := false, c.NeverFails
+	for tries := 0; tries < Rounds(60) || !right || !wrong; tries++ {
+		if tries == 1000 {
+			t.Fatalf("of arguments of any kind: succeeded %t, failed %t", right, wrong)
+		}
+		failed := r.any(t, impl, c, inputs{shape: shape(), data: shape()[:32], place: anywhere}) != nil
+		right, wrong = right || !failed, wrong || failed
+	}
+}
+
+// FuzzCases lets bytes choose a case and its arguments.
+func FuzzCases(f *testing.F, name string) {
+	list := slices.DeleteFunc(sortedCases(), func(c Case) bool { return c.Call == nil })
+	for i := range list {
+		for kind, shape := range []string{
+			"",
+			"\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08",
+			"\x09\x07\x05\x08\x09\x0b\x0d\x08\x0f\x08\x09\x0a\x0b\x05\x0d\x0e\x08\x07\x09\x0b\x0d\x0f\x08\x0a\x0c\x0e\x05\x07\x09\x0b\x0d\x0f",
+			"\x08\x10\x20\x03\x08\x18\x28\x05\x05\x00\x10\x20\x30\x01\x11\x21\x31\x04\x14\x24\x34\x05\x15\x25\x35\x06\x16\x26\x36\x07\x17\x27",
+		} {
+			f.Add(uint8(i), uint8(kind), []byte(shape), []byte("\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\xc0\x7f"))
+		}
+	}
+	r := newCaseRunner(f, name)
+	f.Fuzz(func(t *testing.T, function, kind uint8, shape, data []byte) {
+		c := &list[int(function)%len(list)]
+		in := inputs{shape: shape, data: append([]byte{}, data...)}
+		if len(data) == 0 {
+			in.data = []byte{0}
+		}
+		for _, impl := range dispatch.Supported() {
+			switch kind % 4 {
+			case 0:
+				r.right(t, impl, c, in)
+			case 1:
+				in.place = atGuards
+				r.right(t, impl, c, in)
+			case 2:
+				r.parts(t, impl, c, in, Choices(data))
+			default:
+				in.place = anywhere
+				r.any(t, impl, c, in)
+			}
+		}
+	})
+}
+
+// inputs are what the arguments of a call are made of.
+type inputs struct {
+	shape     []byte
+	data      []byte  // what the memory holds, over and over; nil: random elements
+	magnitude float32 // random elements of this size to twice it, unless it is 0
+	place     place
+}
+
+// place says where slices lie.
+type place uint8
+
+const (
+	oneByOne place = iota // behind each other, misaligned; the arguments are right
+	atGuards              // each next to a guard page; the arguments are right
+	anywhere              // anywhere, over each other too; the arguments are of any kind
+)
+
+// made is a call, and what the memory held before it.
+type madeCall struct {
+	*Arguments
+	Call
+	before snapshot
+}
+
+func (r *caseRunner) make(c *Case, in inputs) *madeCall {
+	a := newArguments(r.memory, in)
+	call := c.Call(a)
+	a.finish()
+	return &madeCall{a, call, r.memory.save()}
+}
+
+// run makes the call, which may neither panic nor allocate out of proportion.
+func (m *madeCall) run(t testing.TB, what string) error {
+	t.Helper()
+	most := max(m.Allocates, 1<<20)
+	var err error
+	allocated := allocatedBytes()
+	reason, functions := Fault(func() { err = m.Run() })
+	allocated = allocatedBytes() - allocated
+	if reason != nil {
+		t.Fatalf("%s: %v in %s", what, reason, functions)
+	}
+	if allocated > most {
+		t.Errorf("%s: %d bytes allocated, want at most %d", what, allocated, most)
+	}
+	return err
+}
+
+// expected is what a call has to do.
+type expected struct {
+	err   error
+	after snapshot
+}
+
+// expect makes the call on generic, and compares it with the formula.
+func (r *caseRunner) expect(t testing.TB, c *Case, in inputs) expected {
+	t.Helper()
+	defer dispatch.Use(kernels.Generic)()
+	what := c.Function + " on generic"
+	m := r.make(c, in)
+	right, known := true, m.Right != nil
+	if known {
+		right = m.Right()
+	}
+	err := m.run(t, what)
+	got := r.memory.save()
+	if known && right != (err == nil) {
+		t.Fatalf("%s: right %t, error %v", what, right, err)
+	}
+	want := got
+	if err == nil && m.Want != nil {
+		r.memory.restore(m.before)
+		m.Want()
+		want = r.memory.save()
+		r.memory.restore(got)
+	}
+	r.check(t, what, m, err, want)
+	return expected{err, want}
+}
+
+// on makes the call on the implementation in use and compares it with what is
+// expected.
+func (r *caseRunner) on(t testing.TB, impl kernels.Implementation, c *Case, in inputs) error {
+	t.Helper()
+	want := r.expect(t, c, in)
+	if impl == kernels.Generic {
+		return want.err
+	}
+	defer dispatch.Use(impl)()
+	what := c.Function + " on " + impl.String()
+	m := r.make(c, in)
+	err := m.run(t, what)
+	if (err == nil) != (want.err == nil) {
+		t.Fatalf("%s: error %v, on generic %v", what, err, want.err)
+	}
+	r.check(t, what, m, err, want.after)
+	return err
+}
+
+// right makes a call of right arguments.
+func (r *caseRunner) right(t testing.TB, impl kernels.Implementation, c *Case, in inputs) {
+	t.Helper()
+	if err := r.on(t, impl, c, in); err != nil && in.data == nil {
+		t.Fatalf("%s: arguments that are meant to be right: %v", c.Function, err)
+	}
+}
+
+// any makes a call of arguments of any kind.
+func (r *caseRunner) any(t testing.TB, impl kernels.Implementation, c *Case, in inputs) error {
+	t.Helper()
+	return r.on(t, impl, c, in)
+}
+
+// check compares the memory after a call with what it is to be: the results, up to the
+// payloads of NaNs, and everything else to the bit.
+func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, want snapshot) {
+	t.Helper()
+	untouched := m.before.clone()
+	if err != nil {
+		r.checkError(t, what, err)
+	} else {
+		for _, results := range m.results {
+			results(&resultCheck{t, what, r.memory, want, untouched})
+		}
+	}
+	if at, arena := r.memory.differs(untouched); arena >= 0 {
+		t.Fatalf("%s: byte %d of arena %d was written and is not to be; error %v", what, at, arena, err)
+	}
+}
+
+// checkError checks that an error is as errors.go says.
+func (r *caseRunner) checkError(t testing.TB, what string, err error) {
+	t.Helper()
+	sentinels := 0
+	for _, kind := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
+		if errors.Is(err, kind) {
+			sentinels++
+		}
+	}
+	function, _, _ := strings.Cut(what, " ")
+	text := err.Error()
+	if sentinels != 1 || !strings.HasPrefix(text, r.name+"."+function+": ") || strings.Count(text, r.name+".") != 1 || len(text) > 1000 {
+		t.Errorf("%s: the error %q wraps %d kinds", what, text, sentinels)
+	}
+}
+
+// parts does the work of a right call at once and in parts, several times.
+func (r *caseRunner) parts(t testing.TB, impl kernels.Implementation, c *Case, in inputs, choices Choices) {
+	t.Helper()
+	want := r.expect(t, c, in)
+	if want.err != nil {
+		return
+	}
+	defer dispatch.Use(impl)()
+	for i := range 2 {
+		m := r.make(c, in)
+		if m.Parts == nil {
+			return
+		}
+		what := fmt.Sprintf("%s on %s, in parts, time %d", c.Function, impl, i)
+		Concurrently(m.Parts(&choices), func(calls []func() error) {
+			for _, call := range calls {
+				if err := call(); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+		r.check(t, what, m, nil, want.after)
+	}
+}
+
+// allocations makes a right call several times. Results go on from results.
+func (r *caseRunner) allocations(t testing.TB, c *Case, in inputs) {
+	t.Helper()
+	m := r.make(c, in)
+	if m.Allocates > 0 {
+		return
+	}
+	if n := testing.AllocsPerRun(2, func() { _ = m.Run() }); n != 0 {
+		t.Errorf("%s: %v allocations", c.Function, n)
+	}
+}
+
+// allocatedBytes returns the bytes that were ever allocated. Spans of small objects
+// count as a whole.
+func allocatedBytes() uint64 {
+	sample := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
+}
+
+// resultCheck compares slices of the memory with what they are to be.
+type resultCheck struct {
+	t         testing.TB
+	what      string
+	memory    *argumentMemory
+	want      snapshot
+	untouched snapshot // of which the compared slices become what they are
+}
+
+func checkResult[T any](c *resultCheck, s []T) {
+	c.t.Helper()
+	if len(s) == 0 {
+		return
+	}
+	got := BytesOf(s)
+	if len(got) == 0 {
+		return
+	}
+	wantBytes := c.want.at(c.memory, got)
+	copy(c.untouched.at(c.memory, got), got)
+	if bytes.Equal(got, wantBytes) {
+		return
+	}
+	want := sliceOf[T](wantBytes, len(s))
+	for i := range s {
+		if !sameValue(s[i], want[i]) {
+			c.t.Fatalf("%s: element %d of %d is %v (%x), want %v (%x)", c.what, i, len(s), s[i], BytesOf(s[i:i+1]), want[i], BytesOf(want[i:i+1]))
+		}
+	}
+}
+
+// sameValue reports equal bits or two NaNs.
+func sameValue[T any](a, b T) bool {
+	switch a := any(a).(type) {
+	case float32:
+		return Same(a, any(b).(float32))
+	case posenc.Float16:
+		return Float16Numbers.Same(uint16(a), uint16(any(b).(posenc.Float16)))
+	case posenc.BFloat16:
+		return Bfloat16Numbers.Same(uint16(a), uint16(any(b).(posenc.BFloat16)))
+	case float64:
+		b := any(b).(float64)
+		return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+	}
+	return any(a) == any(b)
+}

@@ -1,0 +1,86 @@
+package testkit
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// CheckComplete compares the cases with the exported functions and methods of the
+// package in this directory: each has one, with a digest unless it is named here.
+func CheckComplete(t *testing.T, withoutDigest ...string) {
+	exported := exportedFunctions(t, ".")
+	var names []string
+	for _, c := range sortedCases() {
+		names = append(names, c.Function)
+		if digests := c.digests(); (len(digests) == 0) != slices.Contains(withoutDigest, c.Function) {
+			t.Errorf("%s has %d digests", c.Function, len(digests))
+		}
+	}
+	for _, name := range exported {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s has no case", name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(exported, name) {
+			t.Errorf("there is a case of %s and no such function", name)
+		}
+	}
+}
+
+// exportedFunctions returns the functions and the methods (Type.Method) that the
+// package of a directory exports.
+func exportedFunctions(t *testing.T, directory string) (names []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() {
+				continue
+			}
+			if name := receiverOf(f) + f.Name.Name; ast.IsExported(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	return names
+}
+
+// receiverOf returns the type of a method and a point, or nothing for a function.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	x := f.Recv.List[0].Type
+	for {
+		switch y := x.(type) {
+		case *ast.StarExpr:
+			x = y.X
+		case *ast.IndexExpr:
+			x = y.X
+		case *ast.Ident:
+			return y.Name + "."
+		default:
+			return "?."
+		}
+	}
+}

@@ -1,0 +1,16 @@
+//go:build amd64 && !purego
+
+package testkit
+
+import "github.com/go-posenc/posenc/asm/bound"
+
+func SwapControl(control uint64) (before uint64) { return bound.SwapMXCSRAVX2(control) }
+
+// DefaultControl masks all exceptions, as Go sets it.
+const DefaultControl = 0x1f80
+
+// Bits of MXCSR.
+var (
+	FlushModes = []ControlMode{{"flush-to-zero", 1 << 15}, {"denormals-are-zero", 1 << 6}, {"both", 1<<15 | 1<<6}}
+	RoundModes = []ControlMode{{"down", 1 << 13}, {"up", 2 << 13}, {"towards zero", 3 << 13}}
+)

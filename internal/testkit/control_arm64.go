@@ -1,0 +1,16 @@
+//go:build arm64 && !purego
+
+package testkit
+
+import "github.com/go-posenc/posenc/asm/bound"
+
+func SwapControl(control uint64) (before uint64) { return bound.SwapFPCRNEON(control) }
+
+// DefaultControl is how Go sets it.
+const DefaultControl = 0
+
+// Bits of FPCR.
+var (
+	FlushModes = []ControlMode{{"flush-to-zero", 1 << 24}}
+	RoundModes = []ControlMode{{"up", 1 << 22}, {"down", 2 << 22}, {"towards zero", 3 << 22}}
+)
