@@ -1,10 +1,8 @@
 package relative_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -101,11 +99,7 @@ func TestDeBERTaErrors(t *testing.T) {
 	}
 	b := mustDeBERTaBuckets(t, 4, 8)
 	c2p, p2c := relative.Products{Data: data[4:20]}, relative.Products{Data: data[4:36]}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2"},
 		{create(-1, 512), posenc.ErrConfig, "cfg.Buckets is -1"},
 		{create(255, 512), posenc.ErrConfig, "cfg.Buckets is 255"},
@@ -127,16 +121,7 @@ func TestDeBERTaErrors(t *testing.T) {
 		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at strides 0 and "},
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements"},
 		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 }
 
 // debertaBucketsOf returns buckets, nil and zero ones too where any arguments are wanted,

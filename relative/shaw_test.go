@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -181,11 +180,7 @@ func TestShawAgainstPyTorch(t *testing.T) {
 func TestShawErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, -1), posenc.ErrShape, "AddShaw: maxDistance is -1"},
 		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, math.MaxInt), posenc.ErrShape, "maxDistance is"},
 		{relative.AddShaw(scores, relative.Products{Data: data[12:31]}, 2), posenc.ErrLength, "products.Data is 19 elements, want 20"},
@@ -195,16 +190,7 @@ func TestShawErrors(t *testing.T) {
 		{relative.SumShaw(relative.Products{Data: data[11:31]}, scores, 2), posenc.ErrOverlap, "sums.Data is sharing elements"},
 		{relative.SumShaw(relative.Products{Data: data[12:], RowStride: 4, HeadStride: 20}, scores, 2), posenc.ErrOverlap, "sums.RowStride is 4"},
 		{relative.SumShaw(relative.Products{Data: data[12:32]}, relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, 2), posenc.ErrLength, "weights.Data is 11 elements"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 }
 
 // shawOf returns a tile that shape makes, its products and their largest distance.

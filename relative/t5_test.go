@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -129,11 +128,7 @@ func TestT5Errors(t *testing.T) {
 		_, err := relative.NewT5Bias(buckets, weights)
 		return err
 	}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want a multiple of 1 from 2 to 1024"},
 		{create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want a multiple of 2 from 4"},
 		{create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33"},
@@ -150,16 +145,7 @@ func TestT5Errors(t *testing.T) {
 		{relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero"},
 		{relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero"},
 		{relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 }
 
 // t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and

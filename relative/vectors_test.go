@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
 // Zeros have the signs of the definition: sums start at +0.
-func TestDotProductsOfZeros(t *testing.T) {
+func TestVectorsOfZeros(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		negative := float32(math.Copysign(0, -1))
 		for dim := 1; dim < 40; dim++ {
@@ -44,89 +43,55 @@ func TestDotProductsOfZeros(t *testing.T) {
 	})
 }
 
-func TestDotProductsErrors(t *testing.T) {
+func TestVectorsErrors(t *testing.T) {
 	data := make([]float32, 400)
 	view := func(from, n, heads int) posenc.View[float32] {
 		return posenc.View[float32]{Data: data[from : from+n], Heads: heads}
 	}
-	type arguments struct {
-		x, vectors               posenc.View[float32]
-		bias                     []float32
-		products                 relative.Products
-		tokens, columns, headDim int
-	}
-	right := arguments{view(0, 24, 2), view(50, 40, 2), data[100:108], relative.Products{Data: data[120:150]}, 3, 5, 4}
+	right := vectorsCall{view(0, 24, 2), view(50, 40, 2), data[100:108], relative.Products{Data: data[120:150]}, relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}}
 	for _, tt := range []struct {
-		change func(a *arguments)
-		kind   error
-		says   string // with %: of DotProducts, of AddValues
+		change    func(v *vectorsCall)
+		kind      error
+		dot, says string // of DotProducts and of AddValues; empty where the call is right
 	}{
-		{func(a *arguments) { a.tokens = -1 }, posenc.ErrShape, "shape.Tokens is -1, want at least 0"},
-		{func(a *arguments) { a.columns = 0 }, posenc.ErrShape, "shape.Columns is 0, want at least 1"},
-		{func(a *arguments) { a.headDim = 0 }, posenc.ErrShape, "shape.HeadDim is 0, want from 1 to 1024"},
-		{func(a *arguments) { a.headDim = 1025 }, posenc.ErrShape, "shape.HeadDim is 1025"},
-		{func(a *arguments) { a.x.Heads = 0 }, posenc.ErrShape, "%.Heads is 0"},
-		{func(a *arguments) { a.tokens = 4 }, posenc.ErrLength, "%.Data is 24 elements, want 32 for 4 tokens"},
-		{func(a *arguments) { a.x.TokenStride, a.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "%.TokenStride is 4"},
-		{func(a *arguments) { a.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in %"},
-		{func(a *arguments) { a.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data is 40 elements, want 20"},
-		{func(a *arguments) { a.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1"},
-		{func(a *arguments) { a.products.Data = data[120:149] }, posenc.ErrLength, ".Data is 29 elements, want 30 for 2 heads of 3 rows and 5 columns"},
-		{func(a *arguments) { a.products.RowStride = -5 }, posenc.ErrShape, ".RowStride is -5"},
-		{func(a *arguments) { a.products.Data = data[23:53] }, posenc.ErrOverlap, ".Data is sharing elements with "},
-		{func(a *arguments) { a.products.Data, a.vectors = data[200:230], view(0, 40, 2) }, posenc.ErrOverlap, "Data is sharing elements with "},
+		{func(v *vectorsCall) { v.shape.Tokens = -1 }, posenc.ErrShape, "shape.Tokens is -1, want at least 0", "shape.Tokens is -1"},
+		{func(v *vectorsCall) { v.shape.Columns = 0 }, posenc.ErrShape, "shape.Columns is 0, want at least 1", "shape.Columns is 0"},
+		{func(v *vectorsCall) { v.shape.HeadDim = 0 }, posenc.ErrShape, "shape.HeadDim is 0, want from 1 to 1024", "shape.HeadDim is 0"},
+		{func(v *vectorsCall) { v.shape.HeadDim = 1025 }, posenc.ErrShape, "shape.HeadDim is 1025", "shape.HeadDim is 1025"},
+		{func(v *vectorsCall) { v.x.Heads = 0 }, posenc.ErrShape, "x.Heads is 0", "out.Heads is 0"},
+		{func(v *vectorsCall) { v.shape.Tokens = 4 }, posenc.ErrLength, "x.Data is 24 elements, want 32 for 4 tokens", "out.Data is 24 elements, want 32 for 4 tokens"},
+		{func(v *vectorsCall) { v.x.TokenStride, v.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "x.TokenStride is 4", "out.TokenStride is 4"},
+		{func(v *vectorsCall) { v.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in x", "vectors.Heads is 3, want 1, or 2 as in out"},
+		{func(v *vectorsCall) { v.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data is 40 elements, want 20", "vectors.Data is 40 elements, want 20"},
+		{func(v *vectorsCall) { v.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1", "vectors.HeadStride is -1"},
+		{func(v *vectorsCall) { v.products.Data = data[120:149] }, posenc.ErrLength, "products.Data is 29 elements, want 30 for 2 heads of 3 rows and 5 columns", "sums.Data is 29 elements"},
+		{func(v *vectorsCall) { v.products.RowStride = -5 }, posenc.ErrShape, "products.RowStride is -5", "sums.RowStride is -5"},
+		{func(v *vectorsCall) { v.products.Data = data[23:53] }, posenc.ErrOverlap, "products.Data is sharing elements with x.Data", "out.Data is sharing elements with sums.Data"},
+		{func(v *vectorsCall) { v.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing elements with vectors.Data", ""},
+		{func(v *vectorsCall) { v.vectors = view(0, 40, 2) }, posenc.ErrOverlap, "", "out.Data is sharing elements with vectors.Data"},
+		{func(v *vectorsCall) { v.bias = data[100:107] }, posenc.ErrLength, "bias is 7 elements, want 2*4, or nil", ""},
+		{func(v *vectorsCall) { v.bias = []float32{} }, posenc.ErrLength, "bias is 0 elements", ""},
+		{func(v *vectorsCall) { v.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias", ""},
+		{func(v *vectorsCall) { v.bias = data[:8] }, nil, "", ""},
+		{func(v *vectorsCall) {
+			v.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20}
+		}, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 columns that do not overlap, with 2 heads at HeadStride 20", ""},
+		{func(v *vectorsCall) { // no tokens, however many heads
+			v.x, v.vectors.Heads, v.bias = posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}, 1, nil
+			v.products.Data, v.vectors.Data, v.shape.Tokens = nil, data[50:70], 0
+		}, nil, "", ""},
 	} {
-		a := right
-		tt.change(&a)
-		for name, err := range map[string]error{
-			"x":   relative.DotProducts(a.products, a.x, a.bias, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim}),
-			"out": relative.AddValues(a.x, a.products, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim}),
-		} {
-			if name == "x" && argument.Overlap(a.x.Data, a.vectors.Data) {
-				continue // both are read
+		v := right
+		tt.change(&v)
+		for says, err := range map[string]error{"DotProducts: " + tt.dot: v.dotProducts(), "AddValues: " + tt.says: v.addValues()} {
+			if strings.HasSuffix(says, ": ") {
+				if err != nil {
+					t.Error(err)
+				}
+				continue
 			}
-			if says := strings.ReplaceAll(tt.says, "%", name); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: got %q, want %q and that it says %q", name, err, tt.kind, says)
-			}
+			checkFailures(t, data, []failure{{err, tt.kind, "relative." + says}})
 		}
-	}
-	for _, tt := range []struct {
-		change func(a *arguments)
-		kind   error
-		says   string
-	}{
-		{func(a *arguments) { a.bias = data[100:107] }, posenc.ErrLength, "DotProducts: bias is 7 elements, want 2*4, or nil"},
-		{func(a *arguments) { a.bias = []float32{} }, posenc.ErrLength, "bias is 0 elements"},
-		{func(a *arguments) { a.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias"},
-		{func(a *arguments) { a.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing elements with vectors"},
-		{func(a *arguments) { a.products = relative.Products{Data: data[120:160], RowStride: 4, HeadStride: 20} }, posenc.ErrOverlap, "products.RowStride is 4, want rows of 5 columns that do not overlap, with 2 heads at HeadStride 20"},
-	} {
-		a := right
-		tt.change(&a)
-		err := relative.DotProducts(a.products, a.x, a.bias, a.vectors, relative.ProductShape{Tokens: a.tokens, Columns: a.columns, HeadDim: a.headDim})
-		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
-	// No tokens, however many heads; and what may share memory.
-	none := posenc.View[float32]{Heads: math.MaxInt, TokenStride: 1}
-	if err := relative.DotProducts(relative.Products{}, none, nil, view(50, 4, 1), relative.ProductShape{Tokens: 0, Columns: 1, HeadDim: 4}); err != nil {
-		t.Error(err)
-	}
-	if err := relative.AddValues(none, relative.Products{}, view(50, 4, 1), relative.ProductShape{Tokens: 0, Columns: 1, HeadDim: 4}); err != nil {
-		t.Error(err)
-	}
-	if err := relative.DotProducts(right.products, right.x, data[:8], view(0, 40, 2), relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}); err != nil {
-		t.Error(err)
-	}
-	shared := relative.Products{Data: right.products.Data, RowStride: 1} // sums are read
-	if err := relative.AddValues(right.x, shared, right.vectors, relative.ProductShape{Tokens: 3, Columns: 5, HeadDim: 4}); err != nil {
-		t.Error(err)
 	}
 }
 
