@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
