@@ -3,21 +3,23 @@
 // kernels for amd64 and arm64 and plain Go elsewhere, for float32, float16 and
 // bfloat16. Results are defined to the last bit, and the same on every CPU.
 //
-//		rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
-//		err = posenc.Rotate(rope.At(positions),
-//			posenc.View[float32]{Data: q, Heads: 32},
-//			posenc.View[float32]{Data: k, Heads: 8})
+//	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+//	err = posenc.Rotate(rope.At(positions),
+//		posenc.View[float32]{Data: q, Heads: 32},
+//		posenc.View[float32]{Data: k, Heads: 8})
 //
-//	  - [Rotate] rotates Q and K in place, [RotateInverse] rotates them back.
-//	  - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
-//	  - [RotateFused] normalizes and scales heads on the way ([Normalize],
-//	    [Scale] and [QueryScales] are its parts).
-//	  - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
-//	    takes one from elsewhere.
-//	  - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
-//	    of positions, [CosSinAngles] those of any float32.
-//	  - [RaggedPositions] and [DualChunk] fill in positions.
-//	  - [PermuteWeights] reorders the weights of Q and K from one layout to another.
+// What there is for Q and K:
+//
+//   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
+//   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
+//   - [RotateFused] normalizes and scales heads on the way ([Normalize],
+//     [Scale] and [QueryScales] are its parts).
+//   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
+//     takes one from elsewhere.
+//   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
+//     of positions, [CosSinAngles] those of any float32.
+//   - [RaggedPositions] and [DualChunk] fill in positions.
+//   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // The other packages of the module:
 //
