@@ -62,7 +62,7 @@ func cosSinCall(a *testkit.Arguments) testkit.Call {
 	positions := a.Positions(tokens)
 	invFreq := testkit.Input[float64](a, pairs)
 	switch kind := a.Below(4); {
-	case !a.Any() && kind < 2:
+	case !a.Any() && !a.Ordinary() && kind < 2:
 		copy(invFreq, testkit.RandomFrequencies(a.R, pairs, append(positions, 1), kind == 0))
 	case !a.Any() || kind > 0:
 		copy(invFreq, testkit.LadderOf(pairs))
@@ -100,7 +100,7 @@ func cosSinCall(a *testkit.Arguments) testkit.Call {
 func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 	n := a.Number(0, 200)
 	angles := testkit.Slice[float32](a, n)
-	if !a.Any() && a.Yes() {
+	if !a.Any() && !a.Ordinary() && a.Yes() {
 		for i := range angles {
 			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
 		}

@@ -25,6 +25,9 @@ type Arguments struct {
 // Any says that arguments of any kind are wanted, wrong ones too.
 func (a *Arguments) Any() bool { return a.in.place == anywhere }
 
+// Ordinary says that numbers are wanted whose results are no subnormal numbers.
+func (a *Arguments) Ordinary() bool { return a.in.magnitude != 0 }
+
 func newArguments(m *argumentMemory, in inputs) *Arguments {
 	seed := fnv.New64a()
 	seed.Write(in.shape)
