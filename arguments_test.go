@@ -79,9 +79,14 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 			cfg.InvFreq = nil
 		}
 	case 3:
-		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		if !a.Ordinary() {
+			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		}
 	case 4:
 		cfg.Scaling = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
+	}
+	if a.Ordinary() {
+		cfg.Scaling, cfg.XPos = 0, nil
 	}
 	if !a.Any() {
 		return cfg
@@ -272,7 +277,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
-	n.plain = func() plain { return withTable(p, t, ids()) }
+	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
 }
 

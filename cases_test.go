@@ -14,5 +14,7 @@ func TestCasesAreComplete(t *testing.T) { testkit.CheckComplete(t, "Implementati
 func TestDigests(t *testing.T)          { testkit.CheckDigests(t) }
 func TestFlushing(t *testing.T)         { testkit.CheckFlushing(t, "posenc") }
 func TestLongCalls(t *testing.T)        { testkit.RunLongCalls(t) }
-func TestCallsAreBounded(t *testing.T)  { testkit.CheckCallsAreBounded(t) }
-func FuzzCases(f *testing.F)            { testkit.FuzzCases(f, "posenc") }
+func TestCallsAreBounded(t *testing.T) {
+	testkit.CheckCallsAreBounded(t)
+}
+func FuzzCases(f *testing.F) { testkit.FuzzCases(f, "posenc") }

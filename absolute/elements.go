@@ -1,8 +1,6 @@
 package absolute
 
 import (
-	"unsafe"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/element"
@@ -10,25 +8,23 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func kindOf[T posenc.Element]() element.Kind {
-	return element.KindOf[T, posenc.Float16, posenc.BFloat16]()
-}
-
-// operandOf returns s as conversions take it.
+// operandOf returns s with the type of its elements forgotten.
 func operandOf[T posenc.Element](s []T) view.Operand {
-	return (&view.View[T]{Data: s}).Operand(kindOf[T](), len(s))
+	return (&view.View[T]{Data: s}).Operand(element.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
 }
 
-// addScaled sets x to x*scale+y, each step rounded to float32 and the sum to
-// the elements of x. There are at most kernels.MaxCallElements.
-func addScaled[T posenc.Element](x []T, y []float32, scale float32) {
-	data := unsafe.Pointer(unsafe.SliceData(x))
-	switch kindOf[T]() {
+// addScaled sets the elements of x from number at on, as many as y has, to x*scale+y,
+// each step rounded to float32 and the sum to the elements of x.
+func addScaled(x *view.Operand, at int, y []float32, scale float32) {
+	for ; len(y) > kernels.MaxCallElements; at, y = at+kernels.MaxCallElements, y[kernels.MaxCallElements:] {
+		addScaled(x, at, y[:kernels.MaxCallElements], scale)
+	}
+	switch x.Kind {
 	case element.Float32:
-		kernels.AddScaledF32(dispatch.Implementation(), unsafe.Slice((*float32)(data), len(x)), y, scale)
+		kernels.AddScaledF32(dispatch.Implementation(), x.Float32s(at)[:len(y)], y, scale)
 	case element.Float16:
-		kernels.AddScaledF16(dispatch.Implementation(), unsafe.Slice((*uint16)(data), len(x)), y, scale)
+		kernels.AddScaledF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
 	case element.BFloat16:
-		kernels.AddScaledBF16(dispatch.Implementation(), unsafe.Slice((*uint16)(data), len(x)), y, scale)
+		kernels.AddScaledBF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -71,60 +72,58 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 			}
 		}
 	}
-	if len(embeddings) == 0 {
-		return nil
-	}
-	if wide, ok := any(embeddings).([]Embedding[float32]); ok {
-		addFloat32Rows(x, dim, wide)
-		return nil
-	}
-	var memory [kernels.ChunkPairs]float32
-	wide := view.Over(memory[:])
-	for t := range tokens {
-		for i := range embeddings {
-			e := &embeddings[i]
-			from := operandOf(e.Table)
-			first := (e.Offset + int(e.IDs[t])) * dim
-			for column := 0; column < dim; column += len(memory) {
-				n := min(len(memory), dim-column)
-				view.Convert(&wide, &from, 0, first+column, n)
-				addRow(x[t*dim+column:][:n], memory[:n])
+	to := operandOf(x)
+	float32Tables, ok := any(embeddings).([]Embedding[float32])
+	switch {
+	case !ok:
+		addConverted(&to, dim, tokens, embeddings)
+	case to.Kind == element.Float32:
+		addInPlace(to.Float32s(0), dim, tokens, float32Tables)
+	default:
+		for t := range tokens {
+			for i := range float32Tables {
+				addScaled(&to, t*dim, float32Tables[i].row(t, dim), 1)
 			}
 		}
 	}
 	return nil
 }
 
-// addFloat32Rows adds the rows of tokens.
-func addFloat32Rows[T posenc.Element](x []T, dim int, embeddings []Embedding[float32]) {
-	to, ok := any(x).([]float32)
-	if !ok {
-		for t := range len(x) / dim {
-			for i := range embeddings {
-				e := &embeddings[i]
-				addRow(x[t*dim:][:dim], e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim])
-			}
-		}
-		return
-	}
-	part := kernels.Tile{Stride: dim}
-	most := max(1, kernels.MaxCallElements/dim) // rows of a call
-	for first := 0; first < len(x)/dim; first += most {
-		part.Rows = min(most, len(x)/dim-first)
-		for column := 0; column < dim; column += part.Len {
-			part.Len = min(kernels.MaxCallElements, dim-column)
-			for i := range embeddings {
-				e := &embeddings[i]
-				kernels.AddRowsF32(dispatch.Implementation(), to[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
+// row returns the row that token t takes.
+func (e *Embedding[W]) row(t, dim int) []W {
+	return e.Table[(e.Offset+int(e.IDs[t]))*dim:][:dim]
+}
+
+// addConverted adds rows of 16 bits, as many elements at a time as are converted to
+// float32.
+func addConverted[W posenc.Element](to *view.Operand, dim, tokens int, embeddings []Embedding[W]) {
+	var scratch [kernels.ChunkPairs]float32
+	wide := view.Over(scratch[:])
+	for t := range tokens {
+		for i := range embeddings {
+			row := operandOf(embeddings[i].row(t, dim))
+			for column := 0; column < dim; column += len(scratch) {
+				n := min(len(scratch), dim-column)
+				view.Convert(&wide, &row, 0, column, n)
+				addScaled(to, t*dim+column, scratch[:n], 1)
 			}
 		}
 	}
 }
 
-// addRow adds y to x in calls of kernels that do not last long.
-func addRow[T posenc.Element](x []T, y []float32) {
-	for i := 0; i < len(x); i += kernels.MaxCallElements {
-		end := min(i+kernels.MaxCallElements, len(x))
-		addScaled(x[i:end], y[i:end], 1)
+// addInPlace adds rows of float32 to float32, of as many tokens at a time as make a
+// bounded call.
+func addInPlace(x []float32, dim, tokens int, embeddings []Embedding[float32]) {
+	part := kernels.Tile{Stride: dim}
+	most := max(1, kernels.MaxCallElements/dim)
+	for first := 0; first < tokens; first += most {
+		part.Rows = min(most, tokens-first)
+		for column := 0; column < dim; column += part.Len {
+			part.Len = min(kernels.MaxCallElements, dim-column)
+			for i := range embeddings {
+				e := &embeddings[i]
+				kernels.AddRowsF32(dispatch.Implementation(), x[first*dim+column:], e.Table, e.Offset*dim+column, dim, e.IDs[first:], &part)
+			}
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -34,7 +35,7 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 	if err != nil || tokens == 0 {
 		return err
 	}
-	makeRows(destination[T]{x: dst}, s, positions, tokens)
+	makeRows(&destination{Operand: operandOf(dst)}, s, positions, tokens)
 	return nil
 }
 
@@ -62,7 +63,7 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 		return argument.Error(posenc.ErrConfig, function, "scale", scale, "a finite number")
 	}
 	if tokens > 0 {
-		makeRows(destination[T]{x: x, add: true, scale: scale}, s, positions, tokens)
+		makeRows(&destination{operandOf(x), true, scale}, s, positions, tokens)
 	}
 	return nil
 }
@@ -107,31 +108,32 @@ func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) e
 	return nil
 }
 
-// destination is the rows of a call: x, or x*scale + rows where add is set.
-type destination[T posenc.Element] struct {
-	x     []T
+// destination is the elements of a call, which rows are written to, or added to after
+// these are scaled.
+type destination struct {
+	view.Operand
 	add   bool
 	scale float32
 }
 
 // makeRows writes or adds the rows of positions. Kernels make those of float32 for
 // integers where they belong; others pass through scratch memory.
-func makeRows[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int) {
-	x, float32s := any(dst.x).([]float32)
-	p, integers := any(positions).([]int32)
+func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
+	integers, ok := any(positions).([]int32)
 	switch {
-	case !float32s || !integers || s.lacksOne():
+	case !ok || dst.Kind != element.Float32 || s.lacksOne():
 		makeInScratch(dst, s, positions, tokens)
 	case s.order == SinCosInterleaved || dst.add:
-		s.makeInPlace(destination[float32]{x, dst.add, dst.scale}, p, tokens)
+		s.makeInPlace(dst, integers, tokens)
 	default:
-		s.writeHalves(x, p, tokens)
+		s.writeHalves(dst, integers, tokens)
 	}
 }
 
 // writeHalves writes rows whose sines and cosines lie apart, as they do in a
 // cos/sin cache.
-func (s *Sinusoidal) writeHalves(x []float32, positions []int32, tokens int) {
+func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int) {
+	x := dst.Float32s(0)
 	sinAt, cosAt := s.places(0)
 	for axis := range s.axes {
 		at := 2 * axis * s.pairs
@@ -145,7 +147,8 @@ func (s *Sinusoidal) writeHalves(x []float32, positions []int32, tokens int) {
 
 // makeInPlace writes or adds rows in one pass over them, those that share a seed at
 // a time.
-func (s *Sinusoidal) makeInPlace(dst destination[float32], positions []int32, tokens int) {
+func (s *Sinusoidal) makeInPlace(dst *destination, positions []int32, tokens int) {
+	x := dst.Float32s(0)
 	to := kernels.Sinusoids{Stride: s.dim, Interleaved: s.order == SinCosInterleaved, Add: dst.add, Scaling: s.scaling, Scale: dst.scale}
 	for first, count := 0, 0; first < tokens; first += count {
 		count = s.together(positions[first:tokens])
@@ -155,7 +158,7 @@ func (s *Sinusoidal) makeInPlace(dst destination[float32], positions []int32, to
 			for block := 0; block < len(s.ladder.Blocks); block += kernels.MaxBlocks {
 				end := min(block+kernels.MaxBlocks, len(s.ladder.Blocks))
 				sinAt, cosAt := s.places(block * kernels.Width)
-				to.Sin, to.Cos = dst.x[at+sinAt:], dst.x[at+cosAt:]
+				to.Sin, to.Cos = x[at+sinAt:], x[at+cosAt:]
 				kernels.SinusoidalRows(dispatch.Implementation(), &to, positions[axis*tokens+first:][:count], s.ladder.Blocks[block:end], s.ladder.Shifts[block:end])
 			}
 		}
@@ -179,7 +182,7 @@ func (s *Sinusoidal) together(positions []int32) int {
 	return n
 }
 
-func makeInScratch[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int) {
+func makeInScratch[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
 	if tokens <= kernels.FewSinusoidalRowsAtOnce { // less memory to clear
 		var scratch [2 * kernels.Width * kernels.FewSinusoidalRowsAtOnce]float32
 		makeInChunks(dst, s, positions, tokens, scratch[:])
@@ -190,7 +193,7 @@ func makeInScratch[T posenc.Element, P Position](dst destination[T], s *Sinusoid
 }
 
 // makeInChunks makes pairs of as many rows as scratch holds, kernels.Width at a time.
-func makeInChunks[T posenc.Element, P Position](dst destination[T], s *Sinusoidal, positions []P, tokens int, scratch []float32) {
+func makeInChunks[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int, scratch []float32) {
 	var interleaved [2 * kernels.Width]float32
 	most := len(scratch) / (2 * kernels.Width)
 	for first := 0; first < tokens; first += most {
@@ -226,7 +229,7 @@ func sinThenCos(scratch []float32, n int) cossin.Table {
 
 // putPairs puts sines, then cosines, of the frequencies of an axis from number
 // column on where they belong in row t. interleaved is scratch memory.
-func (dst *destination[T]) putPairs(s *Sinusoidal, t, axis, column int, values, interleaved []float32) {
+func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, interleaved []float32) {
 	n := len(values) / 2
 	sinAt, cosAt := s.places(column)
 	at, room := t*s.dim+2*axis*s.pairs, s.dim-2*axis*s.pairs // which lacks an element where s does
@@ -235,8 +238,8 @@ func (dst *destination[T]) putPairs(s *Sinusoidal, t, axis, column int, values, 
 		dst.put(at+cosAt, values[n:][:min(n, room-cosAt)])
 		return
 	}
-	if x, ok := any(dst.x).([]float32); ok && !dst.add && 2*n <= room-sinAt {
-		view.ReorderFloat32s(x[at+sinAt:][:2*n], values, view.HalfSplit, view.Interleaved)
+	if dst.Kind == element.Float32 && !dst.add && 2*n <= room-sinAt {
+		view.ReorderFloat32s(dst.Float32s(at + sinAt)[:2*n], values, view.HalfSplit, view.Interleaved)
 		return
 	}
 	view.ReorderFloat32s(interleaved, values, view.HalfSplit, view.Interleaved)
@@ -244,27 +247,29 @@ func (dst *destination[T]) putPairs(s *Sinusoidal, t, axis, column int, values, 
 }
 
 // put writes values to the elements from number at on, or adds them.
-func (dst *destination[T]) put(at int, values []float32) {
-	x := dst.x[at : at+len(values)]
-	if dst.add {
-		addScaled(x, values, dst.scale)
-		return
+func (dst *destination) put(at int, values []float32) {
+	switch {
+	case dst.add:
+		addScaled(&dst.Operand, at, values, dst.scale)
+	case dst.Kind == element.Float32:
+		copy(dst.Float32s(at), values)
+	default:
+		from := view.Over(values)
+		view.Convert(&dst.Operand, &from, at, 0, len(values))
 	}
-	to, from := operandOf(x), view.Over(values)
-	view.Convert(&to, &from, 0, 0, len(values))
 }
 
 // putZeros writes zeros to n elements from number at on, or adds them.
-func (dst *destination[T]) putZeros(at, n int) {
-	x := dst.x[at : at+n]
-	if !dst.add {
-		clear(x)
-		return
-	}
-	var zeros [2 * kernels.Width]float32
-	for len(x) > 0 {
-		count := min(len(x), len(zeros))
-		addScaled(x[:count], zeros[:count], dst.scale)
-		x = x[count:]
+func (dst *destination) putZeros(at, n int) {
+	switch {
+	case dst.add:
+		var zeros [2 * kernels.Width]float32
+		for end := at + n; at < end; at += len(zeros) {
+			addScaled(&dst.Operand, at, zeros[:min(len(zeros), end-at)], dst.scale)
+		}
+	case dst.Kind == element.Float32:
+		clear(dst.Float32s(at)[:n])
+	default:
+		clear(dst.Bits(at)[:n])
 	}
 }

@@ -4,39 +4,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// TestImplementations says what the suite runs. POSENC_REQUIRE names
-// implementations, separated by commas, without which it fails.
-func TestImplementations(t *testing.T) {
-	var names []string
-	for _, impl := range supported() {
-		names = append(names, impl.String())
-	}
-	t.Logf("%s/%s: tested here: %s; in use: %s", runtime.GOOS, runtime.GOARCH, strings.Join(names, ", "), Implementation())
-	for _, impl := range compiled() {
-		if !slices.Contains(supported(), impl) {
-			t.Logf("NOT TESTED here: %s", impl)
-		}
-	}
-	if float16TiesUp {
-		t.Log("NOT TESTED here: ties of float16, which Bochs rounds up")
-	}
-	for name := range strings.SplitSeq(os.Getenv("POSENC_REQUIRE"), ",") {
-		if name != "" && !slices.Contains(names, name) {
-			t.Errorf("POSENC_REQUIRE asks for %q; this machine and build have %s", name, strings.Join(names, ", "))
-		}
-	}
-}
 
 func TestChoose(t *testing.T) {
 	const none = "none"
@@ -68,16 +43,16 @@ func TestChoose(t *testing.T) {
 }
 
 func TestSupported(t *testing.T) {
-	list := supported()
+	list := Supported()
 	if list[len(list)-1] != kernels.Generic {
-		t.Errorf("supported() is %v, want generic last", list)
+		t.Errorf("Supported() is %v, want generic last", list)
 	}
 	for _, impl := range list {
-		if !slices.Contains(compiled(), impl) {
-			t.Errorf("supported() has %v, which is not among %v", impl, compiled())
+		if !slices.Contains(Compiled(), impl) {
+			t.Errorf("Supported() has %v, which is not among %v", impl, Compiled())
 		}
-		restore := use(impl)
-		if Implementation() != impl.String() {
+		restore := Use(impl)
+		if Implementation() != impl {
 			t.Errorf("Implementation() is %q, want %q", Implementation(), impl)
 		}
 		restore()
@@ -127,7 +102,7 @@ func environment(t *testing.T, variables ...string) string {
 // What the environment asks for is what a program gets.
 func TestEnvironment(t *testing.T) {
 	without := func(off ...kernels.Implementation) string {
-		for _, impl := range supported() {
+		for _, impl := range Supported() {
 			if !slices.Contains(off, impl) {
 				return impl.String()
 			}
@@ -145,7 +120,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	for _, impl := range []kernels.Implementation{kernels.Generic, kernels.AVX2, kernels.AVX512, kernels.NEON} {
 		want := "generic"
-		if slices.Contains(supported(), impl) {
+		if slices.Contains(Supported(), impl) {
 			want = impl.String()
 		}
 		settings = append(settings, setting{[]string{"POSENC_IMPL=" + impl.String()}, want})

@@ -25,6 +25,8 @@ func RunLongCalls(t *testing.T) {
 }
 
 // CheckCallsAreBounded shows that no call of a kernel works on more than
-// kernels.MaxCallElements elements: it runs TestLongCalls with kernels that panic on
-// larger calls.
-func CheckCallsAreBounded(t *testing.T) { CallsAreBounded(t, "TestLongCalls", kernels.MaxCallElements) }
+// kernels.MaxCallElements elements, since a garbage collection waits for it: it runs
+// TestLongCalls with kernels that panic on larger calls.
+func CheckCallsAreBounded(t *testing.T) {
+	CallsAreBounded(t, "TestLongCalls", kernels.MaxCallElements)
+}
