@@ -16,18 +16,27 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// checkRotate compares Rotate or RotateInverse with generic.
+// rotatePlaced is rotatePlain in place, for views of one piece of memory.
+func (p plain) rotatePlaced(places testkit.Placed, memory []float32, tokens int) (written []bool) {
+	written = make([]bool, len(memory))
+	for i, v := range places.Views {
+		x := memory[places.Starts[i]:]
+		rotatePlain(&p, x, &v, nil, x, &v, tokens, false, written[places.Starts[i]:])
+	}
+	return written
+}
+
+// checkRotate compares Rotate or RotateInverse with the plain loop.
 func checkRotate(t *testing.T, r *rand.Rand, cfg posenc.RotaryConfig, positions []int32, p testkit.Placed) {
 	t.Helper()
 	rotary := testkit.MustRotary(t, cfg)
-	rotate, direction, name := posenc.Rotate[float32], float32(1), "Rotate"
+	rotate, want, name := posenc.Rotate[float32], plainOf(cfg).with(plainTables(t, cfg, positions)), "Rotate"
 	if r.IntN(3) == 0 {
-		rotate, direction, name = posenc.RotateInverse[float32], -1, "RotateInverse"
+		rotate, want, name = posenc.RotateInverse[float32], want.inverse(), "RotateInverse"
 	}
 	x := testkit.NewPadded(r, p.Size, r.IntN(16))
-	want := x.Clone()
-	cos, sin := testkit.TablesOf(t, cfg, positions, direction)
-	touched := p.RotateViews(cfg, want.Slice(), cos, sin, len(positions))
+	rotated := x.Clone()
+	written := want.rotatePlaced(p, rotated.Slice(), len(positions))
 	given := slices.Clone(positions)
 	if err := rotate(rotary.At(positions), p.In(x.Slice(), len(positions), cfg.HeadDim)...); err != nil {
 		t.Fatal(err)
@@ -36,7 +45,7 @@ func checkRotate(t *testing.T, r *rand.Rand, cfg posenc.RotaryConfig, positions 
 		t.Fatalf("%s changed the positions", name)
 	}
 	cfg.InvFreq = cfg.InvFreq[:min(4, len(cfg.InvFreq))] // enough to read
-	x.Check(t, fmt.Sprintf("%s, %+v, %s, %d tokens: x", name, cfg, p.Kind, len(positions)), want, func(i int) bool { return touched[i] })
+	x.Check(t, fmt.Sprintf("%s, %+v, %s, %d tokens: x", name, cfg, p.Kind, len(positions)), rotated, func(i int) bool { return written[i] })
 }
 
 // randomConfig returns one that rotates the given number of pairs.
@@ -129,13 +138,12 @@ func testRotateLongData(t *testing.T, memory []float32) {
 			x := memory[:p.Size+16]
 			testkit.FillRandom(r, x)
 			want := slices.Clone(x)
-			cos, sin := testkit.TablesOf(t, cfg, positions, 1)
-			touched := p.RotateViews(cfg, want, cos, sin, tokens)
+			written := plainOf(cfg).with(plainTables(t, cfg, positions)).rotatePlaced(p, want, tokens)
 			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), p.In(memory, tokens, cfg.HeadDim)...); err != nil {
 				t.Fatal(err)
 			}
 			for i := range x {
-				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(touched[i] && testkit.Same(x[i], want[i])) {
+				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(written[i] && testkit.Same(x[i], want[i])) {
 					t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
 				}
 			}

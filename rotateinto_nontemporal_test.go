@@ -1,6 +1,8 @@
 package posenc_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -9,47 +11,21 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Copies past the caches write their elements and no other.
-func TestCopyPastCaches(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(60)
-		for n := 0; n <= 200; n += 8 {
-			for shift := range 4 {
-				memory := testkit.Aligned(256)
-				testkit.FillRandom(r, memory)
-				before := append([]float32(nil), memory...)
-				x := make([]float32, n+shift)[shift:]
-				testkit.FillRandom(r, x)
-				kernels.CopyPastCaches(impl, memory[8:8+n], x)
-				for i, v := range memory {
-					want := before[i]
-					if i >= 8 && i < 8+n {
-						want = x[i-8]
-					}
-					if !testkit.Same(v, want) {
-						t.Fatalf("%d elements: memory[%d] is %v, want %v", n, i, v, want)
-					}
-				}
-			}
-		}
-	})
+// Caches of keys beyond 8 MiB are written by non-temporal stores: the bits are those
+// of small pieces.
+func TestRotateIntoNonTemporal(t *testing.T) {
+	t.Run("float32", testRotateIntoNonTemporal[float32])
+	t.Run("float16", testRotateIntoNonTemporal[posenc.Float16])
+	t.Run("bfloat16", testRotateIntoNonTemporal[posenc.BFloat16])
 }
 
-// Caches beyond 8 MiB are written past the processor's: the bits are those of
-// small pieces.
-func TestRotateIntoLarge(t *testing.T) {
-	t.Run("float32", testRotateIntoLarge[float32])
-	t.Run("float16", testRotateIntoLarge[posenc.Float16])
-	t.Run("bfloat16", testRotateIntoLarge[posenc.BFloat16])
-}
-
-func testRotateIntoLarge[D posenc.Element](t *testing.T) {
+func testRotateIntoNonTemporal[D posenc.Element](t *testing.T) {
 	size := (8<<20 + 8<<17) / int(unsafe.Sizeof(*new(D)))
 	source := make([]float32, size)
 	testkit.FillRandom(testkit.NewRand(61), source)
 	for name, shape := range map[string]struct{ heads, dim, rotaryDim, offset, skipped int }{
 		"few heads":               {5, 112, 64, 16, 0},
-		"half a vector on":        {5, 112, 64, 16, 16},   // too little for stores past the caches
+		"half a vector on":        {5, 112, 64, 16, 16},   // too little for non-temporal stores
 		"one head":                {1, 4096, 64, 4032, 0}, // all of the scratch memory, with 16 bits
 		"heads that do not fit":   {3, 1040, 1024, 16, 0},
 		"more heads than fit":     {100, 32, 16, 16, 0},
@@ -84,4 +60,43 @@ func testRotateIntoLarge[D posenc.Element](t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { testkit.EachImplementation(t, large) })
 	}
+}
+
+func TestRotateIntoNonTemporalOf16Bits(t *testing.T) {
+	t.Run("float16 to float16", testRotateIntoNonTemporalOf16Bits[posenc.Float16, posenc.Float16])
+	t.Run("bfloat16 to float16", testRotateIntoNonTemporalOf16Bits[posenc.Float16, posenc.BFloat16])
+}
+
+// Many heads of 16 bits, in a cache so large that they may be written by non-temporal
+// stores, are those of many small calls.
+func testRotateIntoNonTemporalOf16Bits[D, S posenc.Element](t *testing.T) {
+	const heads, dim, tokens, some = 40, 128, 512, 32
+	x := slices.Repeat(testkit.RandomElements[S](testkit.NewRand(94), some*heads*dim), tokens/some)
+	positions := make([]int32, tokens)
+	testkit.CountFrom(positions, 0, 1)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, cfg := range []posenc.RotaryConfig{
+			{HeadDim: dim},
+			{HeadDim: dim, RotaryDim: 100, Offset: 28, Layout: posenc.InterleavedToHalfSplit},
+		} {
+			r := testkit.MustRotary(t, cfg)
+			whole, parts := make([]D, len(x)), make([]D, len(x))
+			err := posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, nil, posenc.View[S]{Data: x, Heads: heads})
+			for first := 0; first < tokens; first += some {
+				from, to := first*heads*dim, (first+some)*heads*dim
+				err = errors.Join(err, posenc.RotateInto(r.At(positions[first:first+some]), posenc.View[D]{Data: parts[from:to], Heads: heads}, nil, posenc.View[S]{Data: x[from:to], Heads: heads}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Equal(testkit.BytesOf(whole), testkit.BytesOf(parts)) {
+				continue // without a look at each element
+			}
+			for i := range whole {
+				if !testkit.SameElement(whole[i], parts[i]) {
+					t.Fatalf("%+v: element %d of token %d is %v at once and %v in parts", cfg, i%(heads*dim), i/(heads*dim), testkit.Widen(whole[i]), testkit.Widen(parts[i]))
+				}
+			}
+		}
+	})
 }

@@ -18,9 +18,9 @@ func TestGuards(t *testing.T) {
 		r := testkit.NewRand(51)
 		g := newGuards(t, guardBytes(140*max(1, o.unit)), o)
 		for n := range 140 {
-			for range testkit.Rounds(10) {
+			for range testkit.Rounds(3) {
 				for _, g.atEnd = range []bool{false, true} {
-					o.try(t, r, impl, o.problem(r, n, true), g.place(o))
+					o.try(t, r, impl, o.problem(r, n, true), g.place(r, o))
 				}
 			}
 		}
