@@ -3,6 +3,7 @@ package absolute_test
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -15,6 +16,28 @@ import (
 // makes at most sqrt(2)*2^-25 each. Roundings add 2^-25 for each product and
 // 2^-24 for the sum, which may be above 1. Together below 2^-22.2.
 const shiftBound = 0x1p-22
+
+// sinusoidalExtra is channels beyond the axes; -1 leaves the last out.
+var sinusoidalExtra = []int{0, 0, 1, 5, 140, -1}
+
+// randomSinusoidal returns a configuration of any kind.
+func randomSinusoidal(r *rand.Rand) absolute.SinusoidalConfig {
+	cfg := absolute.SinusoidalConfig{
+		InvFreq: make([]float64, 1+r.IntN(150)),
+		Order:   absolute.SinusoidalOrder(r.IntN(3)),
+		Axes:    1 + r.IntN(3),
+		Scaling: testkit.OneOf(r, []float64{0, 1, 0.3, 0.0625}),
+	}
+	for i := range cfg.InvFreq {
+		cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
+	}
+	cfg.Dim = 2*cfg.Axes*len(cfg.InvFreq) + testkit.OneOf(r, sinusoidalExtra)
+	if r.IntN(2) == 0 {
+		padding := int32(r.IntN(4) - 1)
+		cfg.Padding = &padding
+	}
+	return cfg
+}
 
 // Shifted rows are near the rows at the new positions, and so is the product
 // with the matrix, which is a rotation in blocks.

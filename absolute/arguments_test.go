@@ -1,0 +1,166 @@
+package absolute_test
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// encoding is a Sinusoidal of any kind, and what it was made of.
+type encoding struct {
+	*absolute.Sinusoidal
+	cfg  absolute.SinusoidalConfig // with Axes and Scaling set
+	zero bool
+}
+
+// encodingOf returns an encoding of up to so many pairs; where any arguments are wanted
+// also nil and a zero one.
+func encodingOf(a *testkit.Arguments, most int) encoding {
+	wrong := encoding{cfg: absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 1}, Axes: 1}, zero: true}
+	if a.Any() {
+		switch a.Below(16) {
+		case 0:
+			return wrong
+		case 1:
+			wrong.Sinusoidal = new(absolute.Sinusoidal)
+			return wrong
+		}
+	}
+	cfg := configOf(a, most)
+	s, err := absolute.NewSinusoidal(cfg)
+	if err != nil {
+		return wrong
+	}
+	cfg.Axes = max(cfg.Axes, 1)
+	if cfg.Scaling == 0 {
+		cfg.Scaling = 1
+	}
+	return encoding{Sinusoidal: s, cfg: cfg}
+}
+
+// configOf returns a configuration of up to so many pairs that is right; where any
+// arguments are wanted some field may be anything.
+func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
+	pairs := min(a.Length(), most)
+	if a.Any() {
+		pairs = testkit.Small(pairs)
+	}
+	cfg := absolute.SinusoidalConfig{InvFreq: testkit.LadderOf(pairs), Order: absolute.SinusoidalOrder(a.Below(3)), Axes: a.Number(1, 3)}
+	if a.Yes() && !a.Ordinary() {
+		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		for i, w := range cfg.InvFreq {
+			if w != 0 && math.Abs(w) < 0x1p-900 {
+				cfg.InvFreq[i] = math.Copysign(0x1p-900, w)
+			}
+		}
+	}
+	cfg.Dim = 2*testkit.Small(max(cfg.Axes, 1), pairs) + []int{0, 0, 1, 5, 140, -1}[a.Below(6)]
+	cfg.Scaling = []float64{0, 1, 0.3, 0.0625}[a.Below(4)]
+	if a.Yes() {
+		padding := int32(a.Below(4) - 1)
+		cfg.Padding = &padding
+	}
+	if !a.Any() {
+		return cfg
+	}
+	switch a.Below(12) {
+	case 0:
+		cfg.Dim = a.Number(1, 200)
+	case 1:
+		cfg.InvFreq = testkit.Input[float64](a, pairs)
+	case 2:
+		cfg.Order = absolute.SinusoidalOrder(a.Next())
+	case 3:
+		cfg.Axes = a.Number(0, 3)
+	case 4:
+		cfg.Scaling = a.Real(1)
+	}
+	return cfg
+}
+
+// configRight reports whether NewSinusoidal takes a configuration.
+func configRight(cfg absolute.SinusoidalConfig) bool {
+	n, axes, scaling := len(cfg.InvFreq), max(cfg.Axes, 1), float64(float32(cfg.Scaling))
+	right := n >= 1 && n <= 1<<15 && cfg.Axes >= 0 && axes <= (1<<15)/n && cfg.Dim >= 2*axes*n-1 && cfg.Dim <= 1<<16 &&
+		cfg.Order <= absolute.CosThenSin && (cfg.Scaling == 0 || scaling > 0 && scaling <= math.MaxFloat32)
+	for _, w := range cfg.InvFreq {
+		right = right && (w == 0 || math.Abs(w) >= 0x1p-900 && math.Abs(w) < 0x1p50)
+	}
+	return right
+}
+
+// rowElements returns the elements of so many rows.
+func (e *encoding) rowElements(a *testkit.Arguments, tokens int) int {
+	if a.Any() {
+		return testkit.Small(tokens, e.cfg.Dim)
+	}
+	return tokens * e.cfg.Dim
+}
+
+// positionsOf returns positions of tokens, some of which are padding, and how many
+// tokens are meant.
+func positionsOf[P absolute.Position](a *testkit.Arguments, e *encoding) (positions []P, tokens int) {
+	tokens = a.Tokens()
+	positions = testkit.Slice[P](a, tokens*e.cfg.Axes)
+	switch p := any(positions).(type) {
+	case []int32:
+		a.FillPositions(p)
+	case []float32:
+		for i := range p {
+			switch {
+			case !a.Any():
+				p[i] = testkit.OneOf(a.R, []float32{0, -1, 1, 0.5, 1000 * a.R.Float32(), -a.R.Float32(), 0x1p31})
+			case a.Below(8) > 0:
+				p[i] = float32(i) / 2
+			}
+		}
+	}
+	if e.cfg.Padding != nil && !a.Any() {
+		for t := range tokens {
+			if a.R.IntN(4) == 0 {
+				positions[t] = P(*e.cfg.Padding)
+			}
+		}
+	}
+	return positions, tokens
+}
+
+// rowsRight reports whether a call takes x for the rows of the positions.
+func rowsRight[X any, P absolute.Position](e *encoding, x []X, positions []P) bool {
+	if e.zero || len(positions)%e.cfg.Axes != 0 {
+		return false
+	}
+	list := make([]float64, len(positions))
+	for i, p := range positions {
+		list[i] = float64(p)
+	}
+	return testkit.AnglesInRange(e.cfg.InvFreq, list) && len(x) == len(positions)/e.cfg.Axes*e.cfg.Dim && !shares(x, positions)
+}
+
+// positionOf returns the position of a token on each axis.
+func positionOf[P absolute.Position](e *encoding, positions []P, token int) []float64 {
+	tokens := len(positions) / e.cfg.Axes
+	at := make([]float64, e.cfg.Axes)
+	for axis := range at {
+		at[axis] = float64(positions[axis*tokens+token])
+	}
+	return at
+}
+
+// shares reports whether slices that are not empty share a byte.
+func shares[A, B any](a []A, b []B) bool {
+	first, second := testkit.BytesOf(a), testkit.BytesOf(b)
+	startA, startB := uintptr(unsafe.Pointer(unsafe.SliceData(first))), uintptr(unsafe.Pointer(unsafe.SliceData(second)))
+	return len(a) > 0 && len(b) > 0 && startA < startB+uintptr(len(second)) && startB < startA+uintptr(len(first))
+}
+
+// maskOf returns which of n tokens are there.
+func maskOf(a *testkit.Arguments, n int) []bool {
+	bytes := testkit.Slice[byte](a, n)
+	for i := range bytes {
+		bytes[i] &= 1
+	}
+	return unsafe.Slice((*bool)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes))
+}

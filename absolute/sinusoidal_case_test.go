@@ -1,0 +1,409 @@
+package absolute_test
+
+import (
+	"errors"
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "NewSinusoidal",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			cfg := configOf(a, math.MaxInt)
+			return testkit.Call{
+				Run:       func() error { return testkit.Made(absolute.NewSinusoidal(cfg)) },
+				Right:     func() bool { return configRight(cfg) },
+				Allocates: testkit.Constructed,
+			}
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("NewSinusoidal", func(d *testkit.Digest) {
+				for order := range absolute.CosThenSin + 1 {
+					digestEncoding(d, digestSinusoidal(d, order))
+				}
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			if a.Yes() {
+				return testkit.OfType(a, rowsCall[float32, int32], rowsCall[posenc.Float16, int32], rowsCall[posenc.BFloat16, int32])(a)
+			}
+			return testkit.OfType(a, rowsCall[float32, float32], rowsCall[posenc.Float16, float32], rowsCall[posenc.BFloat16, float32])(a)
+		},
+		OnStack: func() error { return errors.Join(rowsOnStack[float32](), rowsOnStack[posenc.BFloat16]()) },
+		Long: func() error {
+			e := longEncoding()
+			return absolute.SinusoidalRows(make([]float32, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40))
+		},
+		Digests: func(add testkit.AddDigest) {
+			add.Types("SinusoidalRows/positions=int32", digestRows(absolute.SinusoidalRows[float32, int32]), digestRows(absolute.SinusoidalRows[posenc.Float16, int32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, int32]))
+			add.Types("SinusoidalRows/positions=float32", digestRows(absolute.SinusoidalRows[float32, float32]), digestRows(absolute.SinusoidalRows[posenc.Float16, float32]), digestRows(absolute.SinusoidalRows[posenc.BFloat16, float32]))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "AddSinusoidal",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			if a.Yes() {
+				return testkit.OfType(a, addCall[float32, int32], addCall[posenc.Float16, int32], addCall[posenc.BFloat16, int32])(a)
+			}
+			return testkit.OfType(a, addCall[float32, float32], addCall[posenc.Float16, float32], addCall[posenc.BFloat16, float32])(a)
+		},
+		OnStack: func() error { return errors.Join(addOnStack[float32](), addOnStack[posenc.BFloat16]()) },
+		Long: func() error {
+			e := longEncoding()
+			return errors.Join(
+				absolute.AddSinusoidal(make([]float32, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40), 1),
+				absolute.AddSinusoidal(make([]posenc.Float16, 40*e.cfg.Dim), e.Sinusoidal, make([]int32, 40), 1))
+		},
+		Digests: func(add testkit.AddDigest) {
+			add.Types("AddSinusoidal/positions=int32", digestRows(adding[float32, int32]), digestRows(adding[posenc.Float16, int32]), digestRows(adding[posenc.BFloat16, int32]))
+			add.Types("AddSinusoidal/positions=float32", digestRows(adding[float32, float32]), digestRows(adding[posenc.Float16, float32]), digestRows(adding[posenc.BFloat16, float32]))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows64",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			if a.Yes() {
+				return rows64Call[int32](a)
+			}
+			return rows64Call[float32](a)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("SinusoidalRows64/positions=int32", digestRows64[int32])
+			add("SinusoidalRows64/positions=float32", digestRows64[float32])
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.Shift",
+		Call: shiftCall,
+		OnStack: func() error {
+			var rows [40 * 96]float32
+			var deltas [40]int32
+			return errors.Join(marian96.Shift(rows[:], deltas[:]), vaswani96.Shift(rows[:96], deltas[:1]))
+		},
+		Long: func() error {
+			e := longEncoding()
+			return e.Shift(make([]float32, 40*e.cfg.Dim), make([]int32, 40))
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("Sinusoidal.Shift", func(d *testkit.Digest) {
+				for order := range absolute.CosThenSin + 1 {
+					e := digestSinusoidal(d, order)
+					const tokens = 12
+					rows := testkit.DigestElements[float32](d, tokens*e.cfg.Dim)
+					d.Must(e.Shift(rows, d.Positions(tokens*e.cfg.Axes)))
+					d.Add(rows)
+				}
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Sinusoidal.ShiftMatrix",
+		Call: shiftMatrixCall,
+		OnStack: func() error {
+			var matrix [8 * 8]float32
+			var deltas [1]int32
+			return vaswani8.ShiftMatrix(matrix[:], deltas[:])
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("Sinusoidal.ShiftMatrix", func(d *testkit.Digest) {
+				for order := range absolute.CosThenSin + 1 {
+					e := digestSinusoidal(d, order)
+					matrix := make([]float32, e.cfg.Dim*e.cfg.Dim)
+					d.Must(e.ShiftMatrix(matrix, d.Positions(e.cfg.Axes)))
+					d.Add(matrix)
+				}
+			})
+		},
+	})
+)
+
+func must(s *absolute.Sinusoidal, err error) *absolute.Sinusoidal {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+var vaswani8, vaswani96, marian96 = must(absolute.Vaswani(8)), must(absolute.Vaswani(96)), must(absolute.Marian(96))
+
+// longEncoding has rows as long as they may be.
+func longEncoding() encoding {
+	cfg := absolute.SinusoidalConfig{Dim: 1 << 16, InvFreq: make([]float64, 1<<15), Axes: 1}
+	return encoding{Sinusoidal: must(absolute.NewSinusoidal(cfg)), cfg: cfg}
+}
+
+func rowsOnStack[T posenc.Element]() error {
+	var rows [40 * 96]T
+	var positions [40]int32
+	var times [40]float32
+	return errors.Join(
+		absolute.SinusoidalRows(rows[:], vaswani96, positions[:]), absolute.SinusoidalRows(rows[:], marian96, positions[:]),
+		absolute.SinusoidalRows(rows[:], marian96, times[:]), absolute.SinusoidalRows(rows[:96], vaswani96, times[:1]))
+}
+
+func addOnStack[T posenc.Element]() error {
+	var x [40 * 96]T
+	var positions [40]int32
+	var times [40]float32
+	return errors.Join(
+		absolute.AddSinusoidal(x[:], vaswani96, positions[:], 2), absolute.AddSinusoidal(x[:], marian96, positions[:], 2),
+		absolute.AddSinusoidal(x[:], marian96, times[:], 2), absolute.AddSinusoidal(x[:96], vaswani96, times[:1], 2))
+}
+
+// plainRow is the row of a token at a position on each axis, element by element.
+func plainRow(cfg absolute.SinusoidalConfig, positions []float64) []float32 {
+	n, scaling := len(cfg.InvFreq), float32(cfg.Scaling)
+	if scaling == 0 {
+		scaling = 1
+	}
+	row := make([]float32, max(cfg.Dim, 2*len(positions)*n))
+	if cfg.Padding != nil && positions[0] == float64(*cfg.Padding) {
+		return row[:cfg.Dim]
+	}
+	for axis, p := range positions {
+		for k, w := range cfg.InvFreq {
+			var cos, sin [1]float32
+			generic.CosSinExactAt(cos[:], sin[:], p, []float64{w}, scaling, scaling)
+			sinAt, cosAt := plainPlaces(cfg.Order, n, k)
+			row[2*n*axis+sinAt], row[2*n*axis+cosAt] = sin[0], cos[0]
+		}
+	}
+	return row[:cfg.Dim]
+}
+
+// plainPlaces returns where the sine and the cosine of frequency k of n are.
+func plainPlaces(order absolute.SinusoidalOrder, n, k int) (sin, cos int) {
+	switch order {
+	case absolute.SinCosInterleaved:
+		return 2 * k, 2*k + 1
+	case absolute.SinThenCos:
+		return k, n + k
+	}
+	return n + k, k
+}
+
+func rowsCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
+	e := encodingOf(a, math.MaxInt)
+	positions, tokens := positionsOf[P](a, &e)
+	dst := testkit.Output[T](a, e.rowElements(a, tokens))
+	return testkit.Call{
+		Run:   func() error { return absolute.SinusoidalRows(dst, e.Sinusoidal, positions) },
+		Right: func() bool { return rowsRight(&e, dst, positions) },
+		Want: func() {
+			for t := range len(positions) / e.cfg.Axes {
+				for i, v := range plainRow(e.cfg, positionOf(&e, positions, t)) {
+					dst[t*e.cfg.Dim+i] = testkit.Narrow[T](v)
+				}
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]T{dst}, []int{e.cfg.Dim}, tokens, func(x [][]T, tokens []int) error {
+				return absolute.SinusoidalRows(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens))
+			})
+		},
+	}
+}
+
+func addCall[T posenc.Element, P absolute.Position](a *testkit.Arguments) testkit.Call {
+	e := encodingOf(a, math.MaxInt)
+	positions, tokens := positionsOf[P](a, &e)
+	x := testkit.Output[T](a, e.rowElements(a, tokens))
+	scale := []float32{1, 22.627417, -0.3, 0}[a.Below(4)]
+	if a.Any() {
+		scale = float32(a.Real(1))
+	}
+	return testkit.Call{
+		Run: func() error { return absolute.AddSinusoidal(x, e.Sinusoidal, positions, scale) },
+		Right: func() bool {
+			return rowsRight(&e, x, positions) && math.Abs(float64(scale)) <= math.MaxFloat32
+		},
+		Want: func() {
+			for t := range len(positions) / e.cfg.Axes {
+				for i, v := range plainRow(e.cfg, positionOf(&e, positions, t)) {
+					to := &x[t*e.cfg.Dim+i]
+					*to = testkit.Narrow[T](float32(testkit.Widen(*to)*scale) + v)
+				}
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]T{x}, []int{e.cfg.Dim}, tokens, func(x [][]T, tokens []int) error {
+				return absolute.AddSinusoidal(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens), scale)
+			})
+		},
+	}
+}
+
+func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
+	e := encodingOf(a, 9)
+	positions, tokens := positionsOf[P](a, &e)
+	dst := testkit.Output[float64](a, e.rowElements(a, tokens))
+	return testkit.Call{
+		Run:   func() error { return absolute.SinusoidalRows64(dst, e.Sinusoidal, positions) },
+		Right: func() bool { return rowsRight(&e, dst, positions) },
+		Want: func() {
+			for t := range len(positions) / e.cfg.Axes {
+				row := dst[t*e.cfg.Dim:][:e.cfg.Dim]
+				clear(row)
+				at := positionOf(&e, positions, t)
+				if e.cfg.Padding != nil && at[0] == float64(*e.cfg.Padding) {
+					continue
+				}
+				for axis, p := range at {
+					for k, w := range e.cfg.InvFreq {
+						var cos, sin [1]float64
+						generic.CosSinExactF64(cos[:], sin[:], p, []float64{w})
+						sinAt, cosAt := plainPlaces(e.cfg.Order, len(e.cfg.InvFreq), k)
+						for place, v := range map[int]float64{sinAt: sin[0], cosAt: cos[0]} {
+							if i := 2*len(e.cfg.InvFreq)*axis + place; i < len(row) {
+								row[i] = v * float64(float32(e.cfg.Scaling))
+							}
+						}
+					}
+				}
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float64{dst}, []int{e.cfg.Dim}, tokens, func(x [][]float64, tokens []int) error {
+				return absolute.SinusoidalRows64(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens))
+			})
+		},
+		Allocates: 16 << 20, // what float64 does not decide takes math/big
+	}
+}
+
+// complete reports whether each sine has a cosine.
+func (e *encoding) complete() bool { return e.cfg.Dim >= 2*e.cfg.Axes*len(e.cfg.InvFreq) }
+
+// completed returns an encoding that is complete; where any arguments are wanted also
+// another.
+func completed(a *testkit.Arguments, most int) encoding {
+	for {
+		if e := encodingOf(a, most); a.Any() || e.complete() {
+			return e
+		}
+	}
+}
+
+// eachPair calls f with where the sine and the cosine of each pair of a row are, and
+// the sine and the cosine of what it is shifted by.
+func (e *encoding) eachPair(deltas []float64, f func(sin, cos int, sinDelta, cosDelta float32)) {
+	n := len(e.cfg.InvFreq)
+	for axis, delta := range deltas {
+		for k, w := range e.cfg.InvFreq {
+			var cos, sin [1]float32
+			generic.CosSinExactAt(cos[:], sin[:], delta, []float64{w}, 1, 1)
+			sinAt, cosAt := plainPlaces(e.cfg.Order, n, k)
+			f(2*n*axis+sinAt, 2*n*axis+cosAt, sin[0], cos[0])
+		}
+	}
+}
+
+func shiftCall(a *testkit.Arguments) testkit.Call {
+	e := completed(a, math.MaxInt)
+	deltas, tokens := positionsOf[int32](a, &e)
+	rows := testkit.Output[float32](a, e.rowElements(a, tokens))
+	return testkit.Call{
+		Run:   func() error { return e.Shift(rows, deltas) },
+		Right: func() bool { return rowsRight(&e, rows, deltas) && e.complete() },
+		Want: func() {
+			for t := range len(deltas) / e.cfg.Axes {
+				row := rows[t*e.cfg.Dim:][:e.cfg.Dim]
+				e.eachPair(positionOf(&e, deltas, t), func(s, c int, sinDelta, cosDelta float32) {
+					row[s], row[c] = float32(row[s]*cosDelta)+float32(row[c]*sinDelta), float32(row[c]*cosDelta)-float32(row[s]*sinDelta)
+				})
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{rows}, []int{e.cfg.Dim}, tokens, func(x [][]float32, tokens []int) error {
+				return e.Shift(x[0], testkit.PickAxes(deltas, e.cfg.Axes, tokens))
+			})
+		},
+	}
+}
+
+func shiftMatrixCall(a *testkit.Arguments) testkit.Call {
+	e := completed(a, 9)
+	deltas := testkit.Slice[int32](a, e.cfg.Axes)
+	a.FillPositions(deltas)
+	dim := e.cfg.Dim
+	matrix := testkit.Output[float32](a, e.rowElements(a, dim))
+	return testkit.Call{
+		Run: func() error { return e.ShiftMatrix(matrix, deltas) },
+		Right: func() bool {
+			return len(deltas) == e.cfg.Axes && len(matrix) == dim*dim && e.complete() && !shares(matrix, deltas) && rowsRight(&e, make([]byte, dim), deltas)
+		},
+		Want: func() {
+			at := positionOf(&e, deltas, 0)
+			clear(matrix)
+			e.eachPair(at, func(s, c int, sinDelta, cosDelta float32) {
+				matrix[s*dim+s], matrix[s*dim+c] = cosDelta, sinDelta
+				matrix[c*dim+s], matrix[c*dim+c] = -sinDelta, cosDelta
+			})
+		},
+	}
+}
+
+// Inputs of digests.
+
+// digestSinusoidal returns an encoding with all that a configuration may have.
+func digestSinusoidal(d *testkit.Digest, order absolute.SinusoidalOrder) encoding {
+	padding := int32(1)
+	axes, pairs := 1+int(order)%2, 21
+	cfg := absolute.SinusoidalConfig{Dim: 2*axes*pairs + int(order), InvFreq: make([]float64, pairs), Order: order, Axes: axes, Padding: &padding}
+	for i := range cfg.InvFreq {
+		cfg.InvFreq[i] = d.Frequency()
+	}
+	if order == absolute.CosThenSin {
+		cfg.Scaling = 1.25
+	}
+	s, err := absolute.NewSinusoidal(cfg)
+	d.Must(err)
+	return encoding{Sinusoidal: s, cfg: cfg}
+}
+
+func adding[T posenc.Element, P absolute.Position](x []T, s *absolute.Sinusoidal, positions []P) error {
+	return absolute.AddSinusoidal(x, s, positions, 22.627416)
+}
+
+func digestPositions[P absolute.Position](d *testkit.Digest, n int) []P {
+	var list any = d.Positions(n)
+	if _, ok := any(*new(P)).(float32); ok {
+		list = append(testkit.DigestNumbers[float32](d, n-1), 1)
+	}
+	return list.([]P)
+}
+
+// digestRows writes rows to elements, or adds them.
+func digestRows[T posenc.Element, P absolute.Position](write func([]T, *absolute.Sinusoidal, []P) error) func(*testkit.Digest) {
+	return func(d *testkit.Digest) {
+		for order := range absolute.CosThenSin + 1 {
+			e := digestSinusoidal(d, order)
+			for _, tokens := range []int{1, 40} {
+				x := testkit.DigestElements[T](d, tokens*e.cfg.Dim)
+				d.Must(write(x, e.Sinusoidal, digestPositions[P](d, tokens*e.cfg.Axes)))
+				d.Add(x)
+			}
+		}
+	}
+}
+
+func digestRows64[P absolute.Position](d *testkit.Digest) {
+	for order := range absolute.CosThenSin + 1 {
+		e := digestSinusoidal(d, order)
+		const tokens = 3
+		rows := make([]float64, tokens*e.cfg.Dim)
+		d.Must(absolute.SinusoidalRows64(rows, e.Sinusoidal, digestPositions[P](d, tokens*e.cfg.Axes)))
+		d.Add(rows)
+	}
+}
+
+// digestEncoding writes the rows of an encoding.
+func digestEncoding(d *testkit.Digest, e encoding) {
+	positions := make([]int32, 20*e.cfg.Axes)
+	testkit.CountFrom(positions, -1, 1)
+	rows := make([]float32, 20*e.cfg.Dim)
+	d.Must(absolute.SinusoidalRows(rows, e.Sinusoidal, positions))
+	d.Add(rows)
+}

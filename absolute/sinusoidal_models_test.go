@@ -1,0 +1,310 @@
+package absolute_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/absolute"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// modelParameters are those of any model. Which of them it has, and what they mean, is
+// for the model to say.
+type modelParameters struct {
+	dim, axes int
+	padding   int32
+	flag      bool
+	x, y, z   float64
+}
+
+// modelRows is what the documentation of a model's encoding says of it.
+type modelRows struct {
+	right       bool // as far as dim, axes and the ranges of parameters go
+	dim, axes   int
+	n           int                     // frequencies of an axis
+	frequency   func(k float64) float64 // number k
+	interleaved bool
+	cosFirst    bool
+	scaling     float64
+	padding     *int32
+}
+
+// model is an encoding named after a model.
+type model struct {
+	name    string
+	least   int // dim is at least least and a multiple of unit
+	unit    int
+	usual   modelParameters
+	digests map[string]modelParameters // labels, from before functions lost their prefix
+	make    func(p modelParameters) (*absolute.Sinusoidal, error)
+	rows    func(p modelParameters, m *modelRows)
+}
+
+var models = []model{
+	{
+		name: "Vaswani", least: 2, unit: 2,
+		digests: map[string]modelParameters{"SinusoidalVaswani": {dim: 34}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.Vaswani(p.dim) },
+		rows: func(p modelParameters, m *modelRows) {
+			m.interleaved, m.frequency = true, powers(10000, float64(m.n))
+		},
+	},
+	{
+		name: "Marian", least: 2, unit: 1,
+		digests: map[string]modelParameters{"SinusoidalMarian": {dim: 34}, "SinusoidalMarian/dim=35": {dim: 35}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.Marian(p.dim) },
+		rows: func(p modelParameters, m *modelRows) {
+			m.n, m.frequency = p.dim-m.n, powers(10000, float64(p.dim)/2)
+		},
+	},
+	{
+		name: "Tensor2Tensor", least: 2, unit: 1, usual: modelParameters{axes: 2},
+		digests: map[string]modelParameters{"SinusoidalTensor2Tensor": {dim: 35, axes: 2, x: 1, y: 10000}},
+		make: func(p modelParameters) (*absolute.Sinusoidal, error) {
+			return absolute.Tensor2Tensor(p.dim, absolute.Tensor2TensorConfig{Axes: p.axes, MinTimescale: p.x, MaxTimescale: p.y})
+		},
+		rows: func(p modelParameters, m *modelRows) {
+			least, most := or(p.x, 1), or(p.y, 10000)
+			m.right = m.right && p.axes >= 0 && p.axes <= m.n && least >= 0x1p-900 && least < 0x1p50 && most > 0
+			m.axes = max(p.axes, 1)
+			m.n /= m.axes
+			m.frequency = func(k float64) float64 {
+				return least * math.Exp(-k*(math.Log(most)-math.Log(least))/math.Max(float64(m.n-1), 1))
+			}
+		},
+	},
+	{
+		name: "Fairseq", least: 4, unit: 1, usual: modelParameters{padding: 1},
+		digests: map[string]modelParameters{"SinusoidalFairseq": {dim: 35, padding: 1}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.Fairseq(p.dim, p.padding) },
+		rows: func(p modelParameters, m *modelRows) {
+			m.frequency, m.padding = powers(10000, float64(m.n-1)), &p.padding
+		},
+	},
+	{
+		name: "Whisper", least: 4, unit: 2,
+		digests: map[string]modelParameters{"SinusoidalWhisper": {dim: 34}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.Whisper(p.dim) },
+		rows:    func(p modelParameters, m *modelRows) { m.frequency = powers(10000, float64(m.n-1)) },
+	},
+	{
+		name: "MusicGen", least: 4, unit: 1,
+		digests: map[string]modelParameters{"SinusoidalMusicGen": {dim: 35}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.MusicGen(p.dim) },
+		rows: func(p modelParameters, m *modelRows) {
+			m.frequency, m.cosFirst = powers(10000, float64(m.n-1)), true
+		},
+	},
+	{
+		name: "Timesteps", least: 2, unit: 1, usual: modelParameters{z: 0.5},
+		digests: map[string]modelParameters{"SinusoidalTimesteps": {dim: 35, flag: true, x: 1000, z: 1}},
+		make: func(p modelParameters) (*absolute.Sinusoidal, error) {
+			return absolute.Timesteps(p.dim, absolute.TimestepsConfig{FlipSinToCos: p.flag, DownscaleFreqShift: p.z, Scale: p.x, MaxPeriod: p.y})
+		},
+		rows: func(p modelParameters, m *modelRows) {
+			scale, period := or(p.x, 1), or(p.y, 10000)
+			m.right = m.right && p.z < float64(m.n) && p.z >= -math.MaxFloat32 && scale > 0 && period > 1
+			m.cosFirst = p.flag
+			m.frequency = func(k float64) float64 { return scale * math.Pow(period, -k/(float64(m.n)-p.z)) }
+		},
+	},
+	{
+		name: "MAE", least: 4, unit: 4,
+		digests: map[string]modelParameters{"SinusoidalMAE": {dim: 36}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.MAE(p.dim) },
+		rows: func(p modelParameters, m *modelRows) {
+			class := int32(-1)
+			m.axes, m.n, m.padding = 2, p.dim/4, &class
+			m.frequency = powers(10000, float64(m.n))
+		},
+	},
+	{
+		name: "DETR", least: 2, unit: 2, usual: modelParameters{y: 10000},
+		digests: map[string]modelParameters{"SinusoidalDETR": {dim: 18, y: 10000}},
+		make:    func(p modelParameters) (*absolute.Sinusoidal, error) { return absolute.DETR(p.dim, p.y) },
+		rows: func(p modelParameters, m *modelRows) {
+			m.right = m.right && p.dim <= 1<<15 && p.y > 1
+			m.axes, m.dim, m.interleaved, m.frequency = 2, 2*p.dim, true, powers(p.y, float64(m.n))
+		},
+	},
+	{
+		name: "MLX", least: 2, unit: 2,
+		digests: map[string]modelParameters{"SinusoidalMLX": {dim: 34, flag: true, x: 0.0001, y: 1}},
+		make: func(p modelParameters) (*absolute.Sinusoidal, error) {
+			return absolute.MLX(p.dim, absolute.MLXConfig{MinFreq: p.x, MaxFreq: p.y, Scale: p.z, CosFirst: p.flag})
+		},
+		rows: func(p modelParameters, m *modelRows) {
+			least, most := or(p.x, 0.0001), or(p.y, 1)
+			m.scaling = or(p.z, math.Sqrt(2/float64(p.dim)))
+			m.right = m.right && least >= 0x1p-900 && least < 0x1p50 && most > 0 && float32(m.scaling) > 0 && m.scaling <= math.MaxFloat32
+			m.cosFirst = p.flag
+			m.frequency = func(k float64) float64 {
+				return most * math.Exp(k/math.Max(float64(m.n-1), 1)*(math.Log(least)-math.Log(most)))
+			}
+		},
+	},
+}
+
+// or returns value, or where that is 0 a default.
+func or(value, otherwise float64) float64 {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+func powers(base, denominator float64) func(k float64) float64 {
+	return func(k float64) float64 { return math.Pow(base, -k/denominator) }
+}
+
+// describe returns what the documentation says of the encoding with parameters.
+func (m *model) describe(p modelParameters) modelRows {
+	rows := modelRows{right: p.dim >= m.least && p.dim <= frequency.MaxRotaryDim && p.dim%m.unit == 0, dim: p.dim, axes: 1, n: p.dim / 2, scaling: 1}
+	m.rows(p, &rows)
+	return rows
+}
+
+// outOfRange reports whether some frequency is. Near the ends of the range it is not known.
+func (m *modelRows) outOfRange() (out, known bool) {
+	for k := range m.n {
+		w := m.frequency(float64(k))
+		if math.Abs(w-0x1p50) < 0x1p20 || math.Abs(w-0x1p-900) < 0x1p-930 {
+			return false, false
+		}
+		out = out || !(w >= 0x1p-900 && w < 0x1p50)
+	}
+	return out, true
+}
+
+// element returns element i of the row at the positions, one of each axis, and how
+// far that may be from the real number.
+func (m *modelRows) element(positions []int32, i int) (value, margin float64) {
+	axis, j := i/(2*m.n), i%(2*m.n)
+	if axis >= m.axes || m.padding != nil && positions[0] == *m.padding {
+		return 0, 0
+	}
+	second, k := j/m.n, j%m.n
+	if m.interleaved {
+		second, k = j%2, j/2
+	}
+	angle := float64(positions[axis]) * m.frequency(float64(k))
+	value = math.Sin(angle)
+	if (second == 1) != m.cosFirst {
+		value = math.Cos(angle)
+	}
+	// The exponent, up to 745 in magnitude, is off by some roundings; and so, by one
+	// or two each, are the power, the scaling and the result.
+	return value * m.scaling, m.scaling * (math.Abs(angle)*0x1p-41 + 0x1p-22)
+}
+
+var _ = func() (none struct{}) {
+	for i := range models {
+		models[i].register()
+	}
+	return none
+}()
+
+func (m *model) register() {
+	testkit.Register(testkit.Case{Function: m.name,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			p := m.usual
+			p.dim, p.flag = m.unit*a.Number((m.least+m.unit-1)/m.unit, 30), a.Yes()
+			if p.axes > 0 {
+				p.axes = min(a.Number(1, 4), max(p.dim/2, 1))
+			}
+			if a.Any() {
+				p.dim, p.axes, p.padding = a.Number(2, 90), a.Number(0, 3), int32(a.Number(0, 2))
+				p.x, p.y, p.z = a.Real(p.x), a.Real(p.y), a.Real(p.z)
+			}
+			return testkit.Call{
+				Run: func() error { return testkit.Made(m.make(p)) },
+				Right: func() bool {
+					rows := m.describe(p)
+					if !rows.right {
+						return false
+					}
+					out, _ := rows.outOfRange()
+					return !out
+				},
+				Allocates: testkit.Constructed,
+			}
+		},
+		Digests: func(add testkit.AddDigest) {
+			for label, p := range m.digests {
+				add(label, func(d *testkit.Digest) {
+					s, err := m.make(p)
+					d.Must(err)
+					rows := m.describe(p)
+					digestEncoding(d, encoding{Sinusoidal: s, cfg: absolute.SinusoidalConfig{Dim: rows.dim, Axes: rows.axes}})
+				})
+			}
+		},
+	})
+}
+
+// FuzzSinusoidalModels compares the encodings of models with the formulas of their
+// documentation, and what it does not allow fails.
+func FuzzSinusoidalModels(f *testing.F) {
+	for model := range byte(10) {
+		f.Add([]byte{1, model, 1}, 12, int32(1), 1.0, 10000.0, 0.0, []byte{0, 0, 0, 0, 1, 0, 0, 0, 200, 1, 0, 0})
+		f.Add([]byte{0, model, 2}, 15, int32(0), 0.5, 3000.0, 1.0, []byte{5, 0, 0, 0, 255, 255, 255, 255})
+		f.Add([]byte{0, model, 0}, 2, int32(0), 1e-300, 1e300, 0.5, []byte{5, 0, 0, 0, 255, 255, 255, 255})
+		f.Add([]byte{0, model, 0}, 400, int32(0), 0.0, math.Inf(1), math.NaN(), []byte{7})
+		f.Add([]byte{1, model, 0}, 16, int32(0), 0.0, 0.0, 0.0, []byte{9, 0, 0, 0})
+	}
+	f.Fuzz(func(t *testing.T, shape []byte, dim int, padding int32, x, y, z float64, positionData []byte) {
+		c := testkit.Choices(shape)
+		p := modelParameters{flag: c.Below(2) == 1, dim: dim, padding: padding, x: x, y: y, z: z}
+		model := &models[c.Below(len(models))]
+		p.axes = 1 + c.Below(4)
+		m := model.describe(p)
+		if m.right && dim > 600 {
+			return
+		}
+		right := m.right
+		if right {
+			out, known := m.outOfRange()
+			if !known {
+				return
+			}
+			right = !out
+		}
+		s, err := model.make(p)
+		if right != (err == nil) || (err == nil) != (s != nil) {
+			t.Fatalf("%s: right %t, error %v", model.name, right, err)
+		}
+		if err != nil {
+			if !errors.Is(err, posenc.ErrConfig) {
+				t.Fatalf("%s: the error %v", model.name, err)
+			}
+			return
+		}
+		const tokens = 3
+		positions := testkit.RepeatPositions(m.axes*tokens, positionData, 0)
+		for i := range positions {
+			positions[i] %= 1000
+		}
+		rows, rows64 := make([]float32, tokens*m.dim), make([]float64, tokens*m.dim)
+		err = errors.Join(absolute.SinusoidalRows(rows, s, positions), absolute.SinusoidalRows64(rows64, s, positions))
+		if slices.ContainsFunc(absolute.InvFreq(s), func(w float64) bool { return w > 0x1p40 }) {
+			return // some positions are too far
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := make([]int32, m.axes)
+		for i := range rows {
+			for a := range at {
+				at[a] = positions[a*tokens+i/m.dim]
+			}
+			want, margin := m.element(at, i%m.dim)
+			if math.Abs(float64(rows[i])-want) > margin || math.Abs(rows64[i]-want) > margin {
+				t.Fatalf("%s: element %d at %v is %v and %v, want %v within %v", model.name, i%m.dim, at, rows[i], rows64[i], want, margin)
+			}
+		}
+	})
+}
