@@ -35,6 +35,7 @@ func rotaryOf(a *testkit.Arguments) rotaryArgument {
 	if err != nil {
 		cfg = posenc.RotaryConfig{HeadDim: 4}
 	}
+	cfg.Axes, cfg.InvFreq = slices.Clone(cfg.Axes), slices.Clone(cfg.InvFreq) // other arguments may lie there too
 	axes := 1
 	if cfg.Axes != nil {
 		axes = int(slices.Max(cfg.Axes)) + 1
@@ -228,6 +229,7 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).At(positions))
 	}
+	positions = slices.Clone(positions) // other arguments may lie there too
 	p := plainOf(r.cfg)
 	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
 	count := len(positions) / r.axes

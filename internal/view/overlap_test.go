@@ -1,12 +1,9 @@
 package view_test
 
 import (
-	"errors"
-	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
 )
@@ -24,10 +21,9 @@ func spots(v *view.View[float32], start, tokens, dim int) (touched map[int]bool,
 		headStride = dim
 	}
 	for t := range tokens {
-		at := start
-		number := t
+		at, number := start, t
 		if v.SequenceStride > 0 {
-			at, number = at+t/v.SequenceTokens*v.SequenceStride, t%v.SequenceTokens
+			at, number = start+t/v.SequenceTokens*v.SequenceStride, t%v.SequenceTokens
 		}
 		for h := range v.Heads {
 			for i := range dim {
@@ -58,80 +54,111 @@ func share(a, b map[int]bool) bool {
 	return false
 }
 
-// randomView returns a small one whose rows often nearly touch.
-func randomView(r *rand.Rand, dim int) view.View[float32] {
-	v := view.View[float32]{Heads: 1 + r.IntN(4)}
+// randomView returns a small one, in sequences or not, whose rows often nearly touch.
+func randomView(r *rand.Rand, sequences bool) (v view.View[float32], tokens int) {
+	v.Heads = 1 + r.IntN(4)
 	if r.IntN(4) != 0 {
 		v.TokenStride = 1 + r.IntN(30)
 	}
 	if r.IntN(4) != 0 {
 		v.HeadStride = 1 + r.IntN(30)
 	}
-	return v
+	if !sequences {
+		return v, 1 + r.IntN(5)
+	}
+	v.SequenceTokens, v.SequenceStride = 1+r.IntN(4), 1+r.IntN(60)
+	if r.IntN(4) == 0 {
+		v.SequenceStride = 1 + r.IntN(400)
+	}
+	return v, v.SequenceTokens * (1 + r.IntN(4))
+}
+
+// eachKind runs a test for views without sequences and with them. It returns how many
+// cases of the given number it tried, and for how many rows overlap: both are to be
+// common.
+func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool)) {
+	for name, sequences := range map[string]bool{"tokens": false, "sequences": true} {
+		t.Run(name, func(t *testing.T) {
+			r := testkit.NewRand(10)
+			overlapping, n := 0, testkit.Rounds(rounds)
+			for i := 0; i < n; {
+				tried, overlap := try(t, r, sequences)
+				if tried {
+					i++
+				}
+				if tried && overlap {
+					overlapping++
+				}
+			}
+			if share := overlapping * 100 / n; share < 10 || share > 90 {
+				t.Errorf("rows overlap in %d%% of the cases: the test is one-sided", share)
+			}
+		})
+	}
 }
 
 // Rows of a view overlap exactly when a bitmap says so.
-func TestViewOverlapsItself(t *testing.T) {
-	r := testkit.NewRand(10)
-	var memory [512]float32
-	overlapping := 0
-	const n = 200000
-	for range testkit.Rounds(n) {
-		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
-		v := randomView(r, dim)
+func TestRowsOverlap(t *testing.T) {
+	memory := make([]float32, 4096)
+	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
+		dim := 1 + r.IntN(6)
+		v, tokens := randomView(r, sequences)
 		touched, unique := spots(&v, 0, tokens, dim)
 		v.Data = memory[:end(touched)]
-		if !unique {
-			overlapping++
-		}
 		if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
-			t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d: got problem %d, rows share elements: %t", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, p, !unique)
+			v.Data = nil
+			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
 		}
-	}
-	if share := overlapping * 100 / testkit.Rounds(n); share < 20 || share > 80 {
-		t.Errorf("%d%% of the views overlap: the test is one-sided", share)
-	}
+		return true, !unique
+	})
 }
 
-// Two views overlap exactly when a bitmap says so.
-func TestViewsOverlapEachOther(t *testing.T) {
-	r := testkit.NewRand(11)
-	memory := make([]float32, 1024)
-	overlapping, accepted := 0, 0
-	for accepted < testkit.Rounds(100000) {
-		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
-		a, b := randomView(r, dim), randomView(r, dim)
-		switch r.IntN(4) {
-		case 0: // heads of Q, K and V by turns
-			b.TokenStride = a.TokenStride
-		case 1, 2: // packed QKV and kin: equal strides
-			b.TokenStride, b.HeadStride = a.TokenStride, a.HeadStride
+// Two views overlap exactly when a bitmap says so; of two with sequences one may have
+// none, or others.
+func TestViewsOverlap(t *testing.T) {
+	memory := make([]float32, 8192)
+	eachKind(t, 60000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
+		dim := 1 + r.IntN(6)
+		a, tokens := randomView(r, sequences)
+		b, others := randomView(r, sequences)
+		starts := 60
+		if sequences {
+			starts = 150
 		}
-		startA, startB := r.IntN(60), r.IntN(60)
+		switch kind := r.IntN(4); {
+		case kind == 0 && !sequences: // heads of Q, K and V one after another
+			b.TokenStride = a.TokenStride
+		case kind < 2: // packed QKV and kin: equal strides
+			heads := b.Heads
+			b = a
+			b.Heads = heads
+		case kind == 2:
+			b.SequenceTokens, b.SequenceStride = 0, 0
+		case r.IntN(2) == 0:
+			b.SequenceTokens = a.SequenceTokens
+		case sequences:
+			tokens *= others
+			if tokens%b.SequenceTokens != 0 || tokens > 16 {
+				return false, false
+			}
+		}
+		startA, startB := r.IntN(starts), r.IntN(starts)
 		inA, uniqueA := spots(&a, startA, tokens, dim)
 		inB, uniqueB := spots(&b, startB, tokens, dim)
 		if !uniqueA || !uniqueB {
-			continue
+			return false, false
 		}
-		accepted++
 		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
-		problemA := a.Grid(&view.Grid{}, tokens, dim)
-		problemB := b.Grid(&view.Grid{}, tokens, dim)
-		if problemA != view.None || problemB != view.None {
-			t.Fatal(problemA, problemB)
+		if p, q := a.Grid(&view.Grid{}, tokens, dim), b.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
+			t.Fatal(p, q)
 		}
 		want := share(inA, inB)
-		if want {
-			overlapping++
+		if got, other := view.Overlap(&a, &b, tokens, dim), view.Overlap(&b, &a, tokens, dim); got != want || other != want {
+			a.Data, b.Data = nil, nil
+			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t and the other way round %t, want %t", tokens, dim, a, startA, b, startB, got, other, want)
 		}
-		if got := view.Overlap(&a, &b, tokens, dim); got != want {
-			t.Fatalf("%d tokens of dim %d: %d heads at strides %d and %d from %d, %d heads at strides %d and %d from %d: got %t, want %t",
-				tokens, dim, a.Heads, a.TokenStride, a.HeadStride, startA, b.Heads, b.TokenStride, b.HeadStride, startB, got, want)
-		}
-	}
-	if share := overlapping * 100 / accepted; share < 20 || share > 80 {
-		t.Errorf("%d%% of the pairs overlap: the test is one-sided", share)
-	}
+		return true, want
+	})
 }
 
 // Heads of different strides are compared in time that grows with their number:
@@ -148,187 +175,5 @@ func TestViewsOverlapManyHeads(t *testing.T) {
 	b.Heads = 1
 	if view.Overlap(&a, &b, 1, 1) || !view.Overlap(&a, &b, 1, 2) {
 		t.Error("the last element but one is in a row of 2, in none of 1")
-	}
-}
-
-// Data has to reach exactly to the last element of the last row, and for a
-// packed view to hold nothing more.
-func TestViewLength(t *testing.T) {
-	r := testkit.NewRand(12)
-	var memory [512]float32
-	for range testkit.Rounds(20000) {
-		tokens, dim := 1+r.IntN(5), 1+r.IntN(6)
-		v := randomView(r, dim)
-		touched, unique := spots(&v, 0, tokens, dim)
-		if !unique {
-			continue
-		}
-		packed := v.TokenStride == 0 && v.HeadStride == 0
-		n := end(touched)
-		for _, length := range []int{0, n - 1, n, n + 1} {
-			v.Data = memory[:length]
-			want := length == n || length > n && !packed
-			if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != want {
-				t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d in %d elements of %d: got problem %d", tokens, dim, v.Heads, v.TokenStride, v.HeadStride, length, n, p)
-			}
-		}
-	}
-}
-
-// Sizes that overflow an int are errors, whatever they wrap to.
-func TestViewSizeOverflow(t *testing.T) {
-	sizes := []int{1, 2, 3, 4, 8, 1 << 15, 1<<15 + 1, 1 << 16, 1<<16 + 1, 1 << 30, math.MaxInt32, math.MaxInt / 3, math.MaxInt/2 - 1, math.MaxInt / 2, math.MaxInt/2 + 1, math.MaxInt - 1, math.MaxInt}
-	var memory [64]float32
-	for _, tokens := range []int{1, 2, 3, 4, 1 << 16, math.MaxInt32} {
-		for _, dim := range []int{2, 8, 1 << 16, math.MaxInt - 1, math.MaxInt} {
-			for _, heads := range sizes {
-				for _, tokenStride := range append(sizes, 0) {
-					for _, headStride := range append(sizes, 0) {
-						v := view.View[float32]{Data: memory[:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
-						p := v.Grid(&view.Grid{}, tokens, dim)
-						if fits := fits(&v, tokens, dim); p == view.None && !fits {
-							t.Fatalf("%d tokens of dim %d, %d heads at strides %d and %d pass for %d elements", tokens, dim, heads, tokenStride, headStride, len(v.Data))
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// fits reports in float64, which does not wrap, whether the last row ends
-// within Data; near a power of two it would not matter here.
-func fits(v *view.View[float32], tokens, dim int) bool {
-	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
-	if tokenStride == 0 {
-		tokenStride = float64(v.Heads) * float64(dim)
-	}
-	if headStride == 0 {
-		headStride = float64(dim)
-	}
-	last := float64(v.Heads-1)*headStride + float64(dim)
-	if v.SequenceStride > 0 {
-		last += float64(tokens/v.SequenceTokens-1) * float64(v.SequenceStride)
-		tokens = v.SequenceTokens
-	}
-	last += float64(tokens-1) * tokenStride
-	return last <= float64(len(v.Data))
-}
-
-// randomSequences returns a small view in sequences whose rows often nearly
-// touch.
-func randomSequences(r *rand.Rand, dim int) (v view.View[float32], tokens int) {
-	v = randomView(r, dim)
-	v.SequenceTokens, v.SequenceStride = 1+r.IntN(4), 1+r.IntN(60)
-	if r.IntN(4) == 0 {
-		v.SequenceStride = 1 + r.IntN(400)
-	}
-	return v, v.SequenceTokens * (1 + r.IntN(4))
-}
-
-// Rows of sequences overlap exactly when a bitmap says so.
-func TestSequencesOverlapThemselves(t *testing.T) {
-	r := testkit.NewRand(112)
-	memory := make([]float32, 4096)
-	apart := 0
-	const n = 50000
-	for range testkit.Rounds(n) {
-		dim := 1 + r.IntN(6)
-		v, tokens := randomSequences(r, dim)
-		touched, unique := spots(&v, 0, tokens, dim)
-		v.Data = memory[:end(touched)]
-		if unique {
-			apart++
-		}
-		if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
-			v.Data = nil
-			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
-		}
-		v.Data = v.Data[:len(v.Data)-1]
-		var g view.Grid
-		if p := v.Grid(&g, tokens, dim); !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
-			t.Fatalf("%d tokens of dim %d, %+v: got problem %d for an element too few", tokens, dim, v, p)
-		}
-	}
-	if share := apart * 100 / testkit.Rounds(n); share < 10 || share > 90 {
-		t.Errorf("%d%% of the views have rows apart: the test is one-sided", share)
-	}
-}
-
-// Two views in sequences overlap exactly when a bitmap says so; one of them may
-// have no sequences or others.
-func TestSequencesOverlapEachOther(t *testing.T) {
-	r := testkit.NewRand(113)
-	memory := make([]float32, 8192)
-	overlapping, accepted := 0, 0
-	for accepted < testkit.Rounds(10000) {
-		dim := 1 + r.IntN(6)
-		a, tokens := randomSequences(r, dim)
-		b, others := randomSequences(r, dim)
-		switch r.IntN(4) {
-		case 0: // packed QKV and kin: equal strides
-			heads := b.Heads
-			b = a
-			b.Heads = heads
-		case 1:
-			b.SequenceTokens, b.SequenceStride = 0, 0
-		case 2:
-			b.SequenceTokens = a.SequenceTokens
-		default:
-			tokens *= others
-			if tokens%b.SequenceTokens != 0 || tokens > 16 {
-				continue
-			}
-		}
-		startA, startB := r.IntN(150), r.IntN(150)
-		inA, uniqueA := spots(&a, startA, tokens, dim)
-		inB, uniqueB := spots(&b, startB, tokens, dim)
-		if !uniqueA || !uniqueB {
-			continue
-		}
-		accepted++
-		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
-		if p, q := a.Grid(&view.Grid{}, tokens, dim), b.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
-			t.Fatal(p, q)
-		}
-		want := share(inA, inB)
-		if want {
-			overlapping++
-		}
-		if got := view.Overlap(&a, &b, tokens, dim); got != want {
-			a.Data, b.Data = nil, nil
-			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t, want %t", tokens, dim, a, startA, b, startB, got, want)
-		}
-		if got := view.Overlap(&b, &a, tokens, dim); got != want {
-			t.Fatalf("%d tokens of dim %d: the other way round got %t, want %t", tokens, dim, got, want)
-		}
-	}
-	if share := overlapping * 100 / accepted; share < 10 || share > 90 {
-		t.Errorf("%d%% of the pairs overlap: the test is one-sided", share)
-	}
-}
-
-// Sizes that overflow an int are errors, whatever they wrap to.
-func TestSequencesSizeOverflow(t *testing.T) {
-	sizes := []int{1, 3, 1 << 16, math.MaxInt32, math.MaxInt/2 + 1, math.MaxInt}
-	memory := make([]float32, 64)
-	for _, tokens := range []int{1, 4, 1 << 16, math.MaxInt32 - 1} {
-		for _, dim := range []int{2, 1 << 16, math.MaxInt} {
-			for _, heads := range sizes {
-				for _, tokenStride := range append(sizes, 0) {
-					for _, headStride := range append(sizes, 0) {
-						for _, sequenceStride := range sizes {
-							for _, sequenceTokens := range []int{1, 2, tokens} {
-								v := view.View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
-								if p := v.Grid(&view.Grid{}, tokens, dim); p == view.None && !fits(&v, tokens, dim) {
-									v.Data = nil
-									t.Fatalf("%d tokens of dim %d, %+v pass for %d elements", tokens, dim, v, len(memory))
-								}
-							}
-						}
-					}
-				}
-			}
-		}
 	}
 }
