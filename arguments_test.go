@@ -35,6 +35,7 @@ func rotaryOf(a *testkit.Arguments) rotaryArgument {
 	if err != nil {
 		cfg = posenc.RotaryConfig{HeadDim: 4}
 	}
+	cfg.Axes, cfg.InvFreq = slices.Clone(cfg.Axes), slices.Clone(cfg.InvFreq) // other arguments may lie there too
 	axes := 1
 	if cfg.Axes != nil {
 		axes = int(slices.Max(cfg.Axes)) + 1
@@ -79,9 +80,14 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 			cfg.InvFreq = nil
 		}
 	case 3:
-		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		if !a.Ordinary() {
+			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+		}
 	case 4:
 		cfg.Scaling = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
+	}
+	if a.Ordinary() {
+		cfg.Scaling, cfg.XPos = 0, nil
 	}
 	if !a.Any() {
 		return cfg
@@ -223,6 +229,7 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).At(positions))
 	}
+	positions = slices.Clone(positions) // other arguments may lie there too
 	p := plainOf(r.cfg)
 	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
 	count := len(positions) / r.axes
@@ -272,7 +279,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
-	n.plain = func() plain { return withTable(p, t, ids()) }
+	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
 }
 

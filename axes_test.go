@@ -109,8 +109,8 @@ func TestAxes(t *testing.T) {
 					t.Fatalf("%s: the tables are wrong", name)
 				}
 				p := plainOf(cfg).with(wantCos, wantSin)
-				checkPlain(t, r, name, rotary, positions, tokens, p, posenc.Rotate[float32])
-				checkPlain(t, r, name+", inverse", rotary, positions, tokens, p.inverse(), posenc.RotateInverse[float32])
+				checkPlain(t, r, name, positions, tokens, p, rotateByAngles[float32](rotary.At(positions)))
+				checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseByAngles[float32](rotary.At(positions)))
 			}
 		}
 	})
@@ -163,22 +163,22 @@ func TestAxesErrors(t *testing.T) {
 	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
 	all := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
 	calls := []testkit.Wrong{
-		{"no tokens", func() error { return posenc.Rotate(three.All(), V{Data: data[:8], Heads: 1}) }, posenc.ErrLength, []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
-		{"data of positions", func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, posenc.ErrLength, []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
-		{"position on the second axis", func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, posenc.ErrPosition, []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
-		{"tables", func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, posenc.ErrLength, []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
+		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
+		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},
+		{Name: "position on the second axis", Call: func() error { return posenc.Rotate(fast.At([]int32{1, 5, 7, 1024}), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: positions[3] is 1024", "1023"}},
+		{Name: "tables", Call: func() error { return three.CosSin(data[:12], data[12:24], make([]int32, 3)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotary.CosSin: cos is 12 elements", "4 for 1 rows of 4"}},
 	}
 	for _, n := range []int{1, 2, 4, 5, 7} {
 		says := []string{fmt.Sprintf("positions is %d element", n), "a multiple of 3"}
 		positions := make([]int32, n)
 		calls = append(calls,
-			testkit.Wrong{fmt.Sprint(n, " positions"), func() error { return posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, posenc.ErrLength, append(says, "posenc.Rotate:")},
-			testkit.Wrong{fmt.Sprint(n, " positions, inverse"), func() error { return posenc.RotateInverse(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, posenc.ErrLength, append(says, "posenc.RotateInverse:")},
-			testkit.Wrong{fmt.Sprint(n, " positions of tables"), func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, posenc.ErrLength, append(says, "posenc.Rotary.CosSin:")},
-			testkit.Wrong{fmt.Sprint(n, " positions of rows"), func() error { _, err := three.Tabulate(positions); return err }, posenc.ErrLength, append(says, "posenc.Rotary.Tabulate:")},
+			testkit.Wrong{Name: fmt.Sprint(n, " positions"), Call: func() error { return posenc.Rotate(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotate:")},
+			testkit.Wrong{Name: fmt.Sprint(n, " positions, inverse"), Call: func() error { return posenc.RotateInverse(three.At(positions), V{Data: data[:8*n], Heads: 1}) }, Kind: posenc.ErrLength, Says: append(says, "posenc.RotateInverse:")},
+			testkit.Wrong{Name: fmt.Sprint(n, " positions of tables"), Call: func() error { return three.CosSin(data[:4*n], data[4*n:8*n], positions) }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotary.CosSin:")},
+			testkit.Wrong{Name: fmt.Sprint(n, " positions of rows"), Call: func() error { _, err := three.Rows(positions); return err }, Kind: posenc.ErrLength, Says: append(says, "posenc.Rotary.Rows:")},
 		)
 	}
-	calls = append(calls, testkit.Wrong{"256 axes", func() error { return posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}) }, posenc.ErrLength, []string{"a multiple of 256"}})
+	calls = append(calls, testkit.Wrong{Name: "256 axes", Call: func() error { return posenc.Rotate(all.At(make([]int32, 255)), V{Data: data[:4], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"a multiple of 256"}})
 	for name, tt := range map[string]struct {
 		cfg  posenc.RotaryConfig
 		says string
@@ -188,7 +188,7 @@ func TestAxesErrors(t *testing.T) {
 		"too many axes": {posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Axes: make([]uint8, 4)}, "cfg.Axes is 4 elements, want nil or RotaryDim/2 = 2"},
 		"too wide":      {posenc.RotaryConfig{HeadDim: 3000, RotaryDim: 2050, Axes: make([]uint8, 1025)}, "cfg.RotaryDim is 2050, want at most 2048"},
 	} {
-		calls = append(calls, testkit.Wrong{name, func() error { _, err := posenc.NewRotary(tt.cfg); return err }, posenc.ErrConfig, []string{"posenc.NewRotary: ", tt.says}})
+		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRotary(tt.cfg); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRotary: ", tt.says}})
 	}
 	testkit.CheckWrong(t, calls, data)
 	if err := all.CosSin(data[:2], data[2:4], make([]int32, 256)); err != nil {

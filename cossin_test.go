@@ -57,7 +57,7 @@ func TestRotaryCosSin(t *testing.T) {
 			t.Run(fmt.Sprintf("angles=%d", angles), func(t *testing.T) {
 				r := testkit.NewRand(41)
 				for _, rows := range append([]int{0, 40, 100, 300}, testkit.TokenCounts...) {
-					for _, pairs := range append([]int{200, 1030}, testkit.Lengths...) {
+					for _, pairs := range append([]int{200, 1024}, testkit.Lengths...) {
 						if testing.Short() && rows*pairs > 2000 && r.IntN(5) != 0 || rows*pairs > 40000 {
 							continue
 						}
@@ -291,7 +291,7 @@ func TestCosSinErrors(t *testing.T) {
 			{"overlap by one", cos, memory[11:23], posenc.ErrOverlap, "sin is sharing elements with cos"},
 			{"overlap by one, swapped", memory[11:23], cos, posenc.ErrOverlap, "sin is sharing elements with cos"},
 		} {
-			calls = append(calls, testkit.Wrong{function + ", " + tt.name, func() error { return call(tt.cos, tt.sin) }, tt.kind, []string{"posenc." + function + ": " + tt.says}})
+			calls = append(calls, testkit.Wrong{Name: function + ", " + tt.name, Call: func() error { return call(tt.cos, tt.sin) }, Kind: tt.kind, Says: []string{"posenc." + function + ": " + tt.says}})
 		}
 		return calls
 	}
@@ -300,25 +300,25 @@ func TestCosSinErrors(t *testing.T) {
 		tables("Rotary.CosSin", func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }),
 		tables("CosSinAngles", func(cos, sin []float32) error { return posenc.CosSinAngles(cos, sin, angles) }),
 		[]testkit.Wrong{
-			{"no rotary", func() error { return none.CosSin(cos, sin, positions) }, posenc.ErrConfig, []string{"posenc.Rotary.CosSin: r is nil"}},
-			{"zero rotary", func() error { return new(posenc.Rotary).CosSin(cos, sin, positions) }, posenc.ErrConfig, []string{"posenc.Rotary.CosSin: r is nil or zero"}},
-			{"rotary, position", func() error { return fast.CosSin(cos, sin, []int32{1, 1024, 5000}) }, posenc.ErrPosition, []string{"posenc.Rotary.CosSin: positions[1] is 1024", "1023"}},
-			{"position", func() error { return posenc.CosSin(cos, sin, []int32{1, 2, -1024}, []float64{1, 0x1p40, 0, 2}) }, posenc.ErrPosition, []string{"posenc.CosSin: positions[2] is -1024", "1023"}},
-			{"least position", func() error { return posenc.CosSin(cos, sin, []int32{1, 2, math.MinInt32}, []float64{1, 0x1p19, 0, 2}) }, posenc.ErrPosition, []string{"positions[2] is -2147483648"}},
-			{"frequency NaN", func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, nan, 1}) }, posenc.ErrConfig, []string{"posenc.CosSin: invFreq[2] is NaN"}},
-			{"frequency NaN first", func() error { return posenc.CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, posenc.ErrConfig, []string{"invFreq[0] is NaN"}},
-			{"frequency infinite", func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, posenc.ErrConfig, []string{"invFreq[3] is -Inf"}},
-			{"frequency 2^50", func() error { return posenc.CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, posenc.ErrConfig, []string{"invFreq[0] is 1.125899906842624e+15"}},
-			{"entries for no rows", func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, posenc.ErrLength, []string{"cos is 12 elements, want 0"}},
-			{"entries for no frequencies", func() error { return posenc.CosSin(cos, sin, positions, nil) }, posenc.ErrLength, []string{"cos is 12 elements, want 0"}},
-			{"cos over positions", func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, posenc.ErrOverlap, []string{"posenc.CosSin: cos is sharing memory with positions"}},
-			{"sin over positions", func() error { return posenc.CosSin(cos, sin, integers[23:26], invFreq) }, posenc.ErrOverlap, []string{"sin is sharing memory with positions"}},
-			{"rotary, cos over positions", func() error { return rotary.CosSin(cos, sin, integers[:3]) }, posenc.ErrOverlap, []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
-			{"rotary, sin over positions", func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, posenc.ErrOverlap, []string{"sin is sharing memory with positions"}},
-			{"cos over angles", func() error { return posenc.CosSinAngles(cos, sin, memory[11:23]) }, posenc.ErrOverlap, []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},
-			{"cos in place of angles", func() error { return posenc.CosSinAngles(cos, memory[30:42], cos) }, posenc.ErrOverlap, []string{"cos is sharing memory with angles"}},
-			{"sin in place of angles", func() error { return posenc.CosSinAngles(cos, sin, sin) }, posenc.ErrOverlap, []string{"sin is sharing memory with angles"}},
-			{"sin over angles", func() error { return posenc.CosSinAngles(memory[40:52], sin, memory[23:35]) }, posenc.ErrOverlap, []string{"sin is sharing memory with angles"}},
+			{Name: "no rotary", Call: func() error { return none.CosSin(cos, sin, positions) }, Kind: posenc.ErrConfig, Says: []string{"posenc.Rotary.CosSin: r is nil"}},
+			{Name: "zero rotary", Call: func() error { return new(posenc.Rotary).CosSin(cos, sin, positions) }, Kind: posenc.ErrConfig, Says: []string{"posenc.Rotary.CosSin: r is nil or zero"}},
+			{Name: "rotary, position", Call: func() error { return fast.CosSin(cos, sin, []int32{1, 1024, 5000}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotary.CosSin: positions[1] is 1024", "1023"}},
+			{Name: "position", Call: func() error { return posenc.CosSin(cos, sin, []int32{1, 2, -1024}, []float64{1, 0x1p40, 0, 2}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.CosSin: positions[2] is -1024", "1023"}},
+			{Name: "least position", Call: func() error { return posenc.CosSin(cos, sin, []int32{1, 2, math.MinInt32}, []float64{1, 0x1p19, 0, 2}) }, Kind: posenc.ErrPosition, Says: []string{"positions[2] is -2147483648"}},
+			{Name: "frequency NaN", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, nan, 1}) }, Kind: posenc.ErrConfig, Says: []string{"posenc.CosSin: invFreq[2] is NaN"}},
+			{Name: "frequency NaN first", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is NaN"}},
+			{Name: "frequency infinite", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[3] is -Inf"}},
+			{Name: "frequency 2^50", Call: func() error { return posenc.CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is 1.125899906842624e+15"}},
+			{Name: "entries for no rows", Call: func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, Kind: posenc.ErrLength, Says: []string{"cos is 12 elements, want 0"}},
+			{Name: "entries for no frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, nil) }, Kind: posenc.ErrLength, Says: []string{"cos is 12 elements, want 0"}},
+			{Name: "cos over positions", Call: func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: cos is sharing memory with positions"}},
+			{Name: "sin over positions", Call: func() error { return posenc.CosSin(cos, sin, integers[23:26], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with positions"}},
+			{Name: "rotary, cos over positions", Call: func() error { return rotary.CosSin(cos, sin, integers[:3]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.Rotary.CosSin: cos is sharing memory with positions"}},
+			{Name: "rotary, sin over positions", Call: func() error { return rotary.CosSin(cos, sin, integers[21:24]) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with positions"}},
+			{Name: "cos over angles", Call: func() error { return posenc.CosSinAngles(cos, sin, memory[11:23]) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSinAngles: cos is sharing memory with angles"}},
+			{Name: "cos in place of angles", Call: func() error { return posenc.CosSinAngles(cos, memory[30:42], cos) }, Kind: posenc.ErrOverlap, Says: []string{"cos is sharing memory with angles"}},
+			{Name: "sin in place of angles", Call: func() error { return posenc.CosSinAngles(cos, sin, sin) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with angles"}},
+			{Name: "sin over angles", Call: func() error { return posenc.CosSinAngles(memory[40:52], sin, memory[23:35]) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with angles"}},
 		})
 	testkit.CheckWrong(t, calls, memory)
 	for name, call := range map[string]func() error{

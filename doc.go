@@ -8,7 +8,9 @@
 //		posenc.View[float32]{Data: q, Heads: 32},
 //		posenc.View[float32]{Data: k, Heads: 8})
 //
-//   - [Rotate] rotates Q and K in place, [RotateInverse] rotates them back.
+// What there is for Q and K:
+//
+//   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
 //   - [RotateFused] normalizes and scales heads on the way ([Normalize],
 //     [Scale] and [QueryScales] are its parts).

@@ -12,7 +12,7 @@ import (
 // Q and K of two tokens, with two query heads and one key head of four
 // elements. README.md has this as a program.
 func Example() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func Example() {
 		1, 0, 0, 1,
 		1, 0, 0, 1,
 	}
-	err = posenc.Rotate(r.At(positions),
+	err = posenc.Rotate(rope.At(positions),
 		posenc.View[float32]{Data: q, Heads: 2},
 		posenc.View[float32]{Data: k, Heads: 1})
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleRotate_packedQKV() {
 
 		row = (queryHeads + 2*keyHeads) * headDim // Q, K and V of a token
 	)
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func ExampleRotate_packedQKV() {
 		1, 0, 0, 1, 1, 0, 7, 7,
 		1, 0, 0, 1, 1, 0, 7, 7,
 	}
-	err = posenc.Rotate(r.At([]int32{0, 1}),
+	err = posenc.Rotate(rope.At([]int32{0, 1}),
 		posenc.View[float32]{Data: qkv, Heads: queryHeads, TokenStride: row},
 		posenc.View[float32]{Data: qkv[queryHeads*headDim:], Heads: keyHeads, TokenStride: row})
 	if err != nil {
@@ -73,7 +73,7 @@ func ExampleRotate_packedQKV() {
 // All tokens of a head one after another: both strides are set.
 func ExampleRotate_headsFirst() {
 	const tokens, heads, headDim = 3, 2, 2
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleRotate_headsFirst() {
 		1, 0, 1, 0, 1, 0,
 		0, 1, 0, 1, 0, 1,
 	}
-	err = posenc.Rotate(r.At([]int32{0, 1, 2}),
+	err = posenc.Rotate(rope.At([]int32{0, 1, 2}),
 		posenc.View[float32]{Data: x, Heads: heads, TokenStride: headDim, HeadStride: tokens * headDim})
 	if err != nil {
 		log.Fatal(err)
@@ -96,12 +96,12 @@ func ExampleRotate_headsFirst() {
 // Only the first half of each head is rotated, as in GPT-NeoX (a quarter) and
 // GLM-4 (half, Interleaved).
 func ExampleRotate_partial() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.Interleaved})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Layout: posenc.Interleaved})
 	if err != nil {
 		log.Fatal(err)
 	}
 	x := []float32{1, 0, 1, 0, 5, 6, 7, 8}
-	if err := posenc.Rotate(r.At([]int32{1}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x)
@@ -111,17 +111,17 @@ func ExampleRotate_partial() {
 
 // Undoing a rotation gives the elements back up to rounding.
 func ExampleRotateInverse() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4})
 	if err != nil {
 		log.Fatal(err)
 	}
 	positions := []int32{131072}
 	x := posenc.View[float32]{Data: []float32{1, 2, 3, 4}, Heads: 1}
-	if err := posenc.Rotate(r.At(positions), x); err != nil {
+	if err := posenc.Rotate(rope.At(positions), x); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Data)
-	if err := posenc.RotateInverse(r.At(positions), x); err != nil {
+	if err := posenc.RotateInverse(rope.At(positions), x); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x.Data)
@@ -132,14 +132,14 @@ func ExampleRotateInverse() {
 
 // The rows that Rotate uses, for an engine that applies them itself.
 func ExampleRotary_CosSin() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 500000})
 	if err != nil {
 		log.Fatal(err)
 	}
 	positions := []int32{0, 1, 131072}
 	cos := make([]float32, len(positions)*2) // rows of RotaryDim/2
 	sin := make([]float32, len(positions)*2)
-	if err := r.CosSin(cos, sin, positions); err != nil {
+	if err := rope.CosSin(cos, sin, positions); err != nil {
 		log.Fatal(err)
 	}
 	for t, p := range positions {
@@ -189,13 +189,13 @@ func ExampleCosSinAngles() {
 
 // A table of the caller, [rows][cos|sin] as vLLM keeps it, and two tokens at
 // rows of their own.
-func ExampleNewTableRotary() {
+func ExampleNewRows() {
 	const headDim = 4
 	table := []float32{
 		1, 1, 0, 0,
 		0, 0.5, 1, 0.25,
 	}
-	r, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: headDim},
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim},
 		posenc.Table[float32]{Cos: table, Sin: table[headDim/2:], Stride: headDim})
 	if err != nil {
 		log.Fatal(err)
@@ -204,49 +204,63 @@ func ExampleNewTableRotary() {
 		1, 2, 3, 4,
 		1, 2, 3, 4,
 	}
-	if err := posenc.Rotate(r.At([]int32{1, 0}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rows.At([]int32{1, 0}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(x[:headDim])
 	fmt.Println(x[headDim:])
-	err = posenc.Rotate(r.At([]int32{0, 2}), posenc.View[float32]{Data: x, Heads: 1})
+	err = posenc.Rotate(rows.At([]int32{0, 2}), posenc.View[float32]{Data: x, Heads: 1})
 	fmt.Println(err)
 	// Output:
 	// [-3 0 1 2.5]
 	// [1 2 3 4]
-	// posenc.Rotate: positions[1] is 2, want the number of one of the 2 rows of the table: posenc: position out of range
+	// posenc.Rotate: ids[1] is 2, want the number of one of the 2 rows: position out of range
 }
 
-// The rows of a batch are computed once and rotate every layer; a decode step
-// adds its row.
-func ExampleRotary_Tabulate() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+// The cosines and sines of a step are computed once and rotate every layer; the next
+// step has rows of its own.
+func ExampleRotary_Rows() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
-	rows, err := r.Tabulate([]int32{0, 1}) // prefill
-	if err != nil {
-		log.Fatal(err)
-	}
-	for range 2 { // layers
-		q := []float32{1, 0, 1, 0}
-		if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil { // nil: all rows
+	for _, positions := range [][]int32{{0, 1}, {2}} { // prefill, decode
+		rows, err := rope.Rows(positions)
+		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(q)
+		for range 2 { // layers
+			q := []float32{1, 0, 1, 0}[:2*len(positions)]
+			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(q)
+		}
 	}
-	if rows, err = rows.Extend([]int32{2}); err != nil { // decode
-		log.Fatal(err)
-	}
-	q := []float32{1, 0}
-	if err := posenc.Rotate(rows.At([]int32{2}), posenc.View[float32]{Data: q, Heads: 1}); err != nil { // row 2
-		log.Fatal(err)
-	}
-	fmt.Println(q)
 	// Output:
 	// [1 0 0.5403023 0.84147096]
 	// [1 0 0.5403023 0.84147096]
 	// [-0.41614684 0.9092974]
+	// [-0.41614684 0.9092974]
+}
+
+// Tokens in any order, of which two are at the same position.
+func ExampleRows_At() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := rope.Rows([]int32{0, 1, 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := []float32{1, 0, 1, 0, 1, 0}
+	if err := posenc.Rotate(rows.At([]int32{2, 1, 1}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(q)
+	// Output:
+	// [-0.41614684 0.9092974 0.5403023 0.84147096 0.5403023 0.84147096]
 }
 
 // Keys are rotated on their way into a paged cache of bfloat16, whose blocks of
@@ -254,13 +268,13 @@ func ExampleRotary_Tabulate() {
 // 2 and the first of block 0.
 func ExampleRotateInto() {
 	const headDim, heads, block, blocks = 2, 1, 2, 3
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
 	cache := make([]uint16, blocks*heads*block*headDim)
 	keys := []float32{1, 0, 1, 0}
-	err = posenc.RotateInto(r.At([]int32{0, 1}),
+	err = posenc.RotateInto(rope.At([]int32{0, 1}),
 		posenc.View[posenc.BFloat16]{
 			Data: posenc.BFloat16s(cache), Heads: heads, TokenStride: headDim, HeadStride: block * headDim,
 			SequenceTokens: block, SequenceStride: heads * block * headDim,
@@ -277,15 +291,15 @@ func ExampleRotateInto() {
 
 // A cache drops its first two tokens: the keys that stay move by -2 positions.
 func ExampleShift() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	keys := posenc.View[float32]{Data: []float32{1, 0, 1, 0}, Heads: 1}
-	if err := posenc.Rotate(r.At([]int32{2, 3}), keys); err != nil {
+	if err := posenc.Rotate(rope.At([]int32{2, 3}), keys); err != nil {
 		log.Fatal(err)
 	}
-	if err := posenc.Shift(r, []int32{-2, -2}, keys); err != nil {
+	if err := posenc.Shift(rope, []int32{-2, -2}, keys); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.6f\n", keys.Data) // positions 0 and 1
@@ -314,7 +328,7 @@ func ExampleRotate_mrope() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 8, Axes: axes, InvFreq: []float64{1, 1, 1, 1}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -327,7 +341,7 @@ func ExampleRotate_mrope() {
 	for t := range 3 {
 		copy(x[8*t:], []float32{1, 1, 1, 1})
 	}
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+	if err := posenc.Rotate(rope.At(positions), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	for t := range 3 {
@@ -341,12 +355,12 @@ func ExampleRotate_mrope() {
 
 // float16 elements as an engine has them, in a []uint16.
 func ExampleFloat16s() {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	q := []uint16{0x3c00, 0} // 1, 0
-	if err := posenc.Rotate(r.At([]int32{1}), posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
+	if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[posenc.Float16]{Data: posenc.Float16s(q), Heads: 1}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%#04x\n", q) // 0.54053, 0.8413
@@ -357,22 +371,23 @@ func ExampleFloat16s() {
 // Qwen3 normalizes each head of Q and K by weights of its own before it rotates
 // them. Here are one token, with two query heads and one key head.
 func ExampleRotateFused() {
-	const headDim, epsilon = 4, 1e-6
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 1000000})
+	const headDim = 4
+	norm := posenc.RMSNormConfig{Epsilon: 1e-6}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: 1000000})
 	if err != nil {
 		log.Fatal(err)
 	}
-	qNorm, err := posenc.NewRMSNorm([]float32{1, 2, 1, 2}, epsilon, false) // self_attn.q_norm.weight
+	qNorm, err := posenc.NewRMSNorm([]float32{1, 2, 1, 2}, norm) // self_attn.q_norm.weight
 	if err != nil {
 		log.Fatal(err)
 	}
-	kNorm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 1}, epsilon, false) // self_attn.k_norm.weight
+	kNorm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 1}, norm) // self_attn.k_norm.weight
 	if err != nil {
 		log.Fatal(err)
 	}
 	q := []float32{1, 1, 1, 1, 30, 0, 40, 0}
 	k := []float32{3, 3, 0, 0}
-	err = posenc.RotateFused(r.At([]int32{0}),
+	err = posenc.RotateFused(rope.At([]int32{0}),
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: q, Heads: 2}, Norm: qNorm},
 		posenc.FusedView[float32]{View: posenc.View[float32]{Data: k, Heads: 1}, Norm: kNorm})
 	if err != nil {
@@ -387,7 +402,7 @@ func ExampleRotateFused() {
 // The norm of each head of Q and K of Qwen 3: the root of the mean square becomes 1,
 // then each element takes its weight.
 func ExampleNormalize() {
-	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, 0, false)
+	norm, err := posenc.NewRMSNorm([]float32{1, 1, 1, 2}, posenc.RMSNormConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -433,8 +448,8 @@ func ExampleQueryScales() {
 // is rotated, and the key is one head that all queries share. The weights are
 // Interleaved; what is rotated becomes HalfSplit.
 func ExampleRotate_latentAttention() {
-	const heads, nope, rope = 2, 2, 4
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: rope, Layout: posenc.InterleavedToHalfSplit})
+	const heads, nopeDim, ropeDim = 2, 2, 4
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: ropeDim, Layout: posenc.InterleavedToHalfSplit})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -443,8 +458,8 @@ func ExampleRotate_latentAttention() {
 		8, 9, 1, 0, 1, 0,
 	}
 	k := []float32{1, 2, 3, 4}
-	err = posenc.Rotate(r.At([]int32{1}),
-		posenc.View[float32]{Data: q[nope:], Heads: heads, HeadStride: nope + rope, TokenStride: heads * (nope + rope)},
+	err = posenc.Rotate(rope.At([]int32{1}),
+		posenc.View[float32]{Data: q[nopeDim:], Heads: heads, HeadStride: nopeDim + ropeDim, TokenStride: heads * (nopeDim + ropeDim)},
 		posenc.View[float32]{Data: k, Heads: 1})
 	if err != nil {
 		log.Fatal(err)
@@ -459,17 +474,17 @@ func ExampleRotate_latentAttention() {
 // Frames of a video at 24 per second, whose positions are their times in
 // seconds.
 func ExampleRotary_CosSinFractional() {
-	cfg := posenc.RotaryConfig{HeadDim: 4}
-	r, err := posenc.NewRotary(cfg)
+	const headDim = 4
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
 	times := []float32{0, 1. / 24, 2. / 24}
 	cos, sin := make([]float32, len(times)*2), make([]float32, len(times)*2)
-	if err := r.CosSinFractional(cos, sin, times); err != nil {
+	if err := rope.CosSinFractional(cos, sin, times); err != nil {
 		log.Fatal(err)
 	}
-	rows, err := posenc.NewTableRotary(cfg, posenc.Table[float32]{Cos: cos, Sin: sin})
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim}, posenc.Table[float32]{Cos: cos, Sin: sin})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -545,7 +560,7 @@ func ExampleDualChunk() {
 // [batch][heads][tokens][headDim], as PyTorch has it: tokens come in sequences.
 func ExampleRotate_batch() {
 	const batch, heads, tokens, headDim = 2, 1, 2, 2
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -557,7 +572,7 @@ func ExampleRotate_batch() {
 		0, 1,
 		-1, 0, // a token of padding on the left
 	}
-	err = posenc.Rotate(r.At(positions), posenc.View[float32]{
+	err = posenc.Rotate(rope.At(positions), posenc.View[float32]{
 		Data: x, Heads: heads,
 		TokenStride: headDim, HeadStride: tokens * headDim,
 		SequenceTokens: tokens, SequenceStride: heads * tokens * headDim,

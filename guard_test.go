@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -58,14 +55,13 @@ func TestGuardPublic(t *testing.T) {
 						generic.CosSinFloat32(cos, sin, angles, 1, 1, 1)
 					})
 					x := g.Floats("x", tokens*heads*2*pairs, atEnd)
-					p := place1(heads)
+					p := testkit.Placed{Views: []posenc.View[float32]{{Heads: heads}}, Starts: []int{0}}
 					g.Check("Rotate, "+name,
 						func() {
 							err = errors.Join(err, posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads}))
 						},
 						func(copies map[string][]float32) {
-							cos, sin := testkit.TablesOf(t, cfg, positions, 1)
-							p.RotateViews(cfg, copies["x"], cos, sin, tokens)
+							plainOf(cfg).with(plainTables(t, cfg, positions)).rotatePlaced(p, copies["x"], tokens)
 						}, map[string][]float32{"x": x})
 					if err != nil {
 						t.Fatal(err)
@@ -74,9 +70,4 @@ func TestGuardPublic(t *testing.T) {
 			}
 		}
 	})
-}
-
-// place1 is one packed view.
-func place1(heads int) testkit.Placed {
-	return testkit.Placed{Kind: "packed", Views: []posenc.View[float32]{{Heads: heads}}, Starts: []int{0}}
 }

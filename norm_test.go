@@ -3,20 +3,16 @@ package posenc_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
-
-	"github.com/go-posenc/posenc/internal/view"
-
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
@@ -97,6 +93,10 @@ func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) 
 	return n
 }
 
+func randomEpsilon(r *rand.Rand) float32 {
+	return testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32})
+}
+
 func randomWeight(r *rand.Rand, n int) []float32 {
 	s := make([]float32, n)
 	for i := range s {
@@ -131,10 +131,9 @@ func testNormalize[T posenc.Element](t *testing.T) {
 				factors := randomWeight(r, tokens)
 				eachRow := func(memory []T, do func(row []T, token int)) {
 					for _, v := range viewsIn(p, memory, tokens, dim) {
-						o := view.OperandOf(&v, dim)
 						for token := range tokens {
 							for h := range v.Heads {
-								do(v.Data[token*o.tokenStride+h*o.headStride:][:dim], token)
+								do(v.Data[testkit.RowAt(&v, token, h, dim):][:dim], token)
 							}
 						}
 					}
@@ -372,71 +371,49 @@ func TestNewRMSNormCopies(t *testing.T) {
 }
 
 func TestNormErrors(t *testing.T) {
-	nan := float32(math.NaN())
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
-	norm4, norm8, norm6 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false), mustNorm(t, make([]float32, 6), 1, false)
-	memory := randomWeight(testkit.NewRand(78), 64)
-	before := slices.Clone(memory)
-	var zeros [3]float32
-	view := posenc.View[float32]{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
-	positions := []int32{3, 4}
-	fused := func(xs ...posenc.FusedView[float32]) error { return posenc.RotateFused(rotary.At(positions), xs...) }
-	newNorm := func(weight []float32, epsilon float32) error {
-		_, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon})
-		return err
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	norm4, norm8 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false)
+	memory := make([]float32, 64)
+	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
+	newNorm := func(name string, weight []float32, epsilon float32, says string) testkit.Wrong {
+		return testkit.Wrong{Name: name, Call: func() error {
+			n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon})
+			if n != nil {
+				t.Errorf("%s: a norm and an error", name)
+			}
+			return err
+		}, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRMSNorm: " + says}}
 	}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
-		{newNorm(nil, 1), posenc.ErrConfig, "NewRMSNorm: weight is 0 elements"},
-		{newNorm(make([]float32, 1<<20+1), 1), posenc.ErrConfig, "weight is 1048577 elements"},
-		{newNorm(memory, -1), posenc.ErrConfig, "epsilon is -1"},
-		{newNorm(memory, nan), posenc.ErrConfig, "epsilon is NaN"},
-		{newNorm(memory, float32(math.Inf(1))), posenc.ErrConfig, "epsilon is +Inf"},
-		{posenc.Normalize(nil, 2, view), posenc.ErrConfig, "Normalize: norm is nil or zero"},
-		{posenc.Normalize(&posenc.RMSNorm{}, 2, view), posenc.ErrConfig, "Normalize: norm is nil or zero"},
-		{posenc.Normalize(norm4, -1, view), posenc.ErrShape, "tokens is -1"},
-		{posenc.Normalize(norm4, 1, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 8"},
-		{posenc.Normalize(norm8, 2, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 32"},
-		{posenc.Normalize(norm4, 2, view, view), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{posenc.Normalize(norm4, 2, posenc.View[float32]{Data: memory, Heads: 2, TokenStride: 7}), posenc.ErrOverlap, "xs[0].TokenStride"},
-		{posenc.Normalize(norm4, 2, posenc.View[float32]{Data: memory, Heads: math.MaxInt}), posenc.ErrShape, "want a product with rows of 4 that fits an int"},
-		{posenc.Normalize(norm4, math.MaxInt, posenc.View[float32]{Data: memory, Heads: 2}), posenc.ErrLength, "more than an int can count"},
-		{posenc.Scale(memory[20:22], 0, view), posenc.ErrShape, "Scale: headDim is 0"},
-		{posenc.Scale(memory[20:23], 4, view), posenc.ErrLength, "xs[0].Data is 16 elements, want 24"},
-		{posenc.Scale(memory[14:16], 4, view), posenc.ErrOverlap, "xs[0] is sharing memory with factors"},
-		{posenc.Scale(memory[20:22], 4, view, view), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{posenc.RotateFused[float32](nil.At(positions)), posenc.ErrConfig, "RotateFused: r is nil or zero"},
-		{fused(posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory[:15], Heads: 2}}), posenc.ErrLength, "xs[0].Data is 15 elements, want 16"},
-		{fused(posenc.FusedView[float32]{View: view, Norm: &posenc.RMSNorm{}}), posenc.ErrConfig, "xs[0].Norm is zero"},
-		{fused(posenc.FusedView[float32]{View: view, Norm: norm6}), posenc.ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8"},
-		{fused(posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory, Heads: 2, HeadStride: 6, TokenStride: 12}, Norm: norm8}), posenc.ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4"},
-		{fused(posenc.FusedView[float32]{View: view, Scale: memory[20:23]}), posenc.ErrLength, "xs[0].Scale is 3 elements, want 2, one for each token"},
-		{fused(posenc.FusedView[float32]{View: view, Scale: memory[15:17]}), posenc.ErrOverlap, "xs[0].Scale is sharing memory with xs[0]"},
-		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: posenc.View[float32]{Data: memory[16:32], Heads: 2}, Scale: memory[:2]}), posenc.ErrOverlap, "xs[1].Scale is sharing memory with xs[0]"},
-		{fused(posenc.FusedView[float32]{View: view}, posenc.FusedView[float32]{View: view}), posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]"},
-		{posenc.QueryScales(memory[:3], positions, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}), posenc.ErrLength, "QueryScales: scales is 3 elements, want 2"},
-		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}), posenc.ErrConfig, "beta is -0.1"},
-		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: math.NaN(), Length: 8192, Offset: 1}), posenc.ErrConfig, "beta is NaN"},
-		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: 0.1, Length: 0, Offset: 1}), posenc.ErrConfig, "length is 0"},
-		{posenc.QueryScales(memory[:2], positions, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}), posenc.ErrConfig, "offset is -1"},
-		{posenc.QueryScales(zeros[:2], unsafe.Slice((*int32)(unsafe.Pointer(&zeros[1])), 2), 0.1, 8192, 1), posenc.ErrOverlap, "QueryScales: scales is sharing memory with positions"},
-		{posenc.QueryScales(memory[:2], []int32{5, -2}, 0.1, 8192, 1), posenc.ErrPosition, "positions[1] is -2, want at least -1"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
+	normalize := func(name string, norm *posenc.RMSNorm, tokens int, kind error, says string, xs ...V) testkit.Wrong {
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.Normalize(norm, tokens, xs...) }, Kind: kind, Says: []string{"posenc.Normalize: " + says}}
 	}
-	if !testkit.SameBits(memory, before) {
-		t.Error("an error came after a write")
+	scale := func(name string, factors []float32, headDim int, kind error, says string, xs ...V) testkit.Wrong {
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.Scale(factors, headDim, xs...) }, Kind: kind, Says: []string{"posenc.Scale: " + says}}
 	}
+	testkit.CheckWrong(t, []testkit.Wrong{
+		newNorm("no weight", nil, 1, "weight is 0 elements"),
+		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight is 1048577 elements"),
+		newNorm("negative epsilon", memory, -1, "cfg.Epsilon is -1"),
+		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN"),
+		newNorm("infinite epsilon", memory, inf, "cfg.Epsilon is +Inf"),
+		normalize("no norm", nil, 2, posenc.ErrConfig, "norm is nil or zero", x),
+		normalize("zero norm", &posenc.RMSNorm{}, 2, posenc.ErrConfig, "norm is nil or zero", x),
+		normalize("negative tokens", norm4, -1, posenc.ErrShape, "tokens is -1", x),
+		normalize("data of another token", norm4, 1, posenc.ErrLength, "xs[0].Data is 16 elements, want 8", x),
+		normalize("data of smaller heads", norm8, 2, posenc.ErrLength, "xs[0].Data is 16 elements, want 32", x),
+		normalize("same view", norm4, 2, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
+		normalize("rows overlap", norm4, 2, posenc.ErrOverlap, "xs[0].TokenStride is 7", strided(memory, 2, 7, 0)),
+		normalize("huge heads", norm4, 2, posenc.ErrShape, fmt.Sprintf("xs[0].Heads is %d, want a product with rows of 4 that fits an int", math.MaxInt), V{Data: memory, Heads: math.MaxInt}),
+		normalize("huge tokens", norm4, math.MaxInt, posenc.ErrLength, "xs[0].Data is 64 elements, want more than an int can count", V{Data: memory, Heads: 2}),
+		scale("no head", memory[20:22], 0, posenc.ErrShape, "headDim is 0", x),
+		scale("data of fewer tokens", memory[20:23], 4, posenc.ErrLength, "xs[0].Data is 16 elements, want 24", x),
+		scale("factors in x", memory[14:16], 4, posenc.ErrOverlap, "xs[0] is sharing memory with factors", x),
+		scale("same view", memory[20:22], 4, posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", x, x),
+	}, memory)
 	// Nothing to do is no error.
 	for _, err := range []error{
-		posenc.Normalize[float32](norm4, 0), posenc.Normalize(norm4, 0, posenc.View[float32]{Heads: 1}), posenc.Normalize[float32](norm4, 5),
-		posenc.Scale(nil, 4, posenc.View[float32]{Heads: 1}), posenc.Scale[float32](memory[:2], 4), posenc.QueryScales(nil, nil, posenc.QueryScaling{Beta: 0, Length: 1, Offset: 0}),
-		posenc.RotateFused[float32](rotary.At(positions)), posenc.RotateFused(rotary.All(), posenc.FusedView[float32]{View: posenc.View[float32]{Heads: 1}, Norm: norm4, Scale: []float32{}}),
+		posenc.Normalize[float32](norm4, 0), posenc.Normalize(norm4, 0, V{Heads: 1}), posenc.Normalize[float32](norm4, 5),
+		posenc.Scale(nil, 4, V{Heads: 1}), posenc.Scale[float32](memory[:2], 4),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -446,8 +423,7 @@ func TestNormErrors(t *testing.T) {
 
 func TestNormAllocates(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16})
-		n, all := mustNorm(t, make([]float32, 16), 1, false), mustNorm(t, make([]float32, 64), 1, true)
+		n := mustNorm(t, make([]float32, 16), 1, false)
 		for name, call := range map[string]func(){
 			"Normalize": func() {
 				var x [64]float32
@@ -457,20 +433,6 @@ func TestNormAllocates(t *testing.T) {
 				var x [64]posenc.BFloat16
 				factors := [2]float32{1, 2}
 				posenc.Scale(factors[:], 16, posenc.View[posenc.BFloat16]{Data: x[:], Heads: 2})
-			},
-			"RotateFused, decode": func() {
-				var q [64]float32
-				var k [32]float32
-				factors := [1]float32{2}
-				posenc.RotateFused(rotary.At([]int32{77}), posenc.FusedView[float32]{posenc.View[float32]{Data: q[:], Heads: 4}, all, factors[:]}, posenc.FusedView[float32]{posenc.View[float32]{Data: k[:], Heads: 2}, n, nil})
-			},
-			"RotateFused, prefill": func() {
-				var q [640]posenc.Float16
-				posenc.RotateFused(rotary.At([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), posenc.FusedView[posenc.Float16]{posenc.View[posenc.Float16]{Data: q[:], Heads: 4}, n, nil})
-			},
-			"QueryScales": func() {
-				var scales [3]float32
-				posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, 0.1, 8192, 1)
 			},
 		} {
 			if got := testing.AllocsPerRun(20, call); got != 0 {
@@ -522,6 +484,11 @@ func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, head
 	if exact := tokens * dim * (heads % 256); tokenStride == 0 && headStride == 0 && exact >= 0 && exact <= size {
 		size = exact
 	}
+	if mode&64 != 0 {
+		for i := range weight {
+			weight[i] = 1 + weight[i]
+		}
+	}
 	start := int(mode % 16)
 	before := make([]T, start+size)
 	repeatElements(before, data)
@@ -542,11 +509,10 @@ func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, head
 		}
 		if want == nil {
 			want = slices.Clone(before)
-			o := view.OperandOf(&v, dim)
 			for token := range tokens {
 				for h := range heads {
-					row := want[start+token*o.tokenStride+h*o.headStride:][:dim]
-					normalizeRow(row, n.weight, epsilon)
+					row := want[start+testkit.RowAt(&v, token, h, dim):][:dim]
+					normalizeRow(row, weight, epsilon)
 					scaleRow(row, factors[token])
 				}
 			}

@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/relative"
 )
 
 func TestRaggedPositions(t *testing.T) {
@@ -80,7 +78,7 @@ func checkWrongPositions(t *testing.T, calls []testkit.Wrong, positions []int32)
 func TestRaggedPositionsErrors(t *testing.T) {
 	memory := []int32{0, 2, 5, 9, 9, 9, 9, 9, 9, 9}
 	ragged := func(name string, kind error, says string, positions, starts, offsets []int32) testkit.Wrong {
-		return testkit.Wrong{name, func() error { return posenc.RaggedPositions(positions, starts, offsets) }, kind, []string{"posenc.RaggedPositions: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.RaggedPositions(positions, starts, offsets) }, Kind: kind, Says: []string{"posenc.RaggedPositions: " + says}}
 	}
 	p := memory[4:9]
 	checkWrongPositions(t, []testkit.Wrong{
@@ -171,7 +169,7 @@ func TestDualChunkErrors(t *testing.T) {
 	} {
 		name := map[string]string{"KeyPositions": "keys", "QueryPositions": "queries"}[function]
 		chunk := func(what string, kind error, says string, d posenc.DualChunk, results, positions []int32) testkit.Wrong {
-			return testkit.Wrong{function + ", " + what, func() error { return call(d, results, positions) }, kind, []string{"posenc.DualChunk." + function + ": " + says}}
+			return testkit.Wrong{Name: function + ", " + what, Call: func() error { return call(d, results, positions) }, Kind: kind, Says: []string{"posenc.DualChunk." + function + ": " + says}}
 		}
 		calls = append(calls,
 			chunk("zero", posenc.ErrConfig, "d.ChunkSize is 0, want from 1 to 2^30", posenc.DualChunk{}, y, x),
@@ -190,79 +188,175 @@ func TestDualChunkErrors(t *testing.T) {
 		)
 	}
 	for _, which := range []posenc.DualChunkQuery{5, 255} {
-		calls = append(calls, testkit.Wrong{fmt.Sprint("query ", which), func() error { return good.QueryPositions(y, x, which) }, posenc.ErrConfig, []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
+		calls = append(calls, testkit.Wrong{Name: fmt.Sprint("query ", which), Call: func() error { return good.QueryPositions(y, x, which) }, Kind: posenc.ErrConfig, Says: []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
 	}
 	checkWrongPositions(t, calls, memory)
 }
 
-func TestPositionsAllocate(t *testing.T) {
-	starts, offsets, positions := []int32{0, 3, 8}, []int32{5, -2}, make([]int32, 8)
-	d := posenc.DualChunk{ChunkSize: 8, LocalSize: 3}
-	for name, call := range map[string]func() error{
-		"RaggedPositions": func() error { return posenc.RaggedPositions(positions, starts, offsets) },
-		"KeyPositions": func() error {
-			var p [8]int32
-			return d.KeyPositions(p[:], p[:])
+var (
+	_ = testkit.Register(testkit.Case{Function: "RaggedPositions", Call: raggedCall, Digests: raggedDigests,
+		OnStack: func() error {
+			var positions [8]int32
+			return posenc.RaggedPositions(positions[:], []int32{0, 3, 8}, []int32{5, -2})
 		},
-		"QueryPositions": func() error {
-			var p [8]int32
-			return errors.Join(
-				d.QueryPositions(p[:], p[:], posenc.IntraChunk), d.QueryPositions(p[:], p[:], posenc.SuccessiveChunk), d.QueryPositions(p[:], p[:], posenc.InterChunk),
-				d.QueryPositions(p[:], p[:], posenc.SuccessiveChunkUnbound), d.QueryPositions(p[:], p[:], posenc.InterChunkUnbound))
+	})
+	_ = testkit.Register(testkit.Case{Function: "DualChunk.KeyPositions", Digests: keyPositionsDigests,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			return dualChunkCall(a, 0, posenc.DualChunk.KeyPositions)
 		},
-	} {
-		var err error
-		if n := testing.AllocsPerRun(20, func() { err = call() }); n != 0 || err != nil {
-			t.Errorf("%s: %v allocations, error %v", name, n, err)
+		OnStack: func() error {
+			var p [8]int32
+			return posenc.DualChunk{ChunkSize: 8, LocalSize: 3}.KeyPositions(p[:], p[:])
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: queryPositionsDigests,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			which := posenc.DualChunkQuery(a.Number(0, 4))
+			return dualChunkCall(a, which, func(d posenc.DualChunk, results, positions []int32) error {
+				return d.QueryPositions(results, positions, which)
+			})
+		},
+		OnStack: func() (err error) {
+			var p [8]int32
+			for which := range posenc.DualChunkQuery(5) {
+				err = errors.Join(err, posenc.DualChunk{ChunkSize: 8, LocalSize: 3}.QueryPositions(p[:], p[:], which))
+			}
+			return err
+		},
+	})
+)
+
+func raggedCall(a *testkit.Arguments) testkit.Call {
+	sequences, tokens := a.Below(9), 0
+	starts := testkit.Slice[int32](a, sequences+1)
+	if !a.Any() || a.Below(8) > 0 {
+		for i := range starts {
+			starts[i] = int32(tokens)
+			if i+1 < len(starts) {
+				tokens += a.Below(20)
+			}
 		}
+	}
+	var offsets []int32
+	if a.Yes() {
+		offsets = testkit.Slice[int32](a, sequences)
+		a.FillPositions(offsets)
+		if !a.Any() {
+			for i := range offsets {
+				offsets[i] -= offsets[i] >> 8 & 255 // not next to the last
+				offsets[i] = min(offsets[i], math.MaxInt32-20)
+			}
+		}
+	}
+	offset := func(sequence int) int64 {
+		if offsets == nil {
+			return 0
+		}
+		return int64(offsets[sequence])
+	}
+	positions := testkit.Output[int32](a, tokens)
+	return testkit.Call{
+		Run: func() error { return posenc.RaggedPositions(positions, starts, offsets) },
+		Right: func() bool {
+			right := len(starts) > 0 && starts[0] == 0 && int(starts[len(starts)-1]) == len(positions) && (offsets == nil || len(offsets) == len(starts)-1) &&
+				!shareMemory(testkit.BytesOf(positions), testkit.BytesOf(starts)) && !shareMemory(testkit.BytesOf(positions), testkit.BytesOf(offsets))
+			for b := 0; right && b < len(starts)-1; b++ {
+				length := int64(starts[b+1]) - int64(starts[b])
+				right = length >= 0 && offset(b)+length-1 <= math.MaxInt32
+			}
+			return right
+		},
+		Want: func() {
+			for b := range len(starts) - 1 {
+				for t := starts[b]; t < starts[b+1]; t++ {
+					positions[t] = int32(offset(b) + int64(t) - int64(starts[b]))
+				}
+			}
+		},
+		// Sequences of a batch, and sequences that go on where their first part ended.
+		Parts: func(c *testkit.Choices) (groups [][]func() error) {
+			for b := range len(starts) - 1 {
+				at := c.Cut(int(starts[b+1] - starts[b]))
+				for i, first := range at[:len(at)-1] {
+					part := positions[int(starts[b])+first : int(starts[b])+at[i+1]]
+					groups = append(groups, []func() error{func() error {
+						return posenc.RaggedPositions(part, []int32{0, int32(len(part))}, []int32{int32(offset(b)) + int32(first)})
+					}})
+				}
+			}
+			return groups
+		},
 	}
 }
 
-// What the functions of positions of models write, against the sums of their
-// definitions.
-func TestModelPositions(t *testing.T) {
-	mask := []bool{false, true, true, false, true, true, false}
-	got := make([]int32, len(mask))
-	if err := absolute.PaddedPositions(got, mask, 1); err != nil || !slices.Equal(got, []int32{1, 2, 3, 1, 4, 5, 1}) {
-		t.Errorf("PaddedPositions: %v, %v", got, err)
+func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(d posenc.DualChunk, results, positions []int32) error) testkit.Call {
+	d := posenc.DualChunk{ChunkSize: int32(a.Number(5, 40)), LocalSize: int32(a.Number(0, 4))}
+	n := a.Below(200)
+	positions := testkit.Slice[int32](a, n)
+	a.FillPositions(positions)
+	if !a.Any() {
+		for i := range positions {
+			positions[i] &= math.MaxInt32
+		}
 	}
-	if err := relative.DescendingPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
-		t.Errorf("DescendingPositions: %v, %v", got, err)
+	results := testkit.Output[int32](a, n)
+	if a.Below(4) == 0 { // in place
+		results = positions
+		testkit.Writes(a, func(mark func(s []int32)) { mark(positions) })
 	}
-	if err := relative.XLNetPositions(got, 4, 0, false); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
-		t.Errorf("XLNetPositions: %v, %v", got, err)
-	}
-	if err := relative.DescendingPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
-		t.Errorf("DescendingPositions with a limit: %v, %v", got, err)
+	return testkit.Call{
+		Run: func() error { return fill(d, results, positions) },
+		Right: func() bool {
+			right := d.ChunkSize >= 1 && d.ChunkSize <= 1<<30 && d.LocalSize >= 0 && d.LocalSize < d.ChunkSize && which <= posenc.InterChunkUnbound && len(results) == len(positions)
+			for _, p := range positions {
+				right = right && p >= 0
+			}
+			return right && (len(results) == 0 || &results[0] == &positions[0] || apart(testkit.BytesOf(results), testkit.BytesOf(positions)))
+		},
+		Want: func() {
+			size, n := int64(d.ChunkSize), int64(d.ChunkSize)-int64(d.LocalSize)
+			for i, position := range slices.Clone(positions) {
+				p := int64(position) % n
+				results[i] = int32([]int64{p, min(p+n, size), min(2*n-1, size), p + n, p + size}[which])
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			given := slices.Clone(positions)
+			return testkit.RowParts(c, [][]int32{results}, []int{1}, len(positions), func(x [][]int32, tokens []int) error {
+				return fill(d, x[0], testkit.Pick(given, tokens))
+			})
+		},
 	}
 }
 
-func TestModelPositionsErrors(t *testing.T) {
-	x := make([]float32, 16)
-	for _, tt := range []struct {
-		name string
-		err  error
-		kind error
-		want string
-	}{
-		{"mask", absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "positions is 2 elements, want 3"},
-		{"padding", absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is"},
-		{"limit", relative.DescendingPositions(make([]int32, 2), -1), posenc.ErrPosition, "limit is -1"},
-		{"negative XLNet limit", relative.XLNetPositions(make([]int32, 2), 2, -1, false), posenc.ErrPosition, "XLNetPositions: limit is -1"},
-		{"XLNet keys", relative.XLNetPositions(make([]int32, 2), -1, 0, false), posenc.ErrPosition, "keys is -1"},
-		{"height", absolute.DETRPositions(x, nil, 0, 4, 0, 0), posenc.ErrShape, "height is 0"},
-		{"width", absolute.DETRPositions(x, nil, 4, -1, 0, 0), posenc.ErrShape, "width is -1"},
-		{"pixels", absolute.DETRPositions(x, nil, 4, 3, 0, 0), posenc.ErrLength, "positions is 16 elements, want 2*4*3"},
-		{"DETR mask", absolute.DETRPositions(x, make([]bool, 7), 4, 2, 0, 0), posenc.ErrLength, "mask is 7 elements"},
-		{"DETR scale", absolute.DETRPositions(x, nil, 4, 2, math.Inf(1), 0), posenc.ErrConfig, "scale is +Inf"},
-		{"DETR offset", absolute.DETRPositions(x, nil, 4, 2, 0, math.NaN()), posenc.ErrConfig, "offset is NaN"},
-		{"small DETR scale", absolute.DETRPositions(x, nil, 4, 2, 1e-300, 0), posenc.ErrConfig, "scale is 1e-300"}, // float32 has 0
-	} {
-		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
+func raggedDigests(add testkit.AddDigest) {
+	add("RaggedPositions", func(d *testkit.Digest) {
+		for _, offsets := range [][]int32{nil, {7, -3, math.MaxInt32 - 40}} {
+			positions := make([]int32, 60)
+			d.Must(posenc.RaggedPositions(positions, []int32{0, 20, 20, 60}, offsets))
+			d.Add(positions)
 		}
-	}
-	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
-		t.Error("an error came after the first write")
-	}
+	})
+}
+
+var digestDualChunk = posenc.DualChunk{ChunkSize: 100, LocalSize: 30}
+
+func keyPositionsDigests(add testkit.AddDigest) {
+	add("DualChunk.KeyPositions", func(d *testkit.Digest) {
+		positions := d.Indices(50, 1000)
+		keys := make([]int32, len(positions))
+		d.Must(digestDualChunk.KeyPositions(keys, positions))
+		d.Add(keys)
+	})
+}
+
+func queryPositionsDigests(add testkit.AddDigest) {
+	add("DualChunk.QueryPositions", func(d *testkit.Digest) {
+		for _, which := range []posenc.DualChunkQuery{posenc.IntraChunk, posenc.SuccessiveChunk, posenc.InterChunk, posenc.SuccessiveChunkUnbound, posenc.InterChunkUnbound} {
+			positions := d.Indices(50, 1000)
+			queries := make([]int32, len(positions))
+			d.Must(digestDualChunk.QueryPositions(queries, positions, which))
+			d.Add(queries)
+		}
+	})
 }

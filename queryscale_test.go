@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
-
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
@@ -71,34 +71,36 @@ func TestQueryScales(t *testing.T) {
 	}
 }
 
-// logarithm is as close as it says.
-func TestLogarithm(t *testing.T) {
-	r := testkit.NewRand(80)
-	worst := 0.0
-	for i := range testkit.Rounds(1000) {
-		k := uint64(2 + i)
-		if i >= 100 {
-			k = 2 + r.Uint64N(1<<33-2)>>r.IntN(32)
-		}
-		if i%10 == 0 {
-			k = 1 << (1 + i/10%33)
-		}
-		const precision, roots = 600, 200
-		x := new(big.Float).SetPrec(precision).SetUint64(k)
-		for range roots {
-			x.Sqrt(x)
-		}
-		d := x.Sub(x, big.NewFloat(1))
-		want := new(big.Float).SetPrec(precision).Mul(d, d)
-		want.Sub(d, want.Quo(want, big.NewFloat(2)))
-		want.SetMantExp(want, roots)
-		e := new(big.Float).SetPrec(precision).SetFloat64(generic.Logarithm(k))
-		e.Sub(e, want)
-		f, _ := e.Quo(e, want).Float64()
-		worst = max(worst, math.Abs(f))
+func TestQueryScalesErrors(t *testing.T) {
+	memory := make([]float32, 8)
+	good := posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1}
+	wrong := func(name string, kind error, says string, scales []float32, positions []int32, s posenc.QueryScaling) testkit.Wrong {
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.QueryScales(scales, positions, s) }, Kind: kind, Says: []string{"posenc.QueryScales: " + says}}
 	}
-	if worst > 0x1p-52 {
-		t.Errorf("relative error %x", worst)
+	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
+	two := []int32{3, 4}
+	testkit.CheckWrong(t, []testkit.Wrong{
+		wrong("more scales", posenc.ErrLength, "scales is 3 elements, want 2", memory[:3], two, good),
+		wrong("no scales", posenc.ErrLength, "scales is 0 elements, want 2", nil, two, good),
+		wrong("negative beta", posenc.ErrConfig, "s.Beta is -0.1", memory[:2], two, posenc.QueryScaling{Beta: -0.1, Length: 8192, Offset: 1}),
+		wrong("beta NaN", posenc.ErrConfig, "s.Beta is NaN", memory[:2], two, posenc.QueryScaling{Beta: math.NaN(), Length: 8192, Offset: 1}),
+		wrong("huge beta", posenc.ErrConfig, "s.Beta is ", memory[:2], two, posenc.QueryScaling{Beta: 0x1.0001p100, Length: 8192}),
+		wrong("no length", posenc.ErrConfig, "s.Length is 0, want at least 1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Offset: 1}),
+		wrong("negative offset", posenc.ErrConfig, "s.Offset is -1", memory[:2], two, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: -1}),
+		wrong("positions in scales", posenc.ErrOverlap, "scales is sharing memory with positions", memory[:2], integers[1:3], posenc.QueryScaling{Length: 1, Offset: math.MaxInt32}),
+		wrong("position", posenc.ErrPosition, "positions[1] is -2, want at least -1", memory[:2], []int32{5, -2}, good),
+	}, memory)
+	if err := posenc.QueryScales(nil, nil, posenc.QueryScaling{Length: 1}); err != nil {
+		t.Error(err)
 	}
-	t.Logf("relative error at most %x", worst)
+}
+
+func TestQueryScalesAllocates(t *testing.T) {
+	call := func() {
+		var scales [3]float32
+		posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
+	}
+	if n := testing.AllocsPerRun(20, call); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
 }

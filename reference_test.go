@@ -166,33 +166,6 @@ func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, posit
 	}
 }
 
-// withTable returns p with the rows of a table that the tokens take.
-func withTable[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
-	pairs := p.rotaryDim / 2
-	stride := t.Stride
-	if stride == 0 {
-		stride = pairs
-		if t.FullWidth {
-			stride *= 2
-		}
-	}
-	for i := range p.cos {
-		p.cos[i], p.sin[i] = make([]float32, len(ids)*pairs), make([]float32, len(ids)*pairs)
-	}
-	for token, id := range ids {
-		for i := range pairs {
-			at := [2]int{int(id)*stride + i, int(id)*stride + i}
-			if t.FullWidth {
-				at[0], at[1] = testkit.PairAt(p.out, int(id)*stride, i, pairs)
-			}
-			for k := range at {
-				p.cos[k][token*pairs+i], p.sin[k][token*pairs+i] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
-			}
-		}
-	}
-	return p
-}
-
 // rotateViewsPlain rotates the heads of views in place.
 func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int) {
 	for i := range xs {
@@ -223,6 +196,12 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			realCos, realSin := testkit.RealCosSin(angle)
 			c, _ := realCos.Float32()
 			s, _ := realSin.Float32()
+			if s == 0 { // math/big loses its sign
+				s = 0
+				if angle.Signbit() {
+					s = float32(math.Copysign(0, -1))
+				}
+			}
 			c, s = float32(c*scaling), float32(s*scaling)
 			if cfg.XPos != nil {
 				factor := decays(i, p)

@@ -11,32 +11,41 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// checkRotate compares Rotate or RotateInverse with generic.
+// rotatePlaced is rotatePlain in place, for views of one piece of memory.
+func (p plain) rotatePlaced(places testkit.Placed, memory []float32, tokens int) (written []bool) {
+	written = make([]bool, len(memory))
+	for i, v := range places.Views {
+		x := memory[places.Starts[i]:]
+		rotatePlain(&p, x, &v, nil, x, &v, tokens, false, written[places.Starts[i]:])
+	}
+	return written
+}
+
+// checkRotate compares Rotate or RotateInverse with the plain loop.
 func checkRotate(t *testing.T, r *rand.Rand, cfg posenc.RotaryConfig, positions []int32, p testkit.Placed) {
 	t.Helper()
 	rotary := testkit.MustRotary(t, cfg)
-	rotate, direction, name := posenc.Rotate[float32], float32(1), "Rotate"
+	rotate, want, name := posenc.Rotate[float32], plainOf(cfg).with(plainTables(t, cfg, positions)), "Rotate"
 	if r.IntN(3) == 0 {
-		rotate, direction, name = posenc.RotateInverse[float32], -1, "RotateInverse"
+		rotate, want, name = posenc.RotateInverse[float32], want.inverse(), "RotateInverse"
 	}
 	x := testkit.NewPadded(r, p.Size, r.IntN(16))
-	want := x.Clone()
-	cos, sin := testkit.TablesOf(t, cfg, positions, direction)
-	touched := p.RotateViews(cfg, want.Slice(), cos, sin, len(positions))
+	rotated := x.Clone()
+	written := want.rotatePlaced(p, rotated.Slice(), len(positions))
 	given := slices.Clone(positions)
-	if err := rotate(rotary, positions, p.In(x.Slice(), len(positions), cfg.HeadDim)...); err != nil {
+	if err := rotate(rotary.At(positions), p.In(x.Slice(), len(positions), cfg.HeadDim)...); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(positions, given) {
 		t.Fatalf("%s changed the positions", name)
 	}
 	cfg.InvFreq = cfg.InvFreq[:min(4, len(cfg.InvFreq))] // enough to read
-	x.Check(t, fmt.Sprintf("%s, %+v, %s, %d tokens: x", name, cfg, p.Kind, len(positions)), want, func(i int) bool { return touched[i] })
+	x.Check(t, fmt.Sprintf("%s, %+v, %s, %d tokens: x", name, cfg, p.Kind, len(positions)), rotated, func(i int) bool { return written[i] })
 }
 
 // randomConfig returns one that rotates the given number of pairs.
@@ -84,13 +93,12 @@ func TestRotate(t *testing.T) {
 	})
 }
 
-// Rows that do not fit the scratch memory go in columns, many heads in several
-// calls, many tokens in several chunks.
+// Few wide rows make a chunk, many heads go in several calls, many tokens in several
+// chunks.
 func TestRotateLarge(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, tt := range []struct{ pairs, tokens, heads int }{
-			{65, 40, 2}, {130, 17, 1}, {511, 5, 1}, {512, 5, 1}, {513, 5, 2}, // a few rows to a chunk
-			{1023, 3, 2}, {1024, 3, 2}, {1025, 3, 2}, {1088, 2, 1}, {2048, 2, 1}, {2113, 1, 2}, {2113, 3, 2}, {4100, 2, 1}, // columns
+			{65, 40, 2}, {130, 17, 1}, {511, 5, 1}, {512, 5, 1}, {513, 5, 2}, {1023, 3, 2}, {1024, 3, 2}, {1024, 1, 2}, // a few rows to a chunk
 			{64, 1, 600}, {64, 9, 200}, {4, 8, 5000}, {33, 16, 150}, // heads
 			{16, 1000, 1}, {1, 3000, 2}, {64, 300, 2}, // tokens
 		} {
@@ -130,13 +138,12 @@ func testRotateLongData(t *testing.T, memory []float32) {
 			x := memory[:p.Size+16]
 			testkit.FillRandom(r, x)
 			want := slices.Clone(x)
-			cos, sin := testkit.TablesOf(t, cfg, positions, 1)
-			touched := p.RotateViews(cfg, want, cos, sin, tokens)
+			written := plainOf(cfg).with(plainTables(t, cfg, positions)).rotatePlaced(p, want, tokens)
 			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), p.In(memory, tokens, cfg.HeadDim)...); err != nil {
 				t.Fatal(err)
 			}
 			for i := range x {
-				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(touched[i] && testkit.Same(x[i], want[i])) {
+				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(written[i] && testkit.Same(x[i], want[i])) {
 					t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
 				}
 			}
@@ -405,20 +412,25 @@ func TestRotateErrors(t *testing.T) {
 	positions := []int32{5, 6, 7}
 	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
-	for function, rotate := range map[string]func(*posenc.Rotary, []int32, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
+	for function, rotate := range map[string]func(posenc.Angles, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
 		views := func(name string, kind error, says []string, xs ...V) testkit.Wrong {
-			return testkit.Wrong{name, func() error { return rotate(rotary, positions, xs...) }, kind, append(says, "posenc."+function+": ")}
+			return testkit.Wrong{Name: name, Call: func() error { return rotate(rotary.At(positions), xs...) }, Kind: kind, Says: append(says, "posenc."+function+": ")}
 		}
 		calls := []testkit.Wrong{
-			{"no rotary", func() error { return rotate(nil, positions, good) }, posenc.ErrConfig, []string{"r is nil"}},
-			{"zero rotary", func() error { return rotate(new(posenc.Rotary), positions, good) }, posenc.ErrConfig, []string{"r is nil or zero"}},
-			{"position", func() error { return rotate(fast, []int32{1023, 1024, -5}, good) }, posenc.ErrPosition, []string{"positions[1] is 1024", "1023"}},
-			{"negative position", func() error { return rotate(fast, []int32{1, 2, -1024}, good) }, posenc.ErrPosition, []string{"positions[2] is -1024"}},
-			{"least position", func() error { return rotate(fast, []int32{math.MinInt32, 0, 0}, good) }, posenc.ErrPosition, []string{"positions[0] is -2147483648"}},
-			{"huge head", func() error { return rotate(huge, []int32{1}, good) }, posenc.ErrShape, []string{"xs[0].Heads is 2"}},
-			{"huge head alone", func() error { return rotate(huge, []int32{1}, packed(24, 1)) }, posenc.ErrLength, []string{"xs[0].Data is 24 elements"}},
-			{"data for no tokens", func() error { return rotate(rotary, nil, packed(1, 1)) }, posenc.ErrLength, []string{"xs[0].Data is 1 element,"}},
-			{"no heads for no tokens", func() error { return rotate(rotary, nil, V{}) }, posenc.ErrShape, []string{"xs[0].Heads is 0"}},
+			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from Rotary.At, Rows.All or Rows.At"}},
+			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
+			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
+			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
+			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows, want Angles of some from Rotary.Rows or NewRows"}},
+			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows"}},
+			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of a zero Rotary"}},
+			{Name: "position", Call: func() error { return rotate(fast.At([]int32{1023, 1024, -5}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[1] is 1024", "1023"}},
+			{Name: "negative position", Call: func() error { return rotate(fast.At([]int32{1, 2, -1024}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[2] is -1024"}},
+			{Name: "least position", Call: func() error { return rotate(fast.At([]int32{math.MinInt32, 0, 0}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[0] is -2147483648"}},
+			{Name: "huge head", Call: func() error { return rotate(huge.At([]int32{1}), good) }, Kind: posenc.ErrShape, Says: []string{"xs[0].Heads is 2"}},
+			{Name: "huge head alone", Call: func() error { return rotate(huge.At([]int32{1}), packed(24, 1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 24 elements"}},
+			{Name: "data for no tokens", Call: func() error { return rotate(rotary.At(nil), packed(1, 1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 1 element,"}},
+			{Name: "no heads for no tokens", Call: func() error { return rotate(rotary.At(nil), V{}) }, Kind: posenc.ErrShape, Says: []string{"xs[0].Heads is 0"}},
 
 			views("no heads", posenc.ErrShape, []string{"xs[0].Heads is 0"}, packed(48, 0)),
 			views("negative heads", posenc.ErrShape, []string{"xs[0].Heads is -1"}, packed(48, -1)),
@@ -476,9 +488,11 @@ func TestRotateAccepts(t *testing.T) {
 	edge := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	for name, call := range map[string]func() error{
-		"no views":           func() error { return posenc.Rotate[float32](rotary.At(positions)) },
-		"no tokens":          func() error { return posenc.Rotate(rotary.All(), V{Heads: 2}) },
-		"no tokens, strided": func() error { return posenc.Rotate(rotary.All(), strided(memory, 2, 16, 8), strided(memory, 2, 16, 8)) },
+		"no views":  func() error { return posenc.Rotate[float32](rotary.At(positions)) },
+		"no tokens": func() error { return posenc.Rotate(rotary.At(nil), V{Heads: 2}) },
+		"no tokens, strided": func() error {
+			return posenc.Rotate(rotary.At(nil), strided(memory, 2, 16, 8), strided(memory, 2, 16, 8))
+		},
 		"one token, any stride": func() error {
 			return posenc.Rotate(rotary.At(positions[:1]), strided(memory[:8], 1, math.MaxInt, math.MaxInt))
 		},
@@ -527,8 +541,8 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"negative", posenc.RotaryConfig{HeadDim: 8, RotaryDim: -2}, []string{"cfg.RotaryDim is -2"}},
 		{"beyond the head", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 10}, []string{"cfg.RotaryDim is 10", "8"}},
 		{"huge", posenc.RotaryConfig{HeadDim: math.MaxInt - 1}, []string{"cfg.RotaryDim is"}},
-		{"above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, RotaryDim: frequency.MaxRotaryDim + 2}, []string{"cfg.RotaryDim is 65538", "65536"}},
-		{"frequencies above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, InvFreq: make([]float64, 1<<19)}, []string{"cfg.RotaryDim is 1048576", "65536"}},
+		{"above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, RotaryDim: 2050}, []string{"cfg.RotaryDim is 2050", "at most 2048"}},
+		{"frequencies above the bound", posenc.RotaryConfig{HeadDim: 1 << 20, InvFreq: make([]float64, 1<<19)}, []string{"cfg.RotaryDim is 1048576", "at most 2048"}},
 		{"head of 1", posenc.RotaryConfig{HeadDim: 1}, []string{"cfg.RotaryDim is 1"}},
 		{"negative offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: -1}, []string{"cfg.Offset is -1"}},
 		{"offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: 5}, []string{"cfg.Offset is 5", "4"}},
@@ -558,13 +572,13 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"scaling beyond float32", posenc.RotaryConfig{HeadDim: 8, Scaling: 4e38}, []string{"cfg.Scaling is 4e+38"}},
 		{"scaling 0 as float32", posenc.RotaryConfig{HeadDim: 8, Scaling: 1e-60}, []string{"cfg.Scaling is 1e-60"}},
 	} {
-		calls = append(calls, testkit.Wrong{tt.name, func() error {
+		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
 			r, err := posenc.NewRotary(tt.cfg)
 			if r != nil {
 				t.Errorf("%s: a Rotary and an error", tt.name)
 			}
 			return err
-		}, posenc.ErrConfig, append(tt.says, "posenc.NewRotary: ")})
+		}, Kind: posenc.ErrConfig, Says: append(tt.says, "posenc.NewRotary: ")})
 	}
 	testkit.CheckWrong(t, calls)
 }
@@ -585,7 +599,7 @@ func TestLastPosition(t *testing.T) {
 			continue
 		}
 		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -w}})
-		last := min(rotary.lastPosition, math.MaxInt32)
+		last := min(cossin.LastPosition(w), math.MaxInt32)
 		if last < 1 && w < 0x1p49 {
 			t.Fatalf("frequency %x: last position %d", w, last)
 		}
@@ -613,6 +627,15 @@ func TestRotateAllocates(t *testing.T) {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				small := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16, Layout: layout, Angles: angles})
 				large := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 512, Layout: layout, Angles: angles})
+				model := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Angles: angles})
+				rows, err := small.Rows(testkit.Sequence(4))
+				if err != nil {
+					t.Fatal(err)
+				}
+				table, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 16, Layout: layout}, posenc.Table[posenc.BFloat16]{Cos: make([]posenc.BFloat16, 64), Sin: make([]posenc.BFloat16, 64), FullWidth: true})
+				if err != nil {
+					t.Fatal(err)
+				}
 				for name, call := range map[string]func(){
 					"decode": func() {
 						var q [64]float32
@@ -622,6 +645,31 @@ func TestRotateAllocates(t *testing.T) {
 						var q [64]float32
 						var k [32]float32
 						posenc.Rotate(small.At([]int32{77}), posenc.View[float32]{Data: q[:], Heads: 4}, posenc.View[float32]{Data: k[:], Heads: 2})
+					},
+					"decode of 32 + 8 heads": func() {
+						var q [32 * 128]float32
+						var k [8 * 128]float32
+						posenc.Rotate(model.At([]int32{4321}), posenc.View[float32]{Data: q[:], Heads: 32}, posenc.View[float32]{Data: k[:], Heads: 8})
+					},
+					"all rows": func() {
+						var q [256]float32
+						posenc.Rotate(rows.All(), posenc.View[float32]{Data: q[:], Heads: 4})
+					},
+					"rows": func() {
+						var q [128]float32
+						posenc.Rotate(rows.At([]int32{3, 1}), posenc.View[float32]{Data: q[:], Heads: 4})
+					},
+					"rows, inverse": func() {
+						var q [128]float32
+						posenc.RotateInverse(rows.At([]int32{1, 2}), posenc.View[float32]{Data: q[:], Heads: 4})
+					},
+					"rows of full width": func() {
+						var q [128]posenc.Float16
+						posenc.Rotate(table.At([]int32{3, 1}), posenc.View[posenc.Float16]{Data: q[:], Heads: 4})
+					},
+					"rows of full width into": func() {
+						var q, cache [128]float32
+						posenc.RotateInto(table.At([]int32{3, 1}), posenc.View[float32]{Data: cache[:], Heads: 4}, []int32{1, 0}, posenc.View[float32]{Data: q[:], Heads: 4})
 					},
 					"prefill": func() {
 						var q [640]float32

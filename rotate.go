@@ -38,8 +38,9 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 	if err != nil {
 		return err
 	}
+	h, scaling := a.heads()
 	var r rotation
-	r.forward(&a)
+	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
 	return rotate(function, &a, tokens, &r, xs)
 }
 
@@ -54,8 +55,9 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	if err != nil {
 		return err
 	}
+	h, scaling := a.heads()
 	var r rotation
-	r.inverse(&a)
+	r.head, r.in, r.out, r.scaling, r.sign = h, h.out, h.in, scaling, -1
 	return rotate(function, &a, tokens, &r, xs)
 }
 

@@ -1,7 +1,9 @@
 package posenc_test
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -12,16 +14,26 @@ var (
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16])(a)
 		},
+		OnStack: onStack(func(a posenc.Angles) error {
+			return errors.Join(rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
+		}),
+		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16])(a)
 		},
+		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
 	_ = testkit.Register(testkit.Case{Function: "Shift", Digests: shiftDigests,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16])(a)
 		},
+		OnStack: func() error {
+			var k [3 * 2 * 16]posenc.Float16
+			return errors.Join(posenc.Shift(stackRotary(), []int32{1, 2, 3}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}), posenc.Shift(stackRotary(), []int32{-9, -9, -9}, posenc.View[posenc.Float16]{Data: k[:], Heads: 2}))
+		},
+		Long: longShift,
 	})
 )
 
@@ -75,8 +87,7 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Run:   func() error { return posenc.Shift(r.Rotary, deltas, xs...) },
 		Right: func() bool { return r.right(deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
-			cfg := r.cfg
-			cfg.Scaling, cfg.Layout = 0, plainOf(cfg).out
+			cfg := shiftOf(r.cfg)
 			rotateViewsPlain(plainOf(cfg).with(plainTables(must{}, cfg, deltas)), xs, tokens)
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
@@ -182,4 +193,98 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 			d.Add(x.Memory)
 		}
 	}
+}
+
+// stackAngles are Angles of every kind for three tokens: of positions, of equal ones, of
+// several axes, of rows of positions, in turn too, and of tables of half and of full
+// width.
+var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
+	const dim = 16
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	for _, layout := range allLayouts {
+		cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
+		r, err := posenc.NewRotary(cfg)
+		check(err)
+		axes := cfg
+		axes.Axes = []uint8{0, 1, 2, 0, 0, 1}
+		several, err := posenc.NewRotary(axes)
+		check(err)
+		rows, err := r.Rows(make([]int32, 20))
+		check(err)
+		narrow := posenc.RowsConfig{HeadDim: dim, RotaryDim: dim - 4, Offset: 2, Layout: layout}
+		entries := testkit.RandomElements[posenc.Float16](testkit.NewRand(130), 20*dim)
+		full, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)], FullWidth: true})
+		check(err)
+		half, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim})
+		check(err)
+		positions := []int32{5, 6, 1}
+		list = append(list, r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
+	}
+	return list
+})
+
+var stackRotary = sync.OnceValue(func() *posenc.Rotary {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 16})
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
+// onStack makes calls with views of every type of arrays of their own.
+func onStack(call func(a posenc.Angles) error) func() error {
+	return func() (err error) {
+		for _, a := range stackAngles() {
+			err = errors.Join(err, call(a))
+		}
+		return err
+	}
+}
+
+func rotateOnStack[T posenc.Element](a posenc.Angles) error {
+	var q, k [3 * 2 * 16]T
+	return errors.Join(
+		posenc.Rotate(a, posenc.View[T]{Data: q[:], Heads: 2}, posenc.View[T]{Data: k[:], Heads: 2}),
+		posenc.RotateInverse(a, posenc.View[T]{Data: q[:], Heads: 2, TokenStride: 16, HeadStride: 3 * 16}, posenc.View[T]{Data: k[:], Heads: 2, TokenStride: 2 * 16, SequenceTokens: 1, SequenceStride: 2 * 16}),
+	)
+}
+
+// eachLong calls f for long heads, many heads and many tokens; whole heads and a slice of
+// them.
+func eachLong(f func(a posenc.Angles, tokens, heads, dim int) error) (err error) {
+	const width, most = 1<<17 + 24, 2048
+	for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+		for _, shape := range []struct{ tokens, heads, dim, rotary int }{
+			{1, 1, width, most}, {2, 1, width, 64}, {2, 3, width, 1024}, {1, 100, most, most}, {1, 3000, 128, 128}, {20, 300, 128, 64}, {300, 32, 128, 128},
+		} {
+			r, wrong := posenc.NewRotary(posenc.RotaryConfig{HeadDim: shape.dim, RotaryDim: shape.rotary, Layout: layout})
+			if wrong != nil {
+				return wrong
+			}
+			err = errors.Join(err, f(r.At(testkit.Sequence(shape.tokens)), shape.tokens, shape.heads, shape.dim))
+		}
+	}
+	return err
+}
+
+func longView[T posenc.Element](tokens, heads, dim int) posenc.View[T] {
+	return posenc.View[T]{Data: make([]T, tokens*heads*dim), Heads: heads}
+}
+
+// longInPlace rotates long views of every type.
+func longInPlace(float32s func(posenc.Angles, ...posenc.View[float32]) error, float16s func(posenc.Angles, ...posenc.View[posenc.Float16]) error, bfloat16s func(posenc.Angles, ...posenc.View[posenc.BFloat16]) error) func() error {
+	return func() error {
+		return eachLong(func(a posenc.Angles, tokens, heads, dim int) error {
+			return errors.Join(float32s(a, longView[float32](tokens, heads, dim)), float16s(a, longView[posenc.Float16](tokens, heads, dim)), bfloat16s(a, longView[posenc.BFloat16](tokens, heads, dim)))
+		})
+	}
+}
+
+func longShift() error {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048})
+	return errors.Join(err, posenc.Shift(r, testkit.Sequence(300), longView[posenc.BFloat16](300, 2, 2048)), posenc.Shift(r, []int32{1}, longView[float32](1, 100, 2048)))
 }

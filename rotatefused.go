@@ -40,8 +40,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	if err != nil {
 		return err
 	}
+	h, scaling := a.heads()
 	var r rotation
-	r.forward(&a)
+	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
 	var g view.Grid
 	for i := range xs {
 		x := (*view.View[T])(&xs[i].View)

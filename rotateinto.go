@@ -30,8 +30,9 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if err != nil {
 		return err
 	}
+	h, scaling := a.heads()
 	var r rotation
-	r.forward(&a)
+	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
 	if slots != nil && len(slots) != tokens {
 		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
 	}

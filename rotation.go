@@ -26,21 +26,14 @@ type rotation struct {
 	sign    float32 // of sines
 }
 
-// forward sets r to Rotate by the angles.
-func (r *rotation) forward(a *Angles) {
-	r.sign = 1
+// heads returns the heads that the angles are for, and what a call scales cosines and
+// sines by. (A function that set a rotation through a pointer would make the caller's
+// positions escape.)
+func (a *Angles) heads() (h *head, scaling float32) {
 	if a.rows != nil {
-		r.head, r.scaling = &a.rows.head, 1 // the entries have the scaling
-	} else {
-		r.head, r.scaling = &a.rotary.head, a.rotary.scaling
+		return &a.rows.head, 1 // the entries have the scaling
 	}
-	r.in, r.out = r.head.in, r.head.out
-}
-
-// inverse sets r to RotateInverse by the angles.
-func (r *rotation) inverse(a *Angles) {
-	r.forward(a)
-	r.in, r.out, r.sign = r.out, r.in, -1
+	return &a.rotary.head, a.rotary.scaling
 }
 
 // rotate rotates n tokens one after another: those of x from element xAt on, into y

@@ -46,7 +46,7 @@ func TestShift(t *testing.T) {
 }
 
 // Shift is a rotation by the deltas, without Scaling and in the order that
-// Rotate writes, also by a Rotary that holds rows.
+// Rotate writes.
 func testShift[T posenc.Element](t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(100)
@@ -69,15 +69,9 @@ func testShift[T posenc.Element](t *testing.T) {
 					}
 					tokens := testkit.OneOf(r, []int{0, 1, 2, 12, 16, 17, 40})
 					rotary := testkit.MustRotary(t, cfg)
-					if r.IntN(3) == 0 {
-						var err error
-						if rotary, err = rotary.Tabulate(make([]int32, 5*axes)); err != nil {
-							t.Fatal(err)
-						}
-					}
 					deltas := randomDeltas(r, axes, tokens)
 					p := plainOf(shiftOf(cfg)).with(plainTables(t, shiftOf(cfg), deltas))
-					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), rotary, deltas, tokens, p, posenc.Shift[T])
+					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), deltas, tokens, p, func(xs ...posenc.View[T]) error { return posenc.Shift(rotary, deltas, xs...) })
 				}
 			}
 		}
@@ -213,39 +207,18 @@ func TestShiftErrors(t *testing.T) {
 	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
 	decaying := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, XPos: &posenc.XPos{ScaleBase: 512}})
-	tabulate := func(r *posenc.Rotary) *posenc.Rotary {
-		rows, err := r.Tabulate(make([]int32, 3*r.axisCount))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rows
-	}
-	table, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 8}, posenc.Table[float32]{Cos: data[:12], Sin: data[12:24]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 8}, posenc.Table[float32]{Cos: data[:24], Sin: data[24:48], FullWidth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	shift := func(name string, kind error, says string, r *posenc.Rotary, deltas []int32, xs ...V) testkit.Wrong {
-		return testkit.Wrong{name, func() error { return posenc.Shift(r, deltas, xs...) }, kind, []string{"posenc.Shift: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.Shift(r, deltas, xs...) }, Kind: kind, Says: []string{"posenc.Shift: " + says}}
 	}
 	x := V{Data: data[:24], Heads: 1}
 	testkit.CheckWrong(t, []testkit.Wrong{
 		shift("no rotary", posenc.ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
 		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
-		shift("table", posenc.ErrConfig, "r is a Rotary over a table of the caller", table, []int32{0, 1, 2}, x),
-		shift("table, no deltas", posenc.ErrConfig, "r is a Rotary over a table of the caller", table, nil, x),
-		shift("table of full width", posenc.ErrConfig, "r is a Rotary over a table of the caller", full, []int32{0, 1, 2}, x),
 		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
-		shift("rows of decay", posenc.ErrConfig, "r is a Rotary with XPos", tabulate(decaying), []int32{0, 1, 2}, x),
 		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),
-		shift("delta, rows", posenc.ErrPosition, "deltas[2] is -1024, want at most 1023", tabulate(fast), []int32{5, 4, -1024}, x),
 		shift("deltas of axes", posenc.ErrLength, "deltas is 4 elements, want a multiple of 3", axes, []int32{5, 4, 4, 4}, x),
-		shift("deltas of axes, rows", posenc.ErrLength, "deltas is 4 elements, want a multiple of 3", tabulate(axes), []int32{5, 4, 4, 4}, x),
 		shift("data", posenc.ErrLength, "xs[0].Data is 24 elements, want 16", rotary, []int32{1, 2}, x),
-		shift("no deltas", posenc.ErrLength, "xs[0].Data is 24 elements, want 0", tabulate(rotary), nil, x), // not all rows
+		shift("no deltas", posenc.ErrLength, "xs[0].Data is 24 elements, want 0", rotary, nil, x),
 		shift("heads", posenc.ErrShape, "xs[1].Heads is 0", rotary, []int32{1, 2, 3}, x, V{}),
 		shift("same view", posenc.ErrOverlap, "xs[1] is sharing elements with xs[0]", rotary, []int32{1, 2, 3}, x, x),
 	}, data)

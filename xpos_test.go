@@ -173,10 +173,6 @@ func TestXPosSplitsAndRefuses(t *testing.T) {
 			_, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}})
 			return err
 		},
-		"table": func() error {
-			_, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}}, posenc.Table[float32]{})
-			return err
-		},
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s: no error", name)

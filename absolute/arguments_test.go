@@ -48,7 +48,7 @@ func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 		pairs = testkit.Small(pairs)
 	}
 	cfg := absolute.SinusoidalConfig{InvFreq: testkit.LadderOf(pairs), Order: absolute.SinusoidalOrder(a.Below(3)), Axes: a.Number(1, 3)}
-	if a.Yes() && !a.Normal() {
+	if a.Yes() && !a.Ordinary() {
 		cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
 		for i, w := range cfg.InvFreq {
 			if w != 0 && math.Abs(w) < 0x1p-900 {

@@ -56,7 +56,7 @@ type Shift [shiftRows][2][Width]float64
 
 // Set prepares the shift for a block.
 func (s *Shift) Set(impl Implementation, b *Block) {
-	if impl == Generic {
+	if !impl.seeds() {
 		return // the plain Go rows do without
 	}
 	var unused [Width]float64
@@ -90,7 +90,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
-		if impl == Generic || run < shortRun || !b.certain(1, reach) {
+		if !impl.seeds() || run < shortRun || !b.certain(1, reach) {
 			for range run {
 				at := t * stride
 				if t > 0 && positions[t] == positions[t-1] {

@@ -40,7 +40,7 @@ func TestRounding(t *testing.T) {
 			return
 		}
 		r := testkit.NewRand(5)
-		const most = 100
+		const most = 1000
 		for values := range slices.Chunk(all, most) {
 			p := o.problem(r, len(values), true)
 			for p.rows.Tokens > 1 {

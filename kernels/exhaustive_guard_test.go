@@ -29,7 +29,7 @@ func guardJobs() (list []guardJob) {
 				}
 				r := testkit.NewRand(block)
 				g.atEnd = atEnd
-				o.try(t, r, impl, o.problem(r, n, true), g.place(o))
+				o.try(t, r, impl, o.problem(r, n, true), g.place(r, o))
 			}
 		}})
 	}

@@ -3,6 +3,8 @@ package kernels_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +146,34 @@ func alignedBytes(n int) []byte {
 		s = s[1:]
 	}
 	return s[:n]
+}
+
+// Every kernel of assembly is what some operation runs.
+func TestKernelsAreBound(t *testing.T) {
+	files, err := filepath.Glob("../asm/*_*64.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	bound := map[string]bool{}
+	for _, o := range registry {
+		for _, name := range o.runs {
+			bound[name] = true
+		}
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+			if !bound["asm."+m[1]] {
+				t.Errorf("%s is bound to nothing", m[1])
+			}
+		}
+	}
 }
 
 // A case that a switch lacks fails, and says which.

@@ -106,7 +106,7 @@ type problem struct {
 	split   func(a *arguments) []*arguments  // the rows, one after another, or nil where the call is one row
 }
 
-// place is where a slice of n elements goes: its memory, and all around it that
+// place is where a slice of n elements goes: random memory, and all around it that
 // nothing may write to.
 type place func(s *slice, n int) (all, part []byte)
 
@@ -124,7 +124,6 @@ func (o *operation) try(t testing.TB, r *rand.Rand, impl kernels.Implementation,
 			continue
 		}
 		all[s.name], a.memory[s.name] = place(s, p.size[s.name])
-		s.element.fill(r, all[s.name])
 	}
 	if p.prepare != nil {
 		p.prepare(r, &a)
@@ -215,6 +214,7 @@ func padded(r *rand.Rand, o *operation) place {
 				start += s.element.size
 			}
 		}
+		s.element.fill(r, all)
 		return all, all[start:][: n*s.element.size : n*s.element.size]
 	}
 }
@@ -231,23 +231,30 @@ func newGuards(t testing.TB, bytes int, o *operation) *guards {
 	g := &guards{arenas: map[string][]byte{}, gaps: map[string]int{}}
 	for _, s := range o.slices {
 		g.arenas[s.name] = testkit.NewArena(t, bytes)
+		s.element.fill(testkit.NewRand(0), g.arenas[s.name])
 	}
 	return g
 }
 
 // place places a slice next to its guard.
-func (g *guards) place(o *operation) place {
+func (g *guards) place(r *rand.Rand, o *operation) place {
 	return func(s *slice, n int) (all, part []byte) {
 		all = g.arenas[s.name]
 		gap := g.gaps[s.name]
 		if o.align > 0 && s.written {
 			gap &^= o.align/s.element.size - 1
 		}
+		if (n+gap)*s.element.size > len(all) {
+			panic("an arena is too small")
+		}
 		part = testkit.Flush[byte](all, (n+gap)*s.element.size, g.atEnd)
 		if g.atEnd {
-			return all, part[: n*s.element.size : n*s.element.size]
+			part = part[: n*s.element.size : n*s.element.size]
+		} else {
+			part = part[gap*s.element.size:]
 		}
-		return all, part[gap*s.element.size:]
+		s.element.fill(r, part)
+		return all, part
 	}
 }
 

@@ -29,7 +29,7 @@ const MaxBlocks = 8
 // Each of the blocks but the last has Width frequencies; shifts are as Shift.Set sets
 // them for impl and the blocks.
 func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, blocks []Block, shifts []Shift) {
-	if impl == Generic || len(positions) < shortRun { // less memory to clear
+	if !impl.seeds() || len(positions) < shortRun { // less memory to clear
 		to.exactRows(impl, 0, positions, blocks)
 		return
 	}

@@ -36,6 +36,10 @@ const (
 	shortRun = 4
 )
 
+// seeds reports whether rows of cosines and sines share seeds, which pays for vectors;
+// plain Go makes each row by itself.
+func (i Implementation) seeds() bool { return i != Generic }
+
 // A store to a line that is in no cache reads it first. Where so much is written that
 // nothing of it is still in a cache when it is used, non-temporal stores save that.
 const (

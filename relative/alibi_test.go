@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -140,34 +139,6 @@ func TestALiBiAgainstMLX(t *testing.T) {
 	}
 }
 
-func alibiScores(slopes []float32, form relative.ALiBiForm) scoreFunction {
-	return func(score float32, head, query, key int) float32 {
-		distance := key - query
-		switch form {
-		case relative.KeyALiBi:
-			distance = key
-		case relative.SymmetricALiBi:
-			return score - float32(slopes[head]*float32(max(distance, -distance)))
-		}
-		return score + float32(slopes[head]*float32(distance))
-	}
-}
-
-func TestAddALiBi(t *testing.T) {
-	slopes := make([]float32, 6)
-	if err := relative.ALiBiSlopes(slopes, 8); err != nil {
-		t.Fatal(err)
-	}
-	slopes[5] = float32(math.Copysign(0, -1))
-	for form := relative.CausalALiBi; form <= relative.KeyALiBi; form++ {
-		add := func(s relative.Scores) error { return relative.AddALiBi(s, slopes, form) }
-		eachScores(t, 94, len(slopes), -60, 80, alibiScores(slopes, form), add)
-		eachScores(t, 95, len(slopes), -1<<30, 1<<30, alibiScores(slopes, form), add)
-		testLargeScores(t, 2, alibiScores(slopes, form), add)
-		testScoreErrors(t, add)
-	}
-}
-
 // A softmax over keys does not tell the key's position from the distance: the
 // biases of a query differ by the same number, exactly so for powers of two.
 func TestALiBiForms(t *testing.T) {
@@ -186,13 +157,10 @@ func TestALiBiForms(t *testing.T) {
 }
 
 func TestALiBiErrors(t *testing.T) {
+	testScoreErrors(t, func(s relative.Scores) error { return relative.AddALiBi(s, make([]float32, 2), relative.CausalALiBi) })
 	data := make([]float32, 8)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0"},
 		{relative.ALiBiSlopes(data, -8), posenc.ErrConfig, "maxBias is -8"},
 		{relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN"},
@@ -201,31 +169,112 @@ func TestALiBiErrors(t *testing.T) {
 		{relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrShape, "AddALiBi: scores.Heads is 2, want at most 1, the heads of the model"},
 		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is 1, want from 0 to 0 for 2 of 2 heads"},
 		{relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 	if err := relative.ALiBiSlopes(nil, 8); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestALiBiAllocates(t *testing.T) {
-	checkAllocations(t, map[string]func(){
-		"ALiBiSlopes": func() {
-			var slopes [12]float32
-			relative.ALiBiSlopes(slopes[:], 8)
-		},
-		"AddALiBi": func() {
-			var data [64]float32
-			slopes := [2]float32{0.5, 0.25}
-			relative.AddALiBi(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], relative.SymmetricALiBi)
-		},
-	})
-}
+var _ = testkit.Register(testkit.Case{
+	Function: "ALiBiSlopes",
+	Call: func(a *testkit.Arguments) testkit.Call {
+		slopes, maxBias := testkit.Output[float32](a, a.Below(40)), a.Real(8)
+		return testkit.Call{
+			Run: func() error { return relative.ALiBiSlopes(slopes, maxBias) },
+			Want: func() {
+				power := 1
+				for 2*power <= len(slopes) {
+					power *= 2
+				}
+				for h := range slopes {
+					steps, of := h+1, power
+					if h >= power {
+						steps, of = 2*(h-power)+1, 2*power
+					}
+					exponent := testkit.RealOf(maxBias)
+					exponent.Quo(exponent.Mul(exponent, testkit.RealOf(-float64(steps))), testkit.RealOf(float64(of)))
+					if slopes[h] = 0; exponent.Cmp(testkit.RealOf(-150)) > 0 {
+						slopes[h], _ = testkit.RealExponential(exponent.Mul(exponent, logarithmOf2)).Float32()
+					}
+				}
+			},
+			Right: func() bool { return maxBias > 0 && !math.IsInf(maxBias, 1) },
+		}
+	},
+	OnStack: func() error {
+		var slopes [12]float32
+		return relative.ALiBiSlopes(slopes[:], 8)
+	},
+	Digests: func(add testkit.AddDigest) {
+		add("ALiBiSlopes", func(d *testkit.Digest) {
+			for _, heads := range []int{1, 8, 12, 71} {
+				for _, maxBias := range []float64{8, 0x1.4p-3} {
+					slopes := make([]float32, heads)
+					d.Must(relative.ALiBiSlopes(slopes, maxBias))
+					d.Add(slopes)
+				}
+			}
+		})
+	},
+})
+
+var logarithmOf2 = testkit.RealLogarithm(testkit.RealOf(2))
+
+var _ = testkit.Register(testkit.Case{
+	Function: "AddALiBi",
+	Call: func(a *testkit.Arguments) testkit.Call {
+		const heads = 5
+		least, end := -100, 7000
+		if a.Yes() {
+			least, end = -1<<30, 1<<30
+		}
+		s := outputScores(a, heads, least, end)
+		slopes, form := testkit.Slice[float32](a, heads), relative.ALiBiForm(a.Number(0, 2))
+		return testkit.Call{
+			Run: func() error { return relative.AddALiBi(s, slopes, form) },
+			Want: func() {
+				change(s, func(score float32, head, query, key int) float32 {
+					slope, distance := slopes[s.FirstHead+head], distanceOf(&s, query, key)
+					switch form {
+					case relative.KeyALiBi:
+						distance = s.FirstKey + key
+					case relative.SymmetricALiBi:
+						return score - float32(slope*float32(max(distance, -distance)))
+					}
+					return score + float32(slope*float32(distance))
+				})
+			},
+			Parts: func(c *testkit.Choices) [][]func() error {
+				return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddALiBi(tile, slopes, form) })
+			},
+		}
+	},
+	OnStack: func() error {
+		var data [64]float32
+		slopes := [2]float32{0.5, 0.25}
+		return relative.AddALiBi(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, slopes[:], relative.SymmetricALiBi)
+	},
+	Long: func() error {
+		var errs []error
+		for _, s := range longScores() {
+			for _, form := range []relative.ALiBiForm{relative.CausalALiBi, relative.SymmetricALiBi, relative.KeyALiBi} {
+				errs = append(errs, relative.AddALiBi(s, []float32{0.5}, form))
+			}
+		}
+		return errors.Join(errs...)
+	},
+	Digests: func(add testkit.AddDigest) {
+		for form, name := range []string{relative.CausalALiBi: "CausalALiBi", relative.SymmetricALiBi: "SymmetricALiBi", relative.KeyALiBi: "KeyALiBi"} {
+			form := relative.ALiBiForm(form)
+			add("AddALiBi/form="+name, func(d *testkit.Digest) {
+				digestTiles(d, func(s relative.Scores) error {
+					return relative.AddALiBi(s, testkit.DigestElements[float32](d, 4), form)
+				})
+				far := digestTile(d, 0, 2, 40)
+				far.FirstQuery, far.FirstKey = 1<<30-2, -1<<30
+				d.Must(relative.AddALiBi(far.Scores, testkit.DigestNumbers[float32](d, 4), form))
+				d.Add(far.memory)
+			})
+		}
+	},
+})

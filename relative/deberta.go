@@ -168,9 +168,9 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 				}
 			}
 			if hasP2C {
-				products := positionToContent.Data[p2c.row(b.head, b.key):]
+				products, stride := positionToContent.Data[p2c.row(b.head, b.key):], p2c.rowStride
 				for i, position := range positions {
-					bias := products[i*p2c.rowStride+int(position)] / divisor
+					bias := products[i*stride+int(position)] / divisor
 					if hasC2P {
 						bias = biases[i] + bias
 					}

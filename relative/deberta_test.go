@@ -1,15 +1,23 @@
 package relative_test
 
 import (
-	"errors"
+	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
+
+func mustDeBERTaBuckets(t testing.TB, buckets, maxPosition int) *relative.DeBERTaBuckets {
+	t.Helper()
+	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 // The buckets of transformers and its biases. PyTorch's products have roundings
 // of their own, so the vectors hold them: what is compared is the gather, the
@@ -34,7 +42,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 		t.Fatalf("%d cases, want 9", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
-		b := testkit.MustDeBERTaBuckets(t, c.Buckets, c.MaxPosition)
+		b := mustDeBERTaBuckets(t, c.Buckets, c.MaxPosition)
 		if len(c.Position) == 0 && len(c.Bias) == 0 {
 			t.Error("an empty case")
 		}
@@ -58,19 +66,19 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 }
 
 func TestDeBERTaBucketLimits(t *testing.T) {
-	b := testkit.MustDeBERTaBuckets(t, 256, 512)
+	b := mustDeBERTaBuckets(t, 256, 512)
 	for distance, want := range map[int]int{0: 256, 128: 384, 129: 385, -129: 127, 511: 511, 512: 511, -511: 1, -512: 0, math.MaxInt: 511, math.MinInt: 0} {
 		if got := b.Position(distance); got != want {
 			t.Errorf("distance %d is position %d, want %d", distance, got, want)
 		}
 	}
-	b = testkit.MustDeBERTaBuckets(t, 0, 512)
+	b = mustDeBERTaBuckets(t, 0, 512)
 	for distance, want := range map[int]int{0: 512, 511: 1023, 512: 1023, -512: 0, -513: 0, math.MinInt: 0} {
 		if got := b.Position(distance); got != want {
 			t.Errorf("without buckets, distance %d is position %d, want %d", distance, got, want)
 		}
 	}
-	b = testkit.MustDeBERTaBuckets(t, 1024, 65536)
+	b = mustDeBERTaBuckets(t, 1024, 65536)
 	for n := range 70000 {
 		got, next := b.Position(n), b.Position(n+1)
 		if next < got || next > got+1 {
@@ -82,43 +90,6 @@ func TestDeBERTaBucketLimits(t *testing.T) {
 	}
 }
 
-func TestAddDeBERTa(t *testing.T) {
-	const heads, least, most = 4, -50, 80
-	b := testkit.MustDeBERTaBuckets(t, 16, 40)
-	columns := 32
-	c2p, p2c := make([]float32, heads*(most-least)*columns), make([]float32, heads*(most-least)*columns)
-	testkit.FillRandom(testkit.NewRand(100), c2p)
-	testkit.FillRandom(testkit.NewRand(101), p2c)
-	// Products of all heads and positions of a model: a tile has some of them.
-	of := func(data []float32, head, position int) relative.Products {
-		return relative.Products{Data: data[(head*(most-least)+position-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
-	}
-	for _, both := range [][2]bool{{true, true}, {true, false}, {false, true}} {
-		want := func(score float32, head, query, key int) float32 {
-			r := b.Position(query - key)
-			bias := of(c2p, head, query).Data[r] / 3
-			switch other := of(p2c, head, key).Data[r] / 3; {
-			case !both[0]:
-				bias = other
-			case both[1]:
-				bias += other
-			}
-			return score + bias
-		}
-		add := func(s relative.Scores) error {
-			var x, y relative.Products
-			if both[0] {
-				x = of(c2p, s.FirstHead, s.FirstQuery)
-			}
-			if both[1] {
-				y = of(p2c, s.FirstHead, s.FirstKey)
-			}
-			return relative.AddDeBERTa(s, b, x, y, 3)
-		}
-		eachScores(t, 102, heads, least, most, want, add)
-	}
-}
-
 func TestDeBERTaErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
@@ -126,13 +97,9 @@ func TestDeBERTaErrors(t *testing.T) {
 		_, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 		return err
 	}
-	b := testkit.MustDeBERTaBuckets(t, 4, 8)
+	b := mustDeBERTaBuckets(t, 4, 8)
 	c2p, p2c := relative.Products{Data: data[4:20]}, relative.Products{Data: data[4:36]}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2"},
 		{create(-1, 512), posenc.ErrConfig, "cfg.Buckets is -1"},
 		{create(255, 512), posenc.ErrConfig, "cfg.Buckets is 255"},
@@ -154,25 +121,151 @@ func TestDeBERTaErrors(t *testing.T) {
 		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at strides 0 and "},
 		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements"},
 		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
+	})
+}
+
+// debertaBucketsOf returns buckets, nil and zero ones too where any arguments are wanted,
+// and how many relative positions they have.
+func debertaBucketsOf(a *testkit.Arguments) (*relative.DeBERTaBuckets, int) {
+	switch {
+	case a.Rarely():
+		return nil, 0
+	case a.Rarely():
+		return new(relative.DeBERTaBuckets), 0
 	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
+	cfg := relative.DeBERTaConfig{MaxPosition: 12 + a.Below(20)}
+	span := cfg.MaxPosition
+	if a.Yes() {
+		cfg.Buckets = 4 * (1 + a.Below(4))
+		span = cfg.Buckets
+	}
+	b, err := relative.NewDeBERTaBuckets(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return b, 2 * span
+}
+
+// digestDeBERTa calls f for the buckets of a digest's label.
+func digestDeBERTa(add testkit.AddDigest, label string, f func(d *testkit.Digest, positions int, b *relative.DeBERTaBuckets)) {
+	for _, logarithmic := range []bool{false, true} {
+		add(fmt.Sprintf("%s/logarithmic=%t", label, logarithmic), func(d *testkit.Digest) {
+			cfg := relative.DeBERTaConfig{MaxPosition: 22}
+			span := cfg.MaxPosition
+			if logarithmic {
+				cfg.Buckets, span = 16, 16
+			}
+			b, err := relative.NewDeBERTaBuckets(cfg)
+			d.Must(err)
+			f(d, 2*span, b)
+		})
 	}
 }
 
-func TestDeBERTaAllocates(t *testing.T) {
-	b := testkit.MustDeBERTaBuckets(t, 4, 8)
-	checkAllocations(t, map[string]func(){
-		"AddDeBERTa": func() {
+func digestDeBERTaBuckets(d *testkit.Digest, _ int, b *relative.DeBERTaBuckets) {
+	for n := int32(-600); n <= 600; n++ {
+		d.Add(int32(b.Position(int(n))))
+	}
+	d.Add(int32(b.Position(math.MinInt32)), int32(b.Position(math.MaxInt32)))
+}
+
+var (
+	_ = testkit.Register(testkit.Case{
+		Function: "NewDeBERTaBuckets",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			cfg := relative.DeBERTaConfig{Buckets: 2 * a.Number(2, 20), MaxPosition: a.Number(22, 300)}
+			if a.Any() {
+				cfg.Buckets, cfg.MaxPosition = a.Number(0, 40), a.Number(1, 300)
+			}
+			return testkit.Call{
+				Run: func() error { return testkit.Made(relative.NewDeBERTaBuckets(cfg)) },
+				Right: func() bool {
+					return (cfg.Buckets == 0 && cfg.MaxPosition >= 1 || cfg.Buckets >= 4 && cfg.Buckets <= 1024 && cfg.Buckets%2 == 0 && cfg.MaxPosition > cfg.Buckets/2+1) && cfg.MaxPosition <= 1<<16
+				},
+				Allocates: testkit.Constructed,
+			}
+		},
+		Digests: func(add testkit.AddDigest) { digestDeBERTa(add, "NewDeBERTaBuckets", digestDeBERTaBuckets) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "DeBERTaBuckets.Position",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			b, positions := debertaBucketsOf(a)
+			distance := a.Number(-300, 300)
+			return testkit.Call{Run: func() error { return within(b.Position(distance), positions) }}
+		},
+		NeverFails: true,
+		Digests:    func(add testkit.AddDigest) { digestDeBERTa(add, "DeBERTaBuckets.Position", digestDeBERTaBuckets) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "AddDeBERTa",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			b, positions := debertaBucketsOf(a)
+			s := outputScores(a, 4, -7000, 7000)
+			var c2p, p2c relative.Products
+			which := a.Below(3)
+			if which != 1 {
+				c2p = productsOf(a, s.Heads, s.Queries, positions, true)
+			}
+			if which != 2 {
+				p2c = productsOf(a, s.Heads, s.Keys, positions, true)
+			}
+			divisor := float32(a.Real(3))
+			return testkit.Call{
+				Run: func() error { return relative.AddDeBERTa(s, b, c2p, p2c, divisor) },
+				Want: func() {
+					byQuery, byKey := matricesOfProducts(&c2p, s.Heads, s.Queries, positions), matricesOfProducts(&p2c, s.Heads, s.Keys, positions)
+					change(s, func(score float32, head, query, key int) float32 {
+						r := b.Position(-distanceOf(&s, query, key))
+						switch {
+						case p2c.Data == nil:
+							return score + c2p.Data[byQuery.at(head, query, r)]/divisor
+						case c2p.Data == nil:
+							return score + p2c.Data[byKey.at(head, key, r)]/divisor
+						}
+						return score + (c2p.Data[byQuery.at(head, query, r)]/divisor + p2c.Data[byKey.at(head, key, r)]/divisor)
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, s, func(tile relative.Scores, head, query, key int) error {
+						return relative.AddDeBERTa(tile, b, partOfProducts(c2p, s.Heads, s.Queries, positions, head, query), partOfProducts(p2c, s.Heads, s.Keys, positions, head, key), divisor)
+					})
+				},
+			}
+		},
+		OnStack: func() error {
 			var data [18]float32
 			var c2p, p2c [2 * 3 * 8]float32
-			relative.AddDeBERTa(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, b, relative.Products{Data: c2p[:]}, relative.Products{Data: p2c[:]}, 2)
+			return relative.AddDeBERTa(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, fourBuckets, relative.Products{Data: c2p[:]}, relative.Products{Data: p2c[:]}, 2)
+		},
+		Long: func() error { // more queries and keys than a block has
+			s := relative.Scores{Data: make([]float32, 1100*1100), Heads: 1, Queries: 1100, Keys: 1100}
+			products := relative.Products{Data: make([]float32, 1100*8)}
+			return relative.AddDeBERTa(s, fourBuckets, products, products, 2)
+		},
+		Digests: func(add testkit.AddDigest) {
+			digestDeBERTa(add, "AddDeBERTa", func(d *testkit.Digest, positions int, b *relative.DeBERTaBuckets) {
+				for which := range 3 {
+					digestTiles(d, func(s relative.Scores) error {
+						var c2p, p2c relative.Products
+						if which != 1 {
+							c2p = digestProducts(d, s.Heads, s.Queries, positions)
+						}
+						if which != 2 {
+							p2c = digestProducts(d, s.Heads, s.Keys, positions)
+						}
+						return relative.AddDeBERTa(s, b, c2p, p2c, 0x1.bb67aep+3)
+					})
+				}
+			})
 		},
 	})
-}
+)
+
+var fourBuckets = func() *relative.DeBERTaBuckets {
+	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}()

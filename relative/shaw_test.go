@@ -4,29 +4,12 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
-
-func TestAddShaw(t *testing.T) {
-	const heads, least, most = 3, -70, 100
-	for _, maxDistance := range []int{0, 1, 16, 300} {
-		columns := 2*maxDistance + 1
-		products := make([]float32, heads*(most-least)*columns)
-		testkit.FillRandom(testkit.NewRand(107), products)
-		of := func(head, query int) relative.Products {
-			return relative.Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
-		}
-		eachScores(t, 108, heads, least, most, func(score float32, head, query, key int) float32 {
-			return score + of(head, query).Data[maxDistance+min(max(key-query, -maxDistance), maxDistance)]
-		}, func(s relative.Scores) error { return relative.AddShaw(s, of(s.FirstHead, s.FirstQuery), maxDistance) })
-	}
-}
 
 // Positions as far apart as they may be.
 func TestShawFar(t *testing.T) {
@@ -114,57 +97,90 @@ func TestShawAgainstPaper(t *testing.T) {
 	}
 }
 
-// Tiles in ascending order of keys give the bits of one.
-func TestSumShaw(t *testing.T) {
-	const maxDistance, columns = 6, 13
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(109)
-		for range testkit.Rounds(60) {
-			s, _, memory := testkit.RandomScores(r, 3, -50, 80)
-			before := slices.Clone(memory)
-			want := make([]float32, s.Heads*s.Queries*columns)
-			testkit.FillRandom(r, want)
-			whole, parts := slices.Clone(want), slices.Clone(want)
-			for h := range s.Heads {
-				for q := range s.Queries {
-					for k := range s.Keys {
-						c := maxDistance + min(max(s.FirstKey+k-s.FirstQuery-q, -maxDistance), maxDistance)
-						want[(h*s.Queries+q)*columns+c] += part(s, h, 1, q, 1, k, 1).Data[0]
-					}
-				}
-			}
-			if err := relative.SumShaw(relative.Products{Data: whole}, s, maxDistance); err != nil {
+// Shaw's attention: the scores that Wav2Vec2-BERT of transformers adds, and scores,
+// weights and output of PyTorch by the paper's equations.
+func TestShawAgainstPyTorch(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Model                         string
+			Heads, Tokens, Dim            int
+			MaxDistance                   int `json:"max_distance"`
+			Bias, Scores, Weights, Output float32s
+		}
+	}
+	readGolden(t, "shaw", &vectors)
+	if len(vectors.Cases) != 4 {
+		t.Fatalf("%d cases, want 4", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		columns := 2*c.MaxDistance + 1
+		q, k, v := headed(0, c.Heads, c.Tokens, c.Dim), headed(5000, c.Heads, c.Tokens, c.Dim), headed(15000, c.Heads, c.Tokens, c.Dim)
+		aK, aV := posenc.View[float32]{Data: testkit.GoldenInputs(10000, columns*c.Dim), Heads: 1}, posenc.View[float32]{Data: testkit.GoldenInputs(20000, columns*c.Dim), Heads: 1}
+		column := func(query, key int) int { return min(max(key-query, -c.MaxDistance), c.MaxDistance) + c.MaxDistance }
+		tile := relative.Scores{Data: make([]float32, c.Heads*c.Tokens*c.Tokens), Heads: c.Heads, Queries: c.Tokens, Keys: c.Tokens}
+		products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
+		content := c.Model == "paper"
+		if content {
+			if err := relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}); err != nil {
 				t.Fatal(err)
 			}
-			keys := 1 + r.IntN(s.Keys)
-			for k := 0; k < s.Keys; k += keys {
-				for h := range s.Heads {
-					for q := range s.Queries {
-						sums := relative.Products{Data: parts[(h*s.Queries+q)*columns:][:columns]}
-						if err := relative.SumShaw(sums, part(s, h, 1, q, 1, k, min(keys, s.Keys-k)), maxDistance); err != nil {
-							t.Fatal(err)
-						}
-					}
-				}
+		}
+		if err := errors.Join(
+			relative.DotProducts(products, q, nil, aK, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
+			relative.AddShaw(tile, products, c.MaxDistance),
+		); err != nil {
+			t.Fatal(err)
+		}
+		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
+		for i, want := range append(c.Bias, c.Scores...) {
+			row, query, key := i/c.Tokens, i/c.Tokens%c.Tokens, i%c.Tokens
+			x := q.Data[row*c.Dim:][:c.Dim]
+			terms, additions := magnitudes(x, nil, aK.Data[column(query, key)*c.Dim:]), c.Dim
+			if content {
+				// PyTorch adds vectors before it multiplies, or we products: one more rounding.
+				terms += magnitudes(x, nil, k.Data[(row/c.Tokens*c.Tokens+key)*c.Dim:])
+				additions++
 			}
-			if !testkit.SameSlices(whole, want) || !testkit.SameSlices(parts, want) {
-				t.Fatalf("sums of %d queries and %d keys differ", s.Queries, s.Keys)
-			}
-			if !testkit.SameBits(memory, before) {
-				t.Fatal("weights were written")
+			if bound := sumBound(additions, terms) * float64(scale); !(math.Abs(float64(tile.Data[i]*scale-want)) <= bound) {
+				t.Fatalf("%s: the score of query %d and key %d is %v, want %v within %v", c.Model, query, key, tile.Data[i]*scale, want, bound)
 			}
 		}
-	})
+		if !content {
+			continue
+		}
+		// From PyTorch's weights on, so that its exponentials do not count.
+		tile.Data = c.Weights
+		sums := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
+		output := posenc.View[float32]{Data: make([]float32, len(c.Output)), Heads: c.Heads, TokenStride: c.Dim, HeadStride: c.Tokens * c.Dim}
+		values := make([]float64, len(c.Output)) // the sum of magnitudes
+		for i := range c.Output {
+			row, d := i/c.Dim, i%c.Dim
+			for key := range c.Tokens {
+				weight := c.Weights[row*c.Tokens+key]
+				value, relative := v.Data[(row/c.Tokens*c.Tokens+key)*c.Dim+d], aV.Data[column(row%c.Tokens, key)*c.Dim+d]
+				output.Data[i] += float32(weight * value)
+				values[i] += math.Abs(float64(weight)) * (math.Abs(float64(value)) + math.Abs(float64(relative)))
+			}
+		}
+		if err := errors.Join(
+			relative.SumShaw(sums, tile, c.MaxDistance),
+			relative.AddValues(output, sums, aV, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
+		); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.Output {
+			// Up to as many additions of weights, of values and of both halves as keys.
+			if bound := sumBound(3*c.Tokens, values[i]); !(math.Abs(float64(output.Data[i]-want)) <= bound) {
+				t.Fatalf("output %d is %v, want %v within %v", i, output.Data[i], want, bound)
+			}
+		}
+	}
 }
 
 func TestShawErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, -1), posenc.ErrShape, "AddShaw: maxDistance is -1"},
 		{relative.AddShaw(scores, relative.Products{Data: data[12:32]}, math.MaxInt), posenc.ErrShape, "maxDistance is"},
 		{relative.AddShaw(scores, relative.Products{Data: data[12:31]}, 2), posenc.ErrLength, "products.Data is 19 elements, want 20"},
@@ -174,29 +190,102 @@ func TestShawErrors(t *testing.T) {
 		{relative.SumShaw(relative.Products{Data: data[11:31]}, scores, 2), posenc.ErrOverlap, "sums.Data is sharing elements"},
 		{relative.SumShaw(relative.Products{Data: data[12:], RowStride: 4, HeadStride: 20}, scores, 2), posenc.ErrOverlap, "sums.RowStride is 4"},
 		{relative.SumShaw(relative.Products{Data: data[12:32]}, relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, 2), posenc.ErrLength, "weights.Data is 11 elements"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
-}
-
-func TestShawAllocates(t *testing.T) {
-	checkAllocations(t, map[string]func(){
-		"AddShaw": func() {
-			var data [18]float32
-			var products [18]float32
-			relative.AddShaw(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 1)
-		},
-		"SumShaw": func() {
-			var data [18]float32
-			var sums [18]float32
-			relative.SumShaw(relative.Products{Data: sums[:]}, relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, 1)
-		},
 	})
 }
+
+// shawOf returns a tile that shape makes, its products and their largest distance.
+func shawOf(a *testkit.Arguments, shape func(a *testkit.Arguments, modelHeads, least, end int) relative.Scores, read bool) (relative.Scores, relative.Products, int) {
+	s := shape(a, 3, -9000, 9000)
+	maxDistance := a.Number(0, 20)
+	if !a.Any() && s.Heads*s.Queries < 100 && a.Below(4) == 0 {
+		maxDistance = 300
+	}
+	return s, productsOf(a, s.Heads, s.Queries, 2*testkit.Small(maxDistance)+1, read), maxDistance
+}
+
+// shawColumn returns the column of a query and a key.
+func shawColumn(s *relative.Scores, query, key, maxDistance int) int {
+	return maxDistance + min(max(distanceOf(s, query, key), -maxDistance), maxDistance)
+}
+
+var (
+	_ = testkit.Register(testkit.Case{
+		Function: "AddShaw",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			s, products, maxDistance := shawOf(a, outputScores, true)
+			columns := 2*maxDistance + 1
+			return testkit.Call{
+				Run: func() error { return relative.AddShaw(s, products, maxDistance) },
+				Want: func() {
+					m := matricesOfProducts(&products, s.Heads, s.Queries, columns)
+					change(s, func(score float32, head, query, key int) float32 {
+						return score + products.Data[m.at(head, query, shawColumn(&s, query, key, maxDistance))]
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
+						return relative.AddShaw(tile, partOfProducts(products, s.Heads, s.Queries, columns, head, query), maxDistance)
+					})
+				},
+			}
+		},
+		OnStack: func() error {
+			var data, products [18]float32
+			return relative.AddShaw(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, 1)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("AddShaw", func(d *testkit.Digest) {
+				for _, maxDistance := range []int{0, 16} {
+					digestTiles(d, func(s relative.Scores) error {
+						return relative.AddShaw(s, digestProducts(d, s.Heads, s.Queries, 2*maxDistance+1), maxDistance)
+					})
+				}
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "SumShaw",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			weights, sums, maxDistance := shawOf(a, scoresOf, false)
+			columns := 2*maxDistance + 1
+			m := matricesOfProducts(&sums, weights.Heads, weights.Queries, columns)
+			if weights.Keys > 0 {
+				m.writes(a, sums.Data)
+			}
+			return testkit.Call{
+				Run: func() error { return relative.SumShaw(sums, weights, maxDistance) },
+				Want: func() {
+					change(weights, func(weight float32, head, query, key int) float32 {
+						sums.Data[m.at(head, query, shawColumn(&weights, query, key, maxDistance))] += weight
+						return weight
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, weights, func(tile relative.Scores, head, query, _ int) error {
+						return relative.SumShaw(partOfProducts(sums, weights.Heads, weights.Queries, columns, head, query), tile, maxDistance)
+					})
+				},
+			}
+		},
+		OnStack: func() error {
+			var data, sums [18]float32
+			return relative.SumShaw(relative.Products{Data: sums[:]}, relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, 1)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("SumShaw", func(d *testkit.Digest) {
+				for _, fill := range []func(*testkit.Digest, int) []float32{testkit.DigestNumbers[float32], testkit.DigestElements[float32]} {
+					for _, maxDistance := range []int{0, 16} {
+						digestTiles(d, func(s relative.Scores) error {
+							sums := digestProducts(d, s.Heads, s.Queries, 2*maxDistance+1)
+							copy(sums.Data, fill(d, len(sums.Data)))
+							copy(s.Data, fill(d, len(s.Data)))
+							err := relative.SumShaw(sums, s, maxDistance)
+							d.Add(sums.Data)
+							return err
+						})
+					}
+				}
+			})
+		},
+	})
+)

@@ -1,15 +1,14 @@
 package relative_test
 
 import (
-	"errors"
+	"cmp"
 	"math"
 	"math/big"
-	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -93,20 +92,30 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 	}
 }
 
-// All coordinates that there are, rounded from 300 bits.
+// logarithms are those of whole numbers.
+var logarithms = sync.OnceValue(func() []*big.Float {
+	list := make([]*big.Float, 1+9*63)
+	for i := range list[1:] {
+		list[1+i] = testkit.RealLogarithm(testkit.RealOf(float64(1 + i)))
+	}
+	return list
+})
+
+// coordinate is that of patches at a distance in a window, rounded from 300 bits.
+func coordinate(distance, window int) float32 {
+	if distance == 0 {
+		return 0
+	}
+	x := testkit.NewReal().Sub(logarithms()[8*max(distance, -distance)+window-1], logarithms()[window-1])
+	y, _ := x.Quo(x, testkit.NewReal().Mul(testkit.RealOf(3), logarithms()[2])).Float32()
+	if distance < 0 {
+		return -y
+	}
+	return y
+}
+
+// All coordinates that there are.
 func TestSwinCoordinates(t *testing.T) {
-	logarithms := make([]*big.Float, 1+9*63)
-	for i := range logarithms[1:] {
-		logarithms[1+i] = testkit.RealLogarithm(testkit.RealOf(float64(1 + i)))
-	}
-	coordinate := func(distance, window int) float32 {
-		x := testkit.NewReal().Sub(logarithms[8*max(distance, -distance)+window-1], logarithms[window-1])
-		y, _ := x.Quo(x, testkit.NewReal().Mul(testkit.RealOf(3), logarithms[2])).Float32()
-		if distance < 0 {
-			return -y
-		}
-		return y
-	}
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
 		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64, PretrainedHeight: window, PretrainedWidth: 66 - window}); err != nil {
@@ -128,41 +137,19 @@ func TestSwinCoordinates(t *testing.T) {
 	}
 }
 
-func swinScores(height, width, heads int, table []float32) scoreFunction {
-	return func(score float32, head, query, key int) float32 {
-		rows, columns := query/width-key/width, query%width-key%width
-		return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+head]
-	}
-}
-
-func TestAddSwin(t *testing.T) {
-	const heads = 4
-	for _, window := range [][2]int{{7, 30}, {12, 12}, {2, 64}, {64, 2}} {
+func digestSwin(d *testkit.Digest) {
+	for _, window := range [][2]int{{1, 1}, {7, 7}, {5, 12}} {
 		height, width := window[0], window[1]
-		table := make([]float32, (2*height-1)*(2*width-1)*heads)
-		testkit.FillRandom(testkit.NewRand(110), table)
-		bias := mustSwinBias(t, height, width, table)
-		eachScores(t, 111, heads, 0, height*width, swinScores(height, width, heads, table), func(s relative.Scores) error {
-			return relative.AddSwin(s, bias)
-		})
+		bias, err := relative.NewSwinBias(height, width, testkit.DigestElements[float32](d, (2*height-1)*(2*width-1)*4))
+		d.Must(err)
+		n := height * width
+		for shape := range 3 {
+			s := digestTile(d, shape, 1+d.Below(n), 1+d.Below(n))
+			s.FirstQuery, s.FirstKey = d.Below(n-s.Queries+1), d.Below(n-s.Keys+1)
+			d.Must(relative.AddSwin(s.Scores, bias))
+			d.Add(s.memory)
+		}
 	}
-}
-
-// Windows whose columns take several calls of a kernel.
-func TestAddSwinLarge(t *testing.T) {
-	const height, width, heads = 40, 32, 2
-	table := make([]float32, (2*height-1)*(2*width-1)*heads)
-	testkit.FillRandom(testkit.NewRand(112), table)
-	bias := mustSwinBias(t, height, width, table)
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(113)
-		s := relative.Scores{Heads: heads, Queries: 700, Keys: height * width, FirstQuery: 500}
-		s.Data = make([]float32, s.Heads*s.Queries*s.Keys)
-		testkit.FillRandom(r, s.Data)
-		checkScores(t, r, s, 0, s.Data, swinScores(height, width, heads, table), func(s relative.Scores) error {
-			return relative.AddSwin(s, bias)
-		})
-	})
 }
 
 func TestSwinErrors(t *testing.T) {
@@ -178,17 +165,14 @@ func TestSwinErrors(t *testing.T) {
 		_, err := relative.NewSwinBias(height, width, table)
 		return err
 	}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: height is 0"},
 		{prepare(math.MaxInt, 3, data), posenc.ErrShape, "height is"},
 		{prepare(2, -1, data), posenc.ErrShape, "width is -1"},
 		{prepare(2, 65, data), posenc.ErrShape, "width is 65"},
 		{prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
 		{prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements"},
+		{prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table is 1048385 elements, want fewer than those of 65 heads"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64"},
@@ -201,28 +185,124 @@ func TestSwinErrors(t *testing.T) {
 		{relative.AddSwin(at(-1, 0), bias), posenc.ErrPosition, "scores.FirstQuery is -1"},
 		{relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
 		{relative.AddSwin(at(0, -1), bias), posenc.ErrPosition, "scores.FirstKey is -1"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 }
 
-func TestSwinAllocates(t *testing.T) {
-	bias := mustSwinBias(t, 2, 2, make([]float32, 18))
-	checkAllocations(t, map[string]func(){
-		"SwinCoordinates": func() {
-			var data [18]float32
-			relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2, PretrainedWidth: 8})
+var (
+	_ = testkit.Register(testkit.Case{
+		Function: "NewSwinBias",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			height, width := a.Number(1, 9), a.Number(1, 9)
+			biases := max(2*testkit.Small(height)-1, 0) * max(2*testkit.Small(width)-1, 0)
+			table := testkit.Slice[float32](a, testkit.Small(5, biases))
+			return testkit.Call{
+				Run: func() error { return testkit.Made(relative.NewSwinBias(height, width, table)) },
+				Right: func() bool {
+					return height >= 1 && height <= 64 && width >= 1 && width <= 64 && len(table) > 0 && len(table)%biases == 0
+				},
+				Allocates: testkit.Constructed,
+			}
 		},
-		"AddSwin": func() {
-			var data [32]float32
-			relative.AddSwin(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, bias)
+		Digests: func(add testkit.AddDigest) { add("NewSwinBias", digestSwin) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "SwinCoordinates",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			w := relative.SwinWindow{Height: a.Number(1, 12), Width: a.Number(1, 12)}
+			if a.Yes() {
+				w.PretrainedHeight = a.Number(2, 64)
+			}
+			if a.Yes() {
+				w.PretrainedWidth = a.Number(2, 64)
+			}
+			rows, columns := max(2*testkit.Small(w.Height)-1, 0), max(2*testkit.Small(w.Width)-1, 0)
+			dst := testkit.Output[float32](a, testkit.Small(2, rows, columns))
+			pretrained := func(n int) bool { return n == 0 || n >= 2 && n <= 64 }
+			return testkit.Call{
+				Run: func() error { return relative.SwinCoordinates(dst, w) },
+				Want: func() {
+					for i := range dst {
+						distance, window := i/2/columns-w.Height+1, cmp.Or(w.PretrainedHeight, w.Height)
+						if i%2 == 1 {
+							distance, window = i/2%columns-w.Width+1, cmp.Or(w.PretrainedWidth, w.Width)
+						}
+						dst[i] = coordinate(distance, window)
+					}
+				},
+				Right: func() bool {
+					return w.Height >= 1 && w.Height <= 64 && w.Width >= 1 && w.Width <= 64 && pretrained(w.PretrainedHeight) && pretrained(w.PretrainedWidth) && len(dst) == 2*rows*columns
+				},
+			}
+		},
+		OnStack: func() error {
+			var data [18]float32
+			return relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2, PretrainedWidth: 8})
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("SwinCoordinates", func(d *testkit.Digest) {
+				for _, pretrained := range []int{0, 2, 12, 64} {
+					dst := make([]float32, 23*29*2)
+					d.Must(relative.SwinCoordinates(dst, relative.SwinWindow{Height: 12, Width: 15, PretrainedHeight: pretrained, PretrainedWidth: pretrained}))
+					d.Add(dst)
+				}
+			})
 		},
 	})
+	_ = testkit.Register(testkit.Case{
+		Function: "AddSwin",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			const heads = 4
+			window := [...][2]int{{1, 1}, {7, 7}, {7, 30}, {2, 64}, {64, 2}, {40, 32}}[a.Below(6)]
+			height, width := window[0], window[1]
+			if a.Any() {
+				height, width = 1+a.Below(9), 1+a.Below(9)
+			}
+			s := outputScores(a, heads, 0, height*width)
+			table := testkit.RandomElements[float32](a.R, heads*(2*height-1)*(2*width-1))
+			bias, err := relative.NewSwinBias(height, width, table)
+			switch {
+			case err != nil:
+				panic(err)
+			case a.Rarely():
+				bias = nil
+			case a.Rarely():
+				bias = new(relative.SwinBias)
+			}
+			return testkit.Call{
+				Run: func() error { return relative.AddSwin(s, bias) },
+				Want: func() {
+					change(s, func(score float32, head, query, key int) float32 {
+						query, key = s.FirstQuery+query, s.FirstKey+key
+						rows, columns := query/width-key/width, query%width-key%width
+						return score + table[((rows+height-1)*(2*width-1)+columns+width-1)*heads+s.FirstHead+head]
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddSwin(tile, bias) })
+				},
+			}
+		},
+		OnStack: func() error {
+			var data [32]float32
+			return relative.AddSwin(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 4}, swinOfTwoHeads)
+		},
+		Long: func() error {
+			return relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin)
+		},
+		Digests: func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
+	})
+)
+
+var (
+	swinOfTwoHeads = swinOf(2, 2, 2)
+	largeSwin      = swinOf(32, 32, 1)
+)
+
+// swinOf returns biases that are 0.
+func swinOf(height, width, heads int) *relative.SwinBias {
+	b, err := relative.NewSwinBias(height, width, make([]float32, (2*height-1)*(2*width-1)*heads))
+	if err != nil {
+		panic(err)
+	}
+	return b
 }

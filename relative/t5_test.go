@@ -2,14 +2,23 @@ package relative_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
+
+func mustT5Buckets(t testing.TB, buckets, maxDistance int, bidirectional bool) *relative.T5Buckets {
+	t.Helper()
+	b, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
 func mustT5Bias(t testing.TB, buckets *relative.T5Buckets, weights []float32) *relative.T5Bias {
 	t.Helper()
@@ -40,7 +49,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		t.Fatalf("%d cases, want 11", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
-		b := testkit.MustT5Buckets(t, c.Buckets, c.MaxDistance, c.Bidirectional)
+		b := mustT5Buckets(t, c.Buckets, c.MaxDistance, c.Bidirectional)
 		if len(c.Bucket) == 0 && len(c.Bias) == 0 {
 			t.Errorf("%s: an empty case", c.Model)
 		}
@@ -66,7 +75,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 
 // Distances at which the logarithm is a whole number open a bucket.
 func TestT5BucketEdges(t *testing.T) {
-	both, before := testkit.MustT5Buckets(t, 32, 128, true), testkit.MustT5Buckets(t, 32, 1024, false)
+	both, before := mustT5Buckets(t, 32, 128, true), mustT5Buckets(t, 32, 1024, false)
 	for n, want := range map[int]int{0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 15: 9, 16: 10, 31: 11, 32: 12, 63: 13, 64: 14, 90: 14, 91: 15, 128: 15, math.MaxInt: 15} {
 		if got := both.Bucket(-n); got != want {
 			t.Errorf("a key %d before the query is in bucket %d, want %d", n, got, want)
@@ -93,7 +102,7 @@ func TestT5BucketEdges(t *testing.T) {
 
 // The largest tables are made, and are monotone.
 func TestT5BucketLimits(t *testing.T) {
-	b := testkit.MustT5Buckets(t, 1024, 65536, false)
+	b := mustT5Buckets(t, 1024, 65536, false)
 	for n := range 70000 {
 		got, next := b.Bucket(-n), b.Bucket(-n-1)
 		if next < got || next > got+1 {
@@ -105,27 +114,6 @@ func TestT5BucketLimits(t *testing.T) {
 	}
 }
 
-func t5Scores(b *relative.T5Buckets, weights []float32, heads int) scoreFunction {
-	return func(score float32, head, query, key int) float32 {
-		return score + weights[b.Bucket(key-query)*heads+head]
-	}
-}
-
-func TestAddT5(t *testing.T) {
-	const heads = 5
-	for _, bidirectional := range []bool{false, true} {
-		b := testkit.MustT5Buckets(t, 32, 128, bidirectional)
-		weights := make([]float32, 32*heads)
-		testkit.FillRandom(testkit.NewRand(96), weights)
-		bias := mustT5Bias(t, b, weights)
-		add := func(s relative.Scores) error { return relative.AddT5(s, bias) }
-		eachScores(t, 97, heads, -200, 200, t5Scores(b, weights, heads), add)
-		eachScores(t, 98, heads, -1<<30, 1<<30, t5Scores(b, weights, heads), add)
-		testLargeScores(t, 2, t5Scores(b, weights, heads), add)
-		testScoreErrors(t, add)
-	}
-}
-
 func TestT5Errors(t *testing.T) {
 	data := make([]float32, 72)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
@@ -133,16 +121,14 @@ func TestT5Errors(t *testing.T) {
 		_, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 		return err
 	}
-	b := testkit.MustT5Buckets(t, 32, 128, true)
+	b := mustT5Buckets(t, 32, 128, true)
+	two := mustT5Bias(t, b, make([]float32, 64))
+	testScoreErrors(t, func(s relative.Scores) error { return relative.AddT5(s, two) })
 	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
 		_, err := relative.NewT5Bias(buckets, weights)
 		return err
 	}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want a multiple of 1 from 2 to 1024"},
 		{create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want a multiple of 2 from 4"},
 		{create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33"},
@@ -155,28 +141,151 @@ func TestT5Errors(t *testing.T) {
 		{prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero"},
 		{prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32"},
 		{prepare(b, nil), posenc.ErrLength, "weights is 0 elements"},
-		{prepare(testkit.MustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads"},
+		{prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads"},
 		{relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero"},
 		{relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero"},
 		{relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
+	})
+}
+
+// t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and
+// how many they are.
+func t5BucketsOf(a *testkit.Arguments) (*relative.T5Buckets, int) {
+	switch {
+	case a.Rarely():
+		return nil, 0
+	case a.Rarely():
+		return new(relative.T5Buckets), 0
 	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
+	cfg := relative.T5Config{Buckets: 4 * (1 + a.Below(9)), MaxDistance: 100, Bidirectional: a.Yes()}
+	b, err := relative.NewT5Buckets(cfg)
+	if err != nil {
+		panic(err)
+	}
+	return b, cfg.Buckets
+}
+
+// digestT5 calls f for the buckets of a digest's label.
+func digestT5(add testkit.AddDigest, label string, f func(d *testkit.Digest, buckets int, b *relative.T5Buckets)) {
+	for _, bidirectional := range []bool{false, true} {
+		add(fmt.Sprintf("%s/bidirectional=%t", label, bidirectional), func(d *testkit.Digest) {
+			for _, cfg := range []relative.T5Config{{32, 128, bidirectional}, {52, 1000, bidirectional}} {
+				b, err := relative.NewT5Buckets(cfg)
+				d.Must(err)
+				f(d, cfg.Buckets, b)
+			}
+		})
 	}
 }
 
-func TestT5Allocates(t *testing.T) {
-	bias := mustT5Bias(t, testkit.MustT5Buckets(t, 32, 128, true), make([]float32, 64))
-	checkAllocations(t, map[string]func(){
-		"AddT5": func() {
-			var data [64]float32
-			relative.AddT5(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, bias)
-		},
-	})
+func digestT5Buckets(d *testkit.Digest, _ int, b *relative.T5Buckets) {
+	for n := int32(-1100); n <= 1100; n++ {
+		d.Add(int32(b.Bucket(int(n))))
+	}
+	d.Add(int32(b.Bucket(math.MinInt32)), int32(b.Bucket(math.MaxInt32)))
 }
+
+func digestT5Biases(d *testkit.Digest, buckets int, b *relative.T5Buckets) {
+	bias, err := relative.NewT5Bias(b, testkit.DigestElements[float32](d, 4*buckets))
+	d.Must(err)
+	digestTiles(d, func(s relative.Scores) error { return relative.AddT5(s, bias) })
+}
+
+var (
+	_ = testkit.Register(testkit.Case{
+		Function: "NewT5Buckets",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			cfg := relative.T5Config{Buckets: 4 * a.Number(1, 10), MaxDistance: a.Number(21, 300), Bidirectional: a.Yes()}
+			if a.Any() {
+				cfg.Buckets, cfg.MaxDistance = a.Number(2, 40), a.Number(1, 300)
+			}
+			return testkit.Call{
+				Run: func() error { return testkit.Made(relative.NewT5Buckets(cfg)) },
+				Right: func() bool {
+					sides := 1
+					if cfg.Bidirectional {
+						sides = 2
+					}
+					return cfg.Buckets >= 2*sides && cfg.Buckets <= 1024 && cfg.Buckets%sides == 0 && cfg.MaxDistance > cfg.Buckets/sides/2 && cfg.MaxDistance <= 1<<16
+				},
+				Allocates: testkit.Constructed,
+			}
+		},
+		Digests: func(add testkit.AddDigest) { digestT5(add, "NewT5Buckets", digestT5Buckets) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "T5Buckets.Bucket",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			b, buckets := t5BucketsOf(a)
+			distance := a.Number(-300, 300)
+			return testkit.Call{Run: func() error { return within(b.Bucket(distance), buckets) }}
+		},
+		NeverFails: true,
+		Digests:    func(add testkit.AddDigest) { digestT5(add, "T5Buckets.Bucket", digestT5Buckets) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "NewT5Bias",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			b, buckets := t5BucketsOf(a)
+			weights := testkit.Slice[float32](a, 5*buckets)
+			return testkit.Call{
+				Run:       func() error { return testkit.Made(relative.NewT5Bias(b, weights)) },
+				Right:     func() bool { return buckets > 0 && len(weights) > 0 && len(weights)%buckets == 0 },
+				Allocates: testkit.Constructed,
+			}
+		},
+		Digests: func(add testkit.AddDigest) { digestT5(add, "NewT5Bias", digestT5Biases) },
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "AddT5",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			const heads = 5
+			least, end := -300, 7000
+			if a.Yes() {
+				least, end = -1<<30, 1<<30
+			}
+			s := outputScores(a, heads, least, end)
+			b, buckets := t5BucketsOf(a)
+			weights := testkit.RandomElements[float32](a.R, heads*buckets)
+			bias, err := relative.NewT5Bias(b, weights)
+			if err != nil && a.Yes() {
+				bias = new(relative.T5Bias)
+			}
+			return testkit.Call{
+				Run: func() error { return relative.AddT5(s, bias) },
+				Want: func() {
+					change(s, func(score float32, head, query, key int) float32 {
+						return score + weights[b.Bucket(distanceOf(&s, query, key))*heads+s.FirstHead+head]
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, s, func(tile relative.Scores, _, _, _ int) error { return relative.AddT5(tile, bias) })
+				},
+			}
+		},
+		OnStack: func() error {
+			var data [64]float32
+			return relative.AddT5(relative.Scores{Data: data[:], Heads: 2, Queries: 4, Keys: 8}, t5OfTwoHeads)
+		},
+		Long: func() error {
+			var errs []error
+			for _, s := range longScores() {
+				errs = append(errs, relative.AddT5(s, t5OfTwoHeads))
+			}
+			return errors.Join(errs...)
+		},
+		Digests: func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
+	})
+)
+
+var t5OfTwoHeads = func() *relative.T5Bias {
+	buckets, err := relative.NewT5Buckets(relative.T5Config{Buckets: 32, MaxDistance: 128, Bidirectional: true})
+	if err != nil {
+		panic(err)
+	}
+	bias, err := relative.NewT5Bias(buckets, make([]float32, 64))
+	if err != nil {
+		panic(err)
+	}
+	return bias
+}()

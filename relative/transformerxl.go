@@ -40,9 +40,9 @@ type Distances struct {
 //
 // Row c of R is the sinusoidal encoding of position First-c, clamped to clamp_len.
 // [TransformerXLPositions] and [XLNetPositions] write the positions, for
-// absolute.SinusoidalMarian; the columns are the same for every clamp_len.
+// absolute.Marian; the columns are the same for every clamp_len.
 //
-// TENER's code has position c-First, absolute.SinusoidalWhisper of HeadDim, adds
+// TENER's code has position c-First, absolute.Whisper of HeadDim, adds
 // r_r_bias for the keys and r_w_bias for R, and a product of keys with R, which is
 // positionToContent of [AddDeBERTa] with buckets of DeBERTaConfig{MaxPosition: keys}
 // and divisor 1.

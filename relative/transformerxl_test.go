@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -166,57 +165,77 @@ func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int,
 	}
 }
 
-func TestAddTransformerXL(t *testing.T) {
-	const heads, least, most = 3, -50, 80
-	for _, first := range []int{most - least, most - least + 9} {
-		for _, columns := range []int{2*(most-least) + 9, first + 1} { // of all distances, of those from 0 on
-			products := make([]float32, heads*(most-least)*columns)
-			testkit.FillRandom(testkit.NewRand(104), products)
-			of := func(head, query int) relative.Products {
-				return relative.Products{Data: products[(head*(most-least)+query-least)*columns:], HeadStride: (most - least) * columns, RowStride: columns}
+// The scores of Transformer-XL as XLNet and Wav2Vec2-Conformer of transformers have
+// them, both summands by DotProducts.
+func TestTransformerXLAgainstTransformers(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Model                                     string
+			Heads, Queries, Keys, Dim, First, Columns int
+			Scores                                    float32s
+		}
+	}
+	readGolden(t, "transformerxl", &vectors)
+	if len(vectors.Cases) != 4 {
+		t.Fatalf("%d cases, want 4", len(vectors.Cases))
+	}
+	for _, c := range vectors.Cases {
+		tokens := func(start, n int) posenc.View[float32] {
+			return posenc.View[float32]{Data: testkit.GoldenInputs(start, n*c.Heads*c.Dim), Heads: c.Heads}
+		}
+		q, k, r := tokens(0, c.Queries), tokens(5000, c.Keys), tokens(10000, c.Columns)
+		u, v := testkit.GoldenInputs(40000, c.Heads*c.Dim), testkit.GoldenInputs(41000, c.Heads*c.Dim)
+		scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
+		if err := errors.Join(
+			relative.DotProducts(relative.Products{Data: scores}, q, u, k, relative.ProductShape{Tokens: c.Queries, Columns: c.Keys, HeadDim: c.Dim}),
+			relative.DotProducts(relative.Products{Data: products}, q, v, r, relative.ProductShape{Tokens: c.Queries, Columns: c.Columns, HeadDim: c.Dim}),
+			relative.AddTransformerXL(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, relative.Distances{First: c.First, Count: c.Columns}),
+		); err != nil {
+			t.Fatal(err)
+		}
+		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
+		for i, want := range c.Scores {
+			h, query, key := i/c.Keys/c.Queries, i/c.Keys%c.Queries, i%c.Keys
+			column := c.First - (c.Keys - c.Queries + query - key)
+			row := func(x posenc.View[float32], token int) []float32 { return x.Data[(token*c.Heads+h)*c.Dim:][:c.Dim] }
+			terms := magnitudes(row(q, query), u[h*c.Dim:], row(k, key)) + magnitudes(row(q, query), v[h*c.Dim:], row(r, column))
+			// One more addition joins the summands.
+			if bound := sumBound(c.Dim+1, terms) * float64(scale); !(math.Abs(float64(scores[i]*scale-want)) <= bound) {
+				t.Fatalf("%s: the score of query %d and key %d is %v, want %v within %v", c.Model, query, key, scores[i]*scale, want, bound)
 			}
-			eachScores(t, 105, heads, least, most, func(score float32, head, query, key int) float32 {
-				if column := first - (query - key); column < columns {
-					return score + of(head, query).Data[column]
-				}
-				return score
-			}, func(s relative.Scores) error {
-				return relative.AddTransformerXL(s, of(s.FirstHead, s.FirstQuery), relative.Distances{First: first, Count: columns})
-			})
 		}
 	}
 }
 
-// Tiles larger than a block, some of whose keys are after the query.
-func TestAddTransformerXLLarge(t *testing.T) {
-	for _, shape := range [][2]int{{37, 3000}, {1500, 1600}} {
-		queries, keys := shape[0], shape[1]
-		products := make([]float32, queries*keys)
-		testkit.FillRandom(testkit.NewRand(106), products)
-		s := relative.Scores{Data: make([]float32, queries*keys), Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-		want := slices.Clone(s.Data)
-		for q := range queries {
-			for k := 0; k <= keys-queries+q; k++ {
-				want[q*keys+k] += products[q*keys+keys-1-(keys-queries+q-k)]
-			}
-		}
-		if err := relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}); err != nil {
-			t.Fatal(err)
-		}
-		if !testkit.SameSlices(s.Data, want) {
-			t.Errorf("%d queries and %d keys differ", queries, keys)
-		}
+// The positions of seven columns, in full.
+func TestPositions(t *testing.T) {
+	got := make([]int32, 7)
+	if err := relative.TransformerXLPositions(got, 0); err != nil || !slices.Equal(got, []int32{6, 5, 4, 3, 2, 1, 0}) {
+		t.Errorf("TransformerXLPositions: %v, %v", got, err)
 	}
+	if err := relative.TransformerXLPositions(got, 3); err != nil || !slices.Equal(got, []int32{3, 3, 3, 3, 2, 1, 0}) {
+		t.Errorf("TransformerXLPositions with a limit: %v, %v", got, err)
+	}
+	if err := relative.XLNetPositions(got, relative.XLNetOptions{Keys: 4}); err != nil || !slices.Equal(got, []int32{4, 3, 2, 1, 0, -1, -2}) {
+		t.Errorf("XLNetPositions: %v, %v", got, err)
+	}
+	if err := relative.XLNetPositions(got, relative.XLNetOptions{Keys: 4, ClampLen: 2, Backward: true}); err != nil || !slices.Equal(got, []int32{-2, -2, -2, -1, 0, 1, 2}) {
+		t.Errorf("XLNetPositions backward with a limit: %v, %v", got, err)
+	}
+}
+
+func TestPositionsErrors(t *testing.T) {
+	checkFailures(t, nil, []failure{
+		{relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1"},
+		{relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: 2, ClampLen: -1}), posenc.ErrPosition, "XLNetPositions: options.ClampLen is -1"},
+		{relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1"},
+	})
 }
 
 func TestTransformerXLErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
-	for _, tt := range []struct {
-		err  error
-		kind error
-		says string
-	}{
+	checkFailures(t, data, []failure{
 		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0"},
 		{relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data is 11 elements"},
 		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data is 40 elements, want 36"},
@@ -226,16 +245,7 @@ func TestTransformerXLErrors(t *testing.T) {
 		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3"},
 		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MaxInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
 		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MinInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || !strings.Contains(tt.err.Error(), tt.says) {
-			t.Errorf("got %q, want %q and that it says %q", tt.err, tt.kind, tt.says)
-		}
-	}
-	for _, x := range data {
-		if x != 0 {
-			t.Fatal("an error came after a write")
-		}
-	}
+	})
 	for _, first := range []int{6, 12} {
 		if err := relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: first, Count: 10}); err != nil {
 			t.Error(err)
@@ -246,12 +256,135 @@ func TestTransformerXLErrors(t *testing.T) {
 	}
 }
 
-func TestTransformerXLAllocates(t *testing.T) {
-	checkAllocations(t, map[string]func(){
-		"AddTransformerXL": func() {
-			var data [18]float32
-			var products [18]float32
-			relative.AddTransformerXL(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
+// positionsCall is that of a function that writes n positions, at(i) each.
+func positionsCall(a *testkit.Arguments, right bool, at func(i, n int) int, call func(positions []int32) error) testkit.Call {
+	positions := testkit.Output[int32](a, a.Below(60))
+	return testkit.Call{
+		Run: func() error { return call(positions) },
+		Want: func() {
+			for i := range positions {
+				positions[i] = int32(at(i, len(positions)))
+			}
+		},
+		Right: func() bool { return right },
+	}
+}
+
+// clampTo clamps a position, unless the limit is 0.
+func clampTo(p int, limit int32) int {
+	if limit == 0 {
+		return p
+	}
+	return min(max(p, -int(limit)), int(limit))
+}
+
+var (
+	_ = testkit.Register(testkit.Case{
+		Function: "AddTransformerXL",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			s := outputScores(a, 3, -6000, 12000)
+			distances := relative.Distances{First: a.Number(8, 20), Count: a.Number(40, 60)}
+			if !a.Any() { // columns of all distances, or of those that are not negative
+				farthest, nearest := -distanceOf(&s, s.Queries-1, 0), -distanceOf(&s, 0, s.Keys-1)
+				distances.First = farthest + a.Below(9)
+				distances.Count = max(distances.First-[]int{nearest, max(nearest, 0)}[a.Below(2)]+1, 1) + a.Below(9)
+			}
+			columns := distances.Count
+			products := productsOf(a, s.Heads, s.Queries, columns, true)
+			return testkit.Call{
+				Run: func() error { return relative.AddTransformerXL(s, products, distances) },
+				Want: func() {
+					m := matricesOfProducts(&products, s.Heads, s.Queries, columns)
+					change(s, func(score float32, head, query, key int) float32 {
+						if column := distances.First + distanceOf(&s, query, key); column < columns {
+							return score + products.Data[m.at(head, query, column)]
+						}
+						return score
+					})
+				},
+				Parts: func(c *testkit.Choices) [][]func() error {
+					return tiles(c, s, func(tile relative.Scores, head, query, _ int) error {
+						return relative.AddTransformerXL(tile, partOfProducts(products, s.Heads, s.Queries, columns, head, query), distances)
+					})
+				},
+			}
+		},
+		OnStack: func() error {
+			var data, products [18]float32
+			return relative.AddTransformerXL(relative.Scores{Data: data[:], Heads: 2, Queries: 3, Keys: 3}, relative.Products{Data: products[:]}, relative.Distances{First: 2, Count: 3})
+		},
+		Long: func() error {
+			var errs []error
+			for _, s := range longScores() {
+				s.FirstQuery = s.Keys - s.Queries
+				errs = append(errs, relative.AddTransformerXL(s, relative.Products{Data: make([]float32, len(s.Data))}, relative.Distances{First: s.Keys - 1, Count: s.Keys}))
+			}
+			return errors.Join(errs...)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("AddRelativeShift", func(d *testkit.Digest) {
+				digestTiles(d, func(s relative.Scores) error {
+					// Columns from the largest distance of the tile down, to the last key or
+					// to that of the query.
+					largest := max(s.FirstQuery+s.Queries-1-s.FirstKey, 0)
+					columns := largest + 1
+					if d.Below(2) == 0 {
+						columns = max(columns, largest+1-(s.FirstQuery-(s.FirstKey+s.Keys-1)))
+					}
+					return relative.AddTransformerXL(s, digestProducts(d, s.Heads, s.Queries, columns), relative.Distances{First: largest, Count: columns})
+				})
+			})
 		},
 	})
-}
+	_ = testkit.Register(testkit.Case{
+		Function: "TransformerXLPositions",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			limit := int32(a.Number(0, 9))
+			return positionsCall(a, limit >= 0, func(i, n int) int { return clampTo(n-1-i, limit) }, func(positions []int32) error {
+				return relative.TransformerXLPositions(positions, limit)
+			})
+		},
+		OnStack: func() error {
+			var positions [9]int32
+			return relative.TransformerXLPositions(positions[:], 5)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("DescendingPositions", func(d *testkit.Digest) {
+				for _, limit := range []int32{0, 17} {
+					positions := make([]int32, 50)
+					d.Must(relative.TransformerXLPositions(positions, limit))
+					d.Add(positions)
+				}
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{
+		Function: "XLNetPositions",
+		Call: func(a *testkit.Arguments) testkit.Call {
+			o := relative.XLNetOptions{Keys: a.Number(0, 60), ClampLen: int32(a.Number(0, 9)), Backward: a.Yes()}
+			right := o.Keys >= 0 && o.Keys <= math.MaxInt32 && o.ClampLen >= 0
+			return positionsCall(a, right, func(i, _ int) int {
+				p := clampTo(o.Keys-i, o.ClampLen)
+				if o.Backward {
+					p = -p
+				}
+				return p
+			}, func(positions []int32) error { return relative.XLNetPositions(positions, o) })
+		},
+		OnStack: func() error {
+			var positions [9]int32
+			return relative.XLNetPositions(positions[:], relative.XLNetOptions{Keys: 4, Backward: true})
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("XLNetPositions", func(d *testkit.Digest) {
+				for _, limit := range []int32{0, 17} {
+					for _, backward := range []bool{false, true} {
+						positions := make([]int32, 50)
+						d.Must(relative.XLNetPositions(positions, relative.XLNetOptions{Keys: 30, ClampLen: limit, Backward: backward}))
+						d.Add(positions)
+					}
+				}
+			})
+		},
+	})
+)

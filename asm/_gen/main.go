@@ -68,14 +68,15 @@ func generate(operations []operation.Operation) (map[string][]byte, error) {
 		}
 	}
 	for name, write := range map[string]func() ([]byte, error){
-		"kernels/bind_amd64.go":    func() ([]byte, error) { return bindings("amd64", operations) },
-		"kernels/bind_arm64.go":    func() ([]byte, error) { return bindings("arm64", operations) },
-		"kernels/bind_other.go":    func() ([]byte, error) { return bindings("", operations) },
-		"kernels/loops.go":         func() ([]byte, error) { return loops(operations) },
-		"kernels/registry_test.go": func() ([]byte, error) { return registry(operations) },
-		"kernels/export_test.go":   func() ([]byte, error) { return exports(operations) },
-		"kernels/constants.go":     func() ([]byte, error) { return constants("kernels") },
-		"generic/constants.go":     func() ([]byte, error) { return constants("generic") },
+		"kernels/bind_amd64.go":            func() ([]byte, error) { return bindings("amd64", operations) },
+		"kernels/bind_arm64.go":            func() ([]byte, error) { return bindings("arm64", operations) },
+		"kernels/bind_other.go":            func() ([]byte, error) { return bindings("", operations) },
+		"kernels/loops.go":                 func() ([]byte, error) { return loops(operations) },
+		"kernels/registry_test.go":         func() ([]byte, error) { return registry(operations) },
+		"kernels/export_test.go":           func() ([]byte, error) { return exports(operations) },
+		"internal/testkit/callelements.go": func() ([]byte, error) { return callElements(operations) },
+		"kernels/constants.go":             func() ([]byte, error) { return constants("kernels") },
+		"generic/constants.go":             func() ([]byte, error) { return constants("generic") },
 	} {
 		content, err := write()
 		if err != nil {

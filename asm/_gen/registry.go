@@ -185,3 +185,34 @@ func rowDefinition(o *operation.Operation) string {
 	}
 	return strings.Join(calls, "\n")
 }
+
+// callElements returns the file that says for tests how many elements a call works on.
+func callElements(operations []operation.Operation) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `%spackage testkit
+
+// callElements says of every function of package asm, without its instruction set, which
+// arguments count elements: their product, so many times.
+var callElements = map[string]struct {
+	times     int
+	arguments []int
+}{
+`, header)
+	for _, o := range bound(operations) {
+		g := o.Geometry()
+		if g == nil {
+			continue // it works on none
+		}
+		var indexes []string
+		for _, name := range g.Counts {
+			i := slices.IndexFunc(o.Arguments(), func(a operation.Argument) bool { return a.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("%s counts %s, which it does not take", o.Name(), name)
+			}
+			indexes = append(indexes, fmt.Sprint(i))
+		}
+		fmt.Fprintf(&b, "%q: {%d, []int{%s}},\n", o.Name(), g.Factor, strings.Join(indexes, ", "))
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}

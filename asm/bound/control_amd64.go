@@ -9,3 +9,9 @@ package bound
 //
 //go:noescape
 func SwapMXCSRAVX2(control uint64) (before uint64)
+
+// UpperHalvesAVX2 returns in how many registers Y0 to Y15 the upper half is not 0, as
+// VZEROUPPER leaves it. It changes all of them.
+//
+//go:noescape
+func UpperHalvesAVX2() (registers uint64)

@@ -12,3 +12,91 @@ TEXT ·SwapMXCSRAVX2(SB), $8-16
 	VLDMXCSR (SP)
 	MOVQ     CX, before+8(FP)
 	RET
+
+// func UpperHalvesAVX2() (registers uint64)
+// Requires: AVX
+TEXT ·UpperHalvesAVX2(SB), $0-8
+	XORQ         AX, AX
+	VEXTRACTF128 $0x01, Y0, X0
+	XORQ         CX, CX
+	VPTEST       X0, X0
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y1, X1
+	XORQ         CX, CX
+	VPTEST       X1, X1
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y2, X2
+	XORQ         CX, CX
+	VPTEST       X2, X2
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y3, X3
+	XORQ         CX, CX
+	VPTEST       X3, X3
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y4, X4
+	XORQ         CX, CX
+	VPTEST       X4, X4
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y5, X5
+	XORQ         CX, CX
+	VPTEST       X5, X5
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y6, X6
+	XORQ         CX, CX
+	VPTEST       X6, X6
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y7, X7
+	XORQ         CX, CX
+	VPTEST       X7, X7
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y8, X8
+	XORQ         CX, CX
+	VPTEST       X8, X8
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y9, X9
+	XORQ         CX, CX
+	VPTEST       X9, X9
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y10, X10
+	XORQ         CX, CX
+	VPTEST       X10, X10
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y11, X11
+	XORQ         CX, CX
+	VPTEST       X11, X11
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y12, X12
+	XORQ         CX, CX
+	VPTEST       X12, X12
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y13, X13
+	XORQ         CX, CX
+	VPTEST       X13, X13
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y14, X14
+	XORQ         CX, CX
+	VPTEST       X14, X14
+	SETNE        CL
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y15, X15
+	XORQ         CX, CX
+	VPTEST       X15, X15
+	SETNE        CL
+	ADDQ         CX, AX
+	VZEROUPPER
+	MOVQ         AX, registers+0(FP)
+	RET

@@ -102,6 +102,9 @@ func WriteAngles(cos, sin, angles []float32) { writeFloat32Row(cos, sin, angles,
 // WriteExact writes rows of len(invFreq) entries for frequencies that no Ladder
 // keeps.
 func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
+	if len(positions) == 0 {
+		return
+	}
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
 		to := Table{cos[column:], sin[column:], len(invFreq)}

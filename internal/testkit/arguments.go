@@ -25,8 +25,8 @@ type Arguments struct {
 // Any says that arguments of any kind are wanted, wrong ones too.
 func (a *Arguments) Any() bool { return a.in.place == anywhere }
 
-// Normal says that neither numbers nor results may be subnormal.
-func (a *Arguments) Normal() bool { return a.in.magnitude != 0 }
+// Ordinary says that numbers are wanted whose results are no subnormal numbers.
+func (a *Arguments) Ordinary() bool { return a.in.magnitude != 0 }
 
 func newArguments(m *argumentMemory, in inputs) *Arguments {
 	seed := fnv.New64a()
@@ -415,8 +415,13 @@ func (a *Arguments) FillIDs(s []int32, rows int) {
 // ViewOf returns a view of any shape in memory that other slices of the call are
 // checked against.
 func ViewOf[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
+	return ViewOfHeads[T](a, tokens, a.Number(1, 3), dim)
+}
+
+// ViewOfHeads is ViewOf with so many heads; where any arguments are wanted not always.
+func ViewOfHeads[T posenc.Element](a *Arguments, tokens, heads, dim int) posenc.View[T] {
 	if !a.Any() {
-		v := RandomShape[T](a.R, tokens, a.Number(1, 3), dim)
+		v := RandomShape[T](a.R, tokens, heads, dim)
 		v.Data = Slice[T](a, ReachOf(&v, tokens, dim))
 		return v
 	}
@@ -426,7 +431,7 @@ func ViewOf[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
 	if a.Below(3) == 0 {
 		v, _, length = ChosenView[T](&a.Choices, min(tokens, 64), dim)
 	} else {
-		v = RandomShape[T](a.R, tokens, a.Number(1, 4), dim)
+		v = RandomShape[T](a.R, tokens, heads, dim)
 		if v.Heads > 0 && v.Heads < 200 && v.TokenStride >= 0 && v.HeadStride >= 0 && v.SequenceStride >= 0 {
 			length = ReachOf(&v, min(tokens, 64), dim)
 		}

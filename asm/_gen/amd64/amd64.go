@@ -48,6 +48,7 @@ var kernels = map[string]func(*emitter){
 	"CopyNonTemporal":           copyNonTemporal,
 	"FenceStores":               fenceStores,
 	"SwapMXCSR":                 swapMXCSR,
+	"UpperHalves":               upperHalves,
 	"Scale":                     func(e *emitter) { scale(e, false) },
 	"ScalePrefetch":             func(e *emitter) { scale(e, true) },
 	"Add":                       func(e *emitter) { addValue(e, false) },

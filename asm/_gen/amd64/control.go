@@ -1,5 +1,10 @@
 package amd64
 
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
 func swapMXCSR(e *emitter) {
 	control, before := e.argument("control"), e.GP64()
 	memory := e.AllocLocal(8)
@@ -8,5 +13,22 @@ func swapMXCSR(e *emitter) {
 	e.MOVL(control.As32(), memory)
 	e.VLDMXCSR(memory)
 	e.Store(before, e.Return("before"))
+	e.RET()
+}
+
+// upperHalves counts the registers whose upper half is not 0.
+func upperHalves(e *emitter) {
+	count, one := e.GP64(), e.GP64()
+	e.XORQ(count, count)
+	halves := []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7, reg.X8, reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15}
+	for _, x := range halves {
+		e.VEXTRACTF128(operand.Imm(1), x.AsY(), x)
+		e.XORQ(one, one)
+		e.VPTEST(x, x)
+		e.SETNE(one.As8())
+		e.ADDQ(one, count)
+	}
+	e.VZEROUPPER()
+	e.Store(count, e.Return("registers"))
 	e.RET()
 }

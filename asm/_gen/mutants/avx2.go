@@ -1,20 +1,23 @@
 package main
 
+// registryTests run over all operations.
+const registryTests = "TestOperations|TestRounding|TestWidening|TestNothing|TestGuards|TestGuardHalves"
+
 // The tests of the families of kernels.
 var (
-	rotateTests = tests{names: "TestRotateKernels|TestRotateKernelsAlignment|TestRotateKernelsEmpty|TestRotateKernelsRounding|TestGuardRotate|TestGuardHalves"}
+	rotateTests = tests{names: registryTests, operations: "Rotate.*"}
 	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
 		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError"}
-	copyTests       = tests{names: "TestCopyKernels|TestGuardCopies"} // of the families convert and layout
-	pastTests       = tests{names: "TestCopyPastCaches"}
-	normTests       = tests{names: "TestNormKernels|TestNormKernelsAlignment|TestGuardNorm"}
-	addTests        = tests{names: "TestAdditionKernels|TestGuardAdditions"}
-	biasTests       = tests{names: "TestBiasKernels|TestGuardBiases"}
-	productTests    = tests{names: "TestProductKernels|TestGuardProducts"}
-	fusedTests      = tests{names: "TestFusedKernels|TestGuardFused"}
+	copyTests       = tests{names: registryTests, operations: "Convert.*|Interleave.*|Deinterleave.*"}
+	pastTests       = tests{names: registryTests, operations: "CopyNonTemporal.*"}
+	normTests       = tests{names: registryTests, operations: "RMSNorm(F|BF).*|ScaleRows.*"}
+	addTests        = tests{names: registryTests, operations: "AddScaled.*"}
+	biasTests       = tests{names: registryTests, operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
+	productTests    = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
+	fusedTests      = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels"}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
-	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared", packages: ".", module: "asm/_gen"}
+	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )
 
 const (

@@ -3,17 +3,17 @@ package main
 // Under the emulator a start of the program takes longer than its tests: fewer
 // of them, in one package.
 var (
-	rotateWide     = tests{names: "TestRotateKernels", operations: "RotateInterleaved(F32|F16)"}
+	rotateWide     = tests{names: "TestOperations", operations: "RotateInterleaved(F32|F16)"}
 	exactWide      = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels"}
 	pastWide       = tests{names: "TestCosSinExactRowsNonTemporal"}
 	floatWide      = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32"}
-	copyWide       = tests{names: "TestCopyKernels|TestGuardCopies"}
-	normWide       = tests{names: "TestNormKernels|TestGuardNorm"}
-	addWide        = tests{names: "TestAdditionKernels|TestGuardAdditions"}
-	fusedWide      = tests{names: "TestFusedKernels", operations: "RMSNormRotateInterleaved(F32|F16)"}
+	copyWide       = tests{names: "TestOperations|TestGuards", operations: "Convert.*|Interleave.*|Deinterleave.*"}
+	normWide       = tests{names: "TestOperations|TestGuards", operations: "RMSNorm(F|BF).*|ScaleRows.*"}
+	addWide        = tests{names: "TestOperations|TestGuards", operations: "AddScaled.*"}
+	fusedWide      = tests{names: "TestOperations", operations: "RMSNormRotateInterleaved(F32|F16)"}
 	sinusoidalWide = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels"}
-	biasWide       = tests{names: "TestBiasKernels"}
-	productWide    = tests{names: "TestProductKernels"}
+	biasWide       = tests{names: "TestOperations", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
+	productWide    = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
 
 // avx512Mutants are of what AVX-512 alone has.

@@ -50,7 +50,7 @@ type tests struct {
 	module     string // folder of the module
 }
 
-const kernelPackages = ". ./kernels"
+const kernelPackages = "./kernels"
 
 // target is how a mutant is run: the first part of its name.
 type target struct {
@@ -360,6 +360,9 @@ func (l *laboratory) test(m *mutant) (output string, err error) {
 		pattern += "/^impl=" + t.implementation + "$"
 	}
 	if m.tests.operations != "" {
+		if t.implementation == "" {
+			pattern += "/^impl="
+		}
 		pattern += "/^operation=(" + m.tests.operations + ")$"
 	}
 	arguments := []string{"test", "-v", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "20m", "-run", pattern}

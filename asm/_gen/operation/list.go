@@ -385,6 +385,12 @@ func controls() []Operation {
 	return []Operation{
 		control("SwapMXCSR", "AVX2", `%s sets the control and status register of the thread's SSE and AVX
 arithmetic and returns what it was.`),
+		{
+			Package: "bound", Family: "control", Base: "UpperHalves", Only: "AVX2",
+			Result: &Result{Name: "registers", Type: "uint64"},
+			Doc: `%s returns in how many registers Y0 to Y15 the upper half is not 0, as
+VZEROUPPER leaves it. It changes all of them.`,
+		},
 		control("SwapFPCR", "NEON", `%s sets the control register of the thread's floating-point
 arithmetic and returns what it was.`),
 	}

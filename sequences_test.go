@@ -3,11 +3,8 @@ package posenc_test
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/go-posenc/posenc/internal/view"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -50,14 +47,14 @@ func TestSequencesOfPackedQKV(t *testing.T) {
 		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
 		positions := testkit.RandomPositions(r, "runs", batch*tokens)
 		x := testkit.RandomElements[float32](r, batch*sequence)
-		view := func(x []float32, start, heads int) posenc.View[float32] {
+		of := func(x []float32, start, heads int) posenc.View[float32] {
 			return posenc.View[float32]{Data: x[start:], Heads: heads, TokenStride: dim, HeadStride: tokens * dim, SequenceTokens: tokens, SequenceStride: sequence}
 		}
 		both, apart := slices.Clone(x), slices.Clone(x)
 		err := errors.Join(
-			posenc.Rotate(rotary.At(positions), view(both, 0, heads), view(both, heads*tokens*dim, keyHeads)),
-			posenc.Rotate(rotary.At(positions), view(apart, 0, heads)),
-			posenc.Rotate(rotary.At(positions), view(apart, heads*tokens*dim, keyHeads)),
+			posenc.Rotate(rotary.At(positions), of(both, 0, heads), of(both, heads*tokens*dim, keyHeads)),
+			posenc.Rotate(rotary.At(positions), of(apart, 0, heads)),
+			posenc.Rotate(rotary.At(positions), of(apart, heads*tokens*dim, keyHeads)),
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -77,152 +74,6 @@ func TestSequencesOfPackedQKV(t *testing.T) {
 	})
 }
 
-// spotsOf returns the elements of memory that a view touches, from rowAt. unique
-// is false where two rows share one.
-func spotsOf(v *posenc.View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
-	touched, unique = map[int]bool{}, true
-	for t := range tokens {
-		for h := range v.Heads {
-			for i := range dim {
-				at := start + testkit.RowAt(v, t, h, dim) + i
-				unique = unique && !touched[at]
-				touched[at] = true
-			}
-		}
-	}
-	return touched, unique
-}
-
-// randomSequences returns a small view in sequences whose rows often nearly
-// touch.
-func randomSequences(r *rand.Rand, dim int) (v posenc.View[float32], tokens int) {
-	v = randomView(r, dim)
-	v.SequenceTokens, v.SequenceStride = 1+r.IntN(4), 1+r.IntN(60)
-	if r.IntN(4) == 0 {
-		v.SequenceStride = 1 + r.IntN(400)
-	}
-	return v, v.SequenceTokens * (1 + r.IntN(4))
-}
-
-// Rows of sequences overlap exactly when a bitmap says so.
-func TestSequencesOverlapThemselves(t *testing.T) {
-	r := testkit.NewRand(112)
-	memory := make([]float32, 4096)
-	apart := 0
-	const n = 50000
-	for range testkit.Rounds(n) {
-		dim := 1 + r.IntN(6)
-		v, tokens := randomSequences(r, dim)
-		touched, unique := spotsOf(&v, 0, tokens, dim)
-		v.Data = memory[:end(touched)]
-		if unique {
-			apart++
-		}
-		if p := v.grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
-			v.Data = nil
-			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
-		}
-		v.Data = v.Data[:len(v.Data)-1]
-		if p := v.grid(&view.Grid{}, tokens, dim); p != view.ShortData {
-			t.Fatalf("%d tokens of dim %d, %+v: got problem %d for an element too few", tokens, dim, v, p)
-		}
-	}
-	if share := apart * 100 / testkit.Rounds(n); share < 10 || share > 90 {
-		t.Errorf("%d%% of the views have rows apart: the test is one-sided", share)
-	}
-}
-
-// Two views in sequences overlap exactly when a bitmap says so; one of them may
-// have no sequences or others.
-func TestSequencesOverlapEachOther(t *testing.T) {
-	r := testkit.NewRand(113)
-	memory := make([]float32, 8192)
-	overlapping, accepted := 0, 0
-	for accepted < testkit.Rounds(10000) {
-		dim := 1 + r.IntN(6)
-		a, tokens := randomSequences(r, dim)
-		b, others := randomSequences(r, dim)
-		switch r.IntN(4) {
-		case 0: // packed QKV and kin: equal strides
-			heads := b.Heads
-			b = a
-			b.Heads = heads
-		case 1:
-			b.SequenceTokens, b.SequenceStride = 0, 0
-		case 2:
-			b.SequenceTokens = a.SequenceTokens
-		default:
-			tokens *= others
-			if tokens%b.SequenceTokens != 0 || tokens > 16 {
-				continue
-			}
-		}
-		startA, startB := r.IntN(150), r.IntN(150)
-		inA, uniqueA := spotsOf(&a, startA, tokens, dim)
-		inB, uniqueB := spotsOf(&b, startB, tokens, dim)
-		if !uniqueA || !uniqueB {
-			continue
-		}
-		accepted++
-		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
-		if p, q := a.grid(&view.Grid{}, tokens, dim), b.grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
-			t.Fatal(p, q)
-		}
-		want := share(inA, inB)
-		if want {
-			overlapping++
-		}
-		if got := view.Overlap(&a, &b, tokens, dim); got != want {
-			a.Data, b.Data = nil, nil
-			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t, want %t", tokens, dim, a, startA, b, startB, got, want)
-		}
-		if got := view.Overlap(&b, &a, tokens, dim); got != want {
-			t.Fatalf("%d tokens of dim %d: the other way round got %t, want %t", tokens, dim, got, want)
-		}
-	}
-	if share := overlapping * 100 / accepted; share < 10 || share > 90 {
-		t.Errorf("%d%% of the pairs overlap: the test is one-sided", share)
-	}
-}
-
-// Sizes that overflow an int are errors, whatever they wrap to.
-func TestSequencesSizeOverflow(t *testing.T) {
-	sizes := []int{1, 3, 1 << 16, math.MaxInt32, math.MaxInt/2 + 1, math.MaxInt}
-	memory := make([]float32, 64)
-	for _, tokens := range []int{1, 4, 1 << 16, math.MaxInt32 - 1} {
-		for _, dim := range []int{2, 1 << 16, math.MaxInt} {
-			for _, heads := range sizes {
-				for _, tokenStride := range append(sizes, 0) {
-					for _, headStride := range append(sizes, 0) {
-						for _, sequenceStride := range sizes {
-							for _, sequenceTokens := range []int{1, 2, tokens} {
-								v := posenc.View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
-								if p := v.grid(&view.Grid{}, tokens, dim); p == view.None && !sequencesFit(&v, tokens, dim) {
-									v.Data = nil
-									t.Fatalf("%d tokens of dim %d, %+v pass for %d elements", tokens, dim, v, len(memory))
-								}
-							}
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// sequencesFit is fits for a view in sequences.
-func sequencesFit(v *posenc.View[float32], tokens, dim int) bool {
-	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
-	if tokenStride == 0 {
-		tokenStride = float64(v.Heads) * float64(dim)
-	}
-	if headStride == 0 {
-		headStride = float64(dim)
-	}
-	last := float64(tokens/v.SequenceTokens-1)*float64(v.SequenceStride) + float64(v.SequenceTokens-1)*tokenStride + float64(v.Heads-1)*headStride + float64(dim)
-	return last <= float64(len(v.Data))
-}
-
 func TestSequencesErrors(t *testing.T) {
 	const dim = 8
 	data := make([]float32, 512)
@@ -235,7 +86,7 @@ func TestSequencesErrors(t *testing.T) {
 		return v
 	}
 	views := func(name string, kind error, says string, xs ...V) testkit.Wrong {
-		return testkit.Wrong{name, func() error { return posenc.Rotate(rotary.At(positions), xs...) }, kind, []string{"posenc.Rotate: " + says}}
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.Rotate(rotary.At(positions), xs...) }, Kind: kind, Says: []string{"posenc.Rotate: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
 		views("tokens without stride", posenc.ErrShape, "xs[0].SequenceTokens is 3, want 0 where SequenceStride is 0", change(func(v *V) { v.SequenceStride = 0 })),
@@ -264,10 +115,10 @@ func TestSequencesErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := posenc.Rotate(rotary.All(), change(func(v *V) { v.Data = nil })); err != nil {
+	if err := posenc.Rotate(rotary.At(nil), change(func(v *V) { v.Data = nil })); err != nil {
 		t.Errorf("no tokens: %v", err)
 	}
-	if err := posenc.Rotate(rotary.All(), change(func(v *V) { v.SequenceTokens = 0 })); !errors.Is(err, posenc.ErrShape) {
+	if err := posenc.Rotate(rotary.At(nil), change(func(v *V) { v.SequenceTokens = 0 })); !errors.Is(err, posenc.ErrShape) {
 		t.Errorf("no tokens in sequences of none: %v", err)
 	}
 }

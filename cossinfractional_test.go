@@ -113,10 +113,8 @@ func TestCosSinFractionalAxes(t *testing.T) {
 func TestCosSinFractionalErrors(t *testing.T) {
 	r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	table, err := posenc.NewTableRotary(posenc.RotaryConfig{HeadDim: 4}, posenc.Table[float32]{Cos: make([]float32, 2), Sin: make([]float32, 2)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	decaying := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
 	memory := make([]float32, 8)
 	for _, tt := range []struct {
 		name string
@@ -124,7 +122,9 @@ func TestCosSinFractionalErrors(t *testing.T) {
 		want error
 	}{
 		{"nil", (*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig},
-		{"table", table.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig},
+		{"zero", new(posenc.Rotary).CosSinFractional(nil, nil, nil), posenc.ErrConfig},
+		{"xPos", decaying.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrConfig},
+		{"axes", axes.CosSinFractional(memory[:2], memory[2:4], memory[4:5]), posenc.ErrLength},
 		{"NaN", r.CosSinFractional(memory[:2], memory[2:4], []float32{nan}), posenc.ErrPosition},
 		{"infinity", r.CosSinFractional(memory[:2], memory[2:4], []float32{inf}), posenc.ErrPosition},
 		{"far", r.CosSinFractional(memory[:2], memory[2:4], []float32{3e9}), posenc.ErrPosition},

@@ -3,32 +3,48 @@ package posenc_test
 import (
 	"fmt"
 	"testing"
-	"unsafe"
-
-	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/internal/view"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/yardstick"
-
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
-// aligned16 returns n 16-bit elements that start on a cache line, all 1.
-func aligned16[T posenc.Float16 | posenc.BFloat16](n int, one T) []T {
-	s := unsafe.Slice((*T)(unsafe.Pointer(&testkit.Aligned((n + 1) / 2)[0])), n)
-	for i := range s {
-		s[i] = one
+// BenchmarkRotate measures whole calls: rows made on the fly, Q and K rotated.
+func BenchmarkRotate(b *testing.B) {
+	for _, shape := range []struct{ tokens, heads, keyHeads, dim int }{
+		{1, 32, 8, 128},    // decode, Llama 3 8B
+		{1, 12, 12, 64},    // a small encoder
+		{512, 32, 8, 128},  // prefill
+		{4096, 32, 8, 128}, // long prefill
+	} {
+		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+			name := fmt.Sprintf("layout=%s/tokens=%d/heads=%d+%d/dim=%d/dtype=f32",
+				layoutName(layout), shape.tokens, shape.heads, shape.keyHeads, shape.dim)
+			b.Run(name, func(b *testing.B) {
+				testkit.BenchmarkEach(b, func(b *testing.B) {
+					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
+					positions := testkit.Sequence(shape.tokens)
+					q := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.heads * shape.dim), Heads: shape.heads}
+					k := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.keyHeads * shape.dim), Heads: shape.keyHeads}
+					b.SetBytes(int64(4 * (len(q.Data) + len(k.Data))))
+					b.ReportAllocs()
+					for b.Loop() {
+						posenc.Rotate(r.At(positions), q, k)
+					}
+				})
+			})
+		}
 	}
-	return s
 }
 
-const (
-	oneFloat16  posenc.Float16  = 0x3c00
-	oneBFloat16 posenc.BFloat16 = 0x3f80
-)
+func layoutName(l posenc.Layout) string {
+	if l == posenc.HalfSplit {
+		return "half"
+	}
+	return "interleaved"
+}
 
 // BenchmarkRotate16 reports float16 and bfloat16 as a share of the speed of
 // float32, in elements, in the caches, and of scaling as many bytes in place, in
@@ -39,7 +55,7 @@ func BenchmarkRotate16(b *testing.B) {
 			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
 					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					rows, err := r.Tabulate(testkit.Sequence(tokens))
+					rows, err := r.Rows(testkit.Sequence(tokens))
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -68,9 +84,9 @@ func BenchmarkRotate16(b *testing.B) {
 	}
 }
 
-// BenchmarkAxes reports M-RoPE over an image of 16 x 32 patches as a share of
+// BenchmarkRotateByAxes reports M-RoPE over an image of 16 x 32 patches as a share of
 // the speed of plain rotation: Qwen2-VL 7B.
-func BenchmarkAxes(b *testing.B) {
+func BenchmarkRotateByAxes(b *testing.B) {
 	const tokens, height, width = 512, 16, 32
 	sectioned, err := frequency.Sections(16, 24, 24)
 	if err != nil {
@@ -100,58 +116,13 @@ func BenchmarkAxes(b *testing.B) {
 	}
 }
 
-// BenchmarkRotateInto reports rotating into a cache against rotating and then
-// copying, 8 MB and more of keys.
-func BenchmarkRotateInto(b *testing.B) {
-	for _, tokens := range []int{2048, 16384} {
-		b.Run(fmt.Sprintf("tokens=%d/heads=8/dim=128", tokens), func(b *testing.B) {
-			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
-				positions := testkit.Sequence(tokens)
-				n := tokens * 8 * 128
-				src, dst := testkit.Aligned(n), testkit.Aligned(n)
-				half := aligned16(n, oneFloat16)
-				key := posenc.View[float32]{Data: src, Heads: 8}
-				b.Run("to=f32", func(b *testing.B) {
-					yardstick.Against(b, "x-rotate-and-copy",
-						func() { posenc.RotateInto(r.At(positions), posenc.View[float32]{Data: dst, Heads: 8}, nil, key) },
-						func() { posenc.Rotate(r.At(positions), key); copy(dst, src) })
-				})
-				b.Run("to=f16", func(b *testing.B) {
-					y, x := view.OperandOf(&posenc.View[posenc.Float16]{Data: half, Heads: 8}, 128), view.OperandOf(&key, 128)
-					yardstick.Against(b, "x-rotate-and-convert",
-						func() {
-							posenc.RotateInto(r.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: 8}, nil, key)
-						},
-						func() { posenc.Rotate(r.At(positions), key); view.Convert(&y, &x, 0, 0, n) })
-				})
-			})
-		})
-	}
-}
-
-// BenchmarkShift reports shifting cached keys by one delta as a share of the
-// speed of rotating them.
-func BenchmarkShift(b *testing.B) {
-	const tokens = 2048
-	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
-		positions, deltas := testkit.Sequence(tokens), make([]int32, tokens)
-		for i := range deltas {
-			deltas[i] = -256
-		}
-		key := posenc.View[float32]{Data: testkit.Aligned(tokens * 8 * 128), Heads: 8}
-		yardstick.Against(b, "of-rotate", func() { posenc.Shift(r, deltas, key) }, func() { posenc.Rotate(r.At(positions), key) })
-	})
-}
-
-// BenchmarkTabulated reports decoding with rows that all layers share against
+// BenchmarkRotateByRows reports decoding with rows that all layers share against
 // decoding with rows made on the fly.
-func BenchmarkTabulated(b *testing.B) {
+func BenchmarkRotateByRows(b *testing.B) {
 	testkit.BenchmarkEach(b, func(b *testing.B) {
 		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
 		position := []int32{4321}
-		rows, err := r.Tabulate(position)
+		rows, err := r.Rows(position)
 		if err != nil {
 			b.Fatal(err)
 		}

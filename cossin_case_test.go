@@ -1,0 +1,352 @@
+package posenc_test
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "CosSin", Call: cosSinCall, Digests: cosSinDigests,
+		OnStack: func() error {
+			var cos, sin [6]float32
+			return posenc.CosSin(cos[:], sin[:], []int32{1, 2, 3}, []float64{1, 0.5})
+		},
+		Long: func() error {
+			cos, sin := make([]float32, 64*300), make([]float32, 64*300)
+			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests,
+		OnStack: func() error {
+			var cos, sin [3]float32
+			return posenc.CosSinAngles(cos[:], sin[:], []float32{1, 2, 3})
+		},
+		Long: func() error {
+			return posenc.CosSinAngles(make([]float32, 64*300), make([]float32, 64*300), make([]float32, 64*300))
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", Call: rotaryCosSinCall, Digests: rotaryCosSinDigests,
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSin(cos, sin, testkit.Sequence(tokens))
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractional", Call: fractionalCall, Digests: fractionalDigests,
+		Long: func() error {
+			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
+				return r.CosSinFractional(cos, sin, make([]float32, tokens))
+			})
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests})
+)
+
+// apart reports whether no two of the slices share memory.
+func apart(memory ...[]byte) bool {
+	for i := range memory {
+		for j := range i {
+			if shareMemory(memory[i], memory[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func cosSinCall(a *testkit.Arguments) testkit.Call {
+	tokens, pairs := a.Tokens(), a.Below(80)
+	positions := a.Positions(tokens)
+	invFreq := testkit.Input[float64](a, pairs)
+	switch kind := a.Below(4); {
+	case !a.Any() && !a.Ordinary() && kind < 2:
+		copy(invFreq, testkit.RandomFrequencies(a.R, pairs, append(positions, 1), kind == 0))
+	case !a.Any() || kind > 0:
+		copy(invFreq, testkit.LadderOf(pairs))
+	}
+	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
+	n := len(invFreq)
+	write := func(cos, sin []float32, positions []int32) error { return posenc.CosSin(cos, sin, positions, invFreq) }
+	return testkit.Call{
+		Run: func() error { return write(cos, sin, positions) },
+		Right: func() bool {
+			list := make([]float64, len(positions))
+			for i, p := range positions {
+				list[i] = float64(p)
+			}
+			for _, w := range invFreq {
+				if !(math.Abs(w) < 0x1p50) {
+					return false
+				}
+			}
+			return len(cos) == len(positions)*n && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin)) && testkit.AnglesInRange(invFreq, list)
+		},
+		Want: func() {
+			for t, p := range positions {
+				generic.CosSinExact(cos[t*n:], sin[t*n:], p, invFreq, 1, 1)
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{n, n}, len(positions), func(x [][]float32, tokens []int) error {
+				return write(x[0], x[1], testkit.Pick(positions, tokens))
+			})
+		},
+	}
+}
+
+func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
+	n := a.Number(0, 200)
+	angles := testkit.Slice[float32](a, n)
+	if !a.Any() && !a.Ordinary() && a.Yes() {
+		for i := range angles {
+			angles[i] = math.Float32frombits(testkit.OneOf(a.R, testkit.HardAngles))
+		}
+	}
+	cos, sin := testkit.Output[float32](a, n), testkit.Output[float32](a, n)
+	return testkit.Call{
+		Run: func() error { return posenc.CosSinAngles(cos, sin, angles) },
+		Right: func() bool {
+			return len(cos) == len(angles) && len(sin) == len(angles) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(angles))
+		},
+		Want: func() { generic.CosSinFloat32(cos, sin, angles, 1, 1, 1) },
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{1, 1}, len(angles), func(x [][]float32, tokens []int) error {
+				return posenc.CosSinAngles(x[0], x[1], testkit.Pick(angles, tokens))
+			})
+		},
+	}
+}
+
+func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
+	r := rotaryOf(a)
+	positions := a.Positions(r.axes * a.Tokens())
+	pairs, tokens := r.pairs(), len(positions)/r.axes
+	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
+	return testkit.Call{
+		Run: func() error { return r.CosSin(cos, sin, positions) },
+		Right: func() bool {
+			return r.right(positions) && len(cos) == tokens*pairs && len(sin) == len(cos) && apart(testkit.BytesOf(cos), testkit.BytesOf(sin))
+		},
+		Want: func() {
+			c, s := r.cosSin(positions)
+			copy(cos, c)
+			copy(sin, s)
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+				return r.CosSin(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
+			})
+		},
+	}
+}
+
+func fractionalCall(a *testkit.Arguments) testkit.Call {
+	r := rotaryOf(a)
+	for !a.Any() && r.cfg.XPos != nil {
+		r = rotaryOf(a)
+	}
+	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
+	switch kind := a.Below(4); {
+	case !a.Any():
+		for i := range positions {
+			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(40)-20))
+		}
+	case kind > 0:
+		for i := range positions {
+			positions[i] = float32(i) / 4
+		}
+	}
+	pairs, tokens := r.pairs(), len(positions)/r.axes
+	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
+	reals := func() []float64 {
+		list := make([]float64, len(positions))
+		for i, p := range positions {
+			list[i] = float64(p)
+		}
+		return list
+	}
+	call := testkit.Call{
+		Run: func() error { return r.CosSinFractional(cos, sin, positions) },
+		Right: func() bool {
+			return !r.zero && r.cfg.XPos == nil && len(positions)%r.axes == 0 && len(cos) == tokens*pairs && len(sin) == len(cos) &&
+				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions)) && testkit.AnglesInRange(testkit.FrequenciesOf(must{}, r.cfg), reals())
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
+				return r.CosSinFractional(x[0], x[1], testkit.PickAxes(positions, r.axes, tokens))
+			})
+		},
+	}
+	if tokens*pairs <= 64 { // math/big takes its time
+		call.Want = func() {
+			c, s := realTables(r.cfg, reals(), r.axes)
+			copy(cos, c)
+			copy(sin, s)
+		}
+	}
+	return call
+}
+
+func queryScalesCall(a *testkit.Arguments) testkit.Call {
+	positions := a.Positions(a.Tokens())
+	s := posenc.QueryScaling{Beta: a.Real(0.1), Length: a.Number(1, 9), Offset: a.Number(0, 9)}
+	if !a.Any() {
+		for i, p := range positions {
+			positions[i] = p & math.MaxInt32
+		}
+	}
+	scales := testkit.Output[float32](a, len(positions))
+	return testkit.Call{
+		Run: func() error { return posenc.QueryScales(scales, positions, s) },
+		Right: func() bool {
+			right := len(scales) == len(positions) && s.Beta >= 0 && s.Beta <= 0x1p100 && s.Length >= 1 && s.Offset >= 0 && s.Offset <= math.MaxInt32
+			for _, p := range positions {
+				right = right && int64(p)+int64(s.Offset) >= 0
+			}
+			return right
+		},
+		Want: func() {
+			for t, p := range positions {
+				scales[t] = queryScalePlain(p, s)
+			}
+		},
+		Parts: func(c *testkit.Choices) [][]func() error {
+			return testkit.RowParts(c, [][]float32{scales}, []int{1}, len(positions), func(x [][]float32, tokens []int) error {
+				return posenc.QueryScales(x[0], testkit.Pick(positions, tokens), s)
+			})
+		},
+	}
+}
+
+// queryScalePlain is the factor of a position. Go's logarithm is good to one ulp; next to
+// the middle between two float32 that does not do.
+func queryScalePlain(p int32, s posenc.QueryScaling) float32 {
+	k := 1 + (int64(p)+int64(s.Offset))/int64(s.Length)
+	v := 1 + s.Beta*math.Log(float64(k))
+	if low, high := float32(v*(1-0x1p-50)), float32(v*(1+0x1p-50)); low == high {
+		return low
+	}
+	return queryScaleAt300Bits(uint64(k), s.Beta)
+}
+
+// longCosSin writes long tables, as wide as they may be.
+func longCosSin(write func(r *posenc.Rotary, cos, sin []float32, tokens int) error) error {
+	const tokens, most = 100, 2048
+	cos, sin := make([]float32, tokens*most/2), make([]float32, tokens*most/2)
+	for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: most, Angles: rounding})
+		if err != nil {
+			return err
+		}
+		if err := write(r, cos, sin, tokens); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cosSinDigests(add testkit.AddDigest) {
+	add("CosSin", func(d *testkit.Digest) {
+		for _, pairs := range []int{1, 8, 33, 64, 70} {
+			const tokens = 50
+			positions, invFreq := d.Positions(tokens), d.Frequencies(pairs)
+			cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+			d.Must(posenc.CosSin(cos, sin, positions, invFreq))
+			d.Add(cos, sin)
+		}
+	})
+	add("CosSin/hard", func(d *testkit.Digest) {
+		for _, hard := range testkit.HardFrequencies {
+			invFreq := d.Frequencies(40)
+			invFreq[d.Below(40)] = hard.InvFreq
+			positions := make([]int32, 40)
+			testkit.CountFrom(positions, hard.Position-int32(d.Below(40)), 1) // wraps
+			cos, sin := make([]float32, 40*40), make([]float32, 40*40)
+			d.Must(posenc.CosSin(cos, sin, positions, invFreq))
+			d.Add(cos, sin)
+		}
+	})
+}
+
+func cosSinAnglesDigests(add testkit.AddDigest) {
+	add("CosSinAngles", func(d *testkit.Digest) {
+		angles := testkit.DigestElements[float32](d, 1000)
+		for i := range angles[:700] { // below 2^49, so that whole vectors take the fast path
+			angles[i] = math.Float32frombits(uint32(d.Next())&(1<<31|1<<23-1) | uint32(d.Below(175))<<23)
+		}
+		for _, bits := range testkit.HardAngles {
+			angles = append(angles, math.Float32frombits(bits), math.Float32frombits(bits|1<<31))
+		}
+		cos, sin := make([]float32, len(angles)), make([]float32, len(angles))
+		d.Must(posenc.CosSinAngles(cos, sin, angles))
+		d.Add(cos, sin)
+	})
+}
+
+func rotaryCosSinDigests(add testkit.AddDigest) {
+	write := func(d *testkit.Digest, cfg posenc.RotaryConfig, positions []int32) {
+		n := len(positions) * len(cfg.InvFreq)
+		if cfg.Axes != nil {
+			n /= 3
+		}
+		cos, sin := make([]float32, n), make([]float32, n)
+		d.Must(testkit.MustRotary(d.T, cfg).CosSin(cos, sin, positions))
+		d.Add(cos, sin)
+	}
+	for rounding, name := range digestRoundings {
+		rounding := posenc.AngleRounding(rounding)
+		add("Rotary.CosSin/angles="+name, func(d *testkit.Digest) {
+			for _, pairs := range []int{1, 7, 8, 33, 64, 70} {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, pairs)
+				for _, tokens := range []int{1, 5, 70} {
+					write(d, cfg, d.Positions(tokens))
+				}
+			}
+		})
+		add("Rotary.CosSin/axes/angles="+name, func(d *testkit.Digest) {
+			for _, axes := range digestAxisMaps(d) {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, len(axes))
+				cfg.Axes = axes
+				write(d, cfg, d.Positions(3*40))
+			}
+		})
+		add("Rotary.CosSin/xpos/angles="+name, func(d *testkit.Digest) {
+			for _, keys := range []bool{false, true} {
+				cfg := digestConfig(d, posenc.HalfSplit, rounding, 12)
+				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: -7, Keys: keys}
+				write(d, cfg, []int32{-70000, -8, -7, 0, 1, 2, 3, 511, 30000, math.MaxInt32, math.MinInt32})
+			}
+		})
+	}
+}
+
+func fractionalDigests(add testkit.AddDigest) {
+	for rounding, name := range digestRoundings {
+		add("Rotary.CosSinFractional/angles="+name, func(d *testkit.Digest) {
+			for _, pairs := range []int{1, 8, 33, 64} {
+				r := testkit.MustRotary(d.T, digestConfig(d, posenc.HalfSplit, posenc.AngleRounding(rounding), pairs))
+				const tokens = 17
+				positions := append(testkit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
+				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)
+				d.Must(r.CosSinFractional(cos, sin, positions))
+				d.Add(cos, sin)
+			}
+		})
+	}
+}
+
+func queryScalesDigests(add testkit.AddDigest) {
+	add("QueryScales", func(d *testkit.Digest) {
+		for _, beta := range []float64{0, 0.1, 0.46, 0x1p60} {
+			for _, length := range []int{1, 8192} {
+				positions := append([]int32{0, 1, 8190, 8191, 8192, 131071, math.MaxInt32}, d.Indices(20, 1<<20)...)
+				scales := make([]float32, len(positions))
+				d.Must(posenc.QueryScales(scales, positions, posenc.QueryScaling{Beta: beta, Length: length, Offset: length % 2}))
+				d.Add(scales)
+			}
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package view_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/view"
+)
+
+// Data has to reach exactly to the last element of the last row, and for a
+// packed view to hold nothing more.
+func TestViewLength(t *testing.T) {
+	r := testkit.NewRand(12)
+	memory := make([]float32, 4096)
+	for i := range testkit.Rounds(40000) {
+		dim := 1 + r.IntN(6)
+		v, tokens := randomView(r, i%2 == 0)
+		touched, unique := spots(&v, 0, tokens, dim)
+		if !unique {
+			continue
+		}
+		packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
+		n := end(touched)
+		for _, length := range []int{0, n - 1, n, n + 1} {
+			v.Data = memory[:length]
+			var g view.Grid
+			p := v.Grid(&g, tokens, dim)
+			if right := length == n || length > n && !packed; right != (p == view.None) || !right && !errors.Is(v.Error(p, "", "", &g), argument.ErrLength) {
+				v.Data = nil
+				t.Fatalf("%d tokens of dim %d, %+v in %d elements of %d: got problem %d", tokens, dim, v, length, n, p)
+			}
+		}
+	}
+}
+
+// Sizes that overflow an int are errors, whatever they wrap to.
+func TestViewSizeOverflow(t *testing.T) {
+	sizes := []int{1, 2, 3, 4, 8, 1 << 15, 1<<15 + 1, 1 << 16, 1<<16 + 1, 1 << 30, math.MaxInt32, math.MaxInt / 3, math.MaxInt/2 - 1, math.MaxInt / 2, math.MaxInt/2 + 1, math.MaxInt - 1, math.MaxInt}
+	few := []int{1, 3, 1 << 16, math.MaxInt32, math.MaxInt/2 + 1, math.MaxInt}
+	memory := make([]float32, 64)
+	try := func(sizes []int, sequenceTokens, sequenceStride, tokens, dim int) {
+		for _, heads := range sizes {
+			for _, tokenStride := range append(sizes, 0) {
+				for _, headStride := range append(sizes, 0) {
+					v := view.View[float32]{Data: memory, Heads: heads, TokenStride: tokenStride, HeadStride: headStride, SequenceTokens: sequenceTokens, SequenceStride: sequenceStride}
+					if p := v.Grid(&view.Grid{}, tokens, dim); p == view.None && !fits(&v, tokens, dim) {
+						v.Data = nil
+						t.Fatalf("%d tokens of dim %d, %+v pass for %d elements", tokens, dim, v, len(memory))
+					}
+				}
+			}
+		}
+	}
+	for _, tokens := range []int{1, 2, 3, 4, 1 << 16, math.MaxInt32 - 1, math.MaxInt32} {
+		for _, dim := range []int{2, 8, 1 << 16, math.MaxInt - 1, math.MaxInt} {
+			try(sizes, 0, 0, tokens, dim)
+			for _, sequenceStride := range few {
+				for _, sequenceTokens := range []int{1, 2, tokens} {
+					try(few, sequenceTokens, sequenceStride, tokens, dim)
+				}
+			}
+		}
+	}
+}
+
+// fits reports in float64, which does not wrap, whether the last row ends
+// within Data; near a power of two it would not matter here.
+func fits(v *view.View[float32], tokens, dim int) bool {
+	tokenStride, headStride := float64(v.TokenStride), float64(v.HeadStride)
+	if tokenStride == 0 {
+		tokenStride = float64(v.Heads) * float64(dim)
+	}
+	if headStride == 0 {
+		headStride = float64(dim)
+	}
+	last := float64(v.Heads-1)*headStride + float64(dim)
+	if v.SequenceStride > 0 {
+		last += float64(tokens/v.SequenceTokens-1) * float64(v.SequenceStride)
+		tokens = v.SequenceTokens
+	}
+	last += float64(tokens-1) * tokenStride
+	return last <= float64(len(v.Data))
+}

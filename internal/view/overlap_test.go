@@ -1,0 +1,179 @@
+package view_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/view"
+)
+
+// spots returns the elements of memory that a view touches, from the formula
+// in the documentation of posenc.View, where its Data starts at element start. unique
+// is false where two rows share one.
+func spots(v *view.View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
+	touched, unique = map[int]bool{}, true
+	tokenStride, headStride := v.TokenStride, v.HeadStride
+	if tokenStride == 0 {
+		tokenStride = v.Heads * dim
+	}
+	if headStride == 0 {
+		headStride = dim
+	}
+	for t := range tokens {
+		at, number := start, t
+		if v.SequenceStride > 0 {
+			at, number = start+t/v.SequenceTokens*v.SequenceStride, t%v.SequenceTokens
+		}
+		for h := range v.Heads {
+			for i := range dim {
+				element := at + number*tokenStride + h*headStride + i
+				unique = unique && !touched[element]
+				touched[element] = true
+			}
+		}
+	}
+	return touched, unique
+}
+
+// end returns the elements up to the last of touched.
+func end(touched map[int]bool) int {
+	last := -1
+	for at := range touched {
+		last = max(last, at)
+	}
+	return last + 1
+}
+
+func share(a, b map[int]bool) bool {
+	for at := range a {
+		if b[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// randomView returns a small one, in sequences or not, whose rows often nearly touch.
+func randomView(r *rand.Rand, sequences bool) (v view.View[float32], tokens int) {
+	v.Heads = 1 + r.IntN(4)
+	if r.IntN(4) != 0 {
+		v.TokenStride = 1 + r.IntN(30)
+	}
+	if r.IntN(4) != 0 {
+		v.HeadStride = 1 + r.IntN(30)
+	}
+	if !sequences {
+		return v, 1 + r.IntN(5)
+	}
+	v.SequenceTokens, v.SequenceStride = 1+r.IntN(4), 1+r.IntN(60)
+	if r.IntN(4) == 0 {
+		v.SequenceStride = 1 + r.IntN(400)
+	}
+	return v, v.SequenceTokens * (1 + r.IntN(4))
+}
+
+// eachKind runs a test for views without sequences and with them. It returns how many
+// cases of the given number it tried, and for how many rows overlap: both are to be
+// common.
+func eachKind(t *testing.T, rounds int, try func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool)) {
+	for name, sequences := range map[string]bool{"tokens": false, "sequences": true} {
+		t.Run(name, func(t *testing.T) {
+			r := testkit.NewRand(10)
+			overlapping, n := 0, testkit.Rounds(rounds)
+			for i := 0; i < n; {
+				tried, overlap := try(t, r, sequences)
+				if tried {
+					i++
+				}
+				if tried && overlap {
+					overlapping++
+				}
+			}
+			if share := overlapping * 100 / n; share < 10 || share > 90 {
+				t.Errorf("rows overlap in %d%% of the cases: the test is one-sided", share)
+			}
+		})
+	}
+}
+
+// Rows of a view overlap exactly when a bitmap says so.
+func TestRowsOverlap(t *testing.T) {
+	memory := make([]float32, 4096)
+	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
+		dim := 1 + r.IntN(6)
+		v, tokens := randomView(r, sequences)
+		touched, unique := spots(&v, 0, tokens, dim)
+		v.Data = memory[:end(touched)]
+		if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
+			v.Data = nil
+			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
+		}
+		return true, !unique
+	})
+}
+
+// Two views overlap exactly when a bitmap says so; of two with sequences one may have
+// none, or others.
+func TestViewsOverlap(t *testing.T) {
+	memory := make([]float32, 8192)
+	eachKind(t, 60000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
+		dim := 1 + r.IntN(6)
+		a, tokens := randomView(r, sequences)
+		b, others := randomView(r, sequences)
+		starts := 60
+		if sequences {
+			starts = 150
+		}
+		switch kind := r.IntN(4); {
+		case kind == 0 && !sequences: // heads of Q, K and V one after another
+			b.TokenStride = a.TokenStride
+		case kind < 2: // packed QKV and kin: equal strides
+			heads := b.Heads
+			b = a
+			b.Heads = heads
+		case kind == 2:
+			b.SequenceTokens, b.SequenceStride = 0, 0
+		case r.IntN(2) == 0:
+			b.SequenceTokens = a.SequenceTokens
+		case sequences:
+			tokens *= others
+			if tokens%b.SequenceTokens != 0 || tokens > 16 {
+				return false, false
+			}
+		}
+		startA, startB := r.IntN(starts), r.IntN(starts)
+		inA, uniqueA := spots(&a, startA, tokens, dim)
+		inB, uniqueB := spots(&b, startB, tokens, dim)
+		if !uniqueA || !uniqueB {
+			return false, false
+		}
+		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
+		if p, q := a.Grid(&view.Grid{}, tokens, dim), b.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
+			t.Fatal(p, q)
+		}
+		want := share(inA, inB)
+		if got, other := view.Overlap(&a, &b, tokens, dim), view.Overlap(&b, &a, tokens, dim); got != want || other != want {
+			a.Data, b.Data = nil, nil
+			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t and the other way round %t, want %t", tokens, dim, a, startA, b, startB, got, other, want)
+		}
+		return true, want
+	})
+}
+
+// Heads of different strides are compared in time that grows with their number:
+// with its square, this test would not end.
+func TestViewsOverlapManyHeads(t *testing.T) {
+	const heads = 1 << 20
+	memory := make([]float32, 3*heads)
+	a := view.View[float32]{Data: memory, Heads: heads, HeadStride: 3}
+	b := view.View[float32]{Data: memory[2:], Heads: heads / 2, HeadStride: 6}
+	if view.Overlap(&a, &b, 1, 1) || view.Overlap(&b, &a, 1, 1) || !view.Overlap(&a, &b, 1, 2) || !view.Overlap(&b, &a, 1, 2) {
+		t.Error("rows of 1 element lie apart, rows of 2 share one")
+	}
+	b.Data = memory[len(memory)-2:]
+	b.Heads = 1
+	if view.Overlap(&a, &b, 1, 1) || !view.Overlap(&a, &b, 1, 2) {
+		t.Error("the last element but one is in a row of 2, in none of 1")
+	}
+}

@@ -1,0 +1,261 @@
+package relative_test
+
+import (
+	"fmt"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/relative"
+)
+
+// matrices is a matrix for each head, as Scores and Products have them.
+type matrices struct {
+	heads, rows, columns  int
+	headStride, rowStride int
+}
+
+func matricesOfScores(s *relative.Scores) matrices {
+	return matrices{s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride}.withStrides()
+}
+
+func matricesOfProducts(p *relative.Products, heads, rows, columns int) matrices {
+	return matrices{heads, rows, columns, p.HeadStride, p.RowStride}.withStrides()
+}
+
+// withStrides puts in strides that are left 0.
+func (m matrices) withStrides() matrices {
+	if m.rowStride == 0 {
+		m.rowStride = m.columns
+	}
+	if m.headStride == 0 {
+		m.headStride = m.rows * m.rowStride
+	}
+	return m
+}
+
+func (m matrices) at(head, row, column int) int {
+	return head*m.headStride + row*m.rowStride + column
+}
+
+// size returns the elements that the matrices need, or of sizes that no memory holds a
+// few.
+func (m matrices) size(a *testkit.Arguments) int {
+	if a.Any() {
+		for _, n := range []*int{&m.heads, &m.rows, &m.columns, &m.headStride, &m.rowStride} {
+			*n = testkit.Small(*n)
+		}
+	}
+	if m = m.withStrides(); m.heads == 0 || m.rows == 0 || m.columns == 0 {
+		return 0
+	}
+	return m.at(m.heads-1, m.rows-1, m.columns)
+}
+
+// writes says that a call may write to the rows.
+func (m matrices) writes(a *testkit.Arguments, data []float32) {
+	testkit.Writes(a, func(mark func(s []float32)) {
+		if m.columns <= 0 {
+			return
+		}
+		for h := range m.heads {
+			for r := range m.rows {
+				mark(data[m.at(h, r, 0):][:m.columns])
+			}
+		}
+	})
+}
+
+// gaps chooses strides: packed, or heads or rows outside with gaps between them.
+func (m *matrices) gaps(a *testkit.Arguments) {
+	switch a.Below(3) {
+	case 0: // [heads][rows][columns]
+		m.rowStride = m.columns + a.Below(9)
+		m.headStride = m.rows*m.rowStride + a.Below(9)
+	case 1: // [rows][heads][columns]
+		m.headStride = m.columns + a.Below(9)
+		m.rowStride = m.heads*m.headStride + a.Below(9)
+	}
+}
+
+// scoresOf returns a tile of heads of a model, at positions from least on, below end.
+// One in eight is larger than a block.
+func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
+	var m matrices
+	var s relative.Scores
+	if a.Any() {
+		m = matrices{heads: a.Number(1, 3), rows: a.Number(0, 5), columns: a.Number(0, 40)}
+		s = relative.Scores{FirstHead: a.Number(0, 2), FirstQuery: a.Number(0, 8), FirstKey: a.Number(0, 8)}
+		if a.Yes() {
+			m.rowStride = a.Number(0, 60)
+		}
+		if a.Yes() {
+			m.headStride = a.Number(0, 300)
+		}
+	} else {
+		m = matrices{heads: a.Number(1, modelHeads), rows: a.Number(0, 20), columns: a.Number(0, 90)}
+		if large := a.Below(32); large < 4 {
+			shape := [...][2]int{{1, 5000}, {1, 17000}, {17, 1030}, {2000, 9}}[large]
+			m.heads, m.rows, m.columns = 1, shape[0], shape[1]
+		}
+		m.rows, m.columns = min(m.rows, end-least), min(m.columns, end-least)
+		m.gaps(a)
+		s.FirstHead = a.Number(0, modelHeads-m.heads)
+		s.FirstQuery, s.FirstKey = least+a.R.IntN(end-least-m.rows+1), least+a.R.IntN(end-least-m.columns+1)
+		if a.Below(4) > 0 { // some keys before the queries, some after them
+			s.FirstKey = min(max(s.FirstQuery+a.R.IntN(m.rows+m.columns+41)-m.columns-20, least), end-m.columns)
+		}
+	}
+	s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride = m.heads, m.rows, m.columns, m.headStride, m.rowStride
+	s.Data = testkit.Slice[float32](a, m.size(a))
+	return s
+}
+
+// outputScores is scoresOf for a call that may write to the scores.
+func outputScores(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
+	s := scoresOf(a, modelHeads, least, end)
+	matricesOfScores(&s).writes(a, s.Data)
+	return s
+}
+
+// productsOf returns products of so many heads, rows and columns. Those that are only
+// read may have rows that overlap, and have them where they are many.
+func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relative.Products {
+	m := matrices{heads: heads, rows: rows, columns: columns}
+	switch {
+	case a.Any():
+		if a.Yes() {
+			m.rowStride = a.Number(0, 100)
+		}
+		if a.Yes() {
+			m.headStride = a.Number(0, 300)
+		}
+	case read && (heads*rows*columns > 1<<15 || a.Below(4) == 0):
+		m.rowStride, m.headStride = 1+a.Below(9), 1+a.Below(30)
+	default:
+		m.gaps(a)
+	}
+	return relative.Products{Data: testkit.Slice[float32](a, m.size(a)), HeadStride: m.headStride, RowStride: m.rowStride}
+}
+
+// partOfProducts returns the products from a head and a row on.
+func partOfProducts(p relative.Products, heads, rows, columns, head, row int) relative.Products {
+	if p.Data == nil {
+		return p
+	}
+	m := matricesOfProducts(&p, heads, rows, columns)
+	return relative.Products{Data: p.Data[m.at(head, row, 0):], HeadStride: m.headStride, RowStride: m.rowStride}
+}
+
+// partOfScores returns some of the scores as a tile.
+func partOfScores(s relative.Scores, head, heads, query, queries, key, keys int) relative.Scores {
+	m := matricesOfScores(&s)
+	return relative.Scores{
+		Data:  s.Data[m.at(head, query, key):],
+		Heads: heads, Queries: queries, Keys: keys,
+		HeadStride: m.headStride, QueryStride: m.rowStride,
+		FirstHead: s.FirstHead + head, FirstQuery: s.FirstQuery + query, FirstKey: s.FirstKey + key,
+	}
+}
+
+// tiles cuts scores into tiles, and groups those of the same heads and queries, in
+// ascending order of keys. call makes the call for a tile, whose first head, query and
+// key in the scores it is told.
+func tiles(c *testkit.Choices, s relative.Scores, call func(tile relative.Scores, head, query, key int) error) (groups [][]func() error) {
+	if s.Queries == 0 || s.Keys == 0 {
+		return nil
+	}
+	heads, queries := c.Cut(s.Heads), c.Cut(s.Queries)
+	for i, head := range heads[:len(heads)-1] {
+		for j, query := range queries[:len(queries)-1] {
+			var group []func() error
+			keys := c.Cut(s.Keys)
+			for l, key := range keys[:len(keys)-1] {
+				tile := partOfScores(s, head, heads[i+1]-head, query, queries[j+1]-query, key, keys[l+1]-key)
+				group = append(group, func() error { return call(tile, head, query, key) })
+			}
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// scoreFunction says what a score becomes, of a head, a query and a key of the tile.
+type scoreFunction func(score float32, head, query, key int) float32
+
+// change changes scores by their definition.
+func change(s relative.Scores, want scoreFunction) {
+	m := matricesOfScores(&s)
+	for h := range m.heads {
+		for q := range m.rows {
+			for k := range m.columns {
+				x := &s.Data[m.at(h, q, k)]
+				*x = want(*x, h, q, k)
+			}
+		}
+	}
+}
+
+// distanceOf returns the position of a key minus that of a query of the tile.
+func distanceOf(s *relative.Scores, query, key int) int {
+	return s.FirstKey + key - s.FirstQuery - query
+}
+
+// longScores are a long row of scores, and many.
+func longScores() []relative.Scores {
+	const keys = 1<<17 + 24
+	return []relative.Scores{
+		{Data: make([]float32, keys), Heads: 1, Queries: 1, Keys: keys},
+		{Data: make([]float32, 300*500), Heads: 1, Queries: 300, Keys: 500},
+	}
+}
+
+// scoresInMemory is a tile of scores and the memory in which it lies.
+type scoresInMemory struct {
+	relative.Scores
+	memory []float32
+}
+
+// digestTile returns a tile of two of four heads, of one of three shapes.
+func digestTile(d *testkit.Digest, shape, queries, keys int) scoresInMemory {
+	s := relative.Scores{Heads: 2, Queries: queries, Keys: keys, FirstHead: d.Below(3)}
+	n := s.Heads * queries * keys
+	switch shape {
+	case 1: // [heads][queries][keys] with gaps
+		s.QueryStride = keys + d.Below(9)
+		s.HeadStride = queries*s.QueryStride + d.Below(9)
+		n = s.Heads * s.HeadStride
+	case 2: // [queries][heads][keys] with gaps
+		s.HeadStride = keys + d.Below(9)
+		s.QueryStride = s.Heads*s.HeadStride + d.Below(9)
+		n = queries * s.QueryStride
+	}
+	start := d.Below(16)
+	memory := testkit.DigestElements[float32](d, start+n+8)
+	s.Data = memory[start : start+n]
+	return scoresInMemory{s, memory}
+}
+
+// digestTiles adds to tiles of several shapes and positions.
+func digestTiles(d *testkit.Digest, add func(s relative.Scores) error) {
+	for i, shape := range [][2]int{{1, 1}, {1, 37}, {5, 9}, {9, 64}, {17, 1030}} {
+		s := digestTile(d, i%3, shape[0], shape[1])
+		s.FirstQuery, s.FirstKey = d.Below(300)-20, d.Below(300)-20
+		d.Must(add(s.Scores))
+		d.Add(s.memory)
+	}
+}
+
+// digestProducts returns random ones with gaps.
+func digestProducts(d *testkit.Digest, heads, rows, columns int) relative.Products {
+	p := relative.Products{RowStride: columns + d.Below(5)}
+	p.HeadStride = rows*p.RowStride + d.Below(5)
+	p.Data = testkit.DigestElements[float32](d, heads*p.HeadStride)
+	return p
+}
+
+// within returns an error unless 0 <= n < end.
+func within(n, end int) error {
+	if n < 0 || n >= end && n > 0 {
+		return fmt.Errorf("%d is not below %d", n, end)
+	}
+	return nil
+}

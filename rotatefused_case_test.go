@@ -1,0 +1,176 @@
+package posenc_test
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var _ = testkit.Register(testkit.Case{Function: "RotateFused", Long: longRotateFused,
+	Call: func(a *testkit.Arguments) testkit.Call {
+		float16s := fusedCall[posenc.Float16]
+		if testkit.Float16TiesUp { // each step would go on from ties rounded up
+			float16s = fusedCall[posenc.BFloat16]
+		}
+		return testkit.OfType(a, fusedCall[float32], float16s, fusedCall[posenc.BFloat16])(a)
+	},
+	OnStack: onStack(func(a posenc.Angles) error {
+		return errors.Join(fusedOnStack[float32](a), fusedOnStack[posenc.Float16](a))
+	}),
+	Digests: func(add testkit.AddDigest) {
+		add.Types("RotateFused", digestFused[float32], digestFused[posenc.Float16], digestFused[posenc.BFloat16])
+	},
+})
+
+func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
+	angles := anglesOf(a)
+	tokens, dim := angles.tokens, angles.headDim
+	xs := testkit.OutputViews[T](a, tokens, dim)
+	fused, norms := make([]posenc.FusedView[T], len(xs)), make([]normArgument, len(xs))
+	whole := false // a norm of all heads
+	for i, v := range xs {
+		fused[i].View = v
+		if a.Below(3) > 0 {
+			n := dim
+			if apartAllowed := v.HeadStride == 0 || v.HeadStride == dim; a.Yes() && (a.Any() || apartAllowed) {
+				n, whole = testkit.Small(v.Heads, dim), true
+			}
+			norms[i] = normOf(a, n)
+			fused[i].Norm = norms[i].RMSNorm
+		}
+		if a.Yes() {
+			fused[i].Scale = testkit.Slice[float32](a, tokens)
+		}
+	}
+	call := testkit.Call{
+		Run:   func() error { return posenc.RotateFused(angles.Angles, fused...) },
+		Right: func() bool { return angles.right() && viewsRight(xs, tokens, dim) && fusedRight(&angles, fused, norms) },
+		Want: func() {
+			for i := range xs {
+				some := xs[i : i+1]
+				if n := len(norms[i].weight); n > 0 && n != dim {
+					all := xs[i]
+					all.Heads = 1
+					if all.TokenStride == 0 {
+						all.TokenStride = n
+					}
+					eachHead([]posenc.View[T]{all}, tokens, n, func(_ int, row []T) { normalizeRow(row, norms[i].weight, norms[i].epsilon) })
+				} else if n > 0 {
+					eachHead(some, tokens, dim, func(_ int, head []T) { normalizeRow(head, norms[i].weight, norms[i].epsilon) })
+				}
+			}
+			rotateViewsPlain(angles.plain(), xs, tokens)
+			for i := range xs {
+				if scale := fused[i].Scale; scale != nil {
+					eachHead(xs[i:i+1], tokens, dim, func(token int, head []T) { scaleRow(head, scale[token]) })
+				}
+			}
+		},
+	}
+	call.Parts = func(c *testkit.Choices) [][]func() error {
+		return testkit.ViewParts(c, xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
+			v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm}
+			if fused[i].Scale != nil {
+				v.Scale = testkit.Pick(fused[i].Scale, tokens)
+			}
+			return posenc.RotateFused(angles.of(tokens), v)
+		})
+	}
+	return call
+}
+
+func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[T], norms []normArgument) bool {
+	tokens, dim := angles.tokens, angles.headDim
+	for i, x := range xs {
+		if n := len(norms[i].weight); x.Norm != nil && n != dim && (n == 0 || n != x.Heads*dim || x.HeadStride != 0 && x.HeadStride != dim) {
+			return false
+		}
+		if x.Scale != nil && len(x.Scale) != tokens {
+			return false
+		}
+		for _, y := range xs {
+			if tokens > 0 && shareMemory(testkit.BytesOf(y.Data), testkit.BytesOf(x.Scale)) {
+				return false
+			}
+		}
+		if tokens > 0 && angles.shares(testkit.BytesOf(x.Data)) {
+			return false
+		}
+	}
+	return true
+}
+
+var stackNorm = sync.OnceValue(func() *posenc.RMSNorm {
+	norm, err := posenc.NewRMSNorm(make([]float32, 8), posenc.RMSNormConfig{Epsilon: 1})
+	if err != nil {
+		panic(err)
+	}
+	return norm
+})
+
+// stackNorms are norms of a head and of both heads.
+var stackNorms = sync.OnceValue(func() (norms [2]*posenc.RMSNorm) {
+	for i := range norms {
+		norm, err := posenc.NewRMSNorm(make([]float32, 16*(i+1)), posenc.RMSNormConfig{Epsilon: 1})
+		if err != nil {
+			panic(err)
+		}
+		norms[i] = norm
+	}
+	return norms
+})
+
+func fusedOnStack[T posenc.Element](a posenc.Angles) error {
+	var q, k [3 * 2 * 16]T
+	factors := [3]float32{1, 2, 3}
+	norms := stackNorms()
+	return posenc.RotateFused(a,
+		posenc.FusedView[T]{View: posenc.View[T]{Data: q[:], Heads: 2}, Norm: norms[1], Scale: factors[:]},
+		posenc.FusedView[T]{View: posenc.View[T]{Data: k[:], Heads: 2}, Norm: norms[0]})
+}
+
+func longRotateFused() error {
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128})
+	if err != nil {
+		return err
+	}
+	norm, err := posenc.NewRMSNorm(make([]float32, 128), posenc.RMSNormConfig{Epsilon: 1e-6})
+	if err != nil {
+		return err
+	}
+	for _, heads := range []int{1, 3000} {
+		x := longView[float32](20, heads, 128)
+		err = errors.Join(err,
+			posenc.RotateFused(r.At(testkit.Sequence(20)), posenc.FusedView[float32]{View: x, Norm: norm, Scale: make([]float32, 20)}),
+			posenc.RotateFused(r.At(make([]int32, 20)), posenc.FusedView[float32]{View: x, Norm: norm}))
+	}
+	return err
+}
+
+// digestFused normalizes each head, or all heads of a token, rotates and scales.
+func digestFused[T posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		for i, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
+			for _, tokens := range []int{1, 9} {
+				const heads = 3
+				cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(i%2), 16*(i+1))
+				weights := cfg.HeadDim
+				if i == 1 {
+					weights *= heads
+				}
+				norm := mustNorm(d.T, testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
+				q := testkit.DigestViewOf(d, fill, i+layout, tokens, heads, cfg.HeadDim)
+				if i == 1 {
+					q = testkit.DigestViewOf(d, fill, layout%2, tokens, heads, cfg.HeadDim)
+				}
+				k := testkit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
+				d.Must(posenc.RotateFused(testkit.MustRotary(d.T, cfg).At(d.Positions(tokens)),
+					posenc.FusedView[T]{View: q.View, Norm: norm, Scale: testkit.DigestNumbers[float32](d, tokens)},
+					posenc.FusedView[T]{View: k.View}))
+				d.Add(q.Memory, k.Memory)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package posenc_test
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "NewRotary", Digests: newRotaryDigests,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			cfg := configOf(a)
+			return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRotary(cfg)) }}
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "NewRows", Digests: newRowsDigests,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			return testkit.OfType(a, newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16])(a)
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", Digests: rotaryRowsDigests,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			r := rotaryOf(a)
+			positions := a.Positions(r.axes * a.Tokens())
+			return testkit.Call{Allocates: testkit.Constructed,
+				Right: func() bool { return r.right(positions) },
+				Run: func() error {
+					rows, err := r.Rows(positions)
+					if err == nil && rows.Len() != len(positions)/r.axes {
+						panic("another number of rows")
+					}
+					return testkit.Made(rows, err)
+				},
+			}
+		},
+		Long: func() error {
+			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Angles: rounding})
+				if err != nil {
+					return err
+				}
+				if _, err := r.Rows(testkit.Sequence(100)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+
+	// Angles are checked where they are used.
+	_ = testkit.Register(testkit.Case{Function: "Rotary.At", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
+		r := rotaryOf(a)
+		positions := a.Positions(a.Tokens())
+		return testkit.Call{Run: func() error { r.At(positions); return nil }}
+	}})
+	_ = testkit.Register(testkit.Case{Function: "Rows.At", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
+		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
+		return testkit.Call{Run: func() error { rows.At(ids); return nil }}
+	}})
+	_ = testkit.Register(testkit.Case{Function: "Rows.All", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
+		rows := rowsOfAnyKind(a)
+		return testkit.Call{Run: func() error { rows.All(); return nil }}
+	}})
+	_ = testkit.Register(testkit.Case{Function: "Rows.Len", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
+		cfg, t := tableOf[float32](a)
+		rows, err := posenc.NewRows(cfg, t)
+		if err != nil {
+			rows = new(posenc.Rows)
+		}
+		return testkit.Call{Run: func() error { rows.Len(); return nil }}
+	}})
+)
+
+func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
+	switch a.Below(4) {
+	case 0:
+		return nil
+	case 1:
+		return new(posenc.Rows)
+	}
+	cfg, t := tableOf[float32](a)
+	rows, _ := posenc.NewRows(cfg, t)
+	return rows
+}
+
+func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
+	cfg, t := tableOf[C](a)
+	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
+}
+
+func newRotaryDigests(add testkit.AddDigest) {
+	add("NewRotary", func(d *testkit.Digest) {
+		for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+			for _, base := range []float64{0, 2, 500000, 1e6} {
+				r := testkit.MustRotary(d.T, posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, Angles: rounding})
+				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
+				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
+				d.Add(cos, sin)
+			}
+		}
+	})
+}
+
+func newRowsDigests(add testkit.AddDigest) {
+	add.Pairs("NewTableRotary", "type", "table", [3][3]func(*testkit.Digest){
+		{digestTable[float32, float32], digestTable[float32, posenc.Float16], digestTable[float32, posenc.BFloat16]},
+		{digestTable[posenc.Float16, float32], digestTable[posenc.Float16, posenc.Float16], digestTable[posenc.Float16, posenc.BFloat16]},
+		{digestTable[posenc.BFloat16, float32], digestTable[posenc.BFloat16, posenc.Float16], digestTable[posenc.BFloat16, posenc.BFloat16]},
+	})
+}
+
+// digestTable rotates by tables of half and of full width, by their rows in order and by
+// others.
+func digestTable[T, C posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		for i, width := range []int{1, 2} {
+			const count, tokens = 7, 7
+			cfg := digestGeometry(d, posenc.Layout(layout), 20)
+			stride := width*20 + 5*d.Below(2)
+			table := posenc.Table[C]{Cos: testkit.DigestNumbers[C](d, count*stride), Sin: testkit.DigestNumbers[C](d, count*stride), Stride: stride, FullWidth: width == 2}
+			rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, table)
+			d.Must(err)
+			for j, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, count))} {
+				for _, rotate := range []func(posenc.Angles, ...posenc.View[T]) error{posenc.Rotate[T], posenc.RotateInverse[T]} {
+					x := testkit.DigestViewOf(d, testkit.DigestElements[T], layout+i+j, tokens, 2, cfg.HeadDim)
+					d.Must(rotate(angles, x.View))
+					d.Add(x.Memory)
+				}
+			}
+		}
+	}
+}
+
+func rotaryRowsDigests(add testkit.AddDigest) {
+	add.Types("Rotary.Tabulate", digestRows[float32], digestRows[posenc.Float16], digestRows[posenc.BFloat16])
+}
+
+func digestRows[T posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		const tokens = 20
+		cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(layout%2), 33)
+		rows, err := testkit.MustRotary(d.T, cfg).Rows(d.Positions(tokens))
+		d.Must(err)
+		for i, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, tokens))} {
+			x := testkit.DigestViewOf(d, testkit.DigestElements[T], layout+i, tokens, 2, cfg.HeadDim)
+			d.Must(posenc.Rotate(angles, x.View))
+			d.Add(x.Memory)
+		}
+	}
+}

@@ -1,0 +1,473 @@
+package posenc_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// randomTable returns a table of so many rows: cosines and sines apart, with
+// gaps, or [cos|sin] in one slice. The entries of both halves of a row of full
+// width are equal where same says so.
+func randomTable[C posenc.Element](r *rand.Rand, rows, pairs int, full bool, out posenc.Layout, same bool) posenc.Table[C] {
+	width := pairs
+	if full {
+		width *= 2
+	}
+	t := posenc.Table[C]{FullWidth: full}
+	reach := func(stride int) int {
+		if rows == 0 {
+			return 0
+		}
+		return (rows-1)*stride + width
+	}
+	switch r.IntN(3) {
+	case 0:
+		t.Cos, t.Sin = testkit.RandomElements[C](r, rows*width), testkit.RandomElements[C](r, rows*width)
+	case 1:
+		t.Stride = width + r.IntN(5)
+		t.Cos, t.Sin = testkit.RandomElements[C](r, reach(t.Stride)), testkit.RandomElements[C](r, reach(t.Stride))
+	case 2:
+		t.Stride = 2 * width
+		both := testkit.RandomElements[C](r, rows*t.Stride)
+		t.Cos, t.Sin = both, both[min(width, len(both)):]
+	}
+	if full && same {
+		stride := max(t.Stride, width)
+		for row := range rows {
+			for i := range pairs {
+				a, b := testkit.PairAt(out, row*stride, i, pairs)
+				t.Cos[b], t.Sin[b] = t.Cos[a], t.Sin[a]
+			}
+		}
+	}
+	return t
+}
+
+// rowsOf returns the rows of a table that the tokens take, for plain.
+func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
+	pairs := p.rotaryDim / 2
+	stride := t.Stride
+	if stride == 0 {
+		stride = pairs
+		if t.FullWidth {
+			stride *= 2
+		}
+	}
+	for i := range p.cos {
+		p.cos[i], p.sin[i] = make([]float32, len(ids)*pairs), make([]float32, len(ids)*pairs)
+	}
+	for token, id := range ids {
+		for i := range pairs {
+			at := [2]int{int(id)*stride + i, int(id)*stride + i}
+			if t.FullWidth {
+				at[0], at[1] = testkit.PairAt(p.out, int(id)*stride, i, pairs)
+			}
+			for k := range at {
+				p.cos[k][token*pairs+i], p.sin[k][token*pairs+i] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
+			}
+		}
+	}
+	return p
+}
+
+// rowsConfigOf returns which elements of a head a configuration rotates.
+func rowsConfigOf(cfg posenc.RotaryConfig) posenc.RowsConfig {
+	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}
+}
+
+// randomIDs returns n numbers of rows, in runs, repeated and anyhow.
+func randomIDs(r *rand.Rand, n, rows int) []int32 {
+	ids := make([]int32, n)
+	for t := 0; t < n; {
+		start, step := r.IntN(rows), r.IntN(3)-1
+		for end := min(n, t+1+r.IntN(20)); t < end; t++ {
+			ids[t] = int32(start)
+			start = min(max(start+step, 0), rows-1)
+		}
+	}
+	return ids
+}
+
+func TestTable(t *testing.T) {
+	testkit.EachType(t, testTable[float32, float32], testTable[posenc.Float16, posenc.Float16], testTable[posenc.BFloat16, posenc.BFloat16])
+	t.Run("type=float32/table=float16", testTable[float32, posenc.Float16])
+	t.Run("type=bfloat16/table=float32", testTable[posenc.BFloat16, float32])
+}
+
+// Tables of any shape against the plain loop.
+func testTable[T, C posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(80)
+		for range testkit.Rounds(2) {
+			for _, layout := range allLayouts {
+				for _, pairs := range testkit.Lengths {
+					for _, full := range []bool{false, true} {
+						if testing.Short() && r.IntN(4) != 0 {
+							continue
+						}
+						cfg := randomGeometry(r, layout, pairs)
+						cfg.InvFreq = nil
+						p := plainOf(cfg)
+						count, equal := testkit.OneOf(r, []int{1, 2, 20, 40}), r.IntN(2) == 0
+						table := randomTable[C](r, count, pairs, full, p.out, equal)
+						rows, err := posenc.NewRows(rowsConfigOf(cfg), table)
+						if err != nil {
+							t.Fatal(err)
+						}
+						tokens := testkit.OneOf(r, []int{1, 1, 2, 16, 17, 36})
+						ids := randomIDs(r, tokens, count)
+						byRows := rows.At(ids)
+						if r.IntN(4) == 0 {
+							tokens, ids, byRows = count, testkit.Sequence(count), rows.All()
+						}
+						p = rowsOf(p, table, ids)
+						name := fmt.Sprintf("layout %d, %d pairs, %d rows with stride %d, full width: %t, equal halves: %t, ids %v", layout, pairs, count, table.Stride, full, equal, ids)
+						if r.IntN(3) == 0 {
+							checkPlain(t, r, name+", inverse", ids, tokens, p.inverse(), rotateInverseByAngles[T](byRows))
+						} else {
+							checkPlain(t, r, name, ids, tokens, p, rotateByAngles[T](byRows))
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Rows as wide as the scratch memory.
+func TestTableWide(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		testTableWide[float32](t)
+		testTableWide[posenc.BFloat16](t)
+	})
+}
+
+func testTableWide[C posenc.Element](t *testing.T) {
+	r := testkit.NewRand(81)
+	for _, layout := range allLayouts {
+		for _, full := range []bool{false, true} {
+			const pairs = kernels.ChunkPairs
+			cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
+			table := randomTable[C](r, 5, pairs, full, plainOf(cfg).out, false)
+			rows, err := posenc.NewRows(rowsConfigOf(cfg), table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ids := range [][]int32{{0, 1, 2, 3, 4}, {4}, {3, 3, 1}} {
+				p := rowsOf(plainOf(cfg), table, ids)
+				name := fmt.Sprintf("layout %d, full width: %t, ids %v", layout, full, ids)
+				checkPlain(t, r, name, ids, len(ids), p, rotateByAngles[float32](rows.At(ids)))
+				checkPlain(t, r, name+", inverse", ids, len(ids), p.inverse(), rotateInverseByAngles[float32](rows.At(ids)))
+			}
+		}
+	}
+}
+
+// transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
+// differ and numbers with which float32 is exact.
+func TestTableUnequalHalves(t *testing.T) {
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1, 2, 3, 4}
+	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{-5.5, -1, 5, 13}; !slices.Equal(x, want) {
+		t.Errorf("got %v, want %v", x, want)
+	}
+}
+
+// Halves that differ in the sign of a zero alone differ: x2*c2 has its sign.
+func TestTableSignOfZero(t *testing.T) {
+	negative := testkit.OfBits[float32](1 << 31)
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1, 1}
+	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if testkit.BitsOf(x[0]) != 0 || testkit.BitsOf(x[1]) != 1<<31 { // 0 - 0, -0 + -0
+		t.Errorf("got %v, want [0 -0]", x)
+	}
+}
+
+// A table is read, not copied.
+func TestTableIsRead(t *testing.T) {
+	cos, sin := []float32{1, 1}, []float32{0, 0}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cos[1], sin[1] = 0, 1
+	x := []float32{3, 4, 3, 4}
+	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float32{3, 4, -4, 3}; !slices.Equal(x, want) {
+		t.Errorf("got %v, want %v", x, want)
+	}
+}
+
+// Tables without rows are tables.
+func TestTableEmpty(t *testing.T) {
+	for _, table := range []posenc.Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
+		rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 8}, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var x []float32
+		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Data: x, Heads: 1})); err != nil {
+			t.Error(err)
+		}
+		if err := posenc.Rotate(rows.At([]int32{0}), V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, posenc.ErrPosition) {
+			t.Errorf("row 0 of an empty table: %v", err)
+		}
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	data := make([]float32, 256)
+	shared := make([]float32, 96)
+	cfg := posenc.RowsConfig{HeadDim: 8}
+	table := posenc.Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
+	half, err := posenc.NewRows(cfg, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
+	var calls []testkit.Wrong
+	for name, r := range map[string]*posenc.Rows{"table": half, "full width": full, "rows": rows} {
+		if r.Len() != 3 {
+			t.Errorf("%s: %d rows, want 3", name, r.Len())
+		}
+		calls = append(calls,
+			testkit.Wrong{Name: name + ", row beyond", Call: func() error { return posenc.Rotate(r.At([]int32{0, 2, 3}), x(3)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[2] is 3, want the number of one of the 3 rows"}},
+			testkit.Wrong{Name: name + ", row far beyond", Call: func() error { return posenc.Rotate(r.At([]int32{math.MaxInt32}), x(1)) }, Kind: posenc.ErrPosition, Says: []string{"ids[0] is 2147483647"}},
+			testkit.Wrong{Name: name + ", negative row", Call: func() error { return posenc.RotateInverse(r.At([]int32{2, -1}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInverse: ids[1] is -1"}},
+			testkit.Wrong{Name: name + ", least row", Call: func() error {
+				return posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2})
+			}, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInto: ids[0] is -2147483648"}},
+			testkit.Wrong{Name: name + ", fuse by a row beyond", Call: func() error { return posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateFused: ids[0] is 3"}},
+			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 32 elements, want 48 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data is 64 elements, want 48 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 39 elements, want at least 40 for 3 tokens"}},
+			testkit.Wrong{Name: name + ", all rows of fewer slots", Call: func() error { return posenc.RotateInto(r.All(), x(3), []int32{0, 1}, V{Data: shared[:48], Heads: 2}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInto: slots is 2 elements, want 3"}},
+			testkit.Wrong{Name: name + ", all rows of fewer tokens fused", Call: func() error { return posenc.RotateFused(r.All(), posenc.FusedView[float32]{View: x(2)}) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateFused: xs[0].Data is 32 elements"}},
+			testkit.Wrong{Name: name + ", no tokens", Call: func() error { return posenc.Rotate(r.At([]int32{}), x(1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 16 elements, want 0"}},
+			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 48 elements, want 0"}},
+		)
+	}
+	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
+	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 2}})
+	for _, tt := range []struct {
+		name      string
+		r         *posenc.Rotary
+		positions []int32
+		kind      error
+		says      string
+	}{
+		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero"},
+		{"of zero", new(posenc.Rotary), []int32{1}, posenc.ErrConfig, "r is nil or zero"},
+		{"of a position", fast, []int32{1, 1024}, posenc.ErrPosition, "positions[1] is 1024, want at most 1023"},
+		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions is 4 elements, want a multiple of 3"},
+	} {
+		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
+			rows, err := tt.r.Rows(tt.positions)
+			if rows != nil {
+				t.Errorf("%s: rows and an error", tt.name)
+			}
+			return err
+		}, Kind: tt.kind, Says: []string{"posenc.Rotary.Rows: " + tt.says}})
+	}
+	for name, table := range map[string]posenc.Table[float32]{
+		"half width": {Cos: shared[16:40], Sin: shared[48:72]},
+		"full width": {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true},
+		"[cos|sin]":  {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
+	} {
+		r, err := posenc.NewRows(cfg, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := V{Data: shared[64:80], Heads: 2}
+		const says = " is sharing memory with the table of the rows"
+		calls = append(calls,
+			testkit.Wrong{Name: name + ", rotate", Call: func() error { return posenc.Rotate(r.At([]int32{0}), V{Data: data[:8], Heads: 1}, over) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.Rotate: xs[1]" + says}},
+			testkit.Wrong{Name: name + ", rotate before", Call: func() error { return posenc.RotateInverse(r.At([]int32{0}), V{Data: shared[9:17], Heads: 1}) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateInverse: xs[0]" + says}},
+			testkit.Wrong{Name: name + ", fuse", Call: func() error { return posenc.RotateFused(r.At([]int32{0}), posenc.FusedView[float32]{View: over}) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateFused: xs[0]" + says}},
+		)
+		calls = append(calls, testkit.Wrong{Name: name + ", into", Call: func() error { return posenc.RotateInto(r.At([]int32{0}), over, nil, x(1)) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.RotateInto: dst" + says}})
+		for _, free := range [][]float32{shared[:16], shared[72:88]} {
+			if err := posenc.Rotate(r.At([]int32{0}), V{Data: free, Heads: 2}); err != nil {
+				t.Errorf("%s: next to the table: %v", name, err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		cfg   posenc.RowsConfig
+		table posenc.Table[float32]
+		kind  error
+		says  string
+	}{
+		"no head":              {posenc.RowsConfig{}, table, posenc.ErrConfig, "cfg.HeadDim is 0"},
+		"odd":                  {posenc.RowsConfig{HeadDim: 7}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
+		"offset":               {posenc.RowsConfig{HeadDim: 8, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
+		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is 4"},
+		"wide":                 {posenc.RowsConfig{HeadDim: 2050}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrConfig, "t.Stride is -4, want 0 or at least the 4 entries"},
+		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrConfig, "t.Stride is 3"},
+		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrConfig, "t.Stride is 7, want 0 or at least the 8 entries"},
+		"part of a row":        {cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos is 9 elements, want a multiple of the 4 entries"},
+		"part of a row, full":  {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
+		"fewer sines":          {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:8]}, posenc.ErrLength, "t.Sin is 8 elements"},
+		"more sines":           {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:16]}, posenc.ErrLength, "t.Sin is 16 elements"},
+		"part of a sine row":   {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:13]}, posenc.ErrLength, "t.Sin is 13 elements"},
+		"no cosines":           {cfg, posenc.Table[float32]{Sin: data[:12]}, posenc.ErrLength, "t.Sin is 12 elements"},
+		"no sines":             {cfg, posenc.Table[float32]{Cos: data[:12]}, posenc.ErrLength, "t.Sin is 0 elements"},
+		"fewer sines, strided": {cfg, posenc.Table[float32]{Cos: data[:28], Sin: data[:27], Stride: 8}, posenc.ErrLength, "t.Sin is 27 elements"},
+		"no cosines, strided":  {cfg, posenc.Table[float32]{Cos: data[:3], Sin: data[:12], Stride: 8}, posenc.ErrLength, "t.Sin is 12 elements"},
+	} {
+		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRows(tt.cfg, tt.table); return err }, Kind: tt.kind, Says: []string{"posenc.NewRows: " + tt.says}})
+	}
+	testkit.CheckWrong(t, calls, data, shared)
+}
+
+func TestRotaryRows(t *testing.T) {
+	testkit.EachType(t, testRotaryRows[float32], testRotaryRows[posenc.Float16], testRotaryRows[posenc.BFloat16])
+}
+
+// Rows rotate as the positions that they were made of.
+func testRotaryRows[T posenc.Element](t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(82)
+		for range testkit.Rounds(150) {
+			maps := axisMaps(t, r)
+			m := maps[r.IntN(len(maps)-1)]
+			cfg := randomGeometry(r, testkit.OneOf(r, allLayouts), len(m.axes))
+			cfg.Angles = posenc.AngleRounding(r.IntN(2))
+			axes := 1
+			switch r.IntN(4) {
+			case 0, 1:
+				cfg.Axes, axes = m.axes, int(slices.Max(m.axes))+1
+			case 2:
+				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 3, Keys: r.IntN(2) == 0}
+			}
+			if r.IntN(2) == 0 {
+				cfg.Scaling = 1.2079441541679836
+			}
+			rotary := testkit.MustRotary(t, cfg)
+			count := testkit.OneOf(r, []int{1, 2, 17, 40})
+			positions := axisPositions(r, axes, count)
+			rows, err := rotary.Rows(slices.Clone(positions))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rows.Len() != count {
+				t.Fatalf("%d rows of %d tokens", rows.Len(), count)
+			}
+			tokens := 1 + r.IntN(40)
+			ids := randomIDs(r, tokens, count)
+			byRows := rows.At(ids)
+			if r.IntN(4) == 0 {
+				tokens, ids, byRows = count, testkit.Sequence(count), rows.All()
+			}
+			direct := make([]int32, axes*tokens)
+			for a := range axes {
+				for i, id := range ids {
+					direct[a*tokens+i] = positions[a*count+int(id)]
+				}
+			}
+			const heads = 2
+			x := testkit.RandomElements[T](r, tokens*heads*cfg.HeadDim)
+			for name, rotate := range map[string]func(posenc.Angles, ...posenc.View[T]) error{"Rotate": posenc.Rotate[T], "RotateInverse": posenc.RotateInverse[T]} {
+				got, want := slices.Clone(x), slices.Clone(x)
+				err := errors.Join(rotate(byRows, posenc.View[T]{Data: got, Heads: heads}), rotate(rotary.At(direct), posenc.View[T]{Data: want, Heads: heads}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.EqualFunc(got, want, testkit.SameElement) {
+					t.Fatalf("%s, %s, angles %d, layout %d, rows %v of %d: rows give other bits", name, m.name, cfg.Angles, cfg.Layout, ids, count)
+				}
+			}
+		}
+	})
+}
+
+// Many goroutines rotate by the same rows.
+func TestRowsConcurrently(t *testing.T) {
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16})
+	positions := testkit.Sequence(20)
+	rows, err := rotary.Rows(positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Repeat([]float32{1}, 16*len(positions))
+	if err := posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	for range 8 {
+		done.Go(func() {
+			for range testkit.Rounds(60) {
+				x := slices.Repeat([]float32{1}, len(want))
+				y := slices.Clone(x[:32])
+				if err := errors.Join(posenc.Rotate(rows.All(), V{Data: x, Heads: 1}), posenc.Rotate(rows.At(positions[7:9]), V{Data: y, Heads: 1})); err != nil {
+					t.Error(err)
+				}
+				if !slices.Equal(x, want) || !slices.Equal(y, want[7*16:9*16]) {
+					t.Error("rows are others")
+				}
+			}
+		})
+	}
+	done.Wait()
+}
+
+func TestRotaryRowsEmpty(t *testing.T) {
+	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	for _, positions := range [][]int32{nil, {}} {
+		rows, err := rotary.Rows(positions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1})); err != nil || rows.Len() != 0 {
+			t.Errorf("%d rows, error %v", rows.Len(), err)
+		}
+		if err := posenc.Rotate(rows.At([]int32{0}), V{Data: make([]float32, 8), Heads: 1}); !errors.Is(err, posenc.ErrPosition) {
+			t.Errorf("row 0 of none: %v", err)
+		}
+	}
+}
+
+// Where an int has 32 bits, the bytes of rows may be more than it can count.
+func TestRotaryRowsHuge(t *testing.T) {
+	if math.MaxInt > math.MaxInt32 {
+		t.Skip("NOT TESTED: here an int counts all rows")
+	}
+	_, err := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2048}).Rows(make([]int32, 1<<19))
+	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions is 524288 elements") {
+		t.Errorf("got error %v", err)
+	}
+}
