@@ -28,13 +28,20 @@ func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
 
 // check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
+	fail := func(value, expected string) (int, error) {
+		return 0, argument.Error(ErrConfig, function, "a", value, "%s", expected)
+	}
 	switch {
+	case a.rotary == nil && a.rows == nil:
+		return fail("zero", "Angles from Rotary.At, Rows.All or Rows.At")
+	case a.rotary != nil && a.rotary.rotaryDim == 0:
+		return fail("of a zero Rotary", "Angles of one from NewRotary")
 	case a.rotary != nil:
 		return a.rotary.check(function, "positions", a.of)
-	case a.rows != nil:
-		return a.rows.check(function, a)
+	case a.rows.rotaryDim == 0:
+		return fail("of zero Rows", "Angles of some from Rotary.Rows or NewRows")
 	}
-	return 0, argument.Error(ErrConfig, function, "a", "zero", "Angles from Rotary.At, Rows.All or Rows.At")
+	return a.rows.check(function, a)
 }
 
 // write makes the rows of n tokens from number first on, of a call with so many, or

@@ -19,8 +19,13 @@ type Rows struct {
 	callers   bool // the memory is the caller's
 }
 
-// Len returns the number of rows.
-func (r *Rows) Len() int { return r.count }
+// Len returns the number of rows; 0 of nil.
+func (r *Rows) Len() int {
+	if r == nil {
+		return 0
+	}
+	return r.count
+}
 
 // Rows returns the rows of the given positions, computed once: rotating every layer
 // of a model by them computes no cosines and sines again, and gives the bits of
@@ -126,9 +131,6 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 
 // check returns the number of tokens of a.
 func (r *Rows) check(function string, a *Angles) (int, error) {
-	if r.rotaryDim == 0 {
-		return 0, argument.Error(ErrConfig, function, "rows", "zero", "Rows from Rotary.Rows or NewRows")
-	}
 	if a.all {
 		return r.count, nil
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// guardBytes is enough for the slices of a packed problem of so many elements, and gaps.
-func guardBytes(n int) int { return 4 * (9*(2*n+80) + 64) }
+// guardBytes is enough for the slices of a packed problem of so many elements or pairs,
+// of which there are up to 6 rows with 78 elements besides, and gaps.
+func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 
 // No operation reads or writes beyond its slices, at every length and on both sides.
 func TestGuards(t *testing.T) {

@@ -244,6 +244,9 @@ func (g *guards) place(r *rand.Rand, o *operation) place {
 		if o.align > 0 && s.written {
 			gap &^= o.align/s.element.size - 1
 		}
+		if (n+gap)*s.element.size > len(all) {
+			panic("an arena is too small")
+		}
 		part = testkit.Flush[byte](all, (n+gap)*s.element.size, g.atEnd)
 		if g.atEnd {
 			part = part[: n*s.element.size : n*s.element.size]

@@ -9,7 +9,8 @@ import (
 )
 
 // problem returns a random call of an operation whose rows have n elements, pairs or
-// frequencies. Packed, rows lie one after another, so that guards are next to them.
+// frequencies. Packed, rows lie one after another, so that guards are next to them, and
+// are few.
 func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 	p := &problem{arguments: arguments{number: map[string]float64{}}, size: map[string]int{}}
 	for _, name := range o.numbers {
@@ -27,9 +28,9 @@ func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 	case o.geometry == "Rows":
 		o.rotation(r, p, n, packed, gap)
 	case o.geometry == "Lines":
-		o.lines(r, p, n, gap)
+		o.lines(r, p, n, packed, gap)
 	case o.geometry == "Fusion":
-		o.fusion(r, p, n, gap)
+		o.fusion(r, p, n, packed, gap)
 	case o.geometry == "Tile":
 		o.tile(r, p, n, gap)
 	case o.geometry == "Matrices":
@@ -61,7 +62,7 @@ func (o *operation) number(r *rand.Rand, name string) float64 {
 func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
 	tokens, heads := testkit.OneOf(r, testkit.TokenCounts), testkit.OneOf(r, testkit.HeadCounts)
 	if packed || n > 40 {
-		tokens, heads = 1+r.IntN(3), 1+r.IntN(3)
+		tokens, heads = 1+r.IntN(2), 1+r.IntN(3)
 	}
 	partner := n + gap(40)
 	reach := 2 * n
@@ -138,8 +139,16 @@ func (o *operation) ordinary(r *rand.Rand, a *arguments, name string, count, str
 	}
 }
 
-func (o *operation) lines(r *rand.Rand, p *problem, n int, gap func(int) int) {
-	g := kernels.Lines{Len: n, Count: testkit.OneOf(r, []int{0, 1, 2, 3, 4, 5, 8, 11}), Stride: n + gap(20)}
+// counts are numbers of rows: one, and some more or fewer than are worked on together.
+func counts(packed bool) []int {
+	if packed {
+		return []int{1, 4, 5}
+	}
+	return []int{1, 2, 3, 4, 5, 8, 11}
+}
+
+func (o *operation) lines(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+	g := kernels.Lines{Len: n, Count: testkit.OneOf(r, counts(packed)), Stride: n + gap(20)}
 	p.lines = g
 	for _, s := range o.slices {
 		p.size[s.name] = n
@@ -166,10 +175,10 @@ func clone(memory map[string][]byte) map[string][]byte {
 }
 
 // fusion is lines of which n pairs are rotated.
-func (o *operation) fusion(r *rand.Rand, p *problem, n int, gap func(int) int) {
+func (o *operation) fusion(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
 	before, after := r.IntN(2)*r.IntN(40), r.IntN(2)*r.IntN(40)
 	length := before + 2*n + after
-	g := kernels.Fusion{Lines: kernels.Lines{Len: length, Count: testkit.OneOf(r, []int{1, 2, 3, 4, 5, 8, 11}), Stride: length + gap(20)}, First: before, Pairs: n}
+	g := kernels.Fusion{Lines: kernels.Lines{Len: length, Count: testkit.OneOf(r, counts(packed)), Stride: length + gap(20)}, First: before, Pairs: n}
 	p.fusion = g
 	p.size = map[string]int{"x": (g.Count-1)*g.Stride + length, "weight": length, "cos": n, "sin": n}
 	p.prepare = func(r *rand.Rand, a *arguments) { o.ordinary(r, a, "x", g.Count, g.Stride, length) }

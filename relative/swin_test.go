@@ -172,6 +172,7 @@ func TestSwinErrors(t *testing.T) {
 		{prepare(2, 65, data), posenc.ErrShape, "width is 65"},
 		{prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
 		{prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements"},
+		{prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table is 1048385 elements, want fewer than those of 65 heads"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65"},
 		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64"},

@@ -100,6 +100,9 @@ func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores 
 		m.gaps(a)
 		s.FirstHead = a.Number(0, modelHeads-m.heads)
 		s.FirstQuery, s.FirstKey = least+a.R.IntN(end-least-m.rows+1), least+a.R.IntN(end-least-m.columns+1)
+		if a.Below(4) > 0 { // some keys before the queries, some after them
+			s.FirstKey = min(max(s.FirstQuery+a.R.IntN(m.rows+m.columns+41)-m.columns-20, least), end-m.columns)
+		}
 	}
 	s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride = m.heads, m.rows, m.columns, m.headStride, m.rowStride
 	s.Data = testkit.Slice[float32](a, m.size(a))

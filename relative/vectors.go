@@ -24,9 +24,10 @@ const maxVectorDim = 1024
 //
 //	products[h][t][c] = (x[t][h] + bias[h]) · vectors[c][h]
 //
-// of tokens of x with columns of vectors. x is [tokens][heads][headDim], vectors is
-// [columns][heads][headDim], or [columns][1][headDim] where the heads share them, and
-// products is [heads][tokens][columns]. bias is [heads][headDim], or nil for none.
+// of tokens of x with columns of vectors, as many of each as shape says. x is
+// [tokens][heads][headDim], vectors is [columns][heads][headDim], or
+// [columns][1][headDim] where the heads share them, and products is
+// [heads][tokens][columns]. bias is [heads][headDim], or nil for none.
 //
 //	Shaw                    x queries, vectors a^K of the distances, shared or not
 //	Transformer-XL, XLNet   x queries, bias v (r_r_bias), vectors R after its projection
@@ -97,7 +98,8 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 //
 //	out[t][h][i] = RN32(out[t][h][i] + RN32(sums[h][t][c]*vectors[c][h][i]))
 //
-// with a row of as many sums as columns for each token and head. out is
+// with a row of sums for each token and head; tokens, columns and headDim are those of
+// shape. out is
 // [tokens][heads][headDim], vectors is [columns][heads][headDim], or
 // [columns][1][headDim] where the heads share them: a^V of Shaw's distances, from the
 // least one up. sums are those of all keys. RN32 rounds to the nearest float32, ties to

@@ -62,6 +62,7 @@ func TestVectorsErrors(t *testing.T) {
 		{func(v *vectorsCall) { v.shape.Tokens = 4 }, posenc.ErrLength, "x.Data is 24 elements, want 32 for 4 tokens", "out.Data is 24 elements, want 32 for 4 tokens"},
 		{func(v *vectorsCall) { v.x.TokenStride, v.x.HeadStride = 4, 4 }, posenc.ErrOverlap, "x.TokenStride is 4", "out.TokenStride is 4"},
 		{func(v *vectorsCall) { v.vectors.Heads = 3 }, posenc.ErrShape, "vectors.Heads is 3, want 1, or 2 as in x", "vectors.Heads is 3, want 1, or 2 as in out"},
+		{func(v *vectorsCall) { v.x.Heads, v.shape.Tokens = 3, 2 }, posenc.ErrShape, "vectors.Heads is 2, want 1, or 3 as in x", "vectors.Heads is 2, want 1, or 3 as in out"},
 		{func(v *vectorsCall) { v.vectors.Heads = 1 }, posenc.ErrLength, "vectors.Data is 40 elements, want 20", "vectors.Data is 40 elements, want 20"},
 		{func(v *vectorsCall) { v.vectors.HeadStride = -1 }, posenc.ErrShape, "vectors.HeadStride is -1", "vectors.HeadStride is -1"},
 		{func(v *vectorsCall) { v.products.Data = data[120:149] }, posenc.ErrLength, "products.Data is 29 elements, want 30 for 2 heads of 3 rows and 5 columns", "sums.Data is 29 elements"},

@@ -7,8 +7,9 @@
 // Its exit status is 1 when something got slower: when the medians differ by more
 // than 5 % and a Mann-Whitney U test says that chance makes such a difference
 // less than once in a thousand. The times are those of an operation or, where a
-// benchmark measures several things in turns, of a call. It names the benchmarks
-// that it cannot compare: only one of the commits has them, or they report no time.
+// benchmark measures several things in turns, of a call. Benchmarks are told by
+// their names, whichever package they are in. It names those that it cannot compare:
+// only one of the commits has them, or they report no time.
 package main
 
 import (
@@ -21,7 +22,9 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -77,7 +80,7 @@ func (c comparison) run(output, progress io.Writer) ([]string, error) {
 	builds := []*build{{name: "old", commit: c.old}, {name: "new", commit: c.new}}
 	for _, b := range builds {
 		fmt.Fprintf(progress, "building %s\n", b.commit)
-		if err := b.make(c.repository, filepath.Join(temporary, b.name)); err != nil {
+		if err := b.make(c.repository, filepath.Join(temporary, b.name), c.benchmarks); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.commit, err)
 		}
 	}
@@ -101,7 +104,7 @@ func (c comparison) run(output, progress io.Writer) ([]string, error) {
 			return nil, fmt.Errorf("%s: %w", b.commit, err)
 		}
 	}
-	benchstat := exec.Command("go", "tool", "benchstat", "old="+files[0], "new="+files[1])
+	benchstat := exec.Command("go", "tool", "benchstat", "-ignore=pkg", "old="+files[0], "new="+files[1])
 	benchstat.Stdout, benchstat.Stderr = output, progress
 	if err := benchstat.Run(); err != nil {
 		return nil, fmt.Errorf("benchstat: %w", err)
@@ -109,15 +112,18 @@ func (c comparison) run(output, progress io.Writer) ([]string, error) {
 	return report(output, times[0], times[1])
 }
 
-// build is a test binary of one commit.
+// build is the test binaries of one commit.
 type build struct {
-	name, commit      string
-	directory, binary string
-	samples           strings.Builder
+	name, commit string
+	binaries     []binary
+	samples      strings.Builder
 }
 
+// binary is the tests of a package with benchmarks, and its directory.
+type binary struct{ path, directory string }
+
 // make builds the tests from the files of the commit alone.
-func (b *build) make(repository, directory string) error {
+func (b *build) make(repository, directory, benchmarks string) error {
 	root, err := exec.Command("git", "-C", repository, "rev-parse", "--show-toplevel").Output() // git archive archives the directory it is in
 	if err != nil {
 		return err
@@ -135,21 +141,60 @@ func (b *build) make(repository, directory string) error {
 	if err := os.CopyFS(directory, files); err != nil {
 		return err
 	}
-	b.directory, b.binary = directory, directory+".test.exe"
-	compile := exec.Command("go", "test", "-c", "-o", b.binary, ".")
-	compile.Dir = b.directory
-	if message, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("go test -c: %w: %s", err, message)
+	compiled := directory + ".tests"
+	for _, arguments := range [][]string{{"test", "-c", "-o", compiled + string(filepath.Separator), "./..."}, {"list", "-f", "{{.ImportPath}} {{.Dir}}", "./..."}} {
+		command := exec.Command("go", arguments...)
+		command.Dir = directory
+		output, err := command.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("go %s: %w: %s", strings.Join(arguments, " "), err, output)
+		}
+		if arguments[0] == "list" {
+			err = b.find(compiled, string(output), benchmarks)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find lists the binaries of those packages, a line each, that have benchmarks.
+func (b *build) find(compiled, packages, benchmarks string) error {
+	names, _, _ := strings.Cut(benchmarks, "/") // the rest are those of parts of a benchmark
+	for line := range strings.Lines(packages) {
+		name, directory, _ := strings.Cut(strings.TrimSpace(line), " ")
+		file := filepath.Join(compiled, path.Base(name)+".test")
+		if runtime.GOOS == "windows" {
+			file += ".exe"
+		}
+		if _, err := os.Stat(file); err != nil {
+			continue // it has no tests
+		}
+		list := exec.Command(file, "-test.list="+names)
+		list.Dir = directory
+		found, err := list.Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if strings.Contains("\n"+string(found), "\nBenchmark") {
+			b.binaries = append(b.binaries, binary{file, directory})
+		}
 	}
 	return nil
 }
 
 // sample runs every benchmark once.
 func (b *build) sample(benchmarks, benchtime string) error {
-	run := exec.Command(b.binary, "-test.run=^$", "-test.bench="+benchmarks, "-test.benchtime="+benchtime)
-	run.Dir = b.directory
-	run.Stdout, run.Stderr = &b.samples, os.Stderr
-	return run.Run()
+	for _, binary := range b.binaries {
+		run := exec.Command(binary.path, "-test.run=^$", "-test.bench="+benchmarks, "-test.benchtime="+benchtime)
+		run.Dir = binary.directory
+		run.Stdout, run.Stderr = &b.samples, os.Stderr
+		if err := run.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parse returns the seconds of an operation, or of a call, by the name of the

@@ -56,9 +56,10 @@ func TestCompareCommits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	folder := "."
 	commit := func(slow int) {
 		t.Helper()
-		write("x_test.go", fmt.Sprintf(`package x
+		write(filepath.Join(folder, "x_test.go"), fmt.Sprintf(`package x
 
 import "testing"
 
@@ -81,6 +82,11 @@ func BenchmarkTimeless(b *testing.B) {
 	git("init", "-q")
 	write("go.mod", "module example.com/x\n\ngo 1.26.0\n")
 	commit(100)
+	if err := os.Mkdir(filepath.Join(directory, "moved"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	folder = "moved" // the same benchmarks in another package
+	git("rm", "-q", "x_test.go")
 	commit(120)
 
 	c := comparison{benchmarks: ".", benchtime: "1x", count: fewest, repository: directory, old: "v100", new: "v120"}
