@@ -6,6 +6,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 var (
@@ -59,6 +60,9 @@ func apart(memory ...[]byte) bool {
 
 func cosSinCall(a *testkit.Arguments) testkit.Call {
 	tokens, pairs := a.Tokens(), a.Below(80)
+	if !a.Any() {
+		pairs = a.Length() * min(a.Below(20), 1)
+	}
 	positions := a.Positions(tokens)
 	invFreq := testkit.Input[float64](a, pairs)
 	switch kind := a.Below(4); {
@@ -99,6 +103,9 @@ func cosSinCall(a *testkit.Arguments) testkit.Call {
 
 func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 	n := a.Number(0, 200)
+	if !a.Any() && a.Below(30) == 0 {
+		n = kernels.MaxCallElements/8*(1+a.Below(2)) - 1 + a.Below(3)
+	}
 	angles := testkit.Slice[float32](a, n)
 	if !a.Any() && !a.Ordinary() && a.Yes() {
 		for i := range angles {

@@ -39,7 +39,7 @@ func testRotateElements[T posenc.Element](t *testing.T) {
 					cfg := randomGeometry(r, layout, pairs)
 					cfg.Angles = posenc.AngleRounding(r.IntN(2))
 					if r.IntN(3) == 0 {
-						cfg.Scaling = 1.2079441541679836
+						cfg.AttentionFactor = 1.2079441541679836
 					}
 					positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens)
 					p := plainOf(cfg).with(plainTables(t, cfg, positions))

@@ -24,7 +24,7 @@ type fusedCase[T posenc.Element] struct {
 }
 
 func randomFusedCase[T posenc.Element](t testing.TB, r *rand.Rand, kind string) *fusedCase[T] {
-	cfg := posenc.RotaryConfig{HeadDim: testkit.OneOf(r, []int{2, 6, 20, 32, 64, 72, 128, 256}), Layout: posenc.Layout(r.IntN(4)), Angles: posenc.AngleRounding(r.IntN(2)), Scaling: testkit.OneOf(r, []float64{0, 1.25})}
+	cfg := posenc.RotaryConfig{HeadDim: testkit.OneOf(r, []int{2, 6, 20, 32, 64, 72, 128, 256}), Layout: posenc.Layout(r.IntN(4)), Angles: posenc.AngleRounding(r.IntN(2)), AttentionFactor: testkit.OneOf(r, []float64{0, 1.25})}
 	c := &fusedCase[T]{tokens: testkit.OneOf(r, []int{0, 1, 1, 2, 5, 16, 17, 38})}
 	if r.IntN(20) == 0 { // a chunk has one row
 		cfg.HeadDim, cfg.RotaryDim, c.tokens = 2*kernels.ChunkPairs+40, 2*kernels.ChunkPairs, testkit.OneOf(r, []int{1, 3})

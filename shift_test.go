@@ -15,9 +15,9 @@ import (
 )
 
 // shiftOf returns the configuration whose Rotate is Shift of cfg: without
-// Scaling, in the order that cfg writes.
+// AttentionFactor, in the order that cfg writes.
 func shiftOf(cfg posenc.RotaryConfig) posenc.RotaryConfig {
-	cfg.Scaling, cfg.Layout = 0, plainOf(cfg).out
+	cfg.AttentionFactor, cfg.Layout = 0, plainOf(cfg).out
 	return cfg
 }
 
@@ -45,7 +45,7 @@ func TestShift(t *testing.T) {
 	testkit.EachType(t, testShift[float32], testShift[posenc.Float16], testShift[posenc.BFloat16])
 }
 
-// Shift is a rotation by the deltas, without Scaling and in the order that
+// Shift is a rotation by the deltas, without AttentionFactor and in the order that
 // Rotate writes.
 func testShift[T posenc.Element](t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -57,7 +57,7 @@ func testShift[T posenc.Element](t *testing.T) {
 						continue
 					}
 					cfg := randomGeometry(r, layout, pairs)
-					cfg.Angles, cfg.Scaling = posenc.AngleRounding(r.IntN(2)), 1.2079441541679836
+					cfg.Angles, cfg.AttentionFactor = posenc.AngleRounding(r.IntN(2)), 1.2079441541679836
 					axes := 1
 					if r.IntN(4) == 0 {
 						axes = 3
@@ -95,7 +95,7 @@ func TestShiftMoves(t *testing.T) {
 	testkit.EachType(t, testShiftMoves[float32], testShiftMoves[posenc.Float16], testShiftMoves[posenc.BFloat16])
 }
 
-// Shift by d after Rotate at p is near Rotate at p+d. Scaling is in the keys
+// Shift by d after Rotate at p is near Rotate at p+d. AttentionFactor is in the keys
 // once: 2, which rounds nothing.
 func testShiftMoves[T posenc.Element](t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -103,7 +103,7 @@ func testShiftMoves[T posenc.Element](t *testing.T) {
 		const tokens, dim, scaling = 30, 64, 2
 		relative, absolute := roundings[T]()
 		for _, layout := range allLayouts {
-			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Scaling: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
+			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, AttentionFactor: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
 			for range testkit.Rounds(10) {
 				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
 				for i := range positions {

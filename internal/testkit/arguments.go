@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Arguments makes the arguments of a call from bytes.
@@ -18,8 +19,18 @@ type Arguments struct {
 	R *rand.Rand // what the bytes are too few for
 
 	in      inputs
+	large   *largeShape
 	memory  *argumentMemory
 	results []func(*resultCheck)
+}
+
+// largeShape is one that takes a kernel, a chunk or a seed to its bounds.
+type largeShape struct{ length, tokens, heads int }
+
+var largeShapes = []largeShape{
+	{511, 5, 1}, {512, 5, 1}, {513, 5, 2}, {700, 2, 2}, {1023, 3, 1}, {1024, 3, 2}, {1024, 1, 2}, // a few rows to a chunk
+	{64, 1, 600}, {64, 3, 40}, {64, 9, 100}, {4, 8, 800}, {33, 16, 50}, {1, 3, 1500}, // heads
+	{16, 1000, 1}, {1, 2000, 2}, {64, 300, 1}, {130, 17, 1}, {65, 40, 2}, // tokens
 }
 
 // Any says that arguments of any kind are wanted, wrong ones too.
@@ -33,6 +44,9 @@ func newArguments(m *argumentMemory, in inputs) *Arguments {
 	seed.Write(in.shape)
 	a := &Arguments{Choices: slices.Clone(in.shape), R: NewRand(seed.Sum64()), in: in, memory: m}
 	m.begin(in)
+	if in.place == oneByOne && a.R.IntN(8) == 0 {
+		a.large = &largeShapes[a.R.IntN(len(largeShapes))]
+	}
 	return a
 }
 
@@ -350,8 +364,21 @@ func (a *Arguments) Length() int {
 	if a.Any() {
 		return a.Number(1, 40)
 	}
+	if a.large != nil {
+		return a.large.length
+	}
 	return Lengths[a.Below(len(Lengths))]
 }
+
+// Heads returns a number of heads.
+func (a *Arguments) Heads() int {
+	if a.large != nil {
+		return a.large.heads
+	}
+	return a.Number(1, 3)
+}
+
+var tokenCounts = []int{0, 1, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 40, 70, kernels.ShiftedRows - 1, kernels.ShiftedRows, kernels.ShiftedRows + 1}
 
 // Tokens returns a number of tokens around those of a chunk and of a seed.
 func (a *Arguments) Tokens() int {
@@ -361,7 +388,10 @@ func (a *Arguments) Tokens() int {
 	case atGuards:
 		return []int{1, 2, 5, 17}[a.Below(4)]
 	}
-	return []int{0, 1, 2, 7, 15, 16, 17, 33, 40, 70}[a.Below(10)]
+	if a.large != nil {
+		return a.large.tokens
+	}
+	return tokenCounts[a.Below(len(tokenCounts))]
 }
 
 // Positions returns an input of n positions of any kind; where any arguments are
@@ -415,7 +445,7 @@ func (a *Arguments) FillIDs(s []int32, rows int) {
 // ViewOf returns a view of any shape in memory that other slices of the call are
 // checked against.
 func ViewOf[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
-	return ViewOfHeads[T](a, tokens, a.Number(1, 3), dim)
+	return ViewOfHeads[T](a, tokens, a.Heads(), dim)
 }
 
 // ViewOfHeads is ViewOf with so many heads; where any arguments are wanted not always.
@@ -471,15 +501,49 @@ func WritesView[T posenc.Element](a *Arguments, v *posenc.View[T], tokens, dim i
 	})
 }
 
-// OutputViews are up to three views of the same tokens.
+// OutputViews are up to three views of the same tokens. Their rows may alternate.
 func OutputViews[T posenc.Element](a *Arguments, tokens, dim int) []posenc.View[T] {
 	n := a.Below(4)
 	if !a.Any() {
 		n = 1 + n%2
+		if tokens > 0 && a.Below(4) == 0 {
+			return alternatingViews[T](a, n, tokens, dim)
+		}
 	}
 	var xs []posenc.View[T]
 	for range n {
 		xs = append(xs, OutputView[T](a, tokens, dim))
+	}
+	return xs
+}
+
+// alternatingViews are n views of one slice: [tokens][heads of Q, of K and others][dim], or
+// [tokens][heads][q, k and others][dim], as GPT-NeoX has it.
+func alternatingViews[T posenc.Element](a *Arguments, n, tokens, dim int) []posenc.View[T] {
+	xs := make([]posenc.View[T], n)
+	starts := make([]int, n)
+	row := a.Below(3) * dim
+	if a.Yes() {
+		heads, width := a.Heads(), n*dim+row
+		for i := range xs {
+			xs[i], starts[i] = posenc.View[T]{Heads: heads, TokenStride: heads * width, HeadStride: width}, i*dim
+		}
+		row = heads * width
+	} else {
+		for i := range xs {
+			starts[i] = row
+			xs[i].Heads = a.Heads()
+			row += xs[i].Heads * dim
+		}
+		row += a.Below(2) * dim
+		for i := range xs {
+			xs[i].TokenStride = row
+		}
+	}
+	data := Slice[T](a, tokens*row)
+	for i := range xs {
+		xs[i].Data = data[starts[i]:]
+		WritesView(a, &xs[i], tokens, dim)
 	}
 	return xs
 }
