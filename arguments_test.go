@@ -100,10 +100,10 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, hardPositions, a.Yes())
 		}
 	case 4:
-		cfg.Scaling = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
+		cfg.AttentionFactor = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
 	}
 	if a.Ordinary() {
-		cfg.Scaling, cfg.XPos = 0, nil
+		cfg.AttentionFactor, cfg.XPos = 0, nil
 	}
 	if !a.Any() {
 		return cfg
@@ -122,7 +122,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	case 5:
 		cfg.InvFreq = testkit.Input[float64](a, pairs)
 	case 6:
-		cfg.Scaling = a.Real(1.5)
+		cfg.AttentionFactor = a.Real(1.5)
 	case 7:
 		cfg.Angles = posenc.AngleRounding(a.Next())
 	case 8:
@@ -350,7 +350,7 @@ func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.R
 func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding posenc.AngleRounding, pairs int) posenc.RotaryConfig {
 	cfg := digestGeometry(d, layout, pairs)
 	cfg.Angles, cfg.InvFreq = rounding, d.Frequencies(pairs)
-	cfg.Scaling = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
+	cfg.AttentionFactor = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
 	return cfg
 }
 

@@ -88,7 +88,7 @@ func TestAxes(t *testing.T) {
 				cfg := randomGeometry(r, testkit.OneOf(r, allLayouts), pairs)
 				cfg.Angles, cfg.Axes = posenc.AngleRounding(r.IntN(2)), m.axes
 				if r.IntN(2) == 0 {
-					cfg.Scaling = 1.2079441541679836
+					cfg.AttentionFactor = 1.2079441541679836
 				}
 				tokens := testkit.OneOf(r, []int{1, 2, 15, 16, 17, 32, 33, 50})
 				if pairs > 500 {

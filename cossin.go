@@ -11,10 +11,10 @@ import (
 // entries for each token. With a the angle of token t and pair i, rounded as
 // Angles says,
 //
-//	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(Scaling))
-//	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(Scaling))
+//	cos[t*RotaryDim/2+i] = RN32(RN32(cos(a)) * RN32(AttentionFactor))
+//	sin[t*RotaryDim/2+i] = RN32(RN32(sin(a)) * RN32(AttentionFactor))
 //
-// The cosine and the sine are correctly rounded; Scaling, where it is not 1,
+// The cosine and the sine are correctly rounded; AttentionFactor, where it is not 1,
 // rounds once more. With several axes positions is [axes][tokens]. XPos multiplies
 // both by its decay, rounded once more. Both slices hold exactly
 // tokens*RotaryDim/2 elements and must not overlap, nor share memory with

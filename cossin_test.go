@@ -94,7 +94,7 @@ func TestFloat32AnglesArePlain(t *testing.T) {
 	})
 }
 
-// Scaling multiplies the entries, once, in float32.
+// The attention factor multiplies the entries, once, in float32.
 func TestScalingMultiplies(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(45)
@@ -103,7 +103,7 @@ func TestScalingMultiplies(t *testing.T) {
 			for _, scaling := range []float64{1, 1.2079441541679836, 0.1, 3e38, 1e-45, 1e-38} {
 				positions := testkit.RandomPositions(r, "runs", rows)
 				plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles})
-				scaled := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles, Scaling: scaling})
+				scaled := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles, AttentionFactor: scaling})
 				var cos, sin, cos1, sin1 [rows * pairs]float32
 				if err := errors.Join(scaled.CosSin(cos[:], sin[:], positions), plain.CosSin(cos1[:], sin1[:], positions)); err != nil {
 					t.Fatal(err)

@@ -33,8 +33,8 @@ func TestCosSinFractional(t *testing.T) {
 							}
 						}
 					}
-					whole := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: scaled, Angles: angles, Scaling: 1.25})
-					fractional := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Angles: angles, Scaling: 1.25})
+					whole := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: scaled, Angles: angles, AttentionFactor: 1.25})
+					fractional := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq, Angles: angles, AttentionFactor: 1.25})
 					positions, fractions := make([]int32, 9), make([]float32, 9)
 					for i := range positions {
 						positions[i] = int32(r.IntN(1<<24) - 1<<23)

@@ -55,7 +55,7 @@
 //
 //	InvFreq[i] = Base^(-2i/RotaryDim)    unless given
 //	angle      = positions[t]*InvFreq[i]
-//	cos, sin   = Scaling*cos(angle), Scaling*sin(angle)
+//	cos, sin   = AttentionFactor*cos(angle), AttentionFactor*sin(angle)
 //	x1, x2     = x1*cos - x2*sin, x2*cos + x1*sin
 //
 // [RotateInverse] has -sin in place of sin.
@@ -70,7 +70,7 @@
 //   - position: one int32 for each token: in any order, repeated, negative.
 //   - row: the cosines and sines of one position, RotaryDim/2 of each.
 //   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
-//   - Scaling: a factor on cos and sin, the attention factor of YaRN and LongRoPE.
+//   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
 //   - axis: where tokens have several positions, time, height and width say, each
 //     pair takes that of its axis (M-RoPE, vision).
 //   - shift: to move rotated keys to other positions ([Shift]).
@@ -160,7 +160,7 @@
 //     off by a bit, which differs from platform to platform.) Such angles are
 //     coarse: their error grows with the position, to 9.3e-3 radians below
 //     position 131072 for Llama 3.
-//   - Scaling, rounded to float32, multiplies each by RN32.
+//   - AttentionFactor, rounded to float32, multiplies each by RN32.
 //   - Rotation is RN32(RN32(x1*cos) - RN32(x2*sin)) and RN32(RN32(x2*cos) +
 //     RN32(x1*sin)). There is no fused multiply-add. Subnormals are kept.
 //   - float16 and bfloat16 elements are widened, which is exact, and the result

@@ -108,7 +108,7 @@ func plainTables(t testing.TB, cfg posenc.RotaryConfig, positions []int32) (cos,
 	tokens := len(positions) / (int(slices.Max(cfg.Axes)) + 1)
 	n := len(cfg.Axes)
 	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
-	invFreq, scaling := testkit.FrequenciesOf(t, cfg), float32(cfg.Scaling)
+	invFreq, scaling := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor)
 	if scaling == 0 {
 		scaling = 1
 	}
@@ -177,7 +177,7 @@ func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int
 // a few hundred bits by math/big.
 func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, sin []float32) {
 	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(must{}, cfg)
-	scaling := float32(cfg.Scaling)
+	scaling := float32(cfg.AttentionFactor)
 	if scaling == 0 {
 		scaling = 1
 	}

@@ -36,16 +36,16 @@ const (
 // RotaryConfig describes the rotary position embedding of a model (RoPE, Su et
 // al. 2021, arXiv:2104.09864). Axes and XPos exclude each other.
 type RotaryConfig struct {
-	HeadDim   int           // elements per head
-	RotaryDim int           // elements rotated, even, at most 2048; 0 means HeadDim
-	Offset    int           // first rotated element of a head
-	Layout    Layout        // which elements form a pair
-	Base      float64       // frequencies Base^(-2i/RotaryDim) when InvFreq is nil (rope_theta): finite and above 1, with Float32Angles as a float32 too; 0 means 10000
-	InvFreq   []float64     // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
-	Scaling   float64       // multiplies cos and sin (the attention factor of YaRN and LongRoPE): positive as a float32; 0 means 1
-	Angles    AngleRounding // how angles are rounded
-	Axes      []uint8       // the axis from which each pair takes its position; nil: 0 for all
-	XPos      *XPos         // lets pairs decay with the position; nil: no decay
+	HeadDim         int           // elements per head
+	RotaryDim       int           // elements rotated, even, at most 2048; 0 means HeadDim
+	Offset          int           // first rotated element of a head
+	Layout          Layout        // which elements form a pair
+	Base            float64       // frequencies Base^(-2i/RotaryDim) when InvFreq is nil (rope_theta): finite and above 1, with Float32Angles as a float32 too; 0 means 10000
+	InvFreq         []float64     // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
+	AttentionFactor float64       // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
+	Angles          AngleRounding // how angles are rounded
+	Axes            []uint8       // the axis from which each pair takes its position; nil: 0 for all
+	XPos            *XPos         // lets pairs decay with the position; nil: no decay
 }
 
 // XPos is the decay of xPos (Sun et al. 2022, arXiv:2212.10554), with which
@@ -107,12 +107,12 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if cfg.Angles > Float32Angles {
 		return fail("Angles", cfg.Angles, "ExactAngles or Float32Angles")
 	}
-	scaling := float32(cfg.Scaling)
-	if cfg.Scaling == 0 {
+	scaling := float32(cfg.AttentionFactor)
+	if cfg.AttentionFactor == 0 {
 		scaling = 1
 	}
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
-		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
+		return fail("AttentionFactor", cfg.AttentionFactor, "0 or a positive float32")
 	}
 	invFreq := cfg.InvFreq
 	if invFreq == nil {

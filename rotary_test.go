@@ -92,7 +92,7 @@ func TestRotateIsLoopOverTables(t *testing.T) {
 		const tokens, heads, dim = 37, 3, 48
 		for _, layout := range testkit.Layouts {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles, Scaling: 1.1})
+				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles, AttentionFactor: 1.1})
 				positions := testkit.RandomPositions(r, "runs", tokens)
 				cos, sin := make([]float32, tokens*dim/2), make([]float32, tokens*dim/2)
 				if err := rotary.CosSin(cos, sin, positions); err != nil {
@@ -465,11 +465,11 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
 		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, Angles: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
-		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, Scaling: nan}, []string{"cfg.Scaling is NaN"}},
-		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, Scaling: inf}, []string{"cfg.Scaling is +Inf"}},
-		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, Scaling: -1}, []string{"cfg.Scaling is -1"}},
-		{"scaling beyond float32", posenc.RotaryConfig{HeadDim: 8, Scaling: 4e38}, []string{"cfg.Scaling is 4e+38"}},
-		{"scaling 0 as float32", posenc.RotaryConfig{HeadDim: 8, Scaling: 1e-60}, []string{"cfg.Scaling is 1e-60"}},
+		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},
+		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: inf}, []string{"cfg.AttentionFactor is +Inf"}},
+		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: -1}, []string{"cfg.AttentionFactor is -1"}},
+		{"scaling beyond float32", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: 4e38}, []string{"cfg.AttentionFactor is 4e+38"}},
+		{"scaling 0 as float32", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: 1e-60}, []string{"cfg.AttentionFactor is 1e-60"}},
 	} {
 		calls = append(calls, testkit.Wrong{Name: tt.name, Call: func() error {
 			r, err := posenc.NewRotary(tt.cfg)

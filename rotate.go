@@ -12,8 +12,8 @@ import (
 // Rotate rotates Q and K (or any other views) in place by the angles of their
 // tokens. For pair (x1, x2) number i of each head of token t,
 //
-//	c = RN32(RN32(cos(angle)) * RN32(Scaling))    angle = positions[t]*InvFreq[i]
-//	s = RN32(RN32(sin(angle)) * RN32(Scaling))
+//	c = RN32(RN32(cos(angle)) * RN32(AttentionFactor))    angle = positions[t]*InvFreq[i]
+//	s = RN32(RN32(sin(angle)) * RN32(AttentionFactor))
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN the float32
@@ -45,7 +45,7 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 }
 
 // RotateInverse is Rotate with the opposite angles, -s in place of s. Without
-// Scaling it undoes Rotate up to rounding. With Scaling it does not: cos and sin
+// AttentionFactor it undoes Rotate up to rounding. With AttentionFactor it does not: cos and sin
 // are multiplied by it as in Rotate, so that both together scale by its square.
 // Where the Layout reads one order of elements and writes the other,
 // RotateInverse reads what Rotate writes and writes what Rotate reads.
@@ -63,7 +63,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 
 // Shift moves keys that are rotated already, in a cache, by deltas[t] positions
 // each: Shift by d after Rotate at p is Rotate at p+d, but for rounding. It is a
-// rotation by the angles deltas[t]*InvFreq[i] alone: Scaling, which the keys
+// rotation by the angles deltas[t]*InvFreq[i] alone: AttentionFactor, which the keys
 // have in them, is not applied again. The order of the elements is that which
 // Rotate writes.
 //

@@ -37,7 +37,7 @@ func TestRotateIntoIsRotate(t *testing.T) {
 		r := testkit.NewRand(91)
 		const tokens, heads = 37, 3
 		for _, layout := range allLayouts {
-			cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 5, Layout: layout, Scaling: 1.1}
+			cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 5, Layout: layout, AttentionFactor: 1.1}
 			rotary, positions := testkit.MustRotary(t, cfg), testkit.RandomPositions(r, "runs", tokens)
 			x := testkit.RandomElements[float32](r, tokens*heads*cfg.HeadDim)
 			src := posenc.View[float32]{Data: x, Heads: heads}

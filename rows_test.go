@@ -329,7 +329,7 @@ func testRotaryRows[T posenc.Element](t *testing.T) {
 				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 3, Keys: r.IntN(2) == 0}
 			}
 			if r.IntN(2) == 0 {
-				cfg.Scaling = 1.2079441541679836
+				cfg.AttentionFactor = 1.2079441541679836
 			}
 			rotary := testkit.MustRotary(t, cfg)
 			count := testkit.OneOf(r, []int{1, 2, 17, 40})

@@ -13,9 +13,9 @@ import (
 )
 
 // shiftOf returns the configuration whose Rotate is Shift of cfg: without
-// Scaling, in the order that cfg writes.
+// AttentionFactor, in the order that cfg writes.
 func shiftOf(cfg posenc.RotaryConfig) posenc.RotaryConfig {
-	cfg.Scaling, cfg.Layout = 0, plainOf(cfg).out
+	cfg.AttentionFactor, cfg.Layout = 0, plainOf(cfg).out
 	return cfg
 }
 
@@ -36,7 +36,7 @@ func TestShiftMoves(t *testing.T) {
 	testkit.EachType(t, testShiftMoves[float32], testShiftMoves[posenc.Float16], testShiftMoves[posenc.BFloat16])
 }
 
-// Shift by d after Rotate at p is near Rotate at p+d. Scaling is in the keys
+// Shift by d after Rotate at p is near Rotate at p+d. AttentionFactor is in the keys
 // once: 2, which rounds nothing.
 func testShiftMoves[T posenc.Element](t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
@@ -44,7 +44,7 @@ func testShiftMoves[T posenc.Element](t *testing.T) {
 		const tokens, dim, scaling = 30, 64, 2
 		relative, absolute := roundings[T]()
 		for _, layout := range allLayouts {
-			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Scaling: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
+			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, AttentionFactor: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
 			for range testkit.Rounds(10) {
 				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
 				for i := range positions {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
@@ -127,6 +128,7 @@ func TestLearnedErrors(t *testing.T) {
 		{"offset", add(absolute.Embedding[float32]{table, ids, 4}), posenc.ErrPosition, "embeddings[0].Offset is 4"},
 		{"negative offset", add(absolute.Embedding[float32]{table, ids, math.MinInt}), posenc.ErrPosition, "Offset"},
 		{"overlap", add(absolute.Embedding[float32]{x, []int32{0, 1}, 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].Table"},
+		{"overlap with IDs", add(absolute.Embedding[float32]{table, unsafe.Slice((*int32)(unsafe.Pointer(&x[6])), 2), 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].IDs"},
 		{"second table", absolute.AddEmbeddings(x, 4, absolute.Embedding[float32]{table, ids, 0}, absolute.Embedding[float32]{table, ids, -1}), posenc.ErrPosition, "embeddings[1].Offset"},
 
 		{"linear dim", absolute.InterpolateTable(x, table, -1), posenc.ErrShape, "InterpolateTable: dim is -1"},
@@ -153,6 +155,7 @@ func TestLearnedErrors(t *testing.T) {
 
 func TestPositionsErrors(t *testing.T) {
 	x := make([]float32, 16)
+	shared := make([]int32, 4)
 	detr := func(mask []bool, options absolute.DETRPositionsOptions) error {
 		return absolute.DETRPositions(x, mask, options)
 	}
@@ -164,11 +167,14 @@ func TestPositionsErrors(t *testing.T) {
 	}{
 		{"mask", absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions is 2 elements, want 3"},
 		{"padding", absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is"},
+		{"overlap with mask", absolute.PaddedPositions(shared, unsafe.Slice((*bool)(unsafe.Pointer(&shared[3])), 4), 1), posenc.ErrOverlap, "positions is sharing memory with mask"},
+		{"DETR overlap with mask", detr(unsafe.Slice((*bool)(unsafe.Pointer(&x[0])), 8), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrOverlap, "positions is sharing memory with mask"},
 		{"height", detr(nil, absolute.DETRPositionsOptions{Height: 0, Width: 4}), posenc.ErrShape, "absolute.DETRPositions: options.Height is 0"},
 		{"width", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: -1}), posenc.ErrShape, "options.Width is -1"},
 		{"pixels", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*4*3"},
 		{"too many pixels", detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions is 16 elements"},
 		{"DETR mask", detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements"},
+		{"long DETR mask", detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 9 elements"},
 		{"DETR scale", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf"},
 		{"small DETR scale", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300"}, // float32 has 0
 		{"DETR offset", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Offset: math.NaN()}), posenc.ErrConfig, "options.Offset is NaN"},

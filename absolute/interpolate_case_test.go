@@ -39,6 +39,9 @@ var (
 	_ = testkit.Register(testkit.Case{Function: "InterpolateGrid",
 		Call: func(a *testkit.Arguments) testkit.Call {
 			o := absolute.InterpolateGridOptions{DstHeight: a.Number(1, 12), DstWidth: a.Number(1, 12), SrcHeight: a.Number(1, 12), SrcWidth: a.Number(1, 12), Dim: a.Number(1, 5), Antialias: a.Yes()}
+			if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
+				o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
+			}
 			src, dst := testkit.Slice[float32](a, testkit.Small(o.Dim, o.SrcHeight, o.SrcWidth)), testkit.Output[float32](a, testkit.Small(o.Dim, o.DstHeight, o.DstWidth))
 			return testkit.Call{
 				Run:       func() error { return absolute.InterpolateGrid(dst, src, o) },

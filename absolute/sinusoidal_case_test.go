@@ -71,6 +71,11 @@ var (
 			}
 			return rows64Call[float32](a)
 		},
+		OnStack: func() error {
+			var rows [3 * 8]float64
+			var positions [3]int32
+			return absolute.SinusoidalRows64(rows[:], vaswani8, positions[:])
+		},
 		Digests: func(add testkit.AddDigest) {
 			add("SinusoidalRows64/positions=int32", digestRows64[int32])
 			add("SinusoidalRows64/positions=float32", digestRows64[float32])
@@ -269,7 +274,6 @@ func rows64Call[P absolute.Position](a *testkit.Arguments) testkit.Call {
 				return absolute.SinusoidalRows64(x[0], e.Sinusoidal, testkit.PickAxes(positions, e.cfg.Axes, tokens))
 			})
 		},
-		Allocates: 16 << 20, // what float64 does not decide takes math/big
 	}
 }
 

@@ -74,7 +74,7 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 //
 // The sine and the cosine are correctly rounded: within half a unit in the last
 // place. That takes microseconds for each pair, so that it is for tables made
-// once.
+// once. A call allocates nothing.
 //
 // Errors are those of SinusoidalRows.
 func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) error {

@@ -58,7 +58,7 @@ func TestDigests(t *testing.T) {
 							t.Fatalf("%s: %v", file, err)
 						}
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
-							cfg.Layout, cfg.InvFreq, cfg.Scaling, softmax, cfg.Angles, cfg.Axes)
+							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.Angles, cfg.Axes)
 					}
 				}
 			}

@@ -155,7 +155,7 @@ func ExampleModel_DependsOnLength() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.Scaling)
+		fmt.Printf("%d tokens: %.6f, cos and sin times %.6f\n", tokens, cfg.InvFreq, cfg.AttentionFactor)
 	}
 	// Output:
 	// 4096 true

@@ -239,20 +239,20 @@ func TestTrapGGUF(t *testing.T) {
 
 	t.Run("attention factor of YaRN counts once", func(t *testing.T) {
 		// ggml multiplies by 1 + 0.1·ln(factor), llama.cpp divides by it first.
-		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4)...), "", 0).Scaling, g(4, 1))
-		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4, "rope.scaling.attn_factor", float32(0.5))...), "", 0).Scaling, 0.5*g(4, 1))
+		near(t, "AttentionFactor", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4)...), "", 0).AttentionFactor, g(4, 1))
+		near(t, "AttentionFactor", rotaryGGUF(t, readGGUF(t, "qwen2", yarn(4, "rope.scaling.attn_factor", float32(0.5))...), "", 0).AttentionFactor, 0.5*g(4, 1))
 	})
 	t.Run("yarn_attn_factor is not attn_factor", func(t *testing.T) {
 		// The conversion writes Hugging Face's attention_factor there.
-		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "olmo2", yarn(8, "rope.scaling.yarn_attn_factor", float32(1.2079441541679836))...), "", 0).Scaling, g(8, 1))
+		near(t, "AttentionFactor", rotaryGGUF(t, readGGUF(t, "olmo2", yarn(8, "rope.scaling.yarn_attn_factor", float32(1.2079441541679836))...), "", 0).AttentionFactor, g(8, 1))
 	})
 	t.Run("attention factor without YaRN", func(t *testing.T) {
-		near(t, "Scaling", rotaryGGUF(t, readGGUF(t, "phi3", "rope.scaling.attn_factor", float32(1.1902381)), "", 0).Scaling, 1.1902381)
+		near(t, "AttentionFactor", rotaryGGUF(t, readGGUF(t, "phi3", "rope.scaling.attn_factor", float32(1.1902381)), "", 0).AttentionFactor, 1.1902381)
 	})
 	t.Run("scores of DeepSeek", func(t *testing.T) {
 		for _, test := range []struct{ key, mscale float64 }{{0.1, 1}, {0.0707, 0.707}} {
 			m := readGGUF(t, "deepseek2", yarn(40, "rope.dimension_count", 64, "rope.scaling.yarn_log_multiplier", float32(test.key))...)
-			near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
+			near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, 1)
 			scale, err := m.SoftmaxScale()
 			if err != nil {
 				t.Fatal(err)
@@ -262,7 +262,7 @@ func TestTrapGGUF(t *testing.T) {
 	})
 	t.Run("Mistral 3 has mscale_all_dim itself", func(t *testing.T) {
 		m := readGGUF(t, "mistral3", yarn(16, "rope.scaling.yarn_log_multiplier", float32(1))...)
-		near(t, "Scaling", rotaryGGUF(t, m, "", 0).Scaling, 1)
+		near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, 1)
 		if scale, err := m.SoftmaxScale(); scale != 1 || err != nil {
 			t.Errorf("SoftmaxScale is %v, %v", scale, err)
 		}

@@ -77,11 +77,11 @@ var traps = []struct {
 }{
 	{"attention_factor_replaces_the_derived_one", func(t *testing.T) {
 		cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.2079441541679836`), "", 0)
-		if cfg.Scaling != 1.2079441541679836 {
-			t.Errorf("Scaling is %v", cfg.Scaling)
+		if cfg.AttentionFactor != 1.2079441541679836 {
+			t.Errorf("AttentionFactor is %v", cfg.AttentionFactor)
 		}
-		if cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0); !near(cfg.Scaling, 1+0.1*math.Log(4)) {
-			t.Errorf("derived: %v", cfg.Scaling)
+		if cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0); !near(cfg.AttentionFactor, 1+0.1*math.Log(4)) {
+			t.Errorf("derived: %v", cfg.AttentionFactor)
 		}
 		wantError(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 0`), ErrValue, "attention_factor is 0")
 	}},
@@ -92,20 +92,20 @@ var traps = []struct {
 		want := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0)
 		for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 			got := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "`+key+`": 0`), "", 0)
-			if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling {
+			if !slices.Equal(got.InvFreq, want.InvFreq) || got.AttentionFactor != want.AttentionFactor {
 				t.Errorf("%s: 0 is not the default", key)
 			}
 		}
 		// One of mscale and mscale_all_dim alone does not count.
-		if got := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "mscale": 0.5`), "", 0); got.Scaling != want.Scaling {
-			t.Errorf("mscale alone: %v", got.Scaling)
+		if got := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "mscale": 0.5`), "", 0); got.AttentionFactor != want.AttentionFactor {
+			t.Errorf("mscale alone: %v", got.AttentionFactor)
 		}
 	}},
 	{"yarn_up_to_factor_1_has_attention_factor_1", func(t *testing.T) {
 		for _, factor := range []string{"1.0", "0.5"} {
 			cfg := mustRotary(t, strings.Replace(fmt.Sprintf(qwenYaRN, ""), `"factor": 4.0`, `"factor": `+factor, 1), "", 0)
-			if cfg.Scaling != 1 {
-				t.Errorf("factor %s: Scaling is %v", factor, cfg.Scaling)
+			if cfg.AttentionFactor != 1 {
+				t.Errorf("factor %s: AttentionFactor is %v", factor, cfg.AttentionFactor)
 			}
 		}
 	}},
@@ -182,8 +182,8 @@ var traps = []struct {
 				t.Errorf("seqLen %d: InvFreq[3] is %v, %v", seqLen, cfg.InvFreq[3], err)
 			}
 			// One factor for both, by 131072/4096.
-			if !near(cfg.Scaling, math.Sqrt(1+math.Log(32)/math.Log(4096))) {
-				t.Errorf("seqLen %d: Scaling is %v", seqLen, cfg.Scaling)
+			if !near(cfg.AttentionFactor, math.Sqrt(1+math.Log(32)/math.Log(4096))) {
+				t.Errorf("seqLen %d: AttentionFactor is %v", seqLen, cfg.AttentionFactor)
 			}
 		}
 	}},
@@ -202,8 +202,8 @@ var traps = []struct {
 	{"longrope_short_and_long_mscale", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "phimoe", "hidden_size": 64, "num_attention_heads": 8, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4], "short_mscale": 1.25, "long_mscale": 1.5, "original_max_position_embeddings": 4096}}`)
 		for seqLen, want := range map[int]float64{4096: 1.25, 4097: 1.5} {
-			if cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen}); err != nil || cfg.Scaling != want {
-				t.Errorf("seqLen %d: Scaling is %v, %v", seqLen, cfg.Scaling, err)
+			if cfg, err := m.RotaryFor(RotaryOptions{SequenceLength: seqLen}); err != nil || cfg.AttentionFactor != want {
+				t.Errorf("seqLen %d: AttentionFactor is %v, %v", seqLen, cfg.AttentionFactor, err)
 			}
 		}
 	}},
@@ -222,8 +222,8 @@ var traps = []struct {
 		config := `{"model_type": "hunyuan_v1_dense", "head_dim": 128, "max_position_embeddings": 262144, "rope_theta": 10000.0, "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "type": "dynamic"}}`
 		want := math.Pow(10000*math.Pow(1000, 128.0/126), -2.0/128)
 		for _, seqLen := range []int{0, 1 << 20} {
-			if cfg := mustRotary(t, config, "", seqLen); !near(cfg.InvFreq[1], want) || cfg.Scaling != 1 {
-				t.Errorf("seqLen %d: %v, %v, want %v", seqLen, cfg.InvFreq[1], cfg.Scaling, want)
+			if cfg := mustRotary(t, config, "", seqLen); !near(cfg.InvFreq[1], want) || cfg.AttentionFactor != 1 {
+				t.Errorf("seqLen %d: %v, %v, want %v", seqLen, cfg.InvFreq[1], cfg.AttentionFactor, want)
 			}
 		}
 		wantError(t, strings.Replace(config, "hunyuan_v1_dense", "llama", 1), ErrUnknown, `"alpha"`)
@@ -255,8 +255,8 @@ var traps = []struct {
 		yarn := `"rope_theta": 1000000, "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768`
 		want := mustRotary(t, `{"model_type": "qwen2", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`}}`, "", 0)
 		got := mustRotary(t, `{"model_type": "qwen2_5_vl", "hidden_size": 3584, "num_attention_heads": 28, `+yarn+`, "mrope_section": [16, 24, 24]}}`, "", 0)
-		if !slices.Equal(got.InvFreq, want.InvFreq) || got.Scaling != want.Scaling || len(got.Axes) != 64 || got.Axes[16] != 1 || got.Axes[40] != 2 {
-			t.Errorf("yarn: %v, %v, axes %v", got.InvFreq, got.Scaling, got.Axes)
+		if !slices.Equal(got.InvFreq, want.InvFreq) || got.AttentionFactor != want.AttentionFactor || len(got.Axes) != 64 || got.Axes[16] != 1 || got.Axes[40] != 2 {
+			t.Errorf("yarn: %v, %v, axes %v", got.InvFreq, got.AttentionFactor, got.Axes)
 		}
 		// GLM-4.5V: sections are of the rotated half.
 		got = mustRotary(t, `{"model_type": "glm4v_moe_text", "head_dim": 128, "partial_rotary_factor": 0.5, "rope_scaling": {"rope_type": "default", "mrope_section": [8, 12, 12]}}`, "", 0)
@@ -367,8 +367,8 @@ var traps = []struct {
 			cfg, err := m.Rotary()
 			scale, err2 := m.SoftmaxScale()
 			mscale := map[string]float64{"0.707": 0.707, "1.0": 1}[tt.mscale]
-			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.Scaling != 1 || !near(scale, want) {
-				t.Errorf("%s: Scaling %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.Scaling, scale, want)
+			if want := math.Pow(1+0.1*mscale*math.Log(40), 2); err != nil || err2 != nil || cfg.AttentionFactor != 1 || !near(scale, want) {
+				t.Errorf("%s: AttentionFactor %v, SoftmaxScale %v, want 1, %v", tt.modelType, cfg.AttentionFactor, scale, want)
 			}
 		}
 		// The same keys in a model that does not.
@@ -552,7 +552,7 @@ var traps = []struct {
 		m := mustRead(t, `{"model_type": "deepseek_v4", "num_hidden_layers": 3, "head_dim": 512, "qk_rope_head_dim": 64, "layer_types": ["sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"], "rope_theta": 10000, "compress_rope_theta": 160000, "max_position_embeddings": 1048576, "rope_scaling": {"type": "yarn", "factor": 16, "original_max_position_embeddings": 65536, "beta_fast": 32, "beta_slow": 1}}`)
 		for layerType, want := range map[string]float64{"main": 1e4, "compress": 160000} {
 			cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType})
-			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.Scaling != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
+			if err != nil || cfg.Offset != 448 || cfg.RotaryDim != 64 || cfg.HeadDim != 512 || cfg.AttentionFactor != 1 || !near(cfg.InvFreq[1], math.Pow(want, -2.0/64)) {
 				t.Errorf("%s: %+v, %v", layerType, cfg, err)
 			}
 		}

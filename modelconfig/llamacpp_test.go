@@ -165,7 +165,7 @@ func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64
 			if angleError < 0.01 {
 				meaningful++
 			}
-			size := (math.Abs(float64(ggmlInput(a))) + math.Abs(float64(ggmlInput(b)))) * max(cfg.Scaling, 1)
+			size := (math.Abs(float64(ggmlInput(a))) + math.Abs(float64(ggmlInput(b)))) * max(cfg.AttentionFactor, 1)
 			tolerance := size * (min(angleError, 2) + 20*u)
 			for _, k := range []int{a, b} {
 				difference := math.Abs(float64(got[k]) - float64(want[k]))
@@ -302,17 +302,17 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			return true
 		}},
 		{"no attention factor", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			applies := cfg.Scaling != 1
-			cfg.Scaling = 1
+			applies := cfg.AttentionFactor != 1
+			cfg.AttentionFactor = 1
 			return applies
 		}},
 		{"the attention factor twice", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			applies := cfg.Scaling != 1
-			cfg.Scaling *= cfg.Scaling
+			applies := cfg.AttentionFactor != 1
+			cfg.AttentionFactor *= cfg.AttentionFactor
 			return applies
 		}},
 		{"an attention factor where it cancels", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			cfg.Scaling *= 1 + 0.1*math.Log(number(c, "scaling.factor", 1))
+			cfg.AttentionFactor *= 1 + 0.1*math.Log(number(c, "scaling.factor", 1))
 			return number(c, "scaling.yarn_log_multiplier", 0) != 0
 		}},
 		{"one axis", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
@@ -361,7 +361,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 	for _, c := range cases {
 		if ladder := yarn(t, c, func(*frequency.YaRNParameters) {}); ladder != nil {
 			cfg := c.config(t)
-			cfg.InvFreq, cfg.Scaling = ladder.InvFreq, ladder.AttentionFactor
+			cfg.InvFreq, cfg.AttentionFactor = ladder.InvFreq, ladder.AttentionFactor
 			if worst, where, _ := c.compare(t, cfg); worst > 1 {
 				t.Errorf("%s: %.3g times the tolerance: %s", c.Name, worst, where)
 			}

@@ -112,7 +112,7 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 }
 
 // Rotary returns the configuration of a model, for posenc.NewRotary: HeadDim,
-// RotaryDim, Offset, Layout, InvFreq, Scaling and Axes. Angles are exact. It does not
+// RotaryDim, Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. It does not
 // say which layers rotate (Layers), nor how attention scores and queries are scaled
 // beside the rotation (SoftmaxScale, QueryScaling).
 //
@@ -210,7 +210,7 @@ func (k *kind) config(function string, seqLen int, angles posenc.AngleRounding) 
 	cfg := k.rotary
 	cfg.Angles = angles
 	cfg.InvFreq = ladder.InvFreq
-	cfg.Scaling = ladder.AttentionFactor
+	cfg.AttentionFactor = ladder.AttentionFactor
 	if ladder.Axes != nil {
 		cfg.Axes = ladder.Axes
 	}

@@ -106,7 +106,7 @@ var commonKeys = []string{"rope_type", "type", "rope_theta", "partial_rotary_fac
 
 // hints say what to set in place of keys of other programs.
 var hints = map[string]string{
-	"attn_factor":          "attention_factor: attn_factor is vLLM's, which multiplies the derived factor by it, where attention_factor replaces it (or set Scaling in posenc.RotaryConfig)",
+	"attn_factor":          "attention_factor: attn_factor is vLLM's, which multiplies the derived factor by it, where attention_factor replaces it (or set AttentionFactor in posenc.RotaryConfig)",
 	"extrapolation_factor": "nothing: extrapolation_factor is vLLM's (use frequency.YaRN with ExtrapolationFactor)",
 	"mrope_section":        "nothing: models of this type have one axis of positions (set Axes in posenc.RotaryConfig)",
 	"alpha":                "factor: alpha is HunYuan's (use frequency.NTKAlpha)",

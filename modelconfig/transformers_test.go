@@ -316,7 +316,7 @@ func TestTransformersFloat32(t *testing.T) {
 					t.Fatalf("%s has %d entries, recorded are %d", name, len(got), len(want))
 				}
 				most := tableSteps
-				if cfg.Scaling != 1 {
+				if cfg.AttentionFactor != 1 {
 					most = scaledTableSteps
 				}
 				for _, m := range misrounded {
@@ -435,8 +435,8 @@ func TestTransformersExact(t *testing.T) {
 					t.Errorf("InvFreq[%d] is %x, want %x", i, cfg.InvFreq[i], want)
 				}
 			}
-			if want := decode64(t, c.Exact.Attention)[0]; cfg.Scaling != want {
-				t.Errorf("Scaling is %x, want %x", cfg.Scaling, want)
+			if want := decode64(t, c.Exact.Attention)[0]; cfg.AttentionFactor != want {
+				t.Errorf("AttentionFactor is %x, want %x", cfg.AttentionFactor, want)
 			}
 			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
 			if want := decode64(t, c.Exact.Softmax)[0]; err != nil || softmax != want {
@@ -493,8 +493,8 @@ func TestTransformersLayers(t *testing.T) {
 			}
 			// Python takes a logarithm and two to four operations in float64.
 			const tolerance = 8 * 0x1p-53
-			if want := decode64(t, c.Attention)[0]; !(math.Abs(cfg.Scaling-want) <= tolerance*want) {
-				t.Errorf("Scaling is %v, transformers has %v", cfg.Scaling, want)
+			if want := decode64(t, c.Attention)[0]; !(math.Abs(cfg.AttentionFactor-want) <= tolerance*want) {
+				t.Errorf("AttentionFactor is %v, transformers has %v", cfg.AttentionFactor, want)
 			}
 			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
 			if want := decode64(t, c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
@@ -506,7 +506,7 @@ func TestTransformersLayers(t *testing.T) {
 			o := v.options(c)
 			o.SequenceLength = 1 << 20
 			longer, err := v.model.RotaryFor(o)
-			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.Scaling != cfg.Scaling {
+			if err != nil || !slices.Equal(longer.InvFreq, cfg.InvFreq) || longer.AttentionFactor != cfg.AttentionFactor {
 				t.Errorf("a length of 2^20 changes the configuration to %v, %v", longer, err)
 			}
 		})

@@ -224,7 +224,7 @@ var _ = testkit.Register(testkit.Case{
 	Function: "AddALiBi",
 	Call: func(a *testkit.Arguments) testkit.Call {
 		const heads = 5
-		least, end := -100, 7000
+		least, end := -100, 20000
 		if a.Yes() {
 			least, end = -1<<30, 1<<30
 		}

@@ -139,14 +139,13 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 		return err
 	}
 	var c2p, p2c matrices
-	var err error
 	if hasC2P {
-		if c2p, err = contentToPosition.checkOfTile(function, "contentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
+		if err := contentToPosition.checkOfTile(&c2p, function, "contentToPosition", scores.Data, "scores", t.heads, t.rows, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}
 	if hasP2C {
-		if p2c, err = positionToContent.checkOfTile(function, "positionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
+		if err := positionToContent.checkOfTile(&p2c, function, "positionToContent", scores.Data, "scores", t.heads, t.columns, 2*buckets.span, false); err != nil {
 			return err
 		}
 	}

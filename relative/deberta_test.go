@@ -201,7 +201,7 @@ var (
 		Function: "AddDeBERTa",
 		Call: func(a *testkit.Arguments) testkit.Call {
 			b, positions := debertaBucketsOf(a)
-			s := outputScores(a, 4, -7000, 7000)
+			s := outputScores(a, 4, -9000, 9000)
 			var c2p, p2c relative.Products
 			which := a.Below(3)
 			if which != 1 {

@@ -16,6 +16,11 @@ type matrices struct {
 // words are what errors call the rows, the columns and the stride of rows.
 type words struct{ rows, columns, rowStride string }
 
+var (
+	scoreWords   = words{"queries", "keys", "QueryStride"}
+	productWords = words{"rows", "columns", "RowStride"}
+)
+
 // check sets strides left 0 to those of packed matrices, and returns an error unless a
 // slice of so many elements, the field Data of the argument, holds them: exactly where
 // both strides were 0. With apart, rows must share no element. There is a head.
@@ -39,9 +44,8 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 			m.headStride = 0 // as given, for the error
 		}
 	}
-	g := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
 	if ok && !m.empty() {
-		need, ok = g.Extent()
+		need, ok = m.extent()
 	}
 	switch {
 	case !ok:
@@ -50,10 +54,25 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
 	case length < need:
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at strides %d and %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, m.rowStride)
-	case apart && !packed && !m.empty() && g.SelfOverlaps():
+	case apart && !packed && !m.empty() && m.overlap():
 		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
 	}
 	return nil
+}
+
+// extent returns the elements up to the end of the last row, unless they overflow an
+// int. There is a row.
+func (m *matrices) extent() (int, bool) {
+	h, ok0 := argument.Multiply(m.heads-1, m.headStride)
+	r, ok1 := argument.Multiply(m.rows-1, m.rowStride)
+	start := h + r // a sum of two that overflows is negative
+	return start + m.columns, ok0 && ok1 && start >= 0 && start+m.columns >= 0
+}
+
+// overlap reports whether rows share an element.
+func (m *matrices) overlap() bool {
+	g := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
+	return g.SelfOverlaps()
 }
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }

@@ -25,19 +25,20 @@ type Products struct {
 	RowStride  int // elements from row to row; 0 means columns
 }
 
-// check returns the products, the argument of that name. With written, its rows must be
-// apart.
-func (p *Products) check(function, name string, heads, rows, columns int, written bool) (matrices, error) {
-	m := matrices{heads, rows, columns, p.HeadStride, p.RowStride}
-	err := m.check(function, name, &words{"rows", "columns", "RowStride"}, len(p.Data), written)
-	return m, err
+// check sets m to the products, the argument of that name. With written, their rows must
+// be apart.
+func (p *Products) check(m *matrices, function, name string, heads, rows, columns int, written bool) error {
+	*m = matrices{heads, rows, columns, p.HeadStride, p.RowStride}
+	return m.check(function, name, &productWords, len(p.Data), written)
 }
 
-// checkOfTile is check for the products of a tile, whose memory they may not share.
-func (p *Products) checkOfTile(function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) (matrices, error) {
-	m, err := p.check(function, name, heads, rows, columns, written)
-	if err == nil && argument.Overlap(p.Data, scores) {
-		err = argument.Error(posenc.ErrOverlap, function, name+".Data", "sharing elements with "+scoresName+".Data", "another slice")
+// checkOfTile is check for the products of scores, whose memory they may not share.
+func (p *Products) checkOfTile(m *matrices, function, name string, scores []float32, scoresName string, heads, rows, columns int, written bool) error {
+	if err := p.check(m, function, name, heads, rows, columns, written); err != nil {
+		return err
 	}
-	return m, err
+	if argument.Overlap(p.Data, scores) {
+		return argument.Error(posenc.ErrOverlap, function, name+".Data", "sharing elements with "+scoresName+".Data", "another slice")
+	}
+	return nil
 }

@@ -61,7 +61,7 @@ func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 		return fail(posenc.ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
 	}
 	*t = tile{matrices{s.Heads, s.Queries, s.Keys, s.HeadStride, s.QueryStride}, s.FirstHead, s.FirstQuery, s.FirstKey}
-	if err := t.matrices.check(function, name, &words{"queries", "keys", "QueryStride"}, len(s.Data), true); err != nil || t.empty() {
+	if err := t.matrices.check(function, name, &scoreWords, len(s.Data), true); err != nil || t.empty() {
 		return err
 	}
 	switch {

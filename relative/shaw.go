@@ -30,8 +30,8 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 		return err
 	}
 	columns := 2*maxDistance + 1
-	m, err := products.checkOfTile(function, "products", scores.Data, "scores", t.heads, t.rows, columns, false)
-	if err != nil {
+	var m matrices
+	if err := products.checkOfTile(&m, function, "products", scores.Data, "scores", t.heads, t.rows, columns, false); err != nil {
 		return err
 	}
 	var biases [kernels.TileKeys]float32 // of a row
@@ -80,8 +80,8 @@ func SumShaw(sums Products, weights Scores, maxDistance int) error {
 		return err
 	}
 	columns := 2*maxDistance + 1
-	m, err := sums.checkOfTile(function, "sums", weights.Data, "weights", t.heads, t.rows, columns, true)
-	if err != nil || t.empty() {
+	var m matrices
+	if err := sums.checkOfTile(&m, function, "sums", weights.Data, "weights", t.heads, t.rows, columns, true); err != nil || t.empty() {
 		return err
 	}
 	for h := range t.heads {

@@ -240,7 +240,7 @@ var (
 		Function: "AddT5",
 		Call: func(a *testkit.Arguments) testkit.Call {
 			const heads = 5
-			least, end := -300, 7000
+			least, end := -300, 20000
 			if a.Yes() {
 				least, end = -1<<30, 1<<30
 			}

@@ -77,7 +77,7 @@ func (m *matrices) gaps(a *testkit.Arguments) {
 }
 
 // scoresOf returns a tile of heads of a model, at positions from least on, below end.
-// One in eight is larger than a block.
+// One in five is larger than a block.
 func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
 	var m matrices
 	var s relative.Scores
@@ -92,7 +92,7 @@ func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores 
 		}
 	} else {
 		m = matrices{heads: a.Number(1, modelHeads), rows: a.Number(0, 20), columns: a.Number(0, 90)}
-		if large := a.Below(32); large < 4 {
+		if large := a.Below(20); large < 4 {
 			shape := [...][2]int{{1, 5000}, {1, 17000}, {17, 1030}, {2000, 9}}[large]
 			m.heads, m.rows, m.columns = 1, shape[0], shape[1]
 		}
@@ -129,7 +129,7 @@ func productsOf(a *testkit.Arguments, heads, rows, columns int, read bool) relat
 			m.headStride = a.Number(0, 300)
 		}
 	case read && (heads*rows*columns > 1<<15 || a.Below(4) == 0):
-		m.rowStride, m.headStride = 1+a.Below(9), 1+a.Below(30)
+		m.rowStride, m.headStride = 1+a.Below(min(9, 1+30000/max(rows, 1))), 1+a.Below(30)
 	default:
 		m.gaps(a)
 	}

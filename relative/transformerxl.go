@@ -65,8 +65,8 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
 		return err
 	}
-	m, err := products.checkOfTile(function, "products", scores.Data, "scores", t.heads, t.rows, columns, false)
-	if err != nil || t.empty() {
+	var m matrices
+	if err := products.checkOfTile(&m, function, "products", scores.Data, "scores", t.heads, t.rows, columns, false); err != nil || t.empty() {
 		return err
 	}
 	farthest := t.firstQuery + t.rows - 1 - t.firstKey

@@ -56,12 +56,11 @@ const maxVectorDim = 1024
 // Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
 func DotProducts(products Products, x posenc.View[float32], bias []float32, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.DotProducts"
-	tokens, columns, err := shape.check(function, "x", &x, &vectors)
-	if err != nil {
+	if err := shape.check(function, "x", &x, &vectors); err != nil {
 		return err
 	}
-	m, err := products.check(function, "products", x.Heads, shape.Tokens, shape.Columns, true)
-	if err != nil {
+	var m matrices
+	if err := products.check(&m, function, "products", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
 		return err
 	}
 	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && (!ok || len(bias) != want) {
@@ -75,6 +74,7 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 			return argument.Error(posenc.ErrOverlap, function, "products.Data", "sharing elements with "+other.name, "another slice")
 		}
 	}
+	tokens, columns := operandsOf(&x, &vectors, shape.HeadDim)
 	var biased [maxVectorDim]float32
 	k := kernels.Matrices{Len: shape.HeadDim, YStride: m.rowStride, VectorStride: columns.TokenStride}
 	var p panel
@@ -112,12 +112,11 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 // Errors wrap [posenc.ErrShape], [posenc.ErrLength] or [posenc.ErrOverlap].
 func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[float32], shape ProductShape) error {
 	const function = "relative.AddValues"
-	tokens, columns, err := shape.check(function, "out", &out, &vectors)
-	if err != nil {
+	if err := shape.check(function, "out", &out, &vectors); err != nil {
 		return err
 	}
-	m, err := sums.check(function, "sums", out.Heads, shape.Tokens, shape.Columns, false)
-	if err != nil {
+	var m matrices
+	if err := sums.check(&m, function, "sums", out.Heads, shape.Tokens, shape.Columns, false); err != nil {
 		return err
 	}
 	for _, other := range []struct {
@@ -128,6 +127,7 @@ func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[floa
 			return argument.Error(posenc.ErrOverlap, function, "out.Data", "sharing elements with "+other.name, "another slice")
 		}
 	}
+	tokens, columns := operandsOf(&out, &vectors, shape.HeadDim)
 	k := kernels.Matrices{Len: shape.HeadDim, YStride: tokens.TokenStride, XStride: m.rowStride, VectorStride: columns.TokenStride}
 	var p panel
 	for p.next(&shape, &tokens, &columns) {
@@ -138,33 +138,40 @@ func AddValues(out posenc.View[float32], sums Products, vectors posenc.View[floa
 	return nil
 }
 
-// check returns the rows of x, the argument of that name, and the vectors of the
-// columns, whose heads have stride 0 where there is one for all.
-func (s *ProductShape) check(function, name string, x, vectors *posenc.View[float32]) (tokens, columns view.Operand, err error) {
+// check checks the shape, the rows of x, the argument of that name, and the vectors of
+// the columns.
+func (s *ProductShape) check(function, name string, x, vectors *posenc.View[float32]) error {
 	switch {
 	case s.Tokens < 0:
-		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.Tokens", s.Tokens, "at least 0")
+		return argument.Error(posenc.ErrShape, function, "shape.Tokens", s.Tokens, "at least 0")
 	case s.Columns < 1:
-		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.Columns", s.Columns, "at least 1")
+		return argument.Error(posenc.ErrShape, function, "shape.Columns", s.Columns, "at least 1")
 	case s.HeadDim < 1 || s.HeadDim > maxVectorDim:
-		return tokens, columns, argument.Error(posenc.ErrShape, function, "shape.HeadDim", s.HeadDim, "from 1 to %d", maxVectorDim)
+		return argument.Error(posenc.ErrShape, function, "shape.HeadDim", s.HeadDim, "from 1 to %d", maxVectorDim)
 	}
 	var g view.Grid
 	tokensView, vectorsView := (*view.View[float32])(x), (*view.View[float32])(vectors)
 	if p := tokensView.Grid(&g, s.Tokens, s.HeadDim); p != view.None {
-		return tokens, columns, tokensView.Error(p, function, name, &g)
+		return tokensView.Error(p, function, name, &g)
 	}
 	if vectors.Heads != 1 && vectors.Heads != x.Heads {
-		return tokens, columns, argument.Error(posenc.ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, name)
+		return argument.Error(posenc.ErrShape, function, "vectors.Heads", vectors.Heads, "1, or %d as in %s", x.Heads, name)
 	}
 	if p := vectorsView.Grid(&g, s.Columns, s.HeadDim); p != view.None {
-		return tokens, columns, vectorsView.Error(p, function, "vectors", &g)
+		return vectorsView.Error(p, function, "vectors", &g)
 	}
-	tokens, columns = tokensView.Operand(element.Float32, s.HeadDim), vectorsView.Operand(element.Float32, s.HeadDim)
-	if vectors.Heads == 1 {
+	return nil
+}
+
+// operandsOf returns the rows of x and the vectors, whose heads have stride 0 where there
+// is one for all.
+func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
+	tokens = (*view.View[float32])(x).Operand(element.Float32, headDim)
+	columns = (*view.View[float32])(vectors).Operand(element.Float32, headDim)
+	if columns.Heads == 1 {
 		columns.HeadStride = 0
 	}
-	return tokens, columns, nil
+	return tokens, columns
 }
 
 // panel is the tokens and the columns of one head that one call of a kernel multiplies.

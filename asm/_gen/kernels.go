@@ -109,19 +109,13 @@ func parameters(o *operation.Operation) (list []operation.Parameter) {
 	return list
 }
 
-// fields joins parameters, those of one type together.
+// fields returns parameters as a function declares them.
 func fields(list []operation.Parameter) string {
-	var b strings.Builder
-	for i, p := range list {
-		b.WriteString(p.Name)
-		if i+1 == len(list) || list[i+1].Type != p.Type {
-			b.WriteString(" " + p.Type)
-		}
-		if i+1 < len(list) {
-			b.WriteString(", ")
-		}
+	var names, types []string
+	for _, p := range list {
+		names, types = append(names, p.Name), append(types, p.Type)
 	}
-	return b.String()
+	return operation.Fields(names, types)
 }
 
 // names joins the names of parameters.

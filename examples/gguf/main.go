@@ -81,7 +81,7 @@ func rotate(w io.Writer, model *modelconfig.Model, layerType string) error {
 		layout = "interleaved"
 	}
 	fmt.Fprintf(w, "layers %q: %s, %d of %d elements, frequencies %.6g to %.6g, scaling %.6g, softmax scale %.6g\n",
-		layerType, layout, cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[0], cfg.InvFreq[len(cfg.InvFreq)-1], cfg.Scaling, softmaxScale)
+		layerType, layout, cfg.RotaryDim, cfg.HeadDim, cfg.InvFreq[0], cfg.InvFreq[len(cfg.InvFreq)-1], cfg.AttentionFactor, softmaxScale)
 
 	q := make([]float32, cfg.HeadDim)
 	for i := range q {

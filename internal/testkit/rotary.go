@@ -36,7 +36,7 @@ func TablesOf(t testing.TB, cfg posenc.RotaryConfig, positions []int32, directio
 	t.Helper()
 	invFreq := FrequenciesOf(t, cfg)
 	n := len(invFreq)
-	scaling := float32(cfg.Scaling)
+	scaling := float32(cfg.AttentionFactor)
 	if scaling == 0 {
 		scaling = 1
 	}

@@ -210,15 +210,15 @@ func (o *Operation) Signature() string {
 	for _, a := range o.Arguments() {
 		names, types = append(names, a.Name), append(types, a.Type)
 	}
-	signature := "(" + fields(names, types) + ")"
+	signature := "(" + Fields(names, types) + ")"
 	if o.Result != nil {
 		signature += " (" + o.Result.Name + " " + o.Result.Type + ")"
 	}
 	return signature
 }
 
-// fields joins names and types, those of one type together.
-func fields(names, types []string) string {
+// Fields joins names and types as parameters, those of one type together.
+func Fields(names, types []string) string {
 	var b strings.Builder
 	for i, name := range names {
 		b.WriteString(name)
