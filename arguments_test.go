@@ -57,6 +57,22 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 	return cfg
 }
 
+// hardPositions are those at which random frequencies may be hard.
+var hardPositions = []int32{-7, 33, 4096}
+
+// positionsOf returns positions of tokens for a Rotary.
+func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
+	positions := a.Positions(r.axes * a.Tokens())
+	if !a.Any() && a.Below(4) == 0 {
+		for i := range positions {
+			if a.R.IntN(4) == 0 {
+				positions[i] = testkit.OneOf(a.R, hardPositions)
+			}
+		}
+	}
+	return positions
+}
+
 // configOf returns a configuration that a Rotary takes; where any arguments are wanted
 // some field may be anything.
 func configOf(a *testkit.Arguments) posenc.RotaryConfig {
@@ -76,12 +92,12 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 		}
 		cfg.XPos = &posenc.XPos{ScaleBase: a.Real(512), Center: int32(a.Number(-9, 9)), Keys: a.Yes()}
 	case 2:
-		if pairs < 8 {
-			cfg.InvFreq = nil
+		if pairs < 64 { // correct rounding takes its time
+			cfg.InvFreq, cfg.Base = nil, []float64{0, 500000, 2, 1e6, 1.0625}[a.Below(5)]
 		}
 	case 3:
 		if !a.Ordinary() {
-			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, []int32{-7, 33, 4096}, a.Yes())
+			cfg.InvFreq = testkit.RandomFrequencies(a.R, pairs, hardPositions, a.Yes())
 		}
 	case 4:
 		cfg.AttentionFactor = []float64{1.2079441541679836, 0.1, 3e38, 1e-30}[a.Below(4)]
@@ -171,7 +187,7 @@ func anglesOf(a *testkit.Arguments) anglesArgument {
 		return rowsAngles(a)
 	}
 	r := rotaryOf(a)
-	positions := a.Positions(r.axes * a.Tokens())
+	positions := positionsOf(a, &r)
 	p := plainOf(r.cfg)
 	n := anglesArgument{
 		Angles: r.At(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
@@ -221,7 +237,7 @@ func wrongAngles(angles posenc.Angles) anglesArgument {
 // rowsAngles returns Angles of rows of positions.
 func rowsAngles(a *testkit.Arguments) anglesArgument {
 	r := rotaryOf(a)
-	positions := a.Positions(r.axes * a.Tokens())
+	positions := positionsOf(a, &r)
 	if r.Rotary == nil {
 		return wrongAngles((*posenc.Rows)(nil).All())
 	}
@@ -255,10 +271,10 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 	rows := a.Below(12)
 	if a.Yes() {
 		t.Stride = a.Number(width, 2*width+3)
-		n := testkit.Small(max(rows-1, 0), t.Stride) + testkit.Small(width)
+		n := a.Size(max(rows-1, 0), t.Stride) + a.Size(width)
 		t.Cos, t.Sin = testkit.Slice[C](a, n), testkit.Slice[C](a, n)
 	} else {
-		t.Cos, t.Sin = testkit.Slice[C](a, testkit.Small(rows, width)), testkit.Slice[C](a, testkit.Small(rows, width))
+		t.Cos, t.Sin = testkit.Slice[C](a, a.Size(rows, width)), testkit.Slice[C](a, a.Size(rows, width))
 	}
 	if a.Rarely() {
 		cfg = configOf(a)

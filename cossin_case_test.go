@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"errors"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -10,10 +11,12 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "CosSin", Call: cosSinCall, Digests: cosSinDigests,
+	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, Call: cosSinCall, Digests: cosSinDigests,
 		OnStack: func() error {
-			var cos, sin [6]float32
-			return posenc.CosSin(cos[:], sin[:], []int32{1, 2, 3}, []float64{1, 0.5})
+			var cos, sin [2 * kernels.ShiftedRows]float32
+			var positions [2 * kernels.ShiftedRows]int32
+			var invFreq [80]float64
+			return errors.Join(posenc.CosSin(cos[:160], sin[:160], []int32{5, 6}, invFreq[:]), posenc.CosSin(cos[:], sin[:], positions[:], []float64{1}))
 		},
 		Long: func() error {
 			cos, sin := make([]float32, 64*300), make([]float32, 64*300)
@@ -22,14 +25,20 @@ var (
 	})
 	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests,
 		OnStack: func() error {
-			var cos, sin [3]float32
-			return posenc.CosSinAngles(cos[:], sin[:], []float32{1, 2, 3})
+			var cos, sin [9]float32
+			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
+			return posenc.CosSinAngles(cos[:], sin[:], angles[:])
 		},
 		Long: func() error {
 			return posenc.CosSinAngles(make([]float32, 64*300), make([]float32, 64*300), make([]float32, 64*300))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", Call: rotaryCosSinCall, Digests: rotaryCosSinDigests,
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
+		OnStack: func() error {
+			var cos, sin [80]float32
+			positions := [10]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+			return errors.Join(stackRotary().CosSin(cos[:8], sin[:8], []int32{77}), stackRotary().CosSin(cos[:], sin[:], positions[:]))
+		},
 		Long: func() error {
 			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
 				return r.CosSin(cos, sin, testkit.Sequence(tokens))
@@ -37,13 +46,22 @@ var (
 		},
 	})
 	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSinFractional", Call: fractionalCall, Digests: fractionalDigests,
+		OnStack: func() error {
+			var cos, sin [8]float32
+			return stackRotary().CosSinFractional(cos[:], sin[:], []float32{0.5})
+		},
 		Long: func() error {
 			return longCosSin(func(r *posenc.Rotary, cos, sin []float32, tokens int) error {
 				return r.CosSinFractional(cos, sin, make([]float32, tokens))
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests})
+	_ = testkit.Register(testkit.Case{Function: "QueryScales", Call: queryScalesCall, Digests: queryScalesDigests,
+		OnStack: func() error {
+			var scales [3]float32
+			return posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
+		},
+	})
 )
 
 // apart reports whether no two of the slices share memory.
@@ -129,7 +147,7 @@ func cosSinAnglesCall(a *testkit.Arguments) testkit.Call {
 
 func rotaryCosSinCall(a *testkit.Arguments) testkit.Call {
 	r := rotaryOf(a)
-	positions := a.Positions(r.axes * a.Tokens())
+	positions := positionsOf(a, &r)
 	pairs, tokens := r.pairs(), len(positions)/r.axes
 	cos, sin := testkit.Output[float32](a, tokens*pairs), testkit.Output[float32](a, tokens*pairs)
 	return testkit.Call{

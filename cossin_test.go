@@ -2,106 +2,15 @@ package posenc_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// checkFilled compares a call that fills two tables of n entries with generic.
-func checkFilled(t *testing.T, r *rand.Rand, name string, n int, fill func(cos, sin []float32) error, want func(cos, sin []float32)) {
-	t.Helper()
-	cos, sin := testkit.NewPadded(r, n, r.IntN(16)), testkit.NewPadded(r, n, r.IntN(16))
-	wantCos, wantSin := cos.Clone(), sin.Clone()
-	want(wantCos.Slice(), wantSin.Slice())
-	if err := fill(cos.Slice(), sin.Slice()); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	cos.Check(t, name+": cos", wantCos, testkit.Every)
-	sin.Check(t, name+": sin", wantSin, testkit.Every)
-}
-
-func TestCosSin(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(40)
-		// shiftedRows is where another path begins.
-		for _, rows := range append([]int{0, 100, kernels.ShiftedRows - 1, kernels.ShiftedRows, kernels.ShiftedRows + 1, 300}, testkit.TokenCounts...) {
-			for _, n := range append([]int{0, 200}, testkit.Lengths...) {
-				if testing.Short() && rows*n > 2000 && r.IntN(5) != 0 {
-					continue
-				}
-				positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), rows)
-				invFreq := testkit.RandomFrequencies(r, n, append(positions, 1), r.IntN(2) == 0)
-				checkFilled(t, r, fmt.Sprintf("%d rows of %d", rows, n), rows*n,
-					func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) },
-					func(cos, sin []float32) {
-						for i, p := range positions {
-							generic.CosSinExact(cos[i*n:], sin[i*n:], p, invFreq, 1, 1)
-						}
-					})
-			}
-		}
-	})
-}
-
-func TestRotaryCosSin(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-			t.Run(fmt.Sprintf("angles=%d", angles), func(t *testing.T) {
-				r := testkit.NewRand(41)
-				for _, rows := range append([]int{0, 40, 100, 300}, testkit.TokenCounts...) {
-					for _, pairs := range append([]int{200, 1024}, testkit.Lengths...) {
-						if testing.Short() && rows*pairs > 2000 && r.IntN(5) != 0 || rows*pairs > 40000 {
-							continue
-						}
-						positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), rows)
-						cfg := randomConfig(r, posenc.HalfSplit, angles, pairs, append(positions, 1))
-						checkFilled(t, r, fmt.Sprintf("%d rows of %d pairs", rows, pairs), rows*pairs,
-							func(cos, sin []float32) error { return testkit.MustRotary(t, cfg).CosSin(cos, sin, positions) },
-							func(cos, sin []float32) {
-								c, s := testkit.TablesOf(t, cfg, positions, 1)
-								copy(cos, c)
-								copy(sin, s)
-							})
-					}
-				}
-			})
-		}
-	})
-}
-
-func TestCosSinAngles(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(42)
-		sizes := append([]int{0, 1000, kernels.MaxCallElements - 1, kernels.MaxCallElements, kernels.MaxCallElements + 3}, testkit.Lengths...) // a call takes callElements
-		if testing.Short() {
-			sizes = sizes[5:]
-		}
-		for _, n := range sizes {
-			angles := testkit.NewPadded(r, n, r.IntN(16))
-			for i := range angles.Slice() {
-				switch r.IntN(16) {
-				case 0:
-					angles.Slice()[i] = math.Float32frombits(testkit.OneOf(r, testkit.HardAngles) | r.Uint32()&(1<<31))
-				case 1:
-					angles.Slice()[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
-				}
-			}
-			before := angles.Clone()
-			checkFilled(t, r, fmt.Sprintf("%d angles", n), n,
-				func(cos, sin []float32) error { return posenc.CosSinAngles(cos, sin, angles.Slice()) },
-				func(cos, sin []float32) { generic.CosSinFloat32(cos, sin, angles.Slice(), 1, 1, 1) })
-			angles.Check(t, "angles", before, func(int) bool { return false })
-		}
-	})
-}
 
 // All ways to ask for a row give the same one.
 func TestRowsAgree(t *testing.T) {
@@ -341,43 +250,4 @@ func TestCosSinErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// No call allocates, nor makes the slices of its caller escape.
-func TestCosSinAllocates(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16, Angles: angles})
-			for name, call := range map[string]func(){
-				"Rotary.CosSin, a row": func() {
-					var cos, sin [8]float32
-					rotary.CosSin(cos[:], sin[:], []int32{77})
-				},
-				"Rotary.CosSin, rows": func() {
-					var cos, sin [80]float32
-					positions := [10]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-					rotary.CosSin(cos[:], sin[:], positions[:])
-				},
-				"CosSin, few": func() {
-					var cos, sin [160]float32
-					var invFreq [80]float64
-					posenc.CosSin(cos[:], sin[:], []int32{5, 6}, invFreq[:])
-				},
-				"CosSin, many": func() {
-					var cos, sin [2 * kernels.ShiftedRows]float32
-					var positions [2 * kernels.ShiftedRows]int32
-					posenc.CosSin(cos[:], sin[:], positions[:], []float64{1})
-				},
-				"CosSinAngles": func() {
-					var cos, sin [9]float32
-					angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
-					posenc.CosSinAngles(cos[:], sin[:], angles[:])
-				},
-			} {
-				if n := testing.AllocsPerRun(20, call); n != 0 {
-					t.Errorf("%s: %v allocations", name, n)
-				}
-			}
-		}
-	})
 }

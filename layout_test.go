@@ -14,10 +14,6 @@ import (
 // crossing are the layouts that write another order than they read.
 var crossing = []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
 
-func TestRotateElements(t *testing.T) {
-	testkit.EachType(t, testRotateElements[float32], testRotateElements[posenc.Float16], testRotateElements[posenc.BFloat16])
-}
-
 // rotateByAngles is Rotate by the angles.
 func rotateByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
 	return func(xs ...posenc.View[T]) error { return posenc.Rotate(a, xs...) }
@@ -26,33 +22,6 @@ func rotateByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]
 // rotateInverseByAngles is RotateInverse by the angles.
 func rotateInverseByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
 	return func(xs ...posenc.View[T]) error { return posenc.RotateInverse(a, xs...) }
-}
-
-// Every layout, shape and type of elements against the plain loop.
-func testRotateElements[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(70)
-		for range testkit.Rounds(8) {
-			for _, layout := range allLayouts {
-				for _, pairs := range testkit.Lengths {
-					tokens := testkit.OneOf(r, []int{0, 1, 1, 2, 6, 12, 17, 24})
-					cfg := randomGeometry(r, layout, pairs)
-					cfg.Angles = posenc.AngleRounding(r.IntN(2))
-					if r.IntN(3) == 0 {
-						cfg.AttentionFactor = 1.2079441541679836
-					}
-					positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens)
-					p := plainOf(cfg).with(plainTables(t, cfg, positions))
-					rotary, name := testkit.MustRotary(t, cfg), fmt.Sprintf("layout %d, %d pairs at %d, %d tokens", layout, pairs, cfg.Offset, tokens)
-					if r.IntN(3) == 0 {
-						checkPlain(t, r, name+", inverse", positions, tokens, p.inverse(), rotateInverseByAngles[T](rotary.At(positions)))
-					} else {
-						checkPlain(t, r, name, positions, tokens, p, rotateByAngles[T](rotary.At(positions)))
-					}
-				}
-			}
-		}
-	})
 }
 
 func TestRotateElementsLarge(t *testing.T) {
@@ -64,7 +33,9 @@ func testRotateElementsLarge[T posenc.Element](t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(71)
 		for _, tt := range []struct{ pairs, tokens, heads int }{
-			{1024, 2, 3}, {1023, 3, 1}, {700, 2, 2}, {512, 3, 5}, {64, 3, 40}, {33, 2, 100}, {1, 3, 1500}, {1024, 1, 1},
+			{65, 40, 2}, {130, 17, 1}, {511, 5, 1}, {512, 3, 5}, {513, 5, 2}, {700, 2, 2}, {1023, 3, 1}, {1024, 2, 3}, {1024, 1, 2}, // a few rows to a chunk
+			{64, 1, 600}, {64, 3, 40}, {64, 9, 200}, {4, 8, 5000}, {33, 16, 150}, {1, 3, 1500}, // heads
+			{16, 1000, 1}, {1, 3000, 2}, {64, 300, 2}, // tokens
 		} {
 			for _, layout := range allLayouts {
 				if testing.Short() && r.IntN(4) != 0 {

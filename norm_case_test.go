@@ -14,7 +14,7 @@ var (
 		cfg := posenc.RMSNormConfig{Epsilon: float32(a.Real(1e-6)), UnitOffset: a.Yes()}
 		return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRMSNorm(weight, cfg)) }}
 	}})
-	_ = testkit.Register(testkit.Case{Function: "Normalize", Long: longNormalize,
+	_ = testkit.Register(testkit.Case{Function: "Normalize", Times: 4, Long: longNormalize,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, normalizeCall[float32], normalizeCall[posenc.Float16], normalizeCall[posenc.BFloat16])(a)
 		},
@@ -23,7 +23,7 @@ var (
 			add.Types("Normalize", digestNormalize[float32], digestNormalize[posenc.Float16], digestNormalize[posenc.BFloat16])
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Scale",
+	_ = testkit.Register(testkit.Case{Function: "Scale", Times: 4,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, scaleCall[float32], scaleCall[posenc.Float16], scaleCall[posenc.BFloat16])(a)
 		},

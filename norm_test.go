@@ -18,18 +18,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// fillRows sets s to numbers of every kind, or with ordinary to those that
-// models have: one NaN or infinity in a row leaves nothing of the others.
-func fillRows[T posenc.Element](r *rand.Rand, s []T, ordinary bool) {
-	if !ordinary {
-		testkit.FillElements(r, s)
-		return
-	}
-	for i := range s {
-		s[i] = testkit.Narrow[T](float32(r.NormFloat64()))
-	}
-}
-
 // normalizeRow is generic's normalization of a row.
 func normalizeRow[T posenc.Element](x []T, weight []float32, epsilon float32) {
 	switch x := any(x).(type) {
@@ -54,36 +42,6 @@ func scaleRow[T posenc.Element](x []T, factor float32) {
 	}
 }
 
-// viewsIn returns the views of memory, of any type.
-func viewsIn[T posenc.Element](p testkit.Placed, memory []T, tokens, dim int) []posenc.View[T] {
-	var views []posenc.View[T]
-	for i, v := range p.Views {
-		if tokens == 0 {
-			views = append(views, posenc.View[T]{Heads: v.Heads})
-			continue
-		}
-		stop := len(memory)
-		if v.TokenStride == 0 && v.HeadStride == 0 {
-			stop = p.Starts[i] + tokens*v.Heads*dim
-		}
-		views = append(views, posenc.View[T]{Data: memory[p.Starts[i]:stop], Heads: v.Heads, TokenStride: v.TokenStride, HeadStride: v.HeadStride})
-	}
-	return views
-}
-
-// sequenced turns a view into one of sequences, if its tokens can be halved.
-func sequenced[T posenc.Element](r *rand.Rand, v posenc.View[T], tokens, dim int) posenc.View[T] {
-	if tokens < 2 || tokens%2 != 0 || r.IntN(2) == 0 {
-		return v
-	}
-	stride := v.TokenStride
-	if stride == 0 {
-		stride = v.Heads * dim
-	}
-	v.TokenStride, v.SequenceTokens, v.SequenceStride = stride, tokens/2, stride*(tokens/2)
-	return v
-}
-
 func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
 	t.Helper()
 	n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset})
@@ -93,75 +51,12 @@ func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) 
 	return n
 }
 
-func randomEpsilon(r *rand.Rand) float32 {
-	return testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 1, 1e-30, math.MaxFloat32})
-}
-
 func randomWeight(r *rand.Rand, n int) []float32 {
 	s := make([]float32, n)
 	for i := range s {
 		s[i] = float32(r.NormFloat64())
 	}
 	return s
-}
-
-func TestNormalize(t *testing.T) {
-	t.Run("dtype=f32", testNormalize[float32])
-	t.Run("dtype=f16", testNormalize[posenc.Float16])
-	t.Run("dtype=bf16", testNormalize[posenc.BFloat16])
-}
-
-func testNormalize[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(73)
-		for _, kind := range testkit.PlaceKinds {
-			for range testkit.Rounds(100) {
-				dim, tokens := testkit.OneOf(r, testkit.Lengths), testkit.OneOf(r, []int{1, 2, 3, 9, 16})
-				p := testkit.Place(r, kind, tokens, []int{1 + r.IntN(9), 1 + r.IntN(3)}, dim)
-				memory := make([]T, p.Size)
-				fillRows(r, memory, r.IntN(4) != 0)
-				want := slices.Clone(memory)
-				weight, epsilon, unitOffset := randomWeight(r, dim), randomEpsilon(r), r.IntN(2) == 0
-				n := mustNorm(t, weight, epsilon, unitOffset)
-				if unitOffset {
-					for i := range weight {
-						weight[i] = 1 + weight[i]
-					}
-				}
-				factors := randomWeight(r, tokens)
-				eachRow := func(memory []T, do func(row []T, token int)) {
-					for _, v := range viewsIn(p, memory, tokens, dim) {
-						for token := range tokens {
-							for h := range v.Heads {
-								do(v.Data[testkit.RowAt(&v, token, h, dim):][:dim], token)
-							}
-						}
-					}
-				}
-				check := func(what string) {
-					t.Helper()
-					if i := testkit.FirstDifference(memory, want); i >= 0 {
-						t.Fatalf("%s: %s, %d tokens of %d, views %+v: element %d is %v, want %v", what, kind, tokens, dim, p.Views, i, memory[i], want[i])
-					}
-				}
-				views := viewsIn(p, memory, tokens, dim)
-				for i, v := range views {
-					views[i] = sequenced(r, v, tokens, dim)
-				}
-				eachRow(want, func(row []T, _ int) { normalizeRow(row, weight, epsilon) })
-				if err := posenc.Normalize(n, tokens, views...); err != nil {
-					t.Fatal(err)
-				}
-				check("Normalize")
-				copy(want, memory)
-				eachRow(want, func(row []T, token int) { scaleRow(row, factors[token]) })
-				if err := posenc.Scale(factors, dim, views...); err != nil {
-					t.Fatal(err)
-				}
-				check("Scale")
-			}
-		}
-	})
 }
 
 // A call of a kernel is bounded: rows beyond the bound go to several.
@@ -419,106 +314,4 @@ func TestNormErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func TestNormAllocates(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		n := mustNorm(t, make([]float32, 16), 1, false)
-		for name, call := range map[string]func(){
-			"Normalize": func() {
-				var x [64]float32
-				posenc.Normalize(n, 1, posenc.View[float32]{Data: x[:], Heads: 4})
-			},
-			"Scale": func() {
-				var x [64]posenc.BFloat16
-				factors := [2]float32{1, 2}
-				posenc.Scale(factors[:], 16, posenc.View[posenc.BFloat16]{Data: x[:], Heads: 2})
-			},
-		} {
-			if got := testing.AllocsPerRun(20, call); got != 0 {
-				t.Errorf("%s: %v allocations", name, got)
-			}
-		}
-	})
-}
-
-// FuzzNormalize normalizes and scales rows of any bits, in a view of any shape,
-// on every implementation: the same error and untouched data, or the bits of
-// generic.
-func FuzzNormalize(f *testing.F) {
-	f.Add(uint8(128), 32, 0, 0, 4, uint32(0x358637bd), uint8(0), []byte("some data here.."))
-	f.Add(uint8(33), 3, 200, 40, 5, uint32(0), uint8(9), []byte{0, 0, 128, 127, 1, 0, 0, 0})
-	f.Add(uint8(7), 2, 7, 70, 9, uint32(1), uint8(2), []byte{0, 0, 0, 128, 0, 0, 192, 127})
-	f.Add(uint8(1), math.MaxInt, -1, math.MinInt, -3, uint32(0xffffffff), uint8(255), []byte(nil))
-	f.Fuzz(func(t *testing.T, dim uint8, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
-		switch mode % 3 {
-		case 0:
-			fuzzNormalize[float32](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
-		case 1:
-			fuzzNormalize[posenc.Float16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
-		default:
-			fuzzNormalize[posenc.BFloat16](t, int(dim), heads, tokenStride, headStride, tokens, epsilonBits, mode, data)
-		}
-	})
-}
-
-// repeatElements is repeat32 for elements of any type.
-func repeatElements[T posenc.Element](s []T, data []byte) {
-	wide := make([]float32, len(s))
-	testkit.Repeat32(wide, data)
-	for i, v := range wide {
-		s[i] = testkit.OfBits[T](math.Float32bits(v))
-	}
-}
-
-func fuzzNormalize[T posenc.Element](t *testing.T, dim, heads, tokenStride, headStride, tokens int, epsilonBits uint32, mode uint8, data []byte) {
-	tokens %= 64
-	weight := make([]float32, dim)
-	testkit.Repeat32(weight, data)
-	epsilon := math.Float32frombits(epsilonBits)
-	n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: mode&64 != 0})
-	if err != nil {
-		return
-	}
-	size := 1 << 14
-	if exact := tokens * dim * (heads % 256); tokenStride == 0 && headStride == 0 && exact >= 0 && exact <= size {
-		size = exact
-	}
-	if mode&64 != 0 {
-		for i := range weight {
-			weight[i] = 1 + weight[i]
-		}
-	}
-	start := int(mode % 16)
-	before := make([]T, start+size)
-	repeatElements(before, data)
-	factors := make([]float32, max(0, tokens))
-	testkit.Repeat32(factors, data)
-	var want []T
-	testkit.OnEach(func(impl kernels.Implementation) {
-		x := slices.Clone(before)
-		v := posenc.View[T]{Data: x[start:], Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
-		if err := posenc.Normalize(n, tokens, v); err != nil {
-			if !slices.EqualFunc(x, before, func(a, b T) bool { return testkit.BitsOf(a) == testkit.BitsOf(b) }) {
-				t.Fatalf("%s: wrote before the error %v", impl, err)
-			}
-			return
-		}
-		if err := posenc.Scale(factors, dim, v); err != nil {
-			t.Fatal(err)
-		}
-		if want == nil {
-			want = slices.Clone(before)
-			for token := range tokens {
-				for h := range heads {
-					row := want[start+testkit.RowAt(&v, token, h, dim):][:dim]
-					normalizeRow(row, weight, epsilon)
-					scaleRow(row, factors[token])
-				}
-			}
-		}
-		if i := testkit.FirstDifference(x, want); i >= 0 {
-			t.Fatalf("%s differs from generic at %d: %d tokens of %d heads of %d at %d and %d", impl, i, tokens, heads, dim, tokenStride, headStride)
-		}
-	})
 }

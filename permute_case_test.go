@@ -30,7 +30,7 @@ func permutationOf(a *testkit.Arguments) posenc.Permutation {
 
 func permuteCall[T comparable](a *testkit.Arguments) testkit.Call {
 	p := permutationOf(a)
-	n := testkit.Small(p.Heads, p.HeadDim, max(p.RowSize, 1))
+	n := a.Size(p.Heads, p.HeadDim, max(p.RowSize, 1))
 	src := testkit.Slice[T](a, n)
 	dst := testkit.Output[T](a, n)
 	if a.Below(4) == 0 {

@@ -380,59 +380,6 @@ func TestPermuteWeightsOfNoSize(t *testing.T) {
 	}
 }
 
-func TestPermuteWeightsAllocates(t *testing.T) {
-	p := posenc.Permutation{Heads: 4, HeadDim: 64, RowSize: 32, Layout: posenc.InterleavedToHalfSplit}
-	src, dst := make([]float32, sizeOf(p)), make([]float32, sizeOf(p))
-	if n := testing.AllocsPerRun(10, func() {
-		if err := posenc.PermuteWeights(dst, src, p); err != nil {
-			t.Fatal(err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations, want none", n)
-	}
-}
-
-// FuzzPermuteWeights takes any permutation: an error and nothing written, or the
-// formulas of the converters, in place and out of place.
-func FuzzPermuteWeights(f *testing.F) {
-	f.Add(4, 8, 0, 0, 3, uint8(2), uint16(96), []byte{1, 2, 3})
-	f.Add(2, 11, 6, 2, 1, uint8(3), uint16(22), []byte("weights"))
-	f.Add(1, 2, 0, 0, 0, uint8(2), uint16(2), []byte(nil))
-	f.Add(math.MaxInt, math.MaxInt, math.MinInt, -1, math.MaxInt, uint8(9), uint16(7), []byte{0xff})
-	f.Add(3, 4, 4, math.MaxInt, 1, uint8(2), uint16(12), []byte{0})
-	f.Fuzz(func(t *testing.T, heads, headDim, rotary, offset, size int, layout uint8, length uint16, data []byte) {
-		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RotaryDim: rotary, Offset: offset, RowSize: size, Layout: posenc.Layout(layout % 6)}
-		n := int(length)
-		// Lengths that fit are rare by chance.
-		if small := heads > 0 && heads < 64 && headDim > 0 && headDim < 64 && size >= 0 && size < 64; small && length%2 == 0 {
-			n = sizeOf(p)
-		}
-		src := make([]uint16, n)
-		for i := range src {
-			src[i] = uint16(i)
-			if len(data) > 0 {
-				src[i] ^= uint16(data[i%len(data)]) << 8
-			}
-		}
-		before, dst := slices.Clone(src), make([]uint16, n)
-		if err := posenc.PermuteWeights(dst, src, p); err != nil {
-			if slices.ContainsFunc(dst, func(v uint16) bool { return v != 0 }) {
-				t.Fatalf("%+v: written before the error %v", p, err)
-			}
-			if err := posenc.PermuteWeights(src, src, p); err == nil || !slices.Equal(src, before) {
-				t.Fatalf("%+v: in place no error, or written before it", p)
-			}
-			return
-		}
-		if want := permuted(before, p); !slices.Equal(dst, want) || !slices.Equal(src, before) {
-			t.Fatalf("%+v: got %v, want %v", p, dst, want)
-		}
-		if err := posenc.PermuteWeights(src, src, p); err != nil || !slices.Equal(src, dst) {
-			t.Fatalf("%+v: in place %v, want %v (%v)", p, src, dst, err)
-		}
-	})
-}
-
 // A key projection of Meta's Llama, for an engine that rotates HalfSplit. Rows
 // are numbered by their place in the file.
 func ExamplePermuteWeights() {

@@ -94,13 +94,3 @@ func TestQueryScalesErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestQueryScalesAllocates(t *testing.T) {
-	call := func() {
-		var scales [3]float32
-		posenc.QueryScales(scales[:], []int32{0, 10000, 1 << 30}, posenc.QueryScaling{Beta: 0.1, Length: 8192, Offset: 1})
-	}
-	if n := testing.AllocsPerRun(20, call); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}

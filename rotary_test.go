@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
@@ -15,107 +14,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// rotatePlaced is rotatePlain in place, for views of one piece of memory.
-func (p plain) rotatePlaced(places testkit.Placed, memory []float32, tokens int) (written []bool) {
-	written = make([]bool, len(memory))
-	for i, v := range places.Views {
-		x := memory[places.Starts[i]:]
-		rotatePlain(&p, x, &v, nil, x, &v, tokens, false, written[places.Starts[i]:])
-	}
-	return written
-}
-
-// checkRotate compares Rotate or RotateInverse with the plain loop.
-func checkRotate(t *testing.T, r *rand.Rand, cfg posenc.RotaryConfig, positions []int32, p testkit.Placed) {
-	t.Helper()
-	rotary := testkit.MustRotary(t, cfg)
-	rotate, want, name := posenc.Rotate[float32], plainOf(cfg).with(plainTables(t, cfg, positions)), "Rotate"
-	if r.IntN(3) == 0 {
-		rotate, want, name = posenc.RotateInverse[float32], want.inverse(), "RotateInverse"
-	}
-	x := testkit.NewPadded(r, p.Size, r.IntN(16))
-	rotated := x.Clone()
-	written := want.rotatePlaced(p, rotated.Slice(), len(positions))
-	given := slices.Clone(positions)
-	if err := rotate(rotary.At(positions), p.In(x.Slice(), len(positions), cfg.HeadDim)...); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(positions, given) {
-		t.Fatalf("%s changed the positions", name)
-	}
-	cfg.InvFreq = cfg.InvFreq[:min(4, len(cfg.InvFreq))] // enough to read
-	x.Check(t, fmt.Sprintf("%s, %+v, %s, %d tokens: x", name, cfg, p.Kind, len(positions)), rotated, func(i int) bool { return written[i] })
-}
-
-// randomConfig returns one that rotates the given number of pairs.
-func randomConfig(r *rand.Rand, layout posenc.Layout, angles posenc.AngleRounding, pairs int, positions []int32) posenc.RotaryConfig {
-	cfg := posenc.RotaryConfig{RotaryDim: 2 * pairs, HeadDim: 2 * pairs, Layout: layout, Angles: angles}
-	if r.IntN(2) == 0 {
-		cfg.Offset = r.IntN(20)
-		cfg.HeadDim += cfg.Offset + r.IntN(20)
-	} else if r.IntN(2) == 0 {
-		cfg.RotaryDim = 0 // the same
-	}
-	if r.IntN(3) == 0 {
-		cfg.AttentionFactor = testkit.OneOf(r, []float64{1.2079441541679836, 0.1, 3e38, 1e-30})
-	}
-	switch r.IntN(4) {
-	case 0:
-		cfg.Base = testkit.OneOf(r, []float64{500000, 2, 1e6, 1.0625})
-	case 1:
-		cfg.InvFreq = testkit.RandomFrequencies(r, pairs, positions, r.IntN(2) == 0)
-	}
-	return cfg
-}
-
-func TestRotate(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range testkit.Layouts {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				t.Run(fmt.Sprintf("layout=%s/angles=%d", layoutName(layout), angles), func(t *testing.T) {
-					r := testkit.NewRand(20)
-					for range testkit.Rounds(10) {
-						for _, pairs := range testkit.Lengths {
-							tokens, heads := testkit.OneOf(r, testkit.TokenCounts), testkit.OneOf(r, testkit.HeadCounts)
-							if r.IntN(3) == 0 {
-								tokens = 1 // a path of its own
-							}
-							positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens)
-							cfg := randomConfig(r, layout, angles, pairs, positions)
-							p := testkit.Place(r, testkit.OneOf(r, testkit.PlaceKinds), tokens, []int{heads, testkit.OneOf(r, testkit.HeadCounts), 1}[:1+r.IntN(3)], cfg.HeadDim)
-							checkRotate(t, r, cfg, positions, p)
-						}
-					}
-				})
-			}
-		}
-	})
-}
-
-// Few wide rows make a chunk, many heads go in several calls, many tokens in several
-// chunks.
-func TestRotateLarge(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, tt := range []struct{ pairs, tokens, heads int }{
-			{65, 40, 2}, {130, 17, 1}, {511, 5, 1}, {512, 5, 1}, {513, 5, 2}, {1023, 3, 2}, {1024, 3, 2}, {1024, 1, 2}, // a few rows to a chunk
-			{64, 1, 600}, {64, 9, 200}, {4, 8, 5000}, {33, 16, 150}, // heads
-			{16, 1000, 1}, {1, 3000, 2}, {64, 300, 2}, // tokens
-		} {
-			for _, layout := range testkit.Layouts {
-				t.Run(fmt.Sprintf("pairs=%d/tokens=%d/heads=%d/layout=%s", tt.pairs, tt.tokens, tt.heads, layoutName(layout)), func(t *testing.T) {
-					if testing.Short() && tt.pairs*tt.tokens*tt.heads > 20000 {
-						t.Skip("short")
-					}
-					r := testkit.NewRand(21)
-					positions := testkit.RandomPositions(r, "runs", tt.tokens)
-					cfg := randomConfig(r, layout, posenc.AngleRounding(r.IntN(2)), tt.pairs, positions)
-					checkRotate(t, r, cfg, positions, testkit.Place(r, testkit.OneOf(r, testkit.PlaceKinds), tt.tokens, []int{tt.heads, 2}, cfg.HeadDim))
-				})
-			}
-		}
-	})
-}
 
 // Views beyond the cache go several tokens at a time: the length of Data alone
 // makes a view one of them.
@@ -130,22 +28,23 @@ func TestRotateLongData(t *testing.T) {
 
 func testRotateLongData(t *testing.T, memory []float32) {
 	r := testkit.NewRand(22)
+	const row = 7 * 80 // packed QKV: 3 heads of Q, 2 of K, 2 of V
 	for _, layout := range testkit.Layouts {
 		for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
 			positions := testkit.RandomPositions(r, "sequential", tokens)
 			cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 3, Layout: layout}
-			p := testkit.Place(r, "qkv", tokens, []int{3, 2}, cfg.HeadDim)
-			x := memory[:p.Size+16]
+			x := memory[:tokens*row+16]
 			testkit.FillRandom(r, x)
+			views := func(x []float32) []V {
+				return []V{{Data: x, Heads: 3, TokenStride: row}, {Data: x[3*80:], Heads: 2, TokenStride: row}}
+			}
 			want := slices.Clone(x)
-			written := plainOf(cfg).with(plainTables(t, cfg, positions)).rotatePlaced(p, want, tokens)
-			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), p.In(memory, tokens, cfg.HeadDim)...); err != nil {
+			rotateViewsPlain(plainOf(cfg).with(plainTables(t, cfg, positions)), views(want), tokens)
+			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), views(memory)...); err != nil {
 				t.Fatal(err)
 			}
-			for i := range x {
-				if math.Float32bits(x[i]) != math.Float32bits(want[i]) && !(written[i] && testkit.Same(x[i], want[i])) {
-					t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
-				}
+			if i := testkit.FirstDifference(x, want); i >= 0 {
+				t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
 			}
 			clear(x)
 		}
@@ -618,82 +517,4 @@ func TestLastPosition(t *testing.T) {
 			}
 		}
 	}
-}
-
-// No call allocates, nor makes the slices of its caller escape.
-func TestRotateAllocates(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, layout := range testkit.Layouts {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				small := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16, Layout: layout, Angles: angles})
-				large := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 512, Layout: layout, Angles: angles})
-				model := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Angles: angles})
-				rows, err := small.Rows(testkit.Sequence(4))
-				if err != nil {
-					t.Fatal(err)
-				}
-				table, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 16, Layout: layout}, posenc.Table[posenc.BFloat16]{Cos: make([]posenc.BFloat16, 64), Sin: make([]posenc.BFloat16, 64), FullWidth: true})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for name, call := range map[string]func(){
-					"decode": func() {
-						var q [64]float32
-						posenc.Rotate(small.At([]int32{77}), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"decode, Q and K": func() {
-						var q [64]float32
-						var k [32]float32
-						posenc.Rotate(small.At([]int32{77}), posenc.View[float32]{Data: q[:], Heads: 4}, posenc.View[float32]{Data: k[:], Heads: 2})
-					},
-					"decode of 32 + 8 heads": func() {
-						var q [32 * 128]float32
-						var k [8 * 128]float32
-						posenc.Rotate(model.At([]int32{4321}), posenc.View[float32]{Data: q[:], Heads: 32}, posenc.View[float32]{Data: k[:], Heads: 8})
-					},
-					"all rows": func() {
-						var q [256]float32
-						posenc.Rotate(rows.All(), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"rows": func() {
-						var q [128]float32
-						posenc.Rotate(rows.At([]int32{3, 1}), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"rows, inverse": func() {
-						var q [128]float32
-						posenc.RotateInverse(rows.At([]int32{1, 2}), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"rows of full width": func() {
-						var q [128]posenc.Float16
-						posenc.Rotate(table.At([]int32{3, 1}), posenc.View[posenc.Float16]{Data: q[:], Heads: 4})
-					},
-					"rows of full width into": func() {
-						var q, cache [128]float32
-						posenc.RotateInto(table.At([]int32{3, 1}), posenc.View[float32]{Data: cache[:], Heads: 4}, []int32{1, 0}, posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"prefill": func() {
-						var q [640]float32
-						posenc.Rotate(small.At([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-					"prefill, packed QKV": func() {
-						var qkv [1280]float32
-						positions := [10]int32{9, 8, 7, 3, 4, 5, 6, 7, 8, 9}
-						posenc.Rotate(small.At(positions[:]), posenc.View[float32]{Data: qkv[:], Heads: 4, TokenStride: 128}, posenc.View[float32]{Data: qkv[64:], Heads: 2, TokenStride: 128})
-					},
-					"large": func() {
-						var q [1024]float32
-						posenc.Rotate(large.At([]int32{5, 6}), posenc.View[float32]{Data: q[:], Heads: 1})
-					},
-					"inverse": func() {
-						var q [64]float32
-						posenc.RotateInverse(small.At([]int32{77}), posenc.View[float32]{Data: q[:], Heads: 4})
-					},
-				} {
-					if n := testing.AllocsPerRun(20, call); n != 0 {
-						t.Errorf("%s, layout %s: %v allocations", name, layoutName(layout), n)
-					}
-				}
-			}
-		}
-	})
 }

@@ -10,22 +10,22 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "Rotate", Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
+	_ = testkit.Register(testkit.Case{Function: "Rotate", Times: 8, Digests: rotateDigests("Rotate", posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, rotateCall[float32], rotateCall[posenc.Float16], rotateCall[posenc.BFloat16])(a)
 		},
 		OnStack: onStack(func(a posenc.Angles) error {
-			return errors.Join(rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
+			return errors.Join(decodeOnStack(), rotateOnStack[float32](a), rotateOnStack[posenc.Float16](a), rotateOnStack[posenc.BFloat16](a))
 		}),
 		Long: longInPlace(posenc.Rotate[float32], posenc.Rotate[posenc.Float16], posenc.Rotate[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
+	_ = testkit.Register(testkit.Case{Function: "RotateInverse", Times: 4, Digests: rotateDigests("RotateInverse", posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, rotateInverseCall[float32], rotateInverseCall[posenc.Float16], rotateInverseCall[posenc.BFloat16])(a)
 		},
 		Long: longInPlace(posenc.RotateInverse[float32], posenc.RotateInverse[posenc.Float16], posenc.RotateInverse[posenc.BFloat16]),
 	})
-	_ = testkit.Register(testkit.Case{Function: "Shift", Digests: shiftDigests,
+	_ = testkit.Register(testkit.Case{Function: "Shift", Times: 4, Digests: shiftDigests,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			return testkit.OfType(a, shiftCall[float32], shiftCall[posenc.Float16], shiftCall[posenc.BFloat16])(a)
 		},
@@ -227,13 +227,22 @@ var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 	return list
 })
 
-var stackRotary = sync.OnceValue(func() *posenc.Rotary {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 16})
+var stackModels sync.Map // by HeadDim
+
+// modelOnStack returns a Rotary that is made once.
+func modelOnStack(headDim int) *posenc.Rotary {
+	if r, ok := stackModels.Load(headDim); ok {
+		return r.(*posenc.Rotary)
+	}
+	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
 	if err != nil {
 		panic(err)
 	}
+	stackModels.Store(headDim, r)
 	return r
-})
+}
+
+func stackRotary() *posenc.Rotary { return modelOnStack(16) }
 
 // onStack makes calls with views of every type of arrays of their own.
 func onStack(call func(a posenc.Angles) error) func() error {
@@ -243,6 +252,18 @@ func onStack(call func(a posenc.Angles) error) func() error {
 		}
 		return err
 	}
+}
+
+// decodeOnStack rotates Q and K of a token, and wide heads.
+func decodeOnStack() error {
+	var q [32 * 128]float32
+	var k [8 * 128]float32
+	model, wide := modelOnStack(128), modelOnStack(512)
+	return errors.Join(
+		posenc.Rotate(model.At([]int32{4321}), posenc.View[float32]{Data: q[:], Heads: 32}, posenc.View[float32]{Data: k[:], Heads: 8}),
+		posenc.Rotate(wide.At([]int32{5, 6}), posenc.View[float32]{Data: q[:1024], Heads: 1}),
+		posenc.Rotate(wide.At([]int32{5}), posenc.View[float32]{Data: q[:1024], Heads: 2}),
+	)
 }
 
 func rotateOnStack[T posenc.Element](a posenc.Angles) error {

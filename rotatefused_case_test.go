@@ -8,7 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateFused", Long: longRotateFused,
+var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		float16s := fusedCall[posenc.Float16]
 		if testkit.Float16TiesUp { // each step would go on from ties rounded up
@@ -35,7 +35,7 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		if a.Below(3) > 0 {
 			n := dim
 			if apartAllowed := v.HeadStride == 0 || v.HeadStride == dim; a.Yes() && (a.Any() || apartAllowed) {
-				n, whole = testkit.Small(v.Heads, dim), true
+				n, whole = a.Size(v.Heads, dim), true
 			}
 			norms[i] = normOf(a, n)
 			fused[i].Norm = norms[i].RMSNorm

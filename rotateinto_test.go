@@ -13,30 +13,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// eachTypes runs a test for every type to write and every type to read.
-func eachTypes(t *testing.T, list map[string]func(t *testing.T)) {
-	if len(list) != 9 {
-		t.Fatalf("%d pairs of types, want 9", len(list))
-	}
-	for _, to := range []string{"float32", "float16", "bfloat16"} {
-		for _, from := range []string{"float32", "float16", "bfloat16"} {
-			name := from + " to " + to
-			if list[name] == nil {
-				t.Fatalf("no test from %s", name)
-			}
-			t.Run("types="+name, list[name])
-		}
-	}
-}
-
-func TestRotateInto(t *testing.T) {
-	eachTypes(t, map[string]func(t *testing.T){
-		"float32 to float32": testRotateInto[float32, float32], "float16 to float32": testRotateInto[float32, posenc.Float16], "bfloat16 to float32": testRotateInto[float32, posenc.BFloat16],
-		"float32 to float16": testRotateInto[posenc.Float16, float32], "float16 to float16": testRotateInto[posenc.Float16, posenc.Float16], "bfloat16 to float16": testRotateInto[posenc.Float16, posenc.BFloat16],
-		"float32 to bfloat16": testRotateInto[posenc.BFloat16, float32], "float16 to bfloat16": testRotateInto[posenc.BFloat16, posenc.Float16], "bfloat16 to bfloat16": testRotateInto[posenc.BFloat16, posenc.BFloat16],
-	})
-}
-
 // randomSlots returns where n tokens go among so many: all alike, one after
 // another, anywhere or nowhere, twice or never.
 func randomSlots(r *rand.Rand, n, capacity int) []int32 {
@@ -53,55 +29,6 @@ func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 		}
 	}
 	return slots
-}
-
-// Every shape, layout and table against the plain loop.
-func testRotateInto[D, S posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(90)
-		for range testkit.Rounds(4) {
-			for _, layout := range allLayouts {
-				for _, pairs := range testkit.Lengths {
-					if testing.Short() && r.IntN(4) != 0 {
-						continue
-					}
-					cfg := randomGeometry(r, layout, pairs)
-					cfg.Angles = posenc.AngleRounding(r.IntN(2))
-					tokens, heads := testkit.OneOf(r, []int{0, 1, 1, 2, 6, 16, 17, 36}), testkit.OneOf(r, testkit.HeadCounts)
-					positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), tokens)
-					p := plainOf(cfg).with(plainTables(t, cfg, positions))
-					a := testkit.MustRotary(t, cfg).At(positions)
-					if r.IntN(3) == 0 { // rows of a table
-						table := randomTable[S](r, 20, pairs, r.IntN(2) == 0, p.out, r.IntN(2) == 0)
-						rows, err := posenc.NewRows(rowsConfigOf(cfg), table)
-						if err != nil {
-							t.Fatal(err)
-						}
-						ids := randomIDs(r, tokens, 20)
-						a, p = rows.At(ids), rowsOf(p, table, ids)
-					}
-					var slots []int32
-					capacity := tokens
-					if r.IntN(3) > 0 {
-						capacity += 1 + r.IntN(20)
-						slots = randomSlots(r, tokens, capacity)
-					}
-					src, dst := testkit.RandomShape[S](r, tokens, heads, cfg.HeadDim), testkit.RandomShape[D](r, capacity, heads, cfg.HeadDim)
-					from, to := testkit.Allocate(r, &src, tokens, cfg.HeadDim), testkit.Allocate(r, &dst, capacity, cfg.HeadDim)
-					given, want, written := slices.Clone(from.All), slices.Clone(to.All), make([]bool, len(to.All))
-					rotatePlain(&p, want[to.Start:], &dst, slots, from.All[from.Start:], &src, tokens, true, written[to.Start:])
-					shape := dst
-					shape.Data = nil
-					name := fmt.Sprintf("layout %d, %d pairs at %d of %d, slots %v, dst %+v: ", layout, pairs, cfg.Offset, cfg.HeadDim, slots, shape)
-					if err := posenc.RotateInto(a, dst, slots, src); err != nil {
-						t.Fatal(name, err)
-					}
-					testkit.Compare(t, name+"dst", to.All, want, written)
-					testkit.Compare(t, name+"src", from.All, given, make([]bool, len(given)))
-				}
-			}
-		}
-	})
 }
 
 // In one type it is Rotate on a copy, and from float32 that rounded once.
@@ -127,49 +54,6 @@ func TestRotateIntoIsRotate(t *testing.T) {
 			for i, want := range x {
 				if !testkit.Same(full[i], want) || !testkit.SameElement(half[i], testkit.Narrow[posenc.Float16](want)) || !testkit.SameElement(brain[i], testkit.Narrow[posenc.BFloat16](want)) {
 					t.Fatalf("layout %d: element %d is %v, %v and %v, want %v", layout, i, full[i], testkit.Widen(half[i]), testkit.Widen(brain[i]), want)
-				}
-			}
-		}
-	})
-}
-
-func TestRotateIntoFullWidth(t *testing.T) {
-	eachTypes(t, map[string]func(t *testing.T){
-		"float32 to float32": testRotateIntoFullWidth[float32, float32], "float16 to float32": testRotateIntoFullWidth[float32, posenc.Float16], "bfloat16 to float32": testRotateIntoFullWidth[float32, posenc.BFloat16],
-		"float32 to float16": testRotateIntoFullWidth[posenc.Float16, float32], "float16 to float16": testRotateIntoFullWidth[posenc.Float16, posenc.Float16], "bfloat16 to float16": testRotateIntoFullWidth[posenc.Float16, posenc.BFloat16],
-		"float32 to bfloat16": testRotateIntoFullWidth[posenc.BFloat16, float32], "float16 to bfloat16": testRotateIntoFullWidth[posenc.BFloat16, posenc.Float16], "bfloat16 to bfloat16": testRotateIntoFullWidth[posenc.BFloat16, posenc.BFloat16],
-	})
-}
-
-// By rows of full width: Rotate of a widened copy, rounded once.
-func testRotateIntoFullWidth[D, S posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(95)
-		const tokens, heads, count = 9, 3, 6
-		for _, layout := range allLayouts {
-			for _, equal := range []bool{false, true} {
-				cfg := posenc.RowsConfig{HeadDim: 80, RotaryDim: 66, Offset: 5, Layout: layout}
-				rows, err := posenc.NewRows(cfg, randomTable[float32](r, count, 33, true, plainOf(posenc.RotaryConfig{Layout: layout}).out, equal))
-				if err != nil {
-					t.Fatal(err)
-				}
-				ids := randomIDs(r, tokens, count)
-				src := testkit.RandomElements[S](r, tokens*heads*cfg.HeadDim)
-				dst, wide := make([]D, len(src)), make([]float32, len(src))
-				for i, x := range src {
-					wide[i] = testkit.Widen(x)
-				}
-				err = errors.Join(
-					posenc.RotateInto(rows.At(ids), posenc.View[D]{Data: dst, Heads: heads}, nil, posenc.View[S]{Data: src, Heads: heads}),
-					posenc.Rotate(rows.At(ids), posenc.View[float32]{Data: wide, Heads: heads}),
-				)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i, want := range wide {
-					if !testkit.SameElement(dst[i], testkit.Narrow[D](want)) {
-						t.Fatalf("layout %d, equal halves: %t: element %d is %v, want %v", layout, equal, i, testkit.Widen(dst[i]), want)
-					}
 				}
 			}
 		}

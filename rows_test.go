@@ -98,52 +98,6 @@ func randomIDs(r *rand.Rand, n, rows int) []int32 {
 	return ids
 }
 
-func TestTable(t *testing.T) {
-	testkit.EachType(t, testTable[float32, float32], testTable[posenc.Float16, posenc.Float16], testTable[posenc.BFloat16, posenc.BFloat16])
-	t.Run("type=float32/table=float16", testTable[float32, posenc.Float16])
-	t.Run("type=bfloat16/table=float32", testTable[posenc.BFloat16, float32])
-}
-
-// Tables of any shape against the plain loop.
-func testTable[T, C posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(80)
-		for range testkit.Rounds(2) {
-			for _, layout := range allLayouts {
-				for _, pairs := range testkit.Lengths {
-					for _, full := range []bool{false, true} {
-						if testing.Short() && r.IntN(4) != 0 {
-							continue
-						}
-						cfg := randomGeometry(r, layout, pairs)
-						cfg.InvFreq = nil
-						p := plainOf(cfg)
-						count, equal := testkit.OneOf(r, []int{1, 2, 20, 40}), r.IntN(2) == 0
-						table := randomTable[C](r, count, pairs, full, p.out, equal)
-						rows, err := posenc.NewRows(rowsConfigOf(cfg), table)
-						if err != nil {
-							t.Fatal(err)
-						}
-						tokens := testkit.OneOf(r, []int{1, 1, 2, 16, 17, 36})
-						ids := randomIDs(r, tokens, count)
-						byRows := rows.At(ids)
-						if r.IntN(4) == 0 {
-							tokens, ids, byRows = count, testkit.Sequence(count), rows.All()
-						}
-						p = rowsOf(p, table, ids)
-						name := fmt.Sprintf("layout %d, %d pairs, %d rows with stride %d, full width: %t, equal halves: %t, ids %v", layout, pairs, count, table.Stride, full, equal, ids)
-						if r.IntN(3) == 0 {
-							checkPlain(t, r, name+", inverse", ids, tokens, p.inverse(), rotateInverseByAngles[T](byRows))
-						} else {
-							checkPlain(t, r, name, ids, tokens, p, rotateByAngles[T](byRows))
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
 // Rows as wide as the scratch memory.
 func TestTableWide(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {

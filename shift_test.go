@@ -2,10 +2,8 @@ package posenc_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/cmplx"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -19,63 +17,6 @@ import (
 func shiftOf(cfg posenc.RotaryConfig) posenc.RotaryConfig {
 	cfg.AttentionFactor, cfg.Layout = 0, plainOf(cfg).out
 	return cfg
-}
-
-// randomDeltas returns deltas [axes][tokens]: one for all, one for each
-// sequence or any.
-func randomDeltas(r *rand.Rand, axes, tokens int) []int32 {
-	switch r.IntN(4) {
-	case 0:
-		deltas := make([]int32, 0, axes*tokens)
-		for range axes {
-			deltas = append(deltas, slices.Repeat([]int32{int32(r.Uint32()) >> r.IntN(32)}, tokens)...)
-		}
-		return deltas
-	case 1:
-		deltas := make([]int32, axes*tokens)
-		for t := range deltas {
-			deltas[t] = -int32(t / 11)
-		}
-		return deltas
-	}
-	return axisPositions(r, axes, tokens)
-}
-
-func TestShift(t *testing.T) {
-	testkit.EachType(t, testShift[float32], testShift[posenc.Float16], testShift[posenc.BFloat16])
-}
-
-// Shift is a rotation by the deltas, without AttentionFactor and in the order that
-// Rotate writes.
-func testShift[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(100)
-		for range testkit.Rounds(6) {
-			for _, layout := range allLayouts {
-				for _, pairs := range testkit.Lengths {
-					if testing.Short() && r.IntN(4) != 0 {
-						continue
-					}
-					cfg := randomGeometry(r, layout, pairs)
-					cfg.Angles, cfg.AttentionFactor = posenc.AngleRounding(r.IntN(2)), 1.2079441541679836
-					axes := 1
-					if r.IntN(4) == 0 {
-						axes = 3
-						cfg.Axes = make([]uint8, pairs)
-						for j := range cfg.Axes {
-							cfg.Axes[j] = uint8(r.IntN(axes))
-						}
-						cfg.Axes[0] = 2
-					}
-					tokens := testkit.OneOf(r, []int{0, 1, 2, 12, 16, 17, 40})
-					rotary := testkit.MustRotary(t, cfg)
-					deltas := randomDeltas(r, axes, tokens)
-					p := plainOf(shiftOf(cfg)).with(plainTables(t, shiftOf(cfg), deltas))
-					checkPlain(t, r, fmt.Sprintf("layout %d, %d pairs, %d axes, deltas %v", layout, pairs, axes, deltas), deltas, tokens, p, func(xs ...posenc.View[T]) error { return posenc.Shift(rotary, deltas, xs...) })
-				}
-			}
-		}
-	})
 }
 
 // roundings is what three roundings of a pair to T may err by, those of Rotate,

@@ -20,6 +20,7 @@ type Arguments struct {
 
 	in      inputs
 	large   *largeShape
+	normal  bool // random elements are ones that models have: of others one leaves nothing of a row's norm
 	memory  *argumentMemory
 	results []func(*resultCheck)
 }
@@ -44,6 +45,7 @@ func newArguments(m *argumentMemory, in inputs) *Arguments {
 	seed.Write(in.shape)
 	a := &Arguments{Choices: slices.Clone(in.shape), R: NewRand(seed.Sum64()), in: in, memory: m}
 	m.begin(in)
+	a.normal = a.R.IntN(2) == 0
 	if in.place == oneByOne && a.R.IntN(8) == 0 {
 		a.large = &largeShapes[a.R.IntN(len(largeShapes))]
 	}
@@ -315,11 +317,15 @@ func fill[T any](a *Arguments, s []T) {
 }
 
 func fillNumbers[T posenc.Element](a *Arguments, s []T) {
-	if a.in.magnitude == 0 {
+	if a.in.magnitude == 0 && !a.normal {
 		FillElements(a.R, s)
 		return
 	}
 	for i := range s {
+		if a.in.magnitude == 0 {
+			s[i] = Narrow[T](float32(a.R.NormFloat64()))
+			continue
+		}
 		x := a.in.magnitude * (1 + a.R.Float32())
 		if a.R.IntN(3) == 0 {
 			x = -x
@@ -352,6 +358,19 @@ func (a *Arguments) Real(usual float64) float64 {
 		return others[i]
 	}
 	return usual
+}
+
+// Size returns the product of numbers, or where any arguments are wanted a small number
+// where it is large or negative.
+func (a *Arguments) Size(numbers ...int) int {
+	if a.Any() {
+		return Small(numbers...)
+	}
+	n := 1
+	for _, x := range numbers {
+		n *= x
+	}
+	return n
 }
 
 func (a *Arguments) Yes() bool { return a.Below(2) == 1 }

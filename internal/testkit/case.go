@@ -28,6 +28,10 @@ type Case struct {
 	// NeverFails says that the function returns no error.
 	NeverFails bool
 
+	// Times multiplies how many right calls are made, for what has many kinds of them. 0
+	// means 1.
+	Times int
+
 	// OnStack makes calls whose slices are arrays of its own: nothing may make them
 	// escape, and the calls allocate nothing.
 	OnStack func() error
@@ -116,10 +120,10 @@ func RunCases(t *testing.T, name string) {
 					}
 					return s
 				}
-				for range Rounds(100) {
+				for range Rounds(100 * max(c.Times, 1)) {
 					r.on(t, impl, &c, inputs{shape: shape()})
 				}
-				for range Rounds(60) {
+				for range Rounds(60 * max(c.Times, 1)) {
 					r.on(t, impl, &c, inputs{shape: shape(), place: atGuards})
 				}
 				for range Rounds(30) {
