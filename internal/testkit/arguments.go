@@ -316,6 +316,13 @@ func fill[T any](a *Arguments, s []T) {
 	}
 }
 
+// ordinary returns a number between 2^-4 and 2 of random bits.
+func ordinary[T posenc.Element](bits uint32) T {
+	exponentBits, fractionBits := formatOf[T]()
+	exponent := uint32(1)<<(exponentBits-1) - 1 - bits>>28%5
+	return OfBits[T](bits<<31 | exponent<<(31-exponentBits) | bits>>4<<(32-fractionBits)>>(1+exponentBits))
+}
+
 func fillNumbers[T posenc.Element](a *Arguments, s []T) {
 	if a.in.magnitude == 0 && !a.normal {
 		FillElements(a.R, s)
@@ -323,7 +330,7 @@ func fillNumbers[T posenc.Element](a *Arguments, s []T) {
 	}
 	for i := range s {
 		if a.in.magnitude == 0 {
-			s[i] = Narrow[T](float32(a.R.NormFloat64()))
+			s[i] = ordinary[T](a.R.Uint32())
 			continue
 		}
 		x := a.in.magnitude * (1 + a.R.Float32())

@@ -4,30 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/kernels"
 )
-
-// Number32 returns an int32 of four bytes, mostly a small one.
-func (c *Choices) Number32() int32 {
-	switch c.Below(8) {
-	case 0:
-		return []int32{math.MinInt32, math.MaxInt32, math.MaxInt32 - 1, 1 << 30, 1<<30 + 1, -1}[c.Below(6)]
-	case 1:
-		return int32(binary.LittleEndian.Uint32([]byte{byte(c.Next()), byte(c.Next()), byte(c.Next()), byte(c.Next())}))
-	}
-	return int32(c.Below(80)) - 3
-}
-
-func (c *Choices) Numbers32(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = c.Number32()
-	}
-	return s
-}
 
 // Mask returns what tokens are there.
 func (c *Choices) Mask(n int) []bool {
@@ -106,42 +85,6 @@ func (c *Choices) Geometry() posenc.RotaryConfig {
 	cfg.Offset = c.Below(9)
 	cfg.HeadDim += cfg.Offset + c.Below(9)
 	return cfg
-}
-
-// CheckFuzz makes a call on every implementation: a wrong one fails and writes
-// nothing, a right one writes what is wanted. What is neither may fail.
-func CheckFuzz[T posenc.Element](t *testing.T, before, want []T, written []bool, right, wrong bool, call func(x []T) error) {
-	t.Helper()
-	first, seen := error(nil), false
-	OnEach(func(impl kernels.Implementation) {
-		x := slices.Clone(before)
-		err := call(x)
-		if seen && (err == nil) != (first == nil) {
-			t.Fatalf("%s: error %v, on others %v", impl, err, first)
-		}
-		first, seen = err, true
-		if err != nil && right || err == nil && wrong {
-			t.Fatalf("%s: right %t, wrong %t, but error %v", impl, right, wrong, err)
-		}
-		if err != nil {
-			Compare(t, impl.String()+" after an error: x", x, before, make([]bool, len(x)))
-			return
-		}
-		Compare(t, impl.String()+": x", x, want, written)
-	})
-}
-
-// Repeat32 fills s with the 32-bit words of data over and over, so that a few
-// bytes of a fuzzer reach every element.
-func Repeat32(s []float32, data []byte) {
-	words := len(data) / 4
-	for i := range s {
-		bits := uint32(i) * 0x9e3779b9
-		if words > 0 {
-			bits = binary.LittleEndian.Uint32(data[i%words*4:])
-		}
-		s[i] = math.Float32frombits(bits)
-	}
 }
 
 // RepeatPositions makes n positions: those of data, each followed by run more.
@@ -232,15 +175,4 @@ func ChosenView[T posenc.Element](c *Choices, tokens, dim int) (v posenc.View[T]
 	}
 	length = max(0, length+[]int{0, 0, 0, 0, -1, 1, 7}[c.Below(7)])
 	return v, start, length
-}
-
-// ChosenElements returns n elements, the words of data over and over.
-func ChosenElements[T posenc.Element](n int, data []byte) []T {
-	words := make([]float32, n)
-	Repeat32(words, data)
-	s := make([]T, n)
-	for i, w := range words {
-		s[i] = OfBits[T](math.Float32bits(w))
-	}
-	return s
 }

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"
-	"github.com/klauspost/cpuid/v2"
 )
 
 // CompareExhaustive compares with correctly rounded values: the same bits, or

@@ -3,30 +3,7 @@ package testkit
 import (
 	"math"
 	"math/rand/v2"
-
-	"github.com/go-posenc/posenc/internal/cossin"
 )
-
-// InRange reports whether the angles of all positions stay below 2^50.
-func InRange(invFreq []float64, positions []int32) bool {
-	for _, w := range invFreq {
-		for _, p := range positions {
-			if !(math.Abs(float64(p)*w) < 1<<49) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// Quick returns how many of so many tokens a fuzzer should take: few where angles
-// may reach 2^40, from which on they are slow, so that it does not think they hang.
-func Quick(tokens int, invFreq []float64) int {
-	if largest, _ := cossin.LargestMagnitude(invFreq); largest > 1<<9 {
-		return min(tokens, max(1, 1<<11/len(invFreq)))
-	}
-	return tokens
-}
 
 // Farthest is the largest magnitude of an int32.
 const Farthest = 1 << 31

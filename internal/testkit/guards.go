@@ -8,7 +8,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -16,37 +15,6 @@ import (
 // BytesOf returns the memory of s.
 func BytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
-}
-
-// GuardedElements fills an arena with random elements and returns n of them,
-// next to its guard.
-func GuardedElements[T posenc.Element](r *rand.Rand, arena []byte, n int, atEnd bool) []T {
-	FillElements(r, Flush[T](arena, len(arena)/int(unsafe.Sizeof(*new(T))), false))
-	return Flush[T](arena, n, atEnd)
-}
-
-// CheckGuards makes a call that may write to x alone, which lies in the first of
-// the arenas, and compares x with want.
-func CheckGuards[T posenc.Element](t *testing.T, name string, arenas [][]byte, x, want []T, written []bool, call func() error) {
-	t.Helper()
-	var before [][]byte
-	for _, arena := range arenas {
-		before = append(before, slices.Clone(arena))
-	}
-	var err error
-	if reason, functions := Fault(func() { err = call() }); reason != nil || err != nil {
-		t.Fatalf("%s: %v in %s, error %v", name, reason, functions, err)
-	}
-	Compare(t, name+": x", x, want, written)
-	if len(x) > 0 { // back to what it was, so that the arena as a whole has to be
-		start := int(uintptr(unsafe.Pointer(&x[0])) - uintptr(unsafe.Pointer(&arenas[0][0])))
-		copy(BytesOf(x), before[0][start:])
-	}
-	for i, arena := range arenas {
-		if !slices.Equal(arena, before[i]) {
-			t.Fatalf("%s: memory of slice %d beyond x was written", name, i)
-		}
-	}
 }
 
 // Flush returns n elements at the start or at the end of an arena, next to its

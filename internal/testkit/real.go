@@ -5,8 +5,6 @@ import (
 	"math/big"
 )
 
-func EqualOrNaN(a, b float32) bool { return a == b || a != a && b != b }
-
 // AnglesInRange reports whether the positions are ones that a Rotary takes: up to
 // 2^31 in magnitude, with angles below 2^50.
 func AnglesInRange(invFreq, positions []float64) bool {
