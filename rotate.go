@@ -41,7 +41,7 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
-	return rotate(function, &a, tokens, &r, xs)
+	return rotateViews(function, &a, tokens, &r, xs)
 }
 
 // RotateInverse is Rotate with the opposite angles, -s in place of s. Without
@@ -58,7 +58,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.out, h.in, scaling, -1
-	return rotate(function, &a, tokens, &r, xs)
+	return rotateViews(function, &a, tokens, &r, xs)
 }
 
 // Shift moves keys that are rotated already, in a cache, by deltas[t] positions
@@ -86,15 +86,15 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
 	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
-	return rotate(function, &a, tokens, &shift, xs)
+	return rotateViews(function, &a, tokens, &shift, xs)
 }
 
-// rotate checks the views and rotates them.
-func rotate[T Element](function string, a *Angles, tokens int, r *rotation, xs []View[T]) error {
+// rotateViews checks the views and rotates them.
+func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation, xs []View[T]) error {
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if tokens > 0 && a.rows != nil && a.rows.callers {
+	if tokens > 0 && a.callersTable() {
 		for i := range xs {
 			if x := operandOf(&xs[i], r.headDim); a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
@@ -102,8 +102,8 @@ func rotate[T Element](function string, a *Angles, tokens int, r *rotation, xs [
 		}
 	}
 	switch {
-	case a.rows != nil && a.rows.fullWidth:
-		rotateFullWidth(a, tokens, r, xs)
+	case a.fullWidth():
+		rotateViewsFullWidth(a, tokens, r, xs)
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
 		rotateToken(a, r, xs)
 	default:
@@ -145,15 +145,15 @@ func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table 
 	}
 }
 
-// rotateFullWidth rotates by rows with an entry for each element, token by token.
-func rotateFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
-	var row fullWidthRow
+// rotateViewsFullWidth rotates by rows with an entry for each element, token by token.
+func rotateViewsFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
+	var full fullWidthRow
 	for t := range tokens {
-		row.read(a, t, r.sign)
+		full.read(a.rows, row(a.of, t), r.sign)
 		for i := range xs {
 			x := operandOf(&xs[i], r.headDim)
 			at := x.Token(t)
-			r.rotateFullWidth(&x, &x, at, at, &row)
+			r.rotateFullWidth(&x, &x, at, at, &full)
 		}
 	}
 }
