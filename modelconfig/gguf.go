@@ -516,7 +516,7 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 			r.fail(ErrValue, r.prefix+key, sections, "three sections")
 			return arch.layout, nil
 		}
-		axes, err = frequency.InterleavedSections(sections[0], sections[1], sections[2])
+		axes, err = frequency.InterleavedSections(frequency.ImageSections{Time: sections[0], Height: sections[1], Width: sections[2]})
 	} else {
 		axes, err = frequency.Sections(sections...)
 	}
