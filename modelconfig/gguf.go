@@ -19,6 +19,7 @@ import (
 //
 // The rules are those of llama.cpp, {arch} being general.architecture:
 //
+//	{arch}.block_count                      layers; required
 //	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
 //	{arch}.rope.dimension_count             elements rotated, the first of a head; absent: all
 //	{arch}.rope.freq_base                   base; absent: 10000
@@ -345,6 +346,9 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 }
 
 func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
+	if count := r.value(r.prefix + "block_count"); r.err == nil && !count.IsValid() {
+		r.fail(ErrValue, r.prefix+"block_count", "missing", "the number of layers")
+	}
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
 	if r.err == nil && (count < 1 || blocks > maxGGUFLayers) {
