@@ -358,9 +358,9 @@ func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding posenc.Angle
 func digestAxisMaps(d *testkit.Digest) [][]uint8 {
 	sections, err := frequency.Sections(8, 12, 12)
 	d.Must(err)
-	interleaved, err := frequency.InterleavedSections(12, 10, 10)
+	interleaved, err := frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})
 	d.Must(err)
-	alternating, err := frequency.AlternatingSections(11, 11, 10)
+	alternating, err := frequency.AlternatingSections(frequency.ImageSections{Time: 10, Height: 11, Width: 11})
 	d.Must(err)
 	return [][]uint8{sections, interleaved, alternating}
 }

@@ -92,7 +92,7 @@ func BenchmarkRotateByAxes(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	interleaved, err := frequency.InterleavedSections(24, 20, 20)
+	interleaved, err := frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -32,30 +32,34 @@ func Sections(sections ...int) ([]uint8, error) {
 	return axes, nil
 }
 
+// ImageSections are counts of pairs of each axis, for models that number tokens by time,
+// height and width: none negative, at least 1 and at most MaxRotaryDim/2 in all. The axes
+// are 0 for time, 1 for height and 2 for width.
+type ImageSections struct {
+	Time, Height, Width int
+}
+
 // InterleavedSections returns the axis of each pair where pairs of time, height and
 // width follow one another, as in Qwen3-VL (mrope_section [24, 20, 20],
-// mrope_interleaved). Of time + height + width pairs, pair j is of
+// mrope_interleaved: time, height, width). Of Time + Height + Width pairs, pair j is of
 //
-//	axis 1 where j%3 = 1 and j < 3*height,
-//	axis 2 where j%3 = 2 and j < 3*width,
+//	axis 1 where j%3 = 1 and j < 3*Height,
+//	axis 2 where j%3 = 2 and j < 3*Width,
 //	axis 0 otherwise.
 //
 // Height and width get no more than every third pair each, whatever their counts, as
-// in transformers: the other pairs are time's.
-//
-// The arguments are counts of pairs, none negative, at least 1 and at most
-// MaxRotaryDim/2 in all. Errors wrap ErrParameter.
-func InterleavedSections(time, height, width int) ([]uint8, error) {
+// in transformers: the other pairs are time's. Errors wrap ErrParameter.
+func InterleavedSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "InterleavedSections"}
-	pairs := c.sections(section{"time", time}, section{"height", height}, section{"width", width})
+	pairs := c.imageSections(sections)
 	if c.err != nil {
 		return nil, c.err
 	}
 	axes := make([]uint8, pairs)
 	for j := range axes {
-		if j%3 == 1 && j < 3*height {
+		if j%3 == 1 && j < 3*sections.Height {
 			axes[j] = 1
-		} else if j%3 == 2 && j < 3*width {
+		} else if j%3 == 2 && j < 3*sections.Width {
 			axes[j] = 2
 		}
 	}
@@ -64,20 +68,16 @@ func InterleavedSections(time, height, width int) ([]uint8, error) {
 
 // AlternatingSections returns the axis of each pair where the first pairs alternate
 // between height and width and the others are time's, as ERNIE 4.5 VL does (mrope_section [22,
-// 22, 20]: height, width, time). The axes are 0 for time, 1 for height and 2 for
-// width.
-//
-// The arguments are counts of pairs, none negative, height equal to width, at least 1
-// and at most MaxRotaryDim/2 in all. Errors wrap ErrParameter.
-func AlternatingSections(height, width, time int) ([]uint8, error) {
+// 22, 20]: height, width, time). Height and Width are equal. Errors wrap ErrParameter.
+func AlternatingSections(sections ImageSections) ([]uint8, error) {
 	c := checker{function: "AlternatingSections"}
-	pairs := c.sections(section{"height", height}, section{"width", width}, section{"time", time})
-	c.require(height == width, "width", width, "height, which is %d", height)
+	pairs := c.imageSections(sections)
+	c.require(sections.Height == sections.Width, "sections.Width", sections.Width, "sections.Height, which is %d", sections.Height)
 	if c.err != nil {
 		return nil, c.err
 	}
 	axes := make([]uint8, pairs)
-	for j := range 2 * height {
+	for j := range 2 * sections.Height {
 		axes[j] = uint8(1 + j%2)
 	}
 	return axes, nil
@@ -87,6 +87,11 @@ func AlternatingSections(height, width, time int) ([]uint8, error) {
 type section struct {
 	name  string
 	pairs int
+}
+
+// imageSections returns the pairs of all axes.
+func (c *checker) imageSections(s ImageSections) (pairs int) {
+	return c.sections(section{"sections.Time", s.Time}, section{"sections.Height", s.Height}, section{"sections.Width", s.Width})
 }
 
 // sections returns the pairs of all sections.

@@ -30,13 +30,13 @@ func TestAxesOfModels(t *testing.T) {
 	}{
 		{"Qwen2-VL", func() ([]uint8, error) { return Sections(16, 24, 24) },
 			"0000000000000000 111111111111111111111111 222222222222222222222222"},
-		{"Qwen3-VL", func() ([]uint8, error) { return InterleavedSections(24, 20, 20) },
+		{"Qwen3-VL", func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 24, Height: 20, Width: 20}) },
 			"012012012012012012012012012012012012012012012012012012012012 0000"},
-		{"ERNIE 4.5 VL", func() ([]uint8, error) { return AlternatingSections(22, 22, 20) },
+		{"ERNIE 4.5 VL", func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 20, Height: 22, Width: 22}) },
 			"12121212121212121212121212121212121212121212 00000000000000000000"},
 		{"HunYuan VL", func() ([]uint8, error) { return Sections(16, 16, 16, 16) },
 			"0000000000000000 1111111111111111 2222222222222222 3333333333333333"},
-		{"Qwen3.5", func() ([]uint8, error) { return InterleavedSections(11, 11, 10) },
+		{"Qwen3.5", func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 11, Height: 11, Width: 10}) },
 			"012012012012012012012012012012 01"},
 	} {
 		axes, err := tt.axes()
@@ -77,7 +77,7 @@ func TestInterleavedSectionsOverwrite(t *testing.T) {
 						want[j] = uint8(axis)
 					}
 				}
-				axes, err := InterleavedSections(time, height, width)
+				axes, err := InterleavedSections(ImageSections{Time: time, Height: height, Width: width})
 				if err != nil || !slices.Equal(axes, want) {
 					t.Fatalf("%d, %d, %d: got %v, want %v, error %v", time, height, width, axes, want, err)
 				}
@@ -97,7 +97,7 @@ func TestSectionCounts(t *testing.T) {
 		return n
 	}
 	for _, tt := range []struct{ time, height, width int }{{24, 20, 20}, {11, 11, 10}, {4, 4, 4}, {5, 4, 4}, {1, 0, 0}} {
-		axes, err := InterleavedSections(tt.time, tt.height, tt.width)
+		axes, err := InterleavedSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.width})
 		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.width {
 			t.Errorf("interleaved %+v: got %v, error %v", tt, axes, err)
 		}
@@ -105,14 +105,14 @@ func TestSectionCounts(t *testing.T) {
 	// But for interleaved ones, of which height and width get every third pair at
 	// most.
 	for _, tt := range []struct{ time, height, width, all int }{{24, 20000, 20, 20044}, {0, 0, 9, 9}, {4, 9, 9, 22}} {
-		axes, err := InterleavedSections(tt.time, tt.height, tt.width)
+		axes, err := InterleavedSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.width})
 		height, width := min(tt.height, (tt.all+1)/3), min(tt.width, tt.all/3)
 		if err != nil || len(axes) != tt.all || count(axes, 1) != height || count(axes, 2) != width {
 			t.Errorf("interleaved %+v: %d and %d pairs of %d, error %v, want %d and %d of %d", tt, count(axes, 1), count(axes, 2), len(axes), err, height, width, tt.all)
 		}
 	}
 	for _, tt := range []struct{ time, height int }{{20, 22}, {0, 3}, {3, 0}, {1, 1}} {
-		axes, err := AlternatingSections(tt.height, tt.height, tt.time)
+		axes, err := AlternatingSections(ImageSections{Time: tt.time, Height: tt.height, Width: tt.height})
 		if err != nil || count(axes, 0) != tt.time || count(axes, 1) != tt.height || count(axes, 2) != tt.height {
 			t.Errorf("alternating %+v: got %v, error %v", tt, axes, err)
 		}
@@ -135,13 +135,15 @@ func TestAxesErrors(t *testing.T) {
 		{func() ([]uint8, error) { return Sections(0, 0) }, "frequency.Sections: the sum of sections is 0"},
 		{func() ([]uint8, error) { return Sections(largest, 1) }, fmt.Sprintf("frequency.Sections: sections[1] is 1, want at least 0, and at most %d pairs in all", largest)},
 		{func() ([]uint8, error) { return Sections(1, math.MaxInt, math.MaxInt) }, fmt.Sprint("frequency.Sections: sections[1] is ", math.MaxInt)},
-		{func() ([]uint8, error) { return InterleavedSections(0, 0, 0) }, "frequency.InterleavedSections: the sum of sections is 0"},
-		{func() ([]uint8, error) { return InterleavedSections(24, 20, -20) }, "frequency.InterleavedSections: width is -20"},
-		{func() ([]uint8, error) { return InterleavedSections(largest, 0, 1) }, "frequency.InterleavedSections: width is 1"},
-		{func() ([]uint8, error) { return AlternatingSections(22, 20, 22) }, "frequency.AlternatingSections: width is 20, want height, which is 22"},
-		{func() ([]uint8, error) { return AlternatingSections(0, 0, 0) }, "frequency.AlternatingSections: the sum of sections is 0"},
-		{func() ([]uint8, error) { return AlternatingSections(-1, -1, 20) }, "frequency.AlternatingSections: height is -1"},
-		{func() ([]uint8, error) { return AlternatingSections(largest, largest, 0) }, "frequency.AlternatingSections: width is 32768, want at least 0"},
+		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 0, Height: 0, Width: 0}) }, "frequency.InterleavedSections: the sum of sections is 0"},
+		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: 24, Height: 20, Width: -20}) }, "frequency.InterleavedSections: sections.Width is -20"},
+		{func() ([]uint8, error) { return InterleavedSections(ImageSections{Time: largest, Height: 0, Width: 1}) }, "frequency.InterleavedSections: sections.Width is 1"},
+		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 22, Height: 22, Width: 20}) }, "frequency.AlternatingSections: sections.Width is 20, want sections.Height, which is 22"},
+		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 0, Height: 0, Width: 0}) }, "frequency.AlternatingSections: the sum of sections is 0"},
+		{func() ([]uint8, error) { return AlternatingSections(ImageSections{Time: 20, Height: -1, Width: -1}) }, "frequency.AlternatingSections: sections.Height is -1"},
+		{func() ([]uint8, error) {
+			return AlternatingSections(ImageSections{Time: 0, Height: largest, Width: largest})
+		}, "frequency.AlternatingSections: sections.Width is 32768, want at least 0"},
 	} {
 		axes, err := tt.call()
 		if axes != nil || !errors.Is(err, ErrParameter) || !strings.Contains(fmt.Sprint(err), tt.says) {

@@ -52,8 +52,12 @@ var _ = func() struct{} {
 	results("Sinusoidal", func() (any, error) { return frequency.Sinusoidal(20, 1000, 10000, 18.5) })
 	results("TimingSignal", func() (any, error) { return frequency.TimingSignal(20, 1, 10000) })
 	results("Sections", func() (any, error) { return frequency.Sections(8, 12, 12) })
-	results("InterleavedSections", func() (any, error) { return frequency.InterleavedSections(12, 10, 10) })
-	results("AlternatingSections", func() (any, error) { return frequency.AlternatingSections(11, 11, 10) })
+	results("InterleavedSections", func() (any, error) {
+		return frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})
+	})
+	results("AlternatingSections", func() (any, error) {
+		return frequency.AlternatingSections(frequency.ImageSections{Time: 10, Height: 11, Width: 11})
+	})
 	testkit.Register(testkit.Case{Function: "XPos", Digests: func(add testkit.AddDigest) {
 		add("frequency.XPos", func(d *testkit.Digest) {
 			high, low, err := frequency.XPos(64, 512)

@@ -76,10 +76,10 @@ var argumentCalls = []struct {
 		return ofAxes(sections, 3)(Sections(sections...))
 	}},
 	{"InterleavedSections", func(p parameters) made {
-		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(InterleavedSections(p.dim, p.maxPositions, p.seqLen))
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(InterleavedSections(ImageSections{Time: p.dim, Height: p.maxPositions, Width: p.seqLen}))
 	}},
 	{"AlternatingSections", func(p parameters) made {
-		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(AlternatingSections(p.dim, p.maxPositions, p.seqLen))
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(AlternatingSections(ImageSections{Time: p.seqLen, Height: p.dim, Width: p.maxPositions}))
 	}},
 	{"XPos", func(p parameters) made {
 		high, low, err := XPos(p.dim, p.base)

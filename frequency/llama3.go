@@ -31,11 +31,11 @@ type Llama3Parameters struct {
 func Llama3(rotaryDim int, base float64, p Llama3Parameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Llama3", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	check.positive("Factor", p.Factor)
-	check.positive("LowFreqFactor", p.LowFreqFactor)
-	check.positive("HighFreqFactor", p.HighFreqFactor)
-	check.require(p.LowFreqFactor <= p.HighFreqFactor, "LowFreqFactor", p.LowFreqFactor, "at most HighFreqFactor, which is %v", p.HighFreqFactor)
-	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	check.positive("p.Factor", p.Factor)
+	check.positive("p.LowFreqFactor", p.LowFreqFactor)
+	check.positive("p.HighFreqFactor", p.HighFreqFactor)
+	check.require(p.LowFreqFactor <= p.HighFreqFactor, "p.LowFreqFactor", p.LowFreqFactor, "at most p.HighFreqFactor, which is %v", p.HighFreqFactor)
+	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}

@@ -35,13 +35,13 @@ type LongRoPEParameters struct {
 func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	check.factors("ShortFactors", p.ShortFactors, rotaryDim)
-	check.factors("LongFactors", p.LongFactors, rotaryDim)
-	check.require(p.OriginalMaxPositions >= 2, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
-	check.optional("ShortAttentionFactor", p.ShortAttentionFactor)
-	check.optional("LongAttentionFactor", p.LongAttentionFactor)
+	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
+	check.factors("p.LongFactors", p.LongFactors, rotaryDim)
+	check.require(p.OriginalMaxPositions >= 2, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 2")
+	check.optional("p.ShortAttentionFactor", p.ShortAttentionFactor)
+	check.optional("p.LongAttentionFactor", p.LongAttentionFactor)
 	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
-		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "Factor", p.Factor, "a finite number above 0")
+		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
 	}
 	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
 	if check.err != nil {

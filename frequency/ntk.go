@@ -33,8 +33,8 @@ type DynamicNTKParameters struct {
 func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
-	check.positive("Factor", p.Factor)
-	check.require(p.MaxPositions >= 1, "MaxPositions", p.MaxPositions, "at least 1")
+	check.positive("p.Factor", p.Factor)
+	check.require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
 	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
 	if check.err != nil {
 		return Ladder{}, check.err
@@ -43,18 +43,18 @@ func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int,
 	if rounding == Exact {
 		beyond := whole(max(seqLen, p.MaxPositions) - p.MaxPositions)
 		stretch := sum(real(1), quotient(product(real(p.Factor), beyond), whole(p.MaxPositions)))
-		return f.stretchedBase(&check, "Factor", p.Factor, rotaryDim, base, stretch)
+		return f.stretchedBase(&check, "p.Factor", p.Factor, rotaryDim, base, stretch)
 	}
 	exponent := float64(rotaryDim) / float64(rotaryDim-2)
 	if seqLen <= p.MaxPositions {
 		length := float64(p.MaxPositions)
 		newBase := base * f.power64(p.Factor*length/length-(p.Factor-1), exponent)
-		return f.newBase32(&check, "Factor", p.Factor, rotaryDim, newBase)
+		return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, newBase)
 	}
 	stretch := float32(p.Factor)*float32(seqLen)/float32(p.MaxPositions) - float32(p.Factor-1)
 	// torch raises a single element to the exponent in float64.
 	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
-	return f.newBase32(&check, "Factor", p.Factor, rotaryDim, float64(newBase))
+	return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
 }
 
 // NTK returns the ladder of fixed NTK scaling (Su 2023,
@@ -118,9 +118,9 @@ type NTKMixedParameters struct {
 func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKMixed", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	check.positive("Factor", p.Factor)
-	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "MixedB", p.MixedB, "a finite number from 0")
-	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "MixedB", p.MixedB, "a finite float32")
+	check.positive("p.Factor", p.Factor)
+	check.require(p.MixedB >= 0 && p.MixedB <= math.MaxFloat64, "p.MixedB", p.MixedB, "a finite number from 0")
+	check.require(rounding != Float32 || p.MixedB <= math.MaxFloat32, "p.MixedB", p.MixedB, "a finite float32")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -132,7 +132,7 @@ func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Roundi
 		a /= float32(f.power64(float64(rotaryDim)/2, p.MixedB))
 		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
 			exponent := a * nearest32(f.exponential(product(real(float64(float32(p.MixedB))), logs[i])))
-			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "MixedB", p.MixedB, "one whose powers of %d are finite float32", rotaryDim/2)
+			check.require(exponent <= math.MaxFloat32 && exponent >= -math.MaxFloat32, "p.MixedB", p.MixedB, "one whose powers of %d are finite float32", rotaryDim/2)
 			if check.err != nil {
 				return Ladder{}, check.err
 			}

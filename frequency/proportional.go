@@ -25,8 +25,8 @@ type ProportionalParameters struct {
 func Proportional(headDim int, base float64, p ProportionalParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Proportional", rounding: rounding}
 	check.common("headDim", headDim, 2, base)
-	check.require(p.PartialRotaryFactor >= 0 && p.PartialRotaryFactor <= 1, "PartialRotaryFactor", p.PartialRotaryFactor, "a number from 0 to 1")
-	check.positive("Factor", p.Factor)
+	check.require(p.PartialRotaryFactor >= 0 && p.PartialRotaryFactor <= 1, "p.PartialRotaryFactor", p.PartialRotaryFactor, "a number from 0 to 1")
+	check.positive("p.Factor", p.Factor)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}

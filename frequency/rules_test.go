@@ -268,34 +268,34 @@ func TestErrors(t *testing.T) {
 	// Numbers that frequencies are multiplied or divided by.
 	for name, construct := range map[string]func(x float64, r Rounding) (Ladder, error){
 		"Linear: factor": func(x float64, r Rounding) (Ladder, error) { return Linear(8, 10000, x, r) },
-		"DynamicNTK: Factor": func(x float64, r Rounding) (Ladder, error) {
+		"DynamicNTK: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: x, MaxPositions: 8}, 9, r)
 		},
 		"NTK: factor": func(x float64, r Rounding) (Ladder, error) { return NTK(8, 10000, x, r) },
-		"NTKMixed: Factor": func(x float64, r Rounding) (Ladder, error) {
+		"NTKMixed: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return NTKMixed(8, 10000, NTKMixedParameters{Factor: x, MixedB: 1}, r)
 		},
 		"NTKAlpha: alpha": func(x float64, r Rounding) (Ladder, error) { return NTKAlpha(8, 10000, x, r) },
-		"Proportional: Factor": func(x float64, r Rounding) (Ladder, error) {
+		"Proportional: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: 1, Factor: x}, r)
 		},
 		"Factors: factors[3]": func(x float64, r Rounding) (Ladder, error) { return Factors(8, 10000, []float64{1, 1, 1, x}, r) },
-		"YaRN: Factor": func(x float64, r Rounding) (Ladder, error) {
+		"YaRN: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.Factor = x }), r)
 		},
-		"Llama3: Factor": func(x float64, r Rounding) (Ladder, error) {
+		"Llama3: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.Factor = x }), r)
 		},
-		"Llama3: LowFreqFactor": func(x float64, r Rounding) (Ladder, error) {
+		"Llama3: p.LowFreqFactor": func(x float64, r Rounding) (Ladder, error) {
 			return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = x }), r)
 		},
-		"Llama3: HighFreqFactor": func(x float64, r Rounding) (Ladder, error) {
+		"Llama3: p.HighFreqFactor": func(x float64, r Rounding) (Ladder, error) {
 			return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.HighFreqFactor = x }), r)
 		},
-		"LongRoPE: ShortFactors[1]": func(x float64, r Rounding) (Ladder, error) {
+		"LongRoPE: p.ShortFactors[1]": func(x float64, r Rounding) (Ladder, error) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors[1] = x }), 0, r)
 		},
-		"LongRoPE: LongFactors[2]": func(x float64, r Rounding) (Ladder, error) {
+		"LongRoPE: p.LongFactors[2]": func(x float64, r Rounding) (Ladder, error) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors[2] = x }), 0, r)
 		},
 	} {
@@ -309,31 +309,31 @@ func TestErrors(t *testing.T) {
 
 	// Numbers of which 0 means a default.
 	for name, construct := range map[string]func(x float64) (Ladder, error){
-		"YaRN: AttentionFactor": func(x float64) (Ladder, error) {
+		"YaRN: p.AttentionFactor": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.AttentionFactor = x }), Exact)
 		},
-		"YaRN: MScale": func(x float64) (Ladder, error) {
+		"YaRN: p.MScale": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.MScale = x }), Exact)
 		},
-		"YaRN: MScaleAllDim": func(x float64) (Ladder, error) {
+		"YaRN: p.MScaleAllDim": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.MScaleAllDim = x }), Exact)
 		},
-		"YaRN: AttentionMultiplier": func(x float64) (Ladder, error) {
+		"YaRN: p.AttentionMultiplier": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.AttentionMultiplier = x }), Exact)
 		},
-		"YaRN: BetaFast": func(x float64) (Ladder, error) {
+		"YaRN: p.BetaFast": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.BetaFast = x }), Exact)
 		},
-		"YaRN: BetaSlow": func(x float64) (Ladder, error) {
+		"YaRN: p.BetaSlow": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.BetaSlow = x }), Exact)
 		},
-		"YaRN: ExtrapolationFactor": func(x float64) (Ladder, error) {
+		"YaRN: p.ExtrapolationFactor": func(x float64) (Ladder, error) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.ExtrapolationFactor = x }), Exact)
 		},
-		"LongRoPE: ShortAttentionFactor": func(x float64) (Ladder, error) {
+		"LongRoPE: p.ShortAttentionFactor": func(x float64) (Ladder, error) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortAttentionFactor = x }), 0, Exact)
 		},
-		"LongRoPE: LongAttentionFactor": func(x float64) (Ladder, error) {
+		"LongRoPE: p.LongAttentionFactor": func(x float64) (Ladder, error) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongAttentionFactor = x }), 0, Exact)
 		},
 	} {
@@ -347,19 +347,19 @@ func TestErrors(t *testing.T) {
 		return DynamicNTK(2, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, 8, Exact)
 	})
 	add("NTKAlpha: rotaryDim is 2, want an even number from 4", func() (Ladder, error) { return NTKAlpha(2, 10000, 2, Exact) })
-	add("DynamicNTK: MaxPositions is 0, want at least 1", func() (Ladder, error) {
+	add("DynamicNTK: p.MaxPositions is 0, want at least 1", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 0}, 8, Exact)
 	})
-	add(fmt.Sprintf("DynamicNTK: MaxPositions is %d", math.MinInt), func() (Ladder, error) {
+	add(fmt.Sprintf("DynamicNTK: p.MaxPositions is %d", math.MinInt), func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: math.MinInt}, 8, Exact)
 	})
 	add("DynamicNTK: seqLen is -1, want at least 0", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, -1, Exact)
 	})
-	add("DynamicNTK: Factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e38, MaxPositions: 8}, 8, Float32)
 	})
-	add("DynamicNTK: Factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e37, MaxPositions: 8}, math.MaxInt, Float32)
 	})
 	add("NTK: factor is 5e-05, want one that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, 5e-5, Exact) })
@@ -367,67 +367,67 @@ func TestErrors(t *testing.T) {
 	add("NTKAlpha: alpha is 0.0005, want one that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Exact) })
 	add("NTKAlpha: alpha is 0.0005, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Float32) })
 	for _, mixedB := range []float64{-1, nan, inf} {
-		add(fmt.Sprintf("NTKMixed: MixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) {
+		add(fmt.Sprintf("NTKMixed: p.MixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) {
 			return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: mixedB}, Exact)
 		})
 	}
-	add("NTKMixed: MixedB is 1e+39, want a finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1e+39, want a finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e39}, Float32)
 	})
-	add("DynamicNTK: Factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
+	add("DynamicNTK: p.Factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
 		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, 0, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
 	})
-	add("NTKMixed: MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e30}, Float32)
 	})
-	add("NTKMixed: MixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) {
+	add("NTKMixed: p.MixedB is 1000, want one whose powers of 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1000}, Float32)
 	})
 	for _, partial := range []float64{-0.25, 1.25, nan} {
-		add(fmt.Sprintf("Proportional: PartialRotaryFactor is %v, want a number from 0 to 1", partial), func() (Ladder, error) {
+		add(fmt.Sprintf("Proportional: p.PartialRotaryFactor is %v, want a number from 0 to 1", partial), func() (Ladder, error) {
 			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: partial, Factor: 1}, Exact)
 		})
 	}
 	add("Factors: len(factors) is 3, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
 	add("Factors: len(factors) is 0, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
-	add("LongRoPE: len(ShortFactors) is 5", func() (Ladder, error) {
+	add("LongRoPE: len(p.ShortFactors) is 5", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors = list(5, 1) }), 0, Exact)
 	})
-	add("LongRoPE: len(LongFactors) is 0", func() (Ladder, error) {
+	add("LongRoPE: len(p.LongFactors) is 0", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors = nil }), 0, Exact)
 	})
-	add("LongRoPE: OriginalMaxPositions is 1, want at least 2", func() (Ladder, error) {
+	add("LongRoPE: p.OriginalMaxPositions is 1, want at least 2", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.OriginalMaxPositions = 1 }), 0, Exact)
 	})
 	add("LongRoPE: seqLen is -7, want at least 0", func() (Ladder, error) {
 		return LongRoPE(8, 10000, longRoPE(func(*LongRoPEParameters) {}), -7, Exact)
 	})
 	for _, factor := range []float64{0, -1, nan, inf} {
-		add(fmt.Sprintf("LongRoPE: Factor is %v, want a finite number above 0", factor), func() (Ladder, error) {
+		add(fmt.Sprintf("LongRoPE: p.Factor is %v, want a finite number above 0", factor), func() (Ladder, error) {
 			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor = factor, 1 }), 8192, Exact)
 		})
 	}
-	add("Llama3: LowFreqFactor is 5, want at most HighFreqFactor, which is 4", func() (Ladder, error) {
+	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor, which is 4", func() (Ladder, error) {
 		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.LowFreqFactor = 5 }), Exact)
 	})
-	add("Llama3: OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
+	add("Llama3: p.OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
 		return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.OriginalMaxPositions = 0 }), Exact)
 	})
-	add("YaRN: OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
+	add("YaRN: p.OriginalMaxPositions is 0, want at least 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.OriginalMaxPositions = 0 }), Exact)
 	})
-	add("YaRN: BetaFast is 0.5, want a finite number from BetaSlow, which is 1", func() (Ladder, error) {
+	add("YaRN: p.BetaFast is 0.5, want a finite number from p.BetaSlow, which is 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.BetaFast = 0.5 }), Exact)
 	})
-	add("YaRN: ExtrapolationFactor is 1.5, want a number above 0, up to 1", func() (Ladder, error) {
+	add("YaRN: p.ExtrapolationFactor is 1.5, want a number above 0, up to 1", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.ExtrapolationFactor = 1.5 }), Exact)
 	})
 	for _, rounding := range []Rounding{Exact, Float32} {
 		// Both corners below pair 0, and both above the last.
-		add(fmt.Sprintf("YaRN: OriginalMaxPositions is %d, want a length and a base", rounding+1), func() (Ladder, error) {
+		add(fmt.Sprintf("YaRN: p.OriginalMaxPositions is %d, want a length and a base", rounding+1), func() (Ladder, error) {
 			return YaRN(128, 10, yarn(func(p *YaRNParameters) { p.OriginalMaxPositions = int(rounding + 1) }), rounding)
 		})
-		add(fmt.Sprintf("YaRN: OriginalMaxPositions is %d, want a length and a base", 1<<20+int(rounding)), func() (Ladder, error) {
+		add(fmt.Sprintf("YaRN: p.OriginalMaxPositions is %d, want a length and a base", 1<<20+int(rounding)), func() (Ladder, error) {
 			return YaRN(128, 2, yarn(func(p *YaRNParameters) { p.OriginalMaxPositions = 1<<20 + int(rounding) }), rounding)
 		})
 	}

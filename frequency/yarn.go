@@ -67,15 +67,15 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 	p.BetaSlow = cmp.Or(p.BetaSlow, 1)
 	p.ExtrapolationFactor = cmp.Or(p.ExtrapolationFactor, 1)
 	p.AttentionMultiplier = cmp.Or(p.AttentionMultiplier, 1)
-	check.positive("Factor", p.Factor)
-	check.require(p.OriginalMaxPositions >= 1, "OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
-	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "BetaSlow", p.BetaSlow, "a finite number above 0")
-	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "BetaFast", p.BetaFast, "a finite number from BetaSlow, which is %v", p.BetaSlow)
-	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0, up to 1")
-	check.optional("AttentionFactor", p.AttentionFactor)
-	check.optional("MScale", p.MScale)
-	check.optional("MScaleAllDim", p.MScaleAllDim)
-	check.optional("AttentionMultiplier", p.AttentionMultiplier)
+	check.positive("p.Factor", p.Factor)
+	check.require(p.OriginalMaxPositions >= 1, "p.OriginalMaxPositions", p.OriginalMaxPositions, "at least 1")
+	check.require(p.BetaSlow > 0 && p.BetaSlow <= math.MaxFloat64, "p.BetaSlow", p.BetaSlow, "a finite number above 0")
+	check.require(p.BetaFast >= p.BetaSlow && p.BetaFast <= math.MaxFloat64, "p.BetaFast", p.BetaFast, "a finite number from p.BetaSlow, which is %v", p.BetaSlow)
+	check.require(p.ExtrapolationFactor > 0 && p.ExtrapolationFactor <= 1, "p.ExtrapolationFactor", p.ExtrapolationFactor, "a number above 0, up to 1")
+	check.optional("p.AttentionFactor", p.AttentionFactor)
+	check.optional("p.MScale", p.MScale)
+	check.optional("p.MScaleAllDim", p.MScaleAllDim)
+	check.optional("p.AttentionMultiplier", p.AttentionMultiplier)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -94,7 +94,7 @@ func YaRN(rotaryDim int, base float64, p YaRNParameters, rounding Rounding) (Lad
 		low, high = floor(low), ceiling(high)
 	}
 	low, high = greatest(low, newReal()), least(high, whole(rotaryDim-1))
-	check.require(low.Cmp(high) <= 0, "OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
+	check.require(low.Cmp(high) <= 0, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -146,7 +146,7 @@ func yarn32(check *checker, rotaryDim int, base float64, p YaRNParameters) (Ladd
 		low, high = math.Floor(low), math.Ceil(high)
 	}
 	low, high = max(low, 0), min(high, float64(rotaryDim-1))
-	check.require(low <= high, "OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
+	check.require(low <= high, "p.OriginalMaxPositions", p.OriginalMaxPositions, correctionsApart)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}

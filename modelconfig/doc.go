@@ -9,9 +9,9 @@
 // (dynamic NTK, LongRoPE), [Model.RotaryFor] takes both as [RotaryOptions]; an engine
 // for any model calls it for each of [Model.LayerTypes].
 //
-// Two things are apart from the rotation, 1 and none for most models, and the
-// output is wrong where a model has them and they are left out: a factor on the
-// attention scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
+// Two things are not part of the rotation, and most models have neither. The output
+// is wrong where a model has them and they are left out: a factor on the attention
+// scores ([Model.SoftmaxScale]: YaRN of DeepSeek V2 and V3 and the models
 // built like them), and one on queries that grows with the position
 // ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
 //

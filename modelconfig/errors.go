@@ -3,6 +3,7 @@ package modelconfig
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Every error wraps one of these and names the function, the key or the argument, its
@@ -21,13 +22,26 @@ func valueError(sentinel error, function, name string, value any, expected strin
 	return fmt.Errorf("modelconfig.%s: %s is %v, want %s: %w", function, name, value, fmt.Sprintf(expected, args...), sentinel)
 }
 
+const mostQuoted = 64 // characters
+
 // quoted is a string as an error shows it: quoted, and cut where it is long.
 func quoted(s string) string {
-	const most = 64
-	if len(s) > most {
-		return fmt.Sprintf("%.*q...", most, s)
+	if len(s) > mostQuoted {
+		return fmt.Sprintf("%.*q...", mostQuoted, s)
 	}
 	return fmt.Sprintf("%q", s)
+}
+
+// keyName is the name of an unknown key as an error shows it: quoted where it is long
+// or has other characters than letters, digits, _ and -.
+func keyName(key string) string {
+	plain := func(c rune) bool {
+		return c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+	}
+	if key == "" || len(key) > mostQuoted || strings.ContainsFunc(key, func(c rune) bool { return !plain(c) }) {
+		return quoted(key)
+	}
+	return key
 }
 
 // listText is a list as an error shows it: by its length.

@@ -151,13 +151,17 @@ func (f family) sectioned(sections ...int) family {
 }
 
 func (f family) interleavedAxes(sections ...int) family {
-	f.axes, f.sections, f.axisCount = func(s []int) ([]uint8, error) { return frequency.InterleavedSections(s[0], s[1], s[2]) }, sections, 3
+	f.axes, f.sections, f.axisCount = func(s []int) ([]uint8, error) {
+		return frequency.InterleavedSections(frequency.ImageSections{Time: s[0], Height: s[1], Width: s[2]})
+	}, sections, 3
 	f.interleavedSections = true
 	return f.allowing("mrope_section", "mrope_interleaved", "interleaved")
 }
 
 func (f family) alternating(sections ...int) family {
-	f.axes, f.sections, f.axisCount = func(s []int) ([]uint8, error) { return frequency.AlternatingSections(s[0], s[1], s[2]) }, sections, 3
+	f.axes, f.sections, f.axisCount = func(s []int) ([]uint8, error) {
+		return frequency.AlternatingSections(frequency.ImageSections{Time: s[2], Height: s[0], Width: s[1]})
+	}, sections, 3
 	return f.allowing("mrope_section")
 }
 

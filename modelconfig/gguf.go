@@ -19,6 +19,7 @@ import (
 //
 // The rules are those of llama.cpp, {arch} being general.architecture:
 //
+//	{arch}.block_count                      layers; required
 //	{arch}.attention.key_length             elements per head; absent: embedding_length / attention.head_count
 //	{arch}.rope.dimension_count             elements rotated, the first of a head; absent: all
 //	{arch}.rope.freq_base                   base; absent: 10000
@@ -345,6 +346,9 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 }
 
 func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
+	if count := r.value(r.prefix + "block_count"); r.err == nil && !count.IsValid() {
+		r.fail(ErrValue, r.prefix+"block_count", "missing", "the number of layers")
+	}
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
 	if r.err == nil && (count < 1 || blocks > maxGGUFLayers) {
@@ -516,7 +520,7 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 			r.fail(ErrValue, r.prefix+key, sections, "three sections")
 			return arch.layout, nil
 		}
-		axes, err = frequency.InterleavedSections(sections[0], sections[1], sections[2])
+		axes, err = frequency.InterleavedSections(frequency.ImageSections{Time: sections[0], Height: sections[1], Width: sections[2]})
 	} else {
 		axes, err = frequency.Sections(sections...)
 	}

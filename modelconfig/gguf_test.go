@@ -399,7 +399,7 @@ func TestGGUFErrors(t *testing.T) {
 		{"qwen2", ErrSyntax, "qwen2.attention.head_count is of type bool, want an integer", []any{"attention.head_count", true}},
 		{"qwen2", ErrSyntax, "qwen2.attention.head_count is of type []bool, want an integer", []any{"attention.head_count", slices.Repeat([]bool{true}, 8)}},
 		{"lfm2", ErrSyntax, "lfm2.attention.head_count_kv", []any{"attention.head_count_kv", slices.Repeat([]any{true}, 8)}},
-		{"qwen2", ErrValue, "qwen2.block_count", []any{"block_count", nil}},
+		{"qwen2", ErrValue, "qwen2.block_count is missing, want the number of layers", []any{"block_count", nil}},
 		{"qwen2", ErrValue, "qwen2.block_count", []any{"block_count", 1 << 30}},
 		{"qwen2", ErrValue, "qwen2.block_count", []any{"nextn_predict_layers", 8}},
 		{"deepseek2", ErrValue, "deepseek2.rope.dimension_count", nil},

@@ -42,7 +42,7 @@ func HuggingFace(config []byte) (*Model, error) {
 func huggingFace(function string, config []byte, follow func(*reader) *reader) (*Model, error) {
 	keys, err := parseObject(config)
 	if err != nil {
-		return nil, fmt.Errorf("modelconfig.%s: config is not a JSON object that can be read: %w (%w)", function, err, ErrSyntax)
+		return nil, valueError(ErrSyntax, function, "config", fmt.Sprintf("unreadable (%v)", err), "a JSON object")
 	}
 	r := follow(&reader{function: function, keys: keys})
 	modelType, ok := r.text("model_type")
@@ -234,7 +234,7 @@ func readModel(r *reader, f *family, m *Model) {
 func unreadKeys(r *reader) {
 	for _, key := range sortedKeys(r.keys) {
 		if r.keys[key] != nil && !r.seen[key] && namesRotation(key) && !slices.Contains(harmlessKeys, key) {
-			r.fail(ErrUnknown, quoted(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
+			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
 		}
 	}
 }
@@ -337,8 +337,12 @@ func hiddenByHeads(r *reader, f *family) (dim int, key string) {
 	if r.err != nil {
 		return 0, key
 	}
-	if heads < 1 || hidden < 1 || hidden%heads != 0 {
-		r.fail(ErrValue, key, hidden, "a multiple of %s, which is %d; or set head_dim", byKey, heads)
+	if heads < 1 {
+		r.fail(ErrValue, byKey, heads, "at least 1")
+		return 0, key
+	}
+	if hidden < 1 || hidden%heads != 0 {
+		r.fail(ErrValue, key, hidden, "a positive multiple of %s, which is %d; or set head_dim", byKey, heads)
 		return 0, key
 	}
 	if !r.has(key) {

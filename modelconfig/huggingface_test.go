@@ -86,7 +86,7 @@ var traps = []struct {
 		wantError(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 0`), ErrValue, "attention_factor is 0")
 	}},
 	{"attn_factor_is_another_key", func(t *testing.T) {
-		wantError(t, fmt.Sprintf(qwenYaRN, `, "attn_factor": 0.8782488562869419`), ErrUnknown, `"attn_factor"`, "attention_factor")
+		wantError(t, fmt.Sprintf(qwenYaRN, `, "attn_factor": 0.8782488562869419`), ErrUnknown, "rope_scaling.attn_factor is", "attention_factor")
 	}},
 	{"yarn_zero_is_absent", func(t *testing.T) {
 		want := mustRotary(t, fmt.Sprintf(qwenYaRN, ""), "", 0)
@@ -226,7 +226,7 @@ var traps = []struct {
 				t.Errorf("seqLen %d: %v, %v, want %v", seqLen, cfg.InvFreq[1], cfg.AttentionFactor, want)
 			}
 		}
-		wantError(t, strings.Replace(config, "hunyuan_v1_dense", "llama", 1), ErrUnknown, `"alpha"`)
+		wantError(t, strings.Replace(config, "hunyuan_v1_dense", "llama", 1), ErrUnknown, "rope_scaling.alpha is")
 	}},
 	{"qwen1_dynamic_ntk_is_its_own", func(t *testing.T) {
 		m := mustRead(t, `{"model_type": "qwen", "kv_channels": 128, "seq_length": 8192, "rotary_emb_base": 10000, "rotary_pct": 1.0, "use_dynamic_ntk": true}`)
@@ -486,14 +486,17 @@ var traps = []struct {
 			`"use_mem_rope": false`, `"qk_rope_head_dim": 64`, `"rotary_embedding": false`, `"rope_type": "linear"`, `"mrope_section": [16, 24, 24]`,
 		} {
 			name, _, _ := strings.Cut(key, ":")
-			wantError(t, `{"model_type": "llama", `+key+`}`, ErrUnknown, name)
+			wantError(t, `{"model_type": "llama", `+key+`}`, ErrUnknown, ": "+strings.Trim(name, `"`)+" is ")
 		}
 		for _, key := range []string{
-			"ropeTheta", "ROPE_THETA", "useRope", "useRoPE", "use_RoPE_2d", "useROPE", "USE_ROPE", "yarn-rope", "2d.rope", "rope2d", "2drope",
+			"ropeTheta", "ROPE_THETA", "useRope", "useRoPE", "use_RoPE_2d", "useROPE", "USE_ROPE", "yarn-rope", "rope2d", "2drope",
 			"mropeSection", "MRoPESection", "xdrope", "longrope_factor", "ropes", "customRotaryDim", "norotary", "europe_rope",
 			"mropesection", "use_mropes", "MROPEBASE", "useropescaling",
 		} {
-			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, `"`+key+`" is the number 1, want nothing`)
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, ": "+key+" is the number 1, want nothing")
+		}
+		for _, key := range []string{"2d.rope", "rope scaling", "rope²", strings.Repeat("rope", 17)} {
+			wantError(t, `{"model_type": "llama", "`+key+`": 1}`, ErrUnknown, quoted(key)+" is the number 1, want nothing")
 		}
 		for _, key := range []string{"property", "properties", "PROPERTY", "custom_property", "customProperty", "propeller", "proper", "europe", "use_Europe", "EUROPE", "european"} {
 			mustRead(t, `{"model_type": "llama", "`+key+`": 1}`)
@@ -631,7 +634,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "gemma4_text", "global_head_dim": 512.5}`, ErrSyntax, "global_head_dim is the number 512.5, want a whole number"},
 		{`{"model_type": "gemma4_text", "rope_theta": 10000}`, ErrUnknown, "rope_theta is the number 10000, want nothing"},
 		{`{"model_type": "laguna", "rope_scaling": {"type": "linear", "factor": 4}}`, ErrUnknown, "rope_scaling is an object"},
-		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, `"rope_ratio" is the number 2`},
+		{`{"model_type": "chatglm", "rope_scaling": {"type": "linear", "factor": 4, "rope_ratio": 2}}`, ErrUnknown, "rope_scaling.rope_ratio is the number 2"},
 		{`{"x": Nan}`, ErrSyntax, "invalid character"},
 		{`{"x": 1NaN}`, ErrSyntax, "invalid character"},
 		{`{"x": Infinity5}`, ErrSyntax, "invalid character"},
@@ -649,7 +652,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "hidden_size": "4096"}`, ErrSyntax, `hidden_size is "4096"`},
 		{`{"model_type": "llama", "hidden_size": 4096.5}`, ErrSyntax, "hidden_size is the number 4096.5"},
 		{`{"model_type": "llama", "hidden_size": 4100}`, ErrValue, "hidden_size is 4100"},
-		{`{"model_type": "llama", "num_attention_heads": 0}`, ErrValue, "num_attention_heads, which is 0"},
+		{`{"model_type": "llama", "num_attention_heads": 0}`, ErrValue, "num_attention_heads is 0, want at least 1"},
 		{`{"model_type": "llama", "num_hidden_layers": 0}`, ErrValue, "num_hidden_layers is 0"},
 		{`{"model_type": "llama", "num_hidden_layers": 1000000000}`, ErrValue, "num_hidden_layers is 1000000000"},
 		{`{"model_type": "llama", "head_dim": 1}`, ErrValue, "head_dim is the number 1"},
@@ -664,7 +667,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "llama", "rope_scaling": {"factor": 8}}`, ErrValue, "rope_scaling.rope_type is absent"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": true}}`, ErrSyntax, "factor is true"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 0}}`, ErrValue, "actor is 0"},
-		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling."beta"`},
+		{`{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 8, "beta": 1}}`, ErrUnknown, `rope_scaling.beta is the number 1`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "lineaR", "factor": 8}}`, ErrUnknown, `"lineaR"`},
 		{`{"model_type": "llama", "rope_scaling": {"type": "default", "factor": 8}}`, ErrContradiction, "factor is 8"},
 		{`{"model_type": "llama", "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 1}}`, ErrValue, "high_freq_factor is absent"},
@@ -679,7 +682,7 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "gptj", "rope_theta": 500000}`, ErrUnknown, "rope_theta"},
 		{`{"model_type": "gptj", "rope_scaling": {"type": "linear", "factor": 2}}`, ErrUnknown, "rope_scaling"},
 		{`{"model_type": "gemma3_text", "rope_parameters": {"rope_type": "default"}}`, ErrValue, "full_attention"},
-		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}, "rope_theta": 1}}`, ErrUnknown, `"rope_theta"`},
+		{`{"model_type": "gemma3_text", "rope_parameters": {"full_attention": {}, "rope_theta": 1}}`, ErrUnknown, "rope_parameters.rope_theta is"},
 		{`{"model_type": "gemma3_text", "num_hidden_layers": 2, "layer_types": ["full_attention"]}`, ErrContradiction, "layer_types"},
 		{`{"model_type": "gemma3_text", "num_hidden_layers": 1, "layer_types": ["whole"]}`, ErrUnknown, `layer_types[0] is "whole"`},
 		{`{"model_type": "gemma3_text", "sliding_window_pattern": 0}`, ErrValue, "sliding_window_pattern is 0"},
@@ -738,8 +741,8 @@ func TestErrorsNameKeys(t *testing.T) {
 		{`{"model_type": "llama", "head_dim": 63}`, ErrValue, ": head_dim is the number 63"},
 		{`{"model_type": "falcon", "n_embed": 126, "n_head": 2}`, ErrValue, ": n_embed is the number 126, want an even number of rotated elements, from 2 to 2048; it gives 63 of 63"},
 		{`{"model_type": "llama", "num_attention_heads": 4096}`, ErrValue, ": num_attention_heads is the number 4096, want at least 2 elements per head, not 1"},
-		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_embd is 100, want a multiple of n_head"},
-		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a multiple of num_attention_heads"},
+		{`{"model_type": "gptj", "n_embd": 100, "n_head": 0}`, ErrValue, ": n_head is 0, want at least 1"},
+		{`{"model_type": "gptj", "hidden_size": 100, "num_attention_heads": 3}`, ErrValue, ": hidden_size is 100, want a positive multiple of num_attention_heads"},
 		{`{"model_type": "gptj", "num_hidden_layers": 0}`, ErrValue, ": num_hidden_layers is 0"},
 		{`{"model_type": "gptj", "n_embd": 512, "n_head": 16}`, ErrContradiction, ": rotary_dim is absent, want it, since its default, 64,"},
 		{`{"model_type": "gptj", "rotary_dim": 63}`, ErrValue, ": rotary_dim is 63, want an even number"},
@@ -771,12 +774,12 @@ func TestArguments(t *testing.T) {
 		o    RotaryOptions
 		want string
 	}{
-		{m, RotaryOptions{}, `RotaryOptions.LayerType is "", ` + kinds},
-		{m, RotaryOptions{LayerType: "chunked_attention"}, `RotaryOptions.LayerType is "chunked_attention", ` + kinds},
-		{llama, RotaryOptions{LayerType: "full_attention"}, `RotaryOptions.LayerType is "full_attention", want one of LayerTypes() = [""]`},
-		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "RotaryOptions.SequenceLength is -1, want the number of tokens of the sequence"},
-		{dynamic, RotaryOptions{}, "RotaryOptions.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
-		{llama, RotaryOptions{Angles: 7}, "RotaryOptions.Angles is 7, want ExactAngles or Float32Angles"},
+		{m, RotaryOptions{}, `options.LayerType is "", ` + kinds},
+		{m, RotaryOptions{LayerType: "chunked_attention"}, `options.LayerType is "chunked_attention", ` + kinds},
+		{llama, RotaryOptions{LayerType: "full_attention"}, `options.LayerType is "full_attention", want one of LayerTypes() = [""]`},
+		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "options.SequenceLength is -1, want the number of tokens of the sequence"},
+		{dynamic, RotaryOptions{}, "options.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
+		{llama, RotaryOptions{Angles: 7}, "options.Angles is 7, want ExactAngles or Float32Angles"},
 		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {
@@ -790,7 +793,13 @@ func TestArguments(t *testing.T) {
 		wants(second(tt.m.SoftmaxScaleFor(tt.o)), "SoftmaxScaleFor", tt.want)
 		if tt.o == (RotaryOptions{}) {
 			says := func(method string) string {
-				return strings.NewReplacer(`"sliding_attention"]`, `"sliding_attention"] (in a call of `+method+`)`, "sequence,", "sequence (in a call of "+method+"),").Replace(tt.want)
+				switch tt.m {
+				case m:
+					return `the Model is one with layers of the kinds ["full_attention" "sliding_attention"], want one kind; call ` + method
+				case dynamic:
+					return "the Model is one whose frequencies depend on the length of the sequence beyond 32768, want frequencies that do not; call " + method
+				}
+				return tt.want
 			}
 			wants(second(tt.m.Rotary()), "Rotary", says("RotaryFor"))
 			wants(second(tt.m.SoftmaxScale()), "SoftmaxScale", says("SoftmaxScaleFor"))

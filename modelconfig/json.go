@@ -304,7 +304,7 @@ func (r *reader) unknownKeys(expected string, known ...[]string) {
 			if hint := hints[key]; hint != "" {
 				expected = hint
 			}
-			r.fail(ErrUnknown, quoted(key), kindOf(r.keys[key]), "%s", expected)
+			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "%s", expected)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/go-posenc/posenc"
@@ -39,8 +40,8 @@ type RotaryOptions struct {
 
 	// SequenceLength is the number of tokens of the sequence, the largest position
 	// plus one: in an engine, the longest that it will hold. Dynamic NTK scaling and
-	// LongRoPE choose the frequencies by it and need it; to others it is nothing, and
-	// may be 0. Keys that are rotated by the frequencies of one length do not match
+	// LongRoPE choose the frequencies by it and need it; other models ignore it: leave
+	// it 0. Keys that are rotated by the frequencies of one length do not match
 	// queries rotated by those of another.
 	SequenceLength int
 
@@ -118,10 +119,10 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 //
 // It is for models with one kind of rotating layers, whose frequencies do not depend
 // on the length of the sequence. For others it has no answer that would be right in
-// every layer and for every length, and returns an error that says which
-// RotaryOptions RotaryFor needs. Errors wrap ErrArgument.
+// every layer and for every length, and returns an error that says so.
+// Errors wrap ErrArgument.
 func (m *Model) Rotary() (posenc.RotaryConfig, error) {
-	cfg, _, err := m.rotary("Model.Rotary", " (in a call of RotaryFor)", RotaryOptions{})
+	cfg, _, err := m.rotary("Model.Rotary", "RotaryFor", RotaryOptions{})
 	return cfg, err
 }
 
@@ -131,8 +132,8 @@ func (m *Model) Rotary() (posenc.RotaryConfig, error) {
 // Errors wrap ErrArgument (a LayerType that the model does not have, a SequenceLength
 // that is negative, or 0 where frequencies depend on it, unknown Angles) or ErrValue
 // (numbers of the configuration that make no frequencies of that length or rounding).
-func (m *Model) RotaryFor(o RotaryOptions) (posenc.RotaryConfig, error) {
-	cfg, _, err := m.rotary("Model.RotaryFor", "", o)
+func (m *Model) RotaryFor(options RotaryOptions) (posenc.RotaryConfig, error) {
+	cfg, _, err := m.rotary("Model.RotaryFor", "", options)
 	return cfg, err
 }
 
@@ -141,14 +142,14 @@ func (m *Model) RotaryFor(o RotaryOptions) (posenc.RotaryConfig, error) {
 // of YaRN (frequency.Ladder.SoftmaxScale). It is for the models that Rotary is for, and
 // has the same errors.
 func (m *Model) SoftmaxScale() (float64, error) {
-	_, ladder, err := m.rotary("Model.SoftmaxScale", " (in a call of SoftmaxScaleFor)", RotaryOptions{})
+	_, ladder, err := m.rotary("Model.SoftmaxScale", "SoftmaxScaleFor", RotaryOptions{})
 	return ladder.SoftmaxScale, err
 }
 
 // SoftmaxScaleFor returns what multiplies the attention scores of the layers of one
 // kind: what SoftmaxScale returns, for every model. Errors are those of RotaryFor.
-func (m *Model) SoftmaxScaleFor(o RotaryOptions) (float64, error) {
-	_, ladder, err := m.rotary("Model.SoftmaxScaleFor", "", o)
+func (m *Model) SoftmaxScaleFor(options RotaryOptions) (float64, error) {
+	_, ladder, err := m.rotary("Model.SoftmaxScaleFor", "", options)
 	return ladder.SoftmaxScale, err
 }
 
@@ -168,8 +169,9 @@ func (m *Model) accepted(function string) (*Model, error) {
 	return m, nil
 }
 
-// rotary checks the options; where says in an error where they belong.
-func (m *Model) rotary(function, where string, o RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+// rotary checks the options. For a function that takes none, instead is the one that
+// does.
+func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
 	fail := func(name string, value any, expected string, args ...any) (posenc.RotaryConfig, frequency.Ladder, error) {
 		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrArgument, function, name, value, expected, args...)
 	}
@@ -177,23 +179,28 @@ func (m *Model) rotary(function, where string, o RotaryOptions) (posenc.RotaryCo
 	if len(types) == 0 {
 		return fail("the Model", "nil or zero", "a Model from HuggingFace, HuggingFaceVision or GGUF")
 	}
-	if o.LayerType == "" && len(types) == 1 {
-		o.LayerType = types[0]
+	if options.LayerType == "" && len(types) == 1 {
+		options.LayerType = types[0]
 	}
-	k, known := m.kinds[o.LayerType]
-	if !known {
-		return fail("RotaryOptions.LayerType", quoted(o.LayerType), "one of LayerTypes() = %q%s", types, where)
+	k, known := m.kinds[options.LayerType]
+	switch {
+	case !known && instead != "":
+		return fail("the Model", fmt.Sprintf("one with layers of the kinds %q", types), "one kind; call %s", instead)
+	case !known:
+		return fail("options.LayerType", quoted(options.LayerType), "one of LayerTypes() = %q", types)
+	case k.rule.trained != 0 && instead != "":
+		return fail("the Model", fmt.Sprintf("one whose frequencies depend on the length of the sequence beyond %d", k.rule.trained), "frequencies that do not; call %s", instead)
 	}
-	if o.SequenceLength < 0 {
-		return fail("RotaryOptions.SequenceLength", o.SequenceLength, "the number of tokens of the sequence")
+	if options.SequenceLength < 0 {
+		return fail("options.SequenceLength", options.SequenceLength, "the number of tokens of the sequence")
 	}
-	if o.SequenceLength == 0 && k.rule.trained != 0 {
-		return fail("RotaryOptions.SequenceLength", 0, "the number of tokens of the sequence%s, since frequencies depend on it beyond %d", where, k.rule.trained)
+	if options.SequenceLength == 0 && k.rule.trained != 0 {
+		return fail("options.SequenceLength", 0, "the number of tokens of the sequence, since frequencies depend on it beyond %d", k.rule.trained)
 	}
-	if o.Angles > posenc.Float32Angles {
-		return fail("RotaryOptions.Angles", o.Angles, "ExactAngles or Float32Angles")
+	if options.Angles > posenc.Float32Angles {
+		return fail("options.Angles", options.Angles, "ExactAngles or Float32Angles")
 	}
-	return k.config(function, o.SequenceLength, o.Angles)
+	return k.config(function, options.SequenceLength, options.Angles)
 }
 
 // config is the configuration for a sequence of seqLen tokens, 0 for one within the

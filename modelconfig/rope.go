@@ -144,7 +144,7 @@ func ropeTypeOf(rope *reader, f *family) string {
 		for _, key := range sortedKeys(rope.keys) {
 			if rope.keys[key] != nil && !slices.Contains(commonKeys, key) && !slices.Contains(f.extraKeys, key) {
 				if hint := hints[key]; hint != "" {
-					rope.fail(ErrUnknown, quoted(key), kindOf(rope.keys[key]), "%s", hint)
+					rope.fail(ErrUnknown, keyName(key), kindOf(rope.keys[key]), "%s", hint)
 				}
 				rope.fail(ErrValue, "rope_type", "absent", "a rule for %s, such as \"linear\"", key)
 			}

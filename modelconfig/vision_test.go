@@ -121,7 +121,7 @@ func TestVisionErrors(t *testing.T) {
 		{`{"model_type": "qwen2_vl", "vision_config": 3}`, ErrSyntax, "vision_config is the number 3"},
 		{`{"model_type": "gemma4"}`, ErrUnknown, "rotate twice"},
 		{`{"hidden_size": 1}`, ErrValue, "model_type is absent"},
-		{`[]`, ErrSyntax, "modelconfig.HuggingFaceVision: config is not"},
+		{`[]`, ErrSyntax, "modelconfig.HuggingFaceVision: config is unreadable (a list of 0, not an object), want a JSON object"},
 		{`{"model_type": "pixtral", "head_dim": 80}`, ErrContradiction, "head_dim is 80, want hidden_size by num_attention_heads, which is 64"},
 		{`{"model_type": "qwen3_vl", "vision_config": {"num_heads": 7}}`, ErrValue, "vision_config.hidden_size is 1152"},
 		{`{"model_type": "qwen3_vl", "vision_config": {"num_heads": 16, "num_attention_heads": 8}}`, ErrContradiction, "num_attention_heads is 8"},
