@@ -178,6 +178,9 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 	case !a.Any():
 		for i := range positions {
 			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(40)-20))
+			if a.R.IntN(8) == 0 && !a.Ordinary() { // angles that are their sines
+				positions[i] = testkit.OneOf(a.R, []float32{0x1p-149, -0x1p-149, 0x1.8p-100, -0x1.fffffep-20, 0, float32(math.Copysign(0, -1))})
+			}
 		}
 	case kind > 0:
 		for i := range positions {

@@ -1,7 +1,6 @@
 package posenc_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log"
@@ -13,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // permutations are shapes of real and of small models, rows of a few elements.
@@ -92,72 +90,6 @@ func permuted[T any](x []T, p posenc.Permutation) []T {
 		copy(y[at:], rows)
 	}
 	return y
-}
-
-func checkPermuteWeights[T any, B comparable](t *testing.T, p posenc.Permutation, of func(bits uint32) T, bits func(T) B) {
-	const around = 5
-	r := rand.New(rand.NewPCG(40, 1))
-	n := sizeOf(p)
-	sameBits := func(a, b []T) bool {
-		return slices.EqualFunc(a, b, func(a, b T) bool { return bits(a) == bits(b) })
-	}
-	src := elementsFrom(r, n, of)
-	before := slices.Clone(src)
-	memory := elementsFrom(r, n+2*around, of)
-	outside := slices.Clone(memory)
-	if err := posenc.PermuteWeights(memory[around:around+n], src, p); err != nil {
-		t.Fatal(err)
-	}
-	got := memory[around : around+n]
-	if want := permuted(src, p); !sameBits(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if !sameBits(src, before) {
-		t.Error("src was written to")
-	}
-	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
-		t.Error("memory around dst was written to")
-	}
-	copy(memory[around:], src)
-	if err := posenc.PermuteWeights(got, got, p); err != nil {
-		t.Fatal(err)
-	}
-	if want := permuted(src, p); !sameBits(got, want) {
-		t.Errorf("in place: got %v, want %v", got, want)
-	}
-	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
-		t.Error("in place: memory around dst was written to")
-	}
-	back := p
-	back.Layout = directions[0] + directions[1] - p.Layout
-	if err := posenc.PermuteWeights(got, got, back); err != nil {
-		t.Fatal(err)
-	}
-	if !sameBits(got, src) {
-		t.Errorf("there and back: got %v, want %v", got, src)
-	}
-}
-
-// Elements of any type move as those who store the models move them.
-func TestPermuteWeights(t *testing.T) {
-	for _, tt := range permutations {
-		for _, layout := range directions {
-			p := tt.p
-			p.Layout = layout
-			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
-				checkPermuteWeights(t, p, math.Float32frombits, math.Float32bits)
-				checkPermuteWeights(t, p, func(b uint32) posenc.Float16 { return posenc.Float16(b >> 16) }, testkit.BitsOf)
-				checkPermuteWeights(t, p, func(b uint32) posenc.BFloat16 { return posenc.BFloat16(b >> 16) }, testkit.BitsOf)
-				identity := func(b uint8) uint8 { return b }
-				checkPermuteWeights(t, p, func(b uint32) uint8 { return uint8(b >> 24) }, identity)
-				type block [34]byte
-				checkPermuteWeights(t, p, func(b uint32) (x block) {
-					binary.LittleEndian.PutUint32(x[30:], b)
-					return x
-				}, func(x block) block { return x })
-			})
-		}
-	}
 }
 
 // The formulas above on whole weights, as the converters apply them: K by its

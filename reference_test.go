@@ -1,10 +1,8 @@
 package posenc_test
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -127,44 +125,6 @@ func plainTables(t testing.TB, cfg posenc.RotaryConfig, positions []int32) (cos,
 
 // allLayouts are those of a configuration.
 var allLayouts = []posenc.Layout{posenc.HalfSplit, posenc.Interleaved, posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
-
-// randomGeometry returns a configuration of so many pairs, somewhere in its
-// heads.
-func randomGeometry(r *rand.Rand, layout posenc.Layout, pairs int) posenc.RotaryConfig {
-	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout, InvFreq: testkit.LadderOf(pairs)}
-	if r.IntN(2) == 0 {
-		cfg.RotaryDim, cfg.Offset = 2*pairs, r.IntN(20)
-		cfg.HeadDim += cfg.Offset + r.IntN(20)
-	}
-	return cfg
-}
-
-// checkPlain rotates one or two random views and compares with p.
-func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, positions []int32, tokens int, p plain, rotate func(xs ...posenc.View[T]) error) {
-	t.Helper()
-	views := make([]posenc.View[T], 1+r.IntN(2))
-	memories, wants, written := make([]testkit.Memory[T], len(views)), make([][]T, len(views)), make([][]bool, len(views))
-	for i := range views {
-		v := &views[i]
-		*v = testkit.RandomShape[T](r, tokens, testkit.OneOf(r, testkit.HeadCounts), p.headDim)
-		memories[i] = testkit.Allocate(r, v, tokens, p.headDim)
-		wants[i], written[i] = slices.Clone(memories[i].All), make([]bool, len(memories[i].All))
-		start := memories[i].Start
-		rotatePlain(&p, wants[i][start:], v, nil, wants[i][start:], v, tokens, false, written[i][start:])
-	}
-	given := slices.Clone(positions)
-	if err := rotate(views...); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if !slices.Equal(positions, given) {
-		t.Fatalf("%s changed the positions", name)
-	}
-	for i := range views {
-		shape := views[i]
-		shape.Data = nil
-		testkit.Compare(t, fmt.Sprintf("%s, view %d %+v: x", name, i, shape), memories[i].All, wants[i], written[i])
-	}
-}
 
 // rotateViewsPlain rotates the heads of views in place.
 func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int) {
