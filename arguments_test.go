@@ -73,7 +73,10 @@ var hardPositions = []int32{-7, 33, 4096}
 func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 	tokens := a.Tokens()
 	positions := a.Positions(r.axes * tokens)
-	if !a.Any() {
+	if !a.Any() && r.axes > 1 {
+		for axis := range r.axes {
+			a.FillPositions(positions[axis*tokens:][:tokens])
+		}
 		likeText(a, positions, r.axes, tokens)
 	}
 	if !a.Any() && a.Below(4) == 0 {
@@ -89,9 +92,9 @@ func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 // likeText makes stretches of tokens those of text, with the same position on all axes,
 // or on some.
 func likeText(a *testkit.Arguments, positions []int32, axes, tokens int) {
-	for t := 0; axes > 1 && t < tokens; {
+	for t := 0; t < tokens; {
 		n := min(1+a.R.IntN(40), tokens-t)
-		alike := []int{1, axes, a.R.IntN(axes) + 1}[a.R.IntN(3)]
+		alike := []int{1, 1, axes, a.R.IntN(axes) + 1}[a.R.IntN(4)]
 		for axis := 1; axis < alike; axis++ {
 			copy(positions[axis*tokens+t:][:n], positions[t:])
 		}
@@ -126,7 +129,7 @@ func axesOf(a *testkit.Arguments, pairs int) []uint8 {
 			axes[i] %= uint8(count)
 		}
 	}
-	if kind := a.Below(32); kind < 2 && len(axes) > 0 && (a.Any() || len(axes) < 64) {
+	if kind := a.Below(10); kind < 2 && len(axes) > 0 && (a.Any() || len(axes) < 64) {
 		axes[a.R.IntN(len(axes))] = []uint8{39, 255}[kind]
 	}
 	return axes

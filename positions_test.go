@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -50,38 +49,13 @@ func TestRaggedPositions(t *testing.T) {
 	}
 }
 
-// checkWrongPositions makes calls that write positions; none may.
-func checkWrongPositions(t *testing.T, calls []testkit.Wrong, positions []int32) {
-	t.Helper()
-	for _, tt := range calls {
-		t.Run(tt.Name, func(t *testing.T) {
-			before := slices.Clone(positions)
-			err := tt.Call()
-			if err == nil {
-				t.Fatal("no error")
-			}
-			if !errors.Is(err, tt.Kind) {
-				t.Errorf("%q does not wrap %q", err, tt.Kind)
-			}
-			for _, part := range tt.Says {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
-				}
-			}
-			if !slices.Equal(positions, before) {
-				t.Errorf("positions were written before the error %q", err)
-			}
-		})
-	}
-}
-
 func TestRaggedPositionsErrors(t *testing.T) {
 	memory := []int32{0, 2, 5, 9, 9, 9, 9, 9, 9, 9}
 	ragged := func(name string, kind error, says string, positions, starts, offsets []int32) testkit.Wrong {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.RaggedPositions(positions, starts, offsets) }, Kind: kind, Says: []string{"posenc.RaggedPositions: " + says}}
 	}
 	p := memory[4:9]
-	checkWrongPositions(t, []testkit.Wrong{
+	testkit.CheckWrong(t, []testkit.Wrong{
 		ragged("no starts", posenc.ErrLength, "starts is 0 elements, want one more than there are sequences", p, nil, nil),
 		ragged("too few offsets", posenc.ErrLength, "offsets is 1 element, want nil or 2", p, []int32{0, 2, 5}, []int32{1}),
 		ragged("no offsets", posenc.ErrLength, "offsets is 0 elements, want nil or 2", p, []int32{0, 2, 5}, []int32{}),
@@ -142,7 +116,7 @@ func TestDualChunkErrors(t *testing.T) {
 	for _, which := range []posenc.DualChunkQuery{5, 255} {
 		calls = append(calls, testkit.Wrong{Name: fmt.Sprint("query ", which), Call: func() error { return good.QueryPositions(y, x, which) }, Kind: posenc.ErrConfig, Says: []string{fmt.Sprintf("posenc.DualChunk.QueryPositions: which is %d, want one of the constants", which)}})
 	}
-	checkWrongPositions(t, calls, memory)
+	testkit.CheckWrong(t, calls, memory)
 }
 
 var (

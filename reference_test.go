@@ -96,27 +96,26 @@ func convertPlain[D, S posenc.Element](x S) D {
 	return testkit.Narrow[D](testkit.Widen(x))
 }
 
-// plainTables returns the rows of positions [axes][tokens]: each entry is
+// plainTables returns the rows of positions [axes][tokens], without decay: each entry is
 // generic's for the position that the axis of its pair gives.
-func plainTables(t testing.TB, cfg posenc.RotaryConfig, positions []int32) (cos, sin []float32) {
+func plainTables[P int32 | float32](t testing.TB, cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
 	t.Helper()
-	if cfg.Axes == nil {
-		return testkit.TablesOf(t, cfg, positions, 1)
-	}
-	tokens := len(positions) / (int(slices.Max(cfg.Axes)) + 1)
-	n := len(cfg.Axes)
-	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
-	invFreq, scaling := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor)
+	invFreq, scaling, axes := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
 	}
+	if axes == nil {
+		axes = make([]uint8, len(invFreq))
+	}
+	n, tokens := len(axes), len(positions)/(int(slices.Max(axes))+1)
+	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
 	for token := range tokens {
-		for j, axis := range cfg.Axes {
+		for j, axis := range axes {
 			p, at := positions[int(axis)*tokens+token], token*n+j
 			if cfg.Angles == posenc.Float32Angles {
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{float32(invFreq[j])}, float32(p), scaling, scaling)
 			} else {
-				generic.CosSinExact(cos[at:], sin[at:], p, invFreq[j:j+1], scaling, scaling)
+				generic.CosSinExactAt(cos[at:], sin[at:], float64(p), invFreq[j:j+1], scaling, scaling)
 			}
 		}
 	}
@@ -156,9 +155,9 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			realCos, realSin := testkit.RealCosSin(angle)
 			c, _ := realCos.Float32()
 			s, _ := realSin.Float32()
-			if s == 0 { // math/big loses its sign
+			if s == 0 { // math/big loses its sign; a real angle of 0 has none
 				s = 0
-				if angle.Signbit() {
+				if angle.Signbit() && (angle.Sign() != 0 || cfg.Angles == posenc.Float32Angles) {
 					s = float32(math.Copysign(0, -1))
 				}
 			}
