@@ -371,6 +371,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
 		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, Angles: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
+		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes is 2 elements, want nil with XPos"}},
 		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},
 		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: inf}, []string{"cfg.AttentionFactor is +Inf"}},
 		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: -1}, []string{"cfg.AttentionFactor is -1"}},
