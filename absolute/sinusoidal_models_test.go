@@ -197,7 +197,7 @@ func (m *modelRows) element(positions []int32, i int) (value, margin float64) {
 	}
 	// The exponent, up to 745 in magnitude, is off by some roundings; and so, by one
 	// or two each, are the power, the scaling and the result.
-	return value * m.scaling, m.scaling * (math.Abs(angle)*0x1p-41 + 0x1p-22)
+	return value * m.scaling, m.scaling*(math.Abs(angle)*0x1p-41+0x1p-22) + 0x1p-149
 }
 
 var _ = func() (none struct{}) {
