@@ -91,7 +91,7 @@ func TestVectorsErrors(t *testing.T) {
 				}
 				continue
 			}
-			checkFailures(t, data, []failure{{err, tt.kind, "relative." + says}})
+			testkit.Failures(t, data)(err, tt.kind, "relative."+says)
 		}
 	}
 }
