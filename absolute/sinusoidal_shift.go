@@ -8,13 +8,14 @@ import (
 )
 
 // Shift turns rows at positions t into rows at positions t+delta, in place and
-// without their positions: by the linear shift property of sinusoids
+// without their positions, as [posenc.Shift] does with keys: by the linear shift
+// property of sinusoids
 //
 //	sin((t+delta)*w) = sin(t*w)*cos(delta*w) + cos(t*w)*sin(delta*w)
 //	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)
 //
 // with the cosines and sines of delta*w correctly rounded to float32, and each
-// product and each sum rounded. Rows that SinusoidalRows wrote, with Scaling 1,
+// product and each sum rounded. Rows that [SinusoidalRows] wrote, with Scaling 1,
 // come within 2^-22 of the real sines and cosines at t+delta. A row of zeros
 // stays one, as do the elements beyond the axes.
 //
