@@ -180,7 +180,7 @@ func TestExhaustiveTables(t *testing.T) {
 						compare(impl, "row by row")
 						if impl == kernels.AVX512 {
 							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, true)
-							compare(impl, "rows past the caches")
+							compare(impl, "rows by non-temporal stores")
 						}
 						to.Sin = pairs[:2*rows*n]
 						for _, to.Add = range []bool{false, true} {

@@ -172,7 +172,7 @@ func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table 
 			r.copyRest(&some, &from, 0, at, 1)
 			words := from.Heads * r.headDim * size / 4
 			to := unsafe.Add(y.Data, (yAt+t*y.TokenStride+h*y.HeadStride)*size)
-			kernels.CopyPastCaches(dispatch.Implementation(), unsafe.Slice((*float32)(to), words), memory[:words])
+			kernels.CopyNonTemporal(dispatch.Implementation(), unsafe.Slice((*float32)(to), words), memory[:words])
 		}
 	}
 }

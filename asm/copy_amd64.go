@@ -4,8 +4,8 @@
 
 package asm
 
-// CopyNonTemporalB32AVX2 copies x[i] to y[i] for i < n, a multiple of 8, by stores that
-// pass the caches. y is aligned to 32 bytes. FenceStores has to follow before
+// CopyNonTemporalB32AVX2 copies x[i] to y[i] for i < n, a multiple of 8, by non-temporal
+// stores. y is aligned to 32 bytes. FenceStores has to follow before
 // others may read it. (Wider stores do not pay.)
 //
 //go:noescape

@@ -57,7 +57,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		w("\n")
 	}
 
-	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and past the caches.\n\n", pairs, base)
+	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and by non-temporal stores.\n\n", pairs, base)
 	w("| rows | angles | ns per row | ns per pair | ± | GB/s | of storing | of non-temporal |%s\n", implementationHeads(list))
 	w("|--:|---|--:|--:|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
 	for _, t := range tables(s) {

@@ -622,8 +622,8 @@ func cosSinShiftF32(impl Implementation, cos, sin []float32, stride, rows int, s
 }
 
 // cosSinShiftNonTemporalF32 writes rows from a seed and returns how many came
-// before the first that was not decided, by stores that pass the caches where
-// there are such.
+// before the first that was not decided, by non-temporal stores where there are
+// such.
 func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, rows int, seed *[3][Width]float64, shift [][2][Width]float64, n int, scaleCos, scaleSin float32) int {
 	switch impl {
 	case AVX512:
@@ -655,10 +655,10 @@ func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position
 	return false
 }
 
-// CopyPastCaches copies x to y, which is aligned to 32 bytes and a multiple of 8
-// long, by stores that pass the caches where there are such. FenceStores has to
-// follow before others may read y.
-func CopyPastCaches(impl Implementation, y, x []float32) {
+// CopyNonTemporal copies x to y, which is aligned to 32 bytes and a multiple of 8
+// long, by non-temporal stores where there are such. FenceStores has to follow
+// before others may read y.
+func CopyNonTemporal(impl Implementation, y, x []float32) {
 	switch impl {
 	case AVX512, AVX2:
 		asm.CopyNonTemporalB32AVX2(unsafe.SliceData(y), unsafe.SliceData(x), len(y))
@@ -669,7 +669,7 @@ func CopyPastCaches(impl Implementation, y, x []float32) {
 	}
 }
 
-// FenceStores lets no store that follows be seen before those of CopyPastCaches.
+// FenceStores lets no store that follows be seen before those of CopyNonTemporal.
 func FenceStores(impl Implementation) {
 	switch impl {
 	case AVX512, AVX2:

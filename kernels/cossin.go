@@ -80,11 +80,11 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 // CosSinExactRows writes row t at cos[t*stride] and sin[t*stride] for each of
 // the positions. Runs of positions one after another share their seeds; a
 // position like the one before takes its row. With
-// pastCaches, rows that are aligned for it are stored past the caches.
-func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, pastCaches bool) {
+// nonTemporal, rows that are aligned for it are stored by non-temporal stores.
+func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, nonTemporal bool) {
 	var seed [3][Width]float64
 	n := b.Len()
-	nonTemporal := pastCaches && aligned(cos, sin, stride, n)
+	nonTemporal = nonTemporal && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
 		first := int(positions[t] & (shiftRows - 1))

@@ -159,8 +159,8 @@ func TestGuardCosSinExact(t *testing.T) {
 		for n := range kernels.Width + 1 {
 			for _, atEnd := range []bool{false, true} {
 				for _, rows := range []int{1, 6, 9} {
-					for _, pastCaches := range []bool{false, true} {
-						g.GuardExact(impl, n, rows, n%2 == 0, pastCaches, atEnd)
+					for _, nonTemporal := range []bool{false, true} {
+						g.GuardExact(impl, n, rows, n%2 == 0, nonTemporal, atEnd)
 					}
 				}
 			}

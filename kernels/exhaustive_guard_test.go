@@ -51,8 +51,8 @@ func guardJobs() (list []guardJob) {
 	})
 	arenas(kernels.Width, []string{"cos", "sin"}, func(g *testkit.Guards, impl kernels.Implementation, n int, atEnd bool) {
 		for _, rows := range []int{1, 9} {
-			for _, pastCaches := range []bool{false, true} {
-				g.GuardExact(impl, n, rows, false, pastCaches, atEnd)
+			for _, nonTemporal := range []bool{false, true} {
+				g.GuardExact(impl, n, rows, false, nonTemporal, atEnd)
 			}
 		}
 	})

@@ -808,7 +808,7 @@ var registry = []*operation{
 			kernels.Generic: "runtime.memmove",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.CopyPastCaches(impl, elements[float32](a, "y"), elements[float32](a, "x"))
+			kernels.CopyNonTemporal(impl, elements[float32](a, "y"), elements[float32](a, "x"))
 		},
 	},
 	{

@@ -53,7 +53,7 @@ func (m matrices) size(a *testkit.Arguments) int {
 // writes says that a call may write to the rows.
 func (m matrices) writes(a *testkit.Arguments, data []float32) {
 	testkit.Writes(a, func(mark func(s []float32)) {
-		if m.columns <= 0 {
+		if m.columns <= 0 || m.rows <= 0 { // however many heads
 			return
 		}
 		for h := range m.heads {

@@ -56,14 +56,14 @@ func StoreF32AVX2(x *float32, n int, value float32)
 //go:noescape
 func StoreF32AVX512(x *float32, n int, value float32)
 
-// StoreNonTemporalF32AVX2 sets x[i] to value for i < n, a multiple of 64, by stores that
-// pass the caches. x is aligned to 64 bytes.
+// StoreNonTemporalF32AVX2 sets x[i] to value for i < n, a multiple of 64, by
+// non-temporal stores. x is aligned to 64 bytes.
 //
 //go:noescape
 func StoreNonTemporalF32AVX2(x *float32, n int, value float32)
 
-// StoreNonTemporalF32AVX512 sets x[i] to value for i < n, a multiple of 64, by stores that
-// pass the caches. x is aligned to 64 bytes.
+// StoreNonTemporalF32AVX512 sets x[i] to value for i < n, a multiple of 64, by
+// non-temporal stores. x is aligned to 64 bytes.
 //
 //go:noescape
 func StoreNonTemporalF32AVX512(x *float32, n int, value float32)

@@ -30,8 +30,8 @@ func AddPrefetchF32NEON(x *float32, n int, value float32)
 //go:noescape
 func StoreF32NEON(x *float32, n int, value float32)
 
-// StoreNonTemporalF32NEON sets x[i] to value for i < n, a multiple of 64, by stores that
-// pass the caches. x is aligned to 64 bytes.
+// StoreNonTemporalF32NEON sets x[i] to value for i < n, a multiple of 64, by
+// non-temporal stores. x is aligned to 64 bytes.
 //
 //go:noescape
 func StoreNonTemporalF32NEON(x *float32, n int, value float32)

@@ -107,7 +107,7 @@ func CheckGuarded[T Number](g *Guards, of *Numbers[T], name string, call func(),
 }
 
 // GuardExact computes rows of n frequencies next to guards.
-func (g *Guards) GuardExact(impl kernels.Implementation, n, rows int, hard, pastCaches, atEnd bool) {
+func (g *Guards) GuardExact(impl kernels.Implementation, n, rows int, hard, nonTemporal, atEnd bool) {
 	g.T.Helper()
 	positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows] // runs of 6, of 2 and of 1
 	invFreq := RandomFrequencies(g.R, n, positions, hard)
@@ -121,7 +121,7 @@ func (g *Guards) GuardExact(impl kernels.Implementation, n, rows int, hard, past
 			if rows == 1 {
 				kernels.CosSinExactRow(impl, cos, sin, float64(positions[0]), &block, 1, -1)
 			} else {
-				kernels.CosSinExactRows(impl, cos, sin, n, positions, &block, &shift, 1, -1, pastCaches)
+				kernels.CosSinExactRows(impl, cos, sin, n, positions, &block, &shift, 1, -1, nonTemporal)
 			}
 		},
 		func(copies map[string][]float32) {

@@ -8,7 +8,7 @@ import (
 
 // Bound is a loop that no operation on the same memory can beat: scaling in place
 // or adding a constant loads and stores each element once, as a rotation or a bias
-// does; storing, past the caches or not, is what a table costs at least.
+// does; storing, non-temporally or not, is what a table costs at least.
 type Bound struct {
 	Operation string // scale, add, store or nontemporal
 	By        string // the instructions that it uses

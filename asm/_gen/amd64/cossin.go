@@ -185,7 +185,7 @@ func (e *emitter) returnBits(v reg.VecVirtual, mask operand.Op, result string) {
 // row is a loop over the n entries of a row of cosines and sines.
 type row struct {
 	cos, sin, n, i     reg.GPVirtual
-	nonTemporal        bool // whole half vectors are stored past the caches
+	nonTemporal        bool // whole half vectors are stored by non-temporal stores
 	ahead              int  // entries after i, in an unrolled loop
 	scaleCos, scaleSin reg.VecVirtual
 }

@@ -302,8 +302,8 @@ written anew by generic.CosSinExact.`,
 			},
 			Unit: 8, Align: 32,
 			Result: done, Plain: noSeeds, Private: true,
-			Summary: shiftSummary + ", by stores that pass the caches where there are such.",
-			Doc: `%s is CosSinShiftF32 with stores that pass the caches, for tables
+			Summary: shiftSummary + ", by non-temporal stores where there are such.",
+			Doc: `%s is CosSinShiftF32 with non-temporal stores, for tables
 well beyond them. cos and sin are aligned to 32 bytes; n and stride are
 multiples of 8. (AVX2 stores too little at a time for it to pay.)`,
 		},
@@ -322,7 +322,7 @@ those entries are then to be written anew by generic.CosSinFloat32.`,
 	}
 }
 
-// copies lists what moves memory past the caches. Wider stores do not pay.
+// copies lists what copies by non-temporal stores. Wider stores do not pay.
 func copies() []Operation {
 	substitute := func(name string) map[string]string {
 		return map[string]string{"AVX512": name + "AVX2", "NEON": PlainGo}
@@ -335,19 +335,19 @@ func copies() []Operation {
 			Plain: "copy(y, x)",
 			Unit:  8, Align: 32,
 			Runs:    "runtime.memmove",
-			Binding: "CopyPastCaches",
+			Binding: "CopyNonTemporal",
 			Summary: `copies x to y, which is aligned to 32 bytes and a multiple of 8
-long, by stores that pass the caches where there are such. FenceStores has to
+long, by non-temporal stores where there are such. FenceStores has to
 follow before others may read y.`,
-			Doc: `%s copies x[i] to y[i] for i < n, a multiple of 8, by stores that
-pass the caches. y is aligned to 32 bytes. FenceStores has to follow before
+			Doc: `%s copies x[i] to y[i] for i < n, a multiple of 8, by non-temporal
+stores. y is aligned to 32 bytes. FenceStores has to follow before
 others may read it. (Wider stores do not pay.)`,
 		},
 		{
 			Package: "asm", Family: "copy", Base: "FenceStores",
 			Only: "AVX2", Substitutes: substitute("FenceStores"),
 			Plain:   "// Go's own stores need no fence.",
-			Summary: "lets no store that follows be seen before those of CopyPastCaches.",
+			Summary: "lets no store that follows be seen before those of CopyNonTemporal.",
 			Doc:     `%s lets no store that follows be seen before those that came.`,
 		},
 	}
@@ -368,8 +368,8 @@ operation in place has to load and store.`),
 		bound("Add", "value", `%s adds value to x[i] for i < n, a multiple of 64.`),
 		bound("AddPrefetch", "value", `%s is AddF32 with the lines 4 KiB ahead prefetched.`),
 		bound("Store", "value", `%s sets x[i] to value for i < n, a multiple of 64, by plain stores.`),
-		bound("StoreNonTemporal", "value", `%s sets x[i] to value for i < n, a multiple of 64, by stores that
-pass the caches. x is aligned to 64 bytes.`),
+		bound("StoreNonTemporal", "value", `%s sets x[i] to value for i < n, a multiple of 64, by
+non-temporal stores. x is aligned to 64 bytes.`),
 	}
 }
 
