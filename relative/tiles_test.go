@@ -184,6 +184,9 @@ type scoreFunction func(score float32, head, query, key int) float32
 // change changes scores by their definition.
 func change(s relative.Scores, want scoreFunction) {
 	m := matricesOfScores(&s)
+	if m.rows == 0 || m.columns == 0 {
+		return // however many heads
+	}
 	for h := range m.heads {
 		for q := range m.rows {
 			for k := range m.columns {
