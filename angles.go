@@ -12,7 +12,7 @@ type Angles struct {
 	rotary *Rotary
 	rows   *Rows
 	all    bool    // of rows: token t takes row t
-	of     []int32 // positions, or numbers of rows
+	of     []int32 // positions, or ids of rows
 }
 
 // At returns the angles of positions: one for each token, in any order, repeated or
@@ -33,7 +33,7 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	}
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return fail("zero", "Angles from Rotary.At, Rows.All or Rows.At")
+		return fail("zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
 		return fail("of a zero Rotary", "Angles of one from NewRotary")
 	case a.rotary != nil:

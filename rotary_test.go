@@ -316,10 +316,10 @@ func TestRotateErrors(t *testing.T) {
 			return testkit.Wrong{Name: name, Call: func() error { return rotate(rotary.At(positions), xs...) }, Kind: kind, Says: append(says, "posenc."+function+": ")}
 		}
 		calls := []testkit.Wrong{
-			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from Rotary.At, Rows.All or Rows.At"}},
-			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
-			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
-			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
+			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At"}},
+			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
 			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows, want Angles of some from Rotary.Rows or NewRows"}},
 			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows"}},
 			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of a zero Rotary"}},

@@ -17,14 +17,14 @@ import (
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN the float32
-// sum to T once more, if T is a type of 16 bits. With Float32 angles, several axes
+// sum to T once more, if T is a type of 16 bits. With Float32Angles, several axes
 // or XPos c and s are what [Rotary.CosSin] writes. The result is defined to the
 // last bit and the same on every implementation. The elements of a head outside
 // the rotated slice do not change.
 //
 // a says the angles of each token: rope.At(positions), or rows.All() and
-// rows.At(ids), with c and s from a cos/sin cache. Without tokens packed views must
-// be empty, and of strided ones nothing is rotated.
+// rows.At(ids), with c and s from a cos/sin cache. A call without tokens rotates
+// nothing; the Data of packed views is then empty.
 //
 // Every view has as many tokens and its own number of heads; views may
 // interleave in memory (packed QKV) but not share elements. A call allocates
@@ -67,8 +67,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // have in them, is not applied again. The order of the elements is that which
 // Rotate writes.
 //
-// deltas is as positions of Rotate, with an entry for each token (for each axis
-// and token). Equal deltas one after another cost a row of cosines and sines for
+// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal deltas one after another cost a row of cosines and sines for
 // every 16 tokens.
 // Each shift rounds once more: the root mean square error that it adds, relative
 // to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16

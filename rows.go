@@ -88,10 +88,10 @@ type Table[C Element] struct {
 // cosines and sines.
 //
 // The table is read by every call, and not copied: it must not change during
-// one, and what is rotated must share no memory with it. 16-bit entries are
+// one, and what is written must share no memory with it. 16-bit entries are
 // widened, exactly.
 //
-// Errors wrap ErrConfig or ErrLength.
+// Errors wrap ErrConfig, ErrShape (t.Stride) or ErrLength.
 func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	const function = "posenc.NewRows"
 	h, err := newHead(function, cfg)
@@ -107,7 +107,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		stride = width
 	}
 	if stride < width {
-		return nil, argument.Error(ErrConfig, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
+		return nil, argument.Error(ErrShape, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}
 	count := 0
 	if len(t.Cos) >= width {
