@@ -3,7 +3,7 @@ package posenc
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Float16 is the bits of an IEEE 754 binary16 number.
@@ -29,4 +29,4 @@ func BFloat16s[B ~uint16](bits []B) []BFloat16 {
 	return unsafe.Slice((*BFloat16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }
 
-func kindOf[T Element]() element.Kind { return element.KindOf[T, Float16, BFloat16]() }
+func kindOf[T Element]() kernels.Kind { return kernels.KindOf[T, Float16, BFloat16]() }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -157,9 +156,9 @@ func (n *RMSNorm) lines(x *view.Operand, at, rows, stride int) {
 		l.Count = min(most, rows-done)
 		from := at + done*stride
 		switch x.Kind {
-		case element.Float16:
+		case kernels.Float16:
 			kernels.RMSNormF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
-		case element.BFloat16:
+		case kernels.BFloat16:
 			kernels.RMSNormBF16(dispatch.Implementation(), x.Bits(from), n.weight, &l, n.epsilon)
 		default:
 			kernels.RMSNormF32(dispatch.Implementation(), x.Float32s(from), n.weight, &l, n.epsilon)
@@ -180,9 +179,9 @@ func scaleToken(x *view.Operand, at, headDim int, factor float32) {
 			l.Count = min(kernels.MaxCallElements/l.Len, count-head)
 			from := at + head*x.HeadStride + column
 			switch x.Kind {
-			case element.Float16:
+			case kernels.Float16:
 				kernels.ScaleRowsF16(dispatch.Implementation(), x.Bits(from), factor, &l)
-			case element.BFloat16:
+			case kernels.BFloat16:
 				kernels.ScaleRowsBF16(dispatch.Implementation(), x.Bits(from), factor, &l)
 			default:
 				kernels.ScaleRowsF32(dispatch.Implementation(), x.Float32s(from), factor, &l)

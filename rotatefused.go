@@ -6,7 +6,6 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -135,7 +134,7 @@ func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *c
 		x.Data = unsafe.Pointer(unsafe.SliceData(xs[i].Data))
 		norm := xs[i].Norm
 		// One kernel normalizes and rotates whole heads of float32.
-		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.Kind == element.Float32 && r.in == r.out
+		oneKernel := norm != nil && len(norm.weight) == r.headDim && x.Kind == kernels.Float32 && r.in == r.out
 		most := max(1, kernels.FusedElements/(x.Heads*r.headDim))
 		for t := 0; t < n; {
 			count := x.Together(first+t, min(most, n-t))

@@ -6,7 +6,6 @@ import (
 	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -30,7 +29,7 @@ type rotation struct {
 // from yAt on, the same type, or x float32 where the orders of pairs are the same. Row
 // first+t of table is that of token t.
 func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	if r.in != r.out || x.Kind != y.Kind && x.Kind != element.Float32 {
+	if r.in != r.out || x.Kind != y.Kind && x.Kind != kernels.Float32 {
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
 		return
 	}
@@ -59,13 +58,13 @@ func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 	impl := dispatch.Implementation()
 	if order == view.HalfSplit {
 		switch {
-		case y.Kind == element.Float32:
+		case y.Kind == kernels.Float32:
 			kernels.RotateHalfSplitF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
-		case x.Kind == element.Float16:
+		case x.Kind == kernels.Float16:
 			kernels.RotateHalfSplitF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-		case x.Kind == element.BFloat16:
+		case x.Kind == kernels.BFloat16:
 			kernels.RotateHalfSplitBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-		case y.Kind == element.Float16:
+		case y.Kind == kernels.Float16:
 			kernels.RotateHalfSplitF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
 		default:
 			kernels.RotateHalfSplitF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
@@ -73,13 +72,13 @@ func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 		return
 	}
 	switch {
-	case y.Kind == element.Float32:
+	case y.Kind == kernels.Float32:
 		kernels.RotateInterleavedF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
-	case x.Kind == element.Float16:
+	case x.Kind == kernels.Float16:
 		kernels.RotateInterleavedF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-	case x.Kind == element.BFloat16:
+	case x.Kind == kernels.BFloat16:
 		kernels.RotateInterleavedBF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
-	case y.Kind == element.Float16:
+	case y.Kind == kernels.Float16:
 		kernels.RotateInterleavedF32ToF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
 	default:
 		kernels.RotateInterleavedF32ToBF16(impl, y.Bits(yAt), x.Float32s(xAt), cos, sin, k)
@@ -104,7 +103,7 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 				view.Reorder(&ordered, x, i*dim, from, dim/2, r.in, r.out)
 			}
 			source := &ordered
-			if x.Kind != y.Kind && x.Kind != element.Float32 {
+			if x.Kind != y.Kind && x.Kind != kernels.Float32 {
 				view.Convert(&widened, &ordered, 0, 0, k.Heads*dim)
 				source = &widened
 			}

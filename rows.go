@@ -3,8 +3,8 @@ package posenc
 import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Rows is a cos/sin cache: rows of cosines and sines, of [Rotary.Rows] or over a
@@ -123,7 +123,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, inPlace: kind == element.Float32, fullWidth: t.FullWidth, callers: true}
+	rows := &Rows{head: h, count: count, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth, callers: true}
 	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
 	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
 	return rows, nil

@@ -3,14 +3,13 @@ package absolute
 import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
 
 // operandOf returns s with the type of its elements forgotten.
 func operandOf[T posenc.Element](s []T) view.Operand {
-	return (&view.View[T]{Data: s}).Operand(element.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
+	return (&view.View[T]{Data: s}).Operand(kernels.KindOf[T, posenc.Float16, posenc.BFloat16](), len(s))
 }
 
 // addScaled sets the elements of x from number at on, as many as y has, to x*scale+y,
@@ -20,11 +19,11 @@ func addScaled(x *view.Operand, at int, y []float32, scale float32) {
 		addScaled(x, at, y[:kernels.MaxCallElements], scale)
 	}
 	switch x.Kind {
-	case element.Float32:
+	case kernels.Float32:
 		kernels.AddScaledF32(dispatch.Implementation(), x.Float32s(at)[:len(y)], y, scale)
-	case element.Float16:
+	case kernels.Float16:
 		kernels.AddScaledF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
-	case element.BFloat16:
+	case kernels.BFloat16:
 		kernels.AddScaledBF16(dispatch.Implementation(), x.Bits(at)[:len(y)], y, scale)
 	}
 }

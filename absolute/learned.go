@@ -4,7 +4,6 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -77,7 +76,7 @@ func AddEmbeddings[T, W posenc.Element](x []T, dim int, embeddings ...Embedding[
 	switch {
 	case !ok:
 		addConverted(&to, dim, tokens, embeddings)
-	case to.Kind == element.Float32:
+	case to.Kind == kernels.Float32:
 		addInPlace(to.Float32s(0), dim, tokens, float32Tables)
 	default:
 		for t := range tokens {

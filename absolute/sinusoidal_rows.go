@@ -8,7 +8,6 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -121,7 +120,7 @@ type destination struct {
 func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens int) {
 	integers, ok := any(positions).([]int32)
 	switch {
-	case !ok || dst.Kind != element.Float32 || s.lacksOne():
+	case !ok || dst.Kind != kernels.Float32 || s.lacksOne():
 		makeInScratch(dst, s, positions, tokens)
 	case s.order == SinCosInterleaved || dst.add:
 		s.makeInPlace(dst, integers, tokens)
@@ -238,7 +237,7 @@ func (dst *destination) putPairs(s *Sinusoidal, t, axis, column int, values, int
 		dst.put(at+cosAt, values[n:][:min(n, room-cosAt)])
 		return
 	}
-	if dst.Kind == element.Float32 && !dst.add && 2*n <= room-sinAt {
+	if dst.Kind == kernels.Float32 && !dst.add && 2*n <= room-sinAt {
 		view.ReorderFloat32s(dst.Float32s(at + sinAt)[:2*n], values, view.HalfSplit, view.Interleaved)
 		return
 	}
@@ -251,7 +250,7 @@ func (dst *destination) put(at int, values []float32) {
 	switch {
 	case dst.add:
 		addScaled(&dst.Operand, at, values, dst.scale)
-	case dst.Kind == element.Float32:
+	case dst.Kind == kernels.Float32:
 		copy(dst.Float32s(at), values)
 	default:
 		from := view.Over(values)
@@ -267,7 +266,7 @@ func (dst *destination) putZeros(at, n int) {
 		for end := at + n; at < end; at += len(zeros) {
 			addScaled(&dst.Operand, at, zeros[:min(len(zeros), end-at)], dst.scale)
 		}
-	case dst.Kind == element.Float32:
+	case dst.Kind == kernels.Float32:
 		clear(dst.Float32s(at)[:n])
 	default:
 		clear(dst.Bits(at)[:n])

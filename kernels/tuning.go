@@ -1,7 +1,5 @@
 package kernels
 
-import "github.com/go-posenc/posenc/internal/element"
-
 // All thresholds of the module. Where a figure is given it is of an AMD EPYC of the Zen
 // 3 generation with AVX2, go1.26.8, if nothing else is said. What has none was chosen
 // for its reason alone.
@@ -73,15 +71,15 @@ func (i Implementation) NonTemporalCopy() (bytes int, ok bool) {
 // two tokens pay from beyond the second cache on. The figures of the choice are in
 // commits 5fe85f6 and e126019: cold 8 MiB interleaved on AVX2 1.38 -> 1.01 us a
 // token; half a head at 64 MiB 916 ns with one token, 1067 with four.
-func (i Implementation) TokensAtOnce(kind element.Kind, elements, pairs, headDim int) int {
+func (i Implementation) TokensAtOnce(kind Kind, elements, pairs, headDim int) int {
 	switch {
 	case 4*pairs <= headDim:
 		return 1
-	case kind == element.Float32 && elements >= 4<<20: // 16 MiB
+	case kind == Float32 && elements >= 4<<20: // 16 MiB
 		return 4
-	case kind == element.Float32 && elements > 256<<10 && pairs > 32 && i == AVX2: // 1 MiB
+	case kind == Float32 && elements > 256<<10 && pairs > 32 && i == AVX2: // 1 MiB
 		return 2
-	case kind == element.Float16 && elements >= 16<<20: // 32 MiB
+	case kind == Float16 && elements >= 16<<20: // 32 MiB
 		return 4
 	}
 	return 1

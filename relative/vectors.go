@@ -4,7 +4,6 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
-	"github.com/go-posenc/posenc/internal/element"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -166,8 +165,8 @@ func (s *ProductShape) check(function, name string, x, vectors *posenc.View[floa
 // operandsOf returns the rows of x and the vectors, whose heads have stride 0 where there
 // is one for all.
 func operandsOf(x, vectors *posenc.View[float32], headDim int) (tokens, columns view.Operand) {
-	tokens = (*view.View[float32])(x).Operand(element.Float32, headDim)
-	columns = (*view.View[float32])(vectors).Operand(element.Float32, headDim)
+	tokens = (*view.View[float32])(x).Operand(kernels.Float32, headDim)
+	columns = (*view.View[float32])(vectors).Operand(kernels.Float32, headDim)
 	if columns.Heads == 1 {
 		columns.HeadStride = 0
 	}

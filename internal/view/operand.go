@@ -3,7 +3,7 @@ package view
 import (
 	"unsafe"
 
-	"github.com/go-posenc/posenc/internal/element"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // Operand is the rows of a View, the type of their elements forgotten, so that
@@ -11,7 +11,7 @@ import (
 type Operand struct {
 	Data           unsafe.Pointer
 	Length         int // elements
-	Kind           element.Kind
+	Kind           kernels.Kind
 	Heads          int
 	HeadStride     int
 	TokenStride    int
@@ -20,7 +20,7 @@ type Operand struct {
 }
 
 // Operand returns the rows of v, of dim elements each of the given kind.
-func (v *View[T]) Operand(kind element.Kind, dim int) Operand {
+func (v *View[T]) Operand(kind kernels.Kind, dim int) Operand {
 	var o Operand
 	v.SetOperand(&o, kind, dim)
 	o.Data = unsafe.Pointer(unsafe.SliceData(v.Data))
@@ -30,7 +30,7 @@ func (v *View[T]) Operand(kind element.Kind, dim int) Operand {
 // SetOperand sets o to the rows of v but for the data: set here, it would move to the
 // heap. (A call for one token sets its operands field by field: copying what was
 // just written takes longer.)
-func (v *View[T]) SetOperand(o *Operand, kind element.Kind, dim int) {
+func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
 	o.Length, o.Kind = len(v.Data), kind
 	o.Heads, o.HeadStride, o.TokenStride = v.Heads, v.HeadStride, v.TokenStride
 	o.SequenceTokens, o.SequenceStride = v.SequenceTokens, v.SequenceStride
@@ -44,7 +44,7 @@ func (v *View[T]) SetOperand(o *Operand, kind element.Kind, dim int) {
 
 // Over returns an Operand for s alone.
 func Over(s []float32) Operand {
-	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: element.Float32}
+	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.Float32}
 }
 
 // Token returns the element where the rows of token t start.

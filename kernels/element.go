@@ -1,10 +1,8 @@
-// Package element tells the types of the elements of vectors apart at run time, so
-// that one body serves all of them.
-package element
+package kernels
 
 import "unsafe"
 
-// Kind is the type of an element.
+// Kind is the type of an element at run time, so that one body serves all types.
 type Kind uint8
 
 const (
