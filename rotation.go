@@ -33,7 +33,7 @@ func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
 		return
 	}
-	var k kernels.Rows
+	var k kernels.Rotation
 	k.Pairs, k.Partner, k.TableStride = r.rotaryDim/2, r.rotaryDim/2, table.Stride
 	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
@@ -54,7 +54,7 @@ func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 }
 
 // rotateRows calls the kernel for the types of x and y, the same or x float32.
-func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels.Rows, order view.Order) {
+func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels.Rotation, order view.Order) {
 	impl := dispatch.Implementation()
 	if order == view.HalfSplit {
 		switch {
@@ -93,7 +93,7 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 	ordered, widened := view.Over(memory[0][:]), view.Over(memory[1][:])
 	ordered.Kind, ordered.HeadStride, widened.HeadStride = x.Kind, dim, dim
 	heads := min(x.Heads, 2*kernels.ChunkPairs/dim)
-	k := kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, YTokenStride: y.TokenStride, YHeadStride: y.HeadStride, XHeadStride: dim}
+	k := kernels.Rotation{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, YTokenStride: y.TokenStride, YHeadStride: y.HeadStride, XHeadStride: dim}
 	for t := range n {
 		row := table.From(first + t)
 		for h := 0; h < x.Heads; h += heads {

@@ -60,7 +60,7 @@ func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch 
 				n := min(kernels.Width, s.pairs-column)
 				table := sinThenCos(scratch, n)
 				s.ladder.Write(&table, column, n, deltas[axis*tokens+first:][:count], 1, direction)
-				k := kernels.Rows{Pairs: n, Partner: s.pairs, Tokens: count, XTokenStride: s.dim, YTokenStride: s.dim, Heads: 1, TableStride: table.Stride}
+				k := kernels.Rotation{Pairs: n, Partner: s.pairs, Tokens: count, XTokenStride: s.dim, YTokenStride: s.dim, Heads: 1, TableStride: table.Stride}
 				if s.order == SinCosInterleaved {
 					kernels.RotateInterleavedF32(dispatch.Implementation(), x[2*column:], x[2*column:], table.Cos, table.Sin, &k)
 				} else {

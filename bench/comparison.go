@@ -169,8 +169,8 @@ func posencAsPeers() ([]peers.Peer, error) {
 	}, nil
 }
 
-func readyRows(heads, dim int) kernels.Rows {
-	return kernels.Rows{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
+func readyRows(heads, dim int) kernels.Rotation {
+	return kernels.Rotation{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
 }
 
 // kernelsOf is the implementation that posenc has chosen.

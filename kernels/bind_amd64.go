@@ -13,7 +13,7 @@ import (
 
 // RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF32.
-func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -28,7 +28,7 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) 
 
 // RotateHalfSplitF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF16.
-func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -43,7 +43,7 @@ func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, 
 
 // RotateHalfSplitBF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitBF16.
-func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -58,7 +58,7 @@ func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32,
 
 // RotateHalfSplitF32ToF16 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF32ToF16.
-func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -73,7 +73,7 @@ func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []floa
 
 // RotateHalfSplitF32ToBF16 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitF32ToBF16.
-func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateHalfSplitF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -88,7 +88,7 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
-func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -103,7 +103,7 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 
 // RotateInterleavedF16 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF16.
-func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -118,7 +118,7 @@ func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32
 
 // RotateInterleavedBF16 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedBF16.
-func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -133,7 +133,7 @@ func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float3
 
 // RotateInterleavedF32ToF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToF16.
-func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32ToF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -148,7 +148,7 @@ func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []fl
 
 // RotateInterleavedF32ToBF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToBF16.
-func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case AVX512:
 		asm.RotateInterleavedF32ToBF16AVX512(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)

@@ -13,7 +13,7 @@ import (
 
 // RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF32.
-func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -26,7 +26,7 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) 
 
 // RotateHalfSplitF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF16.
-func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -39,7 +39,7 @@ func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, 
 
 // RotateHalfSplitBF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitBF16.
-func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -52,7 +52,7 @@ func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32,
 
 // RotateHalfSplitF32ToF16 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF32ToF16.
-func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -65,7 +65,7 @@ func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []floa
 
 // RotateHalfSplitF32ToBF16 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitF32ToBF16.
-func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateHalfSplitF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -78,7 +78,7 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
-func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -91,7 +91,7 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 
 // RotateInterleavedF16 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF16.
-func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -104,7 +104,7 @@ func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32
 
 // RotateInterleavedBF16 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedBF16.
-func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -117,7 +117,7 @@ func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float3
 
 // RotateInterleavedF32ToF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToF16.
-func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32ToF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
@@ -130,7 +130,7 @@ func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []fl
 
 // RotateInterleavedF32ToBF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToBF16.
-func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case NEON:
 		asm.RotateInterleavedF32ToBF16NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)

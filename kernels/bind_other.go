@@ -10,7 +10,7 @@ import (
 
 // RotateHalfSplitF32 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF32.
-func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateHalfSplitF32Generic(y, x, cos, sin, r)
@@ -21,7 +21,7 @@ func RotateHalfSplitF32(impl Implementation, y, x, cos, sin []float32, r *Rows) 
 
 // RotateHalfSplitF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitF16.
-func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateHalfSplitF16Generic(y, x, cos, sin, r)
@@ -32,7 +32,7 @@ func RotateHalfSplitF16(impl Implementation, y, x []uint16, cos, sin []float32, 
 
 // RotateHalfSplitBF16 rotates the pairs (x[i], x[i+Partner]) of every row into y:
 // see generic.RotateHalfSplitBF16.
-func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateHalfSplitBF16Generic(y, x, cos, sin, r)
@@ -43,7 +43,7 @@ func RotateHalfSplitBF16(impl Implementation, y, x []uint16, cos, sin []float32,
 
 // RotateHalfSplitF32ToF16 rotates the pairs (x[i], x[i+Partner]) of every row into
 // y: see generic.RotateHalfSplitF32ToF16.
-func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateHalfSplitF32ToF16Generic(y, x, cos, sin, r)
@@ -54,7 +54,7 @@ func RotateHalfSplitF32ToF16(impl Implementation, y []uint16, x, cos, sin []floa
 
 // RotateHalfSplitF32ToBF16 rotates the pairs (x[i], x[i+Partner]) of every row
 // into y: see generic.RotateHalfSplitF32ToBF16.
-func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateHalfSplitF32ToBF16Generic(y, x, cos, sin, r)
@@ -65,7 +65,7 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
-func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateInterleavedF32Generic(y, x, cos, sin, r)
@@ -76,7 +76,7 @@ func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rows
 
 // RotateInterleavedF16 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF16.
-func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateInterleavedF16Generic(y, x, cos, sin, r)
@@ -87,7 +87,7 @@ func RotateInterleavedF16(impl Implementation, y, x []uint16, cos, sin []float32
 
 // RotateInterleavedBF16 rotates the pairs (x[2i], x[2i+1]) of every row into y:
 // see generic.RotateInterleavedBF16.
-func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rows) {
+func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateInterleavedBF16Generic(y, x, cos, sin, r)
@@ -98,7 +98,7 @@ func RotateInterleavedBF16(impl Implementation, y, x []uint16, cos, sin []float3
 
 // RotateInterleavedF32ToF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToF16.
-func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateInterleavedF32ToF16Generic(y, x, cos, sin, r)
@@ -109,7 +109,7 @@ func RotateInterleavedF32ToF16(impl Implementation, y []uint16, x, cos, sin []fl
 
 // RotateInterleavedF32ToBF16 rotates the pairs (x[2i], x[2i+1]) of every row into
 // y: see generic.RotateInterleavedF32ToBF16.
-func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rows) {
+func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []float32, r *Rotation) {
 	switch impl {
 	case Generic:
 		rotateInterleavedF32ToBF16Generic(y, x, cos, sin, r)

@@ -59,7 +59,7 @@ func TestRounding(t *testing.T) {
 		const most = 1000
 		for values := range slices.Chunk(all, most) {
 			p := o.problem(r, len(values), true)
-			for p.rows.Tokens > 1 {
+			for p.rotation.Tokens > 1 {
 				p = o.problem(r, len(values), true)
 			}
 			p.inPlace = false
@@ -77,7 +77,7 @@ func TestRounding(t *testing.T) {
 					for i := range len(memory) / s.element.size {
 						x := values[i%len(values)]
 						switch {
-						case o.geometry == "Rows" && s.name == "x":
+						case o.geometry == "Rotation" && s.name == "x":
 							x = float32(1 - i%2)
 							if o.layout == "HalfSplit" {
 								x = float32(1 - i/len(values)%2)
@@ -141,8 +141,8 @@ func TestNothing(t *testing.T) {
 			p := o.problem(r, 8, false)
 			p.split = func(*arguments) []*arguments { return nil }
 			switch {
-			case o.geometry == "Rows":
-				*[]*int{&p.rows.Pairs, &p.rows.Tokens, &p.rows.Heads}[empty] = 0
+			case o.geometry == "Rotation":
+				*[]*int{&p.rotation.Pairs, &p.rotation.Tokens, &p.rotation.Heads}[empty] = 0
 			case o.geometry == "Lines":
 				p.lines.Count = 0
 			case o.geometry == "Fusion":

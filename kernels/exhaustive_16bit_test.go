@@ -194,7 +194,7 @@ func (p *rotated16) setBits(i int, x1, x2 uint16, c, s float32) {
 func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operation, narrow bool) int64 {
 	t.Helper()
 	n, j := len(p.cos), slices.Index(testkit.Layouts, o.pairs())
-	rows := kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
+	rows := kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	at := func(i int) string {
 		pair := i % n
 		if o.pairs() == posenc.Interleaved {
@@ -208,7 +208,7 @@ func (p *rotated16) check(t *testing.T, impl kernels.Implementation, o *operatio
 	case y != f32 && y != p.format.element, x != f32 && x != p.format.element, y == x && !narrow:
 		return 0
 	}
-	a := arguments{rows: rows, memory: map[string][]byte{
+	a := arguments{rotation: rows, memory: map[string][]byte{
 		"y": testkit.BytesOf(p.got), "x": testkit.BytesOf(p.x[j]), "cos": testkit.BytesOf(p.cos), "sin": testkit.BytesOf(p.sin),
 	}}
 	if x != f32 {
@@ -235,7 +235,7 @@ func (o *operation) pairs() posenc.Layout {
 
 // rotations are the operations that rotate pairs.
 func rotations() []*operation {
-	return slices.DeleteFunc(slices.Clone(registry), func(o *operation) bool { return o.geometry != "Rows" })
+	return slices.DeleteFunc(slices.Clone(registry), func(o *operation) bool { return o.geometry != "Rotation" })
 }
 
 // All float16 and bfloat16 in both places of a pair, by several angles, with

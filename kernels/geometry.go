@@ -1,12 +1,12 @@
 package kernels
 
-// Rows says where the rows of one rotation lie: head h of token t is read from
+// Rotation says where the heads of one rotation lie: head h of token t is read from
 // x[t*XTokenStride+h*XHeadStride] on, written from y[t*YTokenStride+h*YHeadStride]
 // on, and takes its angles from cos[t*TableStride] and sin[t*TableStride]. Units
 // are elements. Either y is x and the strides are the same, or the two share no
 // memory.
-type Rows struct {
-	Pairs                      int // pairs of a row to rotate
+type Rotation struct {
+	Pairs                      int // pairs of a head to rotate
 	Partner                    int // HalfSplit: elements from the first of a pair to the second, in x and in y
 	Tokens                     int
 	YTokenStride, XTokenStride int

@@ -34,7 +34,7 @@ func TestGuardHalves(t *testing.T) {
 	if !testkit.GuardPages {
 		t.Skip("NOT TESTED: nothing faults around memory here")
 	}
-	rotations := slices.DeleteFunc(regular(), func(o *operation) bool { return o.geometry != "Rows" || o.layout != "HalfSplit" })
+	rotations := slices.DeleteFunc(regular(), func(o *operation) bool { return o.geometry != "Rotation" || o.layout != "HalfSplit" })
 	eachOperation(t, rotations, func(t *testing.T, impl kernels.Implementation, o *operation) {
 		r := testkit.NewRand(50)
 		arenas := testkit.NewArenas(t, 4*70, 2)
@@ -44,7 +44,7 @@ func TestGuardHalves(t *testing.T) {
 				size := o.slice(guarded).element.size
 				first, second := testkit.Flush[byte](arenas[0], n*size, true), testkit.Flush[byte](arenas[1], n*size, false)
 				partner := offset(first, second) / size
-				p.rows = kernels.Rows{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
+				p.rotation = kernels.Rotation{Pairs: n, Partner: partner, Tokens: 1, Heads: 1}
 				a := p.arguments
 				a.memory = map[string][]byte{}
 				want := arguments{memory: map[string][]byte{}}

@@ -62,8 +62,8 @@ func (o *operation) faulting(t *testing.T) func(impl kernels.Implementation) {
 	const n = 64
 	p := o.problem(r, n, true)
 	switch o.geometry { // more than fits what is alive of the memory that faults
-	case "Rows":
-		p.rows = kernels.Rows{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
+	case "Rotation":
+		p.rotation = kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	case "Lines":
 		p.lines.Count = 1
 	case "Tile":

@@ -4,7 +4,7 @@ package kernels
 
 import "github.com/go-posenc/posenc/generic"
 
-func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rows) {
+func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -13,7 +13,7 @@ func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -22,7 +22,7 @@ func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -31,7 +31,7 @@ func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -40,7 +40,7 @@ func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows) 
 	}
 }
 
-func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -49,7 +49,7 @@ func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rows)
 	}
 }
 
-func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rows) {
+func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -58,7 +58,7 @@ func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -67,7 +67,7 @@ func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
+func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -76,7 +76,7 @@ func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rows) {
 	}
 }
 
-func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
@@ -85,7 +85,7 @@ func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rows
 	}
 }
 
-func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rows) {
+func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
 	for h := range r.Heads {
 		for t := range r.Tokens {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride

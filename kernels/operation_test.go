@@ -40,7 +40,7 @@ type slice struct {
 type arguments struct {
 	memory   map[string][]byte // the slices; of one row, name2 is the second half of the pairs of name
 	number   map[string]float64
-	rows     kernels.Rows
+	rotation kernels.Rotation
 	lines    kernels.Lines
 	fusion   kernels.Fusion
 	tile     kernels.Tile
@@ -195,7 +195,7 @@ func offset(memory, part []byte) int {
 
 func (p *problem) String() string {
 	text := fmt.Sprintf("sizes %v, numbers %v, in place %t", p.size, p.number, p.inPlace)
-	for _, g := range []any{p.rows, p.lines, p.fusion, p.tile, p.matrices} {
+	for _, g := range []any{p.rotation, p.lines, p.fusion, p.tile, p.matrices} {
 		if text2 := fmt.Sprintf(", %+v", g); bytes.ContainsAny([]byte(text2), "123456789") {
 			text += text2
 		}

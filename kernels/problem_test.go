@@ -25,7 +25,7 @@ func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 	switch {
 	case o.seeded:
 		o.seeds(p, n)
-	case o.geometry == "Rows":
+	case o.geometry == "Rotation":
 		o.rotation(r, p, n, packed, gap)
 	case o.geometry == "Lines":
 		o.lines(r, p, n, packed, gap)
@@ -83,14 +83,14 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		})
 		return s[0], s[1]
 	}
-	g := kernels.Rows{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
+	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
 	g.XTokenStride, g.XHeadStride = strides()
 	g.YTokenStride, g.YHeadStride = strides()
 	if o.slice("y").element == o.slice("x").element && r.IntN(2) == 0 {
 		p.inPlace = true
 		g.YTokenStride, g.YHeadStride = g.XTokenStride, g.XHeadStride
 	}
-	p.rows = g
+	p.rotation = g
 	p.size = map[string]int{
 		"y": (tokens-1)*g.YTokenStride + (heads-1)*g.YHeadStride + reach, "x": (tokens-1)*g.XTokenStride + (heads-1)*g.XHeadStride + reach,
 		"cos": (tokens-1)*g.TableStride + n, "sin": (tokens-1)*g.TableStride + n,

@@ -11,7 +11,7 @@ import (
 var registry = []*operation{
 	{
 		name:     "RotateHalfSplitF32",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -22,7 +22,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateHalfSplitF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateHalfSplitF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateHalfSplitF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -30,7 +30,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateHalfSplitF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -41,7 +41,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateHalfSplitF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateHalfSplitF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateHalfSplitF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -49,7 +49,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateHalfSplitBF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -60,7 +60,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateHalfSplitBF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateHalfSplitBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateHalfSplitBF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -68,7 +68,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateHalfSplitF32ToF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -79,7 +79,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateHalfSplitF32ToF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateHalfSplitF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateHalfSplitF32ToF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -87,7 +87,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateHalfSplitF32ToBF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "HalfSplit",
 		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -98,7 +98,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateHalfSplitF32ToBF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateHalfSplitF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateHalfSplitF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateHalfSplitF32ToBF16(elements[uint16](a, "y"), elements[uint16](a, "y2"), elements[float32](a, "x"), elements[float32](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -106,7 +106,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateInterleavedF32",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -117,7 +117,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateInterleavedF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateInterleavedF32(impl, elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedF32(elements[float32](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -125,7 +125,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateInterleavedF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -136,7 +136,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateInterleavedF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateInterleavedF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedF16(elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -144,7 +144,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateInterleavedBF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -155,7 +155,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateInterleavedBF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateInterleavedBF16(impl, elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedBF16(elements[uint16](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -163,7 +163,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateInterleavedF32ToF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: f16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -174,7 +174,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateInterleavedF32ToF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateInterleavedF32ToF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedF32ToF16(elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
@@ -182,7 +182,7 @@ var registry = []*operation{
 	},
 	{
 		name:     "RotateInterleavedF32ToBF16",
-		geometry: "Rows",
+		geometry: "Rotation",
 		layout:   "Interleaved",
 		slices:   []slice{{name: "y", element: bf16, written: true}, {name: "x", element: f32}, {name: "cos", element: f32}, {name: "sin", element: f32}},
 		numbers:  []string{},
@@ -193,7 +193,7 @@ var registry = []*operation{
 			kernels.Generic: "generic.RotateInterleavedF32ToBF16",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
-			kernels.RotateInterleavedF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rows)
+			kernels.RotateInterleavedF32ToBF16(impl, elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedF32ToBF16(elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))

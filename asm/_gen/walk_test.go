@@ -78,7 +78,7 @@ func TestFurtherKernel(t *testing.T) {
 		"rotate_arm64.s":              "TEXT ·RotateInterleavedF16ToF32NEON(SB)",
 		"../kernels/bind_amd64.go":    "asm.RotateInterleavedF16ToF32AVX2(",
 		"../kernels/bind_arm64.go":    "asm.RotateInterleavedF16ToF32NEON(",
-		"../kernels/bind_other.go":    "func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rows) {",
+		"../kernels/bind_other.go":    "func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {",
 		"../kernels/loops.go":         "generic.RotateInterleavedF16ToF32(",
 		"../kernels/registry_test.go": `"RotateInterleavedF16ToF32"`,
 	} {

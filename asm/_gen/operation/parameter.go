@@ -71,7 +71,7 @@ func rows(layout Layout) Parameter {
 	arguments = append(arguments, integers("r.", "tokens", "Tokens", "yTokenStride", "YTokenStride", "xTokenStride", "XTokenStride",
 		"heads", "Heads", "yHeadStride", "YHeadStride", "xHeadStride", "XHeadStride", "tableStride", "TableStride")...)
 	return place("r", arguments, Geometry{
-		Struct: "Rows",
+		Struct: "Rotation",
 		Loops:  []string{"h := range r.Heads", "t := range r.Tokens"},
 		Set:    "i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride",
 		Rows:   row,
