@@ -3,6 +3,7 @@ package posenc
 import (
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/view"
 )
 
 // Angles says by which cosines and sines each token is rotated: those of its
@@ -11,8 +12,8 @@ import (
 type Angles struct {
 	rotary *Rotary
 	rows   *Rows
-	all    bool    // of rows: token t takes row t
-	of     []int32 // positions, or numbers of rows
+	all    bool    // of rows: token t takes row t, and of is nil
+	of     []int32 // positions, or ids of rows
 }
 
 // At returns the angles of positions: one for each token, in any order, repeated or
@@ -33,22 +34,49 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	}
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return fail("zero", "Angles from Rotary.At, Rows.All or Rows.At")
+		return fail("zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
 		return fail("of a zero Rotary", "Angles of one from NewRotary")
 	case a.rotary != nil:
 		return a.rotary.check(function, "positions", a.of)
 	case a.rows.rotaryDim == 0:
 		return fail("of zero Rows", "Angles of some from Rotary.Rows or NewRows")
+	case a.all:
+		return a.rows.count, nil
 	}
-	return a.rows.check(function, a)
+	return len(a.of), a.rows.check(function, a.of)
+}
+
+// heads returns the heads that the angles are for, and what a call scales cosines and
+// sines by. (A function that set a rotation through a pointer would make the caller's
+// positions escape.)
+func (a *Angles) heads() (h *head, scaling float32) {
+	if a.rows != nil {
+		return &a.rows.head, 1 // the entries have the scaling
+	}
+	return &a.rotary.head, a.rotary.scaling
+}
+
+// fullWidth reports whether rows have an entry for each element.
+func (a *Angles) fullWidth() bool { return a.rows != nil && a.rows.fullWidth }
+
+// callersTable reports whether rows are in memory of the caller.
+func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.callers }
+
+// overlaps reports whether x shares memory with a table of the caller.
+func (a *Angles) overlaps(x *view.Operand) bool {
+	return a.callersTable() && (x.Overlaps(&a.rows.cos) || x.Overlaps(&a.rows.sin))
+}
+
+func tableOverlapError(function, name string) error {
+	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows", "a view of other memory")
 }
 
 // write makes the rows of n tokens from number first on, of a call with so many, or
 // points to where they lie. The memory of to is scratch.
 func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	if a.rows != nil {
-		a.rows.read(to, a, first, n, r.sign)
+		a.rows.read(to, a.of, first, n, r.sign)
 		return
 	}
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)

@@ -35,7 +35,16 @@ func rotaryOf(a *testkit.Arguments) rotaryArgument {
 	if err != nil {
 		cfg = posenc.RotaryConfig{HeadDim: 4}
 	}
+	given := cfg
 	cfg.Axes, cfg.InvFreq = slices.Clone(cfg.Axes), slices.Clone(cfg.InvFreq) // other arguments may lie there too
+	clear(given.Axes)                                                         // NewRotary keeps nothing of them
+	for i := range given.InvFreq {
+		given.InvFreq[i] = 77
+	}
+	if cfg.XPos != nil {
+		xPos := *cfg.XPos
+		*given.XPos, cfg.XPos = posenc.XPos{}, &xPos
+	}
 	axes := 1
 	if cfg.Axes != nil {
 		axes = int(slices.Max(cfg.Axes)) + 1
@@ -62,7 +71,14 @@ var hardPositions = []int32{-7, 33, 4096}
 
 // positionsOf returns positions of tokens for a Rotary.
 func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
-	positions := a.Positions(r.axes * a.Tokens())
+	tokens := a.Tokens()
+	positions := a.Positions(r.axes * tokens)
+	if !a.Any() && r.axes > 1 {
+		for axis := range r.axes {
+			a.FillPositions(positions[axis*tokens:][:tokens])
+		}
+		likeText(a, positions, r.axes, tokens)
+	}
 	if !a.Any() && a.Below(4) == 0 {
 		for i := range positions {
 			if a.R.IntN(4) == 0 {
@@ -71,6 +87,52 @@ func positionsOf(a *testkit.Arguments, r *rotaryArgument) []int32 {
 		}
 	}
 	return positions
+}
+
+// likeText makes stretches of tokens those of text, with the same position on all axes,
+// or on some.
+func likeText(a *testkit.Arguments, positions []int32, axes, tokens int) {
+	for t := 0; t < tokens; {
+		n := min(1+a.R.IntN(40), tokens-t)
+		alike := []int{1, 1, axes, a.R.IntN(axes) + 1}[a.R.IntN(4)]
+		for axis := 1; axis < alike; axis++ {
+			copy(positions[axis*tokens+t:][:n], positions[t:])
+		}
+		t += n
+	}
+}
+
+// axesOf returns a map of pairs to axes: sections, pairs in turn, axes without pairs, one
+// axis alone, now and then as many axes as there may be.
+func axesOf(a *testkit.Arguments, pairs int) []uint8 {
+	axes := testkit.Input[uint8](a, pairs)
+	count := 1 + a.Below(4)
+	switch kind := a.Below(6); {
+	case kind < 2: // sections
+		axis := a.R.IntN(count)
+		for i := range axes {
+			axes[i] = uint8(axis % count)
+			if a.R.IntN(8) == 0 {
+				axis++
+			}
+		}
+	case kind == 2: // in turn
+		for i := range axes {
+			axes[i] = uint8(i % count)
+		}
+	case kind == 3: // one
+		for i := range axes {
+			axes[i] = uint8(count - 1)
+		}
+	default:
+		for i := range axes {
+			axes[i] %= uint8(count)
+		}
+	}
+	if kind := a.Below(10); kind < 2 && len(axes) > 0 && (a.Any() || len(axes) < 64) {
+		axes[a.R.IntN(len(axes))] = []uint8{39, 255}[kind]
+	}
+	return axes
 }
 
 // configOf returns a configuration that a Rotary takes; where any arguments are wanted
@@ -82,10 +144,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	cfg.InvFreq = testkit.LadderOf(pairs)
 	switch a.Below(8) {
 	case 0:
-		cfg.Axes = testkit.Input[uint8](a, pairs)
-		for i := range cfg.Axes {
-			cfg.Axes[i] %= 4
-		}
+		cfg.Axes = axesOf(a, pairs)
 	case 1:
 		if pairs > 20 {
 			break // math/big takes its time
@@ -264,17 +323,34 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.Table[C]) {
 	cfg := geometryOf(a)
 	t := posenc.Table[C]{FullWidth: a.Yes()}
-	width := plainOf(cfg).rotaryDim / 2
+	pairs := plainOf(cfg).rotaryDim / 2
+	width := pairs
 	if t.FullWidth {
 		width *= 2
 	}
 	rows := a.Below(12)
-	if a.Yes() {
+	if a.Below(4) == 0 { // [rows][cos|sin]
+		t.Stride = 2 * width
+		t.Cos = testkit.Slice[C](a, a.Size(rows, t.Stride))
+		t.Sin = t.Cos[min(width, len(t.Cos)):]
+	} else if a.Yes() {
 		t.Stride = a.Number(width, 2*width+3)
 		n := a.Size(max(rows-1, 0), t.Stride) + a.Size(width)
 		t.Cos, t.Sin = testkit.Slice[C](a, n), testkit.Slice[C](a, n)
 	} else {
 		t.Cos, t.Sin = testkit.Slice[C](a, a.Size(rows, width)), testkit.Slice[C](a, a.Size(rows, width))
+	}
+	equal := a.Below(6)
+	for row := 0; t.FullWidth && !a.Any() && row+width <= len(t.Sin); row += max(t.Stride, width) {
+		for i := range pairs { // the halves of a row may be equal, or those of its cosines or sines
+			first, second := testkit.PairAt(plainOf(cfg).out, row, i, pairs)
+			if equal < 3 {
+				t.Cos[second] = t.Cos[first]
+			}
+			if equal < 2 || equal == 3 {
+				t.Sin[second] = t.Sin[first]
+			}
+		}
 	}
 	if a.Rarely() {
 		cfg = configOf(a)

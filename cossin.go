@@ -36,7 +36,7 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the
-// times of video frames; [NewRows] rotates by what it writes. The position
+// times of video frames; pass what it writes to [NewRows] to rotate by it. The position
 // is the real number that the float32 is; with Float32Angles the angle is
 // RN32(positions[t]*RN32(InvFreq)). With several axes positions is
 // [axes][tokens].

@@ -1,7 +1,6 @@
 package posenc_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -11,112 +10,6 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
-
-// All ways to ask for a row give the same one.
-func TestRowsAgree(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(43)
-		for _, pairs := range []int{1, 5, 64, 65, 130} {
-			for _, kind := range testkit.PositionNames {
-				rows := 3 + r.IntN(2*kernels.ShiftedRows)
-				positions := testkit.RandomPositions(r, kind, rows)
-				invFreq := testkit.RandomFrequencies(r, pairs, positions, false)
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
-				table := func(fill func(cos, sin []float32) error) (both []float32) {
-					both = make([]float32, 2*rows*pairs)
-					if err := fill(both[:rows*pairs], both[rows*pairs:]); err != nil {
-						t.Fatal(err)
-					}
-					return both
-				}
-				all := table(func(cos, sin []float32) error { return posenc.CosSin(cos, sin, positions, invFreq) })
-				for name, other := range map[string][]float32{
-					"Rotary": table(func(cos, sin []float32) error { return rotary.CosSin(cos, sin, positions) }),
-					"single positions": table(func(cos, sin []float32) (err error) {
-						for i := range positions {
-							at, end := i*pairs, (i+1)*pairs
-							err = errors.Join(err, rotary.CosSin(cos[at:end], sin[at:end], positions[i:i+1]))
-						}
-						return err
-					}),
-					"parts": table(func(cos, sin []float32) (err error) {
-						for i := 0; i < rows; {
-							n := min(1+r.IntN(50), rows-i)
-							at, end := i*pairs, (i+n)*pairs
-							err = errors.Join(err, posenc.CosSin(cos[at:end], sin[at:end], positions[i:i+n], invFreq))
-							i += n
-						}
-						return err
-					}),
-					"one cosine at a time": table(func(cos, sin []float32) (err error) {
-						for i := range 3 * pairs { // of the first rows
-							err = errors.Join(err, posenc.CosSin(cos[i:i+1], sin[i:i+1], positions[i/pairs:][:1], invFreq[i%pairs:][:1]))
-						}
-						copy(cos[3*pairs:], all[3*pairs:rows*pairs])
-						copy(sin[3*pairs:], all[(rows+3)*pairs:])
-						return err
-					}),
-				} {
-					for i := range all {
-						if !testkit.Same(all[i], other[i]) {
-							t.Fatalf("%s: entry %d of %d rows of %d is %v, want %v", name, i, rows, pairs, other[i], all[i])
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-// Float32 angles are the plain cosines and sines of the angles that a plain
-// loop in float32 computes.
-func TestFloat32AnglesArePlain(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(44)
-		const pairs, rows = 64, 20
-		cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Base: 500000, Angles: posenc.Float32Angles}
-		positions := testkit.RandomPositions(r, "random", rows)
-		var angles []float32
-		for _, p := range positions {
-			for _, w := range testkit.FrequenciesOf(t, cfg) {
-				angles = append(angles, float32(p)*float32(w))
-			}
-		}
-		cos, sin, wantCos, wantSin := make([]float32, rows*pairs), make([]float32, rows*pairs), make([]float32, rows*pairs), make([]float32, rows*pairs)
-		if err := errors.Join(testkit.MustRotary(t, cfg).CosSin(cos, sin, positions), posenc.CosSinAngles(wantCos, wantSin, angles)); err != nil {
-			t.Fatal(err)
-		}
-		for i := range cos {
-			if !testkit.Same(cos[i], wantCos[i]) || !testkit.Same(sin[i], wantSin[i]) {
-				t.Fatalf("entry %d is %v, %v, want %v, %v", i, cos[i], sin[i], wantCos[i], wantSin[i])
-			}
-		}
-	})
-}
-
-// The attention factor multiplies the entries, once, in float32.
-func TestScalingMultiplies(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(45)
-		const pairs, rows = 20, 40
-		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-			for _, scaling := range []float64{1, 1.2079441541679836, 0.1, 3e38, 1e-45, 1e-38} {
-				positions := testkit.RandomPositions(r, "runs", rows)
-				plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles})
-				scaled := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Angles: angles, AttentionFactor: scaling})
-				var cos, sin, cos1, sin1 [rows * pairs]float32
-				if err := errors.Join(scaled.CosSin(cos[:], sin[:], positions), plain.CosSin(cos1[:], sin1[:], positions)); err != nil {
-					t.Fatal(err)
-				}
-				for i := range cos {
-					if !testkit.Same(cos[i], cos1[i]*float32(scaling)) || !testkit.Same(sin[i], sin1[i]*float32(scaling)) {
-						t.Fatalf("scaling %v: got %v, %v from %v, %v", scaling, cos[i], sin[i], cos1[i], sin1[i])
-					}
-				}
-			}
-		}
-	})
-}
 
 // CosSin is the cosine and the sine: of math, whose error in float64 is far
 // below that of a float32 for angles of 20 bits.

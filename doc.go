@@ -68,14 +68,14 @@
 //   - Base: what frequencies are powers of, 10000 or 500000, say (rope_theta).
 //   - InvFreq: the inverse frequencies, RotaryDim/2 of them (inv_freq).
 //   - position: one int32 for each token: in any order, repeated, negative.
-//   - row: the cosines and sines of one position, RotaryDim/2 of each.
+//   - row: of a cos/sin cache, the cosines and sines of one position, RotaryDim/2 of
+//     each. Its id is its number, from 0 on.
 //   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
 //   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
 //   - axis: where tokens have several positions, time, height and width say, each
 //     pair takes that of its axis (M-RoPE, vision).
 //   - shift: to move rotated keys to other positions ([Shift]).
 //   - slot: the token of a cache to which [RotateInto] writes.
-//   - non-temporal store: one that bypasses the caches, for what is larger than they.
 //
 // The rotated elements of a head, numbered from 0, for RotaryDim 8:
 //
@@ -134,18 +134,18 @@
 //
 // # Aliasing
 //
-// Rotation works in place. The rows of a view must not share elements, nor may
-// two views of a call, though their rows may alternate in memory as in packed
-// QKV. Tables must not overlap each other or their input, a destination must
-// share no memory with its source, and what is rotated none with a table of the
-// caller. What overlaps is an error. Views of one call are compared row by row;
+// Rotation works in place. The heads of a view must not share elements, nor may
+// two views of a call, though their heads may alternate in memory as in packed
+// QKV. Cosines and sines that are written must not overlap each other or their input,
+// a destination must share no memory with its source, and what is written none with a
+// table of the caller. What overlaps is an error. Views of one call are compared head by head;
 // anywhere else the whole of Data counts, gaps and rest included: cut slices to
 // what is used.
 //
-// To compare views takes time in proportion to their rows at most, with one
-// exception: of two views with different strides, where each has a stride that does
-// not step over all that its smaller strides reach, every row is compared with many.
-// That takes seconds from some hundred thousand rows on.
+// To compare views takes time in proportion to their heads and tokens at most, with one
+// exception: two views with different strides in both of which heads and tokens
+// interleave in memory, a stride being smaller than what the smaller strides reach. That
+// takes seconds from some hundred thousand heads on.
 //
 // # Numerics
 //
@@ -184,9 +184,9 @@
 // and [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
 // results that are next to the middle between two float32.
 //
-// Where a Rotary has several axes, positions are [axes][tokens], so that those of a
-// part of the tokens are not together: copy them, or make the [Rows] of all and give
-// each part the numbers of its rows.
+// Where a Rotary has several axes, positions are [axes][tokens], so that those of
+// some of the tokens are not contiguous: copy them, or make the [Rows] of all and give
+// each part the ids of its rows.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
 // and a garbage collection never waits long. The longest is a row of an [RMSNorm],

@@ -18,8 +18,8 @@ type BFloat16 uint16
 type Element interface{ float32 | Float16 | BFloat16 }
 
 // Float16s returns the bits of float16 numbers as elements, without copying them:
-// []uint16 or the 16-bit numbers of another package. That they are float16 is the
-// caller's word.
+// []uint16 or the 16-bit numbers of another package. The caller guarantees that they
+// are float16.
 func Float16s[B ~uint16](bits []B) []Float16 {
 	return unsafe.Slice((*Float16)(unsafe.Pointer(unsafe.SliceData(bits))), cap(bits))[:len(bits)]
 }

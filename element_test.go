@@ -4,51 +4,10 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
-
-func TestElementsShareMemory(t *testing.T) {
-	t.Run("type=float16", func(t *testing.T) { testElementsShareMemory(t, posenc.Float16s[uint16]) })
-	t.Run("type=bfloat16", func(t *testing.T) { testElementsShareMemory(t, posenc.BFloat16s[uint16]) })
-	type number uint16 // of another package
-	t.Run("type=float16 of numbers", func(t *testing.T) { testElementsShareMemory(t, posenc.Float16s[number]) })
-	t.Run("type=bfloat16 of numbers", func(t *testing.T) { testElementsShareMemory(t, posenc.BFloat16s[number]) })
-}
-
-// Float16s and BFloat16s are the same memory, as long and with as much room.
-func testElementsShareMemory[B, T ~uint16](t *testing.T, convert func(bits []B) []T) {
-	bits := make([]B, 10, 20)
-	for _, s := range [][]B{bits, bits[3:7], bits[2:5:6], bits[4:4], bits[10:], bits[:0:0]} {
-		x := convert(s)
-		if len(x) != len(s) || cap(x) != cap(s) {
-			t.Errorf("%d of %d elements became %d of %d", len(s), cap(s), len(x), cap(x))
-		}
-		if unsafe.Pointer(unsafe.SliceData(x)) != unsafe.Pointer(unsafe.SliceData(s)) {
-			t.Errorf("%d of %d elements are elsewhere", len(s), cap(s))
-		}
-		for i := range x {
-			x[i] = T(i + 1)
-			if s[i] != B(i+1) {
-				t.Fatalf("element %d is %d", i, s[i])
-			}
-		}
-		if x == nil {
-			t.Errorf("%d of %d elements became nil", len(s), cap(s))
-		}
-	}
-	if x := convert(nil); x != nil {
-		t.Errorf("nil became %v", x)
-	}
-	if x := convert([]B{}); x == nil || len(x) != 0 {
-		t.Errorf("no elements became %v", x)
-	}
-	if n := testing.AllocsPerRun(20, func() { convert(bits) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
 
 // 16-bit elements are rounded once, not at each step.
 func TestElementsAreRoundedOnce(t *testing.T) {

@@ -1,7 +1,6 @@
 package posenc_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,100 +12,6 @@ import (
 
 // crossing are the layouts that write another order than they read.
 var crossing = []posenc.Layout{posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
-
-// rotateByAngles is Rotate by the angles.
-func rotateByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
-	return func(xs ...posenc.View[T]) error { return posenc.Rotate(a, xs...) }
-}
-
-// rotateInverseByAngles is RotateInverse by the angles.
-func rotateInverseByAngles[T posenc.Element](a posenc.Angles) func(xs ...posenc.View[T]) error {
-	return func(xs ...posenc.View[T]) error { return posenc.RotateInverse(a, xs...) }
-}
-
-func TestRotateElementsLarge(t *testing.T) {
-	testkit.EachType(t, testRotateElementsLarge[float32], testRotateElementsLarge[posenc.Float16], testRotateElementsLarge[posenc.BFloat16])
-}
-
-// Rows as wide as the scratch memory, and more heads than fit it.
-func testRotateElementsLarge[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(71)
-		for _, tt := range []struct{ pairs, tokens, heads int }{
-			{65, 40, 2}, {130, 17, 1}, {511, 5, 1}, {512, 3, 5}, {513, 5, 2}, {700, 2, 2}, {1023, 3, 1}, {1024, 2, 3}, {1024, 1, 2}, // a few rows to a chunk
-			{64, 1, 600}, {64, 3, 40}, {64, 9, 200}, {4, 8, 5000}, {33, 16, 150}, {1, 3, 1500}, // heads
-			{16, 1000, 1}, {1, 3000, 2}, {64, 300, 2}, // tokens
-		} {
-			for _, layout := range allLayouts {
-				if testing.Short() && r.IntN(4) != 0 {
-					continue
-				}
-				cfg := posenc.RotaryConfig{HeadDim: 2*tt.pairs + 3, RotaryDim: 2 * tt.pairs, Offset: 1, Layout: layout, Angles: posenc.Float32Angles, InvFreq: testkit.LadderOf(tt.pairs)}
-				positions := testkit.RandomPositions(r, "runs", tt.tokens)
-				v := posenc.View[T]{Heads: tt.heads}
-				m := testkit.Allocate(r, &v, tt.tokens, cfg.HeadDim)
-				want, written := slices.Clone(m.All), make([]bool, len(m.All))
-				p := plainOf(cfg).with(plainTables(t, cfg, positions))
-				rotatePlain(&p, want[m.Start:], &v, nil, want[m.Start:], &v, tt.tokens, false, written[m.Start:])
-				if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), v); err != nil {
-					t.Fatal(err)
-				}
-				testkit.Compare(t, fmt.Sprintf("layout %d, %+v: x", layout, tt), m.All, want, written)
-			}
-		}
-	})
-}
-
-func TestLayoutCrossing(t *testing.T) {
-	testkit.EachType(t, testLayoutCrossing[float32], testLayoutCrossing[posenc.Float16], testLayoutCrossing[posenc.BFloat16])
-}
-
-// A layout that crosses from one order to the other permutes and then rotates
-// in the order that it writes. RotateInverse gives the order back.
-func testLayoutCrossing[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(72)
-		for _, layout := range crossing {
-			in, out := plainOf(posenc.RotaryConfig{Layout: layout}).in, plainOf(posenc.RotaryConfig{Layout: layout}).out
-			for _, pairs := range testkit.Lengths {
-				const tokens, heads = 9, 3
-				cfg := randomGeometry(r, layout, pairs)
-				positions := testkit.RandomPositions(r, "runs", tokens)
-				got := testkit.RandomElements[T](r, tokens*heads*cfg.HeadDim)
-				want, ordered := slices.Clone(got), slices.Clone(got)
-				permute := func(to, from []T, in, out posenc.Layout) {
-					for row := cfg.Offset; row < len(from); row += cfg.HeadDim {
-						for i := range pairs {
-							a, b := testkit.PairAt(in, row, i, pairs)
-							c, d := testkit.PairAt(out, row, i, pairs)
-							to[c], to[d] = from[a], from[b]
-						}
-					}
-				}
-				permute(want, got, in, out)
-				crosses := testkit.MustRotary(t, cfg)
-				cfg.Layout = out
-				stays := testkit.MustRotary(t, cfg)
-				view := func(x []T) posenc.View[T] { return posenc.View[T]{Data: x, Heads: heads} }
-				if err := errors.Join(posenc.Rotate(crosses.At(positions), view(got)), posenc.Rotate(stays.At(positions), view(want))); err != nil {
-					t.Fatal(err)
-				}
-				if !slices.EqualFunc(got, want, testkit.SameElement) {
-					t.Fatalf("layout %d, %d pairs: crossing is not to permute and rotate", layout, pairs)
-				}
-				// Back: the inverse of the order that was written, permuted.
-				if err := errors.Join(posenc.RotateInverse(crosses.At(positions), view(got)), posenc.RotateInverse(stays.At(positions), view(want))); err != nil {
-					t.Fatal(err)
-				}
-				copy(ordered, want)
-				permute(ordered, want, out, in)
-				if !slices.EqualFunc(got, ordered, testkit.SameElement) {
-					t.Fatalf("layout %d, %d pairs: the inverse is not to rotate back and permute", layout, pairs)
-				}
-			}
-		}
-	})
-}
 
 // At position 0 a crossing layout is the permutation alone, and its inverse
 // undoes it: no element changes but for its place.

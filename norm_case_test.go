@@ -62,7 +62,9 @@ func normOf(a *testkit.Arguments, n int) normArgument {
 	if err != nil {
 		return normArgument{new(posenc.RMSNorm), nil, 0}
 	}
+	given := weight
 	weight = slices.Clone(weight)
+	clear(given) // NewRMSNorm keeps nothing of it
 	if cfg.UnitOffset {
 		for i := range weight {
 			weight[i]++

@@ -9,7 +9,7 @@ import (
 
 var _ = testkit.Register(testkit.Case{Function: "PermuteWeights",
 	Call: func(a *testkit.Arguments) testkit.Call {
-		return []func(*testkit.Arguments) testkit.Call{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteNothingCall}[a.Below(5)](a)
+		return []func(*testkit.Arguments) testkit.Call{permuteCall[float32], permuteCall[uint16], permuteCall[byte], permuteCall[[3]byte], permuteCall[[34]byte], permuteNothingCall}[a.Below(6)](a)
 	},
 	Digests: func(add testkit.AddDigest) {
 		add.Types("PermuteWeights", digestPermute[float32], digestPermute[posenc.Float16], digestPermute[posenc.BFloat16])

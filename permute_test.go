@@ -1,15 +1,12 @@
 package posenc_test
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"log"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
@@ -92,72 +89,6 @@ func permuted[T any](x []T, p posenc.Permutation) []T {
 		copy(y[at:], rows)
 	}
 	return y
-}
-
-func checkPermuteWeights[T any, B comparable](t *testing.T, p posenc.Permutation, of func(bits uint32) T, bits func(T) B) {
-	const around = 5
-	r := rand.New(rand.NewPCG(40, 1))
-	n := sizeOf(p)
-	sameBits := func(a, b []T) bool {
-		return slices.EqualFunc(a, b, func(a, b T) bool { return bits(a) == bits(b) })
-	}
-	src := elementsFrom(r, n, of)
-	before := slices.Clone(src)
-	memory := elementsFrom(r, n+2*around, of)
-	outside := slices.Clone(memory)
-	if err := posenc.PermuteWeights(memory[around:around+n], src, p); err != nil {
-		t.Fatal(err)
-	}
-	got := memory[around : around+n]
-	if want := permuted(src, p); !sameBits(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if !sameBits(src, before) {
-		t.Error("src was written to")
-	}
-	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
-		t.Error("memory around dst was written to")
-	}
-	copy(memory[around:], src)
-	if err := posenc.PermuteWeights(got, got, p); err != nil {
-		t.Fatal(err)
-	}
-	if want := permuted(src, p); !sameBits(got, want) {
-		t.Errorf("in place: got %v, want %v", got, want)
-	}
-	if !sameBits(memory[:around], outside[:around]) || !sameBits(memory[around+n:], outside[around+n:]) {
-		t.Error("in place: memory around dst was written to")
-	}
-	back := p
-	back.Layout = directions[0] + directions[1] - p.Layout
-	if err := posenc.PermuteWeights(got, got, back); err != nil {
-		t.Fatal(err)
-	}
-	if !sameBits(got, src) {
-		t.Errorf("there and back: got %v, want %v", got, src)
-	}
-}
-
-// Elements of any type move as those who store the models move them.
-func TestPermuteWeights(t *testing.T) {
-	for _, tt := range permutations {
-		for _, layout := range directions {
-			p := tt.p
-			p.Layout = layout
-			t.Run(fmt.Sprintf("%s/layout=%d", tt.name, layout), func(t *testing.T) {
-				checkPermuteWeights(t, p, math.Float32frombits, math.Float32bits)
-				checkPermuteWeights(t, p, func(b uint32) posenc.Float16 { return posenc.Float16(b >> 16) }, testkit.BitsOf)
-				checkPermuteWeights(t, p, func(b uint32) posenc.BFloat16 { return posenc.BFloat16(b >> 16) }, testkit.BitsOf)
-				identity := func(b uint8) uint8 { return b }
-				checkPermuteWeights(t, p, func(b uint32) uint8 { return uint8(b >> 24) }, identity)
-				type block [34]byte
-				checkPermuteWeights(t, p, func(b uint32) (x block) {
-					binary.LittleEndian.PutUint32(x[30:], b)
-					return x
-				}, func(x block) block { return x })
-			})
-		}
-	}
 }
 
 // The formulas above on whole weights, as the converters apply them: K by its
@@ -319,51 +250,36 @@ func TestPermuteWeightsErrors(t *testing.T) {
 	const toHalfSplit = posenc.InterleavedToHalfSplit
 	memory := make([]uint32, 200)
 	x := memory[:96]
-	for _, tt := range []struct {
-		name     string
-		dst, src []uint32
-		p        posenc.Permutation
-		kind     error
-		says     string
-	}{
-		{"zero", x, x, posenc.Permutation{}, posenc.ErrShape, "p.Heads is 0, want at least 1"},
-		{"negative heads", x, x, posenc.Permutation{Heads: -3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrShape, "p.Heads is -3"},
-		{"no HeadDim", x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}, posenc.ErrConfig, "p.HeadDim is 0"},
-		{"odd HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 7, want an even number from 2 to HeadDim 7"},
-		{"odd RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 3, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 3"},
-		{"negative RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: -2, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is -2"},
-		{"RotaryDim above HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 10"},
-		{"negative Offset", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4"},
-		{"Offset too large", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: 5, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is 5"},
-		{"Offset of the whole head", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Offset: math.MaxInt, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is "},
-		{"one layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4}, posenc.ErrConfig, "p.Layout is 0, want InterleavedToHalfSplit (2) or HalfSplitToInterleaved (3)"},
-		{"unknown layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: 4}, posenc.ErrConfig, "p.Layout is 4"},
-		{"negative RowSize", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: -4, Layout: toHalfSplit}, posenc.ErrShape, "p.RowSize is -4"},
-		{"uncountable rows", x, x, posenc.Permutation{Heads: math.MaxInt, HeadDim: 2, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"},
-		{"uncountable elements", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: math.MaxInt, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"},
-		{"RowSize forgotten", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrLength, "src is 96 elements, want 24 for 3 heads of 8 rows of 1"},
-		{"src nil", x, nil, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "src is 0 elements, want 96"},
-		{"dst nil", nil, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 0 elements, want 96"},
-		{"dst too long", memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 97 elements, want 96"},
-		{"dst one on", memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing some elements with src"},
-		{"dst at the end", memory[95:191], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"},
-		{"src one on", x, memory[1:97], posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			for i := range memory {
-				memory[i] = uint32(i)
-			}
-			err := posenc.PermuteWeights(tt.dst, tt.src, tt.p)
-			if !errors.Is(err, tt.kind) || !strings.HasPrefix(err.Error(), "posenc.PermuteWeights: ") || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("error %v, want one that says %q and wraps %q", err, tt.says, tt.kind)
-			}
-			for i, v := range memory {
-				if v != uint32(i) {
-					t.Fatalf("element %d was written before the error %v", i, err)
-				}
-			}
-		})
+	wrong := func(name string, dst, src []uint32, p posenc.Permutation, kind error, says string) testkit.Wrong {
+		return testkit.Wrong{Name: name, Call: func() error { return posenc.PermuteWeights(dst, src, p) }, Kind: kind, Says: []string{"posenc.PermuteWeights: ", says}}
 	}
+	for i := range memory {
+		memory[i] = uint32(i)
+	}
+	testkit.CheckWrong(t, []testkit.Wrong{
+		wrong("zero", x, x, posenc.Permutation{}, posenc.ErrShape, "p.Heads is 0, want at least 1"),
+		wrong("negative heads", x, x, posenc.Permutation{Heads: -3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrShape, "p.Heads is -3"),
+		wrong("no HeadDim", x, x, posenc.Permutation{Heads: 3, RotaryDim: 2, Layout: toHalfSplit}, posenc.ErrConfig, "p.HeadDim is 0"),
+		wrong("odd HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 7, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 7, want an even number from 2 to HeadDim 7"),
+		wrong("odd RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 3, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 3"),
+		wrong("negative RotaryDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: -2, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is -2"),
+		wrong("RotaryDim above HeadDim", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 10, Layout: toHalfSplit}, posenc.ErrConfig, "p.RotaryDim is 10"),
+		wrong("negative Offset", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: -1, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is -1, want from 0 to HeadDim-RotaryDim = 4"),
+		wrong("Offset too large", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RotaryDim: 4, Offset: 5, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is 5"),
+		wrong("Offset of the whole head", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Offset: math.MaxInt, Layout: toHalfSplit}, posenc.ErrConfig, "p.Offset is "),
+		wrong("one layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4}, posenc.ErrConfig, "p.Layout is 0, want InterleavedToHalfSplit (2) or HalfSplitToInterleaved (3)"),
+		wrong("unknown layout", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: 4}, posenc.ErrConfig, "p.Layout is 4"),
+		wrong("negative RowSize", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: -4, Layout: toHalfSplit}, posenc.ErrShape, "p.RowSize is -4"),
+		wrong("uncountable rows", x, x, posenc.Permutation{Heads: math.MaxInt, HeadDim: 2, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"),
+		wrong("uncountable elements", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: math.MaxInt, Layout: toHalfSplit}, posenc.ErrLength, "more than an int can count"),
+		wrong("RowSize forgotten", x, x, posenc.Permutation{Heads: 3, HeadDim: 8, Layout: toHalfSplit}, posenc.ErrLength, "src is 96 elements, want 24 for 3 heads of 8 rows of 1"),
+		wrong("src nil", x, nil, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "src is 0 elements, want 96"),
+		wrong("dst nil", nil, x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 0 elements, want 96"),
+		wrong("dst too long", memory[:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrLength, "dst is 97 elements, want 96"),
+		wrong("dst one on", memory[1:97], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing some elements with src"),
+		wrong("dst at the end", memory[95:191], x, posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"),
+		wrong("src one on", x, memory[1:97], posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}, posenc.ErrOverlap, "dst is sharing"),
+	}, memory)
 	// Neighbours do not overlap.
 	p := posenc.Permutation{Heads: 3, HeadDim: 8, RowSize: 4, Layout: toHalfSplit}
 	if err := posenc.PermuteWeights(memory[96:192], x, p); err != nil {

@@ -61,11 +61,11 @@ func RaggedPositions(positions, starts, offsets []int32) error {
 
 // DualChunk is dual chunk attention (An et al. 2024, arXiv:2402.17463; Qwen2.5
 // 1M), which bounds every relative position by the trained length. Keys are at
-// their positions modulo ChunkSize-LocalSize; each query is rotated once for
-// each of the five ways in which it meets keys.
+// their positions modulo ChunkSize-LocalSize; each query is rotated once for each of the
+// five kinds of keys that it meets ([DualChunkQuery]).
 type DualChunk struct {
 	ChunkSize int32 // the trained length, from 1 to 2^30
-	LocalSize int32 // tokens of the chunk before that are met at their true distance; from 0 to ChunkSize-1
+	LocalSize int32 // tokens at the end of the chunk before to which distances stay exact; from 0 to ChunkSize-1
 }
 
 // DualChunkQuery says which keys a query is rotated for.

@@ -1,10 +1,8 @@
 package posenc_test
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -98,27 +96,26 @@ func convertPlain[D, S posenc.Element](x S) D {
 	return testkit.Narrow[D](testkit.Widen(x))
 }
 
-// plainTables returns the rows of positions [axes][tokens]: each entry is
+// plainTables returns the rows of positions [axes][tokens], without decay: each entry is
 // generic's for the position that the axis of its pair gives.
-func plainTables(t testing.TB, cfg posenc.RotaryConfig, positions []int32) (cos, sin []float32) {
+func plainTables[P int32 | float32](t testing.TB, cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
 	t.Helper()
-	if cfg.Axes == nil {
-		return testkit.TablesOf(t, cfg, positions, 1)
-	}
-	tokens := len(positions) / (int(slices.Max(cfg.Axes)) + 1)
-	n := len(cfg.Axes)
-	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
-	invFreq, scaling := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor)
+	invFreq, scaling, axes := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
 	}
+	if axes == nil {
+		axes = make([]uint8, len(invFreq))
+	}
+	n, tokens := len(axes), len(positions)/(int(slices.Max(axes))+1)
+	cos, sin = make([]float32, tokens*n), make([]float32, tokens*n)
 	for token := range tokens {
-		for j, axis := range cfg.Axes {
+		for j, axis := range axes {
 			p, at := positions[int(axis)*tokens+token], token*n+j
 			if cfg.Angles == posenc.Float32Angles {
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{float32(invFreq[j])}, float32(p), scaling, scaling)
 			} else {
-				generic.CosSinExact(cos[at:], sin[at:], p, invFreq[j:j+1], scaling, scaling)
+				generic.CosSinExactAt(cos[at:], sin[at:], float64(p), invFreq[j:j+1], scaling, scaling)
 			}
 		}
 	}
@@ -127,44 +124,6 @@ func plainTables(t testing.TB, cfg posenc.RotaryConfig, positions []int32) (cos,
 
 // allLayouts are those of a configuration.
 var allLayouts = []posenc.Layout{posenc.HalfSplit, posenc.Interleaved, posenc.InterleavedToHalfSplit, posenc.HalfSplitToInterleaved}
-
-// randomGeometry returns a configuration of so many pairs, somewhere in its
-// heads.
-func randomGeometry(r *rand.Rand, layout posenc.Layout, pairs int) posenc.RotaryConfig {
-	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout, InvFreq: testkit.LadderOf(pairs)}
-	if r.IntN(2) == 0 {
-		cfg.RotaryDim, cfg.Offset = 2*pairs, r.IntN(20)
-		cfg.HeadDim += cfg.Offset + r.IntN(20)
-	}
-	return cfg
-}
-
-// checkPlain rotates one or two random views and compares with p.
-func checkPlain[T posenc.Element](t *testing.T, r *rand.Rand, name string, positions []int32, tokens int, p plain, rotate func(xs ...posenc.View[T]) error) {
-	t.Helper()
-	views := make([]posenc.View[T], 1+r.IntN(2))
-	memories, wants, written := make([]testkit.Memory[T], len(views)), make([][]T, len(views)), make([][]bool, len(views))
-	for i := range views {
-		v := &views[i]
-		*v = testkit.RandomShape[T](r, tokens, testkit.OneOf(r, testkit.HeadCounts), p.headDim)
-		memories[i] = testkit.Allocate(r, v, tokens, p.headDim)
-		wants[i], written[i] = slices.Clone(memories[i].All), make([]bool, len(memories[i].All))
-		start := memories[i].Start
-		rotatePlain(&p, wants[i][start:], v, nil, wants[i][start:], v, tokens, false, written[i][start:])
-	}
-	given := slices.Clone(positions)
-	if err := rotate(views...); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if !slices.Equal(positions, given) {
-		t.Fatalf("%s changed the positions", name)
-	}
-	for i := range views {
-		shape := views[i]
-		shape.Data = nil
-		testkit.Compare(t, fmt.Sprintf("%s, view %d %+v: x", name, i, shape), memories[i].All, wants[i], written[i])
-	}
-}
 
 // rotateViewsPlain rotates the heads of views in place.
 func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int) {
@@ -196,9 +155,9 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			realCos, realSin := testkit.RealCosSin(angle)
 			c, _ := realCos.Float32()
 			s, _ := realSin.Float32()
-			if s == 0 { // math/big loses its sign
+			if s == 0 { // math/big loses its sign; a real angle of 0 has none
 				s = 0
-				if angle.Signbit() {
+				if angle.Signbit() && (angle.Sign() != 0 || cfg.Angles == posenc.Float32Angles) {
 					s = float32(math.Copysign(0, -1))
 				}
 			}

@@ -85,44 +85,6 @@ func TestRotateLongData16(t *testing.T) {
 	})
 }
 
-// Rotate is a plain loop over the tables of Rotary.CosSin, bit for bit.
-func TestRotateIsLoopOverTables(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(23)
-		const tokens, heads, dim = 37, 3, 48
-		for _, layout := range testkit.Layouts {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles, AttentionFactor: 1.1})
-				positions := testkit.RandomPositions(r, "runs", tokens)
-				cos, sin := make([]float32, tokens*dim/2), make([]float32, tokens*dim/2)
-				if err := rotary.CosSin(cos, sin, positions); err != nil {
-					t.Fatal(err)
-				}
-				x := make([]float32, tokens*heads*dim)
-				testkit.FillRandom(r, x)
-				want := slices.Clone(x)
-				for row := range tokens * heads {
-					for i := range dim / 2 {
-						a, b := testkit.PairAt(layout, row*dim, i, dim/2)
-						c, s := cos[row/heads*dim/2+i], sin[row/heads*dim/2+i]
-						x1, x2 := want[a], want[b]
-						want[a] = float32(x1*c) - float32(x2*s)
-						want[b] = float32(x2*c) + float32(x1*s)
-					}
-				}
-				if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
-				for i := range x {
-					if !testkit.Same(x[i], want[i]) {
-						t.Fatalf("x[%d] is %v, want %v", i, x[i], want[i])
-					}
-				}
-			}
-		}
-	})
-}
-
 // pairsOf returns the pairs of a head as complex numbers.
 func pairsOf(layout posenc.Layout, head []float32) []complex128 {
 	z := make([]complex128, len(head)/2)
@@ -246,62 +208,6 @@ func TestRotateInverseUndoes(t *testing.T) {
 	})
 }
 
-// The layouts do the same to pairs in different places.
-func TestLayoutsAgree(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(28)
-		const tokens, heads = 20, 3
-		for _, pairs := range testkit.Lengths {
-			positions := testkit.RandomPositions(r, "random", tokens)
-			half := make([]float32, tokens*heads*2*pairs)
-			testkit.FillRandom(r, half)
-			interleaved := make([]float32, len(half))
-			permute := func(f func(inHalf, inInterleaved int)) {
-				for row := 0; row < len(half); row += 2 * pairs {
-					for i := range pairs {
-						a, b := testkit.PairAt(posenc.HalfSplit, row, i, pairs)
-						c, d := testkit.PairAt(posenc.Interleaved, row, i, pairs)
-						f(a, c)
-						f(b, d)
-					}
-				}
-			}
-			permute(func(a, b int) { interleaved[b] = half[a] })
-			for layout, x := range [][]float32{posenc.HalfSplit: half, posenc.Interleaved: interleaved} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: posenc.Layout(layout)})
-				if err := posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			permute(func(a, b int) {
-				if !testkit.Same(half[a], interleaved[b]) {
-					t.Fatalf("%d pairs: element %d is %v, element %d is %v", pairs, a, half[a], b, interleaved[b])
-				}
-			})
-		}
-	})
-}
-
-// NewRotary keeps nothing of its argument.
-func TestNewRotaryCopies(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-			invFreq := []float64{1, 0.5, 0.25}
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 6, InvFreq: invFreq, Angles: angles})
-			cos, sin, cos1, sin1 := make([]float32, 30), make([]float32, 30), make([]float32, 30), make([]float32, 30)
-			positions := testkit.RandomPositions(testkit.NewRand(29), "random", 10)
-			err1 := rotary.CosSin(cos, sin, positions)
-			clear(invFreq)
-			if err := errors.Join(err1, rotary.CosSin(cos1, sin1, positions)); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(cos, cos1) || !slices.Equal(sin, sin1) {
-				t.Error("the Rotary changed with the slice that it was made from")
-			}
-		}
-	})
-}
-
 func TestRotateErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	memory := make([]float32, 512)
@@ -316,10 +222,10 @@ func TestRotateErrors(t *testing.T) {
 			return testkit.Wrong{Name: name, Call: func() error { return rotate(rotary.At(positions), xs...) }, Kind: kind, Says: append(says, "posenc."+function+": ")}
 		}
 		calls := []testkit.Wrong{
-			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from Rotary.At, Rows.All or Rows.At"}},
-			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
-			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
-			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, want Angles from"}},
+			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At"}},
+			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
+			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
 			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows, want Angles of some from Rotary.Rows or NewRows"}},
 			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows"}},
 			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of a zero Rotary"}},
@@ -465,6 +371,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
 		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, Angles: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
+		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes is 2 elements, want nil with XPos"}},
 		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},
 		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: inf}, []string{"cfg.AttentionFactor is +Inf"}},
 		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: -1}, []string{"cfg.AttentionFactor is -1"}},

@@ -17,14 +17,14 @@ import (
 //	x1, x2 = RN(RN32(x1*c) - RN32(x2*s)), RN(RN32(x2*c) + RN32(x1*s))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN the float32
-// sum to T once more, if T is a type of 16 bits. With Float32 angles, several axes
+// sum to T once more, if T is a type of 16 bits. With Float32Angles, several axes
 // or XPos c and s are what [Rotary.CosSin] writes. The result is defined to the
 // last bit and the same on every implementation. The elements of a head outside
 // the rotated slice do not change.
 //
 // a says the angles of each token: rope.At(positions), or rows.All() and
-// rows.At(ids), with c and s from a cos/sin cache. Without tokens packed views must
-// be empty, and of strided ones nothing is rotated.
+// rows.At(ids), with c and s from a cos/sin cache. A call without tokens rotates
+// nothing; the Data of packed views is then empty.
 //
 // Every view has as many tokens and its own number of heads; views may
 // interleave in memory (packed QKV) but not share elements. A call allocates
@@ -41,7 +41,7 @@ func Rotate[T Element](a Angles, xs ...View[T]) error {
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
-	return rotate(function, &a, tokens, &r, xs)
+	return rotateViews(function, &a, tokens, &r, xs)
 }
 
 // RotateInverse is Rotate with the opposite angles, -s in place of s. Without
@@ -58,7 +58,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.out, h.in, scaling, -1
-	return rotate(function, &a, tokens, &r, xs)
+	return rotateViews(function, &a, tokens, &r, xs)
 }
 
 // Shift moves keys that are rotated already, in a cache, by deltas[t] positions
@@ -67,8 +67,7 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // have in them, is not applied again. The order of the elements is that which
 // Rotate writes.
 //
-// deltas is as positions of Rotate, with an entry for each token (for each axis
-// and token). Equal deltas one after another cost a row of cosines and sines for
+// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal deltas one after another cost a row of cosines and sines for
 // every 16 tokens.
 // Each shift rounds once more: the root mean square error that it adds, relative
 // to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16
@@ -87,15 +86,15 @@ func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
 	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
-	return rotate(function, &a, tokens, &shift, xs)
+	return rotateViews(function, &a, tokens, &shift, xs)
 }
 
-// rotate checks the views and rotates them.
-func rotate[T Element](function string, a *Angles, tokens int, r *rotation, xs []View[T]) error {
+// rotateViews checks the views and rotates them.
+func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation, xs []View[T]) error {
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if tokens > 0 && a.rows != nil && a.rows.callers {
+	if tokens > 0 && a.callersTable() {
 		for i := range xs {
 			if x := operandOf(&xs[i], r.headDim); a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
@@ -103,8 +102,8 @@ func rotate[T Element](function string, a *Angles, tokens int, r *rotation, xs [
 		}
 	}
 	switch {
-	case a.rows != nil && a.rows.fullWidth:
-		rotateFullWidth(a, tokens, r, xs)
+	case a.fullWidth():
+		rotateViewsFullWidth(a, tokens, r, xs)
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
 		rotateToken(a, r, xs)
 	default:
@@ -146,15 +145,15 @@ func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table 
 	}
 }
 
-// rotateFullWidth rotates by rows with an entry for each element, token by token.
-func rotateFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
-	var row fullWidthRow
+// rotateViewsFullWidth rotates by rows with an entry for each element, token by token.
+func rotateViewsFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
+	var full fullWidthRow
 	for t := range tokens {
-		row.read(a, t, r.sign)
+		full.read(a.rows, row(a.of, t), r.sign)
 		for i := range xs {
 			x := operandOf(&xs[i], r.headDim)
 			at := x.Token(t)
-			r.rotateFullWidth(&x, &x, at, at, &row)
+			r.rotateFullWidth(&x, &x, at, at, &full)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 			}
 		}
 	}
-	if a.rows != nil && a.rows.callers {
+	if a.callersTable() {
 		for i := range xs {
 			if x := operandOf(&xs[i].View, r.headDim); a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
@@ -74,12 +74,12 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		}
 	}
 	switch {
-	case a.rows != nil && a.rows.fullWidth:
+	case a.fullWidth():
 		for i := range xs {
 			x := operandOf(&xs[i].View, r.headDim)
 			xs[i].normalize(&x, r.headDim, 0, tokens)
 			view := [1]View[T]{xs[i].View}
-			rotateFullWidth(&a, tokens, &r, view[:])
+			rotateViewsFullWidth(&a, tokens, &r, view[:])
 			xs[i].scale(&x, r.headDim, 0, tokens)
 		}
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:

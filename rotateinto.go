@@ -77,7 +77,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if a.overlaps(&y) {
 		return tableOverlapError(function, "dst")
 	}
-	if a.rows != nil && a.rows.fullWidth {
+	if a.fullWidth() {
 		rotateFullWidthInto(&a, tokens, &r, &y, slots, &x)
 	} else {
 		rotateInto(&a, tokens, &r, &y, slots, &x)
@@ -131,14 +131,14 @@ func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int
 // rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
 // token.
 func rotateFullWidthInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
-	var row fullWidthRow
+	var full fullWidthRow
 	for t := range tokens {
 		at := slot(slots, t)
 		if at < 0 {
 			continue
 		}
-		row.read(a, t, r.sign)
-		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &row)
+		full.read(a.rows, row(a.of, t), r.sign)
+		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
 		r.copyRest(y, x, y.Token(at), x.Token(t), 1)
 	}
 }

@@ -1,16 +1,12 @@
 package posenc_test
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
 
 // randomSlots returns where n tokens go among so many: all alike, one after
@@ -31,104 +27,6 @@ func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 	return slots
 }
 
-// In one type it is Rotate on a copy, and from float32 that rounded once.
-func TestRotateIntoIsRotate(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(91)
-		const tokens, heads = 37, 3
-		for _, layout := range allLayouts {
-			cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 5, Layout: layout, AttentionFactor: 1.1}
-			rotary, positions := testkit.MustRotary(t, cfg), testkit.RandomPositions(r, "runs", tokens)
-			x := testkit.RandomElements[float32](r, tokens*heads*cfg.HeadDim)
-			src := posenc.View[float32]{Data: x, Heads: heads}
-			full, half, brain := make([]float32, len(x)), make([]posenc.Float16, len(x)), make([]posenc.BFloat16, len(x))
-			err := errors.Join(
-				posenc.RotateInto(rotary.At(positions), posenc.View[float32]{Data: full, Heads: heads}, nil, src),
-				posenc.RotateInto(rotary.At(positions), posenc.View[posenc.Float16]{Data: half, Heads: heads}, nil, src),
-				posenc.RotateInto(rotary.At(positions), posenc.View[posenc.BFloat16]{Data: brain, Heads: heads}, nil, src),
-				posenc.Rotate(rotary.At(positions), src),
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range x {
-				if !testkit.Same(full[i], want) || !testkit.SameElement(half[i], testkit.Narrow[posenc.Float16](want)) || !testkit.SameElement(brain[i], testkit.Narrow[posenc.BFloat16](want)) {
-					t.Fatalf("layout %d: element %d is %v, %v and %v, want %v", layout, i, full[i], testkit.Widen(half[i]), testkit.Widen(brain[i]), want)
-				}
-			}
-		}
-	})
-}
-
-// A paged cache [blocks][heads][block][dim], of which a sequence has some
-// blocks, and a packed QKV to read from.
-func TestRotateIntoPagedCache(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(92)
-		const blocks, heads, block, dim, tokens, row = 7, 2, 4, 16, 10, 5 * 16
-		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-		qkv := testkit.RandomElements[float32](r, tokens*row) // one query head, keys and values of two
-		cache := testkit.RandomElements[posenc.Float16](r, blocks*heads*block*dim)
-		want := slices.Clone(cache)
-		positions, slots := make([]int32, tokens), make([]int32, tokens)
-		for i := range slots {
-			positions[i] = int32(100 + i)
-			slots[i] = []int32{5, 1, 6}[i/block]*block + int32(i%block)
-		}
-		err := posenc.RotateInto(rotary.At(positions),
-			posenc.View[posenc.Float16]{Data: cache, Heads: heads, TokenStride: dim, HeadStride: block * dim, SequenceTokens: block, SequenceStride: heads * block * dim}, slots,
-			posenc.View[float32]{Data: qkv[dim:], Heads: heads, TokenStride: row})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, slot := range slots {
-			for h := range heads {
-				key := slices.Clone(qkv[i*row+(1+h)*dim:][:dim])
-				if err := posenc.Rotate(rotary.At(positions[i:i+1]), posenc.View[float32]{Data: key, Heads: 1}); err != nil {
-					t.Fatal(err)
-				}
-				for j, x := range key {
-					want[((int(slot)/block*heads+h)*block+int(slot)%block)*dim+j] = testkit.Narrow[posenc.Float16](x)
-				}
-			}
-		}
-		if !slices.EqualFunc(cache, want, testkit.SameElement) {
-			t.Error("keys are in other places of the cache, or others")
-		}
-	})
-}
-
-// Rows nearly as wide as the scratch memory, and as wide.
-func TestRotateIntoWide(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		t.Run("to float32", testRotateIntoWide[float32, float32])
-		t.Run("to float16", testRotateIntoWide[posenc.Float16, float32])
-		t.Run("in bfloat16", testRotateIntoWide[posenc.BFloat16, posenc.BFloat16])
-		t.Run("float16 to bfloat16", testRotateIntoWide[posenc.BFloat16, posenc.Float16])
-		t.Run("in float16", testRotateIntoWide[posenc.Float16, posenc.Float16])
-	})
-}
-
-func testRotateIntoWide[D, S posenc.Element](t *testing.T) {
-	r := testkit.NewRand(93)
-	for _, layout := range testkit.Layouts {
-		for _, pairs := range []int{700, 1024} {
-			const tokens, heads = 3, 2
-			cfg := posenc.RotaryConfig{HeadDim: 2*pairs + 7, RotaryDim: 2 * pairs, Offset: 3, Layout: layout, InvFreq: testkit.LadderOf(pairs), Angles: posenc.Float32Angles}
-			positions := testkit.RandomPositions(r, "runs", tokens)
-			src, dst := posenc.View[S]{Heads: heads}, posenc.View[D]{Heads: heads}
-			from, to := testkit.Allocate(r, &src, tokens, cfg.HeadDim), testkit.Allocate(r, &dst, tokens, cfg.HeadDim)
-			want, written := slices.Clone(to.All), make([]bool, len(to.All))
-			p := plainOf(cfg).with(plainTables(t, cfg, positions))
-			rotatePlain(&p, want[to.Start:], &dst, nil, from.All[from.Start:], &src, tokens, true, written[to.Start:])
-			if err := posenc.RotateInto(testkit.MustRotary(t, cfg).At(positions), dst, nil, src); err != nil {
-				t.Fatal(err)
-			}
-			testkit.Compare(t, fmt.Sprintf("layout %d, %d pairs: dst", layout, pairs), to.All, want, written)
-		}
-	}
-}
-
 func TestRotateIntoErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	source, data := make([]float32, 512), make([]float32, 512)
@@ -147,10 +45,10 @@ func TestRotateIntoErrors(t *testing.T) {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.RotateInto(a, dst, nil, src) }, Kind: posenc.ErrConfig, Says: []string{"posenc.RotateInto: " + says}}
 	}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		zero("zero angles", "a is zero, want Angles", posenc.Angles{}),
-		into("no rotary", posenc.ErrConfig, "a is zero, want Angles", nil, positions, dst, nil, src),
+		zero("zero angles", "a is zero, or of a nil Rotary or nil Rows, want Angles", posenc.Angles{}),
+		into("no rotary", posenc.ErrConfig, "a is zero, or of a nil Rotary or nil Rows, want Angles", nil, positions, dst, nil, src),
 		into("zero rotary", posenc.ErrConfig, "a is of a zero Rotary", new(posenc.Rotary), positions, dst, nil, src),
-		zero("no rows", "a is zero, want Angles", (*posenc.Rows)(nil).All()),
+		zero("no rows", "a is zero, or of a nil Rotary or nil Rows, want Angles", (*posenc.Rows)(nil).All()),
 		zero("zero rows", "a is of zero Rows", new(posenc.Rows).All()),
 		into("position", posenc.ErrPosition, "positions[1] is 1024", fast, []int32{0, 1024, 2}, dst, nil, src),
 		into("too few slots", posenc.ErrLength, "slots is 2 elements, want 3", rotary, positions, dst, []int32{0, 1}, src),

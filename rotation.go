@@ -26,16 +26,6 @@ type rotation struct {
 	sign    float32 // of sines
 }
 
-// heads returns the heads that the angles are for, and what a call scales cosines and
-// sines by. (A function that set a rotation through a pointer would make the caller's
-// positions escape.)
-func (a *Angles) heads() (h *head, scaling float32) {
-	if a.rows != nil {
-		return &a.rows.head, 1 // the entries have the scaling
-	}
-	return &a.rotary.head, a.rotary.scaling
-}
-
 // rotate rotates n tokens one after another: those of x from element xAt on, into y
 // from yAt on, the same type, or x float32 where the orders of pairs are the same. Row
 // first+t of table is that of token t.
@@ -135,12 +125,11 @@ type fullWidthRow struct {
 func (f *fullWidthRow) cos() []float32 { return f.memory[2][:f.dim] }
 func (f *fullWidthRow) sin() []float32 { return f.memory[3][:f.dim] }
 
-// read sets f to the row that token t takes, whose entries are in the order in which
-// Rotate writes elements.
-func (f *fullWidthRow) read(a *Angles, t int, sign float32) {
-	rows := a.rows
+// read sets f to a row, whose entries are in the order in which Rotate writes elements,
+// the sines times sign.
+func (f *fullWidthRow) read(rows *Rows, row int, sign float32) {
 	dim := rows.rotaryDim
-	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], a.number(t), sign)
+	rows.copyRow(f.memory[0][:dim], f.memory[1][:dim], row, sign)
 	f.dim = dim
 	cos, sin := f.cos(), f.sin()
 	view.ReorderFloat32s(cos, f.memory[0][:dim], rows.out, view.HalfSplit)

@@ -88,10 +88,10 @@ type Table[C Element] struct {
 // cosines and sines.
 //
 // The table is read by every call, and not copied: it must not change during
-// one, and what is rotated must share no memory with it. 16-bit entries are
+// one, and what is written must share no memory with it. 16-bit entries are
 // widened, exactly.
 //
-// Errors wrap ErrConfig or ErrLength.
+// Errors wrap ErrConfig, ErrShape (t.Stride) or ErrLength.
 func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	const function = "posenc.NewRows"
 	h, err := newHead(function, cfg)
@@ -107,7 +107,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		stride = width
 	}
 	if stride < width {
-		return nil, argument.Error(ErrConfig, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
+		return nil, argument.Error(ErrShape, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}
 	count := 0
 	if len(t.Cos) >= width {
@@ -129,54 +129,42 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	return rows, nil
 }
 
-// check returns the number of tokens of a.
-func (r *Rows) check(function string, a *Angles) (int, error) {
-	if a.all {
-		return r.count, nil
-	}
-	for i, id := range a.of {
+// check checks the ids of rows.
+func (r *Rows) check(function string, ids []int32) error {
+	for i, id := range ids {
 		if int(id) >= r.count || id < 0 {
-			return 0, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
+			return argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
 		}
 	}
-	return len(a.of), nil
+	return nil
 }
 
-// overlaps reports whether x shares memory with a table of the caller.
-func (a *Angles) overlaps(x *view.Operand) bool {
-	return a.rows != nil && a.rows.callers && (x.Overlaps(&a.rows.cos) || x.Overlaps(&a.rows.sin))
-}
-
-func tableOverlapError(function, name string) error {
-	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows", "a view of other memory")
-}
-
-// number returns the row that token t takes.
-func (a *Angles) number(t int) int {
-	if a.all {
+// row returns the row that token t takes: row t where ids is nil.
+func row(ids []int32, t int) int {
+	if ids == nil {
 		return t
 	}
-	return int(a.of[t])
+	return int(ids[t])
 }
 
 // read points to the rows of n tokens from number first on where they lie, if they
 // can be used there, or copies them to scratch memory, the sines times sign.
-func (r *Rows) read(to *cossin.Table, a *Angles, first, n int, sign float32) {
+func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
 	if r.inPlace && sign > 0 {
-		row := a.number(first)
+		start := row(ids, first)
 		i := 1
-		for i < n && a.number(first+i) == row+i {
+		for i < n && row(ids, first+i) == start+i {
 			i++
 		}
 		if i == n {
-			at := row * r.cos.TokenStride
+			at := start * r.cos.TokenStride
 			*to = cossin.Table{Cos: r.cos.Float32s(at), Sin: r.sin.Float32s(at), Stride: r.cos.TokenStride}
 			return
 		}
 	}
 	for t := range n {
-		row := to.From(t)
-		r.copyRow(row.Cos[:to.Stride], row.Sin[:to.Stride], a.number(first+t), sign)
+		copied := to.From(t)
+		r.copyRow(copied.Cos[:to.Stride], copied.Sin[:to.Stride], row(ids, first+t), sign)
 	}
 }
 

@@ -2,9 +2,7 @@ package posenc_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -12,46 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
-
-// randomTable returns a table of so many rows: cosines and sines apart, with
-// gaps, or [cos|sin] in one slice. The entries of both halves of a row of full
-// width are equal where same says so.
-func randomTable[C posenc.Element](r *rand.Rand, rows, pairs int, full bool, out posenc.Layout, same bool) posenc.Table[C] {
-	width := pairs
-	if full {
-		width *= 2
-	}
-	t := posenc.Table[C]{FullWidth: full}
-	reach := func(stride int) int {
-		if rows == 0 {
-			return 0
-		}
-		return (rows-1)*stride + width
-	}
-	switch r.IntN(3) {
-	case 0:
-		t.Cos, t.Sin = testkit.RandomElements[C](r, rows*width), testkit.RandomElements[C](r, rows*width)
-	case 1:
-		t.Stride = width + r.IntN(5)
-		t.Cos, t.Sin = testkit.RandomElements[C](r, reach(t.Stride)), testkit.RandomElements[C](r, reach(t.Stride))
-	case 2:
-		t.Stride = 2 * width
-		both := testkit.RandomElements[C](r, rows*t.Stride)
-		t.Cos, t.Sin = both, both[min(width, len(both)):]
-	}
-	if full && same {
-		stride := max(t.Stride, width)
-		for row := range rows {
-			for i := range pairs {
-				a, b := testkit.PairAt(out, row*stride, i, pairs)
-				t.Cos[b], t.Sin[b] = t.Cos[a], t.Sin[a]
-			}
-		}
-	}
-	return t
-}
 
 // rowsOf returns the rows of a table that the tokens take, for plain.
 func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
@@ -78,53 +37,6 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 		}
 	}
 	return p
-}
-
-// rowsConfigOf returns which elements of a head a configuration rotates.
-func rowsConfigOf(cfg posenc.RotaryConfig) posenc.RowsConfig {
-	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}
-}
-
-// randomIDs returns n numbers of rows, in runs, repeated and anyhow.
-func randomIDs(r *rand.Rand, n, rows int) []int32 {
-	ids := make([]int32, n)
-	for t := 0; t < n; {
-		start, step := r.IntN(rows), r.IntN(3)-1
-		for end := min(n, t+1+r.IntN(20)); t < end; t++ {
-			ids[t] = int32(start)
-			start = min(max(start+step, 0), rows-1)
-		}
-	}
-	return ids
-}
-
-// Rows as wide as the scratch memory.
-func TestTableWide(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		testTableWide[float32](t)
-		testTableWide[posenc.BFloat16](t)
-	})
-}
-
-func testTableWide[C posenc.Element](t *testing.T) {
-	r := testkit.NewRand(81)
-	for _, layout := range allLayouts {
-		for _, full := range []bool{false, true} {
-			const pairs = kernels.ChunkPairs
-			cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Layout: layout}
-			table := randomTable[C](r, 5, pairs, full, plainOf(cfg).out, false)
-			rows, err := posenc.NewRows(rowsConfigOf(cfg), table)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, ids := range [][]int32{{0, 1, 2, 3, 4}, {4}, {3, 3, 1}} {
-				p := rowsOf(plainOf(cfg), table, ids)
-				name := fmt.Sprintf("layout %d, full width: %t, ids %v", layout, full, ids)
-				checkPlain(t, r, name, ids, len(ids), p, rotateByAngles[float32](rows.At(ids)))
-				checkPlain(t, r, name+", inverse", ids, len(ids), p.inverse(), rotateInverseByAngles[float32](rows.At(ids)))
-			}
-		}
-	}
 }
 
 // transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
@@ -290,9 +202,9 @@ func TestTableErrors(t *testing.T) {
 		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is 4"},
 		"wide":                 {posenc.RowsConfig{HeadDim: 2050}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
 		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
-		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrConfig, "t.Stride is -4, want 0 or at least the 4 entries"},
-		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrConfig, "t.Stride is 3"},
-		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrConfig, "t.Stride is 7, want 0 or at least the 8 entries"},
+		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
+		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrShape, "t.Stride is 3"},
+		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
 		"part of a row":        {cfg, posenc.Table[float32]{Cos: data[:9], Sin: data[:9]}, posenc.ErrLength, "t.Cos is 9 elements, want a multiple of the 4 entries"},
 		"part of a row, full":  {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:12], FullWidth: true}, posenc.ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
 		"fewer sines":          {cfg, posenc.Table[float32]{Cos: data[:12], Sin: data[:8]}, posenc.ErrLength, "t.Sin is 8 elements"},
@@ -306,67 +218,6 @@ func TestTableErrors(t *testing.T) {
 		calls = append(calls, testkit.Wrong{Name: name, Call: func() error { _, err := posenc.NewRows(tt.cfg, tt.table); return err }, Kind: tt.kind, Says: []string{"posenc.NewRows: " + tt.says}})
 	}
 	testkit.CheckWrong(t, calls, data, shared)
-}
-
-func TestRotaryRows(t *testing.T) {
-	testkit.EachType(t, testRotaryRows[float32], testRotaryRows[posenc.Float16], testRotaryRows[posenc.BFloat16])
-}
-
-// Rows rotate as the positions that they were made of.
-func testRotaryRows[T posenc.Element](t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(82)
-		for range testkit.Rounds(150) {
-			maps := axisMaps(t, r)
-			m := maps[r.IntN(len(maps)-1)]
-			cfg := randomGeometry(r, testkit.OneOf(r, allLayouts), len(m.axes))
-			cfg.Angles = posenc.AngleRounding(r.IntN(2))
-			axes := 1
-			switch r.IntN(4) {
-			case 0, 1:
-				cfg.Axes, axes = m.axes, int(slices.Max(m.axes))+1
-			case 2:
-				cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 3, Keys: r.IntN(2) == 0}
-			}
-			if r.IntN(2) == 0 {
-				cfg.AttentionFactor = 1.2079441541679836
-			}
-			rotary := testkit.MustRotary(t, cfg)
-			count := testkit.OneOf(r, []int{1, 2, 17, 40})
-			positions := axisPositions(r, axes, count)
-			rows, err := rotary.Rows(slices.Clone(positions))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rows.Len() != count {
-				t.Fatalf("%d rows of %d tokens", rows.Len(), count)
-			}
-			tokens := 1 + r.IntN(40)
-			ids := randomIDs(r, tokens, count)
-			byRows := rows.At(ids)
-			if r.IntN(4) == 0 {
-				tokens, ids, byRows = count, testkit.Sequence(count), rows.All()
-			}
-			direct := make([]int32, axes*tokens)
-			for a := range axes {
-				for i, id := range ids {
-					direct[a*tokens+i] = positions[a*count+int(id)]
-				}
-			}
-			const heads = 2
-			x := testkit.RandomElements[T](r, tokens*heads*cfg.HeadDim)
-			for name, rotate := range map[string]func(posenc.Angles, ...posenc.View[T]) error{"Rotate": posenc.Rotate[T], "RotateInverse": posenc.RotateInverse[T]} {
-				got, want := slices.Clone(x), slices.Clone(x)
-				err := errors.Join(rotate(byRows, posenc.View[T]{Data: got, Heads: heads}), rotate(rotary.At(direct), posenc.View[T]{Data: want, Heads: heads}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !slices.EqualFunc(got, want, testkit.SameElement) {
-					t.Fatalf("%s, %s, angles %d, layout %d, rows %v of %d: rows give other bits", name, m.name, cfg.Angles, cfg.Layout, ids, count)
-				}
-			}
-		}
-	})
 }
 
 // Many goroutines rotate by the same rows.

@@ -6,8 +6,8 @@ import (
 	"github.com/go-posenc/posenc/internal/view"
 )
 
-// View describes Q, K or other vectors as rows of HeadDim elements, one for each
-// head of each token: head h of token t is
+// View describes Q, K or other vectors as heads of HeadDim elements, one or more for
+// each token: head h of token t is
 //
 //	Data[t*TokenStride+h*HeadStride:][:HeadDim]
 //
@@ -17,7 +17,7 @@ import (
 //
 // Packed, with both strides 0, Data holds exactly tokens*Heads*HeadDim
 // elements. Strided, it holds at least those up to the last element of the last
-// row; a stride left 0 means what it is when packed. Rows must not overlap:
+// head; a stride left 0 means what it is when packed. Heads must not overlap:
 // for [heads][tokens][HeadDim] set both strides, TokenStride to HeadDim and
 // HeadStride to tokens*HeadDim.
 //

@@ -2,6 +2,7 @@ package absolute_test
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -33,6 +34,13 @@ func encodingOf(a *testkit.Arguments, most int) encoding {
 	if err != nil {
 		return wrong
 	}
+	given := cfg // NewSinusoidal keeps nothing of it
+	cfg.InvFreq = slices.Clone(cfg.InvFreq)
+	clear(given.InvFreq)
+	if cfg.Padding != nil {
+		padding := *cfg.Padding
+		*given.Padding, cfg.Padding = 77, &padding
+	}
 	cfg.Axes = max(cfg.Axes, 1)
 	if cfg.Scaling == 0 {
 		cfg.Scaling = 1
@@ -57,7 +65,10 @@ func configOf(a *testkit.Arguments, most int) absolute.SinusoidalConfig {
 		}
 	}
 	cfg.Dim = 2*testkit.Small(max(cfg.Axes, 1), pairs) + []int{0, 0, 1, 5, 140, -1}[a.Below(6)]
-	cfg.Scaling = []float64{0, 1, 0.3, 0.0625}[a.Below(4)]
+	cfg.Scaling = []float64{0, 1, 0.3, 0.0625, 0x1p-140}[a.Below(5)]
+	if a.Ordinary() {
+		cfg.Scaling = 0.3
+	}
 	if a.Yes() {
 		padding := int32(a.Below(4) - 1)
 		cfg.Padding = &padding

@@ -1,10 +1,7 @@
 package absolute_test
 
 import (
-	"errors"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -25,132 +22,106 @@ func TestSinusoidalErrors(t *testing.T) {
 	create := func(cfg absolute.SinusoidalConfig) error { _, err := absolute.NewSinusoidal(cfg); return err }
 	of := func(_ *absolute.Sinusoidal, err error) error { return err }
 	one := []float64{1}
-	for _, tt := range []struct {
-		name string
-		err  error
-		kind error
-		want string
-	}{
-		{"no frequencies", create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq is 0 elements"},
-		{"too many frequencies", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq"},
-		{"negative axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1"},
-		{"many axes", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes"},
-		{"few channels", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2"},
-		{"many channels", create(absolute.SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), posenc.ErrConfig, "cfg.Dim"},
-		{"order", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3"},
-		{"scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), posenc.ErrConfig, "cfg.Scaling"},
-		{"negative scaling", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), posenc.ErrConfig, "cfg.Scaling"},
-		{"frequency", create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]"},
-		{"tiny frequency", create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]"},
+	fails := testkit.Failures(t, x)
+	fails(create(absolute.SinusoidalConfig{Dim: 4}), posenc.ErrConfig, "absolute.NewSinusoidal: cfg.InvFreq is 0 elements")
+	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: make([]float64, 1<<15+1)}), posenc.ErrConfig, "cfg.InvFreq")
+	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: -1}), posenc.ErrConfig, "cfg.Axes is -1")
+	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: one, Axes: math.MaxInt}), posenc.ErrConfig, "cfg.Axes")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2")
+	fails(create(absolute.SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), posenc.ErrConfig, "cfg.Dim")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), posenc.ErrConfig, "cfg.Scaling")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), posenc.ErrConfig, "cfg.Scaling")
+	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]")
 
-		{"odd Vaswani", of(absolute.Vaswani(7)), posenc.ErrConfig, "absolute.Vaswani: dim is 7"},
-		{"Marian of 1 channel", of(absolute.Marian(1)), posenc.ErrConfig, "absolute.Marian: dim is 1"},
-		{"one channel", of(absolute.Tensor2Tensor(1, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: dim is 1"},
-		{"more axes than pairs", of(absolute.Tensor2Tensor(5, absolute.Tensor2TensorConfig{Axes: 3, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.Axes is 3, want from 0 to dim/2 = 2"},
-		{"timescale", of(absolute.Tensor2Tensor(4, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: -1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.MinTimescale is -1"},
-		{"fairseq of 3 channels", of(absolute.Fairseq(3, 1)), posenc.ErrConfig, "absolute.Fairseq: dim is 3"},
-		{"Whisper of 2 channels", of(absolute.Whisper(2)), posenc.ErrConfig, "absolute.Whisper: dim is 2"},
-		{"MusicGen of 3 channels", of(absolute.MusicGen(3)), posenc.ErrConfig, "absolute.MusicGen: dim is 3"},
-		{"timesteps of 1 channel", of(absolute.Timesteps(1, absolute.TimestepsConfig{})), posenc.ErrConfig, "absolute.Timesteps: dim is 1"},
-		{"shift of all", of(absolute.Timesteps(2, absolute.TimestepsConfig{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1"},
-		{"period", of(absolute.Timesteps(2, absolute.TimestepsConfig{MaxPeriod: 1})), posenc.ErrConfig, "absolute.Timesteps: cfg.MaxPeriod is 1, want 0 or a finite number above 1"},
-		{"negative times", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: -1})), posenc.ErrConfig, "absolute.Timesteps: cfg.Scale is -1, want 0 or a frequency from"},
-		{"fast times", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 1e300})), posenc.ErrConfig, "cfg.Scale is 1e+300, want 0 or a frequency from 2^-900 to below 2^50"},
-		{"period of NaN", of(absolute.Timesteps(8, absolute.TimestepsConfig{MaxPeriod: math.NaN()})), posenc.ErrConfig, "cfg.MaxPeriod is NaN"},
-		{"slow times", of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "cfg.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50"},
-		{"slow scale", of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 0x1p-900})), posenc.ErrConfig, "cfg.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50"},
-		{"endless shift", of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "cfg.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4"},
-		{"fast timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 50, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: cfg.MinTimescale is 1.125899906842624e+15, want"},
-		{"negative timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: -2})), posenc.ErrConfig, "cfg.MaxTimescale is -2, want 0 or a positive finite number"},
-		{"short timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 26, MaxTimescale: 1})), posenc.ErrConfig, "cfg.MaxTimescale is 1, want frequencies from 2^-900 to below 2^50"},
-		{"long timescale", of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e300})), posenc.ErrConfig, "cfg.MaxTimescale is 1e+300, want frequencies"},
-		{"MAE of 6 channels", of(absolute.MAE(6)), posenc.ErrConfig, "absolute.MAE: dim is 6"},
-		{"odd DETR", of(absolute.DETR(7, 1e4)), posenc.ErrConfig, "features is 7"},
-		{"DETR temperature", of(absolute.DETR(8, 1)), posenc.ErrConfig, "absolute.DETR: temperature is 1, want a finite number above 1"},
-		{"hot DETR", of(absolute.DETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900"},
-		{"odd MLX", of(absolute.MLX(3, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: dim is 3"},
-		{"MLX frequency", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: -2, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: cfg.MinFreq is -2, want 0 or a frequency from"},
+	fails(of(absolute.Vaswani(7)), posenc.ErrConfig, "absolute.Vaswani: dim is 7")
+	fails(of(absolute.Marian(1)), posenc.ErrConfig, "absolute.Marian: dim is 1")
+	fails(of(absolute.Tensor2Tensor(1, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: dim is 1")
+	fails(of(absolute.Tensor2Tensor(5, absolute.Tensor2TensorConfig{Axes: 3, MinTimescale: 1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.Axes is 3, want from 0 to dim/2 = 2")
+	fails(of(absolute.Tensor2Tensor(4, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: -1, MaxTimescale: 1e4})), posenc.ErrConfig, "cfg.MinTimescale is -1")
+	fails(of(absolute.Fairseq(3, 1)), posenc.ErrConfig, "absolute.Fairseq: dim is 3")
+	fails(of(absolute.Whisper(2)), posenc.ErrConfig, "absolute.Whisper: dim is 2")
+	fails(of(absolute.MusicGen(3)), posenc.ErrConfig, "absolute.MusicGen: dim is 3")
+	fails(of(absolute.Timesteps(1, absolute.TimestepsConfig{})), posenc.ErrConfig, "absolute.Timesteps: dim is 1")
+	fails(of(absolute.Timesteps(2, absolute.TimestepsConfig{DownscaleFreqShift: 1})), posenc.ErrConfig, "DownscaleFreqShift is 1")
+	fails(of(absolute.Timesteps(2, absolute.TimestepsConfig{MaxPeriod: 1})), posenc.ErrConfig, "absolute.Timesteps: cfg.MaxPeriod is 1, want 0 or a finite number above 1")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: -1})), posenc.ErrConfig, "absolute.Timesteps: cfg.Scale is -1, want 0 or a frequency from")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 1e300})), posenc.ErrConfig, "cfg.Scale is 1e+300, want 0 or a frequency from 2^-900 to below 2^50")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{MaxPeriod: math.NaN()})), posenc.ErrConfig, "cfg.MaxPeriod is NaN")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: 3.999})), posenc.ErrConfig, "cfg.MaxPeriod is 10000, want frequencies from 2^-900 to below 2^50")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{Scale: 0x1p-900})), posenc.ErrConfig, "cfg.Scale is 1.1830521861667747e-271, want frequencies from 2^-900 to below 2^50")
+	fails(of(absolute.Timesteps(8, absolute.TimestepsConfig{DownscaleFreqShift: math.Inf(-1)})), posenc.ErrConfig, "cfg.DownscaleFreqShift is -Inf, want a number from -math.MaxFloat32 to below dim/2 = 4")
+	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 50, MaxTimescale: 1e4})), posenc.ErrConfig, "absolute.Tensor2Tensor: cfg.MinTimescale is 1.125899906842624e+15, want")
+	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: -2})), posenc.ErrConfig, "cfg.MaxTimescale is -2, want 0 or a positive finite number")
+	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1 << 26, MaxTimescale: 1})), posenc.ErrConfig, "cfg.MaxTimescale is 1, want frequencies from 2^-900 to below 2^50")
+	fails(of(absolute.Tensor2Tensor(8, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 1e300})), posenc.ErrConfig, "cfg.MaxTimescale is 1e+300, want frequencies")
+	fails(of(absolute.MAE(6)), posenc.ErrConfig, "absolute.MAE: dim is 6")
+	fails(of(absolute.DETR(7, 1e4)), posenc.ErrConfig, "features is 7")
+	fails(of(absolute.DETR(8, 1)), posenc.ErrConfig, "absolute.DETR: temperature is 1, want a finite number above 1")
+	fails(of(absolute.DETR(64, 1e300)), posenc.ErrConfig, "temperature is 1e+300, want frequencies from 2^-900")
+	fails(of(absolute.MLX(3, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: dim is 3")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: -2, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "absolute.MLX: cfg.MinFreq is -2, want 0 or a frequency from")
 
-		{"slow MLX", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-300, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "cfg.MinFreq is 1e-300, want 0 or a frequency from 2^-900"},
-		{"fast MLX", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: -1, Scale: 0})), posenc.ErrConfig, "cfg.MaxFreq is -1, want 0 or a frequency from"},
-		{"MLX scale", of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 1e300})), posenc.ErrConfig, "absolute.MLX: cfg.Scale is 1e+300, want 0 or a positive float32"},
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-300, MaxFreq: 1, Scale: 0})), posenc.ErrConfig, "cfg.MinFreq is 1e-300, want 0 or a frequency from 2^-900")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: -1, Scale: 0})), posenc.ErrConfig, "cfg.MaxFreq is -1, want 0 or a frequency from")
+	fails(of(absolute.MLX(4, absolute.MLXConfig{MinFreq: 1e-4, MaxFreq: 1, Scale: 1e300})), posenc.ErrConfig, "absolute.MLX: cfg.Scale is 1e+300, want 0 or a positive float32")
 
-		{"nil", absolute.SinusoidalRows(x, nil, []int32{1}), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero"},
-		{"zero", absolute.AddSinusoidal(x, new(absolute.Sinusoidal), []int32{1}, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero"},
-		{"uneven axes", absolute.SinusoidalRows(x, mae, []int32{1, 2, 3}), posenc.ErrLength, "positions is 3 elements"},
-		{"short", absolute.SinusoidalRows(x[:15], s, []int32{1, 2}), posenc.ErrLength, "dst is 15 elements, want 16"},
-		{"long", absolute.AddSinusoidal(x, s, []int32{1}, 1), posenc.ErrLength, "x is 16 elements, want 8"},
-		{"float64 rows", absolute.SinusoidalRows64(make([]float64, 7), s, []int32{1}), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements"},
-		{"position", absolute.SinusoidalRows(x[:4], large, []int32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50"},
-		{"time", absolute.SinusoidalRows(x[:4], large, []float32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024"},
-		{"far time", absolute.SinusoidalRows(x[:8], s, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
-		{"far time, fast", absolute.SinusoidalRows(x[:2], fast, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position"},
-		{"NaN", absolute.SinusoidalRows(x[:8], s, []float32{nan}), posenc.ErrPosition, "positions[0] is NaN"},
-		{"scale", absolute.AddSinusoidal(x[:8], s, []int32{1}, nan), posenc.ErrConfig, "scale is NaN"},
-		{"overlap", absolute.SinusoidalRows(sharedX, s, sharedX[7:]), posenc.ErrOverlap, "dst is sharing memory with positions"},
+	fails(absolute.SinusoidalRows(x, nil, []int32{1}), posenc.ErrConfig, "absolute.SinusoidalRows: s is nil or zero")
+	fails(absolute.AddSinusoidal(x, new(absolute.Sinusoidal), []int32{1}, 1), posenc.ErrConfig, "absolute.AddSinusoidal: s is nil or zero")
+	fails(absolute.SinusoidalRows(x, mae, []int32{1, 2, 3}), posenc.ErrLength, "positions is 3 elements")
+	fails(absolute.SinusoidalRows(x[:15], s, []int32{1, 2}), posenc.ErrLength, "dst is 15 elements, want 16")
+	fails(absolute.AddSinusoidal(x, s, []int32{1}, 1), posenc.ErrLength, "x is 16 elements, want 8")
+	fails(absolute.SinusoidalRows64(make([]float64, 7), s, []int32{1}), posenc.ErrLength, "SinusoidalRows64: dst is 7 elements")
+	fails(absolute.SinusoidalRows(x[:4], large, []int32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024, want a number of at most 1023 in magnitude, so that angles stay below 2^50")
+	fails(absolute.SinusoidalRows(x[:4], large, []float32{0, 1 << 10}), posenc.ErrPosition, "positions[1] is 1024")
+	fails(absolute.SinusoidalRows(x[:8], s, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
+	fails(absolute.SinusoidalRows(x[:2], fast, []float32{3e9}), posenc.ErrPosition, "positions[0] is 3e+09, want a number of at most 2^31 in magnitude: position")
+	fails(absolute.SinusoidalRows(x[:8], s, []float32{nan}), posenc.ErrPosition, "positions[0] is NaN")
+	fails(absolute.AddSinusoidal(x[:8], s, []int32{1}, nan), posenc.ErrConfig, "scale is NaN")
+	fails(absolute.SinusoidalRows(sharedX, s, sharedX[7:]), posenc.ErrOverlap, "dst is sharing memory with positions")
 
-		{"shift length", s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8"},
-		{"shift without a cosine", odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out"},
-		{"matrix without a cosine", odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is"},
-		{"shift of nil", (*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil"},
-		{"matrix of nil", (*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil"},
-		{"matrix axes", mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2"},
-		{"matrix length", s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want Dim*Dim = 64"},
-		{"matrix position", large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
-		}
-	}
-	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
-		t.Error("an error came after the first write")
-	}
+	fails(s.Shift(x, []int32{1}), posenc.ErrLength, "Sinusoidal.Shift: rows is 16 elements, want 8")
+	fails(odd.Shift(x[:14], []int32{1, 2}), posenc.ErrConfig, "Sinusoidal.Shift: s is an encoding that leaves the last element out")
+	fails(odd.ShiftMatrix(make([]float32, 49), []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is")
+	fails((*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil")
+	fails((*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil")
+	fails(mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2")
+	fails(s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want Dim*Dim = 64")
+	fails(large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas")
 }
 
 func TestLearnedErrors(t *testing.T) {
 	x, table, ids := make([]float32, 8), make([]float32, 12), []int32{0, 2}
 	add := func(e absolute.Embedding[float32]) error { return absolute.AddEmbeddings(x, 4, e) }
-	for _, tt := range []struct {
-		name string
-		err  error
-		kind error
-		want string
-	}{
-		{"dim", absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "absolute.AddEmbeddings: dim is 0"},
-		{"x", absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x is 8 elements"},
-		{"IDs", add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs is 1 element, want 2"},
-		{"table", add(absolute.Embedding[float32]{table[:11], ids, 0}), posenc.ErrLength, "embeddings[0].Table is 11 elements"},
-		{"no rows", add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "absolute.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4"},
-		{"high ID", add(absolute.Embedding[float32]{table, []int32{0, 3}, 0}), posenc.ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2"},
-		{"low ID", add(absolute.Embedding[float32]{table, []int32{-1, 0}, 0}), posenc.ErrPosition, "embeddings[0].IDs[0] is -1"},
-		{"high ID with an offset", add(absolute.Embedding[float32]{table, ids, 1}), posenc.ErrPosition, "want from -1 to 1"},
-		{"lowest ID", add(absolute.Embedding[float32]{table, []int32{math.MinInt32, 0}, 2}), posenc.ErrPosition, "IDs[0]"},
-		{"offset", add(absolute.Embedding[float32]{table, ids, 4}), posenc.ErrPosition, "embeddings[0].Offset is 4"},
-		{"negative offset", add(absolute.Embedding[float32]{table, ids, math.MinInt}), posenc.ErrPosition, "Offset"},
-		{"overlap", add(absolute.Embedding[float32]{x, []int32{0, 1}, 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].Table"},
-		{"overlap with IDs", add(absolute.Embedding[float32]{table, unsafe.Slice((*int32)(unsafe.Pointer(&x[6])), 2), 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].IDs"},
-		{"second table", absolute.AddEmbeddings(x, 4, absolute.Embedding[float32]{table, ids, 0}, absolute.Embedding[float32]{table, ids, -1}), posenc.ErrPosition, "embeddings[1].Offset"},
+	fails := testkit.Failures(t, x)
+	fails(absolute.AddEmbeddings[float32, float32](x, 0), posenc.ErrShape, "absolute.AddEmbeddings: dim is 0")
+	fails(absolute.AddEmbeddings[float32, float32](x, 3), posenc.ErrLength, "x is 8 elements")
+	fails(add(absolute.Embedding[float32]{table, ids[:1], 0}), posenc.ErrLength, "embeddings[0].IDs is 1 element, want 2")
+	fails(add(absolute.Embedding[float32]{table[:11], ids, 0}), posenc.ErrLength, "embeddings[0].Table is 11 elements")
+	fails(add(absolute.Embedding[float32]{nil, ids, 0}), posenc.ErrLength, "absolute.AddEmbeddings: embeddings[0].Table is 0 elements, want at least one row of 4")
+	fails(add(absolute.Embedding[float32]{table, []int32{0, 3}, 0}), posenc.ErrPosition, "embeddings[0].IDs[1] is 3, want from 0 to 2")
+	fails(add(absolute.Embedding[float32]{table, []int32{-1, 0}, 0}), posenc.ErrPosition, "embeddings[0].IDs[0] is -1")
+	fails(add(absolute.Embedding[float32]{table, ids, 1}), posenc.ErrPosition, "want from -1 to 1")
+	fails(add(absolute.Embedding[float32]{table, []int32{math.MinInt32, 0}, 2}), posenc.ErrPosition, "IDs[0]")
+	fails(add(absolute.Embedding[float32]{table, ids, 4}), posenc.ErrPosition, "embeddings[0].Offset is 4")
+	fails(add(absolute.Embedding[float32]{table, ids, math.MinInt}), posenc.ErrPosition, "Offset")
+	fails(add(absolute.Embedding[float32]{x, []int32{0, 1}, 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].Table")
+	fails(add(absolute.Embedding[float32]{table, unsafe.Slice((*int32)(unsafe.Pointer(&x[6])), 2), 0}), posenc.ErrOverlap, "x is sharing memory with embeddings[0].IDs")
+	fails(absolute.AddEmbeddings(x, 4, absolute.Embedding[float32]{table, ids, 0}, absolute.Embedding[float32]{table, ids, -1}), posenc.ErrPosition, "embeddings[1].Offset")
 
-		{"linear dim", absolute.InterpolateTable(x, table, -1), posenc.ErrShape, "InterpolateTable: dim is -1"},
-		{"linear nothing", absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst is 0 elements"},
-		{"linear part", absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src is 7 elements"},
-		{"linear overlap", absolute.InterpolateTable(x, x[4:], 4), posenc.ErrOverlap, "dst"},
-		{"grid height", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0"},
-		{"grid width", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth"},
-		{"grid dim", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0"},
-		{"grid dst", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim = 12"},
-		{"grid src", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements, want SrcHeight*SrcWidth*Dim = 8"},
-		{"grid too large", absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim, more than an int can count"},
-		{"grids that are long across each other", absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768"},
-		{"grid overlap", absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
-		}
-	}
-	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
-		t.Error("an error came after the first write")
-	}
+	fails(absolute.InterpolateTable(x, table, -1), posenc.ErrShape, "InterpolateTable: dim is -1")
+	fails(absolute.InterpolateTable(x[:0], table, 4), posenc.ErrLength, "dst is 0 elements")
+	fails(absolute.InterpolateTable(x, table[:7], 4), posenc.ErrLength, "src is 7 elements")
+	fails(absolute.InterpolateTable(x, x[4:], 4), posenc.ErrOverlap, "dst")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim = 12")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements, want SrcHeight*SrcWidth*Dim = 8")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
+	fails(absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768")
+	fails(absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst")
 }
 
 func TestPositionsErrors(t *testing.T) {
@@ -159,31 +130,18 @@ func TestPositionsErrors(t *testing.T) {
 	detr := func(mask []bool, options absolute.DETRPositionsOptions) error {
 		return absolute.DETRPositions(x, mask, options)
 	}
-	for _, tt := range []struct {
-		name string
-		err  error
-		kind error
-		want string
-	}{
-		{"mask", absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions is 2 elements, want 3"},
-		{"padding", absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is"},
-		{"overlap with mask", absolute.PaddedPositions(shared, unsafe.Slice((*bool)(unsafe.Pointer(&shared[3])), 4), 1), posenc.ErrOverlap, "positions is sharing memory with mask"},
-		{"DETR overlap with mask", detr(unsafe.Slice((*bool)(unsafe.Pointer(&x[0])), 8), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrOverlap, "positions is sharing memory with mask"},
-		{"height", detr(nil, absolute.DETRPositionsOptions{Height: 0, Width: 4}), posenc.ErrShape, "absolute.DETRPositions: options.Height is 0"},
-		{"width", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: -1}), posenc.ErrShape, "options.Width is -1"},
-		{"pixels", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*Height*Width = 24"},
-		{"too many pixels", detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions is 16 elements"},
-		{"DETR mask", detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements, want nil or Height*Width = 8"},
-		{"long DETR mask", detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 9 elements"},
-		{"DETR scale", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf"},
-		{"small DETR scale", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300"}, // float32 has 0
-		{"DETR offset", detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Offset: math.NaN()}), posenc.ErrConfig, "options.Offset is NaN"},
-	} {
-		if !errors.Is(tt.err, tt.kind) || tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %v with %q", tt.name, tt.err, tt.kind, tt.want)
-		}
-	}
-	if slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
-		t.Error("an error came after the first write")
-	}
+	fails := testkit.Failures(t, x)
+	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 3), 1), posenc.ErrLength, "absolute.PaddedPositions: positions is 2 elements, want 3")
+	fails(absolute.PaddedPositions(make([]int32, 2), make([]bool, 2), math.MaxInt32-1), posenc.ErrPosition, "padding is")
+	fails(absolute.PaddedPositions(shared, unsafe.Slice((*bool)(unsafe.Pointer(&shared[3])), 4), 1), posenc.ErrOverlap, "positions is sharing memory with mask")
+	fails(detr(unsafe.Slice((*bool)(unsafe.Pointer(&x[0])), 8), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrOverlap, "positions is sharing memory with mask")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 0, Width: 4}), posenc.ErrShape, "absolute.DETRPositions: options.Height is 0")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: -1}), posenc.ErrShape, "options.Width is -1")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*Height*Width = 24")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions is 16 elements")
+	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements, want nil or Height*Width = 8")
+	fails(detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 9 elements")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300") // float32 has 0
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Offset: math.NaN()}), posenc.ErrConfig, "options.Offset is NaN")
 }

@@ -377,5 +377,10 @@ func TestScaling(t *testing.T) {
 		if !sameBits(c[0], c1[0]*scaleC) || !sameBits(s[0], s1[0]*scaleS) {
 			t.Fatalf("position %d, invFreq %x: scaling is not one multiplication", p, w)
 		}
+		CosSinFloat32(c1[:], s1[:], []float32{float32(w)}, float32(p), 1, 1)
+		CosSinFloat32(c[:], s[:], []float32{float32(w)}, float32(p), scaleC, scaleS)
+		if !sameBits(c[0], c1[0]*scaleC) || !sameBits(s[0], s1[0]*scaleS) {
+			t.Fatalf("angle %x: scaling is not one multiplication", float32(p)*float32(w))
+		}
 	}
 }

@@ -194,7 +194,7 @@ func TestMissingCasePanics(t *testing.T) {
 				a.number["first"], a.number["step"] = 0, 0
 			}
 			reason, _ := testkit.Fault(func() { o.call(impl, &a) })
-			if message := fmt.Sprint(reason); !strings.Contains(message, o.name+" has no row") || !strings.Contains(message, impl.String()) {
+			if message := fmt.Sprint(reason); !strings.Contains(message, o.name+" has no case") || !strings.Contains(message, impl.String()) {
 				t.Errorf("%s on %s: %s", o.name, impl, message)
 			}
 		}

@@ -37,5 +37,5 @@ func (i Implementation) String() string {
 //
 //go:noinline
 func missing(operation string, impl Implementation) {
-	panic("kernels: " + operation + " has no row for implementation " + impl.String())
+	panic("kernels: " + operation + " has no case for implementation " + impl.String())
 }

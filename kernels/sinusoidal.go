@@ -22,9 +22,6 @@ type Sinusoids struct {
 	Scale            float32
 }
 
-// MaxBlocks is the most blocks that SinusoidalRows takes.
-const MaxBlocks = 8
-
 // SinusoidalRows writes or adds the rows of positions as CosSinExactRows makes them.
 // Each of the blocks but the last has Width frequencies; shifts are as Shift.Set sets
 // them for impl and the blocks.

@@ -123,25 +123,3 @@ func TestGuardSinusoidalKernels(t *testing.T) {
 		}
 	})
 }
-
-// FuzzSinusoidalKernels takes any positions, frequencies and places.
-func FuzzSinusoidalKernels(f *testing.F) {
-	f.Add(uint64(1), uint16(64), int32(0), uint8(40))
-	f.Add(uint64(7), uint16(200), int32(-33), uint8(70))
-	f.Fuzz(func(t *testing.T, seed uint64, pairs uint16, first int32, tokens uint8) {
-		positions := make([]int32, 1+int(tokens)%100)
-		n := 1 + int(pairs)%(kernels.MaxBlocks*kernels.Width)
-		r := testkit.NewRand(seed)
-		testkit.PositionKinds["runs"](r, positions)
-		testkit.CountFrom(positions[:r.IntN(len(positions)+1)], first, 1)
-		testkit.OnEach(func(impl kernels.Implementation) {
-			r := testkit.NewRand(seed)
-			o := newSinusoidalRows(r, impl, positions, n)
-			x := testkit.NewPadded(r, o.size(), r.IntN(16))
-			want := x.Clone()
-			o.define(want.Slice())
-			o.run(impl, x.Slice())
-			x.Check(t, impl.String()+", "+o.String()+"x", want, func(i int) bool { return i%o.Stride < 2*n })
-		})
-	})
-}

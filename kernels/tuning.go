@@ -2,38 +2,47 @@ package kernels
 
 import "github.com/go-posenc/posenc/internal/element"
 
-// All thresholds of the module. Times are of an AMD EPYC of the Zen 3 generation,
-// go1.26.8, where nothing else is said; the commits that set them have the figures.
+// All thresholds of the module. Where a figure is given it is of an AMD EPYC of the Zen
+// 3 generation with AVX2, go1.26.8, if nothing else is said. What has none was chosen
+// for its reason alone.
 
 // MaxCallElements bounds the elements that one call of a kernel works on, so that a
-// garbage collection, which cannot interrupt assembly, never waits long: 66-82 us, as
-// for plain Go.
+// garbage collection, which cannot interrupt assembly, never waits long. go test -bench
+// StopTheWorld: a median of 66 us during Rotate and CosSin, 82 us in plain Go.
 const MaxCallElements = 64 << 10
 
-// MaxCallScores is MaxCallElements for a tile of scores, whose rows are short.
+// MaxCallAngles is MaxCallElements for cosines and sines of float32 angles, which cost
+// more than a rotation.
+const MaxCallAngles = MaxCallElements / 8
+
+// MaxCallScores bounds a tile of scores: memory is best read in its order, so that a
+// call takes whole rows where they are not too long.
 const MaxCallScores = 1 << 14
 
 // Scratch memory on the stack. Go clears it on every call, so that a call for one
 // token has less.
 const (
 	TokenPairs = Width // pairs of a row of cosines and sines, one token
-	ChunkPairs = 1024  // pairs of all rows, several tokens
+	ChunkPairs = 1024  // pairs of all rows, several tokens: 8 KiB, which leaves room in the first cache for heads
 	ChunkRows  = 16    // rows
 
 	FusedElements = 4 << 10 // that one step of a fused operation leaves to the next: they fit the first cache
 	CopyBytes     = 8 << 10 // heads that wait for a non-temporal store, in the first cache
 	TileKeys      = 1024    // keys of a tile of scores whose biases are made first
 
-	SinusoidalRowsAtOnce    = 32 // rows of a sinusoidal encoding: those that share a seed
-	FewSinusoidalRowsAtOnce = 3  // below shortRun: no seeds
+	SinusoidalRowsAtOnce    = shiftRows    // rows of a sinusoidal encoding: those that share a seed
+	FewSinusoidalRowsAtOnce = shortRun - 1 // below it no seeds, and less memory to clear
 )
 
 const (
 	// ShiftedRows is the number of rows from which on it pays to prepare the Shift of
-	// a block for one call.
+	// a block for one call: that is 32 seeds.
 	ShiftedRows = 128
 	// shortRun is the rows below which those of their own are cheaper than a seed.
 	shortRun = 4
+	// MaxBlocks is the most blocks that SinusoidalRows takes: their seeds are 12 KiB of
+	// stack.
+	MaxBlocks = 8
 )
 
 // seeds reports whether rows of cosines and sines share seeds, which pays for vectors;

@@ -160,19 +160,18 @@ func TestALiBiErrors(t *testing.T) {
 	testScoreErrors(t, func(s relative.Scores) error { return relative.AddALiBi(s, make([]float32, 2), relative.CausalALiBi) })
 	data := make([]float32, 8)
 	scores := relative.Scores{Data: data[:4], Heads: 2, Queries: 1, Keys: 2}
-	checkFailures(t, data, []failure{
-		{relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0"},
-		{relative.ALiBiSlopes(data, -8), posenc.ErrConfig, "maxBias is -8"},
-		{relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN"},
-		{relative.ALiBiSlopes(data, math.Inf(1)), posenc.ErrConfig, "maxBias is +Inf"},
-		{relative.AddALiBi(scores, data[4:6], 3), posenc.ErrConfig, "AddALiBi: form is 3"},
-		{relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrLength, "AddALiBi: slopes is 1 element, want at least FirstHead+Heads = 2, one for each head of the model"},
-		{relative.AddALiBi(scores, nil, relative.CausalALiBi), posenc.ErrLength, "slopes is 0 elements, want at least FirstHead+Heads = 2"},
-		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrLength, "slopes is 2 elements, want at least FirstHead+Heads = 3"},
-		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: -1}, nil, relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is -1, want at least 0, and FirstHead+Heads an int"},
-		{relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: math.MaxInt - 1}, nil, relative.CausalALiBi), posenc.ErrShape, "want at least 0, and FirstHead+Heads an int"},
-		{relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data"},
-	})
+	fails := testkit.Failures(t, data)
+	fails(relative.ALiBiSlopes(data, 0), posenc.ErrConfig, "ALiBiSlopes: maxBias is 0")
+	fails(relative.ALiBiSlopes(data, -8), posenc.ErrConfig, "maxBias is -8")
+	fails(relative.ALiBiSlopes(data, math.NaN()), posenc.ErrConfig, "maxBias is NaN")
+	fails(relative.ALiBiSlopes(data, math.Inf(1)), posenc.ErrConfig, "maxBias is +Inf")
+	fails(relative.AddALiBi(scores, data[4:6], 3), posenc.ErrConfig, "AddALiBi: form is 3")
+	fails(relative.AddALiBi(scores, data[4:5], relative.CausalALiBi), posenc.ErrLength, "AddALiBi: slopes is 1 element, want at least FirstHead+Heads = 2, one for each head of the model")
+	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: 1}, data[4:6], relative.CausalALiBi), posenc.ErrLength, "slopes is 2 elements, want at least FirstHead+Heads = 3")
+	fails(relative.AddALiBi(scores, nil, relative.CausalALiBi), posenc.ErrLength, "slopes is 0 elements, want at least FirstHead+Heads = 2")
+	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: -1}, nil, relative.CausalALiBi), posenc.ErrShape, "scores.FirstHead is -1, want at least 0, and FirstHead+Heads an int")
+	fails(relative.AddALiBi(relative.Scores{Heads: 2, FirstHead: math.MaxInt - 1}, nil, relative.CausalALiBi), posenc.ErrShape, "want at least 0, and FirstHead+Heads an int")
+	fails(relative.AddALiBi(scores, data[3:5], relative.CausalALiBi), posenc.ErrOverlap, "slopes is sharing elements with scores.Data")
 	if err := relative.ALiBiSlopes(nil, 8); err != nil {
 		t.Error(err)
 	}

@@ -99,31 +99,30 @@ func TestDeBERTaErrors(t *testing.T) {
 	}
 	b := mustDeBERTaBuckets(t, 4, 8)
 	c2p, p2c := relative.Products{Data: data[4:20]}, relative.Products{Data: data[4:36]}
-	checkFailures(t, data, []failure{
-		{create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2"},
-		{create(-1, 512), posenc.ErrConfig, "cfg.Buckets is -1"},
-		{create(255, 512), posenc.ErrConfig, "cfg.Buckets is 255"},
-		{create(1026, 2000), posenc.ErrConfig, "cfg.Buckets is 1026"},
-		{create(256, 129), posenc.ErrConfig, "cfg.MaxPosition is 129, want from 130 to 65536"},
-		{create(0, 0), posenc.ErrConfig, "cfg.MaxPosition is 0, want from 1"},
-		{create(256, 65537), posenc.ErrConfig, "cfg.MaxPosition is 65537"},
-		{relative.AddDeBERTa(scores, nil, c2p, p2c, 1), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, 0), posenc.ErrConfig, "divisor is 0"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "divisor is NaN"},
-		{relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "divisor is +Inf"},
-		{relative.AddDeBERTa(scores, b, relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "contentToPosition.Data is nil"},
-		{relative.AddDeBERTa(scores, b, relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "contentToPosition.Data is nil, want elements, or HeadStride and RowStride 0 to leave it out"},
-		{relative.AddDeBERTa(scores, b, c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "positionToContent.Data is nil, want elements, or HeadStride and RowStride 0 to leave it out"},
-		{relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, c2p, p2c, 1), posenc.ErrLength, "scores.Data is 3 elements"},
-		{relative.AddDeBERTa(scores, b, p2c, p2c, 1), posenc.ErrLength, "contentToPosition.Data is 32 elements, want 16"},
-		{relative.AddDeBERTa(scores, b, c2p, c2p, 1), posenc.ErrLength, "positionToContent.Data is 16 elements, want 32"},
-		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.RowStride is -1"},
-		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.HeadStride is -1"},
-		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: 9}, p2c, 1), posenc.ErrLength, "want at least 17"},
-		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride "},
-		{relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements"},
-		{relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements"},
-	})
+	fails := testkit.Failures(t, data)
+	fails(create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2")
+	fails(create(-1, 512), posenc.ErrConfig, "cfg.Buckets is -1")
+	fails(create(255, 512), posenc.ErrConfig, "cfg.Buckets is 255")
+	fails(create(1026, 2000), posenc.ErrConfig, "cfg.Buckets is 1026")
+	fails(create(256, 129), posenc.ErrConfig, "cfg.MaxPosition is 129, want from 130 to 65536")
+	fails(create(0, 0), posenc.ErrConfig, "cfg.MaxPosition is 0, want from 1")
+	fails(create(256, 65537), posenc.ErrConfig, "cfg.MaxPosition is 65537")
+	fails(relative.AddDeBERTa(scores, nil, c2p, p2c, 1), posenc.ErrConfig, "AddDeBERTa: buckets is nil or zero")
+	fails(relative.AddDeBERTa(scores, b, c2p, p2c, 0), posenc.ErrConfig, "divisor is 0")
+	fails(relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.NaN())), posenc.ErrConfig, "divisor is NaN")
+	fails(relative.AddDeBERTa(scores, b, c2p, p2c, float32(math.Inf(1))), posenc.ErrConfig, "divisor is +Inf")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{}, relative.Products{}, 1), posenc.ErrLength, "contentToPosition.Data is nil")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{RowStride: 8}, p2c, 1), posenc.ErrLength, "contentToPosition.Data is nil, want elements, or HeadStride and RowStride 0 to leave it out")
+	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{HeadStride: -1}, 1), posenc.ErrLength, "positionToContent.Data is nil, want elements, or HeadStride and RowStride 0 to leave it out")
+	fails(relative.AddDeBERTa(relative.Scores{Data: data[:3], Heads: 2, Queries: 1, Keys: 2}, b, c2p, p2c, 1), posenc.ErrLength, "scores.Data is 3 elements")
+	fails(relative.AddDeBERTa(scores, b, p2c, p2c, 1), posenc.ErrLength, "contentToPosition.Data is 32 elements, want 16")
+	fails(relative.AddDeBERTa(scores, b, c2p, c2p, 1), posenc.ErrLength, "positionToContent.Data is 16 elements, want 32")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], RowStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.RowStride is -1")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: -1}, p2c, 1), posenc.ErrShape, "contentToPosition.HeadStride is -1")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[4:20], HeadStride: 9}, p2c, 1), posenc.ErrLength, "want at least 17")
+	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[4:20], RowStride: math.MaxInt}, 1), posenc.ErrLength, "more than an int can count for 2 heads of 2 rows and 8 columns at HeadStride 0 and RowStride ")
+	fails(relative.AddDeBERTa(scores, b, relative.Products{Data: data[3:19]}, p2c, 1), posenc.ErrOverlap, "contentToPosition.Data is sharing elements")
+	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements")
 }
 
 // debertaBucketsOf returns buckets, nil and zero ones too where any arguments are wanted,

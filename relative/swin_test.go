@@ -165,27 +165,26 @@ func TestSwinErrors(t *testing.T) {
 		_, err := relative.NewSwinBias(height, width, table)
 		return err
 	}
-	checkFailures(t, data, []failure{
-		{prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: height is 0"},
-		{prepare(math.MaxInt, 3, data), posenc.ErrShape, "height is"},
-		{prepare(2, -1, data), posenc.ErrShape, "width is -1"},
-		{prepare(2, 65, data), posenc.ErrShape, "width is 65"},
-		{prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15"},
-		{prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements"},
-		{prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table is 1048385 elements, want fewer than those of 65 heads"},
-		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0"},
-		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65"},
-		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64"},
-		{relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedWidth: 65}), posenc.ErrShape, "window.PretrainedWidth is 65"},
-		{relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30"},
-		{relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero"},
-		{relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero"},
-		{relative.AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
-		{relative.AddSwin(at(5, 0), bias), posenc.ErrPosition, "scores.FirstQuery is 5, want from 0 to 4"},
-		{relative.AddSwin(at(-1, 0), bias), posenc.ErrPosition, "scores.FirstQuery is -1"},
-		{relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3"},
-		{relative.AddSwin(at(0, -1), bias), posenc.ErrPosition, "scores.FirstKey is -1"},
-	})
+	fails := testkit.Failures(t, data)
+	fails(prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: height is 0")
+	fails(prepare(math.MaxInt, 3, data), posenc.ErrShape, "height is")
+	fails(prepare(2, -1, data), posenc.ErrShape, "width is -1")
+	fails(prepare(2, 65, data), posenc.ErrShape, "width is 65")
+	fails(prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15")
+	fails(prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements")
+	fails(prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table is 1048385 elements, want fewer than those of 65 heads")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedWidth: 65}), posenc.ErrShape, "window.PretrainedWidth is 65")
+	fails(relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30")
+	fails(relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero")
+	fails(relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero")
+	fails(relative.AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddSwin(at(5, 0), bias), posenc.ErrPosition, "scores.FirstQuery is 5, want from 0 to 4")
+	fails(relative.AddSwin(at(-1, 0), bias), posenc.ErrPosition, "scores.FirstQuery is -1")
+	fails(relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3")
+	fails(relative.AddSwin(at(0, -1), bias), posenc.ErrPosition, "scores.FirstKey is -1")
 }
 
 var (

@@ -128,24 +128,23 @@ func TestT5Errors(t *testing.T) {
 		_, err := relative.NewT5Bias(buckets, weights)
 		return err
 	}
-	checkFailures(t, data, []failure{
-		{create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want from 2 to 1024"},
-		{create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want an even number from 4 to 1024"},
-		{create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33"},
-		{create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025"},
-		{create(math.MinInt, 2000, false), posenc.ErrConfig, "cfg.Buckets is"},
-		{create(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536"},
-		{create(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9"},
-		{create(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537"},
-		{prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero"},
-		{prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero"},
-		{prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32"},
-		{prepare(b, nil), posenc.ErrLength, "weights is 0 elements"},
-		{prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads"},
-		{relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero"},
-		{relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero"},
-		{relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model"},
-	})
+	fails := testkit.Failures(t, data)
+	fails(create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want from 2 to 1024")
+	fails(create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want an even number from 4 to 1024")
+	fails(create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33")
+	fails(create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025")
+	fails(create(math.MinInt, 2000, false), posenc.ErrConfig, "cfg.Buckets is")
+	fails(create(32, 16, false), posenc.ErrConfig, "cfg.MaxDistance is 16, want from 17 to 65536")
+	fails(create(32, 8, true), posenc.ErrConfig, "cfg.MaxDistance is 8, want from 9")
+	fails(create(32, 65537, true), posenc.ErrConfig, "cfg.MaxDistance is 65537")
+	fails(prepare(nil, data[4:68]), posenc.ErrConfig, "NewT5Bias: buckets is nil or zero")
+	fails(prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero")
+	fails(prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32")
+	fails(prepare(b, nil), posenc.ErrLength, "weights is 0 elements")
+	fails(prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads")
+	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
+	fails(relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero")
+	fails(relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
 // t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and

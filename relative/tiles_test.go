@@ -53,7 +53,7 @@ func (m matrices) size(a *testkit.Arguments) int {
 // writes says that a call may write to the rows.
 func (m matrices) writes(a *testkit.Arguments, data []float32) {
 	testkit.Writes(a, func(mark func(s []float32)) {
-		if m.columns <= 0 {
+		if m.columns <= 0 || m.rows <= 0 { // however many heads
 			return
 		}
 		for h := range m.heads {
@@ -184,6 +184,9 @@ type scoreFunction func(score float32, head, query, key int) float32
 // change changes scores by their definition.
 func change(s relative.Scores, want scoreFunction) {
 	m := matricesOfScores(&s)
+	if m.rows == 0 || m.columns == 0 {
+		return // however many heads
+	}
 	for h := range m.heads {
 		for q := range m.rows {
 			for k := range m.columns {

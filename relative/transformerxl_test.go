@@ -225,27 +225,25 @@ func TestPositions(t *testing.T) {
 }
 
 func TestPositionsErrors(t *testing.T) {
-	checkFailures(t, nil, []failure{
-		{relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1"},
-		{relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: 2, ClampLen: -1}), posenc.ErrPosition, "XLNetPositions: options.ClampLen is -1"},
-		{relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1"},
-	})
+	fails := testkit.Failures(t, nil)
+	fails(relative.TransformerXLPositions(make([]int32, 2), -1), posenc.ErrPosition, "TransformerXLPositions: clampLen is -1")
+	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: 2, ClampLen: -1}), posenc.ErrPosition, "XLNetPositions: options.ClampLen is -1")
+	fails(relative.XLNetPositions(make([]int32, 2), relative.XLNetOptions{Keys: -1}), posenc.ErrPosition, "XLNetPositions: options.Keys is -1")
 }
 
 func TestTransformerXLErrors(t *testing.T) {
 	data := make([]float32, 100)
 	scores := relative.Scores{Data: data[:12], Heads: 2, Queries: 2, Keys: 3, FirstQuery: 5}
-	checkFailures(t, data, []failure{
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0"},
-		{relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data is 11 elements"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data is 40 elements, want 36"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "more than an int can count"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[11:51]}, relative.Distances{First: 9, Count: 10}), posenc.ErrOverlap, "products.Data is sharing elements"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MaxInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
-		{relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MinInt, Count: 10}), posenc.ErrPosition, "distances.First is"},
-	})
+	fails := testkit.Failures(t, data)
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9}), posenc.ErrShape, "AddTransformerXL: distances.Count is 0")
+	fails(relative.AddTransformerXL(relative.Scores{Data: data[:11], Heads: 2, Queries: 2, Keys: 3}, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 10}), posenc.ErrLength, "scores.Data is 11 elements")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: 9}), posenc.ErrLength, "products.Data is 40 elements, want 36")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 9, Count: math.MaxInt}), posenc.ErrLength, "more than an int can count")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[11:51]}, relative.Distances{First: 9, Count: 10}), posenc.ErrOverlap, "products.Data is sharing elements")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 5, Count: 10}), posenc.ErrPosition, "distances.First is 5, want at least 6")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: 13, Count: 10}), posenc.ErrPosition, "distances.First is 13, want at most 12, so that 10 columns reach the distance 3")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MaxInt, Count: 10}), posenc.ErrPosition, "distances.First is")
+	fails(relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: math.MinInt, Count: 10}), posenc.ErrPosition, "distances.First is")
 	for _, first := range []int{6, 12} {
 		if err := relative.AddTransformerXL(scores, relative.Products{Data: data[12:52]}, relative.Distances{First: first, Count: 10}); err != nil {
 			t.Error(err)

@@ -50,7 +50,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	c := comparison{repository: "."}
-	flag.StringVar(&c.benchmarks, "bench", "^Benchmark(Rotate|Rotate16|RotateInto|Shift|CosSin|Sinusoidal)$", "benchmarks, a `regexp` as of go test -bench")
+	flag.StringVar(&c.benchmarks, "bench", "^Benchmark[^S]|^BenchmarkS[^t]", "benchmarks, a `regexp` as of go test -bench; without it all but StopTheWorld")
 	flag.StringVar(&c.benchtime, "benchtime", "20ms", "as of go test")
 	flag.IntVar(&c.count, "count", 10, "samples of each")
 	flag.Parse()

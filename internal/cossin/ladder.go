@@ -89,7 +89,7 @@ func (l *Ladder) writeFloat32(to *Table, column, pairs int, positions []int32, s
 }
 
 func writeFloat32Row(cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) {
-	const call = kernels.MaxCallElements / 8 // a cosine and a sine cost more than a rotation
+	const call = kernels.MaxCallAngles
 	for ; len(invFreq) > call; cos, sin, invFreq = cos[call:], sin[call:], invFreq[call:] {
 		kernels.CosSinFloat32(dispatch.Implementation(), cos[:call], sin[:call], invFreq[:call], position, scaleCos, scaleSin)
 	}

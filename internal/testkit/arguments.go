@@ -43,10 +43,10 @@ func (a *Arguments) Ordinary() bool { return a.in.magnitude != 0 }
 func newArguments(m *argumentMemory, in inputs) *Arguments {
 	seed := fnv.New64a()
 	seed.Write(in.shape)
-	a := &Arguments{Choices: slices.Clone(in.shape), R: NewRand(seed.Sum64()), in: in, memory: m}
+	a := &Arguments{Choices: slices.Clone(in.shape), R: NewRand(seed.Sum64()), in: in, large: in.large, memory: m}
 	m.begin(in)
 	a.normal = a.R.IntN(2) == 0
-	if in.place == oneByOne && a.R.IntN(8) == 0 {
+	if in.large == nil && in.place == oneByOne && a.R.IntN(8) == 0 {
 		a.large = &largeShapes[a.R.IntN(len(largeShapes))]
 	}
 	return a

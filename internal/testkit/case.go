@@ -123,6 +123,9 @@ func RunCases(t *testing.T, name string) {
 				for range Rounds(100 * max(c.Times, 1)) {
 					r.on(t, impl, &c, inputs{shape: shape()})
 				}
+				for n := range Rounds(len(largeShapes) * max(c.Times, 1)) {
+					r.on(t, impl, &c, inputs{shape: shape(), large: &largeShapes[(n+i)%len(largeShapes)]})
+				}
 				for range Rounds(60 * max(c.Times, 1)) {
 					r.on(t, impl, &c, inputs{shape: shape(), place: atGuards})
 				}
@@ -199,6 +202,7 @@ type inputs struct {
 	data      []byte  // what the memory holds, over and over; nil: random elements
 	magnitude float32 // random elements of this size to twice it, unless it is 0
 	place     place
+	large     *largeShape // nil: now and then one
 }
 
 // meantRight says that no argument is left to chance that a call may refuse.

@@ -1,21 +1,11 @@
 package testkit
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc"
 )
-
-// Mask returns what tokens are there.
-func (c *Choices) Mask(n int) []bool {
-	mask := make([]bool, n)
-	for i := range mask {
-		mask[i] = c.Below(3) > 0
-	}
-	return mask
-}
 
 // Choices is bytes of a fuzzer that decide one thing after another.
 type Choices []byte
@@ -76,42 +66,6 @@ func Allowed[T posenc.Element](v *posenc.View[T], tokens, dim, length int) bool 
 		}
 	}
 	return v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0 || length == len(touched)
-}
-
-// Geometry returns a configuration of a few pairs.
-func (c *Choices) Geometry() posenc.RotaryConfig {
-	pairs := 1 + c.Below(40)
-	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, RotaryDim: 2 * pairs, Layout: posenc.Layout(c.Below(4))}
-	cfg.Offset = c.Below(9)
-	cfg.HeadDim += cfg.Offset + c.Below(9)
-	return cfg
-}
-
-// RepeatPositions makes n positions: those of data, each followed by run more.
-func RepeatPositions(n int, data []byte, run uint8) []int32 {
-	positions := make([]int32, n)
-	words := len(data) / 4
-	for i := range positions {
-		start, step := i/(int(run)+1), i%(int(run)+1)
-		if words > 0 {
-			positions[i] = int32(binary.LittleEndian.Uint32(data[start%words*4:]))
-		}
-		positions[i] += int32(step)
-	}
-	return positions
-}
-
-// Repeat64 makes n frequencies of any bits.
-func Repeat64(n int, data []byte) []float64 {
-	frequencies := make([]float64, n)
-	words := len(data) / 8
-	for i := range frequencies {
-		frequencies[i] = math.Pow(500000, -float64(i)/float64(n))
-		if words > 0 && i%2 == 0 {
-			frequencies[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[i/2%words*8:]))
-		}
-	}
-	return frequencies
 }
 
 // Cut returns where pieces of n begin, and n.

@@ -140,19 +140,3 @@ func RandomElements[T posenc.Element](r *rand.Rand, n int) []T {
 	FillElements(r, s)
 	return s
 }
-
-// Compare checks s, the elements that written marks up to the payloads of
-// NaNs, the others to the bit.
-func Compare[T posenc.Element](t testing.TB, name string, s, want []T, written []bool) {
-	t.Helper()
-	for i := range s {
-		if BitsOf(s[i]) == BitsOf(want[i]) || written[i] && SameElement(s[i], want[i]) {
-			continue
-		}
-		what := "is not to be written"
-		if written[i] {
-			what = "is wrong"
-		}
-		t.Fatalf("%s[%d of %d] %s: got %#x (%v), want %#x (%v)", name, i, len(s), what, BitsOf(s[i]), Widen(s[i]), BitsOf(want[i]), Widen(want[i]))
-	}
-}

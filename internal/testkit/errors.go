@@ -1,9 +1,9 @@
 package testkit
 
 import (
+	"bytes"
 	"errors"
-	"math"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,43 +18,62 @@ type Wrong struct {
 	Says []string // parts of the message: function, argument, value
 }
 
-// CheckWrong makes the calls. None of them may write to the memory.
-func CheckWrong(t *testing.T, calls []Wrong, memory ...[]float32) {
+// CheckWrong makes the calls. None of them may write to the memory, slices of numbers of
+// which float32 are random ones.
+func CheckWrong(t *testing.T, calls []Wrong, memory ...any) {
 	t.Helper()
+	var all [][]byte
+	for _, s := range memory {
+		switch s := s.(type) {
+		case []float32:
+			FillRandom(NewRand(30), s)
+			all = append(all, BytesOf(s))
+		case []int32:
+			all = append(all, BytesOf(s))
+		case []uint32:
+			all = append(all, BytesOf(s))
+		default:
+			t.Fatalf("memory of type %T", s)
+		}
+	}
 	for _, tt := range calls {
 		t.Run(tt.Name, func(t *testing.T) {
-			for i := range memory {
-				FillRandom(NewRand(30), memory[i])
-			}
-			before := make([][]float32, len(memory))
-			for i := range memory {
-				before[i] = slices.Clone(memory[i])
-			}
-			err := tt.Call()
-			if err == nil {
-				t.Fatal("no error")
-			}
-			sentinels := 0
-			for _, kind := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
-				if errors.Is(err, kind) {
-					sentinels++
-				}
-			}
-			if !errors.Is(err, tt.Kind) || sentinels != 1 {
-				t.Errorf("%q wraps %d sentinels, want only %q", err, sentinels, tt.Kind)
-			}
-			for _, part := range tt.Says {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%q does not say %q", err, part)
-				}
-			}
-			for i := range memory {
-				for j := range memory[i] {
-					if math.Float32bits(memory[i][j]) != math.Float32bits(before[i][j]) {
-						t.Fatalf("element %d was written before the error %q", j, err)
-					}
-				}
+			before := bytes.Join(all, nil)
+			checkFailure(t, tt.Call(), tt.Kind, tt.Says...)
+			if !bytes.Equal(bytes.Join(all, nil), before) {
+				t.Fatal("written before the error")
 			}
 		})
+	}
+}
+
+// Failures returns what checks the error of a call that has to fail, and that the calls so
+// far changed no zero of data.
+func Failures(t *testing.T, data []float32) func(err, kind error, says string) {
+	return func(err, kind error, says string) {
+		t.Helper()
+		checkFailure(t, err, kind, says)
+		if !SameBits(data, make([]float32, len(data))) {
+			t.Fatalf("written before the error %v", err)
+		}
+	}
+}
+
+// checkFailure checks that an error is of one kind, and what it says.
+func checkFailure(t *testing.T, err, kind error, says ...string) {
+	t.Helper()
+	kinds := 0
+	for _, k := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
+		if errors.Is(err, k) {
+			kinds++
+		}
+	}
+	if !errors.Is(err, kind) || kinds != 1 {
+		t.Errorf("%v wraps %d kinds, want only %q, saying %q", err, kinds, kind, says)
+	}
+	for _, part := range says {
+		if !strings.Contains(fmt.Sprint(err), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
 	}
 }

@@ -8,15 +8,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// OnEach calls f with the package switched to every implementation here.
-func OnEach(f func(impl kernels.Implementation)) {
-	for _, impl := range dispatch.Supported() {
-		restore := dispatch.Use(impl)
-		f(impl)
-		restore()
-	}
-}
-
 // EachImplementation runs f once for every implementation that this GOARCH has,
 // with the package switched to it.
 func EachImplementation(t *testing.T, f func(t *testing.T, impl kernels.Implementation)) {

@@ -134,7 +134,7 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	case fewHeads:
 		return fail(argument.ErrShape, "Heads", v.Heads, "at least 1")
 	case manyHeads:
-		return fail(argument.ErrShape, "Heads", v.Heads, "a product with rows of %d that fits an int", g.Dim)
+		return fail(argument.ErrShape, "Heads", v.Heads, "so few that their product with HeadDim %d fits an int", g.Dim)
 	case negativeTokenStride:
 		return fail(argument.ErrShape, "TokenStride", v.TokenStride, "at least 0")
 	case negativeHeadStride:
@@ -148,7 +148,7 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	case unevenSequences:
 		return fail(argument.ErrShape, "SequenceTokens", v.SequenceTokens, "a divisor of the number of tokens, %d", g.Tokens)
 	case uncountable:
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "more than an int can count %s at strides %d, %d and %d", shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "more than an int can count %s at SequenceStride %d, TokenStride %d and HeadStride %d", shape, g.SequenceStride, g.TokenStride, g.HeadStride)
 	case wrongLength:
 		need := 0
 		if g.Tokens > 0 {
@@ -157,9 +157,9 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "%d %s", need, shape)
 	case shortData:
 		need, _ := g.Extent()
-		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s at strides %d, %d and %d", need, shape, g.SequenceStride, g.TokenStride, g.HeadStride)
+		return fail(argument.ErrLength, "Data", argument.Elements(len(v.Data)), "at least %d %s at SequenceStride %d, TokenStride %d and HeadStride %d", need, shape, g.SequenceStride, g.TokenStride, g.HeadStride)
 	default:
-		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "rows of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.Dim, v.Heads, g.HeadStride, g.Sequences, g.SequenceStride)
+		return fail(argument.ErrOverlap, "TokenStride", g.TokenStride, "heads of %d that do not overlap, with %d heads at HeadStride %d and %d sequences at SequenceStride %d", g.Dim, v.Heads, g.HeadStride, g.Sequences, g.SequenceStride)
 	}
 }
 

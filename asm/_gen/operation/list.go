@@ -304,7 +304,7 @@ written anew by generic.CosSinExact.`,
 			Result: done, Plain: noSeeds, Private: true,
 			Summary: shiftSummary + ", by non-temporal stores where there are such.",
 			Doc: `%s is CosSinShiftF32 with non-temporal stores, for tables
-well beyond them. cos and sin are aligned to 32 bytes; n and stride are
+far larger than the caches. cos and sin are aligned to 32 bytes; n and stride are
 multiples of 8. (AVX2 stores too little at a time for it to pay.)`,
 		},
 		{
