@@ -87,7 +87,7 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails((*absolute.Sinusoidal)(nil).Shift(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.Shift: s is nil")
 	fails((*absolute.Sinusoidal)(nil).ShiftMatrix(x, []int32{1}), posenc.ErrConfig, "Sinusoidal.ShiftMatrix: s is nil")
 	fails(mae.ShiftMatrix(make([]float32, 64), []int32{1}), posenc.ErrLength, "deltas is 1 element, want 2")
-	fails(s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want 8*8")
+	fails(s.ShiftMatrix(x, []int32{1}), posenc.ErrLength, "matrix is 16 elements, want Dim*Dim = 64")
 	fails(large.ShiftMatrix(x[:4], []int32{1 << 10}), posenc.ErrPosition, "deltas")
 }
 
@@ -117,9 +117,9 @@ func TestLearnedErrors(t *testing.T) {
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 0, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrShape, "InterpolateGrid: options.DstHeight is 0")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 1<<24 + 1, Dim: 2}), posenc.ErrShape, "options.SrcWidth")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 3, SrcWidth: 2, Dim: 0}), posenc.ErrShape, "options.Dim is 0")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want 2*3*2")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements")
-	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim = 12")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements, want SrcHeight*SrcWidth*Dim = 8")
+	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
 	fails(absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768")
 	fails(absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst")
 }
@@ -137,9 +137,9 @@ func TestPositionsErrors(t *testing.T) {
 	fails(detr(unsafe.Slice((*bool)(unsafe.Pointer(&x[0])), 8), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrOverlap, "positions is sharing memory with mask")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 0, Width: 4}), posenc.ErrShape, "absolute.DETRPositions: options.Height is 0")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: -1}), posenc.ErrShape, "options.Width is -1")
-	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*4*3")
+	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 3}), posenc.ErrLength, "positions is 16 elements, want 2*Height*Width = 24")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 1 << 24, Width: 1 << 24}), posenc.ErrLength, "positions is 16 elements")
-	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements")
+	fails(detr(make([]bool, 7), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 7 elements, want nil or Height*Width = 8")
 	fails(detr(make([]bool, 9), absolute.DETRPositionsOptions{Height: 4, Width: 2}), posenc.ErrLength, "mask is 9 elements")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: math.Inf(1)}), posenc.ErrConfig, "options.Scale is +Inf")
 	fails(detr(nil, absolute.DETRPositionsOptions{Height: 4, Width: 2, Scale: 1e-300}), posenc.ErrConfig, "options.Scale is 1e-300") // float32 has 0

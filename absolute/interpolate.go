@@ -118,13 +118,13 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 		return argument.Error(posenc.ErrShape, function, "options.Dim", o.Dim, "at least 1")
 	}
 	for _, grid := range []struct {
-		name               string
+		name, factors      string
 		len, height, width int
-	}{{"dst", len(dst), o.DstHeight, o.DstWidth}, {"src", len(src), o.SrcHeight, o.SrcWidth}} {
+	}{{"dst", "DstHeight*DstWidth*Dim", len(dst), o.DstHeight, o.DstWidth}, {"src", "SrcHeight*SrcWidth*Dim", len(src), o.SrcHeight, o.SrcWidth}} {
 		patches, ok := argument.Multiply(grid.height, grid.width)
 		want, fits := argument.Multiply(patches, o.Dim)
 		if !ok || !fits || grid.len != want {
-			return argument.Error(posenc.ErrLength, function, grid.name, argument.Elements(grid.len), "%d*%d*%d", grid.height, grid.width, o.Dim)
+			return argument.Error(posenc.ErrLength, function, grid.name, argument.Elements(grid.len), "%s", product(grid.factors, want, ok && fits))
 		}
 	}
 	patches := int64(o.DstHeight)*int64(o.DstWidth) + int64(o.SrcHeight)*int64(o.SrcWidth)

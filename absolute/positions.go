@@ -1,6 +1,7 @@
 package absolute
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -18,8 +19,8 @@ import (
 //
 // positions has an element for each of mask, and shares no memory with it.
 //
-// Errors wrap [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (a
-// position that is no int32).
+// Errors wrap [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (padding
+// above 2^31-1-len(mask)).
 func PaddedPositions(positions []int32, mask []bool, padding int32) error {
 	const function = "absolute.PaddedPositions"
 	if len(positions) != len(mask) {
@@ -81,10 +82,10 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 	}
 	n, ok := argument.Multiply(height, width)
 	if both, fits := argument.Multiply(2, n); !ok || !fits || len(positions) != both {
-		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "2*%d*%d", height, width)
+		return argument.Error(posenc.ErrLength, function, "positions", argument.Elements(len(positions)), "%s", product("2*Height*Width", both, ok && fits))
 	}
 	if mask != nil && len(mask) != n {
-		return argument.Error(posenc.ErrLength, function, "mask", argument.Elements(len(mask)), "nil or %d*%d", height, width)
+		return argument.Error(posenc.ErrLength, function, "mask", argument.Elements(len(mask)), "nil or Height*Width = %d", n)
 	}
 	if argument.MemoryOverlaps(positions, mask) {
 		return argument.Error(posenc.ErrOverlap, function, "positions", "sharing memory with mask", "another slice")
@@ -96,6 +97,15 @@ func DETRPositions(positions []float32, mask []bool, options DETRPositionsOption
 		countPixels(positions[n:], mask, row*width, width, 1, scale, offset)
 	}
 	return nil
+}
+
+// product is what a length is to be, as an error shows it; where it does not fit an int
+// it has no number.
+func product(factors string, n int, fits bool) string {
+	if !fits {
+		return factors + ", more than an int can count"
+	}
+	return fmt.Sprintf("%s = %d", factors, n)
 }
 
 // countPixels writes the positions of the pixels of a column or a row, n of them

@@ -20,8 +20,9 @@ import (
 // of the real product, correctly rounded; Scaling rounds once more where it is
 // not 1, and so do elements of 16 bits. They are in the order of the
 // configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
-// [axes][tokens], and axis a has the elements from 2*n*a on. Elements beyond are
-// zero; where Dim is one less than all of them, the last is left out.
+// [axes][tokens], and axis a has the elements from 2*n*a on. Where Dim is larger than
+// 2*n*Axes, the remaining elements are zero; where it is 2*n*Axes-1, the last element of
+// the last axis is omitted.
 //
 // dst is [tokens][Dim] without gaps and shares no memory with positions. A call
 // allocates nothing.
@@ -45,7 +46,7 @@ func SinusoidalRows[T posenc.Element, P Position](dst []T, s *Sinusoidal, positi
 //
 // with the float32 rows of [SinusoidalRows] and an RN that rounds once to
 // elements of 16 bits. scale is 1, or the factor by which a model scales its
-// token embeddings: sqrt(Dim) in Vaswani et al.
+// token embeddings: sqrt(Dim) in Vaswani et al. 0 is no default: it multiplies by 0.
 //
 // x is [tokens][Dim] without gaps and shares no memory with positions. A call
 // allocates nothing.

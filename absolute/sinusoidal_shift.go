@@ -22,7 +22,7 @@ import (
 // rows is [tokens][Dim], deltas has one element for each token, or is
 // [axes][tokens]. A call allocates nothing.
 //
-// Errors wrap [posenc.ErrConfig] (s, also one whose rows leave an element out),
+// Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
 // [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
 // beyond).
 func (s *Sinusoidal) Shift(rows []float32, deltas []int32) error {
@@ -79,7 +79,7 @@ func (s *Sinusoidal) rotate(rows []float32, deltas []int32, tokens int, scratch 
 // rounded to float32, and is zero elsewhere. matrix is [Dim][Dim]; deltas has one
 // element for each axis.
 //
-// Errors wrap [posenc.ErrConfig] (s, also one whose rows leave an element out),
+// Errors wrap [posenc.ErrConfig] (s, also where Dim is 2*n*Axes-1),
 // [posenc.ErrLength], [posenc.ErrOverlap] or [posenc.ErrPosition] (an angle of 2^50 or
 // beyond).
 func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
@@ -97,7 +97,7 @@ func (s *Sinusoidal) ShiftMatrix(matrix []float32, deltas []int32) error {
 		return err
 	}
 	if want, ok := argument.Multiply(s.dim, s.dim); !ok || len(matrix) != want {
-		return argument.Error(posenc.ErrLength, function, "matrix", argument.Elements(len(matrix)), "%d*%d", s.dim, s.dim)
+		return argument.Error(posenc.ErrLength, function, "matrix", argument.Elements(len(matrix)), "%s", product("Dim*Dim", want, ok))
 	}
 	if argument.MemoryOverlaps(matrix, deltas) {
 		return argument.Error(posenc.ErrOverlap, function, "matrix", "sharing memory with deltas", "another slice")

@@ -80,8 +80,11 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	if form > KeyALiBi {
 		return argument.Error(posenc.ErrConfig, function, "form", form, "one of the constants of type ALiBiForm")
 	}
+	if heads, first := scores.Heads, scores.FirstHead; heads >= 1 && first >= 0 && first <= math.MaxInt-heads && len(slopes) < first+heads {
+		return argument.Error(posenc.ErrLength, function, "slopes", argument.Elements(len(slopes)), "at least FirstHead+Heads = %d, one for each head of the model", first+heads)
+	}
 	var t tile
-	if err := scores.check(&t, function, "scores", len(slopes)); err != nil {
+	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
 	if argument.Overlap(slopes, scores.Data) {

@@ -111,8 +111,8 @@ func (b *DeBERTaBuckets) position(distance int) int {
 // relative positions (c2p), a row of 2*span for each query of the tile.
 // positionToContent is that of the keys with the projected queries of the relative
 // positions (p2c), a row for each key of the tile. [DotProducts] makes both. Either is
-// left out, with its summand, where its Data is nil; not both. They may share memory
-// with each other, but not with the scores.
+// left out, with its summand, where its Data is nil and its strides are 0; not both.
+// They may share memory with each other, but not with the scores.
 //
 // divisor is finite and positive: sqrt(HeadDim*3) in transformers where both are
 // given, sqrt(HeadDim*2) with one of them, and 1 where the products have it already.
@@ -134,8 +134,16 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 	if !hasC2P && !hasP2C {
 		return argument.Error(posenc.ErrLength, function, "contentToPosition.Data", "nil", "elements, or positionToContent.Data with some")
 	}
+	for _, left := range []struct {
+		name     string
+		products *Products
+	}{{"contentToPosition", &contentToPosition}, {"positionToContent", &positionToContent}} {
+		if p := left.products; p.Data == nil && (p.HeadStride != 0 || p.RowStride != 0) {
+			return argument.Error(posenc.ErrLength, function, left.name+".Data", "nil", "elements, or HeadStride and RowStride 0 to leave it out")
+		}
+	}
 	var t tile
-	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
+	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
 	var c2p, p2c matrices

@@ -49,11 +49,11 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 	}
 	switch {
 	case !ok:
-		return fail(posenc.ErrLength, "Data", argument.Elements(length), "more than an int can count for %d heads of %d %s and %d %s at strides %d and %d", m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, m.rowStride)
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "more than an int can count for %d heads of %d %s and %d %s at HeadStride %d and %s %d", m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
 	case packed && length != need:
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
 	case length < need:
-		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at strides %d and %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, m.rowStride)
+		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at HeadStride %d and %s %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
 	case apart && !packed && !m.empty() && m.overlap():
 		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
 	}

@@ -1,6 +1,8 @@
 package relative
 
 import (
+	"math"
+
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 )
@@ -42,6 +44,9 @@ type tile struct {
 	firstHead, firstQuery, firstKey int
 }
 
+// anyHeads are the heads of a model where a function does not know them.
+const anyHeads = math.MaxInt
+
 // check sets t to the scores, the argument of that name. Their heads are some of those
 // of a model.
 func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
@@ -57,6 +62,8 @@ func (s *Scores) check(t *tile, function, name string, modelHeads int) error {
 		return fail(posenc.ErrShape, "Keys", s.Keys, "at least 0")
 	case s.Heads > modelHeads:
 		return fail(posenc.ErrShape, "Heads", s.Heads, "at most %d, the heads of the model", modelHeads)
+	case modelHeads == anyHeads && (s.FirstHead < 0 || s.FirstHead > math.MaxInt-s.Heads):
+		return fail(posenc.ErrShape, "FirstHead", s.FirstHead, "at least 0, and FirstHead+Heads an int")
 	case s.FirstHead < 0 || s.FirstHead > modelHeads-s.Heads:
 		return fail(posenc.ErrShape, "FirstHead", s.FirstHead, "from 0 to %d for %d of %d heads", modelHeads-s.Heads, s.Heads, modelHeads)
 	}

@@ -29,7 +29,7 @@ func testScoreErrors(t *testing.T, add func(relative.Scores) error) {
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 0}), posenc.ErrLength, "scores.Data is 24 elements, want 0")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 5}), posenc.ErrLength, "scores.Data is 24 elements, want at least 29")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2}), posenc.ErrLength, "scores.Data is 24 elements, want more than an int can count")
-	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}), posenc.ErrLength, "2 keys at strides 1 and 2")
+	fails(add(relative.Scores{Data: data, Heads: 2, Queries: math.MaxInt, Keys: 2, HeadStride: 1, QueryStride: 2}), posenc.ErrLength, "2 keys at HeadStride 1 and QueryStride 2")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, QueryStride: 3}), posenc.ErrOverlap, "scores.QueryStride is 3")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, HeadStride: 4}), posenc.ErrOverlap, "at HeadStride 4")
 	fails(add(relative.Scores{Data: data, Heads: 2, Queries: 3, Keys: 4, FirstQuery: -1<<30 - 1}), posenc.ErrPosition, "scores.FirstQuery is")

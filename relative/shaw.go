@@ -1,8 +1,6 @@
 package relative
 
 import (
-	"math"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/kernels"
@@ -100,5 +98,5 @@ func (s *Scores) checkOfShaw(t *tile, function, name string, maxDistance int) er
 	if maxDistance < 0 || maxDistance > maxBucketDistance {
 		return argument.Error(posenc.ErrShape, function, "maxDistance", maxDistance, "from 0 to %d", maxBucketDistance)
 	}
-	return s.check(t, function, name, math.MaxInt)
+	return s.check(t, function, name, anyHeads)
 }

@@ -51,7 +51,11 @@ func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 		sides = 2
 	}
 	if cfg.Buckets < 2*sides || cfg.Buckets > maxBuckets || cfg.Buckets%sides != 0 {
-		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, "a multiple of %d from %d to %d", sides, 2*sides, maxBuckets)
+		expected := "from 2 to %d"
+		if cfg.Bidirectional {
+			expected = "an even number from 4 to %d"
+		}
+		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Buckets", cfg.Buckets, expected, maxBuckets)
 	}
 	side := cfg.Buckets / sides
 	exact := side / 2

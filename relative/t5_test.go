@@ -129,8 +129,8 @@ func TestT5Errors(t *testing.T) {
 		return err
 	}
 	fails := testkit.Failures(t, data)
-	fails(create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want a multiple of 1 from 2 to 1024")
-	fails(create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want a multiple of 2 from 4")
+	fails(create(1, 128, false), posenc.ErrConfig, "NewT5Buckets: cfg.Buckets is 1, want from 2 to 1024")
+	fails(create(2, 128, true), posenc.ErrConfig, "cfg.Buckets is 2, want an even number from 4 to 1024")
 	fails(create(33, 128, true), posenc.ErrConfig, "cfg.Buckets is 33")
 	fails(create(1025, 2000, false), posenc.ErrConfig, "cfg.Buckets is 1025")
 	fails(create(math.MinInt, 2000, false), posenc.ErrConfig, "cfg.Buckets is")

@@ -62,7 +62,7 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 		return argument.Error(posenc.ErrShape, function, "distances.Count", columns, "at least 1")
 	}
 	var t tile
-	if err := scores.check(&t, function, "scores", math.MaxInt); err != nil {
+	if err := scores.check(&t, function, "scores", anyHeads); err != nil {
 		return err
 	}
 	var m matrices
@@ -117,6 +117,8 @@ type XLNetOptions struct {
 // XLNetPositions writes the positions of XLNet's relative encoding, for each i
 //
 //	positions[i] = min(max(Keys-i, -ClampLen), ClampLen)
+//
+// without the bounds where ClampLen is 0, and negated with Backward.
 //
 // With attn_type "bi" there are keys+queries positions, with "uni" keys+1; TENER has
 // 2*keys without a limit, backward; conformers of n tokens have 2*n-1, from Keys n-1.

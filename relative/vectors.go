@@ -62,8 +62,10 @@ func DotProducts(products Products, x posenc.View[float32], bias []float32, vect
 	if err := products.check(&m, function, "products", x.Heads, shape.Tokens, shape.Columns, true); err != nil {
 		return err
 	}
-	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && (!ok || len(bias) != want) {
-		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "%d*%d, or nil", x.Heads, shape.HeadDim)
+	if want, ok := argument.Multiply(x.Heads, shape.HeadDim); bias != nil && !ok {
+		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "Heads*HeadDim, more than an int can count, or nil")
+	} else if bias != nil && len(bias) != want {
+		return argument.Error(posenc.ErrLength, function, "bias", argument.Elements(len(bias)), "Heads*HeadDim = %d, or nil", want)
 	}
 	for _, other := range []struct {
 		name string

@@ -70,7 +70,7 @@ func TestVectorsErrors(t *testing.T) {
 		{func(v *vectorsCall) { v.products.Data = data[23:53] }, posenc.ErrOverlap, "products.Data is sharing elements with x.Data", "out.Data is sharing elements with sums.Data"},
 		{func(v *vectorsCall) { v.vectors = view(149, 40, 2) }, posenc.ErrOverlap, "products.Data is sharing elements with vectors.Data", ""},
 		{func(v *vectorsCall) { v.vectors = view(0, 40, 2) }, posenc.ErrOverlap, "", "out.Data is sharing elements with vectors.Data"},
-		{func(v *vectorsCall) { v.bias = data[100:107] }, posenc.ErrLength, "bias is 7 elements, want 2*4, or nil", ""},
+		{func(v *vectorsCall) { v.bias = data[100:107] }, posenc.ErrLength, "bias is 7 elements, want Heads*HeadDim = 8, or nil", ""},
 		{func(v *vectorsCall) { v.bias = []float32{} }, posenc.ErrLength, "bias is 0 elements", ""},
 		{func(v *vectorsCall) { v.bias = data[149:157] }, posenc.ErrOverlap, "products.Data is sharing elements with bias", ""},
 		{func(v *vectorsCall) { v.bias = data[:8] }, nil, "", ""},
