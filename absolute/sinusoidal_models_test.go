@@ -208,7 +208,7 @@ var _ = func() (none struct{}) {
 }()
 
 func (m *model) register() {
-	testkit.Register(testkit.Case{Function: m.name, Times: 4,
+	testkit.Register(testkit.Case{Function: m.name,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			p := m.usual
 			p.dim, p.flag = m.unit*a.Number((m.least+m.unit-1)/m.unit, 300/m.unit), a.Yes()
