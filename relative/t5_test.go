@@ -54,7 +54,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		if err := relative.AddT5(s, mustT5Bias(testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
+		if err := relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
 			t.Fatal(err)
 		}
 		if !testkit.SameSlices(got, c.Bias) {
@@ -112,7 +112,7 @@ func TestT5Errors(t *testing.T) {
 		return err
 	}
 	b := mustT5Buckets(32, 128, true)
-	two := mustT5Bias(make([]float32, 64))
+	two := mustT5Bias(b, make([]float32, 64))
 	testScoreErrors(t, func(s relative.Scores) error { return relative.AddT5(s, two) })
 	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
 		_, err := relative.NewT5Bias(buckets, weights)
@@ -134,7 +134,7 @@ func TestT5Errors(t *testing.T) {
 	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads")
 	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
 	fails(relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero")
-	fails(relative.AddT5(scores, mustT5Bias(data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddT5(scores, mustT5Bias(b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
 // t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and
