@@ -17,10 +17,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		}
 	}
 	rope := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
-	rows, err := rope.Rows([]int32{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(rope.Rows([]int32{1}))
 	two := func(_ any, err error) error { return err }
 	x := V{Data: make([]float32, 4), Heads: 1}
 	y := V{Data: make([]float32, 4), Heads: 1}

@@ -44,11 +44,7 @@ func scaleRow[T posenc.Element](x []T, factor float32) {
 
 func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
 	t.Helper()
-	n, err := posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset}))
 }
 
 func randomWeight(r *rand.Rand, n int) []float32 {

@@ -170,10 +170,7 @@ func (w projection) heads(input []float32) []float32 {
 
 // rotated returns the heads of input, rotated in a layout.
 func (w projection) rotated(t *testing.T, layout posenc.Layout, positions []int32, input []float32) []float32 {
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: w.p.HeadDim, RotaryDim: w.p.RotaryDim, Offset: w.p.Offset, Layout: layout})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: w.p.HeadDim, RotaryDim: w.p.RotaryDim, Offset: w.p.Offset, Layout: layout}))
 	x := w.heads(input)
 	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: w.p.Heads}); err != nil {
 		t.Fatal(err)

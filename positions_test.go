@@ -118,7 +118,7 @@ var (
 			return posenc.DualChunk{ChunkSize: 8, LocalSize: 3}.KeyPositions(p[:], p[:])
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: queryPositionsDigests,
+	_ = testkit.Register(testkit.Case{Function: "DualChunk.QueryPositions", Digests: queryPositionsDigests, Times: 4,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			which := posenc.DualChunkQuery(a.Number(0, 4))
 			return dualChunkCall(a, which, func(d posenc.DualChunk, results, positions []int32) error {
@@ -200,7 +200,7 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 
 func dualChunkCall(a *testkit.Arguments, which posenc.DualChunkQuery, fill func(d posenc.DualChunk, results, positions []int32) error) testkit.Call {
 	d := posenc.DualChunk{ChunkSize: int32(a.Number(5, 40)), LocalSize: int32(a.Number(0, 4))}
-	if a.Below(4) == 0 {
+	if a.Yes() {
 		d = []posenc.DualChunk{{8, 0}, {8, 7}, {1, 0}, {262144, 8192}, {1 << 30, 0}, {1 << 30, 1 << 29}}[a.Below(6)]
 	}
 	n := a.Below(200)

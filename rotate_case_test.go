@@ -234,10 +234,7 @@ func modelOnStack(headDim int) *posenc.Rotary {
 	if r, ok := stackModels.Load(headDim); ok {
 		return r.(*posenc.Rotary)
 	}
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim})
-	if err != nil {
-		panic(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim}))
 	stackModels.Store(headDim, r)
 	return r
 }

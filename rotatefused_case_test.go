@@ -103,20 +103,13 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 }
 
 var stackNorm = sync.OnceValue(func() *posenc.RMSNorm {
-	norm, err := posenc.NewRMSNorm(make([]float32, 8), posenc.RMSNormConfig{Epsilon: 1})
-	if err != nil {
-		panic(err)
-	}
-	return norm
+	return testkit.Must(posenc.NewRMSNorm(make([]float32, 8), posenc.RMSNormConfig{Epsilon: 1}))
 })
 
 // stackNorms are norms of a head and of both heads.
 var stackNorms = sync.OnceValue(func() (norms [2]*posenc.RMSNorm) {
 	for i := range norms {
-		norm, err := posenc.NewRMSNorm(make([]float32, 16*(i+1)), posenc.RMSNormConfig{Epsilon: 1})
-		if err != nil {
-			panic(err)
-		}
+		norm := testkit.Must(posenc.NewRMSNorm(make([]float32, 16*(i+1)), posenc.RMSNormConfig{Epsilon: 1}))
 		norms[i] = norm
 	}
 	return norms

@@ -42,10 +42,7 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 // transformers 5.23.0, apply_rotary_pos_emb of Llama, with a table whose halves
 // differ and numbers with which float32 is exact.
 func TestTableUnequalHalves(t *testing.T) {
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}))
 	x := []float32{1, 2, 3, 4}
 	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		t.Fatal(err)
@@ -58,10 +55,7 @@ func TestTableUnequalHalves(t *testing.T) {
 // Halves that differ in the sign of a zero alone differ: x2*c2 has its sign.
 func TestTableSignOfZero(t *testing.T) {
 	negative := testkit.OfBits[float32](1 << 31)
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}))
 	x := []float32{1, 1}
 	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
 		t.Fatal(err)
@@ -74,10 +68,7 @@ func TestTableSignOfZero(t *testing.T) {
 // A table is read, not copied.
 func TestTableIsRead(t *testing.T) {
 	cos, sin := []float32{1, 1}, []float32{0, 0}
-	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: cos, Sin: sin})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: cos, Sin: sin}))
 	cos[1], sin[1] = 0, 1
 	x := []float32{3, 4, 3, 4}
 	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
@@ -91,10 +82,7 @@ func TestTableIsRead(t *testing.T) {
 // Tables without rows are tables.
 func TestTableEmpty(t *testing.T) {
 	for _, table := range []posenc.Table[float32]{{}, {FullWidth: true}, {Stride: 9}, {Cos: make([]float32, 3), Sin: make([]float32, 2), Stride: 4}} {
-		rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 8}, table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8}, table))
 		var x []float32
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At([]int32{}), V{Data: x, Heads: 1})); err != nil {
 			t.Error(err)
@@ -110,18 +98,9 @@ func TestTableErrors(t *testing.T) {
 	shared := make([]float32, 96)
 	cfg := posenc.RowsConfig{HeadDim: 8}
 	table := posenc.Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
-	half, err := posenc.NewRows(cfg, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := testkit.Must(posenc.NewRows(cfg, table))
+	full := testkit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
+	rows := testkit.Must(testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7}))
 	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
 	var calls []testkit.Wrong
 	for name, r := range map[string]*posenc.Rows{"table": half, "full width": full, "rows": rows} {
@@ -172,10 +151,7 @@ func TestTableErrors(t *testing.T) {
 		"full width": {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true},
 		"[cos|sin]":  {Cos: shared[16:72], Sin: shared[20:72], Stride: 8},
 	} {
-		r, err := posenc.NewRows(cfg, table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testkit.Must(posenc.NewRows(cfg, table))
 		over := V{Data: shared[64:80], Heads: 2}
 		const says = " is sharing memory with the table of the rows"
 		calls = append(calls,
@@ -224,10 +200,7 @@ func TestTableErrors(t *testing.T) {
 func TestRowsConcurrently(t *testing.T) {
 	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16})
 	positions := testkit.Sequence(20)
-	rows, err := rotary.Rows(positions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := testkit.Must(rotary.Rows(positions))
 	want := slices.Repeat([]float32{1}, 16*len(positions))
 	if err := posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}); err != nil {
 		t.Fatal(err)
@@ -253,10 +226,7 @@ func TestRowsConcurrently(t *testing.T) {
 func TestRotaryRowsEmpty(t *testing.T) {
 	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
 	for _, positions := range [][]int32{nil, {}} {
-		rows, err := rotary.Rows(positions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := testkit.Must(rotary.Rows(positions))
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1})); err != nil || rows.Len() != 0 {
 			t.Errorf("%d rows, error %v", rows.Len(), err)
 		}

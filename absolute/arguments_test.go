@@ -121,6 +121,8 @@ func positionsOf[P absolute.Position](a *testkit.Arguments, e *encoding) (positi
 	case []float32:
 		for i := range p {
 			switch {
+			case !a.Any() && !a.Ordinary() && a.R.IntN(8) == 0:
+				p[i] = 0x1p-149 // products below 2^-980
 			case !a.Any():
 				p[i] = testkit.OneOf(a.R, []float32{0, -1, 1, 0.5, 1000 * a.R.Float32(), -a.R.Float32(), 0x1p31})
 			case a.Below(8) > 0:

@@ -208,10 +208,10 @@ var _ = func() (none struct{}) {
 }()
 
 func (m *model) register() {
-	testkit.Register(testkit.Case{Function: m.name, Times: 4,
+	testkit.Register(testkit.Case{Function: m.name,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			p := m.usual
-			p.dim, p.flag = m.unit*a.Number((m.least+m.unit-1)/m.unit, 30), a.Yes()
+			p.dim, p.flag = m.unit*a.Number((m.least+m.unit-1)/m.unit, 300/m.unit), a.Yes()
 			if p.axes > 0 {
 				p.axes = min(a.Number(1, 4), max(p.dim/2, 1))
 			}

@@ -10,13 +10,8 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-func mustDeBERTaBuckets(t testing.TB, buckets, maxPosition int) *relative.DeBERTaBuckets {
-	t.Helper()
-	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func mustDeBERTaBuckets(buckets, maxPosition int) *relative.DeBERTaBuckets {
+	return testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition}))
 }
 
 // The buckets of transformers and its biases. PyTorch's products have roundings
@@ -42,7 +37,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 		t.Fatalf("%d cases, want 9", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
-		b := mustDeBERTaBuckets(t, c.Buckets, c.MaxPosition)
+		b := mustDeBERTaBuckets(c.Buckets, c.MaxPosition)
 		if len(c.Position) == 0 && len(c.Bias) == 0 {
 			t.Error("an empty case")
 		}
@@ -66,19 +61,19 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 }
 
 func TestDeBERTaBucketLimits(t *testing.T) {
-	b := mustDeBERTaBuckets(t, 256, 512)
+	b := mustDeBERTaBuckets(256, 512)
 	for distance, want := range map[int]int{0: 256, 128: 384, 129: 385, -129: 127, 511: 511, 512: 511, -511: 1, -512: 0, math.MaxInt: 511, math.MinInt: 0} {
 		if got := b.Position(distance); got != want {
 			t.Errorf("distance %d is position %d, want %d", distance, got, want)
 		}
 	}
-	b = mustDeBERTaBuckets(t, 0, 512)
+	b = mustDeBERTaBuckets(0, 512)
 	for distance, want := range map[int]int{0: 512, 511: 1023, 512: 1023, -512: 0, -513: 0, math.MinInt: 0} {
 		if got := b.Position(distance); got != want {
 			t.Errorf("without buckets, distance %d is position %d, want %d", distance, got, want)
 		}
 	}
-	b = mustDeBERTaBuckets(t, 1024, 65536)
+	b = mustDeBERTaBuckets(1024, 65536)
 	for n := range 70000 {
 		got, next := b.Position(n), b.Position(n+1)
 		if next < got || next > got+1 {
@@ -97,7 +92,7 @@ func TestDeBERTaErrors(t *testing.T) {
 		_, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: buckets, MaxPosition: maxPosition})
 		return err
 	}
-	b := mustDeBERTaBuckets(t, 4, 8)
+	b := mustDeBERTaBuckets(4, 8)
 	c2p, p2c := relative.Products{Data: data[4:20]}, relative.Products{Data: data[4:36]}
 	fails := testkit.Failures(t, data)
 	fails(create(2, 512), posenc.ErrConfig, "NewDeBERTaBuckets: cfg.Buckets is 2")
@@ -140,10 +135,7 @@ func debertaBucketsOf(a *testkit.Arguments) (*relative.DeBERTaBuckets, int) {
 		cfg.Buckets = 4 * (1 + a.Below(4))
 		span = cfg.Buckets
 	}
-	b, err := relative.NewDeBERTaBuckets(cfg)
-	if err != nil {
-		panic(err)
-	}
+	b := testkit.Must(relative.NewDeBERTaBuckets(cfg))
 	return b, 2 * span
 }
 
@@ -263,10 +255,4 @@ var (
 	})
 )
 
-var fourBuckets = func() *relative.DeBERTaBuckets {
-	b, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8})
-	if err != nil {
-		panic(err)
-	}
-	return b
-}()
+var fourBuckets = testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 4, MaxPosition: 8}))

@@ -12,13 +12,8 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-func mustSwinBias(t testing.TB, height, width int, table []float32) *relative.SwinBias {
-	t.Helper()
-	b, err := relative.NewSwinBias(height, width, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func mustSwinBias(height, width int, table []float32) *relative.SwinBias {
+	return testkit.Must(relative.NewSwinBias(height, width, table))
 }
 
 // The biases of transformers' Swin, of square windows and others.
@@ -37,7 +32,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
 		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		if err := relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(t, c.Height, c.Width, table)); err != nil {
+		if err := relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)); err != nil {
 			t.Fatal(err)
 		}
 		if !testkit.SameSlices(got, c.Bias) {
@@ -83,7 +78,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 		}
 		patches := height * width
 		index := make([]float32, patches*patches)
-		if err := relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(t, height, width, table)); err != nil {
+		if err := relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)); err != nil {
 			t.Fatal(err)
 		}
 		if !testkit.SameSlices(index, c.Index) {
@@ -160,7 +155,7 @@ func TestSwinErrors(t *testing.T) {
 		s.FirstQuery, s.FirstKey = query, key
 		return s
 	}
-	bias := mustSwinBias(t, 2, 3, data[12:42]) // 2 heads
+	bias := mustSwinBias(2, 3, data[12:42]) // 2 heads
 	prepare := func(height, width int, table []float32) error {
 		_, err := relative.NewSwinBias(height, width, table)
 		return err
@@ -180,7 +175,7 @@ func TestSwinErrors(t *testing.T) {
 	fails(relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30")
 	fails(relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero")
 	fails(relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero")
-	fails(relative.AddSwin(scores, mustSwinBias(t, 2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddSwin(scores, mustSwinBias(2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 	fails(relative.AddSwin(at(5, 0), bias), posenc.ErrPosition, "scores.FirstQuery is 5, want from 0 to 4")
 	fails(relative.AddSwin(at(-1, 0), bias), posenc.ErrPosition, "scores.FirstQuery is -1")
 	fails(relative.AddSwin(at(0, 4), bias), posenc.ErrPosition, "scores.FirstKey is 4, want from 0 to 3")
@@ -299,9 +294,5 @@ var (
 
 // swinOf returns biases that are 0.
 func swinOf(height, width, heads int) *relative.SwinBias {
-	b, err := relative.NewSwinBias(height, width, make([]float32, (2*height-1)*(2*width-1)*heads))
-	if err != nil {
-		panic(err)
-	}
-	return b
+	return testkit.Must(relative.NewSwinBias(height, width, make([]float32, (2*height-1)*(2*width-1)*heads)))
 }

@@ -11,22 +11,12 @@ import (
 	"github.com/go-posenc/posenc/relative"
 )
 
-func mustT5Buckets(t testing.TB, buckets, maxDistance int, bidirectional bool) *relative.T5Buckets {
-	t.Helper()
-	b, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func mustT5Buckets(buckets, maxDistance int, bidirectional bool) *relative.T5Buckets {
+	return testkit.Must(relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional}))
 }
 
-func mustT5Bias(t testing.TB, buckets *relative.T5Buckets, weights []float32) *relative.T5Bias {
-	t.Helper()
-	b, err := relative.NewT5Bias(buckets, weights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func mustT5Bias(buckets *relative.T5Buckets, weights []float32) *relative.T5Bias {
+	return testkit.Must(relative.NewT5Bias(buckets, weights))
 }
 
 // The buckets and the biases of transformers' models, all of them.
@@ -49,7 +39,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		t.Fatalf("%d cases, want 11", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
-		b := mustT5Buckets(t, c.Buckets, c.MaxDistance, c.Bidirectional)
+		b := mustT5Buckets(c.Buckets, c.MaxDistance, c.Bidirectional)
 		if len(c.Bucket) == 0 && len(c.Bias) == 0 {
 			t.Errorf("%s: an empty case", c.Model)
 		}
@@ -64,7 +54,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		if err := relative.AddT5(s, mustT5Bias(t, b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
+		if err := relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
 			t.Fatal(err)
 		}
 		if !testkit.SameSlices(got, c.Bias) {
@@ -75,7 +65,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 
 // Distances at which the logarithm is a whole number open a bucket.
 func TestT5BucketEdges(t *testing.T) {
-	both, before := mustT5Buckets(t, 32, 128, true), mustT5Buckets(t, 32, 1024, false)
+	both, before := mustT5Buckets(32, 128, true), mustT5Buckets(32, 1024, false)
 	for n, want := range map[int]int{0: 0, 7: 7, 8: 8, 11: 8, 12: 9, 15: 9, 16: 10, 31: 11, 32: 12, 63: 13, 64: 14, 90: 14, 91: 15, 128: 15, math.MaxInt: 15} {
 		if got := both.Bucket(-n); got != want {
 			t.Errorf("a key %d before the query is in bucket %d, want %d", n, got, want)
@@ -102,7 +92,7 @@ func TestT5BucketEdges(t *testing.T) {
 
 // The largest tables are made, and are monotone.
 func TestT5BucketLimits(t *testing.T) {
-	b := mustT5Buckets(t, 1024, 65536, false)
+	b := mustT5Buckets(1024, 65536, false)
 	for n := range 70000 {
 		got, next := b.Bucket(-n), b.Bucket(-n-1)
 		if next < got || next > got+1 {
@@ -121,8 +111,8 @@ func TestT5Errors(t *testing.T) {
 		_, err := relative.NewT5Buckets(relative.T5Config{Buckets: buckets, MaxDistance: maxDistance, Bidirectional: bidirectional})
 		return err
 	}
-	b := mustT5Buckets(t, 32, 128, true)
-	two := mustT5Bias(t, b, make([]float32, 64))
+	b := mustT5Buckets(32, 128, true)
+	two := mustT5Bias(b, make([]float32, 64))
 	testScoreErrors(t, func(s relative.Scores) error { return relative.AddT5(s, two) })
 	prepare := func(buckets *relative.T5Buckets, weights []float32) error {
 		_, err := relative.NewT5Bias(buckets, weights)
@@ -141,10 +131,10 @@ func TestT5Errors(t *testing.T) {
 	fails(prepare(&relative.T5Buckets{}, data[4:68]), posenc.ErrConfig, "buckets is nil or zero")
 	fails(prepare(b, data[4:67]), posenc.ErrLength, "weights is 63 elements, want a multiple of 32")
 	fails(prepare(b, nil), posenc.ErrLength, "weights is 0 elements")
-	fails(prepare(mustT5Buckets(t, 2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads")
+	fails(prepare(mustT5Buckets(2, 65536, false), make([]float32, 2*256)), posenc.ErrLength, "weights is 512 elements, want of at most 255 heads")
 	fails(relative.AddT5(scores, nil), posenc.ErrConfig, "AddT5: bias is nil or zero")
 	fails(relative.AddT5(scores, &relative.T5Bias{}), posenc.ErrConfig, "bias is nil or zero")
-	fails(relative.AddT5(scores, mustT5Bias(t, b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
+	fails(relative.AddT5(scores, mustT5Bias(b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
 // t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and
@@ -157,10 +147,7 @@ func t5BucketsOf(a *testkit.Arguments) (*relative.T5Buckets, int) {
 		return new(relative.T5Buckets), 0
 	}
 	cfg := relative.T5Config{Buckets: 4 * (1 + a.Below(9)), MaxDistance: 100, Bidirectional: a.Yes()}
-	b, err := relative.NewT5Buckets(cfg)
-	if err != nil {
-		panic(err)
-	}
+	b := testkit.Must(relative.NewT5Buckets(cfg))
 	return b, cfg.Buckets
 }
 
@@ -277,14 +264,4 @@ var (
 	})
 )
 
-var t5OfTwoHeads = func() *relative.T5Bias {
-	buckets, err := relative.NewT5Buckets(relative.T5Config{Buckets: 32, MaxDistance: 128, Bidirectional: true})
-	if err != nil {
-		panic(err)
-	}
-	bias, err := relative.NewT5Bias(buckets, make([]float32, 64))
-	if err != nil {
-		panic(err)
-	}
-	return bias
-}()
+var t5OfTwoHeads = mustT5Bias(mustT5Buckets(32, 128, true), make([]float32, 64))

@@ -77,10 +77,7 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 		for k := range n {
 			padded = append(append(padded, products[k*2*n:][:2*n]...), 0)
 		}
-		buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n})
-		if err != nil {
-			t.Fatal(err)
-		}
+		buckets := testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n}))
 		got := make([]float32, n*n)
 		if err := relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.Products{}, relative.Products{Data: products}, 1); err != nil {
 			t.Fatal(err)
