@@ -2,8 +2,10 @@ package posenc
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/view"
@@ -108,6 +110,55 @@ func (r *rotation) rotateThroughScratch(y, x *view.Operand, yAt, xAt, n int, tab
 				source = &widened
 			}
 			rotateRows(y, source, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, 0, row.Cos, row.Sin, &k, r.out)
+		}
+	}
+}
+
+// writesNonTemporal reports whether rows of y are to be written by non-temporal
+// stores: whole heads that lie together, in vectors that are aligned.
+func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
+	least, has := dispatch.Implementation().NonTemporalCopy()
+	size := int(y.Kind.Size())
+	bytes, ok := argument.Multiply(tokens, y.Heads*r.headDim*size)
+	dim := r.headDim * size
+	return has && ok && bytes >= least && y.HeadStride == r.headDim && dim <= kernels.CopyBytes &&
+		(dim|y.TokenStride*size|y.SequenceStride*size|int(uintptr(y.Data)%32))%32 == 0
+}
+
+// rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, by way
+// of memory in the cache.
+func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
+	const line = 64 / 4 // elements of a line of the cache
+	var unaligned [kernels.CopyBytes/4 + line]float32
+	memory := unaligned[(line-int(uintptr(unsafe.Pointer(&unaligned))/4%line))%line:]
+	size := int(y.Kind.Size())
+	some, from := view.Over(memory), *x
+	some.Kind, some.Length, some.HeadStride = y.Kind, kernels.CopyBytes/size, r.headDim
+	most := kernels.CopyBytes / (r.headDim * size)
+	for t := range n {
+		for h := 0; h < x.Heads; h += most {
+			from.Heads = min(most, x.Heads-h)
+			at := xAt + t*x.TokenStride + h*x.HeadStride
+			r.rotate(&some, &from, 0, at, 1, table, first+t)
+			r.copyRest(&some, &from, 0, at, 1)
+			words := from.Heads * r.headDim * size / 4
+			to := unsafe.Add(y.Data, (yAt+t*y.TokenStride+h*y.HeadStride)*size)
+			kernels.CopyNonTemporal(dispatch.Implementation(), unsafe.Slice((*float32)(to), words), memory[:words])
+		}
+	}
+}
+
+// copyRest copies what lies outside the rotated slice in the heads of n tokens.
+func (r *rotation) copyRest(y, x *view.Operand, yAt, xAt, n int) {
+	if r.rotaryDim == r.headDim {
+		return
+	}
+	end := r.offset + r.rotaryDim
+	for t := range n {
+		for h := range x.Heads {
+			to, from := yAt+t*y.TokenStride+h*y.HeadStride, xAt+t*x.TokenStride+h*x.HeadStride
+			view.Convert(y, x, to, from, r.offset)
+			view.Convert(y, x, to+end, from+end, r.headDim-end)
 		}
 	}
 }

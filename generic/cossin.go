@@ -43,9 +43,9 @@ func CosSinFloat32(cos, sin, invFreq []float32, position, scaleCos, scaleSin flo
 	}
 }
 
-// maxAngle bounds the angles whose quarter turns float64 arithmetic can count:
+// MaxAngle bounds the angles whose quarter turns float64 arithmetic can count:
 // the product with 2/pi has to stay below 2^51.
-const maxAngle = 1 << 50
+const MaxAngle = 1 << 50
 
 // 2/pi as an unevaluated sum of float64.
 const (
@@ -73,7 +73,7 @@ const MarginAngle = 1 << 40
 // of its error interval round to the same float32.
 func cosSinExact(p, w float64) (cos, sin float32) {
 	angle := math.Abs(p * w)
-	if !(angle < maxAngle) {
+	if !(angle < MaxAngle) {
 		return float32(math.NaN()), float32(math.NaN())
 	}
 	if p == 0 || w == 0 { // no interval is short enough for a sine of 0
@@ -95,7 +95,7 @@ func cosSinExact(p, w float64) (cos, sin float32) {
 
 func cosSinFloat32(angle float32) (cos, sin float32) {
 	x := float64(angle)
-	if !(math.Abs(x) < maxAngle) {
+	if !(math.Abs(x) < MaxAngle) {
 		if math.IsInf(x, 0) || x != x {
 			return float32(math.NaN()), float32(math.NaN())
 		}

@@ -23,7 +23,7 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 	switch {
 	case p == 0 || w == 0:
 		return 1, 0
-	case !(product < maxAngle):
+	case !(product < MaxAngle):
 		return math.NaN(), math.NaN()
 	case product < 0x1p-980:
 		return 1, sinSubnormal64(p, w)

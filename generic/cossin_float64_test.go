@@ -79,7 +79,7 @@ func TestCosSinExactF64Tiny(t *testing.T) {
 			t.Errorf("position 0: got %v, %v", cos[i], sin[i])
 		}
 	}
-	CosSinExactF64(cos[:], sin[:], 2, []float64{maxAngle / 2, math.Inf(1), math.NaN(), -maxAngle})
+	CosSinExactF64(cos[:], sin[:], 2, []float64{MaxAngle / 2, math.Inf(1), math.NaN(), -MaxAngle})
 	for i := range cos {
 		if cos[i] == cos[i] || sin[i] == sin[i] {
 			t.Errorf("beyond the range: got %v, %v, want NaN", cos[i], sin[i])

@@ -99,7 +99,7 @@ func randomPair(r *rand.Rand) (int32, float64) {
 		return p, math.Pow(10000, -float64(r.IntN(64))/64)
 	default:
 		w := math.Ldexp(r.Float64()*2-1, r.IntN(60)-40)
-		if math.Abs(float64(p)*w) >= maxAngle {
+		if math.Abs(float64(p)*w) >= MaxAngle {
 			w = math.Ldexp(w, -40)
 		}
 		return p, w
@@ -155,7 +155,7 @@ func TestCosSinExactNearMultiplesOfHalfPi(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range n {
 		p, w := hardPairs(r)
-		if math.Abs(float64(p)*w) >= maxAngle {
+		if math.Abs(float64(p)*w) >= MaxAngle {
 			continue
 		}
 		var c, s [1]float32
@@ -250,7 +250,7 @@ func TestCosSinExactLarge(t *testing.T) {
 		p := int32(r.Uint32()>>1>>r.IntN(31)) | 1
 		k := float64(r.Int64N(1<<(30+r.IntN(19)))) + 0.5 // an odd number of eighths of a turn
 		w := k * math.Pi / 2 / float64(p)
-		if math.Abs(float64(p)*w) < maxAngle {
+		if math.Abs(float64(p)*w) < MaxAngle {
 			check(p, w)
 		}
 	}

@@ -148,7 +148,7 @@ func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 		return
 	}
 	for i, w := range invFreq {
-		if a := position * w; !(a > -0x1p50 && a < 0x1p50) {
+		if a := position * w; !(a > -generic.MaxAngle && a < generic.MaxAngle) {
 			generic.CosSinFloat32(cos[i:i+1], sin[i:i+1], invFreq[i:i+1], position, scaleCos, scaleSin)
 		}
 	}

@@ -3,10 +3,12 @@ package cossin
 import (
 	"fmt"
 	"math"
+
+	"github.com/go-posenc/posenc/generic"
 )
 
 // MaxAngle bounds the magnitude of angles: position*frequency stays below it.
-const MaxAngle = 1 << 50
+const MaxAngle = generic.MaxAngle
 
 // LargestMagnitude returns the largest |w| and its index; a NaN is the largest
 // of all.
