@@ -24,7 +24,7 @@ import (
 // With SequenceStride the tokens come in sequences of SequenceTokens, one after
 // the other: token t is number t%SequenceTokens of sequence t/SequenceTokens,
 // and a sequence starts SequenceStride after the one before. Only shapes like
-// [batch][heads][tokens][HeadDim], or a cache in such blocks, need it.
+// [batch][heads][tokens][HeadDim], or a paged cache, need it.
 type View[T Element] struct {
 	Data        []T
 	Heads       int // heads per token

@@ -131,7 +131,7 @@ func aligned(cos, sin []float32, stride, n int) bool {
 }
 
 // runLength counts the positions from the first on that follow one another
-// without leaving its block of shiftRows.
+// without leaving the shiftRows positions of its seed.
 func runLength(positions []int32) int {
 	n := min(len(positions), shiftRows-int(positions[0]&(shiftRows-1)))
 	for i := 1; i < n; i++ {

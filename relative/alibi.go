@@ -90,7 +90,7 @@ func AddALiBi(scores Scores, slopes []float32, form ALiBiForm) error {
 	if argument.Overlap(slopes, scores.Data) {
 		return argument.Error(posenc.ErrOverlap, function, "slopes", "sharing elements with scores.Data", "another slice")
 	}
-	b := t.blocks(kernels.MaxCallScores)
+	b := t.pieces(kernels.MaxCallScores)
 	for t.next(&b) {
 		y, slope := scores.Data[b.start:], slopes[t.firstHead+b.head]
 		switch form {

@@ -159,7 +159,7 @@ func AddDeBERTa(scores Scores, buckets *DeBERTaBuckets, contentToPosition, posit
 	}
 	var byDistance [2 * kernels.TileKeys]int32 // numbers of relative positions
 	var biases [kernels.TileKeys]float32       // of a row
-	b := t.blocks(kernels.TileKeys)
+	b := t.pieces(kernels.TileKeys)
 	b.queries = kernels.TileKeys // share byDistance
 	for t.next(&b) {
 		first := t.distance(&b) - (b.Rows - 1) // of the last query

@@ -33,7 +33,7 @@ func AddShaw(scores Scores, products Products, maxDistance int) error {
 		return err
 	}
 	var biases [kernels.TileKeys]float32 // of a row
-	b := t.blocks(kernels.TileKeys)
+	b := t.pieces(kernels.TileKeys)
 	for t.next(&b) {
 		for r := range b.Rows {
 			row := products.Data[m.row(b.head, b.query+r):][:columns]

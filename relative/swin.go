@@ -24,7 +24,7 @@ type SwinBias struct {
 	heads, height, width int
 	// byColumn is [heads][width][(2*height-1)*width]. For a column of queries it has
 	// the biases of keys row by row, from the row height-1 above the query to that
-	// height-1 below: those of a window are height*width of them in one piece.
+	// height-1 below: those of a window are height*width of them without a gap.
 	byColumn []float32
 	rows     []int32 // query: where its biases are in those of a head
 }
@@ -168,7 +168,7 @@ func AddSwin(scores Scores, bias *SwinBias) error {
 		return argument.Error(posenc.ErrPosition, function, "scores.FirstKey", t.firstKey, "from 0 to %d for %d keys of a window of %d by %d", patches-t.columns, t.columns, height, width)
 	}
 	size := (2*height - 1) * width * width // biases of a head
-	b := t.blocks(kernels.MaxCallScores)
+	b := t.pieces(kernels.MaxCallScores)
 	for t.next(&b) {
 		first := (t.firstHead+b.head)*size + t.firstKey + b.key
 		kernels.AddRowsF32(dispatch.Implementation(), scores.Data[b.start:], bias.byColumn, first, 1, bias.rows[t.firstQuery+b.query:], &b.Tile)

@@ -168,7 +168,7 @@ func AddT5(scores Scores, bias *T5Bias) error {
 	if err := scores.check(&t, function, "scores", bias.heads); err != nil {
 		return err
 	}
-	b := t.blocks(kernels.MaxCallScores)
+	b := t.pieces(kernels.MaxCallScores)
 	for t.next(&b) {
 		first := clamp(t.distance(&b)) + bias.ends()
 		kernels.AddClampedF32(dispatch.Implementation(), scores.Data[b.start:], bias.row(t.firstHead+b.head), first, -1, &b.Tile)

@@ -77,7 +77,7 @@ func (m *matrices) gaps(a *testkit.Arguments) {
 }
 
 // scoresOf returns a tile of heads of a model, at positions from least on, below end.
-// One in five is larger than a block.
+// One in five is larger than a piece.
 func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores {
 	var m matrices
 	var s relative.Scores

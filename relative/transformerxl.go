@@ -77,7 +77,7 @@ func AddTransformerXL(scores Scores, products Products, distances Distances) err
 	if distances.First-nearest > columns-1 {
 		return argument.Error(posenc.ErrPosition, function, "distances.First", distances.First, "at most %d, so that %d columns reach the distance %d", nearest+columns-1, columns, nearest)
 	}
-	b := t.blocks(kernels.TileKeys)
+	b := t.pieces(kernels.TileKeys)
 	for t.next(&b) {
 		column := int64(distances.First) + int64(t.distance(&b)) // of the first query and key
 		if column-int64(b.Rows-1) >= int64(columns) {
