@@ -96,10 +96,12 @@ func scoresOf(a *testkit.Arguments, modelHeads, least, end int) relative.Scores 
 			shape := [...][2]int{{1, 5000}, {1, 17000}, {17, 1030}, {2000, 9}}[large]
 			m.heads, m.rows, m.columns = 1, shape[0], shape[1]
 		}
-		m.rows, m.columns = min(m.rows, end-least), min(m.columns, end-least)
+		positions := int64(end) - int64(least) // may be more than an int of 32 bits
+		m.rows, m.columns = int(min(int64(m.rows), positions)), int(min(int64(m.columns), positions))
 		m.gaps(a)
 		s.FirstHead = a.Number(0, modelHeads-m.heads)
-		s.FirstQuery, s.FirstKey = least+a.R.IntN(end-least-m.rows+1), least+a.R.IntN(end-least-m.columns+1)
+		s.FirstQuery = int(int64(least) + a.R.Int64N(positions-int64(m.rows)+1))
+		s.FirstKey = int(int64(least) + a.R.Int64N(positions-int64(m.columns)+1))
 		if a.Below(4) > 0 { // some keys before the queries, some after them
 			s.FirstKey = min(max(s.FirstQuery+a.R.IntN(m.rows+m.columns+41)-m.columns-20, least), end-m.columns)
 		}
