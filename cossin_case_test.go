@@ -13,10 +13,11 @@ import (
 var (
 	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, Call: cosSinCall, Digests: cosSinDigests,
 		OnStack: func() error {
-			var cos, sin [2 * kernels.ShiftedRows]float32
-			var positions [2 * kernels.ShiftedRows]int32
+			const rows = 2 * kernels.ShiftedRows
+			var cos, sin [max(rows, 160)]float32
+			var positions [rows]int32
 			var invFreq [80]float64
-			return errors.Join(posenc.CosSin(cos[:160], sin[:160], []int32{5, 6}, invFreq[:]), posenc.CosSin(cos[:], sin[:], positions[:], []float64{1}))
+			return errors.Join(posenc.CosSin(cos[:160], sin[:160], []int32{5, 6}, invFreq[:]), posenc.CosSin(cos[:rows], sin[:rows], positions[:], []float64{1}))
 		},
 		Long: func() error {
 			cos, sin := make([]float32, 64*300), make([]float32, 64*300)

@@ -1,12 +1,12 @@
 package kernels
 
-// All thresholds of the module. Where a figure is given it is of an AMD EPYC of the Zen
-// 3 generation with AVX2, go1.26.8, if nothing else is said. What has none was chosen
-// for its reason alone.
+// All thresholds of the module. Figures are medians of calls taken alternately, go1.26.8,
+// on an AMD EPYC of the Zen 4 generation with AVX-512, if nothing else is said: of
+// binaries that differ in the one constant, by the benchmark that is named.
 
 // MaxCallElements bounds the elements that one call of a kernel works on, so that a
 // garbage collection, which cannot interrupt assembly, never waits long. go test -bench
-// StopTheWorld: a median of 66 us during Rotate and CosSin, 82 us in plain Go.
+// StopTheWorld on Zen 3: a median of 66 us during Rotate and CosSin, 82 us in plain Go.
 const MaxCallElements = 64 << 10
 
 // MaxCallAngles is MaxCallElements for cosines and sines of float32 angles, which cost
@@ -14,19 +14,29 @@ const MaxCallElements = 64 << 10
 const MaxCallAngles = MaxCallElements / 8
 
 // MaxCallScores bounds a tile of scores: memory is best read in its order, so that a
-// call takes whole rows where they are not too long.
+// call takes whole rows where they are not too long. 4 Ki, 16 Ki and 64 Ki are equal
+// within the noise of 10 to 20 %: AddBias, ALiBi of 32 x 512 x 2048, 6.76, 6.72, 6.64 ms.
 const MaxCallScores = 1 << 14
 
 // Scratch memory on the stack. Go clears it on every call, so that a call for one
 // token has less.
 const (
 	TokenPairs = Width // pairs of a row of cosines and sines, one token
-	ChunkPairs = 1024  // pairs of all rows, several tokens: 8 KiB, which leaves room in the first cache for heads
-	ChunkRows  = 16    // rows
 
-	FusedElements = 4 << 10 // that one step of a fused operation leaves to the next: they fit the first cache
-	CopyBytes     = 8 << 10 // heads that wait for a non-temporal store, in the first cache
-	TileKeys      = 1024    // keys of a tile of scores whose biases are made first
+	// Pairs of all rows of several tokens, and rows: 8 KiB, which leave room for heads in
+	// the first cache. Rotate of 512 tokens, 8, 16 and 32 rows: 291, 271, 258 us.
+	ChunkPairs = 1024
+	ChunkRows  = 16
+
+	// FusedElements is what one step of a fused operation leaves to the next: it fits the
+	// first cache. RotateFused of 512 tokens, 1 Ki, 4 Ki and 16 Ki: float16 453, 454, 506
+	// us, bfloat16 529, 479, 473 us.
+	FusedElements = 4 << 10
+	// CopyBytes is heads that wait for a non-temporal store, in the first cache. No figure.
+	CopyBytes = 8 << 10
+	// TileKeys is the keys of a tile of scores whose biases are made first. AddDeBERTa of
+	// 4 x 64 x 2048, 256, 1024 and 4096 keys: 661, 654, 611 us; 4096 are 16 KiB of stack.
+	TileKeys = 1024
 
 	SinusoidalRowsAtOnce    = shiftRows    // rows of a sinusoidal encoding: those that share a seed
 	FewSinusoidalRowsAtOnce = shortRun - 1 // below it no seeds, and less memory to clear
@@ -34,9 +44,13 @@ const (
 
 const (
 	// ShiftedRows is the number of rows from which on it pays to prepare the Shift of
-	// a block for one call: that is 32 seeds.
-	ShiftedRows = 128
-	// shortRun is the rows below which those of their own are cheaper than a seed.
+	// a block for one call: that is 32 seeds. CosSin of 64 frequencies with and without,
+	// 32 rows: 4.7 and 3.7 us (AVX2 4.9, 4.4), 64 rows: 5.5 and 6.8 us (5.9, 7.7), 128
+	// rows: 6.4 and 13.4 us (10.2, 16.3).
+	ShiftedRows = 64
+	// shortRun is the rows below which those of their own are cheaper than a seed. That
+	// was so on Zen 3; here a seed pays from 2 rows on: Rotary.CosSin, 16 runs of 2 rows
+	// with and without, 2.4 and 3.1 us (AVX2 2.6, 3.3), of 3 rows 2.4 and 3.9 us.
 	shortRun = 4
 	// MaxBlocks is the most blocks that SinusoidalRows takes: their seeds are 12 KiB of
 	// stack.
@@ -50,9 +64,11 @@ func (i Implementation) seeds() bool { return i != Generic }
 // A store to a line that is in no cache reads it first. Where so much is written that
 // nothing of it is still in a cache when it is used, non-temporal stores save that.
 const (
-	// NonTemporalTable is the entries of cos, and as many of sin: 64 MiB together.
+	// NonTemporalTable is the entries of cos, and as many of sin: 64 MiB together. Exact
+	// Rotary.CosSin of that size with and without, 5.4 and 7.6 ms; of 2 MiB 171 and 125 us.
 	NonTemporalTable = 8 << 20
-	// nonTemporalCopy is the bytes that RotateInto writes.
+	// nonTemporalCopy is the bytes that RotateInto writes. 8 MiB of float32 with and
+	// without, 404 and 770 us (AVX2 484, 849); 4 MiB of float16 423 and 297 us.
 	nonTemporalCopy = 8 << 20
 )
 
@@ -68,9 +84,9 @@ func (i Implementation) NonTemporalCopy() (bytes int, ok bool) {
 // Several are as many streams of memory, which pays beyond the caches, but never for
 // the conversions of bfloat16, nor where half of a head or more is left out. AVX2 has
 // registers for 32 pairs and passes over the heads of one token again for more: then
-// two tokens pay from beyond the second cache on. The figures of the choice are in
-// commits 5fe85f6 and e126019: cold 8 MiB interleaved on AVX2 1.38 -> 1.01 us a
-// token; half a head at 64 MiB 916 ns with one token, 1067 with four.
+// two tokens pay from beyond the second cache on. On Zen 3: cold 8 MiB interleaved on
+// AVX2 1.38 us a token with one, 1.01 with two; half a head at 64 MiB 916 ns with one,
+// 1067 with four.
 func (i Implementation) TokensAtOnce(kind Kind, elements, pairs, headDim int) int {
 	switch {
 	case 4*pairs <= headDim:
