@@ -29,22 +29,23 @@ func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
 
 // check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
-	fail := func(value, expected string) (int, error) {
-		return 0, argument.Error(ErrConfig, function, "a", value, "%s", expected)
-	}
 	switch {
 	case a.rotary == nil && a.rows == nil:
-		return fail("zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
+		return 0, anglesError(function, "zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
-		return fail("of a zero Rotary", "Angles of one from NewRotary")
+		return 0, anglesError(function, "of a zero Rotary", "Angles of one from NewRotary")
 	case a.rotary != nil:
 		return a.rotary.check(function, "positions", a.of)
 	case a.rows.rotaryDim == 0:
-		return fail("of zero Rows", "Angles of some from Rotary.Rows or NewRows")
+		return 0, anglesError(function, "of zero Rows", "Angles of some from Rotary.Rows or NewRows")
 	case a.all:
 		return a.rows.count, nil
 	}
 	return len(a.of), a.rows.check(function, a.of)
+}
+
+func anglesError(function, value, expected string) error {
+	return argument.Error(ErrConfig, function, "a", value, "%s", expected)
 }
 
 // heads returns the heads that the angles are for, and what a call scales cosines and
