@@ -2,7 +2,9 @@ package kernels
 
 // All thresholds of the module. Figures are medians of calls taken alternately, go1.26.8,
 // on an AMD EPYC of the Zen 4 generation with AVX-512, if nothing else is said: of
-// binaries that differ in the one constant, by the benchmark that is named.
+// binaries that differ in the one constant, some by loops that are not kept. The machine
+// was shared, and the same code was up to 30 % apart between two binaries: differences
+// below that say nothing.
 
 // MaxCallElements bounds the elements that one call of a kernel works on, so that a
 // garbage collection, which cannot interrupt assembly, never waits long. go test -bench
