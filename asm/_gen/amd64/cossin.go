@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -12,7 +13,7 @@ import (
 type quarterTurns struct {
 	toInteger, signBit operand.Op
 	dropZeroSign       reg.VecVirtual // toInteger in a register, to make every zero angle +0: f + (M-q), not f - (q-M)
-	sine, cosine       []operand.Op
+	sine, cosine       []operand.Mem
 }
 
 func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
@@ -24,14 +25,9 @@ func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
 		e.VMOVUPD(e.wide("toInteger", operation.ToInteger), t.dropZeroSign)
 		t.toInteger = t.dropZeroSign
 	}
-	const kept = 2 // coefficients in registers, where there are enough
 	for i := range operation.Sine {
-		keep := e.constant
-		if i >= kept {
-			keep = func(name string, value float64) operand.Op { return e.wide(name, value) }
-		}
-		t.sine = append(t.sine, keep(fmt.Sprint("sine", i), operation.Sine[i]))
-		t.cosine = append(t.cosine, keep(fmt.Sprint("cosine", i), operation.Cosine[i]))
+		t.sine = append(t.sine, e.wide(fmt.Sprint("sine", i), operation.Sine[i]))
+		t.cosine = append(t.cosine, e.wide(fmt.Sprint("cosine", i), operation.Cosine[i]))
 	}
 	signBit := e.data("signBit", 8, 1<<63)
 	t.signBit = signBit
@@ -95,9 +91,10 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 		e.VMOVUPD(t.cosine[6], c[j])
 	}
 	for i := 5; i >= 0; i-- {
+		sine, cosine := e.shared(t.sine[i], len(in)), e.shared(t.cosine[i], len(in))
 		for j := range in {
-			e.VFMADD213PD(t.sine[i], y[j], s[j])
-			e.VFMADD213PD(t.cosine[i], y[j], c[j])
+			e.VFMADD213PD(sine, y[j], s[j])
+			e.VFMADD213PD(cosine, y[j], c[j])
 		}
 	}
 	for j := range in {
@@ -111,6 +108,16 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 	return cos, sin
 }
 
+// shared returns a constant of several vectors in a register, where there are enough.
+func (e *emitter) shared(constant operand.Mem, vectors int) operand.Op {
+	if !e.avx512 || vectors == 1 {
+		return constant
+	}
+	v := e.vector()
+	e.VMOVUPD(constant, v)
+	return v
+}
+
 func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
 	odd, negateSin, negateCos := e.vector(), e.vector(), e.vector()
 	cos, sin = e.vector(), e.vector()
@@ -120,8 +127,8 @@ func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin re
 		swap := e.K()
 		e.VPMOVQ2M(odd, swap)
 		e.VPXORQ(odd, negateSin, negateCos)
-		e.VBLENDMPD(s, c, swap, cos)
-		e.VBLENDMPD(c, s, swap, sin)
+		e.blend(s, c, swap, cos)
+		e.blend(c, s, swap, sin)
 		const xorAnd = 0x78 // first ^ (second & third)
 		e.VPTERNLOGQ(operand.Imm(xorAnd), t.signBit, negateSin, sin)
 		e.VPTERNLOGQ(operand.Imm(xorAnd), t.signBit, negateCos, cos)
@@ -135,6 +142,15 @@ func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin re
 	e.VPXOR(negateSin, sin, sin)
 	e.VPXOR(negateCos, cos, cos)
 	return cos, sin
+}
+
+// blend sets to to first where the mask is set, elsewhere to second. avo takes what was in
+// to for an operand, so that it would have a register from the start.
+func (e *emitter) blend(first, second reg.VecVirtual, mask reg.OpmaskVirtual, to reg.VecVirtual) {
+	e.Instruction(&ir.Instruction{
+		Opcode: "VBLENDMPD", Operands: []operand.Op{first, second, mask, to},
+		Inputs: []operand.Op{first, second, mask}, Outputs: []operand.Op{to}, ISA: []string{"AVX512F"},
+	})
 }
 
 // round32 converts float64 to float32.
@@ -172,8 +188,14 @@ func (e *emitter) newRow() *row {
 	return r
 }
 
-// unrolled is the number of half vectors in one turn of the main loop.
-const unrolled = 2
+// unrolled is the number of half vectors in one turn of the main loop: each is one long
+// chain of operations.
+func (e *emitter) unrolled() int {
+	if e.avx512 {
+		return 4
+	}
+	return 2
+}
 
 // at returns the address of the current entries in an array of size bytes each.
 func (r *row) at(base reg.GPVirtual, size int) operand.Mem {
@@ -201,6 +223,7 @@ func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []
 		}
 		return cos, sin
 	}
+	unrolled := e.unrolled()
 	whole := func(count int) {
 		var rows []*row
 		var in []reg.VecVirtual
