@@ -104,7 +104,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	switch {
 	case a.fullWidth():
 		rotateViewsFullWidth(a, tokens, r, xs)
-	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
+	case tokens == 1 && r.in == r.out && r.rotaryDim <= 2*kernels.TokenPairs:
 		rotateToken(a, r, xs)
 	default:
 		rotateTokens(a, tokens, r, xs)
@@ -112,9 +112,43 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	return nil
 }
 
+// rotateToken rotates one token: a call to decode one has no time for more.
 func rotateToken[T Element](a *Angles, r *rotation, xs []View[T]) {
+	if a.rows != nil {
+		if cos, sin, ok := a.rows.at(row(a.of, 0), r.sign); ok {
+			rotateTokenBy(cos, sin, r, xs)
+			return
+		}
+	}
 	var cos, sin [kernels.TokenPairs]float32
-	rotateChunk(a, 1, 0, 1, r, &cossin.Table{Cos: cos[:], Sin: sin[:], Stride: r.rotaryDim / 2}, xs)
+	pairs := r.rotaryDim / 2
+	if a.rows != nil {
+		a.rows.copyRow(cos[:pairs], sin[:pairs], row(a.of, 0), r.sign)
+	} else {
+		a.rotary.frequencies.WriteRow(cos[:pairs], sin[:pairs], a.of, r.scaling, r.scaling*r.sign)
+	}
+	rotateTokenBy(cos[:pairs], sin[:pairs], r, xs)
+}
+
+// rotateTokenBy rotates one token by a row.
+func rotateTokenBy[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
+	var k kernels.Rotation
+	k.Pairs, k.Partner, k.Tokens = r.rotaryDim/2, r.rotaryDim/2, 1
+	var x view.Operand
+	x.Kind = kindOf[T]()
+	for i := range xs {
+		x.Data, x.Length = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), len(xs[i].Data)
+		k.XHeadStride = xs[i].HeadStride
+		if k.XHeadStride == 0 {
+			k.XHeadStride = r.headDim
+		}
+		k.YHeadStride = k.XHeadStride
+		if k.Heads = xs[i].Heads; k.Heads*r.rotaryDim > kernels.MaxCallElements {
+			r.rotateHeads(&x, &x, r.offset, r.offset, xs[i].Heads, cos, sin, &k)
+			continue
+		}
+		rotateRows(&x, &x, r.offset, r.offset, cos, sin, &k, r.out)
+	}
 }
 
 func rotateTokens[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {

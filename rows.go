@@ -147,18 +147,26 @@ func row(ids []int32, t int) int {
 	return int(ids[t])
 }
 
+// at returns a row where it lies, unless it has to be copied.
+func (r *Rows) at(row int, sign float32) (cos, sin []float32, ok bool) {
+	if !r.inPlace || sign < 0 {
+		return nil, nil, false
+	}
+	at := row * r.cos.TokenStride
+	return r.cos.Float32s(at), r.sin.Float32s(at), true
+}
+
 // read points to the rows of n tokens from number first on where they lie, if they
 // can be used there, or copies them to scratch memory, the sines times sign.
 func (r *Rows) read(to *cossin.Table, ids []int32, first, n int, sign float32) {
-	if r.inPlace && sign > 0 {
-		start := row(ids, first)
+	start := row(ids, first)
+	if cos, sin, ok := r.at(start, sign); ok {
 		i := 1
 		for i < n && row(ids, first+i) == start+i {
 			i++
 		}
 		if i == n {
-			at := start * r.cos.TokenStride
-			*to = cossin.Table{Cos: r.cos.Float32s(at), Sin: r.sin.Float32s(at), Stride: r.cos.TokenStride}
+			to.Cos, to.Sin, to.Stride = cos, sin, r.cos.TokenStride
 			return
 		}
 	}

@@ -59,6 +59,15 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 	to.fence()
 }
 
+// WriteRow is Write for one token, whose position on each axis it takes.
+func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, scaleSin float32) {
+	if f.how == oneAxis {
+		f.ladder.writeRow(cos, sin, position[0], scaleCos, scaleSin)
+		return
+	}
+	f.Write(&Table{cos, sin, len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
+}
+
 // WriteOnce is Write, but for tokens that all have the same positions it writes one
 // row and sets the stride to 0.
 func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin float32) {
