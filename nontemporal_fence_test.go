@@ -51,7 +51,7 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 				return posenc.RotateInto(rope.At(positions[first:][:count]), keys(data), nil, keys(slices.Repeat(source, len(data)/len(source))))
 			},
 			refuse: func() error {
-				return posenc.RotateInto(rope.At(positions[:rows]), keys(cos), testkit.Sequence(rows - 1), keys(cos))
+				return posenc.RotateInto(rope.At(positions[:rows]), keys(cos), testkit.Sequence(rows-1), keys(cos))
 			},
 			unit: 2 * pairs,
 		},

@@ -39,19 +39,24 @@ func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Tab
 	k.Pairs, k.Partner, k.TableStride = r.rotaryDim/2, r.rotaryDim/2, table.Stride
 	k.YTokenStride, k.YHeadStride = y.TokenStride, y.HeadStride
 	k.XTokenStride, k.XHeadStride = x.TokenStride, x.HeadStride
-	tokens := dispatch.Implementation().TokensAtOnce(x.Kind, x.Length, k.Pairs, r.headDim)
+	tokens := max(1, min(n, kernels.MaxCallElements/(x.Heads*r.rotaryDim)))
 	for t := 0; t < n; t += tokens {
 		k.Tokens = min(tokens, n-t)
-		heads := x.Heads
-		if heads*r.rotaryDim*k.Tokens > kernels.MaxCallElements {
-			heads = max(1, kernels.MaxCallElements/(r.rotaryDim*k.Tokens))
-		}
 		at := (first + t) * table.Stride
-		cos, sin := table.Cos[at:], table.Sin[at:]
-		for h := 0; h < x.Heads; h += heads {
-			k.Heads = min(heads, x.Heads-h)
-			rotateRows(y, x, yAt+t*y.TokenStride+h*y.HeadStride+r.offset, xAt+t*x.TokenStride+h*x.HeadStride+r.offset, cos, sin, &k, r.out)
-		}
+		r.rotateHeads(y, x, yAt+t*y.TokenStride+r.offset, xAt+t*x.TokenStride+r.offset, x.Heads, table.Cos[at:], table.Sin[at:], &k)
+	}
+}
+
+// rotateHeads rotates so many heads of k.Tokens tokens, no more in one call of a kernel
+// than it may take.
+func (r *rotation) rotateHeads(y, x *view.Operand, yAt, xAt, heads int, cos, sin []float32, k *kernels.Rotation) {
+	most := heads
+	if heads*k.Tokens*r.rotaryDim > kernels.MaxCallElements {
+		most = max(1, kernels.MaxCallElements/(k.Tokens*r.rotaryDim))
+	}
+	for h := 0; h < heads; h += most {
+		k.Heads = min(most, heads-h)
+		rotateRows(y, x, yAt+h*k.YHeadStride, xAt+h*k.XHeadStride, cos, sin, k, r.out)
 	}
 }
 

@@ -19,41 +19,36 @@ TEXT ·RotateHalfSplitF32NEON(SB), NOSPLIT, $0-104
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+48(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R3
-
-head2:
-	MOVD yHeadStride+80(FP), R5
-	MUL  R3, R5, R5
-	MOVD y+0(FP), R17
-	ADD  R5<<2, R17, R5
-	MOVD xHeadStride+88(FP), R6
-	MUL  R3, R6, R6
-	MOVD x+8(FP), R17
-	ADD  R6<<2, R17, R6
-	MOVD cos+16(FP), R7
-	MOVD sin+24(FP), R8
 	MOVD tokens+48(FP), R4
+	CBZ  R4, done1
+	MOVD y+0(FP), R5
+	MOVD x+8(FP), R7
+	MOVD cos+16(FP), R9
+	MOVD sin+24(FP), R10
 
 token3:
-	MOVD R5, R9
-	MOVD R6, R10
-	MOVD R7, R11
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
 	MOVD R8, R12
-	MOVD pairs+32(FP), R13
-	ADD  R0<<2, R9, R1
-	ADD  R0<<2, R10, R2
-	CMP  $16, R13
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<2, R11, R1
+	ADD  R0<<2, R12, R2
+	CMP  $16, R15
 	BLT  next5
 
 loop4:
-	FLDPQ (R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ (R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	FLDPQ (R10), (F8, F9)
-	FLDPQ 32(R10), (F10, F11)
+	FLDPQ (R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	FLDPQ (R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
 	FLDPQ (R2), (F12, F13)
 	FLDPQ 32(R2), (F14, F15)
 	WORD  $0x6e24dd91 // fmul v17.4s, v12.4s, v4.4s
@@ -80,28 +75,28 @@ loop4:
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD  $0x4eb1d56b // fsub v11.4s, v11.4s, v17.4s
 	WORD  $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	FSTPQ (F8, F9), (R9)
-	FSTPQ (F10, F11), 32(R9)
+	FSTPQ (F8, F9), (R11)
+	FSTPQ (F10, F11), 32(R11)
 	FSTPQ (F12, F13), (R1)
 	FSTPQ (F14, F15), 32(R1)
-	ADD   $64, R9
-	ADD   $64, R1
-	ADD   $64, R10
-	ADD   $64, R2
 	ADD   $64, R11
+	ADD   $64, R1
 	ADD   $64, R12
-	SUB   $16, R13
-	CMP   $16, R13
+	ADD   $64, R2
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
 	BGE   loop4
 
 next5:
-	CMP $4, R13
+	CMP $4, R15
 	BLT next7
 
 loop6:
-	FMOVQ (R11), F0
-	FMOVQ (R12), F1
-	FMOVQ (R10), F2
+	FMOVQ (R13), F0
+	FMOVQ (R14), F1
+	FMOVQ (R12), F2
 	FMOVQ (R2), F3
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
@@ -109,26 +104,26 @@ loop6:
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVQ F2, (R9)
+	FMOVQ F2, (R11)
 	FMOVQ F3, (R1)
-	ADD   $16, R9
-	ADD   $16, R1
-	ADD   $16, R10
-	ADD   $16, R2
 	ADD   $16, R11
+	ADD   $16, R1
 	ADD   $16, R12
-	SUB   $4, R13
-	CMP   $4, R13
+	ADD   $16, R2
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
 	BGE   loop6
 
 next7:
-	CMP $1, R13
+	CMP $1, R15
 	BLT next9
 
 loop8:
-	FMOVS (R11), F0
-	FMOVS (R12), F1
-	FMOVS (R10), F2
+	FMOVS (R13), F0
+	FMOVS (R14), F1
+	FMOVS (R12), F2
 	FMOVS (R2), F3
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
@@ -136,32 +131,35 @@ loop8:
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVS F2, (R9)
+	FMOVS F2, (R11)
 	FMOVS F3, (R1)
-	ADD   $4, R9
-	ADD   $4, R1
-	ADD   $4, R10
-	ADD   $4, R2
 	ADD   $4, R11
+	ADD   $4, R1
 	ADD   $4, R12
-	SUB   $1, R13
-	CMP   $1, R13
+	ADD   $4, R2
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<2, R8, R8
+	SUBS $1, R3
+	BNE  head2
 	MOVD yTokenStride+56(FP), R17
 	ADD  R17<<2, R5, R5
 	MOVD xTokenStride+64(FP), R17
-	ADD  R17<<2, R6, R6
-	MOVD tableStride+96(FP), R17
 	ADD  R17<<2, R7, R7
-	ADD  R17<<2, R8, R8
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
 	SUBS $1, R4
 	BNE  token3
-	ADD  $1, R3
-	MOVD heads+72(FP), R17
-	CMP  R17, R3
-	BNE  head2
 
 done1:
 	RET
@@ -173,40 +171,35 @@ TEXT ·RotateHalfSplitF16NEON(SB), NOSPLIT, $0-104
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+48(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R3
-
-head2:
-	MOVD yHeadStride+80(FP), R5
-	MUL  R3, R5, R5
-	MOVD y+0(FP), R17
-	ADD  R5<<1, R17, R5
-	MOVD xHeadStride+88(FP), R6
-	MUL  R3, R6, R6
-	MOVD x+8(FP), R17
-	ADD  R6<<1, R17, R6
-	MOVD cos+16(FP), R7
-	MOVD sin+24(FP), R8
 	MOVD tokens+48(FP), R4
+	CBZ  R4, done1
+	MOVD y+0(FP), R5
+	MOVD x+8(FP), R7
+	MOVD cos+16(FP), R9
+	MOVD sin+24(FP), R10
 
 token3:
-	MOVD R5, R9
-	MOVD R6, R10
-	MOVD R7, R11
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
 	MOVD R8, R12
-	MOVD pairs+32(FP), R13
-	ADD  R0<<1, R9, R1
-	ADD  R0<<1, R10, R2
-	CMP  $16, R13
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<1, R11, R1
+	ADD  R0<<1, R12, R2
+	CMP  $16, R15
 	BLT  next5
 
 loop4:
-	FLDPQ (R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ (R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	FLDPQ (R10), (F8, F9)
+	FLDPQ (R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	FLDPQ (R12), (F8, F9)
 	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
@@ -244,30 +237,30 @@ loop4:
 	WORD  $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD  $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD  $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	FSTPQ (F8, F9), (R9)
+	FSTPQ (F8, F9), (R11)
 	WORD  $0x0e2169d2 // fcvtn v18.4h, v14.4s
 	WORD  $0x4e2169f2 // fcvtn2 v18.8h, v15.4s
 	WORD  $0x0e216a13 // fcvtn v19.4h, v16.4s
 	WORD  $0x4e216a33 // fcvtn2 v19.8h, v17.4s
 	FSTPQ (F18, F19), (R1)
-	ADD   $32, R9
+	ADD   $32, R11
 	ADD   $32, R1
-	ADD   $32, R10
+	ADD   $32, R12
 	ADD   $32, R2
-	ADD   $64, R11
-	ADD   $64, R12
-	SUB   $16, R13
-	CMP   $16, R13
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
 	BGE   loop4
 
 next5:
-	CMP $4, R13
+	CMP $4, R15
 	BLT next7
 
 loop6:
-	FMOVQ (R11), F0
-	FMOVQ (R12), F1
-	FMOVD (R10), F2
+	FMOVQ (R13), F0
+	FMOVQ (R14), F1
+	FMOVD (R12), F2
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	FMOVD (R2), F2
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
@@ -279,28 +272,28 @@ loop6:
 	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
-	FMOVD F2, (R9)
+	FMOVD F2, (R11)
 	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
 	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
 	FMOVD F5, (R1)
-	ADD   $8, R9
+	ADD   $8, R11
 	ADD   $8, R1
-	ADD   $8, R10
+	ADD   $8, R12
 	ADD   $8, R2
-	ADD   $16, R11
-	ADD   $16, R12
-	SUB   $4, R13
-	CMP   $4, R13
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
 	BGE   loop6
 
 next7:
-	CMP $1, R13
+	CMP $1, R15
 	BLT next9
 
 loop8:
-	FMOVS (R11), F0
-	FMOVS (R12), F1
-	VLD1R (R10), [V2.H8]
+	FMOVS (R13), F0
+	FMOVS (R14), F1
+	VLD1R (R12), [V2.H8]
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
 	VLD1R (R2), [V2.H8]
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
@@ -312,34 +305,37 @@ loop8:
 	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
-	VST1  V2.H[0], (R9)
+	VST1  V2.H[0], (R11)
 	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
 	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
 	VST1  V5.H[0], (R1)
-	ADD   $2, R9
+	ADD   $2, R11
 	ADD   $2, R1
-	ADD   $2, R10
+	ADD   $2, R12
 	ADD   $2, R2
-	ADD   $4, R11
-	ADD   $4, R12
-	SUB   $1, R13
-	CMP   $1, R13
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<1, R8, R8
+	SUBS $1, R3
+	BNE  head2
 	MOVD yTokenStride+56(FP), R17
 	ADD  R17<<1, R5, R5
 	MOVD xTokenStride+64(FP), R17
-	ADD  R17<<1, R6, R6
+	ADD  R17<<1, R7, R7
 	MOVD tableStride+96(FP), R17
-	ADD  R17<<2, R7, R7
-	ADD  R17<<2, R8, R8
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
 	SUBS $1, R4
 	BNE  token3
-	ADD  $1, R3
-	MOVD heads+72(FP), R17
-	CMP  R17, R3
-	BNE  head2
 
 done1:
 	RET
@@ -356,40 +352,35 @@ TEXT ·RotateHalfSplitBF16NEON(SB), NOSPLIT, $0-104
 	CBZ   R17, done1
 	MOVD  pairs+32(FP), R17
 	CBZ   R17, done1
-	MOVD  tokens+48(FP), R17
-	CBZ   R17, done1
-	MOVD  $0, R3
-
-head2:
-	MOVD yHeadStride+80(FP), R5
-	MUL  R3, R5, R5
-	MOVD y+0(FP), R17
-	ADD  R5<<1, R17, R5
-	MOVD xHeadStride+88(FP), R6
-	MUL  R3, R6, R6
-	MOVD x+8(FP), R17
-	ADD  R6<<1, R17, R6
-	MOVD cos+16(FP), R7
-	MOVD sin+24(FP), R8
-	MOVD tokens+48(FP), R4
+	MOVD  tokens+48(FP), R4
+	CBZ   R4, done1
+	MOVD  y+0(FP), R5
+	MOVD  x+8(FP), R7
+	MOVD  cos+16(FP), R9
+	MOVD  sin+24(FP), R10
 
 token3:
-	MOVD R5, R9
-	MOVD R6, R10
-	MOVD R7, R11
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
 	MOVD R8, R12
-	MOVD pairs+32(FP), R13
-	ADD  R0<<1, R9, R1
-	ADD  R0<<1, R10, R2
-	CMP  $16, R13
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<1, R11, R1
+	ADD  R0<<1, R12, R2
+	CMP  $16, R15
 	BLT  next5
 
 loop4:
-	FLDPQ (R11), (F3, F4)
-	FLDPQ 32(R11), (F5, F6)
-	FLDPQ (R12), (F7, F8)
-	FLDPQ 32(R12), (F9, F10)
-	FLDPQ (R10), (F11, F12)
+	FLDPQ (R13), (F3, F4)
+	FLDPQ 32(R13), (F5, F6)
+	FLDPQ (R14), (F7, F8)
+	FLDPQ 32(R14), (F9, F10)
+	FLDPQ (R12), (F11, F12)
 	VZIP1 V11.H8, V0.H8, V13.H8
 	VZIP2 V11.H8, V0.H8, V14.H8
 	VZIP1 V12.H8, V0.H8, V15.H8
@@ -437,7 +428,7 @@ loop4:
 	VUSHR $15, V21.H8, V21.H8
 	WORD  $0x4e750d95 // sqadd v21.8h, v12.8h, v21.8h
 	VUMAX V21.H8, V12.H8, V12.H8
-	FSTPQ (F11, F12), (R9)
+	FSTPQ (F11, F12), (R11)
 	VUZP2 V18.H8, V17.H8, V21.H8
 	VUZP1 V18.H8, V17.H8, V22.H8
 	WORD  $0x4e751c37 // bic v23.16b, v1.16b, v21.16b
@@ -453,24 +444,24 @@ loop4:
 	WORD  $0x4e770ed7 // sqadd v23.8h, v22.8h, v23.8h
 	VUMAX V23.H8, V22.H8, V22.H8
 	FSTPQ (F21, F22), (R1)
-	ADD   $32, R9
+	ADD   $32, R11
 	ADD   $32, R1
-	ADD   $32, R10
+	ADD   $32, R12
 	ADD   $32, R2
-	ADD   $64, R11
-	ADD   $64, R12
-	SUB   $16, R13
-	CMP   $16, R13
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
 	BGE   loop4
 
 next5:
-	CMP $4, R13
+	CMP $4, R15
 	BLT next7
 
 loop6:
-	FMOVQ (R11), F3
-	FMOVQ (R12), F4
-	FMOVD (R10), F5
+	FMOVQ (R13), F3
+	FMOVQ (R14), F4
+	FMOVD (R12), F5
 	VZIP1 V5.H8, V0.H8, V6.H8
 	FMOVD (R2), F5
 	VZIP1 V5.H8, V0.H8, V7.H8
@@ -487,7 +478,7 @@ loop6:
 	VUSHR $15, V8.H8, V8.H8
 	WORD  $0x4e680ca8 // sqadd v8.8h, v5.8h, v8.8h
 	VUMAX V8.H8, V5.H8, V5.H8
-	FMOVD F5, (R9)
+	FMOVD F5, (R11)
 	VUZP2 V7.H8, V7.H8, V8.H8
 	VUZP1 V7.H8, V7.H8, V9.H8
 	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
@@ -496,24 +487,24 @@ loop6:
 	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
 	VUMAX V9.H8, V8.H8, V8.H8
 	FMOVD F8, (R1)
-	ADD   $8, R9
+	ADD   $8, R11
 	ADD   $8, R1
-	ADD   $8, R10
+	ADD   $8, R12
 	ADD   $8, R2
-	ADD   $16, R11
-	ADD   $16, R12
-	SUB   $4, R13
-	CMP   $4, R13
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
 	BGE   loop6
 
 next7:
-	CMP $1, R13
+	CMP $1, R15
 	BLT next9
 
 loop8:
-	FMOVS (R11), F3
-	FMOVS (R12), F4
-	VLD1R (R10), [V5.H8]
+	FMOVS (R13), F3
+	FMOVS (R14), F4
+	VLD1R (R12), [V5.H8]
 	VZIP1 V5.H8, V0.H8, V6.H8
 	VLD1R (R2), [V5.H8]
 	VZIP1 V5.H8, V0.H8, V7.H8
@@ -530,7 +521,7 @@ loop8:
 	VUSHR $15, V8.H8, V8.H8
 	WORD  $0x4e680ca8 // sqadd v8.8h, v5.8h, v8.8h
 	VUMAX V8.H8, V5.H8, V5.H8
-	VST1  V5.H[0], (R9)
+	VST1  V5.H[0], (R11)
 	VUZP2 V7.H8, V7.H8, V8.H8
 	VUZP1 V7.H8, V7.H8, V9.H8
 	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
@@ -539,30 +530,33 @@ loop8:
 	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
 	VUMAX V9.H8, V8.H8, V8.H8
 	VST1  V8.H[0], (R1)
-	ADD   $2, R9
+	ADD   $2, R11
 	ADD   $2, R1
-	ADD   $2, R10
+	ADD   $2, R12
 	ADD   $2, R2
-	ADD   $4, R11
-	ADD   $4, R12
-	SUB   $1, R13
-	CMP   $1, R13
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<1, R8, R8
+	SUBS $1, R3
+	BNE  head2
 	MOVD yTokenStride+56(FP), R17
 	ADD  R17<<1, R5, R5
 	MOVD xTokenStride+64(FP), R17
-	ADD  R17<<1, R6, R6
+	ADD  R17<<1, R7, R7
 	MOVD tableStride+96(FP), R17
-	ADD  R17<<2, R7, R7
-	ADD  R17<<2, R8, R8
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
 	SUBS $1, R4
 	BNE  token3
-	ADD  $1, R3
-	MOVD heads+72(FP), R17
-	CMP  R17, R3
-	BNE  head2
 
 done1:
 	RET
@@ -574,41 +568,36 @@ TEXT ·RotateHalfSplitF32ToF16NEON(SB), NOSPLIT, $0-104
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+48(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R3
-
-head2:
-	MOVD yHeadStride+80(FP), R5
-	MUL  R3, R5, R5
-	MOVD y+0(FP), R17
-	ADD  R5<<1, R17, R5
-	MOVD xHeadStride+88(FP), R6
-	MUL  R3, R6, R6
-	MOVD x+8(FP), R17
-	ADD  R6<<2, R17, R6
-	MOVD cos+16(FP), R7
-	MOVD sin+24(FP), R8
 	MOVD tokens+48(FP), R4
+	CBZ  R4, done1
+	MOVD y+0(FP), R5
+	MOVD x+8(FP), R7
+	MOVD cos+16(FP), R9
+	MOVD sin+24(FP), R10
 
 token3:
-	MOVD R5, R9
-	MOVD R6, R10
-	MOVD R7, R11
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
 	MOVD R8, R12
-	MOVD pairs+32(FP), R13
-	ADD  R0<<1, R9, R1
-	ADD  R0<<2, R10, R2
-	CMP  $16, R13
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<1, R11, R1
+	ADD  R0<<2, R12, R2
+	CMP  $16, R15
 	BLT  next5
 
 loop4:
-	FLDPQ (R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ (R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	FLDPQ (R10), (F8, F9)
-	FLDPQ 32(R10), (F10, F11)
+	FLDPQ (R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	FLDPQ (R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
 	FLDPQ (R2), (F12, F13)
 	FLDPQ 32(R2), (F14, F15)
 	WORD  $0x6e24dd91 // fmul v17.4s, v12.4s, v4.4s
@@ -639,30 +628,30 @@ loop4:
 	WORD  $0x4e216930 // fcvtn2 v16.8h, v9.4s
 	WORD  $0x0e216951 // fcvtn v17.4h, v10.4s
 	WORD  $0x4e216971 // fcvtn2 v17.8h, v11.4s
-	FSTPQ (F16, F17), (R9)
+	FSTPQ (F16, F17), (R11)
 	WORD  $0x0e216992 // fcvtn v18.4h, v12.4s
 	WORD  $0x4e2169b2 // fcvtn2 v18.8h, v13.4s
 	WORD  $0x0e2169d3 // fcvtn v19.4h, v14.4s
 	WORD  $0x4e2169f3 // fcvtn2 v19.8h, v15.4s
 	FSTPQ (F18, F19), (R1)
-	ADD   $32, R9
+	ADD   $32, R11
 	ADD   $32, R1
-	ADD   $64, R10
-	ADD   $64, R2
-	ADD   $64, R11
 	ADD   $64, R12
-	SUB   $16, R13
-	CMP   $16, R13
+	ADD   $64, R2
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
 	BGE   loop4
 
 next5:
-	CMP $4, R13
+	CMP $4, R15
 	BLT next7
 
 loop6:
-	FMOVQ (R11), F0
-	FMOVQ (R12), F1
-	FMOVQ (R10), F2
+	FMOVQ (R13), F0
+	FMOVQ (R14), F1
+	FMOVQ (R12), F2
 	FMOVQ (R2), F3
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
@@ -672,28 +661,28 @@ loop6:
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
-	FMOVD F4, (R9)
+	FMOVD F4, (R11)
 	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
 	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
 	FMOVD F5, (R1)
-	ADD   $8, R9
+	ADD   $8, R11
 	ADD   $8, R1
-	ADD   $16, R10
-	ADD   $16, R2
-	ADD   $16, R11
 	ADD   $16, R12
-	SUB   $4, R13
-	CMP   $4, R13
+	ADD   $16, R2
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
 	BGE   loop6
 
 next7:
-	CMP $1, R13
+	CMP $1, R15
 	BLT next9
 
 loop8:
-	FMOVS (R11), F0
-	FMOVS (R12), F1
-	FMOVS (R10), F2
+	FMOVS (R13), F0
+	FMOVS (R14), F1
+	FMOVS (R12), F2
 	FMOVS (R2), F3
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
@@ -703,34 +692,37 @@ loop8:
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
-	VST1  V4.H[0], (R9)
+	VST1  V4.H[0], (R11)
 	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
 	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
 	VST1  V5.H[0], (R1)
-	ADD   $2, R9
+	ADD   $2, R11
 	ADD   $2, R1
-	ADD   $4, R10
-	ADD   $4, R2
-	ADD   $4, R11
 	ADD   $4, R12
-	SUB   $1, R13
-	CMP   $1, R13
+	ADD   $4, R2
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<2, R8, R8
+	SUBS $1, R3
+	BNE  head2
 	MOVD yTokenStride+56(FP), R17
 	ADD  R17<<1, R5, R5
 	MOVD xTokenStride+64(FP), R17
-	ADD  R17<<2, R6, R6
-	MOVD tableStride+96(FP), R17
 	ADD  R17<<2, R7, R7
-	ADD  R17<<2, R8, R8
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
 	SUBS $1, R4
 	BNE  token3
-	ADD  $1, R3
-	MOVD heads+72(FP), R17
-	CMP  R17, R3
-	BNE  head2
 
 done1:
 	RET
@@ -747,41 +739,36 @@ TEXT ·RotateHalfSplitF32ToBF16NEON(SB), NOSPLIT, $0-104
 	CBZ   R17, done1
 	MOVD  pairs+32(FP), R17
 	CBZ   R17, done1
-	MOVD  tokens+48(FP), R17
-	CBZ   R17, done1
-	MOVD  $0, R3
-
-head2:
-	MOVD yHeadStride+80(FP), R5
-	MUL  R3, R5, R5
-	MOVD y+0(FP), R17
-	ADD  R5<<1, R17, R5
-	MOVD xHeadStride+88(FP), R6
-	MUL  R3, R6, R6
-	MOVD x+8(FP), R17
-	ADD  R6<<2, R17, R6
-	MOVD cos+16(FP), R7
-	MOVD sin+24(FP), R8
-	MOVD tokens+48(FP), R4
+	MOVD  tokens+48(FP), R4
+	CBZ   R4, done1
+	MOVD  y+0(FP), R5
+	MOVD  x+8(FP), R7
+	MOVD  cos+16(FP), R9
+	MOVD  sin+24(FP), R10
 
 token3:
-	MOVD R5, R9
-	MOVD R6, R10
-	MOVD R7, R11
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
 	MOVD R8, R12
-	MOVD pairs+32(FP), R13
-	ADD  R0<<1, R9, R1
-	ADD  R0<<2, R10, R2
-	CMP  $16, R13
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<1, R11, R1
+	ADD  R0<<2, R12, R2
+	CMP  $16, R15
 	BLT  next5
 
 loop4:
-	FLDPQ (R11), (F3, F4)
-	FLDPQ 32(R11), (F5, F6)
-	FLDPQ (R12), (F7, F8)
-	FLDPQ 32(R12), (F9, F10)
-	FLDPQ (R10), (F11, F12)
-	FLDPQ 32(R10), (F13, F14)
+	FLDPQ (R13), (F3, F4)
+	FLDPQ 32(R13), (F5, F6)
+	FLDPQ (R14), (F7, F8)
+	FLDPQ 32(R14), (F9, F10)
+	FLDPQ (R12), (F11, F12)
+	FLDPQ 32(R12), (F13, F14)
 	FLDPQ (R2), (F15, F16)
 	FLDPQ 32(R2), (F17, F18)
 	WORD  $0x6e27ddf4 // fmul v20.4s, v15.4s, v7.4s
@@ -822,7 +809,7 @@ loop4:
 	VUSHR $15, V21.H8, V21.H8
 	WORD  $0x4e750e95 // sqadd v21.8h, v20.8h, v21.8h
 	VUMAX V21.H8, V20.H8, V20.H8
-	FSTPQ (F19, F20), (R9)
+	FSTPQ (F19, F20), (R11)
 	VUZP2 V16.H8, V15.H8, V21.H8
 	VUZP1 V16.H8, V15.H8, V22.H8
 	WORD  $0x4e751c37 // bic v23.16b, v1.16b, v21.16b
@@ -838,24 +825,24 @@ loop4:
 	WORD  $0x4e770ed7 // sqadd v23.8h, v22.8h, v23.8h
 	VUMAX V23.H8, V22.H8, V22.H8
 	FSTPQ (F21, F22), (R1)
-	ADD   $32, R9
+	ADD   $32, R11
 	ADD   $32, R1
-	ADD   $64, R10
-	ADD   $64, R2
-	ADD   $64, R11
 	ADD   $64, R12
-	SUB   $16, R13
-	CMP   $16, R13
+	ADD   $64, R2
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
 	BGE   loop4
 
 next5:
-	CMP $4, R13
+	CMP $4, R15
 	BLT next7
 
 loop6:
-	FMOVQ (R11), F3
-	FMOVQ (R12), F4
-	FMOVQ (R10), F5
+	FMOVQ (R13), F3
+	FMOVQ (R14), F4
+	FMOVQ (R12), F5
 	FMOVQ (R2), F6
 	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
 	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
@@ -870,7 +857,7 @@ loop6:
 	VUSHR $15, V8.H8, V8.H8
 	WORD  $0x4e680ce8 // sqadd v8.8h, v7.8h, v8.8h
 	VUMAX V8.H8, V7.H8, V7.H8
-	FMOVD F7, (R9)
+	FMOVD F7, (R11)
 	VUZP2 V6.H8, V6.H8, V8.H8
 	VUZP1 V6.H8, V6.H8, V9.H8
 	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
@@ -879,24 +866,24 @@ loop6:
 	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
 	VUMAX V9.H8, V8.H8, V8.H8
 	FMOVD F8, (R1)
-	ADD   $8, R9
+	ADD   $8, R11
 	ADD   $8, R1
-	ADD   $16, R10
-	ADD   $16, R2
-	ADD   $16, R11
 	ADD   $16, R12
-	SUB   $4, R13
-	CMP   $4, R13
+	ADD   $16, R2
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
 	BGE   loop6
 
 next7:
-	CMP $1, R13
+	CMP $1, R15
 	BLT next9
 
 loop8:
-	FMOVS (R11), F3
-	FMOVS (R12), F4
-	FMOVS (R10), F5
+	FMOVS (R13), F3
+	FMOVS (R14), F4
+	FMOVS (R12), F5
 	FMOVS (R2), F6
 	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
 	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
@@ -911,7 +898,7 @@ loop8:
 	VUSHR $15, V8.H8, V8.H8
 	WORD  $0x4e680ce8 // sqadd v8.8h, v7.8h, v8.8h
 	VUMAX V8.H8, V7.H8, V7.H8
-	VST1  V7.H[0], (R9)
+	VST1  V7.H[0], (R11)
 	VUZP2 V6.H8, V6.H8, V8.H8
 	VUZP1 V6.H8, V6.H8, V9.H8
 	WORD  $0x4e681c2a // bic v10.16b, v1.16b, v8.16b
@@ -920,30 +907,33 @@ loop8:
 	WORD  $0x4e690d09 // sqadd v9.8h, v8.8h, v9.8h
 	VUMAX V9.H8, V8.H8, V8.H8
 	VST1  V8.H[0], (R1)
-	ADD   $2, R9
+	ADD   $2, R11
 	ADD   $2, R1
-	ADD   $4, R10
-	ADD   $4, R2
-	ADD   $4, R11
 	ADD   $4, R12
-	SUB   $1, R13
-	CMP   $1, R13
+	ADD   $4, R2
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<1, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<2, R8, R8
+	SUBS $1, R3
+	BNE  head2
 	MOVD yTokenStride+56(FP), R17
 	ADD  R17<<1, R5, R5
 	MOVD xTokenStride+64(FP), R17
-	ADD  R17<<2, R6, R6
-	MOVD tableStride+96(FP), R17
 	ADD  R17<<2, R7, R7
-	ADD  R17<<2, R8, R8
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
 	SUBS $1, R4
 	BNE  token3
-	ADD  $1, R3
-	MOVD heads+72(FP), R17
-	CMP  R17, R3
-	BNE  head2
 
 done1:
 	RET
@@ -954,41 +944,36 @@ TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+40(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R0
-
-head2:
-	MOVD yHeadStride+72(FP), R2
-	MUL  R0, R2, R2
-	MOVD y+0(FP), R17
-	ADD  R2<<2, R17, R2
-	MOVD xHeadStride+80(FP), R3
-	MUL  R0, R3, R3
-	MOVD x+8(FP), R17
-	ADD  R3<<2, R17, R3
-	MOVD cos+16(FP), R4
-	MOVD sin+24(FP), R5
 	MOVD tokens+40(FP), R1
+	CBZ  R1, done1
+	MOVD y+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD cos+16(FP), R6
+	MOVD sin+24(FP), R7
 
 token3:
-	MOVD R2, R6
-	MOVD R3, R7
-	MOVD R4, R8
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
 	MOVD R5, R9
-	MOVD pairs+32(FP), R10
-	CMP  $16, R10
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
 	BLT  next5
 
 loop4:
-	FLDPQ  (R8), (F0, F1)
-	FLDPQ  32(R8), (F2, F3)
-	FLDPQ  (R9), (F4, F5)
-	FLDPQ  32(R9), (F6, F7)
-	VLD2.P 32(R7), [V8.S4, V9.S4]
-	VLD2.P 32(R7), [V10.S4, V11.S4]
-	VLD2.P 32(R7), [V12.S4, V13.S4]
-	VLD2.P 32(R7), [V14.S4, V15.S4]
+	FLDPQ  (R10), (F0, F1)
+	FLDPQ  32(R10), (F2, F3)
+	FLDPQ  (R11), (F4, F5)
+	FLDPQ  32(R11), (F6, F7)
+	VLD2.P 32(R9), [V8.S4, V9.S4]
+	VLD2.P 32(R9), [V10.S4, V11.S4]
+	VLD2.P 32(R9), [V12.S4, V13.S4]
+	VLD2.P 32(R9), [V14.S4, V15.S4]
 	WORD   $0x6e24dd31 // fmul v17.4s, v9.4s, v4.4s
 	WORD   $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
@@ -1013,78 +998,81 @@ loop4:
 	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
 	WORD   $0x4eb1d5ce // fsub v14.4s, v14.4s, v17.4s
 	WORD   $0x4e30d5ef // fadd v15.4s, v15.4s, v16.4s
-	VST2.P [V8.S4, V9.S4], 32(R6)
-	VST2.P [V10.S4, V11.S4], 32(R6)
-	VST2.P [V12.S4, V13.S4], 32(R6)
-	VST2.P [V14.S4, V15.S4], 32(R6)
-	ADD    $64, R8
-	ADD    $64, R9
-	SUB    $16, R10
-	CMP    $16, R10
+	VST2.P [V8.S4, V9.S4], 32(R8)
+	VST2.P [V10.S4, V11.S4], 32(R8)
+	VST2.P [V12.S4, V13.S4], 32(R8)
+	VST2.P [V14.S4, V15.S4], 32(R8)
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
 	BGE    loop4
 
 next5:
-	CMP $4, R10
+	CMP $4, R12
 	BLT next7
 
 loop6:
-	FMOVQ  (R8), F0
-	FMOVQ  (R9), F1
-	VLD2.P 32(R7), [V2.S4, V3.S4]
+	FMOVQ  (R10), F0
+	FMOVQ  (R11), F1
+	VLD2.P 32(R9), [V2.S4, V3.S4]
 	WORD   $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD   $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD   $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD   $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
 	WORD   $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	VST2.P [V2.S4, V3.S4], 32(R6)
-	ADD    $16, R8
-	ADD    $16, R9
-	SUB    $4, R10
-	CMP    $4, R10
+	VST2.P [V2.S4, V3.S4], 32(R8)
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
 	BGE    loop6
 
 next7:
-	CMP $1, R10
+	CMP $1, R12
 	BLT next9
 
 loop8:
-	FMOVS (R8), F0
-	FMOVS (R9), F1
-	FMOVS (R7), F2
-	ADD   $4, R7
-	FMOVS (R7), F3
-	ADD   $4, R7
+	FMOVS (R10), F0
+	FMOVS (R11), F1
+	FMOVS (R9), F2
+	ADD   $4, R9
+	FMOVS (R9), F3
+	ADD   $4, R9
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
 	WORD  $0x4ea5d442 // fsub v2.4s, v2.4s, v5.4s
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
-	FMOVS F2, (R6)
-	ADD   $4, R6
-	FMOVS F3, (R6)
-	ADD   $4, R6
+	FMOVS F2, (R8)
 	ADD   $4, R8
-	ADD   $4, R9
-	SUB   $1, R10
-	CMP   $1, R10
+	FMOVS F3, (R8)
+	ADD   $4, R8
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<2, R5, R5
+	SUBS $1, R0
+	BNE  head2
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<2, R2, R2
 	MOVD xTokenStride+56(FP), R17
-	ADD  R17<<2, R3, R3
-	MOVD tableStride+88(FP), R17
 	ADD  R17<<2, R4, R4
-	ADD  R17<<2, R5, R5
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
 	SUBS $1, R1
 	BNE  token3
-	ADD  $1, R0
-	MOVD heads+64(FP), R17
-	CMP  R17, R0
-	BNE  head2
 
 done1:
 	RET
@@ -1095,43 +1083,38 @@ TEXT ·RotateInterleavedF16NEON(SB), NOSPLIT, $0-96
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+40(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R0
-
-head2:
-	MOVD yHeadStride+72(FP), R2
-	MUL  R0, R2, R2
-	MOVD y+0(FP), R17
-	ADD  R2<<1, R17, R2
-	MOVD xHeadStride+80(FP), R3
-	MUL  R0, R3, R3
-	MOVD x+8(FP), R17
-	ADD  R3<<1, R17, R3
-	MOVD cos+16(FP), R4
-	MOVD sin+24(FP), R5
 	MOVD tokens+40(FP), R1
+	CBZ  R1, done1
+	MOVD y+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD cos+16(FP), R6
+	MOVD sin+24(FP), R7
 
 token3:
-	MOVD R2, R6
-	MOVD R3, R7
-	MOVD R4, R8
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
 	MOVD R5, R9
-	MOVD pairs+32(FP), R10
-	CMP  $16, R10
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
 	BLT  next5
 
 loop4:
-	FLDPQ  (R8), (F0, F1)
-	FLDPQ  32(R8), (F2, F3)
-	FLDPQ  (R9), (F4, F5)
-	FLDPQ  32(R9), (F6, F7)
-	VLD2.P 32(R7), [V8.H8, V9.H8]
+	FLDPQ  (R10), (F0, F1)
+	FLDPQ  32(R10), (F2, F3)
+	FLDPQ  (R11), (F4, F5)
+	FLDPQ  32(R11), (F6, F7)
+	VLD2.P 32(R9), [V8.H8, V9.H8]
 	WORD   $0x0e21790a // fcvtl v10.4s, v8.4h
 	WORD   $0x4e21790b // fcvtl2 v11.4s, v8.8h
 	WORD   $0x0e21792c // fcvtl v12.4s, v9.4h
 	WORD   $0x4e21792d // fcvtl2 v13.4s, v9.8h
-	VLD2.P 32(R7), [V8.H8, V9.H8]
+	VLD2.P 32(R9), [V8.H8, V9.H8]
 	WORD   $0x0e21790e // fcvtl v14.4s, v8.4h
 	WORD   $0x4e21790f // fcvtl2 v15.4s, v8.8h
 	WORD   $0x0e217930 // fcvtl v16.4s, v9.4h
@@ -1164,26 +1147,26 @@ loop4:
 	WORD   $0x4e216968 // fcvtn2 v8.8h, v11.4s
 	WORD   $0x0e216989 // fcvtn v9.4h, v12.4s
 	WORD   $0x4e2169a9 // fcvtn2 v9.8h, v13.4s
-	VST2.P [V8.H8, V9.H8], 32(R6)
+	VST2.P [V8.H8, V9.H8], 32(R8)
 	WORD   $0x0e2169d2 // fcvtn v18.4h, v14.4s
 	WORD   $0x4e2169f2 // fcvtn2 v18.8h, v15.4s
 	WORD   $0x0e216a13 // fcvtn v19.4h, v16.4s
 	WORD   $0x4e216a33 // fcvtn2 v19.8h, v17.4s
-	VST2.P [V18.H8, V19.H8], 32(R6)
-	ADD    $64, R8
-	ADD    $64, R9
-	SUB    $16, R10
-	CMP    $16, R10
+	VST2.P [V18.H8, V19.H8], 32(R8)
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
 	BGE    loop4
 
 next5:
-	CMP $4, R10
+	CMP $4, R12
 	BLT next7
 
 loop6:
-	FMOVQ  (R8), F0
-	FMOVQ  (R9), F1
-	VLD2.P 16(R7), [V2.H4, V3.H4]
+	FMOVQ  (R10), F0
+	FMOVQ  (R11), F1
+	VLD2.P 16(R9), [V2.H4, V3.H4]
 	WORD   $0x0e217844 // fcvtl v4.4s, v2.4h
 	WORD   $0x0e217865 // fcvtl v5.4s, v3.4h
 	WORD   $0x6e21dca3 // fmul v3.4s, v5.4s, v1.4s
@@ -1196,26 +1179,26 @@ loop6:
 	WORD   $0x4e216882 // fcvtn2 v2.8h, v4.4s
 	WORD   $0x0e2168a3 // fcvtn v3.4h, v5.4s
 	WORD   $0x4e2168a3 // fcvtn2 v3.8h, v5.4s
-	VST2.P [V2.H4, V3.H4], 16(R6)
-	ADD    $16, R8
-	ADD    $16, R9
-	SUB    $4, R10
-	CMP    $4, R10
+	VST2.P [V2.H4, V3.H4], 16(R8)
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
 	BGE    loop6
 
 next7:
-	CMP $1, R10
+	CMP $1, R12
 	BLT next9
 
 loop8:
-	FMOVS (R8), F0
-	FMOVS (R9), F1
-	VLD1R (R7), [V2.H8]
+	FMOVS (R10), F0
+	FMOVS (R11), F1
+	VLD1R (R9), [V2.H8]
 	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
-	ADD   $2, R7
-	VLD1R (R7), [V2.H8]
+	ADD   $2, R9
+	VLD1R (R9), [V2.H8]
 	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
-	ADD   $2, R7
+	ADD   $2, R9
 	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
 	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
 	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
@@ -1224,32 +1207,35 @@ loop8:
 	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
 	WORD  $0x0e216862 // fcvtn v2.4h, v3.4s
 	WORD  $0x4e216862 // fcvtn2 v2.8h, v3.4s
-	VST1  V2.H[0], (R6)
-	ADD   $2, R6
+	VST1  V2.H[0], (R8)
+	ADD   $2, R8
 	WORD  $0x0e216885 // fcvtn v5.4h, v4.4s
 	WORD  $0x4e216885 // fcvtn2 v5.8h, v4.4s
-	VST1  V5.H[0], (R6)
-	ADD   $2, R6
-	ADD   $4, R8
-	ADD   $4, R9
-	SUB   $1, R10
-	CMP   $1, R10
+	VST1  V5.H[0], (R8)
+	ADD   $2, R8
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<1, R5, R5
+	SUBS $1, R0
+	BNE  head2
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
-	ADD  R17<<1, R3, R3
+	ADD  R17<<1, R4, R4
 	MOVD tableStride+88(FP), R17
-	ADD  R17<<2, R4, R4
-	ADD  R17<<2, R5, R5
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
 	SUBS $1, R1
 	BNE  token3
-	ADD  $1, R0
-	MOVD heads+64(FP), R17
-	CMP  R17, R0
-	BNE  head2
 
 done1:
 	RET
@@ -1265,39 +1251,34 @@ TEXT ·RotateInterleavedBF16NEON(SB), NOSPLIT, $0-96
 	CBZ   R17, done1
 	MOVD  pairs+32(FP), R17
 	CBZ   R17, done1
-	MOVD  tokens+40(FP), R17
-	CBZ   R17, done1
-	MOVD  $0, R0
-
-head2:
-	MOVD yHeadStride+72(FP), R2
-	MUL  R0, R2, R2
-	MOVD y+0(FP), R17
-	ADD  R2<<1, R17, R2
-	MOVD xHeadStride+80(FP), R3
-	MUL  R0, R3, R3
-	MOVD x+8(FP), R17
-	ADD  R3<<1, R17, R3
-	MOVD cos+16(FP), R4
-	MOVD sin+24(FP), R5
-	MOVD tokens+40(FP), R1
+	MOVD  tokens+40(FP), R1
+	CBZ   R1, done1
+	MOVD  y+0(FP), R2
+	MOVD  x+8(FP), R4
+	MOVD  cos+16(FP), R6
+	MOVD  sin+24(FP), R7
 
 token3:
-	MOVD R2, R6
-	MOVD R3, R7
-	MOVD R4, R8
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
 	MOVD R5, R9
-	MOVD pairs+32(FP), R10
-	CMP  $16, R10
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
 	BLT  next5
 
 loop4:
-	FLDPQ (R8), (F3, F4)
-	FLDPQ 32(R8), (F5, F6)
-	FLDPQ (R9), (F7, F8)
-	FLDPQ 32(R9), (F9, F10)
-	FLDPQ (R7), (F11, F12)
-	FLDPQ 32(R7), (F13, F14)
+	FLDPQ (R10), (F3, F4)
+	FLDPQ 32(R10), (F5, F6)
+	FLDPQ (R11), (F7, F8)
+	FLDPQ 32(R11), (F9, F10)
+	FLDPQ (R9), (F11, F12)
+	FLDPQ 32(R9), (F13, F14)
 	VSHL  $16, V11.S4, V15.S4
 	VAND  V2.B16, V11.B16, V11.B16
 	VSHL  $16, V12.S4, V16.S4
@@ -1306,7 +1287,7 @@ loop4:
 	VAND  V2.B16, V13.B16, V13.B16
 	VSHL  $16, V14.S4, V18.S4
 	VAND  V2.B16, V14.B16, V14.B16
-	ADD   $64, R7
+	ADD   $64, R9
 	WORD  $0x6e27dd74 // fmul v20.4s, v11.4s, v7.4s
 	WORD  $0x6e27ddf3 // fmul v19.4s, v15.4s, v7.4s
 	WORD  $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
@@ -1359,26 +1340,26 @@ loop4:
 	VUSHR $15, V19.H8, V19.H8
 	WORD  $0x4e730e53 // sqadd v19.8h, v18.8h, v19.8h
 	VUMAX V19.H8, V18.H8, V18.H8
-	FSTPQ (F15, F16), (R6)
-	FSTPQ (F17, F18), 32(R6)
-	ADD   $64, R6
+	FSTPQ (F15, F16), (R8)
+	FSTPQ (F17, F18), 32(R8)
 	ADD   $64, R8
-	ADD   $64, R9
-	SUB   $16, R10
-	CMP   $16, R10
+	ADD   $64, R10
+	ADD   $64, R11
+	SUB   $16, R12
+	CMP   $16, R12
 	BGE   loop4
 
 next5:
-	CMP $4, R10
+	CMP $4, R12
 	BLT next7
 
 loop6:
-	FMOVQ (R8), F3
-	FMOVQ (R9), F4
-	FMOVQ (R7), F5
+	FMOVQ (R10), F3
+	FMOVQ (R11), F4
+	FMOVQ (R9), F5
 	VSHL  $16, V5.S4, V6.S4
 	VAND  V2.B16, V5.B16, V5.B16
-	ADD   $16, R7
+	ADD   $16, R9
 	WORD  $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
 	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
@@ -1392,25 +1373,25 @@ loop6:
 	VUSHR $15, V7.H8, V7.H8
 	WORD  $0x4e670cc7 // sqadd v7.8h, v6.8h, v7.8h
 	VUMAX V7.H8, V6.H8, V6.H8
-	FMOVQ F6, (R6)
-	ADD   $16, R6
+	FMOVQ F6, (R8)
 	ADD   $16, R8
-	ADD   $16, R9
-	SUB   $4, R10
-	CMP   $4, R10
+	ADD   $16, R10
+	ADD   $16, R11
+	SUB   $4, R12
+	CMP   $4, R12
 	BGE   loop6
 
 next7:
-	CMP $1, R10
+	CMP $1, R12
 	BLT next9
 
 loop8:
-	FMOVS (R8), F3
-	FMOVS (R9), F4
-	FMOVS (R7), F5
+	FMOVS (R10), F3
+	FMOVS (R11), F4
+	FMOVS (R9), F5
 	VSHL  $16, V5.S4, V6.S4
 	VAND  V2.B16, V5.B16, V5.B16
-	ADD   $4, R7
+	ADD   $4, R9
 	WORD  $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
 	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
 	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
@@ -1424,28 +1405,31 @@ loop8:
 	VUSHR $15, V7.H8, V7.H8
 	WORD  $0x4e670cc7 // sqadd v7.8h, v6.8h, v7.8h
 	VUMAX V7.H8, V6.H8, V6.H8
-	FMOVS F6, (R6)
-	ADD   $4, R6
+	FMOVS F6, (R8)
 	ADD   $4, R8
-	ADD   $4, R9
-	SUB   $1, R10
-	CMP   $1, R10
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<1, R5, R5
+	SUBS $1, R0
+	BNE  head2
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
-	ADD  R17<<1, R3, R3
+	ADD  R17<<1, R4, R4
 	MOVD tableStride+88(FP), R17
-	ADD  R17<<2, R4, R4
-	ADD  R17<<2, R5, R5
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
 	SUBS $1, R1
 	BNE  token3
-	ADD  $1, R0
-	MOVD heads+64(FP), R17
-	CMP  R17, R0
-	BNE  head2
 
 done1:
 	RET
@@ -1456,41 +1440,36 @@ TEXT ·RotateInterleavedF32ToF16NEON(SB), NOSPLIT, $0-96
 	CBZ  R17, done1
 	MOVD pairs+32(FP), R17
 	CBZ  R17, done1
-	MOVD tokens+40(FP), R17
-	CBZ  R17, done1
-	MOVD $0, R0
-
-head2:
-	MOVD yHeadStride+72(FP), R2
-	MUL  R0, R2, R2
-	MOVD y+0(FP), R17
-	ADD  R2<<1, R17, R2
-	MOVD xHeadStride+80(FP), R3
-	MUL  R0, R3, R3
-	MOVD x+8(FP), R17
-	ADD  R3<<2, R17, R3
-	MOVD cos+16(FP), R4
-	MOVD sin+24(FP), R5
 	MOVD tokens+40(FP), R1
+	CBZ  R1, done1
+	MOVD y+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD cos+16(FP), R6
+	MOVD sin+24(FP), R7
 
 token3:
-	MOVD R2, R6
-	MOVD R3, R7
-	MOVD R4, R8
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
 	MOVD R5, R9
-	MOVD pairs+32(FP), R10
-	CMP  $16, R10
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
 	BLT  next5
 
 loop4:
-	FLDPQ  (R8), (F0, F1)
-	FLDPQ  32(R8), (F2, F3)
-	FLDPQ  (R9), (F4, F5)
-	FLDPQ  32(R9), (F6, F7)
-	VLD2.P 32(R7), [V8.S4, V9.S4]
-	VLD2.P 32(R7), [V10.S4, V11.S4]
-	VLD2.P 32(R7), [V12.S4, V13.S4]
-	VLD2.P 32(R7), [V14.S4, V15.S4]
+	FLDPQ  (R10), (F0, F1)
+	FLDPQ  32(R10), (F2, F3)
+	FLDPQ  (R11), (F4, F5)
+	FLDPQ  32(R11), (F6, F7)
+	VLD2.P 32(R9), [V8.S4, V9.S4]
+	VLD2.P 32(R9), [V10.S4, V11.S4]
+	VLD2.P 32(R9), [V12.S4, V13.S4]
+	VLD2.P 32(R9), [V14.S4, V15.S4]
 	WORD   $0x6e24dd31 // fmul v17.4s, v9.4s, v4.4s
 	WORD   $0x6e24dd10 // fmul v16.4s, v8.4s, v4.4s
 	WORD   $0x6e20dd08 // fmul v8.4s, v8.4s, v0.4s
@@ -1519,26 +1498,26 @@ loop4:
 	WORD   $0x4e216950 // fcvtn2 v16.8h, v10.4s
 	WORD   $0x0e216931 // fcvtn v17.4h, v9.4s
 	WORD   $0x4e216971 // fcvtn2 v17.8h, v11.4s
-	VST2.P [V16.H8, V17.H8], 32(R6)
+	VST2.P [V16.H8, V17.H8], 32(R8)
 	WORD   $0x0e216992 // fcvtn v18.4h, v12.4s
 	WORD   $0x4e2169d2 // fcvtn2 v18.8h, v14.4s
 	WORD   $0x0e2169b3 // fcvtn v19.4h, v13.4s
 	WORD   $0x4e2169f3 // fcvtn2 v19.8h, v15.4s
-	VST2.P [V18.H8, V19.H8], 32(R6)
-	ADD    $64, R8
-	ADD    $64, R9
-	SUB    $16, R10
-	CMP    $16, R10
+	VST2.P [V18.H8, V19.H8], 32(R8)
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
 	BGE    loop4
 
 next5:
-	CMP $4, R10
+	CMP $4, R12
 	BLT next7
 
 loop6:
-	FMOVQ  (R8), F0
-	FMOVQ  (R9), F1
-	VLD2.P 32(R7), [V2.S4, V3.S4]
+	FMOVQ  (R10), F0
+	FMOVQ  (R11), F1
+	VLD2.P 32(R9), [V2.S4, V3.S4]
 	WORD   $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD   $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD   $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -1549,24 +1528,24 @@ loop6:
 	WORD   $0x4e216844 // fcvtn2 v4.8h, v2.4s
 	WORD   $0x0e216865 // fcvtn v5.4h, v3.4s
 	WORD   $0x4e216865 // fcvtn2 v5.8h, v3.4s
-	VST2.P [V4.H4, V5.H4], 16(R6)
-	ADD    $16, R8
-	ADD    $16, R9
-	SUB    $4, R10
-	CMP    $4, R10
+	VST2.P [V4.H4, V5.H4], 16(R8)
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
 	BGE    loop6
 
 next7:
-	CMP $1, R10
+	CMP $1, R12
 	BLT next9
 
 loop8:
-	FMOVS (R8), F0
-	FMOVS (R9), F1
-	FMOVS (R7), F2
-	ADD   $4, R7
-	FMOVS (R7), F3
-	ADD   $4, R7
+	FMOVS (R10), F0
+	FMOVS (R11), F1
+	FMOVS (R9), F2
+	ADD   $4, R9
+	FMOVS (R9), F3
+	ADD   $4, R9
 	WORD  $0x6e21dc65 // fmul v5.4s, v3.4s, v1.4s
 	WORD  $0x6e21dc44 // fmul v4.4s, v2.4s, v1.4s
 	WORD  $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
@@ -1575,32 +1554,35 @@ loop8:
 	WORD  $0x4e24d463 // fadd v3.4s, v3.4s, v4.4s
 	WORD  $0x0e216844 // fcvtn v4.4h, v2.4s
 	WORD  $0x4e216844 // fcvtn2 v4.8h, v2.4s
-	VST1  V4.H[0], (R6)
-	ADD   $2, R6
+	VST1  V4.H[0], (R8)
+	ADD   $2, R8
 	WORD  $0x0e216865 // fcvtn v5.4h, v3.4s
 	WORD  $0x4e216865 // fcvtn2 v5.8h, v3.4s
-	VST1  V5.H[0], (R6)
-	ADD   $2, R6
-	ADD   $4, R8
-	ADD   $4, R9
-	SUB   $1, R10
-	CMP   $1, R10
+	VST1  V5.H[0], (R8)
+	ADD   $2, R8
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<2, R5, R5
+	SUBS $1, R0
+	BNE  head2
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
-	ADD  R17<<2, R3, R3
-	MOVD tableStride+88(FP), R17
 	ADD  R17<<2, R4, R4
-	ADD  R17<<2, R5, R5
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
 	SUBS $1, R1
 	BNE  token3
-	ADD  $1, R0
-	MOVD heads+64(FP), R17
-	CMP  R17, R0
-	BNE  head2
 
 done1:
 	RET
@@ -1616,41 +1598,36 @@ TEXT ·RotateInterleavedF32ToBF16NEON(SB), NOSPLIT, $0-96
 	CBZ   R17, done1
 	MOVD  pairs+32(FP), R17
 	CBZ   R17, done1
-	MOVD  tokens+40(FP), R17
-	CBZ   R17, done1
-	MOVD  $0, R0
-
-head2:
-	MOVD yHeadStride+72(FP), R2
-	MUL  R0, R2, R2
-	MOVD y+0(FP), R17
-	ADD  R2<<1, R17, R2
-	MOVD xHeadStride+80(FP), R3
-	MUL  R0, R3, R3
-	MOVD x+8(FP), R17
-	ADD  R3<<2, R17, R3
-	MOVD cos+16(FP), R4
-	MOVD sin+24(FP), R5
-	MOVD tokens+40(FP), R1
+	MOVD  tokens+40(FP), R1
+	CBZ   R1, done1
+	MOVD  y+0(FP), R2
+	MOVD  x+8(FP), R4
+	MOVD  cos+16(FP), R6
+	MOVD  sin+24(FP), R7
 
 token3:
-	MOVD R2, R6
-	MOVD R3, R7
-	MOVD R4, R8
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
 	MOVD R5, R9
-	MOVD pairs+32(FP), R10
-	CMP  $16, R10
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
 	BLT  next5
 
 loop4:
-	FLDPQ  (R8), (F3, F4)
-	FLDPQ  32(R8), (F5, F6)
-	FLDPQ  (R9), (F7, F8)
-	FLDPQ  32(R9), (F9, F10)
-	VLD2.P 32(R7), [V11.S4, V12.S4]
-	VLD2.P 32(R7), [V13.S4, V14.S4]
-	VLD2.P 32(R7), [V15.S4, V16.S4]
-	VLD2.P 32(R7), [V17.S4, V18.S4]
+	FLDPQ  (R10), (F3, F4)
+	FLDPQ  32(R10), (F5, F6)
+	FLDPQ  (R11), (F7, F8)
+	FLDPQ  32(R11), (F9, F10)
+	VLD2.P 32(R9), [V11.S4, V12.S4]
+	VLD2.P 32(R9), [V13.S4, V14.S4]
+	VLD2.P 32(R9), [V15.S4, V16.S4]
+	VLD2.P 32(R9), [V17.S4, V18.S4]
 	WORD   $0x6e27dd94 // fmul v20.4s, v12.4s, v7.4s
 	WORD   $0x6e27dd73 // fmul v19.4s, v11.4s, v7.4s
 	WORD   $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
@@ -1703,23 +1680,23 @@ loop4:
 	VUSHR  $15, V19.H8, V19.H8
 	WORD   $0x4e730e33 // sqadd v19.8h, v17.8h, v19.8h
 	VUMAX  V19.H8, V17.H8, V17.H8
-	FSTPQ  (F11, F13), (R6)
-	FSTPQ  (F15, F17), 32(R6)
-	ADD    $64, R6
+	FSTPQ  (F11, F13), (R8)
+	FSTPQ  (F15, F17), 32(R8)
 	ADD    $64, R8
-	ADD    $64, R9
-	SUB    $16, R10
-	CMP    $16, R10
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
 	BGE    loop4
 
 next5:
-	CMP $4, R10
+	CMP $4, R12
 	BLT next7
 
 loop6:
-	FMOVQ  (R8), F3
-	FMOVQ  (R9), F4
-	VLD2.P 32(R7), [V5.S4, V6.S4]
+	FMOVQ  (R10), F3
+	FMOVQ  (R11), F4
+	VLD2.P 32(R9), [V5.S4, V6.S4]
 	WORD   $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
 	WORD   $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD   $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
@@ -1733,25 +1710,25 @@ loop6:
 	VUSHR  $15, V7.H8, V7.H8
 	WORD   $0x4e670ca7 // sqadd v7.8h, v5.8h, v7.8h
 	VUMAX  V7.H8, V5.H8, V5.H8
-	FMOVQ  F5, (R6)
-	ADD    $16, R6
+	FMOVQ  F5, (R8)
 	ADD    $16, R8
-	ADD    $16, R9
-	SUB    $4, R10
-	CMP    $4, R10
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
 	BGE    loop6
 
 next7:
-	CMP $1, R10
+	CMP $1, R12
 	BLT next9
 
 loop8:
-	FMOVS (R8), F3
-	FMOVS (R9), F4
-	FMOVS (R7), F5
-	ADD   $4, R7
-	FMOVS (R7), F6
-	ADD   $4, R7
+	FMOVS (R10), F3
+	FMOVS (R11), F4
+	FMOVS (R9), F5
+	ADD   $4, R9
+	FMOVS (R9), F6
+	ADD   $4, R9
 	WORD  $0x6e24dcc8 // fmul v8.4s, v6.4s, v4.4s
 	WORD  $0x6e24dca7 // fmul v7.4s, v5.4s, v4.4s
 	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
@@ -1765,28 +1742,31 @@ loop8:
 	VUSHR $15, V7.H8, V7.H8
 	WORD  $0x4e670ca7 // sqadd v7.8h, v5.8h, v7.8h
 	VUMAX V7.H8, V5.H8, V5.H8
-	FMOVS F5, (R6)
-	ADD   $4, R6
+	FMOVS F5, (R8)
 	ADD   $4, R8
-	ADD   $4, R9
-	SUB   $1, R10
-	CMP   $1, R10
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
 	BGE   loop8
 
 next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<1, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<2, R5, R5
+	SUBS $1, R0
+	BNE  head2
 	MOVD yTokenStride+48(FP), R17
 	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
-	ADD  R17<<2, R3, R3
-	MOVD tableStride+88(FP), R17
 	ADD  R17<<2, R4, R4
-	ADD  R17<<2, R5, R5
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
 	SUBS $1, R1
 	BNE  token3
-	ADD  $1, R0
-	MOVD heads+64(FP), R17
-	CMP  R17, R0
-	BNE  head2
 
 done1:
 	RET

@@ -5,8 +5,8 @@ package kernels
 import "github.com/go-posenc/posenc/generic"
 
 func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateHalfSplitF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
 		}
@@ -14,8 +14,8 @@ func rotateHalfSplitF32Generic(y, x, cos, sin []float32, r *Rotation) {
 }
 
 func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateHalfSplitF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
 		}
@@ -23,8 +23,8 @@ func rotateHalfSplitF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
 }
 
 func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateHalfSplitBF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
 		}
@@ -32,8 +32,8 @@ func rotateHalfSplitBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) 
 }
 
 func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateHalfSplitF32ToF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
 		}
@@ -41,8 +41,8 @@ func rotateHalfSplitF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotati
 }
 
 func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateHalfSplitF32ToBF16(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
 		}
@@ -50,8 +50,8 @@ func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotat
 }
 
 func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}
@@ -59,8 +59,8 @@ func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
 }
 
 func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}
@@ -68,8 +68,8 @@ func rotateInterleavedF16Generic(y, x []uint16, cos, sin []float32, r *Rotation)
 }
 
 func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedBF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}
@@ -77,8 +77,8 @@ func rotateInterleavedBF16Generic(y, x []uint16, cos, sin []float32, r *Rotation
 }
 
 func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedF32ToF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}
@@ -86,8 +86,8 @@ func rotateInterleavedF32ToF16Generic(y []uint16, x, cos, sin []float32, r *Rota
 }
 
 func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotation) {
-	for h := range r.Heads {
-		for t := range r.Tokens {
+	for t := range r.Tokens {
+		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedF32ToBF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}

@@ -79,26 +79,3 @@ const (
 func (i Implementation) NonTemporalCopy() (bytes int, ok bool) {
 	return nonTemporalCopy, i == AVX2 || i == AVX512
 }
-
-// TokensAtOnce returns how many tokens go to one call of a kernel that rotates the
-// given pairs of heads of headDim, of memory of so many elements. One loads its row of
-// cosines and sines once for all heads, and converts it for elements of 16 bits.
-// Several are as many streams of memory, which pays beyond the caches, but never for
-// the conversions of bfloat16, nor where half of a head or more is left out. AVX2 has
-// registers for 32 pairs and passes over the heads of one token again for more: then
-// two tokens pay from beyond the second cache on. On Zen 3: cold 8 MiB interleaved on
-// AVX2 1.38 us a token with one, 1.01 with two; half a head at 64 MiB 916 ns with one,
-// 1067 with four.
-func (i Implementation) TokensAtOnce(kind Kind, elements, pairs, headDim int) int {
-	switch {
-	case 4*pairs <= headDim:
-		return 1
-	case kind == Float32 && elements >= 4<<20: // 16 MiB
-		return 4
-	case kind == Float32 && elements > 256<<10 && pairs > 32 && i == AVX2: // 1 MiB
-		return 2
-	case kind == Float16 && elements >= 16<<20: // 32 MiB
-		return 4
-	}
-	return 1
-}

@@ -34,7 +34,7 @@ func (e *emitter) inPlace(prefetch bool, operation func(x operand.Mem, v reg.Vec
 	e.blocks(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			if prefetch && d%64 == 0 {
-				e.prefetch(operand.Mem{Base: x, Disp: d + 4096})
+				e.prefetch(operand.Mem{Base: x, Disp: d + ahead})
 			}
 			v := e.vector()
 			operation(operand.Mem{Base: x, Disp: d}, v)

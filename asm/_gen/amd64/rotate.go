@@ -16,53 +16,62 @@ type rotation struct {
 // the table rows into registers, apply rotates a block of x by it. Sizes are in
 // pairs, from the largest down to 1, or to a last block under masks.
 type blocks struct {
-	y, x       element
-	elements   int // of y and x, one after another, for each pair
-	oneToken   []part
-	manyTokens []part
-	twoHeads   bool // of up to two tokens at once
-	table      func(r *rotation, block part)
-	apply      func(r *rotation, block part)
+	y, x     element
+	elements int           // of y and x, one after another, for each pair
+	partner  reg.GPVirtual // from the first to the second elements; interleaved: nil
+	sizes    []part
+	table    func(r *rotation, block part)
+	apply    func(r *rotation, block part)
 }
 
-// rotate writes the two ways through the rows. With one token, a block of its
-// table rows stays in registers over all heads: the fastest where x is in a
-// cache. With several, the tokens are the inner loop and every row is done from
-// its start to its end: several streams of memory at once, which is the fastest
-// where x comes from DRAM.
+// rotate rotates one token after another. A block of its table rows stays in registers
+// over all heads. (Several tokens at once, each row from its start to its end, are as many
+// streams of memory: slower than one stream that is fetched ahead of time.)
 func (e *emitter) rotate(b blocks) {
-	b.twoHeads = b.x == float32s && !e.avx512 // where Rotate has two tokens at once
-	many, done := e.label("many"), e.label("done")
-	tokens := e.argument("tokens")
-	for _, name := range []string{"heads", "pairs"} {
+	tokenLoop, done := e.label("token"), e.label("done")
+	for _, name := range []string{"heads", "pairs", "tokens"} {
 		count := e.argument(name)
 		e.TESTQ(count, count)
 		e.JZ(operand.LabelRef(done))
 	}
-	e.CMPQ(tokens, operand.Imm(1))
-	e.JLT(operand.LabelRef(done))
-	e.JNE(operand.LabelRef(many))
-	e.rotateToken(b)
-	e.JMP(operand.LabelRef(done))
-	e.Label(many)
-	e.rotateTokens(b)
+	token := e.AllocLocal(8)
+	e.MOVQ(operand.U32(0), token)
+	e.Label(tokenLoop)
+	e.rotateToken(b, token)
+	next := e.GP64()
+	e.MOVQ(token, next)
+	e.INCQ(next)
+	e.MOVQ(next, token)
+	e.CMPQ(next, e.argument("tokens"))
+	e.JLT(operand.LabelRef(tokenLoop))
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
 }
 
-func (e *emitter) rotateToken(b blocks) {
-	heads, head := e.argument("heads"), e.GP64()
+func (e *emitter) rotateToken(b blocks, token operand.Mem) {
+	of := func(name, stride string, units element) reg.GPVirtual {
+		row := e.argument(stride)
+		e.IMULQ(token, row)
+		e.LEAQ(operand.Mem{Base: e.argument(name), Index: row, Scale: uint8(units.bytes())}, row)
+		return row
+	}
+	r := &rotation{y: e.GP64(), x: e.GP64(), cos: of("cos", "tableStride", float32s), sin: of("sin", "tableStride", float32s)}
+	y, x := of("y", "yTokenStride", b.y), of("x", "xTokenStride", b.x)
+	heads, head, n := e.argument("heads"), e.GP64(), e.argument("pairs")
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
-	y, x, n := e.argument("y"), e.argument("x"), e.argument("pairs")
-	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
-	e.rotateBlocks(r, n, b.elements, b.oneToken, func(block part) {
+	e.rotateBlocks(r, n, b.elements, b.sizes, func(block part) {
 		headLoop := e.label("head")
+		bytes := b.x.bytes() * b.elements * block.size
 		b.table(r, block)
 		e.MOVQ(y, r.y)
 		e.MOVQ(x, r.x)
 		e.MOVQ(heads, head)
 		e.Label(headLoop)
+		e.prefetchAhead(operand.Mem{Base: r.x}, bytes)
+		if b.partner != nil {
+			e.prefetchAhead(operand.Mem{Base: r.x, Index: b.partner, Scale: uint8(b.x.bytes())}, bytes)
+		}
 		b.apply(r, block)
 		e.step(r.y, yHeadStride, b.y)
 		e.step(r.x, xHeadStride, b.x)
@@ -70,89 +79,6 @@ func (e *emitter) rotateToken(b blocks) {
 		e.JNZ(operand.LabelRef(headLoop))
 		b.advance(e, block, y, x)
 	})
-}
-
-// rotateTokens rotates one head after another, each of all tokens. With twoHeads
-// and no more than two tokens it rotates two, which share what is loaded of the
-// table. (Of four tokens two heads are slower from DRAM.) It has no register for a
-// stride: it reads them where they are due.
-func (e *emitter) rotateTokens(b blocks) {
-	head := e.GP64()
-	headLoop, single, exit := e.label("head"), e.label("single"), e.label("exit")
-	e.XORQ(head, head)
-	e.Label(headLoop)
-	if b.twoHeads {
-		next := e.GP64()
-		e.CMPQ(e.argument("tokens"), operand.Imm(2))
-		e.JG(operand.LabelRef(single))
-		e.LEAQ(operand.Mem{Base: head, Disp: 2}, next)
-		e.CMPQ(next, e.argument("heads"))
-		e.JG(operand.LabelRef(single))
-		e.rotateHeads(b, head, 2)
-		e.ADDQ(operand.Imm(2), head)
-		e.JMP(operand.LabelRef(headLoop))
-		e.Label(single)
-	}
-	e.CMPQ(head, e.argument("heads"))
-	e.JGE(operand.LabelRef(exit))
-	e.rotateHeads(b, head, 1)
-	e.INCQ(head)
-	e.JMP(operand.LabelRef(headLoop))
-	e.Label(exit)
-}
-
-// rotateHeads rotates one or two heads, from number head on, of all tokens.
-func (e *emitter) rotateHeads(b blocks, head reg.GPVirtual, count int) {
-	token, cos, sin, n := e.GP64(), e.GP64(), e.GP64(), e.GP64()
-	y, x := e.GP64(), e.GP64()
-	r := []*rotation{{y: e.GP64(), x: e.GP64(), cos: e.GP64(), sin: e.GP64()}}
-	if count == 2 {
-		r = append(r, &rotation{y: e.GP64(), x: e.GP64(), cos: r[0].cos, sin: r[0].sin})
-	}
-	sides := []struct {
-		name  string
-		row   reg.GPVirtual
-		units element
-		rows  func(r *rotation) reg.GPVirtual
-	}{
-		{"y", y, b.y, func(r *rotation) reg.GPVirtual { return r.y }},
-		{"x", x, b.x, func(r *rotation) reg.GPVirtual { return r.x }},
-	}
-	tokenLoop := e.label("token")
-	for _, s := range sides {
-		e.Load(e.Param(s.name+"HeadStride"), s.row)
-		e.IMULQ(head, s.row)
-		e.LEAQ(operand.Mem{Base: e.argument(s.name), Index: s.row, Scale: uint8(s.units.bytes())}, s.row)
-	}
-	e.Load(e.Param("cos"), cos)
-	e.Load(e.Param("sin"), sin)
-	e.Load(e.Param("tokens"), token)
-	e.Label(tokenLoop)
-	for _, s := range sides {
-		e.MOVQ(s.row, s.rows(r[0]))
-		if count == 2 {
-			e.LEAQ(operand.Mem{Base: s.row, Index: e.argument(s.name + "HeadStride"), Scale: uint8(s.units.bytes())}, s.rows(r[1]))
-		}
-	}
-	e.MOVQ(cos, r[0].cos)
-	e.MOVQ(sin, r[0].sin)
-	e.Load(e.Param("pairs"), n)
-	e.rotateBlocks(r[0], n, b.elements, b.manyTokens, func(block part) {
-		b.table(r[0], block)
-		for _, each := range r {
-			each.pairs, each.row = r[0].pairs, r[0].row
-			b.apply(each, block)
-			b.advance(e, block, each.y, each.x)
-		}
-	})
-	for _, s := range sides {
-		e.step(s.row, e.argument(s.name+"TokenStride"), s.units)
-	}
-	tableStride := e.argument("tableStride")
-	e.step(cos, tableStride, float32s)
-	e.step(sin, tableStride, float32s)
-	e.DECQ(token)
-	e.JNZ(operand.LabelRef(tokenLoop))
 }
 
 // advance moves the addresses behind a block.
@@ -200,17 +126,16 @@ func (e *emitter) rotatePairs(x1, x2, c, s reg.VecVirtual) {
 func rotateHalfSplit(e *emitter) {
 	y, x := e.to, e.from
 	partner := e.argument("partner")
-	b := blocks{y: y, x: x, elements: 1, oneToken: whole(32, 8, 4, 1)}
+	b := blocks{y: y, x: x, elements: 1, partner: partner, sizes: whole(32, 8, 4, 1)}
 	width := e.lanes() // of a whole part
 	if y == bfloat16s {
 		e.loadTurns()
 		width *= 2
-		b.oneToken = whole(32, 16, 8, 4, 1)
+		b.sizes = whole(32, 16, 8, 4, 1)
 	}
 	if e.avx512 {
-		b.oneToken = append(whole(64, width), part{width, true})
+		b.sizes = append(whole(64, width), part{width, true})
 	}
-	b.manyTokens = b.oneToken
 	parts := func(block part) (p part, count int) {
 		p = part{min(block.size, width), block.masked}
 		return p, block.size / p.size
@@ -279,11 +204,10 @@ func rotateInterleaved(e *emitter) {
 // second in another.
 func rotateInterleavedByTurns(e *emitter, y, x element) {
 	e.loadTurns()
-	b := blocks{y: y, x: x, elements: 2, oneToken: whole(32, 8, 4, 1)}
+	b := blocks{y: y, x: x, elements: 2, sizes: whole(32, 8, 4, 1)}
 	if e.avx512 {
-		b.oneToken = append(whole(64, 16), part{16, true})
+		b.sizes = append(whole(64, 16), part{16, true})
 	}
-	b.manyTokens = b.oneToken
 	parts := func(block part) (table, row part, count int) {
 		table = part{min(block.size, e.lanes()), block.masked}
 		return table, part{2 * table.size, table.masked}, block.size / table.size
@@ -327,7 +251,7 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 		p.size = min(2*block.size, 8)
 		return p, 2 * block.size / p.size
 	}
-	b := blocks{y: y, x: x, elements: 2, oneToken: whole(16, 4, 2, 1), manyTokens: whole(16, 4, 2, 1)}
+	b := blocks{y: y, x: x, elements: 2, sizes: whole(16, 4, 2, 1)}
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
@@ -380,7 +304,7 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 	m := e.newRotationMatrix()
 	var first, second []reg.VecVirtual
 	last := part{16, true}
-	b := blocks{y: y, x: x, elements: 2, oneToken: append(whole(64, 32, 16), last), manyTokens: append(whole(16), last)}
+	b := blocks{y: y, x: x, elements: 2, sizes: append(whole(64, 32, 16), last)}
 	b.table = func(r *rotation, block part) {
 		first, second = nil, nil
 		p := part{16, block.masked}

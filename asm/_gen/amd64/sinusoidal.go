@@ -54,7 +54,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	for j, v := range list {
 		to := s.at(j)
 		if j < len(s.to) { // a line a turn, for rows in memory
-			e.prefetch(to.Offset(4096))
+			e.prefetch(to.Offset(ahead))
 		}
 		if add {
 			x := e.vector()

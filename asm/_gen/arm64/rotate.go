@@ -10,40 +10,38 @@ type rotation struct {
 // sizes are the pairs of a block, from the most to the least.
 var sizes = []int{16, 4, 1}
 
-// rotate runs row at the start of every row of every token, then block over its
-// pairs. Tokens are inside heads: several streams of memory at once run faster
-// than one where x comes from DRAM. Strides have no registers: they are read
-// where they are due.
+// rotate runs row at the start of every head of every token, then block over its
+// pairs. Strides have no registers: they are read where they are due.
 func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func(r *rotation, size int)) {
 	head, token, done := e.general(), e.general(), e.newLabel("done")
-	for _, name := range []string{"heads", "pairs", "tokens"} {
+	for _, name := range []string{"heads", "pairs"} {
 		e.loadArgument(scratch, name)
 		e.cbz(scratch, done)
 	}
-	y, x, cos, sin := e.general(), e.general(), e.general(), e.general()
-	r := &rotation{y: e.general(), x: e.general(), cos: e.general(), sin: e.general(), n: e.general()}
-	sides := []struct {
-		name  string
-		row   general
-		units element
-	}{{"y", y, yType}, {"x", x, xType}}
-	headLoop, tokenLoop := e.newLabel("head"), e.newLabel("token")
-	e.clearGeneral(head)
-
-	e.label(headLoop)
-	for _, s := range sides {
-		e.loadArgument(s.row, s.name+"HeadStride")
-		e.mul(s.row, s.row, head)
-		e.loadArgument(scratch, s.name)
-		e.addShifted(s.row, scratch, s.row, s.units.shift())
-	}
-	e.loadArgument(cos, "cos")
-	e.loadArgument(sin, "sin")
 	e.loadArgument(token, "tokens")
+	e.cbz(token, done)
+	type side struct {
+		name        string
+		token, head general // where those begin
+		units       element
+	}
+	y, x := side{"y", e.argument("y"), e.general(), yType}, side{"x", e.argument("x"), e.general(), xType}
+	cos, sin := e.argument("cos"), e.argument("sin")
+	r := &rotation{y: e.general(), x: e.general(), cos: e.general(), sin: e.general(), n: e.general()}
+	step := func(address general, stride string, units element) {
+		e.loadArgument(scratch, stride)
+		e.addShifted(address, address, scratch, units.shift())
+	}
+	headLoop, tokenLoop := e.newLabel("head"), e.newLabel("token")
 
 	e.label(tokenLoop)
-	e.movGeneral(r.y, y)
-	e.movGeneral(r.x, x)
+	e.movGeneral(y.head, y.token)
+	e.movGeneral(x.head, x.token)
+	e.loadArgument(head, "heads")
+
+	e.label(headLoop)
+	e.movGeneral(r.y, y.head)
+	e.movGeneral(r.x, x.head)
 	e.movGeneral(r.cos, cos)
 	e.movGeneral(r.sin, sin)
 	e.loadArgument(r.n, "pairs")
@@ -53,19 +51,18 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 		e.add(r.cos, 4*size)
 		e.add(r.sin, 4*size)
 	})
-	for _, s := range sides {
-		e.loadArgument(scratch, s.name+"TokenStride")
-		e.addShifted(s.row, s.row, scratch, s.units.shift())
+	for _, s := range []side{y, x} {
+		step(s.head, s.name+"HeadStride", s.units)
 	}
-	e.loadArgument(scratch, "tableStride")
-	e.addShifted(cos, cos, scratch, float32s.shift())
-	e.addShifted(sin, sin, scratch, float32s.shift())
+	e.subs(head, 1)
+	e.branch("BNE", headLoop)
+	for _, s := range []side{y, x} {
+		step(s.token, s.name+"TokenStride", s.units)
+	}
+	step(cos, "tableStride", float32s)
+	step(sin, "tableStride", float32s)
 	e.subs(token, 1)
 	e.branch("BNE", tokenLoop)
-	e.add(head, 1)
-	e.loadArgument(scratch, "heads")
-	e.cmpGeneral(head, scratch)
-	e.branch("BNE", headLoop)
 	e.label(done)
 	e.ret()
 }

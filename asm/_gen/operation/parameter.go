@@ -72,7 +72,7 @@ func rows(layout Layout) Parameter {
 		"heads", "Heads", "yHeadStride", "YHeadStride", "xHeadStride", "XHeadStride", "tableStride", "TableStride")...)
 	return place("r", arguments, Geometry{
 		Struct: "Rotation",
-		Loops:  []string{"h := range r.Heads", "t := range r.Tokens"},
+		Loops:  []string{"t := range r.Tokens", "h := range r.Heads"},
 		Set:    "i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride",
 		Rows:   row,
 		Counts: []string{"pairs", "tokens", "heads"},
