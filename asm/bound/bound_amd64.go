@@ -16,12 +16,12 @@ func ScaleF32AVX2(x *float32, n int, factor float32)
 //go:noescape
 func ScaleF32AVX512(x *float32, n int, factor float32)
 
-// ScalePrefetchF32AVX2 is ScaleF32 with the lines 4 KiB ahead prefetched.
+// ScalePrefetchF32AVX2 is ScaleF32 with lines ahead prefetched.
 //
 //go:noescape
 func ScalePrefetchF32AVX2(x *float32, n int, factor float32)
 
-// ScalePrefetchF32AVX512 is ScaleF32 with the lines 4 KiB ahead prefetched.
+// ScalePrefetchF32AVX512 is ScaleF32 with lines ahead prefetched.
 //
 //go:noescape
 func ScalePrefetchF32AVX512(x *float32, n int, factor float32)
@@ -36,12 +36,12 @@ func AddF32AVX2(x *float32, n int, value float32)
 //go:noescape
 func AddF32AVX512(x *float32, n int, value float32)
 
-// AddPrefetchF32AVX2 is AddF32 with the lines 4 KiB ahead prefetched.
+// AddPrefetchF32AVX2 is AddF32 with lines ahead prefetched.
 //
 //go:noescape
 func AddPrefetchF32AVX2(x *float32, n int, value float32)
 
-// AddPrefetchF32AVX512 is AddF32 with the lines 4 KiB ahead prefetched.
+// AddPrefetchF32AVX512 is AddF32 with lines ahead prefetched.
 //
 //go:noescape
 func AddPrefetchF32AVX512(x *float32, n int, value float32)
@@ -67,3 +67,17 @@ func StoreNonTemporalF32AVX2(x *float32, n int, value float32)
 //
 //go:noescape
 func StoreNonTemporalF32AVX512(x *float32, n int, value float32)
+
+// StoreHalvesNonTemporalF32AVX2 is StoreNonTemporalF32 of both halves
+// of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
+// sines has to store.
+//
+//go:noescape
+func StoreHalvesNonTemporalF32AVX2(x *float32, n int, value float32)
+
+// StoreHalvesNonTemporalF32AVX512 is StoreNonTemporalF32 of both halves
+// of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
+// sines has to store.
+//
+//go:noescape
+func StoreHalvesNonTemporalF32AVX512(x *float32, n int, value float32)

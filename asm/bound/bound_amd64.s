@@ -355,3 +355,69 @@ done2:
 	SFENCE
 	VZEROUPPER
 	RET
+
+// func StoreHalvesNonTemporalF32AVX2(x *float32, n int, value float32)
+// Requires: AVX
+TEXT ·StoreHalvesNonTemporalF32AVX2(SB), $0-20
+	VBROADCASTSS value+16(FP), Y0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	LEAQ         (AX)(CX*2), DX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y0, 32(AX)
+	VMOVNTPS Y0, (DX)
+	VMOVNTPS Y0, 32(DX)
+	VMOVNTPS Y0, 64(AX)
+	VMOVNTPS Y0, 96(AX)
+	VMOVNTPS Y0, 64(DX)
+	VMOVNTPS Y0, 96(DX)
+	VMOVNTPS Y0, 128(AX)
+	VMOVNTPS Y0, 160(AX)
+	VMOVNTPS Y0, 128(DX)
+	VMOVNTPS Y0, 160(DX)
+	VMOVNTPS Y0, 192(AX)
+	VMOVNTPS Y0, 224(AX)
+	VMOVNTPS Y0, 192(DX)
+	VMOVNTPS Y0, 224(DX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000080, CX
+	JNZ      loop1
+
+done2:
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func StoreHalvesNonTemporalF32AVX512(x *float32, n int, value float32)
+// Requires: AVX, AVX512F
+TEXT ·StoreHalvesNonTemporalF32AVX512(SB), $0-20
+	VBROADCASTSS value+16(FP), Z0
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	LEAQ         (AX)(CX*2), DX
+	TESTQ        CX, CX
+	JZ           done2
+
+loop1:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z0, (DX)
+	VMOVNTPS Z0, 64(AX)
+	VMOVNTPS Z0, 64(DX)
+	VMOVNTPS Z0, 128(AX)
+	VMOVNTPS Z0, 128(DX)
+	VMOVNTPS Z0, 192(AX)
+	VMOVNTPS Z0, 192(DX)
+	ADDQ     $0x00000100, AX
+	ADDQ     $0x00000100, DX
+	SUBQ     $0x00000080, CX
+	JNZ      loop1
+
+done2:
+	SFENCE
+	VZEROUPPER
+	RET

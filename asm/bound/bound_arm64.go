@@ -10,7 +10,7 @@ package bound
 //go:noescape
 func ScaleF32NEON(x *float32, n int, factor float32)
 
-// ScalePrefetchF32NEON is ScaleF32 with the lines 4 KiB ahead prefetched.
+// ScalePrefetchF32NEON is ScaleF32 with lines ahead prefetched.
 //
 //go:noescape
 func ScalePrefetchF32NEON(x *float32, n int, factor float32)
@@ -20,7 +20,7 @@ func ScalePrefetchF32NEON(x *float32, n int, factor float32)
 //go:noescape
 func AddF32NEON(x *float32, n int, value float32)
 
-// AddPrefetchF32NEON is AddF32 with the lines 4 KiB ahead prefetched.
+// AddPrefetchF32NEON is AddF32 with lines ahead prefetched.
 //
 //go:noescape
 func AddPrefetchF32NEON(x *float32, n int, value float32)
@@ -35,3 +35,10 @@ func StoreF32NEON(x *float32, n int, value float32)
 //
 //go:noescape
 func StoreNonTemporalF32NEON(x *float32, n int, value float32)
+
+// StoreHalvesNonTemporalF32NEON is StoreNonTemporalF32 of both halves
+// of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
+// sines has to store.
+//
+//go:noescape
+func StoreHalvesNonTemporalF32NEON(x *float32, n int, value float32)

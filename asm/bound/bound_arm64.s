@@ -251,3 +251,37 @@ loop1:
 
 done2:
 	RET
+
+// func StoreHalvesNonTemporalF32NEON(x *float32, n int, value float32)
+TEXT ·StoreHalvesNonTemporalF32NEON(SB), NOSPLIT, $0-20
+	FMOVS value+16(FP), F0
+	VDUP  V0.S[0], V0.S4
+	MOVD  x+0(FP), R0
+	MOVD  n+8(FP), R1
+	ADD   R1<<1, R0, R2
+	CBZ   R1, done2
+
+loop1:
+	WORD $0xac000000 // stnp q0, q0, [x0]
+	WORD $0xac010000 // stnp q0, q0, [x0, #32]
+	WORD $0xac000040 // stnp q0, q0, [x2]
+	WORD $0xac010040 // stnp q0, q0, [x2, #32]
+	WORD $0xac020000 // stnp q0, q0, [x0, #64]
+	WORD $0xac030000 // stnp q0, q0, [x0, #96]
+	WORD $0xac020040 // stnp q0, q0, [x2, #64]
+	WORD $0xac030040 // stnp q0, q0, [x2, #96]
+	WORD $0xac040000 // stnp q0, q0, [x0, #128]
+	WORD $0xac050000 // stnp q0, q0, [x0, #160]
+	WORD $0xac040040 // stnp q0, q0, [x2, #128]
+	WORD $0xac050040 // stnp q0, q0, [x2, #160]
+	WORD $0xac060000 // stnp q0, q0, [x0, #192]
+	WORD $0xac070000 // stnp q0, q0, [x0, #224]
+	WORD $0xac060040 // stnp q0, q0, [x2, #192]
+	WORD $0xac070040 // stnp q0, q0, [x2, #224]
+	ADD  $256, R0
+	ADD  $256, R2
+	SUBS $128, R1
+	BNE  loop1
+
+done2:
+	RET

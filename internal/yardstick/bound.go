@@ -10,7 +10,7 @@ import (
 // or adding a constant loads and stores each element once, as a rotation or a bias
 // does; storing, non-temporally or not, is what a table costs at least.
 type Bound struct {
-	Operation string // scale, add, store or nontemporal
+	Operation string // scale, add, store, nontemporal or twostreams
 	By        string // the instructions that it uses
 	Run       func(x []float32)
 }

@@ -14,4 +14,5 @@ var assembly = []bound{
 	boundOf(kernels.NEON, "add", "-prefetch", loop.AddPrefetchF32NEON),
 	boundOf(kernels.NEON, "store", "", loop.StoreF32NEON),
 	boundOf(kernels.NEON, "nontemporal", "", loop.StoreNonTemporalF32NEON),
+	boundOf(kernels.NEON, "twostreams", "", loop.StoreHalvesNonTemporalF32NEON),
 }

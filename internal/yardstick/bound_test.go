@@ -35,7 +35,7 @@ func TestBounds(t *testing.T) {
 		seen[b.needs.String()+" "+b.Operation]++
 	}
 	for _, b := range assembly {
-		for operation, want := range map[string]int{"scale": 2, "add": 2, "store": 1, "nontemporal": 1} {
+		for operation, want := range map[string]int{"scale": 2, "add": 2, "store": 1, "nontemporal": 1, "twostreams": 1} {
 			if n := seen[b.needs.String()+" "+operation]; n != want {
 				t.Errorf("%v has %d bounds by %s, want %d", b.needs, n, operation, want)
 			}

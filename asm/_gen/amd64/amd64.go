@@ -55,6 +55,7 @@ var kernels = map[string]func(*emitter){
 	"AddPrefetch":               func(e *emitter) { addValue(e, true) },
 	"Store":                     func(e *emitter) { store(e, false) },
 	"StoreNonTemporal":          func(e *emitter) { store(e, true) },
+	"StoreHalvesNonTemporal":    storeHalves,
 }
 
 // Assemble returns the .s file and the stubs of one family.

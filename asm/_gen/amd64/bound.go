@@ -63,3 +63,28 @@ func store(e *emitter, nonTemporal bool) {
 	e.VZEROUPPER()
 	e.RET()
 }
+
+func storeHalves(e *emitter) {
+	value := e.broadcast32("value", e.vector())
+	x, n, second := e.argument("x"), e.argument("n"), e.GP64()
+	loop, done := e.label("loop"), e.label("done")
+	e.LEAQ(operand.Mem{Base: x, Index: n, Scale: 2}, second)
+	e.TESTQ(n, n)
+	e.JZ(operand.LabelRef(done))
+	e.Label(loop)
+	for d := 0; d < 256; d += 64 {
+		for _, half := range []reg.GPVirtual{x, second} {
+			for at := d; at < d+64; at += 4 * e.lanes() {
+				e.VMOVNTPS(value, operand.Mem{Base: half, Disp: at})
+			}
+		}
+	}
+	e.ADDQ(operand.U32(256), x)
+	e.ADDQ(operand.U32(256), second)
+	e.SUBQ(operand.U32(128), n)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+	e.fence()
+	e.VZEROUPPER()
+	e.RET()
+}

@@ -52,3 +52,24 @@ func store(e *emitter, nonTemporal bool) {
 		}
 	})
 }
+
+func storeHalves(e *emitter) {
+	value := e.broadcast("value")
+	x, n, second := e.argument("x"), e.argument("n"), e.general()
+	loop, done := e.newLabel("loop"), e.newLabel("done")
+	e.addShifted(second, x, n, 1)
+	e.cbz(n, done)
+	e.label(loop)
+	for at := 0; at < 256; at += 64 {
+		for _, half := range []general{x, second} {
+			e.stnp(value, value, half, at)
+			e.stnp(value, value, half, at+32)
+		}
+	}
+	e.add(x, 256)
+	e.add(second, 256)
+	e.subs(n, 128)
+	e.branch("BNE", loop)
+	e.label(done)
+	e.ret()
+}

@@ -361,12 +361,15 @@ func bounds() []Operation {
 	return []Operation{
 		bound("Scale", "factor", `%s multiplies x[i] by factor for i < n, a multiple of 64: what any
 operation in place has to load and store.`),
-		bound("ScalePrefetch", "factor", `%s is ScaleF32 with the lines 4 KiB ahead prefetched.`),
+		bound("ScalePrefetch", "factor", `%s is ScaleF32 with lines ahead prefetched.`),
 		bound("Add", "value", `%s adds value to x[i] for i < n, a multiple of 64.`),
-		bound("AddPrefetch", "value", `%s is AddF32 with the lines 4 KiB ahead prefetched.`),
+		bound("AddPrefetch", "value", `%s is AddF32 with lines ahead prefetched.`),
 		bound("Store", "value", `%s sets x[i] to value for i < n, a multiple of 64, by plain stores.`),
 		bound("StoreNonTemporal", "value", `%s sets x[i] to value for i < n, a multiple of 64, by
 non-temporal stores. x is aligned to 64 bytes.`),
+		bound("StoreHalvesNonTemporal", "value", `%s is StoreNonTemporalF32 of both halves
+of x alternately, line by line, for n a multiple of 128: what a table of cosines and of
+sines has to store.`),
 	}
 }
 
