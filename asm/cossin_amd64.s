@@ -13,8 +13,8 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	MOVQ         cos+0(FP), BX
 	MOVQ         sin+8(FP), SI
 	MOVQ         n+40(FP), DI
-	VBROADCASTSS scaleCos+56(FP), X0
-	VBROADCASTSS scaleSin+60(FP), X1
+	VBROADCASTSS scaleCos+56(FP), Y0
+	VBROADCASTSS scaleSin+60(FP), Y1
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Y2
 	VMOVUPD      toInteger<>+0(SB), Y3
@@ -39,91 +39,81 @@ main2:
 	VMULPD      Y9, Y9, Y7
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y10
-	VMOVUPD     cosine6<>+0(SB), Y12
-	VMOVUPD     sine6<>+0(SB), Y11
-	VMOVUPD     cosine6<>+0(SB), Y13
-	VFMADD213PD sine5<>+0(SB), Y6, Y10
-	VFMADD213PD cosine5<>+0(SB), Y6, Y12
-	VFMADD213PD sine5<>+0(SB), Y7, Y11
-	VFMADD213PD cosine5<>+0(SB), Y7, Y13
-	VFMADD213PD sine4<>+0(SB), Y6, Y10
-	VFMADD213PD cosine4<>+0(SB), Y6, Y12
-	VFMADD213PD sine4<>+0(SB), Y7, Y11
-	VFMADD213PD cosine4<>+0(SB), Y7, Y13
-	VFMADD213PD sine3<>+0(SB), Y6, Y10
-	VFMADD213PD cosine3<>+0(SB), Y6, Y12
-	VFMADD213PD sine3<>+0(SB), Y7, Y11
-	VFMADD213PD cosine3<>+0(SB), Y7, Y13
-	VFMADD213PD sine2<>+0(SB), Y6, Y10
-	VFMADD213PD cosine2<>+0(SB), Y6, Y12
-	VFMADD213PD sine2<>+0(SB), Y7, Y11
-	VFMADD213PD cosine2<>+0(SB), Y7, Y13
-	VFMADD213PD sine1<>+0(SB), Y6, Y10
-	VFMADD213PD cosine1<>+0(SB), Y6, Y12
-	VFMADD213PD sine1<>+0(SB), Y7, Y11
-	VFMADD213PD cosine1<>+0(SB), Y7, Y13
-	VFMADD213PD sine0<>+0(SB), Y6, Y10
-	VFMADD213PD cosine0<>+0(SB), Y6, Y12
-	VFMADD213PD sine0<>+0(SB), Y7, Y11
-	VFMADD213PD cosine0<>+0(SB), Y7, Y13
-	VMULPD      Y8, Y10, Y10
-	VMULPD      Y9, Y11, Y11
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y4, Y6
-	VPSLLQ    $0x3e, Y4, Y4
-	VPXOR     Y6, Y4, Y7
-	VBLENDVPD Y6, Y10, Y12, Y8
-	VBLENDVPD Y6, Y12, Y10, Y6
-	VPAND     signBit<>+0(SB), Y4, Y4
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y4, Y6, Y6
-	VPXOR     Y7, Y8, Y8
-	VPSLLQ    $0x3f, Y5, Y4
-	VPSLLQ    $0x3e, Y5, Y5
-	VPXOR     Y4, Y5, Y7
-	VBLENDVPD Y4, Y11, Y13, Y9
-	VBLENDVPD Y4, Y13, Y11, Y4
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y5, Y4, Y4
-	VPXOR     Y7, Y9, Y9
+	VMOVUPD     sine6<>+0(SB), Y12
+	VMOVUPD     cosine6<>+0(SB), Y14
+	VMOVUPD     sine6<>+0(SB), Y13
+	VMOVUPD     cosine6<>+0(SB), Y15
+	VFMADD213PD sine5<>+0(SB), Y6, Y12
+	VFMADD213PD cosine5<>+0(SB), Y6, Y14
+	VFMADD213PD sine5<>+0(SB), Y7, Y13
+	VFMADD213PD cosine5<>+0(SB), Y7, Y15
+	VFMADD213PD sine4<>+0(SB), Y6, Y12
+	VFMADD213PD cosine4<>+0(SB), Y6, Y14
+	VFMADD213PD sine4<>+0(SB), Y7, Y13
+	VFMADD213PD cosine4<>+0(SB), Y7, Y15
+	VFMADD213PD sine3<>+0(SB), Y6, Y12
+	VFMADD213PD cosine3<>+0(SB), Y6, Y14
+	VFMADD213PD sine3<>+0(SB), Y7, Y13
+	VFMADD213PD cosine3<>+0(SB), Y7, Y15
+	VFMADD213PD sine2<>+0(SB), Y6, Y12
+	VFMADD213PD cosine2<>+0(SB), Y6, Y14
+	VFMADD213PD sine2<>+0(SB), Y7, Y13
+	VFMADD213PD cosine2<>+0(SB), Y7, Y15
+	VFMADD213PD sine1<>+0(SB), Y6, Y12
+	VFMADD213PD cosine1<>+0(SB), Y6, Y14
+	VFMADD213PD sine1<>+0(SB), Y7, Y13
+	VFMADD213PD cosine1<>+0(SB), Y7, Y15
+	VFMADD213PD sine0<>+0(SB), Y6, Y12
+	VFMADD213PD cosine0<>+0(SB), Y6, Y14
+	VFMADD213PD sine0<>+0(SB), Y7, Y13
+	VFMADD213PD cosine0<>+0(SB), Y7, Y15
+	VMULPD      Y8, Y12, Y12
+	VMULPD      Y9, Y13, Y13
 
 	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y8, Y5
-	VPADDD  entryLeast<>+0(SB), Y5, Y5
-	VPSLLVD entryShifts<>+0(SB), Y6, Y7
+	VPSLLVD entryShifts<>+0(SB), Y14, Y6
+	VPADDD  entryLeast<>+0(SB), Y6, Y6
+	VPSLLVD entryShifts<>+0(SB), Y12, Y7
 	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VPSLLVD entryShifts<>+0(SB), Y9, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD entryShifts<>+0(SB), Y15, Y7
 	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VPSLLVD entryShifts<>+0(SB), Y4, Y7
+	VPMAXUD Y7, Y6, Y6
+	VPSLLVD entryShifts<>+0(SB), Y13, Y7
 	VPADDD  entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD Y7, Y5, Y5
-	VPMAXUD entryLimits<>+0(SB), Y5, Y5
-	VPXOR   entryLimits<>+0(SB), Y5, Y5
-	VPTEST  Y5, Y5
+	VPMAXUD Y7, Y6, Y6
+	VPMAXUD entryLimits<>+0(SB), Y6, Y6
+	VPXOR   entryLimits<>+0(SB), Y6, Y6
+	VPTEST  Y6, Y6
 	JNZ     long6
 
 certain7:
-	VCVTPD2PSY Y8, X5
-	VCVTPD2PSY Y6, X6
-	VCVTPD2PSY Y9, X7
-	VCVTPD2PSY Y4, X4
-	VMULPS     X0, X5, X5
-	VMULPS     X1, X6, X6
-	VMULPS     X0, X7, X7
-	VMULPS     X1, X4, X4
-	VMOVUPS    X5, (BX)(R8*4)
-	VMOVUPS    X6, (SI)(R8*4)
-	VMOVUPS    X7, 16(BX)(R8*4)
-	VMOVUPS    X4, 16(SI)(R8*4)
-	ADDQ       $0x08, R8
-	SUBQ       $0x08, DI
-	CMPQ       DI, $0x08
-	JGE        main2
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY  Y14, X10
+	VCVTPD2PSY  Y12, X11
+	VCVTPD2PSY  Y15, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VCVTPD2PSY  Y13, X7
+	VINSERTF128 $0x01, X7, Y11, Y7
+	VSHUFPS     $0x88, Y5, Y4, Y4
+	VPERMQ      $0xd8, Y4, Y4
+	VPSLLD      $0x1f, Y4, Y5
+	VPSLLD      $0x1e, Y4, Y4
+	VPXOR       Y5, Y4, Y8
+	VBLENDVPS   Y5, Y7, Y6, Y9
+	VBLENDVPS   Y5, Y6, Y7, Y5
+	VANDPS      signBit32<>+0(SB), Y8, Y8
+	VXORPS      Y8, Y9, Y9
+	VANDPS      signBit32<>+0(SB), Y4, Y4
+	VXORPS      Y4, Y5, Y5
+	VMULPS      Y0, Y9, Y9
+	VMULPS      Y1, Y5, Y5
+	VMOVUPS     Y9, (BX)(R8*4)
+	VMOVUPS     Y5, (SI)(R8*4)
+	ADDQ        $0x08, R8
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         main2
 
 single3:
 	CMPQ DI, $0x04
@@ -155,38 +145,39 @@ single3:
 	VFMADD213PD cosine0<>+0(SB), Y5, Y8
 	VMULPD      Y6, Y7, Y7
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y4, Y5
-	VPSLLQ    $0x3e, Y4, Y4
-	VPXOR     Y5, Y4, Y6
-	VBLENDVPD Y5, Y7, Y8, Y9
-	VBLENDVPD Y5, Y8, Y7, Y5
-	VPAND     signBit<>+0(SB), Y4, Y4
-	VPAND     signBit<>+0(SB), Y6, Y6
-	VPXOR     Y4, Y5, Y5
-	VPXOR     Y6, Y9, Y9
-
 	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y9, Y4
-	VPADDD  entryLeast<>+0(SB), Y4, Y4
-	VPSLLVD entryShifts<>+0(SB), Y5, Y6
+	VPSLLVD entryShifts<>+0(SB), Y8, Y5
+	VPADDD  entryLeast<>+0(SB), Y5, Y5
+	VPSLLVD entryShifts<>+0(SB), Y7, Y6
 	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD entryLimits<>+0(SB), Y4, Y4
-	VPXOR   entryLimits<>+0(SB), Y4, Y4
-	VPTEST  Y4, Y4
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD entryLimits<>+0(SB), Y5, Y5
+	VPXOR   entryLimits<>+0(SB), Y5, Y5
+	VPTEST  Y5, Y5
 	JNZ     long8
 
 certain9:
-	VCVTPD2PSY Y9, X4
-	VCVTPD2PSY Y5, X5
-	VMULPS     X0, X4, X4
-	VMULPS     X1, X5, X5
-	VMOVUPS    X4, (BX)(R8*4)
-	VMOVUPS    X5, (SI)(R8*4)
-	ADDQ       $0x04, R8
-	SUBQ       $0x04, DI
-	JMP        single3
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y8, X5
+	VCVTPD2PSY   Y7, X7
+	VEXTRACTF128 $0x01, Y4, X6
+	VSHUFPS      $0x88, X6, X4, X6
+	VPSLLD       $0x1f, X6, X4
+	VPSLLD       $0x1e, X6, X6
+	VPXOR        X4, X6, X8
+	VBLENDVPS    X4, X7, X5, X9
+	VBLENDVPS    X4, X5, X7, X4
+	VANDPS       signBit32<>+0(SB), X8, X8
+	VXORPS       X8, X9, X9
+	VANDPS       signBit32<>+0(SB), X6, X6
+	VXORPS       X6, X4, X4
+	VMULPS       X0, X9, X9
+	VMULPS       X1, X4, X4
+	VMOVUPS      X9, (BX)(R8*4)
+	VMOVUPS      X4, (SI)(R8*4)
+	ADDQ         $0x04, R8
+	SUBQ         $0x04, DI
+	JMP          single3
 
 part4:
 	TESTQ DI, DI
@@ -218,57 +209,58 @@ part4:
 	VFMADD213PD cosine0<>+0(SB), Y3, Y7
 	VMULPD      Y5, Y6, Y6
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y4, Y3
-	VPSLLQ    $0x3e, Y4, Y4
-	VPXOR     Y3, Y4, Y5
-	VBLENDVPD Y3, Y6, Y7, Y8
-	VBLENDVPD Y3, Y7, Y6, Y3
-	VPAND     signBit<>+0(SB), Y4, Y4
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPXOR     Y4, Y3, Y3
-	VPXOR     Y5, Y8, Y8
-
 	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y8, Y4
-	VPADDD  entryLeast<>+0(SB), Y4, Y4
-	VPSLLVD entryShifts<>+0(SB), Y3, Y5
+	VPSLLVD entryShifts<>+0(SB), Y7, Y3
+	VPADDD  entryLeast<>+0(SB), Y3, Y3
+	VPSLLVD entryShifts<>+0(SB), Y6, Y5
 	VPADDD  entryLeast<>+0(SB), Y5, Y5
-	VPMAXUD Y5, Y4, Y4
-	VPMAXUD entryLimits<>+0(SB), Y4, Y4
-	VPXOR   entryLimits<>+0(SB), Y4, Y4
-	VPTEST  Y4, Y4
+	VPMAXUD Y5, Y3, Y3
+	VPMAXUD entryLimits<>+0(SB), Y3, Y3
+	VPXOR   entryLimits<>+0(SB), Y3, Y3
+	VPTEST  Y3, Y3
 	JNZ     long10
 
 certain11:
-	VCVTPD2PSY Y8, X2
-	VCVTPD2PSY Y3, X3
-	VMULPS     X0, X2, X2
-	VMULPS     X1, X3, X3
-	LEAQ       (BX)(R8*4), AX
-	TESTQ      $0x00000002, DI
-	JZ         single12
-	VMOVLPS    X2, (AX)
-	VPSRLDQ    $0x08, X2, X2
-	ADDQ       $0x08, AX
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y7, X2
+	VCVTPD2PSY   Y6, X5
+	VEXTRACTF128 $0x01, Y4, X3
+	VSHUFPS      $0x88, X3, X4, X3
+	VPSLLD       $0x1f, X3, X4
+	VPSLLD       $0x1e, X3, X3
+	VPXOR        X4, X3, X6
+	VBLENDVPS    X4, X5, X2, X7
+	VBLENDVPS    X4, X2, X5, X2
+	VANDPS       signBit32<>+0(SB), X6, X6
+	VXORPS       X6, X7, X7
+	VANDPS       signBit32<>+0(SB), X3, X3
+	VXORPS       X3, X2, X2
+	VMULPS       X0, X7, X7
+	VMULPS       X1, X2, X2
+	LEAQ         (BX)(R8*4), AX
+	TESTQ        $0x00000002, DI
+	JZ           single12
+	VMOVLPS      X7, (AX)
+	VPSRLDQ      $0x08, X7, X7
+	ADDQ         $0x08, AX
 
 single12:
 	TESTQ  $0x00000001, DI
 	JZ     stored13
-	VMOVSS X2, (AX)
+	VMOVSS X7, (AX)
 
 stored13:
 	LEAQ    (SI)(R8*4), AX
 	TESTQ   $0x00000002, DI
 	JZ      single14
-	VMOVLPS X3, (AX)
-	VPSRLDQ $0x08, X3, X3
+	VMOVLPS X2, (AX)
+	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x08, AX
 
 single14:
 	TESTQ  $0x00000001, DI
 	JZ     stored15
-	VMOVSS X3, (AX)
+	VMOVSS X2, (AX)
 
 stored15:
 done5:
@@ -284,80 +276,80 @@ undecided1:
 	RET
 
 long6:
-	VADDPD margin<>+0(SB), Y8, Y5
-	VSUBPD margin<>+0(SB), Y8, Y7
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VADDPD margin<>+0(SB), Y14, Y6
+	VSUBPD margin<>+0(SB), Y14, Y7
+	VPADDQ half29<>+0(SB), Y6, Y6
 	VPADDQ half29<>+0(SB), Y7, Y7
-	VXORPD Y5, Y7, Y7
+	VXORPD Y6, Y7, Y7
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y5
-	VMULPD (DX)(R8*8), Y5, Y5
-	VMINPD margin<>+0(SB), Y5, Y5
-	VADDPD Y5, Y6, Y10
-	VSUBPD Y5, Y6, Y5
-	VPADDQ half29<>+0(SB), Y10, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
-	VXORPD Y10, Y5, Y5
-	VORPD  Y5, Y7, Y7
-	VADDPD margin<>+0(SB), Y9, Y5
-	VSUBPD margin<>+0(SB), Y9, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
-	VPADDQ half29<>+0(SB), Y10, Y10
-	VXORPD Y5, Y10, Y10
-	VORPD  Y10, Y7, Y7
+	VANDPD magnitude64<>+0(SB), Y2, Y6
+	VMULPD (DX)(R8*8), Y6, Y6
+	VMINPD margin<>+0(SB), Y6, Y6
+	VADDPD Y6, Y12, Y8
+	VSUBPD Y6, Y12, Y6
+	VPADDQ half29<>+0(SB), Y8, Y8
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y8, Y6, Y6
+	VORPD  Y6, Y7, Y7
+	VADDPD margin<>+0(SB), Y15, Y6
+	VSUBPD margin<>+0(SB), Y15, Y8
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y8, Y8
+	VXORPD Y6, Y8, Y8
+	VORPD  Y8, Y7, Y7
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y5
-	VMULPD 32(DX)(R8*8), Y5, Y5
-	VMINPD margin<>+0(SB), Y5, Y5
-	VADDPD Y5, Y4, Y10
-	VSUBPD Y5, Y4, Y5
-	VPADDQ half29<>+0(SB), Y10, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
-	VXORPD Y10, Y5, Y5
-	VORPD  Y5, Y7, Y7
+	VANDPD magnitude64<>+0(SB), Y2, Y6
+	VMULPD 32(DX)(R8*8), Y6, Y6
+	VMINPD margin<>+0(SB), Y6, Y6
+	VADDPD Y6, Y13, Y8
+	VSUBPD Y6, Y13, Y6
+	VPADDQ half29<>+0(SB), Y8, Y8
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y8, Y6, Y6
+	VORPD  Y6, Y7, Y7
 	VPTEST above29<>+0(SB), Y7
 	JZ     certain7
 	JMP    undecided1
 
 long8:
-	VADDPD margin<>+0(SB), Y9, Y4
-	VSUBPD margin<>+0(SB), Y9, Y6
-	VPADDQ half29<>+0(SB), Y4, Y4
+	VADDPD margin<>+0(SB), Y8, Y5
+	VSUBPD margin<>+0(SB), Y8, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y4, Y6, Y6
+	VXORPD Y5, Y6, Y6
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y4
-	VMULPD (DX)(R8*8), Y4, Y4
-	VMINPD margin<>+0(SB), Y4, Y4
-	VADDPD Y4, Y5, Y7
-	VSUBPD Y4, Y5, Y4
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VPADDQ half29<>+0(SB), Y4, Y4
-	VXORPD Y7, Y4, Y4
-	VORPD  Y4, Y6, Y6
+	VANDPD magnitude64<>+0(SB), Y2, Y5
+	VMULPD (DX)(R8*8), Y5, Y5
+	VMINPD margin<>+0(SB), Y5, Y5
+	VADDPD Y5, Y7, Y9
+	VSUBPD Y5, Y7, Y5
+	VPADDQ half29<>+0(SB), Y9, Y9
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VXORPD Y9, Y5, Y5
+	VORPD  Y5, Y6, Y6
 	VPTEST above29<>+0(SB), Y6
 	JZ     certain9
 	JMP    undecided1
 
 long10:
-	VADDPD margin<>+0(SB), Y8, Y4
-	VSUBPD margin<>+0(SB), Y8, Y5
-	VPADDQ half29<>+0(SB), Y4, Y4
+	VADDPD margin<>+0(SB), Y7, Y3
+	VSUBPD margin<>+0(SB), Y7, Y5
+	VPADDQ half29<>+0(SB), Y3, Y3
 	VPADDQ half29<>+0(SB), Y5, Y5
-	VXORPD Y4, Y5, Y5
+	VXORPD Y3, Y5, Y5
 
 	// the error of a sine is in proportion to angles below 1
 	VANDPD magnitude64<>+0(SB), Y2, Y2
 	VMULPD (DX)(R8*8), Y2, Y2
 	VMINPD margin<>+0(SB), Y2, Y2
-	VADDPD Y2, Y3, Y4
-	VSUBPD Y2, Y3, Y2
-	VPADDQ half29<>+0(SB), Y4, Y4
+	VADDPD Y2, Y6, Y3
+	VSUBPD Y2, Y6, Y2
+	VPADDQ half29<>+0(SB), Y3, Y3
 	VPADDQ half29<>+0(SB), Y2, Y2
-	VXORPD Y4, Y2, Y2
+	VXORPD Y3, Y2, Y2
 	VORPD  Y2, Y5, Y5
 	VPTEST above29<>+0(SB), Y5
 	JZ     certain11
@@ -583,6 +575,24 @@ DATA signBit<>+48(SB)/8, $0x8000000000000000
 DATA signBit<>+56(SB)/8, $0x8000000000000000
 GLOBL signBit<>(SB), RODATA|NOPTR, $64
 
+DATA signBit32<>+0(SB)/4, $0x80000000
+DATA signBit32<>+4(SB)/4, $0x80000000
+DATA signBit32<>+8(SB)/4, $0x80000000
+DATA signBit32<>+12(SB)/4, $0x80000000
+DATA signBit32<>+16(SB)/4, $0x80000000
+DATA signBit32<>+20(SB)/4, $0x80000000
+DATA signBit32<>+24(SB)/4, $0x80000000
+DATA signBit32<>+28(SB)/4, $0x80000000
+DATA signBit32<>+32(SB)/4, $0x80000000
+DATA signBit32<>+36(SB)/4, $0x80000000
+DATA signBit32<>+40(SB)/4, $0x80000000
+DATA signBit32<>+44(SB)/4, $0x80000000
+DATA signBit32<>+48(SB)/4, $0x80000000
+DATA signBit32<>+52(SB)/4, $0x80000000
+DATA signBit32<>+56(SB)/4, $0x80000000
+DATA signBit32<>+60(SB)/4, $0x80000000
+GLOBL signBit32<>(SB), RODATA|NOPTR, $64
+
 DATA magnitude64<>+0(SB)/8, $0x7fffffffffffffff
 DATA magnitude64<>+8(SB)/8, $0x7fffffffffffffff
 DATA magnitude64<>+16(SB)/8, $0x7fffffffffffffff
@@ -594,7 +604,7 @@ DATA magnitude64<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL magnitude64<>(SB), RODATA|NOPTR, $64
 
 // func CosSinExactF32AVX512(cos *float32, sin *float32, high *float64, low *float64, margin *float64, n int, position float64, scaleCos float32, scaleSin float32) (undecided uint64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·CosSinExactF32AVX512(SB), $0-72
 	MOVQ         high+16(FP), AX
 	MOVQ         low+24(FP), CX
@@ -602,16 +612,14 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	MOVQ         cos+0(FP), BX
 	MOVQ         sin+8(FP), SI
 	MOVQ         n+40(FP), DI
-	VBROADCASTSS scaleCos+56(FP), Y0
-	VBROADCASTSS scaleSin+60(FP), Y1
+	VBROADCASTSS scaleCos+56(FP), Z0
+	VBROADCASTSS scaleSin+60(FP), Z1
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Z2
-	VMOVUPS      entryShifts<>+0(SB), Z3
-	VMOVUPS      entryLeast<>+0(SB), Z4
-	VMOVUPS      entryLimits<>+0(SB), Z5
-	VMOVUPD      toInteger<>+0(SB), Z6
-	VMOVUPD      toInteger<>+0(SB), Z6
-	VMOVUPD      signBit<>+0(SB), Z7
+	VMOVUPD      toInteger<>+0(SB), Z3
+	VMOVUPD      toInteger<>+0(SB), Z3
+	VMOVUPD      signBit32<>+0(SB), Z6
+	VMOVUPS      evens32<>+0(SB), Z7
 	CMPQ         DI, $0x20
 	JLT          single3
 
@@ -625,14 +633,14 @@ main2:
 	VMOVAPD     Z10, Z18
 	VMOVUPD     192(AX)(R8*8), Z11
 	VMOVAPD     Z11, Z19
-	VFMADD213PD Z6, Z2, Z8
-	VFMADD213PD Z6, Z2, Z9
-	VFMADD213PD Z6, Z2, Z10
-	VFMADD213PD Z6, Z2, Z11
-	VSUBPD      Z8, Z6, Z12
-	VSUBPD      Z9, Z6, Z13
-	VSUBPD      Z10, Z6, Z14
-	VSUBPD      Z11, Z6, Z15
+	VFMADD213PD Z3, Z2, Z8
+	VFMADD213PD Z3, Z2, Z9
+	VFMADD213PD Z3, Z2, Z10
+	VFMADD213PD Z3, Z2, Z11
+	VSUBPD      Z8, Z3, Z12
+	VSUBPD      Z9, Z3, Z13
+	VSUBPD      Z10, Z3, Z14
+	VSUBPD      Z11, Z3, Z15
 	VFMADD213PD Z12, Z2, Z16
 	VFMADD213PD Z13, Z2, Z17
 	VFMADD213PD Z14, Z2, Z18
@@ -720,222 +728,205 @@ main2:
 	VMULPD      Z18, Z22, Z22
 	VMULPD      Z19, Z23, Z23
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z8, Z12
-	VPSLLQ     $0x3e, Z8, Z8
-	VPMOVQ2M   Z12, K1
-	VPXORQ     Z12, Z8, Z12
-	VBLENDMPD  Z20, Z24, K1, Z13
-	VBLENDMPD  Z24, Z20, K1, Z14
-	VPTERNLOGQ $0x78, Z7, Z8, Z14
-	VPTERNLOGQ $0x78, Z7, Z12, Z13
-	VPSLLQ     $0x3f, Z9, Z8
-	VPSLLQ     $0x3e, Z9, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z21, Z25, K1, Z12
-	VBLENDMPD  Z25, Z21, K1, Z15
-	VPTERNLOGQ $0x78, Z7, Z9, Z15
-	VPTERNLOGQ $0x78, Z7, Z8, Z12
-	VPSLLQ     $0x3f, Z10, Z8
-	VPSLLQ     $0x3e, Z10, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z22, Z26, K1, Z10
-	VBLENDMPD  Z26, Z22, K1, Z16
-	VPTERNLOGQ $0x78, Z7, Z9, Z16
-	VPTERNLOGQ $0x78, Z7, Z8, Z10
-	VPSLLQ     $0x3f, Z11, Z8
-	VPSLLQ     $0x3e, Z11, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z23, Z27, K1, Z11
-	VBLENDMPD  Z27, Z23, K1, Z17
-	VPTERNLOGQ $0x78, Z7, Z9, Z17
-	VPTERNLOGQ $0x78, Z7, Z8, Z11
-
 	// Ziv's test, the short one
-	VPSLLVD  Z3, Z13, Z8
-	VPADDD   Z4, Z8, Z8
-	VPSLLVD  Z3, Z14, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z12, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z15, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z10, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z16, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z11, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPSLLVD  Z3, Z17, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPCMPUD  $0x06, Z5, Z8, K1
+	VPSLLVD  entryShifts<>+0(SB), Z24, Z12
+	VPADDD   entryLeast<>+0(SB), Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z20, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z25, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z21, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z26, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z22, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z27, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPSLLVD  entryShifts<>+0(SB), Z23, Z13
+	VPADDD   entryLeast<>+0(SB), Z13, Z13
+	VPMAXUD  Z13, Z12, Z12
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z12, K1
 	KORTESTW K1, K1
 	JNZ      long6
 
 certain7:
-	VCVTPD2PS Z13, Y8
-	VCVTPD2PS Z14, Y9
-	VCVTPD2PS Z12, Y12
-	VCVTPD2PS Z15, Y13
-	VCVTPD2PS Z10, Y10
-	VCVTPD2PS Z16, Y14
-	VCVTPD2PS Z11, Y11
-	VCVTPD2PS Z17, Y15
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y1, Y9, Y9
-	VMULPS    Y0, Y12, Y12
-	VMULPS    Y1, Y13, Y13
-	VMULPS    Y0, Y10, Y10
-	VMULPS    Y1, Y14, Y14
-	VMULPS    Y0, Y11, Y11
-	VMULPS    Y1, Y15, Y15
-	VMOVUPS   Y8, (BX)(R8*4)
-	VMOVUPS   Y9, (SI)(R8*4)
-	VMOVUPS   Y12, 32(BX)(R8*4)
-	VMOVUPS   Y13, 32(SI)(R8*4)
-	VMOVUPS   Y10, 64(BX)(R8*4)
-	VMOVUPS   Y14, 64(SI)(R8*4)
-	VMOVUPS   Y11, 96(BX)(R8*4)
-	VMOVUPS   Y15, 96(SI)(R8*4)
-	ADDQ      $0x20, R8
-	SUBQ      $0x20, DI
-	CMPQ      DI, $0x20
-	JGE       main2
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z24, Y4
+	VCVTPD2PS    Z20, Y5
+	VCVTPD2PS    Z25, Y12
+	VINSERTF64X4 $0x01, Y12, Z4, Z12
+	VCVTPD2PS    Z21, Y4
+	VINSERTF64X4 $0x01, Y4, Z5, Z13
+	VMOVAPS      Z8, Z8
+	VPERMT2PS    Z9, Z7, Z8
+	VPSLLD       $0x1f, Z8, Z9
+	VPSLLD       $0x1e, Z8, Z8
+	VPMOVD2M     Z9, K1
+	VPXORD       Z9, Z8, Z9
+	VBLENDMPS    Z13, Z12, K1, Z14
+	VBLENDMPS    Z12, Z13, K1, Z12
+	VPTERNLOGD   $0x78, Z6, Z8, Z12
+	VPTERNLOGD   $0x78, Z6, Z9, Z14
+	VCVTPD2PS    Z26, Y4
+	VCVTPD2PS    Z22, Y5
+	VCVTPD2PS    Z27, Y8
+	VINSERTF64X4 $0x01, Y8, Z4, Z8
+	VCVTPD2PS    Z23, Y4
+	VINSERTF64X4 $0x01, Y4, Z5, Z9
+	VMOVAPS      Z10, Z10
+	VPERMT2PS    Z11, Z7, Z10
+	VPSLLD       $0x1f, Z10, Z11
+	VPSLLD       $0x1e, Z10, Z10
+	VPMOVD2M     Z11, K1
+	VPXORD       Z11, Z10, Z11
+	VBLENDMPS    Z9, Z8, K1, Z13
+	VBLENDMPS    Z8, Z9, K1, Z8
+	VPTERNLOGD   $0x78, Z6, Z10, Z8
+	VPTERNLOGD   $0x78, Z6, Z11, Z13
+	VMULPS       Z0, Z14, Z14
+	VMULPS       Z1, Z12, Z12
+	VMULPS       Z0, Z13, Z13
+	VMULPS       Z1, Z8, Z8
+	VMOVUPS      Z14, (BX)(R8*4)
+	VMOVUPS      Z12, (SI)(R8*4)
+	VMOVUPS      Z13, 64(BX)(R8*4)
+	VMOVUPS      Z8, 64(SI)(R8*4)
+	ADDQ         $0x20, R8
+	SUBQ         $0x20, DI
+	CMPQ         DI, $0x20
+	JGE          main2
 
 single3:
 	CMPQ DI, $0x08
 	JLT  part4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z8
-	VMOVAPD     Z8, Z10
-	VFMADD213PD Z6, Z2, Z8
-	VSUBPD      Z8, Z6, Z9
-	VFMADD213PD Z9, Z2, Z10
-	VFMADD231PD (CX)(R8*8), Z2, Z10
-	VMULPD      Z10, Z10, Z9
+	VMOVUPD     (AX)(R8*8), Z4
+	VMOVAPD     Z4, Z7
+	VFMADD213PD Z3, Z2, Z4
+	VSUBPD      Z4, Z3, Z5
+	VFMADD213PD Z5, Z2, Z7
+	VFMADD231PD (CX)(R8*8), Z2, Z7
+	VMULPD      Z7, Z7, Z5
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z11
-	VMOVUPD     cosine6<>+0(SB), Z12
-	VFMADD213PD sine5<>+0(SB), Z9, Z11
-	VFMADD213PD cosine5<>+0(SB), Z9, Z12
-	VFMADD213PD sine4<>+0(SB), Z9, Z11
-	VFMADD213PD cosine4<>+0(SB), Z9, Z12
-	VFMADD213PD sine3<>+0(SB), Z9, Z11
-	VFMADD213PD cosine3<>+0(SB), Z9, Z12
-	VFMADD213PD sine2<>+0(SB), Z9, Z11
-	VFMADD213PD cosine2<>+0(SB), Z9, Z12
-	VFMADD213PD sine1<>+0(SB), Z9, Z11
-	VFMADD213PD cosine1<>+0(SB), Z9, Z12
-	VFMADD213PD sine0<>+0(SB), Z9, Z11
-	VFMADD213PD cosine0<>+0(SB), Z9, Z12
-	VMULPD      Z10, Z11, Z11
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z8, Z9
-	VPSLLQ     $0x3e, Z8, Z8
-	VPMOVQ2M   Z9, K1
-	VPXORQ     Z9, Z8, Z9
-	VBLENDMPD  Z11, Z12, K1, Z10
-	VBLENDMPD  Z12, Z11, K1, Z11
-	VPTERNLOGQ $0x78, Z7, Z8, Z11
-	VPTERNLOGQ $0x78, Z7, Z9, Z10
+	VMOVUPD     sine6<>+0(SB), Z8
+	VMOVUPD     cosine6<>+0(SB), Z9
+	VFMADD213PD sine5<>+0(SB), Z5, Z8
+	VFMADD213PD cosine5<>+0(SB), Z5, Z9
+	VFMADD213PD sine4<>+0(SB), Z5, Z8
+	VFMADD213PD cosine4<>+0(SB), Z5, Z9
+	VFMADD213PD sine3<>+0(SB), Z5, Z8
+	VFMADD213PD cosine3<>+0(SB), Z5, Z9
+	VFMADD213PD sine2<>+0(SB), Z5, Z8
+	VFMADD213PD cosine2<>+0(SB), Z5, Z9
+	VFMADD213PD sine1<>+0(SB), Z5, Z8
+	VFMADD213PD cosine1<>+0(SB), Z5, Z9
+	VFMADD213PD sine0<>+0(SB), Z5, Z8
+	VFMADD213PD cosine0<>+0(SB), Z5, Z9
+	VMULPD      Z7, Z8, Z8
 
 	// Ziv's test, the short one
-	VPSLLVD  Z3, Z10, Z8
-	VPADDD   Z4, Z8, Z8
-	VPSLLVD  Z3, Z11, Z9
-	VPADDD   Z4, Z9, Z9
-	VPMAXUD  Z9, Z8, Z8
-	VPCMPUD  $0x06, Z5, Z8, K1
+	VPSLLVD  entryShifts<>+0(SB), Z9, Z5
+	VPADDD   entryLeast<>+0(SB), Z5, Z5
+	VPSLLVD  entryShifts<>+0(SB), Z8, Z7
+	VPADDD   entryLeast<>+0(SB), Z7, Z7
+	VPMAXUD  Z7, Z5, Z5
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z5, K1
 	KORTESTW K1, K1
 	JNZ      long8
 
 certain9:
-	VCVTPD2PS Z10, Y8
-	VCVTPD2PS Z11, Y9
-	VMULPS    Y0, Y8, Y8
-	VMULPS    Y1, Y9, Y9
-	VMOVUPS   Y8, (BX)(R8*4)
-	VMOVUPS   Y9, (SI)(R8*4)
-	ADDQ      $0x08, R8
-	SUBQ      $0x08, DI
-	JMP       single3
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS  Z9, Y5
+	VCVTPD2PS  Z8, Y7
+	VPMOVQD    Z4, Y4
+	VPSLLD     $0x1f, Y4, Y8
+	VPSLLD     $0x1e, Y4, Y4
+	VPMOVD2M   Y8, K1
+	VPXORD     Y8, Y4, Y8
+	VBLENDMPS  Y7, Y5, K1, Y9
+	VBLENDMPS  Y5, Y7, K1, Y5
+	VPTERNLOGD $0x78, Y6, Y4, Y5
+	VPTERNLOGD $0x78, Y6, Y8, Y9
+	VMULPS     Y0, Y9, Y9
+	VMULPS     Y1, Y5, Y5
+	VMOVUPS    Y9, (BX)(R8*4)
+	VMOVUPS    Y5, (SI)(R8*4)
+	ADDQ       $0x08, R8
+	SUBQ       $0x08, DI
+	JMP        single3
 
 part4:
 	TESTQ DI, DI
 	JZ    done5
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z8
-	VMOVAPD     Z8, Z9
-	VFMADD213PD Z6, Z2, Z8
-	VSUBPD      Z8, Z6, Z6
-	VFMADD213PD Z6, Z2, Z9
-	VFMADD231PD (CX)(R8*8), Z2, Z9
-	VMULPD      Z9, Z9, Z6
+	VMOVUPD     (AX)(R8*8), Z4
+	VMOVAPD     Z4, Z5
+	VFMADD213PD Z3, Z2, Z4
+	VSUBPD      Z4, Z3, Z3
+	VFMADD213PD Z3, Z2, Z5
+	VFMADD231PD (CX)(R8*8), Z2, Z5
+	VMULPD      Z5, Z5, Z3
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z10
-	VMOVUPD     cosine6<>+0(SB), Z11
-	VFMADD213PD sine5<>+0(SB), Z6, Z10
-	VFMADD213PD cosine5<>+0(SB), Z6, Z11
-	VFMADD213PD sine4<>+0(SB), Z6, Z10
-	VFMADD213PD cosine4<>+0(SB), Z6, Z11
-	VFMADD213PD sine3<>+0(SB), Z6, Z10
-	VFMADD213PD cosine3<>+0(SB), Z6, Z11
-	VFMADD213PD sine2<>+0(SB), Z6, Z10
-	VFMADD213PD cosine2<>+0(SB), Z6, Z11
-	VFMADD213PD sine1<>+0(SB), Z6, Z10
-	VFMADD213PD cosine1<>+0(SB), Z6, Z11
-	VFMADD213PD sine0<>+0(SB), Z6, Z10
-	VFMADD213PD cosine0<>+0(SB), Z6, Z11
-	VMULPD      Z9, Z10, Z10
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z8, Z6
-	VPSLLQ     $0x3e, Z8, Z8
-	VPMOVQ2M   Z6, K1
-	VPXORQ     Z6, Z8, Z6
-	VBLENDMPD  Z10, Z11, K1, Z9
-	VBLENDMPD  Z11, Z10, K1, Z10
-	VPTERNLOGQ $0x78, Z7, Z8, Z10
-	VPTERNLOGQ $0x78, Z7, Z6, Z9
+	VMOVUPD     sine6<>+0(SB), Z7
+	VMOVUPD     cosine6<>+0(SB), Z8
+	VFMADD213PD sine5<>+0(SB), Z3, Z7
+	VFMADD213PD cosine5<>+0(SB), Z3, Z8
+	VFMADD213PD sine4<>+0(SB), Z3, Z7
+	VFMADD213PD cosine4<>+0(SB), Z3, Z8
+	VFMADD213PD sine3<>+0(SB), Z3, Z7
+	VFMADD213PD cosine3<>+0(SB), Z3, Z8
+	VFMADD213PD sine2<>+0(SB), Z3, Z7
+	VFMADD213PD cosine2<>+0(SB), Z3, Z8
+	VFMADD213PD sine1<>+0(SB), Z3, Z7
+	VFMADD213PD cosine1<>+0(SB), Z3, Z8
+	VFMADD213PD sine0<>+0(SB), Z3, Z7
+	VFMADD213PD cosine0<>+0(SB), Z3, Z8
+	VMULPD      Z5, Z7, Z7
 
 	// Ziv's test, the short one
-	VPSLLVD  Z3, Z9, Z6
-	VPADDD   Z4, Z6, Z6
-	VPSLLVD  Z3, Z10, Z3
-	VPADDD   Z4, Z3, Z3
-	VPMAXUD  Z3, Z6, Z6
-	VPCMPUD  $0x06, Z5, Z6, K1
+	VPSLLVD  entryShifts<>+0(SB), Z8, Z3
+	VPADDD   entryLeast<>+0(SB), Z3, Z3
+	VPSLLVD  entryShifts<>+0(SB), Z7, Z5
+	VPADDD   entryLeast<>+0(SB), Z5, Z5
+	VPMAXUD  Z5, Z3, Z3
+	VPCMPUD  $0x06, entryLimits<>+0(SB), Z3, K1
 	KORTESTW K1, K1
 	JNZ      long10
 
 certain11:
-	VCVTPD2PS Z9, Y2
-	VCVTPD2PS Z10, Y3
-	VMULPS    Y0, Y2, Y2
-	VMULPS    Y1, Y3, Y3
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     DI, AX, AX
-	KMOVW     AX, K1
-	VMOVUPS   Y2, K1, (BX)(R8*4)
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     DI, AX, AX
-	KMOVW     AX, K1
-	VMOVUPS   Y3, K1, (SI)(R8*4)
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS  Z8, Y2
+	VCVTPD2PS  Z7, Y3
+	VPMOVQD    Z4, Y4
+	VPSLLD     $0x1f, Y4, Y5
+	VPSLLD     $0x1e, Y4, Y4
+	VPMOVD2M   Y5, K1
+	VPXORD     Y5, Y4, Y5
+	VBLENDMPS  Y3, Y2, K1, Y7
+	VBLENDMPS  Y2, Y3, K1, Y2
+	VPTERNLOGD $0x78, Y6, Y4, Y2
+	VPTERNLOGD $0x78, Y6, Y5, Y7
+	VMULPS     Y0, Y7, Y7
+	VMULPS     Y1, Y2, Y2
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      DI, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y7, K1, (BX)(R8*4)
+	MOVQ       $0xffffffffffffffff, AX
+	BZHIQ      DI, AX, AX
+	KMOVW      AX, K1
+	VMOVUPS    Y2, K1, (SI)(R8*4)
 
 done5:
 	MOVQ $0x00000000, AX
@@ -950,124 +941,142 @@ undecided1:
 	RET
 
 long6:
-	VADDPD margin<>+0(SB), Z13, Z8
-	VSUBPD margin<>+0(SB), Z13, Z9
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VPADDQ half29<>+0(SB), Z9, Z9
-	VXORPD Z8, Z9, Z9
+	VADDPD margin<>+0(SB), Z24, Z12
+	VSUBPD margin<>+0(SB), Z24, Z13
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VPADDQ half29<>+0(SB), Z13, Z13
+	VXORPD Z12, Z13, Z13
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Z2, Z8
-	VMULPD (DX)(R8*8), Z8, Z8
-	VMINPD margin<>+0(SB), Z8, Z8
-	VADDPD Z8, Z14, Z18
-	VSUBPD Z8, Z14, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VXORPD Z18, Z8, Z8
-	VORPD  Z8, Z9, Z9
-	VADDPD margin<>+0(SB), Z12, Z8
-	VSUBPD margin<>+0(SB), Z12, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VXORPD Z8, Z18, Z18
-	VORPD  Z18, Z9, Z9
+	VANDPD magnitude64<>+0(SB), Z2, Z12
+	VMULPD (DX)(R8*8), Z12, Z12
+	VMINPD margin<>+0(SB), Z12, Z12
+	VADDPD Z12, Z20, Z14
+	VSUBPD Z12, Z20, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VXORPD Z14, Z12, Z12
+	VORPD  Z12, Z13, Z13
+	VADDPD margin<>+0(SB), Z25, Z12
+	VSUBPD margin<>+0(SB), Z25, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VXORPD Z12, Z14, Z14
+	VORPD  Z14, Z13, Z13
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Z2, Z8
-	VMULPD 64(DX)(R8*8), Z8, Z8
-	VMINPD margin<>+0(SB), Z8, Z8
-	VADDPD Z8, Z15, Z18
-	VSUBPD Z8, Z15, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VXORPD Z18, Z8, Z8
-	VORPD  Z8, Z9, Z9
-	VADDPD margin<>+0(SB), Z10, Z8
-	VSUBPD margin<>+0(SB), Z10, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VXORPD Z8, Z18, Z18
-	VORPD  Z18, Z9, Z9
+	VANDPD magnitude64<>+0(SB), Z2, Z12
+	VMULPD 64(DX)(R8*8), Z12, Z12
+	VMINPD margin<>+0(SB), Z12, Z12
+	VADDPD Z12, Z21, Z14
+	VSUBPD Z12, Z21, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VXORPD Z14, Z12, Z12
+	VORPD  Z12, Z13, Z13
+	VADDPD margin<>+0(SB), Z26, Z12
+	VSUBPD margin<>+0(SB), Z26, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VXORPD Z12, Z14, Z14
+	VORPD  Z14, Z13, Z13
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Z2, Z8
-	VMULPD 128(DX)(R8*8), Z8, Z8
-	VMINPD margin<>+0(SB), Z8, Z8
-	VADDPD Z8, Z16, Z18
-	VSUBPD Z8, Z16, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VXORPD Z18, Z8, Z8
-	VORPD  Z8, Z9, Z9
-	VADDPD margin<>+0(SB), Z11, Z8
-	VSUBPD margin<>+0(SB), Z11, Z18
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VPADDQ half29<>+0(SB), Z18, Z18
-	VXORPD Z8, Z18, Z18
-	VORPD  Z18, Z9, Z9
+	VANDPD magnitude64<>+0(SB), Z2, Z12
+	VMULPD 128(DX)(R8*8), Z12, Z12
+	VMINPD margin<>+0(SB), Z12, Z12
+	VADDPD Z12, Z22, Z14
+	VSUBPD Z12, Z22, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VXORPD Z14, Z12, Z12
+	VORPD  Z12, Z13, Z13
+	VADDPD margin<>+0(SB), Z27, Z12
+	VSUBPD margin<>+0(SB), Z27, Z14
+	VPADDQ half29<>+0(SB), Z12, Z12
+	VPADDQ half29<>+0(SB), Z14, Z14
+	VXORPD Z12, Z14, Z14
+	VORPD  Z14, Z13, Z13
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD   magnitude64<>+0(SB), Z2, Z8
-	VMULPD   192(DX)(R8*8), Z8, Z8
-	VMINPD   margin<>+0(SB), Z8, Z8
-	VADDPD   Z8, Z17, Z18
-	VSUBPD   Z8, Z17, Z8
-	VPADDQ   half29<>+0(SB), Z18, Z18
-	VPADDQ   half29<>+0(SB), Z8, Z8
-	VXORPD   Z18, Z8, Z8
-	VORPD    Z8, Z9, Z9
-	VPTESTMD above29<>+0(SB), Z9, K1
+	VANDPD   magnitude64<>+0(SB), Z2, Z12
+	VMULPD   192(DX)(R8*8), Z12, Z12
+	VMINPD   margin<>+0(SB), Z12, Z12
+	VADDPD   Z12, Z23, Z14
+	VSUBPD   Z12, Z23, Z12
+	VPADDQ   half29<>+0(SB), Z14, Z14
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z14, Z12, Z12
+	VORPD    Z12, Z13, Z13
+	VPTESTMD above29<>+0(SB), Z13, K1
 	KMOVW    K1, R9
 	TESTL    R9, R9
 	JZ       certain7
 	JMP      undecided1
 
 long8:
-	VADDPD margin<>+0(SB), Z10, Z8
-	VSUBPD margin<>+0(SB), Z10, Z9
-	VPADDQ half29<>+0(SB), Z8, Z8
-	VPADDQ half29<>+0(SB), Z9, Z9
-	VXORPD Z8, Z9, Z9
+	VADDPD margin<>+0(SB), Z9, Z5
+	VSUBPD margin<>+0(SB), Z9, Z7
+	VPADDQ half29<>+0(SB), Z5, Z5
+	VPADDQ half29<>+0(SB), Z7, Z7
+	VXORPD Z5, Z7, Z7
 
 	// the error of a sine is in proportion to angles below 1
-	VANDPD   magnitude64<>+0(SB), Z2, Z8
-	VMULPD   (DX)(R8*8), Z8, Z8
-	VMINPD   margin<>+0(SB), Z8, Z8
-	VADDPD   Z8, Z11, Z12
-	VSUBPD   Z8, Z11, Z8
-	VPADDQ   half29<>+0(SB), Z12, Z12
-	VPADDQ   half29<>+0(SB), Z8, Z8
-	VXORPD   Z12, Z8, Z8
-	VORPD    Z8, Z9, Z9
-	VPTESTMD above29<>+0(SB), Z9, K1
+	VANDPD   magnitude64<>+0(SB), Z2, Z5
+	VMULPD   (DX)(R8*8), Z5, Z5
+	VMINPD   margin<>+0(SB), Z5, Z5
+	VADDPD   Z5, Z8, Z10
+	VSUBPD   Z5, Z8, Z5
+	VPADDQ   half29<>+0(SB), Z10, Z10
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VXORPD   Z10, Z5, Z5
+	VORPD    Z5, Z7, Z7
+	VPTESTMD above29<>+0(SB), Z7, K1
 	KMOVW    K1, R9
 	TESTL    R9, R9
 	JZ       certain9
 	JMP      undecided1
 
 long10:
-	VADDPD margin<>+0(SB), Z9, Z3
-	VSUBPD margin<>+0(SB), Z9, Z4
+	VADDPD margin<>+0(SB), Z8, Z3
+	VSUBPD margin<>+0(SB), Z8, Z5
 	VPADDQ half29<>+0(SB), Z3, Z3
-	VPADDQ half29<>+0(SB), Z4, Z4
-	VXORPD Z3, Z4, Z4
+	VPADDQ half29<>+0(SB), Z5, Z5
+	VXORPD Z3, Z5, Z5
 
 	// the error of a sine is in proportion to angles below 1
 	VANDPD   magnitude64<>+0(SB), Z2, Z2
 	VMULPD   (DX)(R8*8), Z2, Z2
 	VMINPD   margin<>+0(SB), Z2, Z2
-	VADDPD   Z2, Z10, Z3
-	VSUBPD   Z2, Z10, Z2
+	VADDPD   Z2, Z7, Z3
+	VSUBPD   Z2, Z7, Z2
 	VPADDQ   half29<>+0(SB), Z3, Z3
 	VPADDQ   half29<>+0(SB), Z2, Z2
 	VXORPD   Z3, Z2, Z2
-	VORPD    Z2, Z4, Z4
-	VPTESTMD above29<>+0(SB), Z4, K1
+	VORPD    Z2, Z5, Z5
+	VPTESTMD above29<>+0(SB), Z5, K1
 	KMOVW    K1, AX
 	TESTL    AX, AX
 	JZ       certain11
 	JMP      undecided1
+
+DATA evens32<>+0(SB)/4, $0x00000000
+DATA evens32<>+4(SB)/4, $0x00000002
+DATA evens32<>+8(SB)/4, $0x00000004
+DATA evens32<>+12(SB)/4, $0x00000006
+DATA evens32<>+16(SB)/4, $0x00000008
+DATA evens32<>+20(SB)/4, $0x0000000a
+DATA evens32<>+24(SB)/4, $0x0000000c
+DATA evens32<>+28(SB)/4, $0x0000000e
+DATA evens32<>+32(SB)/4, $0x00000010
+DATA evens32<>+36(SB)/4, $0x00000012
+DATA evens32<>+40(SB)/4, $0x00000014
+DATA evens32<>+44(SB)/4, $0x00000016
+DATA evens32<>+48(SB)/4, $0x00000018
+DATA evens32<>+52(SB)/4, $0x0000001a
+DATA evens32<>+56(SB)/4, $0x0000001c
+DATA evens32<>+60(SB)/4, $0x0000001e
+GLOBL evens32<>(SB), RODATA|NOPTR, $64
 
 // func CosSinSeedF64AVX2(cos *float64, sin *float64, error *float64, high *float64, low *float64, margin *float64, n int, position float64, reach float64)
 // Requires: AVX, AVX2, FMA3
@@ -1110,25 +1119,23 @@ loop1:
 	VFMADD213PD sine0<>+0(SB), Y4, Y6
 	VFMADD213PD cosine0<>+0(SB), Y4, Y7
 	VMULPD      Y5, Y6, Y6
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y3, Y4
-	VPSLLQ    $0x3e, Y3, Y3
-	VPXOR     Y4, Y3, Y5
-	VBLENDVPD Y4, Y6, Y7, Y8
-	VBLENDVPD Y4, Y7, Y6, Y4
-	VPAND     signBit<>+0(SB), Y3, Y3
-	VPAND     signBit<>+0(SB), Y5, Y5
-	VPXOR     Y3, Y4, Y4
-	VPXOR     Y5, Y8, Y8
-	VMULPD    (DI)(R9*8), Y1, Y3
-	VMINPD    margin<>+0(SB), Y3, Y3
-	VMOVUPD   Y8, (AX)(R9*8)
-	VMOVUPD   Y4, (CX)(R9*8)
-	VMOVUPD   Y3, (DX)(R9*8)
-	ADDQ      $0x04, R9
-	CMPQ      R9, R8
-	JLT       loop1
+	VPSLLQ      $0x3f, Y3, Y4
+	VPSLLQ      $0x3e, Y3, Y3
+	VPXOR       Y4, Y3, Y5
+	VBLENDVPD   Y4, Y6, Y7, Y8
+	VBLENDVPD   Y4, Y7, Y6, Y4
+	VANDPS      signBit<>+0(SB), Y5, Y5
+	VXORPS      Y5, Y8, Y8
+	VANDPS      signBit<>+0(SB), Y3, Y3
+	VXORPS      Y3, Y4, Y4
+	VMULPD      (DI)(R9*8), Y1, Y3
+	VMINPD      margin<>+0(SB), Y3, Y3
+	VMOVUPD     Y8, (AX)(R9*8)
+	VMOVUPD     Y4, (CX)(R9*8)
+	VMOVUPD     Y3, (DX)(R9*8)
+	ADDQ        $0x04, R9
+	CMPQ        R9, R8
+	JLT         loop1
 	VZEROUPPER
 	RET
 
@@ -1176,24 +1183,22 @@ loop1:
 	VFMADD213PD sine0<>+0(SB), Z6, Z8
 	VFMADD213PD cosine0<>+0(SB), Z6, Z9
 	VMULPD      Z7, Z8, Z8
-
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z5, Z6
-	VPSLLQ     $0x3e, Z5, Z5
-	VPMOVQ2M   Z6, K1
-	VPXORQ     Z6, Z5, Z6
-	VBLENDMPD  Z8, Z9, K1, Z7
-	VBLENDMPD  Z9, Z8, K1, Z8
-	VPTERNLOGQ $0x78, Z3, Z5, Z8
-	VPTERNLOGQ $0x78, Z3, Z6, Z7
-	VMULPD     (DI)(R9*8), Z1, Z5
-	VMINPD     Z4, Z5, Z5
-	VMOVUPD    Z7, (AX)(R9*8)
-	VMOVUPD    Z8, (CX)(R9*8)
-	VMOVUPD    Z5, (DX)(R9*8)
-	ADDQ       $0x08, R9
-	CMPQ       R9, R8
-	JLT        loop1
+	VPSLLQ      $0x3f, Z5, Z6
+	VPSLLQ      $0x3e, Z5, Z5
+	VPMOVQ2M    Z6, K1
+	VPXORQ      Z6, Z5, Z6
+	VBLENDMPD   Z8, Z9, K1, Z7
+	VBLENDMPD   Z9, Z8, K1, Z8
+	VPTERNLOGQ  $0x78, Z3, Z5, Z8
+	VPTERNLOGQ  $0x78, Z3, Z6, Z7
+	VMULPD      (DI)(R9*8), Z1, Z5
+	VMINPD      Z4, Z5, Z5
+	VMOVUPD     Z7, (AX)(R9*8)
+	VMOVUPD     Z8, (CX)(R9*8)
+	VMOVUPD     Z5, (DX)(R9*8)
+	ADDQ        $0x08, R9
+	CMPQ        R9, R8
+	JLT         loop1
 	VZEROUPPER
 	RET
 
@@ -2452,111 +2457,97 @@ TEXT ·CosSinFloat32F32AVX2(SB), $0-56
 	MOVQ         cos+0(FP), CX
 	MOVQ         sin+8(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS scaleCos+36(FP), X0
-	VBROADCASTSS scaleSin+40(FP), X1
+	VBROADCASTSS scaleCos+36(FP), Y0
+	VBROADCASTSS scaleSin+40(FP), Y1
 	XORQ         SI, SI
-	VBROADCASTSS position+32(FP), X2
-	VPXOR        X3, X3, X3
+	VBROADCASTSS position+32(FP), Y2
+	VPXOR        Y3, Y3, Y3
 	CMPQ         BX, $0x08
 	JLT          single2
 
 main1:
-	VMOVUPS   (AX)(SI*4), X4
-	VMOVUPS   16(AX)(SI*4), X5
-	VMULPS    X2, X4, X4
-	VANDPS    magnitude32<>+0(SB), X4, X6
-	VCMPPS    $0x05, two50<>+0(SB), X6, X6
-	VPOR      X6, X3, X3
-	VCVTPS2PD X4, Y4
-	VMULPS    X2, X5, X5
-	VANDPS    magnitude32<>+0(SB), X5, X6
-	VCMPPS    $0x05, two50<>+0(SB), X6, X6
-	VPOR      X6, X3, X3
-	VCVTPS2PD X5, Y5
+	VMOVUPS      (AX)(SI*4), Y4
+	VMULPS       Y2, Y4, Y4
+	VANDPS       magnitude32<>+0(SB), Y4, Y7
+	VPMAXUD      Y7, Y3, Y3
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y7
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y6
-	VMOVAPD     Y6, Y10
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y7
-	VMOVAPD     Y7, Y11
-	VFMADD213PD toInteger<>+0(SB), Y4, Y6
-	VFMADD213PD toInteger<>+0(SB), Y5, Y7
-	VSUBPD      toInteger<>+0(SB), Y6, Y8
-	VSUBPD      toInteger<>+0(SB), Y7, Y9
-	VFMSUB213PD Y8, Y4, Y10
-	VFMSUB213PD Y9, Y5, Y11
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y10
-	VFMADD231PD twoOverPiLow<>+0(SB), Y5, Y11
-	VMULPD      Y10, Y10, Y4
-	VMULPD      Y11, Y11, Y5
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y8
+	VMOVAPD     Y8, Y12
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y9
+	VMOVAPD     Y9, Y13
+	VFMADD213PD toInteger<>+0(SB), Y4, Y8
+	VFMADD213PD toInteger<>+0(SB), Y7, Y9
+	VSUBPD      toInteger<>+0(SB), Y8, Y10
+	VSUBPD      toInteger<>+0(SB), Y9, Y11
+	VFMSUB213PD Y10, Y4, Y12
+	VFMSUB213PD Y11, Y7, Y13
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y12
+	VFMADD231PD twoOverPiLow<>+0(SB), Y7, Y13
+	VMULPD      Y12, Y12, Y4
+	VMULPD      Y13, Y13, Y7
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y12
-	VMOVUPD     sine6<>+0(SB), Y9
-	VMOVUPD     cosine6<>+0(SB), Y13
-	VFMADD213PD sine5<>+0(SB), Y4, Y8
-	VFMADD213PD cosine5<>+0(SB), Y4, Y12
-	VFMADD213PD sine5<>+0(SB), Y5, Y9
-	VFMADD213PD cosine5<>+0(SB), Y5, Y13
-	VFMADD213PD sine4<>+0(SB), Y4, Y8
-	VFMADD213PD cosine4<>+0(SB), Y4, Y12
-	VFMADD213PD sine4<>+0(SB), Y5, Y9
-	VFMADD213PD cosine4<>+0(SB), Y5, Y13
-	VFMADD213PD sine3<>+0(SB), Y4, Y8
-	VFMADD213PD cosine3<>+0(SB), Y4, Y12
-	VFMADD213PD sine3<>+0(SB), Y5, Y9
-	VFMADD213PD cosine3<>+0(SB), Y5, Y13
-	VFMADD213PD sine2<>+0(SB), Y4, Y8
-	VFMADD213PD cosine2<>+0(SB), Y4, Y12
-	VFMADD213PD sine2<>+0(SB), Y5, Y9
-	VFMADD213PD cosine2<>+0(SB), Y5, Y13
-	VFMADD213PD sine1<>+0(SB), Y4, Y8
-	VFMADD213PD cosine1<>+0(SB), Y4, Y12
-	VFMADD213PD sine1<>+0(SB), Y5, Y9
-	VFMADD213PD cosine1<>+0(SB), Y5, Y13
-	VFMADD213PD sine0<>+0(SB), Y4, Y8
-	VFMADD213PD cosine0<>+0(SB), Y4, Y12
-	VFMADD213PD sine0<>+0(SB), Y5, Y9
-	VFMADD213PD cosine0<>+0(SB), Y5, Y13
-	VMULPD      Y10, Y8, Y8
-	VMULPD      Y11, Y9, Y9
+	VMOVUPD     sine6<>+0(SB), Y10
+	VMOVUPD     cosine6<>+0(SB), Y14
+	VMOVUPD     sine6<>+0(SB), Y11
+	VMOVUPD     cosine6<>+0(SB), Y15
+	VFMADD213PD sine5<>+0(SB), Y4, Y10
+	VFMADD213PD cosine5<>+0(SB), Y4, Y14
+	VFMADD213PD sine5<>+0(SB), Y7, Y11
+	VFMADD213PD cosine5<>+0(SB), Y7, Y15
+	VFMADD213PD sine4<>+0(SB), Y4, Y10
+	VFMADD213PD cosine4<>+0(SB), Y4, Y14
+	VFMADD213PD sine4<>+0(SB), Y7, Y11
+	VFMADD213PD cosine4<>+0(SB), Y7, Y15
+	VFMADD213PD sine3<>+0(SB), Y4, Y10
+	VFMADD213PD cosine3<>+0(SB), Y4, Y14
+	VFMADD213PD sine3<>+0(SB), Y7, Y11
+	VFMADD213PD cosine3<>+0(SB), Y7, Y15
+	VFMADD213PD sine2<>+0(SB), Y4, Y10
+	VFMADD213PD cosine2<>+0(SB), Y4, Y14
+	VFMADD213PD sine2<>+0(SB), Y7, Y11
+	VFMADD213PD cosine2<>+0(SB), Y7, Y15
+	VFMADD213PD sine1<>+0(SB), Y4, Y10
+	VFMADD213PD cosine1<>+0(SB), Y4, Y14
+	VFMADD213PD sine1<>+0(SB), Y7, Y11
+	VFMADD213PD cosine1<>+0(SB), Y7, Y15
+	VFMADD213PD sine0<>+0(SB), Y4, Y10
+	VFMADD213PD cosine0<>+0(SB), Y4, Y14
+	VFMADD213PD sine0<>+0(SB), Y7, Y11
+	VFMADD213PD cosine0<>+0(SB), Y7, Y15
+	VMULPD      Y12, Y10, Y10
+	VMULPD      Y13, Y11, Y11
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Y6, Y4
-	VPSLLQ     $0x3e, Y6, Y5
-	VPXOR      Y4, Y5, Y6
-	VBLENDVPD  Y4, Y8, Y12, Y10
-	VBLENDVPD  Y4, Y12, Y8, Y4
-	VPAND      signBit<>+0(SB), Y5, Y5
-	VPAND      signBit<>+0(SB), Y6, Y6
-	VPXOR      Y5, Y4, Y4
-	VPXOR      Y6, Y10, Y10
-	VPSLLQ     $0x3f, Y7, Y5
-	VPSLLQ     $0x3e, Y7, Y6
-	VPXOR      Y5, Y6, Y7
-	VBLENDVPD  Y5, Y9, Y13, Y8
-	VBLENDVPD  Y5, Y13, Y9, Y5
-	VPAND      signBit<>+0(SB), Y6, Y6
-	VPAND      signBit<>+0(SB), Y7, Y7
-	VPXOR      Y6, Y5, Y5
-	VPXOR      Y7, Y8, Y8
-	VCVTPD2PSY Y10, X6
-	VCVTPD2PSY Y4, X4
-	VCVTPD2PSY Y8, X7
-	VCVTPD2PSY Y5, X5
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X4, X4
-	VMULPS     X0, X7, X7
-	VMULPS     X1, X5, X5
-	VMOVUPS    X6, (CX)(SI*4)
-	VMOVUPS    X4, (DX)(SI*4)
-	VMOVUPS    X7, 16(CX)(SI*4)
-	VMOVUPS    X5, 16(DX)(SI*4)
-	ADDQ       $0x08, SI
-	SUBQ       $0x08, BX
-	CMPQ       BX, $0x08
-	JGE        main1
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY  Y14, X5
+	VCVTPD2PSY  Y10, X6
+	VCVTPD2PSY  Y15, X4
+	VINSERTF128 $0x01, X4, Y5, Y4
+	VCVTPD2PSY  Y11, X5
+	VINSERTF128 $0x01, X5, Y6, Y7
+	VSHUFPS     $0x88, Y9, Y8, Y8
+	VPERMQ      $0xd8, Y8, Y8
+	VPSLLD      $0x1f, Y8, Y9
+	VPSLLD      $0x1e, Y8, Y8
+	VPXOR       Y9, Y8, Y10
+	VBLENDVPS   Y9, Y7, Y4, Y11
+	VBLENDVPS   Y9, Y4, Y7, Y4
+	VANDPS      signBit32<>+0(SB), Y10, Y10
+	VXORPS      Y10, Y11, Y11
+	VANDPS      signBit32<>+0(SB), Y8, Y8
+	VXORPS      Y8, Y4, Y4
+	VMULPS      Y0, Y11, Y11
+	VMULPS      Y1, Y4, Y4
+	VMOVUPS     Y11, (CX)(SI*4)
+	VMOVUPS     Y4, (DX)(SI*4)
+	ADDQ        $0x08, SI
+	SUBQ        $0x08, BX
+	CMPQ        BX, $0x08
+	JGE         main1
 
 single2:
 	CMPQ      BX, $0x04
@@ -2564,55 +2555,57 @@ single2:
 	VMOVUPS   (AX)(SI*4), X4
 	VMULPS    X2, X4, X4
 	VANDPS    magnitude32<>+0(SB), X4, X5
-	VCMPPS    $0x05, two50<>+0(SB), X5, X5
-	VPOR      X5, X3, X3
+	VMOVAPS   X5, X5
+	VPMAXUD   Y5, Y3, Y3
 	VCVTPS2PD X4, Y4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y5
-	VMOVAPD     Y5, Y7
-	VFMADD213PD toInteger<>+0(SB), Y4, Y5
-	VSUBPD      toInteger<>+0(SB), Y5, Y6
-	VFMSUB213PD Y6, Y4, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y7
-	VMULPD      Y7, Y7, Y4
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y6
+	VMOVAPD     Y6, Y8
+	VFMADD213PD toInteger<>+0(SB), Y4, Y6
+	VSUBPD      toInteger<>+0(SB), Y6, Y7
+	VFMSUB213PD Y7, Y4, Y8
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y8
+	VMULPD      Y8, Y8, Y4
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y6
-	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y4, Y6
-	VFMADD213PD cosine5<>+0(SB), Y4, Y8
-	VFMADD213PD sine4<>+0(SB), Y4, Y6
-	VFMADD213PD cosine4<>+0(SB), Y4, Y8
-	VFMADD213PD sine3<>+0(SB), Y4, Y6
-	VFMADD213PD cosine3<>+0(SB), Y4, Y8
-	VFMADD213PD sine2<>+0(SB), Y4, Y6
-	VFMADD213PD cosine2<>+0(SB), Y4, Y8
-	VFMADD213PD sine1<>+0(SB), Y4, Y6
-	VFMADD213PD cosine1<>+0(SB), Y4, Y8
-	VFMADD213PD sine0<>+0(SB), Y4, Y6
-	VFMADD213PD cosine0<>+0(SB), Y4, Y8
-	VMULPD      Y7, Y6, Y6
+	VMOVUPD     sine6<>+0(SB), Y7
+	VMOVUPD     cosine6<>+0(SB), Y9
+	VFMADD213PD sine5<>+0(SB), Y4, Y7
+	VFMADD213PD cosine5<>+0(SB), Y4, Y9
+	VFMADD213PD sine4<>+0(SB), Y4, Y7
+	VFMADD213PD cosine4<>+0(SB), Y4, Y9
+	VFMADD213PD sine3<>+0(SB), Y4, Y7
+	VFMADD213PD cosine3<>+0(SB), Y4, Y9
+	VFMADD213PD sine2<>+0(SB), Y4, Y7
+	VFMADD213PD cosine2<>+0(SB), Y4, Y9
+	VFMADD213PD sine1<>+0(SB), Y4, Y7
+	VFMADD213PD cosine1<>+0(SB), Y4, Y9
+	VFMADD213PD sine0<>+0(SB), Y4, Y7
+	VFMADD213PD cosine0<>+0(SB), Y4, Y9
+	VMULPD      Y8, Y7, Y7
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Y5, Y4
-	VPSLLQ     $0x3e, Y5, Y5
-	VPXOR      Y4, Y5, Y7
-	VBLENDVPD  Y4, Y6, Y8, Y9
-	VBLENDVPD  Y4, Y8, Y6, Y4
-	VPAND      signBit<>+0(SB), Y5, Y5
-	VPAND      signBit<>+0(SB), Y7, Y7
-	VPXOR      Y5, Y4, Y4
-	VPXOR      Y7, Y9, Y9
-	VCVTPD2PSY Y9, X5
-	VCVTPD2PSY Y4, X4
-	VMULPS     X0, X5, X5
-	VMULPS     X1, X4, X4
-	VMOVUPS    X5, (CX)(SI*4)
-	VMOVUPS    X4, (DX)(SI*4)
-	ADDQ       $0x04, SI
-	SUBQ       $0x04, BX
-	JMP        single2
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y9, X4
+	VCVTPD2PSY   Y7, X7
+	VEXTRACTF128 $0x01, Y6, X5
+	VSHUFPS      $0x88, X5, X6, X5
+	VPSLLD       $0x1f, X5, X6
+	VPSLLD       $0x1e, X5, X5
+	VPXOR        X6, X5, X8
+	VBLENDVPS    X6, X7, X4, X9
+	VBLENDVPS    X6, X4, X7, X4
+	VANDPS       signBit32<>+0(SB), X8, X8
+	VXORPS       X8, X9, X9
+	VANDPS       signBit32<>+0(SB), X5, X5
+	VXORPS       X5, X4, X4
+	VMULPS       X0, X9, X9
+	VMULPS       X1, X4, X4
+	VMOVUPS      X9, (CX)(SI*4)
+	VMOVUPS      X4, (DX)(SI*4)
+	ADDQ         $0x04, SI
+	SUBQ         $0x04, BX
+	JMP          single2
 
 part3:
 	TESTQ  BX, BX
@@ -2632,8 +2625,8 @@ pair5:
 loaded6:
 	VMULPS    X2, X4, X2
 	VANDPS    magnitude32<>+0(SB), X2, X4
-	VCMPPS    $0x05, two50<>+0(SB), X4, X4
-	VPOR      X4, X3, X3
+	VMOVAPS   X4, X5
+	VPMAXUD   Y5, Y3, Y3
 	VCVTPS2PD X2, Y2
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
@@ -2662,31 +2655,33 @@ loaded6:
 	VFMADD213PD cosine0<>+0(SB), Y2, Y7
 	VMULPD      Y6, Y5, Y5
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Y4, Y2
-	VPSLLQ     $0x3e, Y4, Y4
-	VPXOR      Y2, Y4, Y6
-	VBLENDVPD  Y2, Y5, Y7, Y8
-	VBLENDVPD  Y2, Y7, Y5, Y2
-	VPAND      signBit<>+0(SB), Y4, Y4
-	VPAND      signBit<>+0(SB), Y6, Y6
-	VPXOR      Y4, Y2, Y2
-	VPXOR      Y6, Y8, Y8
-	VCVTPD2PSY Y8, X4
-	VCVTPD2PSY Y2, X2
-	VMULPS     X0, X4, X4
-	VMULPS     X1, X2, X2
-	LEAQ       (CX)(SI*4), AX
-	TESTQ      $0x00000002, BX
-	JZ         single7
-	VMOVLPS    X4, (AX)
-	VPSRLDQ    $0x08, X4, X4
-	ADDQ       $0x08, AX
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y7, X2
+	VCVTPD2PSY   Y5, X6
+	VEXTRACTF128 $0x01, Y4, X5
+	VSHUFPS      $0x88, X5, X4, X5
+	VPSLLD       $0x1f, X5, X4
+	VPSLLD       $0x1e, X5, X5
+	VPXOR        X4, X5, X7
+	VBLENDVPS    X4, X6, X2, X8
+	VBLENDVPS    X4, X2, X6, X2
+	VANDPS       signBit32<>+0(SB), X7, X7
+	VXORPS       X7, X8, X8
+	VANDPS       signBit32<>+0(SB), X5, X5
+	VXORPS       X5, X2, X2
+	VMULPS       X0, X8, X8
+	VMULPS       X1, X2, X2
+	LEAQ         (CX)(SI*4), AX
+	TESTQ        $0x00000002, BX
+	JZ           single7
+	VMOVLPS      X8, (AX)
+	VPSRLDQ      $0x08, X8, X8
+	ADDQ         $0x08, AX
 
 single7:
 	TESTQ  $0x00000001, BX
 	JZ     stored8
-	VMOVSS X4, (AX)
+	VMOVSS X8, (AX)
 
 stored8:
 	LEAQ    (DX)(SI*4), AX
@@ -2703,11 +2698,14 @@ single9:
 
 stored10:
 done4:
-	XORQ   AX, AX
-	VPTEST X3, X3
-	SETNE  AL
+	VMOVUPS below50<>+0(SB), Y0
+	VPMAXUD Y0, Y3, Y3
+	VXORPS  Y0, Y3, Y3
+	XORQ    AX, AX
+	VPTEST  Y3, Y3
+	SETNE   AL
 	VZEROUPPER
-	MOVQ   AX, beyond+48(FP)
+	MOVQ    AX, beyond+48(FP)
 	RET
 
 DATA twoOverPiHigh<>+0(SB)/8, $0x3fe45f306dc9c882
@@ -2730,24 +2728,6 @@ DATA twoOverPiLow<>+48(SB)/8, $0x3c94a7f09d5f47d5
 DATA twoOverPiLow<>+56(SB)/8, $0x3c94a7f09d5f47d5
 GLOBL twoOverPiLow<>(SB), RODATA|NOPTR, $64
 
-DATA two50<>+0(SB)/4, $0x58800000
-DATA two50<>+4(SB)/4, $0x58800000
-DATA two50<>+8(SB)/4, $0x58800000
-DATA two50<>+12(SB)/4, $0x58800000
-DATA two50<>+16(SB)/4, $0x58800000
-DATA two50<>+20(SB)/4, $0x58800000
-DATA two50<>+24(SB)/4, $0x58800000
-DATA two50<>+28(SB)/4, $0x58800000
-DATA two50<>+32(SB)/4, $0x58800000
-DATA two50<>+36(SB)/4, $0x58800000
-DATA two50<>+40(SB)/4, $0x58800000
-DATA two50<>+44(SB)/4, $0x58800000
-DATA two50<>+48(SB)/4, $0x58800000
-DATA two50<>+52(SB)/4, $0x58800000
-DATA two50<>+56(SB)/4, $0x58800000
-DATA two50<>+60(SB)/4, $0x58800000
-GLOBL two50<>(SB), RODATA|NOPTR, $64
-
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
 DATA magnitude32<>+4(SB)/4, $0x7fffffff
 DATA magnitude32<>+8(SB)/4, $0x7fffffff
@@ -2766,273 +2746,260 @@ DATA magnitude32<>+56(SB)/4, $0x7fffffff
 DATA magnitude32<>+60(SB)/4, $0x7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
+DATA below50<>+0(SB)/4, $0x587fffff
+DATA below50<>+4(SB)/4, $0x587fffff
+DATA below50<>+8(SB)/4, $0x587fffff
+DATA below50<>+12(SB)/4, $0x587fffff
+DATA below50<>+16(SB)/4, $0x587fffff
+DATA below50<>+20(SB)/4, $0x587fffff
+DATA below50<>+24(SB)/4, $0x587fffff
+DATA below50<>+28(SB)/4, $0x587fffff
+DATA below50<>+32(SB)/4, $0x587fffff
+DATA below50<>+36(SB)/4, $0x587fffff
+DATA below50<>+40(SB)/4, $0x587fffff
+DATA below50<>+44(SB)/4, $0x587fffff
+DATA below50<>+48(SB)/4, $0x587fffff
+DATA below50<>+52(SB)/4, $0x587fffff
+DATA below50<>+56(SB)/4, $0x587fffff
+DATA below50<>+60(SB)/4, $0x587fffff
+GLOBL below50<>(SB), RODATA|NOPTR, $64
+
 // func CosSinFloat32F32AVX512(cos *float32, sin *float32, invFreq *float32, n int, position float32, scaleCos float32, scaleSin float32) (beyond uint64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	MOVQ         invFreq+16(FP), AX
 	MOVQ         cos+0(FP), CX
 	MOVQ         sin+8(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSS scaleCos+36(FP), Y0
-	VBROADCASTSS scaleSin+40(FP), Y1
+	VBROADCASTSS scaleCos+36(FP), Z0
+	VBROADCASTSS scaleSin+40(FP), Z1
 	XORQ         SI, SI
-	VBROADCASTSS position+32(FP), Y2
-	VPXORD       Y3, Y3, Y3
+	VBROADCASTSS position+32(FP), Z2
+	VPXORD       Z3, Z3, Z3
 	VMOVUPD      toInteger<>+0(SB), Z4
-	VMOVUPD      signBit<>+0(SB), Z5
-	VMOVUPD      twoOverPiHigh<>+0(SB), Z6
-	VMOVUPD      twoOverPiLow<>+0(SB), Z7
+	VMOVUPD      signBit32<>+0(SB), Z5
+	VMOVUPS      evens32<>+0(SB), Z6
 	CMPQ         BX, $0x20
 	JLT          single2
 
 main1:
-	VMOVUPS   (AX)(SI*4), Y8
-	VMOVUPS   32(AX)(SI*4), Y9
-	VMOVUPS   64(AX)(SI*4), Y10
-	VMOVUPS   96(AX)(SI*4), Y11
-	VMULPS    Y2, Y8, Y8
-	VANDPS    magnitude32<>+0(SB), Y8, Y12
-	VCMPPS    $0x05, two50<>+0(SB), Y12, K1
-	VPMOVM2D  K1, Y12
-	VPORD     Y12, Y3, Y3
-	VCVTPS2PD Y8, Z8
-	VMULPS    Y2, Y9, Y9
-	VANDPS    magnitude32<>+0(SB), Y9, Y12
-	VCMPPS    $0x05, two50<>+0(SB), Y12, K1
-	VPMOVM2D  K1, Y12
-	VPORD     Y12, Y3, Y3
-	VCVTPS2PD Y9, Z9
-	VMULPS    Y2, Y10, Y10
-	VANDPS    magnitude32<>+0(SB), Y10, Y12
-	VCMPPS    $0x05, two50<>+0(SB), Y12, K1
-	VPMOVM2D  K1, Y12
-	VPORD     Y12, Y3, Y3
-	VCVTPS2PD Y10, Z10
-	VMULPS    Y2, Y11, Y11
-	VANDPS    magnitude32<>+0(SB), Y11, Y12
-	VCMPPS    $0x05, two50<>+0(SB), Y12, K1
-	VPMOVM2D  K1, Y12
-	VPORD     Y12, Y3, Y3
-	VCVTPS2PD Y11, Z11
+	VMOVUPS       (AX)(SI*4), Z7
+	VMOVUPS       64(AX)(SI*4), Z8
+	VMULPS        Z2, Z7, Z7
+	VANDPS        magnitude32<>+0(SB), Z7, Z11
+	VPMAXUD       Z11, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y9
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y9, Z11
+	VMULPS        Z2, Z8, Z8
+	VANDPS        magnitude32<>+0(SB), Z8, Z12
+	VPMAXUD       Z12, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     Y9, Z12
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z6, Z12
-	VMOVAPD     Z12, Z20
-	VMOVUPD     Z6, Z13
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z13
 	VMOVAPD     Z13, Z21
-	VMOVUPD     Z6, Z14
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z14
 	VMOVAPD     Z14, Z22
-	VMOVUPD     Z6, Z15
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z15
 	VMOVAPD     Z15, Z23
-	VFMADD213PD Z4, Z8, Z12
-	VFMADD213PD Z4, Z9, Z13
-	VFMADD213PD Z4, Z10, Z14
-	VFMADD213PD Z4, Z11, Z15
-	VSUBPD      Z4, Z12, Z16
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z16
+	VMOVAPD     Z16, Z24
+	VFMADD213PD Z4, Z7, Z13
+	VFMADD213PD Z4, Z11, Z14
+	VFMADD213PD Z4, Z8, Z15
+	VFMADD213PD Z4, Z12, Z16
 	VSUBPD      Z4, Z13, Z17
 	VSUBPD      Z4, Z14, Z18
 	VSUBPD      Z4, Z15, Z19
-	VFMSUB213PD Z16, Z8, Z20
-	VFMSUB213PD Z17, Z9, Z21
-	VFMSUB213PD Z18, Z10, Z22
-	VFMSUB213PD Z19, Z11, Z23
-	VFMADD231PD Z7, Z8, Z20
-	VFMADD231PD Z7, Z9, Z21
-	VFMADD231PD Z7, Z10, Z22
-	VFMADD231PD Z7, Z11, Z23
-	VMULPD      Z20, Z20, Z8
-	VMULPD      Z21, Z21, Z9
-	VMULPD      Z22, Z22, Z10
+	VSUBPD      Z4, Z16, Z20
+	VFMSUB213PD Z17, Z7, Z21
+	VFMSUB213PD Z18, Z11, Z22
+	VFMSUB213PD Z19, Z8, Z23
+	VFMSUB213PD Z20, Z12, Z24
+	VFMADD231PD twoOverPiLow<>+0(SB), Z7, Z21
+	VFMADD231PD twoOverPiLow<>+0(SB), Z11, Z22
+	VFMADD231PD twoOverPiLow<>+0(SB), Z8, Z23
+	VFMADD231PD twoOverPiLow<>+0(SB), Z12, Z24
+	VMULPD      Z21, Z21, Z7
+	VMULPD      Z22, Z22, Z8
 	VMULPD      Z23, Z23, Z11
+	VMULPD      Z24, Z24, Z12
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z16
-	VMOVUPD     cosine6<>+0(SB), Z24
 	VMOVUPD     sine6<>+0(SB), Z17
 	VMOVUPD     cosine6<>+0(SB), Z25
 	VMOVUPD     sine6<>+0(SB), Z18
 	VMOVUPD     cosine6<>+0(SB), Z26
 	VMOVUPD     sine6<>+0(SB), Z19
 	VMOVUPD     cosine6<>+0(SB), Z27
-	VMOVUPD     sine5<>+0(SB), Z28
-	VMOVUPD     cosine5<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMOVUPD     sine4<>+0(SB), Z28
-	VMOVUPD     cosine4<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMOVUPD     sine3<>+0(SB), Z28
-	VMOVUPD     cosine3<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMOVUPD     sine2<>+0(SB), Z28
-	VMOVUPD     cosine2<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMOVUPD     sine1<>+0(SB), Z28
-	VMOVUPD     cosine1<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMOVUPD     sine0<>+0(SB), Z28
-	VMOVUPD     cosine0<>+0(SB), Z29
-	VFMADD213PD Z28, Z8, Z16
-	VFMADD213PD Z29, Z8, Z24
-	VFMADD213PD Z28, Z9, Z17
-	VFMADD213PD Z29, Z9, Z25
-	VFMADD213PD Z28, Z10, Z18
-	VFMADD213PD Z29, Z10, Z26
-	VFMADD213PD Z28, Z11, Z19
-	VFMADD213PD Z29, Z11, Z27
-	VMULPD      Z20, Z16, Z16
+	VMOVUPD     sine6<>+0(SB), Z20
+	VMOVUPD     cosine6<>+0(SB), Z28
+	VMOVUPD     sine5<>+0(SB), Z29
+	VMOVUPD     cosine5<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
+	VMOVUPD     sine4<>+0(SB), Z29
+	VMOVUPD     cosine4<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
+	VMOVUPD     sine3<>+0(SB), Z29
+	VMOVUPD     cosine3<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
+	VMOVUPD     sine2<>+0(SB), Z29
+	VMOVUPD     cosine2<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
+	VMOVUPD     sine1<>+0(SB), Z29
+	VMOVUPD     cosine1<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
+	VMOVUPD     sine0<>+0(SB), Z29
+	VMOVUPD     cosine0<>+0(SB), Z30
+	VFMADD213PD Z29, Z7, Z17
+	VFMADD213PD Z30, Z7, Z25
+	VFMADD213PD Z29, Z8, Z18
+	VFMADD213PD Z30, Z8, Z26
+	VFMADD213PD Z29, Z11, Z19
+	VFMADD213PD Z30, Z11, Z27
+	VFMADD213PD Z29, Z12, Z20
+	VFMADD213PD Z30, Z12, Z28
 	VMULPD      Z21, Z17, Z17
 	VMULPD      Z22, Z18, Z18
 	VMULPD      Z23, Z19, Z19
+	VMULPD      Z24, Z20, Z20
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z12, Z8
-	VPSLLQ     $0x3e, Z12, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z16, Z24, K1, Z10
-	VBLENDMPD  Z24, Z16, K1, Z11
-	VPTERNLOGQ $0x78, Z5, Z9, Z11
-	VPTERNLOGQ $0x78, Z5, Z8, Z10
-	VPSLLQ     $0x3f, Z13, Z8
-	VPSLLQ     $0x3e, Z13, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z17, Z25, K1, Z12
-	VBLENDMPD  Z25, Z17, K1, Z13
-	VPTERNLOGQ $0x78, Z5, Z9, Z13
-	VPTERNLOGQ $0x78, Z5, Z8, Z12
-	VPSLLQ     $0x3f, Z14, Z8
-	VPSLLQ     $0x3e, Z14, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z18, Z26, K1, Z14
-	VBLENDMPD  Z26, Z18, K1, Z16
-	VPTERNLOGQ $0x78, Z5, Z9, Z16
-	VPTERNLOGQ $0x78, Z5, Z8, Z14
-	VPSLLQ     $0x3f, Z15, Z8
-	VPSLLQ     $0x3e, Z15, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z19, Z27, K1, Z15
-	VBLENDMPD  Z27, Z19, K1, Z17
-	VPTERNLOGQ $0x78, Z5, Z9, Z17
-	VPTERNLOGQ $0x78, Z5, Z8, Z15
-	VCVTPD2PS  Z10, Y8
-	VCVTPD2PS  Z11, Y9
-	VCVTPD2PS  Z12, Y10
-	VCVTPD2PS  Z13, Y11
-	VCVTPD2PS  Z14, Y12
-	VCVTPD2PS  Z16, Y13
-	VCVTPD2PS  Z15, Y14
-	VCVTPD2PS  Z17, Y15
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y9, Y9
-	VMULPS     Y0, Y10, Y10
-	VMULPS     Y1, Y11, Y11
-	VMULPS     Y0, Y12, Y12
-	VMULPS     Y1, Y13, Y13
-	VMULPS     Y0, Y14, Y14
-	VMULPS     Y1, Y15, Y15
-	VMOVUPS    Y8, (CX)(SI*4)
-	VMOVUPS    Y9, (DX)(SI*4)
-	VMOVUPS    Y10, 32(CX)(SI*4)
-	VMOVUPS    Y11, 32(DX)(SI*4)
-	VMOVUPS    Y12, 64(CX)(SI*4)
-	VMOVUPS    Y13, 64(DX)(SI*4)
-	VMOVUPS    Y14, 96(CX)(SI*4)
-	VMOVUPS    Y15, 96(DX)(SI*4)
-	ADDQ       $0x20, SI
-	SUBQ       $0x20, BX
-	CMPQ       BX, $0x20
-	JGE        main1
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z25, Y9
+	VCVTPD2PS    Z17, Y10
+	VCVTPD2PS    Z26, Y7
+	VINSERTF64X4 $0x01, Y7, Z9, Z7
+	VCVTPD2PS    Z18, Y8
+	VINSERTF64X4 $0x01, Y8, Z10, Z8
+	VMOVAPS      Z13, Z11
+	VPERMT2PS    Z14, Z6, Z11
+	VPSLLD       $0x1f, Z11, Z12
+	VPSLLD       $0x1e, Z11, Z11
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z11, Z12
+	VBLENDMPS    Z8, Z7, K1, Z13
+	VBLENDMPS    Z7, Z8, K1, Z7
+	VPTERNLOGD   $0x78, Z5, Z11, Z7
+	VPTERNLOGD   $0x78, Z5, Z12, Z13
+	VCVTPD2PS    Z27, Y9
+	VCVTPD2PS    Z19, Y10
+	VCVTPD2PS    Z28, Y8
+	VINSERTF64X4 $0x01, Y8, Z9, Z8
+	VCVTPD2PS    Z20, Y9
+	VINSERTF64X4 $0x01, Y9, Z10, Z11
+	VMOVAPS      Z15, Z12
+	VPERMT2PS    Z16, Z6, Z12
+	VPSLLD       $0x1f, Z12, Z14
+	VPSLLD       $0x1e, Z12, Z12
+	VPMOVD2M     Z14, K1
+	VPXORD       Z14, Z12, Z14
+	VBLENDMPS    Z11, Z8, K1, Z15
+	VBLENDMPS    Z8, Z11, K1, Z8
+	VPTERNLOGD   $0x78, Z5, Z12, Z8
+	VPTERNLOGD   $0x78, Z5, Z14, Z15
+	VMULPS       Z0, Z13, Z13
+	VMULPS       Z1, Z7, Z7
+	VMULPS       Z0, Z15, Z15
+	VMULPS       Z1, Z8, Z8
+	VMOVUPS      Z13, (CX)(SI*4)
+	VMOVUPS      Z7, (DX)(SI*4)
+	VMOVUPS      Z15, 64(CX)(SI*4)
+	VMOVUPS      Z8, 64(DX)(SI*4)
+	ADDQ         $0x20, SI
+	SUBQ         $0x20, BX
+	CMPQ         BX, $0x20
+	JGE          main1
 
 single2:
 	CMPQ      BX, $0x08
 	JLT       part3
-	VMOVUPS   (AX)(SI*4), Y8
-	VMULPS    Y2, Y8, Y8
-	VANDPS    magnitude32<>+0(SB), Y8, Y9
-	VCMPPS    $0x05, two50<>+0(SB), Y9, K1
-	VPMOVM2D  K1, Y9
-	VPORD     Y9, Y3, Y3
-	VCVTPS2PD Y8, Z8
+	VMOVUPS   (AX)(SI*4), Y6
+	VMULPS    Y2, Y6, Y6
+	VANDPS    magnitude32<>+0(SB), Y6, Y7
+	VMOVAPS   Y7, Y9
+	VPMAXUD   Z9, Z3, Z3
+	VCVTPS2PD Y6, Z6
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z6, Z9
-	VMOVAPD     Z9, Z11
-	VFMADD213PD Z4, Z8, Z9
-	VSUBPD      Z4, Z9, Z10
-	VFMSUB213PD Z10, Z8, Z11
-	VFMADD231PD Z7, Z8, Z11
-	VMULPD      Z11, Z11, Z8
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z7
+	VMOVAPD     Z7, Z10
+	VFMADD213PD Z4, Z6, Z7
+	VSUBPD      Z4, Z7, Z8
+	VFMSUB213PD Z8, Z6, Z10
+	VFMADD231PD twoOverPiLow<>+0(SB), Z6, Z10
+	VMULPD      Z10, Z10, Z6
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z10
-	VMOVUPD     cosine6<>+0(SB), Z12
-	VFMADD213PD sine5<>+0(SB), Z8, Z10
-	VFMADD213PD cosine5<>+0(SB), Z8, Z12
-	VFMADD213PD sine4<>+0(SB), Z8, Z10
-	VFMADD213PD cosine4<>+0(SB), Z8, Z12
-	VFMADD213PD sine3<>+0(SB), Z8, Z10
-	VFMADD213PD cosine3<>+0(SB), Z8, Z12
-	VFMADD213PD sine2<>+0(SB), Z8, Z10
-	VFMADD213PD cosine2<>+0(SB), Z8, Z12
-	VFMADD213PD sine1<>+0(SB), Z8, Z10
-	VFMADD213PD cosine1<>+0(SB), Z8, Z12
-	VFMADD213PD sine0<>+0(SB), Z8, Z10
-	VFMADD213PD cosine0<>+0(SB), Z8, Z12
-	VMULPD      Z11, Z10, Z10
+	VMOVUPD     sine6<>+0(SB), Z8
+	VMOVUPD     cosine6<>+0(SB), Z11
+	VFMADD213PD sine5<>+0(SB), Z6, Z8
+	VFMADD213PD cosine5<>+0(SB), Z6, Z11
+	VFMADD213PD sine4<>+0(SB), Z6, Z8
+	VFMADD213PD cosine4<>+0(SB), Z6, Z11
+	VFMADD213PD sine3<>+0(SB), Z6, Z8
+	VFMADD213PD cosine3<>+0(SB), Z6, Z11
+	VFMADD213PD sine2<>+0(SB), Z6, Z8
+	VFMADD213PD cosine2<>+0(SB), Z6, Z11
+	VFMADD213PD sine1<>+0(SB), Z6, Z8
+	VFMADD213PD cosine1<>+0(SB), Z6, Z11
+	VFMADD213PD sine0<>+0(SB), Z6, Z8
+	VFMADD213PD cosine0<>+0(SB), Z6, Z11
+	VMULPD      Z10, Z8, Z8
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z9, Z8
-	VPSLLQ     $0x3e, Z9, Z9
-	VPMOVQ2M   Z8, K1
-	VPXORQ     Z8, Z9, Z8
-	VBLENDMPD  Z10, Z12, K1, Z11
-	VBLENDMPD  Z12, Z10, K1, Z10
-	VPTERNLOGQ $0x78, Z5, Z9, Z10
-	VPTERNLOGQ $0x78, Z5, Z8, Z11
-	VCVTPD2PS  Z11, Y8
-	VCVTPD2PS  Z10, Y9
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y9, Y9
-	VMOVUPS    Y8, (CX)(SI*4)
-	VMOVUPS    Y9, (DX)(SI*4)
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS  Z11, Y6
+	VCVTPD2PS  Z8, Y8
+	VPMOVQD    Z7, Y7
+	VPSLLD     $0x1f, Y7, Y9
+	VPSLLD     $0x1e, Y7, Y7
+	VPMOVD2M   Y9, K1
+	VPXORD     Y9, Y7, Y9
+	VBLENDMPS  Y8, Y6, K1, Y10
+	VBLENDMPS  Y6, Y8, K1, Y6
+	VPTERNLOGD $0x78, Y5, Y7, Y6
+	VPTERNLOGD $0x78, Y5, Y9, Y10
+	VMULPS     Y0, Y10, Y10
+	VMULPS     Y1, Y6, Y6
+	VMOVUPS    Y10, (CX)(SI*4)
+	VMOVUPS    Y6, (DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
 	JMP        single2
@@ -3043,65 +3010,68 @@ part3:
 	MOVQ      $0xffffffffffffffff, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (AX)(SI*4), K1, Y8
-	VMULPS    Y2, Y8, Y2
-	VANDPS    magnitude32<>+0(SB), Y2, Y8
-	VCMPPS    $0x05, two50<>+0(SB), Y8, K1
-	VPMOVM2D  K1, Y8
-	VPORD     Y8, Y3, Y3
+	VMOVUPS.Z (AX)(SI*4), K1, Y6
+	VMULPS    Y2, Y6, Y2
+	VANDPS    magnitude32<>+0(SB), Y2, Y6
+	VMOVAPS   Y6, Y9
+	VPMAXUD   Z9, Z3, Z3
 	VCVTPS2PD Y2, Z2
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     Z6, Z6
-	VMOVAPD     Z6, Z8
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z6
+	VMOVAPD     Z6, Z7
 	VFMADD213PD Z4, Z2, Z6
 	VSUBPD      Z4, Z6, Z4
-	VFMSUB213PD Z4, Z2, Z8
-	VFMADD231PD Z7, Z2, Z8
-	VMULPD      Z8, Z8, Z2
+	VFMSUB213PD Z4, Z2, Z7
+	VFMADD231PD twoOverPiLow<>+0(SB), Z2, Z7
+	VMULPD      Z7, Z7, Z2
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z4
-	VMOVUPD     cosine6<>+0(SB), Z7
+	VMOVUPD     cosine6<>+0(SB), Z8
 	VFMADD213PD sine5<>+0(SB), Z2, Z4
-	VFMADD213PD cosine5<>+0(SB), Z2, Z7
+	VFMADD213PD cosine5<>+0(SB), Z2, Z8
 	VFMADD213PD sine4<>+0(SB), Z2, Z4
-	VFMADD213PD cosine4<>+0(SB), Z2, Z7
+	VFMADD213PD cosine4<>+0(SB), Z2, Z8
 	VFMADD213PD sine3<>+0(SB), Z2, Z4
-	VFMADD213PD cosine3<>+0(SB), Z2, Z7
+	VFMADD213PD cosine3<>+0(SB), Z2, Z8
 	VFMADD213PD sine2<>+0(SB), Z2, Z4
-	VFMADD213PD cosine2<>+0(SB), Z2, Z7
+	VFMADD213PD cosine2<>+0(SB), Z2, Z8
 	VFMADD213PD sine1<>+0(SB), Z2, Z4
-	VFMADD213PD cosine1<>+0(SB), Z2, Z7
+	VFMADD213PD cosine1<>+0(SB), Z2, Z8
 	VFMADD213PD sine0<>+0(SB), Z2, Z4
-	VFMADD213PD cosine0<>+0(SB), Z2, Z7
-	VMULPD      Z8, Z4, Z4
+	VFMADD213PD cosine0<>+0(SB), Z2, Z8
+	VMULPD      Z7, Z4, Z4
 
-	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z6, Z2
-	VPSLLQ     $0x3e, Z6, Z6
-	VPMOVQ2M   Z2, K1
-	VPXORQ     Z2, Z6, Z2
-	VBLENDMPD  Z4, Z7, K1, Z8
-	VBLENDMPD  Z7, Z4, K1, Z4
-	VPTERNLOGQ $0x78, Z5, Z6, Z4
-	VPTERNLOGQ $0x78, Z5, Z2, Z8
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PS  Z8, Y2
 	VCVTPD2PS  Z4, Y4
-	VMULPS     Y0, Y2, Y2
-	VMULPS     Y1, Y4, Y4
+	VPMOVQD    Z6, Y6
+	VPSLLD     $0x1f, Y6, Y7
+	VPSLLD     $0x1e, Y6, Y6
+	VPMOVD2M   Y7, K1
+	VPXORD     Y7, Y6, Y7
+	VBLENDMPS  Y4, Y2, K1, Y8
+	VBLENDMPS  Y2, Y4, K1, Y2
+	VPTERNLOGD $0x78, Y5, Y6, Y2
+	VPTERNLOGD $0x78, Y5, Y7, Y8
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y2, Y2
 	MOVQ       $0xffffffffffffffff, AX
 	BZHIQ      BX, AX, AX
 	KMOVW      AX, K1
-	VMOVUPS    Y2, K1, (CX)(SI*4)
+	VMOVUPS    Y8, K1, (CX)(SI*4)
 	MOVQ       $0xffffffffffffffff, AX
 	BZHIQ      BX, AX, AX
 	KMOVW      AX, K1
-	VMOVUPS    Y4, K1, (DX)(SI*4)
+	VMOVUPS    Y2, K1, (DX)(SI*4)
 
 done4:
+	VMOVUPS  below50<>+0(SB), Z0
+	VPMAXUD  Z0, Z3, Z3
+	VXORPS   Z0, Z3, Z3
 	XORQ     AX, AX
-	VPTESTMD Y3, Y3, K1
+	VPTESTMD Z3, Z3, K1
 	KMOVW    K1, CX
 	TESTL    CX, CX
 	SETNE    AL

@@ -14,9 +14,11 @@ type quarterTurns struct {
 	toInteger, signBit operand.Op
 	dropZeroSign       reg.VecVirtual // toInteger in a register, to make every zero angle +0: f + (M-q), not f - (q-M)
 	sine, cosine       []operand.Mem
+	evens              reg.VecVirtual // AVX-512: numbers of elements of two vectors
 }
 
-func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
+// newQuarterTurns returns the constants for signs of so many bytes.
+func (e *emitter) newQuarterTurns(bytes int, dropZeroSign bool) *quarterTurns {
 	t := &quarterTurns{
 		toInteger: e.constant("toInteger", operation.ToInteger),
 	}
@@ -30,11 +32,17 @@ func (e *emitter) newQuarterTurns(dropZeroSign bool) *quarterTurns {
 		t.cosine = append(t.cosine, e.wide(fmt.Sprint("cosine", i), operation.Cosine[i]))
 	}
 	signBit := e.data("signBit", 8, 1<<63)
+	if bytes == 4 {
+		signBit = e.wide32("signBit32", 1<<31)
+	}
 	t.signBit = signBit
 	if e.avx512 {
 		v := e.vector()
 		e.VMOVUPD(signBit, v)
 		t.signBit = v
+		if bytes == 4 {
+			t.evens = e.permutation("evens", 4)
+		}
 	}
 	return t
 }
@@ -45,9 +53,10 @@ type angles struct {
 	high, low operand.Op
 }
 
-// cosSin writes generic's cosSin for several vectors at once: their instructions
-// take turns, because each vector alone is one long chain.
-func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtual) {
+// cosSin writes generic's cosSin but for the quadrant, for several vectors at once: their
+// instructions alternate, because each vector alone is one long chain. q has the
+// quadrant in its lowest bits.
+func (e *emitter) cosSin(t *quarterTurns, in []angles) (q, c, s []reg.VecVirtual) {
 	vectors := func() []reg.VecVirtual {
 		list := make([]reg.VecVirtual, len(in))
 		for j := range list {
@@ -56,7 +65,8 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 		return list
 	}
 	e.Comment("1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer")
-	q, k, f, y := vectors(), vectors(), vectors(), vectors()
+	q = vectors()
+	k, f, y := vectors(), vectors(), vectors()
 	for j, a := range in {
 		e.VMOVUPD(a.high, q[j])
 		e.VMOVAPD(q[j], f[j])
@@ -85,7 +95,7 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 		e.VMULPD(f[j], f[j], y[j])
 	}
 	e.Comment("2. polynomials in y = f*f")
-	s, c := vectors(), vectors()
+	s, c = vectors(), vectors()
 	for j := range in {
 		e.VMOVUPD(t.sine[6], s[j])
 		e.VMOVUPD(t.cosine[6], c[j])
@@ -100,12 +110,7 @@ func (e *emitter) cosSin(t *quarterTurns, in []angles) (cos, sin []reg.VecVirtua
 	for j := range in {
 		e.VMULPD(f[j], s[j], s[j])
 	}
-	e.Comment("3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
-	for j := range in {
-		jCos, jSin := e.quadrant(t, q[j], c[j], s[j])
-		cos, sin = append(cos, jCos), append(sin, jSin)
-	}
-	return cos, sin
+	return q, c, s
 }
 
 // shared returns a constant of several vectors in a register, where there are enough.
@@ -118,7 +123,9 @@ func (e *emitter) shared(constant operand.Mem, vectors int) operand.Op {
 	return v
 }
 
-func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
+// quadrant64 swaps and negates cosines and sines of float64: bit 0 of q swaps, bit 1
+// negates the sine, their sum the cosine.
+func (e *emitter) quadrant64(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
 	odd, negateSin, negateCos := e.vector(), e.vector(), e.vector()
 	cos, sin = e.vector(), e.vector()
 	e.VPSLLQ(operand.Imm(63), q, odd)
@@ -127,9 +134,8 @@ func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin re
 		swap := e.K()
 		e.VPMOVQ2M(odd, swap)
 		e.VPXORQ(odd, negateSin, negateCos)
-		e.blend(s, c, swap, cos)
-		e.blend(c, s, swap, sin)
-		const xorAnd = 0x78 // first ^ (second & third)
+		e.blend("VBLENDMPD", s, c, swap, cos)
+		e.blend("VBLENDMPD", c, s, swap, sin)
 		e.VPTERNLOGQ(operand.Imm(xorAnd), t.signBit, negateSin, sin)
 		e.VPTERNLOGQ(operand.Imm(xorAnd), t.signBit, negateCos, cos)
 		return cos, sin
@@ -137,18 +143,78 @@ func (e *emitter) quadrant(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin re
 	e.VPXOR(odd, negateSin, negateCos)
 	e.VBLENDVPD(odd, s, c, cos)
 	e.VBLENDVPD(odd, c, s, sin)
-	e.VPAND(t.signBit, negateSin, negateSin)
-	e.VPAND(t.signBit, negateCos, negateCos)
-	e.VPXOR(negateSin, sin, sin)
-	e.VPXOR(negateCos, cos, cos)
+	e.signs(t, negateCos, cos)
+	e.signs(t, negateSin, sin)
+	return cos, sin
+}
+
+const xorAnd = 0x78 // VPTERNLOG: first ^ (second & third)
+
+// signs changes the signs of v where negate has the highest bit set.
+func (e *emitter) signs(t *quarterTurns, negate, v reg.VecVirtual) {
+	e.VANDPS(t.signBit, negate, negate)
+	e.VXORPS(negate, v, v)
+}
+
+// quadrant32 is quadrant64 once cosines and sines are rounded and q narrowed.
+func (e *emitter) quadrant32(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin reg.VecVirtual) {
+	odd, negateSin, negateCos := e.like(q), e.like(q), e.like(q)
+	cos, sin = e.like(q), e.like(q)
+	e.VPSLLD(operand.Imm(31), q, odd)
+	e.VPSLLD(operand.Imm(30), q, negateSin)
+	if e.avx512 {
+		swap := e.K()
+		e.VPMOVD2M(odd, swap)
+		e.VPXORD(odd, negateSin, negateCos)
+		e.blend("VBLENDMPS", s, c, swap, cos)
+		e.blend("VBLENDMPS", c, s, swap, sin)
+		signBit := as(t.signBit.(reg.VecVirtual), q)
+		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateSin, sin)
+		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateCos, cos)
+		return cos, sin
+	}
+	e.VPXOR(odd, negateSin, negateCos)
+	e.VBLENDVPS(odd, s, c, cos)
+	e.VBLENDVPS(odd, c, s, sin)
+	e.signs(t, negateCos, cos)
+	e.signs(t, negateSin, sin)
+	return cos, sin
+}
+
+// rounded returns cosines and sines as float32, two vectors of float64 as one.
+func (e *emitter) rounded(t *quarterTurns, q, c, s []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
+	e.Comment("3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine")
+	for j := 0; j < len(q); j += 2 {
+		narrow := e.half()
+		c32, s32 := e.round32(c[j]), e.round32(s[j])
+		switch {
+		case j+1 < len(q):
+			c32, s32 = e.joined(c32, e.round32(c[j+1])), e.joined(s32, e.round32(s[j+1]))
+			narrow = e.vector()
+			if e.avx512 {
+				e.VMOVAPS(q[j], narrow)
+				e.VPERMT2PS(q[j+1], t.evens, narrow)
+			} else {
+				e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], narrow)
+				e.VPERMQ(operand.Imm(0xd8), narrow, narrow)
+			}
+		case e.avx512:
+			e.VPMOVQD(q[j], narrow)
+		default:
+			e.VEXTRACTF128(operand.Imm(1), q[j], narrow)
+			e.VSHUFPS(operand.Imm(0x88), narrow, q[j].AsX(), narrow)
+		}
+		jCos, jSin := e.quadrant32(t, narrow, c32, s32)
+		cos, sin = append(cos, jCos), append(sin, jSin)
+	}
 	return cos, sin
 }
 
 // blend sets to to first where the mask is set, elsewhere to second. avo takes what was in
 // to for an operand, so that it would have a register from the start.
-func (e *emitter) blend(first, second reg.VecVirtual, mask reg.OpmaskVirtual, to reg.VecVirtual) {
+func (e *emitter) blend(opcode string, first, second reg.VecVirtual, mask reg.OpmaskVirtual, to reg.VecVirtual) {
 	e.Instruction(&ir.Instruction{
-		Opcode: "VBLENDMPD", Operands: []operand.Op{first, second, mask, to},
+		Opcode: opcode, Operands: []operand.Op{first, second, mask, to},
 		Inputs: []operand.Op{first, second, mask}, Outputs: []operand.Op{to}, ISA: []string{"AVX512F"},
 	})
 }
@@ -182,8 +248,8 @@ type row struct {
 
 func (e *emitter) newRow() *row {
 	r := &row{cos: e.argument("cos"), sin: e.argument("sin"), n: e.argument("n"), i: e.GP64()}
-	r.scaleCos = e.broadcast32("scaleCos", e.half())
-	r.scaleSin = e.broadcast32("scaleSin", e.half())
+	r.scaleCos = e.broadcast32("scaleCos", e.vector())
+	r.scaleSin = e.broadcast32("scaleSin", e.vector())
 	e.XORQ(r.i, r.i)
 	return r
 }
@@ -209,48 +275,48 @@ func (r *row) after(entries int) *row {
 	return &next
 }
 
-// loop runs body for every half vector of entries, in the main loop for
-// unrolled ones at once, scales what it returns and stores it. body gets a row
-// for each; where input is not nil, also the half vectors of it.
+// loop runs body for every half vector of entries, in the main loop for unrolled ones at
+// once, scales what it returns, two half vectors as one, and stores it. body gets a row
+// for each half vector; where input is not nil, also the vectors of it.
 func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual)) {
-	step := e.lanes() / 2
+	half := e.lanes() / 2
 	main, single, part, done := e.label("main"), e.label("single"), e.label("part"), e.label("done")
 	scaled := func(rows []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		cos, sin = body(rows, in)
-		for j := range rows {
-			e.VMULPS(r.scaleCos, cos[j], cos[j])
-			e.VMULPS(r.scaleSin, sin[j], sin[j])
+		for j := range cos {
+			e.VMULPS(as(r.scaleCos, cos[j]), cos[j], cos[j])
+			e.VMULPS(as(r.scaleSin, sin[j]), sin[j], sin[j])
 		}
 		return cos, sin
 	}
-	unrolled := e.unrolled()
 	whole := func(count int) {
 		var rows []*row
 		var in []reg.VecVirtual
 		for j := range count {
-			rows = append(rows, r.after(j*step))
-			if input != nil {
-				v := e.half()
+			rows = append(rows, r.after(j*half))
+			if input != nil && j%2 == 0 {
+				v := e.vectorOf(half * min(2, count))
 				e.VMOVUPS(rows[j].at(input, 4), v)
 				in = append(in, v)
 			}
 		}
 		cos, sin := scaled(rows, in)
-		for j, row := range rows {
-			e.VMOVUPS(cos[j], row.at(r.cos, 4))
-			e.VMOVUPS(sin[j], row.at(r.sin, 4))
+		for j := range cos {
+			e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))
+			e.VMOVUPS(sin[j], rows[2*j].at(r.sin, 4))
 		}
-		e.ADDQ(operand.Imm(uint64(count*step)), r.i)
-		e.SUBQ(operand.Imm(uint64(count*step)), r.n)
+		e.ADDQ(operand.Imm(uint64(count*half)), r.i)
+		e.SUBQ(operand.Imm(uint64(count*half)), r.n)
 	}
-	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
+	unrolled := operand.Imm(uint64(e.unrolled() * half))
+	e.CMPQ(r.n, unrolled)
 	e.JLT(operand.LabelRef(single))
 	e.Label(main)
-	whole(unrolled)
-	e.CMPQ(r.n, operand.Imm(uint64(unrolled*step)))
+	whole(e.unrolled())
+	e.CMPQ(r.n, unrolled)
 	e.JGE(operand.LabelRef(main))
 	e.Label(single)
-	e.CMPQ(r.n, operand.Imm(uint64(step)))
+	e.CMPQ(r.n, operand.Imm(uint64(half)))
 	e.JLT(operand.LabelRef(part))
 	whole(1)
 	e.JMP(operand.LabelRef(single))
@@ -273,15 +339,17 @@ func cosSinExact(e *emitter) {
 	r := e.newRow()
 	x := e.broadcast64("position")
 	z := e.newZiv(false)
-	t := e.newQuarterTurns(true)
+	t := e.newQuarterTurns(4, true)
 	undecided := e.label("undecided")
 	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		var in []angles
 		for _, r := range rows {
 			in = append(in, angles{x, r.at(high, 8), r.at(low, 8)})
 		}
-		cos, sin = e.cosSin(t, in)
-		z.test(cos, sin, func(j int) operand.Op {
+		q, c, s := e.cosSin(t, in)
+		// Before cosines and sines are swapped, which they are above pi/4 alone: there both
+		// bounds are about the same.
+		z.test(c, s, func(j int) operand.Op {
 			e.Comment("the error of a sine is in proportion to angles below 1")
 			error := e.vector()
 			e.VANDPD(e.magnitude64(), x, error)
@@ -289,10 +357,7 @@ func cosSinExact(e *emitter) {
 			e.VMINPD(z.margin, error, error)
 			return error
 		}, undecided)
-		for j := range rows {
-			cos[j], sin[j] = e.round32(cos[j]), e.round32(sin[j])
-		}
-		return cos, sin
+		return e.rounded(t, q, c, s)
 	})
 	e.result("undecided", 0)
 	e.Label(undecided)
@@ -316,14 +381,14 @@ func cosSinSeed(e *emitter) {
 	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	n, i := e.argument("n"), e.GP64()
 	x, reach := e.broadcast64("position"), e.broadcast64("reach")
-	t := e.newQuarterTurns(true)
+	t := e.newQuarterTurns(8, true)
 	bound := e.constant("margin", operation.Margin)
 	loop := e.label("loop")
 	e.XORQ(i, i)
 	e.Label(loop)
 	at := func(base reg.GPVirtual) operand.Mem { return operand.Mem{Base: base, Index: i, Scale: 8} }
-	cosines, sines := e.cosSin(t, []angles{{x, at(high), at(low)}})
-	cos, sin := cosines[0], sines[0]
+	q, c, s := e.cosSin(t, []angles{{x, at(high), at(low)}})
+	cos, sin := e.quadrant64(t, q[0], c[0], s[0])
 	error := e.vector()
 	e.VMULPD(at(margin), reach, error)
 	e.VMINPD(bound, error, error)
@@ -340,37 +405,55 @@ func cosSinSeed(e *emitter) {
 func cosSinFloat32(e *emitter) {
 	invFreq := e.argument("invFreq")
 	r := e.newRow()
-	position := e.broadcast32("position", e.half())
-	beyond := e.half()
-	e.clear(beyond)
-	t := e.newQuarterTurns(false)
-	high, low := e.constant("twoOverPiHigh", operation.TwoOverPiHigh), e.constant("twoOverPiLow", operation.TwoOverPiLow)
-	limit := e.wide32("two50", 0x58800000)
+	position, largest := e.broadcast32("position", e.vector()), e.vector() // of the bits of magnitudes
+	e.clear(largest)
+	t := e.newQuarterTurns(4, false)
+	high, low := e.wide("twoOverPiHigh", operation.TwoOverPiHigh), e.wide("twoOverPiLow", operation.TwoOverPiLow)
 	magnitude := e.wide32("magnitude32", 1<<31-1)
 	e.loop(r, invFreq, func(_ []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		var list []angles
 		for _, v := range in {
-			angle, size, outside, x := e.half(), e.half(), e.half(), e.vector()
-			e.VMULPS(position, v, angle)
+			angle, size := e.like(v), e.like(v)
+			e.VMULPS(as(position, v), v, angle)
 			e.VANDPS(magnitude, angle, size)
-			const notLess = 5 // true for NaN too
-			if e.avx512 {
-				k := e.K()
-				e.VCMPPS(operand.Imm(notLess), limit, size, k)
-				e.VPMOVM2D(k, outside)
-				e.VPORD(outside, beyond, beyond)
-			} else {
-				e.VCMPPS(operand.Imm(notLess), limit, size, outside)
-				e.VPOR(outside, beyond, beyond)
+			e.largest(largest, size)
+			halves := []reg.Register{angle}
+			if v.Size() == largest.Size() {
+				upper := e.half()
+				if e.avx512 {
+					e.VEXTRACTF64X4(operand.Imm(1), angle, upper)
+					halves = []reg.Register{angle.AsY(), upper}
+				} else {
+					e.VEXTRACTF128(operand.Imm(1), angle, upper)
+					halves = []reg.Register{angle.AsX(), upper}
+				}
 			}
-			e.VCVTPS2PD(angle, x)
-			list = append(list, angles{x, high, low})
+			for _, half := range halves {
+				x := e.vector()
+				e.VCVTPS2PD(half, x)
+				list = append(list, angles{x, high, low})
+			}
 		}
-		cos, sin = e.cosSin(t, list)
-		for j := range cos {
-			cos[j], sin[j] = e.round32(cos[j]), e.round32(sin[j])
-		}
-		return cos, sin
+		q, c, s := e.cosSin(t, list)
+		return e.rounded(t, q, c, s)
 	})
-	e.returnBits(beyond, beyond, "beyond")
+	limit := e.vector() // the largest bits below 2^50; those of NaN are larger
+	e.VMOVUPS(e.wide32("below50", 0x587fffff), limit)
+	e.largest(largest, limit)
+	e.VXORPS(limit, largest, largest)
+	e.returnBits(largest, largest, "beyond")
+}
+
+// largest sets v to the larger numbers of it and of other, which may be half as wide.
+func (e *emitter) largest(v, other reg.VecVirtual) {
+	if other.Size() < v.Size() { // the others stay
+		wide := e.vector()
+		if other.Size() == 32 {
+			e.VMOVAPS(other, wide.AsY())
+		} else {
+			e.VMOVAPS(other, wide.AsX())
+		}
+		other = wide
+	}
+	e.VPMAXUD(other, v, v)
 }

@@ -23,7 +23,7 @@ type ziv struct {
 	later                   []func() // what is seldom run
 }
 
-// newZiv returns the test with its constants in registers or, where AVX2 has too few,
+// newZiv returns the test with its constants in registers or, where these are too few,
 // in memory.
 func (e *emitter) newZiv(inRegisters bool) *ziv {
 	const exponent = operation.SmallEntry // of the smallest entry that the short test is for
@@ -31,7 +31,7 @@ func (e *emitter) newZiv(inRegisters bool) *ziv {
 	const margin = 1 << (52 - 49 - exponent + 3)
 	halves := func(name string, lower, upper uint32) operand.Op {
 		m := e.data(name, 8, uint64(upper)<<32|uint64(lower))
-		if !inRegisters && !e.avx512 {
+		if !inRegisters {
 			return m
 		}
 		v := e.vector()
