@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 )
 
 // curve is the largest error of one kind of angles in each octave of positions.
@@ -78,6 +79,7 @@ func accuracyLines(curves []curve) []string {
 
 // ladder has the frequencies of posenc.RotaryConfig.Base, in float64.
 var ladder = sync.OnceValue(func() []float64 {
+	const precision = 256
 	// base^(-2i/dim) = (1/base)^(i/64): six square roots, then products.
 	step := new(big.Float).SetPrec(precision).SetInt64(base)
 	step.Quo(big.NewFloat(1), step)
@@ -113,60 +115,22 @@ func recurrenceRow(cos, sin []float32, position int32) {
 	}
 }
 
-// The reference: Taylor series in math/big, with some 100 bits more than a
-// float32 next to a multiple of pi/2 at the largest position could lose.
-const precision = 256
-
 // productReference returns the cosine and sine of position*frequency.
 func productReference(position int32, frequency float64) (cos, sin float64) {
-	angle := new(big.Float).SetPrec(precision).SetInt64(int64(position))
-	return bigReference(angle.Mul(angle, big.NewFloat(frequency)))
+	product := new(big.Float).SetInt64(int64(position)) // of 64 bits, frequencies have 53
+	return bigReference(product.SetPrec(64+53).Mul(product, big.NewFloat(frequency)))
 }
 
 func angleReference(angle float32) (cos, sin float64) {
-	return bigReference(new(big.Float).SetPrec(precision).SetFloat64(float64(angle)))
+	return bigReference(big.NewFloat(float64(angle)))
 }
 
 func bigReference(angle *big.Float) (cos, sin float64) {
-	number := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	turn := twoPi()
-	turns, _ := number().Quo(angle, turn).Int(nil)
-	rest := number().Sub(angle, number().Mul(turn, number().SetInt(turns)))
-	sums := [2]*big.Float{number(), number()}
-	term := number().SetInt64(1)
-	for n := int64(0); term.Sign() != 0 && term.MantExp(nil) > rest.MantExp(nil)-precision/2; n++ {
-		sum := sums[n%2]
-		if n%4 < 2 {
-			sum.Add(sum, term)
-		} else {
-			sum.Sub(sum, term)
-		}
-		term.Mul(term, rest)
-		term.Quo(term, number().SetInt64(n+1))
-	}
-	cos, _ = sums[0].Float64()
-	sin, _ = sums[1].Float64()
+	c, s := exhaustive.BigCosSin(angle)
+	cos, _ = c.Float64()
+	sin, _ = s.Float64()
 	return cos, sin
 }
-
-// twoPi is Machin's 32 arctan(1/5) - 8 arctan(1/239).
-var twoPi = sync.OnceValue(func() *big.Float {
-	number := func(v int64) *big.Float { return new(big.Float).SetPrec(precision).SetInt64(v) }
-	arctan := func(inverse int64) *big.Float {
-		sum, power := number(0), number(1)
-		power.Quo(power, number(inverse))
-		for n := int64(1); power.MantExp(nil) > -precision; n += 2 {
-			part := number(0).Quo(power, number(n))
-			if n%4 == 3 {
-				part.Neg(part)
-			}
-			sum.Add(sum, part)
-			power.Quo(power, number(inverse*inverse))
-		}
-		return sum
-	}
-	return number(0).Sub(number(0).Mul(number(32), arctan(5)), number(0).Mul(number(8), arctan(239)))
-})
 
 // larger returns the larger errors: those so far, or those of got.
 func larger(absolute, ulps float64, got float32, want float64) (float64, float64) {
