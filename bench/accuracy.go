@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/exhaustive"
@@ -130,6 +131,21 @@ func bigReference(angle *big.Float) (cos, sin float64) {
 	cos, _ = c.Float64()
 	sin, _ = s.Float64()
 	return cos, sin
+}
+
+// referenceTime is what the references of a report take: those of the curves, and of
+// the peers.
+func referenceTime(s setting) time.Duration {
+	rows := s.octaves * s.positions
+	for _, c := range comparisons(s) {
+		rows += c.references(4*s.positions) / pairs
+	}
+	productReference(1, 1) // makes pi
+	start := time.Now()
+	for _, w := range ladder() {
+		productReference(math.MaxInt32, w)
+	}
+	return time.Duration(rows) * time.Since(start)
 }
 
 // larger returns the larger errors: those so far, or those of got.

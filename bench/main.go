@@ -1,9 +1,9 @@
 // Command bench measures posenc on this machine and writes a report: Markdown,
 // the samples in the format of Go benchmarks, which benchstat reads, and plots.
 //
-//	go run -C bench .                        some two minutes
+//	go run -C bench .                        everything; it says how long that takes
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
-//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64
+//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
 //
 // The report goes to results/<cpu>, which must not be there yet, since the other
@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/go-posenc/posenc/bench/peers"
 )
@@ -33,7 +34,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
-		if err := child(os.Args[2:], os.Stdout); err != nil {
+		if err := child(os.Args[2:], os.Stdin, os.Stdout); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -67,11 +68,14 @@ func main() {
 
 // commandLine is the command that built and started this program.
 func commandLine(arguments []string) string {
-	var build []debug.BuildSetting
+	return commandOf(buildSettings(), arguments)
+}
+
+func buildSettings() []debug.BuildSetting {
 	if info, ok := debug.ReadBuildInfo(); ok {
-		build = info.Settings
+		return info.Settings
 	}
-	return commandOf(build, arguments)
+	return nil
 }
 
 // commandOf has what changes figures or peers among the settings of a build, where
@@ -91,7 +95,18 @@ func commandOf(build []debug.BuildSetting, arguments []string) string {
 
 // run measures everything and writes the directory.
 func run(s setting, m machine, directory string, p *progress) error {
-	samples, share, err := measureAll(s, p)
+	p.say("to begin with, a few calls of everything: they tell how long all of it takes")
+	jobs, err := plan(s, p)
+	if err != nil {
+		return err
+	}
+	count, all := 0, referenceTime(s)
+	for _, j := range jobs {
+		count, all = count+s.runs*j.samples, all+time.Duration(s.runs)*j.takes
+	}
+	p.say("%d samples follow, and the report: %v", count, all.Round(time.Second))
+	planned := time.Now()
+	samples, share, err := measureAll(s, jobs, p)
 	if err != nil {
 		return err
 	}
@@ -118,5 +133,6 @@ func run(s setting, m machine, directory string, p *progress) error {
 			return err
 		}
 	}
+	p.say("the samples and the report took %v, of %v foreseen", time.Since(planned).Round(time.Second), all.Round(time.Second))
 	return nil
 }

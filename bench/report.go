@@ -39,6 +39,9 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	if share < undisturbed {
 		w("\n**The machine was busy: the measuring processes waited for a core %s of the time. These figures are too slow; do not publish them.**\n", percent(1-share))
 	}
+	if !slices.Contains(list, "generic") {
+		w("\nPlain Go is left out: in a build with GOEXPERIMENT=simd its figures would not be its own (docs/hardware.md).\n")
+	}
 	if s.name != full.name {
 		w("\nThis is the short run: no figures to publish.\n")
 	}
