@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ import (
 //	sample SETTING WHAT   reads such plans, prints the number of samples, then the samples
 //
 // of everything with one goroutine, of shapes, which are rotations and tables alone,
-// or of goroutines.
+// of goroutines, or of what decides on a threshold.
 const childCommand = "child"
 
 func child(arguments []string, r io.Reader, w io.Writer) error {
@@ -53,22 +54,34 @@ func child(arguments []string, r io.Reader, w io.Writer) error {
 		}
 		return nil
 	}
-	var plans []measure.Plan
-	samples := 0
-	for d := json.NewDecoder(r); d.More(); {
-		var plan measure.Plan
-		if err := d.Decode(&plan); err != nil {
-			return err
-		}
-		plans, samples = append(plans, plan), samples+plan.Samples
+	plans, samples, err := readPlans(r)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(w, samples)
 	return measure.Run(cases, plans, s.rounds, func(sample measure.Sample) error { return sample.Print(w) })
 }
 
+// readPlans returns plans and the number of their samples.
+func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
+	for d := json.NewDecoder(r); d.More(); {
+		var p measure.Plan
+		if err := d.Decode(&p); err != nil {
+			return nil, 0, err
+		}
+		plans, samples = append(plans, p), samples+p.Samples
+	}
+	return plans, samples, nil
+}
+
 func casesOf(s setting, what string) ([]measure.Case, error) {
 	if what == "goroutines" {
 		return goroutineCases(s)
+	}
+	for _, t := range thresholds {
+		if t.name == what {
+			return t.everything(s)
+		}
 	}
 	return soloCases(s, what == "everything")
 }
@@ -87,7 +100,7 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	addBounds := func(bytes int) {
 		if everything && !bounded[bytes] {
 			bounded[bytes] = true
-			cases = append(cases, boundCases(m, bytes)...)
+			cases = append(cases, boundCases(m.float32s[:bytes/4], "scale", "store", "nontemporal")...)
 		}
 	}
 	for _, r := range rotations(s) {
@@ -115,11 +128,13 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	return cases, failed
 }
 
+var fastestFirst = []string{"avx512", "avx2", "neon", "generic"}
+
 // implementations are those that this machine can run, the fastest first, but for
 // plain Go where the build gives no figures of it.
 func implementations() ([]string, error) {
 	var list []string
-	for _, name := range []string{"avx512", "avx2", "neon", "generic"} {
+	for _, name := range fastestFirst {
 		got, err := command(os.Args[0], name, "which").Output()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -157,37 +172,47 @@ type job struct {
 	program, implementation string
 	setting, what           string
 
-	plans   []string      // of each case, as the process writes and reads them
-	samples int           // in all
-	takes   time.Duration // to start a process and to take the samples
+	plans   []measure.Plan
+	samples int           // of all of them
+	started time.Duration // how long it took to start the process
 }
 
-// plan has a process make the plans.
-func (j *job) plan(p *progress) (err error) {
-	var started time.Duration
-	c := command(j.program, j.implementation, "plan", j.setting, j.what)
-	j.plans, started, err = p.lines("plan: "+j.implementation+", "+j.what, c)
+// newJob has a process of the program make the plans.
+func newJob(program, implementation, setting, what string, p *progress) (job, error) {
+	j := job{program: program, implementation: implementation, setting: setting, what: what}
+	lines, started, err := p.lines("plan: "+implementation+", "+what, command(program, implementation, "plan", setting, what))
+	if err == nil {
+		j.started = started
+		j.plans, j.samples, err = readPlans(strings.NewReader(strings.Join(lines, "")))
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", j.implementation, err)
+		return j, fmt.Errorf("%s, %s: %w", implementation, what, err)
 	}
-	j.takes, j.samples = started, 0
-	for _, line := range j.plans {
-		var plan measure.Plan
-		if err := json.Unmarshal([]byte(line), &plan); err != nil {
-			return err
-		}
-		j.takes, j.samples = j.takes+plan.Time(), j.samples+plan.Samples
+	return j, nil
+}
+
+// takes is how long a run should take.
+func (j *job) takes() time.Duration {
+	sum := j.started
+	for _, p := range j.plans {
+		sum += p.Time()
 	}
-	return nil
+	return sum
 }
 
 // run has a process take the samples. It had a core for the time ran of what passed.
-func (j *job) run(p *progress, title string) (samples []string, ran, passed time.Duration, err error) {
+func (j *job) run(title string, p *progress) (samples []string, ran, passed time.Duration, err error) {
+	var plans bytes.Buffer
+	for _, plan := range j.plans {
+		if err := json.NewEncoder(&plans).Encode(plan); err != nil {
+			return nil, 0, 0, err
+		}
+	}
 	c, start := command(j.program, j.implementation, "sample", j.setting, j.what), time.Now()
-	c.Stdin = strings.NewReader(strings.Join(j.plans, ""))
+	c.Stdin = &plans
 	samples, _, err = p.lines(title, c)
 	if err != nil {
-		return nil, 0, 0, fmt.Errorf("%s: %w", j.implementation, err)
+		return nil, 0, 0, fmt.Errorf("%s: %w", title, err)
 	}
 	return samples, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), time.Since(start), nil
 }
@@ -206,8 +231,8 @@ func plan(s setting, p *progress) ([]job, error) {
 			parts = []string{"everything", "goroutines"}
 		}
 		for _, part := range parts {
-			j := job{program: os.Args[0], implementation: implementation, setting: s.name, what: part}
-			if err := j.plan(p); err != nil {
+			j, err := newJob(os.Args[0], implementation, s.name, part, p)
+			if err != nil {
 				return nil, err
 			}
 			jobs = append(jobs, j)
@@ -222,7 +247,7 @@ func measureAll(s setting, jobs []job, p *progress) (samples []string, share flo
 	var ran, passed time.Duration
 	for run := range s.runs {
 		for _, j := range jobs {
-			got, busy, took, err := j.run(p, fmt.Sprintf("run %d of %d, %s, %s", run+1, s.runs, j.implementation, j.what))
+			got, busy, took, err := j.run(fmt.Sprintf("run %d of %d, %s, %s", run+1, s.runs, j.implementation, j.what), p)
 			if err != nil {
 				return nil, 0, err
 			}

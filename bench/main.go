@@ -5,6 +5,7 @@
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
 //	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
+//	go run -C bench . -tune                  prints what other thresholds would do, no report
 //
 // The report goes to results/<cpu>, which must not be there yet, since the other
 // run may have had more peers; -o writes to any directory, over what is in it. It
@@ -41,15 +42,26 @@ func main() {
 	}
 	short := flag.Bool("short", false, "few shapes, one sample: seconds, and no figures to publish")
 	output := flag.String("o", "", "`directory` to write, over what is in it; empty: results/<cpu>, if it is not there yet")
+	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
 	flag.Parse()
+	m := thisMachine(commandLine(os.Args[1:]))
+	if *tuning {
+		s := tuned
+		if *short {
+			s = tunedShort
+		}
+		if err := tune(s, flag.Args(), m, os.Stdout, newProgress(os.Stderr)); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if flag.NArg() > 0 {
-		log.Fatalf("argument %q: expected none", flag.Arg(0))
+		log.Fatalf("argument %q: expected none without -tune", flag.Arg(0))
 	}
 	s := full
 	if *short {
 		s = shortened
 	}
-	m := thisMachine(commandLine(os.Args[1:]))
 	if *output == "" {
 		*output = filepath.Join("results", m.slug())
 		if _, err := os.Stat(*output); err == nil {
@@ -68,7 +80,11 @@ func main() {
 
 // commandLine is the command that built and started this program.
 func commandLine(arguments []string) string {
-	return commandOf(buildSettings(), arguments)
+	command := commandOf(buildSettings(), arguments)
+	if name := os.Getenv("POSENC_IMPL"); name != "" {
+		command = "POSENC_IMPL=" + name + " " + command
+	}
+	return command
 }
 
 func buildSettings() []debug.BuildSetting {
@@ -102,7 +118,7 @@ func run(s setting, m machine, directory string, p *progress) error {
 	}
 	count, all := 0, referenceTime(s)
 	for _, j := range jobs {
-		count, all = count+s.runs*j.samples, all+time.Duration(s.runs)*j.takes
+		count, all = count+s.runs*j.samples, all+time.Duration(s.runs)*j.takes()
 	}
 	p.say("%d samples follow, and the report: %v", count, all.Round(time.Second))
 	planned := time.Now()
@@ -115,7 +131,7 @@ func run(s setting, m machine, directory string, p *progress) error {
 		return err
 	}
 	samples = append(samples, accuracyLines(curves)...)
-	raw := m.header(share) + strings.Join(samples, "")
+	raw := fmt.Sprintf("%score-share: %.0f%%\n\n%s", m.header(), 100*share, strings.Join(samples, ""))
 	results, err := parse(raw)
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ const (
 // others.
 type Plan struct {
 	Name    string
+	Bytes   int64
 	Calls   int // in a sample
 	Samples int
 	Call    time.Duration // what one took
@@ -49,13 +50,13 @@ func NewPlan(c Case, rounds int, each time.Duration) (Plan, error) {
 		return Plan{}, err
 	}
 	if first.Time >= warmed {
-		return Plan{c.Name, 1, samples(first.Time, rounds, each), first.Time}, nil
+		return Plan{c.Name, c.Bytes, 1, samples(first.Time, rounds, each), first.Time}, nil
 	}
 	calls, took, err := yardstick.CallsFor(func(calls int) (time.Duration, error) {
 		s, err := sample(c, calls)
 		return s.Time, err
 	}, max(shortest, ticks*yardstick.Tick()))
-	return Plan{c.Name, calls, samples(took, rounds, each), took / time.Duration(calls)}, err
+	return Plan{c.Name, c.Bytes, calls, samples(took, rounds, each), took / time.Duration(calls)}, err
 }
 
 // samples are how many a case has that takes so long for each.

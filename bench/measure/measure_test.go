@@ -107,7 +107,7 @@ func TestErrors(t *testing.T) {
 	if _, err := NewPlan(bad, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("%v, want broken", err)
 	}
-	plans := []Plan{{"good", 1, 2, 0}, {"bad", 1, 2, 0}}
+	plans := []Plan{{Name: "good", Calls: 1, Samples: 2}, {Name: "bad", Calls: 1, Samples: 2}}
 	reported := 0
 	err := Run([]Case{good, bad}, plans, 2, func(Sample) error { reported++; return nil })
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") || reported != 1 {

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/measure"
+)
+
+// tuning is kernels/tuning.go.
+type tuning struct {
+	path   string
+	names  []string         // of its constants, in their order
+	values map[string]int64 // of them
+}
+
+// readTuning reads it in its package, which the constants may refer to. Instead of what
+// it has, it is the source, if that is not nil.
+func readTuning(directory string, source any) (*tuning, error) {
+	t := &tuning{values: map[string]int64{}}
+	var err error
+	if t.path, err = filepath.Abs(filepath.Join(directory, "tuning.go")); err != nil {
+		return nil, err
+	}
+	paths, err := filepath.Glob(filepath.Join(filepath.Dir(t.path), "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	set := token.NewFileSet()
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		var instead any
+		if path == t.path {
+			instead = source
+		}
+		file, err := parser.ParseFile(set, path, instead, 0)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+		if path == t.path {
+			for _, spec := range constants(file) {
+				for _, name := range spec.Names {
+					t.names = append(t.names, name.Name)
+				}
+			}
+		}
+	}
+	// Of the package the constants alone are wanted, whose types need nothing of others.
+	ignoring := types.Config{Error: func(error) {}}
+	checked, _ := ignoring.Check("kernels", set, files, nil)
+	for _, name := range t.names {
+		c, ok := checked.Scope().Lookup(name).(*types.Const)
+		if !ok {
+			return nil, fmt.Errorf("%s: %s: expected a constant", t.path, name)
+		}
+		value, exact := constant.Int64Val(constant.ToInt(c.Val()))
+		if !exact {
+			return nil, fmt.Errorf("%s: %s is %v: expected an integer", t.path, name, c.Val())
+		}
+		t.values[name] = value
+	}
+	return t, nil
+}
+
+// constants are the declarations of constants of a file.
+func constants(file *ast.File) []*ast.ValueSpec {
+	var list []*ast.ValueSpec
+	for _, d := range file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.CONST {
+			for _, spec := range d.Specs {
+				list = append(list, spec.(*ast.ValueSpec))
+			}
+		}
+	}
+	return list
+}
+
+// with returns the file with another value for one constant.
+func (t *tuning) with(name string, value int64) ([]byte, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, t.path, nil, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	for _, spec := range constants(file) {
+		for i, n := range spec.Names {
+			if n.Name == name && i < len(spec.Values) {
+				spec.Values[i] = &ast.BasicLit{ValuePos: spec.Values[i].Pos(), Kind: token.INT, Value: strconv.FormatInt(value, 10)}
+				var b strings.Builder
+				err := format.Node(&b, set, file)
+				return []byte(b.String()), err
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s: no value of %s", t.path, name)
+}
+
+// build makes this program with another value for one constant, in a directory.
+func (t *tuning) build(directory, name string, value int64) (program string, err error) {
+	source, err := t.with(name, value)
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(directory, fmt.Sprintf("%s-%d", name, value))
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {t.path: program + ".go"}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.WriteFile(program+".go", source, 0o666), os.WriteFile(program+".json", overlay, 0o666)); err != nil {
+		return "", err
+	}
+	arguments := []string{"build", "-overlay", program + ".json", "-o"}
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	arguments = append(arguments, program)
+	for _, s := range buildSettings() {
+		if s.Key == "-tags" {
+			arguments = append(arguments, "-tags", s.Value)
+		}
+	}
+	if message, err := exec.Command("go", append(arguments, ".")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s = %d: %w: %s", name, value, err, message)
+	}
+	return program, nil
+}
+
+// others are the values that are tried beside the present one.
+func (t threshold) others(present int64) []int64 {
+	var list []int64
+	for _, f := range t.factors {
+		if v := int64(float64(present) * f); v > 0 && v != present {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// selected are the thresholds of those names, or all.
+func selected(names []string) ([]threshold, error) {
+	if len(names) == 0 {
+		return thresholds, nil
+	}
+	var list []threshold
+	for _, name := range names {
+		i := slices.IndexFunc(thresholds, func(t threshold) bool { return t.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("threshold %q: expected constants of kernels/tuning.go", name)
+		}
+		list = append(list, thresholds[i])
+	}
+	return list, nil
+}
+
+// tune measures the thresholds of those names, or all, with several values each, and
+// writes what it finds.
+func tune(s setting, names []string, m machine, w io.Writer, p *progress) error {
+	list, err := selected(names)
+	if err != nil {
+		return err
+	}
+	t, err := readTuning("../kernels", nil)
+	if err != nil {
+		return err
+	}
+	directory, err := os.MkdirTemp("", "tune")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(directory)
+
+	p.say("to begin with, a build, and a few calls of everything: they tell how long all of it takes")
+	start := time.Now()
+	program, err := t.build(directory, t.names[0], t.values[t.names[0]])
+	if err != nil {
+		return err
+	}
+	building, all := time.Since(start), time.Duration(0)
+	var jobs []job
+	for _, x := range list {
+		j, err := newJob(program, posenc.Implementation(), s.name, x.name, p)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, j)
+		others := time.Duration(len(x.others(t.values[x.name])))
+		one := j.withoutBounds()
+		all += others*building + time.Duration(s.runs)*(j.takes()+others*one.takes())
+	}
+	p.say("%d thresholds follow: %v", len(list), all.Round(time.Second))
+	planned := time.Now()
+
+	fmt.Fprintf(w, "%simplementation: %s\n\n", m.header(), posenc.Implementation())
+	fmt.Fprintf(w, "ns: median of at most %d samples; share: of the speed of scaling as many bytes in place; ratio: of the time to that with the present value\n\n", s.runs*s.rounds)
+	var ran, passed time.Duration
+	var choices strings.Builder
+	for i, x := range list {
+		present := t.values[x.name]
+		byValue := map[int64]job{present: jobs[i]}
+		for _, v := range x.others(present) {
+			j := jobs[i].withoutBounds()
+			p.step(fmt.Sprintf("build: %s = %d", x.name, v), 0, 0)
+			if j.program, err = t.build(directory, x.name, v); err != nil {
+				return err
+			}
+			byValue[v] = j
+		}
+		values := slices.Sorted(maps.Keys(byValue))
+		raw := map[int64]string{}
+		for run := range s.runs {
+			for _, v := range values {
+				j := byValue[v]
+				samples, busy, took, err := j.run(fmt.Sprintf("run %d of %d, %s = %d", run+1, s.runs, x.name, v), p)
+				if err != nil {
+					return err
+				}
+				raw[v] += strings.Join(samples, "")
+				ran, passed = ran+busy, passed+took
+			}
+			slices.Reverse(values) // none is always the first
+		}
+		for _, v := range x.others(present) {
+			os.Remove(byValue[v].program) // together they would be half a gigabyte
+		}
+		ratios, err := x.write(w, present, jobs[i].plans, raw)
+		if err != nil {
+			return err
+		}
+		value, mean := chosen(present, ratios)
+		fmt.Fprintf(&choices, "%s = %d, present %d: %.3f of its time\n", x.name, value, present, mean)
+	}
+	share := min(1, ran.Seconds()/passed.Seconds())
+	fmt.Fprintf(w, "Choice: the present value, unless another is faster by 5 %% in the geometric mean and nowhere slower by as much.\n\n%s\nshare of a core: %s\n", &choices, percent(share))
+	if share < undisturbed {
+		fmt.Fprintln(w, "The machine was busy: this settles nothing.")
+	}
+	p.say("it took %v, of %v foreseen", time.Since(planned).Round(time.Second), all.Round(time.Second))
+	return nil
+}
+
+// withoutBounds is the job without the plans of bounds.
+func (j job) withoutBounds() job {
+	j.plans = slices.DeleteFunc(slices.Clone(j.plans), func(p measure.Plan) bool { return !isCall(p) })
+	return j
+}
+
+// isCall tells the calls of a threshold from bounds.
+func isCall(p measure.Plan) bool { return strings.HasPrefix(p.Name, "Tune/") }
+
+// write writes a line for each value and call and returns the ratios of the values but
+// the present one. Bounds are among the samples of that.
+func (x threshold) write(w io.Writer, present int64, plans []measure.Plan, raw map[int64]string) (map[int64][]float64, error) {
+	ratios := map[int64][]float64{}
+	now, err := parse(raw[present])
+	if err != nil {
+		return nil, err
+	}
+	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(lines, "threshold\tvalue\tcall\tns\tshare\tratio\n")
+	for _, v := range slices.Sorted(maps.Keys(raw)) {
+		r, err := parse(raw[v])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range plans {
+			if !isCall(p) {
+				continue
+			}
+			ns, bytes := r.time(p.Name), boundBytes(p.Bytes)
+			ratio := ns / now.time(p.Name)
+			if v != present {
+				ratios[v] = append(ratios[v], ratio)
+			}
+			fmt.Fprintf(lines, "%s\t%d\t%s\t%.0f\t%.2f\t%.3f\n", x.name, v, strings.TrimPrefix(p.Name, "Tune/"), ns, float64(p.Bytes)/ns/now.bound("scale", bytes), ratio)
+		}
+	}
+	fmt.Fprintln(lines)
+	return ratios, lines.Flush()
+}
