@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 )
 
@@ -26,7 +28,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		{name: "exact", title: "posenc, Exact"},
 		{name: "float32", title: "posenc, Float32"},
 		{name: "loop", title: "float32 loop: position * frequency", fill: loopRow},
-		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: recurrenceRow},
+		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
 	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: angles})
@@ -80,20 +82,11 @@ func accuracyLines(curves []curve) []string {
 
 // ladder has the frequencies of posenc.RotaryConfig.Base, in float64.
 var ladder = sync.OnceValue(func() []float64 {
-	const precision = 256
-	// base^(-2i/dim) = (1/base)^(i/64): six square roots, then products.
-	step := new(big.Float).SetPrec(precision).SetInt64(base)
-	step.Quo(big.NewFloat(1), step)
-	for n := 1; n < pairs; n *= 2 {
-		step.Sqrt(step)
+	l, err := frequency.Default(headDim, base, frequency.Exact)
+	if err != nil {
+		panic(err) // of constants
 	}
-	power := new(big.Float).SetPrec(precision).SetInt64(1)
-	frequencies := make([]float64, pairs)
-	for i := range frequencies {
-		frequencies[i], _ = power.Float64()
-		power.Mul(power, step)
-	}
-	return frequencies
+	return l.InvFreq
 })
 
 // loopRow is the plain loop: everything is float32 but for the cosine and sine,
@@ -103,16 +96,6 @@ func loopRow(cos, sin []float32, position int32) {
 		frequency := float32(1 / float32(math.Pow(base, float64(float32(2*i)/headDim))))
 		s, c := math.Sincos(float64(float32(position) * frequency))
 		cos[i], sin[i] = float32(c), float32(s)
-	}
-}
-
-// recurrenceRow is the loop of ggml.
-func recurrenceRow(cos, sin []float32, position int32) {
-	ratio, angle := float32(math.Pow(base, -2./headDim)), float32(position)
-	for i := range cos {
-		s, c := math.Sincos(float64(angle))
-		cos[i], sin[i] = float32(c), float32(s)
-		angle *= ratio
 	}
 }
 
