@@ -64,14 +64,18 @@ func child(arguments []string, r io.Reader, w io.Writer) error {
 
 // readPlans returns plans and the number of their samples.
 func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
-	for d := json.NewDecoder(r); d.More(); {
+	d := json.NewDecoder(r)
+	for {
 		var p measure.Plan
-		if err := d.Decode(&p); err != nil {
+		switch err := d.Decode(&p); err {
+		case nil:
+			plans, samples = append(plans, p), samples+p.Samples
+		case io.EOF:
+			return plans, samples, nil
+		default:
 			return nil, 0, err
 		}
-		plans, samples = append(plans, p), samples+p.Samples
 	}
-	return plans, samples, nil
 }
 
 func casesOf(s setting, what string) ([]measure.Case, error) {

@@ -46,6 +46,9 @@ func main() {
 	flag.Parse()
 	m := thisMachine(commandLine(os.Args[1:]))
 	if *tuning {
+		if *output != "" {
+			log.Fatalf("-o %s: expected none with -tune, which prints", *output)
+		}
 		s := tuned
 		if *short {
 			s = tunedShort
