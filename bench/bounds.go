@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/internal/yardstick"
@@ -21,4 +23,24 @@ func boundCases(x []float32, operations ...string) []measure.Case {
 		}
 	}
 	return cases
+}
+
+// boundsOf goes before the sizes, in bytes, that only bounds are measured on.
+const boundsOf = "bounds="
+
+func boundsOfSizes(sizes string) ([]measure.Case, error) {
+	var list []int
+	for size := range strings.SplitSeq(sizes, ",") {
+		bytes, err := strconv.Atoi(size)
+		if err != nil || bytes < 256 || bytes%256 != 0 {
+			return nil, fmt.Errorf("%s%s: expected multiples of 256", boundsOf, sizes)
+		}
+		list = append(list, bytes)
+	}
+	var cases []measure.Case
+	x := ones[float32](slices.Max(list) / 4)
+	for _, bytes := range list {
+		cases = append(cases, boundCases(x[:bytes/4], "scale")...)
+	}
+	return cases, nil
 }

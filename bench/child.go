@@ -25,7 +25,7 @@ import (
 //	sample SETTING WHAT   reads such plans, prints the number of samples, then the samples
 //
 // of everything with one goroutine, of shapes, which are rotations and tables alone,
-// of goroutines, or of what decides on a threshold.
+// of goroutines, of what decides on a threshold, or of bounds on memory of some sizes.
 const childCommand = "child"
 
 func child(arguments []string, r io.Reader, w io.Writer) error {
@@ -84,8 +84,11 @@ func casesOf(s setting, what string) ([]measure.Case, error) {
 	}
 	for _, t := range thresholds {
 		if t.name == what {
-			return t.everything(s)
+			return t.measured(s)
 		}
+	}
+	if sizes, found := strings.CutPrefix(what, boundsOf); found {
+		return boundsOfSizes(sizes)
 	}
 	return soloCases(s, what == "everything")
 }

@@ -91,27 +91,12 @@ func (c *calls) add(name string, bytes int, run func() error) {
 
 func (c *calls) failed(err error) { c.err = errors.Join(c.err, err) }
 
-// everything has the bounds of the calls too.
-func (t threshold) everything(s setting) ([]measure.Case, error) {
+// measured are the calls that decide on a threshold.
+func (t threshold) measured(s setting) ([]measure.Case, error) {
 	c := &calls{sizes: s.workingSets, largest: s.workingSets[len(s.workingSets)-1]}
 	t.calls(c)
-	var bounds []measure.Case
-	seen, largest := map[int]bool{}, 0
-	for _, one := range c.cases {
-		largest = max(largest, boundBytes(one.Bytes))
-	}
-	x := ones[float32](largest / 4)
-	for _, one := range c.cases {
-		if bytes := boundBytes(one.Bytes); !seen[bytes] {
-			seen[bytes] = true
-			bounds = append(bounds, boundCases(x[:bytes/4], "scale")...)
-		}
-	}
-	return append(c.cases, bounds...), c.err
+	return c.cases, c.err
 }
-
-// boundBytes are those that a bound is measured on: a multiple of 256.
-func boundBytes(bytes int64) int { return int(bytes+255) / 256 * 256 }
 
 // ofEachElement makes the calls of each type of elements.
 func ofEachElement(c *calls, f32, f16, bf16 func(c *calls, element string)) {

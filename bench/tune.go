@@ -199,53 +199,66 @@ func tune(s setting, names []string, m machine, w io.Writer, p *progress) error 
 		return err
 	}
 	building, all := time.Since(start), time.Duration(0)
-	var jobs []job
+	var calls, bounds []job
 	for _, x := range list {
-		j, err := newJob(program, posenc.Implementation(), s.name, x.name, p)
+		call, err := newJob(program, posenc.Implementation(), s.name, x.name, p)
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, j)
+		sizes := map[string]bool{}
+		for _, plan := range call.plans {
+			sizes[strconv.Itoa(boundBytes(plan))] = true
+		}
+		bound, err := newJob(program, posenc.Implementation(), s.name, boundsOf+strings.Join(slices.Sorted(maps.Keys(sizes)), ","), p)
+		if err != nil {
+			return err
+		}
+		calls, bounds = append(calls, call), append(bounds, bound)
 		others := time.Duration(len(x.others(t.values[x.name])))
-		one := j.withoutBounds()
-		all += others*building + time.Duration(s.runs)*(j.takes()+others*one.takes())
+		all += others*building + time.Duration(s.runs)*(bound.takes()+(1+others)*call.takes())
 	}
 	p.say("%d thresholds follow: %v", len(list), all.Round(time.Second))
 	planned := time.Now()
 
 	fmt.Fprintf(w, "%simplementation: %s\n\n", m.header(), posenc.Implementation())
-	fmt.Fprintf(w, "ns: median of at most %d samples; share: of the speed of scaling as many bytes in place; ratio: of the time to that with the present value\n\n", s.runs*s.rounds)
+	fmt.Fprintf(w, "ns: median of at most %d samples; ±: half the distance of the quartiles; share: of the speed of scaling as many bytes in place; ratio: of the time to that with the present value\n\n", s.runs*s.rounds)
 	var ran, passed time.Duration
 	var choices strings.Builder
 	for i, x := range list {
 		present := t.values[x.name]
-		byValue := map[int64]job{present: jobs[i]}
+		byValue := map[int64]job{present: calls[i]}
 		for _, v := range x.others(present) {
-			j := jobs[i].withoutBounds()
+			j := calls[i] // but for the program
 			p.step(fmt.Sprintf("build: %s = %d", x.name, v), 0, 0)
 			if j.program, err = t.build(directory, x.name, v); err != nil {
 				return err
 			}
 			byValue[v] = j
 		}
-		values := slices.Sorted(maps.Keys(byValue))
 		raw := map[int64]string{}
+		sample := func(j job, v int64, title string) error {
+			samples, busy, took, err := j.run(title, p)
+			raw[v] += strings.Join(samples, "")
+			ran, passed = ran+busy, passed+took
+			return err
+		}
+		values := slices.Sorted(maps.Keys(byValue))
 		for run := range s.runs {
+			title := fmt.Sprintf("run %d of %d, ", run+1, s.runs)
+			if err := sample(bounds[i], present, title+"bounds"); err != nil {
+				return err
+			}
 			for _, v := range values {
-				j := byValue[v]
-				samples, busy, took, err := j.run(fmt.Sprintf("run %d of %d, %s = %d", run+1, s.runs, x.name, v), p)
-				if err != nil {
+				if err := sample(byValue[v], v, fmt.Sprintf("%s%s = %d", title, x.name, v)); err != nil {
 					return err
 				}
-				raw[v] += strings.Join(samples, "")
-				ran, passed = ran+busy, passed+took
 			}
 			slices.Reverse(values) // none is always the first
 		}
 		for _, v := range x.others(present) {
 			os.Remove(byValue[v].program) // together they would be half a gigabyte
 		}
-		ratios, err := x.write(w, present, jobs[i].plans, raw)
+		ratios, err := x.write(w, present, calls[i].plans, raw)
 		if err != nil {
 			return err
 		}
@@ -261,17 +274,11 @@ func tune(s setting, names []string, m machine, w io.Writer, p *progress) error 
 	return nil
 }
 
-// withoutBounds is the job without the plans of bounds.
-func (j job) withoutBounds() job {
-	j.plans = slices.DeleteFunc(slices.Clone(j.plans), func(p measure.Plan) bool { return !isCall(p) })
-	return j
-}
-
-// isCall tells the calls of a threshold from bounds.
-func isCall(p measure.Plan) bool { return strings.HasPrefix(p.Name, "Tune/") }
+// boundBytes are those that the bound of a call is measured on: a multiple of 256.
+func boundBytes(p measure.Plan) int { return int(p.Bytes+255) / 256 * 256 }
 
 // write writes a line for each value and call and returns the ratios of the values but
-// the present one. Bounds are among the samples of that.
+// the present one. Bounds are beside the samples of that.
 func (x threshold) write(w io.Writer, present int64, plans []measure.Plan, raw map[int64]string) (map[int64][]float64, error) {
 	ratios := map[int64][]float64{}
 	now, err := parse(raw[present])
@@ -279,22 +286,19 @@ func (x threshold) write(w io.Writer, present int64, plans []measure.Plan, raw m
 		return nil, err
 	}
 	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(lines, "threshold\tvalue\tcall\tns\tshare\tratio\n")
+	fmt.Fprint(lines, "threshold\tvalue\tcall\tns\t±\tshare\tratio\n")
 	for _, v := range slices.Sorted(maps.Keys(raw)) {
 		r, err := parse(raw[v])
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range plans {
-			if !isCall(p) {
-				continue
-			}
-			ns, bytes := r.time(p.Name), boundBytes(p.Bytes)
+			ns, bytes := r.time(p.Name), boundBytes(p)
 			ratio := ns / now.time(p.Name)
 			if v != present {
 				ratios[v] = append(ratios[v], ratio)
 			}
-			fmt.Fprintf(lines, "%s\t%d\t%s\t%.0f\t%.2f\t%.3f\n", x.name, v, strings.TrimPrefix(p.Name, "Tune/"), ns, float64(p.Bytes)/ns/now.bound("scale", bytes), ratio)
+			fmt.Fprintf(lines, "%s\t%d\t%s\t%.0f\t%.0f%%\t%.2f\t%.3f\n", x.name, v, strings.TrimPrefix(p.Name, "Tune/"), ns, 100*r.spread(p.Name), float64(p.Bytes)/ns/now.bound("scale", bytes), ratio)
 		}
 	}
 	fmt.Fprintln(lines)

@@ -100,6 +100,26 @@ func TestThresholdCalls(t *testing.T) {
 	}
 }
 
+// Bounds are measured apart from the calls, whose caches they would use.
+func TestBoundsOfSizes(t *testing.T) {
+	cases, err := casesOf(tunedShort, "bounds=256,1024")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[int64]int{}
+	for _, c := range cases {
+		count[c.Bytes]++
+	}
+	if len(count) != 2 || count[256] == 0 || count[256] != count[1024] {
+		t.Errorf("bounds of %v bytes, want as many of 256 and 1024", count)
+	}
+	for _, wrong := range []string{"", "x", "0", "128", "256,", "256,300"} {
+		if _, err := casesOf(tunedShort, boundsOf+wrong); err == nil {
+			t.Errorf("bounds=%s, and no error", wrong)
+		}
+	}
+}
+
 func TestChosen(t *testing.T) {
 	for _, test := range []struct {
 		ratios map[int64][]float64
@@ -138,7 +158,7 @@ func TestTune(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(b.String()) {
 		fields := strings.Fields(line)
-		if len(fields) == 6 && fields[0] == "shortRun" {
+		if len(fields) == 7 && fields[0] == "shortRun" {
 			lines++
 			if slices.Contains(fields, "NaN") || slices.Contains(fields, "+Inf") {
 				t.Errorf("no figure: %s", line)
