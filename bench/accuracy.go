@@ -6,8 +6,12 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 )
 
 // curve is the largest error of one kind of angles in each octave of positions.
@@ -24,7 +28,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		{name: "exact", title: "posenc, Exact"},
 		{name: "float32", title: "posenc, Float32"},
 		{name: "loop", title: "float32 loop: position * frequency", fill: loopRow},
-		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: recurrenceRow},
+		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
 	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: angles})
@@ -78,19 +82,11 @@ func accuracyLines(curves []curve) []string {
 
 // ladder has the frequencies of posenc.RotaryConfig.Base, in float64.
 var ladder = sync.OnceValue(func() []float64 {
-	// base^(-2i/dim) = (1/base)^(i/64): six square roots, then products.
-	step := new(big.Float).SetPrec(precision).SetInt64(base)
-	step.Quo(big.NewFloat(1), step)
-	for n := 1; n < pairs; n *= 2 {
-		step.Sqrt(step)
+	l, err := frequency.Default(headDim, base, frequency.Exact)
+	if err != nil {
+		panic(err) // of constants
 	}
-	power := new(big.Float).SetPrec(precision).SetInt64(1)
-	frequencies := make([]float64, pairs)
-	for i := range frequencies {
-		frequencies[i], _ = power.Float64()
-		power.Mul(power, step)
-	}
-	return frequencies
+	return l.InvFreq
 })
 
 // loopRow is the plain loop: everything is float32 but for the cosine and sine,
@@ -103,70 +99,37 @@ func loopRow(cos, sin []float32, position int32) {
 	}
 }
 
-// recurrenceRow is the loop of ggml.
-func recurrenceRow(cos, sin []float32, position int32) {
-	ratio, angle := float32(math.Pow(base, -2./headDim)), float32(position)
-	for i := range cos {
-		s, c := math.Sincos(float64(angle))
-		cos[i], sin[i] = float32(c), float32(s)
-		angle *= ratio
-	}
-}
-
-// The reference: Taylor series in math/big, with some 100 bits more than a
-// float32 next to a multiple of pi/2 at the largest position could lose.
-const precision = 256
-
 // productReference returns the cosine and sine of position*frequency.
 func productReference(position int32, frequency float64) (cos, sin float64) {
-	angle := new(big.Float).SetPrec(precision).SetInt64(int64(position))
-	return bigReference(angle.Mul(angle, big.NewFloat(frequency)))
+	product := new(big.Float).SetInt64(int64(position)) // of 64 bits, frequencies have 53
+	return bigReference(product.SetPrec(64+53).Mul(product, big.NewFloat(frequency)))
 }
 
 func angleReference(angle float32) (cos, sin float64) {
-	return bigReference(new(big.Float).SetPrec(precision).SetFloat64(float64(angle)))
+	return bigReference(big.NewFloat(float64(angle)))
 }
 
 func bigReference(angle *big.Float) (cos, sin float64) {
-	number := func() *big.Float { return new(big.Float).SetPrec(precision) }
-	turn := twoPi()
-	turns, _ := number().Quo(angle, turn).Int(nil)
-	rest := number().Sub(angle, number().Mul(turn, number().SetInt(turns)))
-	sums := [2]*big.Float{number(), number()}
-	term := number().SetInt64(1)
-	for n := int64(0); term.Sign() != 0 && term.MantExp(nil) > rest.MantExp(nil)-precision/2; n++ {
-		sum := sums[n%2]
-		if n%4 < 2 {
-			sum.Add(sum, term)
-		} else {
-			sum.Sub(sum, term)
-		}
-		term.Mul(term, rest)
-		term.Quo(term, number().SetInt64(n+1))
-	}
-	cos, _ = sums[0].Float64()
-	sin, _ = sums[1].Float64()
+	c, s := exhaustive.BigCosSin(angle)
+	cos, _ = c.Float64()
+	sin, _ = s.Float64()
 	return cos, sin
 }
 
-// twoPi is Machin's 32 arctan(1/5) - 8 arctan(1/239).
-var twoPi = sync.OnceValue(func() *big.Float {
-	number := func(v int64) *big.Float { return new(big.Float).SetPrec(precision).SetInt64(v) }
-	arctan := func(inverse int64) *big.Float {
-		sum, power := number(0), number(1)
-		power.Quo(power, number(inverse))
-		for n := int64(1); power.MantExp(nil) > -precision; n += 2 {
-			part := number(0).Quo(power, number(n))
-			if n%4 == 3 {
-				part.Neg(part)
-			}
-			sum.Add(sum, part)
-			power.Quo(power, number(inverse*inverse))
-		}
-		return sum
+// referenceTime is what the references of a report take: those of the curves, and of
+// the peers.
+func referenceTime(s setting) time.Duration {
+	rows := s.octaves * s.positions
+	for _, c := range comparisons(s) {
+		rows += c.references(4*s.positions) / pairs
 	}
-	return number(0).Sub(number(0).Mul(number(32), arctan(5)), number(0).Mul(number(8), arctan(239)))
-})
+	productReference(1, 1) // makes pi
+	start := time.Now()
+	for _, w := range ladder() {
+		productReference(math.MaxInt32, w)
+	}
+	return time.Duration(rows) * time.Since(start)
+}
 
 // larger returns the larger errors: those so far, or those of got.
 func larger(absolute, ulps float64, got float32, want float64) (float64, float64) {

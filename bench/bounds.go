@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/internal/yardstick"
@@ -11,14 +14,33 @@ func boundName(operation, by string, bytes int) string {
 	return fmt.Sprintf("Bound/op=%s/bytes=%d/by=%s", operation, bytes, by)
 }
 
-// boundCases are the bounds of rotations and tables on so many bytes, a multiple of 256.
-func boundCases(m *memory, bytes int) []measure.Case {
+// boundCases are the bounds of operations on x, whose length is a multiple of 64.
+func boundCases(x []float32, operations ...string) []measure.Case {
 	var cases []measure.Case
-	x := m.float32s[:bytes/4]
 	for _, b := range yardstick.Bounds(kernelsOf()) {
-		if b.Operation != "add" {
-			cases = append(cases, measure.Case{Name: boundName(b.Operation, b.By, bytes), Bytes: int64(bytes), Run: func() error { b.Run(x); return nil }})
+		if slices.Contains(operations, b.Operation) {
+			cases = append(cases, measure.Case{Name: boundName(b.Operation, b.By, 4*len(x)), Bytes: int64(4 * len(x)), Run: func() error { b.Run(x); return nil }})
 		}
 	}
 	return cases
+}
+
+// boundsOf goes before the sizes, in bytes, that only bounds are measured on.
+const boundsOf = "bounds="
+
+func boundsOfSizes(sizes string) ([]measure.Case, error) {
+	var list []int
+	for size := range strings.SplitSeq(sizes, ",") {
+		bytes, err := strconv.Atoi(size)
+		if err != nil || bytes < 256 || bytes%256 != 0 {
+			return nil, fmt.Errorf("%s%s: expected multiples of 256", boundsOf, sizes)
+		}
+		list = append(list, bytes)
+	}
+	var cases []measure.Case
+	x := ones[float32](slices.Max(list) / 4)
+	for _, bytes := range list {
+		cases = append(cases, boundCases(x[:bytes/4], "scale")...)
+	}
+	return cases, nil
 }

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,37 +21,74 @@ import (
 // measured in a process of its own: this program, run with childCommand and
 //
 //	which                 prints the implementation
-//	SETTING everything    prints the number of samples, then the samples, of one goroutine
-//	SETTING goroutines    the same of several
-//	SETTING shapes        the same of rotations and tables alone, of one goroutine
+//	plan SETTING WHAT     prints the number of cases, then a measure.Plan of each
+//	sample SETTING WHAT   reads such plans, prints the number of samples, then the samples
+//
+// of everything with one goroutine, of shapes, which are rotations and tables alone,
+// of goroutines, of what decides on a threshold, or of bounds on memory of some sizes.
 const childCommand = "child"
 
-func child(arguments []string, w io.Writer) error {
+func child(arguments []string, r io.Reader, w io.Writer) error {
 	if len(arguments) == 1 && arguments[0] == "which" {
 		_, err := fmt.Fprintln(w, posenc.Implementation())
 		return err
 	}
-	if len(arguments) != 2 || settings[arguments[0]].runs == 0 {
-		return fmt.Errorf("%s %q: expected which, or a setting and what to measure", childCommand, arguments)
+	if len(arguments) != 3 || arguments[0] != "plan" && arguments[0] != "sample" || settings[arguments[1]].runs == 0 {
+		return fmt.Errorf("%s %q: expected which, or plan or sample, a setting and what to measure", childCommand, arguments)
 	}
-	s := settings[arguments[0]]
-	cases, err := casesOf(s, arguments[1])
+	s := settings[arguments[1]]
+	cases, err := casesOf(s, arguments[2])
 	if err != nil {
 		return err
 	}
-	plan, err := measure.NewPlan(cases, s.rounds, s.each)
+	if arguments[0] == "plan" {
+		fmt.Fprintln(w, len(cases))
+		for _, c := range cases {
+			plan, err := measure.NewPlan(c, s.rounds, s.each)
+			if err != nil {
+				return err
+			}
+			if err := json.NewEncoder(w).Encode(plan); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	plans, samples, err := readPlans(r)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, plan.Samples()); err != nil {
-		return err
+	fmt.Fprintln(w, samples)
+	return measure.Run(cases, plans, s.rounds, func(sample measure.Sample) error { return sample.Print(w) })
+}
+
+// readPlans returns plans and the number of their samples.
+func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
+	d := json.NewDecoder(r)
+	for {
+		var p measure.Plan
+		switch err := d.Decode(&p); err {
+		case nil:
+			plans, samples = append(plans, p), samples+p.Samples
+		case io.EOF:
+			return plans, samples, nil
+		default:
+			return nil, 0, err
+		}
 	}
-	return plan.Run(func(sample measure.Sample) error { return sample.Print(w) })
 }
 
 func casesOf(s setting, what string) ([]measure.Case, error) {
 	if what == "goroutines" {
 		return goroutineCases(s)
+	}
+	for _, t := range thresholds {
+		if t.name == what {
+			return t.measured(s)
+		}
+	}
+	if sizes, found := strings.CutPrefix(what, boundsOf); found {
+		return boundsOfSizes(sizes)
 	}
 	return soloCases(s, what == "everything")
 }
@@ -68,7 +107,7 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	addBounds := func(bytes int) {
 		if everything && !bounded[bytes] {
 			bounded[bytes] = true
-			cases = append(cases, boundCases(m, bytes)...)
+			cases = append(cases, boundCases(m.float32s[:bytes/4], "scale", "store", "nontemporal")...)
 		}
 	}
 	for _, r := range rotations(s) {
@@ -96,11 +135,14 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	return cases, failed
 }
 
-// implementations are those that this machine can run, the fastest first.
+var fastestFirst = []string{"avx512", "avx2", "neon", "generic"}
+
+// implementations are those that this machine can run, the fastest first, but for
+// plain Go where the build gives no figures of it.
 func implementations() ([]string, error) {
 	var list []string
-	for _, name := range []string{"avx512", "avx2", "neon", "generic"} {
-		got, err := command(name, "which").Output()
+	for _, name := range fastestFirst {
+		got, err := command(os.Args[0], name, "which").Output()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -108,71 +150,119 @@ func implementations() ([]string, error) {
 			list = append(list, name)
 		}
 	}
+	return withFigures(list, buildSettings())
+}
+
+// withFigures takes plain Go off the list where GOEXPERIMENT=simd makes it many times
+// slower than it is: docs/hardware.md.
+func withFigures(list []string, build []debug.BuildSetting) ([]string, error) {
+	for _, s := range build {
+		if s.Key == "GOEXPERIMENT" && slices.Contains(strings.Split(s.Value, ","), "simd") {
+			list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return name == "generic" })
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("GOEXPERIMENT=simd, and plain Go alone: expected an implementation that it gives figures of")
+	}
 	return list, nil
 }
 
-func command(implementation string, arguments ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], append([]string{childCommand}, arguments...)...)
+func command(program, implementation string, arguments ...string) *exec.Cmd {
+	c := exec.Command(program, append([]string{childCommand}, arguments...)...)
 	c.Env = append(os.Environ(), "POSENC_IMPL="+implementation)
 	c.Stderr = os.Stderr
 	return c
 }
 
-// measureAll runs the implementations in turns and returns their samples and what
-// share of the time they had a core, where one goroutine was at work. Only the
-// fastest is measured with everything.
-func measureAll(s setting, p *progress) (samples []string, share float64, err error) {
+// job is what one process measures.
+type job struct {
+	program, implementation string
+	setting, what           string
+
+	plans   []measure.Plan
+	samples int           // of all of them
+	started time.Duration // how long it took to start the process
+}
+
+// newJob has a process of the program make the plans.
+func newJob(program, implementation, setting, what string, p *progress) (job, error) {
+	j := job{program: program, implementation: implementation, setting: setting, what: what}
+	lines, started, err := p.lines("plan: "+implementation+", "+what, command(program, implementation, "plan", setting, what))
+	if err == nil {
+		j.started = started
+		j.plans, j.samples, err = readPlans(strings.NewReader(strings.Join(lines, "")))
+	}
+	if err != nil {
+		return j, fmt.Errorf("%s, %s: %w", implementation, what, err)
+	}
+	return j, nil
+}
+
+// takes is how long a run should take.
+func (j *job) takes() time.Duration {
+	sum := j.started
+	for _, p := range j.plans {
+		sum += p.Time()
+	}
+	return sum
+}
+
+// run has a process take the samples. It had a core for the time ran of what passed.
+func (j *job) run(title string, p *progress) (samples []string, ran, passed time.Duration, err error) {
+	var plans bytes.Buffer
+	for _, plan := range j.plans {
+		if err := json.NewEncoder(&plans).Encode(plan); err != nil {
+			return nil, 0, 0, err
+		}
+	}
+	c, start := command(j.program, j.implementation, "sample", j.setting, j.what), time.Now()
+	c.Stdin = &plans
+	samples, _, err = p.lines(title, c)
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("%s: %w", title, err)
+	}
+	return samples, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), time.Since(start), nil
+}
+
+// plan makes the jobs of the implementations. Only the fastest is measured with
+// everything.
+func plan(s setting, p *progress) ([]job, error) {
 	list, err := implementations()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	var jobs []job
+	for i, implementation := range list {
+		parts := []string{"shapes"}
+		if i == 0 {
+			parts = []string{"everything", "goroutines"}
+		}
+		for _, part := range parts {
+			j, err := newJob(os.Args[0], implementation, s.name, part, p)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+// measureAll runs the jobs in turns and returns their samples and what share of the
+// time they had a core, where one goroutine was at work.
+func measureAll(s setting, jobs []job, p *progress) (samples []string, share float64, err error) {
 	var ran, passed time.Duration
 	for run := range s.runs {
-		for i, implementation := range list {
-			parts := []string{"shapes"}
-			if i == 0 {
-				parts = []string{"everything", "goroutines"}
+		for _, j := range jobs {
+			got, busy, took, err := j.run(fmt.Sprintf("run %d of %d, %s, %s", run+1, s.runs, j.implementation, j.what), p)
+			if err != nil {
+				return nil, 0, err
 			}
-			for _, part := range parts {
-				title := fmt.Sprintf("run %d of %d, %s, %s", run+1, s.runs, implementation, part)
-				c, started := command(implementation, s.name, part), time.Now()
-				got, err := measured(c, func(done, of int) { p.step(title, done, of) })
-				if err != nil {
-					return nil, 0, fmt.Errorf("%s: %w", implementation, err)
-				}
-				samples = append(samples, got...)
-				if part != "goroutines" {
-					ran += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-					passed += time.Since(started)
-				}
+			samples = append(samples, got...)
+			if j.what != "goroutines" {
+				ran, passed = ran+busy, passed+took
 			}
 		}
 	}
 	return samples, min(1, ran.Seconds()/passed.Seconds()), nil
-}
-
-func measured(c *exec.Cmd, step func(done, of int)) (samples []string, err error) {
-	output, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	step(0, 0)
-	lines := bufio.NewScanner(output)
-	count := 0
-	if lines.Scan() {
-		count, err = strconv.Atoi(lines.Text())
-	}
-	step(0, count)
-	for lines.Scan() {
-		samples = append(samples, lines.Text()+"\n")
-		step(len(samples), count)
-	}
-	err = errors.Join(err, lines.Err(), c.Wait())
-	if err == nil && len(samples) != count {
-		err = fmt.Errorf("%d samples, expected %d", len(samples), count)
-	}
-	return samples, err
 }

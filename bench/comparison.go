@@ -201,6 +201,17 @@ type reference struct {
 	cos, sin  []float64
 }
 
+// references are the cosines and sines of a reference.
+func (c comparison) references(positions int) int {
+	switch {
+	case c.rows > 0:
+		return positions * pairs
+	case c.angles > 0:
+		return comparedAngles
+	}
+	return 0
+}
+
 // reference is nil for rotations, which have none here.
 func (c comparison) reference(positions int) *reference {
 	ref := &reference{}

@@ -63,6 +63,14 @@ func (w shared) title() string {
 	return fmt.Sprintf("CosSin, exact, %d rows", w.tokens)
 }
 
+// bytes are those that a call moves.
+func (w shared) bytes() int {
+	if w.operation == "rotate" {
+		return rotation{w.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
+	}
+	return table{w.tokens, posenc.ExactAngles}.bytes()
+}
+
 func (w shared) name(goroutines int) string {
 	return fmt.Sprintf("Goroutines/op=%s/tokens=%d/goroutines=%d", w.operation, w.tokens, goroutines)
 }
@@ -74,9 +82,7 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 	}
 	positions := sequence(w.tokens)
 	var part func(first, end int) error
-	var bytes int
 	if w.operation == "rotate" {
-		bytes = rotation{w.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
 		q, k := m.float32s[:w.tokens*queryHeads*headDim], m.float32s[w.tokens*queryHeads*headDim:]
 		part = func(first, end int) error {
 			return posenc.Rotate(rotary.At(positions[first:end]),
@@ -84,7 +90,6 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 				posenc.View[float32]{Data: k[first*keyHeads*headDim : end*keyHeads*headDim], Heads: keyHeads})
 		}
 	} else {
-		bytes = table{w.tokens, posenc.ExactAngles}.bytes()
 		cos, sin := m.tableHalves(w.tokens)
 		part = func(first, end int) error {
 			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])
@@ -99,5 +104,5 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 		group.Wait()
 		return errors.Join(errs...)
 	}
-	return measure.Case{Name: w.name(goroutines), Bytes: int64(bytes), Run: run}, nil
+	return measure.Case{Name: w.name(goroutines), Bytes: int64(w.bytes()), Run: run}, nil
 }

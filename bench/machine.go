@@ -130,10 +130,10 @@ func (m machine) slug() string {
 	return strings.Join(fields, "-")
 }
 
-// header is the configuration of the samples, as go test -bench has it.
-func (m machine) header(share float64) string {
-	return fmt.Sprintf("goos: %s\ngoarch: %s\npkg: github.com/go-posenc/posenc\ncpu: %s\ncaches: %s\ncores: %d\ngo: %s\ncommit: %s\ndate: %s\ncommand: %s\ncore-share: %.0f%%\n\n",
-		runtime.GOOS, runtime.GOARCH, m.cpu, m.cacheList(), m.cores, m.goVersion, m.commit, m.date, m.command, 100*share)
+// header is the configuration of samples, as go test -bench has it.
+func (m machine) header() string {
+	return fmt.Sprintf("goos: %s\ngoarch: %s\npkg: github.com/go-posenc/posenc\ncpu: %s\ncaches: %s\ncores: %d\ngo: %s\ncommit: %s\ndate: %s\ncommand: %s\n",
+		runtime.GOOS, runtime.GOARCH, m.cpu, m.cacheList(), m.cores, m.goVersion, m.commit, m.date, m.command)
 }
 
 // binary is a number of bytes in KiB, MiB or GiB.

@@ -1,10 +1,11 @@
 // Command bench measures posenc on this machine and writes a report: Markdown,
 // the samples in the format of Go benchmarks, which benchstat reads, and plots.
 //
-//	go run -C bench .                        some two minutes
+//	go run -C bench .                        everything; it says how long that takes
 //	go run -C bench . -short -o /tmp/bench   seconds, to see that it runs
-//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64
+//	GOEXPERIMENT=simd go run -C bench .      the peer simd/archsimd too, on amd64; no plain Go
 //	go run -C bench -tags cgopeers .         SLEEF and libmvec too, by cgo, on linux/amd64
+//	go run -C bench . -tune                  prints what other thresholds would do, no report
 //
 // The report goes to results/<cpu>, which must not be there yet, since the other
 // run may have had more peers; -o writes to any directory, over what is in it. It
@@ -25,6 +26,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/go-posenc/posenc/bench/peers"
 )
@@ -33,22 +35,36 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
-		if err := child(os.Args[2:], os.Stdout); err != nil {
+		if err := child(os.Args[2:], os.Stdin, os.Stdout); err != nil {
 			log.Fatal(err)
 		}
 		return
 	}
 	short := flag.Bool("short", false, "few shapes, one sample: seconds, and no figures to publish")
 	output := flag.String("o", "", "`directory` to write, over what is in it; empty: results/<cpu>, if it is not there yet")
+	tuning := flag.Bool("tune", false, "print other values of the thresholds of kernels/tuning.go that the arguments name, or of all, with what they make of the speed")
 	flag.Parse()
+	m := thisMachine(commandLine(os.Args[1:]))
+	if *tuning {
+		if *output != "" {
+			log.Fatalf("-o %s: expected none with -tune, which prints", *output)
+		}
+		s := tuned
+		if *short {
+			s = tunedShort
+		}
+		if err := tune(s, flag.Args(), m, os.Stdout, newProgress(os.Stderr)); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if flag.NArg() > 0 {
-		log.Fatalf("argument %q: expected none", flag.Arg(0))
+		log.Fatalf("argument %q: expected none without -tune", flag.Arg(0))
 	}
 	s := full
 	if *short {
 		s = shortened
 	}
-	m := thisMachine(commandLine(os.Args[1:]))
 	if *output == "" {
 		*output = filepath.Join("results", m.slug())
 		if _, err := os.Stat(*output); err == nil {
@@ -67,11 +83,18 @@ func main() {
 
 // commandLine is the command that built and started this program.
 func commandLine(arguments []string) string {
-	var build []debug.BuildSetting
-	if info, ok := debug.ReadBuildInfo(); ok {
-		build = info.Settings
+	command := commandOf(buildSettings(), arguments)
+	if name := os.Getenv("POSENC_IMPL"); name != "" {
+		command = "POSENC_IMPL=" + name + " " + command
 	}
-	return commandOf(build, arguments)
+	return command
+}
+
+func buildSettings() []debug.BuildSetting {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Settings
+	}
+	return nil
 }
 
 // commandOf has what changes figures or peers among the settings of a build, where
@@ -91,7 +114,18 @@ func commandOf(build []debug.BuildSetting, arguments []string) string {
 
 // run measures everything and writes the directory.
 func run(s setting, m machine, directory string, p *progress) error {
-	samples, share, err := measureAll(s, p)
+	p.say("to begin with, a few calls of everything: they tell how long all of it takes")
+	jobs, err := plan(s, p)
+	if err != nil {
+		return err
+	}
+	count, all := 0, referenceTime(s)
+	for _, j := range jobs {
+		count, all = count+s.runs*j.samples, all+time.Duration(s.runs)*j.takes()
+	}
+	p.say("%d samples follow, and the report: %v", count, all.Round(time.Second))
+	planned := time.Now()
+	samples, share, err := measureAll(s, jobs, p)
 	if err != nil {
 		return err
 	}
@@ -100,7 +134,7 @@ func run(s setting, m machine, directory string, p *progress) error {
 		return err
 	}
 	samples = append(samples, accuracyLines(curves)...)
-	raw := m.header(share) + strings.Join(samples, "")
+	raw := fmt.Sprintf("%score-share: %.0f%%\n\n%s", m.header(), 100*share, strings.Join(samples, ""))
 	results, err := parse(raw)
 	if err != nil {
 		return err
@@ -118,5 +152,6 @@ func run(s setting, m machine, directory string, p *progress) error {
 			return err
 		}
 	}
+	p.say("the samples and the report took %v, of %v foreseen", time.Since(planned).Round(time.Second), all.Round(time.Second))
 	return nil
 }

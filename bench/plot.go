@@ -73,7 +73,7 @@ func addLine(p *plot.Plot, name string, points plotter.XYs, colour color.Color, 
 func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	p := newPlot("Speed by working set, one core", "bytes changed or written", "GB/s")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = plot.ConstantTicks(binaryTicks(s.workingSets))
+	p.X.Tick.Marker = ticks(s.workingSets, binary)
 	p.Add(levels())
 	p.Legend.Top = true
 	for i, name := range []struct{ operation, title string }{
@@ -132,25 +132,33 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 
 var brown = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}
 
-// addEdgeLabel writes at the bottom what is on one side of x.
-func addEdgeLabel(p *plot.Plot, x float64, name string, align text.XAlignment) error {
-	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: p.Y.Min}}, Labels: []string{name}})
+// addLabels writes names at points, as set says.
+func addLabels(p *plot.Plot, points plotter.XYs, names []string, offset vg.Point, set func(*text.Style)) error {
+	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: points, Labels: names})
 	if err != nil {
 		return err
 	}
-	label.TextStyle[0].Font.Variant, label.TextStyle[0].Color, label.TextStyle[0].XAlign = "Sans", brown, align
-	label.Offset.Y = vg.Points(3)
-	p.Add(label)
+	for i := range labels.TextStyle {
+		labels.TextStyle[i].Font.Variant = "Sans"
+		set(&labels.TextStyle[i])
+	}
+	labels.Offset = offset
+	p.Add(labels)
 	return nil
 }
 
-// binaryTicks labels every value.
-func binaryTicks(values []int) []plot.Tick {
-	var ticks []plot.Tick
+// addEdgeLabel writes at the bottom what is on one side of x.
+func addEdgeLabel(p *plot.Plot, x float64, name string, align text.XAlignment) error {
+	return addLabels(p, plotter.XYs{{X: x, Y: p.Y.Min}}, []string{name}, vg.Point{Y: vg.Points(3)}, func(s *text.Style) { s.Color, s.XAlign = brown, align })
+}
+
+// ticks labels every value.
+func ticks(values []int, label func(int) string) plot.ConstantTicks {
+	var list []plot.Tick
 	for _, v := range values {
-		ticks = append(ticks, plot.Tick{Value: float64(v), Label: binary(v)})
+		list = append(list, plot.Tick{Value: float64(v), Label: label(v)})
 	}
-	return ticks
+	return list
 }
 
 // oneTwoFive has ticks at 1, 2, 5, 10, and so on.
@@ -226,7 +234,13 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 		bars.Offset = bar * vg.Length(2*i+1-len(list)) / 2
 		p.Add(bars)
 		p.Legend.Add(implementation, bars)
-		if err := addNumbers(p, values, bars.Offset); err != nil {
+		var tops plotter.XYs
+		var numbers []string
+		for i, v := range values {
+			tops, numbers = append(tops, plotter.XY{X: float64(i), Y: v}), append(numbers, digits(v))
+		}
+		err = addLabels(p, tops, numbers, vg.Point{X: bars.Offset, Y: vg.Points(2)}, func(s *text.Style) { s.XAlign, s.Font.Size = text.XCenter, vg.Points(8) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -237,30 +251,11 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 	return encode(p)
 }
 
-// addNumbers writes values above upright bars.
-func addNumbers(p *plot.Plot, values plotter.Values, offset vg.Length) error {
-	numbers := plotter.XYLabels{}
-	for i, v := range values {
-		numbers.XYs = append(numbers.XYs, plotter.XY{X: float64(i), Y: v})
-		numbers.Labels = append(numbers.Labels, digits(v))
-	}
-	labels, err := plotter.NewLabels(numbers)
-	if err != nil {
-		return err
-	}
-	for i := range labels.TextStyle {
-		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].XAlign, labels.TextStyle[i].Font.Size = "Sans", text.XCenter, vg.Points(8)
-	}
-	labels.Offset = vg.Point{X: offset, Y: vg.Points(2)}
-	p.Add(labels)
-	return nil
-}
-
 func drawGoroutines(s setting, r results) ([]byte, error) {
 	p := newPlot("Speed-up by goroutines", "goroutines", "times one goroutine")
 	counts := goroutineCounts()
-	p.X.Tick.Marker = plot.ConstantTicks(decimalTicks(counts))
-	p.Y.Tick.Marker = plot.ConstantTicks(decimalTicks(append([]int{0}, counts...)))
+	p.X.Tick.Marker = ticks(counts, strconv.Itoa)
+	p.Y.Tick.Marker = ticks(append([]int{0}, counts...), strconv.Itoa)
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
 	var ideal plotter.XYs
@@ -283,27 +278,20 @@ func drawGoroutines(s setting, r results) ([]byte, error) {
 	return encode(p)
 }
 
-func decimalTicks(values []int) []plot.Tick {
-	var ticks []plot.Tick
-	for _, v := range values {
-		ticks = append(ticks, plot.Tick{Value: float64(v), Label: strconv.Itoa(v)})
-	}
-	return ticks
-}
-
 func drawAccuracy(curves []curve) ([]byte, error) {
 	p := newPlot(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position below", "absolute error")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.Y.Tick.Marker = plot.TickerFunc(powersOfTen)
 	p.Add(levels())
 	p.Legend.Top, p.Legend.Left = true, true
-	var ticks []plot.Tick
+	var octaves []plot.Tick
 	last := len(curves[0].worst)
-	for octave := 0; octave < last; octave += 4 {
-		ticks = append(ticks, plot.Tick{Value: math.Ldexp(1, octave), Label: fmt.Sprintf("2^%d", octave)})
+	for octave := range last + 1 {
+		if octave%4 == 0 || octave == last {
+			octaves = append(octaves, plot.Tick{Value: math.Ldexp(1, octave), Label: fmt.Sprintf("2^%d", octave)})
+		}
 	}
-	ticks = append(ticks, plot.Tick{Value: math.Ldexp(1, last), Label: fmt.Sprintf("2^%d", last)})
-	p.X.Tick.Marker = plot.ConstantTicks(ticks)
+	p.X.Tick.Marker = plot.ConstantTicks(octaves)
 	for i, c := range curves {
 		var points plotter.XYs
 		for octave, e := range c.worst {
@@ -344,13 +332,11 @@ func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 	}
 	// The room for a bar is some 440 pixels by their number.
 	room := 440 * vg.Inch / dpi / vg.Length(len(found))
-	var names []string
-	numbers := plotter.XYLabels{}
+	var names, numbers []string
+	var ends plotter.XYs
 	for i, peer := range found {
 		v := r.time(c.name(peer)) / float64(c.count)
-		names = append(names, peer.Name)
-		numbers.XYs = append(numbers.XYs, plotter.XY{X: v, Y: float64(i)})
-		numbers.Labels = append(numbers.Labels, " "+digits(v))
+		names, numbers, ends = append(names, peer.Name), append(numbers, " "+digits(v)), append(ends, plotter.XY{X: v, Y: float64(i)})
 		bar, err := plotter.NewBarChart(plotter.Values{v}, 0.7*room)
 		if err != nil {
 			return nil, err
@@ -366,15 +352,10 @@ func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 		}
 		p.Add(bar)
 	}
-	labels, err := plotter.NewLabels(numbers)
-	if err != nil {
+	// What the library takes for the middle is below it.
+	if err := addLabels(p, ends, numbers, vg.Point{Y: vg.Points(1.5)}, func(s *text.Style) { s.YAlign = text.YCenter }); err != nil {
 		return nil, err
 	}
-	for i := range labels.TextStyle {
-		labels.TextStyle[i].Font.Variant, labels.TextStyle[i].YAlign = "Sans", text.YCenter
-	}
-	labels.Offset.Y = vg.Points(1.5) // what the library takes for the middle is below it
-	p.Add(labels)
 	for _, kind := range kinds {
 		for _, one := range []struct {
 			name   string

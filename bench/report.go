@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
 )
 
@@ -23,6 +22,22 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	var b strings.Builder
 	w := func(format string, arguments ...any) { fmt.Fprintf(&b, format, arguments...) }
+	// heads begins a table, whose columns are aligned to the left as they are given, then
+	// to the right for each name.
+	heads := func(left, dashes string, names ...string) {
+		w("| %s |", left)
+		for _, name := range names {
+			w(" %s |", name)
+		}
+		w("\n|%s|%s\n", dashes, strings.Repeat("--:|", len(names)))
+	}
+	// others are the figures of the implementations but the first, which end a line.
+	others := func(name func(implementation string) string, count int) {
+		for _, other := range list[1:] {
+			w(" %s (%s x) |", digits(r.time(name(other))/float64(count)), digits(r.time(name(other))/r.time(name(list[0]))))
+		}
+		w("\n")
+	}
 	w("# posenc on %s\n\n", m.cpu)
 	w("| | |\n|---|---|\n")
 	for _, line := range [][2]string{
@@ -39,46 +54,41 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	if share < undisturbed {
 		w("\n**The machine was busy: the measuring processes waited for a core %s of the time. These figures are too slow; do not publish them.**\n", percent(1-share))
 	}
+	if !slices.Contains(list, "generic") {
+		w("\nPlain Go is left out: in a build with GOEXPERIMENT=simd its figures would not be its own (docs/hardware.md).\n")
+	}
 	if s.name != full.name {
 		w("\nThis is the short run: no figures to publish.\n")
 	}
 
 	w("\n## Rotation\n\n`posenc.Rotate`, Q of %d and K of %d heads of %d, base %d; it makes the cosines and sines of every token. Scaling float32 in place\nover as many bytes is the bound.\n\n",
 		queryHeads, keyHeads, headDim, base)
-	w("| tokens | layout | rotated | type | ns per token | ± | GB/s | of scaling |%s\n", implementationHeads(list))
-	w("|--:|---|--:|---|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	heads("tokens | layout | rotated | type", "--:|---|--:|---", append([]string{"ns per token", "±", "GB/s", "of scaling"}, list[1:]...)...)
 	for _, x := range rotations(s) {
 		ns, bytes := r.time(x.name(list[0])), x.bytes()
 		w("| %d | %s | %d | %s | %s | %s | %s | %s |", x.tokens, layoutName(x.layout), x.rotaryDim, x.element, digits(ns/float64(x.tokens)),
 			percent(r.spread(x.name(list[0]))), digits(float64(bytes)/ns), percent(float64(bytes)/ns/r.bound("scale", bytes)))
-		for _, other := range list[1:] {
-			w(" %s (%s x) |", digits(r.time(x.name(other))/float64(x.tokens)), digits(r.time(x.name(other))/ns))
-		}
-		w("\n")
+		others(x.name, x.tokens)
 	}
 
 	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and by non-temporal stores.\n\n", pairs, base)
-	w("| rows | angles | ns per row | ns per pair | ± | GB/s | of storing | of non-temporal |%s\n", implementationHeads(list))
-	w("|--:|---|--:|--:|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(list)-1))
+	heads("rows | angles", "--:|---", append([]string{"ns per row", "ns per pair", "±", "GB/s", "of storing", "of non-temporal"}, list[1:]...)...)
 	for _, t := range tables(s) {
 		ns, bytes := r.time(t.name(list[0])), t.bytes()
 		speed := float64(bytes) / ns
 		w("| %d | %s | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)),
 			percent(r.spread(t.name(list[0]))), digits(speed),
 			percent(speed/r.bound("store", bytes)), percent(speed/r.bound("nontemporal", bytes)))
-		for _, other := range list[1:] {
-			w(" %s (%s x) |", digits(r.time(t.name(other))/float64(t.rows)), digits(r.time(t.name(other))/ns))
-		}
-		w("\n")
+		others(t.name, t.rows)
 	}
 	w("\n![GB/s of each implementation](implementations.png)\n")
 
 	w("\n## Bounds\n\nGB/s by working set: the bytes that are changed or written, again and again.\n\n![GB/s by working set](roofline.png)\n\n")
-	w("| working set | scaling | storing | non-temporal |")
+	columns := []string{"scaling", "storing", "non-temporal"}
 	for _, x := range sweeps {
-		w(" %s |", x.title)
+		columns = append(columns, x.title)
 	}
-	w("\n|--:|--:|--:|--:|%s\n", strings.Repeat("--:|", len(sweeps)))
+	heads("working set", "--:", columns...)
 	for _, bytes := range s.workingSets {
 		w("| %s |", binary(bytes))
 		for _, operation := range []string{"scale", "store", "nontemporal"} {
@@ -91,35 +101,33 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 
 	w("\n## Goroutines\n\nEach call starts its goroutines, which share the tokens equally. Efficiency is the speed-up over one goroutine, divided by their number.\n\n")
-	w("![Speed-up by goroutines](goroutines.png)\n\n| |")
+	w("![Speed-up by goroutines](goroutines.png)\n\n")
+	columns = nil
 	for _, n := range goroutineCounts() {
-		w(" %d: GB/s | efficiency |", n)
+		columns = append(columns, fmt.Sprintf("%d: GB/s", n), "efficiency")
 	}
-	w("\n|---|%s\n", strings.Repeat("--:|--:|", len(goroutineCounts())))
+	heads("", "---", columns...)
 	for _, x := range sharedWork(s) {
 		w("| %s |", x.title())
-		bytes := table{x.tokens, posenc.ExactAngles}.bytes()
-		if x.operation == "rotate" {
-			bytes = rotation{x.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
-		}
 		for _, n := range goroutineCounts() {
-			w(" %s | %s |", r.measured(x.name(n), bytes), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
+			w(" %s | %s |", r.measured(x.name(n), x.bytes()), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
 		}
 		w("\n")
 	}
 
 	w("\n## Accuracy\n\nThe largest error of cosines and sines for heads of %d and base %d, against math/big: %d positions of every octave, all pairs. The exact\nvalue is that of position times frequency, the frequency in float64. Half a unit in the last place of a float32 is at most 2^-25 = 3.0e-8.\n\n",
 		headDim, base, s.positions)
-	w("![Error by position](accuracy.png)\n\n| positions below |")
+	w("![Error by position](accuracy.png)\n\n")
+	columns = nil
 	for _, c := range curves {
-		w(" %s |", c.title)
+		columns = append(columns, c.title)
 	}
-	w("\n|--:|%s\n", strings.Repeat("--:|", len(curves)))
+	heads("positions below", "--:", columns...)
 	for octave := range s.octaves {
 		if octave%4 != 3 && octave != s.octaves-1 {
 			continue
 		}
-		w("| %s |", fmt.Sprintf("2^%d", octave+1))
+		w("| 2^%d |", octave+1)
 		for _, c := range curves {
 			w(" %.1e |", slices.Max(c.worst[:octave+1]))
 		}
@@ -186,20 +194,12 @@ func (c comparison) peers(all []peers.Peer, r results) []*peers.Peer {
 // implementationsOf are those that were measured, the fastest first.
 func implementationsOf(s setting, r results) []string {
 	var list []string
-	for _, name := range []string{"avx512", "avx2", "neon", "generic"} {
+	for _, name := range fastestFirst {
 		if len(r[rotations(s)[0].name(name)]) > 0 {
 			list = append(list, name)
 		}
 	}
 	return list
-}
-
-func implementationHeads(list []string) string {
-	var heads strings.Builder
-	for _, name := range list[1:] {
-		heads.WriteString(" " + name + " |")
-	}
-	return heads.String()
 }
 
 // digits keeps three.

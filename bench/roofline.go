@@ -16,16 +16,16 @@ type swept struct {
 
 var sweeps = []swept{
 	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) (func() error, error) {
-		return sweepRotation(posenc.HalfSplit, m.float32s[:bytes/4])
+		return sweepRotation(posenc.HalfSplit, headDim, m.float32s[:bytes/4])
 	}},
 	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) (func() error, error) {
-		return sweepRotation(posenc.Interleaved, m.float32s[:bytes/4])
+		return sweepRotation(posenc.Interleaved, headDim, m.float32s[:bytes/4])
 	}},
 	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func() error, error) {
-		return sweepRotation(posenc.HalfSplit, m.float16s[:bytes/2])
+		return sweepRotation(posenc.HalfSplit, headDim, m.float16s[:bytes/2])
 	}},
 	{"rotate-half-bf16", "Rotate, half-split, bfloat16", func(m *memory, bytes int) (func() error, error) {
-		return sweepRotation(posenc.HalfSplit, m.bfloat16s[:bytes/2])
+		return sweepRotation(posenc.HalfSplit, headDim, m.bfloat16s[:bytes/2])
 	}},
 	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
 		return table{bytes / (8 * pairs), posenc.ExactAngles}.call(m)
@@ -34,7 +34,7 @@ var sweeps = []swept{
 
 func (s swept) name(bytes int) string { return fmt.Sprintf("Sweep/op=%s/bytes=%d", s.operation, bytes) }
 
-func sweepRotation[T posenc.Element](layout posenc.Layout, x []T) (func() error, error) {
+func sweepRotation[T posenc.Element](layout posenc.Layout, headDim int, x []T) (func() error, error) {
 	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: layout, Base: base})
 	if err != nil {
 		return nil, err

@@ -114,15 +114,21 @@ func allocate(s setting, everything bool) *memory {
 		}
 		singles = max(singles, s.prefill*queryHeads*headDim, 3*comparedAngles)
 	}
-	m := &memory{
-		float32s:  aligned[float32](singles),
-		float16s:  aligned[posenc.Float16](halves),
-		bfloat16s: aligned[posenc.BFloat16](halves),
+	return &memory{ones[float32](singles), ones[posenc.Float16](halves), ones[posenc.BFloat16](halves)}
+}
+
+// ones returns n elements that are 1, from the start of a cache line on.
+func ones[T posenc.Element](n int) []T {
+	s := aligned[T](n)
+	switch s := any(s).(type) {
+	case []float32:
+		fill(s, 1)
+	case []posenc.Float16:
+		fill(s, 0x3c00)
+	case []posenc.BFloat16:
+		fill(s, 0x3f80)
 	}
-	fill(m.float32s, 1)
-	fill(m.float16s, 0x3c00)
-	fill(m.bfloat16s, 0x3f80)
-	return m
+	return s
 }
 
 // aligned returns n elements that start on a cache line of at most 128 bytes.

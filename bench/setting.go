@@ -41,7 +41,22 @@ var shortened = setting{
 	octaves:     31, positions: 4,
 }
 
-var settings = map[string]setting{full.name: full, shortened.name: shortened}
+// Each value of a threshold is measured in several processes: memory lies elsewhere
+// in each.
+var tuned = setting{
+	name: "tuned", runs: 6, rounds: 3, each: 20 * time.Millisecond,
+	workingSets: []int{256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20},
+}
+
+var tunedShort = setting{name: "tuned-short", runs: 1, rounds: 1, workingSets: []int{64 << 10}}
+
+var settings = func() map[string]setting {
+	byName := map[string]setting{}
+	for _, s := range []setting{full, shortened, tuned, tunedShort} {
+		byName[s.name] = s
+	}
+	return byName
+}()
 
 // The shape of Llama 3 8B.
 const (

@@ -31,44 +31,32 @@ const (
 	fewest   = 2                     // samples of a case, where it has several rounds
 )
 
-// Plan is how often each case is called, and sampled.
+// Plan is how often a case is called, and sampled. One process can make it for
+// others.
 type Plan struct {
-	cases  []planned
-	rounds int
+	Name    string
+	Bytes   int64
+	Calls   int // in a sample
+	Samples int
+	Call    time.Duration // what one took
 }
 
-type planned struct {
-	Case
-	calls   int // in a sample
-	samples int
-	warm    bool    // one call goes before a sample
-	first   *Sample // where none has to, the call of NewPlan is a sample
-}
-
-// NewPlan runs every case until it knows how many calls make a sample. A case is
+// NewPlan calls a case until it knows how many calls make a sample. The case is
 // sampled in each of the rounds or, if that would take longer than each, in fewer,
-// but in two. It ends with the first error of a case.
-func NewPlan(cases []Case, rounds int, each time.Duration) (*Plan, error) {
-	p := &Plan{rounds: rounds}
-	for _, c := range cases {
-		first, err := sample(c, 1)
-		if err != nil {
-			return nil, err
-		}
-		if first.Time >= warmed {
-			p.cases = append(p.cases, planned{c, 1, samples(first.Time, rounds, each), false, &first})
-			continue
-		}
-		calls, took, err := yardstick.CallsFor(func(calls int) (time.Duration, error) {
-			s, err := sample(c, calls)
-			return s.Time, err
-		}, max(shortest, ticks*yardstick.Tick()))
-		if err != nil {
-			return nil, err
-		}
-		p.cases = append(p.cases, planned{c, calls, samples(took, rounds, each), true, nil})
+// but in two.
+func NewPlan(c Case, rounds int, each time.Duration) (Plan, error) {
+	first, err := sample(c, 1)
+	if err != nil {
+		return Plan{}, err
 	}
-	return p, nil
+	if first.Time >= warmed {
+		return Plan{c.Name, c.Bytes, 1, samples(first.Time, rounds, each), first.Time}, nil
+	}
+	calls, took, err := yardstick.CallsFor(func(calls int) (time.Duration, error) {
+		s, err := sample(c, calls)
+		return s.Time, err
+	}, max(shortest, ticks*yardstick.Tick()))
+	return Plan{c.Name, c.Bytes, calls, samples(took, rounds, each), took / time.Duration(calls)}, err
 }
 
 // samples are how many a case has that takes so long for each.
@@ -76,26 +64,38 @@ func samples(took time.Duration, rounds int, each time.Duration) int {
 	return min(rounds, max(fewest, int(each/took)))
 }
 
-// Samples is how many Run takes.
-func (p *Plan) Samples() int {
-	n := 0
-	for _, c := range p.cases {
-		n += c.samples
+func (p Plan) warms() bool { return p.Call < warmed }
+
+// Time is what the samples take, with the calls before them.
+func (p Plan) Time() time.Duration {
+	calls := p.Samples * p.Calls
+	if p.warms() {
+		calls += p.Samples
 	}
-	return n
+	return time.Duration(calls) * p.Call
 }
 
-// Run takes the samples in turns: one of each case, then again, so that whatever
-// disturbs the machine disturbs them alike. What has fewer samples than there are
-// rounds sits out in between. It ends with the first error, of a case or of report.
-func (p *Plan) Run(report func(Sample) error) error {
-	for round := range p.rounds {
-		for i := range p.cases {
-			c := &p.cases[i]
-			if round*c.samples/p.rounds == (round+1)*c.samples/p.rounds {
+// Run takes the planned samples of cases in turns: one of each, then again, so that
+// whatever disturbs the machine disturbs them alike. What has fewer samples than there
+// are rounds sits out in between. It ends with the first error, of a case or of report.
+func Run(cases []Case, plans []Plan, rounds int, report func(Sample) error) error {
+	byName := map[string]Case{}
+	for _, c := range cases {
+		byName[c.Name] = c
+	}
+	for round := range rounds {
+		for _, p := range plans {
+			c, found := byName[p.Name]
+			if !found {
+				return fmt.Errorf("%s: planned, expected one of the %d cases", p.Name, len(cases))
+			}
+			if round*p.Samples/rounds == (round+1)*p.Samples/rounds {
 				continue
 			}
-			s, err := c.next()
+			if p.warms() {
+				c.Run() // the sample has its error
+			}
+			s, err := sample(c, p.Calls)
 			if err == nil {
 				err = report(s)
 			}
@@ -105,17 +105,6 @@ func (p *Plan) Run(report func(Sample) error) error {
 		}
 	}
 	return nil
-}
-
-func (c *planned) next() (Sample, error) {
-	if first := c.first; first != nil {
-		c.first = nil
-		return *first, nil
-	}
-	if c.warm {
-		c.Run()
-	}
-	return sample(c.Case, c.calls)
 }
 
 func sample(c Case, calls int) (Sample, error) {

@@ -15,12 +15,17 @@ func TestSamplesTakeTurns(t *testing.T) {
 	slow := func(name string) Case {
 		return Case{Name: name, Run: func() error { ran = append(ran, name); time.Sleep(shortest); return nil }}
 	}
-	p, err := NewPlan([]Case{slow("a"), slow("b")}, 3, time.Hour)
-	if err != nil {
-		t.Fatal(err)
+	cases := []Case{slow("a"), slow("b"), slow("not planned")}
+	var plans []Plan
+	for _, c := range cases[:2] {
+		p, err := NewPlan(c, 3, time.Hour)
+		if err != nil || p.Samples != 3 || p.Call+yardstick.Tick() < shortest {
+			t.Errorf("%+v, %v, want 3 samples of calls of at least %v", p, err, shortest)
+		}
+		plans = append(plans, p)
 	}
 	ran = nil
-	err = p.Run(func(s Sample) error {
+	err := Run(cases, plans, 3, func(s Sample) error {
 		reported = append(reported, s.Name)
 		if s.Calls < 1 || s.Time+yardstick.Tick() < time.Duration(s.Calls)*shortest {
 			t.Errorf("%s: %d calls in %v, each sleeps %v", s.Name, s.Calls, s.Time, shortest)
@@ -33,40 +38,51 @@ func TestSamplesTakeTurns(t *testing.T) {
 	if want := []string{"a", "b", "a", "b", "a", "b"}; !slices.Equal(reported, want) {
 		t.Errorf("reported %v, want %v", reported, want)
 	}
-	if len(reported) != p.Samples() {
-		t.Errorf("%d samples, said %d", len(reported), p.Samples())
-	}
 	if turns := slices.Compact(slices.Clone(ran)); !slices.Equal(turns, reported) {
 		t.Errorf("ran %v: not in turns", ran)
 	}
 }
 
-// What takes long has fewer samples, over all of the run.
+// What takes long has fewer samples, over all of the run, and no call before them.
 func TestLongCasesHaveFewerSamples(t *testing.T) {
 	calls := 0
 	long := Case{Name: "long", Run: func() error { calls++; time.Sleep(2 * warmed); return nil }}
 	short := Case{Name: "short", Run: func() error { return nil }}
-	p, err := NewPlan([]Case{long, short}, 10, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Not in time for anything, and so as few as there may be.
-	if n := p.Samples(); n != 2*fewest {
-		t.Errorf("%d samples, want %d of each", n, fewest)
-	}
-	for i := range p.cases {
-		p.cases[i].samples = []int{fewest, 10}[i]
+	var plans []Plan
+	for i, c := range []Case{long, short} {
+		p, err := NewPlan(c, 10, 0)
+		// Not in time for anything, and so as few as there may be.
+		if err != nil || p.Samples != fewest {
+			t.Errorf("%+v, %v, want %d samples", p, err, fewest)
+		}
+		p.Samples = []int{fewest, 10}[i]
+		plans = append(plans, p)
 	}
 	var names []string
-	if err := p.Run(func(s Sample) error { names = append(names, s.Name); return nil }); err != nil {
+	if err := Run([]Case{long, short}, plans, 10, func(s Sample) error { names = append(names, s.Name); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	s := "short"
 	if want := []string{s, s, s, s, "long", s, s, s, s, s, "long", s}; !slices.Equal(names, want) {
 		t.Errorf("samples %v, want %v", names, want)
 	}
-	if calls != fewest { // the first call is a sample
-		t.Errorf("%d calls, want %d", calls, fewest)
+	if calls != 1+fewest {
+		t.Errorf("%d calls, want 1 to plan and %d", calls, fewest)
+	}
+}
+
+func TestTime(t *testing.T) {
+	for _, test := range []struct {
+		plan Plan
+		want time.Duration
+	}{
+		{Plan{Calls: 100, Samples: 30, Call: 20 * time.Microsecond}, 60600 * time.Microsecond},
+		{Plan{Calls: 1, Samples: 2, Call: warmed - 1}, 4 * (warmed - 1)},
+		{Plan{Calls: 1, Samples: 2, Call: warmed}, 2 * warmed},
+	} {
+		if got := test.plan.Time(); got != test.want {
+			t.Errorf("%+v takes %v, want %v", test.plan, got, test.want)
+		}
 	}
 }
 
@@ -88,23 +104,20 @@ func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	good := Case{Name: "good", Run: func() error { return nil }}
 	bad := Case{Name: "bad", Run: func() error { return broken }}
-	if _, err := NewPlan([]Case{good, bad}, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
+	if _, err := NewPlan(bad, 2, 0); !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") {
 		t.Errorf("%v, want broken", err)
 	}
-	var failing error
-	late := Case{Name: "late", Run: func() error { return failing }}
-	p, err := NewPlan([]Case{good, late, good}, 2, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failing = broken
+	plans := []Plan{{Name: "good", Calls: 1, Samples: 2}, {Name: "bad", Calls: 1, Samples: 2}}
 	reported := 0
-	err = p.Run(func(Sample) error { reported++; return nil })
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "late") || reported != 1 {
+	err := Run([]Case{good, bad}, plans, 2, func(Sample) error { reported++; return nil })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "bad") || reported != 1 {
 		t.Errorf("%v after %d samples, want broken after 1", err, reported)
 	}
-	if err := p.Run(func(Sample) error { return broken }); err != broken {
+	if err := Run([]Case{good}, plans[:1], 2, func(Sample) error { return broken }); err != broken {
 		t.Errorf("%v, want broken", err)
+	}
+	if err := Run([]Case{good}, plans, 2, func(Sample) error { return nil }); err == nil || !strings.Contains(err.Error(), "bad: planned") {
+		t.Errorf("%v, want that bad is no case", err)
 	}
 }
 

@@ -27,11 +27,11 @@ func loops() []Peer {
 		},
 		{
 			Name: "math.Pow, Cos, Sin per pair", Computes: "frequency, angle, cosine and sine of each pair once per token, then the plain loop",
-			Accuracy: "error of the float32 angle", Operator: byLayout(powOperator),
+			Accuracy: "error of the float32 angle", Operator: operators(powRows),
 		},
 		{
 			Name: "recurrence per token", Computes: "angle of the next pair = angle * base^(-2/dim) in float32, as ggml does; a row of cosines and sines per token, then the plain loop",
-			Accuracy: "error of the float32 angle, which grows with the pair", Operator: byLayout(recurrenceOperator),
+			Accuracy: "error of the float32 angle, which grows with the pair", Operator: operators(RecurrenceRows),
 		},
 	}
 }
@@ -101,34 +101,42 @@ func rotateInterleaved(x, cos, sin []float32, heads int) {
 	}
 }
 
-func powOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
-	rotate := readyLoop(layout)
-	return func(x []float32, positions []int32, heads, dim int, base float64) {
-		cos, sin := make([]float32, dim/2), make([]float32, dim/2)
-		for t, p := range positions {
-			for i := range dim / 2 {
-				frequency := float32(1 / math.Pow(base, float64(2*i)/float64(dim)))
-				angle := float64(float32(p) * frequency)
-				cos[i], sin[i] = float32(math.Cos(angle)), float32(math.Sin(angle))
+// Row makes the cosines and sines of a position.
+type Row = func(cos, sin []float32, position int32)
+
+// operators are the plain loops by rows that are made token by token.
+func operators(rows func(base float64, dim int) Row) [2]func(x []float32, positions []int32, heads, dim int, base float64) {
+	return byLayout(func(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
+		rotate := readyLoop(layout)
+		return func(x []float32, positions []int32, heads, dim int, base float64) {
+			cos, sin, row := make([]float32, dim/2), make([]float32, dim/2), rows(base, dim)
+			for t, p := range positions {
+				row(cos, sin, p)
+				rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
 			}
-			rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
+		}
+	})
+}
+
+func powRows(base float64, dim int) Row {
+	return func(cos, sin []float32, position int32) {
+		for i := range cos {
+			frequency := float32(1 / math.Pow(base, float64(2*i)/float64(dim)))
+			angle := float64(float32(position) * frequency)
+			cos[i], sin[i] = float32(math.Cos(angle)), float32(math.Sin(angle))
 		}
 	}
 }
 
-func recurrenceOperator(layout posenc.Layout) func(x []float32, positions []int32, heads, dim int, base float64) {
-	rotate := readyLoop(layout)
-	return func(x []float32, positions []int32, heads, dim int, base float64) {
-		cos, sin := make([]float32, dim/2), make([]float32, dim/2)
-		ratio := float32(math.Pow(base, -2/float64(dim)))
-		for t, p := range positions {
-			angle := float32(p)
-			for i := range dim / 2 {
-				s, c := math.Sincos(float64(angle))
-				cos[i], sin[i] = float32(c), float32(s)
-				angle *= ratio
-			}
-			rotate(x[t*heads*dim:][:heads*dim], cos, sin, heads, dim)
+// RecurrenceRows makes rows as ggml does.
+func RecurrenceRows(base float64, dim int) Row {
+	ratio := float32(math.Pow(base, -2/float64(dim)))
+	return func(cos, sin []float32, position int32) {
+		angle := float32(position)
+		for i := range cos {
+			s, c := math.Sincos(float64(angle))
+			cos[i], sin[i] = float32(c), float32(s)
+			angle *= ratio
 		}
 	}
 }

@@ -55,7 +55,7 @@ func CosSin(angle float32) (cos, sin float32, hard bool) {
 		cos, sin, ok = round(c, s)
 	}
 	if !ok {
-		cos, sin = roundBig(bigCosSin(new(big.Float).SetFloat64(magnitude)))
+		cos, sin = roundBig(BigCosSin(new(big.Float).SetFloat64(magnitude)))
 	}
 	return cos, float32(math.Copysign(1, x)) * sin, !ok
 }
@@ -86,7 +86,7 @@ func (f *Frequency) CosSin(position int32) (cos, sin float32, hard bool) {
 		return cos, sin, false
 	}
 	p := new(big.Float).SetInt64(int64(position))
-	cos, sin = roundBig(bigCosSin(exactly().Mul(p, new(big.Float).SetFloat64(f.value))))
+	cos, sin = roundBig(BigCosSin(exactly().Mul(p, new(big.Float).SetFloat64(f.value))))
 	return cos, sin, true
 }
 
@@ -205,8 +205,8 @@ func roundBig(c, s *big.Float) (cos, sin float32) {
 	return cos, sin
 }
 
-// bigCosSin returns the cosine and sine of any angle.
-func bigCosSin(angle *big.Float) (cos, sin *big.Float) {
+// BigCosSin returns the cosine and sine of any angle, with math/big.
+func BigCosSin(angle *big.Float) (cos, sin *big.Float) {
 	turn := exactly().Mul(pi(), big.NewFloat(2))
 	turns, _ := exactly().Quo(angle, turn).Int(nil)
 	rest := exactly().Sub(angle, exactly().Mul(turn, exactly().SetInt(turns)))

@@ -28,7 +28,7 @@ func TestBig(t *testing.T) {
 	if difference := exactly().Sub(pi(), want); difference.MantExp(nil) > -430 {
 		t.Errorf("pi is wrong by %g", difference)
 	}
-	cos, sin := bigCosSin(big.NewFloat(1e22))
+	cos, sin := BigCosSin(big.NewFloat(1e22))
 	for _, tt := range []struct {
 		got  *big.Float
 		want string
@@ -61,7 +61,7 @@ func TestBound(t *testing.T) {
 	var worst float64
 	check := func(angle *big.Float, c, s float64) {
 		t.Helper()
-		cos, sin := bigCosSin(angle)
+		cos, sin := BigCosSin(angle)
 		e := max(relativeError(c, cos), relativeError(s, sin))
 		worst = max(worst, e)
 		if e > bound {
@@ -104,7 +104,7 @@ func TestCosSin(t *testing.T) {
 		t.Helper()
 		x := math.Float32frombits(bits)
 		cos, sin, hard := CosSin(x)
-		wantCos, wantSin := roundBig(bigCosSin(new(big.Float).SetFloat64(float64(x))))
+		wantCos, wantSin := roundBig(BigCosSin(new(big.Float).SetFloat64(float64(x))))
 		if math.Float32bits(cos) != math.Float32bits(wantCos) || math.Float32bits(sin) != math.Float32bits(wantSin) {
 			t.Errorf("%#x (%v): got %x, %x, want %x, %x", bits, x, cos, sin, wantCos, wantSin)
 		}
@@ -144,7 +144,7 @@ func TestFrequency(t *testing.T) {
 		t.Helper()
 		f := NewFrequency(w)
 		cos, sin, hard := f.CosSin(p)
-		wantCos, wantSin := roundBig(bigCosSin(exactly().Mul(new(big.Float).SetInt64(int64(p)), new(big.Float).SetFloat64(w))))
+		wantCos, wantSin := roundBig(BigCosSin(exactly().Mul(new(big.Float).SetInt64(int64(p)), new(big.Float).SetFloat64(w))))
 		if cos != wantCos || sin != wantSin {
 			t.Fatalf("position %d, frequency %x: got %x, %x, want %x, %x", p, w, cos, sin, wantCos, wantSin)
 		}

@@ -1,6 +1,6 @@
 // Package exhaustive runs tests over all inputs there are: minutes of work, cut
 // into blocks that all cores share. It has an independent reference for cosines
-// and sines too. Only tests import it.
+// and sines too. Only tests and bench import it.
 //
 //	POSENC_EXHAUSTIVE=1 go test -v -timeout 0 -run Exhaustive ./...         everything
 //	POSENC_EXHAUSTIVE=1/1000 go test -v -timeout 0 -run Exhaustive ./...    one block of 1000
