@@ -26,7 +26,7 @@ type Sinusoids struct {
 // Each of the blocks but the last has Width frequencies; shifts are as Shift.Set sets
 // them for impl and the blocks.
 func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, blocks []Block, shifts []Shift) {
-	if !impl.seeds() || len(positions) < shortRun { // less memory to clear
+	if !impl.seeds() || len(positions) <= FewSinusoidalRowsAtOnce { // less memory to clear
 		to.exactRows(impl, 0, positions, blocks)
 		return
 	}
@@ -37,12 +37,12 @@ func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, block
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
-		certain := run >= shortRun
+		certain := run > FewSinusoidalRowsAtOnce
 		for i := range blocks {
 			certain = certain && blocks[i].certain(1, reach)
 		}
 		if !certain {
-			for t+run < len(positions) && runLength(positions[t+run:]) < shortRun {
+			for t+run < len(positions) && runLength(positions[t+run:]) <= FewSinusoidalRowsAtOnce {
 				run++
 			}
 			to.exactRows(impl, t, positions[t:t+run], blocks)
