@@ -32,17 +32,110 @@ rows2:
 	MOVLQSX (R8)(R10*4), R9
 
 inOrder4:
-	IMULQ   DI, R9
-	ADDQ    CX, R9
-	CMPQ    DX, $0x08
-	JLT     short5
+	IMULQ DI, R9
+	ADDQ  CX, R9
+	CMPQ  DX, $0x08
+	JLT   short5
+	TESTQ $0x00000007, DX
+	JNZ   rest6
+	CMPQ  R12, $0x40
+	JLT   next8
+
+block7:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	VMOVUPS 64(R9), Y0
+	VADDPS  64(R11), Y0, Y0
+	VMOVUPS Y0, 64(R11)
+	VMOVUPS 96(R9), Y0
+	VADDPS  96(R11), Y0, Y0
+	VMOVUPS Y0, 96(R11)
+	VMOVUPS 128(R9), Y0
+	VADDPS  128(R11), Y0, Y0
+	VMOVUPS Y0, 128(R11)
+	VMOVUPS 160(R9), Y0
+	VADDPS  160(R11), Y0, Y0
+	VMOVUPS Y0, 160(R11)
+	VMOVUPS 192(R9), Y0
+	VADDPS  192(R11), Y0, Y0
+	VMOVUPS Y0, 192(R11)
+	VMOVUPS 224(R9), Y0
+	VADDPS  224(R11), Y0, Y0
+	VMOVUPS Y0, 224(R11)
+	ADDQ    $0x00000100, R11
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block7
+
+next8:
+	CMPQ R12, $0x20
+	JLT  next10
+
+block9:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	VMOVUPS 64(R9), Y0
+	VADDPS  64(R11), Y0, Y0
+	VMOVUPS Y0, 64(R11)
+	VMOVUPS 96(R9), Y0
+	VADDPS  96(R11), Y0, Y0
+	VMOVUPS Y0, 96(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block9
+
+next10:
+	CMPQ R12, $0x10
+	JLT  next12
+
+block11:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block11
+
+next12:
+	CMPQ R12, $0x08
+	JLT  next14
+
+block13:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block13
+
+next14:
+	JMP nextRow3
+
+rest6:
 	VMOVUPS -32(R9)(DX*4), Y0
 	VADDPS  -32(AX)(DX*4), Y0, Y0
-	DECQ    R12
 	CMPQ    R12, $0x40
-	JLT     next7
+	JLT     next16
 
-block6:
+block15:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -71,13 +164,13 @@ block6:
 	ADDQ    $0x00000100, R9
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block6
+	JGE     block15
 
-next7:
+next16:
 	CMPQ R12, $0x20
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -94,13 +187,13 @@ block8:
 	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block8
+	JGE     block17
 
-next9:
+next18:
 	CMPQ R12, $0x10
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -111,13 +204,13 @@ block10:
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block10
+	JGE     block19
 
-next11:
+next20:
 	CMPQ R12, $0x08
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -125,17 +218,17 @@ block12:
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R12
 	CMPQ    R12, $0x08
-	JGE     block12
+	JGE     block21
 
-next13:
+next22:
 	VMOVUPS Y0, -32(AX)(DX*4)
 	JMP     nextRow3
 
 short5:
 	CMPQ R12, $0x04
-	JLT  next15
+	JLT  next24
 
-block14:
+block23:
 	VMOVUPS (R9), X0
 	VADDPS  (R11), X0, X0
 	VMOVUPS X0, (R11)
@@ -143,13 +236,13 @@ block14:
 	ADDQ    $0x00000010, R9
 	SUBQ    $0x04, R12
 	CMPQ    R12, $0x04
-	JGE     block14
+	JGE     block23
 
-next15:
+next24:
 	CMPQ R12, $0x01
-	JLT  next17
+	JLT  next26
 
-block16:
+block25:
 	VMOVSS (R9), X0
 	VADDSS (R11), X0, X0
 	VMOVSS X0, (R11)
@@ -157,9 +250,9 @@ block16:
 	ADDQ   $0x00000004, R9
 	SUBQ   $0x01, R12
 	CMPQ   R12, $0x01
-	JGE    block16
+	JGE    block25
 
-next17:
+next26:
 nextRow3:
 	ADDQ SI, AX
 	INCQ R10
@@ -198,17 +291,110 @@ rows2:
 	MOVLQSX (R8)(R10*4), R9
 
 inOrder4:
-	IMULQ   DI, R9
-	ADDQ    CX, R9
-	CMPQ    DX, $0x10
-	JLT     short5
+	IMULQ DI, R9
+	ADDQ  CX, R9
+	CMPQ  DX, $0x10
+	JLT   short5
+	TESTQ $0x0000000f, DX
+	JNZ   rest6
+	CMPQ  R12, $0x80
+	JLT   next8
+
+block7:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	VMOVUPS 128(R9), Z0
+	VADDPS  128(R11), Z0, Z0
+	VMOVUPS Z0, 128(R11)
+	VMOVUPS 192(R9), Z0
+	VADDPS  192(R11), Z0, Z0
+	VMOVUPS Z0, 192(R11)
+	VMOVUPS 256(R9), Z0
+	VADDPS  256(R11), Z0, Z0
+	VMOVUPS Z0, 256(R11)
+	VMOVUPS 320(R9), Z0
+	VADDPS  320(R11), Z0, Z0
+	VMOVUPS Z0, 320(R11)
+	VMOVUPS 384(R9), Z0
+	VADDPS  384(R11), Z0, Z0
+	VMOVUPS Z0, 384(R11)
+	VMOVUPS 448(R9), Z0
+	VADDPS  448(R11), Z0, Z0
+	VMOVUPS Z0, 448(R11)
+	ADDQ    $0x00000200, R11
+	ADDQ    $0x00000200, R9
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block7
+
+next8:
+	CMPQ R12, $0x40
+	JLT  next10
+
+block9:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	VMOVUPS 128(R9), Z0
+	VADDPS  128(R11), Z0, Z0
+	VMOVUPS Z0, 128(R11)
+	VMOVUPS 192(R9), Z0
+	VADDPS  192(R11), Z0, Z0
+	VMOVUPS Z0, 192(R11)
+	ADDQ    $0x00000100, R11
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block9
+
+next10:
+	CMPQ R12, $0x20
+	JLT  next12
+
+block11:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	VMOVUPS 64(R9), Z0
+	VADDPS  64(R11), Z0, Z0
+	VMOVUPS Z0, 64(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block11
+
+next12:
+	CMPQ R12, $0x10
+	JLT  next14
+
+block13:
+	VMOVUPS (R9), Z0
+	VADDPS  (R11), Z0, Z0
+	VMOVUPS Z0, (R11)
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block13
+
+next14:
+	JMP nextRow3
+
+rest6:
 	VMOVUPS -64(R9)(DX*4), Z0
 	VADDPS  -64(AX)(DX*4), Z0, Z0
-	DECQ    R12
 	CMPQ    R12, $0x80
-	JLT     next7
+	JLT     next16
 
-block6:
+block15:
 	VMOVUPS (R9), Z1
 	VADDPS  (R11), Z1, Z1
 	VMOVUPS Z1, (R11)
@@ -237,13 +423,13 @@ block6:
 	ADDQ    $0x00000200, R9
 	SUBQ    $0x80, R12
 	CMPQ    R12, $0x80
-	JGE     block6
+	JGE     block15
 
-next7:
+next16:
 	CMPQ R12, $0x40
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VMOVUPS (R9), Z1
 	VADDPS  (R11), Z1, Z1
 	VMOVUPS Z1, (R11)
@@ -260,13 +446,13 @@ block8:
 	ADDQ    $0x00000100, R9
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block8
+	JGE     block17
 
-next9:
+next18:
 	CMPQ R12, $0x20
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VMOVUPS (R9), Z1
 	VADDPS  (R11), Z1, Z1
 	VMOVUPS Z1, (R11)
@@ -277,13 +463,13 @@ block10:
 	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block10
+	JGE     block19
 
-next11:
+next20:
 	CMPQ R12, $0x10
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VMOVUPS (R9), Z1
 	VADDPS  (R11), Z1, Z1
 	VMOVUPS Z1, (R11)
@@ -291,22 +477,40 @@ block12:
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block12
+	JGE     block21
 
-next13:
+next22:
 	VMOVUPS Z0, -64(AX)(DX*4)
 	JMP     nextRow3
 
 short5:
-	CMPQ    DX, $0x08
-	JLT     short14
+	CMPQ  DX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, DX
+	JNZ   rest24
+	CMPQ  R12, $0x08
+	JLT   next26
+
+block25:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block25
+
+next26:
+	JMP nextRow3
+
+rest24:
 	VMOVUPS -32(R9)(DX*4), Y0
 	VADDPS  -32(AX)(DX*4), Y0, Y0
-	DECQ    R12
 	CMPQ    R12, $0x08
-	JLT     next16
+	JLT     next28
 
-block15:
+block27:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -314,17 +518,17 @@ block15:
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R12
 	CMPQ    R12, $0x08
-	JGE     block15
+	JGE     block27
 
-next16:
+next28:
 	VMOVUPS Y0, -32(AX)(DX*4)
 	JMP     nextRow3
 
-short14:
+short23:
 	CMPQ R12, $0x04
-	JLT  next18
+	JLT  next30
 
-block17:
+block29:
 	VMOVUPS (R9), X0
 	VADDPS  (R11), X0, X0
 	VMOVUPS X0, (R11)
@@ -332,13 +536,13 @@ block17:
 	ADDQ    $0x00000010, R9
 	SUBQ    $0x04, R12
 	CMPQ    R12, $0x04
-	JGE     block17
+	JGE     block29
 
-next18:
+next30:
 	CMPQ R12, $0x01
-	JLT  next20
+	JLT  next32
 
-block19:
+block31:
 	VMOVSS (R9), X0
 	VADDSS (R11), X0, X0
 	VMOVSS X0, (R11)
@@ -346,9 +550,9 @@ block19:
 	ADDQ   $0x00000004, R9
 	SUBQ   $0x01, R12
 	CMPQ   R12, $0x01
-	JGE    block19
+	JGE    block31
 
-next20:
+next32:
 nextRow3:
 	ADDQ SI, AX
 	INCQ R10
@@ -892,19 +1096,127 @@ TEXT ·AddDistanceF32AVX2(SB), $32-44
 	JZ           done2
 
 rows3:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Y0, Y3
-	CMPQ        CX, $0x08
-	JLT         short5
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    CX, $0x08
+	JLT     short5
+	TESTQ   $0x00000007, CX
+	JNZ     rest6
+	CMPQ    DI, $0x40
+	JLT     next8
+
+block7:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	VADDPS      Y7, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 64(SI), Y4, Y13
+	VMOVUPS     Y13, 64(SI)
+	VADDPS      Y8, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 96(SI), Y4, Y13
+	VMOVUPS     Y13, 96(SI)
+	VADDPS      Y9, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 128(SI), Y4, Y13
+	VMOVUPS     Y13, 128(SI)
+	VADDPS      Y10, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 160(SI), Y4, Y13
+	VMOVUPS     Y13, 160(SI)
+	VADDPS      Y11, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 192(SI), Y4, Y13
+	VMOVUPS     Y13, 192(SI)
+	VADDPS      Y12, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 224(SI), Y4, Y13
+	VMOVUPS     Y13, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x20
+	JLT  next10
+
+block9:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	VADDPS      Y7, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 64(SI), Y4, Y13
+	VMOVUPS     Y13, 64(SI)
+	VADDPS      Y8, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 96(SI), Y4, Y13
+	VMOVUPS     Y13, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x10
+	JLT  next12
+
+block11:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x08
+	JLT  next14
+
+block13:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Y0, Y13
 	VMULPS      Y2, Y13, Y13
 	VFMADD231PS -32(AX)(CX*4), Y4, Y13
-	DECQ        DI
 	CMPQ        DI, $0x40
-	JLT         next7
+	JLT         next16
 
-block6:
+block15:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -941,13 +1253,13 @@ block6:
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block6
+	JGE         block15
 
-next7:
+next16:
 	CMPQ DI, $0x20
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -968,13 +1280,13 @@ block8:
 	VADDPS      float32<>+0(SB), Y3, Y3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block8
+	JGE         block17
 
-next9:
+next18:
 	CMPQ DI, $0x10
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -987,13 +1299,13 @@ block10:
 	VADDPS      float16<>+0(SB), Y3, Y3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block10
+	JGE         block19
 
-next11:
+next20:
 	CMPQ DI, $0x08
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -1002,17 +1314,17 @@ block12:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block12
+	JGE         block21
 
-next13:
+next22:
 	VMOVUPS Y13, -32(AX)(CX*4)
 	JMP     nextRow4
 
 short5:
 	CMPQ DI, $0x04
-	JLT  next15
+	JLT  next24
 
-block14:
+block23:
 	VADDPS      X5, X3, X13
 	VMULPS      X2, X13, X13
 	VFMADD231PS (SI), X4, X13
@@ -1021,13 +1333,13 @@ block14:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block14
+	JGE         block23
 
-next15:
+next24:
 	CMPQ DI, $0x01
-	JLT  next17
+	JLT  next26
 
-block16:
+block25:
 	VADDPS X5, X3, X13
 	VMULPS X2, X13, X13
 	VMOVSS (SI), X14
@@ -1037,9 +1349,9 @@ block16:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block16
+	JGE    block25
 
-next17:
+next26:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
@@ -1336,19 +1648,127 @@ whole1:
 	JZ           done2
 
 rows3:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Z0, Z3
-	CMPQ        CX, $0x10
-	JLT         short5
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Z0, Z3
+	CMPQ    CX, $0x10
+	JLT     short5
+	TESTQ   $0x0000000f, CX
+	JNZ     rest6
+	CMPQ    DI, $0x80
+	JLT     next8
+
+block7:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	VADDPS      Z7, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 128(SI), Z4, Z13
+	VMOVUPS     Z13, 128(SI)
+	VADDPS      Z8, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 192(SI), Z4, Z13
+	VMOVUPS     Z13, 192(SI)
+	VADDPS      Z9, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 256(SI), Z4, Z13
+	VMOVUPS     Z13, 256(SI)
+	VADDPS      Z10, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 320(SI), Z4, Z13
+	VMOVUPS     Z13, 320(SI)
+	VADDPS      Z11, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 384(SI), Z4, Z13
+	VMOVUPS     Z13, 384(SI)
+	VADDPS      Z12, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 448(SI), Z4, Z13
+	VMOVUPS     Z13, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x40
+	JLT  next10
+
+block9:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	VADDPS      Z7, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 128(SI), Z4, Z13
+	VMOVUPS     Z13, 128(SI)
+	VADDPS      Z8, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 192(SI), Z4, Z13
+	VMOVUPS     Z13, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x20
+	JLT  next12
+
+block11:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	VADDPS      Z6, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS 64(SI), Z4, Z13
+	VMOVUPS     Z13, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x10
+	JLT  next14
+
+block13:
+	VADDPS      Z5, Z3, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS (SI), Z4, Z13
+	VMOVUPS     Z13, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Z0, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS -64(AX)(CX*4), Z4, Z13
-	DECQ        DI
 	CMPQ        DI, $0x80
-	JLT         next7
+	JLT         next16
 
-block6:
+block15:
 	VADDPS      Z5, Z3, Z14
 	VMULPS      Z2, Z14, Z14
 	VFMADD231PS (SI), Z4, Z14
@@ -1385,13 +1805,13 @@ block6:
 	VADDPS      float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
-	JGE         block6
+	JGE         block15
 
-next7:
+next16:
 	CMPQ DI, $0x40
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VADDPS      Z5, Z3, Z14
 	VMULPS      Z2, Z14, Z14
 	VFMADD231PS (SI), Z4, Z14
@@ -1412,13 +1832,13 @@ block8:
 	VADDPS      float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block8
+	JGE         block17
 
-next9:
+next18:
 	CMPQ DI, $0x20
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VADDPS      Z5, Z3, Z14
 	VMULPS      Z2, Z14, Z14
 	VFMADD231PS (SI), Z4, Z14
@@ -1431,13 +1851,13 @@ block10:
 	VADDPS      float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block10
+	JGE         block19
 
-next11:
+next20:
 	CMPQ DI, $0x10
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VADDPS      Z5, Z3, Z14
 	VMULPS      Z2, Z14, Z14
 	VFMADD231PS (SI), Z4, Z14
@@ -1446,23 +1866,42 @@ block12:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block12
+	JGE         block21
 
-next13:
+next22:
 	VMOVUPS Z13, -64(AX)(CX*4)
 	JMP     nextRow4
 
 short5:
-	CMPQ        CX, $0x08
-	JLT         short14
+	CMPQ  CX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, CX
+	JNZ   rest24
+	CMPQ  DI, $0x08
+	JLT   next26
+
+block25:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block25
+
+next26:
+	JMP nextRow4
+
+rest24:
 	VADDPS      (SP), Y0, Y13
 	VMULPS      Y2, Y13, Y13
 	VFMADD231PS -32(AX)(CX*4), Y4, Y13
-	DECQ        DI
 	CMPQ        DI, $0x08
-	JLT         next16
+	JLT         next28
 
-block15:
+block27:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -1471,17 +1910,17 @@ block15:
 	VADDPS      float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block15
+	JGE         block27
 
-next16:
+next28:
 	VMOVUPS Y13, -32(AX)(CX*4)
 	JMP     nextRow4
 
-short14:
+short23:
 	CMPQ DI, $0x04
-	JLT  next18
+	JLT  next30
 
-block17:
+block29:
 	VADDPS      X5, X3, X13
 	VMULPS      X2, X13, X13
 	VFMADD231PS (SI), X4, X13
@@ -1490,13 +1929,13 @@ block17:
 	VADDPS      float4<>+0(SB), Z3, Z3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block17
+	JGE         block29
 
-next18:
+next30:
 	CMPQ DI, $0x01
-	JLT  next20
+	JLT  next32
 
-block19:
+block31:
 	VADDPS X5, X3, X13
 	VMULPS X2, X13, X13
 	VMOVSS (SI), X14
@@ -1506,9 +1945,9 @@ block19:
 	VADDPS float1<>+0(SB), Z3, Z3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block19
+	JGE    block31
 
-next20:
+next32:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0
@@ -1639,20 +2078,143 @@ TEXT ·SubAbsoluteDistanceF32AVX2(SB), $32-44
 	JZ           done2
 
 rows3:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Y0, Y3
-	CMPQ        CX, $0x08
-	JLT         short5
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    CX, $0x08
+	JLT     short5
+	TESTQ   $0x00000007, CX
+	JNZ     rest6
+	CMPQ    DI, $0x40
+	JLT     next8
+
+block7:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y8, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y9, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	VADDPS      Y10, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 128(SI), Y4, Y14
+	VMOVUPS     Y14, 128(SI)
+	VADDPS      Y11, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 160(SI), Y4, Y14
+	VMOVUPS     Y14, 160(SI)
+	VADDPS      Y12, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 192(SI), Y4, Y14
+	VMOVUPS     Y14, 192(SI)
+	VADDPS      Y13, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 224(SI), Y4, Y14
+	VMOVUPS     Y14, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x20
+	JLT  next10
+
+block9:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y8, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y9, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x10
+	JLT  next12
+
+block11:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x08
+	JLT  next14
+
+block13:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Y0, Y14
 	VANDPS      Y5, Y14, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMSUB231PS -32(AX)(CX*4), Y4, Y14
-	DECQ        DI
 	CMPQ        DI, $0x40
-	JLT         next7
+	JLT         next16
 
-block6:
+block15:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1697,13 +2259,13 @@ block6:
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block6
+	JGE         block15
 
-next7:
+next16:
 	CMPQ DI, $0x20
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1728,13 +2290,13 @@ block8:
 	VADDPS      float32<>+0(SB), Y3, Y3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block8
+	JGE         block17
 
-next9:
+next18:
 	CMPQ DI, $0x10
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1749,13 +2311,13 @@ block10:
 	VADDPS      float16<>+0(SB), Y3, Y3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block10
+	JGE         block19
 
-next11:
+next20:
 	CMPQ DI, $0x08
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1765,17 +2327,17 @@ block12:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block12
+	JGE         block21
 
-next13:
+next22:
 	VMOVUPS Y14, -32(AX)(CX*4)
 	JMP     nextRow4
 
 short5:
 	CMPQ DI, $0x04
-	JLT  next15
+	JLT  next24
 
-block14:
+block23:
 	VADDPS      X6, X3, X14
 	VANDPS      X5, X14, X14
 	VMULPS      X2, X14, X14
@@ -1785,13 +2347,13 @@ block14:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block14
+	JGE         block23
 
-next15:
+next24:
 	CMPQ DI, $0x01
-	JLT  next17
+	JLT  next26
 
-block16:
+block25:
 	VADDPS X6, X3, X14
 	VANDPS X5, X14, X14
 	VMULPS X2, X14, X14
@@ -1802,9 +2364,9 @@ block16:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block16
+	JGE    block25
 
-next17:
+next26:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
@@ -1868,20 +2430,143 @@ whole1:
 	JZ           done2
 
 rows3:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Z0, Z3
-	CMPQ        CX, $0x10
-	JLT         short5
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Z0, Z3
+	CMPQ    CX, $0x10
+	JLT     short5
+	TESTQ   $0x0000000f, CX
+	JNZ     rest6
+	CMPQ    DI, $0x80
+	JLT     next8
+
+block7:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z8, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z9, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	VADDPS      Z10, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 256(SI), Z4, Z14
+	VMOVUPS     Z14, 256(SI)
+	VADDPS      Z11, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 320(SI), Z4, Z14
+	VMOVUPS     Z14, 320(SI)
+	VADDPS      Z12, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 384(SI), Z4, Z14
+	VMOVUPS     Z14, 384(SI)
+	VADDPS      Z13, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 448(SI), Z4, Z14
+	VMOVUPS     Z14, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x40
+	JLT  next10
+
+block9:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z8, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z9, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x20
+	JLT  next12
+
+block11:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z7, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x10
+	JLT  next14
+
+block13:
+	VADDPS      Z6, Z3, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Z0, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
 	VFMSUB231PS -64(AX)(CX*4), Z4, Z14
-	DECQ        DI
 	CMPQ        DI, $0x80
-	JLT         next7
+	JLT         next16
 
-block6:
+block15:
 	VADDPS      Z6, Z3, Z15
 	VANDPS      Z5, Z15, Z15
 	VMULPS      Z2, Z15, Z15
@@ -1926,13 +2611,13 @@ block6:
 	VADDPS      float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
-	JGE         block6
+	JGE         block15
 
-next7:
+next16:
 	CMPQ DI, $0x40
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VADDPS      Z6, Z3, Z15
 	VANDPS      Z5, Z15, Z15
 	VMULPS      Z2, Z15, Z15
@@ -1957,13 +2642,13 @@ block8:
 	VADDPS      float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block8
+	JGE         block17
 
-next9:
+next18:
 	CMPQ DI, $0x20
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VADDPS      Z6, Z3, Z15
 	VANDPS      Z5, Z15, Z15
 	VMULPS      Z2, Z15, Z15
@@ -1978,13 +2663,13 @@ block10:
 	VADDPS      float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block10
+	JGE         block19
 
-next11:
+next20:
 	CMPQ DI, $0x10
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VADDPS      Z6, Z3, Z15
 	VANDPS      Z5, Z15, Z15
 	VMULPS      Z2, Z15, Z15
@@ -1994,24 +2679,44 @@ block12:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block12
+	JGE         block21
 
-next13:
+next22:
 	VMOVUPS Z14, -64(AX)(CX*4)
 	JMP     nextRow4
 
 short5:
-	CMPQ        CX, $0x08
-	JLT         short14
+	CMPQ  CX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, CX
+	JNZ   rest24
+	CMPQ  DI, $0x08
+	JLT   next26
+
+block25:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block25
+
+next26:
+	JMP nextRow4
+
+rest24:
 	VADDPS      (SP), Y0, Y14
 	VANDPS      Y5, Y14, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMSUB231PS -32(AX)(CX*4), Y4, Y14
-	DECQ        DI
 	CMPQ        DI, $0x08
-	JLT         next16
+	JLT         next28
 
-block15:
+block27:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -2021,17 +2726,17 @@ block15:
 	VADDPS      float8<>+0(SB), Z3, Z3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block15
+	JGE         block27
 
-next16:
+next28:
 	VMOVUPS Y14, -32(AX)(CX*4)
 	JMP     nextRow4
 
-short14:
+short23:
 	CMPQ DI, $0x04
-	JLT  next18
+	JLT  next30
 
-block17:
+block29:
 	VADDPS      X6, X3, X14
 	VANDPS      X5, X14, X14
 	VMULPS      X2, X14, X14
@@ -2041,13 +2746,13 @@ block17:
 	VADDPS      float4<>+0(SB), Z3, Z3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block17
+	JGE         block29
 
-next18:
+next30:
 	CMPQ DI, $0x01
-	JLT  next20
+	JLT  next32
 
-block19:
+block31:
 	VADDPS X6, X3, X14
 	VANDPS X5, X14, X14
 	VMULPS X2, X14, X14
@@ -2058,9 +2763,9 @@ block19:
 	VADDPS float1<>+0(SB), Z3, Z3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block19
+	JGE    block31
 
-next20:
+next32:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0

@@ -252,11 +252,15 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 		if vector.size > e.lanes() {
 			continue
 		}
-		short := e.label("short")
+		short, rest := e.label("short"), e.label("rest")
 		e.CMPQ(n, operand.Imm(uint64(vector.size)))
 		e.JLT(operand.LabelRef(short))
+		e.TESTQ(operand.U32(uint32(vector.size-1)), n)
+		e.JNZ(operand.LabelRef(rest))
+		e.spans(left, sizes, block)
+		e.JMP(operand.LabelRef(next))
+		e.Label(rest)
 		last := row.last(vector, end(y, n, vector))
-		e.DECQ(left)
 		e.spans(left, sizes, block)
 		e.save(float32s, vector, nil, last, end(y, n, vector))
 		e.JMP(operand.LabelRef(next))

@@ -404,10 +404,8 @@ var avx2Mutants = []mutant{
 		wrong: "the last vector has the distances of the next row"},
 	{name: "avx2/bias/last-after", file: amd64Bias, tests: biasTests,
 		old: `		last := row.last(vector, end(y, n, vector))
-		e.DECQ(left)
 		e.spans(left, sizes, block)
-`, new: `		e.DECQ(left)
-		e.spans(left, sizes, block)
+`, new: `		e.spans(left, sizes, block)
 		last := row.last(vector, end(y, n, vector))
 `,
 		wrong: "what the last vector shares with the one before is added twice"},
