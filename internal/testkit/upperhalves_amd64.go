@@ -24,7 +24,7 @@ import (
 
 const (
 	inUseTest  = "POSENC_UPPER_HALVES" // variable of the environment
-	inUsePanic = "math.FMA while upper halves are in use"
+	inUsePanic = "math.FMA while upper halves of registers are in use: kernels.BeforeFMA has to come before it"
 )
 
 // WithUpperHalves runs f on a thread whose registers all have bits in their upper
