@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/kernels"
 )
 
 // maxInterpolated bounds the lengths of tables that are interpolated.
@@ -140,6 +141,7 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	}
 	var rows, columns []weight
 	for y := range o.DstHeight {
+		kernels.BeforeFMA()
 		rows = weigh(rows[:0], y, o.SrcHeight, o.DstHeight)
 		for x := range o.DstWidth {
 			columns = weigh(columns[:0], x, o.SrcWidth, o.DstWidth)

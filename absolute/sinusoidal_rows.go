@@ -92,6 +92,7 @@ func SinusoidalRows64[P Position](dst []float64, s *Sinusoidal, positions []P) e
 			row := dst[t*s.dim:][2*axis*s.pairs : min(2*(axis+1)*s.pairs, s.dim)]
 			for first := 0; first < s.pairs; first += kernels.Width {
 				invFreq := s.invFreq[first:min(first+kernels.Width, s.pairs)]
+				kernels.BeforeFMA()
 				generic.CosSinExactF64(cos[:], sin[:], float64(positions[axis*tokens+t]), invFreq)
 				for i := range invFreq {
 					sinAt, cosAt := s.places(first + i)

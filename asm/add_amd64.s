@@ -147,20 +147,47 @@ block3:
 	JGE     block3
 
 next4:
-	TESTQ     DX, DX
-	JZ        next6
-	MOVQ      $0xffffffffffffffff, BX
-	BZHIQ     DX, BX, BX
-	KMOVD     BX, K1
-	SHRQ      $0x10, BX
-	KMOVD     BX, K2
-	VMOVUPS.Z (AX), K1, Z1
-	VMOVUPS.Z (CX), K1, Z2
-	VMULPS    Z0, Z1, Z1
-	VADDPS    Z2, Z1, Z1
-	VMOVUPS   Z1, K1, (AX)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, CX
+	TESTQ         DX, DX
+	JZ            next6
+	MOVQ          $0xffffffffffffffff, BX
+	BZHIQ         DX, BX, BX
+	KMOVD         BX, K1
+	SHRQ          $0x10, BX
+	KMOVD         BX, K2
+	VMOVUPS.Z     (AX), K1, Z1
+	VMOVUPS.Z     (CX), K1, Z2
+	VMULPS        Z0, Z1, Z1
+	VADDPS        Z2, Z1, Z1
+	LEAQ          (AX), BX
+	TESTQ         $0x00000008, DX
+	JZ            fewer7
+	VMOVUPS       Y1, (BX)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, BX
+
+fewer7:
+	TESTQ        $0x00000004, DX
+	JZ           fewer8
+	VMOVUPS      X1, (BX)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, BX
+
+fewer8:
+	TESTQ   $0x00000002, DX
+	JZ      fewer9
+	VMOVLPS X1, (BX)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, BX
+
+fewer9:
+	TESTQ   $0x00000001, DX
+	JZ      fewer10
+	VMOVSS  X1, (BX)
+	VPSRLDQ $0x04, X1, X1
+
+fewer10:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000040, CX
 
 next6:
 	VZEROUPPER
@@ -323,22 +350,48 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ       DX, DX
-	JZ          next6
-	MOVQ        $0xffffffffffffffff, BX
-	BZHIQ       DX, BX, BX
-	KMOVD       BX, K1
-	SHRQ        $0x10, BX
-	KMOVD       BX, K2
-	VMOVDQU16.Z (AX), K1, Y1
-	VCVTPH2PS   Y1, Z1
-	VMOVUPS.Z   (CX), K1, Z2
-	VMULPS      Z0, Z1, Z1
-	VADDPS      Z2, Z1, Z1
-	VCVTPS2PH   $0x00, Z1, Y0
-	VMOVDQU16   Y0, K1, (AX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000040, CX
+	TESTQ        DX, DX
+	JZ           next6
+	MOVQ         $0xffffffffffffffff, BX
+	BZHIQ        DX, BX, BX
+	KMOVD        BX, K1
+	SHRQ         $0x10, BX
+	KMOVD        BX, K2
+	VMOVDQU16.Z  (AX), K1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVUPS.Z    (CX), K1, Z2
+	VMULPS       Z0, Z1, Z1
+	VADDPS       Z2, Z1, Z1
+	VCVTPS2PH    $0x00, Z1, Y0
+	LEAQ         (AX), BX
+	TESTQ        $0x00000008, DX
+	JZ           fewer7
+	VMOVUPS      X0, (BX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, BX
+
+fewer7:
+	TESTQ   $0x00000004, DX
+	JZ      fewer8
+	VMOVLPS X0, (BX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, BX
+
+fewer8:
+	TESTQ   $0x00000002, DX
+	JZ      fewer9
+	VMOVSS  X0, (BX)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, BX
+
+fewer9:
+	TESTQ   $0x00000001, DX
+	JZ      fewer10
+	VPEXTRW $0x00, X0, (BX)
+
+fewer10:
+	ADDQ $0x00000020, AX
+	ADDQ $0x00000040, CX
 
 next6:
 	VZEROUPPER
@@ -754,38 +807,71 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ       DX, DX
-	JZ          next6
-	MOVQ        $0xffffffffffffffff, BX
-	BZHIQ       DX, BX, BX
-	KMOVD       BX, K2
-	SHRQ        $0x10, BX
-	KMOVD       BX, K3
-	VMOVDQU16.Z (AX), K2, Z6
-	VPSLLD      $0x10, Z6, Z5
-	VPANDD      Z1, Z6, Z1
-	VMOVUPS.Z   (CX), K2, Z7
-	VMOVUPS.Z   64(CX), K3, Z8
-	VMOVAPS     Z7, Z6
-	VPERMT2PS   Z8, Z3, Z6
-	VMOVAPS     Z7, Z3
-	VPERMT2PS   Z8, Z4, Z3
-	VMULPS      Z0, Z5, Z5
-	VADDPS      Z6, Z5, Z5
-	VMULPS      Z0, Z1, Z1
-	VADDPS      Z3, Z1, Z1
-	VPSRLD      $0x10, Z5, Z0
-	VPSLLD      $0x10, Z1, Z3
-	VPBLENDMW   Z1, Z0, K1, Z0
-	VPBLENDMW   Z3, Z5, K1, Z3
-	VPANDND     Z2, Z0, Z1
-	VPSUBUSW    Z1, Z3, Z1
-	VPSRLW      $0x0f, Z1, Z1
-	VPADDSW     Z1, Z0, Z1
-	VPMAXUW     Z0, Z1, Z1
-	VMOVDQU16   Z1, K2, (AX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000080, CX
+	TESTQ         DX, DX
+	JZ            next6
+	MOVQ          $0xffffffffffffffff, BX
+	BZHIQ         DX, BX, BX
+	KMOVD         BX, K2
+	SHRQ          $0x10, BX
+	KMOVD         BX, K3
+	VMOVDQU16.Z   (AX), K2, Z6
+	VPSLLD        $0x10, Z6, Z5
+	VPANDD        Z1, Z6, Z1
+	VMOVUPS.Z     (CX), K2, Z7
+	VMOVUPS.Z     64(CX), K3, Z8
+	VMOVAPS       Z7, Z6
+	VPERMT2PS     Z8, Z3, Z6
+	VMOVAPS       Z7, Z3
+	VPERMT2PS     Z8, Z4, Z3
+	VMULPS        Z0, Z5, Z5
+	VADDPS        Z6, Z5, Z5
+	VMULPS        Z0, Z1, Z1
+	VADDPS        Z3, Z1, Z1
+	VPSRLD        $0x10, Z5, Z0
+	VPSLLD        $0x10, Z1, Z3
+	VPBLENDMW     Z1, Z0, K1, Z0
+	VPBLENDMW     Z3, Z5, K1, Z3
+	VPANDND       Z2, Z0, Z1
+	VPSUBUSW      Z1, Z3, Z1
+	VPSRLW        $0x0f, Z1, Z1
+	VPADDSW       Z1, Z0, Z1
+	VPMAXUW       Z0, Z1, Z1
+	LEAQ          (AX), BX
+	TESTQ         $0x00000010, DX
+	JZ            fewer7
+	VMOVUPS       Y1, (BX)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, BX
+
+fewer7:
+	TESTQ        $0x00000008, DX
+	JZ           fewer8
+	VMOVUPS      X1, (BX)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, BX
+
+fewer8:
+	TESTQ   $0x00000004, DX
+	JZ      fewer9
+	VMOVLPS X1, (BX)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, BX
+
+fewer9:
+	TESTQ   $0x00000002, DX
+	JZ      fewer10
+	VMOVSS  X1, (BX)
+	VPSRLDQ $0x04, X1, X1
+	ADDQ    $0x00000004, BX
+
+fewer10:
+	TESTQ   $0x00000001, DX
+	JZ      fewer11
+	VPEXTRW $0x00, X1, (BX)
+
+fewer11:
+	ADDQ $0x00000040, AX
+	ADDQ $0x00000080, CX
 
 next6:
 	VZEROUPPER

@@ -28,21 +28,114 @@ rows2:
 	MOVQ    DX, R12
 	MOVQ    R10, R9
 	TESTQ   R8, R8
-	JZ      inOrder3
+	JZ      inOrder4
 	MOVLQSX (R8)(R10*4), R9
 
-inOrder3:
-	IMULQ   DI, R9
-	ADDQ    CX, R9
-	CMPQ    DX, $0x08
-	JLT     short4
+inOrder4:
+	IMULQ DI, R9
+	ADDQ  CX, R9
+	CMPQ  DX, $0x08
+	JLT   short5
+	TESTQ $0x00000007, DX
+	JNZ   rest6
+	CMPQ  R12, $0x40
+	JLT   next8
+
+block7:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	VMOVUPS 64(R9), Y0
+	VADDPS  64(R11), Y0, Y0
+	VMOVUPS Y0, 64(R11)
+	VMOVUPS 96(R9), Y0
+	VADDPS  96(R11), Y0, Y0
+	VMOVUPS Y0, 96(R11)
+	VMOVUPS 128(R9), Y0
+	VADDPS  128(R11), Y0, Y0
+	VMOVUPS Y0, 128(R11)
+	VMOVUPS 160(R9), Y0
+	VADDPS  160(R11), Y0, Y0
+	VMOVUPS Y0, 160(R11)
+	VMOVUPS 192(R9), Y0
+	VADDPS  192(R11), Y0, Y0
+	VMOVUPS Y0, 192(R11)
+	VMOVUPS 224(R9), Y0
+	VADDPS  224(R11), Y0, Y0
+	VMOVUPS Y0, 224(R11)
+	ADDQ    $0x00000100, R11
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block7
+
+next8:
+	CMPQ R12, $0x20
+	JLT  next10
+
+block9:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	VMOVUPS 64(R9), Y0
+	VADDPS  64(R11), Y0, Y0
+	VMOVUPS Y0, 64(R11)
+	VMOVUPS 96(R9), Y0
+	VADDPS  96(R11), Y0, Y0
+	VMOVUPS Y0, 96(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block9
+
+next10:
+	CMPQ R12, $0x10
+	JLT  next12
+
+block11:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R9), Y0
+	VADDPS  32(R11), Y0, Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block11
+
+next12:
+	CMPQ R12, $0x08
+	JLT  next14
+
+block13:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block13
+
+next14:
+	JMP nextRow3
+
+rest6:
 	VMOVUPS -32(R9)(DX*4), Y0
 	VADDPS  -32(AX)(DX*4), Y0, Y0
-	DECQ    R12
 	CMPQ    R12, $0x40
-	JLT     next7
+	JLT     next16
 
-block6:
+block15:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -71,13 +164,13 @@ block6:
 	ADDQ    $0x00000100, R9
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block6
+	JGE     block15
 
-next7:
+next16:
 	CMPQ R12, $0x20
-	JLT  next9
+	JLT  next18
 
-block8:
+block17:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -94,13 +187,13 @@ block8:
 	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block8
+	JGE     block17
 
-next9:
+next18:
 	CMPQ R12, $0x10
-	JLT  next11
+	JLT  next20
 
-block10:
+block19:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -111,13 +204,13 @@ block10:
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block10
+	JGE     block19
 
-next11:
+next20:
 	CMPQ R12, $0x08
-	JLT  next13
+	JLT  next22
 
-block12:
+block21:
 	VMOVUPS (R9), Y1
 	VADDPS  (R11), Y1, Y1
 	VMOVUPS Y1, (R11)
@@ -125,17 +218,17 @@ block12:
 	ADDQ    $0x00000020, R9
 	SUBQ    $0x08, R12
 	CMPQ    R12, $0x08
-	JGE     block12
+	JGE     block21
 
-next13:
+next22:
 	VMOVUPS Y0, -32(AX)(DX*4)
-	JMP     nextRow5
+	JMP     nextRow3
 
-short4:
+short5:
 	CMPQ R12, $0x04
-	JLT  next15
+	JLT  next24
 
-block14:
+block23:
 	VMOVUPS (R9), X0
 	VADDPS  (R11), X0, X0
 	VMOVUPS X0, (R11)
@@ -143,13 +236,13 @@ block14:
 	ADDQ    $0x00000010, R9
 	SUBQ    $0x04, R12
 	CMPQ    R12, $0x04
-	JGE     block14
+	JGE     block23
 
-next15:
+next24:
 	CMPQ R12, $0x01
-	JLT  next17
+	JLT  next26
 
-block16:
+block25:
 	VMOVSS (R9), X0
 	VADDSS (R11), X0, X0
 	VMOVSS X0, (R11)
@@ -157,10 +250,10 @@ block16:
 	ADDQ   $0x00000004, R9
 	SUBQ   $0x01, R12
 	CMPQ   R12, $0x01
-	JGE    block16
+	JGE    block25
 
-next17:
-nextRow5:
+next26:
+nextRow3:
 	ADDQ SI, AX
 	INCQ R10
 	DECQ BX
@@ -171,7 +264,7 @@ done1:
 	RET
 
 // func AddRowsF32AVX512(y *float32, x *float32, ids *int32, n int, rows int, yStride int, xFirst int, xStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512F
 TEXT ·AddRowsF32AVX512(SB), $0-64
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -194,16 +287,20 @@ rows2:
 	MOVQ    DX, R12
 	MOVQ    R10, R9
 	TESTQ   R8, R8
-	JZ      inOrder3
+	JZ      inOrder4
 	MOVLQSX (R8)(R10*4), R9
 
-inOrder3:
+inOrder4:
 	IMULQ DI, R9
 	ADDQ  CX, R9
+	CMPQ  DX, $0x10
+	JLT   short5
+	TESTQ $0x0000000f, DX
+	JNZ   rest6
 	CMPQ  R12, $0x80
-	JLT   next5
+	JLT   next8
 
-block4:
+block7:
 	VMOVUPS (R9), Z0
 	VADDPS  (R11), Z0, Z0
 	VMOVUPS Z0, (R11)
@@ -232,13 +329,13 @@ block4:
 	ADDQ    $0x00000200, R9
 	SUBQ    $0x80, R12
 	CMPQ    R12, $0x80
-	JGE     block4
+	JGE     block7
 
-next5:
+next8:
 	CMPQ R12, $0x40
-	JLT  next7
+	JLT  next10
 
-block6:
+block9:
 	VMOVUPS (R9), Z0
 	VADDPS  (R11), Z0, Z0
 	VMOVUPS Z0, (R11)
@@ -255,13 +352,13 @@ block6:
 	ADDQ    $0x00000100, R9
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block6
+	JGE     block9
 
-next7:
+next10:
 	CMPQ R12, $0x20
-	JLT  next9
+	JLT  next12
 
-block8:
+block11:
 	VMOVUPS (R9), Z0
 	VADDPS  (R11), Z0, Z0
 	VMOVUPS Z0, (R11)
@@ -272,13 +369,13 @@ block8:
 	ADDQ    $0x00000080, R9
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block8
+	JGE     block11
 
-next9:
+next12:
 	CMPQ R12, $0x10
-	JLT  next11
+	JLT  next14
 
-block10:
+block13:
 	VMOVUPS (R9), Z0
 	VADDPS  (R11), Z0, Z0
 	VMOVUPS Z0, (R11)
@@ -286,24 +383,177 @@ block10:
 	ADDQ    $0x00000040, R9
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block10
+	JGE     block13
 
-next11:
-	TESTQ     R12, R12
-	JZ        next13
-	MOVQ      $0xffffffffffffffff, R13
-	BZHIQ     R12, R13, R13
-	KMOVD     R13, K1
-	SHRQ      $0x10, R13
-	KMOVD     R13, K2
-	VMOVUPS.Z (R9), K1, Z0
-	VMOVUPS.Z (R11), K1, Z1
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (R11)
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R9
+next14:
+	JMP nextRow3
 
-next13:
+rest6:
+	VMOVUPS -64(R9)(DX*4), Z0
+	VADDPS  -64(AX)(DX*4), Z0, Z0
+	CMPQ    R12, $0x80
+	JLT     next16
+
+block15:
+	VMOVUPS (R9), Z1
+	VADDPS  (R11), Z1, Z1
+	VMOVUPS Z1, (R11)
+	VMOVUPS 64(R9), Z1
+	VADDPS  64(R11), Z1, Z1
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS 128(R9), Z1
+	VADDPS  128(R11), Z1, Z1
+	VMOVUPS Z1, 128(R11)
+	VMOVUPS 192(R9), Z1
+	VADDPS  192(R11), Z1, Z1
+	VMOVUPS Z1, 192(R11)
+	VMOVUPS 256(R9), Z1
+	VADDPS  256(R11), Z1, Z1
+	VMOVUPS Z1, 256(R11)
+	VMOVUPS 320(R9), Z1
+	VADDPS  320(R11), Z1, Z1
+	VMOVUPS Z1, 320(R11)
+	VMOVUPS 384(R9), Z1
+	VADDPS  384(R11), Z1, Z1
+	VMOVUPS Z1, 384(R11)
+	VMOVUPS 448(R9), Z1
+	VADDPS  448(R11), Z1, Z1
+	VMOVUPS Z1, 448(R11)
+	ADDQ    $0x00000200, R11
+	ADDQ    $0x00000200, R9
+	SUBQ    $0x80, R12
+	CMPQ    R12, $0x80
+	JGE     block15
+
+next16:
+	CMPQ R12, $0x40
+	JLT  next18
+
+block17:
+	VMOVUPS (R9), Z1
+	VADDPS  (R11), Z1, Z1
+	VMOVUPS Z1, (R11)
+	VMOVUPS 64(R9), Z1
+	VADDPS  64(R11), Z1, Z1
+	VMOVUPS Z1, 64(R11)
+	VMOVUPS 128(R9), Z1
+	VADDPS  128(R11), Z1, Z1
+	VMOVUPS Z1, 128(R11)
+	VMOVUPS 192(R9), Z1
+	VADDPS  192(R11), Z1, Z1
+	VMOVUPS Z1, 192(R11)
+	ADDQ    $0x00000100, R11
+	ADDQ    $0x00000100, R9
+	SUBQ    $0x40, R12
+	CMPQ    R12, $0x40
+	JGE     block17
+
+next18:
+	CMPQ R12, $0x20
+	JLT  next20
+
+block19:
+	VMOVUPS (R9), Z1
+	VADDPS  (R11), Z1, Z1
+	VMOVUPS Z1, (R11)
+	VMOVUPS 64(R9), Z1
+	VADDPS  64(R11), Z1, Z1
+	VMOVUPS Z1, 64(R11)
+	ADDQ    $0x00000080, R11
+	ADDQ    $0x00000080, R9
+	SUBQ    $0x20, R12
+	CMPQ    R12, $0x20
+	JGE     block19
+
+next20:
+	CMPQ R12, $0x10
+	JLT  next22
+
+block21:
+	VMOVUPS (R9), Z1
+	VADDPS  (R11), Z1, Z1
+	VMOVUPS Z1, (R11)
+	ADDQ    $0x00000040, R11
+	ADDQ    $0x00000040, R9
+	SUBQ    $0x10, R12
+	CMPQ    R12, $0x10
+	JGE     block21
+
+next22:
+	VMOVUPS Z0, -64(AX)(DX*4)
+	JMP     nextRow3
+
+short5:
+	CMPQ  DX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, DX
+	JNZ   rest24
+	CMPQ  R12, $0x08
+	JLT   next26
+
+block25:
+	VMOVUPS (R9), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block25
+
+next26:
+	JMP nextRow3
+
+rest24:
+	VMOVUPS -32(R9)(DX*4), Y0
+	VADDPS  -32(AX)(DX*4), Y0, Y0
+	CMPQ    R12, $0x08
+	JLT     next28
+
+block27:
+	VMOVUPS (R9), Y1
+	VADDPS  (R11), Y1, Y1
+	VMOVUPS Y1, (R11)
+	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x08, R12
+	CMPQ    R12, $0x08
+	JGE     block27
+
+next28:
+	VMOVUPS Y0, -32(AX)(DX*4)
+	JMP     nextRow3
+
+short23:
+	CMPQ R12, $0x04
+	JLT  next30
+
+block29:
+	VMOVUPS (R9), X0
+	VADDPS  (R11), X0, X0
+	VMOVUPS X0, (R11)
+	ADDQ    $0x00000010, R11
+	ADDQ    $0x00000010, R9
+	SUBQ    $0x04, R12
+	CMPQ    R12, $0x04
+	JGE     block29
+
+next30:
+	CMPQ R12, $0x01
+	JLT  next32
+
+block31:
+	VMOVSS (R9), X0
+	VADDSS (R11), X0, X0
+	VMOVSS X0, (R11)
+	ADDQ   $0x00000004, R11
+	ADDQ   $0x00000004, R9
+	SUBQ   $0x01, R12
+	CMPQ   R12, $0x01
+	JGE    block31
+
+next32:
+nextRow3:
 	ADDQ SI, AX
 	INCQ R10
 	DECQ BX
@@ -574,6 +824,18 @@ rows2:
 	MOVQ    AX, R9
 	MOVQ    DI, R10
 	MOVQ    DX, R11
+	CMPQ    DX, $0x10
+	JLT     short4
+	LEAQ    -16(R10)(DX*1), R12
+	LEAQ    -16(R8), R13
+	CMPQ    R12, R13
+	CMOVQGT R13, R12
+	XORL    R13, R13
+	TESTQ   R12, R12
+	CMOVQLT R13, R12
+	VMOVUPS (CX)(R12*4), Z2
+	VADDPS  -64(AX)(DX*4), Z2, Z2
+	DECQ    R11
 	ANDQ    $-16, R11
 	XORL    R12, R12
 	LEAQ    15(R12), R12
@@ -582,192 +844,219 @@ rows2:
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	CMPQ    R12, $0x40
-	JLT     next5
+	JLT     next6
 
-block4:
-	VADDPS  (R9), Z0, Z2
-	VMOVUPS Z2, (R9)
-	VADDPS  64(R9), Z0, Z2
-	VMOVUPS Z2, 64(R9)
-	VADDPS  128(R9), Z0, Z2
-	VMOVUPS Z2, 128(R9)
-	VADDPS  192(R9), Z0, Z2
-	VMOVUPS Z2, 192(R9)
+block5:
+	VADDPS  (R9), Z0, Z3
+	VMOVUPS Z3, (R9)
+	VADDPS  64(R9), Z0, Z3
+	VMOVUPS Z3, 64(R9)
+	VADDPS  128(R9), Z0, Z3
+	VMOVUPS Z3, 128(R9)
+	VADDPS  192(R9), Z0, Z3
+	VMOVUPS Z3, 192(R9)
 	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000040, R10
 	SUBQ    $0x00000040, R11
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block4
+	JGE     block5
 
-next5:
+next6:
 	CMPQ R12, $0x20
-	JLT  next7
+	JLT  next8
 
-block6:
-	VADDPS  (R9), Z0, Z2
-	VMOVUPS Z2, (R9)
-	VADDPS  64(R9), Z0, Z2
-	VMOVUPS Z2, 64(R9)
+block7:
+	VADDPS  (R9), Z0, Z3
+	VMOVUPS Z3, (R9)
+	VADDPS  64(R9), Z0, Z3
+	VMOVUPS Z3, 64(R9)
 	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000020, R10
 	SUBQ    $0x00000020, R11
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block6
+	JGE     block7
 
-next7:
+next8:
 	CMPQ R12, $0x10
-	JLT  next9
+	JLT  next10
 
-block8:
-	VADDPS  (R9), Z0, Z2
-	VMOVUPS Z2, (R9)
+block9:
+	VADDPS  (R9), Z0, Z3
+	VMOVUPS Z3, (R9)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R10
 	SUBQ    $0x00000010, R11
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block8
+	JGE     block9
 
-next9:
+next10:
 	LEAQ    -1(R8), R12
 	SUBQ    R10, R12
 	ANDQ    $-16, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	CMPQ    R12, $0x40
-	JLT     next11
+	JLT     next12
 
-block10:
-	VMOVUPS (CX)(R10*4), Z2
-	VADDPS  (R9), Z2, Z2
-	VMOVUPS Z2, (R9)
-	VMOVUPS 64(CX)(R10*4), Z2
-	VADDPS  64(R9), Z2, Z2
-	VMOVUPS Z2, 64(R9)
-	VMOVUPS 128(CX)(R10*4), Z2
-	VADDPS  128(R9), Z2, Z2
-	VMOVUPS Z2, 128(R9)
-	VMOVUPS 192(CX)(R10*4), Z2
-	VADDPS  192(R9), Z2, Z2
-	VMOVUPS Z2, 192(R9)
+block11:
+	VMOVUPS (CX)(R10*4), Z3
+	VADDPS  (R9), Z3, Z3
+	VMOVUPS Z3, (R9)
+	VMOVUPS 64(CX)(R10*4), Z3
+	VADDPS  64(R9), Z3, Z3
+	VMOVUPS Z3, 64(R9)
+	VMOVUPS 128(CX)(R10*4), Z3
+	VADDPS  128(R9), Z3, Z3
+	VMOVUPS Z3, 128(R9)
+	VMOVUPS 192(CX)(R10*4), Z3
+	VADDPS  192(R9), Z3, Z3
+	VMOVUPS Z3, 192(R9)
 	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000040, R10
 	SUBQ    $0x00000040, R11
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block10
+	JGE     block11
 
-next11:
+next12:
 	CMPQ R12, $0x20
-	JLT  next13
+	JLT  next14
 
-block12:
-	VMOVUPS (CX)(R10*4), Z2
-	VADDPS  (R9), Z2, Z2
-	VMOVUPS Z2, (R9)
-	VMOVUPS 64(CX)(R10*4), Z2
-	VADDPS  64(R9), Z2, Z2
-	VMOVUPS Z2, 64(R9)
+block13:
+	VMOVUPS (CX)(R10*4), Z3
+	VADDPS  (R9), Z3, Z3
+	VMOVUPS Z3, (R9)
+	VMOVUPS 64(CX)(R10*4), Z3
+	VADDPS  64(R9), Z3, Z3
+	VMOVUPS Z3, 64(R9)
 	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000020, R10
 	SUBQ    $0x00000020, R11
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block12
+	JGE     block13
 
-next13:
+next14:
 	CMPQ R12, $0x10
-	JLT  next15
+	JLT  next16
 
-block14:
-	VMOVUPS (CX)(R10*4), Z2
-	VADDPS  (R9), Z2, Z2
-	VMOVUPS Z2, (R9)
+block15:
+	VMOVUPS (CX)(R10*4), Z3
+	VADDPS  (R9), Z3, Z3
+	VMOVUPS Z3, (R9)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R10
 	SUBQ    $0x00000010, R11
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block14
+	JGE     block15
 
-next15:
+next16:
 	LEAQ    15(R10)(R11*1), R12
 	SUBQ    R10, R12
 	ANDQ    $-16, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	CMPQ    R12, $0x40
-	JLT     next17
+	JLT     next18
 
-block16:
-	VADDPS  (R9), Z1, Z2
-	VMOVUPS Z2, (R9)
-	VADDPS  64(R9), Z1, Z2
-	VMOVUPS Z2, 64(R9)
-	VADDPS  128(R9), Z1, Z2
-	VMOVUPS Z2, 128(R9)
-	VADDPS  192(R9), Z1, Z2
-	VMOVUPS Z2, 192(R9)
+block17:
+	VADDPS  (R9), Z1, Z3
+	VMOVUPS Z3, (R9)
+	VADDPS  64(R9), Z1, Z3
+	VMOVUPS Z3, 64(R9)
+	VADDPS  128(R9), Z1, Z3
+	VMOVUPS Z3, 128(R9)
+	VADDPS  192(R9), Z1, Z3
+	VMOVUPS Z3, 192(R9)
 	ADDQ    $0x00000100, R9
 	ADDQ    $0x00000040, R10
 	SUBQ    $0x00000040, R11
 	SUBQ    $0x40, R12
 	CMPQ    R12, $0x40
-	JGE     block16
+	JGE     block17
 
-next17:
+next18:
 	CMPQ R12, $0x20
-	JLT  next19
+	JLT  next20
 
-block18:
-	VADDPS  (R9), Z1, Z2
-	VMOVUPS Z2, (R9)
-	VADDPS  64(R9), Z1, Z2
-	VMOVUPS Z2, 64(R9)
+block19:
+	VADDPS  (R9), Z1, Z3
+	VMOVUPS Z3, (R9)
+	VADDPS  64(R9), Z1, Z3
+	VMOVUPS Z3, 64(R9)
 	ADDQ    $0x00000080, R9
 	ADDQ    $0x00000020, R10
 	SUBQ    $0x00000020, R11
 	SUBQ    $0x20, R12
 	CMPQ    R12, $0x20
-	JGE     block18
+	JGE     block19
 
-next19:
+next20:
 	CMPQ R12, $0x10
-	JLT  next21
+	JLT  next22
 
-block20:
-	VADDPS  (R9), Z1, Z2
-	VMOVUPS Z2, (R9)
+block21:
+	VADDPS  (R9), Z1, Z3
+	VMOVUPS Z3, (R9)
 	ADDQ    $0x00000040, R9
 	ADDQ    $0x00000010, R10
 	SUBQ    $0x00000010, R11
 	SUBQ    $0x10, R12
 	CMPQ    R12, $0x10
-	JGE     block20
+	JGE     block21
 
-next21:
-	MOVQ      DX, R11
-	ANDQ      $0x0f, R11
-	JZ        nextRow3
-	MOVQ      $0xffffffffffffffff, R12
-	BZHIQ     R11, R12, R12
-	KMOVD     R12, K1
-	SHRQ      $0x10, R12
-	KMOVD     R12, K2
-	LEAQ      (R10), R10
-	LEAQ      -16(R8), R11
-	CMPQ      R10, R11
-	CMOVQGT   R11, R10
-	XORL      R11, R11
-	TESTQ     R10, R10
-	CMOVQLT   R11, R10
-	VMOVUPS.Z (CX)(R10*4), K1, Z2
-	VMOVUPS.Z (R9), K1, Z3
-	VADDPS    Z2, Z3, Z3
-	VMOVUPS   Z3, K1, (R9)
+next22:
+	VMOVUPS Z2, -64(AX)(DX*4)
+	JMP     nextRow3
 
+short4:
+	MOVQ          $0xffffffffffffffff, R12
+	BZHIQ         R11, R12, R12
+	KMOVD         R12, K1
+	SHRQ          $0x10, R12
+	KMOVD         R12, K2
+	LEAQ          (R10), R10
+	LEAQ          -16(R8), R12
+	CMPQ          R10, R12
+	CMOVQGT       R12, R10
+	XORL          R12, R12
+	TESTQ         R10, R10
+	CMOVQLT       R12, R10
+	VMOVUPS.Z     (CX)(R10*4), K1, Z2
+	VMOVUPS.Z     (R9), K1, Z3
+	VADDPS        Z2, Z3, Z3
+	LEAQ          (R9), R9
+	TESTQ         $0x00000008, R11
+	JZ            fewer23
+	VMOVUPS       Y3, (R9)
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	ADDQ          $0x00000020, R9
+
+fewer23:
+	TESTQ        $0x00000004, R11
+	JZ           fewer24
+	VMOVUPS      X3, (R9)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, R9
+
+fewer24:
+	TESTQ   $0x00000002, R11
+	JZ      fewer25
+	VMOVLPS X3, (R9)
+	VPSRLDQ $0x08, X3, X3
+	ADDQ    $0x00000008, R9
+
+fewer25:
+	TESTQ   $0x00000001, R11
+	JZ      fewer26
+	VMOVSS  X3, (R9)
+	VPSRLDQ $0x04, X3, X3
+
+fewer26:
 nextRow3:
 	ADDQ SI, AX
 	ADDQ step+48(FP), DI
@@ -798,28 +1087,136 @@ TEXT ·AddDistanceF32AVX2(SB), $32-44
 	VMOVUPS      counts40<>+0(SB), Y10
 	VMOVUPS      counts48<>+0(SB), Y11
 	VMOVUPS      counts56<>+0(SB), Y12
-	VCVTSI2SSQ   CX, X5, X3
+	LEAQ         -8(CX), SI
+	VCVTSI2SSQ   SI, X5, X3
 	VBROADCASTSS X3, Y3
 	VADDPS       Y5, Y3, Y3
-	VSUBPS       float8<>+0(SB), Y3, Y3
 	VMOVUPS      Y3, (SP)
 	TESTQ        DX, DX
-	JZ           done1
+	JZ           done2
 
-rows2:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Y0, Y3
-	CMPQ        CX, $0x08
-	JLT         short3
+rows3:
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    CX, $0x08
+	JLT     short5
+	TESTQ   $0x00000007, CX
+	JNZ     rest6
+	CMPQ    DI, $0x40
+	JLT     next8
+
+block7:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	VADDPS      Y7, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 64(SI), Y4, Y13
+	VMOVUPS     Y13, 64(SI)
+	VADDPS      Y8, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 96(SI), Y4, Y13
+	VMOVUPS     Y13, 96(SI)
+	VADDPS      Y9, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 128(SI), Y4, Y13
+	VMOVUPS     Y13, 128(SI)
+	VADDPS      Y10, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 160(SI), Y4, Y13
+	VMOVUPS     Y13, 160(SI)
+	VADDPS      Y11, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 192(SI), Y4, Y13
+	VMOVUPS     Y13, 192(SI)
+	VADDPS      Y12, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 224(SI), Y4, Y13
+	VMOVUPS     Y13, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x20
+	JLT  next10
+
+block9:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	VADDPS      Y7, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 64(SI), Y4, Y13
+	VMOVUPS     Y13, 64(SI)
+	VADDPS      Y8, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 96(SI), Y4, Y13
+	VMOVUPS     Y13, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x10
+	JLT  next12
+
+block11:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	VADDPS      Y6, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS 32(SI), Y4, Y13
+	VMOVUPS     Y13, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x08
+	JLT  next14
+
+block13:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Y0, Y13
 	VMULPS      Y2, Y13, Y13
 	VFMADD231PS -32(AX)(CX*4), Y4, Y13
-	DECQ        DI
 	CMPQ        DI, $0x40
-	JLT         next6
+	JLT         next16
 
-block5:
+block15:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -856,13 +1253,13 @@ block5:
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block5
+	JGE         block15
 
-next6:
+next16:
 	CMPQ DI, $0x20
-	JLT  next8
+	JLT  next18
 
-block7:
+block17:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -883,13 +1280,13 @@ block7:
 	VADDPS      float32<>+0(SB), Y3, Y3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block7
+	JGE         block17
 
-next8:
+next18:
 	CMPQ DI, $0x10
-	JLT  next10
+	JLT  next20
 
-block9:
+block19:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -902,13 +1299,13 @@ block9:
 	VADDPS      float16<>+0(SB), Y3, Y3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block9
+	JGE         block19
 
-next10:
+next20:
 	CMPQ DI, $0x08
-	JLT  next12
+	JLT  next22
 
-block11:
+block21:
 	VADDPS      Y5, Y3, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMADD231PS (SI), Y4, Y14
@@ -917,17 +1314,17 @@ block11:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block11
+	JGE         block21
 
-next12:
+next22:
 	VMOVUPS Y13, -32(AX)(CX*4)
 	JMP     nextRow4
 
-short3:
+short5:
 	CMPQ DI, $0x04
-	JLT  next14
+	JLT  next24
 
-block13:
+block23:
 	VADDPS      X5, X3, X13
 	VMULPS      X2, X13, X13
 	VFMADD231PS (SI), X4, X13
@@ -936,13 +1333,13 @@ block13:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block13
+	JGE         block23
 
-next14:
+next24:
 	CMPQ DI, $0x01
-	JLT  next16
+	JLT  next26
 
-block15:
+block25:
 	VADDPS X5, X3, X13
 	VMULPS X2, X13, X13
 	VMOVSS (SI), X14
@@ -952,16 +1349,16 @@ block15:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block15
+	JGE    block25
 
-next16:
+next26:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
 	DECQ   DX
-	JNZ    rows2
+	JNZ    rows3
 
-done1:
+done2:
 	VZEROUPPER
 	RET
 
@@ -1127,24 +1524,6 @@ DATA counts56<>+56(SB)/4, $0x428c0000
 DATA counts56<>+60(SB)/4, $0x428e0000
 GLOBL counts56<>(SB), RODATA|NOPTR, $64
 
-DATA float8<>+0(SB)/4, $0x41000000
-DATA float8<>+4(SB)/4, $0x41000000
-DATA float8<>+8(SB)/4, $0x41000000
-DATA float8<>+12(SB)/4, $0x41000000
-DATA float8<>+16(SB)/4, $0x41000000
-DATA float8<>+20(SB)/4, $0x41000000
-DATA float8<>+24(SB)/4, $0x41000000
-DATA float8<>+28(SB)/4, $0x41000000
-DATA float8<>+32(SB)/4, $0x41000000
-DATA float8<>+36(SB)/4, $0x41000000
-DATA float8<>+40(SB)/4, $0x41000000
-DATA float8<>+44(SB)/4, $0x41000000
-DATA float8<>+48(SB)/4, $0x41000000
-DATA float8<>+52(SB)/4, $0x41000000
-DATA float8<>+56(SB)/4, $0x41000000
-DATA float8<>+60(SB)/4, $0x41000000
-GLOBL float8<>(SB), RODATA|NOPTR, $64
-
 DATA float64<>+0(SB)/4, $0x42800000
 DATA float64<>+4(SB)/4, $0x42800000
 DATA float64<>+8(SB)/4, $0x42800000
@@ -1199,6 +1578,24 @@ DATA float16<>+56(SB)/4, $0x41800000
 DATA float16<>+60(SB)/4, $0x41800000
 GLOBL float16<>(SB), RODATA|NOPTR, $64
 
+DATA float8<>+0(SB)/4, $0x41000000
+DATA float8<>+4(SB)/4, $0x41000000
+DATA float8<>+8(SB)/4, $0x41000000
+DATA float8<>+12(SB)/4, $0x41000000
+DATA float8<>+16(SB)/4, $0x41000000
+DATA float8<>+20(SB)/4, $0x41000000
+DATA float8<>+24(SB)/4, $0x41000000
+DATA float8<>+28(SB)/4, $0x41000000
+DATA float8<>+32(SB)/4, $0x41000000
+DATA float8<>+36(SB)/4, $0x41000000
+DATA float8<>+40(SB)/4, $0x41000000
+DATA float8<>+44(SB)/4, $0x41000000
+DATA float8<>+48(SB)/4, $0x41000000
+DATA float8<>+52(SB)/4, $0x41000000
+DATA float8<>+56(SB)/4, $0x41000000
+DATA float8<>+60(SB)/4, $0x41000000
+GLOBL float8<>(SB), RODATA|NOPTR, $64
+
 DATA float4<>+0(SB)/4, $0x40800000
 DATA float4<>+4(SB)/4, $0x40800000
 DATA float4<>+8(SB)/4, $0x40800000
@@ -1218,8 +1615,8 @@ DATA float4<>+60(SB)/4, $0x40800000
 GLOBL float4<>(SB), RODATA|NOPTR, $64
 
 // func AddDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·AddDistanceF32AVX512(SB), $0-44
+// Requires: AVX, AVX512F, FMA3
+TEXT ·AddDistanceF32AVX512(SB), $64-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -1237,17 +1634,31 @@ TEXT ·AddDistanceF32AVX512(SB), $0-44
 	VMOVUPS      counts80<>+0(SB), Z10
 	VMOVUPS      counts96<>+0(SB), Z11
 	VMOVUPS      counts112<>+0(SB), Z12
-	TESTQ        DX, DX
-	JZ           done1
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JGE          whole1
+	ADDQ         $0x08, SI
 
-rows2:
+whole1:
+	VCVTSI2SSQ   SI, X5, X3
+	VBROADCASTSS X3, Z3
+	VADDPS       Z5, Z3, Z3
+	VMOVUPS      Z3, (SP)
+	TESTQ        DX, DX
+	JZ           done2
+
+rows3:
 	MOVQ    AX, SI
 	MOVQ    CX, DI
 	VMOVAPS Z0, Z3
+	CMPQ    CX, $0x10
+	JLT     short5
+	TESTQ   $0x0000000f, CX
+	JNZ     rest6
 	CMPQ    DI, $0x80
-	JLT     next4
+	JLT     next8
 
-block3:
+block7:
 	VADDPS      Z5, Z3, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS (SI), Z4, Z13
@@ -1284,13 +1695,13 @@ block3:
 	VADDPS      float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
-	JGE         block3
+	JGE         block7
 
-next4:
+next8:
 	CMPQ DI, $0x40
-	JLT  next6
+	JLT  next10
 
-block5:
+block9:
 	VADDPS      Z5, Z3, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS (SI), Z4, Z13
@@ -1311,13 +1722,13 @@ block5:
 	VADDPS      float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block5
+	JGE         block9
 
-next6:
+next10:
 	CMPQ DI, $0x20
-	JLT  next8
+	JLT  next12
 
-block7:
+block11:
 	VADDPS      Z5, Z3, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS (SI), Z4, Z13
@@ -1330,13 +1741,13 @@ block7:
 	VADDPS      float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block7
+	JGE         block11
 
-next8:
+next12:
 	CMPQ DI, $0x10
-	JLT  next10
+	JLT  next14
 
-block9:
+block13:
 	VADDPS      Z5, Z3, Z13
 	VMULPS      Z2, Z13, Z13
 	VFMADD231PS (SI), Z4, Z13
@@ -1345,31 +1756,205 @@ block9:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block9
+	JGE         block13
 
-next10:
-	TESTQ     DI, DI
-	JZ        next12
-	MOVQ      $0xffffffffffffffff, R8
-	BZHIQ     DI, R8, R8
-	KMOVD     R8, K1
-	SHRQ      $0x10, R8
-	KMOVD     R8, K2
-	VADDPS    Z5, Z3, Z13
-	VMULPS    Z2, Z13, Z13
-	VMOVUPS.Z (SI), K1, Z14
-	VADDPS    Z14, Z13, Z13
-	VMOVUPS   Z13, K1, (SI)
-	ADDQ      $0x00000040, SI
-	VADDPS    float16<>+0(SB), Z3, Z3
+next14:
+	JMP nextRow4
 
-next12:
+rest6:
+	VADDPS      (SP), Z0, Z13
+	VMULPS      Z2, Z13, Z13
+	VFMADD231PS -64(AX)(CX*4), Z4, Z13
+	CMPQ        DI, $0x80
+	JLT         next16
+
+block15:
+	VADDPS      Z5, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z6, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z7, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z8, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	VADDPS      Z9, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 256(SI), Z4, Z14
+	VMOVUPS     Z14, 256(SI)
+	VADDPS      Z10, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 320(SI), Z4, Z14
+	VMOVUPS     Z14, 320(SI)
+	VADDPS      Z11, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 384(SI), Z4, Z14
+	VMOVUPS     Z14, 384(SI)
+	VADDPS      Z12, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 448(SI), Z4, Z14
+	VMOVUPS     Z14, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block15
+
+next16:
+	CMPQ DI, $0x40
+	JLT  next18
+
+block17:
+	VADDPS      Z5, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z6, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	VADDPS      Z7, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 128(SI), Z4, Z14
+	VMOVUPS     Z14, 128(SI)
+	VADDPS      Z8, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 192(SI), Z4, Z14
+	VMOVUPS     Z14, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block17
+
+next18:
+	CMPQ DI, $0x20
+	JLT  next20
+
+block19:
+	VADDPS      Z5, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	VADDPS      Z6, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS 64(SI), Z4, Z14
+	VMOVUPS     Z14, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block19
+
+next20:
+	CMPQ DI, $0x10
+	JLT  next22
+
+block21:
+	VADDPS      Z5, Z3, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMADD231PS (SI), Z4, Z14
+	VMOVUPS     Z14, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block21
+
+next22:
+	VMOVUPS Z13, -64(AX)(CX*4)
+	JMP     nextRow4
+
+short5:
+	CMPQ  CX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, CX
+	JNZ   rest24
+	CMPQ  DI, $0x08
+	JLT   next26
+
+block25:
+	VADDPS      Y5, Y3, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS (SI), Y4, Y13
+	VMOVUPS     Y13, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block25
+
+next26:
+	JMP nextRow4
+
+rest24:
+	VADDPS      (SP), Y0, Y13
+	VMULPS      Y2, Y13, Y13
+	VFMADD231PS -32(AX)(CX*4), Y4, Y13
+	CMPQ        DI, $0x08
+	JLT         next28
+
+block27:
+	VADDPS      Y5, Y3, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMADD231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block27
+
+next28:
+	VMOVUPS Y13, -32(AX)(CX*4)
+	JMP     nextRow4
+
+short23:
+	CMPQ DI, $0x04
+	JLT  next30
+
+block29:
+	VADDPS      X5, X3, X13
+	VMULPS      X2, X13, X13
+	VFMADD231PS (SI), X4, X13
+	VMOVUPS     X13, (SI)
+	ADDQ        $0x00000010, SI
+	VADDPS      float4<>+0(SB), Z3, Z3
+	SUBQ        $0x04, DI
+	CMPQ        DI, $0x04
+	JGE         block29
+
+next30:
+	CMPQ DI, $0x01
+	JLT  next32
+
+block31:
+	VADDPS X5, X3, X13
+	VMULPS X2, X13, X13
+	VMOVSS (SI), X14
+	VADDPS X14, X13, X13
+	VMOVSS X13, (SI)
+	ADDQ   $0x00000004, SI
+	VADDPS float1<>+0(SB), Z3, Z3
+	SUBQ   $0x01, DI
+	CMPQ   DI, $0x01
+	JGE    block31
+
+next32:
+nextRow4:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0
 	DECQ   DX
-	JNZ    rows2
+	JNZ    rows3
 
-done1:
+done2:
 	VZEROUPPER
 	RET
 
@@ -1484,29 +2069,152 @@ TEXT ·SubAbsoluteDistanceF32AVX2(SB), $32-44
 	VMOVUPS      counts40<>+0(SB), Y11
 	VMOVUPS      counts48<>+0(SB), Y12
 	VMOVUPS      counts56<>+0(SB), Y13
-	VCVTSI2SSQ   CX, X6, X3
+	LEAQ         -8(CX), SI
+	VCVTSI2SSQ   SI, X6, X3
 	VBROADCASTSS X3, Y3
 	VADDPS       Y6, Y3, Y3
-	VSUBPS       float8<>+0(SB), Y3, Y3
 	VMOVUPS      Y3, (SP)
 	TESTQ        DX, DX
-	JZ           done1
+	JZ           done2
 
-rows2:
-	MOVQ        AX, SI
-	MOVQ        CX, DI
-	VMOVAPS     Y0, Y3
-	CMPQ        CX, $0x08
-	JLT         short3
+rows3:
+	MOVQ    AX, SI
+	MOVQ    CX, DI
+	VMOVAPS Y0, Y3
+	CMPQ    CX, $0x08
+	JLT     short5
+	TESTQ   $0x00000007, CX
+	JNZ     rest6
+	CMPQ    DI, $0x40
+	JLT     next8
+
+block7:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y8, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y9, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	VADDPS      Y10, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 128(SI), Y4, Y14
+	VMOVUPS     Y14, 128(SI)
+	VADDPS      Y11, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 160(SI), Y4, Y14
+	VMOVUPS     Y14, 160(SI)
+	VADDPS      Y12, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 192(SI), Y4, Y14
+	VMOVUPS     Y14, 192(SI)
+	VADDPS      Y13, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 224(SI), Y4, Y14
+	VMOVUPS     Y14, 224(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Y3, Y3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block7
+
+next8:
+	CMPQ DI, $0x20
+	JLT  next10
+
+block9:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	VADDPS      Y8, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 64(SI), Y4, Y14
+	VMOVUPS     Y14, 64(SI)
+	VADDPS      Y9, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 96(SI), Y4, Y14
+	VMOVUPS     Y14, 96(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Y3, Y3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block9
+
+next10:
+	CMPQ DI, $0x10
+	JLT  next12
+
+block11:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	VADDPS      Y7, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS 32(SI), Y4, Y14
+	VMOVUPS     Y14, 32(SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Y3, Y3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block11
+
+next12:
+	CMPQ DI, $0x08
+	JLT  next14
+
+block13:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Y3, Y3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block13
+
+next14:
+	JMP nextRow4
+
+rest6:
 	VADDPS      (SP), Y0, Y14
 	VANDPS      Y5, Y14, Y14
 	VMULPS      Y2, Y14, Y14
 	VFMSUB231PS -32(AX)(CX*4), Y4, Y14
-	DECQ        DI
 	CMPQ        DI, $0x40
-	JLT         next6
+	JLT         next16
 
-block5:
+block15:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1551,13 +2259,13 @@ block5:
 	VADDPS      float64<>+0(SB), Y3, Y3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block5
+	JGE         block15
 
-next6:
+next16:
 	CMPQ DI, $0x20
-	JLT  next8
+	JLT  next18
 
-block7:
+block17:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1582,13 +2290,13 @@ block7:
 	VADDPS      float32<>+0(SB), Y3, Y3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block7
+	JGE         block17
 
-next8:
+next18:
 	CMPQ DI, $0x10
-	JLT  next10
+	JLT  next20
 
-block9:
+block19:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1603,13 +2311,13 @@ block9:
 	VADDPS      float16<>+0(SB), Y3, Y3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block9
+	JGE         block19
 
-next10:
+next20:
 	CMPQ DI, $0x08
-	JLT  next12
+	JLT  next22
 
-block11:
+block21:
 	VADDPS      Y6, Y3, Y15
 	VANDPS      Y5, Y15, Y15
 	VMULPS      Y2, Y15, Y15
@@ -1619,17 +2327,17 @@ block11:
 	VADDPS      float8<>+0(SB), Y3, Y3
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         block11
+	JGE         block21
 
-next12:
+next22:
 	VMOVUPS Y14, -32(AX)(CX*4)
 	JMP     nextRow4
 
-short3:
+short5:
 	CMPQ DI, $0x04
-	JLT  next14
+	JLT  next24
 
-block13:
+block23:
 	VADDPS      X6, X3, X14
 	VANDPS      X5, X14, X14
 	VMULPS      X2, X14, X14
@@ -1639,13 +2347,13 @@ block13:
 	VADDPS      float4<>+0(SB), Y3, Y3
 	SUBQ        $0x04, DI
 	CMPQ        DI, $0x04
-	JGE         block13
+	JGE         block23
 
-next14:
+next24:
 	CMPQ DI, $0x01
-	JLT  next16
+	JLT  next26
 
-block15:
+block25:
 	VADDPS X6, X3, X14
 	VANDPS X5, X14, X14
 	VMULPS X2, X14, X14
@@ -1656,16 +2364,16 @@ block15:
 	VADDPS float1<>+0(SB), Y3, Y3
 	SUBQ   $0x01, DI
 	CMPQ   DI, $0x01
-	JGE    block15
+	JGE    block25
 
-next16:
+next26:
 nextRow4:
 	ADDQ   BX, AX
 	VADDPS Y1, Y0, Y0
 	DECQ   DX
-	JNZ    rows2
+	JNZ    rows3
 
-done1:
+done2:
 	VZEROUPPER
 	RET
 
@@ -1688,8 +2396,8 @@ DATA magnitude32<>+60(SB)/4, $0x7fffffff
 GLOBL magnitude32<>(SB), RODATA|NOPTR, $64
 
 // func SubAbsoluteDistanceF32AVX512(y *float32, n int, rows int, stride int, slope float32, first float32, step float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·SubAbsoluteDistanceF32AVX512(SB), $0-44
+// Requires: AVX, AVX512DQ, AVX512F, FMA3
+TEXT ·SubAbsoluteDistanceF32AVX512(SB), $64-44
 	MOVQ         y+0(FP), AX
 	MOVQ         n+8(FP), CX
 	MOVQ         rows+16(FP), DX
@@ -1708,17 +2416,31 @@ TEXT ·SubAbsoluteDistanceF32AVX512(SB), $0-44
 	VMOVUPS      counts80<>+0(SB), Z11
 	VMOVUPS      counts96<>+0(SB), Z12
 	VMOVUPS      counts112<>+0(SB), Z13
-	TESTQ        DX, DX
-	JZ           done1
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JGE          whole1
+	ADDQ         $0x08, SI
 
-rows2:
+whole1:
+	VCVTSI2SSQ   SI, X6, X3
+	VBROADCASTSS X3, Z3
+	VADDPS       Z6, Z3, Z3
+	VMOVUPS      Z3, (SP)
+	TESTQ        DX, DX
+	JZ           done2
+
+rows3:
 	MOVQ    AX, SI
 	MOVQ    CX, DI
 	VMOVAPS Z0, Z3
+	CMPQ    CX, $0x10
+	JLT     short5
+	TESTQ   $0x0000000f, CX
+	JNZ     rest6
 	CMPQ    DI, $0x80
-	JLT     next4
+	JLT     next8
 
-block3:
+block7:
 	VADDPS      Z6, Z3, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
@@ -1763,13 +2485,13 @@ block3:
 	VADDPS      float128<>+0(SB), Z3, Z3
 	SUBQ        $0x80, DI
 	CMPQ        DI, $0x80
-	JGE         block3
+	JGE         block7
 
-next4:
+next8:
 	CMPQ DI, $0x40
-	JLT  next6
+	JLT  next10
 
-block5:
+block9:
 	VADDPS      Z6, Z3, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
@@ -1794,13 +2516,13 @@ block5:
 	VADDPS      float64<>+0(SB), Z3, Z3
 	SUBQ        $0x40, DI
 	CMPQ        DI, $0x40
-	JGE         block5
+	JGE         block9
 
-next6:
+next10:
 	CMPQ DI, $0x20
-	JLT  next8
+	JLT  next12
 
-block7:
+block11:
 	VADDPS      Z6, Z3, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
@@ -1815,13 +2537,13 @@ block7:
 	VADDPS      float32<>+0(SB), Z3, Z3
 	SUBQ        $0x20, DI
 	CMPQ        DI, $0x20
-	JGE         block7
+	JGE         block11
 
-next8:
+next12:
 	CMPQ DI, $0x10
-	JLT  next10
+	JLT  next14
 
-block9:
+block13:
 	VADDPS      Z6, Z3, Z14
 	VANDPS      Z5, Z14, Z14
 	VMULPS      Z2, Z14, Z14
@@ -1831,31 +2553,225 @@ block9:
 	VADDPS      float16<>+0(SB), Z3, Z3
 	SUBQ        $0x10, DI
 	CMPQ        DI, $0x10
-	JGE         block9
+	JGE         block13
 
-next10:
-	TESTQ     DI, DI
-	JZ        next12
-	MOVQ      $0xffffffffffffffff, R8
-	BZHIQ     DI, R8, R8
-	KMOVD     R8, K1
-	SHRQ      $0x10, R8
-	KMOVD     R8, K2
-	VADDPS    Z6, Z3, Z14
-	VANDPS    Z5, Z14, Z14
-	VMULPS    Z2, Z14, Z14
-	VMOVUPS.Z (SI), K1, Z15
-	VSUBPS    Z14, Z15, Z14
-	VMOVUPS   Z14, K1, (SI)
-	ADDQ      $0x00000040, SI
-	VADDPS    float16<>+0(SB), Z3, Z3
+next14:
+	JMP nextRow4
 
-next12:
+rest6:
+	VADDPS      (SP), Z0, Z14
+	VANDPS      Z5, Z14, Z14
+	VMULPS      Z2, Z14, Z14
+	VFMSUB231PS -64(AX)(CX*4), Z4, Z14
+	CMPQ        DI, $0x80
+	JLT         next16
+
+block15:
+	VADDPS      Z6, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS (SI), Z4, Z15
+	VMOVUPS     Z15, (SI)
+	VADDPS      Z7, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 64(SI), Z4, Z15
+	VMOVUPS     Z15, 64(SI)
+	VADDPS      Z8, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 128(SI), Z4, Z15
+	VMOVUPS     Z15, 128(SI)
+	VADDPS      Z9, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 192(SI), Z4, Z15
+	VMOVUPS     Z15, 192(SI)
+	VADDPS      Z10, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 256(SI), Z4, Z15
+	VMOVUPS     Z15, 256(SI)
+	VADDPS      Z11, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 320(SI), Z4, Z15
+	VMOVUPS     Z15, 320(SI)
+	VADDPS      Z12, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 384(SI), Z4, Z15
+	VMOVUPS     Z15, 384(SI)
+	VADDPS      Z13, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 448(SI), Z4, Z15
+	VMOVUPS     Z15, 448(SI)
+	ADDQ        $0x00000200, SI
+	VADDPS      float128<>+0(SB), Z3, Z3
+	SUBQ        $0x80, DI
+	CMPQ        DI, $0x80
+	JGE         block15
+
+next16:
+	CMPQ DI, $0x40
+	JLT  next18
+
+block17:
+	VADDPS      Z6, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS (SI), Z4, Z15
+	VMOVUPS     Z15, (SI)
+	VADDPS      Z7, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 64(SI), Z4, Z15
+	VMOVUPS     Z15, 64(SI)
+	VADDPS      Z8, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 128(SI), Z4, Z15
+	VMOVUPS     Z15, 128(SI)
+	VADDPS      Z9, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 192(SI), Z4, Z15
+	VMOVUPS     Z15, 192(SI)
+	ADDQ        $0x00000100, SI
+	VADDPS      float64<>+0(SB), Z3, Z3
+	SUBQ        $0x40, DI
+	CMPQ        DI, $0x40
+	JGE         block17
+
+next18:
+	CMPQ DI, $0x20
+	JLT  next20
+
+block19:
+	VADDPS      Z6, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS (SI), Z4, Z15
+	VMOVUPS     Z15, (SI)
+	VADDPS      Z7, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS 64(SI), Z4, Z15
+	VMOVUPS     Z15, 64(SI)
+	ADDQ        $0x00000080, SI
+	VADDPS      float32<>+0(SB), Z3, Z3
+	SUBQ        $0x20, DI
+	CMPQ        DI, $0x20
+	JGE         block19
+
+next20:
+	CMPQ DI, $0x10
+	JLT  next22
+
+block21:
+	VADDPS      Z6, Z3, Z15
+	VANDPS      Z5, Z15, Z15
+	VMULPS      Z2, Z15, Z15
+	VFMSUB231PS (SI), Z4, Z15
+	VMOVUPS     Z15, (SI)
+	ADDQ        $0x00000040, SI
+	VADDPS      float16<>+0(SB), Z3, Z3
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         block21
+
+next22:
+	VMOVUPS Z14, -64(AX)(CX*4)
+	JMP     nextRow4
+
+short5:
+	CMPQ  CX, $0x08
+	JLT   short23
+	TESTQ $0x00000007, CX
+	JNZ   rest24
+	CMPQ  DI, $0x08
+	JLT   next26
+
+block25:
+	VADDPS      Y6, Y3, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS (SI), Y4, Y14
+	VMOVUPS     Y14, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block25
+
+next26:
+	JMP nextRow4
+
+rest24:
+	VADDPS      (SP), Y0, Y14
+	VANDPS      Y5, Y14, Y14
+	VMULPS      Y2, Y14, Y14
+	VFMSUB231PS -32(AX)(CX*4), Y4, Y14
+	CMPQ        DI, $0x08
+	JLT         next28
+
+block27:
+	VADDPS      Y6, Y3, Y15
+	VANDPS      Y5, Y15, Y15
+	VMULPS      Y2, Y15, Y15
+	VFMSUB231PS (SI), Y4, Y15
+	VMOVUPS     Y15, (SI)
+	ADDQ        $0x00000020, SI
+	VADDPS      float8<>+0(SB), Z3, Z3
+	SUBQ        $0x08, DI
+	CMPQ        DI, $0x08
+	JGE         block27
+
+next28:
+	VMOVUPS Y14, -32(AX)(CX*4)
+	JMP     nextRow4
+
+short23:
+	CMPQ DI, $0x04
+	JLT  next30
+
+block29:
+	VADDPS      X6, X3, X14
+	VANDPS      X5, X14, X14
+	VMULPS      X2, X14, X14
+	VFMSUB231PS (SI), X4, X14
+	VMOVUPS     X14, (SI)
+	ADDQ        $0x00000010, SI
+	VADDPS      float4<>+0(SB), Z3, Z3
+	SUBQ        $0x04, DI
+	CMPQ        DI, $0x04
+	JGE         block29
+
+next30:
+	CMPQ DI, $0x01
+	JLT  next32
+
+block31:
+	VADDPS X6, X3, X14
+	VANDPS X5, X14, X14
+	VMULPS X2, X14, X14
+	VMOVSS (SI), X15
+	VSUBPS X14, X15, X14
+	VMOVSS X14, (SI)
+	ADDQ   $0x00000004, SI
+	VADDPS float1<>+0(SB), Z3, Z3
+	SUBQ   $0x01, DI
+	CMPQ   DI, $0x01
+	JGE    block31
+
+next32:
+nextRow4:
 	ADDQ   BX, AX
 	VADDPS Z1, Z0, Z0
 	DECQ   DX
-	JNZ    rows2
+	JNZ    rows3
 
-done1:
+done2:
 	VZEROUPPER
 	RET

@@ -1936,32 +1936,140 @@ block13:
 	JGE     block13
 
 next14:
-	TESTQ     R9, R9
-	JZ        next16
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (BX)(SI*1), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z5
-	VMOVUPS.Z (BX)(DI*1), K2, Z6
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)(SI*2)
-	VMOVUPS   Z6, K2, (BX)(DI*1)
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+	TESTQ         R9, R9
+	JZ            next16
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K2
+	SHRQ          $0x10, R10
+	KMOVD         R10, K3
+	VMOVUPS.Z     (R8), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (BX)(SI*1), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer17
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer17:
+	TESTQ        $0x00000004, R9
+	JZ           fewer18
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer18:
+	TESTQ   $0x00000002, R9
+	JZ      fewer19
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer19:
+	TESTQ   $0x00000001, R9
+	JZ      fewer20
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer20:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer21
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer21:
+	TESTQ        $0x00000004, R9
+	JZ           fewer22
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer22:
+	TESTQ   $0x00000002, R9
+	JZ      fewer23
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer23:
+	TESTQ   $0x00000001, R9
+	JZ      fewer24
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer24:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z5
+	VMOVUPS.Z     (BX)(DI*1), K2, Z6
+	VMULPS        Z2, Z5, Z5
+	VMULPS        Z3, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer25
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer25:
+	TESTQ        $0x00000004, R9
+	JZ           fewer26
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer26:
+	TESTQ   $0x00000002, R9
+	JZ      fewer27
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer27:
+	TESTQ   $0x00000001, R9
+	JZ      fewer28
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer28:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer29
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer29:
+	TESTQ        $0x00000004, R9
+	JZ           fewer30
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer30:
+	TESTQ   $0x00000002, R9
+	JZ      fewer31
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer31:
+	TESTQ   $0x00000001, R9
+	JZ      fewer32
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer32:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
 
 next16:
 	MOVQ cos+16(FP), R10
@@ -1970,9 +2078,9 @@ next16:
 	MOVQ pairs+48(FP), R12
 	LEAQ (BX)(R12*4), R13
 	CMPQ R9, $0x40
-	JLT  next18
+	JLT  next34
 
-block17:
+block33:
 	VMOVUPS (R10), Z4
 	VMOVUPS (R11), Z5
 	VMOVUPS (R8), Z6
@@ -2220,13 +2328,13 @@ block17:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R9
 	CMPQ    R9, $0x40
-	JGE     block17
+	JGE     block33
 
-next18:
+next34:
 	CMPQ R9, $0x10
-	JLT  next20
+	JLT  next36
 
-block19:
+block35:
 	VMOVUPS (R10), Z4
 	VMOVUPS (R11), Z5
 	VMOVUPS (R8), Z6
@@ -2294,11 +2402,11 @@ block19:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block19
+	JGE     block35
 
-next20:
+next36:
 	TESTQ     R9, R9
-	JZ        next22
+	JZ        next38
 	MOVQ      $0xffffffffffffffff, R14
 	BZHIQ     R9, R14, R14
 	KMOVD     R14, K2
@@ -2370,7 +2478,7 @@ next20:
 	LEAQ      (R8)(R9*4), R8
 	LEAQ      (BX)(R9*4), BX
 
-next22:
+next38:
 	MOVQ R13, BX
 	LEAQ (R8)(R12*4), R8
 	MOVQ pairs+48(FP), R9
@@ -2380,9 +2488,9 @@ next22:
 	NEGQ R9
 	ADDQ CX, R9
 	CMPQ R9, $0x40
-	JLT  next24
+	JLT  next40
 
-block23:
+block39:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -2455,13 +2563,13 @@ block23:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R9
 	CMPQ    R9, $0x40
-	JGE     block23
+	JGE     block39
 
-next24:
+next40:
 	CMPQ R9, $0x10
-	JLT  next26
+	JLT  next42
 
-block25:
+block41:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -2483,66 +2591,174 @@ block25:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block25
+	JGE     block41
 
-next26:
-	TESTQ     R9, R9
-	JZ        next28
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (BX)(SI*1), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z0
-	VMOVUPS.Z (BX)(DI*1), K2, Z1
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z3, Z1, Z1
-	VMULPS    Z4, Z0, Z0
-	VMULPS    Z4, Z1, Z1
-	VMOVUPS   Z0, K2, (BX)(SI*2)
-	VMOVUPS   Z1, K2, (BX)(DI*1)
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+next42:
+	TESTQ         R9, R9
+	JZ            next44
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K2
+	SHRQ          $0x10, R10
+	KMOVD         R10, K3
+	VMOVUPS.Z     (R8), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (BX)(SI*1), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer45
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
 
-next28:
+fewer45:
+	TESTQ        $0x00000004, R9
+	JZ           fewer46
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer46:
+	TESTQ   $0x00000002, R9
+	JZ      fewer47
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer47:
+	TESTQ   $0x00000001, R9
+	JZ      fewer48
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer48:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer49
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer49:
+	TESTQ        $0x00000004, R9
+	JZ           fewer50
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer50:
+	TESTQ   $0x00000002, R9
+	JZ      fewer51
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer51:
+	TESTQ   $0x00000001, R9
+	JZ      fewer52
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer52:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z0
+	VMOVUPS.Z     (BX)(DI*1), K2, Z1
+	VMULPS        Z2, Z0, Z0
+	VMULPS        Z3, Z1, Z1
+	VMULPS        Z4, Z0, Z0
+	VMULPS        Z4, Z1, Z1
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer53
+	VMOVUPS       Y0, (R10)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, R10
+
+fewer53:
+	TESTQ        $0x00000004, R9
+	JZ           fewer54
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer54:
+	TESTQ   $0x00000002, R9
+	JZ      fewer55
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer55:
+	TESTQ   $0x00000001, R9
+	JZ      fewer56
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+
+fewer56:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer57
+	VMOVUPS       Y1, (R10)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, R10
+
+fewer57:
+	TESTQ        $0x00000004, R9
+	JZ           fewer58
+	VMOVUPS      X1, (R10)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R10
+
+fewer58:
+	TESTQ   $0x00000002, R9
+	JZ      fewer59
+	VMOVLPS X1, (R10)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R10
+
+fewer59:
+	TESTQ   $0x00000001, R9
+	JZ      fewer60
+	VMOVSS  X1, (R10)
+	VPSRLDQ $0x04, X1, X1
+
+fewer60:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
+
+next44:
 	LEAQ (AX)(SI*4), AX
 	CMPQ DX, $0x04
 	JGE  rows2
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next31
+	JLT    next63
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest33
+	JLT    rest65
 
-squares32:
+squares64:
 	VMOVUPS (BX), Z1
 	VMULPS  Z1, Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares32
+	JGE     squares64
 
-rest33:
+rest65:
 	ADDQ      $0x10, DI
-	JZ        summed34
+	JZ        summed66
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed34:
+summed66:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -2562,34 +2778,34 @@ summed34:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows29:
+rows61:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last30
+	JLT          last62
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest36
+	JLT          rest68
 
-squares35:
+squares67:
 	VMOVUPS (BX), Z2
 	VMULPS  Z2, Z2, Z2
 	VADDPS  Z2, Z1, Z1
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares35
+	JGE     squares67
 
-rest36:
+rest68:
 	ADDQ      $0x10, DI
-	JZ        summed37
+	JZ        summed69
 	VMOVUPS.Z (BX), K1, Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 
-summed37:
+summed69:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -2609,15 +2825,15 @@ summed37:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last30:
+last62:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ first+40(FP), R8
 	CMPQ R8, $0x40
-	JLT  next39
+	JLT  next71
 
-block38:
+block70:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2642,13 +2858,13 @@ block38:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block38
+	JGE     block70
 
-next39:
+next71:
 	CMPQ R8, $0x10
-	JLT  next41
+	JLT  next73
 
-block40:
+block72:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2658,34 +2874,61 @@ block40:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block40
+	JGE     block72
 
-next41:
-	TESTQ     R8, R8
-	JZ        next43
-	MOVQ      $0xffffffffffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVD     R9, K2
-	SHRQ      $0x10, R9
-	KMOVD     R9, K3
-	VMOVUPS.Z (DI), K2, Z1
-	VMOVUPS.Z (BX), K2, Z2
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (BX)
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next73:
+	TESTQ         R8, R8
+	JZ            next75
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K2
+	SHRQ          $0x10, R9
+	KMOVD         R9, K3
+	VMOVUPS.Z     (DI), K2, Z1
+	VMOVUPS.Z     (BX), K2, Z2
+	VMULPS        Z0, Z2, Z2
+	VMULPS        Z1, Z2, Z2
+	LEAQ          (BX), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer76
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x00000020, R9
 
-next43:
+fewer76:
+	TESTQ        $0x00000004, R8
+	JZ           fewer77
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, R9
+
+fewer77:
+	TESTQ   $0x00000002, R8
+	JZ      fewer78
+	VMOVLPS X2, (R9)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R9
+
+fewer78:
+	TESTQ   $0x00000001, R8
+	JZ      fewer79
+	VMOVSS  X2, (R9)
+	VPSRLDQ $0x04, X2, X2
+
+fewer79:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next75:
 	MOVQ cos+16(FP), R9
 	MOVQ sin+24(FP), R10
 	MOVQ pairs+48(FP), R8
 	MOVQ pairs+48(FP), R11
 	LEAQ (BX)(R11*4), R12
 	CMPQ R8, $0x40
-	JLT  next45
+	JLT  next81
 
-block44:
+block80:
 	VMOVUPS (R9), Z1
 	VMOVUPS (R10), Z2
 	VMOVUPS (DI), Z3
@@ -2765,13 +3008,13 @@ block44:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block44
+	JGE     block80
 
-next45:
+next81:
 	CMPQ R8, $0x10
-	JLT  next47
+	JLT  next83
 
-block46:
+block82:
 	VMOVUPS (R9), Z1
 	VMOVUPS (R10), Z2
 	VMOVUPS (DI), Z3
@@ -2797,11 +3040,11 @@ block46:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block46
+	JGE     block82
 
-next47:
+next83:
 	TESTQ     R8, R8
-	JZ        next49
+	JZ        next85
 	MOVQ      $0xffffffffffffffff, R13
 	BZHIQ     R8, R13, R13
 	KMOVD     R13, K2
@@ -2831,7 +3074,7 @@ next47:
 	LEAQ      (DI)(R8*4), DI
 	LEAQ      (BX)(R8*4), BX
 
-next49:
+next85:
 	MOVQ R12, BX
 	LEAQ (DI)(R11*4), DI
 	MOVQ pairs+48(FP), R8
@@ -2841,9 +3084,9 @@ next49:
 	NEGQ R8
 	ADDQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next51
+	JLT  next87
 
-block50:
+block86:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2868,13 +3111,13 @@ block50:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block50
+	JGE     block86
 
-next51:
+next87:
 	CMPQ R8, $0x10
-	JLT  next53
+	JLT  next89
 
-block52:
+block88:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2884,30 +3127,57 @@ block52:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block52
+	JGE     block88
 
-next53:
-	TESTQ     R8, R8
-	JZ        next55
-	MOVQ      $0xffffffffffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVD     R9, K2
-	SHRQ      $0x10, R9
-	KMOVD     R9, K3
-	VMOVUPS.Z (DI), K2, Z1
-	VMOVUPS.Z (BX), K2, Z2
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (BX)
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next89:
+	TESTQ         R8, R8
+	JZ            next91
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K2
+	SHRQ          $0x10, R9
+	KMOVD         R9, K3
+	VMOVUPS.Z     (DI), K2, Z1
+	VMOVUPS.Z     (BX), K2, Z2
+	VMULPS        Z0, Z2, Z2
+	VMULPS        Z1, Z2, Z2
+	LEAQ          (BX), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer92
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x00000020, R9
 
-next55:
+fewer92:
+	TESTQ        $0x00000004, R8
+	JZ           fewer93
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, R9
+
+fewer93:
+	TESTQ   $0x00000002, R8
+	JZ      fewer94
+	VMOVLPS X2, (R9)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R9
+
+fewer94:
+	TESTQ   $0x00000001, R8
+	JZ      fewer95
+	VMOVSS  X2, (R9)
+	VPSRLDQ $0x04, X2, X2
+
+fewer95:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next91:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows29
+	JGE  rows61
 
-next31:
+next63:
 done1:
 	VZEROUPPER
 	RET
@@ -4384,32 +4654,140 @@ block13:
 	JGE     block13
 
 next14:
-	TESTQ     R9, R9
-	JZ        next16
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (BX)(SI*1), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z5
-	VMOVUPS.Z (BX)(DI*1), K2, Z6
-	VMULPS    Z2, Z5, Z5
-	VMULPS    Z3, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)(SI*2)
-	VMOVUPS   Z6, K2, (BX)(DI*1)
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+	TESTQ         R9, R9
+	JZ            next16
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K2
+	SHRQ          $0x10, R10
+	KMOVD         R10, K3
+	VMOVUPS.Z     (R8), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (BX)(SI*1), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer17
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer17:
+	TESTQ        $0x00000004, R9
+	JZ           fewer18
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer18:
+	TESTQ   $0x00000002, R9
+	JZ      fewer19
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer19:
+	TESTQ   $0x00000001, R9
+	JZ      fewer20
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer20:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer21
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer21:
+	TESTQ        $0x00000004, R9
+	JZ           fewer22
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer22:
+	TESTQ   $0x00000002, R9
+	JZ      fewer23
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer23:
+	TESTQ   $0x00000001, R9
+	JZ      fewer24
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer24:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z5
+	VMOVUPS.Z     (BX)(DI*1), K2, Z6
+	VMULPS        Z2, Z5, Z5
+	VMULPS        Z3, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer25
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer25:
+	TESTQ        $0x00000004, R9
+	JZ           fewer26
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer26:
+	TESTQ   $0x00000002, R9
+	JZ      fewer27
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer27:
+	TESTQ   $0x00000001, R9
+	JZ      fewer28
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer28:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer29
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer29:
+	TESTQ        $0x00000004, R9
+	JZ           fewer30
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer30:
+	TESTQ   $0x00000002, R9
+	JZ      fewer31
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer31:
+	TESTQ   $0x00000001, R9
+	JZ      fewer32
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer32:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
 
 next16:
 	MOVQ      cos+16(FP), R10
@@ -4419,9 +4797,9 @@ next16:
 	VMOVUPS   high32<>+0(SB), Z5
 	VMOVDQU32 signBit32<>+0(SB), Z6
 	CMPQ      R9, $0x10
-	JLT       next18
+	JLT       next34
 
-block17:
+block33:
 	VMOVUPS   (R10), Z7
 	VMOVUPS   (R11), Z8
 	VPXORD    Z6, Z8, Z9
@@ -4513,11 +4891,11 @@ block17:
 	ADDQ      $0x00000080, BX
 	SUBQ      $0x10, R9
 	CMPQ      R9, $0x10
-	JGE       block17
+	JGE       block33
 
-next18:
+next34:
 	TESTQ     R9, R9
-	JZ        next20
+	JZ        next36
 	MOVQ      $0xffffffffffffffff, R12
 	BZHIQ     R9, R12, R12
 	KMOVD     R12, K2
@@ -4619,7 +4997,7 @@ next18:
 	LEAQ      (R8)(R9*8), R8
 	LEAQ      (BX)(R9*8), BX
 
-next20:
+next36:
 	MOVQ pairs+48(FP), R9
 	ADDQ R9, R9
 	MOVQ first+40(FP), R10
@@ -4627,9 +5005,9 @@ next20:
 	NEGQ R9
 	ADDQ CX, R9
 	CMPQ R9, $0x40
-	JLT  next22
+	JLT  next38
 
-block21:
+block37:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -4702,13 +5080,13 @@ block21:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R9
 	CMPQ    R9, $0x40
-	JGE     block21
+	JGE     block37
 
-next22:
+next38:
 	CMPQ R9, $0x10
-	JLT  next24
+	JLT  next40
 
-block23:
+block39:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -4730,66 +5108,174 @@ block23:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block23
+	JGE     block39
 
-next24:
-	TESTQ     R9, R9
-	JZ        next26
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (BX)(SI*1), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z0
-	VMOVUPS.Z (BX)(DI*1), K2, Z1
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z3, Z1, Z1
-	VMULPS    Z4, Z0, Z0
-	VMULPS    Z4, Z1, Z1
-	VMOVUPS   Z0, K2, (BX)(SI*2)
-	VMOVUPS   Z1, K2, (BX)(DI*1)
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+next40:
+	TESTQ         R9, R9
+	JZ            next42
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K2
+	SHRQ          $0x10, R10
+	KMOVD         R10, K3
+	VMOVUPS.Z     (R8), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (BX)(SI*1), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer43
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
 
-next26:
+fewer43:
+	TESTQ        $0x00000004, R9
+	JZ           fewer44
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer44:
+	TESTQ   $0x00000002, R9
+	JZ      fewer45
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer45:
+	TESTQ   $0x00000001, R9
+	JZ      fewer46
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer46:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer47
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer47:
+	TESTQ        $0x00000004, R9
+	JZ           fewer48
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer48:
+	TESTQ   $0x00000002, R9
+	JZ      fewer49
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer49:
+	TESTQ   $0x00000001, R9
+	JZ      fewer50
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer50:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z0
+	VMOVUPS.Z     (BX)(DI*1), K2, Z1
+	VMULPS        Z2, Z0, Z0
+	VMULPS        Z3, Z1, Z1
+	VMULPS        Z4, Z0, Z0
+	VMULPS        Z4, Z1, Z1
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer51
+	VMOVUPS       Y0, (R10)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, R10
+
+fewer51:
+	TESTQ        $0x00000004, R9
+	JZ           fewer52
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer52:
+	TESTQ   $0x00000002, R9
+	JZ      fewer53
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer53:
+	TESTQ   $0x00000001, R9
+	JZ      fewer54
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+
+fewer54:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer55
+	VMOVUPS       Y1, (R10)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, R10
+
+fewer55:
+	TESTQ        $0x00000004, R9
+	JZ           fewer56
+	VMOVUPS      X1, (R10)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R10
+
+fewer56:
+	TESTQ   $0x00000002, R9
+	JZ      fewer57
+	VMOVLPS X1, (R10)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R10
+
+fewer57:
+	TESTQ   $0x00000001, R9
+	JZ      fewer58
+	VMOVSS  X1, (R10)
+	VPSRLDQ $0x04, X1, X1
+
+fewer58:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
+
+next42:
 	LEAQ (AX)(SI*4), AX
 	CMPQ DX, $0x04
 	JGE  rows2
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next29
+	JLT    next61
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest31
+	JLT    rest63
 
-squares30:
+squares62:
 	VMOVUPS (BX), Z1
 	VMULPS  Z1, Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares30
+	JGE     squares62
 
-rest31:
+rest63:
 	ADDQ      $0x10, DI
-	JZ        summed32
+	JZ        summed64
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed32:
+summed64:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -4809,34 +5295,34 @@ summed32:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows27:
+rows59:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last28
+	JLT          last60
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest34
+	JLT          rest66
 
-squares33:
+squares65:
 	VMOVUPS (BX), Z2
 	VMULPS  Z2, Z2, Z2
 	VADDPS  Z2, Z1, Z1
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares33
+	JGE     squares65
 
-rest34:
+rest66:
 	ADDQ      $0x10, DI
-	JZ        summed35
+	JZ        summed67
 	VMOVUPS.Z (BX), K1, Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 
-summed35:
+summed67:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -4856,15 +5342,15 @@ summed35:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last28:
+last60:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ first+40(FP), R8
 	CMPQ R8, $0x40
-	JLT  next37
+	JLT  next69
 
-block36:
+block68:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -4889,13 +5375,13 @@ block36:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block36
+	JGE     block68
 
-next37:
+next69:
 	CMPQ R8, $0x10
-	JLT  next39
+	JLT  next71
 
-block38:
+block70:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -4905,25 +5391,52 @@ block38:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block38
+	JGE     block70
 
-next39:
-	TESTQ     R8, R8
-	JZ        next41
-	MOVQ      $0xffffffffffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVD     R9, K2
-	SHRQ      $0x10, R9
-	KMOVD     R9, K3
-	VMOVUPS.Z (DI), K2, Z1
-	VMOVUPS.Z (BX), K2, Z2
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (BX)
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next71:
+	TESTQ         R8, R8
+	JZ            next73
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K2
+	SHRQ          $0x10, R9
+	KMOVD         R9, K3
+	VMOVUPS.Z     (DI), K2, Z1
+	VMOVUPS.Z     (BX), K2, Z2
+	VMULPS        Z0, Z2, Z2
+	VMULPS        Z1, Z2, Z2
+	LEAQ          (BX), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer74
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x00000020, R9
 
-next41:
+fewer74:
+	TESTQ        $0x00000004, R8
+	JZ           fewer75
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, R9
+
+fewer75:
+	TESTQ   $0x00000002, R8
+	JZ      fewer76
+	VMOVLPS X2, (R9)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R9
+
+fewer76:
+	TESTQ   $0x00000001, R8
+	JZ      fewer77
+	VMOVSS  X2, (R9)
+	VPSRLDQ $0x04, X2, X2
+
+fewer77:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next73:
 	MOVQ      cos+16(FP), R9
 	MOVQ      sin+24(FP), R10
 	MOVQ      pairs+48(FP), R8
@@ -4931,9 +5444,9 @@ next41:
 	VMOVUPS   high32<>+0(SB), Z2
 	VMOVDQU32 signBit32<>+0(SB), Z3
 	CMPQ      R8, $0x10
-	JLT       next43
+	JLT       next79
 
-block42:
+block78:
 	VMOVUPS   (R9), Z4
 	VMOVUPS   (R10), Z5
 	VPXORD    Z3, Z5, Z6
@@ -4971,11 +5484,11 @@ block42:
 	ADDQ      $0x00000080, BX
 	SUBQ      $0x10, R8
 	CMPQ      R8, $0x10
-	JGE       block42
+	JGE       block78
 
-next43:
+next79:
 	TESTQ     R8, R8
-	JZ        next45
+	JZ        next81
 	MOVQ      $0xffffffffffffffff, R11
 	BZHIQ     R8, R11, R11
 	KMOVD     R11, K2
@@ -5023,7 +5536,7 @@ next43:
 	LEAQ      (DI)(R8*8), DI
 	LEAQ      (BX)(R8*8), BX
 
-next45:
+next81:
 	MOVQ pairs+48(FP), R8
 	ADDQ R8, R8
 	MOVQ first+40(FP), R9
@@ -5031,9 +5544,9 @@ next45:
 	NEGQ R8
 	ADDQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next47
+	JLT  next83
 
-block46:
+block82:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5058,13 +5571,13 @@ block46:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block46
+	JGE     block82
 
-next47:
+next83:
 	CMPQ R8, $0x10
-	JLT  next49
+	JLT  next85
 
-block48:
+block84:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5074,30 +5587,57 @@ block48:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block48
+	JGE     block84
 
-next49:
-	TESTQ     R8, R8
-	JZ        next51
-	MOVQ      $0xffffffffffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVD     R9, K2
-	SHRQ      $0x10, R9
-	KMOVD     R9, K3
-	VMOVUPS.Z (DI), K2, Z1
-	VMOVUPS.Z (BX), K2, Z2
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (BX)
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next85:
+	TESTQ         R8, R8
+	JZ            next87
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K2
+	SHRQ          $0x10, R9
+	KMOVD         R9, K3
+	VMOVUPS.Z     (DI), K2, Z1
+	VMOVUPS.Z     (BX), K2, Z2
+	VMULPS        Z0, Z2, Z2
+	VMULPS        Z1, Z2, Z2
+	LEAQ          (BX), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer88
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x00000020, R9
 
-next51:
+fewer88:
+	TESTQ        $0x00000004, R8
+	JZ           fewer89
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, R9
+
+fewer89:
+	TESTQ   $0x00000002, R8
+	JZ      fewer90
+	VMOVLPS X2, (R9)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R9
+
+fewer90:
+	TESTQ   $0x00000001, R8
+	JZ      fewer91
+	VMOVSS  X2, (R9)
+	VPSRLDQ $0x04, X2, X2
+
+fewer91:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next87:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows27
+	JGE  rows59
 
-next29:
+next61:
 done1:
 	VZEROUPPER
 	RET

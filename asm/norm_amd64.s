@@ -1010,32 +1010,140 @@ block13:
 	JGE     block13
 
 next14:
-	TESTQ     R9, R9
-	JZ        next16
-	MOVQ      $0xffffffffffffffff, R10
-	BZHIQ     R9, R10, R10
-	KMOVD     R10, K2
-	SHRQ      $0x10, R10
-	KMOVD     R10, K3
-	VMOVUPS.Z (R8), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (BX)(SI*1), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VMULPS    Z4, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z0
-	VMOVUPS.Z (BX)(DI*1), K2, Z1
-	VMULPS    Z2, Z0, Z0
-	VMULPS    Z3, Z1, Z1
-	VMULPS    Z4, Z0, Z0
-	VMULPS    Z4, Z1, Z1
-	VMOVUPS   Z0, K2, (BX)(SI*2)
-	VMOVUPS   Z1, K2, (BX)(DI*1)
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+	TESTQ         R9, R9
+	JZ            next16
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K2
+	SHRQ          $0x10, R10
+	KMOVD         R10, K3
+	VMOVUPS.Z     (R8), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (BX)(SI*1), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VMULPS        Z4, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	LEAQ          (BX), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer17
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer17:
+	TESTQ        $0x00000004, R9
+	JZ           fewer18
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer18:
+	TESTQ   $0x00000002, R9
+	JZ      fewer19
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer19:
+	TESTQ   $0x00000001, R9
+	JZ      fewer20
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer20:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer21
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer21:
+	TESTQ        $0x00000004, R9
+	JZ           fewer22
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer22:
+	TESTQ   $0x00000002, R9
+	JZ      fewer23
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer23:
+	TESTQ   $0x00000001, R9
+	JZ      fewer24
+	VMOVSS  X6, (R10)
+	VPSRLDQ $0x04, X6, X6
+
+fewer24:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z0
+	VMOVUPS.Z     (BX)(DI*1), K2, Z1
+	VMULPS        Z2, Z0, Z0
+	VMULPS        Z3, Z1, Z1
+	VMULPS        Z4, Z0, Z0
+	VMULPS        Z4, Z1, Z1
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer25
+	VMOVUPS       Y0, (R10)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, R10
+
+fewer25:
+	TESTQ        $0x00000004, R9
+	JZ           fewer26
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer26:
+	TESTQ   $0x00000002, R9
+	JZ      fewer27
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer27:
+	TESTQ   $0x00000001, R9
+	JZ      fewer28
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+
+fewer28:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer29
+	VMOVUPS       Y1, (R10)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, R10
+
+fewer29:
+	TESTQ        $0x00000004, R9
+	JZ           fewer30
+	VMOVUPS      X1, (R10)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R10
+
+fewer30:
+	TESTQ   $0x00000002, R9
+	JZ      fewer31
+	VMOVLPS X1, (R10)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R10
+
+fewer31:
+	TESTQ   $0x00000001, R9
+	JZ      fewer32
+	VMOVSS  X1, (R10)
+	VPSRLDQ $0x04, X1, X1
+
+fewer32:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -1044,29 +1152,29 @@ next16:
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next19
+	JLT    next35
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest21
+	JLT    rest37
 
-squares20:
+squares36:
 	VMOVUPS (BX), Z1
 	VMULPS  Z1, Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares20
+	JGE     squares36
 
-rest21:
+rest37:
 	ADDQ      $0x10, DI
-	JZ        summed22
+	JZ        summed38
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed22:
+summed38:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -1086,34 +1194,34 @@ summed22:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows17:
+rows33:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last18
+	JLT          last34
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest24
+	JLT          rest40
 
-squares23:
+squares39:
 	VMOVUPS (BX), Z2
 	VMULPS  Z2, Z2, Z2
 	VADDPS  Z2, Z1, Z1
 	ADDQ    $0x40, BX
 	SUBQ    $0x10, DI
-	JGE     squares23
+	JGE     squares39
 
-rest24:
+rest40:
 	ADDQ      $0x10, DI
-	JZ        summed25
+	JZ        summed41
 	VMOVUPS.Z (BX), K1, Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 
-summed25:
+summed41:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -1133,15 +1241,15 @@ summed25:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last18:
+last34:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next27
+	JLT  next43
 
-block26:
+block42:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -1166,13 +1274,13 @@ block26:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block26
+	JGE     block42
 
-next27:
+next43:
 	CMPQ R8, $0x10
-	JLT  next29
+	JLT  next45
 
-block28:
+block44:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -1182,30 +1290,57 @@ block28:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block28
+	JGE     block44
 
-next29:
-	TESTQ     R8, R8
-	JZ        next31
-	MOVQ      $0xffffffffffffffff, R9
-	BZHIQ     R8, R9, R9
-	KMOVD     R9, K2
-	SHRQ      $0x10, R9
-	KMOVD     R9, K3
-	VMOVUPS.Z (DI), K2, Z1
-	VMOVUPS.Z (BX), K2, Z2
-	VMULPS    Z0, Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VMOVUPS   Z2, K2, (BX)
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next45:
+	TESTQ         R8, R8
+	JZ            next47
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K2
+	SHRQ          $0x10, R9
+	KMOVD         R9, K3
+	VMOVUPS.Z     (DI), K2, Z1
+	VMOVUPS.Z     (BX), K2, Z2
+	VMULPS        Z0, Z2, Z2
+	VMULPS        Z1, Z2, Z2
+	LEAQ          (BX), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer48
+	VMOVUPS       Y2, (R9)
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	ADDQ          $0x00000020, R9
 
-next31:
+fewer48:
+	TESTQ        $0x00000004, R8
+	JZ           fewer49
+	VMOVUPS      X2, (R9)
+	VEXTRACTF128 $0x01, Y2, X2
+	ADDQ         $0x00000010, R9
+
+fewer49:
+	TESTQ   $0x00000002, R8
+	JZ      fewer50
+	VMOVLPS X2, (R9)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R9
+
+fewer50:
+	TESTQ   $0x00000001, R8
+	JZ      fewer51
+	VMOVSS  X2, (R9)
+	VPSRLDQ $0x04, X2, X2
+
+fewer51:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next47:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows33
 
-next19:
+next35:
 done1:
 	VZEROUPPER
 	RET
@@ -1344,17 +1479,44 @@ block5:
 	JGE     block5
 
 next6:
-	TESTQ     DI, DI
-	JZ        next8
-	MOVQ      $0xffffffffffffffff, R8
-	BZHIQ     DI, R8, R8
-	KMOVD     R8, K1
-	SHRQ      $0x10, R8
-	KMOVD     R8, K2
-	VMOVUPS.Z (SI), K1, Z1
-	VMULPS    Z0, Z1, Z1
-	VMOVUPS   Z1, K1, (SI)
-	LEAQ      (SI)(DI*4), SI
+	TESTQ         DI, DI
+	JZ            next8
+	MOVQ          $0xffffffffffffffff, R8
+	BZHIQ         DI, R8, R8
+	KMOVD         R8, K1
+	SHRQ          $0x10, R8
+	KMOVD         R8, K2
+	VMOVUPS.Z     (SI), K1, Z1
+	VMULPS        Z0, Z1, Z1
+	LEAQ          (SI), R8
+	TESTQ         $0x00000008, DI
+	JZ            fewer9
+	VMOVUPS       Y1, (R8)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, R8
+
+fewer9:
+	TESTQ        $0x00000004, DI
+	JZ           fewer10
+	VMOVUPS      X1, (R8)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R8
+
+fewer10:
+	TESTQ   $0x00000002, DI
+	JZ      fewer11
+	VMOVLPS X1, (R8)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R8
+
+fewer11:
+	TESTQ   $0x00000001, DI
+	JZ      fewer12
+	VMOVSS  X1, (R8)
+	VPSRLDQ $0x04, X1, X1
+
+fewer12:
+	LEAQ (SI)(DI*4), SI
 
 next8:
 	ADDQ BX, AX
@@ -2446,40 +2608,144 @@ block13:
 	JGE       block13
 
 next14:
-	TESTQ       R9, R9
-	JZ          next16
-	MOVQ        $0xffffffffffffffff, R10
-	BZHIQ       R9, R10, R10
-	KMOVD       R10, K2
-	SHRQ        $0x10, R10
-	KMOVD       R10, K3
-	VMOVUPS.Z   (R8), K2, Z4
-	VMOVDQU16.Z (BX), K2, Y5
-	VCVTPH2PS   Y5, Z5
-	VMOVDQU16.Z (BX)(SI*1), K2, Y6
-	VCVTPH2PS   Y6, Z6
-	VMULPS      Z0, Z5, Z5
-	VMULPS      Z1, Z6, Z6
-	VMULPS      Z4, Z5, Z5
-	VMULPS      Z4, Z6, Z6
-	VCVTPS2PH   $0x00, Z5, Y0
-	VMOVDQU16   Y0, K2, (BX)
-	VCVTPS2PH   $0x00, Z6, Y0
-	VMOVDQU16   Y0, K2, (BX)(SI*1)
-	VMOVDQU16.Z (BX)(SI*2), K2, Y0
-	VCVTPH2PS   Y0, Z0
-	VMOVDQU16.Z (BX)(DI*1), K2, Y1
-	VCVTPH2PS   Y1, Z1
-	VMULPS      Z2, Z0, Z0
-	VMULPS      Z3, Z1, Z1
-	VMULPS      Z4, Z0, Z0
-	VMULPS      Z4, Z1, Z1
-	VCVTPS2PH   $0x00, Z0, Y0
-	VMOVDQU16   Y0, K2, (BX)(SI*2)
-	VCVTPS2PH   $0x00, Z1, Y0
-	VMOVDQU16   Y0, K2, (BX)(DI*1)
-	LEAQ        (R8)(R9*4), R8
-	LEAQ        (BX)(R9*2), BX
+	TESTQ        R9, R9
+	JZ           next16
+	MOVQ         $0xffffffffffffffff, R10
+	BZHIQ        R9, R10, R10
+	KMOVD        R10, K2
+	SHRQ         $0x10, R10
+	KMOVD        R10, K3
+	VMOVUPS.Z    (R8), K2, Z4
+	VMOVDQU16.Z  (BX), K2, Y5
+	VCVTPH2PS    Y5, Z5
+	VMOVDQU16.Z  (BX)(SI*1), K2, Y6
+	VCVTPH2PS    Y6, Z6
+	VMULPS       Z0, Z5, Z5
+	VMULPS       Z1, Z6, Z6
+	VMULPS       Z4, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	VCVTPS2PH    $0x00, Z5, Y0
+	LEAQ         (BX), R10
+	TESTQ        $0x00000008, R9
+	JZ           fewer17
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer17:
+	TESTQ   $0x00000004, R9
+	JZ      fewer18
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer18:
+	TESTQ   $0x00000002, R9
+	JZ      fewer19
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, R10
+
+fewer19:
+	TESTQ   $0x00000001, R9
+	JZ      fewer20
+	VPEXTRW $0x00, X0, (R10)
+
+fewer20:
+	VCVTPS2PH    $0x00, Z6, Y0
+	LEAQ         (BX)(SI*1), R10
+	TESTQ        $0x00000008, R9
+	JZ           fewer21
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer21:
+	TESTQ   $0x00000004, R9
+	JZ      fewer22
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer22:
+	TESTQ   $0x00000002, R9
+	JZ      fewer23
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, R10
+
+fewer23:
+	TESTQ   $0x00000001, R9
+	JZ      fewer24
+	VPEXTRW $0x00, X0, (R10)
+
+fewer24:
+	VMOVDQU16.Z  (BX)(SI*2), K2, Y0
+	VCVTPH2PS    Y0, Z0
+	VMOVDQU16.Z  (BX)(DI*1), K2, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z3, Z1, Z1
+	VMULPS       Z4, Z0, Z0
+	VMULPS       Z4, Z1, Z1
+	VCVTPS2PH    $0x00, Z0, Y0
+	LEAQ         (BX)(SI*2), R10
+	TESTQ        $0x00000008, R9
+	JZ           fewer25
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer25:
+	TESTQ   $0x00000004, R9
+	JZ      fewer26
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer26:
+	TESTQ   $0x00000002, R9
+	JZ      fewer27
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, R10
+
+fewer27:
+	TESTQ   $0x00000001, R9
+	JZ      fewer28
+	VPEXTRW $0x00, X0, (R10)
+
+fewer28:
+	VCVTPS2PH    $0x00, Z1, Y0
+	LEAQ         (BX)(DI*1), R10
+	TESTQ        $0x00000008, R9
+	JZ           fewer29
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R10
+
+fewer29:
+	TESTQ   $0x00000004, R9
+	JZ      fewer30
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R10
+
+fewer30:
+	TESTQ   $0x00000002, R9
+	JZ      fewer31
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, R10
+
+fewer31:
+	TESTQ   $0x00000001, R9
+	JZ      fewer32
+	VPEXTRW $0x00, X0, (R10)
+
+fewer32:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*2), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -2488,30 +2754,30 @@ next16:
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next19
+	JLT    next35
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest21
+	JLT    rest37
 
-squares20:
+squares36:
 	VCVTPH2PS (BX), Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares20
+	JGE       squares36
 
-rest21:
+rest37:
 	ADDQ        $0x10, DI
-	JZ          summed22
+	JZ          summed38
 	VMOVDQU16.Z (BX), K1, Y1
 	VCVTPH2PS   Y1, Z1
 	VMULPS      Z1, Z1, Z1
 	VADDPS      Z1, Z0, Z0
 
-summed22:
+summed38:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -2531,35 +2797,35 @@ summed22:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows17:
+rows33:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last18
+	JLT          last34
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest24
+	JLT          rest40
 
-squares23:
+squares39:
 	VCVTPH2PS (BX), Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares23
+	JGE       squares39
 
-rest24:
+rest40:
 	ADDQ        $0x10, DI
-	JZ          summed25
+	JZ          summed41
 	VMOVDQU16.Z (BX), K1, Y2
 	VCVTPH2PS   Y2, Z2
 	VMULPS      Z2, Z2, Z2
 	VADDPS      Z2, Z1, Z1
 
-summed25:
+summed41:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -2579,15 +2845,15 @@ summed25:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last18:
+last34:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next27
+	JLT  next43
 
-block26:
+block42:
 	VMOVUPS   (DI), Z1
 	VCVTPH2PS (BX), Z2
 	VMULPS    Z0, Z2, Z2
@@ -2616,13 +2882,13 @@ block26:
 	ADDQ      $0x00000080, BX
 	SUBQ      $0x40, R8
 	CMPQ      R8, $0x40
-	JGE       block26
+	JGE       block42
 
-next27:
+next43:
 	CMPQ R8, $0x10
-	JLT  next29
+	JLT  next45
 
-block28:
+block44:
 	VMOVUPS   (DI), Z1
 	VCVTPH2PS (BX), Z2
 	VMULPS    Z0, Z2, Z2
@@ -2633,32 +2899,58 @@ block28:
 	ADDQ      $0x00000020, BX
 	SUBQ      $0x10, R8
 	CMPQ      R8, $0x10
-	JGE       block28
+	JGE       block44
 
-next29:
-	TESTQ       R8, R8
-	JZ          next31
-	MOVQ        $0xffffffffffffffff, R9
-	BZHIQ       R8, R9, R9
-	KMOVD       R9, K2
-	SHRQ        $0x10, R9
-	KMOVD       R9, K3
-	VMOVUPS.Z   (DI), K2, Z1
-	VMOVDQU16.Z (BX), K2, Y2
-	VCVTPH2PS   Y2, Z2
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z1, Z2, Z2
-	VCVTPS2PH   $0x00, Z2, Y0
-	VMOVDQU16   Y0, K2, (BX)
-	LEAQ        (DI)(R8*4), DI
-	LEAQ        (BX)(R8*2), BX
+next45:
+	TESTQ        R8, R8
+	JZ           next47
+	MOVQ         $0xffffffffffffffff, R9
+	BZHIQ        R8, R9, R9
+	KMOVD        R9, K2
+	SHRQ         $0x10, R9
+	KMOVD        R9, K3
+	VMOVUPS.Z    (DI), K2, Z1
+	VMOVDQU16.Z  (BX), K2, Y2
+	VCVTPH2PS    Y2, Z2
+	VMULPS       Z0, Z2, Z2
+	VMULPS       Z1, Z2, Z2
+	VCVTPS2PH    $0x00, Z2, Y0
+	LEAQ         (BX), R9
+	TESTQ        $0x00000008, R8
+	JZ           fewer48
+	VMOVUPS      X0, (R9)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R9
 
-next31:
+fewer48:
+	TESTQ   $0x00000004, R8
+	JZ      fewer49
+	VMOVLPS X0, (R9)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R9
+
+fewer49:
+	TESTQ   $0x00000002, R8
+	JZ      fewer50
+	VMOVSS  X0, (R9)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, R9
+
+fewer50:
+	TESTQ   $0x00000001, R8
+	JZ      fewer51
+	VPEXTRW $0x00, X0, (R9)
+
+fewer51:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*2), BX
+
+next47:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows33
 
-next19:
+next35:
 done1:
 	VZEROUPPER
 	RET
@@ -2811,19 +3103,45 @@ block5:
 	JGE       block5
 
 next6:
-	TESTQ       DI, DI
-	JZ          next8
-	MOVQ        $0xffffffffffffffff, R8
-	BZHIQ       DI, R8, R8
-	KMOVD       R8, K1
-	SHRQ        $0x10, R8
-	KMOVD       R8, K2
-	VMOVDQU16.Z (SI), K1, Y1
-	VCVTPH2PS   Y1, Z1
-	VMULPS      Z0, Z1, Z1
-	VCVTPS2PH   $0x00, Z1, Y1
-	VMOVDQU16   Y1, K1, (SI)
-	LEAQ        (SI)(DI*2), SI
+	TESTQ        DI, DI
+	JZ           next8
+	MOVQ         $0xffffffffffffffff, R8
+	BZHIQ        DI, R8, R8
+	KMOVD        R8, K1
+	SHRQ         $0x10, R8
+	KMOVD        R8, K2
+	VMOVDQU16.Z  (SI), K1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z0, Z1, Z1
+	VCVTPS2PH    $0x00, Z1, Y1
+	LEAQ         (SI), R8
+	TESTQ        $0x00000008, DI
+	JZ           fewer9
+	VMOVUPS      X1, (R8)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R8
+
+fewer9:
+	TESTQ   $0x00000004, DI
+	JZ      fewer10
+	VMOVLPS X1, (R8)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R8
+
+fewer10:
+	TESTQ   $0x00000002, DI
+	JZ      fewer11
+	VMOVSS  X1, (R8)
+	VPSRLDQ $0x04, X1, X1
+	ADDQ    $0x00000004, R8
+
+fewer11:
+	TESTQ   $0x00000001, DI
+	JZ      fewer12
+	VPEXTRW $0x00, X1, (R8)
+
+fewer12:
+	LEAQ (SI)(DI*2), SI
 
 next8:
 	ADDQ BX, AX
@@ -4779,89 +5097,221 @@ block13:
 	JGE       block13
 
 next14:
-	TESTQ       R9, R9
-	JZ          next16
-	MOVQ        $0xffffffffffffffff, R10
-	BZHIQ       R9, R10, R10
-	KMOVD       R10, K3
-	SHRQ        $0x10, R10
-	KMOVD       R10, K4
-	VMOVUPS.Z   (R8), K3, Z9
-	VMOVUPS.Z   64(R8), K4, Z10
-	VMOVAPS     Z9, Z8
-	VPERMT2PS   Z10, Z2, Z8
-	VMOVAPS     Z9, Z9
-	VPERMT2PS   Z10, Z3, Z9
-	VMOVDQU16.Z (BX), K3, Z11
-	VPSLLD      $0x10, Z11, Z10
-	VPANDD      Z0, Z11, Z11
-	VMOVDQU16.Z (BX)(SI*1), K3, Z13
-	VPSLLD      $0x10, Z13, Z12
-	VPANDD      Z0, Z13, Z13
-	VMULPS      Z4, Z10, Z10
-	VMULPS      Z4, Z11, Z11
-	VMULPS      Z5, Z12, Z12
-	VMULPS      Z5, Z13, Z13
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z11, Z11
-	VMULPS      Z8, Z12, Z12
-	VMULPS      Z9, Z13, Z13
-	VPSRLD      $0x10, Z10, Z4
-	VPSLLD      $0x10, Z11, Z5
-	VPSRLD      $0x10, Z12, Z14
-	VPSLLD      $0x10, Z13, Z15
-	VPBLENDMW   Z11, Z4, K1, Z4
-	VPBLENDMW   Z5, Z10, K1, Z5
-	VPBLENDMW   Z13, Z14, K1, Z14
-	VPBLENDMW   Z15, Z12, K1, Z15
-	VPANDND     Z1, Z4, Z10
-	VPANDND     Z1, Z14, Z11
-	VPSUBUSW    Z10, Z5, Z10
-	VPSUBUSW    Z11, Z15, Z11
-	VPSRLW      $0x0f, Z10, Z10
-	VPSRLW      $0x0f, Z11, Z11
-	VPADDSW     Z10, Z4, Z10
-	VPMAXUW     Z4, Z10, Z10
-	VPADDSW     Z11, Z14, Z11
-	VPMAXUW     Z14, Z11, Z11
-	VMOVDQU16   Z10, K3, (BX)
-	VMOVDQU16   Z11, K3, (BX)(SI*1)
-	VMOVDQU16.Z (BX)(SI*2), K3, Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD      Z0, Z5, Z5
-	VMOVDQU16.Z (BX)(DI*1), K3, Z11
-	VPSLLD      $0x10, Z11, Z10
-	VPANDD      Z0, Z11, Z11
-	VMULPS      Z6, Z4, Z4
-	VMULPS      Z6, Z5, Z5
-	VMULPS      Z7, Z10, Z10
-	VMULPS      Z7, Z11, Z11
-	VMULPS      Z8, Z4, Z4
-	VMULPS      Z9, Z5, Z5
-	VMULPS      Z8, Z10, Z10
-	VMULPS      Z9, Z11, Z11
-	VPSRLD      $0x10, Z4, Z6
-	VPSLLD      $0x10, Z5, Z7
-	VPSRLD      $0x10, Z10, Z8
-	VPSLLD      $0x10, Z11, Z9
-	VPBLENDMW   Z5, Z6, K1, Z6
-	VPBLENDMW   Z7, Z4, K1, Z7
-	VPBLENDMW   Z11, Z8, K1, Z8
-	VPBLENDMW   Z9, Z10, K1, Z9
-	VPANDND     Z1, Z6, Z4
-	VPANDND     Z1, Z8, Z5
-	VPSUBUSW    Z4, Z7, Z4
-	VPSUBUSW    Z5, Z9, Z5
-	VPSRLW      $0x0f, Z4, Z4
-	VPSRLW      $0x0f, Z5, Z5
-	VPADDSW     Z4, Z6, Z4
-	VPMAXUW     Z6, Z4, Z4
-	VPADDSW     Z5, Z8, Z5
-	VPMAXUW     Z8, Z5, Z5
-	VMOVDQU16   Z4, K3, (BX)(SI*2)
-	VMOVDQU16   Z5, K3, (BX)(DI*1)
-	LEAQ        (R8)(R9*4), R8
-	LEAQ        (BX)(R9*2), BX
+	TESTQ         R9, R9
+	JZ            next16
+	MOVQ          $0xffffffffffffffff, R10
+	BZHIQ         R9, R10, R10
+	KMOVD         R10, K3
+	SHRQ          $0x10, R10
+	KMOVD         R10, K4
+	VMOVUPS.Z     (R8), K3, Z9
+	VMOVUPS.Z     64(R8), K4, Z10
+	VMOVAPS       Z9, Z8
+	VPERMT2PS     Z10, Z2, Z8
+	VMOVAPS       Z9, Z9
+	VPERMT2PS     Z10, Z3, Z9
+	VMOVDQU16.Z   (BX), K3, Z11
+	VPSLLD        $0x10, Z11, Z10
+	VPANDD        Z0, Z11, Z11
+	VMOVDQU16.Z   (BX)(SI*1), K3, Z13
+	VPSLLD        $0x10, Z13, Z12
+	VPANDD        Z0, Z13, Z13
+	VMULPS        Z4, Z10, Z10
+	VMULPS        Z4, Z11, Z11
+	VMULPS        Z5, Z12, Z12
+	VMULPS        Z5, Z13, Z13
+	VMULPS        Z8, Z10, Z10
+	VMULPS        Z9, Z11, Z11
+	VMULPS        Z8, Z12, Z12
+	VMULPS        Z9, Z13, Z13
+	VPSRLD        $0x10, Z10, Z4
+	VPSLLD        $0x10, Z11, Z5
+	VPSRLD        $0x10, Z12, Z14
+	VPSLLD        $0x10, Z13, Z15
+	VPBLENDMW     Z11, Z4, K1, Z4
+	VPBLENDMW     Z5, Z10, K1, Z5
+	VPBLENDMW     Z13, Z14, K1, Z14
+	VPBLENDMW     Z15, Z12, K1, Z15
+	VPANDND       Z1, Z4, Z10
+	VPANDND       Z1, Z14, Z11
+	VPSUBUSW      Z10, Z5, Z10
+	VPSUBUSW      Z11, Z15, Z11
+	VPSRLW        $0x0f, Z10, Z10
+	VPSRLW        $0x0f, Z11, Z11
+	VPADDSW       Z10, Z4, Z10
+	VPMAXUW       Z4, Z10, Z10
+	VPADDSW       Z11, Z14, Z11
+	VPMAXUW       Z14, Z11, Z11
+	LEAQ          (BX), R10
+	TESTQ         $0x00000010, R9
+	JZ            fewer17
+	VMOVUPS       Y10, (R10)
+	VEXTRACTF64X4 $0x01, Z10, Y10
+	ADDQ          $0x00000020, R10
+
+fewer17:
+	TESTQ        $0x00000008, R9
+	JZ           fewer18
+	VMOVUPS      X10, (R10)
+	VEXTRACTF128 $0x01, Y10, X10
+	ADDQ         $0x00000010, R10
+
+fewer18:
+	TESTQ   $0x00000004, R9
+	JZ      fewer19
+	VMOVLPS X10, (R10)
+	VPSRLDQ $0x08, X10, X10
+	ADDQ    $0x00000008, R10
+
+fewer19:
+	TESTQ   $0x00000002, R9
+	JZ      fewer20
+	VMOVSS  X10, (R10)
+	VPSRLDQ $0x04, X10, X10
+	ADDQ    $0x00000004, R10
+
+fewer20:
+	TESTQ   $0x00000001, R9
+	JZ      fewer21
+	VPEXTRW $0x00, X10, (R10)
+
+fewer21:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000010, R9
+	JZ            fewer22
+	VMOVUPS       Y11, (R10)
+	VEXTRACTF64X4 $0x01, Z11, Y11
+	ADDQ          $0x00000020, R10
+
+fewer22:
+	TESTQ        $0x00000008, R9
+	JZ           fewer23
+	VMOVUPS      X11, (R10)
+	VEXTRACTF128 $0x01, Y11, X11
+	ADDQ         $0x00000010, R10
+
+fewer23:
+	TESTQ   $0x00000004, R9
+	JZ      fewer24
+	VMOVLPS X11, (R10)
+	VPSRLDQ $0x08, X11, X11
+	ADDQ    $0x00000008, R10
+
+fewer24:
+	TESTQ   $0x00000002, R9
+	JZ      fewer25
+	VMOVSS  X11, (R10)
+	VPSRLDQ $0x04, X11, X11
+	ADDQ    $0x00000004, R10
+
+fewer25:
+	TESTQ   $0x00000001, R9
+	JZ      fewer26
+	VPEXTRW $0x00, X11, (R10)
+
+fewer26:
+	VMOVDQU16.Z   (BX)(SI*2), K3, Z5
+	VPSLLD        $0x10, Z5, Z4
+	VPANDD        Z0, Z5, Z5
+	VMOVDQU16.Z   (BX)(DI*1), K3, Z11
+	VPSLLD        $0x10, Z11, Z10
+	VPANDD        Z0, Z11, Z11
+	VMULPS        Z6, Z4, Z4
+	VMULPS        Z6, Z5, Z5
+	VMULPS        Z7, Z10, Z10
+	VMULPS        Z7, Z11, Z11
+	VMULPS        Z8, Z4, Z4
+	VMULPS        Z9, Z5, Z5
+	VMULPS        Z8, Z10, Z10
+	VMULPS        Z9, Z11, Z11
+	VPSRLD        $0x10, Z4, Z6
+	VPSLLD        $0x10, Z5, Z7
+	VPSRLD        $0x10, Z10, Z8
+	VPSLLD        $0x10, Z11, Z9
+	VPBLENDMW     Z5, Z6, K1, Z6
+	VPBLENDMW     Z7, Z4, K1, Z7
+	VPBLENDMW     Z11, Z8, K1, Z8
+	VPBLENDMW     Z9, Z10, K1, Z9
+	VPANDND       Z1, Z6, Z4
+	VPANDND       Z1, Z8, Z5
+	VPSUBUSW      Z4, Z7, Z4
+	VPSUBUSW      Z5, Z9, Z5
+	VPSRLW        $0x0f, Z4, Z4
+	VPSRLW        $0x0f, Z5, Z5
+	VPADDSW       Z4, Z6, Z4
+	VPMAXUW       Z6, Z4, Z4
+	VPADDSW       Z5, Z8, Z5
+	VPMAXUW       Z8, Z5, Z5
+	LEAQ          (BX)(SI*2), R10
+	TESTQ         $0x00000010, R9
+	JZ            fewer27
+	VMOVUPS       Y4, (R10)
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	ADDQ          $0x00000020, R10
+
+fewer27:
+	TESTQ        $0x00000008, R9
+	JZ           fewer28
+	VMOVUPS      X4, (R10)
+	VEXTRACTF128 $0x01, Y4, X4
+	ADDQ         $0x00000010, R10
+
+fewer28:
+	TESTQ   $0x00000004, R9
+	JZ      fewer29
+	VMOVLPS X4, (R10)
+	VPSRLDQ $0x08, X4, X4
+	ADDQ    $0x00000008, R10
+
+fewer29:
+	TESTQ   $0x00000002, R9
+	JZ      fewer30
+	VMOVSS  X4, (R10)
+	VPSRLDQ $0x04, X4, X4
+	ADDQ    $0x00000004, R10
+
+fewer30:
+	TESTQ   $0x00000001, R9
+	JZ      fewer31
+	VPEXTRW $0x00, X4, (R10)
+
+fewer31:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000010, R9
+	JZ            fewer32
+	VMOVUPS       Y5, (R10)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R10
+
+fewer32:
+	TESTQ        $0x00000008, R9
+	JZ           fewer33
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R10
+
+fewer33:
+	TESTQ   $0x00000004, R9
+	JZ      fewer34
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R10
+
+fewer34:
+	TESTQ   $0x00000002, R9
+	JZ      fewer35
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+	ADDQ    $0x00000004, R10
+
+fewer35:
+	TESTQ   $0x00000001, R9
+	JZ      fewer36
+	VPEXTRW $0x00, X5, (R10)
+
+fewer36:
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*2), BX
 
 next16:
 	LEAQ (AX)(SI*4), AX
@@ -4870,32 +5320,32 @@ next16:
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next19
+	JLT    next39
 	MOVQ   AX, BX
 	VXORPS Z4, Z4, Z4
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest21
+	JLT    rest41
 
-squares20:
+squares40:
 	VPMOVZXWD (BX), Z5
 	VPSLLD    $0x10, Z5, Z5
 	VMULPS    Z5, Z5, Z5
 	VADDPS    Z5, Z4, Z4
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares20
+	JGE       squares40
 
-rest21:
+rest41:
 	ADDQ        $0x10, DI
-	JZ          summed22
+	JZ          summed42
 	VMOVDQU16.Z (BX), K2, Y5
 	VPMOVZXWD   Y5, Z5
 	VPSLLD      $0x10, Z5, Z5
 	VMULPS      Z5, Z5, Z5
 	VADDPS      Z5, Z4, Z4
 
-summed22:
+summed42:
 	VEXTRACTF32X8 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF32X4 $0x01, Y4, X5
@@ -4915,37 +5365,37 @@ summed22:
 	VDIVPS        X5, X4, X5
 	VMOVUPS       X5, (SP)
 
-rows17:
+rows37:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z4
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last18
+	JLT          last38
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z5, Z5, Z5
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest24
+	JLT          rest44
 
-squares23:
+squares43:
 	VPMOVZXWD (BX), Z6
 	VPSLLD    $0x10, Z6, Z6
 	VMULPS    Z6, Z6, Z6
 	VADDPS    Z6, Z5, Z5
 	ADDQ      $0x20, BX
 	SUBQ      $0x10, DI
-	JGE       squares23
+	JGE       squares43
 
-rest24:
+rest44:
 	ADDQ        $0x10, DI
-	JZ          summed25
+	JZ          summed45
 	VMOVDQU16.Z (BX), K2, Y6
 	VPMOVZXWD   Y6, Z6
 	VPSLLD      $0x10, Z6, Z6
 	VMULPS      Z6, Z6, Z6
 	VADDPS      Z6, Z5, Z5
 
-summed25:
+summed45:
 	VEXTRACTF32X8 $0x01, Z5, Y6
 	VADDPS        Y6, Y5, Y5
 	VEXTRACTF32X4 $0x01, Y5, X6
@@ -4965,15 +5415,15 @@ summed25:
 	VDIVPS        X6, X5, X6
 	VMOVUPS       X6, (SP)
 
-last18:
+last38:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ CX, R8
 	CMPQ R8, $0x80
-	JLT  next27
+	JLT  next47
 
-block26:
+block46:
 	VMOVUPS   (DI), Z6
 	VMOVUPS   64(DI), Z7
 	VMOVAPS   Z6, Z5
@@ -5070,13 +5520,13 @@ block26:
 	ADDQ      $0x00000100, BX
 	SUBQ      $0x80, R8
 	CMPQ      R8, $0x80
-	JGE       block26
+	JGE       block46
 
-next27:
+next47:
 	CMPQ R8, $0x20
-	JLT  next29
+	JLT  next49
 
-block28:
+block48:
 	VMOVUPS   (DI), Z6
 	VMOVUPS   64(DI), Z7
 	VMOVAPS   Z6, Z5
@@ -5104,48 +5554,81 @@ block28:
 	ADDQ      $0x00000040, BX
 	SUBQ      $0x20, R8
 	CMPQ      R8, $0x20
-	JGE       block28
+	JGE       block48
 
-next29:
-	TESTQ       R8, R8
-	JZ          next31
-	MOVQ        $0xffffffffffffffff, R9
-	BZHIQ       R8, R9, R9
-	KMOVD       R9, K3
-	SHRQ        $0x10, R9
-	KMOVD       R9, K4
-	VMOVUPS.Z   (DI), K3, Z6
-	VMOVUPS.Z   64(DI), K4, Z7
-	VMOVAPS     Z6, Z5
-	VPERMT2PS   Z7, Z2, Z5
-	VMOVAPS     Z6, Z6
-	VPERMT2PS   Z7, Z3, Z6
-	VMOVDQU16.Z (BX), K3, Z8
-	VPSLLD      $0x10, Z8, Z7
-	VPANDD      Z0, Z8, Z8
-	VMULPS      Z4, Z7, Z7
-	VMULPS      Z4, Z8, Z8
-	VMULPS      Z5, Z7, Z7
-	VMULPS      Z6, Z8, Z8
-	VPSRLD      $0x10, Z7, Z4
-	VPSLLD      $0x10, Z8, Z5
-	VPBLENDMW   Z8, Z4, K1, Z4
-	VPBLENDMW   Z5, Z7, K1, Z5
-	VPANDND     Z1, Z4, Z6
-	VPSUBUSW    Z6, Z5, Z6
-	VPSRLW      $0x0f, Z6, Z6
-	VPADDSW     Z6, Z4, Z6
-	VPMAXUW     Z4, Z6, Z6
-	VMOVDQU16   Z6, K3, (BX)
-	LEAQ        (DI)(R8*4), DI
-	LEAQ        (BX)(R8*2), BX
+next49:
+	TESTQ         R8, R8
+	JZ            next51
+	MOVQ          $0xffffffffffffffff, R9
+	BZHIQ         R8, R9, R9
+	KMOVD         R9, K3
+	SHRQ          $0x10, R9
+	KMOVD         R9, K4
+	VMOVUPS.Z     (DI), K3, Z6
+	VMOVUPS.Z     64(DI), K4, Z7
+	VMOVAPS       Z6, Z5
+	VPERMT2PS     Z7, Z2, Z5
+	VMOVAPS       Z6, Z6
+	VPERMT2PS     Z7, Z3, Z6
+	VMOVDQU16.Z   (BX), K3, Z8
+	VPSLLD        $0x10, Z8, Z7
+	VPANDD        Z0, Z8, Z8
+	VMULPS        Z4, Z7, Z7
+	VMULPS        Z4, Z8, Z8
+	VMULPS        Z5, Z7, Z7
+	VMULPS        Z6, Z8, Z8
+	VPSRLD        $0x10, Z7, Z4
+	VPSLLD        $0x10, Z8, Z5
+	VPBLENDMW     Z8, Z4, K1, Z4
+	VPBLENDMW     Z5, Z7, K1, Z5
+	VPANDND       Z1, Z4, Z6
+	VPSUBUSW      Z6, Z5, Z6
+	VPSRLW        $0x0f, Z6, Z6
+	VPADDSW       Z6, Z4, Z6
+	VPMAXUW       Z4, Z6, Z6
+	LEAQ          (BX), R9
+	TESTQ         $0x00000010, R8
+	JZ            fewer52
+	VMOVUPS       Y6, (R9)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R9
 
-next31:
+fewer52:
+	TESTQ        $0x00000008, R8
+	JZ           fewer53
+	VMOVUPS      X6, (R9)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R9
+
+fewer53:
+	TESTQ   $0x00000004, R8
+	JZ      fewer54
+	VMOVLPS X6, (R9)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R9
+
+fewer54:
+	TESTQ   $0x00000002, R8
+	JZ      fewer55
+	VMOVSS  X6, (R9)
+	VPSRLDQ $0x04, X6, X6
+	ADDQ    $0x00000004, R9
+
+fewer55:
+	TESTQ   $0x00000001, R8
+	JZ      fewer56
+	VPEXTRW $0x00, X6, (R9)
+
+fewer56:
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*2), BX
+
+next51:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows17
+	JGE  rows37
 
-next19:
+next39:
 done1:
 	VZEROUPPER
 	RET
@@ -5470,29 +5953,62 @@ block5:
 	JGE       block5
 
 next6:
-	TESTQ       DI, DI
-	JZ          next8
-	MOVQ        $0xffffffffffffffff, R8
-	BZHIQ       DI, R8, R8
-	KMOVD       R8, K2
-	SHRQ        $0x10, R8
-	KMOVD       R8, K3
-	VMOVDQU16.Z (SI), K2, Z4
-	VPSLLD      $0x10, Z4, Z3
-	VPANDD      Z1, Z4, Z4
-	VMULPS      Z0, Z3, Z3
-	VMULPS      Z0, Z4, Z4
-	VPSRLD      $0x10, Z3, Z5
-	VPSLLD      $0x10, Z4, Z6
-	VPBLENDMW   Z4, Z5, K1, Z5
-	VPBLENDMW   Z6, Z3, K1, Z6
-	VPANDND     Z2, Z5, Z3
-	VPSUBUSW    Z3, Z6, Z3
-	VPSRLW      $0x0f, Z3, Z3
-	VPADDSW     Z3, Z5, Z3
-	VPMAXUW     Z5, Z3, Z3
-	VMOVDQU16   Z3, K2, (SI)
-	LEAQ        (SI)(DI*2), SI
+	TESTQ         DI, DI
+	JZ            next8
+	MOVQ          $0xffffffffffffffff, R8
+	BZHIQ         DI, R8, R8
+	KMOVD         R8, K2
+	SHRQ          $0x10, R8
+	KMOVD         R8, K3
+	VMOVDQU16.Z   (SI), K2, Z4
+	VPSLLD        $0x10, Z4, Z3
+	VPANDD        Z1, Z4, Z4
+	VMULPS        Z0, Z3, Z3
+	VMULPS        Z0, Z4, Z4
+	VPSRLD        $0x10, Z3, Z5
+	VPSLLD        $0x10, Z4, Z6
+	VPBLENDMW     Z4, Z5, K1, Z5
+	VPBLENDMW     Z6, Z3, K1, Z6
+	VPANDND       Z2, Z5, Z3
+	VPSUBUSW      Z3, Z6, Z3
+	VPSRLW        $0x0f, Z3, Z3
+	VPADDSW       Z3, Z5, Z3
+	VPMAXUW       Z5, Z3, Z3
+	LEAQ          (SI), R8
+	TESTQ         $0x00000010, DI
+	JZ            fewer9
+	VMOVUPS       Y3, (R8)
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	ADDQ          $0x00000020, R8
+
+fewer9:
+	TESTQ        $0x00000008, DI
+	JZ           fewer10
+	VMOVUPS      X3, (R8)
+	VEXTRACTF128 $0x01, Y3, X3
+	ADDQ         $0x00000010, R8
+
+fewer10:
+	TESTQ   $0x00000004, DI
+	JZ      fewer11
+	VMOVLPS X3, (R8)
+	VPSRLDQ $0x08, X3, X3
+	ADDQ    $0x00000008, R8
+
+fewer11:
+	TESTQ   $0x00000002, DI
+	JZ      fewer12
+	VMOVSS  X3, (R8)
+	VPSRLDQ $0x04, X3, X3
+	ADDQ    $0x00000004, R8
+
+fewer12:
+	TESTQ   $0x00000001, DI
+	JZ      fewer13
+	VPEXTRW $0x00, X3, (R8)
+
+fewer13:
+	LEAQ (SI)(DI*2), SI
 
 next8:
 	ADDQ BX, AX

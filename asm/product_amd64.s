@@ -1072,16 +1072,47 @@ vectors8:
 	JGE          block6
 
 next7:
-	CMPQ R8, $0x08
+	CMPQ R8, $0x10
 	JLT  next10
 
 block9:
 	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
 	MOVQ    CX, R9
 	MOVQ    DI, R11
 	MOVQ    count+40(FP), R10
 
 vectors11:
+	VBROADCASTSS (R9), Y2
+	VMOVUPS      (R11), Y3
+	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      32(R11), Y3
+	VMULPS       Y2, Y3, Y3
+	VADDPS       Y3, Y1, Y1
+	ADDQ         $0x04, R9
+	ADDQ         BX, R11
+	DECQ         R10
+	JNZ          vectors11
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x10, R8
+	CMPQ         R8, $0x10
+	JGE          block9
+
+next10:
+	CMPQ R8, $0x08
+	JLT  next13
+
+block12:
+	VMOVUPS (SI), Y0
+	MOVQ    CX, R9
+	MOVQ    DI, R11
+	MOVQ    count+40(FP), R10
+
+vectors14:
 	VBROADCASTSS (R9), Y1
 	VMOVUPS      (R11), Y2
 	VMULPS       Y1, Y2, Y2
@@ -1089,25 +1120,25 @@ vectors11:
 	ADDQ         $0x04, R9
 	ADDQ         BX, R11
 	DECQ         R10
-	JNZ          vectors11
+	JNZ          vectors14
 	VMOVUPS      Y0, (SI)
 	ADDQ         $0x00000020, SI
 	ADDQ         $0x00000020, DI
 	SUBQ         $0x08, R8
 	CMPQ         R8, $0x08
-	JGE          block9
+	JGE          block12
 
-next10:
+next13:
 	CMPQ R8, $0x04
-	JLT  next13
+	JLT  next16
 
-block12:
+block15:
 	VMOVUPS (SI), X0
 	MOVQ    CX, R9
 	MOVQ    DI, R11
 	MOVQ    count+40(FP), R10
 
-vectors14:
+vectors17:
 	VBROADCASTSS (R9), X1
 	VMOVUPS      (R11), X2
 	VMULPS       X1, X2, X2
@@ -1115,25 +1146,25 @@ vectors14:
 	ADDQ         $0x04, R9
 	ADDQ         BX, R11
 	DECQ         R10
-	JNZ          vectors14
+	JNZ          vectors17
 	VMOVUPS      X0, (SI)
 	ADDQ         $0x00000010, SI
 	ADDQ         $0x00000010, DI
 	SUBQ         $0x04, R8
 	CMPQ         R8, $0x04
-	JGE          block12
+	JGE          block15
 
-next13:
+next16:
 	CMPQ R8, $0x01
-	JLT  next16
+	JLT  next19
 
-block15:
+block18:
 	VMOVSS (SI), X0
 	MOVQ   CX, R9
 	MOVQ   DI, R11
 	MOVQ   count+40(FP), R10
 
-vectors17:
+vectors20:
 	VBROADCASTSS (R9), X1
 	VMOVSS       (R11), X2
 	VMULPS       X1, X2, X2
@@ -1141,15 +1172,15 @@ vectors17:
 	ADDQ         $0x04, R9
 	ADDQ         BX, R11
 	DECQ         R10
-	JNZ          vectors17
+	JNZ          vectors20
 	VMOVSS       X0, (SI)
 	ADDQ         $0x00000004, SI
 	ADDQ         $0x00000004, DI
 	SUBQ         $0x01, R8
 	CMPQ         R8, $0x01
-	JGE          block15
+	JGE          block18
 
-next16:
+next19:
 	MOVQ yStride+48(FP), SI
 	LEAQ (AX)(SI*4), AX
 	MOVQ xStride+56(FP), SI
@@ -1281,16 +1312,47 @@ vectors8:
 	JGE          block6
 
 next7:
-	CMPQ R8, $0x10
+	CMPQ R8, $0x20
 	JLT  next10
 
 block9:
 	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
 	MOVQ    CX, R9
 	MOVQ    DI, R11
 	MOVQ    count+40(FP), R10
 
 vectors11:
+	VBROADCASTSS (R9), Z2
+	VMOVUPS      (R11), Z3
+	VMULPS       Z2, Z3, Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      64(R11), Z3
+	VMULPS       Z2, Z3, Z3
+	VADDPS       Z3, Z1, Z1
+	ADDQ         $0x04, R9
+	ADDQ         BX, R11
+	DECQ         R10
+	JNZ          vectors11
+	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z1, 64(SI)
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x20, R8
+	CMPQ         R8, $0x20
+	JGE          block9
+
+next10:
+	CMPQ R8, $0x10
+	JLT  next13
+
+block12:
+	VMOVUPS (SI), Z0
+	MOVQ    CX, R9
+	MOVQ    DI, R11
+	MOVQ    count+40(FP), R10
+
+vectors14:
 	VBROADCASTSS (R9), Z1
 	VMOVUPS      (R11), Z2
 	VMULPS       Z1, Z2, Z2
@@ -1298,17 +1360,17 @@ vectors11:
 	ADDQ         $0x04, R9
 	ADDQ         BX, R11
 	DECQ         R10
-	JNZ          vectors11
+	JNZ          vectors14
 	VMOVUPS      Z0, (SI)
 	ADDQ         $0x00000040, SI
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x10, R8
 	CMPQ         R8, $0x10
-	JGE          block9
+	JGE          block12
 
-next10:
+next13:
 	TESTQ     R8, R8
-	JZ        next13
+	JZ        next16
 	MOVQ      $0xffffffffffffffff, R9
 	BZHIQ     R8, R9, R9
 	KMOVD     R9, K1
@@ -1319,20 +1381,47 @@ next10:
 	MOVQ      DI, R11
 	MOVQ      count+40(FP), R10
 
-vectors14:
-	VBROADCASTSS (R9), Z1
-	VMOVUPS.Z    (R11), K1, Z2
-	VMULPS       Z1, Z2, Z2
-	VADDPS       Z2, Z0, Z0
-	ADDQ         $0x04, R9
-	ADDQ         BX, R11
-	DECQ         R10
-	JNZ          vectors14
-	VMOVUPS      Z0, K1, (SI)
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, DI
+vectors17:
+	VBROADCASTSS  (R9), Z1
+	VMOVUPS.Z     (R11), K1, Z2
+	VMULPS        Z1, Z2, Z2
+	VADDPS        Z2, Z0, Z0
+	ADDQ          $0x04, R9
+	ADDQ          BX, R11
+	DECQ          R10
+	JNZ           vectors17
+	LEAQ          (SI), R9
+	TESTQ         $0x00000008, R8
+	JZ            fewer18
+	VMOVUPS       Y0, (R9)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, R9
 
-next13:
+fewer18:
+	TESTQ        $0x00000004, R8
+	JZ           fewer19
+	VMOVUPS      X0, (R9)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, R9
+
+fewer19:
+	TESTQ   $0x00000002, R8
+	JZ      fewer20
+	VMOVLPS X0, (R9)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, R9
+
+fewer20:
+	TESTQ   $0x00000001, R8
+	JZ      fewer21
+	VMOVSS  X0, (R9)
+	VPSRLDQ $0x04, X0, X0
+
+fewer21:
+	ADDQ $0x00000040, SI
+	ADDQ $0x00000040, DI
+
+next16:
 	MOVQ yStride+48(FP), SI
 	LEAQ (AX)(SI*4), AX
 	MOVQ xStride+56(FP), SI

@@ -582,6 +582,7 @@ func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b
 	case AVX2:
 		return asm.CosSinExactF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), &b.high[0], &b.low[0], &b.margin[0], b.Len(), position, scaleCos, scaleSin) == 0
 	case Generic:
+		BeforeFMA()
 		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
@@ -647,6 +648,7 @@ func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position
 	case AVX2:
 		return asm.CosSinFloat32F32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), unsafe.SliceData(invFreq), len(invFreq), position, scaleCos, scaleSin) == 0
 	case Generic:
+		BeforeFMA()
 		generic.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)
 		return true
 	default:
@@ -678,5 +680,17 @@ func FenceStores(impl Implementation) {
 	// Go's own stores need no fence.
 	default:
 		missing("FenceStores", impl)
+	}
+}
+
+// clearUpperHalves sets the upper halves of all vector registers to 0.
+func clearUpperHalves(impl Implementation) {
+	switch impl {
+	case AVX512, AVX2:
+		asm.ClearUpperHalvesAVX2()
+	case Generic:
+	// Without AVX there are none.
+	default:
+		missing("ClearUpperHalves", impl)
 	}
 }

@@ -421,6 +421,7 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 func cosSinExactF32(impl Implementation, cos, sin []float32, position float64, b *Block, scaleCos, scaleSin float32) bool {
 	switch impl {
 	case Generic:
+		BeforeFMA()
 		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 		return true
 	default:
@@ -470,6 +471,7 @@ func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, 
 func cosSinFloat32F32(impl Implementation, cos, sin, invFreq []float32, position, scaleCos, scaleSin float32) bool {
 	switch impl {
 	case Generic:
+		BeforeFMA()
 		generic.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)
 		return true
 	default:
@@ -497,5 +499,15 @@ func FenceStores(impl Implementation) {
 	// Go's own stores need no fence.
 	default:
 		missing("FenceStores", impl)
+	}
+}
+
+// clearUpperHalves sets the upper halves of all vector registers to 0.
+func clearUpperHalves(impl Implementation) {
+	switch impl {
+	case Generic:
+	// Without AVX there are none.
+	default:
+		missing("ClearUpperHalves", impl)
 	}
 }

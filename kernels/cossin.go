@@ -19,6 +19,7 @@ type Block struct {
 // Set prepares the block for invFreq, at most Width frequencies.
 func (b *Block) Set(invFreq []float64) {
 	b.n, b.largest, b.smallest = copy(b.invFreq[:], invFreq), 0, math.MaxFloat64
+	BeforeFMA()
 	for i, w := range invFreq {
 		if w != 0 {
 			b.smallest = min(b.smallest, math.Abs(w))
@@ -73,6 +74,7 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 		magnitude = 1
 	}
 	if !b.certain(magnitude, magnitude) || !cosSinExactF32(impl, cos, sin, position, b, scaleCos, scaleSin) {
+		BeforeFMA()
 		generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)
 	}
 }

@@ -12,4 +12,5 @@ var (
 	CosSinShiftF32               = cosSinShiftF32
 	CosSinShiftNonTemporalF32    = cosSinShiftNonTemporalF32
 	CosSinFloat32F32             = cosSinFloat32F32
+	ClearUpperHalves             = clearUpperHalves
 )

@@ -823,4 +823,16 @@ var registry = []*operation{
 		},
 		call: func(impl kernels.Implementation, a *arguments) { kernels.FenceStores(impl) },
 	},
+	{
+		name:    "ClearUpperHalves",
+		slices:  []slice{},
+		numbers: []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.ClearUpperHalvesAVX2",
+			kernels.AVX512:  "asm.ClearUpperHalvesAVX2",
+			kernels.NEON:    "",
+			kernels.Generic: "",
+		},
+		call: func(impl kernels.Implementation, a *arguments) { kernels.ClearUpperHalves(impl) },
+	},
 }

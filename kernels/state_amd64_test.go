@@ -3,10 +3,15 @@
 package kernels_test
 
 import (
+	"runtime"
 	"slices"
+	"testing"
 
 	"github.com/go-posenc/posenc/asm/bound"
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/internal/yardstick"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -27,5 +32,66 @@ var controlModes = []uint64{1<<15 | 1<<6, 1 << 13, 2 << 13, 3 << 13}
 func init() {
 	if !slices.Contains(dispatch.Supported(), kernels.AVX2) {
 		controlModes = nil
+	}
+}
+
+// What makes cosines and sines leaves no upper half of a register in use that was before,
+// also where plain Go makes them: there it has to clear them first, see BeforeFMA.
+func TestUpperHalvesInUse(t *testing.T) {
+	if len(controlModes) == 0 {
+		t.Skip("NOT TESTED: the CPU has no AVX")
+	}
+	const n = 40
+	cos, sin := make([]float32, n), make([]float32, n)
+	invFreq, invFreq32 := testkit.LadderOf(n), make([]float32, n)
+	var block kernels.Block
+	block.Set(invFreq)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for name, call := range map[string]func(){
+			"Block.Set":      func() { block.Set(invFreq) },
+			"CosSinExactRow": func() { kernels.CosSinExactRow(impl, cos, sin, 3, &block, 1, 1) },
+			"CosSinFloat32":  func() { kernels.CosSinFloat32(impl, cos, sin, invFreq32, 3, 1, 1) },
+			"BeforeFMA":      kernels.BeforeFMA,
+		} {
+			testkit.WithUpperHalves(func() {
+				before := upperHalves()
+				bound.UseUpperHalvesAVX2()
+				call()
+				if after := upperHalves(); before != 16 || after != 0 {
+					t.Errorf("%s: the upper halves of %d registers are not 0, before it of %d; want 0 and 16", name, after, before)
+				}
+			})
+		}
+		// Of angles beyond the range of kernels: only plain Go makes the row.
+		var large kernels.Block
+		large.Set([]float64{1 << 45})
+		testkit.WithUpperHalves(func() {
+			kernels.CosSinExactRow(impl, cos, sin, 3, &large, 1, 1)
+			if after := upperHalves(); after != 0 {
+				t.Errorf("a row of large angles: the upper halves of %d registers are not 0", after)
+			}
+		})
+	})
+}
+
+// BenchmarkUpperHalves makes rows of plain Go with upper halves in use, and reports their
+// time as a multiple of that with none in use: with BeforeFMA, as kernels makes them, and
+// without it.
+func BenchmarkUpperHalves(b *testing.B) {
+	const n = kernels.Width
+	cos, sin := testkit.Aligned(n), testkit.Aligned(n)
+	invFreq := testkit.LadderOf(n)
+	var block kernels.Block
+	block.Set(invFreq)
+	for name, row := range map[string]func(){
+		"with":    func() { kernels.CosSinExactRow(kernels.Generic, cos, sin, 1000, &block, 1, 1) },
+		"without": func() { generic.CosSinExact(cos, sin, 1000, invFreq, 1, 1) },
+	} {
+		b.Run("BeforeFMA="+name, func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			clear := func() { kernels.BeforeFMA(); row() }
+			yardstick.Against(b, "in-use/clear", clear, func() { bound.UseUpperHalvesAVX2(); row() })
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // withoutMemory is the kernels that touch no memory.
-var withoutMemory = map[string]func(){"FenceStores": asm.FenceStoresAVX2}
+var withoutMemory = map[string]func(){"FenceStores": asm.FenceStoresAVX2, "ClearUpperHalves": asm.ClearUpperHalvesAVX2}
 
 // trap makes the kernel of an operation fault where it begins, until restore is called.
 func trap(t *testing.T, operation string) (restore func()) {

@@ -47,6 +47,7 @@ func ALiBiSlopes(slopes []float32, maxBias float64) error {
 	for power <= len(slopes)/2 {
 		power *= 2
 	}
+	kernels.BeforeFMA()
 	for h := range slopes {
 		steps, of := float64(h+1), float64(power)
 		if h >= power {

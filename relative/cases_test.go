@@ -14,6 +14,7 @@ func TestCases(t *testing.T)            { testkit.RunCases(t, "relative") }
 func TestCasesAreComplete(t *testing.T) { testkit.CheckComplete(t) }
 func TestDigests(t *testing.T)          { testkit.CheckDigests(t) }
 func TestFlushing(t *testing.T)         { testkit.CheckFlushing(t, "relative") }
+func TestUpperHalves(t *testing.T)      { testkit.CheckUpperHalves(t, "TestUpperHalves", "relative") }
 func TestLongCalls(t *testing.T)        { testkit.RunLongCalls(t) }
 func TestCallsAreBounded(t *testing.T) {
 	testkit.CallsAreBounded(t, "TestLongCalls", kernels.MaxCallElements)

@@ -213,7 +213,7 @@ func TestUpperHalvesAreCleared(t *testing.T) {
 		}
 		for _, function := range strings.Split(string(content), "TEXT ")[1:] {
 			symbol, _, _ := strings.Cut(function, "(")
-			if !wide.MatchString(function) {
+			if !wide.MatchString(function) || strings.HasPrefix(symbol, "·UseUpperHalves") { // for tests
 				continue
 			}
 			functions++

@@ -15,3 +15,9 @@ func SwapMXCSRAVX2(control uint64) (before uint64)
 //
 //go:noescape
 func UpperHalvesAVX2() (registers uint64)
+
+// UseUpperHalvesAVX2 sets all bits of registers Y0 to Y15 and leaves them so, as code may
+// that was not written for Go.
+//
+//go:noescape
+func UseUpperHalvesAVX2()

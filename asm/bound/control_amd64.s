@@ -100,3 +100,24 @@ TEXT ·UpperHalvesAVX2(SB), $0-8
 	VZEROUPPER
 	MOVQ         AX, registers+0(FP)
 	RET
+
+// func UseUpperHalvesAVX2()
+// Requires: AVX
+TEXT ·UseUpperHalvesAVX2(SB), $0
+	VCMPPS $0x0f, Y0, Y0, Y0
+	VCMPPS $0x0f, Y1, Y1, Y1
+	VCMPPS $0x0f, Y2, Y2, Y2
+	VCMPPS $0x0f, Y3, Y3, Y3
+	VCMPPS $0x0f, Y4, Y4, Y4
+	VCMPPS $0x0f, Y5, Y5, Y5
+	VCMPPS $0x0f, Y6, Y6, Y6
+	VCMPPS $0x0f, Y7, Y7, Y7
+	VCMPPS $0x0f, Y8, Y8, Y8
+	VCMPPS $0x0f, Y9, Y9, Y9
+	VCMPPS $0x0f, Y10, Y10, Y10
+	VCMPPS $0x0f, Y11, Y11, Y11
+	VCMPPS $0x0f, Y12, Y12, Y12
+	VCMPPS $0x0f, Y13, Y13, Y13
+	VCMPPS $0x0f, Y14, Y14, Y14
+	VCMPPS $0x0f, Y15, Y15, Y15
+	RET

@@ -52,11 +52,7 @@ func CallsAreBounded(t *testing.T, test string, limit int) {
 // on calls of too many elements.
 func buildLimited(t *testing.T) (program string) {
 	t.Helper()
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(strings.TrimSpace(string(module)), "kernels", "bind_"+runtime.GOARCH+".go")
+	name := filepath.Join(moduleFolder(t), "kernels", "bind_"+runtime.GOARCH+".go")
 	source, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -65,18 +61,40 @@ func buildLimited(t *testing.T) (program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	file, overlay := filepath.Join(folder, "bind.go"), filepath.Join(folder, "overlay.json")
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {name: file}})
+	return buildWith(t, map[string][]byte{name: limited})
+}
+
+// moduleFolder returns where the module is.
+func moduleFolder(t *testing.T) string {
+	t.Helper()
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string][]byte{file: limited, overlay: list} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
+	return strings.TrimSpace(string(module))
+}
+
+// buildWith builds the tests of the package in this folder with other files in the place
+// of some.
+func buildWith(t *testing.T, files map[string][]byte) (program string) {
+	t.Helper()
+	folder := t.TempDir()
+	replace := map[string]string{}
+	for name, content := range files {
+		replace[name] = filepath.Join(folder, fmt.Sprintf("%d.go", len(replace)))
+		if err := os.WriteFile(replace[name], content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	program = filepath.Join(folder, "limited.test")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(folder, "program.test")
 	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

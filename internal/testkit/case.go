@@ -16,8 +16,8 @@ import (
 )
 
 // Case is what the tests know of one exported function or method. RunCases, FuzzCases,
-// CheckDigests, RunLongCalls, CheckFlushing and CheckComplete run over the cases of a
-// package.
+// CheckDigests, RunLongCalls, CheckFlushing, CheckUpperHalves and CheckComplete run over
+// the cases of a package.
 type Case struct {
 	Function string // as errors name it behind the package: "Rotate", "Rotary.CosSin"
 

@@ -38,12 +38,12 @@ func addScaled(e *emitter) {
 				yEven, yOdd := e.loadByTurns(float32s, p, m, y)
 				multiplyAdd(even, yEven)
 				multiplyAdd(odd, yOdd)
-				e.saveWords(p, m.low, e.roundByTurns([]reg.VecVirtual{even}, []reg.VecVirtual{odd}, true)[0], x)
+				e.saveWordsUpTo(p, n, e.roundByTurns([]reg.VecVirtual{even}, []reg.VecVirtual{odd}, true)[0], x)
 				continue
 			}
 			v := e.load(t, p, m.low, x)
 			multiplyAdd(v, e.load(float32s, p, m.low, y))
-			e.save(t, p, m.low, v, x)
+			e.saveUpTo(t, p, n, v, x)
 		}
 		e.ADDQ(operand.U32(uint32(t.bytes()*block.size)), to)
 		e.ADDQ(operand.U32(uint32(4*block.size)), from)

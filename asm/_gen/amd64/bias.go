@@ -16,8 +16,8 @@ func addRows(e *emitter) {
 	e.ADDQ(e.stride("xFirst"), x)
 	from, row := e.GP64(), e.GP64()
 	e.XORQ(row, row)
-	bias := func(p part, m masks, from, to operand.Mem) reg.VecVirtual {
-		return e.sum(p, m, e.load(float32s, p, m.low, from), to)
+	bias := func(p part, from, to operand.Mem) reg.VecVirtual {
+		return e.sum(p, masks{}, e.load(float32s, p, nil, from), to)
 	}
 	e.biasRows(y, n, rows, yStride, &biasRow{
 		start: func() {
@@ -30,10 +30,10 @@ func addRows(e *emitter) {
 			e.IMULQ(xStride, from)
 			e.ADDQ(x, from)
 		},
-		sum: func(p part, m masks, to operand.Mem, j int) reg.VecVirtual {
-			return bias(p, m, operand.Mem{Base: from, Disp: 4 * j}, to)
+		sum: func(p part, to operand.Mem, j int) reg.VecVirtual {
+			return bias(p, operand.Mem{Base: from, Disp: 4 * j}, to)
 		},
-		last:    func(p part, to operand.Mem) reg.VecVirtual { return bias(p, masks{}, e.end(from, n), to) },
+		last:    func(p part, to operand.Mem) reg.VecVirtual { return bias(p, end(from, n, p), to) },
 		advance: func(size int) { e.ADDQ(operand.U32(uint32(4*size)), from) },
 		next:    func() { e.INCQ(row) },
 	})
@@ -100,25 +100,20 @@ func addClamped(e *emitter) {
 	e.MOVQ(y, to)
 	e.MOVQ(first, index)
 	e.MOVQ(n, left)
+	short := e.label("short")
+	e.CMPQ(n, operand.Imm(uint64(e.lanes())))
+	e.JLT(operand.LabelRef(short))
+	last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: n, Scale: 1, Disp: -e.lanes()}), end(y, n, vector))
+	e.DECQ(left)
+	e.ANDQ(operand.I32(-e.lanes()), left)
+	segments()
+	e.VMOVUPS(last, end(y, n, vector))
+	e.JMP(operand.LabelRef(next))
+	e.Label(short)
 	if e.avx512 {
-		e.ANDQ(operand.I32(-e.lanes()), left)
-		segments()
-		e.MOVQ(n, left)
-		e.ANDQ(operand.Imm(uint64(e.lanes()-1)), left)
-		e.JZ(operand.LabelRef(next))
 		p, m := part{e.lanes(), true}, e.masks(left, e.lanes())
-		e.save(float32s, p, m.low, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
+		e.saveUpTo(float32s, p, left, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
 	} else {
-		short := e.label("short")
-		e.CMPQ(n, operand.Imm(8))
-		e.JLT(operand.LabelRef(short))
-		last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: n, Scale: 1, Disp: -e.lanes()}), e.end(y, n))
-		e.DECQ(left)
-		e.ANDQ(operand.I32(-e.lanes()), left)
-		segments()
-		e.VMOVUPS(last, e.end(y, n))
-		e.JMP(operand.LabelRef(next))
-		e.Label(short)
 		e.spans(left, []part{element}, func(part) {
 			e.VMOVSS(e.sum(element, masks{}, clamped(element, masks{}, operand.Mem{Base: index}), here), here)
 			e.ADDQ(operand.Imm(4), to)
@@ -152,25 +147,29 @@ func addDistance(e *emitter, absolute bool) {
 		e.VMOVUPS(e.counts(j*e.lanes()), v)
 		counts = append(counts, v)
 	}
-	var end operand.Mem // from the first distance of a row to those of its last vector
-	if !e.avx512 {
-		end = e.AllocLocal(4 * e.lanes())
-		v := e.vector()
-		e.VCVTSI2SSQ(n, counts[0].AsX(), v.AsX())
-		e.VBROADCASTSS(v.AsX(), v)
-		e.VADDPS(counts[0], v, v)
-		e.VSUBPS(e.wide32(fmt.Sprint("float", e.lanes()), math.Float32bits(float32(e.lanes()))), v, v)
-		e.VMOVUPS(v, end)
+	// from the first distance of a row to those of its last vector
+	toLast, ends, whole := e.AllocLocal(4*e.lanes()), e.vector(), e.label("whole")
+	before := e.GP64()
+	e.LEAQ(operand.Mem{Base: n, Disp: -e.lanes()}, before)
+	if e.avx512 {
+		e.TESTQ(before, before)
+		e.JGE(operand.LabelRef(whole))
+		e.ADDQ(operand.Imm(8), before)
+		e.Label(whole)
 	}
-	bias := func(p part, m masks, distances reg.VecVirtual, to operand.Mem) reg.VecVirtual {
+	e.VCVTSI2SSQ(before, counts[0].AsX(), ends.AsX())
+	e.VBROADCASTSS(ends.AsX(), ends)
+	e.VADDPS(counts[0], ends, ends)
+	e.VMOVUPS(ends, toLast)
+	bias := func(p part, distances reg.VecVirtual, to operand.Mem) reg.VecVirtual {
 		bias := distances
 		if absolute {
 			e.VANDPS(lanesOf(magnitude, bias), bias, bias)
 		}
 		e.VMULPS(lanesOf(slope, bias), bias, bias)
 		switch {
-		case p.masked || p.size == 1:
-			v := e.load(float32s, p, m.low, to)
+		case p.size == 1:
+			v := e.load(float32s, p, nil, to)
 			if absolute {
 				e.VSUBPS(bias, v, bias)
 			} else {
@@ -185,15 +184,15 @@ func addDistance(e *emitter, absolute bool) {
 	}
 	e.biasRows(y, n, rows, stride, &biasRow{
 		start: func() { e.VMOVAPS(first, at) },
-		sum: func(p part, m masks, to operand.Mem, j int) reg.VecVirtual {
+		sum: func(p part, to operand.Mem, j int) reg.VecVirtual {
 			distances := e.vectorOf(p.size)
 			e.VADDPS(lanesOf(counts[j/e.lanes()], distances), lanesOf(at, distances), distances)
-			return bias(p, m, distances, to)
+			return bias(p, distances, to)
 		},
 		last: func(p part, to operand.Mem) reg.VecVirtual {
-			distances := e.vector()
-			e.VADDPS(end, first, distances)
-			return bias(p, masks{}, distances, to)
+			distances := e.vectorOf(p.size)
+			e.VADDPS(toLast, lanesOf(first, distances), distances)
+			return bias(p, distances, to)
 		},
 		advance: func(size int) {
 			e.VADDPS(e.wide32(fmt.Sprint("float", size), math.Float32bits(float32(size))), at, at)
@@ -220,27 +219,24 @@ func (e *emitter) sum(p part, m masks, v reg.VecVirtual, from operand.Mem) reg.V
 
 // biasRow is what is done to a row of y.
 type biasRow struct {
-	start   func()                                                      // before a row
-	sum     func(p part, m masks, to operand.Mem, j int) reg.VecVirtual // j elements on from where a block is
-	last    func(p part, to operand.Mem) reg.VecVirtual                 // AVX2: the last vector of a row
-	advance func(size int)                                              // after a block
-	next    func()                                                      // after a row
+	start   func()                                             // before a row
+	sum     func(p part, to operand.Mem, j int) reg.VecVirtual // j elements on from where a block is
+	last    func(p part, to operand.Mem) reg.VecVirtual        // the last vector of a row
+	advance func(size int)                                     // after a block
+	next    func()                                             // after a row
 }
 
-// biasRows runs over rows of y, vector by vector. The last vector of AVX2 takes in
-// some of the one before it: its sums are made before that is written.
+// biasRows runs over rows of y, vector by vector. The last vector takes in some of the
+// one before it: its sums are made before that is written. (A store under a mask would be
+// shorter, but see saveUpTo.)
 func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
-	done, loop := e.label("done"), e.label("rows")
+	done, loop, next := e.label("done"), e.label("rows"), e.label("nextRow")
 	to, left := e.GP64(), e.GP64()
 	block := func(block part) {
-		var m masks
-		if block.masked {
-			m = e.masks(left, 16)
-		}
-		p := part{min(block.size, e.lanes()), block.masked}
+		p := part{min(block.size, e.lanes()), false}
 		for j := 0; j < block.size; j += p.size {
 			at := operand.Mem{Base: to, Disp: 4 * j}
-			e.save(float32s, p, m.low, row.sum(p, m, at, j), at)
+			e.save(float32s, p, nil, row.sum(p, at, j), at)
 		}
 		e.ADDQ(operand.U32(uint32(4*block.size)), to)
 		row.advance(block.size)
@@ -251,21 +247,28 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	e.MOVQ(y, to)
 	e.MOVQ(n, left)
 	row.start()
-	if e.avx512 {
-		e.spans(left, append(e.vectorSizes(), part{16, true}), block)
-	} else {
-		short, next := e.label("short"), e.label("nextRow")
-		e.CMPQ(n, operand.Imm(8))
+	sizes := e.vectorSizes()
+	for _, vector := range whole(16, 8) {
+		if vector.size > e.lanes() {
+			continue
+		}
+		short, rest := e.label("short"), e.label("rest")
+		e.CMPQ(n, operand.Imm(uint64(vector.size)))
 		e.JLT(operand.LabelRef(short))
-		last := row.last(part{8, false}, e.end(y, n))
-		e.DECQ(left)
-		e.spans(left, e.vectorSizes(), block)
-		e.VMOVUPS(last, e.end(y, n))
+		e.TESTQ(operand.U32(uint32(vector.size-1)), n)
+		e.JNZ(operand.LabelRef(rest))
+		e.spans(left, sizes, block)
+		e.JMP(operand.LabelRef(next))
+		e.Label(rest)
+		last := row.last(vector, end(y, n, vector))
+		e.spans(left, sizes, block)
+		e.save(float32s, vector, nil, last, end(y, n, vector))
 		e.JMP(operand.LabelRef(next))
 		e.Label(short)
-		e.spans(left, whole(4, 1), block)
-		e.Label(next)
+		sizes = whole(8)
 	}
+	e.spans(left, whole(4, 1), block)
+	e.Label(next)
 	e.ADDQ(stride, y)
 	row.next()
 	e.DECQ(rows)
@@ -283,8 +286,8 @@ func (e *emitter) vectorSizes() []part {
 }
 
 // end returns the address of the last vector of n float32.
-func (e *emitter) end(base, n reg.GPVirtual) operand.Mem {
-	return operand.Mem{Base: base, Index: n, Scale: 4, Disp: -4 * e.lanes()}
+func end(base, n reg.GPVirtual, vector part) operand.Mem {
+	return operand.Mem{Base: base, Index: n, Scale: 4, Disp: -4 * vector.size}
 }
 
 // counts returns the address of the float32 first, first+1, ... of a full vector.

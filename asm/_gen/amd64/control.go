@@ -16,11 +16,13 @@ func swapMXCSR(e *emitter) {
 	e.RET()
 }
 
+// halves is the registers that have an upper half without AVX-512.
+var halves = []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7, reg.X8, reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15}
+
 // upperHalves counts the registers whose upper half is not 0.
 func upperHalves(e *emitter) {
 	count, one := e.GP64(), e.GP64()
 	e.XORQ(count, count)
-	halves := []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7, reg.X8, reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15}
 	for _, x := range halves {
 		e.VEXTRACTF128(operand.Imm(1), x.AsY(), x)
 		e.XORQ(one, one)
@@ -30,5 +32,17 @@ func upperHalves(e *emitter) {
 	}
 	e.VZEROUPPER()
 	e.Store(count, e.Return("registers"))
+	e.RET()
+}
+
+func useUpperHalves(e *emitter) {
+	for _, x := range halves {
+		e.VCMPPS(operand.Imm(15), x.AsY(), x.AsY(), x.AsY()) // always true
+	}
+	e.RET()
+}
+
+func clearUpperHalves(e *emitter) {
+	e.VZEROUPPER()
 	e.RET()
 }

@@ -156,7 +156,7 @@ func addMultiples(e *emitter) {
 	y, x, rows, stride := e.argument("y"), e.argument("x"), e.argument("rows"), e.stride("vectorStride")
 	to, column, left := e.GP64(), e.GP64(), e.GP64()
 	factors, count, from := e.GP64(), e.GP64(), e.GP64()
-	sizes := whole(unrolledMultiples*e.lanes(), unrolledMultiples/2*e.lanes(), e.lanes())
+	sizes := whole(unrolledMultiples*e.lanes(), unrolledMultiples/2*e.lanes(), unrolledMultiples/4*e.lanes(), e.lanes())
 	if e.avx512 {
 		sizes = append(sizes, part{16, true})
 	} else {
@@ -205,7 +205,7 @@ func addMultiples(e *emitter) {
 		e.JNZ(operand.LabelRef(vectors))
 		each(func(i int, at operand.Mem) {
 			at.Base = to
-			e.save(float32s, p, m.low, sums[i], at)
+			e.saveUpTo(float32s, p, left, sums[i], at)
 		})
 		e.ADDQ(operand.U32(uint32(4*block.size)), to)
 		e.ADDQ(operand.U32(uint32(4*block.size)), column)

@@ -247,6 +247,9 @@ func (l *list) mutate(path string) []byte {
 // callee finds what a case calls.
 var callee = regexp.MustCompile(`(asm\.|generic\.|\b)(\w+)\(`)
 
+// beforeFMA is what comes before plain Go, and decides no result.
+const beforeFMA = "BeforeFMA()"
+
 // others returns what a case may do instead.
 func (l *list) others(function string, clause *ast.CaseClause, clauses []ast.Stmt, source []byte) (all []mutant) {
 	bodyOf := func(c *ast.CaseClause) string {
@@ -254,6 +257,7 @@ func (l *list) others(function string, clause *ast.CaseClause, clauses []ast.Stm
 		return strings.TrimSpace(regexp.MustCompile(`//.*`).ReplaceAllString(code, ""))
 	}
 	nameOf := func(body string) string {
+		body = strings.Replace(body, beforeFMA, "", 1)
 		if m := callee.FindStringSubmatch(body); m != nil {
 			return m[1] + m[2]
 		}
@@ -279,6 +283,9 @@ func (l *list) others(function string, clause *ast.CaseClause, clauses []ast.Stm
 		if l.signatures[name] == l.signatures[from] && name != from {
 			add(name, strings.Replace(body, from+"(", name+"(", 1))
 		}
+	}
+	if strings.Contains(body, beforeFMA) {
+		add("without "+beforeFMA, strings.Replace(body, beforeFMA, "", 1))
 	}
 	add("nothing", "")
 	return all

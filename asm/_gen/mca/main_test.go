@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -26,7 +25,7 @@ func TestInnerLoops(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range regexp.MustCompile(`(?m)^TEXT ·(\w+)`).FindAllStringSubmatch(string(source), -1) {
-				if !strings.HasPrefix(m[1], "FenceStores") && !slices.ContainsFunc(loops, func(l loop) bool { return l.symbol == m[1] }) {
+				if !regexp.MustCompile("^(FenceStores|ClearUpperHalves)").MatchString(m[1]) && !slices.ContainsFunc(loops, func(l loop) bool { return l.symbol == m[1] }) {
 					t.Errorf("%s has no loop", m[1])
 				}
 			}

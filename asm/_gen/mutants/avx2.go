@@ -16,6 +16,7 @@ var (
 	productTests    = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests      = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels"}
+	stateTests      = tests{names: "TestUpperHalvesInUse"}
 	proofTests      = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText    = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )
@@ -33,6 +34,7 @@ const (
 	amd64Fused      = "asm/_gen/amd64/fused.go"
 	amd64Sinusoidal = "asm/_gen/amd64/sinusoidal.go"
 	amd64Copy       = "asm/_gen/amd64/copy.go"
+	amd64Control    = "asm/_gen/amd64/control.go"
 	amd64Emitter    = "asm/_gen/amd64/amd64.go"
 	constants       = "asm/_gen/operation/constants.go"
 )
@@ -384,7 +386,7 @@ var avx2Mutants = []mutant{
 	{name: "avx2/bias/fma", file: amd64Bias, tests: biasTests,
 		old: `		e.VMULPS(lanesOf(slope, bias), bias, bias)
 `, new: `		if !absolute && p.size > 1 {
-			v := e.load(float32s, p, m.low, to)
+			v := e.load(float32s, p, nil, to)
 			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
 			return v
 		}
@@ -398,15 +400,13 @@ var avx2Mutants = []mutant{
 		old: `e.MOVLQSX(operand.Mem{Base: ids`, new: `e.MOVLQZX(operand.Mem{Base: ids`,
 		wrong: "negative numbers of rows are large ones"},
 	{name: "avx2/bias/last", file: amd64Bias, tests: biasTests,
-		old: `e.VADDPS(end, first, distances)`, new: `e.VADDPS(end, at, distances); e.VADDPS(step, distances, distances)`,
+		old: `e.VADDPS(toLast, lanesOf(first, distances), distances)`, new: `e.VADDPS(toLast, lanesOf(at, distances), distances); e.VADDPS(lanesOf(step, distances), distances, distances)`,
 		wrong: "the last vector has the distances of the next row"},
 	{name: "avx2/bias/last-after", file: amd64Bias, tests: biasTests,
-		old: `		last := row.last(part{8, false}, e.end(y, n))
-		e.DECQ(left)
-		e.spans(left, e.vectorSizes(), block)
-`, new: `		e.DECQ(left)
-		e.spans(left, e.vectorSizes(), block)
-		last := row.last(part{8, false}, e.end(y, n))
+		old: `		last := row.last(vector, end(y, n, vector))
+		e.spans(left, sizes, block)
+`, new: `		e.spans(left, sizes, block)
+		last := row.last(vector, end(y, n, vector))
 `,
 		wrong: "what the last vector shares with the one before is added twice"},
 	{name: "avx2/bias/before", file: amd64Bias, tests: biasTests,
@@ -534,4 +534,12 @@ var avx2Mutants = []mutant{
 `, new: `	e.RET()
 `,
 		wrong: "FenceStores is no fence"},
+
+	// control
+	{name: "avx2/control/clear", file: amd64Control, tests: stateTests,
+		old: `func clearUpperHalves(e *emitter) {
+	e.VZEROUPPER()
+`, new: `func clearUpperHalves(e *emitter) {
+`,
+		wrong: "upper halves stay in use before plain Go"},
 }

@@ -257,7 +257,7 @@ func cosSins() []Operation {
 			Package: "asm", Family: "cossin", Base: "CosSinExact", Types: of(F32),
 			Parameters: []Parameter{cos, sin, scalar("position", "float64"), block("b.Len()"), scaleCos, scaleSin},
 			Result:     &Result{Name: "undecided", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},
-			Plain:      "generic.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)\nreturn true",
+			Plain:      "BeforeFMA()\ngeneric.CosSinExactAt(cos, sin, position, b.frequencies(), scaleCos, scaleSin)\nreturn true",
 			Runs:       "generic.CosSinExactAt",
 			Private:    true,
 			Summary:    "writes the row of one position and reports whether every entry was\ndecided.",
@@ -308,7 +308,7 @@ multiples of 16. FenceStores has to follow.`,
 			Package: "asm", Family: "cossin", Base: "CosSinFloat32", Types: of(F32),
 			Parameters: []Parameter{cos, sin, in("invFreq", F32), length("invFreq"), scalar("position", "float32"), scaleCos, scaleSin},
 			Result:     &Result{Name: "beyond", Type: "uint64", Binding: "bool", Value: "%s == 0", Zero: "false"},
-			Plain:      "generic.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)\nreturn true",
+			Plain:      "BeforeFMA()\ngeneric.CosSinFloat32(cos, sin, invFreq, position, scaleCos, scaleSin)\nreturn true",
 			Runs:       "generic.CosSinFloat32",
 			Private:    true,
 			Summary:    "writes the row of one position and reports whether every angle was\nbelow 2^50.",
@@ -383,6 +383,15 @@ func controls() []Operation {
 		}
 	}
 	return []Operation{
+		{
+			Package: "asm", Family: "control", Base: "ClearUpperHalves",
+			Only: "AVX2", Substitutes: map[string]string{"AVX512": "ClearUpperHalvesAVX2", "NEON": PlainGo},
+			Plain:   "// Without AVX there are none.",
+			Private: true,
+			Summary: "sets the upper halves of all vector registers to 0.",
+			Doc: `%s sets the upper halves of all vector registers to 0, so that none is
+in use. It needs no more than AVX.`,
+		},
 		control("SwapMXCSR", "AVX2", `%s sets the control and status register of the thread's SSE and AVX
 arithmetic and returns what it was.`),
 		{
@@ -390,6 +399,11 @@ arithmetic and returns what it was.`),
 			Result: &Result{Name: "registers", Type: "uint64"},
 			Doc: `%s returns in how many registers Y0 to Y15 the upper half is not 0, as
 VZEROUPPER leaves it. It changes all of them.`,
+		},
+		{
+			Package: "bound", Family: "control", Base: "UseUpperHalves", Only: "AVX2",
+			Doc: `%s sets all bits of registers Y0 to Y15 and leaves them so, as code may
+that was not written for Go.`,
 		},
 		control("SwapFPCR", "NEON", `%s sets the control register of the thread's floating-point
 arithmetic and returns what it was.`),
