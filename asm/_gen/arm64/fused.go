@@ -35,7 +35,7 @@ func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 }
 
 func (f *fusion) rotateHalfSplit() {
-	f.parts(f.left, fusedSizes, func(size int) {
+	f.parts("part", f.left, fusedSizes, func(size int) {
 		c, s, w1 := f.loadFloats(f.cos, size), f.loadFloats(f.sin, size), f.loadFloats(f.weight, size)
 		f.addShifted(f.other, f.weight, f.pairs, float32s.shift())
 		w2 := f.loadFloats(f.other, size)
@@ -63,7 +63,7 @@ func (f *fusion) rotateHalfSplit() {
 
 // rotateInterleaved takes even and odd elements apart as it loads them.
 func (f *fusion) rotateInterleaved() {
-	f.parts(f.left, fusedSizes, func(size int) {
+	f.parts("part", f.left, fusedSizes, func(size int) {
 		c, s := f.loadFloats(f.cos, size), f.loadFloats(f.sin, size)
 		f.movGeneral(f.other, f.weight)
 		w1, w2 := f.loadPairs(float32s, f.other, size)

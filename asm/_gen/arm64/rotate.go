@@ -48,7 +48,7 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	e.movGeneral(r.sin, sin)
 	e.loadArgument(r.n, "pairs")
 	row(r)
-	e.spans(r.n, sizes, func(size int) {
+	e.parts("loop", r.n, sizes, func(size int) {
 		block(r, size)
 		e.add(r.cos, 4*size)
 		e.add(r.sin, 4*size)
