@@ -19,25 +19,17 @@ func (e *emitter) blocks(body func(x reg.GPVirtual)) {
 	e.Label(done)
 }
 
-func scale(e *emitter, prefetch bool) {
-	factor := e.broadcast32("factor", e.vector())
-	e.inPlace(prefetch, func(x operand.Mem, v reg.VecVirtual) { e.VMULPS(x, factor, v) })
-}
-
-func addValue(e *emitter, prefetch bool) {
-	value := e.broadcast32("value", e.vector())
-	e.inPlace(prefetch, func(x operand.Mem, v reg.VecVirtual) { e.VADDPS(x, value, v) })
-}
-
-// inPlace stores what operation sets v to from each vector of x.
-func (e *emitter) inPlace(prefetch bool, operation func(x operand.Mem, v reg.VecVirtual)) {
+// inPlace does an instruction to each vector of x with a number, the parameter of that
+// name.
+func (e *emitter) inPlace(instruction func(...operand.Op), name string, prefetch bool) {
+	number := e.broadcast32(name, e.vector())
 	e.blocks(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			if prefetch && d%64 == 0 {
 				e.prefetch(operand.Mem{Base: x, Disp: d + 4096})
 			}
 			v := e.vector()
-			operation(operand.Mem{Base: x, Disp: d}, v)
+			instruction(operand.Mem{Base: x, Disp: d}, number, v)
 			e.VMOVUPS(v, operand.Mem{Base: x, Disp: d})
 		}
 	})

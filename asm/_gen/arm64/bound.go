@@ -14,18 +14,10 @@ func (e *emitter) blocks(body func(x general)) {
 	e.ret()
 }
 
-func scale(e *emitter, prefetch bool) {
-	factor := e.broadcast("factor")
-	e.inPlace(prefetch, func(v vector) { e.fmul4s(v, v, factor) })
-}
-
-func addValue(e *emitter, prefetch bool) {
-	value := e.broadcast("value")
-	e.inPlace(prefetch, func(v vector) { e.fadd4s(v, v, value) })
-}
-
-// inPlace does an operation to each vector of x.
-func (e *emitter) inPlace(prefetch bool, operation func(v vector)) {
+// inPlace does an instruction to each vector of x with a number, the argument of that
+// name.
+func (e *emitter) inPlace(instruction func(d, n, m vector), name string, prefetch bool) {
+	number := e.broadcast(name)
 	e.blocks(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if prefetch && at%64 == 0 {
@@ -33,8 +25,8 @@ func (e *emitter) inPlace(prefetch bool, operation func(v vector)) {
 			}
 			a, b := e.vector(), e.vector()
 			e.ldp(a, b, x, at)
-			operation(a)
-			operation(b)
+			instruction(a, a, number)
+			instruction(b, b, number)
 			e.stp(a, b, x, at)
 		}
 	})
