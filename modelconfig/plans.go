@@ -149,9 +149,7 @@ func flagged(r *reader, key string, n int) []int {
 		return nil
 	}
 	for i, flag := range flags {
-		if flag != 0 && flag != 1 {
-			r.fail(ErrValue, fmt.Sprintf("%s[%d]", key, i), flag, "0 or 1")
-		}
+		r.failIf(flag != 0 && flag != 1, ErrValue, fmt.Sprintf("%s[%d]", key, i), flag, "0 or 1")
 	}
 	return flags
 }
@@ -188,9 +186,7 @@ func exaone4Layers(r *reader, n int) []Layer {
 				if letters != "" {
 					types[i] = kinds[letters[i%len(letters)]]
 				}
-				if types[i] == "" {
-					r.fail(ErrValue, "sliding_window_pattern", quoted(letters), "the letters L and G")
-				}
+				r.failIf(types[i] == "", ErrValue, "sliding_window_pattern", quoted(letters), "the letters L and G")
 			}
 			return types
 		}
@@ -255,9 +251,7 @@ func miMoLayers(r *reader, n int) []string {
 
 // zambaLayers: the hybrid layers of Zamba2's class, which has 54.
 func zambaLayers(r *reader, n int) []string {
-	if n != 54 {
-		r.fail(ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
-	}
+	r.failIf(n != 54, ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
 	types := all("linear_attention")(r, n)
 	for _, i := range []int{6, 12, 18, 24, 30, 36, 42, 47, 51} {
 		if i < n {
@@ -319,9 +313,7 @@ func positionType(rotary, absent string) func(r *reader) {
 		if !ok {
 			t = absent
 		}
-		if t != rotary {
-			r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
-		}
+		r.failIf(t != rotary, ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
 	}
 }
 
@@ -357,9 +349,7 @@ func zamba2(r *reader) {
 	}
 	hidden, heads := r.integerOr([]string{"hidden_size"}, 2560), r.integerOr([]string{"num_attention_heads"}, 32)
 	dim := r.integerOr([]string{"attention_head_dim"}, 160)
-	if dim*heads != 2*hidden {
-		r.fail(ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
-	}
+	r.failIf(dim*heads != 2*hidden, ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
 // chatGLM: three generations of models have this type.
@@ -389,9 +379,8 @@ func withoutMLA(r *reader) {
 
 // namedBase: the base of XVERSE stands in the code published with each model.
 func namedBase(r *reader) {
-	if !r.has("rope_theta") && !r.has("rope_parameters.rope_theta") {
-		r.fail(ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
-	}
+	r.failIf(!r.has("rope_theta") && !r.has("rope_parameters.rope_theta"),
+		ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
 }
 
 func ernieAxes(r *reader) {
@@ -410,9 +399,7 @@ func nomicDynamicNTK(p *ropeParameters) rule {
 	if !ok {
 		return rule{}
 	}
-	if p.ropeType != "default" {
-		p.model.fail(ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
-	}
+	p.model.failIf(p.ropeType != "default", ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
 	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 

@@ -53,9 +53,8 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		ropes[k.layerType] = rope
 	}
 	parameters.unknownKeys("the kinds of layers of this model type only", known)
-	if len(scaling.keys) > 0 && !scales {
-		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
-	}
+	r.failIf(len(scaling.keys) > 0 && !scales,
+		ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*reader{scaling, parameters} {
 		if r.err == nil {
 			r.err = rope.err
@@ -195,9 +194,8 @@ func (p *ropeParameters) rule() rule {
 		}
 	}
 	factor, hasFactor := p.positive("factor")
-	if !hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha") {
-		p.fail(ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
-	}
+	p.failIf(!hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha"),
+		ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
 	switch p.ropeType {
 	case "linear":
 		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
@@ -205,9 +203,7 @@ func (p *ropeParameters) rule() rule {
 		})
 	case "dynamic":
 		if alpha := p.optional("alpha"); alpha != 0 {
-			if hasFactor && factor != 1 {
-				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
-			}
+			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
@@ -333,9 +329,7 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 			p.fail(ErrValue, list.key, kindOf(p.lookup(list.key)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
 		}
 		for i, factor := range factors {
-			if factor <= 0 {
-				p.fail(ErrValue, fmt.Sprintf("%s[%d]", list.key, i), factor, "a number above 0")
-			}
+			p.failIf(factor <= 0, ErrValue, fmt.Sprintf("%s[%d]", list.key, i), factor, "a number above 0")
 		}
 		*list.factors = factors
 	}
@@ -358,9 +352,7 @@ func (p *ropeParameters) llama3(factor float64) rule {
 		number *float64
 	}{{"low_freq_factor", &parameters.LowFreqFactor}, {"high_freq_factor", &parameters.HighFreqFactor}} {
 		number, ok := p.positive(key.name)
-		if !ok {
-			p.fail(ErrValue, key.name, "absent", "a number")
-		}
+		p.failIf(!ok, ErrValue, key.name, "absent", "a number")
 		*key.number = number
 	}
 	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
@@ -403,9 +395,7 @@ func (f *family) readAxes(rope *reader, pairs int) []uint8 {
 		return nil
 	}
 	axes, err := f.axes(sections)
-	if err != nil {
-		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
-	}
+	rope.failIf(err != nil, ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
 	return axes
 }
 

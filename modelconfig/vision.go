@@ -101,15 +101,12 @@ func (f family) axial(a arrangement) family {
 }
 
 func axialRule(p *ropeParameters) rule {
-	if p.ropeType != "default" {
-		p.fail(ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
-	}
+	p.failIf(p.ropeType != "default",
+		ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
 	if factor, ok := p.number("factor"); ok && factor != 1 {
 		p.fail(ErrContradiction, "factor", factor, "1 or nothing in a vision tower, whose code scales nothing")
 	}
-	if p.headDim%4 != 0 {
-		p.model.fail(ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
-	}
+	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
 	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
 		return arrange(dim, base, rounding)

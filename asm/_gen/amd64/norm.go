@@ -108,16 +108,9 @@ type squareTail struct {
 }
 
 // squareSums returns, for each row, the sums of the squares of its elements in
-// 16 lanes: one vector or two.
+// 16 lanes.
 func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]reg.VecVirtual {
-	sums := make([][]reg.VecVirtual, l.count)
-	for i := range sums {
-		for range 16 / e.lanes() {
-			sum := e.vector()
-			e.VXORPS(sum, sum, sum)
-			sums[i] = append(sums[i], sum)
-		}
-	}
+	sums := e.zeros(l.count)
 	add := func(v, sum reg.VecVirtual) {
 		e.VMULPS(v, v, v)
 		e.VADDPS(v, sum, sum)
@@ -161,6 +154,19 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 		}
 	}
 	e.Label(done)
+	return sums
+}
+
+// zeros returns 16 lanes of zeros for each of some rows: one vector or two.
+func (e *emitter) zeros(rows int) [][]reg.VecVirtual {
+	sums := make([][]reg.VecVirtual, rows)
+	for i := range sums {
+		for range 16 / e.lanes() {
+			sum := e.vector()
+			e.VXORPS(sum, sum, sum)
+			sums[i] = append(sums[i], sum)
+		}
+	}
 	return sums
 }
 

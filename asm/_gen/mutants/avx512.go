@@ -58,8 +58,8 @@ var avx512Mutants = []group{
 		{"tail", "squares of the last elements are left out", `e.ANDQ(operand.Imm(15), left)`, `e.ANDQ(operand.Imm(7), left)`},
 		{"order", "some squares count twice, some not at all", `e.VEXTRACTF32X4(operand.Imm(1), half, quad)`, `e.VEXTRACTF32X4(operand.Imm(0), half, quad)`},
 	}},
-	{"avx512/add", "asm/_gen/amd64/add.go", addWide, []fault{
-		{"mask", "the last part without its mask", `p := part{min(block.size, width), block.masked}`, `p := part{min(block.size, width), false}`},
+	{"avx512/add", "asm/_gen/amd64/norm.go", addWide, []fault{
+		{"mask", "the last part without its mask", `p := part{min(block.size, widest), block.masked}`, `p := part{min(block.size, widest), false}`},
 	}},
 	{"avx512/bias", "asm/_gen/amd64/bias.go", biasWide, []fault{
 		{"mask", "the last part without its mask", `p := part{min(block.size, e.lanes()), block.masked}`, `p := part{min(block.size, e.lanes()), false}`},

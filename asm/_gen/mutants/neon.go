@@ -72,7 +72,7 @@ var neonMutants = []group{
 		e.fadd4s(row[0], row[0], row[2])
 `},
 		{"lane", "a row takes the inverse of another", `e.broadcastLane(f, inverses, i)`, `e.broadcastLane(f, inverses, i^1)`},
-		{"tail", "what was on the stack is added to the squares", `e.stp(zero, zero, to, 32)`, ``},
+		{"tail", "where a row has no elements are ones", `zero := e.vector(); e.clear(zero)`, `zero := e.load32("one32", 0x3f800000)`},
 		{"epsilon", "epsilon is added after the root", `e.fadd4s(sum, sum, e.broadcast("epsilon")); e.fsqrt4s(sum, sum)`, `e.fsqrt4s(sum, sum); e.fadd4s(sum, sum, e.broadcast("epsilon"))`},
 		{"weight", "weights advance by the bytes of x", `e.add(l.weight, 4*size)`, `e.add(l.weight, t.bytes(size))`},
 	}},
@@ -98,7 +98,7 @@ var neonMutants = []group{
 		{"factor", "all vectors have the factor of the first", `e.add(factors, 4)`, ``},
 	}},
 	{"neon/product", "asm/_gen/arm64/norm.go", productTests, []fault{
-		{"rest", "what was on the stack is added to the products", `e.stp(zero, zero, to, 32)`, ``},
+		{"rest", "where a row has no elements are ones", `zero := e.vector(); e.clear(zero)`, `zero := e.load32("one32", 0x3f800000)`},
 	}},
 	{"neon/fused", "asm/_gen/arm64/fused.go", fusedTests, []fault{
 		{"pairs", "the first of a pair is taken for the second", `f.loadFloats(row, size), f.loadFloats(f.other, size)`, `f.loadFloats(f.other, size), f.loadFloats(row, size)`},
