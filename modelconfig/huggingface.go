@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -117,9 +118,7 @@ func ropeValues(keys object) object {
 
 func withType(keys object, modelType string) object {
 	typed := object{}
-	for key, v := range keys {
-		typed[key] = v
-	}
+	maps.Copy(typed, keys)
 	typed["model_type"] = modelType
 	return typed
 }
@@ -129,15 +128,7 @@ func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case object:
 		b, ok := b.(object)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key := range a {
-			if _, ok := b[key]; !ok || !sameValue(a[key], b[key]) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, sameValue)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, sameValue)
@@ -186,24 +177,21 @@ func readModel(r *reader, f *family, m *Model) {
 		return
 	}
 	m.layers = f.plan(r, layers)
-	kinds := f.kinds
-	if len(kinds) == 0 {
-		kinds = []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, scaled: true}}
+	if len(f.kinds) == 0 {
 		for i := range m.layers {
 			m.layers[i].Type = ""
 		}
 	}
 	ropes := readRopes(r, f)
-	for i := range kinds {
-		rope := ropes[kinds[i].layerType]
+	for _, k := range f.kindsOrOne() {
+		rope := ropes[k.layerType]
 		if rope == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, rope, f, &kinds[i], m)
+		m.kinds[k.layerType] = readKind(r, rope, f, &k, m)
 		if r.err == nil {
 			r.err = rope.err
 		}
-		m.kinds[kinds[i].layerType] = k
 	}
 	rotating := map[string]bool{}
 	for i := range m.layers {
@@ -499,27 +487,16 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 // positionKeys looks at the keys beside the rope parameters that speak of rotary
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
-	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope"} {
-		if use, ok := r.boolean(key); ok && !use {
-			r.fail(ErrNotRotary, key, false, "true")
-		}
-	}
-	for _, key := range []string{"alibi", "use_alibi"} {
-		if use, ok := r.boolean(key); ok && use {
-			r.fail(ErrNotRotary, key, true, "false: ALiBi rotates nothing")
-		}
-	}
+	r.mustBe(true, ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
+	r.mustBe(false, ErrNotRotary, "false: ALiBi rotates nothing", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
 		if use, ok := r.boolean(key); ok && use && f.axes == nil {
 			r.fail(ErrContradiction, key, true, "false for this model type, which has one axis of positions")
 		}
 	}
 	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
-		if key == f.layoutKey {
-			continue
-		}
-		if set, ok := r.boolean(key); ok && set != (f.layout != posenc.HalfSplit) {
-			r.fail(ErrContradiction, key, set, "%v, the layout of this model type (set Layout in posenc.RotaryConfig)", !set)
+		if interleaved := f.layout != posenc.HalfSplit; key != f.layoutKey {
+			r.mustBe(interleaved, ErrContradiction, strconv.FormatBool(interleaved)+", the layout of this model type (set Layout in posenc.RotaryConfig)", key)
 		}
 	}
 	r.failIf(r.has("rotary_emb_scale_base"),
@@ -538,11 +515,8 @@ func positionKeys(r *reader, f *family) {
 		}
 	}
 	var used []string
-	if len(f.kinds) == 0 {
-		used = f.baseKeys
-	}
-	for i := range f.kinds {
-		used = append(used[:len(used):len(used)], f.kinds[i].baseKeys...)
+	for _, k := range f.kindsOrOne() {
+		used = append(used, k.baseKeys...)
 	}
 	for _, key := range allBaseKeys {
 		r.failIf(r.has(key) && !slices.Contains(used, key),

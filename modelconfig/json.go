@@ -226,6 +226,15 @@ func (r *reader) boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
+// mustBe fails where one of the flags is there and is something else.
+func (r *reader) mustBe(is bool, sentinel error, expected string, keys ...string) {
+	for _, key := range keys {
+		if set, ok := r.boolean(key); ok && set != is {
+			r.fail(sentinel, key, set, "%s", expected)
+		}
+	}
+}
+
 func (r *reader) number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", toNumber)
 }

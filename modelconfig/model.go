@@ -65,9 +65,12 @@ type rule struct {
 	trained int
 }
 
-// anyLength is a rule that does not depend on the length of the sequence.
-func anyLength(ladder func(rounding frequency.Rounding) (frequency.Ladder, error)) rule {
-	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) { return ladder(rounding) }}
+// anyLength is a rule of package frequency that does not depend on the length of the
+// sequence.
+func anyLength[P any](ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return ladder(dim, base, p, rounding)
+	}}
 }
 
 // Type is the type that the configuration names: model_type of a config.json

@@ -108,9 +108,9 @@ func axialRule(p *ropeParameters) rule {
 	}
 	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
-	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return arrange(dim, base, rounding)
-	})
+	}}
 }
 
 // twoRotations fails: the pairs of Gemma 4 lie within each half of a head, which
