@@ -53,7 +53,7 @@ func TestCosSinExactRowsKernels(t *testing.T) {
 	})
 }
 
-// Rows whose alignment lets them be stored past the caches.
+// Rows whose alignment lets them be stored by non-temporal stores.
 func TestCosSinExactRowsNonTemporal(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(6)

@@ -17,7 +17,7 @@ import "github.com/go-posenc/posenc/frequency"
 //
 //   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
 //   - Models that merge patches before the tower (Qwen2-VL and most others) bring
-//     those of a merged block together. The positions go with the patches.
+//     those together that they merge. The positions go with the patches.
 //
 // With n patches in a row of the grid, patch i is thus at i/n, i%n. The
 // frequencies of heads of d elements are, for k < d/4,

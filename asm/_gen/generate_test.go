@@ -272,7 +272,7 @@ func TestReservedRegisters(t *testing.T) {
 	}
 }
 
-// Stores past the caches are followed by a fence: no test of what a kernel
+// Non-temporal stores are followed by a fence: no test of what a kernel
 // writes could see that one is missing.
 func TestNonTemporalStoresAreFenced(t *testing.T) {
 	found := 0
@@ -299,6 +299,6 @@ func TestNonTemporalStoresAreFenced(t *testing.T) {
 		}
 	}
 	if found < 3 {
-		t.Errorf("%d kernels with stores past the caches", found)
+		t.Errorf("%d kernels with non-temporal stores", found)
 	}
 }

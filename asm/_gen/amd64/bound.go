@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blocks runs body for every 64 float32 of x.
-func (e *emitter) blocks(body func(x reg.GPVirtual)) {
+// every64 runs body for every 64 float32 of x.
+func (e *emitter) every64(body func(x reg.GPVirtual)) {
 	x, n := e.argument("x"), e.argument("n")
 	loop, done := e.label("loop"), e.label("done")
 	e.TESTQ(n, n)
@@ -23,7 +23,7 @@ func (e *emitter) blocks(body func(x reg.GPVirtual)) {
 // name.
 func (e *emitter) inPlace(instruction func(...operand.Op), name string, prefetch bool) {
 	number := e.broadcast32(name, e.vector())
-	e.blocks(func(x reg.GPVirtual) {
+	e.every64(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			if prefetch && d%64 == 0 {
 				e.prefetch(operand.Mem{Base: x, Disp: d + 4096})
@@ -39,7 +39,7 @@ func (e *emitter) inPlace(instruction func(...operand.Op), name string, prefetch
 
 func store(e *emitter, nonTemporal bool) {
 	value := e.broadcast32("value", e.vector())
-	e.blocks(func(x reg.GPVirtual) {
+	e.every64(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			at := operand.Mem{Base: x, Disp: d}
 			if nonTemporal {

@@ -233,9 +233,8 @@ func (e *emitter) totals(sums [][]reg.VecVirtual) reg.VecVirtual {
 // factor returns a number in all lanes, as many as the other register has.
 type factor func(other reg.VecVirtual) reg.Register
 
-// eachFactor returns the factors of rows, which from holds. They stay in
-// registers, or come from a copy each time where the ways by turns of AVX2 leave no
-// registers.
+// eachFactor returns the factors of rows, which from holds. They stay in registers, or
+// come from a copy each time where even and odd elements apart leave AVX2 none.
 func (e *emitter) eachFactor(l *lines, from, copied operand.Mem) (list []factor) {
 	if l.t == bfloat16s && !e.avx512 {
 		all := e.XMM()
@@ -276,7 +275,7 @@ func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []fac
 	})
 }
 
-// sideBySide is the parts whose instructions take turns, because each alone is one
+// sideBySide is the parts whose instructions alternate, because each alone is one
 // long chain.
 const sideBySide = 2
 
@@ -307,9 +306,9 @@ func (e *emitter) multiplied(t element, p part, m masks, places []place) (parts 
 	return parts
 }
 
-// numberParts runs body over n elements, part by part, and advance behind several
-// of them. at is the elements of those before. bfloat16 goes by turns, but for a
-// last single one.
+// numberParts runs body over n elements, part by part, and advance behind several of
+// them. at is the elements of those before. Of bfloat16 a part is even and odd elements
+// apart, but for a last single one.
 func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(block part)) {
 	const unrolled = 4
 	sizes := whole(8, 4, 1)

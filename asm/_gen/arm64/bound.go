@@ -1,7 +1,7 @@
 package arm64
 
-// blocks runs body for every 64 float32 of x.
-func (e *emitter) blocks(body func(x general)) {
+// every64 runs body for every 64 float32 of x.
+func (e *emitter) every64(body func(x general)) {
 	x, n := e.argument("x"), e.argument("n")
 	loop, done := e.newLabel("loop"), e.newLabel("done")
 	e.cbz(n, done)
@@ -18,7 +18,7 @@ func (e *emitter) blocks(body func(x general)) {
 // name.
 func (e *emitter) inPlace(instruction func(d, n, m vector), name string, prefetch bool) {
 	number := e.broadcast(name)
-	e.blocks(func(x general) {
+	e.every64(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if prefetch && at%64 == 0 {
 				e.op("PRFM", "%d(%s), PSTL1KEEP", at+4096, x)
@@ -34,7 +34,7 @@ func (e *emitter) inPlace(instruction func(d, n, m vector), name string, prefetc
 
 func store(e *emitter, nonTemporal bool) {
 	value := e.broadcast("value")
-	e.blocks(func(x general) {
+	e.every64(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if nonTemporal {
 				e.stnp(value, value, x, at)

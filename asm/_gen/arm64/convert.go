@@ -49,7 +49,7 @@ func deinterleave(e *emitter) {
 }
 
 // interleave writes the elements of the first and of the second half of x to y
-// by turns.
+// alternately.
 func interleave(e *emitter) {
 	bytes := e.to.bytes(1)
 	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()

@@ -16,11 +16,11 @@ const (
 	bfloat16s = element(operation.BF16)
 )
 
-// shift is the binary logarithm of an element's bytes.
-func (t element) shift() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
+// log2 is the binary logarithm of an element's bytes.
+func (t element) log2() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
 
 // bytes returns those of n elements.
-func (t element) bytes(n int) int { return n << t.shift() }
+func (t element) bytes(n int) int { return n << t.log2() }
 
 // bfloat16 has constants of its conversions: their bits are the upper half of a
 // float32.

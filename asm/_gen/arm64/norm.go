@@ -200,7 +200,7 @@ func (e *emitter) multiply(list []vector, factor vector, weights []vector) {
 // byteStride loads the stride of x in bytes.
 func (e *emitter) byteStride(t element) general {
 	stride := e.argument("stride")
-	e.op("LSL", "$%d, %s", t.shift(), stride)
+	e.op("LSL", "$%d, %s", t.log2(), stride)
 	return stride
 }
 

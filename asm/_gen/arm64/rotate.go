@@ -2,19 +2,19 @@ package arm64
 
 // rotation is where the loops of both layouts stand.
 type rotation struct {
-	y, x     general // a block of one head
-	cos, sin general // the same block of the table rows
+	y, x     general // the next elements of one head
+	cos, sin general // those of its table rows
 	n        general // pairs left
 }
 
-// sizes are the pairs of a block, from the most to the least.
+// sizes are the pairs of an iteration, from the most to the least.
 var sizes = []int{16, 4, 1}
 
-// rotate runs row at the start of every row of every token, then block over its
+// rotate runs row at the start of every row of every token, then body over its
 // pairs. Tokens are inside heads: several streams of memory at once run faster
 // than one where x comes from DRAM. Strides have no registers: they are read
 // where they are due.
-func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func(r *rotation, size int)) {
+func (e *emitter) rotate(yType, xType element, row func(r *rotation), body func(r *rotation, size int)) {
 	head, token, done := e.general(), e.general(), e.newLabel("done")
 	for _, name := range []string{"heads", "pairs", "tokens"} {
 		e.loadArgument(scratch, name)
@@ -35,7 +35,7 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 		e.loadArgument(s.row, s.name+"HeadStride")
 		e.mul(s.row, s.row, head)
 		e.loadArgument(scratch, s.name)
-		e.addShifted(s.row, scratch, s.row, s.units.shift())
+		e.addShifted(s.row, scratch, s.row, s.units.log2())
 	}
 	e.loadArgument(cos, "cos")
 	e.loadArgument(sin, "sin")
@@ -49,17 +49,17 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	e.loadArgument(r.n, "pairs")
 	row(r)
 	e.parts("loop", r.n, sizes, func(size int) {
-		block(r, size)
+		body(r, size)
 		e.add(r.cos, 4*size)
 		e.add(r.sin, 4*size)
 	})
 	for _, s := range sides {
 		e.loadArgument(scratch, s.name+"TokenStride")
-		e.addShifted(s.row, s.row, scratch, s.units.shift())
+		e.addShifted(s.row, s.row, scratch, s.units.log2())
 	}
 	e.loadArgument(scratch, "tableStride")
-	e.addShifted(cos, cos, scratch, float32s.shift())
-	e.addShifted(sin, sin, scratch, float32s.shift())
+	e.addShifted(cos, cos, scratch, float32s.log2())
+	e.addShifted(sin, sin, scratch, float32s.log2())
 	e.subs(token, 1)
 	e.branch("BNE", tokenLoop)
 	e.add(head, 1)
@@ -90,8 +90,8 @@ func rotateHalfSplit(e *emitter) {
 		e.loadBFloat16()
 	}
 	row := func(r *rotation) {
-		e.addShifted(y2, r.y, partner, y.shift())
-		e.addShifted(x2, r.x, partner, x.shift())
+		e.addShifted(y2, r.y, partner, y.log2())
+		e.addShifted(x2, r.x, partner, x.log2())
 	}
 	e.rotate(y, x, row, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)

@@ -21,7 +21,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	column := e.general() // of the 64 pairs of a seed
 	bounds, twice := e.margins()
 	undecided := e.vector()
-	row, turn, same, rest, next, exit := e.newLabel("row"), e.newLabel("turn"), e.newLabel("same"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
+	row, main, same, rest, next, exit := e.newLabel("row"), e.newLabel("main"), e.newLabel("same"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
 
 	// entries returns the next four sines and cosines in neighbouring registers, or
 	// leaves for exit.
@@ -49,7 +49,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.clearGeneral(column)
 	e.cmp(left, 4)
 	e.branch("BLT", rest)
-	e.label(turn)
+	e.label(main)
 	e.temporary(func() {
 		sin, cos := entries()
 		if interleaved {
@@ -84,7 +84,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.label(same)
 	e.sub(left, 4)
 	e.cmp(left, 4)
-	e.branch("BGE", turn)
+	e.branch("BGE", main)
 	e.label(rest)
 	e.cbz(left, next)
 	// Fewer than four pairs go by way of memory on the stack, number by number.

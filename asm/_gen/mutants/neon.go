@@ -6,8 +6,8 @@ var neonMutants = []group{
 		{"sine-for-cosine", "x2*c for x1*c", `e.fmul4s(x1, x1, c)`, `e.fmul4s(x1, x2, c)`},
 		{"fma", "x2*s is not rounded before the difference", `e.fmul4s(x2, x2, c); e.fsub4s(x1, x1, x2s)`, `e.op("VFMLS", "%s.S4, %s.S4, %s.S4", s, x2, x1); e.fmul4s(x2, x2, c)`},
 		{"head-stride", "heads one element apart", `e.mul(s.row, s.row, head)`, `e.movGeneral(s.row, head)`},
-		{"table-stride", "sines step half as far from token to token", `e.addShifted(sin, sin, scratch, float32s.shift())`, `e.addShifted(sin, sin, scratch, 1)`},
-		{"partner", "the partner in y as far away as in x", `e.addShifted(y2, r.y, partner, y.shift())`, `e.addShifted(y2, r.y, partner, x.shift())`},
+		{"table-stride", "sines step half as far from token to token", `e.addShifted(sin, sin, scratch, float32s.log2())`, `e.addShifted(sin, sin, scratch, 1)`},
+		{"partner", "the partner in y as far away as in x", `e.addShifted(y2, r.y, partner, y.log2())`, `e.addShifted(y2, r.y, partner, x.log2())`},
 		{"no-tokens", "no tokens are as many as 2^64", `[]string{"heads", "pairs", "tokens"}`, `[]string{"heads", "pairs"}`},
 	}},
 	{"neon/rotate", "asm/_gen/arm64/element.go", rotateTests, []fault{
