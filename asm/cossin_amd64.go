@@ -66,9 +66,16 @@ func CosSinShiftF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *
 //go:noescape
 func CosSinShiftF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
 
+// CosSinShiftNonTemporalF32AVX2 is CosSinShiftF32 with non-temporal stores, for tables
+// far larger than the caches. cos and sin are aligned to 64 bytes; n and stride are
+// multiples of 16. FenceStores has to follow.
+//
+//go:noescape
+func CosSinShiftNonTemporalF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+
 // CosSinShiftNonTemporalF32AVX512 is CosSinShiftF32 with non-temporal stores, for tables
-// far larger than the caches. cos and sin are aligned to 32 bytes; n and stride are
-// multiples of 8. (AVX2 stores too little at a time for it to pay.)
+// far larger than the caches. cos and sin are aligned to 64 bytes; n and stride are
+// multiples of 16. FenceStores has to follow.
 //
 //go:noescape
 func CosSinShiftNonTemporalF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)

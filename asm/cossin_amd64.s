@@ -17,296 +17,381 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	VBROADCASTSS scaleSin+60(FP), X1
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Y2
-	VANDPD       magnitude64<>+0(SB), Y2, Y3
-	VPXOR        Y4, Y4, Y4
-	VMOVUPD      toInteger<>+0(SB), Y5
+	VMOVUPD      toInteger<>+0(SB), Y3
 	CMPQ         DI, $0x08
-	JLT          single2
+	JLT          single3
 
-main1:
+main2:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y6
-	VMOVAPD     Y6, Y10
-	VMOVUPD     32(AX)(R8*8), Y7
-	VMOVAPD     Y7, Y11
-	VFMADD213PD Y5, Y2, Y6
-	VFMADD213PD Y5, Y2, Y7
-	VSUBPD      Y6, Y5, Y8
-	VSUBPD      Y7, Y5, Y9
-	VFMADD213PD Y8, Y2, Y10
-	VFMADD213PD Y9, Y2, Y11
-	VFMADD231PD (CX)(R8*8), Y2, Y10
-	VFMADD231PD 32(CX)(R8*8), Y2, Y11
-	VMULPD      Y10, Y10, Y8
-	VMULPD      Y11, Y11, Y9
+	VMOVUPD     (AX)(R8*8), Y4
+	VMOVAPD     Y4, Y8
+	VMOVUPD     32(AX)(R8*8), Y5
+	VMOVAPD     Y5, Y9
+	VFMADD213PD Y3, Y2, Y4
+	VFMADD213PD Y3, Y2, Y5
+	VSUBPD      Y4, Y3, Y6
+	VSUBPD      Y5, Y3, Y7
+	VFMADD213PD Y6, Y2, Y8
+	VFMADD213PD Y7, Y2, Y9
+	VFMADD231PD (CX)(R8*8), Y2, Y8
+	VFMADD231PD 32(CX)(R8*8), Y2, Y9
+	VMULPD      Y8, Y8, Y6
+	VMULPD      Y9, Y9, Y7
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y12
-	VMOVUPD     cosine6<>+0(SB), Y14
-	VMOVUPD     sine6<>+0(SB), Y13
-	VMOVUPD     cosine6<>+0(SB), Y15
-	VFMADD213PD sine5<>+0(SB), Y8, Y12
-	VFMADD213PD cosine5<>+0(SB), Y8, Y14
-	VFMADD213PD sine5<>+0(SB), Y9, Y13
-	VFMADD213PD cosine5<>+0(SB), Y9, Y15
-	VFMADD213PD sine4<>+0(SB), Y8, Y12
-	VFMADD213PD cosine4<>+0(SB), Y8, Y14
-	VFMADD213PD sine4<>+0(SB), Y9, Y13
-	VFMADD213PD cosine4<>+0(SB), Y9, Y15
-	VFMADD213PD sine3<>+0(SB), Y8, Y12
-	VFMADD213PD cosine3<>+0(SB), Y8, Y14
-	VFMADD213PD sine3<>+0(SB), Y9, Y13
-	VFMADD213PD cosine3<>+0(SB), Y9, Y15
-	VFMADD213PD sine2<>+0(SB), Y8, Y12
-	VFMADD213PD cosine2<>+0(SB), Y8, Y14
-	VFMADD213PD sine2<>+0(SB), Y9, Y13
-	VFMADD213PD cosine2<>+0(SB), Y9, Y15
-	VFMADD213PD sine1<>+0(SB), Y8, Y12
-	VFMADD213PD cosine1<>+0(SB), Y8, Y14
-	VFMADD213PD sine1<>+0(SB), Y9, Y13
-	VFMADD213PD cosine1<>+0(SB), Y9, Y15
-	VFMADD213PD sine0<>+0(SB), Y8, Y12
-	VFMADD213PD cosine0<>+0(SB), Y8, Y14
-	VFMADD213PD sine0<>+0(SB), Y9, Y13
-	VFMADD213PD cosine0<>+0(SB), Y9, Y15
-	VMULPD      Y10, Y12, Y12
-	VMULPD      Y11, Y13, Y13
+	VMOVUPD     sine6<>+0(SB), Y10
+	VMOVUPD     cosine6<>+0(SB), Y12
+	VMOVUPD     sine6<>+0(SB), Y11
+	VMOVUPD     cosine6<>+0(SB), Y13
+	VFMADD213PD sine5<>+0(SB), Y6, Y10
+	VFMADD213PD cosine5<>+0(SB), Y6, Y12
+	VFMADD213PD sine5<>+0(SB), Y7, Y11
+	VFMADD213PD cosine5<>+0(SB), Y7, Y13
+	VFMADD213PD sine4<>+0(SB), Y6, Y10
+	VFMADD213PD cosine4<>+0(SB), Y6, Y12
+	VFMADD213PD sine4<>+0(SB), Y7, Y11
+	VFMADD213PD cosine4<>+0(SB), Y7, Y13
+	VFMADD213PD sine3<>+0(SB), Y6, Y10
+	VFMADD213PD cosine3<>+0(SB), Y6, Y12
+	VFMADD213PD sine3<>+0(SB), Y7, Y11
+	VFMADD213PD cosine3<>+0(SB), Y7, Y13
+	VFMADD213PD sine2<>+0(SB), Y6, Y10
+	VFMADD213PD cosine2<>+0(SB), Y6, Y12
+	VFMADD213PD sine2<>+0(SB), Y7, Y11
+	VFMADD213PD cosine2<>+0(SB), Y7, Y13
+	VFMADD213PD sine1<>+0(SB), Y6, Y10
+	VFMADD213PD cosine1<>+0(SB), Y6, Y12
+	VFMADD213PD sine1<>+0(SB), Y7, Y11
+	VFMADD213PD cosine1<>+0(SB), Y7, Y13
+	VFMADD213PD sine0<>+0(SB), Y6, Y10
+	VFMADD213PD cosine0<>+0(SB), Y6, Y12
+	VFMADD213PD sine0<>+0(SB), Y7, Y11
+	VFMADD213PD cosine0<>+0(SB), Y7, Y13
+	VMULPD      Y8, Y10, Y10
+	VMULPD      Y9, Y11, Y11
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y6, Y8
-	VPSLLQ    $0x3e, Y6, Y6
-	VPXOR     Y8, Y6, Y9
-	VBLENDVPD Y8, Y12, Y14, Y10
-	VBLENDVPD Y8, Y14, Y12, Y8
-	VPAND     signBit<>+0(SB), Y6, Y6
-	VPAND     signBit<>+0(SB), Y9, Y9
-	VPXOR     Y6, Y8, Y8
-	VPXOR     Y9, Y10, Y10
-	VPSLLQ    $0x3f, Y7, Y6
-	VPSLLQ    $0x3e, Y7, Y7
-	VPXOR     Y6, Y7, Y9
-	VBLENDVPD Y6, Y13, Y15, Y11
-	VBLENDVPD Y6, Y15, Y13, Y6
+	VPSLLQ    $0x3f, Y4, Y6
+	VPSLLQ    $0x3e, Y4, Y4
+	VPXOR     Y6, Y4, Y7
+	VBLENDVPD Y6, Y10, Y12, Y8
+	VBLENDVPD Y6, Y12, Y10, Y6
+	VPAND     signBit<>+0(SB), Y4, Y4
 	VPAND     signBit<>+0(SB), Y7, Y7
-	VPAND     signBit<>+0(SB), Y9, Y9
-	VPXOR     Y7, Y6, Y6
-	VPXOR     Y9, Y11, Y11
+	VPXOR     Y4, Y6, Y6
+	VPXOR     Y7, Y8, Y8
+	VPSLLQ    $0x3f, Y5, Y4
+	VPSLLQ    $0x3e, Y5, Y5
+	VPXOR     Y4, Y5, Y7
+	VBLENDVPD Y4, Y11, Y13, Y9
+	VBLENDVPD Y4, Y13, Y11, Y4
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPAND     signBit<>+0(SB), Y7, Y7
+	VPXOR     Y5, Y4, Y4
+	VPXOR     Y7, Y9, Y9
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y7
-	VMINPD     margin<>+0(SB), Y7, Y7
-	VADDPD     margin<>+0(SB), Y10, Y9
-	VSUBPD     margin<>+0(SB), Y10, Y12
-	VPADDQ     half29<>+0(SB), Y9, Y9
-	VPADDQ     half29<>+0(SB), Y12, Y12
-	VPXOR      Y9, Y12, Y12
-	VPOR       Y12, Y4, Y4
-	VCVTPD2PSY Y10, X9
-	VADDPD     Y7, Y8, Y10
-	VSUBPD     Y7, Y8, Y7
-	VPADDQ     half29<>+0(SB), Y10, Y10
-	VPADDQ     half29<>+0(SB), Y7, Y7
-	VPXOR      Y10, Y7, Y7
-	VPOR       Y7, Y4, Y4
-	VCVTPD2PSY Y8, X7
-	VMULPD     32(DX)(R8*8), Y3, Y8
-	VMINPD     margin<>+0(SB), Y8, Y8
-	VADDPD     margin<>+0(SB), Y11, Y10
-	VSUBPD     margin<>+0(SB), Y11, Y12
-	VPADDQ     half29<>+0(SB), Y10, Y10
-	VPADDQ     half29<>+0(SB), Y12, Y12
-	VPXOR      Y10, Y12, Y12
-	VPOR       Y12, Y4, Y4
-	VCVTPD2PSY Y11, X10
-	VADDPD     Y8, Y6, Y11
-	VSUBPD     Y8, Y6, Y8
-	VPADDQ     half29<>+0(SB), Y11, Y11
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPXOR      Y11, Y8, Y8
-	VPOR       Y8, Y4, Y4
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y8, Y5
+	VPADDD  entryLeast<>+0(SB), Y5, Y5
+	VPSLLVD entryShifts<>+0(SB), Y6, Y7
+	VPADDD  entryLeast<>+0(SB), Y7, Y7
+	VPMAXUD Y7, Y5, Y5
+	VPSLLVD entryShifts<>+0(SB), Y9, Y7
+	VPADDD  entryLeast<>+0(SB), Y7, Y7
+	VPMAXUD Y7, Y5, Y5
+	VPSLLVD entryShifts<>+0(SB), Y4, Y7
+	VPADDD  entryLeast<>+0(SB), Y7, Y7
+	VPMAXUD Y7, Y5, Y5
+	VPMAXUD entryLimits<>+0(SB), Y5, Y5
+	VPXOR   entryLimits<>+0(SB), Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long6
+
+certain7:
+	VCVTPD2PSY Y8, X5
 	VCVTPD2PSY Y6, X6
-	VMULPS     X0, X9, X9
-	VMULPS     X1, X7, X7
-	VMULPS     X0, X10, X10
+	VCVTPD2PSY Y9, X7
+	VCVTPD2PSY Y4, X4
+	VMULPS     X0, X5, X5
 	VMULPS     X1, X6, X6
-	VMOVUPS    X9, (BX)(R8*4)
-	VMOVUPS    X7, (SI)(R8*4)
-	VMOVUPS    X10, 16(BX)(R8*4)
-	VMOVUPS    X6, 16(SI)(R8*4)
+	VMULPS     X0, X7, X7
+	VMULPS     X1, X4, X4
+	VMOVUPS    X5, (BX)(R8*4)
+	VMOVUPS    X6, (SI)(R8*4)
+	VMOVUPS    X7, 16(BX)(R8*4)
+	VMOVUPS    X4, 16(SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
 	CMPQ       DI, $0x08
-	JGE        main1
+	JGE        main2
 
-single2:
+single3:
 	CMPQ DI, $0x04
-	JLT  part3
+	JLT  part4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y6
-	VMOVAPD     Y6, Y8
+	VMOVUPD     (AX)(R8*8), Y4
+	VMOVAPD     Y4, Y6
+	VFMADD213PD Y3, Y2, Y4
+	VSUBPD      Y4, Y3, Y5
 	VFMADD213PD Y5, Y2, Y6
-	VSUBPD      Y6, Y5, Y7
-	VFMADD213PD Y7, Y2, Y8
-	VFMADD231PD (CX)(R8*8), Y2, Y8
-	VMULPD      Y8, Y8, Y7
+	VFMADD231PD (CX)(R8*8), Y2, Y6
+	VMULPD      Y6, Y6, Y5
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y9
-	VMOVUPD     cosine6<>+0(SB), Y10
-	VFMADD213PD sine5<>+0(SB), Y7, Y9
-	VFMADD213PD cosine5<>+0(SB), Y7, Y10
-	VFMADD213PD sine4<>+0(SB), Y7, Y9
-	VFMADD213PD cosine4<>+0(SB), Y7, Y10
-	VFMADD213PD sine3<>+0(SB), Y7, Y9
-	VFMADD213PD cosine3<>+0(SB), Y7, Y10
-	VFMADD213PD sine2<>+0(SB), Y7, Y9
-	VFMADD213PD cosine2<>+0(SB), Y7, Y10
-	VFMADD213PD sine1<>+0(SB), Y7, Y9
-	VFMADD213PD cosine1<>+0(SB), Y7, Y10
-	VFMADD213PD sine0<>+0(SB), Y7, Y9
-	VFMADD213PD cosine0<>+0(SB), Y7, Y10
-	VMULPD      Y8, Y9, Y9
+	VMOVUPD     sine6<>+0(SB), Y7
+	VMOVUPD     cosine6<>+0(SB), Y8
+	VFMADD213PD sine5<>+0(SB), Y5, Y7
+	VFMADD213PD cosine5<>+0(SB), Y5, Y8
+	VFMADD213PD sine4<>+0(SB), Y5, Y7
+	VFMADD213PD cosine4<>+0(SB), Y5, Y8
+	VFMADD213PD sine3<>+0(SB), Y5, Y7
+	VFMADD213PD cosine3<>+0(SB), Y5, Y8
+	VFMADD213PD sine2<>+0(SB), Y5, Y7
+	VFMADD213PD cosine2<>+0(SB), Y5, Y8
+	VFMADD213PD sine1<>+0(SB), Y5, Y7
+	VFMADD213PD cosine1<>+0(SB), Y5, Y8
+	VFMADD213PD sine0<>+0(SB), Y5, Y7
+	VFMADD213PD cosine0<>+0(SB), Y5, Y8
+	VMULPD      Y6, Y7, Y7
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y6, Y7
-	VPSLLQ    $0x3e, Y6, Y6
-	VPXOR     Y7, Y6, Y8
-	VBLENDVPD Y7, Y9, Y10, Y11
-	VBLENDVPD Y7, Y10, Y9, Y7
+	VPSLLQ    $0x3f, Y4, Y5
+	VPSLLQ    $0x3e, Y4, Y4
+	VPXOR     Y5, Y4, Y6
+	VBLENDVPD Y5, Y7, Y8, Y9
+	VBLENDVPD Y5, Y8, Y7, Y5
+	VPAND     signBit<>+0(SB), Y4, Y4
 	VPAND     signBit<>+0(SB), Y6, Y6
-	VPAND     signBit<>+0(SB), Y8, Y8
-	VPXOR     Y6, Y7, Y7
-	VPXOR     Y8, Y11, Y11
+	VPXOR     Y4, Y5, Y5
+	VPXOR     Y6, Y9, Y9
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y6
-	VMINPD     margin<>+0(SB), Y6, Y6
-	VADDPD     margin<>+0(SB), Y11, Y8
-	VSUBPD     margin<>+0(SB), Y11, Y9
-	VPADDQ     half29<>+0(SB), Y8, Y8
-	VPADDQ     half29<>+0(SB), Y9, Y9
-	VPXOR      Y8, Y9, Y9
-	VPOR       Y9, Y4, Y4
-	VCVTPD2PSY Y11, X8
-	VADDPD     Y6, Y7, Y9
-	VSUBPD     Y6, Y7, Y6
-	VPADDQ     half29<>+0(SB), Y9, Y9
-	VPADDQ     half29<>+0(SB), Y6, Y6
-	VPXOR      Y9, Y6, Y6
-	VPOR       Y6, Y4, Y4
-	VCVTPD2PSY Y7, X6
-	VMULPS     X0, X8, X8
-	VMULPS     X1, X6, X6
-	VMOVUPS    X8, (BX)(R8*4)
-	VMOVUPS    X6, (SI)(R8*4)
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y9, Y4
+	VPADDD  entryLeast<>+0(SB), Y4, Y4
+	VPSLLVD entryShifts<>+0(SB), Y5, Y6
+	VPADDD  entryLeast<>+0(SB), Y6, Y6
+	VPMAXUD Y6, Y4, Y4
+	VPMAXUD entryLimits<>+0(SB), Y4, Y4
+	VPXOR   entryLimits<>+0(SB), Y4, Y4
+	VPTEST  Y4, Y4
+	JNZ     long8
+
+certain9:
+	VCVTPD2PSY Y9, X4
+	VCVTPD2PSY Y5, X5
+	VMULPS     X0, X4, X4
+	VMULPS     X1, X5, X5
+	VMOVUPS    X4, (BX)(R8*4)
+	VMOVUPS    X5, (SI)(R8*4)
 	ADDQ       $0x04, R8
 	SUBQ       $0x04, DI
-	JMP        single2
+	JMP        single3
 
-part3:
+part4:
 	TESTQ DI, DI
-	JZ    done4
+	JZ    done5
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y6
-	VMOVAPD     Y6, Y7
-	VFMADD213PD Y5, Y2, Y6
-	VSUBPD      Y6, Y5, Y5
-	VFMADD213PD Y5, Y2, Y7
-	VFMADD231PD (CX)(R8*8), Y2, Y7
-	VMULPD      Y7, Y7, Y2
+	VMOVUPD     (AX)(R8*8), Y4
+	VMOVAPD     Y4, Y5
+	VFMADD213PD Y3, Y2, Y4
+	VSUBPD      Y4, Y3, Y3
+	VFMADD213PD Y3, Y2, Y5
+	VFMADD231PD (CX)(R8*8), Y2, Y5
+	VMULPD      Y5, Y5, Y3
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y5
-	VMOVUPD     cosine6<>+0(SB), Y8
-	VFMADD213PD sine5<>+0(SB), Y2, Y5
-	VFMADD213PD cosine5<>+0(SB), Y2, Y8
-	VFMADD213PD sine4<>+0(SB), Y2, Y5
-	VFMADD213PD cosine4<>+0(SB), Y2, Y8
-	VFMADD213PD sine3<>+0(SB), Y2, Y5
-	VFMADD213PD cosine3<>+0(SB), Y2, Y8
-	VFMADD213PD sine2<>+0(SB), Y2, Y5
-	VFMADD213PD cosine2<>+0(SB), Y2, Y8
-	VFMADD213PD sine1<>+0(SB), Y2, Y5
-	VFMADD213PD cosine1<>+0(SB), Y2, Y8
-	VFMADD213PD sine0<>+0(SB), Y2, Y5
-	VFMADD213PD cosine0<>+0(SB), Y2, Y8
-	VMULPD      Y7, Y5, Y5
+	VMOVUPD     sine6<>+0(SB), Y6
+	VMOVUPD     cosine6<>+0(SB), Y7
+	VFMADD213PD sine5<>+0(SB), Y3, Y6
+	VFMADD213PD cosine5<>+0(SB), Y3, Y7
+	VFMADD213PD sine4<>+0(SB), Y3, Y6
+	VFMADD213PD cosine4<>+0(SB), Y3, Y7
+	VFMADD213PD sine3<>+0(SB), Y3, Y6
+	VFMADD213PD cosine3<>+0(SB), Y3, Y7
+	VFMADD213PD sine2<>+0(SB), Y3, Y6
+	VFMADD213PD cosine2<>+0(SB), Y3, Y7
+	VFMADD213PD sine1<>+0(SB), Y3, Y6
+	VFMADD213PD cosine1<>+0(SB), Y3, Y7
+	VFMADD213PD sine0<>+0(SB), Y3, Y6
+	VFMADD213PD cosine0<>+0(SB), Y3, Y7
+	VMULPD      Y5, Y6, Y6
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ    $0x3f, Y6, Y2
-	VPSLLQ    $0x3e, Y6, Y6
-	VPXOR     Y2, Y6, Y7
-	VBLENDVPD Y2, Y5, Y8, Y9
-	VBLENDVPD Y2, Y8, Y5, Y2
-	VPAND     signBit<>+0(SB), Y6, Y6
-	VPAND     signBit<>+0(SB), Y7, Y7
-	VPXOR     Y6, Y2, Y2
-	VPXOR     Y7, Y9, Y9
+	VPSLLQ    $0x3f, Y4, Y3
+	VPSLLQ    $0x3e, Y4, Y4
+	VPXOR     Y3, Y4, Y5
+	VBLENDVPD Y3, Y6, Y7, Y8
+	VBLENDVPD Y3, Y7, Y6, Y3
+	VPAND     signBit<>+0(SB), Y4, Y4
+	VPAND     signBit<>+0(SB), Y5, Y5
+	VPXOR     Y4, Y3, Y3
+	VPXOR     Y5, Y8, Y8
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Y3, Y3
-	VMINPD     margin<>+0(SB), Y3, Y3
-	VADDPD     margin<>+0(SB), Y9, Y5
-	VSUBPD     margin<>+0(SB), Y9, Y6
-	VPADDQ     half29<>+0(SB), Y5, Y5
-	VPADDQ     half29<>+0(SB), Y6, Y6
-	VPXOR      Y5, Y6, Y6
-	VPOR       Y6, Y4, Y4
-	VCVTPD2PSY Y9, X5
-	VADDPD     Y3, Y2, Y6
-	VSUBPD     Y3, Y2, Y3
-	VPADDQ     half29<>+0(SB), Y6, Y6
-	VPADDQ     half29<>+0(SB), Y3, Y3
-	VPXOR      Y6, Y3, Y3
-	VPOR       Y3, Y4, Y4
-	VCVTPD2PSY Y2, X2
-	VMULPS     X0, X5, X5
-	VMULPS     X1, X2, X2
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y8, Y4
+	VPADDD  entryLeast<>+0(SB), Y4, Y4
+	VPSLLVD entryShifts<>+0(SB), Y3, Y5
+	VPADDD  entryLeast<>+0(SB), Y5, Y5
+	VPMAXUD Y5, Y4, Y4
+	VPMAXUD entryLimits<>+0(SB), Y4, Y4
+	VPXOR   entryLimits<>+0(SB), Y4, Y4
+	VPTEST  Y4, Y4
+	JNZ     long10
+
+certain11:
+	VCVTPD2PSY Y8, X2
+	VCVTPD2PSY Y3, X3
+	VMULPS     X0, X2, X2
+	VMULPS     X1, X3, X3
 	LEAQ       (BX)(R8*4), AX
 	TESTQ      $0x00000002, DI
-	JZ         single5
-	VMOVLPS    X5, (AX)
-	VPSRLDQ    $0x08, X5, X5
+	JZ         single12
+	VMOVLPS    X2, (AX)
+	VPSRLDQ    $0x08, X2, X2
 	ADDQ       $0x08, AX
 
-single5:
+single12:
 	TESTQ  $0x00000001, DI
-	JZ     stored6
-	VMOVSS X5, (AX)
-
-stored6:
-	LEAQ    (SI)(R8*4), AX
-	TESTQ   $0x00000002, DI
-	JZ      single7
-	VMOVLPS X2, (AX)
-	VPSRLDQ $0x08, X2, X2
-	ADDQ    $0x08, AX
-
-single7:
-	TESTQ  $0x00000001, DI
-	JZ     stored8
+	JZ     stored13
 	VMOVSS X2, (AX)
 
-stored8:
-done4:
-	XORQ   AX, AX
-	VPTEST above29<>+0(SB), Y4
-	SETNE  AL
+stored13:
+	LEAQ    (SI)(R8*4), AX
+	TESTQ   $0x00000002, DI
+	JZ      single14
+	VMOVLPS X3, (AX)
+	VPSRLDQ $0x08, X3, X3
+	ADDQ    $0x08, AX
+
+single14:
+	TESTQ  $0x00000001, DI
+	JZ     stored15
+	VMOVSS X3, (AX)
+
+stored15:
+done5:
+	MOVQ $0x00000000, AX
 	VZEROUPPER
-	MOVQ   AX, undecided+64(FP)
+	MOVQ AX, undecided+64(FP)
 	RET
 
-DATA magnitude64<>+0(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+8(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+16(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+24(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+32(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+40(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+48(SB)/8, $0x7fffffffffffffff
-DATA magnitude64<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL magnitude64<>(SB), RODATA|NOPTR, $64
+undecided1:
+	MOVQ $0x00000001, AX
+	VZEROUPPER
+	MOVQ AX, undecided+64(FP)
+	RET
+
+long6:
+	VADDPD margin<>+0(SB), Y8, Y5
+	VSUBPD margin<>+0(SB), Y8, Y7
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y7, Y7
+	VXORPD Y5, Y7, Y7
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y5
+	VMULPD (DX)(R8*8), Y5, Y5
+	VMINPD margin<>+0(SB), Y5, Y5
+	VADDPD Y5, Y6, Y10
+	VSUBPD Y5, Y6, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VXORPD Y10, Y5, Y5
+	VORPD  Y5, Y7, Y7
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VXORPD Y5, Y10, Y10
+	VORPD  Y10, Y7, Y7
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y5
+	VMULPD 32(DX)(R8*8), Y5, Y5
+	VMINPD margin<>+0(SB), Y5, Y5
+	VADDPD Y5, Y4, Y10
+	VSUBPD Y5, Y4, Y5
+	VPADDQ half29<>+0(SB), Y10, Y10
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VXORPD Y10, Y5, Y5
+	VORPD  Y5, Y7, Y7
+	VPTEST above29<>+0(SB), Y7
+	JZ     certain7
+	JMP    undecided1
+
+long8:
+	VADDPD margin<>+0(SB), Y9, Y4
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y4, Y6, Y6
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y4
+	VMULPD (DX)(R8*8), Y4, Y4
+	VMINPD margin<>+0(SB), Y4, Y4
+	VADDPD Y4, Y5, Y7
+	VSUBPD Y4, Y5, Y4
+	VPADDQ half29<>+0(SB), Y7, Y7
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VXORPD Y7, Y4, Y4
+	VORPD  Y4, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain9
+	JMP    undecided1
+
+long10:
+	VADDPD margin<>+0(SB), Y8, Y4
+	VSUBPD margin<>+0(SB), Y8, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VXORPD Y4, Y5, Y5
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y2
+	VMULPD (DX)(R8*8), Y2, Y2
+	VMINPD margin<>+0(SB), Y2, Y2
+	VADDPD Y2, Y3, Y4
+	VSUBPD Y2, Y3, Y2
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VPADDQ half29<>+0(SB), Y2, Y2
+	VXORPD Y4, Y2, Y2
+	VORPD  Y2, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
+	JZ     certain11
+	JMP    undecided1
+
+DATA entryShifts<>+0(SB)/8, $0x0000000100000003
+DATA entryShifts<>+8(SB)/8, $0x0000000100000003
+DATA entryShifts<>+16(SB)/8, $0x0000000100000003
+DATA entryShifts<>+24(SB)/8, $0x0000000100000003
+DATA entryShifts<>+32(SB)/8, $0x0000000100000003
+DATA entryShifts<>+40(SB)/8, $0x0000000100000003
+DATA entryShifts<>+48(SB)/8, $0x0000000100000003
+DATA entryShifts<>+56(SB)/8, $0x0000000100000003
+GLOBL entryShifts<>(SB), RODATA|NOPTR, $64
+
+DATA entryLeast<>+0(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+8(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+16(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+24(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+32(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+40(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+48(SB)/8, $0x81a000007ffbffff
+DATA entryLeast<>+56(SB)/8, $0x81a000007ffbffff
+GLOBL entryLeast<>(SB), RODATA|NOPTR, $64
+
+DATA entryLimits<>+0(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+8(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+16(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+24(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+32(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+40(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+48(SB)/8, $0x7ffffffffff7fffe
+DATA entryLimits<>+56(SB)/8, $0x7ffffffffff7fffe
+GLOBL entryLimits<>(SB), RODATA|NOPTR, $64
 
 DATA half29<>+0(SB)/8, $0x0000000010000000
 DATA half29<>+8(SB)/8, $0x0000000010000000
@@ -327,6 +412,16 @@ DATA above29<>+40(SB)/8, $0xffffffffe0000000
 DATA above29<>+48(SB)/8, $0xffffffffe0000000
 DATA above29<>+56(SB)/8, $0xffffffffe0000000
 GLOBL above29<>(SB), RODATA|NOPTR, $64
+
+DATA margin<>+0(SB)/8, $0x3ce0000000000000
+DATA margin<>+8(SB)/8, $0x3ce0000000000000
+DATA margin<>+16(SB)/8, $0x3ce0000000000000
+DATA margin<>+24(SB)/8, $0x3ce0000000000000
+DATA margin<>+32(SB)/8, $0x3ce0000000000000
+DATA margin<>+40(SB)/8, $0x3ce0000000000000
+DATA margin<>+48(SB)/8, $0x3ce0000000000000
+DATA margin<>+56(SB)/8, $0x3ce0000000000000
+GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 DATA toInteger<>+0(SB)/8, $0x4338000000000000
 DATA toInteger<>+8(SB)/8, $0x4338000000000000
@@ -488,15 +583,15 @@ DATA signBit<>+48(SB)/8, $0x8000000000000000
 DATA signBit<>+56(SB)/8, $0x8000000000000000
 GLOBL signBit<>(SB), RODATA|NOPTR, $64
 
-DATA margin<>+0(SB)/8, $0x3ce0000000000000
-DATA margin<>+8(SB)/8, $0x3ce0000000000000
-DATA margin<>+16(SB)/8, $0x3ce0000000000000
-DATA margin<>+24(SB)/8, $0x3ce0000000000000
-DATA margin<>+32(SB)/8, $0x3ce0000000000000
-DATA margin<>+40(SB)/8, $0x3ce0000000000000
-DATA margin<>+48(SB)/8, $0x3ce0000000000000
-DATA margin<>+56(SB)/8, $0x3ce0000000000000
-GLOBL margin<>(SB), RODATA|NOPTR, $64
+DATA magnitude64<>+0(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+8(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+16(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+24(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+32(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+40(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+48(SB)/8, $0x7fffffffffffffff
+DATA magnitude64<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL magnitude64<>(SB), RODATA|NOPTR, $64
 
 // func CosSinExactF32AVX512(cos *float32, sin *float32, high *float64, low *float64, margin *float64, n int, position float64, scaleCos float32, scaleSin float32) (undecided uint64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
@@ -511,9 +606,9 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	VBROADCASTSS scaleSin+60(FP), Y1
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Z2
-	VANDPD       magnitude64<>+0(SB), Z2, Z3
-	VMOVUPD      half29<>+0(SB), Z5
-	VPXORD       Z4, Z4, Z4
+	VMOVUPS      entryShifts<>+0(SB), Z3
+	VMOVUPS      entryLeast<>+0(SB), Z4
+	VMOVUPS      entryLimits<>+0(SB), Z5
 	VMOVUPD      toInteger<>+0(SB), Z6
 	VMOVUPD      toInteger<>+0(SB), Z6
 	VMOVUPD      sine0<>+0(SB), Z15
@@ -521,122 +616,113 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	VMOVUPD      sine1<>+0(SB), Z17
 	VMOVUPD      cosine1<>+0(SB), Z18
 	VMOVUPD      signBit<>+0(SB), Z19
-	VMOVUPD      margin<>+0(SB), Z20
 	CMPQ         DI, $0x10
-	JLT          single2
+	JLT          single3
 
-main1:
+main2:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Z21
+	VMOVUPD     (AX)(R8*8), Z20
+	VMOVAPD     Z20, Z24
+	VMOVUPD     64(AX)(R8*8), Z21
 	VMOVAPD     Z21, Z25
-	VMOVUPD     64(AX)(R8*8), Z22
-	VMOVAPD     Z22, Z26
+	VFMADD213PD Z6, Z2, Z20
 	VFMADD213PD Z6, Z2, Z21
-	VFMADD213PD Z6, Z2, Z22
+	VSUBPD      Z20, Z6, Z22
 	VSUBPD      Z21, Z6, Z23
-	VSUBPD      Z22, Z6, Z24
+	VFMADD213PD Z22, Z2, Z24
 	VFMADD213PD Z23, Z2, Z25
-	VFMADD213PD Z24, Z2, Z26
-	VFMADD231PD (CX)(R8*8), Z2, Z25
-	VFMADD231PD 64(CX)(R8*8), Z2, Z26
+	VFMADD231PD (CX)(R8*8), Z2, Z24
+	VFMADD231PD 64(CX)(R8*8), Z2, Z25
+	VMULPD      Z24, Z24, Z22
 	VMULPD      Z25, Z25, Z23
-	VMULPD      Z26, Z26, Z24
 
 	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z26
+	VMOVUPD     cosine6<>+0(SB), Z28
 	VMOVUPD     sine6<>+0(SB), Z27
 	VMOVUPD     cosine6<>+0(SB), Z29
-	VMOVUPD     sine6<>+0(SB), Z28
-	VMOVUPD     cosine6<>+0(SB), Z30
+	VFMADD213PD sine5<>+0(SB), Z22, Z26
+	VFMADD213PD cosine5<>+0(SB), Z22, Z28
 	VFMADD213PD sine5<>+0(SB), Z23, Z27
 	VFMADD213PD cosine5<>+0(SB), Z23, Z29
-	VFMADD213PD sine5<>+0(SB), Z24, Z28
-	VFMADD213PD cosine5<>+0(SB), Z24, Z30
+	VFMADD213PD sine4<>+0(SB), Z22, Z26
+	VFMADD213PD cosine4<>+0(SB), Z22, Z28
 	VFMADD213PD sine4<>+0(SB), Z23, Z27
 	VFMADD213PD cosine4<>+0(SB), Z23, Z29
-	VFMADD213PD sine4<>+0(SB), Z24, Z28
-	VFMADD213PD cosine4<>+0(SB), Z24, Z30
+	VFMADD213PD sine3<>+0(SB), Z22, Z26
+	VFMADD213PD cosine3<>+0(SB), Z22, Z28
 	VFMADD213PD sine3<>+0(SB), Z23, Z27
 	VFMADD213PD cosine3<>+0(SB), Z23, Z29
-	VFMADD213PD sine3<>+0(SB), Z24, Z28
-	VFMADD213PD cosine3<>+0(SB), Z24, Z30
+	VFMADD213PD sine2<>+0(SB), Z22, Z26
+	VFMADD213PD cosine2<>+0(SB), Z22, Z28
 	VFMADD213PD sine2<>+0(SB), Z23, Z27
 	VFMADD213PD cosine2<>+0(SB), Z23, Z29
-	VFMADD213PD sine2<>+0(SB), Z24, Z28
-	VFMADD213PD cosine2<>+0(SB), Z24, Z30
+	VFMADD213PD Z17, Z22, Z26
+	VFMADD213PD Z18, Z22, Z28
 	VFMADD213PD Z17, Z23, Z27
 	VFMADD213PD Z18, Z23, Z29
-	VFMADD213PD Z17, Z24, Z28
-	VFMADD213PD Z18, Z24, Z30
+	VFMADD213PD Z15, Z22, Z26
+	VFMADD213PD Z16, Z22, Z28
 	VFMADD213PD Z15, Z23, Z27
 	VFMADD213PD Z16, Z23, Z29
-	VFMADD213PD Z15, Z24, Z28
-	VFMADD213PD Z16, Z24, Z30
+	VMULPD      Z24, Z26, Z26
 	VMULPD      Z25, Z27, Z27
-	VMULPD      Z26, Z28, Z28
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z21, Z23
+	VPSLLQ     $0x3f, Z20, Z22
+	VPSLLQ     $0x3e, Z20, Z20
+	VPMOVQ2M   Z22, K1
+	VPXORQ     Z22, Z20, Z22
+	VBLENDMPD  Z26, Z28, K1, Z7
+	VBLENDMPD  Z28, Z26, K1, Z8
+	VPTERNLOGQ $0x78, Z19, Z20, Z8
+	VPTERNLOGQ $0x78, Z19, Z22, Z7
+	VPSLLQ     $0x3f, Z21, Z20
 	VPSLLQ     $0x3e, Z21, Z21
-	VPMOVQ2M   Z23, K1
-	VPXORQ     Z23, Z21, Z23
-	VBLENDMPD  Z27, Z29, K1, Z7
-	VBLENDMPD  Z29, Z27, K1, Z8
-	VPTERNLOGQ $0x78, Z19, Z21, Z8
-	VPTERNLOGQ $0x78, Z19, Z23, Z7
-	VPSLLQ     $0x3f, Z22, Z21
-	VPSLLQ     $0x3e, Z22, Z22
-	VPMOVQ2M   Z21, K1
-	VPXORQ     Z21, Z22, Z21
-	VBLENDMPD  Z28, Z30, K1, Z9
-	VBLENDMPD  Z30, Z28, K1, Z10
-	VPTERNLOGQ $0x78, Z19, Z22, Z10
-	VPTERNLOGQ $0x78, Z19, Z21, Z9
+	VPMOVQ2M   Z20, K1
+	VPXORQ     Z20, Z21, Z20
+	VBLENDMPD  Z27, Z29, K1, Z9
+	VBLENDMPD  Z29, Z27, K1, Z10
+	VPTERNLOGQ $0x78, Z19, Z21, Z10
+	VPTERNLOGQ $0x78, Z19, Z20, Z9
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z21
-	VMINPD     Z20, Z21, Z21
-	VADDPD     Z20, Z7, Z22
-	VSUBPD     Z20, Z7, Z23
-	VPADDQ     Z5, Z22, Z22
-	VPADDQ     Z5, Z23, Z23
-	VPTERNLOGQ $0xf6, Z22, Z23, Z4
-	VCVTPD2PS  Z7, Y22
-	VADDPD     Z21, Z8, Z23
-	VSUBPD     Z21, Z8, Z21
-	VPADDQ     Z5, Z23, Z23
-	VPADDQ     Z5, Z21, Z21
-	VPTERNLOGQ $0xf6, Z23, Z21, Z4
-	VCVTPD2PS  Z8, Y21
-	VMULPD     64(DX)(R8*8), Z3, Z23
-	VMINPD     Z20, Z23, Z23
-	VADDPD     Z20, Z9, Z24
-	VSUBPD     Z20, Z9, Z25
-	VPADDQ     Z5, Z24, Z24
-	VPADDQ     Z5, Z25, Z25
-	VPTERNLOGQ $0xf6, Z24, Z25, Z4
-	VCVTPD2PS  Z9, Y24
-	VADDPD     Z23, Z10, Z25
-	VSUBPD     Z23, Z10, Z23
-	VPADDQ     Z5, Z25, Z25
-	VPADDQ     Z5, Z23, Z23
-	VPTERNLOGQ $0xf6, Z25, Z23, Z4
-	VCVTPD2PS  Z10, Y23
-	VMULPS     Y0, Y22, Y22
-	VMULPS     Y1, Y21, Y21
-	VMULPS     Y0, Y24, Y24
-	VMULPS     Y1, Y23, Y23
-	VMOVUPS    Y22, (BX)(R8*4)
-	VMOVUPS    Y21, (SI)(R8*4)
-	VMOVUPS    Y24, 32(BX)(R8*4)
-	VMOVUPS    Y23, 32(SI)(R8*4)
-	ADDQ       $0x10, R8
-	SUBQ       $0x10, DI
-	CMPQ       DI, $0x10
-	JGE        main1
+	// Ziv's test, the short one
+	VPSLLVD  Z3, Z7, Z20
+	VPADDD   Z4, Z20, Z20
+	VPSLLVD  Z3, Z8, Z21
+	VPADDD   Z4, Z21, Z21
+	VPMAXUD  Z21, Z20, Z20
+	VPSLLVD  Z3, Z9, Z21
+	VPADDD   Z4, Z21, Z21
+	VPMAXUD  Z21, Z20, Z20
+	VPSLLVD  Z3, Z10, Z21
+	VPADDD   Z4, Z21, Z21
+	VPMAXUD  Z21, Z20, Z20
+	VPCMPUD  $0x06, Z5, Z20, K1
+	KORTESTW K1, K1
+	JNZ      long6
 
-single2:
+certain7:
+	VCVTPD2PS Z7, Y20
+	VCVTPD2PS Z8, Y21
+	VCVTPD2PS Z9, Y22
+	VCVTPD2PS Z10, Y23
+	VMULPS    Y0, Y20, Y20
+	VMULPS    Y1, Y21, Y21
+	VMULPS    Y0, Y22, Y22
+	VMULPS    Y1, Y23, Y23
+	VMOVUPS   Y20, (BX)(R8*4)
+	VMOVUPS   Y21, (SI)(R8*4)
+	VMOVUPS   Y22, 32(BX)(R8*4)
+	VMOVUPS   Y23, 32(SI)(R8*4)
+	ADDQ      $0x10, R8
+	SUBQ      $0x10, DI
+	CMPQ      DI, $0x10
+	JGE       main2
+
+single3:
 	CMPQ DI, $0x08
-	JLT  part3
+	JLT  part4
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Z7
@@ -649,19 +735,19 @@ single2:
 
 	// 2. polynomials in y = f*f
 	VMOVUPD     sine6<>+0(SB), Z10
-	VMOVUPD     cosine6<>+0(SB), Z21
+	VMOVUPD     cosine6<>+0(SB), Z20
 	VFMADD213PD sine5<>+0(SB), Z8, Z10
-	VFMADD213PD cosine5<>+0(SB), Z8, Z21
+	VFMADD213PD cosine5<>+0(SB), Z8, Z20
 	VFMADD213PD sine4<>+0(SB), Z8, Z10
-	VFMADD213PD cosine4<>+0(SB), Z8, Z21
+	VFMADD213PD cosine4<>+0(SB), Z8, Z20
 	VFMADD213PD sine3<>+0(SB), Z8, Z10
-	VFMADD213PD cosine3<>+0(SB), Z8, Z21
+	VFMADD213PD cosine3<>+0(SB), Z8, Z20
 	VFMADD213PD sine2<>+0(SB), Z8, Z10
-	VFMADD213PD cosine2<>+0(SB), Z8, Z21
+	VFMADD213PD cosine2<>+0(SB), Z8, Z20
 	VFMADD213PD Z17, Z8, Z10
-	VFMADD213PD Z18, Z8, Z21
+	VFMADD213PD Z18, Z8, Z20
 	VFMADD213PD Z15, Z8, Z10
-	VFMADD213PD Z16, Z8, Z21
+	VFMADD213PD Z16, Z8, Z20
 	VMULPD      Z9, Z10, Z10
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
@@ -669,37 +755,35 @@ single2:
 	VPSLLQ     $0x3e, Z7, Z7
 	VPMOVQ2M   Z8, K1
 	VPXORQ     Z8, Z7, Z8
-	VBLENDMPD  Z10, Z21, K1, Z11
-	VBLENDMPD  Z21, Z10, K1, Z12
+	VBLENDMPD  Z10, Z20, K1, Z11
+	VBLENDMPD  Z20, Z10, K1, Z12
 	VPTERNLOGQ $0x78, Z19, Z7, Z12
 	VPTERNLOGQ $0x78, Z19, Z8, Z11
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z7
-	VMINPD     Z20, Z7, Z7
-	VADDPD     Z20, Z11, Z8
-	VSUBPD     Z20, Z11, Z9
-	VPADDQ     Z5, Z8, Z8
-	VPADDQ     Z5, Z9, Z9
-	VPTERNLOGQ $0xf6, Z8, Z9, Z4
-	VCVTPD2PS  Z11, Y8
-	VADDPD     Z7, Z12, Z9
-	VSUBPD     Z7, Z12, Z7
-	VPADDQ     Z5, Z9, Z9
-	VPADDQ     Z5, Z7, Z7
-	VPTERNLOGQ $0xf6, Z9, Z7, Z4
-	VCVTPD2PS  Z12, Y7
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y7, Y7
-	VMOVUPS    Y8, (BX)(R8*4)
-	VMOVUPS    Y7, (SI)(R8*4)
-	ADDQ       $0x08, R8
-	SUBQ       $0x08, DI
-	JMP        single2
+	// Ziv's test, the short one
+	VPSLLVD  Z3, Z11, Z7
+	VPADDD   Z4, Z7, Z7
+	VPSLLVD  Z3, Z12, Z8
+	VPADDD   Z4, Z8, Z8
+	VPMAXUD  Z8, Z7, Z7
+	VPCMPUD  $0x06, Z5, Z7, K1
+	KORTESTW K1, K1
+	JNZ      long8
 
-part3:
+certain9:
+	VCVTPD2PS Z11, Y7
+	VCVTPD2PS Z12, Y8
+	VMULPS    Y0, Y7, Y7
+	VMULPS    Y1, Y8, Y8
+	VMOVUPS   Y7, (BX)(R8*4)
+	VMOVUPS   Y8, (SI)(R8*4)
+	ADDQ      $0x08, R8
+	SUBQ      $0x08, DI
+	JMP       single3
+
+part4:
 	TESTQ DI, DI
-	JZ    done4
+	JZ    done5
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Z7
@@ -708,70 +792,156 @@ part3:
 	VSUBPD      Z7, Z6, Z6
 	VFMADD213PD Z6, Z2, Z8
 	VFMADD231PD (CX)(R8*8), Z2, Z8
-	VMULPD      Z8, Z8, Z2
+	VMULPD      Z8, Z8, Z6
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z6
-	VMOVUPD     cosine6<>+0(SB), Z9
-	VFMADD213PD sine5<>+0(SB), Z2, Z6
-	VFMADD213PD cosine5<>+0(SB), Z2, Z9
-	VFMADD213PD sine4<>+0(SB), Z2, Z6
-	VFMADD213PD cosine4<>+0(SB), Z2, Z9
-	VFMADD213PD sine3<>+0(SB), Z2, Z6
-	VFMADD213PD cosine3<>+0(SB), Z2, Z9
-	VFMADD213PD sine2<>+0(SB), Z2, Z6
-	VFMADD213PD cosine2<>+0(SB), Z2, Z9
-	VFMADD213PD Z17, Z2, Z6
-	VFMADD213PD Z18, Z2, Z9
-	VFMADD213PD Z15, Z2, Z6
-	VFMADD213PD Z16, Z2, Z9
-	VMULPD      Z8, Z6, Z6
+	VMOVUPD     sine6<>+0(SB), Z9
+	VMOVUPD     cosine6<>+0(SB), Z10
+	VFMADD213PD sine5<>+0(SB), Z6, Z9
+	VFMADD213PD cosine5<>+0(SB), Z6, Z10
+	VFMADD213PD sine4<>+0(SB), Z6, Z9
+	VFMADD213PD cosine4<>+0(SB), Z6, Z10
+	VFMADD213PD sine3<>+0(SB), Z6, Z9
+	VFMADD213PD cosine3<>+0(SB), Z6, Z10
+	VFMADD213PD sine2<>+0(SB), Z6, Z9
+	VFMADD213PD cosine2<>+0(SB), Z6, Z10
+	VFMADD213PD Z17, Z6, Z9
+	VFMADD213PD Z18, Z6, Z10
+	VFMADD213PD Z15, Z6, Z9
+	VFMADD213PD Z16, Z6, Z10
+	VMULPD      Z8, Z9, Z9
 
 	// 3. quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VPSLLQ     $0x3f, Z7, Z2
+	VPSLLQ     $0x3f, Z7, Z6
 	VPSLLQ     $0x3e, Z7, Z7
-	VPMOVQ2M   Z2, K1
-	VPXORQ     Z2, Z7, Z2
-	VBLENDMPD  Z6, Z9, K1, Z13
-	VBLENDMPD  Z9, Z6, K1, Z14
+	VPMOVQ2M   Z6, K1
+	VPXORQ     Z6, Z7, Z6
+	VBLENDMPD  Z9, Z10, K1, Z13
+	VBLENDMPD  Z10, Z9, K1, Z14
 	VPTERNLOGQ $0x78, Z19, Z7, Z14
-	VPTERNLOGQ $0x78, Z19, Z2, Z13
+	VPTERNLOGQ $0x78, Z19, Z6, Z13
 
-	// 4. Ziv's test; the error of a sine is in proportion to angles below 1
-	VMULPD     (DX)(R8*8), Z3, Z2
-	VMINPD     Z20, Z2, Z2
-	VADDPD     Z20, Z13, Z3
-	VSUBPD     Z20, Z13, Z6
-	VPADDQ     Z5, Z3, Z3
-	VPADDQ     Z5, Z6, Z6
-	VPTERNLOGQ $0xf6, Z3, Z6, Z4
-	VCVTPD2PS  Z13, Y3
-	VADDPD     Z2, Z14, Z6
-	VSUBPD     Z2, Z14, Z2
-	VPADDQ     Z5, Z6, Z6
-	VPADDQ     Z5, Z2, Z2
-	VPTERNLOGQ $0xf6, Z6, Z2, Z4
-	VCVTPD2PS  Z14, Y2
-	VMULPS     Y0, Y3, Y3
-	VMULPS     Y1, Y2, Y2
-	MOVQ       $0xffffffffffffffff, AX
-	BZHIQ      DI, AX, AX
-	KMOVW      AX, K1
-	VMOVUPS    Y3, K1, (BX)(R8*4)
-	MOVQ       $0xffffffffffffffff, AX
-	BZHIQ      DI, AX, AX
-	KMOVW      AX, K1
-	VMOVUPS    Y2, K1, (SI)(R8*4)
+	// Ziv's test, the short one
+	VPSLLVD  Z3, Z13, Z6
+	VPADDD   Z4, Z6, Z6
+	VPSLLVD  Z3, Z14, Z3
+	VPADDD   Z4, Z3, Z3
+	VPMAXUD  Z3, Z6, Z6
+	VPCMPUD  $0x06, Z5, Z6, K1
+	KORTESTW K1, K1
+	JNZ      long10
 
-done4:
-	XORQ     AX, AX
-	VPTESTMD above29<>+0(SB), Z4, K1
-	KMOVW    K1, CX
-	TESTL    CX, CX
-	SETNE    AL
+certain11:
+	VCVTPD2PS Z13, Y2
+	VCVTPD2PS Z14, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	MOVQ      $0xffffffffffffffff, AX
+	BZHIQ     DI, AX, AX
+	KMOVW     AX, K1
+	VMOVUPS   Y2, K1, (BX)(R8*4)
+	MOVQ      $0xffffffffffffffff, AX
+	BZHIQ     DI, AX, AX
+	KMOVW     AX, K1
+	VMOVUPS   Y3, K1, (SI)(R8*4)
+
+done5:
+	MOVQ $0x00000000, AX
 	VZEROUPPER
-	MOVQ     AX, undecided+64(FP)
+	MOVQ AX, undecided+64(FP)
 	RET
+
+undecided1:
+	MOVQ $0x00000001, AX
+	VZEROUPPER
+	MOVQ AX, undecided+64(FP)
+	RET
+
+long6:
+	VADDPD margin<>+0(SB), Z7, Z20
+	VSUBPD margin<>+0(SB), Z7, Z21
+	VPADDQ half29<>+0(SB), Z20, Z20
+	VPADDQ half29<>+0(SB), Z21, Z21
+	VXORPD Z20, Z21, Z21
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Z2, Z20
+	VMULPD (DX)(R8*8), Z20, Z20
+	VMINPD margin<>+0(SB), Z20, Z20
+	VADDPD Z20, Z8, Z22
+	VSUBPD Z20, Z8, Z20
+	VPADDQ half29<>+0(SB), Z22, Z22
+	VPADDQ half29<>+0(SB), Z20, Z20
+	VXORPD Z22, Z20, Z20
+	VORPD  Z20, Z21, Z21
+	VADDPD margin<>+0(SB), Z9, Z20
+	VSUBPD margin<>+0(SB), Z9, Z22
+	VPADDQ half29<>+0(SB), Z20, Z20
+	VPADDQ half29<>+0(SB), Z22, Z22
+	VXORPD Z20, Z22, Z22
+	VORPD  Z22, Z21, Z21
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD   magnitude64<>+0(SB), Z2, Z20
+	VMULPD   64(DX)(R8*8), Z20, Z20
+	VMINPD   margin<>+0(SB), Z20, Z20
+	VADDPD   Z20, Z10, Z22
+	VSUBPD   Z20, Z10, Z20
+	VPADDQ   half29<>+0(SB), Z22, Z22
+	VPADDQ   half29<>+0(SB), Z20, Z20
+	VXORPD   Z22, Z20, Z20
+	VORPD    Z20, Z21, Z21
+	VPTESTMD above29<>+0(SB), Z21, K1
+	KMOVW    K1, R9
+	TESTL    R9, R9
+	JZ       certain7
+	JMP      undecided1
+
+long8:
+	VADDPD margin<>+0(SB), Z11, Z7
+	VSUBPD margin<>+0(SB), Z11, Z8
+	VPADDQ half29<>+0(SB), Z7, Z7
+	VPADDQ half29<>+0(SB), Z8, Z8
+	VXORPD Z7, Z8, Z8
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD   magnitude64<>+0(SB), Z2, Z7
+	VMULPD   (DX)(R8*8), Z7, Z7
+	VMINPD   margin<>+0(SB), Z7, Z7
+	VADDPD   Z7, Z12, Z9
+	VSUBPD   Z7, Z12, Z7
+	VPADDQ   half29<>+0(SB), Z9, Z9
+	VPADDQ   half29<>+0(SB), Z7, Z7
+	VXORPD   Z9, Z7, Z7
+	VORPD    Z7, Z8, Z8
+	VPTESTMD above29<>+0(SB), Z8, K1
+	KMOVW    K1, R9
+	TESTL    R9, R9
+	JZ       certain9
+	JMP      undecided1
+
+long10:
+	VADDPD margin<>+0(SB), Z13, Z3
+	VSUBPD margin<>+0(SB), Z13, Z4
+	VPADDQ half29<>+0(SB), Z3, Z3
+	VPADDQ half29<>+0(SB), Z4, Z4
+	VXORPD Z3, Z4, Z4
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD   magnitude64<>+0(SB), Z2, Z2
+	VMULPD   (DX)(R8*8), Z2, Z2
+	VMINPD   margin<>+0(SB), Z2, Z2
+	VADDPD   Z2, Z14, Z3
+	VSUBPD   Z2, Z14, Z2
+	VPADDQ   half29<>+0(SB), Z3, Z3
+	VPADDQ   half29<>+0(SB), Z2, Z2
+	VXORPD   Z3, Z2, Z2
+	VORPD    Z2, Z4, Z4
+	VPTESTMD above29<>+0(SB), Z4, K1
+	KMOVW    K1, AX
+	TESTL    AX, AX
+	JZ       certain11
+	JMP      undecided1
 
 // func CosSinSeedF64AVX2(cos *float64, sin *float64, error *float64, high *float64, low *float64, margin *float64, n int, position float64, reach float64)
 // Requires: AVX, AVX2, FMA3
@@ -908,581 +1078,1250 @@ loop1:
 // func CosSinShiftF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·CosSinShiftF32AVX2(SB), $0-72
-	MOVQ         stride+16(FP), AX
-	SHLQ         $0x02, AX
-	MOVQ         rows+24(FP), CX
-	MOVQ         seed+32(FP), DX
-	MOVQ         shift+40(FP), BX
-	MOVQ         cos+0(FP), SI
-	MOVQ         sin+8(FP), DI
-	MOVQ         n+48(FP), R8
-	VBROADCASTSS scaleCos+56(FP), X0
-	VBROADCASTSS scaleSin+60(FP), X1
-	XORQ         R9, R9
-	MOVQ         R8, R10
-	XORQ         R11, R11
-	VMOVUPD      margin<>+0(SB), Y2
-	VMOVUPD      half29<>+0(SB), Y4
-	VPXOR        Y3, Y3, Y3
-	TESTQ        CX, CX
-	JZ           exit2
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Y0
+	VMOVUPS      entryLeast<>+0(SB), Y1
+	VMOVUPS      entryLimits<>+0(SB), Y2
+	MOVQ         stride+16(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         cos+0(FP), R8
+	MOVQ         sin+8(FP), R9
+	VBROADCASTSS scaleCos+56(FP), Y3
+	VBROADCASTSS scaleSin+60(FP), Y4
+	XORQ         R12, R12
+	MOVL         scaleCos+56(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	MOVL         scaleSin+60(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	XORQ         R10, R10
+	TESTQ        SI, SI
+	JZ           exit1
 
-row1:
-	VPXOR Y3, Y3, Y3
-	XORQ  R9, R9
-	MOVQ  R10, R8
-	CMPQ  R8, $0x08
-	JLT   single4
+row2:
+	XORQ  DX, DX
+	MOVQ  DI, R11
+	SUBQ  $0x08, R11
+	JL    rest5
+	TESTQ R12, R12
+	JZ    unscaled3
 
-main3:
-	VMOVUPD (DX)(R9*8), Y5
-	VMOVUPD 512(DX)(R9*8), Y6
-	VMOVUPD (BX)(R9*8), Y7
-	VMOVUPD 512(BX)(R9*8), Y8
-
-	// 1. the linear shift
+main4:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Y5
-	VADDPD     Y2, Y9, Y6
-	VSUBPD     Y2, Y9, Y8
-	VPADDQ     Y4, Y6, Y6
-	VPADDQ     Y4, Y8, Y8
-	VPXOR      Y6, Y8, Y8
-	VPOR       Y8, Y3, Y3
-	VCVTPD2PSY Y9, X6
-	VADDPD     Y5, Y7, Y8
-	VSUBPD     Y5, Y7, Y5
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y3, Y3
-	VCVTPD2PSY Y7, X5
-	VMOVUPD    32(DX)(R9*8), Y7
-	VMOVUPD    544(DX)(R9*8), Y8
-	VMOVUPD    32(BX)(R9*8), Y9
-	VMOVUPD    544(BX)(R9*8), Y10
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long7
 
-	// 1. the linear shift
-	VMULPD       Y7, Y9, Y11
-	VMULPD       Y8, Y9, Y9
-	VFNMADD231PD Y8, Y10, Y11
-	VFMADD231PD  Y7, Y10, Y9
+certain8:
+	// rounding
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y4, Y6, Y6
+	VMOVUPS     Y5, (R8)(DX*4)
+	VMOVUPS     Y6, (R9)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R11
+	JGE         main4
+	JMP         rest5
 
-	// 2. Ziv's test
-	VMOVUPD    1056(DX)(R9*8), Y7
-	VADDPD     Y2, Y11, Y8
-	VSUBPD     Y2, Y11, Y10
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y10, Y10
-	VPXOR      Y8, Y10, Y10
-	VPOR       Y10, Y3, Y3
-	VCVTPD2PSY Y11, X8
-	VADDPD     Y7, Y9, Y10
-	VSUBPD     Y7, Y9, Y7
-	VPADDQ     Y4, Y10, Y10
-	VPADDQ     Y4, Y7, Y7
-	VPXOR      Y10, Y7, Y7
-	VPOR       Y7, Y3, Y3
-	VCVTPD2PSY Y9, X7
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X5, X5
-	VMULPS     X0, X8, X8
-	VMULPS     X1, X7, X7
-	VMOVUPS    X6, (SI)(R9*4)
-	VMOVUPS    X5, (DI)(R9*4)
-	VMOVUPS    X8, 16(SI)(R9*4)
-	VMOVUPS    X7, 16(DI)(R9*4)
-	ADDQ       $0x08, R9
-	SUBQ       $0x08, R8
-	CMPQ       R8, $0x08
-	JGE        main3
-
-single4:
-	CMPQ    R8, $0x04
-	JLT     part5
-	VMOVUPD (DX)(R9*8), Y5
-	VMOVUPD 512(DX)(R9*8), Y6
-	VMOVUPD (BX)(R9*8), Y7
-	VMOVUPD 512(BX)(R9*8), Y8
-
-	// 1. the linear shift
+unscaled3:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Y5
-	VADDPD     Y2, Y9, Y6
-	VSUBPD     Y2, Y9, Y8
-	VPADDQ     Y4, Y6, Y6
-	VPADDQ     Y4, Y8, Y8
-	VPXOR      Y6, Y8, Y8
-	VPOR       Y8, Y3, Y3
-	VCVTPD2PSY Y9, X6
-	VADDPD     Y5, Y7, Y8
-	VSUBPD     Y5, Y7, Y5
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y3, Y3
-	VCVTPD2PSY Y7, X5
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X5, X5
-	VMOVUPS    X6, (SI)(R9*4)
-	VMOVUPS    X5, (DI)(R9*4)
-	ADDQ       $0x04, R9
-	SUBQ       $0x04, R8
-	JMP        single4
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long9
 
-part5:
-	TESTQ   R8, R8
-	JZ      done6
-	VMOVUPD (DX)(R9*8), Y5
-	VMOVUPD 512(DX)(R9*8), Y6
-	VMOVUPD (BX)(R9*8), Y7
-	VMOVUPD 512(BX)(R9*8), Y8
+certain10:
+	// rounding
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMOVUPS     Y5, (R8)(DX*4)
+	VMOVUPS     Y6, (R9)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R11
+	JGE         unscaled3
 
-	// 1. the linear shift
+rest5:
+	ADDQ $0x08, R11
+	JZ   next6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
 	VMULPD       Y5, Y7, Y9
 	VMULPD       Y6, Y7, Y7
 	VFNMADD231PD Y6, Y8, Y9
 	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Y5
-	VADDPD     Y2, Y9, Y6
-	VSUBPD     Y2, Y9, Y8
-	VPADDQ     Y4, Y6, Y6
-	VPADDQ     Y4, Y8, Y8
-	VPXOR      Y6, Y8, Y8
-	VPOR       Y8, Y3, Y3
-	VCVTPD2PSY Y9, X6
-	VADDPD     Y5, Y7, Y8
-	VSUBPD     Y5, Y7, Y5
-	VPADDQ     Y4, Y8, Y8
-	VPADDQ     Y4, Y5, Y5
-	VPXOR      Y8, Y5, Y5
-	VPOR       Y5, Y3, Y3
-	VCVTPD2PSY Y7, X5
-	VMULPS     X0, X6, X6
-	VMULPS     X1, X5, X5
-	LEAQ       (SI)(R9*4), R12
-	TESTQ      $0x00000002, R8
-	JZ         single7
-	VMOVLPS    X6, (R12)
-	VPSRLDQ    $0x08, X6, X6
-	ADDQ       $0x08, R12
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long11
 
-single7:
-	TESTQ  $0x00000001, R8
-	JZ     stored8
-	VMOVSS X6, (R12)
+certain12:
+	// rounding
+	VCVTPD2PSY   Y9, X10
+	VCVTPD2PSY   Y12, X5
+	VINSERTF128  $0x01, X5, Y10, Y5
+	VCVTPD2PSY   Y7, X10
+	VCVTPD2PSY   Y8, X6
+	VINSERTF128  $0x01, X6, Y10, Y6
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y4, Y6, Y6
+	VMOVAPS      X5, X7
+	LEAQ         (R8)(DX*4), R13
+	TESTQ        $0x00000004, R11
+	JZ           low13
+	VMOVUPS      X7, (R13)
+	VEXTRACTF128 $0x01, Y5, X7
+	ADDQ         $0x10, R13
 
-stored8:
-	LEAQ    (DI)(R9*4), R9
-	TESTQ   $0x00000002, R8
-	JZ      single9
-	VMOVLPS X5, (R9)
+low13:
+	LEAQ    (R13), R13
+	TESTQ   $0x00000002, R11
+	JZ      single14
+	VMOVLPS X7, (R13)
+	VPSRLDQ $0x08, X7, X7
+	ADDQ    $0x08, R13
+
+single14:
+	TESTQ  $0x00000001, R11
+	JZ     stored15
+	VMOVSS X7, (R13)
+
+stored15:
+	VMOVAPS      X6, X5
+	LEAQ         (R9)(DX*4), DX
+	TESTQ        $0x00000004, R11
+	JZ           low16
+	VMOVUPS      X5, (DX)
+	VEXTRACTF128 $0x01, Y6, X5
+	ADDQ         $0x10, DX
+
+low16:
+	LEAQ    (DX), DX
+	TESTQ   $0x00000002, R11
+	JZ      single17
+	VMOVLPS X5, (DX)
 	VPSRLDQ $0x08, X5, X5
-	ADDQ    $0x08, R9
+	ADDQ    $0x08, DX
 
-single9:
-	TESTQ  $0x00000001, R8
-	JZ     stored10
-	VMOVSS X5, (R9)
+single17:
+	TESTQ  $0x00000001, R11
+	JZ     stored18
+	VMOVSS X5, (DX)
 
-stored10:
-done6:
-	VPTEST above29<>+0(SB), Y3
-	JNZ    exit2
-	ADDQ   AX, SI
-	ADDQ   AX, DI
-	ADDQ   $0x00000400, BX
-	INCQ   R11
-	CMPQ   R11, CX
-	JLT    row1
+stored18:
+next6:
+	ADDQ BX, R8
+	ADDQ BX, R9
+	ADDQ $0x00000400, CX
+	INCQ R10
+	CMPQ R10, SI
+	JLT  row2
 
-exit2:
+exit1:
 	VZEROUPPER
-	MOVQ R11, done+64(FP)
+	MOVQ R10, done+64(FP)
 	RET
+
+long7:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain8
+	JMP    exit1
+
+long9:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain10
+	JMP    exit1
+
+long11:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain12
+	JMP    exit1
 
 // func CosSinShiftF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·CosSinShiftF32AVX512(SB), $0-72
-	MOVQ         stride+16(FP), AX
-	SHLQ         $0x02, AX
-	MOVQ         rows+24(FP), CX
-	MOVQ         seed+32(FP), DX
-	MOVQ         shift+40(FP), BX
-	MOVQ         cos+0(FP), SI
-	MOVQ         sin+8(FP), DI
-	MOVQ         n+48(FP), R8
-	VBROADCASTSS scaleCos+56(FP), Y0
-	VBROADCASTSS scaleSin+60(FP), Y1
-	XORQ         R9, R9
-	MOVQ         R8, R10
-	XORQ         R11, R11
-	VMOVUPD      margin<>+0(SB), Z2
-	VMOVUPD      half29<>+0(SB), Z4
-	VPXORD       Z3, Z3, Z3
-	TESTQ        CX, CX
-	JZ           exit2
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Z0
+	VMOVUPS      entryLeast<>+0(SB), Z1
+	VMOVUPS      entryLimits<>+0(SB), Z2
+	MOVQ         stride+16(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         cos+0(FP), R8
+	MOVQ         sin+8(FP), R9
+	VBROADCASTSS scaleCos+56(FP), Z3
+	VBROADCASTSS scaleSin+60(FP), Z4
+	XORQ         R12, R12
+	MOVL         scaleCos+56(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	MOVL         scaleSin+60(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	XORQ         R10, R10
+	TESTQ        SI, SI
+	JZ           exit1
 
-row1:
-	VPXORD Z3, Z3, Z3
-	XORQ   R9, R9
-	MOVQ   R10, R8
-	CMPQ   R8, $0x10
-	JLT    single4
+row2:
+	XORQ  DX, DX
+	MOVQ  DI, R11
+	SUBQ  $0x10, R11
+	JL    rest5
+	TESTQ R12, R12
+	JZ    unscaled3
 
-main3:
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
-
-	// 1. the linear shift
+main4:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMOVUPD    64(DX)(R9*8), Z7
-	VMOVUPD    576(DX)(R9*8), Z8
-	VMOVUPD    64(BX)(R9*8), Z9
-	VMOVUPD    576(BX)(R9*8), Z10
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long7
 
-	// 1. the linear shift
-	VMULPD       Z7, Z9, Z11
-	VMULPD       Z8, Z9, Z9
-	VFNMADD231PD Z8, Z10, Z11
-	VFMADD231PD  Z7, Z10, Z9
+certain8:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z3, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	VMOVUPS      Z5, (R8)(DX*4)
+	VMOVUPS      Z6, (R9)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R11
+	JGE          main4
+	JMP          rest5
 
-	// 2. Ziv's test
-	VMOVUPD    1088(DX)(R9*8), Z7
-	VADDPD     Z2, Z11, Z8
-	VSUBPD     Z2, Z11, Z10
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z10, Z10
-	VPTERNLOGQ $0xf6, Z8, Z10, Z3
-	VCVTPD2PS  Z11, Y8
-	VADDPD     Z7, Z9, Z10
-	VSUBPD     Z7, Z9, Z7
-	VPADDQ     Z4, Z10, Z10
-	VPADDQ     Z4, Z7, Z7
-	VPTERNLOGQ $0xf6, Z10, Z7, Z3
-	VCVTPD2PS  Z9, Y7
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y7, Y7
-	VMOVUPS    Y6, (SI)(R9*4)
-	VMOVUPS    Y5, (DI)(R9*4)
-	VMOVUPS    Y8, 32(SI)(R9*4)
-	VMOVUPS    Y7, 32(DI)(R9*4)
-	ADDQ       $0x10, R9
-	SUBQ       $0x10, R8
-	CMPQ       R8, $0x10
-	JGE        main3
-
-single4:
-	CMPQ    R8, $0x08
-	JLT     part5
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
-
-	// 1. the linear shift
+unscaled3:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMOVUPS    Y6, (SI)(R9*4)
-	VMOVUPS    Y5, (DI)(R9*4)
-	ADDQ       $0x08, R9
-	SUBQ       $0x08, R8
-	JMP        single4
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long9
 
-part5:
-	TESTQ   R8, R8
-	JZ      done6
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
+certain10:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMOVUPS      Z5, (R8)(DX*4)
+	VMOVUPS      Z6, (R9)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R11
+	JGE          unscaled3
 
-	// 1. the linear shift
+rest5:
+	ADDQ $0x10, R11
+	JZ   next6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	MOVQ       $0xffffffffffffffff, R12
-	BZHIQ      R8, R12, R12
-	KMOVW      R12, K1
-	VMOVUPS    Y6, K1, (SI)(R9*4)
-	MOVQ       $0xffffffffffffffff, R12
-	BZHIQ      R8, R12, R12
-	KMOVW      R12, K1
-	VMOVUPS    Y5, K1, (DI)(R9*4)
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long11
 
-done6:
-	VPTESTMD above29<>+0(SB), Z3, K1
-	KMOVW    K1, R8
-	TESTL    R8, R8
-	JNZ      exit2
-	ADDQ     AX, SI
-	ADDQ     AX, DI
-	ADDQ     $0x00000400, BX
-	INCQ     R11
-	CMPQ     R11, CX
-	JLT      row1
+certain12:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z3, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	MOVQ         $0xffffffffffffffff, R13
+	BZHIQ        R11, R13, R13
+	KMOVW        R13, K1
+	VMOVUPS      Z5, K1, (R8)(DX*4)
+	MOVQ         $0xffffffffffffffff, R13
+	BZHIQ        R11, R13, R13
+	KMOVW        R13, K1
+	VMOVUPS      Z6, K1, (R9)(DX*4)
 
-exit2:
+next6:
+	ADDQ BX, R8
+	ADDQ BX, R9
+	ADDQ $0x00000400, CX
+	INCQ R10
+	CMPQ R10, SI
+	JLT  row2
+
+exit1:
 	VZEROUPPER
-	MOVQ R11, done+64(FP)
+	MOVQ R10, done+64(FP)
 	RET
+
+long7:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain8
+	JMP      exit1
+
+long9:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain10
+	JMP      exit1
+
+long11:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain12
+	JMP      exit1
+
+// func CosSinShiftNonTemporalF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·CosSinShiftNonTemporalF32AVX2(SB), $0-72
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Y0
+	VMOVUPS      entryLeast<>+0(SB), Y1
+	VMOVUPS      entryLimits<>+0(SB), Y2
+	MOVQ         stride+16(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         cos+0(FP), R8
+	MOVQ         sin+8(FP), R9
+	VBROADCASTSS scaleCos+56(FP), Y3
+	VBROADCASTSS scaleSin+60(FP), Y4
+	XORQ         R12, R12
+	MOVL         scaleCos+56(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	MOVL         scaleSin+60(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	XORQ         R10, R10
+	TESTQ        SI, SI
+	JZ           exit1
+
+row2:
+	XORQ  DX, DX
+	MOVQ  DI, R11
+	SUBQ  $0x08, R11
+	JL    rest5
+	TESTQ R12, R12
+	JZ    unscaled3
+
+main4:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long7
+
+certain8:
+	// rounding
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y4, Y6, Y6
+	VMOVNTPS    Y5, (R8)(DX*4)
+	VMOVNTPS    Y6, (R9)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R11
+	JGE         main4
+	JMP         rest5
+
+unscaled3:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long9
+
+certain10:
+	// rounding
+	VCVTPD2PSY  Y9, X10
+	VCVTPD2PSY  Y12, X5
+	VINSERTF128 $0x01, X5, Y10, Y5
+	VCVTPD2PSY  Y7, X10
+	VCVTPD2PSY  Y8, X6
+	VINSERTF128 $0x01, X6, Y10, Y6
+	VMOVNTPS    Y5, (R8)(DX*4)
+	VMOVNTPS    Y6, (R9)(DX*4)
+	ADDQ        $0x08, DX
+	SUBQ        $0x08, R11
+	JGE         unscaled3
+
+rest5:
+	ADDQ $0x08, R11
+	JZ   next6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Y5
+	VMOVUPD      512(AX)(DX*8), Y6
+	VMOVUPD      (CX)(DX*8), Y7
+	VMOVUPD      512(CX)(DX*8), Y8
+	VMULPD       Y5, Y7, Y9
+	VMULPD       Y6, Y7, Y7
+	VFNMADD231PD Y6, Y8, Y9
+	VFMADD231PD  Y5, Y8, Y7
+	VMOVUPD      32(AX)(DX*8), Y5
+	VMOVUPD      544(AX)(DX*8), Y6
+	VMOVUPD      32(CX)(DX*8), Y8
+	VMOVUPD      544(CX)(DX*8), Y11
+	VMULPD       Y5, Y8, Y12
+	VMULPD       Y6, Y8, Y8
+	VFNMADD231PD Y6, Y11, Y12
+	VFMADD231PD  Y5, Y11, Y8
+
+	// Ziv's test, the short one
+	VPSLLVD Y0, Y9, Y5
+	VPADDD  Y1, Y5, Y5
+	VPSLLVD Y0, Y7, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y12, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPSLLVD Y0, Y8, Y6
+	VPADDD  Y1, Y6, Y6
+	VPMAXUD Y6, Y5, Y5
+	VPMAXUD Y2, Y5, Y5
+	VPXOR   Y2, Y5, Y5
+	VPTEST  Y5, Y5
+	JNZ     long11
+
+certain12:
+	// rounding
+	VCVTPD2PSY   Y9, X10
+	VCVTPD2PSY   Y12, X5
+	VINSERTF128  $0x01, X5, Y10, Y5
+	VCVTPD2PSY   Y7, X10
+	VCVTPD2PSY   Y8, X6
+	VINSERTF128  $0x01, X6, Y10, Y6
+	VMULPS       Y3, Y5, Y5
+	VMULPS       Y4, Y6, Y6
+	VMOVAPS      X5, X7
+	LEAQ         (R8)(DX*4), R13
+	TESTQ        $0x00000004, R11
+	JZ           low13
+	VMOVUPS      X7, (R13)
+	VEXTRACTF128 $0x01, Y5, X7
+	ADDQ         $0x10, R13
+
+low13:
+	LEAQ    (R13), R13
+	TESTQ   $0x00000002, R11
+	JZ      single14
+	VMOVLPS X7, (R13)
+	VPSRLDQ $0x08, X7, X7
+	ADDQ    $0x08, R13
+
+single14:
+	TESTQ  $0x00000001, R11
+	JZ     stored15
+	VMOVSS X7, (R13)
+
+stored15:
+	VMOVAPS      X6, X5
+	LEAQ         (R9)(DX*4), DX
+	TESTQ        $0x00000004, R11
+	JZ           low16
+	VMOVUPS      X5, (DX)
+	VEXTRACTF128 $0x01, Y6, X5
+	ADDQ         $0x10, DX
+
+low16:
+	LEAQ    (DX), DX
+	TESTQ   $0x00000002, R11
+	JZ      single17
+	VMOVLPS X5, (DX)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x08, DX
+
+single17:
+	TESTQ  $0x00000001, R11
+	JZ     stored18
+	VMOVSS X5, (DX)
+
+stored18:
+next6:
+	ADDQ BX, R8
+	ADDQ BX, R9
+	ADDQ $0x00000400, CX
+	INCQ R10
+	CMPQ R10, SI
+	JLT  row2
+
+exit1:
+	VZEROUPPER
+	MOVQ R10, done+64(FP)
+	RET
+
+long7:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain8
+	JMP    exit1
+
+long9:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain10
+	JMP    exit1
+
+long11:
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(AX)(DX*8), Y7, Y5
+	VSUBPD 1024(AX)(DX*8), Y7, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
+	VSUBPD margin<>+0(SB), Y12, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(AX)(DX*8), Y8, Y5
+	VSUBPD 1056(AX)(DX*8), Y8, Y11
+	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y11, Y11
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain12
+	JMP    exit1
 
 // func CosSinShiftNonTemporalF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaleCos float32, scaleSin float32) (done int)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·CosSinShiftNonTemporalF32AVX512(SB), $0-72
-	MOVQ         stride+16(FP), AX
-	SHLQ         $0x02, AX
-	MOVQ         rows+24(FP), CX
-	MOVQ         seed+32(FP), DX
-	MOVQ         shift+40(FP), BX
-	MOVQ         cos+0(FP), SI
-	MOVQ         sin+8(FP), DI
-	MOVQ         n+48(FP), R8
-	VBROADCASTSS scaleCos+56(FP), Y0
-	VBROADCASTSS scaleSin+60(FP), Y1
-	XORQ         R9, R9
-	MOVQ         R8, R10
-	XORQ         R11, R11
-	VMOVUPD      margin<>+0(SB), Z2
-	VMOVUPD      half29<>+0(SB), Z4
-	VPXORD       Z3, Z3, Z3
-	TESTQ        CX, CX
-	JZ           exit2
+	MOVQ         seed+32(FP), AX
+	MOVQ         shift+40(FP), CX
+	VMOVUPS      entryShifts<>+0(SB), Z0
+	VMOVUPS      entryLeast<>+0(SB), Z1
+	VMOVUPS      entryLimits<>+0(SB), Z2
+	MOVQ         stride+16(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         n+48(FP), DI
+	MOVQ         cos+0(FP), R8
+	MOVQ         sin+8(FP), R9
+	VBROADCASTSS scaleCos+56(FP), Z3
+	VBROADCASTSS scaleSin+60(FP), Z4
+	XORQ         R12, R12
+	MOVL         scaleCos+56(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	MOVL         scaleSin+60(FP), DX
+	XORL         $0x3f800000, DX
+	ORL          DX, R12
+	XORQ         R10, R10
+	TESTQ        SI, SI
+	JZ           exit1
 
-row1:
-	VPXORD Z3, Z3, Z3
-	XORQ   R9, R9
-	MOVQ   R10, R8
-	CMPQ   R8, $0x10
-	JLT    single4
+row2:
+	XORQ  DX, DX
+	MOVQ  DI, R11
+	SUBQ  $0x10, R11
+	JL    rest5
+	TESTQ R12, R12
+	JZ    unscaled3
 
-main3:
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
-
-	// 1. the linear shift
+main4:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMOVUPD    64(DX)(R9*8), Z7
-	VMOVUPD    576(DX)(R9*8), Z8
-	VMOVUPD    64(BX)(R9*8), Z9
-	VMOVUPD    576(BX)(R9*8), Z10
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long7
 
-	// 1. the linear shift
-	VMULPD       Z7, Z9, Z11
-	VMULPD       Z8, Z9, Z9
-	VFNMADD231PD Z8, Z10, Z11
-	VFMADD231PD  Z7, Z10, Z9
+certain8:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z3, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	VMOVNTPS     Z5, (R8)(DX*4)
+	VMOVNTPS     Z6, (R9)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R11
+	JGE          main4
+	JMP          rest5
 
-	// 2. Ziv's test
-	VMOVUPD    1088(DX)(R9*8), Z7
-	VADDPD     Z2, Z11, Z8
-	VSUBPD     Z2, Z11, Z10
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z10, Z10
-	VPTERNLOGQ $0xf6, Z8, Z10, Z3
-	VCVTPD2PS  Z11, Y8
-	VADDPD     Z7, Z9, Z10
-	VSUBPD     Z7, Z9, Z7
-	VPADDQ     Z4, Z10, Z10
-	VPADDQ     Z4, Z7, Z7
-	VPTERNLOGQ $0xf6, Z10, Z7, Z3
-	VCVTPD2PS  Z9, Y7
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y0, Y8, Y8
-	VMULPS     Y1, Y7, Y7
-	VMOVNTPS   Y6, (SI)(R9*4)
-	VMOVNTPS   Y5, (DI)(R9*4)
-	VMOVNTPS   Y8, 32(SI)(R9*4)
-	VMOVNTPS   Y7, 32(DI)(R9*4)
-	ADDQ       $0x10, R9
-	SUBQ       $0x10, R8
-	CMPQ       R8, $0x10
-	JGE        main3
-
-single4:
-	CMPQ    R8, $0x08
-	JLT     part5
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
-
-	// 1. the linear shift
+unscaled3:
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	VMOVNTPS   Y6, (SI)(R9*4)
-	VMOVNTPS   Y5, (DI)(R9*4)
-	ADDQ       $0x08, R9
-	SUBQ       $0x08, R8
-	JMP        single4
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long9
 
-part5:
-	TESTQ   R8, R8
-	JZ      done6
-	VMOVUPD (DX)(R9*8), Z5
-	VMOVUPD 512(DX)(R9*8), Z6
-	VMOVUPD (BX)(R9*8), Z7
-	VMOVUPD 512(BX)(R9*8), Z8
+certain10:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMOVNTPS     Z5, (R8)(DX*4)
+	VMOVNTPS     Z6, (R9)(DX*4)
+	ADDQ         $0x10, DX
+	SUBQ         $0x10, R11
+	JGE          unscaled3
 
-	// 1. the linear shift
+rest5:
+	ADDQ $0x10, R11
+	JZ   next6
+
+	// the linear shift
+	VMOVUPD      (AX)(DX*8), Z5
+	VMOVUPD      512(AX)(DX*8), Z6
+	VMOVUPD      (CX)(DX*8), Z7
+	VMOVUPD      512(CX)(DX*8), Z8
 	VMULPD       Z5, Z7, Z9
 	VMULPD       Z6, Z7, Z7
 	VFNMADD231PD Z6, Z8, Z9
 	VFMADD231PD  Z5, Z8, Z7
+	VMOVUPD      64(AX)(DX*8), Z5
+	VMOVUPD      576(AX)(DX*8), Z6
+	VMOVUPD      64(CX)(DX*8), Z8
+	VMOVUPD      576(CX)(DX*8), Z11
+	VMULPD       Z5, Z8, Z12
+	VMULPD       Z6, Z8, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. Ziv's test
-	VMOVUPD    1024(DX)(R9*8), Z5
-	VADDPD     Z2, Z9, Z6
-	VSUBPD     Z2, Z9, Z8
-	VPADDQ     Z4, Z6, Z6
-	VPADDQ     Z4, Z8, Z8
-	VPTERNLOGQ $0xf6, Z6, Z8, Z3
-	VCVTPD2PS  Z9, Y6
-	VADDPD     Z5, Z7, Z8
-	VSUBPD     Z5, Z7, Z5
-	VPADDQ     Z4, Z8, Z8
-	VPADDQ     Z4, Z5, Z5
-	VPTERNLOGQ $0xf6, Z8, Z5, Z3
-	VCVTPD2PS  Z7, Y5
-	VMULPS     Y0, Y6, Y6
-	VMULPS     Y1, Y5, Y5
-	MOVQ       $0xffffffffffffffff, R12
-	BZHIQ      R8, R12, R12
-	KMOVW      R12, K1
-	VMOVUPS    Y6, K1, (SI)(R9*4)
-	MOVQ       $0xffffffffffffffff, R12
-	BZHIQ      R8, R12, R12
-	KMOVW      R12, K1
-	VMOVUPS    Y5, K1, (DI)(R9*4)
+	// Ziv's test, the short one
+	VPSLLVD  Z0, Z9, Z5
+	VPADDD   Z1, Z5, Z5
+	VPSLLVD  Z0, Z7, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z12, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPSLLVD  Z0, Z8, Z6
+	VPADDD   Z1, Z6, Z6
+	VPMAXUD  Z6, Z5, Z5
+	VPCMPUD  $0x06, Z2, Z5, K1
+	KORTESTW K1, K1
+	JNZ      long11
 
-done6:
-	VPTESTMD above29<>+0(SB), Z3, K1
-	KMOVW    K1, R8
-	TESTL    R8, R8
-	JNZ      exit2
-	ADDQ     AX, SI
-	ADDQ     AX, DI
-	ADDQ     $0x00000400, BX
-	INCQ     R11
-	CMPQ     R11, CX
-	JLT      row1
+certain12:
+	// rounding
+	VCVTPD2PS    Z9, Y10
+	VCVTPD2PS    Z12, Y5
+	VINSERTF64X4 $0x01, Y5, Z10, Z5
+	VCVTPD2PS    Z7, Y10
+	VCVTPD2PS    Z8, Y6
+	VINSERTF64X4 $0x01, Y6, Z10, Z6
+	VMULPS       Z3, Z5, Z5
+	VMULPS       Z4, Z6, Z6
+	MOVQ         $0xffffffffffffffff, R13
+	BZHIQ        R11, R13, R13
+	KMOVW        R13, K1
+	VMOVUPS      Z5, K1, (R8)(DX*4)
+	MOVQ         $0xffffffffffffffff, R13
+	BZHIQ        R11, R13, R13
+	KMOVW        R13, K1
+	VMOVUPS      Z6, K1, (R9)(DX*4)
 
-exit2:
-	SFENCE
+next6:
+	ADDQ BX, R8
+	ADDQ BX, R9
+	ADDQ $0x00000400, CX
+	INCQ R10
+	CMPQ R10, SI
+	JLT  row2
+
+exit1:
 	VZEROUPPER
-	MOVQ R11, done+64(FP)
+	MOVQ R10, done+64(FP)
 	RET
+
+long7:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain8
+	JMP      exit1
+
+long9:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain10
+	JMP      exit1
+
+long11:
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(AX)(DX*8), Z7, Z5
+	VSUBPD   1024(AX)(DX*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(AX)(DX*8), Z8, Z5
+	VSUBPD   1088(AX)(DX*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain12
+	JMP      exit1
 
 // func CosSinFloat32F32AVX2(cos *float32, sin *float32, invFreq *float32, n int, position float32, scaleCos float32, scaleSin float32) (beyond uint64)
 // Requires: AVX, AVX2, FMA3

@@ -32,7 +32,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Y4
 	VMOVUPD      512(DI)(R10*8), Y5
 	VMOVUPD      (R8)(R10*8), Y6
@@ -50,7 +50,7 @@ main3:
 	VFNMADD231PD Y5, Y10, Y11
 	VFMADD231PD  Y4, Y10, Y7
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y1, Y8, Y4
 	VPADDD  Y2, Y4, Y4
 	VPSLLVD Y1, Y6, Y5
@@ -100,7 +100,7 @@ rest4:
 	CMPQ R10, R9
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Y4
 	VMOVUPD      512(DI)(R10*8), Y5
 	VMOVUPD      (R8)(R10*8), Y6
@@ -118,7 +118,7 @@ rest4:
 	VFNMADD231PD Y5, Y10, Y11
 	VFMADD231PD  Y4, Y10, Y7
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y1, Y8, Y4
 	VPADDD  Y2, Y4, Y4
 	VPSLLVD Y1, Y6, Y5
@@ -180,62 +180,58 @@ exit1:
 	RET
 
 long6:
-	VPXOR  Y4, Y4, Y4
-	VADDPD margin<>+0(SB), Y8, Y5
-	VSUBPD margin<>+0(SB), Y8, Y10
+	VADDPD margin<>+0(SB), Y8, Y4
+	VSUBPD margin<>+0(SB), Y8, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y5, Y5
-	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VXORPD Y4, Y5, Y5
+	VADDPD 1024(DI)(R10*8), Y6, Y4
 	VSUBPD 1024(DI)(R10*8), Y6, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD margin<>+0(SB), Y11, Y5
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VADDPD margin<>+0(SB), Y11, Y4
 	VSUBPD margin<>+0(SB), Y11, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VADDPD 1056(DI)(R10*8), Y7, Y4
 	VSUBPD 1056(DI)(R10*8), Y7, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VPTEST above29<>+0(SB), Y4
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
 	JZ     certain7
 	JMP    exit1
 
 long9:
-	VPXOR  Y4, Y4, Y4
-	VADDPD margin<>+0(SB), Y8, Y5
-	VSUBPD margin<>+0(SB), Y8, Y10
+	VADDPD margin<>+0(SB), Y8, Y4
+	VSUBPD margin<>+0(SB), Y8, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y5, Y5
-	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD 1024(DI)(R10*8), Y6, Y5
+	VXORPD Y4, Y5, Y5
+	VADDPD 1024(DI)(R10*8), Y6, Y4
 	VSUBPD 1024(DI)(R10*8), Y6, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD margin<>+0(SB), Y11, Y5
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VADDPD margin<>+0(SB), Y11, Y4
 	VSUBPD margin<>+0(SB), Y11, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VADDPD 1056(DI)(R10*8), Y7, Y5
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VADDPD 1056(DI)(R10*8), Y7, Y4
 	VSUBPD 1056(DI)(R10*8), Y7, Y10
-	VPADDQ half29<>+0(SB), Y5, Y5
+	VPADDQ half29<>+0(SB), Y4, Y4
 	VPADDQ half29<>+0(SB), Y10, Y10
-	VPXOR  Y5, Y10, Y10
-	VPOR   Y10, Y4, Y4
-	VPTEST above29<>+0(SB), Y4
+	VXORPD Y4, Y10, Y10
+	VORPD  Y10, Y5, Y5
+	VPTEST above29<>+0(SB), Y5
 	JZ     certain10
 	JMP    exit1
 
@@ -300,7 +296,7 @@ DATA margin<>+56(SB)/8, $0x3ce0000000000000
 GLOBL margin<>(SB), RODATA|NOPTR, $64
 
 // func SinusoidalRowsInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·SinusoidalRowsInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -328,7 +324,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Z5
 	VMOVUPD      512(DI)(R10*8), Z6
 	VMOVUPD      (R8)(R10*8), Z7
@@ -340,19 +336,19 @@ main3:
 	VMOVUPD      64(DI)(R10*8), Z5
 	VMOVUPD      576(DI)(R10*8), Z6
 	VMOVUPD      64(R8)(R10*8), Z8
-	VMOVUPD      576(R8)(R10*8), Z14
-	VMULPD       Z5, Z8, Z15
+	VMOVUPD      576(R8)(R10*8), Z12
+	VMULPD       Z5, Z8, Z13
 	VMULPD       Z6, Z8, Z8
-	VFNMADD231PD Z6, Z14, Z15
-	VFMADD231PD  Z5, Z14, Z8
+	VFNMADD231PD Z6, Z12, Z13
+	VFMADD231PD  Z5, Z12, Z8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z2, Z9, Z5
 	VPADDD   Z3, Z5, Z5
 	VPSLLVD  Z2, Z7, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
-	VPSLLVD  Z2, Z15, Z6
+	VPSLLVD  Z2, Z13, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
 	VPSLLVD  Z2, Z8, Z6
@@ -369,7 +365,7 @@ certain7:
 	VMOVAPS    Z10, Z5
 	VPERMT2PS  Z11, Z1, Z5
 	VCVTPD2PS  Z8, Y10
-	VCVTPD2PS  Z15, Y11
+	VCVTPD2PS  Z13, Y11
 	VMOVAPS    Z10, Z6
 	VPERMT2PS  Z11, Z1, Z6
 	VMULPS     Z0, Z5, Z5
@@ -393,7 +389,7 @@ rest4:
 	CMPQ R10, R9
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Z5
 	VMOVUPD      512(DI)(R10*8), Z6
 	VMOVUPD      (R8)(R10*8), Z7
@@ -405,19 +401,19 @@ rest4:
 	VMOVUPD      64(DI)(R10*8), Z5
 	VMOVUPD      576(DI)(R10*8), Z6
 	VMOVUPD      64(R8)(R10*8), Z8
-	VMOVUPD      576(R8)(R10*8), Z14
-	VMULPD       Z5, Z8, Z15
+	VMOVUPD      576(R8)(R10*8), Z12
+	VMULPD       Z5, Z8, Z13
 	VMULPD       Z6, Z8, Z8
-	VFNMADD231PD Z6, Z14, Z15
-	VFMADD231PD  Z5, Z14, Z8
+	VFNMADD231PD Z6, Z12, Z13
+	VFMADD231PD  Z5, Z12, Z8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z2, Z9, Z5
 	VPADDD   Z3, Z5, Z5
 	VPSLLVD  Z2, Z7, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
-	VPSLLVD  Z2, Z15, Z6
+	VPSLLVD  Z2, Z13, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
 	VPSLLVD  Z2, Z8, Z6
@@ -434,7 +430,7 @@ certain10:
 	VMOVAPS   Z10, Z5
 	VPERMT2PS Z11, Z1, Z5
 	VCVTPD2PS Z8, Y10
-	VCVTPD2PS Z15, Y11
+	VCVTPD2PS Z13, Y11
 	VMOVAPS   Z10, Z6
 	VPERMT2PS Z11, Z1, Z6
 	VMULPS    Z0, Z5, Z5
@@ -470,60 +466,64 @@ exit1:
 	RET
 
 long6:
-	VPXORD     Z12, Z12, Z12
-	VADDPD     margin<>+0(SB), Z9, Z5
-	VSUBPD     margin<>+0(SB), Z9, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1024(DI)(R10*8), Z7, Z5
-	VSUBPD     1024(DI)(R10*8), Z7, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     margin<>+0(SB), Z15, Z5
-	VSUBPD     margin<>+0(SB), Z15, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1088(DI)(R10*8), Z8, Z5
-	VSUBPD     1088(DI)(R10*8), Z8, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VPTESTMD   above29<>+0(SB), Z12, K1
-	KMOVW      K1, R13
-	TESTL      R13, R13
-	JZ         certain7
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(DI)(R10*8), Z7, Z5
+	VSUBPD   1024(DI)(R10*8), Z7, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VADDPD   margin<>+0(SB), Z13, Z5
+	VSUBPD   margin<>+0(SB), Z13, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VADDPD   1088(DI)(R10*8), Z8, Z5
+	VSUBPD   1088(DI)(R10*8), Z8, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain7
+	JMP      exit1
 
 long9:
-	VPXORD     Z13, Z13, Z13
-	VADDPD     margin<>+0(SB), Z9, Z5
-	VSUBPD     margin<>+0(SB), Z9, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VADDPD     1024(DI)(R10*8), Z7, Z5
-	VSUBPD     1024(DI)(R10*8), Z7, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VADDPD     margin<>+0(SB), Z15, Z5
-	VSUBPD     margin<>+0(SB), Z15, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VADDPD     1088(DI)(R10*8), Z8, Z5
-	VSUBPD     1088(DI)(R10*8), Z8, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z13
-	VPTESTMD   above29<>+0(SB), Z13, K1
-	KMOVW      K1, DI
-	TESTL      DI, DI
-	JZ         certain10
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(DI)(R10*8), Z7, Z5
+	VSUBPD   1024(DI)(R10*8), Z7, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VADDPD   margin<>+0(SB), Z13, Z5
+	VSUBPD   margin<>+0(SB), Z13, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VADDPD   1088(DI)(R10*8), Z8, Z5
+	VSUBPD   1088(DI)(R10*8), Z8, Z12
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z12, Z12
+	VXORPD   Z5, Z12, Z12
+	VORPD    Z12, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, DI
+	TESTL    DI, DI
+	JZ       certain10
+	JMP      exit1
 
 DATA low32<>+0(SB)/4, $0x00000000
 DATA low32<>+4(SB)/4, $0x00000010
@@ -572,7 +572,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Y5
 	VMOVUPD      512(DI)(R10*8), Y6
 	VMOVUPD      (R8)(R10*8), Y7
@@ -590,7 +590,7 @@ main3:
 	VFNMADD231PD Y6, Y11, Y12
 	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y2, Y9, Y5
 	VPADDD  Y3, Y5, Y5
 	VPSLLVD Y2, Y7, Y6
@@ -644,7 +644,7 @@ rest4:
 	CMPQ R10, R9
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Y5
 	VMOVUPD      512(DI)(R10*8), Y6
 	VMOVUPD      (R8)(R10*8), Y7
@@ -662,7 +662,7 @@ rest4:
 	VFNMADD231PD Y6, Y11, Y12
 	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y2, Y9, Y5
 	VPADDD  Y3, Y5, Y5
 	VPSLLVD Y2, Y7, Y6
@@ -727,67 +727,63 @@ exit1:
 	RET
 
 long6:
-	VPXOR  Y5, Y5, Y5
-	VADDPD margin<>+0(SB), Y9, Y6
-	VSUBPD margin<>+0(SB), Y9, Y11
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(DI)(R10*8), Y7, Y5
 	VSUBPD 1024(DI)(R10*8), Y7, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD margin<>+0(SB), Y12, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
 	VSUBPD margin<>+0(SB), Y12, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(DI)(R10*8), Y8, Y5
 	VSUBPD 1056(DI)(R10*8), Y8, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VPTEST above29<>+0(SB), Y5
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
 	JZ     certain7
 	JMP    exit1
 
 long9:
-	VPXOR  Y5, Y5, Y5
-	VADDPD margin<>+0(SB), Y9, Y6
-	VSUBPD margin<>+0(SB), Y9, Y11
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1024(DI)(R10*8), Y7, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(DI)(R10*8), Y7, Y5
 	VSUBPD 1024(DI)(R10*8), Y7, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD margin<>+0(SB), Y12, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
 	VSUBPD margin<>+0(SB), Y12, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1056(DI)(R10*8), Y8, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(DI)(R10*8), Y8, Y5
 	VSUBPD 1056(DI)(R10*8), Y8, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VPTEST above29<>+0(SB), Y5
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
 	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalInterleavedF32AVX512(x *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·AddSinusoidalInterleavedF32AVX512(SB), $128-64
 	MOVQ         x+0(FP), AX
 	MOVQ         stride+8(FP), CX
@@ -816,7 +812,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Z6
 	VMOVUPD      512(DI)(R10*8), Z7
 	VMOVUPD      (R8)(R10*8), Z8
@@ -828,19 +824,19 @@ main3:
 	VMOVUPD      64(DI)(R10*8), Z6
 	VMOVUPD      576(DI)(R10*8), Z7
 	VMOVUPD      64(R8)(R10*8), Z9
-	VMOVUPD      576(R8)(R10*8), Z15
-	VMULPD       Z6, Z9, Z16
+	VMOVUPD      576(R8)(R10*8), Z13
+	VMULPD       Z6, Z9, Z14
 	VMULPD       Z7, Z9, Z9
-	VFNMADD231PD Z7, Z15, Z16
-	VFMADD231PD  Z6, Z15, Z9
+	VFNMADD231PD Z7, Z13, Z14
+	VFMADD231PD  Z6, Z13, Z9
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z3, Z10, Z6
 	VPADDD   Z4, Z6, Z6
 	VPSLLVD  Z3, Z8, Z7
 	VPADDD   Z4, Z7, Z7
 	VPMAXUD  Z7, Z6, Z6
-	VPSLLVD  Z3, Z16, Z7
+	VPSLLVD  Z3, Z14, Z7
 	VPADDD   Z4, Z7, Z7
 	VPMAXUD  Z7, Z6, Z6
 	VPSLLVD  Z3, Z9, Z7
@@ -857,7 +853,7 @@ certain7:
 	VMOVAPS    Z11, Z6
 	VPERMT2PS  Z12, Z2, Z6
 	VCVTPD2PS  Z9, Y11
-	VCVTPD2PS  Z16, Y12
+	VCVTPD2PS  Z14, Y12
 	VMOVAPS    Z11, Z7
 	VPERMT2PS  Z12, Z2, Z7
 	VMULPS     Z0, Z6, Z6
@@ -885,7 +881,7 @@ rest4:
 	CMPQ R10, R9
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (DI)(R10*8), Z6
 	VMOVUPD      512(DI)(R10*8), Z7
 	VMOVUPD      (R8)(R10*8), Z8
@@ -897,19 +893,19 @@ rest4:
 	VMOVUPD      64(DI)(R10*8), Z6
 	VMOVUPD      576(DI)(R10*8), Z7
 	VMOVUPD      64(R8)(R10*8), Z9
-	VMOVUPD      576(R8)(R10*8), Z15
-	VMULPD       Z6, Z9, Z16
+	VMOVUPD      576(R8)(R10*8), Z13
+	VMULPD       Z6, Z9, Z14
 	VMULPD       Z7, Z9, Z9
-	VFNMADD231PD Z7, Z15, Z16
-	VFMADD231PD  Z6, Z15, Z9
+	VFNMADD231PD Z7, Z13, Z14
+	VFMADD231PD  Z6, Z13, Z9
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z3, Z10, Z6
 	VPADDD   Z4, Z6, Z6
 	VPSLLVD  Z3, Z8, Z7
 	VPADDD   Z4, Z7, Z7
 	VPMAXUD  Z7, Z6, Z6
-	VPSLLVD  Z3, Z16, Z7
+	VPSLLVD  Z3, Z14, Z7
 	VPADDD   Z4, Z7, Z7
 	VPMAXUD  Z7, Z6, Z6
 	VPSLLVD  Z3, Z9, Z7
@@ -926,7 +922,7 @@ certain10:
 	VMOVAPS   Z11, Z6
 	VPERMT2PS Z12, Z2, Z6
 	VCVTPD2PS Z9, Y11
-	VCVTPD2PS Z16, Y12
+	VCVTPD2PS Z14, Y12
 	VMOVAPS   Z11, Z7
 	VPERMT2PS Z12, Z2, Z7
 	VMULPS    Z0, Z6, Z6
@@ -965,60 +961,64 @@ exit1:
 	RET
 
 long6:
-	VPXORD     Z13, Z13, Z13
-	VADDPD     margin<>+0(SB), Z10, Z6
-	VSUBPD     margin<>+0(SB), Z10, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VADDPD     1024(DI)(R10*8), Z8, Z6
-	VSUBPD     1024(DI)(R10*8), Z8, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VADDPD     margin<>+0(SB), Z16, Z6
-	VSUBPD     margin<>+0(SB), Z16, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VADDPD     1088(DI)(R10*8), Z9, Z6
-	VSUBPD     1088(DI)(R10*8), Z9, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z13
-	VPTESTMD   above29<>+0(SB), Z13, K1
-	KMOVW      K1, R13
-	TESTL      R13, R13
-	JZ         certain7
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z10, Z6
+	VSUBPD   margin<>+0(SB), Z10, Z7
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z7, Z7
+	VXORPD   Z6, Z7, Z7
+	VADDPD   1024(DI)(R10*8), Z8, Z6
+	VSUBPD   1024(DI)(R10*8), Z8, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VADDPD   margin<>+0(SB), Z14, Z6
+	VSUBPD   margin<>+0(SB), Z14, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VADDPD   1088(DI)(R10*8), Z9, Z6
+	VSUBPD   1088(DI)(R10*8), Z9, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VPTESTMD above29<>+0(SB), Z7, K1
+	KMOVW    K1, R13
+	TESTL    R13, R13
+	JZ       certain7
+	JMP      exit1
 
 long9:
-	VPXORD     Z14, Z14, Z14
-	VADDPD     margin<>+0(SB), Z10, Z6
-	VSUBPD     margin<>+0(SB), Z10, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VADDPD     1024(DI)(R10*8), Z8, Z6
-	VSUBPD     1024(DI)(R10*8), Z8, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VADDPD     margin<>+0(SB), Z16, Z6
-	VSUBPD     margin<>+0(SB), Z16, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VADDPD     1088(DI)(R10*8), Z9, Z6
-	VSUBPD     1088(DI)(R10*8), Z9, Z7
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPADDQ     half29<>+0(SB), Z7, Z7
-	VPTERNLOGQ $0xf6, Z6, Z7, Z14
-	VPTESTMD   above29<>+0(SB), Z14, K1
-	KMOVW      K1, DI
-	TESTL      DI, DI
-	JZ         certain10
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z10, Z6
+	VSUBPD   margin<>+0(SB), Z10, Z7
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z7, Z7
+	VXORPD   Z6, Z7, Z7
+	VADDPD   1024(DI)(R10*8), Z8, Z6
+	VSUBPD   1024(DI)(R10*8), Z8, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VADDPD   margin<>+0(SB), Z14, Z6
+	VSUBPD   margin<>+0(SB), Z14, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VADDPD   1088(DI)(R10*8), Z9, Z6
+	VSUBPD   1088(DI)(R10*8), Z9, Z13
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VPADDQ   half29<>+0(SB), Z13, Z13
+	VXORPD   Z6, Z13, Z13
+	VORPD    Z13, Z7, Z7
+	VPTESTMD above29<>+0(SB), Z7, K1
+	KMOVW    K1, DI
+	TESTL    DI, DI
+	JZ       certain10
+	JMP      exit1
 
 // func AddSinusoidalHalfSplitF32AVX2(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
 // Requires: AVX, AVX2, FMA3
@@ -1050,7 +1050,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (R8)(R11*8), Y5
 	VMOVUPD      512(R8)(R11*8), Y6
 	VMOVUPD      (R9)(R11*8), Y7
@@ -1068,7 +1068,7 @@ main3:
 	VFNMADD231PD Y6, Y11, Y12
 	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y2, Y9, Y5
 	VPADDD  Y3, Y5, Y5
 	VPSLLVD Y2, Y7, Y6
@@ -1119,7 +1119,7 @@ rest4:
 	CMPQ R11, R10
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (R8)(R11*8), Y5
 	VMOVUPD      512(R8)(R11*8), Y6
 	VMOVUPD      (R9)(R11*8), Y7
@@ -1137,7 +1137,7 @@ rest4:
 	VFNMADD231PD Y6, Y11, Y12
 	VFMADD231PD  Y5, Y11, Y8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD Y2, Y9, Y5
 	VPADDD  Y3, Y5, Y5
 	VPSLLVD Y2, Y7, Y6
@@ -1213,67 +1213,63 @@ exit1:
 	RET
 
 long6:
-	VPXOR  Y5, Y5, Y5
-	VADDPD margin<>+0(SB), Y9, Y6
-	VSUBPD margin<>+0(SB), Y9, Y11
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(R8)(R11*8), Y7, Y5
 	VSUBPD 1024(R8)(R11*8), Y7, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD margin<>+0(SB), Y12, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
 	VSUBPD margin<>+0(SB), Y12, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(R8)(R11*8), Y8, Y5
 	VSUBPD 1056(R8)(R11*8), Y8, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VPTEST above29<>+0(SB), Y5
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
 	JZ     certain7
 	JMP    exit1
 
 long9:
-	VPXOR  Y5, Y5, Y5
-	VADDPD margin<>+0(SB), Y9, Y6
-	VSUBPD margin<>+0(SB), Y9, Y11
+	VADDPD margin<>+0(SB), Y9, Y5
+	VSUBPD margin<>+0(SB), Y9, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1024(R8)(R11*8), Y7, Y6
+	VXORPD Y5, Y6, Y6
+	VADDPD 1024(R8)(R11*8), Y7, Y5
 	VSUBPD 1024(R8)(R11*8), Y7, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD margin<>+0(SB), Y12, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD margin<>+0(SB), Y12, Y5
 	VSUBPD margin<>+0(SB), Y12, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VADDPD 1056(R8)(R11*8), Y8, Y6
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VADDPD 1056(R8)(R11*8), Y8, Y5
 	VSUBPD 1056(R8)(R11*8), Y8, Y11
-	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y5, Y5
 	VPADDQ half29<>+0(SB), Y11, Y11
-	VPXOR  Y6, Y11, Y11
-	VPOR   Y11, Y5, Y5
-	VPTEST above29<>+0(SB), Y5
+	VXORPD Y5, Y11, Y11
+	VORPD  Y11, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
 	JZ     certain10
 	JMP    exit1
 
 // func AddSinusoidalHalfSplitF32AVX512(cos *float32, sin *float32, stride int, rows int, seed *float64, shift *float64, n int, scaling float32, scale float32) (done int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·AddSinusoidalHalfSplitF32AVX512(SB), $128-72
 	MOVQ         cos+0(FP), AX
 	MOVQ         sin+8(FP), CX
@@ -1302,7 +1298,7 @@ row2:
 	JL    rest4
 
 main3:
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (R8)(R11*8), Z5
 	VMOVUPD      512(R8)(R11*8), Z6
 	VMOVUPD      (R9)(R11*8), Z7
@@ -1314,19 +1310,19 @@ main3:
 	VMOVUPD      64(R8)(R11*8), Z5
 	VMOVUPD      576(R8)(R11*8), Z6
 	VMOVUPD      64(R9)(R11*8), Z8
-	VMOVUPD      576(R9)(R11*8), Z13
-	VMULPD       Z5, Z8, Z14
+	VMOVUPD      576(R9)(R11*8), Z11
+	VMULPD       Z5, Z8, Z12
 	VMULPD       Z6, Z8, Z8
-	VFNMADD231PD Z6, Z13, Z14
-	VFMADD231PD  Z5, Z13, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z2, Z9, Z5
 	VPADDD   Z3, Z5, Z5
 	VPSLLVD  Z2, Z7, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
-	VPSLLVD  Z2, Z14, Z6
+	VPSLLVD  Z2, Z12, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
 	VPSLLVD  Z2, Z8, Z6
@@ -1339,7 +1335,7 @@ main3:
 certain7:
 	// 3. rounding and order
 	VCVTPD2PS    Z9, Y10
-	VCVTPD2PS    Z14, Y5
+	VCVTPD2PS    Z12, Y5
 	VINSERTF64X4 $0x01, Y5, Z10, Z5
 	VCVTPD2PS    Z7, Y10
 	VCVTPD2PS    Z8, Y6
@@ -1370,7 +1366,7 @@ rest4:
 	CMPQ R11, R10
 	JGE  next5
 
-	// 1. the linear shift
+	// the linear shift
 	VMOVUPD      (R8)(R11*8), Z5
 	VMOVUPD      512(R8)(R11*8), Z6
 	VMOVUPD      (R9)(R11*8), Z7
@@ -1382,19 +1378,19 @@ rest4:
 	VMOVUPD      64(R8)(R11*8), Z5
 	VMOVUPD      576(R8)(R11*8), Z6
 	VMOVUPD      64(R9)(R11*8), Z8
-	VMOVUPD      576(R9)(R11*8), Z13
-	VMULPD       Z5, Z8, Z14
+	VMOVUPD      576(R9)(R11*8), Z11
+	VMULPD       Z5, Z8, Z12
 	VMULPD       Z6, Z8, Z8
-	VFNMADD231PD Z6, Z13, Z14
-	VFMADD231PD  Z5, Z13, Z8
+	VFNMADD231PD Z6, Z11, Z12
+	VFMADD231PD  Z5, Z11, Z8
 
-	// 2. the short test
+	// Ziv's test, the short one
 	VPSLLVD  Z2, Z9, Z5
 	VPADDD   Z3, Z5, Z5
 	VPSLLVD  Z2, Z7, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
-	VPSLLVD  Z2, Z14, Z6
+	VPSLLVD  Z2, Z12, Z6
 	VPADDD   Z3, Z6, Z6
 	VPMAXUD  Z6, Z5, Z5
 	VPSLLVD  Z2, Z8, Z6
@@ -1407,7 +1403,7 @@ rest4:
 certain10:
 	// 3. rounding and order
 	VCVTPD2PS    Z9, Y10
-	VCVTPD2PS    Z14, Y5
+	VCVTPD2PS    Z12, Y5
 	VINSERTF64X4 $0x01, Y5, Z10, Z5
 	VCVTPD2PS    Z7, Y10
 	VCVTPD2PS    Z8, Y6
@@ -1463,57 +1459,61 @@ exit1:
 	RET
 
 long6:
-	VPXORD     Z11, Z11, Z11
-	VADDPD     margin<>+0(SB), Z9, Z5
-	VSUBPD     margin<>+0(SB), Z9, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VADDPD     1024(R8)(R11*8), Z7, Z5
-	VSUBPD     1024(R8)(R11*8), Z7, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VADDPD     margin<>+0(SB), Z14, Z5
-	VSUBPD     margin<>+0(SB), Z14, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VADDPD     1088(R8)(R11*8), Z8, Z5
-	VSUBPD     1088(R8)(R11*8), Z8, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z11
-	VPTESTMD   above29<>+0(SB), Z11, K1
-	KMOVW      K1, R14
-	TESTL      R14, R14
-	JZ         certain7
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(R8)(R11*8), Z7, Z5
+	VSUBPD   1024(R8)(R11*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(R8)(R11*8), Z8, Z5
+	VSUBPD   1088(R8)(R11*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R14
+	TESTL    R14, R14
+	JZ       certain7
+	JMP      exit1
 
 long9:
-	VPXORD     Z12, Z12, Z12
-	VADDPD     margin<>+0(SB), Z9, Z5
-	VSUBPD     margin<>+0(SB), Z9, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1024(R8)(R11*8), Z7, Z5
-	VSUBPD     1024(R8)(R11*8), Z7, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     margin<>+0(SB), Z14, Z5
-	VSUBPD     margin<>+0(SB), Z14, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VADDPD     1088(R8)(R11*8), Z8, Z5
-	VSUBPD     1088(R8)(R11*8), Z8, Z6
-	VPADDQ     half29<>+0(SB), Z5, Z5
-	VPADDQ     half29<>+0(SB), Z6, Z6
-	VPTERNLOGQ $0xf6, Z5, Z6, Z12
-	VPTESTMD   above29<>+0(SB), Z12, K1
-	KMOVW      K1, R8
-	TESTL      R8, R8
-	JZ         certain10
-	JMP        exit1
+	VADDPD   margin<>+0(SB), Z9, Z5
+	VSUBPD   margin<>+0(SB), Z9, Z6
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z6, Z6
+	VXORPD   Z5, Z6, Z6
+	VADDPD   1024(R8)(R11*8), Z7, Z5
+	VSUBPD   1024(R8)(R11*8), Z7, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   margin<>+0(SB), Z12, Z5
+	VSUBPD   margin<>+0(SB), Z12, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VADDPD   1088(R8)(R11*8), Z8, Z5
+	VSUBPD   1088(R8)(R11*8), Z8, Z11
+	VPADDQ   half29<>+0(SB), Z5, Z5
+	VPADDQ   half29<>+0(SB), Z11, Z11
+	VXORPD   Z5, Z11, Z11
+	VORPD    Z11, Z6, Z6
+	VPTESTMD above29<>+0(SB), Z6, K1
+	KMOVW    K1, R8
+	TESTL    R8, R8
+	JZ       certain10
+	JMP      exit1

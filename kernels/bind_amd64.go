@@ -629,7 +629,7 @@ func cosSinShiftNonTemporalF32(impl Implementation, cos, sin []float32, stride, 
 	case AVX512:
 		return asm.CosSinShiftNonTemporalF32AVX512(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case AVX2:
-		return asm.CosSinShiftF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
+		return asm.CosSinShiftNonTemporalF32AVX2(unsafe.SliceData(cos), unsafe.SliceData(sin), stride, rows, &seed[0][0], &shift[0][0][0], n, scaleCos, scaleSin)
 	case Generic:
 	// The rows of plain Go need no seeds.
 	default:

@@ -82,7 +82,8 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 // position like the one before takes its row. With
 // nonTemporal, rows that are aligned for it are stored by non-temporal stores.
 func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, nonTemporal bool) {
-	var seed [3][Width]float64
+	var memory [3*Width + 7]float64
+	seed := alignSeed(&memory)
 	n := b.Len()
 	nonTemporal = nonTemporal && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
@@ -108,9 +109,9 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		for done := 0; done < run; {
 			at := (t + done) * stride
 			if nonTemporal {
-				done += cosSinShiftNonTemporalF32(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+				done += cosSinShiftNonTemporalF32(impl, cos[at:], sin[at:], stride, run-done, seed, shift[first+done:], n, scaleCos, scaleSin)
 			} else {
-				done += cosSinShiftF32(impl, cos[at:], sin[at:], stride, run-done, &seed, shift[first+done:], n, scaleCos, scaleSin)
+				done += cosSinShiftF32(impl, cos[at:], sin[at:], stride, run-done, seed, shift[first+done:], n, scaleCos, scaleSin)
 			}
 			if done < run {
 				at = (t + done) * stride
@@ -122,12 +123,12 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	}
 }
 
-// aligned reports whether every row may be written by non-temporal stores: n
-// and stride are multiples of 8 entries and the rows start at multiples of 32
+// aligned reports whether every row may be written by non-temporal stores of whole
+// lines: n and stride are multiples of 16 entries and the rows start at multiples of 64
 // bytes.
 func aligned(cos, sin []float32, stride, n int) bool {
 	address := uintptr(unsafe.Pointer(unsafe.SliceData(cos))) | uintptr(unsafe.Pointer(unsafe.SliceData(sin)))
-	return address%32 == 0 && (stride|n)%8 == 0
+	return address%64 == 0 && (stride|n)%16 == 0
 }
 
 // runLength counts the positions from the first on that follow one another
@@ -152,4 +153,9 @@ func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 			generic.CosSinFloat32(cos[i:i+1], sin[i:i+1], invFreq[i:i+1], position, scaleCos, scaleSin)
 		}
 	}
+}
+
+func alignSeed(memory *[3*Width + 7]float64) *[3][Width]float64 {
+	offset := (8 - int(uintptr(unsafe.Pointer(memory))/8%8)) % 8
+	return (*[3][Width]float64)(unsafe.Pointer(&memory[offset]))
 }

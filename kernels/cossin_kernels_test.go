@@ -58,17 +58,17 @@ func TestCosSinExactRowsNonTemporal(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(6)
 		for range testkit.Rounds(10) {
-			for n := 8; n <= kernels.Width; n += 8 {
-				for _, gap := range []int{0, 8, 64} {
+			for n := 16; n <= kernels.Width; n += 16 {
+				for _, gap := range []int{0, 16, 64} {
 					positions := testkit.RandomPositions(r, testkit.OneOf(r, testkit.PositionNames), 70)
 					stride := n + gap
 					size := (len(positions)-1)*stride + n
 					invFreq := testkit.RandomFrequencies(r, n, positions, r.IntN(2) == 0)
 					cos, sin := testkit.NewPadded(r, size, 0), testkit.NewPadded(r, size, 0)
-					for cos.Address()%32 != 0 {
+					for cos.Address()%64 != 0 {
 						cos = testkit.NewPadded(r, size, r.IntN(16))
 					}
-					for sin.Address()%32 != 0 {
+					for sin.Address()%64 != 0 {
 						sin = testkit.NewPadded(r, size, r.IntN(16))
 					}
 					wantCos, wantSin := cos.Clone(), sin.Clone()

@@ -251,21 +251,15 @@ func TestShiftStops(t *testing.T) {
 }
 
 func TestAligned(t *testing.T) {
-	memory := make([]float32, 64)
-	start := 0
-	for !kernels.Aligned(memory[start:], memory[start:], 8, 8) {
-		if start++; start > 8 {
-			t.Fatal("no start is kernels.Aligned")
-		}
-	}
+	memory := testkit.Aligned(128)
 	for _, tt := range []struct {
 		cos, sin, stride, n int
 		want                bool
 	}{
-		{0, 0, 8, 8, true}, {8, 16, 64, 16, true}, {0, 1, 8, 8, false}, {4, 0, 8, 8, false},
-		{0, 0, 12, 8, false}, {0, 0, 8, 4, false}, {0, 0, 9, 8, false}, {2, 6, 8, 8, false},
+		{0, 0, 16, 16, true}, {16, 32, 64, 48, true}, {0, 1, 16, 16, false}, {8, 0, 16, 16, false},
+		{0, 0, 24, 16, false}, {0, 0, 16, 8, false}, {0, 0, 17, 16, false}, {2, 14, 16, 16, false},
 	} {
-		if got := kernels.Aligned(memory[start+tt.cos:], memory[start+tt.sin:], tt.stride, tt.n); got != tt.want {
+		if got := kernels.Aligned(memory[tt.cos:], memory[tt.sin:], tt.stride, tt.n); got != tt.want {
 			t.Errorf("%+v: got %t", tt, got)
 		}
 	}

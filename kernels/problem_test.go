@@ -330,6 +330,7 @@ func (o *operation) frequencies(p *problem, n int) {
 // seeds is 8 rows of n pairs by the linear shift, of easy angles.
 func (o *operation) seeds(p *problem, n int) {
 	n = min(n, kernels.Width)
+	n -= n % max(1, o.unit)
 	const rows = 8
 	var block kernels.Block
 	var shift kernels.Shift

@@ -56,6 +56,7 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
 		f.decay.apply(to, f.pairs, p.Axis(0))
 	}
+	to.fence()
 }
 
 // WriteOnce is Write, but for tokens that all have the same positions it writes one

@@ -45,10 +45,9 @@ func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos
 	case len(positions) == 1:
 		l.writeExactRow(to.Cos, to.Sin, column, pairs, float64(positions[0]), scaleCos, scaleSin)
 	default:
-		nonTemporal := len(to.Cos) >= kernels.NonTemporalTable
 		for done := 0; done < pairs; done += kernels.Width {
 			i := (column + done) / kernels.Width
-			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], scaleCos, scaleSin, nonTemporal)
+			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], scaleCos, scaleSin, to.nonTemporal())
 		}
 	}
 }
@@ -105,15 +104,17 @@ func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	if len(positions) == 0 {
 		return
 	}
+	whole := Table{cos, sin, len(invFreq)}
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
 		to := Table{cos[column:], sin[column:], len(invFreq)}
 		if len(positions) < kernels.ShiftedRows {
 			to.writeRowByRow(positions, block)
 		} else {
-			to.writeShifted(positions, block, len(cos) >= kernels.NonTemporalTable)
+			to.writeShifted(positions, block, whole.nonTemporal())
 		}
 	}
+	whole.fence()
 }
 
 func (to *Table) writeRowByRow(positions []int32, invFreq []float64) {

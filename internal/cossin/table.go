@@ -2,6 +2,11 @@
 // position*invFreq[i] of tokens, in all the ways in which a model forms its angles.
 package cossin
 
+import (
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
+)
+
 // Table is where rows of cosines and sines are: row t is Cos[t*Stride:] and
 // Sin[t*Stride:], an entry for each pair.
 type Table struct {
@@ -12,6 +17,17 @@ type Table struct {
 // From returns the rows from number t on.
 func (to *Table) From(t int) Table {
 	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride}
+}
+
+// nonTemporal reports whether rows of to are written by non-temporal stores, where they
+// are aligned for it.
+func (to *Table) nonTemporal() bool { return len(to.Cos) >= kernels.NonTemporalTable }
+
+// fence ends the writing of the rows of a call.
+func (to *Table) fence() {
+	if to.nonTemporal() {
+		kernels.FenceStores(dispatch.Implementation())
+	}
 }
 
 // Positions is those of consecutive tokens of a call.

@@ -157,36 +157,10 @@ func (e *emitter) clear(v reg.VecVirtual) {
 	}
 }
 
-// testBits sets the zero flag where v has no bit of mask set. VPTEST does not
-// reach the upper sixteen registers.
-func (e *emitter) testBits(v reg.VecVirtual, mask operand.Op) {
-	if !e.avx512 {
-		e.VPTEST(mask, v)
-		return
-	}
-	some, bits := e.K(), e.GP32()
-	e.VPTESTMD(mask, v, some)
-	e.KMOVW(some, bits)
-	e.TESTL(bits, bits)
-}
-
-// returnBits returns 1 in the named result where v has a bit of mask set, else
-// 0.
-func (e *emitter) returnBits(v reg.VecVirtual, mask operand.Op, result string) {
-	flag := e.GP64()
-	e.XORQ(flag, flag)
-	e.testBits(v, mask)
-	e.SETNE(flag.As8())
-	e.VZEROUPPER()
-	e.Store(flag, e.Return(result))
-	e.RET()
-}
-
 // row is a loop over the n entries of a row of cosines and sines.
 type row struct {
 	cos, sin, n, i     reg.GPVirtual
-	nonTemporal        bool // whole half vectors are stored by non-temporal stores
-	ahead              int  // entries after i, in an unrolled loop
+	ahead              int // entries after i, in an unrolled loop
 	scaleCos, scaleSin reg.VecVirtual
 }
 
@@ -240,13 +214,8 @@ func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []
 		}
 		cos, sin := scaled(rows, in)
 		for j, row := range rows {
-			if r.nonTemporal {
-				e.VMOVNTPS(cos[j], row.at(r.cos, 4))
-				e.VMOVNTPS(sin[j], row.at(r.sin, 4))
-			} else {
-				e.VMOVUPS(cos[j], row.at(r.cos, 4))
-				e.VMOVUPS(sin[j], row.at(r.sin, 4))
-			}
+			e.VMOVUPS(cos[j], row.at(r.cos, 4))
+			e.VMOVUPS(sin[j], row.at(r.sin, 4))
 		}
 		e.ADDQ(operand.Imm(uint64(count*step)), r.i)
 		e.SUBQ(operand.Imm(uint64(count*step)), r.n)
@@ -276,75 +245,45 @@ func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []
 	e.Label(done)
 }
 
-// ziv is Ziv's test: a value is certain when both ends of its error interval
-// round to the same float32. On the bits of a float64 that means the same bits
-// above the lowest 29 once half of their unit is added.
-type ziv struct {
-	half      operand.Op
-	undecided reg.VecVirtual // has bits of mask set where some value failed
-	mask      operand.Op
-}
-
-func (e *emitter) newZiv(inRegister bool) *ziv {
-	z := &ziv{half: e.data("half29", 8, 1<<28), mask: e.data("above29", 8, ^uint64(1<<29-1)), undecided: e.vector()}
-	if e.avx512 || inRegister {
-		half := e.vector()
-		e.VMOVUPD(z.half, half)
-		z.half = half
-	}
-	e.clear(z.undecided)
-	return z
-}
-
-// round rounds v to float32 and notes in z where that is not certain for an
-// error of bound.
-func (e *emitter) round(z *ziv, v reg.VecVirtual, bound operand.Op) reg.VecVirtual {
-	e.doubt(z, v, bound)
-	return e.round32(v)
-}
-
-// doubt notes in z where the rounding of v to float32 is not certain for an error
-// of bound.
-func (e *emitter) doubt(z *ziv, v reg.VecVirtual, bound operand.Op) {
-	upper, lower := e.vector(), e.vector()
-	e.VADDPD(bound, v, upper)
-	e.VSUBPD(bound, v, lower)
-	e.VPADDQ(z.half, upper, upper)
-	e.VPADDQ(z.half, lower, lower)
-	if e.avx512 {
-		const orXor = 0xf6 // first | (second ^ third)
-		e.VPTERNLOGQ(operand.Imm(orXor), upper, lower, z.undecided)
-	} else {
-		e.VPXOR(upper, lower, lower)
-		e.VPOR(lower, z.undecided, z.undecided)
-	}
-}
-
 func cosSinExact(e *emitter) {
 	high, low, margin := e.argument("high"), e.argument("low"), e.argument("margin")
 	r := e.newRow()
 	x := e.broadcast64("position")
-	size := e.vector()
-	e.VANDPD(e.magnitude64(), x, size)
 	z := e.newZiv(false)
 	t := e.newQuarterTurns(true)
-	bound := e.constant("margin", operation.Margin)
+	undecided := e.label("undecided")
 	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		var in []angles
 		for _, r := range rows {
 			in = append(in, angles{x, r.at(high, 8), r.at(low, 8)})
 		}
 		cos, sin = e.cosSin(t, in)
-		e.Comment("4. Ziv's test; the error of a sine is in proportion to angles below 1")
-		for j, r := range rows {
+		z.test(cos, sin, func(j int) operand.Op {
+			e.Comment("the error of a sine is in proportion to angles below 1")
 			error := e.vector()
-			e.VMULPD(r.at(margin, 8), size, error)
-			e.VMINPD(bound, error, error)
-			cos[j], sin[j] = e.round(z, cos[j], bound), e.round(z, sin[j], error)
+			e.VANDPD(e.magnitude64(), x, error)
+			e.VMULPD(rows[j].at(margin, 8), error, error)
+			e.VMINPD(z.margin, error, error)
+			return error
+		}, undecided)
+		for j := range rows {
+			cos[j], sin[j] = e.round32(cos[j]), e.round32(sin[j])
 		}
 		return cos, sin
 	})
-	e.returnBits(z.undecided, z.mask, "undecided")
+	e.result("undecided", 0)
+	e.Label(undecided)
+	e.result("undecided", 1)
+	z.finish()
+}
+
+// result returns value in the named result.
+func (e *emitter) result(name string, value uint32) {
+	r := e.GP64()
+	e.MOVQ(operand.U32(value), r)
+	e.VZEROUPPER()
+	e.Store(r, e.Return(name))
+	e.RET()
 }
 
 func (e *emitter) magnitude64() operand.Op { return e.data("magnitude64", 8, 1<<63-1) }
@@ -372,63 +311,6 @@ func cosSinSeed(e *emitter) {
 	e.CMPQ(i, n)
 	e.JLT(operand.LabelRef(loop))
 	e.VZEROUPPER()
-	e.RET()
-}
-
-func cosSinShift(e *emitter, nonTemporal bool) {
-	stride, rows := e.stride("stride"), e.argument("rows")
-	seed, shift := e.argument("seed"), e.argument("shift")
-	r := e.newRow()
-	r.nonTemporal = nonTemporal
-	n := e.GP64()
-	e.MOVQ(r.n, n)
-	done := e.GP64()
-	e.XORQ(done, done)
-	bound := e.vector()
-	e.VMOVUPD(e.wide("margin", operation.Margin), bound)
-	z := e.newZiv(true)
-	rowLoop, exit := e.label("row"), e.label("exit")
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(exit))
-	e.Label(rowLoop)
-	e.clear(z.undecided)
-	e.XORQ(r.i, r.i)
-	e.MOVQ(n, r.n)
-	e.loop(r, nil, func(rows []*row, _ []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
-		for _, r := range rows {
-			at := func(base reg.GPVirtual, p int) operand.Mem { return r.at(base, 8).Offset(p * plane) }
-			cosA, sinA, cosB, sinB := e.vector(), e.vector(), e.vector(), e.vector()
-			e.VMOVUPD(at(seed, 0), cosA)
-			e.VMOVUPD(at(seed, 1), sinA)
-			e.VMOVUPD(at(shift, 0), cosB)
-			e.VMOVUPD(at(shift, 1), sinB)
-			e.Comment("1. the linear shift")
-			c, s := e.vector(), e.vector()
-			e.VMULPD(cosA, cosB, c)
-			e.VMULPD(sinA, cosB, s)
-			e.VFNMADD231PD(sinA, sinB, c)
-			e.VFMADD231PD(cosA, sinB, s)
-			e.Comment("2. Ziv's test")
-			error := e.vector()
-			e.VMOVUPD(at(seed, 2), error)
-			cos, sin = append(cos, e.round(z, c, bound)), append(sin, e.round(z, s, error))
-		}
-		return cos, sin
-	})
-	e.testBits(z.undecided, z.mask)
-	e.JNZ(operand.LabelRef(exit))
-	e.ADDQ(stride, r.cos)
-	e.ADDQ(stride, r.sin)
-	e.ADDQ(operand.U32(2*plane), shift)
-	e.INCQ(done)
-	e.CMPQ(done, rows)
-	e.JLT(operand.LabelRef(rowLoop))
-	e.Label(exit)
-	if nonTemporal {
-		e.fence()
-	}
-	e.VZEROUPPER()
-	e.Store(done, e.Return("done"))
 	e.RET()
 }
 

@@ -1,34 +1,24 @@
 package amd64
 
 import (
-	"github.com/go-posenc/posenc/asm/_gen/operation"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
-
-const (
-	plane      = 64 * 8         // bytes from the cosines to the sines to the errors
-	blockShift = 32 * 2 * plane // bytes of the shifts of 64 pairs
 )
 
 // sinusoidal is a loop over rows of sines and cosines that are made by the linear
 // shift and written where they belong, or added.
 type sinusoidal struct {
-	e                       *emitter
-	to                      []reg.GPVirtual // of sines and cosines alternately, or of cosines and of sines
-	seed, shift             reg.GPVirtual
-	n, i                    reg.GPVirtual // pairs of a row, and the next of them
-	scaling, scale          reg.VecVirtual
-	add                     bool
-	shifts, least, limits   reg.VecVirtual // in registers: loads set the pace
-	halfUnit, above, margin operand.Mem
-	order                   reg.VecVirtual // AVX-512: a permutation of two vectors
-	exit                    string
-	later                   []func() // what is seldom run
+	linearShift
+	to             []reg.GPVirtual // of sines and cosines alternately, or of cosines and of sines
+	n              reg.GPVirtual   // pairs of a row
+	scaling, scale reg.VecVirtual
+	add            bool
+	order          reg.VecVirtual // AVX-512: a permutation of two vectors
 }
 
 func sinusoidalRows(e *emitter, interleaved, add bool) {
-	s := &sinusoidal{e: e, add: add, exit: e.label("exit")}
+	s := &sinusoidal{add: add}
+	s.e, s.exit = e, e.label("exit")
 	if interleaved {
 		s.to = append(s.to, e.argument("x"))
 	} else {
@@ -44,7 +34,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	if interleaved && e.avx512 {
 		s.order = e.permutation("low", 4)
 	}
-	s.loadTest()
+	s.ziv = e.newZiv(true)
 	done := e.GP64()
 	e.XORQ(done, done)
 	e.XORQ(s.i, s.i)
@@ -56,7 +46,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.MOVQ(seed, s.seed)
 	e.MOVQ(shift, s.shift)
 	end := e.GP64()
-	e.LEAQ(operand.Mem{Base: s.n, Disp: -s.width()}, end)
+	e.LEAQ(operand.Mem{Base: s.n, Disp: -e.lanes()}, end)
 	e.TESTQ(end, end)
 	e.JL(operand.LabelRef(rest))
 	e.Label(main)
@@ -73,7 +63,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		}
 		e.VMOVUPS(v, to)
 	}
-	e.ADDQ(operand.Imm(uint64(s.width())), s.i)
+	e.ADDQ(operand.Imm(uint64(e.lanes())), s.i)
 	same := e.label("same")
 	e.TESTQ(operand.U32(63), s.i)
 	e.JNZ(operand.LabelRef(same))
@@ -101,13 +91,8 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.VZEROUPPER()
 	e.Store(done, e.Return("done"))
 	e.RET()
-	for _, part := range s.later {
-		part()
-	}
+	s.ziv.finish()
 }
-
-// width returns the pairs of an iteration: two vectors of float64, one of float32.
-func (s *sinusoidal) width() int { return s.e.lanes() }
 
 // at returns the address of vector j of the next pairs.
 func (s *sinusoidal) at(j int) operand.Mem {
@@ -115,90 +100,6 @@ func (s *sinusoidal) at(j int) operand.Mem {
 		return operand.Mem{Base: s.to[0], Index: s.i, Scale: 8, Disp: 4 * s.e.lanes() * j}
 	}
 	return operand.Mem{Base: s.to[j], Index: s.i, Scale: 4}
-}
-
-// loadTest sets what entries needs for its tests.
-func (s *sinusoidal) loadTest() {
-	const exponent = operation.SmallEntry // of the smallest entry that the short test is for
-	// The error bound of such an entry in units of its last place, times 8.
-	const margin = 1 << (52 - 49 - exponent + 3)
-	halves := func(name string, lower, upper uint32) reg.VecVirtual {
-		v := s.e.vector()
-		s.e.VMOVUPS(s.e.data(name, 8, uint64(upper)<<32|uint64(lower)), v)
-		return v
-	}
-	s.shifts = halves("entryShifts", 3, 1)
-	s.least = halves("entryLeast", -(1<<31+margin+1)&(1<<32-1), -((1023+exponent)<<21)&(1<<32-1))
-	s.limits = halves("entryLimits", (1<<32-1)-(2*margin+1), 1<<31-1)
-	s.halfUnit, s.above, s.margin = s.e.data("half29", 8, 1<<28), s.e.data("above29", 8, ^uint64(1<<29-1)), s.e.wide("margin", operation.Margin)
-}
-
-// entries returns the next cosines and sines in vectors of float64, which float32
-// are certain to be rounded from: else it leaves for exit.
-//
-// Ziv's test is short first: of an entry of at least 2^SmallEntry, whose error bound
-// is then at most margin units of the last place, the lowest 29 bits have to be
-// further than that from half of a unit of float32. Both is a comparison in every 32
-// bits.
-func (s *sinusoidal) entries() (cos, sin []reg.VecVirtual) {
-	step := s.e.lanes() / 2
-	s.e.Comment("1. the linear shift")
-	for j := range 2 {
-		at := func(base reg.GPVirtual, p int) operand.Mem {
-			return operand.Mem{Base: base, Index: s.i, Scale: 8, Disp: 8*j*step + p*plane}
-		}
-		cosA, sinA, cosB, sinB := s.e.vector(), s.e.vector(), s.e.vector(), s.e.vector()
-		s.e.VMOVUPD(at(s.seed, 0), cosA)
-		s.e.VMOVUPD(at(s.seed, 1), sinA)
-		s.e.VMOVUPD(at(s.shift, 0), cosB)
-		s.e.VMOVUPD(at(s.shift, 1), sinB)
-		c, v := s.e.vector(), s.e.vector()
-		s.e.VMULPD(cosA, cosB, c)
-		s.e.VMULPD(sinA, cosB, v)
-		s.e.VFNMADD231PD(sinA, sinB, c)
-		s.e.VFMADD231PD(cosA, sinB, v)
-		cos, sin = append(cos, c), append(sin, v)
-	}
-	s.e.Comment("2. the short test")
-	var most reg.VecVirtual
-	for _, v := range []reg.VecVirtual{cos[0], sin[0], cos[1], sin[1]} {
-		t := s.e.vector()
-		s.e.VPSLLVD(s.shifts, v, t)
-		s.e.VPADDD(s.least, t, t)
-		if most == nil {
-			most = t
-		} else {
-			s.e.VPMAXUD(t, most, most)
-		}
-	}
-	long, certain := s.e.label("long"), s.e.label("certain")
-	if s.e.avx512 {
-		const above = 6
-		k := s.e.K()
-		s.e.VPCMPUD(operand.Imm(above), s.limits, most, k)
-		s.e.KORTESTW(k, k)
-		s.e.JNZ(operand.LabelRef(long))
-	} else {
-		// Above the limits where the maximum with them is something else.
-		s.e.VPMAXUD(s.limits, most, most)
-		s.e.VPXOR(s.limits, most, most)
-		s.e.VPTEST(most, most)
-		s.e.JNZ(operand.LabelRef(long))
-	}
-	s.e.Label(certain)
-	s.later = append(s.later, func() {
-		s.e.Label(long)
-		z := &ziv{half: s.halfUnit, mask: s.above, undecided: s.e.vector()}
-		s.e.clear(z.undecided)
-		for j := range 2 {
-			s.e.doubt(z, cos[j], s.margin)
-			s.e.doubt(z, sin[j], operand.Mem{Base: s.seed, Index: s.i, Scale: 8, Disp: 8*j*step + 2*plane})
-		}
-		s.e.testBits(z.undecided, z.mask)
-		s.e.JZ(operand.LabelRef(certain))
-		s.e.JMP(operand.LabelRef(s.exit))
-	})
-	return cos, sin
 }
 
 // ordered rounds entries to float32, scales them and puts them into the order of
@@ -210,7 +111,7 @@ func (s *sinusoidal) ordered(cos, sin []reg.VecVirtual) (list []reg.VecVirtual) 
 			list = append(list, s.alternating(s.e.round32(sin[j]), s.e.round32(cos[j])))
 		}
 	} else {
-		list = append(list, s.joined(s.e.round32(cos[0]), s.e.round32(cos[1])), s.joined(s.e.round32(sin[0]), s.e.round32(sin[1])))
+		list = append(list, s.e.joined(s.e.round32(cos[0]), s.e.round32(cos[1])), s.e.joined(s.e.round32(sin[0]), s.e.round32(sin[1])))
 	}
 	for _, v := range list {
 		s.e.VMULPS(s.scaling, v, v)
@@ -229,18 +130,7 @@ func (s *sinusoidal) alternating(first, second reg.VecVirtual) reg.VecVirtual {
 	low, high := s.e.half(), s.e.half()
 	s.e.VUNPCKLPS(second, first, low)
 	s.e.VUNPCKHPS(second, first, high)
-	return s.joined(low, high)
-}
-
-// joined returns two half vectors as one.
-func (s *sinusoidal) joined(low, high reg.VecVirtual) reg.VecVirtual {
-	v := s.e.vector()
-	if s.e.avx512 {
-		s.e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)
-	} else {
-		s.e.VINSERTF128(operand.Imm(1), high, low.AsY(), v)
-	}
-	return v
+	return s.e.joined(low, high)
 }
 
 // tail writes the last pairs of a row, fewer than an iteration has: by way of memory on the

@@ -53,7 +53,6 @@ type fault struct{ what, wrong, old, new string }
 
 // harmless says of the mutants that no test can notice why.
 var harmless = map[string]string{
-	"avx2/cossin/shift-clear":               "a row with a bit of the mask is the last, and other bits do not count",
 	"avx2/cossin/float32-nan":               "the kernel's arithmetic makes NaN of it too",
 	"avx2/convert/float16-current-rounding": "Go's threads round to nearest, and all other arithmetic relies on it",
 	"avx2/convert/one-upper-lanes":          "the other lanes are not stored",

@@ -295,17 +295,14 @@ written anew by generic.CosSinExact.`,
 		},
 		{
 			Package: "asm", Family: "cossin", Base: "CosSinShiftNonTemporal", Types: of(F32),
-			Parameters: shift,
-			Only:       "AVX512",
-			Substitutes: map[string]string{ // AVX2 stores too little at a time for it to pay
-				"AVX2": "CosSinShiftF32AVX2", "NEON": "CosSinShiftF32NEON",
-			},
-			Unit: 8, Align: 32,
+			Parameters:  shift,
+			Substitutes: map[string]string{"NEON": "CosSinShiftF32NEON"},
+			Unit:        16, Align: 64,
 			Result: done, Plain: noSeeds, Private: true,
 			Summary: shiftSummary + ", by non-temporal stores where there are such.",
 			Doc: `%s is CosSinShiftF32 with non-temporal stores, for tables
-far larger than the caches. cos and sin are aligned to 32 bytes; n and stride are
-multiples of 8. (AVX2 stores too little at a time for it to pay.)`,
+far larger than the caches. cos and sin are aligned to 64 bytes; n and stride are
+multiples of 16. FenceStores has to follow.`,
 		},
 		{
 			Package: "asm", Family: "cossin", Base: "CosSinFloat32", Types: of(F32),

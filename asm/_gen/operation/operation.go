@@ -30,8 +30,8 @@ type Operation struct {
 	Plain      string
 	Runs       string
 
-	// Only names the one instruction set that has a body, where not all have.
-	// Substitutes then says what the others call: a symbol, or PlainGo.
+	// Only names the one instruction set that has a body, where one alone has.
+	// Substitutes says what those without call: a symbol, or PlainGo.
 	Only        string
 	Substitutes map[string]string
 
@@ -267,7 +267,8 @@ func Bodies[K any](goarch string, operations []Operation, kernels map[string]K, 
 
 // Has reports whether the operation has a body for an instruction set.
 func (o *Operation) Has(instructionSet string) bool {
-	return o.Only == "" || o.Only == instructionSet
+	_, substituted := o.Substitutes[instructionSet]
+	return !substituted && (o.Only == "" || o.Only == instructionSet)
 }
 
 // Symbol returns what the binding calls for an instruction set, or PlainGo.

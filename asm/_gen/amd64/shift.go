@@ -1,0 +1,155 @@
+package amd64
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	plane      = 64 * 8         // bytes from the cosines to the sines to the errors
+	blockShift = 32 * 2 * plane // bytes of the shifts of 64 pairs
+)
+
+// linearShift makes cosines and sines by the linear shift of a seed.
+type linearShift struct {
+	e              *emitter
+	seed, shift, i reg.GPVirtual // of a block, and the next pair of it
+	ziv            *ziv
+	exit           string // where an entry is not certain
+}
+
+// entries returns the cosines and sines of the next pairs, two vectors of float64 each,
+// which float32 are certain to be rounded from: else it leaves for exit.
+func (s *linearShift) entries() (cos, sin []reg.VecVirtual) {
+	e := s.e
+	at := func(base reg.GPVirtual, j, p int) operand.Mem {
+		return operand.Mem{Base: base, Index: s.i, Scale: 8, Disp: 8*j*e.lanes()/2 + p*plane}
+	}
+	e.Comment("the linear shift")
+	for j := range 2 {
+		cosA, sinA, cosB, sinB := e.vector(), e.vector(), e.vector(), e.vector()
+		e.VMOVUPD(at(s.seed, j, 0), cosA)
+		e.VMOVUPD(at(s.seed, j, 1), sinA)
+		e.VMOVUPD(at(s.shift, j, 0), cosB)
+		e.VMOVUPD(at(s.shift, j, 1), sinB)
+		c, v := e.vector(), e.vector()
+		e.VMULPD(cosA, cosB, c)
+		e.VMULPD(sinA, cosB, v)
+		e.VFNMADD231PD(sinA, sinB, c)
+		e.VFMADD231PD(cosA, sinB, v)
+		cos, sin = append(cos, c), append(sin, v)
+	}
+	s.ziv.test(cos, sin, func(j int) operand.Op { return at(s.seed, j, 2) }, s.exit)
+	return cos, sin
+}
+
+// joined returns two half vectors as one.
+func (e *emitter) joined(low, high reg.VecVirtual) reg.VecVirtual {
+	v := e.vector()
+	if e.avx512 {
+		e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)
+	} else {
+		e.VINSERTF128(operand.Imm(1), high, low.AsY(), v)
+	}
+	return v
+}
+
+func cosSinShift(e *emitter, nonTemporal bool) {
+	s := linearShift{e: e, seed: e.argument("seed"), shift: e.argument("shift"), i: e.GP64(), ziv: e.newZiv(true), exit: e.label("exit")}
+	stride, rows, n := e.stride("stride"), e.argument("rows"), e.argument("n")
+	to := []reg.GPVirtual{e.argument("cos"), e.argument("sin")}
+	scales := []reg.VecVirtual{e.broadcast32("scaleCos", e.vector()), e.broadcast32("scaleSin", e.vector())}
+	done, left, scaling := e.GP64(), e.GP64(), e.factors("scaleCos", "scaleSin")
+	row, unscaled, main, rest, next := e.label("row"), e.label("unscaled"), e.label("main"), e.label("rest"), e.label("next")
+	rounded := func(scaled bool) []reg.VecVirtual {
+		cos, sin := s.entries()
+		e.Comment("rounding")
+		list := []reg.VecVirtual{e.joined(e.round32(cos[0]), e.round32(cos[1])), e.joined(e.round32(sin[0]), e.round32(sin[1]))}
+		for j, v := range list {
+			if scaled {
+				e.VMULPS(scales[j], v, v)
+			}
+		}
+		return list
+	}
+	at := func(base reg.GPVirtual) operand.Mem { return operand.Mem{Base: base, Index: s.i, Scale: 4} }
+	width := operand.Imm(uint64(e.lanes()))
+	loop := func(label string, scaled bool) {
+		e.Label(label)
+		for j, v := range rounded(scaled) {
+			if nonTemporal {
+				e.VMOVNTPS(v, at(to[j]))
+			} else {
+				e.VMOVUPS(v, at(to[j]))
+			}
+		}
+		e.ADDQ(width, s.i)
+		e.SUBQ(width, left)
+		e.JGE(operand.LabelRef(label))
+	}
+	e.XORQ(done, done)
+	e.TESTQ(rows, rows)
+	e.JZ(operand.LabelRef(s.exit))
+	e.Label(row)
+	e.XORQ(s.i, s.i)
+	e.MOVQ(n, left)
+	e.SUBQ(width, left)
+	e.JL(operand.LabelRef(rest))
+	e.TESTQ(scaling, scaling)
+	e.JZ(operand.LabelRef(unscaled))
+	loop(main, true)
+	e.JMP(operand.LabelRef(rest))
+	loop(unscaled, false)
+	e.Label(rest)
+	e.ADDQ(width, left)
+	e.JZ(operand.LabelRef(next))
+	for j, v := range rounded(true) {
+		e.storeFirst(v, at(to[j]), left)
+	}
+	e.Label(next)
+	for _, to := range to {
+		e.ADDQ(stride, to)
+	}
+	e.ADDQ(operand.U32(2*plane), s.shift)
+	e.INCQ(done)
+	e.CMPQ(done, rows)
+	e.JLT(operand.LabelRef(row))
+	e.Label(s.exit)
+	e.VZEROUPPER()
+	e.Store(done, e.Return("done"))
+	e.RET()
+	s.ziv.finish()
+}
+
+// factors returns 0 where the named float32 parameters are all 1, else another number.
+func (e *emitter) factors(names ...string) reg.GPVirtual {
+	const one = 0x3f800000
+	some := e.GP64()
+	e.XORQ(some, some)
+	for _, name := range names {
+		bits := e.GP32()
+		e.MOVL(e.parameter(name), bits)
+		e.XORL(operand.U32(one), bits)
+		e.ORL(bits, some.As32())
+	}
+	return some
+}
+
+// storeFirst stores the lowest count float32 of a vector, count below its lanes.
+func (e *emitter) storeFirst(v reg.VecVirtual, to operand.Mem, count reg.GPVirtual) {
+	if e.avx512 {
+		e.VMOVUPS(v, e.tailMask(count), to)
+		return
+	}
+	low := e.label("low")
+	part, at := e.XMM(), e.GP64()
+	e.VMOVAPS(v.AsX(), part)
+	e.LEAQ(to, at)
+	e.TESTQ(operand.U32(4), count)
+	e.JZ(operand.LabelRef(low))
+	e.VMOVUPS(part, operand.Mem{Base: at})
+	e.VEXTRACTF128(operand.Imm(1), v, part)
+	e.ADDQ(operand.Imm(16), at)
+	e.Label(low)
+	e.storeHalf(part, operand.Mem{Base: at}, count)
+}
