@@ -140,7 +140,7 @@ func axesOf(a *testkit.Arguments, pairs int) []uint8 {
 func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	cfg := geometryOf(a)
 	pairs := plainOf(cfg).rotaryDim / 2
-	cfg.Angles = posenc.AngleRounding(a.Below(2))
+	cfg.AngleRounding = posenc.AngleRounding(a.Below(2))
 	cfg.InvFreq = testkit.LadderOf(pairs)
 	switch a.Below(8) {
 	case 0:
@@ -183,7 +183,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 	case 6:
 		cfg.AttentionFactor = a.Real(1.5)
 	case 7:
-		cfg.Angles = posenc.AngleRounding(a.Next())
+		cfg.AngleRounding = posenc.AngleRounding(a.Next())
 	case 8:
 		cfg.Axes = testkit.Input[uint8](a, pairs)
 	}
@@ -425,7 +425,7 @@ func digestGeometry(d *testkit.Digest, layout posenc.Layout, pairs int) posenc.R
 // digestConfig returns one with frequencies and a factor.
 func digestConfig(d *testkit.Digest, layout posenc.Layout, rounding posenc.AngleRounding, pairs int) posenc.RotaryConfig {
 	cfg := digestGeometry(d, layout, pairs)
-	cfg.Angles, cfg.InvFreq = rounding, d.Frequencies(pairs)
+	cfg.AngleRounding, cfg.InvFreq = rounding, d.Frequencies(pairs)
 	cfg.AttentionFactor = []float64{0, 0, 1.2079441541679836, 0x1.8p-70}[d.Below(4)]
 	return cfg
 }

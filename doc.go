@@ -69,7 +69,8 @@
 //   - InvFreq: the inverse frequencies, RotaryDim/2 of them (inv_freq).
 //   - position: one int32 for each token: in any order, repeated, negative.
 //   - row: of a cos/sin cache, the cosines and sines of one position, RotaryDim/2 of
-//     each. Its id is its number, from 0 on.
+//     each. Its id is its number, from 0 on. (Other matrices have rows too, and are
+//     named with them: rows of weights, of scores.)
 //   - cos/sin cache: several rows, [Rows]. Its memory is a [Table].
 //   - AttentionFactor: multiplies cos and sin, in YaRN and LongRoPE.
 //   - axis: where tokens have several positions, time, height and width say, each
@@ -189,7 +190,7 @@
 // each part the ids of its rows.
 //
 // The Go runtime cannot interrupt assembly, so kernels run over bounded chunks
-// and a garbage collection never waits long. The longest is a row of an [RMSNorm],
+// and a garbage collection never waits long. The longest is a vector of an [RMSNorm],
 // of up to 1048576 elements.
 //
 // # Errors

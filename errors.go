@@ -9,6 +9,6 @@ var (
 	ErrConfig   = argument.ErrConfig   // a RotaryConfig, a Rotary, a norm or another parameter
 	ErrLength   = argument.ErrLength   // a slice with too few or too many elements
 	ErrShape    = argument.ErrShape    // heads, strides and other sizes; starts of sequences
-	ErrOverlap  = argument.ErrOverlap  // rows or slices that share elements
+	ErrOverlap  = argument.ErrOverlap  // heads or slices that share elements
 	ErrPosition = argument.ErrPosition // an angle of 2^50 or beyond, no row of a cos/sin cache, or outside what an operation takes
 )

@@ -34,7 +34,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		{"posenc.RotateFused: xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm: invalid configuration", posenc.RotateFused(rows.All(), posenc.FusedView[float32]{View: x, Norm: new(posenc.RMSNorm)})},
 		{"posenc.Shift: r is nil or zero, want a Rotary from NewRotary: invalid configuration", posenc.Shift(nil, []int32{1}, x)},
 		{"posenc.NewRotary: cfg.RotaryDim is 2050, want at most 2048: invalid configuration", two(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2050}))},
-		{"posenc.NewRotary: cfg.Base is 1.000000000001, want a base whose frequencies are finite", two(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 1.000000000001, Angles: posenc.Float32Angles}))},
+		{"posenc.NewRotary: cfg.Base is 1.000000000001, want a base whose frequencies are finite", two(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, Base: 1.000000000001, AngleRounding: posenc.Float32Angles}))},
 		{"posenc.NewRotary: cfg.XPos.ScaleBase is 0, want a finite number of at least 2^-50", two(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{}}))},
 		{"posenc.NewRows: t.Stride is -1, want 0 or at least the 2 entries of a row: invalid shape", two(posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Stride: -1}))},
 		{"posenc.Rotary.Rows: r is nil or zero, want a Rotary from NewRotary: invalid configuration", two((*posenc.Rotary)(nil).Rows(nil))},

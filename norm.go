@@ -10,10 +10,10 @@ import (
 )
 
 // RMSNorm is root-mean-square normalization (Zhang and Sennrich 2019,
-// arXiv:1910.07467) of rows of elements, with a weight for each. It does not
+// arXiv:1910.07467) of vectors, with a weight for each element. It does not
 // change after NewRMSNorm and may be used by many goroutines at once.
 //
-// A row x of n elements becomes
+// A vector x of n elements becomes
 //
 //	squares[l] = RN32(...RN32(RN32(x[l]^2) + RN32(x[l+16]^2)) + ...)    l < 16
 //	squares[l] = RN32(squares[l] + squares[l+d])                        l < d; d = 8, 4, 2, 1
@@ -22,7 +22,7 @@ import (
 //	x[i]       = RN(RN32(RN32(x[i]*inverse) * weight[i]))
 //
 // where RN32 rounds to the nearest float32, ties to even, and RN to the type of
-// the elements once more, if that has 16 bits; elements that a row lacks are 0.
+// the elements once more, if that has 16 bits; elements that a vector lacks are 0.
 // Every implementation sums in this order, so that the result is defined to the
 // last bit. Squares may overflow: inverse is then 0, as the formula says.
 //
@@ -33,7 +33,7 @@ type RMSNorm struct {
 	epsilon float32
 }
 
-// maxNormElements bounds the rows of a norm, which one call of a kernel does
+// maxNormElements bounds the vectors of a norm, which one call of a kernel does
 // whole.
 const maxNormElements = 1 << 20
 
@@ -43,7 +43,7 @@ type RMSNormConfig struct {
 	UnitOffset bool    // the weight of element i is RN32(1 + weight[i]), as in the models of Gemma
 }
 
-// NewRMSNorm returns the norm of rows of len(weight) elements, from 1 to
+// NewRMSNorm returns the norm of vectors of len(weight) elements, from 1 to
 // 1048576. It keeps no reference to weight.
 //
 // Errors wrap ErrConfig.
@@ -64,8 +64,8 @@ func NewRMSNorm(weight []float32, cfg RMSNormConfig) (*RMSNorm, error) {
 	return n, nil
 }
 
-// Normalize normalizes rows in place: see RMSNorm. Every view has the given
-// number of tokens, and its heads are rows of as many elements as the norm has
+// Normalize normalizes vectors in place: see RMSNorm. Every view has the given
+// number of tokens, and its heads have as many elements as the norm has
 // weights: HeadDim of them for a norm of each head (Qwen3, Gemma 3). For one of
 // all heads of a token (OLMo 2) the view has one head of Heads*HeadDim elements.
 //
@@ -133,7 +133,7 @@ func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
 
 func (n *RMSNorm) valid() bool { return n != nil && len(n.weight) > 0 }
 
-// apply normalizes the given number of rows in each of n tokens one after
+// apply normalizes the given number of heads in each of some tokens one after
 // another, from element at on.
 func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {
 	if heads == 1 {
@@ -148,12 +148,12 @@ func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {
 	}
 }
 
-// lines normalizes rows of x that lie stride elements apart.
-func (n *RMSNorm) lines(x *view.Operand, at, rows, stride int) {
+// lines normalizes vectors in x that lie stride elements apart.
+func (n *RMSNorm) lines(x *view.Operand, at, count, stride int) {
 	l := kernels.Lines{Len: len(n.weight), Stride: stride}
 	most := max(1, kernels.MaxCallElements/l.Len)
-	for done := 0; done < rows; done += most {
-		l.Count = min(most, rows-done)
+	for done := 0; done < count; done += most {
+		l.Count = min(most, count-done)
 		from := at + done*stride
 		switch x.Kind {
 		case kernels.Float16:

@@ -6,7 +6,7 @@ import (
 	"github.com/go-posenc/posenc/internal/argument"
 )
 
-// Permutation says which rows of a projection of Q or K change places.
+// Permutation says which rows of the weights of Q or K change places.
 type Permutation struct {
 	Heads     int    // heads of the projection: for K the key heads
 	HeadDim   int    // rows per head

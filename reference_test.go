@@ -112,7 +112,7 @@ func plainTables[P int32 | float32](t testing.TB, cfg posenc.RotaryConfig, posit
 	for token := range tokens {
 		for j, axis := range axes {
 			p, at := positions[int(axis)*tokens+token], token*n+j
-			if cfg.Angles == posenc.Float32Angles {
+			if cfg.AngleRounding == posenc.Float32Angles {
 				generic.CosSinFloat32(cos[at:], sin[at:], []float32{float32(invFreq[j])}, float32(p), scaling, scaling)
 			} else {
 				generic.CosSinExactAt(cos[at:], sin[at:], float64(p), invFreq[j:j+1], scaling, scaling)
@@ -149,7 +149,7 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			}
 			p := positions[axis*tokens+token]
 			angle := testkit.NewReal().Mul(testkit.RealOf(p), testkit.RealOf(w))
-			if cfg.Angles == posenc.Float32Angles {
+			if cfg.AngleRounding == posenc.Float32Angles {
 				angle.SetFloat64(float64(float32(p) * float32(w)))
 			}
 			realCos, realSin := testkit.RealCosSin(angle)
@@ -157,7 +157,7 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 			s, _ := realSin.Float32()
 			if s == 0 { // math/big loses its sign; a real angle of 0 has none
 				s = 0
-				if angle.Signbit() && (angle.Sign() != 0 || cfg.Angles == posenc.Float32Angles) {
+				if angle.Signbit() && (angle.Sign() != 0 || cfg.AngleRounding == posenc.Float32Angles) {
 					s = float32(math.Copysign(0, -1))
 				}
 			}

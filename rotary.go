@@ -43,7 +43,7 @@ type RotaryConfig struct {
 	Base            float64       // frequencies Base^(-2i/RotaryDim) when InvFreq is nil (rope_theta): finite and above 1, with Float32Angles as a float32 too; 0 means 10000
 	InvFreq         []float64     // RotaryDim/2 radians per position, each below 2^50 in magnitude; nil: from Base
 	AttentionFactor float64       // multiplies cos and sin (YaRN, LongRoPE): positive as a float32; 0 means 1
-	Angles          AngleRounding // how angles are rounded
+	AngleRounding   AngleRounding // how angles are rounded
 	Axes            []uint8       // the axis from which each pair takes its position; nil: 0 for all
 	XPos            *XPos         // lets pairs decay with the position; nil: no decay
 }
@@ -103,8 +103,8 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 		return nil, err
 	}
 	dim := h.rotaryDim
-	if cfg.Angles > Float32Angles {
-		return fail("Angles", cfg.Angles, "ExactAngles or Float32Angles")
+	if cfg.AngleRounding > Float32Angles {
+		return fail("AngleRounding", cfg.AngleRounding, "ExactAngles or Float32Angles")
 	}
 	scaling := float32(cfg.AttentionFactor)
 	if cfg.AttentionFactor == 0 {
@@ -123,7 +123,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 			return fail("Base", cfg.Base, "0 or a finite number above 1")
 		}
 		rounding := frequency.Exact
-		if cfg.Angles == Float32Angles {
+		if cfg.AngleRounding == Float32Angles {
 			rounding = frequency.Float32
 		}
 		ladder, err := frequency.Default(dim, base, rounding)
@@ -157,7 +157,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if !(largest < cossin.MaxAngle) {
 		return nil, frequencyError(function, "cfg.InvFreq", i, invFreq[i])
 	}
-	return &Rotary{h, scaling, cossin.LastPosition(largest), cossin.NewFrequencies(invFreq, cfg.Angles == Float32Angles, cfg.Axes, decay)}, nil
+	return &Rotary{h, scaling, cossin.LastPosition(largest), cossin.NewFrequencies(invFreq, cfg.AngleRounding == Float32Angles, cfg.Axes, decay)}, nil
 }
 
 // newHead returns the elements of a head that are rotated.

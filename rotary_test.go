@@ -184,7 +184,7 @@ func TestRotateInverseUndoes(t *testing.T) {
 		const tokens, dim = 40, 64
 		for _, layout := range testkit.Layouts {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles})
+				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, AngleRounding: angles})
 				positions := testkit.RandomPositions(r, "runs", tokens)
 				x := make([]float32, tokens*dim)
 				for i := range x {
@@ -354,14 +354,14 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"huge offset", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 4, Offset: math.MaxInt}, []string{"cfg.Offset is"}},
 		{"offset of a whole head", posenc.RotaryConfig{HeadDim: 8, Offset: 1}, []string{"cfg.Offset is 1"}},
 		{"layout", posenc.RotaryConfig{HeadDim: 8, Layout: 4}, []string{"cfg.Layout is 4"}},
-		{"angles", posenc.RotaryConfig{HeadDim: 8, Angles: 2}, []string{"cfg.Angles is 2"}},
+		{"angles", posenc.RotaryConfig{HeadDim: 8, AngleRounding: 2}, []string{"cfg.AngleRounding is 2"}},
 		{"base NaN", posenc.RotaryConfig{HeadDim: 8, Base: nan}, []string{"cfg.Base is NaN"}},
 		{"base 1", posenc.RotaryConfig{HeadDim: 8, Base: 1}, []string{"cfg.Base is 1"}},
 		{"base below 1", posenc.RotaryConfig{HeadDim: 8, Base: 0.5}, []string{"cfg.Base is 0.5"}},
 		{"base negative", posenc.RotaryConfig{HeadDim: 8, Base: -10000}, []string{"cfg.Base is -10000"}},
 		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Base: inf}, []string{"cfg.Base is +Inf"}},
-		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Base: 1e39, Angles: posenc.Float32Angles}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, Angles: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001"}},
+		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Base: 1e39, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1e+39"}},
+		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001"}},
 		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq is 3 elements", "4"}},
 		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq is 4 elements", "3"}},
 		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{}}, []string{"cfg.InvFreq is 0 elements"}},
@@ -369,7 +369,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency NaN first", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{nan, 3}}, []string{"cfg.InvFreq[0] is NaN"}},
 		{"frequency infinite", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -inf}}, []string{"cfg.InvFreq[1] is -Inf"}},
 		{"frequency 2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p50}}, []string{"cfg.InvFreq[1] is 1.125899906842624e+15"}},
-		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, Angles: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
+		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, AngleRounding: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
 		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes is 2 elements, want nil with XPos"}},
 		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},

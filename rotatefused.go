@@ -16,7 +16,7 @@ type FusedView[T Element] struct {
 	View[T]
 
 	// Norm normalizes before the rotation, if it is not nil: each head, with
-	// HeadDim weights, or all heads of a token as one row, with Heads*HeadDim.
+	// HeadDim weights, or all heads of a token as one vector, with Heads*HeadDim.
 	// The heads of a token then lie one after another: HeadStride is 0 or
 	// HeadDim.
 	Norm *RMSNorm

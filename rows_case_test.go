@@ -36,7 +36,7 @@ var (
 		},
 		Long: func() error {
 			for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, Angles: rounding})
+				r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2048, AngleRounding: rounding})
 				if err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ func newRotaryDigests(add testkit.AddDigest) {
 	add("NewRotary", func(d *testkit.Digest) {
 		for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(d.T, posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, Angles: rounding})
+				r := testkit.MustRotary(d.T, posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, AngleRounding: rounding})
 				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
 				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
 				d.Add(cos, sin)

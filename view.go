@@ -40,7 +40,7 @@ func checked[T Element](xs []View[T]) []view.View[T] {
 	return unsafe.Slice((*view.View[T])(unsafe.SliceData(xs)), len(xs))
 }
 
-// operandOf returns the rows of v as kernels take them.
+// operandOf returns v as kernels take it.
 func operandOf[T Element](v *View[T], dim int) view.Operand {
 	return (*view.View[T])(v).Operand(kindOf[T](), dim)
 }

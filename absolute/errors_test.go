@@ -30,8 +30,8 @@ func TestSinusoidalErrors(t *testing.T) {
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Axes: 2}), posenc.ErrConfig, "cfg.Dim is 2")
 	fails(create(absolute.SinusoidalConfig{Dim: 1<<16 + 1, InvFreq: one}), posenc.ErrConfig, "cfg.Dim")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Order: 3}), posenc.ErrConfig, "cfg.Order is 3")
-	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: math.NaN()}), posenc.ErrConfig, "cfg.Scaling")
-	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scaling: -1}), posenc.ErrConfig, "cfg.Scaling")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scale: math.NaN()}), posenc.ErrConfig, "cfg.Scale")
+	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: one, Scale: -1}), posenc.ErrConfig, "cfg.Scale")
 	fails(create(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, math.Inf(1)}}), posenc.ErrConfig, "cfg.InvFreq[1]")
 	fails(create(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1e-300}}), posenc.ErrConfig, "cfg.InvFreq[0]")
 

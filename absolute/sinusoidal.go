@@ -26,7 +26,7 @@ type SinusoidalConfig struct {
 	InvFreq []float64       // radians per position, each below 2^50 in magnitude and 0 or at least 2^-900
 	Order   SinusoidalOrder // of sines and cosines
 	Axes    int             // axes of positions, each with 2*len(InvFreq) elements, one after another; 0 means 1
-	Scaling float64         // multiplies sines and cosines: positive as a float32; 0 means 1
+	Scale   float64         // multiplies sines and cosines: positive as a float32; 0 means 1
 	Padding *int32          // a token at this position on the first axis has a row of zeros; nil: none
 }
 
@@ -80,12 +80,12 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	if cfg.Order > CosThenSin {
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
 	}
-	scaling := float32(cfg.Scaling)
-	if cfg.Scaling == 0 {
+	scaling := float32(cfg.Scale)
+	if cfg.Scale == 0 {
 		scaling = 1
 	}
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
-		return fail("Scaling", cfg.Scaling, "0 or a positive float32")
+		return fail("Scale", cfg.Scale, "0 or a positive float32")
 	}
 	for i, w := range cfg.InvFreq {
 		if m := math.Abs(w); !(m < cossin.MaxAngle) || w != 0 && m < leastFrequency {

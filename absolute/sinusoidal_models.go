@@ -253,7 +253,7 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 		order = CosThenSin
 	}
 	invFreq, err := frequency.Geometric(dim/2, most, least)
-	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scaling: scale}, invFreq, err)
+	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scale: scale}, invFreq, err)
 }
 
 // defaultBase is what frequencies are powers of, where a model says nothing else.

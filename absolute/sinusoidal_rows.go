@@ -15,9 +15,9 @@ import (
 // SinusoidalRows writes the row of each position. With n frequencies w, the sine
 // and the cosine of frequency k at position p are
 //
-//	RN32(RN32(sin(p*w[k])) * RN32(Scaling))    RN32(RN32(cos(p*w[k])) * RN32(Scaling))
+//	RN32(RN32(sin(p*w[k])) * RN32(Scale))    RN32(RN32(cos(p*w[k])) * RN32(Scale))
 //
-// of the real product, correctly rounded; Scaling rounds once more where it is
+// of the real product, correctly rounded; Scale rounds once more where it is
 // not 1, and so do elements of 16 bits. They are in the order of the
 // configuration; row t is dst[t*Dim:][:Dim]. With several axes positions is
 // [axes][tokens], and axis a has the elements from 2*n*a on. Where Dim is larger than
@@ -70,7 +70,7 @@ func AddSinusoidal[T posenc.Element, P Position](x []T, s *Sinusoidal, positions
 
 // SinusoidalRows64 is [SinusoidalRows] in float64, as MAE makes its tables:
 //
-//	RN64(RN64(sin(p*w[k])) * RN32(Scaling))    RN64(RN64(cos(p*w[k])) * RN32(Scaling))
+//	RN64(RN64(sin(p*w[k])) * RN32(Scale))    RN64(RN64(cos(p*w[k])) * RN32(Scale))
 //
 // The sine and the cosine are correctly rounded: within half a unit in the last
 // place. That takes microseconds for each pair, so that it is for tables made

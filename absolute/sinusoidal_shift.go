@@ -15,7 +15,7 @@ import (
 //	cos((t+delta)*w) = cos(t*w)*cos(delta*w) - sin(t*w)*sin(delta*w)
 //
 // with the cosines and sines of delta*w correctly rounded to float32, and each
-// product and each sum rounded. Rows that [SinusoidalRows] wrote, with Scaling 1,
+// product and each sum rounded. Rows that [SinusoidalRows] wrote, with Scale 1,
 // come within 2^-22 of the real sines and cosines at t+delta. A row of zeros
 // stays one, as do the elements beyond the axes.
 //

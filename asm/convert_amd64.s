@@ -111,18 +111,45 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ       DX, DX
-	JZ          next6
-	MOVQ        $0xffffffffffffffff, BX
-	BZHIQ       DX, BX, BX
-	KMOVD       BX, K1
-	SHRQ        $0x10, BX
-	KMOVD       BX, K2
-	VMOVDQU16.Z (CX), K1, Y0
-	VCVTPH2PS   Y0, Z0
-	VMOVUPS     Z0, K1, (AX)
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000040, AX
+	TESTQ         DX, DX
+	JZ            next6
+	MOVQ          $0xffffffffffffffff, BX
+	BZHIQ         DX, BX, BX
+	KMOVD         BX, K1
+	SHRQ          $0x10, BX
+	KMOVD         BX, K2
+	VMOVDQU16.Z   (CX), K1, Y0
+	VCVTPH2PS     Y0, Z0
+	LEAQ          (AX), BX
+	TESTQ         $0x00000008, DX
+	JZ            fewer7
+	VMOVUPS       Y0, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, BX
+
+fewer7:
+	TESTQ        $0x00000004, DX
+	JZ           fewer8
+	VMOVUPS      X0, (BX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, BX
+
+fewer8:
+	TESTQ   $0x00000002, DX
+	JZ      fewer9
+	VMOVLPS X0, (BX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, BX
+
+fewer9:
+	TESTQ   $0x00000001, DX
+	JZ      fewer10
+	VMOVSS  X0, (BX)
+	VPSRLDQ $0x04, X0, X0
+
+fewer10:
+	ADDQ $0x00000020, CX
+	ADDQ $0x00000040, AX
 
 next6:
 	VZEROUPPER
@@ -247,19 +274,46 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ       DX, DX
-	JZ          next6
-	MOVQ        $0xffffffffffffffff, BX
-	BZHIQ       DX, BX, BX
-	KMOVD       BX, K1
-	SHRQ        $0x10, BX
-	KMOVD       BX, K2
-	VMOVDQU16.Z (CX), K1, Y0
-	VPMOVZXWD   Y0, Z0
-	VPSLLD      $0x10, Z0, Z0
-	VMOVUPS     Z0, K1, (AX)
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000040, AX
+	TESTQ         DX, DX
+	JZ            next6
+	MOVQ          $0xffffffffffffffff, BX
+	BZHIQ         DX, BX, BX
+	KMOVD         BX, K1
+	SHRQ          $0x10, BX
+	KMOVD         BX, K2
+	VMOVDQU16.Z   (CX), K1, Y0
+	VPMOVZXWD     Y0, Z0
+	VPSLLD        $0x10, Z0, Z0
+	LEAQ          (AX), BX
+	TESTQ         $0x00000008, DX
+	JZ            fewer7
+	VMOVUPS       Y0, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, BX
+
+fewer7:
+	TESTQ        $0x00000004, DX
+	JZ           fewer8
+	VMOVUPS      X0, (BX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, BX
+
+fewer8:
+	TESTQ   $0x00000002, DX
+	JZ      fewer9
+	VMOVLPS X0, (BX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, BX
+
+fewer9:
+	TESTQ   $0x00000001, DX
+	JZ      fewer10
+	VMOVSS  X0, (BX)
+	VPSRLDQ $0x04, X0, X0
+
+fewer10:
+	ADDQ $0x00000020, CX
+	ADDQ $0x00000040, AX
 
 next6:
 	VZEROUPPER
@@ -340,7 +394,7 @@ next8:
 	RET
 
 // func ConvertF32ToF16AVX512(y *uint16, x *float32, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·ConvertF32ToF16AVX512(SB), $0-24
 	MOVQ y+0(FP), AX
 	MOVQ x+8(FP), CX
@@ -382,18 +436,44 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ     DX, DX
-	JZ        next6
-	MOVQ      $0xffffffffffffffff, BX
-	BZHIQ     DX, BX, BX
-	KMOVD     BX, K1
-	SHRQ      $0x10, BX
-	KMOVD     BX, K2
-	VMOVUPS.Z (CX), K1, Z0
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVDQU16 Y0, K1, (AX)
-	ADDQ      $0x00000040, CX
-	ADDQ      $0x00000020, AX
+	TESTQ        DX, DX
+	JZ           next6
+	MOVQ         $0xffffffffffffffff, BX
+	BZHIQ        DX, BX, BX
+	KMOVD        BX, K1
+	SHRQ         $0x10, BX
+	KMOVD        BX, K2
+	VMOVUPS.Z    (CX), K1, Z0
+	VCVTPS2PH    $0x00, Z0, Y0
+	LEAQ         (AX), BX
+	TESTQ        $0x00000008, DX
+	JZ           fewer7
+	VMOVUPS      X0, (BX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, BX
+
+fewer7:
+	TESTQ   $0x00000004, DX
+	JZ      fewer8
+	VMOVLPS X0, (BX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, BX
+
+fewer8:
+	TESTQ   $0x00000002, DX
+	JZ      fewer9
+	VMOVSS  X0, (BX)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, BX
+
+fewer9:
+	TESTQ   $0x00000001, DX
+	JZ      fewer10
+	VPEXTRW $0x00, X0, (BX)
+
+fewer10:
+	ADDQ $0x00000040, CX
+	ADDQ $0x00000020, AX
 
 next6:
 	VZEROUPPER
@@ -765,33 +845,66 @@ block3:
 	JGE       block3
 
 next4:
-	TESTQ     DX, DX
-	JZ        next6
-	MOVQ      $0xffffffffffffffff, BX
-	BZHIQ     DX, BX, BX
-	KMOVD     BX, K2
-	SHRQ      $0x10, BX
-	KMOVD     BX, K3
-	VMOVUPS.Z (CX), K2, Z4
-	VMOVUPS.Z 64(CX), K3, Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z1
-	VPERMT2PS Z5, Z2, Z1
-	VADDPS    signBit32<>+0(SB), Z3, Z3
-	VADDPS    signBit32<>+0(SB), Z1, Z1
-	VPSRLD    $0x10, Z3, Z2
-	VPSLLD    $0x10, Z1, Z4
-	VPBLENDMW Z1, Z2, K1, Z2
-	VPBLENDMW Z4, Z3, K1, Z4
-	VPANDND   Z0, Z2, Z0
-	VPSUBUSW  Z0, Z4, Z0
-	VPSRLW    $0x0f, Z0, Z0
-	VPADDSW   Z0, Z2, Z0
-	VPMAXUW   Z2, Z0, Z0
-	VMOVDQU16 Z0, K2, (AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000040, AX
+	TESTQ         DX, DX
+	JZ            next6
+	MOVQ          $0xffffffffffffffff, BX
+	BZHIQ         DX, BX, BX
+	KMOVD         BX, K2
+	SHRQ          $0x10, BX
+	KMOVD         BX, K3
+	VMOVUPS.Z     (CX), K2, Z4
+	VMOVUPS.Z     64(CX), K3, Z5
+	VMOVAPS       Z4, Z3
+	VPERMT2PS     Z5, Z1, Z3
+	VMOVAPS       Z4, Z1
+	VPERMT2PS     Z5, Z2, Z1
+	VADDPS        signBit32<>+0(SB), Z3, Z3
+	VADDPS        signBit32<>+0(SB), Z1, Z1
+	VPSRLD        $0x10, Z3, Z2
+	VPSLLD        $0x10, Z1, Z4
+	VPBLENDMW     Z1, Z2, K1, Z2
+	VPBLENDMW     Z4, Z3, K1, Z4
+	VPANDND       Z0, Z2, Z0
+	VPSUBUSW      Z0, Z4, Z0
+	VPSRLW        $0x0f, Z0, Z0
+	VPADDSW       Z0, Z2, Z0
+	VPMAXUW       Z2, Z0, Z0
+	LEAQ          (AX), BX
+	TESTQ         $0x00000010, DX
+	JZ            fewer7
+	VMOVUPS       Y0, (BX)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	ADDQ          $0x00000020, BX
+
+fewer7:
+	TESTQ        $0x00000008, DX
+	JZ           fewer8
+	VMOVUPS      X0, (BX)
+	VEXTRACTF128 $0x01, Y0, X0
+	ADDQ         $0x00000010, BX
+
+fewer8:
+	TESTQ   $0x00000004, DX
+	JZ      fewer9
+	VMOVLPS X0, (BX)
+	VPSRLDQ $0x08, X0, X0
+	ADDQ    $0x00000008, BX
+
+fewer9:
+	TESTQ   $0x00000002, DX
+	JZ      fewer10
+	VMOVSS  X0, (BX)
+	VPSRLDQ $0x04, X0, X0
+	ADDQ    $0x00000004, BX
+
+fewer10:
+	TESTQ   $0x00000001, DX
+	JZ      fewer11
+	VPEXTRW $0x00, X0, (BX)
+
+fewer11:
+	ADDQ $0x00000080, CX
+	ADDQ $0x00000040, AX
 
 next6:
 	VZEROUPPER

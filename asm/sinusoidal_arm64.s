@@ -42,7 +42,7 @@ row1:
 	CMP  $4, R7
 	BLT  rest4
 
-turn2:
+main2:
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R9), (F5, F6)
@@ -98,7 +98,7 @@ turn2:
 same3:
 	SUB $4, R7
 	CMP $4, R7
-	BGE turn2
+	BGE main2
 
 rest4:
 	CBZ R7, next5
@@ -200,7 +200,7 @@ row1:
 	CMP  $4, R7
 	BLT  rest4
 
-turn2:
+main2:
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R9), (F6, F7)
@@ -262,7 +262,7 @@ turn2:
 same3:
 	SUB $4, R7
 	CMP $4, R7
-	BGE turn2
+	BGE main2
 
 rest4:
 	CBZ R7, next5
@@ -369,7 +369,7 @@ row1:
 	CMP  $4, R9
 	BLT  rest4
 
-turn2:
+main2:
 
 	// 1. upper ends of the error intervals: the products plus the error bounds
 	FLDPQ   512(R11), (F6, F7)
@@ -434,7 +434,7 @@ turn2:
 same3:
 	SUB $4, R9
 	CMP $4, R9
-	BGE turn2
+	BGE main2
 
 rest4:
 	CBZ R9, next5

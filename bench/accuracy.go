@@ -31,7 +31,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
 	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: angles})
+		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: angles})
 		if err != nil {
 			return nil, err
 		}

@@ -120,7 +120,7 @@ func compared() ([]peers.Peer, error) {
 // and operators are prepared once, as a model does, those of its Exact tables in
 // each call, by posenc.CosSin.
 func posencAsPeers() ([]peers.Peer, error) {
-	float32Angles, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32Angles})
+	float32Angles, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (t table) measured(implementation string, m *memory) (measure.Case, error) 
 }
 
 func (t table) call(m *memory) (func() error, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: t.angles})
+	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: t.angles})
 	if err != nil {
 		return nil, err
 	}

@@ -11,19 +11,5 @@ package frequency
 func Default(rotaryDim int, base float64, rounding Rounding) (Ladder, error) {
 	check := checker{function: "Default", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	var f functions
-	ladder := unscaled(rotaryDim / 2)
-	if rounding == Float32 {
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / power)
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(inverse)
-	}
-	return check.ladder(ladder)
+	return check.divided(rotaryDim, base, rotaryDim/2, func(int) float64 { return 1 })
 }

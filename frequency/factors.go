@@ -14,19 +14,5 @@ func Factors(rotaryDim int, base float64, factors []float64, rounding Rounding) 
 	check := checker{function: "Factors", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.factors("factors", factors, rotaryDim)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	var f functions
-	ladder := unscaled(rotaryDim / 2)
-	if rounding == Float32 {
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / power / float32(factors[i]))
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(factors[i])))
-	}
-	return check.ladder(ladder)
+	return check.divided(rotaryDim, base, rotaryDim/2, func(i int) float64 { return factors[i] })
 }

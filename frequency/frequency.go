@@ -122,6 +122,26 @@ func (c *checker) ladder(l Ladder) (Ladder, error) {
 	return l, nil
 }
 
+// divided returns the ladder of a dimension whose first pairs have the frequencies of
+// Default by a divisor each, and the others 0, unless there was an error.
+func (c *checker) divided(dim int, base float64, pairs int, divisor func(i int) float64) (Ladder, error) {
+	if c.err != nil {
+		return Ladder{}, c.err
+	}
+	var f functions
+	ladder := unscaled(dim / 2)
+	if c.rounding == Float32 {
+		for i, power := range f.powers32(base, dim, pairs) {
+			ladder.InvFreq[i] = float64(1 / power / float32(divisor(i)))
+		}
+		return c.ladder(ladder)
+	}
+	for i, inverse := range f.inverses(base, dim, pairs) {
+		ladder.InvFreq[i] = nearest(quotient(inverse, real(divisor(i))))
+	}
+	return c.ladder(ladder)
+}
+
 // unscaled returns a ladder of n frequencies that scales nothing else.
 func unscaled(n int) Ladder {
 	return Ladder{InvFreq: make([]float64, n), AttentionFactor: 1, SoftmaxScale: 1}

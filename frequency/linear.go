@@ -12,19 +12,5 @@ func Linear(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, err
 	check := checker{function: "Linear", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.positive("factor", factor)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	var f functions
-	ladder := unscaled(rotaryDim / 2)
-	if rounding == Float32 {
-		for i, power := range f.powers32(base, rotaryDim, rotaryDim/2) {
-			ladder.InvFreq[i] = float64(1 / power / float32(factor))
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, rotaryDim, rotaryDim/2) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(factor)))
-	}
-	return check.ladder(ladder)
+	return check.divided(rotaryDim, base, rotaryDim/2, func(int) float64 { return factor })
 }

@@ -27,20 +27,6 @@ func Proportional(headDim int, base float64, p ProportionalParameters, rounding 
 	check.common("headDim", headDim, 2, base)
 	check.require(p.PartialRotaryFactor >= 0 && p.PartialRotaryFactor <= 1, "p.PartialRotaryFactor", p.PartialRotaryFactor, "a number from 0 to 1")
 	check.positive("p.Factor", p.Factor)
-	if check.err != nil {
-		return Ladder{}, check.err
-	}
-	var f functions
-	ladder := unscaled(headDim / 2)
 	rotated := int(p.PartialRotaryFactor*float64(headDim)) / 2
-	if rounding == Float32 {
-		for i, power := range f.powers32(base, headDim, rotated) {
-			ladder.InvFreq[i] = float64(1 / power / float32(p.Factor))
-		}
-		return check.ladder(ladder)
-	}
-	for i, inverse := range f.inverses(base, headDim, rotated) {
-		ladder.InvFreq[i] = nearest(quotient(inverse, real(p.Factor)))
-	}
-	return check.ladder(ladder)
+	return check.divided(headDim, base, rotated, func(int) float64 { return p.Factor })
 }

@@ -2,7 +2,7 @@
 //
 // It is the reference that each assembly kernel is tested against and the
 // implementation used where there is no kernel. Its functions do one row, or
-// one block of rows, and check nothing: slices must be long enough.
+// some, and check nothing: slices must be long enough.
 //
 // Every result is defined to the last bit. RN32 below is rounding to the
 // nearest float32, ties to even. Two results are the same when their bits are

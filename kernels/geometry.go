@@ -15,15 +15,15 @@ type Rotation struct {
 	TableStride                int
 }
 
-// Lines says where the rows lie that are normalized or scaled: row i is Len
-// elements from x[i*Stride] on. Rows share no element.
+// Lines says where the vectors lie that are normalized or scaled: vector i is Len
+// elements from x[i*Stride] on. They share no element.
 type Lines struct {
 	Len    int
 	Count  int
 	Stride int
 }
 
-// Fusion says where the rows lie that are normalized and rotated, and which slice
+// Fusion says where the vectors lie that are normalized and rotated, and which slice
 // of each is rotated: the 2*Pairs elements from number First on. All take the same
 // angles.
 type Fusion struct {
@@ -32,8 +32,8 @@ type Fusion struct {
 	Pairs int
 }
 
-// Tile says where the rows lie that biases are added to: row r is Len elements,
-// at least 1, from y[r*Stride] on. Rows share no element.
+// Tile says where the rows of scores lie that biases are added to: row r is Len
+// elements, at least 1, from y[r*Stride] on. Rows share no element.
 type Tile struct {
 	Len    int
 	Rows   int
@@ -51,7 +51,7 @@ func (t *Tile) within(impl Implementation, first, step int) Implementation {
 	return impl
 }
 
-// Matrices says where the rows of a product of matrices lie: Rows rows of y and of
+// Matrices says where the rows of the matrices of a product lie: Rows rows of y and of
 // x, that many elements apart, and Columns vectors of Len elements, at least 1.
 type Matrices struct {
 	Len, Rows, Columns             int

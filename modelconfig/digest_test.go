@@ -48,7 +48,7 @@ func TestDigests(t *testing.T) {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
-						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), Angles: angles}
+						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
 						cfg, err := m.RotaryFor(o)
 						if err != nil {
 							t.Fatalf("%s: %v", file, err)
@@ -58,7 +58,7 @@ func TestDigests(t *testing.T) {
 							t.Fatalf("%s: %v", file, err)
 						}
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
-							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.Angles, cfg.Axes)
+							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
 					}
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -186,7 +187,7 @@ func TestDocs(t *testing.T) {
 		}
 	}
 
-	// Each rule with its keys, no more and no fewer, and a constructor that is called.
+	// Each rule with its keys, no more and no fewer, and a constructor that is used.
 	source, err := os.ReadFile("rope.go")
 	if err != nil {
 		t.Fatal(err)
@@ -204,8 +205,8 @@ func TestDocs(t *testing.T) {
 			t.Errorf("rule %s has keys %q, its line %q", ropeType, want, got)
 		}
 		for _, constructor := range codes(cells[3]) {
-			if strings.HasPrefix(constructor, "frequency.") && !strings.Contains(string(source), constructor+"(") {
-				t.Errorf("rule %s: %s is not called", ropeType, constructor)
+			if strings.HasPrefix(constructor, "frequency.") && !regexp.MustCompile(regexp.QuoteMeta(constructor)+`[(,]`).Match(source) {
+				t.Errorf("rule %s: rope.go does not use %s", ropeType, constructor)
 			}
 		}
 	}

@@ -63,6 +63,14 @@ type kindDefaults struct {
 	attentionFactor float64 // default of attention_factor; 0: derived
 }
 
+// kindsOrOne are the kinds of layers, or the one that all layers are.
+func (f *family) kindsOrOne() []kindDefaults {
+	if len(f.kinds) > 0 {
+		return f.kinds
+	}
+	return []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, scaled: true}}
+}
+
 // spellings are the names of keys, the usual one first.
 type spellings struct{ hidden, heads, headDim, layers, positions []string }
 
@@ -100,12 +108,9 @@ func mla(rope, nope, layers, positions int, base float64) family {
 	return f
 }
 
-func (f family) called(s *spellings) family   { f.names = s; return f }
-func (f family) baseOf(keys ...string) family { f.baseKeys = keys; return f }
-func (f family) baseTimes(key string) family {
-	f.baseRatio = key
-	return f
-}
+func (f family) called(s *spellings) family        { f.names = s; return f }
+func (f family) baseOf(keys ...string) family      { f.baseKeys = keys; return f }
+func (f family) baseTimes(key string) family       { f.baseRatio = key; return f }
 func (f family) partially(factor float64) family   { f.partial, f.wholeHead = factor, false; return f }
 func (f family) counted(rotaryDim int) family      { f.rotaryDim, f.wholeHead = rotaryDim, false; return f }
 func (f family) tail() family                      { f.trailing = true; return f }
@@ -127,10 +132,7 @@ func (f family) scaled(rotating bool, scale func(p *ropeParameters) *posenc.Quer
 	f.queryScale, f.scalesRotating = scale, rotating
 	return f
 }
-func (f family) ruled(rule func(p *ropeParameters) rule) family {
-	f.rule = rule
-	return f
-}
+func (f family) ruled(rule func(p *ropeParameters) rule) family { f.rule = rule; return f }
 
 func (f family) phi3() family {
 	f.yarnIsLongRoPE = true

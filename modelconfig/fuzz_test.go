@@ -60,13 +60,13 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		rotaryDim := checkOptions(t, m, o, true)
 		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
 			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
-				for _, o.Angles = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
+				for _, o.AngleRounding = range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 					checkOptions(t, m, o, false)
 				}
 			}
 		}
 		refuses(RotaryOptions{LayerType: layerType, SequenceLength: math.MinInt})
-		refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, Angles: 77})
+		refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: 77})
 	}
 }
 
@@ -83,8 +83,8 @@ func checkOptions(t *testing.T, m *Model, o RotaryOptions, must bool) int {
 		}
 		return 0
 	}
-	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.Angles != o.Angles {
-		t.Fatalf("%+v: %d frequencies for %d elements, Angles %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.Angles)
+	if len(cfg.InvFreq) != cfg.RotaryDim/2 || cfg.RotaryDim > maxRotaryDim || cfg.AngleRounding != o.AngleRounding {
+		t.Fatalf("%+v: %d frequencies for %d elements, AngleRounding %d", o, len(cfg.InvFreq), cfg.RotaryDim, cfg.AngleRounding)
 	}
 	if scale, err := m.SoftmaxScaleFor(o); err != nil || !(scale > 0 && scale <= math.MaxFloat64) {
 		t.Fatalf("%+v: softmax scale %v, %v", o, scale, err)

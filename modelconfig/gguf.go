@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -64,20 +65,13 @@ import (
 // ErrValue or ErrContradiction.
 func GGUF(keys map[string]any) (*Model, error) {
 	r := &ggufReader{keys: keys}
-	name := r.text("general.architecture", "")
-	if r.err != nil {
-		return nil, r.err
-	}
-	if name == "" {
-		return nil, valueError(ErrValue, "GGUF", "general.architecture", "missing", "the architecture of the model")
-	}
-	if positions, known := ggufNotRotary[name]; known {
-		return nil, valueError(ErrNotRotary, "GGUF", "general.architecture", quoted(name), "an architecture with rotary positions (this one has %s)", positions)
-	}
+	const key = "general.architecture"
+	name := r.text(key, "")
+	r.failIf(name == "", ErrValue, key, "missing", "the architecture of the model")
+	positions, otherwise := ggufNotRotary[name]
+	r.failIf(otherwise, ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
 	arch, known := ggufArchitectures[name]
-	if !known {
-		return nil, valueError(ErrUnknown, "GGUF", "general.architecture", quoted(name), "an architecture that is known here; set posenc.RotaryConfig directly")
-	}
+	r.failIf(!known, ErrUnknown, key, quoted(name), "an architecture that is known here; set posenc.RotaryConfig directly")
 	r.prefix = name + "."
 	r.checkRopeKeys()
 	m := &Model{modelType: name}
@@ -107,15 +101,10 @@ var ggufRopeKeys = []string{
 }
 
 func (r *ggufReader) checkRopeKeys() {
-	rope := r.prefix + "rope."
-	unknown := ""
-	for key := range r.keys {
-		if rest, found := strings.CutPrefix(key, rope); found && !slices.Contains(ggufRopeKeys, rest) && (unknown == "" || key < unknown) {
-			unknown = key
+	for _, key := range sortedKeys(r.keys) {
+		if rest, found := strings.CutPrefix(key, r.name("rope.")); r.err == nil && found && !slices.Contains(ggufRopeKeys, rest) {
+			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
 		}
-	}
-	if unknown != "" {
-		r.fail(ErrUnknown, quoted(unknown), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
 	}
 }
 
@@ -174,60 +163,40 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 func (r *ggufReader) scaling(arch *ggufArchitecture) *ggufScaling {
 	s := &ggufScaling{factor: r.number("rope.scaling.factor", 0), alpha: r.number("rope.scaling.alpha", 0)}
 	legacy, factorKey := r.number("rope.scale_linear", 0), "rope.scaling.factor"
-	if s.factor != 0 && legacy != 0 && s.factor != legacy {
-		r.fail(ErrContradiction, r.prefix+"rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
-	}
+	r.failIf(s.factor != 0 && legacy != 0 && s.factor != legacy,
+		ErrContradiction, "rope.scale_linear", legacy, "%v as rope.scaling.factor says, or only one of the two", s.factor)
 	if s.factor == 0 && legacy != 0 {
-		s.factor, factorKey = legacy, "rope.scale_linear"
+		factorKey = "rope.scale_linear"
 	}
-	if s.factor == 0 {
-		s.factor = 1
-	}
-	if !(s.factor > 0) {
-		r.fail(ErrValue, r.prefix+factorKey, s.factor, "a number above 0, or 0 for none")
-	}
-	if s.alpha != 0 && !arch.alpha {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
-	}
-	if !(s.alpha >= 0) {
-		r.fail(ErrValue, r.prefix+"rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
-	}
-	if s.alpha != 0 && s.factor != 1 {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
-	}
+	s.factor = cmp.Or(s.factor, legacy, 1)
+	r.failIf(!(s.factor > 0), ErrValue, factorKey, s.factor, "a number above 0, or 0 for none")
+	r.failIf(s.alpha != 0 && !arch.alpha,
+		ErrContradiction, "rope.scaling.alpha", s.alpha, "0, since llama.cpp reads it for hunyuan_vl only; multiply rope.freq_base by alpha^(d/(d-2)) instead")
+	r.failIf(!(s.alpha >= 0), ErrValue, "rope.scaling.alpha", s.alpha, "a number above 0, or 0 for none")
+	r.failIf(s.alpha != 0 && s.factor != 1, ErrContradiction, "rope.scaling.alpha", s.alpha, "0 where rope.scaling.factor is %v", s.factor)
 	s.attention = r.number("rope.scaling.attn_factor", 1)
-	if !(s.attention > 0) {
-		r.fail(ErrValue, r.prefix+"rope.scaling.attn_factor", s.attention, "a number above 0")
-	}
+	r.failIf(!(s.attention > 0), ErrValue, "rope.scaling.attn_factor", s.attention, "a number above 0")
 	s.originalSize = r.integer("rope.scaling.original_context_length", 0)
 	if s.originalSize == 0 {
 		s.originalSize = r.integer("context_length", 0)
 	}
 
-	yarn := false
-	kind := r.text(r.prefix+"rope.scaling.type", "linear")
-	switch kind {
-	case "none":
-		if s.factor != 1 {
-			r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "linear or yarn where rope.scaling.factor is %v, or factor 1", s.factor)
-		}
-	case "linear", "longrope":
-	case "yarn":
-		yarn = true
-	default:
-		r.fail(ErrUnknown, r.prefix+"rope.scaling.type", quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq by package frequency")
-	}
-	s.yarn = r.yarn(s, arch, kind, yarn)
+	kind := r.text("rope.scaling.type", "linear")
+	r.failIf(!slices.Contains([]string{"none", "linear", "yarn", "longrope"}, kind),
+		ErrUnknown, "rope.scaling.type", quoted(kind), "none, linear, yarn or longrope; for other rules set posenc.RotaryConfig.InvFreq by package frequency")
+	r.failIf(kind == "none" && s.factor != 1,
+		ErrContradiction, "rope.scaling.type", kind, "linear or yarn where rope.scaling.factor is %v, or factor 1", s.factor)
+	s.yarn = r.yarn(s, arch, kind)
 	r.factors(s, arch, kind)
-	if arch.latent && s.yarn == nil && s.factor != 1 {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.factor", s.factor, "1 without yarn, since llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
-	}
+	r.failIf(arch.latent && s.yarn == nil && s.factor != 1,
+		ErrContradiction, "rope.scaling.factor", s.factor, "1 without yarn, since llama.cpp would scale the attention scores as for yarn; set posenc.RotaryConfig directly")
 	return s
 }
 
 // yarn reads the keys of YaRN; the result is nil where positions are not
 // scaled by it.
-func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, yarn bool) *frequency.YaRNParameters {
+func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string) *frequency.YaRNParameters {
+	yarn := kind == "yarn"
 	p := &frequency.YaRNParameters{
 		Factor:               s.factor,
 		OriginalMaxPositions: s.originalSize,
@@ -241,46 +210,36 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 	if !yarn {
 		for _, key := range []string{"beta_fast", "beta_slow", "log_multiplier"} {
 			if v := r.number("rope.scaling.yarn_"+key, 0); v != 0 {
-				r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_"+key, v, "no such key where rope.scaling.type is %s, or type yarn", quoted(kind))
+				r.fail(ErrContradiction, "rope.scaling.yarn_"+key, v, "no such key where rope.scaling.type is %s, or type yarn", quoted(kind))
 			}
 		}
-		if p.ExtrapolationFactor > 0 {
-			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", quoted(kind))
-		}
+		r.failIf(p.ExtrapolationFactor > 0,
+			ErrContradiction, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "0 where rope.scaling.type is %s, or type yarn", quoted(kind))
 	}
-	if p.BetaFast == 0 && arch.betaFast != 0 {
-		p.BetaFast = arch.betaFast
-	}
+	p.BetaFast = cmp.Or(p.BetaFast, arch.betaFast)
 	if p.ExtrapolationFactor < 0 {
 		p.ExtrapolationFactor = 1
 	}
 	if !yarn || p.ExtrapolationFactor == 0 {
-		if attention != 1 {
-			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_attn_factor", attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
-		}
+		r.failIf(attention != 1,
+			ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 without yarn; rope.scaling.attn_factor multiplies cos and sin")
 		return nil
 	}
 	if derived := 1 + 0.1*math.Log(max(s.factor, 1)); attention != 1 && !(math.Abs(attention-derived) <= 1e-6*derived) {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, since llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
+		r.fail(ErrContradiction, "rope.scaling.yarn_attn_factor", attention, "1 or 1 + 0.1·ln(factor) = %.7g, since llama.cpp uses the latter; rope.scaling.attn_factor multiplies it", derived)
 	}
-	if p.OriginalMaxPositions == 0 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with yarn")
-	}
-	if p.ExtrapolationFactor > 1 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
-	}
+	r.failIf(p.OriginalMaxPositions == 0, ErrValue, "rope.scaling.original_context_length", "missing", "it, or context_length, with yarn")
+	r.failIf(p.ExtrapolationFactor > 1, ErrValue, "rope.scaling.yarn_ext_factor", p.ExtrapolationFactor, "at most 1")
 	for _, n := range []struct {
 		key    string
 		number float64
 	}{{"beta_fast", p.BetaFast}, {"beta_slow", p.BetaSlow}, {"log_multiplier", p.MScaleAllDim}} {
-		if n.number < 0 {
-			r.fail(ErrValue, r.prefix+"rope.scaling.yarn_"+n.key, n.number, "0 or a number above 0")
-		}
+		r.failIf(n.number < 0, ErrValue, "rope.scaling.yarn_"+n.key, n.number, "0 or a number above 0")
 	}
 	if p.MScaleAllDim != 0 {
 		switch arch.logMultiplier {
 		case logMultiplierUnread:
-			r.fail(ErrContradiction, r.prefix+"rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, since llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
+			r.fail(ErrContradiction, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0, since llama.cpp reads it for DeepSeek and Mistral only; rope.scaling.attn_factor multiplies cos and sin")
 		case logMultiplierTenth:
 			// The file has mscale_all_dim/10 in float32; this division undoes it.
 			p.MScaleAllDim = float64(float32(p.MScaleAllDim) / float32(0.1))
@@ -292,9 +251,8 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 	}
 	if arch.latent {
 		p.ScaleSoftmax = true
-		if p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1 {
-			r.fail(ErrValue, r.prefix+"rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
-		}
+		r.failIf(p.MScaleAllDim == 0 || p.MScale != p.MScaleAllDim || s.attention != 1,
+			ErrValue, "rope.scaling.yarn_log_multiplier", p.MScaleAllDim, "0.1 (DeepSeek V2: its mscale_all_dim/10) and rope.scaling.attn_factor 1, so that mscale is mscale_all_dim; set posenc.RotaryConfig directly")
 	}
 	return p
 }
@@ -302,27 +260,17 @@ func (r *ggufReader) yarn(s *ggufScaling, arch *ggufArchitecture, kind string, y
 // factors reads the tensors of frequency factors, at any length.
 func (r *ggufReader) factors(s *ggufScaling, arch *ggufArchitecture, kind string) {
 	s.freqs, s.short, s.long = r.tensor(freqsTensor), r.tensor(shortTensor), r.tensor(longTensor)
-	if s.freqs != nil && !arch.freqs {
-		r.fail(ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
-	}
-	if s.short != nil && !arch.longRoPE {
-		r.fail(ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
-	}
-	if (s.short == nil) != (s.long == nil) {
-		r.fail(ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
-	}
-	if s.short != nil && s.freqs != nil {
-		r.fail(ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
-	}
-	if kind == "longrope" && s.short == nil {
-		r.fail(ErrValue, r.prefix+"rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
-	}
-	if s.short != nil && s.originalSize == 0 {
-		r.fail(ErrValue, r.prefix+"rope.scaling.original_context_length", "missing", "it, or context_length, with %s", longTensor)
-	}
-	if (s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0) {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
-	}
+	r.failIf(s.freqs != nil && !arch.freqs,
+		ErrContradiction, freqsTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	r.failIf(s.short != nil && !arch.longRoPE,
+		ErrContradiction, shortTensor, "set", "no such tensor, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
+	r.failIf((s.short == nil) != (s.long == nil), ErrContradiction, shortTensor+" or "+longTensor, "missing", "both tensors or none")
+	r.failIf(s.short != nil && s.freqs != nil, ErrContradiction, freqsTensor, "set", "either this tensor or %s and %s", shortTensor, longTensor)
+	r.failIf(kind == "longrope" && s.short == nil, ErrValue, "rope.scaling.type", kind, "the tensors %s and %s with it", shortTensor, longTensor)
+	r.failIf(s.short != nil && s.originalSize == 0,
+		ErrValue, "rope.scaling.original_context_length", "missing", "it, or context_length, with %s", longTensor)
+	r.failIf((s.freqs != nil || s.short != nil) && (s.yarn != nil || s.alpha != 0),
+		ErrContradiction, "rope.scaling.type", kind, "no yarn and no alpha together with tensors of frequency factors; set posenc.RotaryConfig directly")
 }
 
 // resize checks the length of the factors, one for each pair of rotaryDim
@@ -346,23 +294,14 @@ func (r *ggufReader) resize(s *ggufScaling, rotaryDim int, longer bool) {
 }
 
 func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
-	if count := r.value(r.prefix + "block_count"); r.err == nil && !count.IsValid() {
-		r.fail(ErrValue, r.prefix+"block_count", "missing", "the number of layers")
-	}
+	r.failIf(!r.value("block_count").IsValid(), ErrValue, "block_count", "missing", "the number of layers")
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
-	if r.err == nil && (count < 1 || blocks > maxGGUFLayers) {
-		r.fail(ErrValue, r.prefix+"block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", maxGGUFLayers)
-	}
+	r.failIf(count < 1 || blocks > maxGGUFLayers, ErrValue, "block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", maxGGUFLayers)
+	r.failIf(arch.rotaryLayers != 0 && count != arch.rotaryLayers,
+		ErrNotRotary, "block_count", count, "%d (larger models of the architecture have ALiBi)", arch.rotaryLayers)
+	r.failIf(!r.flag("rope.scaling.finetuned", true) && arch.finetuned, ErrNotRotary, "rope.scaling.finetuned", false, "true where layers rotate")
 	if r.err != nil {
-		return
-	}
-	if arch.rotaryLayers != 0 && count != arch.rotaryLayers {
-		r.fail(ErrNotRotary, r.prefix+"block_count", count, "%d (larger models of the architecture have ALiBi)", arch.rotaryLayers)
-		return
-	}
-	if !r.flag("rope.scaling.finetuned", true) && arch.finetuned {
-		r.fail(ErrNotRotary, r.prefix+"rope.scaling.finetuned", false, "true where layers rotate")
 		return
 	}
 
@@ -396,14 +335,12 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	}
 	r.checkDims(headDim, rotaryDim, "rope.dimension_count", "attention.key_length", "embedding_length")
 	r.checkDims(slidingHead, slidingDim, "rope.dimension_count_swa", "attention.key_length_swa", "rope.dimension_count", "attention.key_length", "embedding_length")
-	if scaling.alpha != 0 && rotaryDim != headDim {
-		r.fail(ErrContradiction, r.prefix+"rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
-	}
+	r.failIf(scaling.alpha != 0 && rotaryDim != headDim,
+		ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	r.resize(scaling, rotaryDim, arch.halfOfFull)
 	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
-	if separate && (!windowed || arch.sliding.sameBase) {
-		r.fail(ErrContradiction, r.prefix+"rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
-	}
+	r.failIf(separate && (!windowed || arch.sliding.sameBase),
+		ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	if r.err != nil {
 		return
 	}
@@ -419,7 +356,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 		m.kinds[name] = kind{
 			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
 			rule:   scaling.rule(rotaryDim, base),
-			source: r.prefix + "rope.*",
+			source: r.name("rope.*"),
 		}
 	}
 	for i := range m.layers {
@@ -437,35 +374,29 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 			add(layerType, headDim, rotaryDim, base, scaling)
 		}
 	}
-	if len(m.kinds) == 0 {
-		r.fail(ErrNotRotary, r.prefix+"attention.*", "such that no layer rotates", "at least one layer with rotary attention")
-	}
+	r.failIf(len(m.kinds) == 0, ErrNotRotary, "attention.*", "such that no layer rotates", "at least one layer with rotary attention")
 }
 
 // headSize returns the elements per head and how many of them rotate.
 func (r *ggufReader) headSize(arch *ggufArchitecture, count int) (headDim, rotaryDim int) {
 	if arch.latent || arch.latentPart {
 		rotaryDim = r.integer("rope.dimension_count", 0)
-		if rotaryDim == 0 && r.err == nil {
-			r.fail(ErrValue, r.prefix+"rope.dimension_count", "missing", "the elements of a head that rotate")
-		}
+		r.failIf(rotaryDim == 0, ErrValue, "rope.dimension_count", "missing", "the elements of a head that rotate")
 		return rotaryDim, rotaryDim
 	}
 	headDim = r.integer("attention.key_length", 0)
 	if headDim == 0 && r.err == nil {
 		width := r.integer("embedding_length", 0)
 		heads := r.perLayer("attention.head_count", count)
-		if r.err == nil && (width == 0 || heads == nil || heads[0] == 0 || width%heads[0] != 0) {
-			r.fail(ErrValue, r.prefix+"attention.key_length", "missing", "it, or embedding_length, a multiple of attention.head_count")
-		}
+		r.failIf(width == 0 || heads == nil || heads[0] == 0 || width%heads[0] != 0,
+			ErrValue, "attention.key_length", "missing", "it, or embedding_length, a multiple of attention.head_count")
 		if r.err == nil {
 			headDim = width / heads[0]
 		}
 	}
 	rotaryDim = r.integer("rope.dimension_count", headDim)
-	if arch.whole && rotaryDim != headDim {
-		r.fail(ErrContradiction, r.prefix+"rope.dimension_count", rotaryDim, "%d, the whole head, in this architecture", headDim)
-	}
+	r.failIf(arch.whole && rotaryDim != headDim,
+		ErrContradiction, "rope.dimension_count", rotaryDim, "%d, the whole head, in this architecture", headDim)
 	return headDim, rotaryDim
 }
 
@@ -476,17 +407,15 @@ func (r *ggufReader) checkDims(headDim, rotaryDim int, keys ...string) {
 		return
 	}
 	key := keys[0]
-	if i := slices.IndexFunc(keys, func(key string) bool { return r.keys[r.prefix+key] != nil }); i >= 0 {
+	if i := slices.IndexFunc(keys, r.has); i >= 0 {
 		key = keys[i]
 	}
-	r.fail(ErrValue, r.prefix+key, r.keys[r.prefix+key], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
+	r.fail(ErrValue, key, r.keys[r.name(key)], "an even number of rotated elements, from 2 to %d; it gives %d of %d", maxRotaryDim, rotaryDim, headDim)
 }
 
 func (r *ggufReader) base(key string, missing float64) float64 {
 	base := r.number(key, missing)
-	if !(base > 1) {
-		r.fail(ErrValue, r.prefix+key, base, "a number above 1")
-	}
+	r.failIf(!(base > 1), ErrValue, key, base, "a number above 1")
 	return base
 }
 
@@ -499,17 +428,15 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 		pairs += n // at most four int32
 	}
 	if pairs == 0 {
-		if arch.axes == sectionedAxes || arch.axes == interleavedAxes {
-			r.fail(ErrValue, r.prefix+key, "missing", "the pairs of time, height and width")
-		}
+		r.failIf(arch.axes == sectionedAxes || arch.axes == interleavedAxes, ErrValue, key, "missing", "the pairs of time, height and width")
 		return arch.layout, nil
 	}
 	if arch.axes == oneAxis {
-		r.fail(ErrContradiction, r.prefix+key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		r.fail(ErrContradiction, key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
 		return arch.layout, nil
 	}
 	if pairs != rotaryDim/2 {
-		r.fail(ErrValue, r.prefix+key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
+		r.fail(ErrValue, key, sections, "sections of %d pairs in all, half of rope.dimension_count", rotaryDim/2)
 		return arch.layout, nil
 	}
 	var axes []uint8
@@ -517,16 +444,14 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 	if arch.axes == interleavedAxes {
 		sections = append(sections, 0, 0, 0, 0)[:4]
 		if sections[3] != 0 {
-			r.fail(ErrValue, r.prefix+key, sections, "three sections")
+			r.fail(ErrValue, key, sections, "three sections")
 			return arch.layout, nil
 		}
 		axes, err = frequency.InterleavedSections(frequency.ImageSections{Time: sections[0], Height: sections[1], Width: sections[2]})
 	} else {
 		axes, err = frequency.Sections(sections...)
 	}
-	if err != nil {
-		r.fail(ErrValue, r.prefix+key, sections, "pairs of time, height and width (%v)", err)
-	}
+	r.failIf(err != nil, ErrValue, key, sections, "pairs of time, height and width (%v)", err)
 	return posenc.HalfSplit, axes
 }
 
@@ -544,9 +469,7 @@ func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, 
 		windowed = r.integer("attention.sliding_window", 0) > 0
 	case windowAlways:
 		windowed = true
-		if r.integer("attention.sliding_window", 1) == 0 {
-			r.fail(ErrValue, r.prefix+"attention.sliding_window", 0, "at least 1 in this architecture")
-		}
+		r.failIf(r.integer("attention.sliding_window", 1) == 0, ErrValue, "attention.sliding_window", 0, "at least 1 in this architecture")
 	}
 	if !windowed {
 		return slides, false
@@ -557,9 +480,7 @@ func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, 
 		return slides, true
 	}
 	period := r.integer(key, s.period)
-	if s.period == 0 && r.keys[r.prefix+key] == nil {
-		r.fail(ErrValue, r.prefix+key, "missing", "which layers have a sliding window")
-	}
+	r.failIf(s.period == 0 && !r.has(key), ErrValue, key, "missing", "which layers have a sliding window")
 	for i := range slides {
 		switch {
 		case period == 0:
@@ -605,7 +526,7 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 		} else {
 			interval := r.integer("full_attention_interval", arch.attentionInterval)
 			if interval == 0 {
-				r.fail(ErrValue, r.prefix+"full_attention_interval", 0, "at least 1")
+				r.fail(ErrValue, "full_attention_interval", 0, "at least 1")
 				return rotates
 			}
 			for i := range rotates {

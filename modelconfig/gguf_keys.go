@@ -4,93 +4,102 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 )
 
-// ggufReader takes values from the metadata of a GGUF file. Its methods put
-// prefix, the architecture, before the key. After the first error they do
-// nothing.
+// ggufReader takes values from the metadata of a GGUF file. After the first error it
+// does nothing.
 type ggufReader struct {
 	keys   map[string]any
-	prefix string
+	prefix string // the architecture
 	err    error
 }
 
-func (r *ggufReader) fail(sentinel error, name string, value any, expected string, args ...any) {
+// name returns a key as the file has it: with the architecture before it, but for
+// general keys and names of tensors.
+func (r *ggufReader) name(key string) string {
+	if strings.HasPrefix(key, "general.") || strings.HasSuffix(key, ".weight") {
+		return key
+	}
+	return r.prefix + key
+}
+
+func (r *ggufReader) fail(sentinel error, key string, value any, expected string, args ...any) {
 	if r.err == nil {
-		r.err = valueError(sentinel, "GGUF", name, value, expected, args...)
+		r.err = valueError(sentinel, "GGUF", r.name(key), value, expected, args...)
+	}
+}
+
+func (r *ggufReader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
+	if wrong {
+		r.fail(sentinel, key, value, expected, args...)
 	}
 }
 
 func (r *ggufReader) wrongType(key, expected string) {
-	r.fail(ErrSyntax, key, fmt.Sprintf("of type %T", r.keys[key]), "%s", expected)
+	r.fail(ErrSyntax, key, fmt.Sprintf("of type %T", r.keys[r.name(key)]), "%s", expected)
 }
 
-// value returns the value of a whole key; absent: not valid.
+func (r *ggufReader) has(key string) bool { return r.keys[r.name(key)] != nil }
+
+// value returns the value of a key; absent: not valid.
 func (r *ggufReader) value(key string) reflect.Value {
 	if r.err != nil {
 		return reflect.Value{}
 	}
-	v, present := r.keys[key]
+	v, present := r.keys[r.name(key)]
 	if present && v == nil {
 		r.wrongType(key, "a value")
 	}
 	return reflect.ValueOf(v)
 }
 
-// text takes a whole key.
-func (r *ggufReader) text(key, missing string) string {
+func ggufValue[T any](r *ggufReader, key string, missing T, expected string, convert func(v reflect.Value) (T, bool)) T {
 	v := r.value(key)
 	if !v.IsValid() {
 		return missing
 	}
-	if v.Kind() != reflect.String {
-		r.wrongType(key, "a string")
+	x, ok := convert(v)
+	if !ok {
+		r.wrongType(key, expected)
 	}
-	return v.String()
+	return x
+}
+
+func (r *ggufReader) text(key, missing string) string {
+	return ggufValue(r, key, missing, "a string", func(v reflect.Value) (string, bool) { return v.String(), v.Kind() == reflect.String })
 }
 
 func (r *ggufReader) flag(key string, missing bool) bool {
-	v := r.value(r.prefix + key)
-	if !v.IsValid() {
-		return missing
-	}
-	if v.Kind() != reflect.Bool {
-		r.wrongType(r.prefix+key, "a bool")
-		return missing
-	}
-	return v.Bool()
+	return ggufValue(r, key, missing, "a bool", func(v reflect.Value) (bool, bool) {
+		is := v.Kind() == reflect.Bool
+		return is && v.Bool(), is
+	})
 }
 
 func (r *ggufReader) number(key string, missing float64) float64 {
-	v := r.value(r.prefix + key)
-	if !v.IsValid() {
-		return missing
-	}
-	var x float64
-	switch {
-	case v.CanFloat():
-		x = v.Float()
-	case v.CanInt():
-		x = float64(v.Int())
-	case v.CanUint():
-		x = float64(v.Uint())
-	default:
-		r.wrongType(r.prefix+key, "a number")
-		return missing
-	}
-	if !(math.Abs(x) <= math.MaxFloat64) {
-		r.fail(ErrValue, r.prefix+key, x, "a finite number")
-	}
+	x := ggufValue(r, key, missing, "a number", func(v reflect.Value) (float64, bool) {
+		switch {
+		case v.CanFloat():
+			return v.Float(), true
+		case v.CanInt():
+			return float64(v.Int()), true
+		case v.CanUint():
+			return float64(v.Uint()), true
+		}
+		return 0, false
+	})
+	r.failIf(!(math.Abs(x) <= math.MaxFloat64), ErrValue, key, x, "a finite number")
 	return x
 }
 
 // integer returns a number from 0 to the largest int32.
 func (r *ggufReader) integer(key string, missing int) int {
-	v := r.value(r.prefix + key)
+	v := r.value(key)
 	if !v.IsValid() {
 		return missing
 	}
-	return r.count(r.prefix+key, v)
+	return r.count(key, v)
 }
 
 func (r *ggufReader) count(key string, v reflect.Value) int {
@@ -111,9 +120,7 @@ func isList(v reflect.Value) bool {
 	return v.IsValid() && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array)
 }
 
-func (r *ggufReader) isList(key string) bool {
-	return isList(r.value(r.prefix + key))
-}
+func (r *ggufReader) isList(key string) bool { return isList(r.value(key)) }
 
 // element is one value of a list, that of the interface in []any.
 func element(list reflect.Value, i int) reflect.Value {
@@ -126,21 +133,21 @@ func element(list reflect.Value, i int) reflect.Value {
 
 // integers returns the integers of a short list; nil where it is absent.
 func (r *ggufReader) integers(key string, most int) []int {
-	v := r.value(r.prefix + key)
+	v := r.value(key)
 	if !v.IsValid() {
 		return nil
 	}
 	if !isList(v) {
-		r.wrongType(r.prefix+key, "a list of integers")
+		r.wrongType(key, "a list of integers")
 		return nil
 	}
 	if v.Len() == 0 || v.Len() > most { // readers that skip a list may leave it empty
-		r.fail(ErrValue, r.prefix+key, listText(v.Len()), "from 1 to %d integers", most)
+		r.fail(ErrValue, key, listText(v.Len()), "from 1 to %d integers", most)
 		return nil
 	}
 	list := make([]int, v.Len())
 	for i := range list {
-		list[i] = r.count(r.prefix+key, element(v, i))
+		list[i] = r.count(key, element(v, i))
 	}
 	return list
 }
@@ -163,13 +170,13 @@ func (r *ggufReader) flagPerLayer(key string, count int) []bool {
 }
 
 func layerValues[T any](r *ggufReader, key string, count int, convert func(key string, v reflect.Value) T) []T {
-	v := r.value(r.prefix + key)
+	v := r.value(key)
 	if !v.IsValid() {
 		return nil
 	}
 	list := make([]T, count)
 	if isList(v) && v.Len() < count {
-		r.fail(ErrValue, r.prefix+key, listText(v.Len()), "a list of at least %d values, one for each layer", count)
+		r.fail(ErrValue, key, listText(v.Len()), "a list of at least %d values, one for each layer", count)
 		return list
 	}
 	for i := range list {
@@ -177,7 +184,7 @@ func layerValues[T any](r *ggufReader, key string, count int, convert func(key s
 		if isList(v) {
 			e = element(v, i)
 		}
-		list[i] = convert(r.prefix+key, e)
+		list[i] = convert(key, e)
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -46,9 +47,7 @@ func huggingFace(function string, config []byte, follow func(*reader) *reader) (
 	}
 	r := follow(&reader{function: function, keys: keys})
 	modelType, ok := r.text("model_type")
-	if !ok {
-		r.fail(ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
-	}
+	r.failIf(!ok, ErrValue, "model_type", "absent", "the type of a model, such as \"llama\"")
 	f := familyOf(r, modelType)
 	m := &Model{modelType: modelType, kinds: map[string]kind{}}
 	if r.err == nil {
@@ -81,9 +80,8 @@ func textModel(r *reader) *reader {
 		text := r.within(w.key, inner)
 		beside, inside := ropeValues(r.keys), ropeValues(inner)
 		for _, key := range sortedKeys(beside) {
-			if !sameValue(beside[key], inside[key]) {
-				r.fail(ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
-			}
+			r.failIf(!sameValue(beside[key], inside[key]),
+				ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
 		}
 		if r.err != nil {
 			return r
@@ -120,9 +118,7 @@ func ropeValues(keys object) object {
 
 func withType(keys object, modelType string) object {
 	typed := object{}
-	for key, v := range keys {
-		typed[key] = v
-	}
+	maps.Copy(typed, keys)
 	typed["model_type"] = modelType
 	return typed
 }
@@ -132,15 +128,7 @@ func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case object:
 		b, ok := b.(object)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key := range a {
-			if _, ok := b[key]; !ok || !sameValue(a[key], b[key]) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, sameValue)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, sameValue)
@@ -170,9 +158,8 @@ func familyOf(r *reader, modelType string) family {
 	if !known {
 		f, known = towers[modelType]
 	}
-	if !known {
-		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
-	}
+	r.failIf(!known,
+		ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
 	return f
 }
 
@@ -185,31 +172,26 @@ func readModel(r *reader, f *family, m *Model) {
 	}
 	positionKeys(r, f)
 	layers := r.integerOr(f.names.layers, f.layers)
-	if r.err == nil && (layers < 1 || layers > maxLayers) {
-		r.fail(ErrValue, r.spelling(f.names.layers), layers, "from 1 to %d", maxLayers)
-	}
+	r.failIf(layers < 1 || layers > maxLayers, ErrValue, r.spelling(f.names.layers), layers, "from 1 to %d", maxLayers)
 	if r.err != nil {
 		return
 	}
 	m.layers = f.plan(r, layers)
-	kinds := f.kinds
-	if len(kinds) == 0 {
-		kinds = []kindDefaults{{base: f.base, baseKeys: f.baseKeys, partial: f.partial, scaled: true}}
+	if len(f.kinds) == 0 {
 		for i := range m.layers {
 			m.layers[i].Type = ""
 		}
 	}
 	ropes := readRopes(r, f)
-	for i := range kinds {
-		rope := ropes[kinds[i].layerType]
+	for _, k := range f.kindsOrOne() {
+		rope := ropes[k.layerType]
 		if rope == nil || r.err != nil {
 			continue
 		}
-		k := readKind(r, rope, f, &kinds[i], m)
+		m.kinds[k.layerType] = readKind(r, rope, f, &k, m)
 		if r.err == nil {
 			r.err = rope.err
 		}
-		m.kinds[kinds[i].layerType] = k
 	}
 	rotating := map[string]bool{}
 	for i := range m.layers {
@@ -223,9 +205,7 @@ func readModel(r *reader, f *family, m *Model) {
 			delete(m.kinds, layerType)
 		}
 	}
-	if len(m.kinds) == 0 {
-		r.fail(ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
-	}
+	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
 	unreadKeys(r)
 }
 
@@ -233,9 +213,8 @@ func readModel(r *reader, f *family, m *Model) {
 // that nothing has read.
 func unreadKeys(r *reader) {
 	for _, key := range sortedKeys(r.keys) {
-		if r.keys[key] != nil && !r.seen[key] && namesRotation(key) && !slices.Contains(harmlessKeys, key) {
-			r.fail(ErrUnknown, keyName(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
-		}
+		r.failIf(r.keys[key] != nil && !r.seen[key] && namesRotation(key) && !slices.Contains(harmlessKeys, key),
+			ErrUnknown, keyName(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
 	}
 }
 
@@ -261,9 +240,7 @@ func (r *reader) integerOr(spellings []string, absent int) int {
 		if !ok {
 			continue
 		}
-		if first != "" && n != result {
-			r.fail(ErrContradiction, key, n, "the value of %s, which is %d", first, result)
-		}
+		r.failIf(first != "" && n != result, ErrContradiction, key, n, "the value of %s, which is %d", first, result)
 		result, first = n, key
 	}
 	return result
@@ -284,9 +261,7 @@ func (r *reader) spelling(spellings []string) string {
 // or hidden size by heads.
 func headDim(r *reader, f *family, k *kindDefaults, layers []Layer) (dim int, key string) {
 	dim, key = headDimOf(r, f, k, layers)
-	if r.err == nil && dim < 2 {
-		r.fail(ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
-	}
+	r.failIf(dim < 2, ErrValue, key, kindOf(r.lookup(key)), "at least 2 elements per head, not %d", dim)
 	return dim, key
 }
 
@@ -322,9 +297,8 @@ func perLayerHeadDim(r *reader, k *kindDefaults, layers []Layer, dim *value) {
 			continue
 		}
 		i, err := strconv.Atoi(number)
-		if err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType {
-			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
-		}
+		r.failIf(err != nil || i < 0 || i >= len(layers) || layers[i].Type != k.layerType,
+			ErrUnknown, key, kindOf(r.lookup(key)), "the number of a layer of %s", k.layerType)
 		r.integer(key)
 		dim.agree(r, key)
 	}
@@ -376,9 +350,8 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	}
 	rule := p.rule()
 	for _, key := range sortedKeys(rope.keys) {
-		if rope.keys[key] != nil && !rope.seen[key] {
-			rope.fail(ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
-		}
+		rope.failIf(rope.keys[key] != nil && !rope.seen[key],
+			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
 	}
 	return kind{rotary: cfg, rule: rule, source: source}
 }
@@ -398,9 +371,7 @@ func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source s
 	if f.baseRatio != "" {
 		if ratio, ok := r.number(f.baseRatio); ok {
 			base *= ratio
-			if !(base > 1 && base <= math.MaxFloat64) {
-				r.fail(ErrValue, f.baseRatio, ratio, "a number that leaves the base finite and above 1")
-			}
+			r.failIf(!(base > 1 && base <= math.MaxFloat64), ErrValue, f.baseRatio, ratio, "a number that leaves the base finite and above 1")
 		}
 	}
 	source = strings.TrimSuffix(rope.path, ".")
@@ -516,32 +487,20 @@ func layoutOf(r *reader, f *family) posenc.Layout {
 // positionKeys looks at the keys beside the rope parameters that speak of rotary
 // positions and that the family has no use for.
 func positionKeys(r *reader, f *family) {
-	for _, key := range []string{"rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope"} {
-		if use, ok := r.boolean(key); ok && !use {
-			r.fail(ErrNotRotary, key, false, "true")
-		}
-	}
-	for _, key := range []string{"alibi", "use_alibi"} {
-		if use, ok := r.boolean(key); ok && use {
-			r.fail(ErrNotRotary, key, true, "false: ALiBi rotates nothing")
-		}
-	}
+	r.mustBe(true, ErrNotRotary, "true", "rotary", "use_rotary", "use_rotary_embeddings", "use_rotary_pos_emb", "use_rope")
+	r.mustBe(false, ErrNotRotary, "false: ALiBi rotates nothing", "alibi", "use_alibi")
 	for _, key := range []string{"use_mrope", "rope_3d", "position_embedding_xdrope"} {
 		if use, ok := r.boolean(key); ok && use && f.axes == nil {
 			r.fail(ErrContradiction, key, true, "false for this model type, which has one axis of positions")
 		}
 	}
 	for _, key := range []string{"rope_interleave", "rope_interleaved", "rotary_emb_interleaved", "rotary_interleaved"} {
-		if key == f.layoutKey {
-			continue
-		}
-		if set, ok := r.boolean(key); ok && set != (f.layout != posenc.HalfSplit) {
-			r.fail(ErrContradiction, key, set, "%v, the layout of this model type (set Layout in posenc.RotaryConfig)", !set)
+		if interleaved := f.layout != posenc.HalfSplit; key != f.layoutKey {
+			r.mustBe(interleaved, ErrContradiction, strconv.FormatBool(interleaved)+", the layout of this model type (set Layout in posenc.RotaryConfig)", key)
 		}
 	}
-	if r.has("rotary_emb_scale_base") {
-		r.fail(ErrUnknown, "rotary_emb_scale_base", kindOf(r.lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
-	}
+	r.failIf(r.has("rotary_emb_scale_base"),
+		ErrUnknown, "rotary_emb_scale_base", kindOf(r.lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
 	if !slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { return k.headDimKey != "" }) {
 		single, _ := r.object("per_layer_config")
 		for _, number := range sortedKeys(single) {
@@ -556,16 +515,12 @@ func positionKeys(r *reader, f *family) {
 		}
 	}
 	var used []string
-	if len(f.kinds) == 0 {
-		used = f.baseKeys
-	}
-	for i := range f.kinds {
-		used = append(used[:len(used):len(used)], f.kinds[i].baseKeys...)
+	for _, k := range f.kindsOrOne() {
+		used = append(used, k.baseKeys...)
 	}
 	for _, key := range allBaseKeys {
-		if r.has(key) && !slices.Contains(used, key) {
-			r.fail(ErrUnknown, key, kindOf(r.lookup(key)), "nothing: models of this type do not have this key (use posenc.RotaryConfig)")
-		}
+		r.failIf(r.has(key) && !slices.Contains(used, key),
+			ErrUnknown, key, kindOf(r.lookup(key)), "nothing: models of this type do not have this key (use posenc.RotaryConfig)")
 	}
 }
 

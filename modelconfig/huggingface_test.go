@@ -760,7 +760,7 @@ func TestErrorsNameKeys(t *testing.T) {
 	}
 	// So do those of frequencies that only Float32 or a length refuses.
 	m := mustRead(t, `{"model_type": "llama", "rope_theta": 1e300}`)
-	if _, err := m.RotaryFor(RotaryOptions{Angles: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
+	if _, err := m.RotaryFor(RotaryOptions{AngleRounding: posenc.Float32Angles}); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "modelconfig.Model.RotaryFor: rope_theta is refused") {
 		t.Errorf("a base beyond float32: %v", err)
 	}
 }
@@ -779,7 +779,7 @@ func TestArguments(t *testing.T) {
 		{llama, RotaryOptions{LayerType: "full_attention"}, `options.LayerType is "full_attention", want one of LayerTypes() = [""]`},
 		{m, RotaryOptions{LayerType: "full_attention", SequenceLength: -1}, "options.SequenceLength is -1, want the number of tokens of the sequence"},
 		{dynamic, RotaryOptions{}, "options.SequenceLength is 0, want the number of tokens of the sequence, since frequencies depend on it beyond 32768"},
-		{llama, RotaryOptions{Angles: 7}, "options.Angles is 7, want ExactAngles or Float32Angles"},
+		{llama, RotaryOptions{AngleRounding: 7}, "options.AngleRounding is 7, want ExactAngles or Float32Angles"},
 		{new(Model), RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 		{nil, RotaryOptions{}, "the Model is nil or zero, want a Model from HuggingFace, HuggingFaceVision or GGUF"},
 	} {

@@ -171,6 +171,12 @@ func (r *reader) fail(sentinel error, key string, value any, expected string, ar
 	}
 }
 
+func (r *reader) failIf(wrong bool, sentinel error, key string, value any, expected string, args ...any) {
+	if wrong {
+		r.fail(sentinel, key, value, expected, args...)
+	}
+}
+
 // within returns a reader of the object that stands under key.
 func (r *reader) within(key string, keys object) *reader {
 	return &reader{function: r.function, keys: keys, path: r.path + key + "."}
@@ -208,9 +214,7 @@ func read[T any](r *reader, key, expected string, convert func(any) (T, bool)) (
 		return value, false
 	}
 	value, ok := convert(found)
-	if !ok {
-		r.fail(ErrSyntax, key, kindOf(found), "%s", expected)
-	}
+	r.failIf(!ok, ErrSyntax, key, kindOf(found), "%s", expected)
 	return value, ok
 }
 
@@ -222,6 +226,15 @@ func (r *reader) boolean(key string) (bool, bool) {
 	return read(r, key, "true or false", func(v any) (bool, bool) { b, ok := v.(bool); return b, ok })
 }
 
+// mustBe fails where one of the flags is there and is something else.
+func (r *reader) mustBe(is bool, sentinel error, expected string, keys ...string) {
+	for _, key := range keys {
+		if set, ok := r.boolean(key); ok && set != is {
+			r.fail(sentinel, key, set, "%s", expected)
+		}
+	}
+}
+
 func (r *reader) number(key string) (float64, bool) {
 	return read(r, key, "a number that float64 has", toNumber)
 }
@@ -229,18 +242,14 @@ func (r *reader) number(key string) (float64, bool) {
 // positive is number for what has to be above 0.
 func (r *reader) positive(key string) (float64, bool) {
 	n, ok := r.number(key)
-	if ok && n <= 0 {
-		r.fail(ErrValue, key, n, "a number above 0")
-	}
+	r.failIf(ok && n <= 0, ErrValue, key, n, "a number above 0")
 	return n, ok
 }
 
 // optional is number for what has a default at 0.
 func (r *reader) optional(key string) float64 {
 	n, _ := r.number(key)
-	if n < 0 {
-		r.fail(ErrValue, key, n, "0 or a number above 0")
-	}
+	r.failIf(n < 0, ErrValue, key, n, "0 or a number above 0")
 	return n
 }
 
@@ -325,12 +334,10 @@ func (v *value) agree(r *reader, key string) {
 	if !ok {
 		return
 	}
-	if v.given && v.number != number {
-		r.fail(ErrContradiction, key, number, "the value of %s, which is %v", v.name(), v.number)
-	}
 	if !v.given {
 		*v = value{r, key, number, true}
 	}
+	r.failIf(v.number != number, ErrContradiction, key, number, "the value of %s, which is %v", v.name(), v.number)
 }
 
 // or returns the number, or that of an absent key.

@@ -45,10 +45,10 @@ type RotaryOptions struct {
 	// queries rotated by those of another.
 	SequenceLength int
 
-	// Angles is how the RotaryConfig rounds angles, and its frequencies with them.
+	// AngleRounding is that of the RotaryConfig: how angles and frequencies are rounded.
 	// ExactAngles is the real number rounded once; Float32Angles follows the roundings of
 	// Hugging Face transformers.
-	Angles posenc.AngleRounding
+	AngleRounding posenc.AngleRounding
 }
 
 // kind is what the rotating layers of one kind have in common.
@@ -65,9 +65,12 @@ type rule struct {
 	trained int
 }
 
-// anyLength is a rule that does not depend on the length of the sequence.
-func anyLength(ladder func(rounding frequency.Rounding) (frequency.Ladder, error)) rule {
-	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) { return ladder(rounding) }}
+// anyLength is a rule of package frequency that does not depend on the length of the
+// sequence.
+func anyLength[P any](ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		return ladder(dim, base, p, rounding)
+	}}
 }
 
 // Type is the type that the configuration names: model_type of a config.json
@@ -130,7 +133,7 @@ func (m *Model) Rotary() (posenc.RotaryConfig, error) {
 // length: what Rotary returns, for every model.
 //
 // Errors wrap ErrArgument (a LayerType that the model does not have, a SequenceLength
-// that is negative, or 0 where frequencies depend on it, unknown Angles) or ErrValue
+// that is negative, or 0 where frequencies depend on it, an unknown AngleRounding) or ErrValue
 // (numbers of the configuration that make no frequencies of that length or rounding).
 func (m *Model) RotaryFor(options RotaryOptions) (posenc.RotaryConfig, error) {
 	cfg, _, err := m.rotary("Model.RotaryFor", "", options)
@@ -197,10 +200,10 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	if options.SequenceLength == 0 && k.rule.trained != 0 {
 		return fail("options.SequenceLength", 0, "the number of tokens of the sequence, since frequencies depend on it beyond %d", k.rule.trained)
 	}
-	if options.Angles > posenc.Float32Angles {
-		return fail("options.Angles", options.Angles, "ExactAngles or Float32Angles")
+	if options.AngleRounding > posenc.Float32Angles {
+		return fail("options.AngleRounding", options.AngleRounding, "ExactAngles or Float32Angles")
 	}
-	return k.config(function, options.SequenceLength, options.Angles)
+	return k.config(function, options.SequenceLength, options.AngleRounding)
 }
 
 // config is the configuration for a sequence of seqLen tokens, 0 for one within the
@@ -215,7 +218,7 @@ func (k *kind) config(function string, seqLen int, angles posenc.AngleRounding) 
 		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err)
 	}
 	cfg := k.rotary
-	cfg.Angles = angles
+	cfg.AngleRounding = angles
 	cfg.InvFreq = ladder.InvFreq
 	cfg.AttentionFactor = ladder.AttentionFactor
 	if ladder.Axes != nil {

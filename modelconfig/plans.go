@@ -97,37 +97,43 @@ func interval(r *reader, key string, absent int) int {
 	return every
 }
 
+// full makes some of n layers full attention.
+func full(n int, others string, is func(i int) bool) []string {
+	types := make([]string, n)
+	for i := range types {
+		types[i] = others
+		if is(i) {
+			types[i] = "full_attention"
+		}
+	}
+	return types
+}
+
 // lastOf makes the last of every so many layers full attention.
 func lastOf(key string, absent int, others string) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
-		types, every := all(others)(r, n), interval(r, key, absent)
-		for i := every - 1; i < n; i += every {
-			types[i] = "full_attention"
-		}
-		return types
+		every := interval(r, key, absent)
+		return full(n, others, func(i int) bool { return (i+1)%every == 0 })
 	}
 }
 
 // firstOf makes the first of every so many layers full attention.
 func firstOf(key string, absent int) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
-		types, every := all("sliding_attention")(r, n), interval(r, key, absent)
-		for i := 0; i < n; i += every {
-			types[i] = "full_attention"
-		}
-		return types
+		every := interval(r, key, absent)
+		return full(n, "sliding_attention", func(i int) bool { return i%every == 0 })
 	}
 }
 
 // indexed reads the numbers of the layers of full attention.
 func indexed(key, others, absent string) func(*reader, int) []string {
 	return func(r *reader, n int) []string {
-		full, ok := r.integers(key)
+		numbers, ok := r.integers(key)
 		if !ok {
 			return all(absent)(r, n)
 		}
 		types := all(others)(r, n)
-		for _, i := range full {
+		for _, i := range numbers {
 			if i < 0 || i >= n {
 				r.fail(ErrValue, key, i, "from 0 to %d", n-1)
 				break
@@ -149,9 +155,7 @@ func flagged(r *reader, key string, n int) []int {
 		return nil
 	}
 	for i, flag := range flags {
-		if flag != 0 && flag != 1 {
-			r.fail(ErrValue, fmt.Sprintf("%s[%d]", key, i), flag, "0 or 1")
-		}
+		r.failIf(flag != 0 && flag != 1, ErrValue, fmt.Sprintf("%s[%d]", key, i), flag, "0 or 1")
 	}
 	return flags
 }
@@ -188,9 +192,7 @@ func exaone4Layers(r *reader, n int) []Layer {
 				if letters != "" {
 					types[i] = kinds[letters[i%len(letters)]]
 				}
-				if types[i] == "" {
-					r.fail(ErrValue, "sliding_window_pattern", quoted(letters), "the letters L and G")
-				}
+				r.failIf(types[i] == "", ErrValue, "sliding_window_pattern", quoted(letters), "the letters L and G")
 			}
 			return types
 		}
@@ -233,31 +235,21 @@ func recurrentBlocks(r *reader, n int) []string {
 // miniMaxLayers: attn_type_list has 1 for full attention; without it every
 // second layer has, the first included.
 func miniMaxLayers(r *reader, n int) []string {
-	types, flags := all("linear_attention")(r, n), flagged(r, "attn_type_list", n)
-	for i := range types {
-		if flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 {
-			types[i] = "full_attention"
-		}
-	}
-	return types
+	flags := flagged(r, "attn_type_list", n)
+	return full(n, "linear_attention", func(i int) bool { return flags == nil && i%2 == 0 || flags != nil && flags[i] == 1 })
 }
 
 // miMoLayers: hybrid_layer_pattern has 1 for sliding attention.
 func miMoLayers(r *reader, n int) []string {
-	types, flags := all("sliding_attention")(r, n), flagged(r, "hybrid_layer_pattern", n)
-	for i := range types {
-		if flags == nil && (i == 0 || (i+1)%6 == 0) || flags != nil && flags[i] == 0 {
-			types[i] = "full_attention"
-		}
-	}
-	return types
+	flags := flagged(r, "hybrid_layer_pattern", n)
+	return full(n, "sliding_attention", func(i int) bool {
+		return flags == nil && (i == 0 || (i+1)%6 == 0) || flags != nil && flags[i] == 0
+	})
 }
 
 // zambaLayers: the hybrid layers of Zamba2's class, which has 54.
 func zambaLayers(r *reader, n int) []string {
-	if n != 54 {
-		r.fail(ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
-	}
+	r.failIf(n != 54, ErrContradiction, "num_hidden_layers", n, "54, or layers_block_type to say which layers attend")
 	types := all("linear_attention")(r, n)
 	for _, i := range []int{6, 12, 18, 24, 30, 36, 42, 47, 51} {
 		if i < n {
@@ -319,9 +311,7 @@ func positionType(rotary, absent string) func(r *reader) {
 		if !ok {
 			t = absent
 		}
-		if t != rotary {
-			r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
-		}
+		r.failIf(t != rotary, ErrNotRotary, "position_embedding_type", quoted(t), "%q", rotary)
 	}
 }
 
@@ -352,21 +342,15 @@ func zamba2(r *reader) {
 	if use, ok := r.boolean("use_mem_rope"); !ok || !use {
 		r.fail(ErrNotRotary, "use_mem_rope", kindOf(r.lookup("use_mem_rope")), "true")
 	}
-	if use, ok := r.boolean("use_long_context"); ok && use {
-		r.fail(ErrUnknown, "use_long_context", true, "false: its rescaled base is not in the configuration (use posenc.RotaryConfig)")
-	}
+	r.mustBe(false, ErrUnknown, "false: its rescaled base is not in the configuration (use posenc.RotaryConfig)", "use_long_context")
 	hidden, heads := r.integerOr([]string{"hidden_size"}, 2560), r.integerOr([]string{"num_attention_heads"}, 32)
 	dim := r.integerOr([]string{"attention_head_dim"}, 160)
-	if dim*heads != 2*hidden {
-		r.fail(ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
-	}
+	r.failIf(dim*heads != 2*hidden, ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
 // chatGLM: three generations of models have this type.
 func chatGLM(r *reader) {
-	if twoAxes, ok := r.boolean("position_encoding_2d"); ok && twoAxes {
-		r.fail(ErrUnknown, "position_encoding_2d", true, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)")
-	}
+	r.mustBe(false, ErrUnknown, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)", "position_encoding_2d")
 	name, _ := r.text("_name_or_path")
 	if ratio, ok := r.number("rope_ratio"); ok && ratio != 1 && strings.Contains(name, "chatglm2") {
 		r.fail(ErrUnknown, "rope_ratio", ratio, "1: ChatGLM2 divides positions by it where later models multiply the base (use frequency.Linear)")
@@ -374,30 +358,23 @@ func chatGLM(r *reader) {
 }
 
 func usesMLA(r *reader) {
-	if use, ok := r.boolean("use_mla"); ok && !use {
-		r.fail(ErrUnknown, "use_mla", false, "true: DeepSeek V2 without latent attention is not read (use posenc.RotaryConfig)")
-	}
+	r.mustBe(true, ErrUnknown, "true: DeepSeek V2 without latent attention is not read (use posenc.RotaryConfig)", "use_mla")
 }
 
 // withoutMLA: HunYuan's files have the keys of latent attention and do not use it.
 func withoutMLA(r *reader) {
-	if use, ok := r.boolean("use_mla"); ok && use {
-		r.fail(ErrUnknown, "use_mla", true, "false: HunYuan with latent attention is not read (use posenc.RotaryConfig)")
-	}
+	r.mustBe(false, ErrUnknown, "false: HunYuan with latent attention is not read (use posenc.RotaryConfig)", "use_mla")
 	r.integer("qk_rope_head_dim")
 }
 
 // namedBase: the base of XVERSE stands in the code published with each model.
 func namedBase(r *reader) {
-	if !r.has("rope_theta") && !r.has("rope_parameters.rope_theta") {
-		r.fail(ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
-	}
+	r.failIf(!r.has("rope_theta") && !r.has("rope_parameters.rope_theta"),
+		ErrValue, "rope_theta", "absent", "the base in the model's own code: 10000, but 500000 with dynamic scaling for XVERSE-13B-256K")
 }
 
 func ernieAxes(r *reader) {
-	if axes, ok := r.boolean("rope_3d"); ok && !axes {
-		r.fail(ErrUnknown, "rope_3d", false, "true (leave Axes nil in posenc.RotaryConfig)")
-	}
+	r.mustBe(true, ErrUnknown, "true (leave Axes nil in posenc.RotaryConfig)", "rope_3d")
 	if n, ok := r.integer("freq_allocation"); ok && n != 20 {
 		r.fail(ErrUnknown, "freq_allocation", n, "20 (set Axes in posenc.RotaryConfig)")
 	}
@@ -410,9 +387,7 @@ func nomicDynamicNTK(p *ropeParameters) rule {
 	if !ok {
 		return rule{}
 	}
-	if p.ropeType != "default" {
-		p.model.fail(ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
-	}
+	p.model.failIf(p.ropeType != "default", ErrContradiction, "rotary_scaling_factor", factor, "nothing beside rope_type %s", p.ropeType)
 	return dynamicNTK(p.rotaryDim, p.base, factor, p.positions)
 }
 

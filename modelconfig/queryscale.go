@@ -27,9 +27,7 @@ func scaledByBeta(p *ropeParameters) *posenc.QueryScaling {
 		return nil
 	}
 	length := p.originalPositions(1)
-	if beta < 0 || beta > maxBeta {
-		p.fail(ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
-	}
+	p.failIf(beta < 0 || beta > maxBeta, ErrValue, "llama_4_scaling_beta", beta, "from 0 to 2^100")
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }
 
@@ -49,9 +47,7 @@ func scaledWithoutRotation(p *ropeParameters) *posenc.QueryScaling {
 	if b := beta.or(0.1); b < 0 || b > maxBeta {
 		r.fail(ErrValue, "attn_scale", b, "from 0 to 2^100")
 	}
-	if length < 1 {
-		r.fail(ErrValue, "floor_scale", length, "at least 1")
-	}
+	r.failIf(length < 1, ErrValue, "floor_scale", length, "at least 1")
 	return &posenc.QueryScaling{Beta: beta.or(0.1), Length: length, Offset: 1}
 }
 
@@ -81,11 +77,7 @@ func (r *ggufReader) queryScale(arch *ggufArchitecture, original int, windowed b
 	if beta == 0 {
 		return nil
 	}
-	if beta < 0 || beta > maxBeta {
-		r.fail(ErrValue, r.prefix+scaleKey, beta, "from 0 to 2^100")
-	}
-	if length < 1 {
-		r.fail(ErrValue, r.prefix+key, length, "at least 1 with %s", scaleKey)
-	}
+	r.failIf(beta < 0 || beta > maxBeta, ErrValue, scaleKey, beta, "from 0 to 2^100")
+	r.failIf(length < 1, ErrValue, key, length, "at least 1 with %s", scaleKey)
 	return &posenc.QueryScaling{Beta: beta, Length: length}
 }

@@ -53,9 +53,8 @@ func readRopes(r *reader, f *family) map[string]*reader {
 		ropes[k.layerType] = rope
 	}
 	parameters.unknownKeys("the kinds of layers of this model type only", known)
-	if len(scaling.keys) > 0 && !scales {
-		r.fail(ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
-	}
+	r.failIf(len(scaling.keys) > 0 && !scales,
+		ErrUnknown, "rope_scaling", "an object", "nothing: models of this type have an object for each kind of layer in rope_parameters")
 	for _, rope := range []*reader{scaling, parameters} {
 		if r.err == nil {
 			r.err = rope.err
@@ -195,37 +194,26 @@ func (p *ropeParameters) rule() rule {
 		}
 	}
 	factor, hasFactor := p.positive("factor")
-	if !hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha") {
-		p.fail(ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
-	}
+	p.failIf(!hasFactor && (p.ropeType == "linear" || p.ropeType == "dynamic" || p.ropeType == "llama3" || p.ropeType == "ntk") && !p.has("alpha"),
+		ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
 	switch p.ropeType {
 	case "linear":
-		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Linear(dim, base, factor, rounding)
-		})
+		return anyLength(frequency.Linear, dim, base, factor)
 	case "dynamic":
 		if alpha := p.optional("alpha"); alpha != 0 {
-			if hasFactor && factor != 1 {
-				p.fail(ErrContradiction, "factor", factor, "1 or nothing beside alpha")
-			}
+			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
-			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-				return frequency.NTKAlpha(dim, base, alpha, rounding)
-			})
+			return anyLength(frequency.NTKAlpha, dim, base, alpha)
 		}
 		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
 	case "ntk":
 		if p.has("mixed_b") {
 			mixedB := p.optional("mixed_b")
-			return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-				return frequency.NTKMixed(dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB}, rounding)
-			})
+			return anyLength(frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
 		}
-		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.NTK(dim, base, factor, rounding)
-		})
+		return anyLength(frequency.NTK, dim, base, factor)
 	case "yarn":
 		return p.yarn(factor, hasFactor)
 	case "longrope":
@@ -236,14 +224,11 @@ func (p *ropeParameters) rule() rule {
 		if !hasFactor {
 			factor = 1
 		}
-		headDim, partial := p.headDim, p.partial
-		return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.Proportional(headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: partial, Factor: factor}, rounding)
-		})
+		return anyLength(frequency.Proportional, p.headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.partial, Factor: factor})
 	}
-	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Default(dim, base, rounding)
-	})
+	}}
 }
 
 func dynamicNTK(dim int, base, factor float64, positions int) rule {
@@ -306,10 +291,7 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 	truncate, ok := p.boolean("truncate")
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
-	dim, base := p.rotaryDim, p.base
-	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.YaRN(dim, base, parameters, rounding)
-	})
+	return anyLength(frequency.YaRN, p.rotaryDim, p.base, parameters)
 }
 
 func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
@@ -318,26 +300,18 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 		factor = float64(p.positions) / float64(original)
 	}
 	attentionFactor := p.attentionFactor()
-	parameters := frequency.LongRoPEParameters{
-		OriginalMaxPositions: original, Factor: factor,
-		ShortAttentionFactor: attentionFactor, LongAttentionFactor: attentionFactor,
-	}
-	for _, list := range []struct {
-		key     string
-		factors *[]float64
-	}{{"short_factor", &parameters.ShortFactors}, {"long_factor", &parameters.LongFactors}} {
-		factors, ok := p.numbers(list.key)
-		if !ok {
-			p.fail(ErrValue, list.key, "absent", "a list of %d numbers, one for each pair", p.rotaryDim/2)
-		} else if len(factors) != p.rotaryDim/2 {
-			p.fail(ErrValue, list.key, kindOf(p.lookup(list.key)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
-		}
+	list := func(key string) []float64 {
+		factors, ok := p.numbers(key)
+		p.failIf(!ok, ErrValue, key, "absent", "a list of %d numbers, one for each pair", p.rotaryDim/2)
+		p.failIf(len(factors) != p.rotaryDim/2, ErrValue, key, listText(len(factors)), "a list of %d numbers, one for each pair", p.rotaryDim/2)
 		for i, factor := range factors {
-			if factor <= 0 {
-				p.fail(ErrValue, fmt.Sprintf("%s[%d]", list.key, i), factor, "a number above 0")
-			}
+			p.failIf(factor <= 0, ErrValue, fmt.Sprintf("%s[%d]", key, i), factor, "a number above 0")
 		}
-		*list.factors = factors
+		return factors
+	}
+	parameters := frequency.LongRoPEParameters{
+		OriginalMaxPositions: original, Factor: factor, ShortFactors: list("short_factor"), LongFactors: list("long_factor"),
+		ShortAttentionFactor: attentionFactor, LongAttentionFactor: attentionFactor,
 	}
 	if p.has("short_mscale") {
 		parameters.ShortAttentionFactor = p.optional("short_mscale")
@@ -352,24 +326,19 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 }
 
 func (p *ropeParameters) llama3(factor float64) rule {
-	parameters := frequency.Llama3Parameters{Factor: factor, OriginalMaxPositions: p.originalPositions(1)}
-	for _, key := range []struct {
-		name   string
-		number *float64
-	}{{"low_freq_factor", &parameters.LowFreqFactor}, {"high_freq_factor", &parameters.HighFreqFactor}} {
-		number, ok := p.positive(key.name)
-		if !ok {
-			p.fail(ErrValue, key.name, "absent", "a number")
-		}
-		*key.number = number
+	required := func(key string) float64 {
+		number, ok := p.positive(key)
+		p.failIf(!ok, ErrValue, key, "absent", "a number")
+		return number
+	}
+	parameters := frequency.Llama3Parameters{
+		Factor: factor, OriginalMaxPositions: p.originalPositions(1),
+		LowFreqFactor: required("low_freq_factor"), HighFreqFactor: required("high_freq_factor"),
 	}
 	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
 		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	}
-	dim, base := p.rotaryDim, p.base
-	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Llama3(dim, base, parameters, rounding)
-	})
+	return anyLength(frequency.Llama3, p.rotaryDim, p.base, parameters)
 }
 
 // readAxes returns the axis of each pair, nil for models of one axis.
@@ -403,9 +372,7 @@ func (f *family) readAxes(rope *reader, pairs int) []uint8 {
 		return nil
 	}
 	axes, err := f.axes(sections)
-	if err != nil {
-		rope.fail(ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
-	}
+	rope.failIf(err != nil, ErrValue, key, shortened(fmt.Sprint(sections)), "sections that make axes (%v)", err)
 	return axes
 }
 

@@ -164,7 +164,7 @@ func (c *vector) alike() bool {
 
 // options of the configuration of c, whose Seq is 0 for short sequences.
 func (v *vectors) options(c *vector) modelconfig.RotaryOptions {
-	return modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), Angles: v.angles}
+	return modelconfig.RotaryOptions{LayerType: c.LayerType, SequenceLength: max(c.Seq, 1), AngleRounding: v.angles}
 }
 
 // rotary returns the configuration of the layers of c.

@@ -17,7 +17,7 @@ import "github.com/go-posenc/posenc/frequency"
 //
 //   - Llama 4 counts rows and columns from 1; its class token is at 0, 0.
 //   - Models that merge patches before the tower (Qwen2-VL and most others) bring
-//     those of a merged block together. The positions go with the patches.
+//     those together that they merge. The positions go with the patches.
 //
 // With n patches in a row of the grid, patch i is thus at i/n, i%n. The
 // frequencies of heads of d elements are, for k < d/4,
@@ -101,19 +101,16 @@ func (f family) axial(a arrangement) family {
 }
 
 func axialRule(p *ropeParameters) rule {
-	if p.ropeType != "default" {
-		p.fail(ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
-	}
+	p.failIf(p.ropeType != "default",
+		ErrUnknown, "rope_type", quoted(p.ropeType), "\"axial\" or \"default\" in a vision tower (use posenc.RotaryConfig with InvFreq and Axes)")
 	if factor, ok := p.number("factor"); ok && factor != 1 {
 		p.fail(ErrContradiction, "factor", factor, "1 or nothing in a vision tower, whose code scales nothing")
 	}
-	if p.headDim%4 != 0 {
-		p.model.fail(ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
-	}
+	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
-	return anyLength(func(rounding frequency.Rounding) (frequency.Ladder, error) {
+	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return arrange(dim, base, rounding)
-	})
+	}}
 }
 
 // twoRotations fails: the pairs of Gemma 4 lie within each half of a head, which

@@ -200,7 +200,7 @@ func ExampleAddValues() {
 // The biases of a window of 1 by 3 patches, one head: a tile of zeros becomes them.
 func ExampleAddSwin() {
 	table := []float32{-2, -1, 0, 1, 2} // query column - key column
-	bias, err := relative.NewSwinBias(1, 3, table)
+	bias, err := relative.NewSwinBias(relative.SwinWindow{Height: 1, Width: 3}, table)
 	if err != nil {
 		log.Fatal(err)
 	}

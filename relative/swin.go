@@ -17,6 +17,24 @@ const maxWindow = 64
 // maxSwinBiases bounds the memory of a table that is prepared.
 const maxSwinBiases = 1 << 25
 
+// SwinWindow is the sides of a window in patches, each from 1 to 64.
+type SwinWindow struct{ Height, Width int }
+
+// check returns an error unless each side is from least to 64. With optional it may be 0
+// too.
+func (w *SwinWindow) check(function, name string, least int, optional bool) error {
+	expected := "from %d to %d"
+	if optional {
+		expected = "0 or " + expected
+	}
+	for i, side := range [...]int{w.Height, w.Width} {
+		if (side < least || side > maxWindow) && !(optional && side == 0) {
+			return argument.Error(posenc.ErrShape, function, name+"."+[]string{"Height", "Width"}[i], side, expected, least, maxWindow)
+		}
+	}
+	return nil
+}
+
 // SwinBias is the relative position biases of the windows of Swin Transformer (Liu et
 // al. 2021, arXiv:2103.14030). It does not change after NewSwinBias and may be used by
 // many goroutines at once.
@@ -29,31 +47,28 @@ type SwinBias struct {
 	rows     []int32 // query: where its biases are in those of a head
 }
 
-// NewSwinBias prepares the biases of windows of height by width patches, each from 1
-// to 64, from relative_position_bias_table, [(2*height-1)*(2*width-1)][heads], to which
-// it keeps no reference. It takes memory for (2*height-1)*width*width numbers of each
-// head, at most 2^25 in all.
+// NewSwinBias prepares the biases of windows from relative_position_bias_table,
+// [(2*Height-1)*(2*Width-1)][heads], to which it keeps no reference. It takes memory for
+// (2*Height-1)*Width*Width numbers of each head, at most 2^25 in all.
 //
 // Swin v2 has the same index; its table is 16*sigmoid(m) of the m that its network
 // makes of [SwinCoordinates].
 //
 // Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
-func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
+func NewSwinBias(window SwinWindow, table []float32) (*SwinBias, error) {
 	const function = "relative.NewSwinBias"
-	if height < 1 || height > maxWindow {
-		return nil, argument.Error(posenc.ErrShape, function, "height", height, "from 1 to %d", maxWindow)
+	if err := window.check(function, "window", 1, false); err != nil {
+		return nil, err
 	}
-	if width < 1 || width > maxWindow {
-		return nil, argument.Error(posenc.ErrShape, function, "width", width, "from 1 to %d", maxWindow)
-	}
+	height, width := window.Height, window.Width
 	rows, columns := 2*height-1, 2*width-1
 	if len(table) == 0 || len(table)%(rows*columns) != 0 {
-		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "a multiple of (2*height-1)*(2*width-1) = %d above 0", rows*columns)
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "a multiple of (2*Height-1)*(2*Width-1) = %d above 0", rows*columns)
 	}
 	b := &SwinBias{heads: len(table) / (rows * columns), height: height, width: width}
 	size, ok := argument.Multiply(b.heads, width*rows*width)
 	if !ok || size > maxSwinBiases {
-		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer than those of %d heads: (2*height-1)*width*width numbers of each, at most 2^25 in all", b.heads)
+		return nil, argument.Error(posenc.ErrLength, function, "table", argument.Elements(len(table)), "fewer than those of %d heads: (2*Height-1)*Width*Width numbers of each, at most 2^25 in all", b.heads)
 	}
 	b.byColumn, b.rows = make([]float32, 0, size), make([]int32, height*width)
 	for query := range b.rows {
@@ -71,48 +86,38 @@ func NewSwinBias(height, width int, table []float32) (*SwinBias, error) {
 	return b, nil
 }
 
-// SwinWindow is the windows of which [SwinCoordinates] are made, in patches.
-type SwinWindow struct {
-	Height, Width int // from 1 to 64
-	// PretrainedHeight and PretrainedWidth are those of the window that the model was
-	// trained with, from 2 to 64, where it has another now; 0 means Height and Width.
-	PretrainedHeight, PretrainedWidth int
-}
-
 // SwinCoordinates writes the log-spaced coordinates of which the network of Swin v2
 // makes a table (Liu et al. 2022, arXiv:2111.09883): relative_coords_table,
-// [2*Height-1][2*Width-1][2], row before column. Of patches i rows from each other
+// [2*Height-1][2*Width-1][2] of the window, row before column. Of patches i rows from
+// each other
 //
-//	RN32(sign(i) * log2(1 + 8*|i|/(PretrainedHeight-1)) / log2(8))
+//	RN32(sign(i) * log2(1 + 8*|i|/(pretrained.Height-1)) / log2(8))
 //
 // and likewise of columns; 0 for i = 0. RN32 rounds the real number to the nearest
 // float32.
 //
+// pretrained is the window that the model was trained with, each side from 2 to 64; 0
+// means that of window.
+//
 // Errors wrap [posenc.ErrShape] or [posenc.ErrLength].
-func SwinCoordinates(dst []float32, window SwinWindow) error {
+func SwinCoordinates(dst []float32, window, pretrained SwinWindow) error {
 	const function = "relative.SwinCoordinates"
 	height, width := window.Height, window.Width
-	for _, side := range [...]struct {
-		name       string
-		now        int
-		pretrained int
-	}{{"Height", height, window.PretrainedHeight}, {"Width", width, window.PretrainedWidth}} {
-		if side.now < 1 || side.now > maxWindow {
-			return argument.Error(posenc.ErrShape, function, "window."+side.name, side.now, "from 1 to %d", maxWindow)
-		}
-		if side.pretrained != 0 && (side.pretrained < 2 || side.pretrained > maxWindow) {
-			return argument.Error(posenc.ErrShape, function, "window.Pretrained"+side.name, side.pretrained, "0 or from 2 to %d", maxWindow)
-		}
+	if err := window.check(function, "window", 1, false); err != nil {
+		return err
+	}
+	if err := pretrained.check(function, "pretrained", 2, true); err != nil {
+		return err
 	}
 	rows, columns := 2*height-1, 2*width-1
 	if len(dst) != rows*columns*2 {
 		return argument.Error(posenc.ErrLength, function, "dst", argument.Elements(len(dst)), "(2*Height-1)*(2*Width-1)*2 = %d", rows*columns*2)
 	}
 	for column := range columns {
-		dst[2*column+1] = swinCoordinate(column-width+1, cmp.Or(window.PretrainedWidth, width))
+		dst[2*column+1] = swinCoordinate(column-width+1, cmp.Or(pretrained.Width, width))
 	}
 	for row := range rows {
-		coordinate := swinCoordinate(row-height+1, cmp.Or(window.PretrainedHeight, height))
+		coordinate := swinCoordinate(row-height+1, cmp.Or(pretrained.Height, height))
 		for column := range columns {
 			at := dst[(row*columns+column)*2:][:2]
 			at[0], at[1] = coordinate, dst[2*column+1]

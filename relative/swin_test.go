@@ -13,7 +13,7 @@ import (
 )
 
 func mustSwinBias(height, width int, table []float32) *relative.SwinBias {
-	return testkit.Must(relative.NewSwinBias(height, width, table))
+	return testkit.Must(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
 }
 
 // The biases of transformers' Swin, of square windows and others.
@@ -56,7 +56,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 	for _, c := range vectors.Cases {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width, PretrainedHeight: c.Pretrained[0], PretrainedWidth: c.Pretrained[1]}); err != nil {
+		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.Coordinates) != len(got) {
@@ -113,7 +113,7 @@ func coordinate(distance, window int) float32 {
 func TestSwinCoordinates(t *testing.T) {
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64, PretrainedHeight: window, PretrainedWidth: 66 - window}); err != nil {
+		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64}, relative.SwinWindow{Height: window, Width: 66 - window}); err != nil {
 			t.Fatal(err)
 		}
 		var rows, columns [127]float32
@@ -135,7 +135,7 @@ func TestSwinCoordinates(t *testing.T) {
 func digestSwin(d *testkit.Digest) {
 	for _, window := range [][2]int{{1, 1}, {7, 7}, {5, 12}} {
 		height, width := window[0], window[1]
-		bias, err := relative.NewSwinBias(height, width, testkit.DigestElements[float32](d, (2*height-1)*(2*width-1)*4))
+		bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, testkit.DigestElements[float32](d, (2*height-1)*(2*width-1)*4))
 		d.Must(err)
 		n := height * width
 		for shape := range 3 {
@@ -157,22 +157,22 @@ func TestSwinErrors(t *testing.T) {
 	}
 	bias := mustSwinBias(2, 3, data[12:42]) // 2 heads
 	prepare := func(height, width int, table []float32) error {
-		_, err := relative.NewSwinBias(height, width, table)
+		_, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table)
 		return err
 	}
 	fails := testkit.Failures(t, data)
-	fails(prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: height is 0")
-	fails(prepare(math.MaxInt, 3, data), posenc.ErrShape, "height is")
-	fails(prepare(2, -1, data), posenc.ErrShape, "width is -1")
-	fails(prepare(2, 65, data), posenc.ErrShape, "width is 65")
-	fails(prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*height-1)*(2*width-1) = 15")
+	fails(prepare(0, 3, data), posenc.ErrShape, "NewSwinBias: window.Height is 0")
+	fails(prepare(math.MaxInt, 3, data), posenc.ErrShape, "window.Height is")
+	fails(prepare(2, -1, data), posenc.ErrShape, "window.Width is -1")
+	fails(prepare(2, 65, data), posenc.ErrShape, "window.Width is 65")
+	fails(prepare(2, 3, data[:29]), posenc.ErrLength, "table is 29 elements, want a multiple of (2*Height-1)*(2*Width-1) = 15")
 	fails(prepare(2, 3, nil), posenc.ErrLength, "table is 0 elements")
 	fails(prepare(64, 64, make([]float32, 65*127*127)), posenc.ErrLength, "table is 1048385 elements, want fewer than those of 65 heads")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 0, Width: 3}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}), posenc.ErrShape, "window.Width is 65")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedHeight: 1}), posenc.ErrShape, "window.PretrainedHeight is 1, want 0 or from 2 to 64")
-	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3, PretrainedWidth: 65}), posenc.ErrShape, "window.PretrainedWidth is 65")
-	fails(relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Width: 3}, relative.SwinWindow{}), posenc.ErrShape, "SwinCoordinates: window.Height is 0")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 65}, relative.SwinWindow{}), posenc.ErrShape, "window.Width is 65")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{Height: 1}), posenc.ErrShape, "pretrained.Height is 1, want 0 or from 2 to 64")
+	fails(relative.SwinCoordinates(data[:30], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{Width: 65}), posenc.ErrShape, "pretrained.Width is 65")
+	fails(relative.SwinCoordinates(data[:29], relative.SwinWindow{Height: 2, Width: 3}, relative.SwinWindow{}), posenc.ErrLength, "dst is 29 elements, want (2*Height-1)*(2*Width-1)*2 = 30")
 	fails(relative.AddSwin(scores, nil), posenc.ErrConfig, "AddSwin: bias is nil or zero")
 	fails(relative.AddSwin(scores, &relative.SwinBias{}), posenc.ErrConfig, "bias is nil or zero")
 	fails(relative.AddSwin(scores, mustSwinBias(2, 3, data[:15])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
@@ -190,7 +190,9 @@ var (
 			biases := max(2*testkit.Small(height)-1, 0) * max(2*testkit.Small(width)-1, 0)
 			table := testkit.Slice[float32](a, testkit.Small(5, biases))
 			return testkit.Call{
-				Run: func() error { return testkit.Made(relative.NewSwinBias(height, width, table)) },
+				Run: func() error {
+					return testkit.Made(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table))
+				},
 				Right: func() bool {
 					return height >= 1 && height <= 64 && width >= 1 && width <= 64 && len(table) > 0 && len(table)%biases == 0
 				},
@@ -202,41 +204,41 @@ var (
 	_ = testkit.Register(testkit.Case{
 		Function: "SwinCoordinates",
 		Call: func(a *testkit.Arguments) testkit.Call {
-			w := relative.SwinWindow{Height: a.Number(1, 12), Width: a.Number(1, 12)}
+			w, p := relative.SwinWindow{Height: a.Number(1, 12), Width: a.Number(1, 12)}, relative.SwinWindow{}
 			if a.Yes() {
-				w.PretrainedHeight = a.Number(2, 64)
+				p.Height = a.Number(2, 64)
 			}
 			if a.Yes() {
-				w.PretrainedWidth = a.Number(2, 64)
+				p.Width = a.Number(2, 64)
 			}
 			rows, columns := max(2*testkit.Small(w.Height)-1, 0), max(2*testkit.Small(w.Width)-1, 0)
 			dst := testkit.Output[float32](a, testkit.Small(2, rows, columns))
 			pretrained := func(n int) bool { return n == 0 || n >= 2 && n <= 64 }
 			return testkit.Call{
-				Run: func() error { return relative.SwinCoordinates(dst, w) },
+				Run: func() error { return relative.SwinCoordinates(dst, w, p) },
 				Want: func() {
 					for i := range dst {
-						distance, window := i/2/columns-w.Height+1, cmp.Or(w.PretrainedHeight, w.Height)
+						distance, window := i/2/columns-w.Height+1, cmp.Or(p.Height, w.Height)
 						if i%2 == 1 {
-							distance, window = i/2%columns-w.Width+1, cmp.Or(w.PretrainedWidth, w.Width)
+							distance, window = i/2%columns-w.Width+1, cmp.Or(p.Width, w.Width)
 						}
 						dst[i] = coordinate(distance, window)
 					}
 				},
 				Right: func() bool {
-					return w.Height >= 1 && w.Height <= 64 && w.Width >= 1 && w.Width <= 64 && pretrained(w.PretrainedHeight) && pretrained(w.PretrainedWidth) && len(dst) == 2*rows*columns
+					return w.Height >= 1 && w.Height <= 64 && w.Width >= 1 && w.Width <= 64 && pretrained(p.Height) && pretrained(p.Width) && len(dst) == 2*rows*columns
 				},
 			}
 		},
 		OnStack: func() error {
 			var data [18]float32
-			return relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2, PretrainedWidth: 8})
+			return relative.SwinCoordinates(data[:], relative.SwinWindow{Height: 2, Width: 2}, relative.SwinWindow{Width: 8})
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("SwinCoordinates", func(d *testkit.Digest) {
 				for _, pretrained := range []int{0, 2, 12, 64} {
 					dst := make([]float32, 23*29*2)
-					d.Must(relative.SwinCoordinates(dst, relative.SwinWindow{Height: 12, Width: 15, PretrainedHeight: pretrained, PretrainedWidth: pretrained}))
+					d.Must(relative.SwinCoordinates(dst, relative.SwinWindow{Height: 12, Width: 15}, relative.SwinWindow{Height: pretrained, Width: pretrained}))
 					d.Add(dst)
 				}
 			})
@@ -253,7 +255,7 @@ var (
 			}
 			s := outputScores(a, heads, 0, height*width)
 			table := testkit.RandomElements[float32](a.R, heads*(2*height-1)*(2*width-1))
-			bias, err := relative.NewSwinBias(height, width, table)
+			bias, err := relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, table)
 			switch {
 			case err != nil:
 				panic(err)
@@ -294,5 +296,5 @@ var (
 
 // swinOf returns biases that are 0.
 func swinOf(height, width, heads int) *relative.SwinBias {
-	return testkit.Must(relative.NewSwinBias(height, width, make([]float32, (2*height-1)*(2*width-1)*heads)))
+	return testkit.Must(relative.NewSwinBias(relative.SwinWindow{Height: height, Width: width}, make([]float32, (2*height-1)*(2*width-1)*heads)))
 }

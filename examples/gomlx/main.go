@@ -162,7 +162,7 @@ func newRotaries() (exact, rounded *posenc.Rotary, err error) {
 	if exact, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}); err != nil {
 		return nil, nil, err
 	}
-	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Angles: posenc.Float32Angles})
+	rounded, err = posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles})
 	return exact, rounded, err
 }
 

@@ -130,7 +130,7 @@ var presets = map[string]func(dim, positions int) (encoding, error){
 	},
 	"swin": func(_, positions int) (encoding, error) {
 		side := int(math.Sqrt(float64(positions)))
-		bias, err := relative.NewSwinBias(side, side, numbers(1, (2*side-1)*(2*side-1), 0).Data)
+		bias, err := relative.NewSwinBias(relative.SwinWindow{Height: side, Width: side}, numbers(1, (2*side-1)*(2*side-1), 0).Data)
 		add := func(scores relative.Scores) error { return relative.AddSwin(scores, bias) }
 		return encoding{add: add, heads: 1, value: "index of the bias", grid: true}, err
 	},

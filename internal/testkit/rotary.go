@@ -20,7 +20,7 @@ func FrequenciesOf(t testing.TB, cfg posenc.RotaryConfig) []float64 {
 	if base == 0 {
 		base = 10000
 	}
-	ladder, err := frequency.Default(dim, base, frequency.Rounding(cfg.Angles))
+	ladder, err := frequency.Default(dim, base, frequency.Rounding(cfg.AngleRounding))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Order is the order of the elements of the pairs of a row.
+// Order is the order of the elements of pairs.
 type Order uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	Interleaved              // pairs (x[2i], x[2i+1])
 )
 
-// Reorder copies the pairs of a row from one order to another.
+// Reorder copies pairs from one order to another.
 func Reorder(y, x *Operand, yAt, xAt, pairs int, in, out Order) {
 	switch {
 	case in == out:

@@ -1,5 +1,5 @@
-// Package view checks where the rows of vectors lie in memory, and hands them to
-// kernels.
+// Package view checks where vectors lie in memory, each of them a head of a token, and
+// hands them to kernels.
 package view
 
 import (
@@ -19,12 +19,12 @@ type View[T any] struct {
 	SequenceStride int
 }
 
-// Grid is a View whose rows are known to lie inside its Data and apart.
+// Grid is a View whose vectors are known to lie inside its Data and apart.
 type Grid struct {
 	Sequences, SequenceStride int
 	Tokens, TokenStride       int // tokens of a sequence
 	Heads, HeadStride         int
-	Dim                       int // elements of a row
+	Dim                       int // elements of a vector
 }
 
 // Problem is what keeps a View from being a Grid.
@@ -43,10 +43,10 @@ const (
 	uncountable
 	wrongLength
 	shortData
-	rowsOverlap
+	vectorsOverlap
 )
 
-// Grid sets g to the rows of the view for the given number of tokens. (It is
+// Grid sets g to the vectors of the view for the given number of tokens. (It is
 // written field by field: a struct built and copied costs a call of Rotate more
 // than the checks.)
 func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
@@ -99,7 +99,7 @@ func (v *View[T]) Grid(g *Grid, tokens, dim int) Problem {
 	case len(v.Data) < need:
 		return shortData
 	case !packed && g.SelfOverlaps():
-		return rowsOverlap
+		return vectorsOverlap
 	}
 	return None
 }
@@ -114,13 +114,13 @@ func (v *View[T]) Problem(g *Grid, tokens, dim int) Problem {
 }
 
 // packedFits reports whether the view has no strides and its Data holds just its
-// rows.
+// vectors.
 func (v *View[T]) packedFits(tokens, dim int) bool {
 	if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 {
 		return false
 	}
-	row, ok := argument.Multiply(v.Heads, dim)
-	all, fits := argument.Multiply(tokens, row)
+	token, ok := argument.Multiply(v.Heads, dim)
+	all, fits := argument.Multiply(tokens, token)
 	return ok && fits && all == len(v.Data)
 }
 
@@ -163,16 +163,16 @@ func (v *View[T]) Error(p Problem, function, name string, g *Grid) error {
 	}
 }
 
-// Extent returns the elements up to the end of the last row, unless they
-// overflow an int. There is at least one row.
+// Extent returns the elements up to the end of the last vector, unless they
+// overflow an int. There is at least one vector.
 func (g *Grid) Extent() (int, bool) {
 	b, ok0 := argument.Multiply(g.Sequences-1, g.SequenceStride)
 	t, ok1 := argument.Multiply(g.Tokens-1, g.TokenStride)
 	h, ok2 := argument.Multiply(g.Heads-1, g.HeadStride)
 	tokens := b + t // a sum of two that overflows is negative
-	rows := tokens + h
-	sum := rows + g.Dim
-	return sum, ok0 && ok1 && ok2 && tokens >= 0 && rows >= 0 && sum >= 0
+	start := tokens + h
+	sum := start + g.Dim
+	return sum, ok0 && ok1 && ok2 && tokens >= 0 && start >= 0 && sum >= 0
 }
 
 // Check returns an error unless every view, an element of the argument xs, is a Grid

@@ -6,7 +6,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Operand is the rows of a View, the type of their elements forgotten, so that
+// Operand is a View, the type of its elements forgotten, so that
 // one body serves all types.
 type Operand struct {
 	Data           unsafe.Pointer
@@ -19,7 +19,7 @@ type Operand struct {
 	SequenceStride int
 }
 
-// Operand returns the rows of v, of dim elements each of the given kind.
+// Operand returns the vectors of v, of dim elements each of the given kind.
 func (v *View[T]) Operand(kind kernels.Kind, dim int) Operand {
 	var o Operand
 	v.SetOperand(&o, kind, dim)
@@ -27,7 +27,7 @@ func (v *View[T]) Operand(kind kernels.Kind, dim int) Operand {
 	return o
 }
 
-// SetOperand sets o to the rows of v but for the data: set here, it would move to the
+// SetOperand sets o to the vectors of v but for the data: set here, it would move to the
 // heap. (A call for one token sets its operands field by field: copying what was
 // just written takes longer.)
 func (v *View[T]) SetOperand(o *Operand, kind kernels.Kind, dim int) {
@@ -47,7 +47,7 @@ func Over(s []float32) Operand {
 	return Operand{Data: unsafe.Pointer(unsafe.SliceData(s)), Length: len(s), Kind: kernels.Float32}
 }
 
-// Token returns the element where the rows of token t start.
+// Token returns the element where the vectors of token t start.
 func (o *Operand) Token(t int) int {
 	if o.SequenceTokens == 0 {
 		return t * o.TokenStride

@@ -2,7 +2,7 @@ package view
 
 import "unsafe"
 
-// SelfOverlaps reports whether two rows share an element.
+// SelfOverlaps reports whether two vectors share an element.
 func (g *Grid) SelfOverlaps() bool {
 	if l := g.levels(); l.nested(g.Dim) {
 		return false
@@ -16,7 +16,7 @@ func (g *Grid) SelfOverlaps() bool {
 }
 
 // levels is the strides of a Grid, ascending, and how often each is taken. One
-// that is taken no further than its first row has stride 0.
+// that is taken no further than its first vector has stride 0.
 type levels [3]struct{ count, stride int }
 
 func (g *Grid) levels() levels {
@@ -34,7 +34,7 @@ func (g *Grid) levels() levels {
 	return l
 }
 
-// nested reports whether rows of dim elements lie apart because each stride
+// nested reports whether vectors of dim elements lie apart because each stride
 // steps over all that smaller strides reach.
 func (l *levels) nested(dim int) bool {
 	reach := dim
@@ -49,8 +49,8 @@ func (l *levels) nested(dim int) bool {
 	return true
 }
 
-// meet reports whether one of the rows that the first levels make, as many as
-// depth says, shares an element with the row at element at. Of nested levels it
+// meet reports whether one of the vectors that the first levels make, as many as
+// depth says, shares an element with the vector at element at. Of nested levels it
 // looks at one or two steps each.
 func (l *levels) meet(depth, at, dim int) bool {
 	if depth == 0 {
@@ -77,11 +77,11 @@ func (l *levels) meet(depth, at, dim int) bool {
 	return false
 }
 
-// overlaps reports whether a row of the first sequence of g and one of the first
+// overlaps reports whether a vector of the first sequence of g and one of the first
 // of o, which has the same strides, share an element, where o starts delta
-// elements after g. With self, a row does not overlap itself.
+// elements after g. With self, a vector does not overlap itself.
 func (g *Grid) overlaps(o *Grid, delta int, self bool) bool {
-	// A row at t*tokenStride+h*headStride meets a row of o when the difference
+	// A vector at t*tokenStride+h*headStride meets one of o when the difference
 	// of their starts is less than dim either way. For each pair of heads the
 	// starts of the tokens form two arithmetic sequences, of which only their
 	// difference counts.
@@ -138,7 +138,7 @@ func Overlap[T any](a, b *View[T], tokens, dim int) bool {
 		}
 		return false
 	}
-	// Each row of one is looked for in the other, where it is nested at once.
+	// Each vector of one is looked for in the other, where it is nested at once.
 	la, lb := ga.levels(), gb.levels()
 	if !lb.nested(dim) || la.nested(dim) && a.Heads > b.Heads {
 		la, lb, delta = lb, la, -delta

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// samples of each of several functions, taken in turns.
+// samples of each of several functions, taken alternately.
 const samples = 15
 
-// Against runs work and each of the rivals in turns and reports the median time
+// Against runs work and the rivals alternately and reports the median time
 // of work, and that of the fastest rival as a multiple of it: above 1, work is
 // faster.
 func Against(b *testing.B, unit string, work func(), rivals ...func()) {

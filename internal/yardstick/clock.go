@@ -1,5 +1,5 @@
 // Package yardstick is what the benchmarks of all packages and of bench share: the
-// bounds that memory sets, samples taken in turns, and the step of the clock. Only
+// bounds that memory sets, samples taken alternately, and the step of the clock. Only
 // tests and bench import it.
 package yardstick
 

@@ -51,10 +51,10 @@ var kernels = map[string]func(*emitter){
 	"SwapMXCSR":                 swapMXCSR,
 	"UpperHalves":               upperHalves,
 	"UseUpperHalves":            useUpperHalves,
-	"Scale":                     func(e *emitter) { scale(e, false) },
-	"ScalePrefetch":             func(e *emitter) { scale(e, true) },
-	"Add":                       func(e *emitter) { addValue(e, false) },
-	"AddPrefetch":               func(e *emitter) { addValue(e, true) },
+	"Scale":                     func(e *emitter) { e.inPlace(e.VMULPS, "factor", false) },
+	"ScalePrefetch":             func(e *emitter) { e.inPlace(e.VMULPS, "factor", true) },
+	"Add":                       func(e *emitter) { e.inPlace(e.VADDPS, "value", false) },
+	"AddPrefetch":               func(e *emitter) { e.inPlace(e.VADDPS, "value", true) },
 	"Store":                     func(e *emitter) { store(e, false) },
 	"StoreNonTemporal":          func(e *emitter) { store(e, true) },
 	"StoreHalvesNonTemporal":    storeHalves,
@@ -65,22 +65,16 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	c := build.NewContext()
 	c.ConstraintExpr("!purego")
 	constants := map[string]operand.Mem{}
-	for _, op := range operations {
-		for _, isa := range operation.InstructionSets["amd64"] {
-			if !op.Has(isa) {
-				continue
-			}
-			kernel, ok := kernels[op.Emitter()]
-			if !ok {
-				return nil, nil, fmt.Errorf("amd64: nothing writes %s, of %s", op.Emitter(), op.Name())
-			}
-			name := op.Name() + isa
-			c.Function(name)
-			c.Doc(strings.Split(fmt.Sprintf(op.Doc, name), "\n")...)
-			c.Pragma("noescape")
-			c.SignatureExpr("func" + op.Signature())
-			kernel(&emitter{Context: c, to: element(op.Types.To), from: element(op.Types.From), avx512: isa == "AVX512", constants: constants})
-		}
+	err = operation.Bodies("amd64", operations, kernels, func(op *operation.Operation, isa, name string, kernel func(*emitter)) error {
+		c.Function(name)
+		c.Doc(strings.Split(fmt.Sprintf(op.Doc, name), "\n")...)
+		c.Pragma("noescape")
+		c.SignatureExpr("func" + op.Signature())
+		kernel(&emitter{Context: c, to: element(op.Types.To), from: element(op.Types.From), avx512: isa == "AVX512", constants: constants})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	file, err := c.Result()
 	if err != nil {
@@ -188,22 +182,23 @@ func (e *emitter) stride(name string) reg.GPVirtual {
 
 // broadcast32 and broadcast64 load a float parameter into every lane.
 func (e *emitter) broadcast32(name string, v reg.VecVirtual) reg.VecVirtual {
-	address, err := e.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	e.VBROADCASTSS(address.Addr, v)
+	e.VBROADCASTSS(e.parameter(name), v)
 	return v
 }
 
 func (e *emitter) broadcast64(name string) reg.VecVirtual {
+	v := e.vector()
+	e.VBROADCASTSD(e.parameter(name), v)
+	return v
+}
+
+// parameter returns the address of a parameter.
+func (e *emitter) parameter(name string) operand.Mem {
 	address, err := e.Param(name).Resolve()
 	if err != nil {
 		panic(err)
 	}
-	v := e.vector()
-	e.VBROADCASTSD(address.Addr, v)
-	return v
+	return address.Addr
 }
 
 // wide returns the address of a float64 constant repeated over a full vector.

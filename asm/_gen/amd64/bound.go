@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blocks runs body for every 64 float32 of x.
-func (e *emitter) blocks(body func(x reg.GPVirtual)) {
+// every64 runs body for every 64 float32 of x.
+func (e *emitter) every64(body func(x reg.GPVirtual)) {
 	x, n := e.argument("x"), e.argument("n")
 	loop, done := e.label("loop"), e.label("done")
 	e.TESTQ(n, n)
@@ -19,25 +19,17 @@ func (e *emitter) blocks(body func(x reg.GPVirtual)) {
 	e.Label(done)
 }
 
-func scale(e *emitter, prefetch bool) {
-	factor := e.broadcast32("factor", e.vector())
-	e.inPlace(prefetch, func(x operand.Mem, v reg.VecVirtual) { e.VMULPS(x, factor, v) })
-}
-
-func addValue(e *emitter, prefetch bool) {
-	value := e.broadcast32("value", e.vector())
-	e.inPlace(prefetch, func(x operand.Mem, v reg.VecVirtual) { e.VADDPS(x, value, v) })
-}
-
-// inPlace stores what operation sets v to from each vector of x.
-func (e *emitter) inPlace(prefetch bool, operation func(x operand.Mem, v reg.VecVirtual)) {
-	e.blocks(func(x reg.GPVirtual) {
+// inPlace does an instruction to each vector of x with a number, the parameter of that
+// name.
+func (e *emitter) inPlace(instruction func(...operand.Op), name string, prefetch bool) {
+	number := e.broadcast32(name, e.vector())
+	e.every64(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			if prefetch && d%64 == 0 {
 				e.prefetch(operand.Mem{Base: x, Disp: d + ahead})
 			}
 			v := e.vector()
-			operation(operand.Mem{Base: x, Disp: d}, v)
+			instruction(operand.Mem{Base: x, Disp: d}, number, v)
 			e.VMOVUPS(v, operand.Mem{Base: x, Disp: d})
 		}
 	})
@@ -47,7 +39,7 @@ func (e *emitter) inPlace(prefetch bool, operation func(x operand.Mem, v reg.Vec
 
 func store(e *emitter, nonTemporal bool) {
 	value := e.broadcast32("value", e.vector())
-	e.blocks(func(x reg.GPVirtual) {
+	e.every64(func(x reg.GPVirtual) {
 		for d := 0; d < 256; d += 4 * e.lanes() {
 			at := operand.Mem{Base: x, Disp: d}
 			if nonTemporal {

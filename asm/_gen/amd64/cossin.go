@@ -168,7 +168,7 @@ func (e *emitter) quadrant32(t *quarterTurns, q, c, s reg.VecVirtual) (cos, sin 
 		e.VPXORD(odd, negateSin, negateCos)
 		e.blend("VBLENDMPS", s, c, swap, cos)
 		e.blend("VBLENDMPS", c, s, swap, sin)
-		signBit := as(t.signBit.(reg.VecVirtual), q)
+		signBit := lanesOf(t.signBit.(reg.VecVirtual), q)
 		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateSin, sin)
 		e.VPTERNLOGD(operand.Imm(xorAnd), signBit, negateCos, cos)
 		return cos, sin
@@ -284,8 +284,8 @@ func (e *emitter) loop(r *row, input reg.GPVirtual, body func(rows []*row, in []
 	scaled := func(rows []*row, in []reg.VecVirtual) (cos, sin []reg.VecVirtual) {
 		cos, sin = body(rows, in)
 		for j := range cos {
-			e.VMULPS(as(r.scaleCos, cos[j]), cos[j], cos[j])
-			e.VMULPS(as(r.scaleSin, sin[j]), sin[j], sin[j])
+			e.VMULPS(lanesOf(r.scaleCos, cos[j]), cos[j], cos[j])
+			e.VMULPS(lanesOf(r.scaleSin, sin[j]), sin[j], sin[j])
 		}
 		return cos, sin
 	}
@@ -414,7 +414,7 @@ func cosSinFloat32(e *emitter) {
 		var list []angles
 		for _, v := range in {
 			angle, size := e.like(v), e.like(v)
-			e.VMULPS(as(position, v), v, angle)
+			e.VMULPS(lanesOf(position, v), v, angle)
 			e.VANDPS(magnitude, angle, size)
 			e.largest(largest, size)
 			halves := []reg.Register{angle}

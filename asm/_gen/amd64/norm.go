@@ -108,16 +108,9 @@ type squareTail struct {
 }
 
 // squareSums returns, for each row, the sums of the squares of its elements in
-// 16 lanes: one vector or two.
+// 16 lanes.
 func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]reg.VecVirtual {
-	sums := make([][]reg.VecVirtual, l.count)
-	for i := range sums {
-		for range 16 / e.lanes() {
-			sum := e.vector()
-			e.VXORPS(sum, sum, sum)
-			sums[i] = append(sums[i], sum)
-		}
-	}
+	sums := e.zeros(l.count)
 	add := func(v, sum reg.VecVirtual) {
 		e.VMULPS(v, v, v)
 		e.VADDPS(v, sum, sum)
@@ -161,6 +154,19 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 		}
 	}
 	e.Label(done)
+	return sums
+}
+
+// zeros returns 16 lanes of zeros for each of some rows: one vector or two.
+func (e *emitter) zeros(rows int) [][]reg.VecVirtual {
+	sums := make([][]reg.VecVirtual, rows)
+	for i := range sums {
+		for range 16 / e.lanes() {
+			sum := e.vector()
+			e.VXORPS(sum, sum, sum)
+			sums[i] = append(sums[i], sum)
+		}
+	}
 	return sums
 }
 
@@ -227,9 +233,8 @@ func (e *emitter) totals(sums [][]reg.VecVirtual) reg.VecVirtual {
 // factor returns a number in all lanes, as many as the other register has.
 type factor func(other reg.VecVirtual) reg.Register
 
-// eachFactor returns the factors of rows, which from holds. They stay in
-// registers, or come from a copy each time where the ways by turns of AVX2 leave no
-// registers.
+// eachFactor returns the factors of rows, which from holds. They stay in registers, or
+// come from a copy each time where even and odd elements apart leave AVX2 none.
 func (e *emitter) eachFactor(l *lines, from, copied operand.Mem) (list []factor) {
 	if l.t == bfloat16s && !e.avx512 {
 		all := e.XMM()
@@ -270,7 +275,7 @@ func (e *emitter) multiplyLines(l *lines, n, weight reg.GPVirtual, factors []fac
 	})
 }
 
-// sideBySide is the parts whose instructions take turns, because each alone is one
+// sideBySide is the parts whose instructions alternate, because each alone is one
 // long chain.
 const sideBySide = 2
 
@@ -301,9 +306,9 @@ func (e *emitter) multiplied(t element, p part, m masks, places []place) (parts 
 	return parts
 }
 
-// numberParts runs body over n elements, part by part, and advance behind several
-// of them. at is the elements of those before. bfloat16 goes by turns, but for a
-// last single one.
+// numberParts runs body over n elements, part by part, and advance behind several of
+// them. at is the elements of those before. Of bfloat16 a part is even and odd elements
+// apart, but for a last single one.
 func (e *emitter) numberParts(t element, n reg.GPVirtual, body func(p part, m masks, at int), advance func(block part)) {
 	const unrolled = 4
 	sizes := whole(8, 4, 1)

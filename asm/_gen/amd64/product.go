@@ -60,16 +60,9 @@ type rest struct {
 }
 
 // dotSums returns, for each of the vectors, the sums of its products with the n
-// elements at x in 16 lanes: one register or two.
+// elements at x in 16 lanes.
 func (e *emitter) dotSums(l *lines, x, n reg.GPVirtual, r *rest) [][]reg.VecVirtual {
-	sums := make([][]reg.VecVirtual, l.count)
-	for i := range sums {
-		for range 16 / e.lanes() {
-			sum := e.vector()
-			e.VXORPS(sum, sum, sum)
-			sums[i] = append(sums[i], sum)
-		}
-	}
+	sums := e.zeros(l.count)
 	from, left := e.GP64(), e.GP64()
 	e.MOVQ(x, from)
 	e.MOVQ(n, left)

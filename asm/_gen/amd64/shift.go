@@ -127,12 +127,8 @@ func (e *emitter) factors(names ...string) reg.GPVirtual {
 	some := e.GP64()
 	e.XORQ(some, some)
 	for _, name := range names {
-		address, err := e.Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
 		bits := e.GP32()
-		e.MOVL(address.Addr, bits)
+		e.MOVL(e.parameter(name), bits)
 		e.XORL(operand.U32(one), bits)
 		e.ORL(bits, some.As32())
 	}

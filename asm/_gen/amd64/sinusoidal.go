@@ -9,11 +9,11 @@ import (
 // shift and written where they belong, or added.
 type sinusoidal struct {
 	linearShift
-	to             []reg.GPVirtual // of sines and cosines by turns, or of cosines and of sines
+	to             []reg.GPVirtual // of sines and cosines alternately, or of cosines and of sines
 	n              reg.GPVirtual   // pairs of a row
 	scaling, scale reg.VecVirtual
 	add            bool
-	turns          reg.VecVirtual // AVX-512: a permutation of two vectors
+	order          reg.VecVirtual // AVX-512: a permutation of two vectors
 }
 
 func sinusoidalRows(e *emitter, interleaved, add bool) {
@@ -32,7 +32,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 		s.scale = e.broadcast32("scale", e.vector())
 	}
 	if interleaved && e.avx512 {
-		s.turns = e.permutation("low", 4)
+		s.order = e.permutation("low", 4)
 	}
 	s.ziv = e.newZiv(true)
 	done := e.GP64()
@@ -53,7 +53,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
-		if j < len(s.to) { // a line a turn, for rows in memory
+		if j < len(s.to) { // a line an iteration, for rows in memory
 			e.prefetch(to.Offset(ahead))
 		}
 		if add {
@@ -108,7 +108,7 @@ func (s *sinusoidal) ordered(cos, sin []reg.VecVirtual) (list []reg.VecVirtual) 
 	s.e.Comment("3. rounding and order")
 	if len(s.to) == 1 {
 		for j := range cos {
-			list = append(list, s.byTurns(s.e.round32(sin[j]), s.e.round32(cos[j])))
+			list = append(list, s.alternating(s.e.round32(sin[j]), s.e.round32(cos[j])))
 		}
 	} else {
 		list = append(list, s.e.joined(s.e.round32(cos[0]), s.e.round32(cos[1])), s.e.joined(s.e.round32(sin[0]), s.e.round32(sin[1])))
@@ -119,12 +119,12 @@ func (s *sinusoidal) ordered(cos, sin []reg.VecVirtual) (list []reg.VecVirtual) 
 	return list
 }
 
-// byTurns returns the elements of two half vectors by turns.
-func (s *sinusoidal) byTurns(first, second reg.VecVirtual) reg.VecVirtual {
+// alternating returns the elements of two half vectors alternately.
+func (s *sinusoidal) alternating(first, second reg.VecVirtual) reg.VecVirtual {
 	if s.e.avx512 {
 		v := s.e.vector()
 		s.e.VMOVAPS(first.AsZ(), v)
-		s.e.VPERMT2PS(second.AsZ(), s.turns, v)
+		s.e.VPERMT2PS(second.AsZ(), s.order, v)
 		return v
 	}
 	low, high := s.e.half(), s.e.half()
@@ -133,7 +133,7 @@ func (s *sinusoidal) byTurns(first, second reg.VecVirtual) reg.VecVirtual {
 	return s.e.joined(low, high)
 }
 
-// tail writes the last pairs of a row, fewer than a turn has: by way of memory on the
+// tail writes the last pairs of a row, fewer than an iteration has: by way of memory on the
 // stack, number by number.
 func (s *sinusoidal) tail() {
 	memory := s.e.AllocLocal(2 * 4 * s.e.lanes())

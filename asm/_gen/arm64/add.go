@@ -7,7 +7,7 @@ func addScaled(e *emitter) {
 	if t == bfloat16s {
 		e.loadBFloat16()
 	}
-	e.spans(n, sizes, func(size int) {
+	e.parts("loop", n, sizes, func(size int) {
 		list, added := e.loadNumbers(t, to, size), e.loadFloats(from, size)
 		for j, v := range list {
 			e.fmul4s(v, v, scale)

@@ -49,13 +49,8 @@ func addClamped(e *emitter) {
 		e.op("AND", "$-4, %s", count)
 		e.cmpGeneral(count, left)
 		e.op("CSEL", "GT, %s, %s, %s", left, count, count)
-		e.parts(count, []int{16, 4}, func(size int) {
-			biases, list := bias(size), e.loadFloats(to, size)
-			for j, v := range list {
-				e.fadd4s(v, v, biases[j])
-			}
-			e.storeFloats(list, to, size)
-			e.add(to, 4*size)
+		e.parts("part", count, []int{16, 4}, func(size int) {
+			e.addBiases(to, bias(size), size)
 			e.add(index, size)
 			e.sub(left, size)
 		})
@@ -63,42 +58,32 @@ func addClamped(e *emitter) {
 	constant := func(value vector) func(size int) []vector {
 		return func(int) []vector { return []vector{value, value, value, value} }
 	}
-	done, loop := e.newLabel("done"), e.newLabel("rows")
-	e.cbz(rows, done)
-	e.label(loop)
-	e.movGeneral(to, y)
-	e.movGeneral(index, first)
-	e.op("AND", "$-4, %s, %s", n, left)
-	e.op("NEG", "%s, %s", index, count)
-	vectors(constant(low))
-	e.op("SUB", "%s, %s, %s", index, end, count)
-	vectors(func(size int) []vector {
-		e.addShifted(from, x, index, 2)
-		return e.loadFloats(from, size)
+	e.rows(rows, func() {
+		e.movGeneral(to, y)
+		e.movGeneral(index, first)
+		e.op("AND", "$-4, %s, %s", n, left)
+		e.op("NEG", "%s, %s", index, count)
+		vectors(constant(low))
+		e.op("SUB", "%s, %s, %s", index, end, count)
+		vectors(func(size int) []vector {
+			e.addShifted(from, x, index, 2)
+			return e.loadFloats(from, size)
+		})
+		e.movGeneral(count, left)
+		vectors(constant(high))
+		e.op("AND", "$3, %s, %s", n, left)
+		e.parts("part", left, []int{1}, func(int) {
+			e.cmpGeneral(index, width)
+			e.op("CSEL", "GT, %s, %s, %s", width, index, from)
+			e.cmp(from, 0)
+			e.op("CSEL", "LT, ZR, %s, %s", from, from)
+			e.addShifted(from, x, from, 2)
+			e.addBiases(to, e.loadFloats(from, 1), 1)
+			e.add(index, 1)
+		})
+		e.addGeneral(y, stride)
+		e.addGeneral(first, step)
 	})
-	e.movGeneral(count, left)
-	vectors(constant(high))
-	e.op("AND", "$3, %s, %s", n, left)
-	e.parts(left, []int{1}, func(int) {
-		e.cmpGeneral(index, width)
-		e.op("CSEL", "GT, %s, %s, %s", width, index, from)
-		e.cmp(from, 0)
-		e.op("CSEL", "LT, ZR, %s, %s", from, from)
-		e.addShifted(from, x, from, 2)
-		bias, sum := e.vector(), e.vector()
-		e.ldr32(bias, from, 0)
-		e.ldr32(sum, to, 0)
-		e.fadd4s(sum, sum, bias)
-		e.str32(sum, to, 0)
-		e.add(to, 4)
-		e.add(index, 1)
-	})
-	e.addGeneral(y, stride)
-	e.addGeneral(first, step)
-	e.subs(rows, 1)
-	e.branch("BNE", loop)
-	e.label(done)
-	e.ret()
 }
 
 // addDistance adds a slope times a distance, or minus it times its magnitude.
@@ -139,24 +124,25 @@ func pair(low, high float32) uint64 {
 // biasRows adds what bias returns to rows of y. start comes before a row, next
 // after it.
 func (e *emitter) biasRows(y, n, rows, stride general, start func(), bias func(size int) []vector, next func()) {
-	to, left, done, loop := e.general(), e.general(), e.newLabel("done"), e.newLabel("rows")
-	e.cbz(rows, done)
-	e.label(loop)
-	e.movGeneral(to, y)
-	e.movGeneral(left, n)
-	start()
-	e.parts(left, sizes, func(size int) {
-		biases, list := bias(size), e.loadFloats(to, size)
-		for j, v := range list {
-			e.fadd4s(v, v, biases[j])
-		}
-		e.storeFloats(list, to, size)
-		e.add(to, 4*size)
+	to, left := e.general(), e.general()
+	e.rows(rows, func() {
+		e.movGeneral(to, y)
+		e.movGeneral(left, n)
+		start()
+		e.parts("part", left, sizes, func(size int) {
+			e.addBiases(to, bias(size), size)
+		})
+		e.addGeneral(y, stride)
+		next()
 	})
-	e.addGeneral(y, stride)
-	next()
-	e.subs(rows, 1)
-	e.branch("BNE", loop)
-	e.label(done)
-	e.ret()
+}
+
+// addBiases adds biases to the next scores of a row.
+func (e *emitter) addBiases(to general, biases []vector, size int) {
+	list := e.loadFloats(to, size)
+	for j, v := range list {
+		e.fadd4s(v, v, biases[j])
+	}
+	e.storeFloats(list, to, size)
+	e.add(to, 4*size)
 }

@@ -1,7 +1,7 @@
 package arm64
 
-// blocks runs body for every 64 float32 of x.
-func (e *emitter) blocks(body func(x general)) {
+// every64 runs body for every 64 float32 of x.
+func (e *emitter) every64(body func(x general)) {
 	x, n := e.argument("x"), e.argument("n")
 	loop, done := e.newLabel("loop"), e.newLabel("done")
 	e.cbz(n, done)
@@ -14,27 +14,19 @@ func (e *emitter) blocks(body func(x general)) {
 	e.ret()
 }
 
-func scale(e *emitter, prefetch bool) {
-	factor := e.broadcast("factor")
-	e.inPlace(prefetch, func(v vector) { e.fmul4s(v, v, factor) })
-}
-
-func addValue(e *emitter, prefetch bool) {
-	value := e.broadcast("value")
-	e.inPlace(prefetch, func(v vector) { e.fadd4s(v, v, value) })
-}
-
-// inPlace does an operation to each vector of x.
-func (e *emitter) inPlace(prefetch bool, operation func(v vector)) {
-	e.blocks(func(x general) {
+// inPlace does an instruction to each vector of x with a number, the argument of that
+// name.
+func (e *emitter) inPlace(instruction func(d, n, m vector), name string, prefetch bool) {
+	number := e.broadcast(name)
+	e.every64(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if prefetch && at%64 == 0 {
 				e.op("PRFM", "%d(%s), PSTL1KEEP", at+4096, x)
 			}
 			a, b := e.vector(), e.vector()
 			e.ldp(a, b, x, at)
-			operation(a)
-			operation(b)
+			instruction(a, a, number)
+			instruction(b, b, number)
 			e.stp(a, b, x, at)
 		}
 	})
@@ -42,7 +34,7 @@ func (e *emitter) inPlace(prefetch bool, operation func(v vector)) {
 
 func store(e *emitter, nonTemporal bool) {
 	value := e.broadcast("value")
-	e.blocks(func(x general) {
+	e.every64(func(x general) {
 		for at := 0; at < 256; at += 32 {
 			if nonTemporal {
 				e.stnp(value, value, x, at)

@@ -1,21 +1,5 @@
 package arm64
 
-// spans runs body over n elements in parts of the given sizes, from the most to
-// the least.
-func (e *emitter) spans(n general, sizes []int, body func(size int)) {
-	for _, size := range sizes {
-		loop, next := e.newLabel("loop"), e.newLabel("next")
-		e.cmp(n, size)
-		e.branch("BLT", next)
-		e.label(loop)
-		e.temporary(func() { body(size) })
-		e.sub(n, size)
-		e.cmp(n, size)
-		e.branch("BGE", loop)
-		e.label(next)
-	}
-}
-
 // convert writes numbers of x as those of y.
 func convert(e *emitter) {
 	y, x := e.to, e.from
@@ -27,7 +11,7 @@ func convert(e *emitter) {
 	if y == bfloat16s {
 		minusZero = e.load32("signBit32", 1<<31)
 	}
-	e.spans(n, sizes, func(size int) {
+	e.parts("loop", n, sizes, func(size int) {
 		list := e.loadNumbers(x, from, size)
 		if y == bfloat16s {
 			for _, v := range list { // makes NaNs quiet and changes nothing else
@@ -47,7 +31,7 @@ func deinterleave(e *emitter) {
 	bytes := e.to.bytes(1)
 	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
 	e.addShifted(second, y, n, bytes/2)
-	e.spans(n, []int{16 / bytes, 1}, func(size int) {
+	e.parts("loop", n, []int{16 / bytes, 1}, func(size int) {
 		if size == 1 {
 			e.moveElement(bytes, y, x, 0, 0)
 			e.moveElement(bytes, second, x, 0, bytes)
@@ -65,12 +49,12 @@ func deinterleave(e *emitter) {
 }
 
 // interleave writes the elements of the first and of the second half of x to y
-// by turns.
+// alternately.
 func interleave(e *emitter) {
 	bytes := e.to.bytes(1)
 	y, x, n, second := e.argument("y"), e.argument("x"), e.argument("pairs"), e.general()
 	e.addShifted(second, x, n, bytes/2)
-	e.spans(n, []int{16 / bytes, 1}, func(size int) {
+	e.parts("loop", n, []int{16 / bytes, 1}, func(size int) {
 		if size == 1 {
 			e.moveElement(bytes, y, x, 0, 0)
 			e.moveElement(bytes, y, second, bytes, 0)

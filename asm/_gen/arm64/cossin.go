@@ -337,10 +337,8 @@ func cosSinShift(e *emitter) {
 	row := *r
 	row.cos, row.sin, row.n = e.general(), e.general(), e.general()
 	done, a, b, errors, flag := e.general(), e.general(), e.general(), e.general(), e.general()
-	bounds := e.general() // two vectors of the bound, loaded anew: FMLA adds to it
-	bits := math.Float64bits(operation.Margin)
-	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
-	twice, undecided := e.load64("twiceMargin", 2*operation.Margin), e.vector()
+	bounds, twice := e.margins()
+	undecided := e.vector()
 	rowLoop, exit := e.newLabel("row"), e.newLabel("exit")
 	e.clearGeneral(done)
 	e.cbz(rows, exit)
@@ -366,6 +364,15 @@ func cosSinShift(e *emitter) {
 	e.label(exit)
 	e.result(done, "done")
 	e.ret()
+}
+
+// margins returns the address of two vectors of the error bound, which are loaded anew
+// since FMLA adds to them, and twice the bound.
+func (e *emitter) margins() (bounds general, twice vector) {
+	bounds = e.general()
+	bits := math.Float64bits(operation.Margin)
+	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
+	return bounds, e.load64("twiceMargin", 2*operation.Margin)
 }
 
 // shifted returns the next four cosines and sines, marks in undecided where their

@@ -16,11 +16,11 @@ const (
 	bfloat16s = element(operation.BF16)
 )
 
-// shift is the binary logarithm of an element's bytes.
-func (t element) shift() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
+// log2 is the binary logarithm of an element's bytes.
+func (t element) log2() int { return bits.TrailingZeros(uint(operation.Element(t).Bytes())) }
 
 // bytes returns those of n elements.
-func (t element) bytes(n int) int { return n << t.shift() }
+func (t element) bytes(n int) int { return n << t.log2() }
 
 // bfloat16 has constants of its conversions: their bits are the upper half of a
 // float32.
@@ -38,7 +38,7 @@ func (e *emitter) loadNumbers(t element, base general, n int) []vector {
 	if t == float32s {
 		return e.loadFloats(base, n)
 	}
-	words := e.loadWords(base, n)
+	words := e.loadBytes(base, 2*n)
 	var list []vector
 	for _, w := range words {
 		list = append(list, e.widen(t, w, min(n, 8))...)
@@ -58,44 +58,7 @@ func (e *emitter) storeNumbers(t element, list []vector, base general, n int) {
 		e.narrow(t, w, list[j], list[min(j+1, len(list)-1)])
 		words = append(words, w)
 	}
-	e.storeWords(words, base, n)
-}
-
-// loadWords and storeWords move 16, 8, 4, 2 or 1 elements of 16 bits.
-func (e *emitter) loadWords(base general, n int) []vector {
-	list := e.vectors(max(1, n/8))
-	switch n {
-	case 1:
-		e.ld1r8h(list[0], base)
-	case 2:
-		e.ldr32(list[0], base, 0)
-	case 4:
-		e.ldr64(list[0], base, 0)
-	case 8:
-		e.ldr(list[0], base, 0)
-	default:
-		for i := 0; i < len(list); i += 2 {
-			e.ldp(list[i], list[i+1], base, 16*i)
-		}
-	}
-	return list
-}
-
-func (e *emitter) storeWords(list []vector, base general, n int) {
-	switch n {
-	case 1:
-		e.st1h(list[0], base)
-	case 2:
-		e.str32(list[0], base, 0)
-	case 4:
-		e.str64(list[0], base, 0)
-	case 8:
-		e.str(list[0], base, 0)
-	default:
-		for i := 0; i < len(list); i += 2 {
-			e.stp(list[i], list[i+1], base, 16*i)
-		}
-	}
+	e.storeBytes(words, base, 2*n)
 }
 
 // widen returns n 16-bit numbers, 8 or at most 4, of one vector.
@@ -153,7 +116,7 @@ func (e *emitter) roundWords(upper, lower vector) {
 func (e *emitter) loadPairs(t element, base general, n int) (first, second []vector) {
 	switch {
 	case t == bfloat16s:
-		words := e.loadWords(base, 2*n)
+		words := e.loadBytes(base, 4*n)
 		for _, w := range words {
 			even := e.vector()
 			e.shl(32, even, w, 16)
@@ -195,7 +158,7 @@ func (e *emitter) storePairs(t element, first, second []vector, base general, n 
 			e.roundWords(first[j], lower)
 			e.release(lower)
 		}
-		e.storeWords(first, base, 2*n)
+		e.storeBytes(first, base, 4*n)
 		e.add(base, t.bytes(2*n))
 	case n == 1:
 		for _, v := range [][]vector{first, second} {

@@ -162,6 +162,38 @@ func (c *constants) data(name string, words ...uint64) string {
 	return name + "<>"
 }
 
+// Loops.
+
+// parts runs body over n elements in parts of the given sizes, from the most to the
+// least. The labels of its loops have a name.
+func (e *emitter) parts(name string, n general, sizes []int, body func(size int)) {
+	for _, size := range sizes {
+		loop, next := e.newLabel(name), e.newLabel("next")
+		e.cmp(n, size)
+		e.branch("BLT", next)
+		e.label(loop)
+		e.temporary(func() { body(size) })
+		e.sub(n, size)
+		e.cmp(n, size)
+		e.branch("BGE", loop)
+		e.label(next)
+	}
+}
+
+// rows runs body for each of so many rows, unless one of needed is 0, and returns.
+func (e *emitter) rows(count general, body func(), needed ...general) {
+	done, loop := e.newLabel("done"), e.newLabel("rows")
+	for _, r := range append(needed, count) {
+		e.cbz(r, done)
+	}
+	e.label(loop)
+	body()
+	e.subs(count, 1)
+	e.branch("BNE", loop)
+	e.label(done)
+	e.ret()
+}
+
 // Arguments and results.
 
 // argument loads an argument of 8 bytes.
@@ -223,9 +255,7 @@ func (e *emitter) symbol(d general, name string) { e.op("MOVD", "$%s(SB), %s", n
 func (e *emitter) ret()                          { e.op("RET", "") }
 
 // addShifted sets d to n + m<<by.
-func (e *emitter) addShifted(d, n, m general, by int) {
-	e.op("ADD", "%s<<%d, %s, %s", m, by, n, d)
-}
+func (e *emitter) addShifted(d, n, m general, by int) { e.op("ADD", "%s<<%d, %s, %s", m, by, n, d) }
 
 // scvtf sets every lane to the float32 nearest to an integer.
 func (e *emitter) scvtf(d vector, n general) {
@@ -250,42 +280,34 @@ func offset(n int) string {
 	return fmt.Sprint(n)
 }
 
-func (e *emitter) ldr(d vector, base general, at int) {
-	e.op("FMOVQ", "%s(%s), %s", offset(at), base, d.float())
+func (e *emitter) ldr(d vector, base general, at int) { e.loadOne("FMOVQ", d, base, at) }
+func (e *emitter) str(v vector, base general, at int) { e.storeOne("FMOVQ", v, base, at) }
+
+// ldr32 and ldr64 set the other lanes to zero.
+func (e *emitter) ldr32(d vector, base general, at int) { e.loadOne("FMOVS", d, base, at) }
+func (e *emitter) ldr64(d vector, base general, at int) { e.loadOne("FMOVD", d, base, at) }
+func (e *emitter) str32(v vector, base general, at int) { e.storeOne("FMOVS", v, base, at) }
+func (e *emitter) str64(v vector, base general, at int) { e.storeOne("FMOVD", v, base, at) }
+
+func (e *emitter) loadOne(mnemonic string, d vector, base general, at int) {
+	e.op(mnemonic, "%s(%s), %s", offset(at), base, d.float())
 }
 
-func (e *emitter) str(v vector, base general, at int) {
-	e.op("FMOVQ", "%s, %s(%s)", v.float(), offset(at), base)
+func (e *emitter) storeOne(mnemonic string, v vector, base general, at int) {
+	e.op(mnemonic, "%s, %s(%s)", v.float(), offset(at), base)
 }
 
 func (e *emitter) ldp(d1, d2 vector, base general, at int) {
 	e.op("FLDPQ", "%s(%s), (%s, %s)", offset(at), base, d1.float(), d2.float())
 }
 
-// ldpNext loads a pair and moves the address behind it.
-func (e *emitter) ldpNext(d1, d2 vector, base general) {
-	e.op("FLDPQ.P", "32(%s), (%s, %s)", base, d1.float(), d2.float())
-}
-
 func (e *emitter) stp(v1, v2 vector, base general, at int) {
 	e.op("FSTPQ", "(%s, %s), %s(%s)", v1.float(), v2.float(), offset(at), base)
 }
 
-// ldr32 and ldr64 set the other lanes to zero.
-func (e *emitter) ldr32(d vector, base general, at int) {
-	e.op("FMOVS", "%s(%s), %s", offset(at), base, d.float())
-}
-
-func (e *emitter) ldr64(d vector, base general, at int) {
-	e.op("FMOVD", "%s(%s), %s", offset(at), base, d.float())
-}
-
-func (e *emitter) str32(v vector, base general, at int) {
-	e.op("FMOVS", "%s, %s(%s)", v.float(), offset(at), base)
-}
-
-func (e *emitter) str64(v vector, base general, at int) {
-	e.op("FMOVD", "%s, %s(%s)", v.float(), offset(at), base)
+// ldpNext loads a pair and moves the address behind it.
+func (e *emitter) ldpNext(d1, d2 vector, base general) {
+	e.op("FLDPQ.P", "32(%s), (%s, %s)", base, d1.float(), d2.float())
 }
 
 // moveElement moves 4 or 2 bytes.
@@ -296,12 +318,20 @@ func (e *emitter) moveElement(bytes int, to, from general, toAt, fromAt int) {
 }
 
 // loadFloats and storeFloats move a multiple of 8 float32, 4, or 1.
-func (e *emitter) loadFloats(base general, n int) []vector {
-	list := e.vectors(max(1, n/4))
+func (e *emitter) loadFloats(base general, n int) []vector        { return e.loadBytes(base, 4*n) }
+func (e *emitter) storeFloats(list []vector, base general, n int) { e.storeBytes(list, base, 4*n) }
+
+// loadBytes and storeBytes move a multiple of 32 bytes, 16, 8, 4 or 2.
+func (e *emitter) loadBytes(base general, n int) []vector {
+	list := e.vectors(max(1, n/16))
 	switch n {
-	case 1:
-		e.ldr32(list[0], base, 0)
+	case 2:
+		e.ld1r8h(list[0], base)
 	case 4:
+		e.ldr32(list[0], base, 0)
+	case 8:
+		e.ldr64(list[0], base, 0)
+	case 16:
 		e.ldr(list[0], base, 0)
 	default:
 		for i := 0; i < len(list); i += 2 {
@@ -311,11 +341,15 @@ func (e *emitter) loadFloats(base general, n int) []vector {
 	return list
 }
 
-func (e *emitter) storeFloats(list []vector, base general, n int) {
+func (e *emitter) storeBytes(list []vector, base general, n int) {
 	switch n {
-	case 1:
-		e.str32(list[0], base, 0)
+	case 2:
+		e.st1h(list[0], base)
 	case 4:
+		e.str32(list[0], base, 0)
+	case 8:
+		e.str64(list[0], base, 0)
+	case 16:
 		e.str(list[0], base, 0)
 	default:
 		for i := 0; i < len(list); i += 2 {
@@ -463,7 +497,7 @@ func (e *emitter) fcvtl2(d, n vector) { e.two(0x4e617800, "fcvtl2", d, "2d", n, 
 func (e *emitter) fcvtn(d, n vector)  { e.two(0x0e616800, "fcvtn", d, "2s", n, "2d") }
 func (e *emitter) fcvtn2(d, n vector) { e.two(0x4e616800, "fcvtn2", d, "4s", n, "2d") }
 
-// stnp is stp past the caches.
+// stnp is a non-temporal stp.
 func (e *emitter) stnp(v1, v2 vector, base general, at int) {
 	address := fmt.Sprintf("[x%d, #%d]", base, at)
 	if at == 0 {

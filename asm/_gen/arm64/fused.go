@@ -35,13 +35,13 @@ func rmsNormRotate(e *emitter, rotate func(f *fusion)) {
 }
 
 func (f *fusion) rotateHalfSplit() {
-	f.parts(f.left, fusedSizes, func(size int) {
+	f.parts("part", f.left, fusedSizes, func(size int) {
 		c, s, w1 := f.loadFloats(f.cos, size), f.loadFloats(f.sin, size), f.loadFloats(f.weight, size)
-		f.addShifted(f.other, f.weight, f.pairs, float32s.shift())
+		f.addShifted(f.other, f.weight, f.pairs, float32s.log2())
 		w2 := f.loadFloats(f.other, size)
 		for i, row := range f.at {
 			f.temporary(func() {
-				f.addShifted(f.other, row, f.pairs, float32s.shift())
+				f.addShifted(f.other, row, f.pairs, float32s.log2())
 				x1, x2 := f.loadFloats(row, size), f.loadFloats(f.other, size)
 				f.multiply(x1, f.factors[i], w1)
 				f.multiply(x2, f.factors[i], w2)
@@ -56,14 +56,14 @@ func (f *fusion) rotateHalfSplit() {
 		f.advance(size, 1)
 	})
 	for _, row := range f.at {
-		f.addShifted(row, row, f.pairs, float32s.shift())
+		f.addShifted(row, row, f.pairs, float32s.log2())
 	}
-	f.addShifted(f.weight, f.weight, f.pairs, float32s.shift())
+	f.addShifted(f.weight, f.weight, f.pairs, float32s.log2())
 }
 
 // rotateInterleaved takes even and odd elements apart as it loads them.
 func (f *fusion) rotateInterleaved() {
-	f.parts(f.left, fusedSizes, func(size int) {
+	f.parts("part", f.left, fusedSizes, func(size int) {
 		c, s := f.loadFloats(f.cos, size), f.loadFloats(f.sin, size)
 		f.movGeneral(f.other, f.weight)
 		w1, w2 := f.loadPairs(float32s, f.other, size)

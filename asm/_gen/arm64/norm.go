@@ -30,17 +30,11 @@ func (e *emitter) normalize(t element, body func(l *lines, n general)) {
 	left, weight, tail, copied := e.general(), e.general(), e.local("tail", 64), e.general()
 	done := e.newLabel("done")
 	e.cbz(n, done)
-	e.temporary(func() {
-		zero := e.vector()
-		e.clear(zero)
-		e.stp(zero, zero, tail, 0)
-		e.stp(zero, zero, tail, 32)
-	})
+	e.clearMemory(tail)
 	if t == bfloat16s {
 		e.loadBFloat16()
 	}
-	for _, rows := range []int{together, 1} {
-		loop, next := e.newLabel("rows"), e.newLabel("next")
+	e.parts("rows", count, []int{together, 1}, func(rows int) {
 		start := func() {
 			e.movGeneral(at[0], x)
 			for i := 1; i < rows; i++ {
@@ -49,29 +43,20 @@ func (e *emitter) normalize(t element, body func(l *lines, n general)) {
 			}
 			e.movGeneral(left, n)
 		}
-		e.cmp(count, rows)
-		e.branch("BLT", next)
-		e.label(loop)
-		e.temporary(func() {
-			start()
-			inverses := e.inverseRoots(e.squareSums(t, at[:rows], left, tail, copied), n)
-			l := &lines{at[:rows], weight, left, e.vectors(rows)}
-			for i, f := range l.factors {
-				e.broadcastLane(f, inverses, i)
-			}
-			e.release(inverses)
-			start()
-			e.loadArgument(weight, "weight")
-			body(l, n)
-		})
+		start()
+		inverses := e.inverseRoots(e.squareSums(t, at[:rows], left, tail, copied), n)
+		l := &lines{at[:rows], weight, left, e.vectors(rows)}
+		for i, f := range l.factors {
+			e.broadcastLane(f, inverses, i)
+		}
+		e.release(inverses)
+		start()
+		e.loadArgument(weight, "weight")
+		body(l, n)
 		for range rows {
 			e.addGeneral(x, stride)
 		}
-		e.sub(count, rows)
-		e.cmp(count, rows)
-		e.branch("BGE", loop)
-		e.label(next)
-	}
+	})
 	e.label(done)
 	e.ret()
 }
@@ -80,13 +65,7 @@ func (e *emitter) normalize(t element, body func(l *lines, n general)) {
 // 16 lanes. The last elements come to their lanes through the memory at tail,
 // which starts as zeros.
 func (e *emitter) squareSums(t element, at []general, left, tail, copied general) [][]vector {
-	sums := make([][]vector, len(at))
-	for i := range sums {
-		sums[i] = e.vectors(4)
-		for _, sum := range sums[i] {
-			e.clear(sum)
-		}
-	}
+	sums := e.zeros(len(at))
 	add := func(row []vector, t element, from general) {
 		e.temporary(func() {
 			for j, v := range e.loadNumbers(t, from, 16) {
@@ -109,21 +88,47 @@ func (e *emitter) squareSums(t element, at []general, left, tail, copied general
 	e.label(rest)
 	e.cbz(left, done)
 	for i, row := range sums {
-		single := e.newLabel("single")
-		e.movGeneral(scratch, left)
-		e.movGeneral(copied, tail)
-		e.label(single)
-		e.temporary(func() {
-			e.storeFloats(e.loadNumbers(t, at[i], 1), copied, 1)
-		})
-		e.add(at[i], t.bytes(1))
-		e.add(copied, 4)
-		e.subs(scratch, 1)
-		e.branch("BNE", single)
+		e.copyRest(t, left, copied, tail, at[i])
 		add(row, float32s, tail)
 	}
 	e.label(done)
 	return sums
+}
+
+// clearMemory writes 64 bytes of zeros to each of some places.
+func (e *emitter) clearMemory(places ...general) {
+	zero := e.vector()
+	e.clear(zero)
+	for _, to := range places {
+		e.stp(zero, zero, to, 0)
+		e.stp(zero, zero, to, 32)
+	}
+	e.release(zero)
+}
+
+// zeros returns 16 lanes of zeros for each of some rows.
+func (e *emitter) zeros(rows int) [][]vector {
+	sums := make([][]vector, rows)
+	for i := range sums {
+		sums[i] = e.vectors(4)
+		for _, sum := range sums[i] {
+			e.clear(sum)
+		}
+	}
+	return sums
+}
+
+// copyRest copies the elements that are left to memory one by one, as float32.
+func (e *emitter) copyRest(t element, left, copied, to, from general) {
+	single := e.newLabel("single")
+	e.movGeneral(scratch, left)
+	e.movGeneral(copied, to)
+	e.label(single)
+	e.temporary(func() { e.storeFloats(e.loadNumbers(t, from, 1), copied, 1) })
+	e.add(from, t.bytes(1))
+	e.add(copied, 4)
+	e.subs(scratch, 1)
+	e.branch("BNE", single)
 }
 
 // inverseRoots returns the inverses of the root mean squares of rows, in as many
@@ -170,7 +175,7 @@ func (e *emitter) totals(sums [][]vector) vector {
 // multiplyLines multiplies the elements left of each row by its factor and by
 // weight.
 func (e *emitter) multiplyLines(t element, l *lines) {
-	e.parts(l.left, sizes, func(size int) {
+	e.parts("part", l.left, sizes, func(size int) {
 		w := e.loadFloats(l.weight, size)
 		for i, row := range l.at {
 			e.temporary(func() {
@@ -192,25 +197,10 @@ func (e *emitter) multiply(list []vector, factor vector, weights []vector) {
 	}
 }
 
-// parts runs body over left elements in parts of the given sizes.
-func (e *emitter) parts(left general, sizes []int, body func(size int)) {
-	for _, size := range sizes {
-		loop, next := e.newLabel("part"), e.newLabel("next")
-		e.cmp(left, size)
-		e.branch("BLT", next)
-		e.label(loop)
-		e.temporary(func() { body(size) })
-		e.sub(left, size)
-		e.cmp(left, size)
-		e.branch("BGE", loop)
-		e.label(next)
-	}
-}
-
 // byteStride loads the stride of x in bytes.
 func (e *emitter) byteStride(t element) general {
 	stride := e.argument("stride")
-	e.op("LSL", "$%d, %s", t.shift(), stride)
+	e.op("LSL", "$%d, %s", t.log2(), stride)
 	return stride
 }
 
@@ -218,26 +208,22 @@ func (e *emitter) byteStride(t element) general {
 func scaleRows(e *emitter) {
 	t := e.to
 	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
-	at, left, done, loop := e.general(), e.general(), e.newLabel("done"), e.newLabel("rows")
+	at, left := e.general(), e.general()
 	factor := e.broadcast("factor")
 	if t == bfloat16s {
 		e.loadBFloat16()
 	}
-	e.cbz(count, done)
-	e.label(loop)
-	e.movGeneral(at, x)
-	e.movGeneral(left, n)
-	e.parts(left, sizes, func(size int) {
-		list := e.loadNumbers(t, at, size)
-		for _, v := range list {
-			e.fmul4s(v, v, factor)
-		}
-		e.storeNumbers(t, list, at, size)
-		e.add(at, t.bytes(size))
+	e.rows(count, func() {
+		e.movGeneral(at, x)
+		e.movGeneral(left, n)
+		e.parts("part", left, sizes, func(size int) {
+			list := e.loadNumbers(t, at, size)
+			for _, v := range list {
+				e.fmul4s(v, v, factor)
+			}
+			e.storeNumbers(t, list, at, size)
+			e.add(at, t.bytes(size))
+		})
+		e.addGeneral(x, stride)
 	})
-	e.addGeneral(x, stride)
-	e.subs(count, 1)
-	e.branch("BNE", loop)
-	e.label(done)
-	e.ret()
 }

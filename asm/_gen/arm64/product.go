@@ -10,14 +10,7 @@ func dotProducts(e *emitter) {
 		at[i] = e.general()
 	}
 	x, to, rows, done := e.general(), e.general(), e.general(), e.newLabel("done")
-	e.temporary(func() {
-		zero := e.vector()
-		e.clear(zero)
-		for _, rest := range []general{d.xRest, d.rest} {
-			e.stp(zero, zero, rest, 0)
-			e.stp(zero, zero, rest, 32)
-		}
-	})
+	e.clearMemory(d.xRest, d.rest)
 	for _, columns := range []int{together, 1} {
 		d.at = at[:columns]
 		group, row, next := e.newLabel("columns"), e.newLabel("row"), e.newLabel("next")
@@ -72,13 +65,7 @@ type dots struct {
 // dotSums returns, for each of the vectors, the sums of its products with the row
 // in 16 lanes.
 func (e *emitter) dotSums(d *dots) [][]vector {
-	sums := make([][]vector, len(d.at))
-	for i := range sums {
-		sums[i] = e.vectors(4)
-		for _, sum := range sums[i] {
-			e.clear(sum)
-		}
-	}
+	sums := e.zeros(len(d.at))
 	add := func(x []vector, sums []vector, from general) {
 		e.temporary(func() {
 			for j, v := range e.loadFloats(from, 16) {
@@ -106,10 +93,10 @@ func (e *emitter) dotSums(d *dots) [][]vector {
 	e.label(rest)
 	e.cbz(d.left, done)
 	e.temporary(func() {
-		e.copyRest(d, d.xRest, d.x)
+		e.copyRest(float32s, d.left, d.copied, d.xRest, d.x)
 		x := e.loadFloats(d.xRest, 16)
 		for i, from := range d.at {
-			e.copyRest(d, d.rest, from)
+			e.copyRest(float32s, d.left, d.copied, d.rest, from)
 			add(x, sums[i], d.rest)
 		}
 	})
@@ -117,59 +104,40 @@ func (e *emitter) dotSums(d *dots) [][]vector {
 	return sums
 }
 
-// copyRest copies the elements that are left one by one.
-func (e *emitter) copyRest(d *dots, to, from general) {
-	single := e.newLabel("single")
-	e.movGeneral(scratch, d.left)
-	e.movGeneral(d.copied, to)
-	e.label(single)
-	e.temporary(func() { e.storeFloats(e.loadFloats(from, 1), d.copied, 1) })
-	e.add(from, 4)
-	e.add(d.copied, 4)
-	e.subs(scratch, 1)
-	e.branch("BNE", single)
-}
-
 // addMultiples adds multiples of vectors to rows of y.
 func addMultiples(e *emitter) {
 	y, x, rows, n, vectors := e.argument("y"), e.argument("x"), e.argument("rows"), e.argument("n"), e.argument("vectors")
 	count, stride := e.argument("count"), e.stride("vectorStride")
 	to, column, left, factors, from, more := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
-	done, loop := e.newLabel("done"), e.newLabel("rows")
-	e.cbz(count, done)
-	e.cbz(rows, done)
-	e.label(loop)
-	e.movGeneral(to, y)
-	e.movGeneral(column, vectors)
-	e.movGeneral(left, n)
-	e.parts(left, []int{32, 16, 4, 1}, func(size int) {
-		next := e.newLabel("vectors")
-		sums := e.loadFloats(to, size)
-		e.movGeneral(factors, x)
-		e.movGeneral(from, column)
-		e.movGeneral(more, count)
-		e.label(next)
-		e.temporary(func() {
-			factor := e.vector()
-			e.ldr32(factor, factors, 0)
-			e.broadcastLane(factor, factor, 0)
-			for i, v := range e.loadFloats(from, size) {
-				e.fmul4s(v, v, factor)
-				e.fadd4s(sums[i], sums[i], v)
-			}
+	e.rows(rows, func() {
+		e.movGeneral(to, y)
+		e.movGeneral(column, vectors)
+		e.movGeneral(left, n)
+		e.parts("part", left, []int{32, 16, 4, 1}, func(size int) {
+			next := e.newLabel("vectors")
+			sums := e.loadFloats(to, size)
+			e.movGeneral(factors, x)
+			e.movGeneral(from, column)
+			e.movGeneral(more, count)
+			e.label(next)
+			e.temporary(func() {
+				factor := e.vector()
+				e.ldr32(factor, factors, 0)
+				e.broadcastLane(factor, factor, 0)
+				for i, v := range e.loadFloats(from, size) {
+					e.fmul4s(v, v, factor)
+					e.fadd4s(sums[i], sums[i], v)
+				}
+			})
+			e.add(factors, 4)
+			e.addGeneral(from, stride)
+			e.subs(more, 1)
+			e.branch("BNE", next)
+			e.storeFloats(sums, to, size)
+			e.add(to, 4*size)
+			e.add(column, 4*size)
 		})
-		e.add(factors, 4)
-		e.addGeneral(from, stride)
-		e.subs(more, 1)
-		e.branch("BNE", next)
-		e.storeFloats(sums, to, size)
-		e.add(to, 4*size)
-		e.add(column, 4*size)
-	})
-	e.next(y, "yStride")
-	e.next(x, "xStride")
-	e.subs(rows, 1)
-	e.branch("BNE", loop)
-	e.label(done)
-	e.ret()
+		e.next(y, "yStride")
+		e.next(x, "xStride")
+	}, count)
 }

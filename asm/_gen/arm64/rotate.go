@@ -7,7 +7,7 @@ type rotation struct {
 	n        general // pairs left
 }
 
-// sizes are the pairs of a block, from the most to the least.
+// sizes are the pairs of an iteration, from the most to the least.
 var sizes = []int{16, 4, 1}
 
 // rotate runs row at the start of every head of every token, then block over its
@@ -30,7 +30,7 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	r := &rotation{y: e.general(), x: e.general(), cos: e.general(), sin: e.general(), n: e.general()}
 	step := func(address general, stride string, units element) {
 		e.loadArgument(scratch, stride)
-		e.addShifted(address, address, scratch, units.shift())
+		e.addShifted(address, address, scratch, units.log2())
 	}
 	headLoop, tokenLoop := e.newLabel("head"), e.newLabel("token")
 
@@ -46,7 +46,7 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	e.movGeneral(r.sin, sin)
 	e.loadArgument(r.n, "pairs")
 	row(r)
-	e.spans(r.n, sizes, func(size int) {
+	e.parts("loop", r.n, sizes, func(size int) {
 		block(r, size)
 		e.add(r.cos, 4*size)
 		e.add(r.sin, 4*size)
@@ -87,8 +87,8 @@ func rotateHalfSplit(e *emitter) {
 		e.loadBFloat16()
 	}
 	row := func(r *rotation) {
-		e.addShifted(y2, r.y, partner, y.shift())
-		e.addShifted(x2, r.x, partner, x.shift())
+		e.addShifted(y2, r.y, partner, y.log2())
+		e.addShifted(x2, r.x, partner, x.log2())
 	}
 	e.rotate(y, x, row, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)

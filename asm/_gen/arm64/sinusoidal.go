@@ -1,11 +1,5 @@
 package arm64
 
-import (
-	"math"
-
-	"github.com/go-posenc/posenc/asm/_gen/operation"
-)
-
 const blockShift = 32 * 2 * shiftPlane // bytes of the shifts of 64 pairs
 
 // sinusoidalRows writes rows of sines and cosines that are made by the linear shift
@@ -24,11 +18,10 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	}
 	left, done, a, b, errors, flag := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
 	e.locals = 32
-	column, bounds := e.general(), e.general() // of the 64 pairs of a seed
-	bits := math.Float64bits(operation.Margin)
-	e.symbol(bounds, e.constants.data("margins", bits, bits, bits, bits))
-	twice, undecided := e.load64("twiceMargin", 2*operation.Margin), e.vector()
-	row, turn, same, rest, next, exit := e.newLabel("row"), e.newLabel("turn"), e.newLabel("same"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
+	column := e.general() // of the 64 pairs of a seed
+	bounds, twice := e.margins()
+	undecided := e.vector()
+	row, main, same, rest, next, exit := e.newLabel("row"), e.newLabel("main"), e.newLabel("same"), e.newLabel("rest"), e.newLabel("next"), e.newLabel("exit")
 
 	// entries returns the next four sines and cosines in neighbouring registers, or
 	// leaves for exit.
@@ -56,7 +49,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.clearGeneral(column)
 	e.cmp(left, 4)
 	e.branch("BLT", rest)
-	e.label(turn)
+	e.label(main)
 	e.temporary(func() {
 		sin, cos := entries()
 		if interleaved {
@@ -91,19 +84,18 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.label(same)
 	e.sub(left, 4)
 	e.cmp(left, 4)
-	e.branch("BGE", turn)
+	e.branch("BGE", main)
 	e.label(rest)
 	e.cbz(left, next)
 	// Fewer than four pairs go by way of memory on the stack, number by number.
 	e.temporary(func() {
 		sin, cos := entries()
 		e.addGeneral(done, left)
+		e.op("MOVD", "$entries-32(SP), %s", scratch)
 		if interleaved {
-			e.op("MOVD", "$entries-32(SP), %s", scratch)
 			e.st2(sin, scratch, 4, 32)
 			e.addGeneral(left, left)
 		} else {
-			e.op("MOVD", "$entries-32(SP), %s", scratch)
 			e.str(cos, scratch, 0)
 			e.str(sin, scratch, 16)
 		}

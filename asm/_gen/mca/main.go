@@ -160,7 +160,7 @@ var (
 
 // mainLoops are the labels of loops that do the most. Others do what is left over, but
 // for "part" of a kernel that has none of these.
-var mainLoops = []string{"main", "block", "head", "loop", "turn", "products", "vectors"}
+var mainLoops = []string{"main", "block", "head", "loop", "products", "vectors"}
 
 var lanes = map[string]int{"": 4, "X": 4, "Y": 8, "Z": 16}
 

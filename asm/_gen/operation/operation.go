@@ -245,6 +245,26 @@ func On(goarch string, operations []Operation) []Operation {
 	})
 }
 
+// Bodies calls write for every body that operations have on a GOARCH, with its name and
+// what writes it, that of kernels.
+func Bodies[K any](goarch string, operations []Operation, kernels map[string]K, write func(o *Operation, instructionSet, name string, kernel K) error) error {
+	for _, o := range operations {
+		kernel, ok := kernels[o.Emitter()]
+		if !ok {
+			return fmt.Errorf("%s: nothing writes %s, of %s", goarch, o.Emitter(), o.Name())
+		}
+		for _, set := range InstructionSets[goarch] {
+			if !o.Has(set) {
+				continue
+			}
+			if err := write(&o, set, o.Name()+set, kernel); err != nil {
+				return fmt.Errorf("%s: %s: %w", goarch, o.Name(), err)
+			}
+		}
+	}
+	return nil
+}
+
 // Has reports whether the operation has a body for an instruction set.
 func (o *Operation) Has(instructionSet string) bool {
 	_, substituted := o.Substitutes[instructionSet]
