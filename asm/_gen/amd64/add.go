@@ -22,6 +22,8 @@ func addScaled(e *emitter) {
 		}
 		e.savePartsUpTo(t, p, n, [][]reg.VecVirtual{list}, []place{{at: x}})
 	}, func(block part) {
+		e.prefetchAhead(operand.Mem{Base: to}, t.bytes()*block.size)
+		e.prefetchAhead(operand.Mem{Base: from}, 4*block.size)
 		e.ADDQ(operand.U32(uint32(t.bytes()*block.size)), to)
 		e.ADDQ(operand.U32(uint32(4*block.size)), from)
 	})

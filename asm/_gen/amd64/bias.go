@@ -75,6 +75,7 @@ func addClamped(e *emitter) {
 		e.CMPQ(count, left)
 		e.moveIf("GT", left, count)
 		e.spans(count, e.vectorSizes()[1:], func(block part) {
+			e.prefetchScores(to, block)
 			for j := 0; j < block.size; j += e.lanes() {
 				at := here.Offset(4 * j)
 				e.VMOVUPS(e.sum(vector, masks{}, bias(j), at), at)
@@ -234,6 +235,7 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	to, left := e.GP64(), e.GP64()
 	block := func(block part) {
 		p := part{min(block.size, e.lanes()), false}
+		e.prefetchScores(to, block)
 		for j := 0; j < block.size; j += p.size {
 			at := operand.Mem{Base: to, Disp: 4 * j}
 			e.save(float32s, p, nil, row.sum(p, at, j), at)
@@ -276,6 +278,15 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
+}
+
+// prefetchScores fetches a block ahead of time where that pays. Zen 5, AddALiBi without and
+// with it, GB/s at 256 KiB, 4 and 64 MiB: AVX2 107, 87, 29.6 and 111, 102, 34.0, AVX-512
+// 162, 98, 33.9 and 150, 92, 34.1.
+func (e *emitter) prefetchScores(at reg.GPVirtual, block part) {
+	if !e.avx512 {
+		e.prefetchAhead(operand.Mem{Base: at}, 4*block.size)
+	}
 }
 
 // vectorSizes are parts of whole vectors, each half of the one before: of the smaller

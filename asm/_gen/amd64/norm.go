@@ -122,6 +122,7 @@ func (e *emitter) squareSums(l *lines, n reg.GPVirtual, tail *squareTail) [][]re
 	e.JLT(operand.LabelRef(rest))
 	e.Label(loop)
 	for i := range sums {
+		e.prefetchAhead(l.row(i, 0), 16*l.t.bytes())
 		for j, sum := range sums[i] {
 			add(e.load(l.t, part{size: e.lanes()}, nil, l.row(i, j*e.lanes()*l.t.bytes())), sum)
 		}
