@@ -37,10 +37,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x20
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x20
 	JLT   next4
 
 block3:
@@ -101,20 +101,20 @@ head5:
 	VADDPS     Y10, Y9, Y9
 	VMOVUPS    Y8, 96(CX)
 	VMOVUPS    Y9, 96(CX)(AX*4)
-	LEAQ       (CX)(R12*4), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000080, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x08
+	CMPQ R13, $0x08
 	JLT  next7
 
 block6:
@@ -137,20 +137,20 @@ head8:
 	VADDPS     Y4, Y3, Y3
 	VMOVUPS    Y2, (CX)
 	VMOVUPS    Y3, (CX)(AX*4)
-	LEAQ       (CX)(R12*4), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000020, BX
 	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, R11
-	CMPQ       R11, $0x08
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
 	JGE        block6
 
 next7:
-	CMPQ R11, $0x04
+	CMPQ R13, $0x04
 	JLT  next10
 
 block9:
@@ -171,20 +171,20 @@ head11:
 	VADDPS  X4, X3, X3
 	VMOVUPS X2, (CX)
 	VMOVUPS X3, (CX)(AX*4)
-	LEAQ    (CX)(R12*4), CX
-	LEAQ    (DX)(R13*4), DX
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
 	DECQ    R10
 	JNZ     head11
 	ADDQ    $0x00000010, DI
 	ADDQ    $0x00000010, R8
 	ADDQ    $0x00000010, BX
 	ADDQ    $0x00000010, SI
-	SUBQ    $0x04, R11
-	CMPQ    R11, $0x04
+	SUBQ    $0x04, R13
+	CMPQ    R13, $0x04
 	JGE     block9
 
 next10:
-	CMPQ R11, $0x01
+	CMPQ R13, $0x01
 	JLT  next13
 
 block12:
@@ -205,16 +205,16 @@ head14:
 	VADDPS X4, X3, X3
 	VMOVSS X2, (CX)
 	VMOVSS X3, (CX)(AX*4)
-	LEAQ   (CX)(R12*4), CX
-	LEAQ   (DX)(R13*4), DX
+	LEAQ   (CX)(R11*4), CX
+	LEAQ   (DX)(R12*4), DX
 	DECQ   R10
 	JNZ    head14
 	ADDQ   $0x00000004, DI
 	ADDQ   $0x00000004, R8
 	ADDQ   $0x00000004, BX
 	ADDQ   $0x00000004, SI
-	SUBQ   $0x01, R11
-	CMPQ   R11, $0x01
+	SUBQ   $0x01, R13
+	CMPQ   R13, $0x01
 	JGE    block12
 
 next13:
@@ -230,7 +230,7 @@ done2:
 	RET
 
 // func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512F
 TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
@@ -262,10 +262,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x40
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x40
 	JLT   next4
 
 block3:
@@ -330,20 +330,20 @@ head5:
 	VADDPS     Z10, Z9, Z9
 	VMOVUPS    Z8, 192(CX)
 	VMOVUPS    Z9, 192(CX)(AX*4)
-	LEAQ       (CX)(R12*4), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000100, DI
 	ADDQ       $0x00000100, R8
 	ADDQ       $0x00000100, BX
 	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x10
+	CMPQ R13, $0x10
 	JLT  next7
 
 block6:
@@ -366,53 +366,123 @@ head8:
 	VADDPS     Z4, Z3, Z3
 	VMOVUPS    Z2, (CX)
 	VMOVUPS    Z3, (CX)(AX*4)
-	LEAQ       (CX)(R12*4), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
 	JGE        block6
 
 next7:
-	TESTQ     R11, R11
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     R11, CX, CX
-	KMOVD     CX, K1
-	SHRQ      $0x10, CX
-	KMOVD     CX, K2
-	VMOVUPS.Z (BX), K1, Z0
-	VMOVUPS.Z (SI), K1, Z1
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	CMPQ R13, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
-	VMOVUPS.Z  (DX), K1, Z2
-	VMOVUPS.Z  (DX)(AX*4), K1, Z3
-	VMULPS     Z1, Z2, Z4
-	VMULPS     Z1, Z3, Z5
-	VMULPS     Z0, Z2, Z2
-	VMULPS     Z0, Z3, Z3
-	VSUBPS     Z5, Z2, Z2
-	VADDPS     Z4, Z3, Z3
-	VMOVUPS    Z2, K1, (CX)
-	VMOVUPS    Z3, K1, (CX)(AX*4)
-	LEAQ       (CX)(R12*4), CX
-	LEAQ       (DX)(R13*4), DX
+	VMOVUPS    (DX), Y2
+	VMOVUPS    (DX)(AX*4), Y3
+	VMULPS     Y1, Y2, Y4
+	VMULPS     Y1, Y3, Y5
+	VMULPS     Y0, Y2, Y2
+	VMULPS     Y0, Y3, Y3
+	VSUBPS     Y5, Y2, Y2
+	VADDPS     Y4, Y3, Y3
+	VMOVUPS    Y2, (CX)
+	VMOVUPS    Y3, (CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head11
-	ADDQ       $0x00000040, DI
-	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
+	JGE        block9
 
 next10:
+	CMPQ R13, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VMOVUPS (DX), X2
+	VMOVUPS (DX)(AX*4), X3
+	VMULPS  X1, X2, X4
+	VMULPS  X1, X3, X5
+	VMULPS  X0, X2, X2
+	VMULPS  X0, X3, X3
+	VSUBPS  X5, X2, X2
+	VADDPS  X4, X3, X3
+	VMOVUPS X2, (CX)
+	VMOVUPS X3, (CX)(AX*4)
+	LEAQ    (CX)(R11*4), CX
+	LEAQ    (DX)(R12*4), DX
+	DECQ    R10
+	JNZ     head14
+	ADDQ    $0x00000010, DI
+	ADDQ    $0x00000010, R8
+	ADDQ    $0x00000010, BX
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x04, R13
+	CMPQ    R13, $0x04
+	JGE     block12
+
+next13:
+	CMPQ R13, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head17:
+	VMOVSS (DX), X2
+	VMOVSS (DX)(AX*4), X3
+	VMULPS X1, X2, X4
+	VMULPS X1, X3, X5
+	VMULPS X0, X2, X2
+	VMULPS X0, X3, X3
+	VSUBPS X5, X2, X2
+	VADDPS X4, X3, X3
+	VMOVSS X2, (CX)
+	VMOVSS X3, (CX)(AX*4)
+	LEAQ   (CX)(R11*4), CX
+	LEAQ   (DX)(R12*4), DX
+	DECQ   R10
+	JNZ    head17
+	ADDQ   $0x00000004, DI
+	ADDQ   $0x00000004, R8
+	ADDQ   $0x00000004, BX
+	ADDQ   $0x00000004, SI
+	SUBQ   $0x01, R13
+	CMPQ   R13, $0x01
+	JGE    block15
+
+next16:
 	MOVQ (SP), CX
 	INCQ CX
 	MOVQ CX, (SP)
@@ -457,10 +527,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*2), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x20
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x20
 	JLT   next4
 
 block3:
@@ -527,20 +597,20 @@ head5:
 	VMOVUPS    X8, 48(CX)
 	VCVTPS2PH  $0x00, Y9, X8
 	VMOVUPS    X8, 48(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x08
+	CMPQ R13, $0x08
 	JLT  next7
 
 block6:
@@ -563,20 +633,20 @@ head8:
 	VMOVUPS   X2, (CX)
 	VCVTPS2PH $0x00, Y3, X2
 	VMOVUPS   X2, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*2), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
 	JNZ       head8
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000020, BX
 	ADDQ      $0x00000020, SI
-	SUBQ      $0x08, R11
-	CMPQ      R11, $0x08
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
 	JGE       block6
 
 next7:
-	CMPQ R11, $0x04
+	CMPQ R13, $0x04
 	JLT  next10
 
 block9:
@@ -599,20 +669,20 @@ head11:
 	VMOVQ     X2, (CX)
 	VCVTPS2PH $0x00, X3, X2
 	VMOVQ     X2, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*2), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
 	JNZ       head11
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000008, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
-	SUBQ      $0x04, R11
-	CMPQ      R11, $0x04
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
 	JGE       block9
 
 next10:
-	CMPQ R11, $0x01
+	CMPQ R13, $0x01
 	JLT  next13
 
 block12:
@@ -639,16 +709,16 @@ head14:
 	VPEXTRW   $0x00, X2, (CX)
 	VCVTPS2PH $0x00, X3, X2
 	VPEXTRW   $0x00, X2, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*2), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
 	JNZ       head14
 	ADDQ      $0x00000002, DI
 	ADDQ      $0x00000002, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
-	SUBQ      $0x01, R11
-	CMPQ      R11, $0x01
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
 	JGE       block12
 
 next13:
@@ -664,7 +734,7 @@ done2:
 	RET
 
 // func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512F, F16C
 TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
@@ -696,10 +766,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*2), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x40
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x40
 	JLT   next4
 
 block3:
@@ -768,20 +838,20 @@ head5:
 	VMOVUPS    Y8, 96(CX)
 	VCVTPS2PH  $0x00, Z9, Y8
 	VMOVUPS    Y8, 96(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000080, R8
 	ADDQ       $0x00000100, BX
 	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x10
+	CMPQ R13, $0x10
 	JLT  next7
 
 block6:
@@ -806,57 +876,131 @@ head8:
 	VMOVUPS    Y2, (CX)
 	VCVTPS2PH  $0x00, Z3, Y2
 	VMOVUPS    Y2, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
 	JGE        block6
 
 next7:
-	TESTQ     R11, R11
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     R11, CX, CX
-	KMOVD     CX, K1
-	SHRQ      $0x10, CX
-	KMOVD     CX, K2
-	VMOVUPS.Z (BX), K1, Z0
-	VMOVUPS.Z (SI), K1, Z1
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	CMPQ R13, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head11:
-	PREFETCHT0  3072(DX)
-	PREFETCHT0  3072(DX)(AX*2)
-	VMOVDQU16.Z (DX), K1, Y2
-	VCVTPH2PS   Y2, Z2
-	VMOVDQU16.Z (DX)(AX*2), K1, Y3
-	VCVTPH2PS   Y3, Z3
-	VMULPS      Z1, Z2, Z4
-	VMULPS      Z1, Z3, Z5
-	VMULPS      Z0, Z2, Z2
-	VMULPS      Z0, Z3, Z3
-	VSUBPS      Z5, Z2, Z2
-	VADDPS      Z4, Z3, Z3
-	VCVTPS2PH   $0x00, Z2, Y2
-	VMOVDQU16   Y2, K1, (CX)
-	VCVTPS2PH   $0x00, Z3, Y2
-	VMOVDQU16   Y2, K1, (CX)(AX*2)
-	LEAQ        (CX)(R12*2), CX
-	LEAQ        (DX)(R13*2), DX
-	DECQ        R10
-	JNZ         head11
-	ADDQ        $0x00000020, DI
-	ADDQ        $0x00000020, R8
+	VCVTPH2PS (DX), Y2
+	VCVTPH2PS (DX)(AX*2), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VCVTPS2PH $0x00, Y2, X2
+	VMOVUPS   X2, (CX)
+	VCVTPS2PH $0x00, Y3, X2
+	VMOVUPS   X2, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head11
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block9
 
 next10:
+	CMPQ R13, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VCVTPH2PS (DX), X2
+	VCVTPH2PS (DX)(AX*2), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VMOVQ     X2, (CX)
+	VCVTPS2PH $0x00, X3, X2
+	VMOVQ     X2, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block12
+
+next13:
+	CMPQ R13, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head17:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (DX), X2, X2
+	VCVTPH2PS X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (DX)(AX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VPEXTRW   $0x00, X2, (CX)
+	VCVTPS2PH $0x00, X3, X2
+	VPEXTRW   $0x00, X2, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block15
+
+next16:
 	MOVQ (SP), CX
 	INCQ CX
 	MOVQ CX, (SP)
@@ -901,10 +1045,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*2), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x20
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x20
 	JLT   next4
 
 block3:
@@ -1019,20 +1163,20 @@ head5:
 	VPADDSW    Y9, Y14, Y9
 	VMOVUPS    Y8, 32(CX)
 	VMOVUPS    Y9, 32(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x10
+	CMPQ R13, $0x10
 	JLT  next7
 
 block6:
@@ -1095,20 +1239,20 @@ head8:
 	VPADDSW    Y5, Y10, Y5
 	VMOVUPS    Y4, (CX)
 	VMOVUPS    Y5, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
 	JGE        block6
 
 next7:
-	CMPQ R11, $0x08
+	CMPQ R13, $0x08
 	JLT  next10
 
 block9:
@@ -1165,20 +1309,20 @@ head11:
 	VPADDSW  X5, X10, X5
 	VMOVUPS  X4, (CX)
 	VMOVUPS  X5, (CX)(AX*2)
-	LEAQ     (CX)(R12*2), CX
-	LEAQ     (DX)(R13*2), DX
+	LEAQ     (CX)(R11*2), CX
+	LEAQ     (DX)(R12*2), DX
 	DECQ     R10
 	JNZ      head11
 	ADDQ     $0x00000010, DI
 	ADDQ     $0x00000010, R8
 	ADDQ     $0x00000020, BX
 	ADDQ     $0x00000020, SI
-	SUBQ     $0x08, R11
-	CMPQ     R11, $0x08
+	SUBQ     $0x08, R13
+	CMPQ     R13, $0x08
 	JGE      block9
 
 next10:
-	CMPQ R11, $0x04
+	CMPQ R13, $0x04
 	JLT  next13
 
 block12:
@@ -1233,20 +1377,20 @@ head14:
 	VPADDSW  X5, X10, X5
 	VMOVQ    X4, (CX)
 	VMOVQ    X5, (CX)(AX*2)
-	LEAQ     (CX)(R12*2), CX
-	LEAQ     (DX)(R13*2), DX
+	LEAQ     (CX)(R11*2), CX
+	LEAQ     (DX)(R12*2), DX
 	DECQ     R10
 	JNZ      head14
 	ADDQ     $0x00000008, DI
 	ADDQ     $0x00000008, R8
 	ADDQ     $0x00000010, BX
 	ADDQ     $0x00000010, SI
-	SUBQ     $0x04, R11
-	CMPQ     R11, $0x04
+	SUBQ     $0x04, R13
+	CMPQ     R13, $0x04
 	JGE      block12
 
 next13:
-	CMPQ R11, $0x01
+	CMPQ R13, $0x01
 	JLT  next16
 
 block15:
@@ -1291,16 +1435,16 @@ head17:
 	VPADDSW   X3, X2, X3
 	VPMAXUW   X2, X3, X3
 	VPEXTRW   $0x00, X3, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*2), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
 	DECQ      R10
 	JNZ       head17
 	ADDQ      $0x00000002, DI
 	ADDQ      $0x00000002, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
-	SUBQ      $0x01, R11
-	CMPQ      R11, $0x01
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
 	JGE       block15
 
 next16:
@@ -1370,7 +1514,7 @@ DATA negativeNaN<>+60(SB)/4, $0xff810000
 GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
@@ -1408,10 +1552,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*2), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x40
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x40
 	JLT   next4
 
 block3:
@@ -1528,20 +1672,20 @@ head5:
 	VPADDSW    Z13, Z18, Z13
 	VMOVUPS    Z12, 64(CX)
 	VMOVUPS    Z13, 64(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000080, R8
 	ADDQ       $0x00000100, BX
 	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x20
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
@@ -1604,93 +1748,291 @@ head8:
 	VPADDSW    Z9, Z14, Z9
 	VMOVUPS    Z8, (CX)
 	VMOVUPS    Z9, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*2), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block6
 
 next7:
-	TESTQ     R11, R11
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     R11, CX, CX
-	KMOVD     CX, K2
-	SHRQ      $0x10, CX
-	KMOVD     CX, K3
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z 64(BX), K3, Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS.Z (SI), K2, Z7
-	VMOVUPS.Z 64(SI), K3, Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS     (BX), Y5
+	VINSERTF128 $0x01, 32(BX), Y5, Y5
+	VMOVUPS     16(BX), Y6
+	VINSERTF128 $0x01, 48(BX), Y6, Y6
+	VSHUFPS     $0x88, Y6, Y5, Y4
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (SI), Y7
+	VINSERTF128 $0x01, 32(SI), Y7, Y7
+	VMOVUPS     16(SI), Y8
+	VINSERTF128 $0x01, 48(SI), Y8, Y8
+	VSHUFPS     $0x88, Y8, Y7, Y6
+	VSHUFPS     $0xdd, Y8, Y7, Y7
+	VPMINUD     negativeNaN<>+0(SB), Y4, Y4
+	VPMINUD     negativeNaN<>+0(SB), Y5, Y5
+	VPMINUD     negativeNaN<>+0(SB), Y6, Y6
+	VPMINUD     negativeNaN<>+0(SB), Y7, Y7
+	MOVQ        DI, CX
+	MOVQ        R8, DX
+	MOVQ        R9, R10
 
 head11:
-	PREFETCHT0  3072(DX)
-	PREFETCHT0  3072(DX)(AX*2)
-	VMOVDQU16.Z (DX), K2, Z9
-	VPSLLD      $0x10, Z9, Z8
-	VPANDD      Z0, Z9, Z9
-	VMOVDQU16.Z (DX)(AX*2), K2, Z11
-	VPSLLD      $0x10, Z11, Z10
-	VPANDD      Z0, Z11, Z11
-	VMULPS      Z6, Z8, Z12
-	VMULPS      Z6, Z10, Z13
-	VMULPS      Z4, Z8, Z8
-	VMULPS      Z4, Z10, Z10
-	VSUBPS      Z13, Z8, Z8
-	VADDPS      Z12, Z10, Z10
-	VMULPS      Z7, Z9, Z12
-	VMULPS      Z7, Z11, Z13
-	VMULPS      Z5, Z9, Z9
-	VMULPS      Z5, Z11, Z11
-	VSUBPS      Z13, Z9, Z9
-	VADDPS      Z12, Z11, Z11
-	VPSRLD      $0x10, Z8, Z12
-	VPSLLD      $0x10, Z9, Z13
-	VPSRLD      $0x10, Z10, Z14
-	VPSLLD      $0x10, Z11, Z15
-	VPBLENDMW   Z9, Z12, K1, Z12
-	VPBLENDMW   Z13, Z8, K1, Z13
-	VPBLENDMW   Z11, Z14, K1, Z14
-	VPBLENDMW   Z15, Z10, K1, Z15
-	VPANDND     Z1, Z12, Z8
-	VPANDND     Z1, Z14, Z9
-	VPSUBUSW    Z8, Z13, Z8
-	VPSUBUSW    Z9, Z15, Z9
-	VPSRLW      $0x0f, Z8, Z8
-	VPSRLW      $0x0f, Z9, Z9
-	VPADDSW     Z8, Z12, Z8
-	VPADDSW     Z9, Z14, Z9
-	VMOVDQU16   Z8, K2, (CX)
-	VMOVDQU16   Z9, K2, (CX)(AX*2)
-	LEAQ        (CX)(R12*2), CX
-	LEAQ        (DX)(R13*2), DX
-	DECQ        R10
-	JNZ         head11
-	ADDQ        $0x00000040, DI
-	ADDQ        $0x00000040, R8
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VMOVUPS    (DX), Y9
+	VPSLLD     $0x10, Y9, Y8
+	VPANDD     Y0, Y9, Y9
+	VMOVUPS    (DX)(AX*2), Y11
+	VPSLLD     $0x10, Y11, Y10
+	VPANDD     Y0, Y11, Y11
+	VMULPS     Y6, Y8, Y12
+	VMULPS     Y6, Y10, Y13
+	VMULPS     Y4, Y8, Y8
+	VMULPS     Y4, Y10, Y10
+	VSUBPS     Y13, Y8, Y8
+	VADDPS     Y12, Y10, Y10
+	VMULPS     Y7, Y9, Y12
+	VMULPS     Y7, Y11, Y13
+	VMULPS     Y5, Y9, Y9
+	VMULPS     Y5, Y11, Y11
+	VSUBPS     Y13, Y9, Y9
+	VADDPS     Y12, Y11, Y11
+	VPSRLD     $0x10, Y8, Y12
+	VPSLLD     $0x10, Y9, Y13
+	VPSRLD     $0x10, Y10, Y14
+	VPSLLD     $0x10, Y11, Y15
+	VPBLENDMW  Y9, Y12, K1, Y12
+	VPBLENDMW  Y13, Y8, K1, Y13
+	VPBLENDMW  Y11, Y14, K1, Y14
+	VPBLENDMW  Y15, Y10, K1, Y15
+	VPANDND    Y1, Y12, Y8
+	VPANDND    Y1, Y14, Y9
+	VPSUBUSW   Y8, Y13, Y8
+	VPSUBUSW   Y9, Y15, Y9
+	VPSRLW     $0x0f, Y8, Y8
+	VPSRLW     $0x0f, Y9, Y9
+	VPADDSW    Y8, Y12, Y8
+	VPADDSW    Y9, Y14, Y9
+	VMOVUPS    Y8, (CX)
+	VMOVUPS    Y9, (CX)(AX*2)
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head11
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
+	JGE        block9
 
 next10:
+	CMPQ R13, $0x08
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X5
+	VMOVUPS 16(BX), X6
+	VSHUFPS $0x88, X6, X5, X4
+	VSHUFPS $0xdd, X6, X5, X5
+	VMOVUPS (SI), X7
+	VMOVUPS 16(SI), X8
+	VSHUFPS $0x88, X8, X7, X6
+	VSHUFPS $0xdd, X8, X7, X7
+	VPMINUD negativeNaN<>+0(SB), X4, X4
+	VPMINUD negativeNaN<>+0(SB), X5, X5
+	VPMINUD negativeNaN<>+0(SB), X6, X6
+	VPMINUD negativeNaN<>+0(SB), X7, X7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VMOVUPS   (DX), X9
+	VPSLLD    $0x10, X9, X8
+	VPANDD    X0, X9, X9
+	VMOVUPS   (DX)(AX*2), X11
+	VPSLLD    $0x10, X11, X10
+	VPANDD    X0, X11, X11
+	VMULPS    X6, X8, X12
+	VMULPS    X6, X10, X13
+	VMULPS    X4, X8, X8
+	VMULPS    X4, X10, X10
+	VSUBPS    X13, X8, X8
+	VADDPS    X12, X10, X10
+	VMULPS    X7, X9, X12
+	VMULPS    X7, X11, X13
+	VMULPS    X5, X9, X9
+	VMULPS    X5, X11, X11
+	VSUBPS    X13, X9, X9
+	VADDPS    X12, X11, X11
+	VPSRLD    $0x10, X8, X12
+	VPSLLD    $0x10, X9, X13
+	VPSRLD    $0x10, X10, X14
+	VPSLLD    $0x10, X11, X15
+	VPBLENDMW X9, X12, K1, X12
+	VPBLENDMW X13, X8, K1, X13
+	VPBLENDMW X11, X14, K1, X14
+	VPBLENDMW X15, X10, K1, X15
+	VPANDND   X1, X12, X8
+	VPANDND   X1, X14, X9
+	VPSUBUSW  X8, X13, X8
+	VPSUBUSW  X9, X15, X9
+	VPSRLW    $0x0f, X8, X8
+	VPSRLW    $0x0f, X9, X9
+	VPADDSW   X8, X12, X8
+	VPADDSW   X9, X14, X9
+	VMOVUPS   X8, (CX)
+	VMOVUPS   X9, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block12
+
+next13:
+	CMPQ R13, $0x04
+	JLT  next16
+
+block15:
+	VMOVUPS (BX), X5
+	VSHUFPS $0x88, X5, X5, X4
+	VSHUFPS $0xdd, X5, X5, X5
+	VMOVUPS (SI), X7
+	VSHUFPS $0x88, X7, X7, X6
+	VSHUFPS $0xdd, X7, X7, X7
+	VPMINUD negativeNaN<>+0(SB), X4, X4
+	VPMINUD negativeNaN<>+0(SB), X5, X5
+	VPMINUD negativeNaN<>+0(SB), X6, X6
+	VPMINUD negativeNaN<>+0(SB), X7, X7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head17:
+	VMOVQ     (DX), X9
+	VPSLLD    $0x10, X9, X8
+	VPANDD    X0, X9, X9
+	VMOVQ     (DX)(AX*2), X11
+	VPSLLD    $0x10, X11, X10
+	VPANDD    X0, X11, X11
+	VMULPS    X6, X8, X12
+	VMULPS    X6, X10, X13
+	VMULPS    X4, X8, X8
+	VMULPS    X4, X10, X10
+	VSUBPS    X13, X8, X8
+	VADDPS    X12, X10, X10
+	VMULPS    X7, X9, X12
+	VMULPS    X7, X11, X13
+	VMULPS    X5, X9, X9
+	VMULPS    X5, X11, X11
+	VSUBPS    X13, X9, X9
+	VADDPS    X12, X11, X11
+	VPSRLD    $0x10, X8, X12
+	VPSLLD    $0x10, X9, X13
+	VPSRLD    $0x10, X10, X14
+	VPSLLD    $0x10, X11, X15
+	VPBLENDMW X9, X12, K1, X12
+	VPBLENDMW X13, X8, K1, X13
+	VPBLENDMW X11, X14, K1, X14
+	VPBLENDMW X15, X10, K1, X15
+	VPANDND   X1, X12, X8
+	VPANDND   X1, X14, X9
+	VPSUBUSW  X8, X13, X8
+	VPSUBUSW  X9, X15, X9
+	VPSRLW    $0x0f, X8, X8
+	VPSRLW    $0x0f, X9, X9
+	VPADDSW   X8, X12, X8
+	VPADDSW   X9, X14, X9
+	VMOVQ     X8, (CX)
+	VMOVQ     X9, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block15
+
+next16:
+	CMPQ R13, $0x01
+	JLT  next19
+
+block18:
+	VMOVSS (BX), X4
+	VMOVSS (SI), X5
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head20:
+	VPXOR     X6, X6, X6
+	VPINSRW   $0x00, (DX), X6, X6
+	VPMOVZXWD X6, X6
+	VPSLLD    $0x10, X6, X6
+	VPXOR     X7, X7, X7
+	VPINSRW   $0x00, (DX)(AX*2), X7, X7
+	VPMOVZXWD X7, X7
+	VPSLLD    $0x10, X7, X7
+	VMULPS    X5, X6, X8
+	VMULPS    X5, X7, X9
+	VMULPS    X4, X6, X6
+	VMULPS    X4, X7, X7
+	VSUBPS    X9, X6, X6
+	VADDPS    X8, X7, X7
+	VPSRLD    $0x10, X6, X8
+	VPSLLD    $0x10, X6, X9
+	VPBLENDMW X6, X8, K1, X8
+	VPBLENDMW X9, X6, K1, X9
+	VPANDND   X1, X8, X6
+	VPSUBUSW  X6, X9, X6
+	VPSRLW    $0x0f, X6, X6
+	VPADDSW   X6, X8, X6
+	VPMAXUW   X8, X6, X6
+	VPEXTRW   $0x00, X6, (CX)
+	VPSRLD    $0x10, X7, X6
+	VPSLLD    $0x10, X7, X8
+	VPBLENDMW X7, X6, K1, X6
+	VPBLENDMW X8, X7, K1, X8
+	VPANDND   X1, X6, X7
+	VPSUBUSW  X7, X8, X7
+	VPSRLW    $0x0f, X7, X7
+	VPADDSW   X7, X6, X7
+	VPMAXUW   X6, X7, X7
+	VPEXTRW   $0x00, X7, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head20
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block18
+
+next19:
 	MOVQ (SP), CX
 	INCQ CX
 	MOVQ CX, (SP)
@@ -1771,10 +2113,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x20
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x20
 	JLT   next4
 
 block3:
@@ -1843,20 +2185,20 @@ head5:
 	VMOVUPS    X8, 48(CX)
 	VCVTPS2PH  $0x00, Y9, X8
 	VMOVUPS    X8, 48(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000080, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x08
+	CMPQ R13, $0x08
 	JLT  next7
 
 block6:
@@ -1881,20 +2223,20 @@ head8:
 	VMOVUPS    X2, (CX)
 	VCVTPS2PH  $0x00, Y3, X2
 	VMOVUPS    X2, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000010, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000020, BX
 	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, R11
-	CMPQ       R11, $0x08
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
 	JGE        block6
 
 next7:
-	CMPQ R11, $0x04
+	CMPQ R13, $0x04
 	JLT  next10
 
 block9:
@@ -1917,20 +2259,20 @@ head11:
 	VMOVQ     X2, (CX)
 	VCVTPS2PH $0x00, X3, X2
 	VMOVQ     X2, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*4), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
 	DECQ      R10
 	JNZ       head11
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000010, R8
 	ADDQ      $0x00000010, BX
 	ADDQ      $0x00000010, SI
-	SUBQ      $0x04, R11
-	CMPQ      R11, $0x04
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
 	JGE       block9
 
 next10:
-	CMPQ R11, $0x01
+	CMPQ R13, $0x01
 	JLT  next13
 
 block12:
@@ -1953,16 +2295,16 @@ head14:
 	VPEXTRW   $0x00, X2, (CX)
 	VCVTPS2PH $0x00, X3, X2
 	VPEXTRW   $0x00, X2, (CX)(AX*2)
-	LEAQ      (CX)(R12*2), CX
-	LEAQ      (DX)(R13*4), DX
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
 	DECQ      R10
 	JNZ       head14
 	ADDQ      $0x00000002, DI
 	ADDQ      $0x00000004, R8
 	ADDQ      $0x00000004, BX
 	ADDQ      $0x00000004, SI
-	SUBQ      $0x01, R11
-	CMPQ      R11, $0x01
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
 	JGE       block12
 
 next13:
@@ -1978,7 +2320,7 @@ done2:
 	RET
 
 // func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512F, F16C
 TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
@@ -2010,10 +2352,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x40
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x40
 	JLT   next4
 
 block3:
@@ -2086,20 +2428,20 @@ head5:
 	VMOVUPS    Y8, 96(CX)
 	VCVTPS2PH  $0x00, Z9, Y8
 	VMOVUPS    Y8, 96(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000100, R8
 	ADDQ       $0x00000100, BX
 	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x10
+	CMPQ R13, $0x10
 	JLT  next7
 
 block6:
@@ -2124,55 +2466,129 @@ head8:
 	VMOVUPS    Y2, (CX)
 	VCVTPS2PH  $0x00, Z3, Y2
 	VMOVUPS    Y2, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000040, R8
 	ADDQ       $0x00000040, BX
 	ADDQ       $0x00000040, SI
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
 	JGE        block6
 
 next7:
-	TESTQ     R11, R11
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     R11, CX, CX
-	KMOVD     CX, K1
-	SHRQ      $0x10, CX
-	KMOVD     CX, K2
-	VMOVUPS.Z (BX), K1, Z0
-	VMOVUPS.Z (SI), K1, Z1
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	CMPQ R13, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
 
 head11:
 	PREFETCHT0 3072(DX)
 	PREFETCHT0 3072(DX)(AX*4)
-	VMOVUPS.Z  (DX), K1, Z2
-	VMOVUPS.Z  (DX)(AX*4), K1, Z3
-	VMULPS     Z1, Z2, Z4
-	VMULPS     Z1, Z3, Z5
-	VMULPS     Z0, Z2, Z2
-	VMULPS     Z0, Z3, Z3
-	VSUBPS     Z5, Z2, Z2
-	VADDPS     Z4, Z3, Z3
-	VCVTPS2PH  $0x00, Z2, Y2
-	VMOVDQU16  Y2, K1, (CX)
-	VCVTPS2PH  $0x00, Z3, Y2
-	VMOVDQU16  Y2, K1, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	VMOVUPS    (DX), Y2
+	VMOVUPS    (DX)(AX*4), Y3
+	VMULPS     Y1, Y2, Y4
+	VMULPS     Y1, Y3, Y5
+	VMULPS     Y0, Y2, Y2
+	VMULPS     Y0, Y3, Y3
+	VSUBPS     Y5, Y2, Y2
+	VADDPS     Y4, Y3, Y3
+	VCVTPS2PH  $0x00, Y2, X2
+	VMOVUPS    X2, (CX)
+	VCVTPS2PH  $0x00, Y3, X2
+	VMOVUPS    X2, (CX)(AX*2)
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head11
-	ADDQ       $0x00000020, DI
-	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000010, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
+	JGE        block9
 
 next10:
+	CMPQ R13, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VMOVUPS   (DX), X2
+	VMOVUPS   (DX)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VMOVQ     X2, (CX)
+	VCVTPS2PH $0x00, X3, X2
+	VMOVQ     X2, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block12
+
+next13:
+	CMPQ R13, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head17:
+	VMOVSS    (DX), X2
+	VMOVSS    (DX)(AX*4), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VCVTPS2PH $0x00, X2, X2
+	VPEXTRW   $0x00, X2, (CX)
+	VCVTPS2PH $0x00, X3, X2
+	VPEXTRW   $0x00, X2, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block15
+
+next16:
 	MOVQ (SP), CX
 	INCQ CX
 	MOVQ CX, (SP)
@@ -2217,10 +2633,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x20
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x20
 	JLT   next4
 
 block3:
@@ -2345,20 +2761,20 @@ head5:
 	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, 32(CX)
 	VMOVUPS     Y9, 32(CX)(AX*2)
-	LEAQ        (CX)(R12*2), CX
-	LEAQ        (DX)(R13*4), DX
+	LEAQ        (CX)(R11*2), CX
+	LEAQ        (DX)(R12*4), DX
 	DECQ        R10
 	JNZ         head5
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000080, R8
 	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, SI
-	SUBQ        $0x20, R11
-	CMPQ        R11, $0x20
+	SUBQ        $0x20, R13
+	CMPQ        R13, $0x20
 	JGE         block3
 
 next4:
-	CMPQ R11, $0x10
+	CMPQ R13, $0x10
 	JLT  next7
 
 block6:
@@ -2425,20 +2841,20 @@ head8:
 	VPMAXUW     Y10, Y5, Y5
 	VMOVUPS     Y4, (CX)
 	VMOVUPS     Y5, (CX)(AX*2)
-	LEAQ        (CX)(R12*2), CX
-	LEAQ        (DX)(R13*4), DX
+	LEAQ        (CX)(R11*2), CX
+	LEAQ        (DX)(R12*4), DX
 	DECQ        R10
 	JNZ         head8
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, BX
 	ADDQ        $0x00000040, SI
-	SUBQ        $0x10, R11
-	CMPQ        R11, $0x10
+	SUBQ        $0x10, R13
+	CMPQ        R13, $0x10
 	JGE         block6
 
 next7:
-	CMPQ R11, $0x08
+	CMPQ R13, $0x08
 	JLT  next10
 
 block9:
@@ -2497,20 +2913,20 @@ head11:
 	VPMAXUW    X10, X5, X5
 	VMOVUPS    X4, (CX)
 	VMOVUPS    X5, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head11
 	ADDQ       $0x00000010, DI
 	ADDQ       $0x00000020, R8
 	ADDQ       $0x00000020, BX
 	ADDQ       $0x00000020, SI
-	SUBQ       $0x08, R11
-	CMPQ       R11, $0x08
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
 	JGE        block9
 
 next10:
-	CMPQ R11, $0x04
+	CMPQ R13, $0x04
 	JLT  next13
 
 block12:
@@ -2563,20 +2979,20 @@ head14:
 	VPMAXUW  X10, X5, X5
 	VMOVQ    X4, (CX)
 	VMOVQ    X5, (CX)(AX*2)
-	LEAQ     (CX)(R12*2), CX
-	LEAQ     (DX)(R13*4), DX
+	LEAQ     (CX)(R11*2), CX
+	LEAQ     (DX)(R12*4), DX
 	DECQ     R10
 	JNZ      head14
 	ADDQ     $0x00000008, DI
 	ADDQ     $0x00000010, R8
 	ADDQ     $0x00000010, BX
 	ADDQ     $0x00000010, SI
-	SUBQ     $0x04, R11
-	CMPQ     R11, $0x04
+	SUBQ     $0x04, R13
+	CMPQ     R13, $0x04
 	JGE      block12
 
 next13:
-	CMPQ R11, $0x01
+	CMPQ R13, $0x01
 	JLT  next16
 
 block15:
@@ -2615,16 +3031,16 @@ head17:
 	VPADDSW  X3, X2, X3
 	VPMAXUW  X2, X3, X3
 	VPEXTRW  $0x00, X3, (CX)(AX*2)
-	LEAQ     (CX)(R12*2), CX
-	LEAQ     (DX)(R13*4), DX
+	LEAQ     (CX)(R11*2), CX
+	LEAQ     (DX)(R12*4), DX
 	DECQ     R10
 	JNZ      head17
 	ADDQ     $0x00000002, DI
 	ADDQ     $0x00000004, R8
 	ADDQ     $0x00000004, BX
 	ADDQ     $0x00000004, SI
-	SUBQ     $0x01, R11
-	CMPQ     R11, $0x01
+	SUBQ     $0x01, R13
+	CMPQ     R13, $0x01
 	JGE      block15
 
 next16:
@@ -2640,7 +3056,7 @@ done2:
 	RET
 
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
@@ -2678,10 +3094,10 @@ token1:
 	MOVQ  x+8(FP), CX
 	LEAQ  (CX)(R8*4), R8
 	MOVQ  heads+72(FP), R9
-	MOVQ  pairs+32(FP), R11
-	MOVQ  yHeadStride+80(FP), R12
-	MOVQ  xHeadStride+88(FP), R13
-	CMPQ  R11, $0x40
+	MOVQ  yHeadStride+80(FP), R11
+	MOVQ  xHeadStride+88(FP), R12
+	MOVQ  pairs+32(FP), R13
+	CMPQ  R13, $0x40
 	JLT   next4
 
 block3:
@@ -2810,20 +3226,20 @@ head5:
 	VPMAXUW    Z17, Z12, Z12
 	VMOVUPS    Z11, 64(CX)
 	VMOVUPS    Z12, 64(CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head5
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000100, R8
 	ADDQ       $0x00000100, BX
 	ADDQ       $0x00000100, SI
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R11, $0x20
+	CMPQ R13, $0x20
 	JLT  next7
 
 block6:
@@ -2892,99 +3308,289 @@ head8:
 	VPMAXUW    Z13, Z8, Z8
 	VMOVUPS    Z7, (CX)
 	VMOVUPS    Z8, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
 	DECQ       R10
 	JNZ        head8
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000080, R8
 	ADDQ       $0x00000080, BX
 	ADDQ       $0x00000080, SI
-	SUBQ       $0x20, R11
-	CMPQ       R11, $0x20
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
 	JGE        block6
 
 next7:
-	TESTQ     R11, R11
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     R11, CX, CX
-	KMOVD     CX, K2
-	SHRQ      $0x10, CX
-	KMOVD     CX, K3
-	VMOVUPS.Z (BX), K2, Z4
-	VMOVUPS.Z 64(BX), K3, Z5
-	VMOVAPS   Z4, Z3
-	VPERMT2PS Z5, Z1, Z3
-	VMOVAPS   Z4, Z4
-	VPERMT2PS Z5, Z2, Z4
-	VMOVUPS.Z (SI), K2, Z6
-	VMOVUPS.Z 64(SI), K3, Z7
-	VMOVAPS   Z6, Z5
-	VPERMT2PS Z7, Z1, Z5
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z2, Z6
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	CMPQ R13, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS     (BX), Y4
+	VINSERTF128 $0x01, 32(BX), Y4, Y4
+	VMOVUPS     16(BX), Y5
+	VINSERTF128 $0x01, 48(BX), Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y3
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	VMOVUPS     (SI), Y6
+	VINSERTF128 $0x01, 32(SI), Y6, Y6
+	VMOVUPS     16(SI), Y7
+	VINSERTF128 $0x01, 48(SI), Y7, Y7
+	VSHUFPS     $0x88, Y7, Y6, Y5
+	VSHUFPS     $0xdd, Y7, Y6, Y6
+	MOVQ        DI, CX
+	MOVQ        R8, DX
+	MOVQ        R9, R10
 
 head11:
-	PREFETCHT0 3072(DX)
-	PREFETCHT0 3136(DX)
-	PREFETCHT0 3072(DX)(AX*4)
-	PREFETCHT0 3136(DX)(AX*4)
-	VMOVUPS.Z  (DX), K2, Z8
-	VMOVUPS.Z  64(DX), K3, Z9
-	VMOVAPS    Z8, Z7
-	VPERMT2PS  Z9, Z1, Z7
-	VMOVAPS    Z8, Z8
-	VPERMT2PS  Z9, Z2, Z8
-	VMOVUPS.Z  (DX)(AX*4), K2, Z10
-	VMOVUPS.Z  64(DX)(AX*4), K3, Z11
-	VMOVAPS    Z10, Z9
-	VPERMT2PS  Z11, Z1, Z9
-	VMOVAPS    Z10, Z10
-	VPERMT2PS  Z11, Z2, Z10
-	VMULPS     Z5, Z7, Z11
-	VMULPS     Z5, Z9, Z12
-	VMULPS     Z3, Z7, Z7
-	VMULPS     Z3, Z9, Z9
-	VSUBPS     Z12, Z7, Z7
-	VADDPS     Z11, Z9, Z9
-	VMULPS     Z6, Z8, Z11
-	VMULPS     Z6, Z10, Z12
-	VMULPS     Z4, Z8, Z8
-	VMULPS     Z4, Z10, Z10
-	VSUBPS     Z12, Z8, Z8
-	VADDPS     Z11, Z10, Z10
-	VPSRLD     $0x10, Z7, Z11
-	VPSLLD     $0x10, Z8, Z12
-	VPSRLD     $0x10, Z9, Z13
-	VPSLLD     $0x10, Z10, Z14
-	VPBLENDMW  Z8, Z11, K1, Z11
-	VPBLENDMW  Z12, Z7, K1, Z12
-	VPBLENDMW  Z10, Z13, K1, Z13
-	VPBLENDMW  Z14, Z9, K1, Z14
-	VPANDND    Z0, Z11, Z7
-	VPANDND    Z0, Z13, Z8
-	VPSUBUSW   Z7, Z12, Z7
-	VPSUBUSW   Z8, Z14, Z8
-	VPSRLW     $0x0f, Z7, Z7
-	VPSRLW     $0x0f, Z8, Z8
-	VPADDSW    Z7, Z11, Z7
-	VPMAXUW    Z11, Z7, Z7
-	VPADDSW    Z8, Z13, Z8
-	VPMAXUW    Z13, Z8, Z8
-	VMOVDQU16  Z7, K2, (CX)
-	VMOVDQU16  Z8, K2, (CX)(AX*2)
-	LEAQ       (CX)(R12*2), CX
-	LEAQ       (DX)(R13*4), DX
-	DECQ       R10
-	JNZ        head11
-	ADDQ       $0x00000040, DI
-	ADDQ       $0x00000080, R8
+	PREFETCHT0  3072(DX)
+	PREFETCHT0  3072(DX)(AX*4)
+	VMOVUPS     (DX), Y8
+	VINSERTF128 $0x01, 32(DX), Y8, Y8
+	VMOVUPS     16(DX), Y9
+	VINSERTF128 $0x01, 48(DX), Y9, Y9
+	VSHUFPS     $0x88, Y9, Y8, Y7
+	VSHUFPS     $0xdd, Y9, Y8, Y8
+	VMOVUPS     (DX)(AX*4), Y10
+	VINSERTF128 $0x01, 32(DX)(AX*4), Y10, Y10
+	VMOVUPS     16(DX)(AX*4), Y11
+	VINSERTF128 $0x01, 48(DX)(AX*4), Y11, Y11
+	VSHUFPS     $0x88, Y11, Y10, Y9
+	VSHUFPS     $0xdd, Y11, Y10, Y10
+	VMULPS      Y5, Y7, Y11
+	VMULPS      Y5, Y9, Y12
+	VMULPS      Y3, Y7, Y7
+	VMULPS      Y3, Y9, Y9
+	VSUBPS      Y12, Y7, Y7
+	VADDPS      Y11, Y9, Y9
+	VMULPS      Y6, Y8, Y11
+	VMULPS      Y6, Y10, Y12
+	VMULPS      Y4, Y8, Y8
+	VMULPS      Y4, Y10, Y10
+	VSUBPS      Y12, Y8, Y8
+	VADDPS      Y11, Y10, Y10
+	VPSRLD      $0x10, Y7, Y11
+	VPSLLD      $0x10, Y8, Y12
+	VPSRLD      $0x10, Y9, Y13
+	VPSLLD      $0x10, Y10, Y14
+	VPBLENDMW   Y8, Y11, K1, Y11
+	VPBLENDMW   Y12, Y7, K1, Y12
+	VPBLENDMW   Y10, Y13, K1, Y13
+	VPBLENDMW   Y14, Y9, K1, Y14
+	VPANDND     Y0, Y11, Y7
+	VPANDND     Y0, Y13, Y8
+	VPSUBUSW    Y7, Y12, Y7
+	VPSUBUSW    Y8, Y14, Y8
+	VPSRLW      $0x0f, Y7, Y7
+	VPSRLW      $0x0f, Y8, Y8
+	VPADDSW     Y7, Y11, Y7
+	VPMAXUW     Y11, Y7, Y7
+	VPADDSW     Y8, Y13, Y8
+	VPMAXUW     Y13, Y8, Y8
+	VMOVUPS     Y7, (CX)
+	VMOVUPS     Y8, (CX)(AX*2)
+	LEAQ        (CX)(R11*2), CX
+	LEAQ        (DX)(R12*4), DX
+	DECQ        R10
+	JNZ         head11
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, BX
+	ADDQ        $0x00000040, SI
+	SUBQ        $0x10, R13
+	CMPQ        R13, $0x10
+	JGE         block9
 
 next10:
+	CMPQ R13, $0x08
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X4
+	VMOVUPS 16(BX), X5
+	VSHUFPS $0x88, X5, X4, X3
+	VSHUFPS $0xdd, X5, X4, X4
+	VMOVUPS (SI), X6
+	VMOVUPS 16(SI), X7
+	VSHUFPS $0x88, X7, X6, X5
+	VSHUFPS $0xdd, X7, X6, X6
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*4)
+	VMOVUPS    (DX), X8
+	VMOVUPS    16(DX), X9
+	VSHUFPS    $0x88, X9, X8, X7
+	VSHUFPS    $0xdd, X9, X8, X8
+	VMOVUPS    (DX)(AX*4), X10
+	VMOVUPS    16(DX)(AX*4), X11
+	VSHUFPS    $0x88, X11, X10, X9
+	VSHUFPS    $0xdd, X11, X10, X10
+	VMULPS     X5, X7, X11
+	VMULPS     X5, X9, X12
+	VMULPS     X3, X7, X7
+	VMULPS     X3, X9, X9
+	VSUBPS     X12, X7, X7
+	VADDPS     X11, X9, X9
+	VMULPS     X6, X8, X11
+	VMULPS     X6, X10, X12
+	VMULPS     X4, X8, X8
+	VMULPS     X4, X10, X10
+	VSUBPS     X12, X8, X8
+	VADDPS     X11, X10, X10
+	VPSRLD     $0x10, X7, X11
+	VPSLLD     $0x10, X8, X12
+	VPSRLD     $0x10, X9, X13
+	VPSLLD     $0x10, X10, X14
+	VPBLENDMW  X8, X11, K1, X11
+	VPBLENDMW  X12, X7, K1, X12
+	VPBLENDMW  X10, X13, K1, X13
+	VPBLENDMW  X14, X9, K1, X14
+	VPANDND    X0, X11, X7
+	VPANDND    X0, X13, X8
+	VPSUBUSW   X7, X12, X7
+	VPSUBUSW   X8, X14, X8
+	VPSRLW     $0x0f, X7, X7
+	VPSRLW     $0x0f, X8, X8
+	VPADDSW    X7, X11, X7
+	VPMAXUW    X11, X7, X7
+	VPADDSW    X8, X13, X8
+	VPMAXUW    X13, X8, X8
+	VMOVUPS    X7, (CX)
+	VMOVUPS    X8, (CX)(AX*2)
+	LEAQ       (CX)(R11*2), CX
+	LEAQ       (DX)(R12*4), DX
+	DECQ       R10
+	JNZ        head14
+	ADDQ       $0x00000010, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000020, SI
+	SUBQ       $0x08, R13
+	CMPQ       R13, $0x08
+	JGE        block12
+
+next13:
+	CMPQ R13, $0x04
+	JLT  next16
+
+block15:
+	VMOVUPS (BX), X4
+	VSHUFPS $0x88, X4, X4, X3
+	VSHUFPS $0xdd, X4, X4, X4
+	VMOVUPS (SI), X6
+	VSHUFPS $0x88, X6, X6, X5
+	VSHUFPS $0xdd, X6, X6, X6
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head17:
+	VMOVUPS   (DX), X8
+	VSHUFPS   $0x88, X8, X8, X7
+	VSHUFPS   $0xdd, X8, X8, X8
+	VMOVUPS   (DX)(AX*4), X10
+	VSHUFPS   $0x88, X10, X10, X9
+	VSHUFPS   $0xdd, X10, X10, X10
+	VMULPS    X5, X7, X11
+	VMULPS    X5, X9, X12
+	VMULPS    X3, X7, X7
+	VMULPS    X3, X9, X9
+	VSUBPS    X12, X7, X7
+	VADDPS    X11, X9, X9
+	VMULPS    X6, X8, X11
+	VMULPS    X6, X10, X12
+	VMULPS    X4, X8, X8
+	VMULPS    X4, X10, X10
+	VSUBPS    X12, X8, X8
+	VADDPS    X11, X10, X10
+	VPSRLD    $0x10, X7, X11
+	VPSLLD    $0x10, X8, X12
+	VPSRLD    $0x10, X9, X13
+	VPSLLD    $0x10, X10, X14
+	VPBLENDMW X8, X11, K1, X11
+	VPBLENDMW X12, X7, K1, X12
+	VPBLENDMW X10, X13, K1, X13
+	VPBLENDMW X14, X9, K1, X14
+	VPANDND   X0, X11, X7
+	VPANDND   X0, X13, X8
+	VPSUBUSW  X7, X12, X7
+	VPSUBUSW  X8, X14, X8
+	VPSRLW    $0x0f, X7, X7
+	VPSRLW    $0x0f, X8, X8
+	VPADDSW   X7, X11, X7
+	VPMAXUW   X11, X7, X7
+	VPADDSW   X8, X13, X8
+	VPMAXUW   X13, X8, X8
+	VMOVQ     X7, (CX)
+	VMOVQ     X8, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block15
+
+next16:
+	CMPQ R13, $0x01
+	JLT  next19
+
+block18:
+	VMOVSS (BX), X3
+	VMOVSS (SI), X4
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head20:
+	VMOVSS    (DX), X5
+	VMOVSS    (DX)(AX*4), X6
+	VMULPS    X4, X5, X7
+	VMULPS    X4, X6, X8
+	VMULPS    X3, X5, X5
+	VMULPS    X3, X6, X6
+	VSUBPS    X8, X5, X5
+	VADDPS    X7, X6, X6
+	VPSRLD    $0x10, X5, X7
+	VPSLLD    $0x10, X5, X8
+	VPBLENDMW X5, X7, K1, X7
+	VPBLENDMW X8, X5, K1, X8
+	VPANDND   X0, X7, X5
+	VPSUBUSW  X5, X8, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X7, X5
+	VPMAXUW   X7, X5, X5
+	VPEXTRW   $0x00, X5, (CX)
+	VPSRLD    $0x10, X6, X5
+	VPSLLD    $0x10, X6, X7
+	VPBLENDMW X6, X5, K1, X5
+	VPBLENDMW X7, X6, K1, X7
+	VPANDND   X0, X5, X6
+	VPSUBUSW  X6, X7, X6
+	VPSRLW    $0x0f, X6, X6
+	VPADDSW   X6, X5, X6
+	VPMAXUW   X5, X6, X6
+	VPEXTRW   $0x00, X6, (CX)(AX*2)
+	LEAQ      (CX)(R11*2), CX
+	LEAQ      (DX)(R12*4), DX
+	DECQ      R10
+	JNZ       head20
+	ADDQ      $0x00000002, DI
+	ADDQ      $0x00000004, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block18
+
+next19:
 	MOVQ (SP), CX
 	INCQ CX
 	MOVQ CX, (SP)
@@ -3028,10 +3634,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x10
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x10
 	JLT   next4
 
 block3:
@@ -3082,20 +3688,20 @@ head5:
 	VMULPS     Y7, Y9, Y9
 	VADDSUBPS  Y9, Y8, Y8
 	VMOVUPS    Y8, 96(AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000080, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x04
+	CMPQ R12, $0x04
 	JLT  next7
 
 block6:
@@ -3115,20 +3721,20 @@ head8:
 	VMULPS     Y1, Y3, Y3
 	VADDSUBPS  Y3, Y2, Y2
 	VMOVUPS    Y2, (AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000020, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000010, DX
 	ADDQ       $0x00000010, BX
-	SUBQ       $0x04, R10
-	CMPQ       R10, $0x04
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x02
+	CMPQ R12, $0x02
 	JLT  next10
 
 block9:
@@ -3147,20 +3753,20 @@ head11:
 	VMULPS    X1, X3, X3
 	VADDSUBPS X3, X2, X2
 	VMOVUPS   X2, (AX)
-	LEAQ      (AX)(R11*4), AX
-	LEAQ      (CX)(R12*4), CX
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
 	JNZ       head11
 	ADDQ      $0x00000010, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, DX
 	ADDQ      $0x00000008, BX
-	SUBQ      $0x02, R10
-	CMPQ      R10, $0x02
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
 	JGE       block9
 
 next10:
-	CMPQ R10, $0x01
+	CMPQ R12, $0x01
 	JLT  next13
 
 block12:
@@ -3177,16 +3783,16 @@ head14:
 	VMULPS    X1, X3, X3
 	VADDSUBPS X3, X2, X2
 	VMOVSD    X2, (AX)
-	LEAQ      (AX)(R11*4), AX
-	LEAQ      (CX)(R12*4), CX
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
 	JNZ       head14
 	ADDQ      $0x00000008, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
-	SUBQ      $0x01, R10
-	CMPQ      R10, $0x01
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
 	JGE       block12
 
 next13:
@@ -3202,7 +3808,7 @@ done2:
 	RET
 
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512F
 TEXT ·RotateInterleavedF32AVX512(SB), $8-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
@@ -3236,10 +3842,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x40
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x40
 	JLT   next4
 
 block3:
@@ -3348,20 +3954,20 @@ head5:
 	VMULPS     Z13, Z17, Z17
 	VADDPS     Z17, Z3, Z3
 	VMOVUPS    Z3, 448(AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000200, SI
 	ADDQ       $0x00000200, DI
 	ADDQ       $0x00000100, DX
 	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x20
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
@@ -3420,20 +4026,20 @@ head8:
 	VMULPS     Z5, Z9, Z9
 	VADDPS     Z9, Z3, Z3
 	VMOVUPS    Z3, 192(AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000100, SI
 	ADDQ       $0x00000100, DI
 	ADDQ       $0x00000080, DX
 	ADDQ       $0x00000080, BX
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x10
+	CMPQ R12, $0x10
 	JLT  next10
 
 block9:
@@ -3467,72 +4073,157 @@ head11:
 	VMULPS     Z4, Z5, Z5
 	VADDPS     Z5, Z3, Z3
 	VMOVUPS    Z3, 64(AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head11
 	ADDQ       $0x00000080, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block9
 
 next10:
-	TESTQ     R10, R10
-	JZ        next13
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     R10, AX, AX
-	KMOVD     AX, K1
-	SHRQ      $0x10, AX
-	KMOVD     AX, K2
-	LEAQ      (R10)(R10*1), AX
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     AX, CX, CX
-	KMOVD     CX, K2
-	SHRQ      $0x10, CX
-	KMOVD     CX, K3
-	VMOVUPS.Z (DX), K1, Z3
-	VMOVUPS.Z (BX), K1, Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 16(DX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 16(BX), Y6
+	VMOVSLDUP Y6, Y6
 	MOVQ      SI, AX
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
 head14:
 	PREFETCHT0 3072(CX)
-	PREFETCHT0 3136(CX)
-	VMOVUPS.Z  (CX), K2, Z5
-	VMOVSLDUP  Z5, Z3
-	VMOVSHDUP  Z5, Z5
-	VMULPS     Z6, Z3, Z3
-	VMULPS     Z7, Z5, Z5
-	VADDPS     Z5, Z3, Z3
-	VMOVUPS    Z3, K2, (AX)
-	VMOVUPS.Z  64(CX), K3, Z5
-	VMOVSLDUP  Z5, Z3
-	VMOVSHDUP  Z5, Z5
-	VMULPS     Z8, Z3, Z3
-	VMULPS     Z4, Z5, Z5
-	VADDPS     Z5, Z3, Z3
-	VMOVUPS    Z3, K3, 64(AX)
-	LEAQ       (AX)(R11*4), AX
-	LEAQ       (CX)(R12*4), CX
+	VMOVUPS    (CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, (AX)
+	VMOVUPS    32(CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y5, Y7, Y7
+	VMULPS     Y6, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, 32(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head14
-	ADDQ       $0x00000080, SI
-	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block12
 
 next13:
+	CMPQ R12, $0x04
+	JLT  next16
+
+block15:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head17:
+	PREFETCHT0 3072(CX)
+	VMOVUPS    (CX), Y5
+	VPERMILPS  $0xb1, Y5, Y6
+	VMULPS     Y3, Y5, Y5
+	VMULPS     Y4, Y6, Y6
+	VADDSUBPS  Y6, Y5, Y5
+	VMOVUPS    Y5, (AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*4), CX
+	DECQ       R9
+	JNZ        head17
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
+	JGE        block15
+
+next16:
+	CMPQ R12, $0x02
+	JLT  next19
+
+block18:
+	VMOVSD    (DX), X3
+	VUNPCKLPS X3, X3, X3
+	VMOVSD    (BX), X4
+	VUNPCKLPS X4, X4, X4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head20:
+	VMOVUPS   (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVUPS   X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head20
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block18
+
+next19:
+	CMPQ R12, $0x01
+	JLT  next22
+
+block21:
+	VBROADCASTSS (DX), X3
+	VBROADCASTSS (BX), X4
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head23:
+	VMOVSD    (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVSD    X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head23
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block21
+
+next22:
 	MOVQ (SP), AX
 	INCQ AX
 	MOVQ AX, (SP)
@@ -3630,10 +4321,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*2), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x10
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x10
 	JLT   next4
 
 block3:
@@ -3687,20 +4378,20 @@ head5:
 	VADDSUBPS  Y9, Y8, Y8
 	VCVTPS2PH  $0x00, Y8, X8
 	VMOVUPS    X8, 48(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x04
+	CMPQ R12, $0x04
 	JLT  next7
 
 block6:
@@ -3720,20 +4411,20 @@ head8:
 	VADDSUBPS Y3, Y2, Y2
 	VCVTPS2PH $0x00, Y2, X2
 	VMOVUPS   X2, (AX)
-	LEAQ      (AX)(R11*2), AX
-	LEAQ      (CX)(R12*2), CX
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
 	DECQ      R9
 	JNZ       head8
 	ADDQ      $0x00000010, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000010, DX
 	ADDQ      $0x00000010, BX
-	SUBQ      $0x04, R10
-	CMPQ      R10, $0x04
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
 	JGE       block6
 
 next7:
-	CMPQ R10, $0x02
+	CMPQ R12, $0x02
 	JLT  next10
 
 block9:
@@ -3753,20 +4444,20 @@ head11:
 	VADDSUBPS X3, X2, X2
 	VCVTPS2PH $0x00, X2, X2
 	VMOVQ     X2, (AX)
-	LEAQ      (AX)(R11*2), AX
-	LEAQ      (CX)(R12*2), CX
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
 	DECQ      R9
 	JNZ       head11
 	ADDQ      $0x00000008, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000008, DX
 	ADDQ      $0x00000008, BX
-	SUBQ      $0x02, R10
-	CMPQ      R10, $0x02
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
 	JGE       block9
 
 next10:
-	CMPQ R10, $0x01
+	CMPQ R12, $0x01
 	JLT  next13
 
 block12:
@@ -3785,16 +4476,16 @@ head14:
 	VADDSUBPS X3, X2, X2
 	VCVTPS2PH $0x00, X2, X2
 	VMOVD     X2, (AX)
-	LEAQ      (AX)(R11*2), AX
-	LEAQ      (CX)(R12*2), CX
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
 	DECQ      R9
 	JNZ       head14
 	ADDQ      $0x00000004, SI
 	ADDQ      $0x00000004, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
-	SUBQ      $0x01, R10
-	CMPQ      R10, $0x01
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
 	JGE       block12
 
 next13:
@@ -3810,7 +4501,7 @@ done2:
 	RET
 
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF16AVX512(SB), $8-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
@@ -3844,10 +4535,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*2), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x40
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x40
 	JLT   next4
 
 block3:
@@ -3968,20 +4659,20 @@ head5:
 	VADDPS     Z17, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 224(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000100, SI
 	ADDQ       $0x00000100, DI
 	ADDQ       $0x00000100, DX
 	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x20
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
@@ -4046,20 +4737,20 @@ head8:
 	VADDPS     Z9, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 96(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000080, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000080, DX
 	ADDQ       $0x00000080, BX
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x10
+	CMPQ R12, $0x10
 	JLT  next10
 
 block9:
@@ -4096,75 +4787,162 @@ head11:
 	VADDPS     Z5, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 32(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head11
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block9
 
 next10:
-	TESTQ     R10, R10
-	JZ        next13
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     R10, AX, AX
-	KMOVD     AX, K1
-	SHRQ      $0x10, AX
-	KMOVD     AX, K2
-	LEAQ      (R10)(R10*1), AX
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     AX, CX, CX
-	KMOVD     CX, K2
-	SHRQ      $0x10, CX
-	KMOVD     CX, K3
-	VMOVUPS.Z (DX), K1, Z3
-	VMOVUPS.Z (BX), K1, Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 16(DX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 16(BX), Y6
+	VMOVSLDUP Y6, Y6
 	MOVQ      SI, AX
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
 head14:
-	PREFETCHT0  3072(CX)
-	VMOVDQU16.Z (CX), K2, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z6, Z3, Z3
-	VMULPS      Z7, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K2, (AX)
-	VMOVDQU16.Z 32(CX), K3, Y3
-	VCVTPH2PS   Y3, Z5
-	VMOVSLDUP   Z5, Z3
-	VMOVSHDUP   Z5, Z5
-	VMULPS      Z8, Z3, Z3
-	VMULPS      Z4, Z5, Z5
-	VADDPS      Z5, Z3, Z3
-	VCVTPS2PH   $0x00, Z3, Y3
-	VMOVDQU16   Y3, K3, 32(AX)
-	LEAQ        (AX)(R11*2), AX
-	LEAQ        (CX)(R12*2), CX
-	DECQ        R9
-	JNZ         head14
-	ADDQ        $0x00000040, SI
-	ADDQ        $0x00000040, DI
+	PREFETCHT0 3072(CX)
+	VCVTPH2PS  (CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VCVTPS2PH  $0x00, Y7, X7
+	VMOVUPS    X7, (AX)
+	VCVTPH2PS  16(CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y5, Y7, Y7
+	VMULPS     Y6, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VCVTPS2PH  $0x00, Y7, X7
+	VMOVUPS    X7, 16(AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head14
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block12
 
 next13:
+	CMPQ R12, $0x04
+	JLT  next16
+
+block15:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head17:
+	VCVTPH2PS (CX), Y5
+	VPERMILPS $0xb1, Y5, Y6
+	VMULPS    Y3, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VADDSUBPS Y6, Y5, Y5
+	VCVTPS2PH $0x00, Y5, X5
+	VMOVUPS   X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block15
+
+next16:
+	CMPQ R12, $0x02
+	JLT  next19
+
+block18:
+	VMOVSD    (DX), X3
+	VUNPCKLPS X3, X3, X3
+	VMOVSD    (BX), X4
+	VUNPCKLPS X4, X4, X4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head20:
+	VCVTPH2PS (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVQ     X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head20
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block18
+
+next19:
+	CMPQ R12, $0x01
+	JLT  next22
+
+block21:
+	VBROADCASTSS (DX), X3
+	VBROADCASTSS (BX), X4
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head23:
+	VMOVD     (CX), X5
+	VCVTPH2PS X5, X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVD     X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head23
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block21
+
+next22:
 	MOVQ (SP), AX
 	INCQ AX
 	MOVQ AX, (SP)
@@ -4208,10 +4986,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*2), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x20
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x20
 	JLT   next4
 
 block3:
@@ -4310,20 +5088,20 @@ head5:
 	VPADDSW    Y9, Y14, Y9
 	VMOVUPS    Y8, 64(AX)
 	VMOVUPS    Y9, 96(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000080, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000080, DX
 	ADDQ       $0x00000080, BX
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x08
+	CMPQ R12, $0x08
 	JLT  next7
 
 block6:
@@ -4355,20 +5133,20 @@ head8:
 	VPSRLW     $0x0f, Y2, Y2
 	VPADDSW    Y2, Y4, Y2
 	VMOVUPS    Y2, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000020, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000020, DX
 	ADDQ       $0x00000020, BX
-	SUBQ       $0x08, R10
-	CMPQ       R10, $0x08
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x04
+	CMPQ R12, $0x04
 	JLT  next10
 
 block9:
@@ -4399,20 +5177,20 @@ head11:
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
 	VMOVUPS  X2, (AX)
-	LEAQ     (AX)(R11*2), AX
-	LEAQ     (CX)(R12*2), CX
+	LEAQ     (AX)(R10*2), AX
+	LEAQ     (CX)(R11*2), CX
 	DECQ     R9
 	JNZ      head11
 	ADDQ     $0x00000010, SI
 	ADDQ     $0x00000010, DI
 	ADDQ     $0x00000010, DX
 	ADDQ     $0x00000010, BX
-	SUBQ     $0x04, R10
-	CMPQ     R10, $0x04
+	SUBQ     $0x04, R12
+	CMPQ     R12, $0x04
 	JGE      block9
 
 next10:
-	CMPQ R10, $0x01
+	CMPQ R12, $0x01
 	JLT  next13
 
 block12:
@@ -4443,16 +5221,16 @@ head14:
 	VPSRLW   $0x0f, X2, X2
 	VPADDSW  X2, X4, X2
 	VMOVD    X2, (AX)
-	LEAQ     (AX)(R11*2), AX
-	LEAQ     (CX)(R12*2), CX
+	LEAQ     (AX)(R10*2), AX
+	LEAQ     (CX)(R11*2), CX
 	DECQ     R9
 	JNZ      head14
 	ADDQ     $0x00000004, SI
 	ADDQ     $0x00000004, DI
 	ADDQ     $0x00000004, DX
 	ADDQ     $0x00000004, BX
-	SUBQ     $0x01, R10
-	CMPQ     R10, $0x01
+	SUBQ     $0x01, R12
+	CMPQ     R12, $0x01
 	JGE      block12
 
 next13:
@@ -4468,7 +5246,7 @@ done2:
 	RET
 
 // func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedBF16AVX512(SB), $8-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
@@ -4505,10 +5283,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*2), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x40
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x40
 	JLT   next4
 
 block3:
@@ -4609,20 +5387,20 @@ head5:
 	VPADDSW    Z11, Z16, Z11
 	VMOVUPS    Z10, 128(AX)
 	VMOVUPS    Z11, 192(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000100, SI
 	ADDQ       $0x00000100, DI
 	ADDQ       $0x00000100, DX
 	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x10
+	CMPQ R12, $0x10
 	JLT  next7
 
 block6:
@@ -4654,68 +5432,152 @@ head8:
 	VPSRLW     $0x0f, Z4, Z4
 	VPADDSW    Z4, Z6, Z4
 	VMOVUPS    Z4, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*2), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000040, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block6
 
 next7:
-	TESTQ     R10, R10
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     R10, AX, AX
-	KMOVD     AX, K2
-	SHRQ      $0x10, AX
-	KMOVD     AX, K3
-	LEAQ      (R10)(R10*1), AX
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     AX, CX, CX
-	KMOVD     CX, K3
-	SHRQ      $0x10, CX
-	KMOVD     CX, K4
-	VMOVUPS.Z (DX), K2, Z2
-	VMOVUPS.Z (BX), K2, Z3
-	VPMINUD   negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD   negativeNaN<>+0(SB), Z3, Z3
-	MOVQ      SI, AX
-	MOVQ      DI, CX
-	MOVQ      R8, R9
+	CMPQ R12, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (DX), Y2
+	VMOVUPS (BX), Y3
+	VPMINUD negativeNaN<>+0(SB), Y2, Y2
+	VPMINUD negativeNaN<>+0(SB), Y3, Y3
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
 
 head11:
-	PREFETCHT0  3072(CX)
-	VMOVDQU16.Z (CX), K3, Z5
-	VPSLLD      $0x10, Z5, Z4
-	VPANDD      Z0, Z5, Z5
-	VMULPS      Z3, Z4, Z6
-	VMULPS      Z3, Z5, Z7
-	VMULPS      Z2, Z4, Z4
-	VMULPS      Z2, Z5, Z5
-	VSUBPS      Z7, Z4, Z4
-	VADDPS      Z6, Z5, Z5
-	VPSRLD      $0x10, Z4, Z6
-	VPSLLD      $0x10, Z5, Z7
-	VPBLENDMW   Z5, Z6, K1, Z6
-	VPBLENDMW   Z7, Z4, K1, Z7
-	VPANDND     Z1, Z6, Z4
-	VPSUBUSW    Z4, Z7, Z4
-	VPSRLW      $0x0f, Z4, Z4
-	VPADDSW     Z4, Z6, Z4
-	VMOVDQU16   Z4, K3, (AX)
-	LEAQ        (AX)(R11*2), AX
-	LEAQ        (CX)(R12*2), CX
-	DECQ        R9
-	JNZ         head11
-	ADDQ        $0x00000040, SI
-	ADDQ        $0x00000040, DI
+	PREFETCHT0 3072(CX)
+	VMOVUPS    (CX), Y5
+	VPSLLD     $0x10, Y5, Y4
+	VPANDD     Y0, Y5, Y5
+	VMULPS     Y3, Y4, Y6
+	VMULPS     Y3, Y5, Y7
+	VMULPS     Y2, Y4, Y4
+	VMULPS     Y2, Y5, Y5
+	VSUBPS     Y7, Y4, Y4
+	VADDPS     Y6, Y5, Y5
+	VPSRLD     $0x10, Y4, Y6
+	VPSLLD     $0x10, Y5, Y7
+	VPBLENDMW  Y5, Y6, K1, Y6
+	VPBLENDMW  Y7, Y4, K1, Y7
+	VPANDND    Y1, Y6, Y4
+	VPSUBUSW   Y4, Y7, Y4
+	VPSRLW     $0x0f, Y4, Y4
+	VPADDSW    Y4, Y6, Y4
+	VMOVUPS    Y4, (AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head11
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block9
 
 next10:
+	CMPQ R12, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (DX), X2
+	VMOVUPS (BX), X3
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
+
+head14:
+	VMOVUPS   (CX), X5
+	VPSLLD    $0x10, X5, X4
+	VPANDD    X0, X5, X5
+	VMULPS    X3, X4, X6
+	VMULPS    X3, X5, X7
+	VMULPS    X2, X4, X4
+	VMULPS    X2, X5, X5
+	VSUBPS    X7, X4, X4
+	VADDPS    X6, X5, X5
+	VPSRLD    $0x10, X4, X6
+	VPSLLD    $0x10, X5, X7
+	VPBLENDMW X5, X6, K1, X6
+	VPBLENDMW X7, X4, K1, X7
+	VPANDND   X1, X6, X4
+	VPSUBUSW  X4, X7, X4
+	VPSRLW    $0x0f, X4, X4
+	VPADDSW   X4, X6, X4
+	VMOVUPS   X4, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head14
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block12
+
+next13:
+	CMPQ R12, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS  (DX), X2
+	VMOVSS  (BX), X3
+	VPMINUD negativeNaN<>+0(SB), X2, X2
+	VPMINUD negativeNaN<>+0(SB), X3, X3
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
+
+head17:
+	VMOVD     (CX), X5
+	VPSLLD    $0x10, X5, X4
+	VPANDD    X0, X5, X5
+	VMULPS    X3, X4, X6
+	VMULPS    X3, X5, X7
+	VMULPS    X2, X4, X4
+	VMULPS    X2, X5, X5
+	VSUBPS    X7, X4, X4
+	VADDPS    X6, X5, X5
+	VPSRLD    $0x10, X4, X6
+	VPSLLD    $0x10, X5, X7
+	VPBLENDMW X5, X6, K1, X6
+	VPBLENDMW X7, X4, K1, X7
+	VPANDND   X1, X6, X4
+	VPSUBUSW  X4, X7, X4
+	VPSRLW    $0x0f, X4, X4
+	VPADDSW   X4, X6, X4
+	VMOVD     X4, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block15
+
+next16:
 	MOVQ (SP), AX
 	INCQ AX
 	MOVQ AX, (SP)
@@ -4759,10 +5621,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x10
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x10
 	JLT   next4
 
 block3:
@@ -4817,20 +5679,20 @@ head5:
 	VADDSUBPS  Y9, Y8, Y8
 	VCVTPS2PH  $0x00, Y8, X8
 	VMOVUPS    X8, 48(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x04
+	CMPQ R12, $0x04
 	JLT  next7
 
 block6:
@@ -4851,20 +5713,20 @@ head8:
 	VADDSUBPS  Y3, Y2, Y2
 	VCVTPS2PH  $0x00, Y2, X2
 	VMOVUPS    X2, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000010, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000010, DX
 	ADDQ       $0x00000010, BX
-	SUBQ       $0x04, R10
-	CMPQ       R10, $0x04
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x02
+	CMPQ R12, $0x02
 	JLT  next10
 
 block9:
@@ -4884,20 +5746,20 @@ head11:
 	VADDSUBPS X3, X2, X2
 	VCVTPS2PH $0x00, X2, X2
 	VMOVQ     X2, (AX)
-	LEAQ      (AX)(R11*2), AX
-	LEAQ      (CX)(R12*4), CX
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
 	JNZ       head11
 	ADDQ      $0x00000008, SI
 	ADDQ      $0x00000010, DI
 	ADDQ      $0x00000008, DX
 	ADDQ      $0x00000008, BX
-	SUBQ      $0x02, R10
-	CMPQ      R10, $0x02
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
 	JGE       block9
 
 next10:
-	CMPQ R10, $0x01
+	CMPQ R12, $0x01
 	JLT  next13
 
 block12:
@@ -4915,16 +5777,16 @@ head14:
 	VADDSUBPS X3, X2, X2
 	VCVTPS2PH $0x00, X2, X2
 	VMOVD     X2, (AX)
-	LEAQ      (AX)(R11*2), AX
-	LEAQ      (CX)(R12*4), CX
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*4), CX
 	DECQ      R9
 	JNZ       head14
 	ADDQ      $0x00000004, SI
 	ADDQ      $0x00000008, DI
 	ADDQ      $0x00000004, DX
 	ADDQ      $0x00000004, BX
-	SUBQ      $0x01, R10
-	CMPQ      R10, $0x01
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
 	JGE       block12
 
 next13:
@@ -4940,7 +5802,7 @@ done2:
 	RET
 
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF32ToF16AVX512(SB), $8-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
@@ -4974,10 +5836,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x40
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x40
 	JLT   next4
 
 block3:
@@ -5094,20 +5956,20 @@ head5:
 	VADDPS     Z17, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 224(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000100, SI
 	ADDQ       $0x00000200, DI
 	ADDQ       $0x00000100, DX
 	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x20
+	CMPQ R12, $0x20
 	JLT  next7
 
 block6:
@@ -5170,20 +6032,20 @@ head8:
 	VADDPS     Z9, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 96(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000080, SI
 	ADDQ       $0x00000100, DI
 	ADDQ       $0x00000080, DX
 	ADDQ       $0x00000080, BX
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
 	JGE        block6
 
 next7:
-	CMPQ R10, $0x10
+	CMPQ R12, $0x10
 	JLT  next10
 
 block9:
@@ -5219,74 +6081,162 @@ head11:
 	VADDPS     Z5, Z3, Z3
 	VCVTPS2PH  $0x00, Z3, Y3
 	VMOVUPS    Y3, 32(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head11
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block9
 
 next10:
-	TESTQ     R10, R10
-	JZ        next13
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     R10, AX, AX
-	KMOVD     AX, K1
-	SHRQ      $0x10, AX
-	KMOVD     AX, K2
-	LEAQ      (R10)(R10*1), AX
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     AX, CX, CX
-	KMOVD     CX, K2
-	SHRQ      $0x10, CX
-	KMOVD     CX, K3
-	VMOVUPS.Z (DX), K1, Z3
-	VMOVUPS.Z (BX), K1, Z4
-	VPXORD    Z2, Z4, Z5
-	VMOVAPS   Z3, Z6
-	VPERMT2PS Z4, Z0, Z6
-	VMOVAPS   Z5, Z7
-	VPERMT2PS Z3, Z0, Z7
-	VMOVAPS   Z3, Z8
-	VPERMT2PS Z4, Z1, Z8
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z3, Z1, Z4
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 16(DX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 16(BX), Y6
+	VMOVSLDUP Y6, Y6
 	MOVQ      SI, AX
 	MOVQ      DI, CX
 	MOVQ      R8, R9
 
 head14:
 	PREFETCHT0 3072(CX)
-	PREFETCHT0 3136(CX)
-	VMOVUPS.Z  (CX), K2, Z5
-	VMOVSLDUP  Z5, Z3
-	VMOVSHDUP  Z5, Z5
-	VMULPS     Z6, Z3, Z3
-	VMULPS     Z7, Z5, Z5
-	VADDPS     Z5, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y3
-	VMOVDQU16  Y3, K2, (AX)
-	VMOVUPS.Z  64(CX), K3, Z5
-	VMOVSLDUP  Z5, Z3
-	VMOVSHDUP  Z5, Z5
-	VMULPS     Z8, Z3, Z3
-	VMULPS     Z4, Z5, Z5
-	VADDPS     Z5, Z3, Z3
-	VCVTPS2PH  $0x00, Z3, Y3
-	VMOVDQU16  Y3, K3, 32(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	VMOVUPS    (CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VCVTPS2PH  $0x00, Y7, X7
+	VMOVUPS    X7, (AX)
+	VMOVUPS    32(CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y5, Y7, Y7
+	VMULPS     Y6, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VCVTPS2PH  $0x00, Y7, X7
+	VMOVUPS    X7, 16(AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head14
-	ADDQ       $0x00000040, SI
-	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000020, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block12
 
 next13:
+	CMPQ R12, $0x04
+	JLT  next16
+
+block15:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head17:
+	PREFETCHT0 3072(CX)
+	VMOVUPS    (CX), Y5
+	VPERMILPS  $0xb1, Y5, Y6
+	VMULPS     Y3, Y5, Y5
+	VMULPS     Y4, Y6, Y6
+	VADDSUBPS  Y6, Y5, Y5
+	VCVTPS2PH  $0x00, Y5, X5
+	VMOVUPS    X5, (AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
+	DECQ       R9
+	JNZ        head17
+	ADDQ       $0x00000010, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
+	JGE        block15
+
+next16:
+	CMPQ R12, $0x02
+	JLT  next19
+
+block18:
+	VMOVSD    (DX), X3
+	VUNPCKLPS X3, X3, X3
+	VMOVSD    (BX), X4
+	VUNPCKLPS X4, X4, X4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head20:
+	VMOVUPS   (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVQ     X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head20
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block18
+
+next19:
+	CMPQ R12, $0x01
+	JLT  next22
+
+block21:
+	VBROADCASTSS (DX), X3
+	VBROADCASTSS (BX), X4
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head23:
+	VMOVSD    (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VCVTPS2PH $0x00, X5, X5
+	VMOVD     X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head23
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block21
+
+next22:
 	MOVQ (SP), AX
 	INCQ AX
 	MOVQ AX, (SP)
@@ -5330,10 +6280,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x20
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x20
 	JLT   next4
 
 block3:
@@ -5442,20 +6392,20 @@ head5:
 	VPMAXUW     Y14, Y9, Y9
 	VMOVUPS     Y8, 64(AX)
 	VMOVUPS     Y9, 96(AX)
-	LEAQ        (AX)(R11*2), AX
-	LEAQ        (CX)(R12*4), CX
+	LEAQ        (AX)(R10*2), AX
+	LEAQ        (CX)(R11*4), CX
 	DECQ        R9
 	JNZ         head5
 	ADDQ        $0x00000080, SI
 	ADDQ        $0x00000100, DI
 	ADDQ        $0x00000080, DX
 	ADDQ        $0x00000080, BX
-	SUBQ        $0x20, R10
-	CMPQ        R10, $0x20
+	SUBQ        $0x20, R12
+	CMPQ        R12, $0x20
 	JGE         block3
 
 next4:
-	CMPQ R10, $0x08
+	CMPQ R12, $0x08
 	JLT  next7
 
 block6:
@@ -5489,20 +6439,20 @@ head8:
 	VPADDSW     Y2, Y4, Y2
 	VPMAXUW     Y4, Y2, Y2
 	VMOVUPS     Y2, (AX)
-	LEAQ        (AX)(R11*2), AX
-	LEAQ        (CX)(R12*4), CX
+	LEAQ        (AX)(R10*2), AX
+	LEAQ        (CX)(R11*4), CX
 	DECQ        R9
 	JNZ         head8
 	ADDQ        $0x00000020, SI
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000020, DX
 	ADDQ        $0x00000020, BX
-	SUBQ        $0x08, R10
-	CMPQ        R10, $0x08
+	SUBQ        $0x08, R12
+	CMPQ        R12, $0x08
 	JGE         block6
 
 next7:
-	CMPQ R10, $0x04
+	CMPQ R12, $0x04
 	JLT  next10
 
 block9:
@@ -5534,20 +6484,20 @@ head11:
 	VPADDSW    X2, X4, X2
 	VPMAXUW    X4, X2, X2
 	VMOVUPS    X2, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head11
 	ADDQ       $0x00000010, SI
 	ADDQ       $0x00000020, DI
 	ADDQ       $0x00000010, DX
 	ADDQ       $0x00000010, BX
-	SUBQ       $0x04, R10
-	CMPQ       R10, $0x04
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
 	JGE        block9
 
 next10:
-	CMPQ R10, $0x01
+	CMPQ R12, $0x01
 	JLT  next13
 
 block12:
@@ -5577,16 +6527,16 @@ head14:
 	VPADDSW  X2, X4, X2
 	VPMAXUW  X4, X2, X2
 	VMOVD    X2, (AX)
-	LEAQ     (AX)(R11*2), AX
-	LEAQ     (CX)(R12*4), CX
+	LEAQ     (AX)(R10*2), AX
+	LEAQ     (CX)(R11*4), CX
 	DECQ     R9
 	JNZ      head14
 	ADDQ     $0x00000004, SI
 	ADDQ     $0x00000008, DI
 	ADDQ     $0x00000004, DX
 	ADDQ     $0x00000004, BX
-	SUBQ     $0x01, R10
-	CMPQ     R10, $0x01
+	SUBQ     $0x01, R12
+	CMPQ     R12, $0x01
 	JGE      block12
 
 next13:
@@ -5602,7 +6552,7 @@ done2:
 	RET
 
 // func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $8-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
@@ -5639,10 +6589,10 @@ token1:
 	MOVQ  x+8(FP), AX
 	LEAQ  (AX)(DI*4), DI
 	MOVQ  heads+64(FP), R8
-	MOVQ  pairs+32(FP), R10
-	MOVQ  yHeadStride+72(FP), R11
-	MOVQ  xHeadStride+80(FP), R12
-	CMPQ  R10, $0x40
+	MOVQ  yHeadStride+72(FP), R10
+	MOVQ  xHeadStride+80(FP), R11
+	MOVQ  pairs+32(FP), R12
+	CMPQ  R12, $0x40
 	JLT   next4
 
 block3:
@@ -5755,20 +6705,20 @@ head5:
 	VPMAXUW    Z17, Z12, Z12
 	VMOVUPS    Z11, 128(AX)
 	VMOVUPS    Z12, 192(AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head5
 	ADDQ       $0x00000100, SI
 	ADDQ       $0x00000200, DI
 	ADDQ       $0x00000100, DX
 	ADDQ       $0x00000100, BX
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
 	JGE        block3
 
 next4:
-	CMPQ R10, $0x10
+	CMPQ R12, $0x10
 	JLT  next7
 
 block6:
@@ -5803,71 +6753,154 @@ head8:
 	VPADDSW    Z5, Z7, Z5
 	VPMAXUW    Z7, Z5, Z5
 	VMOVUPS    Z5, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
 	DECQ       R9
 	JNZ        head8
 	ADDQ       $0x00000040, SI
 	ADDQ       $0x00000080, DI
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x00000040, BX
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
 	JGE        block6
 
 next7:
-	TESTQ     R10, R10
-	JZ        next10
-	MOVQ      $0xffffffffffffffff, AX
-	BZHIQ     R10, AX, AX
-	KMOVD     AX, K2
-	SHRQ      $0x10, AX
-	KMOVD     AX, K3
-	LEAQ      (R10)(R10*1), AX
-	MOVQ      $0xffffffffffffffff, CX
-	BZHIQ     AX, CX, CX
-	KMOVD     CX, K3
-	SHRQ      $0x10, CX
-	KMOVD     CX, K4
-	VMOVUPS.Z (DX), K2, Z3
-	VMOVUPS.Z (BX), K2, Z4
-	MOVQ      SI, AX
-	MOVQ      DI, CX
-	MOVQ      R8, R9
+	CMPQ R12, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (DX), Y3
+	VMOVUPS (BX), Y4
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
 
 head11:
-	PREFETCHT0 3072(CX)
-	PREFETCHT0 3136(CX)
-	VMOVUPS.Z  (CX), K3, Z6
-	VMOVUPS.Z  64(CX), K4, Z7
-	VMOVAPS    Z6, Z5
-	VPERMT2PS  Z7, Z1, Z5
-	VMOVAPS    Z6, Z6
-	VPERMT2PS  Z7, Z2, Z6
-	VMULPS     Z4, Z5, Z7
-	VMULPS     Z4, Z6, Z8
-	VMULPS     Z3, Z5, Z5
-	VMULPS     Z3, Z6, Z6
-	VSUBPS     Z8, Z5, Z5
-	VADDPS     Z7, Z6, Z6
-	VPSRLD     $0x10, Z5, Z7
-	VPSLLD     $0x10, Z6, Z8
-	VPBLENDMW  Z6, Z7, K1, Z7
-	VPBLENDMW  Z8, Z5, K1, Z8
-	VPANDND    Z0, Z7, Z5
-	VPSUBUSW   Z5, Z8, Z5
-	VPSRLW     $0x0f, Z5, Z5
-	VPADDSW    Z5, Z7, Z5
-	VPMAXUW    Z7, Z5, Z5
-	VMOVDQU16  Z5, K3, (AX)
-	LEAQ       (AX)(R11*2), AX
-	LEAQ       (CX)(R12*4), CX
-	DECQ       R9
-	JNZ        head11
-	ADDQ       $0x00000040, SI
-	ADDQ       $0x00000080, DI
+	PREFETCHT0  3072(CX)
+	VMOVUPS     (CX), Y6
+	VINSERTF128 $0x01, 32(CX), Y6, Y6
+	VMOVUPS     16(CX), Y7
+	VINSERTF128 $0x01, 48(CX), Y7, Y7
+	VSHUFPS     $0x88, Y7, Y6, Y5
+	VSHUFPS     $0xdd, Y7, Y6, Y6
+	VMULPS      Y4, Y5, Y7
+	VMULPS      Y4, Y6, Y8
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y3, Y6, Y6
+	VSUBPS      Y8, Y5, Y5
+	VADDPS      Y7, Y6, Y6
+	VPSRLD      $0x10, Y5, Y7
+	VPSLLD      $0x10, Y6, Y8
+	VPBLENDMW   Y6, Y7, K1, Y7
+	VPBLENDMW   Y8, Y5, K1, Y8
+	VPANDND     Y0, Y7, Y5
+	VPSUBUSW    Y5, Y8, Y5
+	VPSRLW      $0x0f, Y5, Y5
+	VPADDSW     Y5, Y7, Y5
+	VPMAXUW     Y7, Y5, Y5
+	VMOVUPS     Y5, (AX)
+	LEAQ        (AX)(R10*2), AX
+	LEAQ        (CX)(R11*4), CX
+	DECQ        R9
+	JNZ         head11
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000020, DX
+	ADDQ        $0x00000020, BX
+	SUBQ        $0x08, R12
+	CMPQ        R12, $0x08
+	JGE         block9
 
 next10:
+	CMPQ R12, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (DX), X3
+	VMOVUPS (BX), X4
+	MOVQ    SI, AX
+	MOVQ    DI, CX
+	MOVQ    R8, R9
+
+head14:
+	PREFETCHT0 3072(CX)
+	VMOVUPS    (CX), X6
+	VMOVUPS    16(CX), X7
+	VSHUFPS    $0x88, X7, X6, X5
+	VSHUFPS    $0xdd, X7, X6, X6
+	VMULPS     X4, X5, X7
+	VMULPS     X4, X6, X8
+	VMULPS     X3, X5, X5
+	VMULPS     X3, X6, X6
+	VSUBPS     X8, X5, X5
+	VADDPS     X7, X6, X6
+	VPSRLD     $0x10, X5, X7
+	VPSLLD     $0x10, X6, X8
+	VPBLENDMW  X6, X7, K1, X7
+	VPBLENDMW  X8, X5, K1, X8
+	VPANDND    X0, X7, X5
+	VPSUBUSW   X5, X8, X5
+	VPSRLW     $0x0f, X5, X5
+	VPADDSW    X5, X7, X5
+	VPMAXUW    X7, X5, X5
+	VMOVUPS    X5, (AX)
+	LEAQ       (AX)(R10*2), AX
+	LEAQ       (CX)(R11*4), CX
+	DECQ       R9
+	JNZ        head14
+	ADDQ       $0x00000010, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000010, DX
+	ADDQ       $0x00000010, BX
+	SUBQ       $0x04, R12
+	CMPQ       R12, $0x04
+	JGE        block12
+
+next13:
+	CMPQ R12, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (DX), X3
+	VMOVSS (BX), X4
+	MOVQ   SI, AX
+	MOVQ   DI, CX
+	MOVQ   R8, R9
+
+head17:
+	VMOVSD    (CX), X6
+	VSHUFPS   $0x88, X6, X6, X5
+	VSHUFPS   $0xdd, X6, X6, X6
+	VMULPS    X4, X5, X7
+	VMULPS    X4, X6, X8
+	VMULPS    X3, X5, X5
+	VMULPS    X3, X6, X6
+	VSUBPS    X8, X5, X5
+	VADDPS    X7, X6, X6
+	VPSRLD    $0x10, X5, X7
+	VPSLLD    $0x10, X6, X8
+	VPBLENDMW X6, X7, K1, X7
+	VPBLENDMW X8, X5, K1, X8
+	VPANDND   X0, X7, X5
+	VPSUBUSW  X5, X8, X5
+	VPSRLW    $0x0f, X5, X5
+	VPADDSW   X5, X7, X5
+	VPMAXUW   X7, X5, X5
+	VMOVD     X5, (AX)
+	LEAQ      (AX)(R10*2), AX
+	LEAQ      (CX)(R11*4), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000004, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block15
+
+next16:
 	MOVQ (SP), AX
 	INCQ AX
 	MOVQ AX, (SP)

@@ -225,7 +225,7 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 		words := e.loadWords(p, m.low, from)
 		e.VPSLLD(operand.Imm(16), words, even)
 		if e.avx512 {
-			e.VPANDD(e.turns.upperHalf, words, odd)
+			e.VPANDD(asWide(e.turns.upperHalf, words), words, odd)
 		} else {
 			e.VPAND(e.turns.upperHalf, words, odd)
 		}
@@ -276,7 +276,7 @@ func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (word
 	}
 	for i, upper := range uppers {
 		if e.avx512 {
-			e.VPANDND(e.turns.one, upper, words[i])
+			e.VPANDND(asWide(e.turns.one, upper), upper, words[i])
 		} else {
 			e.VPANDN(e.turns.one, upper, words[i])
 		}
@@ -294,6 +294,14 @@ func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (word
 		}
 	}
 	return words
+}
+
+// asWide returns a constant, in memory or in a register, as wide as v.
+func asWide(constant operand.Op, v reg.VecVirtual) operand.Op {
+	if r, ok := constant.(reg.VecVirtual); ok {
+		return lanesOf(r, v)
+	}
+	return constant
 }
 
 // joinWords takes the odd words of odd and the even words of even.

@@ -7,14 +7,14 @@ import (
 
 // rotation is where the loops of both layouts stand.
 type rotation struct {
-	y, x       reg.GPVirtual // a block of one head
-	cos, sin   reg.GPVirtual // the same block of the table rows
-	pairs, row masks         // of the last block: in the tables, in y and x
+	y, x     reg.GPVirtual // a block of one head
+	cos, sin reg.GPVirtual // the same block of the table rows
 }
 
 // blocks says how a layout rotates one block of pairs. table loads a block of
 // the table rows into registers, apply rotates a block of x by it. Sizes are in
-// pairs, from the largest down to 1, or to a last block under masks.
+// pairs, from the largest down to 1: a last block under a mask would be stored as a whole
+// one, see saveUpTo.
 type blocks struct {
 	y, x     element
 	elements int           // of y and x, one after another, for each pair
@@ -58,9 +58,9 @@ func (e *emitter) rotateToken(b blocks, token operand.Mem) {
 	}
 	r := &rotation{y: e.GP64(), x: e.GP64(), cos: of("cos", "tableStride", float32s), sin: of("sin", "tableStride", float32s)}
 	y, x := of("y", "yTokenStride", b.y), of("x", "xTokenStride", b.x)
-	heads, head, n := e.argument("heads"), e.GP64(), e.argument("pairs")
+	heads, head := e.argument("heads"), e.GP64()
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
-	e.rotateBlocks(r, n, b.elements, b.sizes, func(block part) {
+	e.spans(e.argument("pairs"), b.sizes, func(block part) {
 		headLoop := e.label("head")
 		bytes := b.x.bytes() * b.elements * block.size
 		b.table(r, block)
@@ -77,31 +77,10 @@ func (e *emitter) rotateToken(b blocks, token operand.Mem) {
 		e.step(r.x, xHeadStride, b.x)
 		e.DECQ(head)
 		e.JNZ(operand.LabelRef(headLoop))
-		b.advance(e, block, y, x)
-	})
-}
-
-// advance moves the addresses behind a block.
-func (b *blocks) advance(e *emitter, block part, y, x reg.GPVirtual) {
-	e.ADDQ(operand.U32(uint32(b.y.bytes()*b.elements*block.size)), y)
-	e.ADDQ(operand.U32(uint32(b.x.bytes()*b.elements*block.size)), x)
-}
-
-// rotateBlocks runs body over n pairs, and advances the table rows.
-func (e *emitter) rotateBlocks(r *rotation, n reg.GPVirtual, elements int, sizes []part, body func(block part)) {
-	e.spans(n, sizes, func(block part) {
-		if !block.masked {
-			body(block)
-			e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
-			e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
-			return
-		}
-		r.pairs = e.masks(n, 16)
-		r.row = r.pairs
-		if elements == 2 {
-			r.row = e.masks(e.twice(n), 16)
-		}
-		body(block)
+		e.ADDQ(operand.U32(uint32(b.y.bytes()*b.elements*block.size)), y)
+		e.ADDQ(operand.U32(uint32(bytes)), x)
+		e.ADDQ(operand.U32(uint32(4*block.size)), r.cos)
+		e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)
 	})
 }
 
@@ -126,34 +105,40 @@ func (e *emitter) rotatePairs(x1, x2, c, s reg.VecVirtual) {
 func rotateHalfSplit(e *emitter) {
 	y, x := e.to, e.from
 	partner := e.argument("partner")
-	b := blocks{y: y, x: x, elements: 1, partner: partner, sizes: whole(32, 8, 4, 1)}
+	b := blocks{y: y, x: x, elements: 1, partner: partner}
 	width := e.lanes() // of a whole part
 	if y == bfloat16s {
 		e.loadTurns()
 		width *= 2
-		b.sizes = whole(32, 16, 8, 4, 1)
 	}
-	if e.avx512 {
-		b.sizes = append(whole(64, width), part{width, true})
+	switch {
+	case e.avx512 && y == bfloat16s:
+		b.sizes = whole(64, 32, 16, 8, 4, 1)
+	case e.avx512:
+		b.sizes = whole(64, 16, 8, 4, 1)
+	case y == bfloat16s:
+		b.sizes = whole(32, 16, 8, 4, 1)
+	default:
+		b.sizes = whole(32, 8, 4, 1)
 	}
 	parts := func(block part) (p part, count int) {
-		p = part{min(block.size, width), block.masked}
+		p = part{size: min(block.size, width)}
 		return p, block.size / p.size
 	}
-	load := func(t element, p part, m masks, from operand.Mem) []reg.VecVirtual {
+	load := func(t element, p part, from operand.Mem) []reg.VecVirtual {
 		if y == bfloat16s && p.size > 1 {
-			even, odd := e.loadByTurns(t, p, m, from)
+			even, odd := e.loadByTurns(t, p, masks{}, from)
 			return []reg.VecVirtual{even, odd}
 		}
-		return []reg.VecVirtual{e.load(t, p, m.low, from)}
+		return []reg.VecVirtual{e.load(t, p, nil, from)}
 	}
 	var cos, sin [][]reg.VecVirtual
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
-			c := load(float32s, p, r.pairs, operand.Mem{Base: r.cos, Disp: 4 * p.size * j})
-			s := load(float32s, p, r.pairs, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})
+			c := load(float32s, p, operand.Mem{Base: r.cos, Disp: 4 * p.size * j})
+			s := load(float32s, p, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})
 			if x == bfloat16s && len(c) == 2 {
 				e.clearNaNBits(append(c, s...)...)
 			}
@@ -170,19 +155,19 @@ func rotateHalfSplit(e *emitter) {
 				return first, second
 			}
 			first, second := halves(r.x, x)
-			x1, x2 := load(x, p, r.row, first), load(x, p, r.row, second)
+			x1, x2 := load(x, p, first), load(x, p, second)
 			for i := range x1 {
 				e.rotatePairs(x1[i], x2[i], cos[j][i], sin[j][i])
 			}
 			first, second = halves(r.y, y)
 			if len(x1) == 1 {
-				e.save(y, p, r.row.low, x1[0], first)
-				e.save(y, p, r.row.low, x2[0], second)
+				e.save(y, p, nil, x1[0], first)
+				e.save(y, p, nil, x2[0], second)
 				continue
 			}
 			words := e.roundByTurns([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
-			e.saveWords(p, r.row.low, words[0], first)
-			e.saveWords(p, r.row.low, words[1], second)
+			e.saveWords(p, nil, words[0], first)
+			e.saveWords(p, nil, words[1], second)
 		}
 	}
 	e.rotate(b)
@@ -206,19 +191,19 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 	e.loadTurns()
 	b := blocks{y: y, x: x, elements: 2, sizes: whole(32, 8, 4, 1)}
 	if e.avx512 {
-		b.sizes = append(whole(64, 16), part{16, true})
+		b.sizes = whole(64, 16, 8, 4, 1)
 	}
 	parts := func(block part) (table, row part, count int) {
-		table = part{min(block.size, e.lanes()), block.masked}
-		return table, part{2 * table.size, table.masked}, block.size / table.size
+		table = part{size: min(block.size, e.lanes())}
+		return table, part{size: 2 * table.size}, block.size / table.size
 	}
 	var cos, sin []reg.VecVirtual
 	b.table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		table, _, count := parts(block)
 		for j := range count {
-			c := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.cos, Disp: 4 * table.size * j})
-			s := e.load(float32s, table, r.pairs.low, operand.Mem{Base: r.sin, Disp: 4 * table.size * j})
+			c := e.load(float32s, table, nil, operand.Mem{Base: r.cos, Disp: 4 * table.size * j})
+			s := e.load(float32s, table, nil, operand.Mem{Base: r.sin, Disp: 4 * table.size * j})
 			if x == bfloat16s {
 				e.clearNaNBits(c, s)
 			}
@@ -230,12 +215,12 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		for first := 0; first < count; first += 2 {
 			var x1, x2 []reg.VecVirtual
 			for j := first; j < min(first+2, count); j++ {
-				a, b := e.loadByTurns(x, row, r.row, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
+				a, b := e.loadByTurns(x, row, masks{}, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
 				e.rotatePairs(a, b, cos[j], sin[j])
 				x1, x2 = append(x1, a), append(x2, b)
 			}
 			for i, words := range e.roundByTurns(x1, x2, x == float32s) {
-				e.saveWords(row, r.row.low, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
+				e.saveWords(row, nil, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
 			}
 		}
 	}
@@ -246,13 +231,19 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 // with their neighbours swapped by the sines; the difference goes to the even
 // elements, the sum to the odd. Table entries are doubled in registers.
 func rotateInterleavedAVX2(e *emitter, y, x element) {
+	b := blocks{y: y, x: x, elements: 2, sizes: whole(16, 4, 2, 1)}
+	b.table, b.apply = e.neighbours(y, x)
+	e.rotate(b)
+}
+
+// neighbours returns table and apply of rotateInterleavedAVX2.
+func (e *emitter) neighbours(y, x element) (table, apply func(r *rotation, block part)) {
 	var cos, sin []reg.VecVirtual
 	parts := func(block part) (p part, count int) {
 		p.size = min(2*block.size, 8)
 		return p, 2 * block.size / p.size
 	}
-	b := blocks{y: y, x: x, elements: 2, sizes: whole(16, 4, 2, 1)}
-	b.table = func(r *rotation, block part) {
+	table = func(r *rotation, block part) {
 		cos, sin = nil, nil
 		p, count := parts(block)
 		for j := range count {
@@ -260,16 +251,15 @@ func rotateInterleavedAVX2(e *emitter, y, x element) {
 			sin = append(sin, e.double(p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j}))
 		}
 	}
-	b.apply = func(r *rotation, block part) {
+	apply = func(r *rotation, block part) {
 		p, count := parts(block)
-		var none reg.OpmaskVirtual
 		for j := range count {
-			v := e.load(x, p, none, operand.Mem{Base: r.x, Disp: x.bytes() * p.size * j})
+			v := e.load(x, p, nil, operand.Mem{Base: r.x, Disp: x.bytes() * p.size * j})
 			e.rotateNeighbours(v, cos[j], sin[j])
-			e.save(y, p, none, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
+			e.save(y, p, nil, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
 		}
 	}
-	e.rotate(b)
+	return table, apply
 }
 
 // double loads half a part of table entries, each twice.
@@ -299,40 +289,45 @@ func (e *emitter) rotateNeighbours(v, c, s reg.VecVirtual) {
 
 // rotateInterleavedAVX512 keeps a table row as (c, s) and (-s, c). With the even
 // and the odd elements doubled, of float32 by the loads, a row costs two products
-// and a sum.
+// and a sum. What is less than a vector is rotated as on AVX2.
 func rotateInterleavedAVX512(e *emitter, y, x element) {
 	m := e.newRotationMatrix()
 	var first, second []reg.VecVirtual
-	last := part{16, true}
-	b := blocks{y: y, x: x, elements: 2, sizes: append(whole(64, 32, 16), last)}
+	b := blocks{y: y, x: x, elements: 2, sizes: whole(64, 32, 16, 8, 4, 2, 1)}
+	table, apply := e.neighbours(y, x)
 	b.table = func(r *rotation, block part) {
+		if block.size < 16 {
+			table(r, block)
+			return
+		}
 		first, second = nil, nil
-		p := part{16, block.masked}
 		for j := range block.size / 16 {
-			cos := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.cos, Disp: 64 * j})
-			sin := e.load(float32s, p, r.pairs.low, operand.Mem{Base: r.sin, Disp: 64 * j})
+			cos, sin := e.ZMM(), e.ZMM()
+			e.VMOVUPS(operand.Mem{Base: r.cos, Disp: 64 * j}, cos)
+			e.VMOVUPS(operand.Mem{Base: r.sin, Disp: 64 * j}, sin)
 			cs, sc := m.columns(cos, sin)
 			first, second = append(first, cs...), append(second, sc...)
 		}
 	}
 	b.apply = func(r *rotation, block part) {
-		p := part{16, block.masked}
+		if block.size < 16 {
+			apply(r, block)
+			return
+		}
+		p := part{16, false}
 		for j := range first {
 			even, odd := e.ZMM(), e.ZMM()
 			from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}
-			mask := []reg.OpmaskVirtual{r.row.low, r.row.high}[j%2]
-			if x == float32s && !block.masked {
+			if x == float32s {
 				e.VMOVSLDUP(from, even)
 				e.VMOVSHDUP(from, odd)
 			} else {
-				// The doubling loads fault on elements that their mask leaves
-				// out; plain ones do not.
-				v := e.load(x, p, mask, from)
+				v := e.load(x, p, nil, from)
 				e.VMOVSLDUP(v, even)
 				e.VMOVSHDUP(v, odd)
 			}
 			e.sumOfProducts(even, odd, first[j], second[j])
-			e.save(y, p, mask, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
+			e.save(y, p, nil, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
 		}
 	}
 	e.rotate(b)
