@@ -13,7 +13,7 @@ import (
 // CheckComplete compares the cases with the exported functions and methods of the
 // package in this directory: each has one, with a digest unless it is named here.
 func CheckComplete(t *testing.T, withoutDigest ...string) {
-	exported := exportedFunctions(t, ".")
+	exported := ExportedFunctions(t, ".")
 	var names []string
 	for _, c := range sortedCases() {
 		names = append(names, c.Function)
@@ -33,9 +33,9 @@ func CheckComplete(t *testing.T, withoutDigest ...string) {
 	}
 }
 
-// exportedFunctions returns the functions and the methods (Type.Method) that the
+// ExportedFunctions returns the functions and the methods (Type.Method) that the
 // package of a directory exports.
-func exportedFunctions(t *testing.T, directory string) (names []string) {
+func ExportedFunctions(t *testing.T, directory string) (names []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
 	if err != nil {

@@ -95,7 +95,8 @@ func moved[T posenc.Element](r interface{ Uint64() uint64 }, v *posenc.View[T], 
 	for {
 		x := RandomShape[T](random, len(tokens), heads, dim)
 		if !whole || x.HeadStride == 0 || x.HeadStride == dim {
-			Allocate(random, &x, len(tokens), dim)
+			misaligned := random.IntN(16)
+			x.Data = RandomElements[T](random, misaligned+ReachOf(&x, len(tokens), dim))[misaligned:]
 			return x
 		}
 	}

@@ -63,18 +63,3 @@ func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) (v 
 	}
 	return v
 }
-
-// Memory is elements of which some belong to a view, with canaries round them.
-type Memory[T posenc.Element] struct {
-	All   []T
-	Start int
-}
-
-// Allocate gives a view of so many tokens its data.
-func Allocate[T posenc.Element](r *rand.Rand, v *posenc.View[T], tokens, headDim int) Memory[T] {
-	m := Memory[T]{Start: Padding + r.IntN(16)}
-	n := ReachOf(v, tokens, headDim)
-	m.All = RandomElements[T](r, m.Start+n+Padding)
-	v.Data = m.All[m.Start : m.Start+n : m.Start+n]
-	return m
-}
