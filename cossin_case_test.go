@@ -24,7 +24,7 @@ var (
 			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests,
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests, CallElements: kernels.MaxCallAngles,
 		OnStack: func() error {
 			var cos, sin [9]float32
 			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused,
+var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused, RoundsTwice: true,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		float16s := fusedCall[posenc.Float16]
 		if testkit.Float16TiesUp { // each step would go on from ties rounded up

@@ -9,7 +9,7 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings",
+var _ = testkit.Register(testkit.Case{Function: "AddEmbeddings", RoundsTwice: true,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		switch a.Below(3) {
 		case 0:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -265,6 +266,7 @@ var _ = testkit.Register(testkit.Case{
 		}
 		return errors.Join(errs...)
 	},
+	CallElements: kernels.MaxCallScores,
 	Digests: func(add testkit.AddDigest) {
 		for form, name := range []string{relative.CausalALiBi: "CausalALiBi", relative.SymmetricALiBi: "SymmetricALiBi", relative.KeyALiBi: "KeyALiBi"} {
 			form := relative.ALiBiForm(form)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -236,6 +237,7 @@ var (
 			products := relative.Products{Data: make([]float32, 1100*8)}
 			return relative.AddDeBERTa(s, fourBuckets, products, products, 2)
 		},
+		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			digestDeBERTa(add, "AddDeBERTa", func(d *testkit.Digest, positions int, b *relative.DeBERTaBuckets) {
 				for which := range 3 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -283,7 +284,8 @@ var (
 		Long: func() error {
 			return relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin)
 		},
-		Digests: func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
+		CallElements: kernels.MaxCallScores,
+		Digests:      func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
 	})
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -260,7 +261,8 @@ var (
 			}
 			return errors.Join(errs...)
 		},
-		Digests: func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
+		CallElements: kernels.MaxCallScores,
+		Digests:      func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
 	})
 )
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -316,6 +317,7 @@ var (
 			}
 			return errors.Join(errs...)
 		},
+		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			add("AddRelativeShift", func(d *testkit.Digest) {
 				digestTiles(d, func(s relative.Scores) error {

@@ -2,12 +2,15 @@ package testkit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,38 +21,77 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/kernels"
 )
 
+// callLimit is a variable of the environment that kernels of buildLimited read in every
+// call: they panic with callTooLong where it works on more elements.
 const (
-	callLimit   = "POSENC_CALL_LIMIT" // variable of the environment
+	callLimit   = "POSENC_CALL_LIMIT"
 	callTooLong = "kernels: a call of too many elements"
 )
 
-// CallsAreBounded runs a test of the package under test, by its name, with kernels that
-// panic when a call works on more than limit elements, which a garbage collection would
-// wait for. It fails too where no call works on so many: the test is then too small.
-// The build replaces the file that calls the assembly.
-func CallsAreBounded(t *testing.T, test string, limit int) {
+// exceeds makes a call, and reports whether a kernel of buildLimited works on more than
+// limit elements in it.
+func exceeds(t *testing.T, limit int, call func() error) bool {
+	t.Helper()
+	t.Setenv(callLimit, strconv.Itoa(limit))
+	var err error
+	reason, functions := Fault(func() { err = call() })
+	if err != nil || reason != nil && reason != callTooLong {
+		t.Errorf("%v, %v in %s", err, reason, functions)
+	}
+	return reason != nil
+}
+
+// longCalls makes the long calls of all cases. Where bounded runs it, no call of a kernel
+// works on more elements than the case says, since a garbage collection waits for it, and
+// of each such limit one does on as many: the calls are long enough.
+func longCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: long calls")
+	}
+	limited, reached := runsLimited(), map[int]bool{}
+	EachImplementation(t, func(t *testing.T, _ kernels.Implementation) {
+		for _, c := range sortedCases() {
+			if c.Long == nil {
+				continue
+			}
+			limit := cmp.Or(c.CallElements, kernels.MaxCallElements)
+			if exceeds(t, limit, c.Long) {
+				t.Errorf("%s: a call of a kernel works on more than %d elements", c.Function, limit)
+			}
+			if limited {
+				reached[limit] = exceeds(t, limit-1, c.Long) || reached[limit]
+			}
+		}
+	})
+	for limit, whole := range reached {
+		if !whole {
+			t.Errorf("no call of a kernel works on %d elements", limit)
+		}
+	}
+}
+
+// runsLimited reports whether the program is one of buildLimited.
+func runsLimited() bool { return os.Getenv(callLimit) != "" }
+
+// bounded runs a test of the package under test, by its name, in a program of
+// buildLimited.
+func bounded(t *testing.T, test string) {
 	t.Helper()
 	if testing.Short() || runtime.GOOS != "linux" || len(dispatch.Supported()) < 2 {
 		t.Skip("NOT TESTED: builds the package again, with kernels")
 	}
-	program := buildLimited(t)
-	run := func(limit int) ([]byte, error) {
-		command := exec.Command(program, "-test.run", "^"+test+"$")
-		command.Env = append(os.Environ(), callLimit+"="+strconv.Itoa(limit))
-		return command.CombinedOutput()
-	}
-	if out, err := run(limit); err != nil {
-		t.Errorf("a call of more than %d elements: %v\n%s", limit, err, out)
-	}
-	if out, err := run(limit - 1); err == nil || !bytes.Contains(out, []byte(callTooLong)) {
-		t.Errorf("the kernels do not panic on larger calls: %v\n%s", err, out)
+	command := exec.Command(buildLimited(t), "-test.v", "-test.run", "^"+strings.ReplaceAll(test, "/", "$/^")+"$")
+	command.Env = append(os.Environ(), callLimit+"="+strconv.Itoa(math.MaxInt))
+	if out, err := command.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS: "+test+" ")) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 // buildLimited builds the tests of the package in this folder with kernels that panic
-// on calls of too many elements.
+// on calls of too many elements: it replaces the file that calls the assembly.
 func buildLimited(t *testing.T) (program string) {
 	t.Helper()
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
@@ -71,10 +113,8 @@ func buildLimited(t *testing.T) (program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, content := range map[string][]byte{file: limited, overlay: list} {
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := errors.Join(os.WriteFile(file, limited, 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
+		t.Fatal(err)
 	}
 	program = filepath.Join(folder, "limited.test")
 	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
@@ -132,9 +172,8 @@ func limitCalls(source []byte) ([]byte, error) {
 	}
 	text := strings.Replace(b.String(), "\nimport (\n", "\nimport (\n\"os\"\n\"strconv\"\n", 1)
 	return format.Source([]byte(text + fmt.Sprintf(`
-var limit, _ = strconv.Atoi(os.Getenv(%q))
-
 func atMost(first int, more ...int) int {
+	limit, _ := strconv.Atoi(os.Getenv(%q))
 	elements := first
 	for _, n := range more {
 		elements *= n
