@@ -2,7 +2,6 @@ package posenc_test
 
 import (
 	"slices"
-	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -192,7 +191,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 
 // cosSin returns the cosines and sines of positions, [tokens][pairs].
 func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
-	cos, sin = plainTables(must{}, r.cfg, positions)
+	cos, sin = plainTables(r.cfg, positions)
 	if r.cfg.XPos == nil {
 		return cos, sin
 	}
@@ -213,14 +212,8 @@ func (r *rotaryArgument) right(positions []int32) bool {
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(must{}, r.cfg), list)
+	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
 }
-
-// must is what ends a test in which an argument cannot be made.
-type must struct{ testing.TB }
-
-func (must) Helper()           {}
-func (must) Fatal(args ...any) { panic(args) }
 
 // anglesArgument is Angles of any kind, and what is known of them.
 type anglesArgument struct {

@@ -16,7 +16,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 			t.Errorf("%q", kind)
 		}
 	}
-	rope := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
 	rows := testkit.Must(rope.Rows([]int32{1}))
 	two := func(_ any, err error) error { return err }
 	x := V{Data: make([]float32, 4), Heads: 1}

@@ -34,9 +34,7 @@ func TestQueryScales(t *testing.T) {
 	check := func(p int32, beta float64, length, offset int) {
 		t.Helper()
 		var got [1]float32
-		if err := posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}))
 		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
 		if want := queryScaleAt300Bits(k, beta); got[0] != want {
 			t.Errorf("position %d, beta %v, length %d, offset %d: got %x, want %x", p, beta, length, offset, got[0], want)

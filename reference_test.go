@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
@@ -98,9 +97,8 @@ func convertPlain[D, S posenc.Element](x S) D {
 
 // plainTables returns the rows of positions [axes][tokens], without decay: each entry is
 // generic's for the position that the axis of its pair gives.
-func plainTables[P int32 | float32](t testing.TB, cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
-	t.Helper()
-	invFreq, scaling, axes := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor), cfg.Axes
+func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
+	invFreq, scaling, axes := testkit.FrequenciesOf(cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
 	}
@@ -135,7 +133,7 @@ func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int
 // realTables returns the tables that cfg defines for positions [axes][tokens], taken at
 // a few hundred bits by math/big.
 func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, sin []float32) {
-	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(must{}, cfg)
+	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(cfg)
 	scaling := float32(cfg.AttentionFactor)
 	if scaling == 0 {
 		scaling = 1

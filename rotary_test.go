@@ -39,10 +39,8 @@ func testRotateLongData(t *testing.T, memory []float32) {
 				return []V{{Data: x, Heads: 3, TokenStride: row}, {Data: x[3*80:], Heads: 2, TokenStride: row}}
 			}
 			want := slices.Clone(x)
-			rotateViewsPlain(plainOf(cfg).with(plainTables(t, cfg, positions)), views(want), tokens)
-			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), views(memory)...); err != nil {
-				t.Fatal(err)
-			}
+			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, positions)), views(want), tokens)
+			testkit.NoError(t, posenc.Rotate(testkit.MustRotary(cfg).At(positions), views(memory)...))
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
 			}
@@ -63,7 +61,7 @@ func TestRotateLongData16(t *testing.T) {
 		r := testkit.NewRand(23)
 		const heads, dim, tokenStride = 3, 40, 3*40 + 5
 		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, RotaryDim: 34, Offset: 3, Layout: layout})
+			rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, RotaryDim: 34, Offset: 3, Layout: layout})
 			for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
 				short, numbers := make([]posenc.Float16, tokens*tokenStride), make([]float32, tokens*tokenStride)
 				for i := range numbers {
@@ -72,9 +70,7 @@ func TestRotateLongData16(t *testing.T) {
 				kernels.ConvertF32ToF16(impl, unsafe.Slice((*uint16)(&short[0]), len(short)), numbers)
 				long := memory[:copy(memory, short)]
 				for _, data := range [][]posenc.Float16{short, memory} {
-					if err := posenc.Rotate(rotary.At(testkit.Sequence(tokens)), posenc.View[posenc.Float16]{Data: data, Heads: heads, TokenStride: tokenStride}); err != nil {
-						t.Fatal(err)
-					}
+					testkit.NoError(t, posenc.Rotate(rotary.At(testkit.Sequence(tokens)), posenc.View[posenc.Float16]{Data: data, Heads: heads, TokenStride: tokenStride}))
 				}
 				if !slices.Equal(short, long) {
 					t.Fatalf("%d tokens: %v in long Data, want %v", tokens, long, short)
@@ -110,7 +106,7 @@ func TestRotateIsComplexMultiplication(t *testing.T) {
 		r := testkit.NewRand(25)
 		const dim = 64
 		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout})
+			rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout})
 			x := make([]float32, dim)
 			for range testkit.Rounds(300) {
 				p := int32(r.IntN(1<<20) - 1<<19)
@@ -118,9 +114,7 @@ func TestRotateIsComplexMultiplication(t *testing.T) {
 					x[i] = float32(r.NormFloat64())
 				}
 				before := pairsOf(layout, x)
-				if err := posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: x, Heads: 1}))
 				for i, z := range pairsOf(layout, x) {
 					w := math.Pow(10000, -2*float64(i)/dim)
 					want := before[i] * cmplx.Exp(complex(0, float64(p)*w))
@@ -143,7 +137,7 @@ func TestRotateIsRelative(t *testing.T) {
 		r := testkit.NewRand(26)
 		const dim = 64
 		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout})
+			rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout})
 			q, k := make([]float32, dim), make([]float32, dim)
 			for range testkit.Rounds(300) {
 				for i := range q {
@@ -157,9 +151,7 @@ func TestRotateIsRelative(t *testing.T) {
 					if x == &k[0] {
 						data = k
 					}
-					if err := posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: data, Heads: 1}); err != nil {
-						t.Fatal(err)
-					}
+					testkit.NoError(t, posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: data, Heads: 1}))
 				}
 				var got, want, size float64
 				rq, rk := pairsOf(layout, q), pairsOf(layout, k)
@@ -184,7 +176,7 @@ func TestRotateInverseUndoes(t *testing.T) {
 		const tokens, dim = 40, 64
 		for _, layout := range testkit.Layouts {
 			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles})
+				rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, Angles: angles})
 				positions := testkit.RandomPositions(r, "runs", tokens)
 				x := make([]float32, tokens*dim)
 				for i := range x {
@@ -192,9 +184,7 @@ func TestRotateInverseUndoes(t *testing.T) {
 				}
 				before := slices.Clone(x)
 				v := posenc.View[float32]{Data: x, Heads: 1}
-				if err := errors.Join(posenc.Rotate(rotary.At(positions), v), posenc.RotateInverse(rotary.At(positions), v)); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, posenc.Rotate(rotary.At(positions), v), posenc.RotateInverse(rotary.At(positions), v))
 				for i := range tokens {
 					z, want := pairsOf(layout, x[i*dim:][:dim]), pairsOf(layout, before[i*dim:][:dim])
 					for j := range z {
@@ -211,9 +201,9 @@ func TestRotateInverseUndoes(t *testing.T) {
 func TestRotateErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	huge := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	huge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2})
 	positions := []int32{5, 6, 7}
 	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
 	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
@@ -289,8 +279,8 @@ func strided(data []float32, heads, tokenStride, headStride int) V {
 func TestRotateAccepts(t *testing.T) {
 	const dim = 8
 	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	edge := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	edge := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	for name, call := range map[string]func() error{
 		"no views":  func() error { return posenc.Rotate[float32](rotary.At(positions)) },
@@ -404,7 +394,7 @@ func TestLastPosition(t *testing.T) {
 		if !(w < 0x1p50) {
 			continue
 		}
-		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -w}})
+		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -w}})
 		last := min(cossin.LastPosition(w), math.MaxInt32)
 		if last < 1 && w < 0x1p49 {
 			t.Fatalf("frequency %x: last position %d", w, last)

@@ -153,13 +153,13 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 				if i == 1 {
 					weights *= heads
 				}
-				norm := mustNorm(d.T, testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
+				norm := mustNorm(testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
 				q := testkit.DigestViewOf(d, fill, i+layout, tokens, heads, cfg.HeadDim)
 				if i == 1 {
 					q = testkit.DigestViewOf(d, fill, layout%2, tokens, heads, cfg.HeadDim)
 				}
 				k := testkit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
-				d.Must(posenc.RotateFused(testkit.MustRotary(d.T, cfg).At(d.Positions(tokens)),
+				d.Must(posenc.RotateFused(testkit.MustRotary(cfg).At(d.Positions(tokens)),
 					posenc.FusedView[T]{View: q.View, Norm: norm, Scale: testkit.DigestNumbers[float32](d, tokens)},
 					posenc.FusedView[T]{View: k.View}))
 				d.Add(q.Memory, k.Memory)

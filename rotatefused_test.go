@@ -10,8 +10,8 @@ import (
 
 func TestRotateFusedErrors(t *testing.T) {
 	type F = posenc.FusedView[float32]
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
-	norm4, norm8, norm6 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false), mustNorm(t, make([]float32, 6), 1, false)
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
+	norm4, norm8, norm6 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false), mustNorm(make([]float32, 6), 1, false)
 	memory := make([]float32, 64)
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}

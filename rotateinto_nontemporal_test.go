@@ -39,17 +39,13 @@ func testRotateIntoNonTemporal[D posenc.Element](t *testing.T) {
 		large := func(t *testing.T, impl kernels.Implementation) {
 			for _, layout := range []posenc.Layout{posenc.Interleaved, posenc.InterleavedToHalfSplit} {
 				cfg := posenc.RotaryConfig{HeadDim: dim, RotaryDim: shape.rotaryDim, Offset: shape.offset, Layout: layout}
-				r := testkit.MustRotary(t, cfg)
+				r := testkit.MustRotary(cfg)
 				whole, parts := make([]D, len(src)+skip)[skip:], make([]D, len(src))
-				if err := posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, slots, posenc.View[float32]{Data: src, Heads: heads}); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, slots, posenc.View[float32]{Data: src, Heads: heads}))
 				for first := 0; first < tokens; first += 100 {
 					last := min(first+100, tokens)
 					part := posenc.View[float32]{Data: src[first*heads*dim : last*heads*dim], Heads: heads}
-					if err := posenc.RotateInto(r.At(positions[first:last]), posenc.View[D]{Data: parts, Heads: heads}, slots[first:last], part); err != nil {
-						t.Fatal(err)
-					}
+					testkit.NoError(t, posenc.RotateInto(r.At(positions[first:last]), posenc.View[D]{Data: parts, Heads: heads}, slots[first:last], part))
 				}
 				for i := range whole {
 					if !testkit.SameElement(whole[i], parts[i]) {
@@ -79,7 +75,7 @@ func testRotateIntoNonTemporalOf16Bits[D, S posenc.Element](t *testing.T) {
 			{HeadDim: dim},
 			{HeadDim: dim, RotaryDim: 100, Offset: 28, Layout: posenc.InterleavedToHalfSplit},
 		} {
-			r := testkit.MustRotary(t, cfg)
+			r := testkit.MustRotary(cfg)
 			whole, parts := make([]D, len(x)), make([]D, len(x))
 			err := posenc.RotateInto(r.At(positions), posenc.View[D]{Data: whole, Heads: heads}, nil, posenc.View[S]{Data: x, Heads: heads})
 			for first := 0; first < tokens; first += some {

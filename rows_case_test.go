@@ -93,7 +93,7 @@ func newRotaryDigests(add testkit.AddDigest) {
 	add("NewRotary", func(d *testkit.Digest) {
 		for _, rounding := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
 			for _, base := range []float64{0, 2, 500000, 1e6} {
-				r := testkit.MustRotary(d.T, posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, Angles: rounding})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 40, RotaryDim: 24, Base: base, Angles: rounding})
 				cos, sin := make([]float32, 4*12), make([]float32, 4*12)
 				d.Must(r.CosSin(cos, sin, []int32{1, 2, 4097, math.MaxInt32}))
 				d.Add(cos, sin)
@@ -140,7 +140,7 @@ func digestRows[T posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		const tokens = 20
 		cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(layout%2), 33)
-		rows, err := testkit.MustRotary(d.T, cfg).Rows(d.Positions(tokens))
+		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
 		d.Must(err)
 		for i, angles := range []posenc.Angles{rows.All(), rows.At(d.Indices(tokens, tokens))} {
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], layout+i, tokens, 2, cfg.HeadDim)

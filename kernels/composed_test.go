@@ -61,16 +61,10 @@ func composed(longest int) []guarded {
 // Every irregular operation but a fence, which has nothing to compare, is called in a file
 // of this package whose exported functions are the composed ones.
 func TestComposedFunctions(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("*.go"))
 	var source, functions, names []string
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Must(os.ReadFile(file))
 		if !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(string(text), "// Code generated") {
 			source = append(source, string(text))
 		}

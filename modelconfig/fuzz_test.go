@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -127,18 +128,12 @@ func FuzzHuggingFace(f *testing.F) {
 // parseFiles parses the files of the package, or its tests.
 func parseFiles(t testing.TB, tests bool) (trees []*ast.File) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("*.go"))
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") != tests {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))
 		trees = append(trees, tree)
 	}
 	return trees
@@ -264,10 +259,7 @@ func readType(t *testing.T, modelType string, members map[string]any) (*Model, s
 	document := map[string]any{"model_type": modelType}
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
-	text, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Must(json.Marshal(document))
 	read := HuggingFace
 	if _, tower := towers[modelType]; tower {
 		read = HuggingFaceVision

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // near compares with a figure worked out in float64 by math.Pow and math.Log,
@@ -19,18 +20,14 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 1e-12*math.Abs(
 func mustRead(t *testing.T, config string) *Model {
 	t.Helper()
 	m, err := HuggingFace([]byte(config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return m
 }
 
 func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
 	cfg, err := mustRead(t, config).RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return cfg
 }
 

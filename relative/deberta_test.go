@@ -33,7 +33,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 			Bias        float32s
 		}
 	}
-	readGolden(t, "deberta", &vectors)
+	testkit.ReadJSON("testdata/deberta.json", &vectors)
 	if len(vectors.Cases) != 9 {
 		t.Fatalf("%d cases, want 9", len(vectors.Cases))
 	}
@@ -52,9 +52,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 		}
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: len(got) / c.Tokens / c.Tokens, Queries: c.Tokens, Keys: c.Tokens}
-		if err := relative.AddDeBERTa(s, b, relative.Products{Data: c.C2P}, relative.Products{Data: c.P2C}, c.Scale[0]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddDeBERTa(s, b, relative.Products{Data: c.C2P}, relative.Products{Data: c.P2C}, c.Scale[0]))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d buckets up to %d, %v: biases differ", c.Buckets, c.MaxPosition, c.Types)
 		}

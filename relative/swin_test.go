@@ -25,7 +25,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 			Bias                 float32s
 		}
 	}
-	readGolden(t, "swin", &vectors)
+	testkit.ReadJSON("testdata/swin.json", &vectors)
 	if len(vectors.Cases) != 4 {
 		t.Fatalf("%d cases, want 4", len(vectors.Cases))
 	}
@@ -33,9 +33,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
 		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		if err := relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d by %d: biases differ", c.Height, c.Width)
 		}
@@ -50,16 +48,14 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 			Coordinates, Index float32s
 		}
 	}
-	readGolden(t, "swinv2", &vectors)
+	testkit.ReadJSON("testdata/swinv2.json", &vectors)
 	if len(vectors.Cases) != 5 {
 		t.Fatalf("%d cases, want 5", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width, PretrainedHeight: c.Pretrained[0], PretrainedWidth: c.Pretrained[1]}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width, PretrainedHeight: c.Pretrained[0], PretrainedWidth: c.Pretrained[1]}))
 		if len(c.Coordinates) != len(got) {
 			t.Fatalf("%v: %d coordinates, want %d", c.Window, len(c.Coordinates), len(got))
 		}
@@ -79,9 +75,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 		}
 		patches := height * width
 		index := make([]float32, patches*patches)
-		if err := relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)))
 		if !testkit.SameSlices(index, c.Index) {
 			t.Errorf("%v: indexes differ", c.Window)
 		}
@@ -114,9 +108,7 @@ func coordinate(distance, window int) float32 {
 func TestSwinCoordinates(t *testing.T) {
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64, PretrainedHeight: window, PretrainedWidth: 66 - window}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64, PretrainedHeight: window, PretrainedWidth: 66 - window}))
 		var rows, columns [127]float32
 		for i := range rows {
 			rows[i], columns[i] = coordinate(i-63, window), coordinate(i-63, 66-window)

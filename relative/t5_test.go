@@ -35,7 +35,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 			Bias          float32s
 		}
 	}
-	readGolden(t, "t5", &vectors)
+	testkit.ReadJSON("testdata/t5.json", &vectors)
 	if len(vectors.Cases) != 11 {
 		t.Fatalf("%d cases, want 11", len(vectors.Cases))
 	}
@@ -55,9 +55,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		if err := relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
 		}

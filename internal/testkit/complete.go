@@ -37,18 +37,12 @@ func checkComplete(t *testing.T) {
 // package of a directory exports.
 func ExportedFunctions(t *testing.T, directory string) (names []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := Must(filepath.Glob(filepath.Join(directory, "*.go")))
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || !f.Name.IsExported() {

@@ -19,11 +19,11 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// digestFile has a line for each label: the label, and the first half of the SHA-256 of
+// DigestFile has a line for each label: the label, and the first half of the SHA-256 of
 // the results.
-const digestFile = "testdata/digests.txt"
+const DigestFile = "testdata/digests.txt"
 
-var update = flag.Bool("update", false, "write "+digestFile+" anew")
+var Update = flag.Bool("update", false, "write "+DigestFile+" anew, and in modelconfig the tables of docs/models.md")
 
 // AddDigest adds a digest: its label, and what makes inputs and hashes results. The
 // label seeds the inputs, so that it stays where a function is renamed.
@@ -54,7 +54,7 @@ type labelled struct {
 
 func (c *Case) digests() (list []labelled) {
 	if c.Digests != nil {
-		c.Digests(func(label string, run func(d *Digest)) { 
+		c.Digests(func(label string, run func(d *Digest)) {
 			list = append(list, labelled{label, run, c.RoundsTwice && strings.Contains(label, "/type=float16")})
 		})
 	}
@@ -75,10 +75,10 @@ func checkDigests(t *testing.T) {
 		list = append(list, c.digests()...)
 	}
 	slices.SortStableFunc(list, func(a, b labelled) int { return strings.Compare(a.label, b.label) })
-	if *update {
+	if *Update {
 		writeDigests(t, list)
 	}
-	want := readDigests(t)
+	want := ReadDigests(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, l := range list {
 			if Float16TiesUp && impl != kernels.Generic && l.roundsTwice {
@@ -104,16 +104,12 @@ func writeDigests(t *testing.T, list []labelled) {
 	for _, l := range list {
 		fmt.Fprintf(&text, "%s %s\n", l.label, l.digest(t, kernels.Generic))
 	}
-	if err := os.WriteFile(digestFile, text.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(DigestFile, text.Bytes(), 0o666))
 }
 
-func readDigests(t *testing.T) map[string]string {
-	text, err := os.ReadFile(digestFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+// ReadDigests returns the digests of the labels.
+func ReadDigests(t *testing.T) map[string]string {
+	text := Must(os.ReadFile(DigestFile))
 	digests := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -219,9 +215,7 @@ func (d *Digest) toEven(s []posenc.Float16) []posenc.Float16 {
 }
 
 func (d *Digest) addBits(x any) {
-	if err := binary.Write(d.hash, binary.LittleEndian, x); err != nil {
-		d.T.Fatal(err)
-	}
+	NoError(d.T, binary.Write(d.hash, binary.LittleEndian, x))
 }
 
 // Next returns 64 random bits: SplitMix64 (Steele, Lea and Flood 2014). No input

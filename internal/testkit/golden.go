@@ -1,6 +1,12 @@
 package testkit
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -30,6 +36,23 @@ func Differs[T Number](of *Numbers[T], a, b []T) int {
 		}
 	}
 	return -1
+}
+
+// ReadJSON reads golden vectors.
+func ReadJSON(file string, vectors any) {
+	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
+		panic(fmt.Errorf("%s: %w", file, err))
+	}
+}
+
+// Hex returns the numbers of hexadecimal text, big-endian.
+func Hex[T any](text ...string) []T {
+	data := Must(hex.DecodeString(strings.Join(text, "")))
+	list := make([]T, len(data)/int(unsafe.Sizeof(*new(T))))
+	if n := Must(binary.Decode(data, binary.BigEndian, list)); n != len(data) {
+		panic(fmt.Sprintf("%d bytes are no list of %T", len(data), list))
+	}
+	return list
 }
 
 // GoldenInputs returns what testdata/rmsnorm/generate.py starts from.

@@ -1,18 +1,6 @@
 package testkit
 
-import (
-	"testing"
-
-	"github.com/go-posenc/posenc"
-)
-
-func MustRotary(b testing.TB, cfg posenc.RotaryConfig) *posenc.Rotary {
-	r, err := posenc.NewRotary(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return r
-}
+import "github.com/go-posenc/posenc"
 
 // Small returns the product of numbers, and a small one where it is large or
 // negative.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -94,28 +93,14 @@ func bounded(t *testing.T, test string) {
 // on calls of too many elements: it replaces the file that calls the assembly.
 func buildLimited(t *testing.T) (program string) {
 	t.Helper()
-	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := Must(exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output())
 	name := filepath.Join(strings.TrimSpace(string(module)), "kernels", "bind_"+runtime.GOARCH+".go")
-	source, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	limited, err := limitCalls(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := Must(os.ReadFile(name))
+	limited := Must(limitCalls(source))
 	folder := t.TempDir()
 	file, overlay := filepath.Join(folder, "bind.go"), filepath.Join(folder, "overlay.json")
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {name: file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(file, limited, 0o600), os.WriteFile(overlay, list, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	list := Must(json.Marshal(map[string]map[string]string{"Replace": {name: file}}))
+	NoError(t, os.WriteFile(file, limited, 0o600), os.WriteFile(overlay, list, 0o600))
 	program = filepath.Join(folder, "limited.test")
 	if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
