@@ -2,7 +2,6 @@ package posenc_test
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -360,18 +359,12 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	}
 	n := anglesArgument{headDim: cfg.HeadDim}
 	n.shares = func(memory []byte) bool {
-		return shareMemory(memory, testkit.BytesOf(t.Cos)) || shareMemory(memory, testkit.BytesOf(t.Sin))
+		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
 	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
-}
-
-// shareMemory reports whether slices that are not empty share a byte.
-func shareMemory(a, b []byte) bool {
-	first, second := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(a) > 0 && len(b) > 0 && first < second+uintptr(len(b)) && second < first+uintptr(len(a))
 }
 
 // viewsRight reports whether views have the shape for so many tokens, and share no

@@ -69,7 +69,7 @@ var (
 func apart(memory ...[]byte) bool {
 	for i := range memory {
 		for j := range i {
-			if shareMemory(memory[i], memory[j]) {
+			if testkit.Share(memory[i], memory[j]) {
 				return false
 			}
 		}

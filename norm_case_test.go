@@ -119,7 +119,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Right: func() bool {
 			right := dim >= 1 && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
-				right = right && !shareMemory(testkit.BytesOf(x.Data), testkit.BytesOf(factors))
+				right = right && !testkit.Share(x.Data, factors)
 			}
 			return right
 		},

@@ -247,7 +247,7 @@ func TestNormErrors(t *testing.T) {
 		newNorm("no weight", nil, 1, "weight is 0 elements"),
 		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight is 1048577 elements"),
 		newNorm("negative epsilon", memory, -1, "cfg.Epsilon is -1"),
-		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN"),
+		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN, want a finite number of at least 0"),
 		newNorm("infinite epsilon", memory, inf, "cfg.Epsilon is +Inf"),
 		normalize("no norm", nil, 2, posenc.ErrConfig, "norm is nil or zero", x),
 		normalize("zero norm", &posenc.RMSNorm{}, 2, posenc.ErrConfig, "norm is nil or zero", x),

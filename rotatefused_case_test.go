@@ -91,7 +91,7 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 			return false
 		}
 		for _, y := range xs {
-			if tokens > 0 && shareMemory(testkit.BytesOf(y.Data), testkit.BytesOf(x.Scale)) {
+			if tokens > 0 && testkit.Share(y.Data, x.Scale) {
 				return false
 			}
 		}

@@ -140,7 +140,7 @@ func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], 
 		return false
 	}
 	to := testkit.BytesOf(dst.Data)
-	return tokens == 0 || reach == 0 || !shareMemory(to, testkit.BytesOf(src.Data)) && !angles.shares(to)
+	return tokens == 0 || reach == 0 || !testkit.Share(to, src.Data) && !angles.shares(to)
 }
 
 // taken copies some heads of tokens to memory of their own.

@@ -127,7 +127,7 @@ func TestTableErrors(t *testing.T) {
 		kind      error
 		says      string
 	}{
-		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero"},
+		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary"},
 		{"of zero", new(posenc.Rotary), []int32{1}, posenc.ErrConfig, "r is nil or zero"},
 		{"of a position", fast, []int32{1, 1024}, posenc.ErrPosition, "positions[1] is 1024, want at most 1023"},
 		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions is 4 elements, want a multiple of 3"},

@@ -148,7 +148,7 @@ func TestShiftErrors(t *testing.T) {
 	}
 	x := V{Data: data[:24], Heads: 1}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		shift("no rotary", posenc.ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
+		shift("no rotary", posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary", nil, []int32{1, 2, 3}, x),
 		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
 		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
 		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),

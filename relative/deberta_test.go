@@ -119,23 +119,17 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements")
 }
 
-// debertaBucketsOf returns buckets, nil and zero ones too where any arguments are wanted,
-// and how many relative positions they have.
+// debertaBucketsOf returns buckets, and how many relative positions they have.
 func debertaBucketsOf(a *testkit.Arguments) (*relative.DeBERTaBuckets, int) {
-	switch {
-	case a.Rarely():
-		return nil, 0
-	case a.Rarely():
-		return new(relative.DeBERTaBuckets), 0
-	}
-	cfg := relative.DeBERTaConfig{MaxPosition: 12 + a.Below(20)}
-	span := cfg.MaxPosition
-	if a.Yes() {
-		cfg.Buckets = 4 * (1 + a.Below(4))
-		span = cfg.Buckets
-	}
-	b := testkit.Must(relative.NewDeBERTaBuckets(cfg))
-	return b, 2 * span
+	return orNone(a, func() (*relative.DeBERTaBuckets, int) {
+		cfg := relative.DeBERTaConfig{MaxPosition: 12 + a.Below(20)}
+		span := cfg.MaxPosition
+		if a.Yes() {
+			cfg.Buckets = 4 * (1 + a.Below(4))
+			span = cfg.Buckets
+		}
+		return testkit.Must(relative.NewDeBERTaBuckets(cfg)), 2 * span
+	})
 }
 
 // digestDeBERTa calls f for the buckets of a digest's label.
@@ -155,10 +149,7 @@ func digestDeBERTa(add testkit.AddDigest, label string, f func(d *testkit.Digest
 }
 
 func digestDeBERTaBuckets(d *testkit.Digest, _ int, b *relative.DeBERTaBuckets) {
-	for n := int32(-600); n <= 600; n++ {
-		d.Add(int32(b.Position(int(n))))
-	}
-	d.Add(int32(b.Position(math.MinInt32)), int32(b.Position(math.MaxInt32)))
+	digestBuckets(d, 600, b.Position)
 }
 
 var (
@@ -179,16 +170,10 @@ var (
 		},
 		Digests: func(add testkit.AddDigest) { digestDeBERTa(add, "NewDeBERTaBuckets", digestDeBERTaBuckets) },
 	})
-	_ = testkit.Register(testkit.Case{
-		Function: "DeBERTaBuckets.Position",
-		Call: func(a *testkit.Arguments) testkit.Call {
-			b, positions := debertaBucketsOf(a)
-			distance := a.Number(-300, 300)
-			return testkit.Call{Run: func() error { return within(b.Position(distance), positions) }}
-		},
-		NeverFails: true,
-		Digests:    func(add testkit.AddDigest) { digestDeBERTa(add, "DeBERTaBuckets.Position", digestDeBERTaBuckets) },
-	})
+	_ = registerBuckets("DeBERTaBuckets.Position", func(a *testkit.Arguments) (func(distance int) int, int) {
+		b, positions := debertaBucketsOf(a)
+		return b.Position, positions
+	}, func(add testkit.AddDigest, function string) { digestDeBERTa(add, function, digestDeBERTaBuckets) })
 	_ = testkit.Register(testkit.Case{
 		Function: "AddDeBERTa",
 		Call: func(a *testkit.Arguments) testkit.Call {
