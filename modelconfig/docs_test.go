@@ -223,18 +223,13 @@ func TestDocs(t *testing.T) {
 
 	// Each trap with the name of its test.
 	for _, trap := range traps {
-		if lineWith(text, "| `TestTrap/"+trap.name+"` |") == "" {
+		if !strings.Contains(text, "| `TestTrap/"+trap.name+"` |") {
 			t.Errorf("no line for TestTrap/%s", trap.name)
 		}
 	}
 	for _, part := range strings.Split(text, "`TestTrap/")[1:] {
 		name, _, _ := strings.Cut(part, "`")
-		if !slices.ContainsFunc(traps, func(trap struct {
-			name string
-			test func(t *testing.T)
-		}) bool {
-			return trap.name == name
-		}) {
+		if !slices.ContainsFunc(traps, func(trap trap) bool { return trap.name == name }) {
 			t.Errorf("no test TestTrap/%s", name)
 		}
 	}
@@ -295,13 +290,4 @@ func TestDocsGGUF(t *testing.T) {
 	if got, want := names(string(text), "`TestTrapGGUF/", "`"), names(traps, "\tt.Run(\"", "\""); !slices.Equal(got, want) {
 		t.Errorf("docs/models.md has %q, TestTrapGGUF %q", got, want)
 	}
-}
-
-func lineWith(text, part string) string {
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, part) {
-			return line
-		}
-	}
-	return ""
 }
