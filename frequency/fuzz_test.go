@@ -2,6 +2,7 @@ package frequency_test
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// parameters are those of all constructors, as a fuzzer gives them.
+// parameters are those of all functions, as a fuzzer gives them.
 type parameters struct {
 	rounding             frequency.Rounding
 	dim                  int
@@ -21,39 +22,31 @@ type parameters struct {
 	factors              []float64
 }
 
-// argumentCalls call every function of the package.
-var argumentCalls = []struct {
+// ofLadder calls a constructor of ladders.
+func (p *parameters) ofLadder(name string) made {
+	return ofLadder(constructors[name](ladderParameters{
+		Dim: p.dim, Base: p.base, Factor: p.factor, MaxPositions: p.maxPositions, SeqLen: p.seqLen, MixedB: p.a, Alpha: p.a, Original: p.maxPositions,
+		BetaFast: p.a, BetaSlow: p.b, Untruncated: p.seqLen%2 != 0, Extrapolation: math.Mod(p.c, 1), AttentionFactor: p.c, MScale: p.d, MScaleAllDim: p.e,
+		Multiplier: p.b, ScaleSoftmax: p.seqLen%3 != 0, Short: p.factors, Long: p.factors, ShortAttention: p.a, LongAttention: p.b, Low: p.a, High: p.b,
+		Partial: p.a, Factors: p.factors,
+	}, p.rounding))
+}
+
+// argumentCall calls a function of the package.
+type argumentCall struct {
 	name string
 	call func(p parameters) made
-}{
-	{"Default", func(p parameters) made { return ofLadder(frequency.Default(p.dim, p.base, p.rounding)) }},
-	{"Linear", func(p parameters) made { return ofLadder(frequency.Linear(p.dim, p.base, p.factor, p.rounding)) }},
-	{"DynamicNTK", func(p parameters) made {
-		return ofLadder(frequency.DynamicNTK(p.dim, p.base, frequency.DynamicNTKParameters{Factor: p.factor, MaxPositions: p.maxPositions}, p.seqLen, p.rounding))
-	}},
-	{"NTK", func(p parameters) made { return ofLadder(frequency.NTK(p.dim, p.base, p.factor, p.rounding)) }},
-	{"NTKMixed", func(p parameters) made {
-		return ofLadder(frequency.NTKMixed(p.dim, p.base, frequency.NTKMixedParameters{Factor: p.factor, MixedB: p.a}, p.rounding))
-	}},
-	{"NTKAlpha", func(p parameters) made { return ofLadder(frequency.NTKAlpha(p.dim, p.base, p.a, p.rounding)) }},
-	{"YaRN", func(p parameters) made {
-		return ofLadder(frequency.YaRN(p.dim, p.base, frequency.YaRNParameters{
-			Factor: p.factor, OriginalMaxPositions: p.maxPositions, BetaFast: p.a, BetaSlow: p.b, Untruncated: p.seqLen%2 != 0, ExtrapolationFactor: math.Mod(p.c, 1),
-			AttentionFactor: p.c, MScale: p.d, MScaleAllDim: p.e, AttentionMultiplier: p.b, ScaleSoftmax: p.seqLen%3 != 0,
-		}, p.rounding))
-	}},
-	{"LongRoPE", func(p parameters) made {
-		return ofLadder(frequency.LongRoPE(p.dim, p.base, frequency.LongRoPEParameters{
-			ShortFactors: p.factors, LongFactors: p.factors, OriginalMaxPositions: p.maxPositions, Factor: p.factor, ShortAttentionFactor: p.a, LongAttentionFactor: p.b,
-		}, p.seqLen, p.rounding))
-	}},
-	{"Llama3", func(p parameters) made {
-		return ofLadder(frequency.Llama3(p.dim, p.base, frequency.Llama3Parameters{Factor: p.factor, LowFreqFactor: p.a, HighFreqFactor: p.b, OriginalMaxPositions: p.maxPositions}, p.rounding))
-	}},
-	{"Proportional", func(p parameters) made {
-		return ofLadder(frequency.Proportional(p.dim, p.base, frequency.ProportionalParameters{PartialRotaryFactor: p.a, Factor: p.factor}, p.rounding))
-	}},
-	{"Factors", func(p parameters) made { return ofLadder(frequency.Factors(p.dim, p.base, p.factors, p.rounding)) }},
+}
+
+// argumentCalls call every function of the package.
+var argumentCalls = func() (list []argumentCall) {
+	for _, name := range slices.Sorted(maps.Keys(constructors)) {
+		list = append(list, argumentCall{name, func(p parameters) made { return p.ofLadder(name) }})
+	}
+	return append(list, otherCalls...)
+}()
+
+var otherCalls = []argumentCall{
 	{"Axial", func(p parameters) made {
 		dims := []int{p.dim, p.maxPositions % 512, p.seqLen % 512}[:p.seqLen&3]
 		m := ofLadder(frequency.Axial(p.base, p.rounding, dims...))
