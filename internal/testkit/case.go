@@ -353,7 +353,7 @@ func (r *caseRunner) parts(t testing.TB, impl kernels.Implementation, c *Case, i
 			return
 		}
 		what := fmt.Sprintf("%s on %s, in parts, time %d", c.Function, impl, i)
-		Concurrently(m.Parts(&choices), func(calls []func() error) {
+		concurrently(m.Parts(&choices), func(calls []func() error) {
 			for _, call := range calls {
 				if err := call(); err != nil {
 					t.Errorf("%s: %v", what, err)

@@ -338,25 +338,11 @@ const DigestShapes = 5
 
 // DigestViewOf returns a view of one of the shapes over elements that fill makes.
 func DigestViewOf[T posenc.Element](d *Digest, fill func(*Digest, int) []T, shape, tokens, heads, dim int) DigestView[T] {
-	v := posenc.View[T]{Heads: heads}
-	gap := d.Below(6)
-	switch shape % DigestShapes {
-	case 0: // [tokens][heads][dim]
-	case 1: // packed QKV
-		v.TokenStride = (heads+2)*dim + gap
-	case 2: // [heads][tokens][dim]
-		v.TokenStride, v.HeadStride = dim, tokens*dim+gap
-	case 3: // gaps
-		v.HeadStride = dim + 1 + gap
-		v.TokenStride = heads*v.HeadStride + gap
-	case 4: // [batch][heads][tokens][dim]
-		v.SequenceTokens = tokens
-		if tokens%2 == 0 {
-			v.SequenceTokens = tokens / 2
-		}
-		v.TokenStride, v.HeadStride = dim, v.SequenceTokens*dim+gap
-		v.SequenceStride = heads*v.HeadStride + gap
+	gap, sequence := d.Below(6), tokens
+	if tokens%2 == 0 {
+		sequence = tokens / 2
 	}
+	v := shapeOf[T](shape%DigestShapes, tokens, heads, dim, shapeOptions{sequence, 2, 1 + gap, gap})
 	start, n := d.Below(16), ReachOf(&v, tokens, dim)
 	memory := fill(d, start+n+8)
 	v.Data = memory[start : start+n]

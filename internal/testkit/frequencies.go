@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// Farthest is the largest magnitude of an int32.
-const Farthest = 1 << 31
+// farthest is the largest magnitude of an int32.
+const farthest = 1 << 31
 
-// RandomFrequency returns one of a size that models have, zero, or any number
+// randomFrequency returns one of a size that models have, zero, or any number
 // whose angles stay below 2^50 at the given distance; without tiny, not one
 // whose sine may be a subnormal float32.
-func RandomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
+func randomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
 	switch r.IntN(8) {
 	case 0:
 		if tiny {
@@ -30,10 +30,10 @@ func RandomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
 	}
 }
 
-// HardFrequency returns one whose cosine or sine at position p lies so close to
+// hardFrequency returns one whose cosine or sine at position p lies so close to
 // the midpoint of two float32 that float64 arithmetic cannot round it: kernels
 // have to notice.
-func HardFrequency(r *rand.Rand, p int32) float64 {
+func hardFrequency(r *rand.Rand, p int32) float64 {
 	if p == 0 {
 		return 1
 	}
@@ -63,9 +63,9 @@ func RandomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []floa
 	s := make([]float64, n)
 	tiny := r.IntN(4) == 0 // one is enough to keep a block from the kernels
 	for i := range s {
-		s[i] = RandomFrequency(r, Farthest, tiny)
+		s[i] = randomFrequency(r, farthest, tiny)
 		if hard && i%4 == 0 {
-			s[i] = HardFrequency(r, OneOf(r, positions))
+			s[i] = hardFrequency(r, OneOf(r, positions))
 		}
 	}
 	return s

@@ -21,15 +21,15 @@ func Words[T posenc.Float16 | posenc.BFloat16](s []T) []uint16 {
 func FirstDifference[T posenc.Element](a, b []T) int {
 	switch a := any(a).(type) {
 	case []float32:
-		return Differs(&Float32Numbers, a, any(b).([]float32))
+		return differs(&Float32Numbers, a, any(b).([]float32))
 	case []posenc.Float16:
-		return Differs(&Float16Numbers, Words(a), Words(any(b).([]posenc.Float16)))
+		return differs(&Float16Numbers, Words(a), Words(any(b).([]posenc.Float16)))
 	default:
-		return Differs(&Bfloat16Numbers, Words(any(a).([]posenc.BFloat16)), Words(any(b).([]posenc.BFloat16)))
+		return differs(&Bfloat16Numbers, Words(any(a).([]posenc.BFloat16)), Words(any(b).([]posenc.BFloat16)))
 	}
 }
 
-func Differs[T Number](of *Numbers[T], a, b []T) int {
+func differs[T Number](of *Numbers[T], a, b []T) int {
 	for i := range a {
 		if !of.Same(a[i], b[i]) {
 			return i

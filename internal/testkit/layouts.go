@@ -26,11 +26,3 @@ func PairAt(l posenc.Layout, row, i, partner int) (first, second int) {
 	}
 	return row + 2*i, row + 2*i + 1
 }
-
-func NumbersTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
-}

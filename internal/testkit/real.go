@@ -21,17 +21,17 @@ func AnglesInRange(invFreq, positions []float64) bool {
 	return true
 }
 
-const RealBits = 400
+const realBits = 400
 
-func NewReal() *big.Float { return new(big.Float).SetPrec(RealBits) }
+func NewReal() *big.Float { return new(big.Float).SetPrec(realBits) }
 
 func RealOf(x float64) *big.Float { return NewReal().SetFloat64(x) }
 
-// RealPi is pi by Machin's formula.
-var RealPi = func() *big.Float {
+// realPi is pi by Machin's formula.
+var realPi = func() *big.Float {
 	arctangent := func(n float64) *big.Float { // of 1/n
 		sum, power := NewReal(), NewReal().Quo(RealOf(1), RealOf(n))
-		for k, sign := 1.0, 1.0; power.MantExp(nil) > -RealBits; k, sign = k+2, -sign {
+		for k, sign := 1.0, 1.0; power.MantExp(nil) > -realBits; k, sign = k+2, -sign {
 			sum.Add(sum, NewReal().Quo(power, RealOf(sign*k)))
 			power.Quo(power, RealOf(n*n))
 		}
@@ -42,11 +42,11 @@ var RealPi = func() *big.Float {
 
 // RealCosSin returns the cosine and the sine of an angle below 2^50.
 func RealCosSin(angle *big.Float) (cos, sin *big.Float) {
-	turn := NewReal().Mul(RealOf(2), RealPi)
+	turn := NewReal().Mul(RealOf(2), realPi)
 	turns, _ := NewReal().Quo(angle, turn).Int(nil)
 	x := NewReal().Sub(angle, NewReal().Mul(turn, NewReal().SetInt(turns)))
 	sums, term := [2]*big.Float{NewReal(), NewReal()}, RealOf(1)
-	for n := 0; n < 2 || term.Sign() != 0 && term.MantExp(nil) > 64-RealBits; n++ {
+	for n := 0; n < 2 || term.Sign() != 0 && term.MantExp(nil) > 64-realBits; n++ {
 		if n%4 < 2 {
 			sums[n%2].Add(sums[n%2], term)
 		} else {
@@ -64,7 +64,7 @@ func RealCosSin(angle *big.Float) (cos, sin *big.Float) {
 // RealLogarithm returns ln(x): with r the 2^100th root of x it is 2^100*ln(r), and
 // ln(r) is d - d^2/2 + d^3/3 for d = r-1 but for 2^-300 of it.
 func RealLogarithm(x *big.Float) *big.Float {
-	r := new(big.Float).SetPrec(2 * RealBits).Set(x)
+	r := new(big.Float).SetPrec(2 * realBits).Set(x)
 	for range 100 {
 		r.Sqrt(r)
 	}
