@@ -30,10 +30,10 @@ func randomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
 	}
 }
 
-// hardFrequency returns one whose cosine or sine at position p lies so close to
+// HardFrequency returns one whose cosine or sine at position p lies so close to
 // the midpoint of two float32 that float64 arithmetic cannot round it: kernels
 // have to notice.
-func hardFrequency(r *rand.Rand, p int32) float64 {
+func HardFrequency(r *rand.Rand, p int32) float64 {
 	if p == 0 {
 		return 1
 	}
@@ -65,7 +65,7 @@ func RandomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []floa
 	for i := range s {
 		s[i] = randomFrequency(r, farthest, tiny)
 		if hard && i%4 == 0 {
-			s[i] = hardFrequency(r, OneOf(r, positions))
+			s[i] = HardFrequency(r, OneOf(r, positions))
 		}
 	}
 	return s
