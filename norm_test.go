@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -74,8 +75,7 @@ func TestNormalizeLarge(t *testing.T) {
 
 // rmsNormReal is the real formula.
 func rmsNormReal(x, weight []float32, epsilon float32) []*big.Float {
-	const precision = 400
-	real := func(v float32) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(float64(v)) }
+	real := func(v float32) *big.Float { return exhaustive.RealOf(float64(v)) }
 	mean := real(0)
 	for _, v := range x {
 		mean.Add(mean, real(0).Mul(real(v), real(v)))
@@ -99,7 +99,7 @@ func relativeError(got []float32, want []*big.Float) (largest float64) {
 			}
 			continue
 		}
-		e := new(big.Float).SetPrec(400).SetFloat64(float64(got[i]))
+		e := exhaustive.RealOf(float64(got[i]))
 		e.Sub(e, w)
 		f, _ := e.Quo(e, w).Float64()
 		largest = max(largest, math.Abs(f)*0x1p24)

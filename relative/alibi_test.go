@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -182,10 +183,10 @@ var _ = testkit.Register(testkit.Case{
 					if h >= power {
 						steps, of = 2*(h-power)+1, 2*power
 					}
-					exponent := testkit.RealOf(maxBias)
-					exponent.Quo(exponent.Mul(exponent, testkit.RealOf(-float64(steps))), testkit.RealOf(float64(of)))
-					if slopes[h] = 0; exponent.Cmp(testkit.RealOf(-150)) > 0 {
-						slopes[h], _ = testkit.RealExponential(exponent.Mul(exponent, logarithmOf2)).Float32()
+					exponent := exhaustive.RealOf(maxBias)
+					exponent.Quo(exponent.Mul(exponent, exhaustive.RealOf(-float64(steps))), exhaustive.RealOf(float64(of)))
+					if slopes[h] = 0; exponent.Cmp(exhaustive.RealOf(-150)) > 0 {
+						slopes[h], _ = exhaustive.RealExponential(exponent.Mul(exponent, logarithmOf2)).Float32()
 					}
 				}
 			},
@@ -209,7 +210,7 @@ var _ = testkit.Register(testkit.Case{
 	},
 })
 
-var logarithmOf2 = testkit.RealLogarithm(testkit.RealOf(2))
+var logarithmOf2 = exhaustive.RealLogarithm(exhaustive.RealOf(2))
 
 var _ = testkit.Register(testkit.Case{
 	Function: "AddALiBi",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
@@ -86,7 +87,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 var logarithms = sync.OnceValue(func() []*big.Float {
 	list := make([]*big.Float, 1+9*63)
 	for i := range list[1:] {
-		list[1+i] = testkit.RealLogarithm(testkit.RealOf(float64(1 + i)))
+		list[1+i] = exhaustive.RealLogarithm(exhaustive.RealOf(float64(1 + i)))
 	}
 	return list
 })
@@ -96,8 +97,8 @@ func coordinate(distance, window int) float32 {
 	if distance == 0 {
 		return 0
 	}
-	x := testkit.NewReal().Sub(logarithms()[8*max(distance, -distance)+window-1], logarithms()[window-1])
-	y, _ := x.Quo(x, testkit.NewReal().Mul(testkit.RealOf(3), logarithms()[2])).Float32()
+	x := exhaustive.NewReal().Sub(logarithms()[8*max(distance, -distance)+window-1], logarithms()[window-1])
+	y, _ := x.Quo(x, exhaustive.NewReal().Mul(exhaustive.RealOf(3), logarithms()[2])).Float32()
 	if distance < 0 {
 		return -y
 	}
