@@ -2,8 +2,6 @@ package posenc_test
 
 import (
 	"slices"
-	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -192,7 +190,7 @@ func configOf(a *testkit.Arguments) posenc.RotaryConfig {
 
 // cosSin returns the cosines and sines of positions, [tokens][pairs].
 func (r *rotaryArgument) cosSin(positions []int32) (cos, sin []float32) {
-	cos, sin = plainTables(must{}, r.cfg, positions)
+	cos, sin = plainTables(r.cfg, positions)
 	if r.cfg.XPos == nil {
 		return cos, sin
 	}
@@ -213,14 +211,8 @@ func (r *rotaryArgument) right(positions []int32) bool {
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	return testkit.AnglesInRange(testkit.FrequenciesOf(must{}, r.cfg), list)
+	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
 }
-
-// must is what ends a test in which an argument cannot be made.
-type must struct{ testing.TB }
-
-func (must) Helper()           {}
-func (must) Fatal(args ...any) { panic(args) }
 
 // anglesArgument is Angles of any kind, and what is known of them.
 type anglesArgument struct {
@@ -367,18 +359,12 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	}
 	n := anglesArgument{headDim: cfg.HeadDim}
 	n.shares = func(memory []byte) bool {
-		return shareMemory(memory, testkit.BytesOf(t.Cos)) || shareMemory(memory, testkit.BytesOf(t.Sin))
+		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
 	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
-}
-
-// shareMemory reports whether slices that are not empty share a byte.
-func shareMemory(a, b []byte) bool {
-	first, second := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return len(a) > 0 && len(b) > 0 && first < second+uintptr(len(b)) && second < first+uintptr(len(a))
 }
 
 // viewsRight reports whether views have the shape for so many tokens, and share no

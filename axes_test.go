@@ -11,9 +11,9 @@ import (
 
 func TestAxesErrors(t *testing.T) {
 	data := make([]float32, 64)
-	three := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
-	all := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
+	three := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 2, 0, 2}}) // axis 1 without pairs
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}, Axes: []uint8{0, 1}})
+	all := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{255, 0}})
 	calls := []testkit.Wrong{
 		{Name: "no tokens", Call: func() error { return posenc.Rotate(three.At(nil), V{Data: data[:8], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 8 elements"}},
 		{Name: "data of positions", Call: func() error { return posenc.Rotate(three.At(make([]int32, 3)), V{Data: data[:24], Heads: 1}) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 24 elements", "8 for 1 tokens"}},

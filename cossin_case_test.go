@@ -24,7 +24,7 @@ var (
 			return posenc.CosSin(cos, sin, testkit.Sequence(300), make([]float64, 64))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests,
+	_ = testkit.Register(testkit.Case{Function: "CosSinAngles", Call: cosSinAnglesCall, Digests: cosSinAnglesDigests, CallElements: kernels.MaxCallAngles,
 		OnStack: func() error {
 			var cos, sin [9]float32
 			angles := [9]float32{1, 2, 0x1p60, float32(math.Inf(1)), 4, 5, 6, 7, 8}
@@ -69,7 +69,7 @@ var (
 func apart(memory ...[]byte) bool {
 	for i := range memory {
 		for j := range i {
-			if shareMemory(memory[i], memory[j]) {
+			if testkit.Share(memory[i], memory[j]) {
 				return false
 			}
 		}
@@ -201,7 +201,7 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 		Run: func() error { return r.CosSinFractional(cos, sin, positions) },
 		Right: func() bool {
 			return !r.zero && r.cfg.XPos == nil && len(positions)%r.axes == 0 && len(cos) == tokens*pairs && len(sin) == len(cos) &&
-				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions)) && testkit.AnglesInRange(testkit.FrequenciesOf(must{}, r.cfg), reals())
+				apart(testkit.BytesOf(cos), testkit.BytesOf(sin), testkit.BytesOf(positions)) && testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), reals())
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.RowParts(c, [][]float32{cos, sin}, []int{pairs, pairs}, tokens, func(x [][]float32, tokens []int) error {
@@ -210,7 +210,7 @@ func fractionalCall(a *testkit.Arguments) testkit.Call {
 		},
 	}
 	call.Want = func() {
-		c, s := plainTables(must{}, r.cfg, positions)
+		c, s := plainTables(r.cfg, positions)
 		if tokens*pairs <= 64 { // math/big takes its time
 			c, s = realTables(r.cfg, reals(), r.axes)
 		}
@@ -323,7 +323,7 @@ func rotaryCosSinDigests(add testkit.AddDigest) {
 			n /= 3
 		}
 		cos, sin := make([]float32, n), make([]float32, n)
-		d.Must(testkit.MustRotary(d.T, cfg).CosSin(cos, sin, positions))
+		d.Must(testkit.MustRotary(cfg).CosSin(cos, sin, positions))
 		d.Add(cos, sin)
 	}
 	for rounding, name := range digestRoundings {
@@ -357,7 +357,7 @@ func fractionalDigests(add testkit.AddDigest) {
 	for rounding, name := range digestRoundings {
 		add("Rotary.CosSinFractional/angles="+name, func(d *testkit.Digest) {
 			for _, pairs := range []int{1, 8, 33, 64} {
-				r := testkit.MustRotary(d.T, digestConfig(d, posenc.HalfSplit, posenc.AngleRounding(rounding), pairs))
+				r := testkit.MustRotary(digestConfig(d, posenc.HalfSplit, posenc.AngleRounding(rounding), pairs))
 				const tokens = 17
 				positions := append(testkit.DigestNumbers[float32](d, tokens-4), 0, -0x1.8p30, 0x1p-149, 0x1.5p-60)
 				cos, sin := make([]float32, tokens*pairs), make([]float32, tokens*pairs)

@@ -23,9 +23,7 @@ func TestCosSinIsCosineAndSine(t *testing.T) {
 		}
 		positions := testkit.RandomPositions(r, "sequential", rows)
 		cos, sin := make([]float32, rows*pairs), make([]float32, rows*pairs)
-		if err := posenc.CosSin(cos, sin, positions, invFreq); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.CosSin(cos, sin, positions, invFreq))
 		const half = 0x1.0001p-25 // of an ulp below 1, and the error of the reference
 		for i := range cos {
 			s, c := math.Sincos(float64(positions[i/pairs]) * invFreq[i%pairs])
@@ -42,14 +40,12 @@ func TestLinearShift(t *testing.T) {
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		r := testkit.NewRand(47)
 		const pairs = 64
-		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs})
+		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs})
 		for range testkit.Rounds(200) {
 			at := int32(r.Uint32()) >> 2 >> r.IntN(20)
 			k := int32(r.Uint32()) >> 2 >> r.IntN(30)
 			var cos, sin [3 * pairs]float32
-			if err := rotary.CosSin(cos[:], sin[:], []int32{at, k, at + k}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, rotary.CosSin(cos[:], sin[:], []int32{at, k, at + k}))
 			// Five entries that err by 2^-25 each, two of them times a number
 			// below 1 and its complement: 2^-25*(1 + 2*sqrt(2)).
 			const tolerance = 0x1p-25 * 3.83
@@ -68,8 +64,8 @@ func TestLinearShift(t *testing.T) {
 func TestCosSinErrors(t *testing.T) {
 	memory, angles := make([]float32, 64), make([]float32, 12)
 	cos, sin := memory[:12], memory[12:24]
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8})
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p40, 0, 2}})
 	var none *posenc.Rotary
 	positions, invFreq := []int32{1, 2, 3}, []float64{1, 2, 3, 4}
 	integers := unsafe.Slice((*int32)(unsafe.Pointer(&memory[0])), len(memory))
@@ -111,7 +107,7 @@ func TestCosSinErrors(t *testing.T) {
 			{Name: "frequency NaN first", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{nan, 2, 1, 1}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is NaN"}},
 			{Name: "frequency infinite", Call: func() error { return posenc.CosSin(cos, sin, positions, []float64{1, 2, 3, -inf}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[3] is -Inf"}},
 			{Name: "frequency 2^50", Call: func() error { return posenc.CosSin(cos, sin, []int32{0, 0, 0}, []float64{0x1p50, 2, 3, 4}) }, Kind: posenc.ErrConfig, Says: []string{"invFreq[0] is 1.125899906842624e+15"}},
-			{Name: "entries for no rows", Call: func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, Kind: posenc.ErrLength, Says: []string{"cos is 12 elements, want 0"}},
+			{Name: "entries for no rows", Call: func() error { return posenc.CosSin(cos, sin, nil, invFreq) }, Kind: posenc.ErrLength, Says: []string{"cos is 12 elements, want 0 for 0 rows of 4"}},
 			{Name: "entries for no frequencies", Call: func() error { return posenc.CosSin(cos, sin, positions, nil) }, Kind: posenc.ErrLength, Says: []string{"cos is 12 elements, want 0"}},
 			{Name: "cos over positions", Call: func() error { return posenc.CosSin(cos, memory[24:36], integers[11:14], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"posenc.CosSin: cos is sharing memory with positions"}},
 			{Name: "sin over positions", Call: func() error { return posenc.CosSin(cos, sin, integers[23:26], invFreq) }, Kind: posenc.ErrOverlap, Says: []string{"sin is sharing memory with positions"}},

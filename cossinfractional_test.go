@@ -9,10 +9,10 @@ import (
 )
 
 func TestCosSinFractionalErrors(t *testing.T) {
-	r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	decaying := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
-	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
 	memory := make([]float32, 8)
 	fails := testkit.Failures(t, memory)
 	fails((*posenc.Rotary)(nil).CosSinFractional(nil, nil, nil), posenc.ErrConfig, "posenc.Rotary.CosSinFractional: ")

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "Implementation", NeverFails: true, Call: func(*testkit.Arguments) testkit.Call {
+	_ = testkit.Register(testkit.Case{Function: "Implementation", NeverFails: true, NoDigest: true, Call: func(*testkit.Arguments) testkit.Call {
 		return testkit.Call{Run: func() error {
 			if posenc.Implementation() != dispatch.Implementation().String() {
 				panic("another implementation")

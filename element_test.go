@@ -17,9 +17,7 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 	} {
 		rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{tt.cos}, Sin: []float32{tt.sin}}))
 		x := []posenc.BFloat16{testkit.Narrow[posenc.BFloat16](tt.x1), testkit.Narrow[posenc.BFloat16](tt.x2)}
-		if err := posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: x, Heads: 1}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: x, Heads: 1}))
 		if testkit.Widen(x[0]) != tt.want {
 			t.Errorf("%+v: got %v", tt, testkit.Widen(x[0]))
 		}
@@ -30,12 +28,8 @@ func TestElementsAreRoundedOnce(t *testing.T) {
 func TestElementEdges(t *testing.T) {
 	half, brain := posenc.Float16s([]uint16{0x7bff, 0x7bff, 1, 0, 0x7c00, 0}), posenc.BFloat16s([]uint16{0x7f7f, 0x7f7f, 1, 0, 0x7f80, 0})
 	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{1, 0.5, 1}, Sin: []float32{-1, 0, 0}}))
-	if err := posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.Float16]{Data: half, Heads: 1}))
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[posenc.BFloat16]{Data: brain, Heads: 1}))
 	// The largest number twice is infinite; half the smallest is a tie, to 0;
 	// infinity times 0 is a NaN.
 	if want := posenc.Float16s([]uint16{0x7c00, 0, 0, 0, 0x7c00}); !slices.Equal(half[:5], want) || !math.IsNaN(float64(testkit.Widen(half[5]))) {

@@ -100,9 +100,7 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 			Long  []float64 `json:"long_factor"`
 		} `json:"rope_scaling"`
 	}
-	if err := json.Unmarshal(phiConfig, &phi); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, json.Unmarshal(phiConfig, &phi))
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
 	for _, length := range []int{4096, 131072} {
 		add(frequency.LongRoPE(96, 10000, parameters, length, frequency.Exact))

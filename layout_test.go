@@ -27,7 +27,7 @@ func TestLayoutCrossingAtZero(t *testing.T) {
 				posenc.InterleavedToHalfSplit: {1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 10, 12},
 				posenc.HalfSplitToInterleaved: {1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12},
 			}[layout]
-			rotary, v := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout}), posenc.View[float32]{Data: x, Heads: 1}
+			rotary, v := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout}), posenc.View[float32]{Data: x, Heads: 1}
 			if err := posenc.Rotate(rotary.At([]int32{0}), v); err != nil || !slices.Equal(x, want) {
 				t.Errorf("layout %d: got %v, want %v, error %v", layout, x, want, err)
 			}
@@ -55,9 +55,7 @@ func TestLayoutDeepSeekV3(t *testing.T) {
 		heads := func(x []float32) posenc.View[float32] {
 			return posenc.View[float32]{Data: x, Heads: len(x) / (tokens * dim), TokenStride: dim, HeadStride: tokens * dim}
 		}
-		if err := posenc.Rotate(rows.All(), heads(q), heads(k)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.Rotate(rows.All(), heads(q), heads(k)))
 		wantQ := []float32{
 			-3.5, -1.25, 16, 3, -0.625, 7, 11, -23.25, -19.5, 4.5, 34.5, -15.25,
 			-21.5, -5.75, 52, 33, -2.125, 19, 29, -50.25, -40.5, 10.5, 79.5, -30.25,
@@ -92,7 +90,7 @@ func TestWidestRotation(t *testing.T) {
 				testkit.Wrong{Name: name + "/rows", Call: func() error { _, err := posenc.NewRows(cfg, posenc.Table[float32]{}); return err }, Kind: posenc.ErrConfig, Says: []string{"posenc.NewRows: " + says}},
 			)
 		}
-		testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
+		testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout})
 		if _, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 4096, RotaryDim: 2048, Layout: layout}, posenc.Table[float32]{}); err != nil {
 			t.Error(err)
 		}

@@ -18,9 +18,9 @@ import (
 func TestNonTemporalCallsEndWithFence(t *testing.T) {
 	const pairs, rows = 64, kernels.NonTemporalTable / 64
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Base: 10000}
-	rope := testkit.MustRotary(t, cfg)
+	rope := testkit.MustRotary(cfg)
 	invFreq := testkit.LadderOf(pairs)
-	ofInvFreq := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
+	ofInvFreq := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
 	positions := testkit.Sequence(2 * rows)
 	cos, sin := testkit.Aligned(2*rows*pairs), testkit.Aligned(2*rows*pairs)
 	source := testkit.Aligned(1024 * pairs)
@@ -66,18 +66,14 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 				if call.want == nil {
 					want := slices.Clone(source[:call.unit])
 					copy(want, source[t0*call.unit%len(source):][:call.unit])
-					if err := posenc.Rotate(rope.At(p), keys(want)); err != nil {
-						t.Fatal(err)
-					}
+					testkit.NoError(t, posenc.Rotate(rope.At(p), keys(want)))
 					if !testkit.SameBits(cos[t0*call.unit:][:call.unit], want) {
 						t.Fatalf("token %d is not written", t0)
 					}
 					continue
 				}
 				wantCos, wantSin := make([]float32, pairs), make([]float32, pairs)
-				if err := call.want.CosSin(wantCos, wantSin, p); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, call.want.CosSin(wantCos, wantSin, p))
 				if !testkit.SameBits(cos[t0*pairs:][:pairs], wantCos) || !testkit.SameBits(sin[t0*pairs:][:pairs], wantSin) {
 					t.Fatalf("row %d is not written", t0)
 				}

@@ -119,7 +119,7 @@ func scaleCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Right: func() bool {
 			right := dim >= 1 && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
-				right = right && !shareMemory(testkit.BytesOf(x.Data), testkit.BytesOf(factors))
+				right = right && !testkit.Share(x.Data, factors)
 			}
 			return right
 		},
@@ -160,7 +160,7 @@ func newRMSNormDigests(add testkit.AddDigest) {
 	add("NewRMSNorm", func(d *testkit.Digest) {
 		for _, epsilon := range []float32{0, 1e-6, 0x1p100} {
 			for _, unitOffset := range []bool{false, true} {
-				norm := mustNorm(d.T, testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
+				norm := mustNorm(testkit.DigestElements[float32](d, 40), epsilon, unitOffset)
 				x := testkit.DigestNumbers[float32](d, 40)
 				d.Must(posenc.Normalize(norm, 1, posenc.View[float32]{Data: x, Heads: 1}))
 				d.Add(x)
@@ -172,7 +172,7 @@ func newRMSNormDigests(add testkit.AddDigest) {
 func digestNormalize[T posenc.Element](d *testkit.Digest) {
 	for i, n := range []int{1, 7, 16, 31, 64, 129, 300} {
 		for j, fill := range []func(*testkit.Digest, int) []T{testkit.DigestNumbers[T], testkit.DigestNumbers[T], testkit.DigestElements[T]} {
-			norm := mustNorm(d.T, testkit.DigestNumbers[float32](d, n), 1e-5, false)
+			norm := mustNorm(testkit.DigestNumbers[float32](d, n), 1e-5, false)
 			x := testkit.DigestViewOf(d, fill, i+j, 4, 2, n)
 			d.Must(posenc.Normalize(norm, 4, x.View))
 			d.Add(x.Memory)

@@ -1,19 +1,16 @@
 package posenc_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -42,8 +39,7 @@ func scaleRow[T posenc.Element](x []T, factor float32) {
 	}
 }
 
-func mustNorm(t testing.TB, weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
-	t.Helper()
+func mustNorm(weight []float32, epsilon float32, unitOffset bool) *posenc.RMSNorm {
 	return testkit.Must(posenc.NewRMSNorm(weight, posenc.RMSNormConfig{Epsilon: epsilon, UnitOffset: unitOffset}))
 }
 
@@ -69,9 +65,7 @@ func TestNormalizeLarge(t *testing.T) {
 				generic.ScaleF32(row, factors[i/heads])
 			}
 			v := posenc.View[float32]{Data: x, Heads: heads}
-			if err := errors.Join(posenc.Normalize(mustNorm(t, weight, 1e-6, false), tokens, v), posenc.Scale(factors, dim, v)); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.Normalize(mustNorm(weight, 1e-6, false), tokens, v), posenc.Scale(factors, dim, v))
 			if i := testkit.FirstDifference(x, want); i >= 0 {
 				t.Errorf("%v: element %d is %v, want %v", shape, i, x[i], want[i])
 			}
@@ -81,8 +75,7 @@ func TestNormalizeLarge(t *testing.T) {
 
 // rmsNormReal is the real formula.
 func rmsNormReal(x, weight []float32, epsilon float32) []*big.Float {
-	const precision = 400
-	real := func(v float32) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(float64(v)) }
+	real := func(v float32) *big.Float { return exhaustive.RealOf(float64(v)) }
 	mean := real(0)
 	for _, v := range x {
 		mean.Add(mean, real(0).Mul(real(v), real(v)))
@@ -106,7 +99,7 @@ func relativeError(got []float32, want []*big.Float) (largest float64) {
 			}
 			continue
 		}
-		e := new(big.Float).SetPrec(400).SetFloat64(float64(got[i]))
+		e := exhaustive.RealOf(float64(got[i]))
 		e.Sub(e, w)
 		f, _ := e.Quo(e, w).Float64()
 		largest = max(largest, math.Abs(f)*0x1p24)
@@ -133,9 +126,7 @@ func TestNormalizeAgainstReal(t *testing.T) {
 			x, weight := randomWeight(r, n), randomWeight(r, n)
 			epsilon := testkit.OneOf(r, []float32{1e-6, 1e-5, 0, 3})
 			want := rmsNormReal(x, weight, epsilon)
-			if err := posenc.Normalize(mustNorm(t, weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.Normalize(mustNorm(weight, epsilon, false), 1, posenc.View[float32]{Data: x, Heads: 1}))
 			e := relativeError(x, want)
 			worst = max(worst, e)
 			if e > normBound(laneAdditions(n)) {
@@ -151,10 +142,6 @@ func TestNormalizeAgainstReal(t *testing.T) {
 // a chain of n-1 additions. In bfloat16 what is so close rounds to the same
 // number or to its neighbour.
 func TestNormalizeAgainstTransformers(t *testing.T) {
-	text, err := os.ReadFile("testdata/rmsnorm/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var vectors struct {
 		Cases []struct {
 			Module         string
@@ -165,55 +152,42 @@ func TestNormalizeAgainstTransformers(t *testing.T) {
 			BFloat16       string
 		}
 	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	testkit.ReadJSON("testdata/rmsnorm/vectors.json", &vectors)
 	if len(vectors.Cases) != 3 {
 		t.Fatalf("%d cases, want 3", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		t.Run("module="+c.Module, func(t *testing.T) {
-			n := mustNorm(t, testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
+			n := mustNorm(testkit.GoldenInputs(1<<20, c.Elements), float32(c.Epsilon), c.UnitOffset)
 			x := testkit.GoldenInputs(0, c.Rows*c.Elements)
 			low := make([]posenc.BFloat16, len(x))
 			for i, v := range x {
 				low[i] = testkit.Narrow[posenc.BFloat16](v)
 			}
-			if err := posenc.Normalize(n, c.Rows, posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
-			if len(c.Float32) != 8*len(x) || c.BFloat16 != "" && len(c.BFloat16) != 4*len(x) {
-				t.Fatalf("%d and %d digits of %d elements", len(c.Float32), len(c.BFloat16), len(x))
+			testkit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[float32]{Data: x, Heads: 1}))
+			want, wantLow := testkit.Hex[float32](c.Float32), testkit.Hex[posenc.BFloat16](c.BFloat16)
+			if len(want) != len(x) || len(wantLow) != 0 && len(wantLow) != len(x) {
+				t.Fatalf("%d and %d of %d elements", len(want), len(wantLow), len(x))
 			}
 			worst := 0.0
 			for i, got := range x {
-				word, err := strconv.ParseUint(c.Float32[8*i:8*i+8], 16, 32)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := float64(math.Float32frombits(uint32(word)))
-				worst = max(worst, math.Abs(float64(got)-want)/math.Abs(want)*0x1p24)
+				w := float64(want[i])
+				worst = max(worst, math.Abs(float64(got)-w)/math.Abs(w)*0x1p24)
 			}
 			bound := normBound(laneAdditions(c.Elements)) + normBound(c.Elements-1)
 			if !(worst <= bound) {
 				t.Errorf("float32: off by %.2f units of 2^-24, at most %.2f are explained", worst, bound)
 			}
 			t.Logf("float32: off by at most %.2f units of 2^-24", worst)
-			if c.BFloat16 == "" {
+			if len(wantLow) == 0 {
 				return
 			}
-			if err := posenc.Normalize(n, c.Rows, posenc.View[posenc.BFloat16]{Data: low, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.Normalize(n, c.Rows, posenc.View[posenc.BFloat16]{Data: low, Heads: 1}))
 			differ := 0
 			for i, got := range low {
-				want, err := strconv.ParseUint(c.BFloat16[4*i:4*i+4], 16, 16)
-				if err != nil {
-					t.Fatal(err)
-				}
-				steps := int(got) - int(want)
+				steps := int(got) - int(wantLow[i])
 				if steps < -1 || steps > 1 {
-					t.Errorf("bfloat16: element %d is %#x, want %#x or a neighbour", i, got, want)
+					t.Errorf("bfloat16: element %d is %#x, want %#x or a neighbour", i, got, wantLow[i])
 				}
 				if steps != 0 {
 					differ++
@@ -240,10 +214,8 @@ func TestNormalizeExtremes(t *testing.T) {
 			{[]float32{3, -3, 3}, []float32{1, -1, 1}, 0},
 		} {
 			got := slices.Clone(tt.x)
-			n := mustNorm(t, []float32{1, 1, 1}[:len(got)], tt.epsilon, false)
-			if err := posenc.Normalize(n, 1, posenc.View[float32]{Data: got, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
+			n := mustNorm([]float32{1, 1, 1}[:len(got)], tt.epsilon, false)
+			testkit.NoError(t, posenc.Normalize(n, 1, posenc.View[float32]{Data: got, Heads: 1}))
 			if !testkit.SameSlices(got, tt.want) {
 				t.Errorf("%v becomes %v, want %v", tt.x, got, tt.want)
 			}
@@ -253,7 +225,7 @@ func TestNormalizeExtremes(t *testing.T) {
 
 func TestNormErrors(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	norm4, norm8 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false)
+	norm4, norm8 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false)
 	memory := make([]float32, 64)
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	newNorm := func(name string, weight []float32, epsilon float32, says string) testkit.Wrong {
@@ -275,7 +247,7 @@ func TestNormErrors(t *testing.T) {
 		newNorm("no weight", nil, 1, "weight is 0 elements"),
 		newNorm("long weight", make([]float32, 1<<20+1), 1, "weight is 1048577 elements"),
 		newNorm("negative epsilon", memory, -1, "cfg.Epsilon is -1"),
-		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN"),
+		newNorm("epsilon NaN", memory, nan, "cfg.Epsilon is NaN, want a finite number of at least 0"),
 		newNorm("infinite epsilon", memory, inf, "cfg.Epsilon is +Inf"),
 		normalize("no norm", nil, 2, posenc.ErrConfig, "norm is nil or zero", x),
 		normalize("zero norm", &posenc.RMSNorm{}, 2, posenc.ErrConfig, "norm is nil or zero", x),

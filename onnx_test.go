@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -67,16 +66,8 @@ func decodeTensor[T posenc.Element](t *testing.T, from onnxTensor) operator.Tens
 	return to
 }
 
-func onnxCases(t *testing.T) []*onnxCase {
-	t.Helper()
-	text, err := os.ReadFile("testdata/onnx/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []*onnxCase
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
+func onnxCases() (cases []*onnxCase) {
+	testkit.ReadJSON("testdata/onnx/vectors.json", &cases)
 	return cases
 }
 
@@ -148,7 +139,7 @@ func (c *onnxCase) eachPair(f func(first, second, entry int)) {
 // posenc does.
 func TestONNXRotaryEmbedding(t *testing.T) {
 	count := map[string]int{}
-	for _, c := range onnxCases(t) {
+	for _, c := range onnxCases() {
 		t.Run(c.Name+"/type="+c.Type, func(t *testing.T) {
 			switch c.Type {
 			case "float32":
@@ -177,10 +168,7 @@ func TestONNXRotaryEmbedding(t *testing.T) {
 // operation is rounded to the type, has to be near.
 func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, unit float64) {
 	x, cos, sin := decodeTensor[T](t, c.X), decodeTensor[T](t, c.CosCache), decodeTensor[T](t, c.SinCache)
-	y, err := operator.RotaryEmbedding(x, cos, sin, c.PositionIDs, c.attributes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := testkit.Must(operator.RotaryEmbedding(x, cos, sin, c.PositionIDs, c.attributes()))
 	expected := decodeTensor[T](t, want)
 	if !slices.Equal(y.Shape, expected.Shape) || len(y.Data) != len(expected.Data) {
 		t.Fatalf("%d elements of shape %v, want shape %v", len(y.Data), y.Shape, expected.Shape)
@@ -220,7 +208,7 @@ func checkONNX[T posenc.Element](t *testing.T, c *onnxCase, want onnxTensor, uni
 
 // A position outside the caches is an error, neither identity nor another row.
 func TestONNXPositionsOutside(t *testing.T) {
-	cases := onnxCases(t)
+	cases := onnxCases()
 	outside := []int64{50, 51, -1, -50, math.MaxInt32, math.MaxInt32 + 1, 1 << 32, 1<<32 + 3, math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
 	for _, name := range []string{"test_rotary_embedding", "test_rotary_embedding_3d_input", "test_rotary_embedding_with_interleaved_rotary_dim"} {
 		for _, id := range outside {
@@ -289,7 +277,7 @@ func TestONNXErrors(t *testing.T) {
 		{"position_ids too short", withIDs, func(a *arguments) { a.ids.Data = a.ids.Data[:5] }, posenc.ErrLength, "position_ids has 5 elements, want 6"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := caseOf(t, onnxCases(t), tt.base, "float32")
+			c := caseOf(t, onnxCases(), tt.base, "float32")
 			a := arguments{decodeTensor[float32](t, c.X), decodeTensor[float32](t, c.CosCache), decodeTensor[float32](t, c.SinCache), c.PositionIDs, c.attributes()}
 			tt.change(&a)
 			y, err := operator.RotaryEmbedding(a.x, a.cos, a.sin, a.ids, a.attributes)

@@ -100,17 +100,13 @@ func TestPermuteWeightsLlama(t *testing.T) {
 		meta := elementsFrom(r, heads*headDim*features, func(b uint32) uint32 { return b })
 		p := posenc.Permutation{Heads: heads, HeadDim: headDim, RowSize: features, Layout: posenc.InterleavedToHalfSplit}
 		huggingFace := make([]uint32, len(meta))
-		if err := posenc.PermuteWeights(huggingFace, meta, p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.PermuteWeights(huggingFace, meta, p))
 		if want := swapAxes(meta, heads, headDim/2, 2, features); !slices.Equal(huggingFace, want) {
 			t.Errorf("%d heads for Hugging Face: got %v, want %v", heads, huggingFace, want)
 		}
 		p.Layout = posenc.HalfSplitToInterleaved
 		gguf := make([]uint32, len(meta))
-		if err := posenc.PermuteWeights(gguf, huggingFace, p); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.PermuteWeights(gguf, huggingFace, p))
 		if want := swapAxes(huggingFace, heads, 2, headDim/2, features); !slices.Equal(gguf, want) || !slices.Equal(gguf, meta) {
 			t.Errorf("%d heads for llama.cpp: got %v, want %v", heads, gguf, want)
 		}
@@ -172,9 +168,7 @@ func (w projection) heads(input []float32) []float32 {
 func (w projection) rotated(t *testing.T, layout posenc.Layout, positions []int32, input []float32) []float32 {
 	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: w.p.HeadDim, RotaryDim: w.p.RotaryDim, Offset: w.p.Offset, Layout: layout}))
 	x := w.heads(input)
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: w.p.Heads}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: w.p.Heads}))
 	return x
 }
 

@@ -168,7 +168,7 @@ func raggedCall(a *testkit.Arguments) testkit.Call {
 		Run: func() error { return posenc.RaggedPositions(positions, starts, offsets) },
 		Right: func() bool {
 			right := len(starts) > 0 && starts[0] == 0 && int(starts[len(starts)-1]) == len(positions) && (offsets == nil || len(offsets) == len(starts)-1) &&
-				!shareMemory(testkit.BytesOf(positions), testkit.BytesOf(starts)) && !shareMemory(testkit.BytesOf(positions), testkit.BytesOf(offsets))
+				!testkit.Share(positions, starts) && !testkit.Share(positions, offsets)
 			for b := 0; right && b < len(starts)-1; b++ {
 				length := int64(starts[b+1]) - int64(starts[b])
 				right = length >= 0 && offset(b)+length-1 <= math.MaxInt32

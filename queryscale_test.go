@@ -2,30 +2,20 @@ package posenc_test
 
 import (
 	"math"
-	"math/big"
 	"testing"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // queryScaleAt300Bits evaluates the formula with 300 bits; the logarithm is by
-// repeated square roots, ln(k) = 2^m*ln(k^(2^-m)), unlike that of QueryScales.
+// repeated square roots, unlike that of QueryScales.
 func queryScaleAt300Bits(k uint64, beta float64) float32 {
-	const precision, roots = 600, 200
-	real := func(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
-	x := real(0).SetUint64(k)
-	for range roots {
-		x.Sqrt(x)
-	}
-	// x is 1+d, d < 2^-195: ln(x) is d-d^2/2 but for less than 2^-390 of it.
-	d := x.Sub(x, real(1))
-	ln := real(0).Sub(d, real(0).Mul(real(0.5), real(0).Mul(d, d)))
-	ln.SetMantExp(ln, roots)
-	y := real(0).Mul(real(beta), ln)
-	f, _ := y.Add(y, real(1)).Float32()
+	y := exhaustive.RealLogarithm(exhaustive.RealOf(float64(k)))
+	f, _ := y.Add(y.Mul(y, exhaustive.RealOf(beta)), exhaustive.RealOf(1)).Float32()
 	return f
 }
 
@@ -34,9 +24,7 @@ func TestQueryScales(t *testing.T) {
 	check := func(p int32, beta float64, length, offset int) {
 		t.Helper()
 		var got [1]float32
-		if err := posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.QueryScales(got[:], []int32{p}, posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}))
 		k := 1 + uint64(int64(p)+int64(offset))/uint64(length)
 		if want := queryScaleAt300Bits(k, beta); got[0] != want {
 			t.Errorf("position %d, beta %v, length %d, offset %d: got %x, want %x", p, beta, length, offset, got[0], want)

@@ -4,10 +4,10 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -98,9 +98,8 @@ func convertPlain[D, S posenc.Element](x S) D {
 
 // plainTables returns the rows of positions [axes][tokens], without decay: each entry is
 // generic's for the position that the axis of its pair gives.
-func plainTables[P int32 | float32](t testing.TB, cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
-	t.Helper()
-	invFreq, scaling, axes := testkit.FrequenciesOf(t, cfg), float32(cfg.AttentionFactor), cfg.Axes
+func plainTables[P int32 | float32](cfg posenc.RotaryConfig, positions []P) (cos, sin []float32) {
+	invFreq, scaling, axes := testkit.FrequenciesOf(cfg), float32(cfg.AttentionFactor), cfg.Axes
 	if scaling == 0 {
 		scaling = 1
 	}
@@ -135,7 +134,7 @@ func rotateViewsPlain[T posenc.Element](p plain, xs []posenc.View[T], tokens int
 // realTables returns the tables that cfg defines for positions [axes][tokens], taken at
 // a few hundred bits by math/big.
 func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, sin []float32) {
-	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(must{}, cfg)
+	dim, tokens, invFreq := plainOf(cfg).rotaryDim, len(positions)/axes, testkit.FrequenciesOf(cfg)
 	scaling := float32(cfg.AttentionFactor)
 	if scaling == 0 {
 		scaling = 1
@@ -148,11 +147,11 @@ func realTables(cfg posenc.RotaryConfig, positions []float64, axes int) (cos, si
 				axis = int(cfg.Axes[i])
 			}
 			p := positions[axis*tokens+token]
-			angle := testkit.NewReal().Mul(testkit.RealOf(p), testkit.RealOf(w))
+			angle := exhaustive.NewReal().Mul(exhaustive.RealOf(p), exhaustive.RealOf(w))
 			if cfg.AngleRounding == posenc.Float32Angles {
 				angle.SetFloat64(float64(float32(p) * float32(w)))
 			}
-			realCos, realSin := testkit.RealCosSin(angle)
+			realCos, realSin := exhaustive.RealCosSin(angle)
 			c, _ := realCos.Float32()
 			s, _ := realSin.Float32()
 			if s == 0 { // math/big loses its sign; a real angle of 0 has none
@@ -178,20 +177,20 @@ func decaysOf(x *posenc.XPos, dim int) func(pair int, p float64) float32 {
 	return func(i int, p float64) float32 {
 		d := float64(dim)
 		if logarithms[i] == nil {
-			logarithms[i] = testkit.RealLogarithm(testkit.NewReal().Quo(testkit.RealOf(10*float64(i)+2*d), testkit.RealOf(7*d)))
+			logarithms[i] = exhaustive.RealLogarithm(exhaustive.NewReal().Quo(exhaustive.RealOf(10*float64(i)+2*d), exhaustive.RealOf(7*d)))
 		}
 		distance := p - float64(x.Center)
 		if x.Keys {
 			distance = -distance
 		}
-		exponent := testkit.NewReal().Quo(testkit.NewReal().Mul(testkit.RealOf(distance), logarithms[i]), testkit.RealOf(x.ScaleBase))
-		if exponent.Cmp(testkit.RealOf(-200)) < 0 { // e^-200 is below 2^-150
+		exponent := exhaustive.NewReal().Quo(exhaustive.NewReal().Mul(exhaustive.RealOf(distance), logarithms[i]), exhaustive.RealOf(x.ScaleBase))
+		if exponent.Cmp(exhaustive.RealOf(-200)) < 0 { // e^-200 is below 2^-150
 			return 0
 		}
-		if exponent.Cmp(testkit.RealOf(200)) > 0 {
+		if exponent.Cmp(exhaustive.RealOf(200)) > 0 {
 			return float32(math.Inf(1))
 		}
-		factor, _ := testkit.RealExponential(exponent).Float32()
+		factor, _ := exhaustive.RealExponential(exponent).Float32()
 		return factor
 	}
 }

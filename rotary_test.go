@@ -2,334 +2,13 @@ package posenc_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/cmplx"
-	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/testkit"
-	"github.com/go-posenc/posenc/kernels"
 )
-
-// Views beyond the cache go several tokens at a time: the length of Data alone
-// makes a view one of them.
-func TestRotateLongData(t *testing.T) {
-	whole := make([]float32, 8<<20)
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for _, memory := range [][]float32{whole[:512<<10], whole} { // past the second cache, past all
-			testRotateLongData(t, memory)
-		}
-	})
-}
-
-func testRotateLongData(t *testing.T, memory []float32) {
-	r := testkit.NewRand(22)
-	const row = 7 * 80 // packed QKV: 3 heads of Q, 2 of K, 2 of V
-	for _, layout := range testkit.Layouts {
-		for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
-			positions := testkit.RandomPositions(r, "sequential", tokens)
-			cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 3, Layout: layout}
-			x := memory[:tokens*row+16]
-			testkit.FillRandom(r, x)
-			views := func(x []float32) []V {
-				return []V{{Data: x, Heads: 3, TokenStride: row}, {Data: x[3*80:], Heads: 2, TokenStride: row}}
-			}
-			want := slices.Clone(x)
-			rotateViewsPlain(plainOf(cfg).with(plainTables(t, cfg, positions)), views(want), tokens)
-			if err := posenc.Rotate(testkit.MustRotary(t, cfg).At(positions), views(memory)...); err != nil {
-				t.Fatal(err)
-			}
-			if i := testkit.FirstDifference(x, want); i >= 0 {
-				t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
-			}
-			clear(x)
-		}
-	}
-	for i, v := range memory {
-		if math.Float32bits(v) != 0 {
-			t.Fatalf("x[%d] beyond the rows was written", i)
-		}
-	}
-}
-
-// The same of 16 bits: Data that is long gives the bits of Data that is not.
-func TestRotateLongData16(t *testing.T) {
-	memory := make([]posenc.Float16, 17<<20)
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(23)
-		const heads, dim, tokenStride = 3, 40, 3*40 + 5
-		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, RotaryDim: 34, Offset: 3, Layout: layout})
-			for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
-				short, numbers := make([]posenc.Float16, tokens*tokenStride), make([]float32, tokens*tokenStride)
-				for i := range numbers {
-					numbers[i] = r.Float32() - 0.5
-				}
-				kernels.ConvertF32ToF16(impl, unsafe.Slice((*uint16)(&short[0]), len(short)), numbers)
-				long := memory[:copy(memory, short)]
-				for _, data := range [][]posenc.Float16{short, memory} {
-					if err := posenc.Rotate(rotary.At(testkit.Sequence(tokens)), posenc.View[posenc.Float16]{Data: data, Heads: heads, TokenStride: tokenStride}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if !slices.Equal(short, long) {
-					t.Fatalf("%d tokens: %v in long Data, want %v", tokens, long, short)
-				}
-				clear(long)
-			}
-		}
-	})
-}
-
-// pairsOf returns the pairs of a head as complex numbers.
-func pairsOf(layout posenc.Layout, head []float32) []complex128 {
-	z := make([]complex128, len(head)/2)
-	for i := range z {
-		a, b := testkit.PairAt(layout, 0, i, len(z))
-		z[i] = complex(float64(head[a]), float64(head[b]))
-	}
-	return z
-}
-
-// unit is half an ulp of 1, the relative error of one rounding to float32.
-const unit = 0x1p-24
-
-// One rotation of a pair z errs by less than 4*unit*|z|: the table entries by
-// unit/2 each, which is at most unit/sqrt(2)*|z|; the four products by unit
-// each, together at most sqrt(2)*unit*|z|; the two sums by unit*|z|. The angles
-// in float64 here err by far less, for positions of 20 bits.
-const rotationError = 4 * unit
-
-// Rotation is multiplication by e^(i*angle).
-func TestRotateIsComplexMultiplication(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(25)
-		const dim = 64
-		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout})
-			x := make([]float32, dim)
-			for range testkit.Rounds(300) {
-				p := int32(r.IntN(1<<20) - 1<<19)
-				for i := range x {
-					x[i] = float32(r.NormFloat64())
-				}
-				before := pairsOf(layout, x)
-				if err := posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-					t.Fatal(err)
-				}
-				for i, z := range pairsOf(layout, x) {
-					w := math.Pow(10000, -2*float64(i)/dim)
-					want := before[i] * cmplx.Exp(complex(0, float64(p)*w))
-					if d := cmplx.Abs(z - want); d > rotationError*cmplx.Abs(want) {
-						t.Fatalf("position %d, pair %d: got %v, want %v", p, i, z, want)
-					}
-					if d := math.Abs(cmplx.Abs(z) - cmplx.Abs(before[i])); d > rotationError*cmplx.Abs(want) {
-						t.Fatalf("position %d, pair %d: the norm %v became %v", p, i, cmplx.Abs(before[i]), cmplx.Abs(z))
-					}
-				}
-			}
-		}
-	})
-}
-
-// What attention sees depends on the distance of two tokens alone:
-// <R(m)q, R(n)k> = <q, R(n-m)k>.
-func TestRotateIsRelative(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(26)
-		const dim = 64
-		for _, layout := range testkit.Layouts {
-			rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout})
-			q, k := make([]float32, dim), make([]float32, dim)
-			for range testkit.Rounds(300) {
-				for i := range q {
-					q[i], k[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
-				}
-				m := int32(r.IntN(1 << 20))
-				n := m + int32(r.IntN(1000)-500)
-				zq, zk := pairsOf(layout, q), pairsOf(layout, k)
-				for x, p := range map[*float32]int32{&q[0]: m, &k[0]: n} {
-					data := q
-					if x == &k[0] {
-						data = k
-					}
-					if err := posenc.Rotate(rotary.At([]int32{p}), posenc.View[float32]{Data: data, Heads: 1}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				var got, want, size float64
-				rq, rk := pairsOf(layout, q), pairsOf(layout, k)
-				for i := range zq {
-					w := math.Pow(10000, -2*float64(i)/dim)
-					got += real(rq[i] * cmplx.Conj(rk[i]))
-					want += real(zq[i] * cmplx.Conj(zk[i]*cmplx.Exp(complex(0, float64(n-m)*w))))
-					size += cmplx.Abs(zq[i]) * cmplx.Abs(zk[i])
-				}
-				if math.Abs(got-want) > 2.001*rotationError*size { // of q and of k, and their product
-					t.Fatalf("positions %d and %d: got %v, want %v", m, n, got, want)
-				}
-			}
-		}
-	})
-}
-
-// RotateInverse undoes Rotate up to two rotation errors, and their product.
-func TestRotateInverseUndoes(t *testing.T) {
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(27)
-		const tokens, dim = 40, 64
-		for _, layout := range testkit.Layouts {
-			for _, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-				rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, AngleRounding: angles})
-				positions := testkit.RandomPositions(r, "runs", tokens)
-				x := make([]float32, tokens*dim)
-				for i := range x {
-					x[i] = float32(r.NormFloat64())
-				}
-				before := slices.Clone(x)
-				v := posenc.View[float32]{Data: x, Heads: 1}
-				if err := errors.Join(posenc.Rotate(rotary.At(positions), v), posenc.RotateInverse(rotary.At(positions), v)); err != nil {
-					t.Fatal(err)
-				}
-				for i := range tokens {
-					z, want := pairsOf(layout, x[i*dim:][:dim]), pairsOf(layout, before[i*dim:][:dim])
-					for j := range z {
-						if cmplx.Abs(z[j]-want[j]) > 2.001*rotationError*cmplx.Abs(want[j]) {
-							t.Fatalf("position %d, pair %d: got %v, want %v", positions[i], j, z[j], want[j])
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-func TestRotateErrors(t *testing.T) {
-	const dim, tokens = 8, 3
-	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	huge := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: math.MaxInt, RotaryDim: 2})
-	positions := []int32{5, 6, 7}
-	good := posenc.View[float32]{Data: memory[400:448], Heads: 2}
-	packed := func(n, heads int) V { return V{Data: memory[:n], Heads: heads} }
-	for function, rotate := range map[string]func(posenc.Angles, ...V) error{"Rotate": posenc.Rotate[float32], "RotateInverse": posenc.RotateInverse[float32]} {
-		views := func(name string, kind error, says []string, xs ...V) testkit.Wrong {
-			return testkit.Wrong{Name: name, Call: func() error { return rotate(rotary.At(positions), xs...) }, Kind: kind, Says: append(says, "posenc."+function+": ")}
-		}
-		calls := []testkit.Wrong{
-			{Name: "zero angles", Call: func() error { return rotate(posenc.Angles{}, good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from Rotary.At, Rows.All or Rows.At"}},
-			{Name: "no rotary", Call: func() error { return rotate((*posenc.Rotary)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "no rows", Call: func() error { return rotate((*posenc.Rows)(nil).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "no rows, ids", Call: func() error { return rotate((*posenc.Rows)(nil).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is zero, or of a nil Rotary or nil Rows, want Angles from"}},
-			{Name: "zero rows", Call: func() error { return rotate(new(posenc.Rows).All(), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows, want Angles of some from Rotary.Rows or NewRows"}},
-			{Name: "zero rows, ids", Call: func() error { return rotate(new(posenc.Rows).At(nil), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of zero Rows"}},
-			{Name: "zero rotary", Call: func() error { return rotate(new(posenc.Rotary).At(positions), good) }, Kind: posenc.ErrConfig, Says: []string{"a is of a zero Rotary"}},
-			{Name: "position", Call: func() error { return rotate(fast.At([]int32{1023, 1024, -5}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[1] is 1024", "1023"}},
-			{Name: "negative position", Call: func() error { return rotate(fast.At([]int32{1, 2, -1024}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[2] is -1024"}},
-			{Name: "least position", Call: func() error { return rotate(fast.At([]int32{math.MinInt32, 0, 0}), good) }, Kind: posenc.ErrPosition, Says: []string{"positions[0] is -2147483648"}},
-			{Name: "huge head", Call: func() error { return rotate(huge.At([]int32{1}), good) }, Kind: posenc.ErrShape, Says: []string{"xs[0].Heads is 2"}},
-			{Name: "huge head alone", Call: func() error { return rotate(huge.At([]int32{1}), packed(24, 1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 24 elements"}},
-			{Name: "data for no tokens", Call: func() error { return rotate(rotary.At(nil), packed(1, 1)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 1 element,"}},
-			{Name: "no heads for no tokens", Call: func() error { return rotate(rotary.At(nil), V{}) }, Kind: posenc.ErrShape, Says: []string{"xs[0].Heads is 0"}},
-
-			views("no heads", posenc.ErrShape, []string{"xs[0].Heads is 0"}, packed(48, 0)),
-			views("negative heads", posenc.ErrShape, []string{"xs[0].Heads is -1"}, packed(48, -1)),
-			views("least heads", posenc.ErrShape, []string{"xs[0].Heads is -"}, packed(48, math.MinInt)),
-			views("huge heads", posenc.ErrShape, []string{fmt.Sprint("xs[0].Heads is ", math.MaxInt)}, packed(48, math.MaxInt)),
-			views("huge heads, strided", posenc.ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], math.MaxInt, 8, 8)),
-			views("heads that wrap to 0", posenc.ErrShape, []string{"xs[0].Heads"}, packed(0, math.MaxInt/8+1)),
-			views("heads that wrap to 2", posenc.ErrShape, []string{"xs[0].Heads"}, packed(48, (math.MaxInt/8+1)*2/2+2)),
-			views("negative token stride", posenc.ErrShape, []string{"xs[0].TokenStride is -1"}, strided(memory[:48], 2, -1, 0)),
-			views("least token stride", posenc.ErrShape, []string{"xs[0].TokenStride is -"}, strided(memory[:48], 2, math.MinInt, 0)),
-			views("negative head stride", posenc.ErrShape, []string{"xs[0].HeadStride is -8"}, strided(memory[:48], 2, 0, -8)),
-			views("huge token stride", posenc.ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt, 0)),
-			views("token stride that wraps", posenc.ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, math.MaxInt/2+1, 0)), // 2*stride is 2^63
-			views("token stride almost that", posenc.ErrLength, []string{"xs[0].Data"}, strided(memory[:48], 2, math.MaxInt/2-4, 0)),
-			views("huge head stride", posenc.ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 2, 0, math.MaxInt)),
-			views("both strides huge", posenc.ErrLength, []string{"xs[0].Data is 48 elements"}, strided(memory[:48], 3, math.MaxInt/2, math.MaxInt/2)),
-			views("no data", posenc.ErrLength, []string{"xs[0].Data is 0 elements", "48"}, V{Heads: 2}),
-			views("one element", posenc.ErrLength, []string{"xs[0].Data is 1 element,", "48"}, packed(1, 2)),
-			views("too short", posenc.ErrLength, []string{"xs[0].Data is 47 elements", "48"}, packed(47, 2)),
-			views("too long", posenc.ErrLength, []string{"xs[0].Data is 49 elements", "48"}, packed(49, 2)),
-			views("too short for token stride", posenc.ErrLength, []string{"xs[0].Data is 215 elements", "216"}, strided(memory[:215], 2, 100, 0)),
-			views("too short for head stride", posenc.ErrLength, []string{"xs[0].Data is 60 elements", "61"}, strided(memory[:60], 2, 16, 21)),
-			views("too short for heads after heads", posenc.ErrLength, []string{"xs[0].Data is 47 elements", "48"}, strided(memory[:47], 2, 8, 24)),
-			views("second too short", posenc.ErrLength, []string{"xs[1].Data is 23 elements", "24"}, good, packed(23, 1)),
-			views("third without heads", posenc.ErrShape, []string{"xs[2].Heads is 0"}, good, packed(24, 1), V{}),
-
-			views("tokens overlap", posenc.ErrOverlap, []string{"xs[0].TokenStride is 8"}, strided(memory[:200], 2, 8, 0)),
-			views("tokens overlap by one", posenc.ErrOverlap, []string{"xs[0].TokenStride is 15"}, strided(memory[:200], 2, 15, 0)),
-			views("heads overlap", posenc.ErrOverlap, []string{"xs[0].TokenStride is 100", "HeadStride 7"}, strided(memory[:300], 2, 100, 7)),
-			views("rows cross", posenc.ErrOverlap, []string{"xs[0].TokenStride is 20"}, strided(memory[:300], 3, 20, 19)),
-			views("all the same", posenc.ErrOverlap, []string{"xs[0].TokenStride is 1"}, strided(memory[:300], 2, 1, 1)),
-			views("same view twice", posenc.ErrOverlap, []string{"xs[1]", "xs[0]"}, good, good),
-			views("same view last", posenc.ErrOverlap, []string{"xs[2]", "xs[0]"}, good, packed(24, 1), good),
-			views("views share the last element", posenc.ErrOverlap, []string{"xs[1]"}, packed(48, 2), V{Data: memory[47:71], Heads: 1}),
-			views("views share the first element", posenc.ErrOverlap, []string{"xs[1]"}, V{Data: memory[47:71], Heads: 1}, packed(48, 2)),
-			views("one view within another", posenc.ErrOverlap, []string{"xs[1]"}, packed(240, 10), V{Data: memory[100:124], Heads: 1}),
-			views("views interleave and touch", posenc.ErrOverlap, []string{"xs[1]"}, strided(memory[:200], 2, 48, 0), strided(memory[15:200], 1, 48, 0)),
-			views("views of other strides", posenc.ErrOverlap, []string{"xs[1]"}, strided(memory[:200], 1, 20, 0), strided(memory[8:200], 1, 26, 0)), // 2*20 < 8+26+8
-		}
-		t.Run("function="+function, func(t *testing.T) { testkit.CheckWrong(t, calls, memory) })
-	}
-}
-
-// V is a view of the tests of errors.
-type V = posenc.View[float32]
-
-func strided(data []float32, heads, tokenStride, headStride int) V {
-	return V{Data: data, Heads: heads, TokenStride: tokenStride, HeadStride: headStride}
-}
-
-func TestRotateAccepts(t *testing.T) {
-	const dim = 8
-	memory := make([]float32, 512)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	edge := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	positions := []int32{5, 6, 7}
-	for name, call := range map[string]func() error{
-		"no views":  func() error { return posenc.Rotate[float32](rotary.At(positions)) },
-		"no tokens": func() error { return posenc.Rotate(rotary.At(nil), V{Heads: 2}) },
-		"no tokens, strided": func() error {
-			return posenc.Rotate(rotary.At(nil), strided(memory, 2, 16, 8), strided(memory, 2, 16, 8))
-		},
-		"one token, any stride": func() error {
-			return posenc.Rotate(rotary.At(positions[:1]), strided(memory[:8], 1, math.MaxInt, math.MaxInt))
-		},
-		"one token, stride 1":  func() error { return posenc.Rotate(rotary.At(positions[:1]), strided(memory[:8], 1, 1, 1)) },
-		"one head, any stride": func() error { return posenc.Rotate(rotary.At(positions), strided(memory[:24], 1, 8, math.MaxInt)) },
-		"longer than its rows": func() error { return posenc.Rotate(rotary.At(positions), strided(memory, 2, 16, 0)) },
-		"neighbours": func() error {
-			return posenc.Rotate(rotary.At(positions), V{Data: memory[:48], Heads: 2}, V{Data: memory[48:72], Heads: 1})
-		},
-		"packed QKV": func() error {
-			return posenc.Rotate(rotary.At(positions), strided(memory, 4, 64, 0), strided(memory[32:], 2, 64, 0))
-		},
-		"[q k v] of each head": func() error {
-			return posenc.Rotate(rotary.At(positions), strided(memory, 4, 96, 24), strided(memory[8:], 4, 96, 24))
-		},
-		"[heads][tokens], Q and K": func() error {
-			return posenc.Rotate(rotary.At(positions), strided(memory, 2, 8, 24), strided(memory[48:], 1, 8, 24))
-		},
-		"views of other strides": func() error {
-			return posenc.Rotate(rotary.At(positions), strided(memory, 1, 20, 0), strided(memory[8:], 1, 24, 0))
-		},
-		"tokens between heads":      func() error { return posenc.Rotate(rotary.At(positions), strided(memory, 2, 16, 56)) },
-		"rows that cross elsewhere": func() error { return posenc.Rotate(rotary.At(positions), strided(memory, 3, 12, 41)) },
-		"last positions":            func() error { return posenc.Rotate(edge.At([]int32{1023, -1023, 0}), V{Data: memory[:24], Heads: 1}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			if err := call(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
 
 func TestNewRotaryErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
@@ -361,7 +40,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"base negative", posenc.RotaryConfig{HeadDim: 8, Base: -10000}, []string{"cfg.Base is -10000"}},
 		{"base infinite", posenc.RotaryConfig{HeadDim: 8, Base: inf}, []string{"cfg.Base is +Inf"}},
 		{"base beyond float32", posenc.RotaryConfig{HeadDim: 8, Base: 1e39, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1e+39"}},
-		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001"}},
+		{"base 1 as float32", posenc.RotaryConfig{HeadDim: 8, Base: 1 + 1e-12, AngleRounding: posenc.Float32Angles}, []string{"cfg.Base is 1.000000000001, want a base whose frequencies are finite"}},
 		{"too few frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: make([]float64, 3)}, []string{"cfg.InvFreq is 3 elements", "4"}},
 		{"too many frequencies", posenc.RotaryConfig{HeadDim: 8, RotaryDim: 6, InvFreq: make([]float64, 4)}, []string{"cfg.InvFreq is 4 elements", "3"}},
 		{"no frequencies", posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{}}, []string{"cfg.InvFreq is 0 elements"}},
@@ -372,6 +51,7 @@ func TestNewRotaryErrors(t *testing.T) {
 		{"frequency -2^50", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{-0x1p50, 1}, AngleRounding: posenc.Float32Angles}, []string{"cfg.InvFreq[0] is -1.125899906842624e+15"}},
 		{"base and frequencies", posenc.RotaryConfig{HeadDim: 4, Base: 10000, InvFreq: []float64{1, 2}}, []string{"cfg.Base is 10000"}},
 		{"axes and decay", posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}, XPos: &posenc.XPos{ScaleBase: 512}}, []string{"cfg.Axes is 2 elements, want nil with XPos"}},
+		{"decay by nothing", posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{}}, []string{"cfg.XPos.ScaleBase is 0, want a finite number of at least 2^-50"}},
 		{"scaling NaN", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: nan}, []string{"cfg.AttentionFactor is NaN"}},
 		{"scaling infinite", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: inf}, []string{"cfg.AttentionFactor is +Inf"}},
 		{"scaling negative", posenc.RotaryConfig{HeadDim: 8, AttentionFactor: -1}, []string{"cfg.AttentionFactor is -1"}},
@@ -404,7 +84,7 @@ func TestLastPosition(t *testing.T) {
 		if !(w < 0x1p50) {
 			continue
 		}
-		rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -w}})
+		rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, -w}})
 		last := min(cossin.LastPosition(w), math.MaxInt32)
 		if last < 1 && w < 0x1p49 {
 			t.Fatalf("frequency %x: last position %d", w, last)

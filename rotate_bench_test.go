@@ -24,7 +24,7 @@ func BenchmarkRotate(b *testing.B) {
 				layoutName(layout), shape.tokens, shape.heads, shape.keyHeads, shape.dim)
 			b.Run(name, func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
+					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: shape.dim, Layout: layout, Base: 500000})
 					positions := testkit.Sequence(shape.tokens)
 					q := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.heads * shape.dim), Heads: shape.heads}
 					k := posenc.View[float32]{Data: testkit.Aligned(shape.tokens * shape.keyHeads * shape.dim), Heads: shape.keyHeads}
@@ -54,11 +54,8 @@ func BenchmarkRotate16(b *testing.B) {
 		for _, tokens := range []int{8, 16384} { // 64 KB and 128 MB
 			b.Run(fmt.Sprintf("layout=%s/tokens=%d/heads=32/dim=128", layoutName(layout), tokens), func(b *testing.B) {
 				testkit.BenchmarkEach(b, func(b *testing.B) {
-					r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
-					rows, err := r.Rows(testkit.Sequence(tokens))
-					if err != nil {
-						b.Fatal(err)
-					}
+					r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Layout: layout, Base: 500000})
+					rows := testkit.Must(r.Rows(testkit.Sequence(tokens)))
 					n := tokens * 32 * 128
 					half, brain := aligned16(n, oneFloat16), aligned16(n, oneBFloat16)
 					run16 := map[string]func(){
@@ -88,14 +85,8 @@ func BenchmarkRotate16(b *testing.B) {
 // the speed of plain rotation: Qwen2-VL 7B.
 func BenchmarkRotateByAxes(b *testing.B) {
 	const tokens, height, width = 512, 16, 32
-	sectioned, err := frequency.Sections(16, 24, 24)
-	if err != nil {
-		b.Fatal(err)
-	}
-	interleaved, err := frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	sectioned := testkit.Must(frequency.Sections(16, 24, 24))
+	interleaved := testkit.Must(frequency.InterleavedSections(frequency.ImageSections{Time: 24, Height: 20, Width: 20}))
 	image := make([]int32, 3*tokens)
 	for t := range tokens {
 		image[t], image[tokens+t], image[2*tokens+t] = 100, int32(100+t/width), int32(100+t%width)
@@ -106,8 +97,8 @@ func BenchmarkRotateByAxes(b *testing.B) {
 	}{{"sections", sectioned}, {"interleaved", interleaved}} {
 		b.Run("map="+maps.name, func(b *testing.B) {
 			testkit.BenchmarkEach(b, func(b *testing.B) {
-				r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
-				plain := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
+				r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 1e6, Axes: maps.axes})
+				plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 1e6})
 				positions := testkit.Sequence(tokens)
 				q, k := posenc.View[float32]{Data: testkit.Aligned(tokens * 28 * 128), Heads: 28}, posenc.View[float32]{Data: testkit.Aligned(tokens * 4 * 128), Heads: 4}
 				yardstick.Against(b, "of-plain", func() { posenc.Rotate(r.At(image), q, k) }, func() { posenc.Rotate(plain.At(positions), q, k) })
@@ -120,12 +111,9 @@ func BenchmarkRotateByAxes(b *testing.B) {
 // decoding with rows made on the fly.
 func BenchmarkRotateByRows(b *testing.B) {
 	testkit.BenchmarkEach(b, func(b *testing.B) {
-		r := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: 128, Base: 500000})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 128, Base: 500000})
 		position := []int32{4321}
-		rows, err := r.Rows(position)
-		if err != nil {
-			b.Fatal(err)
-		}
+		rows := testkit.Must(r.Rows(position))
 		q, k := posenc.View[float32]{Data: testkit.Aligned(32 * 128), Heads: 32}, posenc.View[float32]{Data: testkit.Aligned(8 * 128), Heads: 8}
 		yardstick.Against(b, "x-on-the-fly", func() { posenc.Rotate(rows.All(), q, k) }, func() { posenc.Rotate(r.At(position), q, k) })
 	})

@@ -88,7 +88,7 @@ func shiftCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Right: func() bool { return r.right(deltas) && r.cfg.XPos == nil && viewsRight(xs, tokens, dim) },
 		Want: func() {
 			cfg := shiftOf(r.cfg)
-			rotateViewsPlain(plainOf(cfg).with(plainTables(must{}, cfg, deltas)), xs, tokens)
+			rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, deltas)), xs, tokens)
 		},
 		Parts: func(c *testkit.Choices) [][]func() error {
 			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
@@ -136,7 +136,7 @@ func digestRotate[T posenc.Element](layout posenc.Layout, rounding posenc.AngleR
 	return func(d *testkit.Digest) {
 		for i, pairs := range []int{1, 3, 8, 17, 32, 64, 67} {
 			cfg := digestConfig(d, layout, rounding, pairs)
-			r := testkit.MustRotary(d.T, cfg)
+			r := testkit.MustRotary(cfg)
 			for j, tokens := range []int{1, 2 + d.Below(5), 34} {
 				if tokens > 20 && i%3 > 0 {
 					continue
@@ -161,7 +161,7 @@ func digestLarge[T posenc.Element](layout posenc.Layout, rotate rotateBy[T]) fun
 		for _, shape := range []struct{ pairs, tokens, heads int }{{wide, 2, 1}, {16, 2, 90}} {
 			cfg := digestConfig(d, layout, posenc.Float32Angles, shape.pairs)
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], d.Below(testkit.DigestShapes), shape.tokens, shape.heads, cfg.HeadDim)
-			d.Must(rotate(testkit.MustRotary(d.T, cfg), d.Positions(shape.tokens), x.View))
+			d.Must(rotate(testkit.MustRotary(cfg), d.Positions(shape.tokens), x.View))
 			d.Add(x.Memory)
 		}
 	}
@@ -175,7 +175,7 @@ func digestAxes[T posenc.Element](rotate rotateBy[T]) func(*testkit.Digest) {
 				cfg := digestConfig(d, posenc.Layout(d.Below(4)), rounding, len(axes))
 				cfg.Axes = axes
 				x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
-				d.Must(rotate(testkit.MustRotary(d.T, cfg), d.Positions(3*tokens), x.View))
+				d.Must(rotate(testkit.MustRotary(cfg), d.Positions(3*tokens), x.View))
 				d.Add(x.Memory)
 			}
 		}
@@ -189,7 +189,7 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 			cfg := digestConfig(d, posenc.Layout(i), posenc.ExactAngles, 20)
 			cfg.XPos = &posenc.XPos{ScaleBase: 512, Center: 100, Keys: keys}
 			x := testkit.DigestViewOf(d, testkit.DigestElements[T], i, tokens, 2, cfg.HeadDim)
-			d.Must(rotate(testkit.MustRotary(d.T, cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
+			d.Must(rotate(testkit.MustRotary(cfg).At([]int32{-5000, 0, 99, 100, 101, 4097}), x.View))
 			d.Add(x.Memory)
 		}
 	}

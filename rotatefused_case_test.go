@@ -8,7 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused,
+var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: longRotateFused, RoundsTwice: true,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		float16s := fusedCall[posenc.Float16]
 		if testkit.Float16TiesUp { // each step would go on from ties rounded up
@@ -91,7 +91,7 @@ func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[
 			return false
 		}
 		for _, y := range xs {
-			if tokens > 0 && shareMemory(testkit.BytesOf(y.Data), testkit.BytesOf(x.Scale)) {
+			if tokens > 0 && testkit.Share(y.Data, x.Scale) {
 				return false
 			}
 		}
@@ -153,13 +153,13 @@ func digestFused[T posenc.Element](d *testkit.Digest) {
 				if i == 1 {
 					weights *= heads
 				}
-				norm := mustNorm(d.T, testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
+				norm := mustNorm(testkit.DigestNumbers[float32](d, weights), 1e-6, layout%2 == 1)
 				q := testkit.DigestViewOf(d, fill, i+layout, tokens, heads, cfg.HeadDim)
 				if i == 1 {
 					q = testkit.DigestViewOf(d, fill, layout%2, tokens, heads, cfg.HeadDim)
 				}
 				k := testkit.DigestViewOf(d, fill, 0, tokens, 1, cfg.HeadDim)
-				d.Must(posenc.RotateFused(testkit.MustRotary(d.T, cfg).At(d.Positions(tokens)),
+				d.Must(posenc.RotateFused(testkit.MustRotary(cfg).At(d.Positions(tokens)),
 					posenc.FusedView[T]{View: q.View, Norm: norm, Scale: testkit.DigestNumbers[float32](d, tokens)},
 					posenc.FusedView[T]{View: k.View}))
 				d.Add(q.Memory, k.Memory)

@@ -10,8 +10,8 @@ import (
 
 func TestRotateFusedErrors(t *testing.T) {
 	type F = posenc.FusedView[float32]
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4})
-	norm4, norm8, norm6 := mustNorm(t, make([]float32, 4), 1, false), mustNorm(t, make([]float32, 8), 1, false), mustNorm(t, make([]float32, 6), 1, false)
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
+	norm4, norm8, norm6 := mustNorm(make([]float32, 4), 1, false), mustNorm(make([]float32, 8), 1, false), mustNorm(make([]float32, 6), 1, false)
 	memory := make([]float32, 64)
 	x := V{Data: memory[:16], Heads: 2} // 2 tokens of 2 heads of 4
 	positions := []int32{3, 4}
@@ -27,7 +27,7 @@ func TestRotateFusedErrors(t *testing.T) {
 		by("zero rotary", new(posenc.Rotary).At(positions), posenc.ErrConfig, "a is of a zero Rotary", F{View: x}),
 		by("zero rows", new(posenc.Rows).All(), posenc.ErrConfig, "a is of zero Rows", F{View: x}),
 		fused("data", posenc.ErrLength, "xs[0].Data is 15 elements, want 16", F{View: V{Data: memory[:15], Heads: 2}}),
-		fused("zero norm", posenc.ErrConfig, "xs[0].Norm is zero", F{View: x, Norm: &posenc.RMSNorm{}}),
+		fused("zero norm", posenc.ErrConfig, "xs[0].Norm is zero, want nil or an RMSNorm from NewRMSNorm", F{View: x, Norm: &posenc.RMSNorm{}}),
 		fused("norm of another size", posenc.ErrShape, "xs[0].Norm is of 6 elements, want HeadDim = 4 or Heads*HeadDim = 8", F{View: x, Norm: norm6}),
 		fused("norm of heads apart", posenc.ErrShape, "xs[0].HeadStride is 6, want 0 or HeadDim = 4", F{View: strided(memory, 2, 12, 6), Norm: norm8}),
 		fused("scale of more tokens", posenc.ErrLength, "xs[0].Scale is 3 elements, want 2, one for each token", F{View: x, Scale: memory[20:23]}),

@@ -1,6 +1,8 @@
 package posenc
 
 import (
+	"slices"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/dispatch"
@@ -44,18 +46,14 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	}
 	reach := tokens // tokens of dst up to the last that is written
 	if slots != nil {
-		largest := int32(-1)
-		for _, s := range slots {
-			largest = max(largest, s)
-		}
-		reach = int(largest) + 1
+		reach = int(largest(slots)) + 1
 		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
 			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
 				reach += dst.SequenceTokens - rest
 			}
 		}
 		if reach < 0 { // where an int has 32 bits
-			return argument.Error(ErrLength, function, "dst.Data", argument.Elements(len(dst.Data)), "tokens up to slot %d, more than an int can count", largest)
+			return slotError(function, slots, "a number of tokens that an int can count")
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
 			dst.HeadStride = r.headDim // may be longer: not packed
@@ -63,6 +61,9 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	}
 	to := (*view.View[D])(&dst)
 	if p := to.Grid(&g, reach, r.headDim); p != view.None {
+		if room := g.Room(len(dst.Data)); slots != nil && p.TooShort() && room > 0 {
+			return slotError(function, slots, "below %d, the tokens that dst has room for in %v", room, argument.Elements(len(dst.Data)))
+		}
 		return to.Error(p, function, "dst", &g)
 	}
 	y, x := operandOf(&dst, r.headDim), operandOf(&src, r.headDim)
@@ -81,6 +82,21 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 		rotateInto(&a, tokens, &r, &y, slots, &x)
 	}
 	return nil
+}
+
+// largest returns the largest slot, or -1.
+func largest(slots []int32) int32 {
+	last := int32(-1)
+	for _, s := range slots {
+		last = max(last, s)
+	}
+	return last
+}
+
+// slotError says that the largest slot is too large.
+func slotError(function string, slots []int32, expected string, args ...any) error {
+	s := largest(slots)
+	return argument.Error(ErrPosition, function, argument.Indexed("slots", slices.Index(slots, s)), s, expected, args...)
 }
 
 // slot returns the token of dst that token t goes to.

@@ -140,7 +140,7 @@ func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], 
 		return false
 	}
 	to := testkit.BytesOf(dst.Data)
-	return tokens == 0 || reach == 0 || !shareMemory(to, testkit.BytesOf(src.Data)) && !angles.shares(to)
+	return tokens == 0 || reach == 0 || !testkit.Share(to, src.Data) && !angles.shares(to)
 }
 
 // taken copies some heads of tokens to memory of their own.
@@ -227,7 +227,7 @@ func digestInto[D, S posenc.Element](d *testkit.Digest) {
 	for layout := range digestLayouts {
 		for i, pairs := range []int{3, 16, 35} {
 			cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(i%2), pairs)
-			r := testkit.MustRotary(d.T, cfg)
+			r := testkit.MustRotary(cfg)
 			const tokens, heads = 8, 2
 			for _, slots := range [][]int32{nil, {3, 4, 5, -1, 0, 3, 9, 8}} {
 				room := tokens

@@ -30,8 +30,8 @@ func randomSlots(r *rand.Rand, n, capacity int) []int32 {
 func TestRotateIntoErrors(t *testing.T) {
 	const dim, tokens = 8, 3
 	source, data := make([]float32, 512), make([]float32, 512)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
 	positions := []int32{5, 6, 7}
 	src, dst := V{Data: source[:48], Heads: 2}, V{Data: data[:48], Heads: 2}
 	blocks := func(n, sequenceTokens, sequenceStride int) V {
@@ -53,8 +53,8 @@ func TestRotateIntoErrors(t *testing.T) {
 		into("position", posenc.ErrPosition, "positions[1] is 1024", fast, []int32{0, 1024, 2}, dst, nil, src),
 		into("too few slots", posenc.ErrLength, "slots is 2 elements, want 3", rotary, positions, dst, []int32{0, 1}, src),
 		into("too many slots", posenc.ErrLength, "slots is 4 elements, want 3", rotary, positions, dst, []int32{0, 1, 2, 3}, src),
-		into("no slots", posenc.ErrLength, "slots is 0 elements, want 3", rotary, positions, dst, []int32{}, src),
-		into("largest slot", posenc.ErrLength, "dst.Data is ", rotary, positions, dst, []int32{0, math.MaxInt32, 2}, src),
+		into("no slots", posenc.ErrLength, "slots is 0 elements, want 3, one for each token", rotary, positions, dst, []int32{}, src),
+		into("largest slot", posenc.ErrPosition, "slots[1] is 2147483647, want ", rotary, positions, dst, []int32{0, math.MaxInt32, 2}, src),
 		into("heads", posenc.ErrShape, "dst.Heads is 1, want 2 as in src", rotary, positions, V{Data: data[:24], Heads: 1}, nil, src),
 		into("no heads in src", posenc.ErrShape, "src.Heads is 0", rotary, positions, dst, nil, V{Data: source[:48]}),
 		into("no heads in dst", posenc.ErrShape, "dst.Heads is 0, want 2", rotary, positions, V{Data: data[:48]}, nil, src),
@@ -62,21 +62,22 @@ func TestRotateIntoErrors(t *testing.T) {
 		into("src too long", posenc.ErrLength, "src.Data is 49 elements, want 48", rotary, positions, dst, nil, V{Data: source[:49], Heads: 2}),
 		into("dst too short", posenc.ErrLength, "dst.Data is 47 elements, want 48", rotary, positions, V{Data: data[:47], Heads: 2}, nil, src),
 		into("dst too long", posenc.ErrLength, "dst.Data is 49 elements, want 48", rotary, positions, V{Data: data[:49], Heads: 2}, nil, src),
-		into("dst too short for a slot", posenc.ErrLength, "dst.Data is 95 elements, want at least 96", rotary, positions, V{Data: data[:95], Heads: 2}, []int32{0, 5, 1}, src),
-		into("dst too short for the last slot", posenc.ErrLength, "dst.Data is 512 elements", rotary, positions, V{Data: data, Heads: 2}, []int32{0, math.MaxInt32, 1}, src),
+		into("dst too short for a slot", posenc.ErrPosition, "slots[1] is 5, want below 5, the tokens that dst has room for in 95 elements", rotary, positions, V{Data: data[:95], Heads: 2}, []int32{0, 5, 1}, src),
+		into("dst too short for any slot", posenc.ErrLength, "dst.Data is 15 elements, want at least 96", rotary, positions, V{Data: data[:15], Heads: 2}, []int32{0, 5, 1}, src),
+		into("dst too short for the last slot", posenc.ErrPosition, "slots[1] is 2147483647, want ", rotary, positions, V{Data: data, Heads: 2}, []int32{0, math.MaxInt32, 1}, src),
 		into("dst without stride", posenc.ErrShape, "dst.TokenStride is -8", rotary, positions, strided(data, 2, -8, 0), nil, src),
 		into("src tokens overlap", posenc.ErrOverlap, "src.TokenStride is 8", rotary, positions, dst, nil, strided(source, 2, 8, 0)),
 		into("dst tokens overlap", posenc.ErrOverlap, "dst.TokenStride is 8", rotary, positions, strided(data, 2, 8, 0), []int32{0, 1, 2}, src),
 		into("dst tokens overlap beyond the tokens", posenc.ErrOverlap, "dst.TokenStride is 8", rotary, positions, strided(data, 2, 8, 40), []int32{0, 1, 20}, src),
-		into("same memory", posenc.ErrOverlap, "dst is sharing memory with src", rotary, positions, src, nil, src),
+		into("same memory", posenc.ErrOverlap, "dst is sharing memory with src, want a view of other memory", rotary, positions, src, nil, src),
 		into("last element of src", posenc.ErrOverlap, "dst is sharing memory with src", rotary, positions, V{Data: source[47:95], Heads: 2}, nil, src),
 		into("first element of src", posenc.ErrOverlap, "dst is sharing memory with src", rotary, positions, V{Data: source[:48], Heads: 2}, nil, V{Data: source[47:95], Heads: 2}),
 		into("tokens of no whole block", posenc.ErrShape, "dst.SequenceTokens is 4, want a divisor of the number of tokens, 3", rotary, positions, blocks(512, 4, 64), nil, src),
-		into("last block too short", posenc.ErrLength, "dst.Data is 127 elements, want at least 128", rotary, positions, blocks(127, 4, 64), []int32{0, 1, 4}, src),
+		into("last block too short", posenc.ErrPosition, "slots[2] is 4, want below 4, the tokens that dst has room for in 127 elements", rotary, positions, blocks(127, 4, 64), []int32{0, 1, 4}, src),
 		into("blocks overlap", posenc.ErrOverlap, "dst.TokenStride is 8", rotary, positions, blocks(512, 4, 63), []int32{0, 1, 4}, src),
 		into("huge block", posenc.ErrLength, "dst.Data is 512 elements", rotary, positions, blocks(512, math.MaxInt, 64), []int32{0, 1, 2}, src),
 		into("block almost as huge", posenc.ErrLength, "dst.Data is 512 elements", rotary, positions, blocks(512, math.MaxInt-1, 64), []int32{0, 1, 2}, src),
-		into("huge stride of blocks", posenc.ErrLength, "dst.Data is 512 elements", rotary, positions, blocks(512, 4, math.MaxInt), []int32{0, 1, 4}, src),
+		into("huge stride of blocks", posenc.ErrPosition, "slots[2] is 4, want below 4", rotary, positions, blocks(512, 4, math.MaxInt), []int32{0, 1, 4}, src),
 		into("block of no tokens", posenc.ErrShape, "dst.SequenceTokens is 0, want at least 1", rotary, positions, blocks(512, 0, 64), []int32{0, 1, 2}, src),
 		into("block of negative tokens", posenc.ErrShape, "dst.SequenceTokens is -4", rotary, positions, blocks(512, -4, 64), []int32{0, 1, 2}, src),
 		{Name: "other types", Call: func() error {
@@ -89,7 +90,7 @@ func TestRotateIntoErrors(t *testing.T) {
 func TestRotateIntoAccepts(t *testing.T) {
 	const dim = 8
 	source, data := make([]float32, 64), make([]float32, 64)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
 	src := V{Data: source[:48], Heads: 2}
 	positions := []int32{1, 2, 3}
 	for name, call := range map[string]func() error{

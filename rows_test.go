@@ -44,9 +44,7 @@ func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
 func TestTableUnequalHalves(t *testing.T) {
 	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 4}, posenc.Table[float32]{Cos: []float32{0.5, -0.25, 2, 3}, Sin: []float32{2, 0.125, -1, 0.5}, FullWidth: true}))
 	x := []float32{1, 2, 3, 4}
-	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if want := []float32{-5.5, -1, 5, 13}; !slices.Equal(x, want) {
 		t.Errorf("got %v, want %v", x, want)
 	}
@@ -57,9 +55,7 @@ func TestTableSignOfZero(t *testing.T) {
 	negative := testkit.OfBits[float32](1 << 31)
 	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: []float32{0, negative}, Sin: []float32{0, negative}, FullWidth: true}))
 	x := []float32{1, 1}
-	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if testkit.BitsOf(x[0]) != 0 || testkit.BitsOf(x[1]) != 1<<31 { // 0 - 0, -0 + -0
 		t.Errorf("got %v, want [0 -0]", x)
 	}
@@ -71,9 +67,7 @@ func TestTableIsRead(t *testing.T) {
 	rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 2}, posenc.Table[float32]{Cos: cos, Sin: sin}))
 	cos[1], sin[1] = 0, 1
 	x := []float32{3, 4, 3, 4}
-	if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: x, Heads: 1}))
 	if want := []float32{3, 4, -4, 3}; !slices.Equal(x, want) {
 		t.Errorf("got %v, want %v", x, want)
 	}
@@ -100,7 +94,7 @@ func TestTableErrors(t *testing.T) {
 	table := posenc.Table[float32]{Cos: make([]float32, 12), Sin: make([]float32, 12)} // 3 rows
 	half := testkit.Must(posenc.NewRows(cfg, table))
 	full := testkit.Must(posenc.NewRows(cfg, posenc.Table[float32]{Cos: make([]float32, 24), Sin: make([]float32, 24), FullWidth: true}))
-	rows := testkit.Must(testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7}))
+	rows := testkit.Must(testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8}).Rows([]int32{5, 6, 7}))
 	x := func(tokens int) V { return V{Data: data[:16*tokens], Heads: 2} }
 	var calls []testkit.Wrong
 	for name, r := range map[string]*posenc.Rows{"table": half, "full width": full, "rows": rows} {
@@ -124,8 +118,8 @@ func TestTableErrors(t *testing.T) {
 			testkit.Wrong{Name: name + ", nil is no tokens", Call: func() error { return posenc.Rotate(r.At(nil), x(3)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 48 elements, want 0"}},
 		)
 	}
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
-	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 2}})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0x1p40}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 2}})
 	for _, tt := range []struct {
 		name      string
 		r         *posenc.Rotary
@@ -133,7 +127,7 @@ func TestTableErrors(t *testing.T) {
 		kind      error
 		says      string
 	}{
-		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero"},
+		{"of nil", nil, []int32{1}, posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary"},
 		{"of zero", new(posenc.Rotary), []int32{1}, posenc.ErrConfig, "r is nil or zero"},
 		{"of a position", fast, []int32{1, 1024}, posenc.ErrPosition, "positions[1] is 1024, want at most 1023"},
 		{"of axes", axes, []int32{1, 2, 3, 4}, posenc.ErrLength, "positions is 4 elements, want a multiple of 3"},
@@ -198,13 +192,11 @@ func TestTableErrors(t *testing.T) {
 
 // Many goroutines rotate by the same rows.
 func TestRowsConcurrently(t *testing.T) {
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 16})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 16})
 	positions := testkit.Sequence(20)
 	rows := testkit.Must(rotary.Rows(positions))
 	want := slices.Repeat([]float32{1}, 16*len(positions))
-	if err := posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(rotary.At(positions), V{Data: want, Heads: 1}))
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
@@ -224,7 +216,7 @@ func TestRowsConcurrently(t *testing.T) {
 }
 
 func TestRotaryRowsEmpty(t *testing.T) {
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
 	for _, positions := range [][]int32{nil, {}} {
 		rows := testkit.Must(rotary.Rows(positions))
 		if err := errors.Join(posenc.Rotate(rows.All(), V{Heads: 1}), posenc.Rotate(rows.At(nil), V{Heads: 1})); err != nil || rows.Len() != 0 {
@@ -241,7 +233,7 @@ func TestRotaryRowsHuge(t *testing.T) {
 	if math.MaxInt > math.MaxInt32 {
 		t.Skip("NOT TESTED: here an int counts all rows")
 	}
-	_, err := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 2048}).Rows(make([]int32, 1<<19))
+	_, err := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2048}).Rows(make([]int32, 1<<19))
 	if !errors.Is(err, posenc.ErrLength) || !strings.Contains(err.Error(), "posenc.Rotary.Rows: positions is 524288 elements") {
 		t.Errorf("got error %v", err)
 	}

@@ -1,7 +1,6 @@
 package posenc_test
 
 import (
-	"errors"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -44,7 +43,7 @@ func testShiftMoves[T posenc.Element](t *testing.T) {
 		const tokens, dim, scaling = 30, 64, 2
 		relative, absolute := roundings[T]()
 		for _, layout := range allLayouts {
-			rotary, out := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, Layout: layout, AttentionFactor: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
+			rotary, out := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: layout, AttentionFactor: scaling}), plainOf(posenc.RotaryConfig{Layout: layout}).out
 			for range testkit.Rounds(10) {
 				positions, deltas, sums := make([]int32, tokens), make([]int32, tokens), make([]int32, tokens)
 				for i := range positions {
@@ -57,9 +56,7 @@ func testShiftMoves[T posenc.Element](t *testing.T) {
 				}
 				want := slices.Clone(x)
 				view := posenc.View[T]{Data: x, Heads: 1}
-				if err := errors.Join(posenc.Rotate(rotary.At(positions), view), posenc.Shift(rotary, deltas, view), posenc.Rotate(rotary.At(sums), posenc.View[T]{Data: want, Heads: 1})); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, posenc.Rotate(rotary.At(positions), view), posenc.Shift(rotary, deltas, view), posenc.Rotate(rotary.At(sums), posenc.View[T]{Data: want, Heads: 1}))
 				head := make([]float32, dim)
 				pairs := func(x []T) []complex128 {
 					for i := range head {
@@ -94,7 +91,7 @@ func TestShiftError(t *testing.T) {
 func testShiftError[T posenc.Element](t *testing.T, documented float64) {
 	r := testkit.NewRand(102)
 	const tokens, dim, shifts = 500, 128, 10
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
 	for _, equal := range []bool{false, true} {
 		x, start := make([]T, tokens*dim), make([]float32, tokens*dim)
 		for i := range x {
@@ -109,9 +106,7 @@ func testShiftError[T posenc.Element](t *testing.T, documented float64) {
 				}
 				sums[i] += deltas[i]
 			}
-			if err := posenc.Shift(rotary, deltas, posenc.View[T]{Data: x, Heads: 1}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.Shift(rotary, deltas, posenc.View[T]{Data: x, Heads: 1}))
 			if n != 1 && n != shifts {
 				continue
 			}
@@ -144,16 +139,16 @@ func testShiftError[T posenc.Element](t *testing.T, documented float64) {
 
 func TestShiftErrors(t *testing.T) {
 	data := make([]float32, 64)
-	rotary := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8})
-	fast := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
-	axes := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
-	decaying := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: 8, XPos: &posenc.XPos{ScaleBase: 512}})
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8})
+	fast := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, InvFreq: []float64{1, 0x1p20, -0x1p40, 3}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, Axes: []uint8{0, 1, 2, 0}})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 8, XPos: &posenc.XPos{ScaleBase: 512}})
 	shift := func(name string, kind error, says string, r *posenc.Rotary, deltas []int32, xs ...V) testkit.Wrong {
 		return testkit.Wrong{Name: name, Call: func() error { return posenc.Shift(r, deltas, xs...) }, Kind: kind, Says: []string{"posenc.Shift: " + says}}
 	}
 	x := V{Data: data[:24], Heads: 1}
 	testkit.CheckWrong(t, []testkit.Wrong{
-		shift("no rotary", posenc.ErrConfig, "r is nil or zero", nil, []int32{1, 2, 3}, x),
+		shift("no rotary", posenc.ErrConfig, "r is nil or zero, want a Rotary from NewRotary", nil, []int32{1, 2, 3}, x),
 		shift("zero rotary", posenc.ErrConfig, "r is nil or zero", new(posenc.Rotary), []int32{1, 2, 3}, x),
 		shift("decay", posenc.ErrConfig, "r is a Rotary with XPos", decaying, []int32{0, 1, 2}, x),
 		shift("delta", posenc.ErrPosition, "deltas[1] is 1024, want at most 1023", fast, []int32{5, 1024, 3}, x),

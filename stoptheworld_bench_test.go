@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -17,10 +18,7 @@ import (
 // buckets of Go's own histogram; "idle" is the same without the other goroutine.
 func BenchmarkStopTheWorld(b *testing.B) {
 	const tokens = 1 << 14
-	r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128})
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: 128}))
 	positions := make([]int32, tokens)
 	for i := range positions {
 		positions[i] = int32(i)

@@ -14,17 +14,15 @@ import (
 // distance alone.
 func TestXPos(t *testing.T) {
 	const dim, pairs, center = 64, 32, 100
-	plain := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim})
-	query := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
-	key := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
+	plain := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	query := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center}})
+	key := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512, Center: center, Keys: true}})
 	positions := []int32{0, 1, 2, 99, 100, 101, 511, 612, 4095, -7}
 	n := len(positions) * pairs
 	var cos, sin [3][]float32
 	for i, r := range []*posenc.Rotary{plain, query, key} {
 		cos[i], sin[i] = make([]float32, n), make([]float32, n)
-		if err := r.CosSin(cos[i], sin[i], positions); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, r.CosSin(cos[i], sin[i], positions))
 	}
 	for p, position := range positions {
 		for i := range pairs {
@@ -50,12 +48,8 @@ func TestXPos(t *testing.T) {
 		for i := range x {
 			x[i], y[i] = float32(i%7)-3, float32(i%5)-1
 		}
-		if err := posenc.Rotate(query.At([]int32{q}), posenc.View[float32]{Data: x, Heads: 1}); err != nil {
-			t.Fatal(err)
-		}
-		if err := posenc.Rotate(key.At([]int32{k}), posenc.View[float32]{Data: y, Heads: 1}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, posenc.Rotate(query.At([]int32{q}), posenc.View[float32]{Data: x, Heads: 1}))
+		testkit.NoError(t, posenc.Rotate(key.At([]int32{k}), posenc.View[float32]{Data: y, Heads: 1}))
 		sum := 0.0
 		for i := range x {
 			sum += float64(x[i]) * float64(y[i])
@@ -87,15 +81,13 @@ func TestXPosRounds(t *testing.T) {
 		{128, 65536, 3876021, 8, 0x1.3d5748p-84},  // 6.0e-8 above
 	} {
 		for _, keys := range []bool{false, true} {
-			r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Keys: keys}})
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: tt.dim, InvFreq: make([]float64, tt.dim/2), XPos: &posenc.XPos{ScaleBase: tt.scaleBase, Keys: keys}})
 			position := tt.distance
 			if keys {
 				position = -position
 			}
 			cos, sin := make([]float32, tt.dim/2), make([]float32, tt.dim/2)
-			if err := r.CosSin(cos, sin, []int32{position}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, r.CosSin(cos, sin, []int32{position}))
 			if cos[tt.pair] != tt.want {
 				t.Errorf("%+v, keys %t: %x", tt, keys, cos[tt.pair])
 			}
@@ -108,16 +100,14 @@ func TestXPosRounds(t *testing.T) {
 func TestXPosFar(t *testing.T) {
 	const dim, scaleBase, center = 64, 512, -3
 	for _, keys := range []bool{false, true} {
-		r := testkit.MustRotary(t, posenc.RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &posenc.XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, InvFreq: make([]float64, dim/2), XPos: &posenc.XPos{ScaleBase: scaleBase, Center: center, Keys: keys}})
 		factor := func(distance float64) (smallest, largest, first float32) {
 			p := int32(center + distance*scaleBase)
 			if keys {
 				p = int32(center - distance*scaleBase)
 			}
 			var cos, sin [dim / 2]float32
-			if err := r.CosSin(cos[:], sin[:], []int32{p}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, r.CosSin(cos[:], sin[:], []int32{p}))
 			return slices.Min(cos[:]), slices.Max(cos[:]), cos[0]
 		}
 		const normal = 0x1p-126

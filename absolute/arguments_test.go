@@ -149,7 +149,7 @@ func rowsRight[X any, P absolute.Position](e *encoding, x []X, positions []P) bo
 	for i, p := range positions {
 		list[i] = float64(p)
 	}
-	return testkit.AnglesInRange(e.cfg.InvFreq, list) && len(x) == len(positions)/e.cfg.Axes*e.cfg.Dim && !shares(x, positions)
+	return testkit.AnglesInRange(e.cfg.InvFreq, list) && len(x) == len(positions)/e.cfg.Axes*e.cfg.Dim && !testkit.Share(x, positions)
 }
 
 // positionOf returns the position of a token on each axis.
@@ -160,13 +160,6 @@ func positionOf[P absolute.Position](e *encoding, positions []P, token int) []fl
 		at[axis] = float64(positions[axis*tokens+token])
 	}
 	return at
-}
-
-// shares reports whether slices that are not empty share a byte.
-func shares[A, B any](a []A, b []B) bool {
-	first, second := testkit.BytesOf(a), testkit.BytesOf(b)
-	startA, startB := uintptr(unsafe.Pointer(unsafe.SliceData(first))), uintptr(unsafe.Pointer(unsafe.SliceData(second)))
-	return len(a) > 0 && len(b) > 0 && startA < startB+uintptr(len(second)) && startB < startA+uintptr(len(first))
 }
 
 // maskOf returns which of n tokens are there.

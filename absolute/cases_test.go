@@ -6,14 +6,5 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// What is the same for all operations runs over their cases, which stand beside the
-// other tests of each.
-
-func TestCases(t *testing.T)            { testkit.RunCases(t, "absolute") }
-func TestCasesAreComplete(t *testing.T) { testkit.CheckComplete(t) }
-func TestDigests(t *testing.T)          { testkit.CheckDigests(t) }
-func TestFlushing(t *testing.T)         { testkit.CheckFlushing(t, "absolute") }
-func TestUpperHalves(t *testing.T)      { testkit.CheckUpperHalves(t, "TestUpperHalves", "absolute") }
-func TestLongCalls(t *testing.T)        { testkit.RunLongCalls(t) }
-func TestCallsAreBounded(t *testing.T)  { testkit.CheckCallsAreBounded(t) }
-func FuzzCases(f *testing.F)            { testkit.FuzzCases(f, "absolute") }
+func TestCases(t *testing.T) { testkit.TestCases(t) }
+func FuzzCases(f *testing.F) { testkit.FuzzCases(f) }

@@ -11,11 +11,11 @@ import (
 )
 
 func TestSinusoidalErrors(t *testing.T) {
-	s := testkit.MustSinusoidal(t)(absolute.Vaswani(8))
-	mae := testkit.MustSinusoidal(t)(absolute.MAE(8))
-	odd := testkit.MustSinusoidal(t)(absolute.Marian(7))
-	large := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
-	fast := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
+	s := testkit.Must(absolute.Vaswani(8))
+	mae := testkit.Must(absolute.MAE(8))
+	odd := testkit.Must(absolute.Marian(7))
+	large := testkit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 40}}))
+	fast := testkit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{1 << 18}}))
 	x := make([]float32, 16)
 	sharedX := make([]float32, 8)
 	nan := float32(math.NaN())

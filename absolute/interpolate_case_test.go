@@ -16,7 +16,7 @@ var (
 			return testkit.Call{
 				Run: func() error { return absolute.InterpolateTable(dst, src, dim) },
 				Right: func() bool {
-					return dim >= 1 && len(src) > 0 && len(src)%dim == 0 && len(dst) > 0 && len(dst)%dim == 0 && !shares(dst, src)
+					return dim >= 1 && len(src) > 0 && len(src)%dim == 0 && len(dst) > 0 && len(dst)%dim == 0 && !testkit.Share(dst, src)
 				},
 				Want: func() { interpolateTablePlain(dst, src, dim) },
 			}
@@ -73,7 +73,7 @@ func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	}
 	product := func(height, width int) float64 { return float64(height) * float64(width) } // exact
 	dstPatches, srcPatches := product(o.DstHeight, o.DstWidth), product(o.SrcHeight, o.SrcWidth)
-	return o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !shares(dst, src) &&
+	return o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
 		(!o.Antialias || product(max(o.DstHeight, o.SrcHeight), max(o.DstWidth, o.SrcWidth)) <= 64*(dstPatches+srcPatches))
 }
 

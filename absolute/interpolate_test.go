@@ -16,7 +16,7 @@ import (
 const interpolationError = 0x1p-17
 
 func TestInterpolateVectors(t *testing.T) {
-	v := loadLearned(t)
+	v := loadLearned()
 	if len(v.Linear) != 6 || len(v.Bicubic) != 6 || len(v.Antialias) != 11 {
 		t.Fatalf("%d, %d and %d cases, want 6, 6 and 11", len(v.Linear), len(v.Bicubic), len(v.Antialias))
 	}
@@ -32,19 +32,19 @@ func TestInterpolateVectors(t *testing.T) {
 		}
 	}
 	for _, c := range v.Linear {
-		want := decodeElements[float32](t, c.Dst)
+		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("linear", got, want, absolute.InterpolateTable(got, decodeElements[float32](t, c.Src), c.Dim))
+		compare("linear", got, want, absolute.InterpolateTable(got, testkit.Hex[float32](c.Src), c.Dim))
 	}
 	for _, c := range v.Bicubic {
-		want := decodeElements[float32](t, c.Dst)
+		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("bicubic", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
+		compare("bicubic", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim}))
 	}
 	for _, c := range v.Antialias {
-		want := decodeElements[float32](t, c.Dst)
+		want := testkit.Hex[float32](c.Dst)
 		got := make([]float32, len(want))
-		compare("antialias", got, want, absolute.InterpolateGrid(got, decodeElements[float32](t, c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
+		compare("antialias", got, want, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), absolute.InterpolateGridOptions{DstHeight: c.To[0], DstWidth: c.To[1], SrcHeight: c.From[0], SrcWidth: c.From[1], Dim: c.Dim, Antialias: true}))
 	}
 }
 

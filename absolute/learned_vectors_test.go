@@ -1,13 +1,9 @@
 package absolute_test
 
 import (
-	"encoding/json"
 	"errors"
-	"math"
-	"os"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
@@ -36,33 +32,9 @@ type learnedVectors struct {
 	}
 }
 
-func loadLearned(t *testing.T) (v learnedVectors) {
-	t.Helper()
-	text, err := os.ReadFile("testdata/learned/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+func loadLearned() (v learnedVectors) {
+	testkit.ReadJSON("testdata/learned/vectors.json", &v)
 	return v
-}
-
-func decodeElements[T posenc.Element](t *testing.T, text string) (list []T) {
-	t.Helper()
-	for _, bits := range decodeBits(t, text, int(unsafe.Sizeof(*new(T)))) {
-		var x T
-		switch x := any(&x).(type) {
-		case *float32:
-			*x = math.Float32frombits(uint32(bits))
-		case *posenc.Float16:
-			*x = posenc.Float16(bits)
-		case *posenc.BFloat16:
-			*x = posenc.BFloat16(bits)
-		}
-		list = append(list, x)
-	}
-	return list
 }
 
 // Embeddings have the bits that PyTorch gives them, with the rows that the
@@ -76,12 +48,12 @@ func TestAddEmbeddingsVectors(t *testing.T) {
 func testAddEmbeddings[T posenc.Element](t *testing.T) {
 	name := map[any]string{float32(0): "float32", posenc.Float16(0): "float16", posenc.BFloat16(0): "bfloat16"}[*new(T)]
 	count := 0
-	for _, c := range loadLearned(t).Add {
+	for _, c := range loadLearned().Add {
 		if c.Type != name {
 			continue
 		}
 		count++
-		e := absolute.Embedding[T]{Table: decodeElements[T](t, c.Table), IDs: make([]int32, len(c.Mask))}
+		e := absolute.Embedding[T]{Table: testkit.Hex[T](c.Table), IDs: make([]int32, len(c.Mask))}
 		var err error
 		switch c.Model {
 		case "bert", "bart":
@@ -92,9 +64,9 @@ func testAddEmbeddings[T posenc.Element](t *testing.T) {
 		if c.Model == "bart" {
 			e.Offset = 2
 		}
-		x := decodeElements[T](t, c.X)
-		err = errors.Join(err, absolute.AddEmbeddings(x, c.Dim, absolute.Embedding[T]{Table: decodeElements[T](t, c.Types), IDs: c.TypeIDs}, e))
-		if want := decodeElements[T](t, c.Y); err != nil || !slices.Equal(x, want) {
+		x := testkit.Hex[T](c.X)
+		err = errors.Join(err, absolute.AddEmbeddings(x, c.Dim, absolute.Embedding[T]{Table: testkit.Hex[T](c.Types), IDs: c.TypeIDs}, e))
+		if want := testkit.Hex[T](c.Y); err != nil || !slices.Equal(x, want) {
 			t.Errorf("%s: got %v, %v, want %v", c.Model, x, err, want)
 		}
 	}

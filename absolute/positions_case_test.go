@@ -59,7 +59,7 @@ func paddedPositionsCall(a *testkit.Arguments) testkit.Call {
 	return testkit.Call{
 		Run: func() error { return absolute.PaddedPositions(positions, mask, padding) },
 		Right: func() bool {
-			return len(positions) == len(mask) && int64(padding)+int64(len(mask)) <= math.MaxInt32 && !shares(positions, mask)
+			return len(positions) == len(mask) && int64(padding)+int64(len(mask)) <= math.MaxInt32 && !testkit.Share(positions, mask)
 		},
 		Want: func() {
 			for t := range positions {
@@ -94,7 +94,7 @@ func detrPositionsCall(a *testkit.Arguments) testkit.Call {
 		Right: func() bool {
 			scale := float64(float32(o.Scale))
 			return o.Height > 0 && o.Height <= 1<<24 && o.Width > 0 && o.Width <= 1<<24 && float64(len(positions)) == 2*float64(o.Height)*float64(o.Width) &&
-				(mask == nil || 2*len(mask) == len(positions)) && !shares(positions, mask) &&
+				(mask == nil || 2*len(mask) == len(positions)) && !testkit.Share(positions, mask) &&
 				(o.Scale == 0 || scale > 0 && scale <= math.MaxFloat32) && o.Offset >= 0 && o.Offset <= 1
 		},
 		Want: func() {

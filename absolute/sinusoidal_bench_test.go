@@ -20,8 +20,8 @@ import (
 // 64 KB, 4 MB and 64 MB of embeddings.
 func BenchmarkSinusoidal(b *testing.B) {
 	const dim = 512
-	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.MustSinusoidal(b)(absolute.Vaswani(dim)), "halves": testkit.MustSinusoidal(b)(absolute.Marian(dim))}
-	rotary := testkit.MustRotary(b, posenc.RotaryConfig{HeadDim: dim})
+	orders := map[string]*absolute.Sinusoidal{"interleaved": testkit.Must(absolute.Vaswani(dim)), "halves": testkit.Must(absolute.Marian(dim))}
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
 	for _, tokens := range []int{32, 2048, 32768} {
 		positions := testkit.Sequence(tokens)
 		x, table, cos, sin := testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim), testkit.Aligned(tokens*dim/2), testkit.Aligned(tokens*dim/2)

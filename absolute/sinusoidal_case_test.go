@@ -336,7 +336,7 @@ func shiftMatrixCall(a *testkit.Arguments) testkit.Call {
 	return testkit.Call{
 		Run: func() error { return e.ShiftMatrix(matrix, deltas) },
 		Right: func() bool {
-			return len(deltas) == e.cfg.Axes && len(matrix) == dim*dim && e.complete() && !shares(matrix, deltas) && rowsRight(&e, make([]byte, dim), deltas)
+			return len(deltas) == e.cfg.Axes && len(matrix) == dim*dim && e.complete() && !testkit.Share(matrix, deltas) && rowsRight(&e, make([]byte, dim), deltas)
 		},
 		Want: func() {
 			at := positionOf(&e, deltas, 0)

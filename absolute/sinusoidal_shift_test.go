@@ -51,7 +51,7 @@ func TestSinusoidalShift(t *testing.T) {
 			if cfg.Padding != nil {
 				*cfg.Padding = math.MaxInt32 // zero in rows and in what they become
 			}
-			s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg))
+			s := testkit.Must(absolute.NewSinusoidal(cfg))
 			const tokens = 5
 			from, deltas, to := make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes), make([]int32, tokens*cfg.Axes)
 			for i := range from {
@@ -62,16 +62,10 @@ func TestSinusoidalShift(t *testing.T) {
 				from[0], deltas[0], to[0] = math.MaxInt32, 0, math.MaxInt32
 			}
 			shifted, want := make([]float32, tokens*cfg.Dim), make([]float32, tokens*cfg.Dim)
-			if err := absolute.SinusoidalRows(shifted, s, from); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, absolute.SinusoidalRows(shifted, s, from))
 			row := append([]float32(nil), shifted[(tokens-1)*cfg.Dim:]...)
-			if err := s.Shift(shifted, deltas); err != nil {
-				t.Fatal(err)
-			}
-			if err := absolute.SinusoidalRows(want, s, to); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, s.Shift(shifted, deltas))
+			testkit.NoError(t, absolute.SinusoidalRows(want, s, to))
 			for i := range want { // want is within 2^-25 itself, which the bound has to spare
 				if math.Abs(float64(shifted[i])-float64(want[i])) > shiftBound {
 					t.Fatalf("element %d of %+v from %v by %v: got %v, want %v", i, cfg, from, deltas, shifted[i], want[i])
@@ -89,9 +83,7 @@ func TestSinusoidalShift(t *testing.T) {
 func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, cfg absolute.SinusoidalConfig, deltas []int32, row, want []float32) {
 	t.Helper()
 	matrix := make([]float32, cfg.Dim*cfg.Dim)
-	if err := s.ShiftMatrix(matrix, deltas); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, s.ShiftMatrix(matrix, deltas))
 	for i, w := range want {
 		sum, squares := 0.0, 0.0
 		for j, m := range matrix[i*cfg.Dim:][:cfg.Dim] {
@@ -113,7 +105,7 @@ func checkShiftMatrix(t *testing.T, s *absolute.Sinusoidal, cfg absolute.Sinusoi
 // of the matrix against numbers known in closed form.
 func TestShiftMatrixOfEighths(t *testing.T) {
 	eighth, _ := new(big.Float).Quo(big.NewFloat(math.Pi), big.NewFloat(4)).Float64()
-	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
+	s := testkit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 2, InvFreq: []float64{eighth}}))
 	half := float32(math.Sqrt2 / 2)
 	for delta, want := range map[int32][]float32{
 		0:  {1, 0, 0, 1},
@@ -121,9 +113,7 @@ func TestShiftMatrixOfEighths(t *testing.T) {
 		-1: {half, -half, half, half},
 	} {
 		got := make([]float32, 4)
-		if err := s.ShiftMatrix(got, []int32{delta}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, s.ShiftMatrix(got, []int32{delta}))
 		for i := range want {
 			if got[i] != want[i] {
 				t.Errorf("delta %d: got %v, want %v", delta, got, want)

@@ -17,11 +17,9 @@ func TestSinusoidalTutorial(t *testing.T) {
 		0.90929743, -0.41614684, 0.19866933, 0.98006658,
 		0.14112001, -0.9899925, 0.29552021, 0.95533649,
 	}
-	s := testkit.MustSinusoidal(t)(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
+	s := testkit.Must(absolute.NewSinusoidal(absolute.SinusoidalConfig{Dim: 4, InvFreq: []float64{1, 0.1}}))
 	got := make([]float32, 16)
-	if err := absolute.SinusoidalRows(got, s, []int32{0, 1, 2, 3}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, absolute.SinusoidalRows(got, s, []int32{0, 1, 2, 3}))
 	for i, w := range want {
 		if math.Abs(float64(got[i]-w)) > 6e-8 { // eight digits and a rounding
 			t.Errorf("element %d is %v, want %v", i, got[i], w)

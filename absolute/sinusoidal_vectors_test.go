@@ -1,12 +1,9 @@
 package absolute_test
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/go-posenc/posenc/absolute"
@@ -68,43 +65,14 @@ func (c *sinusoidalCase) make() (*absolute.Sinusoidal, error) {
 	return nil, fmt.Errorf("no model %s", c.Model)
 }
 
-func sinusoidalCases(t *testing.T) []*sinusoidalCase {
-	t.Helper()
-	text, err := os.ReadFile("testdata/sinusoidal/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct{ Cases []*sinusoidalCase }
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	return file.Cases
-}
-
-// decodeBits returns big-endian hexadecimal numbers of so many bytes.
-func decodeBits(t *testing.T, text string, size int) (list []uint64) {
-	t.Helper()
-	data, err := hex.DecodeString(text)
-	if err != nil || len(data)%size != 0 {
-		t.Fatalf("%d bytes: %v", len(data), err)
-	}
-	for i := 0; i < len(data); i += size {
-		var bits uint64
-		for _, b := range data[i : i+size] {
-			bits = bits<<8 | uint64(b)
-		}
-		list = append(list, bits)
-	}
-	return list
-}
-
 // Every row has the bits of the formula, and comes as near to what the model's
 // framework computes as that is to the formula.
 func TestSinusoidalVectors(t *testing.T) {
 	models := map[string]bool{}
-	cases := sinusoidalCases(t)
+	var file struct{ Cases []*sinusoidalCase }
+	testkit.ReadJSON("testdata/sinusoidal/vectors.json", &file)
 	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		for i, c := range cases {
+		for i, c := range file.Cases {
 			models[c.Model] = true
 			t.Run(fmt.Sprintf("case=%d-%s-%d", i, c.Model, c.Dim), func(t *testing.T) { c.check(t) })
 		}
@@ -115,10 +83,10 @@ func TestSinusoidalVectors(t *testing.T) {
 }
 
 func (c *sinusoidalCase) check(t *testing.T) {
-	s := testkit.MustSinusoidal(t)(c.make())
-	for k, text := range c.InvFreq {
-		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != decodeBits(t, text, 8)[0] {
-			t.Fatalf("frequency %d is %x, want %s", k, got, text)
+	s := testkit.Must(c.make())
+	for k, want := range testkit.Hex[float64](c.InvFreq...) {
+		if got := absolute.InvFreq(s)[k]; math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("frequency %d is %x, want %x", k, got, want)
 		}
 	}
 	scaling := float32(1)
@@ -145,13 +113,13 @@ func (c *sinusoidalCase) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := decodeBits(t, c.Exact, 4)
+	want := testkit.Hex[float32](c.Exact)
 	if len(want) != len(rows) {
 		t.Fatalf("%d elements, want %d", len(rows), len(want))
 	}
-	for i, bits := range want {
-		if math.Float32bits(rows[i]) != uint32(bits) {
-			t.Errorf("element %d of row %d is %x, want %x", i%c.Dim, i/c.Dim, rows[i], math.Float32frombits(uint32(bits)))
+	for i, w := range want {
+		if math.Float32bits(rows[i]) != math.Float32bits(w) {
+			t.Errorf("element %d of row %d is %x, want %x", i%c.Dim, i/c.Dim, rows[i], w)
 		}
 		if c.Reference != nil && math.Abs(float64(rows[i])-c.Reference[i]) > c.Error[i/c.Dim] {
 			t.Errorf("element %d of row %d is %v, and %v in the framework, more than %v away", i%c.Dim, i/c.Dim, rows[i], c.Reference[i], c.Error[i/c.Dim])
@@ -161,8 +129,8 @@ func (c *sinusoidalCase) check(t *testing.T) {
 			t.Errorf("element %d of row %d is %v, and %v in MAE", i%c.Dim, i/c.Dim, rows64[i], c.Reference[i])
 		}
 	}
-	for i, bits := range decodeBits(t, c.Exact64, 8) {
-		if want := math.Float64frombits(bits) * float64(scaling); rows64[i] != want {
+	for i, w := range testkit.Hex[float64](c.Exact64) {
+		if want := w * float64(scaling); rows64[i] != want {
 			t.Errorf("element %d of row %d is %x in float64, want %x", i%c.Dim, i/c.Dim, rows64[i], want)
 		}
 	}
@@ -183,9 +151,7 @@ func (c *sinusoidalCase) checkDETRPositions(t *testing.T, want []float32) {
 		}
 	}
 	got := make([]float32, 2*height*width)
-	if err := absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: c.number("scale"), Offset: c.number("offset")}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, absolute.DETRPositions(got, mask, absolute.DETRPositionsOptions{Height: height, Width: width, Scale: c.number("scale"), Offset: c.number("offset")}))
 	if !testkit.SameBits(got, want) {
 		t.Errorf("positions %v, want %v", got, want)
 	}

@@ -1,7 +1,6 @@
 package absolute_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -27,7 +26,7 @@ func TestWideSinusoidalRows(t *testing.T) {
 				for i := range cfg.InvFreq {
 					cfg.InvFreq[i] = math.Exp2(-20 * r.Float64())
 				}
-				e := encoding{Sinusoidal: testkit.MustSinusoidal(t)(absolute.NewSinusoidal(cfg)), cfg: cfg}
+				e := encoding{Sinusoidal: testkit.Must(absolute.NewSinusoidal(cfg)), cfg: cfg}
 				positions := make([]int32, shape.axes*tokens)
 				testkit.CountFrom(positions, int32(r.IntN(1000)), 1)
 				var want []float32
@@ -36,18 +35,14 @@ func TestWideSinusoidalRows(t *testing.T) {
 				}
 				given := testkit.RandomElements[float32](r, len(want))
 				rows, added, halves := make([]float32, len(want)), slices.Clone(given), make([]posenc.BFloat16, len(want))
-				if err := errors.Join(absolute.SinusoidalRows(rows, e.Sinusoidal, positions), absolute.AddSinusoidal(added, e.Sinusoidal, positions, 2), absolute.SinusoidalRows(halves, e.Sinusoidal, positions)); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, absolute.SinusoidalRows(rows, e.Sinusoidal, positions), absolute.AddSinusoidal(added, e.Sinusoidal, positions, 2), absolute.SinusoidalRows(halves, e.Sinusoidal, positions))
 				for i, w := range want {
 					if !testkit.Same(rows[i], w) || !testkit.Same(added[i], float32(given[i]*2)+w) || halves[i] != testkit.Narrow[posenc.BFloat16](w) {
 						t.Fatalf("%d pairs, order %d: element %d is %v, %v added to %v, %v in bfloat16, want %v", shape.pairs, order, i, rows[i], added[i], given[i], testkit.Widen(halves[i]), w)
 					}
 				}
 				// Rows at 0 become those at the positions: 0 and 1 times a cosine or a sine.
-				if err := errors.Join(absolute.SinusoidalRows(rows, e.Sinusoidal, make([]int32, len(positions))), e.Shift(rows, positions)); err != nil {
-					t.Fatal(err)
-				}
+				testkit.NoError(t, absolute.SinusoidalRows(rows, e.Sinusoidal, make([]int32, len(positions))), e.Shift(rows, positions))
 				for i, w := range want {
 					if rows[i] != w {
 						t.Fatalf("%d pairs, order %d: element %d of a row at 0 that is shifted is %v, want %v", shape.pairs, order, i, rows[i], w)
@@ -76,9 +71,7 @@ func testWideEmbeddings[T, W posenc.Element](t *testing.T) {
 		x := testkit.RandomElements[T](r, tokens*dim)
 		want := slices.Clone(x)
 		addEmbeddingsPlain(want, dim, []absolute.Embedding[W]{e, e})
-		if err := absolute.AddEmbeddings(x, dim, e, e); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, absolute.AddEmbeddings(x, dim, e, e))
 		for i := range x {
 			if !testkit.SameElement(x[i], want[i]) {
 				t.Fatalf("dim %d: element %d is %v, want %v", dim, i, testkit.Widen(x[i]), testkit.Widen(want[i]))

@@ -110,7 +110,7 @@ func angleReference(angle float32) (cos, sin float64) {
 }
 
 func bigReference(angle *big.Float) (cos, sin float64) {
-	c, s := exhaustive.BigCosSin(angle)
+	c, s := exhaustive.RealCosSin(angle)
 	cos, _ = c.Float64()
 	sin, _ = s.Float64()
 	return cos, sin

@@ -216,7 +216,7 @@ func scores(c *calls) {
 		c.add("AddT5"+name, 4*len(s.Data), func() error { return relative.AddT5(s, t5) })
 	}
 	for _, side := range []int{7, 12, 32} {
-		swin, err := relative.NewSwinBias(side, side, make([]float32, (2*side-1)*(2*side-1)*heads))
+		swin, err := relative.NewSwinBias(relative.SwinWindow{Height: side, Width: side}, make([]float32, (2*side-1)*(2*side-1)*heads))
 		c.failed(err)
 		s := relative.Scores{Data: make([]float32, heads*side*side*side*side), Heads: heads, Queries: side * side, Keys: side * side}
 		c.add(fmt.Sprintf("AddSwin/heads=%d/window=%d", heads, side), 4*len(s.Data), func() error { return relative.AddSwin(s, swin) })

@@ -1,50 +1,31 @@
 package frequency_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/go-posenc/posenc/frequency"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-func TestDigests(t *testing.T)          { testkit.CheckDigests(t) }
-func TestCasesAreComplete(t *testing.T) { testkit.CheckComplete(t) }
+func TestCases(t *testing.T) { testkit.TestCases(t) }
 
 var _ = func() struct{} {
 	const dim, base = 32, 10000
-	ladder("Default", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Default(128, 500000, r) })
-	ladder("Linear", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Linear(dim, base, 2.5, r) })
-	ladder("DynamicNTK", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: 2, MaxPositions: 4096}, 10001, r)
-	})
-	ladder("NTK", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.NTK(dim, base, 3, r) })
-	ladder("NTKAlpha", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.NTKAlpha(dim, base, 1000, r) })
-	ladder("NTKMixed", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTKMixed(dim, base, frequency.NTKMixedParameters{Factor: 8, MixedB: 0.625}, r)
-	})
-	ladder("Proportional", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Proportional(dim, 1e6, frequency.ProportionalParameters{PartialRotaryFactor: 0.25, Factor: 8}, r)
-	})
-	ladder("YaRN", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.YaRN(64, base, frequency.YaRNParameters{Factor: 40, OriginalMaxPositions: 4096, MScale: 0.707, MScaleAllDim: 1, ScaleSoftmax: true}, r)
-	}, labelled{"/untruncated", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.YaRN(64, 150000, frequency.YaRNParameters{Factor: 32, OriginalMaxPositions: 4096, Untruncated: true}, r)
-	}})
-	ladder("Llama3", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Llama3(128, 500000, frequency.Llama3Parameters{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192}, r)
-	})
-	long := func(seqLen int) labelled {
-		return labelled{fmt.Sprintf("/seqLen=%d", seqLen), func(r frequency.Rounding) (frequency.Ladder, error) {
-			return frequency.LongRoPE(8, base, frequency.LongRoPEParameters{
-				ShortFactors: []float64{1, 1.05, 1.1, 1.5}, LongFactors: []float64{1.1, 3, 20, 64.5}, OriginalMaxPositions: 4096, Factor: 32,
-			}, seqLen, r)
-		}}
-	}
-	ladder("LongRoPE", nil, long(4096), long(4097))
-	ladder("Factors", func(r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Factors(8, 500000, []float64{1, 1.5, 7.3, 8}, r)
-	})
+	ladders("Default", labelled{"", ladderParameters{Dim: 128, Base: 500000}})
+	ladders("Linear", labelled{"", ladderParameters{Dim: dim, Base: base, Factor: 2.5}})
+	ladders("DynamicNTK", labelled{"", ladderParameters{Dim: dim, Base: base, Factor: 2, MaxPositions: 4096, SeqLen: 10001}})
+	ladders("NTK", labelled{"", ladderParameters{Dim: dim, Base: base, Factor: 3}})
+	ladders("NTKAlpha", labelled{"", ladderParameters{Dim: dim, Base: base, Alpha: 1000}})
+	ladders("NTKMixed", labelled{"", ladderParameters{Dim: dim, Base: base, Factor: 8, MixedB: 0.625}})
+	ladders("Proportional", labelled{"", ladderParameters{Dim: dim, Base: 1e6, Partial: 0.25, Factor: 8}})
+	ladders("YaRN", labelled{"", ladderParameters{Dim: 64, Base: base, Factor: 40, Original: 4096, MScale: 0.707, MScaleAllDim: 1, ScaleSoftmax: true}},
+		labelled{"/untruncated", ladderParameters{Dim: 64, Base: 150000, Factor: 32, Original: 4096, Untruncated: true}})
+	ladders("Llama3", labelled{"", ladderParameters{Dim: 128, Base: 500000, Factor: 8, Low: 1, High: 4, Original: 8192}})
+	long := ladderParameters{Dim: 8, Base: base, Short: []float64{1, 1.05, 1.1, 1.5}, Long: []float64{1.1, 3, 20, 64.5}, Original: 4096, Factor: 32, SeqLen: 4096}
+	longer := long
+	longer.SeqLen++
+	ladders("LongRoPE", labelled{"/seqLen=4096", long}, labelled{"/seqLen=4097", longer})
+	ladders("Factors", labelled{"", ladderParameters{Dim: 8, Base: 500000, Factors: []float64{1, 1.5, 7.3, 8}}})
 	ladder("Axial", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Axial(base, r, 16, 24, 24) })
 	ladder("AxialAlternating", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialAlternating(64, base, r) })
 
@@ -68,28 +49,35 @@ var _ = func() struct{} {
 	return struct{}{}
 }()
 
-// labelled is a ladder, and what its label has behind the name of its function.
+// labelled is parameters of a ladder, and what its label has behind the name of its function.
 type labelled struct {
-	label string
-	make  func(frequency.Rounding) (frequency.Ladder, error)
+	label      string
+	parameters ladderParameters
 }
 
-// ladder registers the digests of ladders, with each rounding.
-func ladder(function string, make func(frequency.Rounding) (frequency.Ladder, error), more ...labelled) {
-	if make != nil {
-		more = append(more, labelled{"", make})
-	}
+// ladders registers the digests of ladders of one axis.
+func ladders(function string, list ...labelled) {
 	testkit.Register(testkit.Case{Function: function, Digests: func(add testkit.AddDigest) {
-		for _, l := range more {
-			for rounding, name := range []string{frequency.Exact: "Exact", frequency.Float32: "Float32"} {
-				add("frequency."+function+l.label+"/rounding="+name, func(d *testkit.Digest) {
-					ladder, err := l.make(frequency.Rounding(rounding))
-					d.Must(err)
-					d.Add(ladder.InvFreq, []float64{ladder.AttentionFactor, ladder.SoftmaxScale})
-				})
-			}
+		for _, l := range list {
+			addLadder(add, function+l.label, func(r frequency.Rounding) (frequency.Ladder, error) { return constructors[function](l.parameters, r) })
 		}
 	}})
+}
+
+// ladder registers the digests of a ladder.
+func ladder(function string, make func(frequency.Rounding) (frequency.Ladder, error)) {
+	testkit.Register(testkit.Case{Function: function, Digests: func(add testkit.AddDigest) { addLadder(add, function, make) }})
+}
+
+// addLadder adds the digests of a ladder with each rounding.
+func addLadder(add testkit.AddDigest, label string, make func(frequency.Rounding) (frequency.Ladder, error)) {
+	for rounding, name := range []string{frequency.Exact: "Exact", frequency.Float32: "Float32"} {
+		add("frequency."+label+"/rounding="+name, func(d *testkit.Digest) {
+			ladder, err := make(frequency.Rounding(rounding))
+			d.Must(err)
+			d.Add(ladder.InvFreq, []float64{ladder.AttentionFactor, ladder.SoftmaxScale})
+		})
+	}
 }
 
 // results registers the digest of a slice.

@@ -1,21 +1,20 @@
-package frequency
+package frequency_test
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// parameters are those of all constructors, as a fuzzer gives them.
+// parameters are those of all functions, as a fuzzer gives them.
 type parameters struct {
-	rounding             Rounding
+	rounding             frequency.Rounding
 	dim                  int
 	base, factor         float64
 	maxPositions, seqLen int
@@ -23,42 +22,34 @@ type parameters struct {
 	factors              []float64
 }
 
-// argumentCalls call every function of the package.
-var argumentCalls = []struct {
+// ofLadder calls a constructor of ladders.
+func (p *parameters) ofLadder(name string) made {
+	return ofLadder(constructors[name](ladderParameters{
+		Dim: p.dim, Base: p.base, Factor: p.factor, MaxPositions: p.maxPositions, SeqLen: p.seqLen, MixedB: p.a, Alpha: p.a, Original: p.maxPositions,
+		BetaFast: p.a, BetaSlow: p.b, Untruncated: p.seqLen%2 != 0, Extrapolation: math.Mod(p.c, 1), AttentionFactor: p.c, MScale: p.d, MScaleAllDim: p.e,
+		Multiplier: p.b, ScaleSoftmax: p.seqLen%3 != 0, Short: p.factors, Long: p.factors, ShortAttention: p.a, LongAttention: p.b, Low: p.a, High: p.b,
+		Partial: p.a, Factors: p.factors,
+	}, p.rounding))
+}
+
+// argumentCall calls a function of the package.
+type argumentCall struct {
 	name string
 	call func(p parameters) made
-}{
-	{"Default", func(p parameters) made { return ofLadder(Default(p.dim, p.base, p.rounding)) }},
-	{"Linear", func(p parameters) made { return ofLadder(Linear(p.dim, p.base, p.factor, p.rounding)) }},
-	{"DynamicNTK", func(p parameters) made {
-		return ofLadder(DynamicNTK(p.dim, p.base, DynamicNTKParameters{Factor: p.factor, MaxPositions: p.maxPositions}, p.seqLen, p.rounding))
-	}},
-	{"NTK", func(p parameters) made { return ofLadder(NTK(p.dim, p.base, p.factor, p.rounding)) }},
-	{"NTKMixed", func(p parameters) made {
-		return ofLadder(NTKMixed(p.dim, p.base, NTKMixedParameters{Factor: p.factor, MixedB: p.a}, p.rounding))
-	}},
-	{"NTKAlpha", func(p parameters) made { return ofLadder(NTKAlpha(p.dim, p.base, p.a, p.rounding)) }},
-	{"YaRN", func(p parameters) made {
-		return ofLadder(YaRN(p.dim, p.base, YaRNParameters{
-			Factor: p.factor, OriginalMaxPositions: p.maxPositions, BetaFast: p.a, BetaSlow: p.b, Untruncated: p.seqLen%2 != 0, ExtrapolationFactor: math.Mod(p.c, 1),
-			AttentionFactor: p.c, MScale: p.d, MScaleAllDim: p.e, AttentionMultiplier: p.b, ScaleSoftmax: p.seqLen%3 != 0,
-		}, p.rounding))
-	}},
-	{"LongRoPE", func(p parameters) made {
-		return ofLadder(LongRoPE(p.dim, p.base, LongRoPEParameters{
-			ShortFactors: p.factors, LongFactors: p.factors, OriginalMaxPositions: p.maxPositions, Factor: p.factor, ShortAttentionFactor: p.a, LongAttentionFactor: p.b,
-		}, p.seqLen, p.rounding))
-	}},
-	{"Llama3", func(p parameters) made {
-		return ofLadder(Llama3(p.dim, p.base, Llama3Parameters{Factor: p.factor, LowFreqFactor: p.a, HighFreqFactor: p.b, OriginalMaxPositions: p.maxPositions}, p.rounding))
-	}},
-	{"Proportional", func(p parameters) made {
-		return ofLadder(Proportional(p.dim, p.base, ProportionalParameters{PartialRotaryFactor: p.a, Factor: p.factor}, p.rounding))
-	}},
-	{"Factors", func(p parameters) made { return ofLadder(Factors(p.dim, p.base, p.factors, p.rounding)) }},
+}
+
+// argumentCalls call every function of the package.
+var argumentCalls = func() (list []argumentCall) {
+	for _, name := range slices.Sorted(maps.Keys(constructors)) {
+		list = append(list, argumentCall{name, func(p parameters) made { return p.ofLadder(name) }})
+	}
+	return append(list, otherCalls...)
+}()
+
+var otherCalls = []argumentCall{
 	{"Axial", func(p parameters) made {
 		dims := []int{p.dim, p.maxPositions % 512, p.seqLen % 512}[:p.seqLen&3]
-		m := ofLadder(Axial(p.base, p.rounding, dims...))
+		m := ofLadder(frequency.Axial(p.base, p.rounding, dims...))
 		m.pairs = 0
 		for _, dim := range dims {
 			m.pairs += dim / 2
@@ -67,31 +58,31 @@ var argumentCalls = []struct {
 		return m
 	}},
 	{"AxialAlternating", func(p parameters) made {
-		m := ofLadder(AxialAlternating(p.dim, p.base, p.rounding))
+		m := ofLadder(frequency.AxialAlternating(p.dim, p.base, p.rounding))
 		m.axes = p.dim / 2
 		return m
 	}},
 	{"Sections", func(p parameters) made {
 		sections := []int{p.dim, p.maxPositions, p.seqLen}[:p.rounding%4]
-		return ofAxes(sections, 3)(Sections(sections...))
+		return ofAxes(sections, 3)(frequency.Sections(sections...))
 	}},
 	{"InterleavedSections", func(p parameters) made {
-		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(InterleavedSections(ImageSections{Time: p.dim, Height: p.maxPositions, Width: p.seqLen}))
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(frequency.InterleavedSections(frequency.ImageSections{Time: p.dim, Height: p.maxPositions, Width: p.seqLen}))
 	}},
 	{"AlternatingSections", func(p parameters) made {
-		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(AlternatingSections(ImageSections{Time: p.seqLen, Height: p.dim, Width: p.maxPositions}))
+		return ofAxes([]int{p.dim, p.maxPositions, p.seqLen}, 3)(frequency.AlternatingSections(frequency.ImageSections{Time: p.seqLen, Height: p.dim, Width: p.maxPositions}))
 	}},
 	{"XPos", func(p parameters) made {
-		high, low, err := XPos(p.dim, p.base)
+		high, low, err := frequency.XPos(p.dim, p.base)
 		m := made{err: err, pairs: p.dim / 2, numbers: high, rates: true}
 		if len(high) != len(low) {
 			m.err = errors.New("two lengths")
 		}
 		return m
 	}},
-	{"Sinusoidal", func(p parameters) made { return ofFrequencies(p)(Sinusoidal(p.dim, p.a, p.base, p.b)) }},
-	{"TimingSignal", func(p parameters) made { return ofFrequencies(p)(TimingSignal(p.dim, p.a, p.b)) }},
-	{"Geometric", func(p parameters) made { return ofFrequencies(p)(Geometric(p.dim, p.a, p.b)) }},
+	{"Sinusoidal", func(p parameters) made { return ofFrequencies(p)(frequency.Sinusoidal(p.dim, p.a, p.base, p.b)) }},
+	{"TimingSignal", func(p parameters) made { return ofFrequencies(p)(frequency.TimingSignal(p.dim, p.a, p.b)) }},
+	{"Geometric", func(p parameters) made { return ofFrequencies(p)(frequency.Geometric(p.dim, p.a, p.b)) }},
 }
 
 // made is what a function made, and how many pairs and axes it should have.
@@ -106,7 +97,7 @@ type made struct {
 	least       float64
 }
 
-func ofLadder(l Ladder, err error) made {
+func ofLadder(l frequency.Ladder, err error) made {
 	return made{err: err, pairs: -1, numbers: l.InvFreq, scales: []float64{l.AttentionFactor, l.SoftmaxScale}, axisOf: l.Axes, axisCount: 256}
 }
 
@@ -128,31 +119,11 @@ func ofFrequencies(p parameters) func([]float64, error) made {
 
 // argumentCalls have every function that the package exports, and no other.
 func TestArgumentCalls(t *testing.T) {
-	if _, err := os.Stat("frequency.go"); err != nil {
-		t.Skip("NOT TESTED: there is no source here, only the test binary")
-	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var exported, called []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range tree.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
-				exported = append(exported, f.Name.Name)
-			}
-		}
-	}
+	var called []string
 	for _, c := range argumentCalls {
 		called = append(called, c.name)
 	}
+	exported := testkit.ExportedFunctions(t, ".")
 	slices.Sort(exported)
 	slices.Sort(called)
 	if !slices.Equal(exported, called) {
@@ -174,7 +145,7 @@ func FuzzArguments(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, function, rounding uint8, dim int, base, factor float64, maxPositions, seqLen int, a, b, c, d, e float64) {
-		if dim > 256 && dim <= MaxRotaryDim {
+		if dim > 256 && dim <= frequency.MaxRotaryDim {
 			dim %= 256 // long ladders take long
 		}
 		factors := make([]float64, max(0, min(dim, 256))/2)
@@ -182,12 +153,12 @@ func FuzzArguments(f *testing.F) {
 			factors[i] = []float64{a, b, c, d, e}[i%5]
 		}
 		called := argumentCalls[int(function)%len(argumentCalls)]
-		m := called.call(parameters{Rounding(rounding), dim, base, factor, maxPositions, seqLen, a, b, c, d, e, factors})
+		m := called.call(parameters{frequency.Rounding(rounding), dim, base, factor, maxPositions, seqLen, a, b, c, d, e, factors})
 		if m.err != nil {
 			if !strings.HasPrefix(m.err.Error(), "frequency."+called.name+": ") || strings.Count(m.err.Error(), "frequency.") != 1 {
 				t.Fatalf("%s: %v", called.name, m.err)
 			}
-			if !errors.Is(m.err, ErrParameter) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
+			if !errors.Is(m.err, frequency.ErrParameter) || m.numbers != nil || m.axisOf != nil || len(m.err.Error()) > 1000 {
 				t.Fatalf("%s: got %v, %v, %v", called.name, m.numbers, m.axisOf, m.err)
 			}
 			return
@@ -202,7 +173,7 @@ func FuzzArguments(f *testing.F) {
 			switch {
 			case m.rates && !(x <= 0 && x >= -math.MaxFloat64), !m.rates && !(x >= m.least && x <= math.MaxFloat64):
 				t.Errorf("%s: number %d is %v", called.name, i, x)
-			case m.scales != nil && rounding == uint8(Float32) && x != float64(float32(x)):
+			case m.scales != nil && rounding == uint8(frequency.Float32) && x != float64(float32(x)):
 				t.Errorf("%s: frequency %d is %v, no float32", called.name, i, x)
 			}
 		}

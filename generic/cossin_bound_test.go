@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/exhaustive"
 )
 
 // What the scripts in proof assume of the polynomials and of the parts of 2/pi.
@@ -25,7 +27,7 @@ const (
 // and the roundings at precision bits are below 2^-110.
 func TestPolynomialBounds(t *testing.T) {
 	const intervals, terms = 2048, 16
-	halfPi := newBig().Quo(bigPi, big.NewFloat(2))
+	halfPi := exhaustive.NewReal().Quo(exhaustive.RealPi(), big.NewFloat(2))
 	for _, tt := range []struct {
 		name         string
 		coefficients []float64
@@ -36,27 +38,27 @@ func TestPolynomialBounds(t *testing.T) {
 		{"cosine", []float64{1, cos1, cos2, cos3, cos4, cos5, cos6}, 0, cosRelative},
 	} {
 		polynomial, difference := make([]*big.Float, terms), make([]*big.Float, terms)
-		term := newBig().SetInt64(1)
+		term := exhaustive.NewReal().SetInt64(1)
 		if tt.first == 1 {
 			term.Set(halfPi)
 		}
 		for k := range difference {
-			polynomial[k] = newBig()
+			polynomial[k] = exhaustive.NewReal()
 			if k < len(tt.coefficients) {
 				polynomial[k].SetFloat64(tt.coefficients[k])
 			}
-			difference[k] = newBig().Sub(polynomial[k], term)
+			difference[k] = exhaustive.NewReal().Sub(polynomial[k], term)
 			n := 2*int64(k) + tt.first
 			term.Mul(term, halfPi).Mul(term, halfPi)
-			term.Quo(term, newBig().SetInt64(-(n+1)*(n+2)))
+			term.Quo(term, exhaustive.NewReal().SetInt64(-(n+1)*(n+2)))
 		}
-		radius := newBig().SetFloat64(polynomialReach * polynomialReach / (2 * intervals))
+		radius := exhaustive.NewReal().SetFloat64(polynomialReach * polynomialReach / (2 * intervals))
 		worst := 0.0
 		for i := range int64(intervals) {
-			middle := newBig().Mul(radius, newBig().SetInt64(2*i+1))
+			middle := exhaustive.NewReal().Mul(radius, exhaustive.NewReal().SetInt64(2*i+1))
 			_, most := aboutMiddle(difference, middle, radius)
 			least, _ := aboutMiddle(polynomial, middle, radius)
-			most.Add(most, newBig().SetFloat64(0x1p-110))
+			most.Add(most, exhaustive.NewReal().SetFloat64(0x1p-110))
 			relative, _ := most.Quo(most, least).Float64()
 			worst = max(worst, relative)
 		}
@@ -72,28 +74,28 @@ func TestPolynomialBounds(t *testing.T) {
 func aboutMiddle(coefficients []*big.Float, middle, radius *big.Float) (least, most *big.Float) {
 	shifted := make([]*big.Float, len(coefficients))
 	for i, c := range coefficients {
-		shifted[i] = newBig().Set(c)
+		shifted[i] = exhaustive.NewReal().Set(c)
 	}
 	for i := range shifted { // Horner's scheme, again and again
 		for j := len(shifted) - 2; j >= i; j-- {
-			shifted[j].Add(shifted[j], newBig().Mul(shifted[j+1], middle))
+			shifted[j].Add(shifted[j], exhaustive.NewReal().Mul(shifted[j+1], middle))
 		}
 	}
-	rest, power := newBig(), newBig().Set(radius)
+	rest, power := exhaustive.NewReal(), exhaustive.NewReal().Set(radius)
 	for _, c := range shifted[1:] {
-		rest.Add(rest, newBig().Mul(newBig().Abs(c), power))
+		rest.Add(rest, exhaustive.NewReal().Mul(exhaustive.NewReal().Abs(c), power))
 		power.Mul(power, radius)
 	}
-	value := newBig().Abs(shifted[0])
-	return newBig().Sub(value, rest), newBig().Add(value, rest)
+	value := exhaustive.NewReal().Abs(shifted[0])
+	return exhaustive.NewReal().Sub(value, rest), exhaustive.NewReal().Add(value, rest)
 }
 
 func TestTwoOverPiParts(t *testing.T) {
-	exact := newBig().Quo(big.NewFloat(2), bigPi)
+	exact := exhaustive.NewReal().Quo(big.NewFloat(2), exhaustive.RealPi())
 	sum := func(parts ...float64) *big.Float {
-		s := newBig()
+		s := exhaustive.NewReal()
 		for _, p := range parts {
-			s.Add(s, newBig().SetFloat64(p))
+			s.Add(s, exhaustive.NewReal().SetFloat64(p))
 		}
 		return s
 	}
@@ -103,15 +105,15 @@ func TestTwoOverPiParts(t *testing.T) {
 		}
 	}
 	relative := func(value *big.Float) *big.Float {
-		return newBig().Quo(newBig().Sub(value, exact), exact)
+		return exhaustive.NewReal().Quo(exhaustive.NewReal().Sub(value, exact), exact)
 	}
-	check("three parts", newBig().Sub(sum(twoOverPi0, twoOverPi1, twoOverPi2), exact), parts)
+	check("three parts", exhaustive.NewReal().Sub(sum(twoOverPi0, twoOverPi1, twoOverPi2), exact), parts)
 	// The float32 angles take the truncated parts as QuarterTurns of 1.
 	check("high", relative(sum(twoOverPiHigh)), highRelative)
-	check("low", newBig().SetFloat64(twoOverPiLow/twoOverPiHigh), lowRelative)
+	check("low", exhaustive.NewReal().SetFloat64(twoOverPiLow/twoOverPiHigh), lowRelative)
 	check("high and low", relative(sum(twoOverPiHigh, twoOverPiLow)), turnsRelative)
 	for i, word := range twoOverPi[:5] { // the large angles of other tests need the rest
-		digits := newBig().SetMantExp(exact, 64*(i+1))
+		digits := exhaustive.NewReal().SetMantExp(exact, 64*(i+1))
 		floor, _ := digits.Int(nil)
 		if got := new(big.Int).And(floor, new(big.Int).SetUint64(math.MaxUint64)).Uint64(); got != word {
 			t.Errorf("word %d of 2/pi: %#x, want %#x", i, word, got)
@@ -131,16 +133,16 @@ func TestNoProductNearQuarterTurn(t *testing.T) {
 	limit := new(big.Int).Lsh(big.NewInt(1), 84)
 	closest := 1.0
 	for e := -86; e <= 45; e++ {
-		alpha := newBig().Quo(big.NewFloat(2), bigPi)
+		alpha := exhaustive.NewReal().Quo(big.NewFloat(2), exhaustive.RealPi())
 		alpha.SetMantExp(alpha, e)
 		// p/q, and the convergent before it.
 		p0, q0, p, q := big.NewInt(1), big.NewInt(0), new(big.Int), big.NewInt(1)
 		alpha.Int(p)
-		rest := newBig().Sub(alpha, newBig().SetInt(p))
+		rest := exhaustive.NewReal().Sub(alpha, exhaustive.NewReal().SetInt(p))
 		for {
 			rest.Quo(big.NewFloat(1), rest)
 			a, _ := rest.Int(nil)
-			rest.Sub(rest, newBig().SetInt(a))
+			rest.Sub(rest, exhaustive.NewReal().SetInt(a))
 			nextP := new(big.Int).Mul(a, p)
 			nextQ := new(big.Int).Mul(a, q)
 			nextP.Add(nextP, p0)
@@ -150,7 +152,7 @@ func TestNoProductNearQuarterTurn(t *testing.T) {
 			}
 			p0, q0, p, q = p, q, nextP, nextQ
 		}
-		distance := newBig().Sub(newBig().Mul(alpha, newBig().SetInt(q)), newBig().SetInt(p))
+		distance := exhaustive.NewReal().Sub(exhaustive.NewReal().Mul(alpha, exhaustive.NewReal().SetInt(q)), exhaustive.NewReal().SetInt(p))
 		d, _ := distance.Float64()
 		closest = min(closest, math.Abs(d))
 	}
@@ -175,7 +177,7 @@ func TestFixedPointBound(t *testing.T) {
 		for _, word := range got {
 			value.Lsh(value, 64).Or(value, new(big.Int).SetUint64(word))
 		}
-		f := newBig().SetInt(value)
+		f := exhaustive.NewReal().SetInt(value)
 		f.SetMantExp(f, -254)
 		if negative {
 			f.Neg(f)
@@ -192,7 +194,7 @@ func TestFixedPointBound(t *testing.T) {
 			continue
 		}
 		cos, sin, cosNegative, sinNegative := cosSinReduced(float64(p), w)
-		wantCos, wantSin := bigSums(bigProduct(p, w))
+		wantCos, wantSin := exhaustive.RealCosSin(bigProduct(p, w))
 		compare(cos, cosNegative, wantCos)
 		compare(sin, sinNegative, wantSin)
 	}

@@ -5,44 +5,13 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/go-posenc/posenc/internal/exhaustive"
 )
 
-// precision is 200 bits for the fraction of the angle and the bits that the
-// reduction of an angle below 2^128 cancels.
-const precision = 200 + 128 + 64
-
-var bigPi = machin()
-
-// machin returns pi by Machin's formula, 16 atan(1/5) - 4 atan(1/239).
-func machin() *big.Float {
-	atanInverse := func(n int64) *big.Float {
-		unit := new(big.Int).Lsh(big.NewInt(1), precision+32)
-		term := new(big.Int).Div(unit, big.NewInt(n))
-		sum := new(big.Int)
-		square := big.NewInt(n * n)
-		for k := int64(1); term.Sign() != 0; k += 2 {
-			part := new(big.Int).Div(term, big.NewInt(k))
-			if k%4 == 1 {
-				sum.Add(sum, part)
-			} else {
-				sum.Sub(sum, part)
-			}
-			term.Div(term, square)
-		}
-		f := new(big.Float).SetPrec(precision).SetInt(sum)
-		return f.SetMantExp(f, -(precision + 32))
-	}
-	a := new(big.Float).Mul(atanInverse(5), big.NewFloat(16))
-	b := new(big.Float).Mul(atanInverse(239), big.NewFloat(4))
-	return a.Sub(a, b)
-}
-
-func newBig() *big.Float { return new(big.Float).SetPrec(precision) }
-
-// bigCosSin is the reference: cosine and sine of angle modulo 2 pi by Taylor's
-// series with a plain sum, rounded to float32 by math/big.
+// bigCosSin is the reference: cosine and sine rounded to float32 by math/big.
 func bigCosSin(angle *big.Float) (cos, sin float32) {
-	sumCos, sumSin := bigSums(angle)
+	sumCos, sumSin := exhaustive.RealCosSin(angle)
 	cos, _ = sumCos.Float32()
 	sin, _ = sumSin.Float32()
 	if angle.Sign() == 0 {
@@ -51,34 +20,8 @@ func bigCosSin(angle *big.Float) (cos, sin float32) {
 	return cos, sin
 }
 
-// bigSums returns the sums of bigCosSin.
-func bigSums(angle *big.Float) (cos, sin *big.Float) {
-	turn := newBig().Mul(bigPi, big.NewFloat(2))
-	turns, _ := newBig().Quo(angle, turn).Int(nil)
-	a := newBig().Sub(angle, newBig().Mul(turn, newBig().SetInt(turns)))
-	sumCos, sumSin := newBig(), newBig()
-	term := newBig().SetInt64(1)
-	for n := int64(0); n < 400; n++ {
-		switch n % 4 {
-		case 0:
-			sumCos.Add(sumCos, term)
-		case 1:
-			sumSin.Add(sumSin, term)
-		case 2:
-			sumCos.Sub(sumCos, term)
-		case 3:
-			sumSin.Sub(sumSin, term)
-		}
-		term = newBig().Quo(newBig().Mul(term, a), newBig().SetInt64(n+1))
-		if term.Sign() == 0 || term.MantExp(nil) < -precision {
-			break
-		}
-	}
-	return sumCos, sumSin
-}
-
 func bigProduct(p int32, w float64) *big.Float {
-	return newBig().Mul(newBig().SetInt64(int64(p)), newBig().SetFloat64(w))
+	return exhaustive.NewReal().Mul(exhaustive.NewReal().SetInt64(int64(p)), exhaustive.NewReal().SetFloat64(w))
 }
 
 func sameBits(a, b float32) bool {
@@ -141,8 +84,8 @@ func hardPairs(r *rand.Rand) (int32, float64) {
 	// The float64 nearest to k*pi/2/p: p*w misses k*pi/2 by about p*2^-53 w.
 	p := int32(r.Uint32()>>1>>r.IntN(30)) | 1
 	k := r.Int64N(1 << (1 + r.IntN(40)))
-	half := newBig().Mul(bigPi, newBig().SetInt64(k))
-	half.Quo(half, newBig().SetInt64(2*int64(p)))
+	half := exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.NewReal().SetInt64(k))
+	half.Quo(half, exhaustive.NewReal().SetInt64(2*int64(p)))
 	w, _ := half.Float64()
 	return p, w
 }
@@ -180,17 +123,17 @@ func TestCosSinExactNearMidpoints(t *testing.T) {
 		p := int32(r.Uint32()>>1>>r.IntN(20)) | 1
 		target := math.Float32frombits(r.Uint32N(0x3f800000-0x38000000) + 0x38000000)
 		next := math.Nextafter32(target, 2)
-		midpoint := newBig().Add(newBig().SetFloat64(float64(target)), newBig().SetFloat64(float64(next)))
-		midpoint.Quo(midpoint, newBig().SetInt64(2))
+		midpoint := exhaustive.NewReal().Add(exhaustive.NewReal().SetFloat64(float64(target)), exhaustive.NewReal().SetFloat64(float64(next)))
+		midpoint.Quo(midpoint, exhaustive.NewReal().SetInt64(2))
 		m, _ := midpoint.Float64()
-		angle := newBig().SetFloat64(math.Asin(m))
+		angle := exhaustive.NewReal().SetFloat64(math.Asin(m))
 		// One Newton step in high precision: a -= (sin a - m)/cos a.
-		sinA, cosA := bigSeries(angle)
-		step := newBig().Quo(newBig().Sub(sinA, midpoint), cosA)
+		cosA, sinA := exhaustive.RealCosSin(angle)
+		step := exhaustive.NewReal().Quo(exhaustive.NewReal().Sub(sinA, midpoint), cosA)
 		angle.Sub(angle, step)
-		turns := newBig().Mul(bigPi, newBig().SetInt64(2*r.Int64N(1<<r.IntN(20))))
+		turns := exhaustive.NewReal().Mul(exhaustive.RealPi(), exhaustive.NewReal().SetInt64(2*r.Int64N(1<<r.IntN(20))))
 		angle.Add(angle, turns)
-		w, _ := newBig().Quo(angle, newBig().SetInt64(int64(p))).Float64()
+		w, _ := exhaustive.NewReal().Quo(angle, exhaustive.NewReal().SetInt64(int64(p))).Float64()
 		high, low := QuarterTurns(w)
 		_, s64 := cosSin(float64(p), high, low)
 		if float32(s64+Margin) != float32(s64-Margin) {
@@ -206,24 +149,6 @@ func TestCosSinExactNearMidpoints(t *testing.T) {
 	if undecided < n/10 {
 		t.Errorf("only %d of %d pairs reached the second stage: the test does not test it", undecided, n)
 	}
-}
-
-func bigSeries(a *big.Float) (sin, cos *big.Float) {
-	sin, cos = newBig(), newBig()
-	term := newBig().SetInt64(1)
-	for n := int64(0); n < 120; n++ {
-		signed := newBig().Set(term)
-		if n%4 > 1 {
-			signed.Neg(signed)
-		}
-		if n%2 == 0 {
-			cos.Add(cos, signed)
-		} else {
-			sin.Add(sin, signed)
-		}
-		term.Quo(newBig().Mul(term, a), newBig().SetInt64(n+1))
-	}
-	return sin, cos
 }
 
 // Large angles whose quarter turns lie near a half, where the polynomials of the
@@ -349,7 +274,7 @@ func TestCosSinFloat32AgainstBig(t *testing.T) {
 			}
 			return
 		}
-		wantC, wantS := bigCosSin(newBig().SetFloat64(float64(a)))
+		wantC, wantS := bigCosSin(exhaustive.NewReal().SetFloat64(float64(a)))
 		if a == 0 {
 			wantS = a
 		}

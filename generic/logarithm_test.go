@@ -2,10 +2,10 @@ package generic_test
 
 import (
 	"math"
-	"math/big"
 	"testing"
 
 	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
@@ -21,16 +21,7 @@ func TestLogarithm(t *testing.T) {
 		if i%10 == 0 {
 			k = 1 << (1 + i/10%33)
 		}
-		const precision, roots = 600, 200
-		x := new(big.Float).SetPrec(precision).SetUint64(k)
-		for range roots {
-			x.Sqrt(x)
-		}
-		d := x.Sub(x, big.NewFloat(1))
-		want := new(big.Float).SetPrec(precision).Mul(d, d)
-		want.Sub(d, want.Quo(want, big.NewFloat(2)))
-		want.SetMantExp(want, roots)
-		e := new(big.Float).SetPrec(precision).SetFloat64(generic.Logarithm(k))
+		want, e := exhaustive.RealLogarithm(exhaustive.RealOf(float64(k))), exhaustive.RealOf(generic.Logarithm(k))
 		e.Sub(e, want)
 		f, _ := e.Quo(e, want).Float64()
 		worst = max(worst, math.Abs(f))

@@ -30,22 +30,6 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// What is no loop over rows has tests of its own: in cossin_kernels_test.go and in
-// sinusoidal_kernels_test.go by the functions that call it, with its guards, and in
-// kernels_test.go by itself. What fences stores or clears registers has nothing to compare.
-func TestOthersHaveTheirTests(t *testing.T) {
-	tested := []string{
-		"CosSinExactF32", "CosSinSeedF64", "CosSinShiftF32", "CosSinShiftNonTemporalF32", "CosSinFloat32F32",
-		"SinusoidalRowsInterleavedF32", "AddSinusoidalInterleavedF32", "AddSinusoidalHalfSplitF32", "FenceStores", "ClearUpperHalves",
-	}
-	list := regular()
-	for _, o := range registry {
-		if slices.Contains(list, o) == slices.Contains(tested, o.name) {
-			t.Errorf("%s has tests of its own, or is tested row by row, but not both and not neither", o.name)
-		}
-	}
-}
-
 // Numbers at and next to all midpoints of numbers of 16 bits are rounded to even, as
 // generic does, where an operation leaves them as they are until then.
 func TestRounding(t *testing.T) {

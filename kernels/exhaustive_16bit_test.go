@@ -24,14 +24,12 @@ type format16 struct {
 	value    [1 << 16]float32 // of all bits
 	below    [1 << 18]uint16  // the largest magnitude not above the float32 whose upper bits are the index
 	middle   [1 << 15]float32 // between a magnitude and the next one
-	widen    func(impl kernels.Implementation, y []float32, x []uint16)
-	round    func(impl kernels.Implementation, y []uint16, x []float32)
 }
 
 // newFormats16 makes both formats.
 func newFormats16() []*format16 {
-	half := &format16{name: "float16", element: f16, numbers: &testkit.Float16Numbers, infinity: 0x7c00, widen: kernels.ConvertF16ToF32, round: kernels.ConvertF32ToF16}
-	brain := &format16{name: "bfloat16", element: bf16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80, widen: kernels.ConvertBF16ToF32, round: kernels.ConvertF32ToBF16}
+	half := &format16{name: "float16", element: f16, numbers: &testkit.Float16Numbers, infinity: 0x7c00}
+	brain := &format16{name: "bfloat16", element: bf16, numbers: &testkit.Bfloat16Numbers, infinity: 0x7f80}
 	for bits := range 1 << 16 {
 		half.value[bits] = testkit.Widen(posenc.Float16(bits))
 		brain.value[bits] = testkit.Widen(posenc.BFloat16(bits))
@@ -85,6 +83,24 @@ func (f *format16) compare(t *testing.T, got, want []uint16, name func(i int) st
 	}
 }
 
+// conversion returns the operation of the registry that takes numbers of one type to
+// another, and nothing more.
+func conversion(t *testing.T, to, from *element) *operation {
+	t.Helper()
+	i := slices.IndexFunc(registry, func(o *operation) bool {
+		return o.geometry == "" && len(o.numbers) == 0 && len(o.slices) == 2 && o.slices[0].element == to && o.slices[1].element == from
+	})
+	if i < 0 {
+		t.Fatal("there is no such conversion")
+	}
+	return registry[i]
+}
+
+// convert makes a call of a conversion.
+func convert[D, S any](o *operation, impl kernels.Implementation, y []D, x []S) {
+	o.call(impl, &arguments{memory: map[string][]byte{"y": testkit.BytesOf(y), "x": testkit.BytesOf(x)}})
+}
+
 // The rounding of the exhaustive tests is that of the plain tests.
 func TestNearest16(t *testing.T) {
 	r := testkit.NewRand(160)
@@ -121,7 +137,7 @@ func TestExhaustiveConversions(t *testing.T) {
 						bits[i] = uint16(i)
 					}
 					for _, impl := range dispatch.Supported() {
-						f.widen(impl, widened, bits)
+						convert(conversion(t, f32, f.element), impl, widened, bits)
 						testkit.CompareExhaustive(t, widened, f.value[:], func(i int) string { return fmt.Sprintf("%s: %s %#04x", impl, f.name, i) })
 						counts[1] += 1 << 16
 					}
@@ -136,7 +152,7 @@ func TestExhaustiveConversions(t *testing.T) {
 							want[i] = f.nearest(v)
 						}
 						for _, impl := range dispatch.Supported() {
-							f.round(impl, y, x)
+							convert(conversion(t, f.element, f32), impl, y, x)
 							f.compare(t, y, want, func(i int) string { return fmt.Sprintf("%s: %x to %s", impl, x[i], f.name) })
 							counts[0] += chunk
 						}

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
@@ -13,17 +14,44 @@ import (
 // of which there are up to 6 rows with 78 elements besides, and gaps.
 func guardBytes(n int) int { return 4 * (6*(2*n+78) + 64) }
 
+// allGuarded are the regular operations and the functions that call the others.
+func allGuarded(longest int) []guarded {
+	list := composed(longest)
+	for _, o := range regular() {
+		list = append(list, guarded{o.name, longest, func(r *rand.Rand, _ kernels.Implementation, n int) (*operation, *problem) {
+			return o, o.problem(r, n, true)
+		}})
+	}
+	return list
+}
+
+// newGuards returns guards for rows that begin up to misaligned elements from them.
+func (j *guarded) newGuards(t testing.TB, misaligned int) *guards {
+	o, _ := j.problem(testkit.NewRand(0), kernels.Generic, 1)
+	return newGuards(t, guardBytes((j.longest+misaligned)*max(1, o.unit)), o)
+}
+
+// try makes a call on rows of n next to guards.
+func (j *guarded) try(t testing.TB, r *rand.Rand, impl kernels.Implementation, n int, g *guards) {
+	t.Helper()
+	o, p := j.problem(r, impl, n)
+	o.try(t, r, impl, p, g.place(r, o))
+}
+
 // No operation reads or writes beyond its slices, at every length and on both sides.
 func TestGuards(t *testing.T) {
-	eachOperation(t, regular(), func(t *testing.T, impl kernels.Implementation, o *operation) {
-		r := testkit.NewRand(51)
-		g := newGuards(t, guardBytes(140*max(1, o.unit)), o)
-		for n := range 140 {
-			for range testkit.Rounds(3) {
-				for _, g.atEnd = range []bool{false, true} {
-					o.try(t, r, impl, o.problem(r, n, true), g.place(r, o))
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, j := range allGuarded(139) {
+			t.Run("operation="+j.name, func(t *testing.T) {
+				r, g := testkit.NewRand(51), j.newGuards(t, 0)
+				for n := range j.longest + 1 {
+					for range testkit.Rounds(3) {
+						for _, g.atEnd = range []bool{false, true} {
+							j.try(t, r, impl, n, g)
+						}
+					}
 				}
-			}
+			})
 		}
 	})
 }

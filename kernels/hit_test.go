@@ -150,10 +150,7 @@ func alignedBytes(n int) []byte {
 
 // Every kernel of assembly is what some operation runs.
 func TestKernelsAreBound(t *testing.T) {
-	files, err := filepath.Glob("../asm/*_*64.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("../asm/*_*64.go"))
 	if len(files) == 0 {
 		t.Skip("NOT TESTED: there is no source here, only the test binary")
 	}
@@ -164,10 +161,7 @@ func TestKernelsAreBound(t *testing.T) {
 		}
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Must(os.ReadFile(file))
 		for _, m := range regexp.MustCompile(`(?m)^func (\w+)\(`).FindAllStringSubmatch(string(text), -1) {
 			if !bound["asm."+m[1]] {
 				t.Errorf("%s is bound to nothing", m[1])

@@ -84,22 +84,6 @@ func TestBlockSubnormal(t *testing.T) {
 	}
 }
 
-// hard returns a frequency whose cosine at position p is next to the midpoint
-// of two float32.
-func hard(r *rand.Rand, p int32) float64 {
-	low := math.Float32frombits(0x3f000000 + r.Uint32N(0x7f0000))
-	midpoint := (float64(low) + float64(math.Nextafter32(low, 1))) / 2
-	return math.Acos(midpoint) / float64(p)
-}
-
-func ladder() []float64 {
-	s := make([]float64, kernels.Width)
-	for i := range s {
-		s[i] = math.Pow(10000, -float64(i)/kernels.Width)
-	}
-	return s
-}
-
 // A kernel that is never certain would be right and slow, one that is always
 // certain fast and wrong.
 func TestUndecided(t *testing.T) {
@@ -115,13 +99,13 @@ func TestUndecided(t *testing.T) {
 			var block kernels.Block
 			p := int32(1 + r.IntN(1<<20))
 			n := 1 + r.IntN(kernels.Width) // the last part of a row has code of its own
-			invFreq := ladder()[:n]
+			invFreq := testkit.LadderOf(kernels.Width)[:n]
 			invFreq[r.IntN(n)] *= -1
 			block.Set(invFreq)
 			if !kernels.CosSinExactF32(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				easy++
 			}
-			invFreq[r.IntN(n)] = hard(r, p)
+			invFreq[r.IntN(n)] = testkit.HardFrequency(r, p)
 			block.Set(invFreq)
 			if !kernels.CosSinExactF32(impl, cos[:], sin[:], float64(p), &block, 1, 1) {
 				near++
@@ -165,7 +149,7 @@ func TestSeedError(t *testing.T) {
 		var block kernels.Block
 		var seed [3][kernels.Width]float64
 		var cos, sin [kernels.Width]float64
-		invFreq := ladder()
+		invFreq := testkit.LadderOf(kernels.Width)
 		for range 100 {
 			p := float64(r.IntN(1 << (1 + r.IntN(30))))
 			for i := range invFreq {
@@ -212,8 +196,8 @@ func TestShiftStops(t *testing.T) {
 			if base == 0 && row == 0 {
 				continue
 			}
-			invFreq := ladder()[:n]
-			invFreq[r.IntN(n)] = hard(r, base+int32(row))
+			invFreq := testkit.LadderOf(kernels.Width)[:n]
+			invFreq[r.IntN(n)] = testkit.HardFrequency(r, base+int32(row))
 			var block kernels.Block
 			var shift kernels.Shift
 			var seed [3][kernels.Width]float64

@@ -15,30 +15,16 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-func swapControl(control uint64) (before uint64) { return bound.SwapMXCSRAVX2(control) }
+// asking is the implementation without which there is nothing to ask for the state by.
+const asking = kernels.AVX2
 
 // upperHalves counts the registers whose upper half is not 0.
 func upperHalves() uint64 { return bound.UpperHalvesAVX2() }
 
-const (
-	defaultControl = 0x1f80 // all exceptions masked, as Go sets it
-	exceptionFlags = 0x3f
-)
-
-// controlModes are bits of MXCSR: flush-to-zero with denormals-are-zero, and the roundings
-// down, up and towards zero. Without AVX there is nothing to ask it by.
-var controlModes = []uint64{1<<15 | 1<<6, 1 << 13, 2 << 13, 3 << 13}
-
-func init() {
-	if !slices.Contains(dispatch.Supported(), kernels.AVX2) {
-		controlModes = nil
-	}
-}
-
 // What makes cosines and sines leaves no upper half of a register in use that was before,
 // also where plain Go makes them: there it has to clear them first, see BeforeFMA.
 func TestUpperHalvesInUse(t *testing.T) {
-	if len(controlModes) == 0 {
+	if !slices.Contains(dispatch.Supported(), asking) {
 		t.Skip("NOT TESTED: the CPU has no AVX")
 	}
 	const n = 40

@@ -4,8 +4,10 @@ package kernels_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -14,15 +16,16 @@ import (
 // flushing to zero, whether Go's own or set by a caller, and on amd64 no upper half of a
 // register, which would slow down what follows.
 func TestStateIsKept(t *testing.T) {
-	if len(controlModes) == 0 {
+	if !slices.Contains(dispatch.Supported(), asking) {
 		t.Skip("NOT TESTED: the CPU has no AVX to ask for its state with")
 	}
+	modes := append([]testkit.ControlMode{{}}, append(testkit.FlushModes, testkit.RoundModes...)...)
 	const n = 40 // whole vectors and a rest
 	eachOperation(t, registry, func(t *testing.T, impl kernels.Implementation, o *operation) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		r := testkit.NewRand(9)
-		for _, mode := range append([]uint64{0}, controlModes...) {
+		for _, mode := range modes {
 			p := o.problem(r, n, false)
 			a := p.arguments
 			a.memory = map[string][]byte{}
@@ -36,13 +39,13 @@ func TestStateIsKept(t *testing.T) {
 			if p.prepare != nil {
 				p.prepare(r, &a)
 			}
-			before := swapControl(defaultControl)
-			swapControl(before | mode)
+			before := testkit.SwapControl(testkit.DefaultControl)
+			testkit.SwapControl(before | mode.Bits)
 			o.call(impl, &a)
 			dirty := upperHalves()
-			after := swapControl(before)
-			if after&^exceptionFlags != (before|mode)&^exceptionFlags {
-				t.Errorf("the control register is %#x after a call, was %#x", after, before|mode)
+			after := testkit.SwapControl(before)
+			if after&^testkit.ExceptionFlags != (before|mode.Bits)&^testkit.ExceptionFlags {
+				t.Errorf("the control register is %#x after a call, was %#x", after, before|mode.Bits)
 			}
 			if dirty != 0 && impl != kernels.Generic {
 				t.Errorf("the upper halves of %d registers are not 0", dirty)

@@ -10,14 +10,11 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-// digestFile has a line for each published model: its name, and the first half of
-// the SHA-256 of its rotary configurations.
-const digestFile = "testdata/digests.txt"
-
 // TestDigests compares what is made of the published configurations with digests
-// in the repository: the same bits on every architecture.
+// in the repository, one for each model: the same bits on every architecture.
 //
 //	go test -run '^TestDigests$' ./modelconfig -update
 //
@@ -31,16 +28,9 @@ func TestDigests(t *testing.T) {
 	}
 	var got bytes.Buffer
 	for _, file := range files {
-		config, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		config := testkit.Must(os.ReadFile(file))
 		hash := sha256.New()
-		model, err := HuggingFace(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		models := []*Model{model}
+		models := []*Model{testkit.Must(HuggingFace(config))}
 		if tower, err := HuggingFaceVision(config); err == nil {
 			models = append(models, tower)
 		}
@@ -49,14 +39,7 @@ func TestDigests(t *testing.T) {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
 						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
-						cfg, err := m.RotaryFor(o)
-						if err != nil {
-							t.Fatalf("%s: %v", file, err)
-						}
-						softmax, err := m.SoftmaxScaleFor(o)
-						if err != nil {
-							t.Fatalf("%s: %v", file, err)
-						}
+						cfg, softmax := testkit.Must(m.RotaryFor(o)), testkit.Must(m.SoftmaxScaleFor(o))
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
 							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
 					}
@@ -69,26 +52,18 @@ func TestDigests(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s %x\n", strings.TrimSuffix(filepath.Base(file), ".json"), hash.Sum(nil)[:16])
 	}
-	if *update {
-		if err := os.WriteFile(digestFile, got.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if *testkit.Update {
+		testkit.NoError(t, os.WriteFile(testkit.DigestFile, got.Bytes(), 0o666))
 	}
-	text, err := os.ReadFile(digestFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		want[line] = true
-	}
+	want := testkit.ReadDigests(t)
 	for line := range strings.Lines(got.String()) {
-		if !want[line] {
-			t.Errorf("not among the digests: %s", strings.TrimSpace(line))
+		name, digest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if digest != want[name] {
+			t.Errorf("%s is %s, want %s", name, digest, want[name])
 		}
-		delete(want, line)
+		delete(want, name)
 	}
-	for line := range want {
-		t.Errorf("of no configuration: %s", strings.TrimSpace(line))
+	for name := range want {
+		t.Errorf("%s has a digest and is no configuration", name)
 	}
 }

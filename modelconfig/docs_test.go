@@ -1,7 +1,6 @@
 package modelconfig
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -11,9 +10,8 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
-
-var update = flag.Bool("update", false, "write the tables of docs/models.md and testdata/digests.txt anew")
 
 const models = "../docs/models.md"
 
@@ -102,10 +100,7 @@ func towerTable(t *testing.T) string {
 		f := towers[name]
 		order := "within each half of a head: not one rotation"
 		if f.arrangement != nil {
-			ladder, err := f.arrangement(16, 1e4, frequency.Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ladder := testkit.Must(f.arrangement(16, 1e4, frequency.Exact))
 			order = orders[strings.Trim(strings.ReplaceAll(fmt.Sprint(ladder.Axes), " ", ""), "[]")]
 			if order == "" {
 				t.Fatalf("%s: no words for axes %v", name, ladder.Axes)
@@ -155,10 +150,7 @@ func notRotaryTable(notRotary map[string]string, what string) string {
 
 // The tables of docs/models.md that the code holds are the code's.
 func TestDocs(t *testing.T) {
-	data, err := os.ReadFile(models)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testkit.Must(os.ReadFile(models))
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
 		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
@@ -175,23 +167,18 @@ func TestDocs(t *testing.T) {
 			t.Fatalf("table %s has no end", table.name)
 		}
 		if text[i:i+length] != table.want {
-			if !*update {
+			if !*testkit.Update {
 				t.Errorf("table %s is not the code's; go test ./modelconfig -run TestDocs -update", table.name)
 			}
 			text = text[:i] + table.want + text[i+length:]
 		}
 	}
-	if *update {
-		if err := os.WriteFile(models, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if *testkit.Update {
+		testkit.NoError(t, os.WriteFile(models, []byte(text), 0o644))
 	}
 
 	// Each rule with its keys, no more and no fewer, and a constructor that is used.
-	source, err := os.ReadFile("rope.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := testkit.Must(os.ReadFile("rope.go"))
 	var rules []string
 	for line := range strings.Lines(section(t, text, "Rules")) {
 		cells := strings.Split(line, "|")
@@ -237,18 +224,13 @@ func TestDocs(t *testing.T) {
 
 	// Each trap with the name of its test.
 	for _, trap := range traps {
-		if lineWith(text, "| `TestTrap/"+trap.name+"` |") == "" {
+		if !strings.Contains(text, "| `TestTrap/"+trap.name+"` |") {
 			t.Errorf("no line for TestTrap/%s", trap.name)
 		}
 	}
 	for _, part := range strings.Split(text, "`TestTrap/")[1:] {
 		name, _, _ := strings.Cut(part, "`")
-		if !slices.ContainsFunc(traps, func(trap struct {
-			name string
-			test func(t *testing.T)
-		}) bool {
-			return trap.name == name
-		}) {
+		if !slices.ContainsFunc(traps, func(trap trap) bool { return trap.name == name }) {
 			t.Errorf("no test TestTrap/%s", name)
 		}
 	}
@@ -291,14 +273,8 @@ func tableNames(table string, gguf bool) (names []string) {
 
 // The traps of GGUF files in docs/models.md are those of TestTrapGGUF.
 func TestDocsGGUF(t *testing.T) {
-	text, err := os.ReadFile(models)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("gguf_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Must(os.ReadFile(models))
+	source := testkit.Must(os.ReadFile("gguf_test.go"))
 	names := func(text, start, end string) []string {
 		var names []string
 		for _, part := range strings.Split(text, start)[1:] {
@@ -315,13 +291,4 @@ func TestDocsGGUF(t *testing.T) {
 	if got, want := names(string(text), "`TestTrapGGUF/", "`"), names(traps, "\tt.Run(\"", "\""); !slices.Equal(got, want) {
 		t.Errorf("docs/models.md has %q, TestTrapGGUF %q", got, want)
 	}
-}
-
-func lineWith(text, part string) string {
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, part) {
-			return line
-		}
-	}
-	return ""
 }

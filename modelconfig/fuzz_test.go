@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // checkModel checks what a function that reads a model has returned: an error that
@@ -127,18 +128,12 @@ func FuzzHuggingFace(f *testing.F) {
 // parseFiles parses the files of the package, or its tests.
 func parseFiles(t testing.TB, tests bool) (trees []*ast.File) {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testkit.Must(filepath.Glob("*.go"))
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") != tests {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := testkit.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))
 		trees = append(trees, tree)
 	}
 	return trees
@@ -166,10 +161,6 @@ func words(t testing.TB) []string {
 // Every function and method that the package exports is called where a fuzz target
 // stands.
 func TestFuzzTargets(t *testing.T) {
-	sources := parseFiles(t, false)
-	if len(sources) == 0 {
-		t.Skip("NOT TESTED: there is no source here, only the test binary")
-	}
 	fuzzed := map[string]bool{}
 	for _, tree := range parseFiles(t, true) {
 		if !slices.ContainsFunc(tree.Decls, func(d ast.Decl) bool {
@@ -185,11 +176,9 @@ func TestFuzzTargets(t *testing.T) {
 			return true
 		})
 	}
-	for _, tree := range sources {
-		for _, d := range tree.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() && !fuzzed[f.Name.Name] {
-				t.Errorf("no fuzz target calls %s", f.Name.Name)
-			}
+	for _, name := range testkit.ExportedFunctions(t, ".") {
+		if _, method, found := strings.Cut(name, "."); !fuzzed[name] && !(found && fuzzed[method]) {
+			t.Errorf("no fuzz target calls %s", name)
 		}
 	}
 }
@@ -205,7 +194,7 @@ var values = []string{
 // the package: any keys, beside the rope parameters and in them, with values of any type.
 func FuzzKeys(f *testing.F) {
 	names := words(f)
-	types := append(sortedKeys(families), sortedKeys(towers)...)
+	types := allTypes()
 	for i := range types {
 		f.Add(i%2 == 0, uint8(i), uint8(i>>8), []byte{}, 0)
 		f.Add(i%2 == 1, uint8(i), uint8(i>>8), []byte{1, byte(i), 0, 10, 2, byte(3 * i), 1, 20, 3, byte(5 * i), 0, 30}, 5000)
@@ -248,6 +237,9 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
+// allTypes are the types of models and of vision towers.
+func allTypes() []string { return append(sortedKeys(families), sortedKeys(towers)...) }
+
 // wrongValue is no value of any key that is about positions.
 var wrongValue = [][]int{{1}}
 
@@ -259,15 +251,11 @@ var leastKeys = map[string]map[string]any{
 }
 
 // readType reads the configuration of a type, with what it needs and members.
-func readType(t *testing.T, modelType string, members map[string]any) (*Model, string, error) {
-	t.Helper()
+func readType(modelType string, members map[string]any) (*Model, string, error) {
 	document := map[string]any{"model_type": modelType}
 	maps.Copy(document, leastKeys[modelType])
 	maps.Copy(document, members)
-	text, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Must(json.Marshal(document))
 	read := HuggingFace
 	if _, tower := towers[modelType]; tower {
 		read = HuggingFaceVision
@@ -278,7 +266,7 @@ func readType(t *testing.T, modelType string, members map[string]any) (*Model, s
 
 func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 	t.Helper()
-	if m, text, err := readType(t, modelType, members); m != nil || err == nil || !wrapsOne(err) || len(err.Error()) > 2000 {
+	if m, text, err := readType(modelType, members); m != nil || err == nil || !wrapsOne(err) || len(err.Error()) > 2000 {
 		t.Errorf("%s: error %v", text, err)
 	}
 }
@@ -287,8 +275,8 @@ func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 // error for every type, and not passed over.
 func TestKeysOfWrongType(t *testing.T) {
 	names := words(t)
-	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
-		if _, text, err := readType(t, modelType, nil); err != nil && modelType != "gemma4_vision" {
+	for _, modelType := range allTypes() {
+		if _, text, err := readType(modelType, nil); err != nil && modelType != "gemma4_vision" {
 			t.Errorf("%s: %v", text, err) // it would be of any key
 		}
 		for _, key := range names {
@@ -305,7 +293,7 @@ func TestRopeKeysOfWrongType(t *testing.T) {
 	for _, keys := range ropeTypes {
 		known = append(known, keys...)
 	}
-	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
+	for _, modelType := range allTypes() {
 		f, text := families[modelType]
 		if !text {
 			f = towers[modelType]

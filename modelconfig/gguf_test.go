@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // ggufKeys are the keys of a small model of an architecture, changed and
@@ -44,21 +45,14 @@ func ggufKeys(arch string, pairs ...any) map[string]any {
 func readGGUF(t *testing.T, arch string, pairs ...any) *Model {
 	t.Helper()
 	m, err := GGUF(ggufKeys(arch, pairs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return m
 }
 
 func rotaryGGUF(t *testing.T, m *Model, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
 	cfg, err := m.RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := posenc.NewRotary(cfg); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err, second(posenc.NewRotary(cfg)))
 	return cfg
 }
 
@@ -253,10 +247,7 @@ func TestTrapGGUF(t *testing.T) {
 		for _, test := range []struct{ key, mscale float64 }{{0.1, 1}, {0.0707, 0.707}} {
 			m := readGGUF(t, "deepseek2", yarn(40, "rope.dimension_count", 64, "rope.scaling.yarn_log_multiplier", float32(test.key))...)
 			near(t, "AttentionFactor", rotaryGGUF(t, m, "", 0).AttentionFactor, 1)
-			scale, err := m.SoftmaxScale()
-			if err != nil {
-				t.Fatal(err)
-			}
+			scale := testkit.Must(m.SoftmaxScale())
 			near(t, "SoftmaxScale", scale, g(40, test.mscale)*g(40, test.mscale))
 		}
 	})
@@ -304,14 +295,8 @@ func TestTrapGGUF(t *testing.T) {
 	})
 	t.Run("local base of Gemma 3", func(t *testing.T) {
 		m := readGGUF(t, "gemma3", "attention.sliding_window", 1024, "rope.freq_base", float32(1e6), "rope.scaling.factor", float32(8))
-		local, err := frequency.Default(128, 10000, frequency.Exact)
-		if err != nil {
-			t.Fatal(err)
-		}
-		global, err := frequency.Linear(128, 1e6, 8, frequency.Exact)
-		if err != nil {
-			t.Fatal(err)
-		}
+		local := testkit.Must(frequency.Default(128, 10000, frequency.Exact))
+		global := testkit.Must(frequency.Linear(128, 1e6, 8, frequency.Exact))
 		if got := rotaryGGUF(t, m, slidingAttention, 0).InvFreq; !slices.Equal(got, local.InvFreq) {
 			t.Errorf("local frequencies %v", got)
 		}
@@ -465,10 +450,7 @@ func TestGGUFLeavesKeys(t *testing.T) {
 	factors := slices.Repeat([]float64{2}, 64)
 	keys := ggufKeys("llama", "/rope_freqs.weight", factors)
 	before := maps.Clone(keys)
-	m, err := GGUF(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testkit.Must(GGUF(keys))
 	if len(keys) != len(before) {
 		t.Error("the keys changed")
 	}

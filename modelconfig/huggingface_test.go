@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // near compares with a figure worked out in float64 by math.Pow and math.Log,
@@ -19,18 +21,14 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 1e-12*math.Abs(
 func mustRead(t *testing.T, config string) *Model {
 	t.Helper()
 	m, err := HuggingFace([]byte(config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return m
 }
 
 func mustRotary(t *testing.T, config, layerType string, seqLen int) posenc.RotaryConfig {
 	t.Helper()
 	cfg, err := mustRead(t, config).RotaryFor(RotaryOptions{LayerType: layerType, SequenceLength: seqLen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return cfg
 }
 
@@ -70,11 +68,14 @@ const (
 	internLM3 = `{"model_type": "internlm3", "head_dim": 128, "max_position_embeddings": 32768, "rope_theta": 50000000, "rope_scaling": {"factor": 6.0, "rope_type": "dynamic"}}`
 )
 
-// traps are where implementations disagree; docs/models.md has a line for each.
-var traps = []struct {
+// trap is where implementations disagree.
+type trap struct {
 	name string
 	test func(t *testing.T)
-}{
+}
+
+// traps have a line each in docs/models.md.
+var traps = []trap{
 	{"attention_factor_replaces_the_derived_one", func(t *testing.T) {
 		cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.2079441541679836`), "", 0)
 		if cfg.AttentionFactor != 1.2079441541679836 {
@@ -875,7 +876,7 @@ func TestFamilies(t *testing.T) {
 		if modelType == "zamba2" || leastKeys[modelType]["layer_types"] != nil { // it is in the class, or in the list
 			layers = f.layers
 		}
-		m, _, err := readType(t, modelType, map[string]any{f.names.layers[0]: layers})
+		m, _, err := readType(modelType, map[string]any{f.names.layers[0]: layers})
 		if err != nil {
 			t.Errorf("%s: %v", modelType, err)
 			continue
@@ -899,22 +900,13 @@ func TestValues(t *testing.T) {
 		"rope_parameters", "partial_rotary_factor", "rotary_dim", "layer_types", "sliding_window_pattern", "no_rope_layers", "per_layer_config",
 	}
 	values := []string{`0`, `1`, `-1`, `1e300`, `null`, `"x"`, `[-1]`, `{"full_attention": null}`}
-	for _, modelType := range append(sortedKeys(families), sortedKeys(towers)...) {
-		read := HuggingFace
-		if _, tower := towers[modelType]; tower {
-			read = HuggingFaceVision
-		}
+	for _, modelType := range allTypes() {
 		for _, key := range keys {
 			for _, value := range values {
-				config := `{"model_type": "` + modelType + `", "` + key + `": ` + value
-				for other, small := range map[string]string{"hidden_size": "4", "num_attention_heads": "4", "head_dim": "4", "num_hidden_layers": "2"} {
-					if other != key {
-						config += `, "` + other + `": ` + small
-					}
-				}
-				config += "}"
-				if _, err := read([]byte(config)); err != nil && !wrapsOne(err) {
-					t.Errorf("%s: %v", config, err)
+				members := map[string]any{"hidden_size": 4, "num_attention_heads": 4, "head_dim": 4, "num_hidden_layers": 2}
+				members[key] = json.RawMessage(value)
+				if _, text, err := readType(modelType, members); err != nil && !wrapsOne(err) {
+					t.Errorf("%s: %v", text, err)
 				}
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 // ggmlCase is a rotation that ggml computed (testdata/llamacpp/README.md).
@@ -32,24 +33,18 @@ type ggmlCase struct {
 }
 
 func ggmlCases(t *testing.T) []*ggmlCase {
-	data, err := os.ReadFile("testdata/llamacpp/rotated.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
+	d := json.NewDecoder(bytes.NewReader(testkit.Must(os.ReadFile("testdata/llamacpp/rotated.json"))))
 	d.UseNumber()
 	var cases []*ggmlCase
-	if err := d.Decode(&cases); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, d.Decode(&cases))
 	for _, c := range cases {
 		for key, v := range c.Keys {
 			if n, ok := v.(json.Number); ok {
-				c.Keys[key] = metadataNumber(t, n)
+				c.Keys[key] = metadataNumber(n)
 			} else if list, ok := v.([]any); ok {
 				for i := range list {
 					if n, ok := list[i].(json.Number); ok {
-						list[i] = metadataNumber(t, n)
+						list[i] = metadataNumber(n)
 					}
 				}
 			}
@@ -62,28 +57,15 @@ func ggmlCases(t *testing.T) []*ggmlCase {
 }
 
 // metadataNumber gives a number the type that it has in a GGUF file.
-func metadataNumber(t *testing.T, n json.Number) any {
+func metadataNumber(n json.Number) any {
 	if i, err := strconv.ParseUint(n.String(), 10, 32); err == nil {
 		return uint32(i)
 	}
-	x, err := n.Float64()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return float32(x)
+	return float32(testkit.Must(n.Float64()))
 }
 
-func (c *ggmlCase) config(t *testing.T) posenc.RotaryConfig {
-	t.Helper()
-	m, err := GGUF(c.Keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := m.RotaryFor(RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cfg
+func (c *ggmlCase) config() posenc.RotaryConfig {
+	return testkit.Must(testkit.Must(GGUF(c.Keys)).RotaryFor(RotaryOptions{LayerType: c.LayerType, SequenceLength: c.SeqLen}))
 }
 
 // ggmlInput is element k of a row before the rotation.
@@ -112,10 +94,7 @@ func ggmlInput(k int) float32 { return float32((37*k+11)%31-15) / 4 }
 func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64, where string, meaningful int) {
 	t.Helper()
 	const u = 0x1p-24
-	r, err := posenc.NewRotary(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := testkit.Must(posenc.NewRotary(cfg))
 	count := len(c.Rotated)
 	x := make([]float32, count*c.HeadDim)
 	for i := range x {
@@ -127,21 +106,12 @@ func (c *ggmlCase) compare(t *testing.T, cfg posenc.RotaryConfig) (worst float64
 	}
 	positions := slices.Concat(c.Positions[:axes]...)
 	// The rotated part alone is the head for multi-head latent attention.
-	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: c.HeadDim}))
 	half := c.Arguments.NDims / 2
 	logStep := -2 / float64(c.Arguments.NDims) * math.Log(c.Arguments.FreqBase)
 	divisors := c.divisors()
 	for row := range count {
-		want := make([]float32, c.HeadDim)
-		for k := range want {
-			bits, err := strconv.ParseUint(c.Rotated[row][8*k:8*k+8], 16, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want[k] = math.Float32frombits(uint32(bits))
-		}
+		want := testkit.Hex[float32](c.Rotated[row])
 		got := x[row*c.HeadDim:][:c.HeadDim]
 		for k := 2 * half; k < c.HeadDim; k++ {
 			if got[k] != want[k] {
@@ -201,7 +171,7 @@ func TestLlamaCpp(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			worst, where, meaningful := c.compare(t, c.config(t))
+			worst, where, meaningful := c.compare(t, c.config())
 			if worst > 1 {
 				t.Errorf("%.3g times the tolerance: %s", worst, where)
 			}
@@ -230,7 +200,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 		return missing
 	}
 	// yarn is the ladder of the case with other parameters; nil without YaRN.
-	yarn := func(t *testing.T, c *ggmlCase, change func(p *frequency.YaRNParameters)) *frequency.Ladder {
+	yarn := func(c *ggmlCase, change func(p *frequency.YaRNParameters)) *frequency.Ladder {
 		if c.Keys[fmt.Sprint(c.Keys["general.architecture"])+".rope.scaling.type"] != "yarn" || c.LayerType == slidingAttention {
 			return nil
 		}
@@ -244,83 +214,63 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			p.AttentionFactor = 1 + 0.1*math.Log(p.Factor)
 		}
 		change(&p)
-		ladder, err := frequency.YaRN(c.Arguments.NDims, c.Arguments.FreqBase, p, frequency.Exact)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ladder := testkit.Must(frequency.YaRN(c.Arguments.NDims, c.Arguments.FreqBase, p, frequency.Exact))
 		return &ladder
+	}
+	parameters := func(change func(p *frequency.YaRNParameters)) func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		return func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			ladder := yarn(c, change)
+			if ladder != nil {
+				cfg.InvFreq = ladder.InvFreq
+			}
+			return ladder != nil
+		}
 	}
 	mistakes := []struct {
 		name  string
-		wrong func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) (applies bool)
+		wrong func(c *ggmlCase, cfg *posenc.RotaryConfig) (applies bool)
 	}{
-		{"the other layout", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"the other layout", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			cfg.Layout = posenc.Interleaved - cfg.Layout
 			return true
 		}},
-		{"no factors", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			ladder, err := frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.InvFreq = ladder.InvFreq
+		{"no factors", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)).InvFreq
 			return c.divisors() != nil
 		}},
-		{"no interpolation", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			ladder, err := frequency.Default(c.Arguments.NDims, c.Arguments.FreqBase, frequency.Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.InvFreq = ladder.InvFreq
+		{"no interpolation", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			cfg.InvFreq = testkit.Must(frequency.Default(c.Arguments.NDims, c.Arguments.FreqBase, frequency.Exact)).InvFreq
 			return number(c, "scaling.factor", number(c, "scale_linear", 1)) != 1 && c.LayerType != slidingAttention
 		}},
-		{"no ramp", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			if yarn(t, c, func(*frequency.YaRNParameters) {}) == nil {
+		{"no ramp", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+			if yarn(c, func(*frequency.YaRNParameters) {}) == nil {
 				return false
 			}
-			ladder, err := frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg.InvFreq = ladder.InvFreq
+			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)).InvFreq
 			return true
 		}},
-		{"untruncated corners", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			ladder := yarn(t, c, func(p *frequency.YaRNParameters) { p.Untruncated = true })
-			if ladder == nil {
-				return false
-			}
-			cfg.InvFreq = ladder.InvFreq
-			return true
-		}},
-		{"half the original length", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			ladder := yarn(t, c, func(p *frequency.YaRNParameters) { p.OriginalMaxPositions /= 2 })
-			if ladder == nil {
-				return false
-			}
-			cfg.InvFreq = ladder.InvFreq
-			return true
-		}},
-		{"no attention factor", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"untruncated corners", parameters(func(p *frequency.YaRNParameters) { p.Untruncated = true })},
+		{"half the original length", parameters(func(p *frequency.YaRNParameters) { p.OriginalMaxPositions /= 2 })},
+		{"no attention factor", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			applies := cfg.AttentionFactor != 1
 			cfg.AttentionFactor = 1
 			return applies
 		}},
-		{"the attention factor twice", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"the attention factor twice", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			applies := cfg.AttentionFactor != 1
 			cfg.AttentionFactor *= cfg.AttentionFactor
 			return applies
 		}},
-		{"an attention factor where it cancels", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"an attention factor where it cancels", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			cfg.AttentionFactor *= 1 + 0.1*math.Log(number(c, "scaling.factor", 1))
 			return number(c, "scaling.yarn_log_multiplier", 0) != 0
 		}},
-		{"one axis", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"one axis", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			applies := cfg.Axes != nil
 			cfg.Axes = nil
 			return applies
 		}},
-		{"height and width exchanged", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"height and width exchanged", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			applies := cfg.Axes != nil
 			cfg.Axes = slices.Clone(cfg.Axes)
 			for i, axis := range cfg.Axes {
@@ -330,7 +280,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			}
 			return applies
 		}},
-		{"the base of 1 % less", func(t *testing.T, c *ggmlCase, cfg *posenc.RotaryConfig) bool {
+		{"the base of 1 % less", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
 			for i := range cfg.InvFreq {
 				cfg.InvFreq[i] *= math.Pow(0.99, -2*float64(i)/float64(c.Arguments.NDims))
 			}
@@ -342,8 +292,8 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 		t.Run(mistake.name, func(t *testing.T) {
 			applied := 0
 			for _, c := range cases {
-				cfg := c.config(t)
-				if !mistake.wrong(t, c, &cfg) {
+				cfg := c.config()
+				if !mistake.wrong(c, &cfg) {
 					continue
 				}
 				applied++
@@ -359,8 +309,8 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 	}
 	// The same construction without a mistake is within the tolerance.
 	for _, c := range cases {
-		if ladder := yarn(t, c, func(*frequency.YaRNParameters) {}); ladder != nil {
-			cfg := c.config(t)
+		if ladder := yarn(c, func(*frequency.YaRNParameters) {}); ladder != nil {
+			cfg := c.config()
 			cfg.InvFreq, cfg.AttentionFactor = ladder.InvFreq, ladder.AttentionFactor
 			if worst, where, _ := c.compare(t, cfg); worst > 1 {
 				t.Errorf("%s: %.3g times the tolerance: %s", c.Name, worst, where)

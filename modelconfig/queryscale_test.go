@@ -11,7 +11,21 @@ import (
 const ministral3 = `{"model_type": "ministral3", "num_hidden_layers": 2, "rope_parameters": {
 	"rope_type": "yarn", "factor": 16, "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1%s}}`
 
-var unscaledQueries posenc.QueryScaling
+var unscaledQueries posenc.QueryScaling // Length 0
+
+// checkQueryScaling compares the factors of queries of layers that rotate and of others.
+func checkQueryScaling(t *testing.T, m *Model, rotates, others posenc.QueryScaling) {
+	t.Helper()
+	for i, layer := range m.Layers() {
+		want := others
+		if layer.Rotates {
+			want = rotates
+		}
+		if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
+			t.Errorf("%s: layer %d has %+v, %v, want %+v", m.Type(), i, got, ok, want)
+		}
+	}
+}
 
 func scaledBy(beta float64, length, offset int) posenc.QueryScaling {
 	return posenc.QueryScaling{Beta: beta, Length: length, Offset: offset}
@@ -23,7 +37,7 @@ func TestQueryScaling(t *testing.T) {
 	}
 	for _, c := range []struct {
 		config          string
-		rotates, others posenc.QueryScaling // Length 0: none
+		rotates, others posenc.QueryScaling
 	}{
 		{fmt.Sprintf(ministral3, `, "llama_4_scaling_beta": 0.25`), scaledBy(0.25, 16384, 0), unscaledQueries},
 		{fmt.Sprintf(ministral3, ""), unscaledQueries, unscaledQueries},
@@ -36,20 +50,9 @@ func TestQueryScaling(t *testing.T) {
 		{llama4(`, "attn_temperature_tuning": 0`), unscaledQueries, unscaledQueries},
 		{`{"model_type": "llama"}`, unscaledQueries, unscaledQueries},
 	} {
-		m, err := HuggingFace([]byte(c.config))
-		if err != nil {
-			t.Errorf("%s: %v", c.config, err)
-			continue
-		}
-		for i, layer := range m.Layers() {
-			want := c.others
-			if layer.Rotates {
-				want = c.rotates
-			}
-			if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
-				t.Errorf("%s: layer %d has %+v, %v, want %+v", c.config, i, got, ok, want)
-			}
-		}
+		t.Run(c.config, func(t *testing.T) {
+			checkQueryScaling(t, mustRead(t, c.config), c.rotates, c.others)
+		})
 	}
 	if got, ok := (*Model)(nil).QueryScaling(Layer{}); ok {
 		t.Errorf("no model has %+v", got)
@@ -74,52 +77,29 @@ func TestQueryScaling(t *testing.T) {
 }
 
 func TestGGUFQueryScaling(t *testing.T) {
-	keys := func(architecture string, more map[string]any) map[string]any {
-		keys := map[string]any{"general.architecture": architecture}
-		for key, v := range map[string]any{
-			"block_count": uint32(8), "embedding_length": uint32(512), "attention.head_count": uint32(8), "rope.dimension_count": uint32(64),
-		} {
-			keys[architecture+"."+key] = v
-		}
-		for key, v := range more {
-			keys[architecture+"."+key] = v
-		}
-		return keys
-	}
 	for _, c := range []struct {
 		architecture    string
-		more            map[string]any
-		rotates, others posenc.QueryScaling // Length 0: none
+		pairs           []any
+		rotates, others posenc.QueryScaling
 	}{
 		{"llama4", nil, unscaledQueries, scaledBy(0.1, 8192, 1)},
-		{"llama4", map[string]any{"attention.sliding_window": uint32(0)}, unscaledQueries, unscaledQueries},
-		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "rope.scaling.original_context_length": uint32(16384), "context_length": uint32(262144)}, scaledBy(0.25, 16384, 0), unscaledQueries},
-		{"mistral3", map[string]any{"attention.temperature_scale": float32(0.25), "context_length": uint32(4096)}, scaledBy(0.25, 4096, 0), unscaledQueries},
+		{"llama4", []any{"attention.sliding_window", uint32(0)}, unscaledQueries, unscaledQueries},
+		{"mistral3", []any{"attention.temperature_scale", float32(0.25), "rope.scaling.original_context_length", uint32(16384), "context_length", uint32(262144)}, scaledBy(0.25, 16384, 0), unscaledQueries},
+		{"mistral3", []any{"attention.temperature_scale", float32(0.25), "context_length", uint32(4096)}, scaledBy(0.25, 4096, 0), unscaledQueries},
 		{"mistral3", nil, unscaledQueries, unscaledQueries},
-		{"deepseek2", map[string]any{"attention.temperature_scale": float32(0.5), "attention.temperature_length": uint32(8192)}, scaledBy(0.5, 8192, 0), unscaledQueries},
-		{"llama", map[string]any{"attention.temperature_scale": float32(0.5)}, unscaledQueries, unscaledQueries},
+		{"deepseek2", []any{"rope.dimension_count", 64, "context_length", nil, "attention.temperature_scale", float32(0.5), "attention.temperature_length", uint32(8192)}, scaledBy(0.5, 8192, 0), unscaledQueries},
+		{"llama", []any{"attention.temperature_scale", float32(0.5)}, unscaledQueries, unscaledQueries},
 	} {
-		m, err := GGUF(keys(c.architecture, c.more))
-		if err != nil {
-			t.Errorf("%s, %v: %v", c.architecture, c.more, err)
-			continue
-		}
-		for i, layer := range m.Layers() {
-			want := c.others
-			if layer.Rotates {
-				want = c.rotates
-			}
-			if got, ok := m.QueryScaling(layer); got != want || ok != (want.Length != 0) {
-				t.Errorf("%s, %v: layer %d has %+v, %v, want %+v", c.architecture, c.more, i, got, ok, want)
-			}
-		}
+		t.Run(fmt.Sprint(c.architecture, c.pairs), func(t *testing.T) {
+			checkQueryScaling(t, readGGUF(t, c.architecture, c.pairs...), c.rotates, c.others)
+		})
 	}
-	for _, more := range []map[string]any{
-		{"attention.temperature_scale": float32(0.5)},
-		{"attention.temperature_scale": float32(-0.5), "attention.temperature_length": uint32(8192)},
+	for _, pairs := range [][]any{
+		{"rope.dimension_count", 64, "context_length", nil, "attention.temperature_scale", float32(0.5)},
+		{"rope.dimension_count", 64, "context_length", nil, "attention.temperature_scale", float32(-0.5), "attention.temperature_length", uint32(8192)},
 	} {
-		if _, err := GGUF(keys("deepseek2", more)); !errors.Is(err, ErrValue) {
-			t.Errorf("%v: %v", more, err)
+		if _, err := GGUF(ggufKeys("deepseek2", pairs...)); !errors.Is(err, ErrValue) {
+			t.Errorf("%v: %v", pairs, err)
 		}
 	}
 }

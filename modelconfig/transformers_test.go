@@ -1,8 +1,6 @@
 package modelconfig_test
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -64,62 +63,35 @@ type vector struct {
 // tower, and for the default configuration of every tower.
 func eachVectors(t *testing.T, angles posenc.AngleRounding, f func(t *testing.T, v *vectors)) {
 	directory := filepath.Join("testdata", "transformers")
-	configs, err := filepath.Glob(filepath.Join(directory, "configs", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(directory, "vectors", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	configs := testkit.Must(filepath.Glob(filepath.Join(directory, "configs", "*.json")))
+	files := testkit.Must(filepath.Glob(filepath.Join(directory, "vectors", "*.json")))
 	if len(files) < 34 || len(files) != len(configs) {
 		t.Fatalf("%d files of vectors for %d configurations, want as many, and at least 34", len(files), len(configs))
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var v vectors
-			if err := json.Unmarshal(data, &v); err != nil {
-				t.Fatal(err)
-			}
-			config, err := os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v.model, err = modelconfig.HuggingFace(config); err != nil {
-				t.Fatal(err)
-			}
+			testkit.ReadJSON(file, &v)
+			config := testkit.Must(os.ReadFile(filepath.Join(directory, "configs", filepath.Base(file))))
+			v.model = testkit.Must(modelconfig.HuggingFace(config))
 			v.with(t, angles, f)
 			if v.Vision != nil {
 				v.Vision.tower = true
-				if v.Vision.model, err = modelconfig.HuggingFaceVision(config); err != nil {
-					t.Fatal(err)
-				}
+				v.Vision.model = testkit.Must(modelconfig.HuggingFaceVision(config))
 				t.Run("vision", func(t *testing.T) { v.Vision.with(t, angles, f) })
 			}
 		})
 	}
 
-	data, err := os.ReadFile(filepath.Join(directory, "towers.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var towers map[string]*vectors
-	if err := json.Unmarshal(data, &towers); err != nil {
-		t.Fatal(err)
-	}
+	testkit.ReadJSON(filepath.Join(directory, "towers.json"), &towers)
 	if len(towers) < 18 {
 		t.Fatalf("%d towers, want at least 18", len(towers))
 	}
 	for modelType, v := range towers {
 		v.tower = true
 		t.Run(modelType, func(t *testing.T) {
-			if v.model, err = modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)); err != nil {
-				t.Fatal(err)
-			}
+			v.model = testkit.Must(modelconfig.HuggingFaceVision(fmt.Appendf(nil, `{"model_type": %q}`, modelType)))
 			v.with(t, angles, f)
 		})
 	}
@@ -170,10 +142,7 @@ func (v *vectors) options(c *vector) modelconfig.RotaryOptions {
 // rotary returns the configuration of the layers of c.
 func (v *vectors) rotary(t *testing.T, c *vector) posenc.RotaryConfig {
 	t.Helper()
-	cfg, err := v.model.RotaryFor(v.options(c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := testkit.Must(v.model.RotaryFor(v.options(c)))
 	axes := 1
 	for _, a := range cfg.Axes {
 		axes = max(axes, int(a)+1)
@@ -190,49 +159,11 @@ func (v *vectors) rotary(t *testing.T, c *vector) posenc.RotaryConfig {
 // tables returns the cosines and sines of a configuration.
 func (c *vector) tables(t *testing.T, cfg posenc.RotaryConfig) (r *posenc.Rotary, cos, sin []float32) {
 	t.Helper()
-	r, err := posenc.NewRotary(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = testkit.Must(posenc.NewRotary(cfg))
 	n := c.tokens() * len(cfg.InvFreq)
 	cos, sin = make([]float32, n), make([]float32, n)
-	if err := r.CosSin(cos, sin, c.Positions); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, r.CosSin(cos, sin, c.Positions))
 	return r, cos, sin
-}
-
-func decode(t *testing.T, s string) []byte {
-	t.Helper()
-	data, err := hex.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func decode32(t *testing.T, rows ...string) []float32 {
-	t.Helper()
-	data := decode(t, strings.Join(rows, ""))
-	x := make([]float32, len(data)/4)
-	for i := range x {
-		x[i] = math.Float32frombits(uint32(data[4*i])<<24 | uint32(data[4*i+1])<<16 | uint32(data[4*i+2])<<8 | uint32(data[4*i+3]))
-	}
-	return x
-}
-
-func decode64(t *testing.T, s string) []float64 {
-	t.Helper()
-	data := decode(t, s)
-	x := make([]float64, len(data)/8)
-	for i := range x {
-		var bits uint64
-		for _, b := range data[8*i : 8*i+8] {
-			bits = bits<<8 | uint64(b)
-		}
-		x[i] = math.Float64frombits(bits)
-	}
-	return x
 }
 
 // ordered counts float32 values.
@@ -297,7 +228,7 @@ func TestTransformersFloat32(t *testing.T) {
 		var file tally
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
-			for i, want := range decode32(t, c.InvFreq) {
+			for i, want := range testkit.Hex[float32](c.InvFreq) {
 				got := float32(cfg.InvFreq[i])
 				frequencies.add(got == want)
 				if d := ordered(got) - ordered(want); max(d, -d) > frequencySteps {
@@ -333,8 +264,8 @@ func TestTransformersFloat32(t *testing.T) {
 				}
 				file.addMany(len(got)-len(misrounded), len(got))
 			}
-			compare("cos", cos, decode32(t, c.Cos...), c.CosMisrounded)
-			compare("sin", sin, decode32(t, c.Sin...), c.SinMisrounded)
+			compare("cos", cos, testkit.Hex[float32](c.Cos...), c.CosMisrounded)
+			compare("sin", sin, testkit.Hex[float32](c.Sin...), c.SinMisrounded)
 
 			table := [2][]float32{cos, sin}
 			c.rotate(t, r, &cfg, 0, 2, c.Q, table, same, &elements)
@@ -385,10 +316,8 @@ func (c *vector) rotate(t *testing.T, r *posenc.Rotary, cfg *posenc.RotaryConfig
 	t.Helper()
 	x, at := c.heads(start, heads, cfg)
 	before := slices.Clone(x)
-	if err := posenc.Rotate(r.At(c.Positions), posenc.View[float32]{Data: x, Heads: heads}); err != nil {
-		t.Fatal(err)
-	}
-	recorded := decode32(t, rotated...)
+	testkit.NoError(t, posenc.Rotate(r.At(c.Positions), posenc.View[float32]{Data: x, Heads: heads}))
+	recorded := testkit.Hex[float32](rotated...)
 	if len(recorded) != c.tokens()*heads*c.HeadDim {
 		t.Fatalf("%d elements recorded, want %d tokens of %d heads of %d", len(recorded), c.tokens(), heads, c.HeadDim)
 	}
@@ -430,20 +359,20 @@ func TestTransformersExact(t *testing.T) {
 	eachVectors(t, posenc.ExactAngles, func(t *testing.T, v *vectors) {
 		v.run(t, func(t *testing.T, c *vector) {
 			cfg := v.rotary(t, c)
-			for i, want := range decode64(t, c.Exact.InvFreq) {
+			for i, want := range testkit.Hex[float64](c.Exact.InvFreq) {
 				if cfg.InvFreq[i] != want {
 					t.Errorf("InvFreq[%d] is %x, want %x", i, cfg.InvFreq[i], want)
 				}
 			}
-			if want := decode64(t, c.Exact.Attention)[0]; cfg.AttentionFactor != want {
+			if want := testkit.Hex[float64](c.Exact.Attention)[0]; cfg.AttentionFactor != want {
 				t.Errorf("AttentionFactor is %x, want %x", cfg.AttentionFactor, want)
 			}
 			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
-			if want := decode64(t, c.Exact.Softmax)[0]; err != nil || softmax != want {
+			if want := testkit.Hex[float64](c.Exact.Softmax)[0]; err != nil || softmax != want {
 				t.Errorf("SoftmaxScale is %x, %v, want %x", softmax, err, want)
 			}
 			_, cos, sin := c.tables(t, cfg)
-			wantCos, wantSin := decode32(t, c.Exact.Cos...), decode32(t, c.Exact.Sin...)
+			wantCos, wantSin := testkit.Hex[float32](c.Exact.Cos...), testkit.Hex[float32](c.Exact.Sin...)
 			if len(cos) != len(wantCos) || len(sin) != len(wantSin) {
 				t.Fatalf("tables of %d and %d, recorded are %d and %d", len(cos), len(sin), len(wantCos), len(wantSin))
 			}
@@ -493,11 +422,11 @@ func TestTransformersLayers(t *testing.T) {
 			}
 			// Python takes a logarithm and two to four operations in float64.
 			const tolerance = 8 * 0x1p-53
-			if want := decode64(t, c.Attention)[0]; !(math.Abs(cfg.AttentionFactor-want) <= tolerance*want) {
+			if want := testkit.Hex[float64](c.Attention)[0]; !(math.Abs(cfg.AttentionFactor-want) <= tolerance*want) {
 				t.Errorf("AttentionFactor is %v, transformers has %v", cfg.AttentionFactor, want)
 			}
 			softmax, err := v.model.SoftmaxScaleFor(v.options(c))
-			if want := decode64(t, c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
+			if want := testkit.Hex[float64](c.Softmax)[0]; err != nil || !(math.Abs(softmax-want) <= tolerance*want) {
 				t.Errorf("SoftmaxScale is %v, %v, transformers has %v", softmax, err, want)
 			}
 			if lengths {
@@ -529,11 +458,9 @@ func TestTransformersQueryScales(t *testing.T) {
 				continue
 			}
 			scaled++
-			want := decode32(t, v.QueryScales.Factors)
+			want := testkit.Hex[float32](v.QueryScales.Factors)
 			got := make([]float32, len(want))
-			if err := posenc.QueryScales(got, v.QueryScales.Positions, scale); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, posenc.QueryScales(got, v.QueryScales.Positions, scale))
 			for j := range want {
 				// Two steps: PyTorch's logarithm, below 8, is off by less than 2^-20;
 				// a tenth of that, and roundings of numbers below 1 and 2.

@@ -1,16 +1,14 @@
 package modelconfig
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
 )
 
 const (
@@ -29,13 +27,9 @@ const (
 func mustRotaryVision(t *testing.T, config string) posenc.RotaryConfig {
 	t.Helper()
 	m, err := HuggingFaceVision([]byte(config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	cfg, err := m.Rotary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, err)
 	return cfg
 }
 
@@ -71,17 +65,11 @@ func TestVision(t *testing.T) {
 			"moonvit", 27, 72, posenc.Interleaved, "10..10", 1, math.Pow(1e4, -4./72)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := HuggingFaceVision([]byte(c.config))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := testkit.Must(HuggingFaceVision([]byte(c.config)))
 			if m.Type() != c.modelType || len(m.Layers()) != c.layers || !slices.Equal(m.LayerTypes(), []string{""}) {
 				t.Errorf("%s with %d layers of %q, want %s with %d", m.Type(), len(m.Layers()), m.LayerTypes(), c.modelType, c.layers)
 			}
-			cfg, err := m.Rotary()
-			if err != nil {
-				t.Fatal(err)
-			}
+			cfg := testkit.Must(m.Rotary())
 			if cfg.HeadDim != c.headDim || cfg.RotaryDim != c.headDim || cfg.Layout != c.layout || len(cfg.InvFreq) != c.headDim/2 {
 				t.Errorf("%+v, want %d elements in layout %d", cfg, c.headDim, c.layout)
 			}
@@ -163,46 +151,30 @@ func TestTowers(t *testing.T) {
 // gemma4Vision rotates heads of Gemma 4's vision tower as the error says,
 // and compares with transformers.
 func gemma4Vision(t *testing.T) {
-	data, err := os.ReadFile("testdata/transformers/gemma4_vision.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var v struct {
 		HeadDim int      `json:"head_dim"`
 		Rows    []int32  `json:"rows"`
 		Columns []int32  `json:"columns"`
 		Q       []string `json:"q"` // two heads
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
-	want, err := hex.DecodeString(strings.Join(v.Q, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.ReadJSON("testdata/transformers/gemma4_vision.json", &v)
+	want := testkit.Hex[float32](v.Q...)
 	q := make([]float32, len(v.Rows)*2*v.HeadDim)
 	for n := range q {
 		q[n] = float32(int64((uint64(n)*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
 	}
 	for offset, positions := range map[int][]int32{0: v.Columns, v.HeadDim / 2: v.Rows} {
-		r, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Offset: offset, Base: 100, AngleRounding: posenc.Float32Angles})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}); err != nil {
-			t.Fatal(err)
-		}
+		r := testkit.Must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: v.HeadDim, RotaryDim: v.HeadDim / 2, Offset: offset, Base: 100, AngleRounding: posenc.Float32Angles}))
+		testkit.NoError(t, posenc.Rotate(r.At(positions), posenc.View[float32]{Data: q, Heads: 2}))
 	}
-	if len(want) != 4*len(q) {
-		t.Fatalf("%d bytes recorded, want %d", len(want), 4*len(q))
+	if len(want) != len(q) {
+		t.Fatalf("%d elements recorded, want %d", len(want), len(q))
 	}
 	for n, got := range q {
-		b := want[4*n:]
-		recorded := math.Float32frombits(uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3]))
 		// A frequency two steps off is at most 2^-22 of it; times 24, that is 2^-17
 		// of an angle, of elements up to 4 twice.
-		if !(math.Abs(float64(got)-float64(recorded)) <= 0x1p-14) {
-			t.Errorf("element %d is %v, transformers has %v", n, got, recorded)
+		if !(math.Abs(float64(got)-float64(want[n])) <= 0x1p-14) {
+			t.Errorf("element %d is %v, transformers has %v", n, got, want[n])
 		}
 	}
 }

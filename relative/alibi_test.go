@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -28,9 +30,7 @@ func root(steps, doublings int) *big.Float {
 func TestALiBiSlopes(t *testing.T) {
 	for _, heads := range []int{1, 2, 3, 4, 7, 8, 12, 16, 20, 32, 40, 64, 71, 112} {
 		slopes := make([]float32, heads)
-		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.ALiBiSlopes(slopes, 8))
 		power, doublings := 1, 0
 		for 2*power <= heads {
 			power, doublings = 2*power, doublings+1
@@ -64,22 +64,18 @@ func TestALiBiAgainstTransformers(t *testing.T) {
 			Bias    float32s
 		}
 	}
-	readGolden(t, "alibi", &vectors)
+	testkit.ReadJSON("testdata/alibi.json", &vectors)
 	if len(vectors.Cases) != 10 {
 		t.Fatalf("%d cases, want 10", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		slopes := make([]float32, c.Heads)
-		if err := relative.ALiBiSlopes(slopes, c.MaxBias); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.ALiBiSlopes(slopes, c.MaxBias))
 		s := relative.Scores{Data: make([]float32, c.Heads*c.Keys), Heads: c.Heads, Queries: 1, Keys: c.Keys}
 		if c.Model == "mpt" {
 			s.FirstKey = 1 - c.Keys
 		}
-		if err := relative.AddALiBi(s, slopes, relative.KeyALiBi); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddALiBi(s, slopes, relative.KeyALiBi))
 		if len(c.Bias) != len(s.Data) {
 			t.Fatalf("%s: %d elements, want %d", c.Model, len(c.Bias), len(s.Data))
 		}
@@ -120,19 +116,15 @@ func TestALiBiAgainstMLX(t *testing.T) {
 			Scores               float32s
 		}
 	}
-	readGolden(t, "mlx", &vectors)
+	testkit.ReadJSON("testdata/mlx.json", &vectors)
 	if len(vectors.Cases) != 3 {
 		t.Fatalf("%d cases, want 3", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		slopes := make([]float32, c.Heads)
-		if err := relative.ALiBiSlopes(slopes, 8); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.ALiBiSlopes(slopes, 8))
 		s := relative.Scores{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Keys), Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}
-		if err := relative.AddALiBi(s, slopes, relative.SymmetricALiBi); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddALiBi(s, slopes, relative.SymmetricALiBi))
 		if !testkit.SameSlices(s.Data, c.Scores) {
 			t.Errorf("%d heads: scores differ", c.Heads)
 		}
@@ -145,9 +137,7 @@ func TestALiBiForms(t *testing.T) {
 	slopes := []float32{0.5, 0.25}
 	byDistance, byKey := make([]float32, 2*4*9), make([]float32, 2*4*9)
 	for form, data := range map[relative.ALiBiForm][]float32{relative.CausalALiBi: byDistance, relative.KeyALiBi: byKey} {
-		if err := relative.AddALiBi(relative.Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddALiBi(relative.Scores{Data: data, Heads: 2, Queries: 4, Keys: 9, FirstQuery: 5}, slopes, form))
 	}
 	for i := range byKey {
 		if want := slopes[i/36] * float32(5+i/9%4); byKey[i]-byDistance[i] != want {
@@ -193,10 +183,10 @@ var _ = testkit.Register(testkit.Case{
 					if h >= power {
 						steps, of = 2*(h-power)+1, 2*power
 					}
-					exponent := testkit.RealOf(maxBias)
-					exponent.Quo(exponent.Mul(exponent, testkit.RealOf(-float64(steps))), testkit.RealOf(float64(of)))
-					if slopes[h] = 0; exponent.Cmp(testkit.RealOf(-150)) > 0 {
-						slopes[h], _ = testkit.RealExponential(exponent.Mul(exponent, logarithmOf2)).Float32()
+					exponent := exhaustive.RealOf(maxBias)
+					exponent.Quo(exponent.Mul(exponent, exhaustive.RealOf(-float64(steps))), exhaustive.RealOf(float64(of)))
+					if slopes[h] = 0; exponent.Cmp(exhaustive.RealOf(-150)) > 0 {
+						slopes[h], _ = exhaustive.RealExponential(exponent.Mul(exponent, logarithmOf2)).Float32()
 					}
 				}
 			},
@@ -220,7 +210,7 @@ var _ = testkit.Register(testkit.Case{
 	},
 })
 
-var logarithmOf2 = testkit.RealLogarithm(testkit.RealOf(2))
+var logarithmOf2 = exhaustive.RealLogarithm(exhaustive.RealOf(2))
 
 var _ = testkit.Register(testkit.Case{
 	Function: "AddALiBi",
@@ -265,6 +255,7 @@ var _ = testkit.Register(testkit.Case{
 		}
 		return errors.Join(errs...)
 	},
+	CallElements: kernels.MaxCallScores,
 	Digests: func(add testkit.AddDigest) {
 		for form, name := range []string{relative.CausalALiBi: "CausalALiBi", relative.SymmetricALiBi: "SymmetricALiBi", relative.KeyALiBi: "KeyALiBi"} {
 			form := relative.ALiBiForm(form)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -32,7 +33,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 			Bias        float32s
 		}
 	}
-	readGolden(t, "deberta", &vectors)
+	testkit.ReadJSON("testdata/deberta.json", &vectors)
 	if len(vectors.Cases) != 9 {
 		t.Fatalf("%d cases, want 9", len(vectors.Cases))
 	}
@@ -51,9 +52,7 @@ func TestDeBERTaAgainstTransformers(t *testing.T) {
 		}
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: len(got) / c.Tokens / c.Tokens, Queries: c.Tokens, Keys: c.Tokens}
-		if err := relative.AddDeBERTa(s, b, relative.Products{Data: c.C2P}, relative.Products{Data: c.P2C}, c.Scale[0]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddDeBERTa(s, b, relative.Products{Data: c.C2P}, relative.Products{Data: c.P2C}, c.Scale[0]))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d buckets up to %d, %v: biases differ", c.Buckets, c.MaxPosition, c.Types)
 		}
@@ -120,23 +119,17 @@ func TestDeBERTaErrors(t *testing.T) {
 	fails(relative.AddDeBERTa(scores, b, c2p, relative.Products{Data: data[3:35]}, 1), posenc.ErrOverlap, "positionToContent.Data is sharing elements")
 }
 
-// debertaBucketsOf returns buckets, nil and zero ones too where any arguments are wanted,
-// and how many relative positions they have.
+// debertaBucketsOf returns buckets, and how many relative positions they have.
 func debertaBucketsOf(a *testkit.Arguments) (*relative.DeBERTaBuckets, int) {
-	switch {
-	case a.Rarely():
-		return nil, 0
-	case a.Rarely():
-		return new(relative.DeBERTaBuckets), 0
-	}
-	cfg := relative.DeBERTaConfig{MaxPosition: 12 + a.Below(20)}
-	span := cfg.MaxPosition
-	if a.Yes() {
-		cfg.Buckets = 4 * (1 + a.Below(4))
-		span = cfg.Buckets
-	}
-	b := testkit.Must(relative.NewDeBERTaBuckets(cfg))
-	return b, 2 * span
+	return orNone(a, func() (*relative.DeBERTaBuckets, int) {
+		cfg := relative.DeBERTaConfig{MaxPosition: 12 + a.Below(20)}
+		span := cfg.MaxPosition
+		if a.Yes() {
+			cfg.Buckets = 4 * (1 + a.Below(4))
+			span = cfg.Buckets
+		}
+		return testkit.Must(relative.NewDeBERTaBuckets(cfg)), 2 * span
+	})
 }
 
 // digestDeBERTa calls f for the buckets of a digest's label.
@@ -156,10 +149,7 @@ func digestDeBERTa(add testkit.AddDigest, label string, f func(d *testkit.Digest
 }
 
 func digestDeBERTaBuckets(d *testkit.Digest, _ int, b *relative.DeBERTaBuckets) {
-	for n := int32(-600); n <= 600; n++ {
-		d.Add(int32(b.Position(int(n))))
-	}
-	d.Add(int32(b.Position(math.MinInt32)), int32(b.Position(math.MaxInt32)))
+	digestBuckets(d, 600, b.Position)
 }
 
 var (
@@ -180,16 +170,10 @@ var (
 		},
 		Digests: func(add testkit.AddDigest) { digestDeBERTa(add, "NewDeBERTaBuckets", digestDeBERTaBuckets) },
 	})
-	_ = testkit.Register(testkit.Case{
-		Function: "DeBERTaBuckets.Position",
-		Call: func(a *testkit.Arguments) testkit.Call {
-			b, positions := debertaBucketsOf(a)
-			distance := a.Number(-300, 300)
-			return testkit.Call{Run: func() error { return within(b.Position(distance), positions) }}
-		},
-		NeverFails: true,
-		Digests:    func(add testkit.AddDigest) { digestDeBERTa(add, "DeBERTaBuckets.Position", digestDeBERTaBuckets) },
-	})
+	_ = registerBuckets("DeBERTaBuckets.Position", func(a *testkit.Arguments) (func(distance int) int, int) {
+		b, positions := debertaBucketsOf(a)
+		return b.Position, positions
+	}, func(add testkit.AddDigest, function string) { digestDeBERTa(add, function, digestDeBERTaBuckets) })
 	_ = testkit.Register(testkit.Case{
 		Function: "AddDeBERTa",
 		Call: func(a *testkit.Arguments) testkit.Call {
@@ -236,6 +220,7 @@ var (
 			products := relative.Products{Data: make([]float32, 1100*8)}
 			return relative.AddDeBERTa(s, fourBuckets, products, products, 2)
 		},
+		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			digestDeBERTa(add, "AddDeBERTa", func(d *testkit.Digest, positions int, b *relative.DeBERTaBuckets) {
 				for which := range 3 {

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"os"
-	"testing"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -29,18 +27,6 @@ func (s *float32s) UnmarshalJSON(text []byte) error {
 		(*s)[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 	}
 	return nil
-}
-
-// readGolden reads golden vectors of a relative encoding.
-func readGolden(t *testing.T, name string, vectors any) {
-	t.Helper()
-	text, err := os.ReadFile("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, vectors); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // ulps returns how many float32 lie between two of the same sign.

@@ -1,7 +1,6 @@
 package relative_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -19,12 +18,8 @@ func TestShawFar(t *testing.T) {
 	} {
 		scores, sums := make([]float32, 3), make([]float32, 5)
 		s := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 3, FirstQuery: query, FirstKey: -1 << 30}
-		if err := relative.AddShaw(s, relative.Products{Data: []float32{1, 2, 3, 4, 5}}, 2); err != nil {
-			t.Fatal(err)
-		}
-		if err := relative.SumShaw(relative.Products{Data: sums}, s, 2); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddShaw(s, relative.Products{Data: []float32{1, 2, 3, 4, 5}}, 2))
+		testkit.NoError(t, relative.SumShaw(relative.Products{Data: sums}, s, 2))
 		if !slices.Equal(scores, want[0]) || !slices.Equal(sums, want[1]) {
 			t.Errorf("a query at %d: scores %v and sums %v, want %v", query, scores, sums, want)
 		}
@@ -65,14 +60,10 @@ func TestShawAgainstPaper(t *testing.T) {
 		}
 	}
 	s := relative.Scores{Data: scores, Heads: 1, Queries: queries, Keys: keys, FirstQuery: firstQuery}
-	if err := relative.AddShaw(s, relative.Products{Data: products}, maxDistance); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, relative.AddShaw(s, relative.Products{Data: products}, maxDistance))
 	sums := make([]float32, len(products))
 	s.Data = weights
-	if err := relative.SumShaw(relative.Products{Data: sums}, s, maxDistance); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, relative.SumShaw(relative.Products{Data: sums}, s, maxDistance))
 	for i := range queries {
 		output, want := make([]float64, dim), make([]float64, dim)
 		for j := range keys {
@@ -108,7 +99,7 @@ func TestShawAgainstPyTorch(t *testing.T) {
 			Bias, Scores, Weights, Output float32s
 		}
 	}
-	readGolden(t, "shaw", &vectors)
+	testkit.ReadJSON("testdata/shaw.json", &vectors)
 	if len(vectors.Cases) != 4 {
 		t.Fatalf("%d cases, want 4", len(vectors.Cases))
 	}
@@ -121,16 +112,12 @@ func TestShawAgainstPyTorch(t *testing.T) {
 		products := relative.Products{Data: make([]float32, c.Heads*c.Tokens*columns)}
 		content := c.Model == "paper"
 		if content {
-			if err := relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, relative.DotProducts(relative.Products{Data: tile.Data}, q, nil, k, relative.ProductShape{Tokens: c.Tokens, Columns: c.Tokens, HeadDim: c.Dim}))
 		}
-		if err := errors.Join(
+		testkit.NoError(t,
 			relative.DotProducts(products, q, nil, aK, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
 			relative.AddShaw(tile, products, c.MaxDistance),
-		); err != nil {
-			t.Fatal(err)
-		}
+		)
 		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
 		for i, want := range append(c.Bias, c.Scores...) {
 			row, query, key := i/c.Tokens, i/c.Tokens%c.Tokens, i%c.Tokens
@@ -162,12 +149,10 @@ func TestShawAgainstPyTorch(t *testing.T) {
 				values[i] += math.Abs(float64(weight)) * (math.Abs(float64(value)) + math.Abs(float64(relative)))
 			}
 		}
-		if err := errors.Join(
+		testkit.NoError(t,
 			relative.SumShaw(sums, tile, c.MaxDistance),
 			relative.AddValues(output, sums, aV, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: c.Dim}),
-		); err != nil {
-			t.Fatal(err)
-		}
+		)
 		for i, want := range c.Output {
 			// Up to as many additions of weights, of values and of both halves as keys.
 			if bound := sumBound(3*c.Tokens, values[i]); !(math.Abs(float64(output.Data[i]-want)) <= bound) {

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -24,7 +26,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 			Bias                 float32s
 		}
 	}
-	readGolden(t, "swin", &vectors)
+	testkit.ReadJSON("testdata/swin.json", &vectors)
 	if len(vectors.Cases) != 4 {
 		t.Fatalf("%d cases, want 4", len(vectors.Cases))
 	}
@@ -32,9 +34,7 @@ func TestSwinAgainstTransformers(t *testing.T) {
 		patches := c.Height * c.Width
 		got := make([]float32, c.Heads*patches*patches)
 		table := testkit.GoldenInputs(0, (2*c.Height-1)*(2*c.Width-1)*c.Heads)
-		if err := relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: got, Heads: c.Heads, Queries: patches, Keys: patches}, mustSwinBias(c.Height, c.Width, table)))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%d by %d: biases differ", c.Height, c.Width)
 		}
@@ -49,16 +49,14 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 			Coordinates, Index float32s
 		}
 	}
-	readGolden(t, "swinv2", &vectors)
+	testkit.ReadJSON("testdata/swinv2.json", &vectors)
 	if len(vectors.Cases) != 5 {
 		t.Fatalf("%d cases, want 5", len(vectors.Cases))
 	}
 	for _, c := range vectors.Cases {
 		height, width := c.Window[0], c.Window[1]
 		got := make([]float32, (2*height-1)*(2*width-1)*2)
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: height, Width: width}, relative.SwinWindow{Height: c.Pretrained[0], Width: c.Pretrained[1]}))
 		if len(c.Coordinates) != len(got) {
 			t.Fatalf("%v: %d coordinates, want %d", c.Window, len(c.Coordinates), len(got))
 		}
@@ -78,9 +76,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 		}
 		patches := height * width
 		index := make([]float32, patches*patches)
-		if err := relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddSwin(relative.Scores{Data: index, Heads: 1, Queries: patches, Keys: patches}, mustSwinBias(height, width, table)))
 		if !testkit.SameSlices(index, c.Index) {
 			t.Errorf("%v: indexes differ", c.Window)
 		}
@@ -91,7 +87,7 @@ func TestSwinV2AgainstTransformers(t *testing.T) {
 var logarithms = sync.OnceValue(func() []*big.Float {
 	list := make([]*big.Float, 1+9*63)
 	for i := range list[1:] {
-		list[1+i] = testkit.RealLogarithm(testkit.RealOf(float64(1 + i)))
+		list[1+i] = exhaustive.RealLogarithm(exhaustive.RealOf(float64(1 + i)))
 	}
 	return list
 })
@@ -101,8 +97,8 @@ func coordinate(distance, window int) float32 {
 	if distance == 0 {
 		return 0
 	}
-	x := testkit.NewReal().Sub(logarithms()[8*max(distance, -distance)+window-1], logarithms()[window-1])
-	y, _ := x.Quo(x, testkit.NewReal().Mul(testkit.RealOf(3), logarithms()[2])).Float32()
+	x := exhaustive.NewReal().Sub(logarithms()[8*max(distance, -distance)+window-1], logarithms()[window-1])
+	y, _ := x.Quo(x, exhaustive.NewReal().Mul(exhaustive.RealOf(3), logarithms()[2])).Float32()
 	if distance < 0 {
 		return -y
 	}
@@ -113,9 +109,7 @@ func coordinate(distance, window int) float32 {
 func TestSwinCoordinates(t *testing.T) {
 	got := make([]float32, 127*127*2)
 	for window := 2; window <= 64; window++ {
-		if err := relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64}, relative.SwinWindow{Height: window, Width: 66 - window}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.SwinCoordinates(got, relative.SwinWindow{Height: 64, Width: 64}, relative.SwinWindow{Height: window, Width: 66 - window}))
 		var rows, columns [127]float32
 		for i := range rows {
 			rows[i], columns[i] = coordinate(i-63, window), coordinate(i-63, 66-window)
@@ -285,7 +279,8 @@ var (
 		Long: func() error {
 			return relative.AddSwin(relative.Scores{Data: make([]float32, 1<<20), Heads: 1, Queries: 1 << 10, Keys: 1 << 10}, largeSwin)
 		},
-		Digests: func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
+		CallElements: kernels.MaxCallScores,
+		Digests:      func(add testkit.AddDigest) { add("AddSwin", digestSwin) },
 	})
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -34,7 +35,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 			Bias          float32s
 		}
 	}
-	readGolden(t, "t5", &vectors)
+	testkit.ReadJSON("testdata/t5.json", &vectors)
 	if len(vectors.Cases) != 11 {
 		t.Fatalf("%d cases, want 11", len(vectors.Cases))
 	}
@@ -54,9 +55,7 @@ func TestT5AgainstTransformers(t *testing.T) {
 		const heads = 3
 		got := make([]float32, len(c.Bias))
 		s := relative.Scores{Data: got, Heads: heads, Queries: c.Queries, Keys: len(got) / heads / c.Queries, FirstQuery: c.FirstQuery}
-		if err := relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddT5(s, mustT5Bias(b, testkit.GoldenInputs(0, c.Buckets*heads))))
 		if !testkit.SameSlices(got, c.Bias) {
 			t.Errorf("%s, both sides %t: biases differ", c.Model, c.Bidirectional)
 		}
@@ -137,18 +136,12 @@ func TestT5Errors(t *testing.T) {
 	fails(relative.AddT5(scores, mustT5Bias(b, data[4:36])), posenc.ErrShape, "scores.Heads is 2, want at most 1, the heads of the model")
 }
 
-// t5BucketsOf returns buckets, nil and zero ones too where any arguments are wanted, and
-// how many they are.
+// t5BucketsOf returns buckets, and how many they are.
 func t5BucketsOf(a *testkit.Arguments) (*relative.T5Buckets, int) {
-	switch {
-	case a.Rarely():
-		return nil, 0
-	case a.Rarely():
-		return new(relative.T5Buckets), 0
-	}
-	cfg := relative.T5Config{Buckets: 4 * (1 + a.Below(9)), MaxDistance: 100, Bidirectional: a.Yes()}
-	b := testkit.Must(relative.NewT5Buckets(cfg))
-	return b, cfg.Buckets
+	return orNone(a, func() (*relative.T5Buckets, int) {
+		cfg := relative.T5Config{Buckets: 4 * (1 + a.Below(9)), MaxDistance: 100, Bidirectional: a.Yes()}
+		return testkit.Must(relative.NewT5Buckets(cfg)), cfg.Buckets
+	})
 }
 
 // digestT5 calls f for the buckets of a digest's label.
@@ -165,10 +158,7 @@ func digestT5(add testkit.AddDigest, label string, f func(d *testkit.Digest, buc
 }
 
 func digestT5Buckets(d *testkit.Digest, _ int, b *relative.T5Buckets) {
-	for n := int32(-1100); n <= 1100; n++ {
-		d.Add(int32(b.Bucket(int(n))))
-	}
-	d.Add(int32(b.Bucket(math.MinInt32)), int32(b.Bucket(math.MaxInt32)))
+	digestBuckets(d, 1100, b.Bucket)
 }
 
 func digestT5Biases(d *testkit.Digest, buckets int, b *relative.T5Buckets) {
@@ -199,16 +189,10 @@ var (
 		},
 		Digests: func(add testkit.AddDigest) { digestT5(add, "NewT5Buckets", digestT5Buckets) },
 	})
-	_ = testkit.Register(testkit.Case{
-		Function: "T5Buckets.Bucket",
-		Call: func(a *testkit.Arguments) testkit.Call {
-			b, buckets := t5BucketsOf(a)
-			distance := a.Number(-300, 300)
-			return testkit.Call{Run: func() error { return within(b.Bucket(distance), buckets) }}
-		},
-		NeverFails: true,
-		Digests:    func(add testkit.AddDigest) { digestT5(add, "T5Buckets.Bucket", digestT5Buckets) },
-	})
+	_ = registerBuckets("T5Buckets.Bucket", func(a *testkit.Arguments) (func(distance int) int, int) {
+		b, buckets := t5BucketsOf(a)
+		return b.Bucket, buckets
+	}, func(add testkit.AddDigest, function string) { digestT5(add, function, digestT5Buckets) })
 	_ = testkit.Register(testkit.Case{
 		Function: "NewT5Bias",
 		Call: func(a *testkit.Arguments) testkit.Call {
@@ -260,7 +244,8 @@ var (
 			}
 			return errors.Join(errs...)
 		},
-		Digests: func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
+		CallElements: kernels.MaxCallScores,
+		Digests:      func(add testkit.AddDigest) { digestT5(add, "AddT5", digestT5Biases) },
 	})
 )
 

@@ -1,8 +1,6 @@
 package relative_test
 
 import (
-	"fmt"
-
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/relative"
 )
@@ -255,12 +253,4 @@ func digestProducts(d *testkit.Digest, heads, rows, columns int) relative.Produc
 	p.HeadStride = rows*p.RowStride + d.Below(5)
 	p.Data = testkit.DigestElements[float32](d, heads*p.HeadStride)
 	return p
-}
-
-// within returns an error unless 0 <= n < end.
-func within(n, end int) error {
-	if n < 0 || n >= end && n > 0 {
-		return fmt.Errorf("%d is not below %d", n, end)
-	}
-	return nil
 }

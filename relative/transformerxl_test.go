@@ -9,6 +9,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/absolute"
 	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -30,9 +31,7 @@ func TestTransformerXLAgainstRelShift(t *testing.T) {
 		want := relShift(products, queries, keys)
 		got := make([]float32, queries*keys)
 		s := relative.Scores{Data: got, Heads: 1, Queries: queries, Keys: keys, FirstQuery: keys - queries}
-		if err := relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddTransformerXL(s, relative.Products{Data: products}, relative.Distances{First: keys - 1, Count: keys}))
 		for q := range queries {
 			for k := range keys {
 				w := want[q*keys+k]
@@ -57,9 +56,7 @@ func TestTransformerXLAgainstTENER(t *testing.T) {
 			padded = append(append(padded, products[q*2*n:][:2*n]...), 0)
 		}
 		got := make([]float32, n*n)
-		if err := relative.AddTransformerXL(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, relative.Distances{First: n, Count: 2 * n}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddTransformerXL(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, relative.Products{Data: products}, relative.Distances{First: n, Count: 2 * n}))
 		for q := range n {
 			if want := padded[q*2*n+n:][:n]; !slices.Equal(got[q*n:][:n], want) {
 				t.Errorf("%d keys: query %d gets %v, want %v", n, q, got[q*n:][:n], want)
@@ -79,9 +76,7 @@ func TestKeysWithRelativePositionsOfTENER(t *testing.T) {
 		}
 		buckets := testkit.Must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{MaxPosition: n}))
 		got := make([]float32, n*n)
-		if err := relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.Products{}, relative.Products{Data: products}, 1); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddDeBERTa(relative.Scores{Data: got, Heads: 1, Queries: n, Keys: n}, buckets, relative.Products{}, relative.Products{Data: products}, 1))
 		for q := range n {
 			for k := range n {
 				if want := padded[(2*k+1)*n+q]; got[q*n+k] != want {
@@ -106,7 +101,7 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 			Encodings                     float32s
 		}
 	}
-	readGolden(t, "xlnet", &vectors)
+	testkit.ReadJSON("testdata/xlnet.json", &vectors)
 	if len(vectors.Cases) != 10 {
 		t.Fatalf("%d cases, want 10", len(vectors.Cases))
 	}
@@ -125,9 +120,7 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 		got := make([]float32, c.Heads*c.Queries*c.Keys)
 		first := c.Keys - c.Queries
 		s := relative.Scores{Data: got, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: first}
-		if err := relative.AddTransformerXL(s, relative.Products{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Columns)}, relative.Distances{First: c.Keys, Count: c.Columns}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.NoError(t, relative.AddTransformerXL(s, relative.Products{Data: testkit.GoldenInputs(0, c.Heads*c.Queries*c.Columns)}, relative.Distances{First: c.Keys, Count: c.Columns}))
 		for i, want := range c.Shifted {
 			if masked := c.Kind == "uni" && i%c.Keys > first+i/c.Keys%c.Queries; !masked && got[i] != want {
 				t.Fatalf("%s: element %d is %v, want %v", c.Kind, i, got[i], want)
@@ -138,19 +131,12 @@ func TestXLNetAgainstTransformers(t *testing.T) {
 
 // testXLNetEncodings compares the rows of R for the two sequences of a batch.
 func testXLNetEncodings(t *testing.T, kind string, columns, first, clampLen int, biData bool, dim int, encodings []float32) {
-	s, err := absolute.Marian(dim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(absolute.Marian(dim))
 	positions := make([]int32, 2*columns)
 	limit := int32(max(clampLen, 0)) // -1 is no limit there
-	if err := errors.Join(relative.XLNetPositions(positions[:columns], relative.XLNetOptions{Keys: first, ClampLen: limit}), relative.XLNetPositions(positions[columns:], relative.XLNetOptions{Keys: first, ClampLen: limit, Backward: biData})); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, relative.XLNetPositions(positions[:columns], relative.XLNetOptions{Keys: first, ClampLen: limit}), relative.XLNetPositions(positions[columns:], relative.XLNetOptions{Keys: first, ClampLen: limit, Backward: biData}))
 	got := make([]float32, len(positions)*dim)
-	if err := absolute.SinusoidalRows(got, s, positions); err != nil {
-		t.Fatal(err)
-	}
+	testkit.NoError(t, absolute.SinusoidalRows(got, s, positions))
 	if len(encodings) != len(got) {
 		t.Fatalf("%s: %d elements, want %d", kind, len(encodings), len(got))
 	}
@@ -172,7 +158,7 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 			Scores                                    float32s
 		}
 	}
-	readGolden(t, "transformerxl", &vectors)
+	testkit.ReadJSON("testdata/transformerxl.json", &vectors)
 	if len(vectors.Cases) != 4 {
 		t.Fatalf("%d cases, want 4", len(vectors.Cases))
 	}
@@ -183,13 +169,11 @@ func TestTransformerXLAgainstTransformers(t *testing.T) {
 		q, k, r := tokens(0, c.Queries), tokens(5000, c.Keys), tokens(10000, c.Columns)
 		u, v := testkit.GoldenInputs(40000, c.Heads*c.Dim), testkit.GoldenInputs(41000, c.Heads*c.Dim)
 		scores, products := make([]float32, c.Heads*c.Queries*c.Keys), make([]float32, c.Heads*c.Queries*c.Columns)
-		if err := errors.Join(
+		testkit.NoError(t,
 			relative.DotProducts(relative.Products{Data: scores}, q, u, k, relative.ProductShape{Tokens: c.Queries, Columns: c.Keys, HeadDim: c.Dim}),
 			relative.DotProducts(relative.Products{Data: products}, q, v, r, relative.ProductShape{Tokens: c.Queries, Columns: c.Columns, HeadDim: c.Dim}),
 			relative.AddTransformerXL(relative.Scores{Data: scores, Heads: c.Heads, Queries: c.Queries, Keys: c.Keys, FirstQuery: c.Keys - c.Queries}, relative.Products{Data: products}, relative.Distances{First: c.First, Count: c.Columns}),
-		); err != nil {
-			t.Fatal(err)
-		}
+		)
 		scale := float32(1 / math.Sqrt(float64(c.Dim))) // a power of two
 		for i, want := range c.Scores {
 			h, query, key := i/c.Keys/c.Queries, i/c.Keys%c.Queries, i%c.Keys
@@ -316,6 +300,7 @@ var (
 			}
 			return errors.Join(errs...)
 		},
+		CallElements: kernels.MaxCallScores,
 		Digests: func(add testkit.AddDigest) {
 			add("AddRelativeShift", func(d *testkit.Digest) {
 				digestTiles(d, func(s relative.Scores) error {

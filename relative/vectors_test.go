@@ -26,16 +26,12 @@ func TestVectorsOfZeros(t *testing.T) {
 			for i := range vectors {
 				vectors[i] = 1
 			}
-			if err := relative.DotProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, relative.DotProducts(relative.Products{Data: products}, posenc.View[float32]{Data: x, Heads: 1}, nil, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}))
 			if !testkit.SameBits(products, make([]float32, 5)) {
 				t.Errorf("%d elements: products %v", dim, products)
 			}
 			out, sums := slices.Clone(x), []float32{negative, negative, negative, negative, negative}
-			if err := relative.AddValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, relative.AddValues(posenc.View[float32]{Data: out, Heads: 1}, relative.Products{Data: sums}, posenc.View[float32]{Data: vectors, Heads: 1}, relative.ProductShape{Tokens: 1, Columns: 5, HeadDim: dim}))
 			if !testkit.SameBits(out, x) {
 				t.Errorf("%d elements: values %v", dim, out)
 			}
@@ -106,7 +102,7 @@ func TestDotProductsAgainstDeBERTa(t *testing.T) {
 			PositionQuery float32s `json:"position_query"`
 		}
 	}
-	readGolden(t, "deberta", &vectors)
+	testkit.ReadJSON("testdata/deberta.json", &vectors)
 	tested := 0
 	for _, c := range vectors.Cases {
 		const heads, dim = 2, 8
@@ -122,9 +118,7 @@ func TestDotProductsAgainstDeBERTa(t *testing.T) {
 			x := headed(side.start, heads, c.Tokens, dim)
 			v := posenc.View[float32]{Data: side.vectors, Heads: heads, TokenStride: dim, HeadStride: columns * dim}
 			got := make([]float32, len(side.wants))
-			if err := relative.DotProducts(relative.Products{Data: got}, x, nil, v, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.NoError(t, relative.DotProducts(relative.Products{Data: got}, x, nil, v, relative.ProductShape{Tokens: c.Tokens, Columns: columns, HeadDim: dim}))
 			for i, want := range side.wants {
 				row, column := i/columns, i/columns/c.Tokens*columns+i%columns
 				bound := sumBound(dim, magnitudes(x.Data[row*dim:][:dim], nil, v.Data[column*dim:]))

@@ -55,7 +55,7 @@ func CosSin(angle float32) (cos, sin float32, hard bool) {
 		cos, sin, ok = round(c, s)
 	}
 	if !ok {
-		cos, sin = roundBig(BigCosSin(new(big.Float).SetFloat64(magnitude)))
+		cos, sin = roundBig(RealCosSin(new(big.Float).SetFloat64(magnitude)))
 	}
 	return cos, float32(math.Copysign(1, x)) * sin, !ok
 }
@@ -86,7 +86,7 @@ func (f *Frequency) CosSin(position int32) (cos, sin float32, hard bool) {
 		return cos, sin, false
 	}
 	p := new(big.Float).SetInt64(int64(position))
-	cos, sin = roundBig(BigCosSin(exactly().Mul(p, new(big.Float).SetFloat64(f.value))))
+	cos, sin = roundBig(RealCosSin(NewReal().Mul(p, new(big.Float).SetFloat64(f.value))))
 	return cos, sin, true
 }
 
@@ -95,7 +95,7 @@ func (f *Frequency) CosSin(position int32) (cos, sin float32, hard bool) {
 type phase struct{ high, low uint64 }
 
 func phaseOf(angle *big.Float) phase {
-	turns := exactly().Quo(angle, exactly().Mul(pi(), big.NewFloat(2)))
+	turns := NewReal().Quo(angle, NewReal().Mul(RealPi(), big.NewFloat(2)))
 	whole, _ := turns.SetMantExp(turns, 128).Int(nil) // towards zero, by which a unit is lost
 	low := new(big.Int).SetUint64(math.MaxUint64)
 	high := new(big.Int).Rsh(whole, 64)
@@ -156,7 +156,7 @@ func round(c, s float64) (cos, sin float32, ok bool) {
 var table = sync.OnceValue(func() *[256]struct{ cos, sin float64 } {
 	var t [256]struct{ cos, sin float64 }
 	for k := range t {
-		angle := exactly().Mul(pi(), big.NewFloat(float64(k)/128))
+		angle := NewReal().Mul(RealPi(), big.NewFloat(float64(k)/128))
 		c, s := bigSeries(angle)
 		t[k].cos, _ = c.Float64()
 		t[k].sin, _ = s.Float64()
@@ -176,58 +176,8 @@ var powers = sync.OnceValue(func() *[255]phase {
 	return &t
 })
 
-// precision is that of math/big: the largest angle has 128 bits before the
-// point, and the float32 closest to a multiple of pi/2 loses 32 of those behind.
-const precision = 512
-
-func exactly() *big.Float { return new(big.Float).SetPrec(precision) }
-
-// pi is Machin's 16 arctan(1/5) - 4 arctan(1/239).
-var pi = sync.OnceValue(func() *big.Float {
-	arctan := func(inverse int64) *big.Float {
-		sum, term, square := exactly(), exactly().Quo(big.NewFloat(1), new(big.Float).SetInt64(inverse)), new(big.Float).SetInt64(inverse*inverse)
-		for n := int64(1); term.MantExp(nil) > -precision; n += 2 {
-			part := exactly().Quo(term, new(big.Float).SetInt64(n))
-			if n%4 == 3 {
-				part.Neg(part)
-			}
-			sum.Add(sum, part)
-			term.Quo(term, square)
-		}
-		return sum
-	}
-	return exactly().Sub(exactly().Mul(big.NewFloat(16), arctan(5)), exactly().Mul(big.NewFloat(4), arctan(239)))
-})
-
 func roundBig(c, s *big.Float) (cos, sin float32) {
 	cos, _ = c.Float32()
 	sin, _ = s.Float32()
-	return cos, sin
-}
-
-// BigCosSin returns the cosine and sine of any angle, with math/big.
-func BigCosSin(angle *big.Float) (cos, sin *big.Float) {
-	turn := exactly().Mul(pi(), big.NewFloat(2))
-	turns, _ := exactly().Quo(angle, turn).Int(nil)
-	rest := exactly().Sub(angle, exactly().Mul(turn, exactly().SetInt(turns)))
-	return bigSeries(rest)
-}
-
-// bigSeries is the Taylor series of cosine and sine, for angles up to 2*pi.
-func bigSeries(angle *big.Float) (cos, sin *big.Float) {
-	cos, sin = exactly(), exactly()
-	term := exactly().SetInt64(1)
-	for n := int64(0); term.Sign() != 0 && term.MantExp(nil) > angle.MantExp(nil)-precision; n++ {
-		sum := cos
-		if n%2 == 1 {
-			sum = sin
-		}
-		if n%4 < 2 {
-			sum.Add(sum, term)
-		} else {
-			sum.Sub(sum, term)
-		}
-		term = exactly().Quo(exactly().Mul(term, angle), exactly().SetInt64(n+1))
-	}
 	return cos, sin
 }

@@ -25,10 +25,10 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if difference := exactly().Sub(pi(), want); difference.MantExp(nil) > -430 {
+	if difference := NewReal().Sub(RealPi(), want); difference.MantExp(nil) > -430 {
 		t.Errorf("pi is wrong by %g", difference)
 	}
-	cos, sin := BigCosSin(big.NewFloat(1e22))
+	cos, sin := RealCosSin(big.NewFloat(1e22))
 	for _, tt := range []struct {
 		got  *big.Float
 		want string
@@ -37,11 +37,11 @@ func TestBig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if difference := exactly().Sub(tt.got, want); difference.MantExp(nil) > -72 {
+		if difference := NewReal().Sub(tt.got, want); difference.MantExp(nil) > -72 {
 			t.Errorf("got %.30g, want %s", tt.got, tt.want)
 		}
 	}
-	one := exactly().Add(exactly().Mul(cos, cos), exactly().Mul(sin, sin))
+	one := NewReal().Add(NewReal().Mul(cos, cos), NewReal().Mul(sin, sin))
 	if difference := one.Sub(one, big.NewFloat(1)); difference.Sign() != 0 && difference.MantExp(nil) > -400 {
 		t.Errorf("cos^2 + sin^2 is wrong by %g", difference)
 	}
@@ -49,7 +49,7 @@ func TestBig(t *testing.T) {
 
 // relativeError returns |got/want - 1|.
 func relativeError(got float64, want *big.Float) float64 {
-	difference := exactly().Sub(exactly().SetFloat64(got), want)
+	difference := NewReal().Sub(NewReal().SetFloat64(got), want)
 	e, _ := difference.Quo(difference, want).Float64()
 	return math.Abs(e)
 }
@@ -61,7 +61,7 @@ func TestBound(t *testing.T) {
 	var worst float64
 	check := func(angle *big.Float, c, s float64) {
 		t.Helper()
-		cos, sin := BigCosSin(angle)
+		cos, sin := RealCosSin(angle)
 		e := max(relativeError(c, cos), relativeError(s, sin))
 		worst = max(worst, e)
 		if e > bound {
@@ -75,13 +75,13 @@ func TestBound(t *testing.T) {
 		}
 		angle := new(big.Float).SetFloat64(math.Ldexp(2*r.Float64()-1, r.IntN(40)))
 		if r.IntN(2) == 0 { // next to a 256th of a turn, where the rest changes sign, and to its middle
-			turns := exactly().Quo(new(big.Float).SetInt64(r.Int64N(1<<20)), big.NewFloat(512))
-			angle = exactly().Mul(exactly().Mul(pi(), big.NewFloat(2)), turns)
+			turns := NewReal().Quo(new(big.Float).SetInt64(r.Int64N(1<<20)), big.NewFloat(512))
+			angle = NewReal().Mul(NewReal().Mul(RealPi(), big.NewFloat(2)), turns)
 			angle.Add(angle, new(big.Float).SetFloat64(math.Ldexp(2*r.Float64()-1, -r.IntN(60))))
 		}
 		n := r.Int64N(1<<32) - 1<<31
 		if n != 0 {
-			angle = exactly().Quo(angle, new(big.Float).SetInt64(n))
+			angle = NewReal().Quo(angle, new(big.Float).SetInt64(n))
 			if c, s, ok := phaseOf(angle).times(n).cosSin(); ok {
 				check(angle.Mul(angle, new(big.Float).SetInt64(n)), c, s)
 			}
@@ -104,7 +104,7 @@ func TestCosSin(t *testing.T) {
 		t.Helper()
 		x := math.Float32frombits(bits)
 		cos, sin, hard := CosSin(x)
-		wantCos, wantSin := roundBig(BigCosSin(new(big.Float).SetFloat64(float64(x))))
+		wantCos, wantSin := roundBig(RealCosSin(new(big.Float).SetFloat64(float64(x))))
 		if math.Float32bits(cos) != math.Float32bits(wantCos) || math.Float32bits(sin) != math.Float32bits(wantSin) {
 			t.Errorf("%#x (%v): got %x, %x, want %x, %x", bits, x, cos, sin, wantCos, wantSin)
 		}
@@ -144,7 +144,7 @@ func TestFrequency(t *testing.T) {
 		t.Helper()
 		f := NewFrequency(w)
 		cos, sin, hard := f.CosSin(p)
-		wantCos, wantSin := roundBig(BigCosSin(exactly().Mul(new(big.Float).SetInt64(int64(p)), new(big.Float).SetFloat64(w))))
+		wantCos, wantSin := roundBig(RealCosSin(NewReal().Mul(new(big.Float).SetInt64(int64(p)), new(big.Float).SetFloat64(w))))
 		if cos != wantCos || sin != wantSin {
 			t.Fatalf("position %d, frequency %x: got %x, %x, want %x, %x", p, w, cos, sin, wantCos, wantSin)
 		}

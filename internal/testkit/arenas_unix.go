@@ -20,10 +20,7 @@ func NewArenas(t testing.TB, n, pieces int) [][]byte {
 	t.Helper()
 	page := os.Getpagesize()
 	size := (n + page - 1) / page * page
-	memory, err := unix.Mmap(-1, 0, page+pieces*(size+page), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := Must(unix.Mmap(-1, 0, page+pieces*(size+page), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON))
 	t.Cleanup(func() {
 		if err := unix.Munmap(memory); err != nil {
 			t.Error(err)
@@ -33,9 +30,7 @@ func NewArenas(t testing.TB, n, pieces int) [][]byte {
 	for i := range pieces {
 		start := page + i*(size+page)
 		arena := memory[start : start+size : start+size]
-		if err := unix.Mprotect(arena, unix.PROT_READ|unix.PROT_WRITE); err != nil {
-			t.Fatal(err)
-		}
+		NoError(t, unix.Mprotect(arena, unix.PROT_READ|unix.PROT_WRITE))
 		arenas = append(arenas, arena)
 	}
 	return arenas

@@ -393,7 +393,7 @@ func (a *Arguments) Length() int {
 	if a.large != nil {
 		return a.large.length
 	}
-	return Lengths[a.Below(len(Lengths))]
+	return lengths[a.Below(len(lengths))]
 }
 
 // Heads returns a number of heads.
@@ -432,7 +432,7 @@ func (a *Arguments) Positions(n int) []int32 {
 func (a *Arguments) FillPositions(s []int32) {
 	if !a.Any() {
 		if len(s) > 0 {
-			PositionKinds[PositionNames[a.Below(len(PositionNames))]](a.R, s)
+			positionKinds[PositionNames[a.Below(len(PositionNames))]](a.R, s)
 		}
 		return
 	}
@@ -485,7 +485,7 @@ func ViewOfHeads[T posenc.Element](a *Arguments, tokens, heads, dim int) posenc.
 	var v posenc.View[T]
 	length := 0
 	if a.Below(3) == 0 {
-		v, _, length = ChosenView[T](&a.Choices, min(tokens, 64), dim)
+		v, _, length = chosenView[T](&a.Choices, min(tokens, 64), dim)
 	} else {
 		v = RandomShape[T](a.R, tokens, heads, dim)
 		if v.Heads > 0 && v.Heads < 200 && v.TokenStride >= 0 && v.HeadStride >= 0 && v.SequenceStride >= 0 {
@@ -508,8 +508,8 @@ func ViewOfHeads[T posenc.Element](a *Arguments, tokens, heads, dim int) posenc.
 	return v
 }
 
-// OutputView is a view whose heads the call may write to.
-func OutputView[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
+// outputView is a view whose heads the call may write to.
+func outputView[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
 	v := ViewOf[T](a, tokens, dim)
 	WritesView(a, &v, tokens, dim)
 	return v
@@ -538,7 +538,7 @@ func OutputViews[T posenc.Element](a *Arguments, tokens, dim int) []posenc.View[
 	}
 	var xs []posenc.View[T]
 	for range n {
-		xs = append(xs, OutputView[T](a, tokens, dim))
+		xs = append(xs, outputView[T](a, tokens, dim))
 	}
 	return xs
 }

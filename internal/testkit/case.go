@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
+	"runtime"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -15,9 +17,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Case is what the tests know of one exported function or method. RunCases, FuzzCases,
-// CheckDigests, RunLongCalls, CheckFlushing, CheckUpperHalves and CheckComplete run over
-// the cases of a package.
+// Case is what the tests know of one exported function or method. TestCases and FuzzCases
+// run over the cases of a package.
 type Case struct {
 	Function string // as errors name it behind the package: "Rotate", "Rotary.CosSin"
 
@@ -36,11 +37,17 @@ type Case struct {
 	// escape, and the calls allocate nothing.
 	OnStack func() error
 
-	// Long makes calls of sizes beyond what a kernel may work on at once.
-	Long func() error
+	// Long makes calls of sizes beyond what a kernel may work on at once: CallElements, or
+	// kernels.MaxCallElements where that is 0.
+	Long         func() error
+	CallElements int
 
-	// Digests adds results for fixed inputs.
-	Digests func(add AddDigest)
+	// Digests adds results for fixed inputs. NoDigest says that there are none of them.
+	Digests  func(add AddDigest)
+	NoDigest bool
+
+	// RoundsTwice says that the function goes on from results in the type of the elements.
+	RoundsTwice bool
 }
 
 // Call is a call with its arguments.
@@ -64,14 +71,35 @@ type Call struct {
 	Allocates uint64
 }
 
-var cases []Case
+var (
+	cases       []Case
+	packageName string // of the cases, as errors have it
+)
 
 // Register adds a case of the package under test:
 //
 //	var _ = testkit.Register(testkit.Case{Function: "Rotate", ...})
 func Register(c Case) struct{} {
+	caller, _, _, _ := runtime.Caller(1)
+	packageName, _, _ = strings.Cut(path.Base(runtime.FuncForPC(caller).Name()), "_test.")
 	cases = append(cases, c)
 	return struct{}{}
+}
+
+// TestCases runs what is the same for all operations over their cases, which stand beside
+// the other tests of each.
+func TestCases(t *testing.T) {
+	t.Run("complete", checkComplete)
+	t.Run("digests", checkDigests)
+	if slices.ContainsFunc(cases, func(c Case) bool { return c.Call != nil }) {
+		t.Run("calls", runCases)
+		t.Run("flushing", checkFlushing)
+		t.Run("upper-halves", checkUpperHalves)
+	}
+	if slices.ContainsFunc(cases, func(c Case) bool { return c.Long != nil }) {
+		t.Run("long", longCalls)
+		t.Run("bounded", func(t *testing.T) { bounded(t, "TestCases/long") })
+	}
 }
 
 // sortedCases returns the cases by name.
@@ -87,16 +115,11 @@ func sortedCases() []Case {
 }
 
 // caseRunner runs calls of the cases of a package.
-type caseRunner struct {
-	name   string // of the package, as errors have it
-	memory *argumentMemory
-}
+type caseRunner struct{ memory *argumentMemory }
 
-func newCaseRunner(t testing.TB, name string) *caseRunner {
-	return &caseRunner{name, newArgumentMemory(t)}
-}
+func newCaseRunner(t testing.TB) *caseRunner { return &caseRunner{newArgumentMemory(t)} }
 
-// RunCases makes right calls and any calls of every case, on every implementation:
+// runCases makes right calls and any calls of every case, on every implementation:
 //
 //   - right ones succeed and give what the formula gives, to the last bit, wherever their
 //     slices lie: at guard pages too;
@@ -104,8 +127,8 @@ func newCaseRunner(t testing.TB, name string) *caseRunner {
 //   - they allocate nothing, where the case does not say otherwise;
 //   - any calls do not panic, touch nothing beyond their slices, and fail with an error
 //     that is as errors.go says, or succeed and write nothing but their results.
-func RunCases(t *testing.T, name string) {
-	r := newCaseRunner(t, name)
+func runCases(t *testing.T) {
+	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for i, c := range sortedCases() {
 			if c.Call == nil {
@@ -160,7 +183,7 @@ func (r *caseRunner) bothKinds(t *testing.T, impl kernels.Implementation, c *Cas
 }
 
 // FuzzCases lets bytes choose a case and its arguments.
-func FuzzCases(f *testing.F, name string) {
+func FuzzCases(f *testing.F) {
 	list := slices.DeleteFunc(sortedCases(), func(c Case) bool { return c.Call == nil })
 	for i := range list {
 		for kind, shape := range []string{
@@ -172,7 +195,7 @@ func FuzzCases(f *testing.F, name string) {
 			f.Add(uint8(i), uint8(kind), []byte(shape), []byte("\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\xc0\x7f"))
 		}
 	}
-	r := newCaseRunner(f, name)
+	r := newCaseRunner(f)
 	f.Fuzz(func(t *testing.T, function, kind uint8, shape, data []byte) {
 		c := &list[int(function)%len(list)]
 		in := inputs{shape: shape, data: append([]byte{}, data...)}
@@ -221,14 +244,15 @@ const (
 type madeCall struct {
 	*Arguments
 	Call
-	before snapshot
+	function string
+	before   snapshot
 }
 
 func (r *caseRunner) make(c *Case, in inputs) *madeCall {
 	a := newArguments(r.memory, in)
 	call := c.Call(a)
 	a.finish()
-	return &madeCall{a, call, r.memory.save()}
+	return &madeCall{a, call, c.Function, r.memory.save()}
 }
 
 // run makes the call, which may neither panic nor allocate out of proportion.
@@ -305,7 +329,9 @@ func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, wa
 	t.Helper()
 	untouched := m.before.clone()
 	if err != nil {
-		r.checkError(t, what, err)
+		if !wellFormed(err) || !strings.HasPrefix(err.Error(), packageName+"."+m.function+": ") {
+			t.Errorf("%s: the error %q", what, err)
+		}
 	} else {
 		for _, results := range m.results {
 			results(&resultCheck{t: t, what: what, memory: r.memory, want: want, untouched: untouched})
@@ -313,22 +339,6 @@ func (r *caseRunner) check(t testing.TB, what string, m *madeCall, err error, wa
 	}
 	if at, arena := r.memory.differs(untouched); arena >= 0 {
 		t.Fatalf("%s: byte %d of arena %d was written and is not to be; error %v", what, at, arena, err)
-	}
-}
-
-// checkError checks that an error is as errors.go says.
-func (r *caseRunner) checkError(t testing.TB, what string, err error) {
-	t.Helper()
-	sentinels := 0
-	for _, kind := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
-		if errors.Is(err, kind) {
-			sentinels++
-		}
-	}
-	function, _, _ := strings.Cut(what, " ")
-	text := err.Error()
-	if sentinels != 1 || !strings.HasPrefix(text, r.name+"."+function+": ") || strings.Count(text, r.name+".") != 1 || len(text) > 1000 {
-		t.Errorf("%s: the error %q wraps %d kinds", what, text, sentinels)
 	}
 }
 
@@ -346,7 +356,7 @@ func (r *caseRunner) parts(t testing.TB, impl kernels.Implementation, c *Case, i
 			return
 		}
 		what := fmt.Sprintf("%s on %s, in parts, time %d", c.Function, impl, i)
-		Concurrently(m.Parts(&choices), func(calls []func() error) {
+		concurrently(m.Parts(&choices), func(calls []func() error) {
 			for _, call := range calls {
 				if err := call(); err != nil {
 					t.Errorf("%s: %v", what, err)

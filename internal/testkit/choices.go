@@ -80,7 +80,10 @@ func (c *Choices) Cut(n int) []int {
 
 // Deal gives each of n tokens, in order, to one of several calls.
 func (c *Choices) Deal(n int) (parts [][]int) {
-	all := NumbersTo(n)
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
 	ranges := func(at []int) {
 		for i, first := range at[:len(at)-1] {
 			parts = append(parts, all[first:at[i+1]])
@@ -115,9 +118,9 @@ func (c *Choices) Deal(n int) (parts [][]int) {
 	return slices.DeleteFunc(parts, func(part []int) bool { return len(part) == 0 })
 }
 
-// ChosenView returns a view of any shape whose data starts at an element of memory and
+// chosenView returns a view of any shape whose data starts at an element of memory and
 // holds what its rows need, or a little less or more.
-func ChosenView[T posenc.Element](c *Choices, tokens, dim int) (v posenc.View[T], start, length int) {
+func chosenView[T posenc.Element](c *Choices, tokens, dim int) (v posenc.View[T], start, length int) {
 	v.Heads = c.Below(6)
 	v.TokenStride, v.HeadStride = c.Stride(dim), c.Stride(dim)
 	if c.Below(3) == 0 {

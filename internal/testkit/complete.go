@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// CheckComplete compares the cases with the exported functions and methods of the
-// package in this directory: each has one, with a digest unless it is named here.
-func CheckComplete(t *testing.T, withoutDigest ...string) {
-	exported := exportedFunctions(t, ".")
+// checkComplete compares the cases with the exported functions and methods of the
+// package in this directory: each has one, with a digest unless it says that it has none.
+func checkComplete(t *testing.T) {
+	exported := ExportedFunctions(t, ".")
 	var names []string
 	for _, c := range sortedCases() {
 		names = append(names, c.Function)
-		if digests := c.digests(); (len(digests) == 0) != slices.Contains(withoutDigest, c.Function) {
+		if digests := c.digests(); (len(digests) == 0) != c.NoDigest {
 			t.Errorf("%s has %d digests", c.Function, len(digests))
 		}
 	}
@@ -33,22 +33,16 @@ func CheckComplete(t *testing.T, withoutDigest ...string) {
 	}
 }
 
-// exportedFunctions returns the functions and the methods (Type.Method) that the
+// ExportedFunctions returns the functions and the methods (Type.Method) that the
 // package of a directory exports.
-func exportedFunctions(t *testing.T, directory string) (names []string) {
+func ExportedFunctions(t *testing.T, directory string) (names []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := Must(filepath.Glob(filepath.Join(directory, "*.go")))
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || !f.Name.IsExported() {

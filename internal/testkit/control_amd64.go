@@ -6,8 +6,10 @@ import "github.com/go-posenc/posenc/asm/bound"
 
 func SwapControl(control uint64) (before uint64) { return bound.SwapMXCSRAVX2(control) }
 
-// DefaultControl masks all exceptions, as Go sets it.
-const DefaultControl = 0x1f80
+const (
+	DefaultControl = 0x1f80 // all exceptions masked, as Go sets it
+	ExceptionFlags = 0x3f
+)
 
 // Bits of MXCSR.
 var (

@@ -6,8 +6,10 @@ import "github.com/go-posenc/posenc/asm/bound"
 
 func SwapControl(control uint64) (before uint64) { return bound.SwapFPCRNEON(control) }
 
-// DefaultControl is how Go sets it.
-const DefaultControl = 0
+const (
+	DefaultControl = 0 // as Go sets it
+	ExceptionFlags = 0 // they have a register of their own
+)
 
 // Bits of FPCR.
 var (

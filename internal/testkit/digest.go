@@ -19,11 +19,11 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// digestFile has a line for each label: the label, and the first half of the SHA-256 of
+// DigestFile has a line for each label: the label, and the first half of the SHA-256 of
 // the results.
-const digestFile = "testdata/digests.txt"
+const DigestFile = "testdata/digests.txt"
 
-var update = flag.Bool("update", false, "write "+digestFile+" anew")
+var Update = flag.Bool("update", false, "write "+DigestFile+" anew, and in modelconfig the tables of docs/models.md")
 
 // AddDigest adds a digest: its label, and what makes inputs and hashes results. The
 // label seeds the inputs, so that it stays where a function is renamed.
@@ -47,38 +47,41 @@ func (add AddDigest) Pairs(label, first, second string, runs [3][3]func(d *Diges
 }
 
 type labelled struct {
-	label string
-	run   func(d *Digest)
+	label       string
+	run         func(d *Digest)
+	roundsTwice bool // float16
 }
 
 func (c *Case) digests() (list []labelled) {
 	if c.Digests != nil {
-		c.Digests(func(label string, run func(d *Digest)) { list = append(list, labelled{label, run}) })
+		c.Digests(func(label string, run func(d *Digest)) {
+			list = append(list, labelled{label, run, c.RoundsTwice && strings.Contains(label, "/type=float16")})
+		})
 	}
 	return list
 }
 
-// CheckDigests compares the results of every operation over fixed inputs with digests in
+// checkDigests compares the results of every operation over fixed inputs with digests in
 // the repository: they are the same on every implementation and every architecture.
 //
-//	go test -run '^TestDigests$' . -update
+//	go test -run '^TestCases$/^digests$' . -update
 //
 // writes the digests of generic. A new digest is right only for a new label, or where the
 // documentation of the operation promises other bits than before, on purpose: never
 // because an implementation, an architecture or a compiler has a digest of its own.
-func CheckDigests(t *testing.T) {
+func checkDigests(t *testing.T) {
 	var list []labelled
 	for _, c := range sortedCases() {
 		list = append(list, c.digests()...)
 	}
 	slices.SortStableFunc(list, func(a, b labelled) int { return strings.Compare(a.label, b.label) })
-	if *update {
+	if *Update {
 		writeDigests(t, list)
 	}
-	want := readDigests(t)
+	want := ReadDigests(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for _, l := range list {
-			if Float16TiesUp && impl != kernels.Generic && roundsFloat16Twice(l.label) {
+			if Float16TiesUp && impl != kernels.Generic && l.roundsTwice {
 				t.Logf("NOT TESTED: %s, for a tie of float16, which Bochs rounds up, is rounded again", l.label)
 				continue
 			}
@@ -95,27 +98,18 @@ func CheckDigests(t *testing.T) {
 	}
 }
 
-// roundsFloat16Twice reports whether an operation goes on from results in float16.
-func roundsFloat16Twice(label string) bool {
-	return strings.HasPrefix(label, "RotateFused/type=float16") || strings.HasPrefix(label, "AddEmbeddings/type=float16")
-}
-
 func writeDigests(t *testing.T, list []labelled) {
 	defer dispatch.Use(kernels.Generic)()
 	var text bytes.Buffer
 	for _, l := range list {
 		fmt.Fprintf(&text, "%s %s\n", l.label, l.digest(t, kernels.Generic))
 	}
-	if err := os.WriteFile(digestFile, text.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, os.WriteFile(DigestFile, text.Bytes(), 0o666))
 }
 
-func readDigests(t *testing.T) map[string]string {
-	text, err := os.ReadFile(digestFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+// ReadDigests returns the digests of the labels.
+func ReadDigests(t *testing.T) map[string]string {
+	text := Must(os.ReadFile(DigestFile))
 	digests := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -221,9 +215,7 @@ func (d *Digest) toEven(s []posenc.Float16) []posenc.Float16 {
 }
 
 func (d *Digest) addBits(x any) {
-	if err := binary.Write(d.hash, binary.LittleEndian, x); err != nil {
-		d.T.Fatal(err)
-	}
+	NoError(d.T, binary.Write(d.hash, binary.LittleEndian, x))
 }
 
 // Next returns 64 random bits: SplitMix64 (Steele, Lea and Flood 2014). No input
@@ -346,25 +338,11 @@ const DigestShapes = 5
 
 // DigestViewOf returns a view of one of the shapes over elements that fill makes.
 func DigestViewOf[T posenc.Element](d *Digest, fill func(*Digest, int) []T, shape, tokens, heads, dim int) DigestView[T] {
-	v := posenc.View[T]{Heads: heads}
-	gap := d.Below(6)
-	switch shape % DigestShapes {
-	case 0: // [tokens][heads][dim]
-	case 1: // packed QKV
-		v.TokenStride = (heads+2)*dim + gap
-	case 2: // [heads][tokens][dim]
-		v.TokenStride, v.HeadStride = dim, tokens*dim+gap
-	case 3: // gaps
-		v.HeadStride = dim + 1 + gap
-		v.TokenStride = heads*v.HeadStride + gap
-	case 4: // [batch][heads][tokens][dim]
-		v.SequenceTokens = tokens
-		if tokens%2 == 0 {
-			v.SequenceTokens = tokens / 2
-		}
-		v.TokenStride, v.HeadStride = dim, v.SequenceTokens*dim+gap
-		v.SequenceStride = heads*v.HeadStride + gap
+	gap, sequence := d.Below(6), tokens
+	if tokens%2 == 0 {
+		sequence = tokens / 2
 	}
+	v := shapeOf[T](shape%DigestShapes, tokens, heads, dim, shapeOptions{sequence, 2, 1 + gap, gap})
 	start, n := d.Below(16), ReachOf(&v, tokens, dim)
 	memory := fill(d, start+n+8)
 	v.Data = memory[start : start+n]

@@ -42,7 +42,7 @@ func Widen[T posenc.Element](x T) float32 {
 func Narrow[T posenc.Element](x float32) (y T) {
 	switch y := any(&y).(type) {
 	case *posenc.Float16:
-		r := Nearest(x, 10, -14)
+		r := nearest(x, 10, -14)
 		bits := uint16(math.Float32bits(x) >> 16 & 0x8000)
 		switch e := math.Ilogb(r); {
 		case x != x:
@@ -59,7 +59,7 @@ func Narrow[T posenc.Element](x float32) (y T) {
 		if x != x {
 			*y = 0x7fc0
 		} else {
-			*y = posenc.BFloat16(math.Float32bits(float32(Nearest(x, 7, -126))) >> 16)
+			*y = posenc.BFloat16(math.Float32bits(float32(nearest(x, 7, -126))) >> 16)
 		}
 	case *float32:
 		*y = x
@@ -67,9 +67,9 @@ func Narrow[T posenc.Element](x float32) (y T) {
 	return y
 }
 
-// Nearest rounds x to a binary fraction of so many bits; the exponent is at
+// nearest rounds x to a binary fraction of so many bits; the exponent is at
 // least that of the smallest normal number.
-func Nearest(x float32, bits, least int) float64 {
+func nearest(x float32, bits, least int) float64 {
 	v := float64(x)
 	if v == 0 || math.IsInf(v, 0) || v != v {
 		return v

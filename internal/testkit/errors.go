@@ -62,18 +62,27 @@ func Failures(t *testing.T, data []float32) func(err, kind error, says string) {
 // checkFailure checks that an error is of one kind, and what it says.
 func checkFailure(t *testing.T, err, kind error, says ...string) {
 	t.Helper()
-	kinds := 0
-	for _, k := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
-		if errors.Is(err, k) {
-			kinds++
-		}
-	}
-	if !errors.Is(err, kind) || kinds != 1 {
-		t.Errorf("%v wraps %d kinds, want only %q, saying %q", err, kinds, kind, says)
+	if !errors.Is(err, kind) || !wellFormed(err) {
+		t.Errorf("%v, want an error of the package that wraps %q and says %q", err, kind, says)
 	}
 	for _, part := range says {
 		if !strings.Contains(fmt.Sprint(err), part) {
 			t.Errorf("%v does not say %q", err, part)
 		}
 	}
+}
+
+// wellFormed reports whether an error wraps one kind, begins with the package under test
+// and a function, names the package no second time, and ends with its kind.
+func wellFormed(err error) bool {
+	kinds, text := 0, fmt.Sprint(err)
+	for _, kind := range []error{posenc.ErrConfig, posenc.ErrLength, posenc.ErrShape, posenc.ErrOverlap, posenc.ErrPosition} {
+		if errors.Is(err, kind) && strings.HasSuffix(text, ": "+kind.Error()) {
+			kinds++
+		} else if errors.Is(err, kind) {
+			return false
+		}
+	}
+	rest, found := strings.CutPrefix(text, packageName+".")
+	return kinds == 1 && found && !strings.Contains(rest, packageName+".") && !strings.Contains(rest, "posenc") && len(text) <= 1000
 }

@@ -25,14 +25,14 @@ func CompareExhaustive(t *testing.T, got, want []float32, name func(i int) strin
 	}
 }
 
-// Machine is said once, before the first report.
-var Machine sync.Once
+// machine is said once, before the first report.
+var machine sync.Once
 
 // RunExhaustive runs a leg, whose report says the implementations that it was
 // for: all that the machine has.
 func RunExhaustive(t *testing.T, leg exhaustive.Leg) {
 	t.Helper()
-	Machine.Do(func() {
+	machine.Do(func() {
 		fmt.Fprintf(t.Output(), "%s %s/%s, %s, %d threads\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0))
 	})
 	var names []string

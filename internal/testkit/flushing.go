@@ -26,11 +26,11 @@ func (m ControlMode) Under(f func()) {
 	SwapControl(before)
 }
 
-// CheckFlushing shows that where neither numbers nor results are subnormal, flushing
+// checkFlushing shows that where neither numbers nor results are subnormal, flushing
 // them changes nothing, and logs what it changes where they are, and what other modes of
 // rounding change. The modes end with the call.
-func CheckFlushing(t *testing.T, name string) {
-	r := newCaseRunner(t, name)
+func checkFlushing(t *testing.T) {
+	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for i, c := range sortedCases() {
 			if c.Call == nil {

@@ -18,7 +18,7 @@ func TestControlStaysOnThread(t *testing.T) {
 		runtime.Gosched()
 		now := SwapControl(DefaultControl)
 		SwapControl(now)
-		if now&^0x3f != set&^0x3f { // the lowest bits are flags of exceptions
+		if now&^ExceptionFlags != set&^ExceptionFlags {
 			t.Errorf("control is %#x after a garbage collection, was set to %#x", now, set)
 		}
 		elsewhere := make(chan uint64)

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// Farthest is the largest magnitude of an int32.
-const Farthest = 1 << 31
+// farthest is the largest magnitude of an int32.
+const farthest = 1 << 31
 
-// RandomFrequency returns one of a size that models have, zero, or any number
+// randomFrequency returns one of a size that models have, zero, or any number
 // whose angles stay below 2^50 at the given distance; without tiny, not one
 // whose sine may be a subnormal float32.
-func RandomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
+func randomFrequency(r *rand.Rand, distance float64, tiny bool) float64 {
 	switch r.IntN(8) {
 	case 0:
 		if tiny {
@@ -63,7 +63,7 @@ func RandomFrequencies(r *rand.Rand, n int, positions []int32, hard bool) []floa
 	s := make([]float64, n)
 	tiny := r.IntN(4) == 0 // one is enough to keep a block from the kernels
 	for i := range s {
-		s[i] = RandomFrequency(r, Farthest, tiny)
+		s[i] = randomFrequency(r, farthest, tiny)
 		if hard && i%4 == 0 {
 			s[i] = HardFrequency(r, OneOf(r, positions))
 		}
@@ -86,4 +86,20 @@ func LadderOf(pairs int) []float64 {
 		s[i] = math.Pow(10000, -float64(i)/float64(pairs))
 	}
 	return s
+}
+
+// AnglesInRange reports whether the positions are ones that a Rotary takes: up to
+// 2^31 in magnitude, with angles below 2^50.
+func AnglesInRange(invFreq, positions []float64) bool {
+	largest := 0.0
+	for _, w := range invFreq {
+		largest = max(largest, math.Abs(w))
+	}
+	for _, p := range positions {
+		// lastPosition rounds down to an integer.
+		if last := math.Floor(math.Nextafter(0x1p50/largest, 0)); !(math.Abs(p) <= 1<<31) || largest >= 1<<18 && math.Abs(p) > last {
+			return false
+		}
+	}
+	return true
 }

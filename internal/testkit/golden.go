@@ -1,6 +1,12 @@
 package testkit
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
 	"unsafe"
 
 	"github.com/go-posenc/posenc"
@@ -15,21 +21,38 @@ func Words[T posenc.Float16 | posenc.BFloat16](s []T) []uint16 {
 func FirstDifference[T posenc.Element](a, b []T) int {
 	switch a := any(a).(type) {
 	case []float32:
-		return Differs(&Float32Numbers, a, any(b).([]float32))
+		return differs(&Float32Numbers, a, any(b).([]float32))
 	case []posenc.Float16:
-		return Differs(&Float16Numbers, Words(a), Words(any(b).([]posenc.Float16)))
+		return differs(&Float16Numbers, Words(a), Words(any(b).([]posenc.Float16)))
 	default:
-		return Differs(&Bfloat16Numbers, Words(any(a).([]posenc.BFloat16)), Words(any(b).([]posenc.BFloat16)))
+		return differs(&Bfloat16Numbers, Words(any(a).([]posenc.BFloat16)), Words(any(b).([]posenc.BFloat16)))
 	}
 }
 
-func Differs[T Number](of *Numbers[T], a, b []T) int {
+func differs[T Number](of *Numbers[T], a, b []T) int {
 	for i := range a {
 		if !of.Same(a[i], b[i]) {
 			return i
 		}
 	}
 	return -1
+}
+
+// ReadJSON reads golden vectors.
+func ReadJSON(file string, vectors any) {
+	if err := json.Unmarshal(Must(os.ReadFile(file)), vectors); err != nil {
+		panic(fmt.Errorf("%s: %w", file, err))
+	}
+}
+
+// Hex returns the numbers of hexadecimal text, big-endian.
+func Hex[T any](text ...string) []T {
+	data := Must(hex.DecodeString(strings.Join(text, "")))
+	list := make([]T, len(data)/int(unsafe.Sizeof(*new(T))))
+	if n := Must(binary.Decode(data, binary.BigEndian, list)); n != len(data) {
+		panic(fmt.Sprintf("%d bytes are no list of %T", len(data), list))
+	}
+	return list
 }
 
 // GoldenInputs returns what testdata/rmsnorm/generate.py starts from.

@@ -1,18 +1,6 @@
 package testkit
 
-import (
-	"testing"
-
-	"github.com/go-posenc/posenc"
-)
-
-func MustRotary(b testing.TB, cfg posenc.RotaryConfig) *posenc.Rotary {
-	r, err := posenc.NewRotary(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return r
-}
+import "github.com/go-posenc/posenc"
 
 // Small returns the product of numbers, and a small one where it is large or
 // negative.
@@ -37,12 +25,4 @@ func PairAt(l posenc.Layout, row, i, partner int) (first, second int) {
 		return row + i, row + i + partner
 	}
 	return row + 2*i, row + 2*i + 1
-}
-
-func NumbersTo(n int) []int {
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-	}
-	return numbers
 }

@@ -54,15 +54,15 @@ var (
 	Float32Numbers = Numbers[float32]{
 		func(x float32) float32 { return x }, func(x float32) float32 { return x }, math.Float32bits, FillRandom,
 	}
-	Float16Numbers  = Numbers16(generic.Float16ToFloat32, generic.Float32ToFloat16)
-	Bfloat16Numbers = Numbers16(generic.BFloat16ToFloat32, generic.Float32ToBFloat16)
+	Float16Numbers  = numbers16(generic.Float16ToFloat32, generic.Float32ToFloat16)
+	Bfloat16Numbers = numbers16(generic.BFloat16ToFloat32, generic.Float32ToBFloat16)
 )
 
 // Float16TiesUp says that the CPU is emulated by Bochs, whose VCVTPS2PH rounds
 // ties up instead of to even: other than hardware, which other legs test.
 var Float16TiesUp = os.Getenv("POSENC_EMULATOR") == "bochs"
 
-func Numbers16(widen func(uint16) float32, round func(float32) uint16) Numbers[uint16] {
+func numbers16(widen func(uint16) float32, round func(float32) uint16) Numbers[uint16] {
 	return Numbers[uint16]{widen, round, func(x uint16) uint32 { return uint32(x) }, func(r *rand.Rand, s []uint16) {
 		for i := range s {
 			switch r.IntN(8) {

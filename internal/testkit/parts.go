@@ -7,9 +7,9 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
-// Concurrently calls f for each element from as many goroutines, and returns when all
+// concurrently calls f for each element from as many goroutines, and returns when all
 // are done.
-func Concurrently[E any](list []E, f func(E)) {
+func concurrently[E any](list []E, f func(E)) {
 	var done sync.WaitGroup
 	for _, e := range list {
 		done.Go(func() { f(e) })
@@ -35,8 +35,8 @@ func PickAxes[E any](s []E, axes int, numbers []int) (taken []E) {
 	return taken
 }
 
-// Dealt gives the tokens of a call to several, each of them a group.
-func (c *Choices) Dealt(tokens int, call func(tokens []int) error) (groups [][]func() error) {
+// dealt gives the tokens of a call to several, each of them a group.
+func (c *Choices) dealt(tokens int, call func(tokens []int) error) (groups [][]func() error) {
 	for _, part := range c.Deal(tokens) {
 		groups = append(groups, []func() error{func() error { return call(part) }})
 	}
@@ -95,7 +95,8 @@ func moved[T posenc.Element](r interface{ Uint64() uint64 }, v *posenc.View[T], 
 	for {
 		x := RandomShape[T](random, len(tokens), heads, dim)
 		if !whole || x.HeadStride == 0 || x.HeadStride == dim {
-			Allocate(random, &x, len(tokens), dim)
+			misaligned := random.IntN(16)
+			x.Data = RandomElements[T](random, misaligned+ReachOf(&x, len(tokens), dim))[misaligned:]
 			return x
 		}
 	}
@@ -121,7 +122,7 @@ func elsewhereCall[T posenc.Element](x posenc.View[T], v *posenc.View[T], tokens
 // RowParts cuts work on the rows of slices, where row t of each belongs to token t and
 // slice i has rows of widths[i]. call does it for tokens of the whole.
 func RowParts[T any](c *Choices, xs [][]T, widths []int, tokens int, call func(x [][]T, tokens []int) error) [][]func() error {
-	return c.Dealt(tokens, func(part []int) error {
+	return c.dealt(tokens, func(part []int) error {
 		first, together := part[0], part[len(part)-1]-part[0] == len(part)-1
 		x := make([][]T, len(xs))
 		for i, width := range widths {

@@ -14,8 +14,8 @@ func Sequence(n int) []int32 {
 	return positions
 }
 
-// PositionKinds are sequences of positions by what they do to runs of seeds.
-var PositionKinds = map[string]func(r *rand.Rand, s []int32){
+// positionKinds are sequences of positions by what they do to runs of seeds.
+var positionKinds = map[string]func(r *rand.Rand, s []int32){
 	"sequential": func(r *rand.Rand, s []int32) { CountFrom(s, int32(r.IntN(1<<20)), 1) },
 	"zero":       func(r *rand.Rand, s []int32) { CountFrom(s, 0, 1) },
 	"crossing":   func(r *rand.Rand, s []int32) { CountFrom(s, int32(r.IntN(1<<26))<<5-int32(r.IntN(len(s)+1)), 1) },
@@ -51,7 +51,7 @@ func CountFrom(s []int32, first, step int32) {
 
 // PositionNames lists positionKinds in one order for all runs.
 var PositionNames = func() (names []string) {
-	for name := range PositionKinds {
+	for name := range positionKinds {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -60,6 +60,6 @@ var PositionNames = func() (names []string) {
 
 func RandomPositions(r *rand.Rand, kind string, n int) []int32 {
 	s := make([]int32, n)
-	PositionKinds[kind](r, s)
+	positionKinds[kind](r, s)
 	return s
 }

@@ -23,11 +23,3 @@ func RandomScales(r *rand.Rand) (cos, sin float32) {
 	scales := []float32{1, -1, 1.2079441541679836, 0.5, -3.3e-20, 2.5e38}
 	return OneOf(r, scales), OneOf(r, scales)
 }
-
-// Must returns what a constructor made of arguments that are right.
-func Must[T any](made T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return made
-}

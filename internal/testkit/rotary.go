@@ -1,15 +1,14 @@
 package testkit
 
 import (
-	"testing"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
 )
 
+func MustRotary(cfg posenc.RotaryConfig) *posenc.Rotary { return Must(posenc.NewRotary(cfg)) }
+
 // FrequenciesOf returns the frequencies that a configuration means.
-func FrequenciesOf(t testing.TB, cfg posenc.RotaryConfig) []float64 {
-	t.Helper()
+func FrequenciesOf(cfg posenc.RotaryConfig) []float64 {
 	if cfg.InvFreq != nil {
 		return cfg.InvFreq
 	}
@@ -20,9 +19,5 @@ func FrequenciesOf(t testing.TB, cfg posenc.RotaryConfig) []float64 {
 	if base == 0 {
 		base = 10000
 	}
-	ladder, err := frequency.Default(dim, base, frequency.Rounding(cfg.AngleRounding))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ladder.InvFreq
+	return Must(frequency.Default(dim, base, frequency.Rounding(cfg.AngleRounding))).InvFreq
 }

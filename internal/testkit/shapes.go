@@ -6,8 +6,8 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Lengths brackets every lane count of the kernels and the width of a block.
-var Lengths = []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129}
+// lengths brackets every lane count of the kernels and the width of a block.
+var lengths = []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129}
 
 // TokenCounts brackets the rows of a chunk and of a seed.
 var TokenCounts = []int{1, 2, 3, 7, 8, 9, 33}
@@ -15,4 +15,4 @@ var TokenCounts = []int{1, 2, 3, 7, 8, 9, 33}
 var HeadCounts = []int{1, 2, 3, 8}
 
 // BlockLengths are numbers of frequencies up to the width of a block.
-var BlockLengths = slices.DeleteFunc(slices.Clone(Lengths), func(n int) bool { return n > kernels.Width })
+var BlockLengths = slices.DeleteFunc(slices.Clone(lengths), func(n int) bool { return n > kernels.Width })

@@ -11,7 +11,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -36,13 +35,12 @@ func WithUpperHalves(f func()) {
 	f()
 }
 
-// CheckUpperHalves makes right calls of every case while the upper halves of registers
+// checkUpperHalves makes right calls of every case while the upper halves of registers
 // are in use, on every implementation. All of the module's own math.FMA has to find them
-// clear. A build of the test, which the caller calls by its name, replaces math.FMA by
-// what looks.
-func CheckUpperHalves(t *testing.T, test, name string) {
+// clear: a further build of the test replaces math.FMA by what looks.
+func checkUpperHalves(t *testing.T) {
 	if os.Getenv(inUseTest) != "" {
-		callWithUpperHalves(t, name)
+		callWithUpperHalves(t)
 		return
 	}
 	if !cpu.X86.HasAVX {
@@ -52,22 +50,17 @@ func CheckUpperHalves(t *testing.T, test, name string) {
 		t.Skip("NOT TESTED: builds the package again")
 	}
 	program := buildWith(t, watchedFMA(t))
-	run := func(variables ...string) ([]byte, error) {
-		command := exec.Command(program, "-test.run", "^"+test+"$")
-		command.Env = append(append(os.Environ(), inUseTest+"=1"), variables...)
-		return command.CombinedOutput()
-	}
-	if out, err := run(); err != nil {
+	if out, err := runTest(program, t.Name(), inUseTest+"=1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	// What takes the CPU to have no AVX clears nothing.
-	if out, err := run("GODEBUG=cpu.avx=off"); err == nil || !bytes.Contains(out, []byte(inUsePanic)) {
+	if out, err := runTest(program, t.Name(), inUseTest+"=1", "GODEBUG=cpu.avx=off"); err == nil || !bytes.Contains(out, []byte(inUsePanic)) {
 		t.Errorf("no call finds upper halves in use, where nothing clears them: %v\n%s", err, out)
 	}
 }
 
-func callWithUpperHalves(t *testing.T, name string) {
-	r := newCaseRunner(t, name)
+func callWithUpperHalves(t *testing.T) {
+	r := newCaseRunner(t)
 	EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
 		for i, c := range sortedCases() {
 			if c.Call == nil {
@@ -97,8 +90,8 @@ func callWithUpperHalves(t *testing.T, name string) {
 // upper halves are in use in its place.
 func watchedFMA(t *testing.T) map[string][]byte {
 	t.Helper()
-	module, files := moduleFolder(t), map[string][]byte{}
-	err := filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
+	module, files := moduleFolder(), map[string][]byte{}
+	NoError(t, filepath.WalkDir(module, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -116,10 +109,7 @@ func watchedFMA(t *testing.T) map[string][]byte {
 			files[path] = watched
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if len(files) == 0 {
 		t.Fatal("no file uses math.FMA")
 	}

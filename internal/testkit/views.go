@@ -35,46 +35,40 @@ func ReachOf[T posenc.Element](v *posenc.View[T], tokens, headDim int) int {
 
 // RandomShape returns a view without data, packed, strided, with the heads
 // outside or in sequences.
-func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) (v posenc.View[T]) {
-	v.Heads = heads
+func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) posenc.View[T] {
 	sequence := 1 + r.IntN(max(1, tokens))
 	for tokens%sequence != 0 {
 		sequence--
 	}
 	gap := r.IntN(3) * r.IntN(6)
-	switch r.IntN(7) {
+	return shapeOf[T](r.IntN(7), tokens, heads, headDim, shapeOptions{sequence, r.IntN(3), gap, gap})
+}
+
+// shapeOptions are tokens of a sequence, heads of other vectors between those of tokens,
+// and elements between heads and between whole rows of them.
+type shapeOptions struct{ sequence, others, headGap, gap int }
+
+// shapeOf returns a view without data, of one of seven kinds.
+func shapeOf[T posenc.Element](kind, tokens, heads, dim int, o shapeOptions) (v posenc.View[T]) {
+	v.Heads = heads
+	switch kind {
 	case 0: // [tokens][heads][dim]
 	case 1: // packed QKV
-		v.TokenStride = (heads+r.IntN(3))*headDim + gap
+		v.TokenStride = (heads+o.others)*dim + o.gap
 	case 2: // [heads][tokens][dim]
-		v.TokenStride, v.HeadStride = headDim, max(1, tokens)*headDim+gap
-	case 3:
-		v.HeadStride = headDim + gap
-		v.TokenStride = heads*v.HeadStride + gap
+		v.TokenStride, v.HeadStride = dim, max(1, tokens)*dim+o.gap
+	case 3: // gaps
+		v.HeadStride = dim + o.headGap
+		v.TokenStride = heads*v.HeadStride + o.gap
 	case 4: // [batch][heads][tokens][dim]
-		v.SequenceTokens, v.TokenStride, v.HeadStride = sequence, headDim, sequence*headDim+gap
-		v.SequenceStride = heads*v.HeadStride + gap
+		v.SequenceTokens, v.TokenStride, v.HeadStride = o.sequence, dim, o.sequence*dim+o.gap
+		v.SequenceStride = heads*v.HeadStride + o.gap
 	case 5: // [tokens][batch][heads][dim]
-		v.SequenceTokens, v.SequenceStride = sequence, heads*headDim+gap
-		v.TokenStride = max(1, tokens/sequence)*v.SequenceStride + gap
+		v.SequenceTokens, v.SequenceStride = o.sequence, heads*dim+o.gap
+		v.TokenStride = max(1, tokens/o.sequence)*v.SequenceStride + o.gap
 	case 6: // [heads][batch][tokens][dim]
-		v.SequenceTokens, v.TokenStride, v.SequenceStride = sequence, headDim+gap, sequence*(headDim+gap)
-		v.HeadStride = max(1, tokens/sequence) * v.SequenceStride
+		v.SequenceTokens, v.TokenStride, v.SequenceStride = o.sequence, dim+o.gap, o.sequence*(dim+o.gap)
+		v.HeadStride = max(1, tokens/o.sequence) * v.SequenceStride
 	}
 	return v
-}
-
-// Memory is elements of which some belong to a view, with canaries round them.
-type Memory[T posenc.Element] struct {
-	All   []T
-	Start int
-}
-
-// Allocate gives a view of so many tokens its data.
-func Allocate[T posenc.Element](r *rand.Rand, v *posenc.View[T], tokens, headDim int) Memory[T] {
-	m := Memory[T]{Start: Padding + r.IntN(16)}
-	n := ReachOf(v, tokens, headDim)
-	m.All = RandomElements[T](r, m.Start+n+Padding)
-	v.Data = m.All[m.Start : m.Start+n : m.Start+n]
-	return m
 }

@@ -46,6 +46,9 @@ const (
 	vectorsOverlap
 )
 
+// TooShort reports whether Data may be long enough for fewer tokens.
+func (p Problem) TooShort() bool { return p == uncountable || p == shortData }
+
 // Grid sets g to the vectors of the view for the given number of tokens. (It is
 // written field by field: a struct built and copied costs a call of Rotate more
 // than the checks.)
@@ -173,6 +176,24 @@ func (g *Grid) Extent() (int, bool) {
 	start := tokens + h
 	sum := start + g.Dim
 	return sum, ok0 && ok1 && ok2 && tokens >= 0 && start >= 0 && sum >= 0
+}
+
+// Room returns how many tokens of such a grid fit so many elements: all of a sequence, or
+// none.
+func (g *Grid) Room(length int) int {
+	first := *g
+	first.Sequences = 1
+	if g.SequenceStride == 0 {
+		first.Tokens = 1
+	}
+	switch need, ok := first.Extent(); {
+	case !ok || need > length:
+		return 0
+	case g.SequenceStride == 0:
+		return (length-need)/g.TokenStride + 1
+	default:
+		return ((length-need)/g.SequenceStride + 1) * g.Tokens
+	}
 }
 
 // Check returns an error unless every view, an element of the argument xs, is a Grid

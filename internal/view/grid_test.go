@@ -18,12 +18,11 @@ func TestViewLength(t *testing.T) {
 	for i := range testkit.Rounds(40000) {
 		dim := 1 + r.IntN(6)
 		v, tokens := randomView(r, i%2 == 0)
-		touched, unique := spots(&v, 0, tokens, dim)
+		_, n, unique := spots(&v, 0, tokens, dim)
 		if !unique {
 			continue
 		}
 		packed := v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0
-		n := end(touched)
 		for _, length := range []int{0, n - 1, n, n + 1} {
 			v.Data = memory[:length]
 			var g view.Grid

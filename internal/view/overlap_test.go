@@ -4,45 +4,27 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/internal/view"
 )
 
 // spots returns the elements of memory that a view touches, from the formula
-// in the documentation of posenc.View, where its Data starts at element start. unique
-// is false where two rows share one.
-func spots(v *view.View[float32], start, tokens, dim int) (touched map[int]bool, unique bool) {
+// in the documentation of posenc.View, where its Data starts at element start, and the
+// elements up to the last. unique is false where two rows share one.
+func spots(v *view.View[float32], start, tokens, dim int) (touched map[int]bool, end int, unique bool) {
 	touched, unique = map[int]bool{}, true
-	tokenStride, headStride := v.TokenStride, v.HeadStride
-	if tokenStride == 0 {
-		tokenStride = v.Heads * dim
-	}
-	if headStride == 0 {
-		headStride = dim
-	}
+	p := posenc.View[float32](*v)
 	for t := range tokens {
-		at, number := start, t
-		if v.SequenceStride > 0 {
-			at, number = start+t/v.SequenceTokens*v.SequenceStride, t%v.SequenceTokens
-		}
 		for h := range v.Heads {
 			for i := range dim {
-				element := at + number*tokenStride + h*headStride + i
+				element := start + testkit.RowAt(&p, t, h, dim) + i
 				unique = unique && !touched[element]
 				touched[element] = true
 			}
 		}
 	}
-	return touched, unique
-}
-
-// end returns the elements up to the last of touched.
-func end(touched map[int]bool) int {
-	last := -1
-	for at := range touched {
-		last = max(last, at)
-	}
-	return last + 1
+	return touched, start + testkit.ReachOf(&p, tokens, dim), unique
 }
 
 func share(a, b map[int]bool) bool {
@@ -103,8 +85,8 @@ func TestRowsOverlap(t *testing.T) {
 	eachKind(t, 100000, func(t *testing.T, r *rand.Rand, sequences bool) (tried, overlap bool) {
 		dim := 1 + r.IntN(6)
 		v, tokens := randomView(r, sequences)
-		touched, unique := spots(&v, 0, tokens, dim)
-		v.Data = memory[:end(touched)]
+		_, end, unique := spots(&v, 0, tokens, dim)
+		v.Data = memory[:end]
 		if p := v.Grid(&view.Grid{}, tokens, dim); (p == view.None) != unique {
 			v.Data = nil
 			t.Fatalf("%d tokens of dim %d, %+v: got problem %d, rows share elements: %t", tokens, dim, v, p, !unique)
@@ -143,12 +125,12 @@ func TestViewsOverlap(t *testing.T) {
 			}
 		}
 		startA, startB := r.IntN(starts), r.IntN(starts)
-		inA, uniqueA := spots(&a, startA, tokens, dim)
-		inB, uniqueB := spots(&b, startB, tokens, dim)
+		inA, endA, uniqueA := spots(&a, startA, tokens, dim)
+		inB, endB, uniqueB := spots(&b, startB, tokens, dim)
 		if !uniqueA || !uniqueB {
 			return false, false
 		}
-		a.Data, b.Data = memory[startA:end(inA)], memory[startB:end(inB)]
+		a.Data, b.Data = memory[startA:endA], memory[startB:endB]
 		if p, q := a.Grid(&view.Grid{}, tokens, dim), b.Grid(&view.Grid{}, tokens, dim); p != view.None || q != view.None {
 			t.Fatal(p, q)
 		}

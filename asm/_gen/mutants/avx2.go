@@ -6,8 +6,8 @@ const registryTests = "TestOperations|TestRounding|TestWidening|TestNothing|Test
 // The tests of the families of kernels.
 var (
 	rotateTests = tests{names: registryTests, operations: "Rotate.*"}
-	cosSinTests = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels|TestCosSinExactRowsNonTemporal|TestCosSinFloat32Kernels|" +
-		"TestGuardCosSinExact|TestGuardCosSinFloat32|TestUndecided|TestShiftStops|TestSeedError"}
+	cosSinTests = tests{names: "TestCosSinExactRow|TestCosSinExactRows|TestCosSinFloat32|TestGuards|TestUndecided|TestShiftStops|TestSeedError",
+		operations: "CosSin.*"}
 	copyTests        = tests{names: registryTests, operations: "Convert.*|Interleave.*|Deinterleave.*"}
 	nonTemporalTests = tests{names: registryTests, operations: "CopyNonTemporal.*"}
 	normTests        = tests{names: registryTests, operations: "RMSNorm(F|BF).*|ScaleRows.*"}
@@ -15,7 +15,7 @@ var (
 	biasTests        = tests{names: registryTests, operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	productTests     = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests       = tests{names: registryTests, operations: "RMSNormRotate.*"}
-	sinusoidalTests  = tests{names: "TestSinusoidalKernels|TestGuardSinusoidalKernels"}
+	sinusoidalTests  = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
 	proofTests       = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText     = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )

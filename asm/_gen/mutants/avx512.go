@@ -4,14 +4,14 @@ package main
 // of them, in one package.
 var (
 	rotateWide      = tests{names: "TestOperations", operations: "RotateInterleaved(F32|F16)"}
-	exactWide       = tests{names: "TestCosSinExactRowKernels|TestCosSinExactRowsKernels"}
-	nonTemporalWide = tests{names: "TestCosSinExactRowsNonTemporal"}
-	floatWide       = tests{names: "TestCosSinFloat32Kernels|TestGuardCosSinFloat32"}
+	exactWide       = tests{names: "TestCosSinExactRow|TestCosSinExactRows"}
+	nonTemporalWide = tests{names: "TestCosSinExactRows"}
+	floatWide       = tests{names: "TestCosSinFloat32|TestGuards", operations: "CosSinFloat32"}
 	copyWide        = tests{names: "TestOperations|TestGuards", operations: "Convert.*|Interleave.*|Deinterleave.*"}
 	normWide        = tests{names: "TestOperations|TestGuards", operations: "RMSNorm(F|BF).*|ScaleRows.*"}
 	addWide         = tests{names: "TestOperations|TestGuards", operations: "AddScaled.*"}
 	fusedWide       = tests{names: "TestOperations", operations: "RMSNormRotateInterleaved(F32|F16)"}
-	sinusoidalWide  = tests{names: "TestGuardSinusoidalKernels|TestSinusoidalKernels"}
+	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
 	biasWide        = tests{names: "TestOperations", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )

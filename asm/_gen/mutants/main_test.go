@@ -1,8 +1,16 @@
 package main
 
-import "testing"
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
 
-// What a mutant replaces is in its file once, as the code is now.
+// What a mutant replaces is in its file once, as the code is now, and all of its tests are
+// in the folder of its packages.
 func TestMutantsAreFound(t *testing.T) {
 	all, err := choose(nil)
 	if err != nil {
@@ -12,6 +20,23 @@ func TestMutantsAreFound(t *testing.T) {
 	for _, m := range all {
 		if _, _, err := repository.mutated(&m); err != nil {
 			t.Error(err)
+		}
+		files, err := filepath.Glob(filepath.Join(repository.folder, m.tests.module, cmp.Or(m.tests.packages, kernelPackages), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var source []byte
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source = append(source, text...)
+		}
+		for name := range strings.SplitSeq(m.tests.names, "|") {
+			if !regexp.MustCompile(`(?m)^func ` + name + `\(`).Match(source) {
+				t.Errorf("%s: no test %s in %s", m.name, name, cmp.Or(m.tests.packages, kernelPackages))
+			}
 		}
 	}
 }

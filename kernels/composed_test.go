@@ -1,0 +1,323 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// Operations that are no loop over rows are tested by the functions that call them and do
+// what they leave undone: as operations whose rows generic defines. In kernels_test.go some
+// are tested by themselves.
+
+// guarded is an operation, or a function that calls some, with rows of up to longest
+// elements, pairs or frequencies: those of its packed problems go next to guards.
+type guarded struct {
+	name    string
+	longest int
+	problem func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem)
+}
+
+// composed lists the functions that call irregular operations.
+func composed(longest int) []guarded {
+	list := []guarded{
+		{"CosSinExactRow", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+			return exactRow(r, impl, 26, testkit.RandomFrequencies(r, n, []int32{26}, n%2 == 0))
+		}},
+		{"SinusoidalRows", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+			return sinusoidalRows(r, impl, testkit.RandomPositions(r, "sequential", 5), max(1, n))
+		}},
+	}
+	for _, yes := range []bool{false, true} {
+		list = append(list, guarded{"CosSinFloat32", longest, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+			return float32Row(r, n, func(angles []float32) {
+				for i := range angles {
+					if yes { // the fast path is for those
+						angles[i] = 100 * r.Float32()
+					}
+				}
+			})
+		}})
+		for _, rows := range []int{6, 9} { // runs of 6, of 2 and of 1
+			list = append(list, guarded{"CosSinExactRows", kernels.Width, func(r *rand.Rand, impl kernels.Implementation, n int) (*operation, *problem) {
+				positions := []int32{26, 27, 28, 29, 30, 31, 32, 33, 7}[:rows]
+				return exactRows(r, impl, positions, testkit.RandomFrequencies(r, n, positions, n%2 == 0), n, yes)
+			}})
+		}
+	}
+	return list
+}
+
+// Every irregular operation but those without slices, which have nothing to compare, is called in a file
+// of this package whose exported functions are the composed ones.
+func TestComposedFunctions(t *testing.T) {
+	files := testkit.Must(filepath.Glob("*.go"))
+	var source, functions, names []string
+	for _, file := range files {
+		text := testkit.Must(os.ReadFile(file))
+		if !strings.HasSuffix(file, "_test.go") && !strings.HasPrefix(string(text), "// Code generated") {
+			source = append(source, string(text))
+		}
+	}
+	if len(source) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	for _, o := range registry {
+		if len(o.slices) == 0 || slices.Contains(regular(), o) {
+			continue
+		}
+		called := false
+		for _, text := range source {
+			if strings.Contains(text, strings.ToLower(o.name[:1])+o.name[1:]+"(") {
+				called = true
+				for _, m := range regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(`).FindAllStringSubmatch(text, -1) {
+					functions = append(functions, m[1])
+				}
+			}
+		}
+		if !called {
+			t.Errorf("%s is not called in this package, and not tested row by row", o.name)
+		}
+	}
+	for _, c := range composed(1) {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	slices.Sort(functions)
+	if names, functions = slices.Compact(names), slices.Compact(functions); !slices.Equal(names, functions) {
+		t.Errorf("composed are %q, in the files are %q", names, functions)
+	}
+}
+
+// rows returns a problem of rows of n elements, stride apart in every slice.
+func (o *operation) rows(count, stride, n int) *problem {
+	p := &problem{size: map[string]int{}}
+	for _, s := range o.slices {
+		p.size[s.name] = (count-1)*stride + n
+	}
+	p.split = func(a *arguments) (list []*arguments) {
+		for i := range count {
+			row := &arguments{memory: map[string][]byte{}, number: map[string]float64{"row": float64(i)}}
+			for _, s := range o.slices {
+				o.cut(row, a, s.name, s.name, i*stride, n)
+			}
+			list = append(list, row)
+		}
+		return list
+	}
+	return p
+}
+
+// randomFrequencies returns n at positions, hard ones and large ones now and then.
+func randomFrequencies(r *rand.Rand, n int, positions []int32) []float64 {
+	invFreq := testkit.RandomFrequencies(r, n, positions, r.IntN(2) == 0)
+	if n > 0 && r.IntN(8) == 0 {
+		invFreq[r.IntN(n)] = testkit.LargeFrequency(r, positions[0])
+	}
+	return invFreq
+}
+
+func cosAndSin() []slice {
+	return []slice{{name: "cos", element: f32, written: true}, {name: "sin", element: f32, written: true}}
+}
+
+// exactRow is CosSinExactRow.
+func exactRow(r *rand.Rand, impl kernels.Implementation, position int32, invFreq []float64) (*operation, *problem) {
+	return cosSinRows(r, []int32{position}, invFreq, len(invFreq), func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32) {
+		kernels.CosSinExactRow(impl, cos, sin, float64(position), block, scaleCos, scaleSin)
+	})
+}
+
+// exactRows is CosSinExactRows.
+func exactRows(r *rand.Rand, impl kernels.Implementation, positions []int32, invFreq []float64, stride int, nonTemporal bool) (*operation, *problem) {
+	o, p := cosSinRows(r, positions, invFreq, stride, func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32) {
+		var shift kernels.Shift
+		shift.Set(impl, block)
+		kernels.CosSinExactRows(impl, cos, sin, stride, positions, block, &shift, scaleCos, scaleSin, nonTemporal)
+	})
+	if nonTemporal {
+		o.align = 64
+	}
+	return o, p
+}
+
+func cosSinRows(r *rand.Rand, positions []int32, invFreq []float64, stride int, call func(cos, sin []float32, block *kernels.Block, scaleCos, scaleSin float32)) (*operation, *problem) {
+	scaleCos, scaleSin := testkit.RandomScales(r)
+	o := &operation{
+		name:   fmt.Sprintf("positions %d, stride %d, %d frequencies %x", positions, stride, len(invFreq), invFreq),
+		slices: cosAndSin(),
+		call: func(_ kernels.Implementation, a *arguments) {
+			var block kernels.Block
+			block.Set(invFreq)
+			call(elements[float32](a, "cos"), elements[float32](a, "sin"), &block, scaleCos, scaleSin)
+		},
+		define: func(row *arguments) {
+			generic.CosSinExact(elements[float32](row, "cos"), elements[float32](row, "sin"), positions[int(row.number["row"])], invFreq, scaleCos, scaleSin)
+		},
+	}
+	return o, o.rows(len(positions), stride, len(invFreq))
+}
+
+func TestCosSinExactRow(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(4)
+		for range testkit.Rounds(20) {
+			for n := range kernels.Width + 1 {
+				for _, position := range []int32{0, 1, math.MinInt32, math.MaxInt32, int32(r.Uint32()) >> r.IntN(32)} {
+					o, p := exactRow(r, impl, position, randomFrequencies(r, n, []int32{position}))
+					o.try(t, r, impl, p, padded(r, o))
+				}
+			}
+		}
+	})
+}
+
+func TestCosSinExactRows(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(5)
+		for _, kind := range testkit.PositionNames {
+			try := func(count, n, stride int, nonTemporal, aligned bool) {
+				positions := testkit.RandomPositions(r, kind, count)
+				o, p := exactRows(r, impl, positions, randomFrequencies(r, n, positions), stride, nonTemporal)
+				if !aligned {
+					o.align = 0
+				}
+				o.try(t, r, impl, p, padded(r, o))
+			}
+			for range testkit.Rounds(10) {
+				for _, n := range testkit.BlockLengths {
+					try(testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 65, 100)), n, n+r.IntN(2)*r.IntN(70), r.IntN(2) == 0, false)
+				}
+			}
+			// Rows whose alignment lets them be stored by non-temporal stores.
+			for n := 16; n <= kernels.Width; n += 16 {
+				for _, gap := range []int{0, 16, 64} {
+					try(70, n, n+gap, true, true)
+				}
+			}
+		}
+	})
+}
+
+// float32Row is CosSinFloat32 for angles that change fills.
+func float32Row(r *rand.Rand, n int, change func(angles []float32)) (*operation, *problem) {
+	position := testkit.OneOf(r, []float32{1, 0, -1, 2, 1 << 20, math.MinInt32, r.Float32(), 0x1p-100, float32(math.Inf(1)), float32(math.NaN())})
+	scaleCos, scaleSin := testkit.RandomScales(r)
+	o := &operation{
+		name:   fmt.Sprintf("position %v", position),
+		slices: append(cosAndSin(), slice{name: "angles", element: f32}),
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.CosSinFloat32(impl, elements[float32](a, "cos"), elements[float32](a, "sin"), elements[float32](a, "angles"), position, scaleCos, scaleSin)
+		},
+		define: func(row *arguments) {
+			generic.CosSinFloat32(elements[float32](row, "cos"), elements[float32](row, "sin"), elements[float32](row, "angles"), position, scaleCos, scaleSin)
+		},
+	}
+	p := o.rows(1, 0, n)
+	p.prepare = func(_ *rand.Rand, a *arguments) { change(elements[float32](a, "angles")) }
+	return o, p
+}
+
+func TestCosSinFloat32(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(6)
+		for range testkit.Rounds(20) {
+			for n := range 131 {
+				o, p := float32Row(r, n, func(angles []float32) { randomAngles(r, angles) })
+				o.try(t, r, impl, p, padded(r, o))
+			}
+		}
+	})
+}
+
+// randomAngles changes random numbers to angles below the limit of the fast path, on both
+// sides of it and hard ones.
+func randomAngles(r *rand.Rand, angles []float32) {
+	for i := range angles {
+		switch r.IntN(4) {
+		case 0:
+			angles[i] = math.Float32frombits(testkit.OneOf(r, testkit.HardAngles) | r.Uint32()&(1<<31))
+		case 1: // below the limit, so that whole rows take the fast path
+			angles[i] = float32(math.Ldexp(r.Float64()*2-1, r.IntN(49)))
+		}
+	}
+	kind := r.IntN(4)
+	for i, a := range angles {
+		switch {
+		case kind == 0: // on both sides of the limit, and not far from it
+			angles[i] = float32(math.Ldexp(math.Copysign(1+r.Float64(), float64(a)), 48+r.IntN(4)))
+		case kind > 1 && !(math.Abs(float64(a)) < 0x1p49):
+			angles[i] = r.Float32()
+		}
+	}
+}
+
+// sinusoidalRows is SinusoidalRows, the sines before the cosines.
+func sinusoidalRows(r *rand.Rand, impl kernels.Implementation, positions []int32, pairs int) (*operation, *problem) {
+	invFreq := randomFrequencies(r, pairs, positions)
+	scale := []float32{1, 22.627417, 0} // that of a model of 512 channels, and anything
+	testkit.FillRandom(r, scale[2:])
+	s := kernels.Sinusoids{Stride: 2*pairs + r.IntN(2)*r.IntN(70), Interleaved: r.IntN(2) == 0, Scale: testkit.OneOf(r, scale)}
+	s.Add = !s.Interleaved || r.IntN(2) == 0
+	s.Scaling, _ = testkit.RandomScales(r)
+	o := &operation{
+		name:   fmt.Sprintf("positions %d, %+v, frequencies %x", positions, s, invFreq),
+		slices: []slice{{name: "x", element: f32, written: true}},
+		call: func(_ kernels.Implementation, a *arguments) {
+			var blocks []kernels.Block
+			for part := range slices.Chunk(invFreq, kernels.Width) {
+				blocks = append(blocks, kernels.Block{})
+				blocks[len(blocks)-1].Set(part)
+			}
+			shifts := make([]kernels.Shift, len(blocks))
+			for i := range shifts {
+				shifts[i].Set(impl, &blocks[i])
+			}
+			to, x := s, elements[float32](a, "x")
+			to.Sin, to.Cos = x, x[pairs:]
+			kernels.SinusoidalRows(impl, &to, positions, blocks, shifts)
+		},
+		define: func(a *arguments) {
+			cos, sin, row := make([]float32, pairs), make([]float32, pairs), make([]float32, 2*pairs)
+			generic.CosSinExact(cos, sin, positions[int(a.number["row"])], invFreq, s.Scaling, s.Scaling)
+			for i := range pairs {
+				if s.Interleaved {
+					row[2*i], row[2*i+1] = sin[i], cos[i]
+				} else {
+					row[i], row[pairs+i] = sin[i], cos[i]
+				}
+			}
+			if x := elements[float32](a, "x"); s.Add {
+				generic.AddScaledF32(x, row, s.Scale)
+			} else {
+				copy(x, row)
+			}
+		},
+	}
+	return o, o.rows(len(positions), s.Stride, 2*pairs)
+}
+
+func TestSinusoidalRows(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		r := testkit.NewRand(150)
+		for _, kind := range testkit.PositionNames {
+			for range testkit.Rounds(10) {
+				// Of one block and of several.
+				for _, pairs := range append([]int{65, 79, 127, 128, 129, 200, kernels.MaxBlocks * kernels.Width}, testkit.BlockLengths...) {
+					o, p := sinusoidalRows(r, impl, testkit.RandomPositions(r, kind, testkit.OneOf(r, append(testkit.TokenCounts, 4, 5, 31, 32, 40))), pairs)
+					o.try(t, r, impl, p, padded(r, o))
+				}
+			}
+		}
+	})
+}
