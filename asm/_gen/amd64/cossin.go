@@ -386,16 +386,25 @@ func cosSinSeed(e *emitter) {
 	loop := e.label("loop")
 	e.XORQ(i, i)
 	e.Label(loop)
-	at := func(base reg.GPVirtual) operand.Mem { return operand.Mem{Base: base, Index: i, Scale: 8} }
-	q, c, s := e.cosSin(t, []angles{{x, at(high), at(low)}})
-	cos, sin := e.quadrant64(t, q[0], c[0], s[0])
-	error := e.vector()
-	e.VMULPD(at(margin), reach, error)
-	e.VMINPD(bound, error, error)
-	e.VMOVUPD(cos, at(cosTo))
-	e.VMOVUPD(sin, at(sinTo))
-	e.VMOVUPD(error, at(errorTo))
-	e.ADDQ(operand.Imm(uint64(e.lanes()/2)), i)
+	at := func(base reg.GPVirtual, j int) operand.Mem {
+		return operand.Mem{Base: base, Index: i, Scale: 8, Disp: 4 * e.lanes() * j}
+	}
+	const vectors = 2
+	var in []angles
+	for j := range vectors {
+		in = append(in, angles{x, at(high, j), at(low, j)})
+	}
+	q, c, s := e.cosSin(t, in)
+	for j := range vectors {
+		cos, sin := e.quadrant64(t, q[j], c[j], s[j])
+		error := e.vector()
+		e.VMULPD(at(margin, j), reach, error)
+		e.VMINPD(bound, error, error)
+		e.VMOVUPD(cos, at(cosTo, j))
+		e.VMOVUPD(sin, at(sinTo, j))
+		e.VMOVUPD(error, at(errorTo, j))
+	}
+	e.ADDQ(operand.Imm(uint64(vectors*e.lanes()/2)), i)
 	e.CMPQ(i, n)
 	e.JLT(operand.LabelRef(loop))
 	e.VZEROUPPER()
