@@ -15,12 +15,12 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
+	"github.com/go-posenc/posenc/internal/dispatch"
 )
 
 // posenc chooses its implementation when a program starts, so that each is
 // measured in a process of its own: this program, run with childCommand and
 //
-//	which                 prints the implementation
 //	plan SETTING WHAT     prints the number of cases, then a measure.Plan of each
 //	sample SETTING WHAT   reads such plans, prints the number of samples, then the samples
 //
@@ -29,12 +29,8 @@ import (
 const childCommand = "child"
 
 func child(arguments []string, r io.Reader, w io.Writer) error {
-	if len(arguments) == 1 && arguments[0] == "which" {
-		_, err := fmt.Fprintln(w, posenc.Implementation())
-		return err
-	}
 	if len(arguments) != 3 || arguments[0] != "plan" && arguments[0] != "sample" || settings[arguments[1]].runs == 0 {
-		return fmt.Errorf("%s %q: expected which, or plan or sample, a setting and what to measure", childCommand, arguments)
+		return fmt.Errorf("%s %q: expected plan or sample, a setting and what to measure", childCommand, arguments)
 	}
 	s := settings[arguments[1]]
 	cases, err := casesOf(s, arguments[2])
@@ -135,20 +131,12 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	return cases, failed
 }
 
-var fastestFirst = []string{"avx512", "avx2", "neon", "generic"}
-
 // implementations are those that this machine can run, the fastest first, but for
 // plain Go where the build gives no figures of it.
 func implementations() ([]string, error) {
 	var list []string
-	for _, name := range fastestFirst {
-		got, err := command(os.Args[0], name, "which").Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if strings.TrimSpace(string(got)) == name {
-			list = append(list, name)
-		}
+	for _, impl := range dispatch.Supported() {
+		list = append(list, impl.String())
 	}
 	return withFigures(list, buildSettings())
 }
@@ -248,7 +236,7 @@ func plan(s setting, p *progress) ([]job, error) {
 	return jobs, nil
 }
 
-// measureAll runs the jobs in turns and returns their samples and what share of the
+// measureAll runs the jobs alternately and returns their samples and what share of the
 // time they had a core, where one goroutine was at work.
 func measureAll(s setting, jobs []job, p *progress) (samples []string, share float64, err error) {
 	var ran, passed time.Duration

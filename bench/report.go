@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/internal/dispatch"
 )
 
 // undisturbed is the share of a core that a run has on a machine that does nothing
@@ -48,7 +49,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		w("| %s | %s |\n", line[0], line[1])
 	}
 	fewest, most := r.samples()
-	w("\nTimes are medians of at most %d samples taken in turns, of the longest calls %d, on one core where nothing else is said. ± is half the\n", most, fewest)
+	w("\nTimes are medians of at most %d samples taken alternately, of the longest calls %d, on one core where nothing else is said. ± is half the\n", most, fewest)
 	w("distance of the quartiles, in percent of the median. GB/s count every byte once: those that a rotation changes in place, and those of both tables.\n")
 	w("[raw.txt](raw.txt) has every sample; benchstat reads it.\n")
 	if share < undisturbed {
@@ -194,8 +195,8 @@ func (c comparison) peers(all []peers.Peer, r results) []*peers.Peer {
 // implementationsOf are those that were measured, the fastest first.
 func implementationsOf(s setting, r results) []string {
 	var list []string
-	for _, name := range fastestFirst {
-		if len(r[rotations(s)[0].name(name)]) > 0 {
+	for _, impl := range dispatch.Supported() {
+		if name := impl.String(); len(r[rotations(s)[0].name(name)]) > 0 {
 			list = append(list, name)
 		}
 	}

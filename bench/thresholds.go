@@ -21,6 +21,7 @@ type threshold struct {
 var (
 	around  = []float64{0.25, 0.5, 2, 4}
 	smaller = []float64{0.25, 0.5} // what a garbage collection waits for may not grow
+	greater = []float64{2, 4}      // the largest RotaryDim, 2*ChunkPairs, may not shrink
 	near    = []float64{0.5, 2}
 )
 
@@ -36,8 +37,12 @@ var thresholds = []threshold{
 			rotateEach(c, dim, 1)
 		}
 	}},
-	{"ChunkPairs", near, func(c *calls) { rotateEach(c, 2*headDim, 0) }}, // of smaller heads ChunkRows are fewer
-	{"ChunkRows", near, func(c *calls) { rotateEach(c, headDim/2, 0) }},  // of larger heads ChunkPairs are fewer
+	{"ChunkPairs", greater, func(c *calls) { // of smaller heads ChunkRows are fewer
+		for _, dim := range []int{2 * headDim, 4 * headDim} {
+			rotateEach(c, dim, 0)
+		}
+	}},
+	{"ChunkRows", near, func(c *calls) { rotateEach(c, headDim/2, 0) }}, // of larger heads ChunkPairs are fewer
 	{"FusedElements", around, func(c *calls) { ofEachElement(c, fused[float32], fused[posenc.Float16], fused[posenc.BFloat16]) }},
 	{"CopyBytes", around, copies},
 	{"TileKeys", around, matrixScores},
@@ -56,22 +61,20 @@ var thresholds = []threshold{
 		cos, sin := ones[float32](rows*pairs), ones[float32](rows*pairs)
 		for _, run := range []int{1, 2, 3, 4, 6, 8, 16} {
 			positions := make([]int32, rows)
-			for i := range positions {
-				positions[i] = int32(i/run*1000 + i%run)
+			for i := range positions { // not the special row of 0, and each run by one seed
+				positions[i] = int32(1 + i/run*1024 + i%run)
 			}
 			c.add(fmt.Sprintf("CosSin/rows=%d/run=%d", rows, run), 8*len(cos), func() error { return rotary.CosSin(cos, sin, positions) })
 		}
-		sinusoidal(c)
 	}},
 	{"MaxBlocks", near, sinusoidal},
 	{"NonTemporalTable", around, func(c *calls) {
 		m := &memory{float32s: ones[float32](c.largest/4 + gap)}
 		for _, bytes := range c.sizes {
-			for _, t := range []table{{bytes / (8 * pairs), posenc.ExactAngles}, {bytes / (8 * pairs), posenc.Float32Angles}} {
-				run, err := t.call(m)
-				c.failed(err)
-				c.add(fmt.Sprintf("CosSin/angles=%s/rows=%d", t.anglesName(), t.rows), bytes, run)
-			}
+			t := table{bytes / (8 * pairs), posenc.ExactAngles}
+			run, err := t.call(m)
+			c.failed(err)
+			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, run)
 		}
 	}},
 	{"nonTemporalCopy", around, copies},
@@ -113,7 +116,7 @@ func sizeOf[T posenc.Element]() int {
 }
 
 // rotateEach rotates heads of every type and layout, of so many tokens or, where they
-// are 0, in memory of every size: the calls that the numbers of tokens at once are for.
+// are 0, in memory of every size: the calls that make rows in scratch memory.
 func rotateEach(c *calls, dim, tokens int) {
 	ofEachElement(c,
 		func(c *calls, element string) { rotateAt[float32](c, element, dim, tokens) },

@@ -1,4 +1,4 @@
-// Command compare runs the benchmarks of two commits on this machine, in turns,
+// Command compare runs the benchmarks of two commits on this machine alternately,
 // prints benchstat's table and names what got slower beyond noise.
 //
 //	go run -C bench ./compare main HEAD
@@ -7,7 +7,7 @@
 // Its exit status is 1 when something got slower: when the medians differ by more
 // than 5 % and a Mann-Whitney U test says that chance makes such a difference
 // less than once in a thousand. The times are those of an operation or, where a
-// benchmark measures several things in turns, of a call. Benchmarks are told by
+// benchmark measures several things alternately, of a call. Benchmarks are told by
 // their names, whichever package they are in. It names those that it cannot compare:
 // only one of the commits has them, or they report no time.
 package main

@@ -1,4 +1,4 @@
-// Package measure times functions in turns and prints the samples in the format
+// Package measure times functions alternately and prints the samples in the format
 // of Go benchmarks, which benchstat reads.
 package measure
 
@@ -75,7 +75,7 @@ func (p Plan) Time() time.Duration {
 	return time.Duration(calls) * p.Call
 }
 
-// Run takes the planned samples of cases in turns: one of each, then again, so that
+// Run takes the planned samples of cases alternately: one of each, then again, so that
 // whatever disturbs the machine disturbs them alike. What has fewer samples than there
 // are rounds sits out in between. It ends with the first error, of a case or of report.
 func Run(cases []Case, plans []Plan, rounds int, report func(Sample) error) error {

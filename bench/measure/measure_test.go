@@ -10,7 +10,7 @@ import (
 	"github.com/go-posenc/posenc/internal/yardstick"
 )
 
-func TestSamplesTakeTurns(t *testing.T) {
+func TestSamplesAlternate(t *testing.T) {
 	var ran, reported []string
 	slow := func(name string) Case {
 		return Case{Name: name, Run: func() error { ran = append(ran, name); time.Sleep(shortest); return nil }}
@@ -38,8 +38,8 @@ func TestSamplesTakeTurns(t *testing.T) {
 	if want := []string{"a", "b", "a", "b", "a", "b"}; !slices.Equal(reported, want) {
 		t.Errorf("reported %v, want %v", reported, want)
 	}
-	if turns := slices.Compact(slices.Clone(ran)); !slices.Equal(turns, reported) {
-		t.Errorf("ran %v: not in turns", ran)
+	if order := slices.Compact(slices.Clone(ran)); !slices.Equal(order, reported) {
+		t.Errorf("ran %v: not alternately", ran)
 	}
 }
 

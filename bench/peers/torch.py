@@ -3,7 +3,7 @@
     python torch.py [ROUNDS]
 
 prints a line in the format of Go benchmarks for each of ROUNDS samples, 12 where
-nothing is said, of each operation, taken in turns. The names are those of
+nothing is said, of each operation, taken alternately. The names are those of
 `go run -C bench .`, so that benchstat compares both; f16 is only here. Needs
 the package torch.
 

@@ -11,7 +11,7 @@ func addScaled(e *emitter) {
 	to, from, n := e.argument("x"), e.argument("y"), e.argument("n")
 	scale := e.broadcast32("scale", e.vector())
 	if t == bfloat16s {
-		e.loadTurns()
+		e.loadEvenOddConstants()
 	}
 	e.numberParts(t, n, func(p part, m masks, at int) {
 		x := operand.Mem{Base: to, Disp: t.bytes() * at}

@@ -97,7 +97,7 @@ type emitter struct {
 	to, from  element // what the operation writes and reads
 	avx512    bool
 	constants map[string]operand.Mem // data sections of the file
-	turns     turns
+	evenOdd   evenOddConstants
 	labels    int
 }
 

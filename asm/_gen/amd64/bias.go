@@ -291,7 +291,7 @@ func (e *emitter) prefetchScores(at reg.GPVirtual, block part) {
 
 // vectorSizes are parts of whole vectors, each half of the one before: of the smaller
 // ones a row has one at most, which branches foretell better than how often a loop
-// turns.
+// runs.
 func (e *emitter) vectorSizes() []part {
 	return whole(8*e.lanes(), 4*e.lanes(), 2*e.lanes(), e.lanes())
 }

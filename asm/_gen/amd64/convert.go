@@ -11,7 +11,7 @@ func convert(e *emitter) {
 	to, from, n := e.argument("y"), e.argument("x"), e.argument("n")
 	var minusZero operand.Mem
 	if y == bfloat16s {
-		e.loadTurns()
+		e.loadEvenOddConstants()
 		minusZero = e.wide32("signBit32", 1<<31)
 	}
 	e.numberParts(y, n, func(p part, m masks, at int) {

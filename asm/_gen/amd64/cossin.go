@@ -254,8 +254,8 @@ func (e *emitter) newRow() *row {
 	return r
 }
 
-// unrolled is the number of half vectors in one turn of the main loop: each is one long
-// chain of operations.
+// unrolled is the number of half vectors in one iteration of the main loop: each is one
+// long chain of operations.
 func (e *emitter) unrolled() int {
 	if e.avx512 {
 		return 4

@@ -23,8 +23,8 @@ func (t element) bytes() int { return operation.Element(t).Bytes() }
 // part is some numbers of a block that are moved at once, in one of two ways.
 //
 // In order, they are one vector of float32: 16, 8, 4, 2 or 1 of them, or up to
-// 16 under a mask. By turns, they are two vectors, of the even numbers and of
-// the odd: 32, 16, 8, 4 or 2 of them, or up to 32 under masks. That is how
+// 16 under a mask. Even and odd apart, they are two vectors, of the even numbers and
+// of the odd: 32, 16, 8, 4 or 2 of them, or up to 32 under masks. That is how
 // bfloat16 comes cheapest: its bits are the upper half of a float32, so that of
 // each 32 bits the odd number needs no more than a mask and the even one a shift.
 type part struct {
@@ -32,7 +32,7 @@ type part struct {
 	masked bool
 }
 
-// half is what one vector of a part by turns holds.
+// half is what one of the two vectors of a part holds.
 func (p part) half() part { return part{p.size / 2, p.masked} }
 
 // whole returns parts of the given sizes.
@@ -134,7 +134,7 @@ func (e *emitter) load(t element, p part, mask reg.OpmaskVirtual, from operand.M
 func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundByTurns([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
+		e.saveWords(p, mask, e.roundEvenOdd([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s: // not to memory at once: that takes Zen twice as long
 		const nearest = operand.U8(0)
 		words := e.vectorOf(p.size / 2)
@@ -185,9 +185,9 @@ func (e *emitter) saveWords(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to
 	}
 }
 
-// turns are constants of the ways by turns. AVX-512 has the registers to keep
-// them, AVX2 reads them from memory.
-type turns struct {
+// evenOddConstants are for even and odd numbers apart. AVX-512 has the registers to
+// keep them, AVX2 reads them from memory.
+type evenOddConstants struct {
 	upperHalf   operand.Op        // of every 32 bits
 	one         operand.Op        // in every 16 bits
 	negativeNaN operand.Op        // bits just above those of -infinity
@@ -195,8 +195,8 @@ type turns struct {
 	evens, odds reg.VecVirtual    // AVX-512: numbers of elements of two vectors
 }
 
-func (e *emitter) loadTurns() {
-	e.turns = turns{
+func (e *emitter) loadEvenOddConstants() {
+	e.evenOdd = evenOddConstants{
 		upperHalf:   e.wide32("upperHalf", 0xffff0000),
 		one:         e.wide32("one16", 1<<16|1),
 		negativeNaN: e.wide32("negativeNaN", 0xff810000),
@@ -209,25 +209,25 @@ func (e *emitter) loadTurns() {
 		e.VMOVUPS(from, v)
 		return v
 	}
-	e.turns.upperHalf = keep(e.turns.upperHalf.(operand.Mem))
-	e.turns.one = keep(e.turns.one.(operand.Mem))
-	e.turns.evens, e.turns.odds = e.permutation("evens", 4), e.permutation("odds", 4)
-	e.turns.oddWords = e.K()
+	e.evenOdd.upperHalf = keep(e.evenOdd.upperHalf.(operand.Mem))
+	e.evenOdd.one = keep(e.evenOdd.one.(operand.Mem))
+	e.evenOdd.evens, e.evenOdd.odds = e.permutation("evens", 4), e.permutation("odds", 4)
+	e.evenOdd.oddWords = e.K()
 	bits := e.GP32()
 	e.MOVL(operand.U32(0xaaaaaaaa), bits)
-	e.KMOVD(bits, e.turns.oddWords)
+	e.KMOVD(bits, e.evenOdd.oddWords)
 }
 
-// loadByTurns loads the even and the odd numbers, float32 or bfloat16.
-func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (even, odd reg.VecVirtual) {
+// loadEvenOdd loads the even and the odd numbers, float32 or bfloat16.
+func (e *emitter) loadEvenOdd(t element, p part, m masks, from operand.Mem) (even, odd reg.VecVirtual) {
 	even, odd = e.vectorOf(p.size/2), e.vectorOf(p.size/2)
 	if t == bfloat16s {
 		words := e.loadWords(p, m.low, from)
 		e.VPSLLD(operand.Imm(16), words, even)
 		if e.avx512 {
-			e.VPANDD(asWide(e.turns.upperHalf, words), words, odd)
+			e.VPANDD(asWide(e.evenOdd.upperHalf, words), words, odd)
 		} else {
-			e.VPAND(e.turns.upperHalf, words, odd)
+			e.VPAND(e.evenOdd.upperHalf, words, odd)
 		}
 		return even, odd
 	}
@@ -236,9 +236,9 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	case 32:
 		low, high := e.load(t, p.half(), m.low, from), e.load(t, p.half(), m.high, from.Offset(64))
 		e.VMOVAPS(low, even)
-		e.VPERMT2PS(high, e.turns.evens, even)
+		e.VPERMT2PS(high, e.evenOdd.evens, even)
 		e.VMOVAPS(low, odd)
-		e.VPERMT2PS(high, e.turns.odds, odd)
+		e.VPERMT2PS(high, e.evenOdd.odds, odd)
 	case 16:
 		low, high := e.quarters(from)
 		e.VSHUFPS(evens, high, low, even)
@@ -255,14 +255,14 @@ func (e *emitter) loadByTurns(t element, p part, m masks, from operand.Mem) (eve
 	return even, odd
 }
 
-// roundByTurns returns even and odd numbers as words of bfloat16, several of both
+// roundEvenOdd returns even and odd numbers as words of bfloat16, several of both
 // step by step. NaNs have to be quiet, as those that arithmetic makes are.
 //
 // The upper half of a float32 is rounded up where the lower half is above
 // 0x8000, or is 0x8000 and the upper is odd. Of what is no NaN that leaves the
 // sign alone. NaNs keep theirs too: 0x7fff by saturation, and 0xffff by a maximum
 // with what it was, or without one where none of them has lower bits.
-func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (words []reg.VecVirtual) {
+func (e *emitter) roundEvenOdd(evens, odds []reg.VecVirtual, nanBits bool) (words []reg.VecVirtual) {
 	uppers, lowers := make([]reg.VecVirtual, len(evens)), make([]reg.VecVirtual, len(evens))
 	for i, even := range evens {
 		uppers[i], lowers[i] = e.like(even), e.like(even)
@@ -276,9 +276,9 @@ func (e *emitter) roundByTurns(evens, odds []reg.VecVirtual, nanBits bool) (word
 	}
 	for i, upper := range uppers {
 		if e.avx512 {
-			e.VPANDND(asWide(e.turns.one, upper), upper, words[i])
+			e.VPANDND(asWide(e.evenOdd.one, upper), upper, words[i])
 		} else {
-			e.VPANDN(e.turns.one, upper, words[i])
+			e.VPANDN(e.evenOdd.one, upper, words[i])
 		}
 	}
 	for i, up := range words {
@@ -307,7 +307,7 @@ func asWide(constant operand.Op, v reg.VecVirtual) operand.Op {
 // joinWords takes the odd words of odd and the even words of even.
 func (e *emitter) joinWords(odd, even, to reg.VecVirtual) {
 	if e.avx512 {
-		e.VPBLENDMW(odd, even, e.turns.oddWords, to)
+		e.VPBLENDMW(odd, even, e.evenOdd.oddWords, to)
 	} else {
 		e.VPBLENDW(operand.U8(0xaa), odd, even, to)
 	}
@@ -317,7 +317,7 @@ func (e *emitter) joinWords(odd, even, to reg.VecVirtual) {
 // them becomes 0xffff with lower bits when arithmetic makes it quiet.
 func (e *emitter) clearNaNBits(list ...reg.VecVirtual) {
 	for _, v := range list {
-		e.VPMINUD(e.turns.negativeNaN, v, v)
+		e.VPMINUD(e.evenOdd.negativeNaN, v, v)
 	}
 }
 

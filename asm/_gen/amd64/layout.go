@@ -36,7 +36,7 @@ func deinterleave(e *emitter) {
 }
 
 // interleave writes the elements of the first and of the second half of x to y
-// by turns.
+// alternately.
 func interleave(e *emitter) {
 	bytes := e.to.bytes()
 	l := e.newLayout(bytes, "low", "high")
@@ -148,7 +148,7 @@ func (l *layout) split(p part, m masks) (even, odd reg.VecVirtual) {
 	return even, odd
 }
 
-// join returns the elements of two vectors by turns.
+// join returns the elements of two vectors alternately.
 func (l *layout) join(first, second reg.VecVirtual) (low, high reg.VecVirtual) {
 	if l.e.avx512 {
 		return l.permute(first, second)

@@ -45,7 +45,7 @@ func (e *emitter) normalize(t element, body func(l *lines, n, weight reg.GPVirtu
 	e.TESTQ(n, n)
 	e.JZ(operand.LabelRef(done))
 	if t == bfloat16s {
-		e.loadTurns()
+		e.loadEvenOddConstants()
 	}
 	tail := &squareTail{}
 	if e.avx512 {
@@ -349,7 +349,7 @@ func (e *emitter) pass(block part, left reg.GPVirtual, bytes int, address reg.GP
 // and goes as that does.
 func (e *emitter) loadPart(t, other element, p part, m masks, from operand.Mem) []reg.VecVirtual {
 	if other == bfloat16s && p.size > 1 {
-		even, odd := e.loadByTurns(t, p, m, from)
+		even, odd := e.loadEvenOdd(t, p, m, from)
 		return []reg.VecVirtual{even, odd}
 	}
 	return []reg.VecVirtual{e.load(t, p, m.low, from)}
@@ -363,7 +363,7 @@ func (e *emitter) savePartsUpTo(t element, p part, left reg.GPVirtual, parts [][
 		for _, list := range parts {
 			evens, odds = append(evens, list[0]), append(odds, list[1])
 		}
-		for i, words := range e.roundByTurns(evens, odds, true) {
+		for i, words := range e.roundEvenOdd(evens, odds, true) {
 			e.saveWordsUpTo(p, left, words, to[i].at)
 		}
 		return
@@ -453,7 +453,7 @@ func scaleRows(e *emitter) {
 	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.byteStride(t)
 	factor := e.broadcast32("factor", e.vector())
 	if t == bfloat16s {
-		e.loadTurns()
+		e.loadEvenOddConstants()
 	}
 	at, left := e.GP64(), e.GP64()
 	e.TESTQ(count, count)

@@ -101,14 +101,14 @@ func (e *emitter) rotatePairs(x1, x2, c, s reg.VecVirtual) {
 	e.VADDPS(x1s, x2, x2)
 }
 
-// rotateHalfSplit takes numbers in order, or by turns where y is bfloat16.
+// rotateHalfSplit takes numbers in order, or even and odd apart where y is bfloat16.
 func rotateHalfSplit(e *emitter) {
 	y, x := e.to, e.from
 	partner := e.argument("partner")
 	b := blocks{y: y, x: x, elements: 1, partner: partner}
 	width := e.lanes() // of a whole part
 	if y == bfloat16s {
-		e.loadTurns()
+		e.loadEvenOddConstants()
 		width *= 2
 	}
 	switch {
@@ -127,7 +127,7 @@ func rotateHalfSplit(e *emitter) {
 	}
 	load := func(t element, p part, from operand.Mem) []reg.VecVirtual {
 		if y == bfloat16s && p.size > 1 {
-			even, odd := e.loadByTurns(t, p, masks{}, from)
+			even, odd := e.loadEvenOdd(t, p, masks{}, from)
 			return []reg.VecVirtual{even, odd}
 		}
 		return []reg.VecVirtual{e.load(t, p, nil, from)}
@@ -165,7 +165,7 @@ func rotateHalfSplit(e *emitter) {
 				e.save(y, p, nil, x2[0], second)
 				continue
 			}
-			words := e.roundByTurns([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
+			words := e.roundEvenOdd([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
 			e.saveWords(p, nil, words[0], first)
 			e.saveWords(p, nil, words[1], second)
 		}
@@ -177,7 +177,7 @@ func rotateInterleaved(e *emitter) {
 	y, x := e.to, e.from
 	switch {
 	case y == bfloat16s:
-		rotateInterleavedByTurns(e, y, x)
+		rotateInterleavedEvenOdd(e, y, x)
 	case e.avx512:
 		rotateInterleavedAVX512(e, y, x)
 	default:
@@ -185,10 +185,10 @@ func rotateInterleaved(e *emitter) {
 	}
 }
 
-// rotateInterleavedByTurns has the first of all pairs in one vector and the
+// rotateInterleavedEvenOdd has the first of all pairs in one vector and the
 // second in another.
-func rotateInterleavedByTurns(e *emitter, y, x element) {
-	e.loadTurns()
+func rotateInterleavedEvenOdd(e *emitter, y, x element) {
+	e.loadEvenOddConstants()
 	b := blocks{y: y, x: x, elements: 2, sizes: whole(32, 8, 4, 1)}
 	if e.avx512 {
 		b.sizes = whole(64, 16, 8, 4, 1)
@@ -215,11 +215,11 @@ func rotateInterleavedByTurns(e *emitter, y, x element) {
 		for first := 0; first < count; first += 2 {
 			var x1, x2 []reg.VecVirtual
 			for j := first; j < min(first+2, count); j++ {
-				a, b := e.loadByTurns(x, row, masks{}, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
+				a, b := e.loadEvenOdd(x, row, masks{}, operand.Mem{Base: r.x, Disp: x.bytes() * row.size * j})
 				e.rotatePairs(a, b, cos[j], sin[j])
 				x1, x2 = append(x1, a), append(x2, b)
 			}
-			for i, words := range e.roundByTurns(x1, x2, x == float32s) {
+			for i, words := range e.roundEvenOdd(x1, x2, x == float32s) {
 				e.saveWords(row, nil, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
 			}
 		}
@@ -346,7 +346,7 @@ func (e *emitter) newRotationMatrix() *rotationMatrix {
 	return m
 }
 
-// columns returns (c, s) and (-s, c) by turns, of the lower and the upper half of
+// columns returns (c, s) and (-s, c) alternately, of the lower and the upper half of
 // a vector of table entries.
 func (m *rotationMatrix) columns(cos, sin reg.VecVirtual) (first, second []reg.VecVirtual) {
 	negated := m.e.ZMM()

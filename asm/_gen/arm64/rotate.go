@@ -10,9 +10,9 @@ type rotation struct {
 // sizes are the pairs of an iteration, from the most to the least.
 var sizes = []int{16, 4, 1}
 
-// rotate runs row at the start of every head of every token, then block over its
+// rotate runs startHead at the start of every head of every token, then block over its
 // pairs. Strides have no registers: they are read where they are due.
-func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func(r *rotation, size int)) {
+func (e *emitter) rotate(yType, xType element, startHead func(r *rotation), block func(r *rotation, size int)) {
 	head, token, done := e.general(), e.general(), e.newLabel("done")
 	for _, name := range []string{"heads", "pairs"} {
 		e.loadArgument(scratch, name)
@@ -45,7 +45,7 @@ func (e *emitter) rotate(yType, xType element, row func(r *rotation), block func
 	e.movGeneral(r.cos, cos)
 	e.movGeneral(r.sin, sin)
 	e.loadArgument(r.n, "pairs")
-	row(r)
+	startHead(r)
 	e.parts("loop", r.n, sizes, func(size int) {
 		block(r, size)
 		e.add(r.cos, 4*size)
@@ -86,11 +86,11 @@ func rotateHalfSplit(e *emitter) {
 	if y == bfloat16s {
 		e.loadBFloat16()
 	}
-	row := func(r *rotation) {
+	startHead := func(r *rotation) {
 		e.addShifted(y2, r.y, partner, y.log2())
 		e.addShifted(x2, r.x, partner, x.log2())
 	}
-	e.rotate(y, x, row, func(r *rotation, size int) {
+	e.rotate(y, x, startHead, func(r *rotation, size int) {
 		c, s := e.loadFloats(r.cos, size), e.loadFloats(r.sin, size)
 		a, b := e.loadNumbers(x, r.x, size), e.loadNumbers(x, x2, size)
 		for j := range a {
