@@ -5,7 +5,7 @@ package main
 var (
 	rotateWide      = tests{names: "TestOperations", operations: "RotateInterleaved(F32|F16)"}
 	halfSplitWide   = tests{names: "TestOperations", operations: "RotateHalfSplit(F32|BF16)"}
-	exactWide       = tests{names: "TestCosSinExactRow|TestCosSinExactRows"}
+	exactWide       = tests{names: "TestCosSinExactRow|TestCosSinExactRows|TestNearMidpoints"}
 	nonTemporalWide = tests{names: "TestCosSinExactRows"}
 	floatWide       = tests{names: "TestCosSinFloat32|TestGuards", operations: "CosSinFloat32"}
 	copyWide        = tests{names: "TestOperations|TestGuards", operations: "Convert.*|Interleave.*|Deinterleave.*"}
