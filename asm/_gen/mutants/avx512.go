@@ -13,7 +13,7 @@ var (
 	addWide         = tests{names: "TestOperations|TestGuards", operations: "AddScaled.*"}
 	fusedWide       = tests{names: "TestOperations", operations: "RMSNormRotateInterleaved(F32|F16)"}
 	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
-	biasWide        = tests{names: "TestOperations", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
+	biasWide        = tests{names: "TestOperations|TestGuards", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
 

@@ -16,7 +16,7 @@ var goMutants = []group{
 		{"rows", "the rows of a Rotary are written without a fence", `to.fence()`, ``},
 	}},
 	{"go/fence", "internal/cossin/ladder.go", fenceTests, []fault{
-		{"no-ladder", "rows of frequencies that no Rotary has are written without a fence", `whole.fence()`, ``},
+		{"no-ladder", "rows of a call's own frequencies are written without a fence", `whole.fence()`, ``},
 	}},
 	{"go/fence", "rotateinto.go", fenceTests, []fault{
 		{"rotate-into", "RotateInto ends without a fence", `if nonTemporal {; kernels.FenceStores(dispatch.Implementation())`, `if false {; kernels.FenceStores(dispatch.Implementation())`},
