@@ -104,7 +104,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	switch {
 	case a.fullWidth():
 		rotateViewsFullWidth(a, tokens, r, xs)
-	case tokens == 1 && r.in == r.out && r.rotaryDim <= 2*kernels.TokenPairs:
+	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
 		rotateToken(a, r, xs)
 	default:
 		rotateTokens(a, tokens, r, xs)
@@ -143,11 +143,15 @@ func rotateTokenBy[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
 			k.XHeadStride = r.headDim
 		}
 		k.YHeadStride = k.XHeadStride
-		if k.Heads = xs[i].Heads; k.Heads*r.rotaryDim > kernels.MaxCallElements {
+		switch k.Heads = xs[i].Heads; {
+		case r.in != r.out:
+			x.Heads, x.HeadStride = k.Heads, k.XHeadStride
+			r.rotateThroughScratch(&x, &x, 0, 0, 1, &cossin.Table{Cos: cos, Sin: sin}, 0)
+		case k.Heads*r.rotaryDim > kernels.MaxCallElements:
 			r.rotateHeads(&x, &x, r.offset, r.offset, xs[i].Heads, cos, sin, &k)
-			continue
+		default: // without the call in between, 3 ns
+			rotateRows(&x, &x, r.offset, r.offset, cos, sin, &k, r.out)
 		}
-		rotateRows(&x, &x, r.offset, r.offset, cos, sin, &k, r.out)
 	}
 }
 

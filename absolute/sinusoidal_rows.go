@@ -136,11 +136,14 @@ func makeRows[P Position](dst *destination, s *Sinusoidal, positions []P, tokens
 func (s *Sinusoidal) writeHalves(dst *destination, positions []int32, tokens int) {
 	x := dst.Float32s(0)
 	sinAt, cosAt := s.places(0)
+	table := cossin.Table{Stride: s.dim}
+	table.Begin(len(x))
 	for axis := range s.axes {
 		at := 2 * axis * s.pairs
-		table := &cossin.Table{Cos: x[at+cosAt:], Sin: x[at+sinAt:], Stride: s.dim}
-		s.ladder.Write(table, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
+		table.Cos, table.Sin = x[at+cosAt:], x[at+sinAt:]
+		s.ladder.Write(&table, 0, s.pairs, positions[axis*tokens:][:tokens], s.scaling, s.scaling)
 	}
+	table.End()
 	for t := range tokens {
 		clear(x[t*s.dim:][s.filled(float64(positions[t])):s.dim])
 	}

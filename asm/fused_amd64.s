@@ -2423,78 +2423,294 @@ block35:
 	JGE     block35
 
 next36:
-	TESTQ     R9, R9
-	JZ        next38
-	MOVQ      $0xffffffffffffffff, R14
-	BZHIQ     R9, R14, R14
-	KMOVD     R14, K2
-	SHRQ      $0x10, R14
-	KMOVD     R14, K3
-	VMOVUPS.Z (R10), K2, Z4
-	VMOVUPS.Z (R11), K2, Z5
-	VMOVUPS.Z (R8), K2, Z6
-	VMOVUPS.Z (R8)(R12*4), K2, Z7
-	VMOVUPS.Z (BX), K2, Z8
-	VMOVUPS.Z (R13), K2, Z9
-	VMULPS    Z0, Z8, Z8
-	VMULPS    Z0, Z9, Z9
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z7, Z9, Z9
-	VMULPS    Z5, Z8, Z10
-	VMULPS    Z5, Z9, Z11
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VMOVUPS   Z8, K2, (BX)
-	VMOVUPS   Z9, K2, (R13)
-	VMOVUPS.Z (BX)(SI*1), K2, Z8
-	VMOVUPS.Z (R13)(SI*1), K2, Z9
-	VMULPS    Z1, Z8, Z8
-	VMULPS    Z1, Z9, Z9
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z7, Z9, Z9
-	VMULPS    Z5, Z8, Z10
-	VMULPS    Z5, Z9, Z11
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VMOVUPS   Z8, K2, (BX)(SI*1)
-	VMOVUPS   Z9, K2, (R13)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K2, Z8
-	VMOVUPS.Z (R13)(SI*2), K2, Z9
-	VMULPS    Z2, Z8, Z8
-	VMULPS    Z2, Z9, Z9
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z7, Z9, Z9
-	VMULPS    Z5, Z8, Z10
-	VMULPS    Z5, Z9, Z11
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z11, Z8, Z8
-	VADDPS    Z10, Z9, Z9
-	VMOVUPS   Z8, K2, (BX)(SI*2)
-	VMOVUPS   Z9, K2, (R13)(SI*2)
-	VMOVUPS.Z (BX)(DI*1), K2, Z8
-	VMOVUPS.Z (R13)(DI*1), K2, Z9
-	VMULPS    Z3, Z8, Z8
-	VMULPS    Z3, Z9, Z9
-	VMULPS    Z6, Z8, Z8
-	VMULPS    Z7, Z9, Z9
-	VMULPS    Z5, Z8, Z6
-	VMULPS    Z5, Z9, Z5
-	VMULPS    Z4, Z8, Z8
-	VMULPS    Z4, Z9, Z9
-	VSUBPS    Z5, Z8, Z8
-	VADDPS    Z6, Z9, Z9
-	VMOVUPS   Z8, K2, (BX)(DI*1)
-	VMOVUPS   Z9, K2, (R13)(DI*1)
-	LEAQ      (R13)(R9*4), R13
-	LEAQ      (R10)(R9*4), R10
-	LEAQ      (R11)(R9*4), R11
-	LEAQ      (R8)(R9*4), R8
-	LEAQ      (BX)(R9*4), BX
+	TESTQ         R9, R9
+	JZ            next38
+	MOVQ          $0xffffffffffffffff, R14
+	BZHIQ         R9, R14, R14
+	KMOVD         R14, K2
+	SHRQ          $0x10, R14
+	KMOVD         R14, K3
+	VMOVUPS.Z     (R10), K2, Z4
+	VMOVUPS.Z     (R11), K2, Z5
+	VMOVUPS.Z     (R8), K2, Z6
+	VMOVUPS.Z     (R8)(R12*4), K2, Z7
+	VMOVUPS.Z     (BX), K2, Z8
+	VMOVUPS.Z     (R13), K2, Z9
+	VMULPS        Z0, Z8, Z8
+	VMULPS        Z0, Z9, Z9
+	VMULPS        Z6, Z8, Z8
+	VMULPS        Z7, Z9, Z9
+	VMULPS        Z5, Z8, Z10
+	VMULPS        Z5, Z9, Z11
+	VMULPS        Z4, Z8, Z8
+	VMULPS        Z4, Z9, Z9
+	VSUBPS        Z11, Z8, Z8
+	VADDPS        Z10, Z9, Z9
+	LEAQ          (BX), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer39
+	VMOVUPS       Y8, (R14)
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	ADDQ          $0x00000020, R14
+
+fewer39:
+	TESTQ        $0x00000004, R9
+	JZ           fewer40
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y8, X8
+	ADDQ         $0x00000010, R14
+
+fewer40:
+	TESTQ   $0x00000002, R9
+	JZ      fewer41
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x00000008, R14
+
+fewer41:
+	TESTQ   $0x00000001, R9
+	JZ      fewer42
+	VMOVSS  X8, (R14)
+	VPSRLDQ $0x04, X8, X8
+
+fewer42:
+	LEAQ          (R13), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer43
+	VMOVUPS       Y9, (R14)
+	VEXTRACTF64X4 $0x01, Z9, Y9
+	ADDQ          $0x00000020, R14
+
+fewer43:
+	TESTQ        $0x00000004, R9
+	JZ           fewer44
+	VMOVUPS      X9, (R14)
+	VEXTRACTF128 $0x01, Y9, X9
+	ADDQ         $0x00000010, R14
+
+fewer44:
+	TESTQ   $0x00000002, R9
+	JZ      fewer45
+	VMOVLPS X9, (R14)
+	VPSRLDQ $0x08, X9, X9
+	ADDQ    $0x00000008, R14
+
+fewer45:
+	TESTQ   $0x00000001, R9
+	JZ      fewer46
+	VMOVSS  X9, (R14)
+	VPSRLDQ $0x04, X9, X9
+
+fewer46:
+	VMOVUPS.Z     (BX)(SI*1), K2, Z8
+	VMOVUPS.Z     (R13)(SI*1), K2, Z9
+	VMULPS        Z1, Z8, Z8
+	VMULPS        Z1, Z9, Z9
+	VMULPS        Z6, Z8, Z8
+	VMULPS        Z7, Z9, Z9
+	VMULPS        Z5, Z8, Z10
+	VMULPS        Z5, Z9, Z11
+	VMULPS        Z4, Z8, Z8
+	VMULPS        Z4, Z9, Z9
+	VSUBPS        Z11, Z8, Z8
+	VADDPS        Z10, Z9, Z9
+	LEAQ          (BX)(SI*1), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer47
+	VMOVUPS       Y8, (R14)
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	ADDQ          $0x00000020, R14
+
+fewer47:
+	TESTQ        $0x00000004, R9
+	JZ           fewer48
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y8, X8
+	ADDQ         $0x00000010, R14
+
+fewer48:
+	TESTQ   $0x00000002, R9
+	JZ      fewer49
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x00000008, R14
+
+fewer49:
+	TESTQ   $0x00000001, R9
+	JZ      fewer50
+	VMOVSS  X8, (R14)
+	VPSRLDQ $0x04, X8, X8
+
+fewer50:
+	LEAQ          (R13)(SI*1), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer51
+	VMOVUPS       Y9, (R14)
+	VEXTRACTF64X4 $0x01, Z9, Y9
+	ADDQ          $0x00000020, R14
+
+fewer51:
+	TESTQ        $0x00000004, R9
+	JZ           fewer52
+	VMOVUPS      X9, (R14)
+	VEXTRACTF128 $0x01, Y9, X9
+	ADDQ         $0x00000010, R14
+
+fewer52:
+	TESTQ   $0x00000002, R9
+	JZ      fewer53
+	VMOVLPS X9, (R14)
+	VPSRLDQ $0x08, X9, X9
+	ADDQ    $0x00000008, R14
+
+fewer53:
+	TESTQ   $0x00000001, R9
+	JZ      fewer54
+	VMOVSS  X9, (R14)
+	VPSRLDQ $0x04, X9, X9
+
+fewer54:
+	VMOVUPS.Z     (BX)(SI*2), K2, Z8
+	VMOVUPS.Z     (R13)(SI*2), K2, Z9
+	VMULPS        Z2, Z8, Z8
+	VMULPS        Z2, Z9, Z9
+	VMULPS        Z6, Z8, Z8
+	VMULPS        Z7, Z9, Z9
+	VMULPS        Z5, Z8, Z10
+	VMULPS        Z5, Z9, Z11
+	VMULPS        Z4, Z8, Z8
+	VMULPS        Z4, Z9, Z9
+	VSUBPS        Z11, Z8, Z8
+	VADDPS        Z10, Z9, Z9
+	LEAQ          (BX)(SI*2), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer55
+	VMOVUPS       Y8, (R14)
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	ADDQ          $0x00000020, R14
+
+fewer55:
+	TESTQ        $0x00000004, R9
+	JZ           fewer56
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y8, X8
+	ADDQ         $0x00000010, R14
+
+fewer56:
+	TESTQ   $0x00000002, R9
+	JZ      fewer57
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x00000008, R14
+
+fewer57:
+	TESTQ   $0x00000001, R9
+	JZ      fewer58
+	VMOVSS  X8, (R14)
+	VPSRLDQ $0x04, X8, X8
+
+fewer58:
+	LEAQ          (R13)(SI*2), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer59
+	VMOVUPS       Y9, (R14)
+	VEXTRACTF64X4 $0x01, Z9, Y9
+	ADDQ          $0x00000020, R14
+
+fewer59:
+	TESTQ        $0x00000004, R9
+	JZ           fewer60
+	VMOVUPS      X9, (R14)
+	VEXTRACTF128 $0x01, Y9, X9
+	ADDQ         $0x00000010, R14
+
+fewer60:
+	TESTQ   $0x00000002, R9
+	JZ      fewer61
+	VMOVLPS X9, (R14)
+	VPSRLDQ $0x08, X9, X9
+	ADDQ    $0x00000008, R14
+
+fewer61:
+	TESTQ   $0x00000001, R9
+	JZ      fewer62
+	VMOVSS  X9, (R14)
+	VPSRLDQ $0x04, X9, X9
+
+fewer62:
+	VMOVUPS.Z     (BX)(DI*1), K2, Z8
+	VMOVUPS.Z     (R13)(DI*1), K2, Z9
+	VMULPS        Z3, Z8, Z8
+	VMULPS        Z3, Z9, Z9
+	VMULPS        Z6, Z8, Z8
+	VMULPS        Z7, Z9, Z9
+	VMULPS        Z5, Z8, Z6
+	VMULPS        Z5, Z9, Z5
+	VMULPS        Z4, Z8, Z8
+	VMULPS        Z4, Z9, Z9
+	VSUBPS        Z5, Z8, Z8
+	VADDPS        Z6, Z9, Z9
+	LEAQ          (BX)(DI*1), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer63
+	VMOVUPS       Y8, (R14)
+	VEXTRACTF64X4 $0x01, Z8, Y8
+	ADDQ          $0x00000020, R14
+
+fewer63:
+	TESTQ        $0x00000004, R9
+	JZ           fewer64
+	VMOVUPS      X8, (R14)
+	VEXTRACTF128 $0x01, Y8, X8
+	ADDQ         $0x00000010, R14
+
+fewer64:
+	TESTQ   $0x00000002, R9
+	JZ      fewer65
+	VMOVLPS X8, (R14)
+	VPSRLDQ $0x08, X8, X8
+	ADDQ    $0x00000008, R14
+
+fewer65:
+	TESTQ   $0x00000001, R9
+	JZ      fewer66
+	VMOVSS  X8, (R14)
+	VPSRLDQ $0x04, X8, X8
+
+fewer66:
+	LEAQ          (R13)(DI*1), R14
+	TESTQ         $0x00000008, R9
+	JZ            fewer67
+	VMOVUPS       Y9, (R14)
+	VEXTRACTF64X4 $0x01, Z9, Y9
+	ADDQ          $0x00000020, R14
+
+fewer67:
+	TESTQ        $0x00000004, R9
+	JZ           fewer68
+	VMOVUPS      X9, (R14)
+	VEXTRACTF128 $0x01, Y9, X9
+	ADDQ         $0x00000010, R14
+
+fewer68:
+	TESTQ   $0x00000002, R9
+	JZ      fewer69
+	VMOVLPS X9, (R14)
+	VPSRLDQ $0x08, X9, X9
+	ADDQ    $0x00000008, R14
+
+fewer69:
+	TESTQ   $0x00000001, R9
+	JZ      fewer70
+	VMOVSS  X9, (R14)
+	VPSRLDQ $0x04, X9, X9
+
+fewer70:
+	LEAQ (R13)(R9*4), R13
+	LEAQ (R10)(R9*4), R10
+	LEAQ (R11)(R9*4), R11
+	LEAQ (R8)(R9*4), R8
+	LEAQ (BX)(R9*4), BX
 
 next38:
 	MOVQ R13, BX
@@ -2506,9 +2722,9 @@ next38:
 	NEGQ R9
 	ADDQ CX, R9
 	CMPQ R9, $0x40
-	JLT  next40
+	JLT  next72
 
-block39:
+block71:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -2581,13 +2797,13 @@ block39:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R9
 	CMPQ    R9, $0x40
-	JGE     block39
+	JGE     block71
 
-next40:
+next72:
 	CMPQ R9, $0x10
-	JLT  next42
+	JLT  next74
 
-block41:
+block73:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -2609,11 +2825,11 @@ block41:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block41
+	JGE     block73
 
-next42:
+next74:
 	TESTQ         R9, R9
-	JZ            next44
+	JZ            next76
 	MOVQ          $0xffffffffffffffff, R10
 	BZHIQ         R9, R10, R10
 	KMOVD         R10, K2
@@ -2628,60 +2844,60 @@ next42:
 	VMULPS        Z4, Z6, Z6
 	LEAQ          (BX), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer45
+	JZ            fewer77
 	VMOVUPS       Y5, (R10)
 	VEXTRACTF64X4 $0x01, Z5, Y5
 	ADDQ          $0x00000020, R10
 
-fewer45:
+fewer77:
 	TESTQ        $0x00000004, R9
-	JZ           fewer46
+	JZ           fewer78
 	VMOVUPS      X5, (R10)
 	VEXTRACTF128 $0x01, Y5, X5
 	ADDQ         $0x00000010, R10
 
-fewer46:
+fewer78:
 	TESTQ   $0x00000002, R9
-	JZ      fewer47
+	JZ      fewer79
 	VMOVLPS X5, (R10)
 	VPSRLDQ $0x08, X5, X5
 	ADDQ    $0x00000008, R10
 
-fewer47:
+fewer79:
 	TESTQ   $0x00000001, R9
-	JZ      fewer48
+	JZ      fewer80
 	VMOVSS  X5, (R10)
 	VPSRLDQ $0x04, X5, X5
 
-fewer48:
+fewer80:
 	LEAQ          (BX)(SI*1), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer49
+	JZ            fewer81
 	VMOVUPS       Y6, (R10)
 	VEXTRACTF64X4 $0x01, Z6, Y6
 	ADDQ          $0x00000020, R10
 
-fewer49:
+fewer81:
 	TESTQ        $0x00000004, R9
-	JZ           fewer50
+	JZ           fewer82
 	VMOVUPS      X6, (R10)
 	VEXTRACTF128 $0x01, Y6, X6
 	ADDQ         $0x00000010, R10
 
-fewer50:
+fewer82:
 	TESTQ   $0x00000002, R9
-	JZ      fewer51
+	JZ      fewer83
 	VMOVLPS X6, (R10)
 	VPSRLDQ $0x08, X6, X6
 	ADDQ    $0x00000008, R10
 
-fewer51:
+fewer83:
 	TESTQ   $0x00000001, R9
-	JZ      fewer52
+	JZ      fewer84
 	VMOVSS  X6, (R10)
 	VPSRLDQ $0x04, X6, X6
 
-fewer52:
+fewer84:
 	VMOVUPS.Z     (BX)(SI*2), K2, Z0
 	VMOVUPS.Z     (BX)(DI*1), K2, Z1
 	VMULPS        Z2, Z0, Z0
@@ -2690,94 +2906,94 @@ fewer52:
 	VMULPS        Z4, Z1, Z1
 	LEAQ          (BX)(SI*2), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer53
+	JZ            fewer85
 	VMOVUPS       Y0, (R10)
 	VEXTRACTF64X4 $0x01, Z0, Y0
 	ADDQ          $0x00000020, R10
 
-fewer53:
+fewer85:
 	TESTQ        $0x00000004, R9
-	JZ           fewer54
+	JZ           fewer86
 	VMOVUPS      X0, (R10)
 	VEXTRACTF128 $0x01, Y0, X0
 	ADDQ         $0x00000010, R10
 
-fewer54:
+fewer86:
 	TESTQ   $0x00000002, R9
-	JZ      fewer55
+	JZ      fewer87
 	VMOVLPS X0, (R10)
 	VPSRLDQ $0x08, X0, X0
 	ADDQ    $0x00000008, R10
 
-fewer55:
+fewer87:
 	TESTQ   $0x00000001, R9
-	JZ      fewer56
+	JZ      fewer88
 	VMOVSS  X0, (R10)
 	VPSRLDQ $0x04, X0, X0
 
-fewer56:
+fewer88:
 	LEAQ          (BX)(DI*1), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer57
+	JZ            fewer89
 	VMOVUPS       Y1, (R10)
 	VEXTRACTF64X4 $0x01, Z1, Y1
 	ADDQ          $0x00000020, R10
 
-fewer57:
+fewer89:
 	TESTQ        $0x00000004, R9
-	JZ           fewer58
+	JZ           fewer90
 	VMOVUPS      X1, (R10)
 	VEXTRACTF128 $0x01, Y1, X1
 	ADDQ         $0x00000010, R10
 
-fewer58:
+fewer90:
 	TESTQ   $0x00000002, R9
-	JZ      fewer59
+	JZ      fewer91
 	VMOVLPS X1, (R10)
 	VPSRLDQ $0x08, X1, X1
 	ADDQ    $0x00000008, R10
 
-fewer59:
+fewer91:
 	TESTQ   $0x00000001, R9
-	JZ      fewer60
+	JZ      fewer92
 	VMOVSS  X1, (R10)
 	VPSRLDQ $0x04, X1, X1
 
-fewer60:
+fewer92:
 	LEAQ (R8)(R9*4), R8
 	LEAQ (BX)(R9*4), BX
 
-next44:
+next76:
 	LEAQ (AX)(SI*4), AX
 	CMPQ DX, $0x04
 	JGE  rows2
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next63
+	JLT    next95
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest65
+	JLT    rest97
 
-squares64:
+squares96:
 	PREFETCHT0 3072(BX)
 	VMOVUPS    (BX), Z1
 	VMULPS     Z1, Z1, Z1
 	VADDPS     Z1, Z0, Z0
 	ADDQ       $0x40, BX
 	SUBQ       $0x10, DI
-	JGE        squares64
+	JGE        squares96
 
-rest65:
+rest97:
 	ADDQ      $0x10, DI
-	JZ        summed66
+	JZ        summed98
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed66:
+summed98:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -2797,35 +3013,35 @@ summed66:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows61:
+rows93:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last62
+	JLT          last94
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest68
+	JLT          rest100
 
-squares67:
+squares99:
 	PREFETCHT0 3072(BX)
 	VMOVUPS    (BX), Z2
 	VMULPS     Z2, Z2, Z2
 	VADDPS     Z2, Z1, Z1
 	ADDQ       $0x40, BX
 	SUBQ       $0x10, DI
-	JGE        squares67
+	JGE        squares99
 
-rest68:
+rest100:
 	ADDQ      $0x10, DI
-	JZ        summed69
+	JZ        summed101
 	VMOVUPS.Z (BX), K1, Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 
-summed69:
+summed101:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -2845,15 +3061,15 @@ summed69:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last62:
+last94:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ first+40(FP), R8
 	CMPQ R8, $0x40
-	JLT  next71
+	JLT  next103
 
-block70:
+block102:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2878,13 +3094,13 @@ block70:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block70
+	JGE     block102
 
-next71:
+next103:
 	CMPQ R8, $0x10
-	JLT  next73
+	JLT  next105
 
-block72:
+block104:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -2894,11 +3110,11 @@ block72:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block72
+	JGE     block104
 
-next73:
+next105:
 	TESTQ         R8, R8
-	JZ            next75
+	JZ            next107
 	MOVQ          $0xffffffffffffffff, R9
 	BZHIQ         R8, R9, R9
 	KMOVD         R9, K2
@@ -2910,45 +3126,45 @@ next73:
 	VMULPS        Z1, Z2, Z2
 	LEAQ          (BX), R9
 	TESTQ         $0x00000008, R8
-	JZ            fewer76
+	JZ            fewer108
 	VMOVUPS       Y2, (R9)
 	VEXTRACTF64X4 $0x01, Z2, Y2
 	ADDQ          $0x00000020, R9
 
-fewer76:
+fewer108:
 	TESTQ        $0x00000004, R8
-	JZ           fewer77
+	JZ           fewer109
 	VMOVUPS      X2, (R9)
 	VEXTRACTF128 $0x01, Y2, X2
 	ADDQ         $0x00000010, R9
 
-fewer77:
+fewer109:
 	TESTQ   $0x00000002, R8
-	JZ      fewer78
+	JZ      fewer110
 	VMOVLPS X2, (R9)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x00000008, R9
 
-fewer78:
+fewer110:
 	TESTQ   $0x00000001, R8
-	JZ      fewer79
+	JZ      fewer111
 	VMOVSS  X2, (R9)
 	VPSRLDQ $0x04, X2, X2
 
-fewer79:
+fewer111:
 	LEAQ (DI)(R8*4), DI
 	LEAQ (BX)(R8*4), BX
 
-next75:
+next107:
 	MOVQ cos+16(FP), R9
 	MOVQ sin+24(FP), R10
 	MOVQ pairs+48(FP), R8
 	MOVQ pairs+48(FP), R11
 	LEAQ (BX)(R11*4), R12
 	CMPQ R8, $0x40
-	JLT  next81
+	JLT  next113
 
-block80:
+block112:
 	VMOVUPS (R9), Z1
 	VMOVUPS (R10), Z2
 	VMOVUPS (DI), Z3
@@ -3028,13 +3244,13 @@ block80:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block80
+	JGE     block112
 
-next81:
+next113:
 	CMPQ R8, $0x10
-	JLT  next83
+	JLT  next115
 
-block82:
+block114:
 	VMOVUPS (R9), Z1
 	VMOVUPS (R10), Z2
 	VMOVUPS (DI), Z3
@@ -3060,41 +3276,95 @@ block82:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block82
+	JGE     block114
 
-next83:
-	TESTQ     R8, R8
-	JZ        next85
-	MOVQ      $0xffffffffffffffff, R13
-	BZHIQ     R8, R13, R13
-	KMOVD     R13, K2
-	SHRQ      $0x10, R13
-	KMOVD     R13, K3
-	VMOVUPS.Z (R9), K2, Z1
-	VMOVUPS.Z (R10), K2, Z2
-	VMOVUPS.Z (DI), K2, Z3
-	VMOVUPS.Z (DI)(R11*4), K2, Z4
-	VMOVUPS.Z (BX), K2, Z5
-	VMOVUPS.Z (R12), K2, Z6
-	VMULPS    Z0, Z5, Z5
-	VMULPS    Z0, Z6, Z6
-	VMULPS    Z3, Z5, Z5
-	VMULPS    Z4, Z6, Z6
-	VMULPS    Z2, Z5, Z3
-	VMULPS    Z2, Z6, Z2
-	VMULPS    Z1, Z5, Z5
-	VMULPS    Z1, Z6, Z6
-	VSUBPS    Z2, Z5, Z5
-	VADDPS    Z3, Z6, Z6
-	VMOVUPS   Z5, K2, (BX)
-	VMOVUPS   Z6, K2, (R12)
-	LEAQ      (R12)(R8*4), R12
-	LEAQ      (R9)(R8*4), R9
-	LEAQ      (R10)(R8*4), R10
-	LEAQ      (DI)(R8*4), DI
-	LEAQ      (BX)(R8*4), BX
+next115:
+	TESTQ         R8, R8
+	JZ            next117
+	MOVQ          $0xffffffffffffffff, R13
+	BZHIQ         R8, R13, R13
+	KMOVD         R13, K2
+	SHRQ          $0x10, R13
+	KMOVD         R13, K3
+	VMOVUPS.Z     (R9), K2, Z1
+	VMOVUPS.Z     (R10), K2, Z2
+	VMOVUPS.Z     (DI), K2, Z3
+	VMOVUPS.Z     (DI)(R11*4), K2, Z4
+	VMOVUPS.Z     (BX), K2, Z5
+	VMOVUPS.Z     (R12), K2, Z6
+	VMULPS        Z0, Z5, Z5
+	VMULPS        Z0, Z6, Z6
+	VMULPS        Z3, Z5, Z5
+	VMULPS        Z4, Z6, Z6
+	VMULPS        Z2, Z5, Z3
+	VMULPS        Z2, Z6, Z2
+	VMULPS        Z1, Z5, Z5
+	VMULPS        Z1, Z6, Z6
+	VSUBPS        Z2, Z5, Z5
+	VADDPS        Z3, Z6, Z6
+	LEAQ          (BX), R13
+	TESTQ         $0x00000008, R8
+	JZ            fewer118
+	VMOVUPS       Y5, (R13)
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	ADDQ          $0x00000020, R13
 
-next85:
+fewer118:
+	TESTQ        $0x00000004, R8
+	JZ           fewer119
+	VMOVUPS      X5, (R13)
+	VEXTRACTF128 $0x01, Y5, X5
+	ADDQ         $0x00000010, R13
+
+fewer119:
+	TESTQ   $0x00000002, R8
+	JZ      fewer120
+	VMOVLPS X5, (R13)
+	VPSRLDQ $0x08, X5, X5
+	ADDQ    $0x00000008, R13
+
+fewer120:
+	TESTQ   $0x00000001, R8
+	JZ      fewer121
+	VMOVSS  X5, (R13)
+	VPSRLDQ $0x04, X5, X5
+
+fewer121:
+	LEAQ          (R12), R13
+	TESTQ         $0x00000008, R8
+	JZ            fewer122
+	VMOVUPS       Y6, (R13)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R13
+
+fewer122:
+	TESTQ        $0x00000004, R8
+	JZ           fewer123
+	VMOVUPS      X6, (R13)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R13
+
+fewer123:
+	TESTQ   $0x00000002, R8
+	JZ      fewer124
+	VMOVLPS X6, (R13)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R13
+
+fewer124:
+	TESTQ   $0x00000001, R8
+	JZ      fewer125
+	VMOVSS  X6, (R13)
+	VPSRLDQ $0x04, X6, X6
+
+fewer125:
+	LEAQ (R12)(R8*4), R12
+	LEAQ (R9)(R8*4), R9
+	LEAQ (R10)(R8*4), R10
+	LEAQ (DI)(R8*4), DI
+	LEAQ (BX)(R8*4), BX
+
+next117:
 	MOVQ R12, BX
 	LEAQ (DI)(R11*4), DI
 	MOVQ pairs+48(FP), R8
@@ -3104,9 +3374,9 @@ next85:
 	NEGQ R8
 	ADDQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next87
+	JLT  next127
 
-block86:
+block126:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -3131,13 +3401,13 @@ block86:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block86
+	JGE     block126
 
-next87:
+next127:
 	CMPQ R8, $0x10
-	JLT  next89
+	JLT  next129
 
-block88:
+block128:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -3147,11 +3417,11 @@ block88:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block88
+	JGE     block128
 
-next89:
+next129:
 	TESTQ         R8, R8
-	JZ            next91
+	JZ            next131
 	MOVQ          $0xffffffffffffffff, R9
 	BZHIQ         R8, R9, R9
 	KMOVD         R9, K2
@@ -3163,41 +3433,41 @@ next89:
 	VMULPS        Z1, Z2, Z2
 	LEAQ          (BX), R9
 	TESTQ         $0x00000008, R8
-	JZ            fewer92
+	JZ            fewer132
 	VMOVUPS       Y2, (R9)
 	VEXTRACTF64X4 $0x01, Z2, Y2
 	ADDQ          $0x00000020, R9
 
-fewer92:
+fewer132:
 	TESTQ        $0x00000004, R8
-	JZ           fewer93
+	JZ           fewer133
 	VMOVUPS      X2, (R9)
 	VEXTRACTF128 $0x01, Y2, X2
 	ADDQ         $0x00000010, R9
 
-fewer93:
+fewer133:
 	TESTQ   $0x00000002, R8
-	JZ      fewer94
+	JZ      fewer134
 	VMOVLPS X2, (R9)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x00000008, R9
 
-fewer94:
+fewer134:
 	TESTQ   $0x00000001, R8
-	JZ      fewer95
+	JZ      fewer135
 	VMOVSS  X2, (R9)
 	VPSRLDQ $0x04, X2, X2
 
-fewer95:
+fewer135:
 	LEAQ (DI)(R8*4), DI
 	LEAQ (BX)(R8*4), BX
 
-next91:
+next131:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows61
+	JGE  rows93
 
-next63:
+next95:
 done1:
 	VZEROUPPER
 	RET
@@ -4932,110 +5202,154 @@ block33:
 	JGE       block33
 
 next34:
-	TESTQ     R9, R9
-	JZ        next36
-	MOVQ      $0xffffffffffffffff, R12
-	BZHIQ     R9, R12, R12
-	KMOVD     R12, K2
-	SHRQ      $0x10, R12
-	KMOVD     R12, K3
-	LEAQ      (R9)(R9*1), R12
-	MOVQ      $0xffffffffffffffff, R13
-	BZHIQ     R12, R13, R13
-	KMOVD     R13, K3
-	SHRQ      $0x10, R13
-	KMOVD     R13, K4
-	VMOVUPS.Z (R10), K2, Z7
-	VMOVUPS.Z (R11), K2, Z8
-	VPXORD    Z6, Z8, Z6
-	VMOVAPS   Z7, Z9
-	VPERMT2PS Z8, Z4, Z9
-	VMOVAPS   Z6, Z10
-	VPERMT2PS Z7, Z4, Z10
-	VMOVAPS   Z7, Z4
-	VPERMT2PS Z8, Z5, Z4
-	VMOVAPS   Z6, Z6
-	VPERMT2PS Z7, Z5, Z6
-	VMOVUPS.Z (R8), K3, Z5
-	VMOVUPS.Z (BX), K3, Z7
-	VMULPS    Z0, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z9, Z7, Z7
-	VMULPS    Z10, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K3, (BX)
-	VMOVUPS.Z (BX)(SI*1), K3, Z7
-	VMULPS    Z1, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z9, Z7, Z7
-	VMULPS    Z10, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K3, (BX)(SI*1)
-	VMOVUPS.Z (BX)(SI*2), K3, Z7
-	VMULPS    Z2, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z9, Z7, Z7
-	VMULPS    Z10, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K3, (BX)(SI*2)
-	VMOVUPS.Z (BX)(DI*1), K3, Z7
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z5
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z9, Z7, Z7
-	VMULPS    Z10, Z5, Z5
-	VADDPS    Z5, Z7, Z7
-	VMOVUPS   Z7, K3, (BX)(DI*1)
-	VMOVUPS.Z 64(R8), K4, Z5
-	VMOVUPS.Z 64(BX), K4, Z7
-	VMULPS    Z0, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z4, Z7, Z7
-	VMULPS    Z6, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K4, 64(BX)
-	VMOVUPS.Z 64(BX)(SI*1), K4, Z7
-	VMULPS    Z1, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z4, Z7, Z7
-	VMULPS    Z6, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K4, 64(BX)(SI*1)
-	VMOVUPS.Z 64(BX)(SI*2), K4, Z7
-	VMULPS    Z2, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z8
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z4, Z7, Z7
-	VMULPS    Z6, Z8, Z8
-	VADDPS    Z8, Z7, Z7
-	VMOVUPS   Z7, K4, 64(BX)(SI*2)
-	VMOVUPS.Z 64(BX)(DI*1), K4, Z7
-	VMULPS    Z3, Z7, Z7
-	VMULPS    Z5, Z7, Z7
-	VMOVSHDUP Z7, Z5
-	VMOVSLDUP Z7, Z7
-	VMULPS    Z4, Z7, Z7
-	VMULPS    Z6, Z5, Z5
-	VADDPS    Z5, Z7, Z7
-	VMOVUPS   Z7, K4, 64(BX)(DI*1)
-	LEAQ      (R10)(R9*4), R10
-	LEAQ      (R11)(R9*4), R11
-	LEAQ      (R8)(R9*8), R8
-	LEAQ      (BX)(R9*8), BX
+	CMPQ R9, $0x04
+	JLT  next36
+
+block35:
+	VPMOVZXDQ (R10), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ (R11), Y5
+	VMOVSLDUP Y5, Y5
+	VMOVUPS   (R8), Y6
+	VMOVUPS   (BX), Y7
+	VMULPS    Y0, Y7, Y7
+	VMULPS    Y6, Y7, Y7
+	VPERMILPS $0xb1, Y7, Y8
+	VMULPS    Y4, Y7, Y7
+	VMULPS    Y5, Y8, Y8
+	VADDSUBPS Y8, Y7, Y7
+	VMOVUPS   Y7, (BX)
+	VMOVUPS   (BX)(SI*1), Y7
+	VMULPS    Y1, Y7, Y7
+	VMULPS    Y6, Y7, Y7
+	VPERMILPS $0xb1, Y7, Y8
+	VMULPS    Y4, Y7, Y7
+	VMULPS    Y5, Y8, Y8
+	VADDSUBPS Y8, Y7, Y7
+	VMOVUPS   Y7, (BX)(SI*1)
+	VMOVUPS   (BX)(SI*2), Y7
+	VMULPS    Y2, Y7, Y7
+	VMULPS    Y6, Y7, Y7
+	VPERMILPS $0xb1, Y7, Y8
+	VMULPS    Y4, Y7, Y7
+	VMULPS    Y5, Y8, Y8
+	VADDSUBPS Y8, Y7, Y7
+	VMOVUPS   Y7, (BX)(SI*2)
+	VMOVUPS   (BX)(DI*1), Y7
+	VMULPS    Y3, Y7, Y7
+	VMULPS    Y6, Y7, Y7
+	VPERMILPS $0xb1, Y7, Y6
+	VMULPS    Y4, Y7, Y7
+	VMULPS    Y5, Y6, Y6
+	VADDSUBPS Y6, Y7, Y7
+	VMOVUPS   Y7, (BX)(DI*1)
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000010, R11
+	ADDQ      $0x00000020, R8
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x04, R9
+	CMPQ      R9, $0x04
+	JGE       block35
 
 next36:
+	CMPQ R9, $0x02
+	JLT  next38
+
+block37:
+	VMOVSD    (R10), X4
+	VUNPCKLPS X4, X4, X4
+	VMOVSD    (R11), X5
+	VUNPCKLPS X5, X5, X5
+	VMOVUPS   (R8), X6
+	VMOVUPS   (BX), X7
+	VMULPS    X0, X7, X7
+	VMULPS    X6, X7, X7
+	VPERMILPS $0xb1, X7, X8
+	VMULPS    X4, X7, X7
+	VMULPS    X5, X8, X8
+	VADDSUBPS X8, X7, X7
+	VMOVUPS   X7, (BX)
+	VMOVUPS   (BX)(SI*1), X7
+	VMULPS    X1, X7, X7
+	VMULPS    X6, X7, X7
+	VPERMILPS $0xb1, X7, X8
+	VMULPS    X4, X7, X7
+	VMULPS    X5, X8, X8
+	VADDSUBPS X8, X7, X7
+	VMOVUPS   X7, (BX)(SI*1)
+	VMOVUPS   (BX)(SI*2), X7
+	VMULPS    X2, X7, X7
+	VMULPS    X6, X7, X7
+	VPERMILPS $0xb1, X7, X8
+	VMULPS    X4, X7, X7
+	VMULPS    X5, X8, X8
+	VADDSUBPS X8, X7, X7
+	VMOVUPS   X7, (BX)(SI*2)
+	VMOVUPS   (BX)(DI*1), X7
+	VMULPS    X3, X7, X7
+	VMULPS    X6, X7, X7
+	VPERMILPS $0xb1, X7, X6
+	VMULPS    X4, X7, X7
+	VMULPS    X5, X6, X6
+	VADDSUBPS X6, X7, X7
+	VMOVUPS   X7, (BX)(DI*1)
+	ADDQ      $0x00000008, R10
+	ADDQ      $0x00000008, R11
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x02, R9
+	CMPQ      R9, $0x02
+	JGE       block37
+
+next38:
+	CMPQ R9, $0x01
+	JLT  next40
+
+block39:
+	VBROADCASTSS (R10), X4
+	VBROADCASTSS (R11), X5
+	VMOVSD       (R8), X6
+	VMOVSD       (BX), X7
+	VMULPS       X0, X7, X7
+	VMULPS       X6, X7, X7
+	VPERMILPS    $0xb1, X7, X8
+	VMULPS       X4, X7, X7
+	VMULPS       X5, X8, X8
+	VADDSUBPS    X8, X7, X7
+	VMOVSD       X7, (BX)
+	VMOVSD       (BX)(SI*1), X7
+	VMULPS       X1, X7, X7
+	VMULPS       X6, X7, X7
+	VPERMILPS    $0xb1, X7, X8
+	VMULPS       X4, X7, X7
+	VMULPS       X5, X8, X8
+	VADDSUBPS    X8, X7, X7
+	VMOVSD       X7, (BX)(SI*1)
+	VMOVSD       (BX)(SI*2), X7
+	VMULPS       X2, X7, X7
+	VMULPS       X6, X7, X7
+	VPERMILPS    $0xb1, X7, X8
+	VMULPS       X4, X7, X7
+	VMULPS       X5, X8, X8
+	VADDSUBPS    X8, X7, X7
+	VMOVSD       X7, (BX)(SI*2)
+	VMOVSD       (BX)(DI*1), X7
+	VMULPS       X3, X7, X7
+	VMULPS       X6, X7, X7
+	VPERMILPS    $0xb1, X7, X6
+	VMULPS       X4, X7, X7
+	VMULPS       X5, X6, X6
+	VADDSUBPS    X6, X7, X7
+	VMOVSD       X7, (BX)(DI*1)
+	ADDQ         $0x00000004, R10
+	ADDQ         $0x00000004, R11
+	ADDQ         $0x00000008, R8
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x01, R9
+	CMPQ         R9, $0x01
+	JGE          block39
+
+next40:
 	MOVQ pairs+48(FP), R9
 	ADDQ R9, R9
 	MOVQ first+40(FP), R10
@@ -5043,9 +5357,9 @@ next36:
 	NEGQ R9
 	ADDQ CX, R9
 	CMPQ R9, $0x40
-	JLT  next38
+	JLT  next42
 
-block37:
+block41:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -5118,13 +5432,13 @@ block37:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R9
 	CMPQ    R9, $0x40
-	JGE     block37
+	JGE     block41
 
-next38:
+next42:
 	CMPQ R9, $0x10
-	JLT  next40
+	JLT  next44
 
-block39:
+block43:
 	VMOVUPS (R8), Z4
 	VMOVUPS (BX), Z5
 	VMOVUPS (BX)(SI*1), Z6
@@ -5146,11 +5460,11 @@ block39:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R9
 	CMPQ    R9, $0x10
-	JGE     block39
+	JGE     block43
 
-next40:
+next44:
 	TESTQ         R9, R9
-	JZ            next42
+	JZ            next46
 	MOVQ          $0xffffffffffffffff, R10
 	BZHIQ         R9, R10, R10
 	KMOVD         R10, K2
@@ -5165,60 +5479,60 @@ next40:
 	VMULPS        Z4, Z6, Z6
 	LEAQ          (BX), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer43
+	JZ            fewer47
 	VMOVUPS       Y5, (R10)
 	VEXTRACTF64X4 $0x01, Z5, Y5
-	ADDQ          $0x00000020, R10
-
-fewer43:
-	TESTQ        $0x00000004, R9
-	JZ           fewer44
-	VMOVUPS      X5, (R10)
-	VEXTRACTF128 $0x01, Y5, X5
-	ADDQ         $0x00000010, R10
-
-fewer44:
-	TESTQ   $0x00000002, R9
-	JZ      fewer45
-	VMOVLPS X5, (R10)
-	VPSRLDQ $0x08, X5, X5
-	ADDQ    $0x00000008, R10
-
-fewer45:
-	TESTQ   $0x00000001, R9
-	JZ      fewer46
-	VMOVSS  X5, (R10)
-	VPSRLDQ $0x04, X5, X5
-
-fewer46:
-	LEAQ          (BX)(SI*1), R10
-	TESTQ         $0x00000008, R9
-	JZ            fewer47
-	VMOVUPS       Y6, (R10)
-	VEXTRACTF64X4 $0x01, Z6, Y6
 	ADDQ          $0x00000020, R10
 
 fewer47:
 	TESTQ        $0x00000004, R9
 	JZ           fewer48
-	VMOVUPS      X6, (R10)
-	VEXTRACTF128 $0x01, Y6, X6
+	VMOVUPS      X5, (R10)
+	VEXTRACTF128 $0x01, Y5, X5
 	ADDQ         $0x00000010, R10
 
 fewer48:
 	TESTQ   $0x00000002, R9
 	JZ      fewer49
-	VMOVLPS X6, (R10)
-	VPSRLDQ $0x08, X6, X6
+	VMOVLPS X5, (R10)
+	VPSRLDQ $0x08, X5, X5
 	ADDQ    $0x00000008, R10
 
 fewer49:
 	TESTQ   $0x00000001, R9
 	JZ      fewer50
+	VMOVSS  X5, (R10)
+	VPSRLDQ $0x04, X5, X5
+
+fewer50:
+	LEAQ          (BX)(SI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer51
+	VMOVUPS       Y6, (R10)
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	ADDQ          $0x00000020, R10
+
+fewer51:
+	TESTQ        $0x00000004, R9
+	JZ           fewer52
+	VMOVUPS      X6, (R10)
+	VEXTRACTF128 $0x01, Y6, X6
+	ADDQ         $0x00000010, R10
+
+fewer52:
+	TESTQ   $0x00000002, R9
+	JZ      fewer53
+	VMOVLPS X6, (R10)
+	VPSRLDQ $0x08, X6, X6
+	ADDQ    $0x00000008, R10
+
+fewer53:
+	TESTQ   $0x00000001, R9
+	JZ      fewer54
 	VMOVSS  X6, (R10)
 	VPSRLDQ $0x04, X6, X6
 
-fewer50:
+fewer54:
 	VMOVUPS.Z     (BX)(SI*2), K2, Z0
 	VMOVUPS.Z     (BX)(DI*1), K2, Z1
 	VMULPS        Z2, Z0, Z0
@@ -5227,94 +5541,94 @@ fewer50:
 	VMULPS        Z4, Z1, Z1
 	LEAQ          (BX)(SI*2), R10
 	TESTQ         $0x00000008, R9
-	JZ            fewer51
+	JZ            fewer55
 	VMOVUPS       Y0, (R10)
 	VEXTRACTF64X4 $0x01, Z0, Y0
-	ADDQ          $0x00000020, R10
-
-fewer51:
-	TESTQ        $0x00000004, R9
-	JZ           fewer52
-	VMOVUPS      X0, (R10)
-	VEXTRACTF128 $0x01, Y0, X0
-	ADDQ         $0x00000010, R10
-
-fewer52:
-	TESTQ   $0x00000002, R9
-	JZ      fewer53
-	VMOVLPS X0, (R10)
-	VPSRLDQ $0x08, X0, X0
-	ADDQ    $0x00000008, R10
-
-fewer53:
-	TESTQ   $0x00000001, R9
-	JZ      fewer54
-	VMOVSS  X0, (R10)
-	VPSRLDQ $0x04, X0, X0
-
-fewer54:
-	LEAQ          (BX)(DI*1), R10
-	TESTQ         $0x00000008, R9
-	JZ            fewer55
-	VMOVUPS       Y1, (R10)
-	VEXTRACTF64X4 $0x01, Z1, Y1
 	ADDQ          $0x00000020, R10
 
 fewer55:
 	TESTQ        $0x00000004, R9
 	JZ           fewer56
-	VMOVUPS      X1, (R10)
-	VEXTRACTF128 $0x01, Y1, X1
+	VMOVUPS      X0, (R10)
+	VEXTRACTF128 $0x01, Y0, X0
 	ADDQ         $0x00000010, R10
 
 fewer56:
 	TESTQ   $0x00000002, R9
 	JZ      fewer57
-	VMOVLPS X1, (R10)
-	VPSRLDQ $0x08, X1, X1
+	VMOVLPS X0, (R10)
+	VPSRLDQ $0x08, X0, X0
 	ADDQ    $0x00000008, R10
 
 fewer57:
 	TESTQ   $0x00000001, R9
 	JZ      fewer58
+	VMOVSS  X0, (R10)
+	VPSRLDQ $0x04, X0, X0
+
+fewer58:
+	LEAQ          (BX)(DI*1), R10
+	TESTQ         $0x00000008, R9
+	JZ            fewer59
+	VMOVUPS       Y1, (R10)
+	VEXTRACTF64X4 $0x01, Z1, Y1
+	ADDQ          $0x00000020, R10
+
+fewer59:
+	TESTQ        $0x00000004, R9
+	JZ           fewer60
+	VMOVUPS      X1, (R10)
+	VEXTRACTF128 $0x01, Y1, X1
+	ADDQ         $0x00000010, R10
+
+fewer60:
+	TESTQ   $0x00000002, R9
+	JZ      fewer61
+	VMOVLPS X1, (R10)
+	VPSRLDQ $0x08, X1, X1
+	ADDQ    $0x00000008, R10
+
+fewer61:
+	TESTQ   $0x00000001, R9
+	JZ      fewer62
 	VMOVSS  X1, (R10)
 	VPSRLDQ $0x04, X1, X1
 
-fewer58:
+fewer62:
 	LEAQ (R8)(R9*4), R8
 	LEAQ (BX)(R9*4), BX
 
-next42:
+next46:
 	LEAQ (AX)(SI*4), AX
 	CMPQ DX, $0x04
 	JGE  rows2
 
 next4:
 	CMPQ   DX, $0x01
-	JLT    next61
+	JLT    next65
 	MOVQ   AX, BX
 	VXORPS Z0, Z0, Z0
 	MOVQ   CX, DI
 	SUBQ   $0x10, DI
-	JLT    rest63
+	JLT    rest67
 
-squares62:
+squares66:
 	PREFETCHT0 3072(BX)
 	VMOVUPS    (BX), Z1
 	VMULPS     Z1, Z1, Z1
 	VADDPS     Z1, Z0, Z0
 	ADDQ       $0x40, BX
 	SUBQ       $0x10, DI
-	JGE        squares62
+	JGE        squares66
 
-rest63:
+rest67:
 	ADDQ      $0x10, DI
-	JZ        summed64
+	JZ        summed68
 	VMOVUPS.Z (BX), K1, Z1
 	VMULPS    Z1, Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-summed64:
+summed68:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF32X4 $0x01, Y0, X1
@@ -5334,35 +5648,35 @@ summed64:
 	VDIVPS        X1, X0, X1
 	VMOVUPS       X1, (SP)
 
-rows59:
+rows63:
 	// 1. the sums of the next rows, whose roots take long, before these are multiplied
 	VBROADCASTSS (SP), Z0
 	SUBQ         $0x01, DX
 	CMPQ         DX, $0x01
-	JLT          last60
+	JLT          last64
 	LEAQ         (AX)(SI*1), BX
 	VXORPS       Z1, Z1, Z1
 	MOVQ         CX, DI
 	SUBQ         $0x10, DI
-	JLT          rest66
+	JLT          rest70
 
-squares65:
+squares69:
 	PREFETCHT0 3072(BX)
 	VMOVUPS    (BX), Z2
 	VMULPS     Z2, Z2, Z2
 	VADDPS     Z2, Z1, Z1
 	ADDQ       $0x40, BX
 	SUBQ       $0x10, DI
-	JGE        squares65
+	JGE        squares69
 
-rest66:
+rest70:
 	ADDQ      $0x10, DI
-	JZ        summed67
+	JZ        summed71
 	VMOVUPS.Z (BX), K1, Z2
 	VMULPS    Z2, Z2, Z2
 	VADDPS    Z2, Z1, Z1
 
-summed67:
+summed71:
 	VEXTRACTF32X8 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF32X4 $0x01, Y1, X2
@@ -5382,15 +5696,15 @@ summed67:
 	VDIVPS        X2, X1, X2
 	VMOVUPS       X2, (SP)
 
-last60:
+last64:
 	// 2. these rows
 	MOVQ AX, BX
 	MOVQ weight+8(FP), DI
 	MOVQ first+40(FP), R8
 	CMPQ R8, $0x40
-	JLT  next69
+	JLT  next73
 
-block68:
+block72:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5415,13 +5729,13 @@ block68:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block68
+	JGE     block72
 
-next69:
+next73:
 	CMPQ R8, $0x10
-	JLT  next71
+	JLT  next75
 
-block70:
+block74:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5431,11 +5745,11 @@ block70:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block70
+	JGE     block74
 
-next71:
+next75:
 	TESTQ         R8, R8
-	JZ            next73
+	JZ            next77
 	MOVQ          $0xffffffffffffffff, R9
 	BZHIQ         R8, R9, R9
 	KMOVD         R9, K2
@@ -5447,36 +5761,36 @@ next71:
 	VMULPS        Z1, Z2, Z2
 	LEAQ          (BX), R9
 	TESTQ         $0x00000008, R8
-	JZ            fewer74
+	JZ            fewer78
 	VMOVUPS       Y2, (R9)
 	VEXTRACTF64X4 $0x01, Z2, Y2
 	ADDQ          $0x00000020, R9
 
-fewer74:
+fewer78:
 	TESTQ        $0x00000004, R8
-	JZ           fewer75
+	JZ           fewer79
 	VMOVUPS      X2, (R9)
 	VEXTRACTF128 $0x01, Y2, X2
 	ADDQ         $0x00000010, R9
 
-fewer75:
+fewer79:
 	TESTQ   $0x00000002, R8
-	JZ      fewer76
+	JZ      fewer80
 	VMOVLPS X2, (R9)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x00000008, R9
 
-fewer76:
+fewer80:
 	TESTQ   $0x00000001, R8
-	JZ      fewer77
+	JZ      fewer81
 	VMOVSS  X2, (R9)
 	VPSRLDQ $0x04, X2, X2
 
-fewer77:
+fewer81:
 	LEAQ (DI)(R8*4), DI
 	LEAQ (BX)(R8*4), BX
 
-next73:
+next77:
 	MOVQ      cos+16(FP), R9
 	MOVQ      sin+24(FP), R10
 	MOVQ      pairs+48(FP), R8
@@ -5484,9 +5798,9 @@ next73:
 	VMOVUPS   high32<>+0(SB), Z2
 	VMOVDQU32 signBit32<>+0(SB), Z3
 	CMPQ      R8, $0x10
-	JLT       next79
+	JLT       next83
 
-block78:
+block82:
 	VMOVUPS   (R9), Z4
 	VMOVUPS   (R10), Z5
 	VPXORD    Z3, Z5, Z6
@@ -5524,59 +5838,85 @@ block78:
 	ADDQ      $0x00000080, BX
 	SUBQ      $0x10, R8
 	CMPQ      R8, $0x10
-	JGE       block78
+	JGE       block82
 
-next79:
-	TESTQ     R8, R8
-	JZ        next81
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R8, R11, R11
-	KMOVD     R11, K2
-	SHRQ      $0x10, R11
-	KMOVD     R11, K3
-	LEAQ      (R8)(R8*1), R11
-	MOVQ      $0xffffffffffffffff, R12
-	BZHIQ     R11, R12, R12
-	KMOVD     R12, K3
-	SHRQ      $0x10, R12
-	KMOVD     R12, K4
-	VMOVUPS.Z (R9), K2, Z4
-	VMOVUPS.Z (R10), K2, Z5
-	VPXORD    Z3, Z5, Z3
-	VMOVAPS   Z4, Z6
-	VPERMT2PS Z5, Z1, Z6
-	VMOVAPS   Z3, Z7
-	VPERMT2PS Z4, Z1, Z7
-	VMOVAPS   Z4, Z1
-	VPERMT2PS Z5, Z2, Z1
-	VMOVAPS   Z3, Z3
-	VPERMT2PS Z4, Z2, Z3
-	VMOVUPS.Z (DI), K3, Z2
-	VMOVUPS.Z (BX), K3, Z4
-	VMULPS    Z0, Z4, Z4
-	VMULPS    Z2, Z4, Z4
-	VMOVSHDUP Z4, Z2
-	VMOVSLDUP Z4, Z4
-	VMULPS    Z6, Z4, Z4
-	VMULPS    Z7, Z2, Z2
-	VADDPS    Z2, Z4, Z4
-	VMOVUPS   Z4, K3, (BX)
-	VMOVUPS.Z 64(DI), K4, Z2
-	VMOVUPS.Z 64(BX), K4, Z4
-	VMULPS    Z0, Z4, Z4
-	VMULPS    Z2, Z4, Z4
-	VMOVSHDUP Z4, Z2
-	VMOVSLDUP Z4, Z4
-	VMULPS    Z1, Z4, Z4
-	VMULPS    Z3, Z2, Z2
-	VADDPS    Z2, Z4, Z4
-	VMOVUPS   Z4, K4, 64(BX)
-	LEAQ      (R9)(R8*4), R9
-	LEAQ      (R10)(R8*4), R10
-	LEAQ      (DI)(R8*8), DI
-	LEAQ      (BX)(R8*8), BX
+next83:
+	CMPQ R8, $0x04
+	JLT  next85
 
-next81:
+block84:
+	VPMOVZXDQ (R9), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ (R10), Y2
+	VMOVSLDUP Y2, Y2
+	VMOVUPS   (DI), Y3
+	VMOVUPS   (BX), Y4
+	VMULPS    Y0, Y4, Y4
+	VMULPS    Y3, Y4, Y4
+	VPERMILPS $0xb1, Y4, Y3
+	VMULPS    Y1, Y4, Y4
+	VMULPS    Y2, Y3, Y3
+	VADDSUBPS Y3, Y4, Y4
+	VMOVUPS   Y4, (BX)
+	ADDQ      $0x00000010, R9
+	ADDQ      $0x00000010, R10
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000020, BX
+	SUBQ      $0x04, R8
+	CMPQ      R8, $0x04
+	JGE       block84
+
+next85:
+	CMPQ R8, $0x02
+	JLT  next87
+
+block86:
+	VMOVSD    (R9), X1
+	VUNPCKLPS X1, X1, X1
+	VMOVSD    (R10), X2
+	VUNPCKLPS X2, X2, X2
+	VMOVUPS   (DI), X3
+	VMOVUPS   (BX), X4
+	VMULPS    X0, X4, X4
+	VMULPS    X3, X4, X4
+	VPERMILPS $0xb1, X4, X3
+	VMULPS    X1, X4, X4
+	VMULPS    X2, X3, X3
+	VADDSUBPS X3, X4, X4
+	VMOVUPS   X4, (BX)
+	ADDQ      $0x00000008, R9
+	ADDQ      $0x00000008, R10
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x02, R8
+	CMPQ      R8, $0x02
+	JGE       block86
+
+next87:
+	CMPQ R8, $0x01
+	JLT  next89
+
+block88:
+	VBROADCASTSS (R9), X1
+	VBROADCASTSS (R10), X2
+	VMOVSD       (DI), X3
+	VMOVSD       (BX), X4
+	VMULPS       X0, X4, X4
+	VMULPS       X3, X4, X4
+	VPERMILPS    $0xb1, X4, X3
+	VMULPS       X1, X4, X4
+	VMULPS       X2, X3, X3
+	VADDSUBPS    X3, X4, X4
+	VMOVSD       X4, (BX)
+	ADDQ         $0x00000004, R9
+	ADDQ         $0x00000004, R10
+	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x01, R8
+	CMPQ         R8, $0x01
+	JGE          block88
+
+next89:
 	MOVQ pairs+48(FP), R8
 	ADDQ R8, R8
 	MOVQ first+40(FP), R9
@@ -5584,9 +5924,9 @@ next81:
 	NEGQ R8
 	ADDQ CX, R8
 	CMPQ R8, $0x40
-	JLT  next83
+	JLT  next91
 
-block82:
+block90:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5611,13 +5951,13 @@ block82:
 	ADDQ    $0x00000100, BX
 	SUBQ    $0x40, R8
 	CMPQ    R8, $0x40
-	JGE     block82
+	JGE     block90
 
-next83:
+next91:
 	CMPQ R8, $0x10
-	JLT  next85
+	JLT  next93
 
-block84:
+block92:
 	VMOVUPS (DI), Z1
 	VMOVUPS (BX), Z2
 	VMULPS  Z0, Z2, Z2
@@ -5627,11 +5967,11 @@ block84:
 	ADDQ    $0x00000040, BX
 	SUBQ    $0x10, R8
 	CMPQ    R8, $0x10
-	JGE     block84
+	JGE     block92
 
-next85:
+next93:
 	TESTQ         R8, R8
-	JZ            next87
+	JZ            next95
 	MOVQ          $0xffffffffffffffff, R9
 	BZHIQ         R8, R9, R9
 	KMOVD         R9, K2
@@ -5643,41 +5983,41 @@ next85:
 	VMULPS        Z1, Z2, Z2
 	LEAQ          (BX), R9
 	TESTQ         $0x00000008, R8
-	JZ            fewer88
+	JZ            fewer96
 	VMOVUPS       Y2, (R9)
 	VEXTRACTF64X4 $0x01, Z2, Y2
 	ADDQ          $0x00000020, R9
 
-fewer88:
+fewer96:
 	TESTQ        $0x00000004, R8
-	JZ           fewer89
+	JZ           fewer97
 	VMOVUPS      X2, (R9)
 	VEXTRACTF128 $0x01, Y2, X2
 	ADDQ         $0x00000010, R9
 
-fewer89:
+fewer97:
 	TESTQ   $0x00000002, R8
-	JZ      fewer90
+	JZ      fewer98
 	VMOVLPS X2, (R9)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x00000008, R9
 
-fewer90:
+fewer98:
 	TESTQ   $0x00000001, R8
-	JZ      fewer91
+	JZ      fewer99
 	VMOVSS  X2, (R9)
 	VPSRLDQ $0x04, X2, X2
 
-fewer91:
+fewer99:
 	LEAQ (DI)(R8*4), DI
 	LEAQ (BX)(R8*4), BX
 
-next87:
+next95:
 	LEAQ (AX)(SI*1), AX
 	CMPQ DX, $0x01
-	JGE  rows59
+	JGE  rows63
 
-next61:
+next65:
 done1:
 	VZEROUPPER
 	RET

@@ -107,7 +107,7 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	addBounds := func(bytes int) {
 		if everything && !bounded[bytes] {
 			bounded[bytes] = true
-			cases = append(cases, boundCases(m.float32s[:bytes/4], "scale", "store", "nontemporal")...)
+			cases = append(cases, boundCases(m.float32s[:bytes/4], "scale", "store", "nontemporal", "twostreams")...)
 		}
 	}
 	for _, r := range rotations(s) {

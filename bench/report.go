@@ -71,27 +71,27 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		others(x.name, x.tokens)
 	}
 
-	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly and by non-temporal stores.\n\n", pairs, base)
-	heads("rows | angles", "--:|---", append([]string{"ns per row", "ns per pair", "±", "GB/s", "of storing", "of non-temporal"}, list[1:]...)...)
+	w("\n## Tables\n\n`Rotary.CosSin`, rows of %d pairs, base %d. The bounds are storing as many bytes, plainly, by non-temporal stores,\nand by those to two arrays alternately, as a table is.\n\n", pairs, base)
+	heads("rows | angles", "--:|---", append([]string{"ns per row", "ns per pair", "±", "GB/s", "of storing", "of non-temporal", "of two streams"}, list[1:]...)...)
 	for _, t := range tables(s) {
 		ns, bytes := r.time(t.name(list[0])), t.bytes()
 		speed := float64(bytes) / ns
-		w("| %d | %s | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)),
+		w("| %d | %s | %s | %s | %s | %s | %s | %s | %s |", t.rows, t.anglesName(), digits(ns/float64(t.rows)), digits(ns/float64(t.rows*pairs)),
 			percent(r.spread(t.name(list[0]))), digits(speed),
-			percent(speed/r.bound("store", bytes)), percent(speed/r.bound("nontemporal", bytes)))
+			percent(speed/r.bound("store", bytes)), percent(speed/r.bound("nontemporal", bytes)), percent(speed/r.bound("twostreams", bytes)))
 		others(t.name, t.rows)
 	}
 	w("\n![GB/s of each implementation](implementations.png)\n")
 
 	w("\n## Bounds\n\nGB/s by working set: the bytes that are changed or written, again and again.\n\n![GB/s by working set](roofline.png)\n\n")
-	columns := []string{"scaling", "storing", "non-temporal"}
+	columns := []string{"scaling", "storing", "non-temporal", "two streams"}
 	for _, x := range sweeps {
 		columns = append(columns, x.title)
 	}
 	heads("working set", "--:", columns...)
 	for _, bytes := range s.workingSets {
 		w("| %s |", binary(bytes))
-		for _, operation := range []string{"scale", "store", "nontemporal"} {
+		for _, operation := range []string{"scale", "store", "nontemporal", "twostreams"} {
 			w(" %s |", r.measured(r.fastest(operation, bytes), bytes))
 		}
 		for _, x := range sweeps {

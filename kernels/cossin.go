@@ -84,8 +84,8 @@ func CosSinExactRow(impl Implementation, cos, sin []float32, position float64, b
 // position like the one before takes its row. With
 // nonTemporal, rows that are aligned for it are stored by non-temporal stores.
 func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positions []int32, b *Block, shift *Shift, scaleCos, scaleSin float32, nonTemporal bool) {
-	var memory [3*Width + 7]float64
-	seed := alignSeed(&memory)
+	var memory [3*Width + line - 1]float64
+	seed := (*[3][Width]float64)(aligned64(memory[:]))
 	n := b.Len()
 	nonTemporal = nonTemporal && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
@@ -117,7 +117,7 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 			}
 			if done < run {
 				at = (t + done) * stride
-				generic.CosSinExact(cos[at:at+n], sin[at:at+n], positions[t+done], b.frequencies(), scaleCos, scaleSin)
+				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], float64(positions[t+done]), b, scaleCos, scaleSin)
 				done++
 			}
 		}
@@ -157,7 +157,11 @@ func CosSinFloat32(impl Implementation, cos, sin, invFreq []float32, position, s
 	}
 }
 
-func alignSeed(memory *[3*Width + 7]float64) *[3][Width]float64 {
-	offset := (8 - int(uintptr(unsafe.Pointer(memory))/8%8)) % 8
-	return (*[3][Width]float64)(unsafe.Pointer(&memory[offset]))
+const line = 8 // float64 of a line of the cache
+
+// aligned64 returns the first float64 at the start of a line. Seeds that cross lines make
+// each load of a vector of 64 bytes two.
+func aligned64(memory []float64) unsafe.Pointer {
+	start := unsafe.Pointer(unsafe.SliceData(memory))
+	return unsafe.Add(start, -uintptr(start)&(8*line-1))
 }

@@ -30,7 +30,8 @@ func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, block
 		to.exactRows(impl, 0, positions, blocks)
 		return
 	}
-	var seeds [MaxBlocks][3][Width]float64
+	var memory [MaxBlocks*3*Width + line - 1]float64
+	seeds := (*[MaxBlocks][3][Width]float64)(aligned64(memory[:]))
 	n := (len(blocks)-1)*Width + blocks[len(blocks)-1].Len()
 	for t := 0; t < len(positions); {
 		run := runLength(positions[t:])
@@ -54,7 +55,7 @@ func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, block
 			cosSinSeedF64(impl, &seed[0], &seed[1], &seed[2], &blocks[i], base, reach)
 		}
 		for r := 0; r < run; r++ {
-			pairs := sinusoidalRows(impl, to, t+r, 0, run-r, &seeds, shifts, first+r, n)
+			pairs := sinusoidalRows(impl, to, t+r, 0, run-r, seeds, shifts, first+r, n)
 			r += pairs / n
 			if r == run {
 				break
@@ -68,7 +69,7 @@ func SinusoidalRows(impl Implementation, to *Sinusoids, positions []int32, block
 				to.put(impl, t+r, i, entries[:2*(end-i)])
 				i = end
 				if i < n {
-					i += sinusoidalRows(impl, to, t+r, i/Width, 1, &seeds, shifts, first+r, n-i)
+					i += sinusoidalRows(impl, to, t+r, i/Width, 1, seeds, shifts, first+r, n-i)
 				}
 			}
 		}

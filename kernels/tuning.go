@@ -1,11 +1,10 @@
 package kernels
 
-// All thresholds of the module. Figures are medians of calls taken alternately, go1.26.8,
-// on an AMD EPYC of the Zen 4 generation with AVX-512, if nothing else is said; Zen 5 is
-// one of the next. They are of
-// binaries that differ in the one constant, some by loops that are not kept. The machine
-// was shared, and the same code was up to 30 % apart between two binaries: differences
-// below that say nothing.
+// All thresholds of the module. Figures are medians of calls taken alternately, go1.26.8, of
+// binaries that differ in the one constant: on an AMD EPYC of the Zen 4 generation if nothing
+// else is said, on one of Zen 5 where that is said, both with AVX-512. The machines were
+// shared, and the same code was up to 30 % apart between two binaries: differences below
+// that say nothing. go run -C bench . -tune measures what other values would do.
 
 // MaxCallElements bounds the elements that one call of a kernel works on, so that a
 // garbage collection, which cannot interrupt assembly, never waits long. go test -bench
@@ -71,10 +70,10 @@ func (i Implementation) seeds() bool { return i != Generic }
 // nothing of it is still in a cache when it is used, non-temporal stores save that.
 const (
 	// NonTemporalTable is the entries of cos, and as many of sin: 32 MiB together. Exact
-	// Rotary.CosSin on Zen 5 with and without, ns a pair, 64 pairs a row: 16,384 rows (8
-	// MiB) 0.215 and 0.230 (AVX2 0.38, 0.39), but then no cache has them; 65,536 rows 0.21
-	// and 0.41 (0.39, 0.45); 1,048,576 rows 0.29 and 0.43 (0.44, 0.46). One array or two,
-	// non-temporal stores alone take 0.20 to 0.26.
+	// Rotary.CosSin on Zen 5 with and without, ns a pair, 64 pairs a row: 65,536 rows 0.21 and
+	// 0.41 (AVX2 0.39, 0.45), 1,048,576 rows 0.29 and 0.43 (0.44, 0.46). A table of 16,384
+	// rows, 8 MiB, takes 0.215 and 0.230 (0.38, 0.39), but with them it is in no cache after.
+	// Such stores alone take 0.20 to 0.26, to one array or to two.
 	NonTemporalTable = 4 << 20
 	// nonTemporalCopy is the bytes that RotateInto writes. 8 MiB of float32 with and
 	// without, 404 and 770 us (AVX2 484, 849); 4 MiB of float16 423 and 297 us.

@@ -58,7 +58,7 @@ func (f *Frequencies) writeAxes(to *Table, p *Positions, scaleCos, scaleSin floa
 			for i := range f.axes {
 				a := &f.axes[i]
 				first, _ := a.section()
-				a.ladder.Write(&Table{rest.Cos[first:], rest.Sin[first:], rest.Stride}, 0, len(a.pairs), chunk.Axis(a.index), scaleCos, scaleSin)
+				a.ladder.Write(&Table{rest.Cos[first:], rest.Sin[first:], rest.Stride, rest.nonTemporal}, 0, len(a.pairs), chunk.Axis(a.index), scaleCos, scaleSin)
 			}
 		default:
 			f.writeScattered(&rest, &chunk, scaleCos, scaleSin)
@@ -78,7 +78,7 @@ func (f *Frequencies) writeScattered(to *Table, p *Positions, scaleCos, scaleSin
 		if equal(positions) { // only the first row is read
 			positions = positions[:1]
 		}
-		a.ladder.Write(&Table{cos[at:], sin[at:], n}, 0, n, positions, scaleCos, scaleSin)
+		a.ladder.Write(&Table{Cos: cos[at:], Sin: sin[at:], Stride: n}, 0, n, positions, scaleCos, scaleSin)
 		at += n * p.N
 	}
 	for t := range p.N {
@@ -113,7 +113,7 @@ func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, scaleC
 		n := len(a.pairs)
 		for t := range tokens {
 			at := a.index*tokens + t
-			a.ladder.WriteFractional(&Table{cos[:], sin[:], n}, 0, n, positions[at:at+1], scaleCos, scaleSin)
+			a.ladder.WriteFractional(&Table{Cos: cos[:], Sin: sin[:], Stride: n}, 0, n, positions[at:at+1], scaleCos, scaleSin)
 			row := to.From(t)
 			for k, pair := range a.pairs {
 				row.Cos[pair], row.Sin[pair] = cos[k], sin[k]

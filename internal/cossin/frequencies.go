@@ -47,6 +47,7 @@ func (f *Frequencies) Decays() bool { return f.how == decaying }
 // Write writes the rows of tokens. Cosines and sines are multiplied by scaleCos and
 // scaleSin.
 func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32) {
+	to.Begin(2 * len(to.Cos))
 	switch f.how {
 	case oneAxis:
 		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
@@ -56,7 +57,7 @@ func (f *Frequencies) Write(to *Table, p *Positions, scaleCos, scaleSin float32)
 		f.ladder.Write(to, 0, f.pairs, p.Axis(0), scaleCos, scaleSin)
 		f.decay.apply(to, f.pairs, p.Axis(0))
 	}
-	to.fence()
+	to.End()
 }
 
 // WriteRow is Write for one token, whose position on each axis it takes.
@@ -65,7 +66,7 @@ func (f *Frequencies) WriteRow(cos, sin []float32, position []int32, scaleCos, s
 		f.ladder.writeRow(cos, sin, position[0], scaleCos, scaleSin)
 		return
 	}
-	f.Write(&Table{cos, sin, len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
+	f.Write(&Table{Cos: cos, Sin: sin, Stride: len(cos)}, &Positions{Call: position, Tokens: 1, N: 1}, scaleCos, scaleSin)
 }
 
 // WriteOnce is Write, but for tokens that all have the same positions it writes one

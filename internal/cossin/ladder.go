@@ -47,7 +47,7 @@ func (l *Ladder) Write(to *Table, column, pairs int, positions []int32, scaleCos
 	default:
 		for done := 0; done < pairs; done += kernels.Width {
 			i := (column + done) / kernels.Width
-			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], scaleCos, scaleSin, to.nonTemporal())
+			kernels.CosSinExactRows(dispatch.Implementation(), to.Cos[done:], to.Sin[done:], to.Stride, positions, &l.Blocks[i], &l.Shifts[i], scaleCos, scaleSin, to.nonTemporal)
 		}
 	}
 }
@@ -113,17 +113,18 @@ func WriteExact(cos, sin []float32, positions []int32, invFreq []float64) {
 	if len(positions) == 0 {
 		return
 	}
-	whole := Table{cos, sin, len(invFreq)}
+	whole := Table{Cos: cos, Sin: sin, Stride: len(invFreq)}
+	whole.Begin(2 * len(cos))
 	for column := 0; column < len(invFreq); column += kernels.Width {
 		block := invFreq[column:min(column+kernels.Width, len(invFreq))]
-		to := Table{cos[column:], sin[column:], len(invFreq)}
+		to := Table{cos[column:], sin[column:], len(invFreq), whole.nonTemporal}
 		if len(positions) < kernels.ShiftedRows {
 			to.writeRowByRow(positions, block)
 		} else {
-			to.writeShifted(positions, block, whole.nonTemporal())
+			to.writeShifted(positions, block)
 		}
 	}
-	whole.fence()
+	whole.End()
 }
 
 func (to *Table) writeRowByRow(positions []int32, invFreq []float64) {
@@ -136,10 +137,10 @@ func (to *Table) writeRowByRow(positions []int32, invFreq []float64) {
 	}
 }
 
-func (to *Table) writeShifted(positions []int32, invFreq []float64, nonTemporal bool) {
+func (to *Table) writeShifted(positions []int32, invFreq []float64) {
 	var block kernels.Block
 	var shift kernels.Shift
 	block.Set(invFreq)
 	shift.Set(dispatch.Implementation(), &block)
-	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, 1, 1, nonTemporal)
+	kernels.CosSinExactRows(dispatch.Implementation(), to.Cos, to.Sin, to.Stride, positions, &block, &shift, 1, 1, to.nonTemporal)
 }

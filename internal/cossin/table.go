@@ -10,22 +10,23 @@ import (
 // Table is where rows of cosines and sines are: row t is Cos[t*Stride:] and
 // Sin[t*Stride:], an entry for each pair.
 type Table struct {
-	Cos, Sin []float32
-	Stride   int
+	Cos, Sin    []float32
+	Stride      int
+	nonTemporal bool // rows are written by non-temporal stores, where they are aligned for it
 }
 
 // From returns the rows from number t on.
 func (to *Table) From(t int) Table {
-	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride}
+	return Table{to.Cos[t*to.Stride:], to.Sin[t*to.Stride:], to.Stride, to.nonTemporal}
 }
 
-// nonTemporal reports whether rows of to are written by non-temporal stores, where they
-// are aligned for it.
-func (to *Table) nonTemporal() bool { return len(to.Cos) >= kernels.NonTemporalTable }
+// Begin says how many entries a call writes, cosines and sines together: whether they are
+// so many that no cache has them. End has to follow once all are written.
+func (to *Table) Begin(entries int) { to.nonTemporal = entries >= 2*kernels.NonTemporalTable }
 
-// fence ends the writing of the rows of a call.
-func (to *Table) fence() {
-	if to.nonTemporal() {
+// End lets others read what the call has written.
+func (to *Table) End() {
+	if to.nonTemporal {
 		kernels.FenceStores(dispatch.Implementation())
 	}
 }

@@ -53,7 +53,7 @@ func (f *fusion) rotateHalfSplit() {
 			places := []place{{f.row(i, 4*at), factor, []reg.VecVirtual{w1}}, {second.row(i, 4*at), factor, []reg.VecVirtual{w2}}}
 			x := f.e.multiplied(float32s, p, m, places)
 			f.e.rotatePairs(x[0][0], x[1][0], c, s)
-			f.e.saveParts(float32s, p, m, x, places)
+			f.e.savePartsUpTo(float32s, p, f.left, x, places)
 		}
 	}, func(block part) {
 		f.e.pass(block, f.left, 4, second.at)
@@ -63,40 +63,29 @@ func (f *fusion) rotateHalfSplit() {
 	f.e.LEAQ(operand.Mem{Base: f.weight, Index: partner, Scale: 4}, f.weight)
 }
 
+// rotateInterleaved rotates 16 pairs as rotateInterleavedAVX512 does, fewer as on AVX2.
 func (f *fusion) rotateInterleaved() {
+	sizes := whole(4, 2, 1)
+	var matrix *rotationMatrix
 	if f.e.avx512 {
-		f.rotateInterleavedAVX512()
-	} else {
-		f.rotateInterleavedAVX2()
+		sizes, matrix = whole(16, 4, 2, 1), f.e.newRotationMatrix()
 	}
-}
-
-func (f *fusion) rotateInterleavedAVX2() {
-	f.e.spans(f.left, whole(4, 2, 1), func(p part) {
-		row := part{size: 2 * p.size}
-		c, s := f.e.double(row, operand.Mem{Base: f.cos}), f.e.double(row, operand.Mem{Base: f.sin})
-		f.eachRow(row, masks{}, 0, func(x reg.VecVirtual) { f.e.rotateNeighbours(x, c, s) })
-		f.advance(p, 2)
-	})
-}
-
-func (f *fusion) rotateInterleavedAVX512() {
-	matrix := f.e.newRotationMatrix()
-	f.e.spans(f.left, []part{{16, false}, {16, true}}, func(p part) {
-		var pairs, elements masks
-		if p.masked {
-			pairs, elements = f.e.masks(f.left, 16), f.e.masks(f.e.twice(f.left), 16)
-		}
-		first, second := matrix.columns(
-			f.e.load(float32s, p, pairs.low, operand.Mem{Base: f.cos}),
-			f.e.load(float32s, p, pairs.low, operand.Mem{Base: f.sin}))
-		for j, m := range []masks{{low: elements.low}, {low: elements.high}} {
-			f.eachRow(p, m, 64*j, func(x reg.VecVirtual) {
-				odd := f.e.ZMM()
-				f.e.VMOVSHDUP(x, odd)
-				f.e.VMOVSLDUP(x, x)
-				f.e.sumOfProducts(x, odd, first[j], second[j])
-			})
+	f.e.spans(f.left, sizes, func(p part) {
+		cos, sin := operand.Mem{Base: f.cos}, operand.Mem{Base: f.sin}
+		if p.size == 16 {
+			first, second := matrix.columns(f.e.load(float32s, p, nil, cos), f.e.load(float32s, p, nil, sin))
+			for j := range first {
+				f.eachRow(p, 64*j, func(x reg.VecVirtual) {
+					odd := f.e.ZMM()
+					f.e.VMOVSHDUP(x, odd)
+					f.e.VMOVSLDUP(x, x)
+					f.e.sumOfProducts(x, odd, first[j], second[j])
+				})
+			}
+		} else {
+			row := part{size: 2 * p.size}
+			c, s := f.e.double(row, cos), f.e.double(row, sin)
+			f.eachRow(row, 0, func(x reg.VecVirtual) { f.e.rotateNeighbours(x, c, s) })
 		}
 		f.advance(p, 2)
 	})
@@ -104,12 +93,12 @@ func (f *fusion) rotateInterleavedAVX512() {
 
 // eachRow runs body for the normalized part of each row, displacement bytes on,
 // and stores it.
-func (f *fusion) eachRow(p part, m masks, displacement int, body func(x reg.VecVirtual)) {
-	weights := []reg.VecVirtual{f.e.load(float32s, p, m.low, operand.Mem{Base: f.weight, Disp: displacement})}
+func (f *fusion) eachRow(p part, displacement int, body func(x reg.VecVirtual)) {
+	weights := []reg.VecVirtual{f.e.load(float32s, p, nil, operand.Mem{Base: f.weight, Disp: displacement})}
 	for i, factor := range f.factors {
 		places := []place{{f.row(i, displacement), factor, weights}}
-		x := f.e.multiplied(float32s, p, m, places)
+		x := f.e.multiplied(float32s, p, masks{}, places)
 		body(x[0][0])
-		f.e.saveParts(float32s, p, m, x, places)
+		f.e.save(float32s, p, nil, x[0][0], places[0].at)
 	}
 }

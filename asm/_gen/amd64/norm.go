@@ -355,13 +355,6 @@ func (e *emitter) loadPart(t, other element, p part, m masks, from operand.Mem) 
 	return []reg.VecVirtual{e.load(t, p, m.low, from)}
 }
 
-// saveParts stores parts of one vector each.
-func (e *emitter) saveParts(t element, p part, m masks, parts [][]reg.VecVirtual, to []place) {
-	for i, list := range parts {
-		e.save(t, p, m.low, list[0], to[i].at)
-	}
-}
-
 // savePartsUpTo rounds parts to numbers and stores them, several step by step. left counts
 // the elements of parts under masks: see saveUpTo.
 func (e *emitter) savePartsUpTo(t element, p part, left reg.GPVirtual, parts [][]reg.VecVirtual, to []place) {
