@@ -121,6 +121,7 @@ func (o *operation) rows(count, stride, n int) *problem {
 // randomFrequencies returns n at positions, hard ones and large ones now and then.
 func randomFrequencies(r *rand.Rand, n int, positions []int32) []float64 {
 	invFreq := testkit.RandomFrequencies(r, n, positions, r.IntN(2) == 0)
+	r.Shuffle(n, func(i, j int) { invFreq[i], invFreq[j] = invFreq[j], invFreq[i] }) // hard ones in any lane
 	if n > 0 && r.IntN(8) == 0 {
 		invFreq[r.IntN(n)] = testkit.LargeFrequency(r, positions[0])
 	}

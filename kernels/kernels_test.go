@@ -121,6 +121,63 @@ func TestUndecided(t *testing.T) {
 	})
 }
 
+// What lies within its error bound of a midpoint of two float32 is undecided, however small
+// it is and whatever lies beside it.
+func TestNearMidpoints(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		if impl == kernels.Generic {
+			t.Skip("plain Go decides everything")
+		}
+		r := testkit.NewRand(7)
+		var block kernels.Block
+		var cos, sin [kernels.Width]float32
+		for exponent := -24; exponent < 0; exponent++ {
+			for range 200 {
+				low := float32(math.Ldexp(1+r.Float64(), exponent))
+				midpoint := (float64(low) + float64(math.Nextafter32(low, 2))) / 2
+				// The rest of the bound is for the errors of the angle and of the kernel.
+				off := math.Copysign(0.6*generic.Margin, r.Float64()-0.5)
+				invFreq := testkit.LadderOf(kernels.Width)[:1+r.IntN(kernels.Width)]
+				invFreq[0] = math.Acos(midpoint + off)
+				if r.IntN(2) == 0 {
+					invFreq[0] = math.Asin(midpoint + off*midpoint)
+				}
+				name := invFreq[0]
+				r.Shuffle(len(invFreq), func(i, j int) { invFreq[i], invFreq[j] = invFreq[j], invFreq[i] })
+				block.Set(invFreq)
+				if kernels.CosSinExactF32(impl, cos[:], sin[:], 1, &block, 1, 1) {
+					t.Fatalf("angle %x, which has an entry near %x, is decided beside %x", name, midpoint, invFreq)
+				}
+			}
+		}
+	})
+}
+
+// CosSinFloat32 leaves to plain Go the rows that have an angle beyond its reach, and no
+// others: these would be right, but slow.
+func TestBeyondFloat32(t *testing.T) {
+	nan, infinity := float32(math.NaN()), float32(math.Inf(1))
+	reach := math.Nextafter32(generic.MaxAngle, 0)
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		if impl == kernels.Generic {
+			t.Skip("plain Go has no bound")
+		}
+		r := testkit.NewRand(8)
+		for n := 1; n < 131; n++ {
+			cos, sin, angles := make([]float32, n), make([]float32, n), make([]float32, n)
+			for _, x := range []float32{0, 1, reach, generic.MaxAngle, infinity, nan} {
+				for i := range angles {
+					angles[i] = 2*r.Float32() - 1
+				}
+				angles[r.IntN(n)] = math.Float32frombits(math.Float32bits(x) ^ r.Uint32()&(1<<31))
+				if got, want := kernels.CosSinFloat32F32(impl, cos, sin, angles, 1, 1, 1), x <= reach; got != want {
+					t.Fatalf("%d angles up to %v: within reach is %t, want %t", n, x, got, want)
+				}
+			}
+		}
+	})
+}
+
 // The float64 of a kernel are not accurate enough for angles near 2^50, of which
 // this one is known to be rounded wrongly: none is left to kernels.
 func TestLargeAngle(t *testing.T) {

@@ -6,7 +6,7 @@ const registryTests = "TestOperations|TestRounding|TestWidening|TestNothing|Test
 // The tests of the families of kernels.
 var (
 	rotateTests = tests{names: registryTests, operations: "Rotate.*"}
-	cosSinTests = tests{names: "TestCosSinExactRow|TestCosSinExactRows|TestCosSinFloat32|TestGuards|TestUndecided|TestShiftStops|TestSeedError",
+	cosSinTests = tests{names: "TestCosSinExactRow|TestCosSinExactRows|TestCosSinFloat32|TestGuards|TestUndecided|TestNearMidpoints|TestBeyondFloat32|TestShiftStops|TestSeedError",
 		operations: "CosSin.*"}
 	copyTests        = tests{names: registryTests, operations: "Convert.*|Interleave.*|Deinterleave.*"}
 	nonTemporalTests = tests{names: registryTests, operations: "CopyNonTemporal.*"}
@@ -28,27 +28,46 @@ var avx2Mutants = []group{
 		{"lanes", "elements change places with those of the next pair", `e.VPERMILPS(operand.Imm(0xb1), v, swapped)`, `e.VPERMILPS(operand.Imm(0x4e), v, swapped)`},
 		{"both-sums", "the first of a pair is a sum", `e.VADDSUBPS(swapped, v, v)`, `e.VADDPS(swapped, v, v)`},
 		{"head-stride", "the stride of x in elements of y", `e.step(r.x, xHeadStride, b.x)`, `e.step(r.x, xHeadStride, b.y)`},
-		{"second-head", "the second of two heads of x is where that of y is", `Index: e.argument(s.name + "HeadStride")`, `Index: e.argument("yHeadStride")`},
-		{"odd-head", "a last head is rotated with one that is not there", `operand.Mem{Base: head, Disp: 2}, next)`, `operand.Mem{Base: head, Disp: 1}, next)`},
-		{"table-stride", "sines step half as far from token to token", `e.step(sin, tableStride, float32s)`, `e.step(sin, tableStride, bfloat16s)`},
+		{"token-stride", "tokens of x are as far apart as those of y", `of("x", "xTokenStride", b.x)`, `of("x", "yTokenStride", b.x)`},
+		{"token-units", "the stride of tokens of y in elements of x", `of("y", "yTokenStride", b.y)`, `of("y", "yTokenStride", b.x)`},
+		{"last-token", "a token after the last is rotated", `e.JLT(operand.LabelRef(tokenLoop))`, `e.JLE(operand.LabelRef(tokenLoop))`},
+		{"table-stride", "sines are half as far apart from token to token", `of("sin", "tableStride", float32s)`, `of("sin", "tableStride", bfloat16s)`},
+		{"table-block", "after a block sines advance by those of its elements", `e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)`, `e.ADDQ(operand.U32(uint32(4*b.elements*block.size)), r.sin)`},
+		{"block", "x advances by the bytes of y", `e.ADDQ(operand.U32(uint32(bytes)), x)`, `e.ADDQ(operand.U32(uint32(b.y.bytes()*b.elements*block.size)), x)`},
+		{"heads-again", "a block begins where the heads of the one before end", `e.MOVQ(y, r.y)`, `e.LEAQ(operand.Mem{Base: r.y}, r.y); _ = y`},
+		{"sizes", "the last pairs are left out", `sizes: whole(16, 4, 2, 1)`, `sizes: whole(16, 4, 2)`},
+		{"double", "the second sines of a block twice as far away", `e.double(p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j})`, `e.double(p, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})`},
+		{"double-pair", "two pairs have the table entries of the first", `e.VUNPCKLPS(v, v, v)`, `e.VMOVSLDUP(v, v)`},
 		{"partner", "16-bit partners twice as far away", `second.Index, second.Scale = partner, uint8(t.bytes())`, `second.Index, second.Scale = partner, 4`},
-		{"no-tokens", "no tokens are as many as 2^64", `e.JLT(operand.LabelRef(done)); e.JNE(operand.LabelRef(many))`, `e.JNE(operand.LabelRef(many))`},
+		{"no-tokens", "no tokens are one", `[]string{"heads", "pairs", "tokens"}`, `[]string{"heads", "pairs"}`},
 		{"nan-bits", "a NaN of a table keeps bits that carry over", `if x == bfloat16s && len(c) == 2 {`, `if false {`},
-		{"no-heads", "no heads are as many as 2^64", `[]string{"heads", "pairs"}`, `[]string{"pairs"}`},
+		{"no-heads", "no heads are as many as 2^64", `[]string{"heads", "pairs", "tokens"}`, `[]string{"pairs", "tokens"}`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/cossin.go", cosSinTests, []fault{
-		{"quadrant", "no sine becomes a cosine", `e.VBLENDVPD(odd, c, s, sin)`, `e.VMOVUPD(s, sin)`},
-		{"cosine-sign", "cosines are negated in the last quadrant only", `e.VPXOR(odd, negateSin, negateCos); e.VBLENDVPD(odd, s, c, cos)`, `e.VPAND(odd, negateSin, negateCos); e.VBLENDVPD(odd, s, c, cos)`},
+		{"quadrant", "no sine becomes a cosine", `e.VBLENDVPS(odd, c, s, sin)`, `e.VMOVUPS(s, sin)`},
+		{"quadrant-bit", "signs by another bit of the quarter turns", `e.VPSLLD(operand.Imm(30), q, negateSin)`, `e.VPSLLD(operand.Imm(29), q, negateSin)`},
+		{"cosine-sign", "cosines are negated in the last quadrant only", `e.VPXOR(odd, negateSin, negateCos); e.VBLENDVPS(odd, s, c, cos)`, `e.VPAND(odd, negateSin, negateCos); e.VBLENDVPS(odd, s, c, cos)`},
+		{"sign-bytes", "only every second entry changes its sign", `signBit = e.wide32("signBit32", 1<<31)`, `_ = e.wide32`},
+		{"narrow", "two vectors of quadrants in the order of their lanes", `e.VPERMQ(operand.Imm(0xd8), narrow, narrow)`, ``},
+		{"narrow-bits", "the upper bits of the quarter turns for the lower", `e.VSHUFPS(operand.Imm(0x88), q[j+1], q[j], narrow)`, `e.VSHUFPS(operand.Imm(0xdd), q[j+1], q[j], narrow)`},
+		{"narrow-one", "the upper quadrants of a vector before the lower", `e.VSHUFPS(operand.Imm(0x88), narrow, q[j].AsX(), narrow)`, `e.VSHUFPS(operand.Imm(0x88), q[j].AsX(), narrow, narrow)`},
+		{"joined", "the second of two vectors before the first", `e.joined(c32, e.round32(c[j+1]))`, `e.joined(e.round32(c[j+1]), c32)`},
+		{"seed-quadrant", "no sine of a seed becomes a cosine", `e.VBLENDVPD(odd, c, s, sin)`, `e.VMOVUPD(s, sin)`},
+		{"seed-sign", "cosines of a seed are negated in the last quadrant only", `e.VPXOR(odd, negateSin, negateCos); e.VBLENDVPD(odd, s, c, cos)`, `e.VPAND(odd, negateSin, negateCos); e.VBLENDVPD(odd, s, c, cos)`},
 		{"reduction", "2/pi without its low part", `e.VFMADD231PD(a.low, a.x, f[j])`, `_, _ = a.low, j`},
 		{"horner", "a coefficient is left out", `for i := 5; i >= 0; i-- {`, `for i := 4; i >= 0; i-- {`},
-		{"zero-sign", "the sine of the float32 -0 is +0", `t := e.newQuarterTurns(false)`, `t := e.newQuarterTurns(true)`},
+		{"zero-sign", "the sine of the float32 -0 is +0", `t := e.newQuarterTurns(4, false)`, `t := e.newQuarterTurns(4, true)`},
 		{"seed-reach", "the error bound of a seed forgets the position", `e.VMULPD(at(margin), reach, error)`, `e.VMOVUPD(at(margin), error); _ = reach`},
 		{"seed-cap", "the error bound of a seed grows beyond 2^-49: right, slow", `e.VMINPD(bound, error, error); e.VMOVUPD(cos, at(cosTo))`, `e.VMOVUPD(cos, at(cosTo)); _ = bound`},
 		{"margin-size", "the error bound of a sine forgets the position", `e.VMULPD(rows[j].at(margin, 8), error, error)`, `e.VMOVUPD(rows[j].at(margin, 8), error)`},
+		{"margin-row", "all vectors have the error bounds of the first", `e.VMULPD(rows[j].at(margin, 8), error, error)`, `e.VMULPD(rows[0].at(margin, 8), error, error)`},
 		{"margin-cap", "the error bound of a sine grows beyond 2^-49: right, slow", `e.VMINPD(z.margin, error, error)`, ``},
-		{"float32-limit", "float32 angles up to 2^52 are not left to plain Go", `e.wide32("two50", 0x58800000)`, `e.wide32("two50", 0x59800000)`},
-		{"float32-nan", "a NaN is not left to plain Go", `const notLess = 5`, `const notLess = 13`},
-		{"scale", "sines are scaled as cosines are", `e.VMULPS(r.scaleSin, sin[j], sin[j])`, `e.VMULPS(r.scaleCos, sin[j], sin[j])`},
+		{"float32-limit", "float32 angles up to 2^52 are not left to plain Go", `e.wide32("below50", 0x587fffff)`, `e.wide32("below50", 0x597fffff)`},
+		{"float32-largest", "no angle is left to plain Go", `e.VPMAXUD(other, v, v)`, `e.VMOVUPS(other, v)`},
+		{"float32-sign", "negative angles are left to plain Go: right, slow", `e.VANDPS(magnitude, angle, size)`, `_ = magnitude; e.VMOVUPS(angle, size)`},
+		{"float32-halves", "the angles of a vector change places", `[]reg.Register{angle.AsX(), upper}`, `[]reg.Register{upper, angle.AsX()}`},
+		{"scale", "sines are scaled as cosines are", `e.VMULPS(lanesOf(r.scaleSin, sin[j]), sin[j], sin[j])`, `e.VMULPS(lanesOf(r.scaleCos, sin[j]), sin[j], sin[j])`},
+		{"ahead", "further frequencies of an iteration at half the distance", `Disp: r.ahead * size}`, `Disp: r.ahead * 4}`},
 		{"last-part", "a last whole part is taken for no part", `e.JLT(operand.LabelRef(part))`, `e.JLE(operand.LabelRef(part))`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/ziv.go", cosSinTests, []fault{
@@ -57,6 +76,11 @@ var avx2Mutants = []group{
 		{"ziv-half", "Ziv's test looks for another midpoint", `e.data("half29", 8, 1<<28)`, `e.data("half29", 8, 1<<27)`},
 		{"ziv-mask", "Ziv's test misses the last bit of a float32", `^uint64(1<<29-1)`, `^uint64(1<<30-1)`},
 		{"short-test", "only some of the entries are tested", `e.VPMAXUD(t, most, most)`, ``},
+		{"only-cosines", "the short test leaves out sines", `[]reg.VecVirtual{cos[j], sin[j]}`, `[]reg.VecVirtual{cos[j]}`},
+		{"short-margin", "the short test supposes half of the error", `1 << (52 - 49 - exponent + 3)`, `1 << (52 - 49 - exponent + 2)`},
+		{"short-least", "entries too small for the short test take it", `-((1023+exponent)<<21)`, `-((1023+exponent-20)<<21)`},
+		{"no-long", "the long test is not taken", `e.JNZ(operand.LabelRef(long))`, ``},
+		{"long-sine", "the long test leaves out sines", `undecided = z.doubt(undecided, sin[j], bound(j))`, `_ = bound`},
 		{"goes-on", "the long test decides nothing", `e.JMP(operand.LabelRef(exit))`, `e.JMP(operand.LabelRef(certain))`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/shift.go", cosSinTests, []fault{
@@ -66,11 +90,20 @@ var avx2Mutants = []group{
 		{"shift-stride", "rows one element apart", `e.ADDQ(stride, to)`, `_ = stride; e.ADDQ(operand.Imm(4), to)`},
 		{"shift-bound", "small sines with the error bound of large ones: right, slow", `return at(s.seed, j, 2)`, `return s.ziv.margin`},
 		{"shift-scale", "no row is scaled", `e.JZ(operand.LabelRef(unscaled))`, `e.JMP(operand.LabelRef(unscaled))`},
+		{"shift-factors", "only the factor of cosines decides whether rows are scaled", `for _, name := range names {`, `for _, name := range names[:1] {`},
+		{"shift-loops", "rows that are scaled are also written without", `e.JMP(operand.LabelRef(rest))`, ``},
+		{"shift-last", "a last whole vector is taken for a part", `e.SUBQ(width, left); e.JGE(operand.LabelRef(label))`, `e.SUBQ(width, left); e.JG(operand.LabelRef(label))`},
+		{"shift-order", "the two halves of a vector of sines change places", `e.joined(e.round32(sin[0]), e.round32(sin[1]))}`, `e.joined(e.round32(sin[1]), e.round32(sin[0]))}`},
+		{"non-temporal", "sines over cosines where stores are non-temporal", `e.VMOVNTPS(v, at(to[j]))`, `e.VMOVNTPS(v, at(to[0]))`},
 		{"shift-upper", "the fifth entry of a last part is the first", `e.VEXTRACTF128(operand.Imm(1), v, part)`, `e.VEXTRACTF128(operand.Imm(0), v, part)`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/amd64.go", cosSinTests, []fault{
 		{"store-half", "the third entry of a last part is the second", `e.VPSRLDQ(operand.Imm(8), v, v)`, `e.VPSRLDQ(operand.Imm(4), v, v)`},
 		{"load-half", "a frequency beyond the last is loaded", `Index: count, Scale: 4, Disp: -4}`, `Index: count, Scale: 4}`},
+	}},
+	{"avx2/cossin", "kernels/cossin.go", cosSinTests, []fault{
+		{"aligned", "rows are misaligned for their non-temporal stores", `address%64 == 0`, `address%4 == 0`},
+		{"aligned-rows", "rows but the first are misaligned for their non-temporal stores", `(stride|n)%16 == 0`, `n%16 == 0`},
 	}},
 	{"avx2/cossin", "asm/_gen/operation/constants.go", cosSinTests, []fault{
 		{"coefficient", "a coefficient of the cosine is off by 2^-43", `-0x1.3bd3cc9be459dp+0`, `-0x1.3bd3cc9be479dp+0`},
@@ -184,7 +217,7 @@ var avx2Mutants = []group{
 		{"lane", "the vectors of a block have the same distances", `counts[j/e.lanes()]`, `counts[0]`},
 		{"fma", "slope*distance is not rounded before the sum", `		e.VMULPS(lanesOf(slope, bias), bias, bias)
 `, `		if !absolute && p.size > 1 {
-			v := e.load(float32s, p, m.low, to)
+			v := e.load(float32s, p, nil, to)
 			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
 			return v
 		}
@@ -192,14 +225,15 @@ var avx2Mutants = []group{
 `},
 		{"stride", "rows of x too far apart", `e.IMULQ(xStride, from)`, `e.LEAQ(operand.Mem{Base: xStride, Disp: 4}, xStride); e.IMULQ(xStride, from)`},
 		{"number", "negative numbers of rows are large ones", `e.MOVLQSX(operand.Mem{Base: ids`, `e.MOVLQZX(operand.Mem{Base: ids`},
-		{"last", "the last vector has the distances of the next row", `e.VADDPS(end, first, distances)`, `e.VADDPS(end, at, distances); e.VADDPS(step, distances, distances)`},
-		{"last-after", "what the last vector shares with the one before is added twice", `		last := row.last(part{8, false}, e.end(y, n))
-		e.DECQ(left)
-		e.spans(left, e.vectorSizes(), block)
-`, `		e.DECQ(left)
-		e.spans(left, e.vectorSizes(), block)
-		last := row.last(part{8, false}, e.end(y, n))
+		{"last", "the last vector has the distances of the next row", `e.VADDPS(toLast, lanesOf(first, distances), distances)`, `e.VADDPS(toLast, lanesOf(first, distances), distances); e.VADDPS(lanesOf(step, distances), distances, distances)`},
+		{"last-after", "what the last vector shares with the one before is added twice", `		last := row.last(vector, end(y, n, vector))
+		e.spans(left, sizes, block)
+`, `		e.spans(left, sizes, block)
+		last := row.last(vector, end(y, n, vector))
 `},
+		{"last-of-some", "rows of an odd multiple of 4 have no last vector", `e.TESTQ(operand.U32(uint32(vector.size-1)), n)`, `e.TESTQ(operand.U32(uint32(vector.size/2-1)), n)`},
+		{"last-distances", "the last vector has the distances of one after it", `e.LEAQ(operand.Mem{Base: n, Disp: -e.lanes()}, before)`, `e.LEAQ(operand.Mem{Base: n}, before)`},
+		{"clamped-last", "the last vector of a row is not stored", `e.VMOVUPS(last, end(y, n, vector))`, `_ = last`},
 		{"before", "vectors before x are read from it", `e.XORL(start.As32(), start.As32())`, `e.MOVQ(operand.I32(-e.lanes()), start)`},
 		{"beyond", "a vector that goes beyond x is read from it", `Disp: -operation.ClampedEnds}`, `Disp: 15 - operation.ClampedEnds}`},
 		{"clamped", "a last vector before x is read from there", `e.moveIf("LT", limit, from)`, ``},
@@ -236,6 +270,9 @@ var avx2Mutants = []group{
 	{"avx2/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalTests, []fault{
 		{"no-ziv", "the long test decides nothing", `e.JMP(operand.LabelRef(exit))`, `e.JMP(operand.LabelRef(certain))`},
 		{"short-test", "only some of the entries are tested", `e.VPMAXUD(t, most, most)`, ``},
+	}},
+	{"avx2/control", "asm/_gen/amd64/control.go", tests{names: "TestUpperHalvesInUse"}, []fault{
+		{"clear", "ClearUpperHalves clears nothing", `e.VZEROUPPER(); e.RET()`, `e.RET()`},
 	}},
 	{"avx2/copy", "asm/_gen/amd64/copy.go", nonTemporalTests, []fault{
 		{"order", "neighbours of 32 bytes change places", `e.VMOVNTPS(v, operand.Mem{Base: y, Disp: 32 * i})`, `e.VMOVNTPS(v, operand.Mem{Base: y, Disp: 32 * (i ^ 1) % (32 * vectors)})`},

@@ -4,7 +4,8 @@ package main
 // of them, in one package.
 var (
 	rotateWide      = tests{names: "TestOperations", operations: "RotateInterleaved(F32|F16)"}
-	exactWide       = tests{names: "TestCosSinExactRow|TestCosSinExactRows"}
+	halfSplitWide   = tests{names: "TestOperations", operations: "RotateHalfSplit(F32|BF16)"}
+	exactWide       = tests{names: "TestCosSinExactRow|TestCosSinExactRows|TestNearMidpoints"}
 	nonTemporalWide = tests{names: "TestCosSinExactRows"}
 	floatWide       = tests{names: "TestCosSinFloat32|TestGuards", operations: "CosSinFloat32"}
 	copyWide        = tests{names: "TestOperations|TestGuards", operations: "Convert.*|Interleave.*|Deinterleave.*"}
@@ -12,7 +13,7 @@ var (
 	addWide         = tests{names: "TestOperations|TestGuards", operations: "AddScaled.*"}
 	fusedWide       = tests{names: "TestOperations", operations: "RMSNormRotateInterleaved(F32|F16)"}
 	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
-	biasWide        = tests{names: "TestOperations", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
+	biasWide        = tests{names: "TestOperations|TestGuards", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
 
@@ -21,10 +22,23 @@ var avx512Mutants = []group{
 	{"avx512/rotate", "asm/_gen/amd64/rotate.go", rotateWide, []fault{
 		{"sign", "x1*c + x2*s", `m.e.VPXORD(m.minus, sin, negated)`, `m.e.VMOVAPS(sin, negated)`},
 		{"lanes", "the halves of a table row change places", `[]reg.VecVirtual{m.low, m.high} {`, `[]reg.VecVirtual{m.high, m.low} {`},
-		{"mask", "the second vector of a last part has the mask of the first", `mask := []reg.OpmaskVirtual{r.row.low, r.row.high}[j%2]`, `mask := r.row.low`},
+		{"halves", "the second half of a part is x as the first is", `from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * j}`, `from := operand.Mem{Base: r.x, Disp: 16 * x.bytes() * (j &^ 1)}`},
+		{"small", "less than a vector of pairs is rotated as more", `if block.size < 16 {; apply(r, block); return`, `if block.size < 16 {; apply(r, block)`},
+		{"sizes", "the last pair is left out", `whole(64, 32, 16, 8, 4, 2, 1)`, `whole(64, 32, 16, 8, 4, 2)`},
+	}},
+	{"avx512/rotate", "asm/_gen/amd64/rotate.go", halfSplitWide, []fault{
+		{"half-split-sizes", "less than 4 last pairs are left out", `case e.avx512:; b.sizes = whole(64, 16, 8, 4, 1)`, `case e.avx512:; b.sizes = whole(64, 16, 8, 4)`},
+		{"by-turns", "the second vector of sines is one of a part half as wide", `s := load(float32s, p, operand.Mem{Base: r.sin, Disp: 4 * p.size * j})`, `s := load(float32s, p, operand.Mem{Base: r.sin, Disp: 2 * p.size * j})`},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", exactWide, []fault{
-		{"quadrant", "sines and cosines change places", `e.VBLENDMPD(c, s, swap, sin)`, `e.VBLENDMPD(s, c, swap, sin)`},
+		{"quadrant", "no sine becomes a cosine", `e.blend("VBLENDMPS", c, s, swap, sin)`, `e.blend("VBLENDMPS", s, s, swap, sin)`},
+		{"quadrant-bit", "sines become cosines by another bit of the quarter turns", `e.VPSLLD(operand.Imm(31), q, odd)`, `e.VPSLLD(operand.Imm(30), q, odd)`},
+		{"narrow", "the second vector of quadrants before the first", `e.VMOVAPS(q[j], narrow); e.VPERMT2PS(q[j+1], t.evens, narrow)`, `e.VMOVAPS(q[j+1], narrow); e.VPERMT2PS(q[j], t.evens, narrow)`},
+		{"narrow-bits", "the upper bits of the quarter turns for the lower", `t.evens = e.permutation("evens", 4)`, `t.evens = e.permutation("odds", 4)`},
+		{"joined", "the second of two vectors before the first", `e.joined(c32, e.round32(c[j+1]))`, `e.joined(e.round32(c[j+1]), c32)`},
+		{"rows", "the third and fourth vector over the first and second", `e.VMOVUPS(cos[j], rows[2*j].at(r.cos, 4))`, `e.VMOVUPS(cos[j], rows[0].at(r.cos, 4))`},
+		{"margin-row", "all vectors have the error bounds of the first", `e.VMULPD(rows[j].at(margin, 8), error, error)`, `e.VMULPD(rows[0].at(margin, 8), error, error)`},
+		{"seed-quadrant", "no sine of a seed becomes a cosine", `e.blend("VBLENDMPD", c, s, swap, sin)`, `e.blend("VBLENDMPD", s, s, swap, sin)`},
 		{"sine-sign", "signs are set, not changed", `const xorAnd = 0x78`, `const xorAnd = 0xf8`},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/amd64.go", exactWide, []fault{
@@ -35,23 +49,29 @@ var avx512Mutants = []group{
 		{"load-mask", "frequencies beyond the row are loaded", `e.VMOVUPS_Z(from, e.tailMask(count), v)`, `e.VMOVUPS(from, v)`},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/cossin.go", floatWide, []fault{
-		{"beyond", "only the last angles are compared with 2^50", `e.VPORD(outside, beyond, beyond)`, `e.VMOVDQA32(outside, beyond)`},
+		{"largest", "no angle is left to plain Go", `e.VPMAXUD(other, v, v)`, `e.VMOVUPS(other, v)`},
+		{"halves", "the angles of a vector change places", `[]reg.Register{angle.AsY(), upper}`, `[]reg.Register{upper, angle.AsY()}`},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/ziv.go", exactWide, []fault{
 		{"no-ziv", "no entry is tested", `const above = 6`, `const above = 3`},
+		{"long-sine", "the long test leaves out sines", `undecided = z.doubt(undecided, sin[j], bound(j))`, `_ = bound`},
 	}},
 	{"avx512/cossin", "asm/_gen/amd64/shift.go", nonTemporalWide, []fault{
 		{"non-temporal", "sines over cosines where stores are non-temporal", `e.VMOVNTPS(v, at(to[j]))`, `e.VMOVNTPS(v, at(to[0]))`},
 	}},
 	{"avx512/convert", "asm/_gen/amd64/element.go", copyWide, []fault{
-		{"store-mask", "words beyond the end are stored", `e.VMOVDQU16(v, mask, to)`, `e.VMOVDQU16(v, to)`},
 		{"load-mask", "words beyond the end are loaded", `e.VMOVDQU16_Z(from, mask, v)`, `e.VMOVDQU16(from, v)`},
-		{"ties", "ties of bfloat16 go to odd", `e.VPANDND(e.turns.one, upper, words[i])`, `e.VPANDD(e.turns.one, upper, words[i])`},
+		{"ties", "ties of bfloat16 go to odd", `e.VPANDND(asWide(e.turns.one, upper), upper, words[i])`, `e.VPANDD(asWide(e.turns.one, upper), upper, words[i])`},
 		{"second-mask", "the mask of a second vector has a bit more", `e.SHRQ(operand.Imm(uint64(first)), bits)`, `e.SHRQ(operand.Imm(uint64(first-1)), bits)`},
+	}},
+	{"avx512/convert", "asm/_gen/amd64/norm.go", copyWide, []fault{
+		{"store-too-far", "the last float16 are stored as a whole part", `e.saveWordsUpTo(p, left, words, to)`, `e.saveWords(part{p.size, false}, nil, words, to)`},
 	}},
 	{"avx512/layout", "asm/_gen/amd64/layout.go", copyWide, []fault{
 		{"mask", "the last elements are left out", `sizes[1] = part{l.width, true}`, `sizes = sizes[:1]`},
 		{"load-mask", "elements beyond the end are loaded", `l.e.VMOVUPS_Z(from, mask, v)`, `l.e.VMOVUPS(from, v)`},
+		{"store-mask", "elements beyond the end are stored", `l.e.VMOVUPS(v, mask, to)`, `l.e.VMOVUPS(v, to)`},
+		{"store-mask-words", "words beyond the end are stored", `l.e.VMOVDQU16(v, mask, to)`, `l.e.VMOVDQU16(v, to)`},
 	}},
 	{"avx512/layout", "asm/_gen/amd64/element.go", copyWide, []fault{
 		{"permutation", "the even elements for the odd", `return 2*i + 1 }`, `return 2 * i }`},
@@ -60,12 +80,24 @@ var avx512Mutants = []group{
 		{"tail", "squares of the last elements are left out", `e.ANDQ(operand.Imm(15), left)`, `e.ANDQ(operand.Imm(7), left)`},
 		{"order", "some squares count twice, some not at all", `e.VEXTRACTF32X4(operand.Imm(1), half, quad)`, `e.VEXTRACTF32X4(operand.Imm(0), half, quad)`},
 	}},
+	// What is stored power by power, the largest first.
+	{"avx512/norm", "asm/_gen/amd64/norm.go", normWide, []fault{
+		{"up-to-place", "a further power is stored where the first is", `e.ADDQ(operand.U32(uint32(size)), at)`, ``},
+		{"up-to-bits", "bytes of a power are taken for elements", `e.TESTQ(operand.U32(uint32(size/bytes)), count)`, `e.TESTQ(operand.U32(uint32(size)), count)`},
+		{"up-to-upper", "after half a vector its lower part is stored again", `e.VEXTRACTF64X4(upper, v.AsZ(), v.AsY())`, ``},
+		{"up-to-two", "after two float32 the second of them", `e.VMOVLPS(v.AsX(), here); e.VPSRLDQ(operand.Imm(8), v.AsX(), v.AsX())`, `e.VMOVLPS(v.AsX(), here); e.VPSRLDQ(operand.Imm(4), v.AsX(), v.AsX())`},
+		{"up-to-half", "eight or more last float32 are left out", `for size := int(v.Size()) / 2;`, `for size := int(v.Size()) / 4;`},
+		{"up-to-single", "a single last number of 16 bits is left out", `size >= bytes; size /= 2 {`, `size >= 4; size /= 2 {`},
+	}},
 	{"avx512/add", "asm/_gen/amd64/norm.go", addWide, []fault{
 		{"mask", "the last part without its mask", `p := part{min(block.size, widest), block.masked}`, `p := part{min(block.size, widest), false}`},
 	}},
 	{"avx512/bias", "asm/_gen/amd64/bias.go", biasWide, []fault{
-		{"mask", "the last part without its mask", `p := part{min(block.size, e.lanes()), block.masked}`, `p := part{min(block.size, e.lanes()), false}`},
-		{"clamped-rest", "the last elements of a row are left out", `e.ANDQ(operand.Imm(uint64(e.lanes()-1)), left)`, `e.ANDQ(operand.Imm(uint64(e.lanes()/2-1)), left)`},
+		{"short", "a row shorter than a vector is stored as a whole one", `e.saveUpTo(float32s, p, left, e.sum(p, m,`, `e.save(float32s, part{e.lanes(), false}, nil, e.sum(p, m,`},
+		{"short-load", "a row shorter than a vector is loaded as a whole one", `e.VMOVUPS_Z(from, m.low, sum)`, `e.VMOVUPS(from, sum)`},
+		{"short-row", "half of a vector is taken for a whole one", `e.CMPQ(n, operand.Imm(uint64(e.lanes())))`, `e.CMPQ(n, operand.Imm(uint64(e.lanes()/2)))`},
+		{"eights", "rows of 8 are taken for none", `sizes = whole(8); }`, `}`},
+		{"last-of-short", "the last 8 of a row have distances 8 before theirs", `e.ADDQ(operand.Imm(8), before)`, ``},
 		{"lanes", "distances of the upper lanes are those of the first", `float32(first + int(i))`, `float32(first + int(i%8))`},
 	}},
 	{"avx512/product", "asm/_gen/amd64/product.go", productWide, []fault{

@@ -53,7 +53,6 @@ type fault struct{ what, wrong, old, new string }
 
 // harmless says of the mutants that no test can notice why.
 var harmless = map[string]string{
-	"avx2/cossin/float32-nan":               "the kernel's arithmetic makes NaN of it too",
 	"avx2/convert/float16-current-rounding": "Go's threads round to nearest, and all other arithmetic relies on it",
 	"avx2/convert/one-upper-lanes":          "the other lanes are not stored",
 }
@@ -81,6 +80,7 @@ var targets = map[string]target{
 	"neon": {implementation: "neon", environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
 		arguments: []string{"-short", "-exec", "qemu-aarch64-static"}},
 	"generator": {},
+	"go":        {},
 	// The compiler fuses x*y+z, and on arm64 x*y-z as well.
 	"go-v3": {environment: []string{"GOAMD64=v3"}},
 	"go-arm64": {environment: []string{"CGO_ENABLED=0", "GOARCH=arm64"},
@@ -177,7 +177,7 @@ func (m *mutant) target() string {
 func choose(names []string) ([]mutant, error) {
 	var all []mutant
 	seen := map[string]bool{}
-	for _, g := range slices.Concat(avx2Mutants, avx512Mutants, neonMutants, fusedMutants) {
+	for _, g := range slices.Concat(avx2Mutants, avx512Mutants, neonMutants, goMutants) {
 		for _, f := range g.faults {
 			m := mutant{g.prefix + "/" + f.what, &g, f}
 			if _, ok := targets[m.target()]; !ok || seen[m.name] {

@@ -1,8 +1,33 @@
 package main
 
-// fusedMutants lack a conversion without which the compiler fuses a product with a
-// sum, on the architectures where it does.
-var fusedMutants = []group{
+var (
+	fenceTests       = tests{names: "TestNonTemporalCallsEndWithFence", packages: "."}
+	upperHalvesTests = tests{names: "TestUpperHalvesInUse"}
+)
+
+// goMutants are of the Go code that calls kernels, and of plain Go that lacks a conversion
+// without which the compiler fuses a product with a sum, on the architectures where it
+// does.
+var goMutants = []group{
+	{"go/fence", "internal/cossin/table.go", fenceTests, []fault{
+		{"table", "a table is written without a fence", `kernels.FenceStores(dispatch.Implementation())`, `_, _ = kernels.FenceStores, dispatch.Implementation`},
+	}},
+	{"go/fence", "internal/cossin/frequencies.go", fenceTests, []fault{
+		{"rows", "the rows of a Rotary are written without a fence", `to.fence()`, ``},
+	}},
+	{"go/fence", "internal/cossin/ladder.go", fenceTests, []fault{
+		{"no-ladder", "rows of a call's own frequencies are written without a fence", `whole.fence()`, ``},
+	}},
+	{"go/fence", "rotateinto.go", fenceTests, []fault{
+		{"rotate-into", "RotateInto ends without a fence", `if nonTemporal {; kernels.FenceStores(dispatch.Implementation())`, `if false {; kernels.FenceStores(dispatch.Implementation())`},
+	}},
+	{"go/upper-halves", "kernels/upperhalves.go", upperHalvesTests, []fault{
+		{"none", "plain Go runs with upper halves in use", `clearUpperHalves(clearing)`, ``},
+	}},
+	{"go/upper-halves", "kernels/cossin.go", upperHalvesTests, []fault{
+		{"block", "a block is set with upper halves in use", `BeforeFMA(); for i, w`, `for i, w`},
+		{"row", "a row of plain Go is made with upper halves in use", `BeforeFMA(); generic.CosSinExactAt(`, `generic.CosSinExactAt(`},
+	}},
 	{"go-arm64/rotate", "generic/rotate.go", tests{names: "TestRotate", packages: "./generic"}, []fault{
 		{"fused-difference", "the compiler fuses a product with the difference", `return float32(x1*c) - float32(x2*s),`, `return x1*c - x2*s,`},
 	}},
