@@ -61,7 +61,7 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/convert", "asm/_gen/amd64/element.go", copyWide, []fault{
 		{"load-mask", "words beyond the end are loaded", `e.VMOVDQU16_Z(from, mask, v)`, `e.VMOVDQU16(from, v)`},
-		{"ties", "ties of bfloat16 go to odd", `e.VPANDND(asWide(e.turns.one, upper), upper, words[i])`, `e.VPANDD(asWide(e.turns.one, upper), upper, words[i])`},
+		{"ties", "ties of bfloat16 go to odd", `e.VPANDND(asWide(e.evenOdd.one, upper), upper, words[i])`, `e.VPANDD(asWide(e.evenOdd.one, upper), upper, words[i])`},
 		{"second-mask", "the mask of a second vector has a bit more", `e.SHRQ(operand.Imm(uint64(first)), bits)`, `e.SHRQ(operand.Imm(uint64(first-1)), bits)`},
 	}},
 	{"avx512/convert", "asm/_gen/amd64/norm.go", copyWide, []fault{
@@ -106,7 +106,7 @@ var avx512Mutants = []group{
 		{"multiple-mask", "the last part of a sum without its mask", `p := part{min(block.size, e.lanes()), block.masked}`, `p := part{min(block.size, e.lanes()), false}`},
 	}},
 	{"avx512/fused", "asm/_gen/amd64/fused.go", fusedWide, []fault{
-		{"mask", "the second vector of a last part has the mask of the first", `{low: elements.high}`, `{low: elements.low}`},
+		{"odd", "the even elements twice, for the odd ones", `f.e.VMOVSHDUP(x, odd)`, `f.e.VMOVSLDUP(x, odd)`},
 	}},
 	{"avx512/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalWide, []fault{
 		{"short-test", "no entry is tested", `const above = 6`, `const above = 3`},
