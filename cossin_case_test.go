@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, Call: cosSinCall, Digests: cosSinDigests,
+	_ = testkit.Register(testkit.Case{Function: "CosSin", Times: 4, NonTemporal: true, Call: cosSinCall, Digests: cosSinDigests,
 		OnStack: func() error {
 			const rows = 2 * kernels.ShiftedRows
 			var cos, sin [max(rows, 160)]float32
@@ -34,7 +34,7 @@ var (
 			return posenc.CosSinAngles(make([]float32, 64*300), make([]float32, 64*300), make([]float32, 64*300))
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
+	_ = testkit.Register(testkit.Case{Function: "Rotary.CosSin", NonTemporal: true, Call: rotaryCosSinCall, Digests: rotaryCosSinDigests, Times: 2,
 		OnStack: func() error {
 			var cos, sin [80]float32
 			positions := [10]int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}

@@ -11,16 +11,14 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// A call that writes by non-temporal stores ends with one fence, also where it is one of
-// several of a table that goroutines write. The fence is made to fault: there the call
-// stops, and all that it writes is written. A call that returns an error writes nothing
-// and comes to no fence.
+// Where a call that writes by non-temporal stores comes to its fence, everything is
+// written, also where it is one of several of a table or of keys that goroutines write. The
+// fence is made to fault: there the call stops. A call that returns an error writes nothing
+// and comes to no fence. That each function has its fence is for TestCases/fences.
 func TestNonTemporalCallsEndWithFence(t *testing.T) {
 	const pairs, rows = 64, kernels.NonTemporalTable / 64
 	cfg := posenc.RotaryConfig{HeadDim: 2 * pairs, Base: 10000}
 	rope := testkit.MustRotary(cfg)
-	invFreq := testkit.LadderOf(pairs)
-	ofInvFreq := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * pairs, InvFreq: invFreq})
 	positions := testkit.Sequence(2 * rows)
 	cos, sin := testkit.Aligned(2*rows*pairs), testkit.Aligned(2*rows*pairs)
 	source := testkit.Aligned(1024 * pairs)
@@ -28,22 +26,15 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 	calls := map[string]struct {
 		write  func(first, count int) error // rows, or tokens
 		refuse func() error
-		want   *posenc.Rotary // of a table; nil: keys in cos
-		unit   int            // elements of cos for each
+		keys   bool // are what is written, in cos
+		unit   int  // elements of cos for each
 	}{
 		"Rotary.CosSin": {
 			write: func(first, count int) error {
 				return rope.CosSin(cos[first*pairs:][:count*pairs], sin[first*pairs:][:count*pairs], positions[first:][:count])
 			},
 			refuse: func() error { return rope.CosSin(cos, sin[1:], positions) },
-			want:   rope, unit: pairs,
-		},
-		"CosSin": {
-			write: func(first, count int) error {
-				return posenc.CosSin(cos[first*pairs:][:count*pairs], sin[first*pairs:][:count*pairs], positions[first:][:count], invFreq)
-			},
-			refuse: func() error { return posenc.CosSin(cos, sin[1:], positions, invFreq) },
-			want:   ofInvFreq, unit: pairs,
+			unit:   pairs,
 		},
 		"RotateInto": {
 			write: func(first, count int) error {
@@ -53,7 +44,7 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 			refuse: func() error {
 				return posenc.RotateInto(rope.At(positions[:rows]), keys(cos), testkit.Sequence(rows-1), keys(cos))
 			},
-			unit: 2 * pairs,
+			keys: true, unit: 2 * pairs,
 		},
 	}
 	for name, call := range calls {
@@ -63,7 +54,7 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 			t.Helper()
 			for t0 := 0; t0 < tokens; t0 += tokens/64 + 1 {
 				p := positions[t0 : t0+1]
-				if call.want == nil {
+				if call.keys {
 					want := slices.Clone(source[:call.unit])
 					copy(want, source[t0*call.unit%len(source):][:call.unit])
 					testkit.NoError(t, posenc.Rotate(rope.At(p), keys(want)))
@@ -73,7 +64,7 @@ func TestNonTemporalCallsEndWithFence(t *testing.T) {
 					continue
 				}
 				wantCos, wantSin := make([]float32, pairs), make([]float32, pairs)
-				testkit.NoError(t, call.want.CosSin(wantCos, wantSin, p))
+				testkit.NoError(t, rope.CosSin(wantCos, wantSin, p))
 				if !testkit.SameBits(cos[t0*pairs:][:pairs], wantCos) || !testkit.SameBits(sin[t0*pairs:][:pairs], wantSin) {
 					t.Fatalf("row %d is not written", t0)
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-posenc/posenc/internal/testkit"
 )
 
-var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, Digests: rotateIntoDigests, Long: longRotateInto,
+var _ = testkit.Register(testkit.Case{Function: "RotateInto", Times: 8, NonTemporal: true, Digests: rotateIntoDigests, Long: longRotateInto,
 	Call: func(a *testkit.Arguments) testkit.Call {
 		return testkit.OfType(a,
 			testkit.OfType(a, rotateIntoCall[float32, float32], rotateIntoCall[float32, posenc.Float16], rotateIntoCall[float32, posenc.BFloat16]),

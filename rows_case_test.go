@@ -19,7 +19,7 @@ var (
 			return testkit.OfType(a, newRowsCall[float32], newRowsCall[posenc.Float16], newRowsCall[posenc.BFloat16])(a)
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", Digests: rotaryRowsDigests,
+	_ = testkit.Register(testkit.Case{Function: "Rotary.Rows", NonTemporal: true, Digests: rotaryRowsDigests,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			r := rotaryOf(a)
 			positions := a.Positions(r.axes * a.Tokens())

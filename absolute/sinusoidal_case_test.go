@@ -28,7 +28,7 @@ var (
 			})
 		},
 	})
-	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows",
+	_ = testkit.Register(testkit.Case{Function: "SinusoidalRows", NonTemporal: true,
 		Call: func(a *testkit.Arguments) testkit.Call {
 			if a.Yes() {
 				return testkit.OfType(a, rowsCall[float32, int32], rowsCall[posenc.Float16, int32], rowsCall[posenc.BFloat16, int32])(a)

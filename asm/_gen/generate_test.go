@@ -273,7 +273,8 @@ func TestReservedRegisters(t *testing.T) {
 }
 
 // Non-temporal stores are fenced once for a public call, by FenceStores, and not by each
-// kernel; the bounds are calls by themselves.
+// kernel; the bounds are calls by themselves. The tests of public calls know the kernels
+// that have such stores by their names.
 func TestNonTemporalStoresAreFenced(t *testing.T) {
 	found := 0
 	for name, content := range generated(t) {
@@ -287,6 +288,9 @@ func TestNonTemporalStoresAreFenced(t *testing.T) {
 				continue
 			}
 			found++
+			if !fence && !strings.Contains(symbol, "NonTemporal") {
+				t.Errorf("%s: %s has non-temporal stores, and not NonTemporal in its name", name, symbol)
+			}
 			fenced := regexp.MustCompile(`\tSFENCE\n(\tVZEROUPPER\n)?(\tMOVQ .*\n)?\tRET\n`).MatchString(body)
 			if want := fence || strings.Contains(name, "bound"); fenced != want {
 				t.Errorf("%s: %s ends with a fence: %t, want %t", name, symbol, fenced, want)

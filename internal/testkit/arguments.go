@@ -54,7 +54,7 @@ func newArguments(m *argumentMemory, in inputs) *Arguments {
 
 // finish writes what lies behind the last slices.
 func (a *Arguments) finish() {
-	if a.in.place == oneByOne {
+	if a.in.place == oneByOne || a.in.place == aligned {
 		for i := range a.memory.shared {
 			a.memory.shared[i].canaries(a.R, canaryBytes)
 		}
@@ -223,6 +223,9 @@ func take[T any](a *Arguments, arena *argumentArena, n int) []T {
 	}
 	gap := a.Below(16) * size
 	arena.next = (arena.next + size - 1) / size * size
+	if a.in.place == aligned {
+		gap = -(arena.next + canaryBytes/size*size) & 63
+	}
 	arena.canaries(a.R, gap+canaryBytes/size*size)
 	start := arena.next
 	if start+n*size+canaryBytes > len(arena.all) {

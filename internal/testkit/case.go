@@ -42,6 +42,10 @@ type Case struct {
 	Long         func() error
 	CallElements int
 
+	// NonTemporal says that a call for many tokens writes by non-temporal stores, on an
+	// implementation that has them.
+	NonTemporal bool
+
 	// Digests adds results for fixed inputs. NoDigest says that there are none of them.
 	Digests  func(add AddDigest)
 	NoDigest bool
@@ -95,6 +99,7 @@ func TestCases(t *testing.T) {
 		t.Run("calls", runCases)
 		t.Run("flushing", checkFlushing)
 		t.Run("upper-halves", checkUpperHalves)
+		t.Run("fences", checkFences)
 	}
 	if slices.ContainsFunc(cases, func(c Case) bool { return c.Long != nil }) {
 		t.Run("long", longCalls)
@@ -237,6 +242,7 @@ type place uint8
 const (
 	oneByOne place = iota // behind each other, misaligned; the arguments are right
 	atGuards              // each next to a guard page; the arguments are right
+	aligned               // behind each other, on cache lines; the arguments are right
 	anywhere              // anywhere, over each other too; the arguments are of any kind
 )
 
