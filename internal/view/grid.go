@@ -178,22 +178,25 @@ func (g *Grid) Extent() (int, bool) {
 	return sum, ok0 && ok1 && ok2 && tokens >= 0 && start >= 0 && sum >= 0
 }
 
-// Room returns how many tokens of such a grid fit so many elements: all of a sequence, or
-// none.
+// Room returns how many tokens such a grid may have in so many elements: all of a
+// sequence, or none.
 func (g *Grid) Room(length int) int {
-	first := *g
-	first.Sequences = 1
-	if g.SequenceStride == 0 {
-		first.Tokens = 1
+	one, stride := *g, g.SequenceStride // sequence or token
+	one.Sequences = 1
+	if stride == 0 {
+		one.Tokens, stride = 1, g.TokenStride
 	}
-	switch need, ok := first.Extent(); {
-	case !ok || need > length:
+	need, ok := one.Extent()
+	if !ok || need > length || one.SelfOverlaps() {
 		return 0
-	case g.SequenceStride == 0:
-		return (length-need)/g.TokenStride + 1
-	default:
-		return ((length-need)/g.SequenceStride + 1) * g.Tokens
 	}
+	fit := (length-need)/stride + 1
+	for i := 1; i < fit && i*stride < need; i++ {
+		if one.overlaps(&one, i*stride, false) {
+			fit = i
+		}
+	}
+	return fit * one.Tokens
 }
 
 // Check returns an error unless every view, an element of the argument xs, is a Grid

@@ -35,6 +35,47 @@ func TestViewLength(t *testing.T) {
 	}
 }
 
+// Room is the most tokens that Grid accepts.
+func TestRoom(t *testing.T) {
+	r := testkit.NewRand(13)
+	memory := make([]float32, 400)
+	overlapping, rooms := 0, map[bool]int{}
+	try := func(v view.View[float32], dim int) {
+		t.Helper()
+		step := max(1, v.SequenceTokens)
+		var g view.Grid
+		tokens, p := 0, view.None
+		for ; p == view.None; tokens += step {
+			p = v.Grid(&g, tokens+step, dim)
+		}
+		want := tokens - step
+		if !p.TooShort() {
+			overlapping++
+		}
+		rooms[want > 0]++
+		if p := v.Grid(&g, 1000*step, dim); !p.TooShort() {
+			t.Fatalf("%d tokens: problem %d", 1000*step, p)
+		}
+		if got := g.Room(len(v.Data)); got != want {
+			length := len(v.Data)
+			v.Data = nil
+			t.Fatalf("%+v of dim %d in %d elements: room for %d tokens, and Grid accepts %d", v, dim, length, got, want)
+		}
+	}
+	try(view.View[float32]{Data: memory[:40], Heads: 1, TokenStride: 8, SequenceTokens: 2, SequenceStride: 4}, 4)
+	for i := range testkit.Rounds(20000) {
+		v, _ := randomView(r, i%2 == 0)
+		if v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0 {
+			continue // has no room: it holds just its tokens
+		}
+		v.Data = memory[:r.IntN(len(memory))]
+		try(v, 1+r.IntN(6))
+	}
+	if overlapping < 100 || rooms[true] < 100 || rooms[false] < 100 {
+		t.Errorf("%d views of tokens that overlap, %d with room and %d without", overlapping, rooms[true], rooms[false])
+	}
+}
+
 // Sizes that overflow an int are errors, whatever they wrap to.
 func TestViewSizeOverflow(t *testing.T) {
 	sizes := []int{1, 2, 3, 4, 8, 1 << 15, 1<<15 + 1, 1 << 16, 1<<16 + 1, 1 << 30, math.MaxInt32, math.MaxInt / 3, math.MaxInt/2 - 1, math.MaxInt / 2, math.MaxInt/2 + 1, math.MaxInt - 1, math.MaxInt}
