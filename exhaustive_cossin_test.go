@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -123,7 +122,7 @@ func TestExhaustiveTables(t *testing.T) {
 			positions := make([]int32, rows)
 			tables := [4][]float32{}
 			for i := range tables {
-				tables[i] = alignedFloats(rows * kernels.Width)
+				tables[i] = testkit.Aligned(rows * kernels.Width)
 			}
 			pairs := make([]float32, 2*rows*kernels.Width) // sines and cosines, added to 0
 			return func(block int, counts []int64) {
@@ -176,10 +175,8 @@ func TestExhaustiveTables(t *testing.T) {
 							kernels.CosSinExactRow(impl, cos[row*n:][:n], sin[row*n:][:n], float64(p), &prepared[0], 1, 1)
 						}
 						compare(impl, "row by row")
-						if impl == kernels.AVX512 {
-							kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, true)
-							compare(impl, "rows by non-temporal stores")
-						}
+						kernels.CosSinExactRows(impl, cos, sin, n, positions, &prepared[0], &shifts[impl][0], 1, 1, true)
+						compare(impl, "rows by non-temporal stores")
 						to.Sin = pairs[:2*rows*n]
 						for _, to.Add = range []bool{false, true} {
 							kernels.SinusoidalRows(impl, &to, positions, prepared, shifts[impl])
@@ -205,13 +202,4 @@ func columnsOf(ladders [][]float64) (columns [][]float64) {
 		columns = slices.AppendSeq(columns, slices.Chunk(ladder, kernels.Width))
 	}
 	return columns
-}
-
-// alignedFloats returns n float32 from a multiple of 32 bytes on.
-func alignedFloats(n int) []float32 {
-	s := make([]float32, n+7)
-	for uintptr(unsafe.Pointer(&s[0]))%32 != 0 {
-		s = s[1:]
-	}
-	return s[:n]
 }

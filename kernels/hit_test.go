@@ -87,7 +87,7 @@ func (o *operation) faulting(t *testing.T) func(impl kernels.Implementation) {
 		if s.name == "ids" {
 			continue
 		}
-		a.memory[s.name] = alignedBytes(size)
+		a.memory[s.name] = testkit.BytesOf(testkit.Aligned(size / 4))
 		if p.size[s.name] > 0 && o.geometry == "" || s.element == f64 {
 			a.memory[s.name] = a.memory[s.name][:p.size[s.name]*s.element.size]
 		}
@@ -137,15 +137,6 @@ func TestNonTemporalRowsAreHit(t *testing.T) {
 			}
 		}
 	})
-}
-
-// alignedBytes returns memory that begins at a multiple of 64 bytes.
-func alignedBytes(n int) []byte {
-	s := make([]byte, n+64)
-	for uintptr(unsafe.Pointer(&s[0]))%64 != 0 {
-		s = s[1:]
-	}
-	return s[:n]
 }
 
 // Every kernel of assembly is what some operation runs.
