@@ -12,43 +12,6 @@ import (
 	"github.com/go-posenc/posenc/kernels"
 )
 
-// Views beyond the cache go several tokens at a time: the length of Data alone
-// makes a view one of them.
-func TestRotateLongData(t *testing.T) {
-	testkit.EachType(t, testRotateLongData[float32], testRotateLongData[posenc.Float16], testRotateLongData[posenc.BFloat16])
-}
-
-func testRotateLongData[T posenc.Element](t *testing.T) {
-	whole := make([]T, 17<<20)
-	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
-		r := testkit.NewRand(22)
-		const row = 7 * 80                                     // packed QKV: 3 heads of Q, 2 of K, 2 of V
-		for _, memory := range [][]T{whole[:512<<10], whole} { // past the second cache, past all
-			for _, layout := range testkit.Layouts {
-				for _, tokens := range []int{1, 7, 8, 9, 16, 17, 40} {
-					positions := testkit.RandomPositions(r, "sequential", tokens)
-					cfg := posenc.RotaryConfig{HeadDim: 80, RotaryDim: 66, Offset: 3, Layout: layout}
-					x := memory[:tokens*row+16]
-					testkit.FillElements(r, x)
-					views := func(x []T) []posenc.View[T] {
-						return []posenc.View[T]{{Data: x, Heads: 3, TokenStride: row}, {Data: x[3*80:], Heads: 2, TokenStride: row}}
-					}
-					want := slices.Clone(x)
-					rotateViewsPlain(plainOf(cfg).with(plainTables(cfg, positions)), views(want), tokens)
-					testkit.NoError(t, posenc.Rotate(testkit.MustRotary(cfg).At(positions), views(memory)...))
-					if i := testkit.FirstDifference(x, want); i >= 0 {
-						t.Fatalf("%d tokens: x[%d] is %v, want %v", tokens, i, x[i], want[i])
-					}
-					clear(x)
-				}
-			}
-			if bytes := testkit.BytesOf(memory); slices.ContainsFunc(bytes, func(b byte) bool { return b != 0 }) {
-				t.Fatal("x was written beyond the rows")
-			}
-		}
-	})
-}
-
 // pairsOf returns the pairs of a head as complex numbers.
 func pairsOf(layout posenc.Layout, head []float32) []complex128 {
 	z := make([]complex128, len(head)/2)

@@ -23,7 +23,8 @@ import (
 // dst must share no memory with src. Elements of dst that belong to no slot do
 // not change. A call allocates nothing.
 //
-// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition.
+// Errors wrap ErrConfig (a), ErrShape, ErrLength, ErrOverlap or ErrPosition. A slot that
+// dst has no room for is ErrPosition, or ErrLength where dst has room for no token.
 func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S]) error {
 	const function = "posenc.RotateInto"
 	tokens, err := a.check(function)
