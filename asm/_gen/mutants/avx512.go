@@ -106,7 +106,8 @@ var avx512Mutants = []group{
 		{"multiple-mask", "the last part of a sum without its mask", `p := part{min(block.size, e.lanes()), block.masked}`, `p := part{min(block.size, e.lanes()), false}`},
 	}},
 	{"avx512/fused", "asm/_gen/amd64/fused.go", fusedWide, []fault{
-		{"mask", "the second vector of a last part has the mask of the first", `{low: elements.high}`, `{low: elements.low}`},
+		{"halves", "the upper half of a part by the table entries of the lower", `f.e.sumOfProducts(x, odd, first[j], second[j])`, `f.e.sumOfProducts(x, odd, first[0], second[0])`},
+		{"sizes", "the last pair is left out", `whole(16, 4, 2, 1)`, `whole(16, 4, 2)`},
 	}},
 	{"avx512/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalWide, []fault{
 		{"short-test", "no entry is tested", `const above = 6`, `const above = 3`},

@@ -13,10 +13,13 @@ var goMutants = []group{
 		{"table", "a table is written without a fence", `kernels.FenceStores(dispatch.Implementation())`, `_, _ = kernels.FenceStores, dispatch.Implementation`},
 	}},
 	{"go/fence", "internal/cossin/frequencies.go", fenceTests, []fault{
-		{"rows", "the rows of a Rotary are written without a fence", `to.fence()`, ``},
+		{"rows", "the rows of a Rotary are written without a fence", `to.End()`, ``},
 	}},
 	{"go/fence", "internal/cossin/ladder.go", fenceTests, []fault{
-		{"no-ladder", "rows of a call's own frequencies are written without a fence", `whole.fence()`, ``},
+		{"no-ladder", "rows of a call's own frequencies are written without a fence", `whole.End()`, ``},
+	}},
+	{"go/fence", "absolute/sinusoidal_rows.go", tests{names: "TestNonTemporalSinusoidalEndsWithFence", packages: "./absolute"}, []fault{
+		{"sinusoidal", "rows of an embedding are written without a fence", `table.End()`, ``},
 	}},
 	{"go/fence", "rotateinto.go", fenceTests, []fault{
 		{"rotate-into", "RotateInto ends without a fence", `if nonTemporal {; kernels.FenceStores(dispatch.Implementation())`, `if false {; kernels.FenceStores(dispatch.Implementation())`},
