@@ -83,8 +83,9 @@ func TestRounding(t *testing.T) {
 }
 
 // hardToRound returns float32 at and next to all midpoints of numbers of 16 bits,
-// and of any bits.
+// the NaNs that a carry would make zeros, and any bits.
 func hardToRound(r *rand.Rand) (all []float32) {
+	all = append(all, math.Float32frombits(0x7fffffff), math.Float32frombits(0xffffffff))
 	for bits := range uint32(1 << 16) {
 		if testing.Short() && r.IntN(16) != 0 {
 			continue

@@ -107,6 +107,8 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/fused", "asm/_gen/amd64/fused.go", fusedWide, []fault{
 		{"odd", "the even elements twice, for the odd ones", `f.e.VMOVSHDUP(x, odd)`, `f.e.VMOVSLDUP(x, odd)`},
+		{"halves", "the upper half of a part by the table entries of the lower", `f.e.sumOfProducts(x, odd, first[j], second[j])`, `f.e.sumOfProducts(x, odd, first[0], second[0])`},
+		{"sizes", "the last pair is left out", `whole(16, 4, 2, 1)`, `whole(16, 4, 2)`},
 	}},
 	{"avx512/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalWide, []fault{
 		{"short-test", "no entry is tested", `const above = 6`, `const above = 3`},

@@ -15,8 +15,11 @@ var goMutants = []group{
 	{"go/fence", "internal/cossin/frequencies.go", fenceTests, []fault{
 		{"rows", "the rows of a Rotary are written without a fence", `to.End()`, ``},
 	}},
-	{"go/fence", "internal/cossin/ladder.go", fenceTests, []fault{
+	{"go/fence", "internal/cossin/ladder.go", tests{names: "TestCases", packages: "."}, []fault{
 		{"no-ladder", "rows of a call's own frequencies are written without a fence", `whole.End()`, ``},
+	}},
+	{"go/fence", "absolute/sinusoidal_rows.go", tests{names: "TestCases", packages: "./absolute"}, []fault{
+		{"sinusoidal", "rows of an embedding are written without a fence", `table.End()`, ``},
 	}},
 	{"go/fence", "rotateinto.go", fenceTests, []fault{
 		{"rotate-into", "RotateInto ends without a fence", `if nonTemporal {; kernels.FenceStores(dispatch.Implementation())`, `if false {; kernels.FenceStores(dispatch.Implementation())`},
