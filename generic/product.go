@@ -9,6 +9,13 @@ package generic
 func DotF32(x, y []float32) float32 {
 	y = y[:len(x)]
 	var sums laneSums
+	for len(x) >= len(sums) {
+		a, b := (*[len(sums)]float32)(x), (*[len(sums)]float32)(y)
+		for i, v := range a {
+			sums.add(i, v, b[i])
+		}
+		x, y = x[len(sums):], y[len(sums):]
+	}
 	for i, v := range x {
 		sums.add(i, v, y[i])
 	}
