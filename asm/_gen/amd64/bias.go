@@ -238,7 +238,7 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 		e.prefetchScores(to, block)
 		for j := 0; j < block.size; j += p.size {
 			at := operand.Mem{Base: to, Disp: 4 * j}
-			e.save(float32s, p, nil, row.sum(p, at, j), at)
+			e.save(float32s, p, row.sum(p, at, j), at)
 		}
 		e.ADDQ(operand.U32(uint32(4*block.size)), to)
 		row.advance(block.size)
@@ -264,7 +264,7 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 		e.Label(rest)
 		last := row.last(vector, end(y, n, vector))
 		e.spans(left, sizes, block)
-		e.save(float32s, vector, nil, last, end(y, n, vector))
+		e.save(float32s, vector, last, end(y, n, vector))
 		e.JMP(operand.LabelRef(next))
 		e.Label(short)
 		sizes = whole(8)

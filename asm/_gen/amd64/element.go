@@ -131,17 +131,15 @@ func (e *emitter) load(t element, p part, mask reg.OpmaskVirtual, from operand.M
 }
 
 // save stores numbers in order. Of bfloat16 it is one at most.
-func (e *emitter) save(t element, p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
+func (e *emitter) save(t element, p part, v reg.VecVirtual, to operand.Mem) {
 	switch {
 	case t == bfloat16s:
-		e.saveWords(p, mask, e.roundEvenOdd([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
+		e.saveWords(p, e.roundEvenOdd([]reg.VecVirtual{v}, []reg.VecVirtual{v}, true)[0], to)
 	case t == float16s: // not to memory at once: that takes Zen twice as long
 		const nearest = operand.U8(0)
 		words := e.vectorOf(p.size / 2)
 		e.VCVTPS2PH(nearest, v, words)
-		e.saveWords(p, mask, words, to)
-	case p.masked:
-		e.VMOVUPS(v, mask, to)
+		e.saveWords(p, words, to)
 	case p.size == 1:
 		e.VMOVSS(v, to)
 	case p.size == 2:
@@ -170,10 +168,8 @@ func (e *emitter) loadWords(p part, mask reg.OpmaskVirtual, from operand.Mem) re
 	return v
 }
 
-func (e *emitter) saveWords(p part, mask reg.OpmaskVirtual, v reg.VecVirtual, to operand.Mem) {
+func (e *emitter) saveWords(p part, v reg.VecVirtual, to operand.Mem) {
 	switch {
-	case p.masked:
-		e.VMOVDQU16(v, mask, to)
 	case p.size == 1:
 		e.VPEXTRW(operand.Imm(0), v, to)
 	case p.size == 2:

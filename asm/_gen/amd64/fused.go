@@ -99,6 +99,6 @@ func (f *fusion) eachRow(p part, displacement int, body func(x reg.VecVirtual)) 
 		places := []place{{f.row(i, displacement), factor, weights}}
 		x := f.e.multiplied(float32s, p, masks{}, places)
 		body(x[0][0])
-		f.e.save(float32s, p, nil, x[0][0], places[0].at)
+		f.e.save(float32s, p, x[0][0], places[0].at)
 	}
 }

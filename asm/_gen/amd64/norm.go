@@ -381,7 +381,7 @@ func (e *emitter) savePartsUpTo(t element, p part, left reg.GPVirtual, parts [][
 func (e *emitter) saveUpTo(t element, p part, left reg.GPVirtual, v reg.VecVirtual, to operand.Mem) {
 	switch {
 	case !p.masked:
-		e.save(t, p, nil, v, to)
+		e.save(t, p, v, to)
 	case t == float16s:
 		const nearest = operand.U8(0)
 		words := e.vectorOf(p.size / 2)
@@ -395,7 +395,7 @@ func (e *emitter) saveUpTo(t element, p part, left reg.GPVirtual, v reg.VecVirtu
 // saveWordsUpTo is saveUpTo of numbers of 16 bits.
 func (e *emitter) saveWordsUpTo(p part, left reg.GPVirtual, v reg.VecVirtual, to operand.Mem) {
 	if !p.masked {
-		e.saveWords(p, nil, v, to)
+		e.saveWords(p, v, to)
 		return
 	}
 	e.storeUpTo(v, left, 2, to)

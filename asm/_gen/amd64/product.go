@@ -31,7 +31,7 @@ func dotProducts(e *emitter) {
 		e.JZ(operand.LabelRef(done))
 		e.Label(row)
 		e.MOVQ(vectors, l.at)
-		e.save(float32s, part{size: l.count}, nil, e.totals(e.dotSums(l, x, n, last)), operand.Mem{Base: to})
+		e.save(float32s, part{size: l.count}, e.totals(e.dotSums(l, x, n, last)), operand.Mem{Base: to})
 		e.next(x, "xStride")
 		e.next(to, "yStride")
 		e.DECQ(rows)

@@ -161,13 +161,13 @@ func rotateHalfSplit(e *emitter) {
 			}
 			first, second = halves(r.y, y)
 			if len(x1) == 1 {
-				e.save(y, p, nil, x1[0], first)
-				e.save(y, p, nil, x2[0], second)
+				e.save(y, p, x1[0], first)
+				e.save(y, p, x2[0], second)
 				continue
 			}
 			words := e.roundEvenOdd([]reg.VecVirtual{x1[0], x2[0]}, []reg.VecVirtual{x1[1], x2[1]}, x == float32s)
-			e.saveWords(p, nil, words[0], first)
-			e.saveWords(p, nil, words[1], second)
+			e.saveWords(p, words[0], first)
+			e.saveWords(p, words[1], second)
 		}
 	}
 	e.rotate(b)
@@ -220,7 +220,7 @@ func rotateInterleavedEvenOdd(e *emitter, y, x element) {
 				x1, x2 = append(x1, a), append(x2, b)
 			}
 			for i, words := range e.roundEvenOdd(x1, x2, x == float32s) {
-				e.saveWords(row, nil, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
+				e.saveWords(row, words, operand.Mem{Base: r.y, Disp: y.bytes() * row.size * (first + i)})
 			}
 		}
 	}
@@ -256,7 +256,7 @@ func (e *emitter) neighbours(y, x element) (table, apply func(r *rotation, block
 		for j := range count {
 			v := e.load(x, p, nil, operand.Mem{Base: r.x, Disp: x.bytes() * p.size * j})
 			e.rotateNeighbours(v, cos[j], sin[j])
-			e.save(y, p, nil, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
+			e.save(y, p, v, operand.Mem{Base: r.y, Disp: y.bytes() * p.size * j})
 		}
 	}
 	return table, apply
@@ -327,7 +327,7 @@ func rotateInterleavedAVX512(e *emitter, y, x element) {
 				e.VMOVSHDUP(v, odd)
 			}
 			e.sumOfProducts(even, odd, first[j], second[j])
-			e.save(y, p, nil, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
+			e.save(y, p, even, operand.Mem{Base: r.y, Disp: 16 * y.bytes() * j})
 		}
 	}
 	e.rotate(b)
