@@ -291,7 +291,7 @@ func main() {
 	}
 	tokens, samples := size()
 	fmt.Printf("Llama 3 8B: %d query and %d key heads of %d, base %d, HalfSplit, float32, one thread\n", queryHeads, keyHeads, headDim, base)
-	fmt.Printf("%s/%s, %s; medians of %d, the path and the loop in turns\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), samples)
+	fmt.Printf("%s/%s, %s; medians of %d, the path and the loop alternately\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), samples)
 	fmt.Print("loop: plain Go over a ready float32 table; the paths make cos and sin in every call\n")
 	fmt.Print("GB/s: the bytes of Q and K, once, by the time of the path\n")
 	results, err := runPaths()
