@@ -55,6 +55,9 @@ func register(b *bytes.Buffer, o *operation.Operation) {
 			fmt.Fprintf(b, "unit: %d,\n", unit*g.Factor)
 		}
 	}
+	if o.Lengths != nil {
+		fmt.Fprintf(b, "lengths: %#v,\n", o.Lengths)
+	}
 	if o.Align > 1 {
 		fmt.Fprintf(b, "align: %d,\n", o.Align)
 	}
