@@ -78,15 +78,21 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // on its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	const function = "posenc.Shift"
-	tokens, err := r.check(function, "deltas", deltas)
+	tokens, err := r.checkShift(function, deltas)
 	if err != nil {
 		return err
 	}
-	if r.frequencies.Decays() {
-		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
-	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
 	return rotateViews(function, &a, tokens, &shift, xs)
+}
+
+// checkShift returns the number of tokens that the deltas are of.
+func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
+	tokens, err := r.check(function, "deltas", deltas)
+	if err == nil && r.frequencies.Decays() {
+		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
+	}
+	return tokens, err
 }
 
 // rotateViews checks the views and rotates them.

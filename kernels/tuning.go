@@ -34,6 +34,8 @@ const (
 	// first cache. RotateFused of 512 tokens, 1 Ki, 4 Ki and 16 Ki: float16 453, 454, 506
 	// us, bfloat16 529, 479, 473 us.
 	FusedElements = 4 << 10
+	// TokenElements is FusedElements for a call of one token.
+	TokenElements = 1 << 10
 	// CopyBytes is heads that wait for a non-temporal store, in the first cache; larger heads
 	// are written by plain ones. RotateInto of 64 MiB on Zen 5, 2 Ki to 32 Ki: float32 4.29,
 	// 4.58, 4.88, 5.01, 4.62 ms, float32 to float16 6.42, 6.52, 6.74, 7.11, 7.65 ms.
