@@ -61,6 +61,10 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)
 	}
+	if rest := cfg.HeadDim % max(a.HeadUnit, 1); rest > 0 {
+		cfg.RotaryDim = 2 * pairs
+		cfg.HeadDim += a.HeadUnit - rest
+	}
 	return cfg
 }
 

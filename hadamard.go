@@ -42,8 +42,8 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 	if cfg.HeadDim < 1 {
 		return argument.Error(ErrConfig, function, "cfg.HeadDim", cfg.HeadDim, "at least 1")
 	}
-	if err := checkHadamard(function, "cfg.Block", cfg.Block, cfg.HeadDim); err != nil {
-		return err
+	if !isHadamard(cfg.Block, cfg.HeadDim) {
+		return argument.Error(ErrConfig, function, "cfg.Block", cfg.Block, ofHadamard, cfg.HeadDim)
 	}
 	if tokens < 0 {
 		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
@@ -73,13 +73,13 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 	return nil
 }
 
-// checkHadamard checks the block of a transform, the argument of that name.
-func checkHadamard(function, name string, block, headDim int) error {
-	if block < leastHadamard || block > mostHadamard || block&(block-1) != 0 || headDim%block != 0 {
-		return argument.Error(ErrConfig, function, name, block, "a power of two from %d to %d that divides HeadDim %d", leastHadamard, mostHadamard, headDim)
-	}
-	return nil
+// isHadamard reports whether heads may be transformed in such blocks.
+func isHadamard(block, headDim int) bool {
+	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
 }
+
+// ofHadamard says what a block is to be, of a HeadDim.
+const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
 
 // hadamardRows transforms so many blocks of n elements.
 func hadamardRows(x []float32, n, count int) {

@@ -82,24 +82,22 @@ type QuantizedView[D Quantized] struct {
 const maxQuantizedDim = kernels.FusedElements
 
 // check checks all but where heads lie, and returns the elements of a head in Data.
-func (v *QuantizedView[D]) check(function, name string, headDim int) (units int, err error) {
+func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
 	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
-		return 0, argument.Error(kind, function, name+field, value, expected, args...)
+		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
 	}
 	if headDim > maxQuantizedDim {
 		return fail(ErrShape, ": HeadDim", headDim, "at most %d", maxQuantizedDim)
 	}
-	if err := checkHadamard(function, name+".Hadamard", v.Hadamard, headDim); v.Hadamard != 0 && err != nil {
-		return 0, err
+	if v.Hadamard != 0 && !isHadamard(v.Hadamard, headDim) {
+		return fail(ErrConfig, ".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
 	}
-	units = headDim
+	units = unitsOf[D](headDim)
 	format := quantizedKind[D]()
 	scales, scale := format == kernels.Int8, format == kernels.E5M2
 	switch {
 	case format == kernels.Q8 && headDim%generic.Q8Block != 0:
 		return fail(ErrShape, ": HeadDim", headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
-	case format == kernels.Q8:
-		units = headDim / generic.Q8Block
 	case format == kernels.E4M3:
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
@@ -144,6 +142,14 @@ func quantizedKind[D Quantized]() kernels.Kind {
 	return kernels.Q8
 }
 
+// unitsOf returns how many D a head of so many elements is.
+func unitsOf[D Quantized](headDim int) int {
+	if quantizedKind[D]() == kernels.Q8 {
+		return headDim / generic.Q8Block
+	}
+	return headDim
+}
+
 // operand returns where the heads of v lie, of so many elements each.
 func (v *QuantizedView[D]) operand(units int) quantizedOperand {
 	return quantizedOperand{
@@ -163,20 +169,20 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether a and b share elements or scales, as views of so many tokens
-// that are in order.
-func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokensV, tokensO, unitsV, unitsO int) bool {
-	if tokensV != tokensO || unitsV != unitsO {
+// overlaps reports whether two views that are in order share elements or scales. Heads
+// are so many elements of Data.
+func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, units, otherUnits int) bool {
+	if units != otherUnits {
 		return argument.MemoryOverlaps(v.Data, o.Data) || argument.MemoryOverlaps(v.Scales, o.Scales)
 	}
-	if view.Overlap(v.heads(), o.heads(), tokensV, unitsV) {
+	if view.Overlap(v.heads(), o.heads(), tokens, units) {
 		return true
 	}
 	if v.Scales == nil || o.Scales == nil {
 		return false
 	}
-	a, b := v.scaleView(unitsV), o.scaleView(unitsO)
-	return view.Overlap(&a, &b, tokensV, 1)
+	a, b := v.scaleView(units), o.scaleView(units)
+	return view.Overlap(&a, &b, tokens, 1)
 }
 
 // Dequantize writes the numbers of a cache as heads of headDim elements: for each token
@@ -200,7 +206,7 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	if headDim < 1 {
 		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
 	}
-	units, err := src.check(function, "src", headDim)
+	units, err := src.check(function, argument.Named("src"), headDim)
 	if err != nil {
 		return err
 	}

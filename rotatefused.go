@@ -92,7 +92,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 // check returns what is wrong with the norm and the scale of the view that is
 // argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
-	if err := x.Norm.check(function, argument.Indexed("xs", i)+".Norm", x.Heads, headDim); err != nil {
+	if err := x.Norm.check(function, argument.Name{Argument: "xs", Index: i, Field: ".Norm"}, x.Heads, headDim); err != nil {
 		return err
 	}
 	if x.Norm != nil && len(x.Norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {

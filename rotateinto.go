@@ -45,7 +45,7 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	reach, err := checkCache(function, "dst", to, slots, tokens, r.headDim)
+	reach, err := checkCache(function, argument.Named("dst"), to, slots, tokens, r.headDim)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func checkSlots(function string, slots []int32, tokens int) error {
 // checkCache checks that the view of that name has room for the slots, and returns its
 // tokens up to the last that is written. Without strides, but with slots, the view may be
 // longer: it gets a stride.
-func checkCache[D any](function, name string, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
+func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
 		reach = int(largest(slots)) + 1
@@ -99,7 +99,7 @@ func checkCache[D any](function, name string, dst *view.View[D], slots []int32, 
 		if room := g.Room(len(dst.Data)); slots != nil && p.TooShort() && room > 0 {
 			return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
 		}
-		return 0, dst.Error(p, function, name, &g)
+		return 0, dst.Error(p, function, name.String(), &g)
 	}
 	return reach, nil
 }

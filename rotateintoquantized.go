@@ -1,7 +1,6 @@
 package posenc
 
 import (
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -104,35 +103,35 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 // check checks the heads number i of a call, and returns the tokens of the cache up to the
 // last that is written.
 func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, tokens, headDim int) (reach int, err error) {
-	name := argument.Indexed("xs", i)
+	named := func(field string) argument.Name { return argument.Name{Argument: "xs", Index: i, Field: field} }
 	if !x.Unrotated && x.HeadDim != 0 && x.HeadDim != headDim || x.HeadDim < 0 {
-		return 0, argument.Error(ErrShape, function, name+".HeadDim", x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
+		return 0, argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
 	}
 	dim := x.dim(headDim)
-	units, err := x.Dst.check(function, name+".Dst", dim)
+	units, err := x.Dst.check(function, named(".Dst"), dim)
 	if err != nil {
 		return 0, err
 	}
 	var g view.Grid
 	src := (*view.View[S])(&x.Src)
 	if p := src.Grid(&g, tokens, dim); p != view.None {
-		return 0, src.Error(p, function, name+".Src", &g)
+		return 0, src.Error(p, function, named(".Src").String(), &g)
 	}
 	if x.Dst.Heads != x.Src.Heads {
-		return 0, argument.Error(ErrShape, function, name+".Dst.Heads", x.Dst.Heads, "%d as in Src", x.Src.Heads)
+		return 0, argument.Error(ErrShape, function, named(".Dst.Heads").String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
 	}
 	for _, n := range [...]struct {
-		name string
-		norm *RMSNorm
-	}{{name + ".Norm", x.Norm}, {name + ".RotatedNorm", x.RotatedNorm}} {
-		if err := n.norm.check(function, n.name, x.Src.Heads, dim); err != nil {
+		field string
+		norm  *RMSNorm
+	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
+		if err := n.norm.check(function, named(n.field), x.Src.Heads, dim); err != nil {
 			return 0, err
 		}
 		if n.norm != nil && len(n.norm.weight) > maxQuantizedToken {
-			return 0, argument.Error(ErrShape, function, n.name, "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
+			return 0, argument.Error(ErrShape, function, named(n.field).String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
-	return checkCache(function, name+".Dst", x.Dst.heads(), slots, tokens, units)
+	return checkCache(function, named(".Dst"), x.Dst.heads(), slots, tokens, units)
 }
 
 // maxQuantizedToken is the most elements of a token that are normalized as one vector.
@@ -141,28 +140,24 @@ const maxQuantizedToken = 4 * kernels.FusedElements
 // checkQuantizedOverlaps returns an error where memory is shared that may not be. The
 // caches have so many tokens.
 func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, xs []IntoQuantized[D, S], reach, headDim int) error {
-	units := func(x *IntoQuantized[D, S]) int {
-		n, _ := x.Dst.check(function, "", x.dim(headDim))
-		return n
+	fail := func(i int, field, sharing string, j int, other, expected string) error {
+		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+field, sharing+argument.Indexed("xs", j)+other, "%s", expected)
 	}
 	for i := range xs {
 		dst := &xs[i].Dst
-		name := argument.Indexed("xs", i) + ".Dst"
 		for j := range xs {
-			other := argument.Indexed("xs", j)
-			if argument.MemoryOverlaps(dst.Data, xs[j].Src.Data) || argument.MemoryOverlaps(dst.Scales, xs[j].Src.Data) {
-				return argument.Error(ErrOverlap, function, name, "sharing memory with "+other+".Src", "a view of other memory")
-			}
-			if argument.MemoryOverlaps(dst.Scales, xs[j].Dst.Data) {
-				return argument.Error(ErrOverlap, function, name+".Scales", "sharing memory with "+other+".Dst.Data", "a slice of other memory")
-			}
-			if j < i && dst.overlaps(&xs[j].Dst, reach, reach, units(&xs[i]), units(&xs[j])) {
-				return argument.Error(ErrOverlap, function, name, "sharing elements or scales with "+other+".Dst", "views of different elements")
+			switch other := &xs[j]; {
+			case argument.MemoryOverlaps(dst.Data, other.Src.Data), argument.MemoryOverlaps(dst.Scales, other.Src.Data):
+				return fail(i, ".Dst", "sharing memory with ", j, ".Src", "a view of other memory")
+			case argument.MemoryOverlaps(dst.Scales, other.Dst.Data):
+				return fail(i, ".Dst.Scales", "sharing memory with ", j, ".Dst.Data", "a slice of other memory")
+			case j < i && dst.overlaps(&other.Dst, reach, unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
+				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
 			}
 		}
 		o, s := dst.operand(1), view.Over(dst.Scales)
 		if a.overlaps(&o.Operand) || a.overlaps(&s) {
-			return tableOverlapError(function, name)
+			return tableOverlapError(function, argument.Indexed("xs", i)+".Dst")
 		}
 	}
 	return nil
@@ -229,11 +224,7 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 	if !x.Unrotated {
 		q.rotation = r
 	}
-	units := q.dim
-	if quantizedKind[D]() == kernels.Q8 {
-		units = q.dim / generic.Q8Block
-	}
-	from, y := operandOf(&x.Src, q.dim), x.Dst.operand(units)
+	from, y := operandOf(&x.Src, q.dim), x.Dst.operand(unitsOf[D](q.dim))
 	scratch := q.scratch(memory)
 	token := from.Heads * q.dim
 	for t := first; t < first+n; {

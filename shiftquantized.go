@@ -31,8 +31,7 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
 	for i := range xs {
-		units, _ := xs[i].check(function, "", r.headDim)
-		x := xs[i].operand(units)
+		x := xs[i].operand(unitsOf[D](r.headDim))
 		shiftHeads(&a, tokens, &shift, &x, xs[i].Hadamard)
 	}
 	return nil
@@ -40,21 +39,21 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 
 // checkShifted checks view number i.
 func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens, headDim int) error {
-	x, name := &xs[i], argument.Indexed("xs", i)
-	units, err := x.check(function, name, headDim)
+	x := &xs[i]
+	units, err := x.check(function, argument.Name{Argument: "xs", Index: i}, headDim)
 	if err != nil {
 		return err
 	}
 	var g view.Grid
 	if p := x.heads().Grid(&g, tokens, units); p != view.None {
-		return x.heads().Error(p, function, name, &g)
+		return x.heads().Error(p, function, argument.Indexed("xs", i), &g)
 	}
 	for j := range xs {
 		if argument.MemoryOverlaps(x.Scales, xs[j].Data) || argument.MemoryOverlaps(xs[j].Scales, x.Data) {
-			return argument.Error(ErrOverlap, function, name+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 		}
-		if j < i && x.overlaps(&xs[j], tokens, tokens, units, units) {
-			return argument.Error(ErrOverlap, function, name, "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
+		if j < i && x.overlaps(&xs[j], tokens, units, units) {
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
 		}
 	}
 	return nil

@@ -18,6 +18,8 @@ type Arguments struct {
 	Choices
 	R *rand.Rand // what the bytes are too few for
 
+	HeadUnit int // what the elements of a head are to be a multiple of, unless 0
+
 	in      inputs
 	large   *largeShape
 	normal  bool // random elements are ones that models have: of others one leaves nothing of a row's norm
@@ -473,12 +475,12 @@ func (a *Arguments) FillIDs(s []int32, rows int) {
 
 // ViewOf returns a view of any shape in memory that other slices of the call are
 // checked against.
-func ViewOf[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
+func ViewOf[T Stored](a *Arguments, tokens, dim int) posenc.View[T] {
 	return ViewOfHeads[T](a, tokens, a.Heads(), dim)
 }
 
 // ViewOfHeads is ViewOf with so many heads; where any arguments are wanted not always.
-func ViewOfHeads[T posenc.Element](a *Arguments, tokens, heads, dim int) posenc.View[T] {
+func ViewOfHeads[T Stored](a *Arguments, tokens, heads, dim int) posenc.View[T] {
 	if !a.Any() {
 		v := RandomShape[T](a.R, tokens, heads, dim)
 		v.Data = Slice[T](a, ReachOf(&v, tokens, dim))
@@ -519,7 +521,7 @@ func outputView[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] 
 }
 
 // WritesView says that the call may write to the heads of a view.
-func WritesView[T posenc.Element](a *Arguments, v *posenc.View[T], tokens, dim int) {
+func WritesView[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
 	shape := *v
 	Writes(a, func(mark func(s []T)) {
 		for t := range tokens {

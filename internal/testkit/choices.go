@@ -39,7 +39,7 @@ func (c *Choices) Stride(dim int) int {
 
 // Allowed reports whether a view whose data has so many elements is right for
 // so many tokens.
-func Allowed[T posenc.Element](v *posenc.View[T], tokens, dim, length int) bool {
+func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 	switch {
 	case v.Heads < 1 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
 		return false
@@ -120,7 +120,7 @@ func (c *Choices) Deal(n int) (parts [][]int) {
 
 // chosenView returns a view of any shape whose data starts at an element of memory and
 // holds what its rows need, or a little less or more.
-func chosenView[T posenc.Element](c *Choices, tokens, dim int) (v posenc.View[T], start, length int) {
+func chosenView[T Stored](c *Choices, tokens, dim int) (v posenc.View[T], start, length int) {
 	v.Heads = c.Below(6)
 	v.TokenStride, v.HeadStride = c.Stride(dim), c.Stride(dim)
 	if c.Below(3) == 0 {

@@ -6,8 +6,13 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
+// Stored is what views have.
+type Stored interface {
+	posenc.Element | posenc.Quantized
+}
+
 // RowAt returns where head h of token t starts.
-func RowAt[T posenc.Element](v *posenc.View[T], t, h, headDim int) int {
+func RowAt[T Stored](v *posenc.View[T], t, h, headDim int) int {
 	tokenStride, headStride := v.TokenStride, v.HeadStride
 	if tokenStride == 0 {
 		tokenStride = v.Heads * headDim
@@ -23,7 +28,7 @@ func RowAt[T posenc.Element](v *posenc.View[T], t, h, headDim int) int {
 }
 
 // ReachOf returns the elements up to the end of the last row.
-func ReachOf[T posenc.Element](v *posenc.View[T], tokens, headDim int) int {
+func ReachOf[T Stored](v *posenc.View[T], tokens, headDim int) int {
 	reach := 0
 	for t := range tokens {
 		for h := range v.Heads {
@@ -35,7 +40,7 @@ func ReachOf[T posenc.Element](v *posenc.View[T], tokens, headDim int) int {
 
 // RandomShape returns a view without data, packed, strided, with the heads
 // outside or in sequences.
-func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) posenc.View[T] {
+func RandomShape[T Stored](r *rand.Rand, tokens, heads, headDim int) posenc.View[T] {
 	sequence := 1 + r.IntN(max(1, tokens))
 	for tokens%sequence != 0 {
 		sequence--
@@ -49,7 +54,7 @@ func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) pos
 type shapeOptions struct{ sequence, others, headGap, gap int }
 
 // shapeOf returns a view without data, of one of seven kinds.
-func shapeOf[T posenc.Element](kind, tokens, heads, dim int, o shapeOptions) (v posenc.View[T]) {
+func shapeOf[T Stored](kind, tokens, heads, dim int, o shapeOptions) (v posenc.View[T]) {
 	v.Heads = heads
 	switch kind {
 	case 0: // [tokens][heads][dim]
