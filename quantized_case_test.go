@@ -96,7 +96,7 @@ func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
 func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
 	units := dim / block
 	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
-		v.View = testkit.RandomShape[D](a.R, tokens, heads, 1)
+		v.View = testkit.RandomShape[D](a.R, tokens, heads, 1, testkit.Apart)
 		v.TokenStride, v.HeadStride, v.SequenceStride = v.TokenStride*units, v.HeadStride*units, v.SequenceStride*units
 		if a.Any() {
 			tokens = testkit.Small(tokens)

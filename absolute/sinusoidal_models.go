@@ -22,7 +22,7 @@ func Vaswani(dim int) (*Sinusoidal, error) {
 	if err := checkChannels(function, dim, 2, 2); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
+	invFreq, err := frequency.Sinusoidal(dim/2, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim / 2)})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
 }
 
@@ -40,7 +40,7 @@ func Marian(dim int) (*Sinusoidal, error) {
 	if err := checkChannels(function, dim, 2, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
+	invFreq, err := frequency.Sinusoidal((dim+1)/2, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim) / 2})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
@@ -80,7 +80,7 @@ func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 	if !(most > 0 && most <= math.MaxFloat64) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.MaxTimescale", most, "0 or a positive finite number")
 	}
-	invFreq, err := frequency.TimingSignal(dim/(2*axes), least, most)
+	invFreq, err := frequency.TimingSignal(dim/(2*axes), frequency.TimingSignalParameters{MinTimescale: least, MaxTimescale: most})
 	return ofModel(function, name, value, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
 }
 
@@ -97,7 +97,7 @@ func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
 	if err := checkChannels(function, dim, 4, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim/2 - 1)})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
 }
 
@@ -111,7 +111,7 @@ func Whisper(dim int) (*Sinusoidal, error) {
 	if err := checkChannels(function, dim, 4, 2); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim/2 - 1)})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
 }
 
@@ -123,7 +123,7 @@ func MusicGen(dim int) (*Sinusoidal, error) {
 	if err := checkChannels(function, dim, 4, 1); err != nil {
 		return nil, err
 	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
+	invFreq, err := frequency.Sinusoidal(dim/2, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim/2 - 1)})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
 }
 
@@ -169,7 +169,7 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	if cfg.FlipSinToCos {
 		order = CosThenSin
 	}
-	invFreq, err := frequency.Sinusoidal(n, scale, period, float64(n)-cfg.DownscaleFreqShift)
+	invFreq, err := frequency.Sinusoidal(n, frequency.SinusoidalParameters{First: scale, Base: period, Denominator: float64(n) - cfg.DownscaleFreqShift})
 	return ofModel(function, name, value, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
@@ -189,7 +189,7 @@ func MAE(dim int) (*Sinusoidal, error) {
 		return nil, err
 	}
 	class := int32(-1)
-	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
+	invFreq, err := frequency.Sinusoidal(dim/4, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: float64(dim / 4)})
 	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
 }
 
@@ -211,7 +211,7 @@ func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	if !(temperature > 1 && temperature <= math.MaxFloat64) {
 		return nil, argument.Error(posenc.ErrConfig, function, "temperature", temperature, "a finite number above 1")
 	}
-	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
+	invFreq, err := frequency.Sinusoidal(features/2, frequency.SinusoidalParameters{First: 1, Base: temperature, Denominator: float64(features / 2)})
 	return ofModel(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
@@ -252,7 +252,7 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	if cfg.CosFirst {
 		order = CosThenSin
 	}
-	invFreq, err := frequency.Geometric(dim/2, most, least)
+	invFreq, err := frequency.Geometric(dim/2, frequency.GeometricParameters{First: most, Last: least})
 	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scale: scale}, invFreq, err)
 }
 

@@ -223,7 +223,7 @@ func sinusoidal(s *absolute.Sinusoidal, err error, dim int, invFreq []float64) (
 // base10000 returns 10000^(-k/denominator), or nil for arguments that no encoding
 // has.
 func base10000(pairs, denominator int) []float64 {
-	invFreq, err := frequency.Sinusoidal(pairs, 1, 10000, float64(denominator))
+	invFreq, err := frequency.Sinusoidal(pairs, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: float64(denominator)})
 	if err != nil {
 		return nil
 	}
