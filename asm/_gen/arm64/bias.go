@@ -38,9 +38,9 @@ func addClamped(e *emitter) {
 	to, index, left, count, from, end := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
 	low, high := e.vector(), e.vector()
 	e.addShifted(from, x, width, 2)
-	e.op("VLD1R", "(%s), [%s.S4]", x, low)
+	e.ld1r(32, low, x)
 	e.sub(from, 4)
-	e.op("VLD1R", "(%s), [%s.S4]", from, high)
+	e.ld1r(32, high, from)
 	e.op("SUB", "$%d, %s, %s", operation.ClampedEnds, width, end)
 	e.sub(width, 1)
 	// vectors runs over those of the left elements that begin before an index.
