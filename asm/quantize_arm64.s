@@ -96,9 +96,9 @@ DATA upperE4M3<>+0(SB)/8, $0xbfbfbfbfbfbfbfbf
 DATA upperE4M3<>+8(SB)/8, $0xbfbfbfbfbfbfbfbf
 GLOBL upperE4M3<>(SB), RODATA|NOPTR, $16
 
-DATA two8<>+0(SB)/8, $0x4380000043800000
-DATA two8<>+8(SB)/8, $0x4380000043800000
-GLOBL two8<>(SB), RODATA|NOPTR, $16
+DATA unitOfFloat16<>+0(SB)/8, $0x4380000043800000
+DATA unitOfFloat16<>+8(SB)/8, $0x4380000043800000
+GLOBL unitOfFloat16<>(SB), RODATA|NOPTR, $16
 
 // func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride int)
 TEXT ·QuantizeF32ToQ8NEON(SB), NOSPLIT, $0-48
@@ -2224,8 +2224,6 @@ rows2:
 	MOVD  R2, R6
 	MOVD  R3, R7
 	VLD1R (R0), [V4.S4]
-	MOVD  scaleStride+56(FP), R17
-	ADD   R17<<2, R0, R0
 	CMP   $16, R7
 	BLT   next4
 
@@ -2293,6 +2291,8 @@ loop7:
 	BGE   loop7
 
 next8:
+	MOVD scaleStride+56(FP), R17
+	ADD  R17<<2, R0, R0
 	MOVD yStride+40(FP), R17
 	ADD  R17<<2, R1, R1
 	MOVD xStride+48(FP), R17
@@ -2311,8 +2311,6 @@ TEXT ·DequantizeE4M3ToF32NEON(SB), NOSPLIT, $0-64
 	FMOVQ (R17), F1
 	MOVD  $upperE4M3<>(SB), R17
 	FMOVQ (R17), F2
-	MOVD  $two8<>(SB), R17
-	FMOVQ (R17), F3
 	MOVD  scales+16(FP), R0
 	MOVD  y+0(FP), R1
 	MOVD  x+8(FP), R2
@@ -2324,89 +2322,172 @@ rows2:
 	MOVD  R1, R5
 	MOVD  R2, R6
 	MOVD  R3, R7
-	VLD1R (R0), [V4.S4]
-	MOVD  scaleStride+56(FP), R17
-	ADD   R17<<2, R0, R0
+	VLD1R (R0), [V3.S4]
+	MOVD  $unitOfFloat16<>(SB), R17
+	FMOVQ (R17), F5
+	MOVWU (R0), R17
+	UBFX  $23, R17, $8, R17
+	WORD  $0x6e25dc64 // fmul v4.4s, v3.4s, v5.4s
+	CMP   $247, R17
+	BGE   large3
 	CMP   $16, R7
-	BLT   next4
+	BLT   next5
 
-loop3:
-	FMOVQ (R6), F5
-	VORR  V0.B16, V5.B16, V6.B16
-	VCMEQ V1.B16, V6.B16, V6.B16
-	VSHL  $7, V5.B16, V7.B16
-	WORD  $0x4f0f04a5 // sshr v5.16b, v5.16b, #1
-	VAND  V2.B16, V5.B16, V5.B16
-	VORR  V6.B16, V5.B16, V5.B16
-	VZIP1 V5.B16, V7.B16, V8.B16
-	WORD  $0x0e217909 // fcvtl v9.4s, v8.4h
-	WORD  $0x4e21790a // fcvtl2 v10.4s, v8.8h
-	VZIP2 V5.B16, V7.B16, V8.B16
-	WORD  $0x0e21790b // fcvtl v11.4s, v8.4h
-	WORD  $0x4e21790c // fcvtl2 v12.4s, v8.8h
-	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
-	WORD  $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
-	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
-	WORD  $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
-	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
+loop4:
+	FMOVQ (R6), F6
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x4e21792b // fcvtl2 v11.4s, v9.8h
+	VZIP2 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
 	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
 	WORD  $0x6e24dd6b // fmul v11.4s, v11.4s, v4.4s
 	WORD  $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
-	FSTPQ (F9, F10), (R5)
-	FSTPQ (F11, F12), 32(R5)
+	WORD  $0x6e24ddad // fmul v13.4s, v13.4s, v4.4s
+	FSTPQ (F10, F11), (R5)
+	FSTPQ (F12, F13), 32(R5)
 	ADD   $16, R6
 	ADD   $64, R5
 	SUB   $16, R7
 	CMP   $16, R7
-	BGE   loop3
+	BGE   loop4
 
-next4:
+next5:
 	CMP $4, R7
-	BLT next6
+	BLT next7
 
-loop5:
-	FMOVS (R6), F5
-	VORR  V0.B16, V5.B16, V6.B16
-	VCMEQ V1.B16, V6.B16, V6.B16
-	VSHL  $7, V5.B16, V7.B16
-	WORD  $0x4f0f04a5 // sshr v5.16b, v5.16b, #1
-	VAND  V2.B16, V5.B16, V5.B16
-	VORR  V6.B16, V5.B16, V5.B16
-	VZIP1 V5.B16, V7.B16, V8.B16
-	WORD  $0x0e217909 // fcvtl v9.4s, v8.4h
-	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
-	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
-	FMOVQ F9, (R5)
+loop6:
+	FMOVS (R6), F6
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	FMOVQ F10, (R5)
 	ADD   $4, R6
 	ADD   $16, R5
 	SUB   $4, R7
 	CMP   $4, R7
-	BGE   loop5
+	BGE   loop6
 
-next6:
+next7:
 	CMP $1, R7
-	BLT next8
+	BLT next9
 
-loop7:
-	VLD1R (R6), [V5.B16]
-	VORR  V0.B16, V5.B16, V6.B16
-	VCMEQ V1.B16, V6.B16, V6.B16
-	VSHL  $7, V5.B16, V7.B16
-	WORD  $0x4f0f04a5 // sshr v5.16b, v5.16b, #1
-	VAND  V2.B16, V5.B16, V5.B16
-	VORR  V6.B16, V5.B16, V5.B16
-	VZIP1 V5.B16, V7.B16, V8.B16
-	WORD  $0x0e217909 // fcvtl v9.4s, v8.4h
-	WORD  $0x6e23dd29 // fmul v9.4s, v9.4s, v3.4s
-	WORD  $0x6e24dd29 // fmul v9.4s, v9.4s, v4.4s
-	FMOVS F9, (R5)
+loop8:
+	VLD1R (R6), [V6.B16]
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x6e24dd4a // fmul v10.4s, v10.4s, v4.4s
+	FMOVS F10, (R5)
 	ADD   $1, R6
 	ADD   $4, R5
 	SUB   $1, R7
 	CMP   $1, R7
-	BGE   loop7
+	BGE   loop8
 
-next8:
+next9:
+
+large3:
+	CMP $16, R7
+	BLT next11
+
+loop10:
+	FMOVQ (R6), F6
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x4e21792b // fcvtl2 v11.4s, v9.8h
+	VZIP2 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	WORD  $0x6e25dd4a // fmul v10.4s, v10.4s, v5.4s
+	WORD  $0x6e25dd6b // fmul v11.4s, v11.4s, v5.4s
+	WORD  $0x6e25dd8c // fmul v12.4s, v12.4s, v5.4s
+	WORD  $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD  $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
+	WORD  $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD  $0x6e23dd8c // fmul v12.4s, v12.4s, v3.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	FSTPQ (F10, F11), (R5)
+	FSTPQ (F12, F13), 32(R5)
+	ADD   $16, R6
+	ADD   $64, R5
+	SUB   $16, R7
+	CMP   $16, R7
+	BGE   loop10
+
+next11:
+	CMP $4, R7
+	BLT next13
+
+loop12:
+	FMOVS (R6), F6
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x6e25dd4a // fmul v10.4s, v10.4s, v5.4s
+	WORD  $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
+	FMOVQ F10, (R5)
+	ADD   $4, R6
+	ADD   $16, R5
+	SUB   $4, R7
+	CMP   $4, R7
+	BGE   loop12
+
+next13:
+	CMP $1, R7
+	BLT next15
+
+loop14:
+	VLD1R (R6), [V6.B16]
+	VORR  V0.B16, V6.B16, V7.B16
+	VCMEQ V1.B16, V7.B16, V7.B16
+	VSHL  $7, V6.B16, V8.B16
+	WORD  $0x4f0f04c6 // sshr v6.16b, v6.16b, #1
+	VAND  V2.B16, V6.B16, V6.B16
+	VORR  V7.B16, V6.B16, V6.B16
+	VZIP1 V6.B16, V8.B16, V9.B16
+	WORD  $0x0e21792a // fcvtl v10.4s, v9.4h
+	WORD  $0x6e25dd4a // fmul v10.4s, v10.4s, v5.4s
+	WORD  $0x6e23dd4a // fmul v10.4s, v10.4s, v3.4s
+	FMOVS F10, (R5)
+	ADD   $1, R6
+	ADD   $4, R5
+	SUB   $1, R7
+	CMP   $1, R7
+	BGE   loop14
+
+next15:
+	MOVD scaleStride+56(FP), R17
+	ADD  R17<<2, R0, R0
 	MOVD yStride+40(FP), R17
 	ADD  R17<<2, R1, R1
 	MOVD xStride+48(FP), R17
@@ -2432,8 +2513,6 @@ rows2:
 	MOVD  R2, R6
 	MOVD  R3, R7
 	VLD1R (R0), [V1.S4]
-	MOVD  scaleStride+56(FP), R17
-	ADD   R17<<2, R0, R0
 	CMP   $16, R7
 	BLT   next4
 
@@ -2490,6 +2569,8 @@ loop7:
 	BGE   loop7
 
 next8:
+	MOVD scaleStride+56(FP), R17
+	ADD  R17<<2, R0, R0
 	MOVD yStride+40(FP), R17
 	ADD  R17<<2, R1, R1
 	MOVD xStride+48(FP), R17

@@ -405,14 +405,34 @@ func dequantize(e *emitter) {
 	scales, scale := e.argument("scales"), e.vector()
 	e.eachVector(func(to, from, left general) {
 		e.ld1r(32, scale, scales)
+		loop := func(scales ...vector) {
+			e.parts("loop", left, sizes, func(size int) {
+				list := numbers(e.loadBytes(from, size)[0], size)
+				for _, s := range scales {
+					e.multiplyAll(list, s)
+				}
+				e.storeFloats(list, to, size)
+				e.add(from, size)
+				e.add(to, 4*size)
+			})
+		}
+		if e.from == e4m3s {
+			e.temporary(func() {
+				// Both factors at once, unless their product may be infinite.
+				large, product, unit := e.newLabel("large"), e.vector(), e.load32("unitOfFloat16", math.Float32bits(1<<8))
+				e.op("MOVWU", "(%s), %s", scales, scratch)
+				e.op("UBFX", "$23, %s, $8, %s", scratch, scratch)
+				e.fmul4s(product, scale, unit)
+				e.cmp(scratch, 127+120)
+				e.branch("BGE", large)
+				loop(product)
+				e.label(large)
+				loop(unit, scale)
+			})
+		} else {
+			loop(scale)
+		}
 		e.nextOf(float32s, scales, "scaleStride")
-		e.parts("loop", left, sizes, func(size int) {
-			list := numbers(e.loadBytes(from, size)[0], size)
-			e.multiplyAll(list, scale)
-			e.storeFloats(list, to, size)
-			e.add(from, size)
-			e.add(to, 4*size)
-		})
 	})
 }
 
@@ -450,7 +470,7 @@ func (e *emitter) widenHalves(lower, upper vector, n int) (list []vector) {
 // widenE4M3 makes the bits of E4M3 those of float16, whose exponents are 8 larger.
 func (e *emitter) widenE4M3() func(codes vector, n int) []vector {
 	sign, nan := e.load32("sign8", 0x80808080), e.load32("ones", 0xffffffff)
-	upper, unit := e.load32("upperE4M3", 0xbfbfbfbf), e.load32("two8", math.Float32bits(1<<8))
+	upper := e.load32("upperE4M3", 0xbfbfbfbf)
 	return func(codes vector, n int) []vector {
 		isNaN, lower := e.vector(), e.vector()
 		e.orr16b(isNaN, codes, sign)
@@ -459,9 +479,7 @@ func (e *emitter) widenE4M3() func(codes vector, n int) []vector {
 		e.sshr16b(codes, codes, 1)
 		e.and16b(codes, codes, upper)
 		e.orr16b(codes, codes, isNaN)
-		list := e.widenHalves(lower, codes, n)
-		e.multiplyAll(list, unit)
-		return list
+		return e.widenHalves(lower, codes, n)
 	}
 }
 
