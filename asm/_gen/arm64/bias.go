@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -93,7 +92,7 @@ func addDistance(e *emitter, absolute bool) {
 	counts := e.load("counts", pair(0, 1), pair(2, 3))
 	sized := map[int]vector{}
 	for _, size := range sizes {
-		sized[size] = e.load32(fmt.Sprint("float", size), math.Float32bits(float32(size)))
+		sized[size] = e.whole(size)
 	}
 	at := e.vector()
 	e.biasRows(y, n, rows, stride, func() { e.fadd4s(at, first, counts) }, func(size int) []vector {

@@ -384,6 +384,11 @@ func (e *emitter) load32(name string, bits uint32) vector {
 	return e.load(name, both, both)
 }
 
+// whole loads a whole number as float32.
+func (e *emitter) whole(n int) vector {
+	return e.load32(fmt.Sprint("float", n), math.Float32bits(float32(n)))
+}
+
 // ld2 and st2 move pairs of elements of the given bits and the address: the
 // register has the even ones, the one after it the odd ones.
 func (e *emitter) ld2(even vector, base general, pairs, bits int) {

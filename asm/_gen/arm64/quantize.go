@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -54,11 +53,7 @@ func quantize(e *emitter) {
 		return
 	}
 	scale, f := e.broadcast("scale"), e.loadFloat8(e.to)
-	// The largest finite number, and that whose code is the one of NaN.
-	largest, beyond := e.load32("largestE5M2", math.Float32bits(57344)), e.load32("beyondE5M2", math.Float32bits(114688))
-	if e.to == e4m3s {
-		largest, beyond = e.load32("largestE4M3", math.Float32bits(448)), e.load32("beyondE4M3", math.Float32bits(480))
-	}
+	largest, beyond := e.whole(f.largest), e.whole(f.beyond)
 	e.eachVector(func(to, from, left general) {
 		e.parts("loop", left, sizes, func(size int) {
 			list := e.loadFloats(from, size)
@@ -87,6 +82,8 @@ func quantize(e *emitter) {
 // float8 has constants of the conversion to numbers of 8 bits.
 type float8 struct {
 	shift    int    // from the exponent of a float32 to that of the code
+	largest  int    // finite number
+	beyond   int    // the number whose code is that of NaN
 	exponent vector // its bits
 	least    vector // normal number
 	unit     vector // the last bit of its product with a power of two is that of the code
@@ -96,20 +93,17 @@ type float8 struct {
 }
 
 func (e *emitter) loadFloat8(t element) *float8 {
-	name, mantissa, exponent := "E5M2", 2, -14
+	f, name, least := &float8{shift: 21, largest: 57344, beyond: 114688}, "E5M2", math.Float32bits(0x1p-14)
 	if t == e4m3s {
-		name, mantissa, exponent = "E4M3", 3, -6
+		f, name, least = &float8{shift: 20, largest: 448, beyond: 480}, "E4M3", math.Float32bits(0x1p-6)
 	}
-	shift, least := 23-mantissa, math.Float32bits(float32(math.Ldexp(1, exponent)))
-	return &float8{
-		shift:    shift,
-		exponent: e.load32("exponent32", 0x7f800000),
-		least:    e.load32("least"+name, least),
-		unit:     e.load32("unit"+name, math.Float32bits(float32(math.Ldexp(1, shift)))),
-		bias:     e.load32("bias"+name, least>>shift&0xff*0x01010101),
-		nan:      e.load32("nan8", 0x7f7f7f7f),
-		sign:     e.load32("sign8", 0x80808080),
-	}
+	f.exponent = e.load32("exponent32", 0x7f800000)
+	f.least = e.load32("least"+name, least)
+	f.unit = e.whole(1 << f.shift)
+	f.bias = e.load32("bias"+name, least>>f.shift&0xff*0x01010101)
+	f.nan = e.load32("nan8", 0x7f7f7f7f)
+	f.sign = e.load32("sign8", 0x80808080)
+	return f
 }
 
 // float8Codes returns the codes of magnitudes, which it uses up. They are rounded by a
@@ -162,10 +156,10 @@ type scaling struct {
 	infinity vector
 }
 
-func (e *emitter) loadScaling(most float32) *scaling {
+func (e *emitter) loadScaling(most int) *scaling {
 	return &scaling{
-		e.load32(fmt.Sprint("most", most), math.Float32bits(most)), e.load32("nan32", nanBits),
-		e.load32("one32", 0x3f800000), e.load32("exponent32", 0x7f800000),
+		e.whole(most), e.load32("nan32", nanBits),
+		e.whole(1), e.load32("exponent32", 0x7f800000),
 	}
 }
 
@@ -250,7 +244,7 @@ func quantizeRow(e *emitter) {
 		to[i], from[i] = e.general(), e.general()
 	}
 	left := e.general()
-	most, row := float32(127), (*emitter).int8Row
+	most, row := 127, (*emitter).int8Row
 	if e.to == e4m3s {
 		most, row = 448, (*emitter).e4m3Row
 	}
@@ -305,7 +299,7 @@ func (e *emitter) largestOfRows(at []general, left general) vector {
 
 // rowScales writes the scales of rows whose largest magnitudes are in the lanes of a
 // vector, and returns them.
-func (e *emitter) rowScales(scale vector, most float32, rows int, to general) []*rowScale {
+func (e *emitter) rowScales(scale vector, most int, rows int, to general) []*rowScale {
 	list := make([]*rowScale, rows)
 	for i := range list {
 		list[i] = &rowScale{e.vector(), e.vector(), e.vector()}
@@ -349,7 +343,7 @@ func (e *emitter) quotients(r *rowScale, list []vector) []vector {
 // int8Row returns what makes 16 numbers of a row, or 4, codes of int8: their quotients
 // are rounded by a sum whose last bit is 1.
 func (e *emitter) int8Row() func(r *rowScale, list []vector) vector {
-	unit := e.load32("unitI8", math.Float32bits(3<<22))
+	unit := e.whole(3 << 22)
 	return func(r *rowScale, list []vector) vector {
 		q := e.quotients(r, list)
 		for _, v := range q {
@@ -419,7 +413,7 @@ func dequantize(e *emitter) {
 		if e.from == e4m3s {
 			e.temporary(func() {
 				// Both factors at once, unless their product may be infinite.
-				large, product, unit := e.newLabel("large"), e.vector(), e.load32("unitOfFloat16", math.Float32bits(1<<8))
+				large, product, unit := e.newLabel("large"), e.vector(), e.whole(1<<8)
 				e.op("MOVWU", "(%s), %s", scales, scratch)
 				e.op("UBFX", "$23, %s, $8, %s", scratch, scratch)
 				e.fmul4s(product, scale, unit)
@@ -487,7 +481,7 @@ func (e *emitter) widenE4M3() func(codes vector, n int) []vector {
 func (e *emitter) widenI8() func(codes vector, n int) []vector {
 	zero, offset := e.vector(), e.load32("sign8", 0x80808080)
 	e.clear(zero)
-	upper, base := e.load32("upperI8", 0x4b004b00), e.load32("baseI8", math.Float32bits(1<<23+1<<7))
+	upper, base := e.load32("upperI8", 0x4b004b00), e.whole(1<<23+1<<7)
 	return func(codes vector, n int) (list []vector) {
 		e.eor16b(codes, codes, offset)
 		for j := range max(1, n/4) {
