@@ -795,7 +795,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.QuantizeF32ToQ8",
 			kernels.AVX512:  "generic.QuantizeF32ToQ8",
-			kernels.NEON:    "generic.QuantizeF32ToQ8",
+			kernels.NEON:    "asm.QuantizeF32ToQ8NEON",
 			kernels.Generic: "generic.QuantizeF32ToQ8",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -813,7 +813,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.QuantizeRowF32ToI8",
 			kernels.AVX512:  "generic.QuantizeRowF32ToI8",
-			kernels.NEON:    "generic.QuantizeRowF32ToI8",
+			kernels.NEON:    "asm.QuantizeRowF32ToI8NEON",
 			kernels.Generic: "generic.QuantizeRowF32ToI8",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -831,7 +831,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.QuantizeRowF32ToE4M3",
 			kernels.AVX512:  "generic.QuantizeRowF32ToE4M3",
-			kernels.NEON:    "generic.QuantizeRowF32ToE4M3",
+			kernels.NEON:    "asm.QuantizeRowF32ToE4M3NEON",
 			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -849,7 +849,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.QuantizeF32ToE4M3",
 			kernels.AVX512:  "generic.QuantizeF32ToE4M3",
-			kernels.NEON:    "generic.QuantizeF32ToE4M3",
+			kernels.NEON:    "asm.QuantizeF32ToE4M3NEON",
 			kernels.Generic: "generic.QuantizeF32ToE4M3",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -867,7 +867,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.QuantizeF32ToE5M2",
 			kernels.AVX512:  "generic.QuantizeF32ToE5M2",
-			kernels.NEON:    "generic.QuantizeF32ToE5M2",
+			kernels.NEON:    "asm.QuantizeF32ToE5M2NEON",
 			kernels.Generic: "generic.QuantizeF32ToE5M2",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -885,7 +885,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.DequantizeQ8ToF32",
 			kernels.AVX512:  "generic.DequantizeQ8ToF32",
-			kernels.NEON:    "generic.DequantizeQ8ToF32",
+			kernels.NEON:    "asm.DequantizeQ8ToF32NEON",
 			kernels.Generic: "generic.DequantizeQ8ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -903,7 +903,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.DequantizeI8ToF32",
 			kernels.AVX512:  "generic.DequantizeI8ToF32",
-			kernels.NEON:    "generic.DequantizeI8ToF32",
+			kernels.NEON:    "asm.DequantizeI8ToF32NEON",
 			kernels.Generic: "generic.DequantizeI8ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -921,7 +921,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.DequantizeE4M3ToF32",
 			kernels.AVX512:  "generic.DequantizeE4M3ToF32",
-			kernels.NEON:    "generic.DequantizeE4M3ToF32",
+			kernels.NEON:    "asm.DequantizeE4M3ToF32NEON",
 			kernels.Generic: "generic.DequantizeE4M3ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -939,7 +939,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.DequantizeE5M2ToF32",
 			kernels.AVX512:  "generic.DequantizeE5M2ToF32",
-			kernels.NEON:    "generic.DequantizeE5M2ToF32",
+			kernels.NEON:    "asm.DequantizeE5M2ToF32NEON",
 			kernels.Generic: "generic.DequantizeE5M2ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -958,7 +958,7 @@ var registry = []*operation{
 		runs: map[kernels.Implementation]string{
 			kernels.AVX2:    "generic.HadamardF32",
 			kernels.AVX512:  "generic.HadamardF32",
-			kernels.NEON:    "generic.HadamardF32",
+			kernels.NEON:    "asm.HadamardF32NEON",
 			kernels.Generic: "generic.HadamardF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {

@@ -122,8 +122,11 @@ func (l loop) elements() int {
 		return l.products
 	}
 	number := 4 // bytes
-	if sixteenBits.MatchString(l.symbol) {
+	switch {
+	case sixteenBits.MatchString(l.symbol):
 		number = 2
+	case eightBits.MatchString(l.symbol):
+		number = 1
 	}
 	switch {
 	case strings.Contains(l.symbol, "SeedF64"):
@@ -135,8 +138,11 @@ func (l loop) elements() int {
 	}
 }
 
-// sixteenBits matches the kernels that write those.
-var sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
+// sixteenBits and eightBits match the kernels that write those.
+var (
+	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
+	eightBits   = regexp.MustCompile(`(I8|E4M3|E5M2|Q8)(AVX2|AVX512|NEON)$`)
+)
 
 func (l loop) encodings(code map[int][]string) []string {
 	var list []string
