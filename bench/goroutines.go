@@ -41,19 +41,15 @@ func goroutineCounts() []int {
 	return append(counts, most)
 }
 
-func goroutineCases(s setting) ([]measure.Case, error) {
+func goroutineCases(s setting) []measure.Case {
 	m := allocate(s, true)
 	var cases []measure.Case
 	for _, w := range sharedWork(s) {
 		for _, n := range goroutineCounts() {
-			c, err := w.measured(n, m)
-			if err != nil {
-				return nil, err
-			}
-			cases = append(cases, c)
+			cases = append(cases, w.measured(n, m))
 		}
 	}
-	return cases, nil
+	return cases
 }
 
 func (w shared) title() string {
@@ -75,11 +71,8 @@ func (w shared) name(goroutines int) string {
 	return fmt.Sprintf("Goroutines/op=%s/tokens=%d/goroutines=%d", w.operation, w.tokens, goroutines)
 }
 
-func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
-	if err != nil {
-		return measure.Case{}, err
-	}
+func (w shared) measured(goroutines int, m *memory) measure.Case {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
 	positions := sequence(w.tokens)
 	var part func(first, end int) error
 	if w.operation == "rotate" {
@@ -104,5 +97,5 @@ func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
 		group.Wait()
 		return errors.Join(errs...)
 	}
-	return measure.Case{Name: w.name(goroutines), Bytes: int64(w.bytes()), Run: run}, nil
+	return measure.Case{Name: w.name(goroutines), Bytes: int64(w.bytes()), Run: run}
 }
