@@ -87,8 +87,7 @@ func (l *layout) run(body func(p part)) {
 		sizes[1] = part{l.width, true}
 	}
 	l.e.spans(l.n, sizes, body)
-	l.e.VZEROUPPER()
-	l.e.RET()
+	l.e.leave()
 }
 
 // move moves one element.

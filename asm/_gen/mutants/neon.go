@@ -68,13 +68,7 @@ var neonMutants = []group{
 	}},
 	{"neon/norm", "asm/_gen/arm64/norm.go", normTests, []fault{
 		{"fma", "squares are not rounded before the sum", `e.fmul4s(v, v, v); e.fadd4s(row[j], row[j], v)`, `e.op("VFMLA", "%s.S4, %s.S4, %s.S4", v, v, row[j])`},
-		{"order", "squares are summed in another order", `	e.fadd4s(row[0], row[0], row[2]) // +8
-		e.fadd4s(row[1], row[1], row[3])
-		e.fadd4s(row[0], row[0], row[1]) // +4
-`, `	e.fadd4s(row[0], row[0], row[1])
-		e.fadd4s(row[2], row[2], row[3])
-		e.fadd4s(row[0], row[0], row[2])
-`},
+		{"order", "squares are summed in another order", `e.fadd4s(row[0], row[0], row[2]) // +8; e.fadd4s(row[1], row[1], row[3]); e.fadd4s(row[0], row[0], row[1]) // +4`, `e.fadd4s(row[0], row[0], row[1]); e.fadd4s(row[2], row[2], row[3]); e.fadd4s(row[0], row[0], row[2])`},
 		{"lane", "a row takes the inverse of another", `e.broadcastLane(f, inverses, i)`, `e.broadcastLane(f, inverses, i^1)`},
 		{"tail", "where a row has no elements are ones", `zero := e.vector(); e.clear(zero)`, `zero := e.load32("one32", 0x3f800000)`},
 		{"epsilon", "epsilon is added after the root", `e.fadd4s(sum, sum, e.broadcast("epsilon")); e.fsqrt4s(sum, sum)`, `e.fsqrt4s(sum, sum); e.fadd4s(sum, sum, e.broadcast("epsilon"))`},
@@ -111,10 +105,7 @@ var neonMutants = []group{
 	}},
 	{"neon/sinusoidal", "asm/_gen/arm64/sinusoidal.go", sinusoidalTests, []fault{
 		{"no-ziv", "what Ziv's test says is ignored", `e.cbnz(flag, exit)`, ``},
-		{"fma", "the product is not rounded before the sum", `			e.fmul4s(x, x, scale)
-			e.fadd4s(v, v, x)
-			e.str(`, `			e.op("VFMLA", "%s.S4, %s.S4, %s.S4", x, scale, v)
-			e.str(`},
+		{"fma", "the product is not rounded before the sum", `e.fmul4s(x, x, scale); e.fadd4s(v, v, x); e.str(`, `e.op("VFMLA", "%s.S4, %s.S4, %s.S4", x, scale, v); e.str(`},
 		{"rest", "half of the last pairs are written", `e.addGeneral(left, left)`, ``},
 		{"shift", "rows of the shift half as far apart", `e.add(shift, 2*shiftPlane)`, `e.add(shift, shiftPlane)`},
 	}},
