@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -127,7 +128,7 @@ func posencAsPeers() []peers.Peer {
 			posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads})
 		}
 	}
-	implementation := kernelsOf()
+	implementation := dispatch.Implementation()
 	return []peers.Peer{
 		{
 			Name: "posenc", Computes: "CosSin: exact angles", Accuracy: "correctly rounded", Angle: peers.ExactAngle, Vectors: true,
@@ -164,16 +165,6 @@ func posencAsPeers() []peers.Peer {
 
 func readyRows(heads, dim int) kernels.Rotation {
 	return kernels.Rotation{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
-}
-
-// kernelsOf is the implementation that posenc has chosen.
-func kernelsOf() kernels.Implementation {
-	for _, i := range []kernels.Implementation{kernels.AVX2, kernels.AVX512, kernels.NEON} {
-		if i.String() == posenc.Implementation() {
-			return i
-		}
-	}
-	return kernels.Generic
 }
 
 // randomAngles are the same in every run.
