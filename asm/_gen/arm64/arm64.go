@@ -53,10 +53,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	var text, declarations bytes.Buffer
 	c := &constants{named: map[string]bool{}}
 	err = operation.Bodies("arm64", operations, kernels, func(op *operation.Operation, _, name string, kernel func(*emitter)) error {
-		frame, err := parseFrame(op.Signature())
-		if err != nil {
-			return err
-		}
+		frame := newFrame(op)
 		e := &emitter{constants: c, frame: frame, to: element(op.Types.To), from: element(op.Types.From)}
 		kernel(e)
 		e.flush()

@@ -139,7 +139,7 @@ var avx2Mutants = []group{
 		{"odds", "the even elements for the odd", `l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)`, `l.e.VSHUFPS(operand.U8(0x88), high, low, odd)`},
 		{"words", "two words change places", `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`},
 		{"lanes", "two times 16 bytes change places", `l.e.VPERM2F128(operand.U8(0x31), odd, even, high)`, `l.e.VPERM2F128(operand.U8(0x13), odd, even, high)`},
-		{"second-half", "the second vector is stored over the first", `Disp: bytes * l.width}`, `Disp: bytes * l.width / 2}`},
+		{"second-half", "the second vector is stored over the first", `Disp: l.bytes * l.width}`, `Disp: l.bytes * l.width / 2}`},
 		{"store-too-far", "the last 16 bits are stored as 32", `l.e.MOVW(v.As16(), to)`, `l.e.MOVL(v, to)`},
 		{"load-too-far", "the last 16 bits are loaded as 32", `l.e.MOVWLZX(from, v)`, `l.e.MOVL(from, v)`},
 	}},

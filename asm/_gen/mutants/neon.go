@@ -115,6 +115,6 @@ var neonMutants = []group{
 		{"registers", "destination and source change places", `e.word(base|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%s", name`, `e.word(base|uint32(d)<<5|uint32(n), "%s v%d.%s, v%d.%s", name`},
 	}},
 	{"neon/frame", "asm/_gen/arm64/frame.go", tests{names: "TestCosSinExactRow|TestUndecided"}, []fault{
-		{"sizes", "a float32 argument is taken for 8 bytes", `size = 4`, `size = 8`},
+		{"sizes", "a float32 argument is taken for 8 bytes", `"float32": 4}`, `"float32": 8}`},
 	}},
 }
