@@ -106,9 +106,9 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	heads("", "---", columns...)
 	for _, x := range sharedWork(s) {
-		w("| %s |", x.title())
+		w("| %s |", x.title)
 		for _, n := range goroutineCounts() {
-			w(" %s | %s |", r.measured(x.name(n), x.bytes()), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
+			w(" %s | %s |", r.measured(x.name(n), x.bytes), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
 		}
 		w("\n")
 	}
