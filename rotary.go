@@ -173,20 +173,17 @@ func newHead(function string, cfg RowsConfig) (head, error) {
 	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
 		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
 	}
-	h := head{headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset}
-	switch cfg.Layout {
-	case HalfSplit:
-		h.in, h.out = view.HalfSplit, view.HalfSplit
-	case Interleaved:
-		h.in, h.out = view.Interleaved, view.Interleaved
-	case InterleavedToHalfSplit:
-		h.in, h.out = view.Interleaved, view.HalfSplit
-	case HalfSplitToInterleaved:
-		h.in, h.out = view.HalfSplit, view.Interleaved
-	default:
+	orders := [...]struct{ in, out view.Order }{
+		HalfSplit:              {view.HalfSplit, view.HalfSplit},
+		Interleaved:            {view.Interleaved, view.Interleaved},
+		InterleavedToHalfSplit: {view.Interleaved, view.HalfSplit},
+		HalfSplitToInterleaved: {view.HalfSplit, view.Interleaved},
+	}
+	if int(cfg.Layout) >= len(orders) {
 		return fail("Layout", cfg.Layout, "one of the constants of type Layout")
 	}
-	return h, nil
+	order := orders[cfg.Layout]
+	return head{cfg.HeadDim, dim, cfg.Offset, order.in, order.out}, nil
 }
 
 func frequencyError(function, name string, index int, value float64) error {
