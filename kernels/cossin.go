@@ -94,16 +94,14 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
 		if !impl.seeds() || run < shortRun || !b.certain(1, reach) {
-			for range run {
+			for end := t + run; t < end; t++ {
 				at := t * stride
 				if t > 0 && positions[t] == positions[t-1] {
 					copy(cos[at:at+n], cos[at-stride:])
 					copy(sin[at:at+n], sin[at-stride:])
-					t++
-					continue
+				} else {
+					CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], float64(positions[t]), b, scaleCos, scaleSin)
 				}
-				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], float64(positions[t]), b, scaleCos, scaleSin)
-				t++
 			}
 			continue
 		}

@@ -23,8 +23,7 @@ func addRows(e *emitter) {
 		start: func() {
 			inOrder := e.label("inOrder")
 			e.MOVQ(row, from)
-			e.TESTQ(ids, ids)
-			e.JZ(operand.LabelRef(inOrder))
+			e.jumpIfZero(ids, inOrder)
 			e.MOVLQSX(operand.Mem{Base: ids, Index: row, Scale: 4}, from)
 			e.Label(inOrder)
 			e.IMULQ(xStride, from)
@@ -45,10 +44,7 @@ func addRows(e *emitter) {
 func addClamped(e *emitter) {
 	y, x, n, rows := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("rows")
 	stride, first, width := e.stride("stride"), e.argument("first"), e.argument("width")
-	step, err := e.Param("step").Resolve()
-	if err != nil {
-		panic(err)
-	}
+	step := e.parameter("step")
 	low, high := e.vector(), e.vector()
 	e.VBROADCASTSS(operand.Mem{Base: x}, low)
 	e.VBROADCASTSS(operand.Mem{Base: x, Index: width, Scale: 4, Disp: -4}, high)
@@ -94,41 +90,35 @@ func addClamped(e *emitter) {
 		})
 		vectors(operand.Mem{Base: index, Index: left, Scale: 1}, func(int) reg.VecVirtual { return high })
 	}
-	done, loop, next := e.label("done"), e.label("rows"), e.label("nextRow")
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(done))
-	e.Label(loop)
-	e.MOVQ(y, to)
-	e.MOVQ(first, index)
-	e.MOVQ(n, left)
-	short := e.label("short")
-	e.CMPQ(n, operand.Imm(uint64(e.lanes())))
-	e.JLT(operand.LabelRef(short))
-	last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: n, Scale: 1, Disp: -e.lanes()}), end(y, n, vector))
-	e.DECQ(left)
-	e.ANDQ(operand.I32(-e.lanes()), left)
-	segments()
-	e.VMOVUPS(last, end(y, n, vector))
-	e.JMP(operand.LabelRef(next))
-	e.Label(short)
-	if e.avx512 {
-		p, m := part{e.lanes(), true}, e.masks(left, e.lanes())
-		e.saveUpTo(float32s, p, left, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
-	} else {
-		e.spans(left, []part{element}, func(part) {
-			e.VMOVSS(e.sum(element, masks{}, clamped(element, masks{}, operand.Mem{Base: index}), here), here)
-			e.ADDQ(operand.Imm(4), to)
-			e.INCQ(index)
-		})
-	}
-	e.Label(next)
-	e.ADDQ(stride, y)
-	e.ADDQ(step.Addr, first)
-	e.DECQ(rows)
-	e.JNZ(operand.LabelRef(loop))
-	e.Label(done)
-	e.VZEROUPPER()
-	e.RET()
+	e.rows(rows, func() {
+		next := e.label("nextRow")
+		e.MOVQ(y, to)
+		e.MOVQ(first, index)
+		e.MOVQ(n, left)
+		short := e.label("short")
+		e.CMPQ(n, operand.Imm(uint64(e.lanes())))
+		e.JLT(operand.LabelRef(short))
+		last := e.sum(vector, masks{}, clamped(vector, masks{}, operand.Mem{Base: index, Index: n, Scale: 1, Disp: -e.lanes()}), end(y, n, vector))
+		e.DECQ(left)
+		e.ANDQ(operand.I32(-e.lanes()), left)
+		segments()
+		e.VMOVUPS(last, end(y, n, vector))
+		e.JMP(operand.LabelRef(next))
+		e.Label(short)
+		if e.avx512 {
+			p, m := part{e.lanes(), true}, e.masks(left, e.lanes())
+			e.saveUpTo(float32s, p, left, e.sum(p, m, clamped(p, m, operand.Mem{Base: index}), here), here)
+		} else {
+			e.spans(left, []part{element}, func(part) {
+				e.VMOVSS(e.sum(element, masks{}, clamped(element, masks{}, operand.Mem{Base: index}), here), here)
+				e.ADDQ(operand.Imm(4), to)
+				e.INCQ(index)
+			})
+		}
+		e.Label(next)
+		e.ADDQ(stride, y)
+		e.ADDQ(step, first)
+	})
 }
 
 // addDistance adds a slope times a distance, or subtracts it times its magnitude.
@@ -231,7 +221,6 @@ type biasRow struct {
 // one before it: its sums are made before that is written. (A store under a mask would be
 // shorter, but see saveUpTo.)
 func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
-	done, loop, next := e.label("done"), e.label("rows"), e.label("nextRow")
 	to, left := e.GP64(), e.GP64()
 	block := func(block part) {
 		p := part{min(block.size, e.lanes()), false}
@@ -243,41 +232,36 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 		e.ADDQ(operand.U32(uint32(4*block.size)), to)
 		row.advance(block.size)
 	}
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(done))
-	e.Label(loop)
-	e.MOVQ(y, to)
-	e.MOVQ(n, left)
-	row.start()
-	sizes := e.vectorSizes()
-	for _, vector := range whole(16, 8) {
-		if vector.size > e.lanes() {
-			continue
+	e.rows(rows, func() {
+		next := e.label("nextRow")
+		e.MOVQ(y, to)
+		e.MOVQ(n, left)
+		row.start()
+		sizes := e.vectorSizes()
+		for _, vector := range whole(16, 8) {
+			if vector.size > e.lanes() {
+				continue
+			}
+			short, rest := e.label("short"), e.label("rest")
+			e.CMPQ(n, operand.Imm(uint64(vector.size)))
+			e.JLT(operand.LabelRef(short))
+			e.TESTQ(operand.U32(uint32(vector.size-1)), n)
+			e.JNZ(operand.LabelRef(rest))
+			e.spans(left, sizes, block)
+			e.JMP(operand.LabelRef(next))
+			e.Label(rest)
+			last := row.last(vector, end(y, n, vector))
+			e.spans(left, sizes, block)
+			e.save(float32s, vector, last, end(y, n, vector))
+			e.JMP(operand.LabelRef(next))
+			e.Label(short)
+			sizes = whole(8)
 		}
-		short, rest := e.label("short"), e.label("rest")
-		e.CMPQ(n, operand.Imm(uint64(vector.size)))
-		e.JLT(operand.LabelRef(short))
-		e.TESTQ(operand.U32(uint32(vector.size-1)), n)
-		e.JNZ(operand.LabelRef(rest))
-		e.spans(left, sizes, block)
-		e.JMP(operand.LabelRef(next))
-		e.Label(rest)
-		last := row.last(vector, end(y, n, vector))
-		e.spans(left, sizes, block)
-		e.save(float32s, vector, last, end(y, n, vector))
-		e.JMP(operand.LabelRef(next))
-		e.Label(short)
-		sizes = whole(8)
-	}
-	e.spans(left, whole(4, 1), block)
-	e.Label(next)
-	e.ADDQ(stride, y)
-	row.next()
-	e.DECQ(rows)
-	e.JNZ(operand.LabelRef(loop))
-	e.Label(done)
-	e.VZEROUPPER()
-	e.RET()
+		e.spans(left, whole(4, 1), block)
+		e.Label(next)
+		e.ADDQ(stride, y)
+		row.next()
+	})
 }
 
 // prefetchScores fetches a block ahead of time where that pays. Zen 5, AddALiBi without and

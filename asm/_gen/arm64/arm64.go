@@ -57,10 +57,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	var text, declarations bytes.Buffer
 	c := &constants{named: map[string][]uint64{}}
 	err = operation.Bodies("arm64", operations, kernels, func(op *operation.Operation, _, name string, kernel func(*emitter)) error {
-		frame, err := parseFrame(op.Signature())
-		if err != nil {
-			return err
-		}
+		frame := newFrame(op)
 		e := &emitter{constants: c, frame: frame, to: element(op.Types.To), from: element(op.Types.From), lengths: op.Lengths}
 		kernel(e)
 		e.flush()

@@ -113,9 +113,7 @@ var avx2Mutants = []group{
 	}},
 	{"avx2/convert", "asm/_gen/amd64/convert.go", copyTests, []fault{
 		{"signalling-nan", "a signalling NaN becomes an infinity", `range list { // makes NaNs quiet`, `range list[:1] { //`},
-		{"signalling-nan-tail", "a signalling NaN at the end of a row becomes an infinity", `if y == bfloat16s {
-			for`, `if y == bfloat16s && p.size > 1 {
-			for`},
+		{"signalling-nan-tail", "a signalling NaN at the end of a row becomes an infinity", `if y == bfloat16s {; for`, `if y == bfloat16s && p.size > 1 { for`},
 		{"stride", "x advances by the bytes of y", `uint32(x.bytes()*block.size)`, `uint32(y.bytes()*block.size)`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/element.go", copyTests, []fault{
@@ -127,32 +125,12 @@ var avx2Mutants = []group{
 		{"bfloat16-carry", "the NaN of ones becomes -0", `e.VPADDSW(up, uppers[i], up)`, `e.VPADDW(up, uppers[i], up)`},
 		{"bfloat16-borrow", "a number without lower bits is rounded up", `e.VPSUBUSW(up, lowers[i], up)`, `e.VPSUBW(up, lowers[i], up)`},
 		{"store-too-far", "the last 16 bits are stored as 32", `e.VPEXTRW(operand.Imm(0), v, to)`, `e.VMOVD(v, to)`},
-		{"load-too-far", "the last float32 is loaded as two", `		e.VMOVSS(from, v)
-	case p.size == 2:
-		e.VMOVSD(from, v)
-	default:
-		e.VMOVUPS(from, v)
-	}
-	return v
-}
-
-// save stores`, `		e.VMOVSD(from, v)
-	case p.size == 2:
-		e.VMOVSD(from, v)
-	default:
-		e.VMOVUPS(from, v)
-	}
-	return v
-}
-
-// save stores`},
+		{"load-too-far", "the last float32 is loaded as two", `e.VMOVSS(from, v)`, `e.VMOVSD(from, v)`},
 		{"one-upper-lanes", "beside a single number lies another", `e.VPXOR(v, v, v); e.VPINSRW`, `e.VPXOR(v, v, v); e.VPINSRW(operand.Imm(1), from, v, v); e.VPINSRW`},
 		{"span", "the last of the single elements is left out", `e.JGE(operand.LabelRef(loop))`, `e.JG(operand.LabelRef(loop))`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/element.go", rotateTests, []fault{
-		{"load-four-too-far", "four times 16 bits are loaded as eight", `		e.VMOVQ(from, v)
-	default:`, `		e.VMOVUPS(from, v)
-	default:`},
+		{"load-four-too-far", "four times 16 bits are loaded as eight", `e.VMOVQ(from, v); default:`, `e.VMOVUPS(from, v); default:`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/norm.go", copyTests, []fault{
 		{"tail", "the last elements are left out", `sizes := whole(8, 4, 1)`, `sizes := whole(8, 4)`},
@@ -161,7 +139,7 @@ var avx2Mutants = []group{
 		{"odds", "the even elements for the odd", `l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)`, `l.e.VSHUFPS(operand.U8(0x88), high, low, odd)`},
 		{"words", "two words change places", `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`},
 		{"lanes", "two times 16 bytes change places", `l.e.VPERM2F128(operand.U8(0x31), odd, even, high)`, `l.e.VPERM2F128(operand.U8(0x13), odd, even, high)`},
-		{"second-half", "the second vector is stored over the first", `Disp: bytes * l.width}`, `Disp: bytes * l.width / 2}`},
+		{"second-half", "the second vector is stored over the first", `Disp: l.bytes * l.width}`, `Disp: l.bytes * l.width / 2}`},
 		{"store-too-far", "the last 16 bits are stored as 32", `l.e.MOVW(v.As16(), to)`, `l.e.MOVL(v, to)`},
 		{"load-too-far", "the last 16 bits are loaded as 32", `l.e.MOVWLZX(from, v)`, `l.e.MOVL(from, v)`},
 	}},
@@ -170,34 +148,10 @@ var avx2Mutants = []group{
 	}},
 	{"avx2/norm", "asm/_gen/amd64/norm.go", normTests, []fault{
 		{"fma", "squares are not rounded before the sum", `e.VMULPS(v, v, v); e.VADDPS(v, sum, sum)`, `e.VFMADD231PS(v, v, sum)`},
-		{"order", "the weight is multiplied before the inverse", `	for i, list := range parts {
-		f := places[i].factor(list[0])
-		for _, v := range list {
-			e.VMULPS(f, v, v)
-		}
-	}
-	for i, list := range parts {
-		for j, v := range list {
-			e.VMULPS(places[i].weights[j], v, v)
-		}
-	}
-`, `	for i, list := range parts {
-		f := places[i].factor(list[0])
-		for j, v := range list {
-			e.VMULPS(places[i].weights[j], v, v)
-			e.VMULPS(f, v, v)
-		}
-	}
-`},
+		{"order", "the weight is multiplied before the inverse", `for _, v := range list {; e.VMULPS(f, v, v); }; }; for i, list := range parts {; for j, v := range list {; e.VMULPS(places[i].weights[j], v, v)`, `for j, v := range list { e.VMULPS(places[i].weights[j], v, v); e.VMULPS(f, v, v)`},
 		{"lane", "a row takes the inverse of another", `e.VBROADCASTSS(from.Offset(4*i), v)`, `e.VBROADCASTSS(from.Offset(4*(i^1)), v)`},
 		{"sum", "half of the squares count twice, half not at all", `e.VSHUFPS(odds, pairs[1], pairs[0], odd)`, `e.VSHUFPS(evens, pairs[1], pairs[0], odd)`},
-		{"sum-of-one", "the sums of a single row in another order", `		e.VMOVHLPS(sum, sum, upper) // +2
-		e.VADDPS(upper, sum, sum)
-		e.VMOVSHDUP(sum, upper) // +1
-`, `		e.VMOVSHDUP(sum, upper)
-		e.VADDPS(upper, sum, sum)
-		e.VMOVHLPS(sum, sum, upper)
-`},
+		{"sum-of-one", "the sums of a single row in another order", `e.VMOVHLPS(sum, sum, upper) // +2; e.VADDPS(upper, sum, sum); e.VMOVSHDUP(sum, upper) // +1`, `e.VMOVSHDUP(sum, upper); e.VADDPS(upper, sum, sum); e.VMOVHLPS(sum, sum, upper)`},
 		{"epsilon", "epsilon is added after the root", `e.VADDPS(epsilon, sum, sum); e.VSQRTPS(sum, sum)`, `e.VSQRTPS(sum, sum); e.VADDPS(epsilon, sum, sum)`},
 		{"tail", "where a row has no elements are ones", `e.VXORPS(zero, zero, zero)`, `e.VMOVUPS(e.wide32("one32", 0x3f800000), zero)`},
 		{"stride", "the fourth row is taken for the third", `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)`, `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 1}, l.stride3)`},
@@ -215,39 +169,28 @@ var avx2Mutants = []group{
 		{"magnitude", "a distance for its magnitude", `e.VANDPS(lanesOf(magnitude, bias), bias, bias)`, ``},
 		{"sign-of-rest", "at the end of a row magnitudes are added", `e.VSUBPS(bias, v, bias)`, `e.VADDPS(v, bias, bias)`},
 		{"lane", "the vectors of a block have the same distances", `counts[j/e.lanes()]`, `counts[0]`},
-		{"fma", "slope*distance is not rounded before the sum", `		e.VMULPS(lanesOf(slope, bias), bias, bias)
-`, `		if !absolute && p.size > 1 {
-			v := e.load(float32s, p, nil, to)
-			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
-			return v
-		}
-		e.VMULPS(lanesOf(slope, bias), bias, bias)
-`},
+		{"fma", "slope*distance is not rounded before the sum", `e.VMULPS(lanesOf(slope, bias), bias, bias)`, `if !absolute && p.size > 1 { v := e.load(float32s, p, nil, to); e.VFMADD231PS(lanesOf(slope, bias), bias, v); return v }; e.VMULPS(lanesOf(slope, bias), bias, bias)`},
 		{"stride", "rows of x too far apart", `e.IMULQ(xStride, from)`, `e.LEAQ(operand.Mem{Base: xStride, Disp: 4}, xStride); e.IMULQ(xStride, from)`},
 		{"number", "negative numbers of rows are large ones", `e.MOVLQSX(operand.Mem{Base: ids`, `e.MOVLQZX(operand.Mem{Base: ids`},
 		{"last", "the last vector has the distances of the next row", `e.VADDPS(toLast, lanesOf(first, distances), distances)`, `e.VADDPS(toLast, lanesOf(first, distances), distances); e.VADDPS(lanesOf(step, distances), distances, distances)`},
-		{"last-after", "what the last vector shares with the one before is added twice", `		last := row.last(vector, end(y, n, vector))
-		e.spans(left, sizes, block)
-`, `		e.spans(left, sizes, block)
-		last := row.last(vector, end(y, n, vector))
-`},
+		{"last-after", "what the last vector shares with the one before is added twice", `last := row.last(vector, end(y, n, vector)); e.spans(left, sizes, block)`, `e.spans(left, sizes, block); last := row.last(vector, end(y, n, vector))`},
 		{"last-of-some", "rows of an odd multiple of 4 have no last vector", `e.TESTQ(operand.U32(uint32(vector.size-1)), n)`, `e.TESTQ(operand.U32(uint32(vector.size/2-1)), n)`},
 		{"last-distances", "the last vector has the distances of one after it", `e.LEAQ(operand.Mem{Base: n, Disp: -e.lanes()}, before)`, `e.LEAQ(operand.Mem{Base: n}, before)`},
 		{"clamped-last", "the last vector of a row is not stored", `e.VMOVUPS(last, end(y, n, vector))`, `_ = last`},
 		{"before", "vectors before x are read from it", `e.XORL(start.As32(), start.As32())`, `e.MOVQ(operand.I32(-e.lanes()), start)`},
 		{"beyond", "a vector that goes beyond x is read from it", `Disp: -operation.ClampedEnds}`, `Disp: 15 - operation.ClampedEnds}`},
 		{"clamped", "a last vector before x is read from there", `e.moveIf("LT", limit, from)`, ``},
-		{"clamped-step", "rows go the other way through x", `e.ADDQ(step.Addr, first)`, `e.SUBQ(step.Addr, first)`},
+		{"clamped-step", "rows go the other way through x", `e.ADDQ(step, first)`, `e.SUBQ(step, first)`},
 		{"step", "distances go the other way from row to row", `e.VADDPS(step, first, first)`, `e.VSUBPS(step, first, first)`},
 		{"advance", "a distance is left out after each block", `math.Float32bits(float32(size))`, `math.Float32bits(float32(size+1))`},
 	}},
 	{"avx2/product", "asm/_gen/amd64/product.go", productTests, []fault{
 		{"fma", "products are not rounded before the sum", `e.VMULPS(load(l.row(i, 4*j)), v, product); e.VADDPS(product, sum, sum)`, `_ = product; e.VFMADD231PS(load(l.row(i, 4*j)), v, sum)`},
 		{"lane", "the upper lanes are summed with the lower", `sums[i][j/e.lanes()]`, `sums[i][0]`},
-		{"rest", "eight of the last elements are left out", `e.TESTQ(operand.U32(8), r.count)`, `e.TESTQ(operand.U32(4), r.count)`},
+		{"rest", "eight of the last elements are left out", `e.jumpUnless(r.count, 8, short)`, `e.jumpUnless(r.count, 4, short)`},
 		{"fewer", "the fourth of the last elements is taken for the fifth", `operand.Mem{Base: at, Disp: 16}, more)`, `operand.Mem{Base: at, Disp: 12}, more)`},
 		{"stride", "the next vectors begin with the second of these", `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: uint8(l.count)}, vectors)`, `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: 1}, vectors)`},
-		{"no-rows", "no rows are as many as 2^64", `e.TESTQ(rows, rows); e.JZ(operand.LabelRef(done)); e.Label(row)`, `e.Label(row)`},
+		{"no-rows", "no rows are as many as 2^64", `e.jumpIfZero(rows, done); e.Label(row)`, `e.Label(row)`},
 		{"fma-multiple", "multiples are not rounded before the sum", `e.VMULPS(factor, v, v); e.VADDPS(v, sums[i], sums[i])`, `e.VFMADD231PS(factor, v, sums[i])`},
 		{"factor", "all vectors have the factor of the first", `e.ADDQ(operand.Imm(4), factors)`, ``},
 		{"no-vectors", "no vectors are as many as 2^64", `e.CMPQ(e.argument("count"), operand.Imm(0)); e.JE(operand.LabelRef(done))`, ``},

@@ -73,13 +73,7 @@ var neonMutants = []group{
 	}},
 	{"neon/norm", "asm/_gen/arm64/norm.go", normTests, []fault{
 		{"fma", "squares are not rounded before the sum", `e.fmul4s(v, v, v); e.fadd4s(row[j], row[j], v)`, `e.op("VFMLA", "%s.S4, %s.S4, %s.S4", v, v, row[j])`},
-		{"order", "squares are summed in another order", `	e.fadd4s(row[0], row[0], row[2]) // +8
-		e.fadd4s(row[1], row[1], row[3])
-		e.fadd4s(row[0], row[0], row[1]) // +4
-`, `	e.fadd4s(row[0], row[0], row[1])
-		e.fadd4s(row[2], row[2], row[3])
-		e.fadd4s(row[0], row[0], row[2])
-`},
+		{"order", "squares are summed in another order", `e.fadd4s(row[0], row[0], row[2]) // +8; e.fadd4s(row[1], row[1], row[3]); e.fadd4s(row[0], row[0], row[1]) // +4`, `e.fadd4s(row[0], row[0], row[1]); e.fadd4s(row[2], row[2], row[3]); e.fadd4s(row[0], row[0], row[2])`},
 		{"lane", "a row takes the inverse of another", `e.broadcastLane(f, inverses, i)`, `e.broadcastLane(f, inverses, i^1)`},
 		{"tail", "where a row has no elements are ones", `zero := e.vector(); e.clear(zero)`, `zero := e.load32("one32", 0x3f800000)`},
 		{"epsilon", "epsilon is added after the root", `e.fadd4s(sum, sum, e.broadcast("epsilon")); e.fsqrt4s(sum, sum)`, `e.fsqrt4s(sum, sum); e.fadd4s(sum, sum, e.broadcast("epsilon"))`},
@@ -116,10 +110,7 @@ var neonMutants = []group{
 	}},
 	{"neon/sinusoidal", "asm/_gen/arm64/sinusoidal.go", sinusoidalTests, []fault{
 		{"no-ziv", "what Ziv's test says is ignored", `e.cbnz(flag, exit)`, ``},
-		{"fma", "the product is not rounded before the sum", `			e.fmul4s(x, x, scale)
-			e.fadd4s(v, v, x)
-			e.str(`, `			e.op("VFMLA", "%s.S4, %s.S4, %s.S4", x, scale, v)
-			e.str(`},
+		{"fma", "the product is not rounded before the sum", `e.fmul4s(x, x, scale); e.fadd4s(v, v, x); e.str(`, `e.op("VFMLA", "%s.S4, %s.S4, %s.S4", x, scale, v); e.str(`},
 		{"rest", "half of the last pairs are written", `e.addGeneral(left, left)`, ``},
 		{"shift", "rows of the shift half as far apart", `e.add(shift, 2*shiftPlane)`, `e.add(shift, shiftPlane)`},
 	}},
@@ -178,6 +169,6 @@ var neonMutants = []group{
 		{"registers", "destination and source change places", `e.word(base|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%s", name`, `e.word(base|uint32(d)<<5|uint32(n), "%s v%d.%s, v%d.%s", name`},
 	}},
 	{"neon/frame", "asm/_gen/arm64/frame.go", tests{names: "TestCosSinExactRow|TestUndecided"}, []fault{
-		{"sizes", "a float32 argument is taken for 8 bytes", `size = 4`, `size = 8`},
+		{"sizes", "a float32 argument is taken for 8 bytes", `"float32": 4}`, `"float32": 8}`},
 	}},
 }
