@@ -193,27 +193,22 @@ func plainTicks(low, high float64) []plot.Tick {
 func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 	p := newFigure("Speed by implementation, one core", "", "GB/s")
 	p.Legend.Top = true
-	type group struct {
-		label string
-		bytes int
-		name  func(implementation string) string
+	type operation interface {
+		bytes() int
+		name(implementation string) string
 	}
-	var groups []group
-	prefill := s.tokens[1]
-	for _, x := range []struct {
+	prefill, least, most := s.tokens[1], s.rows[0], s.rows[len(s.rows)-1]
+	groups := []struct {
 		label string
-		rotation
+		operation
 	}{
 		{"decode\nhalf f32", rotation{1, headDim, posenc.HalfSplit, "f32"}},
 		{"decode\ninterl. f32", rotation{1, headDim, posenc.Interleaved, "f32"}},
 		{fmt.Sprintf("prefill %d\nhalf f32", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f32"}},
 		{fmt.Sprintf("prefill %d\nhalf f16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f16"}},
 		{fmt.Sprintf("prefill %d\nhalf bf16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "bf16"}},
-	} {
-		groups = append(groups, group{x.label, x.bytes(), x.rotation.name})
-	}
-	for _, t := range []table{{s.rows[0], posenc.ExactAngles}, {s.rows[len(s.rows)-1], posenc.ExactAngles}} {
-		groups = append(groups, group{fmt.Sprintf("tables\n%d rows", t.rows), t.bytes(), t.name})
+		{fmt.Sprintf("tables\n%d rows", least), table{least, posenc.ExactAngles}},
+		{fmt.Sprintf("tables\n%d rows", most), table{most, posenc.ExactAngles}},
 	}
 	var labels []string
 	for _, g := range groups {
@@ -223,7 +218,7 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 	for i, implementation := range list {
 		var values plotter.Values
 		for _, g := range groups {
-			values = append(values, r.speed(g.name(implementation), g.bytes))
+			values = append(values, r.speed(g.name(implementation), g.bytes()))
 		}
 		bars, err := plotter.NewBarChart(values, bar)
 		if err != nil {

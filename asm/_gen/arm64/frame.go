@@ -30,7 +30,10 @@ func newFrame(o *operation.Operation) *frame {
 func (f *frame) align(n int) { f.size = (f.size + n - 1) &^ (n - 1) }
 
 func (f *frame) place(name, goType string) {
-	size := map[string]int{"int": 8, "uint64": 8, "float64": 8, "*float64": 8, "*float32": 8, "*int32": 8, "*uint32": 8, "*uint16": 8, "float32": 4}[goType]
+	size := map[string]int{"int": 8, "uint64": 8, "float64": 8, "float32": 4}[goType]
+	if goType[0] == '*' {
+		size = 8
+	}
 	if size == 0 {
 		panic("a parameter of type " + goType)
 	}
