@@ -248,7 +248,7 @@ func rearrangements() (list []Operation) {
 }
 
 // inGo is the substitutes of what no instruction set has.
-var inGo = map[string]string{"AVX2": PlainGo, "AVX512": PlainGo, "NEON": PlainGo}
+var inGo = map[string]string{"NEON": PlainGo}
 
 // quantizations lists the conversions of float32 to numbers of 8 bits: with scales that
 // they find, or by one that is given.
