@@ -171,14 +171,93 @@ block3:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 104(R8)
-	JMP          written6
+
+written6:
+	ADDQ $0x00000200, R9
+	ADDQ $0x00000088, R8
+	SUBQ $0x80, R10
+	CMPQ R10, $0x80
+	JGE  block3
+
+next4:
+	CMPQ R10, $0x20
+	JLT  next8
+
+block7:
+	PREFETCHT0   3072(R9)
+	PREFETCHT0   3136(R9)
+	VPAND        (R9), Y0, Y1
+	VPAND        32(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        64(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        96(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPMAXUD      X2, X1, X2
+	VPSHUFD      $0x4e, X2, X1
+	VPMAXUD      X1, X2, X2
+	VPSHUFD      $0xb1, X2, X1
+	VPMAXUD      X1, X2, X2
+	VDIVPS       largestI8<>+0(SB), X2, X1
+
+	// the float16 d of each block
+	VPMINUD      nan32<>+0(SB), X1, X3
+	VCVTPS2PH    $0x00, X3, X3
+	VMOVQ        X3, R11
+	MOVW         R11, (R8)
+	VPADDD       smallestQ8<>+0(SB), X2, X2
+	VMOVUPS      usualQ8<>+0(SB), X3
+	VPCMPGTD     X3, X2, X2
+	VMOVMSKPS    X2, R11
+	TESTL        R11, R11
+	JNZ          rare9
+	VMOVUPS      two32<>+0(SB), X2
+	VDIVPS       X1, X2, X2
+	VMOVUPS      X2, (SP)
+	VBROADCASTSS (SP), Y1
+	VMULPS       (R9), Y1, Y2
+	VCVTTPS2DQ   Y2, Y2
+	VMULPS       32(R9), Y1, Y3
+	VCVTTPS2DQ   Y3, Y3
+	VMULPS       64(R9), Y1, Y4
+	VCVTTPS2DQ   Y4, Y4
+	VMULPS       96(R9), Y1, Y1
+	VCVTTPS2DQ   Y1, Y1
+	VPACKSSDW    Y3, Y2, Y2
+	VPACKSSDW    Y1, Y4, Y1
+	VPSRAW       $0x0f, Y2, Y3
+	VPAVGW       Y3, Y2, Y2
+	VPSRAW       $0x0f, Y1, Y3
+	VPAVGW       Y3, Y1, Y1
+	VPACKSSWB    Y1, Y2, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y1, Y2, Y1
+	VMOVUPS      Y1, 2(R8)
+
+written10:
+	ADDQ $0x00000080, R9
+	ADDQ $0x00000022, R8
+	SUBQ $0x20, R10
+	CMPQ R10, $0x20
+	JGE  block7
+
+next8:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ BX
+	JNZ  vector1
+
+done2:
+	VZEROUPPER
+	RET
 
 rare5:
 	VMOVUPS      one32<>+0(SB), X1
 	VDIVPS       X2, X1, X1
-	VMOVUPS      infinity32<>+0(SB), X3
-	VPCMPGTD     X1, X3, X3
-	VPAND        X3, X1, X1
+	VMOVUPS      infinity32<>+0(SB), X2
+	VPCMPGTD     X1, X2, X2
+	VPAND        X2, X1, X1
 	VMOVUPS      X1, (SP)
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
@@ -280,77 +359,14 @@ rare5:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 104(R8)
-
-written6:
-	ADDQ $0x00000200, R9
-	ADDQ $0x00000088, R8
-	SUBQ $0x80, R10
-	CMPQ R10, $0x80
-	JGE  block3
-
-next4:
-	CMPQ R10, $0x20
-	JLT  next8
-
-block7:
-	PREFETCHT0   3072(R9)
-	PREFETCHT0   3136(R9)
-	VPAND        (R9), Y0, Y1
-	VPAND        32(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        64(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VPAND        96(R9), Y0, Y2
-	VPMAXUD      Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPMAXUD      X2, X1, X2
-	VPSHUFD      $0x4e, X2, X1
-	VPMAXUD      X1, X2, X2
-	VPSHUFD      $0xb1, X2, X1
-	VPMAXUD      X1, X2, X2
-	VDIVPS       largestI8<>+0(SB), X2, X1
-
-	// the float16 d of each block
-	VPMINUD      nan32<>+0(SB), X1, X3
-	VCVTPS2PH    $0x00, X3, X3
-	VMOVQ        X3, R11
-	MOVW         R11, (R8)
-	VPADDD       smallestQ8<>+0(SB), X2, X2
-	VMOVUPS      usualQ8<>+0(SB), X3
-	VPCMPGTD     X3, X2, X2
-	VMOVMSKPS    X2, R11
-	TESTL        R11, R11
-	JNZ          rare9
-	VMOVUPS      two32<>+0(SB), X2
-	VDIVPS       X1, X2, X2
-	VMOVUPS      X2, (SP)
-	VBROADCASTSS (SP), Y1
-	VMULPS       (R9), Y1, Y2
-	VCVTTPS2DQ   Y2, Y2
-	VMULPS       32(R9), Y1, Y3
-	VCVTTPS2DQ   Y3, Y3
-	VMULPS       64(R9), Y1, Y4
-	VCVTTPS2DQ   Y4, Y4
-	VMULPS       96(R9), Y1, Y1
-	VCVTTPS2DQ   Y1, Y1
-	VPACKSSDW    Y3, Y2, Y2
-	VPACKSSDW    Y1, Y4, Y1
-	VPSRAW       $0x0f, Y2, Y3
-	VPAVGW       Y3, Y2, Y2
-	VPSRAW       $0x0f, Y1, Y3
-	VPAVGW       Y3, Y1, Y1
-	VPACKSSWB    Y1, Y2, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
-	VMOVUPS      Y1, 2(R8)
-	JMP          written10
+	JMP          written6
 
 rare9:
 	VMOVUPS      one32<>+0(SB), X2
 	VDIVPS       X1, X2, X2
-	VMOVUPS      infinity32<>+0(SB), X3
-	VPCMPGTD     X2, X3, X3
-	VPAND        X3, X2, X2
+	VMOVUPS      infinity32<>+0(SB), X1
+	VPCMPGTD     X2, X1, X1
+	VPAND        X1, X2, X2
 	VMOVUPS      X2, (SP)
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
@@ -377,23 +393,7 @@ rare9:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 2(R8)
-
-written10:
-	ADDQ $0x00000080, R9
-	ADDQ $0x00000022, R8
-	SUBQ $0x20, R10
-	CMPQ R10, $0x20
-	JGE  block7
-
-next8:
-	ADDQ SI, AX
-	ADDQ DI, CX
-	DECQ BX
-	JNZ  vector1
-
-done2:
-	VZEROUPPER
-	RET
+	JMP          written10
 
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
 DATA magnitude32<>+4(SB)/4, $0x7fffffff
@@ -694,69 +694,6 @@ block3:
 	VPERMD        Z1, Z2, Z1
 	VMOVUPS       Y1, 70(R8)
 	VEXTRACTI64X4 $0x01, Z1, 104(R8)
-	JMP           written6
-
-rare5:
-	VMOVUPS       one32<>+0(SB), X3
-	VDIVPS        X1, X3, X3
-	VMOVUPS       infinity32<>+0(SB), X6
-	VPCMPGTD      X3, X6, X6
-	VPAND         X6, X3, X3
-	VMOVUPS       X3, (SP)
-	VBROADCASTSS  (SP), Z1
-	VMULPS        Z2, Z1, Z2
-	VADDPS        Z2, Z2, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z4, Z1, Z1
-	VADDPS        Z1, Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  4(SP), Z3
-	VMULPS        Z5, Z3, Z4
-	VADDPS        Z4, Z4, Z4
-	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z7, Z3, Z3
-	VADDPS        Z3, Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
-	VPACKUSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 2(R8)
-	VEXTRACTI64X4 $0x01, Z1, 36(R8)
-	VBROADCASTSS  8(SP), Z1
-	VMULPS        Z8, Z1, Z2
-	VADDPS        Z2, Z2, Z2
-	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z10, Z1, Z1
-	VADDPS        Z1, Z1, Z1
-	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  12(SP), Z3
-	VMULPS        Z11, Z3, Z4
-	VADDPS        Z4, Z4, Z4
-	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z13, Z3, Z3
-	VADDPS        Z3, Z3, Z3
-	VCVTTPS2DQ    Z3, Z3
-	VPACKSSDW     Z1, Z2, Z1
-	VPACKSSDW     Z3, Z4, Z2
-	VPSRAW        $0x0f, Z1, Z3
-	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
-	VPSRAW        $0x0f, Z2, Z3
-	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
-	VPACKUSWB     Z2, Z1, Z1
-	VMOVUPS       inOrder512<>+0(SB), Z2
-	VPERMD        Z1, Z2, Z1
-	VMOVUPS       Y1, 70(R8)
-	VEXTRACTI64X4 $0x01, Z1, 104(R8)
 
 written6:
 	ADDQ $0x00000200, R9
@@ -813,30 +750,6 @@ block7:
 	VMOVUPS      inOrder512<>+0(SB), Z2
 	VPERMD       Z1, Z2, Z1
 	VMOVUPS      Y1, 2(R8)
-	JMP          written10
-
-rare9:
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X3, X1, X1
-	VMOVUPS      infinity32<>+0(SB), X5
-	VPCMPGTD     X1, X5, X5
-	VPAND        X5, X1, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS (SP), Z1
-	VMULPS       Z2, Z1, Z2
-	VADDPS       Z2, Z2, Z2
-	VCVTTPS2DQ   Z2, Z2
-	VMULPS       Z4, Z1, Z1
-	VADDPS       Z1, Z1, Z1
-	VCVTTPS2DQ   Z1, Z1
-	VPACKSSDW    Z1, Z2, Z1
-	VPSRAW       $0x0f, Z1, Z2
-	VPAVGW       Z2, Z1, Z1
-	VPANDD       lowBytes<>+0(SB), Z1, Z1
-	VPACKUSWB    Z1, Z1, Z1
-	VMOVUPS      inOrder512<>+0(SB), Z2
-	VPERMD       Z1, Z2, Z1
-	VMOVUPS      Y1, 2(R8)
 
 written10:
 	ADDQ $0x00000080, R9
@@ -854,6 +767,93 @@ next8:
 done2:
 	VZEROUPPER
 	RET
+
+rare5:
+	VMOVUPS       one32<>+0(SB), X3
+	VDIVPS        X1, X3, X3
+	VMOVUPS       infinity32<>+0(SB), X1
+	VPCMPGTD      X3, X1, X1
+	VPAND         X1, X3, X3
+	VMOVUPS       X3, (SP)
+	VBROADCASTSS  (SP), Z1
+	VMULPS        Z2, Z1, Z2
+	VADDPS        Z2, Z2, Z2
+	VCVTTPS2DQ    Z2, Z2
+	VMULPS        Z4, Z1, Z1
+	VADDPS        Z1, Z1, Z1
+	VCVTTPS2DQ    Z1, Z1
+	VBROADCASTSS  4(SP), Z3
+	VMULPS        Z5, Z3, Z4
+	VADDPS        Z4, Z4, Z4
+	VCVTTPS2DQ    Z4, Z4
+	VMULPS        Z7, Z3, Z3
+	VADDPS        Z3, Z3, Z3
+	VCVTTPS2DQ    Z3, Z3
+	VPACKSSDW     Z1, Z2, Z1
+	VPACKSSDW     Z3, Z4, Z2
+	VPSRAW        $0x0f, Z1, Z3
+	VPAVGW        Z3, Z1, Z1
+	VPANDD        lowBytes<>+0(SB), Z1, Z1
+	VPSRAW        $0x0f, Z2, Z3
+	VPAVGW        Z3, Z2, Z2
+	VPANDD        lowBytes<>+0(SB), Z2, Z2
+	VPACKUSWB     Z2, Z1, Z1
+	VMOVUPS       inOrder512<>+0(SB), Z2
+	VPERMD        Z1, Z2, Z1
+	VMOVUPS       Y1, 2(R8)
+	VEXTRACTI64X4 $0x01, Z1, 36(R8)
+	VBROADCASTSS  8(SP), Z1
+	VMULPS        Z8, Z1, Z2
+	VADDPS        Z2, Z2, Z2
+	VCVTTPS2DQ    Z2, Z2
+	VMULPS        Z10, Z1, Z1
+	VADDPS        Z1, Z1, Z1
+	VCVTTPS2DQ    Z1, Z1
+	VBROADCASTSS  12(SP), Z3
+	VMULPS        Z11, Z3, Z4
+	VADDPS        Z4, Z4, Z4
+	VCVTTPS2DQ    Z4, Z4
+	VMULPS        Z13, Z3, Z3
+	VADDPS        Z3, Z3, Z3
+	VCVTTPS2DQ    Z3, Z3
+	VPACKSSDW     Z1, Z2, Z1
+	VPACKSSDW     Z3, Z4, Z2
+	VPSRAW        $0x0f, Z1, Z3
+	VPAVGW        Z3, Z1, Z1
+	VPANDD        lowBytes<>+0(SB), Z1, Z1
+	VPSRAW        $0x0f, Z2, Z3
+	VPAVGW        Z3, Z2, Z2
+	VPANDD        lowBytes<>+0(SB), Z2, Z2
+	VPACKUSWB     Z2, Z1, Z1
+	VMOVUPS       inOrder512<>+0(SB), Z2
+	VPERMD        Z1, Z2, Z1
+	VMOVUPS       Y1, 70(R8)
+	VEXTRACTI64X4 $0x01, Z1, 104(R8)
+	JMP           written6
+
+rare9:
+	VMOVUPS      one32<>+0(SB), X1
+	VDIVPS       X3, X1, X1
+	VMOVUPS      infinity32<>+0(SB), X3
+	VPCMPGTD     X1, X3, X3
+	VPAND        X3, X1, X1
+	VMOVUPS      X1, (SP)
+	VBROADCASTSS (SP), Z1
+	VMULPS       Z2, Z1, Z2
+	VADDPS       Z2, Z2, Z2
+	VCVTTPS2DQ   Z2, Z2
+	VMULPS       Z4, Z1, Z1
+	VADDPS       Z1, Z1, Z1
+	VCVTTPS2DQ   Z1, Z1
+	VPACKSSDW    Z1, Z2, Z1
+	VPSRAW       $0x0f, Z1, Z2
+	VPAVGW       Z2, Z1, Z1
+	VPANDD       lowBytes<>+0(SB), Z1, Z1
+	VPACKUSWB    Z1, Z1, Z1
+	VMOVUPS      inOrder512<>+0(SB), Z2
+	VPERMD       Z1, Z2, Z1
+	VMOVUPS      Y1, 2(R8)
+	JMP          written10
 
 DATA inOrder512<>+0(SB)/4, $0x00000000
 DATA inOrder512<>+4(SB)/4, $0x00000004

@@ -103,6 +103,7 @@ type emitter struct {
 	constants map[string]operand.Mem // data sections of the file
 	evenOdd   evenOddConstants
 	labels    int
+	rare      []func() // write what is seldom run, behind the rest
 }
 
 // vector returns a new register of the full width.

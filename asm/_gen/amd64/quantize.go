@@ -68,6 +68,9 @@ func (e *emitter) eachVector(body func(y, x, left reg.GPVirtual)) {
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
+	for _, write := range e.rare {
+		write()
+	}
 }
 
 // bytes loads a parameter that counts elements, as bytes.
@@ -365,16 +368,19 @@ func (e *emitter) writeBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op,
 	e.VDIVPS(d, inverse, inverse)
 	e.VMOVUPS(inverse, factors)
 	e.roundBlocks(y, blocks, numbers, factors, false)
-	e.JMP(operand.LabelRef(done))
-	e.Label(rare)
-	e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
-	e.VDIVPS(d, inverse, inverse)
-	e.VMOVUPS(e.wide32("infinity32", infinity), limit)
-	e.VPCMPGTD(inverse, limit, limit)
-	e.VPAND(limit, inverse, inverse)
-	e.VMOVUPS(inverse, factors)
-	e.roundBlocks(y, blocks, numbers, factors, true)
 	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(rare)
+		inverse, finite := e.XMM(), e.XMM()
+		e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
+		e.VDIVPS(d, inverse, inverse)
+		e.VMOVUPS(e.wide32("infinity32", infinity), finite)
+		e.VPCMPGTD(inverse, finite, finite)
+		e.VPAND(finite, inverse, inverse)
+		e.VMOVUPS(inverse, factors)
+		e.roundBlocks(y, blocks, numbers, factors, true)
+		e.JMP(operand.LabelRef(done))
+	})
 }
 
 // roundBlocks writes numbers times the factors of their blocks. Rare ones are doubled
