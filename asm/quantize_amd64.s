@@ -1094,17 +1094,17 @@ block15:
 	VMOVUPS      64(R12), Y4
 	VMOVUPS      96(R12), Y5
 	VMULPS       Y0, Y2, Y6
-	VFNMADD231PS Y1, Y6, Y2
-	VFMADD231PS  Y0, Y2, Y6
+	VFMSUB231PS  Y1, Y6, Y2
+	VFNMADD231PS Y0, Y2, Y6
 	VMULPS       Y0, Y3, Y2
-	VFNMADD231PS Y1, Y2, Y3
-	VFMADD231PS  Y0, Y3, Y2
+	VFMSUB231PS  Y1, Y2, Y3
+	VFNMADD231PS Y0, Y3, Y2
 	VMULPS       Y0, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VFMADD231PS  Y0, Y4, Y3
+	VFMSUB231PS  Y1, Y3, Y4
+	VFNMADD231PS Y0, Y4, Y3
 	VMULPS       Y0, Y5, Y4
-	VFNMADD231PS Y1, Y4, Y5
-	VFMADD231PS  Y0, Y5, Y4
+	VFMSUB231PS  Y1, Y4, Y5
+	VFNMADD231PS Y0, Y5, Y4
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y2, Y2
 	VCVTPS2DQ    Y3, Y3
@@ -1128,8 +1128,8 @@ next16:
 block17:
 	VMOVUPS      (R12), Y2
 	VMULPS       Y0, Y2, Y3
-	VFNMADD231PS Y1, Y3, Y2
-	VFMADD231PS  Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y3, Y3, Y2
 	VPACKSSWB    Y2, Y2, Y2
@@ -1150,8 +1150,8 @@ next18:
 	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
 	VMASKMOVPS   (R12), Y2, Y2
 	VMULPS       Y0, Y2, Y3
-	VFNMADD231PS Y1, Y3, Y2
-	VFMADD231PS  Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y3, Y3, Y0
 	VPACKSSWB    Y0, Y0, Y0
@@ -1333,17 +1333,17 @@ block38:
 	VMOVUPS      64(R11), Y4
 	VMOVUPS      96(R11), Y5
 	VMULPS       Y0, Y2, Y6
-	VFNMADD231PS Y1, Y6, Y2
-	VFMADD231PS  Y0, Y2, Y6
+	VFMSUB231PS  Y1, Y6, Y2
+	VFNMADD231PS Y0, Y2, Y6
 	VMULPS       Y0, Y3, Y2
-	VFNMADD231PS Y1, Y2, Y3
-	VFMADD231PS  Y0, Y3, Y2
+	VFMSUB231PS  Y1, Y2, Y3
+	VFNMADD231PS Y0, Y3, Y2
 	VMULPS       Y0, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VFMADD231PS  Y0, Y4, Y3
+	VFMSUB231PS  Y1, Y3, Y4
+	VFNMADD231PS Y0, Y4, Y3
 	VMULPS       Y0, Y5, Y4
-	VFNMADD231PS Y1, Y4, Y5
-	VFMADD231PS  Y0, Y5, Y4
+	VFMSUB231PS  Y1, Y4, Y5
+	VFNMADD231PS Y0, Y5, Y4
 	VCVTPS2DQ    Y6, Y6
 	VCVTPS2DQ    Y2, Y2
 	VCVTPS2DQ    Y3, Y3
@@ -1367,8 +1367,8 @@ next39:
 block40:
 	VMOVUPS      (R11), Y2
 	VMULPS       Y0, Y2, Y3
-	VFNMADD231PS Y1, Y3, Y2
-	VFMADD231PS  Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y3, Y3, Y2
 	VPACKSSWB    Y2, Y2, Y2
@@ -1389,8 +1389,8 @@ next41:
 	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
 	VMASKMOVPS   (R11), Y2, Y2
 	VMULPS       Y0, Y2, Y3
-	VFNMADD231PS Y1, Y3, Y2
-	VFMADD231PS  Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
 	VCVTPS2DQ    Y3, Y3
 	VPACKSSDW    Y3, Y3, Y0
 	VPACKSSWB    Y0, Y0, Y0
@@ -1673,17 +1673,17 @@ block15:
 	VMOVUPS      128(R12), Z4
 	VMOVUPS      192(R12), Z5
 	VMULPS       Z0, Z2, Z12
-	VFNMADD231PS Z1, Z12, Z2
-	VFMADD231PS  Z0, Z2, Z12
+	VFMSUB231PS  Z1, Z12, Z2
+	VFNMADD231PS Z0, Z2, Z12
 	VMULPS       Z0, Z3, Z2
-	VFNMADD231PS Z1, Z2, Z3
-	VFMADD231PS  Z0, Z3, Z2
+	VFMSUB231PS  Z1, Z2, Z3
+	VFNMADD231PS Z0, Z3, Z2
 	VMULPS       Z0, Z4, Z3
-	VFNMADD231PS Z1, Z3, Z4
-	VFMADD231PS  Z0, Z4, Z3
+	VFMSUB231PS  Z1, Z3, Z4
+	VFNMADD231PS Z0, Z4, Z3
 	VMULPS       Z0, Z5, Z4
-	VFNMADD231PS Z1, Z4, Z5
-	VFMADD231PS  Z0, Z5, Z4
+	VFMSUB231PS  Z1, Z4, Z5
+	VFNMADD231PS Z0, Z5, Z4
 	VCVTPS2DQ    Z12, Z12
 	VCVTPS2DQ    Z2, Z2
 	VCVTPS2DQ    Z3, Z3
@@ -1707,8 +1707,8 @@ next16:
 block17:
 	VMOVUPS      (R12), Z2
 	VMULPS       Z0, Z2, Z3
-	VFNMADD231PS Z1, Z3, Z2
-	VFMADD231PS  Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
 	VCVTPS2DQ    Z3, Z3
 	VPACKSSDW    Z3, Z3, Z2
 	VPACKSSWB    Z2, Z2, Z2
@@ -1731,8 +1731,8 @@ next18:
 	KMOVD        R10, K2
 	VMOVUPS.Z    (R12), K1, Z2
 	VMULPS       Z0, Z2, Z3
-	VFNMADD231PS Z1, Z3, Z2
-	VFMADD231PS  Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
 	VCVTPS2DQ    Z3, Z3
 	VPACKSSDW    Z3, Z3, Z0
 	VPACKSSWB    Z0, Z0, Z0
@@ -1910,17 +1910,17 @@ block38:
 	VMOVUPS      128(R11), Z4
 	VMOVUPS      192(R11), Z5
 	VMULPS       Z0, Z2, Z6
-	VFNMADD231PS Z1, Z6, Z2
-	VFMADD231PS  Z0, Z2, Z6
+	VFMSUB231PS  Z1, Z6, Z2
+	VFNMADD231PS Z0, Z2, Z6
 	VMULPS       Z0, Z3, Z2
-	VFNMADD231PS Z1, Z2, Z3
-	VFMADD231PS  Z0, Z3, Z2
+	VFMSUB231PS  Z1, Z2, Z3
+	VFNMADD231PS Z0, Z3, Z2
 	VMULPS       Z0, Z4, Z3
-	VFNMADD231PS Z1, Z3, Z4
-	VFMADD231PS  Z0, Z4, Z3
+	VFMSUB231PS  Z1, Z3, Z4
+	VFNMADD231PS Z0, Z4, Z3
 	VMULPS       Z0, Z5, Z4
-	VFNMADD231PS Z1, Z4, Z5
-	VFMADD231PS  Z0, Z5, Z4
+	VFMSUB231PS  Z1, Z4, Z5
+	VFNMADD231PS Z0, Z5, Z4
 	VCVTPS2DQ    Z6, Z6
 	VCVTPS2DQ    Z2, Z2
 	VCVTPS2DQ    Z3, Z3
@@ -1944,8 +1944,8 @@ next39:
 block40:
 	VMOVUPS      (R11), Z2
 	VMULPS       Z0, Z2, Z3
-	VFNMADD231PS Z1, Z3, Z2
-	VFMADD231PS  Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
 	VCVTPS2DQ    Z3, Z3
 	VPACKSSDW    Z3, Z3, Z2
 	VPACKSSWB    Z2, Z2, Z2
@@ -1968,8 +1968,8 @@ next41:
 	KMOVD        R9, K2
 	VMOVUPS.Z    (R11), K1, Z2
 	VMULPS       Z0, Z2, Z3
-	VFNMADD231PS Z1, Z3, Z2
-	VFMADD231PS  Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
 	VCVTPS2DQ    Z3, Z3
 	VPACKSSDW    Z3, Z3, Z0
 	VPACKSSWB    Z0, Z0, Z0
@@ -2249,64 +2249,54 @@ block15:
 	VMOVUPS      32(R12), Y3
 	VMOVUPS      64(R12), Y4
 	VMOVUPS      96(R12), Y5
-	VPACKSSDW    Y3, Y2, Y6
-	VPACKSSDW    Y5, Y4, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMULPS       Y0, Y2, Y7
-	VFNMADD231PS Y1, Y7, Y2
-	VFMADD231PS  Y0, Y2, Y7
+	VMULPS       Y0, Y2, Y6
+	VFMSUB231PS  Y1, Y6, Y2
+	VFNMADD231PS Y0, Y2, Y6
 	VMULPS       Y0, Y3, Y2
-	VFNMADD231PS Y1, Y2, Y3
-	VFMADD231PS  Y0, Y3, Y2
+	VFMSUB231PS  Y1, Y2, Y3
+	VFNMADD231PS Y0, Y3, Y2
 	VMULPS       Y0, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VFMADD231PS  Y0, Y4, Y3
+	VFMSUB231PS  Y1, Y3, Y4
+	VFNMADD231PS Y0, Y4, Y3
 	VMULPS       Y0, Y5, Y4
-	VFNMADD231PS Y1, Y4, Y5
-	VFMADD231PS  Y0, Y5, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VFMSUB231PS  Y1, Y4, Y5
+	VFNMADD231PS Y0, Y5, Y4
+	VPACKSSDW    Y2, Y6, Y5
+	VPACKSSDW    Y4, Y3, Y7
+	VPACKSSWB    Y7, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y7
+	VPERMD       Y5, Y7, Y5
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        exponent32<>+0(SB), Y6, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  powerE4M3<>+0(SB), Y6, Y7
+	VPMADDWD     weightsE4M3<>+0(SB), Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y2, Y2
+	VPAND        exponent32<>+0(SB), Y2, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  powerE4M3<>+0(SB), Y2, Y6
+	VPMADDWD     weightsE4M3<>+0(SB), Y6, Y6
 	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y2
+	VPMAXUD      leastE4M3<>+0(SB), Y2, Y2
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y2
+	VPMADDWD     weightsE4M3<>+0(SB), Y2, Y2
 	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y7, Y7
-	VPSUBD       Y8, Y7, Y7
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y7, Y7
-	VPAND        exponent32<>+0(SB), Y2, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y2, Y2
-	VPSUBD       Y8, Y2, Y2
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y2, Y2
-	VPAND        exponent32<>+0(SB), Y3, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y3, Y3
-	VPSUBD       Y8, Y3, Y3
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPAND        exponent32<>+0(SB), Y4, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y4, Y4
-	VPSUBD       Y8, Y4, Y4
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPACKUSDW    Y2, Y7, Y2
-	VPACKUSDW    Y4, Y3, Y3
-	VPSUBW       offsetE4M3<>+0(SB), Y2, Y2
-	VPSUBW       offsetE4M3<>+0(SB), Y3, Y3
-	VPACKUSWB    Y3, Y2, Y2
+	VPAND        exponent32<>+0(SB), Y4, Y3
+	VPMAXUD      leastE4M3<>+0(SB), Y3, Y3
+	VFMADD132PS  powerE4M3<>+0(SB), Y4, Y3
+	VPMADDWD     weightsE4M3<>+0(SB), Y3, Y3
+	VPACKSSDW    Y6, Y7, Y4
+	VPACKSSDW    Y3, Y2, Y2
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        low7<>+0(SB), Y4, Y4
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        low7<>+0(SB), Y2, Y2
+	VPACKUSWB    Y2, Y4, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y3
 	VPERMD       Y2, Y3, Y2
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y2, Y2
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y2, Y2
 	VMOVUPS      Y2, (R11)
 	ADDQ         $0x00000080, R12
 	ADDQ         $0x00000020, R11
@@ -2320,29 +2310,27 @@ next16:
 
 block17:
 	VMOVUPS      (R12), Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMULPS       Y0, Y2, Y4
-	VFNMADD231PS Y1, Y4, Y2
-	VFMADD231PS  Y0, Y2, Y4
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y2
-	VPMAXUD      leastE4M3<>+0(SB), Y2, Y2
-	VPADDD       upE4M3<>+0(SB), Y2, Y5
-	VADDPS       Y5, Y4, Y4
-	VPSUBD       Y5, Y4, Y4
-	VPSRLD       $0x14, Y2, Y2
-	VPADDD       Y2, Y4, Y4
-	VPACKUSDW    Y4, Y4, Y2
-	VPSUBW       offsetE4M3<>+0(SB), Y2, Y2
-	VPACKUSWB    Y2, Y2, Y2
+	VMULPS       Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
+	VPACKSSDW    Y3, Y3, Y2
+	VPACKSSWB    Y2, Y2, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y2, Y4, Y2
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVQ        X2, (R11)
+	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y4
+	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y4
+	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
+	VPACKSSDW    Y4, Y4, Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        low7<>+0(SB), Y3, Y3
+	VPACKUSWB    Y3, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VPAND        signs8<>+0(SB), Y2, Y2
+	VPOR         Y2, Y3, Y3
+	VMOVQ        X3, (R11)
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000008, R11
 	SUBQ         $0x08, R13
@@ -2356,29 +2344,27 @@ next18:
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
 	VMASKMOVPS   (R12), Y2, Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMULPS       Y0, Y2, Y4
-	VFNMADD231PS Y1, Y4, Y2
-	VFMADD231PS  Y0, Y2, Y4
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y0
-	VPMAXUD      leastE4M3<>+0(SB), Y0, Y0
-	VPADDD       upE4M3<>+0(SB), Y0, Y1
-	VADDPS       Y1, Y4, Y2
-	VPSUBD       Y1, Y2, Y2
-	VPSRLD       $0x14, Y0, Y0
-	VPADDD       Y0, Y2, Y2
-	VPACKUSDW    Y2, Y2, Y0
-	VPSUBW       offsetE4M3<>+0(SB), Y0, Y0
-	VPACKUSWB    Y0, Y0, Y0
+	VMULPS       Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
+	VPACKSSDW    Y3, Y3, Y0
+	VPACKSSWB    Y0, Y0, Y0
 	VMOVUPS      inOrder256<>+0(SB), Y1
 	VPERMD       Y0, Y1, Y0
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPOR         Y3, Y0, Y0
-	VMOVAPS      X0, X0
+	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y1
+	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y1
+	VPMADDWD     weightsE4M3<>+0(SB), Y1, Y1
+	VPACKSSDW    Y1, Y1, Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        low7<>+0(SB), Y1, Y1
+	VPACKUSWB    Y1, Y1, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y1, Y2, Y1
+	VPAND        signs8<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y1
+	VMOVAPS      X1, X0
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
 	JZ           fewer21
@@ -2553,64 +2539,54 @@ block38:
 	VMOVUPS      32(R11), Y3
 	VMOVUPS      64(R11), Y4
 	VMOVUPS      96(R11), Y5
-	VPACKSSDW    Y3, Y2, Y6
-	VPACKSSDW    Y5, Y4, Y7
-	VPACKSSWB    Y7, Y6, Y6
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y6, Y7, Y6
-	VMULPS       Y0, Y2, Y7
-	VFNMADD231PS Y1, Y7, Y2
-	VFMADD231PS  Y0, Y2, Y7
+	VMULPS       Y0, Y2, Y6
+	VFMSUB231PS  Y1, Y6, Y2
+	VFNMADD231PS Y0, Y2, Y6
 	VMULPS       Y0, Y3, Y2
-	VFNMADD231PS Y1, Y2, Y3
-	VFMADD231PS  Y0, Y3, Y2
+	VFMSUB231PS  Y1, Y2, Y3
+	VFNMADD231PS Y0, Y3, Y2
 	VMULPS       Y0, Y4, Y3
-	VFNMADD231PS Y1, Y3, Y4
-	VFMADD231PS  Y0, Y4, Y3
+	VFMSUB231PS  Y1, Y3, Y4
+	VFNMADD231PS Y0, Y4, Y3
 	VMULPS       Y0, Y5, Y4
-	VFNMADD231PS Y1, Y4, Y5
-	VFMADD231PS  Y0, Y5, Y4
-	VPAND        magnitude32<>+0(SB), Y7, Y7
+	VFMSUB231PS  Y1, Y4, Y5
+	VFNMADD231PS Y0, Y5, Y4
+	VPACKSSDW    Y2, Y6, Y5
+	VPACKSSDW    Y4, Y3, Y7
+	VPACKSSWB    Y7, Y5, Y5
+	VMOVUPS      inOrder256<>+0(SB), Y7
+	VPERMD       Y5, Y7, Y5
+	VPAND        magnitude32<>+0(SB), Y6, Y6
+	VPAND        exponent32<>+0(SB), Y6, Y7
+	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS  powerE4M3<>+0(SB), Y6, Y7
+	VPMADDWD     weightsE4M3<>+0(SB), Y7, Y7
 	VPAND        magnitude32<>+0(SB), Y2, Y2
+	VPAND        exponent32<>+0(SB), Y2, Y6
+	VPMAXUD      leastE4M3<>+0(SB), Y6, Y6
+	VFMADD132PS  powerE4M3<>+0(SB), Y2, Y6
+	VPMADDWD     weightsE4M3<>+0(SB), Y6, Y6
 	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y2
+	VPMAXUD      leastE4M3<>+0(SB), Y2, Y2
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y2
+	VPMADDWD     weightsE4M3<>+0(SB), Y2, Y2
 	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y7, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y7, Y7
-	VPSUBD       Y8, Y7, Y7
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y7, Y7
-	VPAND        exponent32<>+0(SB), Y2, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y2, Y2
-	VPSUBD       Y8, Y2, Y2
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y2, Y2
-	VPAND        exponent32<>+0(SB), Y3, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y3, Y3
-	VPSUBD       Y8, Y3, Y3
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y3, Y3
-	VPAND        exponent32<>+0(SB), Y4, Y5
-	VPMAXUD      leastE4M3<>+0(SB), Y5, Y5
-	VPADDD       upE4M3<>+0(SB), Y5, Y8
-	VADDPS       Y8, Y4, Y4
-	VPSUBD       Y8, Y4, Y4
-	VPSRLD       $0x14, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPACKUSDW    Y2, Y7, Y2
-	VPACKUSDW    Y4, Y3, Y3
-	VPSUBW       offsetE4M3<>+0(SB), Y2, Y2
-	VPSUBW       offsetE4M3<>+0(SB), Y3, Y3
-	VPACKUSWB    Y3, Y2, Y2
+	VPAND        exponent32<>+0(SB), Y4, Y3
+	VPMAXUD      leastE4M3<>+0(SB), Y3, Y3
+	VFMADD132PS  powerE4M3<>+0(SB), Y4, Y3
+	VPMADDWD     weightsE4M3<>+0(SB), Y3, Y3
+	VPACKSSDW    Y6, Y7, Y4
+	VPACKSSDW    Y3, Y2, Y2
+	VPSRLW       $0x04, Y4, Y4
+	VPAND        low7<>+0(SB), Y4, Y4
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        low7<>+0(SB), Y2, Y2
+	VPACKUSWB    Y2, Y4, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y3
 	VPERMD       Y2, Y3, Y2
-	VPAND        signs8<>+0(SB), Y6, Y6
-	VPOR         Y6, Y2, Y2
+	VPAND        signs8<>+0(SB), Y5, Y5
+	VPOR         Y5, Y2, Y2
 	VMOVUPS      Y2, (R10)
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000020, R10
@@ -2624,29 +2600,27 @@ next39:
 
 block40:
 	VMOVUPS      (R11), Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMULPS       Y0, Y2, Y4
-	VFNMADD231PS Y1, Y4, Y2
-	VFMADD231PS  Y0, Y2, Y4
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y2
-	VPMAXUD      leastE4M3<>+0(SB), Y2, Y2
-	VPADDD       upE4M3<>+0(SB), Y2, Y5
-	VADDPS       Y5, Y4, Y4
-	VPSUBD       Y5, Y4, Y4
-	VPSRLD       $0x14, Y2, Y2
-	VPADDD       Y2, Y4, Y4
-	VPACKUSDW    Y4, Y4, Y2
-	VPSUBW       offsetE4M3<>+0(SB), Y2, Y2
-	VPACKUSWB    Y2, Y2, Y2
+	VMULPS       Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
+	VPACKSSDW    Y3, Y3, Y2
+	VPACKSSWB    Y2, Y2, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y2, Y4, Y2
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPOR         Y3, Y2, Y2
-	VMOVQ        X2, (R10)
+	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y4
+	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y4
+	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
+	VPACKSSDW    Y4, Y4, Y3
+	VPSRLW       $0x04, Y3, Y3
+	VPAND        low7<>+0(SB), Y3, Y3
+	VPACKUSWB    Y3, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y4
+	VPERMD       Y3, Y4, Y3
+	VPAND        signs8<>+0(SB), Y2, Y2
+	VPOR         Y2, Y3, Y3
+	VMOVQ        X3, (R10)
 	ADDQ         $0x00000020, R11
 	ADDQ         $0x00000008, R10
 	SUBQ         $0x08, R12
@@ -2660,29 +2634,27 @@ next41:
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     ordinals32<>+0(SB), Y2, Y2
 	VMASKMOVPS   (R11), Y2, Y2
-	VPACKSSDW    Y2, Y2, Y3
-	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
-	VMULPS       Y0, Y2, Y4
-	VFNMADD231PS Y1, Y4, Y2
-	VFMADD231PS  Y0, Y2, Y4
-	VPAND        magnitude32<>+0(SB), Y4, Y4
-	VPAND        exponent32<>+0(SB), Y4, Y0
-	VPMAXUD      leastE4M3<>+0(SB), Y0, Y0
-	VPADDD       upE4M3<>+0(SB), Y0, Y1
-	VADDPS       Y1, Y4, Y2
-	VPSUBD       Y1, Y2, Y2
-	VPSRLD       $0x14, Y0, Y0
-	VPADDD       Y0, Y2, Y2
-	VPACKUSDW    Y2, Y2, Y0
-	VPSUBW       offsetE4M3<>+0(SB), Y0, Y0
-	VPACKUSWB    Y0, Y0, Y0
+	VMULPS       Y0, Y2, Y3
+	VFMSUB231PS  Y1, Y3, Y2
+	VFNMADD231PS Y0, Y2, Y3
+	VPACKSSDW    Y3, Y3, Y0
+	VPACKSSWB    Y0, Y0, Y0
 	VMOVUPS      inOrder256<>+0(SB), Y1
 	VPERMD       Y0, Y1, Y0
-	VPAND        signs8<>+0(SB), Y3, Y3
-	VPOR         Y3, Y0, Y0
-	VMOVAPS      X0, X0
+	VPAND        magnitude32<>+0(SB), Y3, Y3
+	VPAND        exponent32<>+0(SB), Y3, Y1
+	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
+	VFMADD132PS  powerE4M3<>+0(SB), Y3, Y1
+	VPMADDWD     weightsE4M3<>+0(SB), Y1, Y1
+	VPACKSSDW    Y1, Y1, Y1
+	VPSRLW       $0x04, Y1, Y1
+	VPAND        low7<>+0(SB), Y1, Y1
+	VPACKUSWB    Y1, Y1, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y1, Y2, Y1
+	VPAND        signs8<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y1
+	VMOVAPS      X1, X0
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
 	JZ           fewer44
@@ -2754,23 +2726,41 @@ DATA largestE4M3<>+56(SB)/4, $0x43e00000
 DATA largestE4M3<>+60(SB)/4, $0x43e00000
 GLOBL largestE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA exponent32<>+0(SB)/4, $0x7f800000
-DATA exponent32<>+4(SB)/4, $0x7f800000
-DATA exponent32<>+8(SB)/4, $0x7f800000
-DATA exponent32<>+12(SB)/4, $0x7f800000
-DATA exponent32<>+16(SB)/4, $0x7f800000
-DATA exponent32<>+20(SB)/4, $0x7f800000
-DATA exponent32<>+24(SB)/4, $0x7f800000
-DATA exponent32<>+28(SB)/4, $0x7f800000
-DATA exponent32<>+32(SB)/4, $0x7f800000
-DATA exponent32<>+36(SB)/4, $0x7f800000
-DATA exponent32<>+40(SB)/4, $0x7f800000
-DATA exponent32<>+44(SB)/4, $0x7f800000
-DATA exponent32<>+48(SB)/4, $0x7f800000
-DATA exponent32<>+52(SB)/4, $0x7f800000
-DATA exponent32<>+56(SB)/4, $0x7f800000
-DATA exponent32<>+60(SB)/4, $0x7f800000
-GLOBL exponent32<>(SB), RODATA|NOPTR, $64
+DATA powerE4M3<>+0(SB)/4, $0x49800018
+DATA powerE4M3<>+4(SB)/4, $0x49800018
+DATA powerE4M3<>+8(SB)/4, $0x49800018
+DATA powerE4M3<>+12(SB)/4, $0x49800018
+DATA powerE4M3<>+16(SB)/4, $0x49800018
+DATA powerE4M3<>+20(SB)/4, $0x49800018
+DATA powerE4M3<>+24(SB)/4, $0x49800018
+DATA powerE4M3<>+28(SB)/4, $0x49800018
+DATA powerE4M3<>+32(SB)/4, $0x49800018
+DATA powerE4M3<>+36(SB)/4, $0x49800018
+DATA powerE4M3<>+40(SB)/4, $0x49800018
+DATA powerE4M3<>+44(SB)/4, $0x49800018
+DATA powerE4M3<>+48(SB)/4, $0x49800018
+DATA powerE4M3<>+52(SB)/4, $0x49800018
+DATA powerE4M3<>+56(SB)/4, $0x49800018
+DATA powerE4M3<>+60(SB)/4, $0x49800018
+GLOBL powerE4M3<>(SB), RODATA|NOPTR, $64
+
+DATA weightsE4M3<>+0(SB)/4, $0x00010010
+DATA weightsE4M3<>+4(SB)/4, $0x00010010
+DATA weightsE4M3<>+8(SB)/4, $0x00010010
+DATA weightsE4M3<>+12(SB)/4, $0x00010010
+DATA weightsE4M3<>+16(SB)/4, $0x00010010
+DATA weightsE4M3<>+20(SB)/4, $0x00010010
+DATA weightsE4M3<>+24(SB)/4, $0x00010010
+DATA weightsE4M3<>+28(SB)/4, $0x00010010
+DATA weightsE4M3<>+32(SB)/4, $0x00010010
+DATA weightsE4M3<>+36(SB)/4, $0x00010010
+DATA weightsE4M3<>+40(SB)/4, $0x00010010
+DATA weightsE4M3<>+44(SB)/4, $0x00010010
+DATA weightsE4M3<>+48(SB)/4, $0x00010010
+DATA weightsE4M3<>+52(SB)/4, $0x00010010
+DATA weightsE4M3<>+56(SB)/4, $0x00010010
+DATA weightsE4M3<>+60(SB)/4, $0x00010010
+GLOBL weightsE4M3<>(SB), RODATA|NOPTR, $64
 
 DATA leastE4M3<>+0(SB)/4, $0x3c800000
 DATA leastE4M3<>+4(SB)/4, $0x3c800000
@@ -2790,41 +2780,59 @@ DATA leastE4M3<>+56(SB)/4, $0x3c800000
 DATA leastE4M3<>+60(SB)/4, $0x3c800000
 GLOBL leastE4M3<>(SB), RODATA|NOPTR, $64
 
-DATA upE4M3<>+0(SB)/4, $0x0a000000
-DATA upE4M3<>+4(SB)/4, $0x0a000000
-DATA upE4M3<>+8(SB)/4, $0x0a000000
-DATA upE4M3<>+12(SB)/4, $0x0a000000
-DATA upE4M3<>+16(SB)/4, $0x0a000000
-DATA upE4M3<>+20(SB)/4, $0x0a000000
-DATA upE4M3<>+24(SB)/4, $0x0a000000
-DATA upE4M3<>+28(SB)/4, $0x0a000000
-DATA upE4M3<>+32(SB)/4, $0x0a000000
-DATA upE4M3<>+36(SB)/4, $0x0a000000
-DATA upE4M3<>+40(SB)/4, $0x0a000000
-DATA upE4M3<>+44(SB)/4, $0x0a000000
-DATA upE4M3<>+48(SB)/4, $0x0a000000
-DATA upE4M3<>+52(SB)/4, $0x0a000000
-DATA upE4M3<>+56(SB)/4, $0x0a000000
-DATA upE4M3<>+60(SB)/4, $0x0a000000
-GLOBL upE4M3<>(SB), RODATA|NOPTR, $64
+DATA low7<>+0(SB)/4, $0x007f007f
+DATA low7<>+4(SB)/4, $0x007f007f
+DATA low7<>+8(SB)/4, $0x007f007f
+DATA low7<>+12(SB)/4, $0x007f007f
+DATA low7<>+16(SB)/4, $0x007f007f
+DATA low7<>+20(SB)/4, $0x007f007f
+DATA low7<>+24(SB)/4, $0x007f007f
+DATA low7<>+28(SB)/4, $0x007f007f
+DATA low7<>+32(SB)/4, $0x007f007f
+DATA low7<>+36(SB)/4, $0x007f007f
+DATA low7<>+40(SB)/4, $0x007f007f
+DATA low7<>+44(SB)/4, $0x007f007f
+DATA low7<>+48(SB)/4, $0x007f007f
+DATA low7<>+52(SB)/4, $0x007f007f
+DATA low7<>+56(SB)/4, $0x007f007f
+DATA low7<>+60(SB)/4, $0x007f007f
+GLOBL low7<>(SB), RODATA|NOPTR, $64
 
-DATA offsetE4M3<>+0(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+4(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+8(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+12(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+16(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+20(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+24(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+28(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+32(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+36(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+40(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+44(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+48(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+52(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+56(SB)/4, $0x03c803c8
-DATA offsetE4M3<>+60(SB)/4, $0x03c803c8
-GLOBL offsetE4M3<>(SB), RODATA|NOPTR, $64
+DATA exponent32<>+0(SB)/4, $0x7f800000
+DATA exponent32<>+4(SB)/4, $0x7f800000
+DATA exponent32<>+8(SB)/4, $0x7f800000
+DATA exponent32<>+12(SB)/4, $0x7f800000
+DATA exponent32<>+16(SB)/4, $0x7f800000
+DATA exponent32<>+20(SB)/4, $0x7f800000
+DATA exponent32<>+24(SB)/4, $0x7f800000
+DATA exponent32<>+28(SB)/4, $0x7f800000
+DATA exponent32<>+32(SB)/4, $0x7f800000
+DATA exponent32<>+36(SB)/4, $0x7f800000
+DATA exponent32<>+40(SB)/4, $0x7f800000
+DATA exponent32<>+44(SB)/4, $0x7f800000
+DATA exponent32<>+48(SB)/4, $0x7f800000
+DATA exponent32<>+52(SB)/4, $0x7f800000
+DATA exponent32<>+56(SB)/4, $0x7f800000
+DATA exponent32<>+60(SB)/4, $0x7f800000
+GLOBL exponent32<>(SB), RODATA|NOPTR, $64
+
+DATA nan8<>+0(SB)/4, $0x7f7f7f7f
+DATA nan8<>+4(SB)/4, $0x7f7f7f7f
+DATA nan8<>+8(SB)/4, $0x7f7f7f7f
+DATA nan8<>+12(SB)/4, $0x7f7f7f7f
+DATA nan8<>+16(SB)/4, $0x7f7f7f7f
+DATA nan8<>+20(SB)/4, $0x7f7f7f7f
+DATA nan8<>+24(SB)/4, $0x7f7f7f7f
+DATA nan8<>+28(SB)/4, $0x7f7f7f7f
+DATA nan8<>+32(SB)/4, $0x7f7f7f7f
+DATA nan8<>+36(SB)/4, $0x7f7f7f7f
+DATA nan8<>+40(SB)/4, $0x7f7f7f7f
+DATA nan8<>+44(SB)/4, $0x7f7f7f7f
+DATA nan8<>+48(SB)/4, $0x7f7f7f7f
+DATA nan8<>+52(SB)/4, $0x7f7f7f7f
+DATA nan8<>+56(SB)/4, $0x7f7f7f7f
+DATA nan8<>+60(SB)/4, $0x7f7f7f7f
+GLOBL nan8<>(SB), RODATA|NOPTR, $64
 
 DATA signs8<>+0(SB)/4, $0x80808080
 DATA signs8<>+4(SB)/4, $0x80808080
@@ -2845,7 +2853,7 @@ DATA signs8<>+60(SB)/4, $0x80808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-64
 	MOVQ    x+16(FP), AX
 	MOVQ    n+24(FP), CX
@@ -3030,64 +3038,45 @@ block15:
 	VMOVUPS      64(R12), Z3
 	VMOVUPS      128(R12), Z4
 	VMOVUPS      192(R12), Z5
-	VPACKSSDW    Z3, Z2, Z12
-	VPACKSSDW    Z5, Z4, Z13
-	VPACKSSWB    Z13, Z12, Z12
-	VMOVUPS      inOrder512<>+0(SB), Z13
-	VPERMD       Z12, Z13, Z12
-	VMULPS       Z0, Z2, Z13
-	VFNMADD231PS Z1, Z13, Z2
-	VFMADD231PS  Z0, Z2, Z13
+	VMULPS       Z0, Z2, Z12
+	VFMSUB231PS  Z1, Z12, Z2
+	VFNMADD231PS Z0, Z2, Z12
 	VMULPS       Z0, Z3, Z2
-	VFNMADD231PS Z1, Z2, Z3
-	VFMADD231PS  Z0, Z3, Z2
+	VFMSUB231PS  Z1, Z2, Z3
+	VFNMADD231PS Z0, Z3, Z2
 	VMULPS       Z0, Z4, Z3
-	VFNMADD231PS Z1, Z3, Z4
-	VFMADD231PS  Z0, Z4, Z3
+	VFMSUB231PS  Z1, Z3, Z4
+	VFNMADD231PS Z0, Z4, Z3
 	VMULPS       Z0, Z5, Z4
-	VFNMADD231PS Z1, Z4, Z5
-	VFMADD231PS  Z0, Z5, Z4
-	VPANDD       magnitude32<>+0(SB), Z13, Z13
-	VPANDD       magnitude32<>+0(SB), Z2, Z2
-	VPANDD       magnitude32<>+0(SB), Z3, Z3
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z13, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z14
-	VADDPS       Z14, Z13, Z13
-	VPSUBD       Z14, Z13, Z13
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z13, Z13
-	VPANDD       exponent32<>+0(SB), Z2, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z14
-	VADDPS       Z14, Z2, Z2
-	VPSUBD       Z14, Z2, Z2
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z2, Z2
-	VPANDD       exponent32<>+0(SB), Z3, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z14
-	VADDPS       Z14, Z3, Z3
-	VPSUBD       Z14, Z3, Z3
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z3, Z3
-	VPANDD       exponent32<>+0(SB), Z4, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z14
-	VADDPS       Z14, Z4, Z4
-	VPSUBD       Z14, Z4, Z4
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z4, Z4
-	VPACKUSDW    Z2, Z13, Z2
-	VPACKUSDW    Z4, Z3, Z3
-	VPSUBW       offsetE4M3<>+0(SB), Z2, Z2
-	VPSUBW       offsetE4M3<>+0(SB), Z3, Z3
-	VPACKUSWB    Z3, Z2, Z2
+	VFMSUB231PS  Z1, Z4, Z5
+	VFNMADD231PS Z0, Z5, Z4
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z12, Z5
+	VPANDD       signExponent32<>+0(SB), Z5, Z5
+	VFMADD132PS  powerE4M3<>+0(SB), Z12, Z5
+	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z12
+	VPANDD       signExponent32<>+0(SB), Z12, Z12
+	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z12
+	VPMADDWD     weightsE4M3<>+0(SB), Z12, Z12
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD       signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD       signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW    Z12, Z5, Z4
+	VPACKSSDW    Z3, Z2, Z2
+	VPSRLW       $0x08, Z4, Z3
+	VPSRLW       $0x04, Z4, Z4
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
+	VPSRLW       $0x08, Z2, Z3
+	VPSRLW       $0x04, Z2, Z2
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB    Z2, Z4, Z2
 	VMOVUPS      inOrder512<>+0(SB), Z3
 	VPERMD       Z2, Z3, Z2
-	VPANDD       signs8<>+0(SB), Z12, Z12
-	VPORD        Z12, Z2, Z2
 	VMOVUPS      Z2, (R11)
 	ADDQ         $0x00000100, R12
 	ADDQ         $0x00000040, R11
@@ -3101,28 +3090,20 @@ next16:
 
 block17:
 	VMOVUPS      (R12), Z2
-	VPACKSSDW    Z2, Z2, Z3
-	VPACKSSWB    Z3, Z3, Z3
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z3, Z4, Z3
-	VMULPS       Z0, Z2, Z4
-	VFNMADD231PS Z1, Z4, Z2
-	VFMADD231PS  Z0, Z2, Z4
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z4, Z2
-	VPMAXUD      leastE4M3<>+0(SB), Z2, Z2
-	VPADDD       upE4M3<>+0(SB), Z2, Z5
-	VADDPS       Z5, Z4, Z4
-	VPSUBD       Z5, Z4, Z4
-	VPSRLD       $0x14, Z2, Z2
-	VPADDD       Z2, Z4, Z4
-	VPACKUSDW    Z4, Z4, Z2
-	VPSUBW       offsetE4M3<>+0(SB), Z2, Z2
+	VMULPS       Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD       signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
+	VPACKSSDW    Z2, Z2, Z2
+	VPSRLW       $0x08, Z2, Z3
+	VPSRLW       $0x04, Z2, Z2
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
 	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z2, Z4, Z2
-	VPANDD       signs8<>+0(SB), Z3, Z3
-	VPORD        Z3, Z2, Z2
+	VMOVUPS      inOrder512<>+0(SB), Z3
+	VPERMD       Z2, Z3, Z2
 	VMOVUPS      X2, (R11)
 	ADDQ         $0x00000040, R12
 	ADDQ         $0x00000010, R11
@@ -3139,28 +3120,20 @@ next18:
 	SHRQ         $0x10, R10
 	KMOVD        R10, K2
 	VMOVUPS.Z    (R12), K1, Z2
-	VPACKSSDW    Z2, Z2, Z3
-	VPACKSSWB    Z3, Z3, Z3
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z3, Z4, Z3
-	VMULPS       Z0, Z2, Z4
-	VFNMADD231PS Z1, Z4, Z2
-	VFMADD231PS  Z0, Z2, Z4
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z4, Z0
-	VPMAXUD      leastE4M3<>+0(SB), Z0, Z0
-	VPADDD       upE4M3<>+0(SB), Z0, Z1
-	VADDPS       Z1, Z4, Z2
-	VPSUBD       Z1, Z2, Z2
-	VPSRLD       $0x14, Z0, Z0
-	VPADDD       Z0, Z2, Z2
-	VPACKUSDW    Z2, Z2, Z0
-	VPSUBW       offsetE4M3<>+0(SB), Z0, Z0
+	VMULPS       Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
+	VPANDD       signExponent32<>+0(SB), Z0, Z0
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
+	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
+	VPACKSSDW    Z0, Z0, Z0
+	VPSRLW       $0x08, Z0, Z1
+	VPSRLW       $0x04, Z0, Z0
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
 	VPACKUSWB    Z0, Z0, Z0
 	VMOVUPS      inOrder512<>+0(SB), Z1
 	VPERMD       Z0, Z1, Z0
-	VPANDD       signs8<>+0(SB), Z3, Z3
-	VPORD        Z3, Z0, Z0
 	VMOVAPS      X0, X0
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
@@ -3332,64 +3305,45 @@ block38:
 	VMOVUPS      64(R11), Z3
 	VMOVUPS      128(R11), Z4
 	VMOVUPS      192(R11), Z5
-	VPACKSSDW    Z3, Z2, Z6
-	VPACKSSDW    Z5, Z4, Z7
-	VPACKSSWB    Z7, Z6, Z6
-	VMOVUPS      inOrder512<>+0(SB), Z7
-	VPERMD       Z6, Z7, Z6
-	VMULPS       Z0, Z2, Z7
-	VFNMADD231PS Z1, Z7, Z2
-	VFMADD231PS  Z0, Z2, Z7
+	VMULPS       Z0, Z2, Z6
+	VFMSUB231PS  Z1, Z6, Z2
+	VFNMADD231PS Z0, Z2, Z6
 	VMULPS       Z0, Z3, Z2
-	VFNMADD231PS Z1, Z2, Z3
-	VFMADD231PS  Z0, Z3, Z2
+	VFMSUB231PS  Z1, Z2, Z3
+	VFNMADD231PS Z0, Z3, Z2
 	VMULPS       Z0, Z4, Z3
-	VFNMADD231PS Z1, Z3, Z4
-	VFMADD231PS  Z0, Z4, Z3
+	VFMSUB231PS  Z1, Z3, Z4
+	VFNMADD231PS Z0, Z4, Z3
 	VMULPS       Z0, Z5, Z4
-	VFNMADD231PS Z1, Z4, Z5
-	VFMADD231PS  Z0, Z5, Z4
-	VPANDD       magnitude32<>+0(SB), Z7, Z7
-	VPANDD       magnitude32<>+0(SB), Z2, Z2
-	VPANDD       magnitude32<>+0(SB), Z3, Z3
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z7, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z8
-	VADDPS       Z8, Z7, Z7
-	VPSUBD       Z8, Z7, Z7
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z7, Z7
-	VPANDD       exponent32<>+0(SB), Z2, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z8
-	VADDPS       Z8, Z2, Z2
-	VPSUBD       Z8, Z2, Z2
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z2, Z2
-	VPANDD       exponent32<>+0(SB), Z3, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z8
-	VADDPS       Z8, Z3, Z3
-	VPSUBD       Z8, Z3, Z3
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z3, Z3
-	VPANDD       exponent32<>+0(SB), Z4, Z5
-	VPMAXUD      leastE4M3<>+0(SB), Z5, Z5
-	VPADDD       upE4M3<>+0(SB), Z5, Z8
-	VADDPS       Z8, Z4, Z4
-	VPSUBD       Z8, Z4, Z4
-	VPSRLD       $0x14, Z5, Z5
-	VPADDD       Z5, Z4, Z4
-	VPACKUSDW    Z2, Z7, Z2
-	VPACKUSDW    Z4, Z3, Z3
-	VPSUBW       offsetE4M3<>+0(SB), Z2, Z2
-	VPSUBW       offsetE4M3<>+0(SB), Z3, Z3
-	VPACKUSWB    Z3, Z2, Z2
+	VFMSUB231PS  Z1, Z4, Z5
+	VFNMADD231PS Z0, Z5, Z4
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z6, Z5
+	VPANDD       signExponent32<>+0(SB), Z5, Z5
+	VFMADD132PS  powerE4M3<>+0(SB), Z6, Z5
+	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z6
+	VPANDD       signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z6
+	VPMADDWD     weightsE4M3<>+0(SB), Z6, Z6
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD       signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD       signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW    Z6, Z5, Z4
+	VPACKSSDW    Z3, Z2, Z2
+	VPSRLW       $0x08, Z4, Z3
+	VPSRLW       $0x04, Z4, Z4
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
+	VPSRLW       $0x08, Z2, Z3
+	VPSRLW       $0x04, Z2, Z2
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB    Z2, Z4, Z2
 	VMOVUPS      inOrder512<>+0(SB), Z3
 	VPERMD       Z2, Z3, Z2
-	VPANDD       signs8<>+0(SB), Z6, Z6
-	VPORD        Z6, Z2, Z2
 	VMOVUPS      Z2, (R10)
 	ADDQ         $0x00000100, R11
 	ADDQ         $0x00000040, R10
@@ -3403,28 +3357,20 @@ next39:
 
 block40:
 	VMOVUPS      (R11), Z2
-	VPACKSSDW    Z2, Z2, Z3
-	VPACKSSWB    Z3, Z3, Z3
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z3, Z4, Z3
-	VMULPS       Z0, Z2, Z4
-	VFNMADD231PS Z1, Z4, Z2
-	VFMADD231PS  Z0, Z2, Z4
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z4, Z2
-	VPMAXUD      leastE4M3<>+0(SB), Z2, Z2
-	VPADDD       upE4M3<>+0(SB), Z2, Z5
-	VADDPS       Z5, Z4, Z4
-	VPSUBD       Z5, Z4, Z4
-	VPSRLD       $0x14, Z2, Z2
-	VPADDD       Z2, Z4, Z4
-	VPACKUSDW    Z4, Z4, Z2
-	VPSUBW       offsetE4M3<>+0(SB), Z2, Z2
+	VMULPS       Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD       signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
+	VPACKSSDW    Z2, Z2, Z2
+	VPSRLW       $0x08, Z2, Z3
+	VPSRLW       $0x04, Z2, Z2
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
 	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z2, Z4, Z2
-	VPANDD       signs8<>+0(SB), Z3, Z3
-	VPORD        Z3, Z2, Z2
+	VMOVUPS      inOrder512<>+0(SB), Z3
+	VPERMD       Z2, Z3, Z2
 	VMOVUPS      X2, (R10)
 	ADDQ         $0x00000040, R11
 	ADDQ         $0x00000010, R10
@@ -3441,28 +3387,20 @@ next41:
 	SHRQ         $0x10, R9
 	KMOVD        R9, K2
 	VMOVUPS.Z    (R11), K1, Z2
-	VPACKSSDW    Z2, Z2, Z3
-	VPACKSSWB    Z3, Z3, Z3
-	VMOVUPS      inOrder512<>+0(SB), Z4
-	VPERMD       Z3, Z4, Z3
-	VMULPS       Z0, Z2, Z4
-	VFNMADD231PS Z1, Z4, Z2
-	VFMADD231PS  Z0, Z2, Z4
-	VPANDD       magnitude32<>+0(SB), Z4, Z4
-	VPANDD       exponent32<>+0(SB), Z4, Z0
-	VPMAXUD      leastE4M3<>+0(SB), Z0, Z0
-	VPADDD       upE4M3<>+0(SB), Z0, Z1
-	VADDPS       Z1, Z4, Z2
-	VPSUBD       Z1, Z2, Z2
-	VPSRLD       $0x14, Z0, Z0
-	VPADDD       Z0, Z2, Z2
-	VPACKUSDW    Z2, Z2, Z0
-	VPSUBW       offsetE4M3<>+0(SB), Z0, Z0
+	VMULPS       Z0, Z2, Z3
+	VFMSUB231PS  Z1, Z3, Z2
+	VFNMADD231PS Z0, Z2, Z3
+	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
+	VPANDD       signExponent32<>+0(SB), Z0, Z0
+	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
+	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
+	VPACKSSDW    Z0, Z0, Z0
+	VPSRLW       $0x08, Z0, Z1
+	VPSRLW       $0x04, Z0, Z0
+	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
 	VPACKUSWB    Z0, Z0, Z0
 	VMOVUPS      inOrder512<>+0(SB), Z1
 	VPERMD       Z0, Z1, Z0
-	VPANDD       signs8<>+0(SB), Z3, Z3
-	VPORD        Z3, Z0, Z0
 	VMOVAPS      X0, X0
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
@@ -3517,8 +3455,26 @@ done1:
 	VZEROUPPER
 	RET
 
+DATA signExponent32<>+0(SB)/4, $0xff800000
+DATA signExponent32<>+4(SB)/4, $0xff800000
+DATA signExponent32<>+8(SB)/4, $0xff800000
+DATA signExponent32<>+12(SB)/4, $0xff800000
+DATA signExponent32<>+16(SB)/4, $0xff800000
+DATA signExponent32<>+20(SB)/4, $0xff800000
+DATA signExponent32<>+24(SB)/4, $0xff800000
+DATA signExponent32<>+28(SB)/4, $0xff800000
+DATA signExponent32<>+32(SB)/4, $0xff800000
+DATA signExponent32<>+36(SB)/4, $0xff800000
+DATA signExponent32<>+40(SB)/4, $0xff800000
+DATA signExponent32<>+44(SB)/4, $0xff800000
+DATA signExponent32<>+48(SB)/4, $0xff800000
+DATA signExponent32<>+52(SB)/4, $0xff800000
+DATA signExponent32<>+56(SB)/4, $0xff800000
+DATA signExponent32<>+60(SB)/4, $0xff800000
+GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
+
 // func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeF32ToE4M3AVX2(SB), $0-52
 	VBROADCASTSS scale+48(FP), Y0
 	VMOVUPS      largestE4M3<>+0(SB), Y1
@@ -3540,111 +3496,99 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0 3072(R9)
-	PREFETCHT0 3136(R9)
-	VMULPS     (R9), Y0, Y2
-	VMULPS     32(R9), Y0, Y3
-	VMULPS     64(R9), Y0, Y4
-	VMULPS     96(R9), Y0, Y5
-	VPACKSSDW  Y3, Y2, Y6
-	VPACKSSDW  Y5, Y4, Y7
-	VPACKSSWB  Y7, Y6, Y6
-	VMOVUPS    inOrder256<>+0(SB), Y7
-	VPERMD     Y6, Y7, Y6
-	VPAND      magnitude32<>+0(SB), Y2, Y2
-	VMINPS     Y2, Y1, Y2
-	VPAND      magnitude32<>+0(SB), Y3, Y3
-	VMINPS     Y3, Y1, Y3
-	VPAND      magnitude32<>+0(SB), Y4, Y4
-	VMINPS     Y4, Y1, Y4
-	VPAND      magnitude32<>+0(SB), Y5, Y5
-	VMINPS     Y5, Y1, Y5
-	VPAND      exponent32<>+0(SB), Y2, Y7
-	VPMAXUD    leastE4M3<>+0(SB), Y7, Y7
-	VPADDD     upE4M3<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y2, Y2
-	VPSUBD     Y8, Y2, Y2
-	VPSRLD     $0x14, Y7, Y7
-	VPADDD     Y7, Y2, Y2
-	VPAND      exponent32<>+0(SB), Y3, Y7
-	VPMAXUD    leastE4M3<>+0(SB), Y7, Y7
-	VPADDD     upE4M3<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y3, Y3
-	VPSUBD     Y8, Y3, Y3
-	VPSRLD     $0x14, Y7, Y7
-	VPADDD     Y7, Y3, Y3
-	VPAND      exponent32<>+0(SB), Y4, Y7
-	VPMAXUD    leastE4M3<>+0(SB), Y7, Y7
-	VPADDD     upE4M3<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y4, Y4
-	VPSUBD     Y8, Y4, Y4
-	VPSRLD     $0x14, Y7, Y7
-	VPADDD     Y7, Y4, Y4
-	VPAND      exponent32<>+0(SB), Y5, Y7
-	VPMAXUD    leastE4M3<>+0(SB), Y7, Y7
-	VPADDD     upE4M3<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y5, Y5
-	VPSUBD     Y8, Y5, Y5
-	VPSRLD     $0x14, Y7, Y7
-	VPADDD     Y7, Y5, Y5
-	VPACKUSDW  Y3, Y2, Y2
-	VPACKUSDW  Y5, Y4, Y3
-	VPSUBW     offsetE4M3<>+0(SB), Y2, Y2
-	VPMINUW    nan8Words<>+0(SB), Y2, Y2
-	VPSUBW     offsetE4M3<>+0(SB), Y3, Y3
-	VPMINUW    nan8Words<>+0(SB), Y3, Y3
-	VPACKUSWB  Y3, Y2, Y2
-	VMOVUPS    inOrder256<>+0(SB), Y3
-	VPERMD     Y2, Y3, Y2
-	VMOVUPS    nan8<>+0(SB), Y3
-	VPAND      signs8<>+0(SB), Y6, Y6
-	VPCMPEQB   Y3, Y2, Y3
-	VPANDN     Y6, Y3, Y6
-	VPOR       Y6, Y2, Y2
-	VMOVUPS    Y2, (R8)
-	ADDQ       $0x00000080, R9
-	ADDQ       $0x00000020, R8
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
-	JGE        block3
+	PREFETCHT0  3072(R9)
+	PREFETCHT0  3136(R9)
+	VMULPS      (R9), Y0, Y2
+	VMULPS      32(R9), Y0, Y3
+	VMULPS      64(R9), Y0, Y4
+	VMULPS      96(R9), Y0, Y5
+	VPACKSSDW   Y3, Y2, Y6
+	VPACKSSDW   Y5, Y4, Y7
+	VPACKSSWB   Y7, Y6, Y6
+	VMOVUPS     inOrder256<>+0(SB), Y7
+	VPERMD      Y6, Y7, Y6
+	VPAND       magnitude32<>+0(SB), Y2, Y2
+	VMINPS      Y2, Y1, Y2
+	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
+	VPAND       exponent32<>+0(SB), Y2, Y7
+	VPMAXUD     leastE4M3<>+0(SB), Y7, Y7
+	VFMADD132PS powerE4M3<>+0(SB), Y2, Y7
+	VPMADDWD    weightsE4M3<>+0(SB), Y7, Y7
+	VPAND       magnitude32<>+0(SB), Y3, Y3
+	VMINPS      Y3, Y1, Y3
+	VPMINUD     nanE4M3<>+0(SB), Y3, Y3
+	VPAND       exponent32<>+0(SB), Y3, Y2
+	VPMAXUD     leastE4M3<>+0(SB), Y2, Y2
+	VFMADD132PS powerE4M3<>+0(SB), Y3, Y2
+	VPMADDWD    weightsE4M3<>+0(SB), Y2, Y2
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VMINPS      Y4, Y1, Y4
+	VPMINUD     nanE4M3<>+0(SB), Y4, Y4
+	VPAND       exponent32<>+0(SB), Y4, Y3
+	VPMAXUD     leastE4M3<>+0(SB), Y3, Y3
+	VFMADD132PS powerE4M3<>+0(SB), Y4, Y3
+	VPMADDWD    weightsE4M3<>+0(SB), Y3, Y3
+	VPAND       magnitude32<>+0(SB), Y5, Y5
+	VMINPS      Y5, Y1, Y5
+	VPMINUD     nanE4M3<>+0(SB), Y5, Y5
+	VPAND       exponent32<>+0(SB), Y5, Y4
+	VPMAXUD     leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS powerE4M3<>+0(SB), Y5, Y4
+	VPMADDWD    weightsE4M3<>+0(SB), Y4, Y4
+	VPACKSSDW   Y2, Y7, Y2
+	VPACKSSDW   Y4, Y3, Y3
+	VPSRLW      $0x04, Y2, Y2
+	VPAND       low7<>+0(SB), Y2, Y2
+	VPSRLW      $0x04, Y3, Y3
+	VPAND       low7<>+0(SB), Y3, Y3
+	VPACKUSWB   Y3, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
+	VPAND       signs8<>+0(SB), Y6, Y6
+	VPCMPEQB    nan8<>+0(SB), Y2, Y3
+	VPANDN      Y6, Y3, Y6
+	VPOR        Y6, Y2, Y2
+	VMOVUPS     Y2, (R8)
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x20, R10
+	CMPQ        R10, $0x20
+	JGE         block3
 
 next4:
 	CMPQ R10, $0x08
 	JLT  next6
 
 block5:
-	PREFETCHT0 3072(R9)
-	VMULPS     (R9), Y0, Y2
-	VPACKSSDW  Y2, Y2, Y3
-	VPACKSSWB  Y3, Y3, Y3
-	VMOVUPS    inOrder256<>+0(SB), Y4
-	VPERMD     Y3, Y4, Y3
-	VPAND      magnitude32<>+0(SB), Y2, Y2
-	VMINPS     Y2, Y1, Y2
-	VPAND      exponent32<>+0(SB), Y2, Y4
-	VPMAXUD    leastE4M3<>+0(SB), Y4, Y4
-	VPADDD     upE4M3<>+0(SB), Y4, Y5
-	VADDPS     Y5, Y2, Y2
-	VPSUBD     Y5, Y2, Y2
-	VPSRLD     $0x14, Y4, Y4
-	VPADDD     Y4, Y2, Y2
-	VPACKUSDW  Y2, Y2, Y2
-	VPSUBW     offsetE4M3<>+0(SB), Y2, Y2
-	VPMINUW    nan8Words<>+0(SB), Y2, Y2
-	VPACKUSWB  Y2, Y2, Y2
-	VMOVUPS    inOrder256<>+0(SB), Y4
-	VPERMD     Y2, Y4, Y2
-	VMOVUPS    nan8<>+0(SB), Y4
-	VPAND      signs8<>+0(SB), Y3, Y3
-	VPCMPEQB   Y4, Y2, Y4
-	VPANDN     Y3, Y4, Y3
-	VPOR       Y3, Y2, Y2
-	VMOVQ      X2, (R8)
-	ADDQ       $0x00000020, R9
-	ADDQ       $0x00000008, R8
-	SUBQ       $0x08, R10
-	CMPQ       R10, $0x08
-	JGE        block5
+	PREFETCHT0  3072(R9)
+	VMULPS      (R9), Y0, Y2
+	VPACKSSDW   Y2, Y2, Y3
+	VPACKSSWB   Y3, Y3, Y3
+	VMOVUPS     inOrder256<>+0(SB), Y4
+	VPERMD      Y3, Y4, Y3
+	VPAND       magnitude32<>+0(SB), Y2, Y2
+	VMINPS      Y2, Y1, Y2
+	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
+	VPAND       exponent32<>+0(SB), Y2, Y4
+	VPMAXUD     leastE4M3<>+0(SB), Y4, Y4
+	VFMADD132PS powerE4M3<>+0(SB), Y2, Y4
+	VPMADDWD    weightsE4M3<>+0(SB), Y4, Y4
+	VPACKSSDW   Y4, Y4, Y2
+	VPSRLW      $0x04, Y2, Y2
+	VPAND       low7<>+0(SB), Y2, Y2
+	VPACKUSWB   Y2, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y4
+	VPERMD      Y2, Y4, Y2
+	VPAND       signs8<>+0(SB), Y3, Y3
+	VPCMPEQB    nan8<>+0(SB), Y2, Y4
+	VPANDN      Y3, Y4, Y3
+	VPOR        Y3, Y2, Y2
+	VMOVQ       X2, (R8)
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000008, R8
+	SUBQ        $0x08, R10
+	CMPQ        R10, $0x08
+	JGE         block5
 
 next6:
 	TESTQ        R10, R10
@@ -3660,22 +3604,19 @@ next6:
 	VPERMD       Y3, Y4, Y3
 	VPAND        magnitude32<>+0(SB), Y2, Y2
 	VMINPS       Y2, Y1, Y2
+	VPMINUD      nanE4M3<>+0(SB), Y2, Y2
 	VPAND        exponent32<>+0(SB), Y2, Y4
 	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
-	VPADDD       upE4M3<>+0(SB), Y4, Y5
-	VADDPS       Y5, Y2, Y2
-	VPSUBD       Y5, Y2, Y2
-	VPSRLD       $0x14, Y4, Y4
-	VPADDD       Y4, Y2, Y2
-	VPACKUSDW    Y2, Y2, Y2
-	VPSUBW       offsetE4M3<>+0(SB), Y2, Y2
-	VPMINUW      nan8Words<>+0(SB), Y2, Y2
+	VFMADD132PS  powerE4M3<>+0(SB), Y2, Y4
+	VPMADDWD     weightsE4M3<>+0(SB), Y4, Y4
+	VPACKSSDW    Y4, Y4, Y2
+	VPSRLW       $0x04, Y2, Y2
+	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y2, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y2, Y4, Y2
-	VMOVUPS      nan8<>+0(SB), Y4
 	VPAND        signs8<>+0(SB), Y3, Y3
-	VPCMPEQB     Y4, Y2, Y4
+	VPCMPEQB     nan8<>+0(SB), Y2, Y4
 	VPANDN       Y3, Y4, Y3
 	VPOR         Y3, Y2, Y2
 	VMOVAPS      X2, X2
@@ -3716,44 +3657,26 @@ done2:
 	VZEROUPPER
 	RET
 
-DATA nan8Words<>+0(SB)/4, $0x007f007f
-DATA nan8Words<>+4(SB)/4, $0x007f007f
-DATA nan8Words<>+8(SB)/4, $0x007f007f
-DATA nan8Words<>+12(SB)/4, $0x007f007f
-DATA nan8Words<>+16(SB)/4, $0x007f007f
-DATA nan8Words<>+20(SB)/4, $0x007f007f
-DATA nan8Words<>+24(SB)/4, $0x007f007f
-DATA nan8Words<>+28(SB)/4, $0x007f007f
-DATA nan8Words<>+32(SB)/4, $0x007f007f
-DATA nan8Words<>+36(SB)/4, $0x007f007f
-DATA nan8Words<>+40(SB)/4, $0x007f007f
-DATA nan8Words<>+44(SB)/4, $0x007f007f
-DATA nan8Words<>+48(SB)/4, $0x007f007f
-DATA nan8Words<>+52(SB)/4, $0x007f007f
-DATA nan8Words<>+56(SB)/4, $0x007f007f
-DATA nan8Words<>+60(SB)/4, $0x007f007f
-GLOBL nan8Words<>(SB), RODATA|NOPTR, $64
-
-DATA nan8<>+0(SB)/4, $0x7f7f7f7f
-DATA nan8<>+4(SB)/4, $0x7f7f7f7f
-DATA nan8<>+8(SB)/4, $0x7f7f7f7f
-DATA nan8<>+12(SB)/4, $0x7f7f7f7f
-DATA nan8<>+16(SB)/4, $0x7f7f7f7f
-DATA nan8<>+20(SB)/4, $0x7f7f7f7f
-DATA nan8<>+24(SB)/4, $0x7f7f7f7f
-DATA nan8<>+28(SB)/4, $0x7f7f7f7f
-DATA nan8<>+32(SB)/4, $0x7f7f7f7f
-DATA nan8<>+36(SB)/4, $0x7f7f7f7f
-DATA nan8<>+40(SB)/4, $0x7f7f7f7f
-DATA nan8<>+44(SB)/4, $0x7f7f7f7f
-DATA nan8<>+48(SB)/4, $0x7f7f7f7f
-DATA nan8<>+52(SB)/4, $0x7f7f7f7f
-DATA nan8<>+56(SB)/4, $0x7f7f7f7f
-DATA nan8<>+60(SB)/4, $0x7f7f7f7f
-GLOBL nan8<>(SB), RODATA|NOPTR, $64
+DATA nanE4M3<>+0(SB)/4, $0x43f00000
+DATA nanE4M3<>+4(SB)/4, $0x43f00000
+DATA nanE4M3<>+8(SB)/4, $0x43f00000
+DATA nanE4M3<>+12(SB)/4, $0x43f00000
+DATA nanE4M3<>+16(SB)/4, $0x43f00000
+DATA nanE4M3<>+20(SB)/4, $0x43f00000
+DATA nanE4M3<>+24(SB)/4, $0x43f00000
+DATA nanE4M3<>+28(SB)/4, $0x43f00000
+DATA nanE4M3<>+32(SB)/4, $0x43f00000
+DATA nanE4M3<>+36(SB)/4, $0x43f00000
+DATA nanE4M3<>+40(SB)/4, $0x43f00000
+DATA nanE4M3<>+44(SB)/4, $0x43f00000
+DATA nanE4M3<>+48(SB)/4, $0x43f00000
+DATA nanE4M3<>+52(SB)/4, $0x43f00000
+DATA nanE4M3<>+56(SB)/4, $0x43f00000
+DATA nanE4M3<>+60(SB)/4, $0x43f00000
+GLOBL nanE4M3<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE4M3AVX512(SB), $0-52
 	VBROADCASTSS scale+48(FP), Z0
 	VMOVUPS      largestE4M3<>+0(SB), Z1
@@ -3775,174 +3698,147 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0 3072(R9)
-	PREFETCHT0 3136(R9)
-	PREFETCHT0 3200(R9)
-	PREFETCHT0 3264(R9)
-	VMULPS     (R9), Z0, Z2
-	VMULPS     64(R9), Z0, Z3
-	VMULPS     128(R9), Z0, Z4
-	VMULPS     192(R9), Z0, Z5
-	VPACKSSDW  Z3, Z2, Z6
-	VPACKSSDW  Z5, Z4, Z7
-	VPACKSSWB  Z7, Z6, Z6
-	VMOVUPS    inOrder512<>+0(SB), Z7
-	VPERMD     Z6, Z7, Z6
-	VPANDD     magnitude32<>+0(SB), Z2, Z2
-	VMINPS     Z2, Z1, Z2
-	VPANDD     magnitude32<>+0(SB), Z3, Z3
-	VMINPS     Z3, Z1, Z3
-	VPANDD     magnitude32<>+0(SB), Z4, Z4
-	VMINPS     Z4, Z1, Z4
-	VPANDD     magnitude32<>+0(SB), Z5, Z5
-	VMINPS     Z5, Z1, Z5
-	VPANDD     exponent32<>+0(SB), Z2, Z7
-	VPMAXUD    leastE4M3<>+0(SB), Z7, Z7
-	VPADDD     upE4M3<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z2, Z2
-	VPSUBD     Z8, Z2, Z2
-	VPSRLD     $0x14, Z7, Z7
-	VPADDD     Z7, Z2, Z2
-	VPANDD     exponent32<>+0(SB), Z3, Z7
-	VPMAXUD    leastE4M3<>+0(SB), Z7, Z7
-	VPADDD     upE4M3<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z3, Z3
-	VPSUBD     Z8, Z3, Z3
-	VPSRLD     $0x14, Z7, Z7
-	VPADDD     Z7, Z3, Z3
-	VPANDD     exponent32<>+0(SB), Z4, Z7
-	VPMAXUD    leastE4M3<>+0(SB), Z7, Z7
-	VPADDD     upE4M3<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z4, Z4
-	VPSUBD     Z8, Z4, Z4
-	VPSRLD     $0x14, Z7, Z7
-	VPADDD     Z7, Z4, Z4
-	VPANDD     exponent32<>+0(SB), Z5, Z7
-	VPMAXUD    leastE4M3<>+0(SB), Z7, Z7
-	VPADDD     upE4M3<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z5, Z5
-	VPSUBD     Z8, Z5, Z5
-	VPSRLD     $0x14, Z7, Z7
-	VPADDD     Z7, Z5, Z5
-	VPACKUSDW  Z3, Z2, Z2
-	VPACKUSDW  Z5, Z4, Z3
-	VPSUBW     offsetE4M3<>+0(SB), Z2, Z2
-	VPMINUW    nan8Words<>+0(SB), Z2, Z2
-	VPSUBW     offsetE4M3<>+0(SB), Z3, Z3
-	VPMINUW    nan8Words<>+0(SB), Z3, Z3
-	VPACKUSWB  Z3, Z2, Z2
-	VMOVUPS    inOrder512<>+0(SB), Z3
-	VPERMD     Z2, Z3, Z2
-	VMOVUPS    nan8<>+0(SB), Z3
-	VPANDD     signs8<>+0(SB), Z6, Z6
-	VPCMPUB    $0x04, Z3, Z2, K1
-	VPADDB     Z6, Z2, K1, Z2
-	VMOVUPS    Z2, (R8)
-	ADDQ       $0x00000100, R9
-	ADDQ       $0x00000040, R8
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
-	JGE        block3
+	PREFETCHT0  3072(R9)
+	PREFETCHT0  3136(R9)
+	PREFETCHT0  3200(R9)
+	PREFETCHT0  3264(R9)
+	VMULPS      (R9), Z0, Z2
+	VMULPS      64(R9), Z0, Z3
+	VMULPS      128(R9), Z0, Z4
+	VMULPS      192(R9), Z0, Z5
+	VRANGEPS    $0x02, Z1, Z2, Z7
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z7, Z6
+	VPANDD      signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS powerE4M3<>+0(SB), Z7, Z6
+	VPMADDWD    weightsE4M3<>+0(SB), Z6, Z6
+	VRANGEPS    $0x02, Z1, Z3, Z8
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z8, Z7
+	VPANDD      signExponent32<>+0(SB), Z7, Z7
+	VFMADD132PS powerE4M3<>+0(SB), Z8, Z7
+	VPMADDWD    weightsE4M3<>+0(SB), Z7, Z7
+	VRANGEPS    $0x02, Z1, Z4, Z9
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z9, Z8
+	VPANDD      signExponent32<>+0(SB), Z8, Z8
+	VFMADD132PS powerE4M3<>+0(SB), Z9, Z8
+	VPMADDWD    weightsE4M3<>+0(SB), Z8, Z8
+	VRANGEPS    $0x02, Z1, Z5, Z10
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z10, Z9
+	VPANDD      signExponent32<>+0(SB), Z9, Z9
+	VFMADD132PS powerE4M3<>+0(SB), Z10, Z9
+	VPMADDWD    weightsE4M3<>+0(SB), Z9, Z9
+	VPACKSSDW   Z7, Z6, Z6
+	VPACKSSDW   Z9, Z8, Z7
+	VPSRLW      $0x08, Z6, Z8
+	VPSRLW      $0x04, Z6, Z6
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
+	VPSRLW      $0x08, Z7, Z8
+	VPSRLW      $0x04, Z7, Z7
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
+	VPACKUSWB   Z7, Z6, Z6
+	VMOVUPS     inOrder512<>+0(SB), Z7
+	VPERMD      Z6, Z7, Z6
+	VCMPPS      $0x03, Z2, Z3, K1
+	VCMPPS      $0x03, Z4, Z5, K2
+	KORTESTW    K1, K2
+	JNZ         nan5
+
+numbers6:
+	VMOVUPS Z6, (R8)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R8
+	SUBQ    $0x40, R10
+	CMPQ    R10, $0x40
+	JGE     block3
 
 next4:
 	CMPQ R10, $0x10
-	JLT  next6
+	JLT  next8
 
-block5:
-	PREFETCHT0 3072(R9)
-	VMULPS     (R9), Z0, Z2
-	VPACKSSDW  Z2, Z2, Z3
-	VPACKSSWB  Z3, Z3, Z3
-	VMOVUPS    inOrder512<>+0(SB), Z4
-	VPERMD     Z3, Z4, Z3
-	VPANDD     magnitude32<>+0(SB), Z2, Z2
-	VMINPS     Z2, Z1, Z2
-	VPANDD     exponent32<>+0(SB), Z2, Z4
-	VPMAXUD    leastE4M3<>+0(SB), Z4, Z4
-	VPADDD     upE4M3<>+0(SB), Z4, Z5
-	VADDPS     Z5, Z2, Z2
-	VPSUBD     Z5, Z2, Z2
-	VPSRLD     $0x14, Z4, Z4
-	VPADDD     Z4, Z2, Z2
-	VPACKUSDW  Z2, Z2, Z2
-	VPSUBW     offsetE4M3<>+0(SB), Z2, Z2
-	VPMINUW    nan8Words<>+0(SB), Z2, Z2
-	VPACKUSWB  Z2, Z2, Z2
-	VMOVUPS    inOrder512<>+0(SB), Z4
-	VPERMD     Z2, Z4, Z2
-	VMOVUPS    nan8<>+0(SB), Z4
-	VPANDD     signs8<>+0(SB), Z3, Z3
-	VPCMPUB    $0x04, Z4, Z2, K1
-	VPADDB     Z3, Z2, K1, Z2
-	VMOVUPS    X2, (R8)
-	ADDQ       $0x00000040, R9
-	ADDQ       $0x00000010, R8
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
-	JGE        block5
+block7:
+	PREFETCHT0  3072(R9)
+	VMULPS      (R9), Z0, Z2
+	VRANGEPS    $0x02, Z1, Z2, Z4
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW   Z3, Z3, Z3
+	VPSRLW      $0x08, Z3, Z4
+	VPSRLW      $0x04, Z3, Z3
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB   Z3, Z3, Z3
+	VMOVUPS     inOrder512<>+0(SB), Z4
+	VPERMD      Z3, Z4, Z3
+	VCMPPS      $0x03, Z2, Z2, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K1, K2
+	JNZ         nan9
 
-next6:
-	TESTQ     R10, R10
-	JZ        next8
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R10, R11, R11
-	KMOVD     R11, K1
-	SHRQ      $0x10, R11
-	KMOVD     R11, K2
-	VMOVUPS.Z (R9), K1, Z2
-	VMULPS    Z2, Z0, Z2
-	VPACKSSDW Z2, Z2, Z3
-	VPACKSSWB Z3, Z3, Z3
-	VMOVUPS   inOrder512<>+0(SB), Z4
-	VPERMD    Z3, Z4, Z3
-	VPANDD    magnitude32<>+0(SB), Z2, Z2
-	VMINPS    Z2, Z1, Z2
-	VPANDD    exponent32<>+0(SB), Z2, Z4
-	VPMAXUD   leastE4M3<>+0(SB), Z4, Z4
-	VPADDD    upE4M3<>+0(SB), Z4, Z5
-	VADDPS    Z5, Z2, Z2
-	VPSUBD    Z5, Z2, Z2
-	VPSRLD    $0x14, Z4, Z4
-	VPADDD    Z4, Z2, Z2
-	VPACKUSDW Z2, Z2, Z2
-	VPSUBW    offsetE4M3<>+0(SB), Z2, Z2
-	VPMINUW   nan8Words<>+0(SB), Z2, Z2
-	VPACKUSWB Z2, Z2, Z2
-	VMOVUPS   inOrder512<>+0(SB), Z4
-	VPERMD    Z2, Z4, Z2
-	VMOVUPS   nan8<>+0(SB), Z4
-	VPANDD    signs8<>+0(SB), Z3, Z3
-	VPCMPUB   $0x04, Z4, Z2, K1
-	VPADDB    Z3, Z2, K1, Z2
-	VMOVAPS   X2, X2
-	LEAQ      (R8), R8
-	TESTQ     $0x00000008, R10
-	JZ        fewer9
-	VMOVLPS   X2, (R8)
-	VPSRLDQ   $0x08, X2, X2
-	ADDQ      $0x00000008, R8
+numbers10:
+	VMOVUPS X3, (R8)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R8
+	SUBQ    $0x10, R10
+	CMPQ    R10, $0x10
+	JGE     block7
 
-fewer9:
+next8:
+	TESTQ       R10, R10
+	JZ          next12
+	MOVQ        $0xffffffffffffffff, R11
+	BZHIQ       R10, R11, R11
+	KMOVD       R11, K1
+	SHRQ        $0x10, R11
+	KMOVD       R11, K2
+	VMOVUPS.Z   (R9), K1, Z2
+	VMULPS      Z2, Z0, Z2
+	VRANGEPS    $0x02, Z1, Z2, Z4
+	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW   Z3, Z3, Z3
+	VPSRLW      $0x08, Z3, Z4
+	VPSRLW      $0x04, Z3, Z3
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB   Z3, Z3, Z3
+	VMOVUPS     inOrder512<>+0(SB), Z4
+	VPERMD      Z3, Z4, Z3
+	VCMPPS      $0x03, Z2, Z2, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K1, K2
+	JNZ         nan13
+
+numbers14:
+	VMOVAPS X3, X2
+	LEAQ    (R8), R8
+	TESTQ   $0x00000008, R10
+	JZ      fewer15
+	VMOVLPS X2, (R8)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R8
+
+fewer15:
 	TESTQ   $0x00000004, R10
-	JZ      fewer10
+	JZ      fewer16
 	VMOVSS  X2, (R8)
 	VPSRLDQ $0x04, X2, X2
 	ADDQ    $0x00000004, R8
 
-fewer10:
+fewer16:
 	TESTQ   $0x00000002, R10
-	JZ      fewer11
+	JZ      fewer17
 	VPEXTRW $0x00, X2, (R8)
 	VPSRLDQ $0x02, X2, X2
 	ADDQ    $0x00000002, R8
 
-fewer11:
+fewer17:
 	TESTQ   $0x00000001, R10
-	JZ      fewer12
+	JZ      fewer18
 	VPEXTRB $0x00, X2, (R8)
 
-fewer12:
-next8:
+fewer18:
+next12:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -3952,8 +3848,29 @@ done2:
 	VZEROUPPER
 	RET
 
+nan5:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VCMPPS   $0x03, Z3, Z3, K2
+	VCMPPS   $0x03, Z4, Z4, K3
+	VCMPPS   $0x03, Z5, Z5, K4
+	KUNPCKWD K1, K2, K1
+	KUNPCKWD K3, K4, K3
+	KUNPCKDQ K1, K3, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z6
+	JMP      numbers6
+
+nan9:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	JMP      numbers10
+
+nan13:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	JMP      numbers14
+
 // func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·QuantizeF32ToE5M2AVX2(SB), $0-52
 	VBROADCASTSS scale+48(FP), Y0
 	VMOVUPS      largestE5M2<>+0(SB), Y1
@@ -3975,111 +3892,99 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0 3072(R9)
-	PREFETCHT0 3136(R9)
-	VMULPS     (R9), Y0, Y2
-	VMULPS     32(R9), Y0, Y3
-	VMULPS     64(R9), Y0, Y4
-	VMULPS     96(R9), Y0, Y5
-	VPACKSSDW  Y3, Y2, Y6
-	VPACKSSDW  Y5, Y4, Y7
-	VPACKSSWB  Y7, Y6, Y6
-	VMOVUPS    inOrder256<>+0(SB), Y7
-	VPERMD     Y6, Y7, Y6
-	VPAND      magnitude32<>+0(SB), Y2, Y2
-	VMINPS     Y2, Y1, Y2
-	VPAND      magnitude32<>+0(SB), Y3, Y3
-	VMINPS     Y3, Y1, Y3
-	VPAND      magnitude32<>+0(SB), Y4, Y4
-	VMINPS     Y4, Y1, Y4
-	VPAND      magnitude32<>+0(SB), Y5, Y5
-	VMINPS     Y5, Y1, Y5
-	VPAND      exponent32<>+0(SB), Y2, Y7
-	VPMAXUD    leastE5M2<>+0(SB), Y7, Y7
-	VPADDD     upE5M2<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y2, Y2
-	VPSUBD     Y8, Y2, Y2
-	VPSRLD     $0x15, Y7, Y7
-	VPADDD     Y7, Y2, Y2
-	VPAND      exponent32<>+0(SB), Y3, Y7
-	VPMAXUD    leastE5M2<>+0(SB), Y7, Y7
-	VPADDD     upE5M2<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y3, Y3
-	VPSUBD     Y8, Y3, Y3
-	VPSRLD     $0x15, Y7, Y7
-	VPADDD     Y7, Y3, Y3
-	VPAND      exponent32<>+0(SB), Y4, Y7
-	VPMAXUD    leastE5M2<>+0(SB), Y7, Y7
-	VPADDD     upE5M2<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y4, Y4
-	VPSUBD     Y8, Y4, Y4
-	VPSRLD     $0x15, Y7, Y7
-	VPADDD     Y7, Y4, Y4
-	VPAND      exponent32<>+0(SB), Y5, Y7
-	VPMAXUD    leastE5M2<>+0(SB), Y7, Y7
-	VPADDD     upE5M2<>+0(SB), Y7, Y8
-	VADDPS     Y8, Y5, Y5
-	VPSUBD     Y8, Y5, Y5
-	VPSRLD     $0x15, Y7, Y7
-	VPADDD     Y7, Y5, Y5
-	VPACKUSDW  Y3, Y2, Y2
-	VPACKUSDW  Y5, Y4, Y3
-	VPSUBW     offsetE5M2<>+0(SB), Y2, Y2
-	VPMINUW    nan8Words<>+0(SB), Y2, Y2
-	VPSUBW     offsetE5M2<>+0(SB), Y3, Y3
-	VPMINUW    nan8Words<>+0(SB), Y3, Y3
-	VPACKUSWB  Y3, Y2, Y2
-	VMOVUPS    inOrder256<>+0(SB), Y3
-	VPERMD     Y2, Y3, Y2
-	VMOVUPS    nan8<>+0(SB), Y3
-	VPAND      signs8<>+0(SB), Y6, Y6
-	VPCMPEQB   Y3, Y2, Y3
-	VPANDN     Y6, Y3, Y6
-	VPOR       Y6, Y2, Y2
-	VMOVUPS    Y2, (R8)
-	ADDQ       $0x00000080, R9
-	ADDQ       $0x00000020, R8
-	SUBQ       $0x20, R10
-	CMPQ       R10, $0x20
-	JGE        block3
+	PREFETCHT0  3072(R9)
+	PREFETCHT0  3136(R9)
+	VMULPS      (R9), Y0, Y2
+	VMULPS      32(R9), Y0, Y3
+	VMULPS      64(R9), Y0, Y4
+	VMULPS      96(R9), Y0, Y5
+	VPACKSSDW   Y3, Y2, Y6
+	VPACKSSDW   Y5, Y4, Y7
+	VPACKSSWB   Y7, Y6, Y6
+	VMOVUPS     inOrder256<>+0(SB), Y7
+	VPERMD      Y6, Y7, Y6
+	VPAND       magnitude32<>+0(SB), Y2, Y2
+	VMINPS      Y2, Y1, Y2
+	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
+	VPAND       exponent32<>+0(SB), Y2, Y7
+	VPMAXUD     leastE5M2<>+0(SB), Y7, Y7
+	VFMADD132PS powerE5M2<>+0(SB), Y2, Y7
+	VPMADDWD    weightsE5M2<>+0(SB), Y7, Y7
+	VPAND       magnitude32<>+0(SB), Y3, Y3
+	VMINPS      Y3, Y1, Y3
+	VPMINUD     nanE5M2<>+0(SB), Y3, Y3
+	VPAND       exponent32<>+0(SB), Y3, Y2
+	VPMAXUD     leastE5M2<>+0(SB), Y2, Y2
+	VFMADD132PS powerE5M2<>+0(SB), Y3, Y2
+	VPMADDWD    weightsE5M2<>+0(SB), Y2, Y2
+	VPAND       magnitude32<>+0(SB), Y4, Y4
+	VMINPS      Y4, Y1, Y4
+	VPMINUD     nanE5M2<>+0(SB), Y4, Y4
+	VPAND       exponent32<>+0(SB), Y4, Y3
+	VPMAXUD     leastE5M2<>+0(SB), Y3, Y3
+	VFMADD132PS powerE5M2<>+0(SB), Y4, Y3
+	VPMADDWD    weightsE5M2<>+0(SB), Y3, Y3
+	VPAND       magnitude32<>+0(SB), Y5, Y5
+	VMINPS      Y5, Y1, Y5
+	VPMINUD     nanE5M2<>+0(SB), Y5, Y5
+	VPAND       exponent32<>+0(SB), Y5, Y4
+	VPMAXUD     leastE5M2<>+0(SB), Y4, Y4
+	VFMADD132PS powerE5M2<>+0(SB), Y5, Y4
+	VPMADDWD    weightsE5M2<>+0(SB), Y4, Y4
+	VPACKSSDW   Y2, Y7, Y2
+	VPACKSSDW   Y4, Y3, Y3
+	VPSRLW      $0x05, Y2, Y2
+	VPAND       low7<>+0(SB), Y2, Y2
+	VPSRLW      $0x05, Y3, Y3
+	VPAND       low7<>+0(SB), Y3, Y3
+	VPACKUSWB   Y3, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
+	VPAND       signs8<>+0(SB), Y6, Y6
+	VPCMPEQB    nan8<>+0(SB), Y2, Y3
+	VPANDN      Y6, Y3, Y6
+	VPOR        Y6, Y2, Y2
+	VMOVUPS     Y2, (R8)
+	ADDQ        $0x00000080, R9
+	ADDQ        $0x00000020, R8
+	SUBQ        $0x20, R10
+	CMPQ        R10, $0x20
+	JGE         block3
 
 next4:
 	CMPQ R10, $0x08
 	JLT  next6
 
 block5:
-	PREFETCHT0 3072(R9)
-	VMULPS     (R9), Y0, Y2
-	VPACKSSDW  Y2, Y2, Y3
-	VPACKSSWB  Y3, Y3, Y3
-	VMOVUPS    inOrder256<>+0(SB), Y4
-	VPERMD     Y3, Y4, Y3
-	VPAND      magnitude32<>+0(SB), Y2, Y2
-	VMINPS     Y2, Y1, Y2
-	VPAND      exponent32<>+0(SB), Y2, Y4
-	VPMAXUD    leastE5M2<>+0(SB), Y4, Y4
-	VPADDD     upE5M2<>+0(SB), Y4, Y5
-	VADDPS     Y5, Y2, Y2
-	VPSUBD     Y5, Y2, Y2
-	VPSRLD     $0x15, Y4, Y4
-	VPADDD     Y4, Y2, Y2
-	VPACKUSDW  Y2, Y2, Y2
-	VPSUBW     offsetE5M2<>+0(SB), Y2, Y2
-	VPMINUW    nan8Words<>+0(SB), Y2, Y2
-	VPACKUSWB  Y2, Y2, Y2
-	VMOVUPS    inOrder256<>+0(SB), Y4
-	VPERMD     Y2, Y4, Y2
-	VMOVUPS    nan8<>+0(SB), Y4
-	VPAND      signs8<>+0(SB), Y3, Y3
-	VPCMPEQB   Y4, Y2, Y4
-	VPANDN     Y3, Y4, Y3
-	VPOR       Y3, Y2, Y2
-	VMOVQ      X2, (R8)
-	ADDQ       $0x00000020, R9
-	ADDQ       $0x00000008, R8
-	SUBQ       $0x08, R10
-	CMPQ       R10, $0x08
-	JGE        block5
+	PREFETCHT0  3072(R9)
+	VMULPS      (R9), Y0, Y2
+	VPACKSSDW   Y2, Y2, Y3
+	VPACKSSWB   Y3, Y3, Y3
+	VMOVUPS     inOrder256<>+0(SB), Y4
+	VPERMD      Y3, Y4, Y3
+	VPAND       magnitude32<>+0(SB), Y2, Y2
+	VMINPS      Y2, Y1, Y2
+	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
+	VPAND       exponent32<>+0(SB), Y2, Y4
+	VPMAXUD     leastE5M2<>+0(SB), Y4, Y4
+	VFMADD132PS powerE5M2<>+0(SB), Y2, Y4
+	VPMADDWD    weightsE5M2<>+0(SB), Y4, Y4
+	VPACKSSDW   Y4, Y4, Y2
+	VPSRLW      $0x05, Y2, Y2
+	VPAND       low7<>+0(SB), Y2, Y2
+	VPACKUSWB   Y2, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y4
+	VPERMD      Y2, Y4, Y2
+	VPAND       signs8<>+0(SB), Y3, Y3
+	VPCMPEQB    nan8<>+0(SB), Y2, Y4
+	VPANDN      Y3, Y4, Y3
+	VPOR        Y3, Y2, Y2
+	VMOVQ       X2, (R8)
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000008, R8
+	SUBQ        $0x08, R10
+	CMPQ        R10, $0x08
+	JGE         block5
 
 next6:
 	TESTQ        R10, R10
@@ -4095,22 +4000,19 @@ next6:
 	VPERMD       Y3, Y4, Y3
 	VPAND        magnitude32<>+0(SB), Y2, Y2
 	VMINPS       Y2, Y1, Y2
+	VPMINUD      nanE5M2<>+0(SB), Y2, Y2
 	VPAND        exponent32<>+0(SB), Y2, Y4
 	VPMAXUD      leastE5M2<>+0(SB), Y4, Y4
-	VPADDD       upE5M2<>+0(SB), Y4, Y5
-	VADDPS       Y5, Y2, Y2
-	VPSUBD       Y5, Y2, Y2
-	VPSRLD       $0x15, Y4, Y4
-	VPADDD       Y4, Y2, Y2
-	VPACKUSDW    Y2, Y2, Y2
-	VPSUBW       offsetE5M2<>+0(SB), Y2, Y2
-	VPMINUW      nan8Words<>+0(SB), Y2, Y2
+	VFMADD132PS  powerE5M2<>+0(SB), Y2, Y4
+	VPMADDWD     weightsE5M2<>+0(SB), Y4, Y4
+	VPACKSSDW    Y4, Y4, Y2
+	VPSRLW       $0x05, Y2, Y2
+	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y2, Y2
 	VMOVUPS      inOrder256<>+0(SB), Y4
 	VPERMD       Y2, Y4, Y2
-	VMOVUPS      nan8<>+0(SB), Y4
 	VPAND        signs8<>+0(SB), Y3, Y3
-	VPCMPEQB     Y4, Y2, Y4
+	VPCMPEQB     nan8<>+0(SB), Y2, Y4
 	VPANDN       Y3, Y4, Y3
 	VPOR         Y3, Y2, Y2
 	VMOVAPS      X2, X2
@@ -4169,6 +4071,42 @@ DATA largestE5M2<>+56(SB)/4, $0x47600000
 DATA largestE5M2<>+60(SB)/4, $0x47600000
 GLOBL largestE5M2<>(SB), RODATA|NOPTR, $64
 
+DATA powerE5M2<>+0(SB)/4, $0x4a000068
+DATA powerE5M2<>+4(SB)/4, $0x4a000068
+DATA powerE5M2<>+8(SB)/4, $0x4a000068
+DATA powerE5M2<>+12(SB)/4, $0x4a000068
+DATA powerE5M2<>+16(SB)/4, $0x4a000068
+DATA powerE5M2<>+20(SB)/4, $0x4a000068
+DATA powerE5M2<>+24(SB)/4, $0x4a000068
+DATA powerE5M2<>+28(SB)/4, $0x4a000068
+DATA powerE5M2<>+32(SB)/4, $0x4a000068
+DATA powerE5M2<>+36(SB)/4, $0x4a000068
+DATA powerE5M2<>+40(SB)/4, $0x4a000068
+DATA powerE5M2<>+44(SB)/4, $0x4a000068
+DATA powerE5M2<>+48(SB)/4, $0x4a000068
+DATA powerE5M2<>+52(SB)/4, $0x4a000068
+DATA powerE5M2<>+56(SB)/4, $0x4a000068
+DATA powerE5M2<>+60(SB)/4, $0x4a000068
+GLOBL powerE5M2<>(SB), RODATA|NOPTR, $64
+
+DATA weightsE5M2<>+0(SB)/4, $0x00010020
+DATA weightsE5M2<>+4(SB)/4, $0x00010020
+DATA weightsE5M2<>+8(SB)/4, $0x00010020
+DATA weightsE5M2<>+12(SB)/4, $0x00010020
+DATA weightsE5M2<>+16(SB)/4, $0x00010020
+DATA weightsE5M2<>+20(SB)/4, $0x00010020
+DATA weightsE5M2<>+24(SB)/4, $0x00010020
+DATA weightsE5M2<>+28(SB)/4, $0x00010020
+DATA weightsE5M2<>+32(SB)/4, $0x00010020
+DATA weightsE5M2<>+36(SB)/4, $0x00010020
+DATA weightsE5M2<>+40(SB)/4, $0x00010020
+DATA weightsE5M2<>+44(SB)/4, $0x00010020
+DATA weightsE5M2<>+48(SB)/4, $0x00010020
+DATA weightsE5M2<>+52(SB)/4, $0x00010020
+DATA weightsE5M2<>+56(SB)/4, $0x00010020
+DATA weightsE5M2<>+60(SB)/4, $0x00010020
+GLOBL weightsE5M2<>(SB), RODATA|NOPTR, $64
+
 DATA leastE5M2<>+0(SB)/4, $0x38800000
 DATA leastE5M2<>+4(SB)/4, $0x38800000
 DATA leastE5M2<>+8(SB)/4, $0x38800000
@@ -4187,44 +4125,26 @@ DATA leastE5M2<>+56(SB)/4, $0x38800000
 DATA leastE5M2<>+60(SB)/4, $0x38800000
 GLOBL leastE5M2<>(SB), RODATA|NOPTR, $64
 
-DATA upE5M2<>+0(SB)/4, $0x0a800000
-DATA upE5M2<>+4(SB)/4, $0x0a800000
-DATA upE5M2<>+8(SB)/4, $0x0a800000
-DATA upE5M2<>+12(SB)/4, $0x0a800000
-DATA upE5M2<>+16(SB)/4, $0x0a800000
-DATA upE5M2<>+20(SB)/4, $0x0a800000
-DATA upE5M2<>+24(SB)/4, $0x0a800000
-DATA upE5M2<>+28(SB)/4, $0x0a800000
-DATA upE5M2<>+32(SB)/4, $0x0a800000
-DATA upE5M2<>+36(SB)/4, $0x0a800000
-DATA upE5M2<>+40(SB)/4, $0x0a800000
-DATA upE5M2<>+44(SB)/4, $0x0a800000
-DATA upE5M2<>+48(SB)/4, $0x0a800000
-DATA upE5M2<>+52(SB)/4, $0x0a800000
-DATA upE5M2<>+56(SB)/4, $0x0a800000
-DATA upE5M2<>+60(SB)/4, $0x0a800000
-GLOBL upE5M2<>(SB), RODATA|NOPTR, $64
-
-DATA offsetE5M2<>+0(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+4(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+8(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+12(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+16(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+20(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+24(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+28(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+32(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+36(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+40(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+44(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+48(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+52(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+56(SB)/4, $0x01c401c4
-DATA offsetE5M2<>+60(SB)/4, $0x01c401c4
-GLOBL offsetE5M2<>(SB), RODATA|NOPTR, $64
+DATA nanE5M2<>+0(SB)/4, $0x47e00000
+DATA nanE5M2<>+4(SB)/4, $0x47e00000
+DATA nanE5M2<>+8(SB)/4, $0x47e00000
+DATA nanE5M2<>+12(SB)/4, $0x47e00000
+DATA nanE5M2<>+16(SB)/4, $0x47e00000
+DATA nanE5M2<>+20(SB)/4, $0x47e00000
+DATA nanE5M2<>+24(SB)/4, $0x47e00000
+DATA nanE5M2<>+28(SB)/4, $0x47e00000
+DATA nanE5M2<>+32(SB)/4, $0x47e00000
+DATA nanE5M2<>+36(SB)/4, $0x47e00000
+DATA nanE5M2<>+40(SB)/4, $0x47e00000
+DATA nanE5M2<>+44(SB)/4, $0x47e00000
+DATA nanE5M2<>+48(SB)/4, $0x47e00000
+DATA nanE5M2<>+52(SB)/4, $0x47e00000
+DATA nanE5M2<>+56(SB)/4, $0x47e00000
+DATA nanE5M2<>+60(SB)/4, $0x47e00000
+GLOBL nanE5M2<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE5M2AVX512(SB), $0-52
 	VBROADCASTSS scale+48(FP), Z0
 	VMOVUPS      largestE5M2<>+0(SB), Z1
@@ -4246,174 +4166,147 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0 3072(R9)
-	PREFETCHT0 3136(R9)
-	PREFETCHT0 3200(R9)
-	PREFETCHT0 3264(R9)
-	VMULPS     (R9), Z0, Z2
-	VMULPS     64(R9), Z0, Z3
-	VMULPS     128(R9), Z0, Z4
-	VMULPS     192(R9), Z0, Z5
-	VPACKSSDW  Z3, Z2, Z6
-	VPACKSSDW  Z5, Z4, Z7
-	VPACKSSWB  Z7, Z6, Z6
-	VMOVUPS    inOrder512<>+0(SB), Z7
-	VPERMD     Z6, Z7, Z6
-	VPANDD     magnitude32<>+0(SB), Z2, Z2
-	VMINPS     Z2, Z1, Z2
-	VPANDD     magnitude32<>+0(SB), Z3, Z3
-	VMINPS     Z3, Z1, Z3
-	VPANDD     magnitude32<>+0(SB), Z4, Z4
-	VMINPS     Z4, Z1, Z4
-	VPANDD     magnitude32<>+0(SB), Z5, Z5
-	VMINPS     Z5, Z1, Z5
-	VPANDD     exponent32<>+0(SB), Z2, Z7
-	VPMAXUD    leastE5M2<>+0(SB), Z7, Z7
-	VPADDD     upE5M2<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z2, Z2
-	VPSUBD     Z8, Z2, Z2
-	VPSRLD     $0x15, Z7, Z7
-	VPADDD     Z7, Z2, Z2
-	VPANDD     exponent32<>+0(SB), Z3, Z7
-	VPMAXUD    leastE5M2<>+0(SB), Z7, Z7
-	VPADDD     upE5M2<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z3, Z3
-	VPSUBD     Z8, Z3, Z3
-	VPSRLD     $0x15, Z7, Z7
-	VPADDD     Z7, Z3, Z3
-	VPANDD     exponent32<>+0(SB), Z4, Z7
-	VPMAXUD    leastE5M2<>+0(SB), Z7, Z7
-	VPADDD     upE5M2<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z4, Z4
-	VPSUBD     Z8, Z4, Z4
-	VPSRLD     $0x15, Z7, Z7
-	VPADDD     Z7, Z4, Z4
-	VPANDD     exponent32<>+0(SB), Z5, Z7
-	VPMAXUD    leastE5M2<>+0(SB), Z7, Z7
-	VPADDD     upE5M2<>+0(SB), Z7, Z8
-	VADDPS     Z8, Z5, Z5
-	VPSUBD     Z8, Z5, Z5
-	VPSRLD     $0x15, Z7, Z7
-	VPADDD     Z7, Z5, Z5
-	VPACKUSDW  Z3, Z2, Z2
-	VPACKUSDW  Z5, Z4, Z3
-	VPSUBW     offsetE5M2<>+0(SB), Z2, Z2
-	VPMINUW    nan8Words<>+0(SB), Z2, Z2
-	VPSUBW     offsetE5M2<>+0(SB), Z3, Z3
-	VPMINUW    nan8Words<>+0(SB), Z3, Z3
-	VPACKUSWB  Z3, Z2, Z2
-	VMOVUPS    inOrder512<>+0(SB), Z3
-	VPERMD     Z2, Z3, Z2
-	VMOVUPS    nan8<>+0(SB), Z3
-	VPANDD     signs8<>+0(SB), Z6, Z6
-	VPCMPUB    $0x04, Z3, Z2, K1
-	VPADDB     Z6, Z2, K1, Z2
-	VMOVUPS    Z2, (R8)
-	ADDQ       $0x00000100, R9
-	ADDQ       $0x00000040, R8
-	SUBQ       $0x40, R10
-	CMPQ       R10, $0x40
-	JGE        block3
+	PREFETCHT0  3072(R9)
+	PREFETCHT0  3136(R9)
+	PREFETCHT0  3200(R9)
+	PREFETCHT0  3264(R9)
+	VMULPS      (R9), Z0, Z2
+	VMULPS      64(R9), Z0, Z3
+	VMULPS      128(R9), Z0, Z4
+	VMULPS      192(R9), Z0, Z5
+	VRANGEPS    $0x02, Z1, Z2, Z7
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z7, Z6
+	VPANDD      signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS powerE5M2<>+0(SB), Z7, Z6
+	VPMADDWD    weightsE5M2<>+0(SB), Z6, Z6
+	VRANGEPS    $0x02, Z1, Z3, Z8
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z8, Z7
+	VPANDD      signExponent32<>+0(SB), Z7, Z7
+	VFMADD132PS powerE5M2<>+0(SB), Z8, Z7
+	VPMADDWD    weightsE5M2<>+0(SB), Z7, Z7
+	VRANGEPS    $0x02, Z1, Z4, Z9
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z9, Z8
+	VPANDD      signExponent32<>+0(SB), Z8, Z8
+	VFMADD132PS powerE5M2<>+0(SB), Z9, Z8
+	VPMADDWD    weightsE5M2<>+0(SB), Z8, Z8
+	VRANGEPS    $0x02, Z1, Z5, Z10
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z10, Z9
+	VPANDD      signExponent32<>+0(SB), Z9, Z9
+	VFMADD132PS powerE5M2<>+0(SB), Z10, Z9
+	VPMADDWD    weightsE5M2<>+0(SB), Z9, Z9
+	VPACKSSDW   Z7, Z6, Z6
+	VPACKSSDW   Z9, Z8, Z7
+	VPSRLW      $0x08, Z6, Z8
+	VPSRLW      $0x05, Z6, Z6
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
+	VPSRLW      $0x08, Z7, Z8
+	VPSRLW      $0x05, Z7, Z7
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
+	VPACKUSWB   Z7, Z6, Z6
+	VMOVUPS     inOrder512<>+0(SB), Z7
+	VPERMD      Z6, Z7, Z6
+	VCMPPS      $0x03, Z2, Z3, K1
+	VCMPPS      $0x03, Z4, Z5, K2
+	KORTESTW    K1, K2
+	JNZ         nan5
+
+numbers6:
+	VMOVUPS Z6, (R8)
+	ADDQ    $0x00000100, R9
+	ADDQ    $0x00000040, R8
+	SUBQ    $0x40, R10
+	CMPQ    R10, $0x40
+	JGE     block3
 
 next4:
 	CMPQ R10, $0x10
-	JLT  next6
+	JLT  next8
 
-block5:
-	PREFETCHT0 3072(R9)
-	VMULPS     (R9), Z0, Z2
-	VPACKSSDW  Z2, Z2, Z3
-	VPACKSSWB  Z3, Z3, Z3
-	VMOVUPS    inOrder512<>+0(SB), Z4
-	VPERMD     Z3, Z4, Z3
-	VPANDD     magnitude32<>+0(SB), Z2, Z2
-	VMINPS     Z2, Z1, Z2
-	VPANDD     exponent32<>+0(SB), Z2, Z4
-	VPMAXUD    leastE5M2<>+0(SB), Z4, Z4
-	VPADDD     upE5M2<>+0(SB), Z4, Z5
-	VADDPS     Z5, Z2, Z2
-	VPSUBD     Z5, Z2, Z2
-	VPSRLD     $0x15, Z4, Z4
-	VPADDD     Z4, Z2, Z2
-	VPACKUSDW  Z2, Z2, Z2
-	VPSUBW     offsetE5M2<>+0(SB), Z2, Z2
-	VPMINUW    nan8Words<>+0(SB), Z2, Z2
-	VPACKUSWB  Z2, Z2, Z2
-	VMOVUPS    inOrder512<>+0(SB), Z4
-	VPERMD     Z2, Z4, Z2
-	VMOVUPS    nan8<>+0(SB), Z4
-	VPANDD     signs8<>+0(SB), Z3, Z3
-	VPCMPUB    $0x04, Z4, Z2, K1
-	VPADDB     Z3, Z2, K1, Z2
-	VMOVUPS    X2, (R8)
-	ADDQ       $0x00000040, R9
-	ADDQ       $0x00000010, R8
-	SUBQ       $0x10, R10
-	CMPQ       R10, $0x10
-	JGE        block5
+block7:
+	PREFETCHT0  3072(R9)
+	VMULPS      (R9), Z0, Z2
+	VRANGEPS    $0x02, Z1, Z2, Z4
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
+	VPANDD      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
+	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
+	VPACKSSDW   Z3, Z3, Z3
+	VPSRLW      $0x08, Z3, Z4
+	VPSRLW      $0x05, Z3, Z3
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB   Z3, Z3, Z3
+	VMOVUPS     inOrder512<>+0(SB), Z4
+	VPERMD      Z3, Z4, Z3
+	VCMPPS      $0x03, Z2, Z2, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K1, K2
+	JNZ         nan9
 
-next6:
-	TESTQ     R10, R10
-	JZ        next8
-	MOVQ      $0xffffffffffffffff, R11
-	BZHIQ     R10, R11, R11
-	KMOVD     R11, K1
-	SHRQ      $0x10, R11
-	KMOVD     R11, K2
-	VMOVUPS.Z (R9), K1, Z2
-	VMULPS    Z2, Z0, Z2
-	VPACKSSDW Z2, Z2, Z3
-	VPACKSSWB Z3, Z3, Z3
-	VMOVUPS   inOrder512<>+0(SB), Z4
-	VPERMD    Z3, Z4, Z3
-	VPANDD    magnitude32<>+0(SB), Z2, Z2
-	VMINPS    Z2, Z1, Z2
-	VPANDD    exponent32<>+0(SB), Z2, Z4
-	VPMAXUD   leastE5M2<>+0(SB), Z4, Z4
-	VPADDD    upE5M2<>+0(SB), Z4, Z5
-	VADDPS    Z5, Z2, Z2
-	VPSUBD    Z5, Z2, Z2
-	VPSRLD    $0x15, Z4, Z4
-	VPADDD    Z4, Z2, Z2
-	VPACKUSDW Z2, Z2, Z2
-	VPSUBW    offsetE5M2<>+0(SB), Z2, Z2
-	VPMINUW   nan8Words<>+0(SB), Z2, Z2
-	VPACKUSWB Z2, Z2, Z2
-	VMOVUPS   inOrder512<>+0(SB), Z4
-	VPERMD    Z2, Z4, Z2
-	VMOVUPS   nan8<>+0(SB), Z4
-	VPANDD    signs8<>+0(SB), Z3, Z3
-	VPCMPUB   $0x04, Z4, Z2, K1
-	VPADDB    Z3, Z2, K1, Z2
-	VMOVAPS   X2, X2
-	LEAQ      (R8), R8
-	TESTQ     $0x00000008, R10
-	JZ        fewer9
-	VMOVLPS   X2, (R8)
-	VPSRLDQ   $0x08, X2, X2
-	ADDQ      $0x00000008, R8
+numbers10:
+	VMOVUPS X3, (R8)
+	ADDQ    $0x00000040, R9
+	ADDQ    $0x00000010, R8
+	SUBQ    $0x10, R10
+	CMPQ    R10, $0x10
+	JGE     block7
 
-fewer9:
+next8:
+	TESTQ       R10, R10
+	JZ          next12
+	MOVQ        $0xffffffffffffffff, R11
+	BZHIQ       R10, R11, R11
+	KMOVD       R11, K1
+	SHRQ        $0x10, R11
+	KMOVD       R11, K2
+	VMOVUPS.Z   (R9), K1, Z2
+	VMULPS      Z2, Z0, Z2
+	VRANGEPS    $0x02, Z1, Z2, Z4
+	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
+	VPANDD      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
+	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
+	VPACKSSDW   Z3, Z3, Z3
+	VPSRLW      $0x08, Z3, Z4
+	VPSRLW      $0x05, Z3, Z3
+	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB   Z3, Z3, Z3
+	VMOVUPS     inOrder512<>+0(SB), Z4
+	VPERMD      Z3, Z4, Z3
+	VCMPPS      $0x03, Z2, Z2, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	KORTESTW    K1, K2
+	JNZ         nan13
+
+numbers14:
+	VMOVAPS X3, X2
+	LEAQ    (R8), R8
+	TESTQ   $0x00000008, R10
+	JZ      fewer15
+	VMOVLPS X2, (R8)
+	VPSRLDQ $0x08, X2, X2
+	ADDQ    $0x00000008, R8
+
+fewer15:
 	TESTQ   $0x00000004, R10
-	JZ      fewer10
+	JZ      fewer16
 	VMOVSS  X2, (R8)
 	VPSRLDQ $0x04, X2, X2
 	ADDQ    $0x00000004, R8
 
-fewer10:
+fewer16:
 	TESTQ   $0x00000002, R10
-	JZ      fewer11
+	JZ      fewer17
 	VPEXTRW $0x00, X2, (R8)
 	VPSRLDQ $0x02, X2, X2
 	ADDQ    $0x00000002, R8
 
-fewer11:
+fewer17:
 	TESTQ   $0x00000001, R10
-	JZ      fewer12
+	JZ      fewer18
 	VPEXTRB $0x00, X2, (R8)
 
-fewer12:
-next8:
+fewer18:
+next12:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -4422,6 +4315,27 @@ next8:
 done2:
 	VZEROUPPER
 	RET
+
+nan5:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VCMPPS   $0x03, Z3, Z3, K2
+	VCMPPS   $0x03, Z4, Z4, K3
+	VCMPPS   $0x03, Z5, Z5, K4
+	KUNPCKWD K1, K2, K1
+	KUNPCKWD K3, K4, K3
+	KUNPCKDQ K1, K3, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z6
+	JMP      numbers6
+
+nan9:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	JMP      numbers10
+
+nan13:
+	VCMPPS   $0x03, Z2, Z2, K1
+	VMOVDQU8 nan8<>+0(SB), K1, Z3
+	JMP      numbers14
 
 // func DequantizeQ8ToF32AVX2(y *float32, x *uint8, n int, count int, yStride int, xStride int)
 // Requires: AVX, AVX2, F16C

@@ -26,11 +26,12 @@ type float8 struct {
 	name           string
 	shift          uint64 // bits of the mantissa of a float32 that it has not
 	least, largest uint32 // normal number
+	nan            uint32 // that would have code 0x7f
 }
 
 var float8s = map[element]float8{
-	e4m3s: {"E4M3", 20, 0x3c800000, 0x43e00000},
-	e5m2s: {"E5M2", 21, 0x38800000, 0x47600000},
+	e4m3s: {"E4M3", 20, 0x3c800000, 0x43e00000, 0x43f00000},
+	e5m2s: {"E5M2", 21, 0x38800000, 0x47600000, 0x47e00000},
 }
 
 func quantize(e *emitter) {
@@ -42,7 +43,13 @@ func quantize(e *emitter) {
 	largest := e.keep(e.wide32("largest"+f.name, f.largest))
 	e.eachVector(func(y, x, left reg.GPVirtual) {
 		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
-			return e.scaledCodes(f, list, scale, largest)
+			var products []reg.VecVirtual
+			for _, x := range list {
+				v := e.vector()
+				e.VMULPS(x, scale, v)
+				products = append(products, v)
+			}
+			return e.codes(f, products, largest)
 		})
 	})
 }
@@ -197,71 +204,110 @@ func (e *emitter) inOrder(v reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-// codes returns the codes of magnitudes up to the largest number, plus a constant: see
-// offset. Those of NaN are negative.
-func (e *emitter) codes(f float8, magnitudes []reg.VecVirtual) (list []reg.VecVirtual) {
-	exponentBits := e.wide32("exponent32", 0x7f800000)
-	least := e.wide32("least"+f.name, f.least)
-	up := e.wide32("up"+f.name, uint32(f.shift)<<23)
-	for _, m := range magnitudes {
-		exponent, last, code := e.vector(), e.vector(), e.vector()
-		e.and(exponentBits, m, exponent)
-		e.VPMAXUD(least, exponent, exponent)
-		e.VPADDD(up, exponent, last)
-		e.VADDPS(last, m, code)
-		e.VPSUBD(last, code, code)
-		e.VPSRLD(operand.Imm(f.shift), exponent, exponent)
-		e.VPADDD(exponent, code, code)
-		list = append(list, code)
+// codes returns the bytes of numbers and may change these. Where largest is not nil, it
+// is taken for those beyond it, and code 0x7f for NaN; else there are no such.
+//
+// A power of two is added whose last bit is that of the result, so that the lower word of
+// the sum counts multiples of it; the upper word is the sign and the exponent. A product
+// by words brings both counts together, times a power of two. What the codes are then too
+// large by becomes a multiple of 0x80, since the power has the rest in its last bits.
+func (e *emitter) codes(f float8, numbers []reg.VecVirtual, largest reg.VecVirtual) reg.VecVirtual {
+	excess := (f.least + uint32(f.shift)<<23) >> f.shift
+	power := e.wide32("power"+f.name, (127+uint32(f.shift))<<23|-excess&0x7f)
+	weights := e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16))
+	least, low7 := e.wide32("least"+f.name, f.least), e.wide32("low7", 0x7f007f)
+	var negative reg.VecVirtual
+	if !e.avx512 {
+		negative = e.signBytes(numbers)
 	}
-	return list
+	var sums []reg.VecVirtual
+	for _, z := range numbers {
+		sum := e.vector()
+		if e.avx512 {
+			const smaller, larger = operand.U8(2), operand.U8(3) // magnitude, with the sign of the number
+			limited := z
+			if largest != nil {
+				limited = e.vector()
+				e.VRANGEPS(smaller, largest, z, limited)
+			}
+			e.VRANGEPS(larger, least, limited, sum)
+			e.VPANDD(e.wide32("signExponent32", 0xff800000), sum, sum)
+			e.VFMADD132PS(power, limited, sum)
+		} else {
+			e.VPAND(e.magnitudes(), z, z)
+			if largest != nil {
+				e.VMINPS(z, largest, z) // NaN stays, as the second of its sources
+				e.VPMINUD(e.wide32("nan"+f.name, f.nan), z, z)
+			}
+			e.VPAND(e.wide32("exponent32", 0x7f800000), z, sum)
+			e.VPMAXUD(least, sum, sum)
+			e.VFMADD132PS(power, z, sum)
+		}
+		e.VPMADDWD(weights, sum, sum)
+		sums = append(sums, sum)
+	}
+	words := e.words(e.VPACKSSDW, sums)
+	for _, w := range words {
+		if e.avx512 {
+			const choose = operand.U8(0xe4)
+			sign := e.vector()
+			e.VPSRLW(operand.Imm(8), w, sign)
+			e.VPSRLW(operand.Imm(f.shift-16), w, w)
+			e.VPTERNLOGD(choose, low7, sign, w)
+		} else {
+			e.VPSRLW(operand.Imm(f.shift-16), w, w)
+			e.VPAND(low7, w, w)
+		}
+	}
+	v := e.bytesInOrder(e.VPACKUSWB, words)
+	nan := e.wide32("nan8", 0x7f7f7f7f)
+	switch {
+	case e.avx512 && largest != nil:
+		e.replaceNaN(numbers, nan, v)
+	case !e.avx512:
+		e.VPAND(e.wide32("signs8", 0x80808080), negative, negative)
+		if largest != nil {
+			equal := e.vector()
+			e.VPCMPEQB(nan, v, equal)
+			e.VPANDN(negative, equal, negative)
+		}
+		e.VPOR(negative, v, v)
+	}
+	return v
 }
 
-// offset is the constant by which codes are too large.
-func (e *emitter) offset(f float8) operand.Mem {
-	return e.wide32("offset"+f.name, (f.least>>f.shift)*0x10001)
+// replaceNaN sets the bytes of those numbers that are NaN, what is rare.
+func (e *emitter) replaceNaN(numbers []reg.VecVirtual, by operand.Mem, bytes reg.VecVirtual) {
+	const unordered = operand.U8(3)
+	found, done := e.label("nan"), e.label("numbers")
+	compare := func(a, b reg.VecVirtual) reg.OpmaskVirtual {
+		k := e.K()
+		e.VCMPPS(unordered, a, b, k)
+		return k
+	}
+	last := len(numbers) - 1
+	e.KORTESTW(compare(numbers[0], numbers[last/2]), compare(numbers[last-last/2], numbers[last]))
+	e.JNZ(operand.LabelRef(found))
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(found)
+		var masks []reg.OpmaskVirtual
+		for _, z := range numbers {
+			masks = append(masks, compare(z, z))
+		}
+		if len(masks) == 4 {
+			e.KUNPCKWD(masks[0], masks[1], masks[0])
+			e.KUNPCKWD(masks[2], masks[3], masks[2])
+			e.KUNPCKDQ(masks[0], masks[2], masks[0])
+		}
+		e.VMOVDQU8(by, masks[0], bytes)
+		e.JMP(operand.LabelRef(done))
+	})
 }
 
 // signBytes returns bytes whose highest bits are the signs of numbers. The others may be any.
 func (e *emitter) signBytes(numbers []reg.VecVirtual) reg.VecVirtual {
 	return e.bytesInOrder(e.VPACKSSWB, e.words(e.VPACKSSDW, numbers))
-}
-
-// scaledCodes returns the codes of numbers times scale.
-func (e *emitter) scaledCodes(f float8, numbers []operand.Op, scale, largest reg.VecVirtual) reg.VecVirtual {
-	var products, magnitudes []reg.VecVirtual
-	for _, x := range numbers {
-		z := e.vector()
-		e.VMULPS(x, scale, z)
-		products = append(products, z)
-	}
-	negative := e.signBytes(products)
-	for _, z := range products {
-		m := e.vector()
-		e.and(e.magnitudes(), z, m)
-		e.VMINPS(m, largest, m) // NaN stays, which is the second of its sources
-		magnitudes = append(magnitudes, m)
-	}
-	nan := e.wide32("nan8Words", 0x7f007f)
-	words := e.words(e.VPACKUSDW, e.codes(f, magnitudes))
-	for _, w := range words {
-		e.VPSUBW(e.offset(f), w, w)
-		e.VPMINUW(nan, w, w)
-	}
-	v := e.bytesInOrder(e.VPACKUSWB, words)
-	sign, nanBytes := e.wide32("signs8", 0x80808080), e.keep(e.wide32("nan8", 0x7f7f7f7f))
-	e.and(sign, negative, negative)
-	if e.avx512 {
-		number := e.K()
-		const notEqual = operand.U8(4)
-		e.VPCMPUB(notEqual, nanBytes, v, number)
-		e.VPADDB(negative, v, number, v)
-		return v
-	}
-	e.VPCMPEQB(nanBytes, v, nanBytes)
-	e.VPANDN(negative, nanBytes, negative)
-	e.VPOR(negative, v, v)
-	return v
 }
 
 // largestOf returns the largest of the unsigned integers in each register, of four or of
@@ -547,37 +593,21 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	e.VBROADCASTSS(scaleAt, scale)
 	f, isFloat8 := float8s[e.to]
 	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
-		var numbers, quotients []reg.VecVirtual
+		var numbers []reg.VecVirtual
 		for _, x := range list {
 			if from, ok := x.(operand.Mem); ok {
 				x = e.keep(from)
 			}
 			numbers = append(numbers, x.(reg.VecVirtual))
 		}
-		if !isFloat8 {
-			for _, q := range e.quotients(numbers, scale, inverse) {
-				e.VCVTPS2DQ(q, q)
-				quotients = append(quotients, q)
-			}
-			return e.bytesInOrder(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients))
+		quotients := e.quotients(numbers, scale, inverse)
+		if isFloat8 {
+			return e.codes(f, quotients, nil)
 		}
-		negative := e.signBytes(numbers) // a quotient -0 is one of -0, but that of sums is 0
-		for _, q := range e.quotients(numbers, scale, inverse) {
-			e.and(e.magnitudes(), q, q)
-			quotients = append(quotients, q)
+		for _, q := range quotients {
+			e.VCVTPS2DQ(q, q)
 		}
-		words := e.words(e.VPACKUSDW, e.codes(f, quotients))
-		for _, w := range words {
-			e.VPSUBW(e.offset(f), w, w)
-		}
-		v := e.bytesInOrder(e.VPACKUSWB, words)
-		e.and(e.wide32("signs8", 0x80808080), negative, negative)
-		if e.avx512 {
-			e.VPORD(negative, v, v)
-		} else {
-			e.VPOR(negative, v, v)
-		}
-		return v
+		return e.bytesInOrder(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients))
 	})
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
@@ -593,15 +623,16 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 	e.Label(done)
 }
 
-// quotients returns numbers divided by scale and leaves the numbers changed. The quotient
-// by the inverse is corrected by what remains: near midpoints of two codes that is the
-// quotient correctly rounded, which the exhaustive tests show.
+// quotients returns numbers divided by scale and leaves the numbers changed. The product
+// by the inverse is corrected by what it is too large by: near midpoints of two codes that
+// is the quotient correctly rounded, which the exhaustive tests show. So subtracted, what
+// is 0 leaves a product -0 as it is.
 func (e *emitter) quotients(numbers []reg.VecVirtual, scale, inverse reg.VecVirtual) (list []reg.VecVirtual) {
 	for _, x := range numbers {
 		q := e.vector()
 		e.VMULPS(inverse, x, q)
-		e.VFNMADD231PS(scale, q, x)
-		e.VFMADD231PS(inverse, x, q)
+		e.VFMSUB231PS(scale, q, x)
+		e.VFNMADD231PS(inverse, x, q)
 		list = append(list, q)
 	}
 	return list
