@@ -45,6 +45,10 @@ var kernels = map[string]func(*emitter){
 	"AddClamped":                addClamped,
 	"AddDistance":               func(e *emitter) { addDistance(e, false) },
 	"SubAbsoluteDistance":       func(e *emitter) { addDistance(e, true) },
+	"Quantize":                  quantize,
+	"QuantizeRow":               quantizeRow,
+	"Dequantize":                dequantize,
+	"Hadamard":                  hadamard,
 	"CopyNonTemporal":           copyNonTemporal,
 	"FenceStores":               fenceStores,
 	"ClearUpperHalves":          clearUpperHalves,
@@ -99,6 +103,7 @@ type emitter struct {
 	constants map[string]operand.Mem // data sections of the file
 	evenOdd   evenOddConstants
 	labels    int
+	rare      []func() // write what is seldom run, behind the rest
 }
 
 // vector returns a new register of the full width.

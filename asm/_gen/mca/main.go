@@ -131,7 +131,7 @@ func (l loop) elements() int {
 // sixteenBits and eightBits match the kernels that write those.
 var (
 	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
-	eightBits   = regexp.MustCompile(`(I8|E4M3|E5M2|Q8)(AVX2|AVX512|NEON)$`)
+	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2)(AVX2|AVX512|NEON)$`)
 )
 
 func (l loop) encodings(code map[int][]string) []string {
@@ -148,7 +148,7 @@ var (
 	branchLine = regexp.MustCompile(`^\t(?:B\w*|J\w+|CBN?Z|TBN?Z)\s+(?:.*, )?(\w+)$`)
 	storeLine  = regexp.MustCompile(`^\t(?:` +
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
-		`|(?:VCVTPS2PH\s+\$0x00, ([YZ])\d+, [-\d]*\()` + // half of its bytes
+		`|(?:(?:VCVTPS2PH\s+\$0x00|VEXTRACTI64X4\s+\$0x01), ([YZ])\d+, [-\d]*\()` + // half of its bytes
 		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
