@@ -24,7 +24,6 @@ type quantizedOperand struct {
 	view.Operand
 	scales []float32
 	scale  float32
-	units  int // elements of a head
 }
 
 // bytes returns the memory from element at on.
@@ -45,31 +44,28 @@ func (q *quantization) scratch(memory []float32) view.Operand {
 	return o
 }
 
-// prepare writes n tokens of so many heads, one behind the other, to scratch, as they are
-// to be quantized: those of x from element at on, rotated by the rows of table from number
+// prepare writes the heads of n tokens, one behind the other, to scratch, as they are to
+// be quantized: those of x from element at on, rotated by the rows of table from number
 // first on, or by full.
-func (q *quantization) prepare(scratch, x *view.Operand, at, heads, n int, table *cossin.Table, first int, full *fullWidthRow) {
-	from := *x
-	from.Heads, scratch.Heads, scratch.TokenStride = heads, heads, heads*q.dim
-	rotate := func(x *view.Operand, at int) {
+func (q *quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *fullWidthRow) {
+	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.dim
+	if q.rotation == nil || q.norm != nil {
+		q.widen(scratch, x, at, n)
+		q.norm.normalize(scratch, q.dim, n)
+		x, at = scratch, 0
+	}
+	if q.rotation != nil {
 		if full != nil {
 			q.rotation.rotateFullWidth(scratch, x, 0, at, full)
 		} else {
 			q.rotation.rotate(scratch, x, 0, at, n, table, first)
 		}
-	}
-	if q.rotation != nil && q.norm == nil {
-		rotate(&from, at)
-		q.rotation.copyRest(scratch, &from, 0, at, n)
-	} else {
-		q.widen(scratch, &from, at, n)
-		q.norm.normalize(scratch, q.dim, n)
-		if q.rotation != nil {
-			rotate(scratch, 0)
+		if x != scratch {
+			q.rotation.copyRest(scratch, x, 0, at, n)
 		}
 	}
 	q.rotated.normalize(scratch, q.dim, n)
-	q.transform(scratch, heads*n)
+	q.transform(scratch, x.Heads*n)
 }
 
 // widen copies the heads of n tokens to scratch.

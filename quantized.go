@@ -150,12 +150,11 @@ func unitsOf[D Quantized](headDim int) int {
 	return headDim
 }
 
-// operand returns where the heads of v lie, of so many elements each.
-func (v *QuantizedView[D]) operand(units int) quantizedOperand {
-	return quantizedOperand{
-		Operand: (*view.View[D])(&v.View).Operand(quantizedKind[D](), units),
-		scales:  v.Scales, scale: v.Scale, units: units,
-	}
+// setOperand sets o to where the heads of v lie, of so many elements each, but for the
+// data and the scales. (Field by field, and they elsewhere: see view.View.)
+func (v *QuantizedView[D]) setOperand(o *quantizedOperand, units int) {
+	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
+	o.scale = v.Scale
 }
 
 // heads is the view as package view checks it: the same fields.
@@ -224,7 +223,10 @@ func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], token
 	if argument.MemoryOverlaps(dst.Data, src.Data) || argument.MemoryOverlaps(dst.Data, src.Scales) {
 		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
 	}
-	y, x := operandOf(&dst, headDim), src.operand(units)
+	y := operandOf(&dst, headDim)
+	var x quantizedOperand
+	src.setOperand(&x, units)
+	x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
 	q := quantization{dim: headDim, hadamard: src.Hadamard}
 	var memory [kernels.FusedElements]float32
 	scratch := q.scratch(memory[:])

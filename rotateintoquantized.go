@@ -1,6 +1,8 @@
 package posenc
 
 import (
+	"unsafe"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -155,8 +157,11 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
 			}
 		}
-		o, s := dst.operand(1), view.Over(dst.Scales)
-		if a.overlaps(&o.Operand) || a.overlaps(&s) {
+		if !a.callersTable() {
+			continue
+		}
+		o, s := dst.heads().Operand(quantizedKind[D](), 1), view.Over(dst.Scales)
+		if a.overlaps(&o) || a.overlaps(&s) {
 			return tableOverlapError(function, argument.Indexed("xs", i)+".Dst")
 		}
 	}
@@ -220,22 +225,30 @@ func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *ro
 
 // store quantizes n tokens from number first on, whose rows are those of table or full.
 func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
-	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
+	var q quantization
+	q.dim, q.norm, q.rotated, q.hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
 	if !x.Unrotated {
 		q.rotation = r
 	}
-	from, y := operandOf(&x.Src, q.dim), x.Dst.operand(unitsOf[D](q.dim))
+	var from view.Operand
+	setOperand(&from, &x.Src, q.dim)
+	from.Data = unsafe.Pointer(unsafe.SliceData(x.Src.Data))
+	var y quantizedOperand
+	x.Dst.setOperand(&y, unitsOf[D](q.dim))
+	y.Data, y.scales = unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
 	scratch := q.scratch(memory)
-	token := from.Heads * q.dim
+	all := from.Heads
+	token := all * q.dim
 	for t := first; t < first+n; {
 		at := slot(slots, t)
 		if at < 0 {
 			t++
 			continue
 		}
-		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(from.Heads, len(memory)/q.dim)
-		for h := 0; h < from.Heads; h += heads {
-			count := min(heads, from.Heads-h)
+		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)
+		for h := 0; h < all; h += heads {
+			count := min(heads, all-h)
+			from.Heads = count
 			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
 			if q.direct(&from) {
 				for i := range some {
@@ -243,7 +256,7 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 				}
 				continue
 			}
-			q.prepare(&scratch, &from, xAt, count, some, table, t-first, full)
+			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
 			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
 				q.write(&y, yAt, count*some, &scratch, 0, q.dim)
 				continue

@@ -1,6 +1,8 @@
 package posenc
 
 import (
+	"unsafe"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -31,7 +33,9 @@ func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[
 	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
 	for i := range xs {
-		x := xs[i].operand(unitsOf[D](r.headDim))
+		var x quantizedOperand
+		xs[i].setOperand(&x, unitsOf[D](r.headDim))
+		x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
 		shiftHeads(&a, tokens, &shift, &x, xs[i].Hadamard)
 	}
 	return nil
