@@ -68,7 +68,7 @@ var avx2Mutants = []group{
 		{"float32-halves", "the angles of a vector change places", `[]reg.Register{angle.AsX(), upper}`, `[]reg.Register{upper, angle.AsX()}`},
 		{"scale", "sines are scaled as cosines are", `e.VMULPS(lanesOf(r.scaleSin, sin[j]), sin[j], sin[j])`, `e.VMULPS(lanesOf(r.scaleCos, sin[j]), sin[j], sin[j])`},
 		{"ahead", "further frequencies of an iteration at half the distance", `Disp: r.ahead * size}`, `Disp: r.ahead * 4}`},
-		{"last-part", "a last whole part is taken for no part", `e.JLT(operand.LabelRef(part))`, `e.JLE(operand.LabelRef(part))`},
+		{"last-part", "a last whole part is taken for no part", `e.JLT(operand.LabelRef(next))`, `e.JLE(operand.LabelRef(next))`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/ziv.go", cosSinTests, []fault{
 		{"no-ziv", "what the long test notes is forgotten", `e.VORPD(lower, undecided, undecided)`, ``},
