@@ -68,8 +68,9 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // have in them, is not applied again. The order of the elements is that which
 // Rotate writes.
 //
-// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal deltas one after another cost a row of cosines and sines for
-// every 16 tokens.
+// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal
+// deltas one after another cost a row of cosines and sines for every 16 tokens, of heads
+// of up to 64 for every 32.
 // Each shift rounds once more: the root mean square error that it adds, relative
 // to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16
 // and 1.7e-3 in bfloat16. The errors of n shifts add up to sqrt(n) times as much,
