@@ -71,7 +71,7 @@ func addClamped(e *emitter) {
 		e.CMPQ(count, left)
 		e.moveIf("GT", left, count)
 		e.spans(count, e.vectorSizes()[1:], func(block part) {
-			e.prefetchScores(to, block)
+			e.prefetchAhead(here, 4*block.size)
 			for j := 0; j < block.size; j += e.lanes() {
 				at := here.Offset(4 * j)
 				e.VMOVUPS(e.sum(vector, masks{}, bias(j), at), at)
@@ -174,7 +174,11 @@ func addDistance(e *emitter, absolute bool) {
 		return bias
 	}
 	e.biasRows(y, n, rows, stride, &biasRow{
-		start: func() { e.VMOVAPS(first, at) },
+		// Zen 5, AddALiBi with lines fetched and without, GB/s at 256 KiB, 4 and 64 MiB: AVX2
+		// 111, 102, 34.0 and 107, 87, 29.6, AVX-512 150, 92, 34.1 and 162, 98, 33.9. AddT5 on
+		// AVX-512, 256 KiB and 128 MiB: 23.2 us, 5.4 ms and 25.1 us, 6.5 ms.
+		resident: e.avx512,
+		start:    func() { e.VMOVAPS(first, at) },
 		sum: func(p part, to operand.Mem, j int) reg.VecVirtual {
 			distances := e.vectorOf(p.size)
 			e.VADDPS(lanesOf(counts[j/e.lanes()], distances), lanesOf(at, distances), distances)
@@ -210,6 +214,8 @@ func (e *emitter) sum(p part, m masks, v reg.VecVirtual, from operand.Mem) reg.V
 
 // biasRow is what is done to a row of y.
 type biasRow struct {
+	resident bool // nothing is fetched ahead of time
+
 	start   func()                                             // before a row
 	sum     func(p part, to operand.Mem, j int) reg.VecVirtual // j elements on from where a block is
 	last    func(p part, to operand.Mem) reg.VecVirtual        // the last vector of a row
@@ -224,7 +230,9 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 	to, left := e.GP64(), e.GP64()
 	block := func(block part) {
 		p := part{min(block.size, e.lanes()), false}
-		e.prefetchScores(to, block)
+		if !row.resident {
+			e.prefetchAhead(operand.Mem{Base: to}, 4*block.size)
+		}
 		for j := 0; j < block.size; j += p.size {
 			at := operand.Mem{Base: to, Disp: 4 * j}
 			e.save(float32s, p, row.sum(p, at, j), at)
@@ -262,15 +270,6 @@ func (e *emitter) biasRows(y, n, rows, stride reg.GPVirtual, row *biasRow) {
 		e.ADDQ(stride, y)
 		row.next()
 	})
-}
-
-// prefetchScores fetches a block ahead of time where that pays. Zen 5, AddALiBi without and
-// with it, GB/s at 256 KiB, 4 and 64 MiB: AVX2 107, 87, 29.6 and 111, 102, 34.0, AVX-512
-// 162, 98, 33.9 and 150, 92, 34.1.
-func (e *emitter) prefetchScores(at reg.GPVirtual, block part) {
-	if !e.avx512 {
-		e.prefetchAhead(operand.Mem{Base: at}, 4*block.size)
-	}
 }
 
 // vectorSizes are parts of whole vectors, each half of the one before: of the smaller

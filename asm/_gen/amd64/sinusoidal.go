@@ -52,7 +52,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
-		if j < len(s.to) { // a line an iteration, for rows in memory
+		if len(s.to) > 1 || 4*e.lanes()*j%64 == 0 { // every line, for rows in memory
 			e.prefetch(to.Offset(ahead))
 		}
 		if add {
