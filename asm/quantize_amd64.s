@@ -255,9 +255,6 @@ done2:
 rare5:
 	VMOVUPS      one32<>+0(SB), X1
 	VDIVPS       X2, X1, X1
-	VMOVUPS      infinity32<>+0(SB), X2
-	VPCMPGTD     X1, X2, X2
-	VPAND        X2, X1, X1
 	VMOVUPS      X1, (SP)
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
@@ -364,9 +361,6 @@ rare5:
 rare9:
 	VMOVUPS      one32<>+0(SB), X2
 	VDIVPS       X1, X2, X2
-	VMOVUPS      infinity32<>+0(SB), X1
-	VPCMPGTD     X2, X1, X1
-	VPAND        X1, X2, X2
 	VMOVUPS      X2, (SP)
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
@@ -530,24 +524,6 @@ DATA one32<>+52(SB)/4, $0x3f800000
 DATA one32<>+56(SB)/4, $0x3f800000
 DATA one32<>+60(SB)/4, $0x3f800000
 GLOBL one32<>(SB), RODATA|NOPTR, $64
-
-DATA infinity32<>+0(SB)/4, $0x7f800000
-DATA infinity32<>+4(SB)/4, $0x7f800000
-DATA infinity32<>+8(SB)/4, $0x7f800000
-DATA infinity32<>+12(SB)/4, $0x7f800000
-DATA infinity32<>+16(SB)/4, $0x7f800000
-DATA infinity32<>+20(SB)/4, $0x7f800000
-DATA infinity32<>+24(SB)/4, $0x7f800000
-DATA infinity32<>+28(SB)/4, $0x7f800000
-DATA infinity32<>+32(SB)/4, $0x7f800000
-DATA infinity32<>+36(SB)/4, $0x7f800000
-DATA infinity32<>+40(SB)/4, $0x7f800000
-DATA infinity32<>+44(SB)/4, $0x7f800000
-DATA infinity32<>+48(SB)/4, $0x7f800000
-DATA infinity32<>+52(SB)/4, $0x7f800000
-DATA infinity32<>+56(SB)/4, $0x7f800000
-DATA infinity32<>+60(SB)/4, $0x7f800000
-GLOBL infinity32<>(SB), RODATA|NOPTR, $64
 
 DATA lowBytes<>+0(SB)/4, $0x00ff00ff
 DATA lowBytes<>+4(SB)/4, $0x00ff00ff
@@ -771,9 +747,6 @@ done2:
 rare5:
 	VMOVUPS       one32<>+0(SB), X3
 	VDIVPS        X1, X3, X3
-	VMOVUPS       infinity32<>+0(SB), X1
-	VPCMPGTD      X3, X1, X1
-	VPAND         X1, X3, X3
 	VMOVUPS       X3, (SP)
 	VBROADCASTSS  (SP), Z1
 	VMULPS        Z2, Z1, Z2
@@ -834,9 +807,6 @@ rare5:
 rare9:
 	VMOVUPS      one32<>+0(SB), X1
 	VDIVPS       X3, X1, X1
-	VMOVUPS      infinity32<>+0(SB), X3
-	VPCMPGTD     X1, X3, X3
-	VPAND        X3, X1, X1
 	VMOVUPS      X1, (SP)
 	VBROADCASTSS (SP), Z1
 	VMULPS       Z2, Z1, Z2
@@ -2264,8 +2234,6 @@ block15:
 	VPACKSSDW    Y2, Y6, Y5
 	VPACKSSDW    Y4, Y3, Y7
 	VPACKSSWB    Y7, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y5, Y7, Y5
 	VPAND        magnitude32<>+0(SB), Y6, Y6
 	VPAND        exponent32<>+0(SB), Y6, Y7
 	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
@@ -2293,10 +2261,10 @@ block15:
 	VPSRLW       $0x04, Y2, Y2
 	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y4, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y3
-	VPERMD       Y2, Y3, Y2
 	VPAND        signs8<>+0(SB), Y5, Y5
 	VPOR         Y5, Y2, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
 	VMOVUPS      Y2, (R11)
 	ADDQ         $0x00000080, R12
 	ADDQ         $0x00000020, R11
@@ -2315,8 +2283,6 @@ block17:
 	VFNMADD231PS Y0, Y2, Y3
 	VPACKSSDW    Y3, Y3, Y2
 	VPACKSSWB    Y2, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
 	VPAND        magnitude32<>+0(SB), Y3, Y3
 	VPAND        exponent32<>+0(SB), Y3, Y4
 	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
@@ -2326,10 +2292,10 @@ block17:
 	VPSRLW       $0x04, Y3, Y3
 	VPAND        low7<>+0(SB), Y3, Y3
 	VPACKUSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
 	VPAND        signs8<>+0(SB), Y2, Y2
 	VPOR         Y2, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y3, Y2, Y3
 	VMOVQ        X3, (R11)
 	ADDQ         $0x00000020, R12
 	ADDQ         $0x00000008, R11
@@ -2349,8 +2315,6 @@ next18:
 	VFNMADD231PS Y0, Y2, Y3
 	VPACKSSDW    Y3, Y3, Y0
 	VPACKSSWB    Y0, Y0, Y0
-	VMOVUPS      inOrder256<>+0(SB), Y1
-	VPERMD       Y0, Y1, Y0
 	VPAND        magnitude32<>+0(SB), Y3, Y3
 	VPAND        exponent32<>+0(SB), Y3, Y1
 	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
@@ -2360,10 +2324,10 @@ next18:
 	VPSRLW       $0x04, Y1, Y1
 	VPAND        low7<>+0(SB), Y1, Y1
 	VPACKUSWB    Y1, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
 	VPAND        signs8<>+0(SB), Y0, Y0
 	VPOR         Y0, Y1, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y0
+	VPERMD       Y1, Y0, Y1
 	VMOVAPS      X1, X0
 	LEAQ         (R11), R10
 	TESTQ        $0x00000008, R13
@@ -2554,8 +2518,6 @@ block38:
 	VPACKSSDW    Y2, Y6, Y5
 	VPACKSSDW    Y4, Y3, Y7
 	VPACKSSWB    Y7, Y5, Y5
-	VMOVUPS      inOrder256<>+0(SB), Y7
-	VPERMD       Y5, Y7, Y5
 	VPAND        magnitude32<>+0(SB), Y6, Y6
 	VPAND        exponent32<>+0(SB), Y6, Y7
 	VPMAXUD      leastE4M3<>+0(SB), Y7, Y7
@@ -2583,10 +2545,10 @@ block38:
 	VPSRLW       $0x04, Y2, Y2
 	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y4, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y3
-	VPERMD       Y2, Y3, Y2
 	VPAND        signs8<>+0(SB), Y5, Y5
 	VPOR         Y5, Y2, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
 	VMOVUPS      Y2, (R10)
 	ADDQ         $0x00000080, R11
 	ADDQ         $0x00000020, R10
@@ -2605,8 +2567,6 @@ block40:
 	VFNMADD231PS Y0, Y2, Y3
 	VPACKSSDW    Y3, Y3, Y2
 	VPACKSSWB    Y2, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
 	VPAND        magnitude32<>+0(SB), Y3, Y3
 	VPAND        exponent32<>+0(SB), Y3, Y4
 	VPMAXUD      leastE4M3<>+0(SB), Y4, Y4
@@ -2616,10 +2576,10 @@ block40:
 	VPSRLW       $0x04, Y3, Y3
 	VPAND        low7<>+0(SB), Y3, Y3
 	VPACKUSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
 	VPAND        signs8<>+0(SB), Y2, Y2
 	VPOR         Y2, Y3, Y3
+	VMOVUPS      inOrder256<>+0(SB), Y2
+	VPERMD       Y3, Y2, Y3
 	VMOVQ        X3, (R10)
 	ADDQ         $0x00000020, R11
 	ADDQ         $0x00000008, R10
@@ -2639,8 +2599,6 @@ next41:
 	VFNMADD231PS Y0, Y2, Y3
 	VPACKSSDW    Y3, Y3, Y0
 	VPACKSSWB    Y0, Y0, Y0
-	VMOVUPS      inOrder256<>+0(SB), Y1
-	VPERMD       Y0, Y1, Y0
 	VPAND        magnitude32<>+0(SB), Y3, Y3
 	VPAND        exponent32<>+0(SB), Y3, Y1
 	VPMAXUD      leastE4M3<>+0(SB), Y1, Y1
@@ -2650,10 +2608,10 @@ next41:
 	VPSRLW       $0x04, Y1, Y1
 	VPAND        low7<>+0(SB), Y1, Y1
 	VPACKUSWB    Y1, Y1, Y1
-	VMOVUPS      inOrder256<>+0(SB), Y2
-	VPERMD       Y1, Y2, Y1
 	VPAND        signs8<>+0(SB), Y0, Y0
 	VPOR         Y0, Y1, Y1
+	VMOVUPS      inOrder256<>+0(SB), Y0
+	VPERMD       Y1, Y0, Y1
 	VMOVAPS      X1, X0
 	LEAQ         (R10), R9
 	TESTQ        $0x00000008, R12
@@ -3505,8 +3463,6 @@ block3:
 	VPACKSSDW   Y3, Y2, Y6
 	VPACKSSDW   Y5, Y4, Y7
 	VPACKSSWB   Y7, Y6, Y6
-	VMOVUPS     inOrder256<>+0(SB), Y7
-	VPERMD      Y6, Y7, Y6
 	VPAND       magnitude32<>+0(SB), Y2, Y2
 	VMINPS      Y2, Y1, Y2
 	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
@@ -3542,12 +3498,12 @@ block3:
 	VPSRLW      $0x04, Y3, Y3
 	VPAND       low7<>+0(SB), Y3, Y3
 	VPACKUSWB   Y3, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
 	VPAND       signs8<>+0(SB), Y6, Y6
 	VPCMPEQB    nan8<>+0(SB), Y2, Y3
 	VPANDN      Y6, Y3, Y6
 	VPOR        Y6, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
 	VMOVUPS     Y2, (R8)
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000020, R8
@@ -3564,8 +3520,6 @@ block5:
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
-	VMOVUPS     inOrder256<>+0(SB), Y4
-	VPERMD      Y3, Y4, Y3
 	VPAND       magnitude32<>+0(SB), Y2, Y2
 	VMINPS      Y2, Y1, Y2
 	VPMINUD     nanE4M3<>+0(SB), Y2, Y2
@@ -3577,12 +3531,12 @@ block5:
 	VPSRLW      $0x04, Y2, Y2
 	VPAND       low7<>+0(SB), Y2, Y2
 	VPACKUSWB   Y2, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y4
-	VPERMD      Y2, Y4, Y2
 	VPAND       signs8<>+0(SB), Y3, Y3
 	VPCMPEQB    nan8<>+0(SB), Y2, Y4
 	VPANDN      Y3, Y4, Y3
 	VPOR        Y3, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
 	VMOVQ       X2, (R8)
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000008, R8
@@ -3600,8 +3554,6 @@ next6:
 	VMULPS       Y2, Y0, Y2
 	VPACKSSDW    Y2, Y2, Y3
 	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
 	VPAND        magnitude32<>+0(SB), Y2, Y2
 	VMINPS       Y2, Y1, Y2
 	VPMINUD      nanE4M3<>+0(SB), Y2, Y2
@@ -3613,12 +3565,12 @@ next6:
 	VPSRLW       $0x04, Y2, Y2
 	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
 	VPAND        signs8<>+0(SB), Y3, Y3
 	VPCMPEQB     nan8<>+0(SB), Y2, Y4
 	VPANDN       Y3, Y4, Y3
 	VPOR         Y3, Y2, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
 	VMOVAPS      X2, X2
 	LEAQ         (R8), R8
 	TESTQ        $0x00000008, R10
@@ -3901,8 +3853,6 @@ block3:
 	VPACKSSDW   Y3, Y2, Y6
 	VPACKSSDW   Y5, Y4, Y7
 	VPACKSSWB   Y7, Y6, Y6
-	VMOVUPS     inOrder256<>+0(SB), Y7
-	VPERMD      Y6, Y7, Y6
 	VPAND       magnitude32<>+0(SB), Y2, Y2
 	VMINPS      Y2, Y1, Y2
 	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
@@ -3938,12 +3888,12 @@ block3:
 	VPSRLW      $0x05, Y3, Y3
 	VPAND       low7<>+0(SB), Y3, Y3
 	VPACKUSWB   Y3, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y3
-	VPERMD      Y2, Y3, Y2
 	VPAND       signs8<>+0(SB), Y6, Y6
 	VPCMPEQB    nan8<>+0(SB), Y2, Y3
 	VPANDN      Y6, Y3, Y6
 	VPOR        Y6, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
 	VMOVUPS     Y2, (R8)
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000020, R8
@@ -3960,8 +3910,6 @@ block5:
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
-	VMOVUPS     inOrder256<>+0(SB), Y4
-	VPERMD      Y3, Y4, Y3
 	VPAND       magnitude32<>+0(SB), Y2, Y2
 	VMINPS      Y2, Y1, Y2
 	VPMINUD     nanE5M2<>+0(SB), Y2, Y2
@@ -3973,12 +3921,12 @@ block5:
 	VPSRLW      $0x05, Y2, Y2
 	VPAND       low7<>+0(SB), Y2, Y2
 	VPACKUSWB   Y2, Y2, Y2
-	VMOVUPS     inOrder256<>+0(SB), Y4
-	VPERMD      Y2, Y4, Y2
 	VPAND       signs8<>+0(SB), Y3, Y3
 	VPCMPEQB    nan8<>+0(SB), Y2, Y4
 	VPANDN      Y3, Y4, Y3
 	VPOR        Y3, Y2, Y2
+	VMOVUPS     inOrder256<>+0(SB), Y3
+	VPERMD      Y2, Y3, Y2
 	VMOVQ       X2, (R8)
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000008, R8
@@ -3996,8 +3944,6 @@ next6:
 	VMULPS       Y2, Y0, Y2
 	VPACKSSDW    Y2, Y2, Y3
 	VPACKSSWB    Y3, Y3, Y3
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y3, Y4, Y3
 	VPAND        magnitude32<>+0(SB), Y2, Y2
 	VMINPS       Y2, Y1, Y2
 	VPMINUD      nanE5M2<>+0(SB), Y2, Y2
@@ -4009,12 +3955,12 @@ next6:
 	VPSRLW       $0x05, Y2, Y2
 	VPAND        low7<>+0(SB), Y2, Y2
 	VPACKUSWB    Y2, Y2, Y2
-	VMOVUPS      inOrder256<>+0(SB), Y4
-	VPERMD       Y2, Y4, Y2
 	VPAND        signs8<>+0(SB), Y3, Y3
 	VPCMPEQB     nan8<>+0(SB), Y2, Y4
 	VPANDN       Y3, Y4, Y3
 	VPOR         Y3, Y2, Y2
+	VMOVUPS      inOrder256<>+0(SB), Y3
+	VPERMD       Y2, Y3, Y2
 	VMOVAPS      X2, X2
 	LEAQ         (R8), R8
 	TESTQ        $0x00000008, R10

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/exhaustive"
 	"github.com/go-posenc/posenc/internal/testkit"
@@ -61,7 +60,7 @@ func newFormat8(f format8, mantissa, bias int) *format8 {
 	for m := range f.largest {
 		f.middle[m] = (f.value[m] + f.value[m+1]) / 2 // exact: one bit more than either
 	}
-	f.middle[f.largest] = float32(math.Inf(1))
+	f.middle[f.largest] = float32(math.NaN()) // nothing becomes more than the largest
 	return &f
 }
 
@@ -149,13 +148,7 @@ func TestExhaustive8Bits(t *testing.T) {
 func TestExhaustiveQuotients(t *testing.T) {
 	exhaustive.SkipUnlessAsked(t)
 	const significands, perBlock, rows, reach = 1 << 13, 1 << 10, 4, 2
-	var halves, midpoints8 []float64
-	for k := range 127 {
-		halves = append(halves, float64(k)+0.5)
-	}
-	for k := range 16 {
-		midpoints8 = append(midpoints8, math.Ldexp(float64(k)+0.5, -9))
-	}
+	all := midpointsOfRows()
 	testkit.RunExhaustive(t, exhaustive.Leg{
 		Name:   "quotients next to midpoints of int8 and of E4M3, for all significands of the largest magnitude",
 		Blocks: significands + 1,
@@ -163,28 +156,19 @@ func TestExhaustiveQuotients(t *testing.T) {
 		Worker: func(t *testing.T) func(block int, counts []int64) {
 			x, y, want := []float32{}, []uint8{}, []uint8{}
 			var scales, wantScales [rows]float32
-			check := func(name string, first uint32, largest float32, midpoints []float64, call func(impl kernels.Implementation, y []uint8, scales []float32, v *kernels.Conversion)) int64 {
-				v := kernels.Conversion{Len: 1 + len(midpoints)*(2*reach+1), Count: rows, ScaleStride: 1}
-				v.YStride, v.XStride = v.Len, v.Len
-				x = x[:0]
-				for row := range uint32(rows) {
-					amax := math.Float32frombits(first + row)
-					x = append(x, amax)
-					scale := max(amax/largest, generic.LeastScale)
-					for _, midpoint := range midpoints {
-						bits := math.Float32bits(float32(midpoint * float64(scale)))
-						for i := range uint32(2*reach + 1) {
-							x = append(x, math.Float32frombits(bits+i-reach))
-						}
-					}
+			check := func(name string, first uint32, m midpoints, call func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion)) int64 {
+				v := kernels.Conversion{Len: m.length(reach), Count: rows, YStride: m.length(reach), XStride: m.length(reach), ScaleStride: 1}
+				n := rows * v.Len
+				x, y, want = slices.Grow(x[:0], n)[:n], slices.Grow(y[:0], n)[:n], slices.Grow(want[:0], n)[:n]
+				for row := range rows {
+					m.fill(x[row*v.Len:][:v.Len], math.Float32frombits(first+uint32(row)), reach)
 				}
-				y, want = slices.Grow(y[:0], len(x))[:len(x)], slices.Grow(want[:0], len(x))[:len(x)]
-				call(kernels.Generic, want, wantScales[:], &v)
+				call(kernels.Generic, want, wantScales[:], x, &v)
 				for _, impl := range dispatch.Supported() {
 					if impl == kernels.Generic {
 						continue
 					}
-					call(impl, y, scales[:], &v)
+					call(impl, y, scales[:], x, &v)
 					if scales != wantScales {
 						t.Fatalf("%s: scales %x of %s, want %x", impl, scales, name, wantScales)
 					}
@@ -196,20 +180,18 @@ func TestExhaustiveQuotients(t *testing.T) {
 						t.Fatalf("%s: %x/%x to %s: got %#02x, want %#02x", impl, x[i], scales[i/v.Len], name, y[i], want[i])
 					}
 				}
-				return int64(len(x))
+				return int64(n)
 			}
 			return func(block int, counts []int64) {
 				for i := uint32(0); i < perBlock; i += rows {
-					first := uint32(0) // of no magnitude the scale is the least one
+					first := uint32(0) // of next to no magnitude the scale is the least one
 					if block < significands {
 						first = math.Float32bits(1) + uint32(block*perBlock) + i
 					}
-					counts[0] += check("int8", first, 127, halves, func(impl kernels.Implementation, y []uint8, scales []float32, v *kernels.Conversion) {
+					counts[0] += check("int8", first, all[i8], func(impl kernels.Implementation, y []uint8, scales, x []float32, v *kernels.Conversion) {
 						kernels.QuantizeRowF32ToI8(impl, elements[int8](&arguments{memory: map[string][]byte{"": y}}, ""), scales, x, v)
 					})
-					counts[0] += check("E4M3", first, 448, midpoints8, func(impl kernels.Implementation, y []uint8, scales []float32, v *kernels.Conversion) {
-						kernels.QuantizeRowF32ToE4M3(impl, y, scales, x, v)
-					})
+					counts[0] += check("E4M3", first, all[e4m3], kernels.QuantizeRowF32ToE4M3)
 				}
 			}
 		},

@@ -186,20 +186,22 @@ func (e *emitter) words(pack func(...operand.Op), list []reg.VecVirtual) (packed
 	return packed
 }
 
-// bytesInOrder packs what words has made, of up to 4 registers, into bytes and undoes the
-// order by 16 bytes. The bytes of fewer registers come first.
-func (e *emitter) bytesInOrder(pack func(...operand.Op), words []reg.VecVirtual) reg.VecVirtual {
+// packedBytes packs what words has made, of up to 4 registers, into bytes: of each 16
+// bytes those of one register after the other.
+func (e *emitter) packedBytes(pack func(...operand.Op), words []reg.VecVirtual) reg.VecVirtual {
 	v := e.vector()
 	pack(words[len(words)-1], words[0], v)
-	return e.inOrder(v)
+	return v
 }
 
+// inOrder brings packed bytes into the order of the registers that they are of. Those of
+// fewer than 4 come first.
 func (e *emitter) inOrder(v reg.VecVirtual) reg.VecVirtual {
-	groups := uint32(e.lanes() / 4)
-	order := e.controls(map[bool]string{false: "inOrder256", true: "inOrder512"}[e.avx512], 4, e.lanes(), func(i uint32) uint32 {
-		return 4*(i%groups) + i/groups
-	})
-	index := e.keep(order)
+	name, groups := "inOrder256", uint32(2)
+	if e.avx512 {
+		name, groups = "inOrder512", 4
+	}
+	index := e.keep(e.controls(name, 4, e.lanes(), func(i uint32) uint32 { return 4*(i%groups) + i/groups }))
 	e.VPERMD(v, index, v)
 	return v
 }
@@ -259,20 +261,22 @@ func (e *emitter) codes(f float8, numbers []reg.VecVirtual, largest reg.VecVirtu
 			e.VPAND(low7, w, w)
 		}
 	}
-	v := e.bytesInOrder(e.VPACKUSWB, words)
-	nan := e.wide32("nan8", 0x7f7f7f7f)
-	switch {
-	case e.avx512 && largest != nil:
-		e.replaceNaN(numbers, nan, v)
-	case !e.avx512:
-		e.VPAND(e.wide32("signs8", 0x80808080), negative, negative)
+	v, nan := e.packedBytes(e.VPACKUSWB, words), e.wide32("nan8", 0x7f7f7f7f)
+	if e.avx512 {
+		e.inOrder(v)
 		if largest != nil {
-			equal := e.vector()
-			e.VPCMPEQB(nan, v, equal)
-			e.VPANDN(negative, equal, negative)
+			e.replaceNaN(numbers, nan, v)
 		}
-		e.VPOR(negative, v, v)
+		return v
 	}
+	e.VPAND(e.wide32("signs8", 0x80808080), negative, negative)
+	if largest != nil {
+		equal := e.vector()
+		e.VPCMPEQB(nan, v, equal)
+		e.VPANDN(negative, equal, negative)
+	}
+	e.VPOR(negative, v, v)
+	e.inOrder(v)
 	return v
 }
 
@@ -305,9 +309,9 @@ func (e *emitter) replaceNaN(numbers []reg.VecVirtual, by operand.Mem, bytes reg
 	})
 }
 
-// signBytes returns bytes whose highest bits are the signs of numbers. The others may be any.
+// signBytes returns packed bytes whose highest bits are the signs of numbers. The others may be any.
 func (e *emitter) signBytes(numbers []reg.VecVirtual) reg.VecVirtual {
-	return e.bytesInOrder(e.VPACKSSWB, e.words(e.VPACKSSDW, numbers))
+	return e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, numbers))
 }
 
 // largestOf returns the largest of the unsigned integers in each register, of four or of
@@ -381,10 +385,10 @@ func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
 
 // writeBlocks writes blocks of Q8_0 with the given largest magnitudes.
 //
-// Numbers times the inverse of d are doubled and truncated, of which a sum that is halved
+// Numbers times the inverse of d are doubled and truncated; the average with their sign
 // rounds halves away from zero. Where the double of the inverse, which is not far from
-// 254/amax, may overflow or amax is not finite, what is rare, that takes a sum for itself
-// and NaNs have to become 0.
+// 254/amax, may overflow or amax is not finite, what is rare, products are doubled by a
+// sum. There they may be NaN or infinite, which become an integer whose low byte is 0.
 func (e *emitter) writeBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op, amax reg.VecVirtual, factors operand.Mem) {
 	rare, done := e.label("rare"), e.label("written")
 	d, unusual, canonical, inverse := e.XMM(), e.XMM(), e.XMM(), e.XMM()
@@ -417,12 +421,9 @@ func (e *emitter) writeBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op,
 	e.Label(done)
 	e.rare = append(e.rare, func() {
 		e.Label(rare)
-		inverse, finite := e.XMM(), e.XMM()
+		inverse := e.XMM()
 		e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
 		e.VDIVPS(d, inverse, inverse)
-		e.VMOVUPS(e.wide32("infinity32", infinity), finite)
-		e.VPCMPGTD(inverse, finite, finite)
-		e.VPAND(finite, inverse, inverse)
 		e.VMOVUPS(inverse, factors)
 		e.roundBlocks(y, blocks, numbers, factors, true)
 		e.JMP(operand.LabelRef(done))
@@ -459,7 +460,7 @@ func (e *emitter) roundBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op,
 				e.and(e.wide32("lowBytes", 0xff00ff), w, w)
 			}
 		}
-		v := e.bytesInOrder(pack, words)
+		v := e.inOrder(e.packedBytes(pack, words))
 		to := operand.Mem{Base: y, Disp: block*q8Bytes + 2}
 		e.VMOVUPS(v.AsY(), to)
 		if at == 2 {
@@ -607,7 +608,7 @@ func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt ope
 		for _, q := range quotients {
 			e.VCVTPS2DQ(q, q)
 		}
-		return e.bytesInOrder(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients))
+		return e.inOrder(e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients)))
 	})
 	e.JMP(operand.LabelRef(done))
 	e.Label(rare)
