@@ -107,10 +107,10 @@ func (q *quantization) direct(x *view.Operand) bool {
 }
 
 // write quantizes heads, which start stride elements apart in x from element xAt on, into
-// y from element yAt on.
-func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operand, xAt, stride int) {
+// y from element yAt on. Meanwhile it fetches memory that many bytes from there.
+func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operand, xAt, stride, ahead int) {
 	impl, from := dispatch.Implementation(), x.Float32s(xAt)
-	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride}
+	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
 	switch y.Kind {
 	case kernels.Q8:
 		v.YStride *= generic.Q8Bytes

@@ -252,17 +252,19 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
 			if q.direct(&from) {
 				for i := range some {
-					q.write(&y, yAt+i*y.TokenStride, count, &from, xAt+i*from.TokenStride, from.HeadStride)
+					q.write(&y, yAt+i*y.TokenStride, count, &from, xAt+i*from.TokenStride, from.HeadStride, kernels.Ahead)
 				}
 				continue
 			}
 			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
+			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
+			ahead := int(next - uintptr(scratch.Data))
 			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
-				q.write(&y, yAt, count*some, &scratch, 0, q.dim)
+				q.write(&y, yAt, count*some, &scratch, 0, q.dim, ahead)
 				continue
 			}
 			for i := range some {
-				q.write(&y, yAt+i*y.TokenStride, count, &scratch, i*count*q.dim, q.dim)
+				q.write(&y, yAt+i*y.TokenStride, count, &scratch, i*count*q.dim, q.dim, ahead)
 			}
 		}
 		t += some

@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"unsafe"
@@ -44,8 +45,8 @@ func benchmarkIntoQuantized[D posenc.Quantized](b *testing.B, format string, sca
 						return
 					}
 					// A copy of half of the bytes that are read and written reads and writes as many.
-					bytes := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
-					from, to := make([]byte, bytes), make([]byte, bytes)
+					size := (len(src)*4 + len(cache.Data)*int(unsafe.Sizeof(*new(D))) + 4*len(cache.Scales)) / 2
+					from, to := bytes.Repeat([]byte{1}, size), make([]byte, size)
 					b.Run("copy", func(b *testing.B) {
 						yardstick.Against(b, "of-copy", func() { posenc.RotateIntoQuantized(rows.All(), nil, into) }, func() { copy(to, from) })
 					})

@@ -86,7 +86,7 @@ func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamar
 				scratch.Heads = some
 				r.rotate(&scratch, &scratch, 0, 0, 1, &table, t)
 				q.transform(&scratch, some)
-				q.write(x, at, some, &scratch, 0, q.dim)
+				q.write(x, at, some, &scratch, 0, q.dim, kernels.Ahead)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ package asm
 // n is a multiple of 32. The blocks of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int)
+func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 
 // QuantizeF32ToQ8AVX512 does what generic.QuantizeF32ToQ8 does to count vectors.
 //
@@ -18,7 +18,7 @@ func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xS
 // n is a multiple of 32. The blocks of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int)
+func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 
 // QuantizeRowF32ToI8AVX2 does what generic.QuantizeRowF32ToI8 does to count vectors.
 //
@@ -26,7 +26,7 @@ func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, 
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeRowF32ToI8AVX512 does what generic.QuantizeRowF32ToI8 does to count vectors.
 //
@@ -34,7 +34,7 @@ func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count i
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeRowF32ToE4M3AVX2 does what generic.QuantizeRowF32ToE4M3 does to count vectors.
 //
@@ -42,7 +42,7 @@ func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeRowF32ToE4M3AVX512 does what generic.QuantizeRowF32ToE4M3 does to count vectors.
 //
@@ -50,7 +50,7 @@ func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, coun
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 
 // QuantizeF32ToE4M3AVX2 does what generic.QuantizeF32ToE4M3 does to count vectors.
 //
@@ -58,7 +58,7 @@ func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, co
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 
 // QuantizeF32ToE4M3AVX512 does what generic.QuantizeF32ToE4M3 does to count vectors.
 //
@@ -66,7 +66,7 @@ func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, 
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 
 // QuantizeF32ToE5M2AVX2 does what generic.QuantizeF32ToE5M2 does to count vectors.
 //
@@ -74,7 +74,7 @@ func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 
 // QuantizeF32ToE5M2AVX512 does what generic.QuantizeF32ToE5M2 does to count vectors.
 //
@@ -82,7 +82,7 @@ func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, 
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 
 // DequantizeQ8ToF32AVX2 does what generic.DequantizeQ8ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int)
+// func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeF32ToQ8AVX2(SB), $16-48
+TEXT ·QuantizeF32ToQ8AVX2(SB), $16-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -26,14 +26,17 @@ vector1:
 	JLT     next4
 
 block3:
-	PREFETCHT0   3072(R9)
-	PREFETCHT0   3136(R9)
-	PREFETCHT0   3200(R9)
-	PREFETCHT0   3264(R9)
-	PREFETCHT0   3328(R9)
-	PREFETCHT0   3392(R9)
-	PREFETCHT0   3456(R9)
-	PREFETCHT0   3520(R9)
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	PREFETCHT0   128(R11)
+	PREFETCHT0   192(R11)
+	PREFETCHT0   256(R11)
+	PREFETCHT0   320(R11)
+	PREFETCHT0   384(R11)
+	PREFETCHT0   448(R11)
 	VPAND        (R9), Y0, Y1
 	VPAND        32(R9), Y0, Y2
 	VPMAXUD      Y2, Y1, Y1
@@ -184,8 +187,11 @@ next4:
 	JLT  next8
 
 block7:
-	PREFETCHT0   3072(R9)
-	PREFETCHT0   3136(R9)
+	MOVQ         ahead+48(FP), R12
+	LEAQ         (R9), R11
+	ADDQ         R12, R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
 	VPAND        (R9), Y0, Y1
 	VPAND        32(R9), Y0, Y2
 	VPMAXUD      Y2, Y1, Y1
@@ -543,9 +549,9 @@ DATA lowBytes<>+56(SB)/4, $0x00ff00ff
 DATA lowBytes<>+60(SB)/4, $0x00ff00ff
 GLOBL lowBytes<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int)
+// func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeF32ToQ8AVX512(SB), $16-48
+TEXT ·QuantizeF32ToQ8AVX512(SB), $16-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -565,14 +571,17 @@ vector1:
 	JLT     next4
 
 block3:
-	PREFETCHT0    3072(R9)
-	PREFETCHT0    3136(R9)
-	PREFETCHT0    3200(R9)
-	PREFETCHT0    3264(R9)
-	PREFETCHT0    3328(R9)
-	PREFETCHT0    3392(R9)
-	PREFETCHT0    3456(R9)
-	PREFETCHT0    3520(R9)
+	MOVQ          ahead+48(FP), R12
+	LEAQ          (R9), R11
+	ADDQ          R12, R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	PREFETCHT0    128(R11)
+	PREFETCHT0    192(R11)
+	PREFETCHT0    256(R11)
+	PREFETCHT0    320(R11)
+	PREFETCHT0    384(R11)
+	PREFETCHT0    448(R11)
 	VMOVUPS       (R9), Z2
 	VPANDD        Z2, Z0, Z1
 	VMOVUPS       64(R9), Z4
@@ -683,8 +692,11 @@ next4:
 	JLT  next8
 
 block7:
-	PREFETCHT0    3072(R9)
-	PREFETCHT0    3136(R9)
+	MOVQ          ahead+48(FP), R12
+	LEAQ          (R9), R11
+	ADDQ          R12, R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
 	VMOVUPS       (R9), Z2
 	VPANDD        Z2, Z0, Z1
 	VMOVUPS       64(R9), Z4
@@ -843,9 +855,9 @@ DATA inOrder512<>+56(SB)/4, $0x0000000b
 DATA inOrder512<>+60(SB)/4, $0x0000000f
 GLOBL inOrder512<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func QuantizeRowF32ToI8AVX2(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·QuantizeRowF32ToI8AVX2(SB), $64-64
+TEXT ·QuantizeRowF32ToI8AVX2(SB), $64-72
 	MOVQ    x+16(FP), AX
 	MOVQ    n+24(FP), CX
 	MOVQ    count+32(FP), DX
@@ -869,22 +881,34 @@ TEXT ·QuantizeRowF32ToI8AVX2(SB), $64-64
 	JLT     rest7
 
 magnitudes6:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -965,22 +989,34 @@ rows2:
 	JLT     rest10
 
 magnitudes9:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -1168,7 +1204,7 @@ one13:
 written14:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R10
+	MOVQ scaleStride+64(FP), R10
 	LEAQ (SI)(R10*4), SI
 	INCQ DI
 	CMPQ DI, $0x04
@@ -1187,7 +1223,10 @@ fewer5:
 	JLT     rest30
 
 magnitudes29:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -1242,7 +1281,10 @@ rows25:
 	JLT     rest33
 
 magnitudes32:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -1407,7 +1449,7 @@ one36:
 written37:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R9
+	MOVQ scaleStride+64(FP), R9
 	LEAQ (SI)(R9*4), SI
 	INCQ DI
 	CMPQ DI, $0x01
@@ -1456,9 +1498,9 @@ DATA leastScale<>+56(SB)/4, $0x358637bd
 DATA leastScale<>+60(SB)/4, $0x358637bd
 GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
-TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-64
+TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-72
 	MOVQ    x+16(FP), AX
 	MOVQ    n+24(FP), CX
 	MOVQ    count+32(FP), DX
@@ -1482,16 +1524,28 @@ TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-64
 	JLT     rest7
 
 magnitudes6:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI), Z0, Z5
 	VPMAXUD    Z5, Z1, Z1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*1), Z0, Z5
 	VPMAXUD    Z5, Z2, Z2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*2), Z0, Z5
 	VPMAXUD    Z5, Z3, Z3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R9*1), Z0, Z5
 	VPMAXUD    Z5, Z4, Z4
 	ADDQ       $0x40, DI
@@ -1561,16 +1615,28 @@ rows2:
 	JLT     rest10
 
 magnitudes9:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z6, Z6
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*1), Z0, Z1
 	VPMAXUD    Z1, Z7, Z7
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*2), Z0, Z1
 	VPMAXUD    Z1, Z8, Z8
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R9*1), Z0, Z1
 	VPMAXUD    Z1, Z9, Z9
 	ADDQ       $0x40, DI
@@ -1749,7 +1815,7 @@ one13:
 written14:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R10
+	MOVQ scaleStride+64(FP), R10
 	LEAQ (SI)(R10*4), SI
 	INCQ DI
 	CMPQ DI, $0x04
@@ -1768,7 +1834,10 @@ fewer5:
 	JLT     rest30
 
 magnitudes29:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z10, Z10
 	ADDQ       $0x40, DI
@@ -1821,7 +1890,10 @@ rows25:
 	JLT     rest33
 
 magnitudes32:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z11, Z11
 	ADDQ       $0x40, DI
@@ -1986,7 +2058,7 @@ one36:
 written37:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R9
+	MOVQ scaleStride+64(FP), R9
 	LEAQ (SI)(R9*4), SI
 	INCQ DI
 	CMPQ DI, $0x01
@@ -1999,9 +2071,9 @@ done1:
 	VZEROUPPER
 	RET
 
-// func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func QuantizeRowF32ToE4M3AVX2(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·QuantizeRowF32ToE4M3AVX2(SB), $64-64
+TEXT ·QuantizeRowF32ToE4M3AVX2(SB), $64-72
 	MOVQ    x+16(FP), AX
 	MOVQ    n+24(FP), CX
 	MOVQ    count+32(FP), DX
@@ -2025,22 +2097,34 @@ TEXT ·QuantizeRowF32ToE4M3AVX2(SB), $64-64
 	JLT     rest7
 
 magnitudes6:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -2121,22 +2205,34 @@ rows2:
 	JLT     rest10
 
 magnitudes9:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
 	VPAND      32(DI), Y0, Y5
 	VPMAXUD    Y5, Y1, Y1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
 	VPAND      32(DI)(R8*1), Y0, Y5
 	VPMAXUD    Y5, Y2, Y2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
 	VPAND      32(DI)(R8*2), Y0, Y5
 	VPMAXUD    Y5, Y3, Y3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPAND      (DI)(R9*1), Y0, Y5
 	VPMAXUD    Y5, Y4, Y4
 	VPAND      32(DI)(R9*1), Y0, Y5
@@ -2369,7 +2465,7 @@ one13:
 written14:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R10
+	MOVQ scaleStride+64(FP), R10
 	LEAQ (SI)(R10*4), SI
 	INCQ DI
 	CMPQ DI, $0x04
@@ -2388,7 +2484,10 @@ fewer5:
 	JLT     rest30
 
 magnitudes29:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -2443,7 +2542,10 @@ rows25:
 	JLT     rest33
 
 magnitudes32:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPAND      (DI), Y0, Y2
 	VPMAXUD    Y2, Y1, Y1
 	VPAND      32(DI), Y0, Y2
@@ -2653,7 +2755,7 @@ one36:
 written37:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R9
+	MOVQ scaleStride+64(FP), R9
 	LEAQ (SI)(R9*4), SI
 	INCQ DI
 	CMPQ DI, $0x01
@@ -2810,9 +2912,9 @@ DATA signs8<>+56(SB)/4, $0x80808080
 DATA signs8<>+60(SB)/4, $0x80808080
 GLOBL signs8<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, scaleStride int)
+// func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-64
+TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-72
 	MOVQ    x+16(FP), AX
 	MOVQ    n+24(FP), CX
 	MOVQ    count+32(FP), DX
@@ -2836,16 +2938,28 @@ TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-64
 	JLT     rest7
 
 magnitudes6:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI), Z0, Z5
 	VPMAXUD    Z5, Z1, Z1
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*1), Z0, Z5
 	VPMAXUD    Z5, Z2, Z2
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*2), Z0, Z5
 	VPMAXUD    Z5, Z3, Z3
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R9*1), Z0, Z5
 	VPMAXUD    Z5, Z4, Z4
 	ADDQ       $0x40, DI
@@ -2915,16 +3029,28 @@ rows2:
 	JLT     rest10
 
 magnitudes9:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z6, Z6
-	PREFETCHT0 3072(DI)(R8*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*1), Z0, Z1
 	VPMAXUD    Z1, Z7, Z7
-	PREFETCHT0 3072(DI)(R8*2)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R8*2), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R8*2), Z0, Z1
 	VPMAXUD    Z1, Z8, Z8
-	PREFETCHT0 3072(DI)(R9*1)
+	MOVQ       ahead+56(FP), R12
+	LEAQ       (DI)(R9*1), R11
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 	VPANDD     (DI)(R9*1), Z0, Z1
 	VPMAXUD    Z1, Z9, Z9
 	ADDQ       $0x40, DI
@@ -3133,7 +3259,7 @@ one13:
 written14:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R10
+	MOVQ scaleStride+64(FP), R10
 	LEAQ (SI)(R10*4), SI
 	INCQ DI
 	CMPQ DI, $0x04
@@ -3152,7 +3278,10 @@ fewer5:
 	JLT     rest30
 
 magnitudes29:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z10, Z10
 	ADDQ       $0x40, DI
@@ -3205,7 +3334,10 @@ rows25:
 	JLT     rest33
 
 magnitudes32:
-	PREFETCHT0 3072(DI)
+	MOVQ       ahead+56(FP), R11
+	LEAQ       (DI), R10
+	ADDQ       R11, R10
+	PREFETCHT0 (R10)
 	VPANDD     (DI), Z0, Z1
 	VPMAXUD    Z1, Z11, Z11
 	ADDQ       $0x40, DI
@@ -3400,7 +3532,7 @@ one36:
 written37:
 	ADDQ R8, AX
 	ADDQ yStride+40(FP), BX
-	MOVQ scaleStride+56(FP), R9
+	MOVQ scaleStride+64(FP), R9
 	LEAQ (SI)(R9*4), SI
 	INCQ DI
 	CMPQ DI, $0x01
@@ -3431,10 +3563,10 @@ DATA signExponent32<>+56(SB)/4, $0xff800000
 DATA signExponent32<>+60(SB)/4, $0xff800000
 GLOBL signExponent32<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+// func QuantizeF32ToE4M3AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·QuantizeF32ToE4M3AVX2(SB), $0-52
-	VBROADCASTSS scale+48(FP), Y0
+TEXT ·QuantizeF32ToE4M3AVX2(SB), $0-60
+	VBROADCASTSS scale+56(FP), Y0
 	VMOVUPS      largestE4M3<>+0(SB), Y1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -3454,8 +3586,11 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0  3072(R9)
-	PREFETCHT0  3136(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
+	PREFETCHT0  64(R11)
 	VMULPS      (R9), Y0, Y2
 	VMULPS      32(R9), Y0, Y3
 	VMULPS      64(R9), Y0, Y4
@@ -3516,7 +3651,10 @@ next4:
 	JLT  next6
 
 block5:
-	PREFETCHT0  3072(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
@@ -3627,10 +3765,10 @@ DATA nanE4M3<>+56(SB)/4, $0x43f00000
 DATA nanE4M3<>+60(SB)/4, $0x43f00000
 GLOBL nanE4M3<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+// func QuantizeF32ToE4M3AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·QuantizeF32ToE4M3AVX512(SB), $0-52
-	VBROADCASTSS scale+48(FP), Z0
+TEXT ·QuantizeF32ToE4M3AVX512(SB), $0-60
+	VBROADCASTSS scale+56(FP), Z0
 	VMOVUPS      largestE4M3<>+0(SB), Z1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -3650,10 +3788,13 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0  3072(R9)
-	PREFETCHT0  3136(R9)
-	PREFETCHT0  3200(R9)
-	PREFETCHT0  3264(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
+	PREFETCHT0  64(R11)
+	PREFETCHT0  128(R11)
+	PREFETCHT0  192(R11)
 	VMULPS      (R9), Z0, Z2
 	VMULPS      64(R9), Z0, Z3
 	VMULPS      128(R9), Z0, Z4
@@ -3707,7 +3848,10 @@ next4:
 	JLT  next8
 
 block7:
-	PREFETCHT0  3072(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
 	VMULPS      (R9), Z0, Z2
 	VRANGEPS    $0x02, Z1, Z2, Z4
 	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
@@ -3821,10 +3965,10 @@ nan13:
 	VMOVDQU8 nan8<>+0(SB), K1, Z3
 	JMP      numbers14
 
-// func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+// func QuantizeF32ToE5M2AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·QuantizeF32ToE5M2AVX2(SB), $0-52
-	VBROADCASTSS scale+48(FP), Y0
+TEXT ·QuantizeF32ToE5M2AVX2(SB), $0-60
+	VBROADCASTSS scale+56(FP), Y0
 	VMOVUPS      largestE5M2<>+0(SB), Y1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -3844,8 +3988,11 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0  3072(R9)
-	PREFETCHT0  3136(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
+	PREFETCHT0  64(R11)
 	VMULPS      (R9), Y0, Y2
 	VMULPS      32(R9), Y0, Y3
 	VMULPS      64(R9), Y0, Y4
@@ -3906,7 +4053,10 @@ next4:
 	JLT  next6
 
 block5:
-	PREFETCHT0  3072(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
 	VMULPS      (R9), Y0, Y2
 	VPACKSSDW   Y2, Y2, Y3
 	VPACKSSWB   Y3, Y3, Y3
@@ -4089,10 +4239,10 @@ DATA nanE5M2<>+56(SB)/4, $0x47e00000
 DATA nanE5M2<>+60(SB)/4, $0x47e00000
 GLOBL nanE5M2<>(SB), RODATA|NOPTR, $64
 
-// func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, scale float32)
+// func QuantizeF32ToE5M2AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int, scale float32)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·QuantizeF32ToE5M2AVX512(SB), $0-52
-	VBROADCASTSS scale+48(FP), Z0
+TEXT ·QuantizeF32ToE5M2AVX512(SB), $0-60
+	VBROADCASTSS scale+56(FP), Z0
 	VMOVUPS      largestE5M2<>+0(SB), Z1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -4112,10 +4262,13 @@ vector1:
 	JLT  next4
 
 block3:
-	PREFETCHT0  3072(R9)
-	PREFETCHT0  3136(R9)
-	PREFETCHT0  3200(R9)
-	PREFETCHT0  3264(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
+	PREFETCHT0  64(R11)
+	PREFETCHT0  128(R11)
+	PREFETCHT0  192(R11)
 	VMULPS      (R9), Z0, Z2
 	VMULPS      64(R9), Z0, Z3
 	VMULPS      128(R9), Z0, Z4
@@ -4169,7 +4322,10 @@ next4:
 	JLT  next8
 
 block7:
-	PREFETCHT0  3072(R9)
+	MOVQ        ahead+48(FP), R12
+	LEAQ        (R9), R11
+	ADDQ        R12, R11
+	PREFETCHT0  (R11)
 	VMULPS      (R9), Z0, Z2
 	VRANGEPS    $0x02, Z1, Z2, Z4
 	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3

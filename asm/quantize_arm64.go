@@ -10,7 +10,7 @@ package asm
 // n is a multiple of 32. The blocks of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride int)
+func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int)
 
 // QuantizeRowF32ToI8NEON does what generic.QuantizeRowF32ToI8 does to count vectors.
 //
@@ -18,7 +18,7 @@ func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride int)
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, scaleStride int)
+func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
 
 // QuantizeRowF32ToE4M3NEON does what generic.QuantizeRowF32ToE4M3 does to count vectors.
 //
@@ -26,7 +26,7 @@ func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStr
 // The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].
 //
 //go:noescape
-func QuantizeRowF32ToE4M3NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, scaleStride int)
+func QuantizeRowF32ToE4M3NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
 
 // QuantizeF32ToE4M3NEON does what generic.QuantizeF32ToE4M3 does to count vectors.
 //
@@ -34,7 +34,7 @@ func QuantizeRowF32ToE4M3NEON(y *uint8, scales, x *float32, n, count, yStride, x
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE4M3NEON(y *uint8, x *float32, n, count, yStride, xStride int, scale float32)
+func QuantizeF32ToE4M3NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int, scale float32)
 
 // QuantizeF32ToE5M2NEON does what generic.QuantizeF32ToE5M2 does to count vectors.
 //
@@ -42,7 +42,7 @@ func QuantizeF32ToE4M3NEON(y *uint8, x *float32, n, count, yStride, xStride int,
 // The results of vector i start at y[i*yStride].
 //
 //go:noescape
-func QuantizeF32ToE5M2NEON(y *uint8, x *float32, n, count, yStride, xStride int, scale float32)
+func QuantizeF32ToE5M2NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int, scale float32)
 
 // DequantizeQ8ToF32NEON does what generic.DequantizeQ8ToF32 does to count vectors
 // of n numbers, at least 1, the results of vector i starting at y[i*yStride].

@@ -96,8 +96,8 @@ DATA float256<>+0(SB)/8, $0x4380000043800000
 DATA float256<>+8(SB)/8, $0x4380000043800000
 GLOBL float256<>(SB), RODATA|NOPTR, $16
 
-// func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride int)
-TEXT ·QuantizeF32ToQ8NEON(SB), NOSPLIT, $0-48
+// func QuantizeF32ToQ8NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int)
+TEXT ·QuantizeF32ToQ8NEON(SB), NOSPLIT, $0-56
 	MOVD  $float127<>(SB), R17
 	FMOVQ (R17), F0
 	MOVD  $nan32<>(SB), R17
@@ -418,8 +418,8 @@ next6:
 done1:
 	RET
 
-// func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, scaleStride int)
-TEXT ·QuantizeRowF32ToI8NEON(SB), NOSPLIT, $0-64
+// func QuantizeRowF32ToI8NEON(y *int8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
+TEXT ·QuantizeRowF32ToI8NEON(SB), NOSPLIT, $0-72
 	MOVD  y+0(FP), R0
 	MOVD  scales+8(FP), R1
 	MOVD  x+16(FP), R2
@@ -568,25 +568,25 @@ next8:
 	WORD  $0x6e21fe75 // fdiv v21.4s, v19.4s, v1.4s
 	WORD  $0x6ea1ee96 // facgt v22.4s, v20.4s, v1.4s
 	VST1  V1.S[0], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[0], V5.S4
 	VDUP  V21.S[0], V6.S4
 	VDUP  V22.S[0], V7.S4
 	VST1  V1.S[1], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[1], V8.S4
 	VDUP  V21.S[1], V9.S4
 	VDUP  V22.S[1], V10.S4
 	VST1  V1.S[2], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[2], V11.S4
 	VDUP  V21.S[2], V12.S4
 	VDUP  V22.S[2], V13.S4
 	VST1  V1.S[3], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[3], V14.S4
 	VDUP  V21.S[3], V15.S4
@@ -920,7 +920,7 @@ next22:
 	WORD  $0x6e21fce9 // fdiv v9.4s, v7.4s, v1.4s
 	WORD  $0x6ea1ed0a // facgt v10.4s, v8.4s, v1.4s
 	VST1  V1.S[0], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V1.S[0], V2.S4
 	VDUP  V9.S[0], V3.S4
@@ -1014,8 +1014,8 @@ next28:
 next16:
 	RET
 
-// func QuantizeRowF32ToE4M3NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, scaleStride int)
-TEXT ·QuantizeRowF32ToE4M3NEON(SB), NOSPLIT, $0-64
+// func QuantizeRowF32ToE4M3NEON(y *uint8, scales, x *float32, n, count, yStride, xStride, ahead, scaleStride int)
+TEXT ·QuantizeRowF32ToE4M3NEON(SB), NOSPLIT, $0-72
 	MOVD  y+0(FP), R0
 	MOVD  scales+8(FP), R1
 	MOVD  x+16(FP), R2
@@ -1174,25 +1174,25 @@ next8:
 	WORD  $0x6e26ff1a // fdiv v26.4s, v24.4s, v6.4s
 	WORD  $0x6ea6ef3b // facgt v27.4s, v25.4s, v6.4s
 	VST1  V6.S[0], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[0], V10.S4
 	VDUP  V26.S[0], V11.S4
 	VDUP  V27.S[0], V12.S4
 	VST1  V6.S[1], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[1], V13.S4
 	VDUP  V26.S[1], V14.S4
 	VDUP  V27.S[1], V15.S4
 	VST1  V6.S[2], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[2], V16.S4
 	VDUP  V26.S[2], V17.S4
 	VDUP  V27.S[2], V18.S4
 	VST1  V6.S[3], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[3], V19.S4
 	VDUP  V26.S[3], V20.S4
@@ -1674,7 +1674,7 @@ next22:
 	WORD  $0x6e26fd8e // fdiv v14.4s, v12.4s, v6.4s
 	WORD  $0x6ea6edaf // facgt v15.4s, v13.4s, v6.4s
 	VST1  V6.S[0], (R1)
-	MOVD  scaleStride+56(FP), R17
+	MOVD  scaleStride+64(FP), R17
 	ADD   R17<<2, R1, R1
 	VDUP  V6.S[0], V7.S4
 	VDUP  V14.S[0], V8.S4
@@ -1805,9 +1805,9 @@ next28:
 next16:
 	RET
 
-// func QuantizeF32ToE4M3NEON(y *uint8, x *float32, n, count, yStride, xStride int, scale float32)
-TEXT ·QuantizeF32ToE4M3NEON(SB), NOSPLIT, $0-52
-	FMOVS scale+48(FP), F0
+// func QuantizeF32ToE4M3NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int, scale float32)
+TEXT ·QuantizeF32ToE4M3NEON(SB), NOSPLIT, $0-60
+	FMOVS scale+56(FP), F0
 	VDUP  V0.S[0], V0.S4
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F1
@@ -1959,9 +1959,9 @@ next8:
 done1:
 	RET
 
-// func QuantizeF32ToE5M2NEON(y *uint8, x *float32, n, count, yStride, xStride int, scale float32)
-TEXT ·QuantizeF32ToE5M2NEON(SB), NOSPLIT, $0-52
-	FMOVS scale+48(FP), F0
+// func QuantizeF32ToE5M2NEON(y *uint8, x *float32, n, count, yStride, xStride, ahead int, scale float32)
+TEXT ·QuantizeF32ToE5M2NEON(SB), NOSPLIT, $0-60
+	FMOVS scale+56(FP), F0
 	VDUP  V0.S[0], V0.S4
 	MOVD  $exponent32<>(SB), R17
 	FMOVQ (R17), F1

@@ -637,9 +637,9 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
 	switch impl {
 	case AVX512:
-		asm.QuantizeF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+		asm.QuantizeF32ToQ8AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
 	case AVX2:
-		asm.QuantizeF32ToQ8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+		asm.QuantizeF32ToQ8AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
 	case Generic:
 		quantizeF32ToQ8Generic(y, x, v)
 	default:
@@ -652,9 +652,9 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
 	switch impl {
 	case AVX512:
-		asm.QuantizeRowF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToI8AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case AVX2:
-		asm.QuantizeRowF32ToI8AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToI8AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case Generic:
 		quantizeRowF32ToI8Generic(y, scales, x, v)
 	default:
@@ -667,9 +667,9 @@ func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *C
 func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
 	switch impl {
 	case AVX512:
-		asm.QuantizeRowF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case AVX2:
-		asm.QuantizeRowF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case Generic:
 		quantizeRowF32ToE4M3Generic(y, scales, x, v)
 	default:
@@ -681,9 +681,9 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
 	case AVX512:
-		asm.QuantizeF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE4M3AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case AVX2:
-		asm.QuantizeF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE4M3AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case Generic:
 		quantizeF32ToE4M3Generic(y, x, v, scale)
 	default:
@@ -695,9 +695,9 @@ func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversio
 func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
 	case AVX512:
-		asm.QuantizeF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE5M2AVX512(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case AVX2:
-		asm.QuantizeF32ToE5M2AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE5M2AVX2(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case Generic:
 		quantizeF32ToE5M2Generic(y, x, v, scale)
 	default:

@@ -553,7 +553,7 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
 	switch impl {
 	case NEON:
-		asm.QuantizeF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+		asm.QuantizeF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
 	case Generic:
 		quantizeF32ToQ8Generic(y, x, v)
 	default:
@@ -566,7 +566,7 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
 	switch impl {
 	case NEON:
-		asm.QuantizeRowF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case Generic:
 		quantizeRowF32ToI8Generic(y, scales, x, v)
 	default:
@@ -579,7 +579,7 @@ func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *C
 func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
 	switch impl {
 	case NEON:
-		asm.QuantizeRowF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+		asm.QuantizeRowF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
 	case Generic:
 		quantizeRowF32ToE4M3Generic(y, scales, x, v)
 	default:
@@ -591,7 +591,7 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
 	case NEON:
-		asm.QuantizeF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case Generic:
 		quantizeF32ToE4M3Generic(y, x, v, scale)
 	default:
@@ -603,7 +603,7 @@ func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversio
 func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
 	case NEON:
-		asm.QuantizeF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+		asm.QuantizeF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
 	case Generic:
 		quantizeF32ToE5M2Generic(y, x, v, scale)
 	default:

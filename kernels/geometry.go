@@ -33,6 +33,11 @@ type Conversion struct {
 	YStride     int
 	XStride     int
 	ScaleStride int
+
+	// Ahead is the bytes from x to what is fetched into the cache meanwhile, as many bytes
+	// as are read: x itself some way on, or what comes next where x is in the cache. It is a
+	// hint, harmless where there is no memory.
+	Ahead int
 }
 
 // Fusion says where the vectors lie that are normalized and rotated, and which slice

@@ -38,6 +38,9 @@ const (
 	FusedElements = 4 << 10
 	// TokenElements is FusedElements for a call of one token.
 	TokenElements = 1 << 10
+	// Ahead is how many bytes before it is used memory is fetched by kernels that are told
+	// what to fetch: see ahead in asm/_gen/amd64.
+	Ahead = 3072
 	// CopyBytes is heads that wait for a non-temporal store, in the first cache; larger heads
 	// are written by plain ones. RotateInto of 64 MiB on Zen 5, 2 Ki to 32 Ki: float32 4.29,
 	// 4.58, 4.88, 5.01, 4.62 ms, float32 to float16 6.42, 6.52, 6.74, 7.11, 7.65 ms.

@@ -80,6 +80,21 @@ func (e *emitter) eachVector(body func(y, x, left reg.GPVirtual)) {
 	}
 }
 
+// fetchMeanwhile fetches as many bytes as are read from an address on: those that lie
+// "ahead" bytes from there.
+func (e *emitter) fetchMeanwhile(from operand.Mem, bytes int) {
+	const line = 64
+	if bytes < line/2 {
+		return // those before it have fetched the line
+	}
+	at, ahead := e.GP64(), e.argument("ahead")
+	e.LEAQ(from, at)
+	e.ADDQ(ahead, at)
+	for fetched := 0; fetched < bytes; fetched += line {
+		e.prefetch(operand.Mem{Base: at, Disp: fetched})
+	}
+}
+
 // bytes loads a parameter that counts elements, as bytes.
 func (e *emitter) bytes(name string, t element) reg.GPVirtual {
 	if t.bytes() == 4 {
@@ -120,7 +135,7 @@ func (e *emitter) bytesOf(y, x, left reg.GPVirtual, ahead bool, body func(number
 			return
 		}
 		if ahead {
-			e.prefetchAhead(from, 4*p.size)
+			e.fetchMeanwhile(from, 4*p.size)
 		}
 		var list []operand.Op
 		for i := 0; i < p.size; i += lanes {
@@ -360,7 +375,7 @@ func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
 	magnitude := e.keep(e.magnitudes())
 	e.spans(left, whole(4*q8Numbers, q8Numbers), func(p part) {
 		from, blocks, each := operand.Mem{Base: x}, p.size/q8Numbers, q8Numbers/e.lanes()
-		e.prefetchAhead(from, 4*p.size)
+		e.fetchMeanwhile(from, 4*p.size)
 		var numbers []operand.Op
 		var maxima []reg.VecVirtual
 		for i := range blocks * each {
@@ -540,7 +555,7 @@ func (e *emitter) rowMaxima(l *lines, n reg.GPVirtual) (maxima []reg.VecVirtual)
 	e.JLT(operand.LabelRef(rest))
 	e.Label(loop)
 	for i := range l.count {
-		e.prefetchAhead(l.row(i, 0), 4*step)
+		e.fetchMeanwhile(l.row(i, 0), 4*step)
 		for j := 0; j < step; j += e.lanes() {
 			add(l.row(i, 4*j), i)
 		}

@@ -95,6 +95,9 @@ func converted(numbers, scales string) Parameter {
 	arguments := integers("v.", "n", "Len", "count", "Count", "yStride", "YStride", "xStride", "XStride")
 	row := map[string]string{"y": "y[i*v.YStride:]", "x": "x[i*v.XStride:]"}
 	row[numbers] += "[:v.Len]"
+	if numbers == "x" {
+		arguments = append(arguments, integers("v.", "ahead", "Ahead")...)
+	}
 	if scales != "" {
 		arguments = append(arguments, integers("v.", "scaleStride", "ScaleStride")...)
 		row[scales] = scales + "[i*v.ScaleStride]"
