@@ -16,7 +16,7 @@ var (
 	productTests     = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests       = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests  = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
-	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients", operations: "Quantize.*|Dequantize.*"}
+	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestHardQuotients", operations: "Quantize.*|Dequantize.*"}
 	hadamardTests    = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests       = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText     = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}

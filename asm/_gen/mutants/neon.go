@@ -1,10 +1,5 @@
 package main
 
-var (
-	quantizeTests = tests{names: registryTests + "|TestRounding8|TestHardQuotients", operations: "Quantize.*|Dequantize.*"}
-	hadamardTests = tests{names: registryTests, operations: "Hadamard.*"}
-)
-
 var neonMutants = []group{
 	{"neon/rotate", "asm/_gen/arm64/rotate.go", rotateTests, []fault{
 		{"sign", "x1*c + x2*s", `e.fsub4s(x1, x1, x2s)`, `e.fadd4s(x1, x1, x2s)`},
