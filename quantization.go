@@ -113,6 +113,9 @@ func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operan
 	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
 	switch y.Kind {
 	case kernels.Q8:
+		if stride == q.dim && y.HeadStride == q.dim/generic.Q8Block { // blocks one behind the other
+			v.Len, v.Count = heads*q.dim, 1
+		}
 		v.YStride *= generic.Q8Bytes
 		kernels.QuantizeF32ToQ8(impl, y.bytes(yAt), from, &v)
 	case kernels.Int8:

@@ -6,7 +6,7 @@
 
 // func QuantizeF32ToQ8AVX2(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, F16C
-TEXT ·QuantizeF32ToQ8AVX2(SB), $16-56
+TEXT ·QuantizeF32ToQ8AVX2(SB), $32-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -18,25 +18,12 @@ TEXT ·QuantizeF32ToQ8AVX2(SB), $16-56
 	JZ    done2
 
 vector1:
-	MOVQ    AX, R8
-	MOVQ    CX, R9
-	MOVQ    DX, R10
-	VMOVUPS magnitude32<>+0(SB), Y0
-	CMPQ    R10, $0x80
-	JLT     next4
-
-block3:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT0   (R11)
-	PREFETCHT0   64(R11)
-	PREFETCHT0   128(R11)
-	PREFETCHT0   192(R11)
-	PREFETCHT0   256(R11)
-	PREFETCHT0   320(R11)
-	PREFETCHT0   384(R11)
-	PREFETCHT0   448(R11)
+	MOVQ         AX, R8
+	MOVQ         CX, R9
+	MOVQ         DX, R10
+	VMOVUPS      magnitude32<>+0(SB), Y0
+	CMPQ         R10, $0x00000080
+	JLT          single5
 	VPAND        (R9), Y0, Y1
 	VPAND        32(R9), Y0, Y2
 	VPMAXUD      Y2, Y1, Y1
@@ -77,28 +64,102 @@ block3:
 	VEXTRACTI128 $0x01, Y2, X1
 	VPMAXUD      X1, X2, X1
 	VDIVPS       largestI8<>+0(SB), X1, X2
-
-	// the float16 d of each block
 	VPMINUD      nan32<>+0(SB), X2, X3
 	VCVTPS2PH    $0x00, X3, X3
-	VMOVQ        X3, R11
-	MOVW         R11, (R8)
-	SHRQ         $0x10, R11
-	MOVW         R11, 34(R8)
-	SHRQ         $0x10, R11
-	MOVW         R11, 68(R8)
-	SHRQ         $0x10, R11
-	MOVW         R11, 102(R8)
+	VPEXTRW      $0x00, X3, (R8)
+	VPEXTRW      $0x01, X3, 34(R8)
+	VPEXTRW      $0x02, X3, 68(R8)
+	VPEXTRW      $0x03, X3, 102(R8)
 	VPADDD       smallestQ8<>+0(SB), X1, X1
 	VMOVUPS      usualQ8<>+0(SB), X3
 	VPCMPGTD     X3, X1, X1
 	VMOVMSKPS    X1, R11
 	TESTL        R11, R11
-	JNZ          rare5
+	JNZ          rare6
 	VMOVUPS      two32<>+0(SB), X1
 	VDIVPS       X2, X1, X1
 	VMOVUPS      X1, (SP)
-	VBROADCASTSS (SP), Y1
+
+scaled7:
+block3:
+	VMOVUPS      (SP), X1
+	VMOVUPS      X1, 16(SP)
+	MOVL         R11, R12
+	SUBQ         $0x00000080, R10
+	CMPQ         R10, $0x00000080
+	JLT          last4
+	VPAND        512(R9), Y0, Y1
+	VPAND        544(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        576(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        608(R9), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        640(R9), Y0, Y2
+	VPAND        672(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        704(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        736(R9), Y0, Y3
+	VPMAXUD      Y3, Y2, Y2
+	VPAND        768(R9), Y0, Y3
+	VPAND        800(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        832(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        864(R9), Y0, Y4
+	VPMAXUD      Y4, Y3, Y3
+	VPAND        896(R9), Y0, Y4
+	VPAND        928(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        960(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPAND        992(R9), Y0, Y5
+	VPMAXUD      Y5, Y4, Y4
+	VPUNPCKLDQ   Y2, Y1, Y5
+	VPUNPCKHDQ   Y2, Y1, Y1
+	VPMAXUD      Y1, Y5, Y5
+	VPUNPCKLDQ   Y4, Y3, Y1
+	VPUNPCKHDQ   Y4, Y3, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPUNPCKLQDQ  Y1, Y5, Y2
+	VPUNPCKHQDQ  Y1, Y5, Y1
+	VPMAXUD      Y1, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMAXUD      X1, X2, X1
+	VDIVPS       largestI8<>+0(SB), X1, X2
+	VPMINUD      nan32<>+0(SB), X2, X3
+	VCVTPS2PH    $0x00, X3, X3
+	VPEXTRW      $0x00, X3, 136(R8)
+	VPEXTRW      $0x01, X3, 170(R8)
+	VPEXTRW      $0x02, X3, 204(R8)
+	VPEXTRW      $0x03, X3, 238(R8)
+	VPADDD       smallestQ8<>+0(SB), X1, X1
+	VMOVUPS      usualQ8<>+0(SB), X3
+	VPCMPGTD     X3, X1, X1
+	VMOVMSKPS    X1, R11
+	TESTL        R11, R11
+	JNZ          rare8
+	VMOVUPS      two32<>+0(SB), X1
+	VDIVPS       X2, X1, X1
+	VMOVUPS      X1, (SP)
+
+scaled9:
+last4:
+	MOVQ         ahead+48(FP), R14
+	LEAQ         (R9), R13
+	ADDQ         R14, R13
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	PREFETCHT0   192(R13)
+	PREFETCHT0   256(R13)
+	PREFETCHT0   320(R13)
+	PREFETCHT0   384(R13)
+	PREFETCHT0   448(R13)
+	TESTL        R12, R12
+	JNZ          rare10
+	VBROADCASTSS 16(SP), Y1
 	VMULPS       (R9), Y1, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VMULPS       32(R9), Y1, Y3
@@ -117,7 +178,7 @@ block3:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 2(R8)
-	VBROADCASTSS 4(SP), Y1
+	VBROADCASTSS 20(SP), Y1
 	VMULPS       128(R9), Y1, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VMULPS       160(R9), Y1, Y3
@@ -136,7 +197,7 @@ block3:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 36(R8)
-	VBROADCASTSS 8(SP), Y1
+	VBROADCASTSS 24(SP), Y1
 	VMULPS       256(R9), Y1, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VMULPS       288(R9), Y1, Y3
@@ -155,7 +216,7 @@ block3:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 70(R8)
-	VBROADCASTSS 12(SP), Y1
+	VBROADCASTSS 28(SP), Y1
 	VMULPS       384(R9), Y1, Y2
 	VCVTTPS2DQ   Y2, Y2
 	VMULPS       416(R9), Y1, Y3
@@ -175,23 +236,17 @@ block3:
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 104(R8)
 
-written6:
+written11:
 	ADDQ $0x00000200, R9
 	ADDQ $0x00000088, R8
-	SUBQ $0x80, R10
-	CMPQ R10, $0x80
+	CMPQ R10, $0x00000080
 	JGE  block3
 
-next4:
+single5:
 	CMPQ R10, $0x20
-	JLT  next8
+	JLT  next13
 
-block7:
-	MOVQ         ahead+48(FP), R12
-	LEAQ         (R9), R11
-	ADDQ         R12, R11
-	PREFETCHT0   (R11)
-	PREFETCHT0   64(R11)
+block12:
 	VPAND        (R9), Y0, Y1
 	VPAND        32(R9), Y0, Y2
 	VPMAXUD      Y2, Y1, Y1
@@ -206,21 +261,22 @@ block7:
 	VPSHUFD      $0xb1, X2, X1
 	VPMAXUD      X1, X2, X2
 	VDIVPS       largestI8<>+0(SB), X2, X1
-
-	// the float16 d of each block
 	VPMINUD      nan32<>+0(SB), X1, X3
 	VCVTPS2PH    $0x00, X3, X3
-	VMOVQ        X3, R11
-	MOVW         R11, (R8)
+	VPEXTRW      $0x00, X3, (R8)
 	VPADDD       smallestQ8<>+0(SB), X2, X2
 	VMOVUPS      usualQ8<>+0(SB), X3
 	VPCMPGTD     X3, X2, X2
 	VMOVMSKPS    X2, R11
 	TESTL        R11, R11
-	JNZ          rare9
+	JNZ          rare14
 	VMOVUPS      two32<>+0(SB), X2
 	VDIVPS       X1, X2, X2
 	VMOVUPS      X2, (SP)
+
+scaled15:
+	TESTL        R11, R11
+	JNZ          rare16
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
 	VCVTTPS2DQ   Y2, Y2
@@ -241,14 +297,14 @@ block7:
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 2(R8)
 
-written10:
+written17:
 	ADDQ $0x00000080, R9
 	ADDQ $0x00000022, R8
 	SUBQ $0x20, R10
 	CMPQ R10, $0x20
-	JGE  block7
+	JGE  block12
 
-next8:
+next13:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -258,11 +314,20 @@ done2:
 	VZEROUPPER
 	RET
 
-rare5:
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X2, X1, X1
-	VMOVUPS      X1, (SP)
-	VBROADCASTSS (SP), Y1
+rare6:
+	VMOVUPS one32<>+0(SB), X1
+	VDIVPS  X2, X1, X1
+	VMOVUPS X1, (SP)
+	JMP     scaled7
+
+rare8:
+	VMOVUPS one32<>+0(SB), X1
+	VDIVPS  X2, X1, X1
+	VMOVUPS X1, (SP)
+	JMP     scaled9
+
+rare10:
+	VBROADCASTSS 16(SP), Y1
 	VMULPS       (R9), Y1, Y2
 	VADDPS       Y2, Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
@@ -287,7 +352,7 @@ rare5:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 2(R8)
-	VBROADCASTSS 4(SP), Y1
+	VBROADCASTSS 20(SP), Y1
 	VMULPS       128(R9), Y1, Y2
 	VADDPS       Y2, Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
@@ -312,7 +377,7 @@ rare5:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 36(R8)
-	VBROADCASTSS 8(SP), Y1
+	VBROADCASTSS 24(SP), Y1
 	VMULPS       256(R9), Y1, Y2
 	VADDPS       Y2, Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
@@ -337,7 +402,7 @@ rare5:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 70(R8)
-	VBROADCASTSS 12(SP), Y1
+	VBROADCASTSS 28(SP), Y1
 	VMULPS       384(R9), Y1, Y2
 	VADDPS       Y2, Y2, Y2
 	VCVTTPS2DQ   Y2, Y2
@@ -362,12 +427,15 @@ rare5:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 104(R8)
-	JMP          written6
+	JMP          written11
 
-rare9:
-	VMOVUPS      one32<>+0(SB), X2
-	VDIVPS       X1, X2, X2
-	VMOVUPS      X2, (SP)
+rare14:
+	VMOVUPS one32<>+0(SB), X2
+	VDIVPS  X1, X2, X2
+	VMOVUPS X2, (SP)
+	JMP     scaled15
+
+rare16:
 	VBROADCASTSS (SP), Y1
 	VMULPS       (R9), Y1, Y2
 	VADDPS       Y2, Y2, Y2
@@ -393,7 +461,7 @@ rare9:
 	VMOVUPS      inOrder256<>+0(SB), Y2
 	VPERMD       Y1, Y2, Y1
 	VMOVUPS      Y1, 2(R8)
-	JMP          written10
+	JMP          written17
 
 DATA magnitude32<>+0(SB)/4, $0x7fffffff
 DATA magnitude32<>+4(SB)/4, $0x7fffffff
@@ -551,7 +619,7 @@ GLOBL lowBytes<>(SB), RODATA|NOPTR, $64
 
 // func QuantizeF32ToQ8AVX512(y *uint8, x *float32, n int, count int, yStride int, xStride int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, F16C
-TEXT ·QuantizeF32ToQ8AVX512(SB), $16-56
+TEXT ·QuantizeF32ToQ8AVX512(SB), $32-56
 	MOVQ  y+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  n+16(FP), DX
@@ -563,89 +631,128 @@ TEXT ·QuantizeF32ToQ8AVX512(SB), $16-56
 	JZ    done2
 
 vector1:
-	MOVQ    AX, R8
-	MOVQ    CX, R9
-	MOVQ    DX, R10
-	VMOVUPS magnitude32<>+0(SB), Z0
-	CMPQ    R10, $0x80
-	JLT     next4
-
-block3:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT0    (R11)
-	PREFETCHT0    64(R11)
-	PREFETCHT0    128(R11)
-	PREFETCHT0    192(R11)
-	PREFETCHT0    256(R11)
-	PREFETCHT0    320(R11)
-	PREFETCHT0    384(R11)
-	PREFETCHT0    448(R11)
-	VMOVUPS       (R9), Z2
-	VPANDD        Z2, Z0, Z1
-	VMOVUPS       64(R9), Z4
-	VPANDD        Z4, Z0, Z3
-	VPMAXUD       Z3, Z1, Z1
-	VMOVUPS       128(R9), Z5
-	VPANDD        Z5, Z0, Z3
-	VMOVUPS       192(R9), Z7
-	VPANDD        Z7, Z0, Z6
-	VPMAXUD       Z6, Z3, Z3
-	VMOVUPS       256(R9), Z8
-	VPANDD        Z8, Z0, Z6
-	VMOVUPS       320(R9), Z10
-	VPANDD        Z10, Z0, Z9
-	VPMAXUD       Z9, Z6, Z6
-	VMOVUPS       384(R9), Z11
-	VPANDD        Z11, Z0, Z9
-	VMOVUPS       448(R9), Z13
-	VPANDD        Z13, Z0, Z12
-	VPMAXUD       Z12, Z9, Z9
-	VPUNPCKLDQ    Z3, Z1, Z12
-	VPUNPCKHDQ    Z3, Z1, Z1
-	VPMAXUD       Z1, Z12, Z12
-	VPUNPCKLDQ    Z9, Z6, Z1
-	VPUNPCKHDQ    Z9, Z6, Z3
-	VPMAXUD       Z3, Z1, Z1
-	VPUNPCKLQDQ   Z1, Z12, Z3
-	VPUNPCKHQDQ   Z1, Z12, Z1
-	VPMAXUD       Z1, Z3, Z3
-	VEXTRACTI64X4 $0x01, Z3, Y1
-	VPMAXUD       Y1, Y3, Y1
-	VEXTRACTI128  $0x01, Y1, X3
-	VPMAXUD       X3, X1, X3
-	VDIVPS        largestI8<>+0(SB), X3, X1
-
-	// the float16 d of each block
-	VPMINUD       nan32<>+0(SB), X1, X6
-	VCVTPS2PH     $0x00, X6, X6
-	VMOVQ         X6, R11
-	MOVW          R11, (R8)
-	SHRQ          $0x10, R11
-	MOVW          R11, 34(R8)
-	SHRQ          $0x10, R11
-	MOVW          R11, 68(R8)
-	SHRQ          $0x10, R11
-	MOVW          R11, 102(R8)
-	VPADDD        smallestQ8<>+0(SB), X3, X3
-	VMOVUPS       usualQ8<>+0(SB), X6
-	VPCMPGTD      X6, X3, X3
-	VMOVMSKPS     X3, R11
+	MOVQ          AX, R8
+	MOVQ          CX, R9
+	MOVQ          DX, R10
+	VMOVUPS       magnitude32<>+0(SB), Z0
+	CMPQ          R10, $0x00000080
+	JLT           single5
+	VPANDD        (R9), Z0, Z1
+	VPANDD        64(R9), Z0, Z2
+	VPMAXUD       Z2, Z1, Z1
+	VPANDD        128(R9), Z0, Z2
+	VPANDD        192(R9), Z0, Z3
+	VPMAXUD       Z3, Z2, Z2
+	VPANDD        256(R9), Z0, Z3
+	VPANDD        320(R9), Z0, Z4
+	VPMAXUD       Z4, Z3, Z3
+	VPANDD        384(R9), Z0, Z4
+	VPANDD        448(R9), Z0, Z5
+	VPMAXUD       Z5, Z4, Z4
+	VPUNPCKLDQ    Z2, Z1, Z5
+	VPUNPCKHDQ    Z2, Z1, Z1
+	VPMAXUD       Z1, Z5, Z5
+	VPUNPCKLDQ    Z4, Z3, Z1
+	VPUNPCKHDQ    Z4, Z3, Z2
+	VPMAXUD       Z2, Z1, Z1
+	VPUNPCKLQDQ   Z1, Z5, Z2
+	VPUNPCKHQDQ   Z1, Z5, Z1
+	VPMAXUD       Z1, Z2, Z2
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXUD       Y1, Y2, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMINUD       nan32<>+0(SB), X1, X3
+	VCVTPS2PH     $0x00, X3, X3
+	VPEXTRW       $0x00, X3, (R8)
+	VPEXTRW       $0x01, X3, 34(R8)
+	VPEXTRW       $0x02, X3, 68(R8)
+	VPEXTRW       $0x03, X3, 102(R8)
+	VPADDD        smallestQ8<>+0(SB), X2, X2
+	VMOVUPS       usualQ8<>+0(SB), X3
+	VPCMPGTD      X3, X2, X2
+	VMOVMSKPS     X2, R11
 	TESTL         R11, R11
-	JNZ           rare5
-	VMOVUPS       two32<>+0(SB), X3
-	VDIVPS        X1, X3, X3
-	VMOVUPS       X3, (SP)
-	VBROADCASTSS  (SP), Z1
-	VMULPS        Z2, Z1, Z2
+	JNZ           rare6
+	VMOVUPS       two32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+
+scaled7:
+block3:
+	VMOVUPS       (SP), X1
+	VMOVUPS       X1, 16(SP)
+	MOVL          R11, R12
+	SUBQ          $0x00000080, R10
+	CMPQ          R10, $0x00000080
+	JLT           last4
+	VPANDD        512(R9), Z0, Z1
+	VPANDD        576(R9), Z0, Z2
+	VPMAXUD       Z2, Z1, Z1
+	VPANDD        640(R9), Z0, Z2
+	VPANDD        704(R9), Z0, Z3
+	VPMAXUD       Z3, Z2, Z2
+	VPANDD        768(R9), Z0, Z3
+	VPANDD        832(R9), Z0, Z4
+	VPMAXUD       Z4, Z3, Z3
+	VPANDD        896(R9), Z0, Z4
+	VPANDD        960(R9), Z0, Z5
+	VPMAXUD       Z5, Z4, Z4
+	VPUNPCKLDQ    Z2, Z1, Z5
+	VPUNPCKHDQ    Z2, Z1, Z1
+	VPMAXUD       Z1, Z5, Z5
+	VPUNPCKLDQ    Z4, Z3, Z1
+	VPUNPCKHDQ    Z4, Z3, Z2
+	VPMAXUD       Z2, Z1, Z1
+	VPUNPCKLQDQ   Z1, Z5, Z2
+	VPUNPCKHQDQ   Z1, Z5, Z1
+	VPMAXUD       Z1, Z2, Z2
+	VEXTRACTI64X4 $0x01, Z2, Y1
+	VPMAXUD       Y1, Y2, Y1
+	VEXTRACTI128  $0x01, Y1, X2
+	VPMAXUD       X2, X1, X2
+	VDIVPS        largestI8<>+0(SB), X2, X1
+	VPMINUD       nan32<>+0(SB), X1, X3
+	VCVTPS2PH     $0x00, X3, X3
+	VPEXTRW       $0x00, X3, 136(R8)
+	VPEXTRW       $0x01, X3, 170(R8)
+	VPEXTRW       $0x02, X3, 204(R8)
+	VPEXTRW       $0x03, X3, 238(R8)
+	VPADDD        smallestQ8<>+0(SB), X2, X2
+	VMOVUPS       usualQ8<>+0(SB), X3
+	VPCMPGTD      X3, X2, X2
+	VMOVMSKPS     X2, R11
+	TESTL         R11, R11
+	JNZ           rare8
+	VMOVUPS       two32<>+0(SB), X2
+	VDIVPS        X1, X2, X2
+	VMOVUPS       X2, (SP)
+
+scaled9:
+last4:
+	MOVQ          ahead+48(FP), R14
+	LEAQ          (R9), R13
+	ADDQ          R14, R13
+	PREFETCHT0    (R13)
+	PREFETCHT0    64(R13)
+	PREFETCHT0    128(R13)
+	PREFETCHT0    192(R13)
+	PREFETCHT0    256(R13)
+	PREFETCHT0    320(R13)
+	PREFETCHT0    384(R13)
+	PREFETCHT0    448(R13)
+	TESTL         R12, R12
+	JNZ           rare10
+	VBROADCASTSS  16(SP), Z1
+	VMULPS        (R9), Z1, Z2
 	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z4, Z1, Z1
+	VMULPS        64(R9), Z1, Z1
 	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  4(SP), Z3
-	VMULPS        Z5, Z3, Z4
+	VBROADCASTSS  20(SP), Z3
+	VMULPS        128(R9), Z3, Z4
 	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z7, Z3, Z3
+	VMULPS        192(R9), Z3, Z3
 	VCVTTPS2DQ    Z3, Z3
 	VPACKSSDW     Z1, Z2, Z1
 	VPACKSSDW     Z3, Z4, Z2
@@ -658,15 +765,15 @@ block3:
 	VPERMD        Z1, Z2, Z1
 	VMOVUPS       Y1, 2(R8)
 	VEXTRACTI64X4 $0x01, Z1, 36(R8)
-	VBROADCASTSS  8(SP), Z1
-	VMULPS        Z8, Z1, Z2
+	VBROADCASTSS  24(SP), Z1
+	VMULPS        256(R9), Z1, Z2
 	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z10, Z1, Z1
+	VMULPS        320(R9), Z1, Z1
 	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  12(SP), Z3
-	VMULPS        Z11, Z3, Z4
+	VBROADCASTSS  28(SP), Z3
+	VMULPS        384(R9), Z3, Z4
 	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z13, Z3, Z3
+	VMULPS        448(R9), Z3, Z3
 	VCVTTPS2DQ    Z3, Z3
 	VPACKSSDW     Z1, Z2, Z1
 	VPACKSSDW     Z3, Z4, Z2
@@ -680,56 +787,49 @@ block3:
 	VMOVUPS       Y1, 70(R8)
 	VEXTRACTI64X4 $0x01, Z1, 104(R8)
 
-written6:
+written11:
 	ADDQ $0x00000200, R9
 	ADDQ $0x00000088, R8
-	SUBQ $0x80, R10
-	CMPQ R10, $0x80
+	CMPQ R10, $0x00000080
 	JGE  block3
 
-next4:
+single5:
 	CMPQ R10, $0x20
-	JLT  next8
+	JLT  next13
 
-block7:
-	MOVQ          ahead+48(FP), R12
-	LEAQ          (R9), R11
-	ADDQ          R12, R11
-	PREFETCHT0    (R11)
-	PREFETCHT0    64(R11)
-	VMOVUPS       (R9), Z2
-	VPANDD        Z2, Z0, Z1
-	VMOVUPS       64(R9), Z4
-	VPANDD        Z4, Z0, Z3
-	VPMAXUD       Z3, Z1, Z1
-	VEXTRACTI64X4 $0x01, Z1, Y3
-	VPMAXUD       Y3, Y1, Y3
-	VEXTRACTI128  $0x01, Y3, X1
-	VPMAXUD       X1, X3, X1
-	VPSHUFD       $0x4e, X1, X3
-	VPMAXUD       X3, X1, X1
-	VPSHUFD       $0xb1, X1, X3
-	VPMAXUD       X3, X1, X1
-	VDIVPS        largestI8<>+0(SB), X1, X3
+block12:
+	VPANDD        (R9), Z0, Z1
+	VPANDD        64(R9), Z0, Z2
+	VPMAXUD       Z2, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y2
+	VPMAXUD       Y2, Y1, Y2
+	VEXTRACTI128  $0x01, Y2, X1
+	VPMAXUD       X1, X2, X1
+	VPSHUFD       $0x4e, X1, X2
+	VPMAXUD       X2, X1, X1
+	VPSHUFD       $0xb1, X1, X2
+	VPMAXUD       X2, X1, X1
+	VDIVPS        largestI8<>+0(SB), X1, X2
+	VPMINUD       nan32<>+0(SB), X2, X3
+	VCVTPS2PH     $0x00, X3, X3
+	VPEXTRW       $0x00, X3, (R8)
+	VPADDD        smallestQ8<>+0(SB), X1, X1
+	VMOVUPS       usualQ8<>+0(SB), X3
+	VPCMPGTD      X3, X1, X1
+	VMOVMSKPS     X1, R11
+	TESTL         R11, R11
+	JNZ           rare14
+	VMOVUPS       two32<>+0(SB), X1
+	VDIVPS        X2, X1, X1
+	VMOVUPS       X1, (SP)
 
-	// the float16 d of each block
-	VPMINUD      nan32<>+0(SB), X3, X5
-	VCVTPS2PH    $0x00, X5, X5
-	VMOVQ        X5, R11
-	MOVW         R11, (R8)
-	VPADDD       smallestQ8<>+0(SB), X1, X1
-	VMOVUPS      usualQ8<>+0(SB), X5
-	VPCMPGTD     X5, X1, X1
-	VMOVMSKPS    X1, R11
+scaled15:
 	TESTL        R11, R11
-	JNZ          rare9
-	VMOVUPS      two32<>+0(SB), X1
-	VDIVPS       X3, X1, X1
-	VMOVUPS      X1, (SP)
+	JNZ          rare16
 	VBROADCASTSS (SP), Z1
-	VMULPS       Z2, Z1, Z2
+	VMULPS       (R9), Z1, Z2
 	VCVTTPS2DQ   Z2, Z2
-	VMULPS       Z4, Z1, Z1
+	VMULPS       64(R9), Z1, Z1
 	VCVTTPS2DQ   Z1, Z1
 	VPACKSSDW    Z1, Z2, Z1
 	VPSRAW       $0x0f, Z1, Z2
@@ -739,14 +839,14 @@ block7:
 	VPERMD       Z1, Z2, Z1
 	VMOVUPS      Y1, 2(R8)
 
-written10:
+written17:
 	ADDQ $0x00000080, R9
 	ADDQ $0x00000022, R8
 	SUBQ $0x20, R10
 	CMPQ R10, $0x20
-	JGE  block7
+	JGE  block12
 
-next8:
+next13:
 	ADDQ SI, AX
 	ADDQ DI, CX
 	DECQ BX
@@ -756,22 +856,31 @@ done2:
 	VZEROUPPER
 	RET
 
-rare5:
-	VMOVUPS       one32<>+0(SB), X3
-	VDIVPS        X1, X3, X3
-	VMOVUPS       X3, (SP)
-	VBROADCASTSS  (SP), Z1
-	VMULPS        Z2, Z1, Z2
+rare6:
+	VMOVUPS one32<>+0(SB), X2
+	VDIVPS  X1, X2, X2
+	VMOVUPS X2, (SP)
+	JMP     scaled7
+
+rare8:
+	VMOVUPS one32<>+0(SB), X2
+	VDIVPS  X1, X2, X2
+	VMOVUPS X2, (SP)
+	JMP     scaled9
+
+rare10:
+	VBROADCASTSS  16(SP), Z1
+	VMULPS        (R9), Z1, Z2
 	VADDPS        Z2, Z2, Z2
 	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z4, Z1, Z1
+	VMULPS        64(R9), Z1, Z1
 	VADDPS        Z1, Z1, Z1
 	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  4(SP), Z3
-	VMULPS        Z5, Z3, Z4
+	VBROADCASTSS  20(SP), Z3
+	VMULPS        128(R9), Z3, Z4
 	VADDPS        Z4, Z4, Z4
 	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z7, Z3, Z3
+	VMULPS        192(R9), Z3, Z3
 	VADDPS        Z3, Z3, Z3
 	VCVTTPS2DQ    Z3, Z3
 	VPACKSSDW     Z1, Z2, Z1
@@ -787,18 +896,18 @@ rare5:
 	VPERMD        Z1, Z2, Z1
 	VMOVUPS       Y1, 2(R8)
 	VEXTRACTI64X4 $0x01, Z1, 36(R8)
-	VBROADCASTSS  8(SP), Z1
-	VMULPS        Z8, Z1, Z2
+	VBROADCASTSS  24(SP), Z1
+	VMULPS        256(R9), Z1, Z2
 	VADDPS        Z2, Z2, Z2
 	VCVTTPS2DQ    Z2, Z2
-	VMULPS        Z10, Z1, Z1
+	VMULPS        320(R9), Z1, Z1
 	VADDPS        Z1, Z1, Z1
 	VCVTTPS2DQ    Z1, Z1
-	VBROADCASTSS  12(SP), Z3
-	VMULPS        Z11, Z3, Z4
+	VBROADCASTSS  28(SP), Z3
+	VMULPS        384(R9), Z3, Z4
 	VADDPS        Z4, Z4, Z4
 	VCVTTPS2DQ    Z4, Z4
-	VMULPS        Z13, Z3, Z3
+	VMULPS        448(R9), Z3, Z3
 	VADDPS        Z3, Z3, Z3
 	VCVTTPS2DQ    Z3, Z3
 	VPACKSSDW     Z1, Z2, Z1
@@ -814,17 +923,20 @@ rare5:
 	VPERMD        Z1, Z2, Z1
 	VMOVUPS       Y1, 70(R8)
 	VEXTRACTI64X4 $0x01, Z1, 104(R8)
-	JMP           written6
+	JMP           written11
 
-rare9:
-	VMOVUPS      one32<>+0(SB), X1
-	VDIVPS       X3, X1, X1
-	VMOVUPS      X1, (SP)
+rare14:
+	VMOVUPS one32<>+0(SB), X1
+	VDIVPS  X2, X1, X1
+	VMOVUPS X1, (SP)
+	JMP     scaled15
+
+rare16:
 	VBROADCASTSS (SP), Z1
-	VMULPS       Z2, Z1, Z2
+	VMULPS       (R9), Z1, Z2
 	VADDPS       Z2, Z2, Z2
 	VCVTTPS2DQ   Z2, Z2
-	VMULPS       Z4, Z1, Z1
+	VMULPS       64(R9), Z1, Z1
 	VADDPS       Z1, Z1, Z1
 	VCVTTPS2DQ   Z1, Z1
 	VPACKSSDW    Z1, Z2, Z1
@@ -835,7 +947,7 @@ rare9:
 	VMOVUPS      inOrder512<>+0(SB), Z2
 	VPERMD       Z1, Z2, Z1
 	VMOVUPS      Y1, 2(R8)
-	JMP          written10
+	JMP          written17
 
 DATA inOrder512<>+0(SB)/4, $0x00000000
 DATA inOrder512<>+4(SB)/4, $0x00000004

@@ -369,78 +369,112 @@ func (e *emitter) largestOf(list []reg.VecVirtual) reg.VecVirtual {
 	return x
 }
 
-// quantizeBlocks writes blocks of Q8_0, four at a time or one.
+// quantizeBlocks writes blocks of Q8_0, four at a time or one. The factors of the next four
+// are found before these are written: that takes long, and the CPU does both at once.
 func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
-	factors := e.AllocLocal(16)
+	const group = 4 * q8Numbers
+	next, these := blockFactors{e.AllocLocal(16), e.GP32()}, blockFactors{e.AllocLocal(16), e.GP32()}
 	magnitude := e.keep(e.magnitudes())
-	e.spans(left, whole(4*q8Numbers, q8Numbers), func(p part) {
-		from, blocks, each := operand.Mem{Base: x}, p.size/q8Numbers, q8Numbers/e.lanes()
-		e.fetchMeanwhile(from, 4*p.size)
-		var numbers []operand.Op
-		var maxima []reg.VecVirtual
-		for i := range blocks * each {
-			m := e.vector()
-			var number operand.Op = from.Offset(4 * e.lanes() * i)
-			if e.avx512 { // AVX2 has not enough registers
-				number = e.keep(number.(operand.Mem))
-			}
-			numbers = append(numbers, number)
-			e.and(number, magnitude, m)
-			if i%each == 0 {
-				maxima = append(maxima, m)
-			} else {
-				e.VPMAXUD(m, maxima[i/each], maxima[i/each])
-			}
-		}
-		e.writeBlocks(y, blocks, numbers, e.largestOf(maxima), factors)
-		e.ADDQ(operand.U32(uint32(4*p.size)), x)
-		e.ADDQ(operand.U32(uint32(blocks*q8Bytes)), y)
+	loop, last, single := e.label("block"), e.label("last"), e.label("single")
+	e.CMPQ(left, operand.U32(group))
+	e.JLT(operand.LabelRef(single))
+	e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 4, magnitude, next)
+	e.Label(loop)
+	factors := e.XMM()
+	e.VMOVUPS(next.at, factors)
+	e.VMOVUPS(factors, these.at)
+	e.MOVL(next.rare, these.rare)
+	e.SUBQ(operand.U32(group), left)
+	e.CMPQ(left, operand.U32(group))
+	e.JLT(operand.LabelRef(last))
+	e.scaleBlocks(operand.Mem{Base: y, Disp: 4 * q8Bytes}, operand.Mem{Base: x, Disp: 4 * group}, 4, magnitude, next)
+	e.Label(last)
+	e.fetchMeanwhile(operand.Mem{Base: x}, 4*group)
+	e.writeBlocks(y, x, 4, these)
+	e.ADDQ(operand.U32(4*group), x)
+	e.ADDQ(operand.U32(4*q8Bytes), y)
+	e.CMPQ(left, operand.U32(group))
+	e.JGE(operand.LabelRef(loop))
+	e.Label(single)
+	e.spans(left, whole(q8Numbers), func(part) {
+		e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 1, magnitude, next)
+		e.writeBlocks(y, x, 1, next)
+		e.ADDQ(operand.U32(4*q8Numbers), x)
+		e.ADDQ(operand.U32(q8Bytes), y)
 	})
 }
 
-// writeBlocks writes blocks of Q8_0 with the given largest magnitudes.
+// blockFactors is what multiplies the numbers of blocks, one for each, and whether they are
+// rare ones.
+type blockFactors struct {
+	at   operand.Mem
+	rare reg.GPVirtual
+}
+
+// scaleBlocks writes the float16 d of each block, and finds what multiplies its numbers.
 //
 // Numbers times the inverse of d are doubled and truncated; the average with their sign
 // rounds halves away from zero. Where the double of the inverse, which is not far from
 // 254/amax, may overflow or amax is not finite, what is rare, products are doubled by a
 // sum. There they may be NaN or infinite, which become an integer whose low byte is 0.
-func (e *emitter) writeBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op, amax reg.VecVirtual, factors operand.Mem) {
-	rare, done := e.label("rare"), e.label("written")
+func (e *emitter) scaleBlocks(y, x operand.Mem, blocks int, magnitude reg.VecVirtual, to blockFactors) {
+	each := q8Numbers / e.lanes()
+	var maxima []reg.VecVirtual
+	for i := range blocks * each {
+		m := e.vector()
+		e.and(x.Offset(4*e.lanes()*i), magnitude, m)
+		if i%each == 0 {
+			maxima = append(maxima, m)
+		} else {
+			e.VPMAXUD(m, maxima[i/each], maxima[i/each])
+		}
+	}
+	amax := e.largestOf(maxima)
+	rare, done := e.label("rare"), e.label("scaled")
 	d, unusual, canonical, inverse := e.XMM(), e.XMM(), e.XMM(), e.XMM()
 	e.VDIVPS(e.wide32("largestI8", 0x42fe0000), amax, d)
-	e.Comment("the float16 d of each block")
 	const nearest = operand.U8(0)
 	e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)
 	e.VCVTPS2PH(nearest, canonical, canonical)
-	header := e.GP64()
-	e.VMOVQ(canonical, header)
 	for i := range blocks {
-		if i > 0 {
-			e.SHRQ(operand.Imm(16), header)
-		}
-		e.MOVW(header.As16(), operand.Mem{Base: y, Disp: i * q8Bytes})
+		e.VPEXTRW(operand.Imm(uint64(i)), canonical, y.Offset(i*q8Bytes))
 	}
 	const smallest, infinity = 0x04000000, 0x7f800000 // 2^-119
 	e.VPADDD(e.wide32("smallestQ8", 1<<31-smallest), amax, unusual)
 	limit := e.XMM()
 	e.VMOVUPS(e.wide32("usualQ8", (infinity-smallest-1)^(1<<31)), limit)
 	e.VPCMPGTD(limit, unusual, unusual)
-	bits := e.GP32()
-	e.VMOVMSKPS(unusual, bits)
-	e.TESTL(bits, bits)
+	e.VMOVMSKPS(unusual, to.rare)
+	e.TESTL(to.rare, to.rare)
 	e.JNZ(operand.LabelRef(rare))
 	e.VMOVUPS(e.wide32("two32", 0x40000000), inverse)
 	e.VDIVPS(d, inverse, inverse)
-	e.VMOVUPS(inverse, factors)
-	e.roundBlocks(y, blocks, numbers, factors, false)
+	e.VMOVUPS(inverse, to.at)
 	e.Label(done)
 	e.rare = append(e.rare, func() {
 		e.Label(rare)
 		inverse := e.XMM()
 		e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
 		e.VDIVPS(d, inverse, inverse)
-		e.VMOVUPS(inverse, factors)
-		e.roundBlocks(y, blocks, numbers, factors, true)
+		e.VMOVUPS(inverse, to.at)
+		e.JMP(operand.LabelRef(done))
+	})
+}
+
+// writeBlocks writes the numbers of blocks.
+func (e *emitter) writeBlocks(y, x reg.GPVirtual, blocks int, factors blockFactors) {
+	var numbers []operand.Op
+	for i := range blocks * q8Numbers / e.lanes() {
+		numbers = append(numbers, operand.Mem{Base: x, Disp: 4 * e.lanes() * i})
+	}
+	rare, done := e.label("rare"), e.label("written")
+	e.TESTL(factors.rare, factors.rare)
+	e.JNZ(operand.LabelRef(rare))
+	e.roundBlocks(y, blocks, numbers, factors.at, false)
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(rare)
+		e.roundBlocks(y, blocks, numbers, factors.at, true)
 		e.JMP(operand.LabelRef(done))
 	})
 }
