@@ -17,7 +17,8 @@
 //   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
 //     takes one from elsewhere.
 //   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
-//     of positions, [CosSinAngles] those of any float32.
+//     of positions, [CosSinMixed] those of sums over several axes, [CosSinAngles] those
+//     of any float32.
 //   - [RaggedPositions] and [DualChunk] fill in positions.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
@@ -182,8 +183,8 @@
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
 // so does a decode step after a prefill. Only what makes a new value, errors,
-// and [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
-// results that are next to the middle between two float32.
+// and [PermuteWeights] in place allocate; [QueryScales], [CosSinMixed] and xPos do for
+// the rare results that are next to the middle between two float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of
 // some of the tokens are not contiguous: copy them, or make the [Rows] of all and give
