@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc"
@@ -218,6 +219,7 @@ func (r *rotaryArgument) right(positions []int32) bool {
 type anglesArgument struct {
 	posenc.Angles
 	headDim, tokens int
+	heads           int // with rows of their own; 0: all share them
 	right           func() bool
 	plain           func() plain                     // of all tokens
 	of              func(tokens []int) posenc.Angles // of some tokens
@@ -262,11 +264,21 @@ func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count in
 		return func() []int32 { return testkit.Sequence(count) }
 	}
 	list := a.IDs(max(0, min(a.Tokens(), 64*count)), count)
-	n.Angles, n.tokens = rows.At(list), len(list)
-	n.right = func() bool {
-		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 || int(id) >= count })
+	some := a.Below(3) == 0 // runs of tokens that do not rotate
+	for i := range list {
+		if some && !a.Any() && (a.R.IntN(5) == 0 || i > 0 && list[i-1] < 0 && a.Yes()) {
+			list[i] = -1 - int32(a.R.IntN(2))*math.MaxInt32
+		}
 	}
-	n.of = func(tokens []int) posenc.Angles { return rows.At(testkit.Pick(list, tokens)) }
+	at := rows.At
+	if some {
+		at = rows.AtSome
+	}
+	n.Angles, n.tokens = at(list), len(list)
+	n.right = func() bool {
+		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 && !some || int(id) >= count })
+	}
+	n.of = func(tokens []int) posenc.Angles { return at(testkit.Pick(list, tokens)) }
 	return func() []int32 { return list }
 }
 
@@ -302,9 +314,10 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 	count := len(positions) / r.axes
 	ids := n.taken(a, rows, count)
 	n.plain = func() plain {
-		tokens := make([]int, n.tokens)
+		tokens, p := make([]int, n.tokens), p
+		p.unrotated = make([]bool, n.tokens)
 		for i, id := range ids() {
-			tokens[i] = int(id)
+			tokens[i], p.unrotated[i] = max(int(id), 0), id < 0
 		}
 		return p.with(r.cosSin(testkit.PickAxes(positions, r.axes, tokens)))
 	}
@@ -320,7 +333,12 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 	if t.FullWidth {
 		width *= 2
 	}
-	rows := a.Below(12)
+	heads := 0
+	if a.Below(3) == 0 {
+		heads = a.Number(0, 4)
+	}
+	rows, head := a.Below(12), width
+	width = testkit.Small(width, max(heads, 1))
 	if a.Below(4) == 0 { // [rows][cos|sin]
 		t.Stride = 2 * width
 		t.Cos = testkit.Slice[C](a, a.Size(rows, t.Stride))
@@ -333,7 +351,7 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 		t.Cos, t.Sin = testkit.Slice[C](a, a.Size(rows, width)), testkit.Slice[C](a, a.Size(rows, width))
 	}
 	equal := a.Below(6)
-	for row := 0; t.FullWidth && !a.Any() && row+width <= len(t.Sin); row += max(t.Stride, width) {
+	for row := 0; t.FullWidth && !a.Any() && heads == 0 && row+width <= len(t.Sin); row += max(t.Stride, head) {
 		for i := range pairs { // the halves of a row may be equal, or those of its cosines or sines
 			first, second := testkit.PairAt(plainOf(cfg).out, row, i, pairs)
 			if equal < 3 {
@@ -347,7 +365,7 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 	if a.Rarely() {
 		cfg = configOf(a)
 	}
-	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, t
+	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout, Heads: heads}, t
 }
 
 // tableAngles returns Angles of rows of a table.
@@ -357,15 +375,32 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).All())
 	}
-	n := anglesArgument{headDim: cfg.HeadDim}
+	n := anglesArgument{headDim: cfg.HeadDim, heads: cfg.Heads}
 	n.shares = func(memory []byte) bool {
 		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
 	ids := n.taken(a, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
+	p.heads = cfg.Heads
 	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
 }
+
+// viewsOf returns views in place that the Angles are for, as far as arguments are right.
+func viewsOf[T posenc.Element](a *testkit.Arguments, angles *anglesArgument) []posenc.View[T] {
+	if angles.heads == 0 || a.Rarely() {
+		return testkit.OutputViews[T](a, angles.tokens, angles.headDim)
+	}
+	xs := make([]posenc.View[T], 1+a.Below(2))
+	for i := range xs {
+		xs[i] = testkit.ViewOfHeads[T](a, angles.tokens, angles.heads, angles.headDim)
+		testkit.WritesView(a, &xs[i], angles.tokens, angles.headDim)
+	}
+	return xs
+}
+
+// headsRight reports whether the Angles are for so many heads.
+func (n *anglesArgument) headsRight(heads int) bool { return n.heads == 0 || n.heads == heads }
 
 // viewsRight reports whether views have the shape for so many tokens, and share no
 // element.

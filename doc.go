@@ -132,7 +132,9 @@
 //	err = posenc.Rotate(rows.All(), q, k)      // each layer: token t takes row t
 //	err = posenc.Rotate(rows.At(ids), q, k)    // token t takes row ids[t]
 //
-// The bits are the same. A table of the caller works alike: [NewRows].
+// The bits are the same. A table of the caller works alike: [NewRows]. There each head may
+// have entries of its own (Heads of [RowsConfig]). With [Rows.AtSome] some of the tokens do
+// not rotate.
 //
 // # Aliasing
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -586,4 +587,42 @@ func ExampleRotate_batch() {
 	// Output:
 	// [1 0 0.5403023 0.84147096]
 	// [0.5403023 -0.84147096 1 0]
+}
+
+// RoPE-Mixed gives each head and axis frequencies of its own. The class token before the
+// patches does not rotate.
+func ExampleCosSinMixed() {
+	const heads, headDim = 2, 4
+	mixed := posenc.MixedFrequencies{
+		InvFreq: []float64{ // [heads][pairs][axes]
+			1, 0, 0, 1, // head 0: a pair for rows and one for columns
+			0.5, 0.5, 0.5, -0.5, // head 1: the diagonals
+		},
+		Axes: 2,
+	}
+	positions := []float32{
+		0, 0, 1, 1, // rows of a grid of 2 by 2
+		0, 1, 0, 1, // columns
+	}
+	cos, sin := make([]float32, 4*heads*headDim/2), make([]float32, 4*heads*headDim/2)
+	if err := posenc.CosSinMixed(cos, sin, positions, mixed); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.Interleaved, Heads: heads}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := slices.Repeat([]float32{1, 0}, 5*heads*headDim/2)
+	if err := posenc.Rotate(rows.AtSome([]int32{-1, 0, 1, 2, 3}), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+		log.Fatal(err)
+	}
+	for ; len(q) > 0; q = q[heads*headDim:] {
+		fmt.Printf("%.2f\n", q[:heads*headDim])
+	}
+	// Output:
+	// [1.00 0.00 1.00 0.00 1.00 0.00 1.00 0.00]
+	// [1.00 0.00 1.00 0.00 1.00 0.00 1.00 0.00]
+	// [1.00 0.00 0.54 0.84 0.88 0.48 0.88 -0.48]
+	// [0.54 0.84 1.00 0.00 0.88 0.48 0.88 0.48]
+	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
 }
