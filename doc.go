@@ -19,7 +19,8 @@
 //   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
 //     of positions, [CosSinMixed] those of sums over several axes, [CosSinAngles] those
 //     of any float32.
-//   - [RaggedPositions] and [DualChunk] fill in positions.
+//   - [RaggedPositions] and [DualChunk] fill in positions, [GridPositions] those of the
+//     patches of an image.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // The other packages of the module:

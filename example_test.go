@@ -626,3 +626,38 @@ func ExampleCosSinMixed() {
 	// [0.54 0.84 1.00 0.00 0.88 0.48 0.88 0.48]
 	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
 }
+
+// DINOv3 has the centres of patches from -1 to 1, and base 100. Its class and register
+// tokens do not rotate.
+func ExampleGridPositions() {
+	const height, width, headDim, prefix = 2, 3, 64, 5
+	ladder, err := frequency.Axial(100, frequency.Exact, headDim/2, headDim/2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := make([]float32, 2*height*width)
+	if err := posenc.GridPositions(positions, posenc.Grid{Height: height, Width: width, Centered: true}); err != nil {
+		log.Fatal(err)
+	}
+	cos, sin := make([]float32, height*width*headDim/2), make([]float32, height*width*headDim/2)
+	if err := rope.CosSinFractional(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ids := []int32{-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5}
+	q := make([]float32, (prefix+height*width)*headDim)
+	if err := posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("rows %.3f\ncolumns %.3f\n", positions[:6], positions[6:])
+	// Output:
+	// rows [-3.142 -3.142 -3.142 3.142 3.142 3.142]
+	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
+}
