@@ -29,7 +29,7 @@
 //     [RotaryConfig]; frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
-//     Transformer-XL.
+//     Transformer-XL, Inkling.
 //
 // # Models
 //
@@ -48,6 +48,7 @@
 //	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
 //	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
 //	            Swin                                          relative.AddSwin
+//	            Inkling                                       relative.AddBand
 //
 // # Formulas
 //
