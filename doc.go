@@ -13,7 +13,7 @@
 //   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
 //   - [RotateFused] normalizes and scales heads on the way ([Normalize],
-//     [Scale] and [QueryScales] are its parts).
+//     [Scale], [QueryScales] and [LogQueryScales] are its parts).
 //   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
 //     takes one from elsewhere.
 //   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
@@ -187,7 +187,7 @@
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
 // so does a decode step after a prefill. Only what makes a new value, errors,
-// and [PermuteWeights] in place allocate; [QueryScales], [CosSinMixed] and xPos do for
+// and [PermuteWeights] in place allocate; [QueryScales], [LogQueryScales], [CosSinMixed] and xPos do for
 // the rare results that are next to the middle between two float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of

@@ -661,3 +661,23 @@ func ExampleGridPositions() {
 	// rows [-3.142 -3.142 -3.142 3.142 3.142 3.142]
 	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
 }
+
+// Mistral Large 4 scales each head of the queries by a scale and a bias of its own.
+func ExampleLogQueryScales() {
+	const heads, headDim = 2, 2
+	positions := []int32{0, 1023}
+	q := []float32{1, 1, 1, 1, 1, 1, 1, 1} // [tokens][heads][headDim]
+	for h, scale := range []float64{0.1, 0.2} {
+		scales := make([]float32, len(positions))
+		if err := posenc.LogQueryScales(scales, positions, scale, 1); err != nil {
+			log.Fatal(err)
+		}
+		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}
+		if err := posenc.Scale(scales, headDim, head); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(q)
+	// Output:
+	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
+}
