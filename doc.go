@@ -187,8 +187,9 @@
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
 // so does a decode step after a prefill. Only what makes a new value, errors,
-// and [PermuteWeights] in place allocate; [QueryScales], [LogQueryScales], [CosSinMixed] and xPos do for
-// the rare results that are next to the middle between two float32.
+// and [PermuteWeights] in place allocate; [QueryScales], [LogQueryScales],
+// [CosSinMixed] and xPos do for the rare results that are next to the middle between two
+// float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of
 // some of the tokens are not contiguous: copy them, or make the [Rows] of all and give
