@@ -71,6 +71,18 @@ func (a *Angles) oneByOne() bool {
 	return a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
 }
 
+// checkUniform returns an error for rows of one head each, and for tokens that do not
+// rotate.
+func (a *Angles) checkUniform(function string) error {
+	switch {
+	case a.rows != nil && a.rows.heads > 0:
+		return anglesError(function, "of rows with entries for each head", "rows that all heads share")
+	case a.some:
+		return anglesError(function, "of tokens some of which do not rotate", "a row for each token")
+	}
+	return nil
+}
+
 // checkHeads returns an error for heads of x, the argument of that name, other than those
 // that rows have entries for.
 func (a *Angles) checkHeads(function, name string, heads int) error {

@@ -62,6 +62,10 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)
 	}
+	if rest := cfg.HeadDim % max(a.HeadUnit, 1); rest > 0 {
+		cfg.RotaryDim = 2 * pairs
+		cfg.HeadDim += a.HeadUnit - rest
+	}
 	return cfg
 }
 
@@ -228,16 +232,21 @@ type anglesArgument struct {
 
 // anglesOf returns the Angles of tokens: of positions, of rows of positions, and of
 // rows of a table of any type; where any arguments are wanted also zero ones.
-func anglesOf(a *testkit.Arguments) anglesArgument {
+func anglesOf(a *testkit.Arguments) anglesArgument { return anyAngles(a, false) }
+
+// uniformAngles are anglesOf without rows for each head and tokens that do not rotate.
+func uniformAngles(a *testkit.Arguments) anglesArgument { return anyAngles(a, true) }
+
+func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	switch a.Below(8) {
 	case 0:
-		return tableAngles[float32](a)
+		return tableAngles[float32](a, uniform)
 	case 1:
-		return tableAngles[posenc.Float16](a)
+		return tableAngles[posenc.Float16](a, uniform)
 	case 2:
-		return tableAngles[posenc.BFloat16](a)
+		return tableAngles[posenc.BFloat16](a, uniform)
 	case 3, 4:
-		return rowsAngles(a)
+		return rowsAngles(a, uniform)
 	}
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
@@ -256,7 +265,7 @@ func anglesOf(a *testkit.Arguments) anglesArgument {
 }
 
 // taken sets which rows the tokens of n take.
-func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count int) (ids func() []int32) {
+func (n *anglesArgument) taken(a *testkit.Arguments, uniform bool, rows *posenc.Rows, count int) (ids func() []int32) {
 	if a.Below(4) == 0 {
 		n.Angles, n.tokens = rows.All(), count
 		n.right = func() bool { return true }
@@ -264,7 +273,7 @@ func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count in
 		return func() []int32 { return testkit.Sequence(count) }
 	}
 	list := a.IDs(max(0, min(a.Tokens(), 64*count)), count)
-	some := a.Below(3) == 0 // runs of tokens that do not rotate
+	some := !uniform && a.Below(3) == 0 // runs of tokens that do not rotate
 	for i := range list {
 		if some && !a.Any() && (a.R.IntN(5) == 0 || i > 0 && list[i-1] < 0 && a.Yes()) {
 			list[i] = -1 - int32(a.R.IntN(2))*math.MaxInt32
@@ -298,7 +307,7 @@ func wrongAngles(angles posenc.Angles) anglesArgument {
 }
 
 // rowsAngles returns Angles of rows of positions.
-func rowsAngles(a *testkit.Arguments) anglesArgument {
+func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
 	if r.Rotary == nil {
@@ -312,7 +321,7 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 	p := plainOf(r.cfg)
 	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
 	count := len(positions) / r.axes
-	ids := n.taken(a, rows, count)
+	ids := n.taken(a, uniform, rows, count)
 	n.plain = func() plain {
 		tokens, p := make([]int, n.tokens), p
 		p.unrotated = make([]bool, n.tokens)
@@ -325,7 +334,7 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 }
 
 // tableOf returns a table for the slice of a head, in memory that may be written to.
-func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.Table[C]) {
+func tableOf[C posenc.Element](a *testkit.Arguments, uniform bool) (posenc.RowsConfig, posenc.Table[C]) {
 	cfg := geometryOf(a)
 	t := posenc.Table[C]{FullWidth: a.Yes()}
 	pairs := plainOf(cfg).rotaryDim / 2
@@ -334,7 +343,7 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 		width *= 2
 	}
 	heads := 0
-	if a.Below(3) == 0 {
+	if !uniform && a.Below(3) == 0 {
 		heads = a.Number(0, 4)
 	}
 	rows, head := a.Below(12), width
@@ -369,8 +378,8 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 }
 
 // tableAngles returns Angles of rows of a table.
-func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
-	cfg, t := tableOf[C](a)
+func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArgument {
+	cfg, t := tableOf[C](a, uniform)
 	rows, err := posenc.NewRows(cfg, t)
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).All())
@@ -379,7 +388,7 @@ func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
 	n.shares = func(memory []byte) bool {
 		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
-	ids := n.taken(a, rows, rows.Len())
+	ids := n.taken(a, uniform, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
 	p.heads = cfg.Heads
 	n.plain = func() plain { return rowsOf(p, t, ids()) }

@@ -12,6 +12,9 @@
 //
 //   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
+//   - [RotateIntoQuantized] rotates into caches of 8-bit numbers (Q8_0, int8, FP8),
+//     values too; [ShiftQuantized] moves keys there, [Dequantize] reads them back,
+//     [Hadamard] spreads outliers before.
 //   - [RotateFused] normalizes and scales heads on the way ([Normalize],
 //     [Scale], [QueryScales] and [LogQueryScales] are its parts).
 //   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]

@@ -1,6 +1,8 @@
 package posenc
 
 import (
+	"cmp"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -113,10 +115,7 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		width = h.rotaryDim
 	}
 	width *= max(1, cfg.Heads)
-	stride := t.Stride
-	if stride == 0 {
-		stride = width
-	}
+	stride := cmp.Or(t.Stride, width)
 	if stride < width {
 		return nil, argument.Error(ErrShape, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}

@@ -67,7 +67,7 @@ var (
 		return testkit.Call{Run: func() error { rows.All(); return nil }}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "Rows.Len", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		cfg, t := tableOf[float32](a)
+		cfg, t := tableOf[float32](a, false)
 		rows, err := posenc.NewRows(cfg, t)
 		if err != nil {
 			rows = new(posenc.Rows)
@@ -83,13 +83,13 @@ func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
 	case 1:
 		return new(posenc.Rows)
 	}
-	cfg, t := tableOf[float32](a)
+	cfg, t := tableOf[float32](a, false)
 	rows, _ := posenc.NewRows(cfg, t)
 	return rows
 }
 
 func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
-	cfg, t := tableOf[C](a)
+	cfg, t := tableOf[C](a, false)
 	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
 }
 

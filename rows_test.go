@@ -158,6 +158,19 @@ func TestTableErrors(t *testing.T) {
 		testkit.Wrong{Name: "heads, into", Call: func() error { return posenc.RotateInto(each.All(), x(1), nil, V{Data: shared[:16], Heads: 2}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateInto: src.Heads is 2, want the 3 heads of the rows"}},
 		testkit.Wrong{Name: "heads, fuse", Call: func() error { return posenc.RotateFused(each.All(), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateFused: xs[0].Heads is 2, want the 3 heads of the rows"}},
 	)
+	quantize := func(a posenc.Angles, tokens, heads int) func() error {
+		return func() error {
+			dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, Scale: 1}
+			return posenc.RotateIntoQuantized(a, nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: dst, Src: V{Data: data[:8*heads*tokens], Heads: heads}})
+		}
+	}
+	calls = append(calls,
+		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of rows with entries for each head, want rows that all heads share"}},
+		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of tokens some of which do not rotate, want a row for each token"}},
+	)
+	if err := quantize(half.AtSome([]int32{1, 0}), 2, 1)(); err != nil {
+		t.Errorf("some rows, all of them: %v", err)
+	}
 	for name, table := range map[string]posenc.Table[float32]{
 		"half width": {Cos: shared[16:40], Sin: shared[48:72]},
 		"full width": {Cos: shared[16:40], Sin: shared[48:72], FullWidth: true},

@@ -6,7 +6,7 @@
 
 // func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX
-TEXT ·RotateHalfSplitF32AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -17,31 +17,18 @@ TEXT ·RotateHalfSplitF32AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -218,12 +205,25 @@ head14:
 	JGE    block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -231,7 +231,7 @@ done2:
 
 // func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F
-TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -242,31 +242,18 @@ TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -483,12 +470,25 @@ head17:
 	JGE    block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -496,7 +496,7 @@ done2:
 
 // func RotateHalfSplitF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
-TEXT ·RotateHalfSplitF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -507,31 +507,18 @@ TEXT ·RotateHalfSplitF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -722,12 +709,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -735,7 +735,7 @@ done2:
 
 // func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F, F16C
-TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -746,31 +746,18 @@ TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -1001,12 +988,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -1014,7 +1014,7 @@ done2:
 
 // func RotateHalfSplitBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateHalfSplitBF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitBF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -1025,31 +1025,18 @@ TEXT ·RotateHalfSplitBF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS     (BX), Y1
@@ -1448,12 +1435,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -1515,7 +1515,7 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
@@ -1532,31 +1532,18 @@ TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
 	MOVQ    tokens+48(FP), CX
 	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (BX), Z5
@@ -2033,12 +2020,25 @@ head20:
 	JGE       block18
 
 next19:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2082,7 +2082,7 @@ GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
-TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2093,31 +2093,18 @@ TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -2308,12 +2295,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2321,7 +2321,7 @@ done2:
 
 // func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F, F16C
-TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2332,31 +2332,18 @@ TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -2589,12 +2576,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2602,7 +2602,7 @@ done2:
 
 // func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2613,31 +2613,18 @@ TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS     (BX), Y1
@@ -3044,12 +3031,25 @@ head17:
 	JGE      block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3057,7 +3057,7 @@ done2:
 
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
@@ -3074,31 +3074,18 @@ TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
 	MOVQ    tokens+48(FP), CX
 	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (BX), Z4
@@ -3591,12 +3578,25 @@ head20:
 	JGE       block18
 
 next19:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3604,7 +3604,7 @@ done2:
 
 // func RotateHalfSplitF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
-TEXT ·RotateHalfSplitF16ToF32AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF16ToF32AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -3615,31 +3615,18 @@ TEXT ·RotateHalfSplitF16ToF32AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -3816,12 +3803,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3829,7 +3829,7 @@ done2:
 
 // func RotateHalfSplitF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F, F16C
-TEXT ·RotateHalfSplitF16ToF32AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF16ToF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -3840,31 +3840,18 @@ TEXT ·RotateHalfSplitF16ToF32AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -4079,12 +4066,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4092,7 +4092,7 @@ done2:
 
 // func RotateHalfSplitBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateHalfSplitBF16ToF32AVX2(SB), $8-104
+TEXT ·RotateHalfSplitBF16ToF32AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -4103,31 +4103,18 @@ TEXT ·RotateHalfSplitBF16ToF32AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -4318,12 +4305,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4331,7 +4331,7 @@ done2:
 
 // func RotateHalfSplitBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·RotateHalfSplitBF16ToF32AVX512(SB), $8-104
+TEXT ·RotateHalfSplitBF16ToF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -4342,31 +4342,18 @@ TEXT ·RotateHalfSplitBF16ToF32AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -4597,12 +4584,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4610,7 +4610,7 @@ done2:
 
 // func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedF32AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -4620,31 +4620,18 @@ TEXT ·RotateInterleavedF32AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -4802,12 +4789,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4815,7 +4815,7 @@ done2:
 
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·RotateInterleavedF32AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -4828,31 +4828,18 @@ TEXT ·RotateInterleavedF32AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -5230,12 +5217,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5297,7 +5297,7 @@ GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateInterleavedF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -5307,31 +5307,18 @@ TEXT ·RotateInterleavedF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -5495,12 +5482,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5508,7 +5508,7 @@ done2:
 
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·RotateInterleavedF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF16AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -5521,31 +5521,18 @@ TEXT ·RotateInterleavedF16AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -5949,12 +5936,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5962,7 +5962,7 @@ done2:
 
 // func RotateInterleavedBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedBF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedBF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -5972,31 +5972,18 @@ TEXT ·RotateInterleavedBF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Y0
@@ -6240,12 +6227,25 @@ head14:
 	JGE      block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -6253,7 +6253,7 @@ done2:
 
 // func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateInterleavedBF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
 	VMOVUPS evens32<>+0(SB), Z2
@@ -6269,31 +6269,18 @@ TEXT ·RotateInterleavedBF16AVX512(SB), $8-96
 	MOVQ    tokens+40(FP), AX
 	TESTQ   AX, AX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Z2
@@ -6584,12 +6571,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -6597,7 +6597,7 @@ done2:
 
 // func RotateInterleavedF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateInterleavedF32ToF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32ToF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -6607,31 +6607,18 @@ TEXT ·RotateInterleavedF32ToF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -6796,12 +6783,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -6809,7 +6809,7 @@ done2:
 
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·RotateInterleavedF32ToF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -6822,31 +6822,18 @@ TEXT ·RotateInterleavedF32ToF16AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -7243,12 +7230,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -7256,7 +7256,7 @@ done2:
 
 // func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -7266,31 +7266,18 @@ TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Y0
@@ -7546,12 +7533,25 @@ head14:
 	JGE      block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -7559,7 +7559,7 @@ done2:
 
 // func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
 	VMOVUPS evens32<>+0(SB), Z1
@@ -7575,31 +7575,18 @@ TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $8-96
 	MOVQ    tokens+40(FP), AX
 	TESTQ   AX, AX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Z3
@@ -7907,12 +7894,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -7920,7 +7920,7 @@ done2:
 
 // func RotateInterleavedF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateInterleavedF16ToF32AVX2(SB), $8-96
+TEXT ·RotateInterleavedF16ToF32AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -7930,31 +7930,18 @@ TEXT ·RotateInterleavedF16ToF32AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -8111,12 +8098,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -8124,7 +8124,7 @@ done2:
 
 // func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·RotateInterleavedF16ToF32AVX512(SB), $8-96
+TEXT ·RotateInterleavedF16ToF32AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -8137,31 +8137,18 @@ TEXT ·RotateInterleavedF16ToF32AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -8546,12 +8533,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -8559,7 +8559,7 @@ done2:
 
 // func RotateInterleavedBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedBF16ToF32AVX2(SB), $8-96
+TEXT ·RotateInterleavedBF16ToF32AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -8569,31 +8569,18 @@ TEXT ·RotateInterleavedBF16ToF32AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -8757,12 +8744,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -8770,7 +8770,7 @@ done2:
 
 // func RotateInterleavedBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $8-96
+TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -8783,31 +8783,18 @@ TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -9211,12 +9198,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER

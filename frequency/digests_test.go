@@ -34,9 +34,15 @@ var _ = func() struct{} {
 		return frequency.ESMFold2(64, frequency.ESMFold2Parameters{SpatialPairs: 3, UIDPairs: 10, SpatialBase: 20, UIDBase: base}, r)
 	})
 
-	results("Geometric", func() (any, error) { return frequency.Geometric(20, 1, 0.0001) })
-	results("Sinusoidal", func() (any, error) { return frequency.Sinusoidal(20, 1000, 10000, 18.5) })
-	results("TimingSignal", func() (any, error) { return frequency.TimingSignal(20, 1, 10000) })
+	results("Geometric", func() (any, error) {
+		return frequency.Geometric(20, frequency.GeometricParameters{First: 1, Last: 0.0001})
+	})
+	results("Sinusoidal", func() (any, error) {
+		return frequency.Sinusoidal(20, frequency.SinusoidalParameters{First: 1000, Base: 10000, Denominator: 18.5})
+	})
+	results("TimingSignal", func() (any, error) {
+		return frequency.TimingSignal(20, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
+	})
 	results("Sections", func() (any, error) { return frequency.Sections(8, 12, 12) })
 	results("InterleavedSections", func() (any, error) {
 		return frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})

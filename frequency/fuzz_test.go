@@ -100,9 +100,15 @@ var otherCalls = []argumentCall{
 		}
 		return m
 	}},
-	{"Sinusoidal", func(p parameters) made { return ofFrequencies(p)(frequency.Sinusoidal(p.dim, p.a, p.base, p.b)) }},
-	{"TimingSignal", func(p parameters) made { return ofFrequencies(p)(frequency.TimingSignal(p.dim, p.a, p.b)) }},
-	{"Geometric", func(p parameters) made { return ofFrequencies(p)(frequency.Geometric(p.dim, p.a, p.b)) }},
+	{"Sinusoidal", func(p parameters) made {
+		return ofFrequencies(p)(frequency.Sinusoidal(p.dim, frequency.SinusoidalParameters{First: p.a, Base: p.base, Denominator: p.b}))
+	}},
+	{"TimingSignal", func(p parameters) made {
+		return ofFrequencies(p)(frequency.TimingSignal(p.dim, frequency.TimingSignalParameters{MinTimescale: p.a, MaxTimescale: p.b}))
+	}},
+	{"Geometric", func(p parameters) made {
+		return ofFrequencies(p)(frequency.Geometric(p.dim, frequency.GeometricParameters{First: p.a, Last: p.b}))
+	}},
 }
 
 // made is what a function made, and how many pairs and axes it should have.

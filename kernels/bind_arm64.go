@@ -552,7 +552,9 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 // QuantizeF32ToQ8 writes vectors as blocks of Q8_0: see generic.QuantizeF32ToQ8.
 func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.QuantizeF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
 		quantizeF32ToQ8Generic(y, x, v)
 	default:
 		missing("QuantizeF32ToQ8", impl)
@@ -563,7 +565,9 @@ func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion)
 // generic.QuantizeRowF32ToI8.
 func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.QuantizeRowF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
 		quantizeRowF32ToI8Generic(y, scales, x, v)
 	default:
 		missing("QuantizeRowF32ToI8", impl)
@@ -574,7 +578,9 @@ func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *C
 // generic.QuantizeRowF32ToE4M3.
 func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.QuantizeRowF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
 		quantizeRowF32ToE4M3Generic(y, scales, x, v)
 	default:
 		missing("QuantizeRowF32ToE4M3", impl)
@@ -584,7 +590,9 @@ func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v
 // QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
 func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.QuantizeF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+	case Generic:
 		quantizeF32ToE4M3Generic(y, x, v, scale)
 	default:
 		missing("QuantizeF32ToE4M3", impl)
@@ -594,7 +602,9 @@ func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversio
 // QuantizeF32ToE5M2 writes vectors times scale: see generic.QuantizeF32ToE5M2.
 func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.QuantizeF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, scale)
+	case Generic:
 		quantizeF32ToE5M2Generic(y, x, v, scale)
 	default:
 		missing("QuantizeF32ToE5M2", impl)
@@ -605,7 +615,9 @@ func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversio
 // generic.DequantizeQ8ToF32.
 func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.DequantizeQ8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
 		dequantizeQ8ToF32Generic(y, x, v)
 	default:
 		missing("DequantizeQ8ToF32", impl)
@@ -616,7 +628,9 @@ func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversio
 // generic.DequantizeI8ToF32.
 func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.DequantizeI8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
 		dequantizeI8ToF32Generic(y, x, scales, v)
 	default:
 		missing("DequantizeI8ToF32", impl)
@@ -627,7 +641,9 @@ func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []floa
 // generic.DequantizeE4M3ToF32.
 func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.DequantizeE4M3ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
 		dequantizeE4M3ToF32Generic(y, x, scales, v)
 	default:
 		missing("DequantizeE4M3ToF32", impl)
@@ -638,7 +654,9 @@ func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []f
 // generic.DequantizeE5M2ToF32.
 func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.DequantizeE5M2ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
 		dequantizeE5M2ToF32Generic(y, x, scales, v)
 	default:
 		missing("DequantizeE5M2ToF32", impl)
@@ -648,7 +666,9 @@ func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []f
 // HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
 func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
 	switch impl {
-	case NEON, Generic:
+	case NEON:
+		asm.HadamardF32NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
+	case Generic:
 		hadamardF32Generic(x, l, factor)
 	default:
 		missing("HadamardF32", impl)

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -79,15 +80,12 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		if packed {
 			return heads * reach, reach
 		}
-		between := 1 + r.IntN(20)
-		s := testkit.OneOf(r, [][2]int{
-			{heads * reach, reach},     // packed
-			{3 * heads * reach, reach}, // packed QKV
-			{reach, tokens * reach},    // heads outside
-			{heads*(reach+between) + r.IntN(20), reach + between},
-			{reach + between, tokens*(reach+between) + r.IntN(20)},
-		})
-		return s[0], s[1]
+		for {
+			v := testkit.RandomShape[float32](r, tokens, heads, reach, testkit.Apart)
+			if v.SequenceTokens == 0 || v.SequenceTokens == tokens { // one sequence
+				return cmp.Or(v.TokenStride, heads*reach), cmp.Or(v.HeadStride, reach)
+			}
+		}
 	}
 	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
 	g.XTokenStride, g.XHeadStride = strides()

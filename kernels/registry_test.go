@@ -793,9 +793,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeF32ToQ8",
-			kernels.AVX512:  "generic.QuantizeF32ToQ8",
-			kernels.NEON:    "generic.QuantizeF32ToQ8",
+			kernels.AVX2:    "asm.QuantizeF32ToQ8AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToQ8AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToQ8NEON",
 			kernels.Generic: "generic.QuantizeF32ToQ8",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -811,9 +811,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeRowF32ToI8",
-			kernels.AVX512:  "generic.QuantizeRowF32ToI8",
-			kernels.NEON:    "generic.QuantizeRowF32ToI8",
+			kernels.AVX2:    "asm.QuantizeRowF32ToI8AVX2",
+			kernels.AVX512:  "asm.QuantizeRowF32ToI8AVX512",
+			kernels.NEON:    "asm.QuantizeRowF32ToI8NEON",
 			kernels.Generic: "generic.QuantizeRowF32ToI8",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -829,9 +829,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeRowF32ToE4M3",
-			kernels.AVX512:  "generic.QuantizeRowF32ToE4M3",
-			kernels.NEON:    "generic.QuantizeRowF32ToE4M3",
+			kernels.AVX2:    "asm.QuantizeRowF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeRowF32ToE4M3AVX512",
+			kernels.NEON:    "asm.QuantizeRowF32ToE4M3NEON",
 			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -847,9 +847,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeF32ToE4M3",
-			kernels.AVX512:  "generic.QuantizeF32ToE4M3",
-			kernels.NEON:    "generic.QuantizeF32ToE4M3",
+			kernels.AVX2:    "asm.QuantizeF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToE4M3AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToE4M3NEON",
 			kernels.Generic: "generic.QuantizeF32ToE4M3",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -865,9 +865,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}},
 		numbers:  []string{"scale"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.QuantizeF32ToE5M2",
-			kernels.AVX512:  "generic.QuantizeF32ToE5M2",
-			kernels.NEON:    "generic.QuantizeF32ToE5M2",
+			kernels.AVX2:    "asm.QuantizeF32ToE5M2AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToE5M2AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToE5M2NEON",
 			kernels.Generic: "generic.QuantizeF32ToE5M2",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -883,9 +883,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: q8}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.DequantizeQ8ToF32",
-			kernels.AVX512:  "generic.DequantizeQ8ToF32",
-			kernels.NEON:    "generic.DequantizeQ8ToF32",
+			kernels.AVX2:    "asm.DequantizeQ8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeQ8ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeQ8ToF32NEON",
 			kernels.Generic: "generic.DequantizeQ8ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -901,9 +901,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: i8}, {name: "scales", element: f32, single: true}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.DequantizeI8ToF32",
-			kernels.AVX512:  "generic.DequantizeI8ToF32",
-			kernels.NEON:    "generic.DequantizeI8ToF32",
+			kernels.AVX2:    "asm.DequantizeI8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeI8ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeI8ToF32NEON",
 			kernels.Generic: "generic.DequantizeI8ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -919,9 +919,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e4m3}, {name: "scales", element: f32, single: true}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.DequantizeE4M3ToF32",
-			kernels.AVX512:  "generic.DequantizeE4M3ToF32",
-			kernels.NEON:    "generic.DequantizeE4M3ToF32",
+			kernels.AVX2:    "asm.DequantizeE4M3ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeE4M3ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeE4M3ToF32NEON",
 			kernels.Generic: "generic.DequantizeE4M3ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -937,9 +937,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e5m2}, {name: "scales", element: f32, single: true}},
 		numbers:  []string{},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.DequantizeE5M2ToF32",
-			kernels.AVX512:  "generic.DequantizeE5M2ToF32",
-			kernels.NEON:    "generic.DequantizeE5M2ToF32",
+			kernels.AVX2:    "asm.DequantizeE5M2ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeE5M2ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeE5M2ToF32NEON",
 			kernels.Generic: "generic.DequantizeE5M2ToF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {
@@ -956,9 +956,9 @@ var registry = []*operation{
 		slices:   []slice{{name: "x", element: f32, written: true}},
 		numbers:  []string{"factor"},
 		runs: map[kernels.Implementation]string{
-			kernels.AVX2:    "generic.HadamardF32",
-			kernels.AVX512:  "generic.HadamardF32",
-			kernels.NEON:    "generic.HadamardF32",
+			kernels.AVX2:    "asm.HadamardF32AVX2",
+			kernels.AVX512:  "asm.HadamardF32AVX512",
+			kernels.NEON:    "asm.HadamardF32NEON",
 			kernels.Generic: "generic.HadamardF32",
 		},
 		call: func(impl kernels.Implementation, a *arguments) {

@@ -247,9 +247,6 @@ func rearrangements() (list []Operation) {
 	return list
 }
 
-// inGo is the substitutes of what no instruction set has.
-var inGo = map[string]string{"AVX2": PlainGo, "AVX512": PlainGo, "NEON": PlainGo}
-
 // quantizations lists the conversions of float32 to numbers of 8 bits: with scales that
 // they find, or by one that is given.
 func quantizations() (list []Operation) {
@@ -263,7 +260,6 @@ Vector i is n numbers, at least 1, from x[i*xStride] on.`
 		Summary:    "writes vectors as blocks of Q8_0: see\ngeneric.QuantizeF32ToQ8.",
 		Doc: `%s does what generic.QuantizeF32ToQ8 does to count vectors.` + rows + `
 n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
-		Substitutes: inGo,
 	})
 	for _, e := range []Element{I8, E4M3} {
 		name := "generic.QuantizeRow" + Types{e, F32}.String()
@@ -274,7 +270,6 @@ n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
 			Summary:    "writes vectors and the scale of each: see\n" + name + ".",
 			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
 The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
-			Substitutes: inGo,
 		})
 	}
 	for _, e := range []Element{E4M3, E5M2} {
@@ -286,7 +281,6 @@ The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride
 			Summary:    "writes vectors times scale: see\n" + name + ".",
 			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
 The results of vector i start at y[i*yStride].`,
-			Substitutes: inGo,
 		})
 	}
 	return list
@@ -303,7 +297,6 @@ of n numbers, at least 1, the results of vector i starting at y[i*yStride]`
 		Summary:    "writes the numbers of blocks of Q8_0: see\ngeneric.DequantizeQ8ToF32.",
 		Doc: `%s does what generic.DequantizeQ8ToF32` + rows + `.
 n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
-		Substitutes: inGo,
 	})
 	for _, e := range []Element{I8, E4M3, E5M2} {
 		name := "generic.Dequantize" + Types{F32, e}.String()
@@ -314,7 +307,6 @@ n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
 			Summary:    "writes vectors times the scale of each: see\n" + name + ".",
 			Doc: `%s does what ` + name + rows + `.
 Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].`,
-			Substitutes: inGo,
 		})
 	}
 	return list
@@ -329,7 +321,7 @@ func transforms() []Operation {
 		Summary:    "transforms rows of Len elements in place: see\ngeneric.HadamardF32.",
 		Doc: `%s does what generic.HadamardF32 does to count rows of n elements, 32, 64,
 128, 256 or 512. Row i starts at x[i*stride], stride in elements.`,
-		Lengths: []int{32, 64, 128, 256, 512}, Substitutes: inGo,
+		Lengths: []int{32, 64, 128, 256, 512},
 	}}
 }
 

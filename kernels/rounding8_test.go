@@ -1,0 +1,163 @@
+package kernels_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// quantizes reports whether an operation writes float32 as numbers of 8 bits.
+func quantizes(o *operation) bool {
+	return o.geometry == "Conversion" && o.slice("x").element == f32
+}
+
+// mostOf returns the number that the largest of a row or block becomes, or infinity where
+// the operation finds no scale.
+func mostOf(o *operation) float32 {
+	switch {
+	case o.has("scale"):
+		return float32(math.Inf(1))
+	case o.slice("y").element == e4m3:
+		return 448
+	default:
+		return 127
+	}
+}
+
+// Numbers at and next to all midpoints of numbers of 8 bits are rounded as generic does,
+// by operations that multiply and divide by 1.
+func TestRounding8(t *testing.T) {
+	operations := slices.DeleteFunc(regular(), func(o *operation) bool { return !quantizes(o) })
+	eachOperation(t, operations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(10)
+		most := mostOf(o)
+		var all []float32
+		for upper := range uint32(1 << 16) { // the midpoints have no lower half
+			for _, lower := range []uint32{0, 1, 0xffff} {
+				x := math.Float32frombits(upper<<16 | lower)
+				if o.has("scale") || x >= -most && x <= most {
+					all = append(all, x)
+				}
+			}
+		}
+		const length = 32*31 + 21 // numbers of Q8_0 are a multiple of 32
+		for values := range slices.Chunk(all, length-32) {
+			p := o.problem(r, length, true)
+			for p.conversion.Count > 1 {
+				p = o.problem(r, length, true)
+			}
+			p.number["scale"] = 1
+			p.prepare = func(_ *rand.Rand, a *arguments) {
+				x := elements[float32](a, "x")
+				clear(x)
+				copied := 0
+				for i := range x {
+					switch {
+					case i%generic.Q8Block == 0 && !o.has("scale"):
+						x[i] = most
+					case copied < len(values):
+						x[i] = values[copied]
+						copied++
+					}
+				}
+				if copied < len(values) {
+					t.Fatalf("%d of %d numbers tried", copied, len(values))
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+	})
+}
+
+// Quotients are rounded to float32 before they are rounded to numbers of 8 bits: those
+// are tried that are nearest to where it makes a difference, beside midpoints.
+func TestHardQuotients(t *testing.T) {
+	operations := slices.DeleteFunc(regular(), func(o *operation) bool {
+		return !quantizes(o) || !o.has("scales")
+	})
+	eachOperation(t, operations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r, most, tried := testkit.NewRand(11), mostOf(o), 0
+		for _, q := range hardQuotients(o) {
+			largest, ok := dividend(most, q.scale)
+			if !ok {
+				continue
+			}
+			tried++
+			p := o.problem(r, 21, true) // a number in every part of a row
+			p.prepare = func(r *rand.Rand, a *arguments) {
+				x := elements[float32](a, "x")
+				for i := range x {
+					x[i] = math.Float32frombits(math.Float32bits(q.x) ^ r.Uint32()&(1<<31))
+					if i%p.conversion.XStride == 0 {
+						x[i] = -largest
+					}
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+		if tried < 1000 {
+			t.Errorf("only %d quotients tried", tried)
+		}
+	})
+}
+
+// quotient is x/scale.
+type quotient struct{ x, scale float32 }
+
+// hardQuotients returns the quotients of float32 that are nearest to numbers half-way
+// between a midpoint of numbers of 8 bits and the float32 next to it. With integers X and
+// S of 24 bits and M of 25, X/S is M/2^k but for j/(S*2^k), where S*M is -j modulo 2^k.
+func hardQuotients(o *operation) (list []quotient) {
+	for _, midpoint := range midpoints(o) {
+		for _, toward := range []float32{0, 1000} {
+			boundary := (float64(midpoint) + float64(math.Nextafter32(midpoint, toward))) / 2
+			fraction, exponent := math.Frexp(boundary)
+			m := uint64(fraction * (1 << 25))
+			inverse := m // modulo 2^3, m being odd
+			for range 4 {
+				inverse *= 2 - m*inverse
+			}
+			for j := int64(-8); j <= 8; j++ {
+				for k := 24; k <= 25; k++ {
+					s := uint64(-j) * inverse & (1<<k - 1)
+					x := (s*m + uint64(j)) >> k
+					if s>>23 == 1 && x>>23 == 1 {
+						list = append(list, quotient{float32(math.Ldexp(float64(x), exponent-25+k-30)), float32(math.Ldexp(float64(s), -30))})
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// midpoints returns those of the numbers of the type that an operation writes.
+func midpoints(o *operation) (list []float32) {
+	if o.slice("y").element == i8 {
+		for i := range 127 {
+			list = append(list, float32(i)+0.5)
+		}
+		return list
+	}
+	for code := range uint8(0x7e) {
+		list = append(list, (generic.E4M3ToFloat32(code)+generic.E4M3ToFloat32(code+1))/2)
+	}
+	return list
+}
+
+// dividend returns a number that becomes scale when it is divided by most. Some scales
+// are no quotients.
+func dividend(most, scale float32) (float32, bool) {
+	x := most * scale
+	for _, y := range []float32{x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32)} {
+		if y/most == scale {
+			return y, true
+		}
+	}
+	return 0, false
+}
