@@ -99,7 +99,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
 		return nil, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
-	h, err := newHead(function, RowsConfig{cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.Layout})
+	h, err := newHead(function, RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ import (
 // the rotated slice do not change.
 //
 // a says the angles of each token: rope.At(positions), or rows.All() and
-// rows.At(ids), with c and s from a cos/sin cache. A call without tokens rotates
+// rows.At(ids), with c and s from a cos/sin cache, of which each head may have its own
+// part ([RowsConfig]) and some tokens none ([Rows.AtSome]). A call without tokens rotates
 // nothing; the Data of packed views is then empty.
 //
 // Every view has as many tokens and its own number of heads; views may
@@ -102,16 +103,22 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if tokens > 0 && a.callersTable() {
+	if a.rows != nil && a.rows.callers {
 		for i := range xs {
-			if x := operandOf(&xs[i], r.headDim); a.overlaps(&x) {
+			if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
+				return err
+			}
+			if x := operandOf(&xs[i], r.headDim); tokens > 0 && a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
 			}
 		}
 	}
 	switch {
-	case a.fullWidth():
-		rotateViewsFullWidth(a, tokens, r, xs)
+	case a.oneByOne():
+		for i := range xs {
+			x := operandOf(&xs[i], r.headDim)
+			rotateOneByOne(a, tokens, r, &x, nil, &x)
+		}
 		return nil
 	case tokens != 1 || r.rotaryDim > 2*kernels.TokenPairs:
 		rotateTokens(a, tokens, r, xs)
@@ -199,19 +206,6 @@ func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table 
 			at := x.Token(first + t)
 			r.rotate(&x, &x, at, at, count, table, t)
 			t += count
-		}
-	}
-}
-
-// rotateViewsFullWidth rotates by rows with an entry for each element, token by token.
-func rotateViewsFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
-	var full fullWidthRow
-	for t := range tokens {
-		full.read(a.rows, row(a.of, t), r.sign)
-		for i := range xs {
-			x := operandOf(&xs[i], r.headDim)
-			at := x.Token(t)
-			r.rotateFullWidth(&x, &x, at, at, &full)
 		}
 	}
 }

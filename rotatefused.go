@@ -48,6 +48,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		if p := x.Problem(&g, tokens, r.headDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
+		if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
+			return err
+		}
 		if err := xs[i].check(function, i, tokens, r.headDim); err != nil {
 			return err
 		}
@@ -73,12 +76,11 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		}
 	}
 	switch {
-	case a.fullWidth():
+	case a.oneByOne():
 		for i := range xs {
 			x := operandOf(&xs[i].View, r.headDim)
 			xs[i].normalize(&x, r.headDim, 0, tokens)
-			view := [1]View[T]{xs[i].View}
-			rotateViewsFullWidth(&a, tokens, &r, view[:])
+			rotateOneByOne(&a, tokens, &r, &x, nil, &x)
 			xs[i].scale(&x, r.headDim, 0, tokens)
 		}
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:

@@ -37,6 +37,9 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
+	if err := a.checkHeads(function, "src", src.Heads); err != nil {
+		return err
+	}
 	var g view.Grid
 	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
 	if p := from.Grid(&g, tokens, r.headDim); p != view.None {
@@ -59,10 +62,10 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if a.overlaps(&y) {
 		return tableOverlapError(function, "dst")
 	}
-	if a.fullWidth() {
-		rotateFullWidthInto(&a, tokens, &r, &y, slots, &x)
+	if a.oneByOne() {
+		rotateOneByOne(&a, tokens, &r, &y, slots, &x)
 	} else {
-		rotateInto(&a, tokens, &r, &y, slots, &x)
+		rotateInto(&a, tokens, 0, tokens, &r, &y, slots, &x)
 	}
 	return nil
 }
@@ -140,13 +143,15 @@ func together(y, x *view.Operand, slots []int32, t, n int) int {
 	return n
 }
 
-func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+// rotateInto rotates tokens from number begin to end, of a call with so many. Where y is x
+// it leaves what lies outside the rotated slice alone.
+func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs]float32
 	pairs := r.rotaryDim / 2
 	most := chunkTokens(pairs)
-	nonTemporal := r.writesNonTemporal(y, tokens)
-	for first := 0; first < tokens; first += most {
-		count := min(most, tokens-first)
+	nonTemporal := y != x && r.writesNonTemporal(y, end-begin)
+	for first := begin; first < end; first += most {
+		count := min(most, end-first)
 		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := first; t < first+count; {
@@ -160,7 +165,9 @@ func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int
 				r.rotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
 			} else {
 				r.rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
-				r.copyRest(y, x, y.Token(at), x.Token(t), n)
+				if y != x {
+					r.copyRest(y, x, y.Token(at), x.Token(t), n)
+				}
 			}
 			t += n
 		}
@@ -170,17 +177,80 @@ func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int
 	}
 }
 
+// rotateOneByOne is rotateInto for all tokens: head by head where each has its own
+// entries, and in runs of tokens that rotate and tokens that do not.
+func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	for h := range max(1, a.rows.heads) {
+		rows := a.rows.ofHead(h)
+		some := Angles{rows: &rows, all: a.all, of: a.of}
+		to, from := *y, *x
+		if a.rows.heads > 0 {
+			to, from = y.From(h*y.HeadStride), x.From(h*x.HeadStride)
+			to.Heads, from.Heads = 1, 1
+		}
+		target := &to
+		if y == x {
+			target = &from
+		}
+		for t := 0; t < tokens; {
+			end := t + 1
+			for a.some && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
+				end++
+			}
+			if !a.some {
+				end = tokens
+			}
+			switch {
+			case row(a.of, t) < 0:
+				r.leave(t, end, target, slots, &from)
+			case rows.fullWidth:
+				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
+			default:
+				rotateInto(&some, tokens, t, end, r, target, slots, &from)
+			}
+			t = end
+		}
+	}
+}
+
+// leave writes tokens from number begin to end as they are, but in the order that the
+// rotation writes.
+func (r *rotation) leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
+	if y == x && r.in == r.out {
+		return
+	}
+	var memory [2 * kernels.ChunkPairs]float32
+	ordered := view.Over(memory[:])
+	ordered.Kind = x.Kind
+	for t := begin; t < end; t++ {
+		at := slot(slots, t)
+		if at < 0 {
+			continue
+		}
+		for h := range x.Heads {
+			to, from := y.Token(at)+h*y.HeadStride+r.offset, x.Token(t)+h*x.HeadStride+r.offset
+			view.Reorder(&ordered, x, 0, from, r.rotaryDim/2, r.in, r.out)
+			view.Convert(y, &ordered, to, 0, r.rotaryDim)
+		}
+		if y != x {
+			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		}
+	}
+}
+
 // rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
 // token.
-func rotateFullWidthInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+func rotateFullWidthInto(a *Angles, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var full fullWidthRow
-	for t := range tokens {
+	for t := begin; t < end; t++ {
 		at := slot(slots, t)
 		if at < 0 {
 			continue
 		}
 		full.read(a.rows, row(a.of, t), r.sign)
 		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
-		r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		if y != x {
+			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		}
 	}
 }

@@ -39,7 +39,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 // Tokens go to slots as in [RotateInto]: token t to token slots[t] of every Dst, or to token
 // t where slots is nil; a negative slot drops the token; of tokens with the same slot the
 // last one stays. A paged cache is a view with SequenceStride. Each Dst has as many heads
-// as its Src. What belongs to no slot does not change.
+// as its Src. What belongs to no slot does not change. Rows with entries for each head, and
+// tokens without a row ([Rows.AtSome]), are an error.
 //
 // Dst shares no memory with Src, and no elements and scales with another Dst. A call
 // allocates nothing, and any range of tokens or heads may be written by a call of its own,
@@ -52,6 +53,9 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	const function = "posenc.RotateIntoQuantized"
 	tokens, err := a.check(function)
 	if err != nil {
+		return err
+	}
+	if err := a.checkUniform(function); err != nil {
 		return err
 	}
 	h, scaling := a.heads()
@@ -194,7 +198,7 @@ func intoQuantized[D Quantized, S Element](a *Angles, tokens int, r *rotation, s
 	for i := range xs {
 		rotates = rotates || !xs[i].Unrotated
 	}
-	if rotates && a.fullWidth() {
+	if rotates && a.rows != nil && a.rows.fullWidth {
 		intoQuantizedFullWidth(a, tokens, r, slots, xs, scratch)
 		return
 	}

@@ -61,7 +61,7 @@ func intoQuantizedCall[D posenc.Quantized, S posenc.Element](a *testkit.Argument
 	if !a.Any() || a.Below(8) > 0 {
 		a.HeadUnit = unit
 	}
-	angles := anglesOf(a)
+	angles := uniformAngles(a)
 	tokens := angles.tokens
 	slots, room := slotsOf(a, tokens)
 	slot := func(token int) int {

@@ -28,6 +28,11 @@ var _ = func() struct{} {
 	ladders("Factors", labelled{"", ladderParameters{Dim: 8, Base: 500000, Factors: []float64{1, 1.5, 7.3, 8}}})
 	ladder("Axial", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Axial(base, r, 16, 24, 24) })
 	ladder("AxialAlternating", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialAlternating(64, base, r) })
+	ladder("AxialInterleaved", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialInterleaved(64, base, r) })
+	ladder("AxialTiled", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialTiled(base, r, 20, 20, 24) })
+	ladder("ESMFold2", func(r frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.ESMFold2(64, frequency.ESMFold2Parameters{SpatialPairs: 3, UIDPairs: 10, SpatialBase: 20, UIDBase: base}, r)
+	})
 
 	results("Geometric", func() (any, error) {
 		return frequency.Geometric(20, frequency.GeometricParameters{First: 1, Last: 0.0001})
