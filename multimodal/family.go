@@ -115,8 +115,8 @@ var modelTypes = map[string]Family{
 	"ernie4_5_vl_moe": Ernie45VL,
 	"hunyuan_vl":      HunYuanVL,
 	"minicpmv4_7":     MiniCPMV47,
-	"qwen2_5_omni":    Qwen25Omni, "qwen2_5_omni_thinker": Qwen25Omni,
-	"qwen3_omni_moe": Qwen3Omni, "qwen3_omni_moe_thinker": Qwen3Omni, "qwen3_omni_moe_talker": Qwen3Omni,
+	"qwen2_5_omni":    Qwen25Omni, "qwen2_5_omni_thinker": Qwen25Omni, "qwen2_5_omni_talker": Qwen25Omni,
+	"qwen3_omni_moe": Qwen3Omni, "qwen3_omni_moe_thinker": Qwen3Omni,
 	"bailing_moe_v2": Ming,
 }
 

@@ -21,7 +21,7 @@ func wellFormed(err error) bool {
 		}
 	}
 	text := fmt.Sprint(err)
-	return kinds == 1 && strings.HasPrefix(text, "multimodal.") && strings.Count(text, "multimodal.") == 1 && len(text) < 500
+	return kinds == 1 && strings.HasPrefix(text, "multimodal.") && len(text) < 500
 }
 
 // fails checks the error of a call that has to fail.
