@@ -19,7 +19,7 @@ import (
 // Errors wrap ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition
 // (a position that is no int32, or of Qwen3Omni a fraction).
 func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
-	return positions(&m, "multimodal.Model.Positions", dst, runs)
+	return positions(m, "multimodal.Model.Positions", dst, runs)
 }
 
 // FractionalPositions is Positions in float32, for posenc.Rotary.CosSinFractional: the
@@ -31,10 +31,10 @@ func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
 // rounded to float32: where next is a fraction with more digits than float32 has, its last
 // digit may differ from next+1, next+2 and so on.
 func (m Model) FractionalPositions(dst []float32, runs []Run) (next float32, err error) {
-	return positions(&m, "multimodal.Model.FractionalPositions", dst, runs)
+	return positions(m, "multimodal.Model.FractionalPositions", dst, runs)
 }
 
-func positions[T int32 | float32](m *Model, function string, dst []T, runs []Run) (next T, err error) {
+func positions[T int32 | float32](m Model, function string, dst []T, runs []Run) (next T, err error) {
 	if err := m.check(function); err != nil {
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 	}
 	images := 0
 	for b, runs := range prompts {
-		p := prompt[int32]{model: &m, runs: runs, images: images}
+		p := prompt[int32]{model: m, runs: runs, images: images}
 		name := promptName{function, b}
 		tokens, err := p.check(name)
 		if err != nil {
@@ -106,7 +106,7 @@ func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchO
 	clear(dst)
 	images = 0
 	for b, runs := range prompts {
-		p := prompt[int32]{model: &m, runs: runs, images: images, stride: row}
+		p := prompt[int32]{model: m, runs: runs, images: images, stride: row}
 		start := b * options.Length
 		if options.PadLeft {
 			start += options.Length - p.tokens()
@@ -137,7 +137,7 @@ func (n promptName) text() string {
 // prompt gives positions to the tokens of runs. Token t of the prompt has its position on axis a
 // at dst[a*stride+t]; without dst they are computed only.
 type prompt[T int32 | float32] struct {
-	model  *Model
+	model  Model
 	runs   []Run
 	dst    []T
 	stride int
@@ -190,16 +190,16 @@ func (p *prompt[T]) measure(name promptName) (images int, err error) {
 		worst = measured.least
 	}
 	if worst > limit || -worst > limit {
-		return 0, positionError(name, worst, fmt.Sprintf("runs with positions up to %.0f", limit))
+		return 0, positionError(name, strconv.FormatFloat(worst, 'f', -1, 64), fmt.Sprintf("runs with positions up to %.0f", limit))
 	}
 	if integers && p.model.Family == Qwen3Omni && measured.fraction != 0 {
-		return 0, positionError(name, measured.fraction, "runs whose times are integers, or FractionalPositions")
+		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "runs whose times are integers, or FractionalPositions")
 	}
 	return measured.images, nil
 }
 
-func positionError(name promptName, position float64, expected string) error {
-	return argument.Error(ErrPosition, name.function, name.text(), "of a token at "+strconv.FormatFloat(position, 'f', -1, 32), "%s", expected)
+func positionError(name promptName, position, expected string) error {
+	return argument.Error(ErrPosition, name.function, name.text(), "of a token at "+position, "%s", expected)
 }
 
 // write computes the positions, and writes them if there is a dst.

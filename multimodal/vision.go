@@ -262,7 +262,7 @@ func (o *GridOptions) taps(to *taps, i, size int) (n int) {
 		}
 		to.index[k] = min(max(index, 0), o.Side-1)
 		if o.ZeroPadding && to.index[k] != index {
-			weight = 0
+			weight *= 0 // of either sign
 		}
 		to.weight[k] = weight
 	}
