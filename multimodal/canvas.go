@@ -50,13 +50,16 @@ func (p *prompt[T]) checkCanvas(i int) *fault {
 		return nil
 	}
 	for before := i - 1; before >= 0; before-- {
-		if b := &p.runs[before]; b.Kind == r.Kind {
+		switch b := &p.runs[before]; {
+		case b.Kind == r.Kind:
 			return nil
-		} else if b.Kind == Image || b.Kind == Video {
-			return shapeFault(".Kind", r.Kind, "%v, as the runs that the slice belongs to", b.Kind)
+		case b.Kind == Image || b.Kind == Video:
+			return shapeFault(".Kind", r.Kind, "%v, as the run that the slice belongs to", b.Kind)
+		case b.Kind == Text && b.Tokens > 0:
+			return shapeFault(".Kind", r.Kind, "no slice after text")
 		}
 	}
-	return shapeFault(".Kind", r.Kind, "one after a run of kind Marker, as no image comes before that the slice could belong to")
+	return shapeFault(".Kind", r.Kind, "no slice before any image")
 }
 
 // canvases is the rule of MiniCPMV47.
