@@ -223,7 +223,7 @@ func TestErrors(t *testing.T) {
 		{at(miniCPM, multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image, want no slice before any image"},
 		{at(miniCPM, marker(1), image(4, 8, 8), text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[4].Kind is Image, want no slice after text"},
 		{at(miniCPM, marker(1), video(4, 1, 8, 8, 0), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "want Video"},
-		{at(qwen2, text(huge)), multimodal.ErrShape, "runs[0].Tokens is"},
+		{at(qwen2, text(huge), text(1)), multimodal.ErrShape, "].Tokens is"},
 		{at(qwen2, text(math.MaxInt32), text(1)), multimodal.ErrShape, "runs[1].Tokens is 1, want fewer than 2^31 with the runs before"},
 		{at(qwen2, text(33)), multimodal.ErrLength, "dst is 96 elements, want 3*33"},
 		{batch(6, 0, multimodal.BatchOptions{Length: -1}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
