@@ -50,12 +50,9 @@ func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
 	for video < g.t*frame || audio < r.AudioTokens {
 		end += int64(p.model.PositionsPerChunk)
 		for first := video; video < g.t*frame && (video == first || videoTime(video) < end); video++ {
-			if video == first {
-				next = 0
-			}
 			t, y, x := start+videoTime(video), start+int64(video/g.w%g.h), start+int64(video%g.w)
 			p.put(t, y, x)
-			next = max(next, t+1, y+1, x+1)
+			next = max(t, y, x) + 1 // the last token of a video has its largest
 		}
 		for first := audio; audio < r.AudioTokens && (audio == first || int64(audio) < end); audio++ {
 			t := start + int64(audio)

@@ -31,6 +31,9 @@ VISION_START, VISION_END, AUDIO_START, AUDIO_END = 1004, 1005, 1006, 1007
 VIDEO_START, VIDEO_END = 1008, 1009
 SLICE_START, SLICE_END, NEWLINE = 1010, 1011, 1012
 
+# Sizes of overviews, rows and columns of slices and their sizes, in tokens, for which float32 decides how a half is rounded.
+STRETCHED = [(23, 15, 2, 2, 7, 59), (27, 11, 1, 2, 8, 8), (6, 14, 2, 1, 3, 9)]
+
 rng = random.Random(20261122)
 
 
@@ -120,6 +123,16 @@ def random_prompt(merge, parts, least=0):
         p.text(rng.randint(0, 6))
     if len(p.ids) < 2:  # Ming and Qwen's Omni let the position of padding, 1, count among those of a shorter prompt
         p.text(3)
+    return p
+
+
+def long_prompt(merge, parts):
+    """Positions far enough from 0 for float32 to round sums of fractions."""
+    p = Prompt()
+    for _ in range(4):
+        p.text(rng.randint(2, 300))
+        rng.choice(parts)(p, merge)
+    p.text(rng.randint(2, 300))
     return p
 
 
@@ -308,6 +321,7 @@ def omni_batches(sound_of):
             made(2, lambda p: parts[1](p, merge, 9), 3),
             made(lambda p: parts[2](p, merge), lambda p: parts[1](p, merge, 3), 1, lambda p: parts[0](p, merge)),
         ]
+        hand += [long_prompt(merge, parts[1:]) for _ in range(5)]
         for prompts, left in batches(merge, parts, hand, 20):
             if with_sound and not any(getattr(p, "with_sound", False) for p in prompts):
                 continue
@@ -325,22 +339,22 @@ def hunyuan_image(p, merge, h=None, w=None):
 def canvas(token, kind, grids_of):
     """An image or a frame, maybe with rows and columns of slices."""
 
-    def part(p, merge, rows=None, columns=None, closed=True, stretch=False):
+    def part(p, merge, rows=None, columns=None, closed=True, overview=None, slices=None, ragged=False):
         def crop(h, w):
             p.add(token, h * w // merge**2, kind)
             grids_of(p).append([1, h, w])
 
         if rows is None:
             rows, columns = rng.choice([(0, 0), (1, 2), (2, 1), (2, 2), (2, 3), (3, 2), (1, 4)])
-        slice_h, slice_w = size(merge, 4), size(merge, 4)
+        slice_h, slice_w = slices or (size(merge, 4), size(merge, 4))
         p.add(VISION_START)
-        crop(size(merge, 6), size(merge, 6))
+        crop(*overview or (size(merge, 6), size(merge, 6)))
         if closed:
             p.add(VISION_END)
         for row in range(rows):
-            for column in range(columns):
+            for column in range(columns + (ragged and row)):
                 p.add(SLICE_START)
-                crop(slice_h, slice_w if column < columns - 1 else size(merge, 4))
+                crop(slice_h, slice_w if slices or column < columns - 1 else size(merge, 4))
                 p.add(SLICE_END)
             if row < rows - 1:
                 p.add(NEWLINE, rng.choice([1, 1, 1, 2]))
@@ -429,7 +443,10 @@ def write_transformers():
     for merge, mode in ((4, "16x"), (2, "4x")):
         still, movie = canvas(IMAGE, 1, lambda p: p.images), canvas(VIDEO, 2, lambda p: p.videos)
         hand = [made(4), made(lambda p: still(p, merge, 0, 0)), made(3, lambda p: still(p, merge, 2, 3), 2), made(lambda p: still(p, merge, 3, 2), lambda p: still(p, merge, 0, 0), 5),
-                made(2, *[lambda p: movie(p, merge, 0, 0)] * 4, 3), made(1, lambda p: still(p, merge, 2, 2, closed=False), 1, lambda p: movie(p, merge, 1, 3))]
+                made(2, *[lambda p: movie(p, merge, 0, 0)] * 4, 3), made(1, lambda p: still(p, merge, 2, 2, closed=False), 1, lambda p: movie(p, merge, 1, 3)),
+                made(lambda p: still(p, merge, 2, 2, ragged=True), 3)]
+        for h, w, rows, columns, slice_h, slice_w in STRETCHED:
+            hand.append(made(1, lambda p: still(p, merge, rows, columns, overview=(merge * h, merge * w), slices=(merge * slice_h, merge * slice_w)), 2))
         add("MiniCPMV47", minicpm, {"merge": merge}, [("minicpmv4_7", "MiniCPMV4_7Model")], batches(merge, [still, movie], hand),
             config(merge, downsample_mode=mode, slice_start_id=SLICE_START, slice_end_id=SLICE_END, image_start_id=VISION_START, image_end_id=VISION_END, newline_id=NEWLINE))
 
@@ -511,7 +528,8 @@ def write_ming(file):
             positions, deltas = f(cfg, ids, grids([p.images for p in prompts]), grids([p.videos for p in prompts]), mask, scale, torch.tensor(seconds) if timed and seconds else None)
             return positions, [d.item() + ids.shape[1] for d in deltas]
 
-        stream = batches(2, [image, video], grid_hand(2), 14)
+        tall = made(1, lambda p: video(p, 2, 4, 18, 14, 0.3), 2)
+        stream = batches(2, [image, video], grid_hand(2) + [tall] + [long_prompt(2, [video]) for _ in range(3)], 14)
         model = {"merge": 2, "timeScale": scale}
         result = family("Ming", run, model, [function], stream)
         for batch in result:
