@@ -42,10 +42,10 @@ const (
 	MiniCPMV47
 
 	// Qwen25Omni (Qwen2.5-Omni): frame f is at p+int(f*SecondsPerGrid*PositionsPerSecond),
-	// each product rounded to float32; what comes next is at the largest position + 1. Sound is like text. A
-	// video with sound alternates between chunks of PositionsPerChunk positions of both
-	// from the same p on, and the two tokens that begin it share a position, as do the
-	// two that end it.
+	// each product rounded to float32; what comes next is at the largest position + 1.
+	// Sound is like text. A video with sound alternates between chunks of PositionsPerChunk
+	// positions of both from the same p on, and the two tokens that begin it share a
+	// position, as do the two that end it.
 	Qwen25Omni
 
 	// Qwen3Omni: Qwen25Omni in float32, times not truncated, so that positions may be

@@ -28,7 +28,7 @@ type TokenIDs struct {
 }
 
 // Media are the grids of the images and videos of a prompt, in their order: rows of
-// image_grid_thw and video_grid_thw. For MiniCPM-V 4.7, Images and Videos are rows of target_sizes and
+// image_grid_thw and video_grid_thw; for MiniCPM-V 4.7 of target_sizes and
 // target_sizes_videos, T being 1.
 type Media struct {
 	Images, Videos []Grid
@@ -43,8 +43,9 @@ type Media struct {
 // families that have a run for each frame of a video, each takes a frame of the next grid;
 // those of Ming take one frame or the whole grid.
 //
-// Errors wrap ErrConfig (m), ErrLength (SecondsPerGrid) or ErrShape: placeholders that do not fit their grid, or for which
-// there is none; a grid that the merge size does not divide; a grid without a run.
+// Errors wrap ErrConfig (m), ErrLength (SecondsPerGrid) or ErrShape: placeholders that do
+// not fit their grid, or for which there is none; a grid that the merge size does not
+// divide; a grid without a run. runs are then returned as they were.
 func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
 	const function = "multimodal.Model.AppendRuns"
 	if err := m.check(function); err != nil {

@@ -67,8 +67,8 @@ type BatchOptions struct {
 // has the positions that Positions gives it, with one exception: HunYuanVL counts images
 // through the whole batch, as transformers does.
 //
-// Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is longer than Length, a
-// run or its grid), ErrOverlap (dst and next) or ErrPosition.
+// Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is
+// longer than Length, a run or its grid), ErrOverlap (dst and next) or ErrPosition.
 func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchOptions) error {
 	const function = "multimodal.Model.BatchPositions"
 	if err := m.check(function); err != nil {

@@ -176,8 +176,9 @@ func (o GridOptions) Taps() int {
 	return 4
 }
 
-// GridWeights writes which rows of a learned table of Side*Side positions, and with which weights, make the position of
-// each patch of images and videos: indices and weights are [patches][o.Taps()], and
+// GridWeights writes which rows of a learned table of Side*Side positions, and with which
+// weights, make the position of each patch of images and videos: indices and weights are
+// [patches][options.Taps()], and
 //
 //	position[p] = sum over k of weights[p][k]*table[indices[p][k]]
 //

@@ -136,6 +136,12 @@ def long_prompt(merge, parts):
     return p
 
 
+def after_fractions(merge, movie):
+    """Text of each length between videos whose times are fractions, across powers of two."""
+    return [made(lambda p: movie(p, merge, 2, merge, merge, seconds), n, lambda p: movie(p, merge, 2, merge, merge, seconds), 1)
+            for seconds in (0.08, 2 / 30, 0.07) for n in range(9)]
+
+
 def made(*parts):
     p = Prompt()
     for part in parts:
@@ -144,12 +150,12 @@ def made(*parts):
 
 
 def batches(merge, parts, hand, count=24):
-    """Hand-made prompts one by one and together, then random ones."""
+    """Hand-made prompts one by one and some together, then random ones."""
     yield [hand[0]], False
     for p in hand[1:]:
         yield [p], rng.random() < 0.5
-    yield hand, True
-    yield hand, False
+    yield hand[:5], True
+    yield hand[:5], False
     for _ in range(count):
         yield [random_prompt(merge, parts) for _ in range(rng.randint(1, 4))], rng.random() < 0.5
 
@@ -291,8 +297,8 @@ def omni_parts(sound_of, with_sound):
         p.add(AUDIO_END)
         p.audios.append(length)
 
-    def both(p, merge, t=None):
-        t, h, w = t or rng.randint(1, 6), size(merge, 3), size(merge, 3)
+    def both(p, merge, t=None, h=None, w=None, seconds=None):
+        t, h, w = t or rng.randint(1, 6), h or size(merge, 3), w or size(merge, 3)
         n, length = sound_of()
         p.add(VISION_START)
         p.add(AUDIO_START)
@@ -304,7 +310,7 @@ def omni_parts(sound_of, with_sound):
         p.add(AUDIO_END)
         p.add(VISION_END)
         p.videos.append([t, h, w])
-        p.seconds.append(rng.choice([1.0, 0.5, 2.0, 2 / 3, 0.08, 2 / 30, 1.7, 3.14]))
+        p.seconds.append(seconds or rng.choice([1.0, 0.5, 2.0, 2 / 3, 0.08, 2 / 30, 1.7, 3.14]))
         p.audios.append(length)
         p.with_sound = True
 
@@ -321,7 +327,7 @@ def omni_batches(sound_of):
             made(2, lambda p: parts[1](p, merge, 9), 3),
             made(lambda p: parts[2](p, merge), lambda p: parts[1](p, merge, 3), 1, lambda p: parts[0](p, merge)),
         ]
-        hand += [long_prompt(merge, parts[1:]) for _ in range(5)]
+        hand += [long_prompt(merge, parts[1:]) for _ in range(5)] + after_fractions(merge, parts[1])
         for prompts, left in batches(merge, parts, hand, 20):
             if with_sound and not any(getattr(p, "with_sound", False) for p in prompts):
                 continue
@@ -529,7 +535,7 @@ def write_ming(file):
             return positions, [d.item() + ids.shape[1] for d in deltas]
 
         tall = made(1, lambda p: video(p, 2, 4, 18, 14, 0.3), 2)
-        stream = batches(2, [image, video], grid_hand(2) + [tall] + [long_prompt(2, [video]) for _ in range(3)], 14)
+        stream = batches(2, [image, video], grid_hand(2) + [tall] + [long_prompt(2, [video]) for _ in range(3)] + after_fractions(2, video), 14)
         model = {"merge": 2, "timeScale": scale}
         result = family("Ming", run, model, [function], stream)
         for batch in result:
