@@ -12,7 +12,8 @@ import (
 //
 //	time, height, width = p, p+y, p+x
 //
-// and the next position is p+max(h, w). With frame f, what differs is
+// and the next position is p+max(h, w). The constants say what differs, of frame f where
+// there are several.
 type Family uint8
 
 const (
@@ -20,8 +21,8 @@ const (
 	// p+max(h, w), however many frames there are: see Model.AfterLargest.
 	Qwen2VL Family = iota + 1
 
-	// Qwen25VL (Qwen2.5-VL): Qwen2VL with frame f at p+int(f*(PositionsPerSecond*SecondsPerGrid)),
-	// both products rounded to float32.
+	// Qwen25VL (Qwen2.5-VL): Qwen2VL with the time of frame f at
+	// p+int(f*(PositionsPerSecond*SecondsPerGrid)), both products rounded to float32.
 	Qwen25VL
 
 	// Qwen3VL: each frame of a video is a run by itself, like an image, with text for its
