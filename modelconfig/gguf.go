@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // []any. The tensors of frequency factors go into the same map under their
 // names, rope_freqs.weight, rope_factors_long.weight and
 // rope_factors_short.weight, as []float32 or []float64; a file that has one needs
-// it here. Other keys are ignored.
+// it here. Keys of the architecture that name rotary positions (llama.rope_freq_base) and
+// that llama.cpp does not have are errors; other keys are ignored.
 //
 // The rules are those of llama.cpp, {arch} being general.architecture:
 //
@@ -71,7 +73,13 @@ func GGUF(keys map[string]any) (*Model, error) {
 	positions, otherwise := ggufNotRotary[name]
 	r.failIf(otherwise, ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
 	arch, known := ggufArchitectures[name]
-	r.failIf(!known, ErrUnknown, key, quoted(name), "an architecture that is known here; set posenc.RotaryConfig directly")
+	if !known {
+		near := ""
+		if other := nearest(name, append(sortedKeys(ggufArchitectures), sortedKeys(ggufNotRotary)...)); other != "" {
+			near = fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", other)
+		}
+		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set posenc.RotaryConfig directly, by llama.cpp's code", near)
+	}
 	r.prefix = name + "."
 	r.checkRopeKeys()
 	m := &Model{modelType: name}
@@ -100,10 +108,24 @@ var ggufRopeKeys = []string{
 	"scaling.yarn_log_multiplier", "scaling.yarn_ext_factor", "scaling.yarn_attn_factor", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow",
 }
 
+// checkRopeKeys fails for a key of the architecture that is about rotary positions by
+// its name, and that llama.cpp has not.
 func (r *ggufReader) checkRopeKeys() {
 	for _, key := range sortedKeys(r.keys) {
-		if rest, found := strings.CutPrefix(key, r.name("rope.")); r.err == nil && found && !slices.Contains(ggufRopeKeys, rest) {
+		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
+			continue
+		}
+		rest := key[len(r.prefix):]
+		known, isRope := strings.CutPrefix(key, r.name("rope."))
+		switch subject := subjectOf(rest); {
+		case isRope && slices.Contains(ggufRopeKeys, known):
+		case isRope || subject == aboutRotation:
 			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+		case subject == aboutOthers && key == r.name("attention.max_alibi_bias"):
+			bias := r.number("attention.max_alibi_bias", 0)
+			r.failIf(bias != 0, ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
+		case subject == aboutOthers:
+			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing")
 		}
 	}
 }
@@ -433,6 +455,10 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 	}
 	if arch.axes == oneAxis {
 		r.fail(ErrContradiction, key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		return arch.layout, nil
+	}
+	if len(sections) < 3 {
+		r.fail(ErrValue, key, sections, "three or four sections, of time, height and width")
 		return arch.layout, nil
 	}
 	if pairs != rotaryDim/2 {
