@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
-	"github.com/go-posenc/posenc/frequency"
 )
 
 // Kinds of layers of models with indexers.
@@ -157,11 +156,6 @@ func addIndexer(r *reader, f *family, m *Model) {
 	if x.trailing {
 		k.rotary.Offset = dim - rotaryDim
 	}
-	attention := k.rule.ladder
-	k.rule.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := attention(seqLen, rounding)
-		ladder.SoftmaxScale = 1 // that of YaRN is of the attention's own scores
-		return ladder, err
-	}
+	k.rule = k.rule.withoutSoftmaxScale()
 	m.kinds[indexerKind] = k
 }

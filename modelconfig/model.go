@@ -98,6 +98,16 @@ func (r rule) inverse() rule {
 	}, r.trained}
 }
 
+// withoutSoftmaxScale is the rule of an indexer: the scale of YaRN is of the attention's
+// own scores.
+func (r rule) withoutSoftmaxScale() rule {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := r.ladder(seqLen, rounding)
+		ladder.SoftmaxScale = 1
+		return ladder, err
+	}, r.trained}
+}
+
 // anyLength is a rule of package frequency that does not depend on the length of the
 // sequence.
 func anyLength[P any](ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
