@@ -225,6 +225,30 @@ func architectureTable() string {
 	return b.String()
 }
 
+func ggufIndexerTable() string {
+	var b strings.Builder
+	b.WriteString("| architecture | rotated | pairs |\n|---|---|---|\n")
+	for _, name := range byName(ggufArchitectures) {
+		if x := ggufArchitectures[name].indexer; x != nil {
+			rotated := "the first elements"
+			if x.trailing {
+				rotated = "the last elements"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.layout])
+		}
+	}
+	return b.String()
+}
+
+func ggufRefusedTable() string {
+	var b strings.Builder
+	b.WriteString("| architecture | wanted is ... |\n|---|---|\n")
+	for _, name := range byName(ggufRefused) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, ggufRefused[name])
+	}
+	return b.String()
+}
+
 func notRotaryTable(notRotary map[string]string, what string) string {
 	byReason := map[string][]string{}
 	for _, name := range sortedKeys(notRotary) {
@@ -244,7 +268,7 @@ func TestDocs(t *testing.T) {
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
 		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
-		{"architectures", architectureTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
+		{"architectures", architectureTable()}, {"gguf indexers", ggufIndexerTable()}, {"architectures refused", ggufRefusedTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)

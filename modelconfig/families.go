@@ -497,7 +497,11 @@ var families = map[string]family{
 	"minimax_m3_vl_text": decoder(6144, 64, 128, 60, 524288, 5e6).partially(1).indexed(miniMaxIndexer, typedIndexer("minimax_m3_sparse", typed(miniMaxM3Layers))).checked(sparseAttention),
 	"qwen4_exp_text":     decoder(2048, 16, 256, 40, 32768, 1e4).partially(1).interleavedAxes(11, 11, 10).indexed(qwenIndexer, typedIndexer("indexed_attention", typed(qwen4Layers, "indexed_attention"))).checked(qwenIndexers),
 
+	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),
+
 	// Types that are not read, each with what can be done.
+	"blt":                 refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
+	"lightglue":           refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
 	"clvp_encoder":        refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
 	"moonshine_streaming": refusedType("rotates in its decoder and not in its encoder: use posenc.RotaryConfig for the decoder"),
 	"qwen2_5_omni_dit":    refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
@@ -583,6 +587,7 @@ var wrappers = map[string]wrapper{
 	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
 	"cohere_compass": {"text_config", "cohere_compass_text"}, "cosmos3_edge": {"text_config", "cosmos3_edge_text"}, "cosmos3_omni": {"text_config", "qwen3_vl_text"},
+	"lasr_ctc": {"encoder_config", "lasr_encoder"}, "pi0": {"vlm_config", "paligemma"},
 	"clvp": {"text_config", "clvp_encoder"}, "dia": {"decoder_config", "dia_decoder"}, "t5gemma": {"decoder", "t5_gemma_module"},
 	"deepseek_ocr2": {"text_config", "deepseek_ocr2_text"}, "deepseek_vl_hybrid": {"text_config", "llama"}, "diffusion_gemma": {"text_config", "diffusion_gemma_text"},
 	"dots3_note": {"text_config", "dots3_note_text"}, "emu3": {"text_config", "emu3_text_model"}, "fun_asr_nano": {"text_config", "qwen3"},
@@ -623,5 +628,5 @@ var notRotary = map[string]string{
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,
-	"inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
+	"nemotron_asr_streaming_encoder": relative, "phi4_multimodal_audio": relative, "inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
 }

@@ -86,6 +86,9 @@ func textModel(r *reader) *reader {
 		}
 		text := r.within(w.key, inner)
 		beside, inside := ropeValues(r.keys), ropeValues(inner)
+		if modelType == "musicflamingo" { // they are of the rotation of sounds by their time
+			beside = nil
+		}
 		for _, key := range sortedKeys(beside) {
 			r.failIf(!sameValue(beside[key], inside[key]),
 				ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
@@ -424,7 +427,8 @@ func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headD
 		// size by that of Q's head.
 		factor.agree(r, "partial_rotary_factor")
 		nope := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
-		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) {
+		whole := r.integerOr([]string{"head_dim"}, headDim) // that of Q's heads, in some files
+		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) && factor.number != float64(headDim)/float64(whole) {
 			factor.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
 		rope.failIf(ropeType == "proportional", ErrUnknown, "rope_type", quoted(ropeType), "another rule: no model of latent attention has this one (use posenc.RotaryConfig with InvFreq)")

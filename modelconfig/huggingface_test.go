@@ -859,6 +859,62 @@ func TestTrap(t *testing.T) {
 	}
 }
 
+// What is not understood is an error that names what is near, and a way out.
+func TestUnknownTypes(t *testing.T) {
+	for config, says := range map[string]string{
+		`{"model_type": "lama"}`:        `the nearest name is "llama", which need not rotate alike`,
+		`{"model_type": "qwen3_mo"}`:    `"qwen3_moe"`,
+		`{"model_type": "zzzzzzzzzzz"}`: "a type in docs/models.md; for others use posenc.RotaryConfig",
+		`{"model_type": "dinov3_vit"}`:  "fractions of the image",
+		`{"model_type": "hy_v4"}`:       "pairs of neighbours",
+	} {
+		read := HuggingFace
+		if strings.Contains(config, "vit") {
+			read = HuggingFaceVision
+		}
+		if _, err := read([]byte(config)); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", config, err)
+		}
+	}
+	// No error recommends another type.
+	for _, modelType := range []string{"nanocha", "bailing_hybri", "hrm_tex"} {
+		if _, err := HuggingFace([]byte(`{"model_type": "` + modelType + `"}`)); err == nil || !strings.Contains(err.Error(), "need not rotate alike") || strings.Contains(err.Error(), "set model_type") {
+			t.Errorf("%s: %v", modelType, err)
+		}
+	}
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"llama", "llama", 0}, {"lama", "llama", 1}, {"qwen2", "qwen3", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}} {
+		if got := distance(tt.a, tt.b, 10); got != tt.want {
+			t.Errorf("%q and %q are %d letters apart, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// A file may begin with a byte order mark.
+func TestByteOrderMark(t *testing.T) {
+	mustRead(t, "\uFEFF"+llama31)
+	wantError(t, "\uFEFF\uFEFF{}", ErrSyntax, "unreadable")
+}
+
+// A configuration of several models without the inner ones is read by the types that
+// its class has by default.
+func TestNestedDefaults(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"model_type": "colqwen2"}`: "qwen2_vl_text", `{"model_type": "colpali"}`: "gemma", `{"model_type": "colmodernvbert"}`: "modernbert",
+		`{"model_type": "qwen2_5_omni"}`: "qwen2_5_omni_text", `{"model_type": "mistral3"}`: "mistral",
+	} {
+		if got := mustRead(t, config).Type(); got != want {
+			t.Errorf("%s: %s, want %s", config, got, want)
+		}
+	}
+	if cfg := mustRotary(t, `{"model_type": "mistral3"}`, "", 0); !near(cfg.InvFreq[1], math.Pow(1e9, -2/float64(cfg.RotaryDim))) {
+		t.Errorf("mistral3: %v", cfg.InvFreq[1])
+	}
+	wantError(t, `{"model_type": "mistral3", "rope_theta": 5}`, ErrContradiction, "rope_theta")
+}
+
 func TestErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
 	for _, tt := range []struct {

@@ -403,7 +403,8 @@ func mllamaLayers(r *reader, n int) []Layer {
 }
 
 // deepSeekV4Layers: layers of sliding attention have the main frequencies, the
-// others those of the compressed sequence.
+// others those of the compressed sequence. Those that are compressed to a quarter choose
+// what they attend to by an indexer.
 func deepSeekV4Layers(r *reader, n int) []Layer {
 	layers := typed(func(r *reader, n int) []string {
 		types := all("heavily_compressed_attention")(r, n)
@@ -413,8 +414,11 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 			return types
 		}
 		for i := range types {
-			if ok && ratios[i] == 0 {
+			switch {
+			case ok && ratios[i] == 0:
 				types[i] = "sliding_attention"
+			case ok && ratios[i] == sparseRatio, !ok && i >= 2 && i%2 == 1:
+				types[i] = "compressed_sparse_attention"
 			}
 		}
 		return types
@@ -433,6 +437,12 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 }
 
 // Below are the checks and the rules of single types.
+
+// roFormer: base 10000, and values rotate too where rotary_value says so.
+func roFormer(r *reader) {
+	unscaled(r)
+	r.mustBe(false, ErrUnknown, "false: rotate the values too, by the same posenc.RotaryConfig, and take the key out", "rotary_value")
+}
 
 // beamRope: layers of full attention rotate nothing.
 func beamRope(r *reader) {

@@ -211,6 +211,7 @@ var visionWrappers = map[string]wrapper{
 	"diffusion_gemma": {"vision_config", "gemma4_vision"}, "dots3_note": {"vision_config", "dots3_note_vision_encoder"}, "glm5_next": {"vision_config", "glm5_next_vision"},
 	"hyperclovax_vision_v2": {"vision_config", "qwen2_5_vl_vision"}, "lfm3_vl": {"vision_config", "lfm3_vl_vision"}, "minimax_m3_vl": {"vision_config", "minimax_m3_vl_vision"},
 	"mistral_large4": {"vision_config", "pixtral"}, "muse_glimmer": {"vision_config", "muse_glimmer_vision"}, "muse_spark": {"vision_config", "muse_spark_vision"},
+	"sam3": {"vision_config", "sam3_vision_model"}, "sam3_lite_text": {"vision_config", "sam3_vision_model"}, "sam3_vision_model": {"backbone_config", "sam3_vit_model"}, "pi0": {"vlm_config", "paligemma"},
 	"qwen4_exp": {"vision_config", "qwen4_exp_vision"}, "step3p7": {"vision_config", "step3p5_vision"}, "inkling2": {"vision_config", "inkling2_vision"},
 	"granite4_vision": {"vision_config", "clip_vision_model"}, "deepseek_vl_hybrid": {"vision_config", "siglip_vision_model"},
 	"t5gemma2_encoder": {"vision_config", "siglip_vision_model"}, "ultravbert": {"vision_config", "siglip_vision_model"}, "ovis2": {"vision_config", "ovis2_vision"},

@@ -450,6 +450,14 @@ def layer_list(config):
     return None
 
 
+PASSED_OVER = ("id2label", "label2id", "transformers_version", "task_specific_params", "problem_type", "mlp_layer_types")
+
+
+def saved(config):
+    """A configuration as save_pretrained writes it, without some keys that are long and of nothing here."""
+    return {k: v for k, v in json.loads(config.to_json_string(use_diff=False)).items() if k not in PASSED_OVER}
+
+
 def survey(name, cls):
     needs = NEEDS.get(name, {})
     config = cls(**copy.deepcopy(needs))
@@ -464,6 +472,7 @@ def survey(name, cls):
     if not rotaries or holds_others and not getattr(config, "rope_parameters", None):
         return None
     entry["rotary"] = [r.__name__ for r in rotaries]
+    entry["saved"] = saved(config)
     entry["kinds"] = {}
     best = [r for r in rotaries if takes(r, cls) == takes(rotaries[0], cls)]
     attentions = classes(modules, cls, ("Attention", "MLA"), ("Linear", "Cross", "Flash", "Sdpa", "Pool", "MLP"))
@@ -578,9 +587,30 @@ def text_of(name, cls):
 SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "num_hidden_layers", "layer_types", "max_position_embeddings", "sliding_window")
 
 
+def roformer(config):
+    """RoFormer has a table of sines and cosines, and rotates in a method of its attention."""
+    module = importlib.import_module("transformers.models.roformer.modeling_roformer")
+    dim = config.hidden_size // config.num_attention_heads
+    table = module.RoFormerSinusoidalPositionalEmbedding(max(POSITIONS) + 1, dim)
+    table.weight = torch.nn.Parameter(table.create_weight())
+    sinusoidal = table.weight[POSITIONS][None, None]
+    k = inputs(len(POSITIONS), 1, dim)
+    rotated, _ = module.RoFormerSelfAttention.apply_rotary_position_embeddings(sinusoidal, k, k.clone())
+    sin, cos = (t[0, 0] for t in sinusoidal.chunk(2, dim=-1))
+    record = {
+        "inv_freq": hex32(angles(cos, sin)[POSITIONS.index(1)].tolist()), "stored": False, "factor": 1.0, "axes": 1,
+        "by": "RoFormerSelfAttention.function", "head_dim": dim, "heads": 1, **explain(k, rotated, cos, sin), "k": hex32(rotated[0, 0, -1].tolist()),
+    }
+    return {"class": "RoFormerConfig", "rotary": ["RoFormerSinusoidalPositionalEmbedding"], "saved": saved(config), "kinds": {"": record}, "rotates": ""}
+
+
+# Types without a rotary module.
+TABLES = {"roformer": roformer}
+
+
 def one(name, cls):
     try:
-        entry = survey(name, cls)
+        entry = TABLES[name](cls()) if name in TABLES else survey(name, cls)
     except Exception as e:
         entry = {"class": cls.__name__, "failed": f"{type(e).__name__}: {str(e)[:200]}"}
     try:
