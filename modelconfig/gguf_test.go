@@ -99,6 +99,45 @@ func TestGGUFArchitectures(t *testing.T) {
 	}
 }
 
+// TestGGUFRopeTypes compares every architecture that llama.cpp rotates, by its own list:
+// it has the same order of pairs here, is refused, or rotates nothing there either.
+func TestGGUFRopeTypes(t *testing.T) {
+	var list map[string][]string
+	testkit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
+	types := map[string]ggufArchitecture{
+		"NORM": {layout: normal}, "NEOX": {layout: neoX}, "MROPE": {axes: sectionedAxes}, "IMROPE": {axes: interleavedAxes},
+		"MROPE with sections, else NORM": {layout: normal, axes: optionalAxes}, "MROPE with sections, else NEOX": {layout: neoX, axes: optionalAxes},
+	}
+	agree, refused, unrotated := 0, 0, 0
+	for ropeType, names := range list {
+		want, known := types[ropeType]
+		if !known {
+			t.Fatalf("rope type %q", ropeType)
+		}
+		for _, name := range names {
+			arch, read := ggufArchitectures[name]
+			switch {
+			case read && arch.layout == want.layout && arch.axes == want.axes:
+				agree++
+			case name == "deepseek2-ocr" && arch.layout == neoX: // its graph names NEOX itself, whatever the list says
+				agree++
+			case read:
+				t.Errorf("%s has layout %v and axes %d, llama.cpp has %s", name, arch.layout, arch.axes, ropeType)
+			case ggufRefused[name] != "":
+				refused++
+			case ggufNotRotary[name] != "":
+				unrotated++
+			default:
+				t.Errorf("%s is not known", name)
+			}
+		}
+	}
+	if agree < 120 {
+		t.Errorf("%d architectures agree", agree)
+	}
+	t.Logf("%d architectures agree, %d are refused, %d have learned positions", agree, refused, unrotated)
+}
+
 // TestGGUFLayouts checks examples of llama.cpp's four rope types.
 func TestGGUFLayouts(t *testing.T) {
 	for _, test := range []struct {
