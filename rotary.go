@@ -2,6 +2,7 @@ package posenc
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -25,6 +26,19 @@ const (
 	HalfSplitToInterleaved // reads HalfSplit, writes Interleaved
 )
 
+var layoutNames = [...]string{
+	HalfSplit: "HalfSplit", Interleaved: "Interleaved",
+	InterleavedToHalfSplit: "InterleavedToHalfSplit", HalfSplitToInterleaved: "HalfSplitToInterleaved",
+}
+
+// String returns the name of the constant, or Layout(n) of a value that has none.
+func (l Layout) String() string {
+	if int(l) < len(layoutNames) {
+		return layoutNames[l]
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
 // AngleRounding says how the angle of a position is rounded before its cosine and
 // sine are taken. Both are then correctly rounded float32.
 type AngleRounding uint8
@@ -33,6 +47,17 @@ const (
 	ExactAngles   AngleRounding = iota // the real product position*InvFreq
 	Float32Angles                      // RN32(RN32(position)*RN32(InvFreq)), as Hugging Face transformers computes
 )
+
+// String returns the name of the constant, or AngleRounding(n) of a value that has none.
+func (a AngleRounding) String() string {
+	switch a {
+	case ExactAngles:
+		return "ExactAngles"
+	case Float32Angles:
+		return "Float32Angles"
+	}
+	return fmt.Sprintf("AngleRounding(%d)", uint8(a))
+}
 
 // RotaryConfig describes the rotary position embedding of a model (RoPE, Su et
 // al. 2021, arXiv:2104.09864). Axes and XPos exclude each other.

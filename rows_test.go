@@ -200,7 +200,7 @@ func TestTableErrors(t *testing.T) {
 		"no head":              {posenc.RowsConfig{}, table, posenc.ErrConfig, "cfg.HeadDim is 0"},
 		"odd":                  {posenc.RowsConfig{HeadDim: 7}, table, posenc.ErrConfig, "cfg.RotaryDim is 7"},
 		"offset":               {posenc.RowsConfig{HeadDim: 8, Offset: 1}, table, posenc.ErrConfig, "cfg.Offset is 1"},
-		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is 4"},
+		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is Layout(4)"},
 		"wide":                 {posenc.RowsConfig{HeadDim: 2050}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
 		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
 		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestDigests(t *testing.T) {
 	var got bytes.Buffer
 	for _, file := range files {
 		config := testkit.Must(os.ReadFile(file))
-		hash := sha256.New()
+		hash, indexers := sha256.New(), sha256.New() // the latter of kinds that came later
 		models := []*Model{testkit.Must(HuggingFace(config))}
 		if tower, err := HuggingFaceVision(config); err == nil {
 			models = append(models, tower)
@@ -39,6 +40,10 @@ func TestDigests(t *testing.T) {
 				for _, layer := range m.LayerTypes() {
 					for _, seqLen := range []int{0, 1 << 17} {
 						o := RotaryOptions{LayerType: layer, SequenceLength: max(seqLen, 1), AngleRounding: angles}
+						hash := hash
+						if layer == indexerKind {
+							hash = indexers
+						}
 						cfg, softmax := testkit.Must(m.RotaryFor(o)), testkit.Must(m.SoftmaxScaleFor(o))
 						fmt.Fprintf(hash, "%s %d %d %d %d %d %x %x %x %d %d\n", layer, seqLen, cfg.HeadDim, cfg.RotaryDim, cfg.Offset,
 							cfg.Layout, cfg.InvFreq, cfg.AttentionFactor, softmax, cfg.AngleRounding, cfg.Axes)
@@ -50,7 +55,11 @@ func TestDigests(t *testing.T) {
 				fmt.Fprintf(hash, "%s %t %t %x %d %d\n", layer.Type, layer.Rotates, scales, scale.Beta, scale.Length, scale.Offset)
 			}
 		}
-		fmt.Fprintf(&got, "%s %x\n", strings.TrimSuffix(filepath.Base(file), ".json"), hash.Sum(nil)[:16])
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		fmt.Fprintf(&got, "%s %x\n", name, hash.Sum(nil)[:16])
+		if slices.Contains(models[0].LayerTypes(), indexerKind) {
+			fmt.Fprintf(&got, "%s/indexer %x\n", name, indexers.Sum(nil)[:16])
+		}
 	}
 	if *testkit.Update {
 		testkit.NoError(t, os.WriteFile(testkit.DigestFile, got.Bytes(), 0o666))

@@ -15,6 +15,11 @@
 // built like them), and one on queries that grows with the position
 // ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
 //
+// Scales of queries that posenc.QueryScales does not have are texts, for people
+// ([Model.QueryFormula]). Models with an indexer for sparse attention rotate its queries
+// and keys too, by a kind of its own ([Layer].Indexer). Frequencies that a model learns need
+// the values of its tensor ([Model.LearnedFrequencies]).
+//
 // What is not understood is an error that names it and says what can be set
 // instead: an unknown type, rule or key, keys that contradict each other, numbers
 // out of range. Nothing that speaks of rotary positions is passed over.

@@ -1,7 +1,9 @@
 package modelconfig
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -19,11 +21,50 @@ var layoutNames = map[posenc.Layout]string{
 	posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
 }
 
+// byName are the keys of a table as people look for them: A beside a.
+func byName[V any](table map[string]V) []string {
+	return slices.SortedFunc(maps.Keys(table), func(a, b string) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	})
+}
+
+// beside is what a type does beside its rotation, or in another way than the columns say.
+func beside(name string, f *family) string {
+	var notes []string
+	if f.inverse {
+		notes = append(notes, "turns the other way: InvFreq below 0")
+	}
+	if f.listKey != "" {
+		notes = append(notes, "by "+f.listKey)
+	}
+	if f.rewrite != nil {
+		notes = append(notes, "by rope_theta and partial_rotary_factors, lists")
+	}
+	if f.indexer != nil {
+		notes = append(notes, "indexers")
+	}
+	if f.learned != "" {
+		notes = append(notes, "frequencies times e^"+f.learned)
+	}
+	if f.queryScale != nil || f.queryFormula != nil {
+		notes = append(notes, "scales queries")
+	}
+	for _, trap := range traps {
+		if slices.Contains(trapTypes[trap.name], name) {
+			notes = append(notes, trap.name)
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
 func familyTable() string {
 	var b strings.Builder
-	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes |\n|---|---|---|---|---|---|\n")
-	for _, name := range sortedKeys(families) {
+	b.WriteString("| model_type | pairs | rotated | base | layers that rotate | axes | beside, traps |\n|---|---|---|---|---|---|---|\n")
+	for _, name := range byName(families) {
 		f := families[name]
+		if f.refusal != "" {
+			continue
+		}
 		pairs := layoutNames[f.layout]
 		if f.layoutKey != "" {
 			pairs += ", by " + f.layoutKey
@@ -71,7 +112,53 @@ func familyTable() string {
 		case f.axes != nil:
 			axes = fmt.Sprintf("3 %v", f.sections)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", name, pairs, rotated, strings.Join(bases, "<br>"), rotating, axes, beside(name, &f))
+	}
+	return b.String()
+}
+
+func refusedTable() string {
+	var b strings.Builder
+	b.WriteString("| model_type | it ... |\n|---|---|\n")
+	reasons := map[string]string{}
+	for _, table := range []map[string]family{families, towers} {
+		for name, f := range table {
+			if f.refusal != "" {
+				reasons[name] = f.refusal
+			}
+		}
+	}
+	for _, name := range byName(reasons) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, reasons[name])
+	}
+	return b.String()
+}
+
+func indexerTable() string {
+	var b strings.Builder
+	b.WriteString("| model_type | elements of a head | rotated | pairs | Hadamard transform |\n|---|---|---|---|---|\n")
+	for _, name := range byName(families) {
+		x := families[name].indexer
+		if x == nil {
+			continue
+		}
+		head := x.headDimKey
+		if x.headDim != 0 {
+			head += fmt.Sprintf(" (%d)", x.headDim)
+		}
+		rotated := "the first"
+		if x.trailing {
+			rotated = "the last"
+		}
+		pairs := layoutNames[x.layout]
+		if x.layoutKey != "" {
+			pairs += ", by " + x.layoutKey
+		}
+		hadamard := "no"
+		if x.hadamard {
+			hadamard = "after it"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, head, rotated, pairs, hadamard)
 	}
 	return b.String()
 }
@@ -79,7 +166,7 @@ func familyTable() string {
 func wrapperTable() string {
 	var b strings.Builder
 	b.WriteString("| model_type | key | text model where it does not say |\n|---|---|---|\n")
-	for _, name := range sortedKeys(wrappers) {
+	for _, name := range byName(wrappers) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, wrappers[name].key, wrappers[name].innerType)
 	}
 	return b.String()
@@ -96,8 +183,11 @@ func towerTable(t *testing.T) string {
 	}
 	var b strings.Builder
 	b.WriteString("| model_type | pairs | order of pairs | elements of a head | held by |\n|---|---|---|---|---|\n")
-	for _, name := range sortedKeys(towers) {
+	for _, name := range byName(towers) {
 		f := towers[name]
+		if f.refusal != "" {
+			continue
+		}
 		order := "within each half of a head: not one rotation"
 		if f.arrangement != nil {
 			ladder := testkit.Must(f.arrangement(16, 1e4, frequency.Exact))
@@ -135,6 +225,30 @@ func architectureTable() string {
 	return b.String()
 }
 
+func ggufIndexerTable() string {
+	var b strings.Builder
+	b.WriteString("| architecture | rotated | pairs |\n|---|---|---|\n")
+	for _, name := range byName(ggufArchitectures) {
+		if x := ggufArchitectures[name].indexer; x != nil {
+			rotated := "the first elements"
+			if x.trailing {
+				rotated = "the last elements"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rotated, layoutNames[x.layout])
+		}
+	}
+	return b.String()
+}
+
+func ggufRefusedTable() string {
+	var b strings.Builder
+	b.WriteString("| architecture | wanted is ... |\n|---|---|\n")
+	for _, name := range byName(ggufRefused) {
+		fmt.Fprintf(&b, "| %s | %s |\n", name, ggufRefused[name])
+	}
+	return b.String()
+}
+
 func notRotaryTable(notRotary map[string]string, what string) string {
 	byReason := map[string][]string{}
 	for _, name := range sortedKeys(notRotary) {
@@ -153,8 +267,8 @@ func TestDocs(t *testing.T) {
 	data := testkit.Must(os.ReadFile(models))
 	text := string(data)
 	for _, table := range []struct{ name, want string }{
-		{"families", familyTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
-		{"architectures", architectureTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
+		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
+		{"architectures", architectureTable()}, {"gguf indexers", ggufIndexerTable()}, {"architectures refused", ggufRefusedTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)
@@ -204,7 +318,7 @@ func TestDocs(t *testing.T) {
 	// Each key about rotary positions that the source names. (Those of other names,
 	// which the table has too, are not told from other words.)
 	for _, key := range words(t) {
-		if namesRotation(key) && key == strings.ToLower(key) && !strings.Contains(text, "`"+key+"`") {
+		if namesRotation(key) && key == strings.ToLower(key) && strings.Contains(key, "_") && families[key].plan == nil && !strings.Contains(text, "`"+key+"`") {
 			t.Errorf("no key %s", key)
 		}
 	}
@@ -212,7 +326,7 @@ func TestDocs(t *testing.T) {
 	// Each type that scales queries.
 	scales := section(t, text, "Query scales")
 	for name, f := range families {
-		if (f.queryScale != nil) != slices.Contains(tableNames(scales, false), name) {
+		if (f.queryScale != nil || f.queryFormula != nil) != slices.Contains(tableNames(scales, false), name) {
 			t.Errorf("%s scales queries, or its line is too many", name)
 		}
 	}

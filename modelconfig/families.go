@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -19,6 +20,7 @@ type family struct {
 	partial   float64 // default of partial_rotary_factor
 	wholeHead bool    // the code rotates whole heads, whatever the key says
 	rotaryDim int     // default of rotary_dim, for types that count elements
+	countKey  string  // another name of rotary_dim
 	trailing  bool    // the rotated elements are the last of the head
 	latent    bool    // latent attention: the head is its rotary part, and YaRN scales the softmax too
 	noPEDim   int     // latent: default of qk_nope_head_dim
@@ -28,7 +30,11 @@ type family struct {
 
 	plan      plan
 	kinds     []kindDefaults // nil: all layers that rotate rotate alike
-	flatBlock bool           // a flat rope_parameters is read as rope_scaling is
+	listKey   string         // a list with an entry for each layer, by which lists makes kinds
+	lists     func(r *reader, key string, f *family, layers []Layer) []kindDefaults
+	rewrite   func(r *reader, layers []Layer) // brings keys into the usual form
+	indexer   *indexer                        // of sparse attention
+	flatBlock bool                            // a flat rope_parameters is read as rope_scaling is
 
 	axes                func(sections []int) ([]uint8, error)
 	sections            []int // default of mrope_section
@@ -39,26 +45,34 @@ type family struct {
 	yarnIsLongRoPE    bool     // early files say yarn (Phi-3)
 	originalPositions int      // default of original_max_position_embeddings beside the rope parameters
 	extraKeys         []string // of the rope parameters
+	unread            []string // keys that name positions and that the code does not read
 	factorKey         string   // a factor beside the rope parameters, which rule reads
 	absent            object   // the rope parameters of a configuration without any
+	inverse           bool     // pairs turn the other way
+	learned           string   // the tensor of weights by which frequencies are multiplied
+
+	refusal string // why the type is not read, and what a caller can do
 
 	check func(r *reader)              // other keys that decide
 	rule  func(p *ropeParameters) rule // a rule of its own, or nil
 
 	arrangement    arrangement // of the pairs of a vision tower
 	queryScale     func(p *ropeParameters) *posenc.QueryScaling
-	scalesRotating bool // queryScale is of the layers that rotate, not of the others
+	scalesRotating bool               // queryScale is of the layers that rotate, not of the others
+	queryFormula   func(Layer) string // of scales that posenc.QueryScaling does not have
 }
 
 // kindDefaults are those of one kind of layer.
 type kindDefaults struct {
 	layerType       string
 	base            float64
+	fixedBase       float64 // base, whatever the keys say; 0: by the keys
 	baseKeys        []string
 	partial         float64
 	headDimKey      string  // where heads of this kind have a width of their own
 	headDim         int     // its default
 	scaled          bool    // rope_scaling is about this kind
+	unscaled        bool    // the rule of the rope parameters is not about this kind
 	absent          object  // the rope parameters of a configuration without any
 	attentionFactor float64 // default of attention_factor; 0: derived
 }
@@ -75,19 +89,22 @@ func (f *family) kindsOrOne() []kindDefaults {
 type spellings struct{ hidden, heads, headDim, layers, positions []string }
 
 var (
-	usual    = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	gpt      = &spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
-	nomic    = &spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
-	dbrx     = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len"}}
-	falcon   = &spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
-	chatGLMs = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
-	qwen1    = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
-	channels = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	latent   = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	longcat  = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
-	zamba    = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	hunyuan  = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
-	exaone   = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
+	usual          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	gpt            = &spellings{[]string{"n_embd", "hidden_size"}, []string{"n_head", "num_attention_heads"}, nil, []string{"n_layer", "num_hidden_layers"}, []string{"n_positions"}}
+	nomic          = &spellings{[]string{"hidden_size", "n_embd"}, []string{"num_attention_heads", "n_head"}, []string{"head_dim"}, []string{"num_hidden_layers", "n_layer"}, []string{"max_trained_positions"}}
+	dbrx           = &spellings{[]string{"d_model", "hidden_size"}, []string{"n_heads", "num_attention_heads"}, nil, []string{"n_layers", "num_hidden_layers"}, []string{"max_seq_len"}}
+	falcon         = &spellings{[]string{"hidden_size", "n_embed"}, []string{"num_attention_heads", "n_head"}, nil, []string{"num_hidden_layers", "n_layer"}, []string{"max_position_embeddings"}}
+	chatGLMs       = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_layers", "num_hidden_layers"}, []string{"seq_length"}}
+	qwen1          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"seq_length"}}
+	channels       = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"kv_channels"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	latent         = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	longcat        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_layers"}, []string{"max_position_embeddings"}}
+	bailing        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"qk_rope_head_dim"}, []string{"num_hidden_layers"}, []string{"model_max_length", "max_position_embeddings"}}
+	zamba          = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	hunyuan        = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim", "attention_head_dim"}, []string{"num_hidden_layers"}, []string{"max_position_embeddings"}}
+	moonshine      = &spellings{[]string{"hidden_size"}, []string{"decoder_num_attention_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"decoder_num_hidden_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
+	voxtralEncoder = &spellings{[]string{"hidden_size", "d_model"}, []string{"num_attention_heads", "encoder_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers", "encoder_layers"}, []string{"max_position_embeddings"}}
+	exaone         = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_layers", "num_hidden_layers"}, []string{"max_position_embeddings"}}
 )
 
 // decoder starts a family with the defaults of its configuration class: the
@@ -113,6 +130,8 @@ func (f family) baseOf(keys ...string) family      { f.baseKeys = keys; return f
 func (f family) baseTimes(key string) family       { f.baseRatio = key; return f }
 func (f family) partially(factor float64) family   { f.partial, f.wholeHead = factor, false; return f }
 func (f family) counted(rotaryDim int) family      { f.rotaryDim, f.wholeHead = rotaryDim, false; return f }
+func (f family) countedBy(key string) family       { f.countKey = key; return f }
+func (f family) ignoring(keys ...string) family    { f.unread = keys; return f }
 func (f family) tail() family                      { f.trailing = true; return f }
 func (f family) laid(l posenc.Layout) family       { f.layout = l; return f }
 func (f family) interleaved() family               { f.layout = posenc.Interleaved; return f }
@@ -144,6 +163,16 @@ func (f family) hunyuan() family {
 	// They accompany alpha in published files, where the code does not read them.
 	return f.called(hunyuan).allowing("beta_fast", "beta_slow", "mscale", "mscale_all_dim").checked(withoutMLA)
 }
+
+func (f family) by(key string, lists func(r *reader, key string, f *family, layers []Layer) []kindDefaults) family {
+	f.listKey, f.lists = key, lists
+	return f
+}
+func (f family) refusing(does string) family                     { f.refusal = does; return f }
+func (f family) turning() family                                 { f.inverse = true; return f }
+func (f family) learning(tensor string) family                   { f.learned = tensor; return f }
+func (f family) rewritten(rewrite func(*reader, []Layer)) family { f.rewrite = rewrite; return f }
+func (f family) growing(formula func(Layer) string) family       { f.queryFormula = formula; return f }
 
 // The three ways of M-RoPE, with their default sections.
 
@@ -191,7 +220,7 @@ func gemma4(global object) []kindDefaults {
 }
 
 func modernBERT() family {
-	f := decoder(768, 12, 0, 22, 8192, 0).layered(typed(firstOf("global_attn_every_n_layers", 3))).with(globalLocal(160000, 10000, "global_rope_theta", "local_rope_theta")...)
+	f := decoder(768, 12, 0, 22, 8192, 0).layered(typed(firstOf("global_attn_every_n_layers", 3))).with(globalLocal(160000, 10000, "global_rope_theta", "local_rope_theta")...).ignoring("position_embedding_type")
 	f.kinds[1].scaled = true
 	return f
 }
@@ -296,7 +325,7 @@ var families = map[string]family{
 	"qwen3_next":       decoder(2048, 16, 256, 48, 32768, 1e4).partially(0.25).layered(typed(lastOf("full_attention_interval", 4, "linear_attention"), "full_attention")),
 	"lfm2":             decoder(2560, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
 	"lfm2_moe":         decoder(2048, 32, 0, 32, 128000, 1e6).layered(typed(indexed("full_attn_idxs", "conv", "full_attention"), "full_attention")),
-	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).partially(0.5).layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
+	"bamba":            decoder(4096, 32, 0, 32, 262144, 1e4).partially(0.5).countedBy("attn_rotary_emb").layered(typed(indexed("attn_layer_indices", "linear_attention", "linear_attention"), "full_attention")),
 	"granitemoehybrid": decoder(4096, 32, 0, 32, 2048, 1e4).layered(typed(all("linear_attention"), "full_attention")).checked(positionType("rope", "nope")),
 	"olmo_hybrid":      decoder(3840, 30, 0, 32, 65536, 1e4).layered(typed(lastOf("", 4, "linear_attention"), "full_attention")),
 	"recurrent_gemma":  decoder(2560, 10, 0, 26, 8192, 1e4).partially(0.5).layered(typed(recurrentBlocks, "sliding_attention")),
@@ -319,18 +348,18 @@ var families = map[string]family{
 	"laguna": decoder(2048, 48, 128, 40, 131072, 0).partially(1).layered(typed(all("full_attention"))).with(
 		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1, absent: object{"rope_theta": number("500000"), "partial_rotary_factor": number("0.5")}},
 		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
-	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).partially(0.125).tail().interleaved().flat().layered(deepSeekV4Layers).with(
+	"deepseek_v4": decoder(4096, 64, 512, 43, 1048576, 0).partially(0.125).tail().interleaved().flat().indexed(deepSeekV4Indexer, deepSeekV4Layers).with(
 		kindDefaults{layerType: "compress", base: 160000, baseKeys: []string{"compress_rope_theta"}, partial: 0.125, scaled: true, attentionFactor: 1},
 		kindDefaults{layerType: "main", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 0.125}),
 
 	// Latent attention.
 	"deepseek_v2":   mla(64, 128, 32, 2048, 1e4).laid(posenc.Interleaved).checked(usesMLA),
 	"deepseek_v3":   mla(64, 128, 61, 4096, 1e4).laidBy("rope_interleave"),
-	"deepseek_v32":  mla(64, 128, 61, 163840, 1e4),
+	"deepseek_v32":  mla(64, 128, 61, 163840, 1e4).indexed(deepSeekIndexer, everyIndexer(everyLayer)),
 	"kimi_k2":       mla(64, 128, 61, 4096, 1e4).laidBy("rope_interleave"),
 	"glm4_moe_lite": mla(64, 192, 47, 202752, 1e4).laidBy("rope_interleave"),
-	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4),
-	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat),
+	"glm_moe_dsa":   mla(64, 192, 78, 202752, 1e4).indexed(glmIndexer, sharedIndexers(topKFrequency, everyLayer)),
+	"longcat_flash": mla(64, 128, 28, 131072, 1e7).called(longcat).layered(longcatAttentions),
 	"mistral4":      mla(64, 64, 36, 1048576, 1e4).laidBy("rope_interleave").allowing("llama_4_scaling_beta", "max_position_embeddings").without(mistral4Rope).scaled(true, scaledByBeta),
 	"youtu":         mla(64, 128, 32, 131072, 1e4).laidBy("rope_interleave"),
 	"minicpm3":      mla(32, 64, 62, 32768, 1e4).laid(posenc.HalfSplit),
@@ -362,12 +391,174 @@ var families = map[string]family{
 	"bidirectional_pplx_qwen3": decoder(4096, 32, 128, 32, 32768, 1e4),
 	"eurobert":                 decoder(768, 12, 0, 12, 8192, 1e4),
 	"esm":                      decoder(768, 12, 0, 12, 1026, 1e4).checked(positionType("rotary", "absolute")),
+
+	// Like Llama's, with defaults of their own.
+	"chameleon":               decoder(4096, 32, 0, 32, 4096, 1e4),
+	"emu3_text_model":         decoder(4096, 32, 0, 32, 9216, 1e6),
+	"esmc":                    decoder(2560, 40, 64, 80, 2048, 1e4),
+	"evolla":                  decoder(4096, 32, 0, 32, 8192, 5e5),
+	"deepseek_ocr2_encoder":   decoder(4096, 32, 0, 32, 32768, 1e4),
+	"deepseek_ocr2_text":      decoder(4096, 32, 0, 32, 2048, 1e4),
+	"unlimited_ocr_text":      decoder(1280, 10, 0, 12, 32768, 1e4),
+	"granite4_vision_text":    decoder(4096, 32, 0, 32, 2048, 1e4),
+	"granite_docling_text":    decoder(1024, 16, 0, 28, 32768, 1e4),
+	"higgs_audio_v2":          decoder(3072, 24, 128, 28, 2048, 1e4).without(higgsRope),
+	"hrm_text":                decoder(1536, 12, 128, 16, 2048, 1e4).layered(hrmAttentions),
+	"hyperclovax":             decoder(4096, 32, 0, 32, 2048, 1e4),
+	"idefics":                 decoder(4096, 32, 0, 32, 2048, 1e4),
+	"voxtral_realtime_text":   decoder(4096, 32, 128, 32, 131072, 1e4),
+	"muse_glimmer_assistant":  decoder(6656, 32, 128, 5, 131072, 5e5),
+	"t5_gemma_module":         decoder(2304, 8, 256, 26, 8192, 1e4),
+	"csm_depth_decoder_model": decoder(1024, 8, 128, 4, 33, 5e5),
+
+	// Models of sound, of time series and of proteins.
+	"gradium_phonon_tts":               decoder(768, 12, 64, 6, 8192, 1e4),
+	"pocket_tts":                       decoder(1024, 16, 64, 6, 8192, 1e4),
+	"pocket_tts_audio_tokenizer":       decoder(512, 8, 64, 2, 8000, 1e4),
+	"kyutai_speech_to_text":            decoder(2048, 32, 0, 48, 750, 1e4),
+	"lasr_encoder":                     decoder(512, 8, 0, 17, 10000, 1e4),
+	"mimi":                             decoder(512, 8, 64, 8, 8000, 1e4),
+	"moshi":                            decoder(4096, 32, 0, 32, 3000, 1e4),
+	"neucodec":                         decoder(1024, 16, 64, 12, 4096, 1e4),
+	"xcodec2":                          decoder(1024, 16, 64, 12, 4096, 1e4),
+	"timesfm2_5":                       decoder(1280, 16, 80, 20, 16384, 1e4),
+	"dots3_note_audio_encoder":         decoder(1280, 20, 64, 32, 6000, 1e4).partially(0.5),
+	"nemotron3_5_transcribe_asr_audio": decoder(1280, 10, 0, 32, 5000, 1e4).partially(0.5),
+	"pe_audio_encoder":                 decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
+	"pe_video_encoder":                 decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
+	"pe_audio_video_encoder":           decoder(1792, 14, 128, 6, 10000, 2e4).interleaved(),
+
+	"dia_encoder":                           decoder(1024, 16, 128, 12, 1024, 1e4),
+	"dia_decoder":                           decoder(2048, 16, 128, 18, 3072, 1e4),
+	"glmasr_encoder":                        decoder(1280, 20, 0, 32, 1500, 1e4).partially(0.5),
+	"mimi_encoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
+	"mimi_decoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
+	"moonshine":                             decoder(288, 8, 0, 6, 512, 1e4).called(moonshine).partially(0.9).interleaved(),
+	"nemotron3_5_transcribe_word_timestamp": decoder(1280, 16, 0, 2, 5000, 1e4).partially(0.5),
+	"pocket_tts_audio_tokenizer_encoder":    decoder(512, 8, 64, 2, 8000, 1e4),
+	"pocket_tts_audio_tokenizer_decoder":    decoder(512, 8, 64, 2, 8000, 1e4),
+	"qwen3_omni_moe_talker_code_predictor":  decoder(1024, 16, 128, 5, 32768, 1e4),
+	"voxtral_realtime_encoder":              decoder(1280, 32, 64, 32, 1500, 1e4).called(voxtralEncoder),
+
+	// The parts of BLT, each with an object of its own in its configuration.
+	"blt_global_transformer": decoder(2048, 16, 0, 25, 4096, 5e5).interleaved(),
+	"blt_local_encoder":      decoder(1024, 16, 0, 1, 24576, 5e5).interleaved(),
+	"blt_local_decoder":      decoder(1024, 16, 0, 9, 24576, 5e5).interleaved(),
+	"blt_patcher":            decoder(768, 12, 0, 14, 8192, 1e4).interleaved(),
+
+	// Other pairs, and pairs that turn the other way.
+	"nanochat":              decoder(768, 6, 0, 12, 2048, 1e4).turning(),
+	"openai_privacy_filter": decoder(640, 14, 64, 8, 131072, 150000).without(gptOSSRope).interleaved(),
+	"cohere2_moe":           decoder(8192, 64, 128, 40, 8192, 1e4).interleaved().layered(cohereMoE),
+
+	// Layers that do not rotate.
+	"flint":             decoder(2048, 32, 128, 49, 262144, 1e4).layered(typed(flintLayers, "sliding_attention")),
+	"kolibri1":          decoder(2560, 48, 128, 50, 262144, 1e4).layered(typed(lastOf("", 5, "sliding_attention"), "sliding_attention")),
+	"beam":              decoder(5120, 48, 128, 52, 8192, 0).layered(typed(lastOfSix, "sliding_attention")).with(kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}, kindDefaults{layerType: "full_attention", base: 1e4, partial: 1}).checked(beamRope).growing(beamFormula),
+	"granite_swa":       decoder(2560, 20, 0, 24, 8192, 1e4).by("layer_rope_theta", bases),
+	"granitemoe_swa":    decoder(4096, 32, 0, 32, 2048, 1e4).by("layer_rope_theta", bases),
+	"muse_glimmer_text": decoder(6656, 32, 128, 52, 131072, 1e4).layered(museLayers).by("layer_rope_theta", rotatingBases),
+	"muse_spark_text":   decoder(8192, 128, 64, 62, 1048576, 5e5).layered(museLayers).by("layer_rope_theta", rotatingBases),
+
+	// Kinds of layers with frequencies of their own.
+	"gemma4_unified_text":  decoder(2304, 8, 256, 30, 262144, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
+	"diffusion_gemma_text": decoder(2304, 8, 256, 30, 131072, 0).layered(gemma4Layers).with(gemma4(gemma4Rope)...),
+	"t5gemma2_text":        decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
+	"t5gemma2_decoder":     decoder(2304, 8, 256, 26, 131072, 0).layered(typed(lastOf("sliding_window_pattern", 6, "sliding_attention"))).with(globalLocal(1e6, 1e4, "rope_theta", "rope_local_base_freq")...),
+	"ultrabert":            decoder(4096, 32, 0, 32, 32768, 0).layered(typed(lastOf("", 3, "sliding_attention"))).with(globalLocal(2.56e6, 1e4, "", "")...),
+	"mellum":               decoder(2304, 32, 128, 28, 131072, 0).layered(typed(all("full_attention"))).with(globalLocal(5e5, 1e4, "", "")...),
+	"neomme": decoder(1024, 16, 64, 17, 16384, 0).partially(1).layered(typed(neoMMELayers)).with(
+		kindDefaults{layerType: "full_attention", base: 1e6, partial: 0.25},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
+	"lfm3": decoder(2048, 16, 128, 24, 128000, 0).layered(typed(lfm3Layers, "full_attention", "sliding_attention")).with(
+		kindDefaults{layerType: "full_attention", base: 1e6, partial: 1, absent: object{"rope_type": "proportional", "partial_rotary_factor": number("0.5")}},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
+	"zaya": decoder(2048, 8, 128, 40, 131072, 0).partially(0.5).layered(typed(all("hybrid"))).with(
+		kindDefaults{layerType: "hybrid", base: 5e6, partial: 0.5},
+		kindDefaults{layerType: "hybrid_sliding", base: 1e4, partial: 0.5}),
+	"step3p5": decoder(4096, 64, 128, 45, 128000, 0).partially(1).layered(typed(all("full_attention"))).with(
+		kindDefaults{layerType: "full_attention", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 1},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, baseKeys: []string{"rope_theta"}, partial: 1}).rewritten(stepLists),
+	"molmo2_text": decoder(4096, 32, 128, 36, 36864, 1e4).by("rope_scaling_layers", scaledLayers),
+
+	// Latent attention, with indexers and without.
+	"axk1":                mla(64, 128, 61, 32768, 1e4).laidBy("rope_interleave"),
+	"axk2":                mla(32, 64, 48, 131072, 1e4).indexed(axk2Indexer, everyIndexer(everyLayer)),
+	"bailing_hybrid":      mla(64, 128, 42, 262144, 6e6).called(bailing).layered(typed(lastOf("layer_group_size", 6, "linear_attention"), "full_attention")),
+	"hy_v4":               refusedType("has pairs that are not settled: transformers rotates half-split pairs and llama.cpp pairs of neighbours, in the attention (the last qk_rope_head_dim elements of a head of Q) and in its indexers (the last of theirs): compare with the model's own output, and use posenc.RotaryConfig with the Layout that agrees"),
+	"mistral_large4_text": mla(64, 64, 72, 1048576, 1e4).without(mistralLarge4Rope).learning("rotary_emb.alpha").growing(mistralLargeFormula).indexed(mistralIndexer, sharedIndexers(topKFrequency, ropeFlags(4))),
+	"dots3_note_text": mla(64, 128, 46, 524288, 0).with(
+		kindDefaults{layerType: "indexed_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
+		kindDefaults{layerType: "full_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
+		kindDefaults{layerType: "sliding_attention", base: 5e4, baseKeys: []string{"swa_rope_theta"}, partial: 1, headDimKey: "swa_qk_rope_head_dim", headDim: 64}).
+		indexed(dotsIndexer, typedIndexer("indexed_attention", typed(dotsLayers))),
+
+	// Indexers beside other attention.
+	"minimax_m3_vl_text": decoder(6144, 64, 128, 60, 524288, 5e6).partially(1).indexed(miniMaxIndexer, typedIndexer("minimax_m3_sparse", typed(miniMaxM3Layers))).checked(sparseAttention),
+	"qwen4_exp_text":     decoder(2048, 16, 256, 40, 32768, 1e4).partially(1).interleavedAxes(11, 11, 10).indexed(qwenIndexer, typedIndexer("indexed_attention", typed(qwen4Layers, "indexed_attention"))).checked(qwenIndexers),
+
+	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),
+
+	// Types that are not read, each with what can be done.
+	"blt":                 refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
+	"lightglue":           refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
+	"clvp_encoder":        refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
+	"moonshine_streaming": refusedType("rotates in its decoder and not in its encoder: use posenc.RotaryConfig for the decoder"),
+	"qwen2_5_omni_dit":    refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
+	"seamless_m4t":        refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-bert":       refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-conformer":  refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+
+	// Positions of several axes.
+	"cohere_compass_text": decoder(8192, 64, 0, 40, 8192, 0).interleavedAxes(24, 20, 20).layered(typed(all("full_attention"))).with(
+		kindDefaults{layerType: "full_attention", base: 1e4, partial: 1},
+		kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}),
+	"cosmos3_edge_text":          decoder(2048, 16, 128, 28, 131072, 1e8).interleavedAxes(24, 20, 20),
+	"glm_image_text":             decoder(4096, 32, 0, 40, 131072, 1e4).partially(1).sectioned(8, 12, 12),
+	"qwen2_5_omni_talker":        decoder(3584, 28, 128, 28, 32768, 1e6).sectioned(16, 24, 24),
+	"qwen3_omni_moe_talker_text": decoder(1024, 16, 0, 20, 32768, 1e4).interleavedAxes(24, 20, 20),
 }
+
+// refusedType is a type that is not read. does says what it does and what a caller can do.
+func refusedType(does string) family { return decoder(0, 0, 0, 1, 1, 1e4).refusing(does) }
 
 // wrapper is a model of several models, of which one is asked for.
 type wrapper struct {
 	key       string // of the model that is asked for
 	innerType string // its model_type, where it does not say
+}
+
+// absentModels are the keys of the text models of wrappers whose class has its own where
+// there are none. Of the others they are those beside it, or the defaults of innerType.
+var absentModels = map[string]object{
+	"fast_vlm":                textModelOf(3584, 28, 28, 32768, 0),
+	"fun_asr_nano":            textModelOf(1024, 16, 28, 40960, 0),
+	"glmasr":                  textModelOf(2048, 16, 28, 8192, 0),
+	"got_ocr2":                textModelOf(1024, 16, 24, 32768, 1e6),
+	"idefics2":                textModelOf(4096, 32, 32, 32768, 0),
+	"lighton_ocr":             textModelOf(1024, 16, 28, 40960, 1e6),
+	"mistral3":                textModelOf(5120, 32, 40, 131072, 1e9),
+	"moss_transcribe_diarize": textModelOf(1024, 16, 28, 131072, 1e6),
+	"paligemma":               textModelOf(2048, 8, 18, 8192, 0),
+	"pe_audio":                textModelOf(1024, 16, 22, 8192, 0),
+	"pe_audio_video":          textModelOf(1024, 16, 22, 8192, 0),
+	"pe_video":                textModelOf(1024, 16, 22, 8192, 0),
+	"pp_chart2table":          textModelOf(1024, 16, 24, 32768, 1e6),
+	"qwen3_asr":               textModelOf(2048, 16, 28, 65536, 0),
+	"voxtral":                 textModelOf(3072, 32, 30, 131072, 1e8),
+	"voxtral_realtime":        textModelOf(3072, 32, 26, 131072, 1e6),
+}
+
+// textModelOf are the keys of a text model; base 0 is that of its type.
+func textModelOf(hidden, heads, layers, positions int, base float64) object {
+	keys := object{
+		"hidden_size": number(strconv.Itoa(hidden)), "num_attention_heads": number(strconv.Itoa(heads)),
+		"num_hidden_layers": number(strconv.Itoa(layers)), "max_position_embeddings": number(strconv.Itoa(positions)),
+	}
+	if base != 0 {
+		keys["rope_theta"] = number(strconv.FormatFloat(base, 'f', -1, 64))
+	}
+	return keys
 }
 
 // wrappers are the model types that hold a text model.
@@ -395,6 +586,26 @@ var wrappers = map[string]wrapper{
 	"paddleocr_vl": {"text_config", "paddleocr_vl_text"}, "lighton_ocr": {"text_config", "qwen3"},
 	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
 	"modernvbert": {"text_config", "modernbert"}, "exaone4_5": {"text_config", "exaone4"},
+	"cohere_compass": {"text_config", "cohere_compass_text"}, "cosmos3_edge": {"text_config", "cosmos3_edge_text"}, "cosmos3_omni": {"text_config", "qwen3_vl_text"},
+	"lasr_ctc": {"encoder_config", "lasr_encoder"}, "pi0": {"vlm_config", "paligemma"},
+	"clvp": {"text_config", "clvp_encoder"}, "dia": {"decoder_config", "dia_decoder"}, "t5gemma": {"decoder", "t5_gemma_module"},
+	"deepseek_ocr2": {"text_config", "deepseek_ocr2_text"}, "deepseek_vl_hybrid": {"text_config", "llama"}, "diffusion_gemma": {"text_config", "diffusion_gemma_text"},
+	"dots3_note": {"text_config", "dots3_note_text"}, "emu3": {"text_config", "emu3_text_model"}, "fun_asr_nano": {"text_config", "qwen3"},
+	"gemma4_assistant": {"text_config", "gemma4_text"}, "gemma4_unified": {"text_config", "gemma4_unified_text"},
+	"gemma4_unified_assistant": {"text_config", "gemma4_unified_text"}, "glm5_next": {"text_config", "glm5_next_text"}, "glm_image": {"text_config", "glm_image_text"},
+	"glmasr": {"text_config", "llama"}, "glmga": {"text_config", "glm4v_text"}, "granite4_vision": {"text_config", "granite4_vision_text"},
+	"granite_docling": {"text_config", "granite_docling_text"}, "granite_speech_plus": {"text_config", "granite"},
+	"hyperclovax_vision_v2": {"text_config", "hyperclovax"}, "inkling_mm_model": {"text_config", "inkling_text"}, "inkling2": {"text_config", "inkling2_text"},
+	"jev": {"text_config", "qwen3_5_text"}, "lfm3_vl": {"text_config", "lfm3"},
+	"minicpm_ocr": {"text_config", "qwen3_5_text"}, "minicpmv4_6": {"text_config", "qwen3_5_text"}, "minicpmv4_7": {"text_config", "qwen3_5_text"},
+	"minimax_m3_vl": {"text_config", "minimax_m3_vl_text"}, "mistral_large4": {"text_config", "mistral_large4_text"}, "molmo2": {"text_config", "molmo2_text"},
+	"moss_transcribe_diarize": {"text_config", "qwen3"}, "muse_glimmer": {"text_config", "muse_glimmer_text"}, "muse_spark": {"text_config", "muse_spark_text"},
+	"musicflamingo": {"text_config", "qwen2"}, "nemo_speechlm": {"text_config", "nemotron_h"}, "nemotron_h_omni": {"text_config", "nemotron_h"},
+	"pe_audio": {"text_config", "modernbert"}, "pe_video": {"text_config", "modernbert"}, "pe_audio_video": {"text_config", "modernbert"},
+	"pp_chart2table": {"text_config", "qwen2"}, "qianfan_ocr": {"text_config", "qwen3"}, "qwen3_asr": {"text_config", "qwen3"}, "qwen4_exp": {"text_config", "qwen4_exp_text"},
+	"step3p7": {"text_config", "step3p5"}, "t5gemma2": {"decoder", "t5gemma2_decoder"}, "t5gemma2_encoder": {"text_config", "t5gemma2_text"},
+	"ultravbert": {"text_config", "ultrabert"}, "unlimited_ocr": {"text_config", "unlimited_ocr_text"},
+	"vibevoice": {"text_config", "qwen2"}, "vibevoice_asr": {"text_config", "qwen2"}, "video_llama_3": {"text_config", "qwen2"}, "voxtral_realtime": {"text_config", "voxtral_realtime_text"},
 }
 
 // What the other positions are.
@@ -417,5 +628,5 @@ var notRotary = map[string]string{
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,
-	"jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
+	"nemotron_asr_streaming_encoder": relative, "phi4_multimodal_audio": relative, "inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
 }

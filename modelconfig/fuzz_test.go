@@ -39,6 +39,12 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 			}
 		}
 	}
+	_, learned := m.LearnedFrequencies()
+	for _, layer := range m.Layers()[:min(8, len(m.Layers()))] {
+		if formula := m.QueryFormula(layer); len(formula) > 200 {
+			t.Fatalf("%+v: %q", layer, formula)
+		}
+	}
 	refuses := func(o RotaryOptions) {
 		t.Helper()
 		for _, err := range []error{second(m.RotaryFor(o)), second(m.SoftmaxScaleFor(o))} {
@@ -50,7 +56,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	refuses(RotaryOptions{LayerType: "another", SequenceLength: seqLen})
 	refuses(RotaryOptions{LayerType: strings.Repeat("long", 100), SequenceLength: seqLen})
 	beyond, depends := m.DependsOnLength()
-	usual := len(m.LayerTypes()) == 1 && !depends
+	usual := len(m.LayerTypes()) == 1 && !depends && !learned
 	for _, err := range []error{second(m.Rotary()), second(m.SoftmaxScale())} {
 		if (err == nil) != usual || err != nil && !errors.Is(err, ErrArgument) {
 			t.Fatalf("types %q, beyond %d %t: %v", m.LayerTypes(), beyond, depends, err)
@@ -58,6 +64,12 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	}
 	for _, layerType := range m.LayerTypes() {
 		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+		if learned {
+			refuses(o)
+			o.FrequencyFactors = slices.Repeat([]float64{1}, m.kinds[layerType].rotary.RotaryDim/2)
+		} else {
+			refuses(RotaryOptions{LayerType: layerType, SequenceLength: 1, FrequencyFactors: []float64{1}})
+		}
 		rotaryDim := checkOptions(t, m, o, true)
 		for _, o.SequenceLength = range []int{math.MaxInt, seqLen} {
 			if rotaryDim <= 1024 && o.SequenceLength > 0 { // more frequencies take long
@@ -240,12 +252,16 @@ func FuzzKeys(f *testing.F) {
 // allTypes are the types of models and of vision towers.
 func allTypes() []string { return append(sortedKeys(families), sortedKeys(towers)...) }
 
+// refusal is why a type is not read; "" for the others.
+func refusal(modelType string) string { return families[modelType].refusal + towers[modelType].refusal }
+
 // wrongValue is no value of any key that is about positions.
 var wrongValue = [][]int{{1}}
 
 // leastKeys are what types need beside their name.
 var leastKeys = map[string]map[string]any{
 	"bamba": {"attn_layer_indices": []int{1}}, "esm": {"position_embedding_type": "rotary"}, "granitemoehybrid": {"position_embedding_type": "rope", "layer_types": slices.Repeat([]string{"attention"}, 32)},
+	"glm_image_text": {"partial_rotary_factor": 0.5}, "qwen3_omni_moe_talker_text": {"head_dim": 128}, "qwen4_exp_text": {"partial_rotary_factor": 0.25, "indexer_head_dim": 128},
 	"glm4_moe": {"head_dim": 128}, "glm4v_moe_text": {"head_dim": 128}, "glm4v_text": {"partial_rotary_factor": 0.5}, "qwen3_omni_moe_text": {"head_dim": 128},
 	"xlm-roberta": {"position_embedding_type": "rotary"}, "xverse": {"rope_theta": 10000}, "zamba2": {"use_mem_rope": true},
 }
@@ -276,11 +292,11 @@ func mustRefuse(t *testing.T, modelType string, members map[string]any) {
 func TestKeysOfWrongType(t *testing.T) {
 	names := words(t)
 	for _, modelType := range allTypes() {
-		if _, text, err := readType(modelType, nil); err != nil && modelType != "gemma4_vision" {
+		if _, text, err := readType(modelType, nil); err != nil && refusal(modelType) == "" {
 			t.Errorf("%s: %v", text, err) // it would be of any key
 		}
 		for _, key := range names {
-			if namesRotation(key) && !slices.Contains(harmlessKeys, key) {
+			if namesRotation(key) {
 				mustRefuse(t, modelType, map[string]any{key: wrongValue})
 			}
 		}

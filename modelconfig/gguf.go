@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // []any. The tensors of frequency factors go into the same map under their
 // names, rope_freqs.weight, rope_factors_long.weight and
 // rope_factors_short.weight, as []float32 or []float64; a file that has one needs
-// it here. Other keys are ignored.
+// it here. Keys of the architecture that name rotary positions (llama.rope_freq_base) and
+// that llama.cpp does not have are errors; other keys are ignored.
 //
 // The rules are those of llama.cpp, {arch} being general.architecture:
 //
@@ -45,7 +47,9 @@ import (
 //
 // Layers of a sliding window have rotary parameters of their own in some
 // architectures (freq_base_swa, dimension_count_swa, attention.key_length_swa).
-// The kinds of layers are then "full_attention" and "sliding_attention".
+// The kinds of layers are then "full_attention" and "sliding_attention"; those of
+// DeepSeek V4 "compress" and "main". Layers with an indexer of sparse attention
+// (attention.indexer.key_length) name its kind in Layer.Indexer.
 // RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
 // llama.cpp is not followed in four places, where the file says otherwise:
@@ -71,9 +75,18 @@ func GGUF(keys map[string]any) (*Model, error) {
 	positions, otherwise := ggufNotRotary[name]
 	r.failIf(otherwise, ErrNotRotary, key, quoted(name), "an architecture with rotary positions (this one has %s)", positions)
 	arch, known := ggufArchitectures[name]
-	r.failIf(!known, ErrUnknown, key, quoted(name), "an architecture that is known here; set posenc.RotaryConfig directly")
+	if reason := ggufRefused[name]; reason != "" {
+		r.fail(ErrUnknown, key, quoted(name), "%s", reason)
+	}
+	if !known {
+		near := ""
+		if other := nearest(name, append(sortedKeys(ggufArchitectures), sortedKeys(ggufNotRotary)...)); other != "" {
+			near = fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", other)
+		}
+		r.fail(ErrUnknown, key, quoted(name), "an architecture in docs/models.md%s; for others set posenc.RotaryConfig directly, by llama.cpp's code", near)
+	}
 	r.prefix = name + "."
-	r.checkRopeKeys()
+	r.checkRopeKeys(&arch)
 	m := &Model{modelType: name}
 	r.model(m, &arch)
 	if r.err != nil {
@@ -100,10 +113,30 @@ var ggufRopeKeys = []string{
 	"scaling.yarn_log_multiplier", "scaling.yarn_ext_factor", "scaling.yarn_attn_factor", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow",
 }
 
-func (r *ggufReader) checkRopeKeys() {
+const (
+	compressBaseKey = "attention.compress_rope_freq_base"
+	patternKey      = "attention.rope_pattern"
+)
+
+// checkRopeKeys fails for a key of the architecture that is about rotary positions by
+// its name, and that llama.cpp has not.
+func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 	for _, key := range sortedKeys(r.keys) {
-		if rest, found := strings.CutPrefix(key, r.name("rope.")); r.err == nil && found && !slices.Contains(ggufRopeKeys, rest) {
+		if len(key) < len(r.prefix) || !strings.EqualFold(key[:len(r.prefix)], r.prefix) || r.err != nil {
+			continue
+		}
+		rest := key[len(r.prefix):]
+		known, isRope := strings.CutPrefix(key, r.name("rope."))
+		switch subject := subjectOf(rest); {
+		case isRope && slices.Contains(ggufRopeKeys, known):
+		case arch.compressed && key == r.name(compressBaseKey), arch.nope == byPattern && key == r.name(patternKey):
+		case isRope || subject == aboutRotation:
 			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
+		case subject == aboutOthers && key == r.name("attention.max_alibi_bias"):
+			bias := r.number("attention.max_alibi_bias", 0)
+			r.failIf(bias != 0, ErrContradiction, "attention.max_alibi_bias", bias, "0: ALiBi beside rotary positions is not read (set posenc.RotaryConfig directly)")
+		case subject == aboutOthers:
+			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing")
 		}
 	}
 }
@@ -297,7 +330,13 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	r.failIf(!r.value("block_count").IsValid(), ErrValue, "block_count", "missing", "the number of layers")
 	blocks := r.integer("block_count", 0)
 	count := blocks - r.integer("nextn_predict_layers", 0)
+	if arch.draft {
+		r.failIf(count != 0 && r.has("nextn_predict_layers"), ErrContradiction, "nextn_predict_layers", blocks-count, "block_count, which is %d, in this architecture", blocks)
+		count = blocks
+	}
 	r.failIf(count < 1 || blocks > maxGGUFLayers, ErrValue, "block_count", blocks, "from 1 to %d, and more than nextn_predict_layers", maxGGUFLayers)
+	hyper := r.integer("hyper_connection.count", 0)
+	r.failIf(arch.drafts && hyper > 0, ErrUnknown, "hyper_connection.count", hyper, "0: drafters of DeepSeek V4 are not read (set posenc.RotaryConfig with Layout Interleaved and Offset)")
 	r.failIf(arch.rotaryLayers != 0 && count != arch.rotaryLayers,
 		ErrNotRotary, "block_count", count, "%d (larger models of the architecture have ALiBi)", arch.rotaryLayers)
 	r.failIf(!r.flag("rope.scaling.finetuned", true) && arch.finetuned, ErrNotRotary, "rope.scaling.finetuned", false, "true where layers rotate")
@@ -309,7 +348,13 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	base := r.base("rope.freq_base", 10000)
 	scaling := r.scaling(arch)
 	layout, axes := r.layoutAndAxes(arch, rotaryDim)
+	r.failIf(arch.plainBase && (base != 10000 || scaling.factor != 1 || scaling.yarn != nil || scaling.attention != 1),
+		ErrContradiction, "rope.freq_base or rope.scaling", "set", "base 10000 without scaling, since llama.cpp takes no other in this architecture; set posenc.RotaryConfig directly")
 	slides, windowed := r.sliding(arch, count)
+	ratios := r.compression(arch, count)
+	for i, ratio := range ratios {
+		slides[i], windowed = ratio == 0, true
+	}
 	rotates := r.rotating(arch, count, slides, windowed)
 	m.queryScale, m.scalesRotating = r.queryScale(arch, scaling.originalSize, windowed), arch.queryScale != scaledNoPEIfWindowed
 
@@ -318,11 +363,18 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	slidingDim := r.integer("rope.dimension_count_swa", rotaryDim)
 	slidingBase := base
 	slidingScaling := scaling
-	if windowed && arch.sliding.base != 0 {
+	if windowed && !arch.compressed && arch.sliding.base != 0 {
 		slidingBase = arch.sliding.base
 	}
 	slidingBase = r.base("rope.freq_base_swa", slidingBase)
-	if windowed && (arch.sliding.base != 0 || arch.sliding.plain) {
+	if arch.compressed {
+		r.failIf(r.has("rope.freq_base_swa"), ErrContradiction, "rope.freq_base_swa", slidingBase, "no such key, since llama.cpp has no use for it in this architecture")
+		base = r.base(compressBaseKey, 0)
+		slidingScaling = &ggufScaling{factor: 1, attention: 1}
+		if scaling.yarn != nil { // llama.cpp takes the factor of YaRN back
+			scaling.yarn.AttentionFactor = 1
+		}
+	} else if windowed && (arch.sliding.base != 0 || arch.sliding.plain) {
 		// These layers keep neither factor nor divisors. The attention factor
 		// stays, but in those that llama.cpp calls without any scaling.
 		slidingScaling = &ggufScaling{factor: 1, attention: scaling.attention}
@@ -339,7 +391,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 		ErrContradiction, "rope.scaling.alpha", scaling.alpha, "0 where rope.dimension_count is not the whole head")
 	r.resize(scaling, rotaryDim, arch.halfOfFull)
 	separate := slidingBase != base || slidingDim != rotaryDim || slidingHead != headDim
-	r.failIf(separate && (!windowed || arch.sliding.sameBase),
+	r.failIf(separate && !arch.compressed && (!windowed || arch.sliding.sameBase),
 		ErrContradiction, "rope.freq_base_swa, rope.dimension_count_swa or attention.key_length_swa", "different", "what the other layers have, since llama.cpp has no use for it in this architecture; set posenc.RotaryConfig directly")
 	if r.err != nil {
 		return
@@ -350,11 +402,18 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 	if separate {
 		fullType, slidingType = fullAttention, slidingAttention
 	}
+	if arch.compressed {
+		fullType, slidingType = "compress", "main"
+	}
 	m.layers = make([]Layer, count)
 	m.kinds = map[string]kind{}
 	add := func(name string, headDim, rotaryDim int, base float64, scaling *ggufScaling) {
+		offset := 0
+		if arch.compressed {
+			offset = headDim - rotaryDim
+		}
 		m.kinds[name] = kind{
-			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Layout: layout, Axes: axes},
+			rotary: posenc.RotaryConfig{HeadDim: headDim, RotaryDim: rotaryDim, Offset: offset, Layout: layout, Axes: axes},
 			rule:   scaling.rule(rotaryDim, base),
 			source: r.name("rope.*"),
 		}
@@ -375,6 +434,65 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 		}
 	}
 	r.failIf(len(m.kinds) == 0, ErrNotRotary, "attention.*", "such that no layer rotates", "at least one layer with rotary attention")
+	r.indexers(arch, m, slides, ratios)
+}
+
+// compression reads by how much each layer compresses the sequence; 0: not at all.
+func (r *ggufReader) compression(arch *ggufArchitecture, count int) []int {
+	const key = "attention.compress_ratios"
+	if !arch.compressed {
+		return nil
+	}
+	r.failIf(!r.has(key), ErrValue, key, "missing", "by how much each layer compresses the sequence")
+	r.failIf(!r.has(compressBaseKey), ErrValue, compressBaseKey, "missing", "the base of the compressed sequence")
+	return r.perLayer(key, count)
+}
+
+// sparseRatio is the compression of the layers of DeepSeek V4 that have an indexer.
+const sparseRatio = 4
+
+// indexers adds the kind of the indexers of sparse attention.
+func (r *ggufReader) indexers(arch *ggufArchitecture, m *Model, slides []bool, ratios []int) {
+	const lengthKey, typesKey = "attention.indexer.key_length", "attention.indexer.types"
+	x := arch.indexer
+	if x == nil || !r.has(lengthKey) || r.err != nil {
+		return
+	}
+	var full []bool
+	if x.typed {
+		full = r.flagPerLayer(typesKey, len(m.layers))
+	}
+	of, found := "", false
+	for i := range m.layers {
+		layer := &m.layers[i]
+		has := layer.Rotates && !slides[i]
+		if ratios != nil {
+			has = has && ratios[i] == sparseRatio
+		}
+		if !has || full != nil && !full[i] {
+			continue
+		}
+		layer.Indexer, of, found = indexerKind, layer.Type, true
+	}
+	if !found || r.err != nil {
+		return
+	}
+	k := m.kinds[of]
+	if of == "" {
+		delete(m.kinds, "")
+		m.kinds[attentionKind] = k
+		for i := range m.layers {
+			m.layers[i].Type = attentionKind
+		}
+	}
+	dim, rotaryDim := r.integer(lengthKey, 0), k.rotary.RotaryDim
+	r.failIf(dim < rotaryDim, ErrContradiction, lengthKey, dim, "at least the %d elements that rotate", rotaryDim)
+	k.rotary.HeadDim, k.rotary.Layout, k.rotary.Offset = dim, x.layout, 0
+	if x.trailing {
+		k.rotary.Offset = dim - rotaryDim
+	}
+	k.rule = k.rule.withoutSoftmaxScale()
+	m.kinds[indexerKind] = k
 }
 
 // headSize returns the elements per head and how many of them rotate.
@@ -433,6 +551,10 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 	}
 	if arch.axes == oneAxis {
 		r.fail(ErrContradiction, key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		return arch.layout, nil
+	}
+	if len(sections) < 3 {
+		r.fail(ErrValue, key, sections, "three or four sections, of time, height and width")
 		return arch.layout, nil
 	}
 	if pairs != rotaryDim/2 {
@@ -497,7 +619,10 @@ func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, 
 // rotating says which layers rotate.
 func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
-	dense := 0
+	dense, pattern := 0, []bool(nil)
+	if arch.nope == byPattern {
+		pattern = r.flagPerLayer(patternKey, count)
+	}
 	if arch.nope == denseAndSliding {
 		dense = r.integer("leading_dense_block_count", 0)
 	}
@@ -505,6 +630,8 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 		switch arch.nope {
 		case allRotate:
 			rotates[i] = true
+		case byPattern:
+			rotates[i] = pattern == nil || pattern[i]
 		case onlySliding:
 			rotates[i] = slides[i] || !windowed
 		case denseAndSliding:

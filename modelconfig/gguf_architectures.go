@@ -22,12 +22,26 @@ type ggufArchitecture struct {
 	alpha         bool // rope.scaling.alpha
 
 	queryScale ggufQueryScale
+	indexer    *ggufIndexer // of sparse attention
+
+	plainBase  bool // freq_base 10000 and no scaling, whatever the keys say
+	compressed bool // layers of a compressed sequence have a base of their own, and alone are scaled; the last elements of a head rotate
+	drafts     bool // of other models, of DeepSeek V4 too, which are not read
+	draft      bool // all layers predict further tokens: nextn_predict_layers is block_count
 
 	sliding           *ggufSliding
 	nope              ggufNoPE
 	attentionInterval int  // default of full_attention_interval, where other layers are recurrent
 	rotaryLayers      int  // the one block_count that rotates; 0: any
 	finetuned         bool // rope.scaling.finetuned false means that no layer rotates
+}
+
+// ggufIndexer is how the indexer of an architecture rotates, by the frequencies of the
+// attention: heads have attention.indexer.key_length elements.
+type ggufIndexer struct {
+	layout   posenc.Layout
+	trailing bool // the rotated elements are the last of a head
+	typed    bool // attention.indexer.types says which layers have one; else all that attend to everything
 }
 
 type ggufAxes uint8
@@ -52,6 +66,7 @@ type ggufNoPE uint8
 
 const (
 	allRotate ggufNoPE = iota
+	byPattern          // attention.rope_pattern, where it is there
 	onlySliding
 	denseAndSliding             // the leading dense layers and those of a window
 	exceptLastOfFour            // layers 3, 7, 11... do not rotate
@@ -92,6 +107,13 @@ var ggufNotRotary = map[string]string{
 	"arwkv7": noPositions, "starcoder": learned, "t5": relative, "t5encoder": relative, "wavtokenizer-dec": noPositions,
 }
 
+// ggufRefused are architectures that are not read, each with the reason and what can be
+// done.
+var ggufRefused = map[string]string{
+	"gptj":  "one that llama.cpp runs: it knows no more of this one than its name (set posenc.RotaryConfig with Layout Interleaved, RotaryDim 64)",
+	"hy_v4": "another architecture: llama.cpp rotates pairs of neighbours of this one and transformers half-split pairs; compare with the model's own output and set posenc.RotaryConfig with the Layout that agrees",
+}
+
 // ggufArchitectures has the rotary architectures, by general.architecture. The
 // facts are those of llama.cpp of August 2026 (llama_model_rope_type and the
 // files of src/models).
@@ -112,61 +134,76 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"qwen2moe": {layout: neoX}, "qwen3": {layout: neoX}, "qwen3moe": {layout: neoX}, "rnd1": {layout: neoX}, "seed_oss": {layout: neoX},
 	"stablelm": {layout: neoX}, "starcoder2": {layout: neoX}, "talkie": {layout: neoX},
 
-	"afmoe":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: exceptLastOfFour},
-	"apertus":         {layout: neoX, freqs: true, longRoPE: true},
-	"arcee":           {layout: normal, freqs: true},
-	"baichuan":        {layout: normal, rotaryLayers: 32},
-	"bailingmoe3":     {layout: normal, latentPart: true},
-	"cohere2":         {layout: normal, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
-	"cohere2moe":      {layout: normal, sliding: &ggufSliding{denseFirst: true, sameBase: true}, nope: denseAndSliding},
-	"deci":            {layout: normal, whole: true, freqs: true, longRoPE: true},
-	"deepseek2":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true, queryScale: scaledBeyondLength},
-	"deepseek32":      {layout: normal, latent: true, logMultiplier: logMultiplierTenth},
-	"exaone":          {layout: neoX, freqs: true},
-	"exaone-moe":      {layout: neoX, freqs: true, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
-	"exaone4":         {layout: neoX, freqs: true, sliding: &ggufSliding{layers: 64, period: 4, sameBase: true}, nope: onlySliding},
-	"falcon":          {layout: neoX, whole: true},
-	"gemma-embedding": {layout: neoX, sliding: &ggufSliding{period: 6, base: 10000}},
-	"gemma2":          {layout: neoX, sliding: &ggufSliding{period: 2}},
-	"gemma3":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 6, base: 10000}},
-	"gemma3n":         {layout: neoX, sliding: &ggufSliding{period: 5, base: 10000}},
-	"gemma4":          {layout: neoX, freqs: true, sliding: &ggufSliding{base: 10000}},
-	"glm-dsa":         {layout: normal, latent: true},
-	"glm4":            {layout: normal, axes: optionalAxes},
-	"glm4moe":         {layout: neoX, axes: optionalAxes},
-	"gpt-oss":         {layout: neoX, sliding: &ggufSliding{period: 2}},
-	"granite":         {layout: normal, freqs: true, longRoPE: true, finetuned: true},
-	"granitehybrid":   {layout: normal, freqs: true, finetuned: true},
-	"granitemoe":      {layout: normal, freqs: true, longRoPE: true, finetuned: true},
-	"grok":            {layout: neoX, betaFast: 8},
-	"hunyuan_vl":      {layout: neoX, axes: optionalAxes, alpha: true},
-	"laguna":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true, plain: true}},
-	"llama":           {layout: normal, whole: true, freqs: true, longRoPE: true},
-	"llama-embed":     {layout: normal, whole: true, freqs: true, longRoPE: true},
-	"llama4":          {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: exceptLastOfFourIfWindowed, queryScale: scaledNoPEIfWindowed},
-	"mellum":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
-	"mimo2":           {layout: neoX, sliding: &ggufSliding{base: 10000}},
-	"minicpm":         {layout: normal, freqs: true, longRoPE: true},
-	"minicpm3":        {layout: neoX, latentPart: true, longRoPE: true},
-	"minimax-01":      {layout: neoX, attentionInterval: 8},
-	"mistral3":        {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain, queryScale: scaledBeyondOriginal},
-	"mistral4":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth, queryScale: scaledBeyondLength},
-	"modern-bert":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000}},
-	"nanbeige":        {layout: normal, freqs: true},
-	"olmo2":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
-	"paddleocr":       {axes: sectionedAxes},
-	"phi3":            {layout: neoX, longRoPE: true},
-	"phimoe":          {layout: neoX, longRoPE: true},
-	"plamo":           {layout: neoX, whole: true},
-	"plamo3":          {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 8, base: 10000}},
-	"plm":             {layout: normal, latentPart: true},
-	"qwen2vl":         {axes: sectionedAxes},
-	"qwen35":          {axes: interleavedAxes, attentionInterval: 4},
-	"qwen35moe":       {axes: interleavedAxes, attentionInterval: 4},
-	"qwen3next":       {layout: neoX, attentionInterval: 4},
-	"qwen3vl":         {axes: interleavedAxes},
-	"qwen3vlmoe":      {axes: interleavedAxes},
-	"smallthinker":    {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: exceptFirstOfFourIfWindowed},
-	"smollm3":         {layout: normal, nope: exceptLastOfFour},
-	"step35":          {layout: neoX, halfOfFull: true, freqs: true, longRoPE: true, sliding: &ggufSliding{base: 10000}},
+	"afmoe":            {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: exceptLastOfFour},
+	"apertus":          {layout: neoX, freqs: true, longRoPE: true},
+	"arcee":            {layout: normal, freqs: true},
+	"baichuan":         {layout: normal, rotaryLayers: 32},
+	"bailingmoe3":      {layout: normal, latentPart: true},
+	"cohere2":          {layout: normal, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
+	"cohere2moe":       {layout: normal, sliding: &ggufSliding{denseFirst: true, sameBase: true}, nope: denseAndSliding},
+	"deci":             {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"deepseek2":        {layout: normal, latent: true, logMultiplier: logMultiplierTenth, equalMScale: true, queryScale: scaledBeyondLength},
+	"cogvlm":           {layout: neoX, whole: true, plainBase: true},
+	"deepseek32":       {layout: normal, latent: true, logMultiplier: logMultiplierTenth, indexer: &ggufIndexer{layout: neoX}},
+	"deepseek4":        {layout: normal, compressed: true, indexer: &ggufIndexer{layout: normal, trailing: true}},
+	"dflash":           {layout: neoX, axes: optionalAxes, drafts: true},
+	"dots3note":        {layout: normal, latentPart: true, sliding: &ggufSliding{}, indexer: &ggufIndexer{layout: neoX, typed: true}},
+	"eagle3":           {layout: normal, freqs: true},
+	"gemma4-assistant": {layout: neoX, freqs: true, draft: true, sliding: &ggufSliding{base: 10000}},
+	"granite_swa":      {layout: normal, whole: true, freqs: true, longRoPE: true, sliding: &ggufSliding{sameBase: true}, nope: byPattern},
+	"graniteswitch":    {layout: normal, whole: true, finetuned: true},
+	"hrm_text":         {layout: neoX},
+	"maple":            {layout: neoX, sliding: &ggufSliding{}, nope: onlySliding},
+	"muse-glimmer":     {layout: normal, sliding: &ggufSliding{period: 4}, nope: onlySliding},
+	"pockettts":        {layout: normal},
+	"qwen3tts":         {axes: interleavedAxes},
+	"qwen4exp":         {axes: interleavedAxes, attentionInterval: 4, indexer: &ggufIndexer{layout: neoX}},
+	"spark2_5":         {layout: neoX, sliding: &ggufSliding{}},
+	"exaone":           {layout: neoX, freqs: true},
+	"exaone-moe":       {layout: neoX, freqs: true, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
+	"exaone4":          {layout: neoX, freqs: true, sliding: &ggufSliding{layers: 64, period: 4, sameBase: true}, nope: onlySliding},
+	"falcon":           {layout: neoX, whole: true},
+	"gemma-embedding":  {layout: neoX, sliding: &ggufSliding{period: 6, base: 10000}},
+	"gemma2":           {layout: neoX, sliding: &ggufSliding{period: 2}},
+	"gemma3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 6, base: 10000}},
+	"gemma3n":          {layout: neoX, sliding: &ggufSliding{period: 5, base: 10000}},
+	"gemma4":           {layout: neoX, freqs: true, sliding: &ggufSliding{base: 10000}},
+	"glm-dsa":          {layout: normal, latent: true, indexer: &ggufIndexer{layout: normal, typed: true}},
+	"glm4":             {layout: normal, axes: optionalAxes},
+	"glm4moe":          {layout: neoX, axes: optionalAxes},
+	"gpt-oss":          {layout: neoX, sliding: &ggufSliding{period: 2}},
+	"granite":          {layout: normal, freqs: true, longRoPE: true, finetuned: true},
+	"granitehybrid":    {layout: normal, freqs: true, finetuned: true},
+	"granitemoe":       {layout: normal, freqs: true, longRoPE: true, finetuned: true},
+	"grok":             {layout: neoX, betaFast: 8},
+	"hunyuan_vl":       {layout: neoX, axes: optionalAxes, alpha: true},
+	"laguna":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true, plain: true}},
+	"llama":            {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"llama-embed":      {layout: normal, whole: true, freqs: true, longRoPE: true},
+	"llama4":           {layout: normal, freqs: true, sliding: &ggufSliding{window: windowUnlessZero, period: 4}, nope: exceptLastOfFourIfWindowed, queryScale: scaledNoPEIfWindowed},
+	"mellum":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
+	"mimo2":            {layout: neoX, sliding: &ggufSliding{base: 10000}},
+	"minicpm":          {layout: normal, freqs: true, longRoPE: true},
+	"minicpm3":         {layout: neoX, latentPart: true, longRoPE: true},
+	"minimax-01":       {layout: neoX, attentionInterval: 8},
+	"mistral3":         {layout: normal, freqs: true, longRoPE: true, logMultiplier: logMultiplierPlain, queryScale: scaledBeyondOriginal},
+	"mistral4":         {layout: normal, latent: true, logMultiplier: logMultiplierTenth, queryScale: scaledBeyondLength},
+	"modern-bert":      {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 3, denseFirst: true, base: 10000}},
+	"nanbeige":         {layout: normal, freqs: true},
+	"olmo2":            {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, plain: true, sameBase: true}},
+	"paddleocr":        {axes: sectionedAxes},
+	"phi3":             {layout: neoX, longRoPE: true},
+	"phimoe":           {layout: neoX, longRoPE: true},
+	"plamo":            {layout: neoX, whole: true},
+	"plamo3":           {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 8, base: 10000}},
+	"plm":              {layout: normal, latentPart: true},
+	"qwen2vl":          {axes: sectionedAxes},
+	"qwen35":           {axes: interleavedAxes, attentionInterval: 4},
+	"qwen35moe":        {axes: interleavedAxes, attentionInterval: 4},
+	"qwen3next":        {layout: neoX, attentionInterval: 4},
+	"qwen3vl":          {axes: interleavedAxes},
+	"qwen3vlmoe":       {axes: interleavedAxes},
+	"smallthinker":     {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4, denseFirst: true}, nope: exceptFirstOfFourIfWindowed},
+	"smollm3":          {layout: normal, nope: exceptLastOfFour},
+	"step35":           {layout: neoX, halfOfFull: true, freqs: true, longRoPE: true, sliding: &ggufSliding{base: 10000}},
 }

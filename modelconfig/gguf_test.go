@@ -77,6 +77,9 @@ func TestGGUFArchitectures(t *testing.T) {
 			if arch.sliding != nil && arch.sliding.period == 0 {
 				pairs = append(pairs, "attention.sliding_window_pattern", []bool{true, true, true, false, true, true, true, false})
 			}
+			if arch.compressed {
+				pairs = append(pairs, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0)
+			}
 			m := readGGUF(t, name, pairs...)
 			if m.Type() != name {
 				t.Errorf("Type is %q", m.Type())
@@ -94,6 +97,45 @@ func TestGGUFArchitectures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGGUFRopeTypes compares every architecture that llama.cpp rotates, by its own list:
+// it has the same order of pairs here, is refused, or rotates nothing there either.
+func TestGGUFRopeTypes(t *testing.T) {
+	var list map[string][]string
+	testkit.ReadJSON("testdata/llamacpp/rope_types.json", &list)
+	types := map[string]ggufArchitecture{
+		"NORM": {layout: normal}, "NEOX": {layout: neoX}, "MROPE": {axes: sectionedAxes}, "IMROPE": {axes: interleavedAxes},
+		"MROPE with sections, else NORM": {layout: normal, axes: optionalAxes}, "MROPE with sections, else NEOX": {layout: neoX, axes: optionalAxes},
+	}
+	agree, refused, unrotated := 0, 0, 0
+	for ropeType, names := range list {
+		want, known := types[ropeType]
+		if !known {
+			t.Fatalf("rope type %q", ropeType)
+		}
+		for _, name := range names {
+			arch, read := ggufArchitectures[name]
+			switch {
+			case read && arch.layout == want.layout && arch.axes == want.axes:
+				agree++
+			case name == "deepseek2-ocr" && arch.layout == neoX: // its graph names NEOX itself, whatever the list says
+				agree++
+			case read:
+				t.Errorf("%s has layout %v and axes %d, llama.cpp has %s", name, arch.layout, arch.axes, ropeType)
+			case ggufRefused[name] != "":
+				refused++
+			case ggufNotRotary[name] != "":
+				unrotated++
+			default:
+				t.Errorf("%s is not known", name)
+			}
+		}
+	}
+	if agree < 120 {
+		t.Errorf("%d architectures agree", agree)
+	}
+	t.Logf("%d architectures agree, %d are refused, %d have learned positions", agree, refused, unrotated)
 }
 
 // TestGGUFLayouts checks examples of llama.cpp's four rope types.
@@ -460,6 +502,132 @@ func TestGGUFLeavesKeys(t *testing.T) {
 	}
 }
 
+// Keys of the architecture that name rotary positions and that llama.cpp does not have
+// are errors, wherever they stand.
+func TestGGUFStrangeKeys(t *testing.T) {
+	for _, key := range []string{"rope_freq_base", "rope", "ropeScale", "attention.rope_pattern", "attention.compress_rope_freq_base", "freq_base", "rotary_dim", "attention.nope_layers", "/llama.Rope.freq_base", "/LLAMA.rope.freq_base"} {
+		_, err := GGUF(ggufKeys("llama", key, 500000.0))
+		if name := strings.TrimPrefix(key, "/"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if _, err := GGUF(ggufKeys("llama", "attention.max_alibi_bias", 8.0)); !errors.Is(err, ErrContradiction) {
+		t.Errorf("ALiBi: %v", err)
+	}
+	readGGUF(t, "llama", "attention.max_alibi_bias", 0.0, "/clip.vision.rope_theta", 10000.0, "europe", 1, "custom_property", "x")
+	for _, sections := range [][]int32{{64}, {32, 32}} {
+		if _, err := GGUF(ggufKeys("qwen2vl", "rope.dimension_sections", sections)); !errors.Is(err, ErrValue) || !strings.Contains(err.Error(), "three or four sections") {
+			t.Errorf("sections %v: %v", sections, err)
+		}
+	}
+	for name, says := range map[string]string{"lama": `the nearest name is "llama"`, "hy_v4": "pairs of neighbours", "gptj": "Interleaved", "zzzzzz": "docs/models.md; for others"} {
+		if _, err := GGUF(ggufKeys(name)); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// layersOf has R for layers that rotate, and x for those that have an indexer beside.
+func layersOf(m *Model) string {
+	var s strings.Builder
+	for _, layer := range m.Layers() {
+		letter := map[bool]byte{true: 'R', false: '-'}[layer.Rotates]
+		if layer.Indexer != "" {
+			letter = 'x'
+		}
+		s.WriteByte(letter)
+	}
+	return s.String()
+}
+
+// TestGGUFIndexers: facts of llama.cpp (src/models), by the architecture.
+func TestGGUFIndexers(t *testing.T) {
+	dsa := []any{"rope.dimension_count", 64, "attention.indexer.key_length", uint32(128)}
+	for _, test := range []struct {
+		arch   string
+		pairs  []any
+		layers string
+		want   posenc.RotaryConfig
+	}{
+		{"deepseek32", dsa, "xxxxxxxx", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
+		{"glm-dsa", append(slices.Clone(dsa), "attention.indexer.types", []bool{true, false, false, true, false, false, true, false}), "xRRxRRxR", posenc.RotaryConfig{Layout: posenc.Interleaved}},
+		{"dots3note", append(slices.Clone(dsa), "attention.sliding_window_pattern", []bool{false, true, true, true, false, true, true, true}, "rope.freq_base_swa", 50000.0), "xRRRxRRR", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
+		{"deepseek4", append(slices.Clone(dsa), "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0), "RxRxRxRx", posenc.RotaryConfig{Layout: posenc.Interleaved, Offset: 64}},
+		{"qwen4exp", append(slices.Clone(dsa), "rope.dimension_sections", []int32{11, 11, 10, 0}), "---x---x", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
+	} {
+		m := readGGUF(t, test.arch, test.pairs...)
+		cfg := rotaryGGUF(t, m, "indexer", 0)
+		if got := layersOf(m); got != test.layers || cfg.HeadDim != 128 || cfg.RotaryDim != 64 || cfg.Layout != test.want.Layout || cfg.Offset != test.want.Offset {
+			t.Errorf("%s: layers %s, %d of %d from %d, %v", test.arch, got, cfg.RotaryDim, cfg.HeadDim, cfg.Offset, cfg.Layout)
+		}
+		if _, err := m.Rotary(); !errors.Is(err, ErrArgument) {
+			t.Errorf("%s: Rotary gives no error: %v", test.arch, err)
+		}
+	}
+	if _, err := GGUF(ggufKeys("deepseek32", "rope.dimension_count", 64, "attention.indexer.key_length", 32)); !errors.Is(err, ErrContradiction) {
+		t.Errorf("indexers of 32 elements: %v", err)
+	}
+}
+
+func TestGGUFDeepSeek4(t *testing.T) {
+	m := readGGUF(t, "deepseek4", "rope.dimension_count", 64, "attention.key_length", 512, "rope.freq_base", 10000.0, compressBaseKey, 160000.0,
+		"attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, "rope.scaling.type", "yarn", "rope.scaling.factor", 16.0, "rope.scaling.original_context_length", 65536)
+	for layerType, base := range map[string]float64{"main": 1e4, "compress": 160000} {
+		cfg := rotaryGGUF(t, m, layerType, 0)
+		if cfg.HeadDim != 512 || cfg.RotaryDim != 64 || cfg.Offset != 448 || cfg.AttentionFactor != 1 || !near(cfg.InvFreq[1], math.Pow(base, -2.0/64)) {
+			t.Errorf("%s: %+v", layerType, cfg)
+		}
+	}
+	if last := rotaryGGUF(t, m, "main", 0).InvFreq[31]; !near(last, math.Pow(1e4, -62.0/64)) {
+		t.Errorf("layers of the whole sequence are scaled: %v", last)
+	}
+	if last := rotaryGGUF(t, m, "compress", 0).InvFreq[31]; !near(last, math.Pow(160000, -62.0/64)/16) {
+		t.Errorf("layers of a compressed sequence are not scaled: %v", last)
+	}
+	for _, key := range []string{compressBaseKey, "attention.compress_ratios"} {
+		if _, err := GGUF(ggufKeys("deepseek4", "rope.dimension_count", 64, compressBaseKey, 160000.0, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, key, nil)); !errors.Is(err, ErrValue) {
+			t.Errorf("without %s: %v", key, err)
+		}
+	}
+}
+
+// TestGGUFNewer: which layers rotate in architectures of 2026.
+func TestGGUFNewer(t *testing.T) {
+	pattern := []bool{true, true, true, false, true, true, true, false}
+	for _, test := range []struct {
+		arch, layers string
+		pairs        []any
+	}{
+		{"muse-glimmer", "RRR-RRR-", []any{"rope.dimension_count", nil, "attention.sliding_window", 2048, "attention.sliding_window_pattern", 4}},
+		{"muse-glimmer", "RRR-RRR-", []any{"attention.sliding_window_pattern", pattern}},
+		{"maple", "RRR-RRR-", []any{"attention.sliding_window", 512, "attention.sliding_window_pattern", pattern}},
+		{"granite_swa", "RRRRRRRR", []any{"attention.sliding_window", 128, "attention.sliding_window_pattern", pattern}},
+		{"granite_swa", "RR-RRR-R", []any{"attention.sliding_window_pattern", pattern, "attention.rope_pattern", []int32{1, 1, 0, 1, 1, 1, 0, 1}}},
+		{"spark2_5", "RRRRRRRR", []any{"attention.sliding_window_pattern", pattern, "rope.freq_base_swa", 10000.0, "rope.freq_base", 1e6}},
+		{"gemma4-assistant", "RRRRRRRR", []any{"nextn_predict_layers", 8, "attention.sliding_window_pattern", pattern}},
+		{"graniteswitch", "RRRRRRRR", nil},
+		{"cogvlm", "RRRRRRRR", nil},
+	} {
+		if got := layersOf(readGGUF(t, test.arch, test.pairs...)); got != test.layers {
+			t.Errorf("%s %v: %s, want %s", test.arch, test.pairs, got, test.layers)
+		}
+	}
+	for _, test := range []struct {
+		arch  string
+		pairs []any
+		want  error
+	}{
+		{"cogvlm", []any{"rope.freq_base", 500000.0}, ErrContradiction},
+		{"gemma4-assistant", []any{"nextn_predict_layers", 3, "attention.sliding_window_pattern", pattern}, ErrContradiction},
+		{"graniteswitch", []any{"rope.scaling.finetuned", false}, ErrNotRotary},
+		{"dflash", []any{"hyper_connection.count", 4}, ErrUnknown},
+	} {
+		if _, err := GGUF(ggufKeys(test.arch, test.pairs...)); !errors.Is(err, test.want) {
+			t.Errorf("%s %v: %v, want %v", test.arch, test.pairs, err, test.want)
+		}
+	}
+}
+
 // decodeGGUF makes a map of keys from any bytes. The first byte is the
 // architecture. Then each entry has a byte for its key and one for the type of
 // its value, and the value.
@@ -475,7 +643,8 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 	after := append([]string{
 		"block_count", "context_length", "embedding_length", "nextn_predict_layers", "leading_dense_block_count", "full_attention_interval",
 		"attention.key_length", "attention.key_length_swa", "attention.head_count", "attention.head_count_kv", "attention.recurrent_layers",
-		"attention.sliding_window", "attention.sliding_window_pattern",
+		"attention.sliding_window", "attention.sliding_window_pattern", patternKey, compressBaseKey, "attention.compress_ratios",
+		"attention.indexer.key_length", "attention.indexer.types", "hyper_connection.count",
 	}, ggufRopeKeys...)
 	keys := ggufKeys(arch)
 	var value func(depth int) any
@@ -547,6 +716,7 @@ func decodeGGUF(data []byte, names []string) map[string]any {
 func FuzzGGUF(f *testing.F) {
 	names := slices.Sorted(maps.Keys(ggufArchitectures))
 	names = append(names, slices.Sorted(maps.Keys(ggufNotRotary))...)
+	names = append(names, sortedKeys(ggufRefused)...)
 	names = append(names, "unknown", "")
 	for i := range names {
 		f.Add([]byte{byte(i)}, 0)

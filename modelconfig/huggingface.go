@@ -1,6 +1,7 @@
 package modelconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -27,12 +28,14 @@ import (
 //
 // What would be guessed is an error: a model type, a rope type or a key of
 // rope_scaling or rope_parameters that is not known, keys that contradict each other,
-// a number out of range. Of the keys beside those two, one that has rotary or rope in
-// its name (ropeTheta, use_mrope; not property) and that the type does not have is an
-// error too; others that no type reads for its positions are not looked at.
+// a number out of range. So are keys beside those two that speak of positions by their
+// name and that the type does not have: of rotation (rope or rotary, as in ropeTheta or
+// use_mrope, not in property; theta, freq_base, is_neox_style), of something in its
+// place (ALiBi, xPos, NoPE, NTK, unless false), or of its kind (position_embedding_type).
+// Other keys that no type reads for its positions are not looked at.
 // docs/models.md lists types, rules and keys.
 //
-// A document has at most 4 MiB and 64 levels.
+// A document has at most 4 MiB and 64 levels. A byte order mark before it is ignored.
 //
 // Errors wrap ErrSyntax, ErrUnknown, ErrNotRotary, ErrValue or ErrContradiction.
 func HuggingFace(config []byte) (*Model, error) {
@@ -72,13 +75,20 @@ func textModel(r *reader) *reader {
 		if r.err != nil {
 			return r
 		}
-		if !ok {
+		switch {
+		case ok:
+		case absentModels[modelType] != nil:
+			inner = absentModels[modelType]
+		default:
 			// Written before text_config was, or with nothing but defaults in it.
 			r.keys = withType(r.keys, w.innerType)
-			return r
+			continue
 		}
 		text := r.within(w.key, inner)
 		beside, inside := ropeValues(r.keys), ropeValues(inner)
+		if modelType == "musicflamingo" { // they are of the rotation of sounds by their time
+			beside = nil
+		}
 		for _, key := range sortedKeys(beside) {
 			r.failIf(!sameValue(beside[key], inside[key]),
 				ErrContradiction, key, kindOf(beside[key]), "what %s says, which is the text model: %s", w.key, kindOf(inside[key]))
@@ -148,8 +158,10 @@ func familyOf(r *reader, modelType string) family {
 	if r.err != nil {
 		return family{}
 	}
-	if t, ok := r.text("position_embedding_type"); ok && t == "alibi" {
-		r.fail(ErrNotRotary, "position_embedding_type", quoted(t), "rotary positions, not %s", aliBi)
+	for _, key := range sortedKeys(r.keys) {
+		if t, ok := r.keys[key].(string); ok && subjectOf(key) == aboutKind && strings.EqualFold(t, "alibi") {
+			r.fail(ErrNotRotary, key, quoted(t), "rotary positions, not %s", aliBi)
+		}
 	}
 	if positions := notRotary[modelType]; positions != "" {
 		r.fail(ErrNotRotary, "model_type", quoted(modelType), "a model with rotary positions; this type has %s", positions)
@@ -158,15 +170,33 @@ func familyOf(r *reader, modelType string) family {
 	if !known {
 		f, known = towers[modelType]
 	}
-	r.failIf(!known,
-		ErrUnknown, "model_type", quoted(modelType), "a type in docs/models.md; set model_type to one that rotates alike, pass the text model's own object, or use posenc.RotaryConfig")
+	if !known {
+		unknownType(r, modelType, "a type in docs/models.md", families, towers)
+	}
 	return f
+}
+
+// unknownType fails for a type that is in none of the tables. Types with names alike
+// may rotate otherwise (qwen2_vl and qwen3_vl), so the error recommends none.
+func unknownType(r *reader, modelType, expected string, tables ...map[string]family) {
+	known := append(sortedKeys(wrappers), sortedKeys(notRotary)...)
+	for _, table := range tables {
+		known = append(known, sortedKeys(table)...)
+	}
+	if name := nearest(modelType, known); name != "" {
+		expected += fmt.Sprintf(" (the nearest name is %q, which need not rotate alike)", name)
+	}
+	r.fail(ErrUnknown, "model_type", quoted(modelType), "%s; for others use posenc.RotaryConfig, by the model's own code", expected)
 }
 
 // Bounds of what a configuration makes us allocate.
 const maxLayers = 1 << 14
 
 func readModel(r *reader, f *family, m *Model) {
+	if f.refusal != "" {
+		r.fail(ErrUnknown, "model_type", quoted(m.modelType), "another type: this one %s", f.refusal)
+		return
+	}
 	if f.check != nil {
 		f.check(r)
 	}
@@ -182,9 +212,19 @@ func readModel(r *reader, f *family, m *Model) {
 			m.layers[i].Type = ""
 		}
 	}
+	if f.rewrite != nil && r.err == nil {
+		f.rewrite(r, m.layers)
+	}
+	kinds := f.kindsOrOne()
+	if f.lists != nil && r.err == nil {
+		kinds = f.lists(r, f.listKey, f, m.layers)
+	}
 	ropes := readRopes(r, f)
-	for _, k := range f.kindsOrOne() {
+	for _, k := range kinds {
 		rope := ropes[k.layerType]
+		if rope == nil && f.lists != nil {
+			rope = ropes[""]
+		}
 		if rope == nil || r.err != nil {
 			continue
 		}
@@ -206,30 +246,12 @@ func readModel(r *reader, f *family, m *Model) {
 		}
 	}
 	r.failIf(len(m.kinds) == 0, ErrNotRotary, "model_type", quoted(m.modelType), "a layer that rotates: by the other keys none does")
-	unreadKeys(r)
-}
-
-// unreadKeys fails for a key that is about rotary positions by its name, and
-// that nothing has read.
-func unreadKeys(r *reader) {
-	for _, key := range sortedKeys(r.keys) {
-		r.failIf(r.keys[key] != nil && !r.seen[key] && namesRotation(key) && !slices.Contains(harmlessKeys, key),
-			ErrUnknown, keyName(key), kindOf(r.keys[key]), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
+	if f.indexer != nil {
+		addIndexer(r, f, m)
 	}
+	m.queryFormula = f.queryFormula
+	unreadKeys(r, f)
 }
-
-// namesRotation says whether a key speaks of rotary positions, by its name: it
-// has rope or rotary in it, but for property, propeller, europe and the like.
-func namesRotation(key string) bool {
-	key = strings.ToLower(key)
-	for _, word := range []string{"prope", "europe"} {
-		key = strings.ReplaceAll(key, word, "")
-	}
-	return strings.Contains(key, "rope") || strings.Contains(key, "rotary")
-}
-
-// harmlessKeys stand in published files and change nothing in the attention.
-var harmlessKeys = []string{"indexer_rope_interleave"}
 
 // integerOr returns the number under one of the spellings of a key; under two,
 // they must agree.
@@ -331,6 +353,9 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	dim, dimKey := headDim(r, f, k, m.layers)
 	cfg := posenc.RotaryConfig{HeadDim: dim, Layout: layoutOf(r, f)}
 	ropeType := ropeTypeOf(rope, f)
+	if k.unscaled {
+		ropeType = "default"
+	}
 	rotaryDim, partial := rotaryDimOf(r, rope, f, k, dim, dimKey, ropeType)
 	if r.err != nil || rope.err != nil {
 		return kind{}
@@ -350,10 +375,13 @@ func readKind(r, rope *reader, f *family, k *kindDefaults, m *Model) kind {
 	}
 	rule := p.rule()
 	for _, key := range sortedKeys(rope.keys) {
-		rope.failIf(rope.keys[key] != nil && !rope.seen[key],
+		rope.failIf(rope.keys[key] != nil && !rope.seen[key] && !k.unscaled,
 			ErrUnknown, quoted(key), kindOf(rope.keys[key]), "nothing: the other keys leave it without a use (posenc.RotaryConfig can do without them)")
 	}
-	return kind{rotary: cfg, rule: rule, source: source}
+	if f.inverse {
+		rule = rule.inverse()
+	}
+	return kind{rotary: cfg, rule: rule, source: source, learned: f.learned}
 }
 
 // baseOf is the base of a kind of layer. source is where the numbers of its
@@ -365,6 +393,9 @@ func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source s
 		given.agree(r, key)
 	}
 	base = given.or(k.base)
+	if k.fixedBase != 0 {
+		return k.fixedBase, strings.TrimSuffix(rope.path, ".")
+	}
 	if given.given && base <= 1 {
 		given.fail(ErrValue, "a number above 1")
 	}
@@ -390,15 +421,17 @@ func baseOf(r, rope *reader, f *family, k *kindDefaults) (base float64, source s
 func rotaryDimOf(r, rope *reader, f *family, k *kindDefaults, headDim int, headDimKey, ropeType string) (rotaryDim int, partial float64) {
 	factor := value{}
 	factor.agree(rope, "partial_rotary_factor")
-	key, n, counted := "rotary_dim", 0, false
+	key, n, counted := cmp.Or(f.countKey, "rotary_dim"), 0, false
 	if f.latent {
 		// HeadDim is the rotary part of a head already; some configurations give its
 		// size by that of Q's head.
 		factor.agree(r, "partial_rotary_factor")
 		nope := r.integerOr([]string{"qk_nope_head_dim"}, f.noPEDim)
-		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) {
+		whole := r.integerOr([]string{"head_dim"}, headDim) // that of Q's heads, in some files
+		if factor.given && factor.number != 1 && factor.number != float64(headDim)/float64(headDim+nope) && factor.number != float64(headDim)/float64(whole) {
 			factor.fail(ErrContradiction, "1 or %d of %d elements, by qk_rope_head_dim and qk_nope_head_dim", headDim, headDim+nope)
 		}
+		rope.failIf(ropeType == "proportional", ErrUnknown, "rope_type", quoted(ropeType), "another rule: no model of latent attention has this one (use posenc.RotaryConfig with InvFreq)")
 		factor, rotaryDim, partial = value{}, headDim, 1
 	} else {
 		beside := value{}
@@ -499,6 +532,8 @@ func positionKeys(r *reader, f *family) {
 			r.mustBe(interleaved, ErrContradiction, strconv.FormatBool(interleaved)+", the layout of this model type (set Layout in posenc.RotaryConfig)", key)
 		}
 	}
+	r.mustBe(f.layout == posenc.HalfSplit, ErrContradiction, strconv.FormatBool(f.layout == posenc.HalfSplit)+", the layout of this model type (set Layout in posenc.RotaryConfig)", "is_neox_style")
+	positionKind(r, f)
 	r.failIf(r.has("rotary_emb_scale_base"),
 		ErrUnknown, "rotary_emb_scale_base", kindOf(r.lookup("rotary_emb_scale_base")), "null: xPos is not read from configurations")
 	if !slices.ContainsFunc(f.kinds, func(k kindDefaults) bool { return k.headDimKey != "" }) {

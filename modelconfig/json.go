@@ -28,7 +28,7 @@ func parseObject(data []byte) (object, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%d bytes, more than %d", len(data), maxBytes)
 	}
-	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(data)))
+	d := json.NewDecoder(bytes.NewReader(withoutNonFinite(bytes.TrimPrefix(data, byteOrderMark))))
 	d.UseNumber()
 	value, err := parseValue(d, 0)
 	if err != nil {
@@ -46,6 +46,8 @@ func parseObject(data []byte) (object, error) {
 	}
 	return o, nil
 }
+
+var byteOrderMark = []byte("\uFEFF")
 
 func parseValue(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()

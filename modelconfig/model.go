@@ -2,6 +2,7 @@ package modelconfig
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc"
@@ -24,12 +25,25 @@ type Model struct {
 
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // it is of the layers that rotate, not of the others
+	queryFormula   func(Layer) string   // of other scales; nil: none
 }
 
-// Layer is what a hidden layer of a model does with positions.
+// Layer is what a hidden layer of a model does with positions. (Of LongCat, whose layers
+// have two attentions, it is one of them.)
 type Layer struct {
-	Type    string // its kind, for RotaryOptions.LayerType; "" where the model has one kind
-	Rotates bool   // false: the layer rotates nothing (NoPE)
+	// Type is its kind, for RotaryOptions.LayerType; "" where the layers that rotate have
+	// one kind. Layers with a window of attention and others have different Types only where
+	// their frequencies differ: which have a window says the configuration's own key
+	// (layer_types, sliding_window_pattern). A layer that does not rotate has a Type that may
+	// be one of LayerTypes or none.
+	Type string
+
+	Rotates bool // false: the layer rotates nothing (NoPE)
+
+	// Indexer is the kind, for RotaryOptions.LayerType, by which the layer's indexer of sparse
+	// attention rotates its own queries and keys; "" where it has none that does. It takes
+	// the attention's frequencies, but mostly another layout, or another part of a head.
+	Indexer string
 }
 
 // RotaryOptions says which of the frequencies of a model are asked for. The zero
@@ -49,6 +63,12 @@ type RotaryOptions struct {
 	// ExactAngles is the real number rounded once; Float32Angles follows the roundings of
 	// Hugging Face transformers.
 	AngleRounding posenc.AngleRounding
+
+	// FrequencyFactors multiply the frequencies of a model that learns them, one for each
+	// pair, above 0: e to the power of the values of the tensor that
+	// Model.LearnedFrequencies names. Such models need them, others refuse them. Each product is rounded to
+	// float64, with Float32Angles that of the two float32 to float32.
+	FrequencyFactors []float64
 }
 
 // kind is what the rotating layers of one kind have in common.
@@ -56,6 +76,8 @@ type kind struct {
 	rotary posenc.RotaryConfig // HeadDim, RotaryDim, Offset, Layout and Axes
 	rule   rule
 	source string // the keys that the frequencies come from
+
+	learned string // the tensor by which frequencies are multiplied; "": none
 }
 
 // rule makes the frequencies of a kind of layer. Those for sequences of up to
@@ -63,6 +85,27 @@ type kind struct {
 type rule struct {
 	ladder  func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
 	trained int
+}
+
+// inverse turns pairs the other way: the frequencies are below 0.
+func (r rule) inverse() rule {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := r.ladder(seqLen, rounding)
+		for i := range ladder.InvFreq {
+			ladder.InvFreq[i] = -ladder.InvFreq[i]
+		}
+		return ladder, err
+	}, r.trained}
+}
+
+// withoutSoftmaxScale is the rule of an indexer: the scale of YaRN is of the attention's
+// own scores.
+func (r rule) withoutSoftmaxScale() rule {
+	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := r.ladder(seqLen, rounding)
+		ladder.SoftmaxScale = 1
+		return ladder, err
+	}, r.trained}
 }
 
 // anyLength is a rule of package frequency that does not depend on the length of the
@@ -115,13 +158,30 @@ func (m *Model) DependsOnLength() (beyond int, ok bool) {
 	return beyond, ok
 }
 
+// LearnedFrequencies names the tensor of weights by which the frequencies of a model are
+// multiplied, where it has one (LeRoPE of Mistral Large 4): the end of its name.
+// RotaryOptions.FrequencyFactors takes e to the power of its values.
+func (m *Model) LearnedFrequencies() (tensor string, ok bool) {
+	if m == nil {
+		return "", false
+	}
+	for _, k := range m.kinds {
+		if k.learned != "" {
+			return k.learned, true
+		}
+	}
+	return "", false
+}
+
 // Rotary returns the configuration of a model, for posenc.NewRotary: HeadDim,
-// RotaryDim, Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. It does not
+// RotaryDim, Offset, Layout, InvFreq, AttentionFactor and Axes. Angles are exact. HeadDim
+// is the elements of a head of Q and K, but with latent attention (MLA) those of its
+// rotary part. Frequencies are below 0 where a model turns its pairs the other way (NanoChat). It does not
 // say which layers rotate (Layers), nor how attention scores and queries are scaled
 // beside the rotation (SoftmaxScale, QueryScaling).
 //
-// It is for models with one kind of rotating layers, whose frequencies do not depend
-// on the length of the sequence. For others it has no answer that would be right in
+// It is for models with one kind of rotating layers, without indexers, whose frequencies
+// are not learned and do not depend on the length of the sequence. For others it has no answer that would be right in
 // every layer and for every length, and returns an error that says so.
 // Errors wrap ErrArgument.
 func (m *Model) Rotary() (posenc.RotaryConfig, error) {
@@ -133,7 +193,8 @@ func (m *Model) Rotary() (posenc.RotaryConfig, error) {
 // length: what Rotary returns, for every model.
 //
 // Errors wrap ErrArgument (a LayerType that the model does not have, a SequenceLength
-// that is negative, or 0 where frequencies depend on it, an unknown AngleRounding) or ErrValue
+// that is negative, or 0 where frequencies depend on it, an unknown AngleRounding,
+// FrequencyFactors that are missing, too many or out of range) or ErrValue
 // (numbers of the configuration that make no frequencies of that length or rounding).
 func (m *Model) RotaryFor(options RotaryOptions) (posenc.RotaryConfig, error) {
 	cfg, _, err := m.rotary("Model.RotaryFor", "", options)
@@ -161,7 +222,7 @@ func (m *Model) SoftmaxScaleFor(options RotaryOptions) (float64, error) {
 func (m *Model) accepted(function string) (*Model, error) {
 	for _, layerType := range m.LayerTypes() {
 		k := m.kinds[layerType]
-		cfg, _, err := k.config(function, 0, posenc.ExactAngles)
+		cfg, _, err := k.config(function, RotaryOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -194,6 +255,21 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	case k.rule.trained != 0 && instead != "":
 		return fail("the Model", fmt.Sprintf("one whose frequencies depend on the length of the sequence beyond %d", k.rule.trained), "frequencies that do not; call %s", instead)
 	}
+	if factors := options.FrequencyFactors; k.learned != "" || factors != nil {
+		switch pairs := k.rotary.RotaryDim / 2; {
+		case k.learned == "":
+			return fail("options.FrequencyFactors", listText(len(factors)), "nil: the frequencies of this model are not learned")
+		case factors == nil && instead != "":
+			return fail("the Model", "one whose frequencies are learned", "frequencies that are not; call %s with FrequencyFactors", instead)
+		case len(factors) != pairs:
+			return fail("options.FrequencyFactors", listText(len(factors)), "%d numbers, e to the power of the values of the tensor %s", pairs, k.learned)
+		}
+		for i, factor := range factors {
+			if f := float32(factor); !(f > 0 && f <= math.MaxFloat32) {
+				return fail(fmt.Sprintf("options.FrequencyFactors[%d]", i), factor, "a number above 0 that float32 has")
+			}
+		}
+	}
 	if options.SequenceLength < 0 {
 		return fail("options.SequenceLength", options.SequenceLength, "the number of tokens of the sequence")
 	}
@@ -203,19 +279,26 @@ func (m *Model) rotary(function, instead string, options RotaryOptions) (posenc.
 	if options.AngleRounding > posenc.Float32Angles {
 		return fail("options.AngleRounding", options.AngleRounding, "ExactAngles or Float32Angles")
 	}
-	return k.config(function, options.SequenceLength, options.AngleRounding)
+	return k.config(function, options)
 }
 
-// config is the configuration for a sequence of seqLen tokens, 0 for one within the
-// trained length.
-func (k *kind) config(function string, seqLen int, angles posenc.AngleRounding) (posenc.RotaryConfig, frequency.Ladder, error) {
-	rounding := frequency.Exact
+// config is the configuration for checked options; SequenceLength 0 is one within the
+// trained length, and without FrequencyFactors they are 1.
+func (k *kind) config(function string, options RotaryOptions) (posenc.RotaryConfig, frequency.Ladder, error) {
+	angles, rounding := options.AngleRounding, frequency.Exact
 	if angles == posenc.Float32Angles {
 		rounding = frequency.Float32
 	}
-	ladder, err := k.rule.ladder(seqLen, rounding)
+	ladder, err := k.rule.ladder(options.SequenceLength, rounding)
 	if err != nil {
 		return posenc.RotaryConfig{}, frequency.Ladder{}, valueError(ErrValue, function, k.source, "refused", "numbers that make frequencies (%v)", err)
+	}
+	for i, factor := range options.FrequencyFactors {
+		if angles == posenc.Float32Angles {
+			ladder.InvFreq[i] = float64(float32(ladder.InvFreq[i]) * float32(factor))
+		} else {
+			ladder.InvFreq[i] *= factor
+		}
 	}
 	cfg := k.rotary
 	cfg.AngleRounding = angles

@@ -3,7 +3,9 @@ package modelconfig
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-posenc/posenc/frequency"
@@ -17,6 +19,11 @@ var (
 	ministral3Rope = object{"rope_type": "yarn", "rope_theta": number("1000000"), "factor": number("16"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("16384")}
 	mistral4Rope   = object{"rope_type": "yarn", "factor": number("128"), "beta_fast": number("32"), "beta_slow": number("1"), "mscale": number("1"), "mscale_all_dim": number("1"), "llama_4_scaling_beta": number("0.1"), "original_max_position_embeddings": number("8192")}
 	gemma4Rope     = object{"rope_type": "proportional", "partial_rotary_factor": number("0.25")}
+)
+
+var (
+	higgsRope         = object{"rope_type": "llama3", "rope_theta": number("500000"), "factor": number("32"), "low_freq_factor": number("0.125"), "high_freq_factor": number("0.5"), "original_max_position_embeddings": number("1024")}
+	mistralLarge4Rope = object{"rope_type": "yarn", "rope_theta": number("10000"), "factor": number("2048"), "beta_fast": number("32"), "beta_slow": number("1"), "attention_factor": number("1"), "original_max_position_embeddings": number("512")}
 )
 
 func llama3Rope(factor string) object {
@@ -38,6 +45,7 @@ func everyLayer(_ *reader, n int) []Layer {
 var layerTypes = []string{
 	"full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid",
 	"compressed_sparse_attention", "heavily_compressed_attention", "moe", "mlp",
+	"indexed_attention", "hybrid_sliding", "reference_sliding_attention", "minimax_m3_sparse",
 }
 
 // typed reads layer_types (or its older name), or takes the kinds that the class
@@ -47,7 +55,7 @@ func typed(absent func(r *reader, n int) []string, rotating ...string) plan {
 		types := typesOf(r, n, absent)
 		layers := make([]Layer, len(types))
 		for i, t := range types {
-			layers[i] = Layer{t, rotating == nil || slices.Contains(rotating, t)}
+			layers[i] = Layer{Type: t, Rotates: rotating == nil || slices.Contains(rotating, t)}
 		}
 		return layers
 	}
@@ -259,6 +267,126 @@ func zambaLayers(r *reader, n int) []string {
 	return types
 }
 
+// lastOfSix: every sixth layer and the last are of full attention (Beam).
+func lastOfSix(r *reader, n int) []string {
+	return full(n, "sliding_attention", func(i int) bool { return (i+1)%6 == 0 || i == n-1 })
+}
+
+// neoMMELayers are those of NeoMME, whose last layer is of full attention too.
+func neoMMELayers(r *reader, n int) []string { return lastOfSix(r, n) }
+
+// flintLayers: the first two layers, every fourth and the last are of full attention.
+func flintLayers(_ *reader, n int) []string {
+	return full(n, "sliding_attention", func(i int) bool { return i < 2 || i%4 == 1 || i == n-1 })
+}
+
+// lfm3Layers: convolutions, and every fourth layer each of full and of sliding attention.
+func lfm3Layers(_ *reader, n int) []string {
+	types := full(n, "conv", func(i int) bool { return i%4 == 2 })
+	for i := 4; i < n; i += 4 {
+		types[i] = "sliding_attention"
+	}
+	return types
+}
+
+// cohereMoE: layers with a window rotate, and leading dense layers whose own pattern is 1.
+func cohereMoE(r *reader, n int) []Layer {
+	dense := r.integerOr([]string{"first_k_dense_replace"}, 0)
+	r.failIf(dense < 0 || dense > n, ErrValue, "first_k_dense_replace", dense, "from 0 to %d", n)
+	prefix, rest := interval(r, "prefix_dense_sliding_window_pattern", 1), interval(r, "sliding_window_pattern", 4)
+	layers := typed(func(_ *reader, n int) []string {
+		return full(n, "sliding_attention", func(i int) bool {
+			if i < dense {
+				return (i+1)%prefix == 0
+			}
+			return (i-dense+1)%rest == 0
+		})
+	}, "sliding_attention")(r, n)
+	kinds, ok := r.texts("mlp_layer_types")
+	r.failIf(ok && len(kinds) != n, ErrContradiction, "mlp_layer_types", listText(len(kinds)), "one entry for each of %d layers", n)
+	if r.err != nil {
+		return nil
+	}
+	for i := range layers {
+		isDense := i < dense
+		if ok {
+			isDense = kinds[i] == "dense"
+		}
+		layers[i].Rotates = layers[i].Rotates || isDense && prefix == 1
+	}
+	return layers
+}
+
+// museLayers: every fourth layer, counted from the last, rotates nothing unless
+// layer_rope_theta says otherwise.
+func museLayers(r *reader, n int) []Layer {
+	layers := everyLayer(r, n)
+	for i := range layers {
+		layers[i].Rotates = r.has("layer_rope_theta") || (n-1-i)%4 != 0
+	}
+	return layers
+}
+
+// hrmAttentions: an HRM goes through its layers several times, and its num_hidden_layers
+// is one entry for each attention of them, where num_layers_per_stack is there.
+func hrmAttentions(r *reader, n int) []Layer {
+	if !r.has("num_layers_per_stack") {
+		high, low := r.integerOr([]string{"H_cycles"}, 2), r.integerOr([]string{"L_cycles"}, 3)
+		r.failIf(high < 1 || high > maxLayers, ErrValue, "H_cycles", high, "from 1 to %d", maxLayers)
+		r.failIf(low < 0 || low > maxLayers, ErrValue, "L_cycles", low, "from 0 to %d", maxLayers)
+		if r.err != nil {
+			return nil
+		}
+		r.failIf(int64(n)*int64(high)*int64(low+1) > maxLayers, ErrValue, "num_hidden_layers", n, "with H_cycles and L_cycles at most %d attentions", maxLayers)
+		n *= high * (low + 1)
+	}
+	if r.err != nil {
+		return nil
+	}
+	return everyLayer(r, n)
+}
+
+// dotsLayers: layers of sliding attention, and others with an indexer unless use_dsa is
+// false.
+func dotsLayers(r *reader, n int) []string {
+	other := "indexed_attention"
+	if use, ok := r.boolean("use_dsa"); ok && !use {
+		other = "full_attention"
+	}
+	slides, given := r.boolean("use_sliding_window")
+	types := all(other)(r, n)
+	for i := range types {
+		if (slides || !given) && i >= 2 && i%4 != 1 {
+			types[i] = "sliding_attention"
+		}
+	}
+	return types
+}
+
+// miniMaxM3Layers: sparse_attention_freq has 1 for layers with an indexer.
+func miniMaxM3Layers(r *reader, n int) []string {
+	const key = "sparse_attention_config.sparse_attention_freq"
+	types := all("full_attention")(r, n)
+	flags := flagged(r, key, n)
+	for i := range flags {
+		if flags[i] == 1 {
+			types[i] = "minimax_m3_sparse"
+		}
+	}
+	return types
+}
+
+// qwen4Layers: what files call full attention has an indexer.
+func qwen4Layers(r *reader, n int) []string {
+	types := lastOf("full_attention_interval", 4, "linear_attention")(r, n)
+	for i := range types {
+		if types[i] == "full_attention" {
+			types[i] = "indexed_attention"
+		}
+	}
+	return types
+}
+
 // mllamaLayers: layers of cross attention do not rotate.
 func mllamaLayers(r *reader, n int) []Layer {
 	layers := everyLayer(r, n)
@@ -275,7 +403,8 @@ func mllamaLayers(r *reader, n int) []Layer {
 }
 
 // deepSeekV4Layers: layers of sliding attention have the main frequencies, the
-// others those of the compressed sequence.
+// others those of the compressed sequence. Those that are compressed to a quarter choose
+// what they attend to by an indexer.
 func deepSeekV4Layers(r *reader, n int) []Layer {
 	layers := typed(func(r *reader, n int) []string {
 		types := all("heavily_compressed_attention")(r, n)
@@ -285,13 +414,19 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 			return types
 		}
 		for i := range types {
-			if ok && ratios[i] == 0 {
+			switch {
+			case ok && ratios[i] == 0:
 				types[i] = "sliding_attention"
+			case ok && ratios[i] == sparseRatio, !ok && i >= 2 && i%2 == 1:
+				types[i] = "compressed_sparse_attention"
 			}
 		}
 		return types
 	})(r, n)
 	for i := range layers {
+		if layers[i].Type == "compressed_sparse_attention" {
+			layers[i].Indexer = indexerKind
+		}
 		if layers[i].Type == "sliding_attention" {
 			layers[i].Type = "main"
 		} else {
@@ -302,6 +437,48 @@ func deepSeekV4Layers(r *reader, n int) []Layer {
 }
 
 // Below are the checks and the rules of single types.
+
+// roFormer: base 10000, and values rotate too where rotary_value says so.
+func roFormer(r *reader) {
+	unscaled(r)
+	r.mustBe(false, ErrUnknown, "false: rotate the values too, by the same posenc.RotaryConfig, and take the key out", "rotary_value")
+}
+
+// beamRope: layers of full attention rotate nothing.
+func beamRope(r *reader) {
+	r.failIf(r.has("rope_parameters.full_attention"), ErrUnknown, "rope_parameters.full_attention", kindOf(r.lookup("rope_parameters.full_attention")), "null: layers of full attention of this type rotate nothing")
+}
+
+// sparseAttention: MiniMax M3 has the sizes of its indexers in an object of their own.
+func sparseAttention(r *reader) {
+	inner, inside := r.integer("sparse_attention_config.sparse_index_dim")
+	beside, given := r.integer("index_head_dim")
+	if inside && given && inner != beside {
+		r.fail(ErrContradiction, "index_head_dim", beside, "sparse_attention_config.sparse_index_dim, which is %d", inner)
+	}
+	if inside && !given && r.err == nil {
+		keys := maps.Clone(r.keys)
+		keys["index_head_dim"] = number(strconv.Itoa(inner))
+		r.keys = keys
+	}
+}
+
+// qwenIndexers: full_attention among the layers is what has an indexer, if there is any.
+func qwenIndexers(r *reader) {
+	if _, ok := r.texts("layer_types"); !ok {
+		return
+	}
+	list, _ := r.keys["layer_types"].([]any)
+	renamed := slices.Clone(list)
+	for i, t := range renamed {
+		if t == "full_attention" || t == "attention" {
+			renamed[i] = "indexed_attention"
+		}
+	}
+	keys := maps.Clone(r.keys)
+	keys["layer_types"] = renamed
+	r.keys = keys
+}
 
 // positionType fails unless position_embedding_type, or what its absence means,
 // is the value for which the code of the type rotates.
@@ -348,12 +525,35 @@ func zamba2(r *reader) {
 	r.failIf(dim*heads != 2*hidden, ErrContradiction, "attention_head_dim", dim, "2*hidden_size/num_attention_heads, of %d and %d", hidden, heads)
 }
 
-// chatGLM: three generations of models have this type.
+// longcatAttentions: a layer of LongCat has two attentions, which num_hidden_layers counts
+// where num_layers counts layers.
+func longcatAttentions(r *reader, n int) []Layer {
+	r.failIf(n > maxLayers/2, ErrValue, "num_layers", n, "from 1 to %d", maxLayers/2)
+	if attentions, ok := r.integer("num_hidden_layers"); ok && r.has("num_layers") && attentions != 2*n {
+		r.fail(ErrContradiction, "num_hidden_layers", attentions, "2*num_layers, which is %d", 2*n)
+	}
+	if r.err != nil {
+		return nil
+	}
+	return everyLayer(r, 2*n)
+}
+
+// chatGLM: three generations of models have this type. ChatGLM2 divides positions by
+// rope_ratio, where ChatGLM3 and GLM-4 multiply the base by it: with the 28 layers that
+// both of the former have, only the name tells which it is.
 func chatGLM(r *reader) {
 	r.mustBe(false, ErrUnknown, "false: ChatGLM-6B, with positions of two axes, is not read (use posenc.RotaryConfig)", "position_encoding_2d")
 	name, _ := r.text("_name_or_path")
-	if ratio, ok := r.number("rope_ratio"); ok && ratio != 1 && strings.Contains(name, "chatglm2") {
+	name = strings.ToLower(name)
+	ratio, ok := r.number("rope_ratio")
+	if !ok || ratio == 1 {
+		return
+	}
+	switch {
+	case strings.Contains(name, "chatglm2"):
 		r.fail(ErrUnknown, "rope_ratio", ratio, "1: ChatGLM2 divides positions by it where later models multiply the base (use frequency.Linear)")
+	case r.integerOr(chatGLMs.layers, 28) == 28 && !strings.Contains(name, "chatglm3"):
+		r.fail(ErrContradiction, "rope_ratio", ratio, "1, or chatglm3 in _name_or_path, which is %s: models of 28 layers are ChatGLM3, whose base it multiplies, or ChatGLM2, whose positions it divides (for that use frequency.Linear)", quoted(name))
 	}
 }
 

@@ -188,7 +188,7 @@ func (p *ropeParameters) rule() rule {
 			return own
 		}
 	}
-	if p.ropeType == "default" {
+	if p.ropeType == "default" && !p.kind.unscaled {
 		if factor, ok := p.number("factor"); ok && factor != 1 {
 			p.fail(ErrContradiction, "factor", factor, "1 or nothing with rope_type default, which scales nothing")
 		}

@@ -56,7 +56,7 @@ func visionModel(r *reader) *reader {
 	}
 	modelType, given := r.text("model_type")
 	if _, known := towers[modelType]; given && !known && notRotary[modelType] == "" {
-		r.fail(ErrUnknown, "model_type", quoted(modelType), "a vision tower in docs/models.md, or a model that holds one; use posenc.RotaryConfig with InvFreq and Axes")
+		unknownType(r, modelType, "a vision tower in docs/models.md or a model that holds one", towers)
 	}
 	return r
 }
@@ -112,12 +112,6 @@ func axialRule(p *ropeParameters) rule {
 	}}
 }
 
-// twoRotations fails: the pairs of Gemma 4 lie within each half of a head, which
-// one RotaryConfig cannot say.
-func twoRotations(r *reader) {
-	r.fail(ErrUnknown, "model_type", `"gemma4_vision"`, "a tower that rotates heads as a whole: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, by columns at Offset 0 and by rows at Offset headDim/2")
-}
-
 var (
 	towerNames = &spellings{[]string{"hidden_size"}, []string{"num_attention_heads"}, []string{"head_dim"}, []string{"num_hidden_layers"}, nil}
 	qwenTower  = &spellings{[]string{"hidden_size"}, []string{"num_heads", "num_attention_heads"}, []string{"head_dim"}, []string{"depth", "num_hidden_layers"}, nil}
@@ -129,6 +123,14 @@ var (
 func tower(hidden, heads, layers int) family {
 	const positions = 1 // not a key of towers, and nothing depends on it
 	return decoder(hidden, heads, 0, layers, positions, 1e4).called(towerNames)
+}
+
+// from sets the default base.
+func (f family) from(base float64) family { f.base = base; return f }
+
+// alternateConvolutions: two convolutions, and attention in every second layer after.
+func alternateConvolutions(_ *reader, n int) []string {
+	return full(n, "conv", func(i int) bool { return i >= 2 && i%2 == 0 })
 }
 
 // towers are the vision towers that rotate, by the model_type of their own
@@ -155,7 +157,29 @@ var towers = map[string]family{
 	"llama4_vision_model":           tower(768, 16, 34).interleaved().axial(columnsThenRows),
 	"moonvit":                       tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
 	"kimi_k25_vision":               tower(1152, 16, 27).called(moonTower).interleaved().axial(columnsAndRows),
-	"gemma4_vision":                 tower(768, 12, 16).checked(twoRotations),
+	"cohere_compass_vision":         tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"dots3_note_vision_encoder":     tower(1536, 24, 42).axial(rowsThenColumns),
+	"glm5_next_vision":              tower(1024, 16, 24).called(qwenTower).axial(rowsThenColumns),
+	"lfm3_vl_vision":                tower(1024, 16, 14).from(1e6).layered(typed(alternateConvolutions, "full_attention")).axial(rowsThenColumns),
+	"muse_glimmer_vision":           tower(1536, 16, 50).axial(rowsThenColumns),
+	"muse_spark_vision":             tower(1536, 16, 50).axial(rowsThenColumns),
+	"qwen4_exp_vision":              tower(1152, 16, 27).called(qwenTower).axial(rowsThenColumns),
+	"step3p5_vision":                tower(1536, 16, 47).axial(columnsThenRows),
+	"gemma4_vision":                 refusedType("rotates each half of a head on its own: rotate twice, with posenc.RotaryConfig of RotaryDim headDim/2 and Base 100, by columns at Offset 0 and by rows at Offset headDim/2"),
+
+	// Towers of which one RotaryConfig cannot say what they do, each with what can be done.
+	"dinov3_vit":           refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
+	"eomt_dinov3":          refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
+	"sapiens2":             refusedType("rotates by coordinates that are fractions of the image: make cosines and sines of them and rotate by posenc.NewRows"),
+	"mlcd_vision_model":    refusedType("gives its class token a learned angle, beside axes of rows and columns: make cosines and sines of both and rotate by posenc.NewRows"),
+	"minimax_m3_vl_vision": refusedType("has three axes of positions, frames, rows and columns, of a third of the head each: use posenc.RotaryConfig with frequency.Axial for three equal parts and Axes"),
+	"sam2_video":           refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
+	"sam3_tracker_video":   refusedType("rotates queries of one grid and keys of several in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
+	"sam3_vit_model":       refusedType("scales its coordinates by the size of the window: make cosines and sines of them and rotate by posenc.NewRows"),
+	"edgetam_video":        refusedType("rotates queries and keys of grids of different sizes in its attention to memory: use posenc.RotaryConfig with frequency.Axial for each"),
+	"efficientloftr":       refusedType("gives pairs of the whole hidden size to rows and columns in turn, counted from 1: make cosines and sines of both and rotate by posenc.NewRows"),
+	"inkling2_vision":      refusedType("rotates pairs of neighbours by columns, then by rows: use posenc.RotaryConfig with Layout Interleaved, InvFreq and Axes"),
+	"vjepa2":               refusedType("multiplies the two elements of a pair by cosines of different angles, which is no rotation: compute it by the model's own formula"),
 }
 
 // visionWrappers are the model types that hold a vision tower.
@@ -182,6 +206,13 @@ var visionWrappers = map[string]wrapper{
 	"cohere2_vision": {"vision_config", "siglip_vision_model"}, "internvl": {"vision_config", "internvl_vision"}, "internvl_chat": {"vision_config", "intern_vit_6b"},
 	"deepseek_vl": {"vision_config", "siglip_vision_model"}, "janus": {"vision_config", "janus_vision_model"}, "lfm2_vl": {"vision_config", "siglip2_vision_model"},
 	"colqwen2": {"vlm_config", "qwen2_vl"}, "colpali": {"vlm_config", "paligemma"}, "colmodernvbert": {"vlm_config", "modernvbert"},
-	"glmga": {"vision_config", "glm4v_vision"}, "ovis2": {"vision_config", "ovis2_vision"},
+	"glmga": {"vision_config", "glm4v_vision"}, "cohere_compass": {"vision_config", "cohere_compass_vision"}, "cosmos3_omni": {"vision_config", "qwen3_vl_vision"},
+	"diffusion_gemma": {"vision_config", "gemma4_vision"}, "dots3_note": {"vision_config", "dots3_note_vision_encoder"}, "glm5_next": {"vision_config", "glm5_next_vision"},
+	"hyperclovax_vision_v2": {"vision_config", "qwen2_5_vl_vision"}, "lfm3_vl": {"vision_config", "lfm3_vl_vision"}, "minimax_m3_vl": {"vision_config", "minimax_m3_vl_vision"},
+	"mistral_large4": {"vision_config", "pixtral"}, "muse_glimmer": {"vision_config", "muse_glimmer_vision"}, "muse_spark": {"vision_config", "muse_spark_vision"},
+	"sam3": {"vision_config", "sam3_vision_model"}, "sam3_lite_text": {"vision_config", "sam3_vision_model"}, "sam3_vision_model": {"backbone_config", "sam3_vit_model"}, "pi0": {"vlm_config", "paligemma"},
+	"qwen4_exp": {"vision_config", "qwen4_exp_vision"}, "step3p7": {"vision_config", "step3p5_vision"}, "inkling2": {"vision_config", "inkling2_vision"},
+	"granite4_vision": {"vision_config", "clip_vision_model"}, "deepseek_vl_hybrid": {"vision_config", "siglip_vision_model"},
+	"t5gemma2_encoder": {"vision_config", "siglip_vision_model"}, "ultravbert": {"vision_config", "siglip_vision_model"}, "ovis2": {"vision_config", "ovis2_vision"},
 	"got_ocr2": {"vision_config", "got_ocr2_vision"}, "modernvbert": {"vision_config", "siglip_vision_model"}, "hunyuan_vl": {"vision_config", "hunyuan_vl_vision"},
 }

@@ -1,0 +1,161 @@
+package modelconfig
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-posenc/posenc"
+)
+
+// Kinds of layers of models with indexers.
+const (
+	attentionKind = "attention" // of layers that have one kind
+	indexerKind   = "indexer"
+)
+
+// indexer is how the indexer of sparse attention rotates: by the frequencies of the
+// attention, and otherwise in its own way.
+type indexer struct {
+	headDimKey string
+	headDim    int // its default; 0: the key has to be there
+	layout     posenc.Layout
+	layoutKey  string // a key that is false where the layout is half-split, true where it is not
+	trailing   bool   // the rotated elements are the last of a head
+	attention  string // the kind of layers whose frequencies it takes; "": there is one
+	hadamard   bool   // a Hadamard transform follows in the model's own code; scores are the same without it
+}
+
+var (
+	deepSeekIndexer   = &indexer{headDimKey: "index_head_dim", headDim: 128, layoutKey: "indexer_rope_interleave", hadamard: true}
+	axk2Indexer       = &indexer{headDimKey: "index_head_dim", headDim: 128, hadamard: true}
+	deepSeekV4Indexer = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.Interleaved, trailing: true, attention: "compress", hadamard: true}
+	glmIndexer        = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit, layoutKey: "indexer_rope_interleave"}
+	mistralIndexer    = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit}
+	dotsIndexer       = &indexer{headDimKey: "index_head_dim", headDim: 128, layout: posenc.InterleavedToHalfSplit, attention: "indexed_attention"}
+	miniMaxIndexer    = &indexer{headDimKey: "index_head_dim", headDim: 128}
+	qwenIndexer       = &indexer{headDimKey: "indexer_head_dim"}
+)
+
+func (f family) indexed(x *indexer, p plan) family { f.indexer, f.plan = x, p; return f }
+
+// everyIndexer gives each layer of a plan an indexer.
+func everyIndexer(p plan) plan {
+	return func(r *reader, n int) []Layer {
+		layers := p(r, n)
+		for i := range layers {
+			layers[i].Indexer = indexerKind
+		}
+		return layers
+	}
+}
+
+// typedIndexer gives the layers of a kind an indexer.
+func typedIndexer(layerType string, p plan) plan {
+	return func(r *reader, n int) []Layer {
+		layers := p(r, n)
+		for i := range layers {
+			if layers[i].Type == layerType {
+				layers[i].Indexer = indexerKind
+			}
+		}
+		return layers
+	}
+}
+
+// sharedIndexers gives layers an indexer by indexer_types: full, or shared where a layer
+// takes the tokens that the one before it has chosen. Without the list it is
+// index_topk_pattern, or absent. Only layers that rotate have one that rotates.
+func sharedIndexers(absent func(r *reader, i int) bool, p plan) plan {
+	return func(r *reader, n int) []Layer {
+		layers := p(r, n)
+		types := indexerTypes(r, n)
+		for i := range layers {
+			has := false
+			if types != nil {
+				has = types[i]
+			} else {
+				has = absent(r, i)
+			}
+			if has && layers[i].Rotates {
+				layers[i].Indexer = indexerKind
+			}
+		}
+		return layers
+	}
+}
+
+// indexerTypes says which layers have an indexer of their own; nil where no key does.
+func indexerTypes(r *reader, n int) []bool {
+	key, names := "indexer_types", []string(nil)
+	if list, ok := r.texts(key); ok {
+		names = list
+	} else {
+		key = "index_topk_pattern"
+		if letters, isText := r.lookup(key).(string); isText {
+			for i := range letters {
+				names = append(names, letters[i:i+1])
+			}
+		} else if names, ok = r.texts(key); !ok {
+			return nil
+		}
+	}
+	has := make([]bool, n)
+	if len(names) != n {
+		r.fail(ErrContradiction, key, listText(len(names)), "one entry for each of %d layers", n)
+		return has
+	}
+	for i, name := range names {
+		r.failIf(!slices.Contains([]string{"full", "shared", "F", "S"}, name), ErrUnknown, fmt.Sprintf("%s[%d]", key, i), quoted(name), "full or shared")
+		has[i] = name == "full" || name == "F"
+	}
+	return has
+}
+
+// topKFrequency is the schedule of GLM: every index_topk_freq-th layer from
+// index_skip_topk_offset on.
+func topKFrequency(r *reader, i int) bool {
+	every := max(r.integerOr([]string{"index_topk_freq"}, 1), 1)
+	return max(i-r.integerOr([]string{"index_skip_topk_offset"}, 2)+1, 0)%every == 0
+}
+
+// addIndexer adds the kind of the indexers of a model.
+func addIndexer(r *reader, f *family, m *Model) {
+	x := f.indexer
+	if x.layoutKey != "" {
+		r.boolean(x.layoutKey)
+	}
+	if r.err != nil || !slices.ContainsFunc(m.layers, func(l Layer) bool { return l.Indexer != "" }) {
+		return
+	}
+	if attention, one := m.kinds[""]; one {
+		delete(m.kinds, "")
+		m.kinds[attentionKind] = attention
+		for i := range m.layers {
+			m.layers[i].Type = attentionKind
+		}
+	}
+	of := x.attention
+	if of == "" {
+		of = attentionKind
+	}
+	k, rotates := m.kinds[of]
+	dim := r.integerOr([]string{x.headDimKey}, x.headDim)
+	rotaryDim := k.rotary.RotaryDim
+	r.failIf(!rotates, ErrContradiction, "model_type", quoted(m.modelType), "indexers in layers that rotate")
+	r.failIf(dim < rotaryDim, ErrContradiction, x.headDimKey, dim, "at least the %d elements that rotate", rotaryDim)
+	layout := x.layout
+	if x.layoutKey != "" {
+		if interleaved, ok := r.boolean(x.layoutKey); ok && interleaved != (layout != posenc.HalfSplit) {
+			layout = posenc.HalfSplit
+			if interleaved {
+				layout = posenc.InterleavedToHalfSplit
+			}
+		}
+	}
+	k.rotary.HeadDim, k.rotary.Layout, k.rotary.Offset = dim, layout, 0
+	if x.trailing {
+		k.rotary.Offset = dim - rotaryDim
+	}
+	k.rule = k.rule.withoutSoftmaxScale()
+	m.kinds[indexerKind] = k
+}

@@ -1,0 +1,167 @@
+package modelconfig
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-posenc/posenc"
+)
+
+// unreadKeys fails for a key that is about positions by its name, and that nothing has
+// read: beside the rope parameters, and in objects that are about attention.
+func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f.unread, r.keys, "", 0) }
+
+func unreadKeysOf(r *reader, unread []string, keys object, path string, depth int) {
+	for _, name := range sortedKeys(keys) {
+		v, key := keys[name], path+name
+		if v == nil || r.seen[key] {
+			continue
+		}
+		harmless := harmlessKeys[name] != "" || slices.Contains(unread, key)
+		switch subject := subjectOf(name); {
+		case harmless:
+		case subject == aboutRotation:
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
+		case subject == aboutOthers && v != false:
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or nothing: models of this type have no such key (leave it out if their own code does not read it)")
+		case subject == aboutKind && !isNumber(v) && v != false:
+			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or nothing for this model type (leave it out if its own code does not read it)")
+		}
+		if inner, ok := v.(object); ok && depth < maxDepth && isAttention(name) {
+			unreadKeysOf(r, unread, inner, key+".", depth+1)
+		}
+	}
+}
+
+// harmlessKeys have a name that speaks of positions and change nothing in the rotation.
+// The value is the reason.
+var harmlessKeys = map[string]string{
+	"qk_nope_head_dim": "the part of a head without positions, which latent attention reads where it counts",
+}
+
+// isNumber: a number under a name of position embeddings is a length or a size
+// (max_position_embeddings, pos_emb_height).
+func isNumber(v any) bool { _, ok := toNumber(v); return ok }
+
+// positionKind fails for a kind of positions that is not rotary (position_embedding_type
+// and its other names), where the type has not read it.
+func positionKind(r *reader, f *family) {
+	for _, key := range sortedKeys(r.keys) {
+		kind, ok := r.keys[key].(string)
+		if !ok || r.seen[key] || subjectOf(key) != aboutKind || slices.Contains(f.unread, key) {
+			continue
+		}
+		switch strings.ToLower(kind) {
+		case "rope", "rotary":
+		case "rope_gptj": // Cohere
+			r.failIf(f.layout != posenc.Interleaved, ErrContradiction, key, quoted(kind), "the layout of this model type, which is %v (set Layout in posenc.RotaryConfig)", f.layout)
+		default:
+			r.fail(ErrNotRotary, key, quoted(kind), "\"rope\", or nothing if the model's own code does not read it")
+		}
+		r.text(key)
+	}
+}
+
+// isAttention says whether an object under a key is about attention (attn_config of DBRX).
+func isAttention(key string) bool {
+	return slices.ContainsFunc(wordsOf(key), func(w string) bool { return w == "attn" || w == "attention" })
+}
+
+// subject is what a key speaks of, by its name.
+type subject uint8
+
+const (
+	aboutOther    subject = iota // not positions
+	aboutRotation                // rotary positions: rope, rotary, theta, a base of frequencies
+	aboutOthers                  // something beside or in place of them: ALiBi, xPos, NoPE, relative positions, a scaling rule
+	aboutKind                    // which kind of positions
+)
+
+func subjectOf(key string) subject {
+	words := wordsOf(key)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(names, w) })
+	}
+	next := func(first, second []string) bool {
+		for i := range len(words) - 1 {
+			if slices.Contains(first, words[i]) && slices.Contains(second, words[i+1]) {
+				return true
+			}
+		}
+		return false
+	}
+	freq, base := []string{"freq", "frequency", "freqs"}, []string{"base"}
+	switch {
+	case namesRope(key, words), has("rot", "theta", "neox"), next(freq, base), next(base, freq):
+		return aboutRotation
+	case has("alibi", "xpos", "nope", "ntk", "yarn"), next([]string{"relative"}, []string{"position"}):
+		return aboutOthers
+	case next([]string{"position", "positions", "positional", "pos"},
+		[]string{"embedding", "embeddings", "emb", "embed", "embeds", "embds", "encoding", "encodings", "encode", "enc"}):
+		return aboutKind
+	}
+	return aboutOther
+}
+
+// namesRotation says whether a key speaks of rotary positions, by its name.
+func namesRotation(key string) bool { return subjectOf(key) == aboutRotation }
+
+// namesRope says whether a key has rope or rotary in it, as a word or in one (xdrope),
+// but for property, propeller, europe and the like. Humps need not be of words
+// (useRoPE); where they are, property does not hide skipRope.
+func namesRope(key string, words []string) bool {
+	if strings.Contains(strings.ToLower(key), "rotary") {
+		return true
+	}
+	found := false
+	for _, w := range words {
+		if !strings.Contains(w, "rope") {
+			continue
+		}
+		found = true
+		if !ordinaryRope(w) {
+			return true
+		}
+	}
+	if found {
+		return false
+	}
+	for _, part := range strings.FieldsFunc(strings.ToLower(key), isSeparator) {
+		if strings.Contains(part, "rope") && !ordinaryRope(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinaryRope says whether a word that has rope in it is one of English.
+func ordinaryRope(word string) bool {
+	if slices.Contains([]string{"proper", "properly", "europe", "european", "europeans"}, word) {
+		return true
+	}
+	for _, stem := range []string{"propert", "propell", "propens"} {
+		word = strings.ReplaceAll(word, stem, "")
+	}
+	return !strings.Contains(word, "rope")
+}
+
+func isSeparator(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }
+
+// wordsOf splits a key into its words, in lower case, at separators and at humps:
+// EURopeTheta is eu, rope, theta.
+func wordsOf(key string) (words []string) {
+	for _, part := range strings.FieldsFunc(key, isSeparator) {
+		letters, start := []rune(part), 0
+		for i := 1; i < len(letters); i++ {
+			hump := unicode.IsUpper(letters[i]) &&
+				(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+			if hump {
+				words = append(words, strings.ToLower(string(letters[start:i])))
+				start = i
+			}
+		}
+		words = append(words, strings.ToLower(string(letters[start:])))
+	}
+	return words
+}

@@ -1,0 +1,37 @@
+package modelconfig
+
+// nearest returns the name that needs the fewest letters changed, added or left out to
+// become the given one; "" where that is more than a third of it.
+func nearest(name string, known []string) string {
+	best, least := "", len(name)/3+1
+	for _, k := range known {
+		if d := distance(name, k, least); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters (Levenshtein), up to most.
+func distance(a, b string, most int) int {
+	if len(a) > mostQuoted || len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, before+1, row[j]+1)
+		}
+	}
+	return min(row[len(b)], most)
+}

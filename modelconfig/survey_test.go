@@ -1,0 +1,402 @@
+package modelconfig
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// surveyed is testdata/transformers/survey.json.gz: what the rotary embedding of every
+// configuration class of transformers computes. survey.py there makes it.
+type surveyed struct {
+	Versions       map[string]string        `json:"versions"`
+	Configurations []string                 `json:"configurations"`
+	Keys           []string                 `json:"keys"` // of configuration classes, that speak of positions
+	Types          map[string]*surveyedType `json:"types"`
+}
+
+type surveyedType struct {
+	Class   string                   `json:"class"`
+	Needs   map[string]any           `json:"needs"`
+	Failed  string                   `json:"failed"`
+	Saved   map[string]any           `json:"saved"` // as save_pretrained writes it
+	Kinds   map[string]*surveyedKind `json:"kinds"`
+	Layers  []string                 `json:"layers"`
+	Rotates string                   `json:"rotates"`
+	Text    *struct {
+		Key     string         `json:"key"`
+		Type    string         `json:"type"`
+		Differs map[string]any `json:"differs"`
+	} `json:"text"`
+}
+
+type surveyedKind struct {
+	Unresolved string  `json:"unresolved"`
+	InvFreq    string  `json:"inv_freq"`
+	Stored     bool    `json:"stored"` // InvFreq is the module's own list, not measured by its cosines
+	Factor     float64 `json:"factor"`
+	Axes       int     `json:"axes"`
+	Axis       string  `json:"axis"` // of each pair
+	By         string  `json:"by"`
+	HeadDim    int     `json:"head_dim"`
+	Heads      int     `json:"heads"`
+	Offset     int     `json:"offset"`
+	Layout     string  `json:"layout"`
+	Sign       int     `json:"sign"`
+	K          string  `json:"k"` // one head at position 1000
+	Rotates    *bool   `json:"rotates"`
+}
+
+func readSurvey(t *testing.T) *surveyed {
+	t.Helper()
+	file := testkit.Must(os.Open(filepath.Join("testdata", "transformers", "survey.json.gz")))
+	defer file.Close()
+	s := new(surveyed)
+	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(s))
+	return s
+}
+
+// decided are the types of which transformers is not followed, with the reason; traps of
+// docs/models.md have their tests.
+var decided = map[string]string{
+	"hunyuan_vl_text": "transformers gives the two elements of a pair different axes (TestTrap/mrope_of_hunyuan_has_four_axes)",
+	"kimi_k25_vision": "transformers permutes the weights when it loads them (TestTrap/moonvit_alternates_columns_and_rows)",
+}
+
+// TestSurvey compares every type that transformers rotates with the reading of a
+// configuration that has its name and what it needs: it agrees, or is refused.
+func TestSurvey(t *testing.T) {
+	s := readSurvey(t)
+	var rotate, agree, refused, differ, otherwise int
+	for _, name := range sortedKeys(s.Types) {
+		entry := s.Types[name]
+		if len(entry.Kinds) == 0 {
+			continue
+		}
+		rotate++
+		problems, err := entry.compare(name)
+		switch {
+		case err != nil:
+			refused++
+			t.Logf("refused: %s: %v", name, err)
+			// A refusal says what this type does and what a caller can do.
+			if _, known := families[name]; !known && towers[name].refusal == "" || refusal(name) == "" {
+				t.Errorf("%s: %v", name, err)
+			}
+		case decided[name] != "":
+			otherwise++
+			if len(problems) == 0 {
+				t.Errorf("%s agrees, which was decided otherwise: %s", name, decided[name])
+			}
+		case len(problems) > 0:
+			differ++
+			t.Errorf("%s:\n\t%s", name, strings.Join(problems, "\n\t"))
+		default:
+			agree++
+		}
+	}
+	t.Logf("transformers %s: %d types rotate: %d agree, %d are refused, %d are decided otherwise, %d differ", s.Versions["transformers"], rotate, agree, refused, otherwise, differ)
+}
+
+func (entry *surveyedType) compare(name string) (problems []string, err error) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	document := map[string]any{"model_type": name}
+	maps.Copy(document, entry.Needs)
+	text := testkit.Must(json.Marshal(document))
+	read := HuggingFace
+	if _, tower := towers[name]; tower {
+		read = HuggingFaceVision
+	}
+	m, err := read(text)
+	if err != nil {
+		return nil, err
+	}
+	layers := m.Layers()
+	if n := len(entry.Rotates); n != 0 && n != len(layers) {
+		say("%d layers, want %d", len(layers), n)
+	}
+	for i, layer := range layers {
+		if i < len(entry.Rotates) && (entry.Rotates[i] == 'R' && !layer.Rotates || entry.Rotates[i] == '-' && layer.Rotates) {
+			say("layer %d is %+v, want %c of %s", i, layer, entry.Rotates[i], entry.Rotates)
+			break
+		}
+	}
+	for kind, want := range entry.Kinds {
+		if want.Unresolved != "" || want.Rotates != nil {
+			continue
+		}
+		layerType := kind
+		if i := layerOf(entry.Layers, kind); i >= 0 && i < len(layers) {
+			layerType = layers[i].Type
+			if !layers[i].Rotates {
+				continue
+			}
+		}
+		if _, known := m.kinds[layerType]; !known && len(entry.Kinds) > 1 {
+			continue // no layer of the default configuration is of this kind
+		} else if !known {
+			layerType = firstRotating(layers)
+		}
+		o := RotaryOptions{LayerType: layerType, SequenceLength: 1, AngleRounding: posenc.Float32Angles}
+		if m.kinds[layerType].learned != "" { // the survey's tensor has zeros
+			o.FrequencyFactors = slices.Repeat([]float64{1}, m.kinds[layerType].rotary.RotaryDim/2)
+		}
+		cfg, err := m.RotaryFor(o)
+		if err != nil {
+			say("%q: %v", kind, err)
+			continue
+		}
+		want.compare(&cfg, func(format string, args ...any) { say("%q: "+format, append([]any{kind}, args...)...) })
+	}
+	return problems, nil
+}
+
+func firstRotating(layers []Layer) string {
+	for _, layer := range layers {
+		if layer.Rotates {
+			return layer.Type
+		}
+	}
+	return ""
+}
+
+func layerOf(layers []string, kind string) int {
+	for i, layer := range layers {
+		if layer == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+func (want *surveyedKind) compare(cfg *posenc.RotaryConfig, say func(format string, args ...any)) {
+	freqs := testkit.Hex[float32](want.InvFreq)
+	if len(freqs) != len(cfg.InvFreq) {
+		say("%d frequencies, want %d", len(cfg.InvFreq), len(freqs))
+		return
+	}
+	for i, w := range freqs {
+		// PyTorch's power is off by a step or two; angles at position 1 are differences
+		// of float32 cosines and sines.
+		tolerance := 4 * 0x1p-24 * math.Abs(float64(w))
+		if !want.Stored {
+			tolerance = 1e-4*math.Abs(float64(w)) + 1e-7
+		}
+		if w *= float32(want.Sign); math.Abs(cfg.InvFreq[i]-float64(w)) > tolerance {
+			say("InvFreq[%d] is %v, want %v", i, cfg.InvFreq[i], w)
+			return
+		}
+		if want.Stored {
+			cfg.InvFreq[i] = float64(w)
+		}
+	}
+	if math.Abs(cfg.AttentionFactor-want.Factor) > 1e-6*want.Factor {
+		say("AttentionFactor is %v, want %v", cfg.AttentionFactor, want.Factor)
+	}
+	axes := strings.Repeat("0", len(freqs))
+	if cfg.Axes != nil {
+		axes = strings.Trim(strings.ReplaceAll(fmt.Sprint(cfg.Axes), " ", ""), "[]")
+	}
+	if want.Axis != "" && axes != want.Axis {
+		say("axes %s, want %s", axes, want.Axis)
+	}
+	layout := layoutNames[cfg.Layout]
+	if layout != want.Layout {
+		say("layout %s, want %s by %s", layout, want.Layout, want.By)
+		return
+	}
+	if strings.HasSuffix(want.By, "forward") && (cfg.HeadDim != want.HeadDim || cfg.Offset != want.Offset) {
+		say("heads of %d from %d, want %d from %d", cfg.HeadDim, cfg.Offset, want.HeadDim, want.Offset)
+		return
+	}
+	if want.K == "" {
+		return
+	}
+
+	// A head at position 1000 on all axes, the last of four tokens.
+	head := *cfg
+	if !strings.HasSuffix(want.By, "forward") {
+		head.HeadDim, head.Offset = want.HeadDim, want.Offset // a function takes what rotates
+	}
+	x := make([]float32, want.HeadDim)
+	for j := range x {
+		n := uint64(3*want.Heads*want.HeadDim + j)
+		x[j] = float32(int64((n*2654435761+97)%(1<<24))-1<<23) / (1 << 21)
+	}
+	positions := slices.Repeat([]int32{1000}, want.Axes)
+	r, err := posenc.NewRotary(head)
+	if err == nil {
+		err = posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1})
+	}
+	if err != nil {
+		say("%v", err)
+		return
+	}
+	// Elements are at most 4, so that a step of cosine and sine moves a sum by 2^-20 and
+	// the roundings of both sides by as much again. A frequency that is measured, up to
+	// 1e-7 off, moves the angle of position 1000 by 1e-4.
+	bound := 0x1p-18 * want.Factor
+	if !want.Stored {
+		bound = 2e-3
+	}
+	for j, w := range testkit.Hex[float32](want.K) {
+		if !(math.Abs(float64(x[j]-w)) <= bound) {
+			say("element %d of a rotated head is %v, want %v by %s", j, x[j], w, want.By)
+			return
+		}
+	}
+}
+
+// TestSurveyWrappers reads configurations of several models without their text model's:
+// it is that of the class, which need not have the defaults of its type.
+func TestSurveyWrappers(t *testing.T) {
+	s := readSurvey(t)
+	agree, refused, unknown := 0, 0, 0
+	for _, name := range sortedKeys(s.Types) {
+		text := s.Types[name].Text
+		if text == nil || text.Key == "" {
+			continue
+		}
+		got, err := HuggingFace(fmt.Appendf(nil, `{"model_type": %q}`, name))
+		inner := map[string]any{"model_type": text.Type}
+		maps.Copy(inner, text.Differs)
+		want, err2 := HuggingFace(testkit.Must(json.Marshal(inner)))
+		switch {
+		case errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotRotary):
+			// A type that is not rotary need not be known as one that holds it.
+			if _, known := wrappers[name]; known && err2 == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			unknown++
+		case err != nil && err2 != nil:
+			refused++
+		case err != nil || err2 != nil:
+			t.Errorf("%s: %v, its text model %v", name, err, err2)
+		default:
+			agree++
+			if got.Type() != want.Type() || !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.LayerTypes(), want.LayerTypes()) {
+				t.Errorf("%s: %s of %d layers, want %s of %d", name, got.Type(), len(got.Layers()), want.Type(), len(want.Layers()))
+				continue
+			}
+			for _, layerType := range want.LayerTypes() {
+				o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+				if want.kinds[layerType].learned != "" {
+					o.FrequencyFactors = slices.Repeat([]float64{1}, want.kinds[layerType].rotary.RotaryDim/2)
+				}
+				a, b := testkit.Must(got.RotaryFor(o)), testkit.Must(want.RotaryFor(o))
+				if !reflect.DeepEqual(a, b) {
+					t.Errorf("%s: %q is %v, want %v", name, layerType, a, b)
+				}
+			}
+		}
+	}
+	t.Logf("%d agree, %d are refused with their text model, %d are not read", agree, refused, unknown)
+}
+
+// TestSurveySaved reads configurations as transformers 5 writes them, with every key of
+// the class: they say what the name alone says.
+func TestSurveySaved(t *testing.T) {
+	s := readSurvey(t)
+	read := 0
+	for _, name := range sortedKeys(s.Types) {
+		entry := s.Types[name]
+		if len(entry.Kinds) == 0 || refusal(name) != "" || name == "minimax_m3_vl_text" {
+			continue // the last has a rotary_dim that its class does not read (TestTrap/minimax_rotates_rotary_dim)
+		}
+		parse := HuggingFace
+		if _, tower := towers[name]; tower {
+			parse = HuggingFaceVision
+		}
+		short := map[string]any{"model_type": name}
+		maps.Copy(short, entry.Needs)
+		want := testkit.Must(parse(testkit.Must(json.Marshal(short))))
+		got, err := parse(testkit.Must(json.Marshal(entry.Saved)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		read++
+		if !slices.Equal(got.Layers(), want.Layers()) || !slices.Equal(got.LayerTypes(), want.LayerTypes()) {
+			t.Errorf("%s: %d layers of %q, want %d of %q", name, len(got.Layers()), got.LayerTypes(), len(want.Layers()), want.LayerTypes())
+			continue
+		}
+		for _, layerType := range want.LayerTypes() {
+			o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
+			if want.kinds[layerType].learned != "" {
+				o.FrequencyFactors = slices.Repeat([]float64{1}, want.kinds[layerType].rotary.RotaryDim/2)
+			}
+			if a, b := testkit.Must(got.RotaryFor(o)), testkit.Must(want.RotaryFor(o)); !reflect.DeepEqual(a, b) {
+				t.Errorf("%s: %q is %+v, want %+v", name, layerType, a, b)
+			}
+		}
+	}
+	t.Logf("%d saved configurations are read", read)
+}
+
+// TestSurveyHolders: a configuration that holds a text model which rotates is read as it.
+func TestSurveyHolders(t *testing.T) {
+	s := readSurvey(t)
+	for _, name := range sortedKeys(s.Types) {
+		text := s.Types[name].Text
+		if text == nil || text.Key == "" {
+			continue
+		}
+		_, rotates := families[text.Type]
+		if _, known := wrappers[name]; rotates && !known {
+			t.Errorf("%s holds a %s in %s and is not known", name, text.Type, text.Key)
+		}
+	}
+}
+
+// TestSurveyKeys: every key of a configuration class that speaks of positions by its name
+// is read, refused, a number, or known to change nothing.
+func TestSurveyKeys(t *testing.T) {
+	s := readSurvey(t)
+	if len(s.Keys) < 50 {
+		t.Fatalf("%d keys", len(s.Keys))
+	}
+	for _, key := range s.Keys {
+		_, err := HuggingFace(fmt.Appendf(nil, `{"model_type": "llama", %q: ["odd"]}`, key))
+		switch {
+		case err != nil || harmlessKeys[key] != "":
+		case subjectOf(key) == aboutOther && !strings.Contains(strings.ToLower(key), "rope") && !strings.Contains(key, "rotary") && !strings.Contains(key, "alibi"):
+			if notRotation[key] == "" {
+				t.Errorf("%s passes; read it, or say in notRotation why not", key)
+			}
+		default:
+			t.Errorf("%s passes", key)
+		}
+	}
+	for key := range notRotation {
+		if !slices.Contains(s.Keys, key) {
+			t.Errorf("no class has %s", key)
+		}
+	}
+}
+
+// notRotation are keys of configuration classes that name positions, frequencies or the
+// like and are of something else.
+var notRotation = map[string]string{
+	"cross_attention_frequency":       "how often layers attend to images",
+	"decoder_positional_dropout_rate": "a dropout", "dropout_positions": "a dropout", "encoder_positional_dropout_rate": "a dropout", "positional_dropout": "a dropout",
+	"freq_size": "of a time series", "frequency_embedding_size": "of the step of a diffusion", "frequency_stride": "of a spectrogram",
+	"max_relative_positions": "a length", "max_source_positions": "a length", "max_speech_positions": "a length", "max_target_positions": "a length",
+	"max_text_positions": "a length", "n_positions": "a length",
+	"out_point_positions2D": "of points in an image", "position_bias_max_distance": "a length", "position_bias_num_buckets": "a number of buckets",
+	"position_biased_input": "whether learned positions are added to embeddings, which is beside the attention", "position_buckets": "a number of buckets",
+	"position_id_per_seconds":       "how positions of sound are counted",
+	"positionwise_conv_kernel_size": "of a convolution",
+	"reset_position_index_per_cell": "how positions of tables are counted",
+}
