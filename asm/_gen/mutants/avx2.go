@@ -16,6 +16,8 @@ var (
 	productTests     = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests       = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests  = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
+	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients", operations: "Quantize.*|Dequantize.*"}
+	hadamardTests    = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests       = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText     = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )
@@ -270,6 +272,40 @@ var avx2Mutants = []group{
 	{"avx2/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalTests, []fault{
 		{"no-ziv", "the long test decides nothing", `e.JMP(operand.LabelRef(exit))`, `e.JMP(operand.LabelRef(certain))`},
 		{"short-test", "only some of the entries are tested", `e.VPMAXUD(t, most, most)`, ``},
+	}},
+	{"avx2/quantize", "asm/_gen/amd64/quantize.go", quantizeTests, []fault{
+		{"halves", "halves go down", `e.VPAVGW(sign, w, w)`, `e.VPSRAW(operand.Imm(1), w, w)`},
+		{"usual", "inverses that overflow when doubled are taken for usual ones", `infinity = 0x04000000, 0x7f800000`, `infinity = 0x00000001, 0x7f800000`},
+		{"infinite", "infinite magnitudes are taken for usual ones", `(infinity-smallest-1)`, `(infinity-smallest)`},
+		{"rare-double", "products of small numbers are not doubled", `e.VADDPS(v, v, v)`, `_ = v`},
+		{"rare-bytes", "of rare blocks a negative number is 0", `e.and(e.wide32("lowBytes", 0xff00ff), w, w)`, `_ = w`},
+		{"canonical", "a NaN keeps bits as the d of a block", `e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)`, `e.VMOVUPS(d, canonical)`},
+		{"headers", "all blocks have the d of the first", `e.SHRQ(operand.Imm(16), header)`, `_ = header`},
+		{"pairs", "the fourth row is left out of a maximum", `e.VPUNPCKHQDQ(pairs[1], pairs[0], high)`, `e.VPUNPCKHQDQ(pairs[0], pairs[0], high)`},
+		{"least-scale", "a row of zeros has the scale 0", `e.VPMAXUD(e.wide32("leastScale", least), scale, scale)`, `_ = least`},
+		{"not-finite", "rows that are not finite are written as others", `e.JCC(operand.LabelRef(rare))`, `_ = rare`},
+		{"quotient", "the product by the inverse is not corrected", `e.VFNMADD231PS(inverse, x, q)`, `_ = x`},
+		{"minus-zero", "the quotient -0 becomes 0", `e.VFMSUB231PS(scale, q, x); e.VFNMADD231PS(inverse, x, q)`, `e.VFNMADD231PS(scale, q, x); e.VFMADD231PS(inverse, x, q)`},
+		{"row-tail", "of the last numbers of a row the second eight are left out of a maximum", `range e.first(left, step) {`, `range e.first(left, step)[:1] {`},
+		{"tail", "numbers beyond a row are loaded", `e.VMASKMOVPS(from, these.bits, v)`, `e.VMOVUPS(from, v)`},
+		{"code", "codes are too large by 1", `|-excess&0x7f`, `|(-excess&0x7f+1)`},
+		{"subnormal", "subnormal codes have an exponent", `e.VPMAXUD(least, sum, sum)`, ``},
+		{"nan", "NaN is the largest number", `e.VPMINUD(e.wide32("nan"+f.name, f.nan), z, z)`, `e.VPMINUD(e.wide32("largest"+f.name, f.largest), z, z)`},
+		{"nan-sign", "NaN keeps its sign", `e.VPANDN(negative, equal, negative)`, `_ = equal`},
+		{"order", "bytes stay in the order of 16 bytes", `return 4*(i%groups) + i/groups`, `return i + 0*groups`},
+		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPOR(carry, words, words)`, ``},
+		{"e4m3-sign", "a negative E4M3 number has a further bit", `0xbf80bf80`, `0xff80ff80`},
+		{"scale", "all vectors have the scale of the first", `e.step(scales, e.argument("scaleStride"), float32s); sizes := whole`, `sizes := whole`},
+	}},
+	{"avx2/quantize", "asm/_gen/amd64/norm.go", quantizeTests, []fault{
+		{"up-to-byte", "after two bytes the first of them", `if bytes == 1 {`, `if false {`},
+	}},
+	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
+		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
+		{"halves", "the third stage meets the same half", `h.VPERM2F128(operand.U8(1), v, v, met)`, `h.VPERM2F128(operand.U8(0), v, v, met)`},
+		{"factor", "rows in registers are not scaled", `h.across(h.within(x, length)), h.factor)`, `h.across(h.within(x, length)), nil)`},
+		{"parts", "the last part of a long row stays as it is", `uint32(length/h.numbers)), left)`, `uint32(length/h.numbers-1)), left)`},
+		{"lengths", "rows of 512 are not transformed", `length <= 512`, `length < 512`},
 	}},
 	{"avx2/control", "asm/_gen/amd64/control.go", tests{names: "TestUpperHalvesInUse"}, []fault{
 		{"clear", "ClearUpperHalves clears nothing", `e.VZEROUPPER(); e.RET()`, `e.RET()`},
