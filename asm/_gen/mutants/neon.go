@@ -1,7 +1,7 @@
 package main
 
 var (
-	quantizeTests = tests{names: registryTests + "|TestRounding8|TestHardQuotients", operations: "Quantize.*|Dequantize.*"}
+	quantizeTests = tests{names: registryTests + "|TestRounding8|TestWidening8|TestHardQuotients|TestSmallRows|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
 	hadamardTests = tests{names: registryTests, operations: "Hadamard.*"}
 )
 
@@ -127,10 +127,10 @@ var neonMutants = []group{
 		{"ties", "ties of Q8_0 go to even", `e.fcvtas4s(v, v) // 0 for NaN`, `e.two(0x4e21a800, "fcvtns", v, "4s", v, "4s")`},
 		{"quotient", "a product with the inverse is not corrected", `e.fmla4s(q[j], v, r.inverse)`, `_, _ = v, j`},
 		{"remainder", "the product of quotient and scale is rounded before the difference", `e.fmls4s(v, q[j], r.scale)`, `e.fmul4s(31, q[j], r.scale); e.fsub4s(v, v, 31)`},
-		{"zero-sign", "-0 of a row becomes +0", `signs := e.lastBytes(list); for _, v := range list { e.fabs4s(v, v) }; q := e.quotients(r, list)`, `for _, v := range list { _ = v }; q := e.quotients(r, list); signs := e.lastBytes(q); for _, v := range q { e.fabs4s(v, v) }`},
+		{"row-sign", "the numbers of a row lose their signs", `q := e.quotients(r, list); e.release(list...)`, `q := e.quotients(r, list); e.release(append(list, signs)...); signs = e.lastBytes(q)`},
 		{"nan-sign", "a NaN keeps its sign", `e.and16b(number, number, f.sign)`, `e.orr16b(number, f.sign, f.sign)`},
-		{"nan", "a NaN becomes the largest number", `e.umin4s(v, v, beyond)`, `e.umin4s(v, v, largest)`},
-		{"clamp", "what is beyond the largest number becomes NaN", `e.fmin4s(v, v, largest)`, `_ = largest`},
+		{"nan", "a NaN becomes the largest number", `e.umin4s(v, v, beyond)`, `e.umin4s(v, v, largest); _ = beyond`},
+		{"clamp", "what is beyond the largest number becomes NaN", `e.fmin4s(v, v, largest)`, `_, _ = v, largest`},
 		{"clamp-nan", "a NaN is clamped before it is told", `e.fmin4s(v, v, largest)`, `e.three(0x4ea0c400, "fminnm", "4s", v, v, largest)`},
 		{"subnormal", "subnormal numbers are rounded as if they were normal", `e.umax4s(p, p, f.least)`, `_ = p`},
 		{"last-bit", "E5M2 is rounded to the bits of E4M3", `f.unit = e.whole(1 << f.shift)`, `f.unit = e.whole(1 << 20)`},
@@ -149,7 +149,7 @@ var neonMutants = []group{
 		{"block-lane", "a block has the scale of another", `e.broadcastLane(factor, inverse, i)`, `e.broadcastLane(factor, inverse, i^1)`},
 		{"largest", "rows are taken for each other", `e.umaxp4s(list[2], list[2], list[3])`, `e.umaxp4s(list[2], list[3], list[2])`},
 		{"scale-stride", "scales lie one after another", `e.nextOf(float32s, to, "scaleStride")`, `e.add(to, 4)`},
-		{"stride", "vectors are read as far apart as they are written", `e.nextOf(e.from, x, "xStride") }); }`, `e.nextOf(e.from, x, "yStride") }); }`},
+		{"stride", "vectors are read as far apart as they are written", `body(to, from, left); e.nextOf(e.to, y, "yStride"); e.nextOf(e.from, x, "xStride")`, `body(to, from, left); e.nextOf(e.to, y, "yStride"); e.nextOf(e.from, x, "yStride")`},
 		{"bytes", "the third quarter of the codes before the second", `halves(low, list[0], list[min(1, last)])`, `halves(low, list[0], list[min(2, last)])`},
 		{"widen-nan", "the codes of NaN are numbers", `e.orr16b(codes, codes, isNaN)`, ``},
 		{"widen-sign", "the sign of E4M3 is a bit of its exponent, too", `e.and16b(codes, codes, upper)`, `_ = upper`},
@@ -169,7 +169,7 @@ var neonMutants = []group{
 		{"factor", "half of a row of several blocks is not multiplied", `e.combine(list); e.multiplyAll(list, h.factor)`, `e.combine(list); e.multiplyAll(list[:len(list)/2], h.factor)`},
 		{"early", "the factor comes before the last stages", `e.combine(list); e.multiplyAll(list, h.factor)`, `e.multiplyAll(list, h.factor); e.combine(list)`},
 		{"far", "the fifth block is taken for the first", `base = far`, `base = at; _ = far`},
-		{"rows", "the second row is the first", `e.addGeneral(x, stride)`, ``},
+		{"rows", "the second row is the first", `e.addGeneral(x, stride)`, `_ = stride`},
 		{"halves", "the second stage within pairs", `e.upperHalf(list[i], v)`, `e.rev644s(list[i], v)`},
 	}},
 	// A WORD has to mean what its comment says.
