@@ -141,7 +141,7 @@ func (l loop) elements() int {
 // sixteenBits and eightBits match the kernels that write those.
 var (
 	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
-	eightBits   = regexp.MustCompile(`(I8|E4M3|E5M2|Q8)(AVX2|AVX512|NEON)$`)
+	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2)(AVX2|AVX512|NEON)$`)
 )
 
 func (l loop) encodings(code map[int][]string) []string {
