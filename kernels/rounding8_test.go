@@ -180,7 +180,7 @@ type quotient struct{ x, scale float32 }
 // between a midpoint of numbers of 8 bits and the float32 next to it. With integers X and
 // S of 24 bits and M of 25, X/S is M/2^k but for j/(S*2^k), where S*M is -j modulo 2^k.
 func hardQuotients(o *operation) (list []quotient) {
-	for _, midpoint := range midpoints(o) {
+	for _, midpoint := range midpointsOf(o) {
 		for _, toward := range []float32{0, 1000} {
 			boundary := (float64(midpoint) + float64(math.Nextafter32(midpoint, toward))) / 2
 			fraction, exponent := math.Frexp(boundary)
@@ -203,8 +203,8 @@ func hardQuotients(o *operation) (list []quotient) {
 	return list
 }
 
-// midpoints returns those of the numbers of the type that an operation writes.
-func midpoints(o *operation) (list []float32) {
+// midpointsOf returns those of the numbers of the type that an operation writes.
+func midpointsOf(o *operation) (list []float32) {
 	if o.slice("y").element == i8 {
 		for i := range 127 {
 			list = append(list, float32(i)+0.5)

@@ -1,9 +1,6 @@
 package main
 
-var (
-	quantizeTests = tests{names: registryTests + "|TestRounding8|TestWidening8|TestHardQuotients|TestSmallRows|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
-	hadamardTests = tests{names: registryTests, operations: "Hadamard.*"}
-)
+var eightBitTests = tests{names: registryTests + "|TestRounding8|TestWidening8|TestHardQuotients|TestSmallRows|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
 
 var neonMutants = []group{
 	{"neon/rotate", "asm/_gen/arm64/rotate.go", rotateTests, []fault{
@@ -125,7 +122,7 @@ var neonMutants = []group{
 		{"rest", "half of the last pairs are written", `e.addGeneral(left, left)`, ``},
 		{"shift", "rows of the shift half as far apart", `e.add(shift, 2*shiftPlane)`, `e.add(shift, shiftPlane)`},
 	}},
-	{"neon/quantize", "asm/_gen/arm64/quantize.go", quantizeTests, []fault{
+	{"neon/quantize", "asm/_gen/arm64/quantize.go", eightBitTests, []fault{
 		{"ties", "ties of Q8_0 go to even", `e.fcvtas4s(v, v) // 0 for NaN`, `e.two(0x4e21a800, "fcvtns", v, "4s", v, "4s")`},
 		{"quotient", "a product with the inverse is not corrected", `e.fmla4s(q[j], v, r.inverse)`, `_, _ = v, j`},
 		{"remainder", "the product of quotient and scale is rounded before the difference", `e.fmls4s(v, q[j], r.scale)`, `e.fmul4s(31, q[j], r.scale); e.fsub4s(v, v, 31)`},
@@ -160,11 +157,11 @@ var neonMutants = []group{
 		{"offset", "codes of int8 are counted from 0", `e.eor16b(codes, codes, offset)`, `_ = offset`},
 		{"quarters", "the third quarter of the numbers is the first", `if j%4 < 2 {`, `if j%4 < 3 {`},
 	}},
-	{"neon/quantize", "asm/_gen/arm64/emitter.go", quantizeTests, []fault{
+	{"neon/quantize", "asm/_gen/arm64/emitter.go", eightBitTests, []fault{
 		{"load-too-far", "the last code is loaded as two", `e.ld1r(8, list[0], base)`, `e.ld1r(16, list[0], base)`},
 		{"store-too-far", "the last code is stored as two", `e.st1(8, list[0], 0, base)`, `e.st1(16, list[0], 0, base)`},
 	}},
-	{"neon/hadamard", "asm/_gen/arm64/hadamard.go", hadamardTests, []fault{
+	{"neon/hadamard", "asm/_gen/arm64/hadamard.go", tests{names: registryTests, operations: "Hadamard.*"}, []fault{
 		{"order", "the first two stages change places", `pair(1, -1), pair(1, -1)), e.load("signs2", pair(1, 1), pair(-1, -1))`, `pair(1, 1), pair(-1, -1)), e.load("signs2", pair(1, -1), pair(1, -1))`},
 		{"distance", "distances from the largest to the least", `for distance := 1; distance < len(list); distance *= 2 {`, `for distance := len(list) / 2; distance > 0; distance /= 2 {`},
 		{"difference", "differences have the other sign", `e.fsub4s(b, a, b)`, `e.fsub4s(b, b, a)`},
