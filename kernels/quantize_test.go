@@ -182,6 +182,31 @@ func TestRounding8(t *testing.T) {
 	})
 }
 
+// All numbers of 8 bits are widened as generic does, and multiplied by scales up to the
+// largest.
+func TestWidening8(t *testing.T) {
+	operations := slices.DeleteFunc(regular(), func(o *operation) bool {
+		return o.geometry != "Conversion" || o.slice("x").element == f32 || !o.has("scales")
+	})
+	eachOperation(t, operations, func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(13)
+		for exponent := -150; exponent <= 128; exponent++ {
+			scale := float32(math.Ldexp(2-r.Float64(), exponent-1))
+			p := o.problem(r, 256, true)
+			p.prepare = func(_ *rand.Rand, a *arguments) {
+				for i := range a.memory["x"] {
+					a.memory["x"][i] = byte(i)
+				}
+				scales := elements[float32](a, "scales")
+				for i := range scales {
+					scales[i] = scale
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+	})
+}
+
 // Quotients are rounded to float32 before they are rounded to numbers of 8 bits: those
 // are tried that are nearest to where it makes a difference, beside midpoints.
 func TestHardQuotients(t *testing.T) {
@@ -207,6 +232,29 @@ func TestHardQuotients(t *testing.T) {
 		}
 		if tried < 1000 {
 			t.Errorf("only %d quotients tried", tried)
+		}
+	})
+}
+
+// The scale of a row with a NaN is the NaN of the definition, whatever that in the row.
+func TestScaleOfNaN(t *testing.T) {
+	testkit.EachImplementation(t, func(t *testing.T, impl kernels.Implementation) {
+		for _, bits := range []uint32{0x7fc00000, 0xffc00000, 0x7fc12345, 0xffffffff, 0x7f800001, 0xffa5a5a5} {
+			for at := range 21 {
+				var x [21]float32
+				x[at] = math.Float32frombits(bits)
+				var y [21]int8
+				var z [21]uint8
+				var scales [2]float32
+				v := &kernels.Conversion{Len: len(x), Count: 1}
+				kernels.QuantizeRowF32ToI8(impl, y[:], scales[:1], x[:], v)
+				kernels.QuantizeRowF32ToE4M3(impl, z[:], scales[1:], x[:], v)
+				for _, scale := range scales {
+					if got := math.Float32bits(scale); got != 0x7fc00000 {
+						t.Fatalf("a row with %#x has the scale %#x", bits, got)
+					}
+				}
+			}
 		}
 	})
 }
@@ -241,7 +289,7 @@ func hardQuotients(o *operation) (list []quotient) {
 	return list
 }
 
-// midpointsOf returns the midpoints of the numbers of the type that an operation writes.
+// midpointsOf returns those of the numbers of the type that an operation writes.
 func midpointsOf(o *operation) (list []float32) {
 	if o.slice("y").element == i8 {
 		for i := range 127 {

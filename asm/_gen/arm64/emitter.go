@@ -261,6 +261,12 @@ func (e *emitter) ret()                          { e.op("RET", "") }
 // addShifted sets d to n + m<<by.
 func (e *emitter) addShifted(d, n, m general, by int) { e.op("ADD", "%s<<%d, %s, %s", m, by, n, d) }
 
+// next moves an address by a stride, an argument that counts elements.
+func (e *emitter) next(address general, stride string, t element) {
+	e.loadArgument(scratch, stride)
+	e.addShifted(address, address, scratch, t.log2())
+}
+
 // scvtf sets every lane to the float32 nearest to an integer.
 func (e *emitter) scvtf(d vector, n general) {
 	e.op("SCVTFS", "%s, %s", n, d.float())

@@ -26,17 +26,17 @@ func dotProducts(e *emitter) {
 		e.movGeneral(at[0], vectors)
 		for i := 1; i < columns; i++ {
 			e.movGeneral(at[i], at[i-1])
-			e.next(at[i], "vectorStride")
+			e.next(at[i], "vectorStride", float32s)
 		}
 		e.temporary(func() {
 			e.storeFloats([]vector{e.totals(e.dotSums(d))}, to, columns)
 		})
-		e.next(x, "xStride")
-		e.next(to, "yStride")
+		e.next(x, "xStride", float32s)
+		e.next(to, "yStride", float32s)
 		e.subs(rows, 1)
 		e.branch("BNE", row)
 		for range columns {
-			e.next(vectors, "vectorStride")
+			e.next(vectors, "vectorStride", float32s)
 		}
 		e.add(y, 4*columns)
 		e.sub(count, columns)
@@ -46,12 +46,6 @@ func dotProducts(e *emitter) {
 	}
 	e.label(done)
 	e.ret()
-}
-
-// next moves an address by a stride of float32.
-func (e *emitter) next(address general, stride string) {
-	e.loadArgument(scratch, stride)
-	e.addShifted(address, address, scratch, 2)
 }
 
 // dots is a row and vectors that are multiplied.
@@ -137,7 +131,7 @@ func addMultiples(e *emitter) {
 			e.add(to, 4*size)
 			e.add(column, 4*size)
 		})
-		e.next(y, "yStride")
-		e.next(x, "xStride")
+		e.next(y, "yStride", float32s)
+		e.next(x, "xStride", float32s)
 	}, count)
 }

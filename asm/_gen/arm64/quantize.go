@@ -35,15 +35,9 @@ func (e *emitter) eachVector(body func(to, from, left general)) {
 		e.movGeneral(from, x)
 		e.movGeneral(left, n)
 		body(to, from, left)
-		e.nextOf(e.to, y, "yStride")
-		e.nextOf(e.from, x, "xStride")
+		e.next(y, "yStride", e.to)
+		e.next(x, "xStride", e.from)
 	})
-}
-
-// nextOf moves an address by a stride of elements.
-func (e *emitter) nextOf(t element, address general, stride string) {
-	e.loadArgument(scratch, stride)
-	e.addShifted(address, address, scratch, t.log2())
 }
 
 // quantize writes vectors as blocks of Q8_0, or times a scale as numbers of 8 bits.
@@ -157,10 +151,7 @@ type scaling struct {
 }
 
 func (e *emitter) loadScaling(most int) *scaling {
-	return &scaling{
-		e.whole(most), e.load32("nan32", nanBits),
-		e.whole(1), e.load32("exponent32", 0x7f800000),
-	}
+	return &scaling{e.whole(most), e.load32("nan32", nanBits), e.whole(1), e.load32("exponent32", 0x7f800000)}
 }
 
 // largest returns the largest bits of the lanes of four vectors, or of one, in as many
@@ -250,18 +241,18 @@ func quantizeRow(e *emitter) {
 	}
 	codes := row(e)
 	e.parts("rows", count, []int{together, 1}, func(rows int) {
-		start := func(t element, at []general, first general, stride string) {
+		start := func(at []general, first general, stride string, t element) {
 			e.movGeneral(at[0], first)
 			for i := 1; i < rows; i++ {
 				e.movGeneral(at[i], at[i-1])
-				e.nextOf(t, at[i], stride)
+				e.next(at[i], stride, t)
 			}
 			e.movGeneral(left, n)
 		}
-		start(e.from, from[:], x, "xStride")
+		start(from[:], x, "xStride", e.from)
 		list := e.rowScales(e.largestOfRows(from[:rows], left), most, rows, scales)
-		start(e.to, to[:], y, "yStride")
-		start(e.from, from[:], x, "xStride")
+		start(to[:], y, "yStride", e.to)
+		start(from[:], x, "xStride", e.from)
 		e.parts("loop", left, sizes, func(size int) {
 			for i, r := range list {
 				e.temporary(func() {
@@ -272,8 +263,8 @@ func quantizeRow(e *emitter) {
 			}
 		})
 		for range rows {
-			e.nextOf(e.to, y, "yStride")
-			e.nextOf(e.from, x, "xStride")
+			e.next(y, "yStride", e.to)
+			e.next(x, "xStride", e.from)
 		}
 	})
 	e.ret()
@@ -314,7 +305,7 @@ func (e *emitter) rowScales(scale vector, most int, rows int, to general) []*row
 		e.facgt4s(finite, s.infinity, scale)
 		for i, r := range list {
 			e.st1(32, scale, i, to)
-			e.nextOf(float32s, to, "scaleStride")
+			e.next(to, "scaleStride", float32s)
 			e.broadcastLane(r.scale, scale, i)
 			e.broadcastLane(r.inverse, inverse, i)
 			e.broadcastLane(r.finite, finite, i)
@@ -399,11 +390,11 @@ func dequantize(e *emitter) {
 	scales, scale := e.argument("scales"), e.vector()
 	e.eachVector(func(to, from, left general) {
 		e.ld1r(32, scale, scales)
-		loop := func(scales ...vector) {
+		multiples := func(factors ...vector) {
 			e.parts("loop", left, sizes, func(size int) {
 				list := numbers(e.loadBytes(from, size)[0], size)
-				for _, s := range scales {
-					e.multiplyAll(list, s)
+				for _, f := range factors {
+					e.multiplyAll(list, f)
 				}
 				e.storeFloats(list, to, size)
 				e.add(from, size)
@@ -419,14 +410,14 @@ func dequantize(e *emitter) {
 				e.fmul4s(product, scale, unit)
 				e.cmp(scratch, 127+120)
 				e.branch("BGE", large)
-				loop(product)
+				multiples(product)
 				e.label(large)
-				loop(unit, scale)
+				multiples(unit, scale)
 			})
 		} else {
-			loop(scale)
+			multiples(scale)
 		}
-		e.nextOf(float32s, scales, "scaleStride")
+		e.next(scales, "scaleStride", float32s)
 	})
 }
 

@@ -28,10 +28,6 @@ func (e *emitter) rotate(yType, xType element, startHead func(r *rotation), bloc
 	y, x := side{"y", e.argument("y"), e.general(), yType}, side{"x", e.argument("x"), e.general(), xType}
 	cos, sin := e.argument("cos"), e.argument("sin")
 	r := &rotation{y: e.general(), x: e.general(), cos: e.general(), sin: e.general(), n: e.general()}
-	step := func(address general, stride string, units element) {
-		e.loadArgument(scratch, stride)
-		e.addShifted(address, address, scratch, units.log2())
-	}
 	headLoop, tokenLoop := e.newLabel("head"), e.newLabel("token")
 
 	e.label(tokenLoop)
@@ -52,15 +48,15 @@ func (e *emitter) rotate(yType, xType element, startHead func(r *rotation), bloc
 		e.add(r.sin, 4*size)
 	})
 	for _, s := range []side{y, x} {
-		step(s.head, s.name+"HeadStride", s.units)
+		e.next(s.head, s.name+"HeadStride", s.units)
 	}
 	e.subs(head, 1)
 	e.branch("BNE", headLoop)
 	for _, s := range []side{y, x} {
-		step(s.token, s.name+"TokenStride", s.units)
+		e.next(s.token, s.name+"TokenStride", s.units)
 	}
-	step(cos, "tableStride", float32s)
-	step(sin, "tableStride", float32s)
+	e.next(cos, "tableStride", float32s)
+	e.next(sin, "tableStride", float32s)
 	e.subs(token, 1)
 	e.branch("BNE", tokenLoop)
 	e.label(done)

@@ -16,7 +16,7 @@ var (
 	productTests     = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests       = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests  = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
-	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestHardQuotients", operations: "Quantize.*|Dequantize.*"}
+	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestWidening8|TestHardQuotients|TestScaleOfNaN", operations: "Quantize.*|Dequantize.*"}
 	hadamardTests    = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests       = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText     = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
@@ -223,7 +223,9 @@ var avx2Mutants = []group{
 		{"rare-double", "products of small numbers are not doubled", `e.VADDPS(v, v, v)`, `_ = v`},
 		{"rare-bytes", "of rare blocks a negative number is 0", `e.and(e.wide32("lowBytes", 0xff00ff), w, w)`, `_ = w`},
 		{"canonical", "a NaN keeps bits as the d of a block", `e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)`, `e.VMOVUPS(d, canonical)`},
-		{"headers", "all blocks have the d of the first", `e.SHRQ(operand.Imm(16), header)`, `_ = header`},
+		{"headers", "all blocks have the scale of the first", `e.VPEXTRW(operand.Imm(uint64(i)), canonical`, `e.VPEXTRW(operand.Imm(0), canonical`},
+		{"these", "blocks have the factors of the next", `e.VMOVUPS(next.at, factors); e.VMOVUPS(factors, these.at)`, `e.VMOVUPS(next.at, factors); these.at = next.at`},
+		{"these-rare", "rare blocks are taken for usual ones", `e.MOVL(next.rare, these.rare)`, `e.XORL(these.rare, these.rare)`},
 		{"pairs", "the fourth row is left out of a maximum", `e.VPUNPCKHQDQ(pairs[1], pairs[0], high)`, `e.VPUNPCKHQDQ(pairs[0], pairs[0], high)`},
 		{"least-scale", "a row of zeros has the scale 0", `e.VPMAXUD(e.wide32("leastScale", least), scale, scale)`, `_ = least`},
 		{"not-finite", "rows that are not finite are written as others", `e.JCC(operand.LabelRef(rare))`, `_ = rare`},
