@@ -1,6 +1,9 @@
 package posenc
 
 import (
+	"math"
+	"unsafe"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -10,17 +13,26 @@ import (
 // position ([Rotary.At]), or a row of a cos/sin cache ([Rows.All], [Rows.At]). It
 // refers to the slice that it was made of, and is checked where it is used.
 type Angles struct {
-	rotary *Rotary
-	rows   *Rows
-	all    bool    // of rows: token t takes row t, and of is nil
-	some   bool    // of rows: tokens with negative ids do not rotate, and once checked there are such
-	of     []int32 // positions, or ids of rows
+	rotary     *Rotary
+	rows       *Rows
+	all        bool    // of rows: token t takes row t, and of is nil
+	some       bool    // of rows: tokens with negative ids do not rotate, and once checked there are such
+	fractional bool    // of is the bits of float32
+	of         []int32 // positions, or ids of rows
 }
 
 // At returns the angles of positions: one for each token, in any order, repeated or
 // negative; with several axes [axes][tokens]. The cosines and sines are made by each
 // call that takes the Angles: [Rotary.Rows] makes them once for several.
 func (r *Rotary) At(positions []int32) Angles { return Angles{rotary: r, of: positions} }
+
+// AtFractional is At for positions that are not integers, such as the times of video frames
+// or the patches of [GridPositions], as in [Rotary.CosSinFractional]: the Rotary has no
+// XPos. What is rotated shares no memory with the positions.
+func (r *Rotary) AtFractional(positions []float32) Angles {
+	bits := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(positions))), len(positions))
+	return Angles{rotary: r, of: bits, fractional: true}
+}
 
 // All returns the angles of as many tokens as there are rows: token t takes row t.
 func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
@@ -40,8 +52,12 @@ func (a *Angles) check(function string) (tokens int, err error) {
 		return 0, anglesError(function, "zero, or of a nil Rotary or nil Rows", "Angles from Rotary.At, Rows.All or Rows.At")
 	case a.rotary != nil && a.rotary.rotaryDim == 0:
 		return 0, anglesError(function, "of a zero Rotary", "Angles of one from NewRotary")
-	case a.rotary != nil:
+	case a.rotary != nil && !a.fractional:
 		return a.rotary.check(function, "positions", a.of)
+	case a.rotary != nil && a.rotary.frequencies.Decays():
+		return 0, anglesError(function, "of fractional positions and a Rotary with XPos", "one without XPos")
+	case a.rotary != nil:
+		return a.rotary.checkFractional(function, a.fractions())
 	case a.rows.rotaryDim == 0:
 		return 0, anglesError(function, "of zero Rows", "Angles of some from Rotary.Rows or NewRows")
 	case a.all:
@@ -49,6 +65,11 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	}
 	a.some, err = a.rows.check(function, a.of, a.some)
 	return len(a.of), err
+}
+
+// fractions returns positions that are not integers.
+func (a *Angles) fractions() []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(a.of))), len(a.of))
 }
 
 func anglesError(function, value, expected string) error {
@@ -92,16 +113,21 @@ func (a *Angles) checkHeads(function, name string, heads int) error {
 	return nil
 }
 
-// callersTable reports whether rows are in memory of the caller.
-func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.callers }
+// callersTable reports whether rows, or positions in float32, are in memory of the caller.
+func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.callers || a.fractional }
 
-// overlaps reports whether x shares memory with a table of the caller.
+// overlaps reports whether x shares memory with a table of the caller, or with positions in
+// float32.
 func (a *Angles) overlaps(x *view.Operand) bool {
+	if a.fractional {
+		positions := view.Over(a.fractions())
+		return x.Overlaps(&positions)
+	}
 	return a.callersTable() && (x.Overlaps(&a.rows.cos) || x.Overlaps(&a.rows.sin))
 }
 
 func tableOverlapError(function, name string) error {
-	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows", "a view of other memory")
+	return argument.Error(ErrOverlap, function, name, "sharing memory with the table of the rows or the positions", "a view of other memory")
 }
 
 // write makes the rows of n tokens from number first on, of a call with so many, or
@@ -109,6 +135,10 @@ func tableOverlapError(function, name string) error {
 func (a *Angles) write(to *cossin.Table, tokens, first, n int, r *rotation) {
 	if a.rows != nil {
 		a.rows.read(to, a.of, first, n, r.sign)
+		return
+	}
+	if a.fractional {
+		a.rotary.frequencies.WriteFractional(to, a.fractions(), tokens, first, n, r.scaling, r.scaling*r.sign)
 		return
 	}
 	a.rotary.frequencies.WriteOnce(to, &cossin.Positions{Call: a.of, Tokens: tokens, First: first, N: n}, r.scaling, r.scaling*r.sign)
@@ -124,6 +154,20 @@ func (r *Rotary) check(function, name string, positions []int32) (int, error) {
 		return 0, argument.Error(ErrLength, function, name, argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
 	}
 	return len(positions) / axes, checkPositions(function, name, positions, r.lastPosition)
+}
+
+// checkFractional is check for positions that are not integers.
+func (r *Rotary) checkFractional(function string, positions []float32) (int, error) {
+	axes := r.frequencies.Axes
+	if len(positions)%axes != 0 {
+		return 0, argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
+	}
+	for i, p := range positions {
+		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
+			return 0, argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number of at most %s", cossin.PositionLimit(r.lastPosition))
+		}
+	}
+	return len(positions) / axes, nil
 }
 
 // checkPositions returns an error for the first position beyond last.

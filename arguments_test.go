@@ -247,6 +247,8 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		return tableAngles[posenc.BFloat16](a, uniform)
 	case 3, 4:
 		return rowsAngles(a, uniform)
+	case 5:
+		return fractionalAngles(a)
 	}
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
@@ -262,6 +264,42 @@ func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 		n.Angles, n.right = posenc.Angles{}, func() bool { return false }
 	}
 	return n
+}
+
+// fractionalAngles returns Angles of positions that are not integers.
+func fractionalAngles(a *testkit.Arguments) anglesArgument {
+	r := rotaryOf(a)
+	for !a.Any() && r.cfg.XPos != nil {
+		r = rotaryOf(a)
+	}
+	positions := testkit.Slice[float32](a, r.axes*a.Tokens())
+	for i := range positions {
+		if !a.Any() || a.Yes() {
+			positions[i] = float32(a.R.NormFloat64() * math.Ldexp(1, a.R.IntN(12)-6))
+		}
+	}
+	p := plainOf(r.cfg)
+	return anglesArgument{
+		Angles: r.AtFractional(positions), headDim: p.headDim, tokens: len(positions) / r.axes,
+		right: func() bool { return r.cfg.XPos == nil && fractionsRight(&r, positions) },
+		plain: func() plain { return p.with(plainTables(r.cfg, positions)) },
+		of: func(tokens []int) posenc.Angles {
+			return r.AtFractional(testkit.PickAxes(positions, r.axes, tokens))
+		},
+		shares: func(memory []byte) bool { return testkit.Share(memory, positions) },
+	}
+}
+
+// fractionsRight reports whether the Rotary takes the positions.
+func fractionsRight(r *rotaryArgument, positions []float32) bool {
+	if r.zero || len(positions)%r.axes != 0 {
+		return false
+	}
+	list := make([]float64, len(positions))
+	for i, p := range positions {
+		list[i] = float64(p)
+	}
+	return testkit.AnglesInRange(testkit.FrequenciesOf(r.cfg), list)
 }
 
 // taken sets which rows the tokens of n take.

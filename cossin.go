@@ -1,8 +1,6 @@
 package posenc
 
 import (
-	"math"
-
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 )
@@ -36,7 +34,8 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 }
 
 // CosSinFractional is CosSin for positions that are not integers, such as the
-// times of video frames; pass what it writes to [NewRows] to rotate by it. The position
+// times of video frames; pass what it writes to [NewRows] to rotate by it, or see
+// [Rotary.AtFractional]. The position
 // is the real number that the float32 is; with Float32Angles the angle is
 // RN32(positions[t]*RN32(InvFreq)). With several axes positions is
 // [axes][tokens].
@@ -49,20 +48,15 @@ func (r *Rotary) CosSinFractional(cos, sin, positions []float32) error {
 	if r == nil || r.rotaryDim == 0 || r.frequencies.Decays() {
 		return argument.Error(ErrConfig, function, "r", "nil, zero or with XPos", "a Rotary without XPos, from NewRotary")
 	}
-	axes := r.frequencies.Axes
-	if len(positions)%axes != 0 {
-		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", axes, axes)
+	tokens, err := r.checkFractional(function, positions)
+	if err != nil {
+		return err
 	}
-	for i, p := range positions {
-		if !(math.Abs(float64(p)) <= float64(r.lastPosition)) {
-			return argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number of at most %s", cossin.PositionLimit(r.lastPosition))
-		}
-	}
-	pairs, tokens := r.rotaryDim/2, len(positions)/axes
+	pairs := r.rotaryDim / 2
 	if err := checkTables(function, cos, sin, tokens, pairs, "positions", positions); err != nil {
 		return err
 	}
-	r.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, positions, r.scaling, r.scaling)
+	r.frequencies.WriteFractional(&cossin.Table{Cos: cos, Sin: sin, Stride: pairs}, positions, tokens, 0, tokens, r.scaling, r.scaling)
 	return nil
 }
 

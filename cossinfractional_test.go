@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -25,4 +26,26 @@ func TestCosSinFractionalErrors(t *testing.T) {
 	fails(r.CosSinFractional(memory[:1], memory[2:4], []float32{1}), posenc.ErrLength, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[1:3], []float32{1}), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
 	fails(r.CosSinFractional(memory[:2], memory[2:4], memory[3:4]), posenc.ErrOverlap, "posenc.Rotary.CosSinFractional: ")
+}
+
+func TestAtFractionalErrors(t *testing.T) {
+	r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, XPos: &posenc.XPos{ScaleBase: 512}})
+	axes := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 4, Axes: []uint8{0, 1}})
+	memory := make([]float32, 16)
+	x := V{Data: memory[:4], Heads: 1}
+	fails := testkit.Failures(t, memory)
+	fails(posenc.Rotate((*posenc.Rotary)(nil).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is zero, or of a nil Rotary")
+	fails(posenc.Rotate(new(posenc.Rotary).AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is of a zero Rotary")
+	fails(posenc.Rotate(decaying.AtFractional([]float32{1}), x), posenc.ErrConfig, "posenc.Rotate: a is of fractional positions and a Rotary with XPos, want one without XPos")
+	fails(posenc.Rotate(axes.AtFractional([]float32{1}), x), posenc.ErrLength, "posenc.Rotate: positions is 1 element, want a multiple of 2")
+	fails(posenc.RotateInverse(r.AtFractional([]float32{float32(math.NaN())}), x), posenc.ErrPosition, "posenc.RotateInverse: positions[0] is NaN")
+	fails(posenc.Rotate(r.AtFractional([]float32{1, 2}), x), posenc.ErrLength, "posenc.Rotate: xs[0].Data is 4 elements, want 8")
+	memory[3] = 1
+	if err := posenc.Rotate(r.AtFractional(memory[3:4]), x); !errors.Is(err, posenc.ErrOverlap) {
+		t.Errorf("positions among the elements: %v", err)
+	}
+	if err := posenc.RotateInto(r.AtFractional(memory[3:4]), x, nil, V{Data: memory[8:12], Heads: 1}); !errors.Is(err, posenc.ErrOverlap) {
+		t.Errorf("positions among the elements of dst: %v", err)
+	}
 }

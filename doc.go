@@ -10,7 +10,8 @@
 //
 // What there is for Q and K:
 //
-//   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
+//   - [Rotate] rotates them in place, [RotateInverse] rotates them back. Positions may be
+//     fractional: [Rotary.AtFractional].
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
 //   - [RotateIntoQuantized] rotates into caches of 8-bit numbers (Q8_0, int8, FP8),
 //     values too; [ShiftQuantized] moves keys there, [Dequantize] reads them back,

@@ -681,3 +681,18 @@ func ExampleLogQueryScales() {
 	// Output:
 	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
 }
+
+// Times of video frames, in steps of a position: without a table, made by each call.
+func ExampleRotary_AtFractional() {
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	k := []float32{1, 0, 1, 0, 1, 0}
+	if err := posenc.Rotate(rope.AtFractional([]float32{0, 0.5, 1}), posenc.View[float32]{Data: k, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n", k)
+	// Output:
+	// [1.000 0.000 0.878 0.479 0.540 0.841]
+}

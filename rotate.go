@@ -23,7 +23,7 @@ import (
 // last bit and the same on every implementation. The elements of a head outside
 // the rotated slice do not change.
 //
-// a says the angles of each token: rope.At(positions), or rows.All() and
+// a says the angles of each token: rope.At(positions), rope.AtFractional, or rows.All() and
 // rows.At(ids), with c and s from a cos/sin cache, of which each head may have its own
 // part ([RowsConfig]) and some tokens none ([Rows.AtSome]). A call without tokens rotates
 // nothing; the Data of packed views is then empty.
@@ -103,7 +103,7 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if a.rows != nil && a.rows.callers {
+	if a.callersTable() {
 		for i := range xs {
 			if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
 				return err
@@ -133,6 +133,8 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	pairs := r.rotaryDim / 2
 	if a.rows != nil {
 		a.rows.copyRow(cos[:pairs], sin[:pairs], row(a.of, 0), r.sign)
+	} else if a.fractional {
+		a.rotary.frequencies.WriteFractional(&cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, a.fractions(), 1, 0, 1, r.scaling, r.scaling*r.sign)
 	} else {
 		a.rotary.frequencies.WriteRow(cos[:pairs], sin[:pairs], a.of, r.scaling, r.scaling*r.sign)
 	}

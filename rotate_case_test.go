@@ -196,7 +196,7 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 }
 
 // stackAngles are Angles of every kind for three tokens: of positions, of equal ones, of
-// several axes, of rows of positions, in turn too, and of tables of half and of full
+// fractional ones, of several axes, of rows of positions, in turn too, and of tables of half and of full
 // width; of both heads, and some of the tokens.
 var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 	const dim = 16
@@ -225,7 +225,7 @@ var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 		each, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]})
 		check(err)
 		positions := []int32{5, 6, 1}
-		list = append(list, rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
+		list = append(list, r.AtFractional([]float32{0.5, 6, -1}), several.AtFractional(make([]float32, 9)), rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
 	}
 	return list
 })

@@ -99,8 +99,10 @@ func checkCache[D any](function string, name argument.Name, dst *view.View[D], s
 	}
 	var g view.Grid
 	if p := dst.Grid(&g, reach, dim); p != view.None {
-		if room := g.Room(len(dst.Data)); slots != nil && p.TooShort() && room > 0 {
-			return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
+		if slots != nil && p.TooShort() { // other problems leave strides unset
+			if room := g.Room(len(dst.Data)); room > 0 {
+				return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
+			}
 		}
 		return 0, dst.Error(p, function, name.String(), &g)
 	}

@@ -51,6 +51,7 @@ func TestRotateIntoErrors(t *testing.T) {
 		zero("no rows", "a is zero, or of a nil Rotary or nil Rows, want Angles", (*posenc.Rows)(nil).All()),
 		zero("zero rows", "a is of zero Rows", new(posenc.Rows).All()),
 		into("position", posenc.ErrPosition, "positions[1] is 1024", fast, []int32{0, 1024, 2}, dst, nil, src),
+		into("tokens of no sequence", posenc.ErrShape, "dst.SequenceTokens is 3, want 0", rotary, positions, V{Data: dst.Data, Heads: dst.Heads, HeadStride: 8, SequenceTokens: 3}, []int32{0, 1, 2}, src),
 		into("too few slots", posenc.ErrLength, "slots is 2 elements, want 3", rotary, positions, dst, []int32{0, 1}, src),
 		into("too many slots", posenc.ErrLength, "slots is 4 elements, want 3", rotary, positions, dst, []int32{0, 1, 2, 3}, src),
 		into("no slots", posenc.ErrLength, "slots is 0 elements, want 3, one for each token", rotary, positions, dst, []int32{}, src),

@@ -54,6 +54,10 @@ var (
 		positions := a.Positions(a.Tokens())
 		return testkit.Call{Run: func() error { r.At(positions); return nil }}
 	}})
+	_ = testkit.Register(testkit.Case{Function: "Rotary.AtFractional", NeverFails: true, Digests: atFractionalDigests, Call: func(a *testkit.Arguments) testkit.Call {
+		r, positions := rotaryOf(a), testkit.Slice[float32](a, a.Tokens())
+		return testkit.Call{Run: func() error { r.AtFractional(positions); return nil }}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Rows.At", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
 		return testkit.Call{Run: func() error { rows.At(ids); return nil }}
@@ -139,6 +143,17 @@ func digestTable[T, C posenc.Element](d *testkit.Digest) {
 func atSomeDigests(add testkit.AddDigest) {
 	add.Types("Rows.AtSome", digestSome[float32], digestSome[posenc.Float16], digestSome[posenc.BFloat16])
 	add.Types("Rows.AtSome/heads", digestHeads[float32], digestHeads[posenc.Float16], digestHeads[posenc.BFloat16])
+}
+
+func atFractionalDigests(add testkit.AddDigest) {
+	for rounding, name := range digestRoundings {
+		add("Rotary.AtFractional/angles="+name, func(d *testkit.Digest) {
+			for _, tokens := range []int{1, 40} {
+				cfg := digestConfig(d, posenc.Interleaved, posenc.AngleRounding(rounding), 9)
+				digestIntoAndInPlace[float32](d, testkit.MustRotary(cfg).AtFractional(testkit.DigestNumbers[float32](d, tokens)), 1, tokens, 2, cfg.HeadDim)
+			}
+		})
+	}
 }
 
 // digestSome rotates some of the tokens.

@@ -105,15 +105,14 @@ func (f *Frequencies) writeScattered(to *Table, p *Positions, scaleCos, scaleSin
 }
 
 // writeFractionalAxes is writeAxes for positions that need not be integers.
-func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, scaleCos, scaleSin float32) {
+func (f *Frequencies) writeFractionalAxes(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	var cos, sin [kernels.ChunkPairs]float32
-	tokens := len(positions) / f.Axes
 	for i := range f.axes {
 		a := &f.axes[i]
-		n := len(a.pairs)
-		for t := range tokens {
-			at := a.index*tokens + t
-			a.ladder.WriteFractional(&Table{Cos: cos[:], Sin: sin[:], Stride: n}, 0, n, positions[at:at+1], scaleCos, scaleSin)
+		pairs := len(a.pairs)
+		for t := range n {
+			at := a.index*tokens + first + t
+			a.ladder.WriteFractional(&Table{Cos: cos[:], Sin: sin[:], Stride: pairs}, 0, pairs, positions[at:at+1], scaleCos, scaleSin)
 			row := to.From(t)
 			for k, pair := range a.pairs {
 				row.Cos[pair], row.Sin[pair] = cos[k], sin[k]

@@ -80,12 +80,13 @@ func (f *Frequencies) WriteOnce(to *Table, p *Positions, scaleCos, scaleSin floa
 	f.Write(to, p, scaleCos, scaleSin)
 }
 
-// WriteFractional writes rows of all pairs for positions, [axes][tokens], that need
-// not be integers. Frequencies that decay have none.
-func (f *Frequencies) WriteFractional(to *Table, positions []float32, scaleCos, scaleSin float32) {
+// WriteFractional writes the rows of n tokens from number first on, of a call with so many,
+// for positions, [axes][tokens], that need not be integers. Frequencies that decay have
+// none.
+func (f *Frequencies) WriteFractional(to *Table, positions []float32, tokens, first, n int, scaleCos, scaleSin float32) {
 	if f.how == severalAxes {
-		f.writeFractionalAxes(to, positions, scaleCos, scaleSin)
+		f.writeFractionalAxes(to, positions, tokens, first, n, scaleCos, scaleSin)
 		return
 	}
-	f.ladder.WriteFractional(to, 0, f.pairs, positions, scaleCos, scaleSin)
+	f.ladder.WriteFractional(to, 0, f.pairs, positions[first:first+n], scaleCos, scaleSin)
 }
