@@ -13,6 +13,7 @@ type Angles struct {
 	rotary *Rotary
 	rows   *Rows
 	all    bool    // of rows: token t takes row t, and of is nil
+	some   bool    // of rows: tokens with negative ids do not rotate, and once checked there are such
 	of     []int32 // positions, or ids of rows
 }
 
@@ -26,6 +27,11 @@ func (r *Rows) All() Angles { return Angles{rows: r, all: true} }
 
 // At returns the angles of len(ids) tokens: token t takes row ids[t].
 func (r *Rows) At(ids []int32) Angles { return Angles{rows: r, of: ids} }
+
+// AtSome is At, but tokens with a negative id do not rotate: they keep their elements, in
+// the order that the Layout writes. Such are the class and register tokens of vision
+// models, before the patches (DINOv3, EVA), and the object pointers of SAM 2, behind them.
+func (r *Rows) AtSome(ids []int32) Angles { return Angles{rows: r, of: ids, some: true} }
 
 // check returns the number of tokens.
 func (a *Angles) check(function string) (tokens int, err error) {
@@ -41,7 +47,8 @@ func (a *Angles) check(function string) (tokens int, err error) {
 	case a.all:
 		return a.rows.count, nil
 	}
-	return len(a.of), a.rows.check(function, a.of)
+	a.some, err = a.rows.check(function, a.of, a.some)
+	return len(a.of), err
 }
 
 func anglesError(function, value, expected string) error {
@@ -58,8 +65,32 @@ func (a *Angles) heads() (h *head, scaling float32) {
 	return &a.rotary.head, a.rotary.scaling
 }
 
-// fullWidth reports whether rows have an entry for each element.
-func (a *Angles) fullWidth() bool { return a.rows != nil && a.rows.fullWidth }
+// oneByOne reports whether rows have an entry for each element, or are of one head each,
+// or some tokens do not rotate.
+func (a *Angles) oneByOne() bool {
+	return a.rows != nil && (a.rows.fullWidth || a.rows.heads > 0 || a.some)
+}
+
+// checkUniform returns an error for rows of one head each, and for tokens that do not
+// rotate.
+func (a *Angles) checkUniform(function string) error {
+	switch {
+	case a.rows != nil && a.rows.heads > 0:
+		return anglesError(function, "of rows with entries for each head", "rows that all heads share")
+	case a.some:
+		return anglesError(function, "of tokens some of which do not rotate", "a row for each token")
+	}
+	return nil
+}
+
+// checkHeads returns an error for heads of x, the argument of that name, other than those
+// that rows have entries for.
+func (a *Angles) checkHeads(function, name string, heads int) error {
+	if a.rows != nil && a.rows.heads > 0 && a.rows.heads != heads {
+		return argument.Error(ErrShape, function, name+".Heads", heads, "the %d heads of the rows", a.rows.heads)
+	}
+	return nil
+}
 
 // callersTable reports whether rows are in memory of the caller.
 func (a *Angles) callersTable() bool { return a.rows != nil && a.rows.callers }

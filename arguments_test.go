@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"math"
 	"slices"
 
 	"github.com/go-posenc/posenc"
@@ -60,6 +61,10 @@ func geometryOf(a *testkit.Arguments) posenc.RotaryConfig {
 	if a.Yes() {
 		cfg.RotaryDim, cfg.Offset = 2*pairs, a.Below(20)
 		cfg.HeadDim += cfg.Offset + a.Below(20)
+	}
+	if rest := cfg.HeadDim % max(a.HeadUnit, 1); rest > 0 {
+		cfg.RotaryDim = 2 * pairs
+		cfg.HeadDim += a.HeadUnit - rest
 	}
 	return cfg
 }
@@ -218,6 +223,7 @@ func (r *rotaryArgument) right(positions []int32) bool {
 type anglesArgument struct {
 	posenc.Angles
 	headDim, tokens int
+	heads           int // with rows of their own; 0: all share them
 	right           func() bool
 	plain           func() plain                     // of all tokens
 	of              func(tokens []int) posenc.Angles // of some tokens
@@ -226,16 +232,21 @@ type anglesArgument struct {
 
 // anglesOf returns the Angles of tokens: of positions, of rows of positions, and of
 // rows of a table of any type; where any arguments are wanted also zero ones.
-func anglesOf(a *testkit.Arguments) anglesArgument {
+func anglesOf(a *testkit.Arguments) anglesArgument { return anyAngles(a, false) }
+
+// uniformAngles are anglesOf without rows for each head and tokens that do not rotate.
+func uniformAngles(a *testkit.Arguments) anglesArgument { return anyAngles(a, true) }
+
+func anyAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	switch a.Below(8) {
 	case 0:
-		return tableAngles[float32](a)
+		return tableAngles[float32](a, uniform)
 	case 1:
-		return tableAngles[posenc.Float16](a)
+		return tableAngles[posenc.Float16](a, uniform)
 	case 2:
-		return tableAngles[posenc.BFloat16](a)
+		return tableAngles[posenc.BFloat16](a, uniform)
 	case 3, 4:
-		return rowsAngles(a)
+		return rowsAngles(a, uniform)
 	}
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
@@ -254,7 +265,7 @@ func anglesOf(a *testkit.Arguments) anglesArgument {
 }
 
 // taken sets which rows the tokens of n take.
-func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count int) (ids func() []int32) {
+func (n *anglesArgument) taken(a *testkit.Arguments, uniform bool, rows *posenc.Rows, count int) (ids func() []int32) {
 	if a.Below(4) == 0 {
 		n.Angles, n.tokens = rows.All(), count
 		n.right = func() bool { return true }
@@ -262,11 +273,21 @@ func (n *anglesArgument) taken(a *testkit.Arguments, rows *posenc.Rows, count in
 		return func() []int32 { return testkit.Sequence(count) }
 	}
 	list := a.IDs(max(0, min(a.Tokens(), 64*count)), count)
-	n.Angles, n.tokens = rows.At(list), len(list)
-	n.right = func() bool {
-		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 || int(id) >= count })
+	some := !uniform && a.Below(3) == 0 // runs of tokens that do not rotate
+	for i := range list {
+		if some && !a.Any() && (a.R.IntN(5) == 0 || i > 0 && list[i-1] < 0 && a.Yes()) {
+			list[i] = -1 - int32(a.R.IntN(2))*math.MaxInt32
+		}
 	}
-	n.of = func(tokens []int) posenc.Angles { return rows.At(testkit.Pick(list, tokens)) }
+	at := rows.At
+	if some {
+		at = rows.AtSome
+	}
+	n.Angles, n.tokens = at(list), len(list)
+	n.right = func() bool {
+		return !slices.ContainsFunc(list, func(id int32) bool { return id < 0 && !some || int(id) >= count })
+	}
+	n.of = func(tokens []int) posenc.Angles { return at(testkit.Pick(list, tokens)) }
 	return func() []int32 { return list }
 }
 
@@ -286,7 +307,7 @@ func wrongAngles(angles posenc.Angles) anglesArgument {
 }
 
 // rowsAngles returns Angles of rows of positions.
-func rowsAngles(a *testkit.Arguments) anglesArgument {
+func rowsAngles(a *testkit.Arguments, uniform bool) anglesArgument {
 	r := rotaryOf(a)
 	positions := positionsOf(a, &r)
 	if r.Rotary == nil {
@@ -300,11 +321,12 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 	p := plainOf(r.cfg)
 	n := anglesArgument{headDim: p.headDim, shares: func([]byte) bool { return false }}
 	count := len(positions) / r.axes
-	ids := n.taken(a, rows, count)
+	ids := n.taken(a, uniform, rows, count)
 	n.plain = func() plain {
-		tokens := make([]int, n.tokens)
+		tokens, p := make([]int, n.tokens), p
+		p.unrotated = make([]bool, n.tokens)
 		for i, id := range ids() {
-			tokens[i] = int(id)
+			tokens[i], p.unrotated[i] = max(int(id), 0), id < 0
 		}
 		return p.with(r.cosSin(testkit.PickAxes(positions, r.axes, tokens)))
 	}
@@ -312,7 +334,7 @@ func rowsAngles(a *testkit.Arguments) anglesArgument {
 }
 
 // tableOf returns a table for the slice of a head, in memory that may be written to.
-func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.Table[C]) {
+func tableOf[C posenc.Element](a *testkit.Arguments, uniform bool) (posenc.RowsConfig, posenc.Table[C]) {
 	cfg := geometryOf(a)
 	t := posenc.Table[C]{FullWidth: a.Yes()}
 	pairs := plainOf(cfg).rotaryDim / 2
@@ -320,7 +342,12 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 	if t.FullWidth {
 		width *= 2
 	}
-	rows := a.Below(12)
+	heads := 0
+	if !uniform && a.Below(3) == 0 {
+		heads = a.Number(0, 4)
+	}
+	rows, head := a.Below(12), width
+	width = testkit.Small(width, max(heads, 1))
 	if a.Below(4) == 0 { // [rows][cos|sin]
 		t.Stride = 2 * width
 		t.Cos = testkit.Slice[C](a, a.Size(rows, t.Stride))
@@ -333,7 +360,7 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 		t.Cos, t.Sin = testkit.Slice[C](a, a.Size(rows, width)), testkit.Slice[C](a, a.Size(rows, width))
 	}
 	equal := a.Below(6)
-	for row := 0; t.FullWidth && !a.Any() && row+width <= len(t.Sin); row += max(t.Stride, width) {
+	for row := 0; t.FullWidth && !a.Any() && heads == 0 && row+width <= len(t.Sin); row += max(t.Stride, head) {
 		for i := range pairs { // the halves of a row may be equal, or those of its cosines or sines
 			first, second := testkit.PairAt(plainOf(cfg).out, row, i, pairs)
 			if equal < 3 {
@@ -347,25 +374,42 @@ func tableOf[C posenc.Element](a *testkit.Arguments) (posenc.RowsConfig, posenc.
 	if a.Rarely() {
 		cfg = configOf(a)
 	}
-	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout}, t
+	return posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout, Heads: heads}, t
 }
 
 // tableAngles returns Angles of rows of a table.
-func tableAngles[C posenc.Element](a *testkit.Arguments) anglesArgument {
-	cfg, t := tableOf[C](a)
+func tableAngles[C posenc.Element](a *testkit.Arguments, uniform bool) anglesArgument {
+	cfg, t := tableOf[C](a, uniform)
 	rows, err := posenc.NewRows(cfg, t)
 	if err != nil {
 		return wrongAngles(new(posenc.Rows).All())
 	}
-	n := anglesArgument{headDim: cfg.HeadDim}
+	n := anglesArgument{headDim: cfg.HeadDim, heads: cfg.Heads}
 	n.shares = func(memory []byte) bool {
 		return testkit.Share(memory, t.Cos) || testkit.Share(memory, t.Sin)
 	}
-	ids := n.taken(a, rows, rows.Len())
+	ids := n.taken(a, uniform, rows, rows.Len())
 	p := plainOf(posenc.RotaryConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
+	p.heads = cfg.Heads
 	n.plain = func() plain { return rowsOf(p, t, ids()) }
 	return n
 }
+
+// viewsOf returns views in place that the Angles are for, as far as arguments are right.
+func viewsOf[T posenc.Element](a *testkit.Arguments, angles *anglesArgument) []posenc.View[T] {
+	if angles.heads == 0 || a.Rarely() {
+		return testkit.OutputViews[T](a, angles.tokens, angles.headDim)
+	}
+	xs := make([]posenc.View[T], 1+a.Below(2))
+	for i := range xs {
+		xs[i] = testkit.ViewOfHeads[T](a, angles.tokens, angles.heads, angles.headDim)
+		testkit.WritesView(a, &xs[i], angles.tokens, angles.headDim)
+	}
+	return xs
+}
+
+// headsRight reports whether the Angles are for so many heads.
+func (n *anglesArgument) headsRight(heads int) bool { return n.heads == 0 || n.heads == heads }
 
 // viewsRight reports whether views have the shape for so many tokens, and share no
 // element.

@@ -12,22 +12,28 @@
 //
 //   - [Rotate] rotates them in place, [RotateInverse] rotates them back.
 //   - [RotateInto] rotates into a cache of keys, [Shift] moves keys in a cache.
+//   - [RotateIntoQuantized] rotates into caches of 8-bit numbers (Q8_0, int8, FP8),
+//     values too; [ShiftQuantized] moves keys there, [Dequantize] reads them back,
+//     [Hadamard] spreads outliers before.
 //   - [RotateFused] normalizes and scales heads on the way ([Normalize],
-//     [Scale] and [QueryScales] are its parts).
+//     [Scale], [QueryScales] and [LogQueryScales] are its parts).
 //   - [Rotary.Rows] makes the cos/sin cache of a batch once for all layers; [NewRows]
 //     takes one from elsewhere.
 //   - [Rotary.CosSin], [CosSin] and [Rotary.CosSinFractional] write cosines and sines
-//     of positions, [CosSinAngles] those of any float32.
-//   - [RaggedPositions] and [DualChunk] fill in positions.
+//     of positions, [CosSinMixed] those of sums over several axes, [CosSinAngles] those
+//     of any float32.
+//   - [RaggedPositions] and [DualChunk] fill in positions, [GridPositions] those of the
+//     patches of an image.
 //   - [PermuteWeights] reorders the weights of Q and K from one layout to another.
 //
 // The other packages of the module:
 //
 //   - modelconfig reads a config.json or the keys of a GGUF file into a
 //     [RotaryConfig]; frequency has the scaling rules (YaRN, Llama 3, LongRoPE ...).
+//   - multimodal has the positions of prompts with images, video and sound.
 //   - absolute has what is added to embeddings: sinusoidal and learned encodings.
 //   - relative has what is added to attention scores: ALiBi, T5, DeBERTa, Swin, Shaw,
-//     Transformer-XL.
+//     Transformer-XL, Inkling.
 //
 // # Models
 //
@@ -46,6 +52,7 @@
 //	            Transformer-XL, XLNet, TENER, conformers      relative.AddTransformerXL
 //	            Shaw's transformer, Wav2Vec2-BERT, SpeechT5   relative.AddShaw
 //	            Swin                                          relative.AddSwin
+//	            Inkling                                       relative.AddBand
 //
 // # Formulas
 //
@@ -131,7 +138,9 @@
 //	err = posenc.Rotate(rows.All(), q, k)      // each layer: token t takes row t
 //	err = posenc.Rotate(rows.At(ids), q, k)    // token t takes row ids[t]
 //
-// The bits are the same. A table of the caller works alike: [NewRows].
+// The bits are the same. A table of the caller works alike: [NewRows]. There each head may
+// have entries of its own (Heads of [RowsConfig]). With [Rows.AtSome] some of the tokens do
+// not rotate.
 //
 // # Aliasing
 //
@@ -182,8 +191,9 @@
 // goroutines: callers own the threads. Any range of tokens or heads may be a
 // call of its own, from any goroutine, and gives the bits of one call for all;
 // so does a decode step after a prefill. Only what makes a new value, errors,
-// and [PermuteWeights] in place allocate; [QueryScales] and xPos do for the rare
-// results that are next to the middle between two float32.
+// and [PermuteWeights] in place allocate; [QueryScales], [LogQueryScales],
+// [CosSinMixed] and xPos do for the rare results that are next to the middle between two
+// float32.
 //
 // Where a Rotary has several axes, positions are [axes][tokens], so that those of
 // some of the tokens are not contiguous: copy them, or make the [Rows] of all and give

@@ -55,7 +55,7 @@ func nameCall[T interface {
 type number uint16 // of another package
 
 // elementsCall shows that elements are the same memory, as long and with as much room.
-func elementsCall[B, T ~uint16](convert func([]B) []T) func(a *testkit.Arguments) testkit.Call {
+func elementsCall[B, T ~uint8 | ~uint16](convert func([]B) []T) func(a *testkit.Arguments) testkit.Call {
 	return func(a *testkit.Arguments) testkit.Call {
 		bits := testkit.Slice[B](a, a.Below(20))
 		return testkit.Call{Run: func() error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/frequency"
@@ -586,4 +587,97 @@ func ExampleRotate_batch() {
 	// Output:
 	// [1 0 0.5403023 0.84147096]
 	// [0.5403023 -0.84147096 1 0]
+}
+
+// RoPE-Mixed gives each head and axis frequencies of its own. The class token before the
+// patches does not rotate.
+func ExampleCosSinMixed() {
+	const heads, headDim = 2, 4
+	mixed := posenc.MixedFrequencies{
+		InvFreq: []float64{ // [heads][pairs][axes]
+			1, 0, 0, 1, // head 0: a pair for rows and one for columns
+			0.5, 0.5, 0.5, -0.5, // head 1: the diagonals
+		},
+		Axes: 2,
+	}
+	positions := []float32{
+		0, 0, 1, 1, // rows of a grid of 2 by 2
+		0, 1, 0, 1, // columns
+	}
+	cos, sin := make([]float32, 4*heads*headDim/2), make([]float32, 4*heads*headDim/2)
+	if err := posenc.CosSinMixed(cos, sin, positions, mixed); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim, Layout: posenc.Interleaved, Heads: heads}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	q := slices.Repeat([]float32{1, 0}, 5*heads*headDim/2)
+	if err := posenc.Rotate(rows.AtSome([]int32{-1, 0, 1, 2, 3}), posenc.View[float32]{Data: q, Heads: heads}); err != nil {
+		log.Fatal(err)
+	}
+	for ; len(q) > 0; q = q[heads*headDim:] {
+		fmt.Printf("%.2f\n", q[:heads*headDim])
+	}
+	// Output:
+	// [1.00 0.00 1.00 0.00 1.00 0.00 1.00 0.00]
+	// [1.00 0.00 1.00 0.00 1.00 0.00 1.00 0.00]
+	// [1.00 0.00 0.54 0.84 0.88 0.48 0.88 -0.48]
+	// [0.54 0.84 1.00 0.00 0.88 0.48 0.88 0.48]
+	// [0.54 0.84 0.54 0.84 0.54 0.84 1.00 0.00]
+}
+
+// DINOv3 has the centres of patches from -1 to 1, and base 100. Its class and register
+// tokens do not rotate.
+func ExampleGridPositions() {
+	const height, width, headDim, prefix = 2, 3, 64, 5
+	ladder, err := frequency.Axial(100, frequency.Exact, headDim/2, headDim/2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions := make([]float32, 2*height*width)
+	if err := posenc.GridPositions(positions, posenc.Grid{Height: height, Width: width, Centered: true}); err != nil {
+		log.Fatal(err)
+	}
+	cos, sin := make([]float32, height*width*headDim/2), make([]float32, height*width*headDim/2)
+	if err := rope.CosSinFractional(cos, sin, positions); err != nil {
+		log.Fatal(err)
+	}
+	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: headDim}, posenc.Table[float32]{Cos: cos, Sin: sin})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ids := []int32{-1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5}
+	q := make([]float32, (prefix+height*width)*headDim)
+	if err := posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("rows %.3f\ncolumns %.3f\n", positions[:6], positions[6:])
+	// Output:
+	// rows [-3.142 -3.142 -3.142 3.142 3.142 3.142]
+	// columns [-4.189 0.000 4.189 -4.189 0.000 4.189]
+}
+
+// Mistral Large 4 scales each head of the queries by a scale and a bias of its own.
+func ExampleLogQueryScales() {
+	const heads, headDim = 2, 2
+	positions := []int32{0, 1023}
+	q := []float32{1, 1, 1, 1, 1, 1, 1, 1} // [tokens][heads][headDim]
+	for h, scale := range []float64{0.1, 0.2} {
+		scales := make([]float32, len(positions))
+		if err := posenc.LogQueryScales(scales, positions, scale, 1); err != nil {
+			log.Fatal(err)
+		}
+		head := posenc.View[float32]{Data: q[h*headDim:], Heads: 1, TokenStride: heads * headDim}
+		if err := posenc.Scale(scales, headDim, head); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(q)
+	// Output:
+	// [1 1 1 1 1.6931472 1.6931472 2.3862944 2.3862944]
 }

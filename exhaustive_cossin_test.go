@@ -101,8 +101,8 @@ func exhaustiveLadders(t *testing.T) (ladders [][]float64) {
 	}
 	testkit.NoError(t, json.Unmarshal(phiConfig, &phi))
 	parameters := frequency.LongRoPEParameters{ShortFactors: phi.Scaling.Short, LongFactors: phi.Scaling.Long, OriginalMaxPositions: 4096, Factor: 32}
-	for _, length := range []int{4096, 131072} {
-		add(frequency.LongRoPE(96, 10000, parameters, length, frequency.Exact))
+	for _, parameters.SequenceLength = range []int{4096, 131072} {
+		add(frequency.LongRoPE(96, 10000, parameters, frequency.Exact))
 	}
 	return ladders
 }

@@ -133,6 +133,19 @@ func Scale[T Element](factors []float32, headDim int, xs ...View[T]) error {
 
 func (n *RMSNorm) valid() bool { return n != nil && len(n.weight) > 0 }
 
+// check checks a norm, the argument of that name: nil, or of a head or of all heads of a
+// token.
+func (n *RMSNorm) check(function string, name argument.Name, heads, headDim int) error {
+	switch {
+	case n == nil:
+	case !n.valid():
+		return argument.Error(ErrConfig, function, name.String(), "zero", "nil or an RMSNorm from NewRMSNorm")
+	case len(n.weight) != headDim && len(n.weight) != heads*headDim:
+		return argument.Error(ErrShape, function, name.String(), "of "+argument.Elements(len(n.weight)).String(), "HeadDim = %d or Heads*HeadDim = %d", headDim, heads*headDim)
+	}
+	return nil
+}
+
 // apply normalizes the given number of heads in each of some tokens one after
 // another, from element at on.
 func (n *RMSNorm) apply(x *view.Operand, heads, at, tokens int) {

@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"cmp"
 	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/argument"
@@ -60,14 +61,7 @@ type Permutation struct {
 // Errors wrap ErrConfig, ErrShape (Heads, RowSize), ErrLength or ErrOverlap.
 func PermuteWeights[T any](dst, src []T, p Permutation) error {
 	const function = "posenc.PermuteWeights"
-	dim := p.RotaryDim
-	if dim == 0 {
-		dim = p.HeadDim
-	}
-	size := p.RowSize
-	if size == 0 {
-		size = 1
-	}
+	dim, size := cmp.Or(p.RotaryDim, p.HeadDim), cmp.Or(p.RowSize, 1)
 	switch {
 	case p.Heads < 1:
 		return argument.Error(ErrShape, function, "p.Heads", p.Heads, "at least 1")

@@ -86,7 +86,7 @@ const (
 // keys may be positions. Errors wrap ErrConfig, ErrLength, ErrOverlap or
 // ErrPosition (a negative position).
 func (d DualChunk) KeyPositions(keys, positions []int32) error {
-	return d.fill("posenc.DualChunk.KeyPositions", "keys", keys, positions, func(p, length int32) int32 { return p })
+	return d.fill("posenc.DualChunk.KeyPositions", "keys", keys, positions, IntraChunk)
 }
 
 // QueryPositions writes the positions at which queries are rotated for the keys
@@ -101,26 +101,13 @@ func (d DualChunk) KeyPositions(keys, positions []int32) error {
 // as in vLLM's dual chunk rotary embedding. queries may be positions. Errors wrap
 // ErrConfig, ErrLength, ErrOverlap or ErrPosition (a negative position).
 func (d DualChunk) QueryPositions(queries, positions []int32, which DualChunkQuery) error {
-	const function = "posenc.DualChunk.QueryPositions"
-	var at func(p, length int32) int32
-	switch which {
-	case IntraChunk:
-		at = func(p, length int32) int32 { return p }
-	case SuccessiveChunk:
-		at = func(p, length int32) int32 { return min(p+length, d.ChunkSize) }
-	case InterChunk:
-		at = func(p, length int32) int32 { return min(2*length-1, d.ChunkSize) }
-	case SuccessiveChunkUnbound:
-		at = func(p, length int32) int32 { return p + length }
-	case InterChunkUnbound:
-		at = func(p, length int32) int32 { return p + d.ChunkSize }
-	default:
-		return argument.Error(ErrConfig, function, "which", which, "one of the constants of type DualChunkQuery")
-	}
-	return d.fill(function, "queries", queries, positions, at)
+	return d.fill("posenc.DualChunk.QueryPositions", "queries", queries, positions, which)
 }
 
-func (d DualChunk) fill(function, name string, results, positions []int32, at func(p, length int32) int32) error {
+func (d DualChunk) fill(function, name string, results, positions []int32, which DualChunkQuery) error {
+	if which > InterChunkUnbound {
+		return argument.Error(ErrConfig, function, "which", which, "one of the constants of type DualChunkQuery")
+	}
 	const largest = 1 << 30 // so that no sum of two overflows
 	if d.ChunkSize < 1 || d.ChunkSize > largest {
 		return argument.Error(ErrConfig, function, "d.ChunkSize", d.ChunkSize, "from 1 to 2^30")
@@ -141,7 +128,14 @@ func (d DualChunk) fill(function, name string, results, positions []int32, at fu
 	}
 	length := d.ChunkSize - d.LocalSize
 	for t, p := range positions {
-		results[t] = at(p%length, length)
+		p %= length
+		results[t] = [...]int32{
+			IntraChunk:             p,
+			SuccessiveChunk:        min(p+length, d.ChunkSize),
+			InterChunk:             min(2*length-1, d.ChunkSize),
+			SuccessiveChunkUnbound: p + length,
+			InterChunkUnbound:      p + d.ChunkSize,
+		}[which]
 	}
 	return nil
 }

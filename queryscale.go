@@ -16,35 +16,63 @@ import (
 //     floor_scale (8192), Offset 1.
 //   - Ministral 3 and Mistral 4, after the rotation: Beta is
 //     llama_4_scaling_beta, Length original_max_position_embeddings, Offset 0.
+//   - Inkling and Inkling 2, in layers without a window: Rule is ClampedLog, Beta
+//     log_scaling_alpha, Length log_scaling_n_floor, Offset 1. Relative states are scaled
+//     too.
+//   - Beam, in layers without rotation: Rule is PowerOfRatio, Beta 0.1, Length 2048,
+//     Offset 1.
 type QueryScaling struct {
-	Beta   float64 // from 0 to 2^100
-	Length int     // at least 1
-	Offset int     // from 0 to 2^31-1
+	Beta   float64        // from 0 to 2^100; to 1/2 with PowerOfRatio
+	Length int            // at least 1; up to 2^31 with ClampedLog and PowerOfRatio
+	Offset int            // from 0 to 2^31-1
+	Rule   QueryScaleRule // FlooredLog unless set
 }
+
+// QueryScaleRule says how the factor of a query grows with r = (position+Offset)/Length.
+type QueryScaleRule uint8
+
+const (
+	FlooredLog   QueryScaleRule = iota // 1 + Beta*ln(1 + floor(r))
+	ClampedLog                         // 1 + Beta*ln(max(r, 1))
+	PowerOfRatio                       // (1 + r)^Beta, which is exp(Beta*log1p(r))
+)
 
 // QueryScales writes the factors of queries:
 //
 //	scales[t] = RN32(1 + Beta*ln(1 + floor((positions[t]+Offset)/Length)))
 //
-// the real number rounded to float32 once, the same on every machine. (transformers
+// or as the Rule says, the real number rounded to float32 once, the same on every
+// machine. (transformers
 // rounds the factors of Ministral 3 and Mistral 4 to the type of the queries; [Scale]
-// does not.) A position below -Offset has no factor: an error.
+// does not. It takes those of Beam and Inkling in float32 steps.) A position below
+// -Offset has no factor: an error.
 //
 // scales has an entry for each position and shares no memory with positions. A call
-// allocates nothing, but for a real number within 2^-49 of the middle between two
+// allocates nothing, but for a real number within 2^-45 of the middle between two
 // float32.
 //
 // Errors wrap ErrLength, ErrConfig (s), ErrOverlap or ErrPosition.
 func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	const function = "posenc.QueryScales"
+	const longest = 1 << 31
+	most, mostText := 0x1p100, "2^100"
+	if s.Rule == PowerOfRatio {
+		most, mostText = 0.5, "1/2"
+	}
 	if len(scales) != len(positions) {
 		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
 	}
-	if !(s.Beta >= 0 && s.Beta <= 0x1p100) {
-		return argument.Error(ErrConfig, function, "s.Beta", s.Beta, "from 0 to 2^100")
+	if s.Rule > PowerOfRatio {
+		return argument.Error(ErrConfig, function, "s.Rule", s.Rule, "one of the constants of type QueryScaleRule")
+	}
+	if !(s.Beta >= 0 && s.Beta <= most) {
+		return argument.Error(ErrConfig, function, "s.Beta", s.Beta, "from 0 to %s", mostText)
 	}
 	if s.Length < 1 {
 		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at least 1")
+	}
+	if s.Rule != FlooredLog && int64(s.Length) > longest {
+		return argument.Error(ErrConfig, function, "s.Length", s.Length, "at most 2^31")
 	}
 	if s.Offset < 0 || s.Offset > math.MaxInt32 {
 		return argument.Error(ErrConfig, function, "s.Offset", s.Offset, "from 0 to %d", math.MaxInt32)
@@ -57,57 +85,176 @@ func QueryScales(scales []float32, positions []int32, s QueryScaling) error {
 	if argument.MemoryOverlaps(scales, positions) {
 		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
 	}
-	last, scale := uint64(1), float32(1)
+	n := uint64(s.Length)
+	if s.Rule == FlooredLog {
+		n = 1
+	}
+	last, scale := n, float32(1)
 	for t, p := range positions {
-		if k := 1 + uint64(int64(p)+int64(s.Offset))/uint64(s.Length); k != last {
-			last, scale = k, queryScale(k, s.Beta)
+		k := uint64(int64(p) + int64(s.Offset))
+		switch s.Rule {
+		case FlooredLog:
+			k = 1 + k/uint64(s.Length)
+		case ClampedLog:
+			k = max(k, n)
+		case PowerOfRatio:
+			k += n
+		}
+		if k != last {
+			last, scale = k, s.of(k, n)
 		}
 		scales[t] = scale
 	}
 	return nil
 }
 
-// queryScale returns RN32(1 + beta*ln(k)).
-func queryScale(k uint64, beta float64) float32 {
-	// The relative error of beta*generic.Logarithm(k) is below 2^-51.5, and the sum
-	// rounds once more.
-	const margin = 0x1p-49
-	v := 1 + float64(beta*generic.Logarithm(k))
-	low, high := float32(v-float64(v*margin)), float32(v+float64(v*margin))
+// of returns RN32(1 + Beta*ln(k/n)) or RN32((k/n)^Beta), for k > n, both at most 2^33.
+func (s *QueryScaling) of(k, n uint64) float32 {
+	// The relative error of a logarithm is below 2^-52, so that of the difference is
+	// below 2^-46.4, as it is of the exponential for a Beta up to 1/2.
+	const margin = 0x1p-45
+	power := float64(s.Beta * (generic.Logarithm(k) - generic.Logarithm(n)))
+	v, m := 1+power, 0.0
+	switch {
+	case s.Rule == PowerOfRatio:
+		v = math.Exp(power)
+		m = float64(v * margin)
+	case n == 1:
+		m = float64(v * 0x1p-49)
+	default:
+		m = float64(s.Beta*margin) + float64(v*0x1p-49)
+	}
+	low, high := float32(v-m), float32(v+m)
 	if low == high {
 		return low
 	}
-	return queryScaleReal(k, beta)
+	return untilCertain(func(precision uint) (value, margin *big.Float) {
+		value = realLogarithm(k, precision)
+		if n > 1 {
+			value.Sub(value, realLogarithm(n, precision))
+		}
+		value.Mul(value, new(big.Float).SetFloat64(s.Beta))
+		if s.Rule == PowerOfRatio {
+			value = realExponential(value, precision)
+		} else {
+			value.Add(value, big.NewFloat(1))
+		}
+		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(1+s.Beta), 64-int(precision))
+		return value, margin.Mul(margin, value)
+	})
 }
 
-// queryScaleReal returns RN32(1 + beta*ln(k)), k > 1 and beta > 0, with as many
-// bits as it takes. They are finite: ln(k) is irrational, and so is the sum, which
-// is then never in the middle between two float32.
-func queryScaleReal(k uint64, beta float64) float32 {
-	for precision := uint(128); ; precision *= 2 {
-		real := func() *big.Float { return new(big.Float).SetPrec(precision) }
-		// atanh returns that of a/b <= 1/3. It has fewer than precision/3 terms;
-		// they and their sum are each off by a few times 2^-precision.
-		atanh := func(a, b uint64) *big.Float {
-			z := real().Quo(real().SetUint64(a), real().SetUint64(b))
-			square, sum := real().Mul(z, z), real()
-			for n := uint64(1); z.Sign() != 0 && z.MantExp(nil) > -int(precision); n += 2 {
-				sum.Add(sum, real().Quo(z, real().SetUint64(n)))
-				z.Mul(z, square)
-			}
-			return sum
+// LogQueryScales writes the factors of the queries of one head:
+//
+//	scales[t] = RN32(bias + scale*ln(positions[t]+1))
+//
+// the real number rounded to float32 once. So Mistral Large 4 scales the queries of all
+// layers and of its indexer, with a learned scale and bias for each head, after the
+// rotation: [Scale] multiplies one head by them, a View of Heads 1. (transformers rounds
+// scale, bias, the logarithm and each step to the type of the queries.)
+//
+// scale and bias are at most 2^100 in magnitude, positions at least 0. scales has an entry
+// for each position and shares no memory with positions. A call allocates nothing, but for
+// a real number within some 2^-48 of the middle between two float32.
+//
+// Errors wrap ErrLength, ErrConfig (scale, bias), ErrOverlap or ErrPosition.
+func LogQueryScales(scales []float32, positions []int32, scale, bias float64) error {
+	const function = "posenc.LogQueryScales"
+	if len(scales) != len(positions) {
+		return argument.Error(ErrLength, function, "scales", argument.Elements(len(scales)), "%d, one for each position", len(positions))
+	}
+	for _, number := range []struct {
+		name  string
+		value float64
+	}{{"scale", scale}, {"bias", bias}} {
+		if !(math.Abs(number.value) <= 0x1p100) {
+			return argument.Error(ErrConfig, function, number.name, number.value, "at most 2^100 in magnitude")
 		}
-		e := bits.Len64(k) - 1
-		power := uint64(1) << e
-		ln := real().Mul(real().SetInt64(int64(e)), atanh(1, 3))
-		ln.Add(ln, atanh(k-power, k+power))
-		v := real().Mul(real().SetFloat64(2*beta), ln)
-		v.Add(v, real().SetInt64(1))
-		margin := real().SetMantExp(v, 32-int(precision)) // enough for 2^20 bits
-		low, _ := real().Sub(v, margin).Float32()
-		high, _ := real().Add(v, margin).Float32()
-		if low == high {
+	}
+	for t, p := range positions {
+		if p < 0 {
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", t), p, "at least 0")
+		}
+	}
+	if argument.MemoryOverlaps(scales, positions) {
+		return argument.Error(ErrOverlap, function, "scales", "sharing memory with positions", "another slice")
+	}
+	for t, p := range positions {
+		scales[t] = logQueryScale(uint64(p)+1, scale, bias)
+	}
+	return nil
+}
+
+// logQueryScale returns RN32(bias + scale*ln(k)).
+func logQueryScale(k uint64, scale, bias float64) float32 {
+	if scale == 0 || k == 1 {
+		return float32(bias)
+	}
+	product := float64(scale * generic.Logarithm(k))
+	v := bias + product
+	m := float64((math.Abs(product) + math.Abs(v)) * 0x1p-50)
+	if low, high := float32(v-m), float32(v+m); low == high && low != 0 {
+		return low
+	}
+	return untilCertain(func(precision uint) (value, margin *big.Float) {
+		value = realLogarithm(k, precision)
+		value.Mul(value, new(big.Float).SetFloat64(scale))
+		margin = new(big.Float).SetPrec(precision).SetMantExp(big.NewFloat(math.Abs(product)+math.Abs(bias)), 64-int(precision))
+		return value.Add(value, new(big.Float).SetFloat64(bias)), margin
+	})
+}
+
+// untilCertain rounds what value gives with so many bits, up to the margin, to float32
+// once both ends are rounded alike. That ends where the real number is not in the middle
+// between two float32. Logarithms of rational numbers other than 1 are transcendental. A
+// power (k/n)^Beta in the middle would have a numerator of 25 bits, an odd number m; with
+// Beta = a/2^b in lowest terms m^(2^b) divides k^a, k below 2^33: Beta would be above 24/33.
+func untilCertain(value func(precision uint) (value, margin *big.Float)) float32 {
+	for precision := uint(192); ; precision *= 2 {
+		v, margin := value(precision)
+		low, _ := new(big.Float).SetPrec(precision).Sub(v, margin).Float32()
+		high, _ := new(big.Float).SetPrec(precision).Add(v, margin).Float32()
+		if math.Float32bits(low) == math.Float32bits(high) {
 			return low
 		}
 	}
+}
+
+// realLogarithm returns ln(k) with an error below 2^(32-precision) of it, for up to 2^20
+// bits.
+func realLogarithm(k uint64, precision uint) *big.Float {
+	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
+	// atanh returns that of a/b <= 1/3. It has fewer than precision/3 terms;
+	// they and their sum are each off by a few times 2^-precision.
+	atanh := func(a, b uint64) *big.Float {
+		z := real().Quo(real().SetUint64(a), real().SetUint64(b))
+		square, sum := real().Mul(z, z), real()
+		for n := uint64(1); z.Sign() != 0 && z.MantExp(nil) > -int(precision); n += 2 {
+			sum.Add(sum, real().Quo(z, real().SetUint64(n)))
+			z.Mul(z, square)
+		}
+		return sum
+	}
+	e := bits.Len64(k) - 1
+	power := uint64(1) << e
+	ln := real().Mul(real().SetInt64(int64(e)), atanh(1, 3))
+	ln.Add(ln, atanh(k-power, k+power))
+	return ln.SetMantExp(ln, 1)
+}
+
+// realExponential returns e^x for x from 0 to 16, with an error below 2^(48-precision) of
+// it: Taylor's series of x/2^16, squared as often.
+func realExponential(x *big.Float, precision uint) *big.Float {
+	const halvings = 16
+	real := func() *big.Float { return new(big.Float).SetPrec(precision) }
+	small := real().SetMantExp(x, -halvings)
+	sum, term := real().SetInt64(1), real().SetInt64(1)
+	for n := int64(1); term.Sign() != 0 && term.MantExp(nil) > -int(precision); n++ {
+		term.Mul(term, small).Quo(term, real().SetInt64(n))
+		sum.Add(sum, term)
+	}
+	for range halvings {
+		sum.Mul(sum, sum)
+	}
+	return sum
 }

@@ -18,7 +18,9 @@ import (
 type plain struct {
 	in, out                    posenc.Layout // HalfSplit or Interleaved
 	headDim, rotaryDim, offset int
-	cos, sin                   [2][]float32 // of the first and of the second elements of pairs, [tokens][pairs]
+	heads                      int          // with entries of their own; 0: all share them
+	cos, sin                   [2][]float32 // of the first and of the second elements of pairs, [tokens][pairs] or [tokens][heads][pairs]
+	unrotated                  []bool       // tokens that do not rotate; nil: none
 }
 
 // plainOf returns the geometry of a configuration, for which the tables are
@@ -73,10 +75,17 @@ func rotatePlain[D, S posenc.Element](p *plain, dst []D, y *posenc.View[D], slot
 			for i := range pairs {
 				xa, xb := testkit.PairAt(p.in, from+p.offset, i, pairs)
 				ya, yb := testkit.PairAt(p.out, to+p.offset, i, pairs)
+				written[ya], written[yb] = true, true
+				if p.unrotated != nil && p.unrotated[t] {
+					dst[ya], dst[yb] = convertPlain[D](src[xa]), convertPlain[D](src[xb])
+					continue
+				}
 				x1, x2, at := testkit.Widen(src[xa]), testkit.Widen(src[xb]), t*pairs+i
+				if p.heads > 0 {
+					at = (t*p.heads+h)*pairs + i
+				}
 				dst[ya] = testkit.Narrow[D](float32(x1*p.cos[0][at]) - float32(x2*p.sin[0][at]))
 				dst[yb] = testkit.Narrow[D](float32(x2*p.cos[1][at]) + float32(x1*p.sin[1][at]))
-				written[ya], written[yb] = true, true
 			}
 			for i := range p.headDim {
 				if rest && (i < p.offset || i >= p.offset+p.rotaryDim) {

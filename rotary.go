@@ -1,6 +1,7 @@
 package posenc
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -123,7 +124,7 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	fail := func(field string, value any, expected string, args ...any) (*Rotary, error) {
 		return nil, argument.Error(ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
-	h, err := newHead(function, RowsConfig{cfg.HeadDim, cfg.RotaryDim, cfg.Offset, cfg.Layout})
+	h, err := newHead(function, RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout})
 	if err != nil {
 		return nil, err
 	}
@@ -131,19 +132,13 @@ func NewRotary(cfg RotaryConfig) (*Rotary, error) {
 	if cfg.AngleRounding > Float32Angles {
 		return fail("AngleRounding", cfg.AngleRounding, "ExactAngles or Float32Angles")
 	}
-	scaling := float32(cfg.AttentionFactor)
-	if cfg.AttentionFactor == 0 {
-		scaling = 1
-	}
+	scaling := float32(cmp.Or(cfg.AttentionFactor, 1))
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
 		return fail("AttentionFactor", cfg.AttentionFactor, "0 or a positive float32")
 	}
 	invFreq := cfg.InvFreq
 	if invFreq == nil {
-		base := cfg.Base
-		if base == 0 {
-			base = defaultBase
-		}
+		base := cmp.Or(cfg.Base, defaultBase)
 		if !(base > 1 && base <= math.MaxFloat64) {
 			return fail("Base", cfg.Base, "0 or a finite number above 1")
 		}
@@ -193,10 +188,7 @@ func newHead(function string, cfg RowsConfig) (head, error) {
 	if cfg.HeadDim < 1 {
 		return fail("HeadDim", cfg.HeadDim, "at least 1")
 	}
-	dim := cfg.RotaryDim
-	if dim == 0 {
-		dim = cfg.HeadDim
-	}
+	dim := cmp.Or(cfg.RotaryDim, cfg.HeadDim)
 	if dim < 2 || dim%2 != 0 || dim > cfg.HeadDim {
 		return fail("RotaryDim", dim, "an even number from 2 to HeadDim %d", cfg.HeadDim)
 	}
@@ -206,20 +198,17 @@ func newHead(function string, cfg RowsConfig) (head, error) {
 	if cfg.Offset < 0 || cfg.Offset > cfg.HeadDim-dim {
 		return fail("Offset", cfg.Offset, "from 0 to HeadDim-RotaryDim = %d", cfg.HeadDim-dim)
 	}
-	h := head{headDim: cfg.HeadDim, rotaryDim: dim, offset: cfg.Offset}
-	switch cfg.Layout {
-	case HalfSplit:
-		h.in, h.out = view.HalfSplit, view.HalfSplit
-	case Interleaved:
-		h.in, h.out = view.Interleaved, view.Interleaved
-	case InterleavedToHalfSplit:
-		h.in, h.out = view.Interleaved, view.HalfSplit
-	case HalfSplitToInterleaved:
-		h.in, h.out = view.HalfSplit, view.Interleaved
-	default:
+	orders := [...]struct{ in, out view.Order }{
+		HalfSplit:              {view.HalfSplit, view.HalfSplit},
+		Interleaved:            {view.Interleaved, view.Interleaved},
+		InterleavedToHalfSplit: {view.Interleaved, view.HalfSplit},
+		HalfSplitToInterleaved: {view.HalfSplit, view.Interleaved},
+	}
+	if int(cfg.Layout) >= len(orders) {
 		return fail("Layout", cfg.Layout, "one of the constants of type Layout")
 	}
-	return h, nil
+	order := orders[cfg.Layout]
+	return head{cfg.HeadDim, dim, cfg.Offset, order.in, order.out}, nil
 }
 
 func frequencyError(function, name string, index int, value float64) error {

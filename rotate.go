@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/internal/view"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -23,7 +24,8 @@ import (
 // the rotated slice do not change.
 //
 // a says the angles of each token: rope.At(positions), or rows.All() and
-// rows.At(ids), with c and s from a cos/sin cache. A call without tokens rotates
+// rows.At(ids), with c and s from a cos/sin cache, of which each head may have its own
+// part ([RowsConfig]) and some tokens none ([Rows.AtSome]). A call without tokens rotates
 // nothing; the Data of packed views is then empty.
 //
 // Every view has as many tokens and its own number of heads; views may
@@ -67,8 +69,9 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // have in them, is not applied again. The order of the elements is that which
 // Rotate writes.
 //
-// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal deltas one after another cost a row of cosines and sines for
-// every 16 tokens.
+// deltas is as positions of [Rotary.At]: one for each token, or [axes][tokens]. Equal
+// deltas one after another cost a row of cosines and sines for every 16 tokens, of heads
+// of up to 64 for every 32.
 // Each shift rounds once more: the root mean square error that it adds, relative
 // to the root mean square of the keys, is 4.2e-8 in float32, 2.1e-4 in float16
 // and 1.7e-3 in bfloat16. The errors of n shifts add up to sqrt(n) times as much,
@@ -78,15 +81,21 @@ func RotateInverse[T Element](a Angles, xs ...View[T]) error {
 // on its center.
 func Shift[T Element](r *Rotary, deltas []int32, xs ...View[T]) error {
 	const function = "posenc.Shift"
-	tokens, err := r.check(function, "deltas", deltas)
+	tokens, err := r.checkShift(function, deltas)
 	if err != nil {
 		return err
 	}
-	if r.frequencies.Decays() {
-		return argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
-	}
 	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
 	return rotateViews(function, &a, tokens, &shift, xs)
+}
+
+// checkShift returns the number of tokens that the deltas are of.
+func (r *Rotary) checkShift(function string, deltas []int32) (int, error) {
+	tokens, err := r.check(function, "deltas", deltas)
+	if err == nil && r.frequencies.Decays() {
+		err = argument.Error(ErrConfig, function, "r", "a Rotary with XPos", "one whose keys do not depend on a center")
+	}
+	return tokens, err
 }
 
 // rotateViews checks the views and rotates them.
@@ -94,63 +103,81 @@ func rotateViews[T Element](function string, a *Angles, tokens int, r *rotation,
 	if err := view.Check(function, checked(xs), tokens, r.headDim); err != nil {
 		return err
 	}
-	if tokens > 0 && a.callersTable() {
+	if a.rows != nil && a.rows.callers {
 		for i := range xs {
-			if x := operandOf(&xs[i], r.headDim); a.overlaps(&x) {
+			if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
+				return err
+			}
+			if x := operandOf(&xs[i], r.headDim); tokens > 0 && a.overlaps(&x) {
 				return tableOverlapError(function, argument.Indexed("xs", i))
 			}
 		}
 	}
 	switch {
-	case a.fullWidth():
-		rotateViewsFullWidth(a, tokens, r, xs)
-	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
-		rotateToken(a, r, xs)
-	default:
+	case a.oneByOne():
+		for i := range xs {
+			x := operandOf(&xs[i], r.headDim)
+			rotateOneByOne(a, tokens, r, &x, nil, &x)
+		}
+		return nil
+	case tokens != 1 || r.rotaryDim > 2*kernels.TokenPairs:
 		rotateTokens(a, tokens, r, xs)
-	}
-	return nil
-}
-
-// rotateToken rotates one token: a call to decode one has no time for more.
-func rotateToken[T Element](a *Angles, r *rotation, xs []View[T]) {
-	if a.rows != nil {
+		return nil
+	case a.rows != nil:
 		if cos, sin, ok := a.rows.at(row(a.of, 0), r.sign); ok {
-			rotateTokenBy(cos, sin, r, xs)
-			return
+			rotateToken(cos, sin, r, xs)
+			return nil
 		}
 	}
-	var cos, sin [kernels.TokenPairs]float32
+	var cos, sin [kernels.TokenPairs]float32 // a call for one token has no time to clear more
 	pairs := r.rotaryDim / 2
 	if a.rows != nil {
 		a.rows.copyRow(cos[:pairs], sin[:pairs], row(a.of, 0), r.sign)
 	} else {
 		a.rotary.frequencies.WriteRow(cos[:pairs], sin[:pairs], a.of, r.scaling, r.scaling*r.sign)
 	}
-	rotateTokenBy(cos[:pairs], sin[:pairs], r, xs)
+	rotateToken(cos[:pairs], sin[:pairs], r, xs)
+	return nil
 }
 
-// rotateTokenBy rotates one token by a row.
-func rotateTokenBy[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
+// rotateToken rotates one token by a row. What one call of a kernel does it calls from
+// here: an Operand and the calls in between would cost as much as a head.
+func rotateToken[T Element](cos, sin []float32, r *rotation, xs []View[T]) {
+	kind, impl := kindOf[T](), dispatch.Implementation()
+	h, sameOrder, halfSplit := r.head, r.in == r.out, r.out == view.HalfSplit
 	var k kernels.Rotation
-	k.Pairs, k.Partner, k.Tokens = r.rotaryDim/2, r.rotaryDim/2, 1
-	var x view.Operand
-	x.Kind = kindOf[T]()
+	k.Pairs, k.Partner, k.Tokens = h.rotaryDim/2, h.rotaryDim/2, 1
 	for i := range xs {
-		x.Data, x.Length = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), len(xs[i].Data)
-		k.XHeadStride = xs[i].HeadStride
-		if k.XHeadStride == 0 {
-			k.XHeadStride = r.headDim
+		v := &xs[i]
+		if !sameOrder || v.Heads*h.rotaryDim > kernels.MaxCallElements {
+			x := operandOf(v, h.headDim)
+			r.rotate(&x, &x, 0, 0, 1, &cossin.Table{Cos: cos, Sin: sin}, 0)
+			continue
 		}
-		k.YHeadStride = k.XHeadStride
-		switch k.Heads = xs[i].Heads; {
-		case r.in != r.out:
-			x.Heads, x.HeadStride = k.Heads, k.XHeadStride
-			r.rotateThroughScratch(&x, &x, 0, 0, 1, &cossin.Table{Cos: cos, Sin: sin}, 0)
-		case k.Heads*r.rotaryDim > kernels.MaxCallElements:
-			r.rotateHeads(&x, &x, r.offset, r.offset, xs[i].Heads, cos, sin, &k)
-		default: // without the call in between, 3 ns
-			rotateRows(&x, &x, r.offset, r.offset, cos, sin, &k, r.out)
+		stride := v.HeadStride
+		if stride == 0 {
+			stride = h.headDim
+		}
+		k.Heads, k.YHeadStride, k.XHeadStride = v.Heads, stride, stride
+		if kind == kernels.Float32 {
+			x := (*(*[]float32)(unsafe.Pointer(&v.Data)))[h.offset:]
+			if halfSplit {
+				kernels.RotateHalfSplitF32(impl, x, x, cos, sin, &k)
+			} else {
+				kernels.RotateInterleavedF32(impl, x, x, cos, sin, &k)
+			}
+			continue
+		}
+		x := (*(*[]uint16)(unsafe.Pointer(&v.Data)))[h.offset:]
+		switch {
+		case kind == kernels.Float16 && halfSplit:
+			kernels.RotateHalfSplitF16(impl, x, x, cos, sin, &k)
+		case kind == kernels.Float16:
+			kernels.RotateInterleavedF16(impl, x, x, cos, sin, &k)
+		case halfSplit:
+			kernels.RotateHalfSplitBF16(impl, x, x, cos, sin, &k)
+		default:
+			kernels.RotateInterleavedBF16(impl, x, x, cos, sin, &k)
 		}
 	}
 }
@@ -179,19 +206,6 @@ func rotateChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table 
 			at := x.Token(first + t)
 			r.rotate(&x, &x, at, at, count, table, t)
 			t += count
-		}
-	}
-}
-
-// rotateViewsFullWidth rotates by rows with an entry for each element, token by token.
-func rotateViewsFullWidth[T Element](a *Angles, tokens int, r *rotation, xs []View[T]) {
-	var full fullWidthRow
-	for t := range tokens {
-		full.read(a.rows, row(a.of, t), r.sign)
-		for i := range xs {
-			x := operandOf(&xs[i], r.headDim)
-			at := x.Token(t)
-			r.rotateFullWidth(&x, &x, at, at, &full)
 		}
 	}
 }

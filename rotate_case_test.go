@@ -50,18 +50,18 @@ func rotateInverseCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 // inPlaceCall rotates views by Angles.
 func inPlaceCall[T posenc.Element](a *testkit.Arguments, angles *anglesArgument, rotate func(posenc.Angles, ...posenc.View[T]) error, formula func() plain) testkit.Call {
 	tokens, dim := angles.tokens, angles.headDim
-	xs := testkit.OutputViews[T](a, tokens, dim)
+	xs := viewsOf[T](a, angles)
 	return testkit.Call{Run: func() error { return rotate(angles.Angles, xs...) },
 		Right: func() bool {
 			right := angles.right() && viewsRight(xs, tokens, dim)
 			for _, x := range xs {
-				right = right && (tokens == 0 || !angles.shares(testkit.BytesOf(x.Data)))
+				right = right && angles.headsRight(x.Heads) && (tokens == 0 || !angles.shares(testkit.BytesOf(x.Data)))
 			}
 			return right
 		},
 		Want: func() { rotateViewsPlain(formula(), xs, tokens) },
 		Parts: func(c *testkit.Choices) [][]func() error {
-			return testkit.ViewParts(c, xs, tokens, dim, false, func(_ int, x posenc.View[T], tokens []int) error {
+			return testkit.ViewParts(c, xs, tokens, dim, angles.heads > 0, func(_ int, x posenc.View[T], tokens []int) error {
 				return rotate(angles.of(tokens), x)
 			})
 		},
@@ -197,7 +197,7 @@ func digestXPos[T posenc.Element](rotate func(posenc.Angles, ...posenc.View[T]) 
 
 // stackAngles are Angles of every kind for three tokens: of positions, of equal ones, of
 // several axes, of rows of positions, in turn too, and of tables of half and of full
-// width.
+// width; of both heads, and some of the tokens.
 var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 	const dim = 16
 	check := func(err error) {
@@ -221,8 +221,11 @@ var stackAngles = sync.OnceValue(func() (list []posenc.Angles) {
 		check(err)
 		half, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries, Sin: entries, Stride: dim})
 		check(err)
+		narrow.Heads = 2
+		each, err := posenc.NewRows(narrow, posenc.Table[posenc.Float16]{Cos: entries[:20*(dim-4)], Sin: entries[:20*(dim-4)]})
+		check(err)
 		positions := []int32{5, 6, 1}
-		list = append(list, r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
+		list = append(list, rows.AtSome([]int32{-1, 5, -1}), each.AtSome([]int32{-1, 5, 6}), each.At(positions), r.At(positions), r.At([]int32{7, 7, 7}), several.At([]int32{1, 2, 3, 1, 2, 4, 1, 2, 5}), rows.At(positions), rows.At([]int32{5, 6, 7}), full.At(positions), half.At(positions))
 	}
 	return list
 })

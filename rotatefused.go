@@ -48,6 +48,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		if p := x.Problem(&g, tokens, r.headDim); p != view.None {
 			return x.Error(p, function, argument.Indexed("xs", i), &g)
 		}
+		if err := a.checkHeads(function, argument.Indexed("xs", i), xs[i].Heads); err != nil {
+			return err
+		}
 		if err := xs[i].check(function, i, tokens, r.headDim); err != nil {
 			return err
 		}
@@ -73,12 +76,11 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 		}
 	}
 	switch {
-	case a.fullWidth():
+	case a.oneByOne():
 		for i := range xs {
 			x := operandOf(&xs[i].View, r.headDim)
 			xs[i].normalize(&x, r.headDim, 0, tokens)
-			view := [1]View[T]{xs[i].View}
-			rotateViewsFullWidth(&a, tokens, &r, view[:])
+			rotateOneByOne(&a, tokens, &r, &x, nil, &x)
 			xs[i].scale(&x, r.headDim, 0, tokens)
 		}
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
@@ -92,17 +94,11 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 // check returns what is wrong with the norm and the scale of the view that is
 // argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
-	if x.Norm != nil {
-		if !x.Norm.valid() {
-			return argument.Error(ErrConfig, function, argument.Indexed("xs", i)+".Norm", "zero", "nil or an RMSNorm from NewRMSNorm")
-		}
-		n := len(x.Norm.weight)
-		if n != headDim && n != x.Heads*headDim {
-			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".Norm", "of "+argument.Elements(n).String(), "HeadDim = %d or Heads*HeadDim = %d", headDim, x.Heads*headDim)
-		}
-		if n != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
-			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a Norm of all heads", headDim)
-		}
+	if err := x.Norm.check(function, argument.Name{Argument: "xs", Index: i, Field: ".Norm"}, x.Heads, headDim); err != nil {
+		return err
+	}
+	if x.Norm != nil && len(x.Norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
+		return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a Norm of all heads", headDim)
 	}
 	if x.Scale != nil && len(x.Scale) != tokens {
 		return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".Scale", argument.Elements(len(x.Scale)), "%d, one for each token", tokens)

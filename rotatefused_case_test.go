@@ -27,9 +27,9 @@ var _ = testkit.Register(testkit.Case{Function: "RotateFused", Times: 4, Long: l
 func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
-	xs := testkit.OutputViews[T](a, tokens, dim)
+	xs := viewsOf[T](a, &angles)
 	fused, norms := make([]posenc.FusedView[T], len(xs)), make([]normArgument, len(xs))
-	whole := false // a norm of all heads
+	whole := angles.heads > 0 // or a norm of all heads
 	for i, v := range xs {
 		fused[i].View = v
 		if a.Below(3) > 0 {
@@ -84,6 +84,9 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[T], norms []normArgument) bool {
 	tokens, dim := angles.tokens, angles.headDim
 	for i, x := range xs {
+		if !angles.headsRight(x.Heads) {
+			return false
+		}
 		if n := len(norms[i].weight); x.Norm != nil && n != dim && (n == 0 || n != x.Heads*dim || x.HeadStride != 0 && x.HeadStride != dim) {
 			return false
 		}

@@ -34,38 +34,23 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	h, scaling := a.heads()
 	var r rotation
 	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
-	if slots != nil && len(slots) != tokens {
-		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
+	if err := checkSlots(function, slots, tokens); err != nil {
+		return err
+	}
+	if err := a.checkHeads(function, "src", src.Heads); err != nil {
+		return err
 	}
 	var g view.Grid
-	from := (*view.View[S])(&src)
+	from, to := (*view.View[S])(&src), (*view.View[D])(&dst)
 	if p := from.Grid(&g, tokens, r.headDim); p != view.None {
 		return from.Error(p, function, "src", &g)
 	}
 	if dst.Heads != src.Heads {
 		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
 	}
-	reach := tokens // tokens of dst up to the last that is written
-	if slots != nil {
-		reach = int(largest(slots)) + 1
-		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
-			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
-				reach += dst.SequenceTokens - rest
-			}
-		}
-		if reach < 0 { // where an int has 32 bits
-			return slotError(function, slots, "a number of tokens that an int can count")
-		}
-		if dst.TokenStride == 0 && dst.HeadStride == 0 {
-			dst.HeadStride = r.headDim // may be longer: not packed
-		}
-	}
-	to := (*view.View[D])(&dst)
-	if p := to.Grid(&g, reach, r.headDim); p != view.None {
-		if room := g.Room(len(dst.Data)); slots != nil && p.TooShort() && room > 0 {
-			return slotError(function, slots, "below %d, the tokens that dst has room for in %v", room, argument.Elements(len(dst.Data)))
-		}
-		return to.Error(p, function, "dst", &g)
+	reach, err := checkCache(function, argument.Named("dst"), to, slots, tokens, r.headDim)
+	if err != nil {
+		return err
 	}
 	y, x := operandOf(&dst, r.headDim), operandOf(&src, r.headDim)
 	if tokens == 0 || reach == 0 {
@@ -77,12 +62,49 @@ func RotateInto[D, S Element](a Angles, dst View[D], slots []int32, src View[S])
 	if a.overlaps(&y) {
 		return tableOverlapError(function, "dst")
 	}
-	if a.fullWidth() {
-		rotateFullWidthInto(&a, tokens, &r, &y, slots, &x)
+	if a.oneByOne() {
+		rotateOneByOne(&a, tokens, &r, &y, slots, &x)
 	} else {
-		rotateInto(&a, tokens, &r, &y, slots, &x)
+		rotateInto(&a, tokens, 0, tokens, &r, &y, slots, &x)
 	}
 	return nil
+}
+
+// checkSlots checks that there is one for each token.
+func checkSlots(function string, slots []int32, tokens int) error {
+	if slots != nil && len(slots) != tokens {
+		return argument.Error(ErrLength, function, "slots", argument.Elements(len(slots)), "%d, one for each token", tokens)
+	}
+	return nil
+}
+
+// checkCache checks that the view of that name has room for the slots, and returns its
+// tokens up to the last that is written. Without strides, but with slots, the view may be
+// longer: it gets a stride.
+func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
+	reach = tokens
+	if slots != nil {
+		reach = int(largest(slots)) + 1
+		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
+				reach += dst.SequenceTokens - rest
+			}
+		}
+		if reach < 0 { // where an int has 32 bits
+			return 0, slotError(function, slots, "a number of tokens that an int can count")
+		}
+		if dst.TokenStride == 0 && dst.HeadStride == 0 {
+			dst.HeadStride = dim
+		}
+	}
+	var g view.Grid
+	if p := dst.Grid(&g, reach, dim); p != view.None {
+		if room := g.Room(len(dst.Data)); slots != nil && p.TooShort() && room > 0 {
+			return 0, slotError(function, slots, "below %d, the tokens that %s has room for in %v", room, name, argument.Elements(len(dst.Data)))
+		}
+		return 0, dst.Error(p, function, name.String(), &g)
+	}
+	return reach, nil
 }
 
 // largest returns the largest slot, or -1.
@@ -108,13 +130,28 @@ func slot(slots []int32, t int) int {
 	return int(slots[t])
 }
 
-func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+// together returns how many of n tokens from t on lie one after another in x, and their
+// slots in y.
+func together(y, x *view.Operand, slots []int32, t, n int) int {
+	at := slot(slots, t)
+	n = min(x.Together(t, n), y.Together(at, n))
+	for i := 1; i < n; i++ {
+		if slot(slots, t+i) != at+i {
+			return i
+		}
+	}
+	return n
+}
+
+// rotateInto rotates tokens from number begin to end, of a call with so many. Where y is x
+// it leaves what lies outside the rotated slice alone.
+func rotateInto(a *Angles, tokens, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var cos, sin [kernels.ChunkPairs]float32
 	pairs := r.rotaryDim / 2
 	most := chunkTokens(pairs)
-	nonTemporal := r.writesNonTemporal(y, tokens)
-	for first := 0; first < tokens; first += most {
-		count := min(most, tokens-first)
+	nonTemporal := y != x && r.writesNonTemporal(y, end-begin)
+	for first := begin; first < end; first += most {
+		count := min(most, end-first)
 		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
 		a.write(&table, tokens, first, count, r)
 		for t := first; t < first+count; {
@@ -123,17 +160,14 @@ func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int
 				t++
 				continue
 			}
-			n := min(x.Together(t, first+count-t), y.Together(at, first+count-t))
-			for i := 1; i < n; i++ {
-				if slot(slots, t+i) != at+i {
-					n = i
-				}
-			}
+			n := together(y, x, slots, t, first+count-t)
 			if nonTemporal {
 				r.rotateNonTemporal(y, x, y.Token(at), x.Token(t), n, &table, t-first)
 			} else {
 				r.rotate(y, x, y.Token(at), x.Token(t), n, &table, t-first)
-				r.copyRest(y, x, y.Token(at), x.Token(t), n)
+				if y != x {
+					r.copyRest(y, x, y.Token(at), x.Token(t), n)
+				}
 			}
 			t += n
 		}
@@ -143,17 +177,80 @@ func rotateInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int
 	}
 }
 
+// rotateOneByOne is rotateInto for all tokens: head by head where each has its own
+// entries, and in runs of tokens that rotate and tokens that do not.
+func rotateOneByOne(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+	for h := range max(1, a.rows.heads) {
+		rows := a.rows.ofHead(h)
+		some := Angles{rows: &rows, all: a.all, of: a.of}
+		to, from := *y, *x
+		if a.rows.heads > 0 {
+			to, from = y.From(h*y.HeadStride), x.From(h*x.HeadStride)
+			to.Heads, from.Heads = 1, 1
+		}
+		target := &to
+		if y == x {
+			target = &from
+		}
+		for t := 0; t < tokens; {
+			end := t + 1
+			for a.some && end < tokens && (row(a.of, end) < 0) == (row(a.of, t) < 0) {
+				end++
+			}
+			if !a.some {
+				end = tokens
+			}
+			switch {
+			case row(a.of, t) < 0:
+				r.leave(t, end, target, slots, &from)
+			case rows.fullWidth:
+				rotateFullWidthInto(&some, t, end, r, target, slots, &from)
+			default:
+				rotateInto(&some, tokens, t, end, r, target, slots, &from)
+			}
+			t = end
+		}
+	}
+}
+
+// leave writes tokens from number begin to end as they are, but in the order that the
+// rotation writes.
+func (r *rotation) leave(begin, end int, y *view.Operand, slots []int32, x *view.Operand) {
+	if y == x && r.in == r.out {
+		return
+	}
+	var memory [2 * kernels.ChunkPairs]float32
+	ordered := view.Over(memory[:])
+	ordered.Kind = x.Kind
+	for t := begin; t < end; t++ {
+		at := slot(slots, t)
+		if at < 0 {
+			continue
+		}
+		for h := range x.Heads {
+			to, from := y.Token(at)+h*y.HeadStride+r.offset, x.Token(t)+h*x.HeadStride+r.offset
+			view.Reorder(&ordered, x, 0, from, r.rotaryDim/2, r.in, r.out)
+			view.Convert(y, &ordered, to, 0, r.rotaryDim)
+		}
+		if y != x {
+			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		}
+	}
+}
+
 // rotateFullWidthInto is rotateInto by rows with an entry for each element, token by
 // token.
-func rotateFullWidthInto(a *Angles, tokens int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
+func rotateFullWidthInto(a *Angles, begin, end int, r *rotation, y *view.Operand, slots []int32, x *view.Operand) {
 	var full fullWidthRow
-	for t := range tokens {
+	for t := begin; t < end; t++ {
 		at := slot(slots, t)
 		if at < 0 {
 			continue
 		}
 		full.read(a.rows, row(a.of, t), r.sign)
 		r.rotateFullWidth(y, x, y.Token(at), x.Token(t), &full)
-		r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		if y != x {
+			r.copyRest(y, x, y.Token(at), x.Token(t), 1)
+		}
 	}
 }

@@ -69,6 +69,9 @@ func rotateIntoCall[D, S posenc.Element](a *testkit.Arguments) testkit.Call {
 	tokens, dim := angles.tokens, angles.headDim
 	slots, room := slotsOf(a, tokens)
 	src := testkit.ViewOf[S](a, tokens, dim)
+	if angles.heads > 0 && !a.Rarely() {
+		src = testkit.ViewOfHeads[S](a, tokens, angles.heads, dim)
+	}
 	dst := testkit.ViewOfHeads[D](a, room, src.Heads, dim)
 	if a.Any() && a.Below(8) > 0 {
 		dst.Heads = src.Heads
@@ -136,7 +139,7 @@ func intoRight[D, S posenc.Element](angles *anglesArgument, dst posenc.View[D], 
 			dst.HeadStride = dim // not packed: may be longer
 		}
 	}
-	if dst.Heads != src.Heads || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !testkit.Allowed(&dst, reach, dim, len(dst.Data)) {
+	if dst.Heads != src.Heads || !angles.headsRight(src.Heads) || !testkit.Allowed(&src, tokens, dim, len(src.Data)) || !testkit.Allowed(&dst, reach, dim, len(dst.Data)) {
 		return false
 	}
 	to := testkit.BytesOf(dst.Data)
@@ -157,6 +160,9 @@ func taken[S posenc.Element](src *posenc.View[S], tokens []int, first, end, dim 
 // intoParts rotates some tokens and some heads at a time.
 func intoParts[D, S posenc.Element](c *testkit.Choices, angles *anglesArgument, dst posenc.View[D], slot func(token int) int, src posenc.View[S]) (groups [][]func() error) {
 	dim, heads := angles.headDim, c.Cut(dst.Heads)
+	if angles.heads > 0 {
+		heads = []int{0, dst.Heads}
+	}
 	if dst.HeadStride == 0 {
 		dst.HeadStride = dim
 	}

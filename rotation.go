@@ -28,10 +28,9 @@ type rotation struct {
 }
 
 // rotate rotates n tokens one after another: those of x from element xAt on, into y
-// from yAt on, the same type, or x float32 where the orders of pairs are the same. Row
-// first+t of table is that of token t.
+// from yAt on. Row first+t of table is that of token t.
 func (r *rotation) rotate(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	if r.in != r.out || x.Kind != y.Kind && x.Kind != kernels.Float32 {
+	if r.in != r.out || x.Kind != y.Kind && x.Kind != kernels.Float32 && y.Kind != kernels.Float32 {
 		r.rotateThroughScratch(y, x, yAt, xAt, n, table, first)
 		return
 	}
@@ -60,13 +59,17 @@ func (r *rotation) rotateHeads(y, x *view.Operand, yAt, xAt, heads int, cos, sin
 	}
 }
 
-// rotateRows calls the kernel for the types of x and y, the same or x float32.
+// rotateRows calls the kernel for the types of x and y, the same or one of them float32.
 func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels.Rotation, order view.Order) {
 	impl := dispatch.Implementation()
 	if order == view.HalfSplit {
 		switch {
-		case y.Kind == kernels.Float32:
+		case y.Kind == kernels.Float32 && x.Kind == kernels.Float32:
 			kernels.RotateHalfSplitF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
+		case y.Kind == kernels.Float32 && x.Kind == kernels.Float16:
+			kernels.RotateHalfSplitF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
+		case y.Kind == kernels.Float32:
+			kernels.RotateHalfSplitBF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
 		case x.Kind == kernels.Float16:
 			kernels.RotateHalfSplitF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
 		case x.Kind == kernels.BFloat16:
@@ -79,8 +82,12 @@ func rotateRows(y, x *view.Operand, yAt, xAt int, cos, sin []float32, k *kernels
 		return
 	}
 	switch {
-	case y.Kind == kernels.Float32:
+	case y.Kind == kernels.Float32 && x.Kind == kernels.Float32:
 		kernels.RotateInterleavedF32(impl, y.Float32s(yAt), x.Float32s(xAt), cos, sin, k)
+	case y.Kind == kernels.Float32 && x.Kind == kernels.Float16:
+		kernels.RotateInterleavedF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
+	case y.Kind == kernels.Float32:
+		kernels.RotateInterleavedBF16ToF32(impl, y.Float32s(yAt), x.Bits(xAt), cos, sin, k)
 	case x.Kind == kernels.Float16:
 		kernels.RotateInterleavedF16(impl, y.Bits(yAt), x.Bits(xAt), cos, sin, k)
 	case x.Kind == kernels.BFloat16:

@@ -1,6 +1,8 @@
 package posenc
 
 import (
+	"cmp"
+
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/cossin"
 	"github.com/go-posenc/posenc/internal/view"
@@ -14,6 +16,7 @@ type Rows struct {
 	head
 	cos, sin  view.Operand // row p starts at p*TokenStride
 	count     int
+	heads     int  // with rows of their own; 0: all share them
 	inPlace   bool // the entries are float32, one for each pair
 	fullWidth bool // there is an entry for each element
 	callers   bool // the memory is the caller's
@@ -59,6 +62,7 @@ type RowsConfig struct {
 	RotaryDim int    // elements rotated, even, at most 2048; 0 means HeadDim
 	Offset    int    // first rotated element of a head
 	Layout    Layout // which elements form a pair
+	Heads     int    // heads that have entries of their own in a row, up to 65536; 0: all share them
 }
 
 // Table is rows of cosines and sines in memory of the caller. Row p has
@@ -75,6 +79,11 @@ type RowsConfig struct {
 // the second, which may differ,
 //
 //	x1, x2 = x1*c1 - x2*s1, x2*c2 + x1*s2
+//
+// With RowsConfig.Heads a row has as many entries for each head, one head after another,
+// as [CosSinMixed] writes them:
+//
+//	Cos[p*Stride+h*RotaryDim/2:][:RotaryDim/2]
 //
 // A table of full width without FullWidth is taken for one of twice as many rows:
 // nothing can tell them apart.
@@ -98,14 +107,15 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Heads < 0 || cfg.Heads > maxRowHeads {
+		return nil, argument.Error(ErrConfig, function, "cfg.Heads", cfg.Heads, "from 0 to %d", maxRowHeads)
+	}
 	width := h.rotaryDim / 2
 	if t.FullWidth {
 		width = h.rotaryDim
 	}
-	stride := t.Stride
-	if stride == 0 {
-		stride = width
-	}
+	width *= max(1, cfg.Heads)
+	stride := cmp.Or(t.Stride, width)
 	if stride < width {
 		return nil, argument.Error(ErrShape, function, "t.Stride", t.Stride, "0 or at least the %d entries of a row", width)
 	}
@@ -123,20 +133,39 @@ func NewRows[C Element](cfg RowsConfig, t Table[C]) (*Rows, error) {
 		return nil, argument.Error(ErrLength, function, "t.Sin", argument.Elements(len(t.Sin)), "%d as in t.Cos", len(t.Cos))
 	}
 	kind := kindOf[C]()
-	rows := &Rows{head: h, count: count, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth, callers: true}
+	rows := &Rows{head: h, count: count, heads: cfg.Heads, inPlace: kind == kernels.Float32, fullWidth: t.FullWidth, callers: true}
 	rows.cos = (&view.View[C]{Data: t.Cos, TokenStride: stride}).Operand(kind, width)
 	rows.sin = (&view.View[C]{Data: t.Sin, TokenStride: stride}).Operand(kind, width)
 	return rows, nil
 }
 
-// check checks the ids of rows.
-func (r *Rows) check(function string, ids []int32) error {
+// maxRowHeads bounds the heads of rows, whose entries an int can count.
+const maxRowHeads = 1 << 16
+
+// check checks the ids of rows, some of which may be negative where that is allowed, and
+// reports whether one is.
+func (r *Rows) check(function string, ids []int32, allowed bool) (negative bool, err error) {
 	for i, id := range ids {
-		if int(id) >= r.count || id < 0 {
-			return argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
+		if id < 0 && allowed {
+			negative = true
+		} else if int(id) >= r.count || id < 0 {
+			return false, argument.Error(ErrPosition, function, argument.Indexed("ids", i), id, "the number of one of the %d rows", r.count)
 		}
 	}
-	return nil
+	return negative, nil
+}
+
+// ofHead returns rows for one head, the entries of head h.
+func (r *Rows) ofHead(h int) Rows {
+	one := *r
+	if r.heads > 0 {
+		entries := r.rotaryDim / 2
+		if r.fullWidth {
+			entries = r.rotaryDim
+		}
+		one.heads, one.cos, one.sin = 0, r.cos.From(h*entries), r.sin.From(h*entries)
+	}
+	return one
 }
 
 // row returns the row that token t takes: row t where ids is nil.

@@ -58,12 +58,16 @@ var (
 		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
 		return testkit.Call{Run: func() error { rows.At(ids); return nil }}
 	}})
+	_ = testkit.Register(testkit.Case{Function: "Rows.AtSome", NeverFails: true, Digests: atSomeDigests, Call: func(a *testkit.Arguments) testkit.Call {
+		rows, ids := rowsOfAnyKind(a), a.Positions(a.Tokens())
+		return testkit.Call{Run: func() error { rows.AtSome(ids); return nil }}
+	}})
 	_ = testkit.Register(testkit.Case{Function: "Rows.All", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
 		rows := rowsOfAnyKind(a)
 		return testkit.Call{Run: func() error { rows.All(); return nil }}
 	}})
 	_ = testkit.Register(testkit.Case{Function: "Rows.Len", NeverFails: true, NoDigest: true, Call: func(a *testkit.Arguments) testkit.Call {
-		cfg, t := tableOf[float32](a)
+		cfg, t := tableOf[float32](a, false)
 		rows, err := posenc.NewRows(cfg, t)
 		if err != nil {
 			rows = new(posenc.Rows)
@@ -79,13 +83,13 @@ func rowsOfAnyKind(a *testkit.Arguments) *posenc.Rows {
 	case 1:
 		return new(posenc.Rows)
 	}
-	cfg, t := tableOf[float32](a)
+	cfg, t := tableOf[float32](a, false)
 	rows, _ := posenc.NewRows(cfg, t)
 	return rows
 }
 
 func newRowsCall[C posenc.Element](a *testkit.Arguments) testkit.Call {
-	cfg, t := tableOf[C](a)
+	cfg, t := tableOf[C](a, false)
 	return testkit.Call{Allocates: testkit.Constructed, Run: func() error { return testkit.Made(posenc.NewRows(cfg, t)) }}
 }
 
@@ -130,6 +134,47 @@ func digestTable[T, C posenc.Element](d *testkit.Digest) {
 			}
 		}
 	}
+}
+
+func atSomeDigests(add testkit.AddDigest) {
+	add.Types("Rows.AtSome", digestSome[float32], digestSome[posenc.Float16], digestSome[posenc.BFloat16])
+	add.Types("Rows.AtSome/heads", digestHeads[float32], digestHeads[posenc.Float16], digestHeads[posenc.BFloat16])
+}
+
+// digestSome rotates some of the tokens.
+func digestSome[T posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		const tokens = 20
+		cfg := digestConfig(d, posenc.Layout(layout), posenc.AngleRounding(layout%2), 9)
+		rows, err := testkit.MustRotary(cfg).Rows(d.Positions(tokens))
+		d.Must(err)
+		digestIntoAndInPlace[T](d, rows.AtSome(append([]int32{-1, -1}, d.Indices(tokens, tokens)...)), layout, tokens+2, 2, cfg.HeadDim)
+	}
+}
+
+// digestHeads rotates each head by entries of its own, of half and of full width.
+func digestHeads[T posenc.Element](d *testkit.Digest) {
+	for layout := range digestLayouts {
+		for width := range 2 {
+			const rows, heads, pairs = 7, 3, 5
+			cfg := digestGeometry(d, posenc.Layout(layout), pairs)
+			n := rows * heads * pairs * (1 + width)
+			r, err := posenc.NewRows(posenc.RowsConfig{HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: cfg.Layout, Heads: heads},
+				posenc.Table[float32]{Cos: testkit.DigestNumbers[float32](d, n), Sin: testkit.DigestNumbers[float32](d, n), FullWidth: width == 1})
+			d.Must(err)
+			digestIntoAndInPlace[T](d, r.AtSome(append([]int32{3, -1}, d.Indices(9, rows)...)), layout, 11, heads, cfg.HeadDim)
+		}
+	}
+}
+
+func digestIntoAndInPlace[T posenc.Element](d *testkit.Digest, angles posenc.Angles, shape, tokens, heads, dim int) {
+	x := testkit.DigestViewOf(d, testkit.DigestElements[T], shape, tokens, heads, dim)
+	y := posenc.View[float32]{Data: make([]float32, tokens*heads*dim), Heads: heads}
+	d.Must(posenc.RotateInto(angles, y, nil, x.View))
+	d.Must(posenc.Rotate(angles, x.View))
+	d.Must(posenc.RotateInverse(angles, x.View))
+	d.Add(x.Memory)
+	d.Add(y.Data)
 }
 
 func rotaryRowsDigests(add testkit.AddDigest) {

@@ -14,25 +14,34 @@ import (
 
 // rowsOf returns the rows of a table that the tokens take, for plain.
 func rowsOf[C posenc.Element](p plain, t posenc.Table[C], ids []int32) plain {
-	pairs := p.rotaryDim / 2
+	pairs, heads := p.rotaryDim/2, max(1, p.heads)
 	stride := t.Stride
 	if stride == 0 {
-		stride = pairs
+		stride = heads * pairs
 		if t.FullWidth {
 			stride *= 2
 		}
 	}
+	p.unrotated = make([]bool, len(ids))
 	for i := range p.cos {
-		p.cos[i], p.sin[i] = make([]float32, len(ids)*pairs), make([]float32, len(ids)*pairs)
+		p.cos[i], p.sin[i] = make([]float32, len(ids)*heads*pairs), make([]float32, len(ids)*heads*pairs)
 	}
 	for token, id := range ids {
-		for i := range pairs {
-			at := [2]int{int(id)*stride + i, int(id)*stride + i}
-			if t.FullWidth {
-				at[0], at[1] = testkit.PairAt(p.out, int(id)*stride, i, pairs)
-			}
-			for k := range at {
-				p.cos[k][token*pairs+i], p.sin[k][token*pairs+i] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
+		if id < 0 {
+			p.unrotated[token] = true
+			continue
+		}
+		for h := range heads {
+			for i := range pairs {
+				first := int(id)*stride + h*pairs
+				at := [2]int{first + i, first + i}
+				if t.FullWidth {
+					at[0], at[1] = testkit.PairAt(p.out, int(id)*stride+2*h*pairs, i, pairs)
+				}
+				for k := range at {
+					to := (token*heads+h)*pairs + i
+					p.cos[k][to], p.sin[k][to] = testkit.Widen(t.Cos[at[k]]), testkit.Widen(t.Sin[at[k]])
+				}
 			}
 		}
 	}
@@ -109,6 +118,7 @@ func TestTableErrors(t *testing.T) {
 				return posenc.RotateInto(r.At([]int32{math.MinInt32}), x(1), nil, V{Data: shared[:16], Heads: 2})
 			}, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateInto: ids[0] is -2147483648"}},
 			testkit.Wrong{Name: name + ", fuse by a row beyond", Call: func() error { return posenc.RotateFused(r.At([]int32{3}), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrPosition, Says: []string{"posenc.RotateFused: ids[0] is 3"}},
+			testkit.Wrong{Name: name + ", some rows, one beyond", Call: func() error { return posenc.Rotate(r.AtSome([]int32{-1, 3}), x(2)) }, Kind: posenc.ErrPosition, Says: []string{"posenc.Rotate: ids[1] is 3, want the number of one of the 3 rows"}},
 			testkit.Wrong{Name: name + ", all rows of fewer tokens", Call: func() error { return posenc.Rotate(r.All(), x(2)) }, Kind: posenc.ErrLength, Says: []string{"posenc.Rotate: xs[0].Data is 32 elements, want 48 for 3 tokens"}},
 			testkit.Wrong{Name: name + ", all rows of more tokens", Call: func() error { return posenc.RotateInverse(r.All(), x(3), x(4)) }, Kind: posenc.ErrLength, Says: []string{"posenc.RotateInverse: xs[1].Data is 64 elements, want 48 for 3 tokens"}},
 			testkit.Wrong{Name: name + ", all rows of too few strided tokens", Call: func() error { return posenc.Rotate(r.All(), strided(data[:39], 1, 16, 0)) }, Kind: posenc.ErrLength, Says: []string{"xs[0].Data is 39 elements, want at least 40 for 3 tokens"}},
@@ -139,6 +149,27 @@ func TestTableErrors(t *testing.T) {
 			}
 			return err
 		}, Kind: tt.kind, Says: []string{"posenc.Rotary.Rows: " + tt.says}})
+	}
+	each := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: 8, Heads: 3}, table)) // 1 row
+	calls = append(calls,
+		testkit.Wrong{Name: "heads, rotate", Call: func() error {
+			return posenc.Rotate(each.All(), V{Data: data[:24], Heads: 3}, V{Data: data[32:48], Heads: 2})
+		}, Kind: posenc.ErrShape, Says: []string{"posenc.Rotate: xs[1].Heads is 2, want the 3 heads of the rows"}},
+		testkit.Wrong{Name: "heads, into", Call: func() error { return posenc.RotateInto(each.All(), x(1), nil, V{Data: shared[:16], Heads: 2}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateInto: src.Heads is 2, want the 3 heads of the rows"}},
+		testkit.Wrong{Name: "heads, fuse", Call: func() error { return posenc.RotateFused(each.All(), posenc.FusedView[float32]{View: x(1)}) }, Kind: posenc.ErrShape, Says: []string{"posenc.RotateFused: xs[0].Heads is 2, want the 3 heads of the rows"}},
+	)
+	quantize := func(a posenc.Angles, tokens, heads int) func() error {
+		return func() error {
+			dst := posenc.QuantizedView[posenc.E4M3]{View: posenc.View[posenc.E4M3]{Data: make([]posenc.E4M3, 8*heads*tokens), Heads: heads}, Scale: 1}
+			return posenc.RotateIntoQuantized(a, nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: dst, Src: V{Data: data[:8*heads*tokens], Heads: heads}})
+		}
+	}
+	calls = append(calls,
+		testkit.Wrong{Name: "heads, quantize", Call: quantize(each.All(), 1, 3), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of rows with entries for each head, want rows that all heads share"}},
+		testkit.Wrong{Name: "some, quantize", Call: quantize(half.AtSome([]int32{-1, 0}), 2, 1), Kind: posenc.ErrConfig, Says: []string{"posenc.RotateIntoQuantized: a is of tokens some of which do not rotate, want a row for each token"}},
+	)
+	if err := quantize(half.AtSome([]int32{1, 0}), 2, 1)(); err != nil {
+		t.Errorf("some rows, all of them: %v", err)
 	}
 	for name, table := range map[string]posenc.Table[float32]{
 		"half width": {Cos: shared[16:40], Sin: shared[48:72]},
@@ -172,6 +203,10 @@ func TestTableErrors(t *testing.T) {
 		"layout":               {posenc.RowsConfig{HeadDim: 8, Layout: 4}, table, posenc.ErrConfig, "cfg.Layout is Layout(4)"},
 		"wide":                 {posenc.RowsConfig{HeadDim: 2050}, posenc.Table[float32]{FullWidth: true}, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
 		"wide, half width":     {posenc.RowsConfig{HeadDim: 4000, RotaryDim: 2050}, table, posenc.ErrConfig, "cfg.RotaryDim is 2050, want at most 2048"},
+		"negative heads":       {posenc.RowsConfig{HeadDim: 8, Heads: -1}, table, posenc.ErrConfig, "cfg.Heads is -1, want from 0 to 65536"},
+		"many heads":           {posenc.RowsConfig{HeadDim: 8, Heads: 1<<16 + 1}, table, posenc.ErrConfig, "cfg.Heads is 65537"},
+		"rows of two heads":    {posenc.RowsConfig{HeadDim: 8, Heads: 2}, table, posenc.ErrLength, "t.Cos is 12 elements, want a multiple of the 8 entries"},
+		"stride of one head":   {posenc.RowsConfig{HeadDim: 8, Heads: 2}, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},
 		"negative stride":      {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: -4}, posenc.ErrShape, "t.Stride is -4, want 0 or at least the 4 entries"},
 		"short stride":         {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 3}, posenc.ErrShape, "t.Stride is 3"},
 		"short stride, full":   {cfg, posenc.Table[float32]{Cos: data, Sin: data, Stride: 7, FullWidth: true}, posenc.ErrShape, "t.Stride is 7, want 0 or at least the 8 entries"},

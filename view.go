@@ -25,7 +25,7 @@ import (
 // the other: token t is number t%SequenceTokens of sequence t/SequenceTokens,
 // and a sequence starts SequenceStride after the one before. Only shapes like
 // [batch][heads][tokens][HeadDim], or a paged cache, need it.
-type View[T Element] struct {
+type View[T Element | Quantized] struct {
 	Data        []T
 	Heads       int // heads per token
 	TokenStride int // elements from token to token; 0 means Heads*HeadDim

@@ -36,7 +36,8 @@
 //	MLX                                              MLX
 //	GPT-2, CLIP, BERT, ELECTRA, BART                 AddEmbeddings
 //	RoBERTa, XLM-R, OPT                              AddEmbeddings, PaddedPositions
-//	ViT, DINOv2 at another resolution                InterpolateGrid
+//	ViT, DINOv2 at another resolution; towers of     InterpolateGrid
+//	Qwen3-VL, PaddleOCR-VL, Inkling 2, Muse
 //
 // # Shapes
 //

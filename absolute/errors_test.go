@@ -120,6 +120,16 @@ func TestLearnedErrors(t *testing.T) {
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 3, SrcHeight: 3, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim = 12")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 2, SrcHeight: 2, SrcWidth: 2, Dim: 2}), posenc.ErrLength, "src is 12 elements, want SrcHeight*SrcWidth*Dim = 8")
 	fails(absolute.InterpolateGrid(x, table, absolute.InterpolateGridOptions{DstHeight: 1 << 24, DstWidth: 1 << 24, SrcHeight: 2, SrcWidth: 2, Dim: math.MaxInt}), posenc.ErrLength, "dst is 8 elements, want DstHeight*DstWidth*Dim, more than an int can count")
+	for says, o := range map[string]absolute.InterpolateGridOptions{
+		"options.Antialias is true, want false with Bilinear":                        {Bilinear: true, Antialias: true},
+		"options.AlignCorners is true, want false without Bilinear":                  {AlignCorners: true},
+		"options.ZeroPadding is true, want false without Bilinear":                   {ZeroPadding: true},
+		"options.MergeSize is 3, want 0 or a divisor of DstHeight 2 and DstWidth 2":  {MergeSize: 3},
+		"options.MergeSize is -1, want 0 or a divisor of DstHeight 2 and DstWidth 2": {MergeSize: -1},
+	} {
+		o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = 2, 2, 3, 2, 2
+		fails(absolute.InterpolateGrid(x, table, o), posenc.ErrShape, says)
+	}
 	fails(absolute.InterpolateGrid(make([]float32, 1<<15), make([]float32, 1<<14), absolute.InterpolateGridOptions{DstHeight: 1 << 15, DstWidth: 1, SrcHeight: 1, SrcWidth: 1 << 14, Dim: 1, Antialias: true}), posenc.ErrShape, "options.DstHeight is 32768")
 	fails(absolute.InterpolateGrid(x[:4], x[2:6], absolute.InterpolateGridOptions{DstHeight: 2, DstWidth: 1, SrcHeight: 1, SrcWidth: 2, Dim: 2}), posenc.ErrOverlap, "dst")
 }

@@ -68,10 +68,14 @@ type InterpolateGridOptions struct {
 	SrcHeight, SrcWidth int  // patches of src, likewise
 	Dim                 int  // elements of a patch
 	Antialias           bool // as timm has it, and DINOv2 with registers; otherwise as ViT and DINOv2
+	Bilinear            bool // instead of bicubic, without Antialias
+	AlignCorners        bool // Bilinear between the outermost centres: align_corners=True
+	ZeroPadding         bool // Bilinear where patches beyond the border are 0: grid_sample's padding_mode="zeros"
+	MergeSize           int  // patches of dst come in blocks of so many rows and columns, which divide DstHeight and DstWidth; 0 means 1: row by row
 }
 
 // InterpolateGrid makes the table of the patches of an image for another grid,
-// by bicubic interpolation between the centres of the patches, as PyTorch's
+// by bicubic or bilinear interpolation between the centres of the patches, as PyTorch's
 // interpolate(size=..., mode="bicubic", align_corners=False) does, without its
 // scale_factor. With the kernel of Keys 1981
 //
@@ -97,6 +101,23 @@ type InterpolateGridOptions struct {
 // columns, in ascending order, those beyond the border as often as they count; each
 // product, each sum and each quotient is rounded to float64.
 //
+// With Bilinear w(r) is of two rows: those of the whole number q below v-1/2 and of q+1, 1-f
+// and f of the rounded fraction f. Those beyond the border are the ones at the border, or
+// with ZeroPadding none. With AlignCorners the number is y*(SrcHeight-1)/(DstHeight-1)
+// in place of v-1/2, 0 where DstHeight is 1. As models have it:
+//
+//	Qwen3-VL, Qwen3.5                 Bilinear, AlignCorners, MergeSize 2
+//	Inkling 2                         Bilinear, MergeSize (spatial_merge_size)
+//	PaddleOCR-VL                      Bilinear
+//	Muse Glimmer                      Bilinear, ZeroPadding
+//	Muse Spark                        the same, DstHeight the width of the image and
+//	                                  DstWidth its height
+//	ViT, DINOv2, Kimi K2.5            none: bicubic
+//	timm, DINOv2 with registers       Antialias
+//
+// With MergeSize m a block of m*m patches that will be merged follows another, row by row
+// of blocks, and the patches of each row by row, as processors order those of an image.
+//
 // dst is [DstHeight][DstWidth][Dim], src likewise, and they share no element. With
 // Antialias the larger height times the larger width is at most 64 times the patches
 // of both grids. A row of a class token is not of the grid: it is copied. A call
@@ -118,6 +139,17 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	if o.Dim < 1 {
 		return argument.Error(posenc.ErrShape, function, "options.Dim", o.Dim, "at least 1")
 	}
+	m := max(o.MergeSize, 1)
+	switch {
+	case o.Bilinear && o.Antialias:
+		return argument.Error(posenc.ErrShape, function, "options.Antialias", true, "false with Bilinear")
+	case o.AlignCorners && !o.Bilinear:
+		return argument.Error(posenc.ErrShape, function, "options.AlignCorners", true, "false without Bilinear")
+	case o.ZeroPadding && !o.Bilinear:
+		return argument.Error(posenc.ErrShape, function, "options.ZeroPadding", true, "false without Bilinear")
+	case o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0:
+		return argument.Error(posenc.ErrShape, function, "options.MergeSize", o.MergeSize, "0 or a divisor of DstHeight %d and DstWidth %d", o.DstHeight, o.DstWidth)
+	}
 	for _, grid := range []struct {
 		name, factors      string
 		len, height, width int
@@ -135,17 +167,15 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 	if argument.Overlap(dst, src) {
 		return argument.Error(posenc.ErrOverlap, function, "dst", "sharing elements with src", "another slice")
 	}
-	weigh := cubicWeights
-	if o.Antialias {
-		weigh = wideCubicWeights
-	}
+	weigh := o.weights()
 	var rows, columns []weight
 	for y := range o.DstHeight {
 		kernels.BeforeFMA()
 		rows = weigh(rows[:0], y, o.SrcHeight, o.DstHeight)
 		for x := range o.DstWidth {
 			columns = weigh(columns[:0], x, o.SrcWidth, o.DstWidth)
-			to := dst[(y*o.DstWidth+x)*o.Dim:][:o.Dim]
+			block := y/m*(o.DstWidth/m) + x/m
+			to := dst[((block*m+y%m)*m+x%m)*o.Dim:][:o.Dim]
 			for j := range to {
 				sum := 0.0
 				for _, row := range rows {
@@ -160,6 +190,35 @@ func InterpolateGrid(dst, src []float32, options InterpolateGridOptions) error {
 		}
 	}
 	return nil
+}
+
+// weights returns what appends the weights of the elements, of n, that make element i of
+// m.
+func (o *InterpolateGridOptions) weights() func(weights []weight, i, n, m int) []weight {
+	switch {
+	case o.Antialias:
+		return wideCubicWeights
+	case !o.Bilinear:
+		return cubicWeights
+	}
+	return func(weights []weight, i, n, m int) []weight {
+		whole, f := 0, 0.0
+		switch {
+		case !o.AlignCorners:
+			whole, f = centre(i, n, m)
+		case m > 1:
+			at := int64(i) * int64(n-1)
+			whole, f = int(at/int64(m-1)), float64(at%int64(m-1))/float64(m-1)
+		}
+		for j, w := range [2]float64{1 - f, f} {
+			if of := whole + j; of >= 0 && of < n {
+				weights = append(weights, weight{of, w})
+			} else if !o.ZeroPadding {
+				weights = append(weights, weight{min(max(of, 0), n-1), w})
+			}
+		}
+		return weights
+	}
 }
 
 // centre returns (i+1/2)*n/m - 1/2, for n and m up to 2^24, as a whole number and

@@ -42,6 +42,16 @@ var (
 			if !a.Any() && a.Below(16) == 0 { // as long across each other as only antialiasing forbids
 				o = absolute.InterpolateGridOptions{DstHeight: 1, DstWidth: 300, SrcHeight: 300, SrcWidth: 1, Dim: 1}
 			}
+			if a.Yes() {
+				o.Bilinear, o.Antialias, o.AlignCorners, o.ZeroPadding = true, a.Rarely(), a.Yes(), a.Yes()
+			}
+			if small := o.DstHeight < 99 && o.DstWidth < 99; a.Below(3) == 0 && (small || a.Any()) {
+				o.MergeSize = a.Number(1, 3)
+				if m := o.MergeSize; small && m >= 1 && m < 9 && !a.Rarely() {
+					o.DstHeight, o.DstWidth = o.DstHeight*m, o.DstWidth*m
+				}
+			}
+			o.AlignCorners, o.ZeroPadding = o.AlignCorners || a.Rarely(), o.ZeroPadding || a.Rarely()
 			src, dst := testkit.Slice[float32](a, testkit.Small(o.Dim, o.SrcHeight, o.SrcWidth)), testkit.Output[float32](a, testkit.Small(o.Dim, o.DstHeight, o.DstWidth))
 			return testkit.Call{
 				Run:       func() error { return absolute.InterpolateGrid(dst, src, o) },
@@ -52,18 +62,33 @@ var (
 		},
 		Digests: func(add testkit.AddDigest) {
 			add("InterpolateGrid", func(d *testkit.Digest) {
-				for _, antialias := range []bool{false, true} {
-					for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
-						dst := make([]float32, shape[2]*shape[3]*5)
-						d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, shape[0]*shape[1]*5),
-							absolute.InterpolateGridOptions{SrcHeight: shape[0], SrcWidth: shape[1], DstHeight: shape[2], DstWidth: shape[3], Dim: 5, Antialias: antialias}))
-						d.Add(dst)
-					}
-				}
+				digestGrids(d, absolute.InterpolateGridOptions{}, absolute.InterpolateGridOptions{Antialias: true})
+			})
+			add("InterpolateGrid/bilinear", func(d *testkit.Digest) {
+				digestGrids(d, absolute.InterpolateGridOptions{Bilinear: true}, absolute.InterpolateGridOptions{Bilinear: true, AlignCorners: true},
+					absolute.InterpolateGridOptions{Bilinear: true, ZeroPadding: true})
+			})
+			add("InterpolateGrid/merged", func(d *testkit.Digest) {
+				dst := make([]float32, 6*8*3)
+				d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, 5*4*3),
+					absolute.InterpolateGridOptions{SrcHeight: 5, SrcWidth: 4, DstHeight: 6, DstWidth: 8, Dim: 3, Bilinear: true, AlignCorners: true, MergeSize: 2}))
+				d.Add(dst)
 			})
 		},
 	})
 )
+
+// digestGrids interpolates grids of several shapes.
+func digestGrids(d *testkit.Digest, list ...absolute.InterpolateGridOptions) {
+	for _, o := range list {
+		for _, shape := range [][4]int{{5, 7, 9, 4}, {9, 4, 5, 7}, {3, 3, 3, 3}, {1, 2, 3, 1}} {
+			o.SrcHeight, o.SrcWidth, o.DstHeight, o.DstWidth, o.Dim = shape[0], shape[1], shape[2], shape[3], 5
+			dst := make([]float32, shape[2]*shape[3]*5)
+			d.Must(absolute.InterpolateGrid(dst, testkit.DigestNumbers[float32](d, shape[0]*shape[1]*5), o))
+			d.Add(dst)
+		}
+	}
+}
 
 func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	for _, n := range []int{o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth} {
@@ -73,6 +98,9 @@ func gridRight(dst, src []float32, o absolute.InterpolateGridOptions) bool {
 	}
 	product := func(height, width int) float64 { return float64(height) * float64(width) } // exact
 	dstPatches, srcPatches := product(o.DstHeight, o.DstWidth), product(o.SrcHeight, o.SrcWidth)
+	if m := max(o.MergeSize, 1); o.MergeSize < 0 || o.DstHeight%m != 0 || o.DstWidth%m != 0 || o.Bilinear && o.Antialias || !o.Bilinear && (o.AlignCorners || o.ZeroPadding) {
+		return false
+	}
 	return o.Dim >= 1 && float64(len(dst)) == dstPatches*float64(o.Dim) && float64(len(src)) == srcPatches*float64(o.Dim) && !testkit.Share(dst, src) &&
 		(!o.Antialias || product(max(o.DstHeight, o.SrcHeight), max(o.DstWidth, o.SrcWidth)) <= 64*(dstPatches+srcPatches))
 }
@@ -90,10 +118,17 @@ func interpolateTablePlain(dst, src []float32, dim int) {
 }
 
 func interpolateGridPlain(dst, src []float32, o absolute.InterpolateGridOptions) {
+	patches := patchesInBlocks(o.DstHeight, o.DstWidth, max(o.MergeSize, 1))
+	weights := func(i, n, m int) ([]int, []float64) {
+		if o.Bilinear {
+			return plainBilinearWeights(i, n, m, o)
+		}
+		return plainGridWeights(i, n, m, o.Antialias)
+	}
 	for i := range dst {
-		patch, j := i/o.Dim, i%o.Dim
-		rows, rowWeights := plainGridWeights(patch/o.DstWidth, o.SrcHeight, o.DstHeight, o.Antialias)
-		columns, columnWeights := plainGridWeights(patch%o.DstWidth, o.SrcWidth, o.DstWidth, o.Antialias)
+		patch, j := patches[i/o.Dim], i%o.Dim
+		rows, rowWeights := weights(patch/o.DstWidth, o.SrcHeight, o.DstHeight)
+		columns, columnWeights := weights(patch%o.DstWidth, o.SrcWidth, o.DstWidth)
 		sum := 0.0
 		for a, row := range rows {
 			line := 0.0
@@ -104,6 +139,37 @@ func interpolateGridPlain(dst, src []float32, o absolute.InterpolateGridOptions)
 		}
 		dst[i] = float32(sum)
 	}
+}
+
+// patchesInBlocks are the numbers of patches, counted row by row, as blocks follow each
+// other.
+func patchesInBlocks(height, width, m int) (list []int) {
+	for top := 0; top < height; top += m {
+		for left := 0; left < width; left += m {
+			for y := range m {
+				for x := range m {
+					list = append(list, (top+y)*width+left+x)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// plainBilinearWeights are two weights, from exact fractions.
+func plainBilinearWeights(i, n, m int, o absolute.InterpolateGridOptions) (elements []int, weights []float64) {
+	whole, f := plainCentre(i, n, m)
+	if o.AlignCorners {
+		at := big.NewRat(int64(i*(n-1)), int64(max(m-1, 1)))
+		whole = int(new(big.Int).Div(at.Num(), at.Denom()).Int64())
+		f, _ = at.Sub(at, big.NewRat(int64(whole), 1)).Float64()
+	}
+	for j, w := range []float64{1 - f, f} {
+		if of := min(max(whole+j, 0), n-1); of == whole+j || !o.ZeroPadding {
+			elements, weights = append(elements, of), append(weights, w)
+		}
+	}
+	return elements, weights
 }
 
 // plainCubic is the kernel of Keys at a distance, by Horner's rule.

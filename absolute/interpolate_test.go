@@ -48,6 +48,40 @@ func TestInterpolateVectors(t *testing.T) {
 	}
 }
 
+// The options are those that the documentation of InterpolateGrid has for each model.
+func TestInterpolateModels(t *testing.T) {
+	options := map[string]absolute.InterpolateGridOptions{
+		"qwen3_vl":     {Bilinear: true, AlignCorners: true, MergeSize: 2},
+		"inkling2":     {Bilinear: true, MergeSize: 2},
+		"paddleocr_vl": {Bilinear: true},
+		"muse_glimmer": {Bilinear: true, ZeroPadding: true},
+		"muse_spark":   {Bilinear: true, ZeroPadding: true},
+		"kimi_k25":     {},
+	}
+	v := loadLearned()
+	if len(v.Models) != 6*len(options) {
+		t.Fatalf("%d cases, want %d", len(v.Models), 6*len(options))
+	}
+	for _, c := range v.Models {
+		o, ok := options[c.Model]
+		if !ok {
+			t.Fatalf("no options for %s", c.Model)
+		}
+		o.DstHeight, o.DstWidth, o.SrcHeight, o.SrcWidth, o.Dim = c.To[0], c.To[1], c.From[0], c.From[1], c.Dim
+		if c.Model == "muse_spark" {
+			o.DstHeight, o.DstWidth = o.DstWidth, o.DstHeight
+		}
+		want := testkit.Hex[float32](c.Dst)
+		got := make([]float32, len(want))
+		testkit.NoError(t, absolute.InterpolateGrid(got, testkit.Hex[float32](c.Src), o))
+		for i := range want {
+			if !(math.Abs(float64(got[i])-float64(want[i])) <= interpolationError) {
+				t.Fatalf("%s, %v to %v: element %d is %v, want %v", c.Model, c.From, c.To, i, got[i], want[i])
+			}
+		}
+	}
+}
+
 // What interpolation has to keep: a table of the same size, one that is the same
 // everywhere, the symmetry of a grid, and a straight line between its ends.
 func TestInterpolateIdentities(t *testing.T) {

@@ -25,7 +25,8 @@ type learnedVectors struct {
 		Dim      int
 		Src, Dst string
 	}
-	Bicubic, Antialias []struct {
+	Bicubic, Antialias, Models []struct {
+		Model    string
 		Dim      int
 		From, To [2]int
 		Src, Dst string

@@ -1,6 +1,7 @@
 package absolute
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -64,12 +65,9 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	fail := func(field string, value any, expected string, args ...any) (*Sinusoidal, error) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg."+field, value, expected, args...)
 	}
-	pairs, axes := len(cfg.InvFreq), cfg.Axes
+	pairs, axes := len(cfg.InvFreq), cmp.Or(cfg.Axes, 1)
 	if pairs < 1 || pairs > frequency.MaxRotaryDim/2 {
 		return fail("InvFreq", argument.Elements(pairs), "from 1 to %d", frequency.MaxRotaryDim/2)
-	}
-	if axes == 0 {
-		axes = 1
 	}
 	if axes < 1 || axes > frequency.MaxRotaryDim/(2*pairs) {
 		return fail("Axes", cfg.Axes, "from 0 to %d with %d frequencies", frequency.MaxRotaryDim/(2*pairs), pairs)
@@ -80,10 +78,7 @@ func newSinusoidal(function string, cfg SinusoidalConfig) (*Sinusoidal, error) {
 	if cfg.Order > CosThenSin {
 		return fail("Order", cfg.Order, "one of the constants of type SinusoidalOrder")
 	}
-	scaling := float32(cfg.Scale)
-	if cfg.Scale == 0 {
-		scaling = 1
-	}
+	scaling := float32(cmp.Or(cfg.Scale, 1))
 	if !(scaling > 0 && scaling <= math.MaxFloat32) {
 		return fail("Scale", cfg.Scale, "0 or a positive float32")
 	}

@@ -1,6 +1,7 @@
 package absolute
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,12 +19,7 @@ import (
 //
 // dim is even and up to 65536. Errors wrap [posenc.ErrConfig].
 func Vaswani(dim int) (*Sinusoidal, error) {
-	const function = "absolute.Vaswani"
-	if err := checkChannels(function, dim, 2, 2); err != nil {
-		return nil, err
-	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2))
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinCosInterleaved}, invFreq, err)
+	return ofBase10000("absolute.Vaswani", channels{dim, 2, 2}, dim/2, float64(dim/2), SinusoidalConfig{Order: SinCosInterleaved})
 }
 
 // Marian returns the encoding of Marian, Pegasus and RoFormer in Hugging Face
@@ -36,12 +32,7 @@ func Vaswani(dim int) (*Sinusoidal, error) {
 // relative has the positions of Transformer-XL and XLNet. Errors wrap
 // [posenc.ErrConfig].
 func Marian(dim int) (*Sinusoidal, error) {
-	const function = "absolute.Marian"
-	if err := checkChannels(function, dim, 2, 1); err != nil {
-		return nil, err
-	}
-	invFreq, err := frequency.Sinusoidal((dim+1)/2, 1, defaultBase, float64(dim)/2)
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return ofBase10000("absolute.Marian", channels{dim, 2, 1}, (dim+1)/2, float64(dim)/2, SinusoidalConfig{Order: SinThenCos})
 }
 
 // Tensor2TensorConfig has the parameters of the timing signals of tensor2tensor,
@@ -63,7 +54,7 @@ type Tensor2TensorConfig struct {
 // outside the range of MinTimescale. Errors wrap [posenc.ErrConfig].
 func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 	const function = "absolute.Tensor2Tensor"
-	if err := checkChannels(function, dim, 2, 1); err != nil {
+	if err := (channels{dim, 2, 1}).check(function); err != nil {
 		return nil, err
 	}
 	if cfg.Axes < 0 || cfg.Axes > dim/2 {
@@ -73,14 +64,14 @@ func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 	if cfg.MaxTimescale == 0 {
 		name, value = "cfg.MinTimescale", cfg.MinTimescale
 	}
-	axes, least, most := max(cfg.Axes, 1), orDefault(cfg.MinTimescale, 1), orDefault(cfg.MaxTimescale, defaultBase)
+	axes, least, most := max(cfg.Axes, 1), cmp.Or(cfg.MinTimescale, 1), cmp.Or(cfg.MaxTimescale, defaultBase)
 	if err := checkFrequency(function, "cfg.MinTimescale", least); err != nil {
 		return nil, err
 	}
 	if !(most > 0 && most <= math.MaxFloat64) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.MaxTimescale", most, "0 or a positive finite number")
 	}
-	invFreq, err := frequency.TimingSignal(dim/(2*axes), least, most)
+	invFreq, err := frequency.TimingSignal(dim/(2*axes), frequency.TimingSignalParameters{MinTimescale: least, MaxTimescale: most})
 	return ofModel(function, name, value, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: axes}, invFreq, err)
 }
 
@@ -93,12 +84,7 @@ func Tensor2Tensor(dim int, cfg Tensor2TensorConfig) (*Sinusoidal, error) {
 // [PaddedPositions] gives its positions, which start at padding+1. dim is from 4 to
 // 65536. Errors wrap [posenc.ErrConfig].
 func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
-	const function = "absolute.Fairseq"
-	if err := checkChannels(function, dim, 4, 1); err != nil {
-		return nil, err
-	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Padding: &padding}, invFreq, err)
+	return ofBase10000("absolute.Fairseq", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos, Padding: &padding})
 }
 
 // Whisper returns the encoding of Whisper's encoder: for k < dim/2
@@ -107,24 +93,14 @@ func Fairseq(dim int, padding int32) (*Sinusoidal, error) {
 //
 // dim is even, from 4 to 65536. Errors wrap [posenc.ErrConfig].
 func Whisper(dim int) (*Sinusoidal, error) {
-	const function = "absolute.Whisper"
-	if err := checkChannels(function, dim, 4, 2); err != nil {
-		return nil, err
-	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos}, invFreq, err)
+	return ofBase10000("absolute.Whisper", channels{dim, 4, 2}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: SinThenCos})
 }
 
 // MusicGen returns the encoding of MusicGen's decoder, that of [Whisper] with
 // cosines first; the last channel of an odd dim is zero. dim is from 4 to 65536.
 // Errors wrap [posenc.ErrConfig].
 func MusicGen(dim int) (*Sinusoidal, error) {
-	const function = "absolute.MusicGen"
-	if err := checkChannels(function, dim, 4, 1); err != nil {
-		return nil, err
-	}
-	invFreq, err := frequency.Sinusoidal(dim/2, 1, defaultBase, float64(dim/2-1))
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: CosThenSin}, invFreq, err)
+	return ofBase10000("absolute.MusicGen", channels{dim, 4, 1}, dim/2, float64(dim/2-1), SinusoidalConfig{Order: CosThenSin})
 }
 
 // TimestepsConfig has the parameters of get_timestep_embedding of diffusers, whose
@@ -147,14 +123,14 @@ type TimestepsConfig struct {
 // wrap [posenc.ErrConfig].
 func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	const function = "absolute.Timesteps"
-	if err := checkChannels(function, dim, 2, 1); err != nil {
+	if err := (channels{dim, 2, 1}).check(function); err != nil {
 		return nil, err
 	}
 	n := dim / 2
 	if !(cfg.DownscaleFreqShift < float64(n) && cfg.DownscaleFreqShift >= -math.MaxFloat32) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.DownscaleFreqShift", cfg.DownscaleFreqShift, "a number from -math.MaxFloat32 to below dim/2 = %d", n)
 	}
-	scale, period := orDefault(cfg.Scale, 1), orDefault(cfg.MaxPeriod, defaultBase)
+	scale, period := cmp.Or(cfg.Scale, 1), cmp.Or(cfg.MaxPeriod, defaultBase)
 	name, value := "cfg.MaxPeriod", period // what frequencies out of range come from
 	if cfg.Scale != 0 && cfg.MaxPeriod == 0 {
 		name, value = "cfg.Scale", scale
@@ -169,7 +145,7 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 	if cfg.FlipSinToCos {
 		order = CosThenSin
 	}
-	invFreq, err := frequency.Sinusoidal(n, scale, period, float64(n)-cfg.DownscaleFreqShift)
+	invFreq, err := frequency.Sinusoidal(n, frequency.SinusoidalParameters{First: scale, Base: period, Denominator: float64(n) - cfg.DownscaleFreqShift})
 	return ofModel(function, name, value, SinusoidalConfig{Dim: dim, Order: order}, invFreq, err)
 }
 
@@ -184,13 +160,8 @@ func Timesteps(dim int, cfg TimestepsConfig) (*Sinusoidal, error) {
 // zero: its position on axis 0 is -1. dim is a multiple of 4 up to 65536. MAE's
 // tables are those of [SinusoidalRows64]. Errors wrap [posenc.ErrConfig].
 func MAE(dim int) (*Sinusoidal, error) {
-	const function = "absolute.MAE"
-	if err := checkChannels(function, dim, 4, 4); err != nil {
-		return nil, err
-	}
 	class := int32(-1)
-	invFreq, err := frequency.Sinusoidal(dim/4, 1, defaultBase, float64(dim/4))
-	return ofModel(function, "dim", dim, SinusoidalConfig{Dim: dim, Order: SinThenCos, Axes: 2, Padding: &class}, invFreq, err)
+	return ofBase10000("absolute.MAE", channels{dim, 4, 4}, dim/4, float64(dim/4), SinusoidalConfig{Order: SinThenCos, Axes: 2, Padding: &class})
 }
 
 // DETR returns the sine encoding of the pixels of an image in DETR
@@ -211,7 +182,7 @@ func DETR(features int, temperature float64) (*Sinusoidal, error) {
 	if !(temperature > 1 && temperature <= math.MaxFloat64) {
 		return nil, argument.Error(posenc.ErrConfig, function, "temperature", temperature, "a finite number above 1")
 	}
-	invFreq, err := frequency.Sinusoidal(features/2, 1, temperature, float64(features/2))
+	invFreq, err := frequency.Sinusoidal(features/2, frequency.SinusoidalParameters{First: 1, Base: temperature, Denominator: float64(features / 2)})
 	return ofModel(function, "temperature", temperature, SinusoidalConfig{Dim: 2 * features, Order: SinCosInterleaved, Axes: 2}, invFreq, err)
 }
 
@@ -234,17 +205,17 @@ type MLXConfig struct {
 // [posenc.ErrConfig].
 func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	const function = "absolute.MLX"
-	if err := checkChannels(function, dim, 2, 2); err != nil {
+	if err := (channels{dim, 2, 2}).check(function); err != nil {
 		return nil, err
 	}
-	least, most := orDefault(cfg.MinFreq, 0.0001), orDefault(cfg.MaxFreq, 1)
+	least, most := cmp.Or(cfg.MinFreq, 0.0001), cmp.Or(cfg.MaxFreq, 1)
 	if err := checkFrequency(function, "cfg.MinFreq", least); err != nil {
 		return nil, err
 	}
 	if err := checkFrequency(function, "cfg.MaxFreq", most); err != nil {
 		return nil, err
 	}
-	scale := orDefault(cfg.Scale, math.Sqrt(2/float64(dim)))
+	scale := cmp.Or(cfg.Scale, math.Sqrt(2/float64(dim)))
 	if !(float32(scale) > 0 && float32(scale) <= math.MaxFloat32) {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.Scale", scale, "0 or a positive float32")
 	}
@@ -252,18 +223,21 @@ func MLX(dim int, cfg MLXConfig) (*Sinusoidal, error) {
 	if cfg.CosFirst {
 		order = CosThenSin
 	}
-	invFreq, err := frequency.Geometric(dim/2, most, least)
+	invFreq, err := frequency.Geometric(dim/2, frequency.GeometricParameters{First: most, Last: least})
 	return ofModel(function, "cfg.MinFreq", least, SinusoidalConfig{Dim: dim, Order: order, Scale: scale}, invFreq, err)
 }
 
 // defaultBase is what frequencies are powers of, where a model says nothing else.
 const defaultBase = 10000
 
-func orDefault(value, otherwise float64) float64 {
-	if value == 0 {
-		return otherwise
+// ofBase10000 makes the encoding of a model with the frequencies 10000^(-k/steps), k < n.
+func ofBase10000(function string, c channels, n int, steps float64, cfg SinusoidalConfig) (*Sinusoidal, error) {
+	if err := c.check(function); err != nil {
+		return nil, err
 	}
-	return value
+	cfg.Dim = c.dim
+	invFreq, err := frequency.Sinusoidal(n, frequency.SinusoidalParameters{First: 1, Base: defaultBase, Denominator: steps})
+	return ofModel(function, "dim", c.dim, cfg, invFreq, err)
 }
 
 // ofModel makes the encoding of a model whose arguments were checked one by one.
@@ -284,15 +258,17 @@ func checkFrequency(function, name string, value float64) error {
 	return nil
 }
 
-// checkChannels checks the channels of an encoding, at least least and a multiple
-// of unit.
-func checkChannels(function string, dim, least, unit int) error {
-	if dim < least || dim > frequency.MaxRotaryDim || dim%unit != 0 {
-		expected := fmt.Sprintf("from %d to %d", least, frequency.MaxRotaryDim)
-		if unit > 1 {
-			expected = fmt.Sprintf("a multiple of %d %s", unit, expected)
+// channels is the dim of an encoding, which is to be at least least and a multiple of
+// unit.
+type channels struct{ dim, least, unit int }
+
+func (c channels) check(function string) error {
+	if c.dim < c.least || c.dim > frequency.MaxRotaryDim || c.dim%c.unit != 0 {
+		expected := fmt.Sprintf("from %d to %d", c.least, frequency.MaxRotaryDim)
+		if c.unit > 1 {
+			expected = fmt.Sprintf("a multiple of %d %s", c.unit, expected)
 		}
-		return argument.Error(posenc.ErrConfig, function, "dim", dim, "%s", expected)
+		return argument.Error(posenc.ErrConfig, function, "dim", c.dim, "%s", expected)
 	}
 	return nil
 }

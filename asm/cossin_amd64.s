@@ -18,10 +18,197 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Y2
 	VMOVUPD      toInteger<>+0(SB), Y3
-	CMPQ         DI, $0x08
-	JLT          single3
+	CMPQ         DI, $0x10
+	JLT          next3
 
 main2:
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     (AX)(R8*8), Y4
+	VMOVAPD     Y4, Y8
+	VMOVUPD     32(AX)(R8*8), Y5
+	VMOVAPD     Y5, Y9
+	VFMADD213PD Y3, Y2, Y4
+	VFMADD213PD Y3, Y2, Y5
+	VSUBPD      Y4, Y3, Y6
+	VSUBPD      Y5, Y3, Y7
+	VFMADD213PD Y6, Y2, Y8
+	VFMADD213PD Y7, Y2, Y9
+	VFMADD231PD (CX)(R8*8), Y2, Y8
+	VFMADD231PD 32(CX)(R8*8), Y2, Y9
+	VMULPD      Y8, Y8, Y6
+	VMULPD      Y9, Y9, Y7
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y12
+	VMOVUPD     cosine6<>+0(SB), Y14
+	VMOVUPD     sine6<>+0(SB), Y13
+	VMOVUPD     cosine6<>+0(SB), Y15
+	VFMADD213PD sine5<>+0(SB), Y6, Y12
+	VFMADD213PD cosine5<>+0(SB), Y6, Y14
+	VFMADD213PD sine5<>+0(SB), Y7, Y13
+	VFMADD213PD cosine5<>+0(SB), Y7, Y15
+	VFMADD213PD sine4<>+0(SB), Y6, Y12
+	VFMADD213PD cosine4<>+0(SB), Y6, Y14
+	VFMADD213PD sine4<>+0(SB), Y7, Y13
+	VFMADD213PD cosine4<>+0(SB), Y7, Y15
+	VFMADD213PD sine3<>+0(SB), Y6, Y12
+	VFMADD213PD cosine3<>+0(SB), Y6, Y14
+	VFMADD213PD sine3<>+0(SB), Y7, Y13
+	VFMADD213PD cosine3<>+0(SB), Y7, Y15
+	VFMADD213PD sine2<>+0(SB), Y6, Y12
+	VFMADD213PD cosine2<>+0(SB), Y6, Y14
+	VFMADD213PD sine2<>+0(SB), Y7, Y13
+	VFMADD213PD cosine2<>+0(SB), Y7, Y15
+	VFMADD213PD sine1<>+0(SB), Y6, Y12
+	VFMADD213PD cosine1<>+0(SB), Y6, Y14
+	VFMADD213PD sine1<>+0(SB), Y7, Y13
+	VFMADD213PD cosine1<>+0(SB), Y7, Y15
+	VFMADD213PD sine0<>+0(SB), Y6, Y12
+	VFMADD213PD cosine0<>+0(SB), Y6, Y14
+	VFMADD213PD sine0<>+0(SB), Y7, Y13
+	VFMADD213PD cosine0<>+0(SB), Y7, Y15
+	VMULPD      Y8, Y12, Y12
+	VMULPD      Y9, Y13, Y13
+
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y14, Y6
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     64(AX)(R8*8), Y8
+	VPADDD      entryLeast<>+0(SB), Y6, Y6
+	VPSLLVD     entryShifts<>+0(SB), Y12, Y7
+	VPADDD      entryLeast<>+0(SB), Y7, Y7
+	VMOVAPD     Y8, Y9
+	VPMAXUD     Y7, Y6, Y6
+	VPSLLVD     entryShifts<>+0(SB), Y15, Y7
+	VMOVUPD     96(AX)(R8*8), Y16
+	VPADDD      entryLeast<>+0(SB), Y7, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPSLLVD     entryShifts<>+0(SB), Y13, Y7
+	VMOVAPD     Y16, Y17
+	VPADDD      entryLeast<>+0(SB), Y7, Y7
+	VPMAXUD     Y7, Y6, Y6
+	VPMAXUD     entryLimits<>+0(SB), Y6, Y6
+	VFMADD213PD Y3, Y2, Y8
+	VPXOR       entryLimits<>+0(SB), Y6, Y6
+	VPTEST      Y6, Y6
+	VFMADD213PD Y3, Y2, Y16
+	JNZ         long4
+
+certain5:
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY  Y14, X10
+	VCVTPD2PSY  Y12, X11
+	VSUBPD      Y8, Y3, Y6
+	VCVTPD2PSY  Y15, X7
+	VINSERTF128 $0x01, X7, Y10, Y7
+	VSUBPD      Y16, Y3, Y12
+	VCVTPD2PSY  Y13, X10
+	VINSERTF128 $0x01, X10, Y11, Y13
+	VSHUFPS     $0x88, Y5, Y4, Y4
+	VFMADD213PD Y6, Y2, Y9
+	VPERMQ      $0xd8, Y4, Y4
+	VPSLLD      $0x1f, Y4, Y5
+	VFMADD213PD Y12, Y2, Y17
+	VPSLLD      $0x1e, Y4, Y4
+	VPXOR       Y5, Y4, Y6
+	VBLENDVPS   Y5, Y13, Y7, Y12
+	VFMADD231PD 64(CX)(R8*8), Y2, Y9
+	VBLENDVPS   Y5, Y7, Y13, Y5
+	VANDPS      signBit32<>+0(SB), Y6, Y6
+	VXORPS      Y6, Y12, Y12
+	VFMADD231PD 96(CX)(R8*8), Y2, Y17
+	VANDPS      signBit32<>+0(SB), Y4, Y4
+	VXORPS      Y4, Y5, Y5
+	VMULPD      Y9, Y9, Y4
+	VMULPS      Y0, Y12, Y12
+	VMULPS      Y1, Y5, Y5
+	VMOVUPS     Y12, (BX)(R8*4)
+	VMULPD      Y17, Y17, Y6
+	VMOVUPS     Y5, (SI)(R8*4)
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y5
+	VMOVUPD     cosine6<>+0(SB), Y12
+	VMOVUPD     sine6<>+0(SB), Y7
+	VMOVUPD     cosine6<>+0(SB), Y13
+	VFMADD213PD sine5<>+0(SB), Y4, Y5
+	VFMADD213PD cosine5<>+0(SB), Y4, Y12
+	VFMADD213PD sine5<>+0(SB), Y6, Y7
+	VFMADD213PD cosine5<>+0(SB), Y6, Y13
+	VFMADD213PD sine4<>+0(SB), Y4, Y5
+	VFMADD213PD cosine4<>+0(SB), Y4, Y12
+	VFMADD213PD sine4<>+0(SB), Y6, Y7
+	VFMADD213PD cosine4<>+0(SB), Y6, Y13
+	VFMADD213PD sine3<>+0(SB), Y4, Y5
+	VFMADD213PD cosine3<>+0(SB), Y4, Y12
+	VFMADD213PD sine3<>+0(SB), Y6, Y7
+	VFMADD213PD cosine3<>+0(SB), Y6, Y13
+	VFMADD213PD sine2<>+0(SB), Y4, Y5
+	VFMADD213PD cosine2<>+0(SB), Y4, Y12
+	VFMADD213PD sine2<>+0(SB), Y6, Y7
+	VFMADD213PD cosine2<>+0(SB), Y6, Y13
+	VFMADD213PD sine1<>+0(SB), Y4, Y5
+	VFMADD213PD cosine1<>+0(SB), Y4, Y12
+	VFMADD213PD sine1<>+0(SB), Y6, Y7
+	VFMADD213PD cosine1<>+0(SB), Y6, Y13
+	VFMADD213PD sine0<>+0(SB), Y4, Y5
+	VFMADD213PD cosine0<>+0(SB), Y4, Y12
+	VFMADD213PD sine0<>+0(SB), Y6, Y7
+	VFMADD213PD cosine0<>+0(SB), Y6, Y13
+	VMULPD      Y9, Y5, Y5
+	VMULPD      Y17, Y7, Y7
+
+	// Ziv's test, the short one
+	VPSLLVD entryShifts<>+0(SB), Y12, Y4
+	VPADDD  entryLeast<>+0(SB), Y4, Y4
+	VPSLLVD entryShifts<>+0(SB), Y5, Y6
+	VPADDD  entryLeast<>+0(SB), Y6, Y6
+	VPMAXUD Y6, Y4, Y4
+	VPSLLVD entryShifts<>+0(SB), Y13, Y6
+	VPADDD  entryLeast<>+0(SB), Y6, Y6
+	VPMAXUD Y6, Y4, Y4
+	VPSLLVD entryShifts<>+0(SB), Y7, Y6
+	VPADDD  entryLeast<>+0(SB), Y6, Y6
+	VPMAXUD Y6, Y4, Y4
+	VPMAXUD entryLimits<>+0(SB), Y4, Y4
+	VPXOR   entryLimits<>+0(SB), Y4, Y4
+	VPTEST  Y4, Y4
+	JNZ     long6
+
+certain7:
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY  Y12, X10
+	VCVTPD2PSY  Y5, X11
+	VCVTPD2PSY  Y13, X4
+	VINSERTF128 $0x01, X4, Y10, Y4
+	VCVTPD2PSY  Y7, X5
+	VINSERTF128 $0x01, X5, Y11, Y5
+	VSHUFPS     $0x88, Y16, Y8, Y6
+	VPERMQ      $0xd8, Y6, Y6
+	VPSLLD      $0x1f, Y6, Y7
+	VPSLLD      $0x1e, Y6, Y6
+	VPXOR       Y7, Y6, Y8
+	VBLENDVPS   Y7, Y5, Y4, Y9
+	VBLENDVPS   Y7, Y4, Y5, Y4
+	VANDPS      signBit32<>+0(SB), Y8, Y8
+	VXORPS      Y8, Y9, Y9
+	VANDPS      signBit32<>+0(SB), Y6, Y6
+	VXORPS      Y6, Y4, Y4
+	VMULPS      Y0, Y9, Y9
+	VMULPS      Y1, Y4, Y4
+	VMOVUPS     Y9, 32(BX)(R8*4)
+	VMOVUPS     Y4, 32(SI)(R8*4)
+	ADDQ        $0x10, R8
+	SUBQ        $0x10, DI
+	CMPQ        DI, $0x10
+	JGE         main2
+
+next3:
+	CMPQ DI, $0x08
+	JLT  next9
+
+main8:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
 	VMOVAPD     Y4, Y8
@@ -85,9 +272,9 @@ main2:
 	VPMAXUD entryLimits<>+0(SB), Y6, Y6
 	VPXOR   entryLimits<>+0(SB), Y6, Y6
 	VPTEST  Y6, Y6
-	JNZ     long6
+	JNZ     long10
 
-certain7:
+certain11:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY  Y14, X10
 	VCVTPD2PSY  Y12, X11
@@ -113,12 +300,13 @@ certain7:
 	ADDQ        $0x08, R8
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         main2
+	JGE         main8
 
-single3:
+next9:
 	CMPQ DI, $0x04
-	JLT  part4
+	JLT  next13
 
+main12:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
 	VMOVAPD     Y4, Y6
@@ -154,9 +342,9 @@ single3:
 	VPMAXUD entryLimits<>+0(SB), Y5, Y5
 	VPXOR   entryLimits<>+0(SB), Y5, Y5
 	VPTEST  Y5, Y5
-	JNZ     long8
+	JNZ     long14
 
-certain9:
+certain15:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY   Y8, X5
 	VCVTPD2PSY   Y7, X7
@@ -177,11 +365,12 @@ certain9:
 	VMOVUPS      X4, (SI)(R8*4)
 	ADDQ         $0x04, R8
 	SUBQ         $0x04, DI
-	JMP          single3
+	CMPQ         DI, $0x04
+	JGE          main12
 
-part4:
+next13:
 	TESTQ DI, DI
-	JZ    done5
+	JZ    done16
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
@@ -218,9 +407,9 @@ part4:
 	VPMAXUD entryLimits<>+0(SB), Y3, Y3
 	VPXOR   entryLimits<>+0(SB), Y3, Y3
 	VPTEST  Y3, Y3
-	JNZ     long10
+	JNZ     long17
 
-certain11:
+certain18:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY   Y7, X2
 	VCVTPD2PSY   Y6, X5
@@ -239,31 +428,31 @@ certain11:
 	VMULPS       X1, X2, X2
 	LEAQ         (BX)(R8*4), AX
 	TESTQ        $0x00000002, DI
-	JZ           single12
+	JZ           single19
 	VMOVLPS      X7, (AX)
 	VPSRLDQ      $0x08, X7, X7
 	ADDQ         $0x08, AX
 
-single12:
+single19:
 	TESTQ  $0x00000001, DI
-	JZ     stored13
+	JZ     stored20
 	VMOVSS X7, (AX)
 
-stored13:
+stored20:
 	LEAQ    (SI)(R8*4), AX
 	TESTQ   $0x00000002, DI
-	JZ      single14
+	JZ      single21
 	VMOVLPS X2, (AX)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x08, AX
 
-single14:
+single21:
 	TESTQ  $0x00000001, DI
-	JZ     stored15
+	JZ     stored22
 	VMOVSS X2, (AX)
 
-stored15:
-done5:
+stored22:
+done16:
 	MOVQ $0x00000000, AX
 	VZEROUPPER
 	MOVQ AX, undecided+64(FP)
@@ -275,7 +464,83 @@ undecided1:
 	MOVQ AX, undecided+64(FP)
 	RET
 
+long4:
+	VADDPD margin<>+0(SB), Y14, Y6
+	VSUBPD margin<>+0(SB), Y14, Y7
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y7, Y7
+	VXORPD Y6, Y7, Y7
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y6
+	VMULPD (DX)(R8*8), Y6, Y6
+	VMINPD margin<>+0(SB), Y6, Y6
+	VADDPD Y6, Y12, Y18
+	VSUBPD Y6, Y12, Y6
+	VPADDQ half29<>+0(SB), Y18, Y18
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y18, Y6, Y6
+	VORPD  Y6, Y7, Y7
+	VADDPD margin<>+0(SB), Y15, Y6
+	VSUBPD margin<>+0(SB), Y15, Y18
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VPADDQ half29<>+0(SB), Y18, Y18
+	VXORPD Y6, Y18, Y18
+	VORPD  Y18, Y7, Y7
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y6
+	VMULPD 32(DX)(R8*8), Y6, Y6
+	VMINPD margin<>+0(SB), Y6, Y6
+	VADDPD Y6, Y13, Y18
+	VSUBPD Y6, Y13, Y6
+	VPADDQ half29<>+0(SB), Y18, Y18
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y18, Y6, Y6
+	VORPD  Y6, Y7, Y7
+	VPTEST above29<>+0(SB), Y7
+	JZ     certain5
+	JMP    undecided1
+
 long6:
+	VADDPD margin<>+0(SB), Y12, Y4
+	VSUBPD margin<>+0(SB), Y12, Y6
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VPADDQ half29<>+0(SB), Y6, Y6
+	VXORPD Y4, Y6, Y6
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y4
+	VMULPD 64(DX)(R8*8), Y4, Y4
+	VMINPD margin<>+0(SB), Y4, Y4
+	VADDPD Y4, Y5, Y9
+	VSUBPD Y4, Y5, Y4
+	VPADDQ half29<>+0(SB), Y9, Y9
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VXORPD Y9, Y4, Y4
+	VORPD  Y4, Y6, Y6
+	VADDPD margin<>+0(SB), Y13, Y4
+	VSUBPD margin<>+0(SB), Y13, Y9
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VPADDQ half29<>+0(SB), Y9, Y9
+	VXORPD Y4, Y9, Y9
+	VORPD  Y9, Y6, Y6
+
+	// the error of a sine is in proportion to angles below 1
+	VANDPD magnitude64<>+0(SB), Y2, Y4
+	VMULPD 96(DX)(R8*8), Y4, Y4
+	VMINPD margin<>+0(SB), Y4, Y4
+	VADDPD Y4, Y7, Y9
+	VSUBPD Y4, Y7, Y4
+	VPADDQ half29<>+0(SB), Y9, Y9
+	VPADDQ half29<>+0(SB), Y4, Y4
+	VXORPD Y9, Y4, Y4
+	VORPD  Y4, Y6, Y6
+	VPTEST above29<>+0(SB), Y6
+	JZ     certain7
+	JMP    undecided1
+
+long10:
 	VADDPD margin<>+0(SB), Y14, Y6
 	VSUBPD margin<>+0(SB), Y14, Y7
 	VPADDQ half29<>+0(SB), Y6, Y6
@@ -310,10 +575,10 @@ long6:
 	VXORPD Y8, Y6, Y6
 	VORPD  Y6, Y7, Y7
 	VPTEST above29<>+0(SB), Y7
-	JZ     certain7
+	JZ     certain11
 	JMP    undecided1
 
-long8:
+long14:
 	VADDPD margin<>+0(SB), Y8, Y5
 	VSUBPD margin<>+0(SB), Y8, Y6
 	VPADDQ half29<>+0(SB), Y5, Y5
@@ -331,10 +596,10 @@ long8:
 	VXORPD Y9, Y5, Y5
 	VORPD  Y5, Y6, Y6
 	VPTEST above29<>+0(SB), Y6
-	JZ     certain9
+	JZ     certain15
 	JMP    undecided1
 
-long10:
+long17:
 	VADDPD margin<>+0(SB), Y7, Y3
 	VSUBPD margin<>+0(SB), Y7, Y5
 	VPADDQ half29<>+0(SB), Y3, Y3
@@ -352,7 +617,7 @@ long10:
 	VXORPD Y3, Y2, Y2
 	VORPD  Y2, Y5, Y5
 	VPTEST above29<>+0(SB), Y5
-	JZ     certain11
+	JZ     certain18
 	JMP    undecided1
 
 DATA entryShifts<>+0(SB)/8, $0x0000000100000003
@@ -620,7 +885,7 @@ TEXT ·CosSinExactF32AVX512(SB), $0-72
 	VMOVUPD      signBit32<>+0(SB), Z4
 	VMOVUPS      evens32<>+0(SB), Z5
 	CMPQ         DI, $0x20
-	JLT          single3
+	JLT          next3
 
 main2:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
@@ -753,9 +1018,9 @@ main2:
 	VPMAXUD  Z11, Z10, Z10
 	VPCMPUD  $0x06, entryLimits<>+0(SB), Z10, K1
 	KORTESTW K1, K1
-	JNZ      long6
+	JNZ      long4
 
-certain7:
+certain5:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PS    Z24, Y18
 	VCVTPD2PS    Z20, Y19
@@ -802,10 +1067,11 @@ certain7:
 	CMPQ         DI, $0x20
 	JGE          main2
 
-single3:
+next3:
 	CMPQ DI, $0x08
-	JLT  part4
+	JLT  next7
 
+main6:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Z5
 	VMOVAPD     Z5, Z7
@@ -861,11 +1127,12 @@ certain9:
 	VMOVUPS    Y6, (SI)(R8*4)
 	ADDQ       $0x08, R8
 	SUBQ       $0x08, DI
-	JMP        single3
+	CMPQ       DI, $0x08
+	JGE        main6
 
-part4:
+next7:
 	TESTQ DI, DI
-	JZ    done5
+	JZ    done10
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Z5
@@ -901,9 +1168,9 @@ part4:
 	VPMAXUD  Z6, Z3, Z3
 	VPCMPUD  $0x06, entryLimits<>+0(SB), Z3, K1
 	KORTESTW K1, K1
-	JNZ      long10
+	JNZ      long11
 
-certain11:
+certain12:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PS  Z8, Y2
 	VCVTPD2PS  Z7, Y3
@@ -927,7 +1194,7 @@ certain11:
 	KMOVW      AX, K1
 	VMOVUPS    Y2, K1, (SI)(R8*4)
 
-done5:
+done10:
 	MOVQ $0x00000000, AX
 	VZEROUPPER
 	MOVQ AX, undecided+64(FP)
@@ -939,7 +1206,7 @@ undecided1:
 	MOVQ AX, undecided+64(FP)
 	RET
 
-long6:
+long4:
 	VADDPD margin<>+0(SB), Z24, Z10
 	VSUBPD margin<>+0(SB), Z24, Z11
 	VPADDQ half29<>+0(SB), Z10, Z10
@@ -1010,7 +1277,7 @@ long6:
 	VPTESTMD above29<>+0(SB), Z11, K1
 	KMOVW    K1, R9
 	TESTL    R9, R9
-	JZ       certain7
+	JZ       certain5
 	JMP      undecided1
 
 long8:
@@ -1036,7 +1303,7 @@ long8:
 	JZ       certain9
 	JMP      undecided1
 
-long10:
+long11:
 	VADDPD margin<>+0(SB), Z8, Z3
 	VSUBPD margin<>+0(SB), Z8, Z6
 	VPADDQ half29<>+0(SB), Z3, Z3
@@ -1056,7 +1323,7 @@ long10:
 	VPTESTMD above29<>+0(SB), Z6, K1
 	KMOVW    K1, AX
 	TESTL    AX, AX
-	JZ       certain11
+	JZ       certain12
 	JMP      undecided1
 
 DATA evens32<>+0(SB)/4, $0x00000000
@@ -2543,10 +2810,332 @@ TEXT ·CosSinFloat32F32AVX2(SB), $0-56
 	XORQ         SI, SI
 	VBROADCASTSS position+32(FP), Y2
 	VPXOR        Y3, Y3, Y3
-	CMPQ         BX, $0x08
-	JLT          single2
+	CMPQ         BX, $0x20
+	JLT          next2
 
 main1:
+	VMOVUPS      (AX)(SI*4), Y4
+	VMULPS       Y2, Y4, Y4
+	VANDPS       magnitude32<>+0(SB), Y4, Y7
+	VPMAXUD      Y7, Y3, Y3
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y7
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y8
+	VMOVAPD     Y8, Y12
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y9
+	VMOVAPD     Y9, Y13
+	VFMADD213PD toInteger<>+0(SB), Y4, Y8
+	VFMADD213PD toInteger<>+0(SB), Y7, Y9
+	VSUBPD      toInteger<>+0(SB), Y8, Y10
+	VSUBPD      toInteger<>+0(SB), Y9, Y11
+	VFMSUB213PD Y10, Y4, Y12
+	VFMSUB213PD Y11, Y7, Y13
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y12
+	VFMADD231PD twoOverPiLow<>+0(SB), Y7, Y13
+	VMULPD      Y12, Y12, Y4
+	VMULPD      Y13, Y13, Y7
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y10
+	VMOVUPD     cosine6<>+0(SB), Y14
+	VMOVUPD     sine6<>+0(SB), Y11
+	VMOVUPD     cosine6<>+0(SB), Y15
+	VFMADD213PD sine5<>+0(SB), Y4, Y10
+	VFMADD213PD cosine5<>+0(SB), Y4, Y14
+	VFMADD213PD sine5<>+0(SB), Y7, Y11
+	VFMADD213PD cosine5<>+0(SB), Y7, Y15
+	VFMADD213PD sine4<>+0(SB), Y4, Y10
+	VFMADD213PD cosine4<>+0(SB), Y4, Y14
+	VFMADD213PD sine4<>+0(SB), Y7, Y11
+	VFMADD213PD cosine4<>+0(SB), Y7, Y15
+	VFMADD213PD sine3<>+0(SB), Y4, Y10
+	VFMADD213PD cosine3<>+0(SB), Y4, Y14
+	VFMADD213PD sine3<>+0(SB), Y7, Y11
+	VFMADD213PD cosine3<>+0(SB), Y7, Y15
+	VFMADD213PD sine2<>+0(SB), Y4, Y10
+	VFMADD213PD cosine2<>+0(SB), Y4, Y14
+	VFMADD213PD sine2<>+0(SB), Y7, Y11
+	VFMADD213PD cosine2<>+0(SB), Y7, Y15
+	VFMADD213PD sine1<>+0(SB), Y4, Y10
+	VFMADD213PD cosine1<>+0(SB), Y4, Y14
+	VFMADD213PD sine1<>+0(SB), Y7, Y11
+	VFMADD213PD cosine1<>+0(SB), Y7, Y15
+	VFMADD213PD sine0<>+0(SB), Y4, Y10
+	VFMADD213PD cosine0<>+0(SB), Y4, Y14
+	VFMADD213PD sine0<>+0(SB), Y7, Y11
+	VFMADD213PD cosine0<>+0(SB), Y7, Y15
+	VMULPD      Y12, Y10, Y10
+	VMULPD      Y13, Y11, Y11
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y14, X5
+	VMOVUPS      32(AX)(SI*4), Y4
+	VCVTPD2PSY   Y10, X6
+	VMULPS       Y2, Y4, Y4
+	VCVTPD2PSY   Y15, X7
+	VANDPS       magnitude32<>+0(SB), Y4, Y10
+	VINSERTF128  $0x01, X7, Y5, Y7
+	VPMAXUD      Y10, Y3, Y3
+	VCVTPD2PSY   Y11, X10
+	VEXTRACTF128 $0x01, Y4, X5
+	VINSERTF128  $0x01, X10, Y6, Y10
+	VCVTPS2PD    X4, Y4
+	VSHUFPS      $0x88, Y9, Y8, Y8
+	VCVTPS2PD    X5, Y11
+	VPERMQ       $0xd8, Y8, Y8
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
+	VPSLLD      $0x1f, Y8, Y9
+	VMOVAPD     Y12, Y13
+	VPSLLD      $0x1e, Y8, Y8
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
+	VPXOR       Y9, Y8, Y14
+	VMOVAPD     Y16, Y17
+	VBLENDVPS   Y9, Y10, Y7, Y15
+	VFMADD213PD toInteger<>+0(SB), Y4, Y12
+	VBLENDVPS   Y9, Y7, Y10, Y7
+	VFMADD213PD toInteger<>+0(SB), Y11, Y16
+	VANDPS      signBit32<>+0(SB), Y14, Y14
+	VSUBPD      toInteger<>+0(SB), Y12, Y9
+	VXORPS      Y14, Y15, Y15
+	VSUBPD      toInteger<>+0(SB), Y16, Y10
+	VANDPS      signBit32<>+0(SB), Y8, Y8
+	VFMSUB213PD Y9, Y4, Y13
+	VXORPS      Y8, Y7, Y7
+	VFMSUB213PD Y10, Y11, Y17
+	VMULPS      Y0, Y15, Y15
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
+	VMULPS      Y1, Y7, Y7
+	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
+	VMOVUPS     Y15, (CX)(SI*4)
+	VMULPD      Y13, Y13, Y4
+	VMOVUPS     Y7, (DX)(SI*4)
+	VMULPD      Y17, Y17, Y7
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y10
+	VMOVUPD     sine6<>+0(SB), Y9
+	VMOVUPD     cosine6<>+0(SB), Y11
+	VFMADD213PD sine5<>+0(SB), Y4, Y8
+	VFMADD213PD cosine5<>+0(SB), Y4, Y10
+	VFMADD213PD sine5<>+0(SB), Y7, Y9
+	VFMADD213PD cosine5<>+0(SB), Y7, Y11
+	VFMADD213PD sine4<>+0(SB), Y4, Y8
+	VFMADD213PD cosine4<>+0(SB), Y4, Y10
+	VFMADD213PD sine4<>+0(SB), Y7, Y9
+	VFMADD213PD cosine4<>+0(SB), Y7, Y11
+	VFMADD213PD sine3<>+0(SB), Y4, Y8
+	VFMADD213PD cosine3<>+0(SB), Y4, Y10
+	VFMADD213PD sine3<>+0(SB), Y7, Y9
+	VFMADD213PD cosine3<>+0(SB), Y7, Y11
+	VFMADD213PD sine2<>+0(SB), Y4, Y8
+	VFMADD213PD cosine2<>+0(SB), Y4, Y10
+	VFMADD213PD sine2<>+0(SB), Y7, Y9
+	VFMADD213PD cosine2<>+0(SB), Y7, Y11
+	VFMADD213PD sine1<>+0(SB), Y4, Y8
+	VFMADD213PD cosine1<>+0(SB), Y4, Y10
+	VFMADD213PD sine1<>+0(SB), Y7, Y9
+	VFMADD213PD cosine1<>+0(SB), Y7, Y11
+	VFMADD213PD sine0<>+0(SB), Y4, Y8
+	VFMADD213PD cosine0<>+0(SB), Y4, Y10
+	VFMADD213PD sine0<>+0(SB), Y7, Y9
+	VFMADD213PD cosine0<>+0(SB), Y7, Y11
+	VMULPD      Y13, Y8, Y8
+	VMULPD      Y17, Y9, Y9
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y10, X5
+	VMOVUPS      64(AX)(SI*4), Y4
+	VCVTPD2PSY   Y8, X6
+	VMULPS       Y2, Y4, Y4
+	VCVTPD2PSY   Y11, X7
+	VANDPS       magnitude32<>+0(SB), Y4, Y8
+	VINSERTF128  $0x01, X7, Y5, Y7
+	VPMAXUD      Y8, Y3, Y3
+	VCVTPD2PSY   Y9, X8
+	VEXTRACTF128 $0x01, Y4, X5
+	VINSERTF128  $0x01, X8, Y6, Y8
+	VCVTPS2PD    X4, Y4
+	VSHUFPS      $0x88, Y16, Y12, Y9
+	VCVTPS2PD    X5, Y11
+	VPERMQ       $0xd8, Y9, Y9
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
+	VPSLLD      $0x1f, Y9, Y10
+	VMOVAPD     Y12, Y13
+	VPSLLD      $0x1e, Y9, Y9
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
+	VPXOR       Y10, Y9, Y14
+	VMOVAPD     Y16, Y17
+	VBLENDVPS   Y10, Y8, Y7, Y15
+	VFMADD213PD toInteger<>+0(SB), Y4, Y12
+	VBLENDVPS   Y10, Y7, Y8, Y7
+	VFMADD213PD toInteger<>+0(SB), Y11, Y16
+	VANDPS      signBit32<>+0(SB), Y14, Y14
+	VSUBPD      toInteger<>+0(SB), Y12, Y8
+	VXORPS      Y14, Y15, Y15
+	VSUBPD      toInteger<>+0(SB), Y16, Y10
+	VANDPS      signBit32<>+0(SB), Y9, Y9
+	VFMSUB213PD Y8, Y4, Y13
+	VXORPS      Y9, Y7, Y7
+	VFMSUB213PD Y10, Y11, Y17
+	VMULPS      Y0, Y15, Y15
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
+	VMULPS      Y1, Y7, Y7
+	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
+	VMOVUPS     Y15, 32(CX)(SI*4)
+	VMULPD      Y13, Y13, Y4
+	VMOVUPS     Y7, 32(DX)(SI*4)
+	VMULPD      Y17, Y17, Y7
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y10
+	VMOVUPD     sine6<>+0(SB), Y9
+	VMOVUPD     cosine6<>+0(SB), Y11
+	VFMADD213PD sine5<>+0(SB), Y4, Y8
+	VFMADD213PD cosine5<>+0(SB), Y4, Y10
+	VFMADD213PD sine5<>+0(SB), Y7, Y9
+	VFMADD213PD cosine5<>+0(SB), Y7, Y11
+	VFMADD213PD sine4<>+0(SB), Y4, Y8
+	VFMADD213PD cosine4<>+0(SB), Y4, Y10
+	VFMADD213PD sine4<>+0(SB), Y7, Y9
+	VFMADD213PD cosine4<>+0(SB), Y7, Y11
+	VFMADD213PD sine3<>+0(SB), Y4, Y8
+	VFMADD213PD cosine3<>+0(SB), Y4, Y10
+	VFMADD213PD sine3<>+0(SB), Y7, Y9
+	VFMADD213PD cosine3<>+0(SB), Y7, Y11
+	VFMADD213PD sine2<>+0(SB), Y4, Y8
+	VFMADD213PD cosine2<>+0(SB), Y4, Y10
+	VFMADD213PD sine2<>+0(SB), Y7, Y9
+	VFMADD213PD cosine2<>+0(SB), Y7, Y11
+	VFMADD213PD sine1<>+0(SB), Y4, Y8
+	VFMADD213PD cosine1<>+0(SB), Y4, Y10
+	VFMADD213PD sine1<>+0(SB), Y7, Y9
+	VFMADD213PD cosine1<>+0(SB), Y7, Y11
+	VFMADD213PD sine0<>+0(SB), Y4, Y8
+	VFMADD213PD cosine0<>+0(SB), Y4, Y10
+	VFMADD213PD sine0<>+0(SB), Y7, Y9
+	VFMADD213PD cosine0<>+0(SB), Y7, Y11
+	VMULPD      Y13, Y8, Y8
+	VMULPD      Y17, Y9, Y9
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY   Y10, X5
+	VMOVUPS      96(AX)(SI*4), Y4
+	VCVTPD2PSY   Y8, X6
+	VMULPS       Y2, Y4, Y4
+	VCVTPD2PSY   Y11, X7
+	VANDPS       magnitude32<>+0(SB), Y4, Y8
+	VINSERTF128  $0x01, X7, Y5, Y7
+	VPMAXUD      Y8, Y3, Y3
+	VCVTPD2PSY   Y9, X8
+	VEXTRACTF128 $0x01, Y4, X5
+	VINSERTF128  $0x01, X8, Y6, Y8
+	VCVTPS2PD    X4, Y4
+	VSHUFPS      $0x88, Y16, Y12, Y9
+	VCVTPS2PD    X5, Y11
+	VPERMQ       $0xd8, Y9, Y9
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
+	VPSLLD      $0x1f, Y9, Y10
+	VMOVAPD     Y12, Y13
+	VPSLLD      $0x1e, Y9, Y9
+	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
+	VPXOR       Y10, Y9, Y14
+	VMOVAPD     Y16, Y17
+	VBLENDVPS   Y10, Y8, Y7, Y15
+	VFMADD213PD toInteger<>+0(SB), Y4, Y12
+	VBLENDVPS   Y10, Y7, Y8, Y7
+	VFMADD213PD toInteger<>+0(SB), Y11, Y16
+	VANDPS      signBit32<>+0(SB), Y14, Y14
+	VSUBPD      toInteger<>+0(SB), Y12, Y8
+	VXORPS      Y14, Y15, Y15
+	VSUBPD      toInteger<>+0(SB), Y16, Y10
+	VANDPS      signBit32<>+0(SB), Y9, Y9
+	VFMSUB213PD Y8, Y4, Y13
+	VXORPS      Y9, Y7, Y7
+	VFMSUB213PD Y10, Y11, Y17
+	VMULPS      Y0, Y15, Y15
+	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
+	VMULPS      Y1, Y7, Y7
+	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
+	VMOVUPS     Y15, 64(CX)(SI*4)
+	VMULPD      Y13, Y13, Y4
+	VMOVUPS     Y7, 64(DX)(SI*4)
+	VMULPD      Y17, Y17, Y7
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Y8
+	VMOVUPD     cosine6<>+0(SB), Y10
+	VMOVUPD     sine6<>+0(SB), Y9
+	VMOVUPD     cosine6<>+0(SB), Y11
+	VFMADD213PD sine5<>+0(SB), Y4, Y8
+	VFMADD213PD cosine5<>+0(SB), Y4, Y10
+	VFMADD213PD sine5<>+0(SB), Y7, Y9
+	VFMADD213PD cosine5<>+0(SB), Y7, Y11
+	VFMADD213PD sine4<>+0(SB), Y4, Y8
+	VFMADD213PD cosine4<>+0(SB), Y4, Y10
+	VFMADD213PD sine4<>+0(SB), Y7, Y9
+	VFMADD213PD cosine4<>+0(SB), Y7, Y11
+	VFMADD213PD sine3<>+0(SB), Y4, Y8
+	VFMADD213PD cosine3<>+0(SB), Y4, Y10
+	VFMADD213PD sine3<>+0(SB), Y7, Y9
+	VFMADD213PD cosine3<>+0(SB), Y7, Y11
+	VFMADD213PD sine2<>+0(SB), Y4, Y8
+	VFMADD213PD cosine2<>+0(SB), Y4, Y10
+	VFMADD213PD sine2<>+0(SB), Y7, Y9
+	VFMADD213PD cosine2<>+0(SB), Y7, Y11
+	VFMADD213PD sine1<>+0(SB), Y4, Y8
+	VFMADD213PD cosine1<>+0(SB), Y4, Y10
+	VFMADD213PD sine1<>+0(SB), Y7, Y9
+	VFMADD213PD cosine1<>+0(SB), Y7, Y11
+	VFMADD213PD sine0<>+0(SB), Y4, Y8
+	VFMADD213PD cosine0<>+0(SB), Y4, Y10
+	VFMADD213PD sine0<>+0(SB), Y7, Y9
+	VFMADD213PD cosine0<>+0(SB), Y7, Y11
+	VMULPD      Y13, Y8, Y8
+	VMULPD      Y17, Y9, Y9
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PSY  Y10, X5
+	VCVTPD2PSY  Y8, X6
+	VCVTPD2PSY  Y11, X4
+	VINSERTF128 $0x01, X4, Y5, Y4
+	VCVTPD2PSY  Y9, X5
+	VINSERTF128 $0x01, X5, Y6, Y7
+	VSHUFPS     $0x88, Y16, Y12, Y8
+	VPERMQ      $0xd8, Y8, Y8
+	VPSLLD      $0x1f, Y8, Y9
+	VPSLLD      $0x1e, Y8, Y8
+	VPXOR       Y9, Y8, Y10
+	VBLENDVPS   Y9, Y7, Y4, Y11
+	VBLENDVPS   Y9, Y4, Y7, Y4
+	VANDPS      signBit32<>+0(SB), Y10, Y10
+	VXORPS      Y10, Y11, Y11
+	VANDPS      signBit32<>+0(SB), Y8, Y8
+	VXORPS      Y8, Y4, Y4
+	VMULPS      Y0, Y11, Y11
+	VMULPS      Y1, Y4, Y4
+	VMOVUPS     Y11, 96(CX)(SI*4)
+	VMOVUPS     Y4, 96(DX)(SI*4)
+	ADDQ        $0x20, SI
+	SUBQ        $0x20, BX
+	CMPQ        BX, $0x20
+	JGE         main1
+
+next2:
+	CMPQ BX, $0x08
+	JLT  next4
+
+main3:
 	VMOVUPS      (AX)(SI*4), Y4
 	VMULPS       Y2, Y4, Y4
 	VANDPS       magnitude32<>+0(SB), Y4, Y7
@@ -2628,11 +3217,13 @@ main1:
 	ADDQ        $0x08, SI
 	SUBQ        $0x08, BX
 	CMPQ        BX, $0x08
-	JGE         main1
+	JGE         main3
 
-single2:
-	CMPQ      BX, $0x04
-	JLT       part3
+next4:
+	CMPQ BX, $0x04
+	JLT  next6
+
+main5:
 	VMOVUPS   (AX)(SI*4), X4
 	VMULPS    X2, X4, X4
 	VANDPS    magnitude32<>+0(SB), X4, X5
@@ -2686,24 +3277,25 @@ single2:
 	VMOVUPS      X4, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	SUBQ         $0x04, BX
-	JMP          single2
+	CMPQ         BX, $0x04
+	JGE          main5
 
-part3:
+next6:
 	TESTQ  BX, BX
-	JZ     done4
+	JZ     done7
 	LEAQ   (AX)(SI*4), AX
 	VXORPS X4, X4, X4
 	TESTQ  $0x00000001, BX
-	JZ     pair5
+	JZ     pair8
 	VMOVSS -4(AX)(BX*4), X4
 
-pair5:
+pair8:
 	TESTQ   $0x00000002, BX
-	JZ      loaded6
+	JZ      loaded9
 	VPSLLDQ $0x08, X4, X4
 	VMOVLPS (AX), X4, X4
 
-loaded6:
+loaded9:
 	VMULPS    X2, X4, X2
 	VANDPS    magnitude32<>+0(SB), X2, X4
 	VMOVAPS   X4, X5
@@ -2754,31 +3346,31 @@ loaded6:
 	VMULPS       X1, X2, X2
 	LEAQ         (CX)(SI*4), AX
 	TESTQ        $0x00000002, BX
-	JZ           single7
+	JZ           single10
 	VMOVLPS      X8, (AX)
 	VPSRLDQ      $0x08, X8, X8
 	ADDQ         $0x08, AX
 
-single7:
+single10:
 	TESTQ  $0x00000001, BX
-	JZ     stored8
+	JZ     stored11
 	VMOVSS X8, (AX)
 
-stored8:
+stored11:
 	LEAQ    (DX)(SI*4), AX
 	TESTQ   $0x00000002, BX
-	JZ      single9
+	JZ      single12
 	VMOVLPS X2, (AX)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x08, AX
 
-single9:
+single12:
 	TESTQ  $0x00000001, BX
-	JZ     stored10
+	JZ     stored13
 	VMOVSS X2, (AX)
 
-stored10:
-done4:
+stored13:
+done7:
 	VMOVUPS below50<>+0(SB), Y0
 	VPMAXUD Y0, Y3, Y3
 	VXORPS  Y0, Y3, Y3
@@ -2860,214 +3452,600 @@ TEXT ·CosSinFloat32F32AVX512(SB), $0-56
 	VMOVUPD      toInteger<>+0(SB), Z4
 	VMOVUPD      signBit32<>+0(SB), Z5
 	VMOVUPS      evens32<>+0(SB), Z6
-	CMPQ         BX, $0x20
-	JLT          single2
+	CMPQ         BX, $0x40
+	JLT          next2
 
 main1:
 	VMOVUPS       (AX)(SI*4), Z7
-	VMOVUPS       64(AX)(SI*4), Z8
 	VMULPS        Z2, Z7, Z7
-	VANDPS        magnitude32<>+0(SB), Z7, Z11
-	VPMAXUD       Z11, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z7, Y9
+	VANDPS        magnitude32<>+0(SB), Z7, Z10
+	VPMAXUD       Z10, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y8
 	VCVTPS2PD     Y7, Z7
-	VCVTPS2PD     Y9, Z11
-	VMULPS        Z2, Z8, Z8
-	VANDPS        magnitude32<>+0(SB), Z8, Z12
-	VPMAXUD       Z12, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VCVTPS2PD     Y8, Z8
-	VCVTPS2PD     Y9, Z12
+	VCVTPS2PD     Y8, Z10
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Z13
-	VMOVAPD     Z13, Z21
-	VMOVUPD     twoOverPiHigh<>+0(SB), Z14
-	VMOVAPD     Z14, Z22
-	VMOVUPD     twoOverPiHigh<>+0(SB), Z15
-	VMOVAPD     Z15, Z23
-	VMOVUPD     twoOverPiHigh<>+0(SB), Z16
-	VMOVAPD     Z16, Z24
-	VFMADD213PD Z4, Z7, Z13
-	VFMADD213PD Z4, Z11, Z14
-	VFMADD213PD Z4, Z8, Z15
-	VFMADD213PD Z4, Z12, Z16
-	VSUBPD      Z4, Z13, Z17
-	VSUBPD      Z4, Z14, Z18
-	VSUBPD      Z4, Z15, Z19
-	VSUBPD      Z4, Z16, Z20
-	VFMSUB213PD Z17, Z7, Z21
-	VFMSUB213PD Z18, Z11, Z22
-	VFMSUB213PD Z19, Z8, Z23
-	VFMSUB213PD Z20, Z12, Z24
-	VFMADD231PD twoOverPiLow<>+0(SB), Z7, Z21
-	VFMADD231PD twoOverPiLow<>+0(SB), Z11, Z22
-	VFMADD231PD twoOverPiLow<>+0(SB), Z8, Z23
-	VFMADD231PD twoOverPiLow<>+0(SB), Z12, Z24
-	VMULPD      Z21, Z21, Z7
-	VMULPD      Z22, Z22, Z8
-	VMULPD      Z23, Z23, Z11
-	VMULPD      Z24, Z24, Z12
+	VMOVUPD       twoOverPiHigh<>+0(SB), Z11
+	VMOVAPD       Z11, Z15
+	VMOVUPD       twoOverPiHigh<>+0(SB), Z12
+	VMOVAPD       Z12, Z16
+	VFMADD213PD   Z4, Z7, Z11
+	VFMADD213PD   Z4, Z10, Z12
+	VSUBPD        Z4, Z11, Z13
+	VSUBPD        Z4, Z12, Z14
+	VFMSUB213PD   Z13, Z7, Z15
+	VFMSUB213PD   Z14, Z10, Z16
+	VFMADD231PD   twoOverPiLow<>+0(SB), Z7, Z15
+	VFMADD231PD   twoOverPiLow<>+0(SB), Z10, Z16
+	VMULPD        Z15, Z15, Z7
+	VMULPD        Z16, Z16, Z10
+	VMOVUPS       64(AX)(SI*4), Z13
+	VMULPS        Z2, Z13, Z13
+	VANDPS        magnitude32<>+0(SB), Z13, Z14
+	VPMAXUD       Z14, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z13, Y8
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y8, Z14
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z17
+	VMOVAPD     Z17, Z21
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z18
+	VMOVAPD     Z18, Z22
+	VFMADD213PD Z4, Z13, Z17
+	VFMADD213PD Z4, Z14, Z18
+	VSUBPD      Z4, Z17, Z19
+	VSUBPD      Z4, Z18, Z20
+	VFMSUB213PD Z19, Z13, Z21
+	VFMSUB213PD Z20, Z14, Z22
+	VFMADD231PD twoOverPiLow<>+0(SB), Z13, Z21
+	VFMADD231PD twoOverPiLow<>+0(SB), Z14, Z22
+	VMULPD      Z21, Z21, Z13
+	VMULPD      Z22, Z22, Z14
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z17
-	VMOVUPD     cosine6<>+0(SB), Z25
-	VMOVUPD     sine6<>+0(SB), Z18
-	VMOVUPD     cosine6<>+0(SB), Z26
 	VMOVUPD     sine6<>+0(SB), Z19
-	VMOVUPD     cosine6<>+0(SB), Z27
+	VMOVUPD     cosine6<>+0(SB), Z23
 	VMOVUPD     sine6<>+0(SB), Z20
-	VMOVUPD     cosine6<>+0(SB), Z28
-	VMOVUPD     sine5<>+0(SB), Z29
-	VMOVUPD     cosine5<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMOVUPD     sine4<>+0(SB), Z29
-	VMOVUPD     cosine4<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMOVUPD     sine3<>+0(SB), Z29
-	VMOVUPD     cosine3<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMOVUPD     sine2<>+0(SB), Z29
-	VMOVUPD     cosine2<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMOVUPD     sine1<>+0(SB), Z29
-	VMOVUPD     cosine1<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMOVUPD     sine0<>+0(SB), Z29
-	VMOVUPD     cosine0<>+0(SB), Z30
-	VFMADD213PD Z29, Z7, Z17
-	VFMADD213PD Z30, Z7, Z25
-	VFMADD213PD Z29, Z8, Z18
-	VFMADD213PD Z30, Z8, Z26
-	VFMADD213PD Z29, Z11, Z19
-	VFMADD213PD Z30, Z11, Z27
-	VFMADD213PD Z29, Z12, Z20
-	VFMADD213PD Z30, Z12, Z28
-	VMULPD      Z21, Z17, Z17
-	VMULPD      Z22, Z18, Z18
-	VMULPD      Z23, Z19, Z19
-	VMULPD      Z24, Z20, Z20
+	VMOVUPD     cosine6<>+0(SB), Z24
+	VMOVUPD     sine5<>+0(SB), Z25
+	VMOVUPD     cosine5<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine4<>+0(SB), Z25
+	VMOVUPD     cosine4<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine3<>+0(SB), Z25
+	VMOVUPD     cosine3<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine2<>+0(SB), Z25
+	VMOVUPD     cosine2<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine1<>+0(SB), Z25
+	VMOVUPD     cosine1<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine0<>+0(SB), Z25
+	VMOVUPD     cosine0<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMULPD      Z15, Z19, Z19
+	VMULPD      Z16, Z20, Z20
+	VMOVUPS     128(AX)(SI*4), Z7
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PS    Z25, Y9
-	VCVTPD2PS    Z17, Y10
-	VCVTPD2PS    Z26, Y7
-	VINSERTF64X4 $0x01, Y7, Z9, Z7
-	VCVTPD2PS    Z18, Y8
-	VINSERTF64X4 $0x01, Y8, Z10, Z8
-	VMOVAPS      Z13, Z11
-	VPERMT2PS    Z14, Z6, Z11
+	VCVTPD2PS     Z23, Y8
+	VMULPS        Z2, Z7, Z7
+	VCVTPD2PS     Z19, Y9
+	VANDPS        magnitude32<>+0(SB), Z7, Z10
+	VCVTPD2PS     Z24, Y15
+	VPMAXUD       Z10, Z3, Z3
+	VINSERTF64X4  $0x01, Y15, Z8, Z10
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VCVTPD2PS     Z20, Y15
+	VCVTPS2PD     Y7, Z7
+	VINSERTF64X4  $0x01, Y15, Z9, Z15
+	VCVTPS2PD     Y8, Z16
+	VMOVAPS       Z11, Z11
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z19
+	VPERMT2PS   Z12, Z6, Z11
+	VMOVAPD     Z19, Z23
+	VPSLLD      $0x1f, Z11, Z12
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z20
+	VPSLLD      $0x1e, Z11, Z11
+	VMOVAPD     Z20, Z24
+	VPMOVD2M    Z12, K1
+	VFMADD213PD Z4, Z7, Z19
+	VPXORD      Z12, Z11, Z12
+	VFMADD213PD Z4, Z16, Z20
+	VBLENDMPS   Z15, Z10, K1, Z25
+	VSUBPD      Z4, Z19, Z26
+	VBLENDMPS   Z10, Z15, K1, Z10
+	VSUBPD      Z4, Z20, Z15
+	VPTERNLOGD  $0x78, Z5, Z11, Z10
+	VFMSUB213PD Z26, Z7, Z23
+	VPTERNLOGD  $0x78, Z5, Z12, Z25
+	VFMSUB213PD Z15, Z16, Z24
+	VMULPS      Z0, Z25, Z25
+	VFMADD231PD twoOverPiLow<>+0(SB), Z7, Z23
+	VMULPS      Z1, Z10, Z10
+	VFMADD231PD twoOverPiLow<>+0(SB), Z16, Z24
+	VMOVUPS     Z25, (CX)(SI*4)
+	VMULPD      Z23, Z23, Z7
+	VMOVUPS     Z10, (DX)(SI*4)
+	VMULPD      Z24, Z24, Z10
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z11
+	VMOVUPD     cosine6<>+0(SB), Z15
+	VMOVUPD     sine6<>+0(SB), Z12
+	VMOVUPD     cosine6<>+0(SB), Z16
+	VMOVUPD     sine5<>+0(SB), Z25
+	VMOVUPD     cosine5<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMOVUPD     sine4<>+0(SB), Z25
+	VMOVUPD     cosine4<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMOVUPD     sine3<>+0(SB), Z25
+	VMOVUPD     cosine3<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMOVUPD     sine2<>+0(SB), Z25
+	VMOVUPD     cosine2<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMOVUPD     sine1<>+0(SB), Z25
+	VMOVUPD     cosine1<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMOVUPD     sine0<>+0(SB), Z25
+	VMOVUPD     cosine0<>+0(SB), Z26
+	VFMADD213PD Z25, Z13, Z11
+	VFMADD213PD Z26, Z13, Z15
+	VFMADD213PD Z25, Z14, Z12
+	VFMADD213PD Z26, Z14, Z16
+	VMULPD      Z21, Z11, Z11
+	VMULPD      Z22, Z12, Z12
+	VMOVUPS     192(AX)(SI*4), Z13
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS     Z15, Y8
+	VMULPS        Z2, Z13, Z13
+	VCVTPD2PS     Z11, Y9
+	VANDPS        magnitude32<>+0(SB), Z13, Z11
+	VCVTPD2PS     Z16, Y14
+	VPMAXUD       Z11, Z3, Z3
+	VINSERTF64X4  $0x01, Y14, Z8, Z11
+	VEXTRACTF64X4 $0x01, Z13, Y8
+	VCVTPD2PS     Z12, Y12
+	VCVTPS2PD     Y13, Z13
+	VINSERTF64X4  $0x01, Y12, Z9, Z12
+	VCVTPS2PD     Y8, Z14
+	VMOVAPS       Z17, Z15
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z16
+	VPERMT2PS   Z18, Z6, Z15
+	VMOVAPD     Z16, Z21
+	VPSLLD      $0x1f, Z15, Z17
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z18
+	VPSLLD      $0x1e, Z15, Z15
+	VMOVAPD     Z18, Z22
+	VPMOVD2M    Z17, K1
+	VFMADD213PD Z4, Z13, Z16
+	VPXORD      Z17, Z15, Z17
+	VFMADD213PD Z4, Z14, Z18
+	VBLENDMPS   Z12, Z11, K1, Z25
+	VSUBPD      Z4, Z16, Z26
+	VBLENDMPS   Z11, Z12, K1, Z11
+	VSUBPD      Z4, Z18, Z12
+	VPTERNLOGD  $0x78, Z5, Z15, Z11
+	VFMSUB213PD Z26, Z13, Z21
+	VPTERNLOGD  $0x78, Z5, Z17, Z25
+	VFMSUB213PD Z12, Z14, Z22
+	VMULPS      Z0, Z25, Z25
+	VFMADD231PD twoOverPiLow<>+0(SB), Z13, Z21
+	VMULPS      Z1, Z11, Z11
+	VFMADD231PD twoOverPiLow<>+0(SB), Z14, Z22
+	VMOVUPS     Z25, 64(CX)(SI*4)
+	VMULPD      Z21, Z21, Z12
+	VMOVUPS     Z11, 64(DX)(SI*4)
+	VMULPD      Z22, Z22, Z11
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z13
+	VMOVUPD     cosine6<>+0(SB), Z15
+	VMOVUPD     sine6<>+0(SB), Z14
+	VMOVUPD     cosine6<>+0(SB), Z17
+	VMOVUPD     sine5<>+0(SB), Z25
+	VMOVUPD     cosine5<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMOVUPD     sine4<>+0(SB), Z25
+	VMOVUPD     cosine4<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMOVUPD     sine3<>+0(SB), Z25
+	VMOVUPD     cosine3<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMOVUPD     sine2<>+0(SB), Z25
+	VMOVUPD     cosine2<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMOVUPD     sine1<>+0(SB), Z25
+	VMOVUPD     cosine1<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMOVUPD     sine0<>+0(SB), Z25
+	VMOVUPD     cosine0<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z13
+	VFMADD213PD Z26, Z7, Z15
+	VFMADD213PD Z25, Z10, Z14
+	VFMADD213PD Z26, Z10, Z17
+	VMULPD      Z23, Z13, Z13
+	VMULPD      Z24, Z14, Z14
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z15, Y8
+	VCVTPD2PS    Z13, Y9
+	VCVTPD2PS    Z17, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VCVTPD2PS    Z14, Y8
+	VINSERTF64X4 $0x01, Y8, Z9, Z10
+	VMOVAPS      Z19, Z13
+	VPERMT2PS    Z20, Z6, Z13
+	VPSLLD       $0x1f, Z13, Z14
+	VPSLLD       $0x1e, Z13, Z13
+	VPMOVD2M     Z14, K1
+	VPXORD       Z14, Z13, Z14
+	VBLENDMPS    Z10, Z7, K1, Z15
+	VBLENDMPS    Z7, Z10, K1, Z7
+	VPTERNLOGD   $0x78, Z5, Z13, Z7
+	VPTERNLOGD   $0x78, Z5, Z14, Z15
+	VMULPS       Z0, Z15, Z15
+	VMULPS       Z1, Z7, Z7
+	VMOVUPS      Z15, 128(CX)(SI*4)
+	VMOVUPS      Z7, 128(DX)(SI*4)
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z7
+	VMOVUPD     cosine6<>+0(SB), Z13
+	VMOVUPD     sine6<>+0(SB), Z10
+	VMOVUPD     cosine6<>+0(SB), Z14
+	VMOVUPD     sine5<>+0(SB), Z15
+	VMOVUPD     cosine5<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMOVUPD     sine4<>+0(SB), Z15
+	VMOVUPD     cosine4<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMOVUPD     sine3<>+0(SB), Z15
+	VMOVUPD     cosine3<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMOVUPD     sine2<>+0(SB), Z15
+	VMOVUPD     cosine2<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMOVUPD     sine1<>+0(SB), Z15
+	VMOVUPD     cosine1<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMOVUPD     sine0<>+0(SB), Z15
+	VMOVUPD     cosine0<>+0(SB), Z17
+	VFMADD213PD Z15, Z12, Z7
+	VFMADD213PD Z17, Z12, Z13
+	VFMADD213PD Z15, Z11, Z10
+	VFMADD213PD Z17, Z11, Z14
+	VMULPD      Z21, Z7, Z7
+	VMULPD      Z22, Z10, Z10
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z13, Y8
+	VCVTPD2PS    Z7, Y9
+	VCVTPD2PS    Z14, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VCVTPD2PS    Z10, Y8
+	VINSERTF64X4 $0x01, Y8, Z9, Z10
+	VMOVAPS      Z16, Z11
+	VPERMT2PS    Z18, Z6, Z11
 	VPSLLD       $0x1f, Z11, Z12
 	VPSLLD       $0x1e, Z11, Z11
 	VPMOVD2M     Z12, K1
 	VPXORD       Z12, Z11, Z12
-	VBLENDMPS    Z8, Z7, K1, Z13
-	VBLENDMPS    Z7, Z8, K1, Z7
+	VBLENDMPS    Z10, Z7, K1, Z13
+	VBLENDMPS    Z7, Z10, K1, Z7
 	VPTERNLOGD   $0x78, Z5, Z11, Z7
 	VPTERNLOGD   $0x78, Z5, Z12, Z13
-	VCVTPD2PS    Z27, Y9
-	VCVTPD2PS    Z19, Y10
-	VCVTPD2PS    Z28, Y8
-	VINSERTF64X4 $0x01, Y8, Z9, Z8
-	VCVTPD2PS    Z20, Y9
-	VINSERTF64X4 $0x01, Y9, Z10, Z11
-	VMOVAPS      Z15, Z12
-	VPERMT2PS    Z16, Z6, Z12
-	VPSLLD       $0x1f, Z12, Z14
-	VPSLLD       $0x1e, Z12, Z12
-	VPMOVD2M     Z14, K1
-	VPXORD       Z14, Z12, Z14
-	VBLENDMPS    Z11, Z8, K1, Z15
-	VBLENDMPS    Z8, Z11, K1, Z8
-	VPTERNLOGD   $0x78, Z5, Z12, Z8
-	VPTERNLOGD   $0x78, Z5, Z14, Z15
 	VMULPS       Z0, Z13, Z13
 	VMULPS       Z1, Z7, Z7
+	VMOVUPS      Z13, 192(CX)(SI*4)
+	VMOVUPS      Z7, 192(DX)(SI*4)
+	ADDQ         $0x40, SI
+	SUBQ         $0x40, BX
+	CMPQ         BX, $0x40
+	JGE          main1
+
+next2:
+	CMPQ BX, $0x20
+	JLT  next4
+
+main3:
+	VMOVUPS       (AX)(SI*4), Z7
+	VMULPS        Z2, Z7, Z7
+	VANDPS        magnitude32<>+0(SB), Z7, Z10
+	VPMAXUD       Z10, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y8, Z10
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD       twoOverPiHigh<>+0(SB), Z11
+	VMOVAPD       Z11, Z15
+	VMOVUPD       twoOverPiHigh<>+0(SB), Z12
+	VMOVAPD       Z12, Z16
+	VFMADD213PD   Z4, Z7, Z11
+	VFMADD213PD   Z4, Z10, Z12
+	VSUBPD        Z4, Z11, Z13
+	VSUBPD        Z4, Z12, Z14
+	VFMSUB213PD   Z13, Z7, Z15
+	VFMSUB213PD   Z14, Z10, Z16
+	VFMADD231PD   twoOverPiLow<>+0(SB), Z7, Z15
+	VFMADD231PD   twoOverPiLow<>+0(SB), Z10, Z16
+	VMULPD        Z15, Z15, Z7
+	VMULPD        Z16, Z16, Z10
+	VMOVUPS       64(AX)(SI*4), Z13
+	VMULPS        Z2, Z13, Z13
+	VANDPS        magnitude32<>+0(SB), Z13, Z14
+	VPMAXUD       Z14, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z13, Y8
+	VCVTPS2PD     Y13, Z13
+	VCVTPS2PD     Y8, Z14
+
+	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z17
+	VMOVAPD     Z17, Z21
+	VMOVUPD     twoOverPiHigh<>+0(SB), Z18
+	VMOVAPD     Z18, Z22
+	VFMADD213PD Z4, Z13, Z17
+	VFMADD213PD Z4, Z14, Z18
+	VSUBPD      Z4, Z17, Z19
+	VSUBPD      Z4, Z18, Z20
+	VFMSUB213PD Z19, Z13, Z21
+	VFMSUB213PD Z20, Z14, Z22
+	VFMADD231PD twoOverPiLow<>+0(SB), Z13, Z21
+	VFMADD231PD twoOverPiLow<>+0(SB), Z14, Z22
+	VMULPD      Z21, Z21, Z13
+	VMULPD      Z22, Z22, Z14
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z19
+	VMOVUPD     cosine6<>+0(SB), Z23
+	VMOVUPD     sine6<>+0(SB), Z20
+	VMOVUPD     cosine6<>+0(SB), Z24
+	VMOVUPD     sine5<>+0(SB), Z25
+	VMOVUPD     cosine5<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine4<>+0(SB), Z25
+	VMOVUPD     cosine4<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine3<>+0(SB), Z25
+	VMOVUPD     cosine3<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine2<>+0(SB), Z25
+	VMOVUPD     cosine2<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine1<>+0(SB), Z25
+	VMOVUPD     cosine1<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMOVUPD     sine0<>+0(SB), Z25
+	VMOVUPD     cosine0<>+0(SB), Z26
+	VFMADD213PD Z25, Z7, Z19
+	VFMADD213PD Z26, Z7, Z23
+	VFMADD213PD Z25, Z10, Z20
+	VFMADD213PD Z26, Z10, Z24
+	VMULPD      Z15, Z19, Z19
+	VMULPD      Z16, Z20, Z20
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z23, Y8
+	VCVTPD2PS    Z19, Y9
+	VCVTPD2PS    Z24, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VCVTPD2PS    Z20, Y8
+	VINSERTF64X4 $0x01, Y8, Z9, Z10
+	VMOVAPS      Z11, Z11
+	VPERMT2PS    Z12, Z6, Z11
+	VPSLLD       $0x1f, Z11, Z12
+	VPSLLD       $0x1e, Z11, Z11
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z11, Z12
+	VBLENDMPS    Z10, Z7, K1, Z15
+	VBLENDMPS    Z7, Z10, K1, Z7
+	VPTERNLOGD   $0x78, Z5, Z11, Z7
+	VPTERNLOGD   $0x78, Z5, Z12, Z15
 	VMULPS       Z0, Z15, Z15
-	VMULPS       Z1, Z8, Z8
-	VMOVUPS      Z13, (CX)(SI*4)
+	VMULPS       Z1, Z7, Z7
+	VMOVUPS      Z15, (CX)(SI*4)
 	VMOVUPS      Z7, (DX)(SI*4)
-	VMOVUPS      Z15, 64(CX)(SI*4)
-	VMOVUPS      Z8, 64(DX)(SI*4)
+
+	// 2. polynomials in y = f*f
+	VMOVUPD     sine6<>+0(SB), Z7
+	VMOVUPD     cosine6<>+0(SB), Z11
+	VMOVUPD     sine6<>+0(SB), Z10
+	VMOVUPD     cosine6<>+0(SB), Z12
+	VMOVUPD     sine5<>+0(SB), Z15
+	VMOVUPD     cosine5<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMOVUPD     sine4<>+0(SB), Z15
+	VMOVUPD     cosine4<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMOVUPD     sine3<>+0(SB), Z15
+	VMOVUPD     cosine3<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMOVUPD     sine2<>+0(SB), Z15
+	VMOVUPD     cosine2<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMOVUPD     sine1<>+0(SB), Z15
+	VMOVUPD     cosine1<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMOVUPD     sine0<>+0(SB), Z15
+	VMOVUPD     cosine0<>+0(SB), Z16
+	VFMADD213PD Z15, Z13, Z7
+	VFMADD213PD Z16, Z13, Z11
+	VFMADD213PD Z15, Z14, Z10
+	VFMADD213PD Z16, Z14, Z12
+	VMULPD      Z21, Z7, Z7
+	VMULPD      Z22, Z10, Z10
+
+	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
+	VCVTPD2PS    Z11, Y8
+	VCVTPD2PS    Z7, Y9
+	VCVTPD2PS    Z12, Y7
+	VINSERTF64X4 $0x01, Y7, Z8, Z7
+	VCVTPD2PS    Z10, Y8
+	VINSERTF64X4 $0x01, Y8, Z9, Z10
+	VMOVAPS      Z17, Z11
+	VPERMT2PS    Z18, Z6, Z11
+	VPSLLD       $0x1f, Z11, Z12
+	VPSLLD       $0x1e, Z11, Z11
+	VPMOVD2M     Z12, K1
+	VPXORD       Z12, Z11, Z12
+	VBLENDMPS    Z10, Z7, K1, Z13
+	VBLENDMPS    Z7, Z10, K1, Z7
+	VPTERNLOGD   $0x78, Z5, Z11, Z7
+	VPTERNLOGD   $0x78, Z5, Z12, Z13
+	VMULPS       Z0, Z13, Z13
+	VMULPS       Z1, Z7, Z7
+	VMOVUPS      Z13, 64(CX)(SI*4)
+	VMOVUPS      Z7, 64(DX)(SI*4)
 	ADDQ         $0x20, SI
 	SUBQ         $0x20, BX
 	CMPQ         BX, $0x20
-	JGE          main1
+	JGE          main3
 
-single2:
-	CMPQ      BX, $0x08
-	JLT       part3
+next4:
+	CMPQ BX, $0x08
+	JLT  next6
+
+main5:
 	VMOVUPS   (AX)(SI*4), Y6
 	VMULPS    Y2, Y6, Y6
 	VANDPS    magnitude32<>+0(SB), Y6, Y7
-	VMOVAPS   Y7, Y9
-	VPMAXUD   Z9, Z3, Z3
+	VMOVAPS   Y7, Y8
+	VPMAXUD   Z8, Z3, Z3
 	VCVTPS2PD Y6, Z6
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     twoOverPiHigh<>+0(SB), Z7
 	VMOVAPD     Z7, Z10
 	VFMADD213PD Z4, Z6, Z7
-	VSUBPD      Z4, Z7, Z8
-	VFMSUB213PD Z8, Z6, Z10
+	VSUBPD      Z4, Z7, Z9
+	VFMSUB213PD Z9, Z6, Z10
 	VFMADD231PD twoOverPiLow<>+0(SB), Z6, Z10
 	VMULPD      Z10, Z10, Z6
 
 	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Z8
+	VMOVUPD     sine6<>+0(SB), Z9
 	VMOVUPD     cosine6<>+0(SB), Z11
-	VFMADD213PD sine5<>+0(SB), Z6, Z8
+	VFMADD213PD sine5<>+0(SB), Z6, Z9
 	VFMADD213PD cosine5<>+0(SB), Z6, Z11
-	VFMADD213PD sine4<>+0(SB), Z6, Z8
+	VFMADD213PD sine4<>+0(SB), Z6, Z9
 	VFMADD213PD cosine4<>+0(SB), Z6, Z11
-	VFMADD213PD sine3<>+0(SB), Z6, Z8
+	VFMADD213PD sine3<>+0(SB), Z6, Z9
 	VFMADD213PD cosine3<>+0(SB), Z6, Z11
-	VFMADD213PD sine2<>+0(SB), Z6, Z8
+	VFMADD213PD sine2<>+0(SB), Z6, Z9
 	VFMADD213PD cosine2<>+0(SB), Z6, Z11
-	VFMADD213PD sine1<>+0(SB), Z6, Z8
+	VFMADD213PD sine1<>+0(SB), Z6, Z9
 	VFMADD213PD cosine1<>+0(SB), Z6, Z11
-	VFMADD213PD sine0<>+0(SB), Z6, Z8
+	VFMADD213PD sine0<>+0(SB), Z6, Z9
 	VFMADD213PD cosine0<>+0(SB), Z6, Z11
-	VMULPD      Z10, Z8, Z8
+	VMULPD      Z10, Z9, Z9
 
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PS  Z11, Y6
-	VCVTPD2PS  Z8, Y8
+	VCVTPD2PS  Z9, Y8
 	VPMOVQD    Z7, Y7
 	VPSLLD     $0x1f, Y7, Y9
 	VPSLLD     $0x1e, Y7, Y7
@@ -3083,19 +4061,20 @@ single2:
 	VMOVUPS    Y6, (DX)(SI*4)
 	ADDQ       $0x08, SI
 	SUBQ       $0x08, BX
-	JMP        single2
+	CMPQ       BX, $0x08
+	JGE        main5
 
-part3:
+next6:
 	TESTQ     BX, BX
-	JZ        done4
+	JZ        done7
 	MOVQ      $0xffffffffffffffff, DI
 	BZHIQ     BX, DI, DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (AX)(SI*4), K1, Y6
 	VMULPS    Y2, Y6, Y2
 	VANDPS    magnitude32<>+0(SB), Y2, Y6
-	VMOVAPS   Y6, Y9
-	VPMAXUD   Z9, Z3, Z3
+	VMOVAPS   Y6, Y8
+	VPMAXUD   Z8, Z3, Z3
 	VCVTPS2PD Y2, Z2
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
@@ -3147,7 +4126,7 @@ part3:
 	KMOVW      AX, K1
 	VMOVUPS    Y2, K1, (DX)(SI*4)
 
-done4:
+done7:
 	VMOVUPS  below50<>+0(SB), Z0
 	VPMAXUD  Z0, Z3, Z3
 	VXORPS   Z0, Z3, Z3

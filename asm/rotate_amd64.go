@@ -94,6 +94,42 @@ func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *floa
 //go:noescape
 func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 
+// RotateHalfSplitF16ToF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitF16ToF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitBF16ToF32AVX2 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateHalfSplitBF16ToF32AVX512 rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
 // RotateInterleavedF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
 // read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
@@ -183,3 +219,39 @@ func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *fl
 //
 //go:noescape
 func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF16ToF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedF16ToF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedBF16ToF32AVX2 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+
+// RotateInterleavedBF16ToF32AVX512 rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)

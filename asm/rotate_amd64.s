@@ -6,7 +6,7 @@
 
 // func RotateHalfSplitF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX
-TEXT ·RotateHalfSplitF32AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -17,31 +17,18 @@ TEXT ·RotateHalfSplitF32AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -218,12 +205,25 @@ head14:
 	JGE    block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -231,7 +231,7 @@ done2:
 
 // func RotateHalfSplitF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F
-TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -242,31 +242,18 @@ TEXT ·RotateHalfSplitF32AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*4), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -483,12 +470,25 @@ head17:
 	JGE    block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -496,7 +496,7 @@ done2:
 
 // func RotateHalfSplitF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
-TEXT ·RotateHalfSplitF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -507,31 +507,18 @@ TEXT ·RotateHalfSplitF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -722,12 +709,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -735,7 +735,7 @@ done2:
 
 // func RotateHalfSplitF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F, F16C
-TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -746,31 +746,18 @@ TEXT ·RotateHalfSplitF16AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -1001,12 +988,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -1014,7 +1014,7 @@ done2:
 
 // func RotateHalfSplitBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateHalfSplitBF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitBF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -1025,31 +1025,18 @@ TEXT ·RotateHalfSplitBF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS     (BX), Y1
@@ -1448,12 +1435,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -1515,7 +1515,7 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
@@ -1532,31 +1532,18 @@ TEXT ·RotateHalfSplitBF16AVX512(SB), $8-104
 	MOVQ    tokens+48(FP), CX
 	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*2), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (BX), Z5
@@ -2033,12 +2020,25 @@ head20:
 	JGE       block18
 
 next19:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2082,7 +2082,7 @@ GLOBL odds32<>(SB), RODATA|NOPTR, $64
 
 // func RotateHalfSplitF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, F16C
-TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2093,31 +2093,18 @@ TEXT ·RotateHalfSplitF32ToF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Y0
@@ -2308,12 +2295,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2321,7 +2321,7 @@ done2:
 
 // func RotateHalfSplitF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX512F, F16C
-TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2332,31 +2332,18 @@ TEXT ·RotateHalfSplitF32ToF16AVX512(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (BX), Z0
@@ -2589,12 +2576,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -2602,7 +2602,7 @@ done2:
 
 // func RotateHalfSplitF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $8-104
+TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $0-104
 	MOVQ  partner+40(FP), AX
 	MOVQ  heads+72(FP), CX
 	TESTQ CX, CX
@@ -2613,31 +2613,18 @@ TEXT ·RotateHalfSplitF32ToBF16AVX2(SB), $8-104
 	MOVQ  tokens+48(FP), CX
 	TESTQ CX, CX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS     (BX), Y1
@@ -3044,12 +3031,25 @@ head17:
 	JGE      block15
 
 next16:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3057,7 +3057,7 @@ done2:
 
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
+TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
 	MOVQ    partner+40(FP), AX
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
@@ -3074,31 +3074,18 @@ TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $8-104
 	MOVQ    tokens+48(FP), CX
 	TESTQ   CX, CX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+96(FP), BX
-	IMULQ (SP), BX
-	MOVQ  cos+16(FP), CX
-	LEAQ  (CX)(BX*4), BX
-	MOVQ  tableStride+96(FP), SI
-	IMULQ (SP), SI
-	MOVQ  sin+24(FP), CX
-	LEAQ  (CX)(SI*4), SI
-	MOVQ  yTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  y+0(FP), CX
-	LEAQ  (CX)(DI*2), DI
-	MOVQ  xTokenStride+64(FP), R8
-	IMULQ (SP), R8
-	MOVQ  x+8(FP), CX
-	LEAQ  (CX)(R8*4), R8
-	MOVQ  heads+72(FP), R9
-	MOVQ  yHeadStride+80(FP), R11
-	MOVQ  xHeadStride+88(FP), R12
-	MOVQ  pairs+32(FP), R13
-	CMPQ  R13, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (BX), Z4
@@ -3591,12 +3578,1031 @@ head20:
 	JGE       block18
 
 next19:
-	MOVQ (SP), CX
-	INCQ CX
-	MOVQ CX, (SP)
-	MOVQ tokens+48(FP), DX
-	CMPQ CX, DX
-	JLT  token1
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, F16C
+TEXT ·RotateHalfSplitF16ToF32AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  heads+72(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  tokens+48(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
+
+block3:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVUPS 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVUPS 64(SI), Y5
+	VMOVUPS 96(BX), Y6
+	VMOVUPS 96(SI), Y7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head5:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VCVTPH2PS  (DX), Y8
+	VCVTPH2PS  (DX)(AX*2), Y9
+	VMULPS     Y1, Y8, Y10
+	VMULPS     Y1, Y9, Y11
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, (CX)
+	VMOVUPS    Y9, (CX)(AX*4)
+	VCVTPH2PS  16(DX), Y8
+	VCVTPH2PS  16(DX)(AX*2), Y9
+	VMULPS     Y3, Y8, Y10
+	VMULPS     Y3, Y9, Y11
+	VMULPS     Y2, Y8, Y8
+	VMULPS     Y2, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 32(CX)
+	VMOVUPS    Y9, 32(CX)(AX*4)
+	VCVTPH2PS  32(DX), Y8
+	VCVTPH2PS  32(DX)(AX*2), Y9
+	VMULPS     Y5, Y8, Y10
+	VMULPS     Y5, Y9, Y11
+	VMULPS     Y4, Y8, Y8
+	VMULPS     Y4, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 64(CX)
+	VMOVUPS    Y9, 64(CX)(AX*4)
+	VCVTPH2PS  48(DX), Y8
+	VCVTPH2PS  48(DX)(AX*2), Y9
+	VMULPS     Y7, Y8, Y10
+	VMULPS     Y7, Y9, Y11
+	VMULPS     Y6, Y8, Y8
+	VMULPS     Y6, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 96(CX)
+	VMOVUPS    Y9, 96(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head5
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block3
+
+next4:
+	CMPQ R13, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	VCVTPH2PS (DX), Y2
+	VCVTPH2PS (DX)(AX*2), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head8
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block6
+
+next7:
+	CMPQ R13, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head11:
+	VCVTPH2PS (DX), X2
+	VCVTPH2PS (DX)(AX*2), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVUPS   X2, (CX)
+	VMOVUPS   X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head11
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block9
+
+next10:
+	CMPQ R13, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head14:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (DX), X2, X2
+	VCVTPH2PS X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (DX)(AX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVSS    X2, (CX)
+	VMOVSS    X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block12
+
+next13:
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX512F, F16C
+TEXT ·RotateHalfSplitF16ToF32AVX512(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  heads+72(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  tokens+48(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
+
+block3:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	VMOVUPS 128(BX), Z4
+	VMOVUPS 128(SI), Z5
+	VMOVUPS 192(BX), Z6
+	VMOVUPS 192(SI), Z7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head5:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3136(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	PREFETCHT0 3136(DX)(AX*2)
+	VCVTPH2PS  (DX), Z8
+	VCVTPH2PS  (DX)(AX*2), Z9
+	VMULPS     Z1, Z8, Z10
+	VMULPS     Z1, Z9, Z11
+	VMULPS     Z0, Z8, Z8
+	VMULPS     Z0, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, (CX)
+	VMOVUPS    Z9, (CX)(AX*4)
+	VCVTPH2PS  32(DX), Z8
+	VCVTPH2PS  32(DX)(AX*2), Z9
+	VMULPS     Z3, Z8, Z10
+	VMULPS     Z3, Z9, Z11
+	VMULPS     Z2, Z8, Z8
+	VMULPS     Z2, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 64(CX)
+	VMOVUPS    Z9, 64(CX)(AX*4)
+	VCVTPH2PS  64(DX), Z8
+	VCVTPH2PS  64(DX)(AX*2), Z9
+	VMULPS     Z5, Z8, Z10
+	VMULPS     Z5, Z9, Z11
+	VMULPS     Z4, Z8, Z8
+	VMULPS     Z4, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 128(CX)
+	VMOVUPS    Z9, 128(CX)(AX*4)
+	VCVTPH2PS  96(DX), Z8
+	VCVTPH2PS  96(DX)(AX*2), Z9
+	VMULPS     Z7, Z8, Z10
+	VMULPS     Z7, Z9, Z11
+	VMULPS     Z6, Z8, Z8
+	VMULPS     Z6, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 192(CX)
+	VMOVUPS    Z9, 192(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head5
+	ADDQ       $0x00000100, DI
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000100, BX
+	ADDQ       $0x00000100, SI
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
+	JGE        block3
+
+next4:
+	CMPQ R13, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VCVTPH2PS  (DX), Z2
+	VCVTPH2PS  (DX)(AX*2), Z3
+	VMULPS     Z1, Z2, Z4
+	VMULPS     Z1, Z3, Z5
+	VMULPS     Z0, Z2, Z2
+	VMULPS     Z0, Z3, Z3
+	VSUBPS     Z5, Z2, Z2
+	VADDPS     Z4, Z3, Z3
+	VMOVUPS    Z2, (CX)
+	VMOVUPS    Z3, (CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head11:
+	VCVTPH2PS (DX), Y2
+	VCVTPH2PS (DX)(AX*2), Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head11
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block9
+
+next10:
+	CMPQ R13, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VCVTPH2PS (DX), X2
+	VCVTPH2PS (DX)(AX*2), X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVUPS   X2, (CX)
+	VMOVUPS   X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block12
+
+next13:
+	CMPQ R13, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head17:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (DX), X2, X2
+	VCVTPH2PS X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (DX)(AX*2), X3, X3
+	VCVTPH2PS X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVSS    X2, (CX)
+	VMOVSS    X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block15
+
+next16:
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateHalfSplitBF16ToF32AVX2(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  heads+72(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  tokens+48(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x20
+	JLT  next4
+
+block3:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	VMOVUPS 32(BX), Y2
+	VMOVUPS 32(SI), Y3
+	VMOVUPS 64(BX), Y4
+	VMOVUPS 64(SI), Y5
+	VMOVUPS 96(BX), Y6
+	VMOVUPS 96(SI), Y7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head5:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VPMOVZXWD  (DX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPMOVZXWD  (DX)(AX*2), Y9
+	VPSLLD     $0x10, Y9, Y9
+	VMULPS     Y1, Y8, Y10
+	VMULPS     Y1, Y9, Y11
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y0, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, (CX)
+	VMOVUPS    Y9, (CX)(AX*4)
+	VPMOVZXWD  16(DX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPMOVZXWD  16(DX)(AX*2), Y9
+	VPSLLD     $0x10, Y9, Y9
+	VMULPS     Y3, Y8, Y10
+	VMULPS     Y3, Y9, Y11
+	VMULPS     Y2, Y8, Y8
+	VMULPS     Y2, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 32(CX)
+	VMOVUPS    Y9, 32(CX)(AX*4)
+	VPMOVZXWD  32(DX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPMOVZXWD  32(DX)(AX*2), Y9
+	VPSLLD     $0x10, Y9, Y9
+	VMULPS     Y5, Y8, Y10
+	VMULPS     Y5, Y9, Y11
+	VMULPS     Y4, Y8, Y8
+	VMULPS     Y4, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 64(CX)
+	VMOVUPS    Y9, 64(CX)(AX*4)
+	VPMOVZXWD  48(DX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPMOVZXWD  48(DX)(AX*2), Y9
+	VPSLLD     $0x10, Y9, Y9
+	VMULPS     Y7, Y8, Y10
+	VMULPS     Y7, Y9, Y11
+	VMULPS     Y6, Y8, Y8
+	VMULPS     Y6, Y9, Y9
+	VSUBPS     Y11, Y8, Y8
+	VADDPS     Y10, Y9, Y9
+	VMOVUPS    Y8, 96(CX)
+	VMOVUPS    Y9, 96(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head5
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000080, BX
+	ADDQ       $0x00000080, SI
+	SUBQ       $0x20, R13
+	CMPQ       R13, $0x20
+	JGE        block3
+
+next4:
+	CMPQ R13, $0x08
+	JLT  next7
+
+block6:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	VPMOVZXWD (DX), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VPMOVZXWD (DX)(AX*2), Y3
+	VPSLLD    $0x10, Y3, Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head8
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block6
+
+next7:
+	CMPQ R13, $0x04
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head11:
+	VPMOVZXWD (DX), X2
+	VPSLLD    $0x10, X2, X2
+	VPMOVZXWD (DX)(AX*2), X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVUPS   X2, (CX)
+	VMOVUPS   X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head11
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block9
+
+next10:
+	CMPQ R13, $0x01
+	JLT  next13
+
+block12:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head14:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (DX), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (DX)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVSS    X2, (CX)
+	VMOVSS    X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block12
+
+next13:
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateHalfSplitBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·RotateHalfSplitBF16ToF32AVX512(SB), $0-104
+	MOVQ  partner+40(FP), AX
+	MOVQ  heads+72(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  pairs+32(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+	MOVQ  tokens+48(FP), CX
+	TESTQ CX, CX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), BX
+	MOVQ sin+24(FP), SI
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), R8
+	MOVQ heads+72(FP), R9
+	MOVQ yHeadStride+80(FP), R11
+	MOVQ xHeadStride+88(FP), R12
+	MOVQ pairs+32(FP), R13
+	CMPQ R13, $0x40
+	JLT  next4
+
+block3:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	VMOVUPS 64(BX), Z2
+	VMOVUPS 64(SI), Z3
+	VMOVUPS 128(BX), Z4
+	VMOVUPS 128(SI), Z5
+	VMOVUPS 192(BX), Z6
+	VMOVUPS 192(SI), Z7
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head5:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3136(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	PREFETCHT0 3136(DX)(AX*2)
+	VPMOVZXWD  (DX), Z8
+	VPSLLD     $0x10, Z8, Z8
+	VPMOVZXWD  (DX)(AX*2), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z1, Z8, Z10
+	VMULPS     Z1, Z9, Z11
+	VMULPS     Z0, Z8, Z8
+	VMULPS     Z0, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, (CX)
+	VMOVUPS    Z9, (CX)(AX*4)
+	VPMOVZXWD  32(DX), Z8
+	VPSLLD     $0x10, Z8, Z8
+	VPMOVZXWD  32(DX)(AX*2), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z3, Z8, Z10
+	VMULPS     Z3, Z9, Z11
+	VMULPS     Z2, Z8, Z8
+	VMULPS     Z2, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 64(CX)
+	VMOVUPS    Z9, 64(CX)(AX*4)
+	VPMOVZXWD  64(DX), Z8
+	VPSLLD     $0x10, Z8, Z8
+	VPMOVZXWD  64(DX)(AX*2), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z5, Z8, Z10
+	VMULPS     Z5, Z9, Z11
+	VMULPS     Z4, Z8, Z8
+	VMULPS     Z4, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 128(CX)
+	VMOVUPS    Z9, 128(CX)(AX*4)
+	VPMOVZXWD  96(DX), Z8
+	VPSLLD     $0x10, Z8, Z8
+	VPMOVZXWD  96(DX)(AX*2), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMULPS     Z7, Z8, Z10
+	VMULPS     Z7, Z9, Z11
+	VMULPS     Z6, Z8, Z8
+	VMULPS     Z6, Z9, Z9
+	VSUBPS     Z11, Z8, Z8
+	VADDPS     Z10, Z9, Z9
+	VMOVUPS    Z8, 192(CX)
+	VMOVUPS    Z9, 192(CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head5
+	ADDQ       $0x00000100, DI
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000100, BX
+	ADDQ       $0x00000100, SI
+	SUBQ       $0x40, R13
+	CMPQ       R13, $0x40
+	JGE        block3
+
+next4:
+	CMPQ R13, $0x10
+	JLT  next7
+
+block6:
+	VMOVUPS (BX), Z0
+	VMOVUPS (SI), Z1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head8:
+	PREFETCHT0 3072(DX)
+	PREFETCHT0 3072(DX)(AX*2)
+	VPMOVZXWD  (DX), Z2
+	VPSLLD     $0x10, Z2, Z2
+	VPMOVZXWD  (DX)(AX*2), Z3
+	VPSLLD     $0x10, Z3, Z3
+	VMULPS     Z1, Z2, Z4
+	VMULPS     Z1, Z3, Z5
+	VMULPS     Z0, Z2, Z2
+	VMULPS     Z0, Z3, Z3
+	VSUBPS     Z5, Z2, Z2
+	VADDPS     Z4, Z3, Z3
+	VMOVUPS    Z2, (CX)
+	VMOVUPS    Z3, (CX)(AX*4)
+	LEAQ       (CX)(R11*4), CX
+	LEAQ       (DX)(R12*2), DX
+	DECQ       R10
+	JNZ        head8
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000020, R8
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x10, R13
+	CMPQ       R13, $0x10
+	JGE        block6
+
+next7:
+	CMPQ R13, $0x08
+	JLT  next10
+
+block9:
+	VMOVUPS (BX), Y0
+	VMOVUPS (SI), Y1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head11:
+	VPMOVZXWD (DX), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VPMOVZXWD (DX)(AX*2), Y3
+	VPSLLD    $0x10, Y3, Y3
+	VMULPS    Y1, Y2, Y4
+	VMULPS    Y1, Y3, Y5
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y3, Y3
+	VSUBPS    Y5, Y2, Y2
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y2, (CX)
+	VMOVUPS   Y3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head11
+	ADDQ      $0x00000020, DI
+	ADDQ      $0x00000010, R8
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, R13
+	CMPQ      R13, $0x08
+	JGE       block9
+
+next10:
+	CMPQ R13, $0x04
+	JLT  next13
+
+block12:
+	VMOVUPS (BX), X0
+	VMOVUPS (SI), X1
+	MOVQ    DI, CX
+	MOVQ    R8, DX
+	MOVQ    R9, R10
+
+head14:
+	VPMOVZXWD (DX), X2
+	VPSLLD    $0x10, X2, X2
+	VPMOVZXWD (DX)(AX*2), X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVUPS   X2, (CX)
+	VMOVUPS   X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head14
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000008, R8
+	ADDQ      $0x00000010, BX
+	ADDQ      $0x00000010, SI
+	SUBQ      $0x04, R13
+	CMPQ      R13, $0x04
+	JGE       block12
+
+next13:
+	CMPQ R13, $0x01
+	JLT  next16
+
+block15:
+	VMOVSS (BX), X0
+	VMOVSS (SI), X1
+	MOVQ   DI, CX
+	MOVQ   R8, DX
+	MOVQ   R9, R10
+
+head17:
+	VPXOR     X2, X2, X2
+	VPINSRW   $0x00, (DX), X2, X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPXOR     X3, X3, X3
+	VPINSRW   $0x00, (DX)(AX*2), X3, X3
+	VPMOVZXWD X3, X3
+	VPSLLD    $0x10, X3, X3
+	VMULPS    X1, X2, X4
+	VMULPS    X1, X3, X5
+	VMULPS    X0, X2, X2
+	VMULPS    X0, X3, X3
+	VSUBPS    X5, X2, X2
+	VADDPS    X4, X3, X3
+	VMOVSS    X2, (CX)
+	VMOVSS    X3, (CX)(AX*4)
+	LEAQ      (CX)(R11*4), CX
+	LEAQ      (DX)(R12*2), DX
+	DECQ      R10
+	JNZ       head17
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000002, R8
+	ADDQ      $0x00000004, BX
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x01, R13
+	CMPQ      R13, $0x01
+	JGE       block15
+
+next16:
+	DECQ tokens+48(FP)
+	JZ   done2
+	MOVQ y+0(FP), CX
+	MOVQ yTokenStride+56(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, y+0(FP)
+	MOVQ x+8(FP), CX
+	MOVQ xTokenStride+64(FP), DX
+	LEAQ (CX)(DX*2), CX
+	MOVQ CX, x+8(FP)
+	MOVQ cos+16(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, cos+16(FP)
+	MOVQ sin+24(FP), CX
+	MOVQ tableStride+96(FP), DX
+	LEAQ (CX)(DX*4), CX
+	MOVQ CX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3604,7 +4610,7 @@ done2:
 
 // func RotateInterleavedF32AVX2(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedF32AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -3614,31 +4620,18 @@ TEXT ·RotateInterleavedF32AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -3796,12 +4789,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -3809,7 +4815,7 @@ done2:
 
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·RotateInterleavedF32AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -3822,31 +4828,18 @@ TEXT ·RotateInterleavedF32AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*4), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -4224,12 +5217,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4291,7 +5297,7 @@ GLOBL signBit32<>(SB), RODATA|NOPTR, $64
 
 // func RotateInterleavedF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateInterleavedF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -4301,31 +5307,18 @@ TEXT ·RotateInterleavedF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -4489,12 +5482,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4502,7 +5508,7 @@ done2:
 
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·RotateInterleavedF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF16AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -4515,31 +5521,18 @@ TEXT ·RotateInterleavedF16AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -4943,12 +5936,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -4956,7 +5962,7 @@ done2:
 
 // func RotateInterleavedBF16AVX2(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedBF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedBF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -4966,31 +5972,18 @@ TEXT ·RotateInterleavedBF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Y0
@@ -5234,12 +6227,25 @@ head14:
 	JGE      block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5247,7 +6253,7 @@ done2:
 
 // func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateInterleavedBF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z1
 	VMOVUPS evens32<>+0(SB), Z2
@@ -5263,31 +6269,18 @@ TEXT ·RotateInterleavedBF16AVX512(SB), $8-96
 	MOVQ    tokens+40(FP), AX
 	TESTQ   AX, AX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*2), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Z2
@@ -5578,12 +6571,25 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5591,7 +6597,7 @@ done2:
 
 // func RotateInterleavedF32ToF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, F16C
-TEXT ·RotateInterleavedF32ToF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32ToF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -5601,31 +6607,18 @@ TEXT ·RotateInterleavedF32ToF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x10
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
 
 block3:
 	VPMOVZXDQ (DX), Y0
@@ -5790,12 +6783,25 @@ head14:
 	JGE       block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -5803,7 +6809,7 @@ done2:
 
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
-TEXT ·RotateInterleavedF32ToF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
 	VMOVUPS   low32<>+0(SB), Z0
 	VMOVUPS   high32<>+0(SB), Z1
 	VMOVDQU32 signBit32<>+0(SB), Z2
@@ -5816,31 +6822,18 @@ TEXT ·RotateInterleavedF32ToF16AVX512(SB), $8-96
 	MOVQ      tokens+40(FP), AX
 	TESTQ     AX, AX
 	JZ        done2
-	MOVQ      $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS   (DX), Z3
@@ -6237,12 +7230,25 @@ head23:
 	JGE       block21
 
 next22:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -6250,7 +7256,7 @@ done2:
 
 // func RotateInterleavedF32ToBF16AVX2(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2
-TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $8-96
+TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $0-96
 	MOVQ  heads+64(FP), AX
 	TESTQ AX, AX
 	JZ    done2
@@ -6260,31 +7266,18 @@ TEXT ·RotateInterleavedF32ToBF16AVX2(SB), $8-96
 	MOVQ  tokens+40(FP), AX
 	TESTQ AX, AX
 	JZ    done2
-	MOVQ  $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x20
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x20
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Y0
@@ -6540,12 +7533,25 @@ head14:
 	JGE      block12
 
 next13:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER
@@ -6553,7 +7559,7 @@ done2:
 
 // func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
-TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $8-96
+TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
 	VMOVUPS upperHalf<>+0(SB), Z0
 	VMOVUPS one16<>+0(SB), Z0
 	VMOVUPS evens32<>+0(SB), Z1
@@ -6569,31 +7575,18 @@ TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $8-96
 	MOVQ    tokens+40(FP), AX
 	TESTQ   AX, AX
 	JZ      done2
-	MOVQ    $0x00000000, (SP)
 
 token1:
-	MOVQ  tableStride+88(FP), DX
-	IMULQ (SP), DX
-	MOVQ  cos+16(FP), AX
-	LEAQ  (AX)(DX*4), DX
-	MOVQ  tableStride+88(FP), BX
-	IMULQ (SP), BX
-	MOVQ  sin+24(FP), AX
-	LEAQ  (AX)(BX*4), BX
-	MOVQ  yTokenStride+48(FP), SI
-	IMULQ (SP), SI
-	MOVQ  y+0(FP), AX
-	LEAQ  (AX)(SI*2), SI
-	MOVQ  xTokenStride+56(FP), DI
-	IMULQ (SP), DI
-	MOVQ  x+8(FP), AX
-	LEAQ  (AX)(DI*4), DI
-	MOVQ  heads+64(FP), R8
-	MOVQ  yHeadStride+72(FP), R10
-	MOVQ  xHeadStride+80(FP), R11
-	MOVQ  pairs+32(FP), R12
-	CMPQ  R12, $0x40
-	JLT   next4
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
 
 block3:
 	VMOVUPS (DX), Z3
@@ -6901,12 +7894,1329 @@ head17:
 	JGE       block15
 
 next16:
-	MOVQ (SP), AX
-	INCQ AX
-	MOVQ AX, (SP)
-	MOVQ tokens+40(FP), CX
-	CMPQ AX, CX
-	JLT  token1
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, F16C
+TEXT ·RotateInterleavedF16ToF32AVX2(SB), $0-96
+	MOVQ  heads+64(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+	MOVQ  pairs+32(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+	MOVQ  tokens+40(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
+
+block3:
+	VPMOVZXDQ (DX), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (BX), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(DX), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(BX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(DX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(BX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(DX), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(BX), Y7
+	VMOVSLDUP Y7, Y7
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head5:
+	PREFETCHT0 3072(CX)
+	VCVTPH2PS  (CX), Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, (AX)
+	VCVTPH2PS  16(CX), Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y2, Y8, Y8
+	VMULPS     Y3, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 32(AX)
+	VCVTPH2PS  32(CX), Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y4, Y8, Y8
+	VMULPS     Y5, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 64(AX)
+	VCVTPH2PS  48(CX), Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y6, Y8, Y8
+	VMULPS     Y7, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 96(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head5
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, BX
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
+	JGE        block3
+
+next4:
+	CMPQ R12, $0x04
+	JLT  next7
+
+block6:
+	VPMOVZXDQ (DX), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (BX), Y1
+	VMOVSLDUP Y1, Y1
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head8:
+	VCVTPH2PS (CX), Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head8
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block6
+
+next7:
+	CMPQ R12, $0x02
+	JLT  next10
+
+block9:
+	VMOVSD    (DX), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (BX), X1
+	VUNPCKLPS X1, X1, X1
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head11:
+	VCVTPH2PS (CX), X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VMOVUPS   X2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head11
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block9
+
+next10:
+	CMPQ R12, $0x01
+	JLT  next13
+
+block12:
+	VBROADCASTSS (DX), X0
+	VBROADCASTSS (BX), X1
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head14:
+	VMOVD     (CX), X2
+	VCVTPH2PS X2, X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VMOVSD    X2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head14
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block12
+
+next13:
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, AVX512F, F16C
+TEXT ·RotateInterleavedF16ToF32AVX512(SB), $0-96
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
+	VMOVDQU32 signBit32<>+0(SB), Z2
+	MOVQ      heads+64(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+	MOVQ      pairs+32(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+	MOVQ      tokens+40(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+
+token1:
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
+
+block3:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(DX), Z3
+	VMOVUPS   64(BX), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	VMOVUPS   128(DX), Z3
+	VMOVUPS   128(BX), Z9
+	VPXORD    Z2, Z9, Z13
+	VMOVAPS   Z3, Z14
+	VPERMT2PS Z9, Z0, Z14
+	VMOVAPS   Z13, Z15
+	VPERMT2PS Z3, Z0, Z15
+	VMOVAPS   Z3, Z16
+	VPERMT2PS Z9, Z1, Z16
+	VMOVAPS   Z13, Z9
+	VPERMT2PS Z3, Z1, Z9
+	VMOVUPS   192(DX), Z3
+	VMOVUPS   192(BX), Z13
+	VPXORD    Z2, Z13, Z17
+	VMOVAPS   Z3, Z18
+	VPERMT2PS Z13, Z0, Z18
+	VMOVAPS   Z17, Z19
+	VPERMT2PS Z3, Z0, Z19
+	VMOVAPS   Z3, Z20
+	VPERMT2PS Z13, Z1, Z20
+	VMOVAPS   Z17, Z13
+	VPERMT2PS Z3, Z1, Z13
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head5:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	PREFETCHT0 3200(CX)
+	PREFETCHT0 3264(CX)
+	VCVTPH2PS  (CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VCVTPH2PS  32(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	VCVTPH2PS  64(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z10, Z3, Z3
+	VMULPS     Z11, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 128(AX)
+	VCVTPH2PS  96(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z12, Z3, Z3
+	VMULPS     Z5, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 192(AX)
+	VCVTPH2PS  128(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z14, Z3, Z3
+	VMULPS     Z15, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 256(AX)
+	VCVTPH2PS  160(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z16, Z3, Z3
+	VMULPS     Z9, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 320(AX)
+	VCVTPH2PS  192(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z18, Z3, Z3
+	VMULPS     Z19, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 384(AX)
+	VCVTPH2PS  224(CX), Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z20, Z3, Z3
+	VMULPS     Z13, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 448(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head5
+	ADDQ       $0x00000200, SI
+	ADDQ       $0x00000100, DI
+	ADDQ       $0x00000100, DX
+	ADDQ       $0x00000100, BX
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
+	JGE        block3
+
+next4:
+	CMPQ R12, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(DX), Z3
+	VMOVUPS   64(BX), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head8:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	VCVTPH2PS  (CX), Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VCVTPH2PS  32(CX), Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	VCVTPH2PS  64(CX), Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z10, Z3, Z3
+	VMULPS     Z11, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 128(AX)
+	VCVTPH2PS  96(CX), Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z12, Z3, Z3
+	VMULPS     Z5, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 192(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head8
+	ADDQ       $0x00000100, SI
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000080, DX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R12, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head11:
+	PREFETCHT0 3072(CX)
+	VCVTPH2PS  (CX), Z5
+	VMOVSLDUP  Z5, Z3
+	VMOVSHDUP  Z5, Z5
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z5, Z5
+	VADDPS     Z5, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VCVTPH2PS  32(CX), Z5
+	VMOVSLDUP  Z5, Z3
+	VMOVSHDUP  Z5, Z5
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z5, Z5
+	VADDPS     Z5, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head11
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, BX
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
+	JGE        block9
+
+next10:
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 16(DX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 16(BX), Y6
+	VMOVSLDUP Y6, Y6
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head14:
+	PREFETCHT0 3072(CX)
+	VCVTPH2PS  (CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, (AX)
+	VCVTPH2PS  16(CX), Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y5, Y7, Y7
+	VMULPS     Y6, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, 32(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head14
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block12
+
+next13:
+	CMPQ R12, $0x04
+	JLT  next16
+
+block15:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head17:
+	VCVTPH2PS (CX), Y5
+	VPERMILPS $0xb1, Y5, Y6
+	VMULPS    Y3, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VADDSUBPS Y6, Y5, Y5
+	VMOVUPS   Y5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block15
+
+next16:
+	CMPQ R12, $0x02
+	JLT  next19
+
+block18:
+	VMOVSD    (DX), X3
+	VUNPCKLPS X3, X3, X3
+	VMOVSD    (BX), X4
+	VUNPCKLPS X4, X4, X4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head20:
+	VCVTPH2PS (CX), X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVUPS   X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head20
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block18
+
+next19:
+	CMPQ R12, $0x01
+	JLT  next22
+
+block21:
+	VBROADCASTSS (DX), X3
+	VBROADCASTSS (BX), X4
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head23:
+	VMOVD     (CX), X5
+	VCVTPH2PS X5, X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVSD    X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head23
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block21
+
+next22:
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedBF16ToF32AVX2(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2
+TEXT ·RotateInterleavedBF16ToF32AVX2(SB), $0-96
+	MOVQ  heads+64(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+	MOVQ  pairs+32(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+	MOVQ  tokens+40(FP), AX
+	TESTQ AX, AX
+	JZ    done2
+
+token1:
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x10
+	JLT  next4
+
+block3:
+	VPMOVZXDQ (DX), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (BX), Y1
+	VMOVSLDUP Y1, Y1
+	VPMOVZXDQ 16(DX), Y2
+	VMOVSLDUP Y2, Y2
+	VPMOVZXDQ 16(BX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ 32(DX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 32(BX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 48(DX), Y6
+	VMOVSLDUP Y6, Y6
+	VPMOVZXDQ 48(BX), Y7
+	VMOVSLDUP Y7, Y7
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head5:
+	PREFETCHT0 3072(CX)
+	VPMOVZXWD  (CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y0, Y8, Y8
+	VMULPS     Y1, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, (AX)
+	VPMOVZXWD  16(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y2, Y8, Y8
+	VMULPS     Y3, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 32(AX)
+	VPMOVZXWD  32(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y4, Y8, Y8
+	VMULPS     Y5, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 64(AX)
+	VPMOVZXWD  48(CX), Y8
+	VPSLLD     $0x10, Y8, Y8
+	VPERMILPS  $0xb1, Y8, Y9
+	VMULPS     Y6, Y8, Y8
+	VMULPS     Y7, Y9, Y9
+	VADDSUBPS  Y9, Y8, Y8
+	VMOVUPS    Y8, 96(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head5
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, BX
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
+	JGE        block3
+
+next4:
+	CMPQ R12, $0x04
+	JLT  next7
+
+block6:
+	VPMOVZXDQ (DX), Y0
+	VMOVSLDUP Y0, Y0
+	VPMOVZXDQ (BX), Y1
+	VMOVSLDUP Y1, Y1
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head8:
+	VPMOVZXWD (CX), Y2
+	VPSLLD    $0x10, Y2, Y2
+	VPERMILPS $0xb1, Y2, Y3
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDSUBPS Y3, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head8
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block6
+
+next7:
+	CMPQ R12, $0x02
+	JLT  next10
+
+block9:
+	VMOVSD    (DX), X0
+	VUNPCKLPS X0, X0, X0
+	VMOVSD    (BX), X1
+	VUNPCKLPS X1, X1, X1
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head11:
+	VPMOVZXWD (CX), X2
+	VPSLLD    $0x10, X2, X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VMOVUPS   X2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head11
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block9
+
+next10:
+	CMPQ R12, $0x01
+	JLT  next13
+
+block12:
+	VBROADCASTSS (DX), X0
+	VBROADCASTSS (BX), X1
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head14:
+	VMOVD     (CX), X2
+	VPMOVZXWD X2, X2
+	VPSLLD    $0x10, X2, X2
+	VPERMILPS $0xb1, X2, X3
+	VMULPS    X0, X2, X2
+	VMULPS    X1, X3, X3
+	VADDSUBPS X3, X2, X2
+	VMOVSD    X2, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head14
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block12
+
+next13:
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func RotateInterleavedBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $0-96
+	VMOVUPS   low32<>+0(SB), Z0
+	VMOVUPS   high32<>+0(SB), Z1
+	VMOVDQU32 signBit32<>+0(SB), Z2
+	MOVQ      heads+64(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+	MOVQ      pairs+32(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+	MOVQ      tokens+40(FP), AX
+	TESTQ     AX, AX
+	JZ        done2
+
+token1:
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ y+0(FP), SI
+	MOVQ x+8(FP), DI
+	MOVQ heads+64(FP), R8
+	MOVQ yHeadStride+72(FP), R10
+	MOVQ xHeadStride+80(FP), R11
+	MOVQ pairs+32(FP), R12
+	CMPQ R12, $0x40
+	JLT  next4
+
+block3:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(DX), Z3
+	VMOVUPS   64(BX), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	VMOVUPS   128(DX), Z3
+	VMOVUPS   128(BX), Z9
+	VPXORD    Z2, Z9, Z13
+	VMOVAPS   Z3, Z14
+	VPERMT2PS Z9, Z0, Z14
+	VMOVAPS   Z13, Z15
+	VPERMT2PS Z3, Z0, Z15
+	VMOVAPS   Z3, Z16
+	VPERMT2PS Z9, Z1, Z16
+	VMOVAPS   Z13, Z9
+	VPERMT2PS Z3, Z1, Z9
+	VMOVUPS   192(DX), Z3
+	VMOVUPS   192(BX), Z13
+	VPXORD    Z2, Z13, Z17
+	VMOVAPS   Z3, Z18
+	VPERMT2PS Z13, Z0, Z18
+	VMOVAPS   Z17, Z19
+	VPERMT2PS Z3, Z0, Z19
+	VMOVAPS   Z3, Z20
+	VPERMT2PS Z13, Z1, Z20
+	VMOVAPS   Z17, Z13
+	VPERMT2PS Z3, Z1, Z13
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head5:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	PREFETCHT0 3200(CX)
+	PREFETCHT0 3264(CX)
+	VPMOVZXWD  (CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VPMOVZXWD  32(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	VPMOVZXWD  64(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z10, Z3, Z3
+	VMULPS     Z11, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 128(AX)
+	VPMOVZXWD  96(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z12, Z3, Z3
+	VMULPS     Z5, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 192(AX)
+	VPMOVZXWD  128(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z14, Z3, Z3
+	VMULPS     Z15, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 256(AX)
+	VPMOVZXWD  160(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z16, Z3, Z3
+	VMULPS     Z9, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 320(AX)
+	VPMOVZXWD  192(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z18, Z3, Z3
+	VMULPS     Z19, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 384(AX)
+	VPMOVZXWD  224(CX), Z17
+	VPSLLD     $0x10, Z17, Z17
+	VMOVSLDUP  Z17, Z3
+	VMOVSHDUP  Z17, Z17
+	VMULPS     Z20, Z3, Z3
+	VMULPS     Z13, Z17, Z17
+	VADDPS     Z17, Z3, Z3
+	VMOVUPS    Z3, 448(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head5
+	ADDQ       $0x00000200, SI
+	ADDQ       $0x00000100, DI
+	ADDQ       $0x00000100, DX
+	ADDQ       $0x00000100, BX
+	SUBQ       $0x40, R12
+	CMPQ       R12, $0x40
+	JGE        block3
+
+next4:
+	CMPQ R12, $0x20
+	JLT  next7
+
+block6:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   64(DX), Z3
+	VMOVUPS   64(BX), Z5
+	VPXORD    Z2, Z5, Z9
+	VMOVAPS   Z3, Z10
+	VPERMT2PS Z5, Z0, Z10
+	VMOVAPS   Z9, Z11
+	VPERMT2PS Z3, Z0, Z11
+	VMOVAPS   Z3, Z12
+	VPERMT2PS Z5, Z1, Z12
+	VMOVAPS   Z9, Z5
+	VPERMT2PS Z3, Z1, Z5
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head8:
+	PREFETCHT0 3072(CX)
+	PREFETCHT0 3136(CX)
+	VPMOVZXWD  (CX), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VPMOVZXWD  32(CX), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	VPMOVZXWD  64(CX), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z10, Z3, Z3
+	VMULPS     Z11, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 128(AX)
+	VPMOVZXWD  96(CX), Z9
+	VPSLLD     $0x10, Z9, Z9
+	VMOVSLDUP  Z9, Z3
+	VMOVSHDUP  Z9, Z9
+	VMULPS     Z12, Z3, Z3
+	VMULPS     Z5, Z9, Z9
+	VADDPS     Z9, Z3, Z3
+	VMOVUPS    Z3, 192(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head8
+	ADDQ       $0x00000100, SI
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x00000080, DX
+	ADDQ       $0x00000080, BX
+	SUBQ       $0x20, R12
+	CMPQ       R12, $0x20
+	JGE        block6
+
+next7:
+	CMPQ R12, $0x10
+	JLT  next10
+
+block9:
+	VMOVUPS   (DX), Z3
+	VMOVUPS   (BX), Z4
+	VPXORD    Z2, Z4, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z4, Z0, Z6
+	VMOVAPS   Z5, Z7
+	VPERMT2PS Z3, Z0, Z7
+	VMOVAPS   Z3, Z8
+	VPERMT2PS Z4, Z1, Z8
+	VMOVAPS   Z5, Z4
+	VPERMT2PS Z3, Z1, Z4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head11:
+	PREFETCHT0 3072(CX)
+	VPMOVZXWD  (CX), Z5
+	VPSLLD     $0x10, Z5, Z5
+	VMOVSLDUP  Z5, Z3
+	VMOVSHDUP  Z5, Z5
+	VMULPS     Z6, Z3, Z3
+	VMULPS     Z7, Z5, Z5
+	VADDPS     Z5, Z3, Z3
+	VMOVUPS    Z3, (AX)
+	VPMOVZXWD  32(CX), Z5
+	VPSLLD     $0x10, Z5, Z5
+	VMOVSLDUP  Z5, Z3
+	VMOVSHDUP  Z5, Z5
+	VMULPS     Z8, Z3, Z3
+	VMULPS     Z4, Z5, Z5
+	VADDPS     Z5, Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head11
+	ADDQ       $0x00000080, SI
+	ADDQ       $0x00000040, DI
+	ADDQ       $0x00000040, DX
+	ADDQ       $0x00000040, BX
+	SUBQ       $0x10, R12
+	CMPQ       R12, $0x10
+	JGE        block9
+
+next10:
+	CMPQ R12, $0x08
+	JLT  next13
+
+block12:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	VPMOVZXDQ 16(DX), Y5
+	VMOVSLDUP Y5, Y5
+	VPMOVZXDQ 16(BX), Y6
+	VMOVSLDUP Y6, Y6
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head14:
+	PREFETCHT0 3072(CX)
+	VPMOVZXWD  (CX), Y7
+	VPSLLD     $0x10, Y7, Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y3, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, (AX)
+	VPMOVZXWD  16(CX), Y7
+	VPSLLD     $0x10, Y7, Y7
+	VPERMILPS  $0xb1, Y7, Y8
+	VMULPS     Y5, Y7, Y7
+	VMULPS     Y6, Y8, Y8
+	VADDSUBPS  Y8, Y7, Y7
+	VMOVUPS    Y7, 32(AX)
+	LEAQ       (AX)(R10*4), AX
+	LEAQ       (CX)(R11*2), CX
+	DECQ       R9
+	JNZ        head14
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000020, DI
+	ADDQ       $0x00000020, DX
+	ADDQ       $0x00000020, BX
+	SUBQ       $0x08, R12
+	CMPQ       R12, $0x08
+	JGE        block12
+
+next13:
+	CMPQ R12, $0x04
+	JLT  next16
+
+block15:
+	VPMOVZXDQ (DX), Y3
+	VMOVSLDUP Y3, Y3
+	VPMOVZXDQ (BX), Y4
+	VMOVSLDUP Y4, Y4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head17:
+	VPMOVZXWD (CX), Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPERMILPS $0xb1, Y5, Y6
+	VMULPS    Y3, Y5, Y5
+	VMULPS    Y4, Y6, Y6
+	VADDSUBPS Y6, Y5, Y5
+	VMOVUPS   Y5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head17
+	ADDQ      $0x00000020, SI
+	ADDQ      $0x00000010, DI
+	ADDQ      $0x00000010, DX
+	ADDQ      $0x00000010, BX
+	SUBQ      $0x04, R12
+	CMPQ      R12, $0x04
+	JGE       block15
+
+next16:
+	CMPQ R12, $0x02
+	JLT  next19
+
+block18:
+	VMOVSD    (DX), X3
+	VUNPCKLPS X3, X3, X3
+	VMOVSD    (BX), X4
+	VUNPCKLPS X4, X4, X4
+	MOVQ      SI, AX
+	MOVQ      DI, CX
+	MOVQ      R8, R9
+
+head20:
+	VPMOVZXWD (CX), X5
+	VPSLLD    $0x10, X5, X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVUPS   X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head20
+	ADDQ      $0x00000010, SI
+	ADDQ      $0x00000008, DI
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x02, R12
+	CMPQ      R12, $0x02
+	JGE       block18
+
+next19:
+	CMPQ R12, $0x01
+	JLT  next22
+
+block21:
+	VBROADCASTSS (DX), X3
+	VBROADCASTSS (BX), X4
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
+
+head23:
+	VMOVD     (CX), X5
+	VPMOVZXWD X5, X5
+	VPSLLD    $0x10, X5, X5
+	VPERMILPS $0xb1, X5, X6
+	VMULPS    X3, X5, X5
+	VMULPS    X4, X6, X6
+	VADDSUBPS X6, X5, X5
+	VMOVSD    X5, (AX)
+	LEAQ      (AX)(R10*4), AX
+	LEAQ      (CX)(R11*2), CX
+	DECQ      R9
+	JNZ       head23
+	ADDQ      $0x00000008, SI
+	ADDQ      $0x00000004, DI
+	ADDQ      $0x00000004, DX
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x01, R12
+	CMPQ      R12, $0x01
+	JGE       block21
+
+next22:
+	DECQ tokens+40(FP)
+	JZ   done2
+	MOVQ y+0(FP), AX
+	MOVQ yTokenStride+48(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, y+0(FP)
+	MOVQ x+8(FP), AX
+	MOVQ xTokenStride+56(FP), CX
+	LEAQ (AX)(CX*2), AX
+	MOVQ AX, x+8(FP)
+	MOVQ cos+16(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, cos+16(FP)
+	MOVQ sin+24(FP), AX
+	MOVQ tableStride+88(FP), CX
+	LEAQ (AX)(CX*4), AX
+	MOVQ AX, sin+24(FP)
+	JMP  token1
 
 done2:
 	VZEROUPPER

@@ -49,6 +49,24 @@ func RotateHalfSplitF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, partner
 //go:noescape
 func RotateHalfSplitF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 
+// RotateHalfSplitF16ToF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+
+// RotateHalfSplitBF16ToF32NEON rotates the pairs (x[i], x[i+partner]), i < pairs, of every head of
+// every token, as generic.RotateHalfSplitBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateHalfSplitBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+
 // RotateInterleavedF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
 // every token, as generic.RotateInterleavedF32 does. The row of head h of token t is
 // read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
@@ -93,3 +111,21 @@ func RotateInterleavedF32ToF16NEON(y *uint16, x, cos, sin *float32, pairs, token
 //
 //go:noescape
 func RotateInterleavedF32ToBF16NEON(y *uint16, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+
+// RotateInterleavedF16ToF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+
+// RotateInterleavedBF16ToF32NEON rotates the pairs (x[2i], x[2i+1]), i < pairs, of every head of
+// every token, as generic.RotateInterleavedBF16ToF32 does. The row of head h of token t is
+// read from x[t*xTokenStride+h*xHeadStride] on and written likewise to y, its table
+// rows start at cos[t*tableStride] and sin[t*tableStride]. Strides are in elements.
+// Either y is x and has its strides, or the two share no memory.
+//
+//go:noescape
+func RotateInterleavedBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)

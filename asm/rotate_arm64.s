@@ -938,6 +938,335 @@ next9:
 done1:
 	RET
 
+// func RotateHalfSplitF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitF16ToF32NEON(SB), NOSPLIT, $0-104
+	MOVD partner+40(FP), R0
+	MOVD heads+72(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+48(FP), R4
+	CBZ  R4, done1
+	MOVD y+0(FP), R5
+	MOVD x+8(FP), R7
+	MOVD cos+16(FP), R9
+	MOVD sin+24(FP), R10
+
+token3:
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
+	MOVD R8, R12
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<2, R11, R1
+	ADD  R0<<1, R12, R2
+	CMP  $16, R15
+	BLT  next5
+
+loop4:
+	FLDPQ (R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	FLDPQ (R12), (F8, F9)
+	WORD  $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD  $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD  $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD  $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	FLDPQ (R2), (F8, F9)
+	WORD  $0x0e21790e // fcvtl v14.4s, v8.4h
+	WORD  $0x4e21790f // fcvtl2 v15.4s, v8.8h
+	WORD  $0x0e217930 // fcvtl v16.4s, v9.4h
+	WORD  $0x4e217931 // fcvtl2 v17.4s, v9.8h
+	WORD  $0x6e24ddc9 // fmul v9.4s, v14.4s, v4.4s
+	WORD  $0x6e24dd48 // fmul v8.4s, v10.4s, v4.4s
+	WORD  $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD  $0x6e20ddce // fmul v14.4s, v14.4s, v0.4s
+	WORD  $0x4ea9d54a // fsub v10.4s, v10.4s, v9.4s
+	WORD  $0x4e28d5ce // fadd v14.4s, v14.4s, v8.4s
+	WORD  $0x6e25dde9 // fmul v9.4s, v15.4s, v5.4s
+	WORD  $0x6e25dd68 // fmul v8.4s, v11.4s, v5.4s
+	WORD  $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD  $0x6e21ddef // fmul v15.4s, v15.4s, v1.4s
+	WORD  $0x4ea9d56b // fsub v11.4s, v11.4s, v9.4s
+	WORD  $0x4e28d5ef // fadd v15.4s, v15.4s, v8.4s
+	WORD  $0x6e26de09 // fmul v9.4s, v16.4s, v6.4s
+	WORD  $0x6e26dd88 // fmul v8.4s, v12.4s, v6.4s
+	WORD  $0x6e22dd8c // fmul v12.4s, v12.4s, v2.4s
+	WORD  $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD  $0x4ea9d58c // fsub v12.4s, v12.4s, v9.4s
+	WORD  $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD  $0x6e27de29 // fmul v9.4s, v17.4s, v7.4s
+	WORD  $0x6e27dda8 // fmul v8.4s, v13.4s, v7.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x4ea9d5ad // fsub v13.4s, v13.4s, v9.4s
+	WORD  $0x4e28d631 // fadd v17.4s, v17.4s, v8.4s
+	FSTPQ (F10, F11), (R11)
+	FSTPQ (F12, F13), 32(R11)
+	FSTPQ (F14, F15), (R1)
+	FSTPQ (F16, F17), 32(R1)
+	ADD   $64, R11
+	ADD   $64, R1
+	ADD   $32, R12
+	ADD   $32, R2
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
+	BGE   loop4
+
+next5:
+	CMP $4, R15
+	BLT next7
+
+loop6:
+	FMOVQ (R13), F0
+	FMOVQ (R14), F1
+	FMOVD (R12), F2
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	FMOVD (R2), F2
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
+	FMOVQ F3, (R11)
+	FMOVQ F4, (R1)
+	ADD   $16, R11
+	ADD   $16, R1
+	ADD   $8, R12
+	ADD   $8, R2
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
+	BGE   loop6
+
+next7:
+	CMP $1, R15
+	BLT next9
+
+loop8:
+	FMOVS (R13), F0
+	FMOVS (R14), F1
+	VLD1R (R12), [V2.H8]
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	VLD1R (R2), [V2.H8]
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
+	FMOVS F3, (R11)
+	FMOVS F4, (R1)
+	ADD   $4, R11
+	ADD   $4, R1
+	ADD   $2, R12
+	ADD   $2, R2
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
+	BGE   loop8
+
+next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<1, R8, R8
+	SUBS $1, R3
+	BNE  head2
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<2, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<1, R7, R7
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
+	SUBS $1, R4
+	BNE  token3
+
+done1:
+	RET
+
+// func RotateHalfSplitBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, partner, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateHalfSplitBF16ToF32NEON(SB), NOSPLIT, $0-104
+	MOVD  partner+40(FP), R0
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+72(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+48(FP), R4
+	CBZ   R4, done1
+	MOVD  y+0(FP), R5
+	MOVD  x+8(FP), R7
+	MOVD  cos+16(FP), R9
+	MOVD  sin+24(FP), R10
+
+token3:
+	MOVD R5, R6
+	MOVD R7, R8
+	MOVD heads+72(FP), R3
+
+head2:
+	MOVD R6, R11
+	MOVD R8, R12
+	MOVD R9, R13
+	MOVD R10, R14
+	MOVD pairs+32(FP), R15
+	ADD  R0<<2, R11, R1
+	ADD  R0<<1, R12, R2
+	CMP  $16, R15
+	BLT  next5
+
+loop4:
+	FLDPQ (R13), (F3, F4)
+	FLDPQ 32(R13), (F5, F6)
+	FLDPQ (R14), (F7, F8)
+	FLDPQ 32(R14), (F9, F10)
+	FLDPQ (R12), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V13.H8
+	VZIP2 V11.H8, V0.H8, V14.H8
+	VZIP1 V12.H8, V0.H8, V15.H8
+	VZIP2 V12.H8, V0.H8, V16.H8
+	FLDPQ (R2), (F11, F12)
+	VZIP1 V11.H8, V0.H8, V17.H8
+	VZIP2 V11.H8, V0.H8, V18.H8
+	VZIP1 V12.H8, V0.H8, V19.H8
+	VZIP2 V12.H8, V0.H8, V20.H8
+	WORD  $0x6e27de2c // fmul v12.4s, v17.4s, v7.4s
+	WORD  $0x6e27ddab // fmul v11.4s, v13.4s, v7.4s
+	WORD  $0x6e23ddad // fmul v13.4s, v13.4s, v3.4s
+	WORD  $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD  $0x4eacd5ad // fsub v13.4s, v13.4s, v12.4s
+	WORD  $0x4e2bd631 // fadd v17.4s, v17.4s, v11.4s
+	WORD  $0x6e28de4c // fmul v12.4s, v18.4s, v8.4s
+	WORD  $0x6e28ddcb // fmul v11.4s, v14.4s, v8.4s
+	WORD  $0x6e24ddce // fmul v14.4s, v14.4s, v4.4s
+	WORD  $0x6e24de52 // fmul v18.4s, v18.4s, v4.4s
+	WORD  $0x4eacd5ce // fsub v14.4s, v14.4s, v12.4s
+	WORD  $0x4e2bd652 // fadd v18.4s, v18.4s, v11.4s
+	WORD  $0x6e29de6c // fmul v12.4s, v19.4s, v9.4s
+	WORD  $0x6e29ddeb // fmul v11.4s, v15.4s, v9.4s
+	WORD  $0x6e25ddef // fmul v15.4s, v15.4s, v5.4s
+	WORD  $0x6e25de73 // fmul v19.4s, v19.4s, v5.4s
+	WORD  $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
+	WORD  $0x4e2bd673 // fadd v19.4s, v19.4s, v11.4s
+	WORD  $0x6e2ade8c // fmul v12.4s, v20.4s, v10.4s
+	WORD  $0x6e2ade0b // fmul v11.4s, v16.4s, v10.4s
+	WORD  $0x6e26de10 // fmul v16.4s, v16.4s, v6.4s
+	WORD  $0x6e26de94 // fmul v20.4s, v20.4s, v6.4s
+	WORD  $0x4eacd610 // fsub v16.4s, v16.4s, v12.4s
+	WORD  $0x4e2bd694 // fadd v20.4s, v20.4s, v11.4s
+	FSTPQ (F13, F14), (R11)
+	FSTPQ (F15, F16), 32(R11)
+	FSTPQ (F17, F18), (R1)
+	FSTPQ (F19, F20), 32(R1)
+	ADD   $64, R11
+	ADD   $64, R1
+	ADD   $32, R12
+	ADD   $32, R2
+	ADD   $64, R13
+	ADD   $64, R14
+	SUB   $16, R15
+	CMP   $16, R15
+	BGE   loop4
+
+next5:
+	CMP $4, R15
+	BLT next7
+
+loop6:
+	FMOVQ (R13), F3
+	FMOVQ (R14), F4
+	FMOVD (R12), F5
+	VZIP1 V5.H8, V0.H8, V6.H8
+	FMOVD (R2), F5
+	VZIP1 V5.H8, V0.H8, V7.H8
+	WORD  $0x6e24dce8 // fmul v8.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc5 // fmul v5.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
+	FMOVQ F6, (R11)
+	FMOVQ F7, (R1)
+	ADD   $16, R11
+	ADD   $16, R1
+	ADD   $8, R12
+	ADD   $8, R2
+	ADD   $16, R13
+	ADD   $16, R14
+	SUB   $4, R15
+	CMP   $4, R15
+	BGE   loop6
+
+next7:
+	CMP $1, R15
+	BLT next9
+
+loop8:
+	FMOVS (R13), F3
+	FMOVS (R14), F4
+	VLD1R (R12), [V5.H8]
+	VZIP1 V5.H8, V0.H8, V6.H8
+	VLD1R (R2), [V5.H8]
+	VZIP1 V5.H8, V0.H8, V7.H8
+	WORD  $0x6e24dce8 // fmul v8.4s, v7.4s, v4.4s
+	WORD  $0x6e24dcc5 // fmul v5.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dce7 // fmul v7.4s, v7.4s, v3.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e25d4e7 // fadd v7.4s, v7.4s, v5.4s
+	FMOVS F6, (R11)
+	FMOVS F7, (R1)
+	ADD   $4, R11
+	ADD   $4, R1
+	ADD   $2, R12
+	ADD   $2, R2
+	ADD   $4, R13
+	ADD   $4, R14
+	SUB   $1, R15
+	CMP   $1, R15
+	BGE   loop8
+
+next9:
+	MOVD yHeadStride+80(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD xHeadStride+88(FP), R17
+	ADD  R17<<1, R8, R8
+	SUBS $1, R3
+	BNE  head2
+	MOVD yTokenStride+56(FP), R17
+	ADD  R17<<2, R5, R5
+	MOVD xTokenStride+64(FP), R17
+	ADD  R17<<1, R7, R7
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R9, R9
+	MOVD tableStride+96(FP), R17
+	ADD  R17<<2, R10, R10
+	SUBS $1, R4
+	BNE  token3
+
+done1:
+	RET
+
 // func RotateInterleavedF32NEON(y, x, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
 TEXT ·RotateInterleavedF32NEON(SB), NOSPLIT, $0-96
 	MOVD heads+64(FP), R17
@@ -1761,6 +2090,327 @@ next9:
 	ADD  R17<<1, R2, R2
 	MOVD xTokenStride+56(FP), R17
 	ADD  R17<<2, R4, R4
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
+	SUBS $1, R1
+	BNE  token3
+
+done1:
+	RET
+
+// func RotateInterleavedF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedF16ToF32NEON(SB), NOSPLIT, $0-96
+	MOVD heads+64(FP), R17
+	CBZ  R17, done1
+	MOVD pairs+32(FP), R17
+	CBZ  R17, done1
+	MOVD tokens+40(FP), R1
+	CBZ  R1, done1
+	MOVD y+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD cos+16(FP), R6
+	MOVD sin+24(FP), R7
+
+token3:
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
+	BLT  next5
+
+loop4:
+	FLDPQ  (R10), (F0, F1)
+	FLDPQ  32(R10), (F2, F3)
+	FLDPQ  (R11), (F4, F5)
+	FLDPQ  32(R11), (F6, F7)
+	VLD2.P 32(R9), [V8.H8, V9.H8]
+	WORD   $0x0e21790a // fcvtl v10.4s, v8.4h
+	WORD   $0x4e21790b // fcvtl2 v11.4s, v8.8h
+	WORD   $0x0e21792c // fcvtl v12.4s, v9.4h
+	WORD   $0x4e21792d // fcvtl2 v13.4s, v9.8h
+	VLD2.P 32(R9), [V8.H8, V9.H8]
+	WORD   $0x0e21790e // fcvtl v14.4s, v8.4h
+	WORD   $0x4e21790f // fcvtl2 v15.4s, v8.8h
+	WORD   $0x0e217930 // fcvtl v16.4s, v9.4h
+	WORD   $0x4e217931 // fcvtl2 v17.4s, v9.8h
+	WORD   $0x6e24dd89 // fmul v9.4s, v12.4s, v4.4s
+	WORD   $0x6e24dd48 // fmul v8.4s, v10.4s, v4.4s
+	WORD   $0x6e20dd4a // fmul v10.4s, v10.4s, v0.4s
+	WORD   $0x6e20dd8c // fmul v12.4s, v12.4s, v0.4s
+	WORD   $0x4ea9d54a // fsub v10.4s, v10.4s, v9.4s
+	WORD   $0x4e28d58c // fadd v12.4s, v12.4s, v8.4s
+	WORD   $0x6e25dda9 // fmul v9.4s, v13.4s, v5.4s
+	WORD   $0x6e25dd68 // fmul v8.4s, v11.4s, v5.4s
+	WORD   $0x6e21dd6b // fmul v11.4s, v11.4s, v1.4s
+	WORD   $0x6e21ddad // fmul v13.4s, v13.4s, v1.4s
+	WORD   $0x4ea9d56b // fsub v11.4s, v11.4s, v9.4s
+	WORD   $0x4e28d5ad // fadd v13.4s, v13.4s, v8.4s
+	WORD   $0x6e26de09 // fmul v9.4s, v16.4s, v6.4s
+	WORD   $0x6e26ddc8 // fmul v8.4s, v14.4s, v6.4s
+	WORD   $0x6e22ddce // fmul v14.4s, v14.4s, v2.4s
+	WORD   $0x6e22de10 // fmul v16.4s, v16.4s, v2.4s
+	WORD   $0x4ea9d5ce // fsub v14.4s, v14.4s, v9.4s
+	WORD   $0x4e28d610 // fadd v16.4s, v16.4s, v8.4s
+	WORD   $0x6e27de29 // fmul v9.4s, v17.4s, v7.4s
+	WORD   $0x6e27dde8 // fmul v8.4s, v15.4s, v7.4s
+	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD   $0x6e23de31 // fmul v17.4s, v17.4s, v3.4s
+	WORD   $0x4ea9d5ef // fsub v15.4s, v15.4s, v9.4s
+	WORD   $0x4e28d631 // fadd v17.4s, v17.4s, v8.4s
+	VORR   V10.B16, V10.B16, V8.B16
+	VORR   V12.B16, V12.B16, V9.B16
+	VST2.P [V8.S4, V9.S4], 32(R8)
+	VORR   V11.B16, V11.B16, V8.B16
+	VORR   V13.B16, V13.B16, V9.B16
+	VST2.P [V8.S4, V9.S4], 32(R8)
+	VORR   V14.B16, V14.B16, V8.B16
+	VORR   V16.B16, V16.B16, V9.B16
+	VST2.P [V8.S4, V9.S4], 32(R8)
+	VORR   V15.B16, V15.B16, V8.B16
+	VORR   V17.B16, V17.B16, V9.B16
+	VST2.P [V8.S4, V9.S4], 32(R8)
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
+	BGE    loop4
+
+next5:
+	CMP $4, R12
+	BLT next7
+
+loop6:
+	FMOVQ  (R10), F0
+	FMOVQ  (R11), F1
+	VLD2.P 16(R9), [V2.H4, V3.H4]
+	WORD   $0x0e217844 // fcvtl v4.4s, v2.4h
+	WORD   $0x0e217865 // fcvtl v5.4s, v3.4h
+	WORD   $0x6e21dca3 // fmul v3.4s, v5.4s, v1.4s
+	WORD   $0x6e21dc82 // fmul v2.4s, v4.4s, v1.4s
+	WORD   $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD   $0x6e20dca5 // fmul v5.4s, v5.4s, v0.4s
+	WORD   $0x4ea3d484 // fsub v4.4s, v4.4s, v3.4s
+	WORD   $0x4e22d4a5 // fadd v5.4s, v5.4s, v2.4s
+	VST2.P [V4.S4, V5.S4], 32(R8)
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
+	BGE    loop6
+
+next7:
+	CMP $1, R12
+	BLT next9
+
+loop8:
+	FMOVS (R10), F0
+	FMOVS (R11), F1
+	VLD1R (R9), [V2.H8]
+	WORD  $0x0e217843 // fcvtl v3.4s, v2.4h
+	ADD   $2, R9
+	VLD1R (R9), [V2.H8]
+	WORD  $0x0e217844 // fcvtl v4.4s, v2.4h
+	ADD   $2, R9
+	WORD  $0x6e21dc85 // fmul v5.4s, v4.4s, v1.4s
+	WORD  $0x6e21dc62 // fmul v2.4s, v3.4s, v1.4s
+	WORD  $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD  $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD  $0x4ea5d463 // fsub v3.4s, v3.4s, v5.4s
+	WORD  $0x4e22d484 // fadd v4.4s, v4.4s, v2.4s
+	FMOVS F3, (R8)
+	ADD   $4, R8
+	FMOVS F4, (R8)
+	ADD   $4, R8
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
+	BGE   loop8
+
+next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<1, R5, R5
+	SUBS $1, R0
+	BNE  head2
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<2, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<1, R4, R4
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R6, R6
+	MOVD tableStride+88(FP), R17
+	ADD  R17<<2, R7, R7
+	SUBS $1, R1
+	BNE  token3
+
+done1:
+	RET
+
+// func RotateInterleavedBF16ToF32NEON(y *float32, x *uint16, cos, sin *float32, pairs, tokens, yTokenStride, xTokenStride, heads, yHeadStride, xHeadStride, tableStride int)
+TEXT ·RotateInterleavedBF16ToF32NEON(SB), NOSPLIT, $0-96
+	MOVD  $one16<>(SB), R17
+	FMOVQ (R17), F1
+	MOVD  $upperHalf<>(SB), R17
+	FMOVQ (R17), F2
+	VEOR  V0.B16, V0.B16, V0.B16
+	MOVD  heads+64(FP), R17
+	CBZ   R17, done1
+	MOVD  pairs+32(FP), R17
+	CBZ   R17, done1
+	MOVD  tokens+40(FP), R1
+	CBZ   R1, done1
+	MOVD  y+0(FP), R2
+	MOVD  x+8(FP), R4
+	MOVD  cos+16(FP), R6
+	MOVD  sin+24(FP), R7
+
+token3:
+	MOVD R2, R3
+	MOVD R4, R5
+	MOVD heads+64(FP), R0
+
+head2:
+	MOVD R3, R8
+	MOVD R5, R9
+	MOVD R6, R10
+	MOVD R7, R11
+	MOVD pairs+32(FP), R12
+	CMP  $16, R12
+	BLT  next5
+
+loop4:
+	FLDPQ  (R10), (F3, F4)
+	FLDPQ  32(R10), (F5, F6)
+	FLDPQ  (R11), (F7, F8)
+	FLDPQ  32(R11), (F9, F10)
+	FLDPQ  (R9), (F11, F12)
+	FLDPQ  32(R9), (F13, F14)
+	VSHL   $16, V11.S4, V15.S4
+	VAND   V2.B16, V11.B16, V11.B16
+	VSHL   $16, V12.S4, V16.S4
+	VAND   V2.B16, V12.B16, V12.B16
+	VSHL   $16, V13.S4, V17.S4
+	VAND   V2.B16, V13.B16, V13.B16
+	VSHL   $16, V14.S4, V18.S4
+	VAND   V2.B16, V14.B16, V14.B16
+	ADD    $64, R9
+	WORD   $0x6e27dd74 // fmul v20.4s, v11.4s, v7.4s
+	WORD   $0x6e27ddf3 // fmul v19.4s, v15.4s, v7.4s
+	WORD   $0x6e23ddef // fmul v15.4s, v15.4s, v3.4s
+	WORD   $0x6e23dd6b // fmul v11.4s, v11.4s, v3.4s
+	WORD   $0x4eb4d5ef // fsub v15.4s, v15.4s, v20.4s
+	WORD   $0x4e33d56b // fadd v11.4s, v11.4s, v19.4s
+	WORD   $0x6e28dd94 // fmul v20.4s, v12.4s, v8.4s
+	WORD   $0x6e28de13 // fmul v19.4s, v16.4s, v8.4s
+	WORD   $0x6e24de10 // fmul v16.4s, v16.4s, v4.4s
+	WORD   $0x6e24dd8c // fmul v12.4s, v12.4s, v4.4s
+	WORD   $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
+	WORD   $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD   $0x6e29ddb4 // fmul v20.4s, v13.4s, v9.4s
+	WORD   $0x6e29de33 // fmul v19.4s, v17.4s, v9.4s
+	WORD   $0x6e25de31 // fmul v17.4s, v17.4s, v5.4s
+	WORD   $0x6e25ddad // fmul v13.4s, v13.4s, v5.4s
+	WORD   $0x4eb4d631 // fsub v17.4s, v17.4s, v20.4s
+	WORD   $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
+	WORD   $0x6e2addd4 // fmul v20.4s, v14.4s, v10.4s
+	WORD   $0x6e2ade53 // fmul v19.4s, v18.4s, v10.4s
+	WORD   $0x6e26de52 // fmul v18.4s, v18.4s, v6.4s
+	WORD   $0x6e26ddce // fmul v14.4s, v14.4s, v6.4s
+	WORD   $0x4eb4d652 // fsub v18.4s, v18.4s, v20.4s
+	WORD   $0x4e33d5ce // fadd v14.4s, v14.4s, v19.4s
+	VORR   V15.B16, V15.B16, V19.B16
+	VORR   V11.B16, V11.B16, V20.B16
+	VST2.P [V19.S4, V20.S4], 32(R8)
+	VORR   V16.B16, V16.B16, V19.B16
+	VORR   V12.B16, V12.B16, V20.B16
+	VST2.P [V19.S4, V20.S4], 32(R8)
+	VORR   V17.B16, V17.B16, V19.B16
+	VORR   V13.B16, V13.B16, V20.B16
+	VST2.P [V19.S4, V20.S4], 32(R8)
+	VORR   V18.B16, V18.B16, V19.B16
+	VORR   V14.B16, V14.B16, V20.B16
+	VST2.P [V19.S4, V20.S4], 32(R8)
+	ADD    $64, R10
+	ADD    $64, R11
+	SUB    $16, R12
+	CMP    $16, R12
+	BGE    loop4
+
+next5:
+	CMP $4, R12
+	BLT next7
+
+loop6:
+	FMOVQ  (R10), F3
+	FMOVQ  (R11), F4
+	FMOVQ  (R9), F5
+	VSHL   $16, V5.S4, V6.S4
+	VAND   V2.B16, V5.B16, V5.B16
+	ADD    $16, R9
+	WORD   $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
+	WORD   $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD   $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD   $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD   $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD   $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	VORR   V6.B16, V6.B16, V7.B16
+	VORR   V5.B16, V5.B16, V8.B16
+	VST2.P [V7.S4, V8.S4], 32(R8)
+	ADD    $16, R10
+	ADD    $16, R11
+	SUB    $4, R12
+	CMP    $4, R12
+	BGE    loop6
+
+next7:
+	CMP $1, R12
+	BLT next9
+
+loop8:
+	FMOVS (R10), F3
+	FMOVS (R11), F4
+	FMOVS (R9), F5
+	VSHL  $16, V5.S4, V6.S4
+	VAND  V2.B16, V5.B16, V5.B16
+	ADD   $4, R9
+	WORD  $0x6e24dca8 // fmul v8.4s, v5.4s, v4.4s
+	WORD  $0x6e24dcc7 // fmul v7.4s, v6.4s, v4.4s
+	WORD  $0x6e23dcc6 // fmul v6.4s, v6.4s, v3.4s
+	WORD  $0x6e23dca5 // fmul v5.4s, v5.4s, v3.4s
+	WORD  $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
+	WORD  $0x4e27d4a5 // fadd v5.4s, v5.4s, v7.4s
+	FMOVS F6, (R8)
+	ADD   $4, R8
+	FMOVS F5, (R8)
+	ADD   $4, R8
+	ADD   $4, R10
+	ADD   $4, R11
+	SUB   $1, R12
+	CMP   $1, R12
+	BGE   loop8
+
+next9:
+	MOVD yHeadStride+72(FP), R17
+	ADD  R17<<2, R3, R3
+	MOVD xHeadStride+80(FP), R17
+	ADD  R17<<1, R5, R5
+	SUBS $1, R0
+	BNE  head2
+	MOVD yTokenStride+48(FP), R17
+	ADD  R17<<2, R2, R2
+	MOVD xTokenStride+56(FP), R17
+	ADD  R17<<1, R4, R4
 	MOVD tableStride+88(FP), R17
 	ADD  R17<<2, R6, R6
 	MOVD tableStride+88(FP), R17

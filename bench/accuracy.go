@@ -23,7 +23,7 @@ type curve struct {
 
 // accuracyCurves compares some positions of every octave, the first and the last
 // among them, with the cosine and sine of position*invFreq, invFreq in float64.
-func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
+func accuracyCurves(octaves, positions int, p *progress) []curve {
 	curves := []curve{
 		{name: "exact", title: "posenc, Exact"},
 		{name: "float32", title: "posenc, Float32"},
@@ -31,10 +31,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		{name: "recurrence", title: "float32 loop: angle *= base^(-2/dim)", fill: peers.RecurrenceRows(base, headDim)},
 	}
 	for i, angles := range []posenc.AngleRounding{posenc.ExactAngles, posenc.Float32Angles} {
-		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: angles})
-		if err != nil {
-			return nil, err
-		}
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: angles}))
 		curves[i].fill = func(cos, sin []float32, position int32) { rotary.CosSin(cos, sin, []int32{position}) }
 	}
 	frequencies, random := ladder(), rand.New(rand.NewPCG(5, 6))
@@ -66,7 +63,7 @@ func accuracyCurves(octaves, positions int, p *progress) ([]curve, error) {
 		}
 		p.step("accuracy", octave+1, octaves)
 	}
-	return curves, nil
+	return curves
 }
 
 // accuracyLines are the curves in the format of benchmarks.
@@ -82,11 +79,7 @@ func accuracyLines(curves []curve) []string {
 
 // ladder has the frequencies of posenc.RotaryConfig.Base, in float64.
 var ladder = sync.OnceValue(func() []float64 {
-	l, err := frequency.Default(headDim, base, frequency.Exact)
-	if err != nil {
-		panic(err) // of constants
-	}
-	return l.InvFreq
+	return must(frequency.Default(headDim, base, frequency.Exact)).InvFreq
 })
 
 // loopRow is the plain loop: everything is float32 but for the cosine and sine,

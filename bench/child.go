@@ -76,29 +76,24 @@ func readPlans(r io.Reader) (plans []measure.Plan, samples int, err error) {
 
 func casesOf(s setting, what string) ([]measure.Case, error) {
 	if what == "goroutines" {
-		return goroutineCases(s)
+		return goroutineCases(s), nil
 	}
 	for _, t := range thresholds {
 		if t.name == what {
-			return t.measured(s)
+			return t.measured(s), nil
 		}
 	}
 	if sizes, found := strings.CutPrefix(what, boundsOf); found {
 		return boundsOfSizes(sizes)
 	}
-	return soloCases(s, what == "everything")
+	return soloCases(s, what == "everything"), nil
 }
 
 // soloCases are of one goroutine, in an order that has things to be compared next
 // to each other.
-func soloCases(s setting, everything bool) ([]measure.Case, error) {
+func soloCases(s setting, everything bool) []measure.Case {
 	implementation, m := posenc.Implementation(), allocate(s, everything)
 	var cases []measure.Case
-	var failed error
-	add := func(c measure.Case, err error) {
-		failed = errors.Join(failed, err)
-		cases = append(cases, c)
-	}
 	bounded := map[int]bool{} // bytes whose bounds are among the cases
 	addBounds := func(bytes int) {
 		if everything && !bounded[bytes] {
@@ -108,27 +103,24 @@ func soloCases(s setting, everything bool) ([]measure.Case, error) {
 	}
 	for _, r := range rotations(s) {
 		addBounds(r.bytes())
-		add(r.measured(implementation, m))
+		cases = append(cases, r.measured(implementation, m))
 	}
 	for _, t := range tables(s) {
 		addBounds(t.bytes())
-		add(t.measured(implementation, m))
+		cases = append(cases, t.measured(implementation, m))
 	}
 	if !everything {
-		return cases, failed
+		return cases
 	}
 	for _, bytes := range s.workingSets {
 		addBounds(bytes)
-		swept, err := sweepCases(m, bytes)
-		failed = errors.Join(failed, err)
-		cases = append(cases, swept...)
+		cases = append(cases, sweepCases(m, bytes)...)
 	}
-	all, err := compared()
-	failed = errors.Join(failed, err)
+	all := compared()
 	for _, c := range comparisons(s) {
 		cases = append(cases, c.cases(all, m)...)
 	}
-	return cases, failed
+	return cases
 }
 
 // implementations are those that this machine can run, the fastest first, but for

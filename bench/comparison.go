@@ -8,6 +8,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/measure"
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/internal/dispatch"
 	"github.com/go-posenc/posenc/kernels"
 )
 
@@ -110,31 +111,24 @@ func (c comparison) cases(all []peers.Peer, m *memory) []measure.Case {
 }
 
 // compared are posenc and its peers.
-func compared() ([]peers.Peer, error) {
-	ours, err := posencAsPeers()
+func compared() []peers.Peer {
 	others, _ := peers.All()
-	return append(ours, others...), err
+	return append(posencAsPeers(), others...)
 }
 
 // posencAsPeers describes posenc as its peers are. The frequencies of its tables
 // and operators are prepared once, as a model does, those of its Exact tables in
 // each call, by posenc.CosSin.
-func posencAsPeers() ([]peers.Peer, error) {
-	float32Angles, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles})
-	if err != nil {
-		return nil, err
-	}
+func posencAsPeers() []peers.Peer {
+	float32Angles := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: posenc.Float32Angles}))
 	var operators [2]func(x []float32, positions []int32, heads, dim int, base float64)
 	for _, layout := range layouts {
-		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout})
-		if err != nil {
-			return nil, err
-		}
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, Layout: layout}))
 		operators[layout] = func(x []float32, positions []int32, heads, _ int, _ float64) {
 			posenc.Rotate(rotary.At(positions), posenc.View[float32]{Data: x, Heads: heads})
 		}
 	}
-	implementation := kernelsOf()
+	implementation := dispatch.Implementation()
 	return []peers.Peer{
 		{
 			Name: "posenc", Computes: "CosSin: exact angles", Accuracy: "correctly rounded", Angle: peers.ExactAngle, Vectors: true,
@@ -166,21 +160,11 @@ func posencAsPeers() ([]peers.Peer, error) {
 		{
 			Name: "posenc", Computes: "Rotate: exact angles", Accuracy: "correctly rounded cosines and sines", Operator: operators,
 		},
-	}, nil
+	}
 }
 
 func readyRows(heads, dim int) kernels.Rotation {
 	return kernels.Rotation{Pairs: dim / 2, Partner: dim / 2, Tokens: 1, Heads: heads, YHeadStride: dim, XHeadStride: dim}
-}
-
-// kernelsOf is the implementation that posenc has chosen.
-func kernelsOf() kernels.Implementation {
-	for _, i := range []kernels.Implementation{kernels.AVX2, kernels.AVX512, kernels.NEON} {
-		if i.String() == posenc.Implementation() {
-			return i
-		}
-	}
-	return kernels.Generic
 }
 
 // randomAngles are the same in every run.

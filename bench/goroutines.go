@@ -13,19 +13,33 @@ import (
 // shared is work that is cut into equal ranges of tokens, one per goroutine. The
 // goroutines are started anew by every call.
 type shared struct {
-	operation string
-	tokens    int
+	operation, title string
+	tokens           int
+	bytes            int // that a call moves
+	part             func(m *memory, positions []int32, first, end int) error
 }
 
 func sharedWork(s setting) []shared {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
 	var list []shared
 	for _, tokens := range s.tokens {
-		if tokens > 1 {
-			list = append(list, shared{"rotate", tokens})
+		if tokens == 1 {
+			continue
 		}
+		bytes := rotation{tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
+		list = append(list, shared{"rotate", fmt.Sprintf("Rotate, half-split, float32, %d tokens", tokens), tokens, bytes, func(m *memory, positions []int32, first, end int) error {
+			q, k := m.float32s[:tokens*queryHeads*headDim], m.float32s[tokens*queryHeads*headDim:]
+			return posenc.Rotate(rotary.At(positions[first:end]),
+				posenc.View[float32]{Data: q[first*queryHeads*headDim : end*queryHeads*headDim], Heads: queryHeads},
+				posenc.View[float32]{Data: k[first*keyHeads*headDim : end*keyHeads*headDim], Heads: keyHeads})
+		}})
 	}
 	for _, rows := range s.peerRows {
-		list = append(list, shared{"tables", rows})
+		bytes := table{rows, posenc.ExactAngles}.bytes()
+		list = append(list, shared{"tables", fmt.Sprintf("CosSin, exact, %d rows", rows), rows, bytes, func(m *memory, positions []int32, first, end int) error {
+			cos, sin := m.tableHalves(rows)
+			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])
+		}})
 	}
 	return list
 }
@@ -41,68 +55,31 @@ func goroutineCounts() []int {
 	return append(counts, most)
 }
 
-func goroutineCases(s setting) ([]measure.Case, error) {
+func goroutineCases(s setting) []measure.Case {
 	m := allocate(s, true)
 	var cases []measure.Case
 	for _, w := range sharedWork(s) {
 		for _, n := range goroutineCounts() {
-			c, err := w.measured(n, m)
-			if err != nil {
-				return nil, err
-			}
-			cases = append(cases, c)
+			cases = append(cases, w.measured(n, m))
 		}
 	}
-	return cases, nil
-}
-
-func (w shared) title() string {
-	if w.operation == "rotate" {
-		return fmt.Sprintf("Rotate, half-split, float32, %d tokens", w.tokens)
-	}
-	return fmt.Sprintf("CosSin, exact, %d rows", w.tokens)
-}
-
-// bytes are those that a call moves.
-func (w shared) bytes() int {
-	if w.operation == "rotate" {
-		return rotation{w.tokens, headDim, posenc.HalfSplit, "f32"}.bytes()
-	}
-	return table{w.tokens, posenc.ExactAngles}.bytes()
+	return cases
 }
 
 func (w shared) name(goroutines int) string {
 	return fmt.Sprintf("Goroutines/op=%s/tokens=%d/goroutines=%d", w.operation, w.tokens, goroutines)
 }
 
-func (w shared) measured(goroutines int, m *memory) (measure.Case, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
-	if err != nil {
-		return measure.Case{}, err
-	}
+func (w shared) measured(goroutines int, m *memory) measure.Case {
 	positions := sequence(w.tokens)
-	var part func(first, end int) error
-	if w.operation == "rotate" {
-		q, k := m.float32s[:w.tokens*queryHeads*headDim], m.float32s[w.tokens*queryHeads*headDim:]
-		part = func(first, end int) error {
-			return posenc.Rotate(rotary.At(positions[first:end]),
-				posenc.View[float32]{Data: q[first*queryHeads*headDim : end*queryHeads*headDim], Heads: queryHeads},
-				posenc.View[float32]{Data: k[first*keyHeads*headDim : end*keyHeads*headDim], Heads: keyHeads})
-		}
-	} else {
-		cos, sin := m.tableHalves(w.tokens)
-		part = func(first, end int) error {
-			return rotary.CosSin(cos[first*pairs:end*pairs], sin[first*pairs:end*pairs], positions[first:end])
-		}
-	}
 	errs := make([]error, goroutines)
 	run := func() error {
 		var group sync.WaitGroup
 		for i := range goroutines {
-			group.Go(func() { errs[i] = part(w.tokens*i/goroutines, w.tokens*(i+1)/goroutines) })
+			group.Go(func() { errs[i] = w.part(m, positions, w.tokens*i/goroutines, w.tokens*(i+1)/goroutines) })
 		}
 		group.Wait()
 		return errors.Join(errs...)
 	}
-	return measure.Case{Name: w.name(goroutines), Bytes: int64(w.bytes()), Run: run}, nil
+	return measure.Case{Name: w.name(goroutines), Bytes: int64(w.bytes), Run: run}
 }

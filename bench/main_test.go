@@ -93,14 +93,8 @@ func TestRunWritesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := soloCases(shortened, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	others, err := goroutineCases(shortened)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := soloCases(shortened, true)
+	others := goroutineCases(shortened)
 	cases = append(cases, others...)
 	list, err := implementations()
 	if err != nil {
@@ -128,10 +122,7 @@ func TestRunWritesEverything(t *testing.T) {
 
 // What is known of each kind of angles.
 func TestAccuracy(t *testing.T) {
-	curves, err := accuracyCurves(31, 4, quiet(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := accuracyCurves(31, 4, quiet(t))
 	for _, c := range curves {
 		for octave, e := range c.worst {
 			// Each rounding to float32 makes an angle wrong by at most 2^-24 of it: those
@@ -153,10 +144,7 @@ func TestAccuracy(t *testing.T) {
 // The README and the documentation of posenc: float32 angles of Llama 3 are wrong
 // by up to 9.3e-3 radians below position 131,072, and so are their cosines.
 func TestAccuracyOfLlama3(t *testing.T) {
-	curves, err := accuracyCurves(17, 24, quiet(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := accuracyCurves(17, 24, quiet(t))
 	if e := slices.Max(curves[1].worst); curves[1].name != "float32" || e > 9.3e-3 || e < 2e-3 {
 		t.Errorf("%s: error %g, want somewhat less than 9.3e-3", curves[1].name, e)
 	}
@@ -210,10 +198,7 @@ func TestLadder(t *testing.T) {
 }
 
 func TestPosencAmongItsPeers(t *testing.T) {
-	all, err := compared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := compared()
 	m := allocate(shortened, true)
 	for _, c := range comparisons(shortened) {
 		found := 0
@@ -245,10 +230,7 @@ func TestPosencAmongItsPeers(t *testing.T) {
 // What stands for posenc among the peers is what its functions compute, to the bit:
 // rotations as well, by a ready row and with one of their own.
 func TestPosencAsPeers(t *testing.T) {
-	all, err := posencAsPeers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := posencAsPeers()
 	const heads = 3
 	positions := []int32{0, 1, 4321, math.MaxInt32}
 	for _, layout := range layouts {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"image/png"
@@ -30,7 +31,13 @@ const (
 	margin = 5 * vg.Millimeter / 2
 )
 
-func newPlot(title, x, y string) *plot.Plot {
+// figure is a plot, and the first error in its lines and labels.
+type figure struct {
+	*plot.Plot
+	err error
+}
+
+func newFigure(title, x, y string) *figure {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
 	p.Title.Padding, p.Legend.Padding = vg.Points(6), vg.Points(3)
@@ -39,15 +46,15 @@ func newPlot(title, x, y string) *plot.Plot {
 	} {
 		style.Font.Variant = "Sans"
 	}
-	return p
+	return &figure{Plot: p}
 }
 
-func encode(p *plot.Plot) ([]byte, error) {
+func (f *figure) encode() ([]byte, error) {
 	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
-	p.Draw(draw.Crop(draw.New(canvas), margin, -2*margin, margin, -margin))
+	f.Draw(draw.Crop(draw.New(canvas), margin, -2*margin, margin, -margin))
 	var b bytes.Buffer
 	err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, canvas.Image())
-	return b.Bytes(), err
+	return b.Bytes(), cmp.Or(f.err, err)
 }
 
 // levels are the horizontal lines of a grid, which leave a legend readable.
@@ -57,21 +64,30 @@ func levels() *plotter.Grid {
 	return g
 }
 
-// addLine adds a line with its place in the legend. dashes 0 is a solid line.
-func addLine(p *plot.Plot, name string, points plotter.XYs, colour color.Color, dashes int) error {
+// over has a point for each x.
+func over(x []int, y func(x int) float64) plotter.XYs {
+	var points plotter.XYs
+	for _, v := range x {
+		points = append(points, plotter.XY{X: float64(v), Y: y(v)})
+	}
+	return points
+}
+
+// line adds a line with its place in the legend. dashes 0 is a solid line.
+func (f *figure) line(name string, points plotter.XYs, colour color.Color, dashes int) {
 	line, dots, err := plotter.NewLinePoints(points)
 	if err != nil {
-		return err
+		f.err = cmp.Or(f.err, err)
+		return
 	}
 	line.Width, line.Color, line.Dashes = vg.Points(1.5), colour, plotutil.Dashes(dashes)
 	dots.Shape, dots.Color, dots.Radius = draw.CircleGlyph{}, colour, vg.Points(2)
-	p.Add(line, dots)
-	p.Legend.Add(name, line, dots)
-	return nil
+	f.Add(line, dots)
+	f.Legend.Add(name, line, dots)
 }
 
 func drawRoofline(s setting, m machine, r results) ([]byte, error) {
-	p := newPlot("Speed by working set, one core", "bytes changed or written", "GB/s")
+	p := newFigure("Speed by working set, one core", "bytes changed or written", "GB/s")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = ticks(s.workingSets, binary)
 	p.Add(levels())
@@ -79,27 +95,14 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	for i, name := range []struct{ operation, title string }{
 		{"scale", "bound: scale in place"}, {"store", "bound: store"}, {"nontemporal", "bound: non-temporal store"},
 	} {
-		var points plotter.XYs
-		for _, bytes := range s.workingSets {
-			if v := r.bound(name.operation, bytes); !math.IsNaN(v) {
-				points = append(points, plotter.XY{X: float64(bytes), Y: v})
-			}
-		}
-		if len(points) == 0 {
-			continue
-		}
-		if err := addLine(p, name.title, points, color.Gray{Y: uint8(60 * i)}, i+1); err != nil {
-			return nil, err
+		points := over(s.workingSets, func(bytes int) float64 { return r.bound(name.operation, bytes) })
+		points = slices.DeleteFunc(points, func(p plotter.XY) bool { return math.IsNaN(p.Y) })
+		if len(points) > 0 {
+			p.line(name.title, points, color.Gray{Y: uint8(60 * i)}, i+1)
 		}
 	}
 	for i, x := range sweeps {
-		var points plotter.XYs
-		for _, bytes := range s.workingSets {
-			points = append(points, plotter.XY{X: float64(bytes), Y: r.speed(x.name(bytes), bytes)})
-		}
-		if err := addLine(p, x.title, points, plotutil.DarkColors[i], 0); err != nil {
-			return nil, err
-		}
+		p.line(x.title, over(s.workingSets, func(bytes int) float64 { return r.speed(x.name(bytes), bytes) }), plotutil.DarkColors[i], 0)
 	}
 	ceiling := p.Y.Max * 1.2
 	p.Y.Tick.Marker = plot.TickerFunc(func(low, _ float64) []plot.Tick { return oneTwoFive(low, ceiling) })
@@ -118,38 +121,34 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 		}
 		edge.Color, edge.Dashes = brown, plotutil.Dashes(2)
 		p.Add(edge)
-		if err := addEdgeLabel(p, x, fmt.Sprintf("L%d ", c.level), text.XRight); err != nil {
-			return nil, err
-		}
+		p.edgeLabel(x, fmt.Sprintf("L%d ", c.level), text.XRight)
 	}
 	if x := float64(memory); len(m.caches) > 0 && x < p.X.Max {
-		if err := addEdgeLabel(p, x, " DRAM", text.XLeft); err != nil {
-			return nil, err
-		}
+		p.edgeLabel(x, " DRAM", text.XLeft)
 	}
-	return encode(p)
+	return p.encode()
 }
 
 var brown = color.RGBA{R: 0x99, G: 0x66, B: 0x22, A: 0xff}
 
-// addLabels writes names at points, as set says.
-func addLabels(p *plot.Plot, points plotter.XYs, names []string, offset vg.Point, set func(*text.Style)) error {
+// labels writes names at points, as set says.
+func (f *figure) labels(points plotter.XYs, names []string, offset vg.Point, set func(*text.Style)) {
 	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: points, Labels: names})
 	if err != nil {
-		return err
+		f.err = cmp.Or(f.err, err)
+		return
 	}
 	for i := range labels.TextStyle {
 		labels.TextStyle[i].Font.Variant = "Sans"
 		set(&labels.TextStyle[i])
 	}
 	labels.Offset = offset
-	p.Add(labels)
-	return nil
+	f.Add(labels)
 }
 
-// addEdgeLabel writes at the bottom what is on one side of x.
-func addEdgeLabel(p *plot.Plot, x float64, name string, align text.XAlignment) error {
-	return addLabels(p, plotter.XYs{{X: x, Y: p.Y.Min}}, []string{name}, vg.Point{Y: vg.Points(3)}, func(s *text.Style) { s.Color, s.XAlign = brown, align })
+// edgeLabel writes at the bottom what is on one side of x.
+func (f *figure) edgeLabel(x float64, name string, align text.XAlignment) {
+	f.labels(plotter.XYs{{X: x, Y: f.Y.Min}}, []string{name}, vg.Point{Y: vg.Points(3)}, func(s *text.Style) { s.Color, s.XAlign = brown, align })
 }
 
 // ticks labels every value.
@@ -192,29 +191,24 @@ func plainTicks(low, high float64) []plot.Tick {
 
 // drawImplementations has groups of bars, one bar for each implementation.
 func drawImplementations(s setting, r results, list []string) ([]byte, error) {
-	p := newPlot("Speed by implementation, one core", "", "GB/s")
+	p := newFigure("Speed by implementation, one core", "", "GB/s")
 	p.Legend.Top = true
-	type group struct {
-		label string
-		bytes int
-		name  func(implementation string) string
+	type operation interface {
+		bytes() int
+		name(implementation string) string
 	}
-	var groups []group
-	prefill := s.tokens[1]
-	for _, x := range []struct {
+	prefill, least, most := s.tokens[1], s.rows[0], s.rows[len(s.rows)-1]
+	groups := []struct {
 		label string
-		rotation
+		operation
 	}{
 		{"decode\nhalf f32", rotation{1, headDim, posenc.HalfSplit, "f32"}},
 		{"decode\ninterl. f32", rotation{1, headDim, posenc.Interleaved, "f32"}},
 		{fmt.Sprintf("prefill %d\nhalf f32", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f32"}},
 		{fmt.Sprintf("prefill %d\nhalf f16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "f16"}},
 		{fmt.Sprintf("prefill %d\nhalf bf16", prefill), rotation{prefill, headDim, posenc.HalfSplit, "bf16"}},
-	} {
-		groups = append(groups, group{x.label, x.bytes(), x.rotation.name})
-	}
-	for _, t := range []table{{s.rows[0], posenc.ExactAngles}, {s.rows[len(s.rows)-1], posenc.ExactAngles}} {
-		groups = append(groups, group{fmt.Sprintf("tables\n%d rows", t.rows), t.bytes(), t.name})
+		{fmt.Sprintf("tables\n%d rows", least), table{least, posenc.ExactAngles}},
+		{fmt.Sprintf("tables\n%d rows", most), table{most, posenc.ExactAngles}},
 	}
 	var labels []string
 	for _, g := range groups {
@@ -224,7 +218,7 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 	for i, implementation := range list {
 		var values plotter.Values
 		for _, g := range groups {
-			values = append(values, r.speed(g.name(implementation), g.bytes))
+			values = append(values, r.speed(g.name(implementation), g.bytes()))
 		}
 		bars, err := plotter.NewBarChart(values, bar)
 		if err != nil {
@@ -239,47 +233,32 @@ func drawImplementations(s setting, r results, list []string) ([]byte, error) {
 		for i, v := range values {
 			tops, numbers = append(tops, plotter.XY{X: float64(i), Y: v}), append(numbers, digits(v))
 		}
-		err = addLabels(p, tops, numbers, vg.Point{X: bars.Offset, Y: vg.Points(2)}, func(s *text.Style) { s.XAlign, s.Font.Size = text.XCenter, vg.Points(8) })
-		if err != nil {
-			return nil, err
-		}
+		p.labels(tops, numbers, vg.Point{X: bars.Offset, Y: vg.Points(2)}, func(s *text.Style) { s.XAlign, s.Font.Size = text.XCenter, vg.Points(8) })
 	}
 	p.NominalX(labels...)
 	p.Y.Tick.Marker = plot.TickerFunc(plainTicks)
 	p.Y.Min = 0
 	p.Y.Max *= 1.1
-	return encode(p)
+	return p.encode()
 }
 
 func drawGoroutines(s setting, r results) ([]byte, error) {
-	p := newPlot("Speed-up by goroutines", "goroutines", "times one goroutine")
+	p := newFigure("Speed-up by goroutines", "goroutines", "times one goroutine")
 	counts := goroutineCounts()
 	p.X.Tick.Marker = ticks(counts, strconv.Itoa)
 	p.Y.Tick.Marker = ticks(append([]int{0}, counts...), strconv.Itoa)
 	p.Add(plotter.NewGrid())
 	p.Legend.Top, p.Legend.Left = true, true
-	var ideal plotter.XYs
-	for _, n := range counts {
-		ideal = append(ideal, plotter.XY{X: float64(n), Y: float64(n)})
-	}
-	if err := addLine(p, "every core as fast as one", ideal, color.Gray{Y: 120}, 1); err != nil {
-		return nil, err
-	}
+	p.line("every core as fast as one", over(counts, func(n int) float64 { return float64(n) }), color.Gray{Y: 120}, 1)
 	for i, x := range sharedWork(s) {
-		var points plotter.XYs
-		for _, n := range counts {
-			points = append(points, plotter.XY{X: float64(n), Y: r.time(x.name(1)) / r.time(x.name(n))})
-		}
-		if err := addLine(p, x.title(), points, plotutil.DarkColors[i], 0); err != nil {
-			return nil, err
-		}
+		p.line(x.title, over(counts, func(n int) float64 { return r.time(x.name(1)) / r.time(x.name(n)) }), plotutil.DarkColors[i], 0)
 	}
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, p.X.Max*1.05, 0, p.Y.Max*1.4 // the legend is above
-	return encode(p)
+	return p.encode()
 }
 
 func drawAccuracy(curves []curve) ([]byte, error) {
-	p := newPlot(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position below", "absolute error")
+	p := newFigure(fmt.Sprintf("Largest error of cosines and sines, heads of %d, base %d", headDim, base), "position below", "absolute error")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.Y.Tick.Marker = plot.TickerFunc(powersOfTen)
 	p.Add(levels())
@@ -297,12 +276,10 @@ func drawAccuracy(curves []curve) ([]byte, error) {
 		for octave, e := range c.worst {
 			points = append(points, plotter.XY{X: math.Ldexp(1, octave+1), Y: e}) // of all positions below
 		}
-		if err := addLine(p, c.title, points, plotutil.DarkColors[i], i); err != nil {
-			return nil, err
-		}
+		p.line(c.title, points, plotutil.DarkColors[i], i)
 	}
 	p.X.Min, p.Y.Min, p.Y.Max = 1, 1e-8, 1e2 // the legend is above
-	return encode(p)
+	return p.encode()
 }
 
 // powersOfTen has ticks to 10 at most: no cosine is wrong by more than 2.
@@ -318,7 +295,7 @@ func powersOfTen(low, high float64) []plot.Tick {
 // angle; the red ones are posenc.
 func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 	c := comparisons(s)[0]
-	p := newPlot(c.title, "ns per pair", "")
+	p := newFigure(c.title, "ns per pair", "")
 	found := c.peers(all, r)
 	slices.Reverse(found) // posenc is at the top
 	kinds := []struct {
@@ -353,9 +330,7 @@ func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 		p.Add(bar)
 	}
 	// What the library takes for the middle is below it.
-	if err := addLabels(p, ends, numbers, vg.Point{Y: vg.Points(1.5)}, func(s *text.Style) { s.YAlign = text.YCenter }); err != nil {
-		return nil, err
-	}
+	p.labels(ends, numbers, vg.Point{Y: vg.Points(1.5)}, func(s *text.Style) { s.YAlign = text.YCenter })
 	for _, kind := range kinds {
 		for _, one := range []struct {
 			name   string
@@ -369,7 +344,7 @@ func drawPeers(s setting, r results, all []peers.Peer) ([]byte, error) {
 	p.NominalY(names...)
 	p.X.Tick.Marker = plot.TickerFunc(plainTicks)
 	p.X.Min, p.X.Max = 0, p.X.Max*1.15
-	return encode(p)
+	return p.encode()
 }
 
 // swatch is a colour in a legend.

@@ -17,10 +17,7 @@ const undisturbed = 0.9
 // report returns the files of the report by name, but for the samples.
 func report(s setting, m machine, share float64, r results, curves []curve) (map[string][]byte, error) {
 	list := implementationsOf(s, r)
-	all, err := compared()
-	if err != nil {
-		return nil, err
-	}
+	all := compared()
 	var b strings.Builder
 	w := func(format string, arguments ...any) { fmt.Fprintf(&b, format, arguments...) }
 	// heads begins a table, whose columns are aligned to the left as they are given, then
@@ -109,9 +106,9 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	heads("", "---", columns...)
 	for _, x := range sharedWork(s) {
-		w("| %s |", x.title())
+		w("| %s |", x.title)
 		for _, n := range goroutineCounts() {
-			w(" %s | %s |", r.measured(x.name(n), x.bytes()), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
+			w(" %s | %s |", r.measured(x.name(n), x.bytes), percent(r.time(x.name(1))/r.time(x.name(n))/float64(n)))
 		}
 		w("\n")
 	}
@@ -173,9 +170,11 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 		"accuracy.png":        func() ([]byte, error) { return drawAccuracy(curves) },
 		"peers.png":           func() ([]byte, error) { return drawPeers(s, r, all) },
 	} {
-		if files[name], err = draw(); err != nil {
+		picture, err := draw()
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		files[name] = picture
 	}
 	return files, nil
 }

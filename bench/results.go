@@ -32,19 +32,13 @@ func parse(raw string) (results, error) {
 	return r, reader.Err()
 }
 
-// time is the median of a call in ns.
+// time is the median of a call in ns, NaN without samples.
 func (r results) time(name string) float64 {
-	if len(r[name]) == 0 {
-		return math.NaN()
-	}
 	return measure.Median(r[name])
 }
 
-// spread is half the distance of the quartiles, as a share of the median.
+// spread is half the distance of the quartiles, as a share of the median, NaN without samples.
 func (r results) spread(name string) float64 {
-	if len(r[name]) == 0 {
-		return math.NaN()
-	}
 	return measure.Spread(r[name])
 }
 

@@ -11,47 +11,40 @@ import (
 type swept struct {
 	operation string
 	title     string
-	call      func(m *memory, bytes int) (func() error, error)
+	call      func(m *memory, bytes int) func() error
 }
 
 var sweeps = []swept{
-	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) (func() error, error) {
+	{"rotate-half-f32", "Rotate, half-split, float32", func(m *memory, bytes int) func() error {
 		return sweepRotation(posenc.HalfSplit, headDim, m.float32s[:bytes/4])
 	}},
-	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) (func() error, error) {
+	{"rotate-interleaved-f32", "Rotate, interleaved, float32", func(m *memory, bytes int) func() error {
 		return sweepRotation(posenc.Interleaved, headDim, m.float32s[:bytes/4])
 	}},
-	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) (func() error, error) {
+	{"rotate-half-f16", "Rotate, half-split, float16", func(m *memory, bytes int) func() error {
 		return sweepRotation(posenc.HalfSplit, headDim, m.float16s[:bytes/2])
 	}},
-	{"rotate-half-bf16", "Rotate, half-split, bfloat16", func(m *memory, bytes int) (func() error, error) {
+	{"rotate-half-bf16", "Rotate, half-split, bfloat16", func(m *memory, bytes int) func() error {
 		return sweepRotation(posenc.HalfSplit, headDim, m.bfloat16s[:bytes/2])
 	}},
-	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) (func() error, error) {
+	{"tables-exact", "CosSin, exact", func(m *memory, bytes int) func() error {
 		return table{bytes / (8 * pairs), posenc.ExactAngles}.call(m)
 	}},
 }
 
 func (s swept) name(bytes int) string { return fmt.Sprintf("Sweep/op=%s/bytes=%d", s.operation, bytes) }
 
-func sweepRotation[T posenc.Element](layout posenc.Layout, headDim int, x []T) (func() error, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: layout, Base: base})
-	if err != nil {
-		return nil, err
-	}
+func sweepRotation[T posenc.Element](layout posenc.Layout, headDim int, x []T) func() error {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Layout: layout, Base: base}))
 	positions, view := sequence(len(x)/(queryHeads*headDim)), posenc.View[T]{Data: x, Heads: queryHeads}
-	return func() error { return posenc.Rotate(rotary.At(positions), view) }, nil
+	return func() error { return posenc.Rotate(rotary.At(positions), view) }
 }
 
 // sweepCases are everything that is measured on so many bytes.
-func sweepCases(m *memory, bytes int) ([]measure.Case, error) {
+func sweepCases(m *memory, bytes int) []measure.Case {
 	var cases []measure.Case
 	for _, s := range sweeps {
-		run, err := s.call(m, bytes)
-		if err != nil {
-			return nil, err
-		}
-		cases = append(cases, measure.Case{Name: s.name(bytes), Bytes: int64(bytes), Run: run})
+		cases = append(cases, measure.Case{Name: s.name(bytes), Bytes: int64(bytes), Run: s.call(m, bytes)})
 	}
-	return cases, nil
+	return cases
 }

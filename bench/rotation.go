@@ -44,29 +44,25 @@ func (r rotation) bytes() int {
 	return 2 * elements
 }
 
-func (r rotation) measured(implementation string, m *memory) (measure.Case, error) {
+func (r rotation) measured(implementation string, m *memory) measure.Case {
 	var run func() error
-	var err error
 	switch r.element {
 	case "f32":
-		run, err = rotateCall(r, m.float32s)
+		run = rotateCall(r, m.float32s)
 	case "f16":
-		run, err = rotateCall(r, m.float16s)
+		run = rotateCall(r, m.float16s)
 	case "bf16":
-		run, err = rotateCall(r, m.bfloat16s)
+		run = rotateCall(r, m.bfloat16s)
 	}
-	return measure.Case{Name: r.name(implementation), Bytes: int64(r.bytes()), Run: run}, err
+	return measure.Case{Name: r.name(implementation), Bytes: int64(r.bytes()), Run: run}
 }
 
-func rotateCall[T posenc.Element](r rotation, buffer []T) (func() error, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, RotaryDim: r.rotaryDim, Layout: r.layout, Base: base})
-	if err != nil {
-		return nil, err
-	}
+func rotateCall[T posenc.Element](r rotation, buffer []T) func() error {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, RotaryDim: r.rotaryDim, Layout: r.layout, Base: base}))
 	positions := sequence(r.tokens)
 	q := posenc.View[T]{Data: buffer[:r.tokens*queryHeads*headDim], Heads: queryHeads}
 	k := posenc.View[T]{Data: buffer[r.tokens*queryHeads*headDim:][:r.tokens*keyHeads*headDim], Heads: keyHeads}
-	return func() error { return posenc.Rotate(rotary.At(positions), q, k) }, nil
+	return func() error { return posenc.Rotate(rotary.At(positions), q, k) }
 }
 
 // sequence returns n positions, which for a single token is one far from 0.

@@ -58,6 +58,14 @@ var settings = func() map[string]setting {
 	return byName
 }()
 
+// must is what constants of this program make.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // The shape of Llama 3 8B.
 const (
 	queryHeads = 32

@@ -35,19 +35,15 @@ func (t table) name(implementation string) string {
 // bytes are those of both halves.
 func (t table) bytes() int { return 8 * t.rows * pairs }
 
-func (t table) measured(implementation string, m *memory) (measure.Case, error) {
-	run, err := t.call(m)
-	return measure.Case{Name: t.name(implementation), Bytes: int64(t.bytes()), Run: run}, err
+func (t table) measured(implementation string, m *memory) measure.Case {
+	return measure.Case{Name: t.name(implementation), Bytes: int64(t.bytes()), Run: t.call(m)}
 }
 
-func (t table) call(m *memory) (func() error, error) {
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: t.angles})
-	if err != nil {
-		return nil, err
-	}
+func (t table) call(m *memory) func() error {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base, AngleRounding: t.angles}))
 	positions := sequence(t.rows)
 	cos, sin := m.tableHalves(t.rows)
-	return func() error { return rotary.CosSin(cos, sin, positions) }, nil
+	return func() error { return rotary.CosSin(cos, sin, positions) }
 }
 
 func (m *memory) tableHalves(rows int) (cos, sin []float32) {

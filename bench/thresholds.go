@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -56,8 +55,7 @@ var thresholds = []threshold{
 	}},
 	{"shortRun", near, func(c *calls) {
 		const rows = 240
-		rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
-		c.failed(err)
+		rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
 		cos, sin := ones[float32](rows*pairs), ones[float32](rows*pairs)
 		for _, run := range []int{1, 2, 3, 4, 6, 8, 16} {
 			positions := make([]int32, rows)
@@ -72,9 +70,7 @@ var thresholds = []threshold{
 		m := &memory{float32s: ones[float32](c.largest/4 + gap)}
 		for _, bytes := range c.sizes {
 			t := table{bytes / (8 * pairs), posenc.ExactAngles}
-			run, err := t.call(m)
-			c.failed(err)
-			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, run)
+			c.add(fmt.Sprintf("CosSin/rows=%d", t.rows), bytes, t.call(m))
 		}
 	}},
 	{"nonTemporalCopy", around, copies},
@@ -85,20 +81,17 @@ type calls struct {
 	sizes   []int
 	largest int
 	cases   []measure.Case
-	err     error
 }
 
 func (c *calls) add(name string, bytes int, run func() error) {
 	c.cases = append(c.cases, measure.Case{Name: "Tune/" + name, Bytes: int64(bytes), Run: run})
 }
 
-func (c *calls) failed(err error) { c.err = errors.Join(c.err, err) }
-
 // measured are the calls that decide on a threshold.
-func (t threshold) measured(s setting) ([]measure.Case, error) {
+func (t threshold) measured(s setting) []measure.Case {
 	c := &calls{sizes: s.workingSets, largest: s.workingSets[len(s.workingSets)-1]}
 	t.calls(c)
-	return c.cases, c.err
+	return c.cases
 }
 
 // ofEachElement makes the calls of each type of elements.
@@ -133,21 +126,17 @@ func rotateAt[T posenc.Element](c *calls, element string, dim, tokens int) {
 	x := ones[T](largest / size)
 	for _, layout := range layouts {
 		for _, bytes := range sizes {
-			run, err := sweepRotation(layout, dim, x[:bytes/size])
-			c.failed(err)
-			c.add(fmt.Sprintf("Rotate/layout=%s/dtype=%s/dim=%d/bytes=%d", layoutName(layout), element, dim, bytes), bytes, run)
+			c.add(fmt.Sprintf("Rotate/layout=%s/dtype=%s/dim=%d/bytes=%d", layoutName(layout), element, dim, bytes), bytes, sweepRotation(layout, dim, x[:bytes/size]))
 		}
 	}
 }
 
-func norm(c *calls, length int) *posenc.RMSNorm {
-	n, err := posenc.NewRMSNorm(ones[float32](length), posenc.RMSNormConfig{Epsilon: 1e-6})
-	c.failed(err)
-	return n
+func norm() *posenc.RMSNorm {
+	return must(posenc.NewRMSNorm(ones[float32](headDim), posenc.RMSNormConfig{Epsilon: 1e-6}))
 }
 
 func normalize[T posenc.Element](c *calls, element string) {
-	n, x := norm(c, headDim), ones[T](c.largest/sizeOf[T]())
+	n, x := norm(), ones[T](c.largest/sizeOf[T]())
 	for _, bytes := range c.sizes {
 		tokens := bytes / (queryHeads * headDim * sizeOf[T]())
 		view := posenc.View[T]{Data: x[:tokens*queryHeads*headDim], Heads: queryHeads}
@@ -157,9 +146,8 @@ func normalize[T posenc.Element](c *calls, element string) {
 
 func fused[T posenc.Element](c *calls, element string) {
 	const most = 4096
-	n, x := norm(c, headDim), ones[T](most*queryHeads*headDim)
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
-	c.failed(err)
+	n, x := norm(), ones[T](most*queryHeads*headDim)
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
 	for _, tokens := range []int{1, 512, most} {
 		positions, view := sequence(tokens), posenc.View[T]{Data: x[:tokens*queryHeads*headDim], Heads: queryHeads}
 		c.add(fmt.Sprintf("RotateFused/dtype=%s/tokens=%d", element, tokens), len(view.Data)*sizeOf[T](), func() error {
@@ -179,8 +167,7 @@ func copies(c *calls) {
 func copyInto[To, From posenc.Element](c *calls, types string) {
 	most := c.largest / sizeOf[To]()
 	y, x := ones[To](most), ones[From](most)
-	rotary, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base})
-	c.failed(err)
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
 	for _, bytes := range c.sizes {
 		tokens := bytes / (keyHeads * headDim * sizeOf[To]())
 		n, positions := tokens*keyHeads*headDim, sequence(tokens)
@@ -207,11 +194,9 @@ func angles(c *calls) {
 func scores(c *calls) {
 	const heads = 32
 	slopes := make([]float32, heads)
-	c.failed(relative.ALiBiSlopes(slopes, 8))
-	buckets, err := relative.NewT5Buckets(relative.T5Config{Buckets: 32, MaxDistance: 128, Bidirectional: true})
-	c.failed(err)
-	t5, err := relative.NewT5Bias(buckets, make([]float32, 32*heads))
-	c.failed(err)
+	must(slopes, relative.ALiBiSlopes(slopes, 8))
+	buckets := must(relative.NewT5Buckets(relative.T5Config{Buckets: 32, MaxDistance: 128, Bidirectional: true}))
+	t5 := must(relative.NewT5Bias(buckets, make([]float32, 32*heads)))
 	for _, shape := range [][2]int{{1, 4096}, {64, 256}, {512, 2048}} {
 		s := relative.Scores{Data: make([]float32, heads*shape[0]*shape[1]), Heads: heads, Queries: shape[0], Keys: shape[1]}
 		name := fmt.Sprintf("/heads=%d/queries=%d/keys=%d", heads, shape[0], shape[1])
@@ -219,8 +204,7 @@ func scores(c *calls) {
 		c.add("AddT5"+name, 4*len(s.Data), func() error { return relative.AddT5(s, t5) })
 	}
 	for _, side := range []int{7, 12, 32} {
-		swin, err := relative.NewSwinBias(relative.SwinWindow{Height: side, Width: side}, make([]float32, (2*side-1)*(2*side-1)*heads))
-		c.failed(err)
+		swin := must(relative.NewSwinBias(relative.SwinWindow{Height: side, Width: side}, make([]float32, (2*side-1)*(2*side-1)*heads)))
 		s := relative.Scores{Data: make([]float32, heads*side*side*side*side), Heads: heads, Queries: side * side, Keys: side * side}
 		c.add(fmt.Sprintf("AddSwin/heads=%d/window=%d", heads, side), 4*len(s.Data), func() error { return relative.AddSwin(s, swin) })
 	}
@@ -229,8 +213,7 @@ func scores(c *calls) {
 // matrixScores get biases that are gathered from products.
 func matrixScores(c *calls) {
 	const heads, queries = 4, 64
-	buckets, err := relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 256, MaxPosition: 512})
-	c.failed(err)
+	buckets := must(relative.NewDeBERTaBuckets(relative.DeBERTaConfig{Buckets: 256, MaxPosition: 512}))
 	for _, keys := range []int{256, 2048, 8192} {
 		s := relative.Scores{Data: make([]float32, heads*queries*keys), Heads: heads, Queries: queries, Keys: keys, FirstQuery: keys - queries}
 		c2p, p2c := relative.Products{Data: make([]float32, heads*queries*512)}, relative.Products{Data: make([]float32, heads*keys*512)}
@@ -249,8 +232,7 @@ func sinusoidal(c *calls) {
 	const widest = 2048 // of which the frequencies are 16 blocks
 	x, half := ones[float32](512*widest), ones[posenc.Float16](512*widest)
 	for _, dim := range []int{512, widest} {
-		s, err := absolute.Vaswani(dim)
-		c.failed(err)
+		s := must(absolute.Vaswani(dim))
 		for _, tokens := range []int{1, 2, 3, 4, 8, 32, 512} {
 			positions, n := sequence(tokens), tokens*dim
 			name := fmt.Sprintf("/dim=%d/tokens=%d", dim, tokens)

@@ -18,6 +18,11 @@ import "fmt"
 //	FLUX.2                  2000   32, 32, 32, 32        four position ids       interleaved
 //	HunyuanVideo            256    16, 56, 56            time, row, column       interleaved
 //	Wan                     10000  t, h, h               time, row, column       interleaved
+//	DINOv3, EOMT-DINOv3,    100    headDim/2 twice       row, column, centred    half-split
+//	Sapiens2
+//	EVA, PE of timm         10000  headDim/2 twice       row, column             interleaved
+//	SAM 2, SAM 3            10000  headDim/2 twice       column, row             interleaved
+//	MLCD                    10000  headDim/2 twice       row, column             half-split
 //
 // where Wan's h is 2*(headDim/6), rounded down, and t = headDim-2h: 44, 42, 42 of
 // 128. Text tokens of FLUX.1 are at 0 on all axes; those of HunyuanVideo are not
@@ -25,7 +30,8 @@ import "fmt"
 // float32.
 //
 // Source: rope type "axial" of transformers; FluxPosEmbed, WanRotaryPosEmbed and
-// HunyuanVideoRotaryPosEmbed of diffusers. Errors wrap ErrParameter.
+// HunyuanVideoRotaryPosEmbed of diffusers; for the others transformers and timm.
+// posenc.GridPositions writes the positions of the last four. Errors wrap ErrParameter.
 func Axial(base float64, rounding Rounding, dims ...int) (Ladder, error) {
 	c := checker{function: "Axial", rounding: rounding}
 	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
@@ -81,4 +87,120 @@ func AxialAlternating(headDim int, base float64, rounding Rounding) (Ladder, err
 		dealt.Axes[half+k] = 1
 	}
 	return dealt, nil
+}
+
+// AxialInterleaved returns the ladder of a grid whose pairs alternate between its axes.
+// For k < headDim/4
+//
+//	InvFreq[2k] = InvFreq[2k+1] = base^(-4k/headDim)    axis 0, and axis 1
+//
+// EfficientLoFTR: rows and columns, counted from 1; headDim is that of all heads
+// together, 256, which a View has as one. Kimi's MoonViT: columns and rows. Both have
+// interleaved pairs. headDim is a multiple of 4. Errors wrap ErrParameter.
+func AxialInterleaved(headDim int, base float64, rounding Rounding) (Ladder, error) {
+	c := checker{function: "AxialInterleaved", rounding: rounding}
+	c.common("headDim", headDim, 4, base)
+	c.require(headDim%4 == 0, "headDim", headDim, "a multiple of 4")
+	if c.err != nil {
+		return Ladder{}, c.err
+	}
+	ladder, err := Default(headDim/2, base, rounding)
+	if err != nil {
+		return Ladder{}, err
+	}
+	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
+	for _, w := range ladder.InvFreq {
+		all.InvFreq, all.Axes = append(all.InvFreq, w, w), append(all.Axes, 0, 1)
+	}
+	return all, nil
+}
+
+// AxialTiled returns frequencies for each element, not each pair: those of V-JEPA 2,
+// which repeats the ladder of an axis but rotates neighbouring elements, so that the two
+// of a pair have different angles. Axis a has dims[a] elements, and element j of them
+//
+//	InvFreq = base^(-2(j mod dims[a]/2)/dims[a])
+//
+// V-JEPA 2 has base 10000 and dims of 2*(headDim/6), rounded down, for frame, row and
+// column; the rest of a head is not rotated. A posenc.Rotary with HeadDim twice the
+// elements writes the rows:
+//
+//	ladder, err := frequency.AxialTiled(10000, frequency.Exact, 20, 20, 20)
+//	rope, err := posenc.NewRotary(posenc.RotaryConfig{HeadDim: 2 * 60, InvFreq: ladder.InvFreq, Axes: ladder.Axes})
+//	err = rope.CosSin(cos, sin, positions) // [tokens][60]
+//	rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: 64, RotaryDim: 60, Layout: posenc.Interleaved},
+//		posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true})
+//
+// The dims add up to MaxRotaryDim/2 at most; each is even. Errors wrap ErrParameter.
+func AxialTiled(base float64, rounding Rounding, dims ...int) (Ladder, error) {
+	c := checker{function: "AxialTiled", rounding: rounding}
+	c.require(len(dims) >= 1 && len(dims) <= 256, "len(dims)", len(dims), "from 1 to 256 axes")
+	total := 0
+	for axis, dim := range dims {
+		c.common(fmt.Sprintf("dims[%d]", axis), dim, 2, base)
+		if c.err != nil {
+			return Ladder{}, c.err
+		}
+		total += dim
+		c.require(total <= MaxRotaryDim/2, "the sum of dims", total, "at most %d", MaxRotaryDim/2)
+	}
+	if c.err != nil {
+		return Ladder{}, c.err
+	}
+	all := Ladder{AttentionFactor: 1, SoftmaxScale: 1}
+	for axis, dim := range dims {
+		ladder, err := Default(dim, base, rounding)
+		if err != nil {
+			return Ladder{}, err
+		}
+		all.InvFreq = append(append(all.InvFreq, ladder.InvFreq...), ladder.InvFreq...)
+		for range dim {
+			all.Axes = append(all.Axes, uint8(axis))
+		}
+	}
+	return all, nil
+}
+
+// ESMFold2Parameters are those of ESMFold2: the keys of its atom encoder.
+type ESMFold2Parameters struct {
+	SpatialPairs int     // num_spatial_rope_pairs_per_axis, 2: at least 1
+	UIDPairs     int     // num_uid_rope_pairs, 10: at least 1
+	SpatialBase  float64 // spatial_rope_base_frequency, 20
+	UIDBase      float64 // uid_rope_base_frequency, 10000
+}
+
+// ESMFold2 returns the ladder of atoms, which have four positions, all of them fractional
+// numbers to posenc.Rotary.CosSinFractional: x, y and z in ångströms and the id of
+// their space (ref_pos, ref_space_uid). Of headDim/2 half-split pairs each of x, y and z
+// has SpatialPairs and the id has UIDPairs,
+//
+//	InvFreq = SpatialBase^(-k/SpatialPairs)    axes 0, 1 and 2, one after another
+//	InvFreq = UIDBase^(-k/UIDPairs)            axis 3
+//
+// and those left, 0: they do not rotate. Source: EsmFold2RotaryEmbedding of
+// transformers. Errors wrap ErrParameter.
+func ESMFold2(headDim int, p ESMFold2Parameters, rounding Rounding) (Ladder, error) {
+	c := checker{function: "ESMFold2", rounding: rounding}
+	c.common("headDim", headDim, 2, p.SpatialBase)
+	c.require(p.SpatialPairs >= 1 && p.SpatialPairs <= headDim/6, "p.SpatialPairs", p.SpatialPairs, "at least 1, and three times that at most the %d pairs", headDim/2)
+	c.require(p.UIDPairs >= 1 && p.UIDPairs <= headDim/2-3*p.SpatialPairs, "p.UIDPairs", p.UIDPairs, "at least 1, and with those of three axes at most the %d pairs", headDim/2)
+	c.common("headDim", headDim, 2, p.UIDBase)
+	if c.err != nil {
+		return Ladder{}, c.err
+	}
+	spatial := 2 * p.SpatialPairs
+	all, err := Axial(p.SpatialBase, rounding, spatial, spatial, spatial)
+	if err != nil {
+		return Ladder{}, err
+	}
+	uid, err := Default(2*p.UIDPairs, p.UIDBase, rounding)
+	if err != nil {
+		return Ladder{}, err
+	}
+	all.InvFreq = append(all.InvFreq, uid.InvFreq...)
+	all.InvFreq = append(all.InvFreq, make([]float64, headDim/2-len(all.InvFreq))...)
+	for len(all.Axes) < headDim/2 {
+		all.Axes = append(all.Axes, 3)
+	}
+	return all, nil
 }

@@ -35,19 +35,19 @@ var constructors = map[string]func(ladderParameters, frequency.Rounding) (freque
 		return frequency.Default(p.Dim, p.Base, r)
 	},
 	"Linear": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Linear(p.Dim, p.Base, p.Factor, r)
+		return frequency.Linear(p.Dim, p.Base, frequency.LinearParameters{Factor: p.Factor}, r)
 	},
 	"DynamicNTK": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(p.Dim, p.Base, frequency.DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions}, p.SeqLen, r)
+		return frequency.DynamicNTK(p.Dim, p.Base, frequency.DynamicNTKParameters{Factor: p.Factor, MaxPositions: p.MaxPositions, SequenceLength: p.SeqLen}, r)
 	},
 	"NTK": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTK(p.Dim, p.Base, p.Factor, r)
+		return frequency.NTK(p.Dim, p.Base, frequency.NTKParameters{Factor: p.Factor}, r)
 	},
 	"NTKMixed": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.NTKMixed(p.Dim, p.Base, frequency.NTKMixedParameters{Factor: p.Factor, MixedB: p.MixedB}, r)
 	},
 	"NTKAlpha": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.NTKAlpha(p.Dim, p.Base, p.Alpha, r)
+		return frequency.NTKAlpha(p.Dim, p.Base, frequency.NTKAlphaParameters{Alpha: p.Alpha}, r)
 	},
 	"YaRN": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.YaRN(p.Dim, p.Base, frequency.YaRNParameters{
@@ -59,8 +59,8 @@ var constructors = map[string]func(ladderParameters, frequency.Rounding) (freque
 	"LongRoPE": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.LongRoPE(p.Dim, p.Base, frequency.LongRoPEParameters{
 			ShortFactors: p.Short, LongFactors: p.Long, OriginalMaxPositions: p.Original, Factor: p.Factor,
-			ShortAttentionFactor: p.ShortAttention, LongAttentionFactor: p.LongAttention,
-		}, p.SeqLen, r)
+			ShortAttentionFactor: p.ShortAttention, LongAttentionFactor: p.LongAttention, SequenceLength: p.SeqLen,
+		}, r)
 	},
 	"Llama3": func(p ladderParameters, r frequency.Rounding) (frequency.Ladder, error) {
 		return frequency.Llama3(p.Dim, p.Base, frequency.Llama3Parameters{Factor: p.Factor, LowFreqFactor: p.Low, HighFreqFactor: p.High, OriginalMaxPositions: p.Original}, r)

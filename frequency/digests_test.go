@@ -28,10 +28,21 @@ var _ = func() struct{} {
 	ladders("Factors", labelled{"", ladderParameters{Dim: 8, Base: 500000, Factors: []float64{1, 1.5, 7.3, 8}}})
 	ladder("Axial", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Axial(base, r, 16, 24, 24) })
 	ladder("AxialAlternating", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialAlternating(64, base, r) })
+	ladder("AxialInterleaved", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialInterleaved(64, base, r) })
+	ladder("AxialTiled", func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.AxialTiled(base, r, 20, 20, 24) })
+	ladder("ESMFold2", func(r frequency.Rounding) (frequency.Ladder, error) {
+		return frequency.ESMFold2(64, frequency.ESMFold2Parameters{SpatialPairs: 3, UIDPairs: 10, SpatialBase: 20, UIDBase: base}, r)
+	})
 
-	results("Geometric", func() (any, error) { return frequency.Geometric(20, 1, 0.0001) })
-	results("Sinusoidal", func() (any, error) { return frequency.Sinusoidal(20, 1000, 10000, 18.5) })
-	results("TimingSignal", func() (any, error) { return frequency.TimingSignal(20, 1, 10000) })
+	results("Geometric", func() (any, error) {
+		return frequency.Geometric(20, frequency.GeometricParameters{First: 1, Last: 0.0001})
+	})
+	results("Sinusoidal", func() (any, error) {
+		return frequency.Sinusoidal(20, frequency.SinusoidalParameters{First: 1000, Base: 10000, Denominator: 18.5})
+	})
+	results("TimingSignal", func() (any, error) {
+		return frequency.TimingSignal(20, frequency.TimingSignalParameters{MinTimescale: 1, MaxTimescale: 10000})
+	})
 	results("Sections", func() (any, error) { return frequency.Sections(8, 12, 12) })
 	results("InterleavedSections", func() (any, error) {
 		return frequency.InterleavedSections(frequency.ImageSections{Time: 12, Height: 10, Width: 10})

@@ -16,6 +16,9 @@
 //	Factors           one list of divisors             rope_freqs.weight of GGUF files
 //	Axial             a ladder for each axis           "axial"
 //	AxialAlternating  one ladder, alternating axes     "axial" of Pixtral
+//	AxialInterleaved  alternating axes, each pair's    EfficientLoFTR, MoonViT
+//	AxialTiled        one for each element             V-JEPA 2
+//	ESMFold2          coordinates and an id            ESMFold2
 //
 // The names on the right are the values of rope_type (formerly type) in a
 // config.json. A constructor is a pure function of its arguments. Where tokens have

@@ -62,6 +62,26 @@ var otherCalls = []argumentCall{
 		m.axes = p.dim / 2
 		return m
 	}},
+	{"AxialInterleaved", func(p parameters) made {
+		m := ofLadder(frequency.AxialInterleaved(p.dim, p.base, p.rounding))
+		m.axes = p.dim / 2
+		return m
+	}},
+	{"AxialTiled", func(p parameters) made {
+		dims := []int{p.dim, p.maxPositions % 512, p.seqLen % 512}[:p.seqLen&3]
+		m := ofLadder(frequency.AxialTiled(p.base, p.rounding, dims...))
+		m.pairs = 0
+		for _, dim := range dims {
+			m.pairs += dim
+		}
+		m.axes = m.pairs
+		return m
+	}},
+	{"ESMFold2", func(p parameters) made {
+		m := ofLadder(frequency.ESMFold2(p.dim, frequency.ESMFold2Parameters{SpatialPairs: p.maxPositions % 16, UIDPairs: p.seqLen % 64, SpatialBase: p.base, UIDBase: p.a}, p.rounding))
+		m.axes = p.dim / 2
+		return m
+	}},
 	{"Sections", func(p parameters) made {
 		sections := []int{p.dim, p.maxPositions, p.seqLen}[:p.rounding%4]
 		return ofAxes(sections, 3)(frequency.Sections(sections...))
@@ -80,9 +100,15 @@ var otherCalls = []argumentCall{
 		}
 		return m
 	}},
-	{"Sinusoidal", func(p parameters) made { return ofFrequencies(p)(frequency.Sinusoidal(p.dim, p.a, p.base, p.b)) }},
-	{"TimingSignal", func(p parameters) made { return ofFrequencies(p)(frequency.TimingSignal(p.dim, p.a, p.b)) }},
-	{"Geometric", func(p parameters) made { return ofFrequencies(p)(frequency.Geometric(p.dim, p.a, p.b)) }},
+	{"Sinusoidal", func(p parameters) made {
+		return ofFrequencies(p)(frequency.Sinusoidal(p.dim, frequency.SinusoidalParameters{First: p.a, Base: p.base, Denominator: p.b}))
+	}},
+	{"TimingSignal", func(p parameters) made {
+		return ofFrequencies(p)(frequency.TimingSignal(p.dim, frequency.TimingSignalParameters{MinTimescale: p.a, MaxTimescale: p.b}))
+	}},
+	{"Geometric", func(p parameters) made {
+		return ofFrequencies(p)(frequency.Geometric(p.dim, frequency.GeometricParameters{First: p.a, Last: p.b}))
+	}},
 }
 
 // made is what a function made, and how many pairs and axes it should have.

@@ -2,7 +2,7 @@ package frequency
 
 import "math"
 
-// LongRoPEParameters are the keys of a LongRoPE configuration.
+// LongRoPEParameters are the keys of a LongRoPE configuration, and a length.
 type LongRoPEParameters struct {
 	ShortFactors         []float64 // short_factor, one for each pair
 	LongFactors          []float64 // long_factor, one for each pair
@@ -10,29 +10,28 @@ type LongRoPEParameters struct {
 	Factor               float64   // factor; where absent, max_position_embeddings / original_max_position_embeddings
 	ShortAttentionFactor float64   // attention_factor or short_mscale, in place of the derived one; 0 means derived
 	LongAttentionFactor  float64   // attention_factor or long_mscale, in place of the derived one; 0 means derived
+	SequenceLength       int       // tokens of the whole context, cached ones included; 0: no more than OriginalMaxPositions
 }
 
 // LongRoPE returns the ladder of LongRoPE (Ding et al. 2024, arXiv:2402.13753;
 // transformers and vLLM rope_type "longrope", formerly "su") for a sequence of
-// seqLen tokens:
+// SequenceLength tokens:
 //
-//	factors         = LongFactors if seqLen > OriginalMaxPositions, else ShortFactors
+//	factors         = LongFactors if SequenceLength > OriginalMaxPositions, else ShortFactors
 //	InvFreq[i]      = 1 / (factors[i] · base^(2i/rotaryDim))
 //	AttentionFactor = sqrt(1 + ln(Factor)/ln(OriginalMaxPositions)), and 1 for Factor up to 1
 //
-// seqLen counts the tokens of the whole context, cached ones included. Keys
-// that were rotated by the short factors do not fit the long ones: transformers
-// drops its cache at the switch; vLLM passes its longest context for every
-// sequence.
+// Keys that were rotated by the short factors do not fit the long ones: transformers
+// drops its cache at the switch; vLLM passes its longest context for every sequence.
 //
 // With Float32 the frequencies follow the float32 steps of transformers and
 // AttentionFactor is computed in float64.
 //
 // Both lists have rotaryDim/2 finite numbers above 0, OriginalMaxPositions is at
 // least 2, Factor a finite number above 0 (or 0 where both attention factors are
-// given), the attention factors finite and not negative, seqLen not negative, the
-// rest as in Default. Errors wrap ErrParameter.
-func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rounding Rounding) (Ladder, error) {
+// given), the attention factors finite and not negative, SequenceLength not negative,
+// the rest as in Default. Errors wrap ErrParameter.
+func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "LongRoPE", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
 	check.factors("p.ShortFactors", p.ShortFactors, rotaryDim)
@@ -43,14 +42,14 @@ func LongRoPE(rotaryDim int, base float64, p LongRoPEParameters, seqLen int, rou
 	if p.Factor != 0 || p.ShortAttentionFactor == 0 || p.LongAttentionFactor == 0 {
 		check.require(p.Factor > 0 && p.Factor <= math.MaxFloat64, "p.Factor", p.Factor, "a finite number above 0")
 	}
-	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
+	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	factors, attentionFactor := p.ShortFactors, p.ShortAttentionFactor
-	if seqLen > p.OriginalMaxPositions {
+	if p.SequenceLength > p.OriginalMaxPositions {
 		factors, attentionFactor = p.LongFactors, p.LongAttentionFactor
 	}
 	switch {

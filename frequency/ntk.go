@@ -5,22 +5,24 @@ import (
 	"math/big"
 )
 
-// DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling.
+// DynamicNTKParameters are the keys of a configuration with dynamic NTK scaling, and a
+// length.
 type DynamicNTKParameters struct {
-	Factor       float64 // factor
-	MaxPositions int     // max_position_embeddings, never original_max_position_embeddings
+	Factor         float64 // factor
+	MaxPositions   int     // max_position_embeddings, never original_max_position_embeddings
+	SequenceLength int     // tokens of the whole context, cached ones included; 0: no more than MaxPositions
 }
 
-// DynamicNTK returns the ladder of dynamic NTK-aware scaling for a sequence of
-// seqLen tokens (transformers rope_type "dynamic"):
+// DynamicNTK returns the ladder of dynamic NTK-aware scaling (transformers rope_type
+// "dynamic") for a sequence of SequenceLength tokens:
 //
-//	n          = max(seqLen, MaxPositions)
+//	n          = max(SequenceLength, MaxPositions)
 //	newBase    = base · (Factor·n/MaxPositions - (Factor - 1))^(rotaryDim/(rotaryDim-2))
 //	InvFreq[i] = newBase^(-2i/rotaryDim)
 //
-// Up to MaxPositions tokens that is Default; seqLen 0 asks for it. Longer
+// Up to MaxPositions tokens that is Default. Longer
 // sequences have a ladder for each length: keys rotated by the ladder of a
-// shorter one keep that. vLLM uses one for all lengths: seqLen =
+// shorter one keep that. vLLM uses one for all lengths: SequenceLength =
 // Factor·MaxPositions.
 //
 // With Float32 the new base is computed in float64 up to MaxPositions and by
@@ -28,66 +30,71 @@ type DynamicNTKParameters struct {
 // then.
 //
 // rotaryDim is even, from 4 to MaxRotaryDim, Factor a finite number above 0,
-// MaxPositions at least 1, seqLen not negative, the rest as in Default. Errors wrap
-// ErrParameter.
-func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, seqLen int, rounding Rounding) (Ladder, error) {
+// MaxPositions at least 1, SequenceLength not negative, the rest as in Default. Errors
+// wrap ErrParameter.
+func DynamicNTK(rotaryDim int, base float64, p DynamicNTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "DynamicNTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
 	check.positive("p.Factor", p.Factor)
 	check.require(p.MaxPositions >= 1, "p.MaxPositions", p.MaxPositions, "at least 1")
-	check.require(seqLen >= 0, "seqLen", seqLen, "at least 0")
+	check.require(p.SequenceLength >= 0, "p.SequenceLength", p.SequenceLength, "at least 0")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	if rounding == Exact {
-		beyond := whole(max(seqLen, p.MaxPositions) - p.MaxPositions)
+		beyond := whole(max(p.SequenceLength, p.MaxPositions) - p.MaxPositions)
 		stretch := sum(real(1), quotient(product(real(p.Factor), beyond), whole(p.MaxPositions)))
 		return f.stretchedBase(&check, "p.Factor", p.Factor, rotaryDim, base, stretch)
 	}
 	exponent := float64(rotaryDim) / float64(rotaryDim-2)
-	if seqLen <= p.MaxPositions {
+	if p.SequenceLength <= p.MaxPositions {
 		length := float64(p.MaxPositions)
 		newBase := base * f.power64(p.Factor*length/length-(p.Factor-1), exponent)
 		return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, newBase)
 	}
-	stretch := float32(p.Factor)*float32(seqLen)/float32(p.MaxPositions) - float32(p.Factor-1)
+	stretch := float32(p.Factor)*float32(p.SequenceLength)/float32(p.MaxPositions) - float32(p.Factor-1)
 	// torch raises a single element to the exponent in float64.
 	newBase := float32(base) * float32(f.power64(float64(stretch), exponent))
 	return f.newBase32(&check, "p.Factor", p.Factor, rotaryDim, float64(newBase))
 }
 
+// NTKParameters are the keys of a configuration with fixed NTK scaling.
+type NTKParameters struct {
+	Factor float64 // factor
+}
+
 // NTK returns the ladder of fixed NTK scaling (Su 2023,
 // https://kexue.fm/archives/9706; rope type "ntk" of vLLM and of the GTE
-// models, key factor without mixed_b):
+// models, without key mixed_b):
 //
-//	InvFreq[i] = (base·factor)^(-2i/rotaryDim) / factor^(2/rotaryDim)
+//	InvFreq[i] = (base·Factor)^(-2i/rotaryDim) / Factor^(2/rotaryDim)
 //
-// With Float32 it follows the float32 steps of vLLM. factor is a finite number above
-// 0, base·factor above 1, the rest as in Default. Errors wrap ErrParameter.
-func NTK(rotaryDim int, base, factor float64, rounding Rounding) (Ladder, error) {
+// With Float32 it follows the float32 steps of vLLM. Factor is a finite number above
+// 0, base·Factor above 1, the rest as in Default. Errors wrap ErrParameter.
+func NTK(rotaryDim int, base float64, p NTKParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTK", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 2, base)
-	check.positive("factor", factor)
+	check.positive("p.Factor", p.Factor)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	ladder := unscaled(rotaryDim / 2)
 	if rounding == Float32 {
-		check.newBase("factor", factor, base*factor)
+		check.newBase("p.Factor", p.Factor, base*p.Factor)
 		if check.err != nil {
 			return Ladder{}, check.err
 		}
-		divisor := float32(f.power64(factor, 2/float64(rotaryDim)))
-		for i, power := range f.powers32(base*factor, rotaryDim, rotaryDim/2) {
+		divisor := float32(f.power64(p.Factor, 2/float64(rotaryDim)))
+		for i, power := range f.powers32(base*p.Factor, rotaryDim, rotaryDim/2) {
 			ladder.InvFreq[i] = float64(1 / power / divisor)
 		}
 		return check.ladder(ladder)
 	}
-	logFactor := f.logarithm(real(factor))
+	logFactor := f.logarithm(real(p.Factor))
 	logBase := sum(f.logarithm(real(base)), logFactor)
-	check.require(logBase.Sign() > 0, "factor", factor, "one that leaves the base above 1")
+	check.require(logBase.Sign() > 0, "p.Factor", p.Factor, "one that leaves the base above 1")
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
@@ -150,27 +157,33 @@ func NTKMixed(rotaryDim int, base float64, p NTKMixedParameters, rounding Roundi
 	return check.ladder(ladder)
 }
 
+// NTKAlphaParameters are the keys of a configuration with NTK-aware scaling by a fixed
+// alpha.
+type NTKAlphaParameters struct {
+	Alpha float64 // alpha
+}
+
 // NTKAlpha returns the ladder of NTK-aware scaling by a fixed alpha (HunYuan;
 // transformers and vLLM rope_type "dynamic" or "xdrope" with key alpha):
 //
-//	InvFreq[i] = (base · alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
+//	InvFreq[i] = (base · Alpha^(rotaryDim/(rotaryDim-2)))^(-2i/rotaryDim)
 //
 // With Float32 the new base is computed in float64. rotaryDim is even, from 4 to
-// MaxRotaryDim, alpha a finite number above 0 that leaves the new base above 1, the
+// MaxRotaryDim, Alpha a finite number above 0 that leaves the new base above 1, the
 // rest as in Default. Errors wrap ErrParameter.
-func NTKAlpha(rotaryDim int, base, alpha float64, rounding Rounding) (Ladder, error) {
+func NTKAlpha(rotaryDim int, base float64, p NTKAlphaParameters, rounding Rounding) (Ladder, error) {
 	check := checker{function: "NTKAlpha", rounding: rounding}
 	check.common("rotaryDim", rotaryDim, 4, base)
-	check.positive("alpha", alpha)
+	check.positive("p.Alpha", p.Alpha)
 	if check.err != nil {
 		return Ladder{}, check.err
 	}
 	var f functions
 	if rounding == Exact {
-		return f.stretchedBase(&check, "alpha", alpha, rotaryDim, base, real(alpha))
+		return f.stretchedBase(&check, "p.Alpha", p.Alpha, rotaryDim, base, real(p.Alpha))
 	}
-	newBase := base * f.power64(alpha, float64(rotaryDim)/float64(rotaryDim-2))
-	return f.newBase32(&check, "alpha", alpha, rotaryDim, newBase)
+	newBase := base * f.power64(p.Alpha, float64(rotaryDim)/float64(rotaryDim-2))
+	return f.newBase32(&check, "p.Alpha", p.Alpha, rotaryDim, newBase)
 }
 
 // stretchedBase returns the Exact ladder of base·stretch^(rotaryDim/(rotaryDim-2)).

@@ -33,23 +33,25 @@ func TestRulesThatCoincide(t *testing.T) {
 				yarn.OriginalMaxPositions = 7 // above 2π and within the ladder's wavelengths
 			}
 			llama3 := Llama3Parameters{Factor: 1, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192}
-			longRoPE := LongRoPEParameters{ShortFactors: list(dim/2, 1), LongFactors: list(dim/2, 3), OriginalMaxPositions: 4096, Factor: 1}
+			longRoPE := LongRoPEParameters{ShortFactors: list(dim/2, 1), LongFactors: list(dim/2, 3), OriginalMaxPositions: 4096, Factor: 1, SequenceLength: 4096}
+			longer := longRoPE
+			longer.SequenceLength++
 			alike := map[string][2]Ladder{
-				"Linear by 1":                   {original, must(Linear(dim, base, 1, Exact))},
-				"DynamicNTK within the length":  {original, must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 8, MaxPositions: 4096}, 4096, Exact))},
-				"NTK by 1":                      {original, must(NTK(dim, base, 1, Exact))},
+				"Linear by 1":                   {original, must(Linear(dim, base, LinearParameters{Factor: 1}, Exact))},
+				"DynamicNTK within the length":  {original, must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 8, MaxPositions: 4096, SequenceLength: 4096}, Exact))},
+				"NTK by 1":                      {original, must(NTK(dim, base, NTKParameters{Factor: 1}, Exact))},
 				"NTKMixed by 1":                 {original, must(NTKMixed(dim, base, NTKMixedParameters{Factor: 1, MixedB: 0.625}, Exact))},
-				"NTKAlpha by 1":                 {original, must(NTKAlpha(dim, base, 1, Exact))},
+				"NTKAlpha by 1":                 {original, must(NTKAlpha(dim, base, NTKAlphaParameters{Alpha: 1}, Exact))},
 				"YaRN by 1":                     {original, must(YaRN(dim, base, yarn, Exact))},
-				"LongRoPE with short factors 1": {original, must(LongRoPE(dim, base, longRoPE, 4096, Exact))},
+				"LongRoPE with short factors 1": {original, must(LongRoPE(dim, base, longRoPE, Exact))},
 				"Llama3 by 1":                   {original, must(Llama3(dim, base, llama3, Exact))},
 				"Proportional of the whole":     {original, must(Proportional(dim, base, ProportionalParameters{PartialRotaryFactor: 1, Factor: 1}, Exact))},
 				"Factors of 1":                  {original, must(Factors(dim, base, list(dim/2, 1), Exact))},
-				"NTKMixed to the power 0":       {must(Linear(dim, base, 3, Exact)), must(NTKMixed(dim, base, NTKMixedParameters{Factor: 3, MixedB: 0}, Exact))},
+				"NTKMixed to the power 0":       {must(Linear(dim, base, LinearParameters{Factor: 3}, Exact)), must(NTKMixed(dim, base, NTKMixedParameters{Factor: 3, MixedB: 0}, Exact))},
 				"NTKMixed to a huge power":      {must(Factors(dim, base, append(list(dim/2-1, 1), 3), Exact)), must(NTKMixed(dim, base, NTKMixedParameters{Factor: 3, MixedB: 1e308}, Exact))},
-				"DynamicNTK as NTKAlpha":        {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 2, MaxPositions: 4096}, 8192, Exact)), must(NTKAlpha(dim, base, 3, Exact))},
-				"DynamicNTK at length max":      {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 1, MaxPositions: 1}, math.MaxInt, Exact)), must(NTKAlpha(dim, base, math.MaxInt, Exact))},
-				"LongRoPE with long factors":    {must(Linear(dim, base, 3, Exact)), must(LongRoPE(dim, base, longRoPE, 4097, Exact))},
+				"DynamicNTK as NTKAlpha":        {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 2, MaxPositions: 4096, SequenceLength: 8192}, Exact)), must(NTKAlpha(dim, base, NTKAlphaParameters{Alpha: 3}, Exact))},
+				"DynamicNTK at length max":      {must(DynamicNTK(dim, base, DynamicNTKParameters{Factor: 1, MaxPositions: 1, SequenceLength: math.MaxInt}, Exact)), must(NTKAlpha(dim, base, NTKAlphaParameters{Alpha: math.MaxInt}, Exact))},
+				"LongRoPE with long factors":    {must(Linear(dim, base, LinearParameters{Factor: 3}, Exact)), must(LongRoPE(dim, base, longer, Exact))},
 			}
 			for name, ladders := range alike {
 				if !slices.Equal(ladders[0].InvFreq, ladders[1].InvFreq) || ladders[1].AttentionFactor != 1 || ladders[1].SoftmaxScale != 1 {
@@ -64,7 +66,7 @@ func TestRulesThatCoincide(t *testing.T) {
 func TestLlama3EqualFactors(t *testing.T) {
 	must := mustLadder(t)
 	for _, rounding := range []Rounding{Exact, Float32} {
-		original, scaled := must(Default(128, 500000, rounding)), must(Linear(128, 500000, 16, rounding))
+		original, scaled := must(Default(128, 500000, rounding)), must(Linear(128, 500000, LinearParameters{Factor: 16}, rounding))
 		ladder := must(Llama3(128, 500000, Llama3Parameters{Factor: 16, LowFreqFactor: 1, HighFreqFactor: 1, OriginalMaxPositions: 8192}, rounding))
 		for i, got := range ladder.InvFreq {
 			want := original.InvFreq[i]
@@ -87,7 +89,7 @@ func TestLlama3EqualFactors(t *testing.T) {
 // Two lengths that are the same float64.
 func TestLengthsAreNotRounded(t *testing.T) {
 	const maxPositions = math.MaxInt - 1
-	ladder := mustLadder(t)(DynamicNTK(4, 10000, DynamicNTKParameters{Factor: math.MaxFloat64, MaxPositions: maxPositions}, maxPositions+1, Exact))
+	ladder := mustLadder(t)(DynamicNTK(4, 10000, DynamicNTKParameters{Factor: math.MaxFloat64, MaxPositions: maxPositions, SequenceLength: maxPositions + 1}, Exact))
 	// stretch = 1 + MaxFloat64/maxPositions, newBase = base·stretch^2
 	want := 1 / (100 * (math.MaxFloat64 / maxPositions))
 	if math.Abs(ladder.InvFreq[1]/want-1) > 1e-12 {
@@ -119,7 +121,7 @@ func TestTiesAreRoundedToEven(t *testing.T) {
 func TestYaRNCorners(t *testing.T) {
 	must := mustLadder(t)
 	original := must(Default(64, 150000, Exact)).InvFreq
-	interpolated := must(Linear(64, 150000, 32, Exact)).InvFreq
+	interpolated := must(Linear(64, 150000, LinearParameters{Factor: 32}, Exact)).InvFreq
 	p := YaRNParameters{Factor: 32, OriginalMaxPositions: 4096}
 	whole := must(YaRN(64, 150000, p, Exact)).InvFreq
 	p.Untruncated = true
@@ -192,7 +194,8 @@ func TestYaRNAttention(t *testing.T) {
 func TestLongRoPESwitch(t *testing.T) {
 	p := LongRoPEParameters{ShortFactors: list(4, 2), LongFactors: list(4, 4), OriginalMaxPositions: 4096, ShortAttentionFactor: 1.5, LongAttentionFactor: 2.5}
 	for seqLen, want := range map[int][2]float64{0: {0.5, 1.5}, 1: {0.5, 1.5}, 4096: {0.5, 1.5}, 4097: {0.25, 2.5}, math.MaxInt: {0.25, 2.5}} {
-		ladder := mustLadder(t)(LongRoPE(8, 10000, p, seqLen, Exact))
+		p.SequenceLength = seqLen
+		ladder := mustLadder(t)(LongRoPE(8, 10000, p, Exact))
 		if ladder.InvFreq[0] != want[0] || ladder.AttentionFactor != want[1] {
 			t.Errorf("seqLen %d: first frequency %v, scaling %v, want %v", seqLen, ladder.InvFreq[0], ladder.AttentionFactor, want)
 		}
@@ -227,20 +230,24 @@ func TestErrors(t *testing.T) {
 	// What every constructor takes.
 	for name, construct := range map[string]func(dim int, base float64, r Rounding) (Ladder, error){
 		"Default": Default,
-		"Linear":  func(d int, b float64, r Rounding) (Ladder, error) { return Linear(d, b, 2, r) },
-		"DynamicNTK": func(d int, b float64, r Rounding) (Ladder, error) {
-			return DynamicNTK(d, b, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, 8, r)
+		"Linear": func(d int, b float64, r Rounding) (Ladder, error) {
+			return Linear(d, b, LinearParameters{Factor: 2}, r)
 		},
-		"NTK": func(d int, b float64, r Rounding) (Ladder, error) { return NTK(d, b, 2, r) },
+		"DynamicNTK": func(d int, b float64, r Rounding) (Ladder, error) {
+			return DynamicNTK(d, b, DynamicNTKParameters{Factor: 2, MaxPositions: 8, SequenceLength: 8}, r)
+		},
+		"NTK": func(d int, b float64, r Rounding) (Ladder, error) { return NTK(d, b, NTKParameters{Factor: 2}, r) },
 		"NTKMixed": func(d int, b float64, r Rounding) (Ladder, error) {
 			return NTKMixed(d, b, NTKMixedParameters{Factor: 2, MixedB: 1}, r)
 		},
-		"NTKAlpha": func(d int, b float64, r Rounding) (Ladder, error) { return NTKAlpha(d, b, 2, r) },
+		"NTKAlpha": func(d int, b float64, r Rounding) (Ladder, error) {
+			return NTKAlpha(d, b, NTKAlphaParameters{Alpha: 2}, r)
+		},
 		"YaRN": func(d int, b float64, r Rounding) (Ladder, error) {
 			return YaRN(d, b, yarn(func(*YaRNParameters) {}), r)
 		},
 		"LongRoPE": func(d int, b float64, r Rounding) (Ladder, error) {
-			return LongRoPE(d, b, longRoPE(func(*LongRoPEParameters) {}), 0, r)
+			return LongRoPE(d, b, longRoPE(func(*LongRoPEParameters) {}), r)
 		},
 		"Llama3": func(d int, b float64, r Rounding) (Ladder, error) {
 			return Llama3(d, b, llama3(func(*Llama3Parameters) {}), r)
@@ -267,15 +274,17 @@ func TestErrors(t *testing.T) {
 
 	// Numbers that frequencies are multiplied or divided by.
 	for name, construct := range map[string]func(x float64, r Rounding) (Ladder, error){
-		"Linear: factor": func(x float64, r Rounding) (Ladder, error) { return Linear(8, 10000, x, r) },
+		"Linear: p.Factor": func(x float64, r Rounding) (Ladder, error) { return Linear(8, 10000, LinearParameters{Factor: x}, r) },
 		"DynamicNTK: p.Factor": func(x float64, r Rounding) (Ladder, error) {
-			return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: x, MaxPositions: 8}, 9, r)
+			return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: x, MaxPositions: 8, SequenceLength: 9}, r)
 		},
-		"NTK: factor": func(x float64, r Rounding) (Ladder, error) { return NTK(8, 10000, x, r) },
+		"NTK: p.Factor": func(x float64, r Rounding) (Ladder, error) { return NTK(8, 10000, NTKParameters{Factor: x}, r) },
 		"NTKMixed: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return NTKMixed(8, 10000, NTKMixedParameters{Factor: x, MixedB: 1}, r)
 		},
-		"NTKAlpha: alpha": func(x float64, r Rounding) (Ladder, error) { return NTKAlpha(8, 10000, x, r) },
+		"NTKAlpha: p.Alpha": func(x float64, r Rounding) (Ladder, error) {
+			return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: x}, r)
+		},
 		"Proportional: p.Factor": func(x float64, r Rounding) (Ladder, error) {
 			return Proportional(8, 10000, ProportionalParameters{PartialRotaryFactor: 1, Factor: x}, r)
 		},
@@ -293,10 +302,10 @@ func TestErrors(t *testing.T) {
 			return Llama3(8, 10000, llama3(func(p *Llama3Parameters) { p.HighFreqFactor = x }), r)
 		},
 		"LongRoPE: p.ShortFactors[1]": func(x float64, r Rounding) (Ladder, error) {
-			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors[1] = x }), 0, r)
+			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors[1] = x }), r)
 		},
 		"LongRoPE: p.LongFactors[2]": func(x float64, r Rounding) (Ladder, error) {
-			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors[2] = x }), 0, r)
+			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors[2] = x }), r)
 		},
 	} {
 		for _, x := range []float64{0, -2, nan, inf} {
@@ -331,10 +340,10 @@ func TestErrors(t *testing.T) {
 			return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.ExtrapolationFactor = x }), Exact)
 		},
 		"LongRoPE: p.ShortAttentionFactor": func(x float64) (Ladder, error) {
-			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortAttentionFactor = x }), 0, Exact)
+			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortAttentionFactor = x }), Exact)
 		},
 		"LongRoPE: p.LongAttentionFactor": func(x float64) (Ladder, error) {
-			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongAttentionFactor = x }), 0, Exact)
+			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongAttentionFactor = x }), Exact)
 		},
 	} {
 		for _, x := range []float64{-0.5, nan, inf} {
@@ -344,28 +353,28 @@ func TestErrors(t *testing.T) {
 
 	// Particular ones.
 	add("DynamicNTK: rotaryDim is 2, want an even number from 4", func() (Ladder, error) {
-		return DynamicNTK(2, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, 8, Exact)
+		return DynamicNTK(2, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8, SequenceLength: 8}, Exact)
 	})
-	add("NTKAlpha: rotaryDim is 2, want an even number from 4", func() (Ladder, error) { return NTKAlpha(2, 10000, 2, Exact) })
+	add("NTKAlpha: rotaryDim is 2, want an even number from 4", func() (Ladder, error) { return NTKAlpha(2, 10000, NTKAlphaParameters{Alpha: 2}, Exact) })
 	add("DynamicNTK: p.MaxPositions is 0, want at least 1", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 0}, 8, Exact)
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 0, SequenceLength: 8}, Exact)
 	})
 	add(fmt.Sprintf("DynamicNTK: p.MaxPositions is %d", math.MinInt), func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: math.MinInt}, 8, Exact)
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: math.MinInt, SequenceLength: 8}, Exact)
 	})
-	add("DynamicNTK: seqLen is -1, want at least 0", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8}, -1, Exact)
+	add("DynamicNTK: p.SequenceLength is -1, want at least 0", func() (Ladder, error) {
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 2, MaxPositions: 8, SequenceLength: -1}, Exact)
 	})
 	add("DynamicNTK: p.Factor is 1e+38, want one that leaves the base a float32 above 1", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e38, MaxPositions: 8}, 8, Float32)
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e38, MaxPositions: 8, SequenceLength: 8}, Float32)
 	})
 	add("DynamicNTK: p.Factor is 1e+37, want one that leaves the base a float32 above 1", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e37, MaxPositions: 8}, math.MaxInt, Float32)
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1e37, MaxPositions: 8, SequenceLength: math.MaxInt}, Float32)
 	})
-	add("NTK: factor is 5e-05, want one that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, 5e-5, Exact) })
-	add("NTK: factor is 0.001, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTK(8, 1000, 0.001, Float32) })
-	add("NTKAlpha: alpha is 0.0005, want one that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Exact) })
-	add("NTKAlpha: alpha is 0.0005, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, 0.0005, Float32) })
+	add("NTK: p.Factor is 5e-05, want one that leaves the base above 1", func() (Ladder, error) { return NTK(8, 10000, NTKParameters{Factor: 5e-5}, Exact) })
+	add("NTK: p.Factor is 0.001, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTK(8, 1000, NTKParameters{Factor: 0.001}, Float32) })
+	add("NTKAlpha: p.Alpha is 0.0005, want one that leaves the base above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Exact) })
+	add("NTKAlpha: p.Alpha is 0.0005, want one that leaves the base a float32 above 1", func() (Ladder, error) { return NTKAlpha(8, 10000, NTKAlphaParameters{Alpha: 0.0005}, Float32) })
 	for _, mixedB := range []float64{-1, nan, inf} {
 		add(fmt.Sprintf("NTKMixed: p.MixedB is %v, want a finite number from 0", mixedB), func() (Ladder, error) {
 			return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: mixedB}, Exact)
@@ -375,7 +384,7 @@ func TestErrors(t *testing.T) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e39}, Float32)
 	})
 	add("DynamicNTK: p.Factor is 1.9728851947686512e+17, want one that leaves", func() (Ladder, error) {
-		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, 0, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
+		return DynamicNTK(8, 10000, DynamicNTKParameters{Factor: 1.9728851947686512e17, MaxPositions: 30000}, Float32) // factor·30000/30000 - (factor - 1) is -32 in float64
 	})
 	add("NTKMixed: p.MixedB is 1e+30, want one whose powers of 4 are finite float32", func() (Ladder, error) {
 		return NTKMixed(8, 10000, NTKMixedParameters{Factor: 2, MixedB: 1e30}, Float32)
@@ -391,20 +400,20 @@ func TestErrors(t *testing.T) {
 	add("Factors: len(factors) is 3, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, list(3, 1), Exact) })
 	add("Factors: len(factors) is 0, want rotaryDim/2, which is 4", func() (Ladder, error) { return Factors(8, 10000, nil, Exact) })
 	add("LongRoPE: len(p.ShortFactors) is 5", func() (Ladder, error) {
-		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors = list(5, 1) }), 0, Exact)
+		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.ShortFactors = list(5, 1) }), Exact)
 	})
 	add("LongRoPE: len(p.LongFactors) is 0", func() (Ladder, error) {
-		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors = nil }), 0, Exact)
+		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.LongFactors = nil }), Exact)
 	})
 	add("LongRoPE: p.OriginalMaxPositions is 1, want at least 2", func() (Ladder, error) {
-		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.OriginalMaxPositions = 1 }), 0, Exact)
+		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.OriginalMaxPositions = 1 }), Exact)
 	})
-	add("LongRoPE: seqLen is -7, want at least 0", func() (Ladder, error) {
-		return LongRoPE(8, 10000, longRoPE(func(*LongRoPEParameters) {}), -7, Exact)
+	add("LongRoPE: p.SequenceLength is -7, want at least 0", func() (Ladder, error) {
+		return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.SequenceLength = -7 }), Exact)
 	})
 	for _, factor := range []float64{0, -1, nan, inf} {
 		add(fmt.Sprintf("LongRoPE: p.Factor is %v, want a finite number above 0", factor), func() (Ladder, error) {
-			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor = factor, 1 }), 8192, Exact)
+			return LongRoPE(8, 10000, longRoPE(func(p *LongRoPEParameters) { p.Factor, p.LongAttentionFactor, p.SequenceLength = factor, 1, 8192 }), Exact)
 		})
 	}
 	add("Llama3: p.LowFreqFactor is 5, want at most p.HighFreqFactor, which is 4", func() (Ladder, error) {
@@ -433,7 +442,7 @@ func TestErrors(t *testing.T) {
 	}
 
 	// Results beyond the range.
-	add("Linear: InvFreq[0] is +Inf", func() (Ladder, error) { return Linear(8, 10000, 5e-324, Exact) })
+	add("Linear: InvFreq[0] is +Inf", func() (Ladder, error) { return Linear(8, 10000, LinearParameters{Factor: 5e-324}, Exact) })
 	add("Factors: InvFreq[1] is +Inf", func() (Ladder, error) { return Factors(4, 1.5, []float64{1, 1e-45}, Float32) })
 	add("YaRN: AttentionFactor is +Inf", func() (Ladder, error) {
 		return YaRN(8, 10000, yarn(func(p *YaRNParameters) { p.AttentionFactor, p.AttentionMultiplier = 1e200, 1e200 }), Exact)

@@ -8,70 +8,90 @@ import (
 // The ladders of sinusoidal encodings are frequencies alone, in radians per
 // position, rounded to float64 once.
 
+// SinusoidalParameters are the numbers of a sinusoidal encoding. None has a default.
+type SinusoidalParameters struct {
+	First       float64 // the first frequency: 1; scale of diffusers
+	Base        float64 // 10000: max_period of diffusers, temperature of DETR
+	Denominator float64 // pairs over which frequencies fall by a factor of Base
+}
+
 // Sinusoidal returns the ladder of a sinusoidal encoding: for k < pairs
 //
-//	invFreq[k] = first * base^(-k/denominator)
+//	invFreq[k] = First * Base^(-k/Denominator)
 //
-// With base 10000 and first 1, for d channels:
+// With Base 10000 and First 1, for d channels:
 //
-//	Vaswani et al. 2017 (arXiv:1706.03762), Marian, Transformer-XL   pairs d/2, denominator d/2
-//	fairseq, tensor2tensor, Whisper                                  pairs d/2, denominator d/2-1
-//	MAE, each of two axes                                            pairs d/4, denominator d/4
+//	Vaswani et al. 2017 (arXiv:1706.03762), Marian, Transformer-XL   pairs d/2, Denominator d/2
+//	fairseq, tensor2tensor, Whisper                                  pairs d/2, Denominator d/2-1
+//	MAE, each of two axes                                            pairs d/4, Denominator d/4
 //
-// pairs is from 1 to MaxRotaryDim/2; first and denominator are positive, base is
+// pairs is from 1 to MaxRotaryDim/2; First and Denominator are positive, Base is
 // above 1, all are finite, and so are the frequencies, which are at least 2^-900.
 // Errors wrap ErrParameter.
-func Sinusoidal(pairs int, first, base, denominator float64) ([]float64, error) {
+func Sinusoidal(pairs int, p SinusoidalParameters) ([]float64, error) {
 	c := checker{function: "Sinusoidal"}
 	c.pairs(pairs)
-	c.positive("first", first)
-	c.require(base > 1 && base <= math.MaxFloat64, "base", base, "a finite number above 1")
-	c.positive("denominator", denominator)
+	c.positive("p.First", p.First)
+	c.require(p.Base > 1 && p.Base <= math.MaxFloat64, "p.Base", p.Base, "a finite number above 1")
+	c.positive("p.Denominator", p.Denominator)
 	if c.err != nil {
 		return nil, c.err
 	}
 	var f functions
-	return c.progression(&f, f.logarithm(real(first)), quotient(f.logarithm(real(base)), real(-denominator)), pairs)
+	return c.progression(&f, f.logarithm(real(p.First)), quotient(f.logarithm(real(p.Base)), real(-p.Denominator)), pairs)
+}
+
+// TimingSignalParameters are the arguments of tensor2tensor's timing signals. None has a
+// default.
+type TimingSignalParameters struct {
+	MinTimescale float64 // min_timescale: 1
+	MaxTimescale float64 // max_timescale: 10000
 }
 
 // TimingSignal returns the ladder of tensor2tensor's get_timing_signal_1d: for
 // k < pairs
 //
-//	invFreq[k] = minTimescale * (maxTimescale/minTimescale)^(-k/max(pairs-1, 1))
+//	invFreq[k] = MinTimescale * (MaxTimescale/MinTimescale)^(-k/max(pairs-1, 1))
 //
-// minTimescale multiplies, as it does there, although wavelengths grow with a
+// MinTimescale multiplies, as it does there, although wavelengths grow with a
 // timescale: the two agree where it is 1. Both are positive and finite, and so
 // are the frequencies, which are at least 2^-900. Errors wrap ErrParameter.
-func TimingSignal(pairs int, minTimescale, maxTimescale float64) ([]float64, error) {
+func TimingSignal(pairs int, p TimingSignalParameters) ([]float64, error) {
 	c := checker{function: "TimingSignal"}
 	c.pairs(pairs)
-	c.positive("minTimescale", minTimescale)
-	c.positive("maxTimescale", maxTimescale)
+	c.positive("p.MinTimescale", p.MinTimescale)
+	c.positive("p.MaxTimescale", p.MaxTimescale)
 	if c.err != nil {
 		return nil, c.err
 	}
 	var f functions
-	least, most := f.logarithm(real(minTimescale)), f.logarithm(real(maxTimescale))
+	least, most := f.logarithm(real(p.MinTimescale)), f.logarithm(real(p.MaxTimescale))
 	return c.progression(&f, least, quotient(difference(least, most), whole(max(pairs-1, 1))), pairs)
 }
 
-// Geometric returns frequencies from first to last at equal ratios: for k < pairs
+// GeometricParameters are the ends of a ladder. None has a default.
+type GeometricParameters struct {
+	First float64 // max_freq of MLX: 1
+	Last  float64 // min_freq of MLX: 0.0001
+}
+
+// Geometric returns frequencies from First to Last at equal ratios: for k < pairs
 //
-//	invFreq[k] = first * (last/first)^(k/(pairs-1))
+//	invFreq[k] = First * (Last/First)^(k/(pairs-1))
 //
-// as MLX does from its max_freq to its min_freq; a single one is first. first and
-// last are positive and finite and at least 2^-900. Errors wrap ErrParameter.
-func Geometric(pairs int, first, last float64) ([]float64, error) {
+// as MLX does from its max_freq to its min_freq; a single one is First. First and
+// Last are positive and finite and at least 2^-900. Errors wrap ErrParameter.
+func Geometric(pairs int, p GeometricParameters) ([]float64, error) {
 	c := checker{function: "Geometric"}
 	c.pairs(pairs)
-	c.positive("first", first)
-	c.positive("last", last)
+	c.positive("p.First", p.First)
+	c.positive("p.Last", p.Last)
 	if c.err != nil {
 		return nil, c.err
 	}
 	var f functions
-	start := f.logarithm(real(first))
-	return c.progression(&f, start, quotient(difference(f.logarithm(real(last)), start), whole(max(pairs-1, 1))), pairs)
+	start := f.logarithm(real(p.First))
+	return c.progression(&f, start, quotient(difference(f.logarithm(real(p.Last)), start), whole(max(pairs-1, 1))), pairs)
 }
 
 func (c *checker) pairs(pairs int) {

@@ -31,14 +31,7 @@ func cosSinProduct64(p, w float64) (cos, sin float64) {
 		return 1, sinTiny64(p, w)
 	}
 	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
-	cos, sin = c.float64(), s.float64()
-	if sinNegative {
-		sin = -sin
-	}
-	if cosNegative {
-		cos = -cos
-	}
-	return cos, sin
+	return signed(c.float64(), cosNegative), signed(s.float64(), sinNegative)
 }
 
 // sinTiny64 returns the correctly rounded sine of p*w for a product below

@@ -22,14 +22,14 @@ func cosSinProduct(p, w float64) (cos, sin float32) {
 		return 1, sinTiny(p, w)
 	}
 	c, s, cosNegative, sinNegative := cosSinReduced(p, w)
-	cos, sin = c.float32(), s.float32()
-	if sinNegative {
-		sin = -sin
+	return signed(c.float32(), cosNegative), signed(s.float32(), sinNegative)
+}
+
+func signed[T float32 | float64](magnitude T, negative bool) T {
+	if negative {
+		return -magnitude
 	}
-	if cosNegative {
-		cos = -cos
-	}
-	return cos, sin
+	return magnitude
 }
 
 // tinyProduct bounds the products p*w whose sine is the product but for less

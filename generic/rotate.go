@@ -114,6 +114,42 @@ func RotateInterleavedF32ToBF16(y []uint16, x, cos, sin []float32) {
 	}
 }
 
+// RotateHalfSplitF16ToF32 is RotateHalfSplitF32 of float16 numbers, widened.
+func RotateHalfSplitF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []float32) {
+	n := len(x1)
+	x2, y1, y2, cos, sin = x2[:n], y1[:n], y2[:n], cos[:n], sin[:n]
+	for i := range n {
+		y1[i], y2[i] = rotate(Float16ToFloat32(x1[i]), Float16ToFloat32(x2[i]), cos[i], sin[i])
+	}
+}
+
+// RotateHalfSplitBF16ToF32 is RotateHalfSplitF32 of bfloat16 numbers, widened.
+func RotateHalfSplitBF16ToF32(y1, y2 []float32, x1, x2 []uint16, cos, sin []float32) {
+	n := len(x1)
+	x2, y1, y2, cos, sin = x2[:n], y1[:n], y2[:n], cos[:n], sin[:n]
+	for i := range n {
+		y1[i], y2[i] = rotate(BFloat16ToFloat32(x1[i]), BFloat16ToFloat32(x2[i]), cos[i], sin[i])
+	}
+}
+
+// RotateInterleavedF16ToF32 is RotateInterleavedF32 of float16 numbers, widened.
+func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
+	n := len(x) / 2
+	y, cos, sin = y[:2*n], cos[:n], sin[:n]
+	for i := range n {
+		y[2*i], y[2*i+1] = rotate(Float16ToFloat32(x[2*i]), Float16ToFloat32(x[2*i+1]), cos[i], sin[i])
+	}
+}
+
+// RotateInterleavedBF16ToF32 is RotateInterleavedF32 of bfloat16 numbers, widened.
+func RotateInterleavedBF16ToF32(y []float32, x []uint16, cos, sin []float32) {
+	n := len(x) / 2
+	y, cos, sin = y[:2*n], cos[:n], sin[:n]
+	for i := range n {
+		y[2*i], y[2*i+1] = rotate(BFloat16ToFloat32(x[2*i]), BFloat16ToFloat32(x[2*i+1]), cos[i], sin[i])
+	}
+}
+
 // rotate converts each product to float32 because Go may otherwise fuse it
 // with the addition that follows.
 func rotate(x1, x2, c, s float32) (y1, y2 float32) {

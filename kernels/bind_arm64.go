@@ -76,6 +76,32 @@ func RotateHalfSplitF32ToBF16(impl Implementation, y []uint16, x, cos, sin []flo
 	}
 }
 
+// RotateHalfSplitF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row into
+// y: see generic.RotateHalfSplitF16ToF32.
+func RotateHalfSplitF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON:
+		asm.RotateHalfSplitF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitF16ToF32Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitF16ToF32", impl)
+	}
+}
+
+// RotateHalfSplitBF16ToF32 rotates the pairs (x[i], x[i+Partner]) of every row
+// into y: see generic.RotateHalfSplitBF16ToF32.
+func RotateHalfSplitBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON:
+		asm.RotateHalfSplitBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Partner, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateHalfSplitBF16ToF32Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateHalfSplitBF16ToF32", impl)
+	}
+}
+
 // RotateInterleavedF32 rotates the pairs (x[2i], x[2i+1]) of every row into y: see
 // generic.RotateInterleavedF32.
 func RotateInterleavedF32(impl Implementation, y, x, cos, sin []float32, r *Rotation) {
@@ -138,6 +164,32 @@ func RotateInterleavedF32ToBF16(impl Implementation, y []uint16, x, cos, sin []f
 		rotateInterleavedF32ToBF16Generic(y, x, cos, sin, r)
 	default:
 		missing("RotateInterleavedF32ToBF16", impl)
+	}
+}
+
+// RotateInterleavedF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
+// y: see generic.RotateInterleavedF16ToF32.
+func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON:
+		asm.RotateInterleavedF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateInterleavedF16ToF32Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedF16ToF32", impl)
+	}
+}
+
+// RotateInterleavedBF16ToF32 rotates the pairs (x[2i], x[2i+1]) of every row into
+// y: see generic.RotateInterleavedBF16ToF32.
+func RotateInterleavedBF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	switch impl {
+	case NEON:
+		asm.RotateInterleavedBF16ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(cos), unsafe.SliceData(sin), r.Pairs, r.Tokens, r.YTokenStride, r.XTokenStride, r.Heads, r.YHeadStride, r.XHeadStride, r.TableStride)
+	case Generic:
+		rotateInterleavedBF16ToF32Generic(y, x, cos, sin, r)
+	default:
+		missing("RotateInterleavedBF16ToF32", impl)
 	}
 }
 
@@ -494,6 +546,132 @@ func InterleaveB16(impl Implementation, y, x []uint16) {
 		generic.Interleave(y, x)
 	default:
 		missing("InterleaveB16", impl)
+	}
+}
+
+// QuantizeF32ToQ8 writes vectors as blocks of Q8_0: see generic.QuantizeF32ToQ8.
+func QuantizeF32ToQ8(impl Implementation, y []uint8, x []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.QuantizeF32ToQ8NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead)
+	case Generic:
+		quantizeF32ToQ8Generic(y, x, v)
+	default:
+		missing("QuantizeF32ToQ8", impl)
+	}
+}
+
+// QuantizeRowF32ToI8 writes vectors and the scale of each: see
+// generic.QuantizeRowF32ToI8.
+func QuantizeRowF32ToI8(impl Implementation, y []int8, scales, x []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.QuantizeRowF32ToI8NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
+	case Generic:
+		quantizeRowF32ToI8Generic(y, scales, x, v)
+	default:
+		missing("QuantizeRowF32ToI8", impl)
+	}
+}
+
+// QuantizeRowF32ToE4M3 writes vectors and the scale of each: see
+// generic.QuantizeRowF32ToE4M3.
+func QuantizeRowF32ToE4M3(impl Implementation, y []uint8, scales, x []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.QuantizeRowF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(scales), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, v.ScaleStride)
+	case Generic:
+		quantizeRowF32ToE4M3Generic(y, scales, x, v)
+	default:
+		missing("QuantizeRowF32ToE4M3", impl)
+	}
+}
+
+// QuantizeF32ToE4M3 writes vectors times scale: see generic.QuantizeF32ToE4M3.
+func QuantizeF32ToE4M3(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	switch impl {
+	case NEON:
+		asm.QuantizeF32ToE4M3NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
+	case Generic:
+		quantizeF32ToE4M3Generic(y, x, v, scale)
+	default:
+		missing("QuantizeF32ToE4M3", impl)
+	}
+}
+
+// QuantizeF32ToE5M2 writes vectors times scale: see generic.QuantizeF32ToE5M2.
+func QuantizeF32ToE5M2(impl Implementation, y []uint8, x []float32, v *Conversion, scale float32) {
+	switch impl {
+	case NEON:
+		asm.QuantizeF32ToE5M2NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride, v.Ahead, scale)
+	case Generic:
+		quantizeF32ToE5M2Generic(y, x, v, scale)
+	default:
+		missing("QuantizeF32ToE5M2", impl)
+	}
+}
+
+// DequantizeQ8ToF32 writes the numbers of blocks of Q8_0: see
+// generic.DequantizeQ8ToF32.
+func DequantizeQ8ToF32(impl Implementation, y []float32, x []uint8, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.DequantizeQ8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), v.Len, v.Count, v.YStride, v.XStride)
+	case Generic:
+		dequantizeQ8ToF32Generic(y, x, v)
+	default:
+		missing("DequantizeQ8ToF32", impl)
+	}
+}
+
+// DequantizeI8ToF32 writes vectors times the scale of each: see
+// generic.DequantizeI8ToF32.
+func DequantizeI8ToF32(impl Implementation, y []float32, x []int8, scales []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.DequantizeI8ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
+		dequantizeI8ToF32Generic(y, x, scales, v)
+	default:
+		missing("DequantizeI8ToF32", impl)
+	}
+}
+
+// DequantizeE4M3ToF32 writes vectors times the scale of each: see
+// generic.DequantizeE4M3ToF32.
+func DequantizeE4M3ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.DequantizeE4M3ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
+		dequantizeE4M3ToF32Generic(y, x, scales, v)
+	default:
+		missing("DequantizeE4M3ToF32", impl)
+	}
+}
+
+// DequantizeE5M2ToF32 writes vectors times the scale of each: see
+// generic.DequantizeE5M2ToF32.
+func DequantizeE5M2ToF32(impl Implementation, y []float32, x []uint8, scales []float32, v *Conversion) {
+	switch impl {
+	case NEON:
+		asm.DequantizeE5M2ToF32NEON(unsafe.SliceData(y), unsafe.SliceData(x), unsafe.SliceData(scales), v.Len, v.Count, v.YStride, v.XStride, v.ScaleStride)
+	case Generic:
+		dequantizeE5M2ToF32Generic(y, x, scales, v)
+	default:
+		missing("DequantizeE5M2ToF32", impl)
+	}
+}
+
+// HadamardF32 transforms rows of Len elements in place: see generic.HadamardF32.
+func HadamardF32(impl Implementation, x []float32, l *Lines, factor float32) {
+	switch impl {
+	case NEON:
+		asm.HadamardF32NEON(unsafe.SliceData(x), l.Len, l.Count, l.Stride, factor)
+	case Generic:
+		hadamardF32Generic(x, l, factor)
+	default:
+		missing("HadamardF32", impl)
 	}
 }
 

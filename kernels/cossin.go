@@ -89,21 +89,21 @@ func CosSinExactRows(impl Implementation, cos, sin []float32, stride int, positi
 	n := b.Len()
 	nonTemporal = nonTemporal && aligned(cos, sin, stride, n)
 	for t := 0; t < len(positions); {
+		if t > 0 && positions[t] == positions[t-1] {
+			at := t * stride
+			copy(cos[at:at+n], cos[at-stride:])
+			copy(sin[at:at+n], sin[at-stride:])
+			t++
+			continue
+		}
 		run := runLength(positions[t:])
 		first := int(positions[t] & (shiftRows - 1))
 		base := float64(positions[t]) - float64(first)
 		reach := math.Abs(base) + shiftRows
 		if !impl.seeds() || run < shortRun || !b.certain(1, reach) {
-			for range run {
+			for end := t + run; t < end; t++ {
 				at := t * stride
-				if t > 0 && positions[t] == positions[t-1] {
-					copy(cos[at:at+n], cos[at-stride:])
-					copy(sin[at:at+n], sin[at-stride:])
-					t++
-					continue
-				}
 				CosSinExactRow(impl, cos[at:at+n], sin[at:at+n], float64(positions[t]), b, scaleCos, scaleSin)
-				t++
 			}
 			continue
 		}

@@ -134,6 +134,8 @@ func TestNothing(t *testing.T) {
 				p.fusion.Count = 0
 			case o.geometry == "Tile":
 				p.tile.Rows = 0
+			case o.geometry == "Conversion":
+				p.conversion.Count = 0
 			case o.geometry == "Matrices":
 				*[]*int{&p.matrices.Rows, &p.matrices.Columns, &p.matrices.Rows}[empty] = 0
 			default:

@@ -23,6 +23,23 @@ type Lines struct {
 	Stride int
 }
 
+// Conversion says where the vectors lie that are written as numbers of another type:
+// vector i is Len of them, at least 1, read from x[i*XStride] on and written from
+// y[i*YStride] on, in units of the elements of x and y; its scale is
+// scales[i*ScaleStride], where there are scales.
+type Conversion struct {
+	Len         int
+	Count       int
+	YStride     int
+	XStride     int
+	ScaleStride int
+
+	// Ahead is the bytes from x to what is fetched into the cache meanwhile, as many bytes
+	// as are read: x itself some way on, or what comes next where x is in the cache. It is a
+	// hint, harmless where there is no memory.
+	Ahead int
+}
+
 // Fusion says where the vectors lie that are normalized and rotated, and which slice
 // of each is rotated: the 2*Pairs elements from number First on. All take the same
 // angles.

@@ -28,7 +28,8 @@ func allGuarded(longest int) []guarded {
 // newGuards returns guards for rows that begin up to misaligned elements from them.
 func (j *guarded) newGuards(t testing.TB, misaligned int) *guards {
 	o, _ := j.problem(testkit.NewRand(0), kernels.Generic, 1)
-	return newGuards(t, guardBytes((j.longest+misaligned)*max(1, o.unit)), o)
+	longest := max(j.longest*max(1, o.unit), slices.Max(append(o.lengths, 0)))
+	return newGuards(t, guardBytes(longest+misaligned*max(1, o.unit)), o)
 }
 
 // try makes a call on rows of n next to guards.

@@ -66,6 +66,8 @@ func (o *operation) faulting(t *testing.T) func(impl kernels.Implementation) {
 		p.rotation = kernels.Rotation{Pairs: n, Partner: n, Tokens: 1, Heads: 1}
 	case "Lines":
 		p.lines.Count = 1
+	case "Conversion":
+		p.conversion = kernels.Conversion{Len: 4 * n, Count: 1}
 	case "Tile":
 		p.tile = kernels.Tile{Len: n, Rows: 1, Stride: n}
 	case "Matrices":

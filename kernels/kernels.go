@@ -19,15 +19,9 @@ const (
 
 // String returns the name that POSENC_IMPL takes.
 func (i Implementation) String() string {
-	switch i {
-	case Generic:
-		return "generic"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
-	case NEON:
-		return "neon"
+	names := [...]string{Generic: "generic", AVX2: "avx2", AVX512: "avx512", NEON: "neon"}
+	if int(i) < len(names) {
+		return names[i]
 	}
 	return "unknown"
 }

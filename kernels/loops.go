@@ -49,6 +49,24 @@ func rotateHalfSplitF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rotat
 	}
 }
 
+func rotateHalfSplitF16ToF32Generic(y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateHalfSplitF16ToF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateHalfSplitBF16ToF32Generic(y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateHalfSplitBF16ToF32(y[i:], y[i+r.Partner:], x[j:][:r.Pairs], x[j+r.Partner:], cos[angle:], sin[angle:])
+		}
+	}
+}
+
 func rotateInterleavedF32Generic(y, x, cos, sin []float32, r *Rotation) {
 	for t := range r.Tokens {
 		for h := range r.Heads {
@@ -90,6 +108,24 @@ func rotateInterleavedF32ToBF16Generic(y []uint16, x, cos, sin []float32, r *Rot
 		for h := range r.Heads {
 			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
 			generic.RotateInterleavedF32ToBF16(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateInterleavedF16ToF32Generic(y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateInterleavedF16ToF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
+		}
+	}
+}
+
+func rotateInterleavedBF16ToF32Generic(y []float32, x []uint16, cos, sin []float32, r *Rotation) {
+	for t := range r.Tokens {
+		for h := range r.Heads {
+			i, j, angle := t*r.YTokenStride+h*r.YHeadStride, t*r.XTokenStride+h*r.XHeadStride, t*r.TableStride
+			generic.RotateInterleavedBF16ToF32(y[i:], x[j:][:2*r.Pairs], cos[angle:], sin[angle:])
 		}
 	}
 }
@@ -198,5 +234,75 @@ func addMultiplesF32Generic(y, x, vectors []float32, m *Matrices) {
 
 			generic.AddMultipleF32(y[r*m.YStride:][:m.Len], vectors[c*m.VectorStride:], x[r*m.XStride+c])
 		}
+	}
+}
+
+func quantizeF32ToQ8Generic(y []uint8, x []float32, v *Conversion) {
+	for i := range v.Count {
+
+		generic.QuantizeF32ToQ8(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeRowF32ToI8Generic(y []int8, scales, x []float32, v *Conversion) {
+	for i := range v.Count {
+
+		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToI8(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeRowF32ToE4M3Generic(y []uint8, scales, x []float32, v *Conversion) {
+	for i := range v.Count {
+
+		scales[i*v.ScaleStride] = generic.QuantizeRowF32ToE4M3(y[i*v.YStride:], x[i*v.XStride:][:v.Len])
+	}
+}
+
+func quantizeF32ToE4M3Generic(y []uint8, x []float32, v *Conversion, scale float32) {
+	for i := range v.Count {
+
+		generic.QuantizeF32ToE4M3(y[i*v.YStride:], x[i*v.XStride:][:v.Len], scale)
+	}
+}
+
+func quantizeF32ToE5M2Generic(y []uint8, x []float32, v *Conversion, scale float32) {
+	for i := range v.Count {
+
+		generic.QuantizeF32ToE5M2(y[i*v.YStride:], x[i*v.XStride:][:v.Len], scale)
+	}
+}
+
+func dequantizeQ8ToF32Generic(y []float32, x []uint8, v *Conversion) {
+	for i := range v.Count {
+
+		generic.DequantizeQ8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:])
+	}
+}
+
+func dequantizeI8ToF32Generic(y []float32, x []int8, scales []float32, v *Conversion) {
+	for i := range v.Count {
+
+		generic.DequantizeI8ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+	}
+}
+
+func dequantizeE4M3ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
+	for i := range v.Count {
+
+		generic.DequantizeE4M3ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+	}
+}
+
+func dequantizeE5M2ToF32Generic(y []float32, x []uint8, scales []float32, v *Conversion) {
+	for i := range v.Count {
+
+		generic.DequantizeE5M2ToF32(y[i*v.YStride:][:v.Len], x[i*v.XStride:], scales[i*v.ScaleStride])
+	}
+}
+
+func hadamardF32Generic(x []float32, l *Lines, factor float32) {
+	for i := range l.Count {
+
+		generic.HadamardF32(x[i*l.Stride:][:l.Len], factor)
 	}
 }

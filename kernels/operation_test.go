@@ -17,10 +17,11 @@ type operation struct {
 	name     string
 	geometry string // the struct of package kernels that says where rows lie, or ""
 	layout   string
-	seeded   bool // rows come from a seed
-	partial  bool // a kernel may leave some of it to its caller, as its result says
-	unit     int  // what lengths are a multiple of, if not 1
-	align    int  // bytes that what is written is aligned to, if any
+	seeded   bool  // rows come from a seed
+	partial  bool  // a kernel may leave some of it to its caller, as its result says
+	unit     int   // what lengths are a multiple of, if not 1
+	lengths  []int // of rows, if there are no others
+	align    int   // bytes that what is written is aligned to, if any
 	slices   []slice
 	numbers  []string
 	runs     map[kernels.Implementation]string // the function of asm, generic or runtime that does the work, if any
@@ -38,16 +39,17 @@ type slice struct {
 
 // arguments are what an operation takes.
 type arguments struct {
-	memory   map[string][]byte // the slices; of one row, name2 is the second half of the pairs of name
-	number   map[string]float64
-	rotation kernels.Rotation
-	lines    kernels.Lines
-	fusion   kernels.Fusion
-	tile     kernels.Tile
-	matrices kernels.Matrices
-	block    kernels.Block
-	seed     *[3][kernels.Width]float64
-	shift    [][2][kernels.Width]float64
+	memory     map[string][]byte // the slices; of one row, name2 is the second half of the pairs of name
+	number     map[string]float64
+	rotation   kernels.Rotation
+	lines      kernels.Lines
+	fusion     kernels.Fusion
+	tile       kernels.Tile
+	matrices   kernels.Matrices
+	conversion kernels.Conversion
+	block      kernels.Block
+	seed       *[3][kernels.Width]float64
+	shift      [][2][kernels.Width]float64
 }
 
 // elements returns a slice of a call.
@@ -94,6 +96,10 @@ var (
 	b16  = bitsOf(2)
 	i32  = bitsOf(4)
 	f64  = bitsOf(8)
+	i8   = bitsOf(1)
+	e4m3 = bitsOf(1)
+	e5m2 = bitsOf(1)
+	q8   = bitsOf(1)
 )
 
 // problem is a call to make: its arguments but for memory, how many elements its
@@ -195,7 +201,7 @@ func offset(memory, part []byte) int {
 
 func (p *problem) String() string {
 	text := fmt.Sprintf("sizes %v, numbers %v, in place %t", p.size, p.number, p.inPlace)
-	for _, g := range []any{p.rotation, p.lines, p.fusion, p.tile, p.matrices} {
+	for _, g := range []any{p.rotation, p.lines, p.fusion, p.tile, p.matrices, p.conversion} {
 		if text2 := fmt.Sprintf(", %+v", g); bytes.ContainsAny([]byte(text2), "123456789") {
 			text += text2
 		}

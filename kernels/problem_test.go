@@ -1,9 +1,11 @@
 package kernels_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
+	"github.com/go-posenc/posenc/generic"
 	"github.com/go-posenc/posenc/internal/testkit"
 	"github.com/go-posenc/posenc/kernels"
 )
@@ -15,6 +17,9 @@ func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 	p := &problem{arguments: arguments{number: map[string]float64{}}, size: map[string]int{}}
 	for _, name := range o.numbers {
 		p.number[name] = o.number(r, name)
+	}
+	if o.lengths != nil {
+		n = o.lengths[n%len(o.lengths)]
 	}
 	gap := func(most int) int {
 		if packed {
@@ -35,6 +40,8 @@ func (o *operation) problem(r *rand.Rand, n int, packed bool) *problem {
 		o.tile(r, p, n, gap)
 	case o.geometry == "Matrices":
 		o.matrices(r, p, n, gap)
+	case o.geometry == "Conversion":
+		o.conversion(r, p, n, packed, gap)
 	case o.geometry == "Block":
 		o.frequencies(p, n)
 	default:
@@ -73,15 +80,12 @@ func (o *operation) rotation(r *rand.Rand, p *problem, n int, packed bool, gap f
 		if packed {
 			return heads * reach, reach
 		}
-		between := 1 + r.IntN(20)
-		s := testkit.OneOf(r, [][2]int{
-			{heads * reach, reach},     // packed
-			{3 * heads * reach, reach}, // packed QKV
-			{reach, tokens * reach},    // heads outside
-			{heads*(reach+between) + r.IntN(20), reach + between},
-			{reach + between, tokens*(reach+between) + r.IntN(20)},
-		})
-		return s[0], s[1]
+		for {
+			v := testkit.RandomShape[float32](r, tokens, heads, reach, testkit.Apart)
+			if v.SequenceTokens == 0 || v.SequenceTokens == tokens { // one sequence
+				return cmp.Or(v.TokenStride, heads*reach), cmp.Or(v.HeadStride, reach)
+			}
+		}
 	}
 	g := kernels.Rotation{Pairs: n, Partner: partner, Tokens: tokens, Heads: heads, TableStride: n + gap(9)}
 	g.XTokenStride, g.XHeadStride = strides()
@@ -160,6 +164,44 @@ func (o *operation) lines(r *rand.Rand, p *problem, n int, packed bool, gap func
 			row := *a
 			row.memory = clone(a.memory)
 			o.cut(&row, a, "x", "x", i*g.Stride, n)
+			list = append(list, &row)
+		}
+		return list
+	}
+}
+
+// conversion is vectors of n numbers, or of some blocks of Q8_0, that change their type.
+func (o *operation) conversion(r *rand.Rand, p *problem, n int, packed bool, gap func(int) int) {
+	g := kernels.Conversion{Len: max(1, n), Count: testkit.OneOf(r, counts(packed)), ScaleStride: 1 + gap(3)}
+	length := map[string]int{"y": g.Len, "x": g.Len, "scales": 1} // of a vector
+	for _, s := range o.slices {
+		if s.element == q8 {
+			g.Len = generic.Q8Block * (n/generic.Q8Block + 1)
+			length["y"], length["x"] = g.Len, g.Len
+			length[s.name] = g.Len / generic.Q8Block * generic.Q8Bytes
+		}
+	}
+	g.YStride, g.XStride = length["y"]+gap(20), length["x"]+gap(20)
+	if o.has("scales") && !o.slice("scales").written && r.IntN(3) == 0 {
+		g.ScaleStride = 0
+	}
+	p.conversion = g
+	stride := map[string]int{"y": g.YStride, "x": g.XStride, "scales": g.ScaleStride}
+	for _, s := range o.slices {
+		p.size[s.name] = (g.Count-1)*stride[s.name] + length[s.name]
+	}
+	p.prepare = func(r *rand.Rand, a *arguments) {
+		if o.slice("x").element == f32 {
+			o.ordinary(r, a, "x", g.Count, g.XStride, g.Len)
+		}
+	}
+	p.split = func(a *arguments) (list []*arguments) {
+		for i := range g.Count {
+			row := *a
+			row.memory = clone(a.memory)
+			for _, s := range o.slices {
+				o.cut(&row, a, s.name, s.name, i*stride[s.name], length[s.name])
+			}
 			list = append(list, &row)
 		}
 		return list

@@ -105,6 +105,44 @@ var registry = []*operation{
 		},
 	},
 	{
+		name:     "RotateHalfSplitF16ToF32",
+		geometry: "Rotation",
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RotateHalfSplitF16ToF32AVX2",
+			kernels.AVX512:  "asm.RotateHalfSplitF16ToF32AVX512",
+			kernels.NEON:    "asm.RotateHalfSplitF16ToF32NEON",
+			kernels.Generic: "generic.RotateHalfSplitF16ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateHalfSplitF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateHalfSplitF16ToF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateHalfSplitBF16ToF32",
+		geometry: "Rotation",
+		layout:   "HalfSplit",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RotateHalfSplitBF16ToF32AVX2",
+			kernels.AVX512:  "asm.RotateHalfSplitBF16ToF32AVX512",
+			kernels.NEON:    "asm.RotateHalfSplitBF16ToF32NEON",
+			kernels.Generic: "generic.RotateHalfSplitBF16ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateHalfSplitBF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateHalfSplitBF16ToF32(elements[float32](a, "y"), elements[float32](a, "y2"), elements[uint16](a, "x"), elements[uint16](a, "x2"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
 		name:     "RotateInterleavedF32",
 		geometry: "Rotation",
 		layout:   "Interleaved",
@@ -197,6 +235,44 @@ var registry = []*operation{
 		},
 		define: func(a *arguments) {
 			generic.RotateInterleavedF32ToBF16(elements[uint16](a, "y"), elements[float32](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateInterleavedF16ToF32",
+		geometry: "Rotation",
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: f16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RotateInterleavedF16ToF32AVX2",
+			kernels.AVX512:  "asm.RotateInterleavedF16ToF32AVX512",
+			kernels.NEON:    "asm.RotateInterleavedF16ToF32NEON",
+			kernels.Generic: "generic.RotateInterleavedF16ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateInterleavedF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateInterleavedF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
+		},
+	},
+	{
+		name:     "RotateInterleavedBF16ToF32",
+		geometry: "Rotation",
+		layout:   "Interleaved",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: bf16}, {name: "cos", element: f32}, {name: "sin", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.RotateInterleavedBF16ToF32AVX2",
+			kernels.AVX512:  "asm.RotateInterleavedBF16ToF32AVX512",
+			kernels.NEON:    "asm.RotateInterleavedBF16ToF32NEON",
+			kernels.Generic: "generic.RotateInterleavedBF16ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.RotateInterleavedBF16ToF32(impl, elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"), &a.rotation)
+		},
+		define: func(a *arguments) {
+			generic.RotateInterleavedBF16ToF32(elements[float32](a, "y"), elements[uint16](a, "x"), elements[float32](a, "cos"), elements[float32](a, "sin"))
 		},
 	},
 	{
@@ -709,6 +785,187 @@ var registry = []*operation{
 		},
 		define: func(a *arguments) {
 			generic.Interleave(elements[uint16](a, "y"), elements[uint16](a, "x"))
+		},
+	},
+	{
+		name:     "QuantizeF32ToQ8",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: q8, written: true}, {name: "x", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeF32ToQ8AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToQ8AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToQ8NEON",
+			kernels.Generic: "generic.QuantizeF32ToQ8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.QuantizeF32ToQ8(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			generic.QuantizeF32ToQ8(elements[uint8](a, "y"), elements[float32](a, "x"))
+		},
+	},
+	{
+		name:     "QuantizeRowF32ToI8",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: i8, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeRowF32ToI8AVX2",
+			kernels.AVX512:  "asm.QuantizeRowF32ToI8AVX512",
+			kernels.NEON:    "asm.QuantizeRowF32ToI8NEON",
+			kernels.Generic: "generic.QuantizeRowF32ToI8",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.QuantizeRowF32ToI8(impl, elements[int8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToI8(elements[int8](a, "y"), elements[float32](a, "x"))
+		},
+	},
+	{
+		name:     "QuantizeRowF32ToE4M3",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "scales", element: f32, written: true, single: true}, {name: "x", element: f32}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeRowF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeRowF32ToE4M3AVX512",
+			kernels.NEON:    "asm.QuantizeRowF32ToE4M3NEON",
+			kernels.Generic: "generic.QuantizeRowF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.QuantizeRowF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "scales"), elements[float32](a, "x"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			elements[float32](a, "scales")[0] = generic.QuantizeRowF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"))
+		},
+	},
+	{
+		name:     "QuantizeF32ToE4M3",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: e4m3, written: true}, {name: "x", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeF32ToE4M3AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToE4M3AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToE4M3NEON",
+			kernels.Generic: "generic.QuantizeF32ToE4M3",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.QuantizeF32ToE4M3(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.QuantizeF32ToE4M3(elements[uint8](a, "y"), elements[float32](a, "x"), float32(a.number["scale"]))
+		},
+	},
+	{
+		name:     "QuantizeF32ToE5M2",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: e5m2, written: true}, {name: "x", element: f32}},
+		numbers:  []string{"scale"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.QuantizeF32ToE5M2AVX2",
+			kernels.AVX512:  "asm.QuantizeF32ToE5M2AVX512",
+			kernels.NEON:    "asm.QuantizeF32ToE5M2NEON",
+			kernels.Generic: "generic.QuantizeF32ToE5M2",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.QuantizeF32ToE5M2(impl, elements[uint8](a, "y"), elements[float32](a, "x"), &a.conversion, float32(a.number["scale"]))
+		},
+		define: func(a *arguments) {
+			generic.QuantizeF32ToE5M2(elements[uint8](a, "y"), elements[float32](a, "x"), float32(a.number["scale"]))
+		},
+	},
+	{
+		name:     "DequantizeQ8ToF32",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: q8}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeQ8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeQ8ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeQ8ToF32NEON",
+			kernels.Generic: "generic.DequantizeQ8ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.DequantizeQ8ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			generic.DequantizeQ8ToF32(elements[float32](a, "y"), elements[uint8](a, "x"))
+		},
+	},
+	{
+		name:     "DequantizeI8ToF32",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: i8}, {name: "scales", element: f32, single: true}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeI8ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeI8ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeI8ToF32NEON",
+			kernels.Generic: "generic.DequantizeI8ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.DequantizeI8ToF32(impl, elements[float32](a, "y"), elements[int8](a, "x"), elements[float32](a, "scales"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			generic.DequantizeI8ToF32(elements[float32](a, "y"), elements[int8](a, "x"), elements[float32](a, "scales")[0])
+		},
+	},
+	{
+		name:     "DequantizeE4M3ToF32",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e4m3}, {name: "scales", element: f32, single: true}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeE4M3ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeE4M3ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeE4M3ToF32NEON",
+			kernels.Generic: "generic.DequantizeE4M3ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.DequantizeE4M3ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			generic.DequantizeE4M3ToF32(elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales")[0])
+		},
+	},
+	{
+		name:     "DequantizeE5M2ToF32",
+		geometry: "Conversion",
+		slices:   []slice{{name: "y", element: f32, written: true}, {name: "x", element: e5m2}, {name: "scales", element: f32, single: true}},
+		numbers:  []string{},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.DequantizeE5M2ToF32AVX2",
+			kernels.AVX512:  "asm.DequantizeE5M2ToF32AVX512",
+			kernels.NEON:    "asm.DequantizeE5M2ToF32NEON",
+			kernels.Generic: "generic.DequantizeE5M2ToF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.DequantizeE5M2ToF32(impl, elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales"), &a.conversion)
+		},
+		define: func(a *arguments) {
+			generic.DequantizeE5M2ToF32(elements[float32](a, "y"), elements[uint8](a, "x"), elements[float32](a, "scales")[0])
+		},
+	},
+	{
+		name:     "HadamardF32",
+		geometry: "Lines",
+		lengths:  []int{32, 64, 128, 256, 512},
+		slices:   []slice{{name: "x", element: f32, written: true}},
+		numbers:  []string{"factor"},
+		runs: map[kernels.Implementation]string{
+			kernels.AVX2:    "asm.HadamardF32AVX2",
+			kernels.AVX512:  "asm.HadamardF32AVX512",
+			kernels.NEON:    "asm.HadamardF32NEON",
+			kernels.Generic: "generic.HadamardF32",
+		},
+		call: func(impl kernels.Implementation, a *arguments) {
+			kernels.HadamardF32(impl, elements[float32](a, "x"), &a.lines, float32(a.number["factor"]))
+		},
+		define: func(a *arguments) {
+			generic.HadamardF32(elements[float32](a, "x"), float32(a.number["factor"]))
 		},
 	},
 	{

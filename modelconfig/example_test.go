@@ -83,13 +83,13 @@ func ExampleModel() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s: %d of %d layers rotate, scores times %.4f, queries scaled in %d layers %+v\n",
-			model.Type(), rotating, len(model.Layers()), softmax, scaled, query)
+		fmt.Printf("%s: %d of %d layers rotate, scores times %.4f, queries scaled in %d layers, Beta %v\n",
+			model.Type(), rotating, len(model.Layers()), softmax, scaled, query.Beta)
 	}
 	// Output:
-	// smollm3: 27 of 36 layers rotate, scores times 1.0000, queries scaled in 0 layers {Beta:0 Length:0 Offset:0}
-	// deepseek_v3: 61 of 61 layers rotate, scores times 1.8739, queries scaled in 0 layers {Beta:0 Length:0 Offset:0}
-	// ministral3: 34 of 34 layers rotate, scores times 1.0000, queries scaled in 34 layers {Beta:0.1 Length:16384 Offset:0}
+	// smollm3: 27 of 36 layers rotate, scores times 1.0000, queries scaled in 0 layers, Beta 0
+	// deepseek_v3: 61 of 61 layers rotate, scores times 1.8739, queries scaled in 0 layers, Beta 0
+	// ministral3: 34 of 34 layers rotate, scores times 1.0000, queries scaled in 34 layers, Beta 0.1
 }
 
 // An engine that loads any model makes a Rotary for each kind of layer, for the

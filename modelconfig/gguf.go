@@ -182,9 +182,9 @@ func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding f
 		}
 		ladder, err = frequency.Factors(rotaryDim, base, divisors, rounding)
 	case s.alpha != 0:
-		ladder, err = frequency.NTKAlpha(rotaryDim, base, s.alpha, rounding)
+		ladder, err = frequency.NTKAlpha(rotaryDim, base, frequency.NTKAlphaParameters{Alpha: s.alpha}, rounding)
 	case s.factor != 1:
-		ladder, err = frequency.Linear(rotaryDim, base, s.factor, rounding)
+		ladder, err = frequency.Linear(rotaryDim, base, frequency.LinearParameters{Factor: s.factor}, rounding)
 	default:
 		ladder, err = frequency.Default(rotaryDim, base, rounding)
 	}

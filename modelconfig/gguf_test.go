@@ -338,7 +338,7 @@ func TestTrapGGUF(t *testing.T) {
 	t.Run("local base of Gemma 3", func(t *testing.T) {
 		m := readGGUF(t, "gemma3", "attention.sliding_window", 1024, "rope.freq_base", float32(1e6), "rope.scaling.factor", float32(8))
 		local := testkit.Must(frequency.Default(128, 10000, frequency.Exact))
-		global := testkit.Must(frequency.Linear(128, 1e6, 8, frequency.Exact))
+		global := testkit.Must(frequency.Linear(128, 1e6, frequency.LinearParameters{Factor: 8}, frequency.Exact))
 		if got := rotaryGGUF(t, m, slidingAttention, 0).InvFreq; !slices.Equal(got, local.InvFreq) {
 			t.Errorf("local frequencies %v", got)
 		}

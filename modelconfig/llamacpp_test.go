@@ -235,7 +235,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			return true
 		}},
 		{"no factors", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
-			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)).InvFreq
+			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, frequency.LinearParameters{Factor: number(c, "scaling.factor", 1)}, frequency.Exact)).InvFreq
 			return c.divisors() != nil
 		}},
 		{"no interpolation", func(c *ggmlCase, cfg *posenc.RotaryConfig) bool {
@@ -246,7 +246,7 @@ func TestLlamaCppTellsWrongRules(t *testing.T) {
 			if yarn(c, func(*frequency.YaRNParameters) {}) == nil {
 				return false
 			}
-			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, number(c, "scaling.factor", 1), frequency.Exact)).InvFreq
+			cfg.InvFreq = testkit.Must(frequency.Linear(c.Arguments.NDims, c.Arguments.FreqBase, frequency.LinearParameters{Factor: number(c, "scaling.factor", 1)}, frequency.Exact)).InvFreq
 			return true
 		}},
 		{"untruncated corners", parameters(func(p *frequency.YaRNParameters) { p.Untruncated = true })},

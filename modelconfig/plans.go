@@ -606,6 +606,6 @@ func qwenDynamicNTK(p *ropeParameters) rule {
 		if times == 1 {
 			return frequency.Default(dim, base, rounding)
 		}
-		return frequency.NTKAlpha(dim, base, 2*times-1, rounding)
+		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
 	}, positions}
 }

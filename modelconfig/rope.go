@@ -198,14 +198,14 @@ func (p *ropeParameters) rule() rule {
 		ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
 	switch p.ropeType {
 	case "linear":
-		return anyLength(frequency.Linear, dim, base, factor)
+		return anyLength(frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
 	case "dynamic":
 		if alpha := p.optional("alpha"); alpha != 0 {
 			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
-			return anyLength(frequency.NTKAlpha, dim, base, alpha)
+			return anyLength(frequency.NTKAlpha, dim, base, frequency.NTKAlphaParameters{Alpha: alpha})
 		}
 		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
 	case "ntk":
@@ -213,7 +213,7 @@ func (p *ropeParameters) rule() rule {
 			mixedB := p.optional("mixed_b")
 			return anyLength(frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
 		}
-		return anyLength(frequency.NTK, dim, base, factor)
+		return anyLength(frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
 	case "yarn":
 		return p.yarn(factor, hasFactor)
 	case "longrope":
@@ -233,7 +233,7 @@ func (p *ropeParameters) rule() rule {
 
 func dynamicNTK(dim int, base, factor float64, positions int) rule {
 	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}, seqLen, rounding)
+		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions, SequenceLength: seqLen}, rounding)
 	}, positions}
 }
 
@@ -321,7 +321,9 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 	}
 	dim, base := p.rotaryDim, p.base
 	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.LongRoPE(dim, base, parameters, seqLen, rounding)
+		p := parameters
+		p.SequenceLength = seqLen
+		return frequency.LongRoPE(dim, base, p, rounding)
 	}, original}
 }
 

@@ -79,10 +79,9 @@ func columnsThenRows(headDim int, base float64, rounding frequency.Rounding) (fr
 
 // columnsAndRows alternates between the pairs of columns and those of rows.
 func columnsAndRows(headDim int, base float64, rounding frequency.Rounding) (frequency.Ladder, error) {
-	ladder, err := rowsThenColumns(headDim, base, rounding)
-	half := len(ladder.InvFreq) / 2
-	for j := 2*half - 1; j >= 0; j-- { // both halves hold the same frequencies
-		ladder.InvFreq[j], ladder.Axes[j] = ladder.InvFreq[j/2], uint8(1-j%2)
+	ladder, err := frequency.AxialInterleaved(headDim, base, rounding)
+	for j := range ladder.Axes {
+		ladder.Axes[j] = 1 - ladder.Axes[j]
 	}
 	return ladder, err
 }

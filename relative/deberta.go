@@ -2,7 +2,6 @@ package relative
 
 import (
 	"math"
-	"sort"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
@@ -56,21 +55,10 @@ func NewDeBERTaBuckets(cfg DeBERTaConfig) (*DeBERTaBuckets, error) {
 	if cfg.Buckets == 0 {
 		return &DeBERTaBuckets{span: cfg.MaxPosition}, nil
 	}
-	b := &DeBERTaBuckets{cfg.Buckets, make([]uint16, cfg.MaxPosition)}
-	first := 0
-	for ; first <= middle; first++ {
-		b.bucketOf[first] = uint16(first)
-	}
-	for j := 1; j < middle; j++ {
-		last := first + sort.Search(cfg.MaxPosition-first, func(i int) bool {
-			return compareStep(first+i, middle, cfg.MaxPosition-1, middle-1, j) > 0
-		})
-		for n := first; n < last; n++ {
-			b.bucketOf[n] = uint16(middle + j)
-		}
-		first = last
-	}
-	return b, nil
+	bucketOf := bucketsOf(cfg.MaxPosition, middle+1, middle-1, func(n, step int) bool {
+		return compareStep(n, middle, cfg.MaxPosition-1, middle-1, step) > 0
+	})
+	return &DeBERTaBuckets{cfg.Buckets, bucketOf}, nil
 }
 
 func (b *DeBERTaBuckets) valid() bool { return b != nil && b.span > 0 }

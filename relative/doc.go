@@ -1,5 +1,5 @@
 // Package relative adds relative position encodings to the scores (logits) of
-// attention: ALiBi, T5, DeBERTa, Swin, Shaw and Transformer-XL, with SIMD kernels for
+// attention: ALiBi, T5, DeBERTa, Swin, Shaw, Transformer-XL and Inkling, with SIMD kernels for
 // amd64 and arm64 and plain Go elsewhere, for float32.
 //
 // Some encodings are a bias of the distance alone:
@@ -14,6 +14,7 @@
 // each score the product that belongs to it:
 //
 //   - [AddShaw]; for values, [SumShaw] and then [AddValues].
+//   - [AddBand], nothing beyond a number of distances.
 //   - [AddTransformerXL]; [TransformerXLPositions] and [XLNetPositions] are the positions
 //     of its encodings.
 //   - [AddDeBERTa], with the [DeBERTaBuckets] of a model.
@@ -35,6 +36,7 @@
 //	conformers
 //	Shaw's transformer, Wav2Vec2-BERT,        DotProducts, AddShaw;
 //	SeamlessM4T v2, SpeechT5                  SumShaw, AddValues
+//	Inkling, Inkling 2                        DotProducts, AddBand
 //
 // # Shapes
 //

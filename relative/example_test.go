@@ -121,6 +121,20 @@ func ExampleAddShaw() {
 	// [0.25 0.25 0.5]
 }
 
+// Inkling's bias, here of keys up to two positions behind the query: its products are
+// those of the distances 2, 1 and 0.
+func ExampleAddBand() {
+	products := []float32{3, 2, 1}
+	scores := make([]float32, 6)
+	tile := relative.Scores{Data: scores, Heads: 1, Queries: 1, Keys: 6, FirstQuery: 4}
+	if err := relative.AddBand(tile, relative.Products{Data: products}, relative.Distances{First: 2, Count: 3}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scores)
+	// Output:
+	// [0 0 3 2 1 0]
+}
+
 // The scores of Transformer-XL: two queries after one key of memory, one head of two
 // elements.
 func ExampleDotProducts() {

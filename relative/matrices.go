@@ -1,6 +1,8 @@
 package relative
 
 import (
+	"cmp"
+
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/view"
@@ -35,17 +37,16 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 		return fail(posenc.ErrShape, w.rowStride, m.rowStride, "at least 0")
 	}
 	packed := m.headStride == 0 && m.rowStride == 0
-	if m.rowStride == 0 {
-		m.rowStride = m.columns
-	}
+	m.rowStride = cmp.Or(m.rowStride, m.columns)
 	need, ok := 0, true
 	if m.headStride == 0 {
 		if m.headStride, ok = argument.Multiply(m.rows, m.rowStride); !ok {
 			m.headStride = 0 // as given, for the error
 		}
 	}
+	grid := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
 	if ok && !m.empty() {
-		need, ok = m.extent()
+		need, ok = grid.Extent()
 	}
 	switch {
 	case !ok:
@@ -54,25 +55,10 @@ func (m *matrices) check(function, name string, w *words, length int, apart bool
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "%d for %d heads of %d %s and %d %s", need, m.heads, m.rows, w.rows, m.columns, w.columns)
 	case length < need:
 		return fail(posenc.ErrLength, "Data", argument.Elements(length), "at least %d for %d heads of %d %s and %d %s at HeadStride %d and %s %d", need, m.heads, m.rows, w.rows, m.columns, w.columns, m.headStride, w.rowStride, m.rowStride)
-	case apart && !packed && !m.empty() && m.overlap():
+	case apart && !packed && !m.empty() && grid.SelfOverlaps():
 		return fail(posenc.ErrOverlap, w.rowStride, m.rowStride, "%s of %d %s that do not overlap, with %d heads at HeadStride %d", w.rows, m.columns, w.columns, m.heads, m.headStride)
 	}
 	return nil
-}
-
-// extent returns the elements up to the end of the last row, unless they overflow an
-// int. There is a row.
-func (m *matrices) extent() (int, bool) {
-	h, ok0 := argument.Multiply(m.heads-1, m.headStride)
-	r, ok1 := argument.Multiply(m.rows-1, m.rowStride)
-	start := h + r // a sum of two that overflows is negative
-	return start + m.columns, ok0 && ok1 && start >= 0 && start+m.columns >= 0
-}
-
-// overlap reports whether rows share an element.
-func (m *matrices) overlap() bool {
-	g := view.Grid{Sequences: 1, Tokens: m.rows, TokenStride: m.rowStride, Heads: m.heads, HeadStride: m.headStride, Dim: m.columns}
-	return g.SelfOverlaps()
 }
 
 func (m *matrices) empty() bool { return m.rows == 0 || m.columns == 0 }

@@ -1,8 +1,6 @@
 package relative
 
 import (
-	"sort"
-
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/internal/argument"
 	"github.com/go-posenc/posenc/internal/dispatch"
@@ -62,21 +60,10 @@ func NewT5Buckets(cfg T5Config) (*T5Buckets, error) {
 	if cfg.MaxDistance <= exact || cfg.MaxDistance > maxBucketDistance {
 		return nil, argument.Error(posenc.ErrConfig, function, "cfg.MaxDistance", cfg.MaxDistance, "from %d to %d", exact+1, maxBucketDistance)
 	}
-	b := &T5Buckets{cfg.Buckets, side, make([]uint16, cfg.MaxDistance), cfg.Bidirectional}
-	for n := range exact {
-		b.bucketOf[n] = uint16(n)
-	}
-	first := exact
-	for j := 1; j <= side-exact; j++ {
-		last := first + sort.Search(cfg.MaxDistance-first, func(i int) bool {
-			return compareStep(first+i, exact, cfg.MaxDistance, side-exact, j) >= 0
-		})
-		for n := first; n < last; n++ {
-			b.bucketOf[n] = uint16(exact + j - 1)
-		}
-		first = last
-	}
-	return b, nil
+	bucketOf := bucketsOf(cfg.MaxDistance, exact, side-exact, func(n, step int) bool {
+		return compareStep(n, exact, cfg.MaxDistance, side-exact, step) >= 0
+	})
+	return &T5Buckets{cfg.Buckets, side, bucketOf, cfg.Bidirectional}, nil
 }
 
 // Bucket returns the bucket of a distance, the position of the key minus that of

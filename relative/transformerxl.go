@@ -1,6 +1,7 @@
 package relative
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/go-posenc/posenc"
@@ -146,10 +147,7 @@ func fillDescending(positions []int32, function, name string, first int64, clamp
 	if clampLen < 0 {
 		return argument.Error(posenc.ErrPosition, function, name, clampLen, "at least 0")
 	}
-	if clampLen == 0 {
-		clampLen = math.MaxInt32
-	}
-	most := int64(clampLen)
+	most := int64(cmp.Or(clampLen, math.MaxInt32))
 	for i := range positions {
 		positions[i] = int32(sign * min(max(first-int64(i), -most), most))
 	}

@@ -19,7 +19,7 @@ type ProductShape struct {
 const maxVectorDim = 1024
 
 // DotProducts writes the scores of content with the vectors of relative positions that
-// [AddShaw], [AddTransformerXL] and [AddDeBERTa] take: the dot products
+// [AddShaw], [AddTransformerXL], [AddDeBERTa] and [AddBand] take: the dot products
 //
 //	products[h][t][c] = (x[t][h] + bias[h]) · vectors[c][h]
 //
@@ -32,6 +32,7 @@ const maxVectorDim = 1024
 //	Transformer-XL, XLNet   x queries, bias v (r_r_bias), vectors R after its projection
 //	DeBERTa                 x queries, vectors the projected keys of the relative positions;
 //	                        x keys, vectors the projected queries of the relative positions
+//	Inkling                 x relative states, vectors the columns of proj, shared
 //
 // With bias u (r_w_bias) and the keys for vectors, it makes the content scores of
 // Transformer-XL.

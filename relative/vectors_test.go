@@ -164,7 +164,7 @@ func vectorsOf(a *testkit.Arguments, read bool) *vectorsCall {
 			v.vectors = posenc.View[float32]{Data: testkit.Slice[float32](a, testkit.Small(columns, dim)), Heads: 1}
 		}
 	} else {
-		v.x, v.vectors = testkit.RandomShape[float32](a.R, tokens, heads, dim), testkit.RandomShape[float32](a.R, columns, []int{1, heads}[a.Below(2)], dim)
+		v.x, v.vectors = testkit.RandomShape[float32](a.R, tokens, heads, dim, testkit.Apart), testkit.RandomShape[float32](a.R, columns, []int{1, heads}[a.Below(2)], dim, testkit.Apart)
 		v.x.Data = testkit.Slice[float32](a, testkit.ReachOf(&v.x, tokens, dim))
 		v.vectors.Data = testkit.Slice[float32](a, testkit.ReachOf(&v.vectors, columns, dim))
 	}

@@ -45,25 +45,22 @@ var registry = []*operation{
 }
 
 func register(b *bytes.Buffer, o *operation.Operation) {
+	field := func(has bool, format string, arguments ...any) {
+		if has {
+			fmt.Fprintf(b, format+",\n", arguments...)
+		}
+	}
 	fmt.Fprintf(b, "{\nname: %q,\n", o.Name())
 	if g := o.Geometry(); g != nil {
-		fmt.Fprintf(b, "geometry: %q,\n", g.Struct)
-		if len(g.Parameter) > 0 {
-			fmt.Fprintf(b, "seeded: true,\n")
-		}
-		if unit := max(o.Unit, 1); g.Struct == "" && unit*g.Factor > 1 {
-			fmt.Fprintf(b, "unit: %d,\n", unit*g.Factor)
-		}
+		unit := max(o.Unit, 1) * g.Factor
+		field(true, "geometry: %q", g.Struct)
+		field(len(g.Parameter) > 0, "seeded: true")
+		field(g.Struct == "" && unit > 1, "unit: %d", unit)
 	}
-	if o.Align > 1 {
-		fmt.Fprintf(b, "align: %d,\n", o.Align)
-	}
-	if o.Result != nil {
-		b.WriteString("partial: true,\n")
-	}
-	if o.Layout != "" {
-		fmt.Fprintf(b, "layout: %q,\n", o.Layout)
-	}
+	field(o.Lengths != nil, "lengths: %#v", o.Lengths)
+	field(o.Align > 1, "align: %d", o.Align)
+	field(o.Result != nil, "partial: true")
+	field(o.Layout != "", "layout: %q", o.Layout)
 	b.WriteString("slices: []slice{")
 	for _, p := range o.Parameters {
 		if p.Kind == operation.Slice {
@@ -103,9 +100,7 @@ func register(b *bytes.Buffer, o *operation.Operation) {
 		name = o.Name()
 	}
 	fmt.Fprintf(b, "call: func(impl kernels.Implementation, a *arguments) { kernels.%s(%s) },\n", name, strings.Join(append([]string{"impl"}, arguments...), ", "))
-	if len(o.Definition) > 0 {
-		fmt.Fprintf(b, "define: func(a *arguments) {\n%s\n},\n", rowDefinition(o))
-	}
+	field(len(o.Definition) > 0, "define: func(a *arguments) {\n%s\n}", rowDefinition(o))
 	b.WriteString("},\n")
 }
 

@@ -13,14 +13,16 @@ import (
 )
 
 // further is an operation of a known family for the test of what CONTRIBUTING says of
-// one: it reads float16 and writes float32, of which there is none so far.
+// one: it reads bfloat16 and writes float16, of which there is none so far.
 func further(base string) operation.Operation {
 	o := operation.Operations[slices.IndexFunc(operation.Operations, func(o operation.Operation) bool { return o.Name() == "RotateInterleavedF32" })]
 	o.Base = base
-	o.Types = operation.Types{To: operation.F32, From: operation.F16}
+	o.Types = operation.Types{To: operation.F16, From: operation.BF16}
 	o.Parameters = slices.Clone(o.Parameters)
-	x := &o.Parameters[slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == "x" })]
-	x.Element, x.Type, x.Arguments = operation.F16, "[]uint16", []operation.Argument{{Name: "x", Type: "*uint16", Value: "unsafe.SliceData(x)"}}
+	for name, element := range map[string]operation.Element{"y": o.Types.To, "x": o.Types.From} {
+		p := &o.Parameters[slices.IndexFunc(o.Parameters, func(p operation.Parameter) bool { return p.Name == name })]
+		p.Element, p.Type, p.Arguments = element, "[]uint16", []operation.Argument{{Name: name, Type: "*uint16", Value: "unsafe.SliceData(" + name + ")"}}
+	}
 	return o
 }
 
@@ -73,14 +75,14 @@ func TestFurtherKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"rotate_amd64.go":             "func RotateInterleavedF16ToF32AVX512(",
-		"rotate_arm64.go":             "func RotateInterleavedF16ToF32NEON(",
-		"rotate_arm64.s":              "TEXT ·RotateInterleavedF16ToF32NEON(SB)",
-		"../kernels/bind_amd64.go":    "asm.RotateInterleavedF16ToF32AVX2(",
-		"../kernels/bind_arm64.go":    "asm.RotateInterleavedF16ToF32NEON(",
-		"../kernels/bind_other.go":    "func RotateInterleavedF16ToF32(impl Implementation, y []float32, x []uint16, cos, sin []float32, r *Rotation) {",
-		"../kernels/loops.go":         "generic.RotateInterleavedF16ToF32(",
-		"../kernels/registry_test.go": `"RotateInterleavedF16ToF32"`,
+		"rotate_amd64.go":             "func RotateInterleavedBF16ToF16AVX512(",
+		"rotate_arm64.go":             "func RotateInterleavedBF16ToF16NEON(",
+		"rotate_arm64.s":              "TEXT ·RotateInterleavedBF16ToF16NEON(SB)",
+		"../kernels/bind_amd64.go":    "asm.RotateInterleavedBF16ToF16AVX2(",
+		"../kernels/bind_arm64.go":    "asm.RotateInterleavedBF16ToF16NEON(",
+		"../kernels/bind_other.go":    "func RotateInterleavedBF16ToF16(impl Implementation, y, x []uint16, cos, sin []float32, r *Rotation) {",
+		"../kernels/loops.go":         "generic.RotateInterleavedBF16ToF16(",
+		"../kernels/registry_test.go": `"RotateInterleavedBF16ToF16"`,
 	} {
 		if !strings.Contains(string(files[name]), want) {
 			t.Errorf("%s lacks %s", name, want)
@@ -91,9 +93,10 @@ func TestFurtherKernel(t *testing.T) {
 	}
 	files["../generic/further.go"] = []byte(`package generic
 
-func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
+func RotateInterleavedBF16ToF16(y, x []uint16, cos, sin []float32) {
 	for i := range len(x) / 2 {
-		y[2*i], y[2*i+1] = rotate(Float16ToFloat32(x[2*i]), Float16ToFloat32(x[2*i+1]), cos[i], sin[i])
+		a, b := rotate(BFloat16ToFloat32(x[2*i]), BFloat16ToFloat32(x[2*i+1]), cos[i], sin[i])
+		y[2*i], y[2*i+1] = Float32ToFloat16(a), Float32ToFloat16(b)
 	}
 }
 `)
@@ -117,14 +120,14 @@ func RotateInterleavedF16ToF32(y []float32, x []uint16, cos, sin []float32) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command("go", "test", "-overlay", list, "-short", "-v", "-run", "/impl=/^operation=RotateInterleavedF16ToF32$", "./kernels")
+	command := exec.Command("go", "test", "-overlay", list, "-short", "-v", "-run", "/impl=/^operation=RotateInterleavedBF16ToF16$", "./kernels")
 	command.Dir = filepath.Join("..", "..")
 	output, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	for _, test := range []string{"TestOperations", "TestGuards", "TestKernelsAreHit"} {
-		if !strings.Contains(string(output), "--- PASS: "+test+"/impl=generic/operation=RotateInterleavedF16ToF32") {
+		if !strings.Contains(string(output), "--- PASS: "+test+"/impl=generic/operation=RotateInterleavedBF16ToF16") {
 			t.Errorf("%s did not run", test)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"slices"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
 )
 
 // shape is the shape of a model.
@@ -111,7 +112,7 @@ func (m *model) forward(tokens []int, positions []int32, c *cache) ([]float32, e
 			for h := range m.keyHeads {
 				to := c.values[l][(h*c.capacity+c.length+t)*m.headDim:][:m.headDim]
 				for i, value := range v[(t*m.keyHeads+h)*m.headDim:][:m.headDim] {
-					to[i] = toBFloat16(value)
+					to[i] = posenc.BFloat16(generic.Float32ToBFloat16(value))
 				}
 			}
 		}
@@ -200,12 +201,6 @@ func add(x, y []float32) {
 	for i := range x {
 		x[i] += y[i]
 	}
-}
-
-// toBFloat16 rounds a number to nearest, ties to even.
-func toBFloat16(x float32) posenc.BFloat16 {
-	bits := math.Float32bits(x)
-	return posenc.BFloat16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
 func toFloat32(x posenc.BFloat16) float32 { return math.Float32frombits(uint32(x) << 16) }

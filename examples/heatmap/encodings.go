@@ -31,41 +31,25 @@ type encoding struct {
 
 // presets has the encodings with a name, made for a dimension and positions.
 var presets = map[string]func(dim, positions int) (encoding, error){
-	"vaswani": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Vaswani(dim)
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
-	},
-	"marian": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Marian(dim)
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2))
-	},
-	"tensor2tensor": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Tensor2Tensor(dim, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 10000})
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
-	"fairseq": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Fairseq(dim, -1) // no token is padding
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
-	"whisper": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Whisper(dim)
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
-	"musicgen": func(dim, _ int) (encoding, error) {
-		s, err := absolute.MusicGen(dim)
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
-	"mlx": func(dim, _ int) (encoding, error) {
-		s, err := absolute.MLX(dim, absolute.MLXConfig{MinFreq: 0.0001, MaxFreq: 1})
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
-	"timesteps": func(dim, _ int) (encoding, error) {
-		s, err := absolute.Timesteps(dim, absolute.TimestepsConfig{DownscaleFreqShift: 1})
-		return sinusoidal(s, err, dim, base10000(dim/2, dim/2-1))
-	},
+	"vaswani": ofPositions(absolute.Vaswani, 0),
+	"marian":  ofPositions(absolute.Marian, 0),
+	"tensor2tensor": ofPositions(func(dim int) (*absolute.Sinusoidal, error) {
+		return absolute.Tensor2Tensor(dim, absolute.Tensor2TensorConfig{Axes: 1, MinTimescale: 1, MaxTimescale: 10000})
+	}, 1),
+	"fairseq": ofPositions(func(dim int) (*absolute.Sinusoidal, error) {
+		return absolute.Fairseq(dim, -1) // no token is padding
+	}, 1),
+	"whisper":  ofPositions(absolute.Whisper, 1),
+	"musicgen": ofPositions(absolute.MusicGen, 1),
+	"mlx": ofPositions(func(dim int) (*absolute.Sinusoidal, error) {
+		return absolute.MLX(dim, absolute.MLXConfig{MinFreq: 0.0001, MaxFreq: 1})
+	}, 1),
+	"timesteps": ofPositions(func(dim int) (*absolute.Sinusoidal, error) {
+		return absolute.Timesteps(dim, absolute.TimestepsConfig{DownscaleFreqShift: 1})
+	}, 1),
 	"transformerxl": func(dim, _ int) (encoding, error) {
 		s, err := absolute.Marian(dim)
-		e, err := sinusoidal(s, err, dim, base10000(dim/2, dim/2))
+		e, err := sinusoidal(s, err, dim, base10000(dim, 0))
 		e.rows = func(rows []float32, positions int) error {
 			descending := make([]int32, positions)
 			if err := relative.TransformerXLPositions(descending, 0); err != nil {
@@ -220,13 +204,17 @@ func sinusoidal(s *absolute.Sinusoidal, err error, dim int, invFreq []float64) (
 	}}, err
 }
 
-// base10000 returns 10000^(-k/denominator), or nil for arguments that no encoding
-// has.
-func base10000(pairs, denominator int) []float64 {
-	invFreq, err := frequency.Sinusoidal(pairs, 1, 10000, float64(denominator))
-	if err != nil {
-		return nil
+// ofPositions is the encoding that make makes, of frequencies 10000^(-k/(dim/2-less)).
+func ofPositions(make func(dim int) (*absolute.Sinusoidal, error), less int) func(dim, _ int) (encoding, error) {
+	return func(dim, _ int) (encoding, error) {
+		s, err := make(dim)
+		return sinusoidal(s, err, dim, base10000(dim, less))
 	}
+}
+
+// base10000 returns 10000^(-k/(dim/2-less)), or nil for arguments that no encoding has.
+func base10000(dim, less int) []float64 {
+	invFreq, _ := frequency.Sinusoidal(dim/2, frequency.SinusoidalParameters{First: 1, Base: 10000, Denominator: float64(dim/2 - less)})
 	return invFreq
 }
 

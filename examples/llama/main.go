@@ -19,7 +19,6 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -99,15 +98,8 @@ func values(random *uint64, n int) []float32 {
 
 func (p *problem) digest() string {
 	hash := sha256.New()
-	buffer := make([]byte, 0, 4096)
 	for _, x := range [][]float32{p.prefill.q, p.prefill.k, p.decode.q, p.decode.k} {
-		for part := range slices.Chunk(x, cap(buffer)/4) {
-			buffer = buffer[:0]
-			for _, v := range part {
-				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-			}
-			hash.Write(buffer)
-		}
+		binary.Write(hash, binary.LittleEndian, x) // a hash has no errors
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil))
 }

@@ -8,10 +8,10 @@ package main
 import (
 	"fmt"
 	"log"
-	"math"
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/examples/onnx/operator"
+	"github.com/go-posenc/posenc/generic"
 )
 
 const (
@@ -65,20 +65,16 @@ func main() {
 	fmt.Println(err)
 }
 
-// toBFloat16 rounds to nearest, ties to even. There is no NaN here.
+// toBFloat16 rounds to nearest, ties to even.
 func toBFloat16(t operator.Tensor[float32]) operator.Tensor[posenc.BFloat16] {
-	rounded := operator.Tensor[posenc.BFloat16]{Shape: t.Shape, Data: make([]posenc.BFloat16, len(t.Data))}
-	for i, v := range t.Data {
-		bits := math.Float32bits(v)
-		rounded.Data[i] = posenc.BFloat16((bits + 0x7fff + bits>>16&1) >> 16)
-	}
-	return rounded
+	bits := make([]uint16, len(t.Data))
+	generic.ConvertF32ToBF16(bits, t.Data)
+	return operator.Tensor[posenc.BFloat16]{Shape: t.Shape, Data: posenc.BFloat16s(bits)}
 }
 
-func fromBFloat16(s []posenc.BFloat16) []float32 {
-	wide := make([]float32, len(s))
-	for i, v := range s {
-		wide[i] = math.Float32frombits(uint32(v) << 16)
+func fromBFloat16(s []posenc.BFloat16) (wide []float32) {
+	for _, v := range s {
+		wide = append(wide, generic.BFloat16ToFloat32(uint16(v)))
 	}
 	return wide
 }

@@ -39,6 +39,24 @@ func Indexed(argument string, index int) string {
 	return argument + "[" + strconv.Itoa(index) + "]"
 }
 
+// Name is the name of an argument, or of a field of an element of one: xs[3].Dst. It is
+// spelled out where there is an error.
+type Name struct {
+	Argument string
+	Index    int // -1: none
+	Field    string
+}
+
+// Named is the name of an argument.
+func Named(argument string) Name { return Name{argument, -1, ""} }
+
+func (n Name) String() string {
+	if n.Index < 0 {
+		return n.Argument + n.Field
+	}
+	return Indexed(n.Argument, n.Index) + n.Field
+}
+
 // Multiply returns a*b for numbers of at least 0, unless it overflows an int.
 func Multiply(a, b int) (int, bool) {
 	high, low := bits.Mul(uint(a), uint(b))

@@ -3,9 +3,19 @@ package dispatch
 
 import (
 	"os"
+	"slices"
 
 	"github.com/go-posenc/posenc/kernels"
 )
+
+// Compiled lists the implementations of this build, whatever the CPU has, from the fastest
+// to the slowest.
+func Compiled() []kernels.Implementation { return slices.Clone(compiled) }
+
+// Supported lists those that run here.
+func Supported() []kernels.Implementation {
+	return slices.DeleteFunc(Compiled(), func(impl kernels.Implementation) bool { return !runs(impl) })
+}
 
 // implementation is chosen once, when the program starts.
 var implementation = choose(os.Getenv("POSENC_IMPL"), Supported())

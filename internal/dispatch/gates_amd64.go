@@ -3,6 +3,8 @@
 package dispatch
 
 import (
+	"slices"
+
 	"github.com/go-posenc/posenc/kernels"
 	"github.com/klauspost/cpuid/v2"
 	"golang.org/x/sys/cpu"
@@ -17,7 +19,7 @@ type gate struct {
 	enabled  []*bool
 }
 
-// gates lists the implementations from the fastest to the slowest.
+// gates are of the implementations that not every amd64 has.
 var gates = []gate{
 	{
 		kernels.AVX512,
@@ -31,15 +33,10 @@ var gates = []gate{
 	},
 }
 
-// Supported lists the implementations that run here, from the fastest to the slowest.
-func Supported() []kernels.Implementation {
-	var list []kernels.Implementation
-	for _, g := range gates {
-		if g.open() {
-			list = append(list, g.impl)
-		}
-	}
-	return append(list, kernels.Generic)
+var compiled = []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
+
+func runs(impl kernels.Implementation) bool {
+	return !slices.ContainsFunc(gates, func(g gate) bool { return g.impl == impl && !g.open() })
 }
 
 func (g *gate) open() bool {
@@ -52,9 +49,4 @@ func (g *gate) open() bool {
 		}
 	}
 	return true
-}
-
-// Compiled lists the implementations of this build, whatever the CPU has.
-func Compiled() []kernels.Implementation {
-	return []kernels.Implementation{kernels.AVX512, kernels.AVX2, kernels.Generic}
 }

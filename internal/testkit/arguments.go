@@ -18,6 +18,8 @@ type Arguments struct {
 	Choices
 	R *rand.Rand // what the bytes are too few for
 
+	HeadUnit int // what the elements of a head are to be a multiple of, unless 0
+
 	in      inputs
 	large   *largeShape
 	normal  bool // random elements are ones that models have: of others one leaves nothing of a row's norm
@@ -473,42 +475,55 @@ func (a *Arguments) FillIDs(s []int32, rows int) {
 
 // ViewOf returns a view of any shape in memory that other slices of the call are
 // checked against.
-func ViewOf[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] {
+func ViewOf[T Stored](a *Arguments, tokens, dim int) posenc.View[T] {
 	return ViewOfHeads[T](a, tokens, a.Heads(), dim)
 }
 
 // ViewOfHeads is ViewOf with so many heads; where any arguments are wanted not always.
-func ViewOfHeads[T posenc.Element](a *Arguments, tokens, heads, dim int) posenc.View[T] {
+func ViewOfHeads[T Stored](a *Arguments, tokens, heads, dim int) posenc.View[T] {
 	if !a.Any() {
-		v := RandomShape[T](a.R, tokens, heads, dim)
+		v := RandomShape[T](a.R, tokens, heads, dim, Apart)
 		v.Data = Slice[T](a, ReachOf(&v, tokens, dim))
 		return v
 	}
-	tokens, dim = Small(tokens), Small(dim)
-	var v posenc.View[T]
-	length := 0
+	tokens, dim = min(Small(tokens), 64), Small(dim)
+	spacing := Apart
 	if a.Below(3) == 0 {
-		v, _, length = chosenView[T](&a.Choices, min(tokens, 64), dim)
-	} else {
-		v = RandomShape[T](a.R, tokens, heads, dim)
-		if v.Heads > 0 && v.Heads < 200 && v.TokenStride >= 0 && v.HeadStride >= 0 && v.SequenceStride >= 0 {
-			length = ReachOf(&v, min(tokens, 64), dim)
-		}
+		spacing = MayOverlap
 	}
-	switch a.Below(24) {
-	case 0:
-		v.Heads = a.Number(1, 9)
-	case 1:
-		v.TokenStride = a.Number(0, 200)
-	case 2:
-		v.HeadStride = a.Number(0, 200)
-	case 3:
-		v.SequenceStride = a.Number(0, 200)
-	case 4:
-		v.SequenceTokens = a.Number(0, 9)
+	v := RandomShape[T](a.R, tokens, heads, dim, spacing)
+	for range max(0, a.Below(16)-11) {
+		changeShape(a, &v, dim)
+	}
+	length := 0
+	if fewRows(&v) {
+		length = ReachOf(&v, tokens, dim)
 	}
 	v.Data = Slice[T](a, length)
 	return v
+}
+
+// changeShape sets a field of a view to a number of any kind.
+func changeShape[T Stored](a *Arguments, v *posenc.View[T], dim int) {
+	switch a.Below(5) {
+	case 0:
+		v.Heads = a.Number(0, 9)
+	case 1:
+		v.TokenStride = a.stride(dim)
+	case 2:
+		v.HeadStride = a.stride(dim)
+	case 3:
+		v.SequenceStride = a.stride(dim)
+	case 4:
+		v.SequenceTokens = a.Number(0, 9)
+	}
+}
+
+// fewRows reports whether a view may have a reach, and one that is soon found.
+func fewRows[T Stored](v *posenc.View[T]) bool {
+	const large = 1 << 12
+	return v.Heads < 200 && min(v.TokenStride, v.HeadStride, v.SequenceStride) >= 0 && max(v.TokenStride, v.HeadStride, v.SequenceStride) < large &&
+		(v.SequenceStride == 0 || v.SequenceTokens > 0)
 }
 
 // outputView is a view whose heads the call may write to.
@@ -519,7 +534,7 @@ func outputView[T posenc.Element](a *Arguments, tokens, dim int) posenc.View[T] 
 }
 
 // WritesView says that the call may write to the heads of a view.
-func WritesView[T posenc.Element](a *Arguments, v *posenc.View[T], tokens, dim int) {
+func WritesView[T Stored](a *Arguments, v *posenc.View[T], tokens, dim int) {
 	shape := *v
 	Writes(a, func(mark func(s []T)) {
 		for t := range tokens {

@@ -37,6 +37,24 @@ func checkComplete(t *testing.T) {
 // package of a directory exports.
 func ExportedFunctions(t *testing.T, directory string) (names []string) {
 	t.Helper()
+	for _, s := range ExportedSignatures(directory) {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		t.Skip("NOT TESTED: there is no source here, only the test binary")
+	}
+	return names
+}
+
+// Signature is a function or a method (Type.Method) and its parameters.
+type Signature struct {
+	Name string
+	Type *ast.FuncType
+}
+
+// ExportedSignatures returns what the package of a directory exports: nothing where there
+// is none, or a program.
+func ExportedSignatures(directory string) (list []Signature) {
 	paths := Must(filepath.Glob(filepath.Join(directory, "*.go")))
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
@@ -45,18 +63,17 @@ func ExportedFunctions(t *testing.T, directory string) (names []string) {
 		file := Must(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() {
+			if !ok || !f.Name.IsExported() || file.Name.Name == "main" {
 				continue
 			}
-			if name := receiverOf(f) + f.Name.Name; ast.IsExported(name) && !slices.Contains(names, name) {
-				names = append(names, name)
+			name := receiverOf(f) + f.Name.Name
+			known := func(s Signature) bool { return s.Name == name } // for another GOARCH
+			if ast.IsExported(name) && !slices.ContainsFunc(list, known) {
+				list = append(list, Signature{name, f.Type})
 			}
 		}
 	}
-	if len(names) == 0 {
-		t.Skip("NOT TESTED: there is no source here, only the test binary")
-	}
-	return names
+	return list
 }
 
 // receiverOf returns the type of a method and a point, or nothing for a function.

@@ -93,7 +93,7 @@ func inPlaceCalls[T posenc.Element](v *posenc.View[T], tokens []int, first, head
 func moved[T posenc.Element](r interface{ Uint64() uint64 }, v *posenc.View[T], tokens []int, first, heads, dim int, whole bool) posenc.View[T] {
 	random := NewRand(r.Uint64())
 	for {
-		x := RandomShape[T](random, len(tokens), heads, dim)
+		x := RandomShape[T](random, len(tokens), heads, dim, Apart)
 		if !whole || x.HeadStride == 0 || x.HeadStride == dim {
 			misaligned := random.IntN(16)
 			x.Data = RandomElements[T](random, misaligned+ReachOf(&x, len(tokens), dim))[misaligned:]

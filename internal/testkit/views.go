@@ -6,8 +6,13 @@ import (
 	"github.com/go-posenc/posenc"
 )
 
+// Stored is what views have.
+type Stored interface {
+	posenc.Element | posenc.Quantized
+}
+
 // RowAt returns where head h of token t starts.
-func RowAt[T posenc.Element](v *posenc.View[T], t, h, headDim int) int {
+func RowAt[T Stored](v *posenc.View[T], t, h, headDim int) int {
 	tokenStride, headStride := v.TokenStride, v.HeadStride
 	if tokenStride == 0 {
 		tokenStride = v.Heads * headDim
@@ -23,7 +28,7 @@ func RowAt[T posenc.Element](v *posenc.View[T], t, h, headDim int) int {
 }
 
 // ReachOf returns the elements up to the end of the last row.
-func ReachOf[T posenc.Element](v *posenc.View[T], tokens, headDim int) int {
+func ReachOf[T Stored](v *posenc.View[T], tokens, headDim int) int {
 	reach := 0
 	for t := range tokens {
 		for h := range v.Heads {
@@ -33,15 +38,74 @@ func ReachOf[T posenc.Element](v *posenc.View[T], tokens, headDim int) int {
 	return reach
 }
 
+// Allowed reports whether a view whose data has so many elements is right for
+// so many tokens.
+func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
+	switch {
+	case v.Heads < 1 || v.TokenStride < 0 || v.HeadStride < 0 || v.SequenceStride < 0:
+		return false
+	case v.SequenceStride == 0 && v.SequenceTokens != 0:
+		return false
+	case v.SequenceStride > 0 && (v.SequenceTokens < 1 || tokens%v.SequenceTokens != 0):
+		return false
+	case tokens == 0:
+		return length == 0 || v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0
+	}
+	touched := map[int]bool{}
+	for t := range tokens {
+		for h := range v.Heads {
+			row := RowAt(v, t, h, dim)
+			if row < 0 || row > length-dim { // no row start wraps to one inside: strides are at most MaxInt, and each row before is inside
+				return false
+			}
+			for i := range dim {
+				if touched[row+i] {
+					return false
+				}
+				touched[row+i] = true
+			}
+		}
+	}
+	return v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0 || length == len(touched)
+}
+
+// Spacing says how far the heads of a view lie from each other.
+type Spacing uint8
+
+const (
+	Apart      Spacing = iota // no two share an element
+	MayOverlap                // strides are any small numbers: heads often nearly touch or overlap
+)
+
 // RandomShape returns a view without data, packed, strided, with the heads
 // outside or in sequences.
-func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) posenc.View[T] {
+func RandomShape[T Stored](r *rand.Rand, tokens, heads, headDim int, spacing Spacing) posenc.View[T] {
 	sequence := 1 + r.IntN(max(1, tokens))
 	for tokens%sequence != 0 {
 		sequence--
 	}
-	gap := r.IntN(3) * r.IntN(6)
-	return shapeOf[T](r.IntN(7), tokens, heads, headDim, shapeOptions{sequence, r.IntN(3), gap, gap})
+	if spacing == Apart {
+		gap := r.IntN(3) * r.IntN(6)
+		return shapeOf[T](r.IntN(7), tokens, heads, headDim, shapeOptions{sequence, r.IntN(3), gap, gap})
+	}
+	v := posenc.View[T]{Heads: heads}
+	for _, stride := range []*int{&v.TokenStride, &v.HeadStride} {
+		if r.IntN(4) != 0 {
+			*stride = smallStride(r, headDim, 6)
+		}
+	}
+	if r.IntN(2) == 0 {
+		v.SequenceTokens, v.SequenceStride = sequence, smallStride(r, headDim, 40)
+	}
+	return v
+}
+
+// smallStride returns one of up to some heads, often next to a multiple of their size.
+func smallStride(r *rand.Rand, headDim, heads int) int {
+	if r.IntN(3) == 0 {
+		return 1 + r.IntN(heads*headDim+1)
+	}
+	return max(1, (1+r.IntN(heads))*headDim+r.IntN(3)-1)
 }
 
 // shapeOptions are tokens of a sequence, heads of other vectors between those of tokens,
@@ -49,7 +113,7 @@ func RandomShape[T posenc.Element](r *rand.Rand, tokens, heads, headDim int) pos
 type shapeOptions struct{ sequence, others, headGap, gap int }
 
 // shapeOf returns a view without data, of one of seven kinds.
-func shapeOf[T posenc.Element](kind, tokens, heads, dim int, o shapeOptions) (v posenc.View[T]) {
+func shapeOf[T Stored](kind, tokens, heads, dim int, o shapeOptions) (v posenc.View[T]) {
 	v.Heads = heads
 	switch kind {
 	case 0: // [tokens][heads][dim]

@@ -4,6 +4,7 @@ package view
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/go-posenc/posenc/internal/argument"
 )
@@ -202,6 +203,32 @@ func (g *Grid) Room(length int) int {
 // Check returns an error unless every view, an element of the argument xs, is a Grid
 // and no two share an element.
 func Check[T any](function string, xs []View[T], tokens, dim int) error {
+	// Views that packedFits, and apart, in one pass without a call: a call of Rotate for one
+	// token has no time for more.
+	vectors, ok := argument.Multiply(tokens, dim)
+	if !ok || vectors == 0 {
+		return check(function, xs, tokens, dim)
+	}
+	var zero T
+	for i := range xs {
+		v := &xs[i]
+		need, ok := argument.Multiply(v.Heads, vectors)
+		if v.TokenStride|v.HeadStride|v.SequenceTokens|v.SequenceStride != 0 || v.Heads < 1 || !ok || need != len(v.Data) {
+			return check(function, xs, tokens, dim)
+		}
+		start := uintptr(unsafe.Pointer(unsafe.SliceData(v.Data)))
+		for j := range i {
+			other := uintptr(unsafe.Pointer(unsafe.SliceData(xs[j].Data)))
+			if other < start+uintptr(len(v.Data))*unsafe.Sizeof(zero) && start < other+uintptr(len(xs[j].Data))*unsafe.Sizeof(zero) {
+				return check(function, xs, tokens, dim)
+			}
+		}
+	}
+	return nil
+}
+
+// check is Check for any views.
+func check[T any](function string, xs []View[T], tokens, dim int) error {
 	var g Grid
 	for i := range xs {
 		if p := xs[i].Problem(&g, tokens, dim); p != None {

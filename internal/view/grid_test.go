@@ -16,8 +16,9 @@ func TestViewLength(t *testing.T) {
 	r := testkit.NewRand(12)
 	memory := make([]float32, 4096)
 	for i := range testkit.Rounds(40000) {
-		dim := 1 + r.IntN(6)
-		v, tokens := randomView(r, i%2 == 0)
+		sequences := i%2 == 0
+		tokens, dim := randomSize(r, sequences)
+		v := randomView(r, tokens, dim, sequences)
 		_, n, unique := spots(&v, 0, tokens, dim)
 		if !unique {
 			continue
@@ -64,12 +65,14 @@ func TestRoom(t *testing.T) {
 	}
 	try(view.View[float32]{Data: memory[:40], Heads: 1, TokenStride: 8, SequenceTokens: 2, SequenceStride: 4}, 4)
 	for i := range testkit.Rounds(20000) {
-		v, _ := randomView(r, i%2 == 0)
+		sequences := i%2 == 0
+		tokens, dim := randomSize(r, sequences)
+		v := randomView(r, tokens, dim, sequences)
 		if v.TokenStride == 0 && v.HeadStride == 0 && v.SequenceStride == 0 {
 			continue // has no room: it holds just its tokens
 		}
 		v.Data = memory[:r.IntN(len(memory))]
-		try(v, 1+r.IntN(6))
+		try(v, dim)
 	}
 	if overlapping < 100 || rooms[true] < 100 || rooms[false] < 100 {
 		t.Errorf("%d views of tokens that overlap, %d with room and %d without", overlapping, rooms[true], rooms[false])

@@ -55,6 +55,17 @@ func (o *Operand) Token(t int) int {
 	return t/o.SequenceTokens*o.SequenceStride + t%o.SequenceTokens*o.TokenStride
 }
 
+// From returns the operand without its first n elements.
+func (o *Operand) From(n int) Operand {
+	rest := *o
+	if n < o.Length {
+		rest.Data, rest.Length = unsafe.Add(o.Data, n*int(o.Kind.Size())), o.Length-n
+	} else { // no pointer behind the end
+		rest.Data, rest.Length = nil, 0
+	}
+	return rest
+}
+
 // Together returns how many of n tokens from t on are in the sequence of t.
 func (o *Operand) Together(t, n int) int {
 	if o.SequenceTokens == 0 {

@@ -64,8 +64,11 @@ func CallsFor(time func(calls int) (time.Duration, error), enough time.Duration)
 }
 
 // Quantile is in proportion between the two values next to it: of 0.5 it is the
-// median.
+// median. Of no values it is NaN.
 func Quantile(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
 	sorted := slices.Sorted(slices.Values(values))
 	below, part := math.Modf(share * float64(len(sorted)-1))
 	i := int(below)

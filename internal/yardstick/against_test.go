@@ -43,4 +43,7 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("Quantile(%v, %v) = %v, want %v", test.values, test.share, got, test.want)
 		}
 	}
+	if got := Quantile(nil, 0.5); got == got {
+		t.Errorf("Quantile of no values = %v, want NaN", got)
+	}
 }

@@ -219,6 +219,18 @@ def transformerxl():
     return cases
 
 
+def inkling():
+    from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
+
+    cases = []
+    for heads, queries, keys, dim, extent, first in [(2, 9, 9, 4, 5, 0), (3, 4, 20, 16, 7, 16), (1, 1, 30, 8, 30, 29), (2, 12, 6, 4, 40, 0)]:
+        logits = InklingRelativeLogits(dim, extent)
+        logits.proj.copy_(inputs(5000, dim, extent))
+        bias = logits(inputs(0, 1, queries, heads, dim), torch.arange(queries) + first, torch.arange(keys))
+        cases.append({"heads": heads, "queries": queries, "keys": keys, "dim": dim, "extent": extent, "first_query": first, "bias": encode(bias)})
+    return cases
+
+
 def swinv2():
     from transformers import Swinv2Config
     from transformers.models.swinv2.modeling_swinv2 import Swinv2SelfAttention
@@ -249,7 +261,7 @@ def mlx():
     return cases
 
 
-families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, swinv2, mlx, shaw, transformerxl]}
+families = {f.__name__: f for f in [alibi, t5, deberta, xlnet, swin, swinv2, mlx, shaw, transformerxl, inkling]}
 versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__}
 torch.manual_seed(0)
 with torch.no_grad():

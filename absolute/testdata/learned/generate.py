@@ -7,8 +7,9 @@ float16 and bfloat16; the rows are those that the position embedding of the name
 model of transformers looks up. "linear" and "bicubic" are
 torch.nn.functional.interpolate with align_corners=False, on the CPU; "antialias"
 are bicubic ones with antialias=True, by timm's resample_abs_pos_embed or by the
-model of transformers that is named, without their class token. Elements are bits in
-hexadecimal, most significant digit first.
+model of transformers that is named, without their class token. "models" are
+interpolations of a square table as the code of the named models has them, whose patches
+may be in blocks. Elements are bits in hexadecimal, most significant digit first.
 """
 
 import json
@@ -23,6 +24,7 @@ from transformers.models.bart.modeling_bart import BartLearnedPositionalEmbeddin
 from transformers.models.dinov2_with_registers.modeling_dinov2_with_registers import Dinov2WithRegistersConfig, Dinov2WithRegistersEmbeddings
 from transformers.models.opt.modeling_opt import OPTLearnedPositionalEmbedding
 from transformers.models.roberta.modeling_roberta import RobertaEmbeddings
+from transformers.vision_utils import get_vision_interpolation_indices_and_weights
 
 torch.manual_seed(20210420)
 torch.set_num_threads(1)
@@ -82,6 +84,22 @@ for size, H, W in ((6, 3, 4), (4, 9, 2), (5, 6, 6)):
     dst = embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + H * W, 8), 2 * H, 2 * W)[0]
     antialias.append({"model": "dinov2_with_registers", "dim": 8, "from": [size, size], "to": [H, W], "src": bits(table[0, 1:]), "dst": bits(dst[1:].detach())})
 
+models = []
+for name, merge, options in (
+    ("qwen3_vl", 2, {"mode": "bilinear", "align_corners": True}),
+    ("inkling2", 2, {"mode": "bilinear", "align_corners": False}),
+    ("paddleocr_vl", 1, {"mode": "bilinear", "align_corners": False}),
+    ("muse_glimmer", 1, {"mode": "bilinear", "align_corners": False, "padding": "zeros"}),
+    ("muse_spark", 1, {"mode": "bilinear", "align_corners": False, "padding": "zeros"}),
+    ("kimi_k25", 1, {"mode": "bicubic", "align_corners": False}),
+):
+    for side, H, W in ((4, 6, 8), (5, 2, 4), (3, 4, 2), (1, 2, 2), (6, 6, 6), (7, 20, 2)):
+        table = torch.randn(side * side, 2)
+        grid = torch.tensor([[1, W, H] if name == "muse_spark" else [1, H, W]])
+        indices, weights = get_vision_interpolation_indices_and_weights(grid, num_grid_per_side=side, spatial_merge_size=merge, **options)
+        dst = (table[indices] * weights[:, :, None]).sum(1)
+        models.append({"model": name, "dim": 2, "from": [side, side], "to": [H, W], "src": bits(table), "dst": bits(dst)})
+
 versions = {"timm": timm.__version__, "torch": torch.__version__, "transformers": transformers.__version__}
-json.dump({"versions": versions, "add": add, "linear": linear, "bicubic": bicubic, "antialias": antialias}, sys.stdout, separators=(",", ":"))
+json.dump({"versions": versions, "add": add, "linear": linear, "bicubic": bicubic, "antialias": antialias, "models": models}, sys.stdout, separators=(",", ":"))
 print()

@@ -27,6 +27,5 @@ func addScaled(e *emitter) {
 		e.ADDQ(operand.U32(uint32(t.bytes()*block.size)), to)
 		e.ADDQ(operand.U32(uint32(4*block.size)), from)
 	})
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }

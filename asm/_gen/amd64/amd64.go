@@ -45,6 +45,10 @@ var kernels = map[string]func(*emitter){
 	"AddClamped":                addClamped,
 	"AddDistance":               func(e *emitter) { addDistance(e, false) },
 	"SubAbsoluteDistance":       func(e *emitter) { addDistance(e, true) },
+	"Quantize":                  quantize,
+	"QuantizeRow":               quantizeRow,
+	"Dequantize":                dequantize,
+	"Hadamard":                  hadamard,
 	"CopyNonTemporal":           copyNonTemporal,
 	"FenceStores":               fenceStores,
 	"ClearUpperHalves":          clearUpperHalves,
@@ -99,6 +103,7 @@ type emitter struct {
 	constants map[string]operand.Mem // data sections of the file
 	evenOdd   evenOddConstants
 	labels    int
+	rare      []func() // write what is seldom run, behind the rest
 }
 
 // vector returns a new register of the full width.
@@ -166,6 +171,35 @@ func (e *emitter) moveIf(condition string, from, to reg.GPVirtual) {
 func (e *emitter) label(name string) string {
 	e.labels++
 	return fmt.Sprintf("%s%d", name, e.labels)
+}
+
+// jumpIfZero branches where a register is 0, jumpUnless where a bit of it is.
+func (e *emitter) jumpIfZero(r reg.GPVirtual, label string) {
+	e.TESTQ(r, r)
+	e.JZ(operand.LabelRef(label))
+}
+
+func (e *emitter) jumpUnless(r reg.GPVirtual, bit uint32, label string) {
+	e.TESTQ(operand.U32(bit), r)
+	e.JZ(operand.LabelRef(label))
+}
+
+// rows runs body for each of so many rows, and returns.
+func (e *emitter) rows(count reg.GPVirtual, body func()) {
+	done, loop := e.label("done"), e.label("rows")
+	e.jumpIfZero(count, done)
+	e.Label(loop)
+	body()
+	e.DECQ(count)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+	e.leave()
+}
+
+// leave returns from a kernel that used vectors.
+func (e *emitter) leave() {
+	e.VZEROUPPER()
+	e.RET()
 }
 
 // argument loads a parameter into a general register.
@@ -260,14 +294,12 @@ func (e *emitter) storeHalf(v reg.VecVirtual, to operand.Mem, count reg.GPVirtua
 	single, done := e.label("single"), e.label("stored")
 	at := e.GP64()
 	e.LEAQ(to, at)
-	e.TESTQ(operand.U32(2), count)
-	e.JZ(operand.LabelRef(single))
+	e.jumpUnless(count, 2, single)
 	e.VMOVLPS(v, operand.Mem{Base: at})
 	e.VPSRLDQ(operand.Imm(8), v, v)
 	e.ADDQ(operand.Imm(8), at)
 	e.Label(single)
-	e.TESTQ(operand.U32(1), count)
-	e.JZ(operand.LabelRef(done))
+	e.jumpUnless(count, 1, done)
 	e.VMOVSS(v, operand.Mem{Base: at})
 	e.Label(done)
 }
@@ -283,12 +315,10 @@ func (e *emitter) loadHalf(v reg.VecVirtual, from operand.Mem, count reg.GPVirtu
 	at := e.GP64()
 	e.LEAQ(from, at)
 	e.VXORPS(v, v, v)
-	e.TESTQ(operand.U32(1), count)
-	e.JZ(operand.LabelRef(pair))
+	e.jumpUnless(count, 1, pair)
 	e.VMOVSS(operand.Mem{Base: at, Index: count, Scale: 4, Disp: -4}, v) // the last: a pair comes before it
 	e.Label(pair)
-	e.TESTQ(operand.U32(2), count)
-	e.JZ(operand.LabelRef(done))
+	e.jumpUnless(count, 2, done)
 	e.VPSLLDQ(operand.Imm(8), v, v)
 	e.VMOVLPS(operand.Mem{Base: at}, v, v)
 	e.Label(done)

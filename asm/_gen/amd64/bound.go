@@ -9,8 +9,7 @@ import (
 func (e *emitter) every64(body func(x reg.GPVirtual)) {
 	x, n := e.argument("x"), e.argument("n")
 	loop, done := e.label("loop"), e.label("done")
-	e.TESTQ(n, n)
-	e.JZ(operand.LabelRef(done))
+	e.jumpIfZero(n, done)
 	e.Label(loop)
 	body(x)
 	e.ADDQ(operand.U32(256), x)
@@ -33,8 +32,7 @@ func (e *emitter) inPlace(instruction func(...operand.Op), name string, prefetch
 			e.VMOVUPS(v, operand.Mem{Base: x, Disp: d})
 		}
 	})
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }
 
 func store(e *emitter, nonTemporal bool) {
@@ -52,8 +50,7 @@ func store(e *emitter, nonTemporal bool) {
 	if nonTemporal {
 		e.fence()
 	}
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }
 
 func storeHalves(e *emitter) {
@@ -61,8 +58,7 @@ func storeHalves(e *emitter) {
 	x, n, second := e.argument("x"), e.argument("n"), e.GP64()
 	loop, done := e.label("loop"), e.label("done")
 	e.LEAQ(operand.Mem{Base: x, Index: n, Scale: 2}, second)
-	e.TESTQ(n, n)
-	e.JZ(operand.LabelRef(done))
+	e.jumpIfZero(n, done)
 	e.Label(loop)
 	for d := 0; d < 256; d += 64 {
 		for _, half := range []reg.GPVirtual{x, second} {
@@ -77,6 +73,5 @@ func storeHalves(e *emitter) {
 	e.JNZ(operand.LabelRef(loop))
 	e.Label(done)
 	e.fence()
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }

@@ -26,6 +26,5 @@ func convert(e *emitter) {
 		e.ADDQ(operand.U32(uint32(x.bytes()*block.size)), from)
 		e.ADDQ(operand.U32(uint32(y.bytes()*block.size)), to)
 	})
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }

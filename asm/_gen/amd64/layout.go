@@ -10,56 +10,32 @@ import (
 // deinterleave writes the even elements of x to the first half of y and the odd
 // ones to the second.
 func deinterleave(e *emitter) {
-	bytes := e.to.bytes()
-	l := e.newLayout(bytes, "evens", "odds")
-	halves := []reg.GPVirtual{l.y, e.GP64()}
-	e.LEAQ(operand.Mem{Base: l.y, Index: l.n, Scale: uint8(bytes)}, halves[1])
-	l.run(func(p part) {
-		var pairs, elements masks
-		if p.masked {
-			pairs, elements = e.masks(l.n, l.width), e.masks(e.twice(l.n), l.width)
-		}
-		to := [2]operand.Mem{{Base: halves[0]}, {Base: halves[1]}}
+	l := e.newLayout("evens", "odds")
+	l.run(l.x, l.y, func(p part, pairs, elements masks, halves [2]operand.Mem) {
 		if p.size == 1 {
-			l.move(operand.Mem{Base: l.x}, to[0])
-			l.move(operand.Mem{Base: l.x, Disp: bytes}, to[1])
-		} else {
-			even, odd := l.split(p, elements)
-			l.save(p, pairs.low, even, to[0])
-			l.save(p, pairs.low, odd, to[1])
+			l.move(operand.Mem{Base: l.x}, halves[0])
+			l.move(operand.Mem{Base: l.x, Disp: l.bytes}, halves[1])
+			return
 		}
-		e.ADDQ(operand.U32(uint32(2*bytes*p.size)), l.x)
-		for _, half := range halves {
-			e.ADDQ(operand.U32(uint32(bytes*p.size)), half)
-		}
+		even, odd := l.split(p, elements)
+		l.save(p, pairs.low, even, halves[0])
+		l.save(p, pairs.low, odd, halves[1])
 	})
 }
 
 // interleave writes the elements of the first and of the second half of x to y
 // alternately.
 func interleave(e *emitter) {
-	bytes := e.to.bytes()
-	l := e.newLayout(bytes, "low", "high")
-	halves := []reg.GPVirtual{l.x, e.GP64()}
-	e.LEAQ(operand.Mem{Base: l.x, Index: l.n, Scale: uint8(bytes)}, halves[1])
-	l.run(func(p part) {
-		var pairs, elements masks
-		if p.masked {
-			pairs, elements = e.masks(l.n, l.width), e.masks(e.twice(l.n), l.width)
-		}
-		first, second := operand.Mem{Base: halves[0]}, operand.Mem{Base: halves[1]}
+	l := e.newLayout("low", "high")
+	l.run(l.y, l.x, func(p part, pairs, elements masks, halves [2]operand.Mem) {
 		if p.size == 1 {
-			l.move(first, operand.Mem{Base: l.y})
-			l.move(second, operand.Mem{Base: l.y, Disp: bytes})
-		} else {
-			low, high := l.join(l.load(p, pairs.low, first), l.load(p, pairs.low, second))
-			l.save(p, elements.low, low, operand.Mem{Base: l.y})
-			l.save(p, elements.high, high, operand.Mem{Base: l.y, Disp: bytes * l.width})
+			l.move(halves[0], operand.Mem{Base: l.y})
+			l.move(halves[1], operand.Mem{Base: l.y, Disp: l.bytes})
+			return
 		}
-		e.ADDQ(operand.U32(uint32(2*bytes*p.size)), l.y)
-		for _, half := range halves {
-			e.ADDQ(operand.U32(uint32(bytes*p.size)), half)
-		}
+		low, high := l.join(l.load(p, pairs.low, halves[0]), l.load(p, pairs.low, halves[1]))
+		l.save(p, elements.low, low, operand.Mem{Base: l.y})
+		l.save(p, elements.high, high, operand.Mem{Base: l.y, Disp: l.bytes * l.width})
 	})
 }
 
@@ -71,7 +47,8 @@ type layout struct {
 	first, second reg.VecVirtual // AVX-512: permutations of two vectors
 }
 
-func (e *emitter) newLayout(bytes int, first, second string) *layout {
+func (e *emitter) newLayout(first, second string) *layout {
+	bytes := e.to.bytes()
 	l := &layout{e: e, bytes: bytes, width: e.lanes() * 4 / bytes}
 	l.y, l.x, l.n = e.argument("y"), e.argument("x"), e.argument("pairs")
 	if e.avx512 {
@@ -80,15 +57,26 @@ func (e *emitter) newLayout(bytes int, first, second string) *layout {
 	return l
 }
 
-// run runs body over all pairs.
-func (l *layout) run(body func(p part)) {
+// run runs body over all pairs, which lie alternately at one address and in two halves at
+// the other, and moves the addresses on.
+func (l *layout) run(alternately, inHalves reg.GPVirtual, body func(p part, pairs, elements masks, halves [2]operand.Mem)) {
+	second := l.e.GP64()
+	l.e.LEAQ(operand.Mem{Base: inHalves, Index: l.n, Scale: uint8(l.bytes)}, second)
 	sizes := whole(l.width, 1)
 	if l.e.avx512 {
 		sizes[1] = part{l.width, true}
 	}
-	l.e.spans(l.n, sizes, body)
-	l.e.VZEROUPPER()
-	l.e.RET()
+	l.e.spans(l.n, sizes, func(p part) {
+		var pairs, elements masks
+		if p.masked {
+			pairs, elements = l.e.masks(l.n, l.width), l.e.masks(l.e.twice(l.n), l.width)
+		}
+		body(p, pairs, elements, [2]operand.Mem{{Base: inHalves}, {Base: second}})
+		l.e.ADDQ(operand.U32(uint32(2*l.bytes*p.size)), alternately)
+		l.e.ADDQ(operand.U32(uint32(l.bytes*p.size)), inHalves)
+		l.e.ADDQ(operand.U32(uint32(l.bytes*p.size)), second)
+	})
+	l.e.leave()
 }
 
 // move moves one element.

@@ -426,6 +426,11 @@ func (e *emitter) storeUpTo(v reg.VecVirtual, count reg.GPVirtual, bytes int, to
 			e.VPSRLDQ(operand.Imm(4), v.AsX(), v.AsX())
 		case 2:
 			e.VPEXTRW(operand.Imm(0), v.AsX(), here)
+			if bytes == 1 {
+				e.VPSRLDQ(operand.Imm(2), v.AsX(), v.AsX())
+			}
+		case 1:
+			e.VPEXTRB(operand.Imm(0), v.AsX(), here)
 		}
 		if size > bytes {
 			e.ADDQ(operand.U32(uint32(size)), at)

@@ -27,8 +27,7 @@ func dotProducts(e *emitter) {
 		e.Load(e.Param("x"), x)
 		e.Load(e.Param("rows"), rows)
 		e.MOVQ(y, to)
-		e.TESTQ(rows, rows)
-		e.JZ(operand.LabelRef(done))
+		e.jumpIfZero(rows, done)
 		e.Label(row)
 		e.MOVQ(vectors, l.at)
 		e.save(float32s, part{size: l.count}, e.totals(e.dotSums(l, x, n, last)), operand.Mem{Base: to})
@@ -44,8 +43,7 @@ func dotProducts(e *emitter) {
 		e.Label(next)
 	}
 	e.Label(done)
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }
 
 // next moves an address by a stride of float32.
@@ -90,8 +88,7 @@ func (e *emitter) dotSums(l *lines, x, n reg.GPVirtual, r *rest) [][]reg.VecVirt
 	e.JGE(operand.LabelRef(loop))
 	e.Label(last)
 	if e.avx512 {
-		e.TESTQ(r.count, r.count)
-		e.JZ(operand.LabelRef(done))
+		e.jumpIfZero(r.count, done)
 		add(0, func(m operand.Mem) operand.Op { return e.load(float32s, part{16, true}, r.mask, m) })
 		e.Label(done)
 		return sums
@@ -100,16 +97,13 @@ func (e *emitter) dotSums(l *lines, x, n reg.GPVirtual, r *rest) [][]reg.VecVirt
 	e.MOVQ(r.count, left)
 	e.ANDQ(operand.Imm(7), left)
 	fewer := func(m operand.Mem) operand.Op { return e.loadFewer(m, left) }
-	e.TESTQ(operand.U32(8), r.count)
-	e.JZ(operand.LabelRef(short))
+	e.jumpUnless(r.count, 8, short)
 	add(0, whole)
-	e.TESTQ(left, left)
-	e.JZ(operand.LabelRef(done))
+	e.jumpIfZero(left, done)
 	add(8, fewer)
 	e.JMP(operand.LabelRef(done))
 	e.Label(short)
-	e.TESTQ(left, left)
-	e.JZ(operand.LabelRef(done))
+	e.jumpIfZero(left, done)
 	add(0, fewer)
 	e.Label(done)
 	return sums
@@ -126,8 +120,7 @@ func (e *emitter) loadFewer(from operand.Mem, count reg.GPVirtual) reg.VecVirtua
 	e.VXORPS(v, v, v)
 	e.MOVQ(count, more)
 	e.ANDQ(operand.Imm(3), more)
-	e.TESTQ(operand.U32(4), count)
-	e.JZ(operand.LabelRef(few))
+	e.jumpUnless(count, 4, few)
 	e.VMOVUPS(operand.Mem{Base: at}, v.AsX())
 	e.loadHalf(high, operand.Mem{Base: at, Disp: 16}, more)
 	e.VINSERTF128(operand.Imm(1), high, v, v)
@@ -157,8 +150,7 @@ func addMultiples(e *emitter) {
 	}
 	e.CMPQ(e.argument("count"), operand.Imm(0))
 	e.JE(operand.LabelRef(done))
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(done))
+	e.jumpIfZero(rows, done)
 	e.Label(loop)
 	e.MOVQ(y, to)
 	e.Load(e.Param("vectors"), column)
@@ -208,6 +200,5 @@ func addMultiples(e *emitter) {
 	e.DECQ(rows)
 	e.JNZ(operand.LabelRef(loop))
 	e.Label(done)
-	e.VZEROUPPER()
-	e.RET()
+	e.leave()
 }

@@ -34,30 +34,31 @@ func (e *emitter) rotate(b blocks) {
 		e.TESTQ(count, count)
 		e.JZ(operand.LabelRef(done))
 	}
-	token := e.AllocLocal(8)
-	e.MOVQ(operand.U32(0), token)
 	e.Label(tokenLoop)
-	e.rotateToken(b, token)
-	next := e.GP64()
-	e.MOVQ(token, next)
-	e.INCQ(next)
-	e.MOVQ(next, token)
-	e.CMPQ(next, e.argument("tokens"))
-	e.JLT(operand.LabelRef(tokenLoop))
+	e.rotateToken(b)
+	e.DECQ(e.parameter("tokens"))
+	e.JZ(operand.LabelRef(done))
+	e.nextToken("y", "yTokenStride", b.y)
+	e.nextToken("x", "xTokenStride", b.x)
+	e.nextToken("cos", "tableStride", float32s)
+	e.nextToken("sin", "tableStride", float32s)
+	e.JMP(operand.LabelRef(tokenLoop))
 	e.Label(done)
 	e.VZEROUPPER()
 	e.RET()
 }
 
-func (e *emitter) rotateToken(b blocks, token operand.Mem) {
-	of := func(name, stride string, units element) reg.GPVirtual {
-		row := e.argument(stride)
-		e.IMULQ(token, row)
-		e.LEAQ(operand.Mem{Base: e.argument(name), Index: row, Scale: uint8(units.bytes())}, row)
-		return row
-	}
-	r := &rotation{y: e.GP64(), x: e.GP64(), cos: of("cos", "tableStride", float32s), sin: of("sin", "tableStride", float32s)}
-	y, x := of("y", "yTokenStride", b.y), of("x", "xTokenStride", b.x)
+// nextToken moves an address by a stride. It stays with the arguments: there is no register
+// for it.
+func (e *emitter) nextToken(name, stride string, units element) {
+	at := e.argument(name)
+	e.step(at, e.argument(stride), units)
+	e.MOVQ(at, e.parameter(name))
+}
+
+func (e *emitter) rotateToken(b blocks) {
+	r := &rotation{y: e.GP64(), x: e.GP64(), cos: e.argument("cos"), sin: e.argument("sin")}
+	y, x := e.argument("y"), e.argument("x")
 	heads, head := e.argument("heads"), e.GP64()
 	yHeadStride, xHeadStride := e.argument("yHeadStride"), e.argument("xHeadStride")
 	e.spans(e.argument("pairs"), b.sizes, func(block part) {

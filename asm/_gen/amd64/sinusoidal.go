@@ -39,8 +39,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	e.XORQ(done, done)
 	e.XORQ(s.i, s.i)
 	row, main, rest, next := e.label("row"), e.label("main"), e.label("rest"), e.label("next")
-	e.TESTQ(rows, rows)
-	e.JZ(operand.LabelRef(s.exit))
+	e.jumpIfZero(rows, s.exit)
 	e.Label(row)
 	e.XORQ(s.i, s.i)
 	e.MOVQ(seed, s.seed)
@@ -53,7 +52,7 @@ func sinusoidalRows(e *emitter, interleaved, add bool) {
 	list := s.ordered(s.entries())
 	for j, v := range list {
 		to := s.at(j)
-		if j < len(s.to) { // a line an iteration, for rows in memory
+		if len(s.to) > 1 || 4*e.lanes()*j%64 == 0 { // every line, for rows in memory
 			e.prefetch(to.Offset(ahead))
 		}
 		if add {

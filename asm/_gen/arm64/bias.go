@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/go-posenc/posenc/asm/_gen/operation"
@@ -38,9 +37,9 @@ func addClamped(e *emitter) {
 	to, index, left, count, from, end := e.general(), e.general(), e.general(), e.general(), e.general(), e.general()
 	low, high := e.vector(), e.vector()
 	e.addShifted(from, x, width, 2)
-	e.op("VLD1R", "(%s), [%s.S4]", x, low)
+	e.ld1r(32, low, x)
 	e.sub(from, 4)
-	e.op("VLD1R", "(%s), [%s.S4]", from, high)
+	e.ld1r(32, high, from)
 	e.op("SUB", "$%d, %s, %s", operation.ClampedEnds, width, end)
 	e.sub(width, 1)
 	// vectors runs over those of the left elements that begin before an index.
@@ -93,7 +92,7 @@ func addDistance(e *emitter, absolute bool) {
 	counts := e.load("counts", pair(0, 1), pair(2, 3))
 	sized := map[int]vector{}
 	for _, size := range sizes {
-		sized[size] = e.load32(fmt.Sprint("float", size), math.Float32bits(float32(size)))
+		sized[size] = e.whole(size)
 	}
 	at := e.vector()
 	e.biasRows(y, n, rows, stride, func() { e.fadd4s(at, first, counts) }, func(size int) []vector {

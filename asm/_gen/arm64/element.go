@@ -173,8 +173,16 @@ func (e *emitter) storePairs(t element, first, second []vector, base general, n 
 			e.st2(words, base, min(n, 8), 16)
 		}
 	default:
-		for j := range first {
-			e.st2(first[j], base, 4, 32)
+		for j, even := range first {
+			if second[j] != even+1 {
+				even = e.neighbours()
+				e.orr16b(even, first[j], first[j])
+				e.orr16b(even+1, second[j], second[j])
+			}
+			e.st2(even, base, 4, 32)
+			if even != first[j] {
+				e.release(even, even+1)
+			}
 		}
 	}
 }

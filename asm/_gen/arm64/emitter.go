@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,7 @@ type emitter struct {
 	frame         *frame
 	constants     *constants // of the file
 	to, from      element    // what the operation writes and reads
+	lengths       []int      // of rows, where there are no others
 	vectorInUse   [vectors]bool
 	generalsInUse int
 	locals        int // bytes of memory on the stack
@@ -146,13 +148,15 @@ func (e *emitter) branch(mnemonic, label string) { e.op(mnemonic, "%s", label) }
 // constants are the read-only data of one file.
 type constants struct {
 	text  bytes.Buffer
-	named map[string]bool
+	named map[string][]uint64
 }
 
 // data returns the symbol of read-only data.
 func (c *constants) data(name string, words ...uint64) string {
-	if !c.named[name] {
-		c.named[name] = true
+	if before, ok := c.named[name]; ok && !slices.Equal(before, words) {
+		panic(name + " has two values")
+	} else if !ok {
+		c.named[name] = words
 		c.text.WriteByte('\n')
 		for i, w := range words {
 			fmt.Fprintf(&c.text, "DATA %s<>+%d(SB)/8, $0x%016x\n", name, 8*i, w)
@@ -321,12 +325,14 @@ func (e *emitter) moveElement(bytes int, to, from general, toAt, fromAt int) {
 func (e *emitter) loadFloats(base general, n int) []vector        { return e.loadBytes(base, 4*n) }
 func (e *emitter) storeFloats(list []vector, base general, n int) { e.storeBytes(list, base, 4*n) }
 
-// loadBytes and storeBytes move a multiple of 32 bytes, 16, 8, 4 or 2.
+// loadBytes and storeBytes move a multiple of 32 bytes, 16, 8, 4, 2 or 1.
 func (e *emitter) loadBytes(base general, n int) []vector {
 	list := e.vectors(max(1, n/16))
 	switch n {
+	case 1:
+		e.ld1r(8, list[0], base)
 	case 2:
-		e.ld1r8h(list[0], base)
+		e.ld1r(16, list[0], base)
 	case 4:
 		e.ldr32(list[0], base, 0)
 	case 8:
@@ -343,8 +349,10 @@ func (e *emitter) loadBytes(base general, n int) []vector {
 
 func (e *emitter) storeBytes(list []vector, base general, n int) {
 	switch n {
+	case 1:
+		e.st1(8, list[0], 0, base)
 	case 2:
-		e.st1h(list[0], base)
+		e.st1(16, list[0], 0, base)
 	case 4:
 		e.str32(list[0], base, 0)
 	case 8:
@@ -376,6 +384,11 @@ func (e *emitter) load32(name string, bits uint32) vector {
 	return e.load(name, both, both)
 }
 
+// whole loads a whole number as float32.
+func (e *emitter) whole(n int) vector {
+	return e.load32(fmt.Sprint("float", n), math.Float32bits(float32(n)))
+}
+
 // ld2 and st2 move pairs of elements of the given bits and the address: the
 // register has the even ones, the one after it the odd ones.
 func (e *emitter) ld2(even vector, base general, pairs, bits int) {
@@ -388,37 +401,57 @@ func (e *emitter) st2(even vector, base general, pairs, bits int) {
 	e.op("VST2.P", "[%s.%s, %s.%s], %d(%s)", even, a, even+1, a, pairs*bits/4, base)
 }
 
-// ld1r8h loads 16 bits into every lane, st1h stores those of lane 0.
-func (e *emitter) ld1r8h(d vector, base general) { e.op("VLD1R", "(%s), [%s.H8]", base, d) }
-func (e *emitter) st1h(v vector, base general)   { e.op("VST1", "%s.H[0], (%s)", v, base) }
+// ld1r loads an element of the given bits into every lane, st1 stores that of one lane.
+func (e *emitter) ld1r(bits int, d vector, base general) {
+	e.op("VLD1R", "(%s), [%s.%s]", base, d, arrangement(bits))
+}
+
+func (e *emitter) st1(bits int, v vector, lane int, base general) {
+	e.op("VST1", "%s.%c[%d], (%s)", v, arrangement(bits)[0], lane, base)
+}
 
 // Instructions on whole vectors that Go's assembler has.
 
 func (e *emitter) clear(d vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", d, d, d) }
 
-func (e *emitter) eor16b(d, n, m vector) { e.op("VEOR", "%s.B16, %s.B16, %s.B16", m, n, d) }
-func (e *emitter) and16b(d, n, m vector) { e.op("VAND", "%s.B16, %s.B16, %s.B16", m, n, d) }
-func (e *emitter) orr16b(d, n, m vector) { e.op("VORR", "%s.B16, %s.B16, %s.B16", m, n, d) }
-func (e *emitter) uzp14s(d, n, m vector) { e.op("VUZP1", "%s.S4, %s.S4, %s.S4", m, n, d) }
-func (e *emitter) uzp18h(d, n, m vector) { e.op("VUZP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) uzp28h(d, n, m vector) { e.op("VUZP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) trn18h(d, n, m vector) { e.op("VTRN1", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) trn28h(d, n, m vector) { e.op("VTRN2", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) zip18h(d, n, m vector) { e.op("VZIP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) zip28h(d, n, m vector) { e.op("VZIP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) umax8h(d, n, m vector) { e.op("VUMAX", "%s.H8, %s.H8, %s.H8", m, n, d) }
-func (e *emitter) fmla2d(d, n, m vector) { e.op("VFMLA", "%s.D2, %s.D2, %s.D2", m, n, d) }
-func (e *emitter) fmls2d(d, n, m vector) { e.op("VFMLS", "%s.D2, %s.D2, %s.D2", m, n, d) }
-func (e *emitter) upperHalf(d, n vector) { e.op("VEXT", "$8, %s.B16, %s.B16, %s.B16", n, n, d) }
-func (e *emitter) lane0To2(d, n vector)  { e.op("VMOV", "%s.S[0], %s.S[2]", n, d) }
-func (e *emitter) zip12d(d, n, m vector) { e.op("VZIP1", "%s.D2, %s.D2, %s.D2", m, n, d) }
-func (e *emitter) zip22d(d, n, m vector) { e.op("VZIP2", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) eor16b(d, n, m vector)  { e.op("VEOR", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) and16b(d, n, m vector)  { e.op("VAND", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) orr16b(d, n, m vector)  { e.op("VORR", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) uzp14s(d, n, m vector)  { e.op("VUZP1", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) uzp18h(d, n, m vector)  { e.op("VUZP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) uzp28h(d, n, m vector)  { e.op("VUZP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) trn18h(d, n, m vector)  { e.op("VTRN1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) trn28h(d, n, m vector)  { e.op("VTRN2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) zip18h(d, n, m vector)  { e.op("VZIP1", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) zip28h(d, n, m vector)  { e.op("VZIP2", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) umax8h(d, n, m vector)  { e.op("VUMAX", "%s.H8, %s.H8, %s.H8", m, n, d) }
+func (e *emitter) fmla2d(d, n, m vector)  { e.op("VFMLA", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) fmls2d(d, n, m vector)  { e.op("VFMLS", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) upperHalf(d, n vector)  { e.op("VEXT", "$8, %s.B16, %s.B16, %s.B16", n, n, d) }
+func (e *emitter) zip116b(d, n, m vector) { e.op("VZIP1", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) zip216b(d, n, m vector) { e.op("VZIP2", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) uzp116b(d, n, m vector) { e.op("VUZP1", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) uzp216b(d, n, m vector) { e.op("VUZP2", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) sub16b(d, n, m vector)  { e.op("VSUB", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) cmeq16b(d, n, m vector) { e.op("VCMEQ", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) umax4s(d, n, m vector)  { e.op("VUMAX", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) umin4s(d, n, m vector)  { e.op("VUMIN", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) fmla4s(d, n, m vector)  { e.op("VFMLA", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) fmls4s(d, n, m vector)  { e.op("VFMLS", "%s.S4, %s.S4, %s.S4", m, n, d) }
+func (e *emitter) rev644s(d, n vector)    { e.op("VREV64", "%s.S4, %s.S4", n, d) }
+func (e *emitter) lane0To2(d, n vector)   { e.op("VMOV", "%s.S[0], %s.S[2]", n, d) }
+func (e *emitter) zip12d(d, n, m vector)  { e.op("VZIP1", "%s.D2, %s.D2, %s.D2", m, n, d) }
+func (e *emitter) zip22d(d, n, m vector)  { e.op("VZIP2", "%s.D2, %s.D2, %s.D2", m, n, d) }
 func (e *emitter) umov(d general, n vector, lane int) {
 	e.op("VMOV", "%s.D[%d], %s", n, lane, d)
 }
 
 // bsl16b sets each bit of d to that of n where it is 1, of m where it is 0.
 func (e *emitter) bsl16b(d, n, m vector) { e.op("VBSL", "%s.B16, %s.B16, %s.B16", m, n, d) }
+
+// bit16b copies the bits of n to d where m is 1, bif16b where it is 0.
+func (e *emitter) bit16b(d, n, m vector) { e.op("VBIT", "%s.B16, %s.B16, %s.B16", m, n, d) }
+func (e *emitter) bif16b(d, n, m vector) { e.op("VBIF", "%s.B16, %s.B16, %s.B16", m, n, d) }
 
 // cmtst sets lanes to ones where n and m share a bit, to zeros elsewhere.
 func (e *emitter) cmtst(bits int, d, n, m vector) {
@@ -432,6 +465,9 @@ func (e *emitter) shl(bits int, d, n vector, by int)  { e.shift("VSHL", bits, d,
 // sli shifts n left and keeps the bits of d below.
 func (e *emitter) sli(bits int, d, n vector, by int) { e.shift("VSLI", bits, d, n, by) }
 
+// usra adds n, shifted right.
+func (e *emitter) usra(bits int, d, n vector, by int) { e.shift("VUSRA", bits, d, n, by) }
+
 func (e *emitter) shift(mnemonic string, bits int, d, n vector, by int) {
 	a := arrangement(bits)
 	e.op(mnemonic, "$%d, %s.%s, %s.%s", by, n, a, d, a)
@@ -442,7 +478,7 @@ func arrangement(bits int) string { return lanes(128/bits, bits) }
 
 // lanes is Go's name of n lanes.
 func lanes(n, bits int) string {
-	return fmt.Sprintf("%c%d", map[int]rune{16: 'H', 32: 'S', 64: 'D'}[bits], n)
+	return fmt.Sprintf("%c%d", map[int]rune{8: 'B', 16: 'H', 32: 'S', 64: 'D'}[bits], n)
 }
 
 // Instructions that Go's assembler lacks.
@@ -459,6 +495,7 @@ func (e *emitter) fadd4s(d, n, m vector) { e.three(0x4e20d400, "fadd", "4s", d, 
 func (e *emitter) fsub4s(d, n, m vector) { e.three(0x4ea0d400, "fsub", "4s", d, n, m) }
 func (e *emitter) fmul4s(d, n, m vector) { e.three(0x6e20dc00, "fmul", "4s", d, n, m) }
 func (e *emitter) fdiv4s(d, n, m vector) { e.three(0x6e20fc00, "fdiv", "4s", d, n, m) }
+func (e *emitter) fmin4s(d, n, m vector) { e.three(0x4ea0f400, "fmin", "4s", d, n, m) }
 func (e *emitter) fsqrt4s(d, n vector)   { e.two(0x6ea1f800, "fsqrt", d, "4s", n, "4s") }
 func (e *emitter) fabs4s(d, n vector)    { e.two(0x4ea0f800, "fabs", d, "4s", n, "4s") }
 func (e *emitter) fneg4s(d, n vector)    { e.two(0x6ea0f800, "fneg", d, "4s", n, "4s") }
@@ -472,8 +509,22 @@ func (e *emitter) fabs2d(d, n vector)    { e.two(0x4ee0f800, "fabs", d, "2d", n,
 // faddp4s sets d to the sums of neighbours in n, then those in m.
 func (e *emitter) faddp4s(d, n, m vector) { e.three(0x6e20d400, "faddp", "4s", d, n, m) }
 
+// umaxp4s sets d to the larger of neighbours in n, then of those in m.
+func (e *emitter) umaxp4s(d, n, m vector) { e.three(0x6ea0a400, "umaxp", "4s", d, n, m) }
+
+// fcvtas4s rounds to integers, halves away from zero.
+func (e *emitter) fcvtas4s(d, n vector) { e.two(0x4e21c800, "fcvtas", d, "4s", n, "4s") }
+
 // facgt4s sets lanes to ones where |n| > |m|, to zeros elsewhere and for NaN.
 func (e *emitter) facgt4s(d, n, m vector) { e.three(0x6ea0ec00, "facgt", "4s", d, n, m) }
+
+// cmhi16b sets bytes to ones where n > m, to zeros elsewhere.
+func (e *emitter) cmhi16b(d, n, m vector) { e.three(0x6e203400, "cmhi", "16b", d, n, m) }
+
+// sshr16b shifts signed bytes right.
+func (e *emitter) sshr16b(d, n vector, by int) {
+	e.word(0x4f000400|uint32(16-by)<<16|uint32(n)<<5|uint32(d), "sshr v%d.16b, v%d.16b, #%d", d, n, by)
+}
 
 // orn16b sets d to n or not m, bic16b to n and not m.
 func (e *emitter) orn16b(d, n, m vector) { e.three(0x4ee01c00, "orn", "16b", d, n, m) }

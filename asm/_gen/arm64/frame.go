@@ -2,8 +2,8 @@ package arm64
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
 )
 
 // frame says where the arguments and results of a function lie.
@@ -13,43 +13,33 @@ type frame struct {
 	size    int
 }
 
-// parseFrame lays out a signature as Go's stack calling convention does.
-func parseFrame(signature string) (*frame, error) {
-	expression, err := parser.ParseExpr("func" + signature)
-	if err != nil {
-		return nil, err
-	}
+// newFrame lays out the arguments and the result of a stub as Go's stack calling
+// convention does.
+func newFrame(o *operation.Operation) *frame {
 	f := &frame{offsets: map[string]int{}, sizes: map[string]int{}}
-	align := func(n int) { f.size = (f.size + n - 1) &^ (n - 1) }
-	function := expression.(*ast.FuncType)
-	for _, list := range []*ast.FieldList{function.Params, function.Results} {
-		if list == nil {
-			continue
-		}
-		align(8)
-		for _, field := range list.List {
-			size := 8
-			switch t := field.Type.(type) {
-			case *ast.StarExpr:
-			case *ast.Ident:
-				switch t.Name {
-				case "int", "uint64", "float64":
-				case "float32":
-					size = 4
-				default:
-					return nil, fmt.Errorf("a parameter of type %s", t.Name)
-				}
-			default:
-				return nil, fmt.Errorf("a parameter of type %T", t)
-			}
-			for _, name := range field.Names {
-				align(size)
-				f.offsets[name.Name], f.sizes[name.Name] = f.size, size
-				f.size += size
-			}
-		}
+	for _, a := range o.Arguments() {
+		f.place(a.Name, a.Type)
 	}
-	return f, nil
+	if o.Result != nil {
+		f.align(8)
+		f.place(o.Result.Name, o.Result.Type)
+	}
+	return f
+}
+
+func (f *frame) align(n int) { f.size = (f.size + n - 1) &^ (n - 1) }
+
+func (f *frame) place(name, goType string) {
+	size := map[string]int{"int": 8, "uint64": 8, "float64": 8, "float32": 4}[goType]
+	if goType[0] == '*' {
+		size = 8
+	}
+	if size == 0 {
+		panic("a parameter of type " + goType)
+	}
+	f.align(size)
+	f.offsets[name], f.sizes[name] = f.size, size
+	f.size += size
 }
 
 // address returns how assembly names an argument or a result.

@@ -83,7 +83,7 @@ func (e *emitter) rotatePairs(x1, x2, c, s vector) {
 func rotateHalfSplit(e *emitter) {
 	y, x := e.to, e.from
 	partner, y2, x2 := e.argument("partner"), e.general(), e.general()
-	if y == bfloat16s {
+	if y == bfloat16s || x == bfloat16s {
 		e.loadBFloat16()
 	}
 	startHead := func(r *rotation) {
@@ -108,7 +108,7 @@ func rotateHalfSplit(e *emitter) {
 // rotateInterleaved takes even and odd elements apart as it loads them.
 func rotateInterleaved(e *emitter) {
 	y, x := e.to, e.from
-	if y == bfloat16s {
+	if y == bfloat16s || x == bfloat16s {
 		e.loadBFloat16()
 	}
 	e.rotate(y, x, func(*rotation) {}, func(r *rotation, size int) {

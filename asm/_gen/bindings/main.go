@@ -29,10 +29,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // mutant is a change to one case.
@@ -47,16 +49,10 @@ const variable = "POSENC_MUTANT"
 func main() {
 	log.SetFlags(0)
 	emulator := flag.String("exec", "", "a program to run the tests with")
-	goarch := flag.String("goarch", "", "the GOARCH, if not this one")
+	goarch := flag.String("goarch", runtime.GOARCH, "the GOARCH")
 	verbose := flag.Bool("v", false, "name every mutant")
 	flag.Parse()
-	if *goarch == "" {
-		*goarch = strings.TrimSpace(run("go", "env", "GOHOSTARCH"))
-	}
-	root, err := filepath.Abs("../..")
-	check(err)
-	folder, err := os.MkdirTemp("", "bindings")
-	check(err)
+	root, folder := must(filepath.Abs("../..")), must(os.MkdirTemp("", "bindings"))
 	defer os.RemoveAll(folder)
 
 	l := &list{root: root, goarch: *goarch, set: token.NewFileSet()}
@@ -70,8 +66,7 @@ func main() {
 	choice := filepath.Join(root, "kernels", "mutant.go")
 	replace[choice] = filepath.Join(folder, "mutant.go")
 	check(os.WriteFile(replace[choice], fmt.Appendf(nil, "package kernels\n\nimport (\n\"os\"\n\"strconv\"\n)\n\nvar mutant, _ = strconv.Atoi(os.Getenv(%q))\n", variable), 0o600))
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	check(err)
+	overlay := must(json.Marshal(map[string]any{"Replace": replace}))
 	check(os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
 	program := filepath.Join(folder, "kernels.test")
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(folder, "overlay.json"), "-o", program, "./kernels")
@@ -86,18 +81,14 @@ func main() {
 	}
 	killers := make([]string, len(l.mutants)+1)
 	var wait sync.WaitGroup
-	numbers := make(chan int)
+	var last atomic.Int64
 	for range 2 {
 		wait.Go(func() {
-			for number := range numbers {
-				killers[number] = t.killer(number)
+			for number := last.Add(1); number < int64(len(killers)); number = last.Add(1) {
+				killers[number] = t.killer(int(number))
 			}
 		})
 	}
-	for i := range l.mutants {
-		numbers <- i + 1
-	}
-	close(numbers)
 	wait.Wait()
 	survivors, by := 0, map[string]int{}
 	for i, m := range l.mutants {
@@ -127,10 +118,9 @@ func check(err error) {
 	}
 }
 
-func run(name string, arguments ...string) string {
-	output, err := exec.Command(name, arguments...).Output()
+func must[T any](value T, err error) T {
 	check(err)
-	return string(output)
+	return value
 }
 
 // list is the mutants of the bindings.
@@ -144,43 +134,35 @@ type list struct {
 // readSignatures reads what bindings may call.
 func (l *list) readSignatures() {
 	l.signatures = map[string]string{}
-	stubs, err := filepath.Glob(filepath.Join(l.root, "asm", "*_"+l.goarch+".go"))
-	check(err)
-	definitions, err := filepath.Glob(filepath.Join(l.root, "generic", "*.go"))
-	check(err)
+	stubs := must(filepath.Glob(filepath.Join(l.root, "asm", "*_"+l.goarch+".go")))
+	definitions := must(filepath.Glob(filepath.Join(l.root, "generic", "*.go")))
 	for prefix, files := range map[string][]string{"asm.": stubs, "generic.": definitions, "": {filepath.Join(l.root, "kernels", "loops.go")}} {
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			file, err := parser.ParseFile(l.set, name, nil, 0)
-			check(err)
-			for _, d := range file.Decls {
+			for _, d := range must(parser.ParseFile(l.set, name, nil, 0)).Decls {
 				f, ok := d.(*ast.FuncDecl)
 				if !ok || f.Recv != nil || prefix == "generic." && (!f.Name.IsExported() || f.Type.TypeParams != nil) {
 					continue
 				}
-				l.signatures[prefix+f.Name.Name] = prefix + types(l, f.Type)
+				l.signatures[prefix+f.Name.Name] = prefix + text(l.set, unnamed(f.Type))
 			}
 		}
 	}
 }
 
-// types returns a signature without names.
-func types(l *list, f *ast.FuncType) string {
-	var all []string
-	for _, fields := range []*ast.FieldList{f.Params, f.Results} {
-		if fields == nil {
-			continue
-		}
-		for _, field := range fields.List {
-			for range max(1, len(field.Names)) {
-				all = append(all, text(l.set, field.Type))
+// unnamed is a signature with the same name for all parameters and results.
+func unnamed(f *ast.FuncType) *ast.FuncType {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if field, ok := n.(*ast.Field); ok {
+			for _, name := range field.Names {
+				name.Name = "_"
 			}
 		}
-		all = append(all, ";")
-	}
-	return strings.Join(all, " ")
+		return true
+	})
+	return f
 }
 
 func text(set *token.FileSet, node any) string {
@@ -191,10 +173,8 @@ func text(set *token.FileSet, node any) string {
 
 // mutate returns a file of package kernels in which every mutant can be chosen.
 func (l *list) mutate(path string) []byte {
-	source, err := os.ReadFile(path)
-	check(err)
-	file, err := parser.ParseFile(l.set, path, source, 0)
-	check(err)
+	source := must(os.ReadFile(path))
+	file := must(parser.ParseFile(l.set, path, source, 0))
 	type change struct {
 		first, end int
 		code       string
@@ -300,10 +280,7 @@ var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 // of all.
 func (t *tests) killer(number int) string {
 	for _, pattern := range []string{"^TestKernelsAreHit$", "."} {
-		arguments := []string{t.program, "-test.short", "-test.failfast", "-test.timeout", "20m", "-test.run", pattern}
-		if t.emulator != "" {
-			arguments = append([]string{t.emulator}, arguments...)
-		}
+		arguments := append(strings.Fields(t.emulator), t.program, "-test.short", "-test.failfast", "-test.timeout", "20m", "-test.run", pattern)
 		command := exec.Command(arguments[0], arguments[1:]...)
 		command.Dir = filepath.Join(t.root, "kernels")
 		command.Env = append(os.Environ(), variable+"="+strconv.Itoa(number))

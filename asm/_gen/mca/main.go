@@ -31,7 +31,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"log"
 	"os"
@@ -70,41 +69,32 @@ func main() {
 	}
 	goarch := os.Args[1]
 	to := targets[goarch]
-	files, err := filepath.Glob("../*_" + goarch + ".s")
-	if err != nil {
-		log.Fatal(err)
-	}
-	bounds, err := filepath.Glob("../bound/*_" + goarch + ".s")
-	if err != nil {
-		log.Fatal(err)
-	}
+	files, bounds := must(filepath.Glob("../*_"+goarch+".s")), must(filepath.Glob("../bound/*_"+goarch+".s"))
 	fmt.Printf("| kernel, loop | elements per iteration | %s |\n|---|---|%s\n", strings.Join(to.cpus, " | "), strings.Repeat("---|", len(to.cpus)))
 	for _, file := range append(files, bounds...) {
-		loops, err := innerLoops(file)
-		if err != nil {
-			log.Fatal(err)
-		}
-		code, err := disassemble(file, goarch)
-		if err != nil {
-			log.Fatal(err)
-		}
-		for _, l := range loops {
+		code := disassemble(file, goarch)
+		for _, l := range innerLoops(string(must(os.ReadFile(file)))) {
 			fmt.Printf("| %s, %s | %d |", l.symbol, l.label, l.elements())
 			for _, cpu := range to.cpus {
 				if cpu == zen3 && strings.HasSuffix(l.symbol, "AVX512") {
 					fmt.Print(" |")
 					continue
 				}
-				cycles, bound, err := analyze(l.encodings(code), to.triple, cpu)
-				if err != nil {
-					log.Fatalf("%s, %s: %v", l.symbol, l.label, err)
-				}
+				cycles, bound := analyze(l.encodings(code), to.triple, cpu)
 				n := float64(l.elements())
 				fmt.Printf(" %.2f (%.2f) |", cycles/n, bound/n)
 			}
 			fmt.Println()
 		}
 	}
+}
+
+// must ends the program where there is an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
 }
 
 // loop is the lines of a source file from a label to a branch back to it.
@@ -122,8 +112,11 @@ func (l loop) elements() int {
 		return l.products
 	}
 	number := 4 // bytes
-	if sixteenBits.MatchString(l.symbol) {
+	switch {
+	case sixteenBits.MatchString(l.symbol):
 		number = 2
+	case eightBits.MatchString(l.symbol):
+		number = 1
 	}
 	switch {
 	case strings.Contains(l.symbol, "SeedF64"):
@@ -135,8 +128,11 @@ func (l loop) elements() int {
 	}
 }
 
-// sixteenBits matches the kernels that write those.
-var sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
+// sixteenBits and eightBits match the kernels that write those.
+var (
+	sixteenBits = regexp.MustCompile(`(F16|B16)(AVX2|AVX512|NEON)$`)
+	eightBits   = regexp.MustCompile(`To(Q8|I8|E4M3|E5M2)(AVX2|AVX512|NEON)$`)
+)
 
 func (l loop) encodings(code map[int][]string) []string {
 	var list []string
@@ -152,7 +148,7 @@ var (
 	branchLine = regexp.MustCompile(`^\t(?:B\w*|J\w+|CBN?Z|TBN?Z)\s+(?:.*, )?(\w+)$`)
 	storeLine  = regexp.MustCompile(`^\t(?:` +
 		`(?:VMOV(?:NTPS|UP[SD])\s+([XYZ])\d+, (?:K\d, )?[-\d]*\()` + // a whole register
-		`|(?:VCVTPS2PH\s+\$0x00, ([YZ])\d+, [-\d]*\()` + // half of its bytes
+		`|(?:(?:VCVTPS2PH\s+\$0x00|VEXTRACTI64X4\s+\$0x01), ([YZ])\d+, [-\d]*\()` + // half of its bytes
 		`|(FSTPQ|VST2\.P.* 32\(|WORD.*// stnp)` + // 32 bytes
 		`|(FMOVQ(?:\.P)?\s+F\d+, [-\d]*\())`) // 16 bytes
 	productLine = regexp.MustCompile(`^\t(?:VMULPS .*([XYZ])\d+$|WORD.*// fmul v\d+\.4s)`)
@@ -164,13 +160,9 @@ var mainLoops = []string{"main", "block", "head", "loop", "products", "vectors"}
 
 var lanes = map[string]int{"": 4, "X": 4, "Y": 8, "Z": 16}
 
-// innerLoops returns, for every kernel and label of mainLoops, those loops
+// innerLoops returns of a source, for every kernel and label of mainLoops, those loops
 // without another inside that have the most elements.
-func innerLoops(file string) ([]loop, error) {
-	source, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+func innerLoops(source string) []loop {
 	var found []loop // of the kernel
 	var all []loop
 	finish := func() {
@@ -205,7 +197,7 @@ func innerLoops(file string) ([]loop, error) {
 	labels := map[string]int{}
 	var stored, multiplied []int // up to each line
 	sum, products := 0, 0
-	for i, line := range strings.Split(string(source), "\n") {
+	for i, line := range strings.Split(source, "\n") {
 		if m := storeLine.FindStringSubmatch(line); m != nil {
 			width := map[string]int{"X": 16, "Y": 32, "Z": 64}
 			sum += width[m[1]] + width[m[2]]/2
@@ -232,44 +224,26 @@ func innerLoops(file string) ([]loop, error) {
 		}
 	}
 	finish()
-	return all, nil
+	return all
 }
 
 var objdumpLine = regexp.MustCompile(`^\s+\S+\.s:(\d+)\s+0x[0-9a-f]+\s+([0-9a-f]+)\s`)
 
 // disassemble returns the encodings of the instructions of each line of a source
 // file, as LLVM reads them.
-func disassemble(file, goarch string) (map[int][]string, error) {
-	folder, err := os.MkdirTemp("", "mca")
-	if err != nil {
-		return nil, err
-	}
+func disassemble(file, goarch string) map[int][]string {
+	folder := must(os.MkdirTemp("", "mca"))
 	defer os.RemoveAll(folder)
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return nil, err
-	}
 	object := filepath.Join(folder, "kernels.o")
-	headers := filepath.Join(strings.TrimSpace(string(root)), "pkg", "include")
-	command := exec.Command("go", "tool", "asm", "-p", "asm", "-I", headers, "-o", object, file)
-	command.Env = append(os.Environ(), "GOARCH="+goarch)
-	if output, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%v\n%s", err, output)
-	}
-	output, err := exec.Command("go", "tool", "objdump", object).Output()
-	if err != nil {
-		return nil, err
-	}
+	headers := filepath.Join(strings.TrimSpace(run("", "go", "env", "GOROOT")), "pkg", "include")
+	run("", "env", "GOARCH="+goarch, "go", "tool", "asm", "-p", "asm", "-I", headers, "-o", object, file)
 	code := map[int][]string{}
-	for text := range strings.Lines(string(output)) {
+	for text := range strings.Lines(run("", "go", "tool", "objdump", object)) {
 		m := objdumpLine.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		line, err := strconv.Atoi(m[1])
-		if err != nil {
-			return nil, err
-		}
+		line := must(strconv.Atoi(m[1]))
 		var list []string
 		for i := 0; i < len(m[2]); i += 2 {
 			list = append(list, "0x"+m[2][i:i+2])
@@ -279,7 +253,7 @@ func disassemble(file, goarch string) (map[int][]string, error) {
 		}
 		code[line] = append(code[line], strings.Join(list, " "))
 	}
-	return code, nil
+	return code
 }
 
 var (
@@ -289,33 +263,23 @@ var (
 
 // analyze returns the cycles of an iteration, and what they would be if nothing but
 // the execution units held them up.
-func analyze(encodings []string, triple, cpu string) (cycles, bound float64, err error) {
-	text, err := run(strings.Join(encodings, "\n"), assembler, "-triple="+triple, "-mcpu="+cpu, "-disassemble")
-	if err != nil {
-		return 0, 0, err
-	}
-	report, err := run(text, analyzer, "-mtriple="+triple, "-mcpu="+cpu, "-iterations="+strconv.Itoa(iterations))
-	if err != nil {
-		return 0, 0, err
-	}
+func analyze(encodings []string, triple, cpu string) (cycles, bound float64) {
+	text := run(strings.Join(encodings, "\n"), assembler, "-triple="+triple, "-mcpu="+cpu, "-disassemble")
+	report := run(text, analyzer, "-mtriple="+triple, "-mcpu="+cpu, "-iterations="+strconv.Itoa(iterations))
 	total, limit := totalCycles.FindStringSubmatch(report), throughput.FindStringSubmatch(report)
 	if total == nil || limit == nil {
-		return 0, 0, fmt.Errorf("%s said:\n%s", analyzer, report)
+		log.Fatalf("%s said:\n%s", analyzer, report)
 	}
-	if cycles, err = strconv.ParseFloat(total[1], 64); err != nil {
-		return 0, 0, err
-	}
-	bound, err = strconv.ParseFloat(limit[1], 64)
-	return cycles / iterations, bound, err
+	return must(strconv.ParseFloat(total[1], 64)) / iterations, must(strconv.ParseFloat(limit[1], 64))
 }
 
-func run(input, name string, arguments ...string) (string, error) {
+// run returns what a program writes. Its complaints are for the reader.
+func run(input, name string, arguments ...string) string {
 	command := exec.Command(name, arguments...)
-	command.Stdin = strings.NewReader(input)
-	var output, complaint bytes.Buffer
-	command.Stdout, command.Stderr = &output, &complaint
-	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("%s: %v\n%s", name, err, complaint.String())
+	command.Stdin, command.Stderr = strings.NewReader(input), os.Stderr
+	output, err := command.Output()
+	if err != nil {
+		log.Fatalf("%s: %v", name, err)
 	}
-	return output.String(), nil
+	return string(output)
 }

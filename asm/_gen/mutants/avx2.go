@@ -16,6 +16,8 @@ var (
 	productTests     = tests{names: registryTests, operations: "DotProducts.*|AddMultiples.*"}
 	fusedTests       = tests{names: registryTests, operations: "RMSNormRotate.*"}
 	sinusoidalTests  = tests{names: "TestSinusoidalRows|TestGuards", operations: "SinusoidalRows"}
+	quantizeTests    = tests{names: registryTests + "|TestMagnitudes|TestQuotients|TestRounding8|TestHardQuotients", operations: "Quantize.*|Dequantize.*"}
+	hadamardTests    = tests{names: registryTests, operations: "Hadamard.*"}
 	proofTests       = tests{names: "TestConstants", packages: "./proof"}
 	assemblyText     = tests{names: "TestWordsDecode|TestNonTemporalStoresAreFenced|TestUpperHalvesAreCleared|TestReservedRegisters", packages: ".", module: "asm/_gen"}
 )
@@ -28,10 +30,10 @@ var avx2Mutants = []group{
 		{"lanes", "elements change places with those of the next pair", `e.VPERMILPS(operand.Imm(0xb1), v, swapped)`, `e.VPERMILPS(operand.Imm(0x4e), v, swapped)`},
 		{"both-sums", "the first of a pair is a sum", `e.VADDSUBPS(swapped, v, v)`, `e.VADDPS(swapped, v, v)`},
 		{"head-stride", "the stride of x in elements of y", `e.step(r.x, xHeadStride, b.x)`, `e.step(r.x, xHeadStride, b.y)`},
-		{"token-stride", "tokens of x are as far apart as those of y", `of("x", "xTokenStride", b.x)`, `of("x", "yTokenStride", b.x)`},
-		{"token-units", "the stride of tokens of y in elements of x", `of("y", "yTokenStride", b.y)`, `of("y", "yTokenStride", b.x)`},
-		{"last-token", "a token after the last is rotated", `e.JLT(operand.LabelRef(tokenLoop))`, `e.JLE(operand.LabelRef(tokenLoop))`},
-		{"table-stride", "sines are half as far apart from token to token", `of("sin", "tableStride", float32s)`, `of("sin", "tableStride", bfloat16s)`},
+		{"token-stride", "tokens of x are as far apart as those of y", `e.nextToken("x", "xTokenStride", b.x)`, `e.nextToken("x", "yTokenStride", b.x)`},
+		{"token-units", "the stride of tokens of y in elements of x", `e.nextToken("y", "yTokenStride", b.y)`, `e.nextToken("y", "yTokenStride", b.x)`},
+		{"last-token", "a token after the last is rotated", `e.DECQ(e.parameter("tokens")); e.JZ(operand.LabelRef(done))`, `e.DECQ(e.parameter("tokens")); e.JLT(operand.LabelRef(done))`},
+		{"table-stride", "sines are half as far apart from token to token", `e.nextToken("sin", "tableStride", float32s)`, `e.nextToken("sin", "tableStride", bfloat16s)`},
 		{"table-block", "after a block sines advance by those of its elements", `e.ADDQ(operand.U32(uint32(4*block.size)), r.sin)`, `e.ADDQ(operand.U32(uint32(4*b.elements*block.size)), r.sin)`},
 		{"block", "x advances by the bytes of y", `e.ADDQ(operand.U32(uint32(bytes)), x)`, `e.ADDQ(operand.U32(uint32(b.y.bytes()*b.elements*block.size)), x)`},
 		{"heads-again", "a block begins where the heads of the one before end", `e.MOVQ(y, r.y)`, `e.LEAQ(operand.Mem{Base: r.y}, r.y); _ = y`},
@@ -68,7 +70,7 @@ var avx2Mutants = []group{
 		{"float32-halves", "the angles of a vector change places", `[]reg.Register{angle.AsX(), upper}`, `[]reg.Register{upper, angle.AsX()}`},
 		{"scale", "sines are scaled as cosines are", `e.VMULPS(lanesOf(r.scaleSin, sin[j]), sin[j], sin[j])`, `e.VMULPS(lanesOf(r.scaleCos, sin[j]), sin[j], sin[j])`},
 		{"ahead", "further frequencies of an iteration at half the distance", `Disp: r.ahead * size}`, `Disp: r.ahead * 4}`},
-		{"last-part", "a last whole part is taken for no part", `e.JLT(operand.LabelRef(part))`, `e.JLE(operand.LabelRef(part))`},
+		{"last-part", "a last whole part is taken for no part", `e.JLT(operand.LabelRef(next))`, `e.JLE(operand.LabelRef(next))`},
 	}},
 	{"avx2/cossin", "asm/_gen/amd64/ziv.go", cosSinTests, []fault{
 		{"no-ziv", "what the long test notes is forgotten", `e.VORPD(lower, undecided, undecided)`, ``},
@@ -113,9 +115,7 @@ var avx2Mutants = []group{
 	}},
 	{"avx2/convert", "asm/_gen/amd64/convert.go", copyTests, []fault{
 		{"signalling-nan", "a signalling NaN becomes an infinity", `range list { // makes NaNs quiet`, `range list[:1] { //`},
-		{"signalling-nan-tail", "a signalling NaN at the end of a row becomes an infinity", `if y == bfloat16s {
-			for`, `if y == bfloat16s && p.size > 1 {
-			for`},
+		{"signalling-nan-tail", "a signalling NaN at the end of a row becomes an infinity", `if y == bfloat16s {; for`, `if y == bfloat16s && p.size > 1 { for`},
 		{"stride", "x advances by the bytes of y", `uint32(x.bytes()*block.size)`, `uint32(y.bytes()*block.size)`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/element.go", copyTests, []fault{
@@ -127,32 +127,12 @@ var avx2Mutants = []group{
 		{"bfloat16-carry", "the NaN of ones becomes -0", `e.VPADDSW(up, uppers[i], up)`, `e.VPADDW(up, uppers[i], up)`},
 		{"bfloat16-borrow", "a number without lower bits is rounded up", `e.VPSUBUSW(up, lowers[i], up)`, `e.VPSUBW(up, lowers[i], up)`},
 		{"store-too-far", "the last 16 bits are stored as 32", `e.VPEXTRW(operand.Imm(0), v, to)`, `e.VMOVD(v, to)`},
-		{"load-too-far", "the last float32 is loaded as two", `		e.VMOVSS(from, v)
-	case p.size == 2:
-		e.VMOVSD(from, v)
-	default:
-		e.VMOVUPS(from, v)
-	}
-	return v
-}
-
-// save stores`, `		e.VMOVSD(from, v)
-	case p.size == 2:
-		e.VMOVSD(from, v)
-	default:
-		e.VMOVUPS(from, v)
-	}
-	return v
-}
-
-// save stores`},
+		{"load-too-far", "the last float32 is loaded as two", `e.VMOVSS(from, v)`, `e.VMOVSD(from, v)`},
 		{"one-upper-lanes", "beside a single number lies another", `e.VPXOR(v, v, v); e.VPINSRW`, `e.VPXOR(v, v, v); e.VPINSRW(operand.Imm(1), from, v, v); e.VPINSRW`},
 		{"span", "the last of the single elements is left out", `e.JGE(operand.LabelRef(loop))`, `e.JG(operand.LabelRef(loop))`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/element.go", rotateTests, []fault{
-		{"load-four-too-far", "four times 16 bits are loaded as eight", `		e.VMOVQ(from, v)
-	default:`, `		e.VMOVUPS(from, v)
-	default:`},
+		{"load-four-too-far", "four times 16 bits are loaded as eight", `e.VMOVQ(from, v); default:`, `e.VMOVUPS(from, v); default:`},
 	}},
 	{"avx2/convert", "asm/_gen/amd64/norm.go", copyTests, []fault{
 		{"tail", "the last elements are left out", `sizes := whole(8, 4, 1)`, `sizes := whole(8, 4)`},
@@ -161,7 +141,7 @@ var avx2Mutants = []group{
 		{"odds", "the even elements for the odd", `l.e.VSHUFPS(operand.U8(0xdd), high, low, odd)`, `l.e.VSHUFPS(operand.U8(0x88), high, low, odd)`},
 		{"words", "two words change places", `[]uint16{0, 2, 4, 6, 1, 3, 5, 7}`, `[]uint16{0, 2, 4, 6, 1, 3, 7, 5}`},
 		{"lanes", "two times 16 bytes change places", `l.e.VPERM2F128(operand.U8(0x31), odd, even, high)`, `l.e.VPERM2F128(operand.U8(0x13), odd, even, high)`},
-		{"second-half", "the second vector is stored over the first", `Disp: bytes * l.width}`, `Disp: bytes * l.width / 2}`},
+		{"second-half", "the second vector is stored over the first", `Disp: l.bytes * l.width}`, `Disp: l.bytes * l.width / 2}`},
 		{"store-too-far", "the last 16 bits are stored as 32", `l.e.MOVW(v.As16(), to)`, `l.e.MOVL(v, to)`},
 		{"load-too-far", "the last 16 bits are loaded as 32", `l.e.MOVWLZX(from, v)`, `l.e.MOVL(from, v)`},
 	}},
@@ -170,34 +150,10 @@ var avx2Mutants = []group{
 	}},
 	{"avx2/norm", "asm/_gen/amd64/norm.go", normTests, []fault{
 		{"fma", "squares are not rounded before the sum", `e.VMULPS(v, v, v); e.VADDPS(v, sum, sum)`, `e.VFMADD231PS(v, v, sum)`},
-		{"order", "the weight is multiplied before the inverse", `	for i, list := range parts {
-		f := places[i].factor(list[0])
-		for _, v := range list {
-			e.VMULPS(f, v, v)
-		}
-	}
-	for i, list := range parts {
-		for j, v := range list {
-			e.VMULPS(places[i].weights[j], v, v)
-		}
-	}
-`, `	for i, list := range parts {
-		f := places[i].factor(list[0])
-		for j, v := range list {
-			e.VMULPS(places[i].weights[j], v, v)
-			e.VMULPS(f, v, v)
-		}
-	}
-`},
+		{"order", "the weight is multiplied before the inverse", `for _, v := range list {; e.VMULPS(f, v, v); }; }; for i, list := range parts {; for j, v := range list {; e.VMULPS(places[i].weights[j], v, v)`, `for j, v := range list { e.VMULPS(places[i].weights[j], v, v); e.VMULPS(f, v, v)`},
 		{"lane", "a row takes the inverse of another", `e.VBROADCASTSS(from.Offset(4*i), v)`, `e.VBROADCASTSS(from.Offset(4*(i^1)), v)`},
 		{"sum", "half of the squares count twice, half not at all", `e.VSHUFPS(odds, pairs[1], pairs[0], odd)`, `e.VSHUFPS(evens, pairs[1], pairs[0], odd)`},
-		{"sum-of-one", "the sums of a single row in another order", `		e.VMOVHLPS(sum, sum, upper) // +2
-		e.VADDPS(upper, sum, sum)
-		e.VMOVSHDUP(sum, upper) // +1
-`, `		e.VMOVSHDUP(sum, upper)
-		e.VADDPS(upper, sum, sum)
-		e.VMOVHLPS(sum, sum, upper)
-`},
+		{"sum-of-one", "the sums of a single row in another order", `e.VMOVHLPS(sum, sum, upper) // +2; e.VADDPS(upper, sum, sum); e.VMOVSHDUP(sum, upper) // +1`, `e.VMOVSHDUP(sum, upper); e.VADDPS(upper, sum, sum); e.VMOVHLPS(sum, sum, upper)`},
 		{"epsilon", "epsilon is added after the root", `e.VADDPS(epsilon, sum, sum); e.VSQRTPS(sum, sum)`, `e.VSQRTPS(sum, sum); e.VADDPS(epsilon, sum, sum)`},
 		{"tail", "where a row has no elements are ones", `e.VXORPS(zero, zero, zero)`, `e.VMOVUPS(e.wide32("one32", 0x3f800000), zero)`},
 		{"stride", "the fourth row is taken for the third", `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)`, `e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 1}, l.stride3)`},
@@ -215,39 +171,28 @@ var avx2Mutants = []group{
 		{"magnitude", "a distance for its magnitude", `e.VANDPS(lanesOf(magnitude, bias), bias, bias)`, ``},
 		{"sign-of-rest", "at the end of a row magnitudes are added", `e.VSUBPS(bias, v, bias)`, `e.VADDPS(v, bias, bias)`},
 		{"lane", "the vectors of a block have the same distances", `counts[j/e.lanes()]`, `counts[0]`},
-		{"fma", "slope*distance is not rounded before the sum", `		e.VMULPS(lanesOf(slope, bias), bias, bias)
-`, `		if !absolute && p.size > 1 {
-			v := e.load(float32s, p, nil, to)
-			e.VFMADD231PS(lanesOf(slope, bias), bias, v)
-			return v
-		}
-		e.VMULPS(lanesOf(slope, bias), bias, bias)
-`},
+		{"fma", "slope*distance is not rounded before the sum", `e.VMULPS(lanesOf(slope, bias), bias, bias)`, `if !absolute && p.size > 1 { v := e.load(float32s, p, nil, to); e.VFMADD231PS(lanesOf(slope, bias), bias, v); return v }; e.VMULPS(lanesOf(slope, bias), bias, bias)`},
 		{"stride", "rows of x too far apart", `e.IMULQ(xStride, from)`, `e.LEAQ(operand.Mem{Base: xStride, Disp: 4}, xStride); e.IMULQ(xStride, from)`},
 		{"number", "negative numbers of rows are large ones", `e.MOVLQSX(operand.Mem{Base: ids`, `e.MOVLQZX(operand.Mem{Base: ids`},
 		{"last", "the last vector has the distances of the next row", `e.VADDPS(toLast, lanesOf(first, distances), distances)`, `e.VADDPS(toLast, lanesOf(first, distances), distances); e.VADDPS(lanesOf(step, distances), distances, distances)`},
-		{"last-after", "what the last vector shares with the one before is added twice", `		last := row.last(vector, end(y, n, vector))
-		e.spans(left, sizes, block)
-`, `		e.spans(left, sizes, block)
-		last := row.last(vector, end(y, n, vector))
-`},
+		{"last-after", "what the last vector shares with the one before is added twice", `last := row.last(vector, end(y, n, vector)); e.spans(left, sizes, block)`, `e.spans(left, sizes, block); last := row.last(vector, end(y, n, vector))`},
 		{"last-of-some", "rows of an odd multiple of 4 have no last vector", `e.TESTQ(operand.U32(uint32(vector.size-1)), n)`, `e.TESTQ(operand.U32(uint32(vector.size/2-1)), n)`},
 		{"last-distances", "the last vector has the distances of one after it", `e.LEAQ(operand.Mem{Base: n, Disp: -e.lanes()}, before)`, `e.LEAQ(operand.Mem{Base: n}, before)`},
 		{"clamped-last", "the last vector of a row is not stored", `e.VMOVUPS(last, end(y, n, vector))`, `_ = last`},
 		{"before", "vectors before x are read from it", `e.XORL(start.As32(), start.As32())`, `e.MOVQ(operand.I32(-e.lanes()), start)`},
 		{"beyond", "a vector that goes beyond x is read from it", `Disp: -operation.ClampedEnds}`, `Disp: 15 - operation.ClampedEnds}`},
 		{"clamped", "a last vector before x is read from there", `e.moveIf("LT", limit, from)`, ``},
-		{"clamped-step", "rows go the other way through x", `e.ADDQ(step.Addr, first)`, `e.SUBQ(step.Addr, first)`},
+		{"clamped-step", "rows go the other way through x", `e.ADDQ(step, first)`, `e.SUBQ(step, first)`},
 		{"step", "distances go the other way from row to row", `e.VADDPS(step, first, first)`, `e.VSUBPS(step, first, first)`},
 		{"advance", "a distance is left out after each block", `math.Float32bits(float32(size))`, `math.Float32bits(float32(size+1))`},
 	}},
 	{"avx2/product", "asm/_gen/amd64/product.go", productTests, []fault{
 		{"fma", "products are not rounded before the sum", `e.VMULPS(load(l.row(i, 4*j)), v, product); e.VADDPS(product, sum, sum)`, `_ = product; e.VFMADD231PS(load(l.row(i, 4*j)), v, sum)`},
 		{"lane", "the upper lanes are summed with the lower", `sums[i][j/e.lanes()]`, `sums[i][0]`},
-		{"rest", "eight of the last elements are left out", `e.TESTQ(operand.U32(8), r.count)`, `e.TESTQ(operand.U32(4), r.count)`},
+		{"rest", "eight of the last elements are left out", `e.jumpUnless(r.count, 8, short)`, `e.jumpUnless(r.count, 4, short)`},
 		{"fewer", "the fourth of the last elements is taken for the fifth", `operand.Mem{Base: at, Disp: 16}, more)`, `operand.Mem{Base: at, Disp: 12}, more)`},
 		{"stride", "the next vectors begin with the second of these", `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: uint8(l.count)}, vectors)`, `e.LEAQ(operand.Mem{Base: vectors, Index: l.stride, Scale: 1}, vectors)`},
-		{"no-rows", "no rows are as many as 2^64", `e.TESTQ(rows, rows); e.JZ(operand.LabelRef(done)); e.Label(row)`, `e.Label(row)`},
+		{"no-rows", "no rows are as many as 2^64", `e.jumpIfZero(rows, done); e.Label(row)`, `e.Label(row)`},
 		{"fma-multiple", "multiples are not rounded before the sum", `e.VMULPS(factor, v, v); e.VADDPS(v, sums[i], sums[i])`, `e.VFMADD231PS(factor, v, sums[i])`},
 		{"factor", "all vectors have the factor of the first", `e.ADDQ(operand.Imm(4), factors)`, ``},
 		{"no-vectors", "no vectors are as many as 2^64", `e.CMPQ(e.argument("count"), operand.Imm(0)); e.JE(operand.LabelRef(done))`, ``},
@@ -270,6 +215,40 @@ var avx2Mutants = []group{
 	{"avx2/sinusoidal", "asm/_gen/amd64/ziv.go", sinusoidalTests, []fault{
 		{"no-ziv", "the long test decides nothing", `e.JMP(operand.LabelRef(exit))`, `e.JMP(operand.LabelRef(certain))`},
 		{"short-test", "only some of the entries are tested", `e.VPMAXUD(t, most, most)`, ``},
+	}},
+	{"avx2/quantize", "asm/_gen/amd64/quantize.go", quantizeTests, []fault{
+		{"halves", "halves go down", `e.VPAVGW(sign, w, w)`, `e.VPSRAW(operand.Imm(1), w, w)`},
+		{"usual", "inverses that overflow when doubled are taken for usual ones", `infinity = 0x04000000, 0x7f800000`, `infinity = 0x00000001, 0x7f800000`},
+		{"infinite", "infinite magnitudes are taken for usual ones", `(infinity-smallest-1)`, `(infinity-smallest)`},
+		{"rare-double", "products of small numbers are not doubled", `e.VADDPS(v, v, v)`, `_ = v`},
+		{"rare-bytes", "of rare blocks a negative number is 0", `e.and(e.wide32("lowBytes", 0xff00ff), w, w)`, `_ = w`},
+		{"canonical", "a NaN keeps bits as the d of a block", `e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)`, `e.VMOVUPS(d, canonical)`},
+		{"headers", "all blocks have the d of the first", `e.SHRQ(operand.Imm(16), header)`, `_ = header`},
+		{"pairs", "the fourth row is left out of a maximum", `e.VPUNPCKHQDQ(pairs[1], pairs[0], high)`, `e.VPUNPCKHQDQ(pairs[0], pairs[0], high)`},
+		{"least-scale", "a row of zeros has the scale 0", `e.VPMAXUD(e.wide32("leastScale", least), scale, scale)`, `_ = least`},
+		{"not-finite", "rows that are not finite are written as others", `e.JCC(operand.LabelRef(rare))`, `_ = rare`},
+		{"quotient", "the product by the inverse is not corrected", `e.VFNMADD231PS(inverse, x, q)`, `_ = x`},
+		{"minus-zero", "the quotient -0 becomes 0", `e.VFMSUB231PS(scale, q, x); e.VFNMADD231PS(inverse, x, q)`, `e.VFNMADD231PS(scale, q, x); e.VFMADD231PS(inverse, x, q)`},
+		{"row-tail", "of the last numbers of a row the second eight are left out of a maximum", `range e.first(left, step) {`, `range e.first(left, step)[:1] {`},
+		{"tail", "numbers beyond a row are loaded", `e.VMASKMOVPS(from, these.bits, v)`, `e.VMOVUPS(from, v)`},
+		{"code", "codes are too large by 1", `|-excess&0x7f`, `|(-excess&0x7f+1)`},
+		{"subnormal", "subnormal codes have an exponent", `e.VPMAXUD(least, sum, sum)`, ``},
+		{"nan", "NaN is the largest number", `e.VPMINUD(e.wide32("nan"+f.name, f.nan), z, z)`, `e.VPMINUD(e.wide32("largest"+f.name, f.largest), z, z)`},
+		{"nan-sign", "NaN keeps its sign", `e.VPANDN(negative, equal, negative)`, `_ = equal`},
+		{"order", "bytes stay in the order of 16 bytes", `return 4*(i%groups) + i/groups`, `return i + 0*groups`},
+		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPOR(carry, words, words)`, ``},
+		{"e4m3-sign", "a negative E4M3 number has a further bit", `0xbf80bf80`, `0xff80ff80`},
+		{"scale", "all vectors have the scale of the first", `e.step(scales, e.argument("scaleStride"), float32s); sizes := whole`, `sizes := whole`},
+	}},
+	{"avx2/quantize", "asm/_gen/amd64/norm.go", quantizeTests, []fault{
+		{"up-to-byte", "after two bytes the first of them", `if bytes == 1 {`, `if false {`},
+	}},
+	{"avx2/hadamard", "asm/_gen/amd64/hadamard.go", hadamardTests, []fault{
+		{"sign", "differences the other way round", `h.VSUBPS(b, a, b)`, `h.VSUBPS(a, b, b)`},
+		{"halves", "the third stage meets the same half", `h.VPERM2F128(operand.U8(1), v, v, met)`, `h.VPERM2F128(operand.U8(0), v, v, met)`},
+		{"factor", "rows in registers are not scaled", `h.across(h.within(x, length)), h.factor)`, `h.across(h.within(x, length)), nil)`},
+		{"parts", "the last part of a long row stays as it is", `uint32(length/h.numbers)), left)`, `uint32(length/h.numbers-1)), left)`},
+		{"lengths", "rows of 512 are not transformed", `length <= 512`, `length < 512`},
 	}},
 	{"avx2/control", "asm/_gen/amd64/control.go", tests{names: "TestUpperHalvesInUse"}, []fault{
 		{"clear", "ClearUpperHalves clears nothing", `e.VZEROUPPER(); e.RET()`, `e.RET()`},

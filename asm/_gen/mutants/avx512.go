@@ -14,6 +14,8 @@ var (
 	fusedWide       = tests{names: "TestOperations", operations: "RMSNormRotateInterleaved(F32|F16)"}
 	sinusoidalWide  = tests{names: "TestGuards|TestSinusoidalRows", operations: "SinusoidalRows"}
 	biasWide        = tests{names: "TestOperations|TestGuards", operations: "AddRows.*|AddClamped.*|AddDistance.*|SubAbsoluteDistance.*"}
+	quantizeWide    = tests{names: "TestOperations|TestGuards|TestMagnitudes|TestQuotients", operations: "Quantize.*|Dequantize.*"}
+	hadamardWide    = tests{names: "TestOperations", operations: "Hadamard.*"}
 	productWide     = tests{names: "TestOperations", operations: "DotProducts.*|AddMultiples.*"}
 )
 
@@ -115,5 +117,20 @@ var avx512Mutants = []group{
 	}},
 	{"avx512/sinusoidal", "asm/_gen/amd64/shift.go", sinusoidalWide, []fault{
 		{"halves", "the upper half of a vector for the lower", `e.VINSERTF64X4(operand.Imm(1), high, low.AsZ(), v)`, `e.VINSERTF64X4(operand.Imm(0), high, low.AsZ(), v)`},
+	}},
+	{"avx512/quantize", "asm/_gen/amd64/quantize.go", quantizeWide, []fault{
+		{"magnitude", "the upper half of a vector is left out of a maximum", `e.VEXTRACTI64X4(operand.Imm(1), v, upper)`, `e.VEXTRACTI64X4(operand.Imm(0), v, upper)`},
+		{"second-block", "the second of two blocks is the first", `e.VEXTRACTI64X4(operand.Imm(1), v, to.Offset(q8Bytes))`, `e.VMOVUPS(v.AsY(), to.Offset(q8Bytes))`},
+		{"largest", "numbers beyond the largest have a larger code", `e.VRANGEPS(smaller, largest, z, limited)`, `e.VMOVAPS(z, limited)`},
+		{"nan", "NaN is the largest number", `e.VMOVDQU8(by, masks[0], bytes)`, ``},
+		{"nan-words", "NaN in the other half of 64 numbers", `e.KUNPCKDQ(masks[0], masks[2], masks[0])`, `e.KUNPCKDQ(masks[2], masks[0], masks[0])`},
+		{"nan-pairs", "NaN in the third and fourth vector is not found", `compare(numbers[last-last/2], numbers[last])`, `compare(numbers[0], numbers[last/2])`},
+		{"sign", "the sign of a code is that of a count", `choose = operand.U8(0xe4)`, `choose = operand.U8(0xf0)`},
+		{"tail", "bytes beyond a vector are loaded", `e.VMOVDQU8_Z(from, mask, v)`, `e.VMOVUPS(from, v)`},
+		{"e4m3-nan", "the NaN of E4M3 is 480", `e.VPTERNLOGD(orAnd, e.wide32("e4m3Carry", 0x40004000), carry, words)`, `_ = orAnd`},
+	}},
+	{"avx512/hadamard", "asm/_gen/amd64/hadamard.go", hadamardWide, []fault{
+		{"third", "the third stage meets what the fourth does", `h.VSHUFF32X4(neighbours, v, v, met)`, `h.VSHUFF32X4(halves, v, v, met)`},
+		{"alternate", "the stages within a vector change the sign of the first", `i/uint32(distance)%2<<31`, `(i/uint32(distance)+1)%2<<31`},
 	}},
 }

@@ -8,6 +8,7 @@ import (
 // Operations is the list.
 var Operations = slices.Concat(
 	rotations(), norms(), fusions(), biases(), products(), sinusoids(), conversions(), additions(), rearrangements(),
+	quantizations(), dequantizations(), transforms(),
 	cosSins(), copies(), bounds(), controls(),
 )
 
@@ -21,7 +22,7 @@ func rotations() (list []Operation) {
 		if layout == HalfSplit {
 			stubPair, pair = "(x[i], x[i+partner])", "(x[i], x[i+Partner])"
 		}
-		for _, t := range append(slices.Clone(inPlace), Types{F16, F32}, Types{BF16, F32}) {
+		for _, t := range append(slices.Clone(inPlace), Types{F16, F32}, Types{BF16, F32}, Types{F32, F16}, Types{F32, BF16}) {
 			name := "generic.Rotate" + string(layout) + t.String()
 			list = append(list, Operation{
 				Package: "asm", Family: "rotate", Base: "Rotate", Layout: layout, Types: t,
@@ -244,6 +245,84 @@ func rearrangements() (list []Operation) {
 		}
 	}
 	return list
+}
+
+// quantizations lists the conversions of float32 to numbers of 8 bits: with scales that
+// they find, or by one that is given.
+func quantizations() (list []Operation) {
+	const rows = `
+
+Vector i is n numbers, at least 1, from x[i*xStride] on.`
+	list = append(list, Operation{
+		Package: "asm", Family: "quantize", Base: "Quantize", Types: Types{Q8, F32},
+		Parameters: []Parameter{out("y", Q8), in("x", F32), converted("x", "")},
+		Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x"}}},
+		Summary:    "writes vectors as blocks of Q8_0: see\ngeneric.QuantizeF32ToQ8.",
+		Doc: `%s does what generic.QuantizeF32ToQ8 does to count vectors.` + rows + `
+n is a multiple of 32. The blocks of vector i start at y[i*yStride].`,
+	})
+	for _, e := range []Element{I8, E4M3} {
+		name := "generic.QuantizeRow" + Types{e, F32}.String()
+		list = append(list, Operation{
+			Package: "asm", Family: "quantize", Base: "QuantizeRow", Types: Types{e, F32},
+			Parameters: []Parameter{out("y", e), out("scales", F32), in("x", F32), converted("x", "scales")},
+			Definition: []Call{{Function: "QuantizeRow", Arguments: []string{"y", "x"}, To: "scales"}},
+			Summary:    "writes vectors and the scale of each: see\n" + name + ".",
+			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
+The results of vector i start at y[i*yStride], its scale is scales[i*scaleStride].`,
+		})
+	}
+	for _, e := range []Element{E4M3, E5M2} {
+		name := "generic.Quantize" + Types{e, F32}.String()
+		list = append(list, Operation{
+			Package: "asm", Family: "quantize", Base: "Quantize", Types: Types{e, F32},
+			Parameters: []Parameter{out("y", e), in("x", F32), converted("x", ""), scalar("scale", "float32")},
+			Definition: []Call{{Function: "Quantize", Arguments: []string{"y", "x", "scale"}}},
+			Summary:    "writes vectors times scale: see\n" + name + ".",
+			Doc: `%s does what ` + name + ` does to count vectors.` + rows + `
+The results of vector i start at y[i*yStride].`,
+		})
+	}
+	return list
+}
+
+// dequantizations lists the conversions of numbers of 8 bits to float32.
+func dequantizations() (list []Operation) {
+	const rows = ` does to count vectors
+of n numbers, at least 1, the results of vector i starting at y[i*yStride]`
+	list = append(list, Operation{
+		Package: "asm", Family: "quantize", Base: "Dequantize", Types: Types{F32, Q8},
+		Parameters: []Parameter{out("y", F32), in("x", Q8), converted("y", "")},
+		Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x"}}},
+		Summary:    "writes the numbers of blocks of Q8_0: see\ngeneric.DequantizeQ8ToF32.",
+		Doc: `%s does what generic.DequantizeQ8ToF32` + rows + `.
+n is a multiple of 32. The blocks of vector i start at x[i*xStride].`,
+	})
+	for _, e := range []Element{I8, E4M3, E5M2} {
+		name := "generic.Dequantize" + Types{F32, e}.String()
+		list = append(list, Operation{
+			Package: "asm", Family: "quantize", Base: "Dequantize", Types: Types{F32, e},
+			Parameters: []Parameter{out("y", F32), in("x", e), in("scales", F32), converted("y", "scales")},
+			Definition: []Call{{Function: "Dequantize", Arguments: []string{"y", "x", "scales"}}},
+			Summary:    "writes vectors times the scale of each: see\n" + name + ".",
+			Doc: `%s does what ` + name + rows + `.
+Its numbers start at x[i*xStride], its scale is scales[i*scaleStride].`,
+		})
+	}
+	return list
+}
+
+// transforms lists the Hadamard transform.
+func transforms() []Operation {
+	return []Operation{{
+		Package: "asm", Family: "hadamard", Base: "Hadamard", Types: of(F32),
+		Parameters: []Parameter{out("x", F32), lines, scalar("factor", "float32")},
+		Definition: []Call{{Function: "Hadamard", Arguments: []string{"x", "factor"}}},
+		Summary:    "transforms rows of Len elements in place: see\ngeneric.HadamardF32.",
+		Doc: `%s does what generic.HadamardF32 does to count rows of n elements, 32, 64,
+128, 256 or 512. Row i starts at x[i*stride], stride in elements.`,
+		Lengths: []int{32, 64, 128, 256, 512},
+	}}
 }
 
 // cosSins lists the rows of cosines and sines.

@@ -40,6 +40,8 @@ type Operation struct {
 
 	Unit, Align int // elements that lengths are a multiple of, and bytes that what is written is aligned to, where not 1
 
+	Lengths []int // of rows, where there are no others
+
 	Binding string // its name, where that is not the operation's
 	Private bool   // the name of the binding begins with a small letter
 	Narrow  string // an expression for the implementation to run, of arguments that not every kernel takes
@@ -70,6 +72,10 @@ const (
 	I32
 	B32
 	B16
+	I8
+	E4M3
+	E5M2
+	Q8 // bytes of blocks of Q8_0
 )
 
 var elements = []struct {
@@ -78,6 +84,7 @@ var elements = []struct {
 }{
 	None: {"", "", 0}, F32: {"F32", "float32", 4}, F16: {"F16", "uint16", 2}, BF16: {"BF16", "uint16", 2},
 	F64: {"F64", "float64", 8}, I32: {"I32", "int32", 4}, B32: {"B32", "uint32", 4}, B16: {"B16", "uint16", 2},
+	I8: {"I8", "int8", 1}, E4M3: {"E4M3", "uint8", 1}, E5M2: {"E5M2", "uint8", 1}, Q8: {"Q8", "uint8", 1},
 }
 
 // String returns the element as names of operations have it.

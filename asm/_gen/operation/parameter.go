@@ -89,6 +89,28 @@ var lines = place("l", integers("l.", "n", "Len", "count", "Count", "stride", "S
 	Factor: 1,
 })
 
+// converted is vectors that are written as numbers of another type. Those of the slice
+// numbers have Len elements. scales is a slice of a scale for each, or "".
+func converted(numbers, scales string) Parameter {
+	arguments := integers("v.", "n", "Len", "count", "Count", "yStride", "YStride", "xStride", "XStride")
+	row := map[string]string{"y": "y[i*v.YStride:]", "x": "x[i*v.XStride:]"}
+	row[numbers] += "[:v.Len]"
+	if numbers == "x" {
+		arguments = append(arguments, integers("v.", "ahead", "Ahead")...)
+	}
+	if scales != "" {
+		arguments = append(arguments, integers("v.", "scaleStride", "ScaleStride")...)
+		row[scales] = scales + "[i*v.ScaleStride]"
+	}
+	return place("v", arguments, Geometry{
+		Struct: "Conversion",
+		Loops:  []string{"i := range v.Count"},
+		Rows:   row,
+		Counts: []string{"n", "count"},
+		Factor: 1,
+	})
+}
+
 // fused is lines of which a slice is rotated.
 func fused(layout Layout) Parameter {
 	rotated := "x[at:][:2*f.Pairs]"

@@ -1,0 +1,131 @@
+package amd64
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// hadamard transforms rows of each length by code of its own. As many numbers as there
+// are registers for go through all stages in them. What is longer takes the last stages
+// in a further pass.
+func hadamard(e *emitter) {
+	done := e.label("done")
+	x, n, count, stride := e.argument("x"), e.argument("n"), e.argument("count"), e.stride("stride")
+	h := &hadamardStages{emitter: e, factor: e.broadcast32("factor", e.vector()), numbers: 64}
+	if e.avx512 {
+		h.numbers = 256
+	}
+	for distance := 1; distance < e.lanes(); distance *= 2 {
+		h.alternate = append(h.alternate, e.keep(e.controls(fmt.Sprint("alternate", distance), 4, 16, func(i uint32) uint32 {
+			return 0x3f800000 | i/uint32(distance)%2<<31
+		})))
+	}
+	e.TESTQ(count, count)
+	e.JZ(operand.LabelRef(done))
+	for length := 32; length <= 512; length *= 2 {
+		loop, next := e.label("row"), e.label("next")
+		e.CMPQ(n, operand.U32(uint32(length)))
+		e.JNE(operand.LabelRef(next))
+		e.Label(loop)
+		h.row(x, length)
+		e.ADDQ(stride, x)
+		e.DECQ(count)
+		e.JNZ(operand.LabelRef(loop))
+		e.JMP(operand.LabelRef(done))
+		e.Label(next)
+	}
+	e.Label(done)
+	e.VZEROUPPER()
+	e.RET()
+}
+
+type hadamardStages struct {
+	*emitter
+	factor    reg.VecVirtual
+	numbers   int              // that fit into registers
+	alternate []reg.VecVirtual // 1 and -1, so many of each as the stage has between two numbers
+}
+
+func (h *hadamardStages) row(x reg.GPVirtual, length int) {
+	if length <= h.numbers {
+		h.save(x, 4*h.lanes(), h.across(h.within(x, length)), h.factor)
+		return
+	}
+	at, left := h.GP64(), h.GP64()
+	parts, vectors := h.label("part"), h.label("vectors")
+	h.MOVQ(x, at)
+	h.MOVQ(operand.U32(uint32(length/h.numbers)), left)
+	h.Label(parts)
+	h.save(at, 4*h.lanes(), h.across(h.within(at, h.numbers)), nil)
+	h.ADDQ(operand.U32(uint32(4*h.numbers)), at)
+	h.DECQ(left)
+	h.JNZ(operand.LabelRef(parts))
+	h.MOVQ(x, at)
+	h.MOVQ(operand.U32(uint32(h.numbers/h.lanes())), left)
+	h.Label(vectors)
+	var list []reg.VecVirtual
+	for first := 0; first < length; first += h.numbers {
+		list = append(list, h.keep(operand.Mem{Base: at, Disp: 4 * first}))
+	}
+	h.save(at, 4*h.numbers, h.across(list), h.factor)
+	h.ADDQ(operand.U32(uint32(4*h.lanes())), at)
+	h.DECQ(left)
+	h.JNZ(operand.LabelRef(vectors))
+}
+
+// within loads numbers and does the stages within a register: of the numbers and those
+// that they meet, times 1 or -1, the sum.
+func (h *hadamardStages) within(x reg.GPVirtual, count int) (list []reg.VecVirtual) {
+	h.prefetchAhead(operand.Mem{Base: x}, 4*count)
+	for i := 0; i < count; i += h.lanes() {
+		from := operand.Mem{Base: x, Disp: 4 * i}
+		even, v, met := h.vector(), h.vector(), h.vector()
+		h.VMOVSLDUP(from, even)
+		h.VMOVSHDUP(from, v)
+		h.VFMADD213PS(even, h.alternate[0], v)
+		const neighbours, halves = operand.U8(0xb1), operand.U8(0x4e) // change places
+		for stage, alternate := range h.alternate[1:] {
+			switch {
+			case stage == 0:
+				h.VPERMILPS(halves, v, met)
+			case !h.avx512:
+				h.VPERM2F128(operand.U8(1), v, v, met)
+			case stage == 1:
+				h.VSHUFF32X4(neighbours, v, v, met)
+			default:
+				h.VSHUFF32X4(halves, v, v, met)
+			}
+			h.VFMADD213PS(met, alternate, v)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// across does the stages of numbers in different registers.
+func (h *hadamardStages) across(list []reg.VecVirtual) []reg.VecVirtual {
+	for distance := 1; distance < len(list); distance *= 2 {
+		for i := range list {
+			if i&distance != 0 {
+				continue
+			}
+			a, b, sum := list[i], list[i+distance], h.vector()
+			h.VADDPS(b, a, sum)
+			h.VSUBPS(b, a, b)
+			list[i] = sum
+		}
+	}
+	return list
+}
+
+// save stores registers so many bytes apart, times factor if there is one.
+func (h *hadamardStages) save(x reg.GPVirtual, apart int, list []reg.VecVirtual, factor reg.VecVirtual) {
+	for i, v := range list {
+		if factor != nil {
+			h.VMULPS(factor, v, v)
+		}
+		h.VMOVUPS(v, operand.Mem{Base: x, Disp: i * apart})
+	}
+}

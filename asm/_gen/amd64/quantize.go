@@ -1,0 +1,790 @@
+package amd64
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/asm/_gen/operation"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const (
+	integers8 = element(operation.I8)
+	e4m3s     = element(operation.E4M3)
+	e5m2s     = element(operation.E5M2)
+	blocksQ8  = element(operation.Q8)
+)
+
+const (
+	q8Numbers = 32 // of a block of Q8_0
+	q8Bytes   = 2 + q8Numbers
+)
+
+// float8 is a format of 8 bits as generic has it, with the bits of its numbers as
+// float32.
+type float8 struct {
+	name           string
+	shift          uint64 // bits of the mantissa of a float32 that it has not
+	least, largest uint32 // normal number
+	nan            uint32 // that would have code 0x7f
+}
+
+var float8s = map[element]float8{
+	e4m3s: {"E4M3", 20, 0x3c800000, 0x43e00000, 0x43f00000},
+	e5m2s: {"E5M2", 21, 0x38800000, 0x47600000, 0x47e00000},
+}
+
+func quantize(e *emitter) {
+	if e.to == blocksQ8 {
+		e.eachVector(e.quantizeBlocks)
+		return
+	}
+	f, scale := float8s[e.to], e.broadcast32("scale", e.vector())
+	largest := e.keep(e.wide32("largest"+f.name, f.largest))
+	e.eachVector(func(y, x, left reg.GPVirtual) {
+		e.bytesOf(y, x, left, true, func(list []operand.Op) reg.VecVirtual {
+			var products []reg.VecVirtual
+			for _, x := range list {
+				v := e.vector()
+				e.VMULPS(x, scale, v)
+				products = append(products, v)
+			}
+			return e.codes(f, products, largest)
+		})
+	})
+}
+
+// eachVector runs body with addresses of the numbers of each vector and how many they
+// are, which it may change.
+func (e *emitter) eachVector(body func(y, x, left reg.GPVirtual)) {
+	loop, done := e.label("vector"), e.label("done")
+	y, x, n, count := e.argument("y"), e.argument("x"), e.argument("n"), e.argument("count")
+	yStride, xStride := e.bytes("yStride", e.to), e.bytes("xStride", e.from)
+	yAt, xAt, left := e.GP64(), e.GP64(), e.GP64()
+	e.TESTQ(count, count)
+	e.JZ(operand.LabelRef(done))
+	e.Label(loop)
+	e.MOVQ(y, yAt)
+	e.MOVQ(x, xAt)
+	e.MOVQ(n, left)
+	body(yAt, xAt, left)
+	e.ADDQ(yStride, y)
+	e.ADDQ(xStride, x)
+	e.DECQ(count)
+	e.JNZ(operand.LabelRef(loop))
+	e.Label(done)
+	e.VZEROUPPER()
+	e.RET()
+	for _, write := range e.rare {
+		write()
+	}
+}
+
+// fetchMeanwhile fetches as many bytes as are read from an address on: those that lie
+// "ahead" bytes from there.
+func (e *emitter) fetchMeanwhile(from operand.Mem, bytes int) {
+	const line = 64
+	if bytes < line/2 {
+		return // those before it have fetched the line
+	}
+	at, ahead := e.GP64(), e.argument("ahead")
+	e.LEAQ(from, at)
+	e.ADDQ(ahead, at)
+	for fetched := 0; fetched < bytes; fetched += line {
+		e.prefetch(operand.Mem{Base: at, Disp: fetched})
+	}
+}
+
+// bytes loads a parameter that counts elements, as bytes.
+func (e *emitter) bytes(name string, t element) reg.GPVirtual {
+	if t.bytes() == 4 {
+		return e.stride(name)
+	}
+	return e.argument(name)
+}
+
+// keep loads a constant into a register.
+func (e *emitter) keep(from operand.Mem) reg.VecVirtual {
+	v := e.vector()
+	e.VMOVUPS(from, v)
+	return v
+}
+
+// and sets to to the bits that are in both.
+func (e *emitter) and(a operand.Op, b, to reg.VecVirtual) {
+	if e.avx512 {
+		e.VPANDD(a, b, to)
+	} else {
+		e.VPAND(a, b, to)
+	}
+}
+
+// magnitudes is the bits of a float32 without its sign.
+func (e *emitter) magnitudes() operand.Mem { return e.wide32("magnitude32", 1<<31-1) }
+
+// bytesOf runs body over the numbers from x on, some registers at a time or one, and
+// writes the bytes that it makes of each number. Numbers are in registers or in memory.
+func (e *emitter) bytesOf(y, x, left reg.GPVirtual, ahead bool, body func(numbers []operand.Op) reg.VecVirtual) {
+	lanes := e.lanes()
+	e.spans(left, []part{{4 * lanes, false}, {lanes, false}, {lanes, true}}, func(p part) {
+		from, to := operand.Mem{Base: x}, operand.Mem{Base: y}
+		if p.masked {
+			low := e.XMM()
+			e.VMOVAPS(body([]operand.Op{e.loadUpTo(e.first(left, lanes)[0], from)}).AsX(), low)
+			e.storeUpTo(low, left, 1, to)
+			return
+		}
+		if ahead {
+			e.fetchMeanwhile(from, 4*p.size)
+		}
+		var list []operand.Op
+		for i := 0; i < p.size; i += lanes {
+			list = append(list, from.Offset(4*i))
+		}
+		v := body(list)
+		switch p.size {
+		case 8:
+			e.VMOVQ(v.AsX(), to)
+		case 16:
+			e.VMOVUPS(v.AsX(), to)
+		default:
+			e.VMOVUPS(v, to)
+		}
+		e.ADDQ(operand.U32(uint32(4*p.size)), x)
+		e.ADDQ(operand.U32(uint32(p.size)), y)
+	})
+}
+
+// upTo says which are the first numbers of a register.
+type upTo struct {
+	mask reg.OpmaskVirtual // AVX-512
+	bits reg.VecVirtual    // AVX2
+}
+
+// first returns of each register of so many numbers which are among the first count.
+func (e *emitter) first(count reg.GPVirtual, numbers int) (list []upTo) {
+	if e.avx512 {
+		return []upTo{{mask: e.masks(count, 16).low}}
+	}
+	counts := e.YMM()
+	e.VMOVD(count.As32(), counts.AsX())
+	e.VPBROADCASTD(counts.AsX(), counts)
+	ordinals := e.controls("ordinals32", 4, 16, func(i uint32) uint32 { return i })
+	for i := 0; i < numbers; i += 8 {
+		bits := e.YMM()
+		e.VPCMPGTD(ordinals.Offset(4*i), counts, bits)
+		list = append(list, upTo{bits: bits})
+	}
+	return list
+}
+
+// loadUpTo loads the first numbers and sets the others to 0.
+func (e *emitter) loadUpTo(these upTo, from operand.Mem) reg.VecVirtual {
+	v := e.vector()
+	if e.avx512 {
+		e.VMOVUPS_Z(from, these.mask, v)
+	} else {
+		e.VMASKMOVPS(from, these.bits, v)
+	}
+	return v
+}
+
+// words packs integers of 32 bits, one register or a multiple of two, into those of 16:
+// of each 16 bytes those of the first register and then those of the second. Alone, a
+// register is both.
+func (e *emitter) words(pack func(...operand.Op), list []reg.VecVirtual) (packed []reg.VecVirtual) {
+	for i := 0; i < len(list); i += 2 {
+		w := e.vector()
+		pack(list[min(i+1, len(list)-1)], list[i], w)
+		packed = append(packed, w)
+	}
+	return packed
+}
+
+// packedBytes packs what words has made, of up to 4 registers, into bytes: of each 16
+// bytes those of one register after the other.
+func (e *emitter) packedBytes(pack func(...operand.Op), words []reg.VecVirtual) reg.VecVirtual {
+	v := e.vector()
+	pack(words[len(words)-1], words[0], v)
+	return v
+}
+
+// inOrder brings packed bytes into the order of the registers that they are of. Those of
+// fewer than 4 come first.
+func (e *emitter) inOrder(v reg.VecVirtual) reg.VecVirtual {
+	name, groups := "inOrder256", uint32(2)
+	if e.avx512 {
+		name, groups = "inOrder512", 4
+	}
+	index := e.keep(e.controls(name, 4, e.lanes(), func(i uint32) uint32 { return 4*(i%groups) + i/groups }))
+	e.VPERMD(v, index, v)
+	return v
+}
+
+// codes returns the bytes of numbers and may change these. Where largest is not nil, it
+// is taken for those beyond it, and code 0x7f for NaN; else there are no such.
+//
+// A power of two is added whose last bit is that of the result, so that the lower word of
+// the sum counts multiples of it; the upper word is the sign and the exponent. A product
+// by words brings both counts together, times a power of two. What the codes are then too
+// large by becomes a multiple of 0x80, since the power has the rest in its last bits.
+func (e *emitter) codes(f float8, numbers []reg.VecVirtual, largest reg.VecVirtual) reg.VecVirtual {
+	excess := (f.least + uint32(f.shift)<<23) >> f.shift
+	power := e.wide32("power"+f.name, (127+uint32(f.shift))<<23|-excess&0x7f)
+	weights := e.wide32("weights"+f.name, 1<<16|1<<(f.shift-16))
+	least, low7 := e.wide32("least"+f.name, f.least), e.wide32("low7", 0x7f007f)
+	var negative reg.VecVirtual
+	if !e.avx512 {
+		negative = e.signBytes(numbers)
+	}
+	var sums []reg.VecVirtual
+	for _, z := range numbers {
+		sum := e.vector()
+		if e.avx512 {
+			const smaller, larger = operand.U8(2), operand.U8(3) // magnitude, with the sign of the number
+			limited := z
+			if largest != nil {
+				limited = e.vector()
+				e.VRANGEPS(smaller, largest, z, limited)
+			}
+			e.VRANGEPS(larger, least, limited, sum)
+			e.VPANDD(e.wide32("signExponent32", 0xff800000), sum, sum)
+			e.VFMADD132PS(power, limited, sum)
+		} else {
+			e.VPAND(e.magnitudes(), z, z)
+			if largest != nil {
+				e.VMINPS(z, largest, z) // NaN stays, as the second of its sources
+				e.VPMINUD(e.wide32("nan"+f.name, f.nan), z, z)
+			}
+			e.VPAND(e.wide32("exponent32", 0x7f800000), z, sum)
+			e.VPMAXUD(least, sum, sum)
+			e.VFMADD132PS(power, z, sum)
+		}
+		e.VPMADDWD(weights, sum, sum)
+		sums = append(sums, sum)
+	}
+	words := e.words(e.VPACKSSDW, sums)
+	for _, w := range words {
+		if e.avx512 {
+			const choose = operand.U8(0xe4)
+			sign := e.vector()
+			e.VPSRLW(operand.Imm(8), w, sign)
+			e.VPSRLW(operand.Imm(f.shift-16), w, w)
+			e.VPTERNLOGD(choose, low7, sign, w)
+		} else {
+			e.VPSRLW(operand.Imm(f.shift-16), w, w)
+			e.VPAND(low7, w, w)
+		}
+	}
+	v, nan := e.packedBytes(e.VPACKUSWB, words), e.wide32("nan8", 0x7f7f7f7f)
+	if e.avx512 {
+		e.inOrder(v)
+		if largest != nil {
+			e.replaceNaN(numbers, nan, v)
+		}
+		return v
+	}
+	e.VPAND(e.wide32("signs8", 0x80808080), negative, negative)
+	if largest != nil {
+		equal := e.vector()
+		e.VPCMPEQB(nan, v, equal)
+		e.VPANDN(negative, equal, negative)
+	}
+	e.VPOR(negative, v, v)
+	e.inOrder(v)
+	return v
+}
+
+// replaceNaN sets the bytes of those numbers that are NaN, what is rare.
+func (e *emitter) replaceNaN(numbers []reg.VecVirtual, by operand.Mem, bytes reg.VecVirtual) {
+	const unordered = operand.U8(3)
+	found, done := e.label("nan"), e.label("numbers")
+	compare := func(a, b reg.VecVirtual) reg.OpmaskVirtual {
+		k := e.K()
+		e.VCMPPS(unordered, a, b, k)
+		return k
+	}
+	last := len(numbers) - 1
+	e.KORTESTW(compare(numbers[0], numbers[last/2]), compare(numbers[last-last/2], numbers[last]))
+	e.JNZ(operand.LabelRef(found))
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(found)
+		var masks []reg.OpmaskVirtual
+		for _, z := range numbers {
+			masks = append(masks, compare(z, z))
+		}
+		if len(masks) == 4 {
+			e.KUNPCKWD(masks[0], masks[1], masks[0])
+			e.KUNPCKWD(masks[2], masks[3], masks[2])
+			e.KUNPCKDQ(masks[0], masks[2], masks[0])
+		}
+		e.VMOVDQU8(by, masks[0], bytes)
+		e.JMP(operand.LabelRef(done))
+	})
+}
+
+// signBytes returns packed bytes whose highest bits are the signs of numbers. The others may be any.
+func (e *emitter) signBytes(numbers []reg.VecVirtual) reg.VecVirtual {
+	return e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, numbers))
+}
+
+// largestOf returns the largest of the unsigned integers in each register, of four or of
+// one, which is then in all lanes.
+func (e *emitter) largestOf(list []reg.VecVirtual) reg.VecVirtual {
+	maxOf := func(a, b operand.Op, width reg.VecVirtual) reg.VecVirtual {
+		e.VPMAXUD(a, b, width)
+		return width
+	}
+	v := list[0]
+	if len(list) == 4 {
+		var pairs []reg.VecVirtual
+		for i := 0; i < 4; i += 2 {
+			low, high := e.vector(), e.vector()
+			e.VPUNPCKLDQ(list[i+1], list[i], low)
+			e.VPUNPCKHDQ(list[i+1], list[i], high)
+			pairs = append(pairs, maxOf(high, low, low))
+		}
+		low, high := e.vector(), e.vector()
+		e.VPUNPCKLQDQ(pairs[1], pairs[0], low)
+		e.VPUNPCKHQDQ(pairs[1], pairs[0], high)
+		v = maxOf(high, low, low)
+	}
+	if e.avx512 {
+		upper := e.YMM()
+		e.VEXTRACTI64X4(operand.Imm(1), v, upper)
+		maxOf(upper, v.AsY(), upper)
+		v = upper
+	}
+	x := e.XMM()
+	e.VEXTRACTI128(operand.Imm(1), v.AsY(), x)
+	e.VPMAXUD(x, v.AsX(), x)
+	if len(list) == 1 {
+		other := e.XMM()
+		for _, order := range []uint64{0x4e, 0xb1} {
+			e.VPSHUFD(operand.Imm(order), x, other)
+			e.VPMAXUD(other, x, x)
+		}
+	}
+	return x
+}
+
+// quantizeBlocks writes blocks of Q8_0, four at a time or one. The factors of the next four
+// are found before these are written: that takes long, and the CPU does both at once.
+func (e *emitter) quantizeBlocks(y, x, left reg.GPVirtual) {
+	const group = 4 * q8Numbers
+	next, these := blockFactors{e.AllocLocal(16), e.GP32()}, blockFactors{e.AllocLocal(16), e.GP32()}
+	magnitude := e.keep(e.magnitudes())
+	loop, last, single := e.label("block"), e.label("last"), e.label("single")
+	e.CMPQ(left, operand.U32(group))
+	e.JLT(operand.LabelRef(single))
+	e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 4, magnitude, next)
+	e.Label(loop)
+	factors := e.XMM()
+	e.VMOVUPS(next.at, factors)
+	e.VMOVUPS(factors, these.at)
+	e.MOVL(next.rare, these.rare)
+	e.SUBQ(operand.U32(group), left)
+	e.CMPQ(left, operand.U32(group))
+	e.JLT(operand.LabelRef(last))
+	e.scaleBlocks(operand.Mem{Base: y, Disp: 4 * q8Bytes}, operand.Mem{Base: x, Disp: 4 * group}, 4, magnitude, next)
+	e.Label(last)
+	e.fetchMeanwhile(operand.Mem{Base: x}, 4*group)
+	e.writeBlocks(y, x, 4, these)
+	e.ADDQ(operand.U32(4*group), x)
+	e.ADDQ(operand.U32(4*q8Bytes), y)
+	e.CMPQ(left, operand.U32(group))
+	e.JGE(operand.LabelRef(loop))
+	e.Label(single)
+	e.spans(left, whole(q8Numbers), func(part) {
+		e.scaleBlocks(operand.Mem{Base: y}, operand.Mem{Base: x}, 1, magnitude, next)
+		e.writeBlocks(y, x, 1, next)
+		e.ADDQ(operand.U32(4*q8Numbers), x)
+		e.ADDQ(operand.U32(q8Bytes), y)
+	})
+}
+
+// blockFactors is what multiplies the numbers of blocks, one for each, and whether they are
+// rare ones.
+type blockFactors struct {
+	at   operand.Mem
+	rare reg.GPVirtual
+}
+
+// scaleBlocks writes the float16 d of each block, and finds what multiplies its numbers.
+//
+// Numbers times the inverse of d are doubled and truncated; the average with their sign
+// rounds halves away from zero. Where the double of the inverse, which is not far from
+// 254/amax, may overflow or amax is not finite, what is rare, products are doubled by a
+// sum. There they may be NaN or infinite, which become an integer whose low byte is 0.
+func (e *emitter) scaleBlocks(y, x operand.Mem, blocks int, magnitude reg.VecVirtual, to blockFactors) {
+	each := q8Numbers / e.lanes()
+	var maxima []reg.VecVirtual
+	for i := range blocks * each {
+		m := e.vector()
+		e.and(x.Offset(4*e.lanes()*i), magnitude, m)
+		if i%each == 0 {
+			maxima = append(maxima, m)
+		} else {
+			e.VPMAXUD(m, maxima[i/each], maxima[i/each])
+		}
+	}
+	amax := e.largestOf(maxima)
+	rare, done := e.label("rare"), e.label("scaled")
+	d, unusual, canonical, inverse := e.XMM(), e.XMM(), e.XMM(), e.XMM()
+	e.VDIVPS(e.wide32("largestI8", 0x42fe0000), amax, d)
+	const nearest = operand.U8(0)
+	e.VPMINUD(e.wide32("nan32", 0x7fc00000), d, canonical)
+	e.VCVTPS2PH(nearest, canonical, canonical)
+	for i := range blocks {
+		e.VPEXTRW(operand.Imm(uint64(i)), canonical, y.Offset(i*q8Bytes))
+	}
+	const smallest, infinity = 0x04000000, 0x7f800000 // 2^-119
+	e.VPADDD(e.wide32("smallestQ8", 1<<31-smallest), amax, unusual)
+	limit := e.XMM()
+	e.VMOVUPS(e.wide32("usualQ8", (infinity-smallest-1)^(1<<31)), limit)
+	e.VPCMPGTD(limit, unusual, unusual)
+	e.VMOVMSKPS(unusual, to.rare)
+	e.TESTL(to.rare, to.rare)
+	e.JNZ(operand.LabelRef(rare))
+	e.VMOVUPS(e.wide32("two32", 0x40000000), inverse)
+	e.VDIVPS(d, inverse, inverse)
+	e.VMOVUPS(inverse, to.at)
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(rare)
+		inverse := e.XMM()
+		e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
+		e.VDIVPS(d, inverse, inverse)
+		e.VMOVUPS(inverse, to.at)
+		e.JMP(operand.LabelRef(done))
+	})
+}
+
+// writeBlocks writes the numbers of blocks.
+func (e *emitter) writeBlocks(y, x reg.GPVirtual, blocks int, factors blockFactors) {
+	var numbers []operand.Op
+	for i := range blocks * q8Numbers / e.lanes() {
+		numbers = append(numbers, operand.Mem{Base: x, Disp: 4 * e.lanes() * i})
+	}
+	rare, done := e.label("rare"), e.label("written")
+	e.TESTL(factors.rare, factors.rare)
+	e.JNZ(operand.LabelRef(rare))
+	e.roundBlocks(y, blocks, numbers, factors.at, false)
+	e.Label(done)
+	e.rare = append(e.rare, func() {
+		e.Label(rare)
+		e.roundBlocks(y, blocks, numbers, factors.at, true)
+		e.JMP(operand.LabelRef(done))
+	})
+}
+
+// roundBlocks writes numbers times the factors of their blocks. Rare ones are doubled
+// after that, and may be NaN.
+func (e *emitter) roundBlocks(y reg.GPVirtual, blocks int, numbers []operand.Op, factors operand.Mem, rare bool) {
+	each := q8Numbers / e.lanes()
+	at := min(blocks, 4/each) // a time
+	for block := 0; block < blocks; block += at {
+		var list []reg.VecVirtual
+		for i := block; i < block+at; i++ {
+			factor := e.vector()
+			e.VBROADCASTSS(factors.Offset(4*i), factor)
+			for _, x := range numbers[i*each:][:each] {
+				v := e.vector()
+				e.VMULPS(x, factor, v)
+				if rare {
+					e.VADDPS(v, v, v)
+				}
+				e.VCVTTPS2DQ(v, v)
+				list = append(list, v)
+			}
+		}
+		words, pack := e.words(e.VPACKSSDW, list), e.VPACKSSWB
+		for _, w := range words {
+			sign := e.vector()
+			e.VPSRAW(operand.Imm(15), w, sign)
+			e.VPAVGW(sign, w, w)
+			if rare {
+				pack = e.VPACKUSWB
+				e.and(e.wide32("lowBytes", 0xff00ff), w, w)
+			}
+		}
+		v := e.inOrder(e.packedBytes(pack, words))
+		to := operand.Mem{Base: y, Disp: block*q8Bytes + 2}
+		e.VMOVUPS(v.AsY(), to)
+		if at == 2 {
+			e.VEXTRACTI64X4(operand.Imm(1), v, to.Offset(q8Bytes))
+		}
+	}
+}
+
+// quantizeRow finds the scales of the next rows, for which divisions take long, before
+// it writes these.
+func quantizeRow(e *emitter) {
+	done := e.label("done")
+	x, n, count, y, scales := e.argument("x"), e.argument("n"), e.argument("count"), e.argument("y"), e.argument("scales")
+	l := &lines{t: float32s, at: e.GP64(), stride: e.stride("xStride"), stride3: e.GP64()}
+	e.LEAQ(operand.Mem{Base: l.stride, Index: l.stride, Scale: 2}, l.stride3)
+	e.TESTQ(count, count)
+	e.JZ(operand.LabelRef(done))
+	next, these := [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}, [2]operand.Mem{e.AllocLocal(16), e.AllocLocal(16)}
+	for _, l.count = range []int{4, 1} {
+		loop, last, single, fewer := e.label("rows"), e.label("last"), e.label("row"), e.label("fewer")
+		find := func() { e.rowScales(e.largestOf(e.rowMaxima(l, n)), next) }
+		e.CMPQ(count, operand.Imm(uint64(l.count)))
+		e.JLT(operand.LabelRef(fewer))
+		e.MOVQ(x, l.at)
+		find()
+		e.Label(loop)
+		e.Comment("1. the scales of the next rows")
+		for i := range next {
+			v := e.XMM()
+			e.VMOVUPS(next[i], v)
+			e.VMOVUPS(v, these[i])
+		}
+		e.SUBQ(operand.Imm(uint64(l.count)), count)
+		e.CMPQ(count, operand.Imm(uint64(l.count)))
+		e.JLT(operand.LabelRef(last))
+		e.LEAQ(operand.Mem{Base: x, Index: l.stride, Scale: uint8(l.count)}, l.at)
+		find()
+		e.Label(last)
+		e.Comment("2. these rows")
+		row := e.GP64()
+		e.XORQ(row, row)
+		e.Label(single)
+		e.writeRow(y, x, n, scales, these[0].Idx(row, 4), these[1].Idx(row, 4))
+		e.ADDQ(l.stride, x)
+		e.ADDQ(e.parameter("yStride"), y)
+		e.step(scales, e.argument("scaleStride"), float32s)
+		e.INCQ(row)
+		e.CMPQ(row, operand.Imm(uint64(l.count)))
+		e.JNE(operand.LabelRef(single))
+		e.CMPQ(count, operand.Imm(uint64(l.count)))
+		e.JGE(operand.LabelRef(loop))
+		e.Label(fewer)
+	}
+	e.Label(done)
+	e.VZEROUPPER()
+	e.RET()
+}
+
+// rowMaxima returns the largest magnitudes of rows, each in some lanes of a register.
+func (e *emitter) rowMaxima(l *lines, n reg.GPVirtual) (maxima []reg.VecVirtual) {
+	const step = 16 // numbers
+	magnitude := e.keep(e.magnitudes())
+	for range l.count {
+		v := e.vector()
+		e.clear(v)
+		maxima = append(maxima, v)
+	}
+	add := func(x operand.Op, row int) {
+		m := e.vector()
+		e.and(x, magnitude, m)
+		e.VPMAXUD(m, maxima[row], maxima[row])
+	}
+	left := e.GP64()
+	loop, rest, done := e.label("magnitudes"), e.label("rest"), e.label("largest")
+	e.MOVQ(n, left)
+	e.SUBQ(operand.Imm(step), left)
+	e.JLT(operand.LabelRef(rest))
+	e.Label(loop)
+	for i := range l.count {
+		e.fetchMeanwhile(l.row(i, 0), 4*step)
+		for j := 0; j < step; j += e.lanes() {
+			add(l.row(i, 4*j), i)
+		}
+	}
+	e.ADDQ(operand.Imm(4*step), l.at)
+	e.SUBQ(operand.Imm(step), left)
+	e.JGE(operand.LabelRef(loop))
+	e.Label(rest)
+	e.ADDQ(operand.Imm(step), left)
+	e.JZ(operand.LabelRef(done))
+	for j, these := range e.first(left, step) {
+		for i := range l.count {
+			add(e.loadUpTo(these, l.row(i, 4*j*e.lanes())), i)
+		}
+	}
+	e.Label(done)
+	return maxima
+}
+
+// rowScales stores the inverses of the scales of rows with the given largest magnitudes,
+// and the scales.
+func (e *emitter) rowScales(amax reg.VecVirtual, to [2]operand.Mem) {
+	most, least := e.wide32("largestI8", 0x42fe0000), math.Float32bits(1e-6)
+	if f, ok := float8s[e.to]; ok {
+		most = e.wide32("largest"+f.name, f.largest)
+	}
+	scale, inverse := e.XMM(), e.XMM()
+	e.VDIVPS(most, amax, scale)
+	e.VPMAXUD(e.wide32("leastScale", least), scale, scale)
+	e.VPMINUD(e.wide32("nan32", 0x7fc00000), scale, scale)
+	e.VMOVUPS(e.wide32("one32", 0x3f800000), inverse)
+	e.VDIVPS(scale, inverse, inverse)
+	e.VMOVUPS(inverse, to[0])
+	e.VMOVUPS(scale, to[1])
+}
+
+// writeRow writes a row and its scale. Where that is not finite, all bytes are the same.
+func (e *emitter) writeRow(y, x, n, scales reg.GPVirtual, inverseAt, scaleAt operand.Mem) {
+	const infinity = 0x7f800000
+	rare, one, done := e.label("rare"), e.label("one"), e.label("written")
+	bits, yAt, xAt, left := e.GP32(), e.GP64(), e.GP64(), e.GP64()
+	e.MOVQ(y, yAt)
+	e.MOVQ(x, xAt)
+	e.MOVQ(n, left)
+	e.MOVL(scaleAt, bits)
+	e.MOVL(bits, operand.Mem{Base: scales})
+	e.CMPL(bits, operand.U32(infinity))
+	e.JCC(operand.LabelRef(rare))
+	inverse, scale := e.vector(), e.vector()
+	e.VBROADCASTSS(inverseAt, inverse)
+	e.VBROADCASTSS(scaleAt, scale)
+	f, isFloat8 := float8s[e.to]
+	e.bytesOf(yAt, xAt, left, false, func(list []operand.Op) reg.VecVirtual {
+		var numbers []reg.VecVirtual
+		for _, x := range list {
+			if from, ok := x.(operand.Mem); ok {
+				x = e.keep(from)
+			}
+			numbers = append(numbers, x.(reg.VecVirtual))
+		}
+		quotients := e.quotients(numbers, scale, inverse)
+		if isFloat8 {
+			return e.codes(f, quotients, nil)
+		}
+		for _, q := range quotients {
+			e.VCVTPS2DQ(q, q)
+		}
+		return e.inOrder(e.packedBytes(e.VPACKSSWB, e.words(e.VPACKSSDW, quotients)))
+	})
+	e.JMP(operand.LabelRef(done))
+	e.Label(rare)
+	code := uint64(0)
+	if isFloat8 {
+		code = 0x7f
+	}
+	e.Label(one)
+	e.MOVB(operand.Imm(code), operand.Mem{Base: yAt})
+	e.INCQ(yAt)
+	e.DECQ(left)
+	e.JNZ(operand.LabelRef(one))
+	e.Label(done)
+}
+
+// quotients returns numbers divided by scale and leaves the numbers changed. The product
+// by the inverse is corrected by what it is too large by: near midpoints of two codes that
+// is the quotient correctly rounded, which the exhaustive tests show. So subtracted, what
+// is 0 leaves a product -0 as it is.
+func (e *emitter) quotients(numbers []reg.VecVirtual, scale, inverse reg.VecVirtual) (list []reg.VecVirtual) {
+	for _, x := range numbers {
+		q := e.vector()
+		e.VMULPS(inverse, x, q)
+		e.VFMSUB231PS(scale, q, x)
+		e.VFNMADD231PS(inverse, x, q)
+		list = append(list, q)
+	}
+	return list
+}
+
+func dequantize(e *emitter) {
+	if e.from == blocksQ8 {
+		e.eachVector(e.dequantizeBlocks)
+		return
+	}
+	scales := e.argument("scales")
+	e.eachVector(func(y, x, left reg.GPVirtual) {
+		scale := e.vector()
+		e.VBROADCASTSS(operand.Mem{Base: scales}, scale)
+		e.step(scales, e.argument("scaleStride"), float32s)
+		sizes := whole(32, 8, 4, 1)
+		if e.avx512 {
+			sizes = []part{{64, false}, {16, false}, {16, true}}
+		}
+		e.spans(left, sizes, func(block part) {
+			var mask reg.OpmaskVirtual
+			if block.masked {
+				mask = e.masks(left, 16).low
+			}
+			p := part{min(block.size, e.lanes()), block.masked}
+			for at := 0; at < block.size; at += p.size {
+				v := e.widened(p, mask, operand.Mem{Base: x, Disp: at})
+				e.VMULPS(lanesOf(scale, v), v, v)
+				e.saveUpTo(float32s, p, left, v, operand.Mem{Base: y, Disp: 4 * at})
+			}
+			e.ADDQ(operand.U32(uint32(block.size)), x)
+			e.ADDQ(operand.U32(uint32(4*block.size)), y)
+		})
+	})
+}
+
+// widened returns numbers of 8 bits as float32.
+func (e *emitter) widened(p part, mask reg.OpmaskVirtual, from operand.Mem) reg.VecVirtual {
+	v, source := e.vectorOf(p.size), e.loadBytes(p, mask, from)
+	if e.from == integers8 {
+		e.VPMOVSXBD(source, v)
+		e.VCVTDQ2PS(v, v)
+		return v
+	}
+	// As float16, of which E5M2 are the upper half.
+	words := e.vectorOf(p.size / 2)
+	e.VPMOVSXBW(source, words)
+	if e.from == e5m2s {
+		e.VPSLLW(operand.Imm(8), words, words)
+		e.VCVTPH2PS(words, v)
+		return v
+	}
+	// E4M3 have the mantissa and the exponent where they are in a float16 of 2^-8 times
+	// their value. NaN, the largest of them, is the one that a last bit carries beyond:
+	// its exponent gets a bit more, which makes it that of NaN.
+	const orAnd = operand.U8(0xf8)
+	carry := e.vectorOf(p.size / 2)
+	e.VPSLLW(operand.Imm(7), words, words)
+	e.and(e.wide32("e4m3Words", 0xbf80bf80), words, words)
+	e.VPADDW(e.wide32("e4m3Last", 0x800080), words, carry)
+	if e.avx512 {
+		e.VPTERNLOGD(orAnd, e.wide32("e4m3Carry", 0x40004000), carry, words)
+	} else {
+		e.VPAND(e.wide32("e4m3Carry", 0x40004000), carry, carry)
+		e.VPOR(carry, words, words)
+	}
+	e.VCVTPH2PS(words, v)
+	e.VMULPS(e.wide32("e4m3Unit", 0x43800000), v, v)
+	return v
+}
+
+// loadBytes returns bytes, in memory where whole parts of them are.
+func (e *emitter) loadBytes(p part, mask reg.OpmaskVirtual, from operand.Mem) operand.Op {
+	v := e.XMM()
+	switch {
+	case p.masked:
+		e.VMOVDQU8_Z(from, mask, v)
+	case p.size == 1:
+		e.VPXOR(v, v, v)
+		e.VPINSRB(operand.Imm(0), from, v, v)
+	case p.size == 4:
+		e.VMOVD(from, v)
+	default:
+		return from
+	}
+	return v
+}
+
+// dequantizeBlocks writes the numbers of blocks of Q8_0.
+func (e *emitter) dequantizeBlocks(y, x, left reg.GPVirtual) {
+	e.spans(left, whole(q8Numbers), func(part) {
+		d, halves := e.vector(), e.half()
+		e.VPBROADCASTW(operand.Mem{Base: x}, halves)
+		e.VCVTPH2PS(halves, d)
+		for i := 0; i < q8Numbers; i += e.lanes() {
+			v := e.vector()
+			e.VPMOVSXBD(operand.Mem{Base: x, Disp: 2 + i}, v)
+			e.VCVTDQ2PS(v, v)
+			e.VMULPS(d, v, v)
+			e.VMOVUPS(v, operand.Mem{Base: y, Disp: 4 * i})
+		}
+		e.ADDQ(operand.Imm(q8Bytes), x)
+		e.ADDQ(operand.U32(4*q8Numbers), y)
+	})
+}

@@ -1,0 +1,91 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+)
+
+// MixedFrequencies has a frequency for each entry of a row and each axis of positions
+// (RoPE-Mixed, Heo et al. 2024, arXiv:2403.13298).
+type MixedFrequencies struct {
+	InvFreq       []float64     // [entries][axes]: radians per unit of the position, each below 2^50 in magnitude
+	Axes          int           // axes of positions, from 1 to 8
+	AngleRounding AngleRounding // how angles are rounded
+}
+
+// CosSinMixed writes rows of cosines and sines whose angles are sums over the axes of
+// positions, as vision models have them that give each head frequencies of its own, or
+// learn the angles of coordinates. With e the number of an entry and positions
+// [axes][tokens],
+//
+//	angle = positions[0][t]*InvFreq[e][0] + positions[1][t]*InvFreq[e][1] + ...
+//	cos[t*entries+e] = RN32(cos(angle))
+//	sin[t*entries+e] = RN32(sin(angle))
+//
+// With ExactAngles that is the cosine and the sine of the real sum. With Float32Angles
+// each frequency is rounded to float32, and so is each product and each sum, in the
+// order of the axes.
+//
+// A row has an entry for each pair of each head, [heads][pairs], where heads differ; then
+// [NewRows] takes what is written with that number of Heads, otherwise with one row for
+// all heads.
+//
+//	                          axes                       InvFreq
+//	timm RotaryEmbeddingMixed   row, column                freqs of the layer, [axes][heads*pairs],
+//	                                                       transposed
+//	RoPE-ViT                    column, row                the same
+//	LightGlue                   x, y of a keypoint, and    the weights of the projection, as they are:
+//	                            its scale and angle        [pairs][axes]
+//	                            where weights have them
+//	MLCD                        row, column, and 1 for     frequency, 0, class angle for pairs of rows;
+//	                            the class token, which     0, frequency, class angle for those of
+//	                            is at 0, 0; 0 for others   columns
+//
+// cos and sin hold exactly tokens*entries elements and must not overlap each other or
+// positions. It is plain Go, and the same on every machine: an entry of two axes with ExactAngles takes some
+// 0.1 µs, so make the rows of a size of images once. Entries that float64 cannot round
+// with certainty, of common positions and frequencies one of a hundred thousand, are computed in
+// more bits, which allocates; so are all entries where products are 2^39 quarter turns
+// and more, or below 2^-400.
+//
+// Errors wrap ErrConfig (f), ErrLength, ErrOverlap or ErrPosition (a NaN, or a product of
+// 2^50/Axes or beyond).
+func CosSinMixed(cos, sin, positions []float32, f MixedFrequencies) error {
+	const function = "posenc.CosSinMixed"
+	if f.Axes < 1 || f.Axes > cossin.MaxSumAxes {
+		return argument.Error(ErrConfig, function, "f.Axes", f.Axes, "from 1 to %d", cossin.MaxSumAxes)
+	}
+	if f.AngleRounding > Float32Angles {
+		return argument.Error(ErrConfig, function, "f.AngleRounding", f.AngleRounding, "ExactAngles or Float32Angles")
+	}
+	if len(f.InvFreq)%f.Axes != 0 {
+		return argument.Error(ErrConfig, function, "f.InvFreq", argument.Elements(len(f.InvFreq)), "a multiple of Axes %d", f.Axes)
+	}
+	if len(positions)%f.Axes != 0 {
+		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "a multiple of %d, for [axes][tokens] of %d axes", f.Axes, f.Axes)
+	}
+	var largest [cossin.MaxSumAxes]float64 // of each axis
+	for i, w := range f.InvFreq {
+		m := math.Abs(w)
+		if !(m < cossin.MaxAngle) {
+			return frequencyError(function, "f.InvFreq", i, w)
+		}
+		largest[i%f.Axes] = max(largest[i%f.Axes], m)
+	}
+	tokens, entries := len(positions)/f.Axes, len(f.InvFreq)/f.Axes
+	for i, p := range positions {
+		m := math.Abs(float64(p))
+		if !(m <= math.MaxFloat32) || !(float64(m*largest[i/tokens]) < cossin.MaxAngle/float64(f.Axes)) {
+			return argument.Error(ErrPosition, function, argument.Indexed("positions", i), p, "a number whose product with the frequency %v is below 2^50/%d in magnitude", largest[i/tokens], f.Axes)
+		}
+	}
+	if err := checkTables(function, cos, sin, tokens, entries, "positions", positions); err != nil {
+		return err
+	}
+	if entries > 0 {
+		cossin.WriteSums(cos, sin, positions, f.InvFreq, f.Axes, entries, f.AngleRounding == Float32Angles)
+	}
+	return nil
+}

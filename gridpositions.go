@@ -1,0 +1,107 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// Grid says which positions the patches of an image have, for [GridPositions].
+//
+//	                                     axes          fields beside Height and Width
+//	DINOv3, EOMT-DINOv3, Sapiens2        row, column   Centered
+//	EVA-02 of timm                       row, column   RefHeight, RefWidth (16, 16)
+//	PE of timm                           column, row   Offset 1, RefHeight, RefWidth, ColumnsFirst
+//	SAM 3                                column, row   Scale (window_size by the width), ColumnsFirst
+//	SAM 2, RoPE-ViT                      column, row   ColumnsFirst
+//	EfficientLoFTR                       row, column   Offset 1
+//	MLCD, RotaryEmbeddingMixed of timm   row, column
+type Grid struct {
+	Height, Width       int     // patches of an image, each from 1 to 2^22
+	Centered            bool    // centres from -1 to 1 times 2π, instead of numbers; Ref and Scale are then 0
+	Offset              float32 // added to the numbers of rows and columns (grid_offset), below 2^22
+	RefHeight, RefWidth int     // the grid onto which this one is stretched (ref_feat_shape), up to 2^22; 0 and 0: none
+	Scale               float32 // multiplies positions, finite; 0 means 1
+	ColumnsFirst        bool    // axis 0 is the column of a patch and axis 1 its row (grid_indexing "xy")
+}
+
+// GridPositions writes the positions of the patches of an image, row by row, for
+// [Rotary.CosSinFractional] and [CosSinMixed]: [2][Height*Width]. With i the number of a
+// row or a column, of n in the grid and of ref in the grid of reference, and RN32
+// rounding to the nearest float32, ties to even,
+//
+//	p = RN32(i + Offset)
+//	p = RN32(RN32(p/n) * ref)          with RefHeight and RefWidth
+//	p = RN32(p*Scale)                  with Scale
+//
+//	c = RN32(RN32(i+1/2 + Offset)/n)
+//	p = RN32(RN32(2π) * RN32(2c-1))    with Centered
+//
+// These are the steps of transformers and timm: with frequencies of frequency.Float32
+// and Float32Angles the angles have the bits of their code. (timm's RotaryEmbeddingDinoV3
+// divides by periods instead: its angles may differ in the last bit.)
+//
+// Errors wrap ErrConfig (g) or ErrLength.
+func GridPositions(positions []float32, g Grid) error {
+	const function = "posenc.GridPositions"
+	fail := func(field string, value any, expected string, args ...any) error {
+		return argument.Error(ErrConfig, function, "g."+field, value, expected, args...)
+	}
+	const most = 1 << 22 // so that halves are float32
+	for _, size := range []struct {
+		name         string
+		value, least int
+	}{{"Height", g.Height, 1}, {"Width", g.Width, 1}, {"RefHeight", g.RefHeight, 0}, {"RefWidth", g.RefWidth, 0}} {
+		if size.value < size.least || size.value > most {
+			return fail(size.name, size.value, "from %d to 2^22", size.least)
+		}
+	}
+	scale := g.Scale
+	switch {
+	case !(math.Abs(float64(g.Offset)) < most):
+		return fail("Offset", g.Offset, "a number below 2^22 in magnitude")
+	case !(math.Abs(float64(g.Scale)) <= math.MaxFloat32):
+		return fail("Scale", g.Scale, "a finite number")
+	case (g.RefHeight == 0) != (g.RefWidth == 0):
+		return fail("RefWidth", g.RefWidth, "0 just where RefHeight is, which is %d", g.RefHeight)
+	case g.Centered && g.RefHeight != 0:
+		return fail("RefHeight", g.RefHeight, "0 with Centered")
+	case g.Centered && g.Scale != 0:
+		return fail("Scale", g.Scale, "0 with Centered")
+	case scale == 0:
+		scale = 1
+	}
+	patches, ok := argument.Multiply(g.Height, g.Width)
+	want, fits := argument.Multiply(patches, 2)
+	if !ok || !fits || len(positions) != want {
+		return argument.Error(ErrLength, function, "positions", argument.Elements(len(positions)), "2*Height*Width of %d by %d patches", g.Height, g.Width)
+	}
+	position := func(i, n, ref int) float32 {
+		p := float32(i)
+		if g.Centered {
+			p = float32(p+0.5+g.Offset) / float32(n)
+			return float32(2*math.Pi) * float32(float32(2*p)-1)
+		}
+		p += g.Offset
+		if ref > 0 {
+			p = float32(p/float32(n)) * float32(ref)
+		}
+		return float32(p * scale)
+	}
+	rows, columns := positions[:patches], positions[patches:]
+	if g.ColumnsFirst {
+		rows, columns = columns, rows
+	}
+	for y := range g.Height {
+		row := position(y, g.Height, g.RefHeight)
+		for x := range g.Width {
+			rows[y*g.Width+x] = row
+			if y > 0 {
+				columns[y*g.Width+x] = columns[x]
+			} else {
+				columns[x] = position(x, g.Width, g.RefWidth)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package posenc
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// HadamardConfig says which elements a Hadamard transform mixes.
+type HadamardConfig struct {
+	HeadDim int // elements per head, a multiple of Block
+	Block   int // elements that are transformed together: a power of two from 32 to 512
+}
+
+const (
+	leastHadamard = 32
+	mostHadamard  = 512
+)
+
+// Hadamard replaces each block of n = Block elements of the heads by its Walsh-Hadamard
+// transform in natural order, in place:
+//
+//	y[i], y[i+h] = RN32(y[i]+y[i+h]), RN32(y[i]-y[i+h])    i without bit h; h = 1, 2, 4, ..., n/2
+//	x[i] = RN(RN32(y[i]*RN32(1/sqrt(n))))
+//
+// from y = x as float32; RN32 rounds to the nearest float32, RN to T. It is orthonormal and
+// its own inverse, but for rounding: scores of transformed queries and keys are those of
+// the queries and keys. It spreads outliers over a block, so that keys of 8 bits lose less:
+// ggml transforms Q and K before a quantized cache so (GGML_OP_FWHT), DeepSeek V3.2 those
+// of its indexer.
+//
+// Every view has the given number of tokens; views must not share elements. A call
+// allocates nothing, and any range of tokens or heads may be transformed by a call of its
+// own, from any goroutine, with the same bits.
+//
+// Errors wrap ErrConfig (cfg), ErrShape, ErrLength or ErrOverlap.
+func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
+	const function = "posenc.Hadamard"
+	if cfg.HeadDim < 1 {
+		return argument.Error(ErrConfig, function, "cfg.HeadDim", cfg.HeadDim, "at least 1")
+	}
+	if !isHadamard(cfg.Block, cfg.HeadDim) {
+		return argument.Error(ErrConfig, function, "cfg.Block", cfg.Block, ofHadamard, cfg.HeadDim)
+	}
+	if tokens < 0 {
+		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
+	}
+	if err := view.Check(function, checked(xs), tokens, cfg.HeadDim); err != nil {
+		return err
+	}
+	var memory [mostHadamard]float32
+	scratch := view.Over(memory[:])
+	for i := range xs {
+		x := operandOf(&xs[i], cfg.HeadDim)
+		for t := range tokens {
+			for h := range x.Heads {
+				at := x.Token(t) + h*x.HeadStride
+				if x.Kind == kernels.Float32 {
+					hadamardRows(x.Float32s(at), cfg.Block, cfg.HeadDim/cfg.Block)
+					continue
+				}
+				for end := at + cfg.HeadDim; at < end; at += cfg.Block {
+					view.Convert(&scratch, &x, 0, at, cfg.Block)
+					hadamardRows(memory[:], cfg.Block, 1)
+					view.Convert(&x, &scratch, at, 0, cfg.Block)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// isHadamard reports whether heads may be transformed in such blocks.
+func isHadamard(block, headDim int) bool {
+	return block >= leastHadamard && block <= mostHadamard && block&(block-1) == 0 && headDim%block == 0
+}
+
+// ofHadamard says what a block is to be, of a HeadDim.
+const ofHadamard = "a power of two from 32 to 512 that divides HeadDim %d"
+
+// hadamardRows transforms so many blocks of n elements.
+func hadamardRows(x []float32, n, count int) {
+	l := kernels.Lines{Len: n, Stride: n}
+	factor := float32(1 / math.Sqrt(float64(n)))
+	most := kernels.MaxCallElements / n
+	for first := 0; first < count; first += most {
+		l.Count = min(most, count-first)
+		kernels.HadamardF32(dispatch.Implementation(), x[first*n:], &l, factor)
+	}
+}

@@ -1,0 +1,268 @@
+package kernels_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// conversions8 are the operations that write float32 as numbers of 8 bits.
+func conversions8() []*operation {
+	return slices.DeleteFunc(regular(), func(o *operation) bool {
+		return o.geometry != "Conversion" || o.slice("x").element != f32
+	})
+}
+
+// rowConversions8 are those that find a scale of their own for each vector.
+func rowConversions8() []*operation {
+	return slices.DeleteFunc(conversions8(), func(o *operation) bool { return !o.has("scales") })
+}
+
+// Vectors of every magnitude are quantized as the definition says: of the largest and the
+// smallest a scale or its inverse is infinite, subnormal or 0.
+func TestMagnitudes(t *testing.T) {
+	const n, count = 96, 128 + 149
+	eachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(11)
+		for range testkit.Rounds(10) {
+			p := o.vectors(r, n, count)
+			p.prepare = func(r *rand.Rand, a *arguments) {
+				x := elements[float32](a, "x")
+				for i := range x {
+					x[i] = float32(math.Ldexp(2*r.Float64()-1, i/n-148))
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+	})
+}
+
+// Quotients next to the midpoints of two results are rounded as the correctly rounded
+// quotient is.
+func TestQuotients(t *testing.T) {
+	const count, reach = 9, 2
+	midpoints := midpointsOfRows()
+	eachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(12)
+		m := midpoints[o.slice("y").element]
+		for range testkit.Rounds(100) {
+			n := m.length(reach)
+			p := o.vectors(r, n, count)
+			p.prepare = func(r *rand.Rand, a *arguments) {
+				for row := range slices.Chunk(elements[float32](a, "x"), n) {
+					m.fill(row, 1+r.Float32(), reach)
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+	})
+}
+
+// vectors is a call of so many vectors of n numbers, one behind the other.
+func (o *operation) vectors(r *rand.Rand, n, count int) *problem {
+	p := o.problem(r, n, true)
+	for p.conversion.Count != 1 {
+		p = o.problem(r, n, true)
+	}
+	c, one, length := &p.conversion, p.split, map[string]int{}
+	for name, size := range p.size {
+		length[name] = size
+		p.size[name] = count * size
+	}
+	c.YStride, c.XStride = length["y"], length["x"]
+	p.split = func(a *arguments) (list []*arguments) {
+		for i := range count {
+			row := *a
+			row.memory = clone(a.memory)
+			for name, size := range length {
+				o.cut(&row, a, name, name, i*size, size)
+			}
+			list = append(list, one(&row)...)
+		}
+		return list
+	}
+	c.Count = count
+	return p
+}
+
+// midpoints are those of two neighbouring results of rows whose scale is 1, and largest
+// the largest result.
+type midpoints struct {
+	largest float32
+	list    []float64
+}
+
+// midpointsOfRows returns those of int8, and of E4M3 the subnormal ones and those of one
+// exponent: the others are powers of two times these.
+func midpointsOfRows() map[*element]midpoints {
+	integers, numbers := midpoints{largest: 127}, midpoints{largest: 448}
+	for k := range 127 {
+		integers.list = append(integers.list, float64(k)+0.5)
+	}
+	for k := range 16 {
+		numbers.list = append(numbers.list, math.Ldexp(float64(k)+0.5, -9))
+	}
+	return map[*element]midpoints{i8: integers, e4m3: numbers}
+}
+
+// length is the numbers of a row that has all float32 up to reach from each midpoint times
+// its scale.
+func (m midpoints) length(reach int) int { return 1 + len(m.list)*(2*reach+1) }
+
+// fill makes such a row, of which amax is the largest magnitude. Of none the scale is the
+// least one.
+func (m midpoints) fill(row []float32, amax float32, reach int) {
+	row[0] = amax
+	scale := max(amax/m.largest, generic.LeastScale)
+	for i := range row[1:] {
+		nearest := float32(m.list[i/(2*reach+1)] * float64(scale))
+		row[1+i] = math.Float32frombits(math.Float32bits(nearest) + uint32(i%(2*reach+1)-reach))
+	}
+}
+
+// mostOf returns the number that the largest of a row or block becomes, or infinity where
+// the operation finds no scale.
+func mostOf(o *operation) float32 {
+	switch {
+	case o.has("scale"):
+		return float32(math.Inf(1))
+	case o.slice("y").element == e4m3:
+		return 448
+	default:
+		return 127
+	}
+}
+
+// Numbers at and next to all midpoints of numbers of 8 bits are rounded as generic does,
+// by operations that multiply and divide by 1.
+func TestRounding8(t *testing.T) {
+	eachOperation(t, conversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r := testkit.NewRand(10)
+		most := mostOf(o)
+		var all []float32
+		for upper := range uint32(1 << 16) { // the midpoints have no lower half
+			for _, lower := range []uint32{0, 1, 0xffff} {
+				x := math.Float32frombits(upper<<16 | lower)
+				if o.has("scale") || x >= -most && x <= most {
+					all = append(all, x)
+				}
+			}
+		}
+		const length = 32*31 + 21 // numbers of Q8_0 are a multiple of 32
+		for values := range slices.Chunk(all, length-32) {
+			p := o.problem(r, length, true)
+			for p.conversion.Count > 1 {
+				p = o.problem(r, length, true)
+			}
+			p.number["scale"] = 1
+			p.prepare = func(_ *rand.Rand, a *arguments) {
+				x := elements[float32](a, "x")
+				clear(x)
+				copied := 0
+				for i := range x {
+					switch {
+					case i%generic.Q8Block == 0 && !o.has("scale"):
+						x[i] = most
+					case copied < len(values):
+						x[i] = values[copied]
+						copied++
+					}
+				}
+				if copied < len(values) {
+					t.Fatalf("%d of %d numbers tried", copied, len(values))
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+	})
+}
+
+// Quotients are rounded to float32 before they are rounded to numbers of 8 bits: those
+// are tried that are nearest to where it makes a difference, beside midpoints.
+func TestHardQuotients(t *testing.T) {
+	eachOperation(t, rowConversions8(), func(t *testing.T, impl kernels.Implementation, o *operation) {
+		r, most, tried := testkit.NewRand(11), mostOf(o), 0
+		for _, q := range hardQuotients(o) {
+			largest, ok := dividend(most, q.scale)
+			if !ok {
+				continue
+			}
+			tried++
+			p := o.problem(r, 21, true) // a number in every part of a row
+			p.prepare = func(r *rand.Rand, a *arguments) {
+				x := elements[float32](a, "x")
+				for i := range x {
+					x[i] = math.Float32frombits(math.Float32bits(q.x) ^ r.Uint32()&(1<<31))
+					if i%p.conversion.XStride == 0 {
+						x[i] = -largest
+					}
+				}
+			}
+			o.try(t, r, impl, p, padded(r, o))
+		}
+		if tried < 1000 {
+			t.Errorf("only %d quotients tried", tried)
+		}
+	})
+}
+
+// quotient is x/scale.
+type quotient struct{ x, scale float32 }
+
+// hardQuotients returns the quotients of float32 that are nearest to numbers half-way
+// between a midpoint of numbers of 8 bits and the float32 next to it. With integers X and
+// S of 24 bits and M of 25, X/S is M/2^k but for j/(S*2^k), where S*M is -j modulo 2^k.
+func hardQuotients(o *operation) (list []quotient) {
+	for _, midpoint := range midpointsOf(o) {
+		for _, toward := range []float32{0, 1000} {
+			boundary := (float64(midpoint) + float64(math.Nextafter32(midpoint, toward))) / 2
+			fraction, exponent := math.Frexp(boundary)
+			m := uint64(fraction * (1 << 25))
+			inverse := m // modulo 2^3, m being odd
+			for range 4 {
+				inverse *= 2 - m*inverse
+			}
+			for j := int64(-8); j <= 8; j++ {
+				for k := 24; k <= 25; k++ {
+					s := uint64(-j) * inverse & (1<<k - 1)
+					x := (s*m + uint64(j)) >> k
+					if s>>23 == 1 && x>>23 == 1 {
+						list = append(list, quotient{float32(math.Ldexp(float64(x), exponent-25+k-30)), float32(math.Ldexp(float64(s), -30))})
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// midpointsOf returns the midpoints of the numbers of the type that an operation writes.
+func midpointsOf(o *operation) (list []float32) {
+	if o.slice("y").element == i8 {
+		for i := range 127 {
+			list = append(list, float32(i)+0.5)
+		}
+		return list
+	}
+	for code := range uint8(0x7e) {
+		list = append(list, (generic.E4M3ToFloat32(code)+generic.E4M3ToFloat32(code+1))/2)
+	}
+	return list
+}
+
+// dividend returns a number that becomes scale when it is divided by most. Some scales
+// are no quotients.
+func dividend(most, scale float32) (float32, bool) {
+	x := most * scale
+	for _, y := range []float32{x, math.Nextafter32(x, 0), math.Nextafter32(x, math.MaxFloat32)} {
+		if y/most == scale {
+			return y, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,230 @@
+package multimodal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// TokenIDs are ids of the vocabulary by which a prompt says where its images are, 0 for
+// those that the model has not. The ids may just as well be those of mm_token_type_ids,
+// which has a type for each token: TokenIDs{Image: 1, Video: 2, Audio: 3}.
+type TokenIDs struct {
+	Image, Video, Audio int32 // the placeholders: image_token_id, video_token_id, audio_token_id
+
+	// VideoStart and VideoEnd are of GLM's models, which have the placeholder of images in
+	// their videos too: what is between them is a video. Without them Image is an image.
+	VideoStart, VideoEnd int32
+
+	// VisionStart and AudioStart are of Qwen2.5-Omni and Qwen3-Omni: a video with its sound
+	// begins with the one and then the other.
+	VisionStart, AudioStart int32
+
+	// SliceStart and Markers are of MiniCPM-V 4.7: <slice>, and <image>, </image>, </slice>
+	// and the newline (slice_start_id; image_start_id, image_end_id, slice_end_id, newline_id).
+	SliceStart int32
+	Markers    []int32
+}
+
+// Media are the grids of the images and videos of a prompt, in their order: rows of
+// image_grid_thw and video_grid_thw; for MiniCPM-V 4.7 of target_sizes and
+// target_sizes_videos, T being 1.
+type Media struct {
+	Images, Videos []Grid
+
+	// SecondsPerGrid is a time for each video, as in Run. Families that do not time their
+	// videos do not read it; for Ming it may be nil, which means 1.
+	SecondsPerGrid []float32
+}
+
+// AppendRuns appends the runs of a prompt to runs, found by the ids of its tokens, and returns
+// them. Each stretch of placeholders takes the next grid, which it has to fit. In the
+// families that have a run for each frame of a video, each takes a frame of the next grid;
+// those of Ming take one frame or the whole grid.
+//
+// Errors wrap ErrConfig (m), ErrLength (SecondsPerGrid) or ErrShape: placeholders that do
+// not fit their grid, or for which there is none; a grid that the merge size does not
+// divide; a grid without a run. runs are then returned as they were.
+func (m Model) AppendRuns(runs []Run, ids []int32, tokens TokenIDs, media Media) ([]Run, error) {
+	const function = "multimodal.Model.AppendRuns"
+	if err := m.check(function); err != nil {
+		return runs, err
+	}
+	timed := rules[m.Family].seconds && !(m.Family == Ming && media.SecondsPerGrid == nil)
+	if timed && len(media.SecondsPerGrid) != len(media.Videos) {
+		return runs, argument.Error(ErrLength, function, "media.SecondsPerGrid", argument.Elements(len(media.SecondsPerGrid)), "%d, one for each of media.Videos", len(media.Videos))
+	}
+	s := scanner{model: &m, ids: ids, tokens: &tokens, media: &media, timed: timed}
+	appended := runs
+	for s.at < len(ids) {
+		r, f := s.next()
+		if f == nil {
+			f = s.place(&r)
+		}
+		if f == nil {
+			if f = m.checkRun(&r); f != nil {
+				f.field = fmt.Sprintf("ids[%d:%d]%s", s.from, s.at, f.field)
+			}
+		}
+		if f != nil {
+			return runs, f.of(function, "")
+		}
+		appended = append(appended, r)
+	}
+	if f := s.rest(); f != nil {
+		return runs, f.of(function, "")
+	}
+	return appended, nil
+}
+
+// scanner goes through the ids of a prompt. Its faults name an argument.
+type scanner struct {
+	model  *Model
+	ids    []int32
+	tokens *TokenIDs
+	media  *Media
+	timed  bool
+
+	from, at       int // of the run, and after it
+	inVideo        bool
+	images, videos int // grids that have their runs
+	frames         int // of the next video, that have theirs
+}
+
+// kind returns the kind of token i.
+func (s *scanner) kind(i int) Kind {
+	of := s.tokens
+	switch id := s.ids[i]; {
+	case id == 0:
+		return Text
+	case id == of.Image && s.inVideo, id == of.Video:
+		return Video
+	case id == of.Image:
+		return Image
+	case id == of.Audio:
+		return Audio
+	case id == of.SliceStart && s.model.Family == MiniCPMV47:
+		return SliceStart
+	case s.model.Family == MiniCPMV47 && slices.Contains(of.Markers, id):
+		return Marker
+	case id == of.VideoStart:
+		s.inVideo = true
+	case id == of.VideoEnd:
+		s.inVideo = false
+	}
+	return Text
+}
+
+// next returns the next run, without its grid.
+func (s *scanner) next() (Run, *fault) {
+	s.from = s.at
+	if s.videoAndAudio(s.at) {
+		return s.interleaved()
+	}
+	r := Run{Kind: s.kind(s.at)}
+	for s.at++; s.at < len(s.ids) && s.kind(s.at) == r.Kind && !s.videoAndAudio(s.at); s.at++ {
+	}
+	r.Tokens = s.at - s.from
+	return r, nil
+}
+
+// videoAndAudio reports whether a video with sound begins with token i.
+func (s *scanner) videoAndAudio(i int) bool {
+	of := s.tokens
+	return of.VisionStart != 0 && of.AudioStart != 0 && rules[s.model.Family].takes(VideoAndAudio) &&
+		i+1 < len(s.ids) && s.ids[i] == of.VisionStart && s.ids[i+1] == of.AudioStart
+}
+
+// interleaved returns the run of a video with its sound.
+func (s *scanner) interleaved() (Run, *fault) {
+	r := Run{Kind: VideoAndAudio}
+	for s.at += 2; s.at < len(s.ids); s.at++ {
+		kind := s.kind(s.at)
+		if kind == Audio {
+			r.AudioTokens++
+		} else if kind != Video {
+			break
+		}
+	}
+	if s.at+2 > len(s.ids) {
+		return r, shapeFault("ids", argument.Elements(len(s.ids)), "two more after ids[%d:%d], to end the video and its sound", s.from, s.at)
+	}
+	s.at += 2
+	r.Tokens = s.at - s.from
+	return r, nil
+}
+
+// place gives a run the next grid of its kind.
+func (s *scanner) place(r *Run) *fault {
+	var list string
+	var grids []Grid
+	var used int
+	switch r.Kind {
+	case Image:
+		list, grids, used = "media.Images", s.media.Images, s.images
+	case Video, VideoAndAudio:
+		list, grids, used = "media.Videos", s.media.Videos, s.videos
+	default:
+		return nil
+	}
+	if used == len(grids) {
+		return s.misplaced(r, fmt.Sprintf("none, as %s has %d for those before", list, len(grids)))
+	}
+	r.Grid = grids[used]
+	whole := r.Grid
+	if r.Kind != Image && rules[s.model.Family].frames {
+		r.Grid.T = min(r.Grid.T, 1)
+	}
+	g, f := s.model.divide(r.Kind, r.Grid)
+	if f != nil {
+		f.field = argument.Indexed(list, used) + f.field
+		return f
+	}
+	want := s.model.length(g)
+	if s.model.Family == Ming && r.Kind == Video && g.t > 1 && (s.frames > 0 || r.Tokens != want) {
+		r.Grid.T, want = 1, want/g.t
+	}
+	extra := 0
+	switch {
+	case r.Kind == VideoAndAudio:
+		extra = endsOfVideoAndAudio + r.AudioTokens
+	case s.model.Family == HunYuanVL && r.Tokens != want:
+		extra = endsOfHunYuan
+	}
+	if r.Tokens != want+extra {
+		return s.misplaced(r, fmt.Sprintf("%d of %s", want+extra, argument.Indexed(list, used)))
+	}
+	if r.Kind == Image {
+		s.images++
+		return nil
+	}
+	switch {
+	case s.timed:
+		r.SecondsPerGrid = s.media.SecondsPerGrid[s.videos]
+	case rules[s.model.Family].seconds:
+		r.SecondsPerGrid = 1
+	}
+	if s.frames++; r.Grid.T == whole.T || s.frames == whole.T {
+		s.videos++
+		s.frames = 0
+	}
+	return nil
+}
+
+func (s *scanner) misplaced(r *Run, expected string) *fault {
+	return shapeFault(fmt.Sprintf("ids[%d:%d]", s.from, s.at), fmt.Sprintf("%d tokens of kind %v", r.Tokens, r.Kind), "%s", expected)
+}
+
+// rest returns the fault of a grid that has no run.
+func (s *scanner) rest() *fault {
+	switch {
+	case s.frames > 0:
+		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens for each frame, where there are %d", s.frames)
+	case s.images < len(s.media.Images):
+		return shapeFault(argument.Indexed("media.Images", s.images), s.media.Images[s.images], "a run of tokens for each grid, where there are %d", s.images)
+	case s.videos < len(s.media.Videos):
+		return shapeFault(argument.Indexed("media.Videos", s.videos), s.media.Videos[s.videos], "a run of tokens for each grid, where there are %d", s.videos)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package multimodal
+
+import "math"
+
+// qwen25Omni is the rule of Qwen25Omni.
+func (p *prompt[T]) qwen25Omni() {
+	var start int64
+	for i := range p.runs {
+		r := &p.runs[i]
+		switch r.Kind {
+		case Image, Video:
+			g, last := p.grid(r), int64(0)
+			for f := range g.t {
+				last = p.model.truncatedTime(r, f)
+				p.frame(start+last, start, g)
+			}
+			start += max(last+1, int64(g.h), int64(g.w))
+		case VideoAndAudio:
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start = p.chunks(start+1, r)
+			p.put(start, start, start)
+			p.put(start, start, start)
+			start++
+		default:
+			start = p.text(start, r.Tokens)
+		}
+	}
+	p.next = T(p.largest + 1)
+}
+
+// time is how many positions after the beginning of a video a frame is.
+func (m *Model) time(r *Run, frame int) float32 {
+	if r.Kind == Image {
+		return 0
+	}
+	return float32(float32(float32(frame)*r.SecondsPerGrid) * m.perSecond())
+}
+
+func (m *Model) truncatedTime(r *Run, frame int) int64 { return int64(m.time(r, frame)) }
+
+// chunks gives the tokens of a video and its sound their positions, a chunk of the one and
+// a chunk of the other by turns, and returns the largest of the last chunk + 1. Chunk k
+// ends before the first token at or beyond PositionsPerChunk*(k+1), but has one at least.
+func (p *prompt[T]) chunks(start int64, r *Run) (next int64) {
+	g := p.grid(r)
+	frame := g.h * g.w
+	videoTime := func(token int) int64 { return p.model.truncatedTime(r, token/frame) }
+	video, audio, end := 0, 0, int64(0)
+	for video < g.t*frame || audio < r.AudioTokens {
+		end += int64(p.model.PositionsPerChunk)
+		for first := video; video < g.t*frame && (video == first || videoTime(video) < end); video++ {
+			t, y, x := start+videoTime(video), start+int64(video/g.w%g.h), start+int64(video%g.w)
+			p.put(t, y, x)
+			next = max(t, y, x) + 1 // the last token of a video has its largest
+		}
+		for first := audio; audio < r.AudioTokens && (audio == first || int64(audio) < end); audio++ {
+			t := start + int64(audio)
+			p.put(t, t, t)
+			next = t + 1
+		}
+	}
+	return next
+}
+
+// qwen3Omni is the rule of Qwen3Omni. Text token count is at base+count; the last before an
+// image or a sound begins that, and the first after ends it. Where positions are fractions,
+// each of these sums rounds.
+func (p *prompt[T]) qwen3Omni() {
+	var base float32
+	count, ending := 0, false
+	for i := range p.runs {
+		r := &p.runs[i]
+		start := base
+		switch {
+		case r.Kind == VideoAndAudio:
+			start += float32(count)
+		case count > 0:
+			start += float32(count - 1)
+			start++
+		}
+		switch r.Kind {
+		case Image, Video:
+			p.timedFrames(start, r, 0, r.Tokens)
+			base, count, ending = p.last+1, 0, true
+		case Audio:
+			p.sound(start, 0, r.Tokens)
+			base, count, ending = p.last+1, 0, true
+		case VideoAndAudio:
+			p.sound(start, 0, 2)
+			p.merge(start+2, r)
+			base = p.last + 1
+			p.sound(base, 0, 2)
+			base++
+			base++
+			count, ending = 0, false
+		default:
+			for range r.Tokens {
+				p.sound(base, count, count+1)
+				count++
+				if ending {
+					base++
+					count, ending = 0, false
+				}
+			}
+		}
+	}
+	if p.token > 0 {
+		p.next = T(float32(p.largest) + 1)
+	}
+}
+
+// putFloat gives the next token its positions.
+func (p *prompt[T]) putFloat(t, h, w float32) {
+	for axis, x := range [...]float32{t, h, w} {
+		if p.dst != nil {
+			p.dst[axis*p.stride+p.token] = T(x)
+		}
+		p.least, p.largest = min(p.least, float64(x)), max(p.largest, float64(x))
+		if x != float32(math.Trunc(float64(x))) {
+			p.fraction = float64(x)
+		}
+	}
+	p.token++
+}
+
+// sound gives tokens first to end of a sound that begins at start, or of text, their
+// positions. The largest is p.last.
+func (p *prompt[T]) sound(start float32, first, end int) {
+	for i := first; i < end; i++ {
+		x := start + float32(i)
+		p.putFloat(x, x, x)
+		p.last = x
+	}
+}
+
+// timedFrames does so with tokens of a video that begins at start.
+func (p *prompt[T]) timedFrames(start float32, r *Run, first, end int) {
+	g := p.grid(r)
+	for i := first; i < end; i++ {
+		t, h, w := start+p.model.time(r, i/(g.h*g.w)), start+float32(i/g.w%g.h), start+float32(i%g.w)
+		p.putFloat(t, h, w)
+		if i == first {
+			p.last = t
+		}
+		p.last = max(p.last, t, h, w)
+	}
+}
+
+// merge gives the tokens of a video and its sound their positions, ordered by time. p.last
+// is the largest of those that come after all of the other.
+func (p *prompt[T]) merge(start float32, r *Run) {
+	g := p.grid(r)
+	video, audio, tokens := 0, 0, g.t*g.h*g.w
+	for video < tokens && audio < r.AudioTokens {
+		if start+p.model.time(r, video/(g.h*g.w)) <= start+float32(audio) {
+			p.timedFrames(start, r, video, video+1)
+			video++
+		} else {
+			p.sound(start, audio, audio+1)
+			audio++
+		}
+	}
+	p.timedFrames(start, r, video, tokens)
+	p.sound(start, audio, r.AudioTokens)
+}

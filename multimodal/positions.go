@@ -1,0 +1,324 @@
+package multimodal
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// Positions writes the positions of the tokens of runs, one run after another:
+// dst is [axes][tokens], for posenc.Rotary.At, of m.Axes() axes, which are time, height
+// and width. next is the position at which decoding goes on: the first token after the
+// runs is at next on all axes, the second at next+1. [Family] has the equations.
+//
+// runs hold the whole prompt, from position 0 on. A prompt that grows by another image
+// is computed as a whole again; what was computed before does not change.
+//
+// Errors wrap ErrConfig (m), ErrLength (dst), ErrShape (a run or its grid) or ErrPosition
+// (a position that is no int32, or of Qwen3Omni a fraction).
+func (m Model) Positions(dst []int32, runs []Run) (next int32, err error) {
+	return positions(m, "multimodal.Model.Positions", dst, runs)
+}
+
+// FractionalPositions is Positions in float32, for posenc.Rotary.CosSinFractional: the
+// times of Qwen3Omni need be no integers, nor are all the positions that come after them.
+// The positions of the other families are the integers of Positions. None is beyond 2^24,
+// up to where float32 counts.
+//
+// transformers decodes token i at float32(i) + delta, where delta is next - i of the first,
+// rounded to float32: where next is a fraction with more digits than float32 has, its last
+// digit may differ from next+1, next+2 and so on.
+func (m Model) FractionalPositions(dst []float32, runs []Run) (next float32, err error) {
+	return positions(m, "multimodal.Model.FractionalPositions", dst, runs)
+}
+
+func positions[T int32 | float32](m Model, function string, dst []T, runs []Run) (next T, err error) {
+	if err := m.check(function); err != nil {
+		return 0, err
+	}
+	p := prompt[T]{model: m, runs: runs}
+	name := promptName{function, -1}
+	tokens, err := p.check(name)
+	if err != nil {
+		return 0, err
+	}
+	if want, ok := argument.Multiply(m.Axes(), tokens); !ok || len(dst) != want {
+		return 0, argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][tokens]", m.Axes(), tokens)
+	}
+	if _, err := p.measure(name); err != nil {
+		return 0, err
+	}
+	p.dst, p.stride = dst, tokens
+	p.write()
+	return p.next, nil
+}
+
+// BatchOptions says how the prompts of a batch are padded.
+type BatchOptions struct {
+	Length  int  // tokens of each padded prompt; the dst of a batch is [axes][prompts][Length]
+	PadLeft bool // padding comes before the prompts, not after them
+}
+
+// BatchPositions writes the positions of several prompts, padded to one length: dst is
+// [axes][prompts][Length], for one call of posenc.Rotary.At over all tokens. Padding is at
+// position 0; next, if not nil, gets the position at which each prompt goes on. Each prompt
+// has the positions that Positions gives it, with one exception: HunYuanVL counts images
+// through the whole batch, as transformers does.
+//
+// Errors wrap ErrConfig (m, options), ErrLength (dst, next), ErrShape (a prompt that is
+// longer than Length, a run or its grid), ErrOverlap (dst and next) or ErrPosition.
+func (m Model) BatchPositions(dst, next []int32, prompts [][]Run, options BatchOptions) error {
+	const function = "multimodal.Model.BatchPositions"
+	if err := m.check(function); err != nil {
+		return err
+	}
+	if options.Length < 0 {
+		return argument.Error(ErrConfig, function, "options.Length", options.Length, "at least 0")
+	}
+	row, ok := argument.Multiply(len(prompts), options.Length)
+	all, ok2 := argument.Multiply(row, m.Axes())
+	if !ok || !ok2 || len(dst) != all {
+		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d*%d, for [axes][prompts][Length]", m.Axes(), len(prompts), options.Length)
+	}
+	if next != nil && len(next) != len(prompts) {
+		return argument.Error(ErrLength, function, "next", argument.Elements(len(next)), "nil or %d, one for each prompt", len(prompts))
+	}
+	if argument.Overlap(dst, next) {
+		return argument.Error(ErrOverlap, function, "dst", "sharing elements with next", "another slice")
+	}
+	images := 0
+	for b, runs := range prompts {
+		p := prompt[int32]{model: m, runs: runs, images: images}
+		name := promptName{function, b}
+		tokens, err := p.check(name)
+		if err != nil {
+			return err
+		}
+		if tokens > options.Length {
+			return argument.Error(ErrShape, function, name.text(), strconv.Itoa(tokens)+" tokens", "at most options.Length = %d", options.Length)
+		}
+		if images, err = p.measure(name); err != nil {
+			return err
+		}
+	}
+	clear(dst)
+	images = 0
+	for b, runs := range prompts {
+		p := prompt[int32]{model: m, runs: runs, images: images, stride: row}
+		start := b * options.Length
+		if options.PadLeft {
+			start += options.Length - p.tokens()
+		}
+		p.dst = dst[start:]
+		p.write()
+		if next != nil {
+			next[b] = p.next
+		}
+		images = p.images
+	}
+	return nil
+}
+
+// promptName is how errors name runs: runs, or those of a prompt of a batch.
+type promptName struct {
+	function string
+	prompt   int // or -1
+}
+
+func (n promptName) text() string {
+	if n.prompt < 0 {
+		return "runs"
+	}
+	return argument.Indexed("prompts", n.prompt)
+}
+
+// prompt gives positions to the tokens of runs. Token t of the prompt has its position on axis a
+// at dst[a*stride+t]; without dst they are computed only.
+type prompt[T int32 | float32] struct {
+	model  Model
+	runs   []Run
+	dst    []T
+	stride int
+	images int // of HunYuanVL, so far
+
+	token          int     // how many have positions
+	least, largest float64 // of their positions
+	fraction       float64 // a position that is no integer, or 0
+	last           float32 // the largest of some that belong together
+	next           T
+}
+
+func (p *prompt[T]) tokens() (n int) {
+	for i := range p.runs {
+		n += p.runs[i].Tokens
+	}
+	return n
+}
+
+// check checks the runs, and returns how many tokens they have.
+func (p *prompt[T]) check(name promptName) (tokens int, err error) {
+	for i := range p.runs {
+		f := p.model.checkRun(&p.runs[i])
+		if f == nil && p.runs[i].Tokens > math.MaxInt32-tokens {
+			f = shapeFault(".Tokens", p.runs[i].Tokens, "fewer than 2^31 with the runs before, which are %d", tokens)
+		}
+		if f == nil && p.model.Family == MiniCPMV47 {
+			f = p.checkCanvas(i)
+		}
+		if f != nil {
+			return 0, f.of(name.function, argument.Indexed(name.text(), i))
+		}
+		tokens += p.runs[i].Tokens
+	}
+	return tokens, nil
+}
+
+// measure computes without writing, and returns an error if T does not hold a position.
+// images are the prompt's and those before.
+func (p *prompt[T]) measure(name promptName) (images int, err error) {
+	measured := *p
+	measured.write()
+	_, integers := any(p.next).(int32)
+	limit := float64(math.MaxInt32 - 1) // so that next is one too
+	if !integers || rules[p.model.Family].floating {
+		limit = 1 << 24
+	}
+	worst := measured.largest
+	if -measured.least > worst {
+		worst = measured.least
+	}
+	if worst > limit || -worst > limit {
+		return 0, positionError(name, strconv.FormatFloat(worst, 'f', -1, 64), fmt.Sprintf("runs with positions up to %.0f", limit))
+	}
+	if integers && p.model.Family == Qwen3Omni && measured.fraction != 0 {
+		return 0, positionError(name, strconv.FormatFloat(measured.fraction, 'f', -1, 32), "runs whose times are integers, or FractionalPositions")
+	}
+	return measured.images, nil
+}
+
+func positionError(name promptName, position, expected string) error {
+	return argument.Error(ErrPosition, name.function, name.text(), "of a token at "+position, "%s", expected)
+}
+
+// write computes the positions, and writes them if there is a dst.
+func (p *prompt[T]) write() {
+	p.largest = -1 // so that without tokens next is 0
+	switch p.model.Family {
+	case HunYuanVL:
+		p.hunYuan()
+	case MiniCPMV47:
+		p.canvases()
+	case Qwen25Omni:
+		p.qwen25Omni()
+	case Qwen3Omni:
+		p.qwen3Omni()
+	case Ming:
+		p.ming()
+	default:
+		p.grids()
+	}
+}
+
+// grid returns the grid of the tokens of a run that was checked.
+func (p *prompt[T]) grid(r *Run) merged {
+	return merged{r.Grid.T / p.model.temporalMergeSize(r.Kind), r.Grid.H / p.model.MergeSize, r.Grid.W / p.model.MergeSize}
+}
+
+// at writes a position of token number t.
+func (p *prompt[T]) at(axis, t int, position int64) {
+	if p.dst != nil {
+		p.dst[axis*p.stride+t] = T(position)
+	}
+	p.least, p.largest = min(p.least, float64(position)), max(p.largest, float64(position))
+}
+
+// put gives the next token its positions.
+func (p *prompt[T]) put(t, h, w int64) {
+	p.at(0, p.token, t)
+	p.at(1, p.token, h)
+	p.at(2, p.token, w)
+	p.token++
+}
+
+// text gives the next n tokens the positions from start on, and returns the one after.
+func (p *prompt[T]) text(start int64, n int) int64 {
+	for range n {
+		p.put(start, start, start)
+		start++
+	}
+	return start
+}
+
+// frame gives the tokens of a frame their positions.
+func (p *prompt[T]) frame(time, start int64, g merged) {
+	for y := range int64(g.h) {
+		for x := range int64(g.w) {
+			p.put(time, start+y, start+x)
+		}
+	}
+}
+
+// grids is the rule of Qwen2VL, Qwen25VL, Qwen3VL and Ernie45VL.
+func (p *prompt[T]) grids() {
+	var start int64
+	var interval float32
+	for i := range p.runs {
+		r := &p.runs[i]
+		if r.Kind != Image && r.Kind != Video {
+			start = p.text(start, r.Tokens)
+			continue
+		}
+		g, last := p.grid(r), int64(0)
+		if p.model.Family == Qwen25VL {
+			interval = p.model.PositionsPerSecond * r.SecondsPerGrid
+		}
+		for f := range g.t {
+			last = int64(f)
+			if p.model.Family == Qwen25VL && r.Kind == Video {
+				last = int64(float32(f) * interval)
+			}
+			p.frame(start+last, start, g)
+		}
+		beyond := int64(max(g.h, g.w))
+		if p.model.AfterLargest {
+			beyond = max(beyond, last+1)
+		}
+		start += beyond
+	}
+	p.next = T(p.largest + 1)
+}
+
+// hunYuan is the rule of HunYuanVL.
+func (p *prompt[T]) hunYuan() {
+	axes := p.model.HunYuanAxes
+	for i := range p.runs {
+		r := &p.runs[i]
+		first := p.token
+		for n := range r.Tokens {
+			t := first + n
+			replaced := axes
+			if r.Kind == Image {
+				g, inside := p.grid(r), n
+				if r.Tokens != g.h*(g.w+1) {
+					inside-- // a token more at both ends
+				}
+				if inside >= 0 && inside < g.h*(g.w+1) {
+					replaced = axes - 3
+					p.at(replaced, t, int64(inside%(g.w+1)))
+					p.at(replaced+1, t, int64(inside/(g.w+1)))
+					p.at(replaced+2, t, int64(p.images))
+				}
+			}
+			for axis := range replaced {
+				p.at(axis, t, int64(t))
+			}
+		}
+		p.token += r.Tokens
+		if r.Kind == Image {
+			p.images++
+		}
+	}
+	p.next = T(p.largest + 1)
+}

@@ -1,0 +1,306 @@
+package multimodal_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
+)
+
+// models are one of each family.
+var models = []multimodal.Model{
+	{Family: multimodal.Qwen2VL, MergeSize: 2},
+	{Family: multimodal.Qwen2VL, MergeSize: 2, AfterLargest: true},
+	{Family: multimodal.Qwen25VL, MergeSize: 2, PositionsPerSecond: 2},
+	{Family: multimodal.Qwen3VL, MergeSize: 2},
+	{Family: multimodal.Ernie45VL, MergeSize: 2, TemporalMergeSize: 2},
+	{Family: multimodal.HunYuanVL, MergeSize: 2, HunYuanAxes: 4},
+	{Family: multimodal.MiniCPMV47, MergeSize: 4},
+	{Family: multimodal.Qwen25Omni, MergeSize: 2, PositionsPerSecond: 25, PositionsPerChunk: 50},
+	{Family: multimodal.Qwen3Omni, MergeSize: 2, PositionsPerSecond: 13},
+	{Family: multimodal.Ming, MergeSize: 2, TimeScale: 1},
+}
+
+func TestModels(t *testing.T) {
+	seen := map[multimodal.Family]bool{}
+	for _, m := range models {
+		seen[m.Family] = true
+	}
+	for name, f := range families {
+		if !seen[f] {
+			t.Errorf("no model of %s", name)
+		}
+	}
+}
+
+// text is a run of tokens.
+func text(n int) multimodal.Run { return multimodal.Run{Tokens: n} }
+
+func image(tokens, h, w int) multimodal.Run {
+	return multimodal.Run{Kind: multimodal.Image, Tokens: tokens, Grid: multimodal.Grid{T: 1, H: h, W: w}}
+}
+
+func video(tokens, t, h, w int, seconds float32) multimodal.Run {
+	return multimodal.Run{Kind: multimodal.Video, Tokens: tokens, Grid: multimodal.Grid{T: t, H: h, W: w}, SecondsPerGrid: seconds}
+}
+
+func marker(n int) multimodal.Run { return multimodal.Run{Kind: multimodal.Marker, Tokens: n} }
+
+// Prompts without images are numbered from 0 on all axes, however the text is cut into
+// runs, and an empty one goes on at 0.
+func TestText(t *testing.T) {
+	for _, m := range models {
+		t.Run(m.Family.String(), func(t *testing.T) {
+			dst := make([]int32, m.Axes()*5)
+			next, err := m.Positions(dst, []multimodal.Run{text(2), text(0), marker(1), text(2)})
+			testkit.NoError(t, err)
+			want := slices.Repeat([]int32{0, 1, 2, 3, 4}, m.Axes())
+			if !slices.Equal(dst, want) || next != 5 {
+				t.Errorf("%v, next %d, want %v, next 5", dst, next, want)
+			}
+			next, err = m.Positions(nil, nil)
+			if next != 0 || err != nil {
+				t.Errorf("no tokens: next %d, error %v", next, err)
+			}
+			fraction, err := m.FractionalPositions(nil, nil)
+			if fraction != 0 || err != nil {
+				t.Errorf("no tokens: next %v, error %v", fraction, err)
+			}
+		})
+	}
+}
+
+// Neither the cut of text into runs nor what was in the destination changes a position.
+func TestSplitText(t *testing.T) {
+	var all vectors
+	readGolden("transformers", &all)
+	for _, f := range all.Families {
+		for i := range f.Batches {
+			b := &f.Batches[i]
+			m := b.model(families[f.Family])
+			for n := range b.Prompts {
+				runs := b.runs(t, m, n)
+				var split []multimodal.Run
+				tokens := 0
+				for _, r := range runs {
+					tokens += r.Tokens
+					for r.Kind == multimodal.Text && r.Tokens > 1 {
+						split = append(split, text(1))
+						r.Tokens--
+					}
+					split = append(split, r)
+				}
+				whole, cut := make([]float32, m.Axes()*tokens), slices.Repeat([]float32{-1}, m.Axes()*tokens)
+				next, err := m.FractionalPositions(whole, runs)
+				testkit.NoError(t, err)
+				nextOfCut, err := m.FractionalPositions(cut, split)
+				testkit.NoError(t, err)
+				if !slices.Equal(whole, cut) || next != nextOfCut {
+					t.Fatalf("%s, batch %d, prompt %d: text in pieces differs", f.Family, i, n)
+				}
+			}
+		}
+	}
+}
+
+// A video longer than it is wide: text goes on within it, or with AfterLargest behind it;
+// decoding behind it.
+func TestAfterLargest(t *testing.T) {
+	runs := []multimodal.Run{text(1), video(6, 6, 2, 2, 1), text(1)}
+	for after, want := range map[bool][]int32{false: {0, 1, 2, 3, 4, 5, 6, 2}, true: {0, 1, 2, 3, 4, 5, 6, 7}} {
+		dst := make([]int32, 3*8)
+		next, err := multimodal.Model{Family: multimodal.Qwen2VL, MergeSize: 2, AfterLargest: after}.Positions(dst, runs)
+		wantNext := int32(7)
+		if after {
+			wantNext = 8
+		}
+		if err != nil || !slices.Equal(dst[:8], want) || next != wantNext {
+			t.Errorf("AfterLargest %v: times %v, next %d, want %v, next %d; error %v", after, dst[:8], next, want, wantNext, err)
+		}
+	}
+}
+
+// Positions allocates nothing.
+func TestAllocations(t *testing.T) {
+	prompt := []multimodal.Run{text(3), image(6, 4, 6), text(2)}
+	for _, m := range models {
+		runs := prompt
+		switch m.Family {
+		case multimodal.HunYuanVL:
+			runs = []multimodal.Run{text(3), image(8, 4, 6), text(2)}
+		case multimodal.MiniCPMV47:
+			runs = []multimodal.Run{text(3), marker(1), image(6, 8, 12), marker(1)}
+		}
+		tokens := 0
+		for _, r := range runs {
+			tokens += r.Tokens
+		}
+		dst, next := make([]int32, m.Axes()*tokens), make([]int32, 1)
+		prompts := [][]multimodal.Run{runs}
+		if n := testing.AllocsPerRun(10, func() {
+			testkit.Must(m.Positions(dst, runs))
+			testkit.NoError(t, m.BatchPositions(dst, next, prompts, multimodal.BatchOptions{Length: tokens}))
+		}); n != 0 {
+			t.Errorf("%v: %v allocations", m.Family, n)
+		}
+	}
+}
+
+// What is wrong is an error that names it, before the first write.
+func TestErrors(t *testing.T) {
+	const huge = math.MaxInt
+	qwen2, qwen25, qwen3, ernie := models[0], models[2], models[3], models[4]
+	hunYuan, miniCPM, omni25, omni3, ming := models[5], models[6], models[7], models[8], models[9]
+	both := func(tokens, audio int, seconds float32) multimodal.Run {
+		return multimodal.Run{Kind: multimodal.VideoAndAudio, Tokens: tokens, AudioTokens: audio, Grid: multimodal.Grid{T: 2, H: 2, W: 4}, SecondsPerGrid: seconds}
+	}
+	dst := make([]int32, 96)
+	at := func(m multimodal.Model, runs ...multimodal.Run) error {
+		tokens := 0
+		for _, r := range runs {
+			tokens += r.Tokens
+		}
+		_, err := m.Positions(dst[:min(uint(len(dst)), uint(m.Axes()*tokens))], runs)
+		return err
+	}
+	with := func(m multimodal.Model, change func(*multimodal.Model)) error {
+		change(&m)
+		return at(m, text(1))
+	}
+	batch := func(n, next int, o multimodal.BatchOptions, prompts ...[]multimodal.Run) error {
+		return qwen2.BatchPositions(dst[:n], dst[96-next:], prompts, o)
+	}
+	for i, tt := range []struct {
+		err, kind error
+		says      string
+	}{
+		{at(multimodal.Model{}, text(1)), multimodal.ErrConfig, "multimodal.Model.Positions: m.Family is 0"},
+		{at(multimodal.Model{Family: 200, MergeSize: 2}, text(1)), multimodal.ErrConfig, "m.Family is 200"},
+		{with(qwen2, func(m *multimodal.Model) { m.MergeSize = 0 }), multimodal.ErrConfig, "m.MergeSize is 0, want from 1"},
+		{with(qwen2, func(m *multimodal.Model) { m.TimeScale = 1 }), multimodal.ErrConfig, "m.TimeScale is 1, want 0 for Qwen2VL"},
+		{with(qwen2, func(m *multimodal.Model) { m.TemporalMergeSize = 2 }), multimodal.ErrConfig, "m.TemporalMergeSize is 2, want 0"},
+		{with(qwen3, func(m *multimodal.Model) { m.AfterLargest = true }), multimodal.ErrConfig, "m.AfterLargest is true"},
+		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = 0 }), multimodal.ErrConfig, "m.PositionsPerSecond is 0"},
+		{with(qwen25, func(m *multimodal.Model) { m.PositionsPerSecond = float32(math.NaN()) }), multimodal.ErrConfig, "m.PositionsPerSecond is NaN"},
+		{with(ernie, func(m *multimodal.Model) { m.TemporalMergeSize = 0 }), multimodal.ErrConfig, "m.TemporalMergeSize is 0"},
+		{with(hunYuan, func(m *multimodal.Model) { m.HunYuanAxes = 2 }), multimodal.ErrConfig, "m.HunYuanAxes is 2, want from 3 to 4"},
+		{with(omni25, func(m *multimodal.Model) { m.PositionsPerChunk = 0 }), multimodal.ErrConfig, "m.PositionsPerChunk is 0"},
+		{with(ming, func(m *multimodal.Model) { m.TimeScale = 0 }), multimodal.ErrConfig, "m.TimeScale is 0"},
+		{at(qwen2, text(-1)), multimodal.ErrShape, "runs[0].Tokens is -1, want at least 0"},
+		{at(qwen2, multimodal.Run{Kind: 77, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is 77"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Audio, Tokens: 1}), multimodal.ErrShape, "runs[0].Kind is Audio, want a kind that Qwen2VL has"},
+		{at(hunYuan, video(4, 1, 4, 4, 1)), multimodal.ErrShape, "runs[0].Kind is Video"},
+		{at(qwen2, multimodal.Run{Tokens: 1, AudioTokens: 1}), multimodal.ErrShape, "runs[0].AudioTokens is 1"},
+		{at(qwen2, multimodal.Run{Tokens: 1, Grid: multimodal.Grid{T: 1}}), multimodal.ErrShape, "runs[0].Grid is {1 0 0}, want none"},
+		{at(qwen2, text(1), image(5, 4, 4)), multimodal.ErrShape, "runs[1].Tokens is 5, want 1*2*2 of the grid"},
+		{at(qwen2, image(4, 4, 5)), multimodal.ErrShape, "runs[0].Grid.W is 5, want a multiple of MergeSize = 2"},
+		{at(qwen2, image(4, 0, 4)), multimodal.ErrShape, "runs[0].Grid.H is 0"},
+		{at(qwen2, image(1<<30, huge-1, huge-1)), multimodal.ErrShape, "runs[0].Grid is"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 8, Grid: multimodal.Grid{T: 2, H: 4, W: 4}}), multimodal.ErrShape, "runs[0].Grid.T is 2, want 1 for an image"},
+		{at(qwen2, multimodal.Run{Kind: multimodal.Image, Tokens: 0, Grid: multimodal.Grid{T: 1, H: 4, W: 4}}), multimodal.ErrShape, "runs[0].Tokens is 0, want at least 1"},
+		{at(qwen2, video(0, 0, 4, 4, 1)), multimodal.ErrShape, "runs[0].Tokens is 0"},
+		{at(qwen2, video(1, 0, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 0"},
+		{at(qwen3, video(8, 2, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 2, want 1, as Qwen3VL has a run for each frame"},
+		{at(ernie, video(12, 3, 4, 4, 1)), multimodal.ErrShape, "runs[0].Grid.T is 3, want a multiple of m.TemporalMergeSize = 2"},
+		{at(qwen25, video(4, 1, 4, 4, 0)), multimodal.ErrShape, "runs[0].SecondsPerGrid is 0"},
+		{at(qwen25, video(4, 1, 4, 4, float32(math.NaN()))), multimodal.ErrShape, "runs[0].SecondsPerGrid is NaN"},
+		{at(multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 20}, video(20, 20, 1, 1, 1<<20)), multimodal.ErrPosition, "runs[0].SecondsPerGrid is"},
+		{at(multimodal.Model{Family: multimodal.Qwen25VL, MergeSize: 1, PositionsPerSecond: 1 << 10, AfterLargest: true},
+			video(2, 2, 1, 1, 1<<20), video(2, 2, 1, 1, 1<<20)), multimodal.ErrPosition, "runs is of a token at 2147483649"},
+		{at(hunYuan, image(5, 4, 4)), multimodal.ErrShape, "runs[0].Tokens is 5, want 2*(2+1) of the grid, or 2 more"},
+		{at(omni25, both(4+4+2, 2, 1), both(4+4+3, 2, 1)), multimodal.ErrShape, "runs[1].Tokens is 11, want 2*1*2 of the video, AudioTokens = 2 and 4 at the ends"},
+		{at(omni25, both(8, 0, 1)), multimodal.ErrShape, "runs[0].AudioTokens is 0, want from 1 to Tokens = 8"},
+		{at(omni25, both(8, huge, 1)), multimodal.ErrShape, "runs[0].AudioTokens is"},
+		{at(omni3, video(8, 2, 4, 4, 0.5)), multimodal.ErrPosition, "runs is of a token at 6.5, want runs whose times are integers, or FractionalPositions"},
+		{at(omni3, video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<20)), multimodal.ErrPosition, "want runs with positions up to 16777216"},
+		{at(ming, text(1), video(8, 2, 4, 4, 1<<20), video(8, 2, 4, 4, 1<<24)), multimodal.ErrShape, "runs[2].SecondsPerGrid"},
+		{at(multimodal.Model{Family: multimodal.Ming, MergeSize: 2, TimeScale: 100}, video(8, 2, 4, 4, 1<<20)), multimodal.ErrPosition, "up to 16777216"},
+		{at(miniCPM, image(4, 8, 8)), multimodal.ErrShape, "runs[0].Kind is Image, want one after a run of kind Marker or SliceStart"},
+		{at(miniCPM, text(1), image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image"},
+		{at(miniCPM, multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[1].Kind is Image, want no slice before any image"},
+		{at(miniCPM, marker(1), image(4, 8, 8), text(1), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "runs[4].Kind is Image, want no slice after text"},
+		{at(miniCPM, marker(1), video(4, 1, 8, 8, 0), multimodal.Run{Kind: multimodal.SliceStart, Tokens: 1}, image(4, 8, 8)), multimodal.ErrShape, "want Video"},
+		{at(qwen2, text(huge), text(1)), multimodal.ErrShape, "].Tokens is"},
+		{at(qwen2, text(math.MaxInt32), text(1)), multimodal.ErrShape, "runs[1].Tokens is 1, want fewer than 2^31 with the runs before"},
+		{at(qwen2, text(33)), multimodal.ErrLength, "dst is 96 elements, want 3*33"},
+		{batch(6, 0, multimodal.BatchOptions{Length: -1}), multimodal.ErrConfig, "multimodal.Model.BatchPositions: options.Length is -1"},
+		{batch(6, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrLength, "dst is 6 elements, want 3*1*1"},
+		{batch(6, 1, multimodal.BatchOptions{Length: huge}, nil, nil), multimodal.ErrLength, "dst is 6 elements"},
+		{batch(6, 2, multimodal.BatchOptions{Length: 2}, []multimodal.Run{text(2)}), multimodal.ErrLength, "next is 2 elements, want nil or 1"},
+		{batch(3, 1, multimodal.BatchOptions{Length: 1}, []multimodal.Run{text(2)}), multimodal.ErrShape, "prompts[0] is 2 tokens, want at most options.Length = 1"},
+		{batch(48, 2, multimodal.BatchOptions{Length: 8}, []multimodal.Run{text(2)}, []multimodal.Run{text(1), image(3, 4, 4)}), multimodal.ErrShape, "prompts[1][1].Tokens is 3"},
+		{batch(96, 1, multimodal.BatchOptions{Length: 32}, []multimodal.Run{text(2)}), multimodal.ErrOverlap, "dst is sharing elements with next"},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
+	}
+	if slices.ContainsFunc(dst, func(x int32) bool { return x != 0 }) {
+		t.Error("written before an error")
+	}
+}
+
+// What ids and grids have wrong is an error that names both.
+func TestAppendRunsErrors(t *testing.T) {
+	const i, v, s, e = 7, 8, 5, 6
+	tokens := multimodal.TokenIDs{Image: i, Video: v, Audio: 9, VisionStart: s, AudioStart: e}
+	grid := func(t, h, w int) multimodal.Grid { return multimodal.Grid{T: t, H: h, W: w} }
+	images := func(g ...multimodal.Grid) multimodal.Media { return multimodal.Media{Images: g} }
+	videos := func(seconds []float32, g ...multimodal.Grid) multimodal.Media {
+		return multimodal.Media{Videos: g, SecondsPerGrid: seconds}
+	}
+	one := []float32{1}
+	qwen2, qwen25, qwen3, omni25, ming := models[0], models[2], models[3], models[7], models[9]
+	for n, tt := range []struct {
+		m     multimodal.Model
+		ids   []int32
+		media multimodal.Media
+		kind  error
+		says  string
+	}{
+		{multimodal.Model{}, nil, multimodal.Media{}, multimodal.ErrConfig, "m.Family"},
+		{qwen2, []int32{1, i, i, 2}, images(), multimodal.ErrShape, "ids[1:3] is 2 tokens of kind Image, want none, as media.Images has 0 for those before"},
+		{qwen2, []int32{1, i, i, 2}, images(grid(1, 4, 4)), multimodal.ErrShape, "ids[1:3] is 2 tokens of kind Image, want 4 of media.Images[0]"},
+		{qwen2, []int32{1, i, 2}, images(grid(1, 3, 2)), multimodal.ErrShape, "media.Images[0].H is 3, want a multiple of MergeSize = 2"},
+		{qwen2, []int32{1, i, 2}, images(grid(1, 2, 2), grid(1, 4, 4)), multimodal.ErrShape, "media.Images[1] is {1 4 4}, want a run of tokens for each grid, where there are 1"},
+		{qwen2, []int32{1, 2}, videos(nil, grid(1, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {1 2 2}, want a run"},
+		{qwen2, []int32{i, i}, images(grid(1, 2, 2), grid(1, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Image, want 1 of media.Images[0]"},
+		{qwen2, []int32{9}, multimodal.Media{}, multimodal.ErrShape, "ids[0:1].Kind is Audio"},
+		{qwen3, []int32{v, 1, v}, videos(nil, grid(3, 2, 2)), multimodal.ErrShape, "media.Videos[0] is {3 2 2}, want a run of tokens for each frame, where there are 2"},
+		{qwen3, []int32{v, v}, videos(nil, grid(2, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1 of media.Videos[0]"},
+		{qwen3, []int32{v}, videos(nil, grid(0, 2, 2)), multimodal.ErrShape, "media.Videos[0].T is 0"},
+		{qwen25, []int32{v}, videos(nil, grid(1, 2, 2)), multimodal.ErrLength, "media.SecondsPerGrid is 0 elements, want 1"},
+		{qwen25, []int32{v}, videos([]float32{-1}, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:1].SecondsPerGrid is -1"},
+		{ming, []int32{v, 1, v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[2:4] is 2 tokens of kind Video, want 1"},
+		{ming, []int32{v, v}, videos(one, grid(3, 2, 2)), multimodal.ErrShape, "ids[0:2] is 2 tokens of kind Video, want 1"},
+		{omni25, []int32{s, e, v, 9, 9, 1}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids is 6 elements, want two more after ids[0:5]"},
+		{omni25, []int32{s, e, v, v, 9, 9, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:8] is 8 tokens of kind VideoAndAudio, want 7 of media.Videos[0]"},
+		{omni25, []int32{s, e, v, 1, 2}, videos(one, grid(1, 2, 2)), multimodal.ErrShape, "ids[0:5].AudioTokens is 0"},
+	} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			runs, err := tt.m.AppendRuns([]multimodal.Run{text(1)}, tt.ids, tokens, tt.media)
+			if len(runs) != 1 {
+				t.Errorf("%d runs beside the error", len(runs))
+			}
+			fails(t, err, tt.kind, "multimodal.Model.AppendRuns: ", tt.says)
+		})
+	}
+}
+
+// mm_token_type_ids do as ids; a video of Ming may be whole or in frames.
+func TestAppendRuns(t *testing.T) {
+	types := multimodal.TokenIDs{Image: 1, Video: 2, Audio: 3}
+	runs, err := models[0].AppendRuns([]multimodal.Run{text(9)}, []int32{0, 0, 1, 1, 0, 2, 2}, types,
+		multimodal.Media{Images: []multimodal.Grid{{T: 1, H: 2, W: 4}}, Videos: []multimodal.Grid{{T: 2, H: 2, W: 2}}})
+	want := []multimodal.Run{text(9), text(2), image(2, 2, 4), text(1), video(2, 2, 2, 2, 0)}
+	if err != nil || !slices.Equal(runs, want) {
+		t.Errorf("%v, want %v, error %v", runs, want, err)
+	}
+	two := multimodal.Media{Videos: []multimodal.Grid{{T: 2, H: 2, W: 2}, {T: 2, H: 2, W: 2}}}
+	runs, err = models[9].AppendRuns(nil, []int32{2, 2, 0, 2, 0, 2}, types, two)
+	want = []multimodal.Run{video(2, 2, 2, 2, 1), text(1), video(1, 1, 2, 2, 1), text(1), video(1, 1, 2, 2, 1)}
+	if err != nil || !slices.Equal(runs, want) {
+		t.Errorf("%v, want %v, error %v", runs, want, err)
+	}
+}

@@ -1,0 +1,284 @@
+package multimodal
+
+import (
+	"math"
+
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// PatchOptions says which positions patches have.
+type PatchOptions struct {
+	MergeSize int  // as in Model; 1 for patches row by row
+	Time      bool // an axis of time before those of height and width (minimax_m3_vl)
+}
+
+// PatchPositions writes the positions of the patches of images and videos for the rotary
+// embedding of a vision tower: dst is [axes][patches], of the axes height and width, as
+// modelconfig.HuggingFaceVision has them, or with Time of time, height and width. The
+// patches of a grid come in the order of the frames; in a frame those that become one token come
+// together, MergeSize*MergeSize of them, row by row, and these blocks row by row
+// (get_vision_position_ids of transformers, rot_pos_emb of Qwen2-VL).
+//
+// Errors wrap ErrConfig (options), ErrLength (dst) or ErrShape (a grid).
+func PatchPositions(dst []int32, grids []Grid, options PatchOptions) error {
+	const function = "multimodal.PatchPositions"
+	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
+	if err != nil {
+		return err
+	}
+	axes := 2
+	if options.Time {
+		axes = 3
+	}
+	if want, ok := argument.Multiply(axes, patches); !ok || len(dst) != want {
+		return argument.Error(ErrLength, function, "dst", argument.Elements(len(dst)), "%d*%d, for [axes][patches]", axes, patches)
+	}
+	rows, columns := dst[(axes-2)*patches:], dst[(axes-1)*patches:]
+	at := 0
+	for _, g := range grids {
+		for t := range g.T {
+			for i := range g.H * g.W {
+				y, x := patchAt(i, g, options.MergeSize)
+				rows[at], columns[at] = int32(y), int32(x)
+				if options.Time {
+					dst[at] = int32(t)
+				}
+				at++
+			}
+		}
+	}
+	return nil
+}
+
+// patchAt returns row and column of patch i of a frame.
+func patchAt(i int, g Grid, mergeSize int) (y, x int) {
+	block, within := i/(mergeSize*mergeSize), i%(mergeSize*mergeSize)
+	blocks := g.W / mergeSize
+	return block/blocks*mergeSize + within/mergeSize, block%blocks*mergeSize + within%mergeSize
+}
+
+// checkGrids returns how many patches grids have.
+func checkGrids(function string, grids []Grid, by string, mergeSize int) (patches int, err error) {
+	if mergeSize < 1 || mergeSize > 1<<15 {
+		return 0, argument.Error(ErrConfig, function, by, mergeSize, "from 1 to 2^15")
+	}
+	for i, g := range grids {
+		f := divisible(g, mergeSize)
+		switch {
+		case g.T < 1:
+			f = shapeFault(".T", g.T, "at least 1")
+		case f == nil && (!countable(g.T, g.H, g.W) || g.T*g.H*g.W > math.MaxInt32-patches):
+			f = shapeFault("", g, "a grid of fewer than 2^31 patches with those before")
+		}
+		if f != nil {
+			return 0, f.of(function, argument.Indexed("grids", i))
+		}
+		patches += g.T * g.H * g.W
+	}
+	return patches, nil
+}
+
+// WindowOptions are numbers of a vision_config.
+type WindowOptions struct {
+	MergeSize  int // spatial_merge_size
+	WindowSize int // window_size, in pixels
+	PatchSize  int // patch_size, in pixels
+}
+
+// AppendWindows appends to order the order in which windowed attention takes the merged
+// tokens of images and videos: token i of the reordered ones is token order[i], counted
+// over all grids. It appends to starts the cumulative lengths of the windows
+// (cu_window_seqlens) in patches: 0, and the end of each. Windows are squares of
+// WindowSize/MergeSize/PatchSize tokens, smaller at the right and the lower edge, of one
+// frame; they go row by row (get_window_index of Qwen2.5-VL).
+//
+// The layers that attend to whole frames take the lengths of AppendFrames. Errors wrap
+// ErrConfig (options) or ErrShape (a grid).
+func AppendWindows(order, starts []int32, grids []Grid, options WindowOptions) (newOrder, newStarts []int32, err error) {
+	const function = "multimodal.AppendWindows"
+	if _, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize); err != nil {
+		return order, starts, err
+	}
+	if options.PatchSize < 1 || options.PatchSize > 1<<15 {
+		return order, starts, argument.Error(ErrConfig, function, "options.PatchSize", options.PatchSize, "from 1 to 2^15")
+	}
+	token := options.MergeSize * options.PatchSize
+	if options.WindowSize < 1 || options.WindowSize%token != 0 {
+		return order, starts, argument.Error(ErrConfig, function, "options.WindowSize", options.WindowSize, "a multiple of MergeSize*PatchSize = %d, at least that", token)
+	}
+	window := options.WindowSize / token
+	starts = append(starts, 0)
+	var first, end int32
+	for _, g := range grids {
+		h, w := g.H/options.MergeSize, g.W/options.MergeSize
+		for range g.T {
+			for top := 0; top < h; top += window {
+				bottom := top + min(window, h-top)
+				for left := 0; left < w; left += window {
+					right := left + min(window, w-left)
+					for y := top; y < bottom; y++ {
+						for x := left; x < right; x++ {
+							order = append(order, first+int32(y*w+x))
+						}
+					}
+					end += int32((bottom - top) * (right - left) * options.MergeSize * options.MergeSize)
+					starts = append(starts, end)
+				}
+			}
+			first += int32(h * w)
+		}
+	}
+	return order, starts, nil
+}
+
+// FrameOptions says which patches attend to one another.
+type FrameOptions struct {
+	WholeVideos bool // all frames of a video, not those of one frame (kimi_k25, minimax_m3_vl)
+}
+
+// AppendFrames appends to starts the cumulative lengths of the frames of images and videos
+// in patches (cu_seqlens): 0, and the end of each frame, or with WholeVideos of each grid.
+// Errors wrap ErrShape (a grid).
+func AppendFrames(starts []int32, grids []Grid, options FrameOptions) ([]int32, error) {
+	if _, err := checkGrids("multimodal.AppendFrames", grids, "", 1); err != nil {
+		return starts, err
+	}
+	starts = append(starts, 0)
+	var end int32
+	for _, g := range grids {
+		frames, patches := g.T, g.H*g.W
+		if options.WholeVideos {
+			frames, patches = 1, g.T*g.H*g.W
+		}
+		for range frames {
+			end += int32(patches)
+			starts = append(starts, end)
+		}
+	}
+	return starts, nil
+}
+
+// GridOptions says how a learned grid is resampled.
+type GridOptions struct {
+	Side      int // of the learned grid: the root of num_position_embeddings
+	MergeSize int // the order of the patches, as in PatchOptions
+
+	Bicubic      bool // 16 taps by Keys' kernel of a = -3/4, not 4 by linear weights
+	AlignCorners bool // the patches at the edges are those of the grid, as in Qwen3-VL; else their outer edges are
+	ZeroPadding  bool // taps beyond the grid have weight 0, not the value at its edge
+}
+
+// Taps returns how many learned positions each patch takes: 4, or 16 if Bicubic.
+func (o GridOptions) Taps() int {
+	if o.Bicubic {
+		return 16
+	}
+	return 4
+}
+
+// GridWeights writes which rows of a learned table of Side*Side positions, and with which
+// weights, make the position of each patch of images and videos: indices and weights are
+// [patches][options.Taps()], and
+//
+//	position[p] = sum over k of weights[p][k]*table[indices[p][k]]
+//
+// Row y of h rows takes from the learned rows around
+//
+//	y*(Side-1)/max(h-1, 1)      with AlignCorners
+//	(y+1/2)*Side/h - 1/2        without
+//
+// and columns alike; the weight of a tap is the product of both. Frames of a video are the
+// same. Weights have the bits of transformers 5.23 on a CPU: every operation rounds to float32
+// (get_vision_interpolation_indices_and_weights, fast_pos_embed_interpolate of Qwen3-VL).
+//
+// Errors wrap ErrConfig (options), ErrLength, ErrShape (a grid) or ErrOverlap.
+func GridWeights(indices []int32, weights []float32, grids []Grid, options GridOptions) error {
+	const function = "multimodal.GridWeights"
+	if options.Side < 1 || options.Side > 1<<15 {
+		return argument.Error(ErrConfig, function, "options.Side", options.Side, "from 1 to 2^15")
+	}
+	patches, err := checkGrids(function, grids, "options.MergeSize", options.MergeSize)
+	if err != nil {
+		return err
+	}
+	want, ok := argument.Multiply(patches, options.Taps())
+	if !ok || len(indices) != want {
+		return argument.Error(ErrLength, function, "indices", argument.Elements(len(indices)), "%d*%d, for [patches][taps]", patches, options.Taps())
+	}
+	if len(weights) != want {
+		return argument.Error(ErrLength, function, "weights", argument.Elements(len(weights)), "%d*%d, for [patches][taps]", patches, options.Taps())
+	}
+	if argument.MemoryOverlaps(indices, weights) {
+		return argument.Error(ErrOverlap, function, "indices", "sharing memory with weights", "another slice")
+	}
+	at := 0
+	for _, g := range grids {
+		for range g.T {
+			for i := range g.H * g.W {
+				y, x := patchAt(i, g, options.MergeSize)
+				var rows, columns taps
+				n := options.taps(&rows, y, g.H)
+				options.taps(&columns, x, g.W)
+				for j := range n {
+					for k := range n {
+						indices[at] = int32(rows.index[j]*options.Side + columns.index[k])
+						weights[at] = rows.weight[j] * columns.weight[k]
+						at++
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// taps are places of a learned grid along one axis.
+type taps struct {
+	index  [4]int
+	weight [4]float32
+}
+
+// taps sets those of patch number i of size patches, and returns how many there are.
+func (o *GridOptions) taps(to *taps, i, size int) (n int) {
+	var source float32
+	if o.AlignCorners {
+		source = float32(i) * float32(o.Side-1) / float32(max(size-1, 1))
+	} else {
+		source = float32((float32(i)+0.5)*float32(o.Side)/float32(size)) - 0.5
+	}
+	floor := float32(math.Floor(float64(source)))
+	n, first := 2, 0
+	if o.Bicubic {
+		n, first = 4, -1
+	}
+	for k := range n {
+		index := int(floor) + first + k
+		distance := source - floor - float32(first+k)
+		if distance < 0 {
+			distance = -distance
+		}
+		weight := max(1-distance, 0)
+		if o.Bicubic {
+			weight = keys(distance)
+		}
+		to.index[k] = min(max(index, 0), o.Side-1)
+		if o.ZeroPadding && to.index[k] != index {
+			weight *= 0 // of either sign
+		}
+		to.weight[k] = weight
+	}
+	return n
+}
+
+// keys is the kernel of bicubic interpolation with a = -3/4.
+func keys(d float32) float32 {
+	const a = -0.75
+	if d <= 1 {
+		w := float32((a+2)*d) - (a + 3)
+		w = float32(w * d)
+		return float32(w*d) + 1
+	}
+	w := float32(a*d) - 5*a
+	w = float32(w*d) + 8*a
+	return float32(w*d) - 4*a
+}

@@ -1,0 +1,143 @@
+package multimodal_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/multimodal"
+)
+
+// visionVectors are what testdata/generate.py writes for the vision tower.
+type visionVectors struct {
+	Versions  map[string]string
+	Positions []struct {
+		Grids     []grid
+		Merge     int
+		Positions [][]int32
+	}
+	Windows []struct {
+		Grids                []grid
+		Merge, Window, Patch int
+		Order, Starts        []int32
+	}
+	Frames []struct {
+		Grids       []grid
+		WholeVideos bool
+		Starts      []int32
+	}
+	Interpolations []struct {
+		Grids                        []grid
+		Side, Merge                  int
+		Bicubic, AlignCorners, Zeros bool
+		Indices                      []int32
+		Weights                      []int32 // bits
+	}
+}
+
+// The functions for the vision tower give what those of transformers give, weights to the
+// last bit.
+func TestVision(t *testing.T) {
+	var v visionVectors
+	readGolden("vision", &v)
+	for i, p := range v.Positions {
+		patches := len(p.Positions[0])
+		dst := make([]int32, 3*patches)
+		testkit.NoError(t, multimodal.PatchPositions(dst, grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge, Time: true}))
+		if !slices.Equal(dst, slices.Concat(p.Positions...)) {
+			t.Errorf("positions %d, with time: differ", i)
+		}
+		testkit.NoError(t, multimodal.PatchPositions(dst[patches:], grids(p.Grids), multimodal.PatchOptions{MergeSize: p.Merge}))
+		if !slices.Equal(dst, slices.Concat(p.Positions...)) {
+			t.Errorf("positions %d: differ", i)
+		}
+	}
+	for i, w := range v.Windows {
+		order, starts, err := multimodal.AppendWindows([]int32{-1}, []int32{-2}, grids(w.Grids), multimodal.WindowOptions{MergeSize: w.Merge, WindowSize: w.Window, PatchSize: w.Patch})
+		if err != nil || !slices.Equal(order, append([]int32{-1}, w.Order...)) || !slices.Equal(starts, append([]int32{-2}, w.Starts...)) {
+			t.Errorf("windows %d: order or starts differ, error %v", i, err)
+		}
+	}
+	for i, f := range v.Frames {
+		starts, err := multimodal.AppendFrames([]int32{-1}, grids(f.Grids), multimodal.FrameOptions{WholeVideos: f.WholeVideos})
+		if err != nil || !slices.Equal(starts, append([]int32{-1}, f.Starts...)) {
+			t.Errorf("frames %d: %v, want %v, error %v", i, starts, f.Starts, err)
+		}
+	}
+	for i, in := range v.Interpolations {
+		options := multimodal.GridOptions{Side: in.Side, MergeSize: in.Merge, Bicubic: in.Bicubic, AlignCorners: in.AlignCorners, ZeroPadding: in.Zeros}
+		indices, weights := make([]int32, len(in.Indices)), make([]float32, len(in.Indices))
+		testkit.NoError(t, multimodal.GridWeights(indices, weights, grids(in.Grids), options))
+		for k, bits := range in.Weights {
+			if indices[k] != in.Indices[k] || math.Float32bits(weights[k]) != uint32(bits) {
+				t.Errorf("interpolation %d, %+v, element %d: row %d by %v, want row %d by %v", i, options, k,
+					indices[k], weights[k], in.Indices[k], math.Float32frombits(uint32(bits)))
+				break
+			}
+		}
+	}
+	if len(v.Positions) < 40 || len(v.Windows) < 40 || len(v.Frames) < 30 || len(v.Interpolations) < 40 {
+		t.Errorf("%d, %d, %d and %d vectors", len(v.Positions), len(v.Windows), len(v.Frames), len(v.Interpolations))
+	}
+}
+
+// What is wrong is an error before the first write.
+func TestVisionErrors(t *testing.T) {
+	ints, floats := make([]int32, 64), make([]float32, 64)
+	one := []multimodal.Grid{{T: 1, H: 4, W: 4}}
+	positions := func(grids []multimodal.Grid, n, merge int) error {
+		return multimodal.PatchPositions(ints[:n], grids, multimodal.PatchOptions{MergeSize: merge})
+	}
+	windows := func(grids []multimodal.Grid, o multimodal.WindowOptions) error {
+		order, starts, err := multimodal.AppendWindows(nil, nil, grids, o)
+		if order != nil || starts != nil {
+			t.Error("appended before the error")
+		}
+		return err
+	}
+	weights := func(indices []int32, weights []float32, o multimodal.GridOptions) error {
+		return multimodal.GridWeights(indices, weights, one, o)
+	}
+	frames := func(grids []multimodal.Grid) error {
+		starts, err := multimodal.AppendFrames(nil, grids, multimodal.FrameOptions{})
+		if starts != nil {
+			t.Error("appended before the error")
+		}
+		return err
+	}
+	const huge = math.MaxInt
+	for i, tt := range []struct {
+		err, kind error
+		says      string
+	}{
+		{positions(one, 32, 0), multimodal.ErrConfig, "multimodal.PatchPositions: options.MergeSize is 0"},
+		{positions(one, 32, 1<<15+1), multimodal.ErrConfig, "options.MergeSize"},
+		{positions(one, 31, 2), multimodal.ErrLength, "dst is 31 elements, want 2*16"},
+		{positions(one, 32, 3), multimodal.ErrShape, "grids[0].H is 4, want a multiple of MergeSize = 3"},
+		{positions([]multimodal.Grid{{1, 4, 4}, {1, 4, 6}}, 32, 4), multimodal.ErrShape, "grids[1].W is 6"},
+		{positions([]multimodal.Grid{{0, 4, 4}}, 0, 4), multimodal.ErrShape, "grids[0].T is 0"},
+		{positions([]multimodal.Grid{{1, 0, 4}}, 0, 4), multimodal.ErrShape, "grids[0].H is 0"},
+		{positions([]multimodal.Grid{{1, 4, -4}}, 0, 4), multimodal.ErrShape, "grids[0].W is -4"},
+		{positions([]multimodal.Grid{{huge, huge, huge}}, 0, 1), multimodal.ErrShape, "grids[0] is"},
+		{positions([]multimodal.Grid{{1, 1 << 15, 1 << 15}, {1, 1 << 15, 1 << 15}}, 0, 1), multimodal.ErrShape, "grids[1] is"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112}), multimodal.ErrConfig, "options.PatchSize is 0"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, WindowSize: 111, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 111, want a multiple of MergeSize*PatchSize = 28"},
+		{windows(one, multimodal.WindowOptions{MergeSize: 2, PatchSize: 14}), multimodal.ErrConfig, "options.WindowSize is 0"},
+		{windows([]multimodal.Grid{{1, 3, 4}}, multimodal.WindowOptions{MergeSize: 2, WindowSize: 112, PatchSize: 14}), multimodal.ErrShape, "multimodal.AppendWindows: grids[0].H is 3"},
+		{windows(one, multimodal.WindowOptions{WindowSize: 112, PatchSize: 14}), multimodal.ErrConfig, "options.MergeSize is 0"},
+		{frames([]multimodal.Grid{{1, 4, 0}}), multimodal.ErrShape, "multimodal.AppendFrames: grids[0].W is 0"},
+		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1}), multimodal.ErrConfig, "options.Side is 0"},
+		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 1 << 16}), multimodal.ErrConfig, "options.Side"},
+		{weights(ints, floats, multimodal.GridOptions{Side: 4}), multimodal.ErrConfig, "options.MergeSize"},
+		{weights(ints[:63], floats, multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "indices is 63 elements, want 16*4"},
+		{weights(ints, floats[:63], multimodal.GridOptions{MergeSize: 1, Side: 4}), multimodal.ErrLength, "weights is 63 elements, want 16*4"},
+		{weights(ints, floats, multimodal.GridOptions{MergeSize: 1, Side: 4, Bicubic: true}), multimodal.ErrLength, "indices is 64 elements, want 16*16"},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { fails(t, tt.err, tt.kind, tt.says) })
+	}
+	if slices.ContainsFunc(ints, func(x int32) bool { return x != 0 }) || slices.ContainsFunc(floats, func(x float32) bool { return x != 0 }) {
+		t.Error("written before an error")
+	}
+}

@@ -1,0 +1,159 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/dispatch"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// quantization is what a call does to heads on their way into a cache of 8-bit numbers or
+// out of it. The steps work on float32 in scratch memory, which the first cache holds.
+type quantization struct {
+	dim           int // elements of a head
+	norm, rotated *RMSNorm
+	rotation      *rotation // or nil
+	hadamard      int
+}
+
+// quantizedOperand is a QuantizedView, the type of its elements forgotten.
+type quantizedOperand struct {
+	view.Operand
+	scales []float32
+	scale  float32
+}
+
+// bytes returns the memory from element at on.
+func (o *quantizedOperand) bytes(at int) []uint8 {
+	size := int(o.Kind.Size())
+	return unsafe.Slice((*uint8)(o.Data), o.Length*size)[at*size:]
+}
+
+// integers returns the int8 from element at on.
+func (o *quantizedOperand) integers(at int) []int8 {
+	return unsafe.Slice((*int8)(o.Data), o.Length)[at:]
+}
+
+// scratch returns memory for heads that lie one behind the other.
+func (q *quantization) scratch(memory []float32) view.Operand {
+	o := view.Over(memory)
+	o.HeadStride = q.dim
+	return o
+}
+
+// prepare writes the heads of n tokens, one behind the other, to scratch, as they are to
+// be quantized: those of x from element at on, rotated by the rows of table from number
+// first on, or by full.
+func (q *quantization) prepare(scratch, x *view.Operand, at, n int, table *cossin.Table, first int, full *fullWidthRow) {
+	scratch.Heads, scratch.TokenStride = x.Heads, x.Heads*q.dim
+	if q.rotation == nil || q.norm != nil {
+		q.widen(scratch, x, at, n)
+		q.norm.normalize(scratch, q.dim, n)
+		x, at = scratch, 0
+	}
+	if q.rotation != nil {
+		if full != nil {
+			q.rotation.rotateFullWidth(scratch, x, 0, at, full)
+		} else {
+			q.rotation.rotate(scratch, x, 0, at, n, table, first)
+		}
+		if x != scratch {
+			q.rotation.copyRest(scratch, x, 0, at, n)
+		}
+	}
+	q.rotated.normalize(scratch, q.dim, n)
+	q.transform(scratch, x.Heads*n)
+}
+
+// widen copies the heads of n tokens to scratch.
+func (q *quantization) widen(scratch, x *view.Operand, at, n int) {
+	for t := range n {
+		length, count := q.dim, x.Heads
+		if x.HeadStride == q.dim {
+			length, count = q.dim*x.Heads, 1
+		}
+		for i := range count {
+			view.Convert(scratch, x, t*scratch.TokenStride+i*length, at+t*x.TokenStride+i*x.HeadStride, length)
+		}
+	}
+}
+
+// normalize normalizes the heads of n tokens that lie one behind the other: each, or all
+// of a token as one vector.
+func (n *RMSNorm) normalize(x *view.Operand, headDim, tokens int) {
+	if n == nil {
+		return
+	}
+	heads := x.Heads
+	if len(n.weight) != headDim {
+		heads = 1
+	}
+	n.apply(x, heads, 0, tokens)
+}
+
+// transform is the Hadamard transform of heads in scratch.
+func (q *quantization) transform(scratch *view.Operand, heads int) {
+	if q.hadamard != 0 {
+		hadamardRows(scratch.Float32s(0), q.hadamard, heads*q.dim/q.hadamard)
+	}
+}
+
+// direct reports whether heads are quantized as they are in x.
+func (q *quantization) direct(x *view.Operand) bool {
+	return x.Kind == kernels.Float32 && q.norm == nil && q.rotation == nil && q.rotated == nil && q.hadamard == 0
+}
+
+// write quantizes heads, which start stride elements apart in x from element xAt on, into
+// y from element yAt on. Meanwhile it fetches memory that many bytes from there.
+func (q *quantization) write(y *quantizedOperand, yAt, heads int, x *view.Operand, xAt, stride, ahead int) {
+	impl, from := dispatch.Implementation(), x.Float32s(xAt)
+	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: stride, YStride: y.HeadStride, Ahead: ahead}
+	switch y.Kind {
+	case kernels.Q8:
+		if stride == q.dim && y.HeadStride == q.dim/generic.Q8Block { // blocks one behind the other
+			v.Len, v.Count = heads*q.dim, 1
+		}
+		v.YStride *= generic.Q8Bytes
+		kernels.QuantizeF32ToQ8(impl, y.bytes(yAt), from, &v)
+	case kernels.Int8:
+		v.ScaleStride = y.HeadStride / q.dim
+		kernels.QuantizeRowF32ToI8(impl, y.integers(yAt), y.scales[yAt/q.dim:], from, &v)
+	case kernels.E5M2:
+		kernels.QuantizeF32ToE5M2(impl, y.bytes(yAt), from, &v, y.scale)
+	default:
+		if y.scales == nil {
+			kernels.QuantizeF32ToE4M3(impl, y.bytes(yAt), from, &v, y.scale)
+			return
+		}
+		v.ScaleStride = y.HeadStride / q.dim
+		kernels.QuantizeRowF32ToE4M3(impl, y.bytes(yAt), y.scales[yAt/q.dim:], from, &v)
+	}
+}
+
+// read writes heads of x, from element at on, to scratch as float32, and takes back the
+// Hadamard transform.
+func (q *quantization) read(scratch *view.Operand, x *quantizedOperand, at, heads int) {
+	impl, to := dispatch.Implementation(), scratch.Float32s(0)
+	v := kernels.Conversion{Len: q.dim, Count: heads, XStride: x.HeadStride, YStride: q.dim}
+	inverse := [1]float32{1 / x.scale}
+	scales := inverse[:]
+	if x.scales != nil {
+		v.ScaleStride = x.HeadStride / q.dim
+		scales = x.scales[at/q.dim:]
+	}
+	switch x.Kind {
+	case kernels.Q8:
+		v.XStride *= generic.Q8Bytes
+		kernels.DequantizeQ8ToF32(impl, to, x.bytes(at), &v)
+	case kernels.Int8:
+		kernels.DequantizeI8ToF32(impl, to, x.integers(at), scales, &v)
+	case kernels.E5M2:
+		kernels.DequantizeE5M2ToF32(impl, to, x.bytes(at), scales, &v)
+	default:
+		kernels.DequantizeE4M3ToF32(impl, to, x.bytes(at), scales, &v)
+	}
+	q.transform(scratch, heads)
+}

@@ -1,0 +1,244 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// Quantized is the type of the numbers of a cache of 8 bits. y stands for a float32 that
+// becomes one, RN32 rounds to the nearest float32, ties to even:
+//
+//	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
+//	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
+//	       (ggml: quantize_row_q8_0_ref)
+//	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
+//	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
+//	E4M3   RN32(y*Scale) rounded to E4M3FN, ties to even, at most 448 in magnitude
+//	       (FlashInfer, vLLM); or RN32(y/scale) with scale = max(RN32(amax/448), 1e-6), for
+//	       each token and head
+//	E5M2   RN32(y*Scale) rounded to E5M2, ties to even, at most 57344 in magnitude
+//
+// Numbers without a scale of their own turn infinities into the largest number, and NaN
+// into the code 0x7f. Where amax is infinite or NaN, d and scale are that, q is 0, and
+// E4M3 is 0x7f: they are read back as NaN.
+type Quantized interface{ Q8_0 | int8 | E4M3 | E5M2 }
+
+// Q8_0 is a block of 32 numbers as ggml lays it out: number i is Q[i] times the float16 D,
+// whose bytes are little-endian.
+type Q8_0 struct {
+	D [2]byte
+	Q [generic.Q8Block]int8
+}
+
+// E4M3 is the code of an 8-bit number with 4 bits of exponent, without infinities: E4M3FN
+// of the OCP 8-bit floating point specification.
+type E4M3 uint8
+
+// E5M2 is the code of an 8-bit number with 5 bits of exponent.
+type E5M2 uint8
+
+// Q8_0s returns the blocks of memory without copying them. len(bytes) is a multiple of
+// 34; of what remains behind the last block nothing is returned.
+func Q8_0s(bytes []byte) []Q8_0 {
+	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
+}
+
+// E4M3s returns codes as numbers, without copying them. The caller guarantees that they
+// are E4M3.
+func E4M3s[B ~uint8](codes []B) []E4M3 {
+	return unsafe.Slice((*E4M3)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
+}
+
+// E5M2s is E4M3s for E5M2 numbers.
+func E5M2s[B ~uint8](codes []B) []E5M2 {
+	return unsafe.Slice((*E5M2)(unsafe.Pointer(unsafe.SliceData(codes))), cap(codes))[:len(codes)]
+}
+
+// QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
+// View does, and their scales. Units of the View are its elements: of Q8_0 blocks, so that
+// a head of 128 numbers is 4.
+type QuantizedView[D Quantized] struct {
+	View[D]
+
+	// Scales has the scales of int8, and of E4M3 where Scale is 0: one for every
+	// HeadDim elements of Data. That of the head that starts at Data[i] is
+	// Scales[i/HeadDim]; strides are multiples of HeadDim.
+	Scales []float32
+
+	// Scale is by what numbers are multiplied before they are rounded to E5M2, or to E4M3
+	// without Scales: above 0.
+	Scale float32
+
+	// Hadamard is the block of the Hadamard transform that numbers in the cache have gone
+	// through, a power of two from 32 to 512 that divides HeadDim: see [Hadamard]. 0: none.
+	Hadamard int
+}
+
+// maxQuantizedDim is the most elements of a head, which scratch memory has room for.
+const maxQuantizedDim = kernels.FusedElements
+
+// check checks all but where heads lie, and returns the elements of a head in Data.
+func (v *QuantizedView[D]) check(function string, name argument.Name, headDim int) (units int, err error) {
+	fail := func(kind error, field string, value any, expected string, args ...any) (int, error) {
+		return 0, argument.Error(kind, function, name.String()+field, value, expected, args...)
+	}
+	if headDim > maxQuantizedDim {
+		return fail(ErrShape, ": HeadDim", headDim, "at most %d", maxQuantizedDim)
+	}
+	if v.Hadamard != 0 && !isHadamard(v.Hadamard, headDim) {
+		return fail(ErrConfig, ".Hadamard", v.Hadamard, "0, or "+ofHadamard, headDim)
+	}
+	units = unitsOf[D](headDim)
+	format := quantizedKind[D]()
+	scales, scale := format == kernels.Int8, format == kernels.E5M2
+	switch {
+	case format == kernels.Q8 && headDim%generic.Q8Block != 0:
+		return fail(ErrShape, ": HeadDim", headDim, "a multiple of the %d numbers of a block of Q8_0", generic.Q8Block)
+	case format == kernels.E4M3:
+		scales, scale = v.Scales != nil, v.Scales == nil
+	}
+	if scale && !(v.Scale > 0 && v.Scale <= 0x1p126) || !scale && v.Scale != 0 {
+		expected := "0 where every head has a scale of its own"
+		if scale {
+			expected = "a number above 0, at most 2^126"
+		}
+		return fail(ErrConfig, ".Scale", v.Scale, "%s", expected)
+	}
+	if !scales {
+		if v.Scales != nil {
+			return fail(ErrLength, ".Scales", argument.Elements(len(v.Scales)), "nil for numbers that have other scales")
+		}
+		return units, nil
+	}
+	if len(v.Scales) != len(v.Data)/headDim {
+		return fail(ErrLength, ".Scales", argument.Elements(len(v.Scales)), "%d, one for every %d of the %d elements of Data", len(v.Data)/headDim, headDim, len(v.Data))
+	}
+	for _, stride := range [...]struct {
+		name  string
+		value int
+	}{{".TokenStride", v.TokenStride}, {".HeadStride", v.HeadStride}, {".SequenceStride", v.SequenceStride}} {
+		if stride.value%headDim != 0 {
+			return fail(ErrShape, stride.name, stride.value, "a multiple of HeadDim %d where there are Scales", headDim)
+		}
+	}
+	return units, nil
+}
+
+// quantizedKind returns the kind of D.
+func quantizedKind[D Quantized]() kernels.Kind {
+	var zero D
+	switch any(zero).(type) {
+	case int8:
+		return kernels.Int8
+	case E4M3:
+		return kernels.E4M3
+	case E5M2:
+		return kernels.E5M2
+	}
+	return kernels.Q8
+}
+
+// unitsOf returns how many D a head of so many elements is.
+func unitsOf[D Quantized](headDim int) int {
+	if quantizedKind[D]() == kernels.Q8 {
+		return headDim / generic.Q8Block
+	}
+	return headDim
+}
+
+// setOperand sets o to where the heads of v lie, of so many elements each, but for the
+// data and the scales. (Field by field, and they elsewhere: see view.View.)
+func (v *QuantizedView[D]) setOperand(o *quantizedOperand, units int) {
+	v.heads().SetOperand(&o.Operand, quantizedKind[D](), units)
+	o.scale = v.Scale
+}
+
+// heads is the view as package view checks it: the same fields.
+func (v *QuantizedView[D]) heads() *view.View[D] { return (*view.View[D])(&v.View) }
+
+// scaleView returns where the scales of the heads lie, as vectors of one element.
+func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
+	return view.View[float32]{
+		Data: v.Scales, Heads: v.Heads, TokenStride: v.TokenStride / headDim, HeadStride: v.HeadStride / headDim,
+		SequenceTokens: v.SequenceTokens, SequenceStride: v.SequenceStride / headDim,
+	}
+}
+
+// overlaps reports whether two views that are in order share elements or scales. Heads
+// are so many elements of Data.
+func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, units, otherUnits int) bool {
+	if units != otherUnits {
+		return argument.MemoryOverlaps(v.Data, o.Data) || argument.MemoryOverlaps(v.Scales, o.Scales)
+	}
+	if view.Overlap(v.heads(), o.heads(), tokens, units) {
+		return true
+	}
+	if v.Scales == nil || o.Scales == nil {
+		return false
+	}
+	a, b := v.scaleView(units), o.scaleView(units)
+	return view.Overlap(&a, &b, tokens, 1)
+}
+
+// Dequantize writes the numbers of a cache as heads of headDim elements: for each token
+// and head
+//
+//	Q8_0        RN(RN32(q*D))
+//	int8        RN(RN32(q*scale))
+//	E4M3        RN(RN32(code*scale))    scale of Scales, or RN32(1/Scale)
+//	E5M2        RN(RN32(code*RN32(1/Scale)))
+//
+// and, with Hadamard, what the transform makes of that: what was there before it. RN rounds
+// to T. dst has the heads of src, and shares no memory with it.
+//
+// A call allocates nothing. Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape,
+// ErrLength or ErrOverlap.
+func Dequantize[T Element, D Quantized](dst View[T], src QuantizedView[D], tokens, headDim int) error {
+	const function = "posenc.Dequantize"
+	if tokens < 0 {
+		return argument.Error(ErrShape, function, "tokens", tokens, "at least 0")
+	}
+	if headDim < 1 {
+		return argument.Error(ErrShape, function, "headDim", headDim, "at least 1")
+	}
+	units, err := src.check(function, argument.Named("src"), headDim)
+	if err != nil {
+		return err
+	}
+	var g view.Grid
+	to := (*view.View[T])(&dst)
+	if p := src.heads().Grid(&g, tokens, units); p != view.None {
+		return src.heads().Error(p, function, "src", &g)
+	}
+	if p := to.Grid(&g, tokens, headDim); p != view.None {
+		return to.Error(p, function, "dst", &g)
+	}
+	if dst.Heads != src.Heads {
+		return argument.Error(ErrShape, function, "dst.Heads", dst.Heads, "%d as in src", src.Heads)
+	}
+	if argument.MemoryOverlaps(dst.Data, src.Data) || argument.MemoryOverlaps(dst.Data, src.Scales) {
+		return argument.Error(ErrOverlap, function, "dst", "sharing memory with src", "a view of other memory")
+	}
+	y := operandOf(&dst, headDim)
+	var x quantizedOperand
+	src.setOperand(&x, units)
+	x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(src.Data)), src.Scales
+	q := quantization{dim: headDim, hadamard: src.Hadamard}
+	var memory [kernels.FusedElements]float32
+	scratch := q.scratch(memory[:])
+	heads := len(memory) / headDim
+	for t := range tokens {
+		for h := 0; h < x.Heads; h += heads {
+			some := min(heads, x.Heads-h)
+			q.read(&scratch, &x, x.Token(t)+h*x.HeadStride, some)
+			for i := range some {
+				view.Convert(&y, &scratch, y.Token(t)+(h+i)*y.HeadStride, i*headDim, headDim)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package posenc_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var (
+	_ = testkit.Register(testkit.Case{Function: "Q8_0s", NeverFails: true, Call: func(a *testkit.Arguments) testkit.Call {
+		bytes := testkit.Slice[byte](a, a.Below(200))
+		return testkit.Call{Run: func() error {
+			blocks := posenc.Q8_0s(bytes)
+			if len(blocks) != len(bytes)/34 || unsafe.Sizeof(posenc.Q8_0{}) != 34 || unsafe.Pointer(unsafe.SliceData(blocks)) != unsafe.Pointer(unsafe.SliceData(bytes)) {
+				panic("other blocks")
+			}
+			return nil
+		}}
+	},
+		Digests: func(add testkit.AddDigest) {
+			add("Q8_0s", func(d *testkit.Digest) { d.Add(posenc.Q8_0s(make([]byte, 70))) })
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "E4M3s", NeverFails: true, Call: elementsCall(posenc.E4M3s[byte]),
+		Digests: func(add testkit.AddDigest) {
+			add("E4M3s", func(d *testkit.Digest) { d.Add(posenc.E4M3s([]byte{0, 1, 0x7e, 0xff})) })
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "E5M2s", NeverFails: true, Call: elementsCall(posenc.E5M2s[byte]),
+		Digests: func(add testkit.AddDigest) {
+			add("E5M2s", func(d *testkit.Digest) { d.Add(posenc.E5M2s([]byte{0, 1, 0x7b, 0xff})) })
+		},
+	})
+	_ = testkit.Register(testkit.Case{Function: "Dequantize", Times: 2,
+		Call: func(a *testkit.Arguments) testkit.Call {
+			return oneOf(a, dequantizeCall[float32, posenc.Q8_0], dequantizeCall[float32, int8], dequantizeCall[float32, posenc.E4M3], dequantizeCall[float32, posenc.E5M2],
+				dequantizeCall[posenc.Float16, posenc.Q8_0], dequantizeCall[posenc.BFloat16, int8], dequantizeCall[posenc.Float16, posenc.E4M3], dequantizeCall[posenc.BFloat16, posenc.E5M2])
+		},
+		OnStack: func() error {
+			var values [2 * 64]float32
+			var blocks [2 * 2]posenc.Q8_0
+			return posenc.Dequantize(posenc.View[float32]{Data: values[:], Heads: 2}, posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: blocks[:], Heads: 2}}, 1, 64)
+		},
+		Digests: func(add testkit.AddDigest) {
+			add("Dequantize/from=Q8_0", digestDequantize[posenc.Q8_0])
+			add("Dequantize/from=int8", digestDequantize[int8])
+			add("Dequantize/from=E4M3", digestDequantize[posenc.E4M3])
+			add("Dequantize/from=E5M2", digestDequantize[posenc.E5M2])
+		},
+		Long: func() error {
+			return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
+				if dim > 4096 {
+					return nil
+				}
+				src := posenc.QuantizedView[int8]{View: posenc.View[int8]{Data: make([]int8, tokens*heads*dim), Heads: heads}, Scales: make([]float32, tokens*heads)}
+				return errors.Join(posenc.Dequantize(longView[float32](tokens, heads, dim), src, tokens, dim), posenc.Dequantize(longView[posenc.Float16](tokens, heads, dim), src, tokens, dim))
+			})
+		},
+	})
+)
+
+// oneOf makes the call that the bytes choose.
+func oneOf(a *testkit.Arguments, calls ...func(*testkit.Arguments) testkit.Call) testkit.Call {
+	return calls[a.Below(len(calls))](a)
+}
+
+// formatOf says of a type of numbers how many elements of a head are one of it, and
+// whether heads have scales of their own.
+func formatOf[D posenc.Quantized](a *testkit.Arguments) (block int, scales bool) {
+	switch any(*new(D)).(type) {
+	case posenc.Q8_0:
+		return generic.Q8Block, false
+	case int8:
+		return 1, true
+	case posenc.E4M3:
+		return 1, a.Yes()
+	}
+	return 1, false
+}
+
+// hadamardOf returns the block of a transform, or 0, and what HeadDim is to be a multiple of.
+func hadamardOf(a *testkit.Arguments, block int) (hadamard, unit int) {
+	if a.Below(3) == 0 {
+		hadamard = 32 << a.Below(3)
+	}
+	return hadamard, max(block, hadamard)
+}
+
+// quantizedOf returns a cache for tokens of so many heads of dim elements, of which each
+// block is one of D.
+func quantizedOf[D posenc.Quantized](a *testkit.Arguments, tokens, heads, dim, block int, scales bool) (v posenc.QuantizedView[D]) {
+	units := dim / block
+	if scales && (!a.Any() || a.Below(4) > 0) { // strides are multiples of heads
+		v.View = testkit.RandomShape[D](a.R, tokens, heads, 1, testkit.Apart)
+		v.TokenStride, v.HeadStride, v.SequenceStride = v.TokenStride*units, v.HeadStride*units, v.SequenceStride*units
+		if a.Any() {
+			tokens = testkit.Small(tokens)
+		}
+		v.Data = testkit.Slice[D](a, testkit.ReachOf(&v.View, tokens, units))
+	} else {
+		v.View = testkit.ViewOfHeads[D](a, tokens, heads, units)
+	}
+	switch {
+	case scales:
+		v.Scales = testkit.Slice[float32](a, len(v.Data)/max(dim, 1))
+	case block == 1:
+		v.Scale = float32(a.Real([]float64{1, 0.5, 3.25, 448.0 / 7, 1e-3}[a.Below(5)]))
+	}
+	if a.Rarely() {
+		v.Scale = float32(a.Real(1))
+	}
+	return v
+}
+
+// quantizedRight reports whether a cache is right but for where its heads lie.
+func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block int) bool {
+	if dim < 1 || dim > 4096 || dim%block != 0 {
+		return false
+	}
+	if h := v.Hadamard; h != 0 && (!slices.Contains([]int{32, 64, 128, 256, 512}, h) || dim%h != 0) {
+		return false
+	}
+	rightScale := v.Scale > 0 && v.Scale <= 0x1p126
+	rightScales := len(v.Scales) == len(v.Data)/dim && v.TokenStride%dim == 0 && v.HeadStride%dim == 0 && v.SequenceStride%dim == 0
+	switch any(*new(D)).(type) {
+	case posenc.Q8_0:
+		return v.Scales == nil && v.Scale == 0
+	case int8:
+		return v.Scale == 0 && rightScales
+	case posenc.E5M2:
+		return v.Scales == nil && rightScale
+	}
+	return v.Scales == nil && rightScale || v.Scales != nil && v.Scale == 0 && rightScales
+}
+
+// writesQuantized says that a call may write to the heads of tokens and to their scales.
+func writesQuantized[D posenc.Quantized](a *testkit.Arguments, v posenc.QuantizedView[D], tokens func() []int, dim, block int) {
+	units := dim / block
+	testkit.Writes(a, func(mark func(s []D)) {
+		for _, t := range tokens() {
+			for h := range v.Heads {
+				mark(v.Data[testkit.RowAt(&v.View, t, h, units):][:units])
+			}
+		}
+	})
+	if v.Scales == nil {
+		return
+	}
+	testkit.Writes(a, func(mark func(s []float32)) {
+		for _, t := range tokens() {
+			for h := range v.Heads {
+				mark(v.Scales[testkit.RowAt(&v.View, t, h, units)/dim:][:1])
+			}
+		}
+	})
+}
+
+// quantizePlain quantizes a head of token t, after the transform that v asks for.
+func quantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h int, head []float32) {
+	hadamardPlain(head, v.Hadamard)
+	units := unitsOf[D](len(head))
+	at := testkit.RowAt(&v.View, t, h, units)
+	switch to := any(v.Data[at:][:units]).(type) {
+	case []posenc.Q8_0:
+		generic.QuantizeF32ToQ8(testkit.BytesOf(to), head)
+	case []int8:
+		v.Scales[at/len(head)] = generic.QuantizeRowF32ToI8(to, head)
+	case []posenc.E4M3:
+		if v.Scales == nil {
+			generic.QuantizeF32ToE4M3(testkit.BytesOf(to), head, v.Scale)
+		} else {
+			v.Scales[at/len(head)] = generic.QuantizeRowF32ToE4M3(testkit.BytesOf(to), head)
+		}
+	case []posenc.E5M2:
+		generic.QuantizeF32ToE5M2(testkit.BytesOf(to), head, v.Scale)
+	}
+}
+
+// dequantizePlain returns a head of token t, before the transform that v names.
+func dequantizePlain[D posenc.Quantized](v *posenc.QuantizedView[D], t, h, dim int) []float32 {
+	head, units := make([]float32, dim), unitsOf[D](dim)
+	at := testkit.RowAt(&v.View, t, h, units)
+	scale := 1 / v.Scale
+	if v.Scales != nil {
+		scale = v.Scales[at/dim]
+	}
+	switch from := any(v.Data[at:][:units]).(type) {
+	case []posenc.Q8_0:
+		generic.DequantizeQ8ToF32(head, testkit.BytesOf(from))
+	case []int8:
+		generic.DequantizeI8ToF32(head, from, scale)
+	case []posenc.E4M3:
+		generic.DequantizeE4M3ToF32(head, testkit.BytesOf(from), scale)
+	case []posenc.E5M2:
+		generic.DequantizeE5M2ToF32(head, testkit.BytesOf(from), scale)
+	}
+	hadamardPlain(head, v.Hadamard)
+	return head
+}
+
+// unitsOf returns how many D so many elements are.
+func unitsOf[D posenc.Quantized](dim int) int {
+	if _, blocks := any(*new(D)).(posenc.Q8_0); blocks {
+		return dim / generic.Q8Block
+	}
+	return dim
+}
+
+// hadamardPlain transforms blocks of n elements; with 0 none.
+func hadamardPlain(x []float32, n int) {
+	for ; n > 0 && len(x) > 0; x = x[n:] {
+		generic.HadamardF32(x[:n], float32(1/math.Sqrt(float64(n))))
+	}
+}
+
+func dequantizeCall[T posenc.Element, D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+	block, scales := formatOf[D](a)
+	hadamard, unit := hadamardOf(a, block)
+	tokens, dim := a.Tokens(), a.Length()
+	if !a.Any() || a.Below(8) > 0 {
+		dim = (dim + unit - 1) / unit * unit
+	}
+	tokens = min(tokens, 20)
+	src := quantizedOf[D](a, tokens, a.Heads(), dim, block, scales)
+	src.Hadamard = hadamard
+	dst := testkit.ViewOfHeads[T](a, tokens, src.Heads, dim)
+	if a.Any() && a.Below(8) > 0 {
+		dst.Heads = src.Heads
+	}
+	testkit.WritesView(a, &dst, tokens, dim)
+	call := testkit.Call{
+		Run: func() error { return posenc.Dequantize(dst, src, tokens, dim) },
+		Right: func() bool {
+			return quantizedRight(&src, dim, block) && dst.Heads == src.Heads && testkit.Allowed(&dst, tokens, dim, len(dst.Data)) &&
+				testkit.Allowed(&src.View, tokens, dim/block, len(src.Data)) && !testkit.Share(testkit.BytesOf(src.Data), dst.Data) && !testkit.Share(testkit.BytesOf(src.Scales), dst.Data)
+		},
+		Want: func() {
+			for t := range tokens {
+				for h := range dst.Heads {
+					to := dst.Data[testkit.RowAt(&dst, t, h, dim):][:dim]
+					for i, v := range dequantizePlain(&src, t, h, dim) {
+						to[i] = testkit.Narrow[T](v)
+					}
+				}
+			}
+		},
+	}
+	call.Parts = func(c *testkit.Choices) [][]func() error {
+		return testkit.ViewParts(c, []posenc.View[T]{dst}, tokens, dim, true, func(_ int, x posenc.View[T], part []int) error {
+			for i, token := range part {
+				y := posenc.View[T]{Heads: x.Heads, TokenStride: x.TokenStride, HeadStride: x.HeadStride}
+				y.Data = x.Data[testkit.RowAt(&x, i, 0, dim) : testkit.RowAt(&x, i, x.Heads-1, dim)+dim]
+				if y.TokenStride == 0 && y.HeadStride == 0 {
+					y.HeadStride = dim
+				}
+				if err := posenc.Dequantize(y, oneToken(&src, token, dim), 1, dim); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return call
+}
+
+// oneToken is the view of token t.
+func oneToken[D posenc.Quantized](v *posenc.QuantizedView[D], t, dim int) posenc.QuantizedView[D] {
+	one, units := *v, unitsOf[D](dim)
+	first, last := testkit.RowAt(&v.View, t, 0, units), testkit.RowAt(&v.View, t, v.Heads-1, units)
+	one.View = posenc.View[D]{Data: v.Data[first : last+units], Heads: v.Heads, HeadStride: v.HeadStride, TokenStride: v.TokenStride}
+	if one.HeadStride == 0 {
+		one.HeadStride = units
+	}
+	if v.Scales != nil {
+		one.Scales = v.Scales[first/dim : last/dim+1]
+	}
+	return one
+}
+
+// digestCache returns a cache of fixed numbers.
+func digestCache[D posenc.Quantized](d *testkit.Digest, tokens, heads, dim int, scales bool) posenc.QuantizedView[D] {
+	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}}
+	bytes := testkit.BytesOf(v.Data)
+	for i := range bytes {
+		bytes[i] = byte(d.Below(256))
+	}
+	if blocks, is := any(v.Data).([]posenc.Q8_0); is {
+		for i := range blocks {
+			blocks[i].D = [2]byte{byte(d.Below(256)), byte(0x20 + d.Below(16))}
+		}
+		return v
+	}
+	_, int8s := any(v.Data).([]int8)
+	if _, e5m2s := any(v.Data).([]posenc.E5M2); int8s || scales && !e5m2s {
+		v.Scales = testkit.DigestElements[float32](d, tokens*heads)
+		return v
+	}
+	v.Scale = 3.25
+	return v
+}
+
+func digestDequantize[D posenc.Quantized](d *testkit.Digest) {
+	for _, hadamard := range []int{0, 32, 128} {
+		const tokens, heads, dim = 3, 2, 128
+		src := digestCache[D](d, tokens, heads, dim, hadamard == 32)
+		src.Hadamard = hadamard
+		values, halves := make([]float32, tokens*heads*dim), make([]posenc.BFloat16, tokens*heads*dim)
+		d.Must(posenc.Dequantize(posenc.View[float32]{Data: values, Heads: heads}, src, tokens, dim))
+		d.Must(posenc.Dequantize(posenc.View[posenc.BFloat16]{Data: halves, Heads: heads}, src, tokens, dim))
+		d.Add(values, halves)
+	}
+}

@@ -1,0 +1,254 @@
+package posenc_test
+
+import (
+	"math"
+	"math/cmplx"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// cacheFor returns an empty cache of packed heads.
+func cacheFor[D posenc.Quantized](tokens, heads, dim, hadamard int, scale float32) posenc.QuantizedView[D] {
+	v := posenc.QuantizedView[D]{View: posenc.View[D]{Heads: heads, Data: make([]D, tokens*heads*unitsOf[D](dim))}, Scale: scale, Hadamard: hadamard}
+	if _, blocks := any(v.Data).([]posenc.Q8_0); !blocks && scale == 0 {
+		v.Scales = make([]float32, tokens*heads)
+	}
+	return v
+}
+
+// quantizedErrors are the root mean square errors, relative to those of the numbers, that
+// docs/quantized.md gives for keys of normal random numbers: of storing them, and of one
+// shift of what is stored, sqrt(n) times as much of n.
+var quantizedErrors = []struct {
+	name          string
+	stored, shift float64
+	store         func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) (values []float32, shift func(deltas []int32) []float32)
+}{
+	{"Q8_0", 0.0051, 0.0051, storeKeys[posenc.Q8_0](0)},
+	{"int8", 0.0060, 0.0060, storeKeys[int8](0)},
+	{"E4M3 with scales", 0.026, 0.026, storeKeys[posenc.E4M3](0)},
+	{"E4M3", 0.026, 0.026, storeKeys[posenc.E4M3](1)},
+	{"E5M2", 0.053, 0.053, storeKeys[posenc.E5M2](1)},
+}
+
+const quantizedTokens, quantizedHeads, quantizedDim = 200, 2, 128
+
+// storeKeys stores keys at position 0, and returns what is read back, and what shifts them.
+func storeKeys[D posenc.Quantized](scale float32) func(*testing.T, *posenc.Rotary, []float32, int) ([]float32, func([]int32) []float32) {
+	return func(t *testing.T, rotary *posenc.Rotary, keys []float32, hadamard int) ([]float32, func([]int32) []float32) {
+		cache := cacheFor[D](quantizedTokens, quantizedHeads, quantizedDim, hadamard, scale)
+		read := func() []float32 {
+			values := make([]float32, len(keys))
+			testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: values, Heads: quantizedHeads}, cache, quantizedTokens, quantizedDim))
+			return values
+		}
+		testkit.NoError(t, posenc.RotateIntoQuantized(rotary.At(make([]int32, quantizedTokens)), nil, posenc.IntoQuantized[D, float32]{Dst: cache, Src: posenc.View[float32]{Data: keys, Heads: quantizedHeads}}))
+		return read(), func(deltas []int32) []float32 {
+			testkit.NoError(t, posenc.ShiftQuantized(rotary, deltas, cache))
+			return read()
+		}
+	}
+}
+
+// What is stored is near the keys, and what is shifted near the rotation of what was
+// stored: by the errors that are documented, which other keys change by a few percent.
+func TestQuantizedErrors(t *testing.T) {
+	r := testkit.NewRand(120)
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim, AttentionFactor: 1})
+	keys, deltas := make([]float32, quantizedTokens*quantizedHeads*quantizedDim), make([]int32, quantizedTokens)
+	for i := range keys {
+		keys[i] = float32(r.NormFloat64())
+	}
+	randomDeltas := func() []int32 {
+		for i := range deltas {
+			deltas[i] = int32(1 + r.IntN(4096))
+		}
+		return deltas
+	}
+	check := func(what string, got, want []float32, least, documented float64) {
+		t.Helper()
+		errors, squares := 0.0, 0.0
+		for i, w := range want {
+			errors += math.Pow(float64(got[i])-float64(w), 2)
+			squares += float64(w) * float64(w)
+		}
+		if e := math.Sqrt(errors / squares); e < least*documented || e > 1.1*documented {
+			t.Errorf("%s: the error is %.3g, documented %.3g", what, e, documented)
+		}
+	}
+	for _, format := range quantizedErrors {
+		for _, hadamard := range []int{0, 32, 128} {
+			values, shift := format.store(t, rotary, keys, hadamard)
+			check(format.name+" stored", values, keys, 0.9, format.stored)
+			const shifts = 10
+			want, shifted := values, values
+			for n := range shifts {
+				want = rotatedBy(randomDeltas(), want)
+				shifted = shift(deltas)
+				if n == 0 {
+					check(format.name+" shifted", shifted, want, 0.9, format.shift)
+				}
+			}
+			check(format.name+" shifted ten times", shifted, want, 0.8, format.shift*math.Sqrt(shifts))
+		}
+	}
+}
+
+// rotatedBy returns keys rotated by the angles of deltas.
+func rotatedBy(deltas []int32, keys []float32) []float32 {
+	rotated := make([]float32, len(keys))
+	for head := range len(keys) / quantizedDim {
+		token, at := head/quantizedHeads, head*quantizedDim
+		for i, pair := range pairsOf(posenc.HalfSplit, keys[at:][:quantizedDim]) {
+			pair *= cmplx.Exp(complex(0, float64(deltas[token])*math.Pow(10000, -2*float64(i)/quantizedDim)))
+			rotated[at+i], rotated[at+i+quantizedDim/2] = float32(real(pair)), float32(imag(pair))
+		}
+	}
+	return rotated
+}
+
+// A head of zeros is stored and shifted as zeros, and one whose delta is 0 keeps its bits.
+func TestQuantizedZeros(t *testing.T) {
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: quantizedDim})
+	for _, format := range quantizedErrors {
+		for _, hadamard := range []int{0, 64} {
+			keys := make([]float32, quantizedTokens*quantizedHeads*quantizedDim)
+			values, shift := format.store(t, rotary, keys, hadamard)
+			for _, x := range append(values, shift(testkit.Sequence(quantizedTokens))...) {
+				if x != 0 {
+					t.Fatalf("%s: a zero became %v", format.name, x)
+				}
+			}
+			r := testkit.NewRand(121)
+			for i := range keys {
+				keys[i] = float32(r.NormFloat64())
+			}
+			values, shift = format.store(t, rotary, keys, hadamard)
+			if !slices.Equal(values, shift(make([]int32, quantizedTokens))) {
+				t.Errorf("%s: a shift by 0 changed numbers", format.name)
+			}
+		}
+	}
+}
+
+// Transformed queries and keys have the scores of the queries and keys, up to the errors of
+// sums of 128 float32.
+func TestHadamardKeepsScores(t *testing.T) {
+	r := testkit.NewRand(122)
+	const heads, dim = 8, 256
+	q, k := make([]float32, heads*dim), make([]float32, heads*dim)
+	for i := range q {
+		q[i], k[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+	}
+	scores := func() (list []float64) {
+		for h := range heads {
+			score := 0.0
+			for i := range dim {
+				score += float64(q[h*dim+i]) * float64(k[h*dim+i])
+			}
+			list = append(list, score)
+		}
+		return list
+	}
+	before := scores()
+	for _, block := range []int{32, 64, 128, 256} {
+		cfg := posenc.HadamardConfig{HeadDim: dim, Block: block}
+		testkit.NoError(t, posenc.Hadamard(cfg, 1, posenc.View[float32]{Data: q, Heads: heads}, posenc.View[float32]{Data: k, Heads: heads}))
+		for h, score := range scores() {
+			// 8 sums and a product of each number, each off by 2^-24 of its size, 16.
+			if math.Abs(score-before[h]) > 9*2*0x1p-24*dim {
+				t.Errorf("block %d, head %d: the score is %v, want %v", block, h, score, before[h])
+			}
+		}
+	}
+}
+
+func TestQuantizedArguments(t *testing.T) {
+	const dim = 64
+	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+	decaying := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, XPos: &posenc.XPos{ScaleBase: 512}})
+	positions := []int32{0, 1}
+	data := make([]float32, 2*2*dim)
+	src := posenc.View[float32]{Data: data, Heads: 2}
+	q8, integers, e4m3 := cacheFor[posenc.Q8_0](2, 2, dim, 0, 0), cacheFor[int8](2, 2, dim, 0, 0), cacheFor[posenc.E4M3](2, 2, dim, 0, 1)
+	var calls []testkit.Wrong
+	wrong := func(name string, kind error, says string, call func() error) {
+		calls = append(calls, testkit.Wrong{Name: name, Call: call, Kind: kind, Says: []string{says}})
+	}
+	const into = "posenc.RotateIntoQuantized: "
+	store := func(dst posenc.QuantizedView[posenc.Q8_0], change func(x *posenc.IntoQuantized[posenc.Q8_0, float32])) func() error {
+		return func() error {
+			x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: dst, Src: src}
+			if change != nil {
+				change(&x)
+			}
+			return posenc.RotateIntoQuantized(rotary.At(positions), nil, x)
+		}
+	}
+	changed := func(change func(v *posenc.QuantizedView[posenc.Q8_0])) posenc.QuantizedView[posenc.Q8_0] {
+		v := q8
+		change(&v)
+		return v
+	}
+	wrong("Hadamard", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 48, want 0, or a power of two", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 48 }), nil))
+	wrong("Hadamard beyond a head", posenc.ErrConfig, into+"xs[0].Dst.Hadamard is 128", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Hadamard = 128 }), nil))
+	wrong("Scale of blocks", posenc.ErrConfig, into+"xs[0].Dst.Scale is 2, want 0", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scale = 2 }), nil))
+	wrong("Scales of blocks", posenc.ErrLength, into+"xs[0].Dst.Scales is 4 elements, want nil", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Scales = make([]float32, 4) }), nil))
+	wrong("heads", posenc.ErrShape, into+"xs[0].Dst.Heads is 1, want 2 as in Src", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Heads = 1 }), nil))
+	wrong("short", posenc.ErrLength, into+"xs[0].Dst.Data is 3 elements, want 8", store(changed(func(v *posenc.QuantizedView[posenc.Q8_0]) { v.Data = v.Data[:3] }), nil))
+	wrong("HeadDim", posenc.ErrShape, into+"xs[0].HeadDim is 32, want 0, or", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.HeadDim = 32 }))
+	wrong("blocks that do not divide", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 48, want a multiple of the 32", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 48 }))
+	wrong("long heads", posenc.ErrShape, into+"xs[0].Dst: HeadDim is 4128, want at most 4096", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Unrotated, x.HeadDim = true, 4128 }))
+	wrong("norm", posenc.ErrShape, into+"xs[0].RotatedNorm is of 3 elements, want HeadDim = 64 or Heads*HeadDim = 128", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) {
+		x.RotatedNorm = testkit.Must(posenc.NewRMSNorm(make([]float32, 3), posenc.RMSNormConfig{}))
+	}))
+	wrong("zero norm", posenc.ErrConfig, into+"xs[0].Norm is zero", store(q8, func(x *posenc.IntoQuantized[posenc.Q8_0, float32]) { x.Norm = new(posenc.RMSNorm) }))
+	wrong("slot", posenc.ErrPosition, into+"slots[1] is 2, want below 2", func() error {
+		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0, 2}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
+	})
+	wrong("slots", posenc.ErrLength, into+"slots is 1 element, want 2", func() error {
+		return posenc.RotateIntoQuantized(rotary.At(positions), []int32{0}, posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src})
+	})
+	wrong("one cache twice", posenc.ErrOverlap, into+"xs[1].Dst is sharing elements or scales with xs[0].Dst", func() error {
+		x := posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: q8, Src: src}
+		return posenc.RotateIntoQuantized(rotary.At(positions), nil, x, x)
+	})
+	ofIntegers := func(change func(v *posenc.QuantizedView[int8])) func() error {
+		return func() error {
+			v := integers
+			change(&v)
+			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[int8, float32]{Dst: v, Src: src})
+		}
+	}
+	wrong("no scales", posenc.ErrLength, into+"xs[0].Dst.Scales is 0 elements, want 4", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = nil }))
+	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales is 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
+	wrong("stride", posenc.ErrShape, into+"xs[0].Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
+	wrong("scales in Src", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with xs[0].Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
+	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127} {
+		wrong("Scale", posenc.ErrConfig, "xs[0].Dst.Scale is", func() error {
+			v := e4m3
+			v.Scale = scale
+			return posenc.RotateIntoQuantized(rotary.At(positions), nil, posenc.IntoQuantized[posenc.E4M3, float32]{Dst: v, Src: src})
+		})
+	}
+	wrong("both scales", posenc.ErrConfig, "xs[0].Scale is 1, want 0 where every head", func() error {
+		v := e4m3
+		v.Scales = make([]float32, 4)
+		return posenc.ShiftQuantized(rotary, positions, v)
+	})
+	wrong("XPos", posenc.ErrConfig, "posenc.ShiftQuantized: r is a Rotary with XPos", func() error { return posenc.ShiftQuantized(decaying, positions, q8) })
+	wrong("shifted twice", posenc.ErrOverlap, "posenc.ShiftQuantized: xs[1] is sharing elements", func() error { return posenc.ShiftQuantized(rotary, positions, q8, q8) })
+	wrong("Dequantize heads", posenc.ErrShape, "posenc.Dequantize: dst.Heads is 1, want 2", func() error { return posenc.Dequantize(posenc.View[float32]{Data: data[:2*dim], Heads: 1}, q8, 2, dim) })
+	wrong("Dequantize tokens", posenc.ErrShape, "posenc.Dequantize: tokens is -1", func() error { return posenc.Dequantize(src, q8, -1, dim) })
+	wrong("Dequantize headDim", posenc.ErrShape, "posenc.Dequantize: headDim is 0", func() error { return posenc.Dequantize(src, q8, 2, 0) })
+	wrong("Hadamard block", posenc.ErrConfig, "posenc.Hadamard: cfg.Block is 16", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 16}, 2, src) })
+	wrong("Hadamard head", posenc.ErrConfig, "posenc.Hadamard: cfg.HeadDim is 0", func() error { return posenc.Hadamard(posenc.HadamardConfig{Block: 32}, 2, src) })
+	wrong("Hadamard tokens", posenc.ErrShape, "posenc.Hadamard: tokens is -2", func() error { return posenc.Hadamard(posenc.HadamardConfig{HeadDim: 64, Block: 32}, -2, src) })
+	testkit.CheckWrong(t, calls, data)
+	if slices.ContainsFunc(q8.Data, func(b posenc.Q8_0) bool { return b != posenc.Q8_0{} }) || slices.Max(integers.Data) != 0 || slices.Max(e4m3.Data) != 0 {
+		t.Error("a call that failed wrote to its cache")
+	}
+}

@@ -1,0 +1,276 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// IntoQuantized is heads on their way into a cache of 8-bit numbers: keys, which rotate,
+// or values, which do not.
+type IntoQuantized[D Quantized, S Element] struct {
+	Dst QuantizedView[D]
+	Src View[S]
+
+	// Norm normalizes before the rotation, RotatedNorm after it (HunYuan, nanochat,
+	// Llama 4), where they are not nil: each head, with HeadDim weights, or all heads of a
+	// token as one vector, with Heads*HeadDim.
+	Norm, RotatedNorm *RMSNorm
+
+	// Unrotated says that heads are not rotated: values, and keys of layers without
+	// positions. HeadDim is then the elements of a head, 0 those of the Angles.
+	Unrotated bool
+	HeadDim   int
+}
+
+// RotateIntoQuantized rotates heads into caches of 8-bit numbers in one pass: a token is
+// read once and written once. The numbers of a head of Src are widened to float32,
+// normalized by Norm, rotated as [Rotate] rotates float32, normalized by RotatedNorm,
+// transformed as [Hadamard] does where Dst says so, and quantized: see [Quantized]. Nothing
+// is rounded to 16 bits on the way. K and V of a step take one call:
+//
+//	posenc.RotateIntoQuantized(rope.At(positions), slots,
+//		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: keys, Src: k},
+//		posenc.IntoQuantized[posenc.Q8_0, float32]{Dst: values, Src: v, Unrotated: true})
+//
+// Tokens go to slots as in [RotateInto]: token t to token slots[t] of every Dst, or to token
+// t where slots is nil; a negative slot drops the token; of tokens with the same slot the
+// last one stays. A paged cache is a view with SequenceStride. Each Dst has as many heads
+// as its Src. What belongs to no slot does not change. Rows with entries for each head, and
+// tokens without a row ([Rows.AtSome]), are an error.
+//
+// Dst shares no memory with Src, and no elements and scales with another Dst. A call
+// allocates nothing, and any range of tokens or heads may be written by a call of its own,
+// from any goroutine, with the same bits, but for a norm of all heads.
+//
+// Errors wrap ErrConfig (a, a norm, Scale, Hadamard), ErrShape, ErrLength, ErrOverlap or
+// ErrPosition, as those of RotateInto. HeadDim is at most 4096, and Heads*HeadDim at most
+// 16384 with a norm of all heads.
+func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...IntoQuantized[D, S]) error {
+	const function = "posenc.RotateIntoQuantized"
+	tokens, err := a.check(function)
+	if err != nil {
+		return err
+	}
+	if err := a.checkUniform(function); err != nil {
+		return err
+	}
+	h, scaling := a.heads()
+	var r rotation
+	r.head, r.in, r.out, r.scaling, r.sign = h, h.in, h.out, scaling, 1
+	if err := checkSlots(function, slots, tokens); err != nil {
+		return err
+	}
+	reach, most := 0, 0 // tokens of the caches; elements that scratch memory holds at least
+	for i := range xs {
+		x := &xs[i]
+		if reach, err = x.check(function, i, slots, tokens, r.headDim); err != nil {
+			return err
+		}
+		most = max(most, x.atLeast(r.headDim))
+	}
+	if err := checkQuantizedOverlaps(function, &a, xs, reach, r.headDim); err != nil {
+		return err
+	}
+	switch {
+	case tokens == 0 || reach == 0:
+	case most > kernels.FusedElements:
+		quantizeWholeTokens(&a, tokens, &r, slots, xs)
+	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
+		quantizeToken(&a, &r, slots, xs)
+	default:
+		quantizeTokens(&a, tokens, &r, slots, xs)
+	}
+	return nil
+}
+
+// dim returns the elements of a head.
+func (x *IntoQuantized[D, S]) dim(headDim int) int {
+	if x.Unrotated && x.HeadDim != 0 {
+		return x.HeadDim
+	}
+	return headDim
+}
+
+// atLeast returns the elements that scratch memory has to hold.
+func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
+	dim := x.dim(headDim)
+	for _, norm := range [...]*RMSNorm{x.Norm, x.RotatedNorm} {
+		if norm != nil {
+			dim = max(dim, len(norm.weight))
+		}
+	}
+	return dim
+}
+
+// check checks the heads number i of a call, and returns the tokens of the cache up to the
+// last that is written.
+func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, tokens, headDim int) (reach int, err error) {
+	named := func(field string) argument.Name { return argument.Name{Argument: "xs", Index: i, Field: field} }
+	if !x.Unrotated && x.HeadDim != 0 && x.HeadDim != headDim || x.HeadDim < 0 {
+		return 0, argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
+	}
+	dim := x.dim(headDim)
+	units, err := x.Dst.check(function, named(".Dst"), dim)
+	if err != nil {
+		return 0, err
+	}
+	var g view.Grid
+	src := (*view.View[S])(&x.Src)
+	if p := src.Grid(&g, tokens, dim); p != view.None {
+		return 0, src.Error(p, function, named(".Src").String(), &g)
+	}
+	if x.Dst.Heads != x.Src.Heads {
+		return 0, argument.Error(ErrShape, function, named(".Dst.Heads").String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
+	}
+	for _, n := range [...]struct {
+		field string
+		norm  *RMSNorm
+	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
+		if err := n.norm.check(function, named(n.field), x.Src.Heads, dim); err != nil {
+			return 0, err
+		}
+		if n.norm != nil && len(n.norm.weight) > maxQuantizedToken {
+			return 0, argument.Error(ErrShape, function, named(n.field).String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
+		}
+	}
+	return checkCache(function, named(".Dst"), x.Dst.heads(), slots, tokens, units)
+}
+
+// maxQuantizedToken is the most elements of a token that are normalized as one vector.
+const maxQuantizedToken = 4 * kernels.FusedElements
+
+// checkQuantizedOverlaps returns an error where memory is shared that may not be. The
+// caches have so many tokens.
+func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, xs []IntoQuantized[D, S], reach, headDim int) error {
+	fail := func(i int, field, sharing string, j int, other, expected string) error {
+		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+field, sharing+argument.Indexed("xs", j)+other, "%s", expected)
+	}
+	for i := range xs {
+		dst := &xs[i].Dst
+		for j := range xs {
+			switch other := &xs[j]; {
+			case argument.MemoryOverlaps(dst.Data, other.Src.Data), argument.MemoryOverlaps(dst.Scales, other.Src.Data):
+				return fail(i, ".Dst", "sharing memory with ", j, ".Src", "a view of other memory")
+			case argument.MemoryOverlaps(dst.Scales, other.Dst.Data):
+				return fail(i, ".Dst.Scales", "sharing memory with ", j, ".Dst.Data", "a slice of other memory")
+			case j < i && dst.overlaps(&other.Dst, reach, unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
+				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
+			}
+		}
+		if !a.callersTable() {
+			continue
+		}
+		o, s := dst.heads().Operand(quantizedKind[D](), 1), view.Over(dst.Scales)
+		if a.overlaps(&o) || a.overlaps(&s) {
+			return tableOverlapError(function, argument.Indexed("xs", i)+".Dst")
+		}
+	}
+	return nil
+}
+
+func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
+	var scratch [kernels.TokenElements]float32
+	var cos, sin [kernels.TokenPairs]float32
+	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], scratch[:])
+}
+
+func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
+	var scratch [kernels.FusedElements]float32
+	var cos, sin [kernels.ChunkPairs]float32
+	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+}
+
+func quantizeWholeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
+	var scratch [maxQuantizedToken]float32
+	var cos, sin [kernels.ChunkPairs]float32
+	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+}
+
+// intoQuantized goes through the tokens chunk by chunk. cos, sin and scratch are memory for
+// the rows of a chunk and for heads.
+func intoQuantized[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S], cos, sin, scratch []float32) {
+	pairs := r.rotaryDim / 2
+	rotates := false
+	for i := range xs {
+		rotates = rotates || !xs[i].Unrotated
+	}
+	if rotates && a.rows != nil && a.rows.fullWidth {
+		intoQuantizedFullWidth(a, tokens, r, slots, xs, scratch)
+		return
+	}
+	most := min(kernels.ChunkRows, len(cos)/pairs)
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		table := cossin.Table{Cos: cos, Sin: sin, Stride: pairs}
+		if rotates {
+			a.write(&table, tokens, first, count, r)
+		}
+		for i := range xs {
+			xs[i].store(r, slots, first, count, scratch, &table, nil)
+		}
+	}
+}
+
+// intoQuantizedFullWidth is intoQuantized by rows with an entry for each element, token by
+// token.
+func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S], scratch []float32) {
+	var full fullWidthRow
+	for t := range tokens {
+		full.read(a.rows, row(a.of, t), r.sign)
+		for i := range xs {
+			xs[i].store(r, slots, t, 1, scratch, nil, &full)
+		}
+	}
+}
+
+// store quantizes n tokens from number first on, whose rows are those of table or full.
+func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
+	var q quantization
+	q.dim, q.norm, q.rotated, q.hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
+	if !x.Unrotated {
+		q.rotation = r
+	}
+	var from view.Operand
+	setOperand(&from, &x.Src, q.dim)
+	from.Data = unsafe.Pointer(unsafe.SliceData(x.Src.Data))
+	var y quantizedOperand
+	x.Dst.setOperand(&y, unitsOf[D](q.dim))
+	y.Data, y.scales = unsafe.Pointer(unsafe.SliceData(x.Dst.Data)), x.Dst.Scales
+	scratch := q.scratch(memory)
+	all := from.Heads
+	token := all * q.dim
+	for t := first; t < first+n; {
+		at := slot(slots, t)
+		if at < 0 {
+			t++
+			continue
+		}
+		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)
+		for h := 0; h < all; h += heads {
+			count := min(heads, all-h)
+			from.Heads = count
+			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
+			if q.direct(&from) {
+				for i := range some {
+					q.write(&y, yAt+i*y.TokenStride, count, &from, xAt+i*from.TokenStride, from.HeadStride, kernels.Ahead)
+				}
+				continue
+			}
+			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
+			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
+			ahead := int(next - uintptr(scratch.Data))
+			if y.TokenStride == count*y.HeadStride { // heads of all tokens are equally far apart
+				q.write(&y, yAt, count*some, &scratch, 0, q.dim, ahead)
+				continue
+			}
+			for i := range some {
+				q.write(&y, yAt+i*y.TokenStride, count, &scratch, i*count*q.dim, q.dim, ahead)
+			}
+		}
+		t += some
+	}
+}

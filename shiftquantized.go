@@ -1,0 +1,103 @@
+package posenc
+
+import (
+	"unsafe"
+
+	"github.com/go-posenc/posenc/internal/argument"
+	"github.com/go-posenc/posenc/internal/cossin"
+	"github.com/go-posenc/posenc/internal/view"
+	"github.com/go-posenc/posenc/kernels"
+)
+
+// ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass: they become
+// float32 as [Dequantize] makes them, are rotated by the angles deltas[t]*InvFreq[i] alone,
+// AttentionFactor not applied again, and are quantized as [RotateIntoQuantized] does, by
+// scales of their own anew. Keys that do not move, whose deltas are 0, keep their bits.
+//
+// Each shift quantizes once more: docs/quantized.md says how large the errors are.
+//
+// Views must not share elements. A call allocates nothing, and any range of tokens or heads
+// may be shifted by a call of its own, from any goroutine, with the same bits.
+//
+// Errors are those of Shift, and of RotateIntoQuantized for the views.
+func ShiftQuantized[D Quantized](r *Rotary, deltas []int32, xs ...QuantizedView[D]) error {
+	const function = "posenc.ShiftQuantized"
+	tokens, err := r.checkShift(function, deltas)
+	if err != nil {
+		return err
+	}
+	for i := range xs {
+		if err := checkShifted(function, xs, i, tokens, r.headDim); err != nil {
+			return err
+		}
+	}
+	a, shift := r.At(deltas), rotation{&r.head, r.out, r.out, 1, 1}
+	for i := range xs {
+		var x quantizedOperand
+		xs[i].setOperand(&x, unitsOf[D](r.headDim))
+		x.Data, x.scales = unsafe.Pointer(unsafe.SliceData(xs[i].Data)), xs[i].Scales
+		shiftHeads(&a, tokens, &shift, &x, xs[i].Hadamard)
+	}
+	return nil
+}
+
+// checkShifted checks view number i.
+func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens, headDim int) error {
+	x := &xs[i]
+	units, err := x.check(function, argument.Name{Argument: "xs", Index: i}, headDim)
+	if err != nil {
+		return err
+	}
+	var g view.Grid
+	if p := x.heads().Grid(&g, tokens, units); p != view.None {
+		return x.heads().Error(p, function, argument.Indexed("xs", i), &g)
+	}
+	for j := range xs {
+		if argument.MemoryOverlaps(x.Scales, xs[j].Data) || argument.MemoryOverlaps(xs[j].Scales, x.Data) {
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
+		}
+		if j < i && x.overlaps(&xs[j], tokens, units, units) {
+			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
+		}
+	}
+	return nil
+}
+
+// shiftHeads shifts the heads of all tokens.
+func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamard int) {
+	var memory [kernels.FusedElements]float32
+	var cos, sin [kernels.ChunkPairs]float32
+	q := quantization{dim: r.headDim, hadamard: hadamard, rotation: r}
+	scratch := q.scratch(memory[:])
+	pairs, heads := r.rotaryDim/2, min(x.Heads, len(memory)/q.dim)
+	most := chunkTokens(pairs)
+	for first := 0; first < tokens; first += most {
+		count := min(most, tokens-first)
+		table := cossin.Table{Cos: cos[:], Sin: sin[:], Stride: pairs}
+		a.write(&table, tokens, first, count, r)
+		for t := range count {
+			if !moves(a.of, tokens, first+t) {
+				continue
+			}
+			for h := 0; h < x.Heads; h += heads {
+				at := x.Token(first+t) + h*x.HeadStride
+				some := min(heads, x.Heads-h)
+				q.read(&scratch, x, at, some)
+				scratch.Heads = some
+				r.rotate(&scratch, &scratch, 0, 0, 1, &table, t)
+				q.transform(&scratch, some)
+				q.write(x, at, some, &scratch, 0, q.dim, kernels.Ahead)
+			}
+		}
+	}
+}
+
+// moves reports whether token t has a delta other than 0 on some axis.
+func moves(deltas []int32, tokens, t int) bool {
+	for ; t < len(deltas); t += tokens {
+		if deltas[t] != 0 {
+			return true
+		}
+	}
+	return false
+}

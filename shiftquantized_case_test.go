@@ -1,0 +1,120 @@
+package posenc_test
+
+import (
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+var _ = testkit.Register(testkit.Case{Function: "ShiftQuantized", Times: 2,
+	Call: func(a *testkit.Arguments) testkit.Call {
+		return oneOf(a, shiftQuantizedCall[posenc.Q8_0], shiftQuantizedCall[int8], shiftQuantizedCall[posenc.E4M3], shiftQuantizedCall[posenc.E5M2])
+	},
+	OnStack: func() error {
+		var keys [3 * 2]posenc.Q8_0
+		var deltas = [3]int32{1, 0, -1}
+		return posenc.ShiftQuantized(modelOnStack(64), deltas[:], posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: keys[:], Heads: 1}})
+	},
+	Digests: func(add testkit.AddDigest) {
+		add("ShiftQuantized/type=Q8_0", digestShiftQuantized[posenc.Q8_0])
+		add("ShiftQuantized/type=int8", digestShiftQuantized[int8])
+		add("ShiftQuantized/type=E4M3", digestShiftQuantized[posenc.E4M3])
+		add("ShiftQuantized/type=E5M2", digestShiftQuantized[posenc.E5M2])
+	},
+	Long: func() error {
+		return eachLong(func(_ posenc.Angles, tokens, heads, dim int) error {
+			if dim > 2048 || dim%32 != 0 {
+				return nil
+			}
+			r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
+			return posenc.ShiftQuantized(r, testkit.Sequence(tokens), posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, tokens*heads*dim/32), Heads: heads}})
+		})
+	},
+})
+
+func shiftQuantizedCall[D posenc.Quantized](a *testkit.Arguments) testkit.Call {
+	block, scales := formatOf[D](a)
+	hadamard, unit := hadamardOf(a, block)
+	if !a.Any() || a.Below(8) > 0 {
+		a.HeadUnit = unit
+	}
+	r := rotaryOf(a)
+	for !a.Any() && r.cfg.XPos != nil {
+		r = rotaryOf(a)
+	}
+	deltas := positionsOf(a, &r)
+	tokens, dim := len(deltas)/r.axes, r.cfg.HeadDim
+	for i := range deltas {
+		if a.R.IntN(4) == 0 {
+			deltas[i] = 0
+		}
+	}
+	xs := make([]posenc.QuantizedView[D], 1+a.Below(2))
+	moved := func() (list []int) {
+		for t := range tokens {
+			for axis := range r.axes {
+				if deltas[axis*tokens+t] != 0 {
+					list = append(list, t)
+					break
+				}
+			}
+		}
+		return list
+	}
+	for i := range xs {
+		xs[i] = quantizedOf[D](a, tokens, a.Heads(), dim, block, scales)
+		xs[i].Hadamard = hadamard
+		writesQuantized(a, xs[i], moved, dim, block)
+	}
+	call := testkit.Call{
+		Run: func() error { return posenc.ShiftQuantized(r.Rotary, deltas, xs...) },
+		Want: func() {
+			p := plainOf(r.cfg)
+			p.in = p.out
+			cfg := r.cfg
+			cfg.AttentionFactor = 0
+			p = p.with(plainTables(cfg, deltas))
+			for i := range xs {
+				x := &xs[i]
+				for _, t := range moved() {
+					for h := range x.Heads {
+						head := posenc.View[float32]{Data: dequantizePlain(x, t, h, dim), Heads: 1}
+						one := p
+						one.cos = [2][]float32{p.cos[0][t*p.rotaryDim/2:], p.cos[1][t*p.rotaryDim/2:]}
+						one.sin = [2][]float32{p.sin[0][t*p.rotaryDim/2:], p.sin[1][t*p.rotaryDim/2:]}
+						rotateViewsPlain(one, []posenc.View[float32]{head}, 1)
+						quantizePlain(x, t, h, head.Data)
+					}
+				}
+			}
+		},
+		Parts: func(c *testkit.Choices) (groups [][]func() error) {
+			for i := range xs {
+				for _, part := range c.Deal(tokens) {
+					groups = append(groups, []func() error{func() error {
+						for _, t := range part {
+							if err := posenc.ShiftQuantized(r.Rotary, testkit.PickAxes(deltas, r.axes, []int{t}), oneToken(&xs[i], t, dim)); err != nil {
+								return err
+							}
+						}
+						return nil
+					}})
+				}
+			}
+			return groups
+		},
+	}
+	return call
+}
+
+func digestShiftQuantized[D posenc.Quantized](d *testkit.Digest) {
+	const tokens, heads, dim = 7, 2, 64
+	for layout := range digestLayouts {
+		r := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim, Layout: posenc.Layout(layout)})
+		keys := digestCache[D](d, tokens, heads, dim, layout%2 == 0)
+		keys.Hadamard = []int{0, 32, 64, 0}[layout]
+		deltas := d.Positions(tokens)
+		deltas[2] = 0
+		d.Must(posenc.ShiftQuantized(r, deltas, keys))
+		d.Add(keys.Data, keys.Scales)
+	}
+}

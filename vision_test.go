@@ -1,0 +1,300 @@
+package posenc_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// visionCase is what the code of a model made: testdata/vision/generate.py.
+type visionCase struct {
+	Model                 string
+	Heads, Tokens         int
+	HeadDim               int `json:"head_dim"`
+	Height, Width, Window int
+	Positions             string
+	InvFreq               string `json:"inv_freq"`
+	ClassAngle            string `json:"class_angle"`
+	Cos, Sin, Angles      string // of full width
+	Q, Rotated            string
+}
+
+// visionRecipe is how a model's table is made.
+type visionRecipe struct {
+	layout        posenc.Layout
+	grid          posenc.Grid
+	ladder        func(rounding frequency.Rounding) (frequency.Ladder, error)
+	mixed         func(c *visionCase) posenc.MixedFrequencies // instead of a ladder
+	heads         bool                                        // each has its own entries
+	before, after int                                         // tokens that do not rotate
+	tolerance     float64                                     // of angles, relative; 0: the same bits
+}
+
+// axialOf is two axes of half the pairs each.
+func axialOf(dim int, base float64) func(frequency.Rounding) (frequency.Ladder, error) {
+	return func(r frequency.Rounding) (frequency.Ladder, error) { return frequency.Axial(base, r, dim/2, dim/2) }
+}
+
+// mixedOfTimm transposes the frequencies of a layer.
+func mixedOfTimm(c *visionCase) posenc.MixedFrequencies {
+	f, n := testkit.Hex[float32](c.InvFreq), c.Heads*c.HeadDim/2
+	m := posenc.MixedFrequencies{Axes: 2}
+	for e := range n {
+		m.InvFreq = append(m.InvFreq, float64(f[e]), float64(f[n+e]))
+	}
+	return m
+}
+
+func recipeOf(c *visionCase) visionRecipe {
+	const oneRounding = 0x1p-23 // a product or a quotient rounded once more, or once less
+	grid := posenc.Grid{Height: c.Height, Width: c.Width}
+	columns := grid
+	columns.ColumnsFirst = true
+	switch c.Model {
+	case "dinov3_vit", "sapiens2", "eomt_dinov3":
+		grid.Centered = true
+		return visionRecipe{layout: posenc.HalfSplit, grid: grid, ladder: axialOf(c.HeadDim, 100), before: 5}
+	case "timm_dinov3": // divides by periods
+		grid.Centered = true
+		return visionRecipe{layout: posenc.HalfSplit, grid: grid, ladder: axialOf(c.HeadDim, 100), tolerance: 2 * oneRounding}
+	case "timm_eva":
+		grid.RefHeight, grid.RefWidth = 16, 16
+		return visionRecipe{layout: posenc.Interleaved, grid: grid, ladder: axialOf(c.HeadDim, 10000)}
+	case "timm_pe":
+		columns.RefHeight, columns.RefWidth, columns.Offset = 24, 24, 1
+		return visionRecipe{layout: posenc.Interleaved, grid: columns, ladder: axialOf(c.HeadDim, 10000)}
+	case "timm_mixed_ij":
+		return visionRecipe{layout: posenc.Interleaved, grid: grid, mixed: mixedOfTimm, heads: true}
+	case "timm_mixed_xy":
+		return visionRecipe{layout: posenc.Interleaved, grid: columns, mixed: mixedOfTimm, heads: true}
+	case "lightglue": // a product of matrices, which may be fused
+		return visionRecipe{layout: posenc.Interleaved, tolerance: 2 * oneRounding, mixed: func(c *visionCase) posenc.MixedFrequencies {
+			return posenc.MixedFrequencies{InvFreq: wide(testkit.Hex[float32](c.InvFreq)), Axes: 2}
+		}}
+	case "mlcd":
+		return visionRecipe{layout: posenc.HalfSplit, grid: grid, mixed: mlcdFrequencies}
+	case "sam2":
+		return visionRecipe{layout: posenc.Interleaved, grid: columns, ladder: axialOf(c.HeadDim, 10000), after: 4}
+	case "sam3":
+		columns.Scale = float32(float64(c.Window) / float64(c.Width))
+		return visionRecipe{layout: posenc.Interleaved, grid: columns, ladder: axialOf(c.HeadDim, 10000)}
+	case "efficientloftr":
+		grid.Offset = 1
+		return visionRecipe{layout: posenc.Interleaved, grid: grid, ladder: func(r frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.AxialInterleaved(c.HeadDim, 10000, r)
+		}}
+	case "esmfold2":
+		return visionRecipe{layout: posenc.HalfSplit, ladder: func(r frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.ESMFold2(c.HeadDim, frequency.ESMFold2Parameters{SpatialPairs: 2, UIDPairs: 10, SpatialBase: 20, UIDBase: 10000}, r)
+		}}
+	}
+	panic("no recipe for " + c.Model)
+}
+
+func wide(s []float32) (list []float64) {
+	for _, x := range s {
+		list = append(list, float64(x))
+	}
+	return list
+}
+
+// mlcdFrequencies have the class angle as a third axis.
+func mlcdFrequencies(c *visionCase) posenc.MixedFrequencies {
+	m := posenc.MixedFrequencies{Axes: 3}
+	ladder, angle := testkit.Hex[float32](c.InvFreq), testkit.Hex[float32](c.ClassAngle)
+	for i, a := range angle {
+		w := [3]float64{2: float64(a)}
+		w[i/len(ladder)] = float64(ladder[i%len(ladder)])
+		m.InvFreq = append(m.InvFreq, w[:]...)
+	}
+	return m
+}
+
+// positions are those of the recipe, [axes][tokens].
+func (r *visionRecipe) positions(c *visionCase) []float32 {
+	if c.Positions != "" {
+		return testkit.Hex[float32](c.Positions)
+	}
+	positions := make([]float32, 2*c.Height*c.Width)
+	if err := posenc.GridPositions(positions, r.grid); err != nil {
+		panic(err)
+	}
+	if c.Model == "mlcd" { // the class token, and the axis of its angle
+		n := c.Height * c.Width
+		all := append([]float32{0}, positions[:n]...)
+		all = append(append(all, 0), positions[n:]...)
+		return append(append(all, 1), make([]float32, n)...)
+	}
+	return positions
+}
+
+// table makes the rows. With frequencies of the model's own, those of the ladder are
+// replaced by the nearest of them: PyTorch's powers may be off by a bit.
+func (r *visionRecipe) table(t *testing.T, c *visionCase, rounding posenc.AngleRounding, own bool) (cos, sin []float32) {
+	t.Helper()
+	positions := r.positions(c)
+	if r.mixed != nil {
+		f := r.mixed(c)
+		f.AngleRounding = rounding
+		n := len(positions) / f.Axes * len(f.InvFreq) / f.Axes
+		cos, sin = make([]float32, n), make([]float32, n)
+		testkit.NoError(t, posenc.CosSinMixed(cos, sin, positions, f))
+		return cos, sin
+	}
+	ladder := testkit.Must(r.ladder(frequency.Rounding(rounding)))
+	if model := testkit.Hex[float32](c.InvFreq); own && len(model) > 0 {
+		for i, w := range ladder.InvFreq {
+			nearest := slices.MinFunc(model, func(a, b float32) int {
+				return int(math.Copysign(1, math.Abs(float64(a)-w)-math.Abs(float64(b)-w)))
+			})
+			if !(math.Abs(float64(nearest)-w) <= 0x1p-22*w) {
+				t.Fatalf("frequency %d is %v, and the model has none nearer than %v", i, w, nearest)
+			}
+			ladder.InvFreq[i] = float64(nearest)
+		}
+	}
+	rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * len(ladder.InvFreq), InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+	n := len(positions) / (1 + int(slices.Max(ladder.Axes))) * len(ladder.InvFreq)
+	cos, sin = make([]float32, n), make([]float32, n)
+	testkit.NoError(t, rope.CosSinFractional(cos, sin, positions))
+	return cos, sin
+}
+
+// pairsOf takes the first entry of each pair of a table of full width, and brings
+// [heads][tokens] to [tokens][heads].
+func (r *visionRecipe) pairsOf(c *visionCase, full []float32, width int) (list []float32) {
+	heads, dim := 1, c.HeadDim
+	if r.heads {
+		heads = c.Heads
+	}
+	tokens := len(full) / heads / dim
+	for t := range tokens {
+		for h := range heads {
+			row := full[(h*tokens+t)*dim:][:dim]
+			if width == 2 {
+				list = append(list, row...)
+				continue
+			}
+			for i := range dim / 2 {
+				first, _ := testkit.PairAt(r.layout, 0, i, dim/2)
+				list = append(list, row[first])
+			}
+		}
+	}
+	return list
+}
+
+func TestVisionModels(t *testing.T) {
+	var vectors struct{ Cases []visionCase }
+	testkit.ReadJSON("testdata/vision/vectors.json", &vectors)
+	if len(vectors.Cases) != 23 {
+		t.Fatalf("%d cases, want 23", len(vectors.Cases))
+	}
+	for i := range vectors.Cases {
+		c := &vectors.Cases[i]
+		if c.Model == "vjepa2" {
+			continue
+		}
+		t.Run(c.Model, func(t *testing.T) {
+			r := recipeOf(c)
+			angles := r.pairsOf(c, testkit.Hex[float32](c.Angles), 1)
+			modelCos, modelSin := testkit.Hex[float32](c.Cos), testkit.Hex[float32](c.Sin)
+			wantCos, wantSin := make([]float32, len(angles)), make([]float32, len(angles))
+			testkit.NoError(t, posenc.CosSinAngles(wantCos, wantSin, angles))
+
+			// 1. By the model's steps, from its frequencies, the angles have its bits.
+			cos, sin := r.table(t, c, posenc.Float32Angles, true)
+			if len(cos) != len(angles) {
+				t.Fatalf("%d entries, want %d", len(cos), len(angles))
+			}
+			compare := func(what string, got, want []float32, absolute, ofAngle float64) {
+				t.Helper()
+				for i, w := range want {
+					tolerance := absolute + ofAngle*math.Abs(float64(angles[i]))
+					if !(math.Abs(float64(got[i])-float64(w)) <= tolerance) || tolerance == 0 && got[i] != w {
+						t.Fatalf("%s: entry %d is %v, want %v within %v", what, i, got[i], w, tolerance)
+					}
+				}
+			}
+			half := 0.0 // of the last bit of the cosine and the sine of another angle
+			if r.tolerance > 0 {
+				half = 0x1p-24
+			}
+			compare("cosines", cos, wantCos, half, r.tolerance)
+			compare("sines", sin, wantSin, half, r.tolerance)
+
+			// 2. PyTorch's cosines and sines are off by less than two units below 1.
+			compare("the model's cosines", r.pairsOf(c, modelCos, 1), wantCos, 0x1p-23, 0)
+			compare("the model's sines", r.pairsOf(c, modelSin, 1), wantSin, 0x1p-23, 0)
+
+			// 3. Frequencies of package frequency, and exact angles: the model rounds a
+			// position up to four times, a frequency up to three times, a product once.
+			for rounding := range posenc.AngleRounding(2) {
+				cos, sin := r.table(t, c, rounding, false)
+				compare("cosines, own frequencies", cos, wantCos, 0x1p-24, 8*0x1p-24)
+				compare("sines, own frequencies", sin, wantSin, 0x1p-24, 8*0x1p-24)
+			}
+
+			// 4. Rotation by the model's table of full width has the bits of its rotation.
+			cfg := posenc.RowsConfig{HeadDim: c.HeadDim, Layout: r.layout}
+			if r.heads {
+				cfg.Heads = c.Heads
+			}
+			rotate := func(table posenc.Table[float32]) []float32 {
+				rows := testkit.Must(posenc.NewRows(cfg, table))
+				ids := slices.Concat(slices.Repeat([]int32{-1}, r.before), testkit.Sequence(rows.Len()), slices.Repeat([]int32{-1}, r.after))
+				q := testkit.Hex[float32](c.Q)
+				testkit.NoError(t, posenc.Rotate(rows.AtSome(ids), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
+				return q
+			}
+			rotated := testkit.Hex[float32](c.Rotated)
+			if got := rotate(posenc.Table[float32]{Cos: r.pairsOf(c, modelCos, 2), Sin: r.pairsOf(c, modelSin, 2), FullWidth: true}); !slices.Equal(got, rotated) {
+				t.Error("rotated by the model's table, q is another")
+			}
+			// By ours each of two entries is off by one unit, and elements are below 5.
+			for i, got := range rotate(posenc.Table[float32]{Cos: cos, Sin: sin}) {
+				if !(math.Abs(float64(got)-float64(rotated[i])) <= 2*5*(0x1p-23+r.tolerance*8)) {
+					t.Fatalf("rotated element %d is %v, want %v", i, got, rotated[i])
+				}
+			}
+		})
+	}
+}
+
+// V-JEPA 2 repeats the ladder of an axis over its elements, and rotates neighbours.
+func TestVJEPA2(t *testing.T) {
+	var vectors struct{ Cases []visionCase }
+	testkit.ReadJSON("testdata/vision/vectors.json", &vectors)
+	tried := 0
+	for i := range vectors.Cases {
+		c := &vectors.Cases[i]
+		if c.Model != "vjepa2" {
+			continue
+		}
+		tried++
+		for rounding := range posenc.AngleRounding(2) {
+			dim := 2 * (c.HeadDim / 6)
+			ladder := testkit.Must(frequency.AxialTiled(10000, frequency.Rounding(rounding), dim, dim, dim))
+			n := 3 * dim
+			rope := testkit.MustRotary(posenc.RotaryConfig{HeadDim: 2 * n, InvFreq: ladder.InvFreq, Axes: ladder.Axes, AngleRounding: rounding})
+			cos, sin := make([]float32, c.Tokens*n), make([]float32, c.Tokens*n)
+			testkit.NoError(t, rope.CosSinFractional(cos, sin, testkit.Hex[float32](c.Positions)))
+			rows := testkit.Must(posenc.NewRows(posenc.RowsConfig{HeadDim: c.HeadDim, RotaryDim: n, Layout: posenc.Interleaved}, posenc.Table[float32]{Cos: cos, Sin: sin, FullWidth: true}))
+			q := testkit.Hex[float32](c.Q)
+			testkit.NoError(t, posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: c.Heads, TokenStride: c.HeadDim, HeadStride: c.Tokens * c.HeadDim}))
+			for i, want := range testkit.Hex[float32](c.Rotated) {
+				// Angles up to 2 are off by some roundings, cosines and sines by a unit; elements are below 5.
+				if !(math.Abs(float64(q[i])-float64(want)) <= 2*5*(0x1p-23+2*4*0x1p-24)) {
+					t.Fatalf("head of %d, rounding %d: element %d is %v, want %v", c.HeadDim, rounding, i, q[i], want)
+				}
+			}
+		}
+	}
+	if tried != 2 {
+		t.Errorf("%d cases, want 2", tried)
+	}
+}
