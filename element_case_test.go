@@ -17,6 +17,12 @@ var (
 			return nil
 		}}
 	}})
+	_ = testkit.Register(testkit.Case{Function: "Layout.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.Layout]string{
+		posenc.HalfSplit: "HalfSplit", posenc.Interleaved: "Interleaved", posenc.InterleavedToHalfSplit: "InterleavedToHalfSplit", posenc.HalfSplitToInterleaved: "HalfSplitToInterleaved",
+	})})
+	_ = testkit.Register(testkit.Case{Function: "AngleRounding.String", NeverFails: true, NoDigest: true, Call: nameCall(map[posenc.AngleRounding]string{
+		posenc.ExactAngles: "ExactAngles", posenc.Float32Angles: "Float32Angles",
+	})})
 	_ = testkit.Register(testkit.Case{Function: "Float16s", NeverFails: true, Call: elementsCall(posenc.Float16s[uint16]),
 		Digests: func(add testkit.AddDigest) {
 			add("Float16s", func(d *testkit.Digest) { d.Add(posenc.Float16s([]uint16{0, 1, 0x3c00, 0xffff})) })
@@ -28,6 +34,23 @@ var (
 		},
 	})
 )
+
+// nameCall compares the names of the constants of a type.
+func nameCall[T interface {
+	comparable
+	String() string
+}](names map[T]string) func(*testkit.Arguments) testkit.Call {
+	return func(*testkit.Arguments) testkit.Call {
+		return testkit.Call{Run: func() error {
+			for value, want := range names {
+				if value.String() != want {
+					panic("another name")
+				}
+			}
+			return nil
+		}}
+	}
+}
 
 type number uint16 // of another package
 

@@ -568,6 +568,9 @@ var traps = []trap{
 			wantError(t, `{"model_type": "llama", "`+key+`": true}`, ErrUnknown, key)
 			mustRead(t, `{"model_type": "llama", "`+key+`": "RoPE"}`)
 		}
+		if _, err := HuggingFaceVision([]byte(`{"model_type": "kimi_k25", "vision_config": {"model_type": "kimi_k25_vision", "pos_emb_type": "divided_fixed", "init_pos_emb_height": 64}}`)); err != nil {
+			t.Errorf("learned positions of a tower: %v", err)
+		}
 		wantError(t, `{"model_type": "llama", "position_embedding_type": "rope_gptj"}`, ErrContradiction, "HalfSplit")
 		wantError(t, `{"model_type": "llama", "is_neox_style": false}`, ErrContradiction, "is_neox_style")
 		mustRead(t, `{"model_type": "llama", "is_neox_style": true}`)
@@ -672,7 +675,7 @@ var traps = []trap{
 	}},
 	{"gemma4_vision_is_not_one_rotation", gemma4Vision},
 	{"minimax_rotates_rotary_dim", func(t *testing.T) {
-		// The code published with MiniMax-Text-01 rotates rotary_dim elements; the class of transformers reads no such key.
+		// As vLLM has it for MiniMax-Text-01; the class of transformers reads no such key.
 		for config, want := range map[string]int{
 			`{"model_type": "minimax_text_01", "head_dim": 128, "rotary_dim": 64}`: 64,
 			`{"model_type": "minimax", "head_dim": 128, "rotary_dim": 64}`:         64,

@@ -10,26 +10,26 @@ import (
 
 // unreadKeys fails for a key that is about positions by its name, and that nothing has
 // read: beside the rope parameters, and in objects that are about attention.
-func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f.unread, r.keys, "", 0) }
+func unreadKeys(r *reader, f *family) { unreadKeysOf(r, f, r.keys, "", 0) }
 
-func unreadKeysOf(r *reader, unread []string, keys object, path string, depth int) {
+func unreadKeysOf(r *reader, f *family, keys object, path string, depth int) {
 	for _, name := range sortedKeys(keys) {
 		v, key := keys[name], path+name
 		if v == nil || r.seen[key] {
 			continue
 		}
-		harmless := harmlessKeys[name] != "" || slices.Contains(unread, key)
+		harmless := harmlessKeys[name] != "" || slices.Contains(f.unread, key)
 		switch subject := subjectOf(name); {
 		case harmless:
 		case subject == aboutRotation:
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "nothing: models of this type have no such key (use posenc.RotaryConfig if it matters)")
 		case subject == aboutOthers && v != false:
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "false or nothing: models of this type have no such key (leave it out if their own code does not read it)")
-		case subject == aboutKind && !isNumber(v) && v != false:
+		case subject == aboutKind && !isNumber(v) && v != false && !f.isTower():
 			r.fail(ErrUnknown, keyName(key), kindOf(v), "\"rope\" or nothing for this model type (leave it out if its own code does not read it)")
 		}
 		if inner, ok := v.(object); ok && depth < maxDepth && isAttention(name) {
-			unreadKeysOf(r, unread, inner, key+".", depth+1)
+			unreadKeysOf(r, f, inner, key+".", depth+1)
 		}
 	}
 }
@@ -47,6 +47,9 @@ func isNumber(v any) bool { _, ok := toNumber(v); return ok }
 // positionKind fails for a kind of positions that is not rotary (position_embedding_type
 // and its other names), where the type has not read it.
 func positionKind(r *reader, f *family) {
+	if f.isTower() {
+		return
+	}
 	for _, key := range sortedKeys(r.keys) {
 		kind, ok := r.keys[key].(string)
 		if !ok || r.seen[key] || subjectOf(key) != aboutKind || slices.Contains(f.unread, key) {
@@ -62,6 +65,10 @@ func positionKind(r *reader, f *family) {
 		r.text(key)
 	}
 }
+
+// isTower says whether a family is a vision tower. Their kind of position embeddings is
+// that of learned ones, which they add to patches beside the rotation (pos_emb_type of Kimi).
+func (f *family) isTower() bool { return f.arrangement != nil }
 
 // isAttention says whether an object under a key is about attention (attn_config of DBRX).
 func isAttention(key string) bool {

@@ -35,6 +35,7 @@ type surveyedType struct {
 	Kinds   map[string]*surveyedKind `json:"kinds"`
 	Layers  []string                 `json:"layers"`
 	Rotates string                   `json:"rotates"`
+	Indexer *surveyedKind            `json:"indexer"` // of sparse attention: its head, layout and offset
 	Text    *struct {
 		Key     string         `json:"key"`
 		Type    string         `json:"type"`
@@ -66,6 +67,42 @@ func readSurvey(t *testing.T) *surveyed {
 	s := new(surveyed)
 	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(s))
 	return s
+}
+
+// TestSurveyIndexers compares the indexers of sparse attention, found by running their own
+// forward.
+func TestSurveyIndexers(t *testing.T) {
+	s := readSurvey(t)
+	compared := 0
+	for _, name := range sortedKeys(s.Types) {
+		entry := s.Types[name]
+		if entry.Indexer == nil || len(entry.Kinds) == 0 || refusal(name) != "" {
+			continue
+		}
+		if entry.Indexer.Unresolved != "" {
+			t.Errorf("%s: %s", name, entry.Indexer.Unresolved)
+			continue
+		}
+		document := map[string]any{"model_type": name}
+		maps.Copy(document, entry.Needs)
+		if name == "minimax_m3_vl_text" { // no layer of the default configuration has one
+			document["layer_types"] = slices.Repeat([]string{"minimax_m3_sparse"}, 60)
+		}
+		m := testkit.Must(HuggingFace(testkit.Must(json.Marshal(document))))
+		k, has := m.kinds[indexerKind]
+		if got := k.rotary; !has || got.HeadDim != entry.Indexer.HeadDim || got.Offset != entry.Indexer.Offset || layoutNames[got.Layout] != entry.Indexer.Layout {
+			t.Errorf("%s: heads of %d from %d, %v, want %d from %d, %s", name, got.HeadDim, got.Offset, got.Layout, entry.Indexer.HeadDim, entry.Indexer.Offset, entry.Indexer.Layout)
+		}
+		compared++
+	}
+	for name, f := range families {
+		if entry := s.Types[name]; f.indexer != nil && (entry == nil || entry.Indexer == nil) {
+			t.Errorf("%s has an indexer, transformers has none", name)
+		}
+	}
+	if compared < 8 {
+		t.Errorf("%d indexers", compared)
+	}
 }
 
 // decided are the types of which transformers is not followed, with the reason; traps of

@@ -269,6 +269,8 @@ class Fixed(torch.nn.Module):
 
 
 class Same(torch.nn.Module):
+    weight = torch.zeros(1)
+
     def forward(self, x, *rest, **options):
         return x
 
@@ -529,11 +531,91 @@ def survey(name, cls):
                 record["unresolved"] = "; ".join(errors) or "no attention class"
     if layers:
         entry["layers"] = layers
+    try:
+        found = indexer_of(config, modules, cls, best[0](config), next((k for k in entry["kinds"] if k in ("compress", "indexed_attention", "")), ""))
+        if found:
+            entry["indexer"] = found
+    except Exception as e:
+        entry["indexer"] = {"unresolved": f"{type(e).__name__}: {str(e)[:200]}"}
     entry["rotates"] = every_layer(config, best[0](config), entry, attentions, layers)
     return entry
 
 
 RECURRENT = ("linear_attention", "conv", "mamba", "recurrent", "moe", "mlp")
+
+
+class Cache:
+    """Gives back the keys of an indexer."""
+
+    def __init__(self):
+        self.layers = [self] * 1000
+
+    def update_indexer(self, keys, *rest):
+        raise Captured(None, keys)
+
+    def update_index(self, keys, *rest):
+        raise Captured(None, keys)
+
+
+def indexer_of(config, modules, cls, rotary, layer_type):
+    """How the indexer of sparse attention rotates: head, offset and layout, None where there is none."""
+    names = classes(modules, cls, ("Indexer",), ("Scorer",)) or classes(modules, cls, ("QSAIndexer",))
+    names = names or [v for m in modules for n, v in vars(m).items() if n.endswith("Indexer") and isinstance(v, type)]
+    if not names:
+        return None
+    indexer_class = names[0]
+    module = sys.modules[indexer_class.__module__]
+    small = copy.deepcopy(config)
+    small.hidden_size, small.q_lora_rank = 64, 32
+    parameters = inspect.signature(indexer_class.__init__).parameters
+    arguments = {"layer_idx": 0} if "layer_idx" in parameters else {}
+    indexer = indexer_class(small, **arguments)
+    tokens = len(POSITIONS)
+    section = getattr(rotary, "mrope_section", None)
+    axes = len(section) if section is not None else 1
+    embeddings = call(rotary, shapes(axes, [POSITIONS] * axes)[0], layer_type)
+    cos, sin = split(embeddings)
+    cos, sin, _ = half_width(cos.reshape(tokens, -1), sin.reshape(tokens, -1))
+    if hasattr(indexer, "wk"):  # keys before and after, as they go into the cache
+        k = inputs(tokens, 1, indexer.head_dim)
+        indexer.wk, indexer.k_norm = Fixed(k.transpose(1, 2)), Same()
+        try:
+            call_indexer(indexer, small, tokens, embeddings)
+        except Captured as e:
+            after = e.args[1].reshape(1, 1, tokens, -1)
+        how = explain(k, after, cos, sin)
+        return {"class": indexer_class.__name__, "head_dim": indexer.head_dim, **(how or {})}
+    original = module.apply_rotary_pos_emb
+
+    def function(*args, **options):  # what the function makes of queries
+        result = original(*args, **options)
+        if tokens not in args[0].shape[1:-1]:
+            return result  # keys of a compressed sequence
+        raise Captured(args[0], result[0] if isinstance(result, tuple) else result)
+
+    module.apply_rotary_pos_emb = function
+    try:
+        call_indexer(indexer, small, tokens, embeddings)
+    except Captured as e:
+        before, after = e.args
+    finally:
+        module.apply_rotary_pos_emb = original
+    head_dim = before.shape[-1]
+    flat = [t[:, :1] if t.shape[-2] == tokens else t.reshape(1, 1, tokens, -1, head_dim)[:, :, :, 0] for t in (before, after)]
+    how = explain(*flat, cos, sin)
+    return {"class": indexer_class.__name__, "head_dim": head_dim, **(how or {})}
+
+
+def call_indexer(indexer, config, tokens, embeddings):
+    values = {
+        "hidden_states": torch.randn(1, tokens, config.hidden_size), "q_resid": torch.randn(1, tokens, config.q_lora_rank),
+        "q_residual": torch.randn(1, tokens, config.q_lora_rank), "position_embeddings": embeddings,
+        "attention_mask": torch.zeros(1, 1, tokens, tokens), "position_ids": torch.tensor(POSITIONS)[None],
+        "past_key_values": Cache(), "layer_idx": 0,
+    }
+    if type(indexer).__name__ in ("DeepseekV4Indexer", "Qwen4ExpTextQSAIndexer"):
+        values["past_key_values"] = None
+    indexer(**{n: values[n] for n in inspect.signature(indexer.forward).parameters if n in values})
 
 
 def every_layer(config, rotary, entry, attentions, layers):
