@@ -43,6 +43,8 @@ var thresholds = []threshold{
 	}},
 	{"ChunkRows", near, func(c *calls) { rotateEach(c, headDim/2, 0) }}, // of larger heads ChunkPairs are fewer
 	{"FusedElements", around, func(c *calls) { ofEachElement(c, fused[float32], fused[posenc.Float16], fused[posenc.BFloat16]) }},
+	{"TokenElements", near, func(c *calls) { quantized(c, 1) }},
+	{"Ahead", around, func(c *calls) { quantized(c, 512, 8192) }},
 	{"CopyBytes", around, copies},
 	{"TileKeys", around, matrixScores},
 	{"SinusoidalRowsAtOnce", near, sinusoidal},
@@ -152,6 +154,25 @@ func fused[T posenc.Element](c *calls, element string) {
 		positions, view := sequence(tokens), posenc.View[T]{Data: x[:tokens*queryHeads*headDim], Heads: queryHeads}
 		c.add(fmt.Sprintf("RotateFused/dtype=%s/tokens=%d", element, tokens), len(view.Data)*sizeOf[T](), func() error {
 			return posenc.RotateFused(rotary.At(positions), posenc.FusedView[T]{View: view, Norm: n})
+		})
+	}
+}
+
+// quantized stores keys and values of so many tokens in 8 bits.
+func quantized(c *calls, tokens ...int) {
+	rotary := must(posenc.NewRotary(posenc.RotaryConfig{HeadDim: headDim, Base: base}))
+	for _, n := range tokens {
+		positions, elements := sequence(n), n*keyHeads*headDim
+		into := func(unrotated bool) posenc.IntoQuantized[posenc.Q8_0, float32] {
+			return posenc.IntoQuantized[posenc.Q8_0, float32]{
+				Dst:       posenc.QuantizedView[posenc.Q8_0]{View: posenc.View[posenc.Q8_0]{Data: make([]posenc.Q8_0, elements/32), Heads: keyHeads}},
+				Src:       posenc.View[float32]{Data: ones[float32](elements), Heads: keyHeads},
+				Unrotated: unrotated,
+			}
+		}
+		k, v := into(false), into(true)
+		c.add(fmt.Sprintf("RotateIntoQuantized/to=q8_0/tokens=%d", n), 2*elements*4, func() error {
+			return posenc.RotateIntoQuantized(rotary.At(positions), nil, k, v)
 		})
 	}
 }
