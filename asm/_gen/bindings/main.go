@@ -264,7 +264,7 @@ func (l *list) others(function string, clause *ast.CaseClause, clauses []ast.Stm
 			add(name, strings.Replace(body, from+"(", name+"(", 1))
 		}
 	}
-	if strings.Contains(body, beforeFMA) {
+	if strings.Contains(body, beforeFMA) && l.goarch == "amd64" { // elsewhere it does nothing
 		add("without "+beforeFMA, strings.Replace(body, beforeFMA, "", 1))
 	}
 	add("nothing", "")
