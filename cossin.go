@@ -35,10 +35,9 @@ func (r *Rotary) CosSin(cos, sin []float32, positions []int32) error {
 
 // CosSinFractional is CosSin for positions that are not integers, such as the
 // times of video frames; pass what it writes to [NewRows] to rotate by it, or see
-// [Rotary.AtFractional]. The position
-// is the real number that the float32 is; with Float32Angles the angle is
-// RN32(positions[t]*RN32(InvFreq)). With several axes positions is
-// [axes][tokens].
+// [Rotary.AtFractional]. The position is the real number that the float32 is; with
+// Float32Angles the angle is RN32(positions[t]*RN32(InvFreq)). With several axes
+// positions is [axes][tokens].
 //
 // Errors wrap ErrConfig (r, which has no XPos), ErrLength,
 // ErrOverlap or ErrPosition (a NaN, a position beyond 2^31 in magnitude or an angle

@@ -44,11 +44,11 @@ type MixedFrequencies struct {
 //	                            is at 0, 0; 0 for others   columns
 //
 // cos and sin hold exactly tokens*entries elements and must not overlap each other or
-// positions. It is plain Go, and the same on every machine: an entry of two axes with ExactAngles takes some
-// 0.1 µs, so make the rows of a size of images once. Entries that float64 cannot round
-// with certainty, of common positions and frequencies one of a hundred thousand, are computed in
-// more bits, which allocates; so are all entries where products are 2^39 quarter turns
-// and more, or below 2^-400.
+// positions. All of it is plain Go, with the same bits on every machine: an entry of two
+// axes with ExactAngles takes some 0.1 µs, so make the rows of a size of images once.
+// Entries that float64 cannot round with certainty are computed in more bits, which
+// allocates: about one in a million of common grids and frequencies, and all where
+// products are 2^39 quarter turns and more, or below 2^-400.
 //
 // Errors wrap ErrConfig (f), ErrLength, ErrOverlap or ErrPosition (a NaN, or a product of
 // 2^50/Axes or beyond).

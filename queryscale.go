@@ -42,10 +42,9 @@ const (
 //	scales[t] = RN32(1 + Beta*ln(1 + floor((positions[t]+Offset)/Length)))
 //
 // or as the Rule says, the real number rounded to float32 once, the same on every
-// machine. (transformers
-// rounds the factors of Ministral 3 and Mistral 4 to the type of the queries; [Scale]
-// does not. It takes those of Beam and Inkling in float32 steps.) A position below
-// -Offset has no factor: an error.
+// machine. (transformers computes the factors of Beam and Inkling in float32 steps, and
+// rounds those of Ministral 3 and Mistral 4 to the type of the queries; [Scale] does not.)
+// A position below -Offset has no factor: an error.
 //
 // scales has an entry for each position and shares no memory with positions. A call
 // allocates nothing, but for a real number within 2^-45 of the middle between two

@@ -20,14 +20,15 @@ import (
 // scores; First is from -2^31 to 2^31.
 //
 // So Inkling and Inkling 2 bias their attention, keys up to an extent behind the query
-// (rel_extent, or sliding_window_size): r·proj[distance] for r the relative states of a head,
+// (rel_extent, or sliding_window_size), by r·proj[distance] of the relative states r of a
+// head:
 //
 //	Distances{First: extent-1, Count: extent}
 //
 // [DotProducts] makes the products, of x the relative states, [tokens][heads][d_rel], and
 // vectors the columns of proj from that of the largest distance down, [extent][1][d_rel].
-// The scores are scaled before. In layers with log scaling relative states
-// are scaled as queries are: posenc.QueryScales, posenc.Scale.
+// The scores are scaled before. In layers with log scaling relative states are scaled as
+// queries are: posenc.QueryScales, posenc.Scale.
 //
 // A call allocates nothing. Source: InklingRelativeLogits of transformers.
 //
