@@ -51,7 +51,7 @@ func TestCosSinMixedErrors(t *testing.T) {
 	testkit.CheckWrong(t, []testkit.Wrong{
 		wrong("no axes", posenc.ErrConfig, "f.Axes is 0, want from 1 to 8", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Axes = 0 })),
 		wrong("nine axes", posenc.ErrConfig, "f.Axes is 9", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.Axes = 9 })),
-		wrong("rounding", posenc.ErrConfig, "f.AngleRounding is 2", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.AngleRounding = 2 })),
+		wrong("rounding", posenc.ErrConfig, "f.AngleRounding is AngleRounding(2)", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.AngleRounding = 2 })),
 		wrong("frequencies", posenc.ErrConfig, "f.InvFreq is 5 elements, want a multiple of Axes 2", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq = f.InvFreq[:5] })),
 		wrong("frequency", posenc.ErrConfig, "f.InvFreq[4] is NaN", cos, sin, positions, f(func(f *posenc.MixedFrequencies) { f.InvFreq[4] = math.NaN() })),
 		wrong("positions", posenc.ErrLength, "positions is 3 elements, want a multiple of 2", cos, sin, positions[:3], f(same)),

@@ -434,6 +434,7 @@ var families = map[string]family{
 	"mimi_encoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"mimi_decoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"moonshine":                             decoder(288, 8, 0, 6, 512, 1e4).called(moonshine).partially(0.9).interleaved(),
+	"moonshine_streaming":                   decoder(320, 8, 0, 6, 4096, 1e4).partially(0.8).interleaved(), // its encoder does not rotate
 	"nemotron3_5_transcribe_word_timestamp": decoder(1280, 16, 0, 2, 5000, 1e4).partially(0.5),
 	"pocket_tts_audio_tokenizer_encoder":    decoder(512, 8, 64, 2, 8000, 1e4),
 	"pocket_tts_audio_tokenizer_decoder":    decoder(512, 8, 64, 2, 8000, 1e4),
@@ -500,14 +501,13 @@ var families = map[string]family{
 	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),
 
 	// Types that are not read, each with what can be done.
-	"blt":                 refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
-	"lightglue":           refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
-	"clvp_encoder":        refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
-	"moonshine_streaming": refusedType("rotates in its decoder and not in its encoder: use posenc.RotaryConfig for the decoder"),
-	"qwen2_5_omni_dit":    refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
-	"seamless_m4t":        refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-bert":       refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-conformer":  refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"blt":                refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
+	"lightglue":          refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
+	"clvp_encoder":       refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
+	"qwen2_5_omni_dit":   refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
+	"seamless_m4t":       refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-bert":      refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-conformer": refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
 
 	// Positions of several axes.
 	"cohere_compass_text": decoder(8192, 64, 0, 40, 8192, 0).interleavedAxes(24, 20, 20).layered(typed(all("full_attention"))).with(
