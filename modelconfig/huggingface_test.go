@@ -761,6 +761,7 @@ var traps = []trap{
 			}
 		}
 		wantError(t, `{"model_type": "deepseek_v3", "indexer_rope_interleave": true}`, ErrUnknown, "indexer_rope_interleave")
+		wantError(t, `{"model_type": "qwen4_exp_text", "partial_rotary_factor": 0.25}`, ErrValue, "indexer_head_dim is absent")
 		wantError(t, `{"model_type": "deepseek_v32", "index_head_dim": 32}`, ErrContradiction, "index_head_dim is 32")
 		wantError(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["full"]}`, ErrContradiction, "indexer_types")
 	}},
