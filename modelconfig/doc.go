@@ -15,8 +15,8 @@
 // built like them), and one on queries that grows with the position
 // ([Model.QueryScaling]: Llama 4, Ministral 3, Mistral 4).
 //
-// Scales of queries that posenc.QueryScales does not have are texts, for people
-// ([Model.QueryFormula]). Models with an indexer for sparse attention rotate its queries
+// Scales of queries that a model learns are tensors of its weights
+// ([Model.LearnedQueryScaling]). Models with an indexer for sparse attention rotate its queries
 // and keys too, by a kind of its own ([Layer].Indexer). Frequencies that a model learns need
 // the values of its tensor ([Model.LearnedFrequencies]).
 //

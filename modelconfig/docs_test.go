@@ -46,7 +46,7 @@ func beside(name string, f *family) string {
 	if f.learned != "" {
 		notes = append(notes, "frequencies times e^"+f.learned)
 	}
-	if f.queryScale != nil || f.queryFormula != nil {
+	if f.queryScale != nil || f.scalingTensor != "" {
 		notes = append(notes, "scales queries")
 	}
 	for _, trap := range traps {
@@ -326,7 +326,7 @@ func TestDocs(t *testing.T) {
 	// Each type that scales queries.
 	scales := section(t, text, "Query scales")
 	for name, f := range families {
-		if (f.queryScale != nil || f.queryFormula != nil) != slices.Contains(tableNames(scales, false), name) {
+		if (f.queryScale != nil || f.scalingTensor != "") != slices.Contains(tableNames(scales, false), name) {
 			t.Errorf("%s scales queries, or its line is too many", name)
 		}
 	}

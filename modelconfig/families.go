@@ -58,8 +58,8 @@ type family struct {
 
 	arrangement    arrangement // of the pairs of a vision tower
 	queryScale     func(p *ropeParameters) *posenc.QueryScaling
-	scalesRotating bool               // queryScale is of the layers that rotate, not of the others
-	queryFormula   func(Layer) string // of scales that posenc.QueryScaling does not have
+	scalesRotating bool   // queryScale is of the layers that rotate, not of the others
+	scalingTensor  string // of weights with scales of queries
 }
 
 // kindDefaults are those of one kind of layer.
@@ -172,7 +172,7 @@ func (f family) refusing(does string) family                     { f.refusal = d
 func (f family) turning() family                                 { f.inverse = true; return f }
 func (f family) learning(tensor string) family                   { f.learned = tensor; return f }
 func (f family) rewritten(rewrite func(*reader, []Layer)) family { f.rewrite = rewrite; return f }
-func (f family) growing(formula func(Layer) string) family       { f.queryFormula = formula; return f }
+func (f family) scaledBy(tensor string) family                   { f.scalingTensor = tensor; return f }
 
 // The three ways of M-RoPE, with their default sections.
 
@@ -434,6 +434,7 @@ var families = map[string]family{
 	"mimi_encoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"mimi_decoder":                          decoder(512, 8, 64, 8, 8000, 1e4),
 	"moonshine":                             decoder(288, 8, 0, 6, 512, 1e4).called(moonshine).partially(0.9).interleaved(),
+	"moonshine_streaming":                   decoder(320, 8, 0, 6, 4096, 1e4).partially(0.8).interleaved(), // its encoder does not rotate
 	"nemotron3_5_transcribe_word_timestamp": decoder(1280, 16, 0, 2, 5000, 1e4).partially(0.5),
 	"pocket_tts_audio_tokenizer_encoder":    decoder(512, 8, 64, 2, 8000, 1e4),
 	"pocket_tts_audio_tokenizer_decoder":    decoder(512, 8, 64, 2, 8000, 1e4),
@@ -454,7 +455,7 @@ var families = map[string]family{
 	// Layers that do not rotate.
 	"flint":             decoder(2048, 32, 128, 49, 262144, 1e4).layered(typed(flintLayers, "sliding_attention")),
 	"kolibri1":          decoder(2560, 48, 128, 50, 262144, 1e4).layered(typed(lastOf("", 5, "sliding_attention"), "sliding_attention")),
-	"beam":              decoder(5120, 48, 128, 52, 8192, 0).layered(typed(lastOfSix, "sliding_attention")).with(kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}, kindDefaults{layerType: "full_attention", base: 1e4, partial: 1}).checked(beamRope).growing(beamFormula),
+	"beam":              decoder(5120, 48, 128, 52, 8192, 0).layered(typed(lastOfSix, "sliding_attention")).with(kindDefaults{layerType: "sliding_attention", base: 1e4, partial: 1}, kindDefaults{layerType: "full_attention", base: 1e4, partial: 1}).checked(beamRope).scaled(false, scaledByPower),
 	"granite_swa":       decoder(2560, 20, 0, 24, 8192, 1e4).by("layer_rope_theta", bases),
 	"granitemoe_swa":    decoder(4096, 32, 0, 32, 2048, 1e4).by("layer_rope_theta", bases),
 	"muse_glimmer_text": decoder(6656, 32, 128, 52, 131072, 1e4).layered(museLayers).by("layer_rope_theta", rotatingBases),
@@ -486,7 +487,7 @@ var families = map[string]family{
 	"axk2":                mla(32, 64, 48, 131072, 1e4).indexed(axk2Indexer, everyIndexer(everyLayer)),
 	"bailing_hybrid":      mla(64, 128, 42, 262144, 6e6).called(bailing).layered(typed(lastOf("layer_group_size", 6, "linear_attention"), "full_attention")),
 	"hy_v4":               refusedType("has pairs that are not settled: transformers rotates half-split pairs and llama.cpp pairs of neighbours, in the attention (the last qk_rope_head_dim elements of a head of Q) and in its indexers (the last of theirs): compare with the model's own output, and use posenc.RotaryConfig with the Layout that agrees"),
-	"mistral_large4_text": mla(64, 64, 72, 1048576, 1e4).without(mistralLarge4Rope).learning("rotary_emb.alpha").growing(mistralLargeFormula).indexed(mistralIndexer, sharedIndexers(topKFrequency, ropeFlags(4))),
+	"mistral_large4_text": mla(64, 64, 72, 1048576, 1e4).without(mistralLarge4Rope).learning("rotary_emb.alpha").scaledBy("softmax_scaling").indexed(mistralIndexer, sharedIndexers(topKFrequency, ropeFlags(4))),
 	"dots3_note_text": mla(64, 128, 46, 524288, 0).with(
 		kindDefaults{layerType: "indexed_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
 		kindDefaults{layerType: "full_attention", base: 8e7, baseKeys: []string{"rope_theta"}, partial: 1},
@@ -500,14 +501,13 @@ var families = map[string]family{
 	"roformer": decoder(768, 12, 0, 12, 1536, 1e4).baseOf().interleaved().checked(roFormer),
 
 	// Types that are not read, each with what can be done.
-	"blt":                 refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
-	"lightglue":           refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
-	"clvp_encoder":        refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
-	"moonshine_streaming": refusedType("rotates in its decoder and not in its encoder: use posenc.RotaryConfig for the decoder"),
-	"qwen2_5_omni_dit":    refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
-	"seamless_m4t":        refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-bert":       refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
-	"wav2vec2-conformer":  refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"blt":                refusedType("holds four models, which rotate each by its own base: pass the object of one of them (patcher_config, encoder_config, decoder_config, global_config), which has a model_type of its own"),
+	"lightglue":          refusedType("rotates by angles that a learned projection makes of the coordinates of points: make cosines and sines of them and rotate by posenc.NewRows"),
+	"clvp_encoder":       refusedType("rotates the first elements of q, k and of v too: use posenc.RotaryConfig with RotaryDim projection_dim/(2*num_attention_heads), at least 32, for all three"),
+	"qwen2_5_omni_dit":   refusedType("rotates the first of its heads and no other: use posenc.RotaryConfig of Layout Interleaved with a View of that head"),
+	"seamless_m4t":       refusedType("rotates hidden states before the projections of q and k: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-bert":      refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
+	"wav2vec2-conformer": refusedType("rotates hidden states before the projections of q and k, where position_embeddings_type is rotary: use posenc.RotaryConfig with a View of hidden states as heads"),
 
 	// Positions of several axes.
 	"cohere_compass_text": decoder(8192, 64, 0, 40, 8192, 0).interleavedAxes(24, 20, 20).layered(typed(all("full_attention"))).with(

@@ -41,8 +41,8 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 	}
 	_, learned := m.LearnedFrequencies()
 	for _, layer := range m.Layers()[:min(8, len(m.Layers()))] {
-		if formula := m.QueryFormula(layer); len(formula) > 200 {
-			t.Fatalf("%+v: %q", layer, formula)
+		if scale, bias, ok := m.LearnedQueryScaling(layer); ok != (scale != "") || ok != (bias != "") {
+			t.Fatalf("%+v: %q, %q", layer, scale, bias)
 		}
 	}
 	refuses := func(o RotaryOptions) {

@@ -249,7 +249,7 @@ func readModel(r *reader, f *family, m *Model) {
 	if f.indexer != nil {
 		addIndexer(r, f, m)
 	}
-	m.queryFormula = f.queryFormula
+	m.scalingTensor = f.scalingTensor
 	unreadKeys(r, f)
 }
 

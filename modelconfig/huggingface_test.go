@@ -761,6 +761,7 @@ var traps = []trap{
 			}
 		}
 		wantError(t, `{"model_type": "deepseek_v3", "indexer_rope_interleave": true}`, ErrUnknown, "indexer_rope_interleave")
+		wantError(t, `{"model_type": "qwen4_exp_text", "partial_rotary_factor": 0.25}`, ErrValue, "indexer_head_dim is absent")
 		wantError(t, `{"model_type": "deepseek_v32", "index_head_dim": 32}`, ErrContradiction, "index_head_dim is 32")
 		wantError(t, `{"model_type": "glm_moe_dsa", "num_hidden_layers": 2, "indexer_types": ["full"]}`, ErrContradiction, "indexer_types")
 	}},
@@ -823,8 +824,8 @@ var traps = []trap{
 		if got := rotating(m)[:8]; got != "RRR-RRR-" || m.Layers()[3].Indexer != "" {
 			t.Errorf("layers %s", got)
 		}
-		if f := m.QueryFormula(m.Layers()[0]); !strings.Contains(f, "ln(p+1)") {
-			t.Errorf("queries are scaled by %q", f)
+		if scale, bias, ok := m.LearnedQueryScaling(m.Layers()[0]); scale != "softmax_scaling.scale" || bias != "softmax_scaling.bias" || !ok {
+			t.Errorf("queries are scaled by %q and %q", scale, bias)
 		}
 	}},
 	{"beam_scales_queries_without_rotation", func(t *testing.T) {
@@ -833,12 +834,13 @@ var traps = []trap{
 			t.Errorf("layers %s", got)
 		}
 		for _, layer := range m.Layers() {
-			if (m.QueryFormula(layer) != "") == layer.Rotates {
-				t.Errorf("%+v: %q", layer, m.QueryFormula(layer))
+			scale, ok := m.QueryScaling(layer)
+			if ok == layer.Rotates || ok && scale != (posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}) {
+				t.Errorf("%+v: %+v, %t", layer, scale, ok)
 			}
 		}
-		if f := mustRead(t, llama31).QueryFormula(Layer{}); f != "" {
-			t.Errorf("Llama: %q", f)
+		if scale, bias, ok := m.LearnedQueryScaling(m.Layers()[0]); ok {
+			t.Errorf("learned scales %q and %q", scale, bias)
 		}
 	}},
 	{"dense_layers_of_cohere2_moe_rotate", func(t *testing.T) {

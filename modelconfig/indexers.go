@@ -142,6 +142,7 @@ func addIndexer(r *reader, f *family, m *Model) {
 	dim := r.integerOr([]string{x.headDimKey}, x.headDim)
 	rotaryDim := k.rotary.RotaryDim
 	r.failIf(!rotates, ErrContradiction, "model_type", quoted(m.modelType), "indexers in layers that rotate")
+	r.failIf(x.headDim == 0 && !r.has(x.headDimKey), ErrValue, x.headDimKey, "absent", "the elements of a head of the indexers")
 	r.failIf(dim < rotaryDim, ErrContradiction, x.headDimKey, dim, "at least the %d elements that rotate", rotaryDim)
 	layout := x.layout
 	if x.layoutKey != "" {

@@ -25,7 +25,7 @@ type Model struct {
 
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // it is of the layers that rotate, not of the others
-	queryFormula   func(Layer) string   // of other scales; nil: none
+	scalingTensor  string               // of weights with scales of queries; "": none
 }
 
 // Layer is what a hidden layer of a model does with positions. (Of LongCat, whose layers

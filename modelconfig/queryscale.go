@@ -13,8 +13,9 @@ import "github.com/go-posenc/posenc"
 //   - Ministral 3 and Mistral 4 scale them in all layers, by llama_4_scaling_beta
 //     and original_max_position_embeddings of the rope parameters; in GGUF files by
 //     attention.temperature_scale (DeepSeek V2's architecture too).
+//   - Beam scales them in the layers that do not rotate, by a power of the position.
 //
-// Scales of other forms are texts (QueryFormula).
+// Scales that a model learns are tensors (LearnedQueryScaling).
 func (m *Model) QueryScaling(layer Layer) (posenc.QueryScaling, bool) {
 	if m == nil || m.queryScale == nil || m.scalesRotating != layer.Rotates {
 		return posenc.QueryScaling{}, false
@@ -22,29 +23,20 @@ func (m *Model) QueryScaling(layer Layer) (posenc.QueryScaling, bool) {
 	return *m.queryScale, true
 }
 
-// QueryFormula returns how the queries of a layer, one of Layers, are scaled by their
-// position p in a model whose scale posenc.QueryScaling does not have, and "" for others:
-// text for people. An engine that does not know it has to refuse the model.
-//
-//   - Beam scales the queries of layers that do not rotate by (1 + (p+1)/2048)^0.1.
-//   - Mistral Large 4 scales those of all layers, and of their indexers, by numbers of its
-//     weights, one of each for a head: scale*ln(p+1) + bias.
-func (m *Model) QueryFormula(layer Layer) string {
-	if m == nil || m.queryFormula == nil {
-		return ""
+// LearnedQueryScaling names the tensors of weights, by the end of their names, with the
+// scale and the bias of each head by which the queries of a layer, one of Layers, are
+// scaled by their position, for posenc.LogQueryScales. False: the layer has none. Mistral Large 4 has
+// them in all layers, beside the attention's (self_attn) those of the indexer, under the same names.
+func (m *Model) LearnedQueryScaling(layer Layer) (scale, bias string, ok bool) {
+	if m == nil || m.scalingTensor == "" {
+		return "", "", false
 	}
-	return m.queryFormula(layer)
+	return m.scalingTensor + ".scale", m.scalingTensor + ".bias", true
 }
 
-func beamFormula(layer Layer) string {
-	if layer.Rotates {
-		return ""
-	}
-	return "(1 + (p+1)/2048)^0.1"
-}
-
-func mistralLargeFormula(Layer) string {
-	return "softmax_scaling.scale[head]*ln(p+1) + softmax_scaling.bias[head]"
+// scaledByPower is the scale of Beam, which its configuration does not have.
+func scaledByPower(*ropeParameters) *posenc.QueryScaling {
+	return &posenc.QueryScaling{Beta: 0.1, Length: 2048, Offset: 1, Rule: posenc.PowerOfRatio}
 }
 
 // scaledByBeta is the scale of Ministral 3 and Mistral 4.

@@ -479,6 +479,7 @@ def survey(name, cls):
     best = [r for r in rotaries if takes(r, cls) == takes(rotaries[0], cls)]
     attentions = classes(modules, cls, ("Attention", "MLA"), ("Linear", "Cross", "Flash", "Sdpa", "Pool", "MLP"))
     attentions = attentions or attention_classes(modules, "Vision" in cls.__name__)
+    attentions.sort(key=lambda a: "Encoder" in a.__name__ and "Encoder" not in cls.__name__)  # of the decoder, where there are both
     layers = layer_list(config)
     for rotary_class in best:
         rotary = rotary_class(config)
