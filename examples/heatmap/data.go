@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/go-posenc/posenc/multimodal"
 	"github.com/go-posenc/posenc/relative"
 )
 
@@ -87,4 +88,28 @@ func wavelengths(e encoding, _ int) ([]curve, error) {
 		values[i] = 2 * math.Pi / w
 	}
 	return []curve{{e.name, values}}, nil
+}
+
+// prompt returns the positions of the tokens of a prompt of Qwen3-VL, for each axis.
+func prompt(encoding, int) ([]curve, error) {
+	text := func(tokens int) multimodal.Run { return multimodal.Run{Tokens: tokens} }
+	image := func(kind multimodal.Kind, rows, columns int) multimodal.Run {
+		return multimodal.Run{Kind: kind, Tokens: rows * columns, Grid: multimodal.Grid{T: 1, H: rows, W: columns}}
+	}
+	runs := []multimodal.Run{
+		text(8), image(multimodal.Image, 5, 8), text(8), image(multimodal.Image, 6, 3), text(8),
+		image(multimodal.Video, 4, 6), text(5), image(multimodal.Video, 4, 6), text(8),
+	}
+	tokens := 0
+	for _, r := range runs {
+		tokens += r.Tokens
+	}
+	model := multimodal.Model{Family: multimodal.Qwen3VL, MergeSize: 1}
+	positions := make([]int32, model.Axes()*tokens)
+	_, err := model.Positions(positions, runs)
+	curves := []curve{{name: "time"}, {name: "height"}, {name: "width"}}
+	for i, p := range positions {
+		curves[i/tokens].values = append(curves[i/tokens].values, float64(p))
+	}
+	return curves, err
 }

@@ -29,15 +29,15 @@ const (
 
 // axes are the labels of curves.
 type axes struct {
-	title, x, y string
-	logarithmic bool
+	title, x, y         string
+	logarithmic, rising bool
 }
 
 // drawCurves draws the curves of encodings.
 func drawCurves(encodings []encoding, positions int, labels axes, of func(encoding, int) ([]curve, error)) ([]byte, error) {
 	p := newPlot(labels.title, labels.x, labels.y)
 	p.Add(plotter.NewGrid())
-	p.Legend.Left, p.Legend.Top = true, labels.logarithmic // where curves that fall, or rise, leave room
+	p.Legend.Left, p.Legend.Top = true, labels.rising // where curves that fall, or rise, leave room
 	if labels.logarithmic {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powersOfTen)
 	}

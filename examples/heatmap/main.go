@@ -5,13 +5,15 @@
 //	go run -C examples/heatmap . -plot wavelength -positions 131072 -o gemma.png gemma/config.json
 //
 // Without arguments it draws the pictures of the README into docs/pictures.
-// There are three plots:
+// There are four plots:
 //
 //	heat        one encoding: its values by position and dimension, or what it
 //	            adds to attention scores by query and key
 //	distance    dot product of two rows by the distance of their positions, or
 //	            what is added to the score of a key that far before the query
 //	wavelength  positions until a pair has turned once, 2π/InvFreq
+//	prompt      no encoding: the positions of a prompt with two images and a
+//	            video in Qwen3-VL, by package multimodal
 //
 // An encoding is a name of this list or the path of a model's config.json,
 // whose name ends in .json and which package modelconfig reads:
@@ -53,13 +55,14 @@ var readme = []picture{
 	{plot: "distance", positions: 129, output: "../../docs/pictures/distances.png", encodings: []string{
 		configs + "Llama-2-7b-hf.json", configs + "Llama-3.1-8B.json", configs + "Phi-3-mini-128k-instruct.json",
 	}},
+	{plot: "prompt", positions: 2, output: "../../docs/pictures/prompt.png"},
 }
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("heatmap: ")
 	var p picture
-	flag.StringVar(&p.plot, "plot", "heat", "heat, distance or wavelength")
+	flag.StringVar(&p.plot, "plot", "heat", "heat, distance, wavelength or prompt")
 	flag.IntVar(&p.positions, "positions", 100, "positions drawn; LongRoPE and dynamic NTK choose their frequencies by it")
 	flag.IntVar(&p.dim, "dim", 128, "dimension of sinusoidal encodings")
 	flag.StringVar(&p.layers, "layers", "", "kind of layers of a config.json, such as full_attention; empty: all kinds")
@@ -92,7 +95,7 @@ func (p picture) write() error {
 		}
 		encodings = append(encodings, found...)
 	}
-	if len(encodings) == 0 {
+	if len(encodings) == 0 && p.plot != "prompt" {
 		return fmt.Errorf("no encoding: expected some of %s, or config.json files", strings.Join(names(), ", "))
 	}
 	png, err := p.draw(encodings)
@@ -128,9 +131,15 @@ func (p picture) draw(encodings []encoding) ([]byte, error) {
 			}
 		}
 		return drawCurves(encodings, p.positions, labels, distances)
+	case "prompt":
+		if len(encodings) > 0 {
+			return nil, fmt.Errorf("-plot prompt: expected no encoding, got %s", encodings[0].name)
+		}
+		labels := axes{title: "Positions of a prompt of Qwen3-VL: text, two images, two frames of a video", x: "token", y: "position", rising: true}
+		return drawCurves([]encoding{{}}, p.positions, labels, prompt)
 	case "wavelength":
-		labels := axes{title: "Wavelength: positions until a pair has turned once", x: "pair", y: "positions", logarithmic: true}
+		labels := axes{title: "Wavelength: positions until a pair has turned once", x: "pair", y: "positions", logarithmic: true, rising: true}
 		return drawCurves(encodings, p.positions, labels, wavelengths)
 	}
-	return nil, fmt.Errorf("-plot %s: expected heat, distance or wavelength", p.plot)
+	return nil, fmt.Errorf("-plot %s: expected heat, distance, wavelength or prompt", p.plot)
 }

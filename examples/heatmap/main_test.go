@@ -246,6 +246,26 @@ func TestWavelengths(t *testing.T) {
 	}
 }
 
+// The first image of the prompt has 5 rows of 8 columns after 8 tokens of text, and the text
+// after it goes on 8 further.
+func TestPrompt(t *testing.T) {
+	curves, err := prompt(encoding{}, 0)
+	if err != nil || len(curves) != 3 {
+		t.Fatalf("%d curves, %v", len(curves), err)
+	}
+	for axis, want := range []map[int]float64{
+		{0: 0, 7: 7, 8: 8, 15: 8, 16: 8, 47: 8, 48: 16},
+		{0: 0, 7: 7, 8: 8, 15: 8, 16: 9, 47: 12, 48: 16},
+		{0: 0, 7: 7, 8: 8, 15: 15, 16: 8, 47: 15, 48: 16},
+	} {
+		for token, position := range want {
+			if got := curves[axis].values[token]; got != position {
+				t.Errorf("%s of token %d: %v, expected %v", curves[axis].name, token, got, position)
+			}
+		}
+	}
+}
+
 // Every encoding has a picture, and every plot that it should not have is an
 // error.
 func TestEveryEncoding(t *testing.T) {
@@ -279,6 +299,7 @@ func TestErrors(t *testing.T) {
 		{picture{plot: "heat", positions: 9, encodings: []string{"missing.json"}}, "missing.json"},
 		{picture{plot: "distance", positions: 1 << 20, dim: 128, encodings: []string{"vaswani"}}, "at most 524288 rows"},
 		{picture{plot: "distance", positions: 9, dim: 8, encodings: []string{"vaswani", "alibi"}}, "do not share an axis"},
+		{picture{plot: "prompt", positions: 9, encodings: []string{"t5"}}, "no encoding, got t5"},
 		{picture{plot: "bar", positions: 9, encodings: []string{"t5"}}, "-plot bar"},
 	} {
 		c.p.output = filepath.Join(t.TempDir(), "x.png")

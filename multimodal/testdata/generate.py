@@ -4,6 +4,7 @@
     python generate.py before53              with transformers 5.2.0, for AfterLargest
     python generate.py ming FILE             FILE is modeling_bailing_moe_v2.py of inclusionAI/Ming
     python generate.py vision                the functions of transformers 5.23.0 for the vision tower
+    python generate.py rotated               Q and K of a prompt of Qwen3-VL, rotated by transformers 5.23.0
 
 Each writes NAME.json.gz beside this file. Prompts are random, of a fixed seed, and made by hand. Every model of
 transformers that has a get_rope_index or a get_vision_position_ids of its own is run, or the script fails; those of
@@ -580,5 +581,35 @@ def write_vision():
     write("vision", {"positions": positions, "windows": windows, "frames": frame_starts, "interpolations": interpolations}, "transformers")
 
 
+# From a prompt to rotated Q and K
+
+
+def write_rotated():
+    """Text, two images and a video of two frames, by the configuration and the ids of Qwen3-VL."""
+    m = modeling("qwen3_vl")
+    cfg = m.Qwen3VLConfig(text_config={"head_dim": 128, "rope_parameters": {"rope_type": "default", "rope_theta": 5e6, "mrope_section": [24, 20, 20], "mrope_interleaved": True}})
+    p = Prompt()
+    p.text(2)
+    for grid in ([1, 4, 6], [1, 2, 4]):
+        p.add(cfg.vision_start_token_id)
+        p.add(cfg.image_token_id, grid[1] * grid[2] // 4, 1)
+        p.add(cfg.vision_end_token_id)
+        p.images.append(grid)
+    for _ in range(2):
+        p.text(3)
+        p.add(cfg.vision_start_token_id)
+        p.add(cfg.video_token_id, 2, 2)
+        p.add(cfg.vision_end_token_id)
+    p.videos.append([2, 2, 4])
+    p.text(1)
+    ids, types, mask = pad([p], False)
+    positions, nexts = by_types(bare(m.Qwen3VLModel, cfg), [p], ids, types, mask)
+    q, k = (torch.tensor([rng.randrange(-8, 9) / 4 for _ in range(len(p.ids) * 128)]).reshape(1, 1, -1, 128) for _ in range(2))
+    cos, sin = m.Qwen3VLTextRotaryEmbedding(cfg.text_config)(q, positions)
+    rotated = [x.flatten().view(torch.int32).tolist() for x in m.apply_rotary_pos_emb(q, k, cos, sin)]
+    write("rotated", {"config": json.loads(cfg.to_json_string()), "ids": p.ids, "images": p.images, "videos": p.videos, "positions": positions.flatten().tolist(), "next": nexts[0],
+                      "q": q.flatten().tolist(), "k": k.flatten().tolist(), "rotatedQ": rotated[0], "rotatedK": rotated[1]}, "transformers")
+
+
 if __name__ == "__main__":
-    {"transformers": write_transformers, "before53": write_before53, "ming": write_ming, "vision": write_vision}[sys.argv[1]](*sys.argv[2:])
+    {"transformers": write_transformers, "before53": write_before53, "ming": write_ming, "vision": write_vision, "rotated": write_rotated}[sys.argv[1]](*sys.argv[2:])
