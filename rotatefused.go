@@ -15,20 +15,19 @@ import (
 type FusedView[T Element] struct {
 	View[T]
 
-	// Norm normalizes before the rotation, if it is not nil: each head, with
-	// HeadDim weights, or all heads of a token as one vector, with Heads*HeadDim.
-	// The heads of a token then lie one after another: HeadStride is 0 or
-	// HeadDim.
-	Norm *RMSNorm
+	// Norm normalizes before the rotation (Qwen3, Gemma 3), RotatedNorm after it
+	// (HunYuan, nanochat, Llama 4), where they are not nil: each head, with HeadDim
+	// weights, or all heads of a token as one vector, with Heads*HeadDim. The heads of a
+	// token then lie one after another: HeadStride is 0 or HeadDim.
+	Norm, RotatedNorm *RMSNorm
 
-	// Scale multiplies the heads of token t by Scale[t] after the rotation, if
-	// it is not nil.
+	// Scale multiplies the heads of token t by Scale[t] at the end, if it is not nil.
 	Scale []float32
 }
 
-// RotateFused normalizes, rotates and scales Q and K in place, with the bits
-// that Normalize, Rotate and Scale give one after another (each rounding to T),
-// but in one pass over memory.
+// RotateFused normalizes, rotates, normalizes again and scales Q and K in place, with the
+// bits that Normalize, Rotate, Normalize and Scale give one after another (each rounding to
+// T), but in one pass over memory.
 //
 // Errors are those of Rotate; ErrConfig also for a zero Norm, ErrShape for one that
 // does not fit the heads, ErrLength for a Scale without an entry for each token,
@@ -79,8 +78,9 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	case a.oneByOne():
 		for i := range xs {
 			x := operandOf(&xs[i].View, r.headDim)
-			xs[i].normalize(&x, r.headDim, 0, tokens)
+			xs[i].normalize(xs[i].Norm, &x, r.headDim, 0, tokens)
 			rotateOneByOne(&a, tokens, &r, &x, nil, &x)
+			xs[i].normalize(xs[i].RotatedNorm, &x, r.headDim, 0, tokens)
 			xs[i].scale(&x, r.headDim, 0, tokens)
 		}
 	case tokens == 1 && r.rotaryDim <= 2*kernels.TokenPairs:
@@ -94,11 +94,16 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 // check returns what is wrong with the norm and the scale of the view that is
 // argument number i.
 func (x *FusedView[T]) check(function string, i, tokens, headDim int) error {
-	if err := x.Norm.check(function, argument.Name{Argument: "xs", Index: i, Field: ".Norm"}, x.Heads, headDim); err != nil {
-		return err
-	}
-	if x.Norm != nil && len(x.Norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
-		return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a Norm of all heads", headDim)
+	for _, n := range [...]struct {
+		field string
+		norm  *RMSNorm
+	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
+		if err := n.norm.check(function, argument.Name{Argument: "xs", Index: i, Field: n.field}, x.Heads, headDim); err != nil {
+			return err
+		}
+		if n.norm != nil && len(n.norm.weight) != headDim && x.HeadStride != 0 && x.HeadStride != headDim {
+			return argument.Error(ErrShape, function, argument.Indexed("xs", i)+".HeadStride", x.HeadStride, "0 or HeadDim = %d with a norm of all heads", headDim)
+		}
 	}
 	if x.Scale != nil && len(x.Scale) != tokens {
 		return argument.Error(ErrLength, function, argument.Indexed("xs", i)+".Scale", argument.Elements(len(x.Scale)), "%d, one for each token", tokens)
@@ -141,9 +146,10 @@ func fuseChunk[T Element](a *Angles, tokens, first, n int, r *rotation, table *c
 					r.normalizeAndRotate(&x, norm, at+k*x.TokenStride, &row)
 				}
 			} else {
-				xs[i].normalize(&x, r.headDim, first+t, count)
+				xs[i].normalize(norm, &x, r.headDim, first+t, count)
 				r.rotate(&x, &x, at, at, count, table, t)
 			}
+			xs[i].normalize(xs[i].RotatedNorm, &x, r.headDim, first+t, count)
 			xs[i].scale(&x, r.headDim, first+t, count)
 			t += count
 		}
@@ -167,17 +173,17 @@ func (r *rotation) normalizeAndRotate(x *view.Operand, norm *RMSNorm, at int, ta
 }
 
 // normalize normalizes n tokens of x, the operand of the view, from first on.
-func (v *FusedView[T]) normalize(x *view.Operand, headDim, first, n int) {
-	if v.Norm == nil {
+func (v *FusedView[T]) normalize(norm *RMSNorm, x *view.Operand, headDim, first, n int) {
+	if norm == nil {
 		return
 	}
 	heads := x.Heads
-	if len(v.Norm.weight) != headDim {
+	if len(norm.weight) != headDim {
 		heads = 1
 	}
 	for t := first; t < first+n; {
 		count := x.Together(t, first+n-t)
-		v.Norm.apply(x, heads, x.Token(t), count)
+		norm.apply(x, heads, x.Token(t), count)
 		t += count
 	}
 }

@@ -28,17 +28,20 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	angles := anglesOf(a)
 	tokens, dim := angles.tokens, angles.headDim
 	xs := viewsOf[T](a, &angles)
-	fused, norms := make([]posenc.FusedView[T], len(xs)), make([]normArgument, len(xs))
+	fused, norms := make([]posenc.FusedView[T], len(xs)), make([][2]normArgument, len(xs))
 	whole := angles.heads > 0 // or a norm of all heads
 	for i, v := range xs {
 		fused[i].View = v
-		if a.Below(3) > 0 {
+		for j, norm := range []**posenc.RMSNorm{&fused[i].Norm, &fused[i].RotatedNorm} {
+			if a.Below(3) <= j {
+				continue
+			}
 			n := dim
 			if apartAllowed := v.HeadStride == 0 || v.HeadStride == dim; a.Yes() && (a.Any() || apartAllowed) {
 				n, whole = a.Size(v.Heads, dim), true
 			}
-			norms[i] = normOf(a, n)
-			fused[i].Norm = norms[i].RMSNorm
+			norms[i][j] = normOf(a, n)
+			*norm = norms[i][j].RMSNorm
 		}
 		if a.Yes() {
 			fused[i].Scale = testkit.Slice[float32](a, tokens)
@@ -48,20 +51,26 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 		Run:   func() error { return posenc.RotateFused(angles.Angles, fused...) },
 		Right: func() bool { return angles.right() && viewsRight(xs, tokens, dim) && fusedRight(&angles, fused, norms) },
 		Want: func() {
-			for i := range xs {
+			normalize := func(i int, norm normArgument) {
 				some := xs[i : i+1]
-				if n := len(norms[i].weight); n > 0 && n != dim {
+				if n := len(norm.weight); n > 0 && n != dim {
 					all := xs[i]
 					all.Heads = 1
 					if all.TokenStride == 0 {
 						all.TokenStride = n
 					}
-					eachHead([]posenc.View[T]{all}, tokens, n, func(_ int, row []T) { normalizeRow(row, norms[i].weight, norms[i].epsilon) })
+					eachHead([]posenc.View[T]{all}, tokens, n, func(_ int, row []T) { normalizeRow(row, norm.weight, norm.epsilon) })
 				} else if n > 0 {
-					eachHead(some, tokens, dim, func(_ int, head []T) { normalizeRow(head, norms[i].weight, norms[i].epsilon) })
+					eachHead(some, tokens, dim, func(_ int, head []T) { normalizeRow(head, norm.weight, norm.epsilon) })
 				}
 			}
+			for i := range xs {
+				normalize(i, norms[i][0])
+			}
 			rotateViewsPlain(angles.plain(), xs, tokens)
+			for i := range xs {
+				normalize(i, norms[i][1])
+			}
 			for i := range xs {
 				if scale := fused[i].Scale; scale != nil {
 					eachHead(xs[i:i+1], tokens, dim, func(token int, head []T) { scaleRow(head, scale[token]) })
@@ -71,7 +80,7 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	}
 	call.Parts = func(c *testkit.Choices) [][]func() error {
 		return testkit.ViewParts(c, xs, tokens, dim, whole, func(i int, x posenc.View[T], tokens []int) error {
-			v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm}
+			v := posenc.FusedView[T]{View: x, Norm: fused[i].Norm, RotatedNorm: fused[i].RotatedNorm}
 			if fused[i].Scale != nil {
 				v.Scale = testkit.Pick(fused[i].Scale, tokens)
 			}
@@ -81,14 +90,16 @@ func fusedCall[T posenc.Element](a *testkit.Arguments) testkit.Call {
 	return call
 }
 
-func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[T], norms []normArgument) bool {
+func fusedRight[T posenc.Element](angles *anglesArgument, xs []posenc.FusedView[T], norms [][2]normArgument) bool {
 	tokens, dim := angles.tokens, angles.headDim
 	for i, x := range xs {
 		if !angles.headsRight(x.Heads) {
 			return false
 		}
-		if n := len(norms[i].weight); x.Norm != nil && n != dim && (n == 0 || n != x.Heads*dim || x.HeadStride != 0 && x.HeadStride != dim) {
-			return false
+		for j, norm := range []*posenc.RMSNorm{x.Norm, x.RotatedNorm} {
+			if n := len(norms[i][j].weight); norm != nil && n != dim && (n == 0 || n != x.Heads*dim || x.HeadStride != 0 && x.HeadStride != dim) {
+				return false
+			}
 		}
 		if x.Scale != nil && len(x.Scale) != tokens {
 			return false
