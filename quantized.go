@@ -70,13 +70,17 @@ type QuantizedView[D Quantized] struct {
 	Scales []float32
 
 	// Scale is by what numbers are multiplied before they are rounded to E5M2, or to E4M3
-	// without Scales: above 0.
+	// without Scales: from 2^-126 to 2^126. vLLM divides by its k_scale and v_scale,
+	// of which this is the reciprocal; FlashInfer multiplies by its quant_scale_kv.
 	Scale float32
 
 	// Hadamard is the block of the Hadamard transform that numbers in the cache have gone
 	// through, a power of two from 32 to 512 that divides HeadDim: see [Hadamard]. 0: none.
 	Hadamard int
 }
+
+// maxScale is the largest Scale; its reciprocal, the least, has a finite reciprocal too.
+const maxScale = 0x1p126
 
 // maxQuantizedDim is the most elements of a head, which scratch memory has room for.
 const maxQuantizedDim = kernels.FusedElements
@@ -101,10 +105,10 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	case format == kernels.E4M3:
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
-	if scale && !(v.Scale > 0 && v.Scale <= 0x1p126) || !scale && v.Scale != 0 {
+	if scale && !(v.Scale >= 1/maxScale && v.Scale <= maxScale) || !scale && v.Scale != 0 {
 		expected := "0 where every head has a scale of its own"
 		if scale {
-			expected = "a number above 0, at most 2^126"
+			expected = "a number from 2^-126 to 2^126"
 		}
 		return fail(ErrConfig, ".Scale", v.Scale, "%s", expected)
 	}
@@ -168,20 +172,20 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order share elements or scales. Heads
-// are so many elements of Data.
-func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, units, otherUnits int) bool {
+// overlaps reports whether two views that are in order, of so many tokens each, share
+// elements or scales. Heads are so many elements of Data.
+func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units, otherUnits int) bool {
 	if units != otherUnits {
 		return argument.MemoryOverlaps(v.Data, o.Data) || argument.MemoryOverlaps(v.Scales, o.Scales)
 	}
-	if view.Overlap(v.heads(), o.heads(), tokens, units) {
+	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true
 	}
 	if v.Scales == nil || o.Scales == nil {
 		return false
 	}
 	a, b := v.scaleView(units), o.scaleView(units)
-	return view.Overlap(&a, &b, tokens, 1)
+	return view.Overlap(&a, &b, tokens, otherTokens, 1)
 }
 
 // Dequantize writes the numbers of a cache as heads of headDim elements: for each token

@@ -125,7 +125,7 @@ func quantizedRight[D posenc.Quantized](v *posenc.QuantizedView[D], dim, block i
 	if h := v.Hadamard; h != 0 && (!slices.Contains([]int{32, 64, 128, 256, 512}, h) || dim%h != 0) {
 		return false
 	}
-	rightScale := v.Scale > 0 && v.Scale <= 0x1p126
+	rightScale := v.Scale >= 0x1p-126 && v.Scale <= 0x1p126
 	rightScales := len(v.Scales) == len(v.Data)/dim && v.TokenStride%dim == 0 && v.HeadStride%dim == 0 && v.SequenceStride%dim == 0
 	switch any(*new(D)).(type) {
 	case posenc.Q8_0:

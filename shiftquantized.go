@@ -56,7 +56,7 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 		if argument.MemoryOverlaps(x.Scales, xs[j].Data) || argument.MemoryOverlaps(xs[j].Scales, x.Data) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 		}
-		if j < i && x.overlaps(&xs[j], tokens, units, units) {
+		if j < i && x.overlaps(&xs[j], tokens, tokens, units, units) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
 		}
 	}
