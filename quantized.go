@@ -14,6 +14,7 @@ import (
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
 //	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
+//	       or RN32(1/d) infinite
 //	       (ggml: quantize_row_q8_0_ref)
 //	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
 //	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
@@ -41,8 +42,8 @@ type E4M3 uint8
 // E5M2 is the code of an 8-bit number with 5 bits of exponent.
 type E5M2 uint8
 
-// Q8_0s returns the blocks of memory without copying them. len(bytes) is a multiple of
-// 34; of what remains behind the last block nothing is returned.
+// Q8_0s returns bytes as blocks of 34 of them, without copying. What is behind the last whole
+// block is left out.
 func Q8_0s(bytes []byte) []Q8_0 {
 	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
 }
@@ -60,7 +61,7 @@ func E5M2s[B ~uint8](codes []B) []E5M2 {
 
 // QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
 // View does, and their scales. Units of the View are its elements: of Q8_0 blocks, so that
-// a head of 128 numbers is 4.
+// a head of 128 numbers is 4. HeadDim counts numbers: at most 4096, of Q8_0 a multiple of 32.
 type QuantizedView[D Quantized] struct {
 	View[D]
 
@@ -197,7 +198,7 @@ func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, un
 //	E5M2        RN(RN32(code*RN32(1/Scale)))
 //
 // and, with Hadamard, what the transform makes of that: what was there before it. RN rounds
-// to T. dst has the heads of src, and shares no memory with it.
+// to T. dst has as many heads as src, and shares no memory with it.
 //
 // A call allocates nothing. Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape,
 // ErrLength or ErrOverlap.

@@ -42,7 +42,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 // as its Src. What belongs to no slot does not change. Rows with entries for each head, and
 // tokens without a row ([Rows.AtSome]), are an error.
 //
-// Dst shares no memory with Src, and no elements and scales with another Dst. A call
+// Dst shares no memory with a Src, and no elements and no scales with another Dst; with one
+// of another HeadDim it shares no memory at all. A call
 // allocates nothing, and any range of tokens or heads may be written by a call of its own,
 // from any goroutine, with the same bits, but for a norm of all heads.
 //

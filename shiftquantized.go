@@ -12,7 +12,8 @@ import (
 // ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass: they become
 // float32 as [Dequantize] makes them, are rotated by the angles deltas[t]*InvFreq[i] alone,
 // AttentionFactor not applied again, and are quantized as [RotateIntoQuantized] does, by
-// scales of their own anew. Keys that do not move, whose deltas are 0, keep their bits.
+// scales of their own anew: all elements of a head, those that do not rotate too. Keys that do
+// not move, whose deltas are 0, keep their bits.
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
