@@ -14,6 +14,7 @@ import (
 //
 //	Q8_0   d = RN32(amax/127) for 32 numbers, amax = max |y|; kept as the nearest float16
 //	       q = RN32(y*RN32(1/d)) rounded to an integer, halves away from zero; 0 where d is 0
+//	       or RN32(1/d) infinite
 //	       (ggml: quantize_row_q8_0_ref)
 //	int8   scale = max(RN32(amax/127), 1e-6), for each token and head
 //	       q = RN32(y/scale) rounded to an integer, halves to even (vLLM)
@@ -41,8 +42,8 @@ type E4M3 uint8
 // E5M2 is the code of an 8-bit number with 5 bits of exponent.
 type E5M2 uint8
 
-// Q8_0s returns the blocks of memory without copying them. len(bytes) is a multiple of
-// 34; of what remains behind the last block nothing is returned.
+// Q8_0s returns bytes as blocks of 34 of them, without copying. What is behind the last whole
+// block is left out.
 func Q8_0s(bytes []byte) []Q8_0 {
 	return unsafe.Slice((*Q8_0)(unsafe.Pointer(unsafe.SliceData(bytes))), len(bytes)/generic.Q8Bytes)
 }
@@ -60,7 +61,7 @@ func E5M2s[B ~uint8](codes []B) []E5M2 {
 
 // QuantizedView describes the heads of a cache of 8-bit numbers: where they lie, as a
 // View does, and their scales. Units of the View are its elements: of Q8_0 blocks, so that
-// a head of 128 numbers is 4.
+// a head of 128 numbers is 4. HeadDim counts numbers: at most 4096, of Q8_0 a multiple of 32.
 type QuantizedView[D Quantized] struct {
 	View[D]
 
@@ -70,13 +71,17 @@ type QuantizedView[D Quantized] struct {
 	Scales []float32
 
 	// Scale is by what numbers are multiplied before they are rounded to E5M2, or to E4M3
-	// without Scales: above 0.
+	// without Scales: from 2^-126 to 2^126. vLLM divides by its k_scale and v_scale,
+	// of which this is the reciprocal; FlashInfer multiplies by its quant_scale_kv.
 	Scale float32
 
 	// Hadamard is the block of the Hadamard transform that numbers in the cache have gone
 	// through, a power of two from 32 to 512 that divides HeadDim: see [Hadamard]. 0: none.
 	Hadamard int
 }
+
+// maxScale is the largest Scale; its reciprocal, the least, has a finite reciprocal too.
+const maxScale = 0x1p126
 
 // maxQuantizedDim is the most elements of a head, which scratch memory has room for.
 const maxQuantizedDim = kernels.FusedElements
@@ -101,10 +106,10 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 	case format == kernels.E4M3:
 		scales, scale = v.Scales != nil, v.Scales == nil
 	}
-	if scale && !(v.Scale > 0 && v.Scale <= 0x1p126) || !scale && v.Scale != 0 {
+	if scale && !(v.Scale >= 1/maxScale && v.Scale <= maxScale) || !scale && v.Scale != 0 {
 		expected := "0 where every head has a scale of its own"
 		if scale {
-			expected = "a number above 0, at most 2^126"
+			expected = "a number from 2^-126 to 2^126"
 		}
 		return fail(ErrConfig, ".Scale", v.Scale, "%s", expected)
 	}
@@ -168,20 +173,20 @@ func (v *QuantizedView[D]) scaleView(headDim int) view.View[float32] {
 	}
 }
 
-// overlaps reports whether two views that are in order share elements or scales. Heads
-// are so many elements of Data.
-func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, units, otherUnits int) bool {
+// overlaps reports whether two views that are in order, of so many tokens each, share
+// elements or scales. Heads are so many elements of Data.
+func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, otherTokens, units, otherUnits int) bool {
 	if units != otherUnits {
 		return argument.MemoryOverlaps(v.Data, o.Data) || argument.MemoryOverlaps(v.Scales, o.Scales)
 	}
-	if view.Overlap(v.heads(), o.heads(), tokens, units) {
+	if view.Overlap(v.heads(), o.heads(), tokens, otherTokens, units) {
 		return true
 	}
 	if v.Scales == nil || o.Scales == nil {
 		return false
 	}
 	a, b := v.scaleView(units), o.scaleView(units)
-	return view.Overlap(&a, &b, tokens, 1)
+	return view.Overlap(&a, &b, tokens, otherTokens, 1)
 }
 
 // Dequantize writes the numbers of a cache as heads of headDim elements: for each token
@@ -193,7 +198,7 @@ func (v *QuantizedView[D]) overlaps(o *QuantizedView[D], tokens, units, otherUni
 //	E5M2        RN(RN32(code*RN32(1/Scale)))
 //
 // and, with Hadamard, what the transform makes of that: what was there before it. RN rounds
-// to T. dst has the heads of src, and shares no memory with it.
+// to T. dst has as many heads as src, and shares no memory with it.
 //
 // A call allocates nothing. Errors wrap ErrConfig (src.Scale, src.Hadamard), ErrShape,
 // ErrLength or ErrOverlap.

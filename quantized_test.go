@@ -1,6 +1,7 @@
 package posenc_test
 
 import (
+	"errors"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -166,6 +167,80 @@ func TestHadamardKeepsScores(t *testing.T) {
 	}
 }
 
+// Two caches of one call overlap exactly when heads of theirs do up to the end of the last
+// page that is written, however many tokens their pages have. What is right once is right
+// again: the views do not change.
+func TestQuantizedPagesOverlap(t *testing.T) {
+	r := testkit.NewRand(123)
+	const dim = 32 // a block
+	rotary, memory := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim}), make([]posenc.Q8_0, 40)
+	type heads = posenc.IntoQuantized[posenc.Q8_0, float32]
+	slots := make([]int32, 2)
+	random := func() (x heads, start int) {
+		start, x.Dst.Heads = r.IntN(30), 1+r.IntN(2)
+		x.Dst.TokenStride, x.Dst.HeadStride = r.IntN(5), r.IntN(5)
+		if r.IntN(2) == 0 {
+			x.Dst.SequenceTokens, x.Dst.SequenceStride = 1+r.IntN(4), 1+r.IntN(10)
+		}
+		x.Dst.Data = memory[start:][:1+r.IntN(40-start)]
+		x.Src = posenc.View[float32]{Data: make([]float32, len(slots)*x.Dst.Heads*dim), Heads: x.Dst.Heads}
+		return x, start
+	}
+	touched := func(x *heads, start int) map[int]bool {
+		blocks, tokens := map[int]bool{}, int(max(slots[0], slots[1]))+1
+		if n := x.Dst.SequenceTokens; n > 0 {
+			tokens = (tokens + n - 1) / n * n
+		}
+		for token := range tokens {
+			for h := range x.Dst.Heads {
+				blocks[start+testkit.RowAt(&x.Dst.View, token, h, 1)] = true
+			}
+		}
+		return blocks
+	}
+	for found, tried := map[bool]int{}, 0; tried < testkit.Rounds(20000); {
+		slots[0], slots[1] = int32(r.IntN(6)), int32(r.IntN(6))
+		call := func(xs ...heads) error { return posenc.RotateIntoQuantized(rotary.At([]int32{1, 2}), slots, xs...) }
+		a, startA := random()
+		b, startB := random()
+		if call(a) != nil || call(b) != nil {
+			continue
+		}
+		tried++
+		want, blocks := false, touched(&b, startB)
+		for at := range touched(&a, startA) {
+			want = want || blocks[at]
+		}
+		xs := []heads{a, b}
+		if err := call(xs...); errors.Is(err, posenc.ErrOverlap) != want {
+			t.Fatalf("slots %v, views %+v at %d and %+v at %d: error %v, overlap %t", slots, shapeOf(a.Dst), startA, shapeOf(b.Dst), startB, err, want)
+		}
+		if shapeOf(xs[0].Dst) != shapeOf(a.Dst) || shapeOf(xs[1].Dst) != shapeOf(b.Dst) {
+			t.Fatal("the call changed its views")
+		}
+		if found[want]++; tried == testkit.Rounds(20000) && min(found[true], found[false]) < tried/10 {
+			t.Errorf("%d of %d views overlap: the test is one-sided", found[true], tried)
+		}
+	}
+}
+
+// shapeOf is all of a view but its memory.
+func shapeOf[D posenc.Quantized](v posenc.QuantizedView[D]) [5]int {
+	return [5]int{v.Heads, v.TokenStride, v.HeadStride, v.SequenceTokens, v.SequenceStride}
+}
+
+// With the least and the largest Scale zeros are read back as zeros.
+func TestQuantizedScaleLimits(t *testing.T) {
+	for _, scale := range []float32{0x1p-126, 0x1p126} {
+		got := []float32{1, 1}
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E4M3](1, 1, 2, 0, scale), 1, 2))
+		testkit.NoError(t, posenc.Dequantize(posenc.View[float32]{Data: got, Heads: 1}, cacheFor[posenc.E5M2](1, 1, 2, 0, scale), 1, 2))
+		if got[0] != 0 || got[1] != 0 {
+			t.Errorf("Scale %g: zeros became %v", scale, got)
+		}
+	}
+}
+
 func TestQuantizedArguments(t *testing.T) {
 	const dim = 64
 	rotary := testkit.MustRotary(posenc.RotaryConfig{HeadDim: dim})
@@ -227,7 +302,7 @@ func TestQuantizedArguments(t *testing.T) {
 	wrong("too many scales", posenc.ErrLength, into+"xs[0].Dst.Scales is 5 elements, want 4, one for every 64 of the 256 elements", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = make([]float32, 5) }))
 	wrong("stride", posenc.ErrShape, into+"xs[0].Dst.TokenStride is 130, want a multiple of HeadDim 64", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.TokenStride = 130 }))
 	wrong("scales in Src", posenc.ErrOverlap, into+"xs[0].Dst is sharing memory with xs[0].Src", ofIntegers(func(v *posenc.QuantizedView[int8]) { v.Scales = data[:4] }))
-	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127} {
+	for _, scale := range []float32{0, -1, float32(math.NaN()), float32(math.Inf(1)), 0x1p127, 0x1p-127} {
 		wrong("Scale", posenc.ErrConfig, "xs[0].Dst.Scale is", func() error {
 			v := e4m3
 			v.Scale = scale

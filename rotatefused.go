@@ -59,7 +59,7 @@ func RotateFused[T Element](a Angles, xs ...FusedView[T]) error {
 	}
 	for i := range xs {
 		for j := range xs {
-			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, r.headDim) {
+			if j < i && view.Overlap((*view.View[T])(&xs[j].View), (*view.View[T])(&xs[i].View), tokens, tokens, r.headDim) {
 				return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
 			if argument.MemoryOverlaps(xs[j].Data, xs[i].Scale) {

@@ -78,23 +78,31 @@ func checkSlots(function string, slots []int32, tokens int) error {
 	return nil
 }
 
+// reachOf returns the tokens of a cache up to the last that is written, of its sequence all,
+// where the largest slot is the one before end.
+func reachOf[D any](dst *view.View[D], end int) int {
+	if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
+		if rest := end % dst.SequenceTokens; rest > 0 {
+			end += dst.SequenceTokens - rest
+		}
+	}
+	return end
+}
+
 // checkCache checks that the view of that name has room for the slots, and returns its
 // tokens up to the last that is written. Without strides, but with slots, the view may be
-// longer: it gets a stride.
+// longer.
 func checkCache[D any](function string, name argument.Name, dst *view.View[D], slots []int32, tokens, dim int) (reach int, err error) {
 	reach = tokens
 	if slots != nil {
-		reach = int(largest(slots)) + 1
-		if dst.SequenceStride > 0 && dst.SequenceTokens > 0 {
-			if rest := reach % dst.SequenceTokens; rest > 0 { // of the last sequence all tokens
-				reach += dst.SequenceTokens - rest
-			}
-		}
+		reach = reachOf(dst, int(largest(slots))+1)
 		if reach < 0 { // where an int has 32 bits
 			return 0, slotError(function, slots, "a number of tokens that an int can count")
 		}
 		if dst.TokenStride == 0 && dst.HeadStride == 0 {
-			dst.HeadStride = dim
+			strided := *dst // the view may be in a slice of the caller
+			strided.HeadStride = dim
+			dst = &strided
 		}
 	}
 	var g view.Grid

@@ -42,7 +42,8 @@ type IntoQuantized[D Quantized, S Element] struct {
 // as its Src. What belongs to no slot does not change. Rows with entries for each head, and
 // tokens without a row ([Rows.AtSome]), are an error.
 //
-// Dst shares no memory with Src, and no elements and scales with another Dst. A call
+// Dst shares no memory with a Src, and no elements and no scales with another Dst; with one
+// of another HeadDim it shares no memory at all. A call
 // allocates nothing, and any range of tokens or heads may be written by a call of its own,
 // from any goroutine, with the same bits, but for a norm of all heads.
 //
@@ -64,19 +65,23 @@ func RotateIntoQuantized[D Quantized, S Element](a Angles, slots []int32, xs ...
 	if err := checkSlots(function, slots, tokens); err != nil {
 		return err
 	}
-	reach, most := 0, 0 // tokens of the caches; elements that scratch memory holds at least
+	most := 0 // elements that scratch memory holds at least
 	for i := range xs {
 		x := &xs[i]
-		if reach, err = x.check(function, i, slots, tokens, r.headDim); err != nil {
+		if err := x.check(function, i, slots, tokens, r.headDim); err != nil {
 			return err
 		}
 		most = max(most, x.atLeast(r.headDim))
 	}
-	if err := checkQuantizedOverlaps(function, &a, xs, reach, r.headDim); err != nil {
+	end := tokens // of the caches, behind the last that is written
+	if slots != nil {
+		end = int(largest(slots)) + 1
+	}
+	if err := checkQuantizedOverlaps(function, &a, xs, end, r.headDim); err != nil {
 		return err
 	}
 	switch {
-	case tokens == 0 || reach == 0:
+	case end == 0:
 	case most > kernels.FusedElements:
 		quantizeWholeTokens(&a, tokens, &r, slots, xs)
 	case tokens == 1 && most <= kernels.TokenElements && r.rotaryDim <= 2*kernels.TokenPairs:
@@ -106,46 +111,46 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 	return dim
 }
 
-// check checks the heads number i of a call, and returns the tokens of the cache up to the
-// last that is written.
-func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, tokens, headDim int) (reach int, err error) {
+// check checks the heads number i of a call.
+func (x *IntoQuantized[D, S]) check(function string, i int, slots []int32, tokens, headDim int) error {
 	named := func(field string) argument.Name { return argument.Name{Argument: "xs", Index: i, Field: field} }
 	if !x.Unrotated && x.HeadDim != 0 && x.HeadDim != headDim || x.HeadDim < 0 {
-		return 0, argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
+		return argument.Error(ErrShape, function, named(".HeadDim").String(), x.HeadDim, "0, or of heads that are rotated %d as in a", headDim)
 	}
 	dim := x.dim(headDim)
 	units, err := x.Dst.check(function, named(".Dst"), dim)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var g view.Grid
 	src := (*view.View[S])(&x.Src)
 	if p := src.Grid(&g, tokens, dim); p != view.None {
-		return 0, src.Error(p, function, named(".Src").String(), &g)
+		return src.Error(p, function, named(".Src").String(), &g)
 	}
 	if x.Dst.Heads != x.Src.Heads {
-		return 0, argument.Error(ErrShape, function, named(".Dst.Heads").String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
+		return argument.Error(ErrShape, function, named(".Dst.Heads").String(), x.Dst.Heads, "%d as in Src", x.Src.Heads)
 	}
 	for _, n := range [...]struct {
 		field string
 		norm  *RMSNorm
 	}{{".Norm", x.Norm}, {".RotatedNorm", x.RotatedNorm}} {
 		if err := n.norm.check(function, named(n.field), x.Src.Heads, dim); err != nil {
-			return 0, err
+			return err
 		}
 		if n.norm != nil && len(n.norm.weight) > maxQuantizedToken {
-			return 0, argument.Error(ErrShape, function, named(n.field).String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
+			return argument.Error(ErrShape, function, named(n.field).String(), "of "+argument.Elements(len(n.norm.weight)).String(), "at most %d", maxQuantizedToken)
 		}
 	}
-	return checkCache(function, named(".Dst"), x.Dst.heads(), slots, tokens, units)
+	_, err = checkCache(function, named(".Dst"), x.Dst.heads(), slots, tokens, units)
+	return err
 }
 
 // maxQuantizedToken is the most elements of a token that are normalized as one vector.
 const maxQuantizedToken = 4 * kernels.FusedElements
 
 // checkQuantizedOverlaps returns an error where memory is shared that may not be. The
-// caches have so many tokens.
-func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, xs []IntoQuantized[D, S], reach, headDim int) error {
+// caches are written up to token end.
+func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, xs []IntoQuantized[D, S], end, headDim int) error {
 	fail := func(i int, field, sharing string, j int, other, expected string) error {
 		return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+field, sharing+argument.Indexed("xs", j)+other, "%s", expected)
 	}
@@ -157,7 +162,7 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 				return fail(i, ".Dst", "sharing memory with ", j, ".Src", "a view of other memory")
 			case argument.MemoryOverlaps(dst.Scales, other.Dst.Data):
 				return fail(i, ".Dst.Scales", "sharing memory with ", j, ".Dst.Data", "a slice of other memory")
-			case j < i && dst.overlaps(&other.Dst, reach, unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
+			case j < i && dst.overlaps(&other.Dst, reachOf(dst.heads(), end), reachOf(other.Dst.heads(), end), unitsOf[D](xs[i].dim(headDim)), unitsOf[D](other.dim(headDim))):
 				return fail(i, ".Dst", "sharing elements or scales with ", j, ".Dst", "views of different elements")
 			}
 		}

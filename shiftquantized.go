@@ -12,7 +12,8 @@ import (
 // ShiftQuantized is [Shift] for keys in a cache of 8-bit numbers, in one pass: they become
 // float32 as [Dequantize] makes them, are rotated by the angles deltas[t]*InvFreq[i] alone,
 // AttentionFactor not applied again, and are quantized as [RotateIntoQuantized] does, by
-// scales of their own anew. Keys that do not move, whose deltas are 0, keep their bits.
+// scales of their own anew: all elements of a head, those that do not rotate too. Keys that do
+// not move, whose deltas are 0, keep their bits.
 //
 // Each shift quantizes once more: docs/quantized.md says how large the errors are.
 //
@@ -56,7 +57,7 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 		if argument.MemoryOverlaps(x.Scales, xs[j].Data) || argument.MemoryOverlaps(xs[j].Scales, x.Data) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i)+".Scales", "sharing memory with "+argument.Indexed("xs", j), "a slice of other memory")
 		}
-		if j < i && x.overlaps(&xs[j], tokens, units, units) {
+		if j < i && x.overlaps(&xs[j], tokens, tokens, units, units) {
 			return argument.Error(ErrOverlap, function, argument.Indexed("xs", i), "sharing elements or scales with "+argument.Indexed("xs", j), "views of different elements")
 		}
 	}

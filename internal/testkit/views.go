@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/go-posenc/posenc"
@@ -47,6 +48,8 @@ func Allowed[T Stored](v *posenc.View[T], tokens, dim, length int) bool {
 	case v.SequenceStride == 0 && v.SequenceTokens != 0:
 		return false
 	case v.SequenceStride > 0 && (v.SequenceTokens < 1 || tokens%v.SequenceTokens != 0):
+		return false
+	case v.TokenStride == 0 && v.Heads > math.MaxInt/max(1, dim): // whose product is the stride
 		return false
 	case tokens == 0:
 		return length == 0 || v.TokenStride != 0 || v.HeadStride != 0 || v.SequenceStride != 0

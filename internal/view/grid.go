@@ -237,7 +237,7 @@ func check[T any](function string, xs []View[T], tokens, dim int) error {
 	}
 	for i := range xs {
 		for j := range i {
-			if Overlap(&xs[j], &xs[i], tokens, dim) {
+			if Overlap(&xs[j], &xs[i], tokens, tokens, dim) {
 				return argument.Error(argument.ErrOverlap, function, argument.Indexed("xs", i), "sharing elements with "+argument.Indexed("xs", j), "views of different elements")
 			}
 		}

@@ -116,15 +116,16 @@ func offset[T any](a, b []T) int {
 	return difference / int(unsafe.Sizeof(zero))
 }
 
-// Overlap reports whether two views that are Grids share an element.
-func Overlap[T any](a, b *View[T], tokens, dim int) bool {
+// Overlap reports whether two views of so many tokens each, whose vectors are known to lie
+// inside their Data and apart, share an element.
+func Overlap[T any](a, b *View[T], tokensA, tokensB, dim int) bool {
 	delta := offset(a.Data, b.Data)
-	if tokens == 0 || delta >= len(a.Data) || -delta >= len(b.Data) {
+	if tokensA == 0 || tokensB == 0 || delta >= len(a.Data) || -delta >= len(b.Data) {
 		return false
 	}
 	var ga, gb Grid
-	a.Grid(&ga, tokens, dim)
-	b.Grid(&gb, tokens, dim)
+	a.Grid(&ga, tokensA, dim)
+	b.Grid(&gb, tokensB, dim)
 	endA, _ := ga.Extent()
 	endB, _ := gb.Extent()
 	if delta >= endA || -delta >= endB {

@@ -129,7 +129,7 @@ func TestViewsOverlap(t *testing.T) {
 			t.Fatal(p, q)
 		}
 		want := share(inA, inB)
-		if got, other := view.Overlap(&a, &b, tokens, dim), view.Overlap(&b, &a, tokens, dim); got != want || other != want {
+		if got, other := view.Overlap(&a, &b, tokens, tokens, dim), view.Overlap(&b, &a, tokens, tokens, dim); got != want || other != want {
 			a.Data, b.Data = nil, nil
 			t.Fatalf("%d tokens of dim %d: %+v from %d, %+v from %d: got %t and the other way round %t, want %t", tokens, dim, a, startA, b, startB, got, other, want)
 		}
@@ -144,12 +144,12 @@ func TestViewsOverlapManyHeads(t *testing.T) {
 	memory := make([]float32, 3*heads)
 	a := view.View[float32]{Data: memory, Heads: heads, HeadStride: 3}
 	b := view.View[float32]{Data: memory[2:], Heads: heads / 2, HeadStride: 6}
-	if view.Overlap(&a, &b, 1, 1) || view.Overlap(&b, &a, 1, 1) || !view.Overlap(&a, &b, 1, 2) || !view.Overlap(&b, &a, 1, 2) {
+	if view.Overlap(&a, &b, 1, 1, 1) || view.Overlap(&b, &a, 1, 1, 1) || !view.Overlap(&a, &b, 1, 1, 2) || !view.Overlap(&b, &a, 1, 1, 2) {
 		t.Error("rows of 1 element lie apart, rows of 2 share one")
 	}
 	b.Data = memory[len(memory)-2:]
 	b.Heads = 1
-	if view.Overlap(&a, &b, 1, 1) || !view.Overlap(&a, &b, 1, 2) {
+	if view.Overlap(&a, &b, 1, 1, 1) || !view.Overlap(&a, &b, 1, 1, 2) {
 		t.Error("the last element but one is in a row of 2, in none of 1")
 	}
 }
