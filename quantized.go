@@ -111,6 +111,9 @@ func (v *QuantizedView[D]) check(function string, name argument.Name, headDim in
 		if scale {
 			expected = "a number from 2^-126 to 2^126"
 		}
+		if scale && format == kernels.E4M3 {
+			expected += ", or Scales"
+		}
 		return fail(ErrConfig, ".Scale", v.Scale, "%s", expected)
 	}
 	if !scales {
