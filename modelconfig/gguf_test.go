@@ -612,6 +612,7 @@ func TestGGUFNewer(t *testing.T) {
 		{"graniteswitch", "RRRRRRRR", nil},
 		{"cogvlm", "RRRRRRRR", nil},
 		{"kolibri", "RRR-RRR-", []any{"attention.sliding_window", 513, "attention.sliding_window_pattern", pattern, "attention.rope_pattern", pattern}},
+		{"clef", "---R---R", []any{"rope.dimension_count", 64, "rope.dimension_sections", []int32{11, 11, 10, 0}}},
 		{"kolibri1", "RRRR-RRR", []any{"attention.sliding_window", 513}},
 		{"kolibri1", "RRR-RRR-", []any{"attention.sliding_window", 513, "attention.sliding_window_pattern", pattern}},
 	} {
@@ -626,9 +627,12 @@ func TestGGUFNewer(t *testing.T) {
 	}{
 		{"cogvlm", []any{"rope.freq_base", 500000.0}, ErrContradiction},
 		{"glm5next", nil, ErrNotRotary},
+		{"glm5-next", nil, ErrNotRotary},
 		{"kolibri", []any{"attention.sliding_window_pattern", pattern}, ErrValue},
 		{"kolibri", []any{"attention.rope_pattern", pattern}, ErrValue},
 		{"kolibri1", []any{"attention.rope_pattern", pattern}, ErrUnknown},
+		{"kolibri1", []any{"rope.freq_base_swa", 50000.0}, ErrContradiction},
+		{"clip", nil, ErrUnknown},
 		{"gemma4-assistant", []any{"nextn_predict_layers", 3, "attention.sliding_window_pattern", pattern}, ErrContradiction},
 		{"graniteswitch", []any{"rope.scaling.finetuned", false}, ErrNotRotary},
 		{"dflash", []any{"hyper_connection.count", 4}, ErrUnknown},
