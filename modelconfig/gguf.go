@@ -550,7 +550,7 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 		return arch.layout, nil
 	}
 	if arch.axes == oneAxis {
-		r.fail(ErrContradiction, key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		r.fail(ErrContradiction, key, sections, "no sections, which are not read in this architecture; set posenc.RotaryConfig.Axes")
 		return arch.layout, nil
 	}
 	if len(sections) < 3 {
