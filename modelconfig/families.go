@@ -595,6 +595,7 @@ var wrappers = map[string]wrapper{
 	"gemma4_unified_assistant": {"text_config", "gemma4_unified_text"}, "glm5_next": {"text_config", "glm5_next_text"}, "glm_image": {"text_config", "glm_image_text"},
 	"glmasr": {"text_config", "llama"}, "glmga": {"text_config", "glm4v_text"}, "granite4_vision": {"text_config", "granite4_vision_text"},
 	"granite_docling": {"text_config", "granite_docling_text"}, "granite_speech_plus": {"text_config", "granite"},
+	"nemotron_asr_streaming": {"encoder_config", "nemotron_asr_streaming_encoder"}, "nemotron3_5_asr": {"encoder_config", "nemotron_asr_streaming_encoder"},
 	"hyperclovax_vision_v2": {"text_config", "hyperclovax"}, "inkling_mm_model": {"text_config", "inkling_text"}, "inkling2": {"text_config", "inkling2_text"},
 	"jev": {"text_config", "qwen3_5_text"}, "lfm3_vl": {"text_config", "lfm3"},
 	"minicpm_ocr": {"text_config", "qwen3_5_text"}, "minicpmv4_6": {"text_config", "qwen3_5_text"}, "minicpmv4_7": {"text_config", "qwen3_5_text"},
@@ -628,5 +629,6 @@ var notRotary = map[string]string{
 	"whisper": learned, "vit": learned, "clip": learned, "siglip": learned, "longformer": learned, "big_bird": learned, "ctrl": sinusoidal,
 	"mpnet": relative, "t5": relative, "mt5": relative, "umt5": relative, "longt5": relative, "switch_transformers": relative, "deberta": relative,
 	"deberta-v2": relative, "xlnet": relative, "bloom": aliBi, "mpt": aliBi, "jais": aliBi,
-	"nemotron_asr_streaming_encoder": relative, "phi4_multimodal_audio": relative, "inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
+	"clvp_decoder": learned, "moshi_depth": noPositions, "nemotron_asr_streaming_encoder": relative, "seamless_m4t_v2": relative,
+	"phi4_multimodal_audio": relative, "inkling2_text": relative, "kimi_linear": noPositions, "glm5_next_text": noPositions, "inkling_text": relative, "jamba": noPositions, "nemotron_h": noPositions, "mamba": noPositions, "mamba2": noPositions, "falcon_mamba": noPositions, "rwkv": noPositions, "xlstm": noPositions, "zamba": noPositions,
 }

@@ -129,7 +129,7 @@ func (r *ggufReader) checkRopeKeys(arch *ggufArchitecture) {
 		known, isRope := strings.CutPrefix(key, r.name("rope."))
 		switch subject := subjectOf(rest); {
 		case isRope && slices.Contains(ggufRopeKeys, known):
-		case arch.compressed && key == r.name(compressBaseKey), arch.nope == byPattern && key == r.name(patternKey):
+		case arch.compressed && key == r.name(compressBaseKey), arch.nope.readsPattern() && key == r.name(patternKey):
 		case isRope || subject == aboutRotation:
 			r.err = valueError(ErrUnknown, "GGUF", quoted(key), "set", "no such key, since llama.cpp has none; leave it out if it changes nothing, or set posenc.RotaryConfig directly")
 		case subject == aboutOthers && key == r.name("attention.max_alibi_bias"):
@@ -550,7 +550,7 @@ func (r *ggufReader) layoutAndAxes(arch *ggufArchitecture, rotaryDim int) (posen
 		return arch.layout, nil
 	}
 	if arch.axes == oneAxis {
-		r.fail(ErrContradiction, key, sections, "no sections, since llama.cpp has no use for them in this architecture; set posenc.RotaryConfig.Axes")
+		r.fail(ErrContradiction, key, sections, "no sections, which are not read in this architecture; set posenc.RotaryConfig.Axes")
 		return arch.layout, nil
 	}
 	if len(sections) < 3 {
@@ -620,7 +620,8 @@ func (r *ggufReader) sliding(arch *ggufArchitecture, count int) (slides []bool, 
 func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, windowed bool) []bool {
 	rotates := make([]bool, count)
 	dense, pattern := 0, []bool(nil)
-	if arch.nope == byPattern {
+	if arch.nope.readsPattern() {
+		r.failIf(arch.nope == byRequiredPattern && !r.has(patternKey), ErrValue, patternKey, "missing", "which layers rotate")
 		pattern = r.flagPerLayer(patternKey, count)
 	}
 	if arch.nope == denseAndSliding {
@@ -630,7 +631,7 @@ func (r *ggufReader) rotating(arch *ggufArchitecture, count int, slides []bool, 
 		switch arch.nope {
 		case allRotate:
 			rotates[i] = true
-		case byPattern:
+		case byPattern, byRequiredPattern:
 			rotates[i] = pattern == nil || pattern[i]
 		case onlySliding:
 			rotates[i] = slides[i] || !windowed

@@ -65,14 +65,17 @@ const (
 type ggufNoPE uint8
 
 const (
-	allRotate ggufNoPE = iota
-	byPattern          // attention.rope_pattern, where it is there
+	allRotate         ggufNoPE = iota
+	byPattern                  // attention.rope_pattern, where it is there
+	byRequiredPattern          // attention.rope_pattern
 	onlySliding
 	denseAndSliding             // the leading dense layers and those of a window
 	exceptLastOfFour            // layers 3, 7, 11... do not rotate
 	exceptLastOfFourIfWindowed  // the same in models with a window
 	exceptFirstOfFourIfWindowed // layers 0, 4, 8... do not rotate
 )
+
+func (n ggufNoPE) readsPattern() bool { return n == byPattern || n == byRequiredPattern }
 
 // ggufSliding says which layers have a sliding window, and what they rotate by.
 type ggufSliding struct {
@@ -101,7 +104,7 @@ const (
 
 // ggufNotRotary are the architectures of llama.cpp whose layers rotate nothing.
 var ggufNotRotary = map[string]string{
-	"bert": learned, "bloom": aliBi, "gpt2": learned, "jais": aliBi, "jamba": noPositions, "jina-bert-v2": aliBi, "kimi-k3": noPositions,
+	"bert": learned, "bloom": aliBi, "glm5-next": noPositions, "glm5next": noPositions, "gpt2": learned, "jais": aliBi, "jamba": noPositions, "jina-bert-v2": aliBi, "kimi-k3": noPositions,
 	"kimi-linear": noPositions, "mamba": noPositions, "mamba2": noPositions, "mpt": aliBi, "nemotron_h": noPositions,
 	"nemotron_h_moe": noPositions, "refact": aliBi, "rwkv6": noPositions, "rwkv6qwen2": noPositions, "rwkv7": noPositions,
 	"arwkv7": noPositions, "starcoder": learned, "t5": relative, "t5encoder": relative, "wavtokenizer-dec": noPositions,
@@ -110,6 +113,7 @@ var ggufNotRotary = map[string]string{
 // ggufRefused are architectures that are not read, each with the reason and what can be
 // done.
 var ggufRefused = map[string]string{
+	"clip":  "that of a text model: files of this one hold a vision tower and a projector; read the tower from the model's config.json by HuggingFaceVision",
 	"gptj":  "one that llama.cpp runs: it knows no more of this one than its name (set posenc.RotaryConfig with Layout Interleaved, RotaryDim 64)",
 	"hy_v4": "another architecture: llama.cpp rotates pairs of neighbours of this one and transformers half-split pairs; compare with the model's own output and set posenc.RotaryConfig with the Layout that agrees",
 }
@@ -137,7 +141,9 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"afmoe":            {layout: neoX, sliding: &ggufSliding{window: windowIfGiven, period: 4}, nope: exceptLastOfFour},
 	"apertus":          {layout: neoX, freqs: true, longRoPE: true},
 	"arcee":            {layout: normal, freqs: true},
+	"axk2":             {layout: normal, latent: true, logMultiplier: logMultiplierTenth, indexer: &ggufIndexer{layout: neoX}},
 	"baichuan":         {layout: normal, rotaryLayers: 32},
+	"clef":             {axes: interleavedAxes, attentionInterval: 4},
 	"bailingmoe3":      {layout: normal, latentPart: true},
 	"cohere2":          {layout: normal, sliding: &ggufSliding{period: 4, sameBase: true}, nope: onlySliding},
 	"cohere2moe":       {layout: normal, sliding: &ggufSliding{denseFirst: true, sameBase: true}, nope: denseAndSliding},
@@ -153,6 +159,8 @@ var ggufArchitectures = map[string]ggufArchitecture{
 	"granite_swa":      {layout: normal, whole: true, freqs: true, longRoPE: true, sliding: &ggufSliding{sameBase: true}, nope: byPattern},
 	"graniteswitch":    {layout: normal, whole: true, finetuned: true},
 	"hrm_text":         {layout: neoX},
+	"kolibri":          {layout: neoX, sliding: &ggufSliding{}, nope: byRequiredPattern},
+	"kolibri1":         {layout: neoX, sliding: &ggufSliding{period: 5, sameBase: true}, nope: onlySliding},
 	"maple":            {layout: neoX, sliding: &ggufSliding{}, nope: onlySliding},
 	"muse-glimmer":     {layout: normal, sliding: &ggufSliding{period: 4}, nope: onlySliding},
 	"pockettts":        {layout: normal},

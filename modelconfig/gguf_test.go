@@ -77,6 +77,9 @@ func TestGGUFArchitectures(t *testing.T) {
 			if arch.sliding != nil && arch.sliding.period == 0 {
 				pairs = append(pairs, "attention.sliding_window_pattern", []bool{true, true, true, false, true, true, true, false})
 			}
+			if arch.nope == byRequiredPattern {
+				pairs = append(pairs, patternKey, []bool{true, true, true, false, true, true, true, false})
+			}
 			if arch.compressed {
 				pairs = append(pairs, "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0)
 			}
@@ -550,6 +553,7 @@ func TestGGUFIndexers(t *testing.T) {
 		want   posenc.RotaryConfig
 	}{
 		{"deepseek32", dsa, "xxxxxxxx", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
+		{"axk2", dsa, "xxxxxxxx", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
 		{"glm-dsa", append(slices.Clone(dsa), "attention.indexer.types", []bool{true, false, false, true, false, false, true, false}), "xRRxRRxR", posenc.RotaryConfig{Layout: posenc.Interleaved}},
 		{"dots3note", append(slices.Clone(dsa), "attention.sliding_window_pattern", []bool{false, true, true, true, false, true, true, true}, "rope.freq_base_swa", 50000.0), "xRRRxRRR", posenc.RotaryConfig{Layout: posenc.HalfSplit}},
 		{"deepseek4", append(slices.Clone(dsa), "attention.compress_ratios", []int32{0, 4, 128, 4, 0, 4, 128, 4}, compressBaseKey, 160000.0), "RxRxRxRx", posenc.RotaryConfig{Layout: posenc.Interleaved, Offset: 64}},
@@ -607,6 +611,10 @@ func TestGGUFNewer(t *testing.T) {
 		{"gemma4-assistant", "RRRRRRRR", []any{"nextn_predict_layers", 8, "attention.sliding_window_pattern", pattern}},
 		{"graniteswitch", "RRRRRRRR", nil},
 		{"cogvlm", "RRRRRRRR", nil},
+		{"kolibri", "RRR-RRR-", []any{"attention.sliding_window", 513, "attention.sliding_window_pattern", pattern, "attention.rope_pattern", pattern}},
+		{"clef", "---R---R", []any{"rope.dimension_count", 64, "rope.dimension_sections", []int32{11, 11, 10, 0}}},
+		{"kolibri1", "RRRR-RRR", []any{"attention.sliding_window", 513}},
+		{"kolibri1", "RRR-RRR-", []any{"attention.sliding_window", 513, "attention.sliding_window_pattern", pattern}},
 	} {
 		if got := layersOf(readGGUF(t, test.arch, test.pairs...)); got != test.layers {
 			t.Errorf("%s %v: %s, want %s", test.arch, test.pairs, got, test.layers)
@@ -618,6 +626,13 @@ func TestGGUFNewer(t *testing.T) {
 		want  error
 	}{
 		{"cogvlm", []any{"rope.freq_base", 500000.0}, ErrContradiction},
+		{"glm5next", nil, ErrNotRotary},
+		{"glm5-next", nil, ErrNotRotary},
+		{"kolibri", []any{"attention.sliding_window_pattern", pattern}, ErrValue},
+		{"kolibri", []any{"attention.rope_pattern", pattern}, ErrValue},
+		{"kolibri1", []any{"attention.rope_pattern", pattern}, ErrUnknown},
+		{"kolibri1", []any{"rope.freq_base_swa", 50000.0}, ErrContradiction},
+		{"clip", nil, ErrUnknown},
 		{"gemma4-assistant", []any{"nextn_predict_layers", 3, "attention.sliding_window_pattern", pattern}, ErrContradiction},
 		{"graniteswitch", []any{"rope.scaling.finetuned", false}, ErrNotRotary},
 		{"dflash", []any{"hyper_connection.count", 4}, ErrUnknown},

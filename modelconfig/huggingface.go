@@ -170,7 +170,9 @@ func familyOf(r *reader, modelType string) family {
 	if !known {
 		f, known = towers[modelType]
 	}
-	if !known {
+	if _, holds := visionWrappers[modelType]; !known && holds {
+		r.fail(ErrUnknown, "model_type", quoted(modelType), "a type with a text model: this one has a vision tower, which HuggingFaceVision reads")
+	} else if !known {
 		unknownType(r, modelType, "a type in docs/models.md", families, towers)
 	}
 	return f

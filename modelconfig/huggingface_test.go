@@ -872,6 +872,7 @@ func TestUnknownTypes(t *testing.T) {
 		`{"model_type": "zzzzzzzzzzz"}`: "a type in docs/models.md; for others use posenc.RotaryConfig",
 		`{"model_type": "dinov3_vit"}`:  "fractions of the image",
 		`{"model_type": "hy_v4"}`:       "pairs of neighbours",
+		`{"model_type": "sam3"}`:        "which HuggingFaceVision reads",
 	} {
 		read := HuggingFace
 		if strings.Contains(config, "vit") {
@@ -951,6 +952,11 @@ func TestErrors(t *testing.T) {
 		{`{"model_type": "bert"}`, ErrNotRotary, "learned"},
 		{`{"model_type": "t5"}`, ErrNotRotary, "relative"},
 		{`{"model_type": "mamba"}`, ErrNotRotary, "none"},
+		{`{"model_type": "clvp_decoder"}`, ErrNotRotary, "learned"},
+		{`{"model_type": "moshi_depth"}`, ErrNotRotary, "none"},
+		{`{"model_type": "seamless_m4t_v2"}`, ErrNotRotary, "relative"},
+		{`{"model_type": "nemotron_asr_streaming"}`, ErrNotRotary, "relative"},
+		{`{"model_type": "nemotron3_5_asr"}`, ErrNotRotary, "relative"},
 		{`{"model_type": "gptj", "rotary": false}`, ErrNotRotary, "rotary is false"},
 		{`{"model_type": "llama", "hidden_size": "4096"}`, ErrSyntax, `hidden_size is "4096"`},
 		{`{"model_type": "llama", "hidden_size": 4096.5}`, ErrSyntax, "hidden_size is the number 4096.5"},
