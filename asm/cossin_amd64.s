@@ -18,197 +18,10 @@ TEXT ·CosSinExactF32AVX2(SB), $0-72
 	XORQ         R8, R8
 	VBROADCASTSD position+48(FP), Y2
 	VMOVUPD      toInteger<>+0(SB), Y3
-	CMPQ         DI, $0x10
+	CMPQ         DI, $0x08
 	JLT          next3
 
 main2:
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     (AX)(R8*8), Y4
-	VMOVAPD     Y4, Y8
-	VMOVUPD     32(AX)(R8*8), Y5
-	VMOVAPD     Y5, Y9
-	VFMADD213PD Y3, Y2, Y4
-	VFMADD213PD Y3, Y2, Y5
-	VSUBPD      Y4, Y3, Y6
-	VSUBPD      Y5, Y3, Y7
-	VFMADD213PD Y6, Y2, Y8
-	VFMADD213PD Y7, Y2, Y9
-	VFMADD231PD (CX)(R8*8), Y2, Y8
-	VFMADD231PD 32(CX)(R8*8), Y2, Y9
-	VMULPD      Y8, Y8, Y6
-	VMULPD      Y9, Y9, Y7
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y12
-	VMOVUPD     cosine6<>+0(SB), Y14
-	VMOVUPD     sine6<>+0(SB), Y13
-	VMOVUPD     cosine6<>+0(SB), Y15
-	VFMADD213PD sine5<>+0(SB), Y6, Y12
-	VFMADD213PD cosine5<>+0(SB), Y6, Y14
-	VFMADD213PD sine5<>+0(SB), Y7, Y13
-	VFMADD213PD cosine5<>+0(SB), Y7, Y15
-	VFMADD213PD sine4<>+0(SB), Y6, Y12
-	VFMADD213PD cosine4<>+0(SB), Y6, Y14
-	VFMADD213PD sine4<>+0(SB), Y7, Y13
-	VFMADD213PD cosine4<>+0(SB), Y7, Y15
-	VFMADD213PD sine3<>+0(SB), Y6, Y12
-	VFMADD213PD cosine3<>+0(SB), Y6, Y14
-	VFMADD213PD sine3<>+0(SB), Y7, Y13
-	VFMADD213PD cosine3<>+0(SB), Y7, Y15
-	VFMADD213PD sine2<>+0(SB), Y6, Y12
-	VFMADD213PD cosine2<>+0(SB), Y6, Y14
-	VFMADD213PD sine2<>+0(SB), Y7, Y13
-	VFMADD213PD cosine2<>+0(SB), Y7, Y15
-	VFMADD213PD sine1<>+0(SB), Y6, Y12
-	VFMADD213PD cosine1<>+0(SB), Y6, Y14
-	VFMADD213PD sine1<>+0(SB), Y7, Y13
-	VFMADD213PD cosine1<>+0(SB), Y7, Y15
-	VFMADD213PD sine0<>+0(SB), Y6, Y12
-	VFMADD213PD cosine0<>+0(SB), Y6, Y14
-	VFMADD213PD sine0<>+0(SB), Y7, Y13
-	VFMADD213PD cosine0<>+0(SB), Y7, Y15
-	VMULPD      Y8, Y12, Y12
-	VMULPD      Y9, Y13, Y13
-
-	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y14, Y6
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     64(AX)(R8*8), Y8
-	VPADDD      entryLeast<>+0(SB), Y6, Y6
-	VPSLLVD     entryShifts<>+0(SB), Y12, Y7
-	VPADDD      entryLeast<>+0(SB), Y7, Y7
-	VMOVAPD     Y8, Y9
-	VPMAXUD     Y7, Y6, Y6
-	VPSLLVD     entryShifts<>+0(SB), Y15, Y7
-	VMOVUPD     96(AX)(R8*8), Y16
-	VPADDD      entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPSLLVD     entryShifts<>+0(SB), Y13, Y7
-	VMOVAPD     Y16, Y17
-	VPADDD      entryLeast<>+0(SB), Y7, Y7
-	VPMAXUD     Y7, Y6, Y6
-	VPMAXUD     entryLimits<>+0(SB), Y6, Y6
-	VFMADD213PD Y3, Y2, Y8
-	VPXOR       entryLimits<>+0(SB), Y6, Y6
-	VPTEST      Y6, Y6
-	VFMADD213PD Y3, Y2, Y16
-	JNZ         long4
-
-certain5:
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY  Y14, X10
-	VCVTPD2PSY  Y12, X11
-	VSUBPD      Y8, Y3, Y6
-	VCVTPD2PSY  Y15, X7
-	VINSERTF128 $0x01, X7, Y10, Y7
-	VSUBPD      Y16, Y3, Y12
-	VCVTPD2PSY  Y13, X10
-	VINSERTF128 $0x01, X10, Y11, Y13
-	VSHUFPS     $0x88, Y5, Y4, Y4
-	VFMADD213PD Y6, Y2, Y9
-	VPERMQ      $0xd8, Y4, Y4
-	VPSLLD      $0x1f, Y4, Y5
-	VFMADD213PD Y12, Y2, Y17
-	VPSLLD      $0x1e, Y4, Y4
-	VPXOR       Y5, Y4, Y6
-	VBLENDVPS   Y5, Y13, Y7, Y12
-	VFMADD231PD 64(CX)(R8*8), Y2, Y9
-	VBLENDVPS   Y5, Y7, Y13, Y5
-	VANDPS      signBit32<>+0(SB), Y6, Y6
-	VXORPS      Y6, Y12, Y12
-	VFMADD231PD 96(CX)(R8*8), Y2, Y17
-	VANDPS      signBit32<>+0(SB), Y4, Y4
-	VXORPS      Y4, Y5, Y5
-	VMULPD      Y9, Y9, Y4
-	VMULPS      Y0, Y12, Y12
-	VMULPS      Y1, Y5, Y5
-	VMOVUPS     Y12, (BX)(R8*4)
-	VMULPD      Y17, Y17, Y6
-	VMOVUPS     Y5, (SI)(R8*4)
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y5
-	VMOVUPD     cosine6<>+0(SB), Y12
-	VMOVUPD     sine6<>+0(SB), Y7
-	VMOVUPD     cosine6<>+0(SB), Y13
-	VFMADD213PD sine5<>+0(SB), Y4, Y5
-	VFMADD213PD cosine5<>+0(SB), Y4, Y12
-	VFMADD213PD sine5<>+0(SB), Y6, Y7
-	VFMADD213PD cosine5<>+0(SB), Y6, Y13
-	VFMADD213PD sine4<>+0(SB), Y4, Y5
-	VFMADD213PD cosine4<>+0(SB), Y4, Y12
-	VFMADD213PD sine4<>+0(SB), Y6, Y7
-	VFMADD213PD cosine4<>+0(SB), Y6, Y13
-	VFMADD213PD sine3<>+0(SB), Y4, Y5
-	VFMADD213PD cosine3<>+0(SB), Y4, Y12
-	VFMADD213PD sine3<>+0(SB), Y6, Y7
-	VFMADD213PD cosine3<>+0(SB), Y6, Y13
-	VFMADD213PD sine2<>+0(SB), Y4, Y5
-	VFMADD213PD cosine2<>+0(SB), Y4, Y12
-	VFMADD213PD sine2<>+0(SB), Y6, Y7
-	VFMADD213PD cosine2<>+0(SB), Y6, Y13
-	VFMADD213PD sine1<>+0(SB), Y4, Y5
-	VFMADD213PD cosine1<>+0(SB), Y4, Y12
-	VFMADD213PD sine1<>+0(SB), Y6, Y7
-	VFMADD213PD cosine1<>+0(SB), Y6, Y13
-	VFMADD213PD sine0<>+0(SB), Y4, Y5
-	VFMADD213PD cosine0<>+0(SB), Y4, Y12
-	VFMADD213PD sine0<>+0(SB), Y6, Y7
-	VFMADD213PD cosine0<>+0(SB), Y6, Y13
-	VMULPD      Y9, Y5, Y5
-	VMULPD      Y17, Y7, Y7
-
-	// Ziv's test, the short one
-	VPSLLVD entryShifts<>+0(SB), Y12, Y4
-	VPADDD  entryLeast<>+0(SB), Y4, Y4
-	VPSLLVD entryShifts<>+0(SB), Y5, Y6
-	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPSLLVD entryShifts<>+0(SB), Y13, Y6
-	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPSLLVD entryShifts<>+0(SB), Y7, Y6
-	VPADDD  entryLeast<>+0(SB), Y6, Y6
-	VPMAXUD Y6, Y4, Y4
-	VPMAXUD entryLimits<>+0(SB), Y4, Y4
-	VPXOR   entryLimits<>+0(SB), Y4, Y4
-	VPTEST  Y4, Y4
-	JNZ     long6
-
-certain7:
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY  Y12, X10
-	VCVTPD2PSY  Y5, X11
-	VCVTPD2PSY  Y13, X4
-	VINSERTF128 $0x01, X4, Y10, Y4
-	VCVTPD2PSY  Y7, X5
-	VINSERTF128 $0x01, X5, Y11, Y5
-	VSHUFPS     $0x88, Y16, Y8, Y6
-	VPERMQ      $0xd8, Y6, Y6
-	VPSLLD      $0x1f, Y6, Y7
-	VPSLLD      $0x1e, Y6, Y6
-	VPXOR       Y7, Y6, Y8
-	VBLENDVPS   Y7, Y5, Y4, Y9
-	VBLENDVPS   Y7, Y4, Y5, Y4
-	VANDPS      signBit32<>+0(SB), Y8, Y8
-	VXORPS      Y8, Y9, Y9
-	VANDPS      signBit32<>+0(SB), Y6, Y6
-	VXORPS      Y6, Y4, Y4
-	VMULPS      Y0, Y9, Y9
-	VMULPS      Y1, Y4, Y4
-	VMOVUPS     Y9, 32(BX)(R8*4)
-	VMOVUPS     Y4, 32(SI)(R8*4)
-	ADDQ        $0x10, R8
-	SUBQ        $0x10, DI
-	CMPQ        DI, $0x10
-	JGE         main2
-
-next3:
-	CMPQ DI, $0x08
-	JLT  next9
-
-main8:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
 	VMOVAPD     Y4, Y8
@@ -272,9 +85,9 @@ main8:
 	VPMAXUD entryLimits<>+0(SB), Y6, Y6
 	VPXOR   entryLimits<>+0(SB), Y6, Y6
 	VPTEST  Y6, Y6
-	JNZ     long10
+	JNZ     long4
 
-certain11:
+certain5:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY  Y14, X10
 	VCVTPD2PSY  Y12, X11
@@ -300,13 +113,13 @@ certain11:
 	ADDQ        $0x08, R8
 	SUBQ        $0x08, DI
 	CMPQ        DI, $0x08
-	JGE         main8
+	JGE         main2
 
-next9:
+next3:
 	CMPQ DI, $0x04
-	JLT  next13
+	JLT  next7
 
-main12:
+main6:
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
 	VMOVAPD     Y4, Y6
@@ -342,9 +155,9 @@ main12:
 	VPMAXUD entryLimits<>+0(SB), Y5, Y5
 	VPXOR   entryLimits<>+0(SB), Y5, Y5
 	VPTEST  Y5, Y5
-	JNZ     long14
+	JNZ     long8
 
-certain15:
+certain9:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY   Y8, X5
 	VCVTPD2PSY   Y7, X7
@@ -366,11 +179,11 @@ certain15:
 	ADDQ         $0x04, R8
 	SUBQ         $0x04, DI
 	CMPQ         DI, $0x04
-	JGE          main12
+	JGE          main6
 
-next13:
+next7:
 	TESTQ DI, DI
-	JZ    done16
+	JZ    done10
 
 	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
 	VMOVUPD     (AX)(R8*8), Y4
@@ -407,9 +220,9 @@ next13:
 	VPMAXUD entryLimits<>+0(SB), Y3, Y3
 	VPXOR   entryLimits<>+0(SB), Y3, Y3
 	VPTEST  Y3, Y3
-	JNZ     long17
+	JNZ     long11
 
-certain18:
+certain12:
 	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
 	VCVTPD2PSY   Y7, X2
 	VCVTPD2PSY   Y6, X5
@@ -428,31 +241,31 @@ certain18:
 	VMULPS       X1, X2, X2
 	LEAQ         (BX)(R8*4), AX
 	TESTQ        $0x00000002, DI
-	JZ           single19
+	JZ           single13
 	VMOVLPS      X7, (AX)
 	VPSRLDQ      $0x08, X7, X7
 	ADDQ         $0x08, AX
 
-single19:
+single13:
 	TESTQ  $0x00000001, DI
-	JZ     stored20
+	JZ     stored14
 	VMOVSS X7, (AX)
 
-stored20:
+stored14:
 	LEAQ    (SI)(R8*4), AX
 	TESTQ   $0x00000002, DI
-	JZ      single21
+	JZ      single15
 	VMOVLPS X2, (AX)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x08, AX
 
-single21:
+single15:
 	TESTQ  $0x00000001, DI
-	JZ     stored22
+	JZ     stored16
 	VMOVSS X2, (AX)
 
-stored22:
-done16:
+stored16:
+done10:
 	MOVQ $0x00000000, AX
 	VZEROUPPER
 	MOVQ AX, undecided+64(FP)
@@ -465,82 +278,6 @@ undecided1:
 	RET
 
 long4:
-	VADDPD margin<>+0(SB), Y14, Y6
-	VSUBPD margin<>+0(SB), Y14, Y7
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y7, Y7
-	VXORPD Y6, Y7, Y7
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y6
-	VMULPD (DX)(R8*8), Y6, Y6
-	VMINPD margin<>+0(SB), Y6, Y6
-	VADDPD Y6, Y12, Y18
-	VSUBPD Y6, Y12, Y6
-	VPADDQ half29<>+0(SB), Y18, Y18
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y18, Y6, Y6
-	VORPD  Y6, Y7, Y7
-	VADDPD margin<>+0(SB), Y15, Y6
-	VSUBPD margin<>+0(SB), Y15, Y18
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VPADDQ half29<>+0(SB), Y18, Y18
-	VXORPD Y6, Y18, Y18
-	VORPD  Y18, Y7, Y7
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y6
-	VMULPD 32(DX)(R8*8), Y6, Y6
-	VMINPD margin<>+0(SB), Y6, Y6
-	VADDPD Y6, Y13, Y18
-	VSUBPD Y6, Y13, Y6
-	VPADDQ half29<>+0(SB), Y18, Y18
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y18, Y6, Y6
-	VORPD  Y6, Y7, Y7
-	VPTEST above29<>+0(SB), Y7
-	JZ     certain5
-	JMP    undecided1
-
-long6:
-	VADDPD margin<>+0(SB), Y12, Y4
-	VSUBPD margin<>+0(SB), Y12, Y6
-	VPADDQ half29<>+0(SB), Y4, Y4
-	VPADDQ half29<>+0(SB), Y6, Y6
-	VXORPD Y4, Y6, Y6
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y4
-	VMULPD 64(DX)(R8*8), Y4, Y4
-	VMINPD margin<>+0(SB), Y4, Y4
-	VADDPD Y4, Y5, Y9
-	VSUBPD Y4, Y5, Y4
-	VPADDQ half29<>+0(SB), Y9, Y9
-	VPADDQ half29<>+0(SB), Y4, Y4
-	VXORPD Y9, Y4, Y4
-	VORPD  Y4, Y6, Y6
-	VADDPD margin<>+0(SB), Y13, Y4
-	VSUBPD margin<>+0(SB), Y13, Y9
-	VPADDQ half29<>+0(SB), Y4, Y4
-	VPADDQ half29<>+0(SB), Y9, Y9
-	VXORPD Y4, Y9, Y9
-	VORPD  Y9, Y6, Y6
-
-	// the error of a sine is in proportion to angles below 1
-	VANDPD magnitude64<>+0(SB), Y2, Y4
-	VMULPD 96(DX)(R8*8), Y4, Y4
-	VMINPD margin<>+0(SB), Y4, Y4
-	VADDPD Y4, Y7, Y9
-	VSUBPD Y4, Y7, Y4
-	VPADDQ half29<>+0(SB), Y9, Y9
-	VPADDQ half29<>+0(SB), Y4, Y4
-	VXORPD Y9, Y4, Y4
-	VORPD  Y4, Y6, Y6
-	VPTEST above29<>+0(SB), Y6
-	JZ     certain7
-	JMP    undecided1
-
-long10:
 	VADDPD margin<>+0(SB), Y14, Y6
 	VSUBPD margin<>+0(SB), Y14, Y7
 	VPADDQ half29<>+0(SB), Y6, Y6
@@ -575,10 +312,10 @@ long10:
 	VXORPD Y8, Y6, Y6
 	VORPD  Y6, Y7, Y7
 	VPTEST above29<>+0(SB), Y7
-	JZ     certain11
+	JZ     certain5
 	JMP    undecided1
 
-long14:
+long8:
 	VADDPD margin<>+0(SB), Y8, Y5
 	VSUBPD margin<>+0(SB), Y8, Y6
 	VPADDQ half29<>+0(SB), Y5, Y5
@@ -596,10 +333,10 @@ long14:
 	VXORPD Y9, Y5, Y5
 	VORPD  Y5, Y6, Y6
 	VPTEST above29<>+0(SB), Y6
-	JZ     certain15
+	JZ     certain9
 	JMP    undecided1
 
-long17:
+long11:
 	VADDPD margin<>+0(SB), Y7, Y3
 	VSUBPD margin<>+0(SB), Y7, Y5
 	VPADDQ half29<>+0(SB), Y3, Y3
@@ -617,7 +354,7 @@ long17:
 	VXORPD Y3, Y2, Y2
 	VORPD  Y2, Y5, Y5
 	VPTEST above29<>+0(SB), Y5
-	JZ     certain18
+	JZ     certain12
 	JMP    undecided1
 
 DATA entryShifts<>+0(SB)/8, $0x0000000100000003
@@ -2810,332 +2547,10 @@ TEXT ·CosSinFloat32F32AVX2(SB), $0-56
 	XORQ         SI, SI
 	VBROADCASTSS position+32(FP), Y2
 	VPXOR        Y3, Y3, Y3
-	CMPQ         BX, $0x20
+	CMPQ         BX, $0x08
 	JLT          next2
 
 main1:
-	VMOVUPS      (AX)(SI*4), Y4
-	VMULPS       Y2, Y4, Y4
-	VANDPS       magnitude32<>+0(SB), Y4, Y7
-	VPMAXUD      Y7, Y3, Y3
-	VEXTRACTF128 $0x01, Y4, X5
-	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y7
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y8
-	VMOVAPD     Y8, Y12
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y9
-	VMOVAPD     Y9, Y13
-	VFMADD213PD toInteger<>+0(SB), Y4, Y8
-	VFMADD213PD toInteger<>+0(SB), Y7, Y9
-	VSUBPD      toInteger<>+0(SB), Y8, Y10
-	VSUBPD      toInteger<>+0(SB), Y9, Y11
-	VFMSUB213PD Y10, Y4, Y12
-	VFMSUB213PD Y11, Y7, Y13
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y12
-	VFMADD231PD twoOverPiLow<>+0(SB), Y7, Y13
-	VMULPD      Y12, Y12, Y4
-	VMULPD      Y13, Y13, Y7
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y10
-	VMOVUPD     cosine6<>+0(SB), Y14
-	VMOVUPD     sine6<>+0(SB), Y11
-	VMOVUPD     cosine6<>+0(SB), Y15
-	VFMADD213PD sine5<>+0(SB), Y4, Y10
-	VFMADD213PD cosine5<>+0(SB), Y4, Y14
-	VFMADD213PD sine5<>+0(SB), Y7, Y11
-	VFMADD213PD cosine5<>+0(SB), Y7, Y15
-	VFMADD213PD sine4<>+0(SB), Y4, Y10
-	VFMADD213PD cosine4<>+0(SB), Y4, Y14
-	VFMADD213PD sine4<>+0(SB), Y7, Y11
-	VFMADD213PD cosine4<>+0(SB), Y7, Y15
-	VFMADD213PD sine3<>+0(SB), Y4, Y10
-	VFMADD213PD cosine3<>+0(SB), Y4, Y14
-	VFMADD213PD sine3<>+0(SB), Y7, Y11
-	VFMADD213PD cosine3<>+0(SB), Y7, Y15
-	VFMADD213PD sine2<>+0(SB), Y4, Y10
-	VFMADD213PD cosine2<>+0(SB), Y4, Y14
-	VFMADD213PD sine2<>+0(SB), Y7, Y11
-	VFMADD213PD cosine2<>+0(SB), Y7, Y15
-	VFMADD213PD sine1<>+0(SB), Y4, Y10
-	VFMADD213PD cosine1<>+0(SB), Y4, Y14
-	VFMADD213PD sine1<>+0(SB), Y7, Y11
-	VFMADD213PD cosine1<>+0(SB), Y7, Y15
-	VFMADD213PD sine0<>+0(SB), Y4, Y10
-	VFMADD213PD cosine0<>+0(SB), Y4, Y14
-	VFMADD213PD sine0<>+0(SB), Y7, Y11
-	VFMADD213PD cosine0<>+0(SB), Y7, Y15
-	VMULPD      Y12, Y10, Y10
-	VMULPD      Y13, Y11, Y11
-
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y14, X5
-	VMOVUPS      32(AX)(SI*4), Y4
-	VCVTPD2PSY   Y10, X6
-	VMULPS       Y2, Y4, Y4
-	VCVTPD2PSY   Y15, X7
-	VANDPS       magnitude32<>+0(SB), Y4, Y10
-	VINSERTF128  $0x01, X7, Y5, Y7
-	VPMAXUD      Y10, Y3, Y3
-	VCVTPD2PSY   Y11, X10
-	VEXTRACTF128 $0x01, Y4, X5
-	VINSERTF128  $0x01, X10, Y6, Y10
-	VCVTPS2PD    X4, Y4
-	VSHUFPS      $0x88, Y9, Y8, Y8
-	VCVTPS2PD    X5, Y11
-	VPERMQ       $0xd8, Y8, Y8
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
-	VPSLLD      $0x1f, Y8, Y9
-	VMOVAPD     Y12, Y13
-	VPSLLD      $0x1e, Y8, Y8
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
-	VPXOR       Y9, Y8, Y14
-	VMOVAPD     Y16, Y17
-	VBLENDVPS   Y9, Y10, Y7, Y15
-	VFMADD213PD toInteger<>+0(SB), Y4, Y12
-	VBLENDVPS   Y9, Y7, Y10, Y7
-	VFMADD213PD toInteger<>+0(SB), Y11, Y16
-	VANDPS      signBit32<>+0(SB), Y14, Y14
-	VSUBPD      toInteger<>+0(SB), Y12, Y9
-	VXORPS      Y14, Y15, Y15
-	VSUBPD      toInteger<>+0(SB), Y16, Y10
-	VANDPS      signBit32<>+0(SB), Y8, Y8
-	VFMSUB213PD Y9, Y4, Y13
-	VXORPS      Y8, Y7, Y7
-	VFMSUB213PD Y10, Y11, Y17
-	VMULPS      Y0, Y15, Y15
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
-	VMULPS      Y1, Y7, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
-	VMOVUPS     Y15, (CX)(SI*4)
-	VMULPD      Y13, Y13, Y4
-	VMOVUPS     Y7, (DX)(SI*4)
-	VMULPD      Y17, Y17, Y7
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y10
-	VMOVUPD     sine6<>+0(SB), Y9
-	VMOVUPD     cosine6<>+0(SB), Y11
-	VFMADD213PD sine5<>+0(SB), Y4, Y8
-	VFMADD213PD cosine5<>+0(SB), Y4, Y10
-	VFMADD213PD sine5<>+0(SB), Y7, Y9
-	VFMADD213PD cosine5<>+0(SB), Y7, Y11
-	VFMADD213PD sine4<>+0(SB), Y4, Y8
-	VFMADD213PD cosine4<>+0(SB), Y4, Y10
-	VFMADD213PD sine4<>+0(SB), Y7, Y9
-	VFMADD213PD cosine4<>+0(SB), Y7, Y11
-	VFMADD213PD sine3<>+0(SB), Y4, Y8
-	VFMADD213PD cosine3<>+0(SB), Y4, Y10
-	VFMADD213PD sine3<>+0(SB), Y7, Y9
-	VFMADD213PD cosine3<>+0(SB), Y7, Y11
-	VFMADD213PD sine2<>+0(SB), Y4, Y8
-	VFMADD213PD cosine2<>+0(SB), Y4, Y10
-	VFMADD213PD sine2<>+0(SB), Y7, Y9
-	VFMADD213PD cosine2<>+0(SB), Y7, Y11
-	VFMADD213PD sine1<>+0(SB), Y4, Y8
-	VFMADD213PD cosine1<>+0(SB), Y4, Y10
-	VFMADD213PD sine1<>+0(SB), Y7, Y9
-	VFMADD213PD cosine1<>+0(SB), Y7, Y11
-	VFMADD213PD sine0<>+0(SB), Y4, Y8
-	VFMADD213PD cosine0<>+0(SB), Y4, Y10
-	VFMADD213PD sine0<>+0(SB), Y7, Y9
-	VFMADD213PD cosine0<>+0(SB), Y7, Y11
-	VMULPD      Y13, Y8, Y8
-	VMULPD      Y17, Y9, Y9
-
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y10, X5
-	VMOVUPS      64(AX)(SI*4), Y4
-	VCVTPD2PSY   Y8, X6
-	VMULPS       Y2, Y4, Y4
-	VCVTPD2PSY   Y11, X7
-	VANDPS       magnitude32<>+0(SB), Y4, Y8
-	VINSERTF128  $0x01, X7, Y5, Y7
-	VPMAXUD      Y8, Y3, Y3
-	VCVTPD2PSY   Y9, X8
-	VEXTRACTF128 $0x01, Y4, X5
-	VINSERTF128  $0x01, X8, Y6, Y8
-	VCVTPS2PD    X4, Y4
-	VSHUFPS      $0x88, Y16, Y12, Y9
-	VCVTPS2PD    X5, Y11
-	VPERMQ       $0xd8, Y9, Y9
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
-	VPSLLD      $0x1f, Y9, Y10
-	VMOVAPD     Y12, Y13
-	VPSLLD      $0x1e, Y9, Y9
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
-	VPXOR       Y10, Y9, Y14
-	VMOVAPD     Y16, Y17
-	VBLENDVPS   Y10, Y8, Y7, Y15
-	VFMADD213PD toInteger<>+0(SB), Y4, Y12
-	VBLENDVPS   Y10, Y7, Y8, Y7
-	VFMADD213PD toInteger<>+0(SB), Y11, Y16
-	VANDPS      signBit32<>+0(SB), Y14, Y14
-	VSUBPD      toInteger<>+0(SB), Y12, Y8
-	VXORPS      Y14, Y15, Y15
-	VSUBPD      toInteger<>+0(SB), Y16, Y10
-	VANDPS      signBit32<>+0(SB), Y9, Y9
-	VFMSUB213PD Y8, Y4, Y13
-	VXORPS      Y9, Y7, Y7
-	VFMSUB213PD Y10, Y11, Y17
-	VMULPS      Y0, Y15, Y15
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
-	VMULPS      Y1, Y7, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
-	VMOVUPS     Y15, 32(CX)(SI*4)
-	VMULPD      Y13, Y13, Y4
-	VMOVUPS     Y7, 32(DX)(SI*4)
-	VMULPD      Y17, Y17, Y7
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y10
-	VMOVUPD     sine6<>+0(SB), Y9
-	VMOVUPD     cosine6<>+0(SB), Y11
-	VFMADD213PD sine5<>+0(SB), Y4, Y8
-	VFMADD213PD cosine5<>+0(SB), Y4, Y10
-	VFMADD213PD sine5<>+0(SB), Y7, Y9
-	VFMADD213PD cosine5<>+0(SB), Y7, Y11
-	VFMADD213PD sine4<>+0(SB), Y4, Y8
-	VFMADD213PD cosine4<>+0(SB), Y4, Y10
-	VFMADD213PD sine4<>+0(SB), Y7, Y9
-	VFMADD213PD cosine4<>+0(SB), Y7, Y11
-	VFMADD213PD sine3<>+0(SB), Y4, Y8
-	VFMADD213PD cosine3<>+0(SB), Y4, Y10
-	VFMADD213PD sine3<>+0(SB), Y7, Y9
-	VFMADD213PD cosine3<>+0(SB), Y7, Y11
-	VFMADD213PD sine2<>+0(SB), Y4, Y8
-	VFMADD213PD cosine2<>+0(SB), Y4, Y10
-	VFMADD213PD sine2<>+0(SB), Y7, Y9
-	VFMADD213PD cosine2<>+0(SB), Y7, Y11
-	VFMADD213PD sine1<>+0(SB), Y4, Y8
-	VFMADD213PD cosine1<>+0(SB), Y4, Y10
-	VFMADD213PD sine1<>+0(SB), Y7, Y9
-	VFMADD213PD cosine1<>+0(SB), Y7, Y11
-	VFMADD213PD sine0<>+0(SB), Y4, Y8
-	VFMADD213PD cosine0<>+0(SB), Y4, Y10
-	VFMADD213PD sine0<>+0(SB), Y7, Y9
-	VFMADD213PD cosine0<>+0(SB), Y7, Y11
-	VMULPD      Y13, Y8, Y8
-	VMULPD      Y17, Y9, Y9
-
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY   Y10, X5
-	VMOVUPS      96(AX)(SI*4), Y4
-	VCVTPD2PSY   Y8, X6
-	VMULPS       Y2, Y4, Y4
-	VCVTPD2PSY   Y11, X7
-	VANDPS       magnitude32<>+0(SB), Y4, Y8
-	VINSERTF128  $0x01, X7, Y5, Y7
-	VPMAXUD      Y8, Y3, Y3
-	VCVTPD2PSY   Y9, X8
-	VEXTRACTF128 $0x01, Y4, X5
-	VINSERTF128  $0x01, X8, Y6, Y8
-	VCVTPS2PD    X4, Y4
-	VSHUFPS      $0x88, Y16, Y12, Y9
-	VCVTPS2PD    X5, Y11
-	VPERMQ       $0xd8, Y9, Y9
-
-	// 1. quarter turns: q = x*high + 1.5*2^52, f = x*(high+low) - nearest integer
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y12
-	VPSLLD      $0x1f, Y9, Y10
-	VMOVAPD     Y12, Y13
-	VPSLLD      $0x1e, Y9, Y9
-	VMOVUPD     twoOverPiHigh<>+0(SB), Y16
-	VPXOR       Y10, Y9, Y14
-	VMOVAPD     Y16, Y17
-	VBLENDVPS   Y10, Y8, Y7, Y15
-	VFMADD213PD toInteger<>+0(SB), Y4, Y12
-	VBLENDVPS   Y10, Y7, Y8, Y7
-	VFMADD213PD toInteger<>+0(SB), Y11, Y16
-	VANDPS      signBit32<>+0(SB), Y14, Y14
-	VSUBPD      toInteger<>+0(SB), Y12, Y8
-	VXORPS      Y14, Y15, Y15
-	VSUBPD      toInteger<>+0(SB), Y16, Y10
-	VANDPS      signBit32<>+0(SB), Y9, Y9
-	VFMSUB213PD Y8, Y4, Y13
-	VXORPS      Y9, Y7, Y7
-	VFMSUB213PD Y10, Y11, Y17
-	VMULPS      Y0, Y15, Y15
-	VFMADD231PD twoOverPiLow<>+0(SB), Y4, Y13
-	VMULPS      Y1, Y7, Y7
-	VFMADD231PD twoOverPiLow<>+0(SB), Y11, Y17
-	VMOVUPS     Y15, 64(CX)(SI*4)
-	VMULPD      Y13, Y13, Y4
-	VMOVUPS     Y7, 64(DX)(SI*4)
-	VMULPD      Y17, Y17, Y7
-
-	// 2. polynomials in y = f*f
-	VMOVUPD     sine6<>+0(SB), Y8
-	VMOVUPD     cosine6<>+0(SB), Y10
-	VMOVUPD     sine6<>+0(SB), Y9
-	VMOVUPD     cosine6<>+0(SB), Y11
-	VFMADD213PD sine5<>+0(SB), Y4, Y8
-	VFMADD213PD cosine5<>+0(SB), Y4, Y10
-	VFMADD213PD sine5<>+0(SB), Y7, Y9
-	VFMADD213PD cosine5<>+0(SB), Y7, Y11
-	VFMADD213PD sine4<>+0(SB), Y4, Y8
-	VFMADD213PD cosine4<>+0(SB), Y4, Y10
-	VFMADD213PD sine4<>+0(SB), Y7, Y9
-	VFMADD213PD cosine4<>+0(SB), Y7, Y11
-	VFMADD213PD sine3<>+0(SB), Y4, Y8
-	VFMADD213PD cosine3<>+0(SB), Y4, Y10
-	VFMADD213PD sine3<>+0(SB), Y7, Y9
-	VFMADD213PD cosine3<>+0(SB), Y7, Y11
-	VFMADD213PD sine2<>+0(SB), Y4, Y8
-	VFMADD213PD cosine2<>+0(SB), Y4, Y10
-	VFMADD213PD sine2<>+0(SB), Y7, Y9
-	VFMADD213PD cosine2<>+0(SB), Y7, Y11
-	VFMADD213PD sine1<>+0(SB), Y4, Y8
-	VFMADD213PD cosine1<>+0(SB), Y4, Y10
-	VFMADD213PD sine1<>+0(SB), Y7, Y9
-	VFMADD213PD cosine1<>+0(SB), Y7, Y11
-	VFMADD213PD sine0<>+0(SB), Y4, Y8
-	VFMADD213PD cosine0<>+0(SB), Y4, Y10
-	VFMADD213PD sine0<>+0(SB), Y7, Y9
-	VFMADD213PD cosine0<>+0(SB), Y7, Y11
-	VMULPD      Y13, Y8, Y8
-	VMULPD      Y17, Y9, Y9
-
-	// 3. rounding, and the quadrant: bit 0 of q swaps, bit 1 negates the sine, their sum the cosine
-	VCVTPD2PSY  Y10, X5
-	VCVTPD2PSY  Y8, X6
-	VCVTPD2PSY  Y11, X4
-	VINSERTF128 $0x01, X4, Y5, Y4
-	VCVTPD2PSY  Y9, X5
-	VINSERTF128 $0x01, X5, Y6, Y7
-	VSHUFPS     $0x88, Y16, Y12, Y8
-	VPERMQ      $0xd8, Y8, Y8
-	VPSLLD      $0x1f, Y8, Y9
-	VPSLLD      $0x1e, Y8, Y8
-	VPXOR       Y9, Y8, Y10
-	VBLENDVPS   Y9, Y7, Y4, Y11
-	VBLENDVPS   Y9, Y4, Y7, Y4
-	VANDPS      signBit32<>+0(SB), Y10, Y10
-	VXORPS      Y10, Y11, Y11
-	VANDPS      signBit32<>+0(SB), Y8, Y8
-	VXORPS      Y8, Y4, Y4
-	VMULPS      Y0, Y11, Y11
-	VMULPS      Y1, Y4, Y4
-	VMOVUPS     Y11, 96(CX)(SI*4)
-	VMOVUPS     Y4, 96(DX)(SI*4)
-	ADDQ        $0x20, SI
-	SUBQ        $0x20, BX
-	CMPQ        BX, $0x20
-	JGE         main1
-
-next2:
-	CMPQ BX, $0x08
-	JLT  next4
-
-main3:
 	VMOVUPS      (AX)(SI*4), Y4
 	VMULPS       Y2, Y4, Y4
 	VANDPS       magnitude32<>+0(SB), Y4, Y7
@@ -3217,13 +2632,13 @@ main3:
 	ADDQ        $0x08, SI
 	SUBQ        $0x08, BX
 	CMPQ        BX, $0x08
-	JGE         main3
+	JGE         main1
 
-next4:
+next2:
 	CMPQ BX, $0x04
-	JLT  next6
+	JLT  next4
 
-main5:
+main3:
 	VMOVUPS   (AX)(SI*4), X4
 	VMULPS    X2, X4, X4
 	VANDPS    magnitude32<>+0(SB), X4, X5
@@ -3278,24 +2693,24 @@ main5:
 	ADDQ         $0x04, SI
 	SUBQ         $0x04, BX
 	CMPQ         BX, $0x04
-	JGE          main5
+	JGE          main3
 
-next6:
+next4:
 	TESTQ  BX, BX
-	JZ     done7
+	JZ     done5
 	LEAQ   (AX)(SI*4), AX
 	VXORPS X4, X4, X4
 	TESTQ  $0x00000001, BX
-	JZ     pair8
+	JZ     pair6
 	VMOVSS -4(AX)(BX*4), X4
 
-pair8:
+pair6:
 	TESTQ   $0x00000002, BX
-	JZ      loaded9
+	JZ      loaded7
 	VPSLLDQ $0x08, X4, X4
 	VMOVLPS (AX), X4, X4
 
-loaded9:
+loaded7:
 	VMULPS    X2, X4, X2
 	VANDPS    magnitude32<>+0(SB), X2, X4
 	VMOVAPS   X4, X5
@@ -3346,31 +2761,31 @@ loaded9:
 	VMULPS       X1, X2, X2
 	LEAQ         (CX)(SI*4), AX
 	TESTQ        $0x00000002, BX
-	JZ           single10
+	JZ           single8
 	VMOVLPS      X8, (AX)
 	VPSRLDQ      $0x08, X8, X8
 	ADDQ         $0x08, AX
 
-single10:
+single8:
 	TESTQ  $0x00000001, BX
-	JZ     stored11
+	JZ     stored9
 	VMOVSS X8, (AX)
 
-stored11:
+stored9:
 	LEAQ    (DX)(SI*4), AX
 	TESTQ   $0x00000002, BX
-	JZ      single12
+	JZ      single10
 	VMOVLPS X2, (AX)
 	VPSRLDQ $0x08, X2, X2
 	ADDQ    $0x08, AX
 
-single12:
+single10:
 	TESTQ  $0x00000001, BX
-	JZ     stored13
+	JZ     stored11
 	VMOVSS X2, (AX)
 
-stored13:
-done7:
+stored11:
+done5:
 	VMOVUPS below50<>+0(SB), Y0
 	VPMAXUD Y0, Y3, Y3
 	VXORPS  Y0, Y3, Y3

@@ -243,6 +243,15 @@ func TestUpperHalvesAreCleared(t *testing.T) {
 	t.Logf("%d functions", functions)
 }
 
+// beyondAVX2 are registers that an assembler takes for AVX2 instructions too, which then
+// are ones of AVX-512.
+var beyondAVX2 = regexp.MustCompile(`\b[XYZ](1[6-9]|2[0-9]|3[01])\b`)
+
+func symbolOf(function string) string {
+	symbol, _, _ := strings.Cut(function, "(")
+	return symbol
+}
+
 // No function changes a register that Go keeps for itself. On amd64 the assembler saves
 // BP where a function has a frame, and wrappers of Go restore the others.
 func TestReservedRegisters(t *testing.T) {
@@ -257,12 +266,14 @@ func TestReservedRegisters(t *testing.T) {
 			functions++
 			_, code, _ := strings.Cut(function, "\n")
 			code = regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
+			if found := beyondAVX2.FindString(code); found != "" && strings.Contains(symbolOf(function), "AVX2") {
+				t.Errorf("%s: %s uses %s, which only AVX-512 has", name, symbolOf(function), found)
+			}
 			if goarch == "amd64" && !strings.Contains(function, "$0-") {
 				continue
 			}
 			if found := reserved[goarch].FindString(code); found != "" {
-				symbol, _, _ := strings.Cut(function, "(")
-				t.Errorf("%s: %s uses %s", name, symbol, found)
+				t.Errorf("%s: %s uses %s", name, symbolOf(function), found)
 			}
 		}
 	}
