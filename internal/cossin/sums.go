@@ -40,7 +40,7 @@ func (to *Table) writeFloat32Sums(position []float32, invFreq []float64) {
 		end := min(at+len(angles), len(to.Cos))
 		for i := range end - at {
 			w := invFreq[(at+i)*n:][:n]
-			sum := position[0] * float32(w[0])
+			sum := float32(position[0] * float32(w[0]))
 			for a := 1; a < n; a++ {
 				sum += float32(position[a] * float32(w[a]))
 			}
