@@ -55,14 +55,18 @@ func Hadamard[T Element](cfg HadamardConfig, tokens int, xs ...View[T]) error {
 	scratch := view.Over(memory[:])
 	for i := range xs {
 		x := operandOf(&xs[i], cfg.HeadDim)
+		dim, heads := cfg.HeadDim, x.Heads
+		if x.HeadStride == dim { // all heads are one vector
+			dim, heads = dim*heads, 1
+		}
 		for t := range tokens {
-			for h := range x.Heads {
+			for h := range heads {
 				at := x.Token(t) + h*x.HeadStride
 				if x.Kind == kernels.Float32 {
-					hadamardRows(x.Float32s(at), cfg.Block, cfg.HeadDim/cfg.Block)
+					hadamardRows(x.Float32s(at), cfg.Block, dim/cfg.Block)
 					continue
 				}
-				for end := at + cfg.HeadDim; at < end; at += cfg.Block {
+				for end := at + dim; at < end; at += cfg.Block {
 					view.Convert(&scratch, &x, 0, at, cfg.Block)
 					hadamardRows(memory[:], cfg.Block, 1)
 					view.Convert(&x, &scratch, at, 0, cfg.Block)
