@@ -60,6 +60,7 @@ type llamaCall struct {
 	BetaSlow   float64 `json:"beta_slow"`
 	Divisors   string  `json:"divisors"` // a tensor; "": none
 	Indexer    bool    `json:"indexer"`  // of sparse attention
+	Rotated    string  `json:"rotated"`  // the elements that rotate, at positions 17, 23, 29 and 31 of the axes
 }
 
 func readCalls(t *testing.T) *llamaCalls {
@@ -158,6 +159,41 @@ func (c *llamaCall) differs(cfg posenc.RotaryConfig) string {
 	if got := cmp.Or(cfg.AttentionFactor, 1); math.Abs(got-factor) > tolerance*factor {
 		return fmt.Sprintf("attention factor %.9g, want %.9g", got, factor)
 	}
+	return c.rotates(cfg)
+}
+
+// rotates compares what ggml's rotation gives for a call; "": it agrees. For the tolerance see
+// ggmlCase.compare.
+func (c *llamaCall) rotates(cfg posenc.RotaryConfig) string {
+	const u = 0x1p-24
+	cfg.HeadDim, cfg.Offset = cfg.RotaryDim, 0
+	x := make([]float32, cfg.HeadDim)
+	for i := range x {
+		x[i] = ggmlInput(i)
+	}
+	positions := []int32{17}
+	if cfg.Axes != nil {
+		positions = []int32{17, 23, 29, 31}[:slices.Max(cfg.Axes)+1]
+	}
+	r := testkit.Must(posenc.NewRotary(cfg))
+	if err := posenc.Rotate(r.At(positions), posenc.View[float32]{Data: x, Heads: 1, TokenStride: cfg.HeadDim}); err != nil {
+		return err.Error()
+	}
+	if c.Rotated == "" {
+		return ""
+	}
+	want := testkit.Hex[float32](c.Rotated)
+	logStep := 2 / float64(c.NDims) * math.Log(c.FreqBase)
+	for k, got := range x {
+		pair := k % (c.NDims / 2)
+		if cfg.Layout == posenc.Interleaved {
+			pair = k / 2
+		}
+		angle := 31 * math.Exp(-float64(pair)*logStep)
+		if tolerance := 16 * (angle*u*(float64(pair)*(3+logStep)+12) + 20*u); math.Abs(float64(got)-float64(want[k])) > tolerance {
+			return fmt.Sprintf("element %d is %v, ggml has %v, tolerance %.3g", k, got, want[k], tolerance)
+		}
+	}
 	return ""
 }
 
@@ -177,7 +213,7 @@ func notFollowed(arch string, change map[string]any) string {
 		return "all layers of Llama 4 without a window rotate"
 	case arch == "deepseek4" && change["nextn_predict_layers"] != nil:
 		return "llama.cpp counts these layers by their weights, and there are none here"
-	case change["attention.head_count_kv"] != nil && change["attention.head_count"] == nil:
+	case change["attention.head_count_kv"] != nil:
 		return "layers without keys attend to nothing, whether their queries are rotated or not"
 	}
 	return ""
@@ -195,6 +231,7 @@ func (c *llamaCall) unreadYaRN(reads map[string]bool, change map[string]any) *ll
 	} {
 		if _, read := reads[key]; !read && change[key] != nil {
 			*field = float64(change[key].(float32))
+			changed.Rotated = "" // it was computed by other numbers
 		}
 	}
 	if changed.ExtFactor == 0 {
@@ -287,15 +324,12 @@ func (a *llamaArchitecture) hasUseless(c *llamaCase) bool {
 var refusals = map[string]string{
 	"attention.key_length_swa":         "fewer elements than rotate",
 	"attention.sliding_window":         "a window of 0 where there must be one",
-	"block_count":                      "larger models of Baichuan have ALiBi",
 	"rope.dimension_count_swa":         "llama.cpp takes the elements of the first layer for all",
 	"rope.dimension_sections":          "sections that are not of half the rotated elements, or a fourth axis of interleaved ones: ggml goes round them again",
 	"rope.freq_base_swa":               "the part of a head that rotates, of layers that do not have a base of their own",
 	"rope.scaling.factor":              "multi-head latent attention scales its scores as for YaRN",
 	"rope.scaling.type":                "none beside a factor, which llama.cpp takes off layers without a window only; or tensors without longrope",
 	"rope.scaling.yarn_attn_factor":    "Grok, without YaRN",
-	"rope.scaling.yarn_beta_fast":      "without YaRN",
-	"rope.scaling.yarn_beta_slow":      "without YaRN",
 	"rope.scaling.yarn_ext_factor":     "Grok, without the type yarn",
 	"rope.scaling.yarn_log_multiplier": "multi-head latent attention whose mscale is not mscale_all_dim",
 }
@@ -350,37 +384,109 @@ func (calls *llamaCalls) compare(a *llamaArchitecture, c *llamaCase, m *Model) s
 	if n, ok := c.Change["context"].(uint32); ok {
 		length = int(n)
 	}
+	type pair struct {
+		kind string
+		call int
+	}
+	compared := map[pair]bool{}
 	for i, layer := range layers {
-		var attention, indexer []*llamaCall
+		var attention, indexer int
 		if i < len(c.Layers) {
 			for _, n := range c.Layers[i] {
-				if call := calls.Calls[n].unreadYaRN(a.Reads, c.Change); call.Indexer {
-					indexer = append(indexer, call)
+				call, kind := calls.Calls[n], layer.Type
+				if call.Indexer {
+					kind = layer.Indexer
+					indexer++
 				} else {
-					attention = append(attention, call)
+					attention++
 				}
-			}
-		}
-		if layer.Rotates != (len(attention) > 0) {
-			return fmt.Sprintf("layer %d rotates: %v, llama.cpp has %d calls", i, layer.Rotates, len(attention))
-		}
-		if (layer.Indexer != "") != (len(indexer) > 0) {
-			return fmt.Sprintf("layer %d has an indexer: %q, llama.cpp has %d calls", i, layer.Indexer, len(indexer))
-		}
-		for _, part := range []struct {
-			kind  string
-			calls []*llamaCall
-		}{{layer.Type, attention}, {layer.Indexer, indexer}} {
-			for _, call := range part.calls {
-				cfg, err := m.RotaryFor(RotaryOptions{LayerType: part.kind, SequenceLength: length})
+				if compared[pair{kind, n}] || call.Indexer && kind == "" || !call.Indexer && !layer.Rotates {
+					continue
+				}
+				compared[pair{kind, n}] = true
+				cfg, err := m.RotaryFor(RotaryOptions{LayerType: kind, SequenceLength: length})
 				if err != nil {
 					return err.Error()
 				}
-				if difference := call.differs(cfg); difference != "" {
-					return fmt.Sprintf("layer %d (%q): %s", i, part.kind, difference)
+				if difference := call.unreadYaRN(a.Reads, c.Change).differs(cfg); difference != "" {
+					return fmt.Sprintf("layer %d (%q): %s", i, kind, difference)
 				}
 			}
 		}
+		if layer.Rotates != (attention > 0) {
+			return fmt.Sprintf("layer %d rotates: %v, llama.cpp has %d calls", i, layer.Rotates, attention)
+		}
+		if (layer.Indexer != "") != (indexer > 0) {
+			return fmt.Sprintf("layer %d has an indexer: %q, llama.cpp has %d calls", i, layer.Indexer, indexer)
+		}
 	}
 	return ""
+}
+
+// harmlessGGUF are beginnings of keys that loaders read and that change nothing in the
+// rotation of queries and keys, with the reason.
+var harmlessGGUF = map[string]string{
+	"adapters.": "adapters", "attention.causal": "the mask", "attention.clamp_kqv": "before the rotation", "attention.indexer.block_size": "which keys are chosen", "attention.indexer.head_count": "number of heads", "attention.indexer.local_blocks": "which keys are chosen",
+	"attention.indexer.top_k": "which keys are chosen", "attention.key_length_mla": "heads with the part that does not rotate; rope.dimension_count is the part that does",
+	"attention.kv_lora_rank": "before the rotation", "attention.layer_norm": "norms", "attention.output_": "after the attention", "attention.q_lora_rank": "before the rotation",
+	"attention.scale": "the scores", "attention.shared_kv_layers": "layers that take the keys of others, rotated",
+	"attention.temperature_": "scales of queries, which Model.QueryScaling has (TestGGUFQueryScaling)", "attention.value_": "values", "attn_logit_softcapping": "the scores",
+	"block_count": "in every case", "block_size": "tokens of a draft", "classifier.": "the head of the model", "conv": "convolutions", "decision.": "the head of the model",
+	"deepstack_mapping": "images", "dense_": "the head of the model", "embedding_length": "in every case", "embedding_scale": "embeddings", "expert": "experts", "features_length": "audio",
+	"feed_forward_length": "feed-forward layers", "final_logit_softcapping": "logits", "general.name": "a name", "hash_layer_count": "experts", "hidden_activation": "feed-forward layers",
+	"hrm.": "how often the layers run", "hyper_connection.epsilon": "residual streams", "hyper_connection.low_rank": "residual streams", "hyper_connection.sinkhorn_iterations": "residual streams", "interleave_moe_layer_step": "experts", "kda.": "recurrent layers", "logit_scale": "logits", "moe_every_n_layers": "experts",
+	"n_deepstack_layers": "images", "norm_before_": "norms", "num_loops": "how often the layers run", "ple.": "embeddings", "pooling_type": "the head of the model", "posnet.": "audio",
+	"residual_scale": "residual streams", "router_logit_softcapping": "experts", "selector_": "drafts", "shortconv.": "convolutions", "skip_loop_final_norm": "norms",
+	"ssm.": "recurrent layers", "swiglu_": "feed-forward layers", "swin_norm": "norms", "target_": "the model drafted for", "use_parallel_residual": "residual streams", "vocab_size": "embeddings", "xielu.": "feed-forward layers",
+}
+
+// TestLlamaCppKeys shows that TestLlamaCppCalls changes every key that a loader of llama.cpp
+// reads, but for those of harmlessGGUF; and that GGUF has an entry for every architecture.
+func TestLlamaCppKeys(t *testing.T) {
+	calls := readCalls(t)
+	changed, used := map[string]bool{}, map[string]bool{}
+	for _, a := range calls.Architectures {
+		for _, c := range a.Cases {
+			for key := range c.Change {
+				changed[key] = true
+			}
+		}
+	}
+	check := func(name, key string) {
+		harmless := false
+		for prefix := range harmlessGGUF {
+			if strings.HasPrefix(key, prefix) {
+				harmless, used[prefix] = true, true
+			}
+		}
+		if !harmless && !changed[key] {
+			t.Errorf("%s reads %s, which no case has", name, key)
+		}
+	}
+	for key := range calls.Common {
+		check("every loader", key)
+	}
+	for _, name := range sortedKeys(calls.Architectures) {
+		a := calls.Architectures[name]
+		_, known := ggufArchitectures[name]
+		if _, otherwise := ggufNotRotary[name]; !known && !otherwise && ggufRefused[name] == "" {
+			t.Errorf("%s has no entry", name)
+		}
+		if !known {
+			continue
+		}
+		for key := range a.Reads {
+			check(name, key)
+		}
+	}
+	for prefix := range harmlessGGUF {
+		if !used[prefix] {
+			t.Errorf("no loader reads %s", prefix)
+		}
+	}
+	for name, instead := range notRun {
+		if like, _, _ := strings.Cut(instead, ","); name == "clef" && !reflect.DeepEqual(ggufArchitectures[name], ggufArchitectures[like]) {
+			t.Errorf("%s is not read as %s", name, like)
+		}
+	}
 }

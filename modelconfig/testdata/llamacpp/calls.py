@@ -258,6 +258,12 @@ def main(program, checkout, version, *only):
                 case["tensors"] = answer["tensors"]
             cases.append(case)
         print(name, len(cases), sum("error" in c for c in cases), flush=True)
+    for call in distinct:
+        # The fourth axis of interleaved sections is that of time, as in training (README.md).
+        axes = [[17], [23], [29], [17 if call["mode"] == 40 else 31]] if any(call["sections"]) else [[17]]
+        divisors = call["divisors"] and [len(call["divisors"])/16 * (1 + i/8) for i in range(call["n_dims"]//2)]
+        arguments = call | {"sections": call["sections"] if len(axes) > 1 else None}
+        call["rotated"] = ask({"rotate": arguments, "headDim": call["n_dims"], "positions": axes, "divisors": divisors})["rotated"][0]
     packed = {"version": version, "calls": distinct, "common": common, "architectures": {
         name: {"reads": own[name], "keys": usual(name), "cases": cases} for name, cases in answers.items()}}
     (here / "calls.json.gz").write_bytes(gzip.compress(json.dumps(packed, sort_keys=True).encode(), 9, mtime=0))
