@@ -397,6 +397,7 @@ var families = map[string]family{
 	"emu3_text_model":         decoder(4096, 32, 0, 32, 9216, 1e6),
 	"esmc":                    decoder(2560, 40, 64, 80, 2048, 1e4),
 	"evolla":                  decoder(4096, 32, 0, 32, 8192, 5e5),
+	"EvollaModel":             decoder(4096, 32, 0, 32, 8192, 5e5), // another name of evolla in transformers
 	"deepseek_ocr2_encoder":   decoder(4096, 32, 0, 32, 32768, 1e4),
 	"deepseek_ocr2_text":      decoder(4096, 32, 0, 32, 2048, 1e4),
 	"unlimited_ocr_text":      decoder(1280, 10, 0, 12, 32768, 1e4),

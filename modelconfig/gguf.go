@@ -37,7 +37,7 @@ import (
 //	{arch}.rope.scaling.alpha               HunYuan: base·alpha^(headDim/(headDim-2))
 //	{arch}.rope.dimension_sections          pairs of each axis: time, height, width, extra
 //	rope_freqs.weight                       a divisor for each frequency
-//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length
+//	rope_factors_short.weight, _long.weight such divisors for contexts up to and beyond original_context_length, with type longrope
 //
 // The layout is that of the weights in the file: the conversion to GGUF reorders
 // Q and K of Llama and its like to Interleaved. For multi-head latent attention
@@ -52,14 +52,13 @@ import (
 // (attention.indexer.key_length) name its kind in Layer.Indexer.
 // RotaryOptions.SequenceLength is llama.cpp's context length of a sequence.
 //
-// llama.cpp is not followed in four places, where the file says otherwise:
+// llama.cpp is not followed in three places, where the file says otherwise:
 //   - beta_fast, beta_slow and ext_factor count for every architecture (in
 //     llama.cpp only for Grok, the first two also for Mistral 3);
 //   - all layers of Llama 4 without a window rotate (llama.cpp leaves out the
 //     last one);
 //   - pairs of Qwen3-VL beyond the three sections take the position of time,
-//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0);
-//   - sliding_window_pattern may be a list for every architecture that has it.
+//     as in training (ggml: of the fourth axis, which llama.cpp sets to 0).
 //
 // yarn_attn_factor is accepted where it changes nothing, being 1 or 1 +
 // 0.1·ln(factor): llama.cpp does not read it together with YaRN.

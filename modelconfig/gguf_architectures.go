@@ -122,7 +122,7 @@ var ggufRefused = map[string]string{
 }
 
 // ggufArchitectures has the rotary architectures, by general.architecture. The
-// facts are those of llama.cpp of August 2026 (llama_model_rope_type and the
+// facts are those of llama.cpp of autumn 2026 (llama_model_rope_type and the
 // files of src/models).
 var ggufArchitectures = map[string]ggufArchitecture{
 	// Those with a layout and nothing else of their own.

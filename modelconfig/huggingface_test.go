@@ -897,6 +897,9 @@ func TestUnknownTypes(t *testing.T) {
 	if m := mustRead(t, `{"model_type": "qwen3_omni_moe_talker", `+talker+`}`); m.Type() != "qwen3_omni_moe_talker_text" {
 		t.Errorf("the talker is %q", m.Type())
 	}
+	if a, b := mustRotary(t, `{"model_type": "EvollaModel"}`, "", 0), mustRotary(t, `{"model_type": "evolla"}`, "", 0); !reflect.DeepEqual(a, b) {
+		t.Errorf("EvollaModel is %v, evolla %v", a, b)
+	}
 	wantError(t, `{"model_type": "nemo_speechlm"}`, ErrNotRotary, "none")
 	// No error recommends another type.
 	for _, modelType := range []string{"nanocha", "bailing_hybri", "hrm_tex"} {
