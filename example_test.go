@@ -87,6 +87,39 @@ func Example_decode() {
 	// [-1.131 0.881 0.996 1.000 -0.849 1.106 1.004 1.000]
 }
 
+// What models have, by hand: modelconfig reads it from their files.
+func ExampleNewRotary() {
+	for _, model := range []struct {
+		name string
+		cfg  posenc.RotaryConfig
+	}{
+		{"Llama 3", posenc.RotaryConfig{HeadDim: 128, Base: 500000}},
+		{"GPT-J", posenc.RotaryConfig{HeadDim: 256, RotaryDim: 64, Layout: posenc.Interleaved}},
+		{"GPT-NeoX", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 24}},
+		{"given frequencies", posenc.RotaryConfig{HeadDim: 4, InvFreq: []float64{1, 0.25}}},
+		{"an error", posenc.RotaryConfig{HeadDim: 96, RotaryDim: 128}},
+	} {
+		rope, err := posenc.NewRotary(model.cfg)
+		if err != nil {
+			fmt.Println(model.name+":", err)
+			continue
+		}
+		q := make([]float32, model.cfg.HeadDim)
+		q[0] = 1
+		if err := posenc.Rotate(rope.At([]int32{1}), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
+			log.Fatal(err)
+		}
+		partner := slices.IndexFunc(q[1:], func(x float32) bool { return x != 0 }) + 1
+		fmt.Println(model.name+": element 0 rotates with", partner)
+	}
+	// Output:
+	// Llama 3: element 0 rotates with 64
+	// GPT-J: element 0 rotates with 1
+	// GPT-NeoX: element 0 rotates with 12
+	// given frequencies: element 0 rotates with 2
+	// an error: posenc.NewRotary: cfg.RotaryDim is 128, want an even number from 2 to HeadDim 96: invalid configuration
+}
+
 // A decode step: the only token is at position 7. Q and K have different numbers of heads.
 func ExampleRotate() {
 	const headDim = 4
@@ -345,7 +378,7 @@ func ExampleRotary_Rows() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(rows.Len(), "tokens")
+		fmt.Println("tokens:", rows.Len())
 		for range 2 { // layers
 			q := []float32{1, 0, 1, 0}[:2*len(positions)]
 			if err := posenc.Rotate(rows.All(), posenc.View[float32]{Data: q, Heads: 1}); err != nil {
@@ -355,10 +388,10 @@ func ExampleRotary_Rows() {
 		}
 	}
 	// Output:
-	// 2 tokens
+	// tokens: 2
 	// [1 0 0.5403023 0.84147096]
 	// [1 0 0.5403023 0.84147096]
-	// 1 tokens
+	// tokens: 1
 	// [-0.41614684 0.9092974]
 	// [-0.41614684 0.9092974]
 }

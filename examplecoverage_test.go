@@ -25,6 +25,11 @@ func TestExamples(t *testing.T) {
 		if !slices.Contains(names, "") {
 			t.Errorf("%s has no func Example", directory)
 		}
+		for _, name := range names {
+			if of, suffix, ok := cutLast(name, "_"); ok && !ast.IsExported(suffix) && !slices.Contains(names, of) {
+				t.Errorf("%s: Example%s has no Example%s, which pkg.go.dev shows before it", directory, name, of)
+			}
+		}
 		for _, signature := range testkit.ExportedSignatures(directory) {
 			name := signature.Name
 			if strings.HasSuffix(name, ".String") { // fmt calls it
@@ -35,6 +40,15 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// cutLast slices s around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 // sources type-checks packages from their source, in so far as examples need it: the
