@@ -300,7 +300,19 @@ const mebi = 1 << 20
 
 var others = func() []other {
 	const constant, steps = "%s of the speed of adding a constant", "%s times as fast as the steps apart"
-	list := []other{
+	var list []other
+	for _, layout := range layouts {
+		name, title := layoutName(layout), layoutTitle(layout)
+		list = append(list,
+			other{"kernel alone, " + title + ", 32 heads of 128", "RotateKernel/layout=" + name + "/impl=%s/against=scale", 16 << 10, "of-scale", "%s of the speed of scaling in place"},
+			other{"the same", "RotateKernel/layout=" + name + "/impl=%s/against=loop", 16 << 10, "x-loop", "%s times as fast as a loop in Go by a ready row"},
+			other{"the same, 32 and 8 heads", "RotateKernel/layout=" + name + "/impl=%s/against=decode", 20 << 10, "x-call", "`Rotate` of one token takes %s times as long"},
+			other{"`Rotate`, " + title + ", 16384 tokens of 32 heads", "RotateAgainstBound/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s", 256 * mebi, "of-scale", "%s of the speed of scaling in place"},
+			other{"the same, float16, by ready rows", "Rotate16/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s/dtype=f16/against=scale", 128 * mebi, "of-scale", "%s of the speed of scaling in place"},
+			other{"the same, bfloat16", "Rotate16/layout=" + name + "/tokens=16384/heads=32/dim=128/impl=%s/dtype=bf16/against=scale", 128 * mebi, "of-scale", "%s of the speed of scaling in place"})
+	}
+	list = append(list, []other{
+		{"`CosSin`, 4096 rows of 64", "CosSinAgainstBound/rows=4096/pairs=64/impl=%s/against=math.Sincos", 2 * mebi, "x-math.Sincos", "%s times as fast as `math.Sincos` for each entry"},
 		{"`Rotate`, one token, `Rows` made before", "RotateByRows/impl=%s", 0, "x-on-the-fly", "%s times as fast as with `Rotary.At`"},
 		{"`Rotate`, M-RoPE, an image of 512 tokens, `Sections`", "RotateByAxes/map=sections/impl=%s", 8 * mebi, "of-plain", "%s of the speed with one axis"},
 		{"the same, `InterleavedSections`", "RotateByAxes/map=interleaved/impl=%s", 8 * mebi, "of-plain", "%s of the speed with one axis"},
@@ -309,7 +321,7 @@ var others = func() []other {
 		{"`RotateInto`, 16384 keys, float32", "RotateInto/tokens=16384/heads=8/dim=128/impl=%s/to=f32", 64 * mebi, "x-rotate-and-copy", "%s times as fast as `Rotate` and copying"},
 		{"the same, to float16", "RotateInto/tokens=16384/heads=8/dim=128/impl=%s/to=f16", 32 * mebi, "x-rotate-and-convert", "%s times as fast as `Rotate` and converting"},
 		{"`Shift`, 2048 keys by one delta", "Shift/impl=%s", 8 * mebi, "of-rotate", "%s times as fast as `Rotate`"},
-	}
+	}...)
 	for _, e := range []string{"f32", "f16", "bf16"} {
 		for _, tokens := range []int{1, 512, 4096} {
 			count := "one token"
@@ -371,10 +383,10 @@ func (m *published) textLinks() string {
 	for _, name := range names {
 		text, _ := os.ReadFile(name)
 		if commit := regexp.MustCompile(`^# Commit (\w+)`).FindSubmatch(text); commit != nil {
-			links = append(links, fmt.Sprintf("[commit %s](../bench/%s)", commit[1], filepath.ToSlash(name)))
+			links = append(links, fmt.Sprintf("[%s](../bench/%s), commit %s", filepath.Base(name), filepath.ToSlash(name), commit[1]))
 		}
 	}
-	return strings.Join(links, ", ")
+	return strings.Join(links, "; ")
 }
 
 func duration(ns float64) string {
