@@ -126,7 +126,7 @@ func drawChart(list []published) ([]byte, error) {
 				c.FillText(value, vg.Point{X: end + vg.Points(4), Y: y}, label)
 				if k > 0 {
 					c.FillText(chartStyle(8.5, faint, false), vg.Point{X: end + vg.Points(8) + value.Width(label), Y: y},
-						digits(ns/found[0].perToken(m, p.tokens, posenc.HalfSplit))+" ×")
+						times(ns/found[0].perToken(m, p.tokens, posenc.HalfSplit)))
 				}
 			}
 			y -= vg.Points(rowHeight)
@@ -149,6 +149,14 @@ func rectangle(left, bottom, right, top vg.Length) []vg.Point {
 func cutMark(c *draw.Canvas, x, y vg.Length) {
 	h, w, slant := vg.Points(barHeight/2+1), vg.Points(3), vg.Points(2.5)
 	c.FillPolygon(color.White, []vg.Point{{X: x - slant, Y: y - h}, {X: x - slant + w, Y: y - h}, {X: x + slant + w, Y: y + h}, {X: x + slant, Y: y + h}})
+}
+
+// times keeps two digits of a ratio, which are as many as mean something.
+func times(v float64) string {
+	if v >= 10 {
+		return fmt.Sprintf("%.0f ×", v)
+	}
+	return fmt.Sprintf("%.1f ×", v)
 }
 
 // thousands writes a whole number with commas.
