@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 
 	stdfont "golang.org/x/image/font"
@@ -26,8 +27,8 @@ const (
 	chartWidth = 9 * vg.Inch
 
 	chartMargin = 10 * vg.Millimeter / 4
-	nameColumn  = 62 // points, of the names of what is compared
-	panelGap    = 22
+	nameColumn  = 92 // points, of the names of what is compared
+	panelGap    = 18
 	rowHeight   = 14
 	barHeight   = 9.5
 	groupGap    = 7
@@ -54,15 +55,9 @@ func chartStyle(size float64, colour color.Color, bold bool) text.Style {
 	return text.Style{Color: colour, Font: f, Handler: plot.DefaultTextHandler, YAlign: text.YCenter}
 }
 
-// chartContenders are those of the contenders that a machine has measured, posenc first.
-func chartContenders(m *published) []contender {
-	var list []contender
-	for _, c := range contenders {
-		if !c.onlyTables && !math.IsNaN(c.perToken(m, 1, posenc.HalfSplit)) {
-			list = append(list, c)
-		}
-	}
-	return list
+// inChart are those of the contenders of a machine that the chart has.
+func inChart(m *published) []contender {
+	return slices.DeleteFunc(m.contenders(), func(c contender) bool { return c.onlyTables })
 }
 
 // chartPanels are the calls that are compared.
@@ -74,7 +69,7 @@ var chartPanels = []struct {
 func drawChart(list []published) ([]byte, error) {
 	rows := 0
 	for i := range list {
-		rows += len(chartContenders(&list[i])) + 1
+		rows += len(inChart(&list[i])) + 1
 	}
 	height := 2*chartMargin + vg.Points(float64(52+rows*rowHeight+len(list)*groupGap+16))
 	canvas := vgimg.NewWith(vgimg.UseWH(chartWidth, height), vgimg.UseDPI(chartDPI), vgimg.UseBackgroundColor(color.White))
@@ -101,12 +96,12 @@ func drawChart(list []published) ([]byte, error) {
 		y -= vg.Points(groupGap)
 		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: vg.Points(0.75)}, c.Min.X, y+vg.Points(6), c.Max.X, y+vg.Points(6))
 		y -= vg.Points(4)
-		c.FillText(chartStyle(9.5, ink, true), vg.Point{X: c.Min.X, Y: y}, m.title())
+		c.FillText(chartStyle(9.5, ink, true), vg.Point{X: c.Min.X, Y: y}, m.name)
 		y -= vg.Points(rowHeight)
-		found := chartContenders(m)
-		for k, x := range found {
-			name, fill := chartStyle(9.5, ink, k == 0), color.Color(peerBar)
-			if k == 0 {
+		found := inChart(m)
+		for _, x := range found {
+			name, fill := chartStyle(9.5, ink, x.ours), color.Color(peerBar)
+			if x.ours {
 				fill = oursBar
 			}
 			name.XAlign = text.XRight
@@ -121,10 +116,10 @@ func drawChart(list []published) ([]byte, error) {
 				if ns > axisEnd {
 					cutMark(&c, end-vg.Points(16), y)
 				}
-				value := chartStyle(9.5, ink, k == 0)
+				value := chartStyle(9.5, ink, x.ours)
 				label := thousands(ns)
 				c.FillText(value, vg.Point{X: end + vg.Points(4), Y: y}, label)
-				if k > 0 {
+				if !x.ours {
 					c.FillText(chartStyle(8.5, faint, false), vg.Point{X: end + vg.Points(8) + value.Width(label), Y: y},
 						times(ns/found[0].perToken(m, p.tokens, posenc.HalfSplit)))
 				}
@@ -134,7 +129,7 @@ func drawChart(list []published) ([]byte, error) {
 	}
 	y -= vg.Points(2)
 	c.FillText(chartStyle(8, faint, false), vg.Point{X: c.Min.X, Y: y},
-		fmt.Sprintf("Medians. × is the time as a multiple of that of posenc. A bar with a gap is longer than %s ns. \"plain Go\" is a float32 loop with ggml's recurrence.", thousands(axisEnd)))
+		fmt.Sprintf("Medians. × is the time as a multiple of that of the fastest posenc. A bar with a gap is longer than %s ns. \"plain Go\" is a float32 loop with ggml's recurrence.", thousands(axisEnd)))
 
 	var b bytes.Buffer
 	err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, canvas.Image())

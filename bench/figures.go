@@ -46,7 +46,7 @@ var machines = []published{
 
 // title has what a caption has to say.
 func (m *published) title() string {
-	return m.name + ", " + map[string]string{"avx512": "AVX-512", "avx2": "AVX2", "neon": "NEON"}[m.implementation]
+	return m.name + ", " + instructionSets[m.implementation]
 }
 
 // ratios are what benchmarks of packages compare, by the name of the benchmark and the
@@ -138,28 +138,64 @@ func publishedMachines(directory string) ([]published, error) {
 
 // contender is a way to rotate the Q of Llama 3 8B: the operator of a peer, of float32.
 type contender struct {
-	name string
-	// in are the samples, operation and peer the parts of its name there.
-	in              func(m *published) results
-	operation, peer string
-	onlyTables      bool // not in the chart
+	name       string
+	ours       bool
+	onlyTables bool     // not in the chart
+	samples    []source // the first that a machine has counts
 }
 
-var contenders = []contender{
-	{"posenc", ownReport, "operator-%d-%s", "posenc", false},
-	{"ggml", furtherFiles, "operator-f32-%d-%s", "ggml", false},
-	{"plain Go", ownReport, "operator-%d-%s", "recurrence-per-token", false},
-	{"plain Go with math.Pow", ownReport, "operator-%d-%s", "math.Pow--Cos--Sin-per-pair", true},
-	{"PyTorch", furtherFiles, "operator-%d-%s", "PyTorch", false},
+// source is where samples are: the parts of their names.
+type source struct {
+	in              func(m *published) results
+	operation, peer string
 }
 
 func ownReport(m *published) results    { return m.measured }
 func furtherFiles(m *published) results { return m.further }
 
+// ofImplementation are the files of machines whose fastest implementation it is.
+func ofImplementation(implementation string, in func(m *published) results) func(m *published) results {
+	return func(m *published) results {
+		if m.implementation != implementation {
+			return nil
+		}
+		return in(m)
+	}
+}
+
+// posencBy is posenc itself: as it ran beside the peers, else as in the report.
+func posencBy(implementation string) contender {
+	return contender{name: "posenc, " + instructionSets[implementation], ours: true, samples: []source{
+		{furtherFiles, "operator-f32-%d-%s", "posenc-" + implementation},
+		{ofImplementation(implementation, furtherFiles), "operator-f32-%d-%s", "posenc"},
+		{ofImplementation(implementation, ownReport), "operator-%d-%s", "posenc"},
+	}}
+}
+
+var instructionSets = map[string]string{"avx512": "AVX-512", "avx2": "AVX2", "neon": "NEON"}
+
+var contenders = []contender{
+	posencBy("avx512"), posencBy("avx2"), posencBy("neon"),
+	{name: "ggml", samples: []source{{furtherFiles, "operator-f32-%d-%s", "ggml"}}},
+	{name: "plain Go", samples: []source{{ownReport, "operator-%d-%s", "recurrence-per-token"}}},
+	{name: "plain Go with math.Pow", onlyTables: true, samples: []source{{ownReport, "operator-%d-%s", "math.Pow--Cos--Sin-per-pair"}}},
+	{name: "PyTorch", samples: []source{{furtherFiles, "operator-%d-%s", "PyTorch"}}},
+}
+
 // perToken is the time in ns, NaN where it was not measured.
 func (c contender) perToken(m *published, tokens int, layout posenc.Layout) float64 {
-	name := "Peers/op=" + fmt.Sprintf(c.operation, tokens, layoutName(layout)) + "/peer=" + c.peer
-	return c.in(m).time(name) / float64(tokens)
+	for _, s := range c.samples {
+		name := "Peers/op=" + fmt.Sprintf(s.operation, tokens, layoutName(layout)) + "/peer=" + s.peer
+		if ns := s.in(m).time(name) / float64(tokens); !math.IsNaN(ns) {
+			return ns
+		}
+	}
+	return math.NaN()
+}
+
+// contenders are those that were measured on a machine, its fastest posenc first.
+func (m *published) contenders() []contender {
+	return slices.DeleteFunc(slices.Clone(contenders), func(c contender) bool { return math.IsNaN(c.perToken(m, 1, posenc.HalfSplit)) })
 }
 
 // updateFigures writes the chart and the tables of the documents anew.
@@ -216,14 +252,9 @@ func figureTables(list []published) string {
 
 // operators compares ways to rotate.
 func (m *published) operators(w func(string, ...any)) {
-	w("\nRotation of Q, %d heads of %d float32, with the cosines and sines: ns per token, and how many times as long as posenc.\n"+
+	w("\nRotation of Q, %d heads of %d float32, with the cosines and sines: ns per token, and how many times as long as the first.\n"+
 		"Plain Go is a float32 loop with ggml's recurrence for the angles, or with `math.Pow`, `Cos` and `Sin` for each pair.\n\n|", queryHeads, headDim)
-	var found []contender
-	for _, c := range contenders {
-		if !math.IsNaN(c.perToken(m, 1, posenc.HalfSplit)) {
-			found = append(found, c)
-		}
-	}
+	found := m.contenders()
 	w(" tokens in a call | layout |")
 	for _, c := range found {
 		w(" %s |", c.name)
