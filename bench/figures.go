@@ -237,6 +237,10 @@ func replaceFigures(document []byte, figures string) ([]byte, error) {
 func figureTables(list []published) string {
 	var b strings.Builder
 	w := func(format string, arguments ...any) { fmt.Fprintf(&b, format, arguments...) }
+	w("\nMachines:\n\n")
+	for i := range list {
+		w("- [%s](#%s)\n", list[i].title(), anchor(list[i].title()))
+	}
 	for i := range list {
 		m := &list[i]
 		w("\n## %s\n\n", m.title())
@@ -248,6 +252,11 @@ func figureTables(list []published) string {
 		m.others(w)
 	}
 	return b.String()
+}
+
+// anchor is what GitHub makes of a heading.
+func anchor(heading string) string {
+	return strings.ReplaceAll(regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
 // operators compares ways to rotate.
