@@ -203,15 +203,17 @@ type Arithmetic struct {
 type Angles string
 
 const (
-	ExactAngles     Angles = "exact"              // posenc.ExactAngles
-	Float32Angles   Angles = "float32"            // posenc.Float32Angles: transformers, vLLM
-	RunningAngles   Angles = "running"            // float32 products, angle[i+1] = angle[i]*Base^(-2/RotaryDim): ggml
-	BFloat16InvFreq Angles = "bfloat16 inv_freq"  // frequencies rounded to bfloat16
-	Float16InvFreq  Angles = "float16 inv_freq"   // frequencies rounded to float16
-	BFloat16Pos     Angles = "bfloat16 positions" // positions rounded to bfloat16
-	Float16Pos      Angles = "float16 positions"  // positions rounded to float16
-	BFloat16Angles  Angles = "bfloat16"           // positions, frequencies and angles rounded to bfloat16
-	Float16Angles   Angles = "float16"            // positions, frequencies and angles rounded to float16
+	ExactAngles     Angles = "exact"                    // posenc.ExactAngles
+	Float32Angles   Angles = "float32"                  // posenc.Float32Angles: transformers, vLLM
+	SteppedAngles   Angles = "float32 steps"            // float32, and Base^(-2i/RotaryDim) in the float32 steps of transformers
+	OtherAngles     Angles = "float32 in another order" // within what angles of float32 differ by
+	RunningAngles   Angles = "running"                  // float32 products, angle[i+1] = angle[i]*Base^(-2/RotaryDim): ggml
+	BFloat16InvFreq Angles = "bfloat16 inv_freq"        // frequencies rounded to bfloat16
+	Float16InvFreq  Angles = "float16 inv_freq"         // frequencies rounded to float16
+	BFloat16Pos     Angles = "bfloat16 positions"       // positions rounded to bfloat16
+	Float16Pos      Angles = "float16 positions"        // positions rounded to float16
+	BFloat16Angles  Angles = "bfloat16"                 // positions, frequencies and angles rounded to bfloat16
+	Float16Angles   Angles = "float16"                  // positions, frequencies and angles rounded to float16
 )
 
 // Tables is the type of cosines and sines.
@@ -233,19 +235,3 @@ const (
 	FusedCosSin      Products = "fused complex" // fma(x1, cos, -(x2*sin)), fma(x1, sin, x2*cos): complex numbers in C
 	RoundedProducts  Products = "rounded"       // each product and the sum are rounded to the type of the elements: PyTorch in 16 bits
 )
-
-// Check says what made After of Before. Positions may be any; candidates may be none, and
-// their HeadDim is that of the data or, where RotaryDim is smaller, of another slice.
-//
-// Time grows with tokens, heads, HeadDim and candidates; of large data the search for
-// the layout takes a part. Equal data give an equal report.
-//
-// Errors wrap posenc.ErrShape (Tokens, Heads, HeadDim), posenc.ErrLength (Before,
-// After, Positions), posenc.ErrConfig (Type, or a candidate that posenc.NewRotary refuses or that has
-// other heads) or ErrValue.
-func Check(data Data, candidates ...Candidate) (*Report, error) {
-	return nil, errors.New("ropecheck.Check: not yet")
-}
-
-// String returns the report as sentences, some lines of text.
-func (r *Report) String() string { return "" }
