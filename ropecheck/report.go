@@ -84,7 +84,7 @@ func (c *checker) search() {
 		return
 	}
 	normed := c.heads.normalized()
-	if found := normed.search(c.candidates, c.floor); found.noise < c.found.noise/2 && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
+	if found := normed.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
 		c.heads, c.found, c.norm = normed, found, RMSNorm
 	}
 }
@@ -124,7 +124,7 @@ func (c *checker) still() {
 		cost += faultCost
 	}
 	c.trials = append(c.trials, &trial{
-		spec: &spec{candidate: -1, factor: 1}, factor: scale, residual: residual, explains: residual <= c.floor, cost: cost,
+		spec: &spec{candidate: -1, factor: 1}, factor: scale, residual: residual, explains: c.explains(residual), cost: cost,
 	})
 }
 
@@ -260,7 +260,7 @@ func (c *checker) comparison(s *spec) Comparison {
 	t, explains := c.asIs(s)
 	result := Comparison{Name: s.name, Residual: finite(t.residual)}
 	switch {
-	case explains && c.identity <= c.floor && !c.turns(s):
+	case explains && c.explains(c.identity) && !c.turns(s):
 		result.Verdict = NotDecidable
 	case explains && c.norm == NoNorm && c.found.freedomIs(s):
 		result.Verdict = Agrees
@@ -278,11 +278,9 @@ func (c *checker) comparison(s *spec) Comparison {
 		best := c.trials[0]
 		for _, u := range c.trials {
 			if u.candidate == s.candidate && u.explains {
-				best = u
-				if u.cost <= c.trials[0].cost+faultCost || c.trials[0].candidate < 0 {
-					break
+				if u.cost <= best.cost+faultCost {
+					best = u
 				}
-				best = c.trials[0]
 				break
 			}
 		}

@@ -345,10 +345,25 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 		free = pairFactor
 	}
 	wanted := func(f *fit) int {
+		rank := 2
 		for _, c := range candidates {
-			if c.structure == f.structure {
+			switch {
+			case c.structure == f.structure:
 				return 0
+			case c.offset == f.offset && c.dim == f.dim:
+				rank = 1
 			}
+		}
+		return rank
+	}
+	first := slices.IndexFunc(h.changed, func(changed float64) bool { return changed > 0 })
+	last := h.dim - 1
+	for last > 0 && h.changed[last] == 0 {
+		last--
+	}
+	covers := func(f *fit) int {
+		if f.offset <= first && last < f.end() {
+			return 0
 		}
 		return 1
 	}
@@ -359,10 +374,10 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 	})
 	// Alike are residuals whose difference is that of sums in another order.
 	class := func(f *fit) float64 {
-		return math.Floor(math.Log((f.residuals[free]+floor/4)/(least+floor/4)) / 0.02)
+		return math.Floor(math.Log((f.residuals[free]+floor/4)/(least+floor/4)) / 0.1)
 	}
 	slices.SortStableFunc(all, func(a, b *fit) int {
-		return cmp.Or(cmp.Compare(wanted(a), wanted(b)), cmp.Compare(class(a), class(b)), cmp.Compare(a.dim, b.dim))
+		return cmp.Or(cmp.Compare(wanted(a), wanted(b)), cmp.Compare(class(a), class(b)), cmp.Compare(covers(a), covers(b)), cmp.Compare(a.dim, b.dim))
 	})
 	result := &found{freedom: free}
 	for _, f := range all[:min(len(all), maxStructures)] {

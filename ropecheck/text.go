@@ -280,7 +280,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 		return fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(t.base), t.dim, want.dim)
 	case want.geometric() && t.ratio == 1 && t.base != want.base && t.dim == want.dim:
 		text += fmt.Sprintf(", in place of base %s", number(want.base))
-		if factor := math.Pow(t.base/want.base, (dim-2)/dim); math.Abs(factor-math.Round(factor)) < 0.002*factor && math.Round(factor) > 1 {
+		if factor := math.Pow(t.base/want.base, (dim-2)/dim); math.Abs(factor-math.Round(factor)) < 1e-3 && math.Round(factor) > 1 && t.base != roundTo(t.base, 3) {
 			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(math.Round(factor)))
 		}
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3:
