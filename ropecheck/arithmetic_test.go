@@ -15,7 +15,7 @@ import (
 type engine struct {
 	kind     ropecheck.ElementType
 	position func(p float32) float32
-	angle    func(p float32, i, pairs int, base float64) float32
+	angle    func(p float32, i, pairs int, base float64) float64
 	table    func(x float64) float32
 	rotate   func(x1, x2, cos, sin float32) (y1, y2 float32)
 }
@@ -28,8 +28,8 @@ func f16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.Float16
 
 func invFreq(i, pairs int, base float64) float64 { return math.Pow(base, -float64(i)/float64(pairs)) }
 
-func product(p float32, i, pairs int, base float64) float32 {
-	return p * float32(invFreq(i, pairs, base))
+func product(p float32, i, pairs int, base float64) float64 {
+	return float64(p * float32(invFreq(i, pairs, base)))
 }
 
 func float32Table(x float64) float32 { return float32(x) }
@@ -46,7 +46,7 @@ func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, b
 	d.After = slices.Clone(d.Before)
 	for t, p := range positions {
 		for i := range dim / 2 {
-			angle := float64(e.angle(e.position(float32(p)), i, dim/2, base))
+			angle := e.angle(e.position(float32(p)), i, dim/2, base)
 			cos, sin := e.table(math.Cos(angle)), e.table(math.Sin(angle))
 			for h := range heads {
 				x := d.After[(t*heads+h)*dim:][:dim]
@@ -65,15 +65,15 @@ func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, b
 // TestArithmetic computes the right rotation as engines do: it is recognized, and so is
 // the way of rounding.
 func TestArithmetic(t *testing.T) {
-	exactly := func(p float32, i, pairs int, base float64) float32 {
-		return float32(math.Mod(float64(p)*invFreq(i, pairs, base), 2*math.Pi)) // rounded, but small
+	exactly := func(p float32, i, pairs int, base float64) float64 {
+		return float64(p) * invFreq(i, pairs, base)
 	}
-	running := func(p float32, i, pairs int, base float64) float32 {
+	running := func(p float32, i, pairs int, base float64) float64 {
 		ratio := float32(math.Pow(base, -1/float64(pairs)))
 		for range i {
 			p *= ratio
 		}
-		return p
+		return float64(p)
 	}
 	for _, tt := range []struct {
 		name     string
@@ -84,16 +84,20 @@ func TestArithmetic(t *testing.T) {
 		fault    bool
 	}{
 		{"float32 angles", engine{0, same, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
-		{"small angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
+		{"exact angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
 		{"running products", engine{0, same, running, float32Table, separate}, []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "separate", false},
 		{"tables in bfloat16", engine{0, same, product, func(x float64) float32 { return bf16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
 		{"tables in float16", engine{0, same, product, func(x float64) float32 { return f16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
 		{"positions in bfloat16", engine{0, bf16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
 		{"positions in float16", engine{0, f16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
-		{"frequencies in bfloat16", engine{0, same, func(p float32, i, pairs int, base float64) float32 { return p * bf16(float32(invFreq(i, pairs, base))) }, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
-		{"frequencies in float16", engine{0, same, func(p float32, i, pairs int, base float64) float32 { return p * f16(float32(invFreq(i, pairs, base))) }, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
-		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float32 {
-			return bf16(p * bf16(float32(invFreq(i, pairs, base))))
+		{"frequencies in bfloat16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * bf16(float32(invFreq(i, pairs, base))))
+		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
+		{"frequencies in float16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * f16(float32(invFreq(i, pairs, base))))
+		}, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
+		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float64 {
+			return float64(bf16(p * bf16(float32(invFreq(i, pairs, base)))))
 		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
 		{"fused with the cosine", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
 			return fma(x1, cos, -(x2 * sin)), fma(x2, cos, x1*sin)

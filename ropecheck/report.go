@@ -33,7 +33,6 @@ func (c *checker) report() *Report {
 		return c.nothing(r)
 	}
 	c.search()
-	r.Noise = finite(c.found.noise)
 
 	first := c.found.fits[0]
 	c.some = c.tokens(min(48, max(8, 3072/first.pairs)))
@@ -57,6 +56,8 @@ func (c *checker) report() *Report {
 		}
 	}
 	c.lines, c.lineAxes, c.ties = c.fitLines(first)
+	c.settle()
+	r.Noise = finite(c.found.noise)
 	slices.SortStableFunc(c.trials, func(a, b *trial) int {
 		if a.explains != b.explains {
 			if a.explains {
@@ -75,6 +76,31 @@ func (c *checker) report() *Report {
 	}
 	c.undecided(r)
 	return r
+}
+
+// settle lowers the noise to what the best trial leaves: cosines and sines of 16 bits change
+// the lengths of pairs, which is noise until they are found.
+func (c *checker) settle() {
+	least := c.found.noise
+	for _, t := range c.trials {
+		if t.fit != nil && t.invFreq != nil {
+			least = min(least, t.residual)
+		}
+	}
+	if least > c.found.noise/4 {
+		return
+	}
+	c.found.noise = least
+	for _, t := range c.trials {
+		switch {
+		case t.fit == nil:
+			t.explains = c.explains(t.residual)
+		case t.invFreq != nil:
+			more := t.cost - c.costOf(t)
+			t.explains = c.explains(t.residual)
+			t.cost = c.costOf(t) + more
+		}
+	}
 }
 
 // search finds the structure, of heads as they are or of ones with a norm.

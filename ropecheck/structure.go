@@ -337,11 +337,13 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 			all = append(all, f)
 		}
 	}
+	// Cosines and sines of 16 bits change lengths too, by less.
+	const most = 0.01
 	free := oneFactor
-	if best[tokenFactor] < best[free]/3 && best[free] > floor && h.dim >= 8 {
+	if best[tokenFactor] < best[free]/3 && best[free] > most && h.dim >= 8 {
 		free = tokenFactor
 	}
-	if best[pairFactor] < best[free]/3 && best[free] > floor && sample.count >= 3 {
+	if best[pairFactor] < best[free]/3 && best[free] > most && sample.count >= 3 {
 		free = pairFactor
 	}
 	wanted := func(f *fit) int {
