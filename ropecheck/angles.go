@@ -479,8 +479,9 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 			sum += z * cmplx.Rect(1, -frequency*float64(positions[i]))
 		}
 		f := fitted{frequency, deviation, cmplx.Phase(sum), cmplx.Abs(sum) / total, true}
+		alike := max(1e-9, noise*noise)
 		switch {
-		case f.coherence > best.coherence+1e-6, f.coherence > best.coherence-1e-6 && math.Abs(f.frequency) < math.Abs(best.frequency):
+		case f.coherence > best.coherence+alike, f.coherence > best.coherence-alike && math.Abs(f.frequency) < math.Abs(best.frequency):
 			best = f
 		}
 	}

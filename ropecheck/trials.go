@@ -429,11 +429,13 @@ func (c *checker) fitLines(f *fit) (lines []fitted, axes, ties []int) {
 			}
 			power = max(power, lengths)
 			line.known = line.known && lengths > 0
+			misfit, least := 1-line.coherence, 1-lines[i].coherence
+			slack := c.floor*c.floor + c.found.noise*c.found.noise
 			switch {
-			case a == 0 || line.coherence > lines[i].coherence+max(1e-6, c.floor*c.floor+c.found.noise*c.found.noise):
+			case a == 0 || misfit < least/4-slack/4:
 				lines[i], axes[i] = line, a
 				ties = slices.DeleteFunc(ties, func(p int) bool { return p == i })
-			case line.coherence > lines[i].coherence-1e-6 && !slices.Contains(ties, i):
+			case misfit < 4*least+4*slack && !slices.Contains(ties, i):
 				ties = append(ties, i)
 			}
 		}
