@@ -207,4 +207,3 @@ func axesOf(cfg *posenc.RotaryConfig) int {
 func differ(a, b *posenc.RotaryConfig) bool {
 	return a.Layout != b.Layout || a.Offset != b.Offset || !slices.Equal(a.InvFreq, b.InvFreq) || a.AttentionFactor != b.AttentionFactor || !slices.Equal(a.Axes, b.Axes)
 }
-

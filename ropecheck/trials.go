@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
-
-	"github.com/go-posenc/posenc"
 )
 
 // checker is one call of Check.
@@ -652,5 +650,3 @@ func roundTo(x float64, digits int) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return math.Round(x/unit) * unit
 }
-
-var _ = posenc.HalfSplit
