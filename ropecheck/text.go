@@ -489,6 +489,17 @@ func (c *checker) undecided(r *Report) {
 			add(PositionsAspect, "Positions are unknown: frequencies are for each token from one to the next, as if they were 0, 1, 2 and so on.")
 		} else {
 			add(PositionsAspect, "Positions are solved for by the frequencies of %q. Positions of the other sign cannot be told from the inverse rotation, nor double ones from a rotation applied twice.", best.name)
+			for a := range c.axesOf(best.spec) {
+				fastest := 0.0
+				for i, f := range best.invFreq {
+					if best.axis(i) == a {
+						fastest = max(fastest, math.Abs(f))
+					}
+				}
+				if fastest < 4*max(c.found.noise, c.floor)/math.Sqrt(float64(c.data.Heads)) {
+					add(PositionsAspect, "Positions on axis %d are not known to the unit: its pairs turn less than the noise from one to the next.", a)
+				}
+			}
 		}
 	} else if best.times == 2 && c.isOne(best.factorOrOne()) {
 		add(TimesAspect, "A rotation applied twice cannot be told from one by doubled positions or frequencies, as there is no attention factor.")

@@ -284,10 +284,7 @@ func (c *checker) tolerance() float64 {
 
 // solvedTrials solves for the position of each token.
 func (c *checker) solvedTrials(s *spec, f *fit) []*trial {
-	used := 1
-	for _, a := range s.axes {
-		used = max(used, a+1)
-	}
+	used := c.axesOf(s)
 	tokens := c.data.Tokens
 	positions := make([]int32, used*tokens)
 	negative, positive := 0, 0
