@@ -112,6 +112,9 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
+	if t.crossed {
+		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", posenc.Interleaved-t.layout)
+	}
 	if t.inverse {
 		b.WriteString(", the other way")
 	}
@@ -164,6 +167,12 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		if !c.isOne(t.factor) {
 			add(ScaleAspect, "1", number(t.factor), "All elements are multiplied by %s.", number(t.factor))
 		}
+		return list
+	}
+	if t.crossed {
+		other := posenc.Interleaved - t.layout
+		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
+		add(LayoutAspect, want.layout.String(), got, "Cosines and sines are in the order of %v, but pairs are %v: the two elements of a pair turn by different angles.", other, t.layout)
 		return list
 	}
 	if t.layout != want.layout {
@@ -221,7 +230,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		var pairs []int
 		axes := map[string]bool{}
 		for i := range t.invFreq {
-			if t.axis(i) != want.axis(i) && !slices.Contains(c.ties, i) {
+			if t.axis(i) != want.axis(i) && (t.candidate >= 0 || !slices.Contains(c.ties, i)) {
 				pairs = append(pairs, i)
 				axes[fmt.Sprintf("%d in place of %d", t.axis(i), want.axis(i))] = true
 			}
