@@ -281,7 +281,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	case t.base == 0:
 		return "The frequencies are none of a candidate, and no powers of one base."
 	}
-	text := fmt.Sprintf("%s", capital(c.frequenciesText(t.spec)))
+	text := "The frequencies are those" + strings.TrimPrefix(c.frequenciesText(t.spec), "the frequencies")
 	dim := float64(t.dim)
 	switch {
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3 && want.dim != t.dim:
