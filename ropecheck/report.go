@@ -265,7 +265,8 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if t.explains && t.invFreq != nil && !t.crossed {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
-			h.Arithmetic = &list[0]
+			nearest := list[0]
+			h.Arithmetic = &nearest
 		}
 	}
 	h.Text = c.describe(t, &h)
@@ -298,7 +299,7 @@ func (c *checker) comparison(s *spec) Comparison {
 		if result.Residual > c.floor {
 			result.Verdict = Noisy
 		}
-		result.Arithmetics = c.arithmetics(t)
+		result.Arithmetics = slices.Clone(c.arithmetics(t))
 		if t.angles == OtherAngles {
 			result.Arithmetics = append([]Arithmetic{{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}}, result.Arithmetics...)
 			c.distance(&result.Arithmetics[0], result.Arithmetics[1:])
@@ -323,7 +324,7 @@ func (c *checker) comparison(s *spec) Comparison {
 				result.Verdict = Noisy
 			}
 			if best.invFreq != nil {
-				result.Arithmetics = c.arithmetics(best)
+				result.Arithmetics = slices.Clone(c.arithmetics(best))
 			}
 		}
 	}
