@@ -111,30 +111,9 @@ func (c *checker) settle() {
 // search finds the structure, of heads as they are or of ones with a norm.
 func (c *checker) search() {
 	c.found = c.heads.search(c.candidates, c.floor)
-	if c.found.noise < 4*c.floor {
-		return
+	if c.found.noise >= 4*c.floor {
+		c.searchNormalized()
 	}
-	normed := c.heads.normalized()
-	if found := normed.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
-		c.heads, c.found, c.norm = normed, found, RMSNorm
-	}
-}
-
-// normalized returns the heads, each before divided by its root mean square.
-func (h *heads) normalized() *heads {
-	before := make([]float32, len(h.before))
-	for at := 0; at < len(before); at += h.dim {
-		sum := 0.0
-		for _, x := range h.before[at : at+h.dim] {
-			sum += float64(x) * float64(x)
-		}
-		if rms := math.Sqrt(sum / float64(h.dim)); rms > 0 {
-			for i, x := range h.before[at : at+h.dim] {
-				before[at+i] = float32(float64(x) / rms)
-			}
-		}
-	}
-	return newHeads(before, h.after, h.tokens, h.count, h.dim)
 }
 
 // still tries that nothing was rotated.

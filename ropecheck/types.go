@@ -123,9 +123,15 @@ type Hypothesis struct {
 type Norm string
 
 const (
-	NoNorm    Norm = ""
-	RMSNorm   Norm = "rms"   // each head was divided by its root mean square, times Scale
-	TokenNorm Norm = "token" // each token has a scale of its own; Scale is the mean
+	NoNorm Norm = ""
+	// Each head was divided by its root mean square, times Scale; and each element multiplied by
+	// a weight, before or after the rotation.
+	RMSNorm         Norm = "rms"
+	WeightedRMSNorm Norm = "rms with weights"
+	RMSNormAfter    Norm = "rms with weights, after the rotation"
+
+	// Each token has a scale of its own; Scale is the mean.
+	TokenNorm Norm = "token"
 )
 
 // Fault is one thing that differs from a candidate.
