@@ -132,10 +132,15 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	case h.Positions != nil:
 		fmt.Fprintf(&b, ", at positions %s", positionsText(h.Positions))
 	}
-	if h.AttentionFactor != 1 && !c.isOne(h.AttentionFactor) {
+	if t.xpos != nil {
+		b.WriteString(", with the decay of xPos")
+	}
+	if !c.isOne(h.AttentionFactor) && (c.found.freedom != pairFactor || t.xpos != nil) {
 		fmt.Fprintf(&b, ", with an attention factor of %s", number(h.AttentionFactor))
 	}
 	switch {
+	case c.found.freedom == pairFactor && t.xpos == nil:
+		b.WriteString(", with lengths of pairs that change by a factor for each pair and position")
 	case c.norm != NoNorm:
 		fmt.Fprintf(&b, ", and heads are normalized: %s, times %s", c.norm, number(h.Scale))
 	case h.Norm == TokenNorm:
@@ -174,6 +179,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 		return list
 	}
+	factored := false
 	if t.crossed {
 		other := posenc.Interleaved - t.layout
 		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
@@ -192,8 +198,17 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	if t.times == 2 {
 		add(TimesAspect, "once", "twice", "The rotation is applied twice.")
 	}
+	switch {
+	case want.xpos != nil && t.xpos == nil && c.found.freedom != pairFactor:
+		add(FactorAspect, decayText(want.xpos), "no decay", "The decay of xPos is left out.")
+	case want.xpos != nil && t.xpos != nil && want.xpos.Keys != t.xpos.Keys:
+		add(FactorAspect, decayText(want.xpos), decayText(t.xpos), "The decay of xPos is that of %s.", decayText(t.xpos))
+	case c.found.freedom == pairFactor && t.xpos == nil:
+		add(FactorAspect, number(want.factor), "by pairs and positions", "The lengths of pairs change by factors that differ from pair to pair: the decay of xPos, for example.")
+		factored = true
+	}
 	factor, scale := c.lengthsOf(t)
-	if wanted := math.Pow(want.factor, float64(t.times)); !c.isOne(factor / wanted) {
+	if wanted := math.Pow(want.factor, float64(t.times)); !factored && !c.isOne(factor/wanted) {
 		switch {
 		case c.isOne(factor):
 			add(FactorAspect, number(want.factor), "1", "The attention factor %s is left out.", number(want.factor))
@@ -251,6 +266,13 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
+}
+
+func decayText(x *posenc.XPos) string {
+	if x.Keys {
+		return "keys"
+	}
+	return "queries"
 }
 
 func axesText(axes []int) string {
