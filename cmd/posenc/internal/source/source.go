@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-posenc/posenc/cmd/posenc/internal/gguf"
 	"github.com/go-posenc/posenc/modelconfig"
 )
 
@@ -33,9 +34,8 @@ const (
 )
 
 const (
-	configName  = "config.json"
-	mostOfJSON  = 4 << 20 // bytes that modelconfig reads
-	ggufLetters = "GGUF"
+	configName = "config.json"
+	mostOfJSON = 4 << 20 // bytes that modelconfig reads
 )
 
 // Load reads the file at path. Errors name the file, and where it is about one, the key.
@@ -71,10 +71,10 @@ func (s *Source) read(f *os.File) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("neither a file nor a folder")
 	}
-	letters := make([]byte, len(ggufLetters))
-	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == ggufLetters {
+	letters := make([]byte, len(gguf.Magic))
+	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == gguf.Magic {
 		s.Format = GGUF
-		keys, err := readGGUF(f, info.Size())
+		keys, err := gguf.Read(f, info.Size())
 		if err != nil {
 			return err
 		}
