@@ -1,0 +1,104 @@
+// Package source reads the FILE arguments of commands: a config.json, a folder of a
+// model that has one, or a GGUF file.
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// Source is what a file says of a model.
+type Source struct {
+	Path   string // of the file: in a folder, that of its config.json
+	Format Format
+
+	Model  *modelconfig.Model // nil where only the vision tower rotates
+	Vision *modelconfig.Model // of a config.json; nil where no tower rotates, or where VisionErr says why it is not read
+
+	VisionErr error
+}
+
+// Format is the form of a file.
+type Format string
+
+const (
+	HuggingFace Format = "config.json"
+	GGUF        Format = "GGUF"
+)
+
+const (
+	configName  = "config.json"
+	mostOfJSON  = 4 << 20 // bytes that modelconfig reads
+	ggufLetters = "GGUF"
+)
+
+// Load reads the file at path. Errors name the file, and where it is about one, the key.
+func Load(path string) (*Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		folder := path
+		path = filepath.Join(folder, configName)
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &Source{Path: path}
+	if err := s.read(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Source) read(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("neither a file nor a folder")
+	}
+	letters := make([]byte, len(ggufLetters))
+	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == ggufLetters {
+		s.Format = GGUF
+		keys, err := readGGUF(f, info.Size())
+		if err != nil {
+			return err
+		}
+		s.Model, err = modelconfig.GGUF(keys)
+		return err
+	}
+	s.Format = HuggingFace
+	config, err := io.ReadAll(io.LimitReader(f, mostOfJSON+1))
+	if err != nil {
+		return err
+	}
+	return s.readConfig(config)
+}
+
+// readConfig reads a config.json of a text model, of a vision tower, or of both.
+func (s *Source) readConfig(config []byte) error {
+	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(config, []byte("\uFEFF")), " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+		return errors.New("neither a JSON object nor a GGUF file")
+	}
+	var err error
+	s.Model, err = modelconfig.HuggingFace(config)
+	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
+	if err != nil && s.Vision == nil {
+		return err
+	}
+	return nil
+}
