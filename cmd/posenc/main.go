@@ -63,6 +63,9 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(newInfo())
+	root.AddCommand(
+		newInfo(),
+		newPlot(),
+	)
 	return root
 }

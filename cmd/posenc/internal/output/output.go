@@ -58,6 +58,19 @@ func NewText(w io.Writer) *Text {
 	return &Text{w: w, colour: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
+// Colour says whether text may have colours.
+func (t *Text) Colour() bool { return t.colour }
+
+// Width is how many columns the terminal has to which text goes, 80 where it is none.
+func (t *Text) Width() int {
+	if file, ok := Terminal(t.w); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 40 {
+			return width
+		}
+	}
+	return 80
+}
+
 // Printf writes text.
 func (t *Text) Printf(format string, args ...any) {
 	if t.err == nil {
