@@ -1,0 +1,352 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/spf13/cobra"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	positions, shape, layer string
+	vision                  bool
+}
+
+func newCheck() *cobra.Command {
+	var options checkOptions
+	c := &cobra.Command{
+		Use:   "check FILE BEFORE AFTER",
+		Short: "Say what a rotation did, and what differs from what the model wants",
+		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
+
+BEFORE and AFTER are the heads of some tokens before and after the rotation, dumped from the
+engine: npy, npz or safetensors, of float32, float16 or bfloat16. FILE:NAME is one of several
+arrays of a file. Dump four heads or more, and positions of which some are neighbours and others
+far apart: 0 to 15 and 1000 to 1003, say.
+
+The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
+[batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
+
+Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
+data that cannot tell.`,
+		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
+  posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
+  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			result, err := check(arguments[0], arguments[1], arguments[2], options)
+			if err != nil {
+				return err
+			}
+			if err := output.Write(c, result); err != nil {
+				return err
+			}
+			switch result.Verdict {
+			case ropecheck.Agrees, ropecheck.Noisy:
+				return nil
+			case ropecheck.Differs:
+				return output.ErrDifferent
+			}
+			return errors.New("the data do not tell this rotation from none: dump other positions")
+		},
+	}
+	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, or an array; absent: they are solved for")
+	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
+	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
+	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	return c
+}
+
+// check compares arrays with the rotation of a model.
+func check(file, before, after string, options checkOptions) (*checkResult, error) {
+	s, err := source.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	if options.vision {
+		switch {
+		case s.VisionErr != nil:
+			return nil, fmt.Errorf("%s: vision tower: %w", s.Path, s.VisionErr)
+		case s.Vision == nil:
+			return nil, fmt.Errorf("%s: no vision tower that rotates", s.Path)
+		}
+		s.Model = nil
+	}
+	candidates, err := rotations(s)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := wantedLayers(s, options.layer)
+	if err != nil {
+		return nil, err
+	}
+	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.options.LayerType) })
+
+	var arrays [2]*array.Array
+	var values [2][]float32
+	for i, argument := range []string{before, after} {
+		if arrays[i], err = readArray(argument); err != nil {
+			return nil, err
+		}
+		if values[i], err = arrays[i].Float32s(); err != nil {
+			return nil, fmt.Errorf("%s: %w", argument, err)
+		}
+	}
+	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
+		return nil, fmt.Errorf("%s has shape %v, %s %v: expected the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
+	}
+	positions, positionsShape, err := readPositions(options.positions)
+	if err != nil {
+		return nil, err
+	}
+	headDims := headDimsOf(meant)
+	latent := s.Model != nil && s.Model.LatentAttention()
+	size := arrays[0].Shape
+	dims := headDims
+	if latent && len(size) > 0 && size[len(size)-1] > headDims[0] {
+		dims = []int{size[len(size)-1]} // the rotary part is the end of each head
+	}
+	var heads *shape
+	if options.shape != "" {
+		heads, err = parseShape(options.shape, size, dims[0])
+	} else {
+		heads, err = guessShape(size, dims, lastOf(positionsShape))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", before, err)
+	}
+	elements := heads.headDim
+	if latent {
+		elements = min(elements, headDims[0])
+	}
+	if !slices.Contains(headDims, elements) {
+		return nil, fmt.Errorf("%s: heads of %d elements: expected %s", before, elements, either(headDims))
+	}
+	data := ropecheck.Data{
+		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
+		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
+		Type: elementType(arrays[1]),
+	}
+	if positions != nil {
+		if data.Positions, err = spread(positions, heads, axesOf(meant)); err != nil {
+			return nil, fmt.Errorf("--positions: %w", err)
+		}
+	}
+	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
+	var list []ropecheck.Candidate
+	var isMeant []bool
+	for _, r := range candidates {
+		if r.config.HeadDim == elements {
+			list = append(list, ropecheck.Candidate{Name: r.name(), Config: r.config})
+			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType))
+		}
+	}
+	if result.Report, err = ropecheck.Check(data, list...); err != nil {
+		return nil, err
+	}
+	result.decide(isMeant)
+	return result, nil
+}
+
+// wantedLayers are the kinds of layers that the flag --layer means.
+func wantedLayers(s *source.Source, layer string) ([]string, error) {
+	model := s.Model
+	if model == nil {
+		model = s.Vision
+	}
+	types := model.LayerTypes()
+	if layer == "" || slices.Contains(types, layer) {
+		if layer != "" {
+			types = []string{layer}
+		}
+		return types, nil
+	}
+	n, err := strconv.Atoi(layer)
+	layers := model.Layers()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--layer %s: expected a number or one of %q", layer, types)
+	case n < 0 || n >= len(layers):
+		return nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
+	case !layers[n].Rotates:
+		return nil, fmt.Errorf("--layer %d: this layer of %s does not rotate", n, s.Path)
+	}
+	return []string{layers[n].Type}, nil
+}
+
+func headDimsOf(list []rotation) []int {
+	var dims []int
+	for _, r := range list {
+		if !slices.Contains(dims, r.config.HeadDim) {
+			dims = append(dims, r.config.HeadDim)
+		}
+	}
+	slices.Sort(dims)
+	return dims
+}
+
+// axesOf is how many positions a token has.
+func axesOf(list []rotation) int {
+	axes := 1
+	for _, r := range list {
+		for _, axis := range r.config.Axes {
+			axes = max(axes, int(axis)+1)
+		}
+	}
+	return axes
+}
+
+func elementType(a *array.Array) ropecheck.ElementType {
+	switch a.Type {
+	case "float16":
+		return ropecheck.Float16
+	case "bfloat16":
+		return ropecheck.BFloat16
+	}
+	return ropecheck.Float32
+}
+
+var positionRange = regexp.MustCompile(`^(-?[0-9]+)(?:-(-?[0-9]+))?$`)
+
+// mostPositions bounds what a range may ask for.
+const mostPositions = 1 << 20
+
+// readPositions reads "0-15,1000" or an array, with its shape. None is nil.
+func readPositions(argument string) ([]int32, []int, error) {
+	if argument == "" {
+		return nil, nil, nil
+	}
+	var positions []int32
+	for part := range strings.SplitSeq(argument, ",") {
+		m := positionRange.FindStringSubmatch(strings.TrimSpace(part))
+		if m == nil {
+			a, err := readArray(argument)
+			if err != nil {
+				return nil, nil, fmt.Errorf("--positions: %w", err)
+			}
+			positions, err := a.Int32s()
+			if err != nil {
+				return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
+			}
+			if len(positions) == 0 {
+				return nil, nil, fmt.Errorf("--positions %s: an empty array", argument)
+			}
+			return positions, a.Shape, nil
+		}
+		if m[2] == "" {
+			m[2] = m[1]
+		}
+		first, err := strconv.ParseInt(m[1], 10, 32)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--positions: %q: expected an integer of 32 bits", m[1])
+		}
+		last, err := strconv.ParseInt(m[2], 10, 32)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--positions: %q: expected an integer of 32 bits", m[2])
+		}
+		if last < first || last-first >= mostPositions-int64(len(positions)) {
+			return nil, nil, fmt.Errorf("--positions: %q: expected a rising range, and at most %d positions", part, mostPositions)
+		}
+		for p := first; p <= last; p++ {
+			positions = append(positions, int32(p))
+		}
+	}
+	return positions, []int{len(positions)}, nil
+}
+
+// lastOf is the last dimension of a shape: the tokens of positions.
+func lastOf(shape []int) int {
+	if len(shape) == 0 {
+		return 0
+	}
+	return shape[len(shape)-1]
+}
+
+// spread returns positions as [tokens] or [axes][tokens], those of one sequence for all
+// of the batch.
+func spread(positions []int32, s *shape, axes int) ([]int32, error) {
+	all, one := s.tokens(), s.size(tokensAxis)
+	repeat := func(list []int32) []int32 { return slices.Repeat(list, all/max(one, 1)) }
+	switch n := len(positions); {
+	case n == all, n == axes*all:
+		return positions, nil
+	case n == one:
+		return repeat(positions), nil
+	case n == axes*one:
+		var spread []int32
+		for axis := range axes {
+			spread = append(spread, repeat(positions[axis*one:(axis+1)*one])...)
+		}
+		return spread, nil
+	}
+	expected := fmt.Sprintf("%d, one for each token", all)
+	if axes > 1 {
+		expected += fmt.Sprintf(", or %d axes of them", axes)
+	}
+	return nil, fmt.Errorf("%d positions for %v: expected %s", len(positions), s, expected)
+}
+
+// checkResult is what check found.
+type checkResult struct {
+	Model  string `json:"model"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Type   string `json:"type"`
+	Shape  *shape `json:"shape"`
+	Part   int    `json:"elements"` // of each head that were compared: its last
+
+	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
+	Verdict   ropecheck.Verdict `json:"verdict"`
+	Candidate string            `json:"candidate"`
+
+	Report *ropecheck.Report `json:"report"`
+}
+
+// decide chooses the verdict: the first that agrees, else of the least residual.
+func (r *checkResult) decide(meant []bool) {
+	order := []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}
+	best := -1
+	for i, c := range r.Report.Candidates {
+		if !meant[i] {
+			continue
+		}
+		if best < 0 {
+			best = i
+			continue
+		}
+		b := r.Report.Candidates[best]
+		if x, y := slices.Index(order, c.Verdict), slices.Index(order, b.Verdict); x < y || x == y && c.Residual < b.Residual {
+			best = i
+		}
+	}
+	r.Verdict, r.Candidate = r.Report.Candidates[best].Verdict, r.Report.Candidates[best].Name
+}
+
+func (r *checkResult) WriteText(t *output.Text) {
+	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
+	if r.Part < r.Shape.headDim {
+		t.Printf(", the last %d elements of each head", r.Part)
+	}
+	t.Printf("\n")
+	if r.Shape.Guessed {
+		t.Printf("%s\n", t.Aside("Another order of the dimensions fits as well: --shape says which it is."))
+	}
+	switch r.Verdict {
+	case ropecheck.Agrees, ropecheck.Noisy:
+		t.Printf("%s\n\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
+	case ropecheck.Differs:
+		t.Printf("%s\n\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
+	default:
+		t.Printf("%s\n\n", t.Bad("The data do not tell."))
+	}
+	t.Printf("%s", r.Report)
+}
