@@ -11,6 +11,8 @@ type Rule struct {
 
 	Base float64
 
+	Pairs int // of a head that rotate: as many frequencies, and RotaryOptions.FrequencyFactors where they are learned
+
 	// Parameters are those of the function of package frequency: a LinearParameters,
 	// NTKParameters, DynamicNTKParameters, NTKAlphaParameters, NTKMixedParameters,
 	// YaRNParameters, LongRoPEParameters (whose factors in a GGUF file count beside Factor), Llama3Parameters
@@ -33,7 +35,9 @@ func (m *Model) RuleFor(layerType string) (Rule, error) {
 	if !known {
 		return Rule{}, valueError(ErrArgument, "Model.RuleFor", "layerType", quoted(layerType), "one of LayerTypes() = %q", types)
 	}
-	return k.rule.described, nil
+	rule := k.rule.described
+	rule.Pairs = k.rotary.RotaryDim / 2
+	return rule, nil
 }
 
 // ContextLength is the longest sequence of the model by its configuration

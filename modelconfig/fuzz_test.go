@@ -68,7 +68,7 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 		t.Fatalf("context length %d", m.ContextLength())
 	}
 	for _, layerType := range m.LayerTypes() {
-		if rule, err := m.RuleFor(layerType); err != nil || rule.Name == "" || !(rule.Base > 1 && rule.Base <= math.MaxFloat64) {
+		if rule, err := m.RuleFor(layerType); err != nil || rule.Name == "" || rule.Pairs != m.kinds[layerType].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64) {
 			t.Fatalf("rule %+v, %v", rule, err)
 		}
 		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}

@@ -167,18 +167,18 @@ func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
 func (s *ggufScaling) described(base float64) Rule {
 	switch {
 	case s.yarn != nil:
-		return Rule{"yarn", base, *s.yarn}
+		return Rule{Name: "yarn", Base: base, Parameters: *s.yarn}
 	case s.short != nil:
-		return Rule{"longrope", base, frequency.LongRoPEParameters{
+		return Rule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
 			OriginalMaxPositions: s.originalSize, Factor: s.factor, ShortFactors: s.short, LongFactors: s.long,
 			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
 		}}
 	case s.freqs != nil:
-		return Rule{"factors", base, s.freqs}
+		return Rule{Name: "factors", Base: base, Parameters: s.freqs}
 	case s.alpha != 0:
-		return Rule{"NTK alpha", base, frequency.NTKAlphaParameters{Alpha: s.alpha}}
+		return Rule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
 	case s.factor != 1:
-		return Rule{"linear", base, frequency.LinearParameters{Factor: s.factor}}
+		return Rule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
 	}
 	return Rule{Name: "default", Base: base}
 }

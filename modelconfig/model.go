@@ -132,7 +132,7 @@ func anyLength[P any](name string, ladder func(dim int, base float64, p P, round
 		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
 			return ladder(dim, base, p, rounding)
 		},
-		described: Rule{name, base, p},
+		described: Rule{Name: name, Base: base, Parameters: p},
 	}
 }
 

@@ -248,7 +248,7 @@ func dynamicNTK(dim int, base, factor float64, positions int) rule {
 			return frequency.DynamicNTK(dim, base, p, rounding)
 		},
 		trained:   positions,
-		described: Rule{"dynamic NTK", base, parameters},
+		described: Rule{Name: "dynamic NTK", Base: base, Parameters: parameters},
 	}
 }
 
@@ -342,7 +342,7 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 			return frequency.LongRoPE(dim, base, p, rounding)
 		},
 		trained:   original,
-		described: Rule{"longrope", base, parameters},
+		described: Rule{Name: "longrope", Base: base, Parameters: parameters},
 	}
 }
 

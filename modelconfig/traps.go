@@ -9,8 +9,8 @@ import (
 
 // Trap is where implementations disagree about a model, or a key that is easily overlooked.
 type Trap struct {
-	Name string // of its test in this package, TestTrap or TestTrapGGUF
-	Text string // what is true
+	Name string `json:"name"` // of its test in this package, TestTrap or TestTrapGGUF
+	Text string `json:"text"` // what is true
 }
 
 // Traps returns the traps of this model: those that are about its type, its rules or its

@@ -64,6 +64,7 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
+		newInspect(),
 		newInfo(),
 		newPlot(),
 		newCheck(),

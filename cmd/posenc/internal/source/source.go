@@ -19,9 +19,10 @@ type Source struct {
 	Path   string // of the file: in a folder, that of its config.json
 	Format Format
 
-	Model  *modelconfig.Model // nil where only the vision tower rotates
-	Vision *modelconfig.Model // of a config.json; nil where no tower rotates, or where VisionErr says why it is not read
+	Model  *modelconfig.Model // nil where the file has a vision tower only
+	Vision *modelconfig.Model // of a config.json; nil where it has no tower that rotates
 
+	// VisionErr says why a tower that there is has no Vision: it does not rotate, or is not read.
 	VisionErr error
 }
 
@@ -97,8 +98,14 @@ func (s *Source) readConfig(config []byte) error {
 	var err error
 	s.Model, err = modelconfig.HuggingFace(config)
 	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
-	if err != nil && s.Vision == nil {
+	switch {
+	case s.Vision == nil:
+		if !bytes.Contains(config, []byte(`"vision_config"`)) {
+			s.VisionErr = nil // that there is no tower
+		}
 		return err
+	case s.Model.Type() == s.Vision.Type():
+		s.Model = nil // the configuration is that of the tower itself
 	}
 	return nil
 }
