@@ -142,15 +142,15 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 		}
 	}
 	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
-	var list []ropecheck.Candidate
+	var compared []rotation
 	var isMeant []bool
 	for _, r := range candidates {
 		if r.config.HeadDim == elements {
-			list = append(list, ropecheck.Candidate{Name: r.name(), Config: r.config})
+			compared = append(compared, r)
 			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType))
 		}
 	}
-	if result.Report, err = ropecheck.Check(data, list...); err != nil {
+	if err := result.compare(data, compared); err != nil {
 		return nil, err
 	}
 	result.decide(isMeant)
@@ -308,28 +308,93 @@ type checkResult struct {
 	Verdict   ropecheck.Verdict `json:"verdict"`
 	Candidate string            `json:"candidate"`
 
+	// Float32Steps names the candidates whose frequencies are those that transformers makes in
+	// float32, as they come nearer than the exact ones.
+	Float32Steps []string `json:"float32_steps,omitempty"`
+
 	Report *ropecheck.Report `json:"report"`
+}
+
+// compare makes the report. Frequencies of scaling rules have roundings of their own in
+// engines that make them in float32: each candidate has the ones that come nearer.
+func (r *checkResult) compare(data ropecheck.Data, rotations []rotation) error {
+	var list, steps []ropecheck.Candidate
+	var of []int // the number of each of steps in list
+	for i := range rotations {
+		list = append(list, ropecheck.Candidate{Name: rotations[i].name(), Config: rotations[i].config})
+		c, err := rotations[i].float32Steps()
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Model, err)
+		}
+		if c != nil {
+			steps, of = append(steps, ropecheck.Candidate{Name: rotations[i].name(), Config: *c}), append(of, i)
+		}
+	}
+	report, err := ropecheck.Check(data, append(slices.Clone(list), steps...)...)
+	if err != nil {
+		return err
+	}
+	others := len(steps) > 0
+	for i, c := range report.Candidates[len(list):] {
+		if nearer(c, report.Candidates[of[i]]) {
+			list[of[i]] = steps[i]
+			r.Float32Steps = append(r.Float32Steps, c.Name)
+		}
+	}
+	// A rule of scaling that was left out is a candidate where frequencies are wrong.
+	for i, c := range report.Candidates[:len(rotations)] {
+		isWrong := slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool { return f.Aspect == ropecheck.FrequenciesAspect })
+		if plain, ok := rotations[i].unscaled(); ok && isWrong {
+			list = append(list, plain)
+			others = true
+		}
+	}
+	if others {
+		report, err = ropecheck.Check(data, list...)
+	}
+	r.Report = report
+	return err
+}
+
+func nearer(a, b ropecheck.Comparison) bool {
+	if rank(a.Verdict) != rank(b.Verdict) {
+		return rank(a.Verdict) < rank(b.Verdict)
+	}
+	if len(a.Arithmetics) == 0 || len(b.Arithmetics) == 0 {
+		return len(a.Arithmetics) > len(b.Arithmetics)
+	}
+	return a.Arithmetics[0].Typical < b.Arithmetics[0].Typical
+}
+
+func rank(v ropecheck.Verdict) int {
+	return slices.Index([]ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}, v)
 }
 
 // decide chooses the verdict: the first that agrees, else of the least residual.
 func (r *checkResult) decide(meant []bool) {
-	order := []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}
 	best := -1
-	for i, c := range r.Report.Candidates {
+	for i, c := range r.Report.Candidates[:len(meant)] {
 		if !meant[i] {
 			continue
 		}
-		if best < 0 {
-			best = i
-			continue
+		if best >= 0 {
+			b := r.Report.Candidates[best]
+			if rank(c.Verdict) > rank(b.Verdict) || rank(c.Verdict) == rank(b.Verdict) && c.Residual >= b.Residual {
+				continue
+			}
 		}
-		b := r.Report.Candidates[best]
-		if x, y := slices.Index(order, c.Verdict), slices.Index(order, b.Verdict); x < y || x == y && c.Residual < b.Residual {
-			best = i
-		}
+		best = i
 	}
-	r.Verdict, r.Candidate = r.Report.Candidates[best].Verdict, r.Report.Candidates[best].Name
+	c := r.Report.Candidates[best]
+	r.Verdict, r.Candidate = c.Verdict, c.Name
+	if c.Verdict == ropecheck.Noisy && c.Residual > mostNoise {
+		r.Verdict = ropecheck.Differs
+	}
 }
+
+// mostNoise is a residual that is no noise beside a rotation: even elements of 4 bits leave a
+// tenth. Heads that belong to other tokens leave more than a half.
+const mostNoise = 0.3
 
 func (r *checkResult) WriteText(t *output.Text) {
 	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
@@ -337,9 +402,6 @@ func (r *checkResult) WriteText(t *output.Text) {
 		t.Printf(", the last %d elements of each head", r.Part)
 	}
 	t.Printf("\n")
-	if r.Shape.Guessed {
-		t.Printf("%s\n", t.Aside("Another order of the dimensions fits as well: --shape says which it is."))
-	}
 	switch r.Verdict {
 	case ropecheck.Agrees, ropecheck.Noisy:
 		t.Printf("%s\n\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
@@ -348,5 +410,15 @@ func (r *checkResult) WriteText(t *output.Text) {
 	default:
 		t.Printf("%s\n\n", t.Bad("The data do not tell."))
 	}
+	if r.Report.Noise > mostNoise {
+		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
+		if r.Shape.Guessed {
+			t.Printf("Another order fits as well: --shape says which it is.\n")
+		}
+		t.Printf("\n")
+	}
 	t.Printf("%s", r.Report)
+	for _, name := range r.Float32Steps {
+		t.Printf("Frequencies of %q are those that transformers makes in float32: they come nearer than exact ones.\n", name)
+	}
 }
