@@ -1,6 +1,7 @@
 package ropecheck
 
 import (
+	"cmp"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -337,20 +338,12 @@ func solve(angles, weights, frequencies []float64, tolerance float64, most int) 
 	if len(pairs) == 0 || !(total > 0) {
 		return 0, 0
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
-		switch {
-		case a.frequency < b.frequency:
-			return -1
-		case a.frequency > b.frequency:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.frequency, b.frequency) })
 	// Intervals of positions that the slower pairs leave possible.
 	type interval struct{ low, high float64 }
-	bound := float64(most)
+	const mostIntervals = 1 << 11
+	bound := min(float64(most), mostIntervals*math.Pi/pairs[0].frequency)
 	list := []interval{{-bound, bound}}
-	const mostIntervals = 1 << 12
 	heaviest := 0.0
 	for _, q := range pairs {
 		heaviest = max(heaviest, q.weight)
@@ -380,7 +373,7 @@ func solve(angles, weights, frequencies []float64, tolerance float64, most int) 
 		}
 		if len(next) > mostIntervals {
 			slices.SortStableFunc(next, func(a, b interval) int {
-				return int(math.Copysign(1, math.Abs(a.low+a.high)-math.Abs(b.low+b.high)))
+				return cmp.Compare(math.Abs(a.low+a.high), math.Abs(b.low+b.high))
 			})
 			next = next[:mostIntervals]
 		}
@@ -441,7 +434,7 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 	for d, sum := range lags {
 		sorted = append(sorted, lag{d, sum})
 	}
-	slices.SortFunc(sorted, func(a, b lag) int { return int(min(max(a.distance-b.distance, -1), 1)) })
+	slices.SortFunc(sorted, func(a, b lag) int { return cmp.Compare(a.distance, b.distance) })
 	total := 0.0
 	for _, z := range r {
 		total += cmplx.Abs(z)
@@ -479,8 +472,9 @@ func fitFrequency(positions []int64, r []complex128, noise float64) (best fitted
 			sum += z * cmplx.Rect(1, -frequency*float64(positions[i]))
 		}
 		f := fitted{frequency, deviation, cmplx.Phase(sum), cmplx.Abs(sum) / total, true}
+		alike := max(1e-9, noise*noise)
 		switch {
-		case f.coherence > best.coherence+1e-6, f.coherence > best.coherence-1e-6 && math.Abs(f.frequency) < math.Abs(best.frequency):
+		case f.coherence > best.coherence+alike, f.coherence > best.coherence-alike && math.Abs(f.frequency) < math.Abs(best.frequency):
 			best = f
 		}
 	}

@@ -376,7 +376,7 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 	})
 	// Alike are residuals whose difference is that of sums in another order.
 	class := func(f *fit) float64 {
-		return math.Floor(math.Log((f.residuals[free]+floor/4)/(least+floor/4)) / 0.1)
+		return math.Floor(math.Log((f.residuals[free]+floor)/(least+floor)) / 0.1)
 	}
 	slices.SortStableFunc(all, func(a, b *fit) int {
 		return cmp.Or(cmp.Compare(wanted(a), wanted(b)), cmp.Compare(class(a), class(b)), cmp.Compare(covers(a), covers(b)), cmp.Compare(a.dim, b.dim))

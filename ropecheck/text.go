@@ -1,7 +1,6 @@
 package ropecheck
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -432,7 +431,10 @@ func (c *checker) undecided(r *Report) {
 	if c.found.noise >= noStructure {
 		add(LayoutAspect, "No layout and slice of the head explains the data: the best leaves a residual of %s.", brief(c.found.noise))
 	}
-	if best.fit == nil {
+	if c.found.noise >= noStructure {
+		return
+	}
+	if best.fit == nil || c.explains(c.identity) {
 		add(LayoutAspect, "Nothing turned, so that layout, slice and frequencies cannot be told.")
 		return
 	}
@@ -446,10 +448,10 @@ func (c *checker) undecided(r *Report) {
 			sliced = append(sliced, f.elements())
 		}
 	}
-	if len(layouts) > 0 && c.found.noise < noStructure {
+	if len(layouts) > 0 {
 		add(LayoutAspect, "%s pairs explain the data as well as %v%s.", strings.Join(layouts, " and "), first.layout, because(c.data.Heads))
 	}
-	if len(sliced) > 0 && c.found.noise < noStructure {
+	if len(sliced) > 0 {
 		add(SliceAspect, "A rotated slice of %s explains the data as well as %s: what turned less than the noise does not tell.", strings.Join(sliced, " or "), first.elements())
 	}
 	var zero, slow []int
@@ -522,5 +524,3 @@ func because(heads int) string {
 	}
 	return ""
 }
-
-var _ = cmp.Compare[int]

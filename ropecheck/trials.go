@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
-
-	"github.com/go-posenc/posenc"
 )
 
 // checker is one call of Check.
@@ -429,11 +427,13 @@ func (c *checker) fitLines(f *fit) (lines []fitted, axes, ties []int) {
 			}
 			power = max(power, lengths)
 			line.known = line.known && lengths > 0
+			misfit, least := 1-line.coherence, 1-lines[i].coherence
+			slack := c.floor*c.floor + c.found.noise*c.found.noise
 			switch {
-			case a == 0 || line.coherence > lines[i].coherence+max(1e-6, c.floor*c.floor+c.found.noise*c.found.noise):
+			case a == 0 || misfit < least/4-slack/4:
 				lines[i], axes[i] = line, a
 				ties = slices.DeleteFunc(ties, func(p int) bool { return p == i })
-			case line.coherence > lines[i].coherence-1e-6 && !slices.Contains(ties, i):
+			case misfit < 4*least+4*slack && !slices.Contains(ties, i):
 				ties = append(ties, i)
 			}
 		}
@@ -650,5 +650,3 @@ func roundTo(x float64, digits int) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
 	return math.Round(x/unit) * unit
 }
-
-var _ = posenc.HalfSplit
