@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ data that cannot tell.`,
 			return errors.New("the data do not tell this rotation from none: dump other positions")
 		},
 	}
-	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, or an array; absent: they are solved for")
+	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
 	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
 	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
 	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
@@ -215,52 +214,27 @@ func elementType(a *array.Array) ropecheck.ElementType {
 	return ropecheck.Float32
 }
 
-var positionRange = regexp.MustCompile(`^(-?[0-9]+)(?:-(-?[0-9]+))?$`)
-
-// mostPositions bounds what a range may ask for.
-const mostPositions = 1 << 20
-
-// readPositions reads "0-15,1000" or an array, with its shape. None is nil.
+// readPositions reads a list, of several axes too, or an array, with its shape. None is nil.
 func readPositions(argument string) ([]int32, []int, error) {
-	if argument == "" {
-		return nil, nil, nil
+	if strings.Trim(argument, "0123456789,-/ ") == "" {
+		axes, err := parsePositions(argument)
+		if axes == nil || err != nil {
+			return nil, nil, err
+		}
+		return slices.Concat(axes...), []int{len(axes), len(axes[0])}, nil
 	}
-	var positions []int32
-	for part := range strings.SplitSeq(argument, ",") {
-		m := positionRange.FindStringSubmatch(strings.TrimSpace(part))
-		if m == nil {
-			a, err := readArray(argument)
-			if err != nil {
-				return nil, nil, fmt.Errorf("--positions: %w", err)
-			}
-			positions, err := a.Int32s()
-			if err != nil {
-				return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
-			}
-			if len(positions) == 0 {
-				return nil, nil, fmt.Errorf("--positions %s: an empty array", argument)
-			}
-			return positions, a.Shape, nil
-		}
-		if m[2] == "" {
-			m[2] = m[1]
-		}
-		first, err := strconv.ParseInt(m[1], 10, 32)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--positions: %q: expected an integer of 32 bits", m[1])
-		}
-		last, err := strconv.ParseInt(m[2], 10, 32)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--positions: %q: expected an integer of 32 bits", m[2])
-		}
-		if last < first || last-first >= mostPositions-int64(len(positions)) {
-			return nil, nil, fmt.Errorf("--positions: %q: expected a rising range, and at most %d positions", part, mostPositions)
-		}
-		for p := first; p <= last; p++ {
-			positions = append(positions, int32(p))
-		}
+	a, err := readArray(argument)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--positions: %w", err)
 	}
-	return positions, []int{len(positions)}, nil
+	positions, err := a.Int32s()
+	if err == nil && len(positions) == 0 {
+		err = errors.New("an empty array")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
+	}
+	return positions, a.Shape, nil
 }
 
 // lastOf is the last dimension of a shape: the tokens of positions.
