@@ -69,6 +69,7 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 		newBench(),
 		newInfo(),
 		newPlot(),
+		newCheck(),
 	)
 	return root
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/ropecheck"
 )
 
 // unknownContext is how far curves go where a model does not say how long its sequences
@@ -75,6 +76,35 @@ func rotations(s *source.Source) ([]rotation, error) {
 		}
 	}
 	return list, nil
+}
+
+// float32Steps is the rotation with the frequencies that transformers makes in float32, nil where they
+// are the exact ones rounded.
+func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
+	options := r.options
+	options.AngleRounding = posenc.Float32Angles
+	c, err := r.source.RotaryFor(options)
+	if err != nil || c.InvFreq == nil {
+		return nil, err
+	}
+	for i, w := range c.InvFreq {
+		if float32(w) != float32(r.config.InvFreq[i]) {
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// unscaled is the rotation without its scaling rule, where it has one that changes the
+// frequencies of a base.
+func (r *rotation) unscaled() (ropecheck.Candidate, bool) {
+	rule, err := r.source.RuleFor(r.options.LayerType)
+	if err != nil || rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
+		return ropecheck.Candidate{}, false
+	}
+	c := r.config
+	c.Base, c.InvFreq, c.AttentionFactor = rule.Base, nil, 0
+	return ropecheck.Candidate{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}, true
 }
 
 // sameFrequencies joins neighbours of one model whose pairs turn alike.

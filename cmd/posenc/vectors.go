@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-posenc/posenc"
@@ -20,10 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const (
-	queryHeads    = 2 // of q; k has one
-	mostPositions = 1 << 12
-)
+const queryHeads = 2 // of q; k has one
 
 func newVectors() *cobra.Command {
 	var positions, out string
@@ -65,34 +61,9 @@ lists a vision tower takes the last two.`,
 			return output.Write(c, newVectorsResult(out, file))
 		},
 	}
-	c.Flags().StringVar(&positions, "positions", "", "positions, 0,1,511; with several axes one list for all, or one for each: 0,1/0,5/0,7 (default 0,1,2,3,100,511 and the last of the model)")
+	c.Flags().StringVar(&positions, "positions", "", "positions, 0-3,511; with several axes one list for all, or one for each: 0,1/0,5/0,7 (default 0,1,2,3,100,511 and the last of the model)")
 	c.Flags().StringVar(&out, "out", "", "file to write, .safetensors or .npz")
 	return c
-}
-
-// parsePositions reads lists of positions: one, or one for each axis. None is nil.
-func parsePositions(text string) (axes [][]int32, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for list := range strings.SplitSeq(text, "/") {
-		var positions []int32
-		for one := range strings.SplitSeq(list, ",") {
-			p, err := strconv.ParseInt(strings.TrimSpace(one), 10, 32)
-			if err != nil || p < 0 {
-				return nil, fmt.Errorf("--positions: %q is no position, want whole numbers from 0 to %d with commas between", one, math.MaxInt32)
-			}
-			positions = append(positions, int32(p))
-		}
-		if len(positions) > mostPositions {
-			return nil, fmt.Errorf("--positions: a list of %d, want at most %d", len(positions), mostPositions)
-		}
-		if len(axes) > 0 && len(positions) != len(axes[0]) {
-			return nil, fmt.Errorf("--positions: lists of %d and %d, want as many of each axis", len(axes[0]), len(positions))
-		}
-		axes = append(axes, positions)
-	}
-	return axes, nil
 }
 
 // defaultPositions are those of a model when none are given.

@@ -92,7 +92,18 @@ func WritePicture(path string, charts []Chart) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o666)
+	picture := b.Bytes()
+	if vector != nil {
+		picture = standalone(picture)
+	}
+	return os.WriteFile(path, picture, 0o666)
+}
+
+// standalone corrects what gonum writes into a SVG: images are PNG, and a machine without
+// Liberation Sans may have the fonts whose letters are as wide.
+func standalone(svg []byte) []byte {
+	svg = bytes.ReplaceAll(svg, []byte("data:image/jpg;"), []byte("data:image/png;"))
+	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 }
 
 // sans is text of some size in points.
@@ -132,7 +143,7 @@ func newLegend(labels []Label, width vg.Length) *legend {
 		}
 		line := &l.lines[len(l.lines)-1]
 		*line = append(*line, entry{label.String(), colours[i], x})
-		x += room + 24*pixel
+		x += room + 32*pixel
 	}
 	return l
 }

@@ -1,0 +1,149 @@
+package ropecheck_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/ropecheck"
+)
+
+// engine is how an engine computes a half-split or interleaved rotation.
+type engine struct {
+	kind     ropecheck.ElementType
+	position func(p float32) float32
+	angle    func(p float32, i, pairs int, base float64) float64
+	table    func(x float64) float32
+	rotate   func(x1, x2, cos, sin float32) (y1, y2 float32)
+}
+
+func same(x float32) float32 { return x }
+
+func bf16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.BFloat16](x)) }
+
+func f16(x float32) float32 { return testkit.Widen(testkit.Narrow[posenc.Float16](x)) }
+
+func invFreq(i, pairs int, base float64) float64 { return math.Pow(base, -float64(i)/float64(pairs)) }
+
+func product(p float32, i, pairs int, base float64) float64 {
+	return float64(p * float32(invFreq(i, pairs, base)))
+}
+
+func float32Table(x float64) float32 { return float32(x) }
+
+func separate(x1, x2, cos, sin float32) (y1, y2 float32) {
+	return float32(x1*cos) - float32(x2*sin), float32(x2*cos) + float32(x1*sin)
+}
+
+func fma(a, b, c float32) float32 { return float32(math.FMA(float64(a), float64(b), float64(c))) }
+
+func (e *engine) data(positions []int32, heads, dim int, layout posenc.Layout, base float64) ropecheck.Data {
+	d := ropecheck.Data{Tokens: len(positions), Heads: heads, HeadDim: dim, Positions: positions, Type: e.kind}
+	d.Before = narrowed(random(3, len(positions)*heads*dim), e.kind)
+	d.After = slices.Clone(d.Before)
+	for t, p := range positions {
+		for i := range dim / 2 {
+			angle := e.angle(e.position(float32(p)), i, dim/2, base)
+			cos, sin := e.table(math.Cos(angle)), e.table(math.Sin(angle))
+			for h := range heads {
+				x := d.After[(t*heads+h)*dim:][:dim]
+				a, b := i, i+dim/2
+				if layout == posenc.Interleaved {
+					a, b = 2*i, 2*i+1
+				}
+				x[a], x[b] = e.rotate(x[a], x[b], cos, sin)
+			}
+		}
+	}
+	d.After = narrowed(d.After, e.kind)
+	return d
+}
+
+// TestArithmetic computes the right rotation as engines do: it is recognized, and so is
+// the way of rounding.
+func TestArithmetic(t *testing.T) {
+	exactly := func(p float32, i, pairs int, base float64) float64 {
+		return float64(p) * invFreq(i, pairs, base)
+	}
+	running := func(p float32, i, pairs int, base float64) float64 {
+		ratio := float32(math.Pow(base, -1/float64(pairs)))
+		for range i {
+			p *= ratio
+		}
+		return float64(p)
+	}
+	for _, tt := range []struct {
+		name     string
+		engine   engine
+		angles   []ropecheck.Angles
+		tables   ropecheck.Tables
+		products ropecheck.Products
+		fault    bool
+	}{
+		{"float32 angles", engine{0, same, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "separate", false},
+		{"exact angles", engine{0, same, exactly, float32Table, separate}, []ropecheck.Angles{ropecheck.ExactAngles}, "float32", "separate", false},
+		{"running products", engine{0, same, running, float32Table, separate}, []ropecheck.Angles{ropecheck.RunningAngles}, "float32", "separate", false},
+		{"tables in bfloat16", engine{0, same, product, func(x float64) float32 { return bf16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "bfloat16", "separate", true},
+		{"tables in float16", engine{0, same, product, func(x float64) float32 { return f16(float32(x)) }, separate}, []ropecheck.Angles{ropecheck.Float32Angles}, "float16", "separate", true},
+		{"positions in bfloat16", engine{0, bf16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "float32", "separate", true},
+		{"positions in float16", engine{0, f16, product, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16Pos}, "float32", "separate", true},
+		{"frequencies in bfloat16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * bf16(float32(invFreq(i, pairs, base))))
+		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16InvFreq}, "float32", "separate", true},
+		{"frequencies in float16", engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+			return float64(p * f16(float32(invFreq(i, pairs, base))))
+		}, float32Table, separate}, []ropecheck.Angles{ropecheck.Float16InvFreq}, "float32", "separate", true},
+		{"angles in bfloat16", engine{0, bf16, func(p float32, i, pairs int, base float64) float64 {
+			return float64(bf16(p * bf16(float32(invFreq(i, pairs, base)))))
+		}, float32Table, separate}, []ropecheck.Angles{ropecheck.BFloat16Angles}, "float32", "separate", true},
+		{"fused with the cosine", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return fma(x1, cos, -(x2 * sin)), fma(x2, cos, x1*sin)
+		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused first", false},
+		{"fused with the sine", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return fma(-x2, sin, x1*cos), fma(x1, sin, x2*cos)
+		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused second", false},
+		{"fused complex", engine{0, same, product, float32Table, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return fma(x1, cos, -(x2 * sin)), fma(x1, sin, x2*cos)
+		}}, []ropecheck.Angles{ropecheck.Float32Angles}, "float32", "fused complex", false},
+		{"bfloat16, tables in float32", engine{ropecheck.BFloat16, same, product, float32Table, separate}, nil, "float32", "separate", false},
+		{"bfloat16, all rounded", engine{ropecheck.BFloat16, same, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
+		}}, nil, "bfloat16", "rounded", false},
+		{"float16, all rounded", engine{ropecheck.Float16, same, product, func(x float64) float32 { return f16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return f16(x1*cos) - f16(x2*sin), f16(x2*cos) + f16(x1*sin)
+		}}, nil, "float16", "rounded", false},
+		{"bfloat16 with positions in bfloat16", engine{ropecheck.BFloat16, bf16, product, func(x float64) float32 { return bf16(float32(x)) }, func(x1, x2, cos, sin float32) (y1, y2 float32) {
+			return bf16(x1*cos) - bf16(x2*sin), bf16(x2*cos) + bf16(x1*sin)
+		}}, []ropecheck.Angles{ropecheck.BFloat16Pos}, "bfloat16", "rounded", true},
+	} {
+		for _, layout := range []posenc.Layout{posenc.HalfSplit, posenc.Interleaved} {
+			t.Run(fmt.Sprint(tt.name, "/", layout), func(t *testing.T) {
+				positions := append(positionsOf(16), 2049, 2051, 5003, 60001, 60001)
+				d := tt.engine.data(positions, 6, 64, layout, 1e6)
+				cfg := posenc.RotaryConfig{HeadDim: 64, Base: 1e6, Layout: layout}
+				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: cfg}))
+				c := r.Candidates[0]
+				if c.Verdict != ropecheck.Agrees || len(c.Arithmetics) == 0 {
+					t.Fatalf("the verdict is %s: %v", c.Verdict, r)
+				}
+				a := c.Arithmetics[0]
+				if tt.angles != nil && !slices.Contains(tt.angles, a.Angles) || a.Tables != tt.tables || a.Products != tt.products {
+					t.Errorf("arithmetic %+v, want %v, %v, %v", c.Arithmetics, tt.angles, tt.tables, tt.products)
+				}
+				// Go's cosine, in float64, is rounded to float32 once more: nearly all elements are equal.
+				if a.Equal < 0.999 || a.Typical > 0.1 {
+					t.Errorf("%+v, want equal bits", a)
+				}
+				if has := len(c.Faults) > 0; has != tt.fault || has && c.Faults[0].Aspect != ropecheck.RoundingAspect {
+					t.Errorf("faults %v, want one: %v", c.Faults, tt.fault)
+				}
+				if t.Failed() {
+					t.Log(r)
+				}
+			})
+		}
+	}
+}

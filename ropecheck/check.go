@@ -1,0 +1,170 @@
+package ropecheck
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/generic"
+	"github.com/go-posenc/posenc/internal/argument"
+)
+
+// Check says what made After of Before. Candidates may be none; each has the HeadDim of the
+// data. One axis of positions is taken for all axes of a candidate, as those of text are alike.
+//
+// Time grows with the number of elements and candidates: a second or so for 64 tokens of 32
+// heads of 128 elements. The search for the layout takes some tokens and heads of large data. Equal data give
+// an equal report.
+//
+// Errors wrap posenc.ErrShape (Tokens, Heads, HeadDim), posenc.ErrLength (Before,
+// After, Positions), posenc.ErrConfig (Type, or a candidate that posenc.NewRotary refuses or that has
+// other heads or more axes), posenc.ErrPosition or ErrValue (an element that is not finite, or that Type does not have).
+func Check(data Data, candidates ...Candidate) (*Report, error) {
+	if err := data.check(); err != nil {
+		return nil, err
+	}
+	axes := max(1, len(data.Positions)/data.Tokens)
+	specs := make([]*spec, len(candidates))
+	for i := range candidates {
+		s, err := newSpec(&candidates[i], i, &data, axes)
+		if err != nil {
+			return nil, err
+		}
+		specs[i] = s
+	}
+	c := &checker{data: &data, axes: axes, candidates: specs}
+	return c.report(), nil
+}
+
+const function = "ropecheck.Check"
+
+func (d *Data) check() error {
+	for _, size := range [...]struct {
+		name         string
+		value, least int
+	}{{"Tokens", d.Tokens, 1}, {"Heads", d.Heads, 1}, {"HeadDim", d.HeadDim, 2}} {
+		if size.value < size.least {
+			return argument.Error(posenc.ErrShape, function, "data."+size.name, size.value, "at least %d", size.least)
+		}
+	}
+	if d.Type > BFloat16 {
+		return argument.Error(posenc.ErrConfig, function, "data.Type", d.Type, "Float32, Float16 or BFloat16")
+	}
+	rows, ok := argument.Multiply(d.Tokens, d.Heads)
+	n, fits := argument.Multiply(rows, d.HeadDim)
+	for _, s := range [...]struct {
+		name string
+		data []float32
+		of   ElementType
+	}{{"Before", d.Before, Float32}, {"After", d.After, d.Type}} {
+		name := "data." + s.name
+		if !ok || !fits {
+			return argument.Error(posenc.ErrLength, function, name, argument.Elements(len(s.data)), "Tokens*Heads*HeadDim = %d*%d*%d, more than an int can count", d.Tokens, d.Heads, d.HeadDim)
+		}
+		if len(s.data) != n {
+			return argument.Error(posenc.ErrLength, function, name, argument.Elements(len(s.data)), "Tokens*Heads*HeadDim = %d*%d*%d = %d", d.Tokens, d.Heads, d.HeadDim, n)
+		}
+		for i, v := range s.data {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return argument.Error(ErrValue, function, argument.Indexed(name, i), v, "a finite number")
+			}
+			if s.of.round(v) != v {
+				return argument.Error(ErrValue, function, argument.Indexed(name, i), v, "a number of data.Type, %v", d.Type)
+			}
+		}
+	}
+	if d.Positions == nil {
+		return nil
+	}
+	if len(d.Positions) == 0 || len(d.Positions)%d.Tokens != 0 || len(d.Positions)/d.Tokens > maxAxes {
+		return argument.Error(posenc.ErrLength, function, "data.Positions", argument.Elements(len(d.Positions)), "nil, or [axes][tokens] of %d tokens and at most %d axes", d.Tokens, maxAxes)
+	}
+	return nil
+}
+
+const maxAxes = 256
+
+// newSpec checks a candidate.
+func newSpec(c *Candidate, index int, d *Data, axes int) (*spec, error) {
+	name := argument.Indexed("candidates", index)
+	cfg := c.Config
+	fail := func(kind error, field string, value any, expected string, args ...any) (*spec, error) {
+		return nil, argument.Error(kind, function, name+".Config"+field, value, expected, args...)
+	}
+	rotary, err := posenc.NewRotary(cfg)
+	if err != nil {
+		return fail(posenc.ErrConfig, "", "refused", "one that posenc.NewRotary takes (%v)", err)
+	}
+	if cfg.HeadDim != d.HeadDim {
+		return fail(posenc.ErrConfig, ".HeadDim", cfg.HeadDim, "data.HeadDim = %d", d.HeadDim)
+	}
+	s := &spec{name: c.Name, candidate: index, times: 1, factor: 1, xpos: cfg.XPos}
+	s.structure = structure{cfg.Layout, cfg.Offset, cfg.RotaryDim}
+	if s.dim == 0 {
+		s.dim = cfg.HeadDim
+	}
+	if cfg.AttentionFactor != 0 {
+		s.factor = cfg.AttentionFactor
+	}
+	s.base = cfg.Base
+	if s.invFreq = cfg.InvFreq; s.invFreq == nil {
+		if s.base == 0 {
+			s.base = defaultBase
+		}
+		s.invFreq = geometric(s.dim, s.base, 1)
+	} else {
+		s.base = baseOf(s.dim, s.invFreq)
+	}
+	used := 1
+	for i, axis := range cfg.Axes {
+		used = max(used, int(axis)+1)
+		s.axes = append(s.axes, int(axis))
+		if axes > 1 && int(axis) >= axes {
+			return fail(posenc.ErrConfig, ".Axes", fmt.Sprintf("%d for pair %d", axis, i), "less than the %d axes of data.Positions", axes)
+		}
+	}
+	if d.Positions != nil {
+		positions := d.Positions
+		if axes == 1 && used > 1 {
+			s.axes = nil
+		} else if used < axes {
+			positions = positions[:used*d.Tokens]
+		}
+		if axes > 1 || used == 1 {
+			n := len(positions) / used * (s.dim / 2)
+			cos := make([]float32, 2*n)
+			if err := rotary.CosSin(cos[:n], cos[n:], positions); err != nil {
+				return nil, argument.Error(posenc.ErrPosition, function, "data.Positions", "refused", "positions that %s takes (%v)", name, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// round returns the number of the type that is nearest to x, ties to even.
+func (e ElementType) round(x float32) float32 {
+	switch e {
+	case Float16:
+		return generic.Float16ToFloat32(generic.Float32ToFloat16(x))
+	case BFloat16:
+		return generic.BFloat16ToFloat32(generic.Float32ToBFloat16(x))
+	}
+	return x
+}
+
+// digits are the bits of a significand of the type, with the first.
+func (e ElementType) digits() int { return [...]int{24, 11, 8}[e] }
+
+// ulp is one unit in the last place of x.
+func (e ElementType) ulp(x float64) float64 {
+	least := [...]int{-149, -24, -133}[e]
+	if x == 0 {
+		return math.Ldexp(1, least)
+	}
+	return math.Ldexp(1, max(least, math.Ilogb(x)+1-e.digits()))
+}
+
+// floor is a residual that rounding explains: elements that are sums of two rounded
+// products have relative errors of about 0.4 of 2^-digits each time that something is
+// rounded, and up to five roundings with those of cosines and sines.
+func (e ElementType) floor() float64 { return math.Ldexp(1.5, -e.digits()) }

@@ -1,0 +1,305 @@
+package ropecheck_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/ropecheck"
+)
+
+// TestErrors checks what is refused, and that errors name it.
+func TestErrors(t *testing.T) {
+	right := func() ropecheck.Data { return rotated(llama, positionsOf(4), 2) }
+	for _, tt := range []struct {
+		name   string
+		change func(d *ropecheck.Data)
+		config posenc.RotaryConfig
+		kind   error
+		says   string
+	}{
+		{"no tokens", func(d *ropecheck.Data) { d.Tokens = 0 }, llama, posenc.ErrShape, "data.Tokens is 0"},
+		{"no heads", func(d *ropecheck.Data) { d.Heads = 0 }, llama, posenc.ErrShape, "data.Heads is 0"},
+		{"negative heads", func(d *ropecheck.Data) { d.Heads = math.MinInt }, llama, posenc.ErrShape, "data.Heads is -"},
+		{"a head of one element", func(d *ropecheck.Data) { d.HeadDim = 1 }, llama, posenc.ErrShape, "data.HeadDim is 1, want at least 2"},
+		{"unknown type", func(d *ropecheck.Data) { d.Type = 3 }, llama, posenc.ErrConfig, "data.Type is ElementType(3)"},
+		{"huge", func(d *ropecheck.Data) { d.Tokens, d.Heads = math.MaxInt, math.MaxInt }, llama, posenc.ErrLength, "data.Before is 512 elements"},
+		{"few before", func(d *ropecheck.Data) { d.Before = d.Before[1:] }, llama, posenc.ErrLength, "data.Before is 511 elements, want Tokens*Heads*HeadDim = 4*2*64 = 512"},
+		{"many after", func(d *ropecheck.Data) { d.After = append(d.After, 0) }, llama, posenc.ErrLength, "data.After is 513 elements"},
+		{"positions", func(d *ropecheck.Data) { d.Positions = d.Positions[:3] }, llama, posenc.ErrLength, "data.Positions is 3 elements"},
+		{"no positions", func(d *ropecheck.Data) { d.Positions = []int32{} }, llama, posenc.ErrLength, "data.Positions is 0 elements"},
+		{"many axes", func(d *ropecheck.Data) { d.Positions = make([]int32, 4*257) }, llama, posenc.ErrLength, "data.Positions is 1028 elements"},
+		{"NaN", func(d *ropecheck.Data) { d.Before[7] = float32(math.NaN()) }, llama, ropecheck.ErrValue, "data.Before[7] is NaN"},
+		{"infinite", func(d *ropecheck.Data) { d.After[8] = float32(math.Inf(-1)) }, llama, ropecheck.ErrValue, "data.After[8] is -Inf"},
+		{"not of the type", func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, slices.Repeat([]float32{0.1}, 512) }, llama, ropecheck.ErrValue, "data.After[0] is 0.1, want a number of data.Type, bfloat16"},
+		{"refused candidate", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 63}, posenc.ErrConfig, "candidates[1].Config is refused"},
+		{"other heads", func(d *ropecheck.Data) {}, posenc.RotaryConfig{HeadDim: 32}, posenc.ErrConfig, "candidates[1].Config.HeadDim is 32, want data.HeadDim = 64"},
+		{"more axes", func(d *ropecheck.Data) { d.Positions = make([]int32, 8) }, mrope, posenc.ErrConfig, "candidates[1].Config.Axes is 2 for pair"},
+		{"angles too large", func(d *ropecheck.Data) { d.Positions[1] = math.MaxInt32 }, posenc.RotaryConfig{HeadDim: 64, RotaryDim: 2, InvFreq: []float64{0x1p49}}, posenc.ErrPosition, "data.Positions is refused"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := right()
+			tt.change(&d)
+			r, err := ropecheck.Check(d, ropecheck.Candidate{Name: "right", Config: llama}, ropecheck.Candidate{Name: "wrong", Config: tt.config})
+			if r != nil || !errors.Is(err, tt.kind) || !strings.HasPrefix(err.Error(), "ropecheck.Check: ") || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%v, error %v, want one that says %q and wraps %q", r, err, tt.says, tt.kind)
+			}
+		})
+	}
+}
+
+// TestUnknownPositions solves for positions by the frequencies of the candidates.
+func TestUnknownPositions(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		cfg       posenc.RotaryConfig
+		positions []int32
+	}{
+		{"neighbours", llama, []int32{5, 6, 7, 8, 9, 10}},
+		{"far apart", llama, []int32{0, 100, 4097, 131071, 77, 9}},
+		{"interleaved", gptj, []int32{0, 1, 2, 3, 1000}},
+		{"scaled", llama3, []int32{3, 1, 4, 1, 5, 90000}},
+		{"axes", mrope, imagePositions()},
+	} {
+		for _, kind := range []ropecheck.ElementType{ropecheck.Float32, ropecheck.BFloat16} {
+			t.Run(fmt.Sprint(tt.name, "/", kind), func(t *testing.T) {
+				d := rotated(tt.cfg, tt.positions, 6)
+				d.Positions, d.Type, d.After = nil, kind, narrowed(d.After, kind)
+				other := tt.cfg
+				other.Base, other.InvFreq = 77777, nil
+				r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "other", Config: other}, ropecheck.Candidate{Name: "right", Config: tt.cfg}))
+				h := r.Hypotheses[0]
+				if h.Candidate != "right" || !slices.Equal(h.Positions, tt.positions) || r.Candidates[1].Verdict != ropecheck.Agrees || r.Candidates[0].Verdict != ropecheck.Differs {
+					t.Errorf("%q, positions %v, want %v: %v", h.Candidate, h.Positions, tt.positions, r)
+				}
+				if !says(r, ropecheck.PositionsAspect) {
+					t.Errorf("undecided: %v", r.Undecided)
+				}
+			})
+		}
+	}
+}
+
+func says(r *ropecheck.Report, aspect ropecheck.Aspect) bool {
+	return slices.ContainsFunc(r.Undecided, func(u ropecheck.Undecided) bool { return u.Aspect == aspect })
+}
+
+// TestUndecided checks that what data do not tell is said not to be decided, and that nothing
+// else is.
+func TestUndecided(t *testing.T) {
+	data := func(cfg posenc.RotaryConfig, positions []int32, heads int, change func(d *ropecheck.Data)) ropecheck.Data {
+		d := rotated(cfg, positions, heads)
+		if change != nil {
+			change(&d)
+		}
+		return d
+	}
+	nothing := func(d *ropecheck.Data) {}
+	for _, tt := range []struct {
+		name    string
+		data    ropecheck.Data
+		with    []posenc.RotaryConfig
+		verdict []ropecheck.Verdict
+		aspects []ropecheck.Aspect
+	}{
+		{"all is told", data(llama, positionsOf(16), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, nil},
+		{"position 0", data(llama, []int32{0, 0, 0}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
+		{"one position", data(llama, []int32{9, 9, 9}, 4, nothing), nil, nil, aspects(ropecheck.FrequenciesAspect)},
+		{"one position and a candidate", data(llama, []int32{9, 9, 9}, 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"zeros", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { clear(d.Before); clear(d.After) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
+		{"zeros before", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { clear(d.Before) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.NotDecidable}, aspects(ropecheck.LayoutAspect)},
+		{"a pair of zeros", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) {
+			for at := 0; at < len(d.Before); at += d.HeadDim {
+				for _, e := range []int{5, 37} {
+					d.Before[at+e], d.After[at+e] = 0, 0
+				}
+			}
+		}), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"slices alike", data(with(llama, func(c *posenc.RotaryConfig) { c.Layout = posenc.Interleaved }), []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), nil, nil, aspects(ropecheck.SliceAspect, ropecheck.FrequenciesAspect)},
+		{"a factor or a scale", data(with(llama, func(c *posenc.RotaryConfig) { c.AttentionFactor = 1.5 }), positionsOf(8), 4, nothing), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.ScaleAspect)},
+		{"twice or double", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { rotateBy(d.After, llama, d.Positions, d.Heads) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.TimesAspect)},
+		{"candidates alike", data(llama3, []int32{0, 1, 2, 3}, 4, func(d *ropecheck.Data) { d.Type, d.After = ropecheck.BFloat16, narrowed(d.After, ropecheck.BFloat16) }), []posenc.RotaryConfig{llama, llama3}, []ropecheck.Verdict{ropecheck.Agrees, ropecheck.Agrees}, aspects(ropecheck.FrequenciesAspect)},
+		{"noise alone", data(llama, positionsOf(8), 4, func(d *ropecheck.Data) { d.After = random(9, len(d.After)) }), []posenc.RotaryConfig{llama}, []ropecheck.Verdict{ropecheck.Differs}, aspects(ropecheck.LayoutAspect)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var candidates []ropecheck.Candidate
+			for i, cfg := range tt.with {
+				candidates = append(candidates, ropecheck.Candidate{Name: fmt.Sprint(i), Config: cfg})
+			}
+			r := testkit.Must(ropecheck.Check(tt.data, candidates...))
+			for i, want := range tt.verdict {
+				if r.Candidates[i].Verdict != want {
+					t.Errorf("candidate %d %s, want %s", i, r.Candidates[i].Verdict, want)
+				}
+			}
+			var found []ropecheck.Aspect
+			for _, u := range r.Undecided {
+				if u.Aspect != ropecheck.RoundingAspect {
+					found = append(found, u.Aspect)
+				}
+			}
+			if !slices.Equal(found, tt.aspects) {
+				t.Errorf("undecided %v, want %v", found, tt.aspects)
+			}
+			if t.Failed() {
+				t.Log(r)
+			}
+		})
+	}
+}
+
+// TestJSON checks that a report marshals, with names.
+func TestJSON(t *testing.T) {
+	d := rotated(mrope, imagePositions(), 3)
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: mrope}))
+	text := string(testkit.Must(json.Marshal(r)))
+	for _, part := range []string{`"layout":"HalfSplit"`, `"type":"float32"`, `"verdict":"agrees"`, `"angles":"exact"`, `"undecided":[`, `"axes":[0,`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is not in %s", part, text)
+		}
+	}
+	var kind ropecheck.ElementType
+	if err := json.Unmarshal([]byte(`"bfloat16"`), &kind); err != nil || kind != ropecheck.BFloat16 {
+		t.Errorf("%v, %v", kind, err)
+	}
+	if err := json.Unmarshal([]byte(`"int8"`), &kind); !errors.Is(err, posenc.ErrConfig) {
+		t.Error(err)
+	}
+}
+
+// TestDeterministic checks that equal data give an equal report.
+func TestDeterministic(t *testing.T) {
+	d := rotated(yarn, positionsOf(12), 3)
+	once := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "a", Config: llama}))
+	again := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "a", Config: llama}))
+	if !reflect.DeepEqual(once, again) {
+		t.Errorf("%v and %v", once, again)
+	}
+}
+
+// FuzzCheck calls Check with data of any kind: there is no panic, an error or a report that
+// marshals, and one axis or candidate more changes nothing of that.
+func FuzzCheck(f *testing.F) {
+	for seed := range uint64(40) {
+		f.Add(seed, []byte(nil))
+	}
+	f.Add(uint64(7), []byte{0xff, 0x80, 0x7f, 0, 1, 0, 0x80, 0x3f})
+	f.Fuzz(func(t *testing.T, seed uint64, raw []byte) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		one := func(list ...int) int { return list[r.IntN(len(list))] }
+		d := ropecheck.Data{Tokens: one(1, 2, 3, 5, 9), Heads: one(1, 2, 3, 4), HeadDim: one(2, 3, 4, 6, 8, 16, 24, 33), Type: ropecheck.ElementType(one(0, 0, 1, 2))}
+		n := d.Tokens * d.Heads * d.HeadDim
+		positions := func() []int32 {
+			list := make([]int32, d.Tokens*one(1, 1, 2, 3))
+			for i := range list {
+				list[i] = int32(one(0, 1, i, 2*i, -i, 1000*i, math.MaxInt32, math.MinInt32, r.IntN(1<<20)))
+			}
+			return list
+		}
+		if r.IntN(3) > 0 {
+			d.Positions = positions()
+		}
+		size := math.Pow(10, float64(one(0, 0, 0, -44, -20, 20, 38)))
+		fill := func() []float32 {
+			list := make([]float32, n)
+			for i := range list {
+				list[i] = float32(max(-3e38, min(3e38, size*r.NormFloat64())))
+				if r.IntN(one(2, 50)) == 0 {
+					list[i] = 0
+				}
+			}
+			return list
+		}
+		config := func() posenc.RotaryConfig {
+			cfg := posenc.RotaryConfig{HeadDim: d.HeadDim, RotaryDim: min(one(0, 2, 4, 6), d.HeadDim/2*2), Layout: posenc.Layout(one(0, 1, 2, 3)), Base: float64(one(0, 2, 10000, 1e9)), AttentionFactor: float64(one(0, 1, 3)), AngleRounding: posenc.AngleRounding(one(0, 1))}
+			if cfg.RotaryDim > 0 {
+				cfg.Offset = r.IntN(d.HeadDim - cfg.RotaryDim + 1)
+			}
+			if dim := cfg.RotaryDim; dim > 0 && r.IntN(2) == 0 {
+				cfg.Base = 0
+				for range dim / 2 {
+					cfg.InvFreq = append(cfg.InvFreq, []float64{0, 1, -1, 1e-30, 3.1415, 1e9, r.Float64()}[r.IntN(7)])
+				}
+				if r.IntN(2) == 0 {
+					for range dim / 2 {
+						cfg.Axes = append(cfg.Axes, uint8(one(0, 0, 1, 2)))
+					}
+				} else if r.IntN(3) == 0 {
+					cfg.XPos = &posenc.XPos{ScaleBase: 512, Keys: r.IntN(2) == 0}
+				}
+			}
+			return cfg
+		}
+		d.Before = fill()
+		d.After = slices.Clone(d.Before)
+		switch r.IntN(4) {
+		case 0:
+			d.After = fill()
+		case 1, 2:
+			if rotary, err := posenc.NewRotary(config()); err == nil {
+				at := slices.Concat(d.Positions, d.Positions, d.Positions, make([]int32, 3*d.Tokens))
+				for _, axes := range []int{1, 2, 3} {
+					if posenc.Rotate(rotary.At(at[:axes*d.Tokens]), posenc.View[float32]{Data: d.After, Heads: d.Heads}) == nil {
+						break
+					}
+				}
+			}
+		}
+		for i := 0; i+8 <= len(raw) && n > 0; i += 8 { // anything anywhere
+			at := int(raw[i]) | int(raw[i+1])<<8
+			v := math.Float32frombits(uint32(raw[i+4]) | uint32(raw[i+5])<<8 | uint32(raw[i+6])<<16 | uint32(raw[i+7])<<24)
+			switch raw[i+2] % 4 {
+			case 0:
+				d.Before[at%n] = v
+			case 1:
+				d.After[at%n] = v
+			case 2:
+				d.Heads = at - 5
+			case 3:
+				d.Tokens = at - 5
+			}
+		}
+		if d.Type <= ropecheck.BFloat16 && r.IntN(8) > 0 {
+			d.After = narrowed(d.After, d.Type)
+		}
+		var candidates []ropecheck.Candidate
+		for range one(0, 1, 1, 2) {
+			candidates = append(candidates, ropecheck.Candidate{Name: fmt.Sprint(len(candidates)), Config: config()})
+		}
+		report, err := ropecheck.Check(d, candidates...)
+		if err != nil {
+			if report != nil || !strings.HasPrefix(err.Error(), "ropecheck.Check: ") || len(err.Error()) > 1000 {
+				t.Fatalf("%v, error %v", report, err)
+			}
+			return
+		}
+		if _, err := json.Marshal(report); err != nil || len(report.Hypotheses) == 0 || len(report.Candidates) != len(candidates) {
+			t.Fatalf("%+v, error %v", report, err)
+		}
+		if text := report.String(); strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
+			t.Fatal(text)
+		}
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	cfg := posenc.RotaryConfig{HeadDim: 128, Base: 500000}
+	d := rotated(cfg, positionsOf(64), 32)
+	wrong := cfg
+	wrong.Base = 10000
+	for name, candidate := range map[string]posenc.RotaryConfig{"right": cfg, "wrong": wrong} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: candidate}))
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package ropecheck_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/testkit"
+	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/ropecheck"
+)
+
+// typesOf returns the keys of a table of package modelconfig.
+func typesOf(t *testing.T, table string) (names []string) {
+	files := token.NewFileSet()
+	for _, path := range testkit.Must(filepath.Glob("../modelconfig/*.go")) {
+		for _, d := range testkit.Must(parser.ParseFile(files, path, nil, 0)).Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR {
+				continue
+			}
+			for _, s := range g.Specs {
+				v := s.(*ast.ValueSpec)
+				if v.Names[0].Name != table || len(v.Values) != 1 {
+					continue
+				}
+				for _, e := range v.Values[0].(*ast.CompositeLit).Elts {
+					names = append(names, testkit.Must(strconv.Unquote(e.(*ast.KeyValueExpr).Key.(*ast.BasicLit).Value)))
+				}
+			}
+		}
+	}
+	if len(names) < 20 {
+		t.Fatalf("%d types in %s", len(names), table)
+	}
+	return names
+}
+
+// kindsOf are the configurations of the kinds of layers of every type of package
+// modelconfig, with the keys that it needs.
+func kindsOf(t *testing.T) (names []string, kinds map[string][]ropecheck.Candidate) {
+	var survey struct {
+		Types map[string]struct {
+			Needs map[string]any `json:"needs"`
+		} `json:"types"`
+	}
+	file := testkit.Must(os.Open("../modelconfig/testdata/transformers/survey.json.gz"))
+	defer file.Close()
+	testkit.NoError(t, json.NewDecoder(testkit.Must(gzip.NewReader(file))).Decode(&survey))
+	kinds = map[string][]ropecheck.Candidate{}
+	all, read := 0, 0
+	for _, table := range []struct {
+		name string
+		read func([]byte) (*modelconfig.Model, error)
+	}{{"families", modelconfig.HuggingFace}, {"towers", modelconfig.HuggingFaceVision}} {
+		for _, name := range typesOf(t, table.name) {
+			all++
+			document := map[string]any{"model_type": name}
+			maps.Copy(document, survey.Types[name].Needs)
+			m, err := table.read(testkit.Must(json.Marshal(document)))
+			if err != nil {
+				t.Logf("not read without further keys: %s: %v", name, err)
+				continue
+			}
+			read++
+			for _, kind := range m.LayerTypes() {
+				options := modelconfig.RotaryOptions{LayerType: kind, SequenceLength: 64}
+				if _, learned := m.LearnedFrequencies(); learned {
+					options.FrequencyFactors = []float64{1}
+					for len(options.FrequencyFactors) < 512 {
+						if _, err := m.RotaryFor(options); err == nil {
+							break
+						}
+						options.FrequencyFactors = append(options.FrequencyFactors, 1.1)
+					}
+				}
+				kinds[name] = append(kinds[name], ropecheck.Candidate{Name: kind, Config: testkit.Must(m.RotaryFor(options))})
+			}
+			names = append(names, name)
+		}
+	}
+	if read*10 < all*8 {
+		t.Errorf("%d of %d types are read, want most", read, all)
+	}
+	slices.Sort(names)
+	return names, kinds
+}
+
+// spread are positions of a configuration, [axes][tokens].
+func spread(cfg *posenc.RotaryConfig, tokens int) []int32 {
+	axes := 1
+	if cfg.Axes != nil {
+		axes = int(slices.Max(cfg.Axes)) + 1
+	}
+	var list []int32
+	for a := range axes {
+		for i, p := range positionsOf(tokens) {
+			if a > 0 { // the others in another order
+				p = int32(i*(5+2*a)%tokens) + int32(a)
+			}
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// TestFamilies rotates by the configuration of every kind of layer of every model type. The
+// check finds it among the kinds of its model, and what it was without them.
+func TestFamilies(t *testing.T) {
+	names, kinds := kindsOf(t)
+	var done []posenc.RotaryConfig
+	for _, name := range names {
+		for _, kind := range kinds[name] {
+			cfg := kind.Config
+			if slices.ContainsFunc(done, func(d posenc.RotaryConfig) bool { return reflect.DeepEqual(d, cfg) }) {
+				continue
+			}
+			done = append(done, cfg)
+			t.Run(name+"/"+kind.Name, func(t *testing.T) {
+				const tokens = 24
+				d := rotated(cfg, spread(&cfg, tokens), 4)
+				var candidates []ropecheck.Candidate
+				for _, other := range kinds[name] {
+					if other.Config.HeadDim == cfg.HeadDim && axesOf(&other.Config) <= axesOf(&cfg) {
+						candidates = append(candidates, other)
+					}
+				}
+				r := testkit.Must(ropecheck.Check(d, candidates...))
+				for i, c := range candidates {
+					agrees := r.Candidates[i].Verdict == ropecheck.Agrees
+					if c.Name == kind.Name && (!agrees || len(r.Candidates[i].Faults) > 0 || r.Candidates[i].Arithmetics[0].Equal != 1) {
+						t.Errorf("%q does not agree", c.Name)
+					}
+					if c.Name != kind.Name && agrees && differ(&c.Config, &cfg) {
+						t.Errorf("%q agrees, too", c.Name)
+					}
+				}
+				if t.Failed() {
+					t.Fatal(r)
+				}
+				r = testkit.Must(ropecheck.Check(d))
+				h := r.Hypotheses[0]
+				dim := cfg.RotaryDim
+				if dim == 0 {
+					dim = cfg.HeadDim
+				}
+				still := 0 // pairs at the end that do not rotate
+				for still < len(cfg.InvFreq) && cfg.InvFreq[len(cfg.InvFreq)-1-still] == 0 {
+					still++
+				}
+				if h.Layout != cfg.Layout || h.Offset != cfg.Offset || h.RotaryDim != dim && still == 0 || !h.Explains {
+					t.Errorf("%v, %d elements from %d on, want %v, %d, %d", h.Layout, h.RotaryDim, h.Offset, cfg.Layout, dim, cfg.Offset)
+				}
+				if want := cfg.AttentionFactor; math.Abs(h.AttentionFactor*h.Scale-want) > 1e-5 {
+					t.Errorf("AttentionFactor is %v, want %v", h.AttentionFactor, want)
+				}
+				sign := 1.0
+				if h.Inverse {
+					sign = -1
+				}
+				known := 0
+				for i, f := range h.InvFreq {
+					if slices.Contains(h.Unknown, i) || i >= len(cfg.InvFreq) {
+						continue
+					}
+					known++
+					// Elements of float32 have angles of 2^-24, at positions of 1000 and more.
+					turns := math.Remainder(sign*f-cfg.InvFreq[i], 2*math.Pi)
+					if math.Abs(turns) > 1e-6+1e-5*math.Abs(cfg.InvFreq[i]) {
+						t.Errorf("InvFreq[%d] is %v, want %v", i, sign*f, cfg.InvFreq[i])
+					}
+				}
+				if known*2 < len(cfg.InvFreq)-still {
+					t.Errorf("%d of %d frequencies are known", known, len(cfg.InvFreq))
+				}
+				if t.Failed() {
+					t.Log(cfg, r)
+				}
+			})
+		}
+	}
+	t.Logf("%d configurations of %d types", len(done), len(names))
+	if len(done) < 80 {
+		t.Errorf("%d configurations, want at least 80", len(done))
+	}
+}
+
+func axesOf(cfg *posenc.RotaryConfig) int {
+	if cfg.Axes == nil {
+		return 1
+	}
+	return int(slices.Max(cfg.Axes)) + 1
+}
+
+// differ reports whether two configurations rotate differently.
+func differ(a, b *posenc.RotaryConfig) bool {
+	return a.Layout != b.Layout || a.Offset != b.Offset || !slices.Equal(a.InvFreq, b.InvFreq) || a.AttentionFactor != b.AttentionFactor || !slices.Equal(a.Axes, b.Axes)
+}

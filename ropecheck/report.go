@@ -1,0 +1,348 @@
+package ropecheck
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	mostHypotheses = 8
+	noStructure    = 0.3 // noise beyond which no structure is said to be found
+)
+
+// report does what Check does, of arguments that are right.
+func (c *checker) report() *Report {
+	d := c.data
+	r := &Report{Tokens: d.Tokens, Heads: d.Heads, HeadDim: d.HeadDim, Type: d.Type, Candidates: []Comparison{}, Undecided: []Undecided{}}
+	c.kind = d.Type
+	for _, kind := range [...]ElementType{BFloat16, Float16} {
+		if d.Type == Float32 && !slices.ContainsFunc(d.After, func(x float32) bool { return kind.round(x) != x }) {
+			c.kind, r.Type = kind, kind
+			r.Notes = append(r.Notes, fmt.Sprintf("All elements after the rotation are %v numbers; units in the last place are of that type.", kind))
+			break
+		}
+	}
+	c.floor, c.known = c.kind.floor(), d.Positions != nil
+	for t := range d.Tokens {
+		c.all = append(c.all, t)
+	}
+	c.heads = newHeads(d.Before, d.After, d.Tokens, d.Heads, d.HeadDim)
+	if !(c.heads.energy > 0) || !(c.heads.squares[d.HeadDim] > 0) {
+		return c.nothing(r)
+	}
+	c.search()
+
+	first := c.found.fits[0]
+	c.some = c.tokens(min(48, max(8, 3072/first.pairs)))
+	c.still()
+	c.lines, c.lineAxes, c.ties = c.fitLines(first)
+	for i, f := range c.found.fits {
+		before := len(c.trials)
+		for _, s := range c.candidates {
+			c.candidateTrials(s, f)
+		}
+		if i > 0 {
+			c.lines, c.lineAxes, _ = c.fitLines(f)
+		}
+		c.fittedTrials(f)
+		c.trials = append(c.trials, &trial{
+			spec: &spec{structure: f.structure, candidate: -1, times: 1, factor: 1, faults: []Aspect{FrequenciesAspect}},
+			fit:  f, factor: f.factor, residual: f.residuals[c.found.freedom], explains: c.explains(f.residuals[c.found.freedom]) && c.found.noise < noStructure, cost: structureCost,
+		})
+		for _, t := range c.trials[before:] {
+			t.cost += 0.01 * float64(i)
+		}
+	}
+	c.lines, c.lineAxes, c.ties = c.fitLines(first)
+	c.settle()
+	r.Noise = finite(c.found.noise)
+	slices.SortStableFunc(c.trials, func(a, b *trial) int {
+		if a.explains != b.explains {
+			if a.explains {
+				return -1
+			}
+			return 1
+		}
+		if !a.explains {
+			return cmp.Compare(a.residual, b.residual)
+		}
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.residual, b.residual))
+	})
+	c.hypotheses(r)
+	for _, s := range c.candidates {
+		r.Candidates = append(r.Candidates, c.comparison(s))
+	}
+	c.undecided(r)
+	return r
+}
+
+// settle lowers the noise to what the best trial leaves: cosines and sines of 16 bits change
+// the lengths of pairs, which is noise until they are found.
+func (c *checker) settle() {
+	least := c.found.noise
+	for _, t := range c.trials {
+		if t.fit != nil && t.invFreq != nil {
+			least = min(least, t.residual)
+		}
+	}
+	if least > c.found.noise/4 {
+		return
+	}
+	c.found.noise = least
+	for _, t := range c.trials {
+		switch {
+		case t.fit == nil:
+			t.explains = c.explains(t.residual)
+		case t.invFreq != nil:
+			more := t.cost - c.costOf(t)
+			t.explains = c.explains(t.residual)
+			t.cost = c.costOf(t) + more
+		}
+	}
+}
+
+// search finds the structure, of heads as they are or of ones with a norm.
+func (c *checker) search() {
+	c.found = c.heads.search(c.candidates, c.floor)
+	if c.found.noise < 4*c.floor {
+		return
+	}
+	normed := c.heads.normalized()
+	if found := normed.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
+		c.heads, c.found, c.norm = normed, found, RMSNorm
+	}
+}
+
+// normalized returns the heads, each before divided by its root mean square.
+func (h *heads) normalized() *heads {
+	before := make([]float32, len(h.before))
+	for at := 0; at < len(before); at += h.dim {
+		sum := 0.0
+		for _, x := range h.before[at : at+h.dim] {
+			sum += float64(x) * float64(x)
+		}
+		if rms := math.Sqrt(sum / float64(h.dim)); rms > 0 {
+			for i, x := range h.before[at : at+h.dim] {
+				before[at+i] = float32(float64(x) / rms)
+			}
+		}
+	}
+	return newHeads(before, h.after, h.tokens, h.count, h.dim)
+}
+
+// still tries that nothing was rotated.
+func (c *checker) still() {
+	h := c.heads
+	n := h.dim
+	unchanged := h.differences[n]
+	more := h.moved[n] / h.squares[n]
+	scaled, scale := max(0, unchanged-more*h.moved[n]), 1.0
+	left := unchanged
+	if scaled < unchanged/16 {
+		left, scale = scaled, 1+more
+	}
+	residual := math.Sqrt(left / h.energy)
+	c.identity = residual
+	cost := 0.5
+	if !c.isOne(scale) {
+		cost += faultCost
+	}
+	c.trials = append(c.trials, &trial{
+		spec: &spec{candidate: -1, factor: 1}, factor: scale, residual: residual, explains: c.explains(residual), cost: cost,
+	})
+}
+
+// nothing is the report of elements that are all zero.
+func (c *checker) nothing(r *Report) *Report {
+	what := "before"
+	if c.heads.squares[c.data.HeadDim] > 0 {
+		what = "after"
+	}
+	r.Hypotheses = []Hypothesis{{Scale: 1, AttentionFactor: 1, Text: "All elements " + what + " the rotation are zero."}}
+	r.Undecided = append(r.Undecided, Undecided{LayoutAspect, "All elements " + what + " the rotation are zero: nothing can be told."})
+	for _, s := range c.candidates {
+		r.Candidates = append(r.Candidates, Comparison{Name: s.name, Verdict: NotDecidable, Text: "The data tell nothing."})
+	}
+	return r
+}
+
+// hypotheses fills in the best trials: of each candidate and each without one, and of those
+// that do not explain the data the first.
+func (c *checker) hypotheses(r *Report) {
+	seen := map[string]bool{}
+	for _, t := range c.trials {
+		if len(r.Hypotheses) == mostHypotheses {
+			break
+		}
+		kind := fmt.Sprint(t.candidate, t.structure, t.explains)
+		if t.candidate < 0 {
+			kind += fmt.Sprint(t.invFreq == nil, t.base)
+		}
+		if seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		r.Hypotheses = append(r.Hypotheses, c.hypothesis(t))
+	}
+}
+
+// lengthsOf splits what multiplied the rotated elements into the factor of cosines and
+// sines and the scale of whole heads.
+func (c *checker) lengthsOf(t *trial) (factor, scale float64) {
+	factor, scale = math.Pow(t.factorOrOne(), float64(t.times)), 1
+	switch {
+	case t.fit == nil:
+		return 1, t.factor
+	case t.dim < c.data.HeadDim && !c.isOne(t.fit.scale):
+		scale = t.fit.scale
+		if rest := t.factor / scale; !c.isOne(rest) {
+			factor *= rest
+		}
+	case c.isOne(t.factor):
+	case c.norm != NoNorm, c.found.freedom == tokenFactor, c.isOne(t.factor * math.Sqrt(float64(c.data.HeadDim))):
+		scale = t.factor
+	default:
+		factor *= t.factor
+	}
+	return factor, scale
+}
+
+func (s *spec) factorOrOne() float64 {
+	if s.factor == 0 {
+		return 1
+	}
+	return s.factor
+}
+
+func (c *checker) hypothesis(t *trial) Hypothesis {
+	h := Hypothesis{Times: t.times, Inverse: t.inverse, Residual: finite(t.residual), Explains: t.explains}
+	factor, scale := c.lengthsOf(t)
+	h.AttentionFactor, h.Scale = finite(factor), finite(scale)
+	if t.fit == nil {
+		h.Text = c.describe(t, &h)
+		return h
+	}
+	h.Layout, h.Offset, h.RotaryDim = t.layout, t.offset, t.dim
+	h.Norm = c.norm
+	if c.norm == NoNorm && c.found.freedom == tokenFactor {
+		h.Norm = TokenNorm
+	}
+	if t.candidate >= 0 {
+		h.Candidate = c.candidates[t.candidate].name
+		h.Faults = c.faults(c.candidates[t.candidate], t)
+	}
+	if t.invFreq == nil {
+		for i := range t.fit.pairs {
+			h.Unknown = append(h.Unknown, i)
+		}
+	} else {
+		h.InvFreq = slices.Clone(t.invFreq)
+		if t.candidate < 0 {
+			for i, l := range c.lines {
+				if t.base == 0 && i < len(h.InvFreq) && !l.certain(1) {
+					h.Unknown = append(h.Unknown, i)
+				}
+			}
+		}
+		if t.base != 0 && (t.candidate < 0 || t.geometric()) {
+			h.Base, h.Factor = t.base, 1
+			if t.candidate < 0 && t.ratio != 0 {
+				h.Factor = 1 / t.ratio
+			}
+		}
+	}
+	h.Axes, h.PositionOffset = t.axes, t.offset1
+	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
+		h.Positions = t.positions
+	}
+	if t.explains && t.invFreq != nil {
+		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
+		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
+			h.Arithmetic = &list[0]
+		}
+	}
+	h.Text = c.describe(t, &h)
+	return h
+}
+
+// asIs is a candidate under its own structure, without any fault.
+func (c *checker) asIs(s *spec) (t *trial, explains bool) {
+	for _, u := range c.trials {
+		if u.candidate == s.candidate && u.fit != nil && u.structure == s.structure && u.cost < 0.5 && (!c.known || len(u.spec.faults) == 0) {
+			return u, u.explains && c.isOne(u.factor)
+		}
+	}
+	f := c.heads.fit(s.structure, true)
+	list := c.try(s, f, once)
+	if len(list) == 0 {
+		return &trial{spec: s, fit: f, residual: 1, factor: 1}, false
+	}
+	return list[0], list[0].explains && c.isOne(list[0].factor) && c.isOne(f.scale)
+}
+
+func (c *checker) comparison(s *spec) Comparison {
+	t, explains := c.asIs(s)
+	result := Comparison{Name: s.name, Residual: finite(t.residual)}
+	switch {
+	case explains && c.explains(c.identity) && !c.turns(s):
+		result.Verdict = NotDecidable
+	case explains && c.norm == NoNorm && c.found.freedomIs(s):
+		result.Verdict = Agrees
+		if result.Residual > c.floor {
+			result.Verdict = Noisy
+		}
+		result.Arithmetics = c.arithmetics(t)
+		if t.angles == OtherAngles {
+			result.Arithmetics = append([]Arithmetic{{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}}, result.Arithmetics...)
+			c.distance(&result.Arithmetics[0], result.Arithmetics[1:])
+		}
+		result.Faults = c.roundingFaults(t, result.Verdict)
+	default:
+		result.Verdict = Differs
+		best := c.trials[0]
+		for _, u := range c.trials {
+			if u.candidate == s.candidate && u.explains {
+				if u.cost <= best.cost+faultCost {
+					best = u
+				}
+				break
+			}
+		}
+		if !best.explains {
+			result.Faults = nil
+		} else {
+			result.Faults = c.faults(s, best)
+			if best.invFreq != nil {
+				result.Arithmetics = c.arithmetics(best)
+			}
+		}
+	}
+	result.Text = c.describeComparison(s, t, &result)
+	return result
+}
+
+// distance gives a way to compute that no other is equal to the distance of the nearest.
+func (c *checker) distance(a *Arithmetic, list []Arithmetic) {
+	if len(list) > 0 {
+		a.Equal, a.Typical, a.Largest = list[0].Equal, list[0].Typical, list[0].Largest
+	}
+}
+
+// freedomIs reports whether the lengths are those of a spec.
+func (f *found) freedomIs(s *spec) bool { return f.freedom == oneFactor || s.xpos != nil }
+
+// turns reports whether a candidate turns any pair of the data noticeably.
+func (c *checker) turns(s *spec) bool {
+	cos, sin, ok := c.tables(s, ExactAngles, c.all)
+	if !ok {
+		return false
+	}
+	for i := range cos {
+		if math.Abs(float64(sin[i])) > 4*c.floor || math.Abs(float64(cos[i])-1) > 4*c.floor {
+			return true
+		}
+	}
+	return s.layout > 1
+}

@@ -1,0 +1,526 @@
+package ropecheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+)
+
+var typeNames = [...]string{Float32: "float32", Float16: "float16", BFloat16: "bfloat16"}
+
+// String returns the name of the type, or ElementType(n) of a value that has none.
+func (e ElementType) String() string {
+	if int(e) < len(typeNames) {
+		return typeNames[e]
+	}
+	return fmt.Sprintf("ElementType(%d)", uint8(e))
+}
+
+// MarshalText returns the name of the type.
+func (e ElementType) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText sets the type of a name.
+func (e *ElementType) UnmarshalText(text []byte) error {
+	i := slices.Index(typeNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("ropecheck.ElementType.UnmarshalText: text is %.32q, want one of %q: %w", text, typeNames, posenc.ErrConfig)
+	}
+	*e = ElementType(i)
+	return nil
+}
+
+// MarshalJSON writes the hypothesis with the name of its layout.
+func (h Hypothesis) MarshalJSON() ([]byte, error) {
+	type plain Hypothesis
+	return json.Marshal(struct {
+		plain
+		Layout string `json:"layout"`
+	}{plain(h), h.Layout.String()})
+}
+
+// number is a float in few digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// brief is a residual.
+func brief(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
+
+// ranges names indices: "0 to 15, 40".
+func ranges(indices []int) string {
+	var parts []string
+	for i := 0; i < len(indices); {
+		j := i
+		for j+1 < len(indices) && indices[j+1] == indices[j]+1 {
+			j++
+		}
+		if j == i {
+			parts = append(parts, strconv.Itoa(indices[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d to %d", indices[i], indices[j]))
+		}
+		i = j + 1
+	}
+	if len(parts) > 8 {
+		parts = append(parts[:8], "...")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(noun string, n int) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+func (s structure) elements() string {
+	return fmt.Sprintf("elements %d to %d", s.offset, s.end()-1)
+}
+
+// frequenciesText names frequencies.
+func (c *checker) frequenciesText(s *spec) string {
+	switch {
+	case s.invFreq == nil:
+		return "unknown frequencies"
+	case s.candidate >= 0 && s.ratio != 0:
+		return fmt.Sprintf("%s times those of %q", number(s.ratio), c.candidates[s.candidate].name)
+	case s.candidate >= 0 && slices.Contains(s.faults, FrequenciesAspect):
+		return fmt.Sprintf("the first %d frequencies of %q", s.dim/2, c.candidates[s.candidate].name)
+	case s.candidate >= 0:
+		return fmt.Sprintf("the frequencies of %q", s.name)
+	case s.base != 0 && s.ratio != 0 && s.ratio != 1:
+		return fmt.Sprintf("the frequencies of base %s divided by %s", number(s.base), number(1/s.ratio))
+	case s.base != 0:
+		return fmt.Sprintf("the frequencies of base %s", number(s.base))
+	}
+	return "frequencies that are no powers of one base"
+}
+
+// describe says what a trial did.
+func (c *checker) describe(t *trial, h *Hypothesis) string {
+	var b strings.Builder
+	if t.fit == nil {
+		b.WriteString("Nothing was rotated")
+		if !c.isOne(t.factor) {
+			fmt.Fprintf(&b, "; all elements are multiplied by %s", number(t.factor))
+		}
+		fmt.Fprintf(&b, " (residual %s).", brief(t.residual))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
+	if t.inverse {
+		b.WriteString(", the other way")
+	}
+	if t.times == 2 {
+		b.WriteString(", twice")
+	}
+	switch {
+	case t.offset1 != 0:
+		fmt.Fprintf(&b, ", at positions that are %s", shifted(t.offset1))
+	case h.Positions != nil:
+		fmt.Fprintf(&b, ", at positions %s", positionsText(h.Positions))
+	}
+	if h.AttentionFactor != 1 && !c.isOne(h.AttentionFactor) {
+		fmt.Fprintf(&b, ", with an attention factor of %s", number(h.AttentionFactor))
+	}
+	switch {
+	case h.Norm == RMSNorm:
+		fmt.Fprintf(&b, ", after a norm: heads have a root mean square of %s", number(h.Scale))
+	case h.Norm == TokenNorm:
+		fmt.Fprintf(&b, ", and each token has a scale of its own, %s on average", number(h.Scale))
+	case !c.isOne(h.Scale):
+		fmt.Fprintf(&b, ", and whole heads are multiplied by %s", number(h.Scale))
+	}
+	fmt.Fprintf(&b, " (residual %s).", brief(t.residual))
+	return b.String()
+}
+
+func shifted(offset int) string {
+	if offset < 0 {
+		return fmt.Sprintf("%d lower than given", -offset)
+	}
+	return fmt.Sprintf("%d higher than given", offset)
+}
+
+func positionsText(positions []int32) string {
+	list := make([]int, len(positions))
+	for i, p := range positions {
+		list[i] = int(p)
+	}
+	return ranges(list)
+}
+
+// faults are what differs between a candidate and a trial that explains the data.
+func (c *checker) faults(want *spec, t *trial) (list []Fault) {
+	add := func(aspect Aspect, want, got, text string, args ...any) {
+		list = append(list, Fault{aspect, want, got, fmt.Sprintf(text, args...)})
+	}
+	if t.fit == nil {
+		add(TimesAspect, "once", "never", "Nothing was rotated.")
+		if !c.isOne(t.factor) {
+			add(ScaleAspect, "1", number(t.factor), "All elements are multiplied by %s.", number(t.factor))
+		}
+		return list
+	}
+	if t.layout != want.layout {
+		add(LayoutAspect, want.layout.String(), t.layout.String(), "Pairs are %v, and the candidate has %v.", t.layout, want.layout)
+	}
+	if t.offset != want.offset || t.dim != want.dim {
+		add(SliceAspect, want.elements(), t.elements(), "%s of a head rotate, and the candidate rotates %s.", capital(t.elements()), want.elements())
+	}
+	if t.inverse != want.inverse {
+		add(SignAspect, "forward", "inverse", "The rotation goes the other way: sines have the other sign.")
+	}
+	if t.times == 2 {
+		add(TimesAspect, "once", "twice", "The rotation is applied twice.")
+	}
+	factor, scale := c.lengthsOf(t)
+	if wanted := math.Pow(want.factor, float64(t.times)); !c.isOne(factor / wanted) {
+		switch {
+		case c.isOne(factor):
+			add(FactorAspect, number(want.factor), "1", "The attention factor %s is left out.", number(want.factor))
+		case c.isOne(factor / wanted / want.factor):
+			add(FactorAspect, number(want.factor), number(factor), "The attention factor is applied twice: rotated elements are multiplied by %s, not by %s.", number(factor), number(want.factor))
+		default:
+			add(FactorAspect, number(want.factor), number(factor), "Cosines and sines are multiplied by %s, and the candidate's attention factor is %s.", number(factor), number(want.factor))
+		}
+	}
+	switch {
+	case c.norm == RMSNorm:
+		add(ScaleAspect, "1", number(scale), "Heads are normalized on the way: after it their root mean square is %s.", number(scale))
+	case c.found.freedom == tokenFactor:
+		add(ScaleAspect, "1", number(scale), "Each token has a scale of its own, %s on average: a scale of queries by the position, or a norm.", number(scale))
+	case !c.isOne(scale) && c.isOne(scale*math.Sqrt(float64(c.data.HeadDim))):
+		add(ScaleAspect, "1", number(scale), "Whole heads are multiplied by %s, 1/sqrt(HeadDim): the scale of attention scores.", number(scale))
+	case !c.isOne(scale):
+		add(ScaleAspect, "1", number(scale), "Whole heads are multiplied by %s.", number(scale))
+	}
+	if text := c.otherFrequencies(want, t); text != "" {
+		wanted := fmt.Sprintf("those of %q", want.name)
+		if want.geometric() {
+			wanted = "base " + number(want.base)
+		}
+		add(FrequenciesAspect, wanted, c.frequenciesText(t.spec), "%s", text)
+	}
+	if t.offset1 != 0 {
+		add(PositionsAspect, "0", strconv.Itoa(t.offset1), "Positions are %s.", shifted(t.offset1))
+	} else if c.known && t.positions != nil {
+		var tokens []int
+		for i, p := range t.positions {
+			if p != c.data.Positions[i] {
+				tokens = append(tokens, i)
+			}
+		}
+		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s are rotated by other positions: all are %s.", capital(plural("token", len(tokens))), ranges(tokens), positionsText(t.positions))
+	}
+	if t.invFreq != nil && c.axes > 1 && len(t.invFreq) == len(want.invFreq) {
+		var pairs []int
+		axes := map[string]bool{}
+		for i := range t.invFreq {
+			if t.axis(i) != want.axis(i) && !slices.Contains(c.ties, i) {
+				pairs = append(pairs, i)
+				axes[fmt.Sprintf("%d in place of %d", t.axis(i), want.axis(i))] = true
+			}
+		}
+		if len(pairs) > 0 {
+			names := make([]string, 0, len(axes))
+			for name := range axes {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			add(AxesAspect, axesText(want.axes), axesText(t.axes), "%s %s follow other axes: %s.", capital(plural("pair", len(pairs))), ranges(pairs), strings.Join(names, ", "))
+		}
+	}
+	return append(list, c.roundingFaults(t, Agrees)...)
+}
+
+func axesText(axes []int) string {
+	if axes == nil {
+		return "axis 0"
+	}
+	return fmt.Sprint("axes ", axes)
+}
+
+// otherFrequencies says how the frequencies of a trial differ from those of a candidate, "" where they do not.
+func (c *checker) otherFrequencies(want *spec, t *trial) string {
+	if t.invFreq == nil {
+		return "The frequencies are not known, so that it cannot be said whether they are the candidate's."
+	}
+	if len(t.invFreq) == len(want.invFreq) {
+		same := true
+		for i, f := range t.invFreq {
+			same = same && math.Abs(f-want.invFreq[i]) <= 1e-5*math.Abs(want.invFreq[i])
+		}
+		if same {
+			return ""
+		}
+	}
+	switch {
+	case t.candidate >= 0 && t.candidate != want.candidate && t.ratio == 0:
+		return fmt.Sprintf("The frequencies are those of %q.", c.candidates[t.candidate].name)
+	case t.candidate == want.candidate && t.ratio != 0:
+		if r := 1 / t.ratio; r > 1 {
+			return fmt.Sprintf("All frequencies are the candidate's divided by %s, as by linear scaling.", number(r))
+		}
+		return fmt.Sprintf("All frequencies are the candidate's times %s: a linear scaling that is left out, for example.", number(t.ratio))
+	case t.candidate >= 0:
+		return fmt.Sprintf("The frequencies are %s.", c.frequenciesText(t.spec))
+	case t.base == 0:
+		return "The frequencies are none of a candidate, and no powers of one base."
+	}
+	text := fmt.Sprintf("%s", capital(c.frequenciesText(t.spec)))
+	dim := float64(t.dim)
+	switch {
+	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3 && want.dim != t.dim:
+		return fmt.Sprintf("Frequencies are powers of the base %s over %d elements, and the candidate has them over %d.", number(t.base), t.dim, want.dim)
+	case want.geometric() && t.ratio == 1 && t.base != want.base && t.dim == want.dim:
+		text += fmt.Sprintf(", in place of base %s", number(want.base))
+		if factor := math.Pow(t.base/want.base, (dim-2)/dim); math.Abs(factor-math.Round(factor)) < 1e-3 && math.Round(factor) > 1 && t.base != roundTo(t.base, 3) {
+			text += fmt.Sprintf(": NTK scaling by a factor of %s makes that of it", number(math.Round(factor)))
+		}
+	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3:
+		text += ", without the candidate's scaling rule"
+	}
+	return text + "."
+}
+
+// roundingFaults are what a trial rounds more coarsely than its elements.
+func (c *checker) roundingFaults(t *trial, verdict Verdict) (list []Fault) {
+	if verdict == Noisy || t.fit == nil || t.invFreq == nil || !t.explains {
+		return nil
+	}
+	switch t.angles {
+	case BFloat16InvFreq, Float16InvFreq, BFloat16Pos, Float16Pos, BFloat16Angles, Float16Angles:
+		if exact := c.residualBy(t, ExactAngles, t.tables); exact > 2*t.residual && !c.explains(exact) || exact > 8*t.residual {
+			list = append(list, Fault{RoundingAspect, string(Float32Angles), string(t.angles), anglesText[t.angles]})
+		}
+	}
+	if t.tables != Float32Tables && c.kind == Float32 {
+		list = append(list, Fault{RoundingAspect, string(Float32Tables), string(t.tables), fmt.Sprintf("Cosines and sines are rounded to %s.", t.tables)})
+	}
+	return list
+}
+
+// residualBy is the residual of a trial with another rounding.
+func (c *checker) residualBy(t *trial, angles Angles, tables Tables) float64 {
+	cos, sin, ok := c.tables(t.spec, angles, c.all)
+	if !ok {
+		return 1
+	}
+	difference, _ := t.fit.against(applied(rotations(cos, sin, tables), t.spec), c.all, c.freedomFor(t.spec), nil)
+	return t.fit.residual(difference * t.fit.power)
+}
+
+var anglesText = map[Angles]string{
+	ExactAngles:     "Angles are exact.",
+	Float32Angles:   "Angles are products of float32.",
+	SteppedAngles:   "Frequencies are computed by the float32 steps of transformers, and angles are products of float32.",
+	RunningAngles:   "Angles are running products of float32, as ggml computes them.",
+	OtherAngles:     "Angles are as far off as those of float32 are, in an order of operations that is none of those known here.",
+	BFloat16InvFreq: "Frequencies are rounded to bfloat16.",
+	Float16InvFreq:  "Frequencies are rounded to float16.",
+	BFloat16Pos:     "Positions are rounded to bfloat16.",
+	Float16Pos:      "Positions are rounded to float16.",
+	BFloat16Angles:  "Positions, frequencies and angles are rounded to bfloat16.",
+	Float16Angles:   "Positions, frequencies and angles are rounded to float16.",
+}
+
+var productsText = map[Products]string{
+	SeparateProducts: "each product is rounded",
+	FusedFirst:       "the products with the cosine are fused into the sum",
+	FusedSecond:      "the products with the sine are fused into the sum",
+	FusedCosSin:      "the products of x1 are fused into the sums, as of complex numbers",
+	RoundedProducts:  "each product and the sum are rounded to 16 bits",
+}
+
+// sentences say how near an arithmetic comes.
+func (a *Arithmetic) sentences(kind ElementType) string {
+	return fmt.Sprintf("%s Cosines and sines are %s, %s: %s of the rotated elements have the same bits, and the others are %s units in the last place (%v) off on average, %s at most.",
+		anglesText[a.Angles], a.Tables, productsText[a.Products], percent(a.Equal), brief(a.typicalOfOthers()), kind, brief(a.Largest))
+}
+
+// typicalOfOthers is the distance of those that are not equal.
+func (a *Arithmetic) typicalOfOthers() float64 {
+	if a.Equal >= 1 {
+		return 0
+	}
+	return a.Typical / math.Sqrt(1-a.Equal)
+}
+
+func percent(x float64) string {
+	if x < 1 && x > 0.999 {
+		return "99.9 %"
+	}
+	return strconv.FormatFloat(100*x, 'g', 3, 64) + " %"
+}
+
+func (c *checker) describeComparison(s *spec, t *trial, r *Comparison) string {
+	var parts []string
+	switch r.Verdict {
+	case Agrees:
+		parts = append(parts, "This is its rotation.")
+	case Noisy:
+		parts = append(parts, fmt.Sprintf("This is its rotation, with noise of %s beside.", brief(r.Residual)))
+	case NotDecidable:
+		parts = append(parts, "It would turn nothing at these positions, and nothing is turned: the data do not tell.")
+	default:
+		parts = append(parts, fmt.Sprintf("This is not its rotation (residual %s).", brief(r.Residual)))
+		if r.Faults == nil {
+			parts = append(parts, "No hypothesis explains the data.")
+		}
+	}
+	for _, f := range r.Faults {
+		parts = append(parts, f.Text)
+	}
+	if len(r.Arithmetics) > 0 {
+		if r.Verdict == Differs {
+			parts = append(parts, "Beside that:")
+		}
+		parts = append(parts, r.Arithmetics[0].sentences(c.kind))
+	}
+	return strings.Join(parts, " ")
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// String returns the report as sentences, some lines of text.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s of %d %s with %d elements (%v).\n", r.Tokens, plural("token", r.Tokens), r.Heads, plural("head", r.Heads), r.HeadDim, r.Type)
+	for _, note := range r.Notes {
+		fmt.Fprintln(&b, note)
+	}
+	fmt.Fprintln(&b, "What was done, likeliest first:")
+	for i, h := range r.Hypotheses {
+		if i > 0 && !h.Explains && i >= 3 {
+			break
+		}
+		text := h.Text
+		if !h.Explains {
+			text += " This leaves a part of the data unexplained."
+		}
+		fmt.Fprintf(&b, "%3d. %s\n", i+1, text)
+	}
+	for _, c := range r.Candidates {
+		fmt.Fprintf(&b, "Candidate %q: %s\n", c.Name, c.Text)
+	}
+	if len(r.Undecided) > 0 {
+		fmt.Fprintln(&b, "Not decided by these data:")
+	}
+	for _, u := range r.Undecided {
+		fmt.Fprintf(&b, "  - %s\n", u.Text)
+	}
+	return b.String()
+}
+
+// undecided lists what the data do not tell.
+func (c *checker) undecided(r *Report) {
+	add := func(aspect Aspect, text string, args ...any) {
+		r.Undecided = append(r.Undecided, Undecided{aspect, fmt.Sprintf(text, args...)})
+	}
+	best := c.trials[0]
+	if c.found.noise >= noStructure {
+		add(LayoutAspect, "No layout and slice of the head explains the data: the best leaves a residual of %s.", brief(c.found.noise))
+	}
+	if c.found.noise >= noStructure {
+		return
+	}
+	if best.fit == nil || c.explains(c.identity) {
+		add(LayoutAspect, "Nothing turned, so that layout, slice and frequencies cannot be told.")
+		return
+	}
+	first := best.fit
+	var layouts, sliced []string
+	for _, f := range c.found.fits {
+		if f.layout != first.layout && !slices.Contains(layouts, f.layout.String()) {
+			layouts = append(layouts, f.layout.String())
+		}
+		if f.layout == first.layout && f.structure != first.structure {
+			sliced = append(sliced, f.elements())
+		}
+	}
+	if len(layouts) > 0 {
+		add(LayoutAspect, "%s pairs explain the data as well as %v%s.", strings.Join(layouts, " and "), first.layout, because(c.data.Heads))
+	}
+	if len(sliced) > 0 {
+		add(SliceAspect, "A rotated slice of %s explains the data as well as %s: what turned less than the noise does not tell.", strings.Join(sliced, " or "), first.elements())
+	}
+	var zero, slow []int
+	for i := range first.pairs {
+		weight := 0.0
+		for t := range first.tokens {
+			weight += first.weights[t*first.pairs+i]
+		}
+		switch {
+		case !(weight > 0):
+			zero = append(zero, i)
+		case best.candidate < 0 && i < len(c.lines) && (!c.lines[i].known || !c.lines[i].certain(1)):
+			slow = append(slow, i)
+		}
+	}
+	if len(zero) > 0 {
+		add(FrequenciesAspect, "%s %s are zero in all heads before the rotation.", capital(plural("pair", len(zero))), ranges(zero))
+	}
+	distinct := map[string]bool{}
+	for t := range c.data.Tokens {
+		key := ""
+		for a := range c.axes {
+			key += fmt.Sprint(c.position(&spec{positions: best.positions}, a, t), " ")
+		}
+		distinct[key] = true
+	}
+	switch {
+	case len(distinct) == 1:
+		add(FrequenciesAspect, "All tokens have one position: frequencies are known up to multiples of a full turn by it, and an offset of positions is not told from other frequencies.")
+	case len(slow) > 0:
+		add(FrequenciesAspect, "The frequencies of pairs %s are not known: they turn less than the noise at these positions, or by other than a line in the position.", ranges(slow))
+	}
+	if !c.known {
+		if len(c.candidates) == 0 || best.candidate < 0 {
+			add(PositionsAspect, "Positions are unknown: frequencies are for each token from one to the next, as if they were 0, 1, 2 and so on.")
+		} else {
+			add(PositionsAspect, "Positions are solved for by the frequencies of %q. Positions of the other sign cannot be told from the inverse rotation, nor double ones from a rotation applied twice.", best.name)
+		}
+	} else if best.times == 2 && c.isOne(best.factorOrOne()) {
+		add(TimesAspect, "A rotation applied twice cannot be told from one by doubled positions or frequencies, as there is no attention factor.")
+	}
+	if factor, _ := c.lengthsOf(best); best.dim == c.data.HeadDim && !c.isOne(factor) && c.isOne(best.factorOrOne()) {
+		add(ScaleAspect, "Whole heads rotate: the factor %s may be of the cosines and sines or a scale of whole heads.", number(factor))
+	}
+	if c.axes > 1 && len(c.ties) > 0 && best.invFreq != nil {
+		add(AxesAspect, "The axis of pairs %s cannot be told: several axes explain them alike.", ranges(c.ties))
+	}
+	var alike []string
+	for _, u := range r.Candidates {
+		if u.Verdict == Agrees || u.Verdict == Noisy {
+			alike = append(alike, strconv.Quote(u.Name))
+		}
+	}
+	if len(alike) > 1 {
+		add(FrequenciesAspect, "Candidates %s agree alike with the data at these positions.", strings.Join(alike, " and "))
+	}
+	for _, u := range r.Candidates {
+		if len(u.Arithmetics) > 1 && u.Verdict == Agrees {
+			a, b := u.Arithmetics[0], u.Arithmetics[1]
+			if a.Typical == b.Typical && a.Equal == b.Equal && a.Angles != OtherAngles {
+				add(RoundingAspect, "How %q is rounded is not certain: %s angles, %s tables and %s products come as near as %s, %s and %s.", u.Name, a.Angles, a.Tables, a.Products, b.Angles, b.Tables, b.Products)
+			}
+		}
+	}
+}
+
+func because(heads int) string {
+	if heads < 3 {
+		return ": more heads would tell"
+	}
+	return ""
+}
