@@ -66,6 +66,7 @@ Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
 	root.AddCommand(
 		newInspect(),
 		newVectors(),
+		newBench(),
 		newInfo(),
 		newPlot(),
 		newCheck(),
