@@ -56,6 +56,9 @@ func (c *checker) report() *Report {
 		}
 	}
 	c.lines, c.lineAxes, c.ties = c.fitLines(first)
+	if c.known && c.axes == 1 {
+		c.crossedTrials()
+	}
 	c.settle()
 	r.Noise = finite(c.found.noise)
 	slices.SortStableFunc(c.trials, func(a, b *trial) int {
@@ -83,19 +86,21 @@ func (c *checker) report() *Report {
 func (c *checker) settle() {
 	least := c.found.noise
 	for _, t := range c.trials {
-		if t.fit != nil && t.invFreq != nil {
+		if t.fit != nil && t.invFreq != nil && !t.crossed {
 			least = min(least, t.residual)
 		}
 	}
-	if least > c.found.noise/4 {
-		return
+	if least <= c.found.noise/4 {
+		c.found.noise = least
 	}
-	c.found.noise = least
 	for _, t := range c.trials {
 		switch {
+		case t.crossed:
 		case t.fit == nil:
 			t.explains = c.explains(t.residual)
-		case t.invFreq != nil:
+		case t.invFreq == nil:
+			t.explains = c.explains(t.residual) && c.found.noise < noStructure
+		default:
 			more := t.cost - c.costOf(t)
 			t.explains = c.explains(t.residual)
 			t.cost = c.costOf(t) + more
@@ -257,7 +262,7 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
 		h.Positions = t.positions
 	}
-	if t.explains && t.invFreq != nil {
+	if t.explains && t.invFreq != nil && !t.crossed {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
 			h.Arithmetic = &list[0]
@@ -314,6 +319,9 @@ func (c *checker) comparison(s *spec) Comparison {
 			result.Faults = nil
 		} else {
 			result.Faults = c.faults(s, best)
+			if len(result.Faults) == 0 && best.candidate == s.candidate {
+				result.Verdict = Noisy
+			}
 			if best.invFreq != nil {
 				result.Arithmetics = c.arithmetics(best)
 			}

@@ -112,6 +112,9 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
+	if t.crossed {
+		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", posenc.Interleaved-t.layout)
+	}
 	if t.inverse {
 		b.WriteString(", the other way")
 	}
@@ -164,6 +167,12 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		if !c.isOne(t.factor) {
 			add(ScaleAspect, "1", number(t.factor), "All elements are multiplied by %s.", number(t.factor))
 		}
+		return list
+	}
+	if t.crossed {
+		other := posenc.Interleaved - t.layout
+		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
+		add(LayoutAspect, want.layout.String(), got, "Cosines and sines are in the order of %v, but pairs are %v: the two elements of a pair turn by different angles.", other, t.layout)
 		return list
 	}
 	if t.layout != want.layout {
@@ -221,7 +230,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		var pairs []int
 		axes := map[string]bool{}
 		for i := range t.invFreq {
-			if t.axis(i) != want.axis(i) && !slices.Contains(c.ties, i) {
+			if t.axis(i) != want.axis(i) && (t.candidate >= 0 || !slices.Contains(c.ties, i)) {
 				pairs = append(pairs, i)
 				axes[fmt.Sprintf("%d in place of %d", t.axis(i), want.axis(i))] = true
 			}
@@ -489,6 +498,17 @@ func (c *checker) undecided(r *Report) {
 			add(PositionsAspect, "Positions are unknown: frequencies are for each token from one to the next, as if they were 0, 1, 2 and so on.")
 		} else {
 			add(PositionsAspect, "Positions are solved for by the frequencies of %q. Positions of the other sign cannot be told from the inverse rotation, nor double ones from a rotation applied twice.", best.name)
+			for a := range c.axesOf(best.spec) {
+				fastest := 0.0
+				for i, f := range best.invFreq {
+					if best.axis(i) == a {
+						fastest = max(fastest, math.Abs(f))
+					}
+				}
+				if fastest < 4*max(c.found.noise, c.floor)/math.Sqrt(float64(c.data.Heads)) {
+					add(PositionsAspect, "Positions on axis %d are not known to the unit: its pairs turn less than the noise from one to the next.", a)
+				}
+			}
 		}
 	} else if best.times == 2 && c.isOne(best.factorOrOne()) {
 		add(TimesAspect, "A rotation applied twice cannot be told from one by doubled positions or frequencies, as there is no attention factor.")

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"github.com/go-posenc/posenc"
 )
 
 // checker is one call of Check.
@@ -36,6 +38,7 @@ type trial struct {
 	angles Angles
 	tables Tables
 
+	crossed  bool    // cosines and sines are in the order of the other layout
 	factor   float64 // of all pairs, beside that of the spec
 	residual float64
 	explains bool
@@ -45,6 +48,9 @@ type trial struct {
 // explains reports whether noise or rounding does what is left. Free angles take one of the 2*heads
 // numbers of a pair and token from the noise.
 func (c *checker) explains(residual float64) bool {
+	if c.found.noise >= noStructure {
+		return residual <= c.floor
+	}
 	taken := 1 - 1/float64(2*c.data.Heads)
 	counted := float64(len(c.all) * max(1, c.found.fits[0].pairs))
 	most := c.found.noise * c.found.noise / taken * (1.2 + 3/math.Sqrt(counted))
@@ -277,6 +283,55 @@ func (c *checker) explaining(list []*trial) (explaining []*trial) {
 	return explaining
 }
 
+// crossedTrials tries cosines and sines in the order of the other layout, with an entry for
+// each element, so that the two elements of a pair turn by different angles.
+func (c *checker) crossedTrials() {
+	for _, s := range c.candidates {
+		if c.norm != NoNorm || s.xpos != nil || s.layout > posenc.Interleaved || s.dim != 2*len(s.invFreq) {
+			continue
+		}
+		cos, sin, ok := c.tables(s, Float32Angles, c.all)
+		if !ok {
+			continue
+		}
+		pairs := s.dim / 2
+		for _, layout := range layouts[:2] {
+			table := posenc.Table[float32]{FullWidth: true, Cos: make([]float32, 2*len(cos)), Sin: make([]float32, 2*len(sin))}
+			for at := range cos {
+				row, i := at/pairs*s.dim, at%pairs
+				first, second := i, i+pairs
+				if layout == posenc.HalfSplit {
+					first, second = 2*i, 2*i+1
+				}
+				for _, e := range [...]int{first, second} {
+					table.Cos[row+e], table.Sin[row+e] = cos[at], sin[at]
+				}
+			}
+			after := slices.Clone(c.data.Before)
+			rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: c.data.HeadDim, RotaryDim: s.dim, Offset: s.offset, Layout: layout}, table)
+			if err != nil || posenc.Rotate(rows.All(), posenc.View[float32]{Data: after, Heads: c.data.Heads}) != nil {
+				continue
+			}
+			left := 0.0
+			for i, y := range c.data.After {
+				d := float64(y) - float64(after[i])
+				left += d * d
+			}
+			residual := math.Sqrt(left / c.heads.energy)
+			if residual > 0.05 || residual > c.found.noise/4 {
+				continue
+			}
+			crossed := *s
+			crossed.layout, crossed.faults = layout, []Aspect{LayoutAspect}
+			c.found.noise = min(c.found.noise, residual)
+			c.trials = append(c.trials, &trial{
+				spec: &crossed, fit: c.heads.fit(crossed.structure, true), angles: Float32Angles, tables: Float32Tables,
+				crossed: true, factor: 1, residual: residual, explains: true, cost: faultCost,
+			})
+		}
+	}
+}
+
 // tolerance is by how much single angles may be off when positions are solved for.
 func (c *checker) tolerance() float64 {
 	return min(1.2, max(0.05, 8*c.found.noise/math.Sqrt(float64(c.data.Heads))))
@@ -284,10 +339,7 @@ func (c *checker) tolerance() float64 {
 
 // solvedTrials solves for the position of each token.
 func (c *checker) solvedTrials(s *spec, f *fit) []*trial {
-	used := 1
-	for _, a := range s.axes {
-		used = max(used, a+1)
-	}
+	used := c.axesOf(s)
 	tokens := c.data.Tokens
 	positions := make([]int32, used*tokens)
 	negative, positive := 0, 0
