@@ -7,7 +7,7 @@ import (
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 )
 
-func llama(t *testing.T) []rotation {
+func llama31(t *testing.T) []rotation {
 	s, err := source.Load("../../modelconfig/testdata/transformers/configs/Llama-3.1-8B.json")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestBins(t *testing.T) {
 // of its frequency, 2^-24 of the angle each, a little more for pairs whose frequency is made in several steps; and the
 // fastest pair, 1 radian per position, is exact.
 func TestAngleErrors(t *testing.T) {
-	c, err := angleErrors(llama(t))
+	c, err := angleErrors(llama31(t))
 	if err != nil {
 		t.Fatal(err)
 	}
