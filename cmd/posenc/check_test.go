@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/ropecheck"
 )
@@ -47,7 +48,7 @@ func TestLatentAttention(t *testing.T) {
 	if err := array.WriteFile(dump, &array.File{Arrays: []array.Array{{Name: "q", Shape: shape, Values: before}, {Name: "r", Shape: shape, Values: after}}}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"})
+	result, err := check(path, dump+":q", dump+":r", checkOptions{positions: "0-3,100,101"}, progress.Start(newCheck(), "", 2))
 	if err != nil {
 		t.Fatal(err)
 	}
