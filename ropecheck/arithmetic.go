@@ -19,6 +19,9 @@ func (c *checker) arithmetics(t *trial) []Arithmetic {
 	if t.fit == nil || t.crossed || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > 1 {
 		return nil
 	}
+	if t.arithmetics != nil {
+		return t.arithmetics
+	}
 	s := *t.spec
 	if !c.isOne(t.factor) {
 		s.factor *= math.Pow(t.factor, 1/float64(t.times))
@@ -70,6 +73,7 @@ func (c *checker) arithmetics(t *trial) []Arithmetic {
 	}
 	list = list[:min(len(list), 3)]
 	slices.SortStableFunc(list, nearer)
+	t.arithmetics = list
 	return list
 }
 

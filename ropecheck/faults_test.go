@@ -187,15 +187,14 @@ func plantedFaults() []planted {
 				scale(d.After[t*d.Heads*d.HeadDim:][:d.Heads*d.HeadDim], 1+float32(t)/10)
 			}
 		}), aspects: aspects(ropecheck.ScaleAspect)},
-		{name: "norm", cfg: llama, data: after(func(d *ropecheck.Data) {
-			for at := 0; at < len(d.After); at += d.HeadDim {
-				sum := 0.0
-				for _, x := range d.After[at : at+d.HeadDim] {
-					sum += float64(x) * float64(x)
-				}
-				scale(d.After[at:at+d.HeadDim], float32(1/math.Sqrt(sum/float64(d.HeadDim))))
-			}
-		}), aspects: aspects(ropecheck.ScaleAspect), got: "1"},
+		{name: "norm", cfg: llama, data: after(func(d *ropecheck.Data) { normalize(d.After, d.HeadDim, nil) }), aspects: aspects(ropecheck.ScaleAspect), got: "rms, times 1"},
+		{name: "norm with weights", cfg: llama, data: normalized(false), aspects: aspects(ropecheck.ScaleAspect)},
+		{name: "norm with weights of partial heads", cfg: gptj, data: normalized(false), aspects: aspects(ropecheck.ScaleAspect)},
+		{name: "norm with weights after it", cfg: llama, data: normalized(true), aspects: aspects(ropecheck.ScaleAspect)},
+		{name: "norm with weights and another base", cfg: llama, data: func(p *planted) ropecheck.Data {
+			other := planted{cfg: with(p.cfg, func(c *posenc.RotaryConfig) { c.Base = 10000 }), positions: p.positions}
+			return normalized(false)(&other)
+		}, aspects: aspects(ropecheck.ScaleAspect, ropecheck.FrequenciesAspect)},
 		{name: "one axis", cfg: mrope, positions: imagePositions(), data: by(with(mrope, func(c *posenc.RotaryConfig) { c.Axes = slices.Repeat([]uint8{0}, 31); c.Axes = append(c.Axes, 2) })), aspects: aspects(ropecheck.AxesAspect)},
 		{name: "height and width exchanged", cfg: mrope, positions: imagePositions(), data: by(with(mrope, func(c *posenc.RotaryConfig) {
 			c.Axes = slices.Clone(c.Axes)
@@ -237,7 +236,45 @@ func plantedFaults() []planted {
 func alike(a, b string) bool {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
+	if left, right, ok := strings.Cut(a, ", times "); ok {
+		wanted, times, _ := strings.Cut(b, ", times ")
+		return left == wanted && alike(right, times)
+	}
 	return a == b || errX == nil && errY == nil && math.Abs(x-y) <= 1e-3*math.Abs(y)
+}
+
+// normalize divides heads by their root mean square and multiplies by weights.
+func normalize(x []float32, dim int, weights []float32) {
+	for at := 0; at < len(x); at += dim {
+		sum := 0.0
+		for _, v := range x[at : at+dim] {
+			sum += float64(v) * float64(v)
+		}
+		scale(x[at:at+dim], float32(1/math.Sqrt(sum/float64(dim))))
+		for i, w := range weights {
+			x[at+i] *= w
+		}
+	}
+}
+
+// normalized is a rotation of heads with a norm before or after.
+func normalized(behind bool) func(p *planted) ropecheck.Data {
+	return func(p *planted) ropecheck.Data {
+		d := rotated(p.cfg, p.positions, 6)
+		weights := random(5, d.HeadDim)
+		for i, w := range weights {
+			weights[i] = 1 + float32(math.Abs(float64(w)))
+		}
+		copy(d.After, d.Before)
+		if !behind {
+			normalize(d.After, d.HeadDim, weights)
+		}
+		rotateBy(d.After, p.cfg, p.positions, d.Heads)
+		if behind {
+			normalize(d.After, d.HeadDim, weights)
+		}
+		return d
+	}
 }
 
 func scale(x []float32, by float32) {

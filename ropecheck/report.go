@@ -111,30 +111,9 @@ func (c *checker) settle() {
 // search finds the structure, of heads as they are or of ones with a norm.
 func (c *checker) search() {
 	c.found = c.heads.search(c.candidates, c.floor)
-	if c.found.noise < 4*c.floor {
-		return
+	if c.found.noise >= 4*c.floor {
+		c.searchNormalized()
 	}
-	normed := c.heads.normalized()
-	if found := normed.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
-		c.heads, c.found, c.norm = normed, found, RMSNorm
-	}
-}
-
-// normalized returns the heads, each before divided by its root mean square.
-func (h *heads) normalized() *heads {
-	before := make([]float32, len(h.before))
-	for at := 0; at < len(before); at += h.dim {
-		sum := 0.0
-		for _, x := range h.before[at : at+h.dim] {
-			sum += float64(x) * float64(x)
-		}
-		if rms := math.Sqrt(sum / float64(h.dim)); rms > 0 {
-			for i, x := range h.before[at : at+h.dim] {
-				before[at+i] = float32(float64(x) / rms)
-			}
-		}
-	}
-	return newHeads(before, h.after, h.tokens, h.count, h.dim)
 }
 
 // still tries that nothing was rotated.
@@ -265,7 +244,8 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if t.explains && t.invFreq != nil && !t.crossed {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
-			h.Arithmetic = &list[0]
+			nearest := list[0]
+			h.Arithmetic = &nearest
 		}
 	}
 	h.Text = c.describe(t, &h)
@@ -298,7 +278,7 @@ func (c *checker) comparison(s *spec) Comparison {
 		if result.Residual > c.floor {
 			result.Verdict = Noisy
 		}
-		result.Arithmetics = c.arithmetics(t)
+		result.Arithmetics = slices.Clone(c.arithmetics(t))
 		if t.angles == OtherAngles {
 			result.Arithmetics = append([]Arithmetic{{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}}, result.Arithmetics...)
 			c.distance(&result.Arithmetics[0], result.Arithmetics[1:])
@@ -323,7 +303,7 @@ func (c *checker) comparison(s *spec) Comparison {
 				result.Verdict = Noisy
 			}
 			if best.invFreq != nil {
-				result.Arithmetics = c.arithmetics(best)
+				result.Arithmetics = slices.Clone(c.arithmetics(best))
 			}
 		}
 	}

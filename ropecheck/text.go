@@ -131,8 +131,8 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		fmt.Fprintf(&b, ", with an attention factor of %s", number(h.AttentionFactor))
 	}
 	switch {
-	case h.Norm == RMSNorm:
-		fmt.Fprintf(&b, ", after a norm: heads have a root mean square of %s", number(h.Scale))
+	case c.norm != NoNorm:
+		fmt.Fprintf(&b, ", and heads are normalized: %s, times %s", c.norm, number(h.Scale))
 	case h.Norm == TokenNorm:
 		fmt.Fprintf(&b, ", and each token has a scale of its own, %s on average", number(h.Scale))
 	case !c.isOne(h.Scale):
@@ -199,8 +199,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 	}
 	switch {
-	case c.norm == RMSNorm:
-		add(ScaleAspect, "1", number(scale), "Heads are normalized on the way: after it their root mean square is %s.", number(scale))
+	case c.norm != NoNorm:
+		add(ScaleAspect, "1", fmt.Sprintf("%s, times %s", c.norm, number(scale)), "Heads are normalized on the way: %s, times %s.", c.norm, number(scale))
 	case c.found.freedom == tokenFactor:
 		add(ScaleAspect, "1", number(scale), "Each token has a scale of its own, %s on average: a scale of queries by the position, or a norm.", number(scale))
 	case !c.isOne(scale) && c.isOne(scale*math.Sqrt(float64(c.data.HeadDim))):
@@ -281,7 +281,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	case t.base == 0:
 		return "The frequencies are none of a candidate, and no powers of one base."
 	}
-	text := fmt.Sprintf("%s", capital(c.frequenciesText(t.spec)))
+	text := "The frequencies are those" + strings.TrimPrefix(c.frequenciesText(t.spec), "the frequencies")
 	dim := float64(t.dim)
 	switch {
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3 && want.dim != t.dim:
