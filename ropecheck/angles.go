@@ -38,6 +38,15 @@ func (s *spec) axis(i int) int {
 	return s.axes[i]
 }
 
+// axesOf is the number of axes that a spec takes positions from.
+func (c *checker) axesOf(s *spec) int {
+	used := 1
+	for _, a := range s.axes {
+		used = max(used, a+1)
+	}
+	return used
+}
+
 // sign is that of the angles.
 func (s *spec) sign() int {
 	if s.inverse {
@@ -113,10 +122,7 @@ func (c *checker) position(s *spec, axis, t int) int32 {
 func (c *checker) tables(s *spec, angles Angles, tokens []int) (cos, sin []float32, ok bool) {
 	pairs := s.dim / 2
 	cos, sin = make([]float32, len(tokens)*pairs), make([]float32, len(tokens)*pairs)
-	used := 1
-	for _, a := range s.axes {
-		used = max(used, a+1)
-	}
+	used := c.axesOf(s)
 	switch angles {
 	case ExactAngles, Float32Angles, SteppedAngles:
 		cfg := posenc.RotaryConfig{HeadDim: s.dim, InvFreq: s.invFreq, AttentionFactor: s.factor, XPos: s.xpos}

@@ -16,8 +16,11 @@ var roundedProducts = [...]Products{SeparateProducts, RoundedProducts, FusedFirs
 // arithmetics compares the elements with those of a trial, computed in several ways, nearest
 // first; none where heads were scaled on the way, too, in an order that is not known.
 func (c *checker) arithmetics(t *trial) []Arithmetic {
-	if t.fit == nil || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > 1 {
+	if t.fit == nil || t.crossed || c.norm != NoNorm || c.found.freedom != oneFactor && t.xpos == nil || t.times == 2 && t.layout > 1 {
 		return nil
+	}
+	if t.arithmetics != nil {
+		return t.arithmetics
 	}
 	s := *t.spec
 	if !c.isOne(t.factor) {
@@ -70,6 +73,7 @@ func (c *checker) arithmetics(t *trial) []Arithmetic {
 	}
 	list = list[:min(len(list), 3)]
 	slices.SortStableFunc(list, nearer)
+	t.arithmetics = list
 	return list
 }
 

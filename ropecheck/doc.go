@@ -20,10 +20,10 @@
 //
 // # What to dump
 //
-// Several heads, 4 or more, and positions of which some are neighbours and others far apart: 0 to
-// 15 and 1000 to 1003, say. From one position nobody can tell a frequency, at position 0
-// nothing rotates, and one head leaves several layouts possible. What the data do not
-// decide is in [Report.Undecided].
+// Several heads, 4 or more, and positions of which some are neighbours and others far
+// apart: 0 to 15 and 1000 to 1003, say. From one position nobody can tell a frequency, at
+// position 0 nothing rotates, and with one head several layouts may explain the data. What
+// the data do not decide is in Undecided of the [Report].
 //
 // # Method
 //
@@ -34,11 +34,12 @@
 //	r[t,i]    = AttentionFactor * exp(j*positions[t]*InvFreq[i])
 //
 // For every layout and slice of the head r is fitted by least squares over the heads. Under
-// the right pairs the norms of pairs change by one factor and little remains; that is
-// the residual. The angles of r are then fitted by frequencies against the positions,
-// modulo 2*pi, and compared with those of the candidates, exact and as engines round them.
+// the right pairs all norms change by one factor and little is left: the noise. The angles
+// of r are then fitted by frequencies against the positions, modulo 2*pi, and compared with
+// those of the candidates, exact and as engines round them; with the other sign, twice, at
+// shifted positions, on other axes.
 //
-// A residual is relative: the root of the sum of squares of what a hypothesis
-// leaves unexplained, by that of the elements after the rotation. It is about 1 for a
-// wrong hypothesis, and of the size of the rounding of an element for the right one.
+// A residual is relative: the root of the sum of squares of what a hypothesis leaves
+// unexplained, by that of all elements after the rotation. It is near 1 for a wrong
+// hypothesis, and of the size of the rounding of an element for the right one.
 package ropecheck

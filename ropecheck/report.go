@@ -56,6 +56,9 @@ func (c *checker) report() *Report {
 		}
 	}
 	c.lines, c.lineAxes, c.ties = c.fitLines(first)
+	if c.known && c.axes == 1 {
+		c.crossedTrials()
+	}
 	c.settle()
 	r.Noise = finite(c.found.noise)
 	slices.SortStableFunc(c.trials, func(a, b *trial) int {
@@ -83,19 +86,21 @@ func (c *checker) report() *Report {
 func (c *checker) settle() {
 	least := c.found.noise
 	for _, t := range c.trials {
-		if t.fit != nil && t.invFreq != nil {
+		if t.fit != nil && t.invFreq != nil && !t.crossed {
 			least = min(least, t.residual)
 		}
 	}
-	if least > c.found.noise/4 {
-		return
+	if least <= c.found.noise/4 {
+		c.found.noise = least
 	}
-	c.found.noise = least
 	for _, t := range c.trials {
 		switch {
+		case t.crossed:
 		case t.fit == nil:
 			t.explains = c.explains(t.residual)
-		case t.invFreq != nil:
+		case t.invFreq == nil:
+			t.explains = c.explains(t.residual) && c.found.noise < noStructure
+		default:
 			more := t.cost - c.costOf(t)
 			t.explains = c.explains(t.residual)
 			t.cost = c.costOf(t) + more
@@ -106,30 +111,9 @@ func (c *checker) settle() {
 // search finds the structure, of heads as they are or of ones with a norm.
 func (c *checker) search() {
 	c.found = c.heads.search(c.candidates, c.floor)
-	if c.found.noise < 4*c.floor {
-		return
+	if c.found.noise >= 4*c.floor {
+		c.searchNormalized()
 	}
-	normed := c.heads.normalized()
-	if found := normed.search(c.candidates, c.floor); found.noise < 0.7*c.found.noise && c.found.freedom == oneFactor || found.noise < c.found.noise/8 {
-		c.heads, c.found, c.norm = normed, found, RMSNorm
-	}
-}
-
-// normalized returns the heads, each before divided by its root mean square.
-func (h *heads) normalized() *heads {
-	before := make([]float32, len(h.before))
-	for at := 0; at < len(before); at += h.dim {
-		sum := 0.0
-		for _, x := range h.before[at : at+h.dim] {
-			sum += float64(x) * float64(x)
-		}
-		if rms := math.Sqrt(sum / float64(h.dim)); rms > 0 {
-			for i, x := range h.before[at : at+h.dim] {
-				before[at+i] = float32(float64(x) / rms)
-			}
-		}
-	}
-	return newHeads(before, h.after, h.tokens, h.count, h.dim)
 }
 
 // still tries that nothing was rotated.
@@ -257,10 +241,11 @@ func (c *checker) hypothesis(t *trial) Hypothesis {
 	if !c.known && t.positions != nil || slices.Contains(t.spec.faults, PositionsAspect) {
 		h.Positions = t.positions
 	}
-	if t.explains && t.invFreq != nil {
+	if t.explains && t.invFreq != nil && !t.crossed {
 		h.Arithmetic = &Arithmetic{Angles: t.angles, Tables: t.tables}
 		if list := c.arithmetics(t); len(list) > 0 && t.angles != OtherAngles {
-			h.Arithmetic = &list[0]
+			nearest := list[0]
+			h.Arithmetic = &nearest
 		}
 	}
 	h.Text = c.describe(t, &h)
@@ -293,7 +278,7 @@ func (c *checker) comparison(s *spec) Comparison {
 		if result.Residual > c.floor {
 			result.Verdict = Noisy
 		}
-		result.Arithmetics = c.arithmetics(t)
+		result.Arithmetics = slices.Clone(c.arithmetics(t))
 		if t.angles == OtherAngles {
 			result.Arithmetics = append([]Arithmetic{{Angles: OtherAngles, Tables: Float32Tables, Products: SeparateProducts}}, result.Arithmetics...)
 			c.distance(&result.Arithmetics[0], result.Arithmetics[1:])
@@ -314,8 +299,11 @@ func (c *checker) comparison(s *spec) Comparison {
 			result.Faults = nil
 		} else {
 			result.Faults = c.faults(s, best)
+			if len(result.Faults) == 0 && best.candidate == s.candidate {
+				result.Verdict = Noisy
+			}
 			if best.invFreq != nil {
-				result.Arithmetics = c.arithmetics(best)
+				result.Arithmetics = slices.Clone(c.arithmetics(best))
 			}
 		}
 	}

@@ -112,6 +112,9 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "Pairs are %v, %s of %d rotate by %s", t.layout, t.elements(), c.data.HeadDim, c.frequenciesText(t.spec))
+	if t.crossed {
+		fmt.Fprintf(&b, ", with cosines and sines in the order of %v", posenc.Interleaved-t.layout)
+	}
 	if t.inverse {
 		b.WriteString(", the other way")
 	}
@@ -128,8 +131,8 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 		fmt.Fprintf(&b, ", with an attention factor of %s", number(h.AttentionFactor))
 	}
 	switch {
-	case h.Norm == RMSNorm:
-		fmt.Fprintf(&b, ", after a norm: heads have a root mean square of %s", number(h.Scale))
+	case c.norm != NoNorm:
+		fmt.Fprintf(&b, ", and heads are normalized: %s, times %s", c.norm, number(h.Scale))
 	case h.Norm == TokenNorm:
 		fmt.Fprintf(&b, ", and each token has a scale of its own, %s on average", number(h.Scale))
 	case !c.isOne(h.Scale):
@@ -166,6 +169,12 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 		return list
 	}
+	if t.crossed {
+		other := posenc.Interleaved - t.layout
+		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
+		add(LayoutAspect, want.layout.String(), got, "Cosines and sines are in the order of %v, but pairs are %v: the two elements of a pair turn by different angles.", other, t.layout)
+		return list
+	}
 	if t.layout != want.layout {
 		add(LayoutAspect, want.layout.String(), t.layout.String(), "Pairs are %v, and the candidate has %v.", t.layout, want.layout)
 	}
@@ -190,8 +199,8 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 	}
 	switch {
-	case c.norm == RMSNorm:
-		add(ScaleAspect, "1", number(scale), "Heads are normalized on the way: after it their root mean square is %s.", number(scale))
+	case c.norm != NoNorm:
+		add(ScaleAspect, "1", fmt.Sprintf("%s, times %s", c.norm, number(scale)), "Heads are normalized on the way: %s, times %s.", c.norm, number(scale))
 	case c.found.freedom == tokenFactor:
 		add(ScaleAspect, "1", number(scale), "Each token has a scale of its own, %s on average: a scale of queries by the position, or a norm.", number(scale))
 	case !c.isOne(scale) && c.isOne(scale*math.Sqrt(float64(c.data.HeadDim))):
@@ -221,7 +230,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		var pairs []int
 		axes := map[string]bool{}
 		for i := range t.invFreq {
-			if t.axis(i) != want.axis(i) && !slices.Contains(c.ties, i) {
+			if t.axis(i) != want.axis(i) && (t.candidate >= 0 || !slices.Contains(c.ties, i)) {
 				pairs = append(pairs, i)
 				axes[fmt.Sprintf("%d in place of %d", t.axis(i), want.axis(i))] = true
 			}
@@ -272,7 +281,7 @@ func (c *checker) otherFrequencies(want *spec, t *trial) string {
 	case t.base == 0:
 		return "The frequencies are none of a candidate, and no powers of one base."
 	}
-	text := fmt.Sprintf("%s", capital(c.frequenciesText(t.spec)))
+	text := "The frequencies are those" + strings.TrimPrefix(c.frequenciesText(t.spec), "the frequencies")
 	dim := float64(t.dim)
 	switch {
 	case want.base != 0 && math.Abs(t.base/want.base-1) < 1e-3 && want.dim != t.dim:
@@ -489,6 +498,17 @@ func (c *checker) undecided(r *Report) {
 			add(PositionsAspect, "Positions are unknown: frequencies are for each token from one to the next, as if they were 0, 1, 2 and so on.")
 		} else {
 			add(PositionsAspect, "Positions are solved for by the frequencies of %q. Positions of the other sign cannot be told from the inverse rotation, nor double ones from a rotation applied twice.", best.name)
+			for a := range c.axesOf(best.spec) {
+				fastest := 0.0
+				for i, f := range best.invFreq {
+					if best.axis(i) == a {
+						fastest = max(fastest, math.Abs(f))
+					}
+				}
+				if fastest < 4*max(c.found.noise, c.floor)/math.Sqrt(float64(c.data.Heads)) {
+					add(PositionsAspect, "Positions on axis %d are not known to the unit: its pairs turn less than the noise from one to the next.", a)
+				}
+			}
 		}
 	} else if best.times == 2 && c.isOne(best.factorOrOne()) {
 		add(TimesAspect, "A rotation applied twice cannot be told from one by doubled positions or frequencies, as there is no attention factor.")

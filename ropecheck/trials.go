@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"github.com/go-posenc/posenc"
 )
 
 // checker is one call of Check.
@@ -36,15 +38,21 @@ type trial struct {
 	angles Angles
 	tables Tables
 
+	crossed  bool    // cosines and sines are in the order of the other layout
 	factor   float64 // of all pairs, beside that of the spec
 	residual float64
 	explains bool
 	cost     float64 // of its faults: the less the likelier
+
+	arithmetics []Arithmetic // once they are computed
 }
 
 // explains reports whether noise or rounding does what is left. Free angles take one of the 2*heads
 // numbers of a pair and token from the noise.
 func (c *checker) explains(residual float64) bool {
+	if c.found.noise >= noStructure {
+		return residual <= c.floor
+	}
 	taken := 1 - 1/float64(2*c.data.Heads)
 	counted := float64(len(c.all) * max(1, c.found.fits[0].pairs))
 	most := c.found.noise * c.found.noise / taken * (1.2 + 3/math.Sqrt(counted))
@@ -277,6 +285,55 @@ func (c *checker) explaining(list []*trial) (explaining []*trial) {
 	return explaining
 }
 
+// crossedTrials tries cosines and sines in the order of the other layout, with an entry for
+// each element, so that the two elements of a pair turn by different angles.
+func (c *checker) crossedTrials() {
+	for _, s := range c.candidates {
+		if c.norm != NoNorm || s.xpos != nil || s.layout > posenc.Interleaved || s.dim != 2*len(s.invFreq) {
+			continue
+		}
+		cos, sin, ok := c.tables(s, Float32Angles, c.all)
+		if !ok {
+			continue
+		}
+		pairs := s.dim / 2
+		for _, layout := range layouts[:2] {
+			table := posenc.Table[float32]{FullWidth: true, Cos: make([]float32, 2*len(cos)), Sin: make([]float32, 2*len(sin))}
+			for at := range cos {
+				row, i := at/pairs*s.dim, at%pairs
+				first, second := i, i+pairs
+				if layout == posenc.HalfSplit {
+					first, second = 2*i, 2*i+1
+				}
+				for _, e := range [...]int{first, second} {
+					table.Cos[row+e], table.Sin[row+e] = cos[at], sin[at]
+				}
+			}
+			after := slices.Clone(c.data.Before)
+			rows, err := posenc.NewRows(posenc.RowsConfig{HeadDim: c.data.HeadDim, RotaryDim: s.dim, Offset: s.offset, Layout: layout}, table)
+			if err != nil || posenc.Rotate(rows.All(), posenc.View[float32]{Data: after, Heads: c.data.Heads}) != nil {
+				continue
+			}
+			left := 0.0
+			for i, y := range c.data.After {
+				d := float64(y) - float64(after[i])
+				left += d * d
+			}
+			residual := math.Sqrt(left / c.heads.energy)
+			if residual > 0.05 || residual > c.found.noise/4 {
+				continue
+			}
+			crossed := *s
+			crossed.layout, crossed.faults = layout, []Aspect{LayoutAspect}
+			c.found.noise = min(c.found.noise, residual)
+			c.trials = append(c.trials, &trial{
+				spec: &crossed, fit: c.heads.fit(crossed.structure, true), angles: Float32Angles, tables: Float32Tables,
+				crossed: true, factor: 1, residual: residual, explains: true, cost: faultCost,
+			})
+		}
+	}
+}
+
 // tolerance is by how much single angles may be off when positions are solved for.
 func (c *checker) tolerance() float64 {
 	return min(1.2, max(0.05, 8*c.found.noise/math.Sqrt(float64(c.data.Heads))))
@@ -284,10 +341,7 @@ func (c *checker) tolerance() float64 {
 
 // solvedTrials solves for the position of each token.
 func (c *checker) solvedTrials(s *spec, f *fit) []*trial {
-	used := 1
-	for _, a := range s.axes {
-		used = max(used, a+1)
-	}
+	used := c.axesOf(s)
 	tokens := c.data.Tokens
 	positions := make([]int32, used*tokens)
 	negative, positive := 0, 0
@@ -570,56 +624,76 @@ func (c *checker) refine(fitted *spec, f *fit, base, factor float64, scaled bool
 		return p
 	}
 	slices.SortStableFunc(tokens, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
-	difference := func(base, factor float64, tokens []int) float64 {
-		frequencies := make([]float64, f.pairs)
-		for i := range frequencies {
-			frequencies[i] = math.Pow(base, -2*float64(i)/float64(f.dim)) / factor
-		}
-		sum := 0.0
-		offset := make([]complex128, f.pairs) // an offset of positions is no concern here
-		z := make([]complex128, len(tokens)*f.pairs)
-		for n, t := range tokens {
-			for i, w := range frequencies {
+	// offsets are the mean angles of pairs that a base and a factor leave: an offset of
+	// positions is no concern here.
+	offsets := func(base, factor float64, tokens []int) (angles []float64, z, sums []complex128) {
+		angles, z, sums = make([]float64, len(tokens)*f.pairs), make([]complex128, len(tokens)*f.pairs), make([]complex128, f.pairs)
+		for i := range f.pairs {
+			w := math.Pow(base, -2*float64(i)/float64(f.dim)) / factor * float64(fitted.sign())
+			for n, t := range tokens {
 				at := t*f.pairs + i
-				angle := float64(c.position(fitted, fitted.axis(i), t)) * w * float64(fitted.sign())
-				z[n*f.pairs+i] = complex(f.weights[at], 0) * f.r[at] * cmplx.Rect(1, -angle)
-				offset[i] += z[n*f.pairs+i]
-				sum += cmplx.Abs(z[n*f.pairs+i])
+				angles[n*f.pairs+i] = float64(c.position(fitted, fitted.axis(i), t)) * w
+				z[n*f.pairs+i] = complex(f.weights[at], 0) * f.r[at] * cmplx.Rect(1, -angles[n*f.pairs+i])
+				sums[i] += z[n*f.pairs+i]
 			}
 		}
-		for i := range offset {
-			sum -= cmplx.Abs(offset[i])
+		return angles, z, sums
+	}
+	difference := func(base, factor float64, tokens []int) float64 {
+		_, z, sums := offsets(base, factor, tokens)
+		sum := 0.0
+		for _, v := range z {
+			sum += cmplx.Abs(v)
+		}
+		for _, v := range sums {
+			sum -= cmplx.Abs(v)
 		}
 		return sum
 	}
-	const steps = 8
-	width, widthFactor := 0.02, 0.02
+	// Gauss and Newton, in the logarithms of both.
 	for n := 2; ; n = min(2*n, len(tokens)) {
 		some := tokens[:min(n, len(tokens))]
-		for range 6 {
-			bestBase, bestFactor, least := base, factor, difference(base, factor, some)
-			for k := -steps; k <= steps; k++ {
-				if b := base * math.Exp(width*float64(k)/steps); b > 1.5 {
-					if d := difference(b, factor, some); d < least {
-						bestBase, bestFactor, least = b, factor, d
+		for range 5 {
+			angles, z, sums := offsets(base, factor, some)
+			var bb, bg, gg, be, ge float64
+			for i := range f.pairs {
+				var w, meanB, meanG, meanE float64
+				slope := -2 * float64(i) / float64(f.dim)
+				moment := func(visit func(w, b, g, e float64)) {
+					for n := range some {
+						v := z[n*f.pairs+i]
+						if w := cmplx.Abs(v); w > 0 {
+							angle := angles[n*f.pairs+i]
+							visit(w, angle*slope, -angle, cmplx.Phase(v*cmplx.Conj(sums[i])))
+						}
 					}
 				}
-				if scaled {
-					g := factor * math.Exp(widthFactor*float64(k)/steps)
-					if d := difference(base, g, some); d < least {
-						bestBase, bestFactor, least = base, g, d
-					}
+				moment(func(weight, b, g, e float64) {
+					w, meanB, meanG, meanE = w+weight, meanB+weight*b, meanG+weight*g, meanE+weight*e
+				})
+				if w > 0 {
+					meanB, meanG, meanE = meanB/w, meanG/w, meanE/w
 				}
+				moment(func(weight, b, g, e float64) {
+					b, g, e = b-meanB, g-meanG, e-meanE
+					bb, bg, gg = bb+weight*b*b, bg+weight*b*g, gg+weight*g*g
+					be, ge = be+weight*b*e, ge+weight*g*e
+				})
 			}
-			if bestBase == base && bestFactor == factor {
-				width, widthFactor = width/3, widthFactor/3
+			var moreB, moreG float64
+			if !scaled {
+				moreB = be / bb
+			} else if d := bb*gg - bg*bg; d > 1e-12*bb*gg {
+				moreB, moreG = (be*gg-ge*bg)/d, (ge*bb-be*bg)/d
 			}
-			base, factor = bestBase, bestFactor
+			if !(math.Abs(moreB) < 0.1 && math.Abs(moreG) < 0.1) {
+				break
+			}
+			base, factor = base*math.Exp(moreB), factor*math.Exp(moreG)
 		}
 		if n >= len(tokens) {
 			break
 		}
-		width, widthFactor = max(width, 1e-7), max(widthFactor, 1e-7)
 	}
 	least := difference(base, factor, tokens)
 	power := f.power / f.factor

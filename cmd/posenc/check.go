@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
 	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
 	"github.com/go-posenc/posenc/ropecheck"
 	"github.com/spf13/cobra"
@@ -42,7 +43,9 @@ data that cannot tell.`,
   posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			result, err := check(arguments[0], arguments[1], arguments[2], options)
+			bar := progress.Start(c, "comparing", 2)
+			result, err := check(arguments[0], arguments[1], arguments[2], options, bar)
+			bar.Done()
 			if err != nil {
 				return err
 			}
@@ -66,7 +69,7 @@ data that cannot tell.`,
 }
 
 // check compares arrays with the rotation of a model.
-func check(file, before, after string, options checkOptions) (*checkResult, error) {
+func check(file, before, after string, options checkOptions, bar *progress.Bar) (*checkResult, error) {
 	s, err := source.Load(file)
 	if err != nil {
 		return nil, err
@@ -149,7 +152,7 @@ func check(file, before, after string, options checkOptions) (*checkResult, erro
 			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType))
 		}
 	}
-	if err := result.compare(data, compared); err != nil {
+	if err := result.compare(data, compared, bar); err != nil {
 		return nil, err
 	}
 	result.decide(isMeant)
@@ -291,7 +294,7 @@ type checkResult struct {
 
 // compare makes the report. Frequencies of scaling rules have roundings of their own in
 // engines that make them in float32: each candidate has the ones that come nearer.
-func (r *checkResult) compare(data ropecheck.Data, rotations []rotation) error {
+func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *progress.Bar) error {
 	var list, steps []ropecheck.Candidate
 	var of []int // the number of each of steps in list
 	for i := range rotations {
@@ -308,6 +311,7 @@ func (r *checkResult) compare(data ropecheck.Data, rotations []rotation) error {
 	if err != nil {
 		return err
 	}
+	bar.Step(1)
 	others := len(steps) > 0
 	for i, c := range report.Candidates[len(list):] {
 		if nearer(c, report.Candidates[of[i]]) {

@@ -14,7 +14,7 @@ import (
 func readArray(argument string) (*array.Array, error) {
 	path, name := argument, ""
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if i := strings.LastIndexByte(argument, ':'); i > 0 {
+		if i := strings.LastIndexByte(argument, ':'); i > 1 { // C:\dump.npy is a file
 			path, name = argument[:i], argument[i+1:]
 		}
 	}

@@ -104,6 +104,7 @@ func products(list []rotation) (chart.Chart, error) {
 
 // meanCos is the mean of cos(n*w) for n = first to last.
 func meanCos(w float64, first, last int) float64 {
+	w = math.Remainder(w, 2*math.Pi)
 	n := float64(last - first + 1)
 	middle := math.Cos(w * float64(first+last) / 2)
 	if s := math.Sin(w / 2); s != 0 {

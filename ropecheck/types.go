@@ -7,7 +7,7 @@ import (
 )
 
 // ErrValue is wrapped by errors about an element that is not finite, or that its type
-// does not have. Other errors wrap posenc.ErrConfig, posenc.ErrLength or posenc.ErrShape.
+// does not have.
 var ErrValue = errors.New("invalid value")
 
 // Data is heads before and after a rotation.
@@ -19,7 +19,8 @@ type Data struct {
 	Tokens, Heads, HeadDim int // each at least 1, HeadDim at least 2
 
 	// Type is that of the elements of After as the engine wrote them: it says what one
-	// unit in the last place is. Elements of After are numbers of that type.
+	// unit in the last place is, and how large the noise of rounding. Where all elements
+	// are numbers of a shorter type, that is taken in place of Float32.
 	Type ElementType
 
 	// Positions are those of the tokens, [axes][tokens] where a token has several; nil:
@@ -54,12 +55,11 @@ type Report struct {
 	// Undecided are the questions that the data do not answer.
 	Undecided []Undecided `json:"undecided"`
 
-	// Notes are observations beside: elements of After that are all numbers of a shorter
-	// type, for example.
+	// Notes are observations beside: that Type is another than that of the data, for example.
 	Notes []string `json:"notes,omitempty"`
 
-	// Noise is the residual of the best layout and slice with free angles and one factor: what no
-	// frequencies could explain.
+	// Noise is the residual that is taken for noise: that of the best layout and slice with
+	// free angles, or of the best rotation where that leaves less.
 	Noise float64 `json:"noise"`
 
 	Tokens  int         `json:"tokens"`
@@ -84,15 +84,15 @@ type Hypothesis struct {
 	Inverse bool `json:"inverse"`
 	Times   int  `json:"times"`
 
-	// AttentionFactor multiplied the rotated elements, Scale all elements of a head.
-	// Norm says whether Scale is one number.
+	// AttentionFactor multiplied the rotated elements, Scale all elements of a head. Norm
+	// says what else was done to heads.
 	AttentionFactor float64 `json:"attention_factor"`
 	Scale           float64 `json:"scale"`
 	Norm            Norm    `json:"norm,omitempty"`
 
-	// InvFreq are the frequencies, one for each pair: those of the candidate or fitted. One that the data do
-	// not decide is 0 and has its index in Unknown. Base and Factor are those of
-	// InvFreq[i] = Base^(-2i/RotaryDim)/Factor where there are such, else 0.
+	// InvFreq are the frequencies, one for each pair: those of the candidate or fitted; nil:
+	// unknown. Unknown are the pairs of which the data do not decide it. Base and Factor are
+	// those of InvFreq[i] = Base^(-2i/RotaryDim)/Factor where there are such, else 0.
 	InvFreq []float64 `json:"inv_freq,omitempty"`
 	Unknown []int     `json:"unknown,omitempty"`
 	Base    float64   `json:"base,omitempty"`
@@ -101,8 +101,8 @@ type Hypothesis struct {
 	// Axes is the axis from which each pair takes its position; nil: 0 for all.
 	Axes []int `json:"axes,omitempty"`
 
-	// PositionOffset was added to the positions of the call. Positions are the ones that were
-	// solved for, one for each token, where none were given.
+	// PositionOffset was added to the positions of the call. Positions, [axes][tokens], are
+	// the ones that were solved for, where none were given or those given are wrong.
 	PositionOffset int     `json:"position_offset,omitempty"`
 	Positions      []int32 `json:"positions,omitempty"`
 
@@ -123,9 +123,15 @@ type Hypothesis struct {
 type Norm string
 
 const (
-	NoNorm    Norm = ""
-	RMSNorm   Norm = "rms"   // each head was divided by its root mean square, times Scale
-	TokenNorm Norm = "token" // each token has a scale of its own; Scale is the mean
+	NoNorm Norm = ""
+	// Each head was divided by its root mean square, times Scale; and each element multiplied by
+	// a weight, before or after the rotation.
+	RMSNorm         Norm = "rms"
+	WeightedRMSNorm Norm = "rms with weights"
+	RMSNormAfter    Norm = "rms with weights, after the rotation"
+
+	// Each token has a scale of its own; Scale is the mean.
+	TokenNorm Norm = "token"
 )
 
 // Fault is one thing that differs from a candidate.
@@ -163,14 +169,15 @@ type Comparison struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"verdict"`
 
-	// Faults is what differs from the candidate; none where Verdict is Agrees or Noisy.
+	// Faults is what differs from the candidate. Where Verdict is Agrees, only roundings are:
+	// a position in bfloat16, say, that makes a rotation coarser than its elements.
 	Faults []Fault `json:"faults,omitempty"`
 
 	// Residual is that of the candidate as it is, by the best of Arithmetics.
 	Residual float64 `json:"residual"`
 
-	// Arithmetics are ways to compute what the candidate says, nearest first. They are
-	// of the candidate as it is where Verdict is not Differs, else with the faults.
+	// Arithmetics are the nearest ways to compute what the candidate says, nearest first;
+	// where Verdict is Differs, with the faults. There are none where heads were normalized.
 	Arithmetics []Arithmetic `json:"arithmetics,omitempty"`
 
 	Text string `json:"text"` // one or more sentences
@@ -186,9 +193,10 @@ const (
 	NotDecidable Verdict = "undecided" // the data do not tell this rotation from none
 )
 
-// Arithmetic is a way to compute a rotation, and how far After is from it. A unit in the
-// last place (ULP) is that of the larger element of a pair, in the type of the elements:
-// where two products almost cancel, a small element has the error of a large one.
+// Arithmetic is a way to compute a rotation, and how far the rotated elements of After are
+// from it. A unit in the last place (ULP) is that of the larger element of the computed
+// pair, in Report.Type: where two products almost cancel, a small element has the error of
+// a large one.
 type Arithmetic struct {
 	Angles   Angles   `json:"angles"`
 	Tables   Tables   `json:"tables"`
