@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/internal/cpuinfo"
 )
 
 // The runner starts itself, which here is the test.
@@ -278,53 +278,11 @@ func TestMachine(t *testing.T) {
 	if got := (machine{cpu: "AMD EPYC 9B45 (Zen-5), family 26"}).slug(); got != "amd-epyc-9b45-zen-5-family-26" {
 		t.Errorf("slug %q", got)
 	}
-	for bytes, want := range map[int]string{512: "512 B", 16 << 10: "16 KiB", 3 << 19: "1.5 MiB", 1 << 30: "1 GiB"} {
-		if got := binary(bytes); got != want {
-			t.Errorf("binary(%d) = %q, want %q", bytes, got, want)
-		}
-	}
 	if m := thisMachine("x"); m.cpu == "" || m.cores < 1 || m.commit == "" || m.slug() == "" {
 		t.Errorf("machine %+v", m)
 	}
-	if got := (machine{caches: []cache{{1, 64 << 10}, {3, 32 << 20}}}).cacheList(); got != "L1 64 KiB, L3 32 MiB" {
+	if got := (machine{caches: []cpuinfo.Cache{{Level: 1, Bytes: 64 << 10}, {Level: 3, Bytes: 32 << 20}}}).cacheList(); got != "L1 64 KiB, L3 32 MiB" {
 		t.Errorf("caches %q", got)
-	}
-}
-
-// What Linux says on ARM, where the CPU does not say what it is.
-func TestLinuxOnARM(t *testing.T) {
-	cpuinfo := `processor	: 0
-BogoMIPS	: 2000.00
-Features	: fp asimd evtstrm aes
-CPU implementer	: 0x41
-CPU architecture: 8
-CPU variant	: 0x1
-CPU part	: 0xd40
-CPU revision	: 1
-
-processor	: 1
-CPU implementer	: 0x41
-CPU part	: 0xd05
-`
-	if got, want := armName(cpuinfo), "ARM implementer 0x41 part 0xd40 variant 0x1 revision 1"; got != want {
-		t.Errorf("name %q, want %q", got, want)
-	}
-	if got := armName("processor : 0\nvendor_id : GenuineIntel\n"); got != "" {
-		t.Errorf("name %q of another CPU", got)
-	}
-	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
-	got := linuxCaches(fstest.MapFS{
-		"index0/level": file("1"), "index0/type": file("Data"), "index0/size": file("64K"),
-		"index1/level": file("1"), "index1/type": file("Instruction"), "index1/size": file("64K"),
-		"index2/level": file("2"), "index2/type": file("Unified"), // of no size
-		"index3/level": file("3"), "index3/type": file("Unified"), "index3/size": file("32768K"),
-		"uevent": file(""),
-	})
-	if want := []cache{{1, 64 << 10}, {3, 32 << 20}}; !slices.Equal(got, want) {
-		t.Errorf("caches %v, want %v", got, want)
-	}
-	if got := linuxCaches(os.DirFS(filepath.Join(t.TempDir(), "none"))); got != nil {
-		t.Errorf("caches %v of nothing", got)
 	}
 }
 

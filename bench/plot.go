@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-posenc/posenc"
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/internal/cpuinfo"
 )
 
 // A plot is 900 x 560 pixels.
@@ -89,7 +90,7 @@ func (f *figure) line(name string, points plotter.XYs, colour color.Color, dashe
 func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	p := newFigure("Speed by working set, one core", "bytes changed or written", "GB/s")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = ticks(s.workingSets, binary)
+	p.X.Tick.Marker = ticks(s.workingSets, cpuinfo.Bytes)
 	p.Add(levels())
 	p.Legend.Top = true
 	for i, name := range []struct{ operation, title string }{
@@ -110,8 +111,8 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 	// Where each cache ends, and memory begins.
 	memory := s.workingSets[0]
 	for _, c := range m.caches {
-		memory = max(memory, c.bytes)
-		x := float64(c.bytes)
+		memory = max(memory, c.Bytes)
+		x := float64(c.Bytes)
 		if x < p.X.Min || x > p.X.Max {
 			continue
 		}
@@ -121,7 +122,7 @@ func drawRoofline(s setting, m machine, r results) ([]byte, error) {
 		}
 		edge.Color, edge.Dashes = brown, plotutil.Dashes(2)
 		p.Add(edge)
-		p.edgeLabel(x, fmt.Sprintf("L%d ", c.level), text.XRight)
+		p.edgeLabel(x, fmt.Sprintf("L%d ", c.Level), text.XRight)
 	}
 	if x := float64(memory); len(m.caches) > 0 && x < p.X.Max {
 		p.edgeLabel(x, " DRAM", text.XLeft)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-posenc/posenc/bench/peers"
+	"github.com/go-posenc/posenc/internal/cpuinfo"
 	"github.com/go-posenc/posenc/internal/dispatch"
 )
 
@@ -88,7 +89,7 @@ func report(s setting, m machine, share float64, r results, curves []curve) (map
 	}
 	heads("working set", "--:", columns...)
 	for _, bytes := range s.workingSets {
-		w("| %s |", binary(bytes))
+		w("| %s |", cpuinfo.Bytes(bytes))
 		for _, operation := range []string{"scale", "store", "nontemporal", "twostreams"} {
 			w(" %s |", r.measured(r.fastest(operation, bytes), bytes))
 		}

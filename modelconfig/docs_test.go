@@ -49,9 +49,9 @@ func beside(name string, f *family) string {
 	if f.queryScale != nil || f.scalingTensor != "" {
 		notes = append(notes, "scales queries")
 	}
-	for _, trap := range traps {
-		if slices.Contains(trapTypes[trap.name], name) {
-			notes = append(notes, trap.name)
+	for _, trap := range huggingFaceTraps {
+		if slices.Contains(trap.types, name) {
+			notes = append(notes, trap.Name)
 		}
 	}
 	return strings.Join(notes, "; ")
@@ -262,6 +262,15 @@ func notRotaryTable(notRotary map[string]string, what string) string {
 	return b.String()
 }
 
+func trapTable(function string, traps []modelTrap) string {
+	var b strings.Builder
+	b.WriteString("| test | what is true |\n|---|---|\n")
+	for _, trap := range traps {
+		fmt.Fprintf(&b, "| `%s/%s` | %s |\n", function, trap.Name, trap.Text)
+	}
+	return b.String()
+}
+
 // The tables of docs/models.md that the code holds are the code's.
 func TestDocs(t *testing.T) {
 	data := testkit.Must(os.ReadFile(models))
@@ -269,6 +278,7 @@ func TestDocs(t *testing.T) {
 	for _, table := range []struct{ name, want string }{
 		{"families", familyTable()}, {"refused", refusedTable()}, {"indexers", indexerTable()}, {"wrappers", wrapperTable()}, {"towers", towerTable(t)}, {"not rotary", notRotaryTable(notRotary, "model_type")},
 		{"architectures", architectureTable()}, {"gguf indexers", ggufIndexerTable()}, {"architectures refused", ggufRefusedTable()}, {"architectures not rotary", notRotaryTable(ggufNotRotary, "architecture")},
+		{"traps", trapTable("TestTrap", huggingFaceTraps)}, {"gguf traps", trapTable("TestTrapGGUF", ggufTraps)},
 	} {
 		start, end := "<!-- table: "+table.name+" -->\n", "<!-- end -->"
 		i := strings.Index(text, start)
@@ -336,17 +346,19 @@ func TestDocs(t *testing.T) {
 		}
 	}
 
-	// Each trap with the name of its test.
-	for _, trap := range traps {
-		if !strings.Contains(text, "| `TestTrap/"+trap.name+"` |") {
-			t.Errorf("no line for TestTrap/%s", trap.name)
+	// Each trap has a test of its name, and types that there are.
+	for _, about := range huggingFaceTraps {
+		if !slices.ContainsFunc(traps, func(test trap) bool { return test.name == about.Name }) {
+			t.Errorf("no test TestTrap/%s", about.Name)
+		}
+		for _, modelType := range about.types {
+			if families[modelType].plan == nil && towers[modelType].plan == nil {
+				t.Errorf("trap %s is about the type %s, which there is not", about.Name, modelType)
+			}
 		}
 	}
-	for _, part := range strings.Split(text, "`TestTrap/")[1:] {
-		name, _, _ := strings.Cut(part, "`")
-		if !slices.ContainsFunc(traps, func(trap trap) bool { return trap.name == name }) {
-			t.Errorf("no test TestTrap/%s", name)
-		}
+	if len(traps) != len(huggingFaceTraps) {
+		t.Errorf("%d tests of %d traps", len(traps), len(huggingFaceTraps))
 	}
 }
 
@@ -385,24 +397,28 @@ func tableNames(table string, gguf bool) (names []string) {
 	return names
 }
 
-// The traps of GGUF files in docs/models.md are those of TestTrapGGUF.
-func TestDocsGGUF(t *testing.T) {
-	text := testkit.Must(os.ReadFile(models))
+// The traps of GGUF files are those of TestTrapGGUF.
+func TestTrapsGGUF(t *testing.T) {
 	source := testkit.Must(os.ReadFile("gguf_test.go"))
-	names := func(text, start, end string) []string {
-		var names []string
-		for _, part := range strings.Split(text, start)[1:] {
-			name, _, _ := strings.Cut(part, end)
-			names = append(names, strings.ReplaceAll(name, " ", "_"))
-		}
-		return names
-	}
-	_, traps, found := strings.Cut(string(source), "func TestTrapGGUF(")
-	traps, _, closed := strings.Cut(traps, "\n}\n")
+	_, text, found := strings.Cut(string(source), "func TestTrapGGUF(")
+	text, _, closed := strings.Cut(text, "\n}\n")
 	if !found || !closed {
 		t.Fatal("no TestTrapGGUF in gguf_test.go")
 	}
-	if got, want := names(string(text), "`TestTrapGGUF/", "`"), names(traps, "\tt.Run(\"", "\""); !slices.Equal(got, want) {
-		t.Errorf("docs/models.md has %q, TestTrapGGUF %q", got, want)
+	var got, want []string
+	for _, part := range strings.Split(text, "\tt.Run(\"")[1:] {
+		name, _, _ := strings.Cut(part, "\"")
+		want = append(want, strings.ReplaceAll(name, " ", "_"))
+	}
+	for _, trap := range ggufTraps {
+		got = append(got, trap.Name)
+		for _, arch := range trap.types {
+			if _, known := ggufArchitectures[arch]; !known {
+				t.Errorf("trap %s is about the architecture %s, which there is not", trap.Name, arch)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("traps %q, tests %q", got, want)
 	}
 }

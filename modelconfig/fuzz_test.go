@@ -62,7 +62,15 @@ func checkModel(t *testing.T, m *Model, err error, seqLen int) {
 			t.Fatalf("types %q, beyond %d %t: %v", m.LayerTypes(), beyond, depends, err)
 		}
 	}
+	m.Traps()
+	m.LatentAttention()
+	if m.ContextLength() < 0 || m.ContextLength() > math.MaxInt32 {
+		t.Fatalf("context length %d", m.ContextLength())
+	}
 	for _, layerType := range m.LayerTypes() {
+		if rule, err := m.RuleFor(layerType); err != nil || rule.Name == "" || rule.Pairs != m.kinds[layerType].rotary.RotaryDim/2 || !(rule.Base > 1 && rule.Base <= math.MaxFloat64) {
+			t.Fatalf("rule %+v, %v", rule, err)
+		}
 		o := RotaryOptions{LayerType: layerType, SequenceLength: 1}
 		if learned {
 			refuses(o)
@@ -166,6 +174,9 @@ func words(t testing.TB) []string {
 			}
 			return true
 		})
+	}
+	for _, trap := range append(slices.Clone(huggingFaceTraps), ggufTraps...) {
+		delete(found, trap.Name)
 	}
 	return sortedKeys(found)
 }

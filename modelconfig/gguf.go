@@ -86,7 +86,7 @@ func GGUF(keys map[string]any) (*Model, error) {
 	}
 	r.prefix = name + "."
 	r.checkRopeKeys(&arch)
-	m := &Model{modelType: name}
+	m := &Model{modelType: name, format: fromGGUF, latent: arch.latent || arch.latentPart}
 	r.model(m, &arch)
 	if r.err != nil {
 		return nil, r.err
@@ -156,9 +156,30 @@ func (s *ggufScaling) rule(rotaryDim int, base float64) rule {
 	if s.short != nil {
 		trained = s.originalSize
 	}
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		return s.ladder(rotaryDim, base, seqLen, rounding)
-	}, trained}
+	}
+	return rule{ladder, trained, s.described(base)}
+}
+
+// described is the rule that ladder follows.
+func (s *ggufScaling) described(base float64) Rule {
+	switch {
+	case s.yarn != nil:
+		return Rule{Name: "yarn", Base: base, Parameters: *s.yarn}
+	case s.short != nil:
+		return Rule{Name: "longrope", Base: base, Parameters: frequency.LongRoPEParameters{
+			OriginalMaxPositions: s.originalSize, Factor: s.factor, ShortFactors: s.short, LongFactors: s.long,
+			ShortAttentionFactor: s.attention, LongAttentionFactor: s.attention,
+		}}
+	case s.freqs != nil:
+		return Rule{Name: "factors", Base: base, Parameters: s.freqs}
+	case s.alpha != 0:
+		return Rule{Name: "NTK alpha", Base: base, Parameters: frequency.NTKAlphaParameters{Alpha: s.alpha}}
+	case s.factor != 1:
+		return Rule{Name: "linear", Base: base, Parameters: frequency.LinearParameters{Factor: s.factor}}
+	}
+	return Rule{Name: "default", Base: base}
 }
 
 func (s *ggufScaling) ladder(rotaryDim int, base float64, seqLen int, rounding frequency.Rounding) (ladder frequency.Ladder, err error) {
@@ -345,6 +366,7 @@ func (r *ggufReader) model(m *Model, arch *ggufArchitecture) {
 		return
 	}
 
+	m.contextLength = r.integer("context_length", 0)
 	headDim, rotaryDim := r.headSize(arch, count)
 	base := r.base("rope.freq_base", 10000)
 	scaling := r.scaling(arch)

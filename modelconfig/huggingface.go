@@ -252,6 +252,10 @@ func readModel(r *reader, f *family, m *Model) {
 		addIndexer(r, f, m)
 	}
 	m.scalingTensor = f.scalingTensor
+	m.latent = f.latent
+	if !f.isTower() {
+		m.contextLength = r.integerOr(f.names.positions, f.positions)
+	}
 	unreadKeys(r, f)
 }
 

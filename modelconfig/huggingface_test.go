@@ -74,52 +74,7 @@ type trap struct {
 	test func(t *testing.T)
 }
 
-// trapTypes are the types that a trap is about, where it is about some.
-var trapTypes = map[string][]string{
-	"attention_factor_replaces_the_derived_one": nil,
-	"yarn_truncate":                   {"gpt_oss", "openai_privacy_filter"},
-	"yarn_factor_wins_over_the_ratio": {"qwen3"},
-	"llama3_equal_factors":            {"llama4_text"},
-	"longrope_has_older_names":        {"phi3", "phi3_v", "phi4_multimodal", "phi4mm"},
-	"longrope_original_length_stands_beside_the_rope_parameters": {"phi3", "phi3_v", "phi4_multimodal", "phi4mm"},
-	"longrope_short_and_long_mscale":                             {"phimoe"},
-	"dynamic_ntk_with_alpha_is_static":                           {"hunyuan", "hunyuan_v1_dense", "hunyuan_v1_moe", "hunyuan_vl_text"},
-	"qwen1_dynamic_ntk_is_its_own":                               {"qwen"},
-	"mrope_with_scaling_or_a_part_of_the_head":                   {"qwen2_5_vl_text", "glm4v_moe_text"},
-	"mrope_interleaved":                                          {"qwen3_vl_text", "qwen3_vl_moe_text"},
-	"mrope_of_ernie_alternates":                                  {"ernie4_5_vl_moe_text", "ernie4_5_moe_vl"},
-	"mrope_of_hunyuan_has_four_axes":                             {"hunyuan_vl_text"},
-	"proportional_counts_exponents_by_head_dim":                  {"gemma4_text", "gemma4_unified_text", "diffusion_gemma_text", "lfm3"},
-	"deepseek_v3_writes_half_split_pairs":                        {"deepseek_v3", "deepseek_v32", "kimi_k2"},
-	"deepseek_scales_the_softmax":                                {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2"},
-	"gemma3_scales_global_layers_only":                           {"gemma3_text"},
-	"modernbert_is_not_absolute":                                 {"modernbert", "modernbert-decoder"},
-	"no_rope_layers_has_1_for_rotation":                          {"smollm3", "llama4_text", "mistral_large4_text"},
-	"sliding_layers_only":                                        {"cohere2", "exaone4", "afmoe"},
-	"falcon_with_alibi":                                          {"falcon", "baichuan"},
-	"position_embedding_type_of_encoders":                        {"xlm-roberta", "new", "gte", "esm"},
-	"hybrid_models_without_rope":                                 {"granitemoehybrid"},
-	"zamba2_layers_are_of_54":                                    {"zamba2"},
-	"ling_rotates_half_heads_or_whole":                           {"bailing_moe"},
-	"chatglm_rope_ratio_multiplies_the_base":                     {"chatglm"},
-	"xverse_has_its_base_in_its_code":                            {"xverse"},
-	"nomic_bert_scaling":                                         {"nomic_bert"},
-	"deepseek_v4_rotates_the_tail":                               {"deepseek_v4"},
-	"llama4_scales_queries_without_rotation":                     {"llama4_text"},
-	"minimax_rotates_rotary_dim":                                 {"minimax", "minimax_text_01", "minimax_m1", "minimax_m3_vl_text"},
-	"mimo_yarn_keeps_the_part":                                   {"mimo_v2_flash"},
-	"dbrx_has_its_base_in_attn_config":                           {"dbrx"},
-	"bamba_counts_by_attn_rotary_emb":                            {"bamba"},
-	"longcat_has_two_attentions_in_a_layer":                      {"longcat_flash"},
-	"nanochat_turns_the_other_way":                               {"nanochat"},
-	"indexers_rotate_otherwise":                                  {"deepseek_v32", "deepseek_v4", "glm_moe_dsa", "axk2"},
-	"bases_by_layer":                                             {"granite_swa", "granitemoe_swa", "muse_glimmer_text", "muse_spark_text", "step3p5"},
-	"mistral_large_4_learns_its_frequencies":                     {"mistral_large4_text"},
-	"beam_scales_queries_without_rotation":                       {"beam"},
-	"dense_layers_of_cohere2_moe_rotate":                         {"cohere2_moe"},
-}
-
-// traps have a line each in docs/models.md.
+// traps are the tests of huggingFaceTraps.
 var traps = []trap{
 	{"attention_factor_replaces_the_derived_one", func(t *testing.T) {
 		cfg := mustRotary(t, fmt.Sprintf(qwenYaRN, `, "attention_factor": 1.2079441541679836`), "", 0)

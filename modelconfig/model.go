@@ -23,10 +23,22 @@ type Model struct {
 	layers    []Layer
 	kinds     map[string]kind // by Layer.Type, for layers that rotate
 
+	format        format
+	contextLength int  // 0: it does not say
+	latent        bool // heads are the rotary parts of latent attention
+
 	queryScale     *posenc.QueryScaling // nil: none
 	scalesRotating bool                 // it is of the layers that rotate, not of the others
 	scalingTensor  string               // of weights with scales of queries; "": none
 }
+
+// format is what a Model was read from.
+type format uint8
+
+const (
+	fromHuggingFace format = iota
+	fromGGUF
+)
 
 // Layer is what a hidden layer of a model does with positions. (Of LongCat, whose layers
 // have two attentions, it is one of them.)
@@ -83,37 +95,45 @@ type kind struct {
 // rule makes the frequencies of a kind of layer. Those for sequences of up to
 // trained tokens are alike; trained is 0 where all are.
 type rule struct {
-	ladder  func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
-	trained int
+	ladder    func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error)
+	trained   int
+	described Rule
 }
 
 // inverse turns pairs the other way: the frequencies are below 0.
 func (r rule) inverse() rule {
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := r.ladder(seqLen, rounding)
+	forward := r.ladder
+	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := forward(seqLen, rounding)
 		for i := range ladder.InvFreq {
 			ladder.InvFreq[i] = -ladder.InvFreq[i]
 		}
 		return ladder, err
-	}, r.trained}
+	}
+	return r
 }
 
 // withoutSoftmaxScale is the rule of an indexer: the scale of YaRN is of the attention's
 // own scores.
 func (r rule) withoutSoftmaxScale() rule {
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		ladder, err := r.ladder(seqLen, rounding)
+	attention := r.ladder
+	r.ladder = func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+		ladder, err := attention(seqLen, rounding)
 		ladder.SoftmaxScale = 1
 		return ladder, err
-	}, r.trained}
+	}
+	return r
 }
 
 // anyLength is a rule of package frequency that does not depend on the length of the
 // sequence.
-func anyLength[P any](ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
-	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return ladder(dim, base, p, rounding)
-	}}
+func anyLength[P any](name string, ladder func(dim int, base float64, p P, rounding frequency.Rounding) (frequency.Ladder, error), dim int, base float64, p P) rule {
+	return rule{
+		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return ladder(dim, base, p, rounding)
+		},
+		described: Rule{Name: name, Base: base, Parameters: p},
+	}
 }
 
 // Type is the type that the configuration names: model_type of a config.json

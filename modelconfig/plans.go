@@ -598,7 +598,7 @@ func qwenDynamicNTK(p *ropeParameters) rule {
 		return rule{}
 	}
 	dim, base, positions := p.rotaryDim, p.base, p.positions
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+	ladder := func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
 		times := 1.0 // a float64 has every power of two that comes up
 		for lengths := (seqLen - 1) / max(positions, 1); lengths > 0; lengths /= 2 {
 			times *= 2
@@ -607,5 +607,6 @@ func qwenDynamicNTK(p *ropeParameters) rule {
 			return frequency.Default(dim, base, rounding)
 		}
 		return frequency.NTKAlpha(dim, base, frequency.NTKAlphaParameters{Alpha: 2*times - 1}, rounding)
-	}, positions}
+	}
+	return rule{ladder: ladder, trained: positions, described: Rule{Name: "dynamic NTK of Qwen", Base: base}}
 }

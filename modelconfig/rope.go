@@ -198,22 +198,22 @@ func (p *ropeParameters) rule() rule {
 		ErrValue, "factor", "absent", "a number, by which rope_type %s scales", p.ropeType)
 	switch p.ropeType {
 	case "linear":
-		return anyLength(frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
+		return anyLength("linear", frequency.Linear, dim, base, frequency.LinearParameters{Factor: factor})
 	case "dynamic":
 		if alpha := p.optional("alpha"); alpha != 0 {
 			p.failIf(hasFactor && factor != 1, ErrContradiction, "factor", factor, "1 or nothing beside alpha")
 			for _, key := range []string{"beta_fast", "beta_slow", "mscale", "mscale_all_dim"} {
 				p.number(key) // of any value, but a number
 			}
-			return anyLength(frequency.NTKAlpha, dim, base, frequency.NTKAlphaParameters{Alpha: alpha})
+			return anyLength("NTK alpha", frequency.NTKAlpha, dim, base, frequency.NTKAlphaParameters{Alpha: alpha})
 		}
 		return dynamicNTK(dim, base, factor, p.positions) // never original_max_position_embeddings
 	case "ntk":
 		if p.has("mixed_b") {
 			mixedB := p.optional("mixed_b")
-			return anyLength(frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
+			return anyLength("NTK mixed", frequency.NTKMixed, dim, base, frequency.NTKMixedParameters{Factor: factor, MixedB: mixedB})
 		}
-		return anyLength(frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
+		return anyLength("NTK", frequency.NTK, dim, base, frequency.NTKParameters{Factor: factor})
 	case "yarn":
 		return p.yarn(factor, hasFactor)
 	case "longrope":
@@ -224,17 +224,32 @@ func (p *ropeParameters) rule() rule {
 		if !hasFactor {
 			factor = 1
 		}
-		return anyLength(frequency.Proportional, p.headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.partial, Factor: factor})
+		return anyLength("proportional", frequency.Proportional, p.headDim, base, frequency.ProportionalParameters{PartialRotaryFactor: p.partial, Factor: factor})
 	}
-	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.Default(dim, base, rounding)
-	}}
+	return unscaledRule(dim, base)
+}
+
+// unscaledRule is the rule of the base alone.
+func unscaledRule(dim int, base float64) rule {
+	return rule{
+		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return frequency.Default(dim, base, rounding)
+		},
+		described: Rule{Name: "default", Base: base},
+	}
 }
 
 func dynamicNTK(dim int, base, factor float64, positions int) rule {
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return frequency.DynamicNTK(dim, base, frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions, SequenceLength: seqLen}, rounding)
-	}, positions}
+	parameters := frequency.DynamicNTKParameters{Factor: factor, MaxPositions: positions}
+	return rule{
+		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			p := parameters
+			p.SequenceLength = seqLen
+			return frequency.DynamicNTK(dim, base, p, rounding)
+		},
+		trained:   positions,
+		described: Rule{Name: "dynamic NTK", Base: base, Parameters: parameters},
+	}
 }
 
 // originalPositions is the trained length before scaling: in the rope parameters,
@@ -291,7 +306,7 @@ func (p *ropeParameters) yarn(factor float64, hasFactor bool) rule {
 	truncate, ok := p.boolean("truncate")
 	parameters.Untruncated = ok && !truncate
 	p.boolean("finetuned")
-	return anyLength(frequency.YaRN, p.rotaryDim, p.base, parameters)
+	return anyLength("yarn", frequency.YaRN, p.rotaryDim, p.base, parameters)
 }
 
 func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
@@ -320,11 +335,15 @@ func (p *ropeParameters) longRoPE(factor float64, hasFactor bool) rule {
 		parameters.LongAttentionFactor = p.optional("long_mscale")
 	}
 	dim, base := p.rotaryDim, p.base
-	return rule{func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		p := parameters
-		p.SequenceLength = seqLen
-		return frequency.LongRoPE(dim, base, p, rounding)
-	}, original}
+	return rule{
+		ladder: func(seqLen int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			p := parameters
+			p.SequenceLength = seqLen
+			return frequency.LongRoPE(dim, base, p, rounding)
+		},
+		trained:   original,
+		described: Rule{Name: "longrope", Base: base, Parameters: parameters},
+	}
 }
 
 func (p *ropeParameters) llama3(factor float64) rule {
@@ -340,7 +359,7 @@ func (p *ropeParameters) llama3(factor float64) rule {
 	if low, high := parameters.LowFreqFactor, parameters.HighFreqFactor; low > high {
 		p.fail(ErrValue, "low_freq_factor", low, "at most high_freq_factor, which is %v", high)
 	}
-	return anyLength(frequency.Llama3, p.rotaryDim, p.base, parameters)
+	return anyLength("llama3", frequency.Llama3, p.rotaryDim, p.base, parameters)
 }
 
 // readAxes returns the axis of each pair, nil for models of one axis.

@@ -107,9 +107,12 @@ func axialRule(p *ropeParameters) rule {
 	}
 	p.model.failIf(p.headDim%4 != 0, ErrValue, p.headDimKey, kindOf(p.model.lookup(p.headDimKey)), "heads of a multiple of 4 elements, not %d", p.headDim)
 	dim, base, arrange := p.headDim, p.base, p.family.arrangement
-	return rule{ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
-		return arrange(dim, base, rounding)
-	}}
+	return rule{
+		ladder: func(_ int, rounding frequency.Rounding) (frequency.Ladder, error) {
+			return arrange(dim, base, rounding)
+		},
+		described: Rule{Name: "axial", Base: base},
+	}
 }
 
 var (

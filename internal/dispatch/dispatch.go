@@ -17,6 +17,16 @@ func Supported() []kernels.Implementation {
 	return slices.DeleteFunc(Compiled(), func(impl kernels.Implementation) bool { return !runs(impl) })
 }
 
+// Feature is of a CPU.
+type Feature struct {
+	Name string
+	Has  bool // this CPU has it, and nothing switches it off
+}
+
+// Needs lists the features that an implementation needs; none of those that every CPU of
+// this architecture can run.
+func Needs(impl kernels.Implementation) []Feature { return needs(impl) }
+
 // implementation is chosen once, when the program starts.
 var implementation = choose(os.Getenv("POSENC_IMPL"), Supported())
 

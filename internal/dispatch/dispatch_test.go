@@ -145,3 +145,13 @@ func TestEnvironment(t *testing.T) {
 		})
 	}
 }
+
+// An implementation runs where the CPU has all that it needs, and nowhere else.
+func TestNeeds(t *testing.T) {
+	for _, impl := range Compiled() {
+		lacks := slices.ContainsFunc(Needs(impl), func(f Feature) bool { return !f.Has })
+		if lacks == slices.Contains(Supported(), impl) {
+			t.Errorf("%v: %v, and it is supported: %t", impl, Needs(impl), !lacks)
+		}
+	}
+}

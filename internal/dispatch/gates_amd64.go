@@ -50,3 +50,14 @@ func (g *gate) open() bool {
 	}
 	return true
 }
+
+func needs(impl kernels.Implementation) (features []Feature) {
+	for _, g := range gates {
+		for i, id := range g.features {
+			if g.impl == impl {
+				features = append(features, Feature{id.String(), cpuid.CPU.Supports(id) && *g.enabled[i]})
+			}
+		}
+	}
+	return features
+}

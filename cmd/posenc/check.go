@@ -1,0 +1,402 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/array"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/progress"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/ropecheck"
+	"github.com/spf13/cobra"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	positions, shape, layer string
+	vision                  bool
+}
+
+func newCheck() *cobra.Command {
+	var options checkOptions
+	c := &cobra.Command{
+		Use:   "check FILE BEFORE AFTER",
+		Short: "Say what a rotation did, and what differs from what the model wants",
+		Long: `Say what an engine's rotation of Q or K did, and what differs from what the model wants.
+
+BEFORE and AFTER are the heads of some tokens before and after the rotation, dumped from the
+engine: npy, npz or safetensors, of float32, float16 or bfloat16. FILE:NAME is one of several
+arrays of a file. Dump four heads or more, and positions of which some are neighbours and others
+far apart: 0 to 15 and 1000 to 1003, say.
+
+The last dimension is a head, or all heads of a token. Those before it are [tokens][heads] or
+[batch][heads][tokens] unless the positions, by their number, or --shape say otherwise.
+
+Exit codes: 0 the rotation is that of the model, 1 it differs, 2 wrong usage or input, also
+data that cannot tell.`,
+		Example: `  posenc check config.json before.npy after.npy --positions 0-15,1000-1003
+  posenc check gemma-3-1b-it/ dump.safetensors:q dump.safetensors:q_rot --positions dump.safetensors:positions --layer 5
+  posenc check config.json q.npy q_rot.npy --shape batch,tokens,heads,dim`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			bar := progress.Start(c, "comparing", 2)
+			result, err := check(arguments[0], arguments[1], arguments[2], options, bar)
+			bar.Done()
+			if err != nil {
+				return err
+			}
+			if err := output.Write(c, result); err != nil {
+				return err
+			}
+			switch result.Verdict {
+			case ropecheck.Agrees, ropecheck.Noisy:
+				return nil
+			case ropecheck.Differs:
+				return output.ErrDifferent
+			}
+			return errors.New("the data do not tell this rotation from none: dump other positions")
+		},
+	}
+	c.Flags().StringVar(&options.positions, "positions", "", "positions of the tokens: 0-15,1000, with / between axes, or an array; absent: they are solved for")
+	c.Flags().StringVar(&options.shape, "shape", "", "dimensions of the arrays: tokens,heads,dim in their order, also batch, and heads*dim for both in one")
+	c.Flags().StringVar(&options.layer, "layer", "", "layer that the arrays are of: its number, or the kind of layers (posenc inspect names them)")
+	c.Flags().BoolVar(&options.vision, "vision", false, "the arrays are of the vision tower")
+	return c
+}
+
+// check compares arrays with the rotation of a model.
+func check(file, before, after string, options checkOptions, bar *progress.Bar) (*checkResult, error) {
+	s, err := source.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	if options.vision {
+		switch {
+		case s.VisionErr != nil:
+			return nil, fmt.Errorf("%s: vision tower: %w", s.Path, s.VisionErr)
+		case s.Vision == nil:
+			return nil, fmt.Errorf("%s: no vision tower that rotates", s.Path)
+		}
+		s.Model = nil
+	}
+	candidates, err := rotations(s)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := wantedLayers(s, options.layer)
+	if err != nil {
+		return nil, err
+	}
+	meant := slices.DeleteFunc(slices.Clone(candidates), func(r rotation) bool { return !slices.Contains(wanted, r.options.LayerType) })
+
+	var arrays [2]*array.Array
+	var values [2][]float32
+	for i, argument := range []string{before, after} {
+		if arrays[i], err = readArray(argument); err != nil {
+			return nil, err
+		}
+		if values[i], err = arrays[i].Float32s(); err != nil {
+			return nil, fmt.Errorf("%s: %w", argument, err)
+		}
+	}
+	if !slices.Equal(arrays[0].Shape, arrays[1].Shape) {
+		return nil, fmt.Errorf("%s has shape %v, %s %v: expected the same heads before and after", before, arrays[0].Shape, after, arrays[1].Shape)
+	}
+	positions, positionsShape, err := readPositions(options.positions)
+	if err != nil {
+		return nil, err
+	}
+	headDims := headDimsOf(meant)
+	latent := s.Model != nil && s.Model.LatentAttention()
+	size := arrays[0].Shape
+	dims := headDims
+	if latent && len(size) > 0 && size[len(size)-1] > headDims[0] {
+		dims = []int{size[len(size)-1]} // the rotary part is the end of each head
+	}
+	var heads *shape
+	if options.shape != "" {
+		heads, err = parseShape(options.shape, size, dims[0])
+	} else {
+		heads, err = guessShape(size, dims, lastOf(positionsShape))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", before, err)
+	}
+	elements := heads.headDim
+	if latent {
+		elements = min(elements, headDims[0])
+	}
+	if !slices.Contains(headDims, elements) {
+		return nil, fmt.Errorf("%s: heads of %d elements: expected %s", before, elements, either(headDims))
+	}
+	data := ropecheck.Data{
+		Before: heads.order(values[0], elements), After: heads.order(values[1], elements),
+		Tokens: heads.tokens(), Heads: heads.size(headsAxis), HeadDim: elements,
+		Type: elementType(arrays[1]),
+	}
+	if positions != nil {
+		if data.Positions, err = spread(positions, heads, axesOf(meant)); err != nil {
+			return nil, fmt.Errorf("--positions: %w", err)
+		}
+	}
+	result := &checkResult{Model: file, Before: before, After: after, Shape: heads, Part: elements, Type: arrays[1].Type}
+	var compared []rotation
+	var isMeant []bool
+	for _, r := range candidates {
+		if r.config.HeadDim == elements {
+			compared = append(compared, r)
+			isMeant = append(isMeant, slices.Contains(wanted, r.options.LayerType))
+		}
+	}
+	if err := result.compare(data, compared, bar); err != nil {
+		return nil, err
+	}
+	result.decide(isMeant)
+	return result, nil
+}
+
+// wantedLayers are the kinds of layers that the flag --layer means.
+func wantedLayers(s *source.Source, layer string) ([]string, error) {
+	model := s.Model
+	if model == nil {
+		model = s.Vision
+	}
+	types := model.LayerTypes()
+	if layer == "" || slices.Contains(types, layer) {
+		if layer != "" {
+			types = []string{layer}
+		}
+		return types, nil
+	}
+	n, err := strconv.Atoi(layer)
+	layers := model.Layers()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--layer %s: expected a number or one of %q", layer, types)
+	case n < 0 || n >= len(layers):
+		return nil, fmt.Errorf("--layer %d: %s has layers 0 to %d", n, s.Path, len(layers)-1)
+	case !layers[n].Rotates:
+		return nil, fmt.Errorf("--layer %d: this layer of %s does not rotate", n, s.Path)
+	}
+	return []string{layers[n].Type}, nil
+}
+
+func headDimsOf(list []rotation) []int {
+	var dims []int
+	for _, r := range list {
+		if !slices.Contains(dims, r.config.HeadDim) {
+			dims = append(dims, r.config.HeadDim)
+		}
+	}
+	slices.Sort(dims)
+	return dims
+}
+
+// axesOf is how many positions a token has.
+func axesOf(list []rotation) int {
+	axes := 1
+	for _, r := range list {
+		for _, axis := range r.config.Axes {
+			axes = max(axes, int(axis)+1)
+		}
+	}
+	return axes
+}
+
+func elementType(a *array.Array) ropecheck.ElementType {
+	switch a.Type {
+	case "float16":
+		return ropecheck.Float16
+	case "bfloat16":
+		return ropecheck.BFloat16
+	}
+	return ropecheck.Float32
+}
+
+// readPositions reads a list, of several axes too, or an array, with its shape. None is nil.
+func readPositions(argument string) ([]int32, []int, error) {
+	if strings.Trim(argument, "0123456789,-/ ") == "" {
+		axes, err := parsePositions(argument)
+		if axes == nil || err != nil {
+			return nil, nil, err
+		}
+		return slices.Concat(axes...), []int{len(axes), len(axes[0])}, nil
+	}
+	a, err := readArray(argument)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--positions: %w", err)
+	}
+	positions, err := a.Int32s()
+	if err == nil && len(positions) == 0 {
+		err = errors.New("an empty array")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--positions %s: %w", argument, err)
+	}
+	return positions, a.Shape, nil
+}
+
+// lastOf is the last dimension of a shape: the tokens of positions.
+func lastOf(shape []int) int {
+	if len(shape) == 0 {
+		return 0
+	}
+	return shape[len(shape)-1]
+}
+
+// spread returns positions as [tokens] or [axes][tokens], those of one sequence for all
+// of the batch.
+func spread(positions []int32, s *shape, axes int) ([]int32, error) {
+	all, one := s.tokens(), s.size(tokensAxis)
+	repeat := func(list []int32) []int32 { return slices.Repeat(list, all/max(one, 1)) }
+	switch n := len(positions); {
+	case n == all, n == axes*all:
+		return positions, nil
+	case n == one:
+		return repeat(positions), nil
+	case n == axes*one:
+		var spread []int32
+		for axis := range axes {
+			spread = append(spread, repeat(positions[axis*one:(axis+1)*one])...)
+		}
+		return spread, nil
+	}
+	expected := fmt.Sprintf("%d, one for each token", all)
+	if axes > 1 {
+		expected += fmt.Sprintf(", or %d axes of them", axes)
+	}
+	return nil, fmt.Errorf("%d positions for %v: expected %s", len(positions), s, expected)
+}
+
+// checkResult is what check found.
+type checkResult struct {
+	Model  string `json:"model"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Type   string `json:"type"`
+	Shape  *shape `json:"shape"`
+	Part   int    `json:"elements"` // of each head that were compared: its last
+
+	// Verdict is the best one of the kinds of layers that are meant; Candidate names it.
+	Verdict   ropecheck.Verdict `json:"verdict"`
+	Candidate string            `json:"candidate"`
+
+	// Float32Steps names the candidates whose frequencies are those that transformers makes in
+	// float32, as they come nearer than the exact ones.
+	Float32Steps []string `json:"float32_steps,omitempty"`
+
+	Report *ropecheck.Report `json:"report"`
+}
+
+// compare makes the report. Frequencies of scaling rules have roundings of their own in
+// engines that make them in float32: each candidate has the ones that come nearer.
+func (r *checkResult) compare(data ropecheck.Data, rotations []rotation, bar *progress.Bar) error {
+	var list, steps []ropecheck.Candidate
+	var of []int // the number of each of steps in list
+	for i := range rotations {
+		list = append(list, ropecheck.Candidate{Name: rotations[i].name(), Config: rotations[i].config})
+		c, err := rotations[i].float32Steps()
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Model, err)
+		}
+		if c != nil {
+			steps, of = append(steps, ropecheck.Candidate{Name: rotations[i].name(), Config: *c}), append(of, i)
+		}
+	}
+	report, err := ropecheck.Check(data, append(slices.Clone(list), steps...)...)
+	if err != nil {
+		return err
+	}
+	bar.Step(1)
+	others := len(steps) > 0
+	for i, c := range report.Candidates[len(list):] {
+		if nearer(c, report.Candidates[of[i]]) {
+			list[of[i]] = steps[i]
+			r.Float32Steps = append(r.Float32Steps, c.Name)
+		}
+	}
+	// A rule of scaling that was left out is a candidate where frequencies are wrong.
+	for i, c := range report.Candidates[:len(rotations)] {
+		isWrong := slices.ContainsFunc(c.Faults, func(f ropecheck.Fault) bool { return f.Aspect == ropecheck.FrequenciesAspect })
+		if plain, ok := rotations[i].unscaled(); ok && isWrong {
+			list = append(list, plain)
+			others = true
+		}
+	}
+	if others {
+		report, err = ropecheck.Check(data, list...)
+	}
+	r.Report = report
+	return err
+}
+
+func nearer(a, b ropecheck.Comparison) bool {
+	if rank(a.Verdict) != rank(b.Verdict) {
+		return rank(a.Verdict) < rank(b.Verdict)
+	}
+	if len(a.Arithmetics) == 0 || len(b.Arithmetics) == 0 {
+		return len(a.Arithmetics) > len(b.Arithmetics)
+	}
+	return a.Arithmetics[0].Typical < b.Arithmetics[0].Typical
+}
+
+func rank(v ropecheck.Verdict) int {
+	return slices.Index([]ropecheck.Verdict{ropecheck.Agrees, ropecheck.Noisy, ropecheck.NotDecidable, ropecheck.Differs}, v)
+}
+
+// decide chooses the verdict: the first that agrees, else of the least residual.
+func (r *checkResult) decide(meant []bool) {
+	best := -1
+	for i, c := range r.Report.Candidates[:len(meant)] {
+		if !meant[i] {
+			continue
+		}
+		if best >= 0 {
+			b := r.Report.Candidates[best]
+			if rank(c.Verdict) > rank(b.Verdict) || rank(c.Verdict) == rank(b.Verdict) && c.Residual >= b.Residual {
+				continue
+			}
+		}
+		best = i
+	}
+	c := r.Report.Candidates[best]
+	r.Verdict, r.Candidate = c.Verdict, c.Name
+	if c.Verdict == ropecheck.Noisy && c.Residual > mostNoise {
+		r.Verdict = ropecheck.Differs
+	}
+}
+
+// mostNoise is a residual that is no noise beside a rotation: even elements of 4 bits leave a
+// tenth. Heads that belong to other tokens leave more than a half.
+const mostNoise = 0.3
+
+func (r *checkResult) WriteText(t *output.Text) {
+	t.Printf("%s to %s: %s of %s", r.Before, r.After, r.Shape, r.Type)
+	if r.Part < r.Shape.headDim {
+		t.Printf(", the last %d elements of each head", r.Part)
+	}
+	t.Printf("\n")
+	switch r.Verdict {
+	case ropecheck.Agrees, ropecheck.Noisy:
+		t.Printf("%s\n\n", t.Good(fmt.Sprintf("This is the rotation of %s.", r.Candidate)))
+	case ropecheck.Differs:
+		t.Printf("%s\n\n", t.Bad(fmt.Sprintf("This is not the rotation of %s.", r.Candidate)))
+	default:
+		t.Printf("%s\n\n", t.Bad("The data do not tell."))
+	}
+	if r.Report.Noise > mostNoise {
+		t.Printf("No rotation explains the data: are the arrays of the same heads, in this order of dimensions?\n")
+		if r.Shape.Guessed {
+			t.Printf("Another order fits as well: --shape says which it is.\n")
+		}
+		t.Printf("\n")
+	}
+	t.Printf("%s", r.Report)
+	for _, name := range r.Float32Steps {
+		t.Printf("Frequencies of %q are those that transformers makes in float32: they come nearer than exact ones.\n", name)
+	}
+}

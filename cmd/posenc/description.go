@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// description is what a file says of a model.
+type description struct {
+	File   string            `json:"file"`
+	Format source.Format     `json:"format"`
+	Text   *modelDescription `json:"text,omitempty"`
+	Vision *modelDescription `json:"vision,omitempty"`
+
+	// VisionError says why a tower that there is has no description.
+	VisionError string `json:"vision_error,omitempty"`
+}
+
+// modelDescription is how a model, or its vision tower, rotates.
+type modelDescription struct {
+	Type          string `json:"type"`
+	Layers        int    `json:"layers"`
+	ContextLength int    `json:"context_length,omitempty"` // 0: it does not say
+
+	LatentAttention    bool   `json:"latent_attention"`
+	LearnedFrequencies string `json:"learned_frequencies,omitempty"` // the tensor by which they are multiplied
+
+	Kinds     []kindDescription `json:"kinds"`
+	Unrotated []int             `json:"layers_without_rotation"`
+
+	QueryScales []queryScaleDescription `json:"query_scales"`
+	Traps       []modelconfig.Trap      `json:"traps"`
+}
+
+// kindDescription is how the layers of one kind rotate in sequences of one length.
+type kindDescription struct {
+	LayerType      string `json:"layer_type"`
+	Indexer        bool   `json:"indexer"` // of sparse attention, not the attention itself
+	Layers         []int  `json:"layers"`
+	SequenceLength int    `json:"sequence_length,omitempty"` // 0: frequencies do not depend on it
+
+	HeadDim   int    `json:"head_dim"`
+	RotaryDim int    `json:"rotary_dim"`
+	Offset    int    `json:"offset"`
+	Layout    string `json:"layout"`
+	Axes      []int  `json:"axes,omitempty"` // of each pair
+
+	Rule            string         `json:"rule"`
+	Base            float64        `json:"base"`
+	Parameters      map[string]any `json:"parameters,omitempty"`
+	AttentionFactor float64        `json:"attention_factor"`
+	SoftmaxScale    float64        `json:"softmax_scale"`
+	InvFreq         []float64      `json:"inv_freq"`
+
+	layout posenc.Layout
+}
+
+// queryScaleDescription is by what queries of some layers are multiplied.
+type queryScaleDescription struct {
+	Layers []int  `json:"layers"`
+	Factor string `json:"factor"` // of position p
+}
+
+// describe describes a file.
+func describe(s *source.Source) (*description, error) {
+	d := &description{File: s.Path, Format: s.Format}
+	var err error
+	if s.Model != nil {
+		if d.Text, err = describeModel(s.Model); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Path, err)
+		}
+	}
+	if s.Vision != nil {
+		if d.Vision, err = describeModel(s.Vision); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Path, err)
+		}
+	}
+	if s.VisionErr != nil {
+		d.VisionError = s.VisionErr.Error()
+	}
+	return d, nil
+}
+
+func describeModel(m *modelconfig.Model) (*modelDescription, error) {
+	layers := m.Layers()
+	d := &modelDescription{
+		Type: m.Type(), Layers: len(layers), ContextLength: m.ContextLength(), LatentAttention: m.LatentAttention(),
+		Unrotated: []int{}, QueryScales: []queryScaleDescription{}, Traps: append([]modelconfig.Trap{}, m.Traps()...),
+	}
+	d.LearnedFrequencies, _ = m.LearnedFrequencies()
+	byType := map[string][]int{} // layers
+	indexer := map[string]bool{}
+	scaled := map[string][]int{}
+	for i, layer := range layers {
+		if layer.Rotates {
+			byType[layer.Type] = append(byType[layer.Type], i)
+		} else {
+			d.Unrotated = append(d.Unrotated, i)
+		}
+		if layer.Indexer != "" {
+			byType[layer.Indexer] = append(byType[layer.Indexer], i)
+			indexer[layer.Indexer] = true
+		}
+		if factor := queryFactor(m, layer); factor != "" {
+			scaled[factor] = append(scaled[factor], i)
+		}
+	}
+	for _, factor := range slices.Sorted(maps.Keys(scaled)) {
+		d.QueryScales = append(d.QueryScales, queryScaleDescription{scaled[factor], factor})
+	}
+	for _, layerType := range m.LayerTypes() {
+		for _, length := range lengths(m) {
+			k, err := describeKind(m, layerType, length)
+			if err != nil {
+				return nil, err
+			}
+			k.Indexer, k.Layers = indexer[layerType], byType[layerType]
+			d.Kinds = append(d.Kinds, *k)
+		}
+	}
+	return d, nil
+}
+
+// lengths are those of the sequences for which a model has different frequencies, 0 where
+// they do not depend on it: the longest of its usual frequencies, and its context.
+func lengths(m *modelconfig.Model) []int {
+	beyond, depends := m.DependsOnLength()
+	switch context := m.ContextLength(); {
+	case !depends:
+		return []int{0}
+	case context > beyond:
+		return []int{beyond, context}
+	default:
+		return []int{beyond}
+	}
+}
+
+func describeKind(m *modelconfig.Model, layerType string, length int) (*kindDescription, error) {
+	cfg, softmaxScale, err := rotaryOf(m, layerType, length, posenc.ExactAngles)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := m.RuleFor(layerType)
+	if err != nil {
+		return nil, err
+	}
+	k := &kindDescription{
+		LayerType: layerType, SequenceLength: length,
+		HeadDim: cfg.HeadDim, RotaryDim: cfg.RotaryDim, Offset: cfg.Offset, Layout: layoutNames[cfg.Layout],
+		Rule: rule.Name, Base: rule.Base, Parameters: parameters(rule.Parameters),
+		AttentionFactor: cfg.AttentionFactor, SoftmaxScale: softmaxScale, InvFreq: cfg.InvFreq,
+		layout: cfg.Layout,
+	}
+	for _, axis := range cfg.Axes {
+		k.Axes = append(k.Axes, int(axis))
+	}
+	return k, nil
+}
+
+// rotaryOf is the configuration of the layers of one kind and the scale of their scores.
+// Learned factors on the frequencies, which are not in the file, are 1.
+func rotaryOf(m *modelconfig.Model, layerType string, length int, rounding posenc.AngleRounding) (cfg posenc.RotaryConfig, softmaxScale float64, err error) {
+	options := modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length, AngleRounding: rounding}
+	if _, learned := m.LearnedFrequencies(); learned {
+		rule, err := m.RuleFor(layerType)
+		if err != nil {
+			return cfg, 0, err
+		}
+		options.FrequencyFactors = slices.Repeat([]float64{1}, rule.Pairs)
+	}
+	if cfg, err = m.RotaryFor(options); err != nil {
+		return cfg, 0, err
+	}
+	softmaxScale, err = m.SoftmaxScaleFor(options)
+	return cfg, softmaxScale, err
+}
+
+var layoutNames = map[posenc.Layout]string{
+	posenc.HalfSplit: "half-split", posenc.Interleaved: "interleaved", posenc.InterleavedToHalfSplit: "interleaved to half-split",
+}
+
+// axisNames are those of the axes of positions, by their number.
+var axisNames = map[int][]string{2: {"rows", "columns"}, 3: {"time", "height", "width"}, 4: {"time", "height", "width", "extra"}}
+
+// queryFactor is by what a layer multiplies queries of position p, "" for nothing.
+func queryFactor(m *modelconfig.Model, layer modelconfig.Layer) string {
+	if scale, bias, ok := m.LearnedQueryScaling(layer); ok {
+		return "learned: posenc.LogQueryScales of the tensors " + scale + " and " + bias
+	}
+	s, ok := m.QueryScaling(layer)
+	if !ok {
+		return ""
+	}
+	position := "p"
+	if s.Offset != 0 {
+		position = fmt.Sprintf("(p+%d)", s.Offset)
+	}
+	switch s.Rule {
+	case posenc.ClampedLog:
+		return fmt.Sprintf("1 + %v ln(max(%s/%d, 1))", s.Beta, position, s.Length)
+	case posenc.PowerOfRatio:
+		return fmt.Sprintf("(1 + %s/%d)^%v", position, s.Length, s.Beta)
+	}
+	return fmt.Sprintf("1 + %v ln(1 + floor(%s/%d))", s.Beta, position, s.Length)
+}
+
+// parameters are those of a rule that are set, by the names of the fields of package
+// frequency in the spelling of configurations: original_max_positions.
+func parameters(of any) map[string]any {
+	if factors, ok := of.([]float64); ok {
+		return map[string]any{"factors": factors}
+	}
+	set := map[string]any{}
+	v := reflect.ValueOf(of)
+	for i := 0; v.Kind() == reflect.Struct && i < v.NumField(); i++ {
+		if !v.Field(i).IsZero() {
+			set[snakeCase(v.Type().Field(i).Name)] = v.Field(i).Interface()
+		}
+	}
+	return set
+}
+
+// snakeCase spells OriginalMaxPositions as original_max_positions, MScaleAllDim as
+// mscale_all_dim.
+func snakeCase(name string) string {
+	var b strings.Builder
+	letters := []rune(name)
+	for i, c := range letters {
+		begins := i > 1 && unicode.IsUpper(c) && unicode.IsLower(letters[i-1])
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}

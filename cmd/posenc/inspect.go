@@ -1,0 +1,292 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/spf13/cobra"
+)
+
+func newInspect() *cobra.Command {
+	return &cobra.Command{
+		Use:   "inspect FILE [FILE]",
+		Short: "Say what a model rotates, or how two files differ",
+		Long: `Say what a model rotates: for each kind of layers the part of the head, the pairs, the rule
+of the frequencies, factors, wavelengths, and what implementations of it get wrong. Of two
+files, say whether they mean the same rotation: a GGUF file and the config.json that it was
+made from, for example. The exit code is 1 where they do not.`,
+		Example: "  posenc inspect config.json\n  posenc inspect Llama-3.1-8B/ Llama-3.1-8B-Q4_K_M.gguf\n  posenc inspect --json config.json",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, paths []string) error {
+			var files []*description
+			for _, path := range paths {
+				s, err := source.Load(path)
+				if err != nil {
+					return err
+				}
+				d, err := describe(s)
+				if err != nil {
+					return err
+				}
+				files = append(files, d)
+			}
+			if len(files) == 1 {
+				return output.Write(c, files[0])
+			}
+			d := compare(files[0], files[1])
+			if err := output.Write(c, d); err != nil {
+				return err
+			}
+			if !d.Same {
+				return output.ErrDifferent
+			}
+			return nil
+		},
+	}
+}
+
+func (d *description) WriteText(t *output.Text) {
+	t.Printf("%s (%s)\n", t.Heading(d.File), d.Format)
+	if d.Text != nil {
+		d.Text.writeText(t, "model")
+	}
+	if d.Vision != nil {
+		t.Printf("\n")
+		d.Vision.writeText(t, "vision tower")
+	}
+	if d.VisionError != "" {
+		t.Printf("\nvision tower: %s\n", d.VisionError)
+	}
+}
+
+func (m *modelDescription) writeText(t *output.Text, what string) {
+	t.Printf("%s %s: %d layers", what, t.Heading(m.Type), m.Layers)
+	if m.ContextLength > 0 {
+		t.Printf(", sequences of up to %d tokens", m.ContextLength)
+	}
+	t.Printf("\n")
+	for i := range m.Kinds {
+		k := &m.Kinds[i]
+		t.Printf("\n%s\n", t.Heading(m.title(k)))
+		t.Table("  ", m.rows(k))
+	}
+	if len(m.Unrotated) > 0 {
+		t.Printf("\n%s\n  rotate nothing\n", t.Heading(layersText(m.Unrotated, m.Layers)))
+	}
+	for _, s := range m.QueryScales {
+		t.Printf("\n%s\n  multiply queries of position p by %s\n", t.Heading(layersText(s.Layers, m.Layers)), s.Factor)
+	}
+	if len(m.Traps) > 0 {
+		t.Printf("\n%s\n", t.Heading("traps"))
+		var rows [][]string
+		for _, trap := range m.Traps {
+			rows = append(rows, []string{trap.Name, trap.Text})
+		}
+		t.Table("  ", rows)
+	}
+}
+
+// title says which layers a kind is, and for which sequences.
+func (m *modelDescription) title(k *kindDescription) string {
+	title := layersText(k.Layers, m.Layers)
+	switch {
+	case k.Indexer:
+		title = "indexers of " + title
+	case k.LayerType != "":
+		title = k.LayerType + ": " + title
+	}
+	if k.SequenceLength > 0 {
+		first, longest := m.Kinds[0].SequenceLength, m.Kinds[len(m.Kinds)-1].SequenceLength
+		switch {
+		case first == longest:
+			title += fmt.Sprintf(", sequences of up to %d tokens; others have frequencies by their length", k.SequenceLength)
+		case k.SequenceLength == first:
+			title += fmt.Sprintf(", sequences of up to %d tokens", k.SequenceLength)
+		default:
+			title += fmt.Sprintf(", sequences of %d tokens", k.SequenceLength)
+		}
+	}
+	return title
+}
+
+func (m *modelDescription) rows(k *kindDescription) [][]string {
+	rows := [][]string{
+		{"rotates", m.part(k)},
+		{"pairs", pairsText(k)},
+	}
+	if k.Axes != nil {
+		rows = append(rows, []string{"axes", axesText(k.Axes)})
+	}
+	rows = append(rows, []string{"rule", ruleText(k)})
+	if m.LearnedFrequencies != "" {
+		rows = append(rows, []string{"", "times e to the power of the tensor " + m.LearnedFrequencies + ", which is not in this file: here times 1"})
+	}
+	rows = append(rows,
+		[]string{"frequencies", frequenciesText(k.InvFreq)},
+		[]string{"wavelengths", wavelengthsText(k.InvFreq, cmp.Or(k.SequenceLength, m.ContextLength))},
+		[]string{"attention factor", fmt.Sprintf("%.9g, multiplies cos and sin", k.AttentionFactor)},
+	)
+	if k.AttentionFactor == 1 {
+		rows[len(rows)-1][1] = "1"
+	}
+	if !k.Indexer {
+		scale := "1"
+		if k.SoftmaxScale != 1 {
+			scale = fmt.Sprintf("%.9g, multiplies attention scores beside 1/sqrt of the head", k.SoftmaxScale)
+		}
+		rows = append(rows, []string{"softmax scale", scale})
+	}
+	return rows
+}
+
+// part says which elements of a head rotate.
+func (m *modelDescription) part(k *kindDescription) string {
+	switch {
+	case m.LatentAttention && !k.Indexer:
+		return fmt.Sprintf("%d elements: the last of each head of Q, and the head of K that all share (latent attention)", k.RotaryDim)
+	case k.RotaryDim == k.HeadDim:
+		return fmt.Sprintf("all %d elements of a head", k.HeadDim)
+	case k.Offset == 0:
+		return fmt.Sprintf("the first %d of %d elements of a head", k.RotaryDim, k.HeadDim)
+	case k.Offset+k.RotaryDim == k.HeadDim:
+		return fmt.Sprintf("the last %d of %d elements of a head", k.RotaryDim, k.HeadDim)
+	}
+	return fmt.Sprintf("elements %d to %d of %d of a head", k.Offset, k.Offset+k.RotaryDim-1, k.HeadDim)
+}
+
+func pairsText(k *kindDescription) string {
+	text := map[posenc.Layout]string{
+		posenc.HalfSplit:              "half-split: element i with i+%d",
+		posenc.Interleaved:            "interleaved: element 2i with 2i+1",
+		posenc.InterleavedToHalfSplit: "reads interleaved pairs, element 2i with 2i+1, and writes half-split ones, i with i+%d",
+	}[k.layout]
+	if strings.Contains(text, "%d") {
+		text = fmt.Sprintf(text, k.RotaryDim/2)
+	}
+	if k.Offset != 0 {
+		text += ", from the first that rotates"
+	}
+	if slices.ContainsFunc(k.InvFreq, func(f float64) bool { return f < 0 }) {
+		text += "; they turn the other way, frequencies are below 0"
+	}
+	return text
+}
+
+// axesText says how many pairs take their position from each axis, and in which order.
+func axesText(axes []int) string {
+	count := slices.Max(axes) + 1
+	names := axisNames[count]
+	counts := make([]int, count)
+	for _, axis := range axes {
+		counts[axis]++
+	}
+	var parts []string
+	for axis, n := range counts {
+		name := fmt.Sprintf("axis %d", axis)
+		if names != nil {
+			name = names[axis]
+		}
+		parts = append(parts, fmt.Sprintf("%d pairs of %s", n, name))
+	}
+	changes := 0
+	for i := range axes[1:] {
+		if axes[i] != axes[i+1] {
+			changes++
+		}
+	}
+	if changes >= count {
+		return strings.Join(parts, ", ") + "; they alternate"
+	}
+	if names != nil && axes[0] != 0 {
+		return strings.Join(parts, ", ") + "; " + names[axes[0]] + " first"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func ruleText(k *kindDescription) string {
+	parts := []string{fmt.Sprintf("base %v", number(k.Base))}
+	for _, name := range slices.Sorted(maps.Keys(k.Parameters)) {
+		text := fmt.Sprint(k.Parameters[name])
+		switch value := k.Parameters[name].(type) {
+		case float64:
+			text = number(value)
+		case []float64:
+			text = fmt.Sprintf("of %d numbers, %.6g to %.6g", len(value), slices.Min(value), slices.Max(value))
+		}
+		parts = append(parts, name+" "+text)
+	}
+	return k.Rule + ": " + strings.Join(parts, ", ")
+}
+
+// number is a number without an exponent, where that is short.
+func number(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.9g", x)
+}
+
+func frequenciesText(invFreq []float64) string {
+	return fmt.Sprintf("%.6g to %.6g radians per position, %d pairs", invFreq[0], invFreq[len(invFreq)-1], len(invFreq))
+}
+
+// wavelengthsText compares the turns of pairs with the longest sequence.
+func wavelengthsText(invFreq []float64, context int) string {
+	still, longer := 0, 0
+	shortest, longest := math.Inf(1), 0.0
+	for _, f := range invFreq {
+		if f == 0 {
+			still++
+			continue
+		}
+		wavelength := 2 * math.Pi / math.Abs(f)
+		shortest, longest = min(shortest, wavelength), max(longest, wavelength)
+		if wavelength > float64(context) {
+			longer++
+		}
+	}
+	text := "no pair turns"
+	if still < len(invFreq) {
+		text = fmt.Sprintf("%.4g to %.4g positions", shortest, longest)
+		if context > 0 {
+			text += fmt.Sprintf("; %d of %d pairs turn less than once in %d", longer, len(invFreq), context)
+		}
+	}
+	if still > 0 {
+		text += fmt.Sprintf("; %d pairs do not turn at all", still)
+	}
+	return text
+}
+
+// layersText names layers: how many, and which, where they are not all of them.
+func layersText(layers []int, of int) string {
+	if len(layers) == of {
+		return fmt.Sprintf("all %d layers", of)
+	}
+	const most = 6 // ranges
+	var ranges []string
+	for i := 0; i < len(layers); {
+		j := i
+		for j+1 < len(layers) && layers[j+1] == layers[j]+1 {
+			j++
+		}
+		switch {
+		case len(ranges) == most:
+			ranges = append(ranges, "...")
+		case len(ranges) > most:
+		case j == i:
+			ranges = append(ranges, fmt.Sprint(layers[i]))
+		default:
+			ranges = append(ranges, fmt.Sprintf("%d-%d", layers[i], layers[j]))
+		}
+		i = j + 1
+	}
+	return fmt.Sprintf("%d of %d layers (%s)", len(layers), of, strings.Join(ranges, ", "))
+}

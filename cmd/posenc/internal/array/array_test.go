@@ -1,0 +1,327 @@
+package array
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-posenc/posenc"
+)
+
+var update = flag.Bool("update", false, "write what testdata/read.py reads")
+
+// TestRead reads what testdata/make.py wrote.
+func TestRead(t *testing.T) {
+	for name, arrays := range map[string]int{
+		"stored.npz": 19, "deflated.npz": 19, "float32.npy": 1, "version2.npy": 1, "version3.npy": 1, "numpy.safetensors": 12, "torch.safetensors": 5,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(f.Arrays) != arrays {
+				t.Errorf("%d arrays, want %d", len(f.Arrays), arrays)
+			}
+			if name == "numpy.safetensors" && f.Texts["README"] != "by numpy" {
+				t.Errorf("texts %v", f.Texts)
+			}
+			for _, a := range f.Arrays {
+				checkArray(t, a)
+			}
+		})
+	}
+}
+
+func checkArray(t *testing.T, a Array) {
+	t.Helper()
+	kind, _, _ := strings.Cut(a.Name, "_")
+	switch kind {
+	case "unread":
+		_, err := a.Float32s()
+		if a.Values != nil || err == nil {
+			t.Errorf("%s: %v of type %s, error %v", a.Name, a.Values, a.Type, err)
+		}
+		return
+	case "empty":
+		if !slices.Equal(a.Shape, []int{0, 4}) || !reflect.DeepEqual(a.Values, []float32{}) {
+			t.Errorf("empty: shape %v, %v", a.Shape, a.Values)
+		}
+		return
+	case "scalar":
+		if len(a.Shape) != 0 || !reflect.DeepEqual(a.Values, []float32{0.5}) {
+			t.Errorf("scalar: shape %v, %v", a.Shape, a.Values)
+		}
+		return
+	case "":
+		kind = a.Type
+	}
+	if a.Type != kind || !slices.Equal(a.Shape, []int{2, 3, 4}) {
+		t.Errorf("%s: type %s, shape %v", a.Name, a.Type, a.Shape)
+	}
+	for i := range 24 {
+		switch {
+		case strings.Contains(kind, "float"):
+			if v, err := a.Float32s(); err != nil || v[i] != float32(i)/8-1 {
+				t.Fatalf("%s: %v, error %v", a.Name, v, err)
+			}
+		default:
+			want := int32(i)
+			if kind[0] == 'i' {
+				want -= 3
+			}
+			if v, err := a.Int32s(); err != nil || v[i] != want {
+				t.Fatalf("%s: %v, error %v", a.Name, v, err)
+			}
+		}
+	}
+}
+
+// sample is what testdata/read.py expects.
+func sample() *File {
+	var x32 []float32
+	var x64 []float64
+	var f16 []posenc.Float16
+	var bf16 []posenc.BFloat16
+	var positions []int64
+	shape := []int{2, 3, 4}
+	for i := range 24 {
+		v := float32(i)/8 - 1
+		x32, x64, positions = append(x32, v), append(x64, float64(v)), append(positions, int64(i-3))
+		bf16 = append(bf16, posenc.BFloat16(math.Float32bits(v)>>16))
+		half := uint16(0)
+		if bits := math.Float32bits(v); v != 0 {
+			half = uint16(bits>>16&0x8000 | (bits>>23&0xff-112)<<10 | bits>>13&0x3ff)
+		}
+		f16 = append(f16, posenc.Float16(half))
+	}
+	return &File{
+		Arrays: []Array{
+			{Name: "float16", Shape: shape, Values: f16},
+			{Name: "bfloat16", Shape: shape, Values: bf16},
+			{Name: "float32", Shape: shape, Values: x32},
+			{Name: "float64", Shape: shape, Values: x64},
+			{Name: "positions", Shape: shape, Values: positions},
+			{Name: "scalar", Values: []float32{0.5}},
+			{Name: "empty", Shape: []int{0, 4}, Values: []float32{}},
+		},
+		Texts: map[string]string{"README": "What this is: grüße\n"},
+	}
+}
+
+// TestWrite compares with the bytes that testdata/read.py has read.
+func TestWrite(t *testing.T) {
+	for _, name := range []string{"written.npz", "written.safetensors"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := WriteFile(path, sample()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(stored, got, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s has other bytes", name)
+		}
+		back, err := ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(back.Texts, sample().Texts) {
+			t.Errorf("%s: texts %v", name, back.Texts)
+		}
+		for _, a := range sample().Arrays {
+			i := slices.IndexFunc(back.Arrays, func(b Array) bool { return b.Name == a.Name })
+			if i < 0 || !reflect.DeepEqual(back.Arrays[i].Values, a.Values) || !slices.Equal(back.Arrays[i].Shape, a.Shape) {
+				t.Errorf("%s: %s was read back as something else", name, a.Name)
+			}
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	one := func(a Array) *File { return &File{Arrays: []Array{a}} }
+	good := Array{Name: "a", Shape: []int{1}, Values: []float32{1}}
+	for _, test := range []struct {
+		name, want string
+		file       *File
+	}{
+		{"a.npy", "expected a name that ends in", one(good)},
+		{"a.npz", "1 elements, expected those of shape [2]", one(Array{Name: "a", Shape: []int{2}, Values: []float32{1}})},
+		{"a.safetensors", "Values is []int", one(Array{Name: "a", Shape: []int{1}, Values: []int{1}})},
+		{"a.npz", `array "": expected a name`, one(Array{Shape: []int{1}, Values: []float32{1}})},
+		{"a.npz", `array "a": expected a name that no other`, &File{Arrays: []Array{good, good}}},
+	} {
+		path := filepath.Join(t.TempDir(), test.name)
+		if err := WriteFile(path, test.file); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: a file was written beside the error", test.name)
+		}
+	}
+}
+
+// npyFile is a file with a header of the caller.
+func npyFile(header string, data int) []byte {
+	file := append([]byte(npyMagic), 1, 0)
+	file = binary.LittleEndian.AppendUint16(file, uint16(len(header)))
+	return append(append(file, header...), make([]byte, data)...)
+}
+
+func safeFile(header string, data int) []byte {
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(file, header...), make([]byte, data)...)
+}
+
+func TestHostile(t *testing.T) {
+	pt, err := os.ReadFile("testdata/torch.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := func(descr, shape string) string {
+		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n"
+	}
+	for _, test := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"empty", nil, "an empty file"},
+		{"text", []byte("before the rotation"), "not a npy, npz or safetensors file"},
+		{"gguf", []byte("GGUF\x03\x00\x00\x00\x00\x00"), "a GGUF file"},
+		{"torch", pt, "a file of torch.save"},
+		{"npy version", []byte(npyMagic + "\x09\x00\x10\x00"), "npy version 9"},
+		{"npy start", []byte(npyMagic + "\x01\x00\x10"), "ends early"},
+		{"npy header", npyFile("", 0), "expected descr, fortran_order and shape"},
+		{"npy header size", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff"), "a npy header of 4294967295 bytes"},
+		{"npy data", npyFile(header("'<f4'", "(4,)"), 8), "8 bytes of data: expected 16 for shape [4] of float32"},
+		{"npy more data", npyFile(header("'<f4'", "(4,)"), 17), "17 bytes of data"},
+		{"npy negative", npyFile(header("'<f4'", "(-4,)"), 8), "expected descr, fortran_order and shape"},
+		{"npy large", npyFile(header("'<f4'", "(300000000000000,)"), 8), "expected at most 1073741824 bytes"},
+		{"npy overflow", npyFile(header("'<f4'", "(4294967296, 4294967296)"), 0), "expected fewer elements"},
+		{"npy number", npyFile(header("'<f4'", "(99999999999999999999,)"), 8), "out of range"},
+		{"npy dimensions", npyFile(header("'<f4'", "("+strings.Repeat("1,", 65)+")"), 4), "65 dimensions"},
+		{"uint64", append(npyFile(header("'<u8'", "(1,)"), 0), bytes.Repeat([]byte{0xff}, 8)...), "element 0 is 18446744073709551615"},
+		{"safetensors header", safeFile("{", 0)[:9], "invalid header"},
+		{"safetensors size", []byte("\xff\xff\xff\xff\xff\xff\xff\xff{"), "a safetensors header of 18446744073709551615 bytes"},
+		{"safetensors offsets", safeFile(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 4), "incomplete"},
+		{"safetensors gap", safeFile(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8), "offset"},
+		{"safetensors shape", safeFile(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}`, 8), "overflow"},
+		{"safetensors type", safeFile(`{"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}`, 1), `"F8_E4M3"`},
+		{"safetensors json", safeFile(`{"a":null}`, 0), "invalid keys"},
+		{"zip", []byte("PK\x03\x04 and no more"), "not a valid zip file"},
+		{"no member", []byte("PK\x05\x06" + strings.Repeat("\x00", 18)), "without members"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Read(bytes.NewReader(test.file), int64(len(test.file)))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestTruncated reads every beginning of every file, and every file with every byte
+// changed.
+func TestTruncated(t *testing.T) {
+	for name, file := range files(t) {
+		for n := range file {
+			if _, err := Read(bytes.NewReader(file[:n]), int64(n)); err == nil {
+				t.Errorf("%s: no error of its first %d bytes", name, n)
+			}
+		}
+		for i := range file {
+			changed := bytes.Clone(file)
+			changed[i] ^= 0xff
+			Read(bytes.NewReader(changed), int64(len(changed)))
+		}
+	}
+}
+
+func files(t testing.TB) map[string][]byte {
+	paths, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	all := make(map[string][]byte)
+	for _, path := range paths {
+		if filepath.Ext(path) == ".py" {
+			continue
+		}
+		if all[path], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func TestConversions(t *testing.T) {
+	for _, test := range []struct {
+		values any
+		want   string
+	}{
+		{[]float64{0.5, 0.1}, "element 1 of float64 is 0.1, which is no float32"},
+		{[]int64{1}, "expected float32, float16"},
+	} {
+		a := Array{Type: "int64", Values: test.values}
+		if _, err := a.Float32s(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Float32s of %v: error %v", test.values, err)
+		}
+	}
+	for _, values := range []any{[]int64{0, 1 << 31}, []float32{0, 0.5}, []float32{0, 1 << 31}, []float32{0, float32(math.NaN())}} {
+		a := Array{Values: values}
+		if _, err := a.Int32s(); err == nil || !strings.Contains(err.Error(), "element 1") {
+			t.Errorf("Int32s of %v: error %v", values, err)
+		}
+	}
+	a := Array{Values: []float32{-2, 1 << 20}}
+	if v, err := a.Int32s(); err != nil || !slices.Equal(v, []int32{-2, 1 << 20}) {
+		t.Errorf("Int32s of floats: %v, %v", v, err)
+	}
+}
+
+// FuzzRead: no file makes it panic or take more memory than so many times its size.
+func FuzzRead(f *testing.F) {
+	for _, file := range files(f) {
+		f.Add(file)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		file, err := Read(bytes.NewReader(data), int64(len(data)))
+		runtime.ReadMemStats(&after)
+		// Deflate makes 1032 bytes of one, integers of a byte take 8.
+		if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20+16*1032*uint64(len(data)) {
+			t.Errorf("%d bytes of memory for a file of %d", used, len(data))
+		}
+		if err != nil {
+			return
+		}
+		for _, a := range file.Arrays {
+			if n, ok := count(a.Shape); a.Values != nil && (!ok || n != reflect.ValueOf(a.Values).Len()) {
+				t.Errorf("%q: %d elements of shape %v", a.Name, reflect.ValueOf(a.Values).Len(), a.Shape)
+			}
+			a.Float32s()
+			a.Int32s()
+		}
+	})
+}

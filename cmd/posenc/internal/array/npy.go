@@ -1,0 +1,170 @@
+package array
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+// github.com/sbinet/npyio, the usual library, reads no float16 and panics on damaged headers.
+
+const npyMagic = "\x93NUMPY"
+
+// maxHeader is far beyond the header of any array of numbers; that of numpy is 10000.
+const maxHeader = 1 << 16
+
+const maxDimensions = 64 // of numpy
+
+var (
+	npyDescr   = regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([<>|=]?)([A-Za-z]\w*)['"]|\[)`)
+	npyFortran = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)\b`)
+	npyShape   = regexp.MustCompile(`['"]shape['"]\s*:\s*\(([0-9L,\s]*)\)`)
+)
+
+func readNPY(r io.ReaderAt, size int64) (*File, error) {
+	a, err := decodeNPY(io.NewSectionReader(r, 0, size), size)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Arrays: []Array{*a}}, nil
+}
+
+// decodeNPY reads an array of size bytes with its header.
+func decodeNPY(r io.Reader, size int64) (*Array, error) {
+	header, length, err := npyHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	descr, fortran, shapes := npyDescr.FindStringSubmatch(header), npyFortran.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
+	if descr == nil || fortran == nil || shapes == nil {
+		return nil, fmt.Errorf("npy header %.200q: expected descr, fortran_order and shape", header)
+	}
+	a := &Array{Type: descr[1] + descr[2]}
+	for part := range strings.SplitSeq(shapes[1], ",") {
+		part = strings.TrimSuffix(strings.TrimSpace(part), "L") // 3L is how Python 2 writes 3
+		if part == "" {
+			continue
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("npy header %.200q: shape: %w", header, err)
+		}
+		a.Shape = append(a.Shape, n)
+	}
+	if len(a.Shape) > maxDimensions {
+		return nil, fmt.Errorf("%d dimensions: expected at most %d", len(a.Shape), maxDimensions)
+	}
+	n, ok := count(a.Shape)
+	var k *kind
+	for _, one := range kinds {
+		if one.npy == descr[2] {
+			k = one
+		}
+	}
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("npy header: shape %v: expected fewer elements", a.Shape)
+	case descr[2] == "":
+		a.Type = "a record"
+		return a, nil
+	case k == nil:
+		return a, nil
+	case int64(n) > maxBytes/int64(k.size):
+		return nil, fmt.Errorf("shape %v of %s: expected at most %d bytes", a.Shape, k.name, maxBytes)
+	case size-length != int64(n*k.size):
+		return nil, fmt.Errorf("%d bytes of data: expected %d for shape %v of %s", size-length, n*k.size, a.Shape, k.name)
+	}
+	data := make([]byte, n*k.size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, fmt.Errorf("npy data: %w", err)
+	}
+	if fortran[1] == "True" {
+		data = rowMajor(data, a.Shape, k.size)
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if descr[1] == ">" {
+		order = binary.BigEndian
+	}
+	a.Type = k.name
+	a.Values, err = k.decode(data, order)
+	return a, err
+}
+
+// npyHeader returns the text of a header, and the bytes before the data.
+func npyHeader(r io.Reader) (string, int64, error) {
+	start := make([]byte, 12)
+	if _, err := io.ReadFull(r, start[:10]); err != nil {
+		return "", 0, errors.New("a npy header that ends early")
+	}
+	if !bytes.HasPrefix(start, []byte(npyMagic)) {
+		return "", 0, errors.New("not a npy array")
+	}
+	prefix, length := 10, uint32(binary.LittleEndian.Uint16(start[8:]))
+	switch major := start[6]; major {
+	case 1:
+	case 2, 3:
+		if _, err := io.ReadFull(r, start[10:]); err != nil {
+			return "", 0, errors.New("a npy header that ends early")
+		}
+		prefix, length = 12, binary.LittleEndian.Uint32(start[8:])
+	default:
+		return "", 0, fmt.Errorf("npy version %d: expected 1 to 3", major)
+	}
+	if length > maxHeader {
+		return "", 0, fmt.Errorf("a npy header of %d bytes: expected at most %d", length, maxHeader)
+	}
+	header := make([]byte, length)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return "", 0, errors.New("a npy header that ends early")
+	}
+	return string(header), int64(prefix) + int64(length), nil
+}
+
+// rowMajor reorders elements of which the first dimension is the innermost.
+func rowMajor(data []byte, shape []int, size int) []byte {
+	ordered := make([]byte, 0, len(data))
+	index := make([]int, len(shape))
+	for len(ordered) < len(data) {
+		from, stride := 0, 1
+		for d, i := range index {
+			from += i * stride
+			stride *= shape[d]
+		}
+		ordered = append(ordered, data[from*size:(from+1)*size]...)
+		for d := len(index) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < shape[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return ordered
+}
+
+// encodeNPY returns an array as a npy file.
+func encodeNPY(a *Array) ([]byte, error) {
+	k, data, err := a.encode()
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) > maxDimensions {
+		return nil, fmt.Errorf("array %q: %d dimensions, expected at most %d", a.Name, len(a.Shape), maxDimensions)
+	}
+	var shape strings.Builder
+	for _, n := range a.Shape {
+		fmt.Fprintf(&shape, "%d,", n)
+	}
+	header := fmt.Sprintf("{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", k.npy, shape.String())
+	// The data start at a multiple of 64 bytes.
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	file := append([]byte(npyMagic), 1, 0)
+	file = binary.LittleEndian.AppendUint16(file, uint16(len(header)))
+	file = append(file, header...)
+	return append(file, data...), nil
+}

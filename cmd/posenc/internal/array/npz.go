@@ -1,0 +1,110 @@
+package array
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// readNPZ reads an archive whose members are NAME.npy, and NAME.txt for texts.
+func readNPZ(r io.ReaderAt, size int64) (*File, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Texts: make(map[string]string)}
+	seen := make(map[string]bool)
+	total := uint64(0)
+	for _, member := range archive.File {
+		ext := path.Ext(member.Name)
+		name := strings.TrimSuffix(member.Name, ext)
+		switch {
+		case path.Base(member.Name) == "data.pkl":
+			return nil, errors.New("a file of torch.save: expected one of safetensors.torch.save_file or numpy.save")
+		case ext != ".npy" && ext != ".txt":
+			continue
+		case seen[member.Name]:
+			return nil, fmt.Errorf("two members %q", member.Name)
+		}
+		seen[member.Name] = true
+		// Deflate makes at most 1032 bytes of one.
+		if packed := member.CompressedSize64; packed > uint64(size) || member.UncompressedSize64 > 1032*packed+1032 {
+			return nil, fmt.Errorf("member %q: %d bytes from %d in a file of %d", member.Name, member.UncompressedSize64, packed, size)
+		}
+		if total += member.UncompressedSize64; total > maxBytes {
+			return nil, fmt.Errorf("member %q: expected at most %d bytes in all members", member.Name, maxBytes)
+		}
+		if err := f.readMember(member, name, ext); err != nil {
+			return nil, fmt.Errorf("member %q: %w", member.Name, err)
+		}
+	}
+	if len(f.Arrays) == 0 {
+		return nil, errors.New("an archive without members *.npy")
+	}
+	return f, nil
+}
+
+func (f *File) readMember(member *zip.File, name, ext string) error {
+	r, err := member.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if ext == ".txt" {
+		text, err := io.ReadAll(io.LimitReader(r, int64(member.UncompressedSize64)+1))
+		f.Texts[name] = string(text)
+		return err
+	}
+	a, err := decodeNPY(r, int64(member.UncompressedSize64))
+	if err != nil {
+		return err
+	}
+	// What is beyond the data tells whether the checksum is right.
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return err
+	}
+	a.Name = name
+	f.Arrays = append(f.Arrays, *a)
+	return nil
+}
+
+// encodeNPZ writes members that are not compressed, as numpy.savez does, with their sizes
+// before them: small readers need both.
+func encodeNPZ(f *File) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	add := func(name string, data []byte) error {
+		member, err := w.CreateRaw(&zip.FileHeader{
+			Name: name, Method: zip.Store,
+			CRC32: crc32.ChecksumIEEE(data), CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(len(data)),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = member.Write(data)
+		return err
+	}
+	for i := range f.Arrays {
+		data, err := encodeNPY(&f.Arrays[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := add(f.Arrays[i].Name+".npy", data); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Texts)) {
+		if err := add(name+".txt", []byte(f.Texts[name])); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}

@@ -1,0 +1,124 @@
+// Package output writes what a command found: for people as text, with colours on
+// terminals, or as JSON.
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fatih/color"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// ErrDifferent is the error of a command that has written its result, and whose
+// check found a difference: exit code 1.
+var ErrDifferent = errors.New("a difference was found")
+
+// Result is what a command found. Its fields are the JSON.
+type Result interface {
+	// WriteText writes it for people.
+	WriteText(t *Text)
+}
+
+// Write writes a result to the command's standard output, as the flag --json says.
+func Write(c *cobra.Command, r Result) error {
+	w := c.OutOrStdout()
+	if asJSON, err := c.Flags().GetBool("json"); err == nil && asJSON {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	t := NewText(w)
+	r.WriteText(t)
+	return t.err
+}
+
+// Terminal returns the file that w is, where it is a terminal.
+func Terminal(w io.Writer) (file *os.File, ok bool) {
+	file, ok = w.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Text is text for people. The first error of writing sticks.
+type Text struct {
+	w      io.Writer
+	colour bool
+	err    error
+}
+
+// NewText returns text that goes to w, with colours where w is a terminal, unless the
+// environment has NO_COLOR (no-color.org) or the terminal has none.
+func NewText(w io.Writer) *Text {
+	_, terminal := Terminal(w)
+	return &Text{w: w, colour: terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+}
+
+// Colour says whether text may have colours.
+func (t *Text) Colour() bool { return t.colour }
+
+// Width is how many columns the terminal has to which text goes, 80 where it is none.
+func (t *Text) Width() int {
+	if file, ok := Terminal(t.w); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width >= 40 {
+			return width
+		}
+	}
+	return 80
+}
+
+// Printf writes text.
+func (t *Text) Printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// Heading is text that begins a part.
+func (t *Text) Heading(s string) string { return t.style(s, color.Bold) }
+
+// Good is text that says that something is as it should be.
+func (t *Text) Good(s string) string { return t.style(s, color.FgGreen) }
+
+// Bad is text that says that something is not as it should be.
+func (t *Text) Bad(s string) string { return t.style(s, color.FgRed) }
+
+// Aside is text that matters less.
+func (t *Text) Aside(s string) string { return t.style(s, color.Faint) }
+
+func (t *Text) style(s string, attribute color.Attribute) string {
+	if !t.colour {
+		return s
+	}
+	c := color.New(attribute)
+	c.EnableColor()
+	return c.Sprint(s)
+}
+
+// Table writes rows of cells below one another. Columns are as wide as their widest
+// cell. Cells have no colours: what style returns has characters without a width.
+func (t *Text) Table(indent string, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		t.Printf("%s", indent)
+		for i, cell := range row {
+			if i == len(row)-1 {
+				t.Printf("%s\n", cell)
+			} else {
+				t.Printf("%-*s  ", widths[i], cell)
+			}
+		}
+	}
+}

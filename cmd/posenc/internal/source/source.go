@@ -1,0 +1,116 @@
+// Package source reads the FILE arguments of commands: a config.json, a folder of a
+// model that has one, or a GGUF file.
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/gguf"
+	"github.com/go-posenc/posenc/modelconfig"
+)
+
+// Source is what a file says of a model.
+type Source struct {
+	Path   string // of the file: in a folder, that of its config.json
+	Format Format
+
+	Model  *modelconfig.Model // nil where the file has a vision tower only
+	Vision *modelconfig.Model // of a config.json; nil where it has no tower that rotates
+
+	// VisionErr says why a tower that there is has no Vision: it does not rotate, or is not read.
+	VisionErr error
+}
+
+// Format is the form of a file.
+type Format string
+
+const (
+	HuggingFace Format = "config.json"
+	GGUF        Format = "GGUF"
+)
+
+const (
+	configName = "config.json"
+	mostOfJSON = 4 << 20 // bytes that modelconfig reads
+)
+
+// Load reads the file at path. Errors name the file, and where it is about one, the key.
+func Load(path string) (*Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		folder := path
+		path = filepath.Join(folder, configName)
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: the folder has no %s", folder, configName)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err = f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: neither a file nor a folder", path)
+	}
+	return Read(path, f, info.Size())
+}
+
+// Read reads a file of size bytes; path names it.
+func Read(path string, f io.ReaderAt, size int64) (*Source, error) {
+	s := &Source{Path: path}
+	if err := s.read(f, size); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+func (s *Source) read(f io.ReaderAt, size int64) error {
+	letters := make([]byte, len(gguf.Magic))
+	if n, _ := f.ReadAt(letters, 0); string(letters[:n]) == gguf.Magic {
+		s.Format = GGUF
+		keys, err := gguf.Read(f, size)
+		if err != nil {
+			return err
+		}
+		s.Model, err = modelconfig.GGUF(keys)
+		return err
+	}
+	s.Format = HuggingFace
+	config, err := io.ReadAll(io.NewSectionReader(f, 0, mostOfJSON+1))
+	if err != nil {
+		return err
+	}
+	return s.readConfig(config)
+}
+
+// readConfig reads a config.json of a text model, of a vision tower, or of both.
+func (s *Source) readConfig(config []byte) error {
+	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(config, []byte("\uFEFF")), " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+		return errors.New("neither a JSON object nor a GGUF file")
+	}
+	var err error
+	s.Model, err = modelconfig.HuggingFace(config)
+	s.Vision, s.VisionErr = modelconfig.HuggingFaceVision(config)
+	switch {
+	case s.Vision == nil:
+		if !bytes.Contains(config, []byte(`"vision_config"`)) {
+			s.VisionErr = nil // that there is no tower
+		}
+		return err
+	case s.Model.Type() == s.Vision.Type():
+		s.Model = nil // the configuration is that of the tower itself
+	}
+	return nil
+}

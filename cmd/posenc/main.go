@@ -1,0 +1,76 @@
+// Command posenc says on the command line what package posenc knows: which part of a
+// head a model rotates and by which angles, vectors for the tests of others, and how fast
+// this machine rotates. docs/command.md describes it.
+//
+//	posenc inspect config.json
+//
+// It is a module of its own, so that importers of posenc do not get what it needs.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-posenc/posenc/cmd/posenc/internal/output"
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK        = 0
+	exitDifferent = 1 // a check found a difference
+	exitError     = 2 // wrong usage, input that cannot be read, or a result that cannot be written
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run runs the command that the arguments name and returns the exit code.
+func run(arguments []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(arguments)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteC()
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, output.ErrDifferent):
+		return exitDifferent
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", command.CommandPath(), err)
+	return exitError
+}
+
+// newRoot is the command without a name, with all others below it.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "posenc",
+		Short: "What does this model rotate, and what went wrong?",
+		Long: `What does this model rotate, and what went wrong?
+
+FILE is a config.json of the Hugging Face Hub, the folder of a model, or a GGUF file,
+of which only the header is read.
+
+Exit codes: 0 done, 1 a check found a difference, 2 wrong usage or input.`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.PersistentFlags().Bool("json", false, "write JSON")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	})
+	root.AddCommand(
+		newInspect(),
+		newCheck(),
+		newVectors(),
+		newPlot(),
+		newBench(),
+		newInfo(),
+	)
+	return root
+}

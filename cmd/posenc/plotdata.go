@@ -1,0 +1,199 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/chart"
+)
+
+const tableRows = 256 // positions of a table
+
+// charts has a function for each chart, by its name.
+var charts = []struct {
+	name, says string
+	of         func([]rotation) (chart.Chart, error)
+}{
+	{"wavelengths", "positions until a pair has turned once, by pair", wavelengths},
+	{"table", "cosines by position and pair", tables},
+	{"products", "dot product of a query and an equal key, by their distance", products},
+	{"errors", "error of float32 angles, by position", angleErrors},
+}
+
+func (r *rotation) label() chart.Label { return chart.Label{Model: r.model, Kind: r.kind} }
+
+// contexts is a level for each context length.
+func contexts(list []rotation, ofX bool) []chart.Level {
+	var levels []chart.Level
+	for _, r := range list {
+		level := chart.Level{Name: fmt.Sprintf("context %d", r.context), Value: float64(r.context), OfX: ofX}
+		if r.context > 0 && !slices.Contains(levels, level) {
+			levels = append(levels, level)
+		}
+	}
+	slices.SortFunc(levels, func(a, b chart.Level) int { return cmp.Compare(a.Value, b.Value) })
+	return levels
+}
+
+func wavelengths(list []rotation) (chart.Chart, error) {
+	c := chart.Chart{
+		Title:  "Wavelengths",
+		X:      chart.Axis{Label: "pair"},
+		Y:      chart.Axis{Label: "positions until it has turned once", Logarithmic: true},
+		Levels: contexts(list, false),
+	}
+	for _, r := range list {
+		curve := chart.Curve{Label: r.label()}
+		for i, w := range r.config.InvFreq {
+			if w != 0 { // a pair that does not turn
+				curve.X, curve.Y = append(curve.X, float64(i)), append(curve.Y, 2*math.Pi/math.Abs(w))
+			}
+		}
+		c.Curves = append(c.Curves, curve)
+	}
+	return c, nil
+}
+
+func tables(list []rotation) (chart.Chart, error) {
+	c := chart.Chart{
+		Title: "Cosines",
+		X:     chart.Axis{Label: "pair"},
+		Y:     chart.Axis{Label: "position"},
+	}
+	for _, r := range list {
+		t := chart.Table{Label: r.label(), Columns: len(r.config.InvFreq)}
+		for position := range tableRows {
+			for _, w := range r.config.InvFreq {
+				t.Values = append(t.Values, float32(math.Cos(float64(position)*w)))
+			}
+		}
+		c.Tables = append(c.Tables, t)
+	}
+	return c, nil
+}
+
+// products are, of vectors all of whose pairs are equally long, the dot product of a query and
+// a key that is the same vector: the mean of cos(distance*w) over the frequencies w. A
+// point is the mean over distances about it, up to an eighth more or less: single ones hide in
+// ripples, from one frequency to the next, where the curve goes.
+func products(list []rotation) (chart.Chart, error) {
+	c := chart.Chart{
+		Title:  "Dot product of equal vectors",
+		X:      chart.Axis{Label: "distance of query and key", Logarithmic: true},
+		Y:      chart.Axis{Label: "share of that at distance 0, mean nearby"},
+		Levels: contexts(list, true),
+		Falls:  true,
+	}
+	for _, r := range list {
+		curve := chart.Curve{Label: r.label()}
+		for _, b := range bins(r.reach, 30) {
+			distance := b.middle()
+			sum := 0.0
+			for _, w := range r.config.InvFreq {
+				sum += meanCos(w, int(math.Ceil(distance/1.125)), int(distance*1.125))
+			}
+			curve.X, curve.Y = append(curve.X, distance), append(curve.Y, sum/float64(len(r.config.InvFreq)))
+		}
+		c.Curves = append(c.Curves, curve)
+	}
+	return c, nil
+}
+
+// meanCos is the mean of cos(n*w) for n = first to last.
+func meanCos(w float64, first, last int) float64 {
+	w = math.Remainder(w, 2*math.Pi)
+	n := float64(last - first + 1)
+	middle := math.Cos(w * float64(first+last) / 2)
+	if s := math.Sin(w / 2); s != 0 {
+		return middle * math.Sin(n*w/2) / (n * s)
+	}
+	return middle
+}
+
+// bin is the integers from first to last.
+type bin struct{ first, last int }
+
+func (b bin) middle() float64 { return math.Sqrt(float64(b.first) * float64(b.last)) }
+
+// bins divides 1 to most into bins, of which some perDecade are as wide by the logarithm.
+func bins(most, perDecade int) []bin {
+	var list []bin
+	for first, i := 1, 1; first <= most; i++ {
+		next := int(math.Pow(10, float64(i)/float64(perDecade)))
+		if next > first {
+			list = append(list, bin{first, min(next-1, most)})
+			first = next
+		}
+	}
+	return list
+}
+
+// angleErrors are the largest errors of cosines and sines over all pairs, with the angles that
+// engines compute in float32.
+func angleErrors(list []rotation) (chart.Chart, error) {
+	c := chart.Chart{
+		Title: "Error of cosines and sines with float32 angles",
+		X:     chart.Axis{Label: "position", Logarithmic: true},
+		Y:     chart.Axis{Label: "largest error of all pairs", Logarithmic: true},
+		Levels: append([]chart.Level{
+			{Name: "rounding of float16", Value: math.Ldexp(1, -12)},
+			{Name: "rounding of bfloat16", Value: math.Ldexp(1, -9)},
+		}, contexts(list, true)...),
+	}
+	for _, r := range list {
+		curve, err := angleError(r)
+		if err != nil {
+			return c, err
+		}
+		c.Curves = append(c.Curves, curve)
+	}
+	return c, nil
+}
+
+func angleError(r rotation) (chart.Curve, error) {
+	curve := chart.Curve{Label: r.label()}
+	exact := r.config
+	exact.AttentionFactor = 1
+	options := r.options
+	options.AngleRounding = posenc.Float32Angles
+	rounded, err := r.source.RotaryFor(options)
+	if err != nil {
+		return curve, err
+	}
+	rounded.AttentionFactor = 1
+	const samples = 64
+	axes := 1
+	for _, axis := range exact.Axes {
+		axes = max(axes, int(axis)+1)
+	}
+	pairs := len(exact.InvFreq)
+	var rows [2][]float32 // of cosines, then of sines
+	for _, b := range bins(r.reach, 10) {
+		positions := make([]int32, axes*samples)
+		for i := range positions {
+			_, part := math.Modf(float64(i%samples) * math.Phi) // spread evenly, but by no power of two
+			positions[i] = int32(b.first + int(part*float64(b.last-b.first+1)))
+		}
+		for i, config := range []posenc.RotaryConfig{exact, rounded} {
+			rope, err := posenc.NewRotary(config)
+			if err != nil {
+				return curve, err
+			}
+			rows[i] = make([]float32, 2*samples*pairs)
+			if err := rope.CosSin(rows[i][:samples*pairs], rows[i][samples*pairs:], positions); err != nil {
+				return curve, err
+			}
+		}
+		worst := 0.0
+		for i, v := range rows[0] {
+			worst = max(worst, math.Abs(float64(v)-float64(rows[1][i])))
+		}
+		if worst > 0 { // a logarithm shows no 0
+			curve.X, curve.Y = append(curve.X, b.middle()), append(curve.Y, worst)
+		}
+	}
+	return curve, nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/go-posenc/posenc"
+	"github.com/go-posenc/posenc/cmd/posenc/internal/source"
+	"github.com/go-posenc/posenc/modelconfig"
+	"github.com/go-posenc/posenc/ropecheck"
+)
+
+// unknownContext is how far curves go where a model does not say how long its sequences
+// are.
+const unknownContext = 1 << 17
+
+// rotation is how the layers of one kind rotate, in sequences of one length.
+type rotation struct {
+	model string // names the model: the name of its file or folder
+	kind  string // which of its rotations: layers, length; "" where there is one
+
+	// context is the longest sequence of the model, 0 where it does not say. reach is up to
+	// where curves by position go.
+	context, reach int
+
+	source  *modelconfig.Model
+	options modelconfig.RotaryOptions
+	config  posenc.RotaryConfig // exact angles; InvFreq is not nil
+}
+
+func (r *rotation) name() string { return strings.TrimSpace(r.model + " " + r.kind) }
+
+// rotations returns the different rotations of a model: those of the text, where it has a
+// vision tower too.
+func rotations(s *source.Source) ([]rotation, error) {
+	model, tower := s.Model, false
+	if model == nil {
+		model, tower = s.Vision, true
+	}
+	context := model.ContextLength()
+	lengths := []int{0}
+	if beyond, depends := model.DependsOnLength(); depends {
+		lengths[0] = beyond
+		if context > beyond {
+			lengths = append(lengths, context)
+		}
+	}
+	var list []rotation
+	for _, layerType := range model.LayerTypes() {
+		for _, length := range lengths {
+			r := rotation{model: modelName(s.Path), context: context, source: model, options: modelconfig.RotaryOptions{LayerType: layerType, SequenceLength: length}}
+			var err error
+			if r.config, err = model.RotaryFor(r.options); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.Path, err)
+			}
+			if r.config.InvFreq == nil {
+				r.config.InvFreq = ladder(r.config)
+			}
+			var words []string
+			switch {
+			case tower:
+				words = append(words, "vision")
+			case layerType != "":
+				words = append(words, layerType)
+			}
+			if len(lengths) > 1 {
+				words = append(words, fmt.Sprintf("%d tokens", length))
+			}
+			r.kind = strings.Join(words, ", ")
+			r.reach = max(2, cmp.Or(length, context, unknownContext))
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// float32Steps is the rotation with the frequencies that transformers makes in float32, nil where they
+// are the exact ones rounded.
+func (r *rotation) float32Steps() (*posenc.RotaryConfig, error) {
+	options := r.options
+	options.AngleRounding = posenc.Float32Angles
+	c, err := r.source.RotaryFor(options)
+	if err != nil || c.InvFreq == nil {
+		return nil, err
+	}
+	for i, w := range c.InvFreq {
+		if float32(w) != float32(r.config.InvFreq[i]) {
+			return &c, nil
+		}
+	}
+	return nil, nil
+}
+
+// unscaled is the rotation without its scaling rule, where it has one that changes the
+// frequencies of a base.
+func (r *rotation) unscaled() (ropecheck.Candidate, bool) {
+	rule, err := r.source.RuleFor(r.options.LayerType)
+	if err != nil || rule.Name == "default" || rule.Name == "axial" || !(rule.Base > 1) {
+		return ropecheck.Candidate{}, false
+	}
+	c := r.config
+	c.Base, c.InvFreq, c.AttentionFactor = rule.Base, nil, 0
+	return ropecheck.Candidate{Name: fmt.Sprintf("%s without its rule %s", r.name(), rule.Name), Config: c}, true
+}
+
+// sameFrequencies joins neighbours of one model whose pairs turn alike.
+func sameFrequencies(list []rotation) []rotation {
+	var joined []rotation
+	for _, r := range list {
+		found := false
+		for i := range joined {
+			j := &joined[i]
+			if j.source == r.source && reflect.DeepEqual(j.config.InvFreq, r.config.InvFreq) {
+				j.kind += ", " + r.kind
+				found = true
+				break
+			}
+		}
+		if !found {
+			joined = append(joined, r)
+		}
+	}
+	return joined
+}
+
+// ladder is the frequencies of a base.
+func ladder(c posenc.RotaryConfig) []float64 {
+	dim, base := c.RotaryDim, c.Base
+	if dim == 0 {
+		dim = c.HeadDim
+	}
+	if base == 0 {
+		base = 10000
+	}
+	frequencies := make([]float64, dim/2)
+	for i := range frequencies {
+		frequencies[i] = math.Pow(base, -2*float64(i)/float64(dim))
+	}
+	return frequencies
+}
+
+// modelName is the name of a file without its ending, or of the folder of a config.json.
+func modelName(path string) string {
+	name := filepath.Base(path)
+	if name == "config.json" {
+		if absolute, err := filepath.Abs(path); err == nil {
+			return filepath.Base(filepath.Dir(absolute))
+		}
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}

@@ -1,0 +1,43 @@
+package llama
+
+import (
+	"strings"
+	"testing"
+)
+
+// A path is the same where its digest is that of plain Go.
+func TestReport(t *testing.T) {
+	r := Report{Tokens: 512, Samples: 11, Digest: "aa", Paths: []Result{
+		{Path: "avx2", Digest: "aa", Prefill: Timing{100, 250}, Decode: Timing{50, 100}},
+		{Path: "generic", Digest: "aa", Prefill: Timing{200, 250}, Decode: Timing{100, 100}},
+	}}
+	text := r.String()
+	for _, want := range []string{"prefill of 512 tokens", "avx2            100.0   204.80          250.0     2.50x  as plain Go", "decode at position 512"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !r.Same() || strings.Contains(text, "DIFFER") {
+		t.Error("equal digests differ")
+	}
+	r.Paths[0].Digest = "bb"
+	if r.Same() || strings.Count(r.String(), "DIFFER from plain Go") != 2 || !strings.Contains(r.String(), "avx2 bb") {
+		t.Errorf("different digests are the same:\n%s", &r)
+	}
+}
+
+// The path of this process gives the bits of plain Go.
+func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second")
+	}
+	tokens, _ := size(true)
+	want, err := reference(tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Measure(true)
+	if err != nil || got.Digest != want || got.Prefill.Path <= 0 || got.Decode.Loop <= 0 {
+		t.Errorf("%+v, %v, want the digest %s", got, err, want)
+	}
+}

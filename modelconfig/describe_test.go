@@ -1,0 +1,112 @@
+package modelconfig
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/go-posenc/posenc/frequency"
+	"github.com/go-posenc/posenc/internal/testkit"
+)
+
+// The function of package frequency that a rule names, with its parameters, makes the
+// frequencies of the model.
+func TestRuleFor(t *testing.T) {
+	for name, config := range map[string]string{
+		"default": `{"model_type": "llama"}`, "linear": `{"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 4}}`,
+		"dynamic NTK": `{"model_type": "llama", "rope_scaling": {"type": "dynamic", "factor": 4}}`,
+		"NTK":         `{"model_type": "llama", "rope_scaling": {"type": "ntk", "factor": 4}}`,
+		"NTK mixed":   `{"model_type": "llama", "rope_scaling": {"type": "ntk", "factor": 4, "mixed_b": 0.5}}`,
+		"NTK alpha":   `{"model_type": "hunyuan", "rope_scaling": {"type": "dynamic", "alpha": 1000}}`,
+		"yarn":        fmt.Sprintf(qwenYaRN, ""), "llama3": llama31, "longrope": fmt.Sprintf(phi3, "su"),
+		"proportional": `{"model_type": "llama", "rope_scaling": {"rope_type": "proportional", "partial_rotary_factor": 0.25}}`,
+	} {
+		m, err := HuggingFace([]byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule, err := m.RuleFor("")
+		if err != nil || rule.Name != name {
+			t.Errorf("%s: %+v, %v", name, rule, err)
+		}
+		const length = 5000
+		cfg := testkit.Must(m.RotaryFor(RotaryOptions{SequenceLength: length}))
+		dim, base := cfg.RotaryDim, rule.Base
+		var ladder frequency.Ladder
+		switch p := rule.Parameters.(type) {
+		case nil:
+			ladder, err = frequency.Default(dim, base, frequency.Exact)
+		case frequency.LinearParameters:
+			ladder, err = frequency.Linear(dim, base, p, frequency.Exact)
+		case frequency.NTKParameters:
+			ladder, err = frequency.NTK(dim, base, p, frequency.Exact)
+		case frequency.NTKMixedParameters:
+			ladder, err = frequency.NTKMixed(dim, base, p, frequency.Exact)
+		case frequency.NTKAlphaParameters:
+			ladder, err = frequency.NTKAlpha(dim, base, p, frequency.Exact)
+		case frequency.DynamicNTKParameters:
+			p.SequenceLength = length
+			ladder, err = frequency.DynamicNTK(dim, base, p, frequency.Exact)
+		case frequency.YaRNParameters:
+			ladder, err = frequency.YaRN(dim, base, p, frequency.Exact)
+		case frequency.LongRoPEParameters:
+			p.SequenceLength = length
+			ladder, err = frequency.LongRoPE(dim, base, p, frequency.Exact)
+		case frequency.Llama3Parameters:
+			ladder, err = frequency.Llama3(dim, base, p, frequency.Exact)
+		case frequency.ProportionalParameters:
+			ladder, err = frequency.Proportional(cfg.HeadDim, base, p, frequency.Exact)
+		default:
+			t.Errorf("%s: parameters %T", name, p)
+		}
+		if err != nil || !slices.Equal(ladder.InvFreq, cfg.InvFreq) || ladder.AttentionFactor != cfg.AttentionFactor {
+			t.Errorf("%s: the rule makes other frequencies, %v", name, err)
+		}
+	}
+	m := testkit.Must(HuggingFace([]byte(gemma3)))
+	if _, err := m.RuleFor(""); !errors.Is(err, ErrArgument) {
+		t.Errorf("two kinds of layers: %v", err)
+	}
+	if _, err := (*Model)(nil).RuleFor(""); !errors.Is(err, ErrArgument) {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+// The context lengths that the models' own pages give.
+func TestContextLength(t *testing.T) {
+	for name, want := range map[string]int{
+		"Llama-3.1-8B": 131072, "Qwen3-8B": 40960, "gemma-2b": 8192, "falcon-7b": 2048, "DeepSeek-V3": 163840, "codegen-350M-mono": 2048, "Phi-3-mini-128k-instruct": 131072,
+	} {
+		m := testkit.Must(HuggingFace(testkit.Must(os.ReadFile("testdata/transformers/configs/" + name + ".json"))))
+		if got := m.ContextLength(); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+		if got, want := m.LatentAttention(), name == "DeepSeek-V3"; got != want {
+			t.Errorf("%s: latent attention %t", name, got)
+		}
+	}
+}
+
+func TestTraps(t *testing.T) {
+	names := func(m *Model) (names []string) {
+		for _, trap := range m.Traps() {
+			names = append(names, trap.Name)
+		}
+		return names
+	}
+	for config, want := range map[string][]string{
+		`{"model_type": "llama"}`: nil, llama31: {"llama3_smooths_by_frequency"},
+		fmt.Sprintf(phi3, "su"): {"longrope_switches_beyond_the_original_length", "longrope_has_older_names", "longrope_original_length_stands_beside_the_rope_parameters"},
+		`{"model_type": "phi"}`: {"partial_rotation_counts_exponents_by_rotary_dim"},
+	} {
+		if got := names(testkit.Must(HuggingFace([]byte(config)))); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", config, got, want)
+		}
+	}
+	m := testkit.Must(GGUF(map[string]any{"general.architecture": "grok", "grok.block_count": 1, "grok.attention.key_length": 128}))
+	if got, want := names(m), []string{"beta_fast_of_Grok"}; !slices.Equal(got, want) {
+		t.Errorf("grok: %q, want %q", got, want)
+	}
+}
