@@ -1618,22 +1618,22 @@ GLOBL negativeNaN<>(SB), RODATA|NOPTR, $64
 // func RotateHalfSplitBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitBF16AVX512(SB), $0-104
-	MOVQ    partner+40(FP), AX
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evens32<>+0(SB), Z2
-	VMOVUPS odds32<>+0(SB), Z3
-	MOVL    $0xaaaaaaaa, CX
-	KMOVD   CX, K1
-	MOVQ    heads+72(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    pairs+32(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    tokens+48(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
+	MOVQ         partner+40(FP), AX
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z1
+	VMOVUPS      evens32<>+0(SB), Z2
+	VMOVUPS      odds32<>+0(SB), Z3
+	MOVL         $0xaaaaaaaa, CX
+	KMOVD        CX, K1
+	MOVQ         heads+72(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         pairs+32(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         tokens+48(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), BX
@@ -1648,41 +1648,41 @@ token1:
 	JLT  next4
 
 block3:
-	VMOVUPS   (BX), Z5
-	VMOVUPS   64(BX), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (SI), Z7
-	VMOVUPS   64(SI), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS   128(BX), Z9
-	VMOVUPS   192(BX), Z10
-	VMOVAPS   Z9, Z8
-	VPERMT2PS Z10, Z2, Z8
-	VMOVAPS   Z9, Z9
-	VPERMT2PS Z10, Z3, Z9
-	VMOVUPS   128(SI), Z11
-	VMOVUPS   192(SI), Z12
-	VMOVAPS   Z11, Z10
-	VPERMT2PS Z12, Z2, Z10
-	VMOVAPS   Z11, Z11
-	VPERMT2PS Z12, Z3, Z11
-	VPMINUD   negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD   negativeNaN<>+0(SB), Z9, Z9
-	VPMINUD   negativeNaN<>+0(SB), Z10, Z10
-	VPMINUD   negativeNaN<>+0(SB), Z11, Z11
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	VMOVUPS      (BX), Z5
+	VMOVUPS      64(BX), Z6
+	VMOVAPS      Z5, Z4
+	VPERMT2PS    Z6, Z2, Z4
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z6, Z3, Z5
+	VMOVUPS      (SI), Z7
+	VMOVUPS      64(SI), Z8
+	VMOVAPS      Z7, Z6
+	VPERMT2PS    Z8, Z2, Z6
+	VMOVAPS      Z7, Z7
+	VPERMT2PS    Z8, Z3, Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	VMOVUPS      128(BX), Z9
+	VMOVUPS      192(BX), Z10
+	VMOVAPS      Z9, Z8
+	VPERMT2PS    Z10, Z2, Z8
+	VMOVAPS      Z9, Z9
+	VPERMT2PS    Z10, Z3, Z9
+	VMOVUPS      128(SI), Z11
+	VMOVUPS      192(SI), Z12
+	VMOVAPS      Z11, Z10
+	VPERMT2PS    Z12, Z2, Z10
+	VMOVAPS      Z11, Z11
+	VPERMT2PS    Z12, Z3, Z11
+	VPMINUD.BCST negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD.BCST negativeNaN<>+0(SB), Z9, Z9
+	VPMINUD.BCST negativeNaN<>+0(SB), Z10, Z10
+	VPMINUD.BCST negativeNaN<>+0(SB), Z11, Z11
+	MOVQ         DI, CX
+	MOVQ         R8, DX
+	MOVQ         R9, R10
 
 head5:
 	PREFETCHT0 3072(DX)
@@ -1778,25 +1778,25 @@ next4:
 	JLT  next7
 
 block6:
-	VMOVUPS   (BX), Z5
-	VMOVUPS   64(BX), Z6
-	VMOVAPS   Z5, Z4
-	VPERMT2PS Z6, Z2, Z4
-	VMOVAPS   Z5, Z5
-	VPERMT2PS Z6, Z3, Z5
-	VMOVUPS   (SI), Z7
-	VMOVUPS   64(SI), Z8
-	VMOVAPS   Z7, Z6
-	VPERMT2PS Z8, Z2, Z6
-	VMOVAPS   Z7, Z7
-	VPERMT2PS Z8, Z3, Z7
-	VPMINUD   negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD   negativeNaN<>+0(SB), Z5, Z5
-	VPMINUD   negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD   negativeNaN<>+0(SB), Z7, Z7
-	MOVQ      DI, CX
-	MOVQ      R8, DX
-	MOVQ      R9, R10
+	VMOVUPS      (BX), Z5
+	VMOVUPS      64(BX), Z6
+	VMOVAPS      Z5, Z4
+	VPERMT2PS    Z6, Z2, Z4
+	VMOVAPS      Z5, Z5
+	VPERMT2PS    Z6, Z3, Z5
+	VMOVUPS      (SI), Z7
+	VMOVUPS      64(SI), Z8
+	VMOVAPS      Z7, Z6
+	VPERMT2PS    Z8, Z2, Z6
+	VMOVAPS      Z7, Z7
+	VPERMT2PS    Z8, Z3, Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	MOVQ         DI, CX
+	MOVQ         R8, DX
+	MOVQ         R9, R10
 
 head8:
 	PREFETCHT0 3072(DX)
@@ -3214,22 +3214,22 @@ done2:
 // func RotateHalfSplitF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, partner int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateHalfSplitF32ToBF16AVX512(SB), $0-104
-	MOVQ    partner+40(FP), AX
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evens32<>+0(SB), Z1
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, CX
-	KMOVD   CX, K1
-	MOVQ    heads+72(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    pairs+32(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
-	MOVQ    tokens+48(FP), CX
-	TESTQ   CX, CX
-	JZ      done2
+	MOVQ         partner+40(FP), AX
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z0
+	VMOVUPS      evens32<>+0(SB), Z1
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, CX
+	KMOVD        CX, K1
+	MOVQ         heads+72(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         pairs+32(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
+	MOVQ         tokens+48(FP), CX
+	TESTQ        CX, CX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), BX
@@ -5072,18 +5072,18 @@ done2:
 // func RotateInterleavedF32AVX512(y *float32, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
 TEXT ·RotateInterleavedF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -5765,18 +5765,18 @@ done2:
 // func RotateInterleavedF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF16AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -6510,21 +6510,21 @@ done2:
 // func RotateInterleavedBF16AVX512(y *uint16, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedBF16AVX512(SB), $0-96
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z1
-	VMOVUPS evens32<>+0(SB), Z2
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, AX
-	KMOVD   AX, K1
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z1
+	VMOVUPS      evens32<>+0(SB), Z2
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K1
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -6539,25 +6539,25 @@ token1:
 	JLT  next4
 
 block3:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUD negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD negativeNaN<>+0(SB), Z3, Z3
-	VMOVUPS 64(DX), Z4
-	VMOVUPS 64(BX), Z5
-	VPMINUD negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD negativeNaN<>+0(SB), Z5, Z5
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 128(BX), Z7
-	VPMINUD negativeNaN<>+0(SB), Z6, Z6
-	VPMINUD negativeNaN<>+0(SB), Z7, Z7
-	VMOVUPS 192(DX), Z8
-	VMOVUPS 192(BX), Z9
-	VPMINUD negativeNaN<>+0(SB), Z8, Z8
-	VPMINUD negativeNaN<>+0(SB), Z9, Z9
-	MOVQ    SI, AX
-	MOVQ    DI, CX
-	MOVQ    R8, R9
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      64(BX), Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	VMOVUPS      128(DX), Z6
+	VMOVUPS      128(BX), Z7
+	VPMINUD.BCST negativeNaN<>+0(SB), Z6, Z6
+	VPMINUD.BCST negativeNaN<>+0(SB), Z7, Z7
+	VMOVUPS      192(DX), Z8
+	VMOVUPS      192(BX), Z9
+	VPMINUD.BCST negativeNaN<>+0(SB), Z8, Z8
+	VPMINUD.BCST negativeNaN<>+0(SB), Z9, Z9
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
 
 head5:
 	PREFETCHT0 3072(CX)
@@ -6653,17 +6653,17 @@ next4:
 	JLT  next7
 
 block6:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUD negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD negativeNaN<>+0(SB), Z3, Z3
-	VMOVUPS 64(DX), Z4
-	VMOVUPS 64(BX), Z5
-	VPMINUD negativeNaN<>+0(SB), Z4, Z4
-	VPMINUD negativeNaN<>+0(SB), Z5, Z5
-	MOVQ    SI, AX
-	MOVQ    DI, CX
-	MOVQ    R8, R9
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS      64(BX), Z5
+	VPMINUD.BCST negativeNaN<>+0(SB), Z4, Z4
+	VPMINUD.BCST negativeNaN<>+0(SB), Z5, Z5
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
 
 head8:
 	PREFETCHT0 3072(CX)
@@ -6721,13 +6721,13 @@ next7:
 	JLT  next10
 
 block9:
-	VMOVUPS (DX), Z2
-	VMOVUPS (BX), Z3
-	VPMINUD negativeNaN<>+0(SB), Z2, Z2
-	VPMINUD negativeNaN<>+0(SB), Z3, Z3
-	MOVQ    SI, AX
-	MOVQ    DI, CX
-	MOVQ    R8, R9
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (BX), Z3
+	VPMINUD.BCST negativeNaN<>+0(SB), Z2, Z2
+	VPMINUD.BCST negativeNaN<>+0(SB), Z3, Z3
+	MOVQ         SI, AX
+	MOVQ         DI, CX
+	MOVQ         R8, R9
 
 head11:
 	PREFETCHT0 3072(CX)
@@ -7134,18 +7134,18 @@ done2:
 // func RotateInterleavedF32ToF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF32ToF16AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -7884,21 +7884,21 @@ done2:
 // func RotateInterleavedF32ToBF16AVX512(y *uint16, x *float32, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL
 TEXT ·RotateInterleavedF32ToBF16AVX512(SB), $0-96
-	VMOVUPS upperHalf<>+0(SB), Z0
-	VMOVUPS one16<>+0(SB), Z0
-	VMOVUPS evens32<>+0(SB), Z1
-	VMOVUPS odds32<>+0(SB), Z2
-	MOVL    $0xaaaaaaaa, AX
-	KMOVD   AX, K1
-	MOVQ    heads+64(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    pairs+32(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
-	MOVQ    tokens+40(FP), AX
-	TESTQ   AX, AX
-	JZ      done2
+	VBROADCASTSS upperHalf<>+0(SB), Z0
+	VBROADCASTSS one16<>+0(SB), Z0
+	VMOVUPS      evens32<>+0(SB), Z1
+	VMOVUPS      odds32<>+0(SB), Z2
+	MOVL         $0xaaaaaaaa, AX
+	KMOVD        AX, K1
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -8523,18 +8523,18 @@ done2:
 // func RotateInterleavedF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F, F16C
 TEXT ·RotateInterleavedF16ToF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
@@ -9169,18 +9169,18 @@ done2:
 // func RotateInterleavedBF16ToF32AVX512(y *float32, x *uint16, cos *float32, sin *float32, pairs int, tokens int, yTokenStride int, xTokenStride int, heads int, yHeadStride int, xHeadStride int, tableStride int)
 // Requires: AVX, AVX2, AVX512F
 TEXT ·RotateInterleavedBF16ToF32AVX512(SB), $0-96
-	VMOVUPS   low32<>+0(SB), Z0
-	VMOVUPS   high32<>+0(SB), Z1
-	VMOVDQU32 signBit32<>+0(SB), Z2
-	MOVQ      heads+64(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      pairs+32(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
-	MOVQ      tokens+40(FP), AX
-	TESTQ     AX, AX
-	JZ        done2
+	VMOVUPS      low32<>+0(SB), Z0
+	VMOVUPS      high32<>+0(SB), Z1
+	VBROADCASTSS signBit32<>+0(SB), Z2
+	MOVQ         heads+64(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         pairs+32(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
+	MOVQ         tokens+40(FP), AX
+	TESTQ        AX, AX
+	JZ           done2
 
 token1:
 	MOVQ cos+16(FP), DX
