@@ -3900,6 +3900,13 @@ vector1:
 	JLT  next4
 
 block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	PREFETCHT0       64(R11)
+	PREFETCHT0       128(R11)
+	PREFETCHT0       192(R11)
 	VMULPS           (R9), Z0, Z2
 	VMULPS           64(R9), Z0, Z3
 	VMULPS           128(R9), Z0, Z4
@@ -3953,6 +3960,10 @@ next4:
 	JLT  next8
 
 block7:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
 	VMULPS           (R9), Z0, Z2
 	VRANGEPS         $0x02, Z1, Z2, Z4
 	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z4, Z3
@@ -4363,6 +4374,13 @@ vector1:
 	JLT  next4
 
 block3:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	PREFETCHT0       64(R11)
+	PREFETCHT0       128(R11)
+	PREFETCHT0       192(R11)
 	VMULPS           (R9), Z0, Z2
 	VMULPS           64(R9), Z0, Z3
 	VMULPS           128(R9), Z0, Z4
@@ -4416,6 +4434,10 @@ next4:
 	JLT  next8
 
 block7:
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
 	VMULPS           (R9), Z0, Z2
 	VRANGEPS         $0x02, Z1, Z2, Z4
 	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z4, Z3
