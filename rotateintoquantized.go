@@ -178,21 +178,21 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.TokenElements]float32
-	var cos, sin [kernels.TokenPairs]float32
-	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], scratch[:])
+	var scratch [kernels.TokenElements + kernels.Line]float32
+	var cos, sin [kernels.TokenPairs + kernels.Line]float32
+	intoQuantized(a, 1, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.FusedElements]float32
-	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	var scratch [kernels.FusedElements + kernels.Line]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	intoQuantized(a, tokens, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 func quantizeWholeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [maxQuantizedToken]float32
-	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	var scratch [maxQuantizedToken + kernels.Line]float32
+	var cos, sin [kernels.ChunkPairs + kernels.Line]float32
+	intoQuantized(a, tokens, r, slots, xs, kernels.LineAligned(cos[:]), kernels.LineAligned(sin[:]), kernels.LineAligned(scratch[:]))
 }
 
 // intoQuantized goes through the tokens chunk by chunk. cos, sin and scratch are memory for

@@ -634,7 +634,7 @@ vector1:
 	MOVQ          AX, R8
 	MOVQ          CX, R9
 	MOVQ          DX, R10
-	VMOVUPS       magnitude32<>+0(SB), Z0
+	VBROADCASTSS  magnitude32<>+0(SB), Z0
 	CMPQ          R10, $0x00000080
 	JLT           single5
 	VPANDD        (R9), Z0, Z1
@@ -887,10 +887,10 @@ rare10:
 	VPACKSSDW     Z3, Z4, Z2
 	VPSRAW        $0x0f, Z1, Z3
 	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
+	VPANDD.BCST   lowBytes<>+0(SB), Z1, Z1
 	VPSRAW        $0x0f, Z2, Z3
 	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
+	VPANDD.BCST   lowBytes<>+0(SB), Z2, Z2
 	VPACKUSWB     Z2, Z1, Z1
 	VMOVUPS       inOrder512<>+0(SB), Z2
 	VPERMD        Z1, Z2, Z1
@@ -914,10 +914,10 @@ rare10:
 	VPACKSSDW     Z3, Z4, Z2
 	VPSRAW        $0x0f, Z1, Z3
 	VPAVGW        Z3, Z1, Z1
-	VPANDD        lowBytes<>+0(SB), Z1, Z1
+	VPANDD.BCST   lowBytes<>+0(SB), Z1, Z1
 	VPSRAW        $0x0f, Z2, Z3
 	VPAVGW        Z3, Z2, Z2
-	VPANDD        lowBytes<>+0(SB), Z2, Z2
+	VPANDD.BCST   lowBytes<>+0(SB), Z2, Z2
 	VPACKUSWB     Z2, Z1, Z1
 	VMOVUPS       inOrder512<>+0(SB), Z2
 	VPERMD        Z1, Z2, Z1
@@ -942,7 +942,7 @@ rare16:
 	VPACKSSDW    Z1, Z2, Z1
 	VPSRAW       $0x0f, Z1, Z2
 	VPAVGW       Z2, Z1, Z1
-	VPANDD       lowBytes<>+0(SB), Z1, Z1
+	VPANDD.BCST  lowBytes<>+0(SB), Z1, Z1
 	VPACKUSWB    Z1, Z1, Z1
 	VMOVUPS      inOrder512<>+0(SB), Z2
 	VPERMD       Z1, Z2, Z1
@@ -1613,27 +1613,27 @@ GLOBL leastScale<>(SB), RODATA|NOPTR, $64
 // func QuantizeRowF32ToI8AVX512(y *int8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToI8AVX512(SB), $64-72
-	MOVQ    x+16(FP), AX
-	MOVQ    n+24(FP), CX
-	MOVQ    count+32(FP), DX
-	MOVQ    y+0(FP), BX
-	MOVQ    scales+8(FP), SI
-	MOVQ    xStride+48(FP), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-	TESTQ   DX, DX
-	JZ      done1
-	CMPQ    DX, $0x04
-	JLT     fewer5
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest7
+	MOVQ         x+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         count+32(FP), DX
+	MOVQ         y+0(FP), BX
+	MOVQ         scales+8(FP), SI
+	MOVQ         xStride+48(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	TESTQ        DX, DX
+	JZ           done1
+	CMPQ         DX, $0x04
+	JLT          fewer5
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest7
 
 magnitudes6:
 	MOVQ       ahead+56(FP), R12
@@ -1709,22 +1709,22 @@ largest8:
 
 rows2:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x04, DX
-	CMPQ    DX, $0x04
-	JLT     last3
-	LEAQ    (AX)(R8*4), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest10
+	VMOVUPS      (SP), X0
+	VMOVUPS      X0, 32(SP)
+	VMOVUPS      16(SP), X0
+	VMOVUPS      X0, 48(SP)
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(R8*4), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest10
 
 magnitudes9:
 	MOVQ       ahead+56(FP), R12
@@ -1936,14 +1936,14 @@ written14:
 	JGE  rows2
 
 fewer5:
-	CMPQ    DX, $0x01
-	JLT     fewer28
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z10, Z10, Z10
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest30
+	CMPQ         DX, $0x01
+	JLT          fewer28
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z10, Z10, Z10
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest30
 
 magnitudes29:
 	MOVQ       ahead+56(FP), R11
@@ -1987,19 +1987,19 @@ largest31:
 
 rows25:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x01, DX
-	CMPQ    DX, $0x01
-	JLT     last26
-	LEAQ    (AX)(R8*1), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z11, Z11, Z11
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest33
+	VMOVUPS      (SP), X0
+	VMOVUPS      X0, 32(SP)
+	VMOVUPS      16(SP), X0
+	VMOVUPS      X0, 48(SP)
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last26
+	LEAQ         (AX)(R8*1), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z11, Z11, Z11
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest33
 
 magnitudes32:
 	MOVQ       ahead+56(FP), R11
@@ -3027,27 +3027,27 @@ GLOBL signs8<>(SB), RODATA|NOPTR, $64
 // func QuantizeRowF32ToE4M3AVX512(y *uint8, scales *float32, x *float32, n int, count int, yStride int, xStride int, ahead int, scaleStride int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeRowF32ToE4M3AVX512(SB), $64-72
-	MOVQ    x+16(FP), AX
-	MOVQ    n+24(FP), CX
-	MOVQ    count+32(FP), DX
-	MOVQ    y+0(FP), BX
-	MOVQ    scales+8(FP), SI
-	MOVQ    xStride+48(FP), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-	TESTQ   DX, DX
-	JZ      done1
-	CMPQ    DX, $0x04
-	JLT     fewer5
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest7
+	MOVQ         x+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         count+32(FP), DX
+	MOVQ         y+0(FP), BX
+	MOVQ         scales+8(FP), SI
+	MOVQ         xStride+48(FP), R8
+	SHLQ         $0x02, R8
+	LEAQ         (R8)(R8*2), R9
+	TESTQ        DX, DX
+	JZ           done1
+	CMPQ         DX, $0x04
+	JLT          fewer5
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest7
 
 magnitudes6:
 	MOVQ       ahead+56(FP), R12
@@ -3123,22 +3123,22 @@ largest8:
 
 rows2:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x04, DX
-	CMPQ    DX, $0x04
-	JLT     last3
-	LEAQ    (AX)(R8*4), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z6, Z6, Z6
-	VPXORD  Z7, Z7, Z7
-	VPXORD  Z8, Z8, Z8
-	VPXORD  Z9, Z9, Z9
-	MOVQ    CX, R10
-	SUBQ    $0x10, R10
-	JLT     rest10
+	VMOVUPS      (SP), X0
+	VMOVUPS      X0, 32(SP)
+	VMOVUPS      16(SP), X0
+	VMOVUPS      X0, 48(SP)
+	SUBQ         $0x04, DX
+	CMPQ         DX, $0x04
+	JLT          last3
+	LEAQ         (AX)(R8*4), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVQ         CX, R10
+	SUBQ         $0x10, R10
+	JLT          rest10
 
 magnitudes9:
 	MOVQ       ahead+56(FP), R12
@@ -3230,113 +3230,113 @@ row4:
 	JLT          next16
 
 block15:
-	VMOVUPS      (R12), Z2
-	VMOVUPS      64(R12), Z3
-	VMOVUPS      128(R12), Z4
-	VMOVUPS      192(R12), Z5
-	VMULPS       Z0, Z2, Z12
-	VFMSUB231PS  Z1, Z12, Z2
-	VFNMADD231PS Z0, Z2, Z12
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z12, Z5
-	VPANDD       signExponent32<>+0(SB), Z5, Z5
-	VFMADD132PS  powerE4M3<>+0(SB), Z12, Z5
-	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z12
-	VPANDD       signExponent32<>+0(SB), Z12, Z12
-	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z12
-	VPMADDWD     weightsE4M3<>+0(SB), Z12, Z12
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD       signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW    Z12, Z5, Z4
-	VPACKSSDW    Z3, Z2, Z2
-	VPSRLW       $0x08, Z4, Z3
-	VPSRLW       $0x04, Z4, Z4
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z4, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R11)
-	ADDQ         $0x00000100, R12
-	ADDQ         $0x00000040, R11
-	SUBQ         $0x40, R13
-	CMPQ         R13, $0x40
-	JGE          block15
+	VMOVUPS          (R12), Z2
+	VMOVUPS          64(R12), Z3
+	VMOVUPS          128(R12), Z4
+	VMOVUPS          192(R12), Z5
+	VMULPS           Z0, Z2, Z12
+	VFMSUB231PS      Z1, Z12, Z2
+	VFNMADD231PS     Z0, Z2, Z12
+	VMULPS           Z0, Z3, Z2
+	VFMSUB231PS      Z1, Z2, Z3
+	VFNMADD231PS     Z0, Z3, Z2
+	VMULPS           Z0, Z4, Z3
+	VFMSUB231PS      Z1, Z3, Z4
+	VFNMADD231PS     Z0, Z4, Z3
+	VMULPS           Z0, Z5, Z4
+	VFMSUB231PS      Z1, Z4, Z5
+	VFNMADD231PS     Z0, Z5, Z4
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z12, Z5
+	VPANDD.BCST      signExponent32<>+0(SB), Z5, Z5
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z12, Z5
+	VPMADDWD         weightsE4M3<>+0(SB), Z5, Z5
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z2, Z12
+	VPANDD.BCST      signExponent32<>+0(SB), Z12, Z12
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z2, Z12
+	VPMADDWD         weightsE4M3<>+0(SB), Z12, Z12
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD.BCST      signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD         weightsE4M3<>+0(SB), Z2, Z2
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW        Z12, Z5, Z4
+	VPACKSSDW        Z3, Z2, Z2
+	VPSRLW           $0x08, Z4, Z3
+	VPSRLW           $0x04, Z4, Z4
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z4
+	VPSRLW           $0x08, Z2, Z3
+	VPSRLW           $0x04, Z2, Z2
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB        Z2, Z4, Z2
+	VMOVUPS          inOrder512<>+0(SB), Z3
+	VPERMD           Z2, Z3, Z2
+	VMOVUPS          Z2, (R11)
+	ADDQ             $0x00000100, R12
+	ADDQ             $0x00000040, R11
+	SUBQ             $0x40, R13
+	CMPQ             R13, $0x40
+	JGE              block15
 
 next16:
 	CMPQ R13, $0x10
 	JLT  next18
 
 block17:
-	VMOVUPS      (R12), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VPACKSSDW    Z2, Z2, Z2
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R11)
-	ADDQ         $0x00000040, R12
-	ADDQ         $0x00000010, R11
-	SUBQ         $0x10, R13
-	CMPQ         R13, $0x10
-	JGE          block17
+	VMOVUPS          (R12), Z2
+	VMULPS           Z0, Z2, Z3
+	VFMSUB231PS      Z1, Z3, Z2
+	VFNMADD231PS     Z0, Z2, Z3
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD.BCST      signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD         weightsE4M3<>+0(SB), Z2, Z2
+	VPACKSSDW        Z2, Z2, Z2
+	VPSRLW           $0x08, Z2, Z3
+	VPSRLW           $0x04, Z2, Z2
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB        Z2, Z2, Z2
+	VMOVUPS          inOrder512<>+0(SB), Z3
+	VPERMD           Z2, Z3, Z2
+	VMOVUPS          X2, (R11)
+	ADDQ             $0x00000040, R12
+	ADDQ             $0x00000010, R11
+	SUBQ             $0x10, R13
+	CMPQ             R13, $0x10
+	JGE              block17
 
 next18:
-	TESTQ        R13, R13
-	JZ           next20
-	MOVQ         $0xffffffffffffffff, R10
-	BZHIQ        R13, R10, R10
-	KMOVD        R10, K1
-	SHRQ         $0x10, R10
-	KMOVD        R10, K2
-	VMOVUPS.Z    (R12), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
-	VPANDD       signExponent32<>+0(SB), Z0, Z0
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
-	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
-	VPACKSSDW    Z0, Z0, Z0
-	VPSRLW       $0x08, Z0, Z1
-	VPSRLW       $0x04, Z0, Z0
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
-	VPACKUSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
-	LEAQ         (R11), R10
-	TESTQ        $0x00000008, R13
-	JZ           fewer21
-	VMOVLPS      X0, (R10)
-	VPSRLDQ      $0x08, X0, X0
-	ADDQ         $0x00000008, R10
+	TESTQ            R13, R13
+	JZ               next20
+	MOVQ             $0xffffffffffffffff, R10
+	BZHIQ            R13, R10, R10
+	KMOVD            R10, K1
+	SHRQ             $0x10, R10
+	KMOVD            R10, K2
+	VMOVUPS.Z        (R12), K1, Z2
+	VMULPS           Z0, Z2, Z3
+	VFMSUB231PS      Z1, Z3, Z2
+	VFNMADD231PS     Z0, Z2, Z3
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z0
+	VPANDD.BCST      signExponent32<>+0(SB), Z0, Z0
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z0
+	VPMADDWD         weightsE4M3<>+0(SB), Z0, Z0
+	VPACKSSDW        Z0, Z0, Z0
+	VPSRLW           $0x08, Z0, Z1
+	VPSRLW           $0x04, Z0, Z0
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z1, Z0
+	VPACKUSWB        Z0, Z0, Z0
+	VMOVUPS          inOrder512<>+0(SB), Z1
+	VPERMD           Z0, Z1, Z0
+	VMOVAPS          X0, X0
+	LEAQ             (R11), R10
+	TESTQ            $0x00000008, R13
+	JZ               fewer21
+	VMOVLPS          X0, (R10)
+	VPSRLDQ          $0x08, X0, X0
+	ADDQ             $0x00000008, R10
 
 fewer21:
 	TESTQ   $0x00000004, R13
@@ -3380,14 +3380,14 @@ written14:
 	JGE  rows2
 
 fewer5:
-	CMPQ    DX, $0x01
-	JLT     fewer28
-	MOVQ    AX, DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z10, Z10, Z10
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest30
+	CMPQ         DX, $0x01
+	JLT          fewer28
+	MOVQ         AX, DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z10, Z10, Z10
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest30
 
 magnitudes29:
 	MOVQ       ahead+56(FP), R11
@@ -3431,19 +3431,19 @@ largest31:
 
 rows25:
 	// 1. the scales of the next rows
-	VMOVUPS (SP), X0
-	VMOVUPS X0, 32(SP)
-	VMOVUPS 16(SP), X0
-	VMOVUPS X0, 48(SP)
-	SUBQ    $0x01, DX
-	CMPQ    DX, $0x01
-	JLT     last26
-	LEAQ    (AX)(R8*1), DI
-	VMOVUPS magnitude32<>+0(SB), Z0
-	VPXORD  Z11, Z11, Z11
-	MOVQ    CX, R9
-	SUBQ    $0x10, R9
-	JLT     rest33
+	VMOVUPS      (SP), X0
+	VMOVUPS      X0, 32(SP)
+	VMOVUPS      16(SP), X0
+	VMOVUPS      X0, 48(SP)
+	SUBQ         $0x01, DX
+	CMPQ         DX, $0x01
+	JLT          last26
+	LEAQ         (AX)(R8*1), DI
+	VBROADCASTSS magnitude32<>+0(SB), Z0
+	VPXORD       Z11, Z11, Z11
+	MOVQ         CX, R9
+	SUBQ         $0x10, R9
+	JLT          rest33
 
 magnitudes32:
 	MOVQ       ahead+56(FP), R11
@@ -3503,113 +3503,113 @@ row27:
 	JLT          next39
 
 block38:
-	VMOVUPS      (R11), Z2
-	VMOVUPS      64(R11), Z3
-	VMOVUPS      128(R11), Z4
-	VMOVUPS      192(R11), Z5
-	VMULPS       Z0, Z2, Z6
-	VFMSUB231PS  Z1, Z6, Z2
-	VFNMADD231PS Z0, Z2, Z6
-	VMULPS       Z0, Z3, Z2
-	VFMSUB231PS  Z1, Z2, Z3
-	VFNMADD231PS Z0, Z3, Z2
-	VMULPS       Z0, Z4, Z3
-	VFMSUB231PS  Z1, Z3, Z4
-	VFNMADD231PS Z0, Z4, Z3
-	VMULPS       Z0, Z5, Z4
-	VFMSUB231PS  Z1, Z4, Z5
-	VFNMADD231PS Z0, Z5, Z4
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z6, Z5
-	VPANDD       signExponent32<>+0(SB), Z5, Z5
-	VFMADD132PS  powerE4M3<>+0(SB), Z6, Z5
-	VPMADDWD     weightsE4M3<>+0(SB), Z5, Z5
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z2, Z6
-	VPANDD       signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS  powerE4M3<>+0(SB), Z2, Z6
-	VPMADDWD     weightsE4M3<>+0(SB), Z6, Z6
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD       signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS  powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD     weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW    Z6, Z5, Z4
-	VPACKSSDW    Z3, Z2, Z2
-	VPSRLW       $0x08, Z4, Z3
-	VPSRLW       $0x04, Z4, Z4
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z4
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z4, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      Z2, (R10)
-	ADDQ         $0x00000100, R11
-	ADDQ         $0x00000040, R10
-	SUBQ         $0x40, R12
-	CMPQ         R12, $0x40
-	JGE          block38
+	VMOVUPS          (R11), Z2
+	VMOVUPS          64(R11), Z3
+	VMOVUPS          128(R11), Z4
+	VMOVUPS          192(R11), Z5
+	VMULPS           Z0, Z2, Z6
+	VFMSUB231PS      Z1, Z6, Z2
+	VFNMADD231PS     Z0, Z2, Z6
+	VMULPS           Z0, Z3, Z2
+	VFMSUB231PS      Z1, Z2, Z3
+	VFNMADD231PS     Z0, Z3, Z2
+	VMULPS           Z0, Z4, Z3
+	VFMSUB231PS      Z1, Z3, Z4
+	VFNMADD231PS     Z0, Z4, Z3
+	VMULPS           Z0, Z5, Z4
+	VFMSUB231PS      Z1, Z4, Z5
+	VFNMADD231PS     Z0, Z5, Z4
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z6, Z5
+	VPANDD.BCST      signExponent32<>+0(SB), Z5, Z5
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z6, Z5
+	VPMADDWD         weightsE4M3<>+0(SB), Z5, Z5
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z2, Z6
+	VPANDD.BCST      signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z2, Z6
+	VPMADDWD         weightsE4M3<>+0(SB), Z6, Z6
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD.BCST      signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD         weightsE4M3<>+0(SB), Z2, Z2
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW        Z6, Z5, Z4
+	VPACKSSDW        Z3, Z2, Z2
+	VPSRLW           $0x08, Z4, Z3
+	VPSRLW           $0x04, Z4, Z4
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z4
+	VPSRLW           $0x08, Z2, Z3
+	VPSRLW           $0x04, Z2, Z2
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB        Z2, Z4, Z2
+	VMOVUPS          inOrder512<>+0(SB), Z3
+	VPERMD           Z2, Z3, Z2
+	VMOVUPS          Z2, (R10)
+	ADDQ             $0x00000100, R11
+	ADDQ             $0x00000040, R10
+	SUBQ             $0x40, R12
+	CMPQ             R12, $0x40
+	JGE              block38
 
 next39:
 	CMPQ R12, $0x10
 	JLT  next41
 
 block40:
-	VMOVUPS      (R11), Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z2
-	VPANDD       signExponent32<>+0(SB), Z2, Z2
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z2
-	VPMADDWD     weightsE4M3<>+0(SB), Z2, Z2
-	VPACKSSDW    Z2, Z2, Z2
-	VPSRLW       $0x08, Z2, Z3
-	VPSRLW       $0x04, Z2, Z2
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z3, Z2
-	VPACKUSWB    Z2, Z2, Z2
-	VMOVUPS      inOrder512<>+0(SB), Z3
-	VPERMD       Z2, Z3, Z2
-	VMOVUPS      X2, (R10)
-	ADDQ         $0x00000040, R11
-	ADDQ         $0x00000010, R10
-	SUBQ         $0x10, R12
-	CMPQ         R12, $0x10
-	JGE          block40
+	VMOVUPS          (R11), Z2
+	VMULPS           Z0, Z2, Z3
+	VFMSUB231PS      Z1, Z3, Z2
+	VFNMADD231PS     Z0, Z2, Z3
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z2
+	VPANDD.BCST      signExponent32<>+0(SB), Z2, Z2
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z2
+	VPMADDWD         weightsE4M3<>+0(SB), Z2, Z2
+	VPACKSSDW        Z2, Z2, Z2
+	VPSRLW           $0x08, Z2, Z3
+	VPSRLW           $0x04, Z2, Z2
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z3, Z2
+	VPACKUSWB        Z2, Z2, Z2
+	VMOVUPS          inOrder512<>+0(SB), Z3
+	VPERMD           Z2, Z3, Z2
+	VMOVUPS          X2, (R10)
+	ADDQ             $0x00000040, R11
+	ADDQ             $0x00000010, R10
+	SUBQ             $0x10, R12
+	CMPQ             R12, $0x10
+	JGE              block40
 
 next41:
-	TESTQ        R12, R12
-	JZ           next43
-	MOVQ         $0xffffffffffffffff, R9
-	BZHIQ        R12, R9, R9
-	KMOVD        R9, K1
-	SHRQ         $0x10, R9
-	KMOVD        R9, K2
-	VMOVUPS.Z    (R11), K1, Z2
-	VMULPS       Z0, Z2, Z3
-	VFMSUB231PS  Z1, Z3, Z2
-	VFNMADD231PS Z0, Z2, Z3
-	VRANGEPS     $0x03, leastE4M3<>+0(SB), Z3, Z0
-	VPANDD       signExponent32<>+0(SB), Z0, Z0
-	VFMADD132PS  powerE4M3<>+0(SB), Z3, Z0
-	VPMADDWD     weightsE4M3<>+0(SB), Z0, Z0
-	VPACKSSDW    Z0, Z0, Z0
-	VPSRLW       $0x08, Z0, Z1
-	VPSRLW       $0x04, Z0, Z0
-	VPTERNLOGD   $0xe4, low7<>+0(SB), Z1, Z0
-	VPACKUSWB    Z0, Z0, Z0
-	VMOVUPS      inOrder512<>+0(SB), Z1
-	VPERMD       Z0, Z1, Z0
-	VMOVAPS      X0, X0
-	LEAQ         (R10), R9
-	TESTQ        $0x00000008, R12
-	JZ           fewer44
-	VMOVLPS      X0, (R9)
-	VPSRLDQ      $0x08, X0, X0
-	ADDQ         $0x00000008, R9
+	TESTQ            R12, R12
+	JZ               next43
+	MOVQ             $0xffffffffffffffff, R9
+	BZHIQ            R12, R9, R9
+	KMOVD            R9, K1
+	SHRQ             $0x10, R9
+	KMOVD            R9, K2
+	VMOVUPS.Z        (R11), K1, Z2
+	VMULPS           Z0, Z2, Z3
+	VFMSUB231PS      Z1, Z3, Z2
+	VFNMADD231PS     Z0, Z2, Z3
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z3, Z0
+	VPANDD.BCST      signExponent32<>+0(SB), Z0, Z0
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z3, Z0
+	VPMADDWD         weightsE4M3<>+0(SB), Z0, Z0
+	VPACKSSDW        Z0, Z0, Z0
+	VPSRLW           $0x08, Z0, Z1
+	VPSRLW           $0x04, Z0, Z0
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z1, Z0
+	VPACKUSWB        Z0, Z0, Z0
+	VMOVUPS          inOrder512<>+0(SB), Z1
+	VPERMD           Z0, Z1, Z0
+	VMOVAPS          X0, X0
+	LEAQ             (R10), R9
+	TESTQ            $0x00000008, R12
+	JZ               fewer44
+	VMOVLPS          X0, (R9)
+	VPSRLDQ          $0x08, X0, X0
+	ADDQ             $0x00000008, R9
 
 fewer44:
 	TESTQ   $0x00000004, R12
@@ -3881,7 +3881,7 @@ GLOBL nanE4M3<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE4M3AVX512(SB), $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VMOVUPS      largestE4M3<>+0(SB), Z1
+	VBROADCASTSS largestE4M3<>+0(SB), Z1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3900,52 +3900,52 @@ vector1:
 	JLT  next4
 
 block3:
-	MOVQ        ahead+48(FP), R12
-	LEAQ        (R9), R11
-	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
-	PREFETCHT0  128(R11)
-	PREFETCHT0  192(R11)
-	VMULPS      (R9), Z0, Z2
-	VMULPS      64(R9), Z0, Z3
-	VMULPS      128(R9), Z0, Z4
-	VMULPS      192(R9), Z0, Z5
-	VRANGEPS    $0x02, Z1, Z2, Z7
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z7, Z6
-	VPANDD      signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS powerE4M3<>+0(SB), Z7, Z6
-	VPMADDWD    weightsE4M3<>+0(SB), Z6, Z6
-	VRANGEPS    $0x02, Z1, Z3, Z8
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z8, Z7
-	VPANDD      signExponent32<>+0(SB), Z7, Z7
-	VFMADD132PS powerE4M3<>+0(SB), Z8, Z7
-	VPMADDWD    weightsE4M3<>+0(SB), Z7, Z7
-	VRANGEPS    $0x02, Z1, Z4, Z9
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z9, Z8
-	VPANDD      signExponent32<>+0(SB), Z8, Z8
-	VFMADD132PS powerE4M3<>+0(SB), Z9, Z8
-	VPMADDWD    weightsE4M3<>+0(SB), Z8, Z8
-	VRANGEPS    $0x02, Z1, Z5, Z10
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z10, Z9
-	VPANDD      signExponent32<>+0(SB), Z9, Z9
-	VFMADD132PS powerE4M3<>+0(SB), Z10, Z9
-	VPMADDWD    weightsE4M3<>+0(SB), Z9, Z9
-	VPACKSSDW   Z7, Z6, Z6
-	VPACKSSDW   Z9, Z8, Z7
-	VPSRLW      $0x08, Z6, Z8
-	VPSRLW      $0x04, Z6, Z6
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
-	VPSRLW      $0x08, Z7, Z8
-	VPSRLW      $0x04, Z7, Z7
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
-	VPACKUSWB   Z7, Z6, Z6
-	VMOVUPS     inOrder512<>+0(SB), Z7
-	VPERMD      Z6, Z7, Z6
-	VCMPPS      $0x03, Z2, Z3, K1
-	VCMPPS      $0x03, Z4, Z5, K2
-	KORTESTW    K1, K2
-	JNZ         nan5
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	PREFETCHT0       64(R11)
+	PREFETCHT0       128(R11)
+	PREFETCHT0       192(R11)
+	VMULPS           (R9), Z0, Z2
+	VMULPS           64(R9), Z0, Z3
+	VMULPS           128(R9), Z0, Z4
+	VMULPS           192(R9), Z0, Z5
+	VRANGEPS         $0x02, Z1, Z2, Z7
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z7, Z6
+	VPANDD.BCST      signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z7, Z6
+	VPMADDWD         weightsE4M3<>+0(SB), Z6, Z6
+	VRANGEPS         $0x02, Z1, Z3, Z8
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z8, Z7
+	VPANDD.BCST      signExponent32<>+0(SB), Z7, Z7
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z8, Z7
+	VPMADDWD         weightsE4M3<>+0(SB), Z7, Z7
+	VRANGEPS         $0x02, Z1, Z4, Z9
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z9, Z8
+	VPANDD.BCST      signExponent32<>+0(SB), Z8, Z8
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z9, Z8
+	VPMADDWD         weightsE4M3<>+0(SB), Z8, Z8
+	VRANGEPS         $0x02, Z1, Z5, Z10
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z10, Z9
+	VPANDD.BCST      signExponent32<>+0(SB), Z9, Z9
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z10, Z9
+	VPMADDWD         weightsE4M3<>+0(SB), Z9, Z9
+	VPACKSSDW        Z7, Z6, Z6
+	VPACKSSDW        Z9, Z8, Z7
+	VPSRLW           $0x08, Z6, Z8
+	VPSRLW           $0x04, Z6, Z6
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z8, Z6
+	VPSRLW           $0x08, Z7, Z8
+	VPSRLW           $0x04, Z7, Z7
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z8, Z7
+	VPACKUSWB        Z7, Z6, Z6
+	VMOVUPS          inOrder512<>+0(SB), Z7
+	VPERMD           Z6, Z7, Z6
+	VCMPPS           $0x03, Z2, Z3, K1
+	VCMPPS           $0x03, Z4, Z5, K2
+	KORTESTW         K1, K2
+	JNZ              nan5
 
 numbers6:
 	VMOVUPS Z6, (R8)
@@ -3960,27 +3960,27 @@ next4:
 	JLT  next8
 
 block7:
-	MOVQ        ahead+48(FP), R12
-	LEAQ        (R9), R11
-	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	VMULPS      (R9), Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x04, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
-	KORTESTW    K1, K2
-	JNZ         nan9
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	VMULPS           (R9), Z0, Z2
+	VRANGEPS         $0x02, Z1, Z2, Z4
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW        Z3, Z3, Z3
+	VPSRLW           $0x08, Z3, Z4
+	VPSRLW           $0x04, Z3, Z3
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB        Z3, Z3, Z3
+	VMOVUPS          inOrder512<>+0(SB), Z4
+	VPERMD           Z3, Z4, Z3
+	VCMPPS           $0x03, Z2, Z2, K1
+	VCMPPS           $0x03, Z2, Z2, K2
+	KORTESTW         K1, K2
+	JNZ              nan9
 
 numbers10:
 	VMOVUPS X3, (R8)
@@ -3991,31 +3991,31 @@ numbers10:
 	JGE     block7
 
 next8:
-	TESTQ       R10, R10
-	JZ          next12
-	MOVQ        $0xffffffffffffffff, R11
-	BZHIQ       R10, R11, R11
-	KMOVD       R11, K1
-	SHRQ        $0x10, R11
-	KMOVD       R11, K2
-	VMOVUPS.Z   (R9), K1, Z2
-	VMULPS      Z2, Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE4M3<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE4M3<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE4M3<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x04, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
-	KORTESTW    K1, K2
-	JNZ         nan13
+	TESTQ            R10, R10
+	JZ               next12
+	MOVQ             $0xffffffffffffffff, R11
+	BZHIQ            R10, R11, R11
+	KMOVD            R11, K1
+	SHRQ             $0x10, R11
+	KMOVD            R11, K2
+	VMOVUPS.Z        (R9), K1, Z2
+	VMULPS           Z2, Z0, Z2
+	VRANGEPS         $0x02, Z1, Z2, Z4
+	VRANGEPS.BCST    $0x03, leastE4M3<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE4M3<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE4M3<>+0(SB), Z3, Z3
+	VPACKSSDW        Z3, Z3, Z3
+	VPSRLW           $0x08, Z3, Z4
+	VPSRLW           $0x04, Z3, Z3
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB        Z3, Z3, Z3
+	VMOVUPS          inOrder512<>+0(SB), Z4
+	VPERMD           Z3, Z4, Z3
+	VCMPPS           $0x03, Z2, Z2, K1
+	VCMPPS           $0x03, Z2, Z2, K2
+	KORTESTW         K1, K2
+	JNZ              nan13
 
 numbers14:
 	VMOVAPS X3, X2
@@ -4355,7 +4355,7 @@ GLOBL nanE5M2<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·QuantizeF32ToE5M2AVX512(SB), $0-60
 	VBROADCASTSS scale+56(FP), Z0
-	VMOVUPS      largestE5M2<>+0(SB), Z1
+	VBROADCASTSS largestE5M2<>+0(SB), Z1
 	MOVQ         y+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -4374,52 +4374,52 @@ vector1:
 	JLT  next4
 
 block3:
-	MOVQ        ahead+48(FP), R12
-	LEAQ        (R9), R11
-	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	PREFETCHT0  64(R11)
-	PREFETCHT0  128(R11)
-	PREFETCHT0  192(R11)
-	VMULPS      (R9), Z0, Z2
-	VMULPS      64(R9), Z0, Z3
-	VMULPS      128(R9), Z0, Z4
-	VMULPS      192(R9), Z0, Z5
-	VRANGEPS    $0x02, Z1, Z2, Z7
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z7, Z6
-	VPANDD      signExponent32<>+0(SB), Z6, Z6
-	VFMADD132PS powerE5M2<>+0(SB), Z7, Z6
-	VPMADDWD    weightsE5M2<>+0(SB), Z6, Z6
-	VRANGEPS    $0x02, Z1, Z3, Z8
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z8, Z7
-	VPANDD      signExponent32<>+0(SB), Z7, Z7
-	VFMADD132PS powerE5M2<>+0(SB), Z8, Z7
-	VPMADDWD    weightsE5M2<>+0(SB), Z7, Z7
-	VRANGEPS    $0x02, Z1, Z4, Z9
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z9, Z8
-	VPANDD      signExponent32<>+0(SB), Z8, Z8
-	VFMADD132PS powerE5M2<>+0(SB), Z9, Z8
-	VPMADDWD    weightsE5M2<>+0(SB), Z8, Z8
-	VRANGEPS    $0x02, Z1, Z5, Z10
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z10, Z9
-	VPANDD      signExponent32<>+0(SB), Z9, Z9
-	VFMADD132PS powerE5M2<>+0(SB), Z10, Z9
-	VPMADDWD    weightsE5M2<>+0(SB), Z9, Z9
-	VPACKSSDW   Z7, Z6, Z6
-	VPACKSSDW   Z9, Z8, Z7
-	VPSRLW      $0x08, Z6, Z8
-	VPSRLW      $0x05, Z6, Z6
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z6
-	VPSRLW      $0x08, Z7, Z8
-	VPSRLW      $0x05, Z7, Z7
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z8, Z7
-	VPACKUSWB   Z7, Z6, Z6
-	VMOVUPS     inOrder512<>+0(SB), Z7
-	VPERMD      Z6, Z7, Z6
-	VCMPPS      $0x03, Z2, Z3, K1
-	VCMPPS      $0x03, Z4, Z5, K2
-	KORTESTW    K1, K2
-	JNZ         nan5
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	PREFETCHT0       64(R11)
+	PREFETCHT0       128(R11)
+	PREFETCHT0       192(R11)
+	VMULPS           (R9), Z0, Z2
+	VMULPS           64(R9), Z0, Z3
+	VMULPS           128(R9), Z0, Z4
+	VMULPS           192(R9), Z0, Z5
+	VRANGEPS         $0x02, Z1, Z2, Z7
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z7, Z6
+	VPANDD.BCST      signExponent32<>+0(SB), Z6, Z6
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z7, Z6
+	VPMADDWD         weightsE5M2<>+0(SB), Z6, Z6
+	VRANGEPS         $0x02, Z1, Z3, Z8
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z8, Z7
+	VPANDD.BCST      signExponent32<>+0(SB), Z7, Z7
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z8, Z7
+	VPMADDWD         weightsE5M2<>+0(SB), Z7, Z7
+	VRANGEPS         $0x02, Z1, Z4, Z9
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z9, Z8
+	VPANDD.BCST      signExponent32<>+0(SB), Z8, Z8
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z9, Z8
+	VPMADDWD         weightsE5M2<>+0(SB), Z8, Z8
+	VRANGEPS         $0x02, Z1, Z5, Z10
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z10, Z9
+	VPANDD.BCST      signExponent32<>+0(SB), Z9, Z9
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z10, Z9
+	VPMADDWD         weightsE5M2<>+0(SB), Z9, Z9
+	VPACKSSDW        Z7, Z6, Z6
+	VPACKSSDW        Z9, Z8, Z7
+	VPSRLW           $0x08, Z6, Z8
+	VPSRLW           $0x05, Z6, Z6
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z8, Z6
+	VPSRLW           $0x08, Z7, Z8
+	VPSRLW           $0x05, Z7, Z7
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z8, Z7
+	VPACKUSWB        Z7, Z6, Z6
+	VMOVUPS          inOrder512<>+0(SB), Z7
+	VPERMD           Z6, Z7, Z6
+	VCMPPS           $0x03, Z2, Z3, K1
+	VCMPPS           $0x03, Z4, Z5, K2
+	KORTESTW         K1, K2
+	JNZ              nan5
 
 numbers6:
 	VMOVUPS Z6, (R8)
@@ -4434,27 +4434,27 @@ next4:
 	JLT  next8
 
 block7:
-	MOVQ        ahead+48(FP), R12
-	LEAQ        (R9), R11
-	ADDQ        R12, R11
-	PREFETCHT0  (R11)
-	VMULPS      (R9), Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x05, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
-	KORTESTW    K1, K2
-	JNZ         nan9
+	MOVQ             ahead+48(FP), R12
+	LEAQ             (R9), R11
+	ADDQ             R12, R11
+	PREFETCHT0       (R11)
+	VMULPS           (R9), Z0, Z2
+	VRANGEPS         $0x02, Z1, Z2, Z4
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE5M2<>+0(SB), Z3, Z3
+	VPACKSSDW        Z3, Z3, Z3
+	VPSRLW           $0x08, Z3, Z4
+	VPSRLW           $0x05, Z3, Z3
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB        Z3, Z3, Z3
+	VMOVUPS          inOrder512<>+0(SB), Z4
+	VPERMD           Z3, Z4, Z3
+	VCMPPS           $0x03, Z2, Z2, K1
+	VCMPPS           $0x03, Z2, Z2, K2
+	KORTESTW         K1, K2
+	JNZ              nan9
 
 numbers10:
 	VMOVUPS X3, (R8)
@@ -4465,31 +4465,31 @@ numbers10:
 	JGE     block7
 
 next8:
-	TESTQ       R10, R10
-	JZ          next12
-	MOVQ        $0xffffffffffffffff, R11
-	BZHIQ       R10, R11, R11
-	KMOVD       R11, K1
-	SHRQ        $0x10, R11
-	KMOVD       R11, K2
-	VMOVUPS.Z   (R9), K1, Z2
-	VMULPS      Z2, Z0, Z2
-	VRANGEPS    $0x02, Z1, Z2, Z4
-	VRANGEPS    $0x03, leastE5M2<>+0(SB), Z4, Z3
-	VPANDD      signExponent32<>+0(SB), Z3, Z3
-	VFMADD132PS powerE5M2<>+0(SB), Z4, Z3
-	VPMADDWD    weightsE5M2<>+0(SB), Z3, Z3
-	VPACKSSDW   Z3, Z3, Z3
-	VPSRLW      $0x08, Z3, Z4
-	VPSRLW      $0x05, Z3, Z3
-	VPTERNLOGD  $0xe4, low7<>+0(SB), Z4, Z3
-	VPACKUSWB   Z3, Z3, Z3
-	VMOVUPS     inOrder512<>+0(SB), Z4
-	VPERMD      Z3, Z4, Z3
-	VCMPPS      $0x03, Z2, Z2, K1
-	VCMPPS      $0x03, Z2, Z2, K2
-	KORTESTW    K1, K2
-	JNZ         nan13
+	TESTQ            R10, R10
+	JZ               next12
+	MOVQ             $0xffffffffffffffff, R11
+	BZHIQ            R10, R11, R11
+	KMOVD            R11, K1
+	SHRQ             $0x10, R11
+	KMOVD            R11, K2
+	VMOVUPS.Z        (R9), K1, Z2
+	VMULPS           Z2, Z0, Z2
+	VRANGEPS         $0x02, Z1, Z2, Z4
+	VRANGEPS.BCST    $0x03, leastE5M2<>+0(SB), Z4, Z3
+	VPANDD.BCST      signExponent32<>+0(SB), Z3, Z3
+	VFMADD132PS.BCST powerE5M2<>+0(SB), Z4, Z3
+	VPMADDWD         weightsE5M2<>+0(SB), Z3, Z3
+	VPACKSSDW        Z3, Z3, Z3
+	VPSRLW           $0x08, Z3, Z4
+	VPSRLW           $0x05, Z3, Z3
+	VPTERNLOGD.BCST  $0xe4, low7<>+0(SB), Z4, Z3
+	VPACKUSWB        Z3, Z3, Z3
+	VMOVUPS          inOrder512<>+0(SB), Z4
+	VPERMD           Z3, Z4, Z3
+	VCMPPS           $0x03, Z2, Z2, K1
+	VCMPPS           $0x03, Z2, Z2, K2
+	KORTESTW         K1, K2
+	JNZ              nan13
 
 numbers14:
 	VMOVAPS X3, X2
@@ -5117,67 +5117,67 @@ vector1:
 	JLT          next4
 
 block3:
-	VPMOVSXBW  (R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, (R9)
-	VPMOVSXBW  16(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 64(R9)
-	VPMOVSXBW  32(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 128(R9)
-	VPMOVSXBW  48(R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, 192(R9)
-	ADDQ       $0x00000040, R10
-	ADDQ       $0x00000100, R9
-	SUBQ       $0x40, R11
-	CMPQ       R11, $0x40
-	JGE        block3
+	VPMOVSXBW   (R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, (R9)
+	VPMOVSXBW   16(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 64(R9)
+	VPMOVSXBW   32(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 128(R9)
+	VPMOVSXBW   48(R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 192(R9)
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000100, R9
+	SUBQ        $0x40, R11
+	CMPQ        R11, $0x40
+	JGE         block3
 
 next4:
 	CMPQ R11, $0x10
 	JLT  next6
 
 block5:
-	VPMOVSXBW  (R10), Y1
-	VPSLLW     $0x07, Y1, Y1
-	VPANDD     e4m3Words<>+0(SB), Y1, Y1
-	VPADDW     e4m3Last<>+0(SB), Y1, Y2
-	VPTERNLOGD $0xf8, e4m3Carry<>+0(SB), Y2, Y1
-	VCVTPH2PS  Y1, Z1
-	VMULPS     e4m3Unit<>+0(SB), Z1, Z1
-	VMULPS     Z0, Z1, Z1
-	VMOVUPS    Z1, (R9)
-	ADDQ       $0x00000010, R10
-	ADDQ       $0x00000040, R9
-	SUBQ       $0x10, R11
-	CMPQ       R11, $0x10
-	JGE        block5
+	VPMOVSXBW   (R10), Y1
+	VPSLLW      $0x07, Y1, Y1
+	VPANDD      e4m3Words<>+0(SB), Y1, Y1
+	VPADDW      e4m3Last<>+0(SB), Y1, Y2
+	VPTERNLOGD  $0xf8, e4m3Carry<>+0(SB), Y2, Y1
+	VCVTPH2PS   Y1, Z1
+	VMULPS.BCST e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, (R9)
+	ADDQ        $0x00000010, R10
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x10, R11
+	CMPQ        R11, $0x10
+	JGE         block5
 
 next6:
 	TESTQ         R11, R11
@@ -5194,7 +5194,7 @@ next6:
 	VPADDW        e4m3Last<>+0(SB), Y1, Y2
 	VPTERNLOGD    $0xf8, e4m3Carry<>+0(SB), Y2, Y1
 	VCVTPH2PS     Y1, Z1
-	VMULPS        e4m3Unit<>+0(SB), Z1, Z1
+	VMULPS.BCST   e4m3Unit<>+0(SB), Z1, Z1
 	VMULPS        Z0, Z1, Z1
 	LEAQ          (R9), R12
 	TESTQ         $0x00000008, R11

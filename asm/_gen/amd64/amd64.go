@@ -87,6 +87,7 @@ func Assemble(pkg, family string, operations []operation.Operation) (assembly, s
 	if err := pass.Compile.Execute(file); err != nil {
 		return nil, nil, err
 	}
+	broadcastConstants(file)
 	config := printer.Config{Name: "asm/_gen", Pkg: pkg}
 	if assembly, err = printer.NewGoAsm(config).Print(file); err != nil {
 		return nil, nil, err
