@@ -178,21 +178,21 @@ func checkQuantizedOverlaps[D Quantized, S Element](function string, a *Angles, 
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.TokenElements]float32
+	var scratch [kernels.TokenElements + lineElements]float32
 	var cos, sin [kernels.TokenPairs]float32
-	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], scratch[:])
+	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], aligned(scratch[:]))
 }
 
 func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.FusedElements]float32
+	var scratch [kernels.FusedElements + lineElements]float32
 	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], aligned(scratch[:]))
 }
 
 func quantizeWholeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [maxQuantizedToken]float32
+	var scratch [maxQuantizedToken + lineElements]float32
 	var cos, sin [kernels.ChunkPairs]float32
-	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], scratch[:])
+	intoQuantized(a, tokens, r, slots, xs, cos[:], sin[:], aligned(scratch[:]))
 }
 
 // intoQuantized goes through the tokens chunk by chunk. cos, sin and scratch are memory for

@@ -140,9 +140,8 @@ func (r *rotation) writesNonTemporal(y *view.Operand, tokens int) bool {
 // rotateNonTemporal is rotate and copyRest for n tokens, some heads at a time, by way
 // of memory in the cache.
 func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table *cossin.Table, first int) {
-	const line = 64 / 4 // elements of a line of the cache
-	var unaligned [kernels.CopyBytes/4 + line]float32
-	memory := unaligned[(line-int(uintptr(unsafe.Pointer(&unaligned))/4%line))%line:]
+	var unaligned [kernels.CopyBytes/4 + lineElements]float32
+	memory := aligned(unaligned[:])
 	size := int(y.Kind.Size())
 	some, from := view.Over(memory), *x
 	some.Kind, some.Length, some.HeadStride = y.Kind, kernels.CopyBytes/size, r.headDim
@@ -158,6 +157,16 @@ func (r *rotation) rotateNonTemporal(y, x *view.Operand, yAt, xAt, n int, table 
 			kernels.CopyNonTemporal(dispatch.Implementation(), unsafe.Slice((*float32)(to), words), memory[:words])
 		}
 	}
+}
+
+// lineElements is the float32 of a line of the cache.
+const lineElements = 64 / 4
+
+// aligned returns scratch memory from its first whole line of the cache on, without the last
+// elements: vectors of 64 bytes that lie across lines take twice the loads and stores.
+func aligned(memory []float32) []float32 {
+	first := -int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))/4) & (lineElements - 1)
+	return memory[first:][:len(memory)-lineElements]
 }
 
 // copyRest copies what lies outside the rotated slice in the heads of n tokens.

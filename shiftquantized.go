@@ -66,10 +66,11 @@ func checkShifted[D Quantized](function string, xs []QuantizedView[D], i, tokens
 
 // shiftHeads shifts the heads of all tokens.
 func shiftHeads(a *Angles, tokens int, r *rotation, x *quantizedOperand, hadamard int) {
-	var memory [kernels.FusedElements]float32
+	var unaligned [kernels.FusedElements + lineElements]float32
 	var cos, sin [kernels.ChunkPairs]float32
 	q := quantization{dim: r.headDim, hadamard: hadamard, rotation: r}
-	scratch := q.scratch(memory[:])
+	memory := aligned(unaligned[:])
+	scratch := q.scratch(memory)
 	pairs, heads := r.rotaryDim/2, min(x.Heads, len(memory)/q.dim)
 	most := chunkTokens(pairs)
 	for first := 0; first < tokens; first += most {
