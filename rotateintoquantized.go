@@ -206,9 +206,9 @@ func quantizeTokenAtOnce[D Quantized, S Element](a *Angles, r *rotation, slots [
 }
 
 func quantizeToken[D Quantized, S Element](a *Angles, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
-	var scratch [kernels.TokenElements + lineElements]float32
+	var scratch [kernels.TokenElements]float32
 	var cos, sin [kernels.TokenPairs]float32
-	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], aligned(scratch[:]))
+	intoQuantized(a, 1, r, slots, xs, cos[:], sin[:], scratch[:])
 }
 
 func quantizeTokens[D Quantized, S Element](a *Angles, tokens int, r *rotation, slots []int32, xs []IntoQuantized[D, S]) {
