@@ -145,6 +145,9 @@ func slot(slots []int32, t int) int {
 func together(y, x *view.Operand, slots []int32, t, n int) int {
 	at := slot(slots, t)
 	n = min(x.Together(t, n), y.Together(at, n))
+	if slots == nil {
+		return n
+	}
 	for i := 1; i < n; i++ {
 		if slot(slots, t+i) != at+i {
 			return i

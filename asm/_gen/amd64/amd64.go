@@ -48,6 +48,8 @@ var kernels = map[string]func(*emitter){
 	"Quantize":                  quantize,
 	"QuantizeRow":               quantizeRow,
 	"Dequantize":                dequantize,
+	"RotateQuantizeHalfSplit":   func(e *emitter) { rotateQuantize(e, e.halfSplitRotator) },
+	"RotateQuantizeInterleaved": func(e *emitter) { rotateQuantize(e, e.interleavedRotator) },
 	"Hadamard":                  hadamard,
 	"CopyNonTemporal":           copyNonTemporal,
 	"FenceStores":               fenceStores,
