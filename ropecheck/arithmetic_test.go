@@ -147,3 +147,17 @@ func TestArithmetic(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherOrder divides the position by float32 powers of the base: no order of operations
+// that is known, but the error of one.
+func TestOtherOrder(t *testing.T) {
+	e := engine{0, same, func(p float32, i, pairs int, base float64) float64 {
+		return float64(p / float32(math.Pow(base, float64(i)/float64(pairs))))
+	}, float32Table, separate}
+	d := e.data(append(positionsOf(16), 100001, 131071, 131070), 6, 64, posenc.HalfSplit, 1e6)
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "model", Config: posenc.RotaryConfig{HeadDim: 64, Base: 1e6}}, ropecheck.Candidate{Name: "base", Config: posenc.RotaryConfig{HeadDim: 64, Base: 1.001e6}}))
+	c := r.Candidates[0]
+	if c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Angles != ropecheck.OtherAngles || r.Candidates[1].Verdict != ropecheck.Differs {
+		t.Error(r)
+	}
+}

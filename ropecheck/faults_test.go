@@ -64,6 +64,7 @@ var (
 	mla    = posenc.RotaryConfig{HeadDim: 96, RotaryDim: 32, Offset: 64, Layout: posenc.InterleavedToHalfSplit}
 	yarn   = ladder(frequency.YaRN(64, 1e6, frequency.YaRNParameters{Factor: 4, OriginalMaxPositions: 32768}, frequency.Exact))
 	llama3 = ladder(frequency.Llama3(64, 500000, frequency.Llama3Parameters{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalMaxPositions: 8192}, frequency.Exact))
+	xpos   = posenc.RotaryConfig{HeadDim: 64, Base: 500000, XPos: &posenc.XPos{ScaleBase: 512}}
 	mrope  = posenc.RotaryConfig{HeadDim: 64, Base: 1e6, Axes: testkit.Must(frequency.Sections(8, 12, 12))}
 )
 
@@ -195,6 +196,9 @@ func plantedFaults() []planted {
 			other := planted{cfg: with(p.cfg, func(c *posenc.RotaryConfig) { c.Base = 10000 }), positions: p.positions}
 			return normalized(false)(&other)
 		}, aspects: aspects(ropecheck.ScaleAspect, ropecheck.FrequenciesAspect)},
+		{name: "no xPos", cfg: xpos, data: by(with(xpos, func(c *posenc.RotaryConfig) { c.XPos = nil })), aspects: aspects(ropecheck.FactorAspect), got: "no decay"},
+		{name: "xPos", cfg: llama, data: by(with(llama, func(c *posenc.RotaryConfig) { c.XPos = xpos.XPos })), aspects: aspects(ropecheck.FactorAspect), got: "by pairs and positions"},
+		{name: "xPos of keys", cfg: xpos, data: by(with(xpos, func(c *posenc.RotaryConfig) { c.XPos = &posenc.XPos{ScaleBase: 512, Keys: true} })), aspects: aspects(ropecheck.FactorAspect), got: "keys"},
 		{name: "one axis", cfg: mrope, positions: imagePositions(), data: by(with(mrope, func(c *posenc.RotaryConfig) { c.Axes = slices.Repeat([]uint8{0}, 31); c.Axes = append(c.Axes, 2) })), aspects: aspects(ropecheck.AxesAspect)},
 		{name: "height and width exchanged", cfg: mrope, positions: imagePositions(), data: by(with(mrope, func(c *posenc.RotaryConfig) {
 			c.Axes = slices.Clone(c.Axes)
@@ -349,6 +353,15 @@ func (p *planted) compare(t *testing.T, r *ropecheck.Report) {
 	}
 	if text := r.String(); strings.Contains(text, "%!") || strings.Contains(text, "NaN") {
 		t.Errorf("text %s", text)
+	}
+}
+
+// TestXPos checks that the decay of the right candidate is no fault.
+func TestXPos(t *testing.T) {
+	d := rotated(xpos, positionsOf(24), 6)
+	r := testkit.Must(ropecheck.Check(d, ropecheck.Candidate{Name: "xPos", Config: xpos}))
+	if c := r.Candidates[0]; c.Verdict != ropecheck.Agrees || len(c.Faults) > 0 || c.Arithmetics[0].Equal != 1 {
+		t.Error(r)
 	}
 }
 

@@ -374,6 +374,14 @@ func (h *heads) search(candidates []*spec, floor float64) *found {
 		r := f.residuals[free]
 		return r*r > least*least*1.1+floor*floor
 	})
+	// Pairs of neighbours at an end of the slice that never changed are not of it.
+	loose := func(f *fit) bool {
+		still := func(e int) bool { return h.changed[e] == 0 && h.changed[e+1] == 0 }
+		return f.layout == posenc.Interleaved && wanted(f) == 2 && (still(f.offset) || still(f.end()-2))
+	}
+	if tight := slices.DeleteFunc(slices.Clone(all), loose); len(tight) > 0 {
+		all = tight
+	}
 	// Alike are residuals whose difference is that of sums in another order.
 	class := func(f *fit) float64 {
 		return math.Floor(math.Log((f.residuals[free]+floor)/(least+floor)) / 0.1)

@@ -43,8 +43,13 @@ func (h Hypothesis) MarshalJSON() ([]byte, error) {
 	}{plain(h), h.Layout.String()})
 }
 
-// number is a float in few digits.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// number is a float in few digits, an integer in all.
+func number(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
 
 // brief is a residual.
 func brief(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
@@ -127,10 +132,15 @@ func (c *checker) describe(t *trial, h *Hypothesis) string {
 	case h.Positions != nil:
 		fmt.Fprintf(&b, ", at positions %s", positionsText(h.Positions))
 	}
-	if h.AttentionFactor != 1 && !c.isOne(h.AttentionFactor) {
+	if t.xpos != nil {
+		b.WriteString(", with the decay of xPos")
+	}
+	if !c.isOne(h.AttentionFactor) && (c.found.freedom != pairFactor || t.xpos != nil) {
 		fmt.Fprintf(&b, ", with an attention factor of %s", number(h.AttentionFactor))
 	}
 	switch {
+	case c.found.freedom == pairFactor && t.xpos == nil:
+		b.WriteString(", with lengths of pairs that change by a factor for each pair and position")
 	case c.norm != NoNorm:
 		fmt.Fprintf(&b, ", and heads are normalized: %s, times %s", c.norm, number(h.Scale))
 	case h.Norm == TokenNorm:
@@ -169,6 +179,7 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 		return list
 	}
+	factored := false
 	if t.crossed {
 		other := posenc.Interleaved - t.layout
 		got := fmt.Sprintf("pairs %v, tables %v", t.layout, other)
@@ -187,8 +198,17 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 	if t.times == 2 {
 		add(TimesAspect, "once", "twice", "The rotation is applied twice.")
 	}
+	switch {
+	case want.xpos != nil && t.xpos == nil && c.found.freedom != pairFactor:
+		add(FactorAspect, decayText(want.xpos), "no decay", "The decay of xPos is left out.")
+	case want.xpos != nil && t.xpos != nil && want.xpos.Keys != t.xpos.Keys:
+		add(FactorAspect, decayText(want.xpos), decayText(t.xpos), "The decay of xPos is that of %s.", decayText(t.xpos))
+	case c.found.freedom == pairFactor && t.xpos == nil:
+		add(FactorAspect, number(want.factor), "by pairs and positions", "The lengths of pairs change by factors that differ from pair to pair: the decay of xPos, for example.")
+		factored = true
+	}
 	factor, scale := c.lengthsOf(t)
-	if wanted := math.Pow(want.factor, float64(t.times)); !c.isOne(factor / wanted) {
+	if wanted := math.Pow(want.factor, float64(t.times)); !factored && !c.isOne(factor/wanted) {
 		switch {
 		case c.isOne(factor):
 			add(FactorAspect, number(want.factor), "1", "The attention factor %s is left out.", number(want.factor))
@@ -219,12 +239,13 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		add(PositionsAspect, "0", strconv.Itoa(t.offset1), "Positions are %s.", shifted(t.offset1))
 	} else if c.known && t.positions != nil {
 		var tokens []int
+		var others []int32
 		for i, p := range t.positions {
 			if p != c.data.Positions[i] {
-				tokens = append(tokens, i)
+				tokens, others = append(tokens, i), append(others, p)
 			}
 		}
-		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s are rotated by other positions: all are %s.", capital(plural("token", len(tokens))), ranges(tokens), positionsText(t.positions))
+		add(PositionsAspect, positionsText(c.data.Positions), positionsText(t.positions), "%s %s rotate by positions %s.", capital(plural("token", len(tokens))), ranges(tokens), positionsText(others))
 	}
 	if t.invFreq != nil && c.axes > 1 && len(t.invFreq) == len(want.invFreq) {
 		var pairs []int
@@ -245,6 +266,13 @@ func (c *checker) faults(want *spec, t *trial) (list []Fault) {
 		}
 	}
 	return append(list, c.roundingFaults(t, Agrees)...)
+}
+
+func decayText(x *posenc.XPos) string {
+	if x.Keys {
+		return "keys"
+	}
+	return "queries"
 }
 
 func axesText(axes []int) string {
@@ -348,16 +376,12 @@ var productsText = map[Products]string{
 
 // sentences say how near an arithmetic comes.
 func (a *Arithmetic) sentences(kind ElementType) string {
-	return fmt.Sprintf("%s Cosines and sines are %s, %s: %s of the rotated elements have the same bits, and the others are %s units in the last place (%v) off on average, %s at most.",
-		anglesText[a.Angles], a.Tables, productsText[a.Products], percent(a.Equal), brief(a.typicalOfOthers()), kind, brief(a.Largest))
-}
-
-// typicalOfOthers is the distance of those that are not equal.
-func (a *Arithmetic) typicalOfOthers() float64 {
-	if a.Equal >= 1 {
-		return 0
+	text := fmt.Sprintf("%s Cosines and sines are %s, %s: ", anglesText[a.Angles], a.Tables, productsText[a.Products])
+	if a.Equal == 1 {
+		return text + "all rotated elements have the same bits."
 	}
-	return a.Typical / math.Sqrt(1-a.Equal)
+	return text + fmt.Sprintf("%s of the rotated elements have the same bits, and the others are %s units in the last place (%v) off on average, %s at most.",
+		percent(a.Equal), brief(a.Typical/math.Sqrt(1-a.Equal)), kind, brief(a.Largest))
 }
 
 func percent(x float64) string {
@@ -450,6 +474,9 @@ func (c *checker) undecided(r *Report) {
 	first := best.fit
 	var layouts, sliced []string
 	for _, f := range c.found.fits {
+		if best.crossed {
+			break
+		}
 		if f.layout != first.layout && !slices.Contains(layouts, f.layout.String()) {
 			layouts = append(layouts, f.layout.String())
 		}

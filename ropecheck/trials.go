@@ -249,6 +249,15 @@ func (c *checker) candidateTrials(s *spec, f *fit) {
 		return
 	}
 	var more []*trial
+	if here.xpos != nil {
+		reciprocal := *here.xpos
+		reciprocal.Keys = !reciprocal.Keys
+		for _, decay := range [...]*posenc.XPos{&reciprocal, nil} {
+			other := here
+			other.xpos, other.faults = decay, []Aspect{FactorAspect}
+			more = append(more, c.try(&other, f, once)...)
+		}
+	}
 	for _, t := range list {
 		if offset := c.offset(t.spec, f); offset != 0 {
 			shifted := *t.spec
