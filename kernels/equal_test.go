@@ -127,6 +127,9 @@ func TestNothing(t *testing.T) {
 			p.split = func(*arguments) []*arguments { return nil }
 			switch {
 			case o.geometry == "Rotation":
+				if empty == 0 && o.lengths != nil {
+					continue // rows have one of these lengths, and none is 0
+				}
 				*[]*int{&p.rotation.Pairs, &p.rotation.Tokens, &p.rotation.Heads}[empty] = 0
 			case o.geometry == "Lines":
 				p.lines.Count = 0
