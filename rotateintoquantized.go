@@ -115,19 +115,19 @@ func (x *IntoQuantized[D, S]) atLeast(headDim int) int {
 	return dim
 }
 
-// setQuantization sets q to what is done to the heads.
-func (x *IntoQuantized[D, S]) setQuantization(q *quantization, r *rotation) {
-	q.dim, q.norm, q.rotated, q.hadamard = x.dim(r.headDim), x.Norm, x.RotatedNorm, x.Dst.Hadamard
+// quantization returns what is done to the heads.
+func (x *IntoQuantized[D, S]) quantization(r *rotation) quantization {
+	q := quantization{dim: x.dim(r.headDim), norm: x.Norm, rotated: x.RotatedNorm, hadamard: x.Dst.Hadamard}
 	if !x.Unrotated {
 		q.rotation = r
 	}
+	return q
 }
 
 // needsNone reports whether the heads need no scratch memory. full says that rows have an
 // entry for each element.
 func (x *IntoQuantized[D, S]) needsNone(r *rotation, full bool) bool {
-	var q quantization
-	x.setQuantization(&q, r)
+	q := x.quantization(r)
 	var from view.Operand
 	from.Kind = kindOf[S]()
 	return q.direct(&from) || q.fuses(quantizedKind[D](), &from, full)
@@ -266,8 +266,7 @@ func intoQuantizedFullWidth[D Quantized, S Element](a *Angles, tokens int, r *ro
 
 // store quantizes n tokens from number first on, whose rows are those of table or full.
 func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, memory []float32, table *cossin.Table, full *fullWidthRow) {
-	var q quantization
-	x.setQuantization(&q, r)
+	q := x.quantization(r)
 	var from view.Operand
 	setOperand(&from, &x.Src, q.dim)
 	from.Data = unsafe.Pointer(unsafe.SliceData(x.Src.Data))
@@ -277,7 +276,7 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 	scratch := q.scratch(memory)
 	all := from.Heads
 	token := all * q.dim
-	fuses := q.fuses(y.Kind, &from, full != nil)
+	direct, fuses := q.direct(&from), q.fuses(y.Kind, &from, full != nil)
 	for t := first; t < first+n; {
 		at := slot(slots, t)
 		if at < 0 {
@@ -290,17 +289,19 @@ func (x *IntoQuantized[D, S]) store(r *rotation, slots []int32, first, n int, me
 			t += n
 			continue
 		}
+		if direct {
+			heads := kernels.FusedElements / q.dim
+			for h := 0; h < all; h += heads {
+				q.write(&y, y.Token(at)+h*y.HeadStride, min(heads, all-h), &from, from.Token(t)+h*from.HeadStride, from.HeadStride, kernels.Ahead)
+			}
+			t++
+			continue
+		}
 		some, heads := max(1, min(len(memory)/token, together(&y.Operand, &from, slots, t, first+n-t))), min(all, len(memory)/q.dim)
 		for h := 0; h < all; h += heads {
 			count := min(heads, all-h)
 			from.Heads = count
 			xAt, yAt := from.Token(t)+h*from.HeadStride, y.Token(at)+h*y.HeadStride
-			if q.direct(&from) {
-				for i := range some {
-					q.write(&y, yAt+i*y.TokenStride, count, &from, xAt+i*from.TokenStride, from.HeadStride, kernels.Ahead)
-				}
-				continue
-			}
 			q.prepare(&scratch, &from, xAt, some, table, t-first, full)
 			next := uintptr(from.Data) + uintptr((xAt+some*from.TokenStride)*int(from.Kind.Size())) // what follows, if anything does
 			ahead := int(next - uintptr(scratch.Data))
